@@ -1,0 +1,110 @@
+package crawler
+
+import "fmt"
+
+// Class says which kind of client a User-Agent names, and with that which rules of a robots.txt bind it. The zero value is Person.
+type Class uint8
+
+// The classes. A crawler's own group binds each class but Person; the group for `*` binds them as stated.
+const (
+	Person        Class = iota // a browser or an app in a person's hands: bound by nothing
+	Registered                 // a crawler in the registry: bound by `*` unless its operator documents that it ignores it
+	Named                      // a crawler that only the site's robots.txt names: bound by the group that names it
+	SelfDeclared               // says of itself that it is a crawler, and is not in the registry: bound by `*`
+	UserTriggered              // fetches a page because a person asked for it: bound by `*` if the operator wants that
+	Offline                    // an offline browser or a scraping framework: bound by `*`
+	Library                    // an HTTP library, or an empty User-Agent: bound by `*` if the operator wants that
+)
+
+var classNames = [...]string{
+	Person:        "person",
+	Registered:    "crawler",
+	Named:         "named",
+	SelfDeclared:  "self-declared",
+	UserTriggered: "user-triggered",
+	Offline:       "offline",
+	Library:       "library",
+}
+
+// String returns the name under which a class appears in the registry file, logs and metrics.
+func (c Class) String() string {
+	if int(c) < len(classNames) {
+		return classNames[c]
+	}
+	return fmt.Sprintf("class(%d)", uint8(c))
+}
+
+// ParseClass is the inverse of [Class.String].
+func ParseClass(s string) (Class, error) {
+	for c, name := range classNames {
+		if s == name {
+			return Class(c), nil
+		}
+	}
+	return 0, fmt.Errorf("unknown class %q", s)
+}
+
+// Tri is a fact that can be known, known not to hold, or not documented. The zero value is Unknown.
+type Tri uint8
+
+// The three states of a documented fact.
+const (
+	Unknown Tri = iota // no document at hand says
+	Yes
+	No
+)
+
+var triNames = [...]string{Unknown: "unknown", Yes: "yes", No: "no"}
+
+// String returns "unknown", "yes" or "no".
+func (t Tri) String() string {
+	if int(t) < len(triNames) {
+		return triNames[t]
+	}
+	return fmt.Sprintf("tri(%d)", uint8(t))
+}
+
+func parseTri(s string) (Tri, error) {
+	if s == "" {
+		return Unknown, nil
+	}
+	for t, name := range triNames {
+		if s == name {
+			return Tri(t), nil
+		}
+	}
+	return 0, fmt.Errorf("unknown value %q: write \"yes\", \"no\" or \"unknown\"", s)
+}
+
+// Purpose says what an operator does with the pages that its crawler fetches.
+type Purpose string
+
+// The purposes that rows of the built-in registry have. Operators may use others.
+const (
+	Search        Purpose = "search"         // an index that people search
+	AITraining    Purpose = "ai-training"    // training data for models
+	AISearch      Purpose = "ai-search"      // an index that a model answers from
+	AIUser        Purpose = "ai-user"        // a page that a person's question to a model needs
+	AIAgent       Purpose = "ai-agent"       // a model that acts for a person
+	AIData        Purpose = "ai-data"        // page collections that are passed on, to model makers among others
+	UserRequest   Purpose = "user-triggered" // a page that a person asked a service for
+	SEO           Purpose = "seo"            // link indexes and site audits
+	Archive       Purpose = "archive"        // web archives
+	Preview       Purpose = "preview"        // a card or a picture for a link that a person shared
+	Social        Purpose = "social"         // content of a social network
+	Monitor       Purpose = "monitor"        // availability and speed
+	Ads           Purpose = "ads"            // advertisements: landing pages, placement, brand safety
+	Feed          Purpose = "feed"           // news, podcast and calendar feeds
+	Shopping      Purpose = "shopping"       // offers and prices
+	Favicon       Purpose = "favicon"        // site icons
+	Security      Purpose = "security"       // malware, phishing, exposed services
+	Validator     Purpose = "validator"      // checks of markup and links
+	Plagiarism    Purpose = "plagiarism"     // comparison with submitted texts
+	Intelligence  Purpose = "intelligence"   // brand and media monitoring
+	Data          Purpose = "data"           // company, contact and domain data
+	Research      Purpose = "research"       // studies
+	Scraper       Purpose = "scraper"        // software that downloads sites for whoever runs it
+	HTTPClient    Purpose = "http-client"    // a library or a command-line client
+	Test          Purpose = "test"           // browsers under the control of a program
+	Infrastructure Purpose = "infrastructure" // webhooks, proxies, certificate and feature checks of a hosting service
+)

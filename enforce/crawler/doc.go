@@ -1,0 +1,2 @@
+// Package crawler tells which crawler sent a request by its User-Agent.
+package crawler

@@ -1,0 +1,97 @@
+package crawler
+
+// urlEnd returns the end of the URL whose scheme ends at position i, and i where none goes on.
+func urlEnd(ua string, i int) int {
+	if i+2 >= len(ua) || ua[i] != ':' || ua[i+1] != '/' {
+		return i
+	}
+	for i < len(ua) && !endsURL[ua[i]] {
+		i++
+	}
+	return i
+}
+
+var endsURL = func() (t [256]bool) {
+	for _, c := range " \t);,\"'<>[]{}|" {
+		t[c] = true
+	}
+	return t
+}()
+
+// inHost tells whether ua[start:end] is a part of a host name or of an e-mail address.
+func inHost(ua string, start, end int) bool {
+	if start >= 2 && (ua[start-1] == '@' || ua[start-1] == '.') && wordByte[ua[start-2]] != 0 {
+		return true
+	}
+	if end < len(ua) && ua[end] == '@' {
+		return true
+	}
+	stop, hostLike := labels(ua, end)
+	return hostLike && stop > end
+}
+
+// labels follows the labels `.label.label` from position i, the end of a word. It returns their end, and whether the last one is a
+// top-level domain.
+func labels(ua string, i int) (end int, host bool) {
+	for i+1 < len(ua) && ua[i] == '.' && wordByte[ua[i+1]] != 0 {
+		hash, n := firstWord(ua[i+1:])
+		host = topLevel.find(hash) != nil
+		i += 1 + n
+	}
+	return i, host
+}
+
+// host takes in a host name, an e-mail address or a name in reverse-domain form that begins with the word ua[start:end]. It
+// returns its end, and end where there is none.
+func (e *evidence) host(ua string, start, end int) int {
+	if end+1 >= len(ua) || ua[end] != '.' && ua[end] != '@' {
+		return end
+	}
+	stop, host := labels(ua, end)
+	if stop+1 < len(ua) && ua[stop] == '@' && wordByte[ua[stop+1]] != 0 {
+		_, n := firstWord(ua[stop+1:])
+		if after, mail := labels(ua, stop+1+n); after > stop+1+n && (mail || letters(ua[after-1:after])) {
+			e.addContact(ua, start, after)
+			return after
+		}
+		return end
+	}
+	if !host || stop == end {
+		hash, _ := firstWord(ua[start:end])
+		if stop > end && topLevel.find(hash) != nil && letters(ua[stop-1:stop]) {
+			e.appID = true
+			return stop
+		}
+		return end
+	}
+	if e.device > 0 || e.like {
+		return stop
+	}
+	if hash, n := firstWord(ua[start:end]); n == 3 && hash == wwwHash {
+		e.addContact(ua, start, stop)
+	} else if !e.domain.ok() {
+		e.domain = span{start, stop}
+		if start > 0 && ua[start-1] == '+' {
+			e.addContact(ua, start, stop)
+		}
+	}
+	// the path behind it
+	if stop < len(ua) && ua[stop] == '/' && stop+1 < len(ua) && !('0' <= ua[stop+1] && ua[stop+1] <= '9') {
+		for stop < len(ua) && !endsURL[ua[stop]] {
+			stop++
+		}
+	}
+	e.unknown++
+	return stop
+}
+
+var wwwHash, _ = firstWord("www")
+
+func letters(s string) bool {
+	for i := range len(s) {
+		if c := wordByte[s[i]]; c < 'a' || c > 'z' {
+			return false
+		}
+	}
+	return s != ""
+}

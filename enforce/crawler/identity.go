@@ -1,0 +1,63 @@
+package crawler
+
+import "strings"
+
+// MaxAgents is the number of crawlers that one User-Agent can name. More are left out.
+const MaxAgents = 8
+
+// MaxUserAgent is the number of octets of a User-Agent that are read.
+const MaxUserAgent = 512
+
+// Agent is one crawler that a User-Agent names.
+type Agent struct {
+	Class   Class
+	Crawler *Crawler // nil unless it is in the registry
+
+	// Token is what robots.txt groups are looked up by first, before Crawler.Robots: the registry's User-Agent token, the site's
+	// token in lower case, or the product token as the User-Agent has it. Empty only for an empty User-Agent.
+	Token string
+
+	Start, End int // the octets of the User-Agent that decided
+}
+
+// Identity says who sent a User-Agent: a person, or one or several crawlers. It is a plain value; the zero value is a person.
+type Identity struct {
+	n      int
+	agents [MaxAgents]Agent
+}
+
+// Len returns the number of crawlers that the User-Agent names: 0 for a person.
+func (id *Identity) Len() int { return id.n }
+
+// At returns the crawler i, 0 ≤ i < Len.
+func (id *Identity) At(i int) *Agent { return &id.agents[:id.n][i] }
+
+// Agents returns the crawlers that the User-Agent names, in the order of their place in it. The slice is part of id.
+func (id *Identity) Agents() []Agent { return id.agents[:id.n] }
+
+// Class returns Person when the User-Agent names no crawler, else the class of the crawler that robots.txt binds most: the first
+// of Registered, Named, SelfDeclared, UserTriggered, Offline and Library that is there.
+func (id *Identity) Class() Class {
+	class := Person
+	for i := range id.n {
+		if c := id.agents[i].Class; class == Person || c < class {
+			class = c
+		}
+	}
+	return class
+}
+
+// add appends an agent unless id is full or has that crawler, or that token, already.
+func (id *Identity) add(a Agent) {
+	if id.n == MaxAgents {
+		return
+	}
+	for i := range id.n {
+		b := &id.agents[i]
+		if b.Crawler == a.Crawler && (a.Crawler != nil || strings.EqualFold(a.Token, b.Token)) {
+			return
+		}
+	}
+	id.agents[id.n] = a
+	id.n++
+}

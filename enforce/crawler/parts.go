@@ -1,0 +1,87 @@
+package crawler
+
+// parts returns what the parts of a word say: YottaaMonitor is a monitor, GenomeCrawlerd a crawler, SonyEricssonT610 a device.
+// A part is a run of letters; an upper-case letter after a lower-case one begins another.
+func parts(word string) role {
+	var r role
+	for i := 0; i < len(word); {
+		if !letter(word[i]) {
+			i++
+			continue
+		}
+		start := i
+		for i++; i < len(word) && letter(word[i]) && !(upper(word[i]) && !upper(word[i-1])); i++ {
+		}
+		first := start == 0
+		r |= part(word[start:i], first)
+	}
+	if hash, _ := firstWord(word); words8[hash] {
+		return r &^ roleStrong
+	}
+	return r
+}
+
+var words8 = map[uint64]bool{}
+
+func letter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
+func upper(c byte) bool  { return 'A' <= c && c <= 'Z' }
+
+// part returns what one part of a word says by itself and by its end.
+func part(s string, first bool) role {
+	var r role
+	hash, _ := firstWord(s)
+	if v := partTable.find(hash); v != nil {
+		r |= v.role
+		if !first {
+			r &^= roleBrand
+		}
+	}
+	if r&roleBrand != 0 {
+		return r
+	}
+	for n := min(len(s)-1, longestSuffix); n >= 3; n-- {
+		hash, _ := firstWord(s[len(s)-n:])
+		if v := suffixTable.find(hash); v != nil {
+			r |= v.role
+			break
+		}
+	}
+	return r
+}
+
+const longestSuffix = 12
+
+var partTable = func() *table {
+	m := map[string]role{}
+	for w, r := range vocabulary {
+		if r&(roleStrong|roleWeak|roleLibrary|roleBrand) != 0 {
+			m[w] = r & (roleStrong | roleWeak | roleLibrary | roleBrand)
+		}
+	}
+	for _, w := range []string{"ios", "android", "macos", "watchos", "tvos", "iphone", "ipad"} {
+		m[w] = roleApp
+	}
+	for _, w := range []string{"http", "https", "api", "client", "rpc"} {
+		m[w] |= roleLibrary
+	}
+	for _, w := range []string{"browser"} {
+		m[w] |= roleBrowser
+	}
+	for _, w := range []string{"sonyericsson", "cubot"} {
+		m[w] |= roleBrand
+	}
+	return buildTable(nil, m)
+}()
+
+var suffixTable = func() *table {
+	m := map[string]role{}
+	for w, r := range vocabulary {
+		if len(w) >= 3 && r&(roleStrong|roleWeak) != 0 && len(w) <= longestSuffix {
+			m[w] = r & (roleStrong | roleWeak)
+		}
+	}
+	for _, w := range []string{"browser"} {
+		m[w] = roleBrowser
+	}
+	return buildTable(nil, m)
+}()

@@ -1,0 +1,231 @@
+package crawler
+
+// Identify finds out who sent a User-Agent, in one pass over its first [MaxUserAgent] octets. It allocates nothing; the tokens in id are
+// parts of the registry, of the site's tokens or of ua.
+func (m *Matcher) Identify(ua string, id *Identity) {
+	id.n = 0
+	if len(ua) > MaxUserAgent {
+		ua = cut(ua)
+	}
+	var e evidence
+	m.scan(ua, &e, id)
+	e.decide(ua, id)
+}
+
+// cut shortens a User-Agent to MaxUserAgent octets, without a word that goes on behind them.
+func cut(ua string) string {
+	n := MaxUserAgent
+	if wordByte[ua[n]] != 0 {
+		for n > 0 && wordByte[ua[n-1]] != 0 {
+			n--
+		}
+	}
+	return ua[:n]
+}
+
+// span is a part of a User-Agent; empty if end is 0.
+type span struct{ start, end int }
+
+func (s span) ok() bool { return s.end > 0 }
+
+// evidence is what a pass over a User-Agent found beside tokens.
+type evidence struct {
+	roles   role // all that its words said
+	words   int  // words that are not numbers
+	unknown int  // of these, the ones that the vocabulary doesn't have
+
+	first    span // the first word
+	strong   span // a word that says "crawler"
+	weak     span // a word that names a robot's work
+	library  span // a word that names an HTTP client
+	compat   span // what follows `compatible;`, unless browsers send it
+	contact  span // a URL or an e-mail address
+	plus     bool // the contact has a `+` before it
+	domain   span // a host name that stands for itself
+	last     span // the last unknown word
+	appID    bool // a name in reverse-domain form: com.example.app
+	comments int  // opening parentheses
+
+	shared   uint16 // bit i: agent i rests on a token that apps send as well
+
+	// where the pass is
+	depth      int
+	device     int // 1 + the depth of the comment that names an Android device; 0 outside
+	like       bool
+	compatible int // end of the word `compatible` while the next word is awaited
+}
+
+// scan makes the pass: tokens go to id, everything else to e.
+func (m *Matcher) scan(ua string, e *evidence, id *Identity) {
+	for i := 0; i < len(ua); {
+		if wordByte[ua[i]] == 0 {
+			i = e.mark(ua, i)
+			continue
+		}
+		start, hash := i, uint64(hashSeed)
+		number := true
+		for i < len(ua) {
+			c := wordByte[ua[i]]
+			if c == 0 {
+				break
+			}
+			hash = (hash ^ uint64(c)) * hashPrime
+			number = number && c <= '9' && c >= '0'
+			i++
+		}
+		s := m.table.find(hash)
+		if tok := m.token(s, hash, ua, start); tok != nil {
+			if end := start + len(tok.text); e.token(tok, ua, start, end, id) {
+				i = end
+				continue
+			}
+		}
+		switch {
+		case s != nil && s.role != 0:
+			i = e.known(s.role, ua, start, i)
+		case !number:
+			i = e.unknownWord(ua, start, i)
+		}
+		if !number {
+			e.like = s != nil && s.role&roleLike != 0
+		}
+	}
+}
+
+// token returns the longest token, of the registry or of the site, that ua holds at position i.
+func (m *Matcher) token(s *slot, hash uint64, ua string, i int) (tok *token) {
+	if s != nil && s.n > 0 {
+		tok = m.table.match(s, ua, i)
+	}
+	if m.site != nil {
+		if s := m.site.find(hash); s != nil {
+			if t := m.site.match(s, ua, i); t != nil && (tok == nil || len(t.text) > len(tok.text)) {
+				tok = t
+			}
+		}
+	}
+	return tok
+}
+
+// token takes in a token of the registry or of the site at ua[start:end]. It returns false where the token is no evidence.
+func (e *evidence) token(tok *token, ua string, start, end int, id *Identity) bool {
+	if inHost(ua, start, end) {
+		return false
+	}
+	e.count(start, end)
+	e.compatible = 0
+	switch {
+	case e.like:
+	case tok.control:
+		e.strong = span{start, end}
+	case tok.crawler == nil:
+		id.add(Agent{Class: Named, Token: tok.name, Start: start, End: end})
+	default:
+		if tok.shared {
+			e.shared |= 1 << id.n
+		}
+		id.add(Agent{Class: tok.crawler.Class, Crawler: tok.crawler, Token: tok.name, Start: start, End: end})
+	}
+	e.like = false
+	return true
+}
+
+// count takes note of a word that is not a number.
+func (e *evidence) count(start, end int) {
+	if e.words == 0 {
+		e.first = span{start, end}
+	}
+	e.words++
+}
+
+// mark takes in the octet between words at position i and returns the position of the next.
+func (e *evidence) mark(ua string, i int) int {
+	switch ua[i] {
+	case '(', '[':
+		e.depth++
+		e.comments++
+	case ')', ']':
+		if e.depth > 0 {
+			e.depth--
+		}
+		if e.device > e.depth+1 {
+			e.device = 0
+		}
+	}
+	return i + 1
+}
+
+// known takes in a word of the vocabulary and returns where the pass goes on.
+func (e *evidence) known(r role, ua string, start, end int) int {
+	e.count(start, end)
+	if r&roleScheme != 0 {
+		if stop := urlEnd(ua, end); stop > end {
+			e.addContact(ua, start, stop)
+			return stop
+		}
+	}
+	if stop := e.host(ua, start, end); stop > end {
+		return stop
+	}
+	if e.like {
+		return end
+	}
+	switch {
+	case r&roleCompatible != 0:
+		e.compatible = end
+		return end
+	case r&roleAndroid != 0 && e.device == 0:
+		e.device = e.depth + 1
+	case r&roleEngine != 0 && e.device == 1:
+		e.device = 0
+	}
+	e.compatible = 0
+	if e.device == 0 || r&(roleStrong|roleWeak|roleLibrary) == 0 {
+		e.roles |= r
+		e.evident(r, start, end)
+	}
+	return end
+}
+
+// unknownWord takes in a word that is neither a number nor in the vocabulary and returns where the pass goes on.
+func (e *evidence) unknownWord(ua string, start, end int) int {
+	e.count(start, end)
+	if stop := e.host(ua, start, end); stop > end {
+		return stop
+	}
+	if e.like || e.device > 0 {
+		e.compatible = 0
+		return end
+	}
+	e.unknown++
+	r := parts(ua[start:end])
+	e.roles |= r
+	e.evident(r, start, end)
+	if e.compatible > 0 && r&(roleBrowser|roleBrand|roleApp|rolePlatform) == 0 && !e.compat.ok() {
+		e.compat = span{start, end}
+	}
+	e.compatible = 0
+	e.last = span{start, end}
+	return end
+}
+
+// evident keeps the first word of each kind of evidence.
+func (e *evidence) evident(r role, start, end int) {
+	if r&roleStrong != 0 && !e.strong.ok() {
+		e.strong = span{start, end}
+	}
+	if r&roleWeak != 0 && !e.weak.ok() {
+		e.weak = span{start, end}
+	}
+	if r&roleLibrary != 0 && !e.library.ok() {
+		e.library = span{start, end}
+	}
+}
+
+func (e *evidence) addContact(ua string, start, end int) {
+	if e.contact.ok() {
+		return
+	}
+	e.contact = span{start, end}
+	e.plus = start > 0 && ua[start-1] == '+'
+}

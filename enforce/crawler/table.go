@@ -1,0 +1,173 @@
+package crawler
+
+import (
+	"cmp"
+	"slices"
+)
+
+// wordByte maps each octet that a word may hold to its lower case, and every other octet to 0.
+// Words are runs of letters, digits, `-`, `_` and non-ASCII octets.
+var wordByte = func() (t [256]byte) {
+	for c := range 256 {
+		switch b := byte(c); {
+		case 'a' <= b && b <= 'z', '0' <= b && b <= '9', b == '-', b == '_', b >= 0x80:
+			t[c] = b
+		case 'A' <= b && b <= 'Z':
+			t[c] = b + 'a' - 'A'
+		}
+	}
+	return t
+}()
+
+// The hash of a word: FNV-1a with 64 bits over its lower case.
+const (
+	hashSeed  = 0xcbf29ce484222325
+	hashPrime = 0x100000001b3
+)
+
+// firstWord returns the hash of the word that s begins with, and its length.
+func firstWord(s string) (hash uint64, n int) {
+	hash = hashSeed
+	for n < len(s) && wordByte[s[n]] != 0 {
+		hash = (hash ^ uint64(wordByte[s[n]])) * hashPrime
+		n++
+	}
+	return hash, n
+}
+
+// token is one User-Agent token: of a crawler in the registry, or of a group in a site's robots.txt.
+type token struct {
+	text    string   // lower case, `+` as a blank
+	name    string   // as the registry or the site writes it
+	crawler *Crawler // nil if only the site names it
+	shared  bool     // counts only where nothing speaks for a person
+	control bool     // a robots.txt token of the registry that no crawler sends
+}
+
+// slot holds all that is known of one word: what it says by itself, and the tokens that begin with it.
+type slot struct {
+	hash  uint64
+	role  role
+	first uint32 // tokens[first : first+n], longest first
+	n     uint32
+}
+
+// table finds what is known of a word by its hash: open addressing, at most half full.
+type table struct {
+	slots  []slot
+	mask   uint64
+	tokens []token
+}
+
+// find returns what is known of the word with that hash, nil if nothing is.
+func (t *table) find(hash uint64) *slot {
+	for i := hash ^ hash>>32; ; i++ {
+		s := &t.slots[i&t.mask]
+		if s.hash == hash {
+			return s
+		}
+		if s.hash == 0 {
+			return nil
+		}
+	}
+}
+
+// match returns the longest token of s that ua holds at position i, ending at a word's end; nil if there is none.
+func (t *table) match(s *slot, ua string, i int) *token {
+	for k := range t.tokens[s.first : s.first+s.n] {
+		if tok := &t.tokens[s.first+uint32(k)]; hasToken(ua[i:], tok.text) {
+			return tok
+		}
+	}
+	return nil
+}
+
+// hasToken tells whether s begins with the token, in any case and with `+` for a blank, and the token ends at a word's end.
+func hasToken(s, text string) bool {
+	if len(s) < len(text) || len(s) > len(text) && wordByte[s[len(text)]] != 0 && wordByte[text[len(text)-1]] != 0 {
+		return false
+	}
+	for i := range len(text) {
+		if foldByte(s[i]) != text[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// foldByte is how octets of a token are compared: in lower case, and `+` as a blank.
+func foldByte(c byte) byte {
+	switch {
+	case 'A' <= c && c <= 'Z':
+		return c + 'a' - 'A'
+	case c == '+':
+		return ' '
+	}
+	return c
+}
+
+func foldToken(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		b[i] = foldByte(c)
+	}
+	return string(b)
+}
+
+// buildTable makes the table of tokens and of words with a role.
+func buildTable(tokens []token, words map[string]role) *table {
+	size := 16
+	for size < 2*(len(tokens)+len(words)) {
+		size *= 2
+	}
+	t := &table{slots: make([]slot, size), mask: uint64(size - 1), tokens: slices.Clone(tokens)}
+	slices.SortStableFunc(t.tokens, func(a, b token) int {
+		ha, na := firstWord(a.text)
+		hb, nb := firstWord(b.text)
+		return cmp.Or(cmp.Compare(ha, hb), cmp.Compare(nb, na), cmp.Compare(len(b.text), len(a.text)))
+	})
+	for i, tok := range t.tokens {
+		hash, _ := firstWord(tok.text)
+		s := t.insert(hash)
+		if s.n == 0 {
+			s.first = uint32(i)
+		}
+		s.n++
+	}
+	for word, role := range words {
+		hash, _ := firstWord(word)
+		t.insert(hash).role |= role
+	}
+	return t
+}
+
+func (t *table) insert(hash uint64) *slot {
+	for i := hash ^ hash>>32; ; i++ {
+		s := &t.slots[i&t.mask]
+		if s.hash == 0 {
+			s.hash = hash
+		}
+		if s.hash == hash {
+			return s
+		}
+	}
+}
+
+// newTable makes the table of a registry: its tokens, and the words of the vocabulary.
+func newTable(rows []*Crawler) *table {
+	var tokens []token
+	for _, c := range rows {
+		for _, text := range c.UserAgents {
+			tokens = append(tokens, token{text: foldToken(text), name: text, crawler: c})
+		}
+		for _, text := range c.Shared {
+			tokens = append(tokens, token{text: foldToken(text), name: text, crawler: c, shared: true})
+		}
+		if c.ControlOnly {
+			for _, text := range c.Robots {
+				tokens = append(tokens, token{text: foldToken(text), name: text, control: true})
+			}
+		}
+	}
+	return buildTable(tokens, vocabulary)
+}

@@ -1,0 +1,120 @@
+package crawler
+
+import "strings"
+
+// role is what a word says of the client that sends it, whatever it stands beside.
+type role uint32
+
+const (
+	roleMozilla    role = 1 << iota // the compatibility word that browsers begin with
+	roleEngine                      // a layout engine
+	roleBrowser                     // a browser's product token
+	rolePlatform                    // an operating system or a machine of a person
+	roleUnix                        // an operating system of people and of servers
+	roleApp                         // a runtime or a product of apps, players and televisions
+	roleBrand                       // a maker of devices
+	roleNoise                       // a word of such User-Agents that says nothing
+	roleLike                        // what follows is a comparison
+	roleCompatible                  // what follows is the client's name
+	roleScheme                      // of a URL
+	roleAndroid                     // a device name follows
+	roleStrong                      // "crawler" in one of its forms
+	roleWeak                        // a robot's work
+	roleLibrary                     // an HTTP client, or a word for one
+)
+
+// words lists the vocabulary: what browsers, apps and devices send, and what robots call themselves.
+var words = []struct {
+	role role
+	list string
+}{
+	{roleMozilla | roleBrowser, `mozilla opera`},
+	{roleEngine | roleBrowser, `applewebkit webkit khtml gecko trident presto goanna servo netfront edgehtml blink mshtml tasman nextgen kds`},
+	{roleBrowser, `chrome safari firefox msie opr opera opios opt edge edg edga edgios crios fxios focus klar fennec iceweasel icecat palemoon
+		seamonkey camino epiphany galeon konqueror k-meleon kmeleon netscape navigator phoenix firebird minefield namoroka shiretoko granparadiso
+		bonecho swiftfox swiftweasel waterfox cyberfox basilisk conkeror flock songbird rockmelt iron srware comodo_dragon dragon icedragon
+		chromium chromeplus coolnovo vivaldi yabrowser yowser ucbrowser ucweb ubrowser u2 u3 miuibrowser samsungbrowser samsung_internet silk
+		silk-accelerated maxthon mxnitro mxbrowser myie2 myie tencenttraveler qqbrowser mqqbrowser qq tbs micromessenger 360se 360ee 360browser qihu
+		metasr lbbrowser liebao theworld greenbrowser avant avantbrowser slimbrowser lunascape sleipnir crazy orca acoo deepnet netcaptor
+		sogoumobilebrowser sogou baidubrowser bidubrowser baiduboxapp bdbrowser baidu whale naver puffin dolphin skyfire bolt teashark obigo
+		ovibrowser polaris jasmine teleca openwave phonecom blazer netpositive ibrowse aweb voyager amaya arora midori uzbl dillo links lynx elinks w3m
+		netsurf surf luakit dooble qutebrowser otter otterbrowser falkon qupzilla rekonq konqueror reqwirelessweb iemobile msiemobile
+		chromeframe aol aolbuild america aolapp compuserve webtv hotjava icab omniweb shiira sunrise stainless cruz demeter oregano fireweb
+		msoffice ms-office trident crosswalk electron qtwebengine qtwebkit webview ddg duckduckgo brave ghostery aloha alohabrowser avast avg ccleaner
+		coc_coc_browser coccoc kiwi bromite cromite via phx atom atoms citrio epic torch sputnik sputnikbrowser amigo nichrome rambler
+		yandexsearch yandexsearchbrowser ecosia mobilesafari kinza blisk colibri mypal iridium slimjet ucturbo lunar
+		heytapbrowser vivobrowser huaweibrowser hibrowser oppobrowser jiosphere phoenixbrowser xiaomi instabridge owb origyn odyssey abrowse antfresco
+		antgalio dplus bing bingsapphire sapphire gsa fban fbav fb_iab fbios instagram line snapchat pinterest twitter linkedin linkedinapp
+		tiktok musical_ly bytelocale bytedancewebview trill kakaotalk zalo viber weibo weiboIntl wechat alipay alipayclient dingtalk aweme toutiao
+		newsarticle discover whatsapp telegram messenger flipboard reddit tumblr quora headless360 aliapp ariver uws windvane
+		browser webbrowser netfront obigo-browser bada dolfin jblend infusion mib cldc midp profile configuration untrusted doja`},
+	{rolePlatform, `windows win win16 win32 win64 win95 win98 winnt wow64 wow nt macintosh mac macos ppc intel iphone ipad ipod ios os iphone_os
+		watchos tvos ipados visionos blackberry bb10 playbook rim symbian symbianos symbos series40 series60 series80 series90 s60 s60version s40
+		webos hpwos palmos palm palmsource danger hiptop maemo meego sailfish tizen kaios windowsphone amigaos amiga morphos aros beos haiku
+		risc os2 warp nintendo nitro playstation psp psvita xbox wii wiiu kindle cros chromeos harmonyos openharmony silo brew j2me
+		smarttv smart-tv hbbtv googletv appletv roku tivo viera bravia netcast webostv aquosbrowser vidaa web0s ce-html netrange dlna upnp
+		media center tablet touch slcc1 slcc2 infopath clr`},
+	{roleUnix, `linux x11 ubuntu debian fedora gentoo suse opensuse mandriva mint slackware redhat centos arch freebsd openbsd netbsd dragonfly
+		sunos solaris irix hp-ux aix osf1 unix wayland`},
+	{roleAndroid | rolePlatform, `android adr omdroid`},
+	{roleApp, `cfnetwork darwin dalvik exoplayerlib exoplayer exoplayer2 applecoremedia stagefright mediaplayer coremedia vlc libvlc mpv lavf nsplayer
+		windows-media-player wmplayer wmfsdk winamp itunes quicktime realplayer realmedia xbmc kodi plex sonos airplay airsonic subsonic
+		nsurlsession uiwebview wkwebview alamofire titanium cordova flutter unity unityplayer xamarin reactnative
+		tpapi app watch carplay homepod appletv apple-pubsub foobar2000 audacious rhythmbox amarok clementine banshee mplayer gstreamer souphttpsrc
+		thunderbird outlook foxmail lotus-notes eudora postbox mailbird skype spotify deezer tidal tunein audible overcast pocketcasts antennapod castbox
+		podcasts podcatcher podcastaddict downcast icatcher beyondpod castro instacast podbean doggcatcher gpodder
+		microsoft office word excel powerpoint onenote teams onedrive`},
+	{roleBrand, `samsung nokia lg lge htc motorola mot moto sonyericsson sony ericsson siemens sie alcatel huawei honor zte lenovo asus acer dell
+		hp philips panasonic sharp kyocera sanyo toshiba fujitsu nec sagem pantech vertu blackberry palm oppo vivo realme oneplus xiaomi redmi
+		meizu coolpad gionee tecno infinix itel micromax lava karbonn spice intex cubot doogee ulefone umidigi oukitel blackview wiko bq archos
+		hisense haier tcl amoi bird benq danger garmin google pixel nexus kddi docomo softbank vodafone orange sprint cingular verizon`},
+	{roleNoise, `u i n en en-us en-gb de fr es it ru zh-cn zh ja ko pt pt-br nl pl rv build mobile version release wv like x64 x86 x86_64 i386 i586
+		i686 amd64 arm arm64 armv7l armv8l aarch64 ia64 sv1 net net4 k compatible unknown generic gzip gfe utf-8 for by the and of on in to a an with
+		desktop phone model language locale security`},
+	{roleLike, `like`},
+	{roleCompatible, `compatible`},
+	{roleScheme, `http https ftp`},
+	{roleStrong, `bot bots robot robots spider spiders crawler crawlers crawl crawling crawls webcrawler webspider webbot botu spyder xrawler`},
+	{roleLibrary, `httpclient http-client libwww libhttp httplib http-kit urllib rest restclient soap sdk wget curl php perl python python2 python3 ruby java
+		golang node nodejs jakarta dotnet netty`},
+	{roleWeak, strings.ReplaceAll(work, "\n", " ")},
+}
+
+// work lists what robots do for a living. Each word counts by itself and as the last part of a longer one (LinkChecker).
+const work = `checker check monitor monitoring monit scanner scan scanning fetcher fetch parser scraper scrape scraping harvester harvest archiver
+archive archiving validator validation grabber grab extractor extract analyzer analyser analysis analytics indexer indexing resolver expander
+unshortener importer preview previewer previews thumbnail thumbnailer thumb screenshot screenshots screenshotter pinger uptime healthcheck probe
+prober prefetch preload prerender renderer headless synthetic synthetics transcoder imageproxy webhook webhooks hookshot callout searcher
+seeker finder hunter sitemap linkcheck linkchecker detector detection inspector inspect audit auditor survey observatory diagnostics tester testing
+benchmark downloader mirror copier sucker ripper webmon classifier researchscan subscribers subscriber unfurl unfurler
+linkexpander feedfetcher feedparser feedfinder aggregator collector newsgathering generator watchdog webmonitor
+safelink antivirus agent search searchengine lighthouse pagespeed`
+
+// vocabulary maps each word to its roles.
+var vocabulary = func() map[string]role {
+	v := map[string]role{}
+	for _, w := range words {
+		for word := range strings.FieldsSeq(w.list) {
+			v[strings.ToLower(word)] |= w.role
+		}
+	}
+	return v
+}()
+
+// BrowserWord tells whether browsers, apps or devices send token as a word of its own: it can't name a crawler without taking people for it.
+func BrowserWord(token string) bool {
+	const sent = roleMozilla | roleEngine | roleBrowser | rolePlatform | roleUnix | roleApp | roleBrand | roleNoise | roleLike | roleCompatible | roleAndroid | roleScheme
+	return vocabulary[foldToken(token)]&sent != 0
+}
+
+// topLevel holds the top-level domains by which a host name without a scheme is told from other dotted words.
+var topLevel = func() *table {
+	const list = `com net org info biz edu gov mil int io ai co de fr uk eu ru cz sk pl it es pt nl be at ch se no fi dk is ie us ca br ar mx cl jp cn kr tw hk sg
+in au nz za tr gr hu ro bg hr si rs ua by lt lv ee il ir me tv fm cc ws app dev tech cloud online site xyz club blog news tools fun page link live
+world pro agency digital media network systems solutions services buzz zone space website host email email email nu to la ly gl gg sh`
+	m := map[string]role{}
+	for w := range strings.FieldsSeq(list) {
+		m[w] = roleNoise
+	}
+	return buildTable(nil, m)
+}()
