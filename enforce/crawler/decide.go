@@ -11,28 +11,45 @@ func (e *evidence) decide(ua string, id *Identity) {
 	for _, a := range id.Agents() {
 		hard = hard || a.Class != Library
 	}
-	switch {
-	case hard:
-		id.drop(Library)
+	person := e.person()
+	if hard || person {
+		id.dropLibraries(hard)
+	}
+	if hard {
 		return
+	}
+	browser := e.roles&roleMozilla != 0
+	switch {
 	case e.strong.ok():
 		e.declare(ua, e.strong, id)
-	case e.compat.ok():
+	case e.compat.ok() && e.roles&(roleIE|roleBrand|roleApp|roleAndroid) == 0:
 		e.declare(ua, e.compat, id)
-	case e.contact.ok() && (e.plus || !e.person()):
+	case e.contact.ok() && (e.plus || !person || browser && e.roles&roleIE == 0):
 		e.declare(ua, e.contact, id)
-	case e.weak.ok() && !e.person():
-		e.declare(ua, e.weak, id)
-	}
-	if id.n > 0 {
-		return
-	}
-	if strings.TrimLeft(ua, " \t") == "" {
+	case e.work.ok() && (!person || browser):
+		e.declare(ua, e.work, id)
+	case person:
+	case e.hint.ok():
+		e.declare(ua, e.hint, id)
+	case e.domain.ok():
+		e.declare(ua, e.domain, id)
+	case id.n > 0:
+	case strings.TrimLeft(ua, " \t") == "":
 		id.add(Agent{Class: Library})
+	case e.library.ok():
+		e.client(ua, e.library, id)
+	case e.plain(ua):
+		e.client(ua, e.first, id)
 	}
-	if e.library.ok() && !e.person() {
-		id.add(Agent{Class: Library, Token: ua[e.library.start:e.library.end], Start: e.library.start, End: e.library.end})
-	}
+}
+
+func (e *evidence) client(ua string, why span, id *Identity) {
+	id.add(Agent{Class: Library, Token: ua[why.start:why.end], Start: why.start, End: why.end})
+}
+
+// plain tells whether the User-Agent is a name and a version alone, as programs send it.
+func (e *evidence) plain(ua string) bool {
+	return e.first.ok() && e.first.start == 0 && e.words <= 4 && e.comments == 0 && e.unknown > 0
 }
 
 // person tells whether the words are those of a browser, an app or a device.
@@ -62,11 +79,11 @@ func (id *Identity) dropShared(bits uint16) {
 	id.n = n
 }
 
-// drop leaves out the agents of a class.
-func (id *Identity) drop(class Class) {
+// dropLibraries leaves out HTTP libraries: all, or those that are not the first word of the User-Agent.
+func (id *Identity) dropLibraries(all bool) {
 	n := 0
 	for i := range id.n {
-		if id.agents[i].Class != class {
+		if id.agents[i].Class != Library || !all && id.agents[i].Start == 0 {
 			id.agents[n] = id.agents[i]
 			n++
 		}

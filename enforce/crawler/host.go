@@ -56,12 +56,11 @@ func (e *evidence) host(ua string, start, end int) int {
 		}
 		return end
 	}
-	if !host || stop == end {
-		hash, _ := firstWord(ua[start:end])
-		if stop > end && topLevel.find(hash) != nil && letters(ua[stop-1:stop]) {
-			e.appID = true
-			return stop
-		}
+	if hash, _ := firstWord(ua[start:end]); stop > end && topLevel.find(hash) != nil && letters(ua[stop-1:stop]) {
+		e.appID = true
+		return stop
+	}
+	if !host {
 		return end
 	}
 	if e.device > 0 || e.like {
@@ -75,6 +74,10 @@ func (e *evidence) host(ua string, start, end int) int {
 			e.addContact(ua, start, stop)
 		}
 	}
+	if e.compatible > 0 && !e.compat.ok() {
+		e.compat = span{start, stop}
+	}
+	e.compatible = 0
 	// the path behind it
 	if stop < len(ua) && ua[stop] == '/' && stop+1 < len(ua) && !('0' <= ua[stop+1] && ua[stop+1] <= '9') {
 		for stop < len(ua) && !endsURL[ua[stop]] {

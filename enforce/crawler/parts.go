@@ -54,8 +54,8 @@ const longestSuffix = 12
 var partTable = func() *table {
 	m := map[string]role{}
 	for w, r := range vocabulary {
-		if r&(roleStrong|roleWeak|roleLibrary|roleBrand) != 0 {
-			m[w] = r & (roleStrong | roleWeak | roleLibrary | roleBrand)
+		if r&(roleStrong|roleWork|roleHint|roleLibrary|roleBrand) != 0 {
+			m[w] = r & (roleStrong | roleWork | roleHint | roleLibrary | roleBrand)
 		}
 	}
 	for _, w := range []string{"ios", "android", "macos", "watchos", "tvos", "iphone", "ipad"} {
@@ -76,8 +76,8 @@ var partTable = func() *table {
 var suffixTable = func() *table {
 	m := map[string]role{}
 	for w, r := range vocabulary {
-		if len(w) >= 3 && r&(roleStrong|roleWeak) != 0 && len(w) <= longestSuffix {
-			m[w] = r & (roleStrong | roleWeak)
+		if len(w) >= 3 && r&(roleStrong|roleWork|roleHint) != 0 && len(w) <= longestSuffix {
+			m[w] = r & (roleStrong | roleWork | roleHint)
 		}
 	}
 	for _, w := range []string{"browser"} {

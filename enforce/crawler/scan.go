@@ -36,7 +36,8 @@ type evidence struct {
 
 	first    span // the first word
 	strong   span // a word that says "crawler"
-	weak     span // a word that names a robot's work
+	work     span // a word that names a robot's work
+	hint     span // a word that may name a robot's work
 	library  span // a word that names an HTTP client
 	compat   span // what follows `compatible;`, unless browsers send it
 	contact  span // a URL or an e-mail address
@@ -174,13 +175,15 @@ func (e *evidence) known(r role, ua string, start, end int) int {
 	case r&roleCompatible != 0:
 		e.compatible = end
 		return end
+	case e.compatible > 0 && r&sentByBrowsers == 0 && !e.compat.ok():
+		e.compat = span{start, end}
 	case r&roleAndroid != 0 && e.device == 0:
 		e.device = e.depth + 1
 	case r&roleEngine != 0 && e.device == 1:
 		e.device = 0
 	}
 	e.compatible = 0
-	if e.device == 0 || r&(roleStrong|roleWeak|roleLibrary) == 0 {
+	if e.device == 0 || r&(roleStrong|roleWork|roleHint|roleLibrary) == 0 {
 		e.roles |= r
 		e.evident(r, start, end)
 	}
@@ -214,8 +217,11 @@ func (e *evidence) evident(r role, start, end int) {
 	if r&roleStrong != 0 && !e.strong.ok() {
 		e.strong = span{start, end}
 	}
-	if r&roleWeak != 0 && !e.weak.ok() {
-		e.weak = span{start, end}
+	if r&roleWork != 0 && !e.work.ok() {
+		e.work = span{start, end}
+	}
+	if r&roleHint != 0 && !e.hint.ok() {
+		e.hint = span{start, end}
 	}
 	if r&roleLibrary != 0 && !e.library.ok() {
 		e.library = span{start, end}
