@@ -12,7 +12,7 @@ func (e *evidence) decide(ua string, id *Identity) {
 		hard = hard || a.Class != Library
 	}
 	person := e.person()
-	if hard || person {
+	if hard || e.personal(roleClient) {
 		id.dropLibraries(hard)
 	}
 	if hard {
@@ -28,6 +28,8 @@ func (e *evidence) decide(ua string, id *Identity) {
 		e.declare(ua, e.contact, id)
 	case e.work.ok() && (!person || browser):
 		e.declare(ua, e.work, id)
+	case !person && e.last.ok() && id.n == 0 && e.roles&roleUnix == 0 && strings.HasPrefix(ua, "Mozilla/5"):
+		e.declare(ua, e.last, id)
 	case person:
 	case e.hint.ok():
 		e.declare(ua, e.hint, id)
@@ -47,15 +49,35 @@ func (e *evidence) client(ua string, why span, id *Identity) {
 	id.add(Agent{Class: Library, Token: ua[why.start:why.end], Start: why.start, End: why.end})
 }
 
-// plain tells whether the User-Agent is a name and a version alone, as programs send it.
+// plain tells whether the User-Agent is a name, with or without a version, and nothing else: what programs send.
 func (e *evidence) plain(ua string) bool {
-	return e.first.ok() && e.first.start == 0 && e.words <= 4 && e.comments == 0 && e.unknown > 0
+	return e.first.ok() && e.first.start == 0 && e.words <= 4 && e.comments == 0 && e.unknown > 0 && e.roles&roleMedia == 0 && programName(ua[e.first.start:e.first.end])
 }
 
-// person tells whether the words are those of a browser, an app or a device.
-func (e *evidence) person() bool {
-	return e.roles&(roleEngine|roleBrowser|rolePlatform|roleApp|roleBrand|roleAndroid) != 0 || e.appID
+// programName tells a program's name from a device's (LGU8120) and from a word that says too little.
+func programName(name string) bool {
+	n := 0
+	for i := range len(name) {
+		switch c := name[i]; {
+		case letter(c):
+			n++
+		case '0' <= c && c <= '9':
+			return false
+		}
+	}
+	return n >= 4
 }
+
+// What speaks for a person: for a shape, a platform is enough; an HTTP library sends that too.
+const (
+	roleClient = roleEngine | roleBrowser | roleApp | roleBrand | roleAndroid
+	rolePerson = roleClient | rolePlatform
+)
+
+// person tells whether the words are those of a browser, an app or a device.
+func (e *evidence) person() bool { return e.personal(rolePerson) }
+
+func (e *evidence) personal(r role) bool { return e.roles&r != 0 || e.appID }
 
 // declare adds a crawler that says of itself, by the octets of why, that it is one.
 func (e *evidence) declare(ua string, why span, id *Identity) {

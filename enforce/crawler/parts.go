@@ -9,19 +9,20 @@ func parts(word string) role {
 			i++
 			continue
 		}
-		start := i
-		for i++; i < len(word) && letter(word[i]) && !(upper(word[i]) && !upper(word[i-1])); i++ {
+		run, start := i, i
+		for i++; i < len(word) && letter(word[i]); i++ {
+			if upper(word[i]) && !upper(word[i-1]) {
+				r |= part(word[start:i], start == 0)
+				start = i
+			}
 		}
-		first := start == 0
-		r |= part(word[start:i], first)
-	}
-	if hash, _ := firstWord(word); words8[hash] {
-		return r &^ roleStrong
+		r |= part(word[start:i], start == 0)
+		if start > run {
+			r |= part(word[run:i], run == 0)
+		}
 	}
 	return r
 }
-
-var words8 = map[uint64]bool{}
 
 func letter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
 func upper(c byte) bool  { return 'A' <= c && c <= 'Z' }
@@ -58,8 +59,11 @@ var partTable = func() *table {
 			m[w] = r & (roleStrong | roleWork | roleHint | roleLibrary | roleBrand)
 		}
 	}
-	for _, w := range []string{"ios", "android", "macos", "watchos", "tvos", "iphone", "ipad"} {
-		m[w] = roleApp
+	for _, w := range []string{"ios", "android", "macos", "watchos", "tvos", "iphone", "ipad", "phone", "smarttv"} {
+		m[w] |= roleApp
+	}
+	for _, w := range []string{"tv", "music", "radio", "podcast", "podcasts", "player", "fm", "pod", "pods", "stream", "sound", "audio", "video"} {
+		m[w] |= roleMedia
 	}
 	for _, w := range []string{"http", "https", "api", "client", "rpc"} {
 		m[w] |= roleLibrary

@@ -47,7 +47,7 @@ type evidence struct {
 	appID    bool // a name in reverse-domain form: com.example.app
 	comments int  // opening parentheses
 
-	shared   uint16 // bit i: agent i rests on a token that apps send as well
+	shared uint16 // bit i: agent i rests on a token that apps send as well
 
 	// where the pass is
 	depth      int

@@ -22,6 +22,7 @@ const (
 	roleWork                        // a robot's work
 	roleHint                        // what may be a robot's work
 	roleLibrary                     // an HTTP client, or a word for one
+	roleMedia                       // music, broadcasts, podcasts: what apps are for
 	roleIE                          // Internet Explorer, to whose name other programs added theirs
 )
 
@@ -30,9 +31,9 @@ var words = []struct {
 	role role
 	list string
 }{
-	{roleMozilla | roleBrowser, `mozilla opera`},
+	{roleMozilla, `mozilla`},
 	{roleEngine | roleBrowser, `applewebkit webkit khtml gecko trident presto goanna servo netfront edgehtml blink mshtml tasman nextgen kds`},
-	{roleBrowser, `chrome safari firefox msie opr opera opios opt edge edg edga edgios crios fxios focus klar fennec iceweasel icecat palemoon
+	{roleBrowser, `opera explorer mosaic chrome safari firefox msie opr opera opios opt edge edg edga edgios crios fxios focus klar fennec iceweasel icecat palemoon
 		seamonkey camino epiphany galeon konqueror k-meleon kmeleon netscape navigator phoenix firebird minefield namoroka shiretoko granparadiso
 		bonecho swiftfox swiftweasel waterfox cyberfox basilisk conkeror flock songbird rockmelt iron srware comodo_dragon dragon icedragon
 		chromium chromeplus coolnovo vivaldi yabrowser yowser ucbrowser ucweb ubrowser u2 u3 miuibrowser samsungbrowser samsung_internet silk
@@ -70,7 +71,7 @@ var words = []struct {
 	{roleBrand, `samsung nokia lg lge htc motorola mot moto sonyericsson sony ericsson siemens sie alcatel huawei honor zte lenovo asus acer dell
 		hp philips panasonic sharp kyocera sanyo toshiba fujitsu nec sagem pantech vertu blackberry palm oppo vivo realme oneplus xiaomi redmi
 		meizu coolpad gionee tecno infinix itel micromax lava karbonn spice intex cubot doogee ulefone umidigi oukitel blackview wiko bq archos
-		hisense haier tcl amoi bird benq danger garmin pixel nexus kddi docomo softbank vodafone orange sprint cingular verizon`},
+		hisense haier tcl amoi bird benq danger garmin pixel nexus kddi docomo foma softbank vodafone orange sprint cingular verizon`},
 	{roleNoise, `user-agent useragent java u i n en en-us en-gb de fr es it ru zh-cn zh ja ko pt pt-br nl pl rv build mobile version release wv like x64 x86 x86_64 i386 i586
 		i686 amd64 arm arm64 armv7l armv8l aarch64 ia64 sv1 net net4 k compatible unknown generic gzip gfe utf-8 for by the and of on in to a an with
 		desktop phone model language locale security`},
