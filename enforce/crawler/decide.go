@@ -24,24 +24,28 @@ func (e *evidence) decide(ua string, id *Identity) {
 		e.declare(ua, e.strong, id)
 	case e.compat.ok() && e.roles&(roleIE|roleBrand|roleApp|roleAndroid) == 0:
 		e.declare(ua, e.compat, id)
-	case e.contact.ok() && (e.plus || !person || browser && e.roles&roleIE == 0):
+	case e.afterKHTML.ok():
+		e.declare(ua, e.afterKHTML, id)
+	case e.contact.ok() && (e.plus || !person && e.roles&roleMedia == 0 || e.contact.start == 0 || e.name.ok() && e.name.start == 0 && e.roles&(rolePlatform|roleApp|roleBrand|roleAndroid) == 0 || browser && e.roles&roleIE == 0):
 		e.declare(ua, e.contact, id)
-	case e.work.ok() && (!person || browser):
+	case e.work.ok() && (!person || browser || e.roles&(rolePerson&^roleApp|roleMedia) == 0):
 		e.declare(ua, e.work, id)
-	case !person && e.last.ok() && id.n == 0 && e.roles&roleUnix == 0 && strings.HasPrefix(ua, "Mozilla/5"):
-		e.declare(ua, e.last, id)
+	case !person && e.name.ok() && id.n == 0 && e.roles&roleUnix == 0 && strings.HasPrefix(ua, "Mozilla/5"):
+		e.declare(ua, e.name, id)
+	case e.name.ok() && e.name.start == 0 && e.roles&roleCompatible != 0 && e.roles&(roleMozilla|roleClient) == 0:
+		e.declare(ua, e.name, id)
 	case person:
 	case e.hint.ok():
 		e.declare(ua, e.hint, id)
-	case e.domain.ok():
+	case e.domain.ok() && !browser && e.roles&roleMedia == 0:
 		e.declare(ua, e.domain, id)
 	case id.n > 0:
 	case strings.TrimLeft(ua, " \t") == "":
 		id.add(Agent{Class: Library})
 	case e.library.ok():
 		e.client(ua, e.library, id)
-	case e.plain(ua):
-		e.client(ua, e.first, id)
+	case e.plain():
+		e.client(ua, e.name, id)
 	}
 }
 
@@ -50,8 +54,8 @@ func (e *evidence) client(ua string, why span, id *Identity) {
 }
 
 // plain tells whether the User-Agent is a name, with or without a version, and nothing else: what programs send.
-func (e *evidence) plain(ua string) bool {
-	return e.first.ok() && e.first.start == 0 && e.words <= 4 && e.comments == 0 && e.unknown > 0 && e.roles&roleMedia == 0 && programName(ua[e.first.start:e.first.end])
+func (e *evidence) plain() bool {
+	return e.words <= 6 && e.comments == 0 && e.name.ok() && e.roles&roleMedia == 0
 }
 
 // programName tells a program's name from a device's (LGU8120) and from a word that says too little.
@@ -62,7 +66,7 @@ func programName(name string) bool {
 		case letter(c):
 			n++
 		case '0' <= c && c <= '9':
-			return false
+			return n >= 6 // Netlab360, but no SGH-I200
 		}
 	}
 	return n >= 4

@@ -57,7 +57,7 @@ func (e *evidence) host(ua string, start, end int) int {
 		return end
 	}
 	if hash, _ := firstWord(ua[start:end]); stop > end && topLevel.find(hash) != nil && letters(ua[stop-1:stop]) {
-		e.appID = true
+		e.appID = e.appID || !host || hash == comHash
 		return stop
 	}
 	if !host {
@@ -84,11 +84,13 @@ func (e *evidence) host(ua string, start, end int) int {
 			stop++
 		}
 	}
-	e.unknown++
 	return stop
 }
 
-var wwwHash, _ = firstWord("www")
+var (
+	wwwHash, _ = firstWord("www")
+	comHash, _ = firstWord("com")
+)
 
 func letters(s string) bool {
 	for i := range len(s) {

@@ -40,11 +40,16 @@ func part(s string, first bool) role {
 	if r&roleBrand != 0 {
 		return r
 	}
+	for n := 4; first && n < len(s); n++ {
+		hash, _ := firstWord(s[:n])
+		if v := partTable.find(hash); v != nil && v.role&roleBrand != 0 {
+			return roleBrand // NOKIAN92
+		}
+	}
 	for n := min(len(s)-1, longestSuffix); n >= 3; n-- {
 		hash, _ := firstWord(s[len(s)-n:])
 		if v := suffixTable.find(hash); v != nil {
-			r |= v.role
-			break
+			return r | v.role
 		}
 	}
 	return r
@@ -57,6 +62,11 @@ var partTable = func() *table {
 	for w, r := range vocabulary {
 		if r&(roleStrong|roleWork|roleHint|roleLibrary|roleBrand) != 0 {
 			m[w] = r & (roleStrong | roleWork | roleHint | roleLibrary | roleBrand)
+		}
+	}
+	for w, r := range vocabulary {
+		if r&(roleBrowser|roleApp) != 0 && len(w) >= 6 {
+			m[w] |= roleMedia
 		}
 	}
 	for _, w := range []string{"ios", "android", "macos", "watchos", "tvos", "iphone", "ipad", "phone", "smarttv"} {
@@ -86,6 +96,9 @@ var suffixTable = func() *table {
 	}
 	for _, w := range []string{"browser"} {
 		m[w] = roleBrowser
+	}
+	for _, w := range []string{"pod", "cast", "podcast", "podcasts", "radio", "music", "player"} {
+		m[w] = roleMedia
 	}
 	return buildTable(nil, m)
 }()

@@ -30,28 +30,29 @@ func (s span) ok() bool { return s.end > 0 }
 
 // evidence is what a pass over a User-Agent found beside tokens.
 type evidence struct {
-	roles   role // all that its words said
-	words   int  // words that are not numbers
-	unknown int  // of these, the ones that the vocabulary doesn't have
+	roles role // all that its words said
+	words int  // words that are not numbers
 
-	first    span // the first word
-	strong   span // a word that says "crawler"
-	work     span // a word that names a robot's work
-	hint     span // a word that may name a robot's work
-	library  span // a word that names an HTTP client
-	compat   span // what follows `compatible;`, unless browsers send it
-	contact  span // a URL or an e-mail address
-	plus     bool // the contact has a `+` before it
-	domain   span // a host name that stands for itself
-	last     span // the last unknown word
-	appID    bool // a name in reverse-domain form: com.example.app
-	comments int  // opening parentheses
+	first      span // the first word
+	strong     span // a word that says "crawler"
+	work       span // a word that names a robot's work
+	hint       span // a word that may name a robot's work
+	library    span // a word that names an HTTP client
+	compat     span // what follows `compatible;`, unless browsers send it
+	contact    span // a URL or an e-mail address
+	plus       bool // the contact has a `+` before it
+	afterKHTML span // what a comment that begins with KHTML goes on with
+	domain     span // a host name that stands for itself
+	name       span // the first unknown word that can be a program's name
+	appID      bool // a name in reverse-domain form: com.example.app
+	comments   int  // opening parentheses
 
 	shared uint16 // bit i: agent i rests on a token that apps send as well
 
 	// where the pass is
 	depth      int
 	device     int // 1 + the depth of the comment that names an Android device; 0 outside
+	khtml      int // depth of the comment that holds the word KHTML; 0 outside
 	like       bool
 	compatible int // end of the word `compatible` while the next word is awaited
 }
@@ -149,6 +150,9 @@ func (e *evidence) mark(ua string, i int) int {
 		if e.depth > 0 {
 			e.depth--
 		}
+		if e.khtml > e.depth {
+			e.khtml = 0
+		}
 		if e.device > e.depth+1 {
 			e.device = 0
 		}
@@ -173,6 +177,7 @@ func (e *evidence) known(r role, ua string, start, end int) int {
 	}
 	switch {
 	case r&roleCompatible != 0:
+		e.roles |= r
 		e.compatible = end
 		return end
 	case e.compatible > 0 && r&sentByBrowsers == 0 && !e.compat.ok():
@@ -183,6 +188,9 @@ func (e *evidence) known(r role, ua string, start, end int) int {
 		e.device = 0
 	}
 	e.compatible = 0
+	if r&roleKHTML != 0 && e.depth > 0 {
+		e.khtml = e.depth
+	}
 	if e.device == 0 || r&(roleStrong|roleWork|roleHint|roleLibrary) == 0 {
 		e.roles |= r
 		e.evident(r, start, end)
@@ -200,7 +208,9 @@ func (e *evidence) unknownWord(ua string, start, end int) int {
 		e.compatible = 0
 		return end
 	}
-	e.unknown++
+	if e.khtml > 0 && e.khtml == e.depth && !e.afterKHTML.ok() {
+		e.afterKHTML = span{start, end}
+	}
 	r := parts(ua[start:end])
 	e.roles |= r
 	e.evident(r, start, end)
@@ -208,7 +218,9 @@ func (e *evidence) unknownWord(ua string, start, end int) int {
 		e.compat = span{start, end}
 	}
 	e.compatible = 0
-	e.last = span{start, end}
+	if !e.name.ok() && programName(ua[start:end]) {
+		e.name = span{start, end}
+	}
 	return end
 }
 

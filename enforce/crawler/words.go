@@ -23,6 +23,7 @@ const (
 	roleHint                        // what may be a robot's work
 	roleLibrary                     // an HTTP client, or a word for one
 	roleMedia                       // music, broadcasts, podcasts: what apps are for
+	roleKHTML                       // opens the comment on compatibility of today's browsers
 	roleIE                          // Internet Explorer, to whose name other programs added theirs
 )
 
@@ -57,6 +58,7 @@ var words = []struct {
 		risc os2 warp nintendo nitro playstation psp psvita xbox wii wiiu kindle cros chromeos harmonyos openharmony silo brew j2me
 		smarttv smart-tv hbbtv googletv appletv roku tivo viera bravia netcast webostv aquosbrowser vidaa web0s ce-html netrange dlna upnp
 		media center tablet touch slcc1 slcc2 infopath clr`},
+	{roleKHTML | roleEngine, `khtml`},
 	{roleIE | roleBrowser, `msie`},
 	{roleUnix, `linux x11 ubuntu debian fedora gentoo suse opensuse mandriva mint slackware redhat centos arch freebsd openbsd netbsd dragonfly
 		sunos solaris irix hp-ux aix osf1 unix wayland`},
@@ -64,16 +66,19 @@ var words = []struct {
 	{roleApp, `cfnetwork darwin dalvik exoplayerlib exoplayer exoplayer2 applecoremedia stagefright mediaplayer coremedia vlc libvlc mpv lavf nsplayer
 		windows-media-player wmplayer wmfsdk winamp itunes quicktime realplayer realmedia xbmc kodi plex sonos airplay airsonic subsonic
 		nsurlsession uiwebview wkwebview alamofire titanium cordova flutter unity unityplayer xamarin reactnative
-		tpapi app watch carplay homepod appletv apple-pubsub foobar2000 audacious rhythmbox amarok clementine banshee mplayer gstreamer souphttpsrc
+		tpapi watch carplay homepod appletv apple-pubsub foobar2000 audacious rhythmbox amarok clementine banshee mplayer gstreamer souphttpsrc
 		thunderbird outlook foxmail lotus-notes eudora postbox mailbird skype spotify deezer tidal tunein audible overcast pocketcasts antennapod castbox
 		podcasts podcatcher podcastaddict downcast icatcher beyondpod castro instacast podbean doggcatcher gpodder
+		liferea akregator rssowl netnewswire reeder readkit feeddemon newsgator rssbandit vienna quiterss newsflash feedstation evergreen juice castero cpod
+		breaker stitcher acast himalaya bullhorn podchaser goodpods podverse podkicker podfriend kasts awasu outcast ivoox radioline xiaoyuzhou ximalaya
+		gaana jiosaavn wynk anghami boomplay hungama soundon soundcloud pandora napster victorreader
 		microsoft frontpage office word excel powerpoint onenote teams onedrive`},
 	{roleBrand, `samsung nokia lg lge htc motorola mot moto sonyericsson sony ericsson siemens sie alcatel huawei honor zte lenovo asus acer dell
 		hp philips panasonic sharp kyocera sanyo toshiba fujitsu nec sagem pantech vertu blackberry palm oppo vivo realme oneplus xiaomi redmi
 		meizu coolpad gionee tecno infinix itel micromax lava karbonn spice intex cubot doogee ulefone umidigi oukitel blackview wiko bq archos
 		hisense haier tcl amoi bird benq danger garmin pixel nexus kddi docomo foma softbank vodafone orange sprint cingular verizon`},
 	{roleNoise, `user-agent useragent java u i n en en-us en-gb de fr es it ru zh-cn zh ja ko pt pt-br nl pl rv build mobile version release wv like x64 x86 x86_64 i386 i586
-		i686 amd64 arm arm64 armv7l armv8l aarch64 ia64 sv1 net net4 k compatible unknown generic gzip gfe utf-8 for by the and of on in to a an with
+		i686 amd64 arm arm64 armv7l armv8l aarch64 ia64 sv1 net net4 k unknown generic gzip gfe utf-8 for by the and of on in to a an with
 		desktop phone model language locale security`},
 	{roleLike, `like`},
 	{roleCompatible, `compatible`},
