@@ -1,6 +1,9 @@
 package crawler
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // decide turns the evidence into agents. Tokens, which are in id already, count before shapes.
 func (e *evidence) decide(ua string, id *Identity) {
@@ -30,13 +33,15 @@ func (e *evidence) decide(ua string, id *Identity) {
 		e.declare(ua, e.contact, id)
 	case e.work.ok() && (!person || browser || e.roles&(rolePerson&^roleApp|roleMedia) == 0):
 		e.declare(ua, e.work, id)
-	case !person && e.name.ok() && id.n == 0 && e.roles&roleUnix == 0 && strings.HasPrefix(ua, "Mozilla/5"):
-		e.declare(ua, e.name, id)
+	case !person && id.n == 0 && e.roles&roleUnix == 0 && (e.any.ok() || e.domain.ok()) && strings.HasPrefix(ua, "Mozilla/5"):
+		e.declare(ua, cmp.Or(e.any, e.domain), id)
 	case e.name.ok() && e.name.start == 0 && e.roles&roleCompatible != 0 && e.roles&(roleMozilla|roleClient) == 0:
 		e.declare(ua, e.name, id)
 	case person:
 	case e.hint.ok():
 		e.declare(ua, e.hint, id)
+	case e.declared.ok():
+		e.declare(ua, e.declared, id)
 	case e.domain.ok() && !browser && e.roles&roleMedia == 0:
 		e.declare(ua, e.domain, id)
 	case id.n > 0:

@@ -75,7 +75,7 @@ var partTable = func() *table {
 	for _, w := range []string{"tv", "music", "radio", "podcast", "podcasts", "player", "fm", "pod", "pods", "stream", "sound", "audio", "video"} {
 		m[w] |= roleMedia
 	}
-	for _, w := range []string{"http", "https", "api", "client", "rpc"} {
+	for _, w := range []string{"http", "https", "api", "rpc"} {
 		m[w] |= roleLibrary
 	}
 	for _, w := range []string{"browser"} {

@@ -42,7 +42,9 @@ type evidence struct {
 	contact    span // a URL or an e-mail address
 	plus       bool // the contact has a `+` before it
 	afterKHTML span // what a comment that begins with KHTML goes on with
+	declared   span // a comment that begins with `+`, as contacts do
 	domain     span // a host name that stands for itself
+	any        span // the first unknown word
 	name       span // the first unknown word that can be a program's name
 	appID      bool // a name in reverse-domain form: com.example.app
 	comments   int  // opening parentheses
@@ -54,6 +56,7 @@ type evidence struct {
 	device     int // 1 + the depth of the comment that names an Android device; 0 outside
 	khtml      int // depth of the comment that holds the word KHTML; 0 outside
 	like       bool
+	at, atWord int // position of the word `at`, and its number
 	compatible int // end of the word `compatible` while the next word is awaited
 }
 
@@ -156,6 +159,11 @@ func (e *evidence) mark(ua string, i int) int {
 		if e.device > e.depth+1 {
 			e.device = 0
 		}
+	case '+':
+		if i > 0 && ua[i-1] == '(' && i+1 < len(ua) && letter(ua[i+1]) && !e.declared.ok() {
+			_, n := firstWord(ua[i+1:])
+			e.declared = span{i + 1, i + 1 + n}
+		}
 	}
 	return i + 1
 }
@@ -176,6 +184,12 @@ func (e *evidence) known(r role, ua string, start, end int) int {
 		return end
 	}
 	switch {
+	case r&roleAt != 0:
+		e.at, e.atWord = start, e.words
+		return end
+	case r&roleDot != 0 && e.atWord > 0 && e.words-e.atWord <= 6:
+		e.addContact(ua, e.at, end)
+		return end
 	case r&roleCompatible != 0:
 		e.roles |= r
 		e.compatible = end
@@ -218,6 +232,9 @@ func (e *evidence) unknownWord(ua string, start, end int) int {
 		e.compat = span{start, end}
 	}
 	e.compatible = 0
+	if !e.any.ok() {
+		e.any = span{start, end}
+	}
 	if !e.name.ok() && programName(ua[start:end]) {
 		e.name = span{start, end}
 	}

@@ -23,6 +23,8 @@ const (
 	roleHint                        // what may be a robot's work
 	roleLibrary                     // an HTTP client, or a word for one
 	roleMedia                       // music, broadcasts, podcasts: what apps are for
+	roleAt                          // of an address that is spelt out
+	roleDot                         // of an address that is spelt out
 	roleKHTML                       // opens the comment on compatibility of today's browsers
 	roleIE                          // Internet Explorer, to whose name other programs added theirs
 )
@@ -58,6 +60,8 @@ var words = []struct {
 		risc os2 warp nintendo nitro playstation psp psvita xbox wii wiiu kindle cros chromeos harmonyos openharmony silo brew j2me
 		smarttv smart-tv hbbtv googletv appletv roku tivo viera bravia netcast webostv aquosbrowser vidaa web0s ce-html netrange dlna upnp
 		media center tablet touch slcc1 slcc2 infopath clr`},
+	{roleAt, `at`},
+	{roleDot, `dot`},
 	{roleKHTML | roleEngine, `khtml`},
 	{roleIE | roleBrowser, `msie`},
 	{roleUnix, `linux x11 ubuntu debian fedora gentoo suse opensuse mandriva mint slackware redhat centos arch freebsd openbsd netbsd dragonfly
