@@ -40,7 +40,7 @@ func part(s string, first bool) role {
 	if r&roleBrand != 0 {
 		return r
 	}
-	for n := 4; first && n < len(s); n++ {
+	for n := 4; first && n < min(len(s), longestSuffix); n++ {
 		hash, _ := firstWord(s[:n])
 		if v := partTable.find(hash); v != nil && v.role&roleBrand != 0 {
 			return roleBrand // NOKIAN92

@@ -26,6 +26,7 @@ const (
 	roleAt                          // of an address that is spelt out
 	roleDot                         // of an address that is spelt out
 	roleKHTML                       // opens the comment on compatibility of today's browsers
+	roleMobile                      // a telephone or a tablet
 	roleIE                          // Internet Explorer, to whose name other programs added theirs
 )
 
@@ -62,6 +63,9 @@ var words = []struct {
 		media center tablet touch slcc1 slcc2 infopath clr`},
 	{roleAt, `at`},
 	{roleDot, `dot`},
+	{roleMobile | rolePlatform, `iphone ipad ipod iphone_os symbian symbianos symbos series40 series60 blackberry bb10 windowsphone`},
+	{roleMobile | roleNoise, `mobile tablet phone`},
+	{roleMobile, `android adr omdroid midp`},
 	{roleKHTML | roleEngine, `khtml`},
 	{roleIE | roleBrowser, `msie`},
 	{roleUnix, `linux x11 ubuntu debian fedora gentoo suse opensuse mandriva mint slackware redhat centos arch freebsd openbsd netbsd dragonfly
@@ -107,7 +111,7 @@ feedfinder newsgathering webmonitor antivirus lighthouse pagespeed linkcheck lin
 // hints lists words of the same kind that apps send too: they count where nothing speaks for a person.
 const hints = `check monit archive grab analysis analytics test tester testing generator mirror ripper search searcher searchengine finder seeker hunter
 agent subscriber subscribers aggregator collector callout sitemap watchdog downloader inspect audit proxy cloud
-daemon worker updater tool tools service services server engine pipeline integration connector gateway security virus rank rating
+daemon worker processor transcriber updater tool tools service services server engine pipeline integration connector gateway security virus rank rating
 ranking seo tracker sync import export feed reader compress optimizer optimization compliance dns ssl linter lookup quality`
 
 // vocabulary maps each word to its roles.
