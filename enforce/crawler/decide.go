@@ -23,6 +23,7 @@ const (
 	HostName              // a host name for a product
 	LibraryWord           // a word for an HTTP client
 	ProgramName           // a program's name, and nothing else
+	SecondOpinion         // nothing by our words, a robot by those of another library
 	NoUserAgent           // empty
 )
 
@@ -40,6 +41,7 @@ var reasonTexts = [...]string{
 	HostName:       "a host name for a product",
 	LibraryWord:    "a word for an HTTP client",
 	ProgramName:    "a program's name and nothing else",
+	SecondOpinion:  "an unknown program, a robot to another library as well",
 	NoUserAgent:    "no User-Agent",
 }
 

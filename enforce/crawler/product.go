@@ -22,7 +22,7 @@ func (e *evidence) contactProduct(ua string, why span) span {
 		return e.first
 	}
 	end := why.start
-	for end > 0 && separator[ua[end-1]] {
+	for end > 0 && (separator[ua[end-1]] || ua[end-1] == ' ') {
 		end--
 	}
 	start := end

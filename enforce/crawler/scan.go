@@ -6,30 +6,27 @@ import "strings"
 // parts of the registry, of the site's tokens or of ua.
 func (m *Matcher) Identify(ua string, id *Identity) {
 	id.n, id.unknown = 0, false
-	if blank(ua) {
+	ua = cut(ua)
+	if strings.TrimLeft(ua, " \t") == "" {
 		id.add(Agent{Class: Library, Reason: NoUserAgent})
 		return
-	}
-	if len(ua) > MaxUserAgent {
-		ua = cut(ua)
 	}
 	var e evidence
 	m.scan(ua, &e, id)
 	e.decide(ua, id)
 }
 
-// blank tells whether a User-Agent says nothing at all.
-func blank(ua string) bool {
-	return len(ua) <= MaxUserAgent && strings.TrimLeft(ua, " \t") == ""
-}
-
 // cut shortens a User-Agent to MaxUserAgent octets, without a word that goes on behind them.
 func cut(ua string) string {
+	if len(ua) <= MaxUserAgent {
+		return ua
+	}
 	n := MaxUserAgent
-	if wordByte[ua[n]] != 0 {
-		for n > 0 && wordByte[ua[n-1]] != 0 {
-			n--
-		}
+	for n > 0 && wordByte[ua[n]] != 0 && wordByte[ua[n-1]] != 0 {
+		n--
+	}
+	if n == 0 {
+		n = MaxUserAgent // one word
 	}
 	return ua[:n]
 }
