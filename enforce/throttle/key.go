@@ -65,3 +65,7 @@ func mix(x, m uint64) uint64 {
 	x = (x ^ bits.RotateLeft64(x, 25) ^ bits.RotateLeft64(x, 47)) * 0xff51afd7ed558ccd
 	return x ^ x>>29
 }
+
+// KeyOf returns the key whose 128 bits, but for the mark of Disposable, the
+// caller has hashed itself.
+func KeyOf(a, b uint64) Key { return Key{a, b &^ clientBit} }
