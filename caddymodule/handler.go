@@ -121,10 +121,11 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 
 // ServeHTTP decides on the request and answers it, or passes it on.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	ctx := r.Context()
 	if isOwnFetch(r) {
+		caddyhttp.SetVar(ctx, caddyhttp.LogSkipVar, true)
 		return next.ServeHTTP(w, r)
 	}
-	ctx := r.Context()
 	target := originalTarget(r)
 	if h.Publish && isRobotsTxt(target) {
 		return h.publish(w, r)

@@ -32,8 +32,12 @@ func (h *Handler) publish(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// isRobotsTxt reports whether a request target is that of the robots.txt.
+// isRobotsTxt reports whether a request target, also one in absolute form, is
+// that of the robots.txt.
 func isRobotsTxt(target string) bool {
 	path, _, _ := strings.Cut(target, "?")
+	if _, rest, absolute := strings.Cut(path, "://"); absolute {
+		return strings.HasSuffix(rest, "/robots.txt") && strings.Count(rest, "/") == 1
+	}
 	return path == "/robots.txt"
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -69,6 +70,8 @@ type Decision struct {
 	Group *robots.Group
 	// Rule is the rule that decided; nil where none matched.
 	Rule *robots.Rule
+	// Terms is the pace that the group sets this agent; nil if none.
+	Terms *throttle.Terms
 	// Line is the line of the robots.txt that decided: the rule's, or that of
 	// the Crawl-delay, Request-rate or Visit-time. 0 where none did.
 	Line int

@@ -85,8 +85,8 @@ func (e *Engine) Decide(ctx context.Context, r *Request, d *Decision) {
 	if j.views != nil {
 		e.views.Put(j.views)
 	}
-	if d.Action == Pass && j.terms != nil {
-		e.throttle(ctx, r, j.terms, d)
+	if d.Action == Pass && d.Terms != nil {
+		e.throttle(ctx, r, d)
 	}
 }
 
@@ -96,7 +96,6 @@ type judgement struct {
 	request  *Request
 	policy   *Policy
 	views    *robots.Views
-	terms    *throttle.Terms // of decision.Agent, if the path is free
 	decision *Decision
 }
 
@@ -173,8 +172,8 @@ func (j *judgement) agent(a *crawler.Agent) {
 		return
 	}
 	if j.pass(a, Allowed) {
-		j.decision.Group, j.decision.Rule, j.decision.Line = plan.group, v.Rule, v.Line()
-		j.terms = plan.terms
+		d := j.decision
+		d.Group, d.Terms, d.Rule, d.Line = plan.group, plan.terms, v.Rule, v.Line()
 	}
 }
 
@@ -183,7 +182,7 @@ func (j *judgement) agent(a *crawler.Agent) {
 // this agent.
 func (j *judgement) pass(a *crawler.Agent, why Reason) bool {
 	d := j.decision
-	if d.Reason == Allowed && (why != Allowed || j.terms != nil) {
+	if d.Reason == Allowed && (why != Allowed || d.Terms != nil) {
 		return false
 	}
 	*d = Decision{Reason: why, Agent: *a}
@@ -191,8 +190,8 @@ func (j *judgement) pass(a *crawler.Agent, why Reason) bool {
 }
 
 // throttle asks the limiter for a request that the path rules let through.
-func (e *Engine) throttle(ctx context.Context, r *Request, terms *throttle.Terms, d *Decision) {
-	res, err := e.waiters.Take(ctx, e.limiter, r.Time, e.budget(r, &d.Agent), terms, e.rules.Wait)
+func (e *Engine) throttle(ctx context.Context, r *Request, d *Decision) {
+	res, err := e.waiters.Take(ctx, e.limiter, r.Time, e.budget(r, &d.Agent), d.Terms, e.rules.Wait)
 	d.Delay = res.Delay
 	switch {
 	case res.OK && err == nil:

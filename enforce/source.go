@@ -63,7 +63,7 @@ func outcome(resp Response, err error) (Outcome, error) {
 	case err != nil:
 		return Failed, err
 	case resp.Status >= 200 && resp.Status < 300:
-		if looksLikeHTML(resp.Body) {
+		if LooksLikeHTML(resp.Body) {
 			return NotRobots, errors.New("the body is an HTML page")
 		}
 		return Loaded, nil
@@ -74,10 +74,10 @@ func outcome(resp Response, err error) (Outcome, error) {
 	}
 }
 
-// looksLikeHTML reports whether a body is markup: no line of a robots.txt
+// LooksLikeHTML reports whether a body is markup and no robots.txt: no line of a robots.txt
 // begins with "<". The media type is no help, for many servers send a
 // robots.txt as text/html.
-func looksLikeHTML(body []byte) bool {
+func LooksLikeHTML(body []byte) bool {
 	body = bytes.TrimPrefix(body, []byte("\ufeff"))
 	body = bytes.TrimLeft(body, " \t\r\n\f")
 	return len(body) > 1 && body[0] == '<' && (body[1] == '!' || body[1] == '?' || isLetter(body[1]))
