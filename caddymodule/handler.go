@@ -136,8 +136,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 		Origin:     enforce.NewOrigin(r.TLS != nil, r.Host),
 		Time:       time.Now(),
 	}
-	req.Client, _ = caddyhttp.GetVar(ctx, caddyhttp.ClientIPVarKey).(string)
-
+	if vars, ok := ctx.Value(caddyhttp.VarsCtxKey).(map[string]any); ok {
+		req.Client, _ = vars[caddyhttp.ClientIPVarKey].(string)
+		_, req.Paced = vars[recordVar] // by another robots handler on the way
+	}
 	var d enforce.Decision
 	h.engine.Decide(ctx, &req, &d)
 	if d.Reason == enforce.Person {

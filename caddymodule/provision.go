@@ -99,15 +99,18 @@ func (h *Handler) provisionEngine(ctx caddy.Context) error {
 	return h.watch(ctx, source)
 }
 
-// watch keeps the policy of a file as fresh as the file.
+// watch reads a source that is at hand now, and keeps the policy of a file as
+// fresh as the file.
 func (h *Handler) watch(ctx caddy.Context, source enforce.Source) error {
-	file, ok := source.(enforce.File)
-	if !ok {
+	file, isFile := source.(enforce.File)
+	if _, isInline := source.(enforce.Inline); isFile || isInline {
+		h.engine.Policies().Peek(ctx, enforce.Origin{}, time.Now())
+	}
+	if !isFile {
 		return nil
 	}
 	watching, stop := context.WithCancel(ctx)
 	h.cleanup = append(h.cleanup, func() error { stop(); return nil })
-	h.engine.Policies().Peek(watching, enforce.Origin{}, time.Now())
 	return file.Watch(watching, func() {
 		h.engine.Policies().Reread(watching, enforce.Origin{}, time.Now())
 	})

@@ -56,6 +56,7 @@ type Request struct {
 	Origin     Origin
 	Client     string // the client's address, for those who are counted by address
 	Time       time.Time
+	Paced      bool // its pace was judged already, and is not to be again
 }
 
 // Decision is what is to be done with one request, and why.

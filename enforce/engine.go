@@ -85,7 +85,7 @@ func (e *Engine) Decide(ctx context.Context, r *Request, d *Decision) {
 	if j.views != nil {
 		e.views.Put(j.views)
 	}
-	if d.Action == Pass && d.Terms != nil {
+	if d.Action == Pass && d.Terms != nil && !r.Paced {
 		e.throttle(ctx, r, d)
 	}
 }
