@@ -211,7 +211,7 @@ func (g *Group) MatchViews(v *Views) Verdict {
 	}
 	verdict := g.verdict(&v.first, false)
 	if v.differ && verdict.Allowed {
-		if served := g.verdict(&v.served, v.fold); !served.Allowed {
+		if served := g.verdict(&v.served, v.fold); !served.Allowed || verdict.Rule == nil {
 			return served
 		}
 	}
