@@ -139,37 +139,41 @@ func load64(s string, i int) uint64 {
 		uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
 }
 
-// zeroOctets has the high bit of each octet of w set that is zero.
-func zeroOctets(w uint64) uint64 { return (w - ones) &^ w & highs }
+// unplain has a high bit set where eight octets of a target must be looked at
+// one by one: for the octets below 0x26, among which `#` and `%` are the ones
+// that count, for those from 0x7F, and for a slash followed by a slash or a
+// dot.
+func unplain(w uint64) uint64 {
+	next := w>>8 | ones // the octet after each; a dot becomes a slash
+	pairs := (w ^ ones*'/') | (next ^ ones*'/')
+	return (w-ones*0x26)&^w | w | (w + ones) | (pairs-ones)&^pairs
+}
 
 // isPlain reports whether a request target is its own canonical form and
 // also the path that a back end would serve. It says no to some that are,
 // as where `//` stands in the query.
 func isPlain(s string) bool {
-	if len(s) == 0 || s[0] != '/' {
+	if len(s) < 8 {
+		return isPlainShort(s)
+	}
+	bad := unplain(load64(s, len(s)-8))
+	for i := 0; i+8 < len(s); i += 7 { // the octet after a slash is seen with it
+		bad |= unplain(load64(s, i))
+	}
+	return bad&highs == 0 && s[0] == '/'
+}
+
+func isPlainShort(s string) bool {
+	if s == "" || s[0] != '/' {
 		return false
 	}
-	var slash uint64 // the high bit set: the octet before the word is a slash
-	i := 0
-	for ; i+8 <= len(s); i += 8 {
-		w := load64(s, i)
-		bad := (w-ones*0x21)&^w | w | (w + ones) // below 0x21, above 0x7F, 0x7F
-		bad |= zeroOctets(w ^ ones*'%')
-		bad |= zeroOctets(w ^ ones*'#')
-		slashes := zeroOctets(w ^ ones*'/')
-		bad |= (slashes<<8 | slash) & (slashes | zeroOctets(w^ones*'.'))
-		if bad&highs != 0 {
-			return false
-		}
-		slash = slashes >> 56
-	}
-	prev := slash != 0
-	for ; i < len(s); i++ {
+	prev := byte(0)
+	for i := range len(s) {
 		c := s[i]
-		if octetClasses[c]&encoded != 0 || prev && (c == '/' || c == '.') {
+		if octetClasses[c]&encoded != 0 || prev == '/' && (c == '/' || c == '.') {
 			return false
 		}
-		prev = c == '/'
+		prev = c
 	}
 	return true
 }

@@ -103,6 +103,9 @@ func (b *builder) buildTree(literals []literal) {
 
 func (b *builder) addNode(nd node, parent int32) {
 	nd.wild = -1
+	for i := range min(len(nd.label), 8) {
+		nd.head |= uint64(nd.label[i]) << (8 * i)
+	}
 	b.nodes = append(b.nodes, nd)
 	b.parents = append(b.parents, parent)
 	b.hung = append(b.hung, nil)

@@ -111,3 +111,16 @@ func lower(c byte) byte {
 	}
 	return c
 }
+
+// lowerASCII returns s with its ASCII letters in lower case, all other octets
+// as they are.
+func lowerASCII(s string) string {
+	for i := range len(s) {
+		if lower(s[i]) != s[i] {
+			b := []byte(s)
+			foldASCII(b)
+			return string(b)
+		}
+	}
+	return s
+}

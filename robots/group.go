@@ -192,7 +192,7 @@ func (g *Group) Match(target string) Verdict {
 		return Verdict{Allowed: true}
 	}
 	if isPlain(target) {
-		s := newSubject(target, target)
+		s := subject{target, target}
 		return g.verdict(&s, false)
 	}
 	v := viewsPool.Get().(*Views)
@@ -211,7 +211,7 @@ func (g *Group) MatchViews(v *Views) Verdict {
 	}
 	verdict := g.verdict(&v.first, false)
 	if v.differ && verdict.Allowed {
-		if served := g.verdict(&v.served, v.fold); !served.Allowed {
+		if served := g.verdict(&v.served, v.fold); !served.Allowed || verdict.Rule == nil {
 			return served
 		}
 	}
@@ -219,11 +219,14 @@ func (g *Group) MatchViews(v *Views) Verdict {
 }
 
 func (g *Group) verdict(s *subject, fold bool) Verdict {
-	if s.exempt {
+	r := decide(g.rules, s, fold)
+	if r == nil || r.Allow {
+		return Verdict{Allowed: true, Rule: r}
+	}
+	if s.isRobots() {
 		return Verdict{Allowed: true}
 	}
-	r := decide(g.rules, s, fold)
-	return Verdict{Allowed: r == nil || r.Allow, Rule: r}
+	return Verdict{Rule: r}
 }
 
 // Noindex returns the Noindex line that holds for a request target, by the

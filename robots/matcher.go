@@ -22,6 +22,7 @@ type matcher struct {
 // node is a node of the radix tree. The children of a node stand one after
 // the other in the order of the octets that their labels start with.
 type node struct {
+	head  uint64 // the first eight octets of label, or fewer
 	label string
 	child [2]uint64 // which octets below 128 a child's label starts with
 	first int32     // the first child
@@ -61,8 +62,9 @@ type wildRule struct {
 // there.
 func (m *matcher) walk(s string) (nd *node, end bool) {
 	nd = &m.nodes[0]
-	for len(s) > 0 {
-		c := s[0]
+	i := 0
+	for i < len(s) {
+		c := s[i]
 		if c >= 128 {
 			return nd, false
 		}
@@ -70,19 +72,32 @@ func (m *matcher) walk(s string) (nd *node, end bool) {
 		if word&bit == 0 {
 			return nd, false
 		}
-		i := int(nd.first) + bits.OnesCount64(word&(bit-1))
+		k := int(nd.first) + bits.OnesCount64(word&(bit-1))
 		if c >= 64 {
-			i += bits.OnesCount64(nd.child[0])
+			k += bits.OnesCount64(nd.child[0])
 		}
-		next := &m.nodes[i]
-		n := len(next.label)
-		if n > len(s) || s[:n] != next.label {
+		next := &m.nodes[k]
+		if !next.labels(s, i) {
 			return nd, false
 		}
-		s = s[n:]
+		i += len(next.label)
 		nd = next
 	}
 	return nd, true
+}
+
+// labels reports whether the node's label stands in s at i.
+func (nd *node) labels(s string, i int) bool {
+	n := len(nd.label)
+	if i+8 <= len(s) {
+		if n <= 8 {
+			return (load64(s, i)^nd.head)<<(64-8*uint(n)) == 0
+		}
+		if load64(s, i) != nd.head {
+			return false
+		}
+	}
+	return i+n <= len(s) && s[i:i+n] == nd.label
 }
 
 // match returns the rule that decides on s.

@@ -154,7 +154,7 @@ func (p *parser) agent(token string, line int, strong bool) int32 {
 	}
 	id := int32(starAgent)
 	if token != "*" {
-		key := strings.ToLower(token)
+		key := lowerASCII(token)
 		var ok bool
 		if id, ok = p.agents[key]; !ok {
 			id = int32(len(p.names))

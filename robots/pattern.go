@@ -52,7 +52,7 @@ func (p *pattern) compileParts(s string) {
 		part, rest, found := strings.Cut(s, "*")
 		buf, keep = appendCanonicalPart(buf[:0], part, keep)
 		text = string(buf)
-		p.octets += len(text) + 2*countLiteralSpecials(text)
+		p.octets += len(text) + 2*strings.Count(text, "*")
 		if n == 0 {
 			p.prefix = text
 		} else if text != "" && found {
@@ -64,6 +64,11 @@ func (p *pattern) compileParts(s string) {
 		n++
 		p.octets++
 		s = rest
+	}
+	// RFC 9309, section 2.2.3 writes a literal `*` as %2A, and so a `$` at the
+	// end as %24: three octets.
+	if strings.HasSuffix(text, "$") && !p.anchored {
+		p.octets += 2
 	}
 	if n == 0 {
 		return
@@ -94,22 +99,11 @@ func appendCanonicalPart(b []byte, s string, keep octetClass) ([]byte, octetClas
 	return appendCanonical(b, s, keep), keep
 }
 
-// countLiteralSpecials counts the octets that a pattern can only write as
-// escapes: %2A and, at its end, %24 are three octets (RFC 9309, section
-// 2.2.3).
-func countLiteralSpecials(s string) int {
-	n := strings.Count(s, "*")
-	if strings.HasSuffix(s, "$") {
-		n++
-	}
-	return n
-}
-
 func (p *pattern) fold() {
-	p.prefix = strings.ToLower(p.prefix)
-	p.last = strings.ToLower(p.last)
+	p.prefix = lowerASCII(p.prefix)
+	p.last = lowerASCII(p.last)
 	for i, part := range p.parts {
-		p.parts[i] = strings.ToLower(part)
+		p.parts[i] = lowerASCII(part)
 	}
 }
 

@@ -22,9 +22,9 @@ type ViewOptions struct {
 // and it refers to the target that it was reset to.
 type Views struct {
 	first  subject
-	served subject
-	differ bool // served is not first
-	fold   bool // served is compared without regard to case
+	served subject // only where differ is set
+	differ bool    // what is served is not what was requested
+	fold   bool    // served is compared without regard to case
 	buf    []byte
 }
 
@@ -37,18 +37,13 @@ type subject struct {
 	// query, and there `/*/admin` means a slash and not %2F, which
 	// `/login?next=%2Fadmin` has.
 	literal string
-	// exempt: the path is /robots.txt, which is always allowed.
-	exempt bool
 }
 
-func newSubject(target, literal string) subject {
-	const robots = "/robots.txt"
-	return subject{
-		target:  target,
-		literal: literal,
-		exempt: len(target) >= len(robots) && target[:len(robots)] == robots &&
-			(len(target) == len(robots) || target[len(robots)] == '?'),
-	}
+// isRobots reports whether the path is /robots.txt, which is always allowed
+// (RFC 9309, section 2.2.2).
+func (s *subject) isRobots() bool {
+	path, ok := strings.CutPrefix(s.target, "/robots.txt")
+	return ok && (path == "" || path[0] == '?')
 }
 
 // maxKeptBuffer bounds what a Views that is kept in a pool holds on to.
@@ -61,8 +56,7 @@ const maxKeptBuffer = 64 << 10
 func (v *Views) Reset(target string, o ViewOptions) {
 	v.fold = o.FoldCase
 	if isPlain(target) {
-		v.first = newSubject(target, target)
-		v.served = v.first
+		v.first = subject{target, target}
 		v.differ = false
 		if o == (ViewOptions{}) {
 			return
@@ -115,9 +109,9 @@ func (v *Views) resetSlow(target string, o ViewOptions) {
 		foldASCII(b[end:])
 	}
 	v.buf = b
-	v.first = newSubject(text(b, first), text(b, firstLiteral))
-	v.served = newSubject(text(b, served), text(b, servedLiteral))
-	v.differ = o.FoldCase || v.served.target != v.first.target
+	v.first = subject{text(b, first), text(b, firstLiteral)}
+	v.served = subject{text(b, served), text(b, servedLiteral)}
+	v.differ = o.FoldCase || v.served != v.first
 }
 
 // text returns a part of a buffer as a string without copying it. The buffer
