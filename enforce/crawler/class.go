@@ -81,30 +81,30 @@ type Purpose string
 
 // The purposes that rows of the built-in registry have. Operators may use others.
 const (
-	Search        Purpose = "search"         // an index that people search
-	AITraining    Purpose = "ai-training"    // training data for models
-	AISearch      Purpose = "ai-search"      // an index that a model answers from
-	AIUser        Purpose = "ai-user"        // a page that a person's question to a model needs
-	AIAgent       Purpose = "ai-agent"       // a model that acts for a person
-	AIData        Purpose = "ai-data"        // page collections that are passed on, to model makers among others
-	UserRequest   Purpose = "user-triggered" // a page that a person asked a service for
-	SEO           Purpose = "seo"            // link indexes and site audits
-	Archive       Purpose = "archive"        // web archives
-	Preview       Purpose = "preview"        // a card or a picture for a link that a person shared
-	Social        Purpose = "social"         // content of a social network
-	Monitor       Purpose = "monitor"        // availability and speed
-	Ads           Purpose = "ads"            // advertisements: landing pages, placement, brand safety
-	Feed          Purpose = "feed"           // news, podcast and calendar feeds
-	Shopping      Purpose = "shopping"       // offers and prices
-	Favicon       Purpose = "favicon"        // site icons
-	Security      Purpose = "security"       // malware, phishing, exposed services
-	Validator     Purpose = "validator"      // checks of markup and links
-	Plagiarism    Purpose = "plagiarism"     // comparison with submitted texts
-	Intelligence  Purpose = "intelligence"   // brand and media monitoring
-	Data          Purpose = "data"           // company, contact and domain data
-	Research      Purpose = "research"       // studies
-	Scraper       Purpose = "scraper"        // software that downloads sites for whoever runs it
-	HTTPClient    Purpose = "http-client"    // a library or a command-line client
-	Test          Purpose = "test"           // browsers under the control of a program
+	Search         Purpose = "search"         // an index that people search
+	AITraining     Purpose = "ai-training"    // training data for models
+	AISearch       Purpose = "ai-search"      // an index that a model answers from
+	AIUser         Purpose = "ai-user"        // a page that a person's question to a model needs
+	AIAgent        Purpose = "ai-agent"       // a model that acts for a person
+	AIData         Purpose = "ai-data"        // page collections that are passed on, to model makers among others
+	UserRequest    Purpose = "user-triggered" // a page that a person asked a service for
+	SEO            Purpose = "seo"            // link indexes and site audits
+	Archive        Purpose = "archive"        // web archives
+	Preview        Purpose = "preview"        // a card or a picture for a link that a person shared
+	Social         Purpose = "social"         // content of a social network
+	Monitor        Purpose = "monitor"        // availability and speed
+	Ads            Purpose = "ads"            // advertisements: landing pages, placement, brand safety
+	Feed           Purpose = "feed"           // news, podcast and calendar feeds
+	Shopping       Purpose = "shopping"       // offers and prices
+	Favicon        Purpose = "favicon"        // site icons
+	Security       Purpose = "security"       // malware, phishing, exposed services
+	Validator      Purpose = "validator"      // checks of markup and links
+	Plagiarism     Purpose = "plagiarism"     // comparison with submitted texts
+	Intelligence   Purpose = "intelligence"   // brand and media monitoring
+	Data           Purpose = "data"           // company, contact and domain data
+	Research       Purpose = "research"       // studies
+	Scraper        Purpose = "scraper"        // software that downloads sites for whoever runs it
+	HTTPClient     Purpose = "http-client"    // a library or a command-line client
+	Test           Purpose = "test"           // browsers under the control of a program
 	Infrastructure Purpose = "infrastructure" // webhooks, proxies, certificate and feature checks of a hosting service
 )

@@ -56,12 +56,11 @@ func (e *evidence) host(ua string, start, end int) int {
 		}
 		return end
 	}
-	if !host || stop == end {
-		hash, _ := firstWord(ua[start:end])
-		if stop > end && topLevel.find(hash) != nil && letters(ua[stop-1:stop]) {
-			e.appID = true
-			return stop
-		}
+	if hash, _ := firstWord(ua[start:end]); stop > end && topLevel.find(hash) != nil && letters(ua[stop-1:stop]) {
+		e.appID = e.appID || !host || hash == comHash
+		return stop
+	}
+	if !host {
 		return end
 	}
 	if e.device > 0 || e.like {
@@ -75,17 +74,23 @@ func (e *evidence) host(ua string, start, end int) int {
 			e.addContact(ua, start, stop)
 		}
 	}
+	if e.compatible > 0 && !e.compat.ok() {
+		e.compat = span{start, stop}
+	}
+	e.compatible = 0
 	// the path behind it
 	if stop < len(ua) && ua[stop] == '/' && stop+1 < len(ua) && !('0' <= ua[stop+1] && ua[stop+1] <= '9') {
 		for stop < len(ua) && !endsURL[ua[stop]] {
 			stop++
 		}
 	}
-	e.unknown++
 	return stop
 }
 
-var wwwHash, _ = firstWord("www")
+var (
+	wwwHash, _ = firstWord("www")
+	comHash, _ = firstWord("com")
+)
 
 func letters(s string) bool {
 	for i := range len(s) {

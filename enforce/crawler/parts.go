@@ -9,19 +9,20 @@ func parts(word string) role {
 			i++
 			continue
 		}
-		start := i
-		for i++; i < len(word) && letter(word[i]) && !(upper(word[i]) && !upper(word[i-1])); i++ {
+		run, start := i, i
+		for i++; i < len(word) && letter(word[i]); i++ {
+			if upper(word[i]) && !upper(word[i-1]) {
+				r |= part(word[start:i], start == 0)
+				start = i
+			}
 		}
-		first := start == 0
-		r |= part(word[start:i], first)
-	}
-	if hash, _ := firstWord(word); words8[hash] {
-		return r &^ roleStrong
+		r |= part(word[start:i], start == 0)
+		if start > run {
+			r |= part(word[run:i], run == 0)
+		}
 	}
 	return r
 }
-
-var words8 = map[uint64]bool{}
 
 func letter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
 func upper(c byte) bool  { return 'A' <= c && c <= 'Z' }
@@ -39,11 +40,16 @@ func part(s string, first bool) role {
 	if r&roleBrand != 0 {
 		return r
 	}
+	for n := 4; first && n < len(s); n++ {
+		hash, _ := firstWord(s[:n])
+		if v := partTable.find(hash); v != nil && v.role&roleBrand != 0 {
+			return roleBrand // NOKIAN92
+		}
+	}
 	for n := min(len(s)-1, longestSuffix); n >= 3; n-- {
 		hash, _ := firstWord(s[len(s)-n:])
 		if v := suffixTable.find(hash); v != nil {
-			r |= v.role
-			break
+			return r | v.role
 		}
 	}
 	return r
@@ -54,14 +60,22 @@ const longestSuffix = 12
 var partTable = func() *table {
 	m := map[string]role{}
 	for w, r := range vocabulary {
-		if r&(roleStrong|roleWeak|roleLibrary|roleBrand) != 0 {
-			m[w] = r & (roleStrong | roleWeak | roleLibrary | roleBrand)
+		if r&(roleStrong|roleWork|roleHint|roleLibrary|roleBrand) != 0 {
+			m[w] = r & (roleStrong | roleWork | roleHint | roleLibrary | roleBrand)
 		}
 	}
-	for _, w := range []string{"ios", "android", "macos", "watchos", "tvos", "iphone", "ipad"} {
-		m[w] = roleApp
+	for w, r := range vocabulary {
+		if r&(roleBrowser|roleApp) != 0 && len(w) >= 6 {
+			m[w] |= roleMedia
+		}
 	}
-	for _, w := range []string{"http", "https", "api", "client", "rpc"} {
+	for _, w := range []string{"ios", "android", "macos", "watchos", "tvos", "iphone", "ipad", "phone", "smarttv"} {
+		m[w] |= roleApp
+	}
+	for _, w := range []string{"tv", "music", "radio", "podcast", "podcasts", "player", "fm", "pod", "pods", "stream", "sound", "audio", "video"} {
+		m[w] |= roleMedia
+	}
+	for _, w := range []string{"http", "https", "api", "rpc"} {
 		m[w] |= roleLibrary
 	}
 	for _, w := range []string{"browser"} {
@@ -76,12 +90,15 @@ var partTable = func() *table {
 var suffixTable = func() *table {
 	m := map[string]role{}
 	for w, r := range vocabulary {
-		if len(w) >= 3 && r&(roleStrong|roleWeak) != 0 && len(w) <= longestSuffix {
-			m[w] = r & (roleStrong | roleWeak)
+		if len(w) >= 3 && r&(roleStrong|roleWork|roleHint) != 0 && len(w) <= longestSuffix {
+			m[w] = r & (roleStrong | roleWork | roleHint)
 		}
 	}
 	for _, w := range []string{"browser"} {
 		m[w] = roleBrowser
+	}
+	for _, w := range []string{"pod", "cast", "podcast", "podcasts", "radio", "music", "player"} {
+		m[w] = roleMedia
 	}
 	return buildTable(nil, m)
 }()

@@ -30,28 +30,33 @@ func (s span) ok() bool { return s.end > 0 }
 
 // evidence is what a pass over a User-Agent found beside tokens.
 type evidence struct {
-	roles   role // all that its words said
-	words   int  // words that are not numbers
-	unknown int  // of these, the ones that the vocabulary doesn't have
+	roles role // all that its words said
+	words int  // words that are not numbers
 
-	first    span // the first word
-	strong   span // a word that says "crawler"
-	weak     span // a word that names a robot's work
-	library  span // a word that names an HTTP client
-	compat   span // what follows `compatible;`, unless browsers send it
-	contact  span // a URL or an e-mail address
-	plus     bool // the contact has a `+` before it
-	domain   span // a host name that stands for itself
-	last     span // the last unknown word
-	appID    bool // a name in reverse-domain form: com.example.app
-	comments int  // opening parentheses
+	first      span // the first word
+	strong     span // a word that says "crawler"
+	work       span // a word that names a robot's work
+	hint       span // a word that may name a robot's work
+	library    span // a word that names an HTTP client
+	compat     span // what follows `compatible;`, unless browsers send it
+	contact    span // a URL or an e-mail address
+	plus       bool // the contact has a `+` before it
+	afterKHTML span // what a comment that begins with KHTML goes on with
+	declared   span // a comment that begins with `+`, as contacts do
+	domain     span // a host name that stands for itself
+	any        span // the first unknown word
+	name       span // the first unknown word that can be a program's name
+	appID      bool // a name in reverse-domain form: com.example.app
+	comments   int  // opening parentheses
 
-	shared   uint16 // bit i: agent i rests on a token that apps send as well
+	shared uint16 // bit i: agent i rests on a token that apps send as well
 
 	// where the pass is
 	depth      int
 	device     int // 1 + the depth of the comment that names an Android device; 0 outside
+	khtml      int // depth of the comment that holds the word KHTML; 0 outside
 	like       bool
+	at, atWord int // position of the word `at`, and its number
 	compatible int // end of the word `compatible` while the next word is awaited
 }
 
@@ -148,8 +153,16 @@ func (e *evidence) mark(ua string, i int) int {
 		if e.depth > 0 {
 			e.depth--
 		}
+		if e.khtml > e.depth {
+			e.khtml = 0
+		}
 		if e.device > e.depth+1 {
 			e.device = 0
+		}
+	case '+':
+		if i > 0 && ua[i-1] == '(' && i+1 < len(ua) && letter(ua[i+1]) && !e.declared.ok() {
+			_, n := firstWord(ua[i+1:])
+			e.declared = span{i + 1, i + 1 + n}
 		}
 	}
 	return i + 1
@@ -171,16 +184,28 @@ func (e *evidence) known(r role, ua string, start, end int) int {
 		return end
 	}
 	switch {
+	case r&roleAt != 0:
+		e.at, e.atWord = start, e.words
+		return end
+	case r&roleDot != 0 && e.atWord > 0 && e.words-e.atWord <= 6:
+		e.addContact(ua, e.at, end)
+		return end
 	case r&roleCompatible != 0:
+		e.roles |= r
 		e.compatible = end
 		return end
+	case e.compatible > 0 && r&sentByBrowsers == 0 && !e.compat.ok():
+		e.compat = span{start, end}
 	case r&roleAndroid != 0 && e.device == 0:
 		e.device = e.depth + 1
 	case r&roleEngine != 0 && e.device == 1:
 		e.device = 0
 	}
 	e.compatible = 0
-	if e.device == 0 || r&(roleStrong|roleWeak|roleLibrary) == 0 {
+	if r&roleKHTML != 0 && e.depth > 0 {
+		e.khtml = e.depth
+	}
+	if e.device == 0 || r&(roleStrong|roleWork|roleHint|roleLibrary) == 0 {
 		e.roles |= r
 		e.evident(r, start, end)
 	}
@@ -197,7 +222,9 @@ func (e *evidence) unknownWord(ua string, start, end int) int {
 		e.compatible = 0
 		return end
 	}
-	e.unknown++
+	if e.khtml > 0 && e.khtml == e.depth && !e.afterKHTML.ok() {
+		e.afterKHTML = span{start, end}
+	}
 	r := parts(ua[start:end])
 	e.roles |= r
 	e.evident(r, start, end)
@@ -205,7 +232,12 @@ func (e *evidence) unknownWord(ua string, start, end int) int {
 		e.compat = span{start, end}
 	}
 	e.compatible = 0
-	e.last = span{start, end}
+	if !e.any.ok() {
+		e.any = span{start, end}
+	}
+	if !e.name.ok() && programName(ua[start:end]) {
+		e.name = span{start, end}
+	}
 	return end
 }
 
@@ -214,8 +246,11 @@ func (e *evidence) evident(r role, start, end int) {
 	if r&roleStrong != 0 && !e.strong.ok() {
 		e.strong = span{start, end}
 	}
-	if r&roleWeak != 0 && !e.weak.ok() {
-		e.weak = span{start, end}
+	if r&roleWork != 0 && !e.work.ok() {
+		e.work = span{start, end}
+	}
+	if r&roleHint != 0 && !e.hint.ok() {
+		e.hint = span{start, end}
 	}
 	if r&roleLibrary != 0 && !e.library.ok() {
 		e.library = span{start, end}

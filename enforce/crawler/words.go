@@ -19,8 +19,14 @@ const (
 	roleScheme                      // of a URL
 	roleAndroid                     // a device name follows
 	roleStrong                      // "crawler" in one of its forms
-	roleWeak                        // a robot's work
+	roleWork                        // a robot's work
+	roleHint                        // what may be a robot's work
 	roleLibrary                     // an HTTP client, or a word for one
+	roleMedia                       // music, broadcasts, podcasts: what apps are for
+	roleAt                          // of an address that is spelt out
+	roleDot                         // of an address that is spelt out
+	roleKHTML                       // opens the comment on compatibility of today's browsers
+	roleIE                          // Internet Explorer, to whose name other programs added theirs
 )
 
 // words lists the vocabulary: what browsers, apps and devices send, and what robots call themselves.
@@ -28,9 +34,9 @@ var words = []struct {
 	role role
 	list string
 }{
-	{roleMozilla | roleBrowser, `mozilla opera`},
+	{roleMozilla, `mozilla`},
 	{roleEngine | roleBrowser, `applewebkit webkit khtml gecko trident presto goanna servo netfront edgehtml blink mshtml tasman nextgen kds`},
-	{roleBrowser, `chrome safari firefox msie opr opera opios opt edge edg edga edgios crios fxios focus klar fennec iceweasel icecat palemoon
+	{roleBrowser, `opera explorer mosaic chrome safari firefox msie opr opera opios opt edge edg edga edgios crios fxios focus klar fennec iceweasel icecat palemoon
 		seamonkey camino epiphany galeon konqueror k-meleon kmeleon netscape navigator phoenix firebird minefield namoroka shiretoko granparadiso
 		bonecho swiftfox swiftweasel waterfox cyberfox basilisk conkeror flock songbird rockmelt iron srware comodo_dragon dragon icedragon
 		chromium chromeplus coolnovo vivaldi yabrowser yowser ucbrowser ucweb ubrowser u2 u3 miuibrowser samsungbrowser samsung_internet silk
@@ -54,41 +60,55 @@ var words = []struct {
 		risc os2 warp nintendo nitro playstation psp psvita xbox wii wiiu kindle cros chromeos harmonyos openharmony silo brew j2me
 		smarttv smart-tv hbbtv googletv appletv roku tivo viera bravia netcast webostv aquosbrowser vidaa web0s ce-html netrange dlna upnp
 		media center tablet touch slcc1 slcc2 infopath clr`},
+	{roleAt, `at`},
+	{roleDot, `dot`},
+	{roleKHTML | roleEngine, `khtml`},
+	{roleIE | roleBrowser, `msie`},
 	{roleUnix, `linux x11 ubuntu debian fedora gentoo suse opensuse mandriva mint slackware redhat centos arch freebsd openbsd netbsd dragonfly
 		sunos solaris irix hp-ux aix osf1 unix wayland`},
 	{roleAndroid | rolePlatform, `android adr omdroid`},
 	{roleApp, `cfnetwork darwin dalvik exoplayerlib exoplayer exoplayer2 applecoremedia stagefright mediaplayer coremedia vlc libvlc mpv lavf nsplayer
 		windows-media-player wmplayer wmfsdk winamp itunes quicktime realplayer realmedia xbmc kodi plex sonos airplay airsonic subsonic
 		nsurlsession uiwebview wkwebview alamofire titanium cordova flutter unity unityplayer xamarin reactnative
-		tpapi app watch carplay homepod appletv apple-pubsub foobar2000 audacious rhythmbox amarok clementine banshee mplayer gstreamer souphttpsrc
+		tpapi watch carplay homepod appletv apple-pubsub foobar2000 audacious rhythmbox amarok clementine banshee mplayer gstreamer souphttpsrc
 		thunderbird outlook foxmail lotus-notes eudora postbox mailbird skype spotify deezer tidal tunein audible overcast pocketcasts antennapod castbox
 		podcasts podcatcher podcastaddict downcast icatcher beyondpod castro instacast podbean doggcatcher gpodder
-		microsoft office word excel powerpoint onenote teams onedrive`},
+		liferea akregator rssowl netnewswire reeder readkit feeddemon newsgator rssbandit vienna quiterss newsflash feedstation evergreen juice castero cpod
+		breaker stitcher acast himalaya bullhorn podchaser goodpods podverse podkicker podfriend kasts awasu outcast ivoox radioline xiaoyuzhou ximalaya
+		gaana jiosaavn wynk anghami boomplay hungama soundon soundcloud pandora napster victorreader
+		microsoft frontpage office word excel powerpoint onenote teams onedrive`},
 	{roleBrand, `samsung nokia lg lge htc motorola mot moto sonyericsson sony ericsson siemens sie alcatel huawei honor zte lenovo asus acer dell
 		hp philips panasonic sharp kyocera sanyo toshiba fujitsu nec sagem pantech vertu blackberry palm oppo vivo realme oneplus xiaomi redmi
 		meizu coolpad gionee tecno infinix itel micromax lava karbonn spice intex cubot doogee ulefone umidigi oukitel blackview wiko bq archos
-		hisense haier tcl amoi bird benq danger garmin google pixel nexus kddi docomo softbank vodafone orange sprint cingular verizon`},
-	{roleNoise, `u i n en en-us en-gb de fr es it ru zh-cn zh ja ko pt pt-br nl pl rv build mobile version release wv like x64 x86 x86_64 i386 i586
-		i686 amd64 arm arm64 armv7l armv8l aarch64 ia64 sv1 net net4 k compatible unknown generic gzip gfe utf-8 for by the and of on in to a an with
+		hisense haier tcl amoi bird benq danger garmin pixel nexus kddi docomo foma softbank vodafone orange sprint cingular verizon`},
+	{roleNoise, `user-agent useragent java u i n en en-us en-gb de fr es it ru zh-cn zh ja ko pt pt-br nl pl rv build mobile version release wv like x64 x86 x86_64 i386 i586
+		i686 amd64 arm arm64 armv7l armv8l aarch64 ia64 sv1 net net4 k unknown generic gzip gfe utf-8 for by the and of on in to a an with
 		desktop phone model language locale security`},
 	{roleLike, `like`},
 	{roleCompatible, `compatible`},
 	{roleScheme, `http https ftp`},
 	{roleStrong, `bot bots robot robots spider spiders crawler crawlers crawl crawling crawls webcrawler webspider webbot botu spyder xrawler`},
-	{roleLibrary, `httpclient http-client libwww libhttp httplib http-kit urllib rest restclient soap sdk wget curl php perl python python2 python3 ruby java
+	{roleLibrary, `httpclient http-client libwww libhttp httplib http-kit urllib rest restclient soap sdk wget curl php perl python python2 python3 ruby
 		golang node nodejs jakarta dotnet netty`},
-	{roleWeak, strings.ReplaceAll(work, "\n", " ")},
+	{roleWork, work},
+	{roleHint, hints},
 }
 
-// work lists what robots do for a living. Each word counts by itself and as the last part of a longer one (LinkChecker).
-const work = `checker check monitor monitoring monit scanner scan scanning fetcher fetch parser scraper scrape scraping harvester harvest archiver
-archive archiving validator validation grabber grab extractor extract analyzer analyser analysis analytics indexer indexing resolver expander
-unshortener importer preview previewer previews thumbnail thumbnailer thumb screenshot screenshots screenshotter pinger uptime healthcheck probe
-prober prefetch preload prerender renderer headless synthetic synthetics transcoder imageproxy webhook webhooks hookshot callout searcher
-seeker finder hunter sitemap linkcheck linkchecker detector detection inspector inspect audit auditor survey observatory diagnostics tester testing
-benchmark downloader mirror copier sucker ripper webmon classifier researchscan subscribers subscriber unfurl unfurler
-linkexpander feedfetcher feedparser feedfinder aggregator collector newsgathering generator watchdog webmonitor
-safelink antivirus agent search searchengine lighthouse pagespeed`
+// work lists what robots do for a living, in words that browsers don't send. Each counts by itself and as the last part of a longer
+// word (LinkChecker), whatever it stands beside.
+const work = `checker monitor monitoring scanner scan scanning fetcher fetch parser scraper scrape scraping harvester harvest archiver archiving
+validator validation grabber extractor extract analyzer analyser indexer indexing resolver expander unshortener importer preview previewer
+previews thumbnailer webthumb thumb screenshot screenshots screenshotter pinger uptime healthcheck probe prober prefetch preload prerender renderer
+webrender headless synthetic synthetics transcoder imageproxy webhook webhooks hookshot detector detection inspector
+auditor survey observatory diagnostics benchmark copier sucker webmon classifier researchscan unfurl unfurler linkexpander feedfetcher feedparser
+feedfinder newsgathering webmonitor antivirus lighthouse pagespeed linkcheck linkchecker metrics translate
+`
+
+// hints lists words of the same kind that apps send too: they count where nothing speaks for a person.
+const hints = `check monit archive grab analysis analytics test tester testing generator mirror ripper search searcher searchengine finder seeker hunter
+agent subscriber subscribers aggregator collector callout sitemap watchdog downloader inspect audit proxy cloud
+daemon worker updater tool tools service services server engine pipeline integration connector gateway security virus rank rating
+ranking seo tracker sync import export feed reader compress optimizer optimization compliance dns ssl linter lookup quality`
 
 // vocabulary maps each word to its roles.
 var vocabulary = func() map[string]role {
@@ -101,10 +121,13 @@ var vocabulary = func() map[string]role {
 	return v
 }()
 
+// sentByBrowsers are the roles of words that browsers, apps and devices send.
+const sentByBrowsers = roleMozilla | roleEngine | roleBrowser | rolePlatform | roleUnix | roleApp | roleBrand | roleNoise | roleLike |
+	roleCompatible | roleAndroid | roleScheme
+
 // BrowserWord tells whether browsers, apps or devices send token as a word of its own: it can't name a crawler without taking people for it.
 func BrowserWord(token string) bool {
-	const sent = roleMozilla | roleEngine | roleBrowser | rolePlatform | roleUnix | roleApp | roleBrand | roleNoise | roleLike | roleCompatible | roleAndroid | roleScheme
-	return vocabulary[foldToken(token)]&sent != 0
+	return vocabulary[foldToken(token)]&sentByBrowsers != 0
 }
 
 // topLevel holds the top-level domains by which a host name without a scheme is told from other dotted words.
