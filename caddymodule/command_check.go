@@ -80,16 +80,9 @@ func (o *checkOptions) check(cmd *cobra.Command, args []string) (int, error) {
 	files := make(map[string][]byte)
 	status := 0
 	for _, arg := range args {
-		u, err := url.Parse(arg)
+		name, err := o.robotsFor(arg)
 		if err != nil {
 			return exitFailed, err
-		}
-		name := o.robots
-		if name == "" {
-			if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-				return exitFailed, fmt.Errorf("%q is not an http or https URL: give --robots to check a path", arg)
-			}
-			name = u.Scheme + "://" + u.Host + "/robots.txt"
 		}
 		body, ok := files[name]
 		if !ok {
@@ -110,6 +103,22 @@ func (o *checkOptions) check(cmd *cobra.Command, args []string) (int, error) {
 		}
 	}
 	return status, nil
+}
+
+// robotsFor names the robots.txt that a URL is checked by. The URL itself may
+// be as broken as those that crawlers send, if it need not be fetched from.
+func (o *checkOptions) robotsFor(arg string) (string, error) {
+	if o.robots != "" {
+		return o.robots, nil
+	}
+	u, err := url.Parse(arg)
+	if err != nil {
+		return "", err
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return "", fmt.Errorf("%q is not an http or https URL: give --robots to check a path", arg)
+	}
+	return u.Scheme + "://" + u.Host + "/robots.txt", nil
 }
 
 // decide asks an engine of its own for each URL, so that only the path and the
