@@ -178,5 +178,16 @@ func isPlainShort(s string) bool {
 	return true
 }
 
+// isCanonical reports whether s has nothing that the canonical form writes
+// otherwise. It says no to all that has an escape.
+func isCanonical(s string) bool {
+	for i := range len(s) {
+		if octetClasses[s[i]]&encoded != 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // hasEscape reports whether s holds a `%`.
 func hasEscape(s string) bool { return strings.IndexByte(s, '%') >= 0 }

@@ -3,6 +3,7 @@ package robots
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // source is a rule to compile.
@@ -26,10 +27,8 @@ func rank(d Dialect, octets, index int, allow bool) uint32 {
 
 // compileRules compiles n rules, of which at gives each.
 func compileRules(d Dialect, fold bool, n int, at func(int) source) *matcher {
-	var (
-		literals []literal
-		wilds    []wildRule
-	)
+	var wilds []wildRule
+	literals := make([]literal, 0, n)
 	for i := range n {
 		src := at(i)
 		p, ok := compilePattern(src.pattern, d, fold)
@@ -47,6 +46,7 @@ func compileRules(d Dialect, fold bool, n int, at func(int) source) *matcher {
 	b := builder{matcher: new(matcher), wilds: wilds}
 	b.buildTree(literals)
 	b.hangWilds()
+	b.nodes = slices.Clone(b.nodes)
 	return b.matcher
 }
 
@@ -54,9 +54,12 @@ func compileRules(d Dialect, fold bool, n int, at func(int) source) *matcher {
 type builder struct {
 	*matcher
 	wilds   []wildRule
-	parents []int32   // of each node
-	hung    [][]int32 // for each node, the wilds whose prefix it is
+	parents []int32 // of each node
+	hung    []hung
 }
+
+// hung is one of the builder's wilds and the node whose text is its prefix.
+type hung struct{ node, wild int32 }
 
 // literal is a text to put into the tree, and the rule that ends there or,
 // where wild is not negative, the one of the builder's wilds that goes on
@@ -71,7 +74,14 @@ type literal struct {
 // buildTree puts the literals into the tree, level by level: each node stands
 // for a range of the sorted literals, which share its text.
 func (b *builder) buildTree(literals []literal) {
-	slices.SortStableFunc(literals, func(x, y literal) int { return cmp.Compare(x.text, y.text) })
+	slices.SortFunc(literals, func(x, y literal) int {
+		if c := strings.Compare(x.text, y.text); c != 0 {
+			return c
+		}
+		return cmp.Compare(x.winner.rule, y.winner.rule)
+	})
+	b.nodes = make([]node, 0, len(literals)+len(literals)/2+1)
+	b.parents = make([]int32, 0, cap(b.nodes))
 	type job struct {
 		from, to, depth int
 		node            int32
@@ -108,7 +118,6 @@ func (b *builder) addNode(nd node, parent int32) {
 	}
 	b.nodes = append(b.nodes, nd)
 	b.parents = append(b.parents, parent)
-	b.hung = append(b.hung, nil)
 }
 
 // end records a literal at the node where its text ends.
@@ -116,7 +125,7 @@ func (b *builder) end(i int32, l *literal) {
 	nd := &b.nodes[i]
 	switch {
 	case l.wild >= 0:
-		b.hung[i] = append(b.hung[i], l.wild)
+		b.hung = append(b.hung, hung{i, l.wild})
 	case l.anchored:
 		nd.exact = l.winner.over(nd.exact)
 	default:
@@ -145,36 +154,47 @@ func (b *builder) hangWilds() {
 		return
 	}
 	var indexed []wildRule
-	for i, hung := range b.hung {
+	hung := b.hung // in the order of the nodes
+	for i := range b.nodes {
 		above := int32(-1)
 		if p := b.parents[i]; p >= 0 {
 			above = b.nodes[p].wild
 		}
 		b.nodes[i].wild = above
-		if len(hung) == 0 {
+		n := 0
+		for n < len(hung) && hung[n].node == int32(i) {
+			n++
+		}
+		if n == 0 {
 			continue
 		}
-		rules := make([]wildRule, len(hung))
-		for k, w := range hung {
-			rules[k] = b.wilds[w]
+		rules := make([]wildRule, n)
+		for k := range rules {
+			rules[k] = b.wilds[hung[k].wild]
 		}
-		if len(rules) > maxListed {
+		hung = hung[n:]
+		if n > maxListed {
 			indexed = append(indexed, rules...)
-			continue
+		} else {
+			b.list(int32(i), rules, above)
 		}
-		sortByRank(rules)
-		l := wildList{from: int32(len(b.direct)), next: above, top: rules[0].rank}
-		b.direct = append(b.direct, rules...)
-		l.to = int32(len(b.direct))
-		if above >= 0 {
-			l.top = max(l.top, b.lists[above].top)
-		}
-		b.nodes[i].wild = int32(len(b.lists))
-		b.lists = append(b.lists, l)
 	}
 	if len(indexed) > 0 {
 		b.grams = newGramIndex(indexed)
 	}
+}
+
+// list hangs rules on a node.
+func (b *builder) list(node int32, rules []wildRule, above int32) {
+	sortByRank(rules)
+	l := wildList{from: int32(len(b.direct)), next: above, top: rules[0].rank}
+	b.direct = append(b.direct, rules...)
+	l.to = int32(len(b.direct))
+	if above >= 0 {
+		l.top = max(l.top, b.lists[above].top)
+	}
+	b.nodes[node].wild = int32(len(b.lists))
+	b.lists = append(b.lists, l)
 }
 
 func sortByRank(rules []wildRule) {

@@ -3,6 +3,7 @@ package robots
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // Rule is an Allow or Disallow line. (A Noindex line is one whose Allow is
@@ -266,13 +267,12 @@ type ruleset struct {
 	dialect Dialect
 	rules   []Rule
 	matcher *matcher
-	fold    func() *matcher // the same without regard to case, compiled when first asked for
+	folded  atomic.Pointer[matcher] // the same without regard to case, once it was asked for
 }
 
 func newRuleset(d Dialect, rules []Rule) *ruleset {
 	s := &ruleset{dialect: d, rules: rules}
 	s.matcher = s.compile(false)
-	s.fold = sync.OnceValue(func() *matcher { return s.compile(true) })
 	return s
 }
 
@@ -282,25 +282,37 @@ func (s *ruleset) compile(fold bool) *matcher {
 	})
 }
 
-// decide returns the rule among all sets that decides on s.
-func decide(sets []*ruleset, s *subject, fold bool) *Rule {
-	var (
-		best winner
-		from *ruleset
-	)
-	for _, set := range sets {
-		m := set.matcher
-		if fold {
-			m = set.fold()
-		}
-		if w := m.match(s); w.rank > best.rank {
-			best, from = w, set
+// fold returns the matcher that does not regard case.
+func (s *ruleset) fold() *matcher {
+	if m := s.folded.Load(); m != nil {
+		return m
+	}
+	s.folded.CompareAndSwap(nil, s.compile(true))
+	return s.folded.Load()
+}
+
+// decide returns the rule of the set that decides on t, and its rank.
+func (s *ruleset) decide(t *subject, fold bool) (*Rule, uint32) {
+	m := s.matcher
+	if fold {
+		m = s.fold()
+	}
+	w := m.match(t)
+	if w.rank == 0 {
+		return nil, 0
+	}
+	return &s.rules[w.rule], w.rank
+}
+
+// decide returns the rule among all sets that decides on t.
+func decide(sets []*ruleset, t *subject, fold bool) *Rule {
+	best, top := sets[0].decide(t, fold)
+	for _, set := range sets[1:] {
+		if r, rank := set.decide(t, fold); rank > top {
+			best, top = r, rank
 		}
 	}
-	if from == nil {
-		return nil
-	}
-	return &from.rules[best.rule]
+	return best
 }
 
 func (l *limits) add(fd *Field) {

@@ -25,14 +25,14 @@ func compilePattern(s string, d Dialect, fold bool) (p pattern, ok bool) {
 	}
 	path, query, hasQuery := strings.Cut(s, "?")
 	p.query = hasQuery
+	p.anchored = !d.firstMatch() && strings.HasSuffix(s, "$")
 	if d.firstMatch() {
 		b := appendCanonical(nil, path, pathDelimiter)
 		p.prefix = string(appendQuery(b, query, hasQuery, queryDelimiter))
 		p.octets = len(p.prefix)
 		return p, true
 	}
-	if strings.HasSuffix(s, "$") {
-		p.anchored = true
+	if p.anchored {
 		s = s[:len(s)-1]
 		p.octets++
 	}
@@ -50,8 +50,13 @@ func (p *pattern) compileParts(s string) {
 	)
 	for {
 		part, rest, found := strings.Cut(s, "*")
-		buf, keep = appendCanonicalPart(buf[:0], part, keep)
-		text = string(buf)
+		text = part
+		if !isCanonical(part) {
+			buf, keep = appendCanonicalPart(buf[:0], part, keep)
+			text = string(buf)
+		} else if strings.Contains(part, "?") {
+			keep = queryDelimiter
+		}
 		p.octets += len(text) + 2*strings.Count(text, "*")
 		if n == 0 {
 			p.prefix = text
