@@ -11,42 +11,45 @@ import (
 type Cache struct {
 	seed1, seed2 maphash.Seed
 	mask         uint64
-	ways         []atomic.Pointer[entry] // sets of cacheWays entries
+	entries      []atomic.Pointer[entry] // sets of cacheWays entries, each set with the same lower bits of its hash
 }
 
-const cacheWays = 4
+const (
+	cacheWays     = 4
+	maxCacheEntry = 1 << 24
+)
 
-// entry is one remembered User-Agent: two hashes of 64 bits with seeds of their own stand for it, so that nobody can make two meet.
+// entry is one remembered User-Agent. Two hashes of 64 bits, with seeds that nobody outside this process knows, stand for it: clients
+// can't make two User-Agents meet.
 type entry struct {
 	hash1, hash2 uint64
 	matcher      uint64
 	agents       []Agent
 }
 
-// NewCache returns a cache for at least that many User-Agents, rounded up to a power of two. An entry takes about 60 octets, and
-// some 70 more for each crawler that it names.
+// NewCache returns a cache for at least that many User-Agents, rounded up to a power of two, and at most 16 million. An entry takes about
+// 60 octets, and some 80 more for each crawler that it names.
 func NewCache(entries int) *Cache {
 	sets := 1
-	for sets*cacheWays < entries && sets < 1<<24 {
+	for sets*cacheWays < min(entries, maxCacheEntry) {
 		sets *= 2
 	}
 	return &Cache{
-		seed1: maphash.MakeSeed(),
-		seed2: maphash.MakeSeed(),
-		mask:  uint64(sets - 1),
-		ways:  make([]atomic.Pointer[entry], sets*cacheWays),
+		seed1:   maphash.MakeSeed(),
+		seed2:   maphash.MakeSeed(),
+		mask:    uint64(sets - 1),
+		entries: make([]atomic.Pointer[entry], sets*cacheWays),
 	}
 }
 
-// Identify is [Matcher.Identify], answered from the cache where it can be.
+// Identify is [Matcher.Identify], answered from the cache where it can be. What is new, and neither a person's nor a crawler's by its
+// words, gets a second opinion before it is remembered (see [Describe]): where that says robot as well, it is a [Library].
 func (c *Cache) Identify(m *Matcher, ua string, id *Identity) {
-	if len(ua) > MaxUserAgent {
-		ua = cut(ua)
-	}
-	hash1 := maphash.String(c.seed1, ua)
-	hash2 := maphash.String(c.seed2, ua)
+	key := cut(ua)
+	hash1 := maphash.String(c.seed1, key)
+	hash2 := maphash.String(c.seed2, key)
 	base := ((hash1 ^ m.id*0x9e3779b97f4a7c15) & c.mask) * cacheWays
-	set := c.ways[base : base+cacheWays : base+cacheWays]
+	set := c.entries[base : base+cacheWays : base+cacheWays]
 	for i := range set {
 		if e := set[i].Load(); e != nil && e.hash1 == hash1 && e.hash2 == hash2 && e.matcher == m.id {
 			id.n = copy(id.agents[:], e.agents)
@@ -54,6 +57,10 @@ func (c *Cache) Identify(m *Matcher, ua string, id *Identity) {
 		}
 	}
 	m.Identify(ua, id)
+	if id.unknown && hintsAtRobot(ua) {
+		word := unknownWord(m, key)
+		id.add(client(key, word, SecondOpinion))
+	}
 	e := &entry{hash1: hash1, hash2: hash2, matcher: m.id}
 	if id.n > 0 {
 		e.agents = make([]Agent, id.n)
@@ -65,12 +72,25 @@ func (c *Cache) Identify(m *Matcher, ua string, id *Identity) {
 		}
 		copy(id.agents[:], e.agents)
 	}
-	way := int(hash2 >> 32 % cacheWays)
+	set[way(set, hash2)].Store(e)
+}
+
+// way chooses the entry of a set to be replaced: an empty one, else one at random.
+func way(set []atomic.Pointer[entry], random uint64) int {
 	for i := range set {
 		if set[i].Load() == nil {
-			way = i
-			break
+			return i
 		}
 	}
-	set[way].Store(e)
+	return int(random >> 32 % cacheWays)
+}
+
+// unknownWord returns the first word of ua that is in no table.
+func unknownWord(m *Matcher, ua string) span {
+	var (
+		e  evidence
+		id Identity
+	)
+	m.scan(ua, &e, &id)
+	return e.any
 }

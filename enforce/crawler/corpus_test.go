@@ -1,50 +1,241 @@
-package crawler
+package crawler_test
 
 import (
-	"bufio"
+	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-func lines(t *testing.T, name string) []string {
+// corpusFile returns a file of the corpus, nil where ROBOTS_CORPUS names none.
+func corpusFile(t *testing.T, name string) []byte {
+	t.Helper()
 	dir := os.Getenv("ROBOTS_CORPUS")
 	if dir == "" {
+		t.Log("ROBOTS_CORPUS is not set: nothing to measure")
 		return nil
 	}
-	f, err := os.Open(filepath.Join(dir, name))
+	data, err := os.ReadFile(filepath.Join(dir, name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	return data
+}
+
+// tableRow is a known crawler of the corpus.
+type tableRow struct {
+	ID          string   `json:"id"`
+	Operator    string   `json:"operator"`
+	Kind        string   `json:"kind"`
+	UATokens    []string `json:"ua_tokens"`
+	Robots      []string `json:"robots_tokens"`
+	Star        string   `json:"star"`
+	ControlOnly bool     `json:"control_only"`
+	Examples    []struct {
+		UA string `json:"ua"`
+	} `json:"ua_examples"`
+}
+
+func table(t *testing.T) []tableRow {
+	data := corpusFile(t, "crawlers.json")
+	if data == nil {
+		return nil
+	}
+	var f struct {
+		Crawlers []tableRow `json:"crawlers"`
+	}
+	if err := json.Unmarshal(data, &f); err != nil {
+		t.Fatal(err)
+	}
+	return f.Crawlers
+}
+
+// registryName says under which name the registry has a row of the table, where that differs: names are unique in any case.
+var registryName = map[string]string{"ExaBot": "Exa"}
+
+// notItsOwn lists User-Agents that the table has with a crawler which did not send them: they name it after `like`, or it is another
+// crawler of the same operator.
+var notItsOwn = map[string]string{
+	"Feedly/1.0 (+http://www.feedly.com/fetcher.html; like FeedFetcher-Google)": "FeedFetcher-Google",
+	"TelegramBot (like TwitterBot)":                                             "Twitterbot",
+	"omgilibot/0.3 +http://www.omgili.com/Crawler.html":                         "omgili",
+}
+
+func TestEachCrawlerOfTheTableIsInTheRegistry(t *testing.T) {
+	for _, row := range table(t) {
+		name := row.ID
+		if n, ok := registryName[name]; ok {
+			name = n
+		}
+		c := crawler.Builtin().Lookup(name)
+		if c == nil || !strings.EqualFold(c.Name, name) {
+			t.Errorf("%s is not in the registry", name)
+			continue
+		}
+		if c.ControlOnly != row.ControlOnly {
+			t.Errorf("%s: ControlOnly %v, want %v", name, c.ControlOnly, row.ControlOnly)
+		}
+		if !strings.EqualFold(c.Operator, row.Operator) {
+			t.Errorf("%s: operator %q, want %q", name, c.Operator, row.Operator)
+		}
+		for i, token := range row.Robots {
+			if !slices.ContainsFunc(c.Robots, func(s string) bool { return strings.EqualFold(s, token) }) {
+				t.Errorf("%s: robots.txt token %q is missing, the registry has %q", name, row.Robots[i], c.Robots)
+			}
+		}
+		if star := map[string]crawler.Tri{"obeys": crawler.Yes, "ignored": crawler.No}[row.Star]; star != crawler.Unknown && star != c.Star {
+			t.Errorf("%s: star %v, want %v", name, c.Star, star)
+		}
+	}
+}
+
+func TestEachUserAgentOfTheTableIsItsOwnCrawlers(t *testing.T) {
+	rows := table(t)
+	m := crawler.Builtin().Matcher(nil)
+	total, right := 0, 0
+	for _, row := range rows {
+		name := row.ID
+		if n, ok := registryName[name]; ok {
+			name = n
+		}
+		for _, e := range row.Examples {
+			var id crawler.Identity
+			m.Identify(e.UA, &id)
+			if notItsOwn[e.UA] == row.ID {
+				continue
+			}
+			total++
+			if slices.ContainsFunc(id.Agents(), func(a crawler.Agent) bool { return a.Crawler != nil && strings.EqualFold(a.Crawler.Name, name) }) {
+				right++
+			} else {
+				t.Errorf("%s: %q is %v", row.ID, e.UA, agents(&id))
+			}
+		}
+	}
+	t.Logf("%d of %d", right, total)
+}
+
+// agents prints an identity for failure messages.
+func agents(id *crawler.Identity) []string {
 	var out []string
-	s := bufio.NewScanner(f)
-	s.Buffer(nil, 1<<20)
-	for s.Scan() {
-		ua, _, _ := strings.Cut(s.Text(), "\t")
-		out = append(out, ua)
+	for _, a := range id.Agents() {
+		s := a.Class.String() + " " + a.Token
+		if a.Crawler != nil {
+			s += " (" + a.Crawler.Name + ")"
+		}
+		out = append(out, s)
 	}
 	return out
 }
 
-func TestDump(t *testing.T) {
-	m := Builtin().Matcher(nil)
-	for _, f := range []string{"bots", "browsers", "apps"} {
-		ls := lines(t, "useragents-"+f+".txt")
-		out, _ := os.Create("/tmp/dump-" + f)
-		count := map[Class]int{}
-		for _, ua := range ls {
-			var id Identity
-			m.Identify(ua, &id)
-			count[id.Class()]++
-			tok := ""
-			for _, a := range id.Agents() {
-				tok += "|" + a.Token
-			}
-			out.WriteString(id.Class().String() + "\t" + tok + "\t" + ua + "\n")
+func TestGroupChoice(t *testing.T) {
+	rows := table(t)
+	if rows == nil {
+		return
+	}
+	r := crawler.Builtin()
+	for _, row := range rows {
+		own := row.ID
+		if n, ok := registryName[own]; ok {
+			own = n
 		}
-		out.Close()
-		t.Log(f, len(ls), count)
+		c := r.Lookup(own)
+		if c == nil || c.ControlOnly {
+			continue
+		}
+		group := c.Robots[0]
+		m := r.Matcher([]string{group, "*"})
+		for _, other := range rows {
+			otherName := other.ID
+			if n, ok := registryName[otherName]; ok {
+				otherName = n
+			}
+			oc := r.Lookup(otherName)
+			obeys := slices.ContainsFunc(oc.Robots, func(s string) bool { return strings.EqualFold(s, group) })
+			for _, e := range other.Examples {
+				if notItsOwn[e.UA] == other.ID {
+					continue
+				}
+				var id crawler.Identity
+				m.Identify(e.UA, &id)
+				got := false
+				for _, a := range id.Agents() {
+					got = got || groupOf(a, group)
+				}
+				want := obeys
+				for _, a := range id.Agents() { // a User-Agent that names several crawlers gets the groups of all
+					want = want || id.Len() > 1 && a.Crawler != oc && groupOf(a, group)
+				}
+				if got != want {
+					t.Errorf("group %q: %q of %s gets it: %v, want %v (%v)", group, e.UA, oc.Name, got, want, agents(&id))
+				}
+			}
+		}
+	}
+}
+
+// groupOf tells whether an agent takes the group of that token when there is no other but `*`.
+func groupOf(a crawler.Agent, group string) bool {
+	if strings.EqualFold(a.Token, group) {
+		return true
+	}
+	return a.Crawler != nil && slices.ContainsFunc(a.Crawler.Robots, func(s string) bool { return strings.EqualFold(s, group) })
+}
+
+// The lists of the corpus are what others collected, with their mistakes: python-requests among browsers, word processors among robots.
+func TestMeasuredOnLists(t *testing.T) {
+	for _, c := range []struct {
+		file string
+		ok   func(m crawler.Measure) bool
+	}{
+		{"useragents-bots.txt", func(m crawler.Measure) bool { return m.Share(crawler.Person) <= 0.031 }},
+		{"useragents-browsers.txt", func(m crawler.Measure) bool { return m.Share(crawler.Person) >= 0.999 }},
+		{"useragents-apps.txt", func(m crawler.Measure) bool { return m.Share(crawler.Person, crawler.Library) >= 0.98 }},
+	} {
+		data := corpusFile(t, c.file)
+		if data == nil {
+			return
+		}
+		sum, err := crawler.Builtin().Matcher(nil).MeasureList(strings.NewReader(string(data)), func(ua string, id *crawler.Identity) {
+			wrong := id.Class() == crawler.Person
+			if c.file != "useragents-bots.txt" {
+				wrong = !wrong
+			}
+			if wrong {
+				t.Logf("%s: %v %.160q", c.file, agents(id), ua)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s: %v", c.file, &sum)
+		if !c.ok(sum) {
+			t.Errorf("%s: %v", c.file, &sum)
+		}
+	}
+}
+
+func TestAICrawlersOfTheTable(t *testing.T) {
+	m := crawler.Builtin().Matcher(nil)
+	total := map[string]int{}
+	for _, row := range table(t) {
+		if !strings.HasPrefix(row.Kind, "ai") {
+			continue
+		}
+		for _, e := range row.Examples {
+			total[row.Kind]++
+			var id crawler.Identity
+			if m.Identify(e.UA, &id); id.Class() == crawler.Person {
+				t.Errorf("%s: %q is a person", row.ID, e.UA)
+			}
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(total)) {
+		t.Logf("%s: %d", kind, total[kind])
 	}
 }

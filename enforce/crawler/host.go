@@ -30,10 +30,16 @@ func inHost(ua string, start, end int) bool {
 	return hostLike && stop > end
 }
 
+// maxLabels bounds the labels of a host name that are looked at.
+const maxLabels = 8
+
 // labels follows the labels `.label.label` from position i, the end of a word. It returns their end, and whether the last one is a
 // top-level domain.
 func labels(ua string, i int) (end int, host bool) {
-	for i+1 < len(ua) && ua[i] == '.' && wordByte[ua[i+1]] != 0 {
+	for range maxLabels {
+		if i+1 >= len(ua) || ua[i] != '.' || wordByte[ua[i+1]] == 0 {
+			break
+		}
 		hash, n := firstWord(ua[i+1:])
 		host = topLevel.find(hash) != nil
 		i += 1 + n

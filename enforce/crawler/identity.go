@@ -17,13 +17,15 @@ type Agent struct {
 	// token in lower case, or the product token as the User-Agent has it. Empty only for an empty User-Agent.
 	Token string
 
-	Start, End int // the octets of the User-Agent that decided
+	Start, End int    // the octets of the User-Agent that decided
+	Reason     Reason // why they did
 }
 
 // Identity says who sent a User-Agent: a person, or one or several crawlers. It is a plain value; the zero value is a person.
 type Identity struct {
-	n      int
-	agents [MaxAgents]Agent
+	n       int
+	unknown bool // no person's client as far as its words go, and nothing that says a crawler's either
+	agents  [MaxAgents]Agent
 }
 
 // Len returns the number of crawlers that the User-Agent names: 0 for a person.
@@ -47,17 +49,30 @@ func (id *Identity) Class() Class {
 	return class
 }
 
-// add appends an agent unless id is full or has that crawler, or that token, already.
-func (id *Identity) add(a Agent) {
-	if id.n == MaxAgents {
-		return
+// keep leaves out the agents that fail the test.
+func (id *Identity) keep(test func(i int) bool) {
+	n := 0
+	for i := range id.n {
+		if test(i) {
+			id.agents[n] = id.agents[i]
+			n++
+		}
 	}
+	id.n = n
+}
+
+// add appends an agent unless id has that crawler, or that token, already. It returns the agent's place, MaxAgents if id is full.
+func (id *Identity) add(a Agent) int {
 	for i := range id.n {
 		b := &id.agents[i]
 		if b.Crawler == a.Crawler && (a.Crawler != nil || strings.EqualFold(a.Token, b.Token)) {
-			return
+			return i
 		}
+	}
+	if id.n == MaxAgents {
+		return MaxAgents
 	}
 	id.agents[id.n] = a
 	id.n++
+	return id.n - 1
 }

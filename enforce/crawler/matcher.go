@@ -41,7 +41,7 @@ func (r *Registry) Matcher(siteTokens []string) *Matcher {
 		case BrowserWord(text):
 			ignored = append(ignored, strings.TrimSpace(value))
 		default:
-			tokens = append(tokens, token{text: text, name: name})
+			tokens = append(tokens, token{text: text, name: name, knownCrawler: compound(text)})
 		}
 	}
 	if len(tokens) == 0 && len(ignored) == 0 {
@@ -54,6 +54,12 @@ func (r *Registry) Matcher(siteTokens []string) *Matcher {
 		m.id = r.base.id // identifies as the base does
 	}
 	return m
+}
+
+// compound tells whether a token is a crawler's name that can't be a device's: a word for a crawler as a part of a longer one.
+func compound(text string) bool {
+	_, n := firstWord(text)
+	return n == len(text) && vocabulary[text] == 0 && parts(text)&roleStrong != 0
 }
 
 // siteToken returns the part of a User-agent line's value that a User-Agent is searched for.

@@ -40,11 +40,14 @@ func part(s string, first bool) role {
 	if r&roleBrand != 0 {
 		return r
 	}
-	for n := 4; first && n < len(s); n++ {
+	for n := 4; first && n < min(len(s), longestSuffix); n++ {
 		hash, _ := firstWord(s[:n])
 		if v := partTable.find(hash); v != nil && v.role&roleBrand != 0 {
 			return roleBrand // NOKIAN92
 		}
+	}
+	if foldHas(s, "crawl") || foldHas(s, "spider") {
+		return r | roleStrong // GenomeCrawlerd
 	}
 	for n := min(len(s)-1, longestSuffix); n >= 3; n-- {
 		hash, _ := firstWord(s[len(s)-n:])
@@ -53,6 +56,19 @@ func part(s string, first bool) role {
 		}
 	}
 	return r
+}
+
+// foldHas tells whether s begins with the lower-case prefix, in any case.
+func foldHas(s, prefix string) bool {
+	if len(s) < len(prefix) {
+		return false
+	}
+	for i := range len(prefix) {
+		if s[i]|0x20 != prefix[i] {
+			return false
+		}
+	}
+	return true
 }
 
 const longestSuffix = 12

@@ -1,11 +1,15 @@
 package crawler
 
+import "strings"
+
 // Identify finds out who sent a User-Agent, in one pass over its first [MaxUserAgent] octets. It allocates nothing; the tokens in id are
 // parts of the registry, of the site's tokens or of ua.
 func (m *Matcher) Identify(ua string, id *Identity) {
-	id.n = 0
-	if len(ua) > MaxUserAgent {
-		ua = cut(ua)
+	id.n, id.unknown = 0, false
+	ua = cut(ua)
+	if strings.TrimLeft(ua, " \t") == "" {
+		id.add(Agent{Class: Library, Reason: NoUserAgent})
+		return
 	}
 	var e evidence
 	m.scan(ua, &e, id)
@@ -14,11 +18,15 @@ func (m *Matcher) Identify(ua string, id *Identity) {
 
 // cut shortens a User-Agent to MaxUserAgent octets, without a word that goes on behind them.
 func cut(ua string) string {
+	if len(ua) <= MaxUserAgent {
+		return ua
+	}
 	n := MaxUserAgent
-	if wordByte[ua[n]] != 0 {
-		for n > 0 && wordByte[ua[n-1]] != 0 {
-			n--
-		}
+	for n > 0 && wordByte[ua[n]] != 0 && wordByte[ua[n-1]] != 0 {
+		n--
+	}
+	if n == 0 {
+		n = MaxUserAgent // one word
 	}
 	return ua[:n]
 }
@@ -33,21 +41,22 @@ type evidence struct {
 	roles role // all that its words said
 	words int  // words that are not numbers
 
-	first      span // the first word
-	strong     span // a word that says "crawler"
-	work       span // a word that names a robot's work
-	hint       span // a word that may name a robot's work
-	library    span // a word that names an HTTP client
-	compat     span // what follows `compatible;`, unless browsers send it
-	contact    span // a URL or an e-mail address
-	plus       bool // the contact has a `+` before it
-	afterKHTML span // what a comment that begins with KHTML goes on with
-	declared   span // a comment that begins with `+`, as contacts do
-	domain     span // a host name that stands for itself
-	any        span // the first unknown word
-	name       span // the first unknown word that can be a program's name
-	appID      bool // a name in reverse-domain form: com.example.app
-	comments   int  // opening parentheses
+	first      span   // the first word
+	strong     span   // a word that says "crawler"
+	control    Reason // ControlToken if that is what strong is
+	work       span   // a word that names a robot's work
+	hint       span   // a word that may name a robot's work
+	library    span   // a word that names an HTTP client
+	compat     span   // what follows `compatible;`, unless browsers send it
+	contact    span   // a URL or an e-mail address
+	plus       bool   // the contact has a `+` before it
+	afterKHTML span   // what a comment that begins with KHTML goes on with
+	signed     span   // a comment that begins with `+`, as contacts do
+	domain     span   // a host name that stands for itself
+	any        span   // the first unknown word
+	name       span   // the first unknown word that can be a program's name
+	appID      bool   // a name in reverse-domain form: com.example.app
+	comments   int    // opening parentheses
 
 	shared uint16 // bit i: agent i rests on a token that apps send as well
 
@@ -117,19 +126,26 @@ func (e *evidence) token(tok *token, ua string, start, end int, id *Identity) bo
 	if inHost(ua, start, end) {
 		return false
 	}
+	if e.device > 0 && !tok.knownCrawler {
+		return false
+	}
+	declared := e.compatible > 0 || e.khtml > 0 && e.khtml == e.depth // as the name of the client
 	e.count(start, end)
 	e.compatible = 0
 	switch {
 	case e.like:
 	case tok.control:
-		e.strong = span{start, end}
+		e.strong, e.control = span{start, end}, ControlToken
 	case tok.crawler == nil:
-		id.add(Agent{Class: Named, Token: tok.name, Start: start, End: end})
+		id.add(Agent{Class: Named, Token: tok.name, Start: start, End: end, Reason: SiteToken})
 	default:
-		if tok.shared {
-			e.shared |= 1 << id.n
+		n := id.n
+		i := id.add(Agent{Class: tok.crawler.Class, Crawler: tok.crawler, Token: tok.name, Start: start, End: end, Reason: RegistryToken})
+		if sure := !tok.shared || declared; sure {
+			e.shared &^= 1 << i
+		} else if i == n {
+			e.shared |= 1 << i
 		}
-		id.add(Agent{Class: tok.crawler.Class, Crawler: tok.crawler, Token: tok.name, Start: start, End: end})
 	}
 	e.like = false
 	return true
@@ -160,9 +176,9 @@ func (e *evidence) mark(ua string, i int) int {
 			e.device = 0
 		}
 	case '+':
-		if i > 0 && ua[i-1] == '(' && i+1 < len(ua) && letter(ua[i+1]) && !e.declared.ok() {
+		if i > 0 && ua[i-1] == '(' && i+1 < len(ua) && letter(ua[i+1]) && !e.signed.ok() {
 			_, n := firstWord(ua[i+1:])
-			e.declared = span{i + 1, i + 1 + n}
+			e.signed = span{i + 1, i + 1 + n}
 		}
 	}
 	return i + 1

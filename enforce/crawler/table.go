@@ -37,11 +37,12 @@ func firstWord(s string) (hash uint64, n int) {
 
 // token is one User-Agent token: of a crawler in the registry, or of a group in a site's robots.txt.
 type token struct {
-	text    string   // lower case, `+` as a blank
-	name    string   // as the registry or the site writes it
-	crawler *Crawler // nil if only the site names it
-	shared  bool     // counts only where nothing speaks for a person
-	control bool     // a robots.txt token of the registry that no crawler sends
+	text         string   // lower case, `+` as a blank
+	name         string   // as the registry or the site writes it
+	crawler      *Crawler // nil if only the site names it
+	shared       bool     // counts only where nothing speaks for a person
+	knownCrawler bool     // counts in the name of an Android device too
+	control      bool     // a robots.txt token of the registry that no crawler sends
 }
 
 // slot holds all that is known of one word: what it says by itself, and the tokens that begin with it.
@@ -158,7 +159,7 @@ func newTable(rows []*Crawler) *table {
 	var tokens []token
 	for _, c := range rows {
 		for _, text := range c.UserAgents {
-			tokens = append(tokens, token{text: foldToken(text), name: text, crawler: c})
+			tokens = append(tokens, token{text: foldToken(text), name: text, crawler: c, knownCrawler: c.Class == Registered || c.Class == UserTriggered})
 		}
 		for _, text := range c.Shared {
 			tokens = append(tokens, token{text: foldToken(text), name: text, crawler: c, shared: true})

@@ -26,6 +26,7 @@ const (
 	roleAt                          // of an address that is spelt out
 	roleDot                         // of an address that is spelt out
 	roleKHTML                       // opens the comment on compatibility of today's browsers
+	roleMobile                      // a telephone or a tablet
 	roleIE                          // Internet Explorer, to whose name other programs added theirs
 )
 
@@ -62,6 +63,9 @@ var words = []struct {
 		media center tablet touch slcc1 slcc2 infopath clr`},
 	{roleAt, `at`},
 	{roleDot, `dot`},
+	{roleMobile | rolePlatform, `iphone ipad ipod iphone_os symbian symbianos symbos series40 series60 blackberry bb10 windowsphone`},
+	{roleMobile | roleNoise, `mobile tablet phone`},
+	{roleMobile, `android adr omdroid midp`},
 	{roleKHTML | roleEngine, `khtml`},
 	{roleIE | roleBrowser, `msie`},
 	{roleUnix, `linux x11 ubuntu debian fedora gentoo suse opensuse mandriva mint slackware redhat centos arch freebsd openbsd netbsd dragonfly
@@ -82,7 +86,7 @@ var words = []struct {
 		meizu coolpad gionee tecno infinix itel micromax lava karbonn spice intex cubot doogee ulefone umidigi oukitel blackview wiko bq archos
 		hisense haier tcl amoi bird benq danger garmin pixel nexus kddi docomo foma softbank vodafone orange sprint cingular verizon`},
 	{roleNoise, `user-agent useragent java u i n en en-us en-gb de fr es it ru zh-cn zh ja ko pt pt-br nl pl rv build mobile version release wv like x64 x86 x86_64 i386 i586
-		i686 amd64 arm arm64 armv7l armv8l aarch64 ia64 sv1 net net4 k unknown generic gzip gfe utf-8 for by the and of on in to a an with
+		i686 amd64 arm arm64 armv7l armv8l aarch64 ia64 sv1 net net4 k internet generic gzip gfe utf-8 for by the and of on in to a an with
 		desktop phone model language locale security`},
 	{roleLike, `like`},
 	{roleCompatible, `compatible`},
@@ -107,7 +111,7 @@ feedfinder newsgathering webmonitor antivirus lighthouse pagespeed linkcheck lin
 // hints lists words of the same kind that apps send too: they count where nothing speaks for a person.
 const hints = `check monit archive grab analysis analytics test tester testing generator mirror ripper search searcher searchengine finder seeker hunter
 agent subscriber subscribers aggregator collector callout sitemap watchdog downloader inspect audit proxy cloud
-daemon worker updater tool tools service services server engine pipeline integration connector gateway security virus rank rating
+daemon worker processor transcriber updater tool tools service services server engine pipeline integration connector gateway security virus rank rating
 ranking seo tracker sync import export feed reader compress optimizer optimization compliance dns ssl linter lookup quality`
 
 // vocabulary maps each word to its roles.
@@ -125,9 +129,27 @@ var vocabulary = func() map[string]role {
 const sentByBrowsers = roleMozilla | roleEngine | roleBrowser | rolePlatform | roleUnix | roleApp | roleBrand | roleNoise | roleLike |
 	roleCompatible | roleAndroid | roleScheme
 
-// BrowserWord tells whether browsers, apps or devices send token as a word of its own: it can't name a crawler without taking people for it.
+// BrowserWord tells whether browsers, apps or devices send token: a word of theirs, several of them, or what both robots and apps do
+// (`search`). Such a token can't name a crawler without taking people for it.
 func BrowserWord(token string) bool {
-	return vocabulary[foldToken(token)]&sentByBrowsers != 0
+	words := 0
+	for i := 0; i < len(token); {
+		hash, n := firstWord(token[i:])
+		if n == 0 {
+			i++
+			continue
+		}
+		number := true
+		for _, c := range []byte(token[i : i+n]) {
+			number = number && '0' <= c && c <= '9'
+		}
+		if s := baseTable.find(hash); !number && (s == nil || s.role&(sentByBrowsers|roleHint|roleMedia) == 0) {
+			return false
+		}
+		i += n
+		words++
+	}
+	return words > 0
 }
 
 // topLevel holds the top-level domains by which a host name without a scheme is told from other dotted words.

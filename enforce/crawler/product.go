@@ -1,0 +1,75 @@
+package crawler
+
+// product finds the product token of a crawler that is in no table: the word that decided, or what it belongs to.
+func (e *evidence) product(ua string, why span, reason Reason) span {
+	switch reason {
+	case Contact:
+		return e.contactProduct(ua, why)
+	case CrawlerWord, RobotsWork:
+		if hash, n := firstWord(ua[why.start:why.end]); n == why.end-why.start {
+			if s := baseTable.find(hash); s != nil && s.role&(roleStrong|roleWork|roleHint) != 0 {
+				return phraseStart(ua, why) // `Gulper Web Bot`: Gulper
+			}
+		}
+	}
+	return why
+}
+
+// contactProduct finds the product that a contact belongs to: the one that the User-Agent begins with, else the one before the contact
+// in its comment, else the contact itself.
+func (e *evidence) contactProduct(ua string, why span) span {
+	if e.first.ok() && e.first.start < why.start && !e.has(roleMozilla) {
+		return e.first
+	}
+	end := why.start
+	for end > 0 && (separator[ua[end-1]] || ua[end-1] == ' ') {
+		end--
+	}
+	start := end
+	for start > 0 && !separator[ua[start-1]] {
+		start--
+	}
+	if p := productIn(ua, start, end); p.ok() {
+		return p
+	}
+	return why
+}
+
+// phraseStart returns the first word of the phrase that why ends.
+func phraseStart(ua string, why span) span {
+	start := why.start
+	for start > 0 && !separator[ua[start-1]] {
+		start--
+	}
+	if p := productIn(ua, start, why.end); p.ok() {
+		return p
+	}
+	return why
+}
+
+// productIn returns the first word of ua[start:end] that begins with a letter and isn't one that browsers send.
+func productIn(ua string, start, end int) span {
+	for i := start; i < end; {
+		if wordByte[ua[i]] == 0 {
+			i++
+			continue
+		}
+		hash, n := firstWord(ua[i:end])
+		if s := baseTable.find(hash); letter(ua[i]) && (s == nil || s.role&sentByBrowsers == 0) {
+			return span{i, i + n}
+		}
+		i += n
+	}
+	return span{}
+}
+
+// separator holds the octets that end a phrase of a User-Agent.
+var separator = func() (t [256]bool) {
+	for _, c := range "();,/[]{}<>\"'+" {
+		t[c] = true
+	}
+	return t
+}()
+
+// baseTable holds the vocabulary alone.
+var baseTable = buildTable(nil, vocabulary)
