@@ -95,6 +95,7 @@ func (l *Line) split() {
 	}
 	start, end = trimRange(l.Raw, start, end)
 	if start == end {
+		l.KeyCol = start
 		return
 	}
 	s := l.Raw[start:end]
@@ -137,6 +138,15 @@ func (l *Line) splitAtBlank(start, end int, colon bool) {
 		l.Key, l.Value, l.ValueCol = s, "", end
 	}
 }
+
+// trimmed returns the line from its key on, without the blanks at its end.
+func (l *Line) trimmed() string {
+	from, to := trimRange(l.Raw, l.KeyCol, len(l.Raw))
+	return l.Raw[from:to]
+}
+
+// blank reports whether the line has nothing on it, no comment either.
+func (l *Line) blank() bool { return l.Directive == DirectiveNone && l.trimmed() == "" }
 
 // bomLen returns the length of the byte order mark that s starts with; a part
 // of one counts too, where a text begins with it.
