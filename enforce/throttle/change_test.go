@@ -61,7 +61,13 @@ func TestTermsChange(t *testing.T) {
 				key := NewKey(t.Name())
 				for i, take := range test.takes {
 					r := l.Take(t.Context(), noon.Add(take.after), key, take.terms, 0)
-					if r.OK != take.ok || r.RetryAfter != take.retry {
+					late := r.RetryAfter != take.retry
+					if _, ok := l.(*turns); ok {
+						// One process of a fleet refuses by what it knows, which
+						// may be less than the others have used since.
+						late = r.RetryAfter > take.retry
+					}
+					if r.OK != take.ok || late {
 						t.Fatalf("request %d: %+v, want ok %t, retry after %v", i, r, take.ok, take.retry)
 					}
 				}

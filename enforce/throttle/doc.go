@@ -11,6 +11,7 @@
 //	result := memory.Take(ctx, time.Now(), key, terms, 0)
 //	if !result.OK { /* 429, Retry-After: result.RetryAfter, rounded up */ }
 //
-// Memory is the Limiter of one process. Waiters holds requests back until
+// Two engines are the same Limiter: Memory, for one process, and Fleet, which
+// shares budgets through Redis or Valkey. Waiters holds requests back until
 // their place instead of refusing them.
 package throttle

@@ -18,6 +18,24 @@ type verdict struct {
 	line   int
 }
 
+// wait returns how long after now v's instant is.
+func (v verdict) wait(now int64) time.Duration {
+	return time.Duration(v.at-now) * time.Microsecond
+}
+
+// refusal returns the answer to a request that is not held until v's instant.
+func (v verdict) refusal(now int64) Result {
+	return Result{Reason: v.reason, Line: v.line, RetryAfter: v.wait(now)}
+}
+
+// acceptance returns the answer to a request that goes on at v's instant.
+func (v verdict) acceptance(now int64) Result {
+	if v.at <= now {
+		return Result{OK: true}
+	}
+	return Result{OK: true, Reason: v.reason, Line: v.line, Delay: v.wait(now)}
+}
+
 // earliest returns the first instant not before now at which every line of t
 // accepts a request, if a uses no more budget before. The verdict names the
 // line that is in the way now.
@@ -125,6 +143,16 @@ func (t *Terms) adopt(a *arrivals) {
 	a.sig = t.sig
 }
 
+// merge adds what b knows to a, both under t.
+func (a *arrivals) merge(b *arrivals, t *Terms) {
+	if b.last > a.last {
+		a.last, a.used = b.last, b.used
+	}
+	for i := range a.tat[:t.n] {
+		a.tat[i] = max(a.tat[i], b.tat[i])
+	}
+}
+
 // rewind moves a back to now if it comes from a clock that has been set back
 // since, and reports whether it did. Without that a crawler would be shut out
 // for as long as the clock went back.
@@ -142,20 +170,14 @@ func (t *Terms) rewind(now int64, a *arrivals) bool {
 
 // decide answers a request under t with the budget a, which it uses if it
 // accepts. dirty reports whether a has changed.
-func (t *Terms) decide(now int64, a *arrivals, maxWait time.Duration) (r Result, dirty bool) {
+func (t *Terms) decide(now int64, a *arrivals, maxWait time.Duration) (_ Result, dirty bool) {
 	if a.sig != t.sig {
 		t.adopt(a)
 	}
 	dirty = t.rewind(now, a)
 	v := t.earliest(now, a)
-	wait := time.Duration(v.at-now) * time.Microsecond
-	if wait > 0 {
-		r.Reason, r.Line = v.reason, v.line
-		if wait > min(maxWait, MaxWait) {
-			r.RetryAfter = wait
-			return r, dirty
-		}
+	if v.wait(now) > max(0, min(maxWait, MaxWait)) {
+		return v.refusal(now), dirty
 	}
-	r.OK, r.Delay = true, wait
-	return r, t.use(v.at, a) || dirty
+	return v.acceptance(now), t.use(v.at, a) || dirty
 }

@@ -1,8 +1,10 @@
 package throttle
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,7 +20,31 @@ type engine struct {
 // engines are all Limiters. Every test in this file holds for each.
 var engines = []engine{
 	{"memory", func(*testing.T) Limiter { return NewMemory(1000) }},
+	{"fleet", func(t *testing.T) Limiter {
+		f, _ := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute, injected: true})
+		return f
+	}},
+	{"two of a fleet in turn", func(t *testing.T) Limiter { return newTurns(t) }},
 }
+
+// turns are the processes of a fleet of which another one gets each request.
+type turns struct {
+	fleets []*Fleet
+	next   atomic.Uint64
+}
+
+func newTurns(t *testing.T) *turns {
+	c := FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute, injected: true, Prefix: fmt.Sprintf("turns:%x:", rand.Uint64())}
+	first, _ := newFleet(t, c)
+	second, _ := newFleet(t, c)
+	return &turns{fleets: []*Fleet{first, second}}
+}
+
+func (s *turns) Take(ctx context.Context, now time.Time, k Key, t *Terms, maxWait time.Duration) Result {
+	return s.fleets[s.next.Add(1)%2].Take(ctx, now, k, t, maxWait)
+}
+
+func (s *turns) Close() error { return nil }
 
 func forEachEngine(t *testing.T, test func(t *testing.T, l Limiter)) {
 	for _, e := range engines {

@@ -67,13 +67,60 @@ func (m *Memory) Take(_ context.Context, now time.Time, k Key, t *Terms, maxWait
 		r, _ := t.decide(at, &a, maxWait)
 		return r
 	}
-	tag := tagOf(k)
-	h := hashTag(tag, m.seed)
-	s := &m.shards[h>>m.shift] // a shift by 64 is 0
+	s, tag, h := m.shard(k)
 	s.mu.Lock()
 	r := s.take(at, tag, h, t, maxWait)
 	s.mu.Unlock()
 	return r
+}
+
+// shard returns where k is, its tag and its hash.
+func (m *Memory) shard(k Key) (s *shard, tag, h uint64) {
+	tag = tagOf(k)
+	h = hashTag(tag, m.seed)
+	return &m.shards[h>>m.shift], tag, h // a shift by 64 is 0
+}
+
+// recall returns what is known of k's budget under t, and whether anything is.
+func (m *Memory) recall(now int64, k Key, t *Terms) (arrivals, bool) {
+	s, tag, h := m.shard(k)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rec := s.find(tag, h)
+	if rec == nil {
+		return t.fresh(now), false
+	}
+	var a arrivals
+	rec.load(t, &a)
+	if a.sig != t.sig {
+		t.adopt(&a)
+	}
+	if t.rewind(now, &a) {
+		return t.fresh(now), false
+	}
+	return a, true
+}
+
+// learn adds what was heard of k's budget under t to what is known. Budgets
+// only become smaller: of two arrival times the later one counts.
+func (m *Memory) learn(now int64, k Key, t *Terms, heard *arrivals) {
+	s, tag, h := m.shard(k)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rec := s.find(tag, h)
+	if rec == nil {
+		rec = s.insert(tag, h, now)
+	} else {
+		var a arrivals
+		rec.load(t, &a)
+		if a.sig != t.sig {
+			t.adopt(&a)
+		}
+		if !t.rewind(now, &a) {
+			heard.merge(&a, t)
+		}
+	}
+	rec.store(t, heard)
 }
 
 // take answers a request for the key with the given tag and hash.

@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"math/bits"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -77,6 +78,13 @@ type Terms struct {
 	dropped int
 	visit   minutes
 	opens   []opening // by minute
+	part    atomic.Pointer[part]
+}
+
+// part is the terms of one of several processes that cannot ask each other.
+type part struct {
+	of    int
+	terms *Terms
 }
 
 // limit is one GCRA. Times are microseconds.
@@ -137,12 +145,17 @@ func newLimit(why Reason, n int, per time.Duration, burst int, longest time.Dura
 	if interval <= 0 {
 		return limit{}, false
 	}
-	extra := int64(max(n, burst) - 1)
-	extra = min(extra, (maxHorizon-2*interval)/interval)
-	l := limit{interval: interval, tolerance: interval/2 + extra*interval, reason: why}
+	l := limit{interval: interval, reason: why}
+	l.setTolerance(int64(max(n, burst) - 1))
+	return l, true
+}
+
+// setTolerance sets how many requests more than one may come at once.
+func (l *limit) setTolerance(extra int64) {
+	extra = min(extra, maxHorizon/l.interval-2)
+	l.tolerance = l.interval/2 + max(0, extra)*l.interval
 	horizon := l.interval + l.tolerance
 	l.shift = uint8(max(0, bits.Len64(uint64(horizon+horizon>>8))-32))
-	return l, true
 }
 
 // implies reports whether every request that a accepts is accepted by b.
@@ -248,6 +261,35 @@ func (t *Terms) Limits() int {
 		return 0
 	}
 	return t.n
+}
+
+// shared returns the terms of one of n processes that share what t allows but
+// cannot ask each other: each interval is n times as long, and as many come at
+// once as 1 of n may have. Visit-time is the same for all.
+func (t *Terms) shared(n int) *Terms {
+	if n <= 1 || t.n == 0 {
+		return t
+	}
+	if p := t.part.Load(); p != nil && p.of == n {
+		return p.terms
+	}
+	one := &Terms{windows: t.windows, visits: t.visits, visit: t.visit, opens: t.opens, dropped: t.dropped}
+	limits := slices.Clone(t.limits[:t.n])
+	for i := range limits {
+		limits[i] = limits[i].shared(int64(n))
+	}
+	one.setLimits(limits)
+	t.part.Store(&part{n, one})
+	return one
+}
+
+// shared returns the limit of one of n processes.
+func (l limit) shared(n int64) limit {
+	atOnce := (l.tolerance-l.interval/2)/l.interval + 1
+	atOnce = (atOnce + n - 1) / n
+	l.interval = min(l.interval*n, maxHorizon/2)
+	l.setTolerance(atOnce - 1)
+	return l
 }
 
 // opener returns the line of the Visit-time window that opens at the given
