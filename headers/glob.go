@@ -11,7 +11,7 @@ import (
 // all that there is to it.
 type glob struct {
 	pattern        string
-	prefix, suffix string // the literal ends; both are pattern where there is no wildcard
+	prefix, suffix string // the literal ends; both are all of it where there is no wildcard
 	literal        bool   // no wildcard
 	ends           bool   // one * between the ends, and nothing else
 }
@@ -33,7 +33,7 @@ func newGlob(s string) *glob {
 func (g *glob) match(name string) bool {
 	switch {
 	case g.literal:
-		return name == g.pattern
+		return name == g.prefix
 	case g.ends:
 		return len(name) >= len(g.prefix)+len(g.suffix) &&
 			strings.HasPrefix(name, g.prefix) && strings.HasSuffix(name, g.suffix)

@@ -42,6 +42,12 @@ func (m *Match) add(id int32) {
 	}
 }
 
+func (m *Match) addIf(id int32, matches bool) {
+	if matches {
+		m.add(id)
+	}
+}
+
 func (m *Match) addAll(ids []int32) {
 	for _, id := range ids {
 		m.add(id)

@@ -33,7 +33,7 @@ func ParseRule(words []string) (Rule, error) {
 	}
 	if len(words) > 0 && len(words[0]) > 0 && words[0][0] == '!' {
 		if r.Not {
-			return Rule{}, errors.New("negated twice; write either not or !")
+			return Rule{}, errors.New("negated twice; write either a ! or the word not")
 		}
 		r.Not = true
 		if words[0] = words[0][1:]; words[0] == "" {

@@ -3,7 +3,6 @@ package headers
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -124,14 +123,14 @@ func pathPattern(s string) (pattern, error) {
 }
 
 func regexpPattern(s string) (pattern, error) {
-	re, err := regexp.Compile(s)
+	re, err := newNameRegexp(s)
 	if err != nil {
 		if strings.Contains(s, "(?=") || strings.Contains(s, "(?!") || strings.Contains(s, "(?<") {
 			return nil, fmt.Errorf("regular expression %q: %w; RE2 has no look-around, a rule can be negated with not", clip(s), err)
 		}
 		return nil, fmt.Errorf("regular expression %q: %w", clip(s), err)
 	}
-	return newNameRegexp(re), nil
+	return re, nil
 }
 
 // mediaType is a media type in lower case; of all subtypes where sub is "*".

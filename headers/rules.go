@@ -7,8 +7,8 @@ const MaxRules = 10_000
 
 // Rules finds the rules that match a response. Patterns of file names and
 // paths are found through tables, so that a thousand cost little more than
-// one; only regular expressions, patterns that begin and end with a wildcard
-// and negated rules are compared one by one.
+// one; only regular expressions that don't stand for a few literals, patterns
+// that begin and end with a wildcard and negated rules are compared one by one.
 //
 // A Rules does not change and is safe for concurrent use.
 type Rules struct {
@@ -17,7 +17,8 @@ type Rules struct {
 
 	names    trie // globs by their literal beginning, exact names among them
 	suffixes trie // globs by their literal end
-	globs    []int32
+	filed    []filedGlob
+	globs    []filedGlob // those with neither
 	regexps  []int32
 	prefixes trie // paths by their literal beginning
 	inPaths  []int32
@@ -27,6 +28,12 @@ type Rules struct {
 	statuses [600][]int32       // by status, classes spread
 	notIn    []int32            // negated ones of types and statuses
 	response bool
+}
+
+// filedGlob is what the tables of names have: a glob and its rule.
+type filedGlob struct {
+	*glob
+	rule int32
 }
 
 // compiled is a rule as it is used.
@@ -43,7 +50,7 @@ func Compile(rules []Rule) (*Rules, error) {
 		return nil, fmt.Errorf("%d rules, %d are allowed", len(rules), MaxRules)
 	}
 	r := &Rules{rules: make([]compiled, len(rules)), types: map[string][]int32{}}
-	var names, suffixes, prefixes []trieKey
+	var t tables
 	for i, rule := range rules {
 		if err := rule.Validate(); err != nil {
 			return nil, fmt.Errorf("rule %d: %w", i, err)
@@ -60,22 +67,18 @@ func Compile(rules []Rule) (*Rules, error) {
 		}
 		switch p := p.(type) {
 		case *glob:
-			switch {
-			case p.literal:
-				names = append(names, trieKey{p.prefix, true, id})
-			case len(p.prefix) > len(p.suffix):
-				names = append(names, trieKey{p.prefix, false, id})
-			case p.suffix != "" || p.ends:
-				suffixes = append(suffixes, trieKey{p.suffix, false, id})
-			default:
-				r.globs = append(r.globs, id)
-			}
+			t.addGlob(r, filedGlob{p, id})
 		case *nameRegexp:
-			r.regexps = append(r.regexps, id)
+			if p.globs == nil {
+				r.regexps = append(r.regexps, id)
+			}
+			for _, g := range p.globs {
+				t.addGlob(r, filedGlob{g, id})
+			}
 		case *pathGlob:
 			r.paths = true
 			if p.prefix != "" {
-				prefixes = append(prefixes, trieKey{p.prefix, false, id})
+				t.prefixes = append(t.prefixes, trieKey{p.prefix, false, id})
 			} else {
 				r.inPaths = append(r.inPaths, id)
 			}
@@ -90,8 +93,28 @@ func Compile(rules []Rule) (*Rules, error) {
 			r.response = true
 		}
 	}
-	r.names, r.suffixes, r.prefixes = newTrie(names, false), newTrie(suffixes, true), newTrie(prefixes, false)
+	r.names, r.suffixes, r.prefixes = newTrie(t.names), newBackTrie(t.suffixes), newTrie(t.prefixes)
 	return r, nil
+}
+
+// tables are the keys of the tries to be.
+type tables struct{ names, suffixes, prefixes []trieKey }
+
+// addGlob files a glob under the longer of its literal ends.
+func (t *tables) addGlob(r *Rules, g filedGlob) {
+	at := int32(len(r.filed))
+	switch {
+	case g.literal:
+		t.names = append(t.names, trieKey{g.prefix, true, at})
+	case len(g.prefix) > len(g.suffix):
+		t.names = append(t.names, trieKey{g.prefix, false, at})
+	case g.suffix != "" || g.ends:
+		t.suffixes = append(t.suffixes, trieKey{g.suffix, false, at})
+	default:
+		r.globs = append(r.globs, g)
+		return
+	}
+	r.filed = append(r.filed, g)
 }
 
 // fileNegated files a negated rule.
@@ -155,74 +178,38 @@ func (c *compiled) matches(v *views) bool {
 }
 
 func (m *Match) matchName(r *Rules, name string) {
-	at, depth := int32(0), 0
-	for {
-		n := &r.names.nodes[at]
-		for _, id := range n.part {
-			if r.rules[id].pattern.(*glob).match(name) {
-				m.add(id)
+	for n, rest, found := r.names.enter(name); found; n, rest, found = r.names.descend(n, rest) {
+		for _, at := range n.ids {
+			m.addGlob(&r.filed[at], name)
+		}
+		if rest == "" {
+			for _, at := range n.whole {
+				m.add(r.filed[at].rule)
 			}
 		}
-		if depth == len(name) {
-			m.addAll(n.whole)
-			break
-		}
-		next, found := n.walk(name[depth])
-		if !found {
-			break
-		}
-		at, depth = next, depth+1
 	}
-	at, depth = 0, len(name)
-	for {
-		n := &r.suffixes.nodes[at]
-		for _, id := range n.part {
-			if r.rules[id].pattern.(*glob).match(name) {
-				m.add(id)
-			}
+	for n, rest, found := r.suffixes.enterBack(name); found; n, rest, found = r.suffixes.descendBack(n, rest) {
+		for _, at := range n.ids {
+			m.addGlob(&r.filed[at], name)
 		}
-		if depth == 0 {
-			break
-		}
-		next, found := n.walk(name[depth-1])
-		if !found {
-			break
-		}
-		at, depth = next, depth-1
 	}
-	for _, id := range r.globs {
-		if r.rules[id].pattern.(*glob).match(name) {
-			m.add(id)
-		}
+	for i := range r.globs {
+		m.addGlob(&r.globs[i], name)
 	}
 	for _, id := range r.regexps {
-		if r.rules[id].pattern.(*nameRegexp).match(name) {
-			m.add(id)
-		}
+		m.addIf(id, r.rules[id].pattern.(*nameRegexp).match(name))
 	}
 }
 
+func (m *Match) addGlob(g *filedGlob, name string) { m.addIf(g.rule, g.match(name)) }
+
 func (m *Match) matchPath(r *Rules, target string) {
-	at, depth := int32(0), 0
-	for {
-		n := &r.prefixes.nodes[at]
-		for _, id := range n.part {
-			if r.rules[id].pattern.(*pathGlob).match(target) {
-				m.add(id)
-			}
+	for n, rest, found := r.prefixes.enter(target); found; n, rest, found = r.prefixes.descend(n, rest) {
+		for _, id := range n.ids {
+			m.addIf(id, r.rules[id].pattern.(*pathGlob).match(target))
 		}
-		if depth == len(target) {
-			break
-		}
-		next, found := n.walk(target[depth])
-		if !found {
-			break
-		}
-		at, depth = next, depth+1
 	}
 	for _, id := range r.inPaths {
-		if r.rules[id].pattern.(*pathGlob).match(target) {
-			m.add(id)
-		}
+		m.addIf(id, r.rules[id].pattern.(*pathGlob).match(target))
 	}
 }
