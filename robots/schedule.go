@@ -2,6 +2,7 @@ package robots
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -99,4 +100,28 @@ type RequestRate struct {
 type VisitTime struct {
 	Window Window
 	Line   int
+}
+
+// String writes the rate as robots.txt does, in the largest unit that is
+// whole: N/T[s|m|h] [hhmm-hhmm].
+func (r RequestRate) String() string {
+	per, unit := r.Per, "s"
+	switch {
+	case per%time.Hour == 0:
+		per, unit = per/time.Hour, "h"
+	case per%time.Minute == 0:
+		per, unit = per/time.Minute, "m"
+	default:
+		per /= time.Second
+	}
+	s := fmt.Sprintf("%d/%d%s", r.Requests, per, unit)
+	if !r.Window.Always() {
+		s += " " + r.Window.String()
+	}
+	return s
+}
+
+// String writes the delay as robots.txt does: in seconds.
+func (c CrawlDelay) String() string {
+	return strconv.FormatFloat(c.Delay.Seconds(), 'f', -1, 64)
 }

@@ -1,0 +1,71 @@
+package caddymodule
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/headers"
+)
+
+// answer is what a denial says. The header values are shared by all answers
+// and never written to.
+type answer struct {
+	status int
+	body   string
+	length []string
+	err    error
+}
+
+func newAnswer(status int, body string) answer {
+	return answer{status, body + "\n", []string{strconv.Itoa(len(body) + 1)}, errors.New(body)}
+}
+
+// answers has the answer for each reason that denies or throttles.
+var answers = [enforce.Reasons]answer{
+	enforce.Disallowed:  newAnswer(http.StatusForbidden, "The robots.txt of this site disallows this URL to your crawler."),
+	enforce.Unavailable: newAnswer(http.StatusForbidden, "The robots.txt of this site can't be read at present, so crawlers may fetch nothing."),
+	enforce.CrawlDelay:  newAnswer(http.StatusTooManyRequests, "The robots.txt of this site asks your crawler for a longer Crawl-delay."),
+	enforce.RequestRate: newAnswer(http.StatusTooManyRequests, "The robots.txt of this site asks your crawler for a lower Request-rate."),
+	enforce.VisitTime:   newAnswer(http.StatusTooManyRequests, "The robots.txt of this site asks your crawler to come at another Visit-time."),
+}
+
+var (
+	textPlain = []string{"text/plain; charset=utf-8"}
+	noSniff   = []string{"nosniff"}
+	noStore   = []string{"no-store"}
+)
+
+// deny answers a request that is not let through. The answer must not be
+// stored: a cache in front would give it to people.
+func (h *Handler) deny(w http.ResponseWriter, r *http.Request, d *enforce.Decision) error {
+	a := &answers[d.Reason]
+	header := w.Header()
+	header["Cache-Control"] = noStore
+	if d.Action == enforce.Throttle {
+		header.Set("Retry-After", headers.RetryAfter(d.RetryAfter))
+	}
+	if hasErrorRoutes(r) {
+		return caddyhttp.Error(a.status, a.err)
+	}
+	header["Content-Type"] = textPlain
+	header["X-Content-Type-Options"] = noSniff
+	header["Content-Length"] = a.length
+	w.WriteHeader(a.status)
+	if r.Method != http.MethodHead {
+		// The client may be gone: that is no error of ours.
+		_, _ = io.WriteString(w, a.body)
+	}
+	return nil
+}
+
+// hasErrorRoutes reports whether the operator answers errors with routes of
+// their own (handle_errors).
+func hasErrorRoutes(r *http.Request) bool {
+	server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	return ok && server != nil && server.Errors != nil && len(server.Errors.Routes) > 0
+}

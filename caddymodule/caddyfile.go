@@ -1,0 +1,365 @@
+package caddymodule
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/headers"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+func init() {
+	httpcaddyfile.RegisterHandlerDirective("robots", parseCaddyfile)
+	httpcaddyfile.RegisterDirectiveOrder("robots", httpcaddyfile.After, "header")
+}
+
+// parseCaddyfile sets up a Handler from the directive robots.
+func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
+	handler := new(Handler)
+	if err := handler.UnmarshalCaddyfile(h.Dispenser); err != nil {
+		return nil, err
+	}
+	return handler, nil
+}
+
+// subdirective parses what follows the name of a subdirective.
+type subdirective func(*Handler, *caddyfile.Dispenser) error
+
+// subdirectives has the parser of each subdirective. It is filled by init,
+// for the parsers use it for their error messages.
+var subdirectives map[string]subdirective
+
+// repeatable names the subdirectives that may stand more than once.
+var repeatable = map[string]bool{"x_robots_tag": true}
+
+func init() {
+	subdirectives = map[string]subdirective{
+		"source":         parseSource,
+		"refresh":        duration(func(h *Handler) *caddy.Duration { return &h.Refresh }, time.Second),
+		"on_error":       choice(func(h *Handler) *string { return &h.OnError }, onErrorKeep, onErrorDeny),
+		"max_origins":    number(func(h *Handler) *int { return &h.MaxOrigins }, 1, 1_000_000),
+		"publish":        flag(func(h *Handler) *bool { return &h.Publish }),
+		"mode":           choice(func(h *Handler) *string { return &h.Mode }, modeEnforce, modeMonitor),
+		"dialect":        parseDialect,
+		"exempt":         words(func(h *Handler) *[]string { return &h.Exempt }, nil),
+		"exempt_paths":   words(func(h *Handler) *[]string { return &h.ExemptPaths }, enforce.CheckPathPattern),
+		"http_clients":   flag(func(h *Handler) *bool { return &h.HTTPClients }),
+		"user_triggered": parseUserTriggered,
+		"strict":         flag(func(h *Handler) *bool { return &h.Strict }),
+		"paths":          parsePaths,
+		"crawl_delay":    parseCrawlDelay,
+		"x_robots_tag":   parseXRobotsTag,
+	}
+}
+
+// UnmarshalCaddyfile sets up the handler. Syntax:
+//
+//	robots [<matcher>] {
+//		source         site | file <path> | inline <text> | url <url>
+//		refresh        <duration>
+//		on_error       last_good | deny
+//		max_origins    <number>
+//		publish        [on|off]
+//		mode           enforce | monitor
+//		dialect        rfc9309 | 1994 | 1996
+//		exempt         <crawlers...>
+//		exempt_paths   <patterns...>
+//		http_clients   [on|off]
+//		user_triggered [on|off]
+//		strict         [on|off]
+//		paths          ignore_case | strip_params | decode_twice ...
+//		crawl_delay {
+//			max   <duration>
+//			wait  <duration>
+//			burst <number>
+//			per   crawler | ip
+//		}
+//		x_robots_tag   <pattern> [<crawler>:] <directives...>
+//	}
+func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next() // the directive's name
+	if d.NextArg() {
+		return d.Errf("unexpected %q: robots takes its options in a block", d.Val())
+	}
+	if err := parseBlock(h, d, subdirectives); err != nil {
+		return err
+	}
+	if err := h.Validate(); err != nil {
+		return d.WrapErr(err)
+	}
+	return nil
+}
+
+// parseBlock parses the lines of a block by a table of their first words.
+func parseBlock(h *Handler, d *caddyfile.Dispenser, table map[string]subdirective) error {
+	seen := make(map[string]bool)
+	for nesting := d.Nesting(); d.NextBlock(nesting); {
+		name := d.Val()
+		parse, ok := table[name]
+		if !ok {
+			return d.Errf("unknown subdirective %q%s", name, nearest(name, table))
+		}
+		if seen[name] && !repeatable[name] {
+			return d.Errf("%s stands here a second time", name)
+		}
+		seen[name] = true
+		if err := parse(h, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// one returns the single argument of a subdirective.
+func one(d *caddyfile.Dispenser) (string, error) {
+	name := d.Val()
+	args := d.RemainingArgs()
+	if len(args) != 1 {
+		return "", d.Errf("%s takes one value, not %d", name, len(args))
+	}
+	return args[0], nil
+}
+
+func duration(field func(*Handler) *caddy.Duration, least time.Duration) subdirective {
+	return func(h *Handler, d *caddyfile.Dispenser) error {
+		name := d.Val()
+		arg, err := one(d)
+		if err != nil {
+			return err
+		}
+		v, err := caddy.ParseDuration(arg)
+		if err != nil {
+			return d.Errf("%s: %q is no duration: write it as 30s, 5m or 1h", name, arg)
+		}
+		if v < least {
+			return d.Errf("%s: %s is below %s", name, v, least)
+		}
+		*field(h) = caddy.Duration(v)
+		return nil
+	}
+}
+
+func number(field func(*Handler) *int, least, most int) subdirective {
+	return func(h *Handler, d *caddyfile.Dispenser) error {
+		name := d.Val()
+		arg, err := one(d)
+		if err != nil {
+			return err
+		}
+		v, err := strconv.Atoi(arg)
+		if err != nil || v < least || v > most {
+			return d.Errf("%s: %q is no whole number from %d to %d", name, arg, least, most)
+		}
+		*field(h) = v
+		return nil
+	}
+}
+
+func choice(field func(*Handler) *string, allowed ...string) subdirective {
+	return func(h *Handler, d *caddyfile.Dispenser) error {
+		name := d.Val()
+		arg, err := one(d)
+		if err != nil {
+			return err
+		}
+		if arg == "" {
+			return d.Errf("%s: want %s", name, strings.Join(allowed, " or "))
+		}
+		if err := oneOf(name, arg, append([]string{allowed[0]}, allowed...)...); err != nil {
+			return d.WrapErr(err)
+		}
+		*field(h) = arg
+		return nil
+	}
+}
+
+// onOff parses on or off; nothing means on.
+func onOff(d *caddyfile.Dispenser) (bool, error) {
+	name := d.Val()
+	switch args := d.RemainingArgs(); {
+	case len(args) == 0 || len(args) == 1 && args[0] == "on":
+		return true, nil
+	case len(args) == 1 && args[0] == "off":
+		return false, nil
+	default:
+		return false, d.Errf("%s %q: want on or off", name, strings.Join(args, " "))
+	}
+}
+
+func flag(field func(*Handler) *bool) subdirective {
+	return func(h *Handler, d *caddyfile.Dispenser) (err error) {
+		*field(h), err = onOff(d)
+		return err
+	}
+}
+
+func words(field func(*Handler) *[]string, check func(string) error) subdirective {
+	return func(h *Handler, d *caddyfile.Dispenser) error {
+		name := d.Val()
+		args := d.RemainingArgs()
+		if len(args) == 0 {
+			return d.Errf("%s needs at least one value", name)
+		}
+		for _, a := range args {
+			if a == "" {
+				return d.Errf("%s: a value is empty", name)
+			}
+			if check == nil {
+				continue
+			}
+			if err := check(a); err != nil {
+				return d.Errf("%s: %v", name, err)
+			}
+		}
+		*field(h) = args
+		return nil
+	}
+}
+
+func parseUserTriggered(h *Handler, d *caddyfile.Dispenser) error {
+	on, err := onOff(d)
+	h.UserTriggered = &on
+	return err
+}
+
+func parseDialect(h *Handler, d *caddyfile.Dispenser) error {
+	arg, err := one(d)
+	if err != nil {
+		return err
+	}
+	if _, err := robots.ParseDialect(arg); err != nil {
+		return d.Errf("dialect: %v", err)
+	}
+	h.Dialect = arg
+	return nil
+}
+
+func parseSource(h *Handler, d *caddyfile.Dispenser) error {
+	args := d.RemainingArgs()
+	if len(args) == 0 {
+		return d.Err("source: want site, file PATH, inline TEXT or url URL")
+	}
+	s := &Source{Kind: args[0]}
+	values := map[string]*string{fromFile: &s.Path, fromInline: &s.Text, fromURL: &s.URL}
+	switch value, takes := values[s.Kind]; {
+	case s.Kind == fromSite:
+		if len(args) != 1 {
+			return d.Err("source site takes no value")
+		}
+	case !takes:
+		return d.Errf("source %q: want site, file, inline or url", s.Kind)
+	case len(args) != 2 || args[1] == "":
+		return d.Errf("source %s takes one value, not %d", s.Kind, len(args)-1)
+	default:
+		*value = args[1]
+	}
+	h.Source = s
+	return checkSource(s, d)
+}
+
+// checkSource looks at what can be looked at without a network, so that the
+// error names the line.
+func checkSource(s *Source, d *caddyfile.Dispenser) error {
+	switch {
+	case strings.Contains(s.Path+s.URL, "{"): // a placeholder
+	case s.Kind == fromFile:
+		info, err := os.Stat(s.Path)
+		if err != nil {
+			return d.Errf("source file: %v", err)
+		}
+		if info.IsDir() {
+			return d.Errf("source file: %s is a folder", s.Path)
+		}
+	case s.Kind == fromURL:
+		if _, err := enforce.NewURL(s.URL); err != nil {
+			return d.Errf("source url: %v", err)
+		}
+	}
+	return nil
+}
+
+func parsePaths(h *Handler, d *caddyfile.Dispenser) error {
+	args := d.RemainingArgs()
+	if len(args) == 0 {
+		return d.Err("paths: want ignore_case, strip_params or decode_twice")
+	}
+	p := new(Paths)
+	fields := map[string]*bool{"ignore_case": &p.IgnoreCase, "strip_params": &p.StripParams, "decode_twice": &p.DecodeTwice}
+	for _, a := range args {
+		f, ok := fields[a]
+		if !ok {
+			return d.Errf("paths %q: want ignore_case, strip_params or decode_twice", a)
+		}
+		*f = true
+	}
+	h.Paths = p
+	return nil
+}
+
+func parseCrawlDelay(h *Handler, d *caddyfile.Dispenser) error {
+	if d.NextArg() {
+		return d.Errf("crawl_delay: unexpected %q: it takes its options in a block", d.Val())
+	}
+	c := new(CrawlDelay)
+	h.CrawlDelay = c
+	return parseBlock(h, d, map[string]subdirective{
+		"max":   duration(func(*Handler) *caddy.Duration { return &c.Max }, time.Millisecond),
+		"wait":  duration(func(*Handler) *caddy.Duration { return &c.Wait }, 0),
+		"burst": number(func(*Handler) *int { return &c.Burst }, 1, maxBurst),
+		"per":   choice(func(*Handler) *string { return &c.Per }, countByCrawler, countByIP),
+	})
+}
+
+func parseXRobotsTag(h *Handler, d *caddyfile.Dispenser) error {
+	rule, err := headers.ParseRule(d.RemainingArgs())
+	if err != nil {
+		return d.Errf("x_robots_tag: %v", err)
+	}
+	h.XRobotsTag = append(h.XRobotsTag, rule)
+	return nil
+}
+
+// nearest suggests the name that was probably meant.
+func nearest(name string, table map[string]subdirective) string {
+	best, distance := "", 3
+	for candidate := range table {
+		if n := editDistance(name, candidate); n < distance || n == distance && candidate < best {
+			best, distance = candidate, n
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return ": did you mean " + best + "?"
+}
+
+// editDistance is the Levenshtein distance of two short names.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			diagonal, row[j] = row[j], min(row[j]+1, row[j-1]+1, diagonal+cost)
+		}
+	}
+	return row[len(b)]
+}
+
+// Interface guard
+var _ caddyfile.Unmarshaler = (*Handler)(nil)

@@ -1,0 +1,124 @@
+package caddymodule
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+	"github.com/spf13/cobra"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+func init() {
+	caddycmd.RegisterCommand(caddycmd.Command{
+		Name:  "robots",
+		Short: "Works with robots.txt files and crawlers",
+		Long: `
+Looks at robots.txt files the way the robots handler does: what they say to
+which crawler, what is wrong with them, and who it is that sends a User-Agent.
+
+Nothing here talks to a running Caddy.`,
+		CobraFunc: func(cmd *cobra.Command) {
+			for _, sub := range subcommands {
+				cmd.AddCommand(sub())
+			}
+		},
+	})
+}
+
+// subcommands makes the commands below `caddy robots`.
+var subcommands = []func() *cobra.Command{
+	checkCommand,
+}
+
+// The exit statuses of commands, beside 0.
+const (
+	exitFailed  = 1 // the command could not do its work
+	exitFinding = 2 // it did, and what it found is bad news
+)
+
+// run makes a cobra function of one that returns the exit status. An error
+// means exitFailed.
+func run(f func(cmd *cobra.Command, args []string) (int, error)) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		cmd.SilenceErrors = true
+		status, err := f(cmd, args)
+		if err != nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "Error: %v\n", err)
+			return err
+		}
+		return caddycmd.WrapCommandFuncForCobra(func(caddycmd.Flags) (int, error) { return status, nil })(cmd, args)
+	}
+}
+
+// fetchTimeout bounds how long a command waits for a URL.
+const fetchTimeout = 30 * time.Second
+
+// maxInput is the most octets that a command reads of one input.
+const maxInput = 16 << 20
+
+// readRobots reads the robots.txt that name says: a file, an http or https
+// URL, or - for standard input. What is no robots.txt is an error that says
+// what it is.
+func readRobots(ctx context.Context, name string, stdin io.Reader) ([]byte, error) {
+	body, err := readInput(ctx, name, stdin)
+	if err != nil {
+		return nil, err
+	}
+	if enforce.LooksLikeHTML(body) {
+		return nil, fmt.Errorf("%s is a web page, not a robots.txt", name)
+	}
+	return body, nil
+}
+
+func readInput(ctx context.Context, name string, stdin io.Reader) ([]byte, error) {
+	switch {
+	case name == "-":
+		return readAll("standard input", stdin)
+	case strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://"):
+		return readURL(ctx, name)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readAll(name, f)
+}
+
+func readURL(ctx context.Context, url string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("User-Agent", enforce.FetcherUserAgent)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s answers %s", url, resp.Status)
+	}
+	return readAll(url, resp.Body)
+}
+
+func readAll(name string, r io.Reader) ([]byte, error) {
+	body, err := io.ReadAll(io.LimitReader(r, maxInput+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	if len(body) > maxInput {
+		return nil, fmt.Errorf("%s is larger than %d MiB, while crawlers read the first %d KiB", name, maxInput>>20, robots.MaxSize>>10)
+	}
+	return body, nil
+}

@@ -1,0 +1,179 @@
+package caddymodule
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+)
+
+func init() {
+	caddy.RegisterModule(new(MatchRobots))
+}
+
+// MatchRobots matches requests of crawlers, by who they are. With no field it
+// matches all of them; otherwise each field that is given must fit, and one of
+// its values is enough. After a robots handler it knows what that handler
+// found out; before one, or without, it goes by the built-in registry.
+type MatchRobots struct {
+	// Names in the registry, or tokens.
+	Crawler []string `json:"crawler,omitempty"`
+
+	// What they crawl for: search, ai-training, ai-search, seo, archive, …
+	Purpose []string `json:"purpose,omitempty"`
+
+	// What they are: crawler, named, self-declared, user-triggered, offline
+	// or library.
+	Class []string `json:"class,omitempty"`
+
+	// Who operates them, as the registry has it.
+	Operator []string `json:"operator,omitempty"`
+
+	base  *crawler.Matcher
+	cache *crawler.Cache
+}
+
+// CaddyModule returns the Caddy module information.
+func (*MatchRobots) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{
+		ID:  "http.matchers.robots",
+		New: func() caddy.Module { return new(MatchRobots) },
+	}
+}
+
+// UnmarshalCaddyfile sets up the matcher. Syntax:
+//
+//	@name robots [crawler|purpose|class|operator <values...>]
+//	@name robots {
+//		crawler  <names...>
+//		purpose  <purposes...>
+//		class    <classes...>
+//		operator <operators...>
+//	}
+func (m *MatchRobots) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	for d.Next() {
+		if d.NextArg() {
+			if err := m.field(d); err != nil {
+				return err
+			}
+		}
+		for d.NextBlock(0) {
+			if err := m.field(d); err != nil {
+				return err
+			}
+		}
+	}
+	if err := m.validate(); err != nil {
+		return d.WrapErr(err)
+	}
+	return nil
+}
+
+// field parses the name of a field and its values.
+func (m *MatchRobots) field(d *caddyfile.Dispenser) error {
+	fields := map[string]*[]string{"crawler": &m.Crawler, "purpose": &m.Purpose, "class": &m.Class, "operator": &m.Operator}
+	name := d.Val()
+	f, ok := fields[name]
+	if !ok {
+		return d.Errf("unknown field %q: want crawler, purpose, class or operator", name)
+	}
+	args := d.RemainingArgs()
+	if len(args) == 0 {
+		return d.Errf("%s needs at least one value", name)
+	}
+	*f = append(*f, args...)
+	return nil
+}
+
+// Provision makes the matcher ready.
+func (m *MatchRobots) Provision(caddy.Context) error {
+	m.base = crawler.Builtin().Matcher(nil)
+	m.cache = crawler.NewCache(matcherIdentities)
+	return m.validate()
+}
+
+// matcherIdentities is how many User-Agents a matcher remembers.
+const matcherIdentities = 1024
+
+// validate reports values that can never match.
+func (m *MatchRobots) validate() error {
+	for _, c := range m.Class {
+		if !slices.Contains(classNames, c) {
+			return fmt.Errorf("class %q: want one of %s", c, strings.Join(classNames, ", "))
+		}
+	}
+	for _, p := range m.Purpose {
+		if known := purposes(); !slices.Contains(known, p) {
+			return fmt.Errorf("purpose %q: want one of %s", p, strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
+// classNames are the classes that a crawler may be of.
+var classNames = func() (names []string) {
+	for c := crawler.Person + 1; c <= crawler.Library; c++ {
+		names = append(names, c.String())
+	}
+	return names
+}()
+
+// purposes are those that rows of the built-in registry have.
+func purposes() []string {
+	set := make(map[string]bool)
+	for row := range crawler.Builtin().All() {
+		set[string(row.Purpose)] = true
+	}
+	return slices.Sorted(maps.Keys(set))
+}
+
+// MatchWithError reports whether the request is one of a crawler that fits.
+func (m *MatchRobots) MatchWithError(r *http.Request) (bool, error) {
+	if rec, ok := caddyhttp.GetVar(r.Context(), recordVar).(*record); ok {
+		return m.fits(&rec.Agent), nil
+	}
+	agents := r.Header["User-Agent"]
+	if len(agents) == 0 {
+		agents = []string{""}
+	}
+	for _, ua := range agents[:min(len(agents), 4)] {
+		var id crawler.Identity
+		m.cache.Identify(m.base, ua, &id)
+		for i := range id.Len() {
+			if m.fits(id.At(i)) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// fits reports whether an agent has one of the values of each field.
+func (m *MatchRobots) fits(a *crawler.Agent) bool {
+	var name, purpose, operator string
+	if a.Crawler != nil {
+		name, purpose, operator = a.Crawler.Name, string(a.Crawler.Purpose), a.Crawler.Operator
+	}
+	return (len(m.Crawler) == 0 || containsFold(m.Crawler, name) || containsFold(m.Crawler, a.Token)) &&
+		(len(m.Purpose) == 0 || slices.Contains(m.Purpose, purpose)) &&
+		(len(m.Class) == 0 || slices.Contains(m.Class, a.Class.String())) &&
+		(len(m.Operator) == 0 || containsFold(m.Operator, operator))
+}
+
+func containsFold(list []string, s string) bool {
+	return s != "" && slices.ContainsFunc(list, func(e string) bool { return strings.EqualFold(e, s) })
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner                 = (*MatchRobots)(nil)
+	_ caddyhttp.RequestMatcherWithError = (*MatchRobots)(nil)
+	_ caddyfile.Unmarshaler             = (*MatchRobots)(nil)
+)

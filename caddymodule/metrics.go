@@ -1,0 +1,79 @@
+package caddymodule
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+)
+
+// Collectors are the process's, not the configuration's: each load has a new
+// registry, and counters must not start again.
+var (
+	decisions = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: "caddy", Subsystem: "robots", Name: "decisions_total",
+		Help: "Decisions about requests of crawlers, by the crawler's name in the registry or its class.",
+	}, []string{"crawler", "action", "reason"})
+
+	policyReads = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: "caddy", Subsystem: "robots", Name: "policy_reads_total",
+		Help: "Attempts to read a robots.txt, by kind of source and outcome.",
+	}, []string{"source", "outcome"})
+
+	policyReadTime = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Namespace: "caddy", Subsystem: "robots", Name: "policy_last_good_read_timestamp_seconds",
+		Help: "When a robots.txt was read successfully the last time, by kind of source.",
+	}, []string{"source"})
+
+	policies = &policyCollector{
+		count: prometheus.NewDesc("caddy_robots_policies",
+			"Origins whose robots.txt is held, by kind of source and state of the file.", []string{"source", "state"}, nil),
+		rules: prometheus.NewDesc("caddy_robots_policy_rules",
+			"Allow and Disallow rules in force over all origins, by kind of source.", []string{"source"}, nil),
+	}
+)
+
+// registerMetrics makes the collectors known to a configuration's registry.
+func registerMetrics(registry *prometheus.Registry) error {
+	for _, c := range []prometheus.Collector{decisions, policyReads, policyReadTime, policies} {
+		var already prometheus.AlreadyRegisteredError
+		if err := registry.Register(c); err != nil && !errors.As(err, &already) {
+			return err
+		}
+	}
+	return nil
+}
+
+// policyCollector reports on the policies of all handlers that are running.
+type policyCollector struct {
+	count, rules *prometheus.Desc
+	engines      sync.Map // *enforce.Engine to its kind of source
+}
+
+// Describe implements prometheus.Collector.
+func (c *policyCollector) Describe(ch chan<- *prometheus.Desc) {
+	ch <- c.count
+	ch <- c.rules
+}
+
+// Collect implements prometheus.Collector.
+func (c *policyCollector) Collect(ch chan<- prometheus.Metric) {
+	type key struct{ source, state string }
+	counts, rules := map[key]int{}, map[string]int{}
+	c.engines.Range(func(e, source any) bool {
+		kind := source.(string)
+		e.(*enforce.Engine).Policies().All(func(_ enforce.Origin, p *enforce.Policy) {
+			counts[key{kind, p.Outcome().String()}]++
+			rules[kind] += p.Rules()
+		})
+		return true
+	})
+	for k, n := range counts {
+		ch <- prometheus.MustNewConstMetric(c.count, prometheus.GaugeValue, float64(n), k.source, k.state)
+	}
+	for kind, n := range rules {
+		ch <- prometheus.MustNewConstMetric(c.rules, prometheus.GaugeValue, float64(n), kind)
+	}
+}

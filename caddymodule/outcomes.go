@@ -1,0 +1,111 @@
+package caddymodule
+
+import (
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+)
+
+// logEvery is how often at most a denial of one crawler for one reason is
+// logged, so that a flood of them can't flood the log.
+const logEvery = 10 * time.Second
+
+// maxLogged is how many octets of what a client sent go into a log line.
+const maxLogged = 256
+
+// outcomes counts decisions about crawlers and logs denials. Its size is
+// bounded by the registry, and counting takes no lock.
+type outcomes struct {
+	log     *zap.Logger
+	monitor bool
+	rows    [][enforce.Reasons]outcome // by crawler.Crawler.Index, then one a class
+	classes int                        // index of the first class's row
+	now     func() time.Time
+}
+
+// outcome is one crawler's one reason.
+type outcome struct {
+	counter atomic.Pointer[prometheus.Counter]
+	logged  atomic.Int64 // when a line was written last, in nanoseconds
+	since   atomic.Int64 // decisions since then
+}
+
+func newOutcomes(registry *crawler.Registry, monitor bool, log *zap.Logger) *outcomes {
+	return &outcomes{
+		log:     log,
+		monitor: monitor,
+		rows:    make([][enforce.Reasons]outcome, registry.Len()+int(crawler.Library)+1),
+		classes: registry.Len(),
+		now:     time.Now,
+	}
+}
+
+// count counts a decision, and logs it where it denies and the last line about
+// the same is some time ago.
+func (o *outcomes) count(d *enforce.Decision, r *http.Request) {
+	row := o.classes + int(d.Agent.Class)
+	if d.Agent.Crawler != nil {
+		row = d.Agent.Crawler.Index()
+	}
+	out := &o.rows[row][d.Reason]
+	counter := out.counter.Load()
+	if counter == nil {
+		c := decisions.WithLabelValues(d.Crawler(), o.action(d), d.Reason.String())
+		counter = &c
+		out.counter.Store(counter)
+	}
+	(*counter).Inc()
+	if d.Action == enforce.Pass {
+		return
+	}
+	n := out.since.Add(1)
+	now, last := o.now().UnixNano(), out.logged.Load()
+	if now-last >= int64(logEvery) && out.logged.CompareAndSwap(last, now) {
+		out.since.Add(-n)
+		o.write(d, r, n-1)
+	}
+}
+
+// action is the action's name, with what monitor mode does not do marked.
+func (o *outcomes) action(d *enforce.Decision) string {
+	if o.monitor && d.Action != enforce.Pass {
+		return "would_" + d.Action.String()
+	}
+	return d.Action.String()
+}
+
+// write logs one decision; more is how many like it were not logged.
+func (o *outcomes) write(d *enforce.Decision, r *http.Request, more int64) {
+	rec := &record{*d}
+	fields := []zap.Field{
+		zap.String("action", o.action(d)),
+		zap.String("reason", d.Reason.String()),
+		zap.String("crawler", clip(rec.name())),
+		zap.String("class", d.Agent.Class.String()),
+		zap.String("group", clip(d.GroupToken())),
+		zap.String("rule", clip(rec.rule())),
+		zap.Int("line", d.Line),
+		zap.String("host", clip(r.Host)),
+		zap.String("uri", clip(originalTarget(r))),
+		zap.String("user_agent", clip(r.UserAgent())),
+		zap.Int64("not_logged", more),
+	}
+	if d.Action == enforce.Throttle {
+		fields = append(fields, zap.Duration("retry_after", d.RetryAfter))
+	}
+	o.log.Info("crawler stopped by robots.txt", fields...)
+}
+
+// clip shortens what a client sent.
+func clip(s string) string {
+	if len(s) > maxLogged {
+		return s[:maxLogged]
+	}
+	return s
+}

@@ -1,0 +1,101 @@
+package enforce
+
+import (
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// Action is what is to be done with a request.
+type Action uint8
+
+const (
+	Pass     Action = iota // let it through
+	Deny                   // 403
+	Throttle               // 429, with Decision.RetryAfter
+)
+
+// String returns the action's name as logs, metrics and placeholders show it.
+func (a Action) String() string { return [...]string{"pass", "deny", "throttle"}[a] }
+
+// Reason is why.
+type Reason uint8
+
+const (
+	Person      Reason = iota // nobody that robots.txt binds
+	Allowed                   // no rule disallows the path, and the pace is kept
+	Exempt                    // the operator exempted the crawler
+	ExemptPath                // the path is never denied
+	Unbound                   // no group binds this crawler
+	NoPolicy                  // there is no robots.txt, or none could be read yet
+	Disallowed                // a rule disallows the path
+	Unavailable               // the source fails, and the operator chose to deny then
+	CrawlDelay                // too soon
+	RequestRate               // too many
+	VisitTime                 // the wrong time of day
+	reasons
+)
+
+// Reasons is the number of reasons: Reason values are below it.
+const Reasons = int(reasons)
+
+// String returns the reason's name as logs, metrics and placeholders show it.
+func (r Reason) String() string {
+	return [...]string{
+		"person", "allowed", "exempt", "exempt_path", "unbound", "no_policy",
+		"disallowed", "unavailable", "crawl_delay", "request_rate", "visit_time",
+	}[r]
+}
+
+// Request is what a decision is made on.
+type Request struct {
+	Target     string   // the request target as it came: path and query, or absolute form
+	UserAgents []string // the values of all User-Agent fields
+	Origin     Origin
+	Client     string // the client's address, for those who are counted by address
+	Time       time.Time
+	Paced      bool // its pace was judged already, and is not to be again
+}
+
+// Decision is what is to be done with one request, and why.
+type Decision struct {
+	Action Action
+	Reason Reason
+	// Agent is whom the decision is about: of several crawlers that a
+	// User-Agent names, the one that decided. Its Class is crawler.Person
+	// where there is none.
+	Agent crawler.Agent
+	// Group is the group that binds the agent; nil if none does.
+	Group *robots.Group
+	// Rule is the rule that decided; nil where none matched.
+	Rule *robots.Rule
+	// Terms is the pace that the group sets this agent; nil if none.
+	Terms *throttle.Terms
+	// Line is the line of the robots.txt that decided: the rule's, or that of
+	// the Crawl-delay, Request-rate or Visit-time. 0 where none did.
+	Line int
+	// RetryAfter is in how long a throttled request would be let through.
+	RetryAfter time.Duration
+	// Delay is how long the request was held before it was let through.
+	Delay time.Duration
+}
+
+// Crawler returns a name for whom the decision is about that is one of a
+// bounded number: the registry's, or else the class.
+func (d *Decision) Crawler() string {
+	if d.Agent.Crawler != nil {
+		return d.Agent.Crawler.Name
+	}
+	return d.Agent.Class.String()
+}
+
+// GroupToken returns the token of the group that binds the agent, "" if none
+// does.
+func (d *Decision) GroupToken() string {
+	if d.Group == nil {
+		return ""
+	}
+	return d.Group.Token()
+}

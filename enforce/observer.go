@@ -1,0 +1,26 @@
+package enforce
+
+import "time"
+
+// Observer is told what happens beside requests. Its method is called from
+// several goroutines at once and must not block.
+type Observer interface {
+	// PolicyRead is called after every attempt to read a robots.txt.
+	PolicyRead(PolicyRead)
+}
+
+// PolicyRead tells what one attempt to read a robots.txt came to.
+type PolicyRead struct {
+	Origin  Origin // the zero Origin where one policy serves all
+	Outcome Outcome
+	Err     error   // why, where the outcome is not Loaded or Unchanged
+	Policy  *Policy // what is in force now
+	Changed bool    // the outcome is not that of the read before, or the file is another
+	Stale   bool    // the policy in force is an older copy than the source's
+	Took    time.Duration
+}
+
+// nopObserver is the Observer of those who gave none.
+type nopObserver struct{}
+
+func (nopObserver) PolicyRead(PolicyRead) {}

@@ -1,0 +1,48 @@
+package enforce
+
+import (
+	"net"
+	"strings"
+)
+
+// maxHost is the most octets of a Host field that name an origin: the 253 of
+// a domain name (RFC 1035, section 2.3.4) and a port. A longer one, which
+// only a broken or hostile client sends, shares the nameless origin.
+const maxHost = 253 + len(":65535")
+
+// Origin is where a request was sent: a robots.txt speaks for one scheme,
+// host and port (RFC 9309, section 2.3). It is comparable; make it with
+// NewOrigin, so that spellings of the same origin are equal.
+type Origin struct {
+	Scheme string // "http" or "https"
+	Host   string // in lower case, with the port where it is not the scheme's own
+}
+
+// NewOrigin returns the origin of a request that named host, a Host field
+// with or without a port, over TLS or not. It allocates only where host has
+// upper-case letters.
+func NewOrigin(tls bool, host string) Origin {
+	scheme, port := "http", ":80"
+	if tls {
+		scheme, port = "https", ":443"
+	}
+	if len(host) > maxHost {
+		return Origin{Scheme: scheme}
+	}
+	host = strings.TrimSuffix(host, port)
+	if name, rest, ok := strings.Cut(host, ".:"); ok {
+		host = name + ":" + rest
+	}
+	return Origin{Scheme: scheme, Host: strings.ToLower(strings.TrimSuffix(host, "."))}
+}
+
+// String returns the origin as a URL without a path.
+func (o Origin) String() string { return o.Scheme + "://" + o.Host }
+
+// Hostname returns the host without its port.
+func (o Origin) Hostname() string {
+	if h, _, err := net.SplitHostPort(o.Host); err == nil {
+		return h
+	}
+	return o.Host
+}

@@ -1,0 +1,142 @@
+package enforce
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// Policy is a robots.txt made ready for decisions: which group binds each
+// known crawler, and what it grants. It is immutable and safe for concurrent
+// use.
+type Policy struct {
+	file    *robots.File
+	rules   *compiledRules
+	matcher *crawler.Matcher
+	plans   []plan // by crawler.Crawler.Index
+	terms   map[*robots.Group]*throttle.Terms
+
+	state   Outcome // Loaded, Missing, NotRobots or Failed
+	body    []byte
+	denyAll bool
+}
+
+// plan is what binds one crawler.
+type plan struct {
+	group *robots.Group   // nil: nothing does
+	terms *throttle.Terms // nil: nothing limits its pace
+	// byToken is set where the file names a User-Agent token of the crawler
+	// that is none of its robots.txt tokens: then the token that was sent
+	// decides first, for whatever an operator names counts.
+	byToken bool
+}
+
+// compile makes the policy that a robots.txt is under the rules.
+func (r *compiledRules) compile(body []byte) *Policy {
+	p := &Policy{file: robots.Parse(body, robots.WithDialect(r.Dialect)), rules: r, terms: make(map[*robots.Group]*throttle.Terms)}
+	tokens := p.file.Tokens()
+	p.matcher = r.base
+	if len(tokens) > 0 {
+		p.matcher = r.Registry.Matcher(tokens)
+	}
+	if star := p.file.Star(); star != nil {
+		p.terms[star] = r.terms(star)
+	}
+	for _, t := range tokens {
+		if g := p.file.Named(t); g != nil && p.terms[g] == nil {
+			p.terms[g] = r.terms(g)
+		}
+	}
+	p.plans = make([]plan, r.Registry.Len())
+	for row := range r.Registry.All() {
+		pl := p.planFor(row.Class, row, row.Robots...)
+		for _, t := range row.UserAgents {
+			if p.file.Named(t) != nil && !containsFold(row.Robots, t) {
+				pl.byToken = true
+			}
+		}
+		p.plans[row.Index()] = pl
+	}
+	return p
+}
+
+// planFor finds what binds a crawler: the group of the first of its tokens
+// that has one, else the group for all.
+func (p *Policy) planFor(class crawler.Class, row *crawler.Crawler, tokens ...string) plan {
+	for _, t := range tokens {
+		if g := p.file.Named(t); g != nil {
+			return plan{group: g, terms: p.terms[g]}
+		}
+	}
+	star := p.file.Star()
+	if star == nil || !p.rules.boundByStar(class, row) {
+		return plan{}
+	}
+	if !p.rules.throttledByStar(row) {
+		return plan{group: star}
+	}
+	return plan{group: star, terms: p.terms[star]}
+}
+
+// plan returns what binds an agent. It allocates nothing.
+func (p *Policy) plan(a *crawler.Agent) plan {
+	if a.Crawler != nil {
+		if pl := p.plans[a.Crawler.Index()]; !pl.byToken {
+			return pl
+		}
+	}
+	if g := p.file.Named(a.Token); g != nil {
+		return plan{group: g, terms: p.terms[g]}
+	}
+	if a.Crawler != nil {
+		return p.plans[a.Crawler.Index()]
+	}
+	return p.planFor(a.Class, nil)
+}
+
+func containsFold(list []string, s string) bool {
+	return slices.ContainsFunc(list, func(e string) bool { return strings.EqualFold(e, s) })
+}
+
+// File returns the robots.txt that the policy was made of. It is empty where
+// there is none.
+func (p *Policy) File() *robots.File { return p.file }
+
+// Size returns the octets of the file.
+func (p *Policy) Size() int { return len(p.body) }
+
+// Groups and Rules return the number of groups of the file, and of Allow and
+// Disallow rules in them.
+func (p *Policy) Groups() int { return len(p.terms) }
+
+// Rules is documented with Groups.
+func (p *Policy) Rules() int {
+	n := 0
+	for g := range p.terms {
+		n += len(g.Rules())
+	}
+	return n
+}
+
+// Outcome tells where the policy came from: Loaded from a robots.txt, or
+// empty because it is Missing, NotRobots or Failed.
+func (p *Policy) Outcome() Outcome { return p.state }
+
+// DeniesAll reports whether crawlers may fetch nothing because the source
+// fails and the operator chose that.
+func (p *Policy) DeniesAll() bool { return p.denyAll }
+
+// Unenforceable returns the tokens of the file that arrive in no request, such
+// as Google-Extended: what is said to them no server can enforce.
+func (p *Policy) Unenforceable() []string {
+	var tokens []string
+	for _, t := range p.file.Tokens() {
+		if row := p.rules.Registry.Lookup(t); row != nil && row.ControlOnly {
+			tokens = append(tokens, t)
+		}
+	}
+	return tokens
+}

@@ -1,0 +1,141 @@
+package enforce
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// Rules are the operator's choices: whom robots.txt binds, and how it is
+// read. The zero value of each field is its default but where it says
+// otherwise.
+type Rules struct {
+	// Registry is the crawlers that are known. Nil means the built-in ones.
+	Registry *crawler.Registry
+	// Dialect is the reading of the file.
+	Dialect robots.Dialect
+	// Views chooses what else a back end takes for the same path.
+	Views robots.ViewOptions
+	// Exempt names crawlers, by registry name or token, that are never bound.
+	Exempt []string
+	// ExemptPaths are patterns in robots.txt syntax for paths that are never
+	// denied and never throttled; /robots.txt is one of them always.
+	ExemptPaths []string
+	// HTTPClients holds HTTP libraries and requests without a User-Agent to
+	// the group for all crawlers.
+	HTTPClients bool
+	// IgnoreUserTriggered frees fetchers that act on a person's request from
+	// the group for all crawlers.
+	IgnoreUserTriggered bool
+	// Strict holds every crawler to everything, whatever its operator
+	// documents.
+	Strict bool
+	// PerIP counts each crawler per client address and not as a whole.
+	PerIP bool
+	// MaxDelay is the longest Crawl-delay enforced; a longer one is enforced
+	// as this. Zero means 24 hours.
+	MaxDelay time.Duration
+	// Wait is how long a request may be held until its time comes, in place
+	// of a refusal.
+	Wait time.Duration
+	// Burst is how many requests may come at once where a Crawl-delay is
+	// kept. Zero means 1.
+	Burst int
+}
+
+// compiledRules are Rules made ready.
+type compiledRules struct {
+	Rules
+	base        *crawler.Matcher // knows the registry alone
+	exempt      []bool           // by crawler.Crawler.Index
+	exemptNames []string
+	exemptPaths *robots.Group // allows the exempt paths and nothing else
+}
+
+func (r Rules) compile() (*compiledRules, error) {
+	if r.Registry == nil {
+		r.Registry = crawler.Builtin()
+	}
+	c := &compiledRules{Rules: r, base: r.Registry.Matcher(nil), exempt: make([]bool, r.Registry.Len()), exemptNames: r.Exempt}
+	for _, name := range r.Exempt {
+		if row := r.Registry.Lookup(name); row != nil {
+			c.exempt[row.Index()] = true
+		}
+	}
+	var file strings.Builder
+	file.WriteString("User-agent: *\nDisallow: /\n")
+	for _, p := range r.ExemptPaths {
+		if err := CheckPathPattern(p); err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&file, "Allow: %s\n", p)
+	}
+	c.exemptPaths = robots.Parse([]byte(file.String())).Star()
+	return c, nil
+}
+
+// CheckPathPattern reports what keeps s from being a pattern in robots.txt
+// syntax.
+func CheckPathPattern(s string) error {
+	switch {
+	case s == "":
+		return fmt.Errorf("a path pattern is empty")
+	case s[0] != '/' && s[0] != '*':
+		return fmt.Errorf("path pattern %q starts with neither / nor *: write /%s", s, s)
+	case strings.ContainsAny(s, "# \t\r\n"):
+		return fmt.Errorf("path pattern %q has a blank or a #: write them as %%20 and %%23", s)
+	}
+	return nil
+}
+
+// isExempt reports whether an agent is never bound.
+func (r *compiledRules) isExempt(a *crawler.Agent) bool {
+	if a.Crawler != nil && r.exempt[a.Crawler.Index()] {
+		return true
+	}
+	for _, name := range r.exemptNames {
+		if strings.EqualFold(name, a.Token) {
+			return true
+		}
+	}
+	return false
+}
+
+// boundByStar reports whether the group for all crawlers binds an agent that
+// has no group of its own.
+func (r *compiledRules) boundByStar(class crawler.Class, row *crawler.Crawler) bool {
+	switch class {
+	case crawler.Library:
+		return r.HTTPClients
+	case crawler.Named, crawler.Person:
+		return false
+	}
+	if r.Strict {
+		return true
+	}
+	if class == crawler.UserTriggered && r.IgnoreUserTriggered {
+		return false
+	}
+	return row == nil || row.Star != crawler.No
+}
+
+// throttledByStar reports whether the group for all crawlers sets the pace of
+// an agent that it binds. A crawler whose operator documents that it does not
+// support Crawl-delay is held to one only where a group names it: it can't
+// know better, and a 429 costs the site its place in the index.
+func (r *compiledRules) throttledByStar(row *crawler.Crawler) bool {
+	return r.Strict || row == nil || row.CrawlDelay != crawler.No
+}
+
+// terms compiles what a group grants; nil where it limits nothing.
+func (r *compiledRules) terms(g *robots.Group) *throttle.Terms {
+	delay, _ := g.CrawlDelay()
+	return throttle.Compile(
+		throttle.Grant{Delay: delay, Rates: g.RequestRates(), Visits: g.VisitTimes()},
+		throttle.Options{MaxDelay: r.MaxDelay, Burst: r.Burst},
+	)
+}

@@ -1,0 +1,74 @@
+package enforce
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// URL is a Source that gets one fixed URL over the network.
+type URL struct {
+	url    string
+	client *http.Client
+}
+
+// NewURL returns a source that gets rawURL, which must be absolute and
+// http or https.
+func NewURL(rawURL string) (*URL, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return nil, err
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, fmt.Errorf("%q is not an absolute http or https URL", rawURL)
+	}
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConns = 1
+	t.MaxResponseHeaderBytes = 64 << 10
+	t.ResponseHeaderTimeout = 10 * time.Second
+	return &URL{url: u.String(), client: &http.Client{
+		Transport: t,
+		CheckRedirect: func(_ *http.Request, via []*http.Request) error {
+			if len(via) > MaxRedirects {
+				return ErrRedirects
+			}
+			return nil
+		},
+	}}, nil
+}
+
+// Fetch gets the URL.
+func (s *URL) Fetch(ctx context.Context, _ Origin) (Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url, nil)
+	if err != nil {
+		return Response{}, err
+	}
+	req.Header.Set("User-Agent", FetcherUserAgent)
+	resp, err := s.client.Do(req)
+	if err != nil {
+		return Response{}, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, robots.MaxSize+1))
+	if err != nil && !(len(body) > robots.MaxSize) {
+		return Response{}, fmt.Errorf("reading the body: %w", err)
+	}
+	return Response{Status: resp.StatusCode, Body: body}, nil
+}
+
+// PerOrigin is false: the URL serves all origins.
+func (*URL) PerOrigin() bool { return false }
+
+// Close lets go of idle connections.
+func (s *URL) Close() error {
+	s.client.CloseIdleConnections()
+	return nil
+}
+
+// FetcherUserAgent is what sources call themselves.
+const FetcherUserAgent = "caddy-robots (robots.txt enforcement)"

@@ -1,0 +1,131 @@
+package throttle
+
+import (
+	"math/bits"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+const (
+	microsPerMinute = 60_000_000
+	minutesPerDay   = 24 * 60
+	microsPerDay    = minutesPerDay * microsPerMinute
+)
+
+// span is a robots.Window in the form that the request path reads: open from
+// minute from on, for length minutes, of a day of UTC.
+type span struct {
+	from, length int32
+}
+
+var wholeDay = span{length: minutesPerDay}
+
+// newSpan returns the span of w, and whether w is a window at all: both its
+// ends are minutes of the day.
+func newSpan(w robots.Window) (span, bool) {
+	if w.From < 0 || w.From >= minutesPerDay || w.To < 0 || w.To >= minutesPerDay {
+		return span{}, false
+	}
+	if w.Always() {
+		return wholeDay, true
+	}
+	length := w.To - w.From + 1
+	if length <= 0 {
+		length += minutesPerDay
+	}
+	return span{from: int32(w.From), length: int32(length)}, true
+}
+
+func (s span) always() bool { return s.length == minutesPerDay }
+
+// open reports whether s is open at minute m of the day.
+func (s span) open(m int32) bool {
+	m -= s.from
+	if m < 0 {
+		m += minutesPerDay
+	}
+	return m < s.length
+}
+
+// closes returns the first instant after at, in microseconds, at which s is
+// shut; at lies within s, which is not the whole day.
+func (s span) closes(at int64) int64 {
+	since := minuteOfDay(at) - s.from
+	if since < 0 {
+		since += minutesPerDay
+	}
+	return minuteStart(at) + int64(s.length-since)*microsPerMinute
+}
+
+// covers reports whether s is open whenever o is.
+func (s span) covers(o span) bool {
+	if s.always() {
+		return true
+	}
+	gap := o.from - s.from
+	if gap < 0 {
+		gap += minutesPerDay
+	}
+	return gap+o.length <= s.length
+}
+
+// minuteStart returns the start of at's minute, both in microseconds since
+// 1970.
+func minuteStart(at int64) int64 {
+	return floorDiv(at, microsPerMinute) * microsPerMinute
+}
+
+// minuteOfDay returns at's minute of the day in UTC.
+func minuteOfDay(at int64) int32 {
+	m := floorDiv(at, microsPerMinute) % minutesPerDay
+	if m < 0 {
+		m += minutesPerDay
+	}
+	return int32(m)
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
+
+// minutes is a set of the minutes of a day. Any number of Visit-time lines is
+// one such set.
+type minutes [(minutesPerDay + 63) / 64]uint64
+
+func (d *minutes) add(s span) {
+	for i := range s.length {
+		m := (s.from + i) % minutesPerDay
+		d[m/64] |= 1 << (m % 64)
+	}
+}
+
+func (d *minutes) has(m int32) bool {
+	return d[m/64]>>(m%64)&1 != 0
+}
+
+// until returns how many minutes after minute m the next minute of the set
+// is: 0 if m is one. The set is not empty.
+func (d *minutes) until(m int32) int32 {
+	word, seen := m/64, int32(0)
+	if rest := d[word] >> (m % 64); rest != 0 {
+		return int32(bits.TrailingZeros64(rest))
+	}
+	seen = 64 - m%64
+	for m+seen < minutesPerDay {
+		word++
+		if d[word] != 0 {
+			return seen + int32(bits.TrailingZeros64(d[word]))
+		}
+		seen += 64
+	}
+	for i := range d {
+		if d[i] != 0 {
+			return minutesPerDay - m + int32(i*64+bits.TrailingZeros64(d[i]))
+		}
+	}
+	return minutesPerDay
+}

@@ -1,0 +1,79 @@
+package throttle
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// A span and a set of minutes are open when robots.Window says so.
+func TestSpanAgreesWithWindow(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 1))
+	for range 300 {
+		w := robots.Window{From: rnd.IntN(minutesPerDay), To: rnd.IntN(minutesPerDay)}
+		switch rnd.IntN(8) {
+		case 0:
+			w.To = w.From
+		case 1:
+			w.To = (w.From + minutesPerDay - 1) % minutesPerDay
+		case 2:
+			w.From = 0
+		case 3:
+			w.To = minutesPerDay - 1
+		}
+		s, ok := newSpan(w)
+		if !ok || s.always() != w.Always() {
+			t.Fatalf("newSpan(%v) = %v, %t", w, s, ok)
+		}
+		var set minutes
+		set.add(s)
+		for m := range int32(minutesPerDay) {
+			at := noon.Truncate(24 * time.Hour).Add(time.Duration(m)*time.Minute + time.Duration(rnd.Int64N(int64(time.Minute))))
+			us := at.UnixMicro()
+			if got := minuteOfDay(us); got != m {
+				t.Fatalf("minuteOfDay(%v) = %d, want %d", at, got, m)
+			}
+			if open := w.Contains(at); s.open(m) != open || set.has(m) != open {
+				t.Fatalf("%v at %v: span %t, set %t, window %t", w, at, s.open(m), set.has(m), open)
+			}
+			next := minuteStart(us) + int64(set.until(m))*microsPerMinute
+			if want := w.Next(at); !want.Equal(at) && next != want.UnixMicro() {
+				t.Fatalf("%v at %v opens at %v, want %v", w, at, time.UnixMicro(next).UTC(), want)
+			}
+			if s.open(m) && !s.always() {
+				if closes, want := s.closes(us), w.Closes(at); closes != want.UnixMicro() {
+					t.Fatalf("%v at %v closes at %v, want %v", w, at, time.UnixMicro(closes).UTC(), want)
+				}
+			}
+		}
+	}
+}
+
+// One window covers another if it is open at each of the other's minutes.
+func TestSpanCovers(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		from, to := rnd.IntN(minutesPerDay), rnd.IntN(minutesPerDay)
+		a, _ := newSpan(robots.Window{From: from, To: to})
+		b, _ := newSpan(robots.Window{From: (from + rnd.IntN(5) - 2 + minutesPerDay) % minutesPerDay, To: (to + rnd.IntN(5) - 2 + minutesPerDay) % minutesPerDay})
+		want := true
+		for m := range int32(minutesPerDay) {
+			want = want && (a.open(m) || !b.open(m))
+		}
+		if got := a.covers(b); got != want {
+			t.Fatalf("%v.covers(%v) = %t, want %t", a, b, got, want)
+		}
+	}
+}
+
+func TestMinutesBefore1970(t *testing.T) {
+	at := time.Date(1969, 12, 31, 23, 59, 30, 5000, time.UTC)
+	if m := minuteOfDay(at.UnixMicro()); m != minutesPerDay-1 {
+		t.Errorf("minuteOfDay = %d", m)
+	}
+	if start := minuteStart(at.UnixMicro()); start != -microsPerMinute {
+		t.Errorf("minuteStart = %d", start)
+	}
+}

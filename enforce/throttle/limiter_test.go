@@ -1,0 +1,415 @@
+package throttle
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// An engine under test takes requests at the instant that the test says.
+type engine struct {
+	name string
+	open func(t *testing.T) Limiter
+}
+
+// engines are all Limiters. Every test in this file holds for each.
+var engines = []engine{
+	{"memory", func(*testing.T) Limiter { return NewMemory(1000) }},
+	{"fleet", func(t *testing.T) Limiter {
+		f, _ := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute, injected: true})
+		return f
+	}},
+	{"two of a fleet in turn", func(t *testing.T) Limiter { return newTurns(t) }},
+}
+
+// turns are the processes of a fleet of which another one gets each request.
+type turns struct {
+	fleets []*Fleet
+	next   atomic.Uint64
+}
+
+func newTurns(t *testing.T) *turns {
+	c := FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute, injected: true, Prefix: fmt.Sprintf("turns:%x:", rand.Uint64())}
+	first, _ := newFleet(t, c)
+	second, _ := newFleet(t, c)
+	return &turns{fleets: []*Fleet{first, second}}
+}
+
+func (s *turns) Take(ctx context.Context, now time.Time, k Key, t *Terms, maxWait time.Duration) Result {
+	return s.fleets[s.next.Add(1)%2].Take(ctx, now, k, t, maxWait)
+}
+
+func (s *turns) Close() error { return nil }
+
+func forEachEngine(t *testing.T, test func(t *testing.T, l Limiter)) {
+	for _, e := range engines {
+		t.Run(e.name, func(t *testing.T) {
+			l := e.open(t)
+			defer l.Close()
+			test(t, l)
+		})
+	}
+}
+
+// noon is an instant at which most windows of the tests are open.
+var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+
+func clock(hhmmss string) time.Time {
+	at, err := time.Parse("15:04:05", hhmmss)
+	if err != nil {
+		panic(err)
+	}
+	return time.Date(2026, 3, 14, at.Hour(), at.Minute(), at.Second(), 0, time.UTC)
+}
+
+func delay(d time.Duration) robots.CrawlDelay { return robots.CrawlDelay{Delay: d, Line: 2} }
+
+func rate(n int, per time.Duration, from, to int) robots.RequestRate {
+	return robots.RequestRate{Requests: n, Per: per, Window: window(from, to), Line: 3}
+}
+
+func visit(from, to int) robots.VisitTime {
+	return robots.VisitTime{Window: window(from, to), Line: 4}
+}
+
+// window is a window in the notation of the file, hhmm.
+func window(from, to int) robots.Window {
+	return robots.Window{From: from/100*60 + from%100, To: to/100*60 + to%100}
+}
+
+const allDayFrom, allDayTo = 0, 2359
+
+// step is one request and its answer.
+type step struct {
+	after time.Duration // since the start
+	ok    bool
+	retry time.Duration
+	why   Reason
+}
+
+func TestTake(t *testing.T) {
+	const s, m, h = time.Second, time.Minute, time.Hour
+	tests := []struct {
+		name  string
+		start time.Time
+		grant Grant
+		opt   Options
+		steps []step
+	}{
+		{"a second request at once is refused", noon, Grant{Delay: delay(10 * s)}, Options{}, []step{
+			{0, true, 0, None}, {0, false, 4500 * time.Millisecond, CrawlDelay},
+		}},
+		{"half an interval early is tolerated once", noon, Grant{Delay: delay(10 * s)}, Options{}, []step{
+			{0, true, 0, None}, {5 * s, true, 0, None}, {10 * s, false, 3500 * time.Millisecond, CrawlDelay},
+			{13500 * time.Millisecond, true, 0, None},
+		}},
+		{"a tenth early is tolerated for ever", noon, Grant{Delay: delay(10 * s)}, Options{}, []step{
+			{0, true, 0, None}, {9 * s, true, 0, None}, {18 * s, true, 0, None}, {27 * s, true, 0, None}, {36 * s, true, 0, None},
+		}},
+		{"a fraction of a second", noon, Grant{Delay: delay(250 * time.Millisecond)}, Options{}, []step{
+			{0, true, 0, None}, {100 * time.Millisecond, false, 12500 * time.Microsecond, CrawlDelay}, {250 * time.Millisecond, true, 0, None},
+		}},
+		{"a longer delay than the longest counts as that", noon, Grant{Delay: delay(100 * 365 * 24 * h)}, Options{MaxDelay: h}, []step{
+			{0, true, 0, None}, {m, false, 26 * m, CrawlDelay}, {h, true, 0, None},
+		}},
+		{"the longest delay is a day", noon, Grant{Delay: delay(365 * 24 * h)}, Options{}, []step{
+			{0, true, 0, None}, {h, false, 9*h + 48*m, CrawlDelay}, {24 * h, true, 0, None},
+		}},
+		{"a burst of b lets b through at once", noon, Grant{Delay: delay(10 * s)}, Options{Burst: 3}, []step{
+			{0, true, 0, None}, {0, true, 0, None}, {0, true, 0, None}, {0, false, 4500 * time.Millisecond, CrawlDelay},
+		}},
+		{"a rate of n lets n through at once", noon, Grant{Rates: []robots.RequestRate{rate(3, 30*s, allDayFrom, allDayTo)}}, Options{}, []step{
+			{0, true, 0, None}, {0, true, 0, None}, {0, true, 0, None}, {0, false, 4500 * time.Millisecond, RequestRate},
+			{30 * s, true, 0, None}, {30 * s, true, 0, None}, {30 * s, true, 0, None},
+		}},
+		{"a refused request uses no budget", noon, Grant{Delay: delay(10 * s)}, Options{}, []step{
+			{0, true, 0, None}, {1 * s, false, 3500 * time.Millisecond, CrawlDelay}, {2 * s, false, 2500 * time.Millisecond, CrawlDelay},
+			{4 * s, false, 500 * time.Millisecond, CrawlDelay}, {4500 * time.Millisecond, true, 0, None},
+		}},
+		{"a rate holds only in its window", clock("09:59:00"), Grant{Rates: []robots.RequestRate{rate(1, h, 1000, 1159)}}, Options{}, []step{
+			{0, true, 0, None}, {1 * s, true, 0, None}, {60 * s, true, 0, None}, {61 * s, false, 27*m - 1*s, RequestRate},
+			{2*h + 1*m, true, 0, None}, {2*h + 1*m, true, 0, None},
+		}},
+		{"a rate's end comes before its interval's", clock("11:58:00"), Grant{Rates: []robots.RequestRate{rate(1, h, 1000, 1159)}}, Options{}, []step{
+			{0, true, 0, None}, {1 * s, false, 119 * s, RequestRate}, {120 * s, true, 0, None},
+		}},
+		{"each rate in its window", clock("04:59:30"), Grant{Rates: []robots.RequestRate{rate(1, m, 1700, 459), rate(1, 10*s, 500, 1659)}}, Options{}, []step{
+			{0, true, 0, None}, {10 * s, false, 17 * s, RequestRate}, {30 * s, true, 0, None}, {31 * s, false, 3500 * time.Millisecond, RequestRate},
+			{40 * s, true, 0, None},
+		}},
+		{"outside Visit-time nothing goes", clock("03:00:00"), Grant{Visits: []robots.VisitTime{visit(600, 845)}}, Options{}, []step{
+			{0, false, 3 * h, VisitTime}, {3 * h, true, 0, None}, {3 * h, true, 0, None}, {5*h + 45*m + 59*s, true, 0, None},
+			{5*h + 46*m, false, 21*h + 14*m, VisitTime},
+		}},
+		{"a Visit-time that wraps midnight", clock("22:59:59"), Grant{Visits: []robots.VisitTime{visit(2300, 100)}}, Options{}, []step{
+			{0, false, s, VisitTime}, {s, true, 0, None}, {2 * h, true, 0, None}, {2*h + 1*m, true, 0, None}, {2*h + 1*m + s, false, 22*h - m, VisitTime},
+		}},
+		{"any of several Visit-times", clock("12:00:00"), Grant{Visits: []robots.VisitTime{visit(100, 159), visit(1300, 1359)}}, Options{}, []step{
+			{0, false, h, VisitTime}, {h, true, 0, None}, {2 * h, false, 11 * h, VisitTime}, {13 * h, true, 0, None},
+		}},
+		{"a delay that ends after the Visit-time waits for the next", clock("08:45:30"), Grant{Delay: delay(2 * m), Visits: []robots.VisitTime{visit(600, 845)}}, Options{}, []step{
+			{0, true, 0, None}, {s, false, 21*h + 14*m + 29*s, CrawlDelay}, {30 * s, false, 21*h + 14*m, VisitTime}, {21*h + 14*m + 30*s, true, 0, None},
+		}},
+		{"a malformed line is none", noon, Grant{Delay: delay(-s), Rates: []robots.RequestRate{rate(0, s, 0, 0), rate(1, 0, 0, 0), {Requests: 1, Per: h, Window: robots.Window{From: -1, To: 5000}}}}, Options{}, []step{
+			{0, true, 0, None}, {0, true, 0, None},
+		}},
+	}
+	forEachEngine(t, func(t *testing.T, l Limiter) {
+		for _, test := range tests {
+			t.Run(test.name, func(t *testing.T) {
+				terms := Compile(test.grant, test.opt)
+				key := NewKey(t.Name())
+				for _, step := range test.steps {
+					r := l.Take(t.Context(), test.start.Add(step.after), key, terms, 0)
+					if r.OK != step.ok || r.RetryAfter != step.retry || r.Reason != step.why || r.Delay != 0 {
+						t.Fatalf("after %v: %+v, want ok %t, retry after %v, reason %q", step.after, r, step.ok, step.retry, step.why)
+					}
+				}
+			})
+		}
+	})
+}
+
+func TestTakeNamesTheLineThatRefuses(t *testing.T) {
+	grant := Grant{
+		Delay:  robots.CrawlDelay{Delay: 10 * time.Second, Line: 5},
+		Rates:  []robots.RequestRate{{Requests: 2, Per: time.Hour, Window: robots.WholeDay, Line: 6}},
+		Visits: []robots.VisitTime{{Window: window(1000, 1259), Line: 7}, {Window: window(2000, 2059), Line: 8}},
+	}
+	terms := Compile(grant, Options{})
+	forEachEngine(t, func(t *testing.T, l Limiter) {
+		key := NewKey(t.Name())
+		for _, step := range []struct {
+			at   time.Time
+			line int
+		}{
+			{clock("09:00:00"), 7}, {clock("12:00:00"), 0}, {clock("12:00:01"), 5}, {clock("12:01:00"), 0},
+			{clock("12:01:01"), 6}, {clock("13:00:00"), 8}, {clock("21:00:00"), 7},
+		} {
+			if r := l.Take(t.Context(), step.at, key, terms, 0); r.Line != step.line || r.OK != (step.line == 0) {
+				t.Errorf("at %v: %+v, want line %d", step.at, r, step.line)
+			}
+		}
+	})
+}
+
+// randomGrant returns lines whose intervals are whole microseconds, so that
+// the engines and the model can agree exactly.
+func randomGrant(rnd *rand.Rand) (Grant, Options) {
+	var g Grant
+	minuteOf := func() int {
+		if rnd.IntN(3) == 0 {
+			return []int{0, 1439, 719, 720}[rnd.IntN(4)]
+		}
+		return rnd.IntN(minutesPerDay)
+	}
+	windowOf := func() robots.Window {
+		if rnd.IntN(3) == 0 {
+			return robots.WholeDay
+		}
+		return robots.Window{From: minuteOf(), To: minuteOf()}
+	}
+	delays := []time.Duration{20 * time.Millisecond, time.Second, 2500 * time.Millisecond, time.Minute, time.Hour, 20 * time.Hour, 100 * time.Hour}
+	if rnd.IntN(3) > 0 {
+		g.Delay = delay(delays[rnd.IntN(len(delays))])
+	}
+	for range rnd.IntN(5) {
+		per := []time.Duration{time.Second, 10 * time.Second, time.Minute, time.Hour, 12 * time.Hour}[rnd.IntN(5)]
+		n := []int{1, 2, 3, 4, 5, 6, 10, 12, 20, 30, 60}[rnd.IntN(11)]
+		g.Rates = append(g.Rates, robots.RequestRate{Requests: n, Per: per, Window: windowOf(), Line: 10})
+	}
+	for range max(0, rnd.IntN(5)-1) {
+		g.Visits = append(g.Visits, robots.VisitTime{Window: windowOf(), Line: 20})
+	}
+	o := Options{Burst: 1 + rnd.IntN(3)}
+	if rnd.IntN(4) == 0 {
+		o.MaxDelay = 10 * time.Hour
+	}
+	return g, o
+}
+
+// randomStep returns a time to the next request that suits the last answer:
+// at once, too soon, just right, or long after.
+func randomStep(rnd *rand.Rand, last Result) time.Duration {
+	switch rnd.IntN(6) {
+	case 0:
+		return 0
+	case 1:
+		return last.RetryAfter
+	case 2:
+		return max(0, last.RetryAfter-time.Microsecond)
+	case 3:
+		return time.Duration(rnd.Int64N(int64(2*last.RetryAfter+time.Second))) / time.Microsecond * time.Microsecond
+	case 4:
+		return time.Duration(rnd.Int64N(int64(time.Minute))) / time.Microsecond * time.Microsecond
+	}
+	return time.Duration(rnd.Int64N(1<<rnd.IntN(40)+1)) * time.Microsecond % (30 * time.Hour)
+}
+
+// All that apply must be met, a refused request uses no budget, and
+// Retry-After is true: an engine answers as the model does, whoever comes
+// back after RetryAfter gets through, and nobody does before.
+func TestEnginesAgreeWithModel(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, l Limiter) {
+		for seed := range uint64(400) {
+			rnd := rand.New(rand.NewPCG(seed, 1))
+			g, o := randomGrant(rnd)
+			terms, m, key := Compile(g, o), newModel(g, o), NewKey(t.Name(), fmt.Sprint(seed))
+			now := noon.Add(time.Duration(rnd.Int64N(int64(24*time.Hour))) / 1000 * 1000)
+			var r Result
+			for i := range 60 {
+				now = now.Add(randomStep(rnd, r))
+				r = l.Take(t.Context(), now, key, terms, 0)
+				if want := m.take(now); r.OK != want {
+					t.Fatalf("seed %d, request %d at %v: %+v, the model says %t\n%+v", seed, i, now, r, want, g)
+				}
+				if r.OK {
+					if r != (Result{OK: true}) {
+						t.Fatalf("seed %d: accepted with %+v", seed, r)
+					}
+					continue
+				}
+				if r.RetryAfter <= 0 || !m.accepts(now.Add(r.RetryAfter)) {
+					t.Fatalf("seed %d: refused after coming back as told by %+v at %v\n%+v", seed, r, now, g)
+				}
+				for range 20 {
+					early := now.Add(time.Duration(rnd.Int64N(int64(r.RetryAfter))) / 1000 * 1000)
+					if m.accepts(early) {
+						t.Fatalf("seed %d: %+v at %v, but %v does as well\n%+v", seed, r, now, early, g)
+					}
+				}
+			}
+		}
+	})
+}
+
+// Over any time W at most 1 + (W + tolerance) / interval requests of a
+// Crawl-delay are accepted, and N - 1 more of a Request-rate.
+func TestAcceptedNeverExceedGrant(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, l Limiter) {
+		for seed := range uint64(60) {
+			rnd := rand.New(rand.NewPCG(seed, 2))
+			n := 1 + rnd.IntN(20)
+			per := time.Duration(1+rnd.IntN(600)) * time.Second
+			g := Grant{Rates: []robots.RequestRate{rate(n, per, allDayFrom, allDayTo)}}
+			if n == 1 {
+				g = Grant{Delay: delay(per)}
+			}
+			terms, key := Compile(g, Options{}), NewKey(t.Name(), fmt.Sprint(seed))
+			interval := per * 9 / 10 / time.Duration(n)
+			var accepted []time.Time
+			for now := noon; len(accepted) < 100; now = now.Add(time.Duration(rnd.Int64N(int64(interval)))) {
+				if l.Take(t.Context(), now, key, terms, 0).OK {
+					accepted = append(accepted, now)
+				}
+			}
+			for i := range accepted {
+				for j := i; j < len(accepted); j++ {
+					w := accepted[j].Sub(accepted[i]) + 2*time.Microsecond*time.Duration(len(accepted))
+					if most := 1 + int((w+interval/2)/interval) + n - 1; j-i+1 > most {
+						t.Fatalf("seed %d: %d requests in %v of %d/%v, want at most %d", seed, j-i+1, w, n, per, most)
+					}
+				}
+			}
+		}
+	})
+}
+
+// A crawler that keeps to the file is never refused, whatever else it does.
+func TestPoliteCrawlerIsNeverRefused(t *testing.T) {
+	perHour := func(rnd *rand.Rand, n int, per time.Duration, count int) (at []time.Duration) {
+		// No more than n in any per: each request is at least per after the
+		// one n before it.
+		for i := range count {
+			var next time.Duration
+			if i > 0 {
+				next = at[i-1]
+				if rnd.IntN(3) == 0 {
+					next += time.Duration(rnd.Int64N(int64(per)))
+				}
+			}
+			if i >= n {
+				next = max(next, at[i-n]+per)
+			}
+			at = append(at, next)
+		}
+		return at
+	}
+	tests := []struct {
+		name     string
+		schedule func(rnd *rand.Rand, interval time.Duration) (Grant, Options, []time.Duration)
+	}{
+		{"waiting the delay between requests", func(rnd *rand.Rand, d time.Duration) (Grant, Options, []time.Duration) {
+			at := []time.Duration{0}
+			for i := range 100 {
+				at = append(at, at[i]+d+time.Duration(rnd.ExpFloat64()*float64(d)*float64(rnd.IntN(2))))
+			}
+			return Grant{Delay: delay(d)}, Options{}, at
+		}},
+		{"a tenth faster than asked", func(rnd *rand.Rand, d time.Duration) (Grant, Options, []time.Duration) {
+			var at []time.Duration
+			for i := range 100 {
+				at = append(at, time.Duration(i)*d*9/10)
+			}
+			return Grant{Delay: delay(d)}, Options{}, at
+		}},
+		{"on time, delivered up to a quarter of the delay too late or too soon", func(rnd *rand.Rand, d time.Duration) (Grant, Options, []time.Duration) {
+			var at []time.Duration
+			for i := range 100 {
+				at = append(at, time.Duration(i)*d+time.Duration((rnd.Float64()-0.5)*0.45*float64(d)))
+			}
+			return Grant{Delay: delay(d)}, Options{}, at
+		}},
+		{"a delay with a jitter of half of it, with a burst of 3", func(rnd *rand.Rand, d time.Duration) (Grant, Options, []time.Duration) {
+			at := []time.Duration{0}
+			for i := range 100 {
+				at = append(at, at[i]+d/2+time.Duration(i%2)*d)
+			}
+			return Grant{Delay: delay(d)}, Options{Burst: 3}, at
+		}},
+		{"no more than n in any time of a rate", func(rnd *rand.Rand, d time.Duration) (Grant, Options, []time.Duration) {
+			n := 1 + rnd.IntN(30)
+			per := d * time.Duration(n)
+			return Grant{Rates: []robots.RequestRate{rate(n, per, allDayFrom, allDayTo)}}, Options{}, perHour(rnd, n, per, 200)
+		}},
+		{"two rates at once", func(rnd *rand.Rand, d time.Duration) (Grant, Options, []time.Duration) {
+			g := Grant{Rates: []robots.RequestRate{rate(3, 3*d, allDayFrom, allDayTo), rate(20, 40*d, allDayFrom, allDayTo)}}
+			a, b := perHour(rnd, 3, 3*d, 100), []time.Duration(nil)
+			for i, at := range a { // 20 in any 40 d as well
+				if i > 0 {
+					at = max(at, b[i-1]+at-a[i-1])
+				}
+				if i >= 3 {
+					at = max(at, b[i-3]+3*d)
+				}
+				if i >= 20 {
+					at = max(at, b[i-20]+40*d)
+				}
+				b = append(b, at)
+			}
+			return g, Options{}, b
+		}},
+	}
+	forEachEngine(t, func(t *testing.T, l Limiter) {
+		for _, test := range tests {
+			t.Run(test.name, func(t *testing.T) {
+				for seed := range uint64(20) {
+					rnd := rand.New(rand.NewPCG(seed, 3))
+					d := time.Duration(1+rnd.Int64N(int64(time.Minute))) + time.Millisecond
+					g, o, schedule := test.schedule(rnd, d)
+					terms, key := Compile(g, o), NewKey(t.Name(), fmt.Sprint(seed))
+					for i, at := range schedule {
+						if r := l.Take(t.Context(), noon.Add(at), key, terms, 0); !r.OK {
+							t.Fatalf("seed %d: request %d at %v of %+v: %+v", seed, i, at, g, r)
+						}
+					}
+				}
+			})
+		}
+	})
+}

@@ -1,0 +1,99 @@
+-- One request under the terms in ARGV, for the budget in KEYS[1]. The same
+-- GCRA as in gcra.go; times are microseconds since 1970, which a double holds
+-- exactly.
+--
+-- ARGV: 1 now, or '' for the server's clock; 2 the instant that the request
+-- may be held until, or 0; 3 the signature of the terms; 4, 5 the caller's own
+-- knowledge of last and used; 6 the number of limits; then for each limit its
+-- interval, tolerance, window (from and length, minutes), unit, and what the
+-- caller knows of its arrival time.
+--
+-- Returns {1 or 0, now, instant, last, used, arrival times ...}.
+local MAX_WAIT, DAY = 600000000, 1440
+
+local now = tonumber(ARGV[1])
+if not now then
+  local t = redis.call('TIME')
+  now = tonumber(t[1]) * 1000000 + tonumber(t[2])
+end
+local at, n = math.max(now, tonumber(ARGV[2])), tonumber(ARGV[6])
+
+local limits = {}
+for i = 1, n do
+  local a = 6 + (i - 1) * 6
+  limits[i] = {
+    interval = tonumber(ARGV[a + 1]), tolerance = tonumber(ARGV[a + 2]),
+    from = tonumber(ARGV[a + 3]), length = tonumber(ARGV[a + 4]),
+    unit = tonumber(ARGV[a + 5]), known = tonumber(ARGV[a + 6]),
+  }
+end
+local function open(l, instant)
+  return (math.floor(instant / 60000000) % DAY - l.from) % DAY < l.length
+end
+local function round(l, tat)
+  return tat - tat % l.unit
+end
+
+-- What is stored, made an account under these terms.
+local last, used, tat = now, 0, {}
+for i = 1, n do tat[i] = now end
+local fields = {}
+for field in string.gmatch(redis.call('GET', KEYS[1]) or '', '%S+') do
+  fields[#fields + 1] = field
+end
+local rewound = false
+if #fields >= 3 then
+  last, used = tonumber(fields[2]), tonumber(fields[3])
+  for i, l in ipairs(limits) do
+    tat[i] = last
+    if fields[1] == ARGV[3] then
+      tat[i] = tonumber(fields[3 + i])
+    elseif open(l, last) then
+      tat[i] = round(l, last + math.floor(math.min(used * l.interval, l.interval + l.tolerance)))
+    end
+  end
+  local ahead = last - now
+  if ahead > MAX_WAIT then
+    rewound, last = true, now
+    for i = 1, n do tat[i] = tat[i] - ahead end
+  end
+end
+
+-- What the caller knows and the server does not, after a time apart.
+local known = tonumber(ARGV[4])
+if known > 0 and known - now <= MAX_WAIT then
+  if known > last or #fields < 3 then
+    last, used = known, tonumber(ARGV[5])
+  end
+  for i, l in ipairs(limits) do tat[i] = math.max(tat[i], l.known) end
+end
+
+local ok, counts = 1, false
+for i, l in ipairs(limits) do
+  if open(l, at) and tat[i] - l.tolerance > at then ok = 0 end
+end
+if ok == 1 then
+  local most = 0
+  for i, l in ipairs(limits) do
+    if open(l, at) then
+      counts = true
+      tat[i] = round(l, math.max(at, tat[i]) + l.interval)
+      most = math.max(most, (tat[i] - at) / l.interval)
+    end
+  end
+  if counts then last, used = math.max(last, at), most end
+end
+
+if counts or rewound then
+  local free, value = last, {ARGV[3], string.format('%.0f', last), string.format('%.9g', used)}
+  for i = 1, n do
+    free = math.max(free, tat[i])
+    value[3 + i] = string.format('%.0f', tat[i])
+  end
+  -- A minute longer than it counts, so that a changed file finds it.
+  redis.call('SET', KEYS[1], table.concat(value, ' '), 'PX', string.format('%.0f', math.ceil((free - now) / 1000) + 60000))
+end
+
+local reply = {ok, now, at, last, string.format('%.9g', used)}
+for i = 1, n do reply[5 + i] = tat[i] end
+return reply

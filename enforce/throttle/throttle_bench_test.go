@@ -1,0 +1,83 @@
+package throttle
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// BenchmarkMemory asks for keys in random order, as many as the table was
+// made for, and reports the bytes that the table takes for each.
+func BenchmarkMemory(b *testing.B) {
+	terms := Compile(Grant{Delay: delay(time.Second)}, Options{})
+	for _, keys := range []int{1_000, 100_000, 1_000_000} {
+		for _, goroutines := range []int{1, 8} {
+			b.Run(fmt.Sprintf("keys=%d/goroutines=%d", keys, goroutines), func(b *testing.B) {
+				m, base := NewMemory(keys), NewKey("a")
+				for i := range keys {
+					m.Take(context.Background(), noon, base.Client(address(i)), terms, 0)
+				}
+				b.ReportAllocs()
+				b.ResetTimer()
+				var wg sync.WaitGroup
+				for g := range goroutines {
+					wg.Go(func() {
+						rnd := rand.New(rand.NewPCG(uint64(g), 1))
+						now := noon
+						for range b.N / goroutines {
+							now = now.Add(time.Microsecond)
+							m.Take(context.Background(), now, base.Client(address(rnd.IntN(keys))), terms, 0)
+						}
+					})
+				}
+				wg.Wait()
+				b.StopTimer()
+				s := m.Stats()
+				b.ReportMetric(float64(s.Bytes)/float64(s.Entries), "bytes/key")
+				runtime.KeepAlive(m)
+			})
+		}
+	}
+}
+
+// BenchmarkMemoryOneKey is one crawler that floods one site.
+func BenchmarkMemoryOneKey(b *testing.B) {
+	visits := []robots.VisitTime{visit(600, 1845)}
+	rates := []robots.RequestRate{rate(30, time.Minute, 500, 1659), rate(60, time.Minute, 1700, 459), rate(1000, time.Hour, allDayFrom, allDayTo)}
+	for _, bench := range []struct {
+		name  string
+		grant Grant
+		step  time.Duration
+	}{
+		{"refused by its delay", Grant{Delay: delay(time.Hour)}, 0},
+		{"accepted", Grant{Delay: delay(time.Second)}, time.Second},
+		{"refused by delay and rates", Grant{Delay: delay(time.Hour), Rates: rates, Visits: visits}, 0},
+		{"accepted by delay, rates and Visit-time", Grant{Delay: delay(time.Millisecond), Rates: rates[:2], Visits: visits[:1]}, 2 * time.Second},
+		{"refused by Visit-time", Grant{Visits: []robots.VisitTime{visit(1500, 1600)}}, 0},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			m, key, now := NewMemory(1000), NewKey("a"), noon
+			terms := Compile(bench.grant, Options{})
+			b.ReportAllocs()
+			for b.Loop() {
+				now = now.Add(bench.step)
+				m.Take(context.Background(), now, key, terms, 0)
+			}
+		})
+	}
+}
+
+func BenchmarkClientKey(b *testing.B) {
+	k, addr := NewKey("a"), address(1)
+	b.ReportAllocs()
+	for b.Loop() {
+		k = k.Client(addr)
+	}
+	runtime.KeepAlive(k)
+}

@@ -1,0 +1,107 @@
+package headers
+
+import (
+	"strings"
+	"time"
+)
+
+// dateLayouts are the forms of a date after its weekday was cut off and the
+// name of its zone replaced by an offset. Go reads a two-digit year up to 68
+// as 20xx.
+var dateLayouts = []string{
+	// RFC 822, section 5.1, with the four-digit years of RFC 1123.
+	"2 Jan 2006 15:04:05 -0700", "2 Jan 2006 15:04 -0700",
+	"2 Jan 06 15:04:05 -0700", "2 Jan 06 15:04 -0700",
+	"2 Jan 2006 15:04:05", "2 Jan 2006 15:04",
+	"2 Jan 06 15:04:05", "2 Jan 06 15:04",
+	// RFC 850, section 2.1.4, also with four-digit years.
+	"2-Jan-06 15:04:05 -0700", "2-Jan-2006 15:04:05 -0700",
+	"2-Jan-06 15:04:05", "2-Jan-2006 15:04:05",
+	"2-Jan-06 15:04 -0700", "2-Jan-2006 15:04 -0700",
+	// ISO 8601, calendar dates: extended and basic form, as RFC 3339 has them
+	// (a blank for the T), hours and minutes alone, offsets by the hour.
+	"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05Z07",
+	"2006-01-02T15:04Z07:00", "2006-01-02T15:04Z0700", "2006-01-02T15:04Z07",
+	"2006-01-02T15:04:05", "2006-01-02T15:04",
+	"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 Z07:00", "2006-01-02 15:04:05 -0700",
+	"2006-01-02 15:04:05", "2006-01-02 15:04",
+	"20060102T150405Z07:00", "20060102T150405Z0700", "20060102T150405Z07", "20060102T150405",
+	"20060102T1504Z0700", "20060102T1504",
+}
+
+// dayLayouts are the forms of a date without a time of day.
+var dayLayouts = []string{"2006-01-02", "20060102", "2 Jan 2006", "2 Jan 06", "2-Jan-2006", "2-Jan-06"}
+
+// zones are the zones that RFC 822, section 5.1 names, and those that HTTP
+// and ISO 8601 add. Go knows the names of its local zone only, and reads all
+// others as UTC.
+var zones = map[string]string{
+	"UT": "+0000", "UTC": "+0000", "GMT": "+0000", "Z": "+0000",
+	"EST": "-0500", "EDT": "-0400",
+	"CST": "-0600", "CDT": "-0500",
+	"MST": "-0700", "MDT": "-0600",
+	"PST": "-0800", "PDT": "-0700",
+}
+
+// longestDate is more than any date takes: "Wednesday, 25 September 2010 …".
+const longestDate = 64
+
+// parseDate reads a date in RFC 822, RFC 850 or ISO 8601 form. A date without
+// a zone is read as UTC; day says that it has no time of day.
+func parseDate(s string) (t time.Time, day, ok bool) {
+	if len(s) > longestDate {
+		return time.Time{}, false, false
+	}
+	s = cutWeekday(strings.Join(strings.Fields(s), " "))
+	if i := strings.LastIndexByte(s, ' '); i >= 0 {
+		if offset, known := zones[strings.ToUpper(s[i+1:])]; known {
+			s = s[:i+1] + offset
+		}
+	}
+	for _, layout := range dateLayouts {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t.UTC().Truncate(time.Second), false, printable(t)
+		}
+	}
+	for _, layout := range dayLayouts {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t, true, printable(t)
+		}
+	}
+	return time.Time{}, false, false
+}
+
+// printable reports whether t has a year that ISO 8601 writes in four digits,
+// in UTC too.
+func printable(t time.Time) bool {
+	year := t.UTC().Year()
+	return 1 <= year && year <= 9999
+}
+
+// cutWeekday takes the day of the week off a date, long or short, with or
+// without its comma. It is redundant, and often wrong.
+func cutWeekday(s string) string {
+	name, rest, found := strings.Cut(s, " ")
+	if !found || !isWeekday(strings.TrimSuffix(name, ",")) {
+		return s
+	}
+	return rest
+}
+
+func isWeekday(s string) bool {
+	for d := time.Sunday; d <= time.Saturday; d++ {
+		if strings.EqualFold(s, d.String()) || strings.EqualFold(s, d.String()[:3]) {
+			return true
+		}
+	}
+	return false
+}
+
+// formatDate writes a date in ISO 8601, which, unlike RFC 822 and RFC 850,
+// has no comma for a careless reader to split at, and no zone to know by name.
+func formatDate(t time.Time, day bool) string {
+	if day {
+		return t.Format("2006-01-02")
+	}
+	return t.Format("2006-01-02T15:04:05Z")
+}

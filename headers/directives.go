@@ -1,0 +1,299 @@
+package headers
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Directives is what an X-Robots-Tag field or a robots meta tag asks of a
+// crawler. It is a comparable value: two that are equal ask the same in the
+// same words. The zero value asks for nothing.
+//
+// In JSON it is a string, such as "noindex, nofollow".
+type Directives struct {
+	set     set
+	snippet int32 // characters; -1: no limit
+	video   int32 // seconds; -1: no limit
+	image   uint8 // index into imagePreviews
+	day     bool  // until has no time of day
+	until   time.Time
+}
+
+// Empty reports whether nothing is asked for.
+func (d Directives) Empty() bool { return d.set == 0 }
+
+// Has reports whether the directive of that name is asked for, in these words
+// or, as noindex is by none, in others. Names are those of Names.
+func (d Directives) Has(name string) bool {
+	w := lookup(name)
+	return w != nil && d.set&w.bit != 0
+}
+
+// UnavailableAfter is the instant of unavailable_after, in UTC, and whether
+// there is one.
+func (d Directives) UnavailableAfter() (time.Time, bool) {
+	return d.until, d.set&unavailableAfter != 0
+}
+
+// String writes the directives as an X-Robots-Tag value, in the order of the
+// vocabulary, dates in ISO 8601. ParseDirectives reads it back.
+func (d Directives) String() string {
+	return string(d.appendTo(make([]byte, 0, 64)))
+}
+
+func (d Directives) appendTo(b []byte) []byte {
+	shown := d.set
+	if shown&noindex == 0 || shown&nofollow == 0 {
+		shown &^= none
+	}
+	if shown&none != 0 {
+		shown &^= noindex | nofollow
+	}
+	start := len(b)
+	for i := range vocabulary {
+		w := &vocabulary[i]
+		if shown&w.bit == 0 {
+			continue
+		}
+		if len(b) > start {
+			b = append(b, ", "...)
+		}
+		b = append(b, w.name...)
+		switch w.bit {
+		case maxSnippet:
+			b = strconv.AppendInt(append(b, ':'), int64(d.snippet), 10)
+		case maxVideoPreview:
+			b = strconv.AppendInt(append(b, ':'), int64(d.video), 10)
+		case maxImagePreview:
+			b = append(append(b, ':'), imagePreviews[d.image]...)
+		case unavailableAfter:
+			b = append(append(b, ": "...), formatDate(d.until, d.day)...)
+		}
+	}
+	return b
+}
+
+// MarshalText is String.
+func (d Directives) MarshalText() ([]byte, error) { return d.appendTo(nil), nil }
+
+// UnmarshalText is ParseDirectives.
+func (d *Directives) UnmarshalText(text []byte) error {
+	parsed, err := ParseDirectives(string(text))
+	if err != nil {
+		return err
+	}
+	*d = parsed
+	return nil
+}
+
+// Validate reports what can't be meant as it stands: nothing at all, pairs
+// such as index and noindex, and indexifembedded without noindex, which does
+// nothing (Google, robots meta tag specifications).
+func (d Directives) Validate() error {
+	if d.set == 0 {
+		return errors.New("no directive; write at least one, such as noindex")
+	}
+	for _, c := range contradictions {
+		if d.set&c.permissive != 0 && d.set&c.restrictive != 0 {
+			said := d.set & c.restrictive
+			if d.set&none != 0 {
+				said = none
+			}
+			return fmt.Errorf("%s and %s contradict each other; keep the one that you mean", c.permissive.named(), said.named())
+		}
+	}
+	if d.set&nosnippet != 0 && d.set&maxSnippet != 0 && d.snippet != 0 {
+		return fmt.Errorf("nosnippet and max-snippet:%d contradict each other; keep the one that you mean", d.snippet)
+	}
+	if d.set&indexifembedded != 0 && d.set&noindex == 0 {
+		return errors.New("indexifembedded does nothing without noindex; write both or neither")
+	}
+	return nil
+}
+
+// Restrict is what a crawler that hears both d and e has to do: everything
+// that either asks for, and where they disagree the more restrictive of both.
+// It is commutative, associative and idempotent.
+func (d Directives) Restrict(e Directives) Directives {
+	r := d.join(e)
+	if !d.embedded() || !e.embedded() {
+		r.set &^= indexifembedded
+	}
+	return r.settle()
+}
+
+// join is d and e as if they stood in one list: as Google documents it,
+// noindex in one and indexifembedded in the other belong together.
+func (d Directives) join(e Directives) Directives {
+	if d.set == 0 {
+		return e
+	}
+	r := Directives{set: d.set | e.set}
+	r.snippet = tighter(maxSnippet, d, e, d.snippet, e.snippet)
+	r.video = tighter(maxVideoPreview, d, e, d.video, e.video)
+	r.image = uint8(tighter(maxImagePreview, d, e, int32(d.image), int32(e.image)))
+	r.until, r.day = d.until, d.day
+	if d.set&unavailableAfter == 0 || e.set&unavailableAfter != 0 &&
+		(e.until.Before(d.until) || e.until.Equal(d.until) && e.day) {
+		r.until, r.day = e.until, e.day
+	}
+	return r
+}
+
+// embedded reports whether d does not forbid the indexing of a page that is
+// embedded in another by iframe.
+func (d Directives) embedded() bool { return d.set&noindex == 0 || d.set&indexifembedded != 0 }
+
+// settle drops what a more restrictive directive overrules.
+func (d Directives) settle() Directives {
+	kept := d.set
+	for _, c := range contradictions {
+		if d.set&c.restrictive != 0 {
+			kept &^= c.permissive
+		}
+	}
+	if d.set&nosnippet != 0 {
+		kept &^= maxSnippet
+	}
+	if d.set&noindex == 0 {
+		kept &^= indexifembedded
+	}
+	return d.keep(kept)
+}
+
+// valued are the directives that have a value.
+const valued = maxSnippet | maxVideoPreview | maxImagePreview | unavailableAfter
+
+// keep is the part of d that is in s.
+func (d Directives) keep(s set) Directives {
+	d.set &= s
+	if d.set&valued == 0 {
+		return Directives{set: d.set}
+	}
+	if d.set&maxSnippet == 0 {
+		d.snippet = 0
+	}
+	if d.set&maxVideoPreview == 0 {
+		d.video = 0
+	}
+	if d.set&maxImagePreview == 0 {
+		d.image = 0
+	}
+	if d.set&unavailableAfter == 0 {
+		d.until, d.day = time.Time{}, false
+	}
+	return d
+}
+
+// tighter is the lower of two limits, of which -1 is the highest, or the one
+// that is there.
+func tighter(bit set, d, e Directives, x, y int32) int32 {
+	switch {
+	case d.set&bit == 0:
+		return y
+	case e.set&bit == 0:
+		return x
+	case looser(x, y):
+		return y
+	}
+	return x
+}
+
+// looser reports whether the limit x allows more than y.
+func looser(x, y int32) bool { return y >= 0 && (x < 0 || x > y) }
+
+// without is the part of d that a crawler which hears u does not know yet: u
+// says it neither as strictly nor more strictly.
+func (d Directives) without(u Directives) Directives {
+	if u.set == 0 {
+		return d
+	}
+	need := d.set &^ (u.set &^ valued)
+	for _, c := range contradictions {
+		if u.set&c.restrictive != 0 {
+			need &^= c.permissive
+		}
+	}
+	if u.set&nosnippet != 0 || u.set&maxSnippet != 0 && !looser(u.snippet, d.snippet) {
+		need &^= maxSnippet
+	}
+	if u.set&maxVideoPreview != 0 && !looser(u.video, d.video) {
+		need &^= maxVideoPreview
+	}
+	if u.set&maxImagePreview != 0 && u.image <= d.image {
+		need &^= maxImagePreview
+	}
+	if u.set&unavailableAfter != 0 && !u.until.After(d.until) {
+		need &^= unavailableAfter
+	}
+	if !u.embedded() {
+		need &^= indexifembedded
+	}
+	if need&(noindex|nofollow) == 0 {
+		need &^= none
+	}
+	return d.keep(need)
+}
+
+// overrules reports whether d forbids what the single directive one allows.
+func (d Directives) overrules(one Directives) bool {
+	for _, c := range contradictions {
+		if one.set&c.permissive != 0 && d.set&c.restrictive != 0 {
+			return true
+		}
+	}
+	switch one.set {
+	case indexifembedded:
+		return !d.embedded()
+	case maxSnippet:
+		return d.set&nosnippet != 0 && one.snippet != 0 || d.set&maxSnippet != 0 && looser(one.snippet, d.snippet)
+	case maxVideoPreview:
+		return d.set&maxVideoPreview != 0 && looser(one.video, d.video)
+	case maxImagePreview:
+		return d.set&maxImagePreview != 0 && one.image > d.image
+	case unavailableAfter:
+		return d.set&unavailableAfter != 0 && one.until.After(d.until)
+	}
+	return false
+}
+
+// value reads the value of a directive.
+func (w *word) value(s string) (Directives, error) {
+	d := Directives{set: w.sets}
+	switch w.kind {
+	case bare:
+		if s != "" {
+			return d, fmt.Errorf("%s takes no value, found %q", w.name, clip(s))
+		}
+	case count:
+		n, err := strconv.ParseInt(s, 10, 32)
+		if err != nil || n < -1 || s[0] == '+' {
+			return d, fmt.Errorf("%s takes a whole number, 0 for none and -1 for no limit, as in %s:50; found %q", w.name, w.name, clip(s))
+		}
+		if w.bit == maxSnippet {
+			d.snippet = int32(n)
+		} else {
+			d.video = int32(n)
+		}
+	case size:
+		i := slices.Index(imagePreviews, strings.ToLower(s))
+		if i < 0 {
+			if near := nearest(s, slices.Values(imagePreviews)); near != "" {
+				return d, fmt.Errorf("%s is %s; found %q, did you mean %q?", w.name, "none, standard or large", clip(s), near)
+			}
+			return d, fmt.Errorf("%s is none, standard or large; found %q", w.name, clip(s))
+		}
+		d.image = uint8(i)
+	case moment:
+		t, day, ok := parseDate(s)
+		if !ok {
+			return d, fmt.Errorf("%s takes a date such as 2027-12-31, 2027-12-31T18:00:00Z or 31 Dec 2027 18:00:00 GMT (ISO 8601, RFC 822 or RFC 850); found %q", w.name, clip(s))
+		}
+		d.until, d.day = t, day
+	}
+	return d, nil
+}

@@ -1,0 +1,65 @@
+package headers
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// FuzzMatch holds that the tables find what comparing pattern by pattern
+// does, and a regular expression what package regexp finds.
+func FuzzMatch(f *testing.F) {
+	f.Add("*.pdf\na*b\n~ \\.(pdf|docx?)$\n/drafts/*?x$\nnot *.html\n~ (?i)^readme", "/x/%61.pdf?q")
+	f.Add("~ ^a?b$\n~ .*x$\n~ ^k.*\n~ (?i)ks$\n/a%2Fb", "/a%2fb/../\u212a\u017f")
+	f.Add("*\n?\n**\n*a*", "http://x/..//a/.")
+	f.Fuzz(func(t *testing.T, patterns, target string) {
+		var list []Rule
+		for line := range strings.Lines(patterns) {
+			line = strings.TrimSuffix(line, "\n")
+			if len(list) == 50 {
+				break
+			}
+			words := []string{line, "noindex"}
+			if rest, found := strings.CutPrefix(line, "~ "); found {
+				words = []string{"~", rest, "noindex"}
+			} else if rest, found := strings.CutPrefix(line, "not "); found {
+				words = []string{"not", rest, "noindex"}
+			}
+			if r, err := ParseRule(words); err == nil {
+				list = append(list, r)
+			}
+		}
+		rules, err := Compile(list)
+		if err != nil {
+			t.Fatalf("Compile of valid rules: %v", err)
+		}
+		m := rules.Match(target)
+		var got, want []int32
+		for i := range m.n {
+			got = append(got, m.id(i))
+		}
+		slices.Sort(got)
+		v, b := read(target, true)
+		for i, r := range rules.rules {
+			matches := r.matches(&v)
+			if r.Kind == KindRegexp && matches != regexp.MustCompile(r.Pattern).MatchString(v.name) {
+				t.Errorf("regular expression %q on %q: %v, and package regexp does not agree", r.Pattern, v.name, matches)
+			}
+			if matches != r.Not {
+				want = append(want, int32(i))
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("patterns %q on %q: tables find %v, want %v", patterns, target, got, want)
+		}
+		if strings.Contains(v.name, "/") {
+			t.Errorf("the file name of %q is %q", target, v.name)
+		}
+		normal := string(appendNormal(nil, target))
+		if again := string(appendNormal(nil, normal)); again != normal {
+			t.Errorf("normal form of %q is %q, of which it is %q", target, normal, again)
+		}
+		b.release()
+	})
+}

@@ -1,0 +1,176 @@
+package headers
+
+import (
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+)
+
+// nameRegexp is a regular expression that is searched for in a file name.
+// Where it stands for a few literals, as `\.(pdf|docx?)$` does, they are found
+// through the tables of file names instead.
+type nameRegexp struct {
+	re    *regexp.Regexp
+	globs []*glob // what it stands for; nil if it has to be run
+}
+
+func newNameRegexp(s string) (*nameRegexp, error) {
+	re, err := regexp.Compile(s)
+	if err != nil {
+		return nil, err
+	}
+	return &nameRegexp{re: re, globs: literalGlobs(s)}, nil
+}
+
+func (n *nameRegexp) match(name string) bool {
+	if n.globs == nil {
+		return n.re.MatchString(name)
+	}
+	for _, g := range n.globs {
+		if g.match(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxLiterals bounds the literals that a regular expression is turned into.
+const maxLiterals = 256
+
+// literalGlobs are the globs that together match what the expression is found
+// in, for one that is anchored to the name's beginning or end; nil if there
+// are no such or too many.
+func literalGlobs(s string) []*glob {
+	re, err := syntax.Parse(s, syntax.Perl)
+	if err != nil {
+		return nil
+	}
+	re = re.Simplify()
+	for re.Op == syntax.OpCapture {
+		re = re.Sub[0]
+	}
+	parts := []*syntax.Regexp{re}
+	if re.Op == syntax.OpConcat {
+		parts = re.Sub
+	}
+	begin := len(parts) > 0 && parts[0].Op == syntax.OpBeginText
+	if begin {
+		parts = parts[1:]
+	}
+	end := len(parts) > 0 && parts[len(parts)-1].Op == syntax.OpEndText
+	if end {
+		parts = parts[:len(parts)-1]
+	}
+	// What is searched for anywhere needs no .* before it, nor after.
+	for !begin && len(parts) > 0 && isAnything(parts[0]) {
+		parts = parts[1:]
+	}
+	for !end && len(parts) > 0 && isAnything(parts[len(parts)-1]) {
+		parts = parts[:len(parts)-1]
+	}
+	if !begin && !end {
+		return nil
+	}
+	literals, ok := literalsOf(&syntax.Regexp{Op: syntax.OpConcat, Sub: parts})
+	if !ok {
+		return nil
+	}
+	globs := make([]*glob, len(literals))
+	for i, l := range literals {
+		switch {
+		case begin && end:
+			globs[i] = &glob{prefix: l, suffix: l, literal: true}
+		case begin:
+			globs[i] = &glob{prefix: l, ends: true}
+		default:
+			globs[i] = &glob{suffix: l, ends: true}
+		}
+	}
+	return globs
+}
+
+// isAnything reports whether re is .* in one of its spellings.
+func isAnything(re *syntax.Regexp) bool {
+	return re.Op == syntax.OpStar && (re.Sub[0].Op == syntax.OpAnyChar || re.Sub[0].Op == syntax.OpAnyCharNotNL)
+}
+
+// literalsOf are the strings that re matches, if they are few.
+func literalsOf(re *syntax.Regexp) ([]string, bool) {
+	switch re.Op {
+	case syntax.OpEmptyMatch:
+		return []string{""}, true
+	case syntax.OpCapture:
+		return literalsOf(re.Sub[0])
+	case syntax.OpQuest:
+		literals, ok := literalsOf(re.Sub[0])
+		return append(literals, ""), ok
+	case syntax.OpLiteral:
+		return literalsOfRunes(re.Rune, re.Flags&syntax.FoldCase != 0)
+	case syntax.OpCharClass:
+		var literals []string
+		for i := 0; i < len(re.Rune); i += 2 {
+			for r := re.Rune[i]; r <= re.Rune[i+1]; r++ {
+				if len(literals) == maxLiterals || r == utf8.RuneError {
+					return nil, false
+				}
+				literals = append(literals, string(r))
+			}
+		}
+		return literals, literals != nil
+	case syntax.OpAlternate:
+		var literals []string
+		for _, sub := range re.Sub {
+			l, ok := literalsOf(sub)
+			if literals = append(literals, l...); !ok || len(literals) > maxLiterals {
+				return nil, false
+			}
+		}
+		return literals, true
+	case syntax.OpConcat:
+		literals := []string{""}
+		for _, sub := range re.Sub {
+			l, ok := literalsOf(sub)
+			if !ok || len(literals)*len(l) > maxLiterals {
+				return nil, false
+			}
+			literals = product(literals, l)
+		}
+		return literals, true
+	}
+	return nil, false
+}
+
+// literalsOfRunes are the spellings of a literal.
+func literalsOfRunes(runes []rune, fold bool) ([]string, bool) {
+	if slices.Contains(runes, utf8.RuneError) { // it also matches octets that are no UTF-8
+		return nil, false
+	}
+	if !fold {
+		return []string{string(runes)}, true
+	}
+	literals := []string{""}
+	for _, r := range runes {
+		spellings := []string{string(r)}
+		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+			spellings = append(spellings, string(f))
+		}
+		if len(literals)*len(spellings) > maxLiterals {
+			return nil, false
+		}
+		literals = product(literals, spellings)
+	}
+	return literals, true
+}
+
+// product is every string of a followed by every one of b.
+func product(a, b []string) []string {
+	all := make([]string, 0, len(a)*len(b))
+	for _, x := range a {
+		for _, y := range b {
+			all = append(all, x+y)
+		}
+	}
+	return all
+}

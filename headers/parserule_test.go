@@ -1,0 +1,109 @@
+package headers
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestParseRule(t *testing.T) {
+	for _, test := range []struct {
+		words string
+		want  Rule
+	}{
+		{"*.pdf noindex, nofollow", Rule{Pattern: "*.pdf", Directives: ReadDirectives("noindex, nofollow")}},
+		{"*.pdf noindex nofollow", Rule{Pattern: "*.pdf", Directives: ReadDirectives("noindex, nofollow")}},
+		{"*.pdf noindex,nofollow max-snippet: 50 unavailable_after: 25 Jun 2027 15:00:00 PST noarchive",
+			Rule{Pattern: "*.pdf", Directives: ReadDirectives("noindex, nofollow, max-snippet:50, unavailable_after: 2027-06-25T23:00:00Z, noarchive")}},
+		{"*.pdf unavailable_after: Friday, 25-Jun-27 15:00:00 GMT, noindex", Rule{Pattern: "*.pdf", Directives: ReadDirectives("noindex, unavailable_after: 2027-06-25T15:00:00Z")}},
+		{`~ \.docx?$ googlebot: noindex`, Rule{Kind: KindRegexp, Pattern: `\.docx?$`, Crawler: "googlebot", Directives: ReadDirectives("noindex")}},
+		{"type application/pdf noindex", Rule{Kind: KindType, Pattern: "application/pdf", Directives: ReadDirectives("noindex")}},
+		{"status 404 noindex", Rule{Kind: KindStatus, Pattern: "404", Directives: ReadDirectives("noindex")}},
+		{"not *.html noindex", Rule{Pattern: "*.html", Not: true, Directives: ReadDirectives("noindex")}},
+		{"!*.html noindex", Rule{Pattern: "*.html", Not: true, Directives: ReadDirectives("noindex")}},
+		{`!~ \.html$ noindex`, Rule{Kind: KindRegexp, Pattern: `\.html$`, Not: true, Directives: ReadDirectives("noindex")}},
+		{"! type text/html noindex", Rule{Kind: KindType, Pattern: "text/html", Not: true, Directives: ReadDirectives("noindex")}},
+		{"/drafts/* noindex", Rule{Kind: KindPath, Pattern: "/drafts/*", Directives: ReadDirectives("noindex")}},
+		{"*/print/ noindex", Rule{Kind: KindPath, Pattern: "*/print/", Directives: ReadDirectives("noindex")}},
+		{"* googlebot: only nofollow", Rule{Pattern: "*", Crawler: "googlebot", Only: true, Directives: ReadDirectives("nofollow")}},
+		{"* googlebot:nofollow", Rule{Pattern: "*", Crawler: "googlebot", Directives: ReadDirectives("nofollow")}},
+		{"* archive.org_bot: max-snippet:5", Rule{Pattern: "*", Crawler: "archive.org_bot", Directives: ReadDirectives("max-snippet:5")}},
+		{"* Sogou web spider: none", Rule{Pattern: "*", Crawler: "Sogou web spider", Directives: ReadDirectives("none")}},
+	} {
+		got, err := ParseRule(strings.Fields(test.words))
+		if err != nil || got != test.want {
+			t.Errorf("ParseRule(%q) = %+v, %v, want %+v", test.words, got, err, test.want)
+			continue
+		}
+		b, err := json.Marshal(got)
+		var again Rule
+		if err != nil || json.Unmarshal(b, &again) != nil || again != got {
+			t.Errorf("%s is read as %+v, want %+v", b, again, got)
+		}
+	}
+}
+
+func TestParseRuleErrors(t *testing.T) {
+	for _, test := range []struct{ words, want string }{
+		{"", "no pattern"},
+		{"not", "no pattern"},
+		{"!", "no pattern"},
+		{"not !*.pdf noindex", "negated twice"},
+		{"*.pdf", `no directive after the pattern "*.pdf"`},
+		{"*.pdf googlebot:", "no directive"},
+		{"*.pdf googlebot: only", "no directive"},
+		{"*.pdf noindx", `did you mean "noindex"?`},
+		{"*.pdf index, noindex", "contradict"},
+		{"*.pdf indexifembedded", "without noindex"},
+		{"*.pdf only noindex", "only needs the crawler"},
+		{"*.pdf googlebot: noindex bingbot: nofollow", `crawler "bingbot" in the middle`},
+		{"*.pdf noindex googlebot: nofollow", `crawler "googlebot" in the middle`},
+		{"*.pdf max-snipet:50", `did you mean "max-snippet"?`},
+		{"*.pdf *: noindex", "leave it out"},
+		{"*.pdf robots: noindex", "leave it out"},
+		{"*.pdf goo!bot: noindex", "a crawler's name has"},
+		{`*.(pdf|doc)$ noindex`, "leave the $ out"},
+		{`\.pdf$ noindex`, "write ~ before a regular expression"},
+		{"drafts/ noindex", "path pattern"},
+		{`~ (a noindex`, "regular expression"},
+		{`~ a(?!b) noindex`, "RE2 has no look-around"},
+		{"~", "empty pattern"},
+		{"type pdf noindex", "type/subtype"},
+		{"type image noindex", "write image/*"},
+		{"type aplication/pdf noindex", "did you mean application/pdf?"},
+		{"type text/html;charset=utf-8 noindex", "leave the parameters out"},
+		{"type */* noindex", "matches everything"},
+		{"type application/*+xml noindex", "whole subtype"},
+		{"type foo/bar noindex", `there is no "foo"`},
+		{"status 40 noindex", `"40" is no status`},
+		{"status 4x4 noindex", `"4x4" is no status`},
+		{"status 999 noindex", `"999" is no status`},
+		{"status 101 noindex", "interim"},
+		{"status 304 noindex", "304"},
+		{strings.Repeat("a", 3000) + " noindex", "3000 octets"},
+	} {
+		_, err := ParseRule(strings.Fields(test.words))
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("ParseRule(%q): error %v, want one with %q", test.words, err, test.want)
+		}
+	}
+	if _, err := Compile(make([]Rule, 1)); err == nil || !strings.Contains(err.Error(), "rule 0: empty pattern") {
+		t.Errorf("Compile of the zero Rule: %v", err)
+	}
+	if _, err := Compile([]Rule{{Kind: "nome", Pattern: "a"}}); err == nil || !strings.Contains(err.Error(), "known are name, path") {
+		t.Errorf("Compile of an unknown kind: %v", err)
+	}
+}
+
+// TestRetryAfter holds RFC 9110, section 10.2.3: whole seconds.
+func TestRetryAfter(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		-time.Hour: "1", 0: "1", 1: "1", time.Second: "1", time.Second + 1: "2", 90 * time.Second: "90", 1500 * time.Millisecond: "2",
+		1<<63 - 1: "9223372037",
+	} {
+		if got := RetryAfter(d); got != want {
+			t.Errorf("RetryAfter(%v) = %q, want %q", d, got, want)
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package headers
+
+import "strings"
+
+// pathGlob is a path pattern in robots.txt syntax (RFC 9309, section 2.2.3):
+// it matches the beginning of a path and query, * is any octets, and $ at its
+// end is the end.
+type pathGlob struct {
+	prefix string   // normal form of what is before the first *
+	parts  []string // normal forms of what is between and after the *
+	end    bool     // $: the last part is the end
+}
+
+func newPathGlob(s string) *pathGlob {
+	s, end := strings.CutSuffix(s, "$")
+	parts := strings.Split(s, "*")
+	for i, part := range parts {
+		parts[i] = string(appendNormal(nil, part))
+	}
+	g := &pathGlob{prefix: parts[0], end: end}
+	for i, part := range parts[1:] {
+		if part != "" || end && i == len(parts)-2 {
+			g.parts = append(g.parts, part)
+		}
+	}
+	return g
+}
+
+// match reports whether the pattern matches target, in normal form. Each part
+// is searched for once, from where the last was found, so that the time is
+// linear in target.
+func (g *pathGlob) match(target string) bool {
+	rest, found := strings.CutPrefix(target, g.prefix)
+	if !found {
+		return false
+	}
+	if len(g.parts) == 0 {
+		return !g.end || rest == ""
+	}
+	middle := g.parts
+	if g.end {
+		middle = middle[:len(middle)-1]
+	}
+	for _, part := range middle {
+		i := strings.Index(rest, part)
+		if i < 0 {
+			return false
+		}
+		rest = rest[i+len(part):]
+	}
+	return !g.end || strings.HasSuffix(rest, g.parts[len(g.parts)-1])
+}

@@ -1,0 +1,203 @@
+package headers
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Rule asks something of crawlers for the responses that its pattern matches.
+// The zero value is not valid: it needs a Pattern and Directives.
+type Rule struct {
+	// What Pattern is compared with: `name` (the default), `path`, `regexp`,
+	// `type` or `status`.
+	Kind Kind `json:"kind,omitempty"`
+	// The pattern.
+	//
+	// For `name`, a file name in any folder, as in Apache's `<Files>`: `*` is
+	// any characters, `?` is one, upper and lower case differ. `*` alone matches
+	// every request, also one for a folder.
+	//
+	// For `path`, the path and query as in a rule of robots.txt: `/drafts/`
+	// matches whatever begins with it, `*` is any octets, `$` at the end is the
+	// end, and a percent-encoded octet equals the octet itself.
+	//
+	// For `regexp`, a regular expression (RE2) that is searched for in the file
+	// name, as in Apache's `<FilesMatch>`.
+	//
+	// For `type`, the media type of the response, such as `application/pdf`, or
+	// `image/*`.
+	//
+	// For `status`, the status of the response, such as `404`, or `4xx`.
+	Pattern string `json:"pattern"`
+	// Whether the rule is for the responses that the pattern does not match. A
+	// response without a media type is neither of a type nor not of it.
+	Not bool `json:"not,omitempty"`
+	// The crawler that is spoken to, such as `googlebot`; default: every one.
+	Crawler string `json:"crawler,omitempty"`
+	// Whether the header is sent only to that crawler. By default it is sent to
+	// everyone, and names the crawler.
+	Only bool `json:"only,omitempty"`
+	// The directives, such as `noindex, nofollow`.
+	Directives Directives `json:"directives"`
+}
+
+// Kind is what a rule's pattern is compared with.
+type Kind string
+
+// The kinds of patterns. The empty Kind is KindName.
+const (
+	KindName   Kind = "name"   // the file's name, with * and ?
+	KindPath   Kind = "path"   // path and query, in robots.txt syntax
+	KindRegexp Kind = "regexp" // the file's name, by regular expression
+	KindType   Kind = "type"   // the response's media type
+	KindStatus Kind = "status" // the response's status
+)
+
+// maxPattern bounds the octets of a pattern.
+const maxPattern = 2048
+
+// Validate reports what is wrong with the rule, for the person who wrote it.
+func (r Rule) Validate() error {
+	if _, err := r.pattern(); err != nil {
+		return err
+	}
+	switch {
+	case r.Crawler == "*" || strings.EqualFold(r.Crawler, "robots"):
+		return fmt.Errorf("%q names no crawler in a header; leave it out to speak to every crawler", r.Crawler)
+	case r.Crawler != "" && !isCrawler(r.Crawler):
+		return fmt.Errorf("crawler %q: a crawler's name has letters, digits, blanks and -_. only", clip(r.Crawler))
+	case r.Crawler != "" && lookup(r.Crawler) != nil:
+		return fmt.Errorf("%q is a directive, not a crawler", r.Crawler)
+	case r.Only && r.Crawler == "":
+		return errors.New("only needs the crawler to send the header to, as in: googlebot: only noindex")
+	}
+	return r.Directives.Validate()
+}
+
+// pattern is the compiled pattern.
+func (r Rule) pattern() (pattern, error) {
+	if r.Pattern == "" {
+		return nil, errors.New("empty pattern; write * for every response")
+	}
+	if len(r.Pattern) > maxPattern {
+		return nil, fmt.Errorf("pattern of %d octets, %d are allowed", len(r.Pattern), maxPattern)
+	}
+	switch r.Kind {
+	case KindName, "":
+		return namePattern(r.Pattern)
+	case KindPath:
+		return pathPattern(r.Pattern)
+	case KindRegexp:
+		return regexpPattern(r.Pattern)
+	case KindType:
+		return typePattern(r.Pattern)
+	case KindStatus:
+		return statusPattern(r.Pattern)
+	}
+	kinds := []string{string(KindName), string(KindPath), string(KindRegexp), string(KindType), string(KindStatus)}
+	return nil, fmt.Errorf("unknown kind of pattern %q; known are %s", clip(string(r.Kind)), strings.Join(kinds, ", "))
+}
+
+// pattern is one of *glob, *pathGlob, *nameRegexp, mediaType and statusRange.
+type pattern any
+
+func namePattern(s string) (pattern, error) {
+	switch {
+	case strings.Contains(s, "/"):
+		return nil, fmt.Errorf("%q is neither a file name, which has no /, nor a path, which begins with / or *", clip(s))
+	case strings.Contains(s, `\`):
+		return nil, fmt.Errorf("file name pattern %q knows * and ? only; write ~ before a regular expression", clip(s))
+	case strings.HasSuffix(s, "$") && len(s) > 1:
+		return nil, fmt.Errorf("file name pattern %q: file names are matched as a whole, leave the $ out (or write ? for a $ that is part of the name)", clip(s))
+	}
+	return newGlob(s), nil
+}
+
+func pathPattern(s string) (pattern, error) {
+	if s[0] != '/' && s[0] != '*' {
+		return nil, fmt.Errorf("path pattern %q begins with neither / nor *, so it would never match", clip(s))
+	}
+	return newPathGlob(s), nil
+}
+
+func regexpPattern(s string) (pattern, error) {
+	re, err := newNameRegexp(s)
+	if err != nil {
+		if strings.Contains(s, "(?=") || strings.Contains(s, "(?!") || strings.Contains(s, "(?<") {
+			return nil, fmt.Errorf("regular expression %q: %w; RE2 has no look-around, a rule can be negated with not", clip(s), err)
+		}
+		return nil, fmt.Errorf("regular expression %q: %w", clip(s), err)
+	}
+	return re, nil
+}
+
+// mediaType is a media type in lower case; of all subtypes where sub is "*".
+type mediaType struct{ top, sub string }
+
+// topLevelTypes are those of RFC 6838, section 4.2, and its successors.
+var topLevelTypes = []string{"application", "audio", "font", "haptics", "image", "message", "model", "multipart", "text", "video"}
+
+func typePattern(s string) (pattern, error) {
+	lower := strings.ToLower(s)
+	top, sub, slash := strings.Cut(lower, "/")
+	switch {
+	case strings.Contains(lower, ";"):
+		return nil, fmt.Errorf("media type %q: leave the parameters out, they are not compared", clip(s))
+	case !slash && slices.Contains(topLevelTypes, top):
+		return nil, fmt.Errorf("media type %q has no subtype; write %s/* for all of them", clip(s), top)
+	case !slash || !isToken(top) || !isToken(sub):
+		return nil, fmt.Errorf("%q is no media type; write it as type/subtype or type/*, such as application/pdf", clip(s))
+	case top == "*":
+		return nil, fmt.Errorf("media type %q matches everything; write the pattern * for that", clip(s))
+	case strings.Contains(top, "*") || strings.Contains(sub, "*") && sub != "*":
+		return nil, fmt.Errorf("media type %q: a * stands for the whole subtype, as in %s/*", clip(s), "image")
+	case !slices.Contains(topLevelTypes, top) && !strings.HasPrefix(top, "x-"):
+		if near := nearest(top, slices.Values(topLevelTypes)); near != "" {
+			return nil, fmt.Errorf("media type %q: there is no %q; did you mean %s/%s?", clip(s), top, near, sub)
+		}
+		return nil, fmt.Errorf("media type %q: there is no %q; known are %s", clip(s), top, strings.Join(topLevelTypes, ", "))
+	}
+	return mediaType{top, sub}, nil
+}
+
+// isToken reports whether s is a token (RFC 9110, section 5.6.2).
+func isToken(s string) bool {
+	for i := range len(s) {
+		if !isLetterOrDigit(s[i]) && strings.IndexByte("!#$%&'*+-.^_`|~", s[i]) < 0 {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// statusRange is a status, or with class the hundred that begins with it.
+type statusRange struct {
+	status int
+	class  bool
+}
+
+func statusPattern(s string) (pattern, error) {
+	wrong := fmt.Errorf("%q is no status; write one such as 404, or a class such as 4xx", clip(s))
+	if len(s) != 3 || s[0] < '1' || s[0] > '5' {
+		return nil, wrong
+	}
+	hundred := int(s[0]-'0') * 100
+	if hundred == 100 {
+		return nil, fmt.Errorf("status %q: nothing is added to interim responses (1xx)", s)
+	}
+	if strings.EqualFold(s[1:], "xx") {
+		return statusRange{hundred, true}, nil
+	}
+	if !isDigit(s[1]) || !isDigit(s[2]) {
+		return nil, wrong
+	}
+	status := hundred + int(s[1]-'0')*10 + int(s[2]-'0')
+	if status == 304 {
+		return nil, errors.New("status 304: nothing is added to it, as a client keeps the header that it stored")
+	}
+	return statusRange{status, false}, nil
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }

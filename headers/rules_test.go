@@ -1,0 +1,215 @@
+package headers
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// rule parses a line for a test.
+func rule(t testing.TB, line string) Rule {
+	t.Helper()
+	r, err := ParseRule(strings.Fields(line))
+	if err != nil {
+		t.Fatalf("ParseRule(%q): %v", line, err)
+	}
+	return r
+}
+
+func compile(t testing.TB, lines ...string) *Rules {
+	t.Helper()
+	var list []Rule
+	for _, line := range lines {
+		list = append(list, rule(t, line))
+	}
+	rules, err := Compile(list)
+	if err != nil {
+		t.Fatalf("Compile(%q): %v", lines, err)
+	}
+	return rules
+}
+
+// TestMatch holds which requests a pattern matches. Names are matched as
+// Apache's <Files> and <FilesMatch> do (httpd.apache.org/docs/2.4/mod/core.html),
+// paths as RFC 9309, sections 2.2.2 and 2.2.3, has them.
+func TestMatch(t *testing.T) {
+	for _, test := range []struct {
+		pattern  string
+		yes, not []string
+	}{
+		{"*.pdf", []string{"/a.pdf", "/x/y/a.pdf", "/a.pdf?download", "/.pdf", "/a%2Epdf", "/x%2Fa.pdf", "/x/./a.pdf",
+			"/a.pdf/.", "/a.pdf/b/..", "/a.pdf/%2e", "//a.pdf", "http://other.test/a.pdf", "/%61.pd%66"},
+			[]string{"/a.PDF", "/a.pdf/", "/a.pdf/b", "/a.pdfx", "/?a.pdf", "/a?b=.pdf", "/a%252Epdf", "/", "/a.pdf/%2e%2e"}},
+		{"report-*.docx", []string{"/report-1.docx", "/x/report-.docx", "/report-a-b.docx"}, []string{"/report.docx", "/xreport-1.docx", "/report-1.doc"}},
+		{"secret.html", []string{"/secret.html", "/deep/down/secret.html", "/s%65cret.html"}, []string{"/secret.html.bak", "/xsecret.html", "/secret.html/"}},
+		{"draft?.txt", []string{"/draft1.txt", "/draftä.txt", "/draft%C3%A4.txt"}, []string{"/draft.txt", "/draft12.txt"}},
+		{"*draft*", []string{"/my-draft-1", "/draft", "/x/draftx"}, []string{"/draft/x", "/draf"}},
+		{"a*b*c", []string{"/abc", "/a-b-b-c"}, []string{"/acb", "/ab", "/abcd"}},
+		{"ab*ba", []string{"/abba", "/abxba"}, []string{"/aba"}},
+		{"*", []string{"/", "/a", "/a/", "/a/b?c", "*", ""}, nil},
+		{"/drafts/", []string{"/drafts/", "/drafts/x", "/drafts/x?y", "/%64rafts/x", "//drafts/x", "/a/../drafts/x", "/./drafts/", "/drafts%2Fx", "/drafts/?q"},
+			[]string{"/drafts", "/Drafts/", "/a/drafts/", "/drafts2/"}},
+		{"/drafts/*", []string{"/drafts/", "/drafts/x"}, []string{"/drafts"}},
+		{"/*.php$", []string{"/a.php", "/x/a.php", "/a.php.php"}, []string{"/a.php?x", "/a.php5", "/a.php/x"}},
+		{"/*?print", []string{"/a?print", "/a?print=1", "/a?x&b?print"}, []string{"/a?x&print", "/print"}},
+		{"*/print/", []string{"/a/print/", "/print/x"}, []string{"/print"}},
+		{"/a$", []string{"/a", "/%61", "//a"}, []string{"/ab", "/a/", "/a?"}},
+		{"/a*$", []string{"/a", "/abc?d"}, []string{"/b"}},
+		{"/caf%C3%A9", []string{"/café", "/caf%c3%a9", "/caf%C3%A9/x"}, []string{"/cafe"}},
+		{"/a%2Fb", []string{"/a%2fb", "/a%2Fb"}, []string{"/a/b"}},
+		{"/a%2Ab", []string{"/a*b", "/a%2ab"}, []string{"/axb"}},
+		{"/a%24", []string{"/a$", "/a$b"}, []string{"/a"}},
+		{`~ \.docx?$`, []string{"/a.doc", "/x/a.docx", "/a.do%63"}, []string{"/a.docx.txt", "/a.doc/", "/adoc"}},
+		{`~ secret`, []string{"/my-secret-file", "/x/secret"}, []string{"/secret/x", "/x?secret"}},
+		{`~ ^a.c$`, []string{"/abc", "/x/a.c"}, []string{"/abcd", "/xabc"}},
+		{"not *.html", []string{"/a.pdf", "/", "/a.htm", "/x.html/"}, []string{"/a.html", "/x/b.htm%6c"}},
+		{"!*.html", []string{"/a.pdf"}, []string{"/a.html"}},
+		{"not /public/", []string{"/", "/private/", "/publi"}, []string{"/public/", "/public/x", "/%70ublic/", "/x/../public/y"}},
+		{`not ~ ^index\.`, []string{"/a.html", "/"}, []string{"/index.html", "/x/index.php"}},
+	} {
+		rules := compile(t, test.pattern+" noindex")
+		for _, target := range test.yes {
+			if m := rules.Match(target); m.Empty() {
+				t.Errorf("pattern %s does not match %s", test.pattern, target)
+			}
+		}
+		for _, target := range test.not {
+			if m := rules.Match(target); !m.Empty() {
+				t.Errorf("pattern %s matches %s", test.pattern, target)
+			}
+		}
+	}
+}
+
+// header is a response header with these X-Robots-Tag fields.
+func header(values ...string) http.Header {
+	h := http.Header{}
+	for _, v := range values {
+		h.Add("X-Robots-Tag", v)
+	}
+	return h
+}
+
+// TestApply holds what a response gets: every rule that matches, equal ones
+// merged, the more restrictive one where they contradict each other.
+func TestApply(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		rules    []string
+		target   string
+		status   int
+		media    string
+		crawlers []string
+		upstream []string
+		want     []string
+	}{
+		{name: "one rule", rules: []string{"*.pdf nofollow, noindex"}, target: "/a.pdf", want: []string{"noindex, nofollow"}},
+		{name: "none keeps its word", rules: []string{"*.pdf none"}, target: "/a.pdf", want: []string{"none"}},
+		{name: "all that match", rules: []string{"*.pdf noindex", "/drafts/ nofollow", "*.doc noarchive"}, target: "/drafts/a.pdf", want: []string{"noindex, nofollow"}},
+		{name: "equal ones merge", rules: []string{"*.pdf noindex", "/a.pdf noindex", "a.pdf NOINDEX"}, target: "/a.pdf", want: []string{"noindex"}},
+		{name: "more restrictive limit wins", rules: []string{"* max-snippet:50", "*.pdf max-snippet:-1", "a.* max-snippet:20"}, target: "/a.pdf", want: []string{"max-snippet:20"}},
+		{name: "noindex beats index", rules: []string{"* index, follow", "*.pdf noindex"}, target: "/a.pdf", want: []string{"follow, noindex"}},
+		{name: "noindex alone beats indexifembedded", rules: []string{"* noindex indexifembedded", "*.pdf noindex"}, target: "/a.pdf", want: []string{"noindex"}},
+		{name: "one line a crawler", rules: []string{"* noarchive", "*.pdf googlebot: nofollow", "*.pdf bingbot: noindex", "a.pdf Googlebot: noindex"}, target: "/a.pdf",
+			want: []string{"noarchive", "googlebot: noindex, nofollow", "bingbot: noindex"}},
+		{name: "crawler's own goes to all", rules: []string{"* googlebot: nofollow"}, target: "/", want: []string{"googlebot: nofollow"}},
+		{name: "only: to that crawler", rules: []string{"* googlebot: only nofollow"}, target: "/", crawlers: []string{"googlebot-image", "Googlebot"}, want: []string{"googlebot: nofollow"}},
+		{name: "only: not to others", rules: []string{"* googlebot: only nofollow"}, target: "/", crawlers: []string{"bingbot"}},
+		{name: "only: not to people", rules: []string{"* googlebot: only nofollow"}, target: "/"},
+		{name: "status", rules: []string{"status 404 noindex"}, target: "/", status: 404, want: []string{"noindex"}},
+		{name: "other status", rules: []string{"status 404 noindex"}, target: "/", status: 410},
+		{name: "status class", rules: []string{"status 4xx noindex"}, target: "/", status: 410, want: []string{"noindex"}},
+		{name: "negated status class", rules: []string{"not status 2xx noindex"}, target: "/", status: 503, want: []string{"noindex"}},
+		{name: "negated status class, of it", rules: []string{"not status 2xx noindex"}, target: "/", status: 204},
+		{name: "media type", rules: []string{"type application/pdf noindex"}, target: "/x", media: "Application/PDF; charset=binary", want: []string{"noindex"}},
+		{name: "any of a type", rules: []string{"type image/* noimageindex"}, target: "/x", media: "image/webp", want: []string{"noimageindex"}},
+		{name: "other type", rules: []string{"type image/* noimageindex"}, target: "/x", media: "imagex/webp"},
+		{name: "not of a type", rules: []string{"not type text/html noindex"}, target: "/x", media: "application/zip", want: []string{"noindex"}},
+		{name: "not of a type, of it", rules: []string{"not type text/html noindex"}, target: "/x", media: "text/html; charset=utf-8"},
+		{name: "no type", rules: []string{"not type text/html noindex", "type text/html noindex"}, target: "/x"},
+		{name: "1xx", rules: []string{"* noindex"}, target: "/", status: 101},
+		{name: "103", rules: []string{"* noindex"}, target: "/", status: 103},
+		{name: "304 keeps what it has", rules: []string{"* noindex"}, target: "/", status: 304, upstream: []string{"all"}, want: []string{"all"}},
+		{name: "upstream kept", rules: []string{"* noindex"}, target: "/", upstream: []string{"noarchive"}, want: []string{"noarchive", "noindex"}},
+		{name: "upstream says it already", rules: []string{"* noindex"}, target: "/", upstream: []string{"NoIndex,nofollow"}, want: []string{"NoIndex,nofollow"}},
+		{name: "upstream says a part", rules: []string{"* none"}, target: "/", upstream: []string{"noindex"}, want: []string{"noindex", "nofollow"}},
+		{name: "upstream is stricter", rules: []string{"* index, max-snippet:50, max-image-preview:large"}, target: "/", upstream: []string{"noindex, max-snippet:20", "max-image-preview:none"},
+			want: []string{"noindex, max-snippet:20", "max-image-preview:none"}},
+		{name: "upstream is laxer", rules: []string{"* noindex, max-snippet:20"}, target: "/", upstream: []string{"index, follow, max-snippet:50", "index"},
+			want: []string{"follow", "noindex, max-snippet:20"}},
+		{name: "upstream's indexifembedded", rules: []string{"* noindex"}, target: "/", upstream: []string{"noindex, indexifembedded"}, want: []string{"noindex"}},
+		{name: "indexifembedded does not loosen upstream", rules: []string{"* noindex, indexifembedded"}, target: "/", upstream: []string{"noindex"}, want: []string{"noindex"}},
+		{name: "upstream's crawler", rules: []string{"* noindex", "* googlebot: nofollow"}, target: "/", upstream: []string{"googlebot: nofollow, index", "bingbot: all"},
+			want: []string{"googlebot: nofollow", "noindex"}},
+		{name: "upstream's unknown words", rules: []string{"* noindex"}, target: "/", upstream: []string{"frobnicate: 7, index, x y"}, want: []string{"frobnicate: 7, x y", "noindex"}},
+		{name: "upstream's dates keep their commas", rules: []string{"* noindex, unavailable_after: 2030-01-01"}, target: "/",
+			upstream: []string{"unavailable_after: Saturday, 01-Jan-28 00:00:00 GMT, index"}, want: []string{"unavailable_after: Saturday, 01-Jan-28 00:00:00 GMT", "noindex"}},
+		{name: "nothing matches", rules: []string{"*.pdf noindex"}, target: "/", upstream: []string{"index, noindex"}, want: []string{"index, noindex"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			h := header(test.upstream...)
+			if test.media != "" {
+				h.Set("Content-Type", test.media)
+			}
+			m := compile(t, test.rules...).Match(test.target)
+			m.Apply(h, max(test.status, 200*b2i(test.status == 0)), test.crawlers)
+			if got := h.Values("X-Robots-Tag"); !slices.Equal(got, test.want) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// TestApplyMany holds that more rules may match than a Match has room for.
+func TestApplyMany(t *testing.T) {
+	var lines []string
+	for i := range 40 {
+		lines = append(lines, "/a* bot"+strconv.Itoa(i)+": noindex")
+	}
+	h := header()
+	m := compile(t, lines...).Match("/abc")
+	m.Apply(h, 200, nil)
+	if got := len(h["X-Robots-Tag"]); got != 40 {
+		t.Errorf("%d values, want 40", got)
+	}
+}
+
+// TestApplyOwnsItsValues holds that a response may change its header without
+// changing that of the next one.
+func TestApplyOwnsItsValues(t *testing.T) {
+	rules := compile(t, "* noindex")
+	for range 2 {
+		h := header()
+		rules.Match("/").Apply(h, 200, nil)
+		if got := h.Get("X-Robots-Tag"); got != "noindex" {
+			t.Fatalf("got %q, want noindex", got)
+		}
+		h["X-Robots-Tag"][0] = "changed"
+	}
+}
+
+func TestNeedsResponse(t *testing.T) {
+	for line, want := range map[string]bool{
+		"*.pdf noindex": false, "status 404 noindex": true, "type a/b noindex": true,
+		"not type text/html noindex": true, "not *.html noindex": false,
+	} {
+		if strings.HasPrefix(line, "type a/b") {
+			line = "type text/plain noindex"
+		}
+		if got := compile(t, line).NeedsResponse(); got != want {
+			t.Errorf("NeedsResponse of %q = %v, want %v", line, got, want)
+		}
+	}
+	if (*Rules)(nil).NeedsResponse() {
+		t.Error("no rules need no response")
+	}
+}

@@ -1,0 +1,181 @@
+package headers
+
+import (
+	"strings"
+	"sync"
+	"unsafe"
+)
+
+// views are the readings of a request target that patterns are compared with.
+type views struct {
+	name   string // the file's name as a server finds it; "" for a folder
+	target string // path and query, percent-escapes in normal form
+	served string // the same of the path that a server finds; "" if that is target
+}
+
+// buffers holds the readings of a target that is not its own reading.
+type buffers struct{ path, target, served []byte }
+
+var bufferPool = sync.Pool{New: func() any { return new(buffers) }}
+
+// maxPooled bounds the buffers that are kept for the next request.
+const maxPooled = 16 << 10
+
+// release gives the buffers back. Views into them are no longer valid.
+func (b *buffers) release() {
+	if b != nil && cap(b.path) <= maxPooled && cap(b.target) <= maxPooled && cap(b.served) <= maxPooled {
+		bufferPool.Put(b)
+	}
+}
+
+// read finds the views of a request target: its file name as a server has it,
+// percent-decoded once, its dot segments removed; and where paths is set its
+// path as in RFC 9309 and as a server has it. Where the target is its own
+// normal form there is nothing to release.
+func read(target string, paths bool) (views, *buffers) {
+	target = cutOrigin(target)
+	path, query := target, ""
+	if i := strings.IndexByte(target, '?'); i >= 0 {
+		path, query = target[:i], target[i:]
+	}
+	escaped := strings.IndexByte(path, '%') >= 0
+	dots := strings.Contains(path, "/.") || strings.Contains(path, "//")
+	if !escaped && !dots && (!paths || strings.IndexByte(query, '%') < 0) {
+		return views{name: path[strings.LastIndexByte(path, '/')+1:], target: target}, nil
+	}
+	b := bufferPool.Get().(*buffers)
+	v := views{target: target}
+	b.path = appendServed(b.path[:0], path)
+	b.target = b.target[:0]
+	served := view(b.path)
+	v.name = served[strings.LastIndexByte(served, '/')+1:]
+	if !paths {
+		return v, b
+	}
+	b.target = appendNormal(b.target, target)
+	b.served = appendNormal(append(b.served[:0], b.path...), query)
+	v.target, v.served = view(b.target), view(b.served)
+	return v, b
+}
+
+// view is b as a string, valid as long as b is not written to.
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+// cutOrigin takes the scheme and the authority off a target in absolute form
+// (RFC 9112, section 3.2.2), whatever they are: they don't change what a
+// server finds.
+func cutOrigin(target string) string {
+	if target == "" || target[0] == '/' {
+		return target
+	}
+	if i := strings.Index(target, "://"); i >= 0 && strings.IndexByte(target[:i], '?') < 0 {
+		target = target[i+len("://"):]
+		if i := strings.IndexAny(target, "/?"); i >= 0 {
+			return target[i:]
+		}
+		return "/"
+	}
+	return target
+}
+
+// appendNormal appends s with its percent-escapes in normal form: an escaped
+// octet is the octet itself but for those that would change the structure
+// (/, ?, # and %), which stay escaped with upper-case digits. Two spellings of
+// a target that RFC 9309, section 2.2.2 has as equal become equal.
+func appendNormal(b []byte, s string) []byte {
+	for i := 0; i < len(s); i++ {
+		c, ok := unescape(s, i)
+		switch {
+		case !ok:
+			b = append(b, s[i])
+			continue
+		case c == '/' || c == '?' || c == '#' || c == '%':
+			b = append(b, '%', upper(s[i+1]), upper(s[i+2]))
+		default:
+			b = append(b, c)
+		}
+		i += 2
+	}
+	return b
+}
+
+// appendServed appends the path that a server looks for: decoded once, its
+// dot segments removed, its slashes merged. A slash at its end stays.
+func appendServed(b []byte, path string) []byte {
+	start := len(b)
+	for i := 0; i < len(path); i++ {
+		c, ok := unescape(path, i)
+		if ok {
+			i += 2
+		} else {
+			c = path[i]
+		}
+		if c == '/' {
+			b = endSegment(b, start)
+			if len(b) > start && b[len(b)-1] == '/' {
+				continue
+			}
+		}
+		b = append(b, c)
+	}
+	b = endSegment(b, start)
+	if n := len(b); n > start+1 && b[n-1] == '/' && !endsInSlash(path) {
+		b = b[:n-1] // after a dot segment, what a server finds is the folder or file itself
+	}
+	return b
+}
+
+// endSegment takes off the last segment of b if it is a dot segment, and with
+// .. the one before it.
+func endSegment(b []byte, start int) []byte {
+	slash := len(b)
+	for slash > start && b[slash-1] != '/' {
+		slash--
+	}
+	switch string(b[slash:]) {
+	case ".":
+		return b[:slash]
+	case "..":
+		b = b[:slash]
+		if len(b) > start+1 {
+			b = b[:len(b)-1]
+			for len(b) > start && b[len(b)-1] != '/' {
+				b = b[:len(b)-1]
+			}
+		}
+	}
+	return b
+}
+
+// endsInSlash reports whether the path ends in a slash, escaped or not.
+func endsInSlash(path string) bool {
+	n := len(path)
+	return n > 0 && path[n-1] == '/' || n > 2 && strings.EqualFold(path[n-3:], "%2f")
+}
+
+// unescape is the octet that the escape at i stands for, if there is one.
+func unescape(s string, i int) (byte, bool) {
+	if s[i] != '%' || i+2 >= len(s) {
+		return 0, false
+	}
+	high, low := hex(s[i+1]), hex(s[i+2])
+	return high<<4 | low&0xf, high < 16 && low < 16
+}
+
+// hex is the value of a hexadecimal digit, 16 or more if it is none.
+func hex(c byte) byte {
+	switch {
+	case '0' <= c && c <= '9':
+		return c - '0'
+	case 'a' <= c|0x20 && c|0x20 <= 'f':
+		return c | 0x20 - 'a' + 10
+	}
+	return 0xff
+}
+
+func upper(c byte) byte {
+	if 'a' <= c && c <= 'f' {
+		return c - 0x20
+	}
+	return c
+}

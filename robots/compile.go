@@ -1,0 +1,202 @@
+package robots
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// source is a rule to compile.
+type source struct {
+	pattern string
+	allow   bool
+}
+
+// rank orders rules: the most octets win, and Allow wins a tie (RFC 9309,
+// section 2.2.2); for the older dialects the first in the file.
+func rank(d Dialect, octets, index int, allow bool) uint32 {
+	if d.firstMatch() {
+		return 1<<31 - uint32(index)
+	}
+	r := uint32(octets) << 1
+	if allow {
+		r++
+	}
+	return r
+}
+
+// compileRules compiles n rules, of which at gives each.
+func compileRules(d Dialect, fold bool, n int, at func(int) source) *matcher {
+	var wilds []wildRule
+	literals := make([]literal, 0, n)
+	for i := range n {
+		src := at(i)
+		p, ok := compilePattern(src.pattern, d, fold)
+		if !ok {
+			continue
+		}
+		w := winner{rank: rank(d, p.octets, i, src.allow), rule: int32(i)}
+		l := literal{text: p.prefix, winner: w, anchored: p.anchored, wild: -1}
+		if p.wild {
+			l.wild = int32(len(wilds))
+			wilds = append(wilds, wildRule{w, p})
+		}
+		literals = append(literals, l)
+	}
+	b := builder{matcher: new(matcher), wilds: wilds}
+	b.buildTree(literals)
+	b.hangWilds()
+	b.nodes = slices.Clone(b.nodes)
+	return b.matcher
+}
+
+// builder builds a matcher.
+type builder struct {
+	*matcher
+	wilds   []wildRule
+	parents []int32 // of each node
+	hung    []hung
+}
+
+// hung is one of the builder's wilds and the node whose text is its prefix.
+type hung struct{ node, wild int32 }
+
+// literal is a text to put into the tree, and the rule that ends there or,
+// where wild is not negative, the one of the builder's wilds that goes on
+// there with a `*`.
+type literal struct {
+	text     string
+	winner   winner
+	anchored bool
+	wild     int32
+}
+
+// buildTree puts the literals into the tree, level by level: each node stands
+// for a range of the sorted literals, which share its text.
+func (b *builder) buildTree(literals []literal) {
+	slices.SortFunc(literals, func(x, y literal) int {
+		if c := strings.Compare(x.text, y.text); c != 0 {
+			return c
+		}
+		return cmp.Compare(x.winner.rule, y.winner.rule)
+	})
+	b.nodes = make([]node, 0, len(literals)+len(literals)/2+1)
+	b.parents = make([]int32, 0, cap(b.nodes))
+	type job struct {
+		from, to, depth int
+		node            int32
+	}
+	b.addNode(node{}, -1)
+	for jobs := []job{{0, len(literals), 0, 0}}; len(jobs) > 0; jobs = jobs[1:] {
+		j := jobs[0]
+		for j.from < j.to && len(literals[j.from].text) == j.depth {
+			b.end(j.node, &literals[j.from])
+			j.from++
+		}
+		first := int32(len(b.nodes))
+		for j.from < j.to {
+			text := literals[j.from].text
+			c := text[j.depth]
+			to := j.from + 1
+			for to < j.to && literals[to].text[j.depth] == c {
+				to++
+			}
+			depth := commonPrefix(text, literals[to-1].text, j.depth)
+			b.nodes[j.node].child[c>>6] |= 1 << (c & 63)
+			jobs = append(jobs, job{j.from, to, depth, int32(len(b.nodes))})
+			b.addNode(node{label: text[j.depth:depth], best: b.nodes[j.node].best}, j.node)
+			j.from = to
+		}
+		b.nodes[j.node].first = first
+	}
+}
+
+func (b *builder) addNode(nd node, parent int32) {
+	nd.wild = -1
+	for i := range min(len(nd.label), 8) {
+		nd.head |= uint64(nd.label[i]) << (8 * i)
+	}
+	b.nodes = append(b.nodes, nd)
+	b.parents = append(b.parents, parent)
+}
+
+// end records a literal at the node where its text ends.
+func (b *builder) end(i int32, l *literal) {
+	nd := &b.nodes[i]
+	switch {
+	case l.wild >= 0:
+		b.hung = append(b.hung, hung{i, l.wild})
+	case l.anchored:
+		nd.exact = l.winner.over(nd.exact)
+	default:
+		nd.best = l.winner.over(nd.best)
+	}
+}
+
+// commonPrefix returns the length of the longest prefix of a that b has too;
+// they are known to agree up to from.
+func commonPrefix(a, b string, from int) int {
+	n := min(len(a), len(b))
+	for from < n && a[from] == b[from] {
+		from++
+	}
+	return from
+}
+
+// maxListed is the number of rules with a `*` that may hang on one node of
+// the tree. Where there are more, they go into the index by fragment.
+const maxListed = 4
+
+// hangWilds hangs the rules with a `*` on the nodes of their prefixes, or
+// puts them into the index. Nodes stand after their parents.
+func (b *builder) hangWilds() {
+	if len(b.wilds) == 0 {
+		return
+	}
+	var indexed []wildRule
+	hung := b.hung // in the order of the nodes
+	for i := range b.nodes {
+		above := int32(-1)
+		if p := b.parents[i]; p >= 0 {
+			above = b.nodes[p].wild
+		}
+		b.nodes[i].wild = above
+		n := 0
+		for n < len(hung) && hung[n].node == int32(i) {
+			n++
+		}
+		if n == 0 {
+			continue
+		}
+		rules := make([]wildRule, n)
+		for k := range rules {
+			rules[k] = b.wilds[hung[k].wild]
+		}
+		hung = hung[n:]
+		if n > maxListed {
+			indexed = append(indexed, rules...)
+		} else {
+			b.list(int32(i), rules, above)
+		}
+	}
+	if len(indexed) > 0 {
+		b.grams = newGramIndex(indexed)
+	}
+}
+
+// list hangs rules on a node.
+func (b *builder) list(node int32, rules []wildRule, above int32) {
+	sortByRank(rules)
+	l := wildList{from: int32(len(b.direct)), next: above, top: rules[0].rank}
+	b.direct = append(b.direct, rules...)
+	l.to = int32(len(b.direct))
+	if above >= 0 {
+		l.top = max(l.top, b.lists[above].top)
+	}
+	b.nodes[node].wild = int32(len(b.lists))
+	b.lists = append(b.lists, l)
+}
+
+func sortByRank(rules []wildRule) {
+	slices.SortStableFunc(rules, func(x, y wildRule) int { return cmp.Compare(y.rank, x.rank) })
+}

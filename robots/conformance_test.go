@@ -1,0 +1,139 @@
+package robots
+
+import (
+	"bufio"
+	"encoding/base64"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// corpusFolder is the folder of the conformance cases, which are kept outside
+// the project; ROBOTS_CORPUS names it. Without it these tests check nothing.
+func corpusFolder(t *testing.T) (string, bool) {
+	t.Helper()
+	dir := os.Getenv("ROBOTS_CORPUS")
+	if dir == "" {
+		t.Log("ROBOTS_CORPUS is not set: no conformance cases to check")
+		return "", false
+	}
+	return dir, true
+}
+
+func readLines[T any](t *testing.T, path string) []T {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	var rows []T
+	sc := bufio.NewScanner(file)
+	sc.Buffer(nil, 16<<20)
+	for sc.Scan() {
+		var row T
+		if err := json.Unmarshal(sc.Bytes(), &row); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		rows = append(rows, row)
+	}
+	if err := sc.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// source is a robots.txt text, in base64 where B64 is set.
+type caseText struct {
+	Robots string `json:"robots"`
+	B64    bool   `json:"robots_b64"`
+}
+
+func (c caseText) bytes(t *testing.T) []byte {
+	if !c.B64 {
+		return []byte(c.Robots)
+	}
+	data, err := base64.StdEncoding.DecodeString(c.Robots)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// otherwise lists the cases of other suites that this package answers
+// otherwise, by suite and id, with the reason.
+var otherwise = map[string]string{}
+
+func TestConformanceVerdicts(t *testing.T) {
+	dir, ok := corpusFolder(t)
+	if !ok {
+		return
+	}
+	type row struct {
+		caseText
+		Agent, Path, Suite, ID, Note, Aside string
+		Allowed                             bool
+	}
+	passed, all := 0, 0
+	var views Views
+	for _, c := range readLines[row](t, filepath.Join(dir, "robots-cases.jsonl")) {
+		g := Parse(c.bytes(t)).Group(c.Agent)
+		letter := g.Match(c.Path)
+		views.Reset(c.Path, ViewOptions{})
+		both := g.MatchViews(&views)
+		all++
+		key := c.Suite + " " + c.ID
+		reason, listed := otherwise[key]
+		good := letter.Allowed == c.Allowed && (both.Allowed == c.Allowed || c.Aside == "denied-as-served")
+		switch {
+		case good && listed:
+			t.Errorf("%s: is answered as expected, but is listed as %q", key, reason)
+		case good:
+			passed++
+		case !listed:
+			t.Errorf("%s: %q for %q: Match = %v, MatchViews = %v, want %v (%s %s)\n%s",
+				key, c.Path, c.Agent, letter, both, c.Allowed, c.Note, c.Aside, c.bytes(t))
+		}
+	}
+	t.Logf("verdicts: %d of %d cases as expected", passed, all)
+}
+
+func TestConformanceRealFiles(t *testing.T) {
+	dir, ok := corpusFolder(t)
+	if !ok {
+		return
+	}
+	type row struct {
+		File, Agent, Path string
+		Allowed           bool
+	}
+	files := map[string]*File{}
+	passed, all := 0, 0
+	var views Views
+	for _, c := range readLines[row](t, filepath.Join(dir, "real-robots-probes.jsonl")) {
+		f := files[c.File]
+		if f == nil {
+			data, err := os.ReadFile(filepath.Join(dir, "real-robots", c.File))
+			if err != nil {
+				t.Fatal(err)
+			}
+			f = Parse(data)
+			files[c.File] = f
+		}
+		all++
+		g := f.Group(c.Agent)
+		v := g.Match(c.Path)
+		views.Reset(c.Path, ViewOptions{})
+		both := g.MatchViews(&views)
+		if v.Allowed != c.Allowed {
+			t.Errorf("%s: Match(%q) for %q = %v by line %d, want %v", c.File, c.Path, c.Agent, v.Allowed, v.Line(), c.Allowed)
+			continue
+		}
+		if both.Allowed != v.Allowed && !both.Allowed {
+			t.Logf("%s: %q for %q is denied as served, by line %d", c.File, c.Path, c.Agent, both.Line())
+		}
+		passed++
+	}
+	t.Logf("real files: %d of %d probes as expected", passed, all)
+}

@@ -1,0 +1,49 @@
+package robots
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Dialect is the edition of the language that a file was written for.
+type Dialect uint8
+
+const (
+	// RFC9309 is the language of RFC 9309: the longest matching rule wins,
+	// `*` and `$` are special.
+	RFC9309 Dialect = iota
+	// Koster1994 is the language of the original standard: the first matching
+	// rule wins, in the order of the file, and no octet of a path is special.
+	Koster1994
+	// Kollar1996 is the language of "Robot Exclusion Standard Revisited":
+	// as Koster1994, with several product tokens on a User-agent line and
+	// several paths on an Allow or Disallow line, separated by blanks.
+	Kollar1996
+)
+
+var dialectNames = [...]string{RFC9309: "rfc9309", Koster1994: "1994", Kollar1996: "1996"}
+
+// ParseDialect returns the dialect that s names: rfc9309, 1994 or 1996.
+func ParseDialect(s string) (Dialect, error) {
+	for d, name := range dialectNames {
+		if strings.EqualFold(s, name) {
+			return Dialect(d), nil
+		}
+	}
+	return RFC9309, fmt.Errorf("unknown robots.txt dialect %q: want rfc9309, 1994 or 1996", s)
+}
+
+// String returns the name that ParseDialect reads.
+func (d Dialect) String() string {
+	if int(d) < len(dialectNames) {
+		return dialectNames[d]
+	}
+	return fmt.Sprintf("Dialect(%d)", uint8(d))
+}
+
+// lists reports whether blanks separate several values on one line.
+func (d Dialect) lists() bool { return d == Kollar1996 }
+
+// firstMatch reports whether the first matching rule wins, and no octet of a
+// pattern is special.
+func (d Dialect) firstMatch() bool { return d != RFC9309 }

@@ -1,0 +1,126 @@
+package robots
+
+import "strings"
+
+// Directive says what a line of a robots.txt file is.
+type Directive uint8
+
+const (
+	DirectiveNone    Directive = iota // a blank line, or only a comment
+	DirectiveUnknown                  // a line that this package does not know
+	DirectiveUserAgent
+	DirectiveAllow
+	DirectiveDisallow
+	DirectiveCrawlDelay
+	DirectiveRequestRate
+	DirectiveVisitTime
+	DirectiveSitemap
+	DirectiveHost
+	DirectiveCleanParam
+	DirectiveNoindex
+	DirectiveComment
+	DirectiveRobotVersion
+	DirectiveContentSignal
+	DirectiveContentUsage
+	DirectiveLicense
+)
+
+// directiveNames holds each directive as its standard writes it.
+var directiveNames = [...]string{
+	DirectiveNone:          "",
+	DirectiveUnknown:       "unknown",
+	DirectiveUserAgent:     "User-agent",
+	DirectiveAllow:         "Allow",
+	DirectiveDisallow:      "Disallow",
+	DirectiveCrawlDelay:    "Crawl-delay",
+	DirectiveRequestRate:   "Request-rate",
+	DirectiveVisitTime:     "Visit-time",
+	DirectiveSitemap:       "Sitemap",
+	DirectiveHost:          "Host",
+	DirectiveCleanParam:    "Clean-param",
+	DirectiveNoindex:       "Noindex",
+	DirectiveComment:       "Comment",
+	DirectiveRobotVersion:  "Robot-version",
+	DirectiveContentSignal: "Content-Signal",
+	DirectiveContentUsage:  "Content-Usage",
+	DirectiveLicense:       "License",
+}
+
+// String returns the directive's standard spelling, as User-agent.
+func (d Directive) String() string {
+	if int(d) < len(directiveNames) {
+		return directiveNames[d]
+	}
+	return directiveNames[DirectiveUnknown]
+}
+
+// spellings maps each key that is understood, in lower case, to its
+// directive. The misspellings of User-agent, Disallow and Sitemap are those
+// that Google's parser accepts (google/robotstxt, robots.cc); no others are
+// taken for these, since a crawler that follows the same list would read a
+// file otherwise than this package does.
+var spellings = map[string]Directive{
+	"user-agent": DirectiveUserAgent, "useragent": DirectiveUserAgent, "user agent": DirectiveUserAgent,
+	"allow":    DirectiveAllow,
+	"disallow": DirectiveDisallow, "dissallow": DirectiveDisallow, "dissalow": DirectiveDisallow,
+	"disalow": DirectiveDisallow, "diasllow": DirectiveDisallow, "disallaw": DirectiveDisallow,
+	"crawl-delay": DirectiveCrawlDelay, "crawldelay": DirectiveCrawlDelay,
+	"crawl delay": DirectiveCrawlDelay, "crawl_delay": DirectiveCrawlDelay,
+	"request-rate": DirectiveRequestRate, "requestrate": DirectiveRequestRate,
+	"request rate": DirectiveRequestRate, "request_rate": DirectiveRequestRate,
+	"visit-time": DirectiveVisitTime, "visittime": DirectiveVisitTime,
+	"visit time": DirectiveVisitTime, "visit_time": DirectiveVisitTime,
+	"sitemap": DirectiveSitemap, "site-map": DirectiveSitemap,
+	"host":        DirectiveHost,
+	"clean-param": DirectiveCleanParam, "clean-params": DirectiveCleanParam,
+	"noindex": DirectiveNoindex, "no-index": DirectiveNoindex,
+	"comment":        DirectiveComment,
+	"robot-version":  DirectiveRobotVersion,
+	"content-signal": DirectiveContentSignal, "content-signals": DirectiveContentSignal,
+	"content-usage": DirectiveContentUsage,
+	"license":       DirectiveLicense,
+}
+
+const maxSpelling = 16
+
+// lookupDirective returns the directive of a key, and whether the key is its
+// standard spelling but for case.
+func lookupDirective(key string) Directive {
+	var buf [maxSpelling]byte
+	if len(key) > len(buf) {
+		return DirectiveUnknown
+	}
+	for i := range len(key) {
+		buf[i] = lower(key[i])
+	}
+	if d, ok := spellings[string(buf[:len(key)])]; ok {
+		return d
+	}
+	return DirectiveUnknown
+}
+
+// standardSpelling reports whether key is the standard's own spelling of d,
+// in whatever case.
+func standardSpelling(key string, d Directive) bool {
+	return strings.EqualFold(key, d.String())
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+// lowerASCII returns s with its ASCII letters in lower case, all other octets
+// as they are.
+func lowerASCII(s string) string {
+	for i := range len(s) {
+		if lower(s[i]) != s[i] {
+			b := []byte(s)
+			foldASCII(b)
+			return string(b)
+		}
+	}
+	return s
+}

@@ -1,0 +1,137 @@
+package robots
+
+import (
+	"slices"
+	"strings"
+)
+
+// File is a robots.txt file. It does not change after Parse; all methods are
+// safe for concurrent use, and the slices that they return must not be
+// changed.
+type File struct {
+	text        string
+	dialect     Dialect
+	truncated   bool
+	star        *Group
+	named       map[string]*Group
+	tokens      []string
+	sitemaps    []Sitemap
+	hosts       []Host
+	licenses    []License
+	cleanParams []CleanParam
+	fields      []Field // outside any group
+}
+
+// Bytes returns a copy of the octets that were read, which are all of the
+// file unless it is Truncated.
+func (f *File) Bytes() []byte { return []byte(f.text) }
+
+// Size returns the number of octets that were read.
+func (f *File) Size() int { return len(f.text) }
+
+// Dialect returns the dialect that the file was read in.
+func (f *File) Dialect() Dialect { return f.dialect }
+
+// Truncated reports whether the file was larger than the limit, so that its
+// end was not read.
+func (f *File) Truncated() bool { return f.truncated }
+
+// Named returns the group that a product token has of its own, nil if it has
+// none. The token is compared without regard to case and version, first with the tokens
+// of the User-agent lines, then, where none is the same, with the first word
+// of each. It is never the group of `*`. It allocates nothing.
+func (f *File) Named(token string) *Group {
+	if i := strings.IndexByte(token, '/'); i >= 0 {
+		token = strings.TrimRight(token[:i], " ")
+	}
+	var buf [maxToken]byte
+	if len(token) == 0 || len(token) > len(buf) || len(f.named) == 0 {
+		return nil
+	}
+	for i := range len(token) {
+		buf[i] = lower(token[i])
+	}
+	return f.named[string(buf[:len(token)])]
+}
+
+// maxToken is the length in octets of the longest product token.
+const maxToken = 128
+
+// Star returns the group of `*`, which is for all crawlers that no other
+// group is for, nil if there is none.
+func (f *File) Star() *Group { return f.star }
+
+// Group returns the group of the first of the tokens that has one, else that
+// of `*`, else nil. The tokens are a crawler's product tokens in the order in
+// which its operator says that it obeys them, as Googlebot-Image, Googlebot.
+func (f *File) Group(tokens ...string) *Group {
+	for _, token := range tokens {
+		if g := f.Named(token); g != nil {
+			return g
+		}
+	}
+	return f.star
+}
+
+// Groups returns all groups in the order of the file, those of `*` included.
+// Crawlers with the same rules and limits share one.
+func (f *File) Groups() []*Group {
+	var all []*Group
+	seen := map[*Group]bool{}
+	add := func(g *Group) {
+		if g != nil && !seen[g] {
+			seen[g] = true
+			all = append(all, g)
+		}
+	}
+	add(f.star)
+	for _, t := range f.tokens {
+		add(f.Named(t))
+	}
+	slices.SortStableFunc(all, func(a, b *Group) int { return a.line - b.line })
+	return all
+}
+
+// Tokens returns the product tokens that User-agent lines name, as written
+// but without versions (see ProductToken), without `*` and without repeats.
+func (f *File) Tokens() []string { return f.tokens }
+
+// Sitemaps returns the Sitemap lines.
+func (f *File) Sitemaps() []Sitemap { return f.sitemaps }
+
+// Hosts returns the Host lines; where there are several, the last counts.
+func (f *File) Hosts() []Host { return f.hosts }
+
+// Licenses returns the License lines.
+func (f *File) Licenses() []License { return f.licenses }
+
+// CleanParams returns the Clean-param lines.
+func (f *File) CleanParams() []CleanParam { return f.cleanParams }
+
+// Fields returns the lines before the first User-agent line that are neither
+// rules nor one of the above, unknown ones included.
+func (f *File) Fields() []Field { return f.fields }
+
+// ContentSignals returns the Content-Signal lines before the first
+// User-agent line, which speak to all crawlers.
+func (f *File) ContentSignals() []ContentSignal {
+	var l limits
+	for i := range f.fields {
+		if f.fields[i].Directive == DirectiveContentSignal {
+			l.add(&f.fields[i])
+		}
+	}
+	return l.signals
+}
+
+// ContentUsage returns the Content-Usage lines before the first User-agent
+// line, which speak to all crawlers.
+func (f *File) ContentUsage() []ContentUsage {
+	var l limits
+	for i := range f.fields {
+		if f.fields[i].Directive == DirectiveContentUsage {
+			l.add(&f.fields[i])
+		}
+	}
+	return l.usages
+}

@@ -1,0 +1,154 @@
+package robots
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var seeds = []string{
+	"",
+	"\xef\xbb\xbfUser-agent: *\r\nDisallow: /a # b\r\n\r\nAllow: /a/b$\rSitemap: https://x.test/s.xml",
+	"User-agent: Sogou web spider\nUser-agent: sogou/4.0\nuser agent * \nDissallow /x y\nDisallow /x\nCrawl-delay: 0.5\n",
+	"User-agent: a\nCrawl-delay: 1\nUser-agent: b\nRequest-rate: 1/10m 1300-1659\nVisit-time: 0600 0845\nNoindex: /n*\n",
+	"User-agent: *\nContent-Signal: search=yes, ai-train=no\nContent-Usage: /p train-ai=n\nClean-param: a&b /p\nHost: x\n",
+	"Disallow: /before\nUser-agent:\nDisallow: /none\nUser-agent: Mozilla/5.0 (compatible; x)\nDisallow:\n\n\n\x00\xff",
+	"<html><body>User-agent: *<br>Disallow: /</body></html>",
+}
+
+func FuzzParse(f *testing.F) {
+	for _, s := range seeds {
+		f.Add([]byte(s), uint8(0))
+		f.Add([]byte(s), uint8(2))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, dialect uint8) {
+		d := Dialect(dialect % 3)
+		file := Parse(data, WithDialect(d))
+		if !file.Truncated() && !bytes.Equal(file.Bytes(), data) {
+			t.Fatal("the file does not print as it was read")
+		}
+		lines := checkLines(t, file)
+		for _, g := range file.Groups() {
+			checkGroup(t, file, g, lines)
+		}
+		for _, token := range file.Tokens() {
+			if file.Named(token) == nil {
+				t.Fatalf("token %q has no group", token)
+			}
+		}
+		again := Parse(file.Bytes(), WithDialect(d))
+		if !slices.Equal(file.Tokens(), again.Tokens()) || !slices.Equal(file.Star().Rules(), again.Star().Rules()) {
+			t.Fatal("parsed again it is another file")
+		}
+		half := Parse(data, WithDialect(d), WithMaxSize(len(data)/2))
+		if !strings.HasPrefix(string(data), string(half.Bytes())) || len(half.Bytes()) > len(data)/2 {
+			t.Fatal("WithMaxSize is not kept")
+		}
+	})
+}
+
+// checkLines holds that the lines of a file, one after the other, are the
+// file, and that each key and value stands where its line says.
+func checkLines(t *testing.T, file *File) []Line {
+	t.Helper()
+	var text strings.Builder
+	var lines []Line
+	for l := range file.Lines() {
+		if l.Offset != text.Len() || l.Number != len(lines)+1 {
+			t.Fatalf("line %d at %d, want line %d at %d", l.Number, l.Offset, len(lines)+1, text.Len())
+		}
+		if strings.ContainsAny(l.Raw, "\r\n") {
+			t.Fatalf("line %d contains a line ending: %q", l.Number, l.Raw)
+		}
+		if !strings.HasPrefix(l.Raw[l.KeyCol:], l.Key) || !strings.HasPrefix(l.Raw[l.ValueCol:], l.Value) {
+			t.Fatalf("line %d: key %q or value %q is not at its column in %q", l.Number, l.Key, l.Value, l.Raw)
+		}
+		text.WriteString(l.Raw + l.Ending)
+		lines = append(lines, l)
+	}
+	if text.String() != string(file.Bytes()) {
+		t.Fatal("the lines are not the file")
+	}
+	return lines
+}
+
+func checkGroup(t *testing.T, file *File, g *Group, lines []Line) {
+	t.Helper()
+	last := 0
+	for _, r := range g.Rules() {
+		if r.Line < last || r.Line > len(lines) {
+			t.Fatalf("rule %v of line %d after line %d", r, r.Line, last)
+		}
+		last = r.Line
+		l := lines[r.Line-1]
+		if r.Allow != (l.Directive == DirectiveAllow) || !strings.Contains(l.Value, r.Pattern) {
+			t.Fatalf("rule %v is not line %q", r, l.Raw)
+		}
+	}
+	for _, target := range []string{"/", "/a/b", "/x%2fy?z", "//../" + g.Token()} {
+		if v := g.Match(target); v.Rule != nil && v.Allowed != v.Rule.Allow {
+			t.Fatalf("Match(%q) = %v by %v", target, v.Allowed, v.Rule)
+		}
+	}
+	if d, ok := g.CrawlDelay(); ok && d.Delay < 0 {
+		t.Fatalf("Crawl-delay %v", d)
+	}
+	for _, r := range g.RequestRates() {
+		if r.Requests < 1 || r.Per <= 0 {
+			t.Fatalf("Request-rate %v", r)
+		}
+	}
+}
+
+func FuzzViews(f *testing.F) {
+	for _, s := range []string{"/", "//a/../b", "/%2e%2e/%2fa?b=%2f", "http://u@h/x;y=1", "http:a/b", "*", "/a%", "/\xff\x00\\"} {
+		f.Add(s, uint8(0))
+		f.Add(s, uint8(7))
+	}
+	f.Fuzz(func(t *testing.T, target string, o uint8) {
+		options := ViewOptions{FoldCase: o&1 != 0, StripParams: o&2 != 0, DecodeTwice: o&4 != 0}
+		var v Views
+		v.Reset(target, options)
+		if !v.differ {
+			v.served = v.first
+		}
+		checkCanonical(t, v.first.target)
+		checkCanonical(t, v.served.target)
+		path, _, _ := strings.Cut(v.served.target, "?")
+		if strings.Contains(path, "//") || strings.Contains(path+"/", "/./") || strings.Contains(path+"/", "/../") {
+			t.Fatalf("%q is served as %q", target, path)
+		}
+		served := strings.Clone(v.served.target)
+		if options == (ViewOptions{}) {
+			v.Reset(served, options)
+			if v.differ || v.first.target != served {
+				t.Fatalf("%q as served is not canonical: %q, %q", served, v.first.target, v.served.target)
+			}
+		}
+		// The slow way gives the same as the quick one.
+		v.Reset(target, options)
+		first, literal := strings.Clone(v.first.target), strings.Clone(v.first.literal)
+		v.resetSlow(target, options)
+		if v.first.target != first || v.first.literal != literal {
+			t.Fatalf("%q: quick %q, slow %q", target, first, v.first.target)
+		}
+	})
+}
+
+func checkCanonical(t *testing.T, s string) {
+	t.Helper()
+	if !strings.HasPrefix(s, "/") {
+		t.Fatalf("%q does not start with a slash", s)
+	}
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] >= 0x7f || s[i] == '#' {
+			t.Fatalf("%q is not canonical at %d", s, i)
+		}
+		if s[i] == '%' {
+			if _, ok := unescape(s, i); !ok {
+				t.Fatalf("%q has an invalid escape at %d", s, i)
+			}
+		}
+	}
+}

@@ -1,0 +1,371 @@
+package robots
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// Rule is an Allow or Disallow line. (A Noindex line is one whose Allow is
+// false.)
+type Rule struct {
+	Allow   bool
+	Pattern string // as written
+	Line    int    // from 1
+}
+
+// String writes the rule as a line of robots.txt.
+func (r Rule) String() string {
+	if r.Allow {
+		return "Allow: " + r.Pattern
+	}
+	return "Disallow: " + r.Pattern
+}
+
+// Verdict is what the rules of a group say on one request target.
+type Verdict struct {
+	Allowed bool
+	Rule    *Rule // the rule that decided; nil if none matched
+}
+
+// Line returns the line of the rule that decided, 0 if none matched.
+func (v Verdict) Line() int {
+	if v.Rule == nil {
+		return 0
+	}
+	return v.Rule.Line
+}
+
+// Group is what a file says to one crawler: all that stands below the
+// User-agent lines with its token (RFC 9309, section 2.2.1). The nil *Group
+// is what it says to a crawler that no group is for: everything is allowed,
+// and there are no limits.
+//
+// All methods are safe for concurrent use. Slices that they return must not
+// be changed.
+type Group struct {
+	tokens  []string
+	line    int
+	rules   []*ruleset // one, but for the files that units.go tells of
+	noindex []*ruleset
+	units   []*unit
+	limits
+}
+
+// limits is what the lines of a group say apart from its rules.
+type limits struct {
+	delays  []CrawlDelay
+	rates   []RequestRate
+	visits  []VisitTime
+	signals []ContentSignal
+	usages  []ContentUsage
+}
+
+// maxLimits bounds how many lines of each kind a group keeps; the first count.
+const maxLimits = 16
+
+// Token returns the group's token as its User-agent line has it, without a
+// version: "*" for the group of all other crawlers, "" for the nil Group.
+func (g *Group) Token() string {
+	if g == nil {
+		return ""
+	}
+	return g.tokens[0]
+}
+
+// Tokens returns the tokens of all crawlers that have just the same rules and
+// limits as this one, since they share the User-agent lines.
+func (g *Group) Tokens() []string {
+	if g == nil {
+		return nil
+	}
+	return g.tokens
+}
+
+// Line returns the line of the group's first User-agent line, 0 for the nil
+// Group.
+func (g *Group) Line() int {
+	if g == nil {
+		return 0
+	}
+	return g.line
+}
+
+// Rules returns the group's rules in the order of the file.
+func (g *Group) Rules() []Rule {
+	if g == nil {
+		return nil
+	}
+	return joinRules(g.rules)
+}
+
+// NoindexRules returns the patterns of the group's Noindex lines.
+func (g *Group) NoindexRules() []Rule {
+	if g == nil {
+		return nil
+	}
+	return joinRules(g.noindex)
+}
+
+func joinRules(sets []*ruleset) []Rule {
+	switch len(sets) {
+	case 0:
+		return nil
+	case 1:
+		return sets[0].rules
+	}
+	var all []Rule
+	for _, s := range sets {
+		all = append(all, s.rules...)
+	}
+	slices.SortStableFunc(all, func(a, b Rule) int { return a.Line - b.Line })
+	return all
+}
+
+// CrawlDelay returns the group's Crawl-delay; malformed values count as
+// absent. Where there are several, parsers differ on which counts, so it is
+// the shortest: a crawler that obeys any of them obeys this one.
+func (g *Group) CrawlDelay() (CrawlDelay, bool) {
+	if g == nil || len(g.delays) == 0 {
+		return CrawlDelay{}, false
+	}
+	return g.delays[0], true
+}
+
+// RequestRates returns the group's Request-rate lines, which all apply, each
+// in its window.
+func (g *Group) RequestRates() []RequestRate {
+	if g == nil {
+		return nil
+	}
+	return g.rates
+}
+
+// VisitTimes returns the group's Visit-time lines: crawlers may come in any
+// of the windows.
+func (g *Group) VisitTimes() []VisitTime {
+	if g == nil {
+		return nil
+	}
+	return g.visits
+}
+
+// ContentSignals returns the group's Content-Signal lines.
+func (g *Group) ContentSignals() []ContentSignal {
+	if g == nil {
+		return nil
+	}
+	return g.signals
+}
+
+// ContentUsage returns the group's Content-Usage lines.
+func (g *Group) ContentUsage() []ContentUsage {
+	if g == nil {
+		return nil
+	}
+	return g.usages
+}
+
+// Fields returns the lines of the group that are no rules, unknown ones
+// included, in the order of the file. Lines that speak to all crawlers
+// (Sitemap, Host, License) are not among them.
+func (g *Group) Fields() []Field {
+	if g == nil {
+		return nil
+	}
+	if len(g.units) == 1 {
+		return g.units[0].fields
+	}
+	var all []Field
+	for _, u := range g.units {
+		all = append(all, u.fields...)
+	}
+	slices.SortStableFunc(all, func(a, b Field) int { return a.Line - b.Line })
+	return all
+}
+
+// Match returns the verdict on a request target by the letter of RFC 9309,
+// section 2.2.2: the longest matching rule decides, /robots.txt is always
+// allowed. The target is a path with its query, as requested; Views.Reset
+// tells which other forms are understood.
+func (g *Group) Match(target string) Verdict {
+	if g == nil || len(g.rules) == 0 {
+		return Verdict{Allowed: true}
+	}
+	if isPlain(target) {
+		s := subject{target, target}
+		return g.verdict(&s, false)
+	}
+	v := viewsPool.Get().(*Views)
+	defer viewsPool.Put(v)
+	v.Reset(target, ViewOptions{})
+	verdict := g.verdict(&v.first, false)
+	v.release()
+	return verdict
+}
+
+// MatchViews returns the verdict on both views of a request target: what is
+// disallowed in either is disallowed, by the rule that says so.
+func (g *Group) MatchViews(v *Views) Verdict {
+	if g == nil || len(g.rules) == 0 {
+		return Verdict{Allowed: true}
+	}
+	verdict := g.verdict(&v.first, false)
+	if v.differ && verdict.Allowed {
+		if served := g.verdict(&v.served, v.fold); !served.Allowed || verdict.Rule == nil {
+			return served
+		}
+	}
+	return verdict
+}
+
+func (g *Group) verdict(s *subject, fold bool) Verdict {
+	r := decide(g.rules, s, fold)
+	if r == nil || r.Allow {
+		return Verdict{Allowed: true, Rule: r}
+	}
+	if s.isRobots() {
+		return Verdict{Allowed: true}
+	}
+	return Verdict{Rule: r}
+}
+
+// Noindex returns the Noindex line that holds for a request target, by the
+// letter as Match has it.
+func (g *Group) Noindex(target string) (Rule, bool) {
+	if g == nil || len(g.noindex) == 0 {
+		return Rule{}, false
+	}
+	v := viewsPool.Get().(*Views)
+	defer viewsPool.Put(v)
+	v.Reset(target, ViewOptions{})
+	r := decide(g.noindex, &v.first, false)
+	v.release()
+	if r == nil {
+		return Rule{}, false
+	}
+	return *r, true
+}
+
+// NoindexViews returns the Noindex line that holds for a request target in
+// either view, nil for none.
+func (g *Group) NoindexViews(v *Views) *Rule {
+	if g == nil || len(g.noindex) == 0 {
+		return nil
+	}
+	r := decide(g.noindex, &v.first, false)
+	if r == nil && v.differ {
+		r = decide(g.noindex, &v.served, v.fold)
+	}
+	return r
+}
+
+var viewsPool = sync.Pool{New: func() any { return new(Views) }}
+
+// ruleset is a list of rules and what they compile to.
+type ruleset struct {
+	dialect Dialect
+	rules   []Rule
+	matcher *matcher
+	folded  atomic.Pointer[matcher] // the same without regard to case, once it was asked for
+}
+
+func newRuleset(d Dialect, rules []Rule) *ruleset {
+	s := &ruleset{dialect: d, rules: rules}
+	s.matcher = s.compile(false)
+	return s
+}
+
+func (s *ruleset) compile(fold bool) *matcher {
+	return compileRules(s.dialect, fold, len(s.rules), func(i int) source {
+		return source{s.rules[i].Pattern, s.rules[i].Allow}
+	})
+}
+
+// fold returns the matcher that does not regard case.
+func (s *ruleset) fold() *matcher {
+	if m := s.folded.Load(); m != nil {
+		return m
+	}
+	s.folded.CompareAndSwap(nil, s.compile(true))
+	return s.folded.Load()
+}
+
+// decide returns the rule of the set that decides on t, and its rank.
+func (s *ruleset) decide(t *subject, fold bool) (*Rule, uint32) {
+	m := s.matcher
+	if fold {
+		m = s.fold()
+	}
+	w := m.match(t)
+	if w.rank == 0 {
+		return nil, 0
+	}
+	return &s.rules[w.rule], w.rank
+}
+
+// decide returns the rule among all sets that decides on t.
+func decide(sets []*ruleset, t *subject, fold bool) *Rule {
+	best, top := sets[0].decide(t, fold)
+	for _, set := range sets[1:] {
+		if r, rank := set.decide(t, fold); rank > top {
+			best, top = r, rank
+		}
+	}
+	return best
+}
+
+func (l *limits) add(fd *Field) {
+	line := Line{Value: fd.Value, Number: fd.Line}
+	switch fd.Directive {
+	case DirectiveCrawlDelay:
+		if d, ok := parseCrawlDelay(fd.Value); ok {
+			l.addDelay(CrawlDelay{Delay: d, Line: fd.Line})
+		}
+	case DirectiveRequestRate:
+		if r, ok := parseRequestRate(fd.Value); ok && len(l.rates) < maxLimits {
+			r.Line = fd.Line
+			l.rates = append(l.rates, r)
+		}
+	case DirectiveVisitTime:
+		if w, ok := parseWindow(fd.Value); ok && len(l.visits) < maxLimits {
+			l.visits = append(l.visits, VisitTime{Window: w, Line: fd.Line})
+		}
+	case DirectiveContentSignal:
+		if c, ok := parseContentSignal(&line); ok && len(l.signals) < maxLimits {
+			l.signals = append(l.signals, c)
+		}
+	case DirectiveContentUsage:
+		if c, ok := parseContentUsage(&line); ok && len(l.usages) < maxLimits {
+			l.usages = append(l.usages, c)
+		}
+	}
+}
+
+// addDelay keeps the shortest delay.
+func (l *limits) addDelay(d CrawlDelay) {
+	if len(l.delays) == 0 {
+		l.delays = []CrawlDelay{d}
+	} else if d.Delay < l.delays[0].Delay {
+		l.delays[0] = d
+	}
+}
+
+// merge adds the limits of another unit of the same group.
+func (l *limits) merge(o *limits) {
+	for _, d := range o.delays {
+		l.addDelay(d)
+	}
+	l.rates = joinLimits(l.rates, o.rates)
+	l.visits = joinLimits(l.visits, o.visits)
+	l.signals = joinLimits(l.signals, o.signals)
+	l.usages = joinLimits(l.usages, o.usages)
+}
+
+func joinLimits[T any](a, b []T) []T {
+	b = b[:min(len(b), maxLimits-len(a))]
+	if len(b) == 0 {
+		return a
+	}
+	return slices.Concat(a, b)
+}

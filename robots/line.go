@@ -1,0 +1,172 @@
+package robots
+
+import (
+	"iter"
+	"strings"
+)
+
+// Line is one line of a robots.txt file. Raw and Ending of all lines, one
+// after the other, are the file.
+type Line struct {
+	Number    int       // from 1; a CR, a LF and a CRLF each end a line
+	Offset    int       // octets before the line
+	Raw       string    // the line without its ending
+	Ending    string    // "\n", "\r\n", "\r", or "" at the end of the file
+	Directive Directive // what the line is
+	Key       string    // as written, trimmed; "" where Directive is None
+	Value     string    // as written, without comment, trimmed
+	KeyCol    int       // octets of Raw before Key
+	ValueCol  int       // octets of Raw before Value
+	HasColon  bool      // a colon separates key and value
+}
+
+// Lines goes through the lines of the file.
+func (f *File) Lines() iter.Seq[Line] {
+	return func(yield func(Line) bool) {
+		sc := lineScanner{text: f.text}
+		for sc.next() {
+			if !yield(sc.line) {
+				return
+			}
+		}
+	}
+}
+
+const byteOrderMark = "\xef\xbb\xbf"
+
+// lineScanner cuts a text into lines. It looks at each octet a bounded
+// number of times, whichever line endings the text has.
+type lineScanner struct {
+	text       string
+	pos        int
+	nextCR     int // position of the first CR at or after pos
+	nextLF     int
+	positioned bool
+	line       Line
+}
+
+func (sc *lineScanner) next() bool {
+	if sc.pos >= len(sc.text) {
+		return false
+	}
+	if !sc.positioned {
+		sc.nextCR, sc.nextLF = -1, -1
+		sc.positioned = true
+	}
+	if sc.nextCR < sc.pos {
+		sc.nextCR = sc.find('\r')
+	}
+	if sc.nextLF < sc.pos {
+		sc.nextLF = sc.find('\n')
+	}
+	end := min(sc.nextCR, sc.nextLF)
+	after := min(end+1, len(sc.text))
+	if end == sc.nextCR && sc.nextLF == end+1 && sc.nextLF < len(sc.text) {
+		after = end + 2
+	}
+	l := &sc.line
+	*l = Line{
+		Number: l.Number + 1,
+		Offset: sc.pos,
+		Raw:    sc.text[sc.pos:end],
+		Ending: sc.text[end:after],
+	}
+	sc.pos = after
+	l.split()
+	return true
+}
+
+func (sc *lineScanner) find(c byte) int {
+	if i := strings.IndexByte(sc.text[sc.pos:], c); i >= 0 {
+		return sc.pos + i
+	}
+	return len(sc.text)
+}
+
+// split finds key, value and directive of the line.
+func (l *Line) split() {
+	start := 0
+	if l.Offset == 0 {
+		start = bomLen(l.Raw)
+	}
+	end := len(l.Raw)
+	if i := strings.IndexByte(l.Raw, '#'); i >= 0 {
+		end = i
+	}
+	start, end = trimRange(l.Raw, start, end)
+	if start == end {
+		l.KeyCol = start
+		return
+	}
+	s := l.Raw[start:end]
+	l.KeyCol = start
+	colon := strings.IndexByte(s, ':')
+	if colon >= 0 {
+		l.HasColon = true
+		from, to := trimRange(l.Raw, start, start+colon)
+		l.Key = l.Raw[from:to]
+		from, to = trimRange(l.Raw, start+colon+1, end)
+		l.Value, l.ValueCol = l.Raw[from:to], from
+		l.Directive = lookupDirective(l.Key)
+		if l.Directive != DirectiveUnknown {
+			return
+		}
+	}
+	l.splitAtBlank(start, end, colon >= 0)
+}
+
+// splitAtBlank reads a line without its colon, as Google's parser does where
+// the line is exactly two words. A colon within the value (Sitemap
+// https://…) is allowed only to lines that decide no verdict: Google's
+// parser would read a rule at that colon.
+func (l *Line) splitAtBlank(start, end int, colon bool) {
+	s := l.Raw[start:end]
+	blank := strings.IndexAny(s, " \t")
+	if blank > 0 {
+		from, to := trimRange(l.Raw, start+blank, end)
+		value := l.Raw[from:to]
+		d := lookupDirective(s[:blank])
+		decides := d == DirectiveUserAgent || d == DirectiveAllow || d == DirectiveDisallow
+		if d != DirectiveUnknown && !strings.ContainsAny(value, " \t") && !(colon && decides) {
+			l.Directive, l.Key, l.Value, l.ValueCol = d, s[:blank], value, from
+			l.HasColon = false
+			return
+		}
+	}
+	l.Directive = DirectiveUnknown
+	if !colon {
+		l.Key, l.Value, l.ValueCol = s, "", end
+	}
+}
+
+// trimmed returns the line from its key on, without the blanks at its end.
+func (l *Line) trimmed() string {
+	from, to := trimRange(l.Raw, l.KeyCol, len(l.Raw))
+	return l.Raw[from:to]
+}
+
+// blank reports whether the line has nothing on it, no comment either.
+func (l *Line) blank() bool { return l.Directive == DirectiveNone && l.trimmed() == "" }
+
+// bomLen returns the length of the byte order mark that s starts with; a part
+// of one counts too, where a text begins with it.
+func bomLen(s string) int {
+	n := 0
+	for n < len(byteOrderMark) && n < len(s) && s[n] == byteOrderMark[n] {
+		n++
+	}
+	return n
+}
+
+// trimRange returns the bounds of s[from:to] without the blanks at its ends.
+func trimRange(s string, from, to int) (int, int) {
+	for from < to && isBlank(s[from]) {
+		from++
+	}
+	for from < to && isBlank(s[to-1]) {
+		to--
+	}
+	return from, to
+}
+
+func isBlank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }

@@ -1,0 +1,221 @@
+package robots
+
+import (
+	"bytes"
+	"strings"
+)
+
+// MaxSize is how many octets of a file are read unless WithMaxSize says
+// otherwise: what RFC 9309, section 2.5 has crawlers read at least.
+const MaxSize = 500 << 10
+
+// Option is an option of Parse.
+type Option func(*options)
+
+type options struct {
+	dialect Dialect
+	maxSize int
+}
+
+// WithDialect has Parse read a file as its dialect has it.
+func WithDialect(d Dialect) Option {
+	return func(o *options) { o.dialect = d }
+}
+
+// WithMaxSize has Parse read at most n octets. A line that the limit cuts is
+// not read either: half a path would be another rule.
+func WithMaxSize(n int) Option {
+	return func(o *options) { o.maxSize = max(n, 0) }
+}
+
+// Parse reads a robots.txt file. It never fails: lines that it cannot use do
+// nothing (RFC 9309, section 2.2: parseable lines are used). It copies what it
+// keeps of data. Time and memory are proportional to the size of data.
+func Parse(data []byte, opts ...Option) *File {
+	o := options{maxSize: MaxSize}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	f := &File{dialect: o.dialect}
+	if len(data) > o.maxSize {
+		f.truncated = true
+		next := data[o.maxSize]
+		data = data[:o.maxSize]
+		if next != '\n' && next != '\r' {
+			data = data[:bytes.LastIndexAny(data, "\r\n")+1]
+		}
+	}
+	f.text = string(data)
+	p := parser{file: f, agents: map[string]int32{}}
+	sc := lineScanner{text: f.text}
+	for sc.next() {
+		p.line(&sc.line)
+	}
+	p.finish()
+	return f
+}
+
+// parser collects the lines of a file. What it collects is in a few flat
+// lists; blocks and runs are ranges of these.
+type parser struct {
+	file   *File
+	agents map[string]int32 // token in lower case → index in names
+	names  []agent
+	refs   []ref // one for each token of a User-agent line
+	rules  []Rule
+	fields []Field
+	blocks []block // RFC 9309's groups, as they stand in the file
+	runs   []block // fields, and the User-agent lines right before them
+	open   bool    // the last block still takes User-agent lines
+	inRun  bool    // so does the last run
+}
+
+// agent is a token that a User-agent line names. Token 0 is `*`.
+type agent struct {
+	name   string // as first written
+	line   int    // of the first User-agent line
+	strong bool   // some line names it by itself, not as its first word
+}
+
+// ref is what one User-agent line names: the token and its first word, if
+// that is another.
+type ref struct{ token, word int32 }
+
+// block is a range of refs and the range of rules or fields that follow them.
+type block struct{ refs, items [2]int }
+
+const starAgent = 0
+
+func (p *parser) line(l *Line) {
+	switch l.Directive {
+	case DirectiveNone:
+	case DirectiveUserAgent:
+		p.userAgent(l)
+	case DirectiveAllow, DirectiveDisallow:
+		p.rule(l)
+	default:
+		p.field(l)
+	}
+}
+
+func (p *parser) userAgent(l *Line) {
+	if !p.open {
+		p.blocks = append(p.blocks, block{refs: [2]int{len(p.refs), 0}, items: [2]int{len(p.rules), 0}})
+		p.open, p.inRun = true, false
+	}
+	if !p.inRun {
+		p.runs = append(p.runs, block{refs: [2]int{len(p.refs), 0}, items: [2]int{len(p.fields), 0}})
+		p.inRun = true
+	}
+	if p.file.dialect.lists() {
+		for v := range strings.FieldsSeq(l.Value) {
+			p.refer(v, l.Number)
+		}
+	} else {
+		p.refer(l.Value, l.Number)
+	}
+	p.extend()
+}
+
+// extend has the last block and the last run take all that was read so far.
+func (p *parser) extend() {
+	if n := len(p.blocks); n > 0 {
+		b := &p.blocks[n-1]
+		if p.open {
+			b.refs[1] = len(p.refs)
+		}
+		b.items[1] = len(p.rules)
+	}
+	if n := len(p.runs); n > 0 {
+		r := &p.runs[n-1]
+		if p.inRun {
+			r.refs[1] = len(p.refs)
+		}
+		r.items[1] = len(p.fields)
+	}
+}
+
+// refer records that a User-agent line names value.
+func (p *parser) refer(value string, line int) {
+	token := ProductToken(value)
+	if token == "" {
+		return
+	}
+	r := ref{token: p.agent(token, line, true), word: -1}
+	if word := leadingWord(token); word != "" && len(word) < len(token) {
+		r.word = p.agent(word, line, false)
+	}
+	p.refs = append(p.refs, r)
+}
+
+func (p *parser) agent(token string, line int, strong bool) int32 {
+	if len(p.names) == 0 {
+		p.names = append(p.names, agent{name: "*"})
+	}
+	id := int32(starAgent)
+	if token != "*" {
+		key := lowerASCII(token)
+		var ok bool
+		if id, ok = p.agents[key]; !ok {
+			id = int32(len(p.names))
+			p.agents[key] = id
+			p.names = append(p.names, agent{name: token, line: line})
+		}
+	}
+	a := &p.names[id]
+	if strong && !a.strong {
+		a.strong, a.name, a.line = true, token, line
+	}
+	return id
+}
+
+func (p *parser) rule(l *Line) {
+	if len(p.blocks) == 0 {
+		return // RFC 9309, section 2.2.2: rules before any User-agent do nothing
+	}
+	p.open, p.inRun = false, false
+	allow := l.Directive == DirectiveAllow
+	if p.file.dialect.lists() {
+		for v := range strings.FieldsSeq(l.Value) {
+			p.rules = append(p.rules, Rule{Allow: allow, Pattern: v, Line: l.Number})
+		}
+	} else if l.Value != "" {
+		p.rules = append(p.rules, Rule{Allow: allow, Pattern: l.Value, Line: l.Number})
+	}
+	p.extend()
+}
+
+func (p *parser) field(l *Line) {
+	fd := Field{Directive: l.Directive, Key: l.Key, Value: l.Value, Line: l.Number}
+	f := p.file
+	switch l.Directive {
+	case DirectiveSitemap:
+		if l.Value != "" {
+			f.sitemaps = append(f.sitemaps, Sitemap{URL: l.Value, Line: l.Number})
+		}
+		return
+	case DirectiveHost:
+		if l.Value != "" {
+			f.hosts = append(f.hosts, Host{Name: l.Value, Line: l.Number})
+		}
+		return
+	case DirectiveLicense:
+		if l.Value != "" {
+			f.licenses = append(f.licenses, License{URL: l.Value, Line: l.Number})
+		}
+		return
+	case DirectiveCleanParam:
+		if c, ok := parseCleanParam(l); ok {
+			f.cleanParams = append(f.cleanParams, c)
+		}
+	}
+	if len(p.runs) == 0 {
+		f.fields = append(f.fields, fd)
+		return
+	}
+	if l.Directive != DirectiveUnknown {
+		p.inRun = false
+	}
+	p.fields = append(p.fields, fd)
+	p.extend()
+}

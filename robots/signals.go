@@ -1,0 +1,124 @@
+package robots
+
+import "strings"
+
+// Sitemap is a Sitemap line. It speaks to all crawlers, wherever it stands.
+type Sitemap struct {
+	URL  string // as written
+	Line int
+}
+
+// Host is a Host line, by which a site names its main mirror.
+type Host struct {
+	Name string // as written
+	Line int
+}
+
+// License is a License line (RSL 1.0): the address of the site's licence.
+type License struct {
+	URL  string // as written
+	Line int
+}
+
+// CleanParam is a Clean-param line: query parameters that do not change what
+// a path below Path answers. It speaks to all crawlers, wherever it stands.
+type CleanParam struct {
+	Params []string
+	Path   string // as written, "" for all
+	Line   int
+}
+
+// Field is a line that is no rule, Key and Value as written.
+type Field struct {
+	Directive Directive
+	Key       string
+	Value     string
+	Line      int
+}
+
+// Preference is one key=value of a Content-Signal or Content-Usage line, as
+// written.
+type Preference struct {
+	Key, Value string
+}
+
+// ContentSignal is a Content-Signal line, as `search=yes, ai-train=no`.
+// Unknown keys are kept.
+type ContentSignal struct {
+	Signals []Preference
+	Value   string // as written
+	Line    int
+}
+
+// Get returns the value of a key, without regard to case; the last one counts.
+func (c ContentSignal) Get(key string) (string, bool) { return lastPreference(c.Signals, key) }
+
+// ContentUsage is a Content-Usage line (AIPREF), as `/path train-ai=n`.
+type ContentUsage struct {
+	Path        string // as written, "" for all
+	Preferences []Preference
+	Value       string // as written
+	Line        int
+}
+
+// Get returns the value of a key, without regard to case; the last one counts.
+func (c ContentUsage) Get(key string) (string, bool) { return lastPreference(c.Preferences, key) }
+
+func lastPreference(list []Preference, key string) (string, bool) {
+	for i := len(list) - 1; i >= 0; i-- {
+		if strings.EqualFold(list[i].Key, key) {
+			return list[i].Value, true
+		}
+	}
+	return "", false
+}
+
+// maxPreferences bounds how many key=value of one line are kept.
+const maxPreferences = 64
+
+func parsePreferences(s string) []Preference {
+	var list []Preference
+	for part := range strings.SplitSeq(s, ",") {
+		key, value, found := strings.Cut(part, "=")
+		key = strings.TrimSpace(key)
+		if !found || key == "" {
+			continue
+		}
+		if len(list) == maxPreferences {
+			break
+		}
+		list = append(list, Preference{key, strings.TrimSpace(value)})
+	}
+	return list
+}
+
+func parseContentSignal(l *Line) (ContentSignal, bool) {
+	c := ContentSignal{Signals: parsePreferences(l.Value), Value: l.Value, Line: l.Number}
+	return c, len(c.Signals) > 0
+}
+
+func parseContentUsage(l *Line) (ContentUsage, bool) {
+	c := ContentUsage{Value: l.Value, Line: l.Number}
+	rest := l.Value
+	if strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, "*") {
+		i := strings.IndexAny(rest, " \t")
+		if i < 0 {
+			return c, false
+		}
+		c.Path, rest = rest[:i], rest[i:]
+	}
+	c.Preferences = parsePreferences(rest)
+	return c, len(c.Preferences) > 0
+}
+
+func parseCleanParam(l *Line) (CleanParam, bool) {
+	params, path, _ := strings.Cut(l.Value, " ")
+	c := CleanParam{Path: strings.TrimSpace(path), Line: l.Number}
+	for p := range strings.FieldsFuncSeq(params, func(r rune) bool { return r == '&' || r == ',' }) {
+		if len(c.Params) == maxPreferences {
+			break
+		}
+		c.Params = append(c.Params, p)
+	}
+	return c, len(c.Params) > 0
+}

@@ -1,0 +1,54 @@
+package robots
+
+import "strings"
+
+// ProductToken returns the product token that the value of a User-agent line
+// names: without a version (`BLEXBot/1.0`), a comment (`WebZIP (spidersoft)`)
+// or a trailing `*`. RFC 9309, section 2.2.1 allows only letters, `_` and
+// `-`; the tokens of real crawlers have digits, dots and blanks as well
+// (MJ12bot, archive.org_bot, Sogou web spider), and these stay.
+// The value `*`, also where more words follow it, gives "*". A value that names
+// no crawler, as an address does, gives "".
+func ProductToken(value string) string {
+	value = strings.TrimSpace(value)
+	if value == "*" || len(value) > 1 && value[0] == '*' && isBlank(value[1]) {
+		return "*"
+	}
+	end := 0
+	for end < len(value) && isTokenOctet(value[end]) {
+		end++
+	}
+	if strings.HasPrefix(value[end:], "//") && strings.HasSuffix(value[:end], ":") {
+		return ""
+	}
+	token := strings.TrimRight(value[:end], " -,;:.")
+	if len(token) > maxToken {
+		return ""
+	}
+	return token
+}
+
+// isTokenOctet holds for what a product token of a real crawler contains: not
+// the octets that begin a version, a comment, an address or a pattern.
+func isTokenOctet(c byte) bool {
+	switch c {
+	case '/', '(', ')', '[', ']', '<', '>', '{', '}', '*', '"', '\\', ',', ';', '?', '=', '$', '^', '|', '#', '+', '\t':
+		return false
+	}
+	return c >= ' ' && c != 0x7f
+}
+
+// leadingWord returns the first word of a product token: digits and dots
+// included, blanks and other marks not.
+func leadingWord(token string) string {
+	end := 0
+	for end < len(token) && isWordOctet(token[end]) {
+		end++
+	}
+	return strings.TrimRight(token[:end], "-.")
+}
+
+func isWordOctet(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
+		c == '-' || c == '_' || c == '.'
+}

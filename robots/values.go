@@ -1,0 +1,124 @@
+package robots
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// parseCrawlDelay reads a number of seconds: digits, at most one dot.
+// Whatever else, also a sign or a unit, is malformed.
+func parseCrawlDelay(s string) (time.Duration, bool) {
+	if s == "" || strings.Trim(s, "0123456789.") != "" || strings.Count(s, ".") > 1 || s == "." {
+		return 0, false
+	}
+	sec, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return 0, false
+	}
+	return seconds(sec), true
+}
+
+// seconds converts to a Duration, at most the longest there is.
+func seconds(sec float64) time.Duration {
+	if ns := sec * float64(time.Second); ns < math.MaxInt64 {
+		return time.Duration(math.Round(ns))
+	}
+	return math.MaxInt64
+}
+
+// rateUnits are the units that a Request-rate counts time in. Conner's
+// Extended Standard has s, m and h; d is widely read.
+var rateUnits = map[string]time.Duration{
+	"": time.Second, "s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour,
+}
+
+// maxRate bounds both numbers of a Request-rate.
+const maxRate = 1_000_000_000
+
+// parseRequestRate reads N/T[s|m|h|d] [hhmm-hhmm]. A window that is malformed
+// counts as absent.
+func parseRequestRate(s string) (r RequestRate, ok bool) {
+	rate, window := s, ""
+	if i := strings.IndexAny(s, " \t"); i >= 0 {
+		rate, window = s[:i], strings.TrimSpace(s[i:])
+	}
+	number, per, found := strings.Cut(rate, "/")
+	if !found {
+		return r, false
+	}
+	digits := len(per)
+	for digits > 0 && (per[digits-1] < '0' || per[digits-1] > '9') {
+		digits--
+	}
+	unit, known := rateUnits[strings.ToLower(per[digits:])]
+	n, okN := parseCount(number)
+	t, okT := parseCount(per[:digits])
+	if !known || !okN || !okT {
+		return r, false
+	}
+	r = RequestRate{Requests: n, Per: seconds(float64(t) * unit.Seconds()), Window: WholeDay}
+	if w, ok := parseWindow(window); ok {
+		r.Window = w
+	}
+	return r, true
+}
+
+// parseCount reads a whole number from 1 to maxRate.
+func parseCount(s string) (int, bool) {
+	if len(s) == 0 || len(s) > 10 {
+		return 0, false
+	}
+	n := 0
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return 0, false
+		}
+		n = n*10 + int(s[i]-'0')
+	}
+	return n, 0 < n && n <= maxRate
+}
+
+// parseWindow reads hhmm-hhmm. The two times may be separated by blanks
+// instead, and hours and minutes by a colon or a dot, as real files have it.
+func parseWindow(s string) (w Window, ok bool) {
+	from, to, found := strings.Cut(s, "-")
+	if !found {
+		fields := strings.Fields(s)
+		if len(fields) != 2 {
+			return w, false
+		}
+		from, to = fields[0], fields[1]
+	}
+	f, okFrom := parseClock(strings.TrimSpace(from))
+	t, okTo := parseClock(strings.TrimSpace(to))
+	if f == minutesPerDay {
+		f = 0
+	}
+	if t == minutesPerDay {
+		t-- // the window's last minute
+	}
+	return Window{From: f, To: t}, okFrom && okTo
+}
+
+// parseClock returns the minutes after midnight of hhmm, 2400 included.
+func parseClock(s string) (int, bool) {
+	if len(s) == 5 && (s[2] == ':' || s[2] == '.') {
+		s = s[:2] + s[3:]
+	}
+	if len(s) != 4 {
+		return 0, false
+	}
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return 0, false
+		}
+	}
+	h := int(s[0]-'0')*10 + int(s[1]-'0')
+	m := int(s[2]-'0')*10 + int(s[3]-'0')
+	if h > 24 || m > 59 || h == 24 && m > 0 {
+		return 0, false
+	}
+	return h*60 + m, true
+}

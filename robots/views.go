@@ -1,0 +1,292 @@
+package robots
+
+import (
+	"strings"
+	"unsafe"
+)
+
+// ViewOptions says how the back end reads a path beyond what all do.
+type ViewOptions struct {
+	FoldCase    bool // upper and lower case name the same file
+	StripParams bool // `;` and what follows it up to the next `/` is no part of the path
+	DecodeTwice bool // escapes are decoded a second time
+}
+
+// Views holds the two readings of one request target that rules are compared
+// with: as requested, in the canonical form of RFC 9309, section 2.2.2; and as
+// served, that is with the path percent-decoded once, its dot segments
+// removed and its slashes merged, as file servers and most back ends read it.
+//
+// The zero value is ready. A Views keeps its buffer, so that one that is used
+// again allocates nothing. It must not be used by several goroutines at once,
+// and it refers to the target that it was reset to.
+type Views struct {
+	first  subject
+	served subject // only where differ is set
+	differ bool    // what is served is not what was requested
+	fold   bool    // served is compared without regard to case
+	buf    []byte
+}
+
+// subject is a canonical request target.
+type subject struct {
+	// target has path and query in their canonical forms.
+	target string
+	// literal is target, but the query is in the canonical form of a path.
+	// Patterns without a `?` are compared with it: their `*` may reach into a
+	// query, and there `/*/admin` means a slash and not %2F, which
+	// `/login?next=%2Fadmin` has.
+	literal string
+}
+
+// isRobots reports whether the path is /robots.txt, which is always allowed
+// (RFC 9309, section 2.2.2).
+func (s *subject) isRobots() bool {
+	path, ok := strings.CutPrefix(s.target, "/robots.txt")
+	return ok && (path == "" || path[0] == '?')
+}
+
+// maxKeptBuffer bounds what a Views that is kept in a pool holds on to.
+const maxKeptBuffer = 64 << 10
+
+// Reset reads the request target of a request line: in origin form
+// (/path?query), in absolute form with any scheme (http://user@host/path, of
+// which only path and query count), or with an opaque path (http:private/x,
+// whose path is /private/x). `*` and the empty target are `/`.
+func (v *Views) Reset(target string, o ViewOptions) {
+	v.fold = o.FoldCase
+	if isPlain(target) {
+		v.first = subject{target, target}
+		v.differ = false
+		if o == (ViewOptions{}) {
+			return
+		}
+	}
+	v.resetSlow(target, o)
+}
+
+// span is a part of a Views' buffer.
+type span struct{ from, to int }
+
+func (v *Views) resetSlow(target string, o ViewOptions) {
+	path, query, hasQuery := strings.Cut(originForm(target), "?")
+	if cap(v.buf) > maxKeptBuffer {
+		v.buf = nil
+	}
+	b := v.buf[:0]
+
+	// As requested.
+	b = appendRooted(b, path)
+	b = appendCanonical(b, path, pathDelimiter)
+	firstPath := span{0, len(b)}
+	b = appendQuery(b, query, hasQuery, queryDelimiter)
+	first := span{0, len(b)}
+	firstLiteral := first
+	twice := hasQuery && hasEscape(query)
+	if twice {
+		b = append(b, b[firstPath.from:firstPath.to]...)
+		b = appendQuery(b, query, hasQuery, pathDelimiter)
+		firstLiteral = span{first.to, len(b)}
+	}
+
+	// As served. The decoded path is put behind it and dropped again.
+	decoded := len(b)
+	b = appendRooted(b, path)
+	b = appendServed(b, path, o)
+	clean := cleanPath(b[decoded:])
+	end := decoded + len(clean)
+	b = appendEncoded(b[:end], b[decoded:end])
+	servedPath := span{end, len(b)}
+	b = appendQuery(b, query, hasQuery, queryDelimiter)
+	served := span{end, len(b)}
+	servedLiteral := served
+	if twice {
+		b = append(b, b[servedPath.from:servedPath.to]...)
+		b = appendQuery(b, query, hasQuery, pathDelimiter)
+		servedLiteral = span{served.to, len(b)}
+	}
+	if o.FoldCase {
+		foldASCII(b[end:])
+	}
+	v.buf = b
+	v.first = subject{text(b, first), text(b, firstLiteral)}
+	v.served = subject{text(b, served), text(b, servedLiteral)}
+	v.differ = o.FoldCase || v.served != v.first
+}
+
+// text returns a part of a buffer as a string without copying it. The buffer
+// is not written to again while the string is in use: Reset sets all strings
+// anew before it returns.
+func text(b []byte, s span) string {
+	return unsafe.String(unsafe.SliceData(b[s.from:]), s.to-s.from)
+}
+
+func appendRooted(b []byte, path string) []byte {
+	if path == "" || path[0] != '/' {
+		b = append(b, '/')
+	}
+	return b
+}
+
+func appendQuery(b []byte, query string, has bool, keep octetClass) []byte {
+	if !has {
+		return b
+	}
+	return appendCanonical(append(b, '?'), query, keep)
+}
+
+// appendServed appends a path as a back end with the options o decodes it.
+func appendServed(b []byte, path string, o ViewOptions) []byte {
+	start := len(b)
+	if o.StripParams {
+		for path != "" {
+			part, rest, found := strings.Cut(path, ";")
+			b = appendDecoded(b, part)
+			if !found {
+				break
+			}
+			slash := strings.IndexByte(rest, '/')
+			if slash < 0 {
+				break
+			}
+			path = rest[slash:]
+		}
+	} else {
+		b = appendDecoded(b, path)
+	}
+	if o.DecodeTwice {
+		b = b[:start+decodeInPlace(b[start:])]
+	}
+	if o.StripParams {
+		b = b[:start+stripParams(b[start:])]
+	}
+	return b
+}
+
+func decodeInPlace(b []byte) int {
+	n := 0
+	for i := 0; i < len(b); i++ {
+		c := b[i]
+		if c == '%' && i+2 < len(b) {
+			if hi, lo := unhex(b[i+1]), unhex(b[i+2]); hi < 16 && lo < 16 {
+				c = hi<<4 | lo
+				i += 2
+			}
+		}
+		b[n] = c
+		n++
+	}
+	return n
+}
+
+func stripParams(b []byte) int {
+	n := 0
+	skip := false
+	for _, c := range b {
+		switch c {
+		case ';':
+			skip = true
+		case '/':
+			skip = false
+		}
+		if !skip {
+			b[n] = c
+			n++
+		}
+	}
+	return n
+}
+
+// cleanPath removes empty and dot segments in place, as path.Clean does, but
+// a path that ends in one of these, or in a slash, keeps its last slash.
+func cleanPath(b []byte) []byte {
+	out := b[:0]
+	for i := 0; i < len(b); {
+		// b[i] is a slash, and out has no slash at its end.
+		for i < len(b) && b[i] == '/' {
+			i++
+		}
+		from := i
+		for i < len(b) && b[i] != '/' {
+			i++
+		}
+		switch segment := b[from:i]; {
+		case len(segment) == 0: // the path's last slash
+			out = append(out, '/')
+		case len(segment) == 1 && segment[0] == '.':
+			if i == len(b) {
+				out = append(out, '/')
+			}
+		case len(segment) == 2 && segment[0] == '.' && segment[1] == '.':
+			for len(out) > 0 && out[len(out)-1] != '/' {
+				out = out[:len(out)-1]
+			}
+			if len(out) > 0 {
+				out = out[:len(out)-1]
+			}
+			if i == len(b) {
+				out = append(out, '/')
+			}
+		default:
+			out = append(out, '/')
+			out = append(out, segment...)
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, '/')
+	}
+	return out
+}
+
+func foldASCII(b []byte) {
+	for i, c := range b {
+		b[i] = lower(c)
+	}
+}
+
+// originForm returns path and query of a request target.
+func originForm(target string) string {
+	if target == "" || target == "*" {
+		return "/"
+	}
+	if target[0] == '/' {
+		return target
+	}
+	rest, ok := cutScheme(target)
+	if !ok {
+		return target
+	}
+	if !strings.HasPrefix(rest, "//") {
+		return rest
+	}
+	rest = rest[2:]
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		return rest[i:]
+	}
+	return "/"
+}
+
+// cutScheme returns what follows the scheme of a URI (RFC 3986, section 3.1).
+func cutScheme(s string) (string, bool) {
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z':
+		case i > 0 && ('0' <= c && c <= '9' || c == '+' || c == '-' || c == '.'):
+		case i > 0 && c == ':':
+			return s[i+1:], true
+		default:
+			return s, false
+		}
+	}
+	return s, false
+}
+
+// release drops the target, so that a Views in a pool does not keep it.
+func (v *Views) release() {
+	v.first, v.served = subject{}, subject{}
+	v.differ = false
+	if cap(v.buf) > maxKeptBuffer {
+		v.buf = nil
+	}
+}

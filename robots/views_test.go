@@ -1,0 +1,174 @@
+package robots
+
+import (
+	"strings"
+	"testing"
+)
+
+// The path that a back end serves for a target, as stock Caddy's file_server,
+// nginx and net/http have it.
+func TestViewsServed(t *testing.T) {
+	tests := []struct{ name, target, first, served string }{
+		{"an ordinary path", "/private/x.html", "/private/x.html", "/private/x.html"},
+		{"with a query", "/a/b?c=d/../e//f", "/a/b?c=d/../e//f", "/a/b?c=d/../e//f"},
+		{"empty", "", "/", "/"},
+		{"OPTIONS *", "*", "/", "/"},
+		{"only a query", "?a=b", "/?a=b", "/?a=b"},
+		{"two slashes first", "//private/x.html", "//private/x.html", "/private/x.html"},
+		{"two slashes within", "/private//x.html", "/private//x.html", "/private/x.html"},
+		{"a dot segment first", "/./private/x.html", "/./private/x.html", "/private/x.html"},
+		{"up and down", "/a/../private/x.html", "/a/../private/x.html", "/private/x.html"},
+		{"up beyond the root", "/../../private/", "/../../private/", "/private/"},
+		{"up over an empty segment", "/a//../private/", "/a//../private/", "/private/"},
+		{"a dot at the end", "/private/.", "/private/.", "/private/"},
+		{"an escaped dot at the end", "/private/%2e", "/private/.", "/private/"},
+		{"up at the end", "/private/deep/..", "/private/deep/..", "/private/"},
+		{"up to the root", "/private/..", "/private/..", "/"},
+		{"three dots are a name", "/private/...", "/private/...", "/private/..."},
+		{"a hidden file", "/.git/config", "/.git/config", "/.git/config"},
+		{"an escaped letter", "/%70rivate/x.html", "/private/x.html", "/private/x.html"},
+		{"an escaped slash", "/private%2fx.html", "/private%2Fx.html", "/private/x.html"},
+		{"escaped dots", "/private/%2e%2e/private/x.html", "/private/../private/x.html", "/private/x.html"},
+		{"escaped dots and slash", "/a/..%2fprivate/x.html", "/a/..%2Fprivate/x.html", "/private/x.html"},
+		{"double encoding stays", "/%2570rivate", "/%2570rivate", "/%2570rivate"},
+		{"a backslash is no slash", `/private\x`, `/private\x`, `/private\x`},
+		{"an escaped backslash", `/private%5Cx`, `/private\x`, `/private\x`},
+		{"NUL", "/a%00b\x00c", "/a%00b%00c", "/a%00b%00c"},
+		{"invalid escapes", "/100%/%zz/%4", "/100%25/%25zz/%254", "/100%25/%25zz/%254"},
+		{"an escaped question mark is no query", "/a%3Fb?c", "/a%3Fb?c", "/a%3Fb?c"},
+		{"non-ASCII", "/ツ", "/%E3%83%84", "/%E3%83%84"},
+		{"non-ASCII escaped", "/%e3%83%84", "/%E3%83%84", "/%E3%83%84"},
+		{"reserved octets", "/a%3Ab%40c%2C", "/a:b@c,", "/a:b@c,"},
+		{"a hash", "/a#b", "/a%23b", "/a%23b"},
+		{"params stay", "/a;x=1/b", "/a;x=1/b", "/a;x=1/b"},
+		{"absolute form", "http://other.test/private/", "/private/", "/private/"},
+		{"absolute form without a path", "http://other.test", "/", "/"},
+		{"absolute form with only a query", "http://other.test?x", "/?x", "/?x"},
+		{"absolute form, another scheme", "gopher+x-1.0://u:p@h:70/private//x", "/private//x", "/private/x"},
+		{"opaque", "http:private/x.html", "/private/x.html", "/private/x.html"},
+		{"opaque and rooted", "http:/private/x.html", "/private/x.html", "/private/x.html"},
+		{"a colon in a path", "/a:b", "/a:b", "/a:b"},
+		{"no slash first", "private/x", "/private/x", "/private/x"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var v Views
+			v.Reset(tt.target, ViewOptions{})
+			if !v.differ {
+				v.served = v.first
+			}
+			if v.first.target != tt.first || v.served.target != tt.served {
+				t.Errorf("Reset(%q): as requested %q, as served %q; want %q, %q",
+					tt.target, v.first.target, v.served.target, tt.first, tt.served)
+			}
+			if v.differ != (tt.first != tt.served) {
+				t.Errorf("Reset(%q): differ = %v", tt.target, v.differ)
+			}
+		})
+	}
+}
+
+func TestViewOptions(t *testing.T) {
+	tests := []struct {
+		name, target, served string
+		options              ViewOptions
+	}{
+		{"case", "/PRIVATE/X?Q=A", "/private/x?q=a", ViewOptions{FoldCase: true}},
+		{"params", "/a;x=1/b;y", "/a/b", ViewOptions{StripParams: true}},
+		{"params as Tomcat has them", "/a;x=%2F..%2Fb/c", "/a/c", ViewOptions{StripParams: true}},
+		{"escaped params", "/a%3Bx=1/b", "/a/b", ViewOptions{StripParams: true}},
+		{"params hide dots", "/a/..;x/b", "/b", ViewOptions{StripParams: true}},
+		{"double encoding", "/%2570rivate/%252e%252e/x", "/x", ViewOptions{DecodeTwice: true}},
+		{"the query has no params", "/a?b;c", "/a?b;c", ViewOptions{StripParams: true}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var v Views
+			v.Reset(tt.target, tt.options)
+			if v.served.target != tt.served {
+				t.Errorf("Reset(%q, %+v): as served %q, want %q", tt.target, tt.options, v.served.target, tt.served)
+			}
+		})
+	}
+}
+
+// Denied in either view is denied, and the rule that denies is told.
+func TestMatchViews(t *testing.T) {
+	g := Parse([]byte(strings.Join([]string{
+		"User-agent: *",
+		"Disallow: /private/",
+		"Allow: /private/ok",
+		"Disallow: /a%2Fb",
+		"Disallow: /*/admin",
+		"Disallow: /go?to=https://x.test/",
+		"Disallow: /s%2At",
+		"Disallow: /cost%24",
+	}, "\n"))).Star()
+	tests := []struct {
+		target  string
+		allowed bool
+		line    int
+	}{
+		{"/private/x", false, 2},
+		{"/private%2Fx", false, 2},
+		{"/private/ok", true, 3},
+		{"/x/..//private/ok", true, 3},
+		{"/private/ok/../x", false, 2},
+		{"/a%2fb", false, 4},
+		{"/a/b", true, 0},
+		{"/x/admin", false, 5},
+		{"/login?next=/admin", false, 5},
+		{"/login?next=%2Fadmin", true, 0}, // an ordinary spelling, no slash by the letter
+		{"/go?to=https://x.test/", false, 6},
+		{"/go?to=https%3A%2F%2Fx.test%2F", false, 6}, // RFC 9309, section 2.2.2, table
+		{"/go?to=https:%2f/x.test/", false, 6},
+		{"/s*t", false, 7},
+		{"/s%2at", false, 7},
+		{"/sxt", true, 0},
+		{"/cost$", false, 8},
+		{"/cost$s", false, 8},
+		{"/cost", true, 0},
+		{"/robots.txt", true, 0},
+		{"/robots.txt?x=/admin", true, 0},
+	}
+	var v Views
+	for _, tt := range tests {
+		v.Reset(tt.target, ViewOptions{})
+		if got := g.MatchViews(&v); got.Allowed != tt.allowed || got.Line() != tt.line {
+			t.Errorf("MatchViews(%q) = %v by line %d, want %v by line %d", tt.target, got.Allowed, got.Line(), tt.allowed, tt.line)
+		}
+	}
+}
+
+func TestMatchViewsFoldCase(t *testing.T) {
+	g := Parse([]byte("User-agent: *\nDisallow: /Private/*.PHP$\nAllow: /private/Index.php\n")).Star()
+	var v Views
+	for target, allowed := range map[string]bool{
+		"/private/x.php":        false,
+		"/PRIVATE/X.PHP":        false,
+		"/Private/x.PHP":        false,
+		"/private/INDEX.php":    true,
+		"/private/x.html":       true,
+		"/%70RIVATE/%e3%83.php": false,
+	} {
+		v.Reset(target, ViewOptions{FoldCase: true})
+		if got := g.MatchViews(&v); got.Allowed != allowed {
+			t.Errorf("MatchViews(%q) = %v, want %v", target, got.Allowed, allowed)
+		}
+	}
+}
+
+func TestMatchAllocatesNothing(t *testing.T) {
+	g := Parse([]byte("User-agent: *\nDisallow: /private/\nDisallow: /*.php$\nDisallow: /*?a=\n")).Star()
+	long := "/" + strings.Repeat("%e3//a/../", 400)
+	var v Views
+	for _, target := range []string{"/a/b/c", "/a//b%2F", long} {
+		v.Reset(target, ViewOptions{})
+		if n := testing.AllocsPerRun(100, func() {
+			v.Reset(target, ViewOptions{})
+			g.MatchViews(&v)
+		}); n != 0 {
+			t.Errorf("MatchViews(%.20q…) allocates %v times, want 0", target, n)
+		}
+	}
+}
