@@ -74,7 +74,7 @@ func (e *evidence) decide(ua string, id *Identity) {
 		e.declare(ua, e.compat, CompatibleName, id)
 	case e.afterKHTML.ok():
 		e.declare(ua, e.afterKHTML, CommentName, id)
-	case e.contact.ok() && (e.plus || e.contact.start == 0 || e.declaresContact(person, mozilla)):
+	case e.contact.ok() && (e.plus && !e.has(roleApp) || e.contact.start == 0 || e.declaresContact(person, mozilla)):
 		e.declare(ua, e.contact, Contact, id)
 	case e.work.ok() && e.declaresWork(person, mozilla):
 		e.declare(ua, e.work, RobotsWork, id)
