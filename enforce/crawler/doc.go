@@ -1,2 +1,28 @@
-// Package crawler tells which crawler sent a request by its User-Agent.
+// Package crawler tells who sent a request by its User-Agent: a person, or which crawler, and which groups of a robots.txt it obeys.
+//
+//	m := crawler.Builtin().Matcher([]string{"*", "AcmeBot"}) // the User-agent values of a site's robots.txt
+//	cache := crawler.NewCache(10_000)
+//	var id crawler.Identity
+//	cache.Identify(m, r.Header.Get("User-Agent"), &id)
+//	for _, a := range id.Agents() { … a.Class, a.Token, a.Crawler … }
+//
+// What it knows is in three places. The [Registry] has a row for each known crawler, with the source of each fact (registry.jsonl).
+// A [Matcher] adds the tokens that one site's robots.txt names. The vocabulary (words.go) says what browsers, apps, devices and robots
+// call themselves, so that crawlers which nobody has listed are known by the shape of their User-Agent, and people by theirs.
+//
+// # Rules
+//
+// One pass over at most [MaxUserAgent] octets. A token is a run of words: it begins and ends where a letter, a digit, `-` or `_` has no
+// such octet beside it; the longest counts; case doesn't matter; `+` stands for a blank. A token in a URL, in a host name, in an e-mail
+// address or right after the word `like` is no evidence. Neither is one in an Android device's name, unless it is a crawler's in the
+// registry. A User-Agent that names several crawlers yields them all.
+//
+// Where there is no token, shapes count, from the surest to the weakest (see [Reason]): a word for a crawler (AcmeBot); a name after
+// `compatible;` that no browser has; a contact; a robot's work (AcmeLinkChecker); a program's name and nothing else. Whatever speaks for a
+// person, a browser's name, a layout engine, an operating system, an app's runtime, a maker of devices, rules the weak ones out.
+//
+// # What it is not
+//
+// It believes the User-Agent: whoever sends a browser's is a person here, and a forged crawler's is that crawler's. [Verify] has the facts
+// with which a claim can be checked; doing so is not this package's part. It decides nothing about requests and knows no robots.txt rules.
 package crawler

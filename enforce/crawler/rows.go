@@ -65,7 +65,7 @@ var facts = []string{"operator", "purpose", "class", "user_agents", "robots", "s
 func ReadRows(data []byte) ([]Crawler, error) {
 	var rows []Crawler
 	line := 0
-	for raw := range bytes.Lines(data) {
+	for raw := range bytes.Lines(bytes.TrimPrefix(data, []byte("\ufeff"))) {
 		line++
 		text := bytes.TrimSpace(raw)
 		if len(text) == 0 || text[0] == '#' {

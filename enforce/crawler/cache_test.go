@@ -1,0 +1,141 @@
+package crawler_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+)
+
+func TestCacheAnswersAsTheMatcher(t *testing.T) {
+	r := crawler.Builtin()
+	m := r.Matcher(nil)
+	for _, entries := range []int{0, 1, 4096} {
+		cache := crawler.NewCache(entries)
+		for range 3 {
+			for _, c := range benchUAs {
+				var want, got crawler.Identity
+				m.Identify(c.ua, &want)
+				cache.Identify(m, c.ua, &got)
+				if !slices.Equal(got.Agents(), want.Agents()) {
+					t.Errorf("%d entries: %s is %v, want %v", entries, c.name, agents(&got), agents(&want))
+				}
+			}
+		}
+	}
+}
+
+func TestCacheDoesNotAnswerForAnotherMatcher(t *testing.T) {
+	base := crawler.Builtin()
+	cache := crawler.NewCache(16)
+	const ua = "Acme/1.0 (X11; Linux x86_64) AppleWebKit/605.1"
+	with, err := base.With(crawler.Crawler{Name: "Acme", Class: crawler.Offline, UserAgents: []string{"Acme"}, Robots: []string{"Acme"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		for _, c := range []struct {
+			m    *crawler.Matcher
+			want crawler.Class
+		}{
+			{base.Matcher(nil), crawler.Person},
+			{base.Matcher([]string{"acme"}), crawler.Named},
+			{with.Matcher(nil), crawler.Offline},
+			{base.Matcher([]string{"other"}), crawler.Person},
+		} {
+			var id crawler.Identity
+			cache.Identify(c.m, ua, &id)
+			if id.Class() != c.want {
+				t.Errorf("%v, want %v", id.Class(), c.want)
+			}
+		}
+	}
+}
+
+// A cached identity outlives its request: no part of the User-Agent may be kept with it.
+func TestCachePinsNoRequestMemory(t *testing.T) {
+	m := crawler.Builtin().Matcher([]string{"acme"})
+	cache := crawler.NewCache(64)
+	const size = 1 << 20
+	for i := range 200 {
+		big := fmt.Sprintf("Robot%d-bot/1.0 Acmeware%d ", i, i) + strings.Repeat("x ", size/2)
+		var id crawler.Identity
+		cache.Identify(m, big, &id)
+		if id.Len() == 0 {
+			t.Fatal("no crawler")
+		}
+	}
+	runtime.GC()
+	var s runtime.MemStats
+	runtime.ReadMemStats(&s)
+	if s.HeapInuse > 100*size {
+		t.Errorf("%d MB in use after 200 User-Agents of 1 MB", s.HeapInuse>>20)
+	}
+	runtime.KeepAlive(cache)
+}
+
+func TestCacheHitAllocatesNothing(t *testing.T) {
+	m := crawler.Builtin().Matcher(nil)
+	cache := crawler.NewCache(64)
+	for _, c := range benchUAs {
+		var id crawler.Identity
+		cache.Identify(m, c.ua, &id)
+		if n := testing.AllocsPerRun(100, func() { cache.Identify(m, c.ua, &id) }); n != 0 {
+			t.Errorf("%s: %v allocations", c.name, n)
+		}
+	}
+}
+
+func TestCacheUnderConcurrentUse(t *testing.T) {
+	r := crawler.Builtin()
+	matchers := []*crawler.Matcher{r.Matcher(nil), r.Matcher([]string{"Acme"}), r.Matcher([]string{"Acme", "Foo"})}
+	cache := crawler.NewCache(32)
+	var wg sync.WaitGroup
+	for w := range 8 {
+		wg.Go(func() {
+			rng := rand.New(rand.NewPCG(1, uint64(w)))
+			for range 3000 {
+				m := matchers[rng.IntN(len(matchers))]
+				ua := fmt.Sprintf("Acme/%d Foo (compatible; Bar%dbot/1.0)", rng.IntN(40), rng.IntN(3))
+				var want, got crawler.Identity
+				m.Identify(ua, &want)
+				cache.Identify(m, ua, &got)
+				if !slices.Equal(got.Agents(), want.Agents()) {
+					t.Errorf("%q: %v, want %v", ua, agents(&got), agents(&want))
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestSecondOpinion(t *testing.T) {
+	m := crawler.Builtin().Matcher(nil)
+	const ua = "Q2x (Acme; OpenRISC; wormy)"
+	var id crawler.Identity
+	m.Identify(ua, &id)
+	if id.Len() != 0 {
+		t.Fatalf("%q is %v without a second opinion", ua, agents(&id))
+	}
+	cache := crawler.NewCache(16)
+	for range 2 {
+		cache.Identify(m, ua, &id)
+		if id.Len() != 0 {
+			t.Errorf("%q is %v: the second opinion doesn't call it a robot either", ua, agents(&id))
+		}
+		cache.Identify(m, "Q2worm (Acme; OpenRISC)", &id)
+		if id.Class() != crawler.Library || id.At(0).Reason != crawler.SecondOpinion {
+			t.Errorf("an unknown name that another library takes for a robot's is %v", agents(&id))
+		}
+		cache.Identify(m, chrome, &id)
+		if id.Len() != 0 {
+			t.Errorf("a browser is %v", agents(&id))
+		}
+	}
+}

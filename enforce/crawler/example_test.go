@@ -1,0 +1,106 @@
+package crawler_test
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+)
+
+func Example() {
+	m := crawler.Builtin().Matcher([]string{"*", "AcmeBot"}) // the User-agent values of a site's robots.txt
+	cache := crawler.NewCache(10_000)
+	for _, ua := range []string{
+		"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
+		"AcmeBot/2.0",
+		"SomeOtherBot/1.0 (+https://example.com/bot)",
+		"curl/8.5.0",
+		"Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:125.0) Gecko/20100101 Firefox/125.0",
+	} {
+		var id crawler.Identity
+		cache.Identify(m, ua, &id)
+		fmt.Println(id.Class())
+		for _, a := range id.Agents() {
+			fmt.Println("\t", a.Token)
+		}
+	}
+	// Output:
+	// crawler
+	// 	 Googlebot
+	// named
+	// 	 AcmeBot
+	// self-declared
+	// 	 SomeOtherBot
+	// library
+	// 	 curl
+	// person
+}
+
+func ExampleRegistry_Lookup() {
+	c := crawler.Builtin().Lookup("googlebot-image")
+	fmt.Println(c.Name, c.Operator, c.Purpose)
+	fmt.Println(c.Robots, "bound by *:", c.Star, "honours Crawl-delay:", c.CrawlDelay)
+	// Output:
+	// Googlebot-Image Google search
+	// [Googlebot-Image Googlebot] bound by *: yes honours Crawl-delay: no
+}
+
+func ExampleRegistry_With() {
+	rows, err := crawler.ReadRows([]byte(`
+# crawlers of our own
+{"name": "PriceFinder", "operator": "Acme", "purpose": "shopping", "user_agents": ["Acme Price Finder"], "robots": ["pricefinder"]}
+`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r, err := crawler.Builtin().With(rows...)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var id crawler.Identity
+	r.Matcher(nil).Identify("Acme+Price+Finder/2.0", &id)
+	fmt.Println(id.At(0).Crawler.Name, id.At(0).Crawler.Robots)
+
+	_, err = r.With(crawler.Crawler{Name: "Mine", Class: crawler.Registered, UserAgents: []string{"Safari"}, Robots: []string{"mine"}})
+	fmt.Println(err)
+	// Output:
+	// PriceFinder [pricefinder]
+	// crawler "Mine": user_agents: browsers send the word "Safari": people would be taken for this crawler; as a token in "shared" it counts only where nothing else speaks for a person
+}
+
+func ExampleMatcher_Ignored() {
+	m := crawler.Builtin().Matcher([]string{"Mozilla/4.0 (compatible; MSIE 6.0)", "AcmeBot", "Android"})
+	fmt.Println(m.Ignored())
+	// Output:
+	// [Mozilla/4.0 (compatible; MSIE 6.0) Android]
+}
+
+func ExampleMatcher_Explain() {
+	const ua = "Mozilla/5.0 (compatible; AcmeLinkChecker/2; like Googlebot)"
+	x := crawler.Builtin().Matcher(nil).Explain(ua)
+	a := x.Identity.At(0)
+	fmt.Printf("%s %s: %q is %s\n", a.Class, a.Token, ua[a.Start:a.End], a.Reason)
+	for _, w := range x.Words {
+		fmt.Printf("%d-%d %s: %s\n", w.Start, w.End, w.Text, w.Says)
+	}
+	// Output:
+	// self-declared AcmeLinkChecker: "AcmeLinkChecker" is a name after "compatible" that is no browser's
+	// 0-7 Mozilla: the word that browsers begin with
+	// 13-23 compatible: the client's name follows
+	// 25-40 AcmeLinkChecker: a robot's work
+	// 44-48 like: a comparison follows
+	// 49-58 Googlebot: a token of Googlebot
+}
+
+func ExampleMatcher_MeasureList() {
+	list := strings.NewReader("Googlebot/2.1\nGPTBot/1.2\ncurl/8.5.0\nMozilla/5.0 (X11; Linux x86_64; rv:125.0) Gecko/20100101 Firefox/125.0\n")
+	sum, err := crawler.Builtin().Matcher(nil).MeasureList(list, nil)
+	if err != nil {
+		fmt.Println(err)
+	}
+	fmt.Printf("%.0f %% crawlers, %.0f %% persons\n", 100*sum.Share(crawler.Registered), 100*sum.Share(crawler.Person))
+	// Output:
+	// 50 % crawlers, 25 % persons
+}

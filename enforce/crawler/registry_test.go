@@ -1,0 +1,309 @@
+package crawler_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+)
+
+func TestEachTokenFindsItsCrawler(t *testing.T) {
+	r := crawler.Builtin()
+	m := r.Matcher(nil)
+	for c := range r.All() {
+		for _, token := range slices.Concat(c.UserAgents, c.Shared) {
+			for _, ua := range []string{
+				token,
+				token + "/1.0",
+				strings.ToUpper(token) + "/1.0",
+				strings.ReplaceAll(token, " ", "+") + "/1.0",
+				"Mozilla/5.0 (compatible; " + token + "/1.0; +http://example.com/)",
+				"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; " + token + "/1.0)",
+			} {
+				var id crawler.Identity
+				m.Identify(ua, &id)
+				found := false
+				for _, a := range id.Agents() {
+					found = found || a.Crawler == c && a.Class == c.Class
+				}
+				if !found && c.Class != crawler.Library { // what people's clients send as well speaks against a library
+					t.Errorf("%s: %q is %v", c.Name, ua, agents(&id))
+				}
+			}
+			if r.Lookup(token) == nil {
+				t.Errorf("Lookup(%q) = nil", token)
+			}
+		}
+	}
+}
+
+func TestRegistryInvariants(t *testing.T) {
+	r := crawler.Builtin()
+	if r.Len() < 249 {
+		t.Errorf("%d crawlers, want at least 249", r.Len())
+	}
+	purposes := map[crawler.Purpose]bool{}
+	for i := range r.Len() {
+		c := r.At(i)
+		if c.Index() != i {
+			t.Errorf("%s: Index() = %d at place %d", c.Name, c.Index(), i)
+		}
+		if r.Lookup(c.Name) != c {
+			t.Errorf("Lookup(%q) is another crawler", c.Name)
+		}
+		if c.Operator == "" || c.Purpose == "" {
+			t.Errorf("%s: no operator or no purpose", c.Name)
+		}
+		purposes[c.Purpose] = true
+
+		// a fact has a source or is marked
+		for field, known := range map[string]bool{
+			"user_agents": len(c.UserAgents)+len(c.Shared) > 0,
+			"robots":      true,
+			"star":        c.Star != crawler.Unknown,
+			"crawl_delay": c.CrawlDelay != crawler.Unknown,
+			"verify":      len(c.Verify.Hosts)+len(c.Verify.Ranges)+len(c.Verify.ASN) > 0,
+		} {
+			if known && len(c.Sources[field]) == 0 && !slices.Contains(c.Unverified, field) {
+				t.Errorf("%s: %s has no source and is not marked as unverified", c.Name, field)
+			}
+		}
+
+		// most specific first: Googlebot-Image before Googlebot
+		for j, general := range c.Robots {
+			for _, special := range c.Robots[j+1:] {
+				if strings.HasPrefix(strings.ToLower(special), strings.ToLower(general)) {
+					t.Errorf("%s: %q stands before %q", c.Name, general, special)
+				}
+			}
+		}
+
+		// a fallback is the operator's own; Apple alone documents another's
+		for _, token := range c.Robots[1:] {
+			if o := r.Lookup(token); o != nil && !strings.Contains(o.Operator, c.Operator) && c.Name != "Applebot" {
+				t.Errorf("%s of %s falls back to %s of %s", c.Name, c.Operator, token, o.Operator)
+			}
+		}
+
+		// who takes no notice of a file can be named in it all the same
+		if len(c.Robots) == 0 {
+			t.Errorf("%s: no robots.txt token", c.Name)
+		}
+		if c.ControlOnly && len(c.UserAgents)+len(c.Shared) > 0 {
+			t.Errorf("%s is said to arrive in no request, and has User-Agent tokens", c.Name)
+		}
+
+		// names of hosts, for forward-confirmed reverse DNS
+		for _, h := range c.Verify.Hosts {
+			if h != strings.ToLower(h) || strings.HasPrefix(h, ".") || !strings.Contains(h, ".") || h == "googleusercontent.com" {
+				t.Errorf("%s: host %q", c.Name, h)
+			}
+		}
+		for _, u := range c.Verify.Ranges {
+			if !strings.HasPrefix(u, "https://") && !strings.HasPrefix(u, "http://www.facebook.com/") {
+				t.Errorf("%s: address list %q", c.Name, u)
+			}
+		}
+	}
+	if len(purposes) > 30 {
+		t.Errorf("%d purposes", len(purposes))
+	}
+}
+
+// RFC 9309, section 2.2.1: the token that a crawler obeys first. The fallbacks are documented by the operators.
+func TestFallbacks(t *testing.T) {
+	for name, want := range map[string][]string{
+		"Googlebot":             {"Googlebot"},
+		"Googlebot-Image":       {"Googlebot-Image", "Googlebot"},
+		"Googlebot-News":        {"Googlebot-News", "Googlebot"},
+		"GoogleOther":           {"GoogleOther"},
+		"AdsBot-Google":         {"AdsBot-Google"},
+		"Applebot":              {"Applebot", "Googlebot"},
+		"YandexImages":          {"YandexImages", "Yandex"},
+		"YandexDirect":          {"YandexDirect"},
+		"Baiduspider-image":     {"Baiduspider-image", "Baiduspider"},
+		"GPTBot":                {"GPTBot"},
+		"SemrushBot-SA":         {"SemrushBot-SA"},
+		"archive.org_bot":       {"archive.org_bot", "ia_archiver"},
+		"Google-Extended":       {"Google-Extended"},
+		"Google-CloudVertexBot": {"Google-CloudVertexBot", "Googlebot"},
+	} {
+		if c := crawler.Builtin().Lookup(name); c == nil || !slices.Equal(c.Robots, want) {
+			t.Errorf("%s obeys %v, want %q", name, c, want)
+		}
+	}
+}
+
+// What the operators document; see the sources of each row.
+func TestFacts(t *testing.T) {
+	for _, f := range []struct {
+		name        string
+		class       crawler.Class
+		purpose     crawler.Purpose
+		star, delay crawler.Tri
+		controlOnly bool
+	}{
+		{"Googlebot", crawler.Registered, crawler.Search, crawler.Yes, crawler.No, false},
+		{"AdsBot-Google", crawler.Registered, crawler.Ads, crawler.No, crawler.No, false},
+		{"Mediapartners-Google", crawler.Registered, crawler.Ads, crawler.No, crawler.No, false},
+		{"bingbot", crawler.Registered, crawler.Search, crawler.Yes, crawler.Yes, false},
+		{"YandexBot", crawler.Registered, crawler.Search, crawler.Yes, crawler.No, false},
+		{"Amazonbot", crawler.Registered, crawler.AITraining, crawler.Yes, crawler.No, false},
+		{"CCBot", crawler.Registered, crawler.AIData, crawler.Yes, crawler.Yes, false},
+		{"ClaudeBot", crawler.Registered, crawler.AITraining, crawler.Yes, crawler.Yes, false},
+		{"GPTBot", crawler.Registered, crawler.AITraining, crawler.Yes, crawler.Unknown, false},
+		{"ChatGPT-User", crawler.UserTriggered, crawler.AIUser, crawler.Unknown, crawler.Unknown, false},
+		{"Twitterbot", crawler.UserTriggered, crawler.Preview, crawler.Yes, crawler.Unknown, false},
+		{"AhrefsBot", crawler.Registered, crawler.SEO, crawler.Yes, crawler.Yes, false},
+		{"Google-Extended", crawler.Registered, crawler.AITraining, crawler.Unknown, crawler.No, true},
+		{"Applebot-Extended", crawler.Registered, crawler.AITraining, crawler.Unknown, crawler.Unknown, true},
+		{"Scrapy", crawler.Offline, crawler.Scraper, crawler.Unknown, crawler.Unknown, false},
+		{"Wget", crawler.Offline, crawler.Scraper, crawler.Unknown, crawler.Unknown, false},
+		{"curl", crawler.Library, crawler.HTTPClient, crawler.Unknown, crawler.Unknown, false},
+	} {
+		c := crawler.Builtin().Lookup(f.name)
+		if c == nil {
+			t.Errorf("%s is not in the registry", f.name)
+			continue
+		}
+		if c.Class != f.class || c.Purpose != f.purpose || c.Star != f.star || c.CrawlDelay != f.delay || c.ControlOnly != f.controlOnly {
+			t.Errorf("%s: %v, %s, star %v, crawl-delay %v, control only %v", f.name, c.Class, c.Purpose, c.Star, c.CrawlDelay, c.ControlOnly)
+		}
+	}
+}
+
+func TestLookup(t *testing.T) {
+	r := crawler.Builtin()
+	for in, want := range map[string]string{
+		"googlebot":    "Googlebot", // a name, in any case
+		"AwarioBot":    "Awario",    // a User-Agent token
+		"whatsapp":     "WhatsApp",
+		"Yandex":       "YandexBot", // a robots.txt token of several: the first that lists it
+		"Yahoo! Slurp": "Slurp",
+	} {
+		if c := r.Lookup(in); c == nil || c.Name != want {
+			t.Errorf("Lookup(%q) = %v, want %s", in, c, want)
+		}
+	}
+	if c := r.Lookup("no such crawler"); c != nil {
+		t.Errorf("Lookup finds %s", c.Name)
+	}
+}
+
+func TestWith(t *testing.T) {
+	base := crawler.Builtin()
+	acme := crawler.Crawler{Name: "Acme", Operator: "Acme Corp.", Purpose: "shopping", Class: crawler.Registered,
+		UserAgents: []string{"AcmeBot", "Acme Price Finder"}, Robots: []string{"AcmeBot"}}
+	r, err := base.With(acme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Len() != base.Len()+1 || base.Lookup("Acme") != nil {
+		t.Errorf("With changed its receiver, or added %d rows", r.Len()-base.Len())
+	}
+	if got := identify(r.Matcher(nil), "Acme Price Finder 2"); !slices.Equal(got, []string{"crawler Acme Price Finder"}) {
+		t.Errorf("an added crawler is %q", got)
+	}
+
+	gpt := *base.Lookup("GPTBot")
+	gpt.CrawlDelay = crawler.Yes
+	if r, err = base.With(gpt); err != nil {
+		t.Fatal(err)
+	}
+	if c := r.Lookup("GPTBot"); r.Len() != base.Len() || c.CrawlDelay != crawler.Yes || c.Index() != base.Lookup("GPTBot").Index() {
+		t.Errorf("a replaced crawler: %d rows, %+v", r.Len(), c)
+	}
+
+	for _, c := range []struct {
+		row  crawler.Crawler
+		want string
+	}{
+		{crawler.Crawler{Class: crawler.Registered}, `a name is required`},
+		{crawler.Crawler{Name: "X", UserAgents: []string{"X"}, Robots: []string{"X"}}, `crawler "X": class "person" is for clients outside the registry`},
+		{crawler.Crawler{Name: "X", Class: crawler.Registered, Robots: []string{"X"}}, `user_agents is empty`},
+		{crawler.Crawler{Name: "X", Class: crawler.Registered, UserAgents: []string{"X"}}, `robots is empty`},
+		{crawler.Crawler{Name: "X", Class: crawler.Registered, UserAgents: []string{"Chrome"}, Robots: []string{"X"}}, `browsers send the word "Chrome"`},
+		{crawler.Crawler{Name: "X", Class: crawler.Registered, UserAgents: []string{"Internet Explorer"}, Robots: []string{"X"}}, `browsers send the word`},
+		{crawler.Crawler{Name: "X", Class: crawler.Registered, UserAgents: []string{"GPTBot"}, Robots: []string{"X"}}, `"GPTBot" is already that of "GPTBot"`},
+		{crawler.Crawler{Name: "X", Class: crawler.Registered, UserAgents: []string{"xy", "XY"}, Robots: []string{"X"}}, `"XY" is there twice`},
+		{crawler.Crawler{Name: "X", Class: crawler.Registered, UserAgents: []string{" x"}, Robots: []string{"X"}}, `must begin`},
+		{crawler.Crawler{Name: "X", Class: crawler.Registered, UserAgents: []string{strings.Repeat("x", 101)}, Robots: []string{"X"}}, `longer than 100 octets`},
+		{crawler.Crawler{Name: "X", Class: crawler.Registered, ControlOnly: true, UserAgents: []string{"x"}, Robots: []string{"X"}}, `control_only`},
+	} {
+		if _, err := base.With(c.row); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("With(%+v): %v, want %q", c.row, err, c.want)
+		}
+	}
+	if _, err := base.With(acme, acme); err == nil {
+		t.Error("one crawler twice is accepted")
+	}
+}
+
+func TestReadRows(t *testing.T) {
+	rows, err := crawler.ReadRows([]byte("\ufeff" + `# our own crawlers
+
+{"name":"AcmeBot","operator":"Acme","purpose":"shopping","star":"no","crawl_delay":"yes","verify":{"hosts":["acme.example"]}}
+{"name":"Acme Reader","class":"user-triggered","user_agents":["AcmeReader-Fetch"],"shared":["AcmeReader"],"robots":["AcmeReader"]}
+{"name":"Acme-Extended","control_only":true,"robots":["Acme-Extended"]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 3 || rows[0].UserAgents[0] != "AcmeBot" || rows[0].Robots[0] != "AcmeBot" || rows[0].Star != crawler.No || rows[0].CrawlDelay != crawler.Yes ||
+		rows[1].Class != crawler.UserTriggered || rows[1].Shared[0] != "AcmeReader" || !rows[2].ControlOnly {
+		t.Errorf("read %+v", rows)
+	}
+	if _, err := crawler.Builtin().With(rows...); err != nil {
+		t.Error(err)
+	}
+
+	for in, want := range map[string]string{
+		"\n{\"name\":":                                   "line 2: reading the row",
+		`{"name":"X","colour":"red"}`:                    `line 1: reading the row: json: unknown field "colour"`,
+		`{"name":"X"} {"name":"Y"}`:                      "line 1: a row ends with its line",
+		`{"name":"X","class":"robot"}`:                   `line 1: crawler "X": class: unknown class "robot"`,
+		`{"name":"X","star":"maybe"}`:                    `line 1: crawler "X": star: unknown value "maybe"`,
+		`{"name":"X","crawl_delay":"5"}`:                 `line 1: crawler "X": crawl_delay`,
+		`{"name":"Firefox"}`:                             `line 1: crawler "Firefox": user_agents: browsers send the word "Firefox"`,
+		`{"name":"X","unverified":["colour"]}`:           `unverified: there is no field "colour"`,
+		`{"name":"X","sources":{"colour":["http://x"]}}`: `sources: there is no field "colour"`,
+		`[]`: "line 1: reading the row",
+	} {
+		if _, err := crawler.ReadRows([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("ReadRows(%q): %v, want %q", in, err, want)
+		}
+	}
+}
+
+func FuzzReadRows(f *testing.F) {
+	f.Add([]byte(`{"name":"AcmeBot","operator":"Acme","purpose":"shopping","star":"no"}`))
+	f.Add([]byte("# comment\n\n{\"name\":\"a\",\"control_only\":true,\"robots\":[\"a\"]}\n"))
+	f.Add([]byte(`{"name":"` + strings.Repeat("x", 200) + `"}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		rows, err := crawler.ReadRows(data)
+		if err != nil {
+			return
+		}
+		for _, c := range rows {
+			if c.Name == "" || len(c.Robots) == 0 || c.Class == crawler.Person {
+				t.Errorf("%q is read as %+v", data, c)
+			}
+			if r, err := crawler.Builtin().With(c); err == nil && r.Lookup(c.Name) == nil {
+				t.Errorf("%q is added and not found", c.Name)
+			}
+			break
+		}
+	})
+}
+
+func TestClassNames(t *testing.T) {
+	for c := crawler.Person; c <= crawler.Library; c++ {
+		if got, err := crawler.ParseClass(c.String()); got != c || err != nil {
+			t.Errorf("ParseClass(%q) = %v, %v", c, got, err)
+		}
+	}
+	if _, err := crawler.ParseClass("robot"); err == nil {
+		t.Error("an unknown class is accepted")
+	}
+}
