@@ -265,7 +265,7 @@ type finder struct {
 }
 
 func (f *finder) try(path string) {
-	if f.budget -= len(path); f.budget < 0 {
+	if f.budget -= 50 + len(path); f.budget < 0 {
 		return
 	}
 	x, y := f.a.Match(path), f.b.Match(path)
