@@ -4,7 +4,16 @@ go 1.26.0
 
 require (
 	github.com/caddy-robots/caddy-robots v0.0.0
+	github.com/mileusna/useragent v1.3.5
+	github.com/mssola/useragent v1.0.0
 	github.com/temoto/robotstxt v1.1.2
+	github.com/ua-parser/uap-go v0.0.0-20260529044130-17c35e68e58c
+	github.com/x-way/crawlerdetect v0.2.28
+)
+
+require (
+	github.com/hashicorp/golang-lru v1.0.2 // indirect
+	gopkg.in/yaml.v3 v3.0.1 // indirect
 )
 
 replace github.com/caddy-robots/caddy-robots => ../

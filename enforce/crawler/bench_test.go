@@ -15,9 +15,9 @@ var benchUAs = []struct{ name, ua string }{
 	{"unknown crawler", "Mozilla/5.0 (compatible; AcmeSiteCrawler/2.1; +https://acme.example/crawler)"},
 	{"library", "curl/8.5.0"},
 	{"hostile 64 KB words", strings.Repeat("Yandex(Sogou-web+Googlebo;", 64<<10/26)},
-	{"hostile 64 KB one word", strings.Repeat("a", 64<<10)},
+	{"hostile 64 KB one word", strings.Repeat("ab", 32<<10)},
 	{"hostile 64 KB URL", "http://" + strings.Repeat("bot.", 16<<10)},
-	{"hostile 64 KB parts", strings.Repeat("aAbB", 16<<10)},
+	{"hostile 64 KB parts", strings.Repeat("aAbBcC_", 9<<10) + " x"},
 }
 
 func BenchmarkIdentify(b *testing.B) {

@@ -19,6 +19,7 @@ const (
 	CommentName           // a name in the comment that browsers fill with `KHTML, like Gecko` alone
 	Contact               // a URL or an e-mail address, spelt out or not
 	RobotsWork            // a word for what robots do: …Checker, …Monitor
+	NameBefore            // a name before the `Mozilla/5.0` that browsers begin with
 	BareMozilla           // `Mozilla/5.0` without a browser, an engine or a system, but with another name
 	HostName              // a host name for a product
 	LibraryWord           // a word for an HTTP client
@@ -37,6 +38,7 @@ var reasonTexts = [...]string{
 	CommentName:    "a name in the comment on KHTML, where browsers have none",
 	Contact:        "a contact",
 	RobotsWork:     "a word for a robot's work",
+	NameBefore:     "a name before \"Mozilla\", with which browsers begin",
 	BareMozilla:    "a name behind \"Mozilla/5.0\" without a browser, an engine or a system",
 	HostName:       "a host name for a product",
 	LibraryWord:    "a word for an HTTP client",
@@ -59,6 +61,9 @@ const (
 	rolePerson = roleClient | rolePlatform
 )
 
+// maxProgramWords bounds the words of a User-Agent that is a program's name and nothing else.
+const maxProgramWords = 8
+
 // decide turns the evidence into agents. Tokens, which are in id already, count before shapes; shapes count from the surest to the
 // weakest, and the weak ones only where nothing speaks for a person.
 func (e *evidence) decide(ua string, id *Identity) {
@@ -74,10 +79,12 @@ func (e *evidence) decide(ua string, id *Identity) {
 		e.declare(ua, e.compat, CompatibleName, id)
 	case e.afterKHTML.ok():
 		e.declare(ua, e.afterKHTML, CommentName, id)
-	case e.contact.ok() && (e.plus || e.contact.start == 0 || e.declaresContact(person, mozilla)):
+	case e.contact.ok() && (e.plus || id.n == 0) && (e.plus && !e.has(roleApp) || e.contact.start == 0 || e.declaresContact(person, mozilla)):
 		e.declare(ua, e.contact, Contact, id)
 	case e.work.ok() && e.declaresWork(person, mozilla):
 		e.declare(ua, e.work, RobotsWork, id)
+	case mozilla && e.name.ok() && e.name.start == 0 && e.has(rolePlatform) && !e.has(roleMobile|roleBrand|roleApp|roleMedia|roleIE):
+		e.declare(ua, e.name, NameBefore, id)
 	case e.has(roleCompatible) && !e.has(roleMozilla|roleClient) && e.name.ok() && e.name.start == 0:
 		e.declare(ua, e.name, CompatibleName, id)
 	case person:
@@ -92,7 +99,7 @@ func (e *evidence) decide(ua string, id *Identity) {
 	case id.n > 0:
 	case e.library.ok():
 		id.add(client(ua, e.library, LibraryWord))
-	case e.name.ok() && e.words <= 6 && e.comments == 0 && !e.has(roleMedia):
+	case !mozilla && e.name.ok() && e.words <= maxProgramWords && e.comments <= 1 && !e.has(roleMedia):
 		id.add(client(ua, e.name, ProgramName))
 	case e.any.ok():
 		id.unknown = true

@@ -72,6 +72,7 @@ func (e *evidence) host(ua string, start, end int) int {
 	if e.device > 0 || e.like {
 		return stop
 	}
+	e.roles |= parts(ua[start:end]) & roleMedia
 	if hash, n := firstWord(ua[start:end]); n == 3 && hash == wwwHash {
 		e.addContact(ua, start, stop)
 	} else if !e.domain.ok() {

@@ -238,6 +238,9 @@ func (e *evidence) unknownWord(ua string, start, end int) int {
 		e.compatible = 0
 		return end
 	}
+	if masked(ua[start:end]) {
+		return end
+	}
 	if e.khtml > 0 && e.khtml == e.depth && !e.afterKHTML.ok() {
 		e.afterKHTML = span{start, end}
 	}
@@ -255,6 +258,16 @@ func (e *evidence) unknownWord(ua string, start, end int) int {
 		e.name = span{start, end}
 	}
 	return end
+}
+
+// masked tells whether a word is one letter over and over: what privacy tools leave of a browser's name.
+func masked(word string) bool {
+	for i := 1; i < len(word); i++ {
+		if word[i] != word[0] {
+			return false
+		}
+	}
+	return len(word) > 1
 }
 
 // evident keeps the first word of each kind of evidence.

@@ -26,7 +26,7 @@ const (
 	roleAt                          // of an address that is spelt out
 	roleDot                         // of an address that is spelt out
 	roleKHTML                       // opens the comment on compatibility of today's browsers
-	roleMobile                      // a telephone or a tablet
+	roleMobile                      // a telephone, a tablet, or a program around a browser: its User-Agent can name an app
 	roleIE                          // Internet Explorer, to whose name other programs added theirs
 )
 
@@ -65,7 +65,7 @@ var words = []struct {
 	{roleDot, `dot`},
 	{roleMobile | rolePlatform, `iphone ipad ipod iphone_os symbian symbianos symbos series40 series60 blackberry bb10 windowsphone`},
 	{roleMobile | roleNoise, `mobile tablet phone`},
-	{roleMobile, `android adr omdroid midp`},
+	{roleMobile, `android adr omdroid midp electron qtwebengine cordova`},
 	{roleKHTML | roleEngine, `khtml`},
 	{roleIE | roleBrowser, `msie`},
 	{roleUnix, `linux x11 ubuntu debian fedora gentoo suse opensuse mandriva mint slackware redhat centos arch freebsd openbsd netbsd dragonfly
@@ -79,7 +79,7 @@ var words = []struct {
 		podcasts podcatcher podcastaddict downcast icatcher beyondpod castro instacast podbean doggcatcher gpodder
 		liferea akregator rssowl netnewswire reeder readkit feeddemon newsgator rssbandit vienna quiterss newsflash feedstation evergreen juice castero cpod
 		breaker stitcher acast himalaya bullhorn podchaser goodpods podverse podkicker podfriend kasts awasu outcast ivoox radioline xiaoyuzhou ximalaya
-		gaana jiosaavn wynk anghami boomplay hungama soundon soundcloud pandora napster victorreader
+		gaana jiosaavn wynk anghami boomplay hungama soundon soundcloud pandora napster victorreader netflix
 		microsoft frontpage office word excel powerpoint onenote teams onedrive`},
 	{roleBrand, `samsung nokia lg lge htc motorola mot moto sonyericsson sony ericsson siemens sie alcatel huawei honor zte lenovo asus acer dell
 		hp philips panasonic sharp kyocera sanyo toshiba fujitsu nec sagem pantech vertu blackberry palm oppo vivo realme oneplus xiaomi redmi
