@@ -123,6 +123,11 @@ func isCrawler(s string) bool {
 			return false
 		}
 	}
+	for word := range strings.SplitSeq(s, " ") { // one blank at a time, and no list without its commas
+		if word == "" || lookup(word) != nil || word == "only" {
+			return false
+		}
+	}
 	return true
 }
 
