@@ -56,6 +56,7 @@ func init() {
 		"strict":         flag(func(h *Handler) *bool { return &h.Strict }),
 		"paths":          parsePaths,
 		"crawl_delay":    parseCrawlDelay,
+		"fleet":          parseFleet,
 		"x_robots_tag":   parseXRobotsTag,
 	}
 }
@@ -81,6 +82,11 @@ func init() {
 //			wait  <duration>
 //			burst <number>
 //			per   crawler | ip
+//		}
+//		fleet <url> {
+//			instances <number>
+//			prefix    <text>
+//			deadline  <duration>
 //		}
 //		x_robots_tag   <pattern> [<crawler>:] <directives...>
 //	}
@@ -175,6 +181,22 @@ func choice(field func(*Handler) *string, allowed ...string) subdirective {
 		}
 		if err := oneOf(name, arg, append([]string{allowed[0]}, allowed...)...); err != nil {
 			return d.WrapErr(err)
+		}
+		*field(h) = arg
+		return nil
+	}
+}
+
+// text parses one value that may be anything but empty.
+func text(field func(*Handler) *string) subdirective {
+	return func(h *Handler, d *caddyfile.Dispenser) error {
+		name := d.Val()
+		arg, err := one(d)
+		if err != nil {
+			return err
+		}
+		if arg == "" {
+			return d.Errf("%s: the value is empty", name)
 		}
 		*field(h) = arg
 		return nil

@@ -171,7 +171,12 @@ func (h *Handler) Validate() error {
 		return errors.New("publish goes with source file, inline or url: the site publishes its own robots.txt already")
 	}
 	if c := h.CrawlDelay; c != nil {
-		return c.validate()
+		if err := c.validate(); err != nil {
+			return err
+		}
+	}
+	if h.Fleet != nil {
+		return h.Fleet.validate()
 	}
 	return nil
 }

@@ -100,12 +100,17 @@ type Handler struct {
 	// How Crawl-delay, Request-rate and Visit-time are enforced.
 	CrawlDelay *CrawlDelay `json:"crawl_delay,omitempty"`
 
+	// One budget for all servers that share a Redis or Valkey. Without it
+	// each process has its own.
+	Fleet *Fleet `json:"fleet,omitempty"`
+
 	// X-Robots-Tag headers by file pattern. All that match are sent.
 	XRobotsTag []headers.Rule `json:"x_robots_tag,omitempty"`
 
 	engine   *enforce.Engine
 	monitor  bool
 	tags     *headers.Rules
+	fleet    *pooledFleet // nil without one
 	outcomes *outcomes
 	log      *zap.Logger
 	cleanup  []func() error
@@ -126,6 +131,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 		caddyhttp.SetVar(ctx, caddyhttp.LogSkipVar, true)
 		return next.ServeHTTP(w, r)
 	}
+	h.fleet.connect()
 	target := originalTarget(r)
 	if h.Publish && isRobotsTxt(target) {
 		return h.publish(w, r)

@@ -27,6 +27,27 @@ var (
 		Help: "When a robots.txt was read successfully the last time, by kind of source.",
 	}, []string{"source"})
 
+	fleetUp = prometheus.NewGauge(prometheus.GaugeOpts{
+		Namespace: "caddy", Subsystem: "robots", Name: "fleet_up",
+		Help: "Whether the Redis or Valkey that servers share answers: 1, or 0 while each counts for itself.",
+	})
+
+	fleetCalls = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Namespace: "caddy", Subsystem: "robots", Name: "fleet_call_duration_seconds",
+		Help:    "Round trips to the Redis or Valkey that servers share, by result.",
+		Buckets: []float64{.00025, .0005, .001, .0025, .005, .01, .025, .1},
+	}, []string{"result"})
+
+	fleetRefusals = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: "caddy", Subsystem: "robots", Name: "fleet_refusals_total",
+		Help: "Requests refused for their pace, by what refused them: local, remote, or fallback while Redis is away.",
+	}, []string{"engine"})
+
+	fleetFallbacks = prometheus.NewCounter(prometheus.CounterOpts{
+		Namespace: "caddy", Subsystem: "robots", Name: "fleet_fallbacks_total",
+		Help: "Requests decided without the Redis or Valkey that servers share, because it could not be asked.",
+	})
+
 	policies = &policyCollector{
 		count: prometheus.NewDesc("caddy_robots_policies",
 			"Origins whose robots.txt is held, by kind of source and state of the file.", []string{"source", "state"}, nil),
@@ -37,7 +58,9 @@ var (
 
 // registerMetrics makes the collectors known to a configuration's registry.
 func registerMetrics(registry *prometheus.Registry) error {
-	for _, c := range []prometheus.Collector{decisions, policyReads, policyReadTime, policies} {
+	for _, c := range []prometheus.Collector{
+		decisions, policyReads, policyReadTime, policies, fleetUp, fleetCalls, fleetRefusals, fleetFallbacks,
+	} {
 		var already prometheus.AlreadyRegisteredError
 		if err := registry.Register(c); err != nil && !errors.As(err, &already) {
 			return err

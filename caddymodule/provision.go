@@ -116,6 +116,7 @@ func (h *Handler) watch(ctx caddy.Context, source enforce.Source) error {
 	})
 }
 
+// pooledLimiter returns the engine that holds the budgets.
 func (h *Handler) pooledLimiter() (throttle.Limiter, error) {
 	v, _, err := pool.LoadOrNew(limiterKey, func() (caddy.Destructor, error) {
 		return pooledLimiter{throttle.NewMemory(maxEntries)}, nil
@@ -124,7 +125,11 @@ func (h *Handler) pooledLimiter() (throttle.Limiter, error) {
 		return nil, err
 	}
 	h.cleanup = append(h.cleanup, func() error { _, err := pool.Delete(limiterKey); return err })
-	return v.(pooledLimiter).Memory, nil
+	local := v.(pooledLimiter).Memory
+	if h.Fleet != nil {
+		return h.pooledFleet(local)
+	}
+	return local, nil
 }
 
 // pooledCopies returns where the good copies of this handler's source live.

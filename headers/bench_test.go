@@ -49,6 +49,32 @@ func BenchmarkMatch(b *testing.B) {
 	}
 }
 
+// BenchmarkMatchRegexps is the same of regular expressions: those that are a
+// few literals are looked up, those that have to be run cost their number.
+func BenchmarkMatchRegexps(b *testing.B) {
+	for _, kind := range []struct{ name, pattern string }{
+		{"literals", `~ \.(x%dml|y%[1]ddoc?)$ noindex`},
+		{"run", `~ ^x%d[a-z]+\.html$ noindex`},
+	} {
+		for _, n := range []int{1, 20, 500} {
+			lines := make([]string, n)
+			for i := range lines {
+				lines[i] = fmt.Sprintf(kind.pattern, i)
+			}
+			rules := compile(b, lines...)
+			b.Run(fmt.Sprintf("%s/rules=%d", kind.name, n), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					m := rules.Match("/articles/2026/some-long-title.html")
+					if !m.Empty() {
+						b.Fatal("wrong match")
+					}
+				}
+			})
+		}
+	}
+}
+
 // BenchmarkApply is Match and Apply on a fresh header, which is what a request
 // costs; "header only" is setting the one value by hand.
 func BenchmarkApply(b *testing.B) {

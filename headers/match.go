@@ -71,7 +71,8 @@ func (m *Match) id(i int) int32 {
 // already has: that is kept but for directives that allow what a rule forbids,
 // and what it already says is not said again.
 //
-// Nothing is added to interim responses (1xx, also an upgrade to WebSocket),
+// The media type is that of h's Content-Type; without one no rule of a type
+// applies. Nothing is added to interim responses (1xx, also an upgrade to WebSocket),
 // and nothing to a 304, with which a client keeps the header it stored.
 func (m Match) Apply(h http.Header, status int, crawlers []string) {
 	if m.rules == nil || status < 200 || status == http.StatusNotModified {

@@ -123,6 +123,11 @@ func isCrawler(s string) bool {
 			return false
 		}
 	}
+	for word := range strings.SplitSeq(s, " ") { // one blank at a time, and no list without its commas
+		if word == "" || lookup(word) != nil || word == "only" {
+			return false
+		}
+	}
 	return true
 }
 
@@ -200,13 +205,16 @@ func nearValued(name string) string {
 // ReadDirectives reads a list as a crawler does: without error, leaving out
 // what it doesn't know and taking the more restrictive of what contradicts
 // itself. It is for what others wrote.
-func ReadDirectives(s string) Directives {
+func ReadDirectives(s string) Directives { return readDirectives(s).settle() }
+
+// readDirectives is ReadDirectives of a part of a list.
+func readDirectives(s string) Directives {
 	var d Directives
-	l := list{rest: s}
+	l := list{rest: strings.Map(blank, s)}
 	for {
 		it, more := l.next()
 		if !more {
-			return d.settle()
+			return d
 		}
 		if it.crawler != "" {
 			continue
@@ -215,6 +223,14 @@ func ReadDirectives(s string) Directives {
 			d = d.join(one)
 		}
 	}
+}
+
+// blank makes the line breaks that a meta tag may have blanks.
+func blank(r rune) rune {
+	if r == '\n' || r == '\r' || r == '\f' {
+		return ' '
+	}
+	return r
 }
 
 // Tag is what one crawler, or every crawler, is asked.

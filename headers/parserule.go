@@ -94,13 +94,13 @@ func (r *Rule) parseDirectives(s string) error {
 // isCrawler reports whether the words before the first colon name a crawler,
 // and are no directives.
 func (r *Rule) isCrawler(name string) bool {
-	if strings.Contains(name, ",") || lookup(name) != nil {
+	if strings.Contains(name, ",") {
 		return false
 	}
-	first, rest, _ := strings.Cut(name, " ")
-	last := rest[strings.LastIndexByte(rest, ' ')+1:]
-	if lookup(first) != nil || lookup(last) != nil || first == "only" {
-		return false
+	for word := range strings.SplitSeq(name, " ") {
+		if lookup(word) != nil || word == "only" {
+			return false
+		}
 	}
 	return nearValued(name) == ""
 }

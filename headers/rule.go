@@ -66,10 +66,10 @@ func (r Rule) Validate() error {
 	switch {
 	case r.Crawler == "*" || strings.EqualFold(r.Crawler, "robots"):
 		return fmt.Errorf("%q names no crawler in a header; leave it out to speak to every crawler", r.Crawler)
-	case r.Crawler != "" && !isCrawler(r.Crawler):
-		return fmt.Errorf("crawler %q: a crawler's name has letters, digits, blanks and -_. only", clip(r.Crawler))
 	case r.Crawler != "" && lookup(r.Crawler) != nil:
 		return fmt.Errorf("%q is a directive, not a crawler", r.Crawler)
+	case r.Crawler != "" && !isCrawler(r.Crawler):
+		return fmt.Errorf("crawler %q: a crawler's name has letters, digits, blanks and -_. only", clip(r.Crawler))
 	case r.Only && r.Crawler == "":
 		return errors.New("only needs the crawler to send the header to, as in: googlebot: only noindex")
 	}

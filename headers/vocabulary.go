@@ -117,7 +117,7 @@ var contradictions = []struct{ permissive, restrictive set }{
 // first.
 var imagePreviews = []string{"none", "standard", "large"}
 
-// Names yields the name of every directive known, in the order of printing.
+// Names lists the name of every directive known, in the order of printing.
 func Names() []string {
 	names := make([]string, len(vocabulary))
 	for i, w := range vocabulary {

@@ -146,7 +146,7 @@ func load64(s string, i int) uint64 {
 func unplain(w uint64) uint64 {
 	next := w>>8 | ones // the octet after each; a dot becomes a slash
 	pairs := (w ^ ones*'/') | (next ^ ones*'/')
-	return (w-ones*0x26)&^w | w | (w + ones) | (pairs-ones)&^pairs
+	return (w - ones*0x26) | w | (w + ones) | (pairs-ones)&^pairs
 }
 
 // isPlain reports whether a request target is its own canonical form and

@@ -6,10 +6,12 @@ import (
 	"strings"
 )
 
-// source is a rule to compile.
+// source is a pattern to compile and the rule that it stands for.
 type source struct {
 	pattern string
+	rule    int
 	allow   bool
+	octets  int // the length that counts, if it is not that of the pattern
 }
 
 // rank orders rules: the most octets win, and Allow wins a tie (RFC 9309,
@@ -25,17 +27,19 @@ func rank(d Dialect, octets, index int, allow bool) uint32 {
 	return r
 }
 
-// compileRules compiles n rules, of which at gives each.
-func compileRules(d Dialect, fold bool, n int, at func(int) source) *matcher {
+// compileRules compiles patterns.
+func compileRules(d Dialect, fold bool, sources []source) *matcher {
 	var wilds []wildRule
-	literals := make([]literal, 0, n)
-	for i := range n {
-		src := at(i)
+	literals := make([]literal, 0, len(sources))
+	for _, src := range sources {
 		p, ok := compilePattern(src.pattern, d, fold)
 		if !ok {
 			continue
 		}
-		w := winner{rank: rank(d, p.octets, i, src.allow), rule: int32(i)}
+		if src.octets > 0 {
+			p.octets = src.octets
+		}
+		w := winner{rank: rank(d, p.octets, src.rule, src.allow), rule: int32(src.rule)}
 		l := literal{text: p.prefix, winner: w, anchored: p.anchored, wild: -1}
 		if p.wild {
 			l.wild = int32(len(wilds))

@@ -29,9 +29,9 @@ type Change struct {
 
 const (
 	maxExamples = 5   // paths of one change
-	maxChanges  = 500 // changes of one crawler
+	maxChanges  = 500 // changes of one crawler, of each kind
 	// maxTried bounds the steps that look for example paths in one diff.
-	maxTried = 5_000_000
+	maxTried = 2_000_000
 )
 
 // Diff returns what a crawler notices when one file takes another's place:
@@ -45,13 +45,14 @@ func Diff(before, after *File) (changes []Change, complete bool) {
 		d.compare(p)
 	}
 	d.wholeFile()
-	return d.merged(), d.budget >= 0
+	return d.merged(), d.budget >= 0 && !d.cut
 }
 
 type differ struct {
 	before, after *File
 	changes       []Change
 	budget        int
+	cut           bool // there may be more changes than were kept
 }
 
 // pair is what the two files say to the same crawlers.
@@ -163,7 +164,9 @@ func (d *differ) limits(p *pair) {
 // one of them changed.
 func (d *differ) lines(p *pair, what string, a, b []said) {
 	gone, come := without(a, b), without(b, a)
-	for i := range min(max(len(gone), len(come)), maxChanges) {
+	n := max(len(gone), len(come))
+	d.cut = d.cut || n > maxChanges
+	for i := range min(n, maxChanges) {
 		c := Change{What: what}
 		if i < len(gone) {
 			c.Old, c.OldLine = gone[i].text, gone[i].line
@@ -215,7 +218,11 @@ func (d *differ) verdicts(p *pair) {
 	}
 	for _, x := range changed {
 		for _, y := range patterns {
-			if d.budget--; d.budget < 0 || len(d.changes)-f.first > maxChanges {
+			if d.budget--; d.budget < 0 {
+				return
+			}
+			if len(d.changes)-f.first >= maxChanges {
+				d.cut = true
 				return
 			}
 			if n := min(len(x.prefix), len(y.prefix)); x == y || x.prefix[:n] != y.prefix[:n] {
@@ -258,7 +265,7 @@ type finder struct {
 }
 
 func (f *finder) try(path string) {
-	if f.budget -= len(path); f.budget < 0 {
+	if f.budget -= 50 + len(path); f.budget < 0 {
 		return
 	}
 	x, y := f.a.Match(path), f.b.Match(path)

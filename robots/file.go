@@ -135,3 +135,13 @@ func (f *File) ContentUsage() []ContentUsage {
 	}
 	return l.usages
 }
+
+// Line returns a line of the file by its number, from 1.
+func (f *File) Line(number int) (Line, bool) {
+	for l := range f.Lines() {
+		if l.Number == number {
+			return l, true
+		}
+	}
+	return Line{}, false
+}

@@ -3,7 +3,6 @@ package robots
 import (
 	"slices"
 	"sync"
-	"sync/atomic"
 )
 
 // Rule is an Allow or Disallow line. (A Noindex line is one whose Allow is
@@ -51,18 +50,6 @@ type Group struct {
 	units   []*unit
 	limits
 }
-
-// limits is what the lines of a group say apart from its rules.
-type limits struct {
-	delays  []CrawlDelay
-	rates   []RequestRate
-	visits  []VisitTime
-	signals []ContentSignal
-	usages  []ContentUsage
-}
-
-// maxLimits bounds how many lines of each kind a group keeps; the first count.
-const maxLimits = 16
 
 // Token returns the group's token as its User-agent line has it, without a
 // version: "*" for the group of all other crawlers, "" for the nil Group.
@@ -194,12 +181,12 @@ func (g *Group) Match(target string) Verdict {
 	}
 	if isPlain(target) {
 		s := subject{target, target}
-		return g.verdict(&s, false)
+		return g.verdict(&s, byLetter)
 	}
 	v := viewsPool.Get().(*Views)
 	defer viewsPool.Put(v)
 	v.Reset(target, ViewOptions{})
-	verdict := g.verdict(&v.first, false)
+	verdict := g.verdict(&v.first, byLetter)
 	v.release()
 	return verdict
 }
@@ -210,17 +197,17 @@ func (g *Group) MatchViews(v *Views) Verdict {
 	if g == nil || len(g.rules) == 0 {
 		return Verdict{Allowed: true}
 	}
-	verdict := g.verdict(&v.first, false)
+	verdict := g.verdict(&v.first, byLetter)
 	if v.differ && verdict.Allowed {
-		if served := g.verdict(&v.served, v.fold); !served.Allowed || verdict.Rule == nil {
+		if served := g.verdict(&v.served, v.reading()); !served.Allowed || verdict.Rule == nil {
 			return served
 		}
 	}
 	return verdict
 }
 
-func (g *Group) verdict(s *subject, fold bool) Verdict {
-	r := decide(g.rules, s, fold)
+func (g *Group) verdict(s *subject, as reading) Verdict {
+	r := decide(g.rules, s, as)
 	if r == nil || r.Allow {
 		return Verdict{Allowed: true, Rule: r}
 	}
@@ -239,7 +226,7 @@ func (g *Group) Noindex(target string) (Rule, bool) {
 	v := viewsPool.Get().(*Views)
 	defer viewsPool.Put(v)
 	v.Reset(target, ViewOptions{})
-	r := decide(g.noindex, &v.first, false)
+	r := decide(g.noindex, &v.first, byLetter)
 	v.release()
 	if r == nil {
 		return Rule{}, false
@@ -253,119 +240,11 @@ func (g *Group) NoindexViews(v *Views) *Rule {
 	if g == nil || len(g.noindex) == 0 {
 		return nil
 	}
-	r := decide(g.noindex, &v.first, false)
+	r := decide(g.noindex, &v.first, byLetter)
 	if r == nil && v.differ {
-		r = decide(g.noindex, &v.served, v.fold)
+		r = decide(g.noindex, &v.served, v.reading())
 	}
 	return r
 }
 
 var viewsPool = sync.Pool{New: func() any { return new(Views) }}
-
-// ruleset is a list of rules and what they compile to.
-type ruleset struct {
-	dialect Dialect
-	rules   []Rule
-	matcher *matcher
-	folded  atomic.Pointer[matcher] // the same without regard to case, once it was asked for
-}
-
-func newRuleset(d Dialect, rules []Rule) *ruleset {
-	s := &ruleset{dialect: d, rules: rules}
-	s.matcher = s.compile(false)
-	return s
-}
-
-func (s *ruleset) compile(fold bool) *matcher {
-	return compileRules(s.dialect, fold, len(s.rules), func(i int) source {
-		return source{s.rules[i].Pattern, s.rules[i].Allow}
-	})
-}
-
-// fold returns the matcher that does not regard case.
-func (s *ruleset) fold() *matcher {
-	if m := s.folded.Load(); m != nil {
-		return m
-	}
-	s.folded.CompareAndSwap(nil, s.compile(true))
-	return s.folded.Load()
-}
-
-// decide returns the rule of the set that decides on t, and its rank.
-func (s *ruleset) decide(t *subject, fold bool) (*Rule, uint32) {
-	m := s.matcher
-	if fold {
-		m = s.fold()
-	}
-	w := m.match(t)
-	if w.rank == 0 {
-		return nil, 0
-	}
-	return &s.rules[w.rule], w.rank
-}
-
-// decide returns the rule among all sets that decides on t.
-func decide(sets []*ruleset, t *subject, fold bool) *Rule {
-	best, top := sets[0].decide(t, fold)
-	for _, set := range sets[1:] {
-		if r, rank := set.decide(t, fold); rank > top {
-			best, top = r, rank
-		}
-	}
-	return best
-}
-
-func (l *limits) add(fd *Field) {
-	line := Line{Value: fd.Value, Number: fd.Line}
-	switch fd.Directive {
-	case DirectiveCrawlDelay:
-		if d, ok := parseCrawlDelay(fd.Value); ok {
-			l.addDelay(CrawlDelay{Delay: d, Line: fd.Line})
-		}
-	case DirectiveRequestRate:
-		if r, ok := parseRequestRate(fd.Value); ok && len(l.rates) < maxLimits {
-			r.Line = fd.Line
-			l.rates = append(l.rates, r)
-		}
-	case DirectiveVisitTime:
-		if w, ok := parseWindow(fd.Value); ok && len(l.visits) < maxLimits {
-			l.visits = append(l.visits, VisitTime{Window: w, Line: fd.Line})
-		}
-	case DirectiveContentSignal:
-		if c, ok := parseContentSignal(&line); ok && len(l.signals) < maxLimits {
-			l.signals = append(l.signals, c)
-		}
-	case DirectiveContentUsage:
-		if c, ok := parseContentUsage(&line); ok && len(l.usages) < maxLimits {
-			l.usages = append(l.usages, c)
-		}
-	}
-}
-
-// addDelay keeps the shortest delay.
-func (l *limits) addDelay(d CrawlDelay) {
-	if len(l.delays) == 0 {
-		l.delays = []CrawlDelay{d}
-	} else if d.Delay < l.delays[0].Delay {
-		l.delays[0] = d
-	}
-}
-
-// merge adds the limits of another unit of the same group.
-func (l *limits) merge(o *limits) {
-	for _, d := range o.delays {
-		l.addDelay(d)
-	}
-	l.rates = joinLimits(l.rates, o.rates)
-	l.visits = joinLimits(l.visits, o.visits)
-	l.signals = joinLimits(l.signals, o.signals)
-	l.usages = joinLimits(l.usages, o.usages)
-}
-
-func joinLimits[T any](a, b []T) []T {
-	b = b[:min(len(b), maxLimits-len(a))]
-	if len(b) == 0 {
-		return a
-	}
-	return slices.Concat(a, b)
-}

@@ -28,6 +28,14 @@ type Views struct {
 	buf    []byte
 }
 
+// reading returns how rules are read for the path as served.
+func (v *Views) reading() reading {
+	if v.fold {
+		return asServedFolded
+	}
+	return asServed
+}
+
 // subject is a canonical request target.
 type subject struct {
 	// target has path and query in their canonical forms.

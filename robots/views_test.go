@@ -140,6 +140,41 @@ func TestMatchViews(t *testing.T) {
 	}
 }
 
+// What is allowed by a rule that spells a path in a way that no path as served
+// has is not denied as served.
+func TestMatchViewsServedSpellings(t *testing.T) {
+	g := Parse([]byte(strings.Join([]string{
+		"User-agent: *",
+		"Disallow: /web/",
+		"Allow: /web/*/http://good.test/",
+		"Allow: /web/a%2Fb",
+		"Allow: /web/./x/../y",
+		"Disallow: /*//no",
+		"Disallow: /*%2Fno",
+	}, "\n"))).Star()
+	tests := []struct {
+		target  string
+		allowed bool
+	}{
+		{"/web/2020/http://good.test/", true},
+		{"/web/2020/http://bad.test/", false},
+		{"/web/a%2Fb", true},
+		{"/web/a/b", false},
+		{"/web/./x/../y", true},
+		{"/a//no", false},
+		{"/a%2Fno", false},
+		{"/a/no", true},
+		{"/b//a/no", true}, // only the letter counts for a Disallow
+	}
+	var v Views
+	for _, tt := range tests {
+		v.Reset(tt.target, ViewOptions{})
+		if got := g.MatchViews(&v); got.Allowed != tt.allowed {
+			t.Errorf("MatchViews(%q) = %v by line %d, want %v", tt.target, got.Allowed, got.Line(), tt.allowed)
+		}
+	}
+}
+
 func TestMatchViewsFoldCase(t *testing.T) {
 	g := Parse([]byte("User-agent: *\nDisallow: /Private/*.PHP$\nAllow: /private/Index.php\n")).Star()
 	var v Views

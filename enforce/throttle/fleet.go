@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
-	"strconv"
 	"sync/atomic"
 	"time"
 )
@@ -41,6 +40,7 @@ type Fleet struct {
 	config   FleetConfig
 	local    *Memory
 	link     *link
+	server   func() server // nil while it is away
 	obs      Observer
 	offset   atomic.Int64 // of the server's clock from ours, microseconds
 	inFlight atomic.Int64
@@ -59,6 +59,7 @@ func NewFleet(c FleetConfig, local *Memory, obs Observer) (*Fleet, error) {
 	}
 	f := &Fleet{config: c, local: local, obs: obs}
 	f.link = newLink(c, obs)
+	f.server = f.link.server
 	return f, nil
 }
 
@@ -80,7 +81,7 @@ func (f *Fleet) Take(ctx context.Context, now time.Time, k Key, t *Terms, maxWai
 		if t.n == 0 {
 			return v.acceptance(at)
 		}
-		reply, err := f.ask(ctx, now, v.at, k, t, &a, seen)
+		reply, err := f.ask(ctx, now, question{key: f.name(k), until: v.at, terms: t, known: &a, seen: seen})
 		if err != nil {
 			return f.alone(now, k, t, maxWait)
 		}
@@ -109,10 +110,10 @@ var (
 	errBusy = errors.New("throttle: too many requests wait for the server")
 )
 
-// ask runs the script for a request that may be held until the given instant.
-func (f *Fleet) ask(ctx context.Context, now time.Time, until int64, k Key, t *Terms, known *arrivals, seen bool) (answer, error) {
-	client := f.link.client()
-	if client == nil {
+// ask asks the server for a request that may be held until the given instant.
+func (f *Fleet) ask(ctx context.Context, now time.Time, q question) (answer, error) {
+	server := f.server()
+	if server == nil {
 		return answer{}, errDown
 	}
 	if f.inFlight.Add(1) > maxInFlight {
@@ -121,16 +122,15 @@ func (f *Fleet) ask(ctx context.Context, now time.Time, until int64, k Key, t *T
 	}
 	defer f.inFlight.Add(-1)
 
-	clock := ""
 	if f.config.injected {
-		clock = strconv.FormatInt(now.UnixMicro(), 10)
-	} else if until <= now.UnixMicro()+f.offset.Load() {
-		until = 0 // for now, whatever the server's clock says that is
+		q.clock = now.UnixMicro()
+	} else if q.until <= now.UnixMicro()+f.offset.Load() {
+		q.until = 0 // for now, whenever that is by the server's clock
 	}
 	asking, cancel := context.WithTimeout(ctx, f.config.Deadline)
 	defer cancel()
 	start := time.Now()
-	reply, err := runScript(asking, client, f.name(k), scriptArgs(clock, until, t, known, seen), t)
+	reply, err := server.ask(asking, q)
 	took := time.Since(start)
 	if err != nil && ctx.Err() != nil {
 		return answer{}, err // the client went away, not the server

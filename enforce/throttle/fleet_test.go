@@ -147,18 +147,18 @@ func TestSharedTerms(t *testing.T) {
 // outage is what is done to a server under load.
 type outage struct {
 	name    string
-	down    func(s *server)
-	up      func(t *testing.T, s *server)
+	down    func(s *testbed)
+	up      func(t *testing.T, s *testbed)
 	isEmpty bool // the server comes back without what it had
 }
 
 var outages = []outage{
-	{"killed and started again", (*server).kill, func(t *testing.T, s *server) {
+	{"killed and started again", (*testbed).kill, func(t *testing.T, s *testbed) {
 		if err := s.start(); err != nil {
 			t.Error(err)
 		}
 	}, true},
-	{"paused and resumed", (*server).pause, func(_ *testing.T, s *server) { s.resume() }, false},
+	{"paused and resumed", (*testbed).pause, func(_ *testing.T, s *testbed) { s.resume() }, false},
 }
 
 // A server that goes away or hangs under load makes no request slower than
@@ -312,7 +312,7 @@ func TestFleetClose(t *testing.T) {
 func TestFleetForeignKey(t *testing.T) {
 	f, r := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute})
 	terms := Compile(Grant{Delay: delay(time.Hour)}, Options{})
-	client := f.link.client()
+	client := f.link.usable.Load().client
 	for i, value := range []string{"x", "x y z 1", "1 2", "\x00\xff", strings.Repeat("9 ", 100)} {
 		key := NewKey(t.Name(), fmt.Sprint(i))
 		set := client.B().Set().Key(f.name(key)).Value(value).Build()
@@ -337,7 +337,7 @@ func TestFleetKeysExpire(t *testing.T) {
 	if !strings.HasPrefix(name, f.config.Prefix) || len(name) != len(f.config.Prefix)+32 {
 		t.Errorf("the key is named %q", name)
 	}
-	client := f.link.client()
+	client := f.link.usable.Load().client
 	ttl, err := client.Do(t.Context(), client.B().Pttl().Key(name).Build()).AsInt64()
 	if err != nil || ttl < 149_000 || ttl > 150_000 {
 		t.Errorf("expires in %d ms (%v), want 150 s: the emission interval and a minute", ttl, err)

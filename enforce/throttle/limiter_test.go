@@ -24,6 +24,10 @@ var engines = []engine{
 		f, _ := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute, injected: true})
 		return f
 	}},
+	{"fleet on a server in process", func(*testing.T) Limiter {
+		f, _ := newLedgerFleet(newLedger(), 1000)
+		return f
+	}},
 	{"two of a fleet in turn", func(t *testing.T) Limiter { return newTurns(t) }},
 }
 

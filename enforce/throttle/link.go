@@ -32,7 +32,7 @@ type link struct {
 	opened chan struct{} // wakes the goroutine
 
 	misses atomic.Int32
-	usable atomic.Pointer[valkey.Client] // nil while the circuit is open
+	usable atomic.Pointer[scripted] // nil while the circuit is open
 
 	mu    sync.Mutex
 	state FleetState
@@ -45,10 +45,10 @@ func newLink(c FleetConfig, obs Observer) *link {
 	return l
 }
 
-// client returns what requests may use, or nil.
-func (l *link) client() valkey.Client {
-	if c := l.usable.Load(); c != nil {
-		return *c
+// server returns what requests may ask, or nil.
+func (l *link) server() server {
+	if s := l.usable.Load(); s != nil {
+		return *s
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func (l *link) run(ctx context.Context) {
 		}
 		l.misses.Store(0)
 		l.become(FleetUp, nil)
-		l.usable.Store(&client)
+		l.usable.Store(&scripted{client})
 		select {
 		case <-l.opened:
 		case <-ctx.Done():
@@ -166,7 +166,7 @@ func (l *link) probe(ctx context.Context, client valkey.Client) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	start := time.Now()
-	_, err := runScript(ctx, client, l.config.Prefix+"probe", scriptArgs("", 0, probeTerms, &arrivals{}, false), probeTerms)
+	_, err := scripted{client}.ask(ctx, question{key: l.config.Prefix + "probe", terms: probeTerms, known: &arrivals{}})
 	l.obs.FleetCall(time.Since(start), err)
 	return err
 }

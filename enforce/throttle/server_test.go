@@ -36,9 +36,9 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// server is a redis-server or valkey-server, where there is one, and an
+// testbed is a redis-server or valkey-server, where there is one, and an
 // in-process one elsewhere.
-type server struct {
+type testbed struct {
 	address string
 	command string    // empty: in process
 	process *exec.Cmd // of command
@@ -46,18 +46,18 @@ type server struct {
 	front   *proxy // of mini, which cannot be paused itself
 }
 
-func newServer() (*server, error) {
+func newServer() (*testbed, error) {
 	for _, command := range []string{"redis-server", "valkey-server"} {
 		if path, err := exec.LookPath(command); err == nil {
 			port, err := freePort()
 			if err != nil {
 				return nil, err
 			}
-			s := &server{address: fmt.Sprintf("127.0.0.1:%d", port), command: path}
+			s := &testbed{address: fmt.Sprintf("127.0.0.1:%d", port), command: path}
 			return s, s.start()
 		}
 	}
-	s := &server{mini: miniredis.NewMiniRedis()}
+	s := &testbed{mini: miniredis.NewMiniRedis()}
 	if err := s.mini.Start(); err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func newServer() (*server, error) {
 }
 
 // testServer returns a server of the test's own, or the shared one.
-func testServer(t *testing.T, own bool) *server {
+func testServer(t *testing.T, own bool) *testbed {
 	t.Helper()
 	open := shared
 	if own {
@@ -99,7 +99,7 @@ func freePort() (int, error) {
 }
 
 // start starts the server, which is empty then.
-func (s *server) start() error {
+func (s *testbed) start() error {
 	if s.command == "" {
 		s.mini.FlushAll()
 		s.front.setDown(false)
@@ -129,7 +129,7 @@ func (s *server) start() error {
 }
 
 // kill ends the server as a crash does.
-func (s *server) kill() {
+func (s *testbed) kill() {
 	if s.command == "" {
 		s.front.setDown(true)
 		return
@@ -139,7 +139,7 @@ func (s *server) kill() {
 }
 
 // pause makes the server hang until resume.
-func (s *server) pause() {
+func (s *testbed) pause() {
 	if s.command == "" {
 		s.front.hold()
 		return
@@ -147,7 +147,7 @@ func (s *server) pause() {
 	s.process.Process.Signal(syscall.SIGSTOP)
 }
 
-func (s *server) resume() {
+func (s *testbed) resume() {
 	if s.command == "" {
 		s.front.release()
 		return
@@ -155,7 +155,7 @@ func (s *server) resume() {
 	s.process.Process.Signal(syscall.SIGCONT)
 }
 
-func (s *server) stop() {
+func (s *testbed) stop() {
 	s.kill()
 	if s.command == "" {
 		s.front.Close()

@@ -1,0 +1,307 @@
+package enforce
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+)
+
+// User-Agents as they are really sent.
+const (
+	chrome    = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36"
+	safari    = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1"
+	gptbot    = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)"
+	googlebot = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
+	gimage    = "Googlebot-Image/1.0"
+	bingbot   = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm) Chrome/116.0.1938.76 Safari/537.36"
+	adsbot    = "AdsBot-Google (+http://www.google.com/adsbot.html)"
+	chatgpt   = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; ChatGPT-User/1.0; +https://openai.com/bot)"
+	newbot    = "Mozilla/5.0 (compatible; NewThingBot/0.1; +https://newthing.example/bot)"
+	curl      = "curl/8.5.0"
+	wget      = "Wget/1.21.3"
+)
+
+// engineTest is an engine on a fixed file and clock.
+type engineTest struct {
+	*Engine
+	clock *clock
+}
+
+func newEngineTest(t testing.TB, file string, rules Rules) *engineTest {
+	t.Helper()
+	limiter := throttle.NewMemory(1000)
+	c := newClock()
+	e, err := NewEngine(rules, Inline(file), limiter, PoliciesConfig{Refresh: 24 * time.Hour, Now: c.now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close(); e.policies.running.Wait(); limiter.Close() })
+	e.policies.Get(context.Background(), home, c.now())
+	return &engineTest{e, c}
+}
+
+func (e *engineTest) decide(target string, agents ...string) Decision {
+	var d Decision
+	e.Decide(context.Background(), &Request{Target: target, UserAgents: agents, Origin: home, Client: "192.0.2.1", Time: e.clock.now()}, &d)
+	return d
+}
+
+const site = `User-agent: *
+Disallow: /private/
+Allow: /private/press/
+Crawl-delay: 5
+
+User-agent: Googlebot
+Disallow: /no-google/
+
+User-agent: GPTBot
+Disallow: /
+
+User-agent: FriendOfTheSite
+Disallow: /friends/
+
+User-agent: bingbot
+Crawl-delay: 10
+`
+
+func TestWhoIsBoundByWhat(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		rules  Rules
+		ua     string
+		target string
+		action Action
+		reason Reason
+		group  string
+	}{
+		{"a browser is bound by nothing", Rules{}, chrome, "/private/x", Pass, Person, ""},
+		{"also with everything switched on", Rules{Strict: true, HTTPClients: true}, safari, "/private/x", Pass, Person, ""},
+		{"a crawler is bound by its group alone", Rules{}, googlebot, "/private/x", Pass, Allowed, "Googlebot"},
+		{"and denied by it", Rules{}, googlebot, "/no-google/", Deny, Disallowed, "Googlebot"},
+		{"a crawler falls to the group of its second token", Rules{}, gimage, "/no-google/", Deny, Disallowed, "Googlebot"},
+		{"a crawler without a group falls to *", Rules{}, "CCBot/2.0 (https://commoncrawl.org/faq/)", "/private/x", Deny, Disallowed, "*"},
+		{"an Allow that is longer wins", Rules{}, newbot, "/private/press/kit", Pass, Allowed, "*"},
+		{"an unknown crawler falls to *", Rules{}, newbot, "/private/x", Deny, Disallowed, "*"},
+		{"a crawler that documents that it ignores * is free", Rules{}, adsbot, "/private/x", Pass, Unbound, ""},
+		{"unless strict", Rules{Strict: true}, adsbot, "/private/x", Deny, Disallowed, "*"},
+		{"a user-triggered fetcher is bound by *", Rules{}, chatgpt, "/private/x", Deny, Disallowed, "*"},
+		{"unless switched off", Rules{IgnoreUserTriggered: true}, chatgpt, "/private/x", Pass, Unbound, ""},
+		{"an HTTP library is free", Rules{}, curl, "/private/x", Pass, Unbound, ""},
+		{"unless switched on", Rules{HTTPClients: true}, curl, "/private/x", Deny, Disallowed, "*"},
+		{"no User-Agent is a library's", Rules{}, "", "/private/x", Pass, Unbound, ""},
+		{"and held to * as one", Rules{HTTPClients: true}, "", "/private/x", Deny, Disallowed, "*"},
+		{"an offline browser is bound by *", Rules{}, wget, "/private/x", Deny, Disallowed, "*"},
+		{"whatever the file names counts", Rules{}, "FriendOfTheSite/3.1", "/friends/", Deny, Disallowed, "FriendOfTheSite"},
+		{"the exempt are free by name", Rules{Exempt: []string{"gptbot"}}, gptbot, "/", Pass, Exempt, ""},
+		{"and by token", Rules{Exempt: []string{"NewThingBot"}}, newbot, "/private/x", Pass, Exempt, ""},
+		{"exempt paths are free", Rules{ExemptPaths: []string{"/.well-known/*"}}, gptbot, "/.well-known/acme", Pass, ExemptPath, ""},
+		{"but not by a detour", Rules{ExemptPaths: []string{"/.well-known/*"}}, gptbot, "/.well-known/../x", Deny, Disallowed, "GPTBot"},
+		{"robots.txt is free", Rules{}, gptbot, "/robots.txt", Pass, ExemptPath, ""},
+		{"and is no password", Rules{}, gptbot, "/robots.txt/../private/", Deny, Disallowed, "GPTBot"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := newEngineTest(t, site, tt.rules).decide(tt.target, tt.ua)
+			if d.Action != tt.action || d.Reason != tt.reason || d.GroupToken() != tt.group {
+				t.Errorf("%v, %v, group %q; want %v, %v, %q", d.Action, d.Reason, d.GroupToken(), tt.action, tt.reason, tt.group)
+			}
+		})
+	}
+}
+
+func TestADecisionNamesTheLine(t *testing.T) {
+	e := newEngineTest(t, site, Rules{})
+	if d := e.decide("/private/x", newbot); d.Line != 2 || d.Rule.Pattern != "/private/" {
+		t.Errorf("line %d, rule %v; want line 2, /private/", d.Line, d.Rule)
+	}
+	e.decide("/", bingbot)
+	if d := e.decide("/", bingbot); d.Action != Throttle || d.Line != 16 {
+		t.Errorf("%v by line %d; want throttle by line 16", d.Action, d.Line)
+	}
+}
+
+func TestSeveralUserAgentsAreAllRead(t *testing.T) {
+	e := newEngineTest(t, site, Rules{})
+	if d := e.decide("/x", chrome, gptbot); d.Action != Deny || d.Crawler() != "GPTBot" {
+		t.Errorf("%v for %s; want a denial for GPTBot", d.Action, d.Crawler())
+	}
+	if d := e.decide("/x", googlebot, chrome); d.Action != Pass || d.Crawler() != "Googlebot" {
+		t.Errorf("%v for %s", d.Action, d.Crawler())
+	}
+	if d := e.decide("/x", "Mozilla/5.0 (compatible; Googlebot/2.1; GPTBot/1.2)"); d.Action != Deny {
+		t.Errorf("%v where one of two crawlers in a User-Agent is denied", d.Action)
+	}
+}
+
+// A polite crawler is not exact, and a refused request uses no budget.
+func TestCrawlDelay(t *testing.T) {
+	e := newEngineTest(t, site, Rules{})
+	for i := range 20 {
+		if d := e.decide("/", bingbot); d.Action != Pass {
+			t.Fatalf("request %d after its delay: %v", i, d.Reason)
+		}
+		d := e.decide("/", bingbot)
+		if d.Action != Throttle || d.Reason != CrawlDelay {
+			t.Fatalf("a second request at once: %v, %v", d.Action, d.Reason)
+		}
+		e.clock.advance(10 * time.Second)
+	}
+	d := e.decide("/", bingbot)
+	d = e.decide("/", bingbot)
+	e.clock.advance(d.RetryAfter)
+	if d := e.decide("/", bingbot); d.Action != Pass {
+		t.Errorf("refused after Retry-After: %v", d.Reason)
+	}
+}
+
+func TestBudgetsAreOnesOwn(t *testing.T) {
+	e := newEngineTest(t, site, Rules{HTTPClients: true})
+	for _, ua := range []string{newbot, "OtherThingBot/1.0", "CCBot/2.0", bingbot} {
+		if d := e.decide("/", ua); d.Action != Pass {
+			t.Errorf("%s pays for another crawler: %v", ua, d.Reason)
+		}
+	}
+	ask := func(client string) Action {
+		var d Decision
+		e.Decide(context.Background(), &Request{Target: "/", UserAgents: []string{curl}, Origin: home, Client: client, Time: e.clock.now()}, &d)
+		return d.Action
+	}
+	for _, c := range []string{"192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8:0:1::1"} {
+		if ask(c) != Pass {
+			t.Errorf("curl at %s pays for another address", c)
+		}
+	}
+	for _, c := range []string{"192.0.2.1", "2001:db8::2", "::ffff:192.0.2.2"} {
+		if ask(c) != Throttle {
+			t.Errorf("curl at %s has a second budget", c)
+		}
+	}
+	if d := e.decide("/private/x", bingbot); d.Action != Throttle {
+		t.Errorf("bingbot: %v", d.Action)
+	}
+}
+
+// A 429 there costs the site its place in the index.
+func TestCrawlersWithoutCrawlDelayAreHeldToTheirOwnGroupOnly(t *testing.T) {
+	const file = "User-agent: *\nCrawl-delay: 5\nUser-agent: Amazonbot\nCrawl-delay: 5\n"
+	for _, tt := range []struct {
+		ua     string
+		strict bool
+		want   Action
+	}{
+		{googlebot, false, Pass},
+		{googlebot, true, Throttle},
+		{"Mozilla/5.0 (compatible; Amazonbot/0.1; +https://developer.amazon.com/support/amazonbot)", false, Throttle},
+		{"CCBot/2.0", false, Throttle},
+	} {
+		e := newEngineTest(t, file, Rules{Strict: tt.strict})
+		e.decide("/", tt.ua)
+		if d := e.decide("/", tt.ua); d.Action != tt.want {
+			t.Errorf("%s, strict %v: %v, want %v", tt.ua, tt.strict, d.Action, tt.want)
+		}
+	}
+}
+
+func TestWithoutAPolicyNobodyIsDenied(t *testing.T) {
+	src := &fakeSource{block: make(chan struct{})}
+	defer close(src.block)
+	limiter := throttle.NewMemory(16)
+	e, err := NewEngine(Rules{}, src, limiter, PoliciesConfig{Now: newClock().now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.policies.running.Wait()
+	defer e.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var d Decision
+	e.Decide(ctx, &Request{Target: "/private/", UserAgents: []string{gptbot}, Origin: home, Time: time.Now()}, &d)
+	if d.Action != Pass || d.Reason != NoPolicy || d.Crawler() != "GPTBot" {
+		t.Errorf("%v, %v for %s", d.Action, d.Reason, d.Crawler())
+	}
+}
+
+func TestRulesThatAreWrongAreNamed(t *testing.T) {
+	for _, p := range []string{"", "private/", "/a b", "/a#b", "/a\nDisallow: /"} {
+		if _, err := NewEngine(Rules{ExemptPaths: []string{p}}, Inline(""), nil, PoliciesConfig{}); err == nil {
+			t.Errorf("the exempt path %q is taken", p)
+		}
+	}
+}
+
+func TestControlTokensAreNeverAppliedToTheParent(t *testing.T) {
+	e := newEngineTest(t, "User-agent: Google-Extended\nDisallow: /\n", Rules{})
+	if d := e.decide("/", googlebot); d.Action != Pass {
+		t.Errorf("Googlebot: %v", d.Reason)
+	}
+	if got := e.policies.Peek(context.Background(), home, e.clock.now()).Unenforceable(); len(got) != 1 || got[0] != "Google-Extended" {
+		t.Errorf("Unenforceable = %q", got)
+	}
+}
+
+func FuzzDecide(f *testing.F) {
+	f.Add(chrome, "/private/x", "example.com", site)
+	f.Add(gptbot, "http://u@h/%70rivate/..%2f", "EXAMPLE.com.:443", "User-agent: *\nDisallow: /*$\nCrawl-delay: 1e9")
+	f.Fuzz(func(t *testing.T, ua, target, host, file string) {
+		limiter := throttle.NewMemory(16)
+		defer limiter.Close()
+		e, err := NewEngine(Rules{HTTPClients: true}, Inline(file), limiter, PoliciesConfig{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		now := time.Now()
+		req := &Request{Target: target, UserAgents: []string{ua}, Origin: NewOrigin(true, host), Time: now}
+		e.policies.Get(context.Background(), req.Origin, now)
+		var d Decision
+		e.Decide(context.Background(), req, &d)
+		switch {
+		case d.Action == Throttle && d.RetryAfter <= 0:
+			t.Errorf("throttled, and to come back in %v", d.RetryAfter)
+		case d.Action == Deny && (d.Group == nil || d.Line == 0):
+			t.Error("denied by nothing")
+		case d.Action != Pass && d.Agent.Class == crawler.Person:
+			t.Error("a person was stopped")
+		}
+		req.UserAgents = []string{chrome}
+		if e.Decide(context.Background(), req, &d); d.Action != Pass {
+			t.Errorf("a browser was stopped: %v by line %d", d.Reason, d.Line)
+		}
+	})
+}
+
+func BenchmarkDecide(b *testing.B) {
+	e := newEngineTest(b, site+"User-agent: FreeBot\nDisallow: /private/\n", Rules{ExemptPaths: []string{"/.well-known/*"}})
+	for _, bb := range []struct{ name, ua, target string }{
+		{"browser", chrome, "/articles/2026/some-article.html"},
+		{"crawler_allowed", googlebot, "/articles/2026/some-article.html"},
+		{"crawler_denied", gptbot, "/articles/2026/some-article.html"},
+		{"crawler_throttled", bingbot, "/articles/2026/some-article.html"},
+		{"crawler_disguised", newbot, "/articles/..%2f%70rivate//some-article.html"},
+		{"crawler_4KB_path", googlebot, "/" + strings.Repeat("articles/", 450)},
+	} {
+		b.Run(bb.name, func(b *testing.B) {
+			req := &Request{Target: bb.target, UserAgents: []string{bb.ua}, Origin: home, Time: e.clock.now()}
+			var d Decision
+			ctx := context.Background()
+			b.ReportAllocs()
+			for b.Loop() {
+				e.Decide(ctx, req, &d)
+			}
+		})
+	}
+}
+
+func BenchmarkPolicy(b *testing.B) {
+	rules, err := Rules{}.compile()
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		rules.compile([]byte(site))
+	}
+}

@@ -1,0 +1,358 @@
+package enforce
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// fakeSource answers as a test tells it, origin by origin.
+type fakeSource struct {
+	mu     sync.Mutex
+	shared bool // one file for all origins
+	resp   Response
+	err    error
+	block  chan struct{} // Fetch waits for it to be closed; nil: does not wait
+	reads  map[Origin]int
+	panics bool
+}
+
+func (s *fakeSource) set(status int, body string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.resp, s.err = Response{Status: status, Body: []byte(body)}, nil
+}
+
+func (s *fakeSource) Fetch(ctx context.Context, o Origin) (Response, error) {
+	s.mu.Lock()
+	if s.reads == nil {
+		s.reads = make(map[Origin]int)
+	}
+	s.reads[o]++
+	resp, err, block, panics := s.resp, s.err, s.block, s.panics
+	s.mu.Unlock()
+	if panics {
+		panic(http.ErrAbortHandler)
+	}
+	if block != nil {
+		select {
+		case <-block:
+		case <-ctx.Done():
+			return Response{}, ctx.Err()
+		}
+	}
+	return resp, err
+}
+
+func (s *fakeSource) PerOrigin() bool { return !s.shared }
+
+func (s *fakeSource) count(o Origin) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reads[o]
+}
+
+// recorder is an Observer that keeps what it is told.
+type recorder struct{ reads chan PolicyRead }
+
+func newRecorder() recorder { return recorder{make(chan PolicyRead, 10_000)} }
+
+func (r recorder) PolicyRead(e PolicyRead) { r.reads <- e }
+
+// next waits for the next read to end.
+func (r recorder) next(t *testing.T) PolicyRead {
+	t.Helper()
+	select {
+	case e := <-r.reads:
+		return e
+	case <-time.After(10 * time.Second):
+		t.Fatal("no read came to an end")
+		panic("unreachable")
+	}
+}
+
+type policiesTest struct {
+	*Policies
+	source *fakeSource
+	clock  *clock
+	seen   recorder
+}
+
+func newPoliciesTest(t *testing.T, cfg PoliciesConfig) *policiesTest {
+	t.Helper()
+	p := &policiesTest{source: new(fakeSource), clock: newClock(), seen: newRecorder()}
+	p.source.set(200, "User-agent: *\nDisallow: /private/\n")
+	cfg.Now, cfg.Observer = p.clock.now, p.seen
+	rules, err := Rules{}.compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Policies = NewPolicies(p.source, rules.compile, cfg)
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+		p.running.Wait()
+	})
+	return p
+}
+
+func (p *policiesTest) get(o Origin) *Policy { return p.Get(context.Background(), o, p.clock.now()) }
+
+// peek asks as a person does, and waits for the read that begins behind it.
+func (p *policiesTest) peek(t *testing.T, o Origin) PolicyRead {
+	t.Helper()
+	p.Peek(context.Background(), o, p.clock.now())
+	e := p.seen.next(t)
+	p.running.Wait()
+	return e
+}
+
+var home = Origin{Scheme: "https", Host: "example.com"}
+
+func allows(p *Policy, target string) bool { return p.File().Star().Match(target).Allowed }
+
+func TestAFirstCrawlerWaitsForThePolicyAndAPersonDoesNot(t *testing.T) {
+	p := newPoliciesTest(t, PoliciesConfig{})
+	p.source.block = make(chan struct{})
+	if got := p.Peek(context.Background(), home, p.clock.now()); got != nil {
+		t.Fatalf("Peek = %v before anything was read", got)
+	}
+	got := make(chan *Policy)
+	go func() { got <- p.get(home) }()
+	select {
+	case <-got:
+		t.Fatal("Get did not wait")
+	case <-time.After(20 * time.Millisecond):
+	}
+	close(p.source.block)
+	if policy := <-got; policy == nil || allows(policy, "/private/x") {
+		t.Fatal("Get returned without the policy that it waited for")
+	}
+	if n := p.source.count(home); n != 1 {
+		t.Errorf("%d reads for one origin, want 1", n)
+	}
+}
+
+func TestWaitingEndsWithTheRequestAndWithTheDeadline(t *testing.T) {
+	p := newPoliciesTest(t, PoliciesConfig{})
+	p.source.block = make(chan struct{})
+	defer close(p.source.block)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if got := p.Get(ctx, home, p.clock.now()); got != nil {
+		t.Errorf("Get = %v for a client that is gone", got)
+	}
+	p.clock.advance(firstWait)
+	if got := p.get(home); got != nil { // returns at once: the clock says so
+		t.Errorf("Get = %v after the deadline", got)
+	}
+}
+
+func TestAPolicyIsReadAgainBehindRequests(t *testing.T) {
+	p := newPoliciesTest(t, PoliciesConfig{Refresh: time.Minute})
+	p.get(home)
+	p.seen.next(t)
+	p.source.set(200, "User-agent: *\nDisallow: /other/\n")
+	p.clock.advance(59 * time.Second)
+	p.Peek(context.Background(), home, p.clock.now())
+	if n := p.source.count(home); n != 1 {
+		t.Fatalf("%d reads before the refresh is due, want 1", n)
+	}
+	p.clock.advance(time.Second)
+	e := p.peek(t, home)
+	if e.Outcome != Loaded || !e.Changed {
+		t.Fatalf("second read: %v, changed %v", e.Outcome, e.Changed)
+	}
+	if policy := p.Peek(context.Background(), home, p.clock.now()); !allows(policy, "/private/x") || allows(policy, "/other/x") {
+		t.Error("the new file is not in force")
+	}
+	p.clock.advance(time.Minute)
+	if e := p.peek(t, home); e.Outcome != Unchanged || e.Changed {
+		t.Errorf("third read: %v, changed %v; want unchanged", e.Outcome, e.Changed)
+	}
+}
+
+func TestACrawlerAfterALongSilenceGetsAFreshPolicy(t *testing.T) {
+	p := newPoliciesTest(t, PoliciesConfig{Refresh: time.Minute})
+	p.get(home)
+	p.source.set(200, "User-agent: *\nDisallow: /other/\n")
+	p.clock.advance(24 * time.Hour)
+	if policy := p.get(home); allows(policy, "/other/x") {
+		t.Error("a day-old copy decided")
+	}
+}
+
+// RFC 9309, section 2.3.1, but for the last good copy, which stays in place of a
+// complete disallow.
+func TestWhatTheSourceAnswersDecidesWhatIsInForce(t *testing.T) {
+	broken := errors.New("no answer")
+	for _, tt := range []struct {
+		name    string
+		resp    Response
+		err     error
+		outcome Outcome
+		state   Outcome
+		private bool // whether /private/ is allowed
+	}{
+		{"the same again", Response{Status: 200, Body: []byte("User-agent: *\nDisallow: /private/\n")}, nil, Unchanged, Loaded, false},
+		{"empty", Response{Status: 200}, nil, Loaded, Loaded, true},
+		{"203", Response{Status: 203, Body: []byte("User-agent: *\nDisallow: /x\n")}, nil, Loaded, Loaded, true},
+		{"404", Response{Status: 404}, nil, Missing, Missing, true},
+		{"403", Response{Status: 403}, nil, Missing, Missing, true},
+		{"redirects without end", Response{}, fmt.Errorf("%w: here", ErrRedirects), Missing, Missing, true},
+		{"a web page", Response{Status: 200, Body: []byte("\ufeff \n<!DOCTYPE html><p>Disallow: /x")}, nil, NotRobots, NotRobots, true},
+		{"429", Response{Status: 429}, nil, Failed, Loaded, false},
+		{"500", Response{Status: 500}, nil, Failed, Loaded, false},
+		{"no answer", Response{}, broken, Failed, Loaded, false},
+		{"no status", Response{}, nil, Failed, Loaded, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newPoliciesTest(t, PoliciesConfig{})
+			p.get(home)
+			p.seen.next(t)
+			p.source.mu.Lock()
+			p.source.resp, p.source.err = tt.resp, tt.err
+			p.source.mu.Unlock()
+			p.clock.advance(time.Minute)
+			e := p.peek(t, home)
+			policy := p.Peek(context.Background(), home, p.clock.now())
+			if e.Outcome != tt.outcome || policy.Outcome() != tt.state {
+				t.Errorf("outcome %v, state %v; want %v, %v", e.Outcome, policy.Outcome(), tt.outcome, tt.state)
+			}
+			if got := allows(policy, "/private/x"); got != tt.private {
+				t.Errorf("/private/ allowed: %v, want %v", got, tt.private)
+			}
+			if (e.Outcome == Failed) != e.Stale {
+				t.Errorf("stale = %v for %v", e.Stale, e.Outcome)
+			}
+		})
+	}
+}
+
+func TestASourceThatFailsFirstGivesNoRulesOrDeniesAll(t *testing.T) {
+	for _, deny := range []bool{false, true} {
+		p := newPoliciesTest(t, PoliciesConfig{DenyFailed: deny})
+		p.source.set(503, "")
+		policy := p.get(home)
+		if policy.Outcome() != Failed || policy.DeniesAll() != deny {
+			t.Errorf("deny %v: state %v, denies all %v", deny, policy.Outcome(), policy.DeniesAll())
+		}
+		p.source.set(200, "")
+		p.clock.advance(2 * time.Minute)
+		if policy := p.get(home); policy.DeniesAll() {
+			t.Errorf("deny %v: still denies all after the source is back", deny)
+		}
+	}
+}
+
+func TestAPanicInTheSourceIsAFailure(t *testing.T) {
+	p := newPoliciesTest(t, PoliciesConfig{})
+	p.source.panics = true
+	if e := p.peek(t, home); e.Outcome != Failed || !strings.Contains(e.Err.Error(), "panicked") {
+		t.Errorf("outcome %v, %v", e.Outcome, e.Err)
+	}
+}
+
+func TestGoodCopiesOutliveThePolicies(t *testing.T) {
+	copies := NewCopies()
+	p := newPoliciesTest(t, PoliciesConfig{Copies: copies})
+	p.get(home)
+	q := newPoliciesTest(t, PoliciesConfig{Copies: copies})
+	q.source.set(500, "")
+	if policy := q.get(home); policy.Outcome() != Loaded || allows(policy, "/private/x") {
+		t.Error("the last good copy was forgotten")
+	}
+	p.source.set(404, "")
+	p.clock.advance(2 * time.Minute)
+	p.get(home)
+	r := newPoliciesTest(t, PoliciesConfig{Copies: copies})
+	r.source.set(500, "")
+	if policy := r.get(home); policy.Outcome() != Failed {
+		t.Error("a file that is gone came back as a good copy")
+	}
+}
+
+func TestOriginsAreBoundedAndShareEqualFiles(t *testing.T) {
+	p := newPoliciesTest(t, PoliciesConfig{MaxOrigins: 10})
+	first := p.get(home)
+	for i := range 100 {
+		p.clock.advance(2 * time.Second)
+		p.Peek(context.Background(), home, p.clock.now()) // stays in use
+		if other := p.get(Origin{Scheme: "http", Host: fmt.Sprintf("h%d.example", i)}); other != first {
+			t.Fatal("the same file was compiled again for another origin")
+		}
+	}
+	if n := p.Len(); n != 10 {
+		t.Errorf("%d origins are held, want 10", n)
+	}
+	if n := p.source.count(home); n > 5 {
+		t.Errorf("the origin in use was evicted: %d reads", n)
+	}
+}
+
+func TestReadsAreBounded(t *testing.T) {
+	p := newPoliciesTest(t, PoliciesConfig{})
+	p.source.block = make(chan struct{})
+	for i := range 10 * maxReads {
+		p.Peek(context.Background(), Origin{Scheme: "http", Host: fmt.Sprintf("h%d.example", i)}, p.clock.now())
+	}
+	if n := len(p.reads); n != maxReads {
+		t.Errorf("%d reads at once, want %d", n, maxReads)
+	}
+	close(p.source.block)
+}
+
+func TestOneFileForAllOriginsIsReadOnce(t *testing.T) {
+	p := newPoliciesTest(t, PoliciesConfig{})
+	p.source.shared = true
+	if p.get(home) != p.get(Origin{Scheme: "http", Host: "other.example"}) {
+		t.Error("two policies of one file")
+	}
+	if n := p.source.count(Origin{}); n != 1 || p.Len() != 1 {
+		t.Errorf("%d reads, %d origins; want 1, 1", n, p.Len())
+	}
+}
+
+func TestRereadIsSoonButNotEachTime(t *testing.T) {
+	p := newPoliciesTest(t, PoliciesConfig{Refresh: time.Hour})
+	p.get(home)
+	p.seen.next(t)
+	ctx := context.Background()
+	for range 100 {
+		p.Reread(ctx, home, p.clock.now())
+	}
+	if n := p.source.count(home); n != 1 {
+		t.Fatalf("%d reads within a second, want 1", n)
+	}
+	p.clock.advance(minReread)
+	p.peek(t, home) // the reread that was put off is due
+	p.clock.advance(minReread)
+	p.Reread(ctx, home, p.clock.now())
+	p.seen.next(t)
+	if n := p.source.count(home); n != 3 {
+		t.Errorf("%d reads, want 3", n)
+	}
+}
+
+func TestAReadAfterCloseDoesNotBegin(t *testing.T) {
+	p := newPoliciesTest(t, PoliciesConfig{})
+	p.Close()
+	if got := p.get(home); got != nil || p.source.count(home) != 0 {
+		t.Errorf("Get = %v after Close, %d reads", got, p.source.count(home))
+	}
+}
+
+func TestTheFileIsCutAtTheSizeThatIsRead(t *testing.T) {
+	resp, err := Inline(strings.Repeat("#", 2*robots.MaxSize)).Fetch(context.Background(), home)
+	if err != nil || len(resp.Body) != robots.MaxSize+1 {
+		t.Errorf("%d octets, %v", len(resp.Body), err)
+	}
+}

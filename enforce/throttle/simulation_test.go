@@ -1,0 +1,118 @@
+package throttle
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+)
+
+// ledger is a server in process that does what take.lua does, one request
+// after the other.
+type ledger struct {
+	mu       sync.Mutex
+	accounts map[string]arrivals
+	asked    int
+}
+
+func newLedger() *ledger { return &ledger{accounts: make(map[string]arrivals)} }
+
+func (s *ledger) ask(_ context.Context, q question) (answer, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked++
+	a, stored := s.accounts[q.key]
+	if !stored {
+		a = q.terms.fresh(q.clock)
+	} else if a.sig != q.terms.sig {
+		q.terms.adopt(&a)
+	}
+	q.terms.rewind(q.clock, &a)
+	if q.seen && q.known.last-q.clock <= MaxWait.Microseconds() {
+		if !stored {
+			a.last, a.used = q.known.last, q.known.used
+		}
+		a.merge(q.known, q.terms)
+	}
+	at := max(q.clock, q.until)
+	_, why, _ := q.terms.blocked(at, &a)
+	ok := why == None || why == VisitTime
+	if ok {
+		q.terms.use(at, &a)
+	}
+	s.accounts[q.key] = a
+	return answer{ok: ok, now: q.clock, at: at, arrivals: a}, nil
+}
+
+// newLedgerFleet returns a Fleet of one process on s.
+func newLedgerFleet(s *ledger, entries int) (*Fleet, *recorder) {
+	r := newRecorder()
+	c, err := FleetConfig{Addresses: []string{"ledger"}, Deadline: time.Hour, injected: true}.complete()
+	if err != nil {
+		panic(err)
+	}
+	return &Fleet{config: c, local: NewMemory(entries), obs: r, link: &link{cancel: func() {}}, server: func() server { return s }}, r
+}
+
+// Five hundred processes share the budgets of two hundred crawlers that come
+// to any of them. Each crawler costs each process at most one round trip an
+// emission interval, however fast it comes, and the fleet accepts what the
+// file grants.
+func TestSimulation(t *testing.T) {
+	const instances, crawlers = 500, 200
+	const simulated = 60 * time.Second / raceFactor
+	delays := []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second}
+	for _, perSecond := range []float64{0, 1, 10, 100} {
+		name := fmt.Sprintf("each crawler %g times a second", perSecond)
+		if perSecond == 0 {
+			name = "each crawler at its delay"
+		}
+		t.Run(name, func(t *testing.T) {
+			server := newLedger()
+			fleets := make([]*Fleet, instances)
+			for i := range fleets {
+				fleets[i], _ = newLedgerFleet(server, crawlers)
+			}
+			rnd := rand.New(rand.NewPCG(1, 6))
+			requests, accepted, refusedPolite := 0, 0, 0
+			bound, granted := 0.0, 0.0
+			for c := range crawlers {
+				d := delays[c%len(delays)]
+				terms, key := Compile(Grant{Delay: delay(d)}, Options{}), NewKey(fmt.Sprint(c))
+				interval := time.Duration(terms.limits[0].interval) * time.Microsecond
+				granted += float64(simulated)/float64(interval) + 2
+				bound += float64(time.Second) / float64(interval)
+				mean := d
+				if perSecond > 0 {
+					mean = time.Duration(float64(time.Second) / perSecond)
+				}
+				for now := time.Duration(rnd.Int64N(int64(mean))); now < simulated; {
+					r := fleets[rnd.IntN(instances)].Take(t.Context(), noon.Add(now), key, terms, 0)
+					requests++
+					if r.OK {
+						accepted++
+					} else if perSecond == 0 {
+						refusedPolite++
+					}
+					if perSecond == 0 {
+						now += d
+					} else {
+						now += time.Duration(rnd.ExpFloat64() * float64(mean))
+					}
+				}
+			}
+			seconds := simulated.Seconds()
+			perInstance := float64(server.asked) / seconds / instances
+			t.Logf("%d instances, %d crawlers, %s: %.0f requests/s; round trips: %.0f/s in all, %.2f/s an instance (bound %.0f/s); accepted %.0f/s of %.0f/s granted",
+				instances, crawlers, name, float64(requests)/seconds, float64(server.asked)/seconds, perInstance, bound, float64(accepted)/seconds, granted/seconds)
+			if float64(accepted) > granted || refusedPolite > 0 {
+				t.Errorf("accepted %d, granted %.0f; %d refused although polite", accepted, granted, refusedPolite)
+			}
+			if perInstance > bound || server.asked > requests {
+				t.Errorf("%.1f round trips a second and instance, want %.1f at most; %d for %d requests", perInstance, bound, server.asked, requests)
+			}
+		})
+	}
+}

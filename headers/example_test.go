@@ -1,0 +1,109 @@
+package headers_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/headers"
+)
+
+func Example() {
+	var list []headers.Rule
+	for _, line := range []string{
+		`*.pdf noindex, nofollow`,
+		`/drafts/* googlebot: nosnippet`,
+		`status 4xx noindex`,
+	} {
+		rule, err := headers.ParseRule(strings.Fields(line))
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		list = append(list, rule)
+	}
+	rules, err := headers.Compile(list)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	h := http.Header{"X-Robots-Tag": {"noarchive"}} // of the upstream
+	match := rules.Match("/drafts/report.pdf?download")
+	match.Apply(h, http.StatusOK, nil)
+	fmt.Println(strings.Join(h.Values("X-Robots-Tag"), "\n"))
+	// Output:
+	// noarchive
+	// noindex, nofollow
+	// googlebot: nosnippet
+}
+
+func ExampleParseRule_error() {
+	_, err := headers.ParseRule([]string{"*.pdf", "noindx"})
+	fmt.Println(err)
+	_, err = headers.ParseRule([]string{"type", "image", "noindex"})
+	fmt.Println(err)
+	// Output:
+	// unknown directive "noindx"; did you mean "noindex"?
+	// media type "image" has no subtype; write image/* for all of them
+}
+
+func ExampleParseDirectives() {
+	d, err := headers.ParseDirectives("NoIndex, unavailable_after: Friday, 25-Jun-27 15:00:00 PST")
+	fmt.Println(d, err)
+	_, err = headers.ParseDirectives("index, noindex")
+	fmt.Println(err)
+	// Output:
+	// noindex, unavailable_after: 2027-06-25T23:00:00Z <nil>
+	// index and noindex contradict each other; keep the one that you mean
+}
+
+func ExampleDirectives_Restrict() {
+	page := headers.ReadDirectives("index, max-snippet:50")
+	rule := headers.ReadDirectives("noindex, max-snippet:-1")
+	fmt.Println(page.Restrict(rule))
+	// Output: noindex, max-snippet:50
+}
+
+func ExampleHeadScanner() {
+	var s headers.HeadScanner
+	for _, piece := range []string{`<!doctype html><meta name="rob`, `ots" content="noindex"><title>`, `x</title><body>`} {
+		if s.Scan([]byte(piece)) {
+			break
+		}
+	}
+	h := http.Header{}
+	headers.AddTags(h, s.Tags())
+	fmt.Println(h.Get("X-Robots-Tag"))
+	// Output: noindex
+}
+
+func ExampleImport() {
+	rules, problems := headers.Import([]byte("<Files ~ \"\\.pdf$\">\n" +
+		"  Header set X-Robots-Tag \"noindex, nofollow\"\n" +
+		"</Files>\n" +
+		"Header set X-Robots-Tag \"noindex\" env=STAGING\n"))
+	for _, r := range rules {
+		fmt.Println("x_robots_tag", r.Rule)
+	}
+	for _, p := range problems {
+		fmt.Println(p)
+	}
+	// Output:
+	// x_robots_tag ~ \.pdf$ noindex, nofollow
+	// line 4: can't be turned: the condition env=STAGING
+}
+
+func ExampleCompileSignals() {
+	signals, errs := headers.CompileSignals(
+		[]string{"search=yes, ai-train=no"}, nil, []string{"https://example.com/license.xml"})
+	h := http.Header{}
+	signals.Apply(h, "/article", http.StatusOK)
+	fmt.Println(h.Get("Content-Signal"), h.Get("Link"), errs)
+	// Output: search=yes, ai-train=no <https://example.com/license.xml>; rel="license" []
+}
+
+func ExampleRetryAfter() {
+	fmt.Println(headers.RetryAfter(1200 * time.Millisecond))
+	// Output: 2
+}

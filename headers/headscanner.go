@@ -1,0 +1,427 @@
+package headers
+
+import (
+	"bytes"
+	"html"
+	"strings"
+)
+
+// MaxHead is the number of octets of a document in which a HeadScanner looks
+// for its head.
+const MaxHead = 64 << 10
+
+// HeadScanner finds the robots meta tags in the head of an HTML document while
+// it arrives piece by piece. It reads no further than it has to: to the end of
+// the head, to the first thing that can't be in one, or to MaxHead. It never
+// changes what it is given, and keeps no part of it but the values it looks for.
+//
+// The zero value is ready to scan one document, which has to be in an encoding
+// that has ASCII in it, as UTF-8 has. It is not for concurrent use.
+type HeadScanner struct {
+	// Crawlers reports whether the lower-case name of a meta tag, other than
+	// robots, is that of a crawler. Default: those of MetaCrawlers.
+	Crawlers func(name string) bool
+
+	state   headState
+	done    bool
+	closing bool      // the tag is an end tag
+	quote   byte      // of the attribute's value; 0: none
+	dashes  int8      // at the end of the comment so far; commentBang after --!
+	read    int       // octets
+	marked  int       // octets of a byte order mark
+	matched int       // of the end tag of raw
+	raw     string    // the element whose text is skipped
+	tag     shortName // name of the tag
+	attr    shortName // name of the attribute
+	value   *capture  // where the attribute's value goes; nil if it is of no use
+	name    capture   // value of the attribute name
+	content capture   // value of the attribute content
+	tags    []Tag
+}
+
+// MetaCrawlers are names of meta tags by which crawlers document that they are
+// spoken to.
+var MetaCrawlers = []string{
+	"googlebot", "googlebot-news", // Google, robots meta tag specifications
+	"bingbot", "msnbot", // Bing, robots meta tags
+	"yandex",                        // Yandex, robots meta tag
+	"applebot",                      // Apple, about Applebot
+	"baiduspider",                   // Baidu, help
+	"slurp", "teoma", "duckduckbot", // Yahoo, Ask, DuckDuckGo
+}
+
+type headState uint8
+
+const (
+	inText headState = iota
+	inTagOpen
+	inTagName
+	beforeAttr
+	inAttrName
+	afterAttrName
+	beforeValue
+	inValue
+	inMarkup  // after <!
+	inComment // after <!--
+	inBogus   // after <?, <!x, </x where x is no letter
+	inRaw     // in the text of an element that has no tags in it
+	inRawTag  // in what may be its end tag
+)
+
+// commentBang is the state of a comment after --!, which > ends.
+const commentBang = -1
+
+// shortName holds a lower-case name; of a longer one, which is none that the
+// scanner knows, the beginning.
+type shortName struct {
+	octets [12]byte
+	n      uint8
+}
+
+func (s *shortName) add(c byte) {
+	if int(s.n) < len(s.octets) {
+		if 'A' <= c && c <= 'Z' {
+			c |= 0x20
+		}
+		s.octets[s.n] = c
+		s.n++
+	}
+}
+
+func (s *shortName) is(name string) bool { return string(s.octets[:s.n]) == name }
+
+// capture holds the value of an attribute.
+type capture struct {
+	octets []byte
+	found  bool
+	long   bool
+}
+
+// maxCapture bounds the octets of a value; a longer one is ignored.
+const maxCapture = 2048
+
+func (c *capture) add(p []byte) {
+	if c.long = c.long || len(c.octets)+len(p) > maxCapture; !c.long {
+		c.octets = append(c.octets, p...)
+	}
+}
+
+func (c *capture) reset() { *c = capture{octets: c.octets[:0]} }
+
+// maxMetaTags bounds the crawlers that one document speaks to.
+const maxMetaTags = 16
+
+// Done reports whether the document has been read far enough.
+func (s *HeadScanner) Done() bool { return s.done }
+
+// Tags is what the document asks of crawlers, one Tag for each that it names,
+// as far as it has been read.
+func (s *HeadScanner) Tags() []Tag {
+	tags := make([]Tag, len(s.tags))
+	for i, t := range s.tags {
+		tags[i] = Tag{t.Crawler, t.Directives.settle()}
+	}
+	return tags
+}
+
+// Reset makes s ready for another document. It keeps Crawlers.
+func (s *HeadScanner) Reset() {
+	s.name.reset()
+	s.content.reset()
+	*s = HeadScanner{Crawlers: s.Crawlers, name: s.name, content: s.content, tags: s.tags[:0]}
+}
+
+// Scan reads the next piece of the document, and reports whether it has been
+// read far enough. After that pieces are ignored.
+func (s *HeadScanner) Scan(p []byte) bool {
+	if rest := MaxHead - s.read; len(p) >= rest {
+		p = p[:rest]
+		defer func() { s.done = true }()
+	}
+	s.read += len(p)
+	for i := 0; i < len(p) && !s.done; {
+		i += s.step(p[i:])
+	}
+	return s.done || s.read >= MaxHead
+}
+
+// step reads at least one octet of p, and returns how many it read.
+func (s *HeadScanner) step(p []byte) int {
+	switch s.state {
+	case inText:
+		return s.text(p)
+	case inComment:
+		return s.comment(p)
+	case inValue:
+		return s.attrValue(p)
+	case inRaw:
+		i := bytes.IndexByte(p, '<')
+		if i < 0 {
+			return len(p)
+		}
+		s.state, s.matched = inRawTag, 0
+		return i + 1
+	case inRawTag:
+		return s.rawTag(p[0])
+	case inBogus:
+		i := bytes.IndexByte(p, '>')
+		if i < 0 {
+			return len(p)
+		}
+		s.state = inText
+		return i + 1
+	case inMarkup:
+		return s.markup(p[0])
+	}
+	return s.tagPart(p[0])
+}
+
+// text skips blanks. Anything else but a tag begins the body.
+func (s *HeadScanner) text(p []byte) int {
+	const mark = "\xef\xbb\xbf" // U+FEFF, the byte order mark
+	for i, c := range p {
+		if s.marked < len(mark) && c == mark[s.marked] {
+			s.marked++
+			continue
+		}
+		s.marked = len(mark)
+		if c == '<' {
+			s.state = inTagOpen
+			return i + 1
+		}
+		if !isSpace(c) {
+			s.done = true
+			return i + 1
+		}
+	}
+	return len(p)
+}
+
+// markup reads what follows <!: two dashes begin a comment.
+func (s *HeadScanner) markup(c byte) int {
+	switch {
+	case c != '-':
+		s.state = inBogus
+		return 0 // a > ends it at once
+	case s.dashes == 0:
+		s.dashes = 1
+	default:
+		s.state, s.dashes = inComment, 2 // <!--> is a whole comment
+	}
+	return 1
+}
+
+func (s *HeadScanner) comment(p []byte) int {
+	switch c := p[0]; {
+	case c == '>' && (s.dashes >= 2 || s.dashes == commentBang):
+		s.state = inText
+	case c == '-':
+		s.dashes = max(0, min(s.dashes, 1)) + 1
+	case c == '!' && s.dashes >= 2:
+		s.dashes = commentBang
+	default:
+		s.dashes = 0
+		if i := bytes.IndexByte(p, '-'); i >= 0 {
+			return i
+		}
+		return len(p)
+	}
+	return 1
+}
+
+// rawTag compares what may be the end tag of the raw element.
+func (s *HeadScanner) rawTag(c byte) int {
+	switch {
+	case s.matched == 0 && c == '/':
+		s.matched = 1
+	case s.matched > 0 && s.matched <= len(s.raw) && c|0x20 == s.raw[s.matched-1]:
+		s.matched++
+	case s.matched == len(s.raw)+1 && (isSpace(c) || c == '/' || c == '>'):
+		s.closing, s.state, s.tag = true, beforeAttr, shortName{}
+		return 0
+	default:
+		s.state = inRaw
+		return 0
+	}
+	return 1
+}
+
+// tagPart reads one octet of a tag (HTML, section 13.2.5).
+func (s *HeadScanner) tagPart(c byte) int {
+	switch s.state {
+	case inTagOpen:
+		switch {
+		case c == '/' && !s.closing:
+			s.closing = true
+		case isLetter(c):
+			s.state, s.tag = inTagName, shortName{}
+			s.name.reset()
+			s.content.reset()
+			return 0
+		case c == '!' && !s.closing:
+			s.state, s.dashes = inMarkup, 0
+		case s.closing || c == '?':
+			s.state, s.closing = inBogus, false
+			return 0
+		default: // a < in the text
+			s.done = true
+		}
+	case inTagName:
+		if !isSpace(c) && c != '/' && c != '>' {
+			s.tag.add(c)
+			return 1
+		}
+		s.state = beforeAttr
+		return 0
+	case beforeAttr:
+		switch {
+		case c == '>':
+			s.endOfTag()
+		case !isSpace(c) && c != '/':
+			s.state, s.attr = inAttrName, shortName{}
+			s.attr.add(c) // a = here is the beginning of a name
+		}
+	case inAttrName:
+		if !isSpace(c) && c != '/' && c != '>' && c != '=' {
+			s.attr.add(c)
+			return 1
+		}
+		s.state = afterAttrName
+		return 0
+	case afterAttrName:
+		switch {
+		case c == '=':
+			s.state = beforeValue
+		case !isSpace(c):
+			s.state = beforeAttr
+			return 0
+		}
+	case beforeValue:
+		switch {
+		case isSpace(c):
+			return 1
+		case c == '>':
+			s.state = beforeAttr
+			return 0
+		}
+		s.beginValue()
+		if c == '"' || c == '\'' {
+			s.quote = c
+			return 1
+		}
+		return 0
+	}
+	return 1
+}
+
+// beginValue finds out what the value is for. Of two attributes of one name
+// the first counts.
+func (s *HeadScanner) beginValue() {
+	s.state, s.quote, s.value = inValue, 0, nil
+	if s.closing || !s.tag.is("meta") {
+		return
+	}
+	switch {
+	case s.attr.is("name") && !s.name.found:
+		s.value = &s.name
+	case s.attr.is("content") && !s.content.found:
+		s.value = &s.content
+	default:
+		return
+	}
+	s.value.found = true
+}
+
+func (s *HeadScanner) attrValue(p []byte) int {
+	end := -1
+	if s.quote != 0 {
+		end = bytes.IndexByte(p, s.quote)
+	} else {
+		end = bytes.IndexAny(p, " \t\n\f\r>")
+	}
+	part, n := p, len(p)
+	if end >= 0 {
+		part, n = p[:end], end
+		s.state = beforeAttr
+		if s.quote != 0 {
+			n++
+		}
+	}
+	if s.value != nil {
+		s.value.add(part)
+	}
+	return n
+}
+
+// headElements are what a head may have in it (HTML, section 13.2.6.4.4), by
+// their names, and again those whose text has no tags. Any other start tag
+// begins the body.
+var headElements = map[string]string{
+	"html": "", "head": "", "meta": "", "link": "", "base": "", "basefont": "", "bgsound": "", "noscript": "",
+	"script": "script", "style": "style", "title": "title", "noframes": "noframes", "template": "template",
+}
+
+func (s *HeadScanner) endOfTag() {
+	s.state = inText
+	if s.closing {
+		s.closing = false
+		s.done = s.tag.is("head")
+		return
+	}
+	if s.tag.is("meta") {
+		s.meta()
+		return
+	}
+	raw, known := headElements[string(s.tag.octets[:s.tag.n])]
+	switch {
+	case !known:
+		s.done = true
+	case raw != "":
+		s.state, s.raw = inRaw, raw
+	}
+}
+
+// meta reads a meta tag.
+func (s *HeadScanner) meta() {
+	if s.name.long || s.content.long || len(s.name.octets) == 0 || len(s.content.octets) == 0 {
+		return
+	}
+	name := strings.ToLower(strings.TrimSpace(html.UnescapeString(string(s.name.octets))))
+	switch {
+	case name == "robots":
+		name = ""
+	case !isCrawler(name) || !s.isCrawler(name):
+		return
+	}
+	d := readDirectives(html.UnescapeString(string(s.content.octets)))
+	if d.Empty() {
+		return
+	}
+	for i := range s.tags {
+		if s.tags[i].Crawler == name {
+			s.tags[i].Directives = s.tags[i].Directives.join(d)
+			return
+		}
+	}
+	if len(s.tags) < maxMetaTags {
+		s.tags = append(s.tags, Tag{name, d})
+	}
+}
+
+func (s *HeadScanner) isCrawler(name string) bool {
+	if s.Crawlers != nil {
+		return s.Crawlers(name)
+	}
+	for _, c := range MetaCrawlers {
+		if c == name {
+			return true
+		}
+	}
+	return false
+}
+
+func isSpace(c byte) bool {
+	return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r'
+}
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }

@@ -1,0 +1,197 @@
+package headers
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Signals are the lines of a robots.txt group that have a header form, for
+// readers that look at responses only.
+//
+// A Signals does not change and is safe for concurrent use; nil sends nothing.
+type Signals struct {
+	signal, usage []pathSignal // the longest path first
+	links         []string     // values of Link
+}
+
+// pathSignal is what is said of the paths that a pattern matches.
+type pathSignal struct {
+	path  *pathGlob
+	size  int // octets of the pattern; 0: every path
+	text  string
+	value string // of the field
+}
+
+const (
+	signalField = "Content-Signal"
+	usageField  = "Content-Usage"
+	linkField   = "Link"
+)
+
+// maxSignals bounds the lines of one kind that are sent.
+const maxSignals = 64
+
+// CompileSignals compiles the values of a group's Content-Signal lines, such
+// as "search=yes, ai-train=no" (contentsignals.org), those of its
+// Content-Usage lines, such as "/path train-ai=n" (IETF AIPREF), either with a
+// path before the rest or for all paths, and the absolute URLs of the file's
+// License lines (RSL 1.0). Lines that can't stand in a header are left out;
+// the errors say why.
+func CompileSignals(contentSignal, contentUsage, license []string) (*Signals, []error) {
+	s := &Signals{}
+	var errs []error
+	s.signal, errs = compileSignals("Content-Signal", contentSignal, errs)
+	s.usage, errs = compileSignals("Content-Usage", contentUsage, errs)
+	for _, l := range license {
+		u, err := url.Parse(strings.TrimSpace(l))
+		switch {
+		case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+			errs = append(errs, fmt.Errorf("License: %q is no absolute URL", clip(l)))
+		case len(s.links) == maxSignals:
+			errs = append(errs, fmt.Errorf("License: more than %d lines", maxSignals))
+		default:
+			// A URL of printable ASCII, as String writes it, has no > in it.
+			value := "<" + strings.NewReplacer("<", "%3C", ">", "%3E", `"`, "%22").Replace(u.String()) + `>; rel="license"`
+			if !isFieldValue(value) {
+				errs = append(errs, fmt.Errorf("License: %q can't stand in a header", clip(l)))
+			} else if !slices.Contains(s.links, value) {
+				s.links = append(s.links, value)
+			}
+		}
+	}
+	return s, errs
+}
+
+func compileSignals(field string, lines []string, errs []error) ([]pathSignal, []error) {
+	var signals []pathSignal
+	for _, line := range lines {
+		path, rest := "", strings.TrimSpace(line)
+		if strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, "*") {
+			end := strings.IndexAny(rest, " \t")
+			if end < 0 {
+				end = len(rest)
+			}
+			path, rest = rest[:end], rest[end:]
+		}
+		value, err := preferences(rest)
+		switch {
+		case err != nil:
+			errs = append(errs, fmt.Errorf("%s: %w", field, err))
+			continue
+		case len(path) > maxPattern:
+			errs = append(errs, fmt.Errorf("%s: path of %d octets, %d are allowed", field, len(path), maxPattern))
+			continue
+		}
+		if i := slices.IndexFunc(signals, func(p pathSignal) bool { return p.text == path }); i >= 0 {
+			// Lines of one path are one list; both are valid, so are they together.
+			if joined, err := preferences(signals[i].value + ", " + value); err == nil {
+				signals[i].value = joined
+			}
+			continue
+		}
+		if len(signals) == maxSignals {
+			errs = append(errs, fmt.Errorf("%s: more than %d lines", field, maxSignals))
+			break
+		}
+		p := pathSignal{text: path, size: len(path), value: value}
+		if path != "" {
+			p.path = newPathGlob(path)
+		}
+		signals = append(signals, p)
+	}
+	slices.SortStableFunc(signals, func(a, b pathSignal) int { return b.size - a.size })
+	return signals, errs
+}
+
+// preferences normalises a list of key=value pairs. Of a key that comes twice
+// the more restrictive value counts: a no or n, else the last.
+func preferences(s string) (string, error) {
+	type pair struct{ key, value string }
+	var pairs []pair
+	for part := range strings.SplitSeq(s, ",") {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		key, value, found := strings.Cut(part, "=")
+		p := pair{strings.ToLower(strings.TrimSpace(key)), strings.TrimSpace(value)}
+		if !found || !isToken(p.key) || !isToken(p.value) {
+			return "", fmt.Errorf("%q is no key=value", clip(part))
+		}
+		if i := slices.IndexFunc(pairs, func(q pair) bool { return q.key == p.key }); i >= 0 {
+			if !strings.EqualFold(pairs[i].value, "no") && !strings.EqualFold(pairs[i].value, "n") {
+				pairs[i].value = p.value
+			}
+			continue
+		}
+		if len(pairs) == maxSignals {
+			return "", fmt.Errorf("more than %d pairs", maxSignals)
+		}
+		pairs = append(pairs, p)
+	}
+	if pairs == nil {
+		return "", errors.New("nothing is said")
+	}
+	var b strings.Builder
+	for i, p := range pairs {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(p.key + "=" + p.value)
+	}
+	return b.String(), nil
+}
+
+// isFieldValue reports whether s is printable ASCII.
+func isFieldValue(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// Empty reports whether there is nothing to send.
+func (s *Signals) Empty() bool {
+	return s == nil || len(s.signal)+len(s.usage)+len(s.links) == 0
+}
+
+// Apply adds the signals of a request target, in the form that Rules.Match
+// takes, to h, the header of a response that is about to be written with
+// status. Of the lines of a field the one with the longest path that matches
+// is sent. A Content-Signal or Content-Usage that h already has is kept, as
+// the response knows better than robots.txt; a Link is added, once. Nothing is
+// added to interim responses (1xx) and to a 304.
+func (s *Signals) Apply(h http.Header, target string, status int) {
+	if s.Empty() || status < 200 || status == http.StatusNotModified {
+		return
+	}
+	if len(s.signal)+len(s.usage) > 0 {
+		v, b := read(target, true)
+		addSignal(h, signalField, s.signal, &v)
+		addSignal(h, usageField, s.usage, &v)
+		b.release()
+	}
+	for _, link := range s.links {
+		if !slices.Contains(h[linkField], link) {
+			h[linkField] = append(h[linkField], link)
+		}
+	}
+}
+
+func addSignal(h http.Header, field string, signals []pathSignal, v *views) {
+	if len(h[field]) > 0 {
+		return
+	}
+	for i := range signals {
+		p := signals[i].path
+		if p == nil || p.match(v.target) || v.served != "" && p.match(v.served) {
+			h[field] = []string{signals[i].value}
+			return
+		}
+	}
+}

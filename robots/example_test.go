@@ -1,0 +1,89 @@
+package robots_test
+
+import (
+	"fmt"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+const text = `User-agent: ExampleBot
+Disallow: /private/
+Allow: /private/press/
+Crawl-delay: 2
+
+User-agent: *
+Disallow: /*?sort=
+`
+
+func Example() {
+	f := robots.Parse([]byte(text))
+	g := f.Group("ExampleBot-Image", "ExampleBot")
+	for _, path := range []string{"/private/x.html", "/private/press/", "/list?sort=name"} {
+		v := g.Match(path)
+		fmt.Println(path, v.Allowed, v.Line())
+	}
+	delay, _ := g.CrawlDelay()
+	fmt.Println(delay.Delay)
+	// Output:
+	// /private/x.html false 2
+	// /private/press/ true 3
+	// /list?sort=name true 0
+	// 2s
+}
+
+// A server judges a target as it was requested and as it would be served.
+func ExampleGroup_MatchViews() {
+	g := robots.Parse([]byte(text)).Group("ExampleBot")
+	var views robots.Views
+	for _, target := range []string{"/private%2fx.html", "/a/..//private/", "http://www.example.com/private/"} {
+		views.Reset(target, robots.ViewOptions{})
+		fmt.Println(g.Match(target).Allowed, g.MatchViews(&views).Allowed)
+	}
+	// Output:
+	// true false
+	// true false
+	// false false
+}
+
+func ExampleFile_Lines() {
+	for line := range robots.Parse([]byte("useragent: * # all\n\nDisallow /a\n")).Lines() {
+		fmt.Printf("%d %q %q %q\n", line.Number, line.Directive, line.Key, line.Value)
+	}
+	// Output:
+	// 1 "User-agent" "useragent" "*"
+	// 2 "" "" ""
+	// 3 "Disallow" "Disallow" "/a"
+}
+
+func ExampleLint() {
+	f := robots.Parse([]byte("User-agent: *\nDissallow: private/\nDisallow: /a\nAllow: /a*\n"))
+	for _, x := range robots.Lint(f) {
+		if x.Severity == robots.Info {
+			continue
+		}
+		fmt.Printf("%d:%d %s %s: %s\n", x.Line, x.Column, x.Severity, x.Code, x.Message)
+	}
+	// Output:
+	// 2:1 warning misspelt-key: "Dissallow" is read as Disallow by few
+	// 2:12 error missing-slash: the path of private/ has no leading slash
+	// 3:11 warning contradiction: line 4 has "Allow: /a*" for the same paths of *, and wins
+}
+
+func ExampleFix() {
+	f := robots.Parse([]byte("USERAGENT *\r\nDisallow: /my files/ # old\n"))
+	fixed, err := robots.Fix(f)
+	fmt.Printf("%q %v\n", fixed, err)
+	// Output:
+	// "User-agent: *\n# old\nDisallow: /my%20files/\n" <nil>
+}
+
+func ExampleDiff() {
+	before := robots.Parse([]byte("User-agent: *\nDisallow: /a/\n"))
+	after := robots.Parse([]byte("User-agent: *\nDisallow: /a/\nDisallow: /*.pdf$\n"))
+	changes, _ := robots.Diff(before, after)
+	for _, c := range changes {
+		fmt.Println(c.Crawlers, c.What, c.New, c.Paths)
+	}
+	// Output:
+	// [*] verdict Disallow: /*.pdf$ [/.pdf /x.pdf //x.pdf]
+}

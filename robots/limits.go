@@ -1,0 +1,70 @@
+package robots
+
+import "slices"
+
+// limits is what the lines of a group say apart from its rules.
+type limits struct {
+	delays  []CrawlDelay
+	rates   []RequestRate
+	visits  []VisitTime
+	signals []ContentSignal
+	usages  []ContentUsage
+}
+
+// maxLimits bounds how many lines of each kind a group keeps; the first count.
+const maxLimits = 16
+
+func (l *limits) add(fd *Field) {
+	line := Line{Value: fd.Value, Number: fd.Line}
+	switch fd.Directive {
+	case DirectiveCrawlDelay:
+		if d, ok := parseCrawlDelay(fd.Value); ok {
+			l.addDelay(CrawlDelay{Delay: d, Line: fd.Line})
+		}
+	case DirectiveRequestRate:
+		if r, ok := parseRequestRate(fd.Value); ok && len(l.rates) < maxLimits {
+			r.Line = fd.Line
+			l.rates = append(l.rates, r)
+		}
+	case DirectiveVisitTime:
+		if w, ok := parseWindow(fd.Value); ok && len(l.visits) < maxLimits {
+			l.visits = append(l.visits, VisitTime{Window: w, Line: fd.Line})
+		}
+	case DirectiveContentSignal:
+		if c, ok := parseContentSignal(&line); ok && len(l.signals) < maxLimits {
+			l.signals = append(l.signals, c)
+		}
+	case DirectiveContentUsage:
+		if c, ok := parseContentUsage(&line); ok && len(l.usages) < maxLimits {
+			l.usages = append(l.usages, c)
+		}
+	}
+}
+
+// addDelay keeps the shortest delay.
+func (l *limits) addDelay(d CrawlDelay) {
+	if len(l.delays) == 0 {
+		l.delays = []CrawlDelay{d}
+	} else if d.Delay < l.delays[0].Delay {
+		l.delays[0] = d
+	}
+}
+
+// merge adds the limits of another unit of the same group.
+func (l *limits) merge(o *limits) {
+	for _, d := range o.delays {
+		l.addDelay(d)
+	}
+	l.rates = joinLimits(l.rates, o.rates)
+	l.visits = joinLimits(l.visits, o.visits)
+	l.signals = joinLimits(l.signals, o.signals)
+	l.usages = joinLimits(l.usages, o.usages)
+}
+
+func joinLimits[T any](a, b []T) []T {
+	b = b[:min(len(b), maxLimits-len(a))]
+	if len(b) == 0 {
+		return a
+	}
+	return slices.Concat(a, b)
+}

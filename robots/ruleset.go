@@ -1,0 +1,135 @@
+package robots
+
+import (
+	"strings"
+	"sync/atomic"
+)
+
+// ruleset is a list of rules and what they compile to.
+type ruleset struct {
+	dialect Dialect
+	rules   []Rule
+	matcher *matcher
+	served  *matcher                // for paths as served; mostly the same
+	folded  atomic.Pointer[matcher] // for paths as served without regard to case, once it was asked for
+}
+
+// reading is how rules are read for a view.
+type reading uint8
+
+const (
+	byLetter reading = iota
+	asServed
+	asServedFolded
+)
+
+func newRuleset(d Dialect, rules []Rule) *ruleset {
+	s := &ruleset{dialect: d, rules: rules}
+	sources := make([]source, len(rules), len(rules)+1)
+	for i, r := range rules {
+		sources[i] = source{pattern: r.Pattern, rule: i, allow: r.Allow}
+	}
+	s.matcher = compileRules(d, false, sources)
+	s.served = s.matcher
+	if all := s.withServed(sources); len(all) > len(sources) {
+		s.served = compileRules(d, false, all)
+	}
+	return s
+}
+
+// withServed adds to the sources of the Allow rules that have a spelling which
+// a path as served never has, as `//` or %2F, what they are as served. So what
+// they allow by the letter is not denied because it is served under another
+// spelling. Disallow rules stay as they are: one for `/*//` is not one for all
+// that has a slash.
+func (s *ruleset) withServed(sources []source) []source {
+	n := len(sources)
+	for _, src := range sources[:n] {
+		if !src.allow {
+			continue
+		}
+		if as, ok := servedPattern(src.pattern); ok {
+			if p, ok := compilePattern(src.pattern, s.dialect, false); ok {
+				src.pattern, src.octets = as, p.octets
+				sources = append(sources, src)
+			}
+		}
+	}
+	return sources
+}
+
+// maxServed bounds the patterns that are rewritten, in octets.
+const maxServed = 4096
+
+// servedPattern returns what a pattern is as served: with its slashes decoded
+// and merged and the dot segments removed that no `*` is near.
+func servedPattern(p string) (string, bool) {
+	if len(p) > maxServed {
+		return p, false
+	}
+	path, query, hasQuery := strings.Cut(p, "?")
+	s := decodeSlashes.Replace(path)
+	for strings.Contains(s, "//") {
+		s = strings.ReplaceAll(s, "//", "/")
+	}
+	for strings.Contains(s, "/./") {
+		s = strings.ReplaceAll(s, "/./", "/")
+	}
+	for {
+		i := strings.Index(s, "/../")
+		if i < 0 {
+			break
+		}
+		from := max(strings.LastIndexByte(s[:i], '/'), 0)
+		if strings.Contains(s[from:i], "*") {
+			break
+		}
+		s = s[:from] + s[i+len("/.."):]
+	}
+	if hasQuery {
+		s += "?" + query
+	}
+	return s, s != p
+}
+
+var decodeSlashes = strings.NewReplacer("%2F", "/", "%2f", "/", "%2E", ".", "%2e", ".")
+
+// fold returns the matcher that does not regard case.
+func (s *ruleset) fold() *matcher {
+	if m := s.folded.Load(); m != nil {
+		return m
+	}
+	var sources []source
+	for i, r := range s.rules {
+		sources = append(sources, source{pattern: r.Pattern, rule: i, allow: r.Allow})
+	}
+	s.folded.CompareAndSwap(nil, compileRules(s.dialect, true, s.withServed(sources)))
+	return s.folded.Load()
+}
+
+// decide returns the rule of the set that decides on t, and its rank.
+func (s *ruleset) decide(t *subject, as reading) (*Rule, uint32) {
+	m := s.matcher
+	switch as {
+	case asServed:
+		m = s.served
+	case asServedFolded:
+		m = s.fold()
+	}
+	w := m.match(t)
+	if w.rank == 0 {
+		return nil, 0
+	}
+	return &s.rules[w.rule], w.rank
+}
+
+// decide returns the rule among all sets that decides on t.
+func decide(sets []*ruleset, t *subject, as reading) *Rule {
+	best, top := sets[0].decide(t, as)
+	for _, set := range sets[1:] {
+		if r, rank := set.decide(t, as); rank > top {
+			best, top = r, rank
+		}
+	}
+	return best
+}

@@ -1,0 +1,162 @@
+package robots
+
+import (
+	"testing"
+	"time"
+)
+
+func TestCrawlDelay(t *testing.T) {
+	for value, want := range map[string]time.Duration{
+		"10": 10 * time.Second, "0.5": 500 * time.Millisecond, ".5": 500 * time.Millisecond, "5.": 5 * time.Second,
+		"0": 0, "007": 7 * time.Second, "99999999999999999999": 1<<63 - 1,
+		"": -1, "-1": -1, "+1": -1, "1,5": -1, "1.2.3": -1, ".": -1, "10s": -1, "1e3": -1, "Inf": -1, "NaN": -1, "0x1": -1, "ten": -1,
+	} {
+		d, ok := Parse([]byte("User-agent: *\nCrawl-delay: " + value)).Star().CrawlDelay()
+		if !ok {
+			d.Delay = -1
+		}
+		if d.Delay != want {
+			t.Errorf("Crawl-delay: %s = %v, want %v", value, d.Delay, want)
+		}
+		if ok && d.Line != 2 {
+			t.Errorf("Crawl-delay: %s is on line %d, want 2", value, d.Line)
+		}
+	}
+}
+
+// A Crawl-delay is for the crawlers right above it, and groups are never
+// combined with that of `*`.
+func TestCrawlDelayGroups(t *testing.T) {
+	f := Parse([]byte("User-agent: a\nCrawl-delay: 10\nUser-agent: b\nDisallow: /1\n\n" +
+		"User-agent: c\nUser-agent: d\nCrawl-delay: x\nCrawl-delay: 7\n\nUser-agent: *\nCrawl-delay: 30\n\n" +
+		"User-agent: D\nCrawl-delay: 5\n"))
+	for agent, want := range map[string]float64{"a": 10, "b": -1, "c": 7, "d": 5, "e": 30} {
+		got := -1.0
+		if d, ok := f.Group(agent).CrawlDelay(); ok {
+			got = d.Delay.Seconds()
+		}
+		if got != want {
+			t.Errorf("Crawl-delay of %s = %v, want %v", agent, got, want)
+		}
+	}
+	if f.Group("a").Match("/1").Allowed {
+		t.Error("a Crawl-delay ends the group: /1 is allowed to a")
+	}
+}
+
+// Conner, "An Extended Standard for Robot Exclusion", 1996
+func TestRequestRate(t *testing.T) {
+	day := WholeDay
+	tests := []struct {
+		value string
+		want  RequestRate
+	}{
+		{"1/10", RequestRate{1, 10 * time.Second, day, 2}},
+		{"30/1m", RequestRate{30, time.Minute, day, 2}},
+		{"1/10M 1300-1659", RequestRate{1, 10 * time.Minute, Window{13 * 60, 16*60 + 59}, 2}},
+		{"400/1h", RequestRate{400, time.Hour, day, 2}},
+		{"9/4d", RequestRate{9, 96 * time.Hour, day, 2}},
+		{"8/2m 07:00-21:00", RequestRate{8, 2 * time.Minute, Window{7 * 60, 21 * 60}, 2}},
+		{"8/2m 22.00 - 06.00", RequestRate{8, 2 * time.Minute, Window{22 * 60, 6 * 60}, 2}},
+		{"1/1s 7-21", RequestRate{1, time.Second, day, 2}}, // the window is malformed, the rate is not
+		{"1000000000/1000000000h", RequestRate{1000000000, 1<<63 - 1, day, 2}},
+	}
+	for _, tt := range tests {
+		rates := Parse([]byte("User-agent: *\nRequest-rate: " + tt.value)).Star().RequestRates()
+		if len(rates) != 1 || rates[0] != tt.want {
+			t.Errorf("Request-rate: %s = %v, want %v", tt.value, rates, tt.want)
+		}
+	}
+	for _, value := range []string{"", "5", "1/", "/1", "1/0", "0/1", "-1/5", "1/-5", "1/5w", "1/banana", "1.5/2", "1/1.5", "99999999999/1", "1 / 10"} {
+		if rates := Parse([]byte("User-agent: *\nRequest-rate: " + value)).Star().RequestRates(); len(rates) > 0 {
+			t.Errorf("Request-rate: %s = %v, want none", value, rates)
+		}
+	}
+}
+
+func TestVisitTime(t *testing.T) {
+	for value, want := range map[string]string{
+		"0600-0845": "0600-0845", "0200 0630": "0200-0630", "1700-0459": "1700-0459", "06:00-08:45": "0600-0845",
+		"0000-2400": "0000-2359", "2400-0100": "0000-0100", "0600 - 0845": "0600-0845",
+		"": "", "0600": "", "600-845": "", "0660-0845": "", "2500-0100": "", "2401-0100": "", "06-08": "", "0600-0845-0900": "", "abcd-efgh": "",
+	} {
+		got := ""
+		if v := Parse([]byte("User-agent: *\nVisit-time: " + value)).Star().VisitTimes(); len(v) > 0 {
+			got = v[0].Window.String()
+		}
+		if got != want {
+			t.Errorf("Visit-time: %s = %q, want %q", value, got, want)
+		}
+	}
+}
+
+func TestOtherLines(t *testing.T) {
+	f := Parse([]byte("License: https://x.test/l.xml\nContent-Signal: search=yes, ai-train=no\nUser-agent: a\n" +
+		"Content-Signal: AI-Train = yes ,use=full, x\nContent-Usage: /p train-ai=n\nContent-Usage: search=y\nNoindex: /n*x$\n" +
+		"Clean-param: s&ref /forum/\nHost: a.test\nSitemap: /s.xml\nX-Thing: 1\nComment: by night only\nHost: b.test\n"))
+	g := f.Named("a")
+	if s := f.ContentSignals(); len(s) != 1 || s[0].Line != 2 {
+		t.Errorf("Content-Signal for all: %v", s)
+	}
+	s := g.ContentSignals()
+	if len(s) != 1 || s[0].Line != 4 || len(s[0].Signals) != 2 {
+		t.Fatalf("Content-Signal: %+v", s)
+	}
+	if v, ok := s[0].Get("ai-train"); !ok || v != "yes" {
+		t.Errorf("ai-train = %q, %v", v, ok)
+	}
+	u := g.ContentUsage()
+	if len(u) != 2 || u[0].Path != "/p" || u[1].Path != "" {
+		t.Fatalf("Content-Usage: %+v", u)
+	}
+	if v, ok := u[0].Get("Train-AI"); !ok || v != "n" {
+		t.Errorf("train-ai = %q, %v", v, ok)
+	}
+	if r, ok := g.Noindex("/n/y/x"); !ok || r.Line != 7 {
+		t.Errorf("Noindex(/n/y/x) = %v, %v", r, ok)
+	}
+	if _, ok := g.Noindex("/n/y/xy"); ok {
+		t.Error("Noindex(/n/y/xy) holds")
+	}
+	var v Views
+	v.Reset("/a/..//n/x", ViewOptions{})
+	if r := g.NoindexViews(&v); r == nil || r.Line != 7 {
+		t.Errorf("NoindexViews = %v", r)
+	}
+	if c := f.CleanParams(); len(c) != 1 || len(c[0].Params) != 2 || c[0].Path != "/forum/" || c[0].Line != 8 {
+		t.Errorf("Clean-param: %+v", c)
+	}
+	if h := f.Hosts(); len(h) != 2 || h[1] != (Host{"b.test", 13}) {
+		t.Errorf("Host: %v", h)
+	}
+	if m := f.Sitemaps(); len(m) != 1 || m[0] != (Sitemap{"/s.xml", 10}) {
+		t.Errorf("Sitemap: %v", m)
+	}
+	if l := f.Licenses(); len(l) != 1 || l[0].Line != 1 {
+		t.Errorf("License: %v", l)
+	}
+	keys := map[string]int{}
+	for _, fd := range g.Fields() {
+		keys[fd.Key] = fd.Line
+	}
+	if keys["X-Thing"] != 11 || keys["Comment"] != 12 {
+		t.Errorf("Fields: %v", keys)
+	}
+}
+
+func TestLooksLikeHTML(t *testing.T) {
+	for text, want := range map[string]bool{
+		"<!DOCTYPE html><html>":               true,
+		"\xef\xbb\xbf\r\n <html lang=\"en\">": true,
+		"<!-- x --><HTML>":                    true,
+		"<?xml version=\"1.0\"?>\n<html>":     true,
+		"User-agent: *":                       false,
+		"# <html>":                            false,
+		"":                                    false,
+		"<br />\nUser-agent: *":               true,
+	} {
+		if got := LooksLikeHTML([]byte(text)); got != want {
+			t.Errorf("LooksLikeHTML(%q) = %v", text, got)
+		}
+	}
+}
