@@ -260,7 +260,7 @@ func randomStep(rnd *rand.Rand, last Result) time.Duration {
 // back after RetryAfter gets through, and nobody does before.
 func TestEnginesAgreeWithModel(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, l Limiter) {
-		for seed := range uint64(400) {
+		for seed := range rounds(l, 400) {
 			rnd := rand.New(rand.NewPCG(seed, 1))
 			g, o := randomGrant(rnd)
 			terms, m, key := Compile(g, o), newModel(g, o), NewKey(t.Name(), fmt.Sprint(seed))
@@ -296,7 +296,7 @@ func TestEnginesAgreeWithModel(t *testing.T) {
 // Crawl-delay are accepted, and N - 1 more of a Request-rate.
 func TestAcceptedNeverExceedGrant(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, l Limiter) {
-		for seed := range uint64(60) {
+		for seed := range rounds(l, 60) {
 			rnd := rand.New(rand.NewPCG(seed, 2))
 			n := 1 + rnd.IntN(20)
 			per := time.Duration(1+rnd.IntN(600)) * time.Second
@@ -402,7 +402,7 @@ func TestPoliteCrawlerIsNeverRefused(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, l Limiter) {
 		for _, test := range tests {
 			t.Run(test.name, func(t *testing.T) {
-				for seed := range uint64(20) {
+				for seed := range rounds(l, 20) {
 					rnd := rand.New(rand.NewPCG(seed, 3))
 					d := time.Duration(1+rnd.Int64N(int64(time.Minute))) + time.Millisecond
 					g, o, schedule := test.schedule(rnd, d)
