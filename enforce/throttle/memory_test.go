@@ -98,7 +98,7 @@ func TestEvictsWhatIsFreeSoonest(t *testing.T) {
 	for _, h := range held {
 		tag := tagOf(h.key)
 		hash := hashTag(tag, m.seed)
-		if m.shards[hash>>m.shift].find(tag, hash) == nil {
+		if _, found := m.shards[hash>>m.shift].find(tag, hash); !found {
 			gone++
 			sum += h.rank
 			if h.rank > 900 {

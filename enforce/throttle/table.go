@@ -12,15 +12,30 @@ type record struct {
 	lastLow, lastHigh uint32
 	sig               uint32
 	used              uint32 // a float32
-	free              uint32 // second since 1970 from which on nothing is used
 	tat               [MaxLimits]uint32
 }
 
-// bucket holds eight keys. A tag of 0 is an empty place. The tags lie side by
-// side, so that looking for a key touches one cache line.
+// bucket holds eight keys. A tag of 0 is an empty place. What a search looks
+// at lies side by side, as each cache line of a large table costs more than
+// all arithmetic.
 type bucket struct {
 	tags    [bucketSize]uint64
+	free    [bucketSize]uint32 // second since 1970 from which on nothing is used
 	records [bucketSize]record
+}
+
+// slot is the place of a key in a bucket.
+type slot struct {
+	*bucket
+	index int
+}
+
+// load fills a with what is stored, under the terms t.
+func (s slot) load(t *Terms, a *arrivals) { s.records[s.index].load(t, a) }
+
+// store stores a, which is under the terms t.
+func (s slot) store(t *Terms, a *arrivals) {
+	s.free[s.index] = second(s.records[s.index].store(t, a) + 999_999)
 }
 
 // table is a hash table in which each key has two buckets to be in. The
@@ -57,18 +72,19 @@ func (r *record) load(t *Terms, a *arrivals) {
 	}
 }
 
-// store fills r from a, which is under the terms t.
-func (r *record) store(t *Terms, a *arrivals) {
+// store fills r from a, which is under the terms t, and returns the instant
+// from which on nothing is used.
+func (r *record) store(t *Terms, a *arrivals) (free int64) {
 	r.lastLow, r.lastHigh = uint32(a.last), uint32(uint64(a.last)>>32)
 	r.used = math.Float32bits(a.used)
 	r.sig = t.sig
-	latest := a.last
+	free = a.last
 	for i := range t.limits[:t.n] {
 		tat := max(a.last, a.tat[i])
 		r.tat[i] = uint32(tat >> t.limits[i].shift)
-		latest = max(latest, tat)
+		free = max(free, tat)
 	}
-	r.free = second(latest + 999_999)
+	return free
 }
 
 // second returns the second since 1970 of an instant in microseconds.
@@ -88,30 +104,27 @@ func (t *table) places(h uint64) (first, second *bucket) {
 	return &t.buckets[i], &t.buckets[j]
 }
 
-// find returns the record of a key, or nil.
-func (t *table) find(tag, h uint64) *record {
+// find returns the place of a key, and whether it has one. It looks into both
+// buckets by turns, so that the memory of both is fetched at the same time.
+func (t *table) find(tag, h uint64) (slot, bool) {
 	if len(t.buckets) == 0 {
-		return nil
+		return slot{}, false
 	}
 	first, second := t.places(h)
-	if r := first.find(tag); r != nil {
-		return r
-	}
-	return second.find(tag)
-}
-
-func (b *bucket) find(tag uint64) *record {
-	for i := range b.tags {
-		if b.tags[i] == tag {
-			return &b.records[i]
+	for i := range first.tags {
+		if first.tags[i] == tag {
+			return slot{first, i}, true
+		}
+		if second.tags[i] == tag {
+			return slot{second, i}, true
 		}
 	}
-	return nil
+	return slot{}, false
 }
 
-// insert returns the record for a key that the table does not hold. Its
-// content is left over from another.
-func (t *table) insert(tag, h uint64, now int64) *record {
+// insert returns the place for a key that the table does not hold. What is
+// there is left over from another.
+func (t *table) insert(tag, h uint64, now int64) slot {
 	today := second(now)
 	for {
 		if len(t.buckets) > 0 {
@@ -126,10 +139,9 @@ func (t *table) insert(tag, h uint64, now int64) *record {
 
 // place is where a key may go.
 type place struct {
-	bucket *bucket
-	index  int
-	cost   uint64
-	room   int // number of empty or reusable places in the bucket
+	slot
+	cost uint64
+	room int // number of empty or reusable places in the bucket
 }
 
 // Costs of a place: an empty one, one whose key is free, and from there on
@@ -156,12 +168,9 @@ func (t *table) choose(h uint64, now uint32) place {
 
 // cheapest returns the place of b whose use costs least.
 func (b *bucket) cheapest(now uint32) place {
-	p := place{bucket: b, cost: math.MaxUint64}
-	for i, tag := range b.tags {
-		cost := uint64(empty)
-		if tag != 0 {
-			cost = b.records[i].cost(tag, now)
-		}
+	p := place{slot: slot{bucket: b}, cost: math.MaxUint64}
+	for i := range b.tags {
+		cost := b.cost(i, now)
 		if cost <= reusable {
 			p.room++
 		}
@@ -172,18 +181,20 @@ func (b *bucket) cheapest(now uint32) place {
 	return p
 }
 
-// cost returns what it costs to forget r, whose tag is given.
-func (r *record) cost(tag uint64, now uint32) uint64 {
+// cost returns what it costs to use the place i.
+func (b *bucket) cost(i int, now uint32) uint64 {
 	switch {
-	case r.free <= now:
+	case b.tags[i] == 0:
+		return empty
+	case b.free[i] <= now:
 		return reusable
-	case tag&clientBit == 0:
-		return precious + uint64(r.free)
+	case b.tags[i]&clientBit == 0:
+		return precious + uint64(b.free[i])
 	}
-	return heldUntil + uint64(r.free)
+	return heldUntil + uint64(b.free[i])
 }
 
-func (t *table) put(p place, tag uint64) *record {
+func (t *table) put(p place, tag uint64) slot {
 	switch p.cost {
 	case empty:
 		t.entries++
@@ -191,8 +202,8 @@ func (t *table) put(p place, tag uint64) *record {
 	default:
 		t.evictions++
 	}
-	p.bucket.tags[p.index] = tag
-	return &p.bucket.records[p.index]
+	p.tags[p.index] = tag
+	return p.slot
 }
 
 // grow makes the table a quarter larger, or by as much as it takes for all
@@ -213,14 +224,15 @@ func (t *table) grow(now uint32) {
 func (t *table) moveFrom(buckets []bucket, now uint32) bool {
 	for i := range buckets {
 		for j, tag := range buckets[i].tags {
-			if tag == 0 || buckets[i].records[j].free <= now {
+			if tag == 0 || buckets[i].free[j] <= now {
 				continue
 			}
 			p := t.choose(t.hash(tag), now)
 			if p.cost > reusable && len(t.buckets) < t.limit {
 				return false
 			}
-			*t.put(p, tag) = buckets[i].records[j]
+			to := t.put(p, tag)
+			to.records[to.index], to.free[to.index] = buckets[i].records[j], buckets[i].free[j]
 		}
 	}
 	return true
