@@ -12,7 +12,7 @@ import (
 const maxShards = 256
 
 // Memory is the embedded engine. It holds the budgets of at most as many keys
-// as it was made for, in 60 bytes each, grows as they come, and starts no
+// as it was made for, in 61 bytes each, grows as they come, and starts no
 // goroutine. Its methods are safe for concurrent use, and Take allocates
 // nothing but when it grows.
 //
@@ -165,8 +165,8 @@ func (m *Memory) Stats() MemoryStats {
 	for i := range m.shards {
 		sh := &m.shards[i]
 		sh.mu.Lock()
-		s.Entries += sh.entries
-		s.Bytes += len(sh.buckets) * int(unsafe.Sizeof(bucket{}))
+		s.Entries += sh.used
+		s.Bytes += len(sh.heads)*int(unsafe.Sizeof(head{})) + len(sh.entries)*int(unsafe.Sizeof(entry{}))
 		s.Evictions += sh.evictions
 		sh.mu.Unlock()
 	}
