@@ -205,7 +205,7 @@ func BenchmarkHandler(b *testing.B) {
 		{"crawler_throttled", h, bingbot},
 	} {
 		b.Run(bb.name, func(b *testing.B) {
-			r := httptest.NewRequest(http.MethodGet, "http://example.com/articles/2026/some-article.html", nil)
+			r := httptest.NewRequest(http.MethodGet, "/articles/2026/some-article.html", nil)
 			r.Header["User-Agent"] = []string{bb.ua}
 			serve(b, bb.handler, request(bb.ua, "/"))
 			w := discard{make(http.Header)}
