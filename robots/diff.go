@@ -142,7 +142,7 @@ func (d *differ) limits(p *pair) {
 	})
 	both("noindex", func(g *Group) (list []said) {
 		for _, r := range g.NoindexRules() {
-			list = append(list, said{"Noindex: " + r.Pattern, r.Line})
+			list = append(list, said{r.String(), r.Line})
 		}
 		return list
 	})

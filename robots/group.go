@@ -5,20 +5,25 @@ import (
 	"sync"
 )
 
-// Rule is an Allow or Disallow line. (A Noindex line is one whose Allow is
-// false.)
+// Rule is an Allow or Disallow line, or the pattern of a Noindex line.
 type Rule struct {
 	Allow   bool
 	Pattern string // as written
 	Line    int    // from 1
+
+	noindex bool
 }
 
 // String writes the rule as a line of robots.txt.
 func (r Rule) String() string {
-	if r.Allow {
-		return "Allow: " + r.Pattern
+	d := DirectiveDisallow
+	switch {
+	case r.noindex:
+		d = DirectiveNoindex
+	case r.Allow:
+		d = DirectiveAllow
 	}
-	return "Disallow: " + r.Pattern
+	return d.String() + ": " + r.Pattern
 }
 
 // Verdict is what the rules of a group say on one request target.

@@ -138,8 +138,8 @@ var kinds = map[string]Kind{
 		Why: "without it every path has the same verdict"},
 	"list-of-files": {Severity: Info, Title: "many paths of one folder",
 		Why: "a rule holds for all that begins with its path; a list tells everyone what is there, and forgets what comes later"},
-	"analysis-limited": {Severity: Info, Title: "not all rules were compared",
-		Why: "the file has too many rules with wildcards to compare each with each"},
+	"analysis-limited": {Severity: Info, Title: "not all was looked at",
+		Why: "the file has too many lines, or too many rules with wildcards to compare each with each"},
 
 	// Other lines.
 	"malformed-crawl-delay": {Severity: Warning, Title: "a Crawl-delay that is no number of seconds",

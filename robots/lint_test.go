@@ -81,6 +81,14 @@ func TestLint(t *testing.T) {
 	}
 }
 
+func TestLintManyLines(t *testing.T) {
+	text := strings.Repeat("\n", maxLines+1) + "User-agent: *\nDissallow: /a\n"
+	findings := Lint(Parse([]byte(text)))
+	if len(findings) != 1 || findings[0].Code != "analysis-limited" || findings[0].Line != maxLines+1 {
+		t.Errorf("findings: %+v", findings)
+	}
+}
+
 func printFindings(findings []Finding) string {
 	var b strings.Builder
 	for _, x := range findings {

@@ -5,10 +5,15 @@ import (
 	"strings"
 )
 
+// maxLines bounds how many lines are looked at. Half a megabyte of rules has
+// some 20,000.
+const maxLines = 100_000
+
 // checkWhole looks at the file as a whole. It reports whether there are lines
 // worth looking at.
 func (l *linter) checkWhole() bool {
 	text := l.file.text
+	truncated := l.file.Truncated()
 	first := Line{Number: 1}
 	if l.location != "" {
 		if u, err := url.Parse(l.location); err == nil && u.Host != "" && u.Path != "/robots.txt" {
@@ -27,13 +32,18 @@ func (l *linter) checkWhole() bool {
 		return false
 	}
 	for line := range l.file.Lines() {
+		if len(l.lines) == maxLines {
+			l.file = Parse([]byte(text[:line.Offset]), WithDialect(l.file.dialect), WithMaxSize(line.Offset))
+			l.add(l.at("analysis-limited", &line, 0, "", "more than %d lines: the rest was not looked at", maxLines))
+			break
+		}
 		l.lines = append(l.lines, line)
 	}
 	if strings.HasPrefix(text, byteOrderMark) {
 		l.add(l.at("byte-order-mark", &first, 0, "", "the file starts with a byte order mark").
 			suggest("").safely(&first, 0, len(byteOrderMark), ""))
 	}
-	if n := len(l.lines); l.file.Truncated() || len(text) > MaxSize {
+	if n := len(l.lines); truncated || len(text) > MaxSize {
 		last := &Line{Number: n + 1}
 		for i := range l.lines {
 			if end := l.lines[i].Offset + len(l.lines[i].Raw); end > MaxSize {

@@ -58,7 +58,7 @@ func (un *unit) addField(fd *Field) {
 	un.fields = append(un.fields, *fd)
 	un.limits.add(fd)
 	if fd.Directive == DirectiveNoindex && fd.Value != "" {
-		un.noindex = append(un.noindex, Rule{Pattern: fd.Value, Line: fd.Line})
+		un.noindex = append(un.noindex, Rule{Pattern: fd.Value, Line: fd.Line, noindex: true})
 	}
 }
 

@@ -112,7 +112,7 @@ func TestOtherLines(t *testing.T) {
 	if v, ok := u[0].Get("Train-AI"); !ok || v != "n" {
 		t.Errorf("train-ai = %q, %v", v, ok)
 	}
-	if r, ok := g.Noindex("/n/y/x"); !ok || r.Line != 7 {
+	if r, ok := g.Noindex("/n/y/x"); !ok || r.Line != 7 || r.String() != "Noindex: /n*x$" {
 		t.Errorf("Noindex(/n/y/x) = %v, %v", r, ok)
 	}
 	if _, ok := g.Noindex("/n/y/xy"); ok {

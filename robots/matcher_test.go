@@ -1,0 +1,92 @@
+package robots
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// naive returns the rule that wins by looking at each.
+func naive(rules []Rule, s *subject) (best *Rule) {
+	top := uint32(0)
+	for i := range rules {
+		p, ok := compilePattern(rules[i].Pattern, RFC9309, false)
+		if !ok {
+			continue
+		}
+		text := s.literal
+		if p.query {
+			text = s.target
+		}
+		if r := rank(RFC9309, p.octets, i, rules[i].Allow); r > top && p.matches(text) {
+			best, top = &rules[i], r
+		}
+	}
+	return best
+}
+
+// With thousands of rules, whose wildcards are in the index, the same rule
+// wins as when each is looked at.
+func TestMatchManyRules(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	word := func(n int) string {
+		b := make([]byte, 1+rnd.IntN(n))
+		for i := range b {
+			b[i] = "abcd"[rnd.IntN(4)]
+		}
+		return string(b)
+	}
+	var b strings.Builder
+	b.WriteString("User-agent: *\n")
+	for range 3000 {
+		b.WriteString([]string{"Allow: ", "Disallow: "}[rnd.IntN(2)])
+		for range 1 + rnd.IntN(3) {
+			b.WriteString([]string{"/", "/*", "/*/", "/?", "*"}[rnd.IntN(5)] + word(6))
+		}
+		b.WriteString([]string{"", "$", "*"}[rnd.IntN(3)] + "\n")
+	}
+	g := Parse([]byte(b.String())).Star()
+	if g.rules[0].matcher.grams == nil {
+		t.Fatal("there is no index")
+	}
+	decided := map[*Rule]bool{}
+	for range 2000 {
+		target := "/" + word(8) + "/" + word(8) + []string{"", "/" + word(9), "?" + word(5), "%2F" + word(3), "?a=%2F" + word(3)}[rnd.IntN(5)]
+		var v Views
+		v.Reset(target, ViewOptions{})
+		got, want := decide(g.rules, &v.first, byLetter), naive(g.Rules(), &v.first)
+		if got != want && (got == nil || want == nil || got.Allow != want.Allow || len(got.Pattern) != len(want.Pattern)) {
+			t.Fatalf("%q: %v, want %v", target, got, want)
+		}
+		decided[got] = true
+	}
+	if len(decided) < 200 {
+		t.Errorf("only %d rules decided", len(decided))
+	}
+}
+
+// What a file compiles to is proportional to it.
+func TestMatcherSize(t *testing.T) {
+	prefixes, wildcards := []Rule{}, []Rule{}
+	for i := range 900 {
+		prefixes = append(prefixes, Rule{Pattern: "/" + strings.Repeat("a", i) + "*b"})
+		wildcards = append(wildcards, Rule{Pattern: fmt.Sprintf("/*%d*%d$", i, i*7)})
+	}
+	for name, rules := range map[string][]Rule{"prefixes": prefixes, "wildcards": wildcards} {
+		m := newRuleset(RFC9309, rules).matcher
+		if n := len(m.nodes); n > 2*len(rules)+1 {
+			t.Errorf("%s: %d nodes for %d rules", name, n, len(rules))
+		}
+		hung := len(m.direct)
+		if m.grams != nil {
+			hung += len(m.grams.rules)
+			if n := len(m.grams.buckets); n > maxBuckets+1 {
+				t.Errorf("%s: %d buckets", name, n)
+			}
+		}
+		if hung != len(rules) {
+			t.Errorf("%s: %d rules with a wildcard, want %d", name, hung, len(rules))
+		}
+	}
+}
