@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -36,6 +37,8 @@ Nothing here talks to a running Caddy.`,
 // subcommands makes the commands below `caddy robots`.
 var subcommands = []func() *cobra.Command{
 	checkCommand,
+	lintCommand,
+	diffCommand,
 }
 
 // The exit statuses of commands, beside 0.
@@ -82,8 +85,8 @@ func readInput(ctx context.Context, name string, stdin io.Reader) ([]byte, error
 	switch {
 	case name == "-":
 		return readAll("standard input", stdin)
-	case strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://"):
-		return readURL(ctx, name)
+	case isURL(name):
+		return readURL(ctx, robotsAddress(name))
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -93,10 +96,24 @@ func readInput(ctx context.Context, name string, stdin io.Reader) ([]byte, error
 	return readAll(name, f)
 }
 
-func readURL(ctx context.Context, url string) ([]byte, error) {
+// isURL reports whether the name of an input is that of a URL.
+func isURL(name string) bool {
+	return strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://")
+}
+
+// robotsAddress is where the robots.txt that a URL means is: a URL without a
+// path means that of its site.
+func robotsAddress(name string) string {
+	if u, err := url.Parse(name); err == nil && u.Path == "" && u.RawQuery == "" {
+		return u.JoinPath("/robots.txt").String()
+	}
+	return name
+}
+
+func readURL(ctx context.Context, address string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -107,9 +124,9 @@ func readURL(ctx context.Context, url string) ([]byte, error) {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s answers %s", url, resp.Status)
+		return nil, fmt.Errorf("%s answers %s", address, resp.Status)
 	}
-	return readAll(url, resp.Body)
+	return readAll(address, resp.Body)
 }
 
 func readAll(name string, r io.Reader) ([]byte, error) {
