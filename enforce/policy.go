@@ -53,7 +53,7 @@ func (r *compiledRules) compile(body []byte) *Policy {
 	p.plans = make([]plan, r.Registry.Len())
 	for row := range r.Registry.All() {
 		pl := p.planFor(row.Class, row, row.Robots...)
-		for _, t := range row.UserAgents {
+		for _, t := range row.Tokens() {
 			if p.file.Named(t) != nil && !containsFold(row.Robots, t) {
 				pl.byToken = true
 			}

@@ -2,8 +2,13 @@ package headers
 
 import "fmt"
 
-// MaxRules bounds the rules that are compiled into one Rules.
-const MaxRules = 10_000
+const (
+	// MaxRules bounds the rules that are compiled into one Rules.
+	MaxRules = 10_000
+	// MaxRegexps bounds those that have to be run on every request, some 50 ns
+	// each: regular expressions that don't stand for a few literals.
+	MaxRegexps = 1_000
+)
 
 // Rules finds the rules that match a response. Patterns of file names and
 // paths are found through tables, so that a thousand cost little more than
@@ -92,6 +97,9 @@ func Compile(rules []Rule) (*Rules, error) {
 			}
 			r.response = true
 		}
+	}
+	if len(r.regexps) > MaxRegexps {
+		return nil, fmt.Errorf("%d regular expressions have to be run on every request, %d are allowed; patterns such as *.pdf cost nothing", len(r.regexps), MaxRegexps)
 	}
 	r.names, r.suffixes, r.prefixes = newTrie(t.names), newBackTrie(t.suffixes), newTrie(t.prefixes)
 	return r, nil

@@ -213,3 +213,22 @@ func TestNeedsResponse(t *testing.T) {
 		t.Error("no rules need no response")
 	}
 }
+
+// TestCompileBounds holds that neither rules nor what each request pays for
+// them are without end.
+func TestCompileBounds(t *testing.T) {
+	list := make([]Rule, MaxRules+1)
+	for i := range list {
+		list[i] = Rule{Pattern: "*.pdf", Directives: ReadDirectives("noindex")}
+	}
+	if _, err := Compile(list); err == nil || !strings.Contains(err.Error(), "10000 are allowed") {
+		t.Errorf("Compile of %d rules: %v", len(list), err)
+	}
+	list = list[:MaxRegexps+1]
+	for i := range list {
+		list[i] = Rule{Kind: KindRegexp, Pattern: "a+b", Directives: ReadDirectives("noindex")}
+	}
+	if _, err := Compile(list); err == nil || !strings.Contains(err.Error(), "1000 are allowed") {
+		t.Errorf("Compile of %d regular expressions: %v", len(list), err)
+	}
+}

@@ -50,14 +50,14 @@ func CompileSignals(contentSignal, contentUsage, license []string) (*Signals, []
 		u, err := url.Parse(strings.TrimSpace(l))
 		switch {
 		case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-			errs = append(errs, fmt.Errorf("License: %q is no absolute URL", clip(l)))
+			errs = append(errs, fmt.Errorf("the value %q of License is no absolute URL", clip(l)))
 		case len(s.links) == maxSignals:
-			errs = append(errs, fmt.Errorf("License: more than %d lines", maxSignals))
+			errs = append(errs, fmt.Errorf("more than %d lines of License", maxSignals))
 		default:
 			// A URL of printable ASCII, as String writes it, has no > in it.
 			value := "<" + strings.NewReplacer("<", "%3C", ">", "%3E", `"`, "%22").Replace(u.String()) + `>; rel="license"`
 			if !isFieldValue(value) {
-				errs = append(errs, fmt.Errorf("License: %q can't stand in a header", clip(l)))
+				errs = append(errs, fmt.Errorf("the value %q of License can't stand in a header", clip(l)))
 			} else if !slices.Contains(s.links, value) {
 				s.links = append(s.links, value)
 			}

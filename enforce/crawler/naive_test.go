@@ -178,7 +178,7 @@ func TestThePassAgreesWithANaiveSearch(t *testing.T) {
 		}
 	}
 	for c := range Builtin().All() {
-		for _, token := range slices.Concat(c.UserAgents, c.Shared) {
+		for _, token := range c.Tokens() {
 			agree(t, ms[1], "Mozilla/5.0 (compatible; "+token+"/1.0; +http://example.com/"+token+") "+strings.ToUpper(token)+" x"+token)
 		}
 	}

@@ -53,6 +53,9 @@ type Verify struct {
 // Index returns the crawler's place in its registry, 0 ≤ Index < [Registry.Len]: for tables beside the registry.
 func (c *Crawler) Index() int { return c.index }
 
+// Tokens returns the User-Agent tokens, those that apps share included.
+func (c *Crawler) Tokens() []string { return slices.Concat(c.UserAgents, c.Shared) }
+
 // Registry is an immutable set of crawlers. Its methods are safe for concurrent use.
 type Registry struct {
 	rows   []*Crawler
@@ -127,7 +130,7 @@ func newRegistry(rows []Crawler) (*Registry, error) {
 			return nil, fmt.Errorf("crawler %q is given twice", c.Name)
 		}
 		r.byName[fold(c.Name)] = &c
-		for _, token := range slices.Concat(c.UserAgents, c.Shared) {
+		for _, token := range c.Tokens() {
 			if other, ok := r.byUA[fold(token)]; ok {
 				return nil, fmt.Errorf("crawler %q: the User-Agent token %q is already that of %q", c.Name, token, other.Name)
 			}

@@ -12,7 +12,7 @@ func TestEachTokenFindsItsCrawler(t *testing.T) {
 	r := crawler.Builtin()
 	m := r.Matcher(nil)
 	for c := range r.All() {
-		for _, token := range slices.Concat(c.UserAgents, c.Shared) {
+		for _, token := range c.Tokens() {
 			for _, ua := range []string{
 				token,
 				token + "/1.0",
@@ -59,7 +59,7 @@ func TestRegistryInvariants(t *testing.T) {
 
 		// a fact has a source or is marked
 		for field, known := range map[string]bool{
-			"user_agents": len(c.UserAgents)+len(c.Shared) > 0,
+			"user_agents": len(c.Tokens()) > 0,
 			"robots":      true,
 			"star":        c.Star != crawler.Unknown,
 			"crawl_delay": c.CrawlDelay != crawler.Unknown,
@@ -90,7 +90,7 @@ func TestRegistryInvariants(t *testing.T) {
 		if len(c.Robots) == 0 {
 			t.Errorf("%s: no robots.txt token", c.Name)
 		}
-		if c.ControlOnly && len(c.UserAgents)+len(c.Shared) > 0 {
+		if c.ControlOnly && len(c.Tokens()) > 0 {
 			t.Errorf("%s is said to arrive in no request, and has User-Agent tokens", c.Name)
 		}
 

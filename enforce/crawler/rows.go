@@ -115,7 +115,7 @@ func readRow(text []byte) (Crawler, error) {
 	if c.UserAgents == nil && c.Shared == nil && !c.ControlOnly {
 		c.UserAgents = []string{c.Name}
 	}
-	if tokens := slices.Concat(c.UserAgents, c.Shared); c.Robots == nil && len(tokens) > 0 {
+	if tokens := c.Tokens(); c.Robots == nil && len(tokens) > 0 {
 		c.Robots = tokens[:1]
 	}
 	if err := c.check(); err != nil {
