@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -78,8 +79,17 @@ func readRobots(ctx context.Context, name string, stdin io.Reader) ([]byte, erro
 	if enforce.LooksLikeHTML(body) {
 		return nil, fmt.Errorf("%s is a web page, not a robots.txt", name)
 	}
+	for _, f := range robots.Lint(robots.Parse(body[:min(len(body), 4<<10)])) {
+		if slices.Contains(unreadable, f.Code) {
+			return nil, fmt.Errorf("%s is no robots.txt: %s", name, f.Message)
+		}
+	}
 	return body, nil
 }
+
+// unreadable are the findings of the linter in files that hold no rules. They
+// show in the first 4 KiB.
+var unreadable = []string{"html-page", "binary", "utf-16"}
 
 func readInput(ctx context.Context, name string, stdin io.Reader) ([]byte, error) {
 	switch {
@@ -124,9 +134,23 @@ func readURL(ctx context.Context, address string) ([]byte, error) {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s answers %s", address, resp.Status)
+		return nil, &statusError{address, resp.Status, resp.StatusCode}
 	}
 	return readAll(address, resp.Body)
+}
+
+// statusError is an answer that is no file.
+type statusError struct {
+	address, status string
+	code            int
+}
+
+func (e *statusError) Error() string { return fmt.Sprintf("%s answers %s", e.address, e.status) }
+
+// missing reports whether the answer says that there is no such file (RFC
+// 9309, section 2.3.1.3); 429 says that there is too much to do.
+func (e *statusError) missing() bool {
+	return e.code >= 400 && e.code < 500 && e.code != http.StatusTooManyRequests
 }
 
 func readAll(name string, r io.Reader) ([]byte, error) {

@@ -167,7 +167,8 @@ func lintOptionsFor(name string) []robots.LintOption {
 }
 
 // registryLintOptions tells the linter what the registry knows: the tokens
-// that no request carries, and the main crawler of each search engine.
+// that no request carries, and the first crawler of each search engine of some
+// size, which is one that publishes how its crawler is told from impostors.
 func registryLintOptions(registry *crawler.Registry) []robots.LintOption {
 	var control []string
 	var engines [][]string
@@ -176,12 +177,16 @@ func registryLintOptions(registry *crawler.Registry) []robots.LintOption {
 		switch {
 		case row.ControlOnly:
 			control = append(control, row.Robots...)
-		case row.Purpose == crawler.Search && row.Star != crawler.No && !seen[row.Operator]:
+		case row.Purpose == crawler.Search && verifiable(row) && !seen[row.Operator]:
 			seen[row.Operator] = true
 			engines = append(engines, row.Robots)
 		}
 	}
 	return []robots.LintOption{robots.WithControlTokens(control...), robots.WithSearchEngines(engines...)}
+}
+
+func verifiable(row *crawler.Crawler) bool {
+	return len(row.Verify.Hosts)+len(row.Verify.Ranges) > 0
 }
 
 // rewrite puts a corrected file in the place of the old one, at once, so that
