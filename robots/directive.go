@@ -81,10 +81,10 @@ var spellings = map[string]Directive{
 	"license":       DirectiveLicense,
 }
 
+// maxSpelling is the length in octets of the longest spelling, or more.
 const maxSpelling = 16
 
-// lookupDirective returns the directive of a key, and whether the key is its
-// standard spelling but for case.
+// lookupDirective returns the directive of a key, DirectiveUnknown for none.
 func lookupDirective(key string) Directive {
 	var buf [maxSpelling]byte
 	if len(key) > len(buf) {

@@ -47,6 +47,8 @@ func Parse(data []byte, opts ...Option) *File {
 	}
 	f.text = string(data)
 	p := parser{file: f, agents: map[string]int32{}}
+	lines := strings.Count(f.text, "\n") + strings.Count(f.text, "\r")
+	p.rules = make([]Rule, 0, min(lines, len(f.text)/16)+1)
 	sc := lineScanner{text: f.text}
 	for sc.next() {
 		p.line(&sc.line)

@@ -35,27 +35,34 @@ func (p *parser) finish() {
 	if len(p.names) == 0 {
 		return
 	}
-	u := unitTable{parser: p, index: map[string]int{}}
+	u := unitTable{parser: p, index: make(map[string]int, len(p.blocks)), compiled: map[string]*ruleset{}}
 	for _, b := range p.blocks {
-		if b.items[0] < b.items[1] || b.refs[0] < b.refs[1] {
-			un := u.unit(b.refs)
-			if un != nil {
-				un.rules = append(un.rules, p.rules[b.items[0]:b.items[1]]...)
-			}
+		if un := u.unit(b.refs); un != nil {
+			un.rules = extend(un.rules, p.rules[b.items[0]:b.items[1]])
 		}
 	}
 	for _, r := range p.runs {
 		if un := u.unit(r.refs); un != nil {
-			for i := r.items[0]; i < r.items[1]; i++ {
-				un.addField(&p.fields[i])
+			fields := p.fields[r.items[0]:r.items[1]]
+			un.fields = extend(un.fields, fields)
+			for i := range fields {
+				un.addField(&fields[i])
 			}
 		}
 	}
 	u.groups()
 }
 
+// extend appends more to list. It takes more itself, which no one writes to,
+// where the list is empty.
+func extend[T any](list, more []T) []T {
+	if len(list) == 0 {
+		return slices.Clip(more)
+	}
+	return append(list, more...)
+}
+
 func (un *unit) addField(fd *Field) {
-	un.fields = append(un.fields, *fd)
 	un.limits.add(fd)
 	if fd.Directive == DirectiveNoindex && fd.Value != "" {
 		un.noindex = append(un.noindex, Rule{Pattern: fd.Value, Line: fd.Line, noindex: true})
@@ -65,10 +72,38 @@ func (un *unit) addField(fd *Field) {
 // unitTable finds units by the set of crawlers that they are for.
 type unitTable struct {
 	*parser
-	index map[string]int
-	units []*unit
-	set   []int32
-	key   []byte
+	index    map[string]int
+	units    []*unit
+	set      []int32
+	key      []byte
+	compiled map[string]*ruleset // short lists of rules, by what they say
+}
+
+// maxShort is how many rules a list has at most that is looked up among those
+// which were compiled before. Files that name hundreds of crawlers say the
+// same to most.
+const maxShort = 8
+
+// ruleset compiles rules.
+func (u *unitTable) ruleset(rules []Rule) *ruleset {
+	if len(rules) > maxShort {
+		return newRuleset(u.file.dialect, rules)
+	}
+	u.key = u.key[:0]
+	for i := range rules {
+		kind := byte('-')
+		if rules[i].Allow {
+			kind = '+'
+		}
+		u.key = append(append(append(u.key, kind), rules[i].Pattern...), '\n')
+	}
+	same, ok := u.compiled[string(u.key)]
+	if !ok {
+		same = newRuleset(u.file.dialect, rules)
+		u.compiled[string(u.key)] = same
+		return same
+	}
+	return &ruleset{dialect: same.dialect, rules: rules, matcher: same.matcher, served: same.served}
 }
 
 // unit returns the unit for the crawlers that a range of refs names.
@@ -108,17 +143,18 @@ func (u *unitTable) groups() {
 	member := make([][]int32, len(u.names))
 	for i, un := range u.units {
 		if len(un.rules) > 0 {
-			un.ruleset = newRuleset(f.dialect, un.rules)
+			un.ruleset = u.ruleset(un.rules)
 		}
 		if len(un.noindex) > 0 {
-			un.noindexset = newRuleset(f.dialect, un.noindex)
+			un.noindexset = u.ruleset(un.noindex)
 		}
 		for _, a := range un.agents {
 			member[a] = append(member[a], int32(i))
 		}
 	}
 	f.named = make(map[string]*Group, len(u.agents))
-	shared := make(map[string]*Group)
+	shared := make(map[string]*Group)      // by the units, where there are several
+	single := make([]*Group, len(u.units)) // by the unit, where there is one
 	budget := mergeFactor*len(u.rules) + mergeFree
 	byID := make([]*Group, len(u.names))
 	for id, units := range member {
@@ -126,15 +162,23 @@ func (u *unitTable) groups() {
 			continue
 		}
 		a := &u.names[id]
-		u.key = appendKey(u.key[:0], units)
-		g, ok := shared[string(u.key)]
-		if !ok {
-			g = &Group{line: a.line}
-			for _, i := range units {
-				g.units = append(g.units, u.units[i])
+		var g *Group
+		if len(units) == 1 {
+			if g = single[units[0]]; g == nil {
+				g = &Group{line: a.line, units: u.units[units[0] : units[0]+1 : units[0]+1]}
+				budget = g.assemble(f.dialect, budget)
+				single[units[0]] = g
 			}
-			budget = g.assemble(f.dialect, budget)
-			shared[string(u.key)] = g
+		} else {
+			u.key = appendKey(u.key[:0], units)
+			if g = shared[string(u.key)]; g == nil {
+				g = &Group{line: a.line}
+				for _, i := range units {
+					g.units = append(g.units, u.units[i])
+				}
+				budget = g.assemble(f.dialect, budget)
+				shared[string(u.key)] = g
+			}
 		}
 		g.line = min(g.line, a.line)
 		g.tokens = append(g.tokens, a.name)
