@@ -49,7 +49,7 @@ that can't be told.`,
   caddy robots check --agent bingbot --robots robots.txt --json / | jq .crawl_delay`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: run(func(cmd *cobra.Command, args []string) (int, error) { return o.check(cmd, args) }),
+		RunE:              run(func(cmd *cobra.Command, args []string) (int, error) { return o.check(cmd, args) }),
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.agent, "agent", "a", "", "User-Agent or product token of the crawler (required)")

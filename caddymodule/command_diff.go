@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/report"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -68,7 +69,7 @@ func (o *diffOptions) diff(cmd *cobra.Command, before, after string) (int, error
 			fmt.Fprintf(cmd.ErrOrStderr(), "%s: what lies beyond %d KiB is not compared, for crawlers do not read it\n", name, robots.MaxSize>>10)
 		}
 	}
-	changes, complete := robots.Diff(files[0], files[1])
+	changes, complete := robots.Diff(files[0], files[1], robots.WithCrawlers(diffCrawlers(crawler.Builtin())...))
 	out := cmd.OutOrStdout()
 	if o.json {
 		err = report.ChangesJSON(out, changes)
@@ -84,4 +85,16 @@ func (o *diffOptions) diff(cmd *cobra.Command, before, after string) (int, error
 		return exitFinding, nil
 	}
 	return 0, nil
+}
+
+// diffCrawlers are the crawlers of the registry that obey the group of another
+// one, or not that of *.
+func diffCrawlers(registry *crawler.Registry) []robots.Crawler {
+	var list []robots.Crawler
+	for row := range registry.All() {
+		if ignores := row.Star == crawler.No; ignores || len(row.Robots) > 1 {
+			list = append(list, robots.Crawler{Tokens: row.Robots, IgnoresStar: ignores})
+		}
+	}
+	return list
 }
