@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,6 +38,8 @@ Nothing here talks to a running Caddy.`,
 // subcommands makes the commands below `caddy robots`.
 var subcommands = []func() *cobra.Command{
 	checkCommand,
+	lintCommand,
+	diffCommand,
 }
 
 // The exit statuses of commands, beside 0.
@@ -75,15 +79,24 @@ func readRobots(ctx context.Context, name string, stdin io.Reader) ([]byte, erro
 	if enforce.LooksLikeHTML(body) {
 		return nil, fmt.Errorf("%s is a web page, not a robots.txt", name)
 	}
+	for _, f := range robots.Lint(robots.Parse(body[:min(len(body), 4<<10)])) {
+		if slices.Contains(unreadable, f.Code) {
+			return nil, fmt.Errorf("%s is no robots.txt: %s", name, f.Message)
+		}
+	}
 	return body, nil
 }
+
+// unreadable are the findings of the linter in files that hold no rules. They
+// show in the first 4 KiB.
+var unreadable = []string{"html-page", "binary", "utf-16"}
 
 func readInput(ctx context.Context, name string, stdin io.Reader) ([]byte, error) {
 	switch {
 	case name == "-":
 		return readAll("standard input", stdin)
-	case strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://"):
-		return readURL(ctx, name)
+	case isURL(name):
+		return readURL(ctx, robotsAddress(name))
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -93,10 +106,24 @@ func readInput(ctx context.Context, name string, stdin io.Reader) ([]byte, error
 	return readAll(name, f)
 }
 
-func readURL(ctx context.Context, url string) ([]byte, error) {
+// isURL reports whether the name of an input is that of a URL.
+func isURL(name string) bool {
+	return strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://")
+}
+
+// robotsAddress is where the robots.txt that a URL means is: a URL without a
+// path means that of its site.
+func robotsAddress(name string) string {
+	if u, err := url.Parse(name); err == nil && u.Path == "" && u.RawQuery == "" {
+		return u.JoinPath("/robots.txt").String()
+	}
+	return name
+}
+
+func readURL(ctx context.Context, address string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -107,9 +134,23 @@ func readURL(ctx context.Context, url string) ([]byte, error) {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s answers %s", url, resp.Status)
+		return nil, &statusError{address, resp.Status, resp.StatusCode}
 	}
-	return readAll(url, resp.Body)
+	return readAll(address, resp.Body)
+}
+
+// statusError is an answer that is no file.
+type statusError struct {
+	address, status string
+	code            int
+}
+
+func (e *statusError) Error() string { return fmt.Sprintf("%s answers %s", e.address, e.status) }
+
+// missing reports whether the answer says that there is no such file (RFC
+// 9309, section 2.3.1.3); 429 says that there is too much to do.
+func (e *statusError) missing() bool {
+	return e.code >= 400 && e.code < 500 && e.code != http.StatusTooManyRequests
 }
 
 func readAll(name string, r io.Reader) ([]byte, error) {

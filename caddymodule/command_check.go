@@ -3,15 +3,19 @@ package caddymodule
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -31,70 +35,81 @@ func checkCommand() *cobra.Command {
 		Long: `
 Tells for each URL what the robots handler would decide about a request of a
 User-Agent: the verdict, who it is taken for, the group of the robots.txt that
-binds it, the line that decides, and the Crawl-delay that it is held to.
+binds it, the line that decides, and the Crawl-delay that it is held to. Each
+URL is judged as the first one: how fast they follow each other does not count.
 
 Without --robots, the robots.txt of each URL's own site is fetched. A URL may
-be a path alone where --robots is given.
+be a path alone where --robots is given. A product token alone (GPTBot) stands
+for a crawler of that name.
 
 The exit status is 0 if all URLs are let through, 2 if one is not, and 1 if
 that can't be told.`,
 		Example: `  caddy robots check --agent GPTBot --robots robots.txt /private/ /blog/
-  caddy robots check --agent "Mozilla/5.0 (compatible; bingbot/2.0)" https://example.com/`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: run(func(cmd *cobra.Command, args []string) (int, error) { return o.check(cmd, args) }),
+  caddy robots check --agent "Mozilla/5.0 (compatible; bingbot/2.0)" https://example.com/
+  caddy robots check --agent bingbot --robots robots.txt --json / | jq .crawl_delay`,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              run(func(cmd *cobra.Command, args []string) (int, error) { return o.check(cmd, args) }),
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.agent, "agent", "a", "", "User-Agent or product token of the crawler (required)")
 	f.StringVarP(&o.robots, "robots", "r", "", "robots.txt to go by: a file, a URL, or - for standard input")
-	f.StringVar(&o.dialect, "dialect", "", "how the file is read: rfc9309, 1994 or 1996")
+	addDialectFlag(cmd, &o.dialect)
 	f.BoolVar(&o.json, "json", false, "print one JSON object a line")
 	f.BoolVar(&o.rules.HTTPClients, "http-clients", false, "hold HTTP libraries to the group for all, as http_clients on does")
 	f.BoolVar(&o.rules.IgnoreUserTriggered, "no-user-triggered", false, "free user-triggered fetchers from the group for all, as user_triggered off does")
 	f.BoolVar(&o.rules.Strict, "strict", false, "hold every crawler to everything, as strict on does")
+	f.DurationVar(&o.rules.MaxDelay, "max-crawl-delay", throttle.DefaultMaxDelay, "a longer Crawl-delay counts as this, as max in crawl_delay does")
 	if err := cmd.MarkFlagRequired("agent"); err != nil {
 		panic(err)
 	}
+	complete(cmd, "agent", completeCrawlers)
 	return cmd
 }
 
-// checked is what check prints of one URL.
-type checked struct {
-	URL        string  `json:"url"`
-	Action     string  `json:"action"`
-	Reason     string  `json:"reason"`
-	Crawler    string  `json:"crawler,omitempty"`
-	Class      string  `json:"class"`
-	Group      string  `json:"group,omitempty"`
-	Rule       string  `json:"rule,omitempty"`
-	Line       int     `json:"line,omitempty"`
-	CrawlDelay float64 `json:"crawl_delay,omitempty"` // seconds
+// completeCrawlers offers the tokens of the crawlers that are known.
+func completeCrawlers(_ *cobra.Command, _ []string, begin string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var list []cobra.Completion
+	for row := range crawler.Builtin().All() {
+		if len(row.UserAgents) > 0 && strings.HasPrefix(strings.ToLower(row.UserAgents[0]), strings.ToLower(begin)) {
+			list = append(list, cobra.CompletionWithDesc(row.UserAgents[0], row.Operator))
+		}
+	}
+	return list, cobra.ShellCompDirectiveNoFileComp
 }
 
 func (o *checkOptions) check(cmd *cobra.Command, args []string) (int, error) {
-	if o.dialect != "" {
-		var err error
-		if o.rules.Dialect, err = robots.ParseDialect(o.dialect); err != nil {
-			return exitFailed, err
-		}
+	var err error
+	if o.rules.Dialect, err = dialectFlag(o.dialect); err != nil {
+		return exitFailed, err
 	}
-	files := make(map[string][]byte)
+	if o.rules.MaxDelay <= 0 {
+		return exitFailed, fmt.Errorf("--max-crawl-delay %s is not above zero", o.rules.MaxDelay)
+	}
+	engines := make(map[string]*enforce.Engine)
+	defer func() {
+		for _, e := range engines {
+			e.Close()
+		}
+	}()
+	limiter := throttle.NewMemory(len(args))
+	defer limiter.Close()
 	status := 0
-	for _, arg := range args {
+	for i, arg := range args {
 		name, err := o.robotsFor(arg)
 		if err != nil {
 			return exitFailed, err
 		}
-		body, ok := files[name]
-		if !ok {
-			if body, err = readRobots(cmd.Context(), name, cmd.InOrStdin()); err != nil {
+		if engines[name] == nil {
+			source, err := o.source(cmd, name)
+			if err != nil {
 				return exitFailed, err
 			}
-			files[name] = body
+			if engines[name], err = enforce.NewEngine(o.rules, source, limiter, enforce.PoliciesConfig{}); err != nil {
+				return exitFailed, err
+			}
 		}
-		d, err := o.decide(cmd.Context(), body, arg)
-		if err != nil {
-			return exitFailed, err
-		}
+		d := o.decide(cmd.Context(), engines[name], i, arg)
 		if d.Action != enforce.Pass {
 			status = exitFinding
 		}
@@ -121,24 +136,42 @@ func (o *checkOptions) robotsFor(arg string) (string, error) {
 	return u.Scheme + "://" + u.Host + "/robots.txt", nil
 }
 
-// decide asks an engine of its own for each URL, so that only the path and the
-// time of day decide, and not the pace.
-func (o *checkOptions) decide(ctx context.Context, body []byte, target string) (*enforce.Decision, error) {
-	limiter := throttle.NewMemory(1)
-	defer limiter.Close()
-	engine, err := enforce.NewEngine(o.rules, enforce.Inline(body), limiter, enforce.PoliciesConfig{})
-	if err != nil {
-		return nil, err
+// source reads the robots.txt that name says. Where a site has none, crawlers
+// may fetch everything.
+func (o *checkOptions) source(cmd *cobra.Command, name string) (enforce.Source, error) {
+	body, err := readRobots(cmd.Context(), name, cmd.InOrStdin())
+	if status, ok := errors.AsType[*statusError](err); ok && o.robots == "" && status.missing() {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%v: crawlers may fetch everything\n", err)
+		return answered(enforce.Response{Status: status.code}), nil
 	}
-	defer engine.Close()
+	return answered(enforce.Response{Status: http.StatusOK, Body: body}), err
+}
+
+// answered is an enforce.Source that has had its answer.
+type answered enforce.Response
+
+// Fetch returns the answer.
+func (a answered) Fetch(context.Context, enforce.Origin) (enforce.Response, error) {
+	a.Body = a.Body[:min(len(a.Body), robots.MaxSize+1)]
+	return enforce.Response(a), nil
+}
+
+// PerOrigin is false.
+func (answered) PerOrigin() bool { return false }
+
+// decide asks about the request number i. Each comes from an origin of its
+// own, and so has a budget of its own: only the path and the time of day
+// decide.
+func (o *checkOptions) decide(ctx context.Context, engine *enforce.Engine, i int, target string) *enforce.Decision {
 	d, now := new(enforce.Decision), time.Now()
-	engine.Policies().Get(ctx, enforce.Origin{}, now)
-	req := &enforce.Request{Target: target, UserAgents: []string{o.agent}, Time: now}
+	origin := enforce.Origin{Host: strconv.Itoa(i)}
+	engine.Policies().Get(ctx, origin, now)
+	req := &enforce.Request{Target: target, UserAgents: []string{o.agent}, Origin: origin, Time: now}
 	if engine.Decide(ctx, req, d); d.Reason == enforce.Person && isProductToken(o.agent) {
 		req.UserAgents[0] = "Mozilla/5.0 (compatible; " + o.agent + "/1.0)"
 		engine.Decide(ctx, req, d)
 	}
-	return d, nil
+	return d
 }
 
 // isProductToken reports whether an --agent is a product token alone, which no
@@ -152,38 +185,12 @@ func isProductToken(agent string) bool {
 const productTokenOctets = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-0123456789."
 
 func (o *checkOptions) print(w io.Writer, target string, d *enforce.Decision) error {
-	rec := &record{*d}
-	c := checked{
-		URL: target, Action: d.Action.String(), Reason: d.Reason.String(), Crawler: rec.name(),
-		Class: d.Agent.Class.String(), Group: d.GroupToken(), Rule: rec.rule(), Line: d.Line,
-	}
-	if delay, ok := d.Group.CrawlDelay(); ok && d.Terms != nil {
-		c.CrawlDelay = delay.Delay.Seconds()
-	}
+	c := o.newChecked(target, d)
 	if o.json {
-		return json.NewEncoder(w).Encode(c)
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		return enc.Encode(c)
 	}
-	_, err := fmt.Fprintln(w, c.sentence())
+	_, err := fmt.Fprintln(w, c.sentence(paintFor(w)))
 	return err
-}
-
-// sentence writes a verdict for people.
-func (c *checked) sentence() string {
-	s := fmt.Sprintf("%-8s %s  %s", c.Action, c.URL, c.Reason)
-	if c.Crawler != "" {
-		s += fmt.Sprintf("  crawler %s (%s)", c.Crawler, c.Class)
-	}
-	if c.Group != "" {
-		s += fmt.Sprintf("  group %s", c.Group)
-	}
-	if c.Line != 0 {
-		s += fmt.Sprintf("  line %d", c.Line)
-	}
-	if c.Rule != "" {
-		s += fmt.Sprintf("  %q", c.Rule)
-	}
-	if c.CrawlDelay != 0 {
-		s += fmt.Sprintf("  crawl-delay %gs", c.CrawlDelay)
-	}
-	return s
 }

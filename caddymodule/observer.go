@@ -7,6 +7,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
 // readsLogged is how many lines a minute at most tell the same of reading
@@ -15,16 +16,23 @@ const readsLogged = 20
 
 // observer turns what happens beside requests into log lines and metrics.
 type observer struct {
-	log  *zap.Logger
-	kind string // of source
+	log    *zap.Logger
+	kind   string // of source
+	review *review
 }
 
-func newObserver(log *zap.Logger, kind string) *observer {
+// newObserver returns the observer of a source of a kind, which knows the
+// crawlers in the registry. Close it once nothing is read any longer.
+func newObserver(log *zap.Logger, kind string, registry *crawler.Registry) *observer {
 	sampled := zap.WrapCore(func(core zapcore.Core) zapcore.Core {
 		return zapcore.NewSamplerWithOptions(core, time.Minute, readsLogged, 0)
 	})
-	return &observer{log: log.WithOptions(sampled), kind: kind}
+	log = log.WithOptions(sampled)
+	return &observer{log: log, kind: kind, review: newReview(log, registry)}
 }
+
+// Close waits until what was read is reviewed as far as it will be.
+func (o *observer) Close() error { return o.review.Close() }
 
 // PolicyRead implements enforce.Observer. What does not change is logged at
 // DEBUG only; a source that goes on failing shows in the metrics.
@@ -33,7 +41,15 @@ func (o *observer) PolicyRead(e enforce.PolicyRead) {
 	if e.Outcome != enforce.Failed {
 		policyReadTime.WithLabelValues(o.kind).Set(float64(time.Now().Unix()))
 	}
-	level, message := readLevel(&e)
+	o.tell(&e)
+	if e.Outcome == enforce.Loaded {
+		o.review.add(e.Origin, e.Policy)
+	}
+}
+
+// tell logs a read.
+func (o *observer) tell(e *enforce.PolicyRead) {
+	level, message := readLevel(e)
 	if !e.Changed {
 		level = zapcore.DebugLevel
 	}
@@ -42,9 +58,7 @@ func (o *observer) PolicyRead(e enforce.PolicyRead) {
 		return
 	}
 	fields := []zap.Field{zap.String("source", o.kind), zap.Duration("took", e.Took)}
-	if e.Origin != (enforce.Origin{}) {
-		fields = append(fields, zap.String("origin", clip(e.Origin.String())))
-	}
+	fields = append(fields, originField(e.Origin)...)
 	if e.Err != nil {
 		fields = append(fields, zap.Error(e.Err))
 	}
@@ -52,9 +66,14 @@ func (o *observer) PolicyRead(e enforce.PolicyRead) {
 		fields = append(fields, zap.Int("size", e.Policy.Size()), zap.Int("groups", e.Policy.Groups()), zap.Int("rules", e.Policy.Rules()))
 	}
 	c.Write(fields...)
-	if e.Outcome == enforce.Loaded {
-		o.unenforceable(e.Policy)
+}
+
+// originField names an origin, where each has a policy of its own.
+func originField(o enforce.Origin) []zap.Field {
+	if o == (enforce.Origin{}) {
+		return nil
 	}
+	return []zap.Field{zap.String("origin", clip(o.String()))}
 }
 
 // readLevel returns how loudly and in which words a read is logged.
@@ -76,13 +95,5 @@ func readLevel(e *enforce.PolicyRead) (zapcore.Level, string) {
 		return zapcore.ErrorLevel, "robots.txt can't be read: crawlers may fetch nothing"
 	default:
 		return zapcore.ErrorLevel, "robots.txt can't be read and there is no good copy: crawlers may fetch everything"
-	}
-}
-
-// unenforceable names the groups that no request will ever fall to.
-func (o *observer) unenforceable(p *enforce.Policy) {
-	for _, token := range p.Unenforceable() {
-		o.log.Warn("robots.txt has a group that no server can enforce: its token arrives in no request",
-			zap.String("token", clip(token)), zap.Int("line", p.File().Named(token).Line()))
 	}
 }

@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/headers"
 )
@@ -83,12 +85,14 @@ func (h *Handler) provisionEngine(ctx caddy.Context) error {
 	if err != nil {
 		return err
 	}
+	observer := newObserver(h.log, h.kind(), cmp.Or(rules.Registry, crawler.Builtin()))
+	h.cleanup = append(h.cleanup, observer.Close)
 	h.engine, err = enforce.NewEngine(rules, source, limiter, enforce.PoliciesConfig{
 		Refresh:    time.Duration(h.Refresh),
 		MaxOrigins: h.MaxOrigins,
 		DenyFailed: h.OnError == onErrorDeny,
 		Copies:     copies,
-		Observer:   newObserver(h.log, h.kind()),
+		Observer:   observer,
 	})
 	if err != nil {
 		return err

@@ -140,3 +140,7 @@ func (p *Policy) Unenforceable() []string {
 	}
 	return tokens
 }
+
+// Ignored returns the tokens of the file that are not looked for in requests
+// because browsers send them: a group for Mozilla would bind people.
+func (p *Policy) Ignored() []string { return p.matcher.Ignored() }

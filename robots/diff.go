@@ -39,8 +39,11 @@ const (
 // limit that changed. It finds a change of verdict wherever one rule of either
 // file, or two together, make it. Files with very many rules that differ are
 // not compared to the end; then complete is false.
-func Diff(before, after *File) (changes []Change, complete bool) {
+func Diff(before, after *File, opts ...DiffOption) (changes []Change, complete bool) {
 	d := differ{before: before, after: after, budget: maxTried}
+	for _, o := range opts {
+		o(&d)
+	}
 	for _, p := range d.pairs() {
 		d.compare(p)
 	}
@@ -50,45 +53,10 @@ func Diff(before, after *File) (changes []Change, complete bool) {
 
 type differ struct {
 	before, after *File
+	crawlers      []Crawler
 	changes       []Change
 	budget        int
 	cut           bool // there may be more changes than were kept
-}
-
-// pair is what the two files say to the same crawlers.
-type pair struct {
-	a, b       *Group
-	ownA, ownB bool // the group is the crawlers' own, not that of `*`
-	crawlers   []string
-}
-
-// pairs returns what the files say to each crawler that one of them names,
-// and to all others.
-func (d *differ) pairs() []*pair {
-	type key struct {
-		a, b       *Group
-		ownA, ownB bool
-	}
-	star := key{d.before.Star(), d.after.Star(), d.before.Star() != nil, d.after.Star() != nil}
-	list := []*pair{{star.a, star.b, star.ownA, star.ownB, []string{"*"}}}
-	index := map[key]*pair{star: list[0]}
-	seen := map[string]bool{}
-	for _, t := range slices.Concat(d.before.Tokens(), d.after.Tokens()) {
-		lower := lowerASCII(t)
-		if seen[lower] {
-			continue
-		}
-		seen[lower] = true
-		k := key{d.before.Group(t), d.after.Group(t), d.before.Named(t) != nil, d.after.Named(t) != nil}
-		p := index[k]
-		if p == nil {
-			p = &pair{k.a, k.b, k.ownA, k.ownB, nil}
-			index[k] = p
-			list = append(list, p)
-		}
-		p.crawlers = append(p.crawlers, t)
-	}
-	return list
 }
 
 func (d *differ) compare(p *pair) {

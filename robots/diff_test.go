@@ -2,6 +2,7 @@ package robots
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -161,5 +162,54 @@ func TestScheduleString(t *testing.T) {
 	}
 	if got := (CrawlDelay{Delay: 1500 * time.Millisecond}).String(); got != "1.5" {
 		t.Errorf("Crawl-delay %s, want 1.5", got)
+	}
+}
+
+// A crawler obeys the groups that its operator documents, in their order.
+func TestDiffWithCrawlers(t *testing.T) {
+	known := WithCrawlers(
+		Crawler{Tokens: []string{"Googlebot-Image", "Googlebot"}},
+		Crawler{Tokens: []string{"Applebot", "Googlebot"}},
+		Crawler{Tokens: []string{"AdsBot-Google"}, IgnoresStar: true},
+		Crawler{},
+	)
+	for name, tt := range map[string]struct {
+		before, after string
+		want          []string // crawlers, and what changes for them
+	}{
+		"a lost group falls to that of the parent": {
+			"User-agent: Googlebot-Image\nDisallow: /i\n\nUser-agent: Googlebot\nDisallow: /g\n\nUser-agent: *\nDisallow: /s\n",
+			"User-agent: Googlebot\nDisallow: /g\n\nUser-agent: *\nDisallow: /s\n",
+			[]string{"Googlebot-Image: Disallow: /i => ", "Googlebot-Image:  => Disallow: /g"},
+		},
+		"one that is not named follows its parent and is not told of": {
+			"User-agent: Googlebot\nDisallow: /a\n", "User-agent: Googlebot\nDisallow: /b\n",
+			[]string{"Googlebot: Disallow: /a => ", "Googlebot:  => Disallow: /b"},
+		},
+		"one that is not named is told of where it alone changes": {
+			"User-agent: Googlebot-Image\nDisallow: /i\n\nUser-agent: *\nDisallow: /s\n",
+			"User-agent: Googlebot\nUser-agent: Googlebot-Image\nDisallow: /i\n\nUser-agent: *\nDisallow: /s\n",
+			[]string{"Googlebot:  => Disallow: /i", "Googlebot: Disallow: /s => "},
+		},
+		"one that ignores * is free without a group of its own": {
+			"User-agent: AdsBot-Google\nDisallow: /a\n\nUser-agent: *\nDisallow: /s\n",
+			"User-agent: *\nDisallow: /s\n",
+			[]string{"AdsBot-Google: Disallow: /a => "},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			changes, _ := Diff(Parse([]byte(tt.before)), Parse([]byte(tt.after)), known)
+			var got []string
+			for _, c := range changes {
+				if c.What == "verdict" {
+					got = append(got, strings.Join(c.Crawlers, ", ")+": "+c.Old+" => "+c.New)
+				}
+			}
+			slices.Sort(got)
+			slices.Sort(tt.want)
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("%q\nwant\n%q", got, tt.want)
+			}
+		})
 	}
 }

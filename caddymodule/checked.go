@@ -1,0 +1,100 @@
+package caddymodule
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/report"
+	"github.com/caddy-robots/caddy-robots/enforce"
+)
+
+// checked is what `caddy robots check` says of one URL. Lines are those of
+// the robots.txt.
+type checked struct {
+	URL       string `json:"url"`
+	Action    string `json:"action"`
+	Reason    string `json:"reason"`
+	Crawler   string `json:"crawler,omitempty"`
+	Class     string `json:"class"`
+	Group     string `json:"group,omitempty"`
+	GroupLine int    `json:"group_line,omitempty"`
+	Rule      string `json:"rule,omitempty"`
+	Line      int    `json:"line,omitempty"`
+	checkedPace
+}
+
+// checkedPace is the pace that a crawler which is let through is held to.
+type checkedPace struct {
+	CrawlDelay      float64  `json:"crawl_delay,omitempty"`       // seconds, as enforced
+	CrawlDelayAsked float64  `json:"crawl_delay_asked,omitempty"` // seconds, as the file has it, where that is more
+	CrawlDelayLine  int      `json:"crawl_delay_line,omitempty"`
+	RequestRates    []string `json:"request_rates,omitempty"`
+	VisitTimes      []string `json:"visit_times,omitempty"`
+}
+
+func (o *checkOptions) newChecked(target string, d *enforce.Decision) *checked {
+	rec := &record{*d}
+	return &checked{
+		URL: target, Action: d.Action.String(), Reason: d.Reason.String(), Crawler: rec.name(),
+		Class: d.Agent.Class.String(), Group: d.GroupToken(), GroupLine: d.Group.Line(),
+		Rule: rec.rule(), Line: d.Line, checkedPace: o.newCheckedPace(d),
+	}
+}
+
+// newCheckedPace tells the pace of a decision; none where the group's limits
+// do not bind the crawler.
+func (o *checkOptions) newCheckedPace(d *enforce.Decision) (p checkedPace) {
+	if d.Terms == nil {
+		return p
+	}
+	if delay, ok := d.Group.CrawlDelay(); ok && delay.Delay > 0 {
+		p.CrawlDelay, p.CrawlDelayLine = min(delay.Delay, o.rules.MaxDelay).Seconds(), delay.Line
+		if delay.Delay > o.rules.MaxDelay {
+			p.CrawlDelayAsked = delay.Delay.Seconds()
+		}
+	}
+	for _, r := range d.Group.RequestRates() {
+		p.RequestRates = append(p.RequestRates, r.String())
+	}
+	for _, v := range d.Group.VisitTimes() {
+		p.VisitTimes = append(p.VisitTimes, v.Window.String())
+	}
+	return p
+}
+
+// sentence writes a verdict for people.
+func (c *checked) sentence(paint report.Paint) string {
+	var b strings.Builder
+	colour := map[string]func(string) string{
+		enforce.Pass.String(): paint.Good, enforce.Deny.String(): paint.Bad, enforce.Throttle.String(): paint.Odd,
+	}[c.Action]
+	b.WriteString(colour(fmt.Sprintf("%-8s", c.Action)))
+	part := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
+	part(" %s  %s", report.Visible(c.URL), c.Reason)
+	if c.Crawler != "" {
+		part("  crawler %s (%s)", report.Visible(c.Crawler), c.Class)
+	}
+	if c.Group != "" {
+		part("  group %s (line %d)", report.Visible(c.Group), c.GroupLine)
+	}
+	if c.Line != 0 {
+		part("  line %d", c.Line)
+	}
+	if c.Rule != "" {
+		part("  %q", c.Rule)
+	}
+	if c.CrawlDelay != 0 {
+		part("  crawl-delay %gs", c.CrawlDelay)
+		if c.CrawlDelayAsked != 0 {
+			part(" of %gs asked", c.CrawlDelayAsked)
+		}
+		part(" (line %d)", c.CrawlDelayLine)
+	}
+	for _, r := range c.RequestRates {
+		part("  request-rate %s", r)
+	}
+	for _, v := range c.VisitTimes {
+		part("  visit-time %s", v)
+	}
+	return b.String()
+}

@@ -1,0 +1,100 @@
+package caddymodule
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/report"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// diffOptions are the flags of `caddy robots diff`.
+type diffOptions struct {
+	dialect string
+	json    bool
+}
+
+func diffCommand() *cobra.Command {
+	var o diffOptions
+	cmd := &cobra.Command{
+		Use:   "diff [--json] <old> <new>",
+		Short: "Tells what a new robots.txt changes, and for which crawlers",
+		Long: `
+Tells what crawlers notice when one robots.txt takes another's place: paths
+that are now allowed or disallowed, with the lines that decide and examples,
+and limits that change. Lines that were only moved or written otherwise are no
+change. Each of the two is a file, a URL, or - for standard input.
+
+The exit status is 0 if nothing changes, 2 if something does, and 1 if that
+can't be told.`,
+		Example: `  caddy robots diff robots.txt new.txt
+  caddy robots diff https://example.com public/robots.txt
+  git show HEAD:robots.txt | caddy robots diff - robots.txt`,
+		Args: cobra.ExactArgs(2),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			if len(args) >= 2 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return nil, cobra.ShellCompDirectiveDefault
+		},
+		RunE: run(func(cmd *cobra.Command, args []string) (int, error) { return o.diff(cmd, args[0], args[1]) }),
+	}
+	addDialectFlag(cmd, &o.dialect)
+	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object a line")
+	return cmd
+}
+
+// errIncomplete is what diff says of files with very many rules.
+var errIncomplete = errors.New("the files have too many rules that differ to compare all of them with each other: there may be more changes")
+
+func (o *diffOptions) diff(cmd *cobra.Command, before, after string) (int, error) {
+	if before == "-" && after == "-" {
+		return exitFailed, errors.New("only one of the two can be standard input")
+	}
+	dialect, err := dialectFlag(o.dialect)
+	if err != nil {
+		return exitFailed, err
+	}
+	var files [2]*robots.File
+	for i, name := range []string{before, after} {
+		body, err := readRobots(cmd.Context(), name, cmd.InOrStdin())
+		if err != nil {
+			return exitFailed, err
+		}
+		files[i] = robots.Parse(body, robots.WithDialect(dialect))
+		if files[i].Truncated() {
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s: what lies beyond %d KiB is not compared, for crawlers do not read it\n", name, robots.MaxSize>>10)
+		}
+	}
+	changes, complete := robots.Diff(files[0], files[1], robots.WithCrawlers(diffCrawlers(crawler.Builtin())...))
+	out := cmd.OutOrStdout()
+	if o.json {
+		err = report.ChangesJSON(out, changes)
+	} else {
+		err = report.Changes(out, changes, paintFor(out))
+	}
+	switch {
+	case err != nil:
+		return exitFailed, err
+	case !complete:
+		return exitFailed, errIncomplete
+	case len(changes) > 0:
+		return exitFinding, nil
+	}
+	return 0, nil
+}
+
+// diffCrawlers are the crawlers of the registry that obey the group of another
+// one, or not that of *.
+func diffCrawlers(registry *crawler.Registry) []robots.Crawler {
+	var list []robots.Crawler
+	for row := range registry.All() {
+		if ignores := row.Star == crawler.No; ignores || len(row.Robots) > 1 {
+			list = append(list, robots.Crawler{Tokens: row.Robots, IgnoresStar: ignores})
+		}
+	}
+	return list
+}

@@ -1,0 +1,102 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// Changes writes the changes between two files for people: for each, whom it
+// concerns, the lines that make it, and paths that show it.
+func Changes(w io.Writer, changes []robots.Change, paint Paint) error {
+	t := textWriter{Writer: bufio.NewWriter(w), paint: paint}
+	for i := range changes {
+		t.change(&changes[i])
+	}
+	return t.Flush()
+}
+
+// ChangesJSON writes changes as one object a line.
+func ChangesJSON(w io.Writer, changes []robots.Change) error {
+	buf := bufio.NewWriter(w)
+	enc := newEncoder(buf)
+	for i := range changes {
+		if err := enc.Encode(&changes[i]); err != nil {
+			return err
+		}
+	}
+	return buf.Flush()
+}
+
+func (t *textWriter) change(c *robots.Change) {
+	title := ""
+	switch {
+	case c.What != "verdict":
+		title = t.paint.Odd(c.What + changed(c))
+	case c.Allowed:
+		title = t.paint.Good("now allowed")
+	default:
+		title = t.paint.Bad("now disallowed")
+	}
+	fmt.Fprintf(t, "%s for %s\n", title, t.paint.in(bold, crawlers(c)))
+	t.side("-", red, c.Old, c.OldLine)
+	t.side("+", green, c.New, c.NewLine)
+	for _, p := range c.Paths {
+		fmt.Fprintf(t, "    %s\n", newExcerpt(p, 0, 0).text)
+	}
+	t.WriteByte('\n')
+}
+
+// side writes what one of the files says.
+func (t *textWriter) side(sign string, s style, text string, line int) {
+	if text == "" {
+		return
+	}
+	at := ""
+	if line > 0 {
+		at = t.paint.in(faint, fmt.Sprintf("  (line %d)", line))
+	}
+	fmt.Fprintf(t, "  %s%s\n", t.paint.in(s, sign+" "+newExcerpt(text, 0, 0).text), at)
+}
+
+func changed(c *robots.Change) string {
+	switch {
+	case c.Old == "":
+		return " added"
+	case c.New == "":
+		return " removed"
+	}
+	return " changed"
+}
+
+// maxCrawlers bounds the crawlers that are named of one change.
+const maxCrawlers = 12
+
+func crawlers(c *robots.Change) string {
+	tokens := c.Crawlers
+	named := make([]string, 0, maxCrawlers)
+	for _, t := range tokens[:min(len(tokens), maxCrawlers)] {
+		if t == "*" {
+			t = others(c.What)
+		}
+		named = append(named, newExcerpt(t, 0, 0).text)
+	}
+	s := strings.Join(named, ", ")
+	if more := len(tokens) - maxCrawlers; more > 0 {
+		s += fmt.Sprintf(" and %d more", more)
+	}
+	return s
+}
+
+// others names whom * stands for: some lines are for no crawler more than for
+// another.
+func others(what string) string {
+	switch what {
+	case "sitemap", "host", "license", "clean-param":
+		return "all crawlers"
+	}
+	return "all other crawlers"
+}

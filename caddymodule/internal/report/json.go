@@ -1,0 +1,34 @@
+package report
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// JSON writes findings as one object a line: the fields of robots.Finding, and
+// the name of the file.
+func JSON(w io.Writer, d *Document) error {
+	buf := bufio.NewWriter(w)
+	enc := newEncoder(buf)
+	for i := range d.Findings {
+		err := enc.Encode(struct {
+			File string `json:"file"`
+			*robots.Finding
+		}{d.Name, &d.Findings[i]})
+		if err != nil {
+			return err
+		}
+	}
+	return buf.Flush()
+}
+
+// newEncoder returns an encoder that leaves < > & as they are: nothing here
+// ends up in HTML.
+func newEncoder(w io.Writer) *json.Encoder {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc
+}

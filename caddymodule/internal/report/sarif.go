@@ -1,0 +1,130 @@
+package report
+
+import (
+	"io"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// SARIF writes the findings in several files as one log in the Static Analysis
+// Results Interchange Format 2.1.0 (OASIS), which code hosts show beside the
+// lines. Columns count code points, as the log says. version is that of the
+// tool, "" where it has none.
+func SARIF(w io.Writer, version string, docs []*Document) error {
+	log := sarifLog{
+		Schema:  "https://json.schemastore.org/sarif-2.1.0.json",
+		Version: "2.1.0",
+		Runs: []sarifRun{{
+			Tool: sarifTool{Driver: sarifDriver{
+				Name: "caddy-robots", Version: version,
+				InformationURI: "https://github.com/caddy-robots/caddy-robots",
+			}},
+			ColumnKind:       "unicodeCodePoints",
+			NewlineSequences: []string{"\r\n", "\n", "\r"},
+			Results:          []sarifResult{},
+		}},
+	}
+	run := &log.Runs[0]
+	rules := map[string]int{}
+	for i, k := range robots.Kinds() {
+		rules[k.Code] = i
+		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{
+			ID: k.Code, Short: sarifText{k.Title}, Full: sarifText{k.Why},
+			Default: sarifConfiguration{level(k.Severity)},
+		})
+	}
+	for _, d := range docs {
+		lines := d.lines()
+		for i := range d.Findings {
+			f := &d.Findings[i]
+			run.Results = append(run.Results, newSARIFResult(d.Name, f, rules[f.Code], lines))
+		}
+	}
+	enc := newEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(log)
+}
+
+// level names a severity as SARIF does (section 3.27.10).
+func level(s robots.Severity) string {
+	return [...]string{robots.Info: "note", robots.Warning: "warning", robots.Error: "error"}[min(s, robots.Error)]
+}
+
+func newSARIFResult(name string, f *robots.Finding, rule int, lines map[int]robots.Line) sarifResult {
+	line := lines[f.Line]
+	region := sarifRegion{StartLine: f.Line}
+	at := sarifPhysical{Artifact: artifact(name), Region: &region}
+	if line.Number > 0 && f.Column-1 <= len(line.Raw) {
+		from := f.Column - 1
+		region.StartColumn = codePoints(strings.TrimPrefix(line.Raw[:from], byteOrderMark)) + 1
+		region.EndColumn = region.StartColumn + codePoints(line.Raw[from:min(from+len(f.Text), len(line.Raw))])
+		if line.Raw != "" {
+			at.Context = &sarifRegion{StartLine: f.Line, Snippet: &sarifText{newExcerpt(line.Raw, from, from).text}}
+		}
+	}
+	r := sarifResult{
+		RuleID: f.Code, RuleIndex: rule, Level: level(f.Severity),
+		Message:   sarifText{valid(f.Message) + ": " + f.Why},
+		Locations: []sarifLocation{{Physical: at}},
+	}
+	if f.Related > 0 {
+		r.Related = []sarifLocation{{ID: 1, Physical: sarifPhysical{
+			Artifact: at.Artifact, Region: &sarifRegion{StartLine: f.Related},
+		}}}
+	}
+	if fix, ok := newSARIFFix(f, &region, &line); ok {
+		fix.Changes[0].Artifact = at.Artifact
+		r.Fixes = []sarifFix{fix}
+	}
+	return r
+}
+
+// newSARIFFix makes the replacement of a finding a proposal, where the text
+// that it replaces is there in full and stays on its line.
+func newSARIFFix(f *robots.Finding, region *sarifRegion, line *robots.Line) (sarifFix, bool) {
+	if f.Replacement == nil || *f.Replacement == "" || f.Text == "" || region.StartColumn == 0 ||
+		len(f.Text) >= uncutText || !strings.HasPrefix(line.Raw[f.Column-1:], f.Text) || !utf8.ValidString(f.Text) {
+		return sarifFix{}, false
+	}
+	return sarifFix{
+		Description: sarifText{"write " + valid(*f.Replacement)},
+		Changes: []sarifChange{{Replacements: []sarifReplacement{{
+			Deleted: *region, Inserted: sarifText{valid(*f.Replacement)},
+		}}}},
+	}, true
+}
+
+// uncutText is the length in octets below which the text of a finding is all
+// of what was found.
+const uncutText = 120
+
+// byteOrderMark is no part of the columns (section 3.30.4 counts characters).
+const byteOrderMark = "\ufeff"
+
+func codePoints(s string) int { return utf8.RuneCountInString(s) }
+
+// valid returns s with what is not UTF-8 replaced: JSON is.
+func valid(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
+
+// artifact names a file: by its address, or by its path relative to the
+// folder of the sources.
+func artifact(name string) sarifArtifact {
+	switch {
+	case name == "-":
+		return sarifArtifact{URI: "stdin"}
+	case strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://"):
+		return sarifArtifact{URI: name}
+	}
+	path := filepath.ToSlash(filepath.Clean(name))
+	if filepath.IsAbs(name) {
+		if path[0] != '/' {
+			path = "/" + path
+		}
+		return sarifArtifact{URI: (&url.URL{Scheme: "file", Path: path}).String()}
+	}
+	return sarifArtifact{URI: (&url.URL{Path: path}).String(), Base: "%SRCROOT%"}
+}

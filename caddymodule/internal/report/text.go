@@ -1,0 +1,160 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// Document is a robots.txt and what was found in it.
+type Document struct {
+	Name     string // file name, URL, or - for standard input
+	File     *robots.File
+	Findings []robots.Finding
+}
+
+// Worst returns the severity of the worst finding; false where there is none.
+func (d *Document) Worst() (robots.Severity, bool) {
+	worst := robots.Info
+	for i := range d.Findings {
+		worst = max(worst, d.Findings[i].Severity)
+	}
+	return worst, len(d.Findings) > 0
+}
+
+// label is the name as people read it.
+func (d *Document) label() string {
+	if d.Name == "-" {
+		return "standard input"
+	}
+	return Visible(d.Name)
+}
+
+// lines returns the lines that findings are about, by number.
+func (d *Document) lines() map[int]robots.Line {
+	wanted := map[int]robots.Line{}
+	for i := range d.Findings {
+		wanted[d.Findings[i].Line] = robots.Line{}
+		wanted[d.Findings[i].Related] = robots.Line{}
+	}
+	for l := range d.File.Lines() {
+		if _, ok := wanted[l.Number]; ok {
+			wanted[l.Number] = l
+		}
+	}
+	return wanted
+}
+
+// Text writes findings for people: each with its line, a caret below what was
+// found, why it matters (once for each code) and what to write instead, and a
+// summary at the end.
+func Text(w io.Writer, d *Document, paint Paint) error {
+	t := textWriter{Writer: bufio.NewWriter(w), paint: paint, lines: d.lines(), told: map[string]bool{}}
+	for i := range d.Findings {
+		t.finding(d.label(), &d.Findings[i])
+	}
+	t.summary(d)
+	return t.Flush()
+}
+
+type textWriter struct {
+	*bufio.Writer
+	paint Paint
+	lines map[int]robots.Line
+	told  map[string]bool // codes whose reason was given
+}
+
+func (t *textWriter) finding(name string, f *robots.Finding) {
+	fmt.Fprintf(t, "%s %s: %s %s\n",
+		t.paint.in(bold, fmt.Sprintf("%s:%d:%d:", name, f.Line, f.Column)),
+		t.paint.severity(f.Severity, f.Severity.String()), Visible(f.Message),
+		t.paint.in(faint, "["+f.Code+"]"))
+	if l, ok := t.lines[f.Line]; ok && l.Number > 0 {
+		e := newExcerpt(l.Raw, f.Column-1, f.Column-1+len(f.Text))
+		t.source(l.Number, e.text)
+		t.note(strings.Repeat(" ", e.from) + t.paint.severity(f.Severity, strings.Repeat("^", e.mark)))
+	}
+	if l, ok := t.lines[f.Related]; ok && l.Number > 0 {
+		t.source(l.Number, newExcerpt(l.Raw, 0, 0).text)
+	}
+	if !t.told[f.Code] {
+		t.told[f.Code] = true
+		t.note("why: " + f.Why)
+	}
+	if f.Replacement != nil {
+		t.replacement(f)
+	}
+	t.WriteByte('\n')
+}
+
+// replacement says what to write instead of what was found.
+func (t *textWriter) replacement(f *robots.Finding) {
+	safe := ""
+	if f.Safe {
+		safe = " (--fix does)"
+	}
+	if *f.Replacement == "" {
+		t.note("drop it" + safe)
+		return
+	}
+	lines := strings.Split(*f.Replacement, "\n")
+	t.note("write:" + safe + " " + t.paint.Good(newExcerpt(lines[0], 0, 0).text))
+	for _, l := range lines[1:min(len(lines), maxReplacementLines)] {
+		t.note("       " + t.paint.Good(newExcerpt(l, 0, 0).text))
+	}
+	if more := len(lines) - maxReplacementLines; more > 0 {
+		t.note(fmt.Sprintf("       … and %d lines more", more))
+	}
+}
+
+// maxReplacementLines bounds how much of a replacement is shown.
+const maxReplacementLines = 8
+
+// source writes a line of the file.
+func (t *textWriter) source(number int, text string) {
+	fmt.Fprintf(t, "%s %s\n", t.paint.in(faint, fmt.Sprintf("%6d |", number)), text)
+}
+
+// note writes a line below one of the file.
+func (t *textWriter) note(text string) {
+	fmt.Fprintf(t, "%s %s\n", t.paint.in(faint, "       |"), text)
+}
+
+func (t *textWriter) summary(d *Document) {
+	if len(d.Findings) == 0 {
+		fmt.Fprintf(t, "%s: %s\n", d.label(), t.paint.Good("nothing to report"))
+		return
+	}
+	var counts [robots.Error + 1]int
+	safe := 0
+	for i := range d.Findings {
+		counts[min(d.Findings[i].Severity, robots.Error)]++
+		if d.Findings[i].Safe {
+			safe++
+		}
+	}
+	var parts []string
+	for s := robots.Error; ; s-- {
+		if n := counts[s]; n > 0 {
+			parts = append(parts, t.paint.severity(s, plural(n, s.String())))
+		}
+		if s == robots.Info {
+			break
+		}
+	}
+	fmt.Fprintf(t, "%s: %s", d.label(), strings.Join(parts, ", "))
+	if safe > 0 {
+		fmt.Fprintf(t, "; --fix corrects %d of %d", safe, len(d.Findings))
+	}
+	t.WriteByte('\n')
+}
+
+func plural(n int, what string) string {
+	if n == 1 || what == robots.Info.String() {
+		return fmt.Sprintf("%d %s", n, what)
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

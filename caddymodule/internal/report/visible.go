@@ -1,0 +1,106 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/width"
+)
+
+// Visible returns s with all that a terminal would obey or not show written as
+// an escape, so that a file can't paint over what is said about it.
+func Visible(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		text, size, _ := visibleRune(s[i:])
+		b.WriteString(text)
+		i += size
+	}
+	return b.String()
+}
+
+// visibleRune returns how the first rune of s is shown, its length in octets,
+// and how many columns of a terminal it takes.
+func visibleRune(s string) (text string, size, columns int) {
+	r, size := utf8.DecodeRuneInString(s)
+	switch {
+	case r == utf8.RuneError && size <= 1:
+		return fmt.Sprintf(`\x%02x`, s[0]), 1, 4
+	case r == '\t':
+		return " ", size, 1
+	case !unicode.IsPrint(r):
+		text = strings.Trim(fmt.Sprintf("%+q", r), "'")
+		return text, size, len(text)
+	case unicode.In(r, unicode.Mn, unicode.Me):
+		return s[:size], size, 0
+	}
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return s[:size], size, 2
+	}
+	return s[:size], size, 1
+}
+
+// The part of a long line that is shown.
+const (
+	maxColumns    = 100
+	columnsBefore = 30 // what is shown before the mark of a long line
+)
+
+// excerpt is the part of a line that is shown, and where its mark is.
+type excerpt struct {
+	text string
+	from int // columns before the mark
+	mark int // columns of the mark, at least 1
+}
+
+// newExcerpt shows the part of raw around the octets from to before to.
+func newExcerpt(raw string, from, to int) excerpt {
+	from = min(max(from, 0), len(raw))
+	to = min(max(to, from), len(raw))
+	start := 0
+	if from > maxColumns-columnsBefore {
+		start = runeStart(raw, from-columnsBefore)
+	}
+	e := excerpt{mark: -1}
+	var b strings.Builder
+	columns := 0
+	if start > 0 {
+		b.WriteString("…")
+		columns = 1
+	}
+	i := start
+	for i < len(raw) && columns < maxColumns {
+		text, size, n := visibleRune(raw[i:])
+		if i <= from && from < i+size {
+			e.from, e.mark = columns, 0
+		}
+		b.WriteString(text)
+		columns += n
+		if e.mark >= 0 && i < to {
+			e.mark += n
+		}
+		i += size
+	}
+	if e.mark < 0 { // right of the text
+		e.from = columns
+	}
+	if i < len(raw) {
+		b.WriteString("…")
+	}
+	e.text, e.mark = b.String(), max(e.mark, 1)
+	return e
+}
+
+// runeStart returns the first octet at or after i that begins a rune.
+func runeStart(s string, i int) int {
+	for n := 0; i < len(s) && !utf8.RuneStart(s[i]) && n < utf8.UTFMax; n++ {
+		i++
+	}
+	return i
+}

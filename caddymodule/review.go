@@ -1,0 +1,131 @@
+package caddymodule
+
+import (
+	"sync"
+	"weak"
+
+	"go.uber.org/zap"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// Bounds of what is told of robots.txt files that were loaded.
+const (
+	maxFindingsLogged = 10  // lines about mistakes of one file, and about groups that bind nobody
+	maxReviews        = 256 // files that wait for their review
+	maxReviewed       = 64  // files that are remembered as reviewed
+)
+
+// review logs, once for each robots.txt that is loaded, what in it does not do
+// what it was written for. The linter may take a tenth of a second for the
+// largest files, so it works beside the reads that requests wait for, on one
+// file at a time.
+type review struct {
+	log      *zap.Logger
+	registry *crawler.Registry
+
+	mu      sync.Mutex
+	queue   []loaded
+	done    [maxReviewed]weak.Pointer[enforce.Policy] // origins with the same file share one policy
+	next    int                                       // place in done
+	working bool
+	closed  bool
+	running sync.WaitGroup
+}
+
+// loaded is a policy and the first origin that has it.
+type loaded struct {
+	origin enforce.Origin
+	policy *enforce.Policy
+}
+
+// newReview returns a review that logs to log and knows the crawlers of the
+// registry.
+func newReview(log *zap.Logger, registry *crawler.Registry) *review {
+	return &review{log: log, registry: registry}
+}
+
+// add has a policy reviewed. It does not block.
+func (r *review) add(origin enforce.Origin, policy *enforce.Policy) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed || len(r.queue) >= maxReviews {
+		return
+	}
+	this := weak.Make(policy)
+	for _, p := range r.done {
+		if p == this {
+			return
+		}
+	}
+	r.done[r.next] = this
+	r.next = (r.next + 1) % maxReviewed
+	r.queue = append(r.queue, loaded{origin, policy})
+	if !r.working {
+		r.working = true
+		r.running.Go(r.work)
+	}
+}
+
+// work reviews what waits, until nothing does.
+func (r *review) work() {
+	for {
+		r.mu.Lock()
+		if len(r.queue) == 0 {
+			r.working = false
+			r.mu.Unlock()
+			return
+		}
+		l := r.queue[0]
+		r.queue = r.queue[1:]
+		r.mu.Unlock()
+		log := r.log.With(originField(l.origin)...)
+		unenforceable(log, l.policy)
+		mistakes(log, l.policy.File(), r.registry)
+	}
+}
+
+// Close drops what waits, and waits for what is being reviewed.
+func (r *review) Close() error {
+	r.mu.Lock()
+	r.closed, r.queue = true, nil
+	r.mu.Unlock()
+	r.running.Wait()
+	return nil
+}
+
+// unenforceable names the groups that no request will ever fall to.
+func unenforceable(log *zap.Logger, p *enforce.Policy) {
+	left := maxFindingsLogged
+	tell := func(tokens []string, why string) {
+		for _, token := range tokens {
+			if left--; left < 0 {
+				return
+			}
+			log.Warn("robots.txt has a group that no server can enforce",
+				zap.String("token", clip(token)), zap.Int("line", p.File().Named(token).Line()), zap.String("why", why))
+		}
+	}
+	tell(p.Unenforceable(), "its token arrives in no request")
+	tell(p.Ignored(), "browsers send its token, and people are not bound")
+}
+
+// mistakes names what the linter calls an error.
+func mistakes(log *zap.Logger, f *robots.File, registry *crawler.Registry) {
+	n := 0
+	for _, finding := range robots.Lint(f, registryLintOptions(registry)...) {
+		if finding.Severity < robots.Error {
+			continue
+		}
+		if n++; n <= maxFindingsLogged {
+			log.Warn("robots.txt has a mistake",
+				zap.Int("line", finding.Line), zap.Int("column", finding.Column), zap.String("text", clip(finding.Text)),
+				zap.String("code", finding.Code), zap.String("problem", clip(finding.Message)))
+		}
+	}
+	if more := n - maxFindingsLogged; more > 0 {
+		log.Warn("robots.txt has more mistakes: see caddy robots lint", zap.Int("not_logged", more))
+	}
+}
