@@ -46,14 +46,14 @@ func init() {
 		"refresh":        duration(func(h *Handler) *caddy.Duration { return &h.Refresh }, time.Second),
 		"on_error":       choice(func(h *Handler) *string { return &h.OnError }, onErrorKeep, onErrorDeny),
 		"max_origins":    number(func(h *Handler) *int { return &h.MaxOrigins }, 1, 1_000_000),
-		"publish":        flag(func(h *Handler) *bool { return &h.Publish }),
+		"publish":        onOffField(func(h *Handler) *bool { return &h.Publish }),
 		"mode":           choice(func(h *Handler) *string { return &h.Mode }, modeEnforce, modeMonitor),
 		"dialect":        parseDialect,
 		"exempt":         words(func(h *Handler) *[]string { return &h.Exempt }, nil),
 		"exempt_paths":   words(func(h *Handler) *[]string { return &h.ExemptPaths }, enforce.CheckPathPattern),
-		"http_clients":   flag(func(h *Handler) *bool { return &h.HTTPClients }),
+		"http_clients":   onOffField(func(h *Handler) *bool { return &h.HTTPClients }),
 		"user_triggered": parseUserTriggered,
-		"strict":         flag(func(h *Handler) *bool { return &h.Strict }),
+		"strict":         onOffField(func(h *Handler) *bool { return &h.Strict }),
 		"paths":          parsePaths,
 		"crawl_delay":    parseCrawlDelay,
 		"fleet":          parseFleet,
@@ -216,7 +216,7 @@ func onOff(d *caddyfile.Dispenser) (bool, error) {
 	}
 }
 
-func flag(field func(*Handler) *bool) subdirective {
+func onOffField(field func(*Handler) *bool) subdirective {
 	return func(h *Handler, d *caddyfile.Dispenser) (err error) {
 		*field(h), err = onOff(d)
 		return err

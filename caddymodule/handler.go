@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -136,25 +137,36 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	if h.Publish && isRobotsTxt(target) {
 		return h.publish(w, r)
 	}
-	req := enforce.Request{
+	x := exchanges.Get().(*exchange)
+	defer exchanges.Put(x)
+	x.Request = enforce.Request{
 		Target:     target,
 		UserAgents: r.Header["User-Agent"],
 		Origin:     enforce.NewOrigin(r.TLS != nil, r.Host),
 		Time:       time.Now(),
 	}
 	if vars, ok := ctx.Value(caddyhttp.VarsCtxKey).(map[string]any); ok {
-		req.Client, _ = vars[caddyhttp.ClientIPVarKey].(string)
-		_, req.Paced = vars[recordVar] // by another robots handler on the way
+		x.Client, _ = vars[caddyhttp.ClientIPVarKey].(string)
+		_, x.Paced = vars[recordVar] // by another robots handler on the way
 	}
-	var d enforce.Decision
-	h.engine.Decide(ctx, &req, &d)
+	d := &x.Decision
+	h.engine.Decide(ctx, &x.Request, d)
 	if d.Reason == enforce.Person {
 		setPerson(ctx)
-	} else if err := h.crawler(w, r, &d); err != nil || !h.passes(&d) {
+	} else if err := h.crawler(w, r, d); err != nil || !h.passes(d) {
 		return err
 	}
-	return h.next(w, r, target, &d, next)
+	return h.next(w, r, target, d, next)
 }
+
+// exchange is what the engine is asked and what it answers.
+type exchange struct {
+	enforce.Request
+	enforce.Decision
+}
+
+// exchanges are reused, so that a request allocates none.
+var exchanges = sync.Pool{New: func() any { return new(exchange) }}
 
 // passes reports whether a request goes on to the next handler.
 func (h *Handler) passes(d *enforce.Decision) bool {

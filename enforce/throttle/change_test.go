@@ -80,7 +80,7 @@ func TestTermsChange(t *testing.T) {
 // terms gets through.
 func TestTermsChangeLocksNobodyOut(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, l Limiter) {
-		for seed := range uint64(100) {
+		for seed := range rounds(l, 100) {
 			rnd := rand.New(rand.NewPCG(seed, 4))
 			key, now := NewKey(t.Name(), fmt.Sprint(seed)), noon
 			for range 20 {
@@ -154,7 +154,7 @@ func TestWaitForPlace(t *testing.T) {
 // through.
 func TestWaitAgreesWithModel(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, l Limiter) {
-		for seed := range uint64(100) {
+		for seed := range rounds(l, 100) {
 			rnd := rand.New(rand.NewPCG(seed, 5))
 			g, o := randomGrant(rnd)
 			terms, m, key := Compile(g, o), newModel(g, o), NewKey(t.Name(), fmt.Sprint(seed))

@@ -68,31 +68,42 @@ func (f *Fleet) Take(ctx context.Context, now time.Time, k Key, t *Terms, maxWai
 	if t == nil {
 		return Result{OK: true}
 	}
-	maxWait = min(maxWait, MaxWait)
+	maxWait = max(0, min(maxWait, MaxWait))
 	at := now.UnixMicro() + f.offset.Load()
 	a, seen := f.local.recall(at, k, t)
-	by := EngineLocal
-	for range maxTries {
-		v := t.earliest(at, &a)
-		if v.wait(at) > maxWait {
-			f.obs.FleetRefusal(by)
-			return v.refusal(at)
-		}
-		if t.n == 0 {
-			return v.acceptance(at)
-		}
-		reply, err := f.ask(ctx, now, question{key: f.name(k), until: v.at, terms: t, known: &a, seen: seen})
+	v := t.earliest(at, &a)
+	if v.wait(at) > maxWait {
+		f.obs.FleetRefusal(EngineLocal)
+		return v.refusal(at)
+	}
+	if t.n == 0 {
+		return v.acceptance(at)
+	}
+	return f.together(ctx, now, k, t, maxWait, v, a, seen)
+}
+
+// together asks the server for a request that this process would accept for
+// v's instant, by what it knows.
+func (f *Fleet) together(ctx context.Context, now time.Time, k Key, t *Terms, maxWait time.Duration, v verdict, known arrivals, seen bool) Result {
+	q := question{key: f.name(k), terms: t, known: &known, seen: seen}
+	for try := 1; ; try++ {
+		q.until = v.at
+		reply, err := f.ask(ctx, now, q)
 		if err != nil {
 			return f.alone(now, k, t, maxWait)
 		}
 		f.local.learn(reply.now, k, t, &reply.arrivals)
 		if reply.ok {
-			return verdict{max(reply.at, reply.now), v.reason, v.line}.acceptance(reply.now)
+			v.at = max(reply.at, reply.now)
+			return v.acceptance(reply.now)
 		}
-		at, a, seen, by = reply.now, reply.arrivals, true, EngineRemote
+		v = t.earliest(reply.now, &reply.arrivals)
+		if v.wait(reply.now) > maxWait || try == maxTries {
+			f.obs.FleetRefusal(EngineRemote)
+			return v.refusal(reply.now)
+		}
+		known, q.seen = reply.arrivals, true
 	}
-	f.obs.FleetRefusal(by)
-	return t.earliest(at, &a).refusal(at)
 }
 
 // alone decides a request without the server.

@@ -167,7 +167,7 @@ func (c *FleetConfig) setAddresses(u *url.URL, unix bool, more []string) error {
 func (c *FleetConfig) address(s string) (string, error) {
 	part := url.URL{Host: s}
 	host, port := part.Hostname(), part.Port()
-	if host == "" || strings.ContainsAny(host, "/@ ") {
+	if host == "" || strings.ContainsAny(host, "/@[] ") {
 		return "", fmt.Errorf("fleet URL: '%s' is not host:port", s)
 	}
 	if port == "" {

@@ -260,7 +260,7 @@ func randomStep(rnd *rand.Rand, last Result) time.Duration {
 // back after RetryAfter gets through, and nobody does before.
 func TestEnginesAgreeWithModel(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, l Limiter) {
-		for seed := range uint64(400) {
+		for seed := range rounds(l, 400) {
 			rnd := rand.New(rand.NewPCG(seed, 1))
 			g, o := randomGrant(rnd)
 			terms, m, key := Compile(g, o), newModel(g, o), NewKey(t.Name(), fmt.Sprint(seed))
@@ -296,7 +296,7 @@ func TestEnginesAgreeWithModel(t *testing.T) {
 // Crawl-delay are accepted, and N - 1 more of a Request-rate.
 func TestAcceptedNeverExceedGrant(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, l Limiter) {
-		for seed := range uint64(60) {
+		for seed := range rounds(l, 60) {
 			rnd := rand.New(rand.NewPCG(seed, 2))
 			n := 1 + rnd.IntN(20)
 			per := time.Duration(1+rnd.IntN(600)) * time.Second
@@ -320,100 +320,6 @@ func TestAcceptedNeverExceedGrant(t *testing.T) {
 					}
 				}
 			}
-		}
-	})
-}
-
-// A crawler that keeps to the file is never refused, whatever else it does.
-func TestPoliteCrawlerIsNeverRefused(t *testing.T) {
-	perHour := func(rnd *rand.Rand, n int, per time.Duration, count int) (at []time.Duration) {
-		// No more than n in any per: each request is at least per after the
-		// one n before it.
-		for i := range count {
-			var next time.Duration
-			if i > 0 {
-				next = at[i-1]
-				if rnd.IntN(3) == 0 {
-					next += time.Duration(rnd.Int64N(int64(per)))
-				}
-			}
-			if i >= n {
-				next = max(next, at[i-n]+per)
-			}
-			at = append(at, next)
-		}
-		return at
-	}
-	tests := []struct {
-		name     string
-		schedule func(rnd *rand.Rand, interval time.Duration) (Grant, Options, []time.Duration)
-	}{
-		{"waiting the delay between requests", func(rnd *rand.Rand, d time.Duration) (Grant, Options, []time.Duration) {
-			at := []time.Duration{0}
-			for i := range 100 {
-				at = append(at, at[i]+d+time.Duration(rnd.ExpFloat64()*float64(d)*float64(rnd.IntN(2))))
-			}
-			return Grant{Delay: delay(d)}, Options{}, at
-		}},
-		{"a tenth faster than asked", func(rnd *rand.Rand, d time.Duration) (Grant, Options, []time.Duration) {
-			var at []time.Duration
-			for i := range 100 {
-				at = append(at, time.Duration(i)*d*9/10)
-			}
-			return Grant{Delay: delay(d)}, Options{}, at
-		}},
-		{"on time, delivered up to a quarter of the delay too late or too soon", func(rnd *rand.Rand, d time.Duration) (Grant, Options, []time.Duration) {
-			var at []time.Duration
-			for i := range 100 {
-				at = append(at, time.Duration(i)*d+time.Duration((rnd.Float64()-0.5)*0.45*float64(d)))
-			}
-			return Grant{Delay: delay(d)}, Options{}, at
-		}},
-		{"a delay with a jitter of half of it, with a burst of 3", func(rnd *rand.Rand, d time.Duration) (Grant, Options, []time.Duration) {
-			at := []time.Duration{0}
-			for i := range 100 {
-				at = append(at, at[i]+d/2+time.Duration(i%2)*d)
-			}
-			return Grant{Delay: delay(d)}, Options{Burst: 3}, at
-		}},
-		{"no more than n in any time of a rate", func(rnd *rand.Rand, d time.Duration) (Grant, Options, []time.Duration) {
-			n := 1 + rnd.IntN(30)
-			per := d * time.Duration(n)
-			return Grant{Rates: []robots.RequestRate{rate(n, per, allDayFrom, allDayTo)}}, Options{}, perHour(rnd, n, per, 200)
-		}},
-		{"two rates at once", func(rnd *rand.Rand, d time.Duration) (Grant, Options, []time.Duration) {
-			g := Grant{Rates: []robots.RequestRate{rate(3, 3*d, allDayFrom, allDayTo), rate(20, 40*d, allDayFrom, allDayTo)}}
-			a, b := perHour(rnd, 3, 3*d, 100), []time.Duration(nil)
-			for i, at := range a { // 20 in any 40 d as well
-				if i > 0 {
-					at = max(at, b[i-1]+at-a[i-1])
-				}
-				if i >= 3 {
-					at = max(at, b[i-3]+3*d)
-				}
-				if i >= 20 {
-					at = max(at, b[i-20]+40*d)
-				}
-				b = append(b, at)
-			}
-			return g, Options{}, b
-		}},
-	}
-	forEachEngine(t, func(t *testing.T, l Limiter) {
-		for _, test := range tests {
-			t.Run(test.name, func(t *testing.T) {
-				for seed := range uint64(20) {
-					rnd := rand.New(rand.NewPCG(seed, 3))
-					d := time.Duration(1+rnd.Int64N(int64(time.Minute))) + time.Millisecond
-					g, o, schedule := test.schedule(rnd, d)
-					terms, key := Compile(g, o), NewKey(t.Name(), fmt.Sprint(seed))
-					for i, at := range schedule {
-						if r := l.Take(t.Context(), noon.Add(at), key, terms, 0); !r.OK {
-							t.Fatalf("seed %d: request %d at %v of %+v: %+v", seed, i, at, g, r)
-						}
-					}
-				}
-			})
 		}
 	})
 }

@@ -67,22 +67,24 @@ func (l *link) failed(err error) {
 	if misses < missesToOpen && (replied || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errReply)) {
 		return
 	}
-	if l.usable.Swap(nil) == nil {
+	if l.usable.Load() == nil {
 		return // opened by another request, or closed for good
 	}
-	l.become(FleetDown, err)
+	l.become(FleetDown, nil, err)
 	select {
 	case l.opened <- struct{}{}:
 	default:
 	}
 }
 
-func (l *link) become(s FleetState, err error) {
+// become sets the state, and what requests may ask in it.
+func (l *link) become(state FleetState, s *scripted, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.state != s {
-		l.state = s
-		l.obs.FleetState(s, err)
+	l.usable.Store(s)
+	if l.state != state {
+		l.state = state
+		l.obs.FleetState(state, err)
 	}
 }
 
@@ -112,7 +114,7 @@ func (l *link) run(ctx context.Context) {
 				err = l.probe(ctx, client)
 			}
 			if err != nil && ctx.Err() == nil {
-				l.become(FleetDown, err)
+				l.become(FleetDown, nil, err)
 			}
 			return err
 		})
@@ -120,8 +122,7 @@ func (l *link) run(ctx context.Context) {
 			return
 		}
 		l.misses.Store(0)
-		l.become(FleetUp, nil)
-		l.usable.Store(&scripted{client})
+		l.become(FleetUp, &scripted{client}, nil)
 		select {
 		case <-l.opened:
 		case <-ctx.Done():

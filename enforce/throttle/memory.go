@@ -12,7 +12,7 @@ import (
 const maxShards = 256
 
 // Memory is the embedded engine. It holds the budgets of at most as many keys
-// as it was made for, in 60 bytes each, grows as they come, and starts no
+// as it was made for, in 61 bytes each, grows as they come, and starts no
 // goroutine. Its methods are safe for concurrent use, and Take allocates
 // nothing but when it grows.
 //
@@ -86,12 +86,12 @@ func (m *Memory) recall(now int64, k Key, t *Terms) (arrivals, bool) {
 	s, tag, h := m.shard(k)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	rec := s.find(tag, h)
-	if rec == nil {
+	place, found := s.find(tag, h)
+	if !found {
 		return t.fresh(now), false
 	}
 	var a arrivals
-	rec.load(t, &a)
+	place.load(t, &a)
 	if a.sig != t.sig {
 		t.adopt(&a)
 	}
@@ -107,12 +107,12 @@ func (m *Memory) learn(now int64, k Key, t *Terms, heard *arrivals) {
 	s, tag, h := m.shard(k)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	rec := s.find(tag, h)
-	if rec == nil {
-		rec = s.insert(tag, h, now)
+	place, found := s.find(tag, h)
+	if !found {
+		place = s.insert(tag, h, now)
 	} else {
 		var a arrivals
-		rec.load(t, &a)
+		place.load(t, &a)
 		if a.sig != t.sig {
 			t.adopt(&a)
 		}
@@ -120,15 +120,15 @@ func (m *Memory) learn(now int64, k Key, t *Terms, heard *arrivals) {
 			heard.merge(&a, t)
 		}
 	}
-	rec.store(t, heard)
+	place.store(t, heard)
 }
 
 // take answers a request for the key with the given tag and hash.
 func (t *table) take(now int64, tag, h uint64, terms *Terms, maxWait time.Duration) Result {
 	var a arrivals
-	rec := t.find(tag, h)
-	if rec != nil {
-		rec.load(terms, &a)
+	place, found := t.find(tag, h)
+	if found {
+		place.load(terms, &a)
 	} else {
 		a = terms.fresh(now)
 	}
@@ -136,10 +136,10 @@ func (t *table) take(now int64, tag, h uint64, terms *Terms, maxWait time.Durati
 	if !dirty {
 		return r
 	}
-	if rec == nil {
-		rec = t.insert(tag, h, now)
+	if !found {
+		place = t.insert(tag, h, now)
 	}
-	rec.store(terms, &a)
+	place.store(terms, &a)
 	return r
 }
 
@@ -165,8 +165,8 @@ func (m *Memory) Stats() MemoryStats {
 	for i := range m.shards {
 		sh := &m.shards[i]
 		sh.mu.Lock()
-		s.Entries += sh.entries
-		s.Bytes += len(sh.buckets) * int(unsafe.Sizeof(bucket{}))
+		s.Entries += sh.used
+		s.Bytes += len(sh.heads)*int(unsafe.Sizeof(head{})) + len(sh.entries)*int(unsafe.Sizeof(entry{}))
 		s.Evictions += sh.evictions
 		sh.mu.Unlock()
 	}

@@ -47,7 +47,7 @@ func (e Engine) String() string {
 }
 
 // Observer is told what happens in a Fleet. Its methods are called on the
-// request path, from any goroutine, and must not block.
+// request path, from any goroutine, and must neither block nor call the Fleet.
 type Observer interface {
 	// FleetState tells of a change, and of what brought it about: nil for
 	// FleetUp.

@@ -1,74 +1,91 @@
 package throttle
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // bucketSize is the number of keys in a bucket.
 const bucketSize = 8
 
-// record is the stored form of arrivals. Arrival times are the low 32 bits of
-// their value in the limit's unit: each lies between last and the limit's
-// horizon after it, which is less than 2^32 units, so that nothing is lost.
-type record struct {
-	lastLow, lastHigh uint32
-	sig               uint32
-	used              uint32 // a float32
-	free              uint32 // second since 1970 from which on nothing is used
-	tat               [MaxLimits]uint32
-}
-
-// bucket holds eight keys. A tag of 0 is an empty place. The tags lie side by
-// side, so that looking for a key touches one cache line.
-type bucket struct {
-	tags    [bucketSize]uint64
-	records [bucketSize]record
-}
-
 // table is a hash table in which each key has two buckets to be in. The
 // caller holds its lock.
+//
+// What takes time in a large table is fetching memory. So what a search and
+// an eviction look at is apart from the entries, and small: a search reads two
+// heads and then, nearly always, the entry that it is for.
 type table struct {
-	buckets   []bucket
-	limit     int // number of buckets that it may have
+	heads     []head
+	entries   []entry // bucketSize for each head
+	limit     int     // number of buckets that it may have
 	seed      uint64
-	entries   int
+	used      int // entries in use
 	evictions uint64
 }
 
-// tagOf returns the identity of k in a table. It is never 0.
-func tagOf(k Key) uint64 {
-	tag := k[0]<<1 | k[1]&clientBit
-	if tag == 0 {
-		return 2
-	}
-	return tag
+// head tells what is in a bucket.
+type head struct {
+	marks uint64             // a byte for each place: 0 if empty, or else some bits of its key's hash
+	free  [bucketSize]uint32 // see freeFrom
 }
 
-// load fills a from r, under the terms t.
-func (r *record) load(t *Terms, a *arrivals) {
-	a.last = int64(uint64(r.lastHigh)<<32 | uint64(r.lastLow))
-	a.used = math.Float32frombits(r.used)
-	a.sig = r.sig
-	if r.sig != t.sig {
+// entry is a key with its arrivals. Arrival times are the low 32 bits of their
+// value in the limit's unit: each lies between last and the limit's horizon
+// after it, which is less than 2^32 units, so that nothing is lost.
+type entry struct {
+	tag  uint64
+	last int64
+	sig  uint32
+	used float32
+	tat  [MaxLimits]uint32
+}
+
+// slot is the place of a key.
+type slot struct {
+	head  *head
+	entry *entry
+	index int // in the bucket
+}
+
+// tagOf returns the identity of k in a table.
+func tagOf(k Key) uint64 { return k[0]<<1 | k[1]&clientBit }
+
+// hashTag returns the hash of a key, which places it in a shard and in two of
+// its buckets.
+func hashTag(tag, seed uint64) uint64 { return mix(tag^seed, 0x9e3779b97f4a7c15) }
+
+// load fills a with what is stored, under the terms t.
+func (s slot) load(t *Terms, a *arrivals) {
+	e := s.entry
+	a.last, a.used, a.sig = e.last, e.used, e.sig
+	if e.sig != t.sig {
 		return
 	}
 	for i := range t.limits[:t.n] {
 		shift := t.limits[i].shift
-		base := a.last >> shift
-		a.tat[i] = (base + int64(r.tat[i]-uint32(base))) << shift
+		base := e.last >> shift
+		a.tat[i] = (base + int64(e.tat[i]-uint32(base))) << shift
 	}
 }
 
-// store fills r from a, which is under the terms t.
-func (r *record) store(t *Terms, a *arrivals) {
-	r.lastLow, r.lastHigh = uint32(a.last), uint32(uint64(a.last)>>32)
-	r.used = math.Float32bits(a.used)
-	r.sig = t.sig
-	latest := a.last
+// store stores a, which is under the terms t.
+func (s slot) store(t *Terms, a *arrivals) {
+	e := s.entry
+	e.last, e.used, e.sig = a.last, a.used, t.sig
+	free := a.last
 	for i := range t.limits[:t.n] {
 		tat := max(a.last, a.tat[i])
-		r.tat[i] = uint32(tat >> t.limits[i].shift)
-		latest = max(latest, tat)
+		e.tat[i] = uint32(tat >> t.limits[i].shift)
+		free = max(free, tat)
 	}
-	r.free = second(latest + 999_999)
+	s.head.free[s.index] = freeFrom(free, e.tag)
+}
+
+// freeFrom returns the second since 1970 from which on nothing is used, for an
+// instant in microseconds. It is rounded up so that its lowest bit can tell
+// whether the key is Disposable.
+func freeFrom(at int64, tag uint64) uint32 {
+	return (second(at+999_999)+1)&^1 | uint32(tag&clientBit)
 }
 
 // second returns the second since 1970 of an instant in microseconds.
@@ -76,48 +93,58 @@ func second(at int64) uint32 {
 	return uint32(min(max(at/1_000_000, 0), math.MaxUint32))
 }
 
-// places returns the two buckets of a key. They are the same only where there
-// is but one.
-func (t *table) places(h uint64) (first, second *bucket) {
-	n := uint64(len(t.buckets))
+// buckets returns the two buckets of a key. They are the same only where
+// there is but one.
+func (t *table) buckets(h uint64) (first, second int) {
+	n := uint64(len(t.heads))
 	i := (h & math.MaxUint32) * n >> 32
 	j := i + 1 + (mix(h, 0xd1342543de82ef95)&math.MaxUint32)*(n-1)>>32
 	if j >= n {
 		j -= n
 	}
-	return &t.buckets[i], &t.buckets[j]
+	return int(i), int(j)
 }
 
-// find returns the record of a key, or nil.
-func (t *table) find(tag, h uint64) *record {
-	if len(t.buckets) == 0 {
-		return nil
+// mark returns the mark of a key: one of 255.
+func mark(h uint64) uint64 { return max(1, h>>32&0xff) }
+
+const eachByte = 0x0101010101010101
+
+// find returns the place of a key, and whether it has one.
+func (t *table) find(tag, h uint64) (slot, bool) {
+	if len(t.heads) == 0 {
+		return slot{}, false
 	}
-	first, second := t.places(h)
-	if r := first.find(tag); r != nil {
-		return r
+	i, j := t.buckets(h)
+	pattern := mark(h) * eachByte
+	first, second := t.heads[i].marks^pattern, t.heads[j].marks^pattern
+	if s, ok := t.match(i, first, tag); ok {
+		return s, true
 	}
-	return second.find(tag)
+	return t.match(j, second, tag)
 }
 
-func (b *bucket) find(tag uint64) *record {
-	for i := range b.tags {
-		if b.tags[i] == tag {
-			return &b.records[i]
+// match looks for tag in the places of bucket i whose byte of differ is 0.
+// The bit trick can name a place above one of these wrongly; its tag tells.
+func (t *table) match(i int, differ, tag uint64) (slot, bool) {
+	for zero := (differ - eachByte) &^ differ & (eachByte << 7); zero != 0; zero &= zero - 1 {
+		k := bits.TrailingZeros64(zero) / 8
+		if e := &t.entries[i*bucketSize+k]; e.tag == tag {
+			return slot{&t.heads[i], e, k}, true
 		}
 	}
-	return nil
+	return slot{}, false
 }
 
-// insert returns the record for a key that the table does not hold. Its
-// content is left over from another.
-func (t *table) insert(tag, h uint64, now int64) *record {
+// insert returns the place for a key that the table does not hold. What is
+// there is left over from another.
+func (t *table) insert(tag, h uint64, now int64) slot {
 	today := second(now)
 	for {
-		if len(t.buckets) > 0 {
+		if len(t.heads) > 0 {
 			p := t.choose(h, today)
-			if p.cost <= reusable || len(t.buckets) >= t.limit {
-				return t.put(p, tag)
+			if p.cost <= reusable || len(t.heads) >= t.limit {
+				return t.put(p, tag, h)
 			}
 		}
 		t.grow(today)
@@ -126,10 +153,9 @@ func (t *table) insert(tag, h uint64, now int64) *record {
 
 // place is where a key may go.
 type place struct {
-	bucket *bucket
-	index  int
-	cost   uint64
-	room   int // number of empty or reusable places in the bucket
+	bucket, index int
+	cost          uint64
+	room          int // number of empty or reusable places in the bucket
 }
 
 // Costs of a place: an empty one, one whose key is free, and from there on
@@ -146,22 +172,19 @@ const (
 // which fills the table most evenly, or else the place of the key that would
 // be free soonest.
 func (t *table) choose(h uint64, now uint32) place {
-	first, second := t.places(h)
-	p, q := first.cheapest(now), second.cheapest(now)
+	first, second := t.buckets(h)
+	p, q := t.cheapest(first, now), t.cheapest(second, now)
 	if q.room > p.room || q.room == p.room && q.cost < p.cost {
 		return q
 	}
 	return p
 }
 
-// cheapest returns the place of b whose use costs least.
-func (b *bucket) cheapest(now uint32) place {
-	p := place{bucket: b, cost: math.MaxUint64}
-	for i, tag := range b.tags {
-		cost := uint64(empty)
-		if tag != 0 {
-			cost = b.records[i].cost(tag, now)
-		}
+// cheapest returns the place of a bucket whose use costs least.
+func (t *table) cheapest(bucket int, now uint32) place {
+	p := place{bucket: bucket, cost: math.MaxUint64}
+	for i := range bucketSize {
+		cost := t.cost(bucket, i, now)
 		if cost <= reusable {
 			p.room++
 		}
@@ -172,62 +195,66 @@ func (b *bucket) cheapest(now uint32) place {
 	return p
 }
 
-// cost returns what it costs to forget r, whose tag is given.
-func (r *record) cost(tag uint64, now uint32) uint64 {
+// cost returns what it costs to use a place.
+func (t *table) cost(bucket, i int, now uint32) uint64 {
+	h := &t.heads[bucket]
 	switch {
-	case r.free <= now:
+	case h.marks>>(8*i)&0xff == 0:
+		return empty
+	case h.free[i] <= now:
 		return reusable
-	case tag&clientBit == 0:
-		return precious + uint64(r.free)
+	case h.free[i]&clientBit == 0:
+		return precious + uint64(h.free[i])
 	}
-	return heldUntil + uint64(r.free)
+	return heldUntil + uint64(h.free[i])
 }
 
-func (t *table) put(p place, tag uint64) *record {
+func (t *table) put(p place, tag, h uint64) slot {
 	switch p.cost {
 	case empty:
-		t.entries++
+		t.used++
 	case reusable:
 	default:
 		t.evictions++
 	}
-	p.bucket.tags[p.index] = tag
-	return &p.bucket.records[p.index]
+	head := &t.heads[p.bucket]
+	head.marks = head.marks&^(0xff<<(8*p.index)) | mark(h)<<(8*p.index)
+	e := &t.entries[p.bucket*bucketSize+p.index]
+	e.tag = tag
+	return slot{head, e, p.index}
 }
 
 // grow makes the table a quarter larger, or by as much as it takes for all
 // its keys to find room, up to its limit. Keys that are free are left out.
 func (t *table) grow(now uint32) {
 	old := *t
-	for size := len(old.buckets); ; {
+	for size := len(old.heads); ; {
 		size = min(t.limit, size+max(2, size/4))
-		t.buckets, t.entries, t.evictions = make([]bucket, size), 0, old.evictions
-		if t.moveFrom(old.buckets, now) || size == t.limit {
+		t.heads, t.entries = make([]head, size), make([]entry, size*bucketSize)
+		t.used, t.evictions = 0, old.evictions
+		if t.moveFrom(&old, now) || size == t.limit {
 			return
 		}
 	}
 }
 
-// moveFrom copies the keys of buckets that are not free. It stops and reports
+// moveFrom copies the keys of old that are not free. It stops and reports
 // false where one of them finds no room and t may grow.
-func (t *table) moveFrom(buckets []bucket, now uint32) bool {
-	for i := range buckets {
-		for j, tag := range buckets[i].tags {
-			if tag == 0 || buckets[i].records[j].free <= now {
+func (t *table) moveFrom(old *table, now uint32) bool {
+	for i := range old.heads {
+		for j := range bucketSize {
+			if old.cost(i, j, now) <= reusable {
 				continue
 			}
-			p := t.choose(t.hash(tag), now)
-			if p.cost > reusable && len(t.buckets) < t.limit {
+			e := &old.entries[i*bucketSize+j]
+			h := hashTag(e.tag, t.seed)
+			p := t.choose(h, now)
+			if p.cost > reusable && len(t.heads) < t.limit {
 				return false
 			}
-			*t.put(p, tag) = buckets[i].records[j]
+			to := t.put(p, e.tag, h)
+			*to.entry, to.head.free[to.index] = *e, old.heads[i].free[j]
 		}
 	}
 	return true
 }
-
-// hash returns the hash of a key, which places it in a shard and in two of its
-// buckets.
-func (t *table) hash(tag uint64) uint64 { return hashTag(tag, t.seed) }
-
-func hashTag(tag, seed uint64) uint64 { return mix(tag^seed, 0x9e3779b97f4a7c15) }

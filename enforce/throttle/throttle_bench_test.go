@@ -81,3 +81,49 @@ func BenchmarkClientKey(b *testing.B) {
 	}
 	runtime.KeepAlive(k)
 }
+
+// BenchmarkFleet is one process of a fleet: requests that it answers by
+// itself, and requests that cost a round trip to a server on this machine.
+func BenchmarkFleet(b *testing.B) {
+	s, err := shared()
+	if err != nil {
+		b.Fatal(err)
+	}
+	open := func(b *testing.B) (*Fleet, *recorder) {
+		r := newRecorder()
+		f, err := NewFleet(FleetConfig{Addresses: []string{s.address}, Deadline: time.Minute, Prefix: fmt.Sprintf("bench:%x:", rand.Uint64())}, NewMemory(1_000_000), r)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { f.Close(); <-f.link.done })
+		for <-r.states != FleetUp {
+		}
+		return f, r
+	}
+	b.Run("refused by what is known", func(b *testing.B) {
+		f, _ := open(b)
+		key := NewKey("a")
+		f.Take(context.Background(), time.Now(), key, hourly, 0)
+		b.ReportAllocs()
+		for b.Loop() {
+			f.Take(context.Background(), time.Now(), key, hourly, 0)
+		}
+	})
+	for _, goroutines := range []int{1, 64} {
+		b.Run(fmt.Sprintf("asks the server/goroutines=%d", goroutines), func(b *testing.B) {
+			f, _ := open(b)
+			base := NewKey("a")
+			b.ReportAllocs()
+			b.ResetTimer()
+			var wg sync.WaitGroup
+			for g := range goroutines {
+				wg.Go(func() {
+					for i := range b.N / goroutines {
+						f.Take(context.Background(), time.Now(), base.Client(address(g<<24+i)), hourly, 0)
+					}
+				})
+			}
+			wg.Wait()
+		})
+	}
+}

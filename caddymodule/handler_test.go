@@ -1,0 +1,236 @@
+package caddymodule
+
+import (
+	"context"
+	"encoding/json"
+
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+	zapobserver "go.uber.org/zap/zaptest/observer"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+)
+
+const (
+	chrome    = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36"
+	gptbot    = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)"
+	googlebot = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
+	bingbot   = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm) Chrome/116.0.1938.76 Safari/537.36"
+)
+
+const inline = "User-agent: *\nDisallow: /private/\n\nUser-agent: GPTBot\nDisallow: /\n\nUser-agent: bingbot\nCrawl-delay: 1000\n"
+
+// provisioned makes a handler ready, as loading a configuration does.
+func provisioned(t testing.TB, h *Handler) *Handler {
+	t.Helper()
+	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
+	if err := h.Provision(ctx); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := h.Cleanup(); err != nil {
+			t.Error(err)
+		}
+		cancel()
+	})
+	return h
+}
+
+// page is a handler that writes a small page.
+var page = caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
+	w.Header()["Content-Type"] = textPlain
+	_, err := w.Write([]byte("hello"))
+	return err
+})
+
+// request is a request as a Caddy server hands it to handlers.
+func request(ua, target string) *http.Request {
+	r := httptest.NewRequest(http.MethodGet, "http://example.com"+target, nil)
+	r.RequestURI = target
+	r.Header["User-Agent"] = []string{ua}
+	return caddyhttp.PrepareRequest(r, caddy.NewReplacer(), nil, nil)
+}
+
+func serve(t testing.TB, h caddyhttp.MiddlewareHandler, r *http.Request) *httptest.ResponseRecorder {
+	t.Helper()
+	w := httptest.NewRecorder()
+	if err := h.ServeHTTP(w, r, page); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func TestHandlerFromJSON(t *testing.T) {
+	var h Handler
+	err := json.Unmarshal([]byte(`{"source": {"kind": "inline", "text": "User-agent: *\nDisallow: /private/"}, "publish": true}`), &h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	provisioned(t, &h)
+	for _, tt := range []struct {
+		ua, target string
+		want       int
+	}{
+		{chrome, "/private/x", 200}, {googlebot, "/private/x", 403}, {googlebot, "/x", 200},
+		{googlebot, "/robots.txt", 200}, {googlebot, "http://example.com/robots.txt", 200},
+	} {
+		if w := serve(t, &h, request(tt.ua, tt.target)); w.Code != tt.want {
+			t.Errorf("%s for %.40s: %d, want %d", tt.target, tt.ua, w.Code, tt.want)
+		}
+	}
+}
+
+// JSON is validated as the Caddyfile is.
+func TestBadJSONIsRefused(t *testing.T) {
+	for _, tt := range []struct{ config, want string }{
+		{`{"mode": "sometimes"}`, "mode"},
+		{`{"on_error": "pray"}`, "on_error"},
+		{`{"refresh": "1ms"}`, "refresh"},
+		{`{"dialect": "2001"}`, "2001"},
+		{`{"max_origins": -1}`, "max_origins"},
+		{`{"publish": true}`, "publish"},
+		{`{"source": {"kind": "ftp"}}`, "source"},
+		{`{"source": {"kind": "file"}}`, "no path"},
+		{`{"source": {"kind": "file", "path": "/no/such/file"}}`, "no such file"},
+		{`{"source": {"kind": "url", "url": "x"}}`, "absolute"},
+		{`{"exempt_paths": ["x"]}`, "neither / nor *"},
+		{`{"crawl_delay": {"burst": -1}}`, "burst"},
+		{`{"crawl_delay": {"max": -1}}`, "max"},
+		{`{"crawl_delay": {"wait": "1h"}}`, "wait"},
+		{`{"crawl_delay": {"per": "planet"}}`, "per"},
+		{`{"fleet": {}}`, "fleet"},
+		{`{"fleet": {"url": "memcached://x"}}`, "fleet"},
+		{`{"fleet": {"url": "redis://x", "instances": -1}}`, "instances"},
+		{`{"fleet": {"url": "redis://x", "deadline": "1m"}}`, "deadline"},
+	} {
+		h := new(Handler)
+		if err := json.Unmarshal([]byte(tt.config), h); err != nil {
+			t.Errorf("%s: %v", tt.config, err)
+			continue
+		}
+		ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
+		err := h.Provision(ctx)
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want something of %q", tt.config, err, tt.want)
+		}
+		if err := h.Cleanup(); err != nil { // of what came to be
+			t.Errorf("%s: Cleanup: %v", tt.config, err)
+		}
+		cancel()
+	}
+	if err := new(Handler).Cleanup(); err != nil {
+		t.Errorf("Cleanup of nothing: %v", err)
+	}
+}
+
+func TestDenialsAreLoggedSparely(t *testing.T) {
+	core, logs := zapobserver.New(zap.InfoLevel)
+	registry := crawler.Builtin()
+	o := newOutcomes(registry, false, zap.New(core))
+	clock := int64(1e18)
+	o.now = func() time.Time { return time.Unix(0, clock) }
+	d := &enforce.Decision{Action: enforce.Deny, Reason: enforce.Disallowed, Agent: crawler.Agent{Class: crawler.Registered, Crawler: registry.Lookup("GPTBot")}}
+	r := request(strings.Repeat("x", 10_000), "/"+strings.Repeat("y", 10_000))
+	for range 1000 {
+		o.count(d, r)
+	}
+	if logs.Len() != 1 {
+		t.Fatalf("%d lines for a thousand denials at once, want 1", logs.Len())
+	}
+	clock += int64(logEvery)
+	o.count(d, r)
+	all := logs.All()
+	if len(all) != 2 || all[1].ContextMap()["not_logged"] != int64(999) {
+		t.Errorf("the second line: %v", all[len(all)-1].ContextMap())
+	}
+	for _, f := range []string{"uri", "user_agent"} {
+		if got, _ := all[0].ContextMap()[f].(string); len(got) > maxLogged {
+			t.Errorf("%s has %d octets in the log", f, len(got))
+		}
+	}
+}
+
+func TestMatcherGoesByTheRegistryWithoutAHandler(t *testing.T) {
+	for _, tt := range []struct {
+		m    MatchRobots
+		ua   string
+		want bool
+	}{
+		{MatchRobots{}, gptbot, true},
+		{MatchRobots{}, chrome, false},
+		{MatchRobots{Purpose: []string{"ai-training"}}, gptbot, true},
+		{MatchRobots{Purpose: []string{"ai-training"}}, googlebot, false},
+		{MatchRobots{Crawler: []string{"googlebot"}, Operator: []string{"google"}}, googlebot, true},
+		{MatchRobots{Class: []string{"library"}}, "curl/8.5.0", true},
+		{MatchRobots{Class: []string{"library"}}, googlebot, false},
+		{MatchRobots{Crawler: []string{"NewThingBot"}}, "NewThingBot/1.0 (+https://x.example/)", true},
+	} {
+		if err := tt.m.Provision(caddy.Context{}); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := tt.m.MatchWithError(request(tt.ua, "/")); got != tt.want || err != nil {
+			t.Errorf("%+v matches %.50s: %v, %v", tt.m, tt.ua, got, err)
+		}
+	}
+	for _, m := range []MatchRobots{{Class: []string{"robot"}}, {Purpose: []string{"world-domination"}}} {
+		if err := m.Provision(caddy.Context{}); err == nil {
+			t.Errorf("%+v is taken", m)
+		}
+	}
+}
+
+// BenchmarkHandler measures the handler in Caddy's chain beside the page that
+// it lets through, or that its denial replaces. Each row includes what Caddy
+// does to make a request ready for handlers; what the handler adds is the
+// difference to the first.
+func BenchmarkHandler(b *testing.B) {
+	h := provisioned(b, &Handler{Source: &Source{Kind: fromInline, Text: inline}})
+	for _, bb := range []struct {
+		name    string
+		handler caddyhttp.MiddlewareHandler
+		ua      string
+	}{
+		{"no_handler", passOn{}, chrome},
+		{"browser", h, chrome},
+		{"crawler_allowed", h, googlebot},
+		{"crawler_denied", h, gptbot},
+		{"crawler_throttled", h, bingbot},
+	} {
+		b.Run(bb.name, func(b *testing.B) {
+			r := httptest.NewRequest(http.MethodGet, "/articles/2026/some-article.html", nil)
+			r.Header["User-Agent"] = []string{bb.ua}
+			serve(b, bb.handler, request(bb.ua, "/"))
+			w := discard{make(http.Header)}
+			b.ReportAllocs()
+			for b.Loop() {
+				clear(w.header)
+				fresh := caddyhttp.PrepareRequest(r, caddy.NewReplacer(), nil, nil)
+				if err := bb.handler.ServeHTTP(w, fresh, page); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// passOn is a handler that does nothing.
+type passOn struct{}
+
+func (passOn) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	return next.ServeHTTP(w, r)
+}
+
+// discard is a ResponseWriter that costs nothing.
+type discard struct{ header http.Header }
+
+func (d discard) Header() http.Header         { return d.header }
+func (d discard) Write(p []byte) (int, error) { return len(p), nil }
+func (d discard) WriteHeader(int)             {}

@@ -1,0 +1,64 @@
+package throttle
+
+import (
+	"net"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// Whatever the lines and the schedule, an answer is consistent: accepted
+// without a time to come back or refused with one, by a line, and whoever
+// comes back then gets through.
+func FuzzTake(f *testing.F) {
+	f.Add(int64(time.Second), 1, int64(time.Minute), 60, 120, 3, 100, 200, int64(0), int64(1))
+	f.Add(int64(-1), 0, int64(0), 1439, 0, 1<<62, 0, 0, int64(1<<62), int64(-1<<62))
+	f.Fuzz(func(t *testing.T, delay int64, n int, per int64, from, to, burst, visitFrom, visitTo int, longest, at int64) {
+		terms := Compile(Grant{
+			Delay:  robots.CrawlDelay{Delay: time.Duration(delay), Line: 1},
+			Rates:  []robots.RequestRate{{Requests: n, Per: time.Duration(per), Window: robots.Window{From: from, To: to}, Line: 2}},
+			Visits: []robots.VisitTime{{Window: robots.Window{From: visitFrom, To: visitTo}, Line: 3}},
+		}, Options{MaxDelay: time.Duration(longest) % (48 * time.Hour), Burst: burst})
+		m, key, now := NewMemory(100), NewKey("a"), time.UnixMicro(at%(1<<52))
+		for range 5 {
+			r := m.Take(t.Context(), now, key, terms, 0)
+			if r.OK != (r.RetryAfter == 0) || r.OK != (r.Reason == None) || r.OK != (r.Line == 0) || r.Delay != 0 || r.RetryAfter < 0 {
+				t.Fatalf("%+v", r)
+			}
+			if back := m.Take(t.Context(), now.Add(r.RetryAfter), key, terms, 0); !r.OK && !back.OK {
+				t.Fatalf("%+v, and then %+v", r, back)
+			}
+			now = now.Add(r.RetryAfter)
+		}
+	})
+}
+
+// A URL is refused without showing its password, or gives addresses that can
+// be dialled.
+func FuzzParseFleetURL(f *testing.F) {
+	for _, s := range []string{"redis://u:hunter2@h:1/2", "rediss://h?skip_verify=1&addr=[::1]", "valkey+unix:///s?db=1", "redis://a?master_set=m&sentinel_password=p"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		c, err := ParseFleetURL(s)
+		if err != nil {
+			if u, bad := url.Parse(s); bad == nil && u.User != nil {
+				if password, _ := u.User.Password(); len(password) > 7 && strings.Contains(err.Error(), password) && strings.Count(s, password) == 1 {
+					t.Fatalf("%v shows the password of %q", err, s)
+				}
+			}
+			return
+		}
+		if len(c.Addresses) == 0 || c.Database < 0 {
+			t.Fatalf("%q: %+v", s, c)
+		}
+		for _, address := range c.Addresses {
+			if host, port, err := net.SplitHostPort(address); !strings.HasPrefix(address, "/") && (err != nil || host == "" || port == "") {
+				t.Fatalf("%q: address %q", s, address)
+			}
+		}
+	})
+}

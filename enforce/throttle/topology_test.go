@@ -1,0 +1,248 @@
+package throttle
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/valkey-io/valkey-go"
+)
+
+// processOrLog returns a server with the given arguments, or nil where none
+// is installed: the in-process one has no such thing.
+func processOrLog(t *testing.T, args ...string) *testbed {
+	t.Helper()
+	s, err := newProcess(args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s == nil {
+		t.Log("neither redis-server nor valkey-server is here; nothing to test against")
+		return nil
+	}
+	t.Cleanup(s.stop)
+	return s
+}
+
+// holdsTogether reports an error unless two processes with c share a budget.
+func holdsTogether(t *testing.T, c FleetConfig) {
+	t.Helper()
+	c.Deadline, c.Prefix = time.Minute, "topology:"
+	a, _ := newFleet(t, c)
+	b, r := newFleet(t, c)
+	terms := Compile(Grant{Delay: delay(time.Hour)}, Options{})
+	for i := range 50 { // of a cluster's slots
+		key := NewKey(fmt.Sprint(i))
+		if r := a.Take(t.Context(), time.Now(), key, terms, 0); !r.OK {
+			t.Fatalf("key %d: %+v", i, r)
+		}
+		if r := b.Take(t.Context(), time.Now(), key, terms, 0); r.OK {
+			t.Fatalf("key %d: %+v by the other process", i, r)
+		}
+	}
+	if n := r.fallbacks.Load(); n > 0 {
+		t.Errorf("%d decided without the server", n)
+	}
+}
+
+func TestFleetUserPasswordDatabase(t *testing.T) {
+	s := processOrLog(t, "--user", "robots", "on", ">s3cret", "~*", "+@all", "--user", "default", "off")
+	if s == nil {
+		return
+	}
+	c, err := ParseFleetURL("redis://robots:s3cret@" + s.address + "/3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	holdsTogether(t, c)
+
+	c.Password = "wrong"
+	r := newRecorder()
+	f, err := NewFleet(c, NewMemory(100), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.await(t, FleetDown)
+	f.Close()
+	<-f.link.done
+}
+
+func TestFleetTLS(t *testing.T) {
+	cert, key, pool := selfSigned(t)
+	port, err := freePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := processOrLog(t, "--tls-port", fmt.Sprint(port), "--tls-cert-file", cert, "--tls-key-file", key, "--tls-auth-clients", "no")
+	if s == nil {
+		return
+	}
+	c, err := ParseFleetURL(fmt.Sprintf("valkeys://127.0.0.1:%d", port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRecorder()
+	f, err := NewFleet(c, NewMemory(100), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.await(t, FleetDown) // nobody vouches for the certificate
+	f.Close()
+	<-f.link.done
+
+	c.TLS = &tls.Config{RootCAs: pool}
+	holdsTogether(t, c)
+}
+
+func TestFleetUnixSocket(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "s")
+	if processOrLog(t, "--unixsocket", socket) == nil {
+		return
+	}
+	c, err := ParseFleetURL("redis+unix://" + socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	holdsTogether(t, c)
+}
+
+func TestFleetCluster(t *testing.T) {
+	var nodes []*testbed
+	for range 3 {
+		s := processOrLog(t, "--cluster-enabled", "yes", "--cluster-config-file", filepath.Join(t.TempDir(), "nodes.conf"))
+		if s == nil {
+			return
+		}
+		nodes = append(nodes, s)
+	}
+	do := func(s *testbed, args ...string) string {
+		t.Helper()
+		client, err := valkey.NewClient(valkey.ClientOption{InitAddress: []string{s.address}, ForceSingleClient: true, DisableCache: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		out, err := client.Do(t.Context(), client.B().Arbitrary(args...).Build()).ToString()
+		if err != nil {
+			t.Fatal(args, err)
+		}
+		return out
+	}
+	for i, slots := range [][2]string{{"0", "5000"}, {"5001", "11000"}, {"11001", "16383"}} {
+		do(nodes[i], "CLUSTER", "ADDSLOTSRANGE", slots[0], slots[1])
+		host, port, _ := net.SplitHostPort(nodes[i].address)
+		do(nodes[0], "CLUSTER", "MEET", host, port)
+	}
+	for deadline := time.Now().Add(20 * time.Second); ; tick(t, 20*time.Millisecond) {
+		formed := true
+		for _, s := range nodes {
+			info := do(s, "CLUSTER", "INFO")
+			formed = formed && strings.Contains(info, "cluster_state:ok") && strings.Contains(info, "cluster_known_nodes:3")
+		}
+		if formed {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the cluster does not form")
+		}
+	}
+	c, err := ParseFleetURL("redis://" + nodes[0].address + "?addr=" + nodes[1].address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	holdsTogether(t, c)
+}
+
+// Sentinels tell which server is the master, and the fleet follows them to
+// the next one.
+func TestFleetSentinel(t *testing.T) {
+	master := processOrLog(t)
+	if master == nil {
+		return
+	}
+	host, port, _ := net.SplitHostPort(master.address)
+	processOrLog(t, "--replicaof", host, port)
+	config := filepath.Join(t.TempDir(), "sentinel.conf")
+	text := fmt.Sprintf("sentinel monitor main %s %s 1\nsentinel down-after-milliseconds main 500\nsentinel failover-timeout main 2000\n", host, port)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sentinel, err := newSentinel(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(sentinel.stop)
+	c, err := ParseFleetURL("redis://" + sentinel.address + "?master_set=main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	holdsTogether(t, c)
+
+	f, r := newFleet(t, c)
+	terms := Compile(Grant{Delay: delay(time.Hour)}, Options{})
+	key := NewKey("before")
+	if r := f.Take(t.Context(), time.Now(), key, terms, 0); !r.OK {
+		t.Fatal(r)
+	}
+	master.kill()
+	f.Take(t.Context(), time.Now(), NewKey("at the change"), terms, 0)
+	r.await(t, FleetDown)
+	r.await(t, FleetUp)
+	fallbacks := r.fallbacks.Load()
+	if r := f.Take(t.Context(), time.Now(), NewKey("after"), terms, 0); !r.OK {
+		t.Error(r)
+	}
+	if r := f.Take(t.Context(), time.Now(), key, terms, 0); r.OK {
+		t.Errorf("the failover forgot a budget: %+v", r)
+	}
+	if n := r.fallbacks.Load() - fallbacks; n > 0 {
+		t.Errorf("%d decided without the new master", n)
+	}
+}
+
+// selfSigned writes a certificate for 127.0.0.1 and its key.
+func selfSigned(t *testing.T) (cert, key string, pool *x509.CertPool) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool = x509.NewCertPool()
+	parsed, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool.AddCert(parsed)
+	write := func(name, kind string, der []byte) string {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	return write("cert.pem", "CERTIFICATE", der), write("key.pem", "PRIVATE KEY", secret), pool
+}
