@@ -2,7 +2,6 @@ package caddymodule
 
 import (
 	"bytes"
-	stdflag "flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -15,15 +14,6 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/robots"
 )
-
-func init() {
-	if stdflag.Lookup("update") == nil {
-		stdflag.Bool("update", false, "write the golden files")
-	}
-}
-
-// updating reports whether golden files are to be written.
-func updating() bool { return stdflag.Lookup("update").Value.String() == "true" }
 
 // commandsFolder holds the inputs of commands and what they print.
 const commandsFolder = "../testdata/commands"
@@ -170,7 +160,7 @@ func TestCommandsPrint(t *testing.T) {
 
 func compareGolden(t *testing.T, path, got string) {
 	t.Helper()
-	if updating() {
+	if *update {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
