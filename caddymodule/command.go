@@ -40,6 +40,7 @@ var subcommands = []func() *cobra.Command{
 	checkCommand,
 	lintCommand,
 	diffCommand,
+	identifyCommand,
 }
 
 // The exit statuses of commands, beside 0.

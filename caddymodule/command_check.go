@@ -56,9 +56,7 @@ that can't be told.`,
 	f.StringVarP(&o.robots, "robots", "r", "", "robots.txt to go by: a file, a URL, or - for standard input")
 	addDialectFlag(cmd, &o.dialect)
 	f.BoolVar(&o.json, "json", false, "print one JSON object a line")
-	f.BoolVar(&o.rules.HTTPClients, "http-clients", false, "hold HTTP libraries to the group for all, as http_clients on does")
-	f.BoolVar(&o.rules.IgnoreUserTriggered, "no-user-triggered", false, "free user-triggered fetchers from the group for all, as user_triggered off does")
-	f.BoolVar(&o.rules.Strict, "strict", false, "hold every crawler to everything, as strict on does")
+	addRuleFlags(cmd, &o.rules)
 	f.DurationVar(&o.rules.MaxDelay, "max-crawl-delay", throttle.DefaultMaxDelay, "a longer Crawl-delay counts as this, as max in crawl_delay does")
 	if err := cmd.MarkFlagRequired("agent"); err != nil {
 		panic(err)

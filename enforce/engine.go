@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
@@ -57,6 +58,15 @@ func (e *Engine) Policies() *Policies { return e.policies }
 
 // Registry returns the crawlers that the engine knows.
 func (e *Engine) Registry() *crawler.Registry { return e.rules.Registry }
+
+// Matcher returns what tells crawlers of an origin apart: the registry and the
+// tokens of the origin's robots.txt, as far as that was read.
+func (e *Engine) Matcher(ctx context.Context, origin Origin, now time.Time) *crawler.Matcher {
+	if policy := e.policies.Get(ctx, origin, now); policy != nil {
+		return policy.matcher
+	}
+	return e.rules.base
+}
 
 // Close ends what the engine does behind requests, and refuses the requests
 // that it holds.

@@ -72,7 +72,7 @@ func (p *Policy) planFor(class crawler.Class, row *crawler.Crawler, tokens ...st
 		}
 	}
 	star := p.file.Star()
-	if star == nil || !p.rules.boundByStar(class, row) {
+	if star == nil || !p.rules.BoundByStar(class, row) {
 		return plan{}
 	}
 	if !p.rules.throttledByStar(row) {
@@ -100,6 +100,9 @@ func (p *Policy) plan(a *crawler.Agent) plan {
 func containsFold(list []string, s string) bool {
 	return slices.ContainsFunc(list, func(e string) bool { return strings.EqualFold(e, s) })
 }
+
+// Group returns the group that binds an agent, nil if none does.
+func (p *Policy) Group(a *crawler.Agent) *robots.Group { return p.plan(a).group }
 
 // File returns the robots.txt that the policy was made of. It is empty where
 // there is none.

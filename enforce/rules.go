@@ -105,9 +105,9 @@ func (r *compiledRules) isExempt(a *crawler.Agent) bool {
 	return false
 }
 
-// boundByStar reports whether the group for all crawlers binds an agent that
-// has no group of its own.
-func (r *compiledRules) boundByStar(class crawler.Class, row *crawler.Crawler) bool {
+// BoundByStar reports whether the group for all crawlers binds a crawler that
+// has no group of its own. The row is nil for one that no registry knows.
+func (r *Rules) BoundByStar(class crawler.Class, row *crawler.Crawler) bool {
 	switch class {
 	case crawler.Library:
 		return r.HTTPClients
