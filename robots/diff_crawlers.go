@@ -69,7 +69,7 @@ func (d *differ) pairs() []*pair {
 	named := len(list)
 	for _, c := range d.crawlers {
 		p := d.pair(c)
-		if seen[lowerASCII(c.Tokens[0])] || p.a == nil && p.b == nil || slices.Contains(list[:named], index[p.key()]) {
+		if seen[lowerASCII(c.Tokens[0])] || !p.ownA && !p.ownB || slices.Contains(list[:named], index[p.key()]) {
 			continue
 		}
 		if same := index[p.key()]; same != nil {

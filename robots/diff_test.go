@@ -191,6 +191,10 @@ func TestDiffWithCrawlers(t *testing.T) {
 			"User-agent: Googlebot\nUser-agent: Googlebot-Image\nDisallow: /i\n\nUser-agent: *\nDisallow: /s\n",
 			[]string{"Googlebot:  => Disallow: /i", "Googlebot: Disallow: /s => "},
 		},
+		"one that no group names is one of all others": {
+			"User-agent: *\nDisallow: /a\n", "User-agent: *\nDisallow: /b\n",
+			[]string{"*: Disallow: /a => ", "*:  => Disallow: /b"},
+		},
 		"one that ignores * is free without a group of its own": {
 			"User-agent: AdsBot-Google\nDisallow: /a\n\nUser-agent: *\nDisallow: /s\n",
 			"User-agent: *\nDisallow: /s\n",

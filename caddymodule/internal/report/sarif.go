@@ -58,10 +58,10 @@ func newSARIFResult(name string, f *robots.Finding, rule int, lines map[int]robo
 	line := lines[f.Line]
 	region := sarifRegion{StartLine: f.Line}
 	at := sarifPhysical{Artifact: artifact(name), Region: &region}
-	if line.Number > 0 && f.Column-1 <= len(line.Raw) {
+	if isOn(f, &line) {
 		from := f.Column - 1
 		region.StartColumn = codePoints(strings.TrimPrefix(line.Raw[:from], byteOrderMark)) + 1
-		region.EndColumn = region.StartColumn + codePoints(line.Raw[from:min(from+len(f.Text), len(line.Raw))])
+		region.EndColumn = region.StartColumn + codePoints(line.Raw[from:from+len(f.Text)])
 		if line.Raw != "" {
 			at.Context = &sarifRegion{StartLine: f.Line, Snippet: &sarifText{newExcerpt(line.Raw, from, from).text}}
 		}
@@ -76,7 +76,7 @@ func newSARIFResult(name string, f *robots.Finding, rule int, lines map[int]robo
 			Artifact: at.Artifact, Region: &sarifRegion{StartLine: f.Related},
 		}}}
 	}
-	if fix, ok := newSARIFFix(f, &region, &line); ok {
+	if fix, ok := newSARIFFix(f, &region); ok {
 		fix.Changes[0].Artifact = at.Artifact
 		r.Fixes = []sarifFix{fix}
 	}
@@ -85,9 +85,9 @@ func newSARIFResult(name string, f *robots.Finding, rule int, lines map[int]robo
 
 // newSARIFFix makes the replacement of a finding a proposal, where the text
 // that it replaces is there in full and stays on its line.
-func newSARIFFix(f *robots.Finding, region *sarifRegion, line *robots.Line) (sarifFix, bool) {
+func newSARIFFix(f *robots.Finding, region *sarifRegion) (sarifFix, bool) {
 	if f.Replacement == nil || *f.Replacement == "" || f.Text == "" || region.StartColumn == 0 ||
-		len(f.Text) >= uncutText || !strings.HasPrefix(line.Raw[f.Column-1:], f.Text) || !utf8.ValidString(f.Text) {
+		len(f.Text) >= uncutText || !utf8.ValidString(f.Text) {
 		return sarifFix{}, false
 	}
 	return sarifFix{

@@ -72,7 +72,7 @@ func (t *textWriter) finding(name string, f *robots.Finding) {
 		t.paint.in(bold, fmt.Sprintf("%s:%d:%d:", name, f.Line, f.Column)),
 		t.paint.severity(f.Severity, f.Severity.String()), Visible(f.Message),
 		t.paint.in(faint, "["+f.Code+"]"))
-	if l, ok := t.lines[f.Line]; ok && l.Number > 0 {
+	if l := t.lines[f.Line]; isOn(f, &l) {
 		e := newExcerpt(l.Raw, f.Column-1, f.Column-1+len(f.Text))
 		t.source(l.Number, e.text)
 		t.note(strings.Repeat(" ", e.from) + t.paint.severity(f.Severity, strings.Repeat("^", e.mark)))
@@ -90,18 +90,24 @@ func (t *textWriter) finding(name string, f *robots.Finding) {
 	t.WriteByte('\n')
 }
 
+// isOn reports whether a line of the file is what a finding is about: some are
+// about the file as a whole, or about its end.
+func isOn(f *robots.Finding, l *robots.Line) bool {
+	return l.Number > 0 && f.Column-1 <= len(l.Raw) && strings.HasPrefix(l.Raw[f.Column-1:], f.Text)
+}
+
 // replacement says what to write instead of what was found.
 func (t *textWriter) replacement(f *robots.Finding) {
 	safe := ""
 	if f.Safe {
-		safe = " (--fix does)"
+		safe = t.paint.in(faint, "  (--fix does)")
 	}
 	if *f.Replacement == "" {
 		t.note("drop it" + safe)
 		return
 	}
 	lines := strings.Split(*f.Replacement, "\n")
-	t.note("write:" + safe + " " + t.paint.Good(newExcerpt(lines[0], 0, 0).text))
+	t.note("write: " + t.paint.Good(newExcerpt(lines[0], 0, 0).text) + safe)
 	for _, l := range lines[1:min(len(lines), maxReplacementLines)] {
 		t.note("       " + t.paint.Good(newExcerpt(l, 0, 0).text))
 	}

@@ -1,0 +1,264 @@
+package caddymodule
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// commandsFolder holds the inputs of commands and what they print.
+const commandsFolder = "../testdata/commands"
+
+// runCommand runs a command below `caddy robots` and returns its exit status,
+// as Caddy's main function makes it of the error.
+func runCommand(stdin string, args ...string) (status int, stdout, stderr string) {
+	root := &cobra.Command{Use: "robots", SilenceUsage: true}
+	for _, sub := range subcommands {
+		root.AddCommand(sub())
+	}
+	var out, errs bytes.Buffer
+	root.SetIn(strings.NewReader(stdin))
+	root.SetOut(&out)
+	root.SetErr(&errs)
+	root.SetArgs(args)
+	if err := root.Execute(); err != nil {
+		status = 1
+		if n, _ := fmt.Sscanf(err.Error(), "exiting with status %d", &status); n != 1 {
+			status = 1
+		}
+	}
+	return status, out.String(), errs.String()
+}
+
+// site answers as sites do when they are asked for a robots.txt.
+func site(t *testing.T) *httptest.Server {
+	t.Helper()
+	mux := http.NewServeMux()
+	file := func(name string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			body, err := os.ReadFile(name)
+			if err != nil {
+				t.Error(err)
+			}
+			w.Write(body)
+		}
+	}
+	mux.HandleFunc("/robots.txt", file("clean.txt"))
+	mux.HandleFunc("/page/robots.txt", file("page.html"))
+	mux.HandleFunc("/blog/robots.txt", file("clean.txt"))
+	mux.Handle("/moved/robots.txt", http.RedirectHandler("/robots.txt", http.StatusMovedPermanently))
+	mux.HandleFunc("/failing/robots.txt", func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "failing", http.StatusInternalServerError)
+	})
+	mux.HandleFunc("/huge/robots.txt", func(w http.ResponseWriter, _ *http.Request) {
+		w.Write(bytes.Repeat([]byte("Disallow: /20-octets\n"), 1<<20))
+	})
+	srv := httptest.NewServer(mux)
+	t.Cleanup(srv.Close)
+	return srv
+}
+
+// Each golden file is what a command prints on standard output, then on
+// standard error, and its exit status. SITE stands for the address of a test
+// server, EMPTY for that of one without a robots.txt.
+func TestCommandsPrint(t *testing.T) {
+	t.Chdir(commandsFolder)
+	srv := site(t)
+	empty := httptest.NewServer(http.NotFoundHandler())
+	defer empty.Close()
+	replace := strings.NewReplacer("SITE", srv.URL, "EMPTY", empty.URL)
+	restore := strings.NewReplacer(srv.URL, "SITE", empty.URL, "EMPTY", srv.Listener.Addr().String(), "SITE")
+	for _, tt := range []struct {
+		golden string
+		status int
+		args   string // separated by blanks
+		stdin  string
+	}{
+		{"lint", 3, "lint mistakes.txt", ""},
+		{"lint-json", 3, "lint --json mistakes.txt", ""},
+		{"lint-sarif", 3, "lint --sarif mistakes.txt clean.txt", ""},
+		{"lint-clean", 0, "lint clean.txt", ""},
+		{"lint-clean-json", 0, "lint --json clean.txt", ""},
+		{"lint-warning", 2, "lint -", "User-agent: *\nDisallow: /\n"},
+		{"lint-info", 0, "lint -", "USER-AGENT: *\nDisallow: /a\n"},
+		{"lint-dialect-1994", 0, "lint --dialect 1994 -", "User-agent: *\nDisallow: /a\n"},
+		{"lint-several", 3, "lint clean.txt mistakes.txt --json", ""},
+		{"lint-url", 0, "lint SITE", ""},
+		{"lint-url-redirected", 3, "lint SITE/moved/robots.txt", ""},
+		{"lint-url-not-at-root", 3, "lint SITE/blog/robots.txt", ""},
+		{"lint-fix", 0, "lint --fix fixable.txt", ""},
+		{"lint-fix-left", 3, "lint --fix mistakes.txt", ""},
+		{"lint-fix-stdin", 0, "lint --fix -", "USER-AGENT: *\nDisallow: /a\n"},
+
+		{"lint-missing", 1, "lint nothing-here.txt", ""},
+		{"lint-500", 1, "lint SITE/failing/robots.txt", ""},
+		{"lint-404", 1, "lint EMPTY/robots.txt", ""},
+		{"lint-huge", 1, "lint SITE/huge/robots.txt", ""},
+		{"lint-html", 3, "lint SITE/page/robots.txt", ""},
+		{"lint-binary", 3, "lint binary.dat", ""},
+		{"lint-folder", 1, "lint .", ""},
+		{"lint-unknown-dialect", 1, "lint --dialect 2024 clean.txt", ""},
+		{"lint-json-and-sarif", 1, "lint --json --sarif clean.txt", ""},
+		{"lint-write-alone", 1, "lint --write clean.txt", ""},
+		{"lint-write-stdin", 1, "lint --fix --write -", "User-agent: *\n"},
+		{"lint-fix-several", 1, "lint --fix clean.txt mistakes.txt", ""},
+
+		{"diff", 2, "diff old.txt new.txt", ""},
+		{"diff-json", 2, "diff --json old.txt new.txt", ""},
+		{"diff-same", 0, "diff old.txt old.txt", ""},
+		{"diff-stdin", 2, "diff - clean.txt", "User-agent: *\nDisallow:\n"},
+		{"diff-url", 0, "diff clean.txt SITE", ""},
+		{"diff-html", 1, "diff clean.txt page.html", ""},
+		{"diff-binary", 1, "diff clean.txt binary.dat", ""},
+		{"diff-missing", 1, "diff clean.txt nothing-here.txt", ""},
+		{"diff-500", 1, "diff clean.txt SITE/failing/robots.txt", ""},
+		{"diff-two-stdins", 1, "diff - -", ""},
+
+		{"check", 2, "check -a bingbot -r pace.txt / /private/x /private/press/", ""},
+		{"check-json", 2, "check -a bingbot -r pace.txt --json / /private/x", ""},
+		{"check-max", 0, "check -a bingbot -r pace.txt --json --max-crawl-delay 1h /", ""},
+		{"check-star", 2, "check -a anybot -r pace.txt / //private/x /private/press/kit", ""},
+		{"check-delay-unread", 0, "check -a Googlebot -r pace.txt /", ""},
+		{"check-strict", 0, "check -a Googlebot -r pace.txt --strict /", ""},
+		{"check-person", 0, "check -a Firefox -r pace.txt /private/", ""},
+		{"check-library", 0, "check -a curl/8.5.0 -r pace.txt /private/", ""},
+		{"check-library-held", 2, "check -a curl/8.5.0 -r pace.txt --http-clients /private/", ""},
+		{"check-stdin", 2, "check -a GPTBot -r - /a", "User-agent: GPTBot\nDisallow: /\n"},
+		{"check-site", 2, "check -a GPTBot SITE/private/ SITE/", ""},
+		{"check-no-robots", 0, "check -a GPTBot EMPTY/private/", ""},
+		{"check-404", 1, "check -a GPTBot -r EMPTY/robots.txt /", ""},
+		{"check-500", 1, "check -a GPTBot -r SITE/failing/robots.txt /", ""},
+		{"check-html", 1, "check -a GPTBot -r page.html /", ""},
+		{"check-binary", 1, "check -a GPTBot -r binary.dat /", ""},
+		{"check-huge", 1, "check -a GPTBot -r SITE/huge/robots.txt /", ""},
+		{"check-path-alone", 1, "check -a GPTBot /private/", ""},
+		{"check-no-agent", 1, "check -r pace.txt /", ""},
+	} {
+		t.Run(tt.golden, func(t *testing.T) {
+			status, stdout, stderr := runCommand(tt.stdin, strings.Fields(replace.Replace(tt.args))...)
+			if status != tt.status {
+				t.Errorf("exit status %d, want %d", status, tt.status)
+			}
+			got := fmt.Sprintf("$ caddy robots %s\n%s", tt.args, restore.Replace(stdout))
+			if stderr != "" {
+				got += "--- standard error\n" + restore.Replace(stderr)
+			}
+			got += fmt.Sprintf("--- exit status %d\n", status)
+			compareGolden(t, tt.golden+".golden", got)
+		})
+	}
+}
+
+func compareGolden(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s: got\n%s\nwant\n%s", path, got, want)
+	}
+}
+
+func TestLintWritesFilesBack(t *testing.T) {
+	before, err := os.ReadFile(filepath.Join(commandsFolder, "fixable.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fixed, err := robots.Fix(robots.Parse(before))
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	file, link := filepath.Join(folder, "robots.txt"), filepath.Join(folder, "link.txt")
+	if err := os.WriteFile(file, before, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("robots.txt", link); err != nil {
+		t.Fatal(err)
+	}
+	if status, _, stderr := runCommand("", "lint", "--fix", "--write", link); status != 0 {
+		t.Fatalf("exit status %d: %s", status, stderr)
+	}
+	after, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(after, fixed) || bytes.Equal(after, before) {
+		t.Errorf("the file is now %q, want %q", after, fixed)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the symbolic link is one no longer: %v %v", info, err)
+	}
+	info, err := os.Stat(file)
+	if err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("the file's mode is %v, want that of before: %v", info.Mode(), err)
+	}
+	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 2 {
+		t.Errorf("the folder holds %v: %v", entries, err)
+	}
+	if status, _, _ := runCommand("", "lint", "--fix", "--write", file); status != 0 {
+		t.Error("a file that is correct can't be written back")
+	}
+	if again, err := os.Stat(file); err != nil || !again.ModTime().Equal(info.ModTime()) {
+		t.Errorf("a file without anything to correct was written: %v", err)
+	}
+}
+
+// Shells complete files, flags and their values.
+func TestCommandsComplete(t *testing.T) {
+	for _, tt := range []struct {
+		args string // the last one is what was typed so far; _ is nothing
+		want []string
+	}{
+		{"lint --dialect _", []string{"rfc9309\tthe longest rule", "1994\t", "1996\t", ":4"}},
+		{"lint --", []string{"--json\t", "--sarif\t", "--fix\t", "--write\t", "--dialect\t"}},
+		{"lint _", []string{":0"}}, // files
+		{"diff old.txt _", []string{":0"}},
+		{"diff old.txt new.txt _", []string{":4"}}, // nothing
+		{"check --agent gptb", []string{"GPTBot\tOpenAI", ":4"}},
+		{"check --robots _", []string{":0"}},
+		{"check --agent GPTBot _", []string{":4"}},
+	} {
+		t.Run(tt.args, func(t *testing.T) {
+			args := strings.Fields("__complete " + tt.args)
+			if args[len(args)-1] == "_" {
+				args[len(args)-1] = ""
+			}
+			_, stdout, stderr := runCommand("", args...)
+			for _, w := range tt.want {
+				if !strings.Contains("\n"+stdout, "\n"+w) {
+					t.Errorf("no %q in\n%s%s", w, stdout, stderr)
+				}
+			}
+		})
+	}
+}
+
+// Whoever asks for help sees what the exit status means, and an example.
+func TestCommandsHelp(t *testing.T) {
+	for _, sub := range []func() *cobra.Command{checkCommand, lintCommand, diffCommand} {
+		cmd := sub()
+		if !strings.Contains(cmd.Long, "exit status") {
+			t.Errorf("%s does not tell its exit status", cmd.Name())
+		}
+		if !strings.Contains(cmd.Example, "caddy robots "+cmd.Name()) {
+			t.Errorf("%s has no example", cmd.Name())
+		}
+	}
+}

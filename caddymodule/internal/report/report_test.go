@@ -1,0 +1,197 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+func lint(text string) *Document {
+	f := robots.Parse([]byte(text))
+	return &Document{Name: "robots.txt", File: f, Findings: robots.Lint(f)}
+}
+
+func TestVisible(t *testing.T) {
+	for _, tt := range []struct{ name, in, want string }{
+		{"text stays", "/my files/é/日本", "/my files/é/日本"},
+		{"terminal escapes", "a\x1b]0;title\x07b", `a\x1b]0;title\ab`},
+		{"C1 escapes", "a\u009b31m", `a\u009b31m`},
+		{"carriage returns", "a\rb", `a\rb`},
+		{"line feeds", "a\nb", `a\nb`},
+		{"text that runs the other way", "a\u202eb", `a\u202eb`},
+		{"what is not seen", "a\u200bb\u00adc", `a\u200bb\u00adc`},
+		{"octets that are not UTF-8", "a\xffb", `a\xffb`},
+		{"a replacement character", "a\ufffdb", "a\ufffdb"},
+		{"tabs", "a\tb", "a b"},
+	} {
+		if got := Visible(tt.in); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// The mark stands below what was found, in columns of a terminal.
+func TestExcerpt(t *testing.T) {
+	long := strings.Repeat("x", 500)
+	for _, tt := range []struct {
+		name     string
+		raw      string
+		from, to int
+		want     string // the text with the marked part in [ ]
+	}{
+		{"within a line", "Disallow: /a", 10, 12, "Disallow: [/a]"},
+		{"at the end of a line", "Disallow:", 9, 9, "Disallow:[ ]"},
+		{"an empty line", "", 0, 0, "[ ]"},
+		{"beyond a line", "a", 5, 9, "a[ ]"},
+		{"wide characters before it", "日本: /a", 8, 10, "日本: [/a]"},
+		{"escapes before it", "\x1b: /a", 3, 5, `\x1b: [/a]`},
+		{"a long line", "a" + long, 0, 1, "[a]" + strings.Repeat("x", 99) + "…"},
+		{"far into a long line", long + "FOUND" + long, 500, 505, "…" + strings.Repeat("x", 30) + "[FOUND]" + strings.Repeat("x", 64) + "…"},
+		{"more than is shown", long, 0, 500, "[" + strings.Repeat("x", 100) + "]…"},
+	} {
+		e := newExcerpt(tt.raw, tt.from, tt.to)
+		text := e.text + " "
+		// Columns are runes here, but for wide ones.
+		var got strings.Builder
+		column := 0
+		for _, r := range text {
+			if column == e.from {
+				got.WriteByte('[')
+			}
+			got.WriteRune(r)
+			column++
+			if r >= 0x3000 {
+				column++
+			}
+			if column == e.from+e.mark {
+				got.WriteByte(']')
+			}
+		}
+		if s := strings.TrimSuffix(got.String(), " "); s != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, s, tt.want)
+		}
+	}
+}
+
+// Whatever a file holds, a report is text of bounded lines without control
+// characters, and the machine formats are JSON.
+func FuzzReports(f *testing.F) {
+	f.Add("User-agent: *\nDisallow: private\x1b[2J\nSitemap: /x", "Disallow: /\n")
+	f.Add("\xef\xbb\xbf Disalow /\xff\xfe 日本\rUser-agent:\x00", "User-agent: a\nAllow: *\u202e")
+	f.Fuzz(func(t *testing.T, text, other string) {
+		d := lint(text)
+		changes, _ := robots.Diff(d.File, robots.Parse([]byte(other)))
+		var b bytes.Buffer
+		if err := errors.Join(Text(&b, d, false), Changes(&b, changes, false)); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(b.String()) {
+			line = strings.TrimSuffix(line, "\n")
+			if i := strings.IndexFunc(line, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 || !utf8.ValidString(line) {
+				t.Fatalf("not printable: %q", line)
+			}
+			if rest, ok := strings.CutPrefix(line, "       | "); ok && strings.TrimLeft(rest, " ^") == "" && len(rest) > 4*maxColumns {
+				t.Fatalf("a mark of %d columns", len(rest))
+			}
+		}
+		b.Reset()
+		if err := errors.Join(SARIF(&b, "", []*Document{d})); err != nil || !utf8.Valid(b.Bytes()) || !json.Valid(b.Bytes()) {
+			t.Fatalf("SARIF: %v\n%s", err, b.String())
+		}
+		b.Reset()
+		if err := errors.Join(JSON(&b, d), ChangesJSON(&b, changes)); err != nil {
+			t.Fatal(err)
+		}
+		if n := bytes.Count(b.Bytes(), []byte("\n")); n != len(d.Findings)+len(changes) {
+			t.Fatalf("%d lines of JSON for %d findings and %d changes", n, len(d.Findings), len(changes))
+		}
+	})
+}
+
+// Colour adds nothing but escape sequences.
+func TestColour(t *testing.T) {
+	d := lint("User-agent: *\nDisallow: private\nDISALLOW: /x\nCrawl-delay: soon\n")
+	var plain, painted bytes.Buffer
+	if err := errors.Join(Text(&plain, d, false), Text(&painted, d, true)); err != nil {
+		t.Fatal(err)
+	}
+	if strings.ContainsRune(plain.String(), '\x1b') {
+		t.Error("escape sequences without colour")
+	}
+	for _, want := range []string{"\x1b[1;31merror\x1b[0m", "\x1b[1;33mwarning\x1b[0m", "\x1b[36minfo\x1b[0m", "\x1b[1;31m^^^^^^^\x1b[0m"} {
+		if !strings.Contains(painted.String(), want) {
+			t.Errorf("no %q in\n%q", want, painted.String())
+		}
+	}
+	text := painted.String()
+	for _, s := range []style{bold, faint, red, green, yellow, cyan, endOfStyle} {
+		text = strings.ReplaceAll(text, string(s), "")
+	}
+	if text != plain.String() {
+		t.Errorf("without its colours\n%s\nis not\n%s", text, plain.String())
+	}
+}
+
+// SARIF, section 3.30: columns count characters from 1, not octets, and a byte
+// order mark is none.
+func TestSARIFColumns(t *testing.T) {
+	for _, tt := range []struct {
+		name, text, code string
+		want             sarifRegion
+	}{
+		{"ASCII", "User-agent: *\nDisallow: a\n", "missing-slash", sarifRegion{StartLine: 2, StartColumn: 11, EndColumn: 12}},
+		{"characters of several octets", "User-agent: *\nDisallow: éé/日\n", "missing-slash", sarifRegion{StartLine: 2, StartColumn: 11, EndColumn: 15}},
+		{"after some", "User-agent: *\nAllow: /é#a\n", "hash-in-path", sarifRegion{StartLine: 2, StartColumn: 10, EndColumn: 12}},
+		{"after a byte order mark", "\ufeffDisallow: /a\n", "rule-outside-group", sarifRegion{StartLine: 1, StartColumn: 1, EndColumn: 9}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := lint(tt.text)
+			i := slices.IndexFunc(d.Findings, func(f robots.Finding) bool { return f.Code == tt.code })
+			if i < 0 {
+				t.Fatalf("no %s in %+v", tt.code, d.Findings)
+			}
+			r := newSARIFResult(d.Name, &d.Findings[i], 0, d.lines())
+			if got := *r.Locations[0].Physical.Region; got != tt.want {
+				t.Errorf("%+v, want %+v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestSARIFArtifacts(t *testing.T) {
+	for name, want := range map[string]sarifArtifact{
+		"public/robots.txt":              {URI: "public/robots.txt", Base: "%SRCROOT%"},
+		"./my site/robots.txt":           {URI: "my%20site/robots.txt", Base: "%SRCROOT%"},
+		"/srv/robots.txt":                {URI: "file:///srv/robots.txt"},
+		"https://example.com/robots.txt": {URI: "https://example.com/robots.txt"},
+		"-":                              {URI: "stdin"},
+	} {
+		if got := artifact(name); got != want {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+}
+
+// Where a text was cut, a replacement for it would leave the rest behind.
+func TestSARIFProposesWholeReplacements(t *testing.T) {
+	for text, want := range map[string]int{
+		"User-agent: *\nDisallow: a\n":                                1,
+		"User-agent: *\nDisallow: " + strings.Repeat("a", 500) + "\n": 0,
+	} {
+		d := lint(text)
+		fixes := 0
+		for i := range d.Findings {
+			fixes += len(newSARIFResult(d.Name, &d.Findings[i], 0, d.lines()).Fixes)
+		}
+		if fixes != want {
+			t.Errorf("%d fixes for %.40q, want %d", fixes, text, want)
+		}
+	}
+}

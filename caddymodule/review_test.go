@@ -1,0 +1,164 @@
+package caddymodule
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	zapobserver "go.uber.org/zap/zaptest/observer"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+)
+
+// perOrigin is a source that has a text for each origin, by host.
+type perOrigin map[string]string
+
+func (s perOrigin) Fetch(_ context.Context, o enforce.Origin) (enforce.Response, error) {
+	return enforce.Response{Status: 200, Body: []byte(s[o.Host])}, nil
+}
+
+func (perOrigin) PerOrigin() bool { return true }
+
+// logged reads the robots.txt of each origin and returns what is logged at
+// WARN and above: message, then fields as key=value, but for those that say
+// why.
+func logged(t *testing.T, texts perOrigin, hosts ...string) []string {
+	t.Helper()
+	core, logs := zapobserver.New(zapcore.DebugLevel)
+	o := newObserver(zap.New(core), "site", crawler.Builtin())
+	limiter := throttle.NewMemory(1)
+	defer limiter.Close()
+	engine, err := enforce.NewEngine(enforce.Rules{}, texts, limiter, enforce.PoliciesConfig{Observer: o})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	for _, h := range hosts {
+		engine.Policies().Get(context.Background(), enforce.Origin{Scheme: "http", Host: h}, time.Now())
+	}
+	o.review.running.Wait()
+	o.Close()
+	var list []string
+	for _, e := range logs.All() {
+		if e.Level < zapcore.WarnLevel {
+			continue
+		}
+		line := e.Message
+		for _, key := range []string{"origin", "token", "line", "column", "code", "text", "not_logged"} {
+			if v, ok := e.ContextMap()[key]; ok {
+				line += fmt.Sprintf(" %s=%v", key, v)
+			}
+		}
+		list = append(list, line)
+	}
+	return list
+}
+
+func TestMistakesAreLoggedWithTheirLines(t *testing.T) {
+	const at = " origin=http://a.test "
+	for name, tt := range map[string]struct {
+		text string
+		want []string
+	}{
+		"a file without errors": {"User-agent: *\nDisallow: /a\nCrawl-delay: soon\n", nil},
+		"rules that do nothing": {
+			"Disallow: /early\nUser-agent: *\nDisallow: private\n",
+			[]string{
+				"robots.txt has a mistake" + at + "line=1 column=1 code=rule-outside-group text=Disallow",
+				"robots.txt has a mistake" + at + "line=3 column=11 code=missing-slash text=private",
+			},
+		},
+		"a group that arrives in no request": {
+			"User-agent: Google-Extended\nDisallow: /\n",
+			[]string{"robots.txt has a group that no server can enforce" + at + "token=Google-Extended line=1"},
+		},
+		"a group for what browsers send": {
+			"User-agent: *\nDisallow:\n\nUser-agent: Mozilla\nDisallow: /\n",
+			[]string{"robots.txt has a group that no server can enforce" + at + "token=Mozilla line=4"},
+		},
+		"what is no text": {
+			strings.Repeat("\x00\x01", 50),
+			[]string{"robots.txt has a mistake" + at + "line=1 column=1 code=binary text="},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := logged(t, perOrigin{"a.test": tt.text}, "a.test"); !slices.Equal(got, tt.want) {
+				t.Errorf("%q\nwant\n%q", got, tt.want)
+			}
+		})
+	}
+}
+
+// Host names are made up by clients: what they have in common is said once.
+func TestMistakesOfOneFileAreLoggedOnce(t *testing.T) {
+	text := "User-agent: *\nDisallow: private\n"
+	got := logged(t, perOrigin{"a.test": text, "b.test": text, "c.test": text + "# another\n"}, "a.test", "b.test", "c.test")
+	want := []string{
+		"robots.txt has a mistake origin=http://a.test line=2 column=11 code=missing-slash text=private",
+		"robots.txt has a mistake origin=http://c.test line=2 column=11 code=missing-slash text=private",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q\nwant\n%q", got, want)
+	}
+}
+
+func TestTheLinesAboutMistakesAreBounded(t *testing.T) {
+	texts := perOrigin{}
+	var many strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&many, "User-agent: Mozilla/5.0 %d\nDisallow: private%d\n", i, i)
+	}
+	texts["many.test"] = "User-agent: *\n" + strings.Repeat("Disallow: private\n", 500)
+	got := logged(t, texts, "many.test")
+	if len(got) != maxFindingsLogged+1 || !strings.HasSuffix(got[maxFindingsLogged], " not_logged=490") {
+		t.Errorf("%d lines for one file: %q", len(got), got)
+	}
+	var hosts []string
+	for i := range 100 {
+		host := fmt.Sprintf("h%d.test", i)
+		hosts = append(hosts, host)
+		texts[host] = fmt.Sprintf("User-agent: *\nDisallow: private%d\n%s", i, many.String())
+	}
+	got = logged(t, texts, hosts...)
+	count := map[string]int{}
+	for _, line := range got {
+		message, _, _ := strings.Cut(line, " origin=")
+		count[message]++
+	}
+	for message, n := range count {
+		if n > readsLogged {
+			t.Errorf("%d lines say %q for 100 files", n, message)
+		}
+	}
+	if len(count) == 0 {
+		t.Error("nothing is logged for 100 files")
+	}
+}
+
+// A review that is closed drops what waits, and takes nothing on.
+func TestReviewCloses(t *testing.T) {
+	core, logs := zapobserver.New(zapcore.DebugLevel)
+	r := newReview(zap.New(core), crawler.Builtin())
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	limiter := throttle.NewMemory(1)
+	defer limiter.Close()
+	engine, err := enforce.NewEngine(enforce.Rules{}, enforce.Inline("Disallow: /a"), limiter, enforce.PoliciesConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	r.add(enforce.Origin{}, engine.Policies().Get(context.Background(), enforce.Origin{}, time.Now()))
+	r.running.Wait()
+	if logs.Len() != 0 {
+		t.Errorf("%v were logged", logs.All())
+	}
+}
