@@ -77,7 +77,7 @@ func readRobots(ctx context.Context, name string, stdin io.Reader) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
-	if enforce.LooksLikeHTML(body) {
+	if robots.LooksLikeHTML(body) {
 		return nil, fmt.Errorf("%s is a web page, not a robots.txt", name)
 	}
 	for _, f := range robots.Lint(robots.Parse(body[:min(len(body), 4<<10)])) {

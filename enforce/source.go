@@ -1,7 +1,6 @@
 package enforce
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -63,7 +62,7 @@ func outcome(resp Response, err error) (Outcome, error) {
 	case err != nil:
 		return Failed, err
 	case resp.Status >= 200 && resp.Status < 300:
-		if LooksLikeHTML(resp.Body) {
+		if robots.LooksLikeHTML(resp.Body) {
 			return NotRobots, errors.New("the body is an HTML page")
 		}
 		return Loaded, nil
@@ -73,17 +72,6 @@ func outcome(resp Response, err error) (Outcome, error) {
 		return Missing, fmt.Errorf("status %d", resp.Status)
 	}
 }
-
-// LooksLikeHTML reports whether a body is markup and no robots.txt: no line of a robots.txt
-// begins with "<". The media type is no help, for many servers send a
-// robots.txt as text/html.
-func LooksLikeHTML(body []byte) bool {
-	body = bytes.TrimPrefix(body, []byte("\ufeff"))
-	body = bytes.TrimLeft(body, " \t\r\n\f")
-	return len(body) > 1 && body[0] == '<' && (body[1] == '!' || body[1] == '?' || isLetter(body[1]))
-}
-
-func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 // Inline is a Source whose file is given with the configuration.
 type Inline []byte

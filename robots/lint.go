@@ -178,7 +178,8 @@ func LooksLikeHTML(data []byte) bool {
 		}
 		s = strings.TrimLeft(s[i+1:], " \t\r\n\f\v")
 	}
-	for _, tag := range []string{"<!doctype", "<html", "<head", "<body", "<title", "<meta", "<script", "<div", "<h1", "<center", "<br"} {
+	for _, tag := range []string{"<!doctype", "<html", "<head", "<body", "<title", "<meta", "<script", "<div", "<h1", "<center", "<br",
+		"<p", "<a ", "<b>", "<font", "<iframe", "<img", "<link", "<span", "<style", "<svg", "<table"} {
 		if strings.HasPrefix(s, tag) {
 			return true
 		}

@@ -1,0 +1,31 @@
+package enforce
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// Imports run one way: the languages know nothing but the standard library,
+// and what decides knows nothing of Caddy.
+func TestImportsRunOneWay(t *testing.T) {
+	const module = "github.com/caddy-robots/caddy-robots/"
+	for name, allowed := range map[string]func(string) bool{
+		"robots":  func(string) bool { return false },
+		"headers": func(string) bool { return false },
+		"enforce": func(dep string) bool {
+			return !strings.Contains(dep, "caddyserver") && !strings.Contains(dep, "go.uber.org/zap") &&
+				!strings.Contains(dep, "prometheus") && dep != module+"headers" && !strings.HasPrefix(dep, module+"caddymodule")
+		},
+	} {
+		out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", module+name).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		for _, dep := range strings.Fields(string(out)) {
+			if dep != module+name && !allowed(dep) {
+				t.Errorf("%s depends on %s", name, dep)
+			}
+		}
+	}
+}
