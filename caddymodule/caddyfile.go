@@ -38,7 +38,7 @@ type subdirective func(*Handler, *caddyfile.Dispenser) error
 var subdirectives map[string]subdirective
 
 // repeatable names the subdirectives that may stand more than once.
-var repeatable = map[string]bool{"x_robots_tag": true}
+var repeatable = map[string]bool{"x_robots_tag": true, "crawler": true}
 
 func init() {
 	subdirectives = map[string]subdirective{
@@ -54,6 +54,8 @@ func init() {
 		"http_clients":   onOffField(func(h *Handler) *bool { return &h.HTTPClients }),
 		"user_triggered": parseUserTriggered,
 		"strict":         onOffField(func(h *Handler) *bool { return &h.Strict }),
+		"crawler":        parseCrawler,
+		"registry":       parseRegistry,
 		"paths":          parsePaths,
 		"crawl_delay":    parseCrawlDelay,
 		"fleet":          parseFleet,
@@ -76,6 +78,16 @@ func init() {
 //		http_clients   [on|off]
 //		user_triggered [on|off]
 //		strict         [on|off]
+//		crawler <name> {
+//			user_agents <tokens...>
+//			robots      <tokens...>
+//			operator    <name>
+//			purpose     <purpose>
+//			class       crawler | user-triggered | offline | library
+//			star        yes | no
+//			crawl_delay yes | no
+//		}
+//		registry       <file>
 //		paths          ignore_case | strip_params | decode_twice ...
 //		crawl_delay {
 //			max   <duration>

@@ -3,6 +3,7 @@ package caddymodule
 import (
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -10,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/headers"
 )
 
@@ -95,6 +97,14 @@ type Handler struct {
 	// AdsBot-Google to `User-agent: *`, Googlebot to its Crawl-delay.
 	Strict bool `json:"strict,omitempty"`
 
+	// Crawlers that the built-in registry does not know, or knows otherwise.
+	Crawlers []Crawler `json:"crawlers,omitempty"`
+
+	// A file with more of them, a JSON object a line, read again when it
+	// changes; a broken one leaves the crawlers known before. Placeholders
+	// that are known when the configuration is loaded are replaced.
+	Registry string `json:"registry,omitempty"`
+
 	// What else a back end takes for the same path.
 	Paths *Paths `json:"paths,omitempty"`
 
@@ -108,13 +118,17 @@ type Handler struct {
 	// X-Robots-Tag headers by file pattern. All that match are sent.
 	XRobotsTag []headers.Rule `json:"x_robots_tag,omitempty"`
 
-	engine   *enforce.Engine
-	monitor  bool
-	tags     *headers.Rules
-	fleet    *pooledFleet // nil without one
-	outcomes *outcomes
-	log      *zap.Logger
-	cleanup  []func() error
+	running   atomic.Pointer[running]
+	replacing sync.Mutex // held while running is replaced
+	ended     bool
+	source    enforce.Source
+	limiter   throttle.Limiter
+	copies    *enforce.Copies
+	monitor   bool
+	tags      *headers.Rules
+	fleet     *pooledFleet // nil without one
+	log       *zap.Logger
+	cleanup   []func() error
 }
 
 // CaddyModule returns the Caddy module information.
@@ -150,10 +164,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 		_, x.Paced = vars[recordVar] // by another robots handler on the way
 	}
 	d := &x.Decision
-	h.engine.Decide(ctx, &x.Request, d)
+	now := h.running.Load()
+	now.Decide(ctx, &x.Request, d)
 	if d.Reason == enforce.Person {
 		setPerson(ctx)
-	} else if err := h.crawler(w, r, d); err != nil || !h.passes(d) {
+	} else if err := h.crawler(w, r, now, d); err != nil || !h.passes(d) {
 		return err
 	}
 	return h.next(w, r, target, d, next)
@@ -175,9 +190,9 @@ func (h *Handler) passes(d *enforce.Decision) bool {
 
 // crawler makes a decision about a crawler known, and answers where it is not
 // let through.
-func (h *Handler) crawler(w http.ResponseWriter, r *http.Request, d *enforce.Decision) error {
+func (h *Handler) crawler(w http.ResponseWriter, r *http.Request, now *running, d *enforce.Decision) error {
 	newRecord(r.Context(), d)
-	h.outcomes.count(d, r)
+	now.outcomes.count(d, r)
 	if !h.passes(d) {
 		return h.deny(w, r, d)
 	}

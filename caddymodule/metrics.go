@@ -27,6 +27,11 @@ var (
 		Help: "When a robots.txt was read successfully the last time, by kind of source.",
 	}, []string{"source"})
 
+	registryReads = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: "caddy", Subsystem: "robots", Name: "registry_reads_total",
+		Help: "Attempts to read a registry file that changed, by outcome.",
+	}, []string{"outcome"})
+
 	fleetUp = prometheus.NewGauge(prometheus.GaugeOpts{
 		Namespace: "caddy", Subsystem: "robots", Name: "fleet_up",
 		Help: "Whether the Redis or Valkey that servers share answers: 1, or 0 while each counts for itself.",
@@ -59,7 +64,7 @@ var (
 // registerMetrics makes the collectors known to a configuration's registry.
 func registerMetrics(registry *prometheus.Registry) error {
 	for _, c := range []prometheus.Collector{
-		decisions, policyReads, policyReadTime, policies, fleetUp, fleetCalls, fleetRefusals, fleetFallbacks,
+		decisions, policyReads, policyReadTime, registryReads, policies, fleetUp, fleetCalls, fleetRefusals, fleetFallbacks,
 	} {
 		var already prometheus.AlreadyRegisteredError
 		if err := registry.Register(c); err != nil && !errors.As(err, &already) {

@@ -1,7 +1,6 @@
 package caddymodule
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,59 +64,110 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	return h.provisionEngine(ctx)
 }
 
-func (h *Handler) provisionEngine(ctx caddy.Context) error {
+// provisionEngine makes what decides, and keeps it fresh.
+func (h *Handler) provisionEngine(ctx caddy.Context) (err error) {
+	if h.source, err = h.newSource(caddy.NewReplacer()); err != nil {
+		return err
+	}
+	if c, ok := h.source.(io.Closer); ok {
+		h.cleanup = append(h.cleanup, c.Close)
+	}
+	if h.limiter, err = h.pooledLimiter(); err != nil {
+		return err
+	}
+	if h.copies, err = h.pooledCopies(); err != nil {
+		return err
+	}
+	registry, err := knownCrawlers(h.registryFile(), h.Crawlers)
+	if err != nil {
+		return err
+	}
+	h.cleanup = append(h.cleanup, h.end)
+	if err := h.enforce(registry); err != nil {
+		return err
+	}
+	if err := h.watchRegistry(ctx); err != nil {
+		return err
+	}
+	file, ok := h.source.(enforce.File)
+	if !ok {
+		return nil
+	}
+	return h.watchFile(ctx, file, func() {
+		h.running.Load().Policies().Reread(ctx, enforce.Origin{}, time.Now())
+	})
+}
+
+// running is what decides and counts, for one registry.
+type running struct {
+	*enforce.Engine
+	outcomes *outcomes
+	observer *observer
+}
+
+// enforce has requests decided with a registry from now on. A source that is
+// at hand is read now.
+func (h *Handler) enforce(registry *crawler.Registry) error {
 	rules, err := h.rules()
 	if err != nil {
 		return err
 	}
-	source, err := h.newSource(caddy.NewReplacer())
-	if err != nil {
-		return err
-	}
-	if c, ok := source.(io.Closer); ok {
-		h.cleanup = append(h.cleanup, c.Close)
-	}
-	limiter, err := h.pooledLimiter()
-	if err != nil {
-		return err
-	}
-	copies, err := h.pooledCopies()
-	if err != nil {
-		return err
-	}
-	observer := newObserver(h.log, h.kind(), cmp.Or(rules.Registry, crawler.Builtin()))
-	h.cleanup = append(h.cleanup, observer.Close)
-	h.engine, err = enforce.NewEngine(rules, source, limiter, enforce.PoliciesConfig{
+	rules.Registry = registry
+	observer := newObserver(h.log, h.kind(), registry)
+	engine, err := enforce.NewEngine(rules, h.source, h.limiter, enforce.PoliciesConfig{
 		Refresh:    time.Duration(h.Refresh),
 		MaxOrigins: h.MaxOrigins,
 		DenyFailed: h.OnError == onErrorDeny,
-		Copies:     copies,
+		Copies:     h.copies,
 		Observer:   observer,
 	})
 	if err != nil {
-		return err
+		return errors.Join(err, observer.Close())
 	}
-	policies.engines.Store(h.engine, h.kind())
-	h.cleanup = append(h.cleanup, func() error { policies.engines.Delete(h.engine); return h.engine.Close() })
-	h.outcomes = newOutcomes(h.engine.Registry(), h.monitor, h.log)
-	return h.watch(ctx, source)
+	if kind := h.kind(); kind == fromFile || kind == fromInline {
+		engine.Policies().Peek(context.Background(), enforce.Origin{}, time.Now())
+	}
+	return h.replace(&running{engine, newOutcomes(registry, h.monitor, h.log), observer})
 }
 
-// watch reads a source that is at hand now, and keeps the policy of a file as
-// fresh as the file.
-func (h *Handler) watch(ctx caddy.Context, source enforce.Source) error {
-	file, isFile := source.(enforce.File)
-	if _, isInline := source.(enforce.Inline); isFile || isInline {
-		h.engine.Policies().Peek(ctx, enforce.Origin{}, time.Now())
+// replace puts what decides in place of what did, which ends. After the
+// handler was cleaned up it only ends the new one.
+func (h *Handler) replace(now *running) error {
+	h.replacing.Lock()
+	defer h.replacing.Unlock()
+	if h.ended {
+		return now.end()
 	}
-	if !isFile {
-		return nil
+	policies.engines.Store(now.Engine, h.kind())
+	if before := h.running.Swap(now); before != nil {
+		return before.end()
 	}
+	return nil
+}
+
+// end ends what decides. It stays in place, for the requests that are still
+// on their way through an old configuration.
+func (h *Handler) end() error {
+	h.replacing.Lock()
+	defer h.replacing.Unlock()
+	h.ended = true
+	if now := h.running.Load(); now != nil {
+		return now.end()
+	}
+	return nil
+}
+
+func (r *running) end() error {
+	policies.engines.Delete(r.Engine)
+	return errors.Join(r.Close(), r.observer.Close())
+}
+
+// watchFile calls changed when a file may have changed, until the handler is
+// cleaned up.
+func (h *Handler) watchFile(ctx caddy.Context, file enforce.File, changed func()) error {
 	watching, stop := context.WithCancel(ctx)
 	h.cleanup = append(h.cleanup, func() error { stop(); return nil })
-	return file.Watch(watching, func() {
-		h.engine.Policies().Reread(watching, enforce.Origin{}, time.Now())
-	})
+	return file.Watch(watching, changed)
 }
 
 // pooledLimiter returns the engine that holds the budgets.

@@ -20,7 +20,7 @@ var (
 // publish serves the robots.txt that is enforced.
 func (h *Handler) publish(w http.ResponseWriter, r *http.Request) error {
 	origin := enforce.NewOrigin(r.TLS != nil, r.Host)
-	policy := h.engine.Policies().Get(r.Context(), origin, time.Now())
+	policy := h.running.Load().Policies().Get(r.Context(), origin, time.Now())
 	if policy == nil || policy.Outcome() == enforce.Failed {
 		return caddyhttp.Error(http.StatusServiceUnavailable, errNoSource)
 	}

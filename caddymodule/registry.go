@@ -1,0 +1,214 @@
+package caddymodule
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"go.uber.org/zap"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+)
+
+// Crawler adds a crawler to those that are known, or says otherwise about one
+// that is: then what is left out stays as it is.
+type Crawler struct {
+	// Its name. Names are compared without regard to case.
+	Name string `json:"name"`
+
+	// The tokens by which its User-Agent names it. They match as whole words,
+	// without regard to case. Default, for a new one: its name.
+	UserAgents []string `json:"user_agents,omitempty"`
+
+	// The groups of a robots.txt that it obeys, most specific first. Default,
+	// for a new one: its first User-Agent token.
+	Robots []string `json:"robots,omitempty"`
+
+	// Who runs it.
+	Operator string `json:"operator,omitempty"`
+
+	// What it crawls for, such as search or ai-training.
+	Purpose string `json:"purpose,omitempty"`
+
+	// `crawler`, `user-triggered`, `offline` or `library`. Default, for a new
+	// one: `crawler`.
+	Class string `json:"class,omitempty"`
+
+	// Whether `User-agent: *` binds it: `yes` or `no`. Default, for a new
+	// one: `yes`.
+	Star string `json:"star,omitempty"`
+
+	// Whether the Crawl-delay of `User-agent: *` binds it: `yes` or `no`.
+	// Default, for a new one: `yes`.
+	CrawlDelay string `json:"crawl_delay,omitempty"`
+}
+
+// row is the crawler as the registry has it, made of what base has of it.
+func (c *Crawler) row(base *crawler.Registry) (row crawler.Crawler, err error) {
+	for known := range base.All() {
+		if strings.EqualFold(known.Name, c.Name) {
+			row = *known
+		}
+	}
+	if row.Name == "" {
+		row = crawler.Crawler{Name: c.Name, UserAgents: []string{c.Name}, Class: crawler.Registered}
+	}
+	if len(c.UserAgents) > 0 {
+		row.UserAgents = c.UserAgents
+	}
+	if len(c.Robots) > 0 {
+		row.Robots = c.Robots
+	} else if len(row.Robots) == 0 {
+		row.Robots = row.UserAgents[:1]
+	}
+	if c.Operator != "" {
+		row.Operator = c.Operator
+	}
+	if c.Purpose != "" {
+		row.Purpose = crawler.Purpose(c.Purpose)
+	}
+	if c.Class != "" {
+		if row.Class, err = crawler.ParseClass(c.Class); err != nil {
+			return row, err
+		}
+	}
+	if row.Star, err = tri("star", c.Star, row.Star); err != nil {
+		return row, err
+	}
+	row.CrawlDelay, err = tri("crawl_delay", c.CrawlDelay, row.CrawlDelay)
+	return row, err
+}
+
+// tri reads yes or no; nothing leaves what was known before.
+func tri(name, value string, before crawler.Tri) (crawler.Tri, error) {
+	switch value {
+	case "":
+		return before, nil
+	case "yes":
+		return crawler.Yes, nil
+	case "no":
+		return crawler.No, nil
+	}
+	return before, fmt.Errorf("%s %q: want yes or no", name, value)
+}
+
+// knownCrawlers is the built-in registry with the rows of a file, and those
+// with what the configuration says.
+func knownCrawlers(file string, crawlers []Crawler) (*crawler.Registry, error) {
+	registry := crawler.Builtin()
+	if file != "" {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("registry: %w", err)
+		}
+		rows, err := crawler.ReadRows(data)
+		if err != nil {
+			return nil, fmt.Errorf("registry %s: %w", file, err)
+		}
+		if registry, err = registry.With(rows...); err != nil {
+			return nil, fmt.Errorf("registry %s: %w", file, err)
+		}
+	}
+	if len(crawlers) == 0 {
+		return registry, nil
+	}
+	rows := make([]crawler.Crawler, len(crawlers))
+	for i := range crawlers {
+		var err error
+		if rows[i], err = crawlers[i].row(registry); err != nil {
+			return nil, fmt.Errorf("crawler %s: %w", crawlers[i].Name, err)
+		}
+	}
+	return registry.With(rows...)
+}
+
+// parseCrawler parses
+//
+//	crawler <name> {
+//		user_agents <tokens...>
+//		robots      <tokens...>
+//		operator    <name>
+//		purpose     <purpose>
+//		class       crawler | user-triggered | offline | library
+//		star        yes | no
+//		crawl_delay yes | no
+//	}
+func parseCrawler(h *Handler, d *caddyfile.Dispenser) error {
+	var c Crawler
+	var err error
+	if c.Name, err = one(d); err != nil {
+		return err
+	}
+	field := func(f *string) func(*Handler) *string { return func(*Handler) *string { return f } }
+	list := func(f *[]string) func(*Handler) *[]string { return func(*Handler) *[]string { return f } }
+	err = parseBlock(h, d, map[string]subdirective{
+		"user_agents": words(list(&c.UserAgents), nil),
+		"robots":      words(list(&c.Robots), nil),
+		"operator":    text(field(&c.Operator)),
+		"purpose":     text(field(&c.Purpose)),
+		"class":       choice(field(&c.Class), "crawler", "user-triggered", "offline", "library"),
+		"star":        choice(field(&c.Star), "yes", "no"),
+		"crawl_delay": choice(field(&c.CrawlDelay), "yes", "no"),
+	})
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(h.Crawlers, func(other Crawler) bool { return strings.EqualFold(other.Name, c.Name) }) {
+		return d.Errf("crawler %s stands here a second time", c.Name)
+	}
+	h.Crawlers = append(h.Crawlers, c)
+	if _, err := knownCrawlers("", h.Crawlers); err != nil {
+		return d.WrapErr(err)
+	}
+	return nil
+}
+
+// parseRegistry parses
+//
+//	registry <file>
+func parseRegistry(h *Handler, d *caddyfile.Dispenser) error {
+	var err error
+	if h.Registry, err = one(d); err != nil {
+		return err
+	}
+	if strings.Contains(h.Registry, "{") { // a placeholder
+		return nil
+	}
+	if _, err := knownCrawlers(h.Registry, nil); err != nil {
+		return d.WrapErr(err)
+	}
+	return nil
+}
+
+// registryFile is the path of the registry file, "" for none.
+func (h *Handler) registryFile() string {
+	return caddy.NewReplacer().ReplaceAll(h.Registry, "")
+}
+
+// watchRegistry has the handler know the crawlers of its registry file as the
+// file changes. A file that is broken changes nothing.
+func (h *Handler) watchRegistry(ctx caddy.Context) error {
+	path := h.registryFile()
+	if path == "" {
+		return nil
+	}
+	return h.watchFile(ctx, enforce.File{Path: path}, func() {
+		registry, err := knownCrawlers(path, h.Crawlers)
+		if err != nil {
+			h.log.Error("the registry file can't be used: the crawlers known before stay", zap.Error(err))
+			registryReads.WithLabelValues("failed").Inc()
+			return
+		}
+		if err := h.enforce(registry); err != nil {
+			h.log.Error("the registry file can't be used: the crawlers known before stay", zap.Error(err))
+			registryReads.WithLabelValues("failed").Inc()
+			return
+		}
+		h.log.Info("the registry file was read again", zap.String("file", path), zap.Int("crawlers", registry.Len()))
+		registryReads.WithLabelValues("loaded").Inc()
+	})
+}
