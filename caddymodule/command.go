@@ -41,6 +41,7 @@ var subcommands = []func() *cobra.Command{
 	lintCommand,
 	diffCommand,
 	identifyCommand,
+	headersImportCommand,
 }
 
 // The exit statuses of commands, beside 0.
@@ -77,13 +78,8 @@ func readRobots(ctx context.Context, name string, stdin io.Reader) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
-<<<<<<< HEAD
 	if robots.LooksLikeHTML(body) {
-		return nil, fmt.Errorf("%s is a web page, not a robots.txt", name)
-=======
-	if enforce.LooksLikeHTML(body) {
 		return nil, fmt.Errorf("%s is a web page, not a robots.txt", shown(name))
->>>>>>> lintcli
 	}
 	for _, f := range robots.Lint(robots.Parse(body[:min(len(body), 4<<10)])) {
 		if slices.Contains(unreadable, f.Code) {
