@@ -83,6 +83,11 @@ func TestCommandsPrint(t *testing.T) {
 		args   string // separated by blanks
 		stdin  string
 	}{
+		{"headers-import-apache", 2, "headers-import apache.conf", ""},
+		{"headers-import-nginx", 0, "headers-import nginx.conf", ""},
+		{"headers-import-stdin", 0, "headers-import -", "<Files ~ \"\\.pdf$\">\nHeader set X-Robots-Tag \"noindex, nofollow\"\n</Files>\n"},
+		{"headers-import-missing", 1, "headers-import nothing-here.conf", ""},
+
 		{"lint", 3, "lint mistakes.txt", ""},
 		{"lint-json", 3, "lint --json mistakes.txt", ""},
 		{"lint-sarif", 3, "lint --sarif mistakes.txt clean.txt", ""},
