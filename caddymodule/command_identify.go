@@ -75,7 +75,7 @@ func (f *registryFlag) Type() string   { return "file" }
 // Set reads the file.
 func (f *registryFlag) Set(path string) (err error) {
 	f.path = path
-	*f.registry, err = knownCrawlers(path, nil)
+	*f.registry, err = (&registryFile{path: path}).read(nil)
 	return err
 }
 

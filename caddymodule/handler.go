@@ -118,17 +118,15 @@ type Handler struct {
 	// X-Robots-Tag headers by file pattern. All that match are sent.
 	XRobotsTag []headers.Rule `json:"x_robots_tag,omitempty"`
 
-	running   atomic.Pointer[running]
-	replacing sync.Mutex // held while running is replaced
-	ended     bool
-	source    enforce.Source
-	limiter   throttle.Limiter
-	copies    *enforce.Copies
-	monitor   bool
-	tags      *headers.Rules
-	fleet     *pooledFleet // nil without one
-	log       *zap.Logger
-	cleanup   []func() error
+	running atomic.Pointer[running]
+	source  enforce.Source
+	limiter throttle.Limiter
+	copies  *enforce.Copies
+	monitor bool
+	tags    *headers.Rules
+	fleet   *pooledFleet // nil without one
+	log     *zap.Logger
+	cleanup []func() error
 }
 
 // CaddyModule returns the Caddy module information.
