@@ -60,6 +60,9 @@ func init() {
 		"crawl_delay":    parseCrawlDelay,
 		"fleet":          parseFleet,
 		"x_robots_tag":   parseXRobotsTag,
+		"noindex_lines":  onOffField(func(h *Handler) *bool { return &h.NoindexLines }),
+		"meta_robots":    onOffField(func(h *Handler) *bool { return &h.MetaRobots }),
+		"signals":        onOffField(func(h *Handler) *bool { return &h.Signals }),
 	}
 }
 
@@ -100,7 +103,10 @@ func init() {
 //			prefix    <text>
 //			deadline  <duration>
 //		}
-//		x_robots_tag   <pattern> [<crawler>:] <directives...>
+//		x_robots_tag   [not] <pattern> [<crawler>: [only]] <directives...>
+//		noindex_lines  [on|off]
+//		meta_robots    [on|off]
+//		signals        [on|off]
 //	}
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name

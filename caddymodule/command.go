@@ -41,6 +41,7 @@ var subcommands = []func() *cobra.Command{
 	lintCommand,
 	diffCommand,
 	identifyCommand,
+	headersImportCommand,
 }
 
 // The exit statuses of commands, beside 0.
@@ -78,11 +79,11 @@ func readRobots(ctx context.Context, name string, stdin io.Reader) ([]byte, erro
 		return nil, err
 	}
 	if robots.LooksLikeHTML(body) {
-		return nil, fmt.Errorf("%s is a web page, not a robots.txt", name)
+		return nil, fmt.Errorf("%s is a web page, not a robots.txt", shown(name))
 	}
 	for _, f := range robots.Lint(robots.Parse(body[:min(len(body), 4<<10)])) {
 		if slices.Contains(unreadable, f.Code) {
-			return nil, fmt.Errorf("%s is no robots.txt: %s", name, f.Message)
+			return nil, fmt.Errorf("%s is no robots.txt: %s", shown(name), f.Message)
 		}
 	}
 	return body, nil
@@ -121,6 +122,14 @@ func robotsAddress(name string) string {
 	return name
 }
 
+// shown is the name of an input as it is printed: without a password.
+func shown(name string) string {
+	if u, err := url.Parse(name); err == nil && isURL(name) && u.User != nil {
+		return u.Redacted()
+	}
+	return name
+}
+
 func readURL(ctx context.Context, address string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
@@ -135,9 +144,9 @@ func readURL(ctx context.Context, address string) ([]byte, error) {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, &statusError{address, resp.Status, resp.StatusCode}
+		return nil, &statusError{shown(address), resp.Status, resp.StatusCode}
 	}
-	return readAll(address, resp.Body)
+	return readAll(shown(address), resp.Body)
 }
 
 // statusError is an answer that is no file.

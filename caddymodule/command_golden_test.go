@@ -68,21 +68,26 @@ func site(t *testing.T) *httptest.Server {
 }
 
 // Each golden file is what a command prints on standard output, then on
-// standard error, and its exit status. SITE stands for the address of a test
-// server, EMPTY for that of one without a robots.txt.
+// standard error, and its exit status. SITE and HOST stand for the address of a
+// test server, EMPTY for that of one without a robots.txt.
 func TestCommandsPrint(t *testing.T) {
 	t.Chdir(commandsFolder)
 	srv := site(t)
 	empty := httptest.NewServer(http.NotFoundHandler())
 	defer empty.Close()
-	replace := strings.NewReplacer("SITE", srv.URL, "EMPTY", empty.URL)
-	restore := strings.NewReplacer(srv.URL, "SITE", empty.URL, "EMPTY", srv.Listener.Addr().String(), "SITE")
+	replace := strings.NewReplacer("SITE", srv.URL, "HOST", srv.Listener.Addr().String(), "EMPTY", empty.URL)
+	restore := strings.NewReplacer(srv.URL, "SITE", empty.URL, "EMPTY", srv.Listener.Addr().String(), "HOST")
 	for _, tt := range []struct {
 		golden string
 		status int
 		args   string // separated by blanks
 		stdin  string
 	}{
+		{"headers-import-apache", 2, "headers-import apache.conf", ""},
+		{"headers-import-nginx", 0, "headers-import nginx.conf", ""},
+		{"headers-import-stdin", 0, "headers-import -", "<Files ~ \"\\.pdf$\">\nHeader set X-Robots-Tag \"noindex, nofollow\"\n</Files>\n"},
+		{"headers-import-missing", 1, "headers-import nothing-here.conf", ""},
+
 		{"lint", 3, "lint mistakes.txt", ""},
 		{"lint-json", 3, "lint --json mistakes.txt", ""},
 		{"lint-sarif", 3, "lint --sarif mistakes.txt clean.txt", ""},
@@ -95,6 +100,8 @@ func TestCommandsPrint(t *testing.T) {
 		{"lint-url", 0, "lint SITE", ""},
 		{"lint-url-redirected", 3, "lint SITE/moved/robots.txt", ""},
 		{"lint-url-not-at-root", 3, "lint SITE/blog/robots.txt", ""},
+		{"lint-url-with-password", 0, "lint http://user:secret@HOST/robots.txt", ""},
+		{"lint-500-with-password", 1, "lint http://user:secret@HOST/failing/robots.txt", ""},
 		{"lint-fix", 0, "lint --fix fixable.txt", ""},
 		{"lint-fix-left", 3, "lint --fix mistakes.txt", ""},
 		{"lint-fix-stdin", 0, "lint --fix -", "USER-AGENT: *\nDisallow: /a\n"},

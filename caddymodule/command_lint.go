@@ -137,7 +137,7 @@ func (o *lintOptions) document(cmd *cobra.Command, name string, dialect robots.D
 	parse := func(body []byte) *robots.File {
 		return robots.Parse(body, robots.WithDialect(dialect), robots.WithMaxSize(maxInput))
 	}
-	d := &report.Document{Name: name, File: parse(body)}
+	d := &report.Document{Name: shown(name), File: parse(body)}
 	if o.fix {
 		fixed, err := robots.Fix(d.File)
 		if err != nil {
@@ -161,7 +161,7 @@ func (o *lintOptions) document(cmd *cobra.Command, name string, dialect robots.D
 func lintOptionsFor(name string) []robots.LintOption {
 	opts := registryLintOptions(crawler.Builtin())
 	if isURL(name) {
-		opts = append(opts, robots.WithLocation(robotsAddress(name)))
+		opts = append(opts, robots.WithLocation(robotsAddress(shown(name))))
 	}
 	return opts
 }

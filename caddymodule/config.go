@@ -136,6 +136,7 @@ func (h *Handler) rules() (enforce.Rules, error) {
 		HTTPClients:         h.HTTPClients,
 		IgnoreUserTriggered: h.UserTriggered != nil && !*h.UserTriggered,
 		Strict:              h.Strict,
+		Signals:             h.Signals,
 	}
 	if h.ExemptPaths == nil {
 		r.ExemptPaths = []string{"/.well-known/*"}

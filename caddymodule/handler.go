@@ -118,6 +118,21 @@ type Handler struct {
 	// X-Robots-Tag headers by file pattern. All that match are sent.
 	XRobotsTag []headers.Rule `json:"x_robots_tag,omitempty"`
 
+	// Answer paths that a `Noindex:` line of robots.txt matches with
+	// `X-Robots-Tag: noindex`. No crawler obeys these lines themselves any
+	// longer. A crawler's own group speaks to that crawler, the group for all
+	// to everybody else.
+	NoindexLines bool `json:"noindex_lines,omitempty"`
+
+	// Send the robots meta tags in the head of HTML documents as X-Robots-Tag
+	// too, for readers that look at headers only. The head is looked at in the
+	// first 64 KB, through gzip and zstd; the body is not changed.
+	MetaRobots bool `json:"meta_robots,omitempty"`
+
+	// Send the Content-Signal and Content-Usage lines of the crawler's group
+	// as header fields, and License lines as `Link: <…>; rel="license"`.
+	Signals bool `json:"signals,omitempty"`
+
 	running atomic.Pointer[running]
 	source  enforce.Source
 	limiter throttle.Limiter
@@ -199,14 +214,15 @@ func (h *Handler) crawler(w http.ResponseWriter, r *http.Request, now *running, 
 
 // next passes a request on, with the headers that its path asks for.
 func (h *Handler) next(w http.ResponseWriter, r *http.Request, target string, d *enforce.Decision, next caddyhttp.Handler) error {
-	if h.tags == nil {
+	match, spoken := h.tags.Match(target), h.spoken(target, d)
+	if match.Empty() && spoken.empty() && !h.tags.NeedsResponse() && !h.MetaRobots {
 		return next.ServeHTTP(w, r)
 	}
-	match := h.tags.Match(target)
-	if match.Empty() && !h.tags.NeedsResponse() {
-		return next.ServeHTTP(w, r)
+	t := h.newTagWriter(w, r, target, match, spoken, d)
+	if err := next.ServeHTTP(t, r); err != nil {
+		return err
 	}
-	return next.ServeHTTP(newTagWriter(w, match, d), r)
+	return t.finish()
 }
 
 // originalTarget returns the request target as the client sent it, before any

@@ -35,6 +35,7 @@ func provisioned(t testing.TB, h *Handler) *Handler {
 	if err := h.Provision(ctx); err != nil {
 		t.Fatal(err)
 	}
+	h.running.Load().Policies().Get(ctx, enforce.Origin{}, time.Now())
 	t.Cleanup(func() {
 		if err := h.Cleanup(); err != nil {
 			t.Error(err)
@@ -47,9 +48,11 @@ func provisioned(t testing.TB, h *Handler) *Handler {
 // page is a handler that writes a small page.
 var page = caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
 	w.Header()["Content-Type"] = textPlain
-	_, err := w.Write([]byte("hello"))
+	_, err := w.Write(hello)
 	return err
 })
+
+var hello = []byte("hello")
 
 // request is a request as a Caddy server hands it to handlers.
 func request(ua, target string) *http.Request {

@@ -63,6 +63,8 @@ type Request struct {
 type Decision struct {
 	Action Action
 	Reason Reason
+	// Policy is what the decision was made by; nil while there is none.
+	Policy *Policy
 	// Agent is whom the decision is about: of several crawlers that a
 	// User-Agent names, the one that decided. Its Class is crawler.Person
 	// where there is none.

@@ -117,6 +117,7 @@ func (e *Engine) Decide(ctx context.Context, r *Request, d *Decision) {
 	if j.views != nil {
 		e.views.Put(j.views)
 	}
+	d.Policy = j.policy
 	if d.Action == Pass && d.Terms != nil && !r.Paced {
 		e.throttle(ctx, r, d)
 	}

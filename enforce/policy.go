@@ -6,6 +6,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -18,6 +19,7 @@ type Policy struct {
 	matcher *crawler.Matcher
 	plans   []plan // by crawler.Crawler.Index
 	terms   map[*robots.Group]*throttle.Terms
+	signals map[*robots.Group]*headers.Signals // nil unless wanted
 
 	state   Outcome // Loaded, Missing, NotRobots or Failed
 	body    []byte
@@ -49,6 +51,9 @@ func (r *compiledRules) compile(body []byte) *Policy {
 		if g := p.file.Named(t); g != nil && p.terms[g] == nil {
 			p.terms[g] = r.terms(g)
 		}
+	}
+	if r.Signals {
+		p.compileSignals()
 	}
 	p.plans = make([]plan, r.Registry.Len())
 	for row := range r.Registry.All() {

@@ -31,6 +31,8 @@ type Rules struct {
 	// IgnoreUserTriggered frees fetchers that act on a person's request from
 	// the group for all crawlers.
 	IgnoreUserTriggered bool
+	// Signals makes Policy.Signals ready.
+	Signals bool
 	// Strict holds every crawler to everything, whatever its operator
 	// documents.
 	Strict bool

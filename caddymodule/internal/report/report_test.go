@@ -52,9 +52,9 @@ func TestExcerpt(t *testing.T) {
 		{"beyond a line", "a", 5, 9, "a[ ]"},
 		{"wide characters before it", "日本: /a", 8, 10, "日本: [/a]"},
 		{"escapes before it", "\x1b: /a", 3, 5, `\x1b: [/a]`},
-		{"a long line", "a" + long, 0, 1, "[a]" + strings.Repeat("x", 99) + "…"},
-		{"far into a long line", long + "FOUND" + long, 500, 505, "…" + strings.Repeat("x", 30) + "[FOUND]" + strings.Repeat("x", 64) + "…"},
-		{"more than is shown", long, 0, 500, "[" + strings.Repeat("x", 100) + "]…"},
+		{"a long line", "a" + long, 0, 1, "[a]" + strings.Repeat("x", maxColumns-1) + "…"},
+		{"far into a long line", long + "FOUND" + long, 500, 505, "…" + strings.Repeat("x", columnsBefore) + "[FOUND]" + strings.Repeat("x", maxColumns-columnsBefore-len("…FOUND")+2) + "…"},
+		{"more than is shown", long, 0, 500, "[" + strings.Repeat("x", maxColumns) + "]…"},
 	} {
 		e := newExcerpt(tt.raw, tt.from, tt.to)
 		text := e.text + " "

@@ -46,10 +46,11 @@ func visibleRune(s string) (text string, size, columns int) {
 	return s[:size], size, 1
 }
 
-// The part of a long line that is shown.
+// The part of a long line that is shown: with its number, what a terminal of 80
+// columns has on one line.
 const (
-	maxColumns    = 100
-	columnsBefore = 30 // what is shown before the mark of a long line
+	maxColumns    = 69
+	columnsBefore = 20 // before the mark of a long line
 )
 
 // excerpt is the part of a line that is shown, and where its mark is.

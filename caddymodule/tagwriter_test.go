@@ -1,0 +1,277 @@
+package caddymodule
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/caddy-robots/caddy-robots/headers"
+)
+
+// tagged makes x_robots_tag rules of lines.
+func tagged(t testing.TB, lines ...string) (rules []headers.Rule) {
+	t.Helper()
+	for _, l := range lines {
+		r, err := headers.ParseRule(strings.Fields(l))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules = append(rules, r)
+	}
+	return rules
+}
+
+// answering serves one request through a handler, before one that answers.
+func answering(t testing.TB, h *Handler, r *http.Request, f func(w http.ResponseWriter)) *httptest.ResponseRecorder {
+	t.Helper()
+	w := httptest.NewRecorder()
+	err := h.ServeHTTP(w, r, caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error { f(w); return nil }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+const html = "<!doctype html><html><head><title>x</title><meta name=\"robots\" content=\"noindex\"><meta name=googlebot content='nosnippet'></head><body>text</body></html>"
+
+func gzipped(s string) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = io.WriteString(w, s)
+	w.Close()
+	return b.Bytes()
+}
+
+func zstded(s string) []byte {
+	w, _ := zstd.NewWriter(nil)
+	defer w.Close()
+	return w.EncodeAll([]byte(s), nil)
+}
+
+func TestWhichResponsesAreTagged(t *testing.T) {
+	h := provisioned(t, &Handler{XRobotsTag: tagged(t, "*.pdf noindex", "type image/* noimageindex", "status 404 noarchive", "type text/plain nosnippet")})
+	for _, tt := range []struct {
+		name, path string
+		answer     func(w http.ResponseWriter)
+		want       string
+	}{
+		{"by name", "/a.pdf", func(w http.ResponseWriter) { w.Header().Set("Content-Type", "application/pdf"); fmt.Fprint(w, "%PDF") }, "noindex"},
+		{"not by name", "/a.html", func(w http.ResponseWriter) { fmt.Fprint(w, "<html>") }, ""},
+		{"by type", "/a", func(w http.ResponseWriter) { w.Header().Set("Content-Type", "image/png"); w.WriteHeader(200) }, "noimageindex"},
+		{"by the type that shows in the body", "/a", func(w http.ResponseWriter) { w.WriteHeader(200); fmt.Fprint(w, "\x89PNG\x0d\x0a\x1a\x0a") }, "noimageindex"},
+		{"also without WriteHeader", "/a", func(w http.ResponseWriter) { fmt.Fprint(w, "plain words") }, "nosnippet"},
+		{"by status", "/a", func(w http.ResponseWriter) { http.Error(w, "none", 404) }, "noarchive, nosnippet"},
+		{"with the upstream's own", "/a.pdf", func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "application/pdf")
+			w.Header().Set("X-Robots-Tag", "nofollow")
+			w.WriteHeader(200)
+		}, "nofollow|noindex"},
+		{"a 304 keeps what it has", "/a.pdf", func(w http.ResponseWriter) { w.WriteHeader(304) }, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := answering(t, h, request(chrome, tt.path), tt.answer)
+			if got := strings.Join(w.Header()["X-Robots-Tag"], "|"); got != tt.want {
+				t.Errorf("X-Robots-Tag %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestInformationalResponsesPass(t *testing.T) {
+	h := provisioned(t, &Handler{XRobotsTag: tagged(t, "* noindex")})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.RequestURI = "/x"
+		_ = h.ServeHTTP(w, request(chrome, "/x"), caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
+			w.Header().Set("Link", "</style.css>; rel=preload")
+			w.WriteHeader(http.StatusEarlyHints)
+			w.WriteHeader(http.StatusOK)
+			_, err := io.WriteString(w, "hello")
+			return err
+		}))
+	}))
+	defer server.Close()
+	resp, err := http.Get(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, _ := io.ReadAll(resp.Body)
+	if resp.StatusCode != 200 || string(body) != "hello" || resp.Header.Get("X-Robots-Tag") != "noindex" {
+		t.Errorf("status %d, %q, %v", resp.StatusCode, body, resp.Header)
+	}
+}
+
+func TestMetaRobotsGoOutAsHeader(t *testing.T) {
+	h := provisioned(t, &Handler{MetaRobots: true})
+	const both = "noindex|googlebot: nosnippet"
+	for _, tt := range []struct {
+		name   string
+		header http.Header
+		body   []byte
+		want   string
+		method string
+	}{
+		{name: "html", header: http.Header{"Content-Type": {"text/html; charset=utf-8"}}, body: []byte(html), want: both},
+		{name: "html that shows as such", header: http.Header{}, body: []byte(html), want: both},
+		{name: "gzip", header: http.Header{"Content-Type": {"text/html"}, "Content-Encoding": {"gzip"}}, body: gzipped(html), want: both},
+		{name: "zstd", header: http.Header{"Content-Type": {"text/html"}, "Content-Encoding": {"zstd"}}, body: zstded(html), want: both},
+		{name: "an encoding that is not known", header: http.Header{"Content-Type": {"text/html"}, "Content-Encoding": {"br"}}, body: []byte(html), want: ""},
+		{name: "broken gzip", header: http.Header{"Content-Type": {"text/html"}, "Content-Encoding": {"gzip"}}, body: []byte(html), want: ""},
+		{name: "not html", header: http.Header{"Content-Type": {"text/plain"}}, body: []byte(html), want: ""},
+		{name: "in the body", header: http.Header{"Content-Type": {"text/html"}}, body: []byte("<body>" + html), want: ""},
+		{name: "too late", header: http.Header{"Content-Type": {"text/html"}}, body: []byte("<head><!--" + strings.Repeat("x", headers.MaxHead) + "-->" + html), want: ""},
+		{name: "more than is looked at", header: http.Header{"Content-Type": {"text/html"}}, body: []byte(html + strings.Repeat("more ", 50_000)), want: both},
+		{name: "POST", method: http.MethodPost, header: http.Header{"Content-Type": {"text/html"}}, body: []byte(html), want: ""},
+		{name: "empty", header: http.Header{"Content-Type": {"text/html"}}, want: ""},
+	} {
+		for _, piece := range []int{1 << 20, 1000, 7} {
+			t.Run(fmt.Sprintf("%s in pieces of %d", tt.name, piece), func(t *testing.T) {
+				r := request(chrome, "/x")
+				if tt.method != "" {
+					r.Method = tt.method
+				}
+				w := answering(t, h, r, func(w http.ResponseWriter) {
+					for k, v := range tt.header {
+						w.Header()[k] = v
+					}
+					w.WriteHeader(200)
+					for body := tt.body; len(body) > 0; body = body[min(len(body), piece):] {
+						if n, err := w.Write(body[:min(len(body), piece)]); err != nil || n != min(len(body), piece) {
+							t.Fatalf("Write = %d, %v", n, err)
+						}
+					}
+				})
+				if got := strings.Join(w.Header()["X-Robots-Tag"], "|"); got != tt.want {
+					t.Errorf("X-Robots-Tag %q, want %q", got, tt.want)
+				}
+				if !bytes.Equal(w.Body.Bytes(), tt.body) {
+					t.Errorf("the body was changed: %d octets, want %d", w.Body.Len(), len(tt.body))
+				}
+			})
+		}
+	}
+}
+
+func TestMetaRobotsThroughReadFrom(t *testing.T) {
+	h := provisioned(t, &Handler{MetaRobots: true})
+	body := html + strings.Repeat("more ", 50_000)
+	w := answering(t, h, request(chrome, "/x"), func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", "text/html")
+		if n, err := io.Copy(w, struct{ io.Reader }{strings.NewReader(body)}); err != nil || n != int64(len(body)) {
+			t.Errorf("Copy = %d, %v", n, err)
+		}
+	})
+	if w.Header()["X-Robots-Tag"] == nil || w.Body.String() != body {
+		t.Errorf("%v, %d octets", w.Header(), w.Body.Len())
+	}
+}
+
+// A flush lets go of what is held.
+func TestMetaRobotsKeepNoStreamWaiting(t *testing.T) {
+	h := provisioned(t, &Handler{MetaRobots: true})
+	answering(t, h, request(chrome, "/x"), func(w http.ResponseWriter) {
+		rec := w.(*tagWriter).ResponseWriter.(*httptest.ResponseRecorder)
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<head><title>wait")
+		if rec.Body.Len() != 0 {
+			t.Error("nothing was held: this tests nothing")
+		}
+		if err := http.NewResponseController(w).Flush(); err != nil {
+			t.Fatal(err)
+		}
+		if rec.Body.String() != "<head><title>wait" || !rec.Flushed {
+			t.Errorf("after a flush the client has %q", rec.Body.String())
+		}
+	})
+}
+
+func TestNoindexLinesComeBackToLife(t *testing.T) {
+	const file = "User-agent: *\nNoindex: /drafts/\nDisallow: /private/\n\nUser-agent: Googlebot\nNoindex: /for-google/\n"
+	h := provisioned(t, &Handler{Source: &Source{Kind: fromInline, Text: file}, NoindexLines: true})
+	off := provisioned(t, &Handler{Source: &Source{Kind: fromInline, Text: file}})
+	for _, tt := range []struct{ ua, path, want string }{
+		{chrome, "/drafts/x", "noindex"},
+		{"CCBot/2.0", "/drafts/x", "noindex"},
+		{googlebot, "/drafts/x", ""},
+		{googlebot, "/for-google/x", "Googlebot: noindex"},
+		{"Googlebot-Image/1.0", "/for-google/x", "Googlebot: noindex"},
+		{chrome, "/for-google/x", ""},
+		{chrome, "/%64rafts/x", "noindex"},
+		{chrome, "/x", ""},
+	} {
+		if got := serve(t, h, request(tt.ua, tt.path)).Header().Get("X-Robots-Tag"); got != tt.want {
+			t.Errorf("%s for %.30s: %q, want %q", tt.path, tt.ua, got, tt.want)
+		}
+		if got := serve(t, off, request(tt.ua, tt.path)).Header().Get("X-Robots-Tag"); got != "" {
+			t.Errorf("switched off, %s has %q", tt.path, got)
+		}
+	}
+}
+
+func TestSignalsHaveAHeaderForm(t *testing.T) {
+	const file = "License: https://example.com/license.xml\nUser-agent: *\nContent-Signal: search=yes, ai-train=no\nContent-Usage: train-ai=n\n\nUser-agent: GPTBot\nContent-Signal: ai-train=yes\nDisallow:\n"
+	h := provisioned(t, &Handler{Source: &Source{Kind: fromInline, Text: file}, Signals: true})
+	for _, tt := range []struct{ ua, signal, usage string }{
+		{chrome, "search=yes, ai-train=no", "train-ai=n"},
+		{gptbot, "ai-train=yes", ""},
+	} {
+		got := serve(t, h, request(tt.ua, "/x")).Header()
+		if got.Get("Content-Signal") != tt.signal || got.Get("Content-Usage") != tt.usage || got.Get("Link") != `<https://example.com/license.xml>; rel="license"` {
+			t.Errorf("%.30s: %v", tt.ua, got)
+		}
+	}
+}
+
+func BenchmarkTags(b *testing.B) {
+	for _, n := range []int{0, 1, 20, 500} {
+		var lines []string
+		for i := range n {
+			lines = append(lines, fmt.Sprintf("*.ext%d noindex", i))
+		}
+		h := provisioned(b, &Handler{Source: &Source{Kind: fromInline, Text: inline}, XRobotsTag: tagged(b, lines...)})
+		for _, path := range []string{"/articles/some-article.html", "/articles/some-article.ext0"} {
+			b.Run(fmt.Sprintf("rules=%d/%s", n, path[len(path)-4:]), func(b *testing.B) {
+				benchmarkPage(b, h, path, page)
+			})
+		}
+	}
+}
+
+// BenchmarkMetaRobots serves a document of 100 KB.
+func BenchmarkMetaRobots(b *testing.B) {
+	document := []byte(strings.Replace(html, "text", strings.Repeat("words and more words ", 5000), 1))
+	serveIt := caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
+		w.Header()["Content-Type"] = []string{"text/html"}
+		_, err := w.Write(document)
+		return err
+	})
+	for _, on := range []bool{false, true} {
+		b.Run(fmt.Sprintf("meta_robots=%v", on), func(b *testing.B) {
+			h := provisioned(b, &Handler{Source: &Source{Kind: fromInline, Text: inline}, MetaRobots: on})
+			b.SetBytes(int64(len(document)))
+			benchmarkPage(b, h, "/x", serveIt)
+		})
+	}
+}
+
+func benchmarkPage(b *testing.B, h *Handler, path string, page caddyhttp.Handler) {
+	r := httptest.NewRequest(http.MethodGet, path, nil)
+	r.Header["User-Agent"] = []string{chrome}
+	w := discard{make(http.Header)}
+	serve(b, h, request(chrome, path))
+	b.ReportAllocs()
+	for b.Loop() {
+		clear(w.header)
+		if err := h.ServeHTTP(w, r, page); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
