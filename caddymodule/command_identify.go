@@ -4,12 +4,13 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"io"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -25,7 +26,7 @@ type identifyOptions struct {
 func identifyCommand() *cobra.Command {
 	var o identifyOptions
 	cmd := &cobra.Command{
-		Use:   "identify [--robots <file|url>] [--json] [--measure] <user-agent>...|-",
+		Use:   "identify [--robots <file|url>] [--registry <file>] [--json] [--measure] <user-agent>...|-",
 		Short: "Tells which crawler sends a User-Agent, and why",
 		Long: `
 Tells for each User-Agent which crawlers it names, or that it is a person's:
@@ -34,18 +35,20 @@ to, and the part of the User-Agent that decided, with the reason.
 
 With - the User-Agents come from standard input, one a line, up to a TAB where
 there is one. With --robots the tokens that a robots.txt names count as well,
-and the group that binds each crawler is named.
+and the group that binds each crawler is named; with --registry so do the
+crawlers of a file such as the subdirective registry takes.
 
---measure prints how many of them are of each class, in place of each alone.`,
+--measure prints how many of them are of each class and purpose, in place of
+each alone.`,
 		Example: `  caddy robots identify "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)"
   cut -d'"' -f6 access.log | sort -u | caddy robots identify --measure -`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: run(func(cmd *cobra.Command, args []string) (int, error) { return 0, o.identify(cmd, args) }),
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.robots, "robots", "r", "", "robots.txt whose tokens count as well: a file or a URL")
-	f.BoolVar(&o.json, "json", false, "print one JSON object a line")
-	f.BoolVar(&o.measure, "measure", false, "print the share of each class")
+	f.StringVarP(&o.robots, "robots", "r", "", "robots.txt whose tokens count as well: a file, a URL, or - for standard input")
+	f.BoolVar(&o.json, "json", false, "print JSON, an object a line")
+	f.BoolVar(&o.measure, "measure", false, "print the number and share of each class and purpose")
 	addRuleFlags(cmd, &o.rules)
 	return cmd
 }
@@ -57,85 +60,81 @@ func addRuleFlags(cmd *cobra.Command, rules *enforce.Rules) {
 	f.BoolVar(&rules.HTTPClients, "http-clients", false, "hold HTTP libraries to the group for all, as http_clients on does")
 	f.BoolVar(&rules.IgnoreUserTriggered, "no-user-triggered", false, "free user-triggered fetchers from the group for all, as user_triggered off does")
 	f.BoolVar(&rules.Strict, "strict", false, "hold every crawler to everything, as strict on does")
+	f.Var(&registryFlag{registry: &rules.Registry}, "registry", "file of crawlers that are known as well, as registry does")
 }
 
-// identified is what identify prints of one User-Agent.
-type identified struct {
-	UserAgent string               `json:"user_agent"`
-	Class     string               `json:"class"`
-	Crawlers  []identifiedCrawler  `json:"crawlers,omitempty"`
-	Browser   *crawler.Description `json:"browser,omitempty"`
+// registryFlag is the value of a flag that names a registry file.
+type registryFlag struct {
+	path     string
+	registry **crawler.Registry
 }
 
-// identifiedCrawler is one crawler of it.
-type identifiedCrawler struct {
-	Crawler  string   `json:"crawler"`
-	Class    string   `json:"class"`
-	Operator string   `json:"operator,omitempty"`
-	Purpose  string   `json:"purpose,omitempty"`
-	Tokens   []string `json:"tokens"`
-	HeldTo   string   `json:"held_to"`
-	Evidence string   `json:"evidence,omitempty"`
-	Start    int      `json:"start"`
-	End      int      `json:"end"`
-	Reason   string   `json:"reason"`
+func (f *registryFlag) String() string { return f.path }
+func (f *registryFlag) Type() string   { return "file" }
+
+// Set reads the file.
+func (f *registryFlag) Set(path string) (err error) {
+	f.path = path
+	*f.registry, err = (&registryFile{path: path}).read(nil)
+	return err
 }
 
 // identify does the command's work. An error is all that can go wrong.
 func (o *identifyOptions) identify(cmd *cobra.Command, args []string) error {
-	policy, matcher, err := o.policy(cmd.Context())
-	if err != nil {
-		return err
-	}
-	list := io.Reader(strings.NewReader(strings.Join(args, "\n")))
+	list := argumentList(args)
 	if len(args) == 1 && args[0] == "-" {
-		list = cmd.InOrStdin()
+		if list = cmd.InOrStdin(); o.robots == "-" {
+			return errors.New("standard input can be the list or the robots.txt, not both")
+		}
 	}
-	if o.measure {
-		m, err := matcher.MeasureList(list, nil)
-		if err != nil {
-			return err
-		}
-		if o.json {
-			return json.NewEncoder(cmd.OutOrStdout()).Encode(measured(&m))
-		}
-		_, err = fmt.Fprintln(cmd.OutOrStdout(), strings.TrimRight(m.String(), "\n"))
+	policy, matcher, err := o.policy(cmd.Context(), cmd.InOrStdin())
+	if err != nil {
 		return err
 	}
 	out := bufio.NewWriter(cmd.OutOrStdout())
-	_, err = matcher.MeasureList(list, func(ua string, id *crawler.Identity) {
-		found := o.describe(policy, ua, id)
-		if o.json {
-			_ = json.NewEncoder(out).Encode(found) // Flush tells
-			return
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	var each func(string, *crawler.Identity)
+	if !o.measure {
+		each = func(ua string, id *crawler.Identity) {
+			found := o.describe(policy, matcher, ua, id)
+			if o.json {
+				_ = enc.Encode(found) // Flush tells
+				return
+			}
+			found.write(out)
 		}
-		found.write(out)
-	})
-	if err != nil {
-		return err
 	}
-	return out.Flush()
+	sum, err := matcher.MeasureList(list, each)
+	switch {
+	case err != nil || !o.measure:
+	case o.json:
+		_ = enc.Encode(newMeasured(&sum))
+	default:
+		newMeasured(&sum).write(out)
+	}
+	return errors.Join(err, out.Flush())
 }
 
-// measured is a Measure as JSON.
-func measured(m *crawler.Measure) map[string]any {
-	classes, purposes := make(map[string]int), make(map[string]int)
-	for class, n := range m.Classes {
-		classes[crawler.Class(class).String()] = n
+// argumentList makes a list of User-Agents of arguments. What ends a line, or
+// a User-Agent in it, can't be in a field of a request and stands for a blank.
+func argumentList(args []string) io.Reader {
+	var b strings.Builder
+	oneLine := strings.NewReplacer("\t", " ", "\n", " ", "\r", " ")
+	for _, a := range args {
+		b.WriteString(oneLine.Replace(a))
+		b.WriteByte('\n')
 	}
-	for purpose, n := range m.Purpose {
-		purposes[string(purpose)] = n
-	}
-	return map[string]any{"total": m.Total, "classes": classes, "purposes": purposes}
+	return strings.NewReader(b.String())
 }
 
 // policy is that of --robots, or of an empty file, and what tells crawlers
 // apart under it.
-func (o *identifyOptions) policy(ctx context.Context) (*enforce.Policy, *crawler.Matcher, error) {
+func (o *identifyOptions) policy(ctx context.Context, stdin io.Reader) (*enforce.Policy, *crawler.Matcher, error) {
 	var body []byte
 	if o.robots != "" {
 		var err error
-		if body, err = readRobots(ctx, o.robots, strings.NewReader("")); err != nil {
+		if body, err = readRobots(ctx, o.robots, stdin); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -149,85 +148,51 @@ func (o *identifyOptions) policy(ctx context.Context) (*enforce.Policy, *crawler
 	return policy, engine.Matcher(ctx, enforce.Origin{}, now), nil
 }
 
-func (o *identifyOptions) describe(policy *enforce.Policy, ua string, id *crawler.Identity) *identified {
+// describe tells what was found out about a User-Agent.
+func (o *identifyOptions) describe(policy *enforce.Policy, m *crawler.Matcher, ua string, id *crawler.Identity) *identified {
 	found := &identified{UserAgent: ua, Class: id.Class().String()}
+	for i := range id.Len() {
+		found.Crawlers = append(found.Crawlers, o.crawler(policy, ua, id.At(i)))
+	}
 	if id.Len() == 0 {
 		d := crawler.Describe(ua)
 		found.Browser = &d
-	}
-	for i := range id.Len() {
-		a := id.At(i)
-		c := identifiedCrawler{Crawler: a.Token, Class: a.Class.String(), Tokens: []string{a.Token}, Start: a.Start, End: a.End, Reason: a.Reason.String()}
-		if a.End <= len(ua) {
-			c.Evidence = ua[a.Start:a.End]
+		for _, w := range m.Explain(ua).Words {
+			found.Words = append(found.Words, evidence{w.Text, w.Start, w.End, w.Says})
 		}
-		if a.Crawler != nil {
-			c.Crawler, c.Operator, c.Purpose, c.Tokens = a.Crawler.Name, a.Crawler.Operator, string(a.Crawler.Purpose), a.Crawler.Robots
-		}
-		c.HeldTo = o.heldTo(policy, a)
-		found.Crawlers = append(found.Crawlers, c)
 	}
 	return found
 }
 
-// heldTo says which group binds a crawler: that of the file at hand, or which
-// one would.
-func (o *identifyOptions) heldTo(policy *enforce.Policy, a *crawler.Agent) string {
-	if o.robots != "" {
-		if g := policy.Group(a); g != nil {
-			return fmt.Sprintf("group %s, line %d", g.Token(), g.Line())
-		}
-		return "nothing"
+// crawler tells what was found out about one of the crawlers of a User-Agent.
+func (o *identifyOptions) crawler(policy *enforce.Policy, ua string, a *crawler.Agent) identifiedCrawler {
+	c := identifiedCrawler{
+		Crawler: a.Token, Class: a.Class.String(), Tokens: []string{a.Token},
+		evidence: evidence{ua[min(a.Start, len(ua)):min(a.End, len(ua))], a.Start, a.End, a.Reason.String()},
 	}
-	switch {
-	case a.Token == "" && !o.rules.BoundByStar(a.Class, a.Crawler):
-		return "nothing"
-	case a.Token == "":
+	if row := a.Crawler; row != nil {
+		c.Crawler, c.Operator, c.Purpose, c.Tokens = row.Name, row.Operator, string(row.Purpose), row.Robots
+	}
+	if o.robots == "" {
+		c.HeldTo = wouldHold(&o.rules, a)
+	} else if g := policy.Group(a); g != nil {
+		c.Group, c.GroupLine = g.Token(), g.Line()
+	}
+	return c
+}
+
+// wouldHold says which group of a robots.txt would bind a crawler.
+func wouldHold(rules *enforce.Rules, a *crawler.Agent) string {
+	switch star := rules.BoundByStar(a.Class, a.Crawler); {
+	case a.Token == "" && star:
 		return "*"
-	case o.rules.BoundByStar(a.Class, a.Crawler):
+	case a.Token == "":
+		return "nothing"
+	case star:
 		return "its own group, else *"
 	default:
 		return "its own group"
 	}
 }
 
-// write prints it for people.
-func (f *identified) write(w io.Writer) {
-	fmt.Fprintf(w, "%s\n", f.UserAgent)
-	if f.Browser != nil {
-		fmt.Fprintf(w, "    person: %s\n", browserWords(f.Browser))
-	}
-	for _, c := range f.Crawlers {
-		fmt.Fprintf(w, "    %s: %s", c.Class, nameless(c.Crawler))
-		for _, fact := range []string{c.Operator, c.Purpose} {
-			if fact != "" {
-				fmt.Fprintf(w, ", %s", fact)
-			}
-		}
-		fmt.Fprintf(w, "\n        tokens   %s\n        held to  %s\n", strings.Join(c.Tokens, ", "), c.HeldTo)
-		fmt.Fprintf(w, "        because  %q at %d-%d: %s\n", c.Evidence, c.Start, c.End, c.Reason)
-	}
-}
-
-// browserWords tells what a person's User-Agent claims.
-func browserWords(d *crawler.Description) string {
-	words := strings.TrimSpace(d.Browser + " " + d.BrowserVersion)
-	if words == "" {
-		words = "no browser that is known"
-	}
-	if d.OS != "" {
-		words += " on " + d.OS
-	}
-	if d.Mobile {
-		words += ", mobile"
-	}
-	return words
-}
-
-// nameless gives a crawler without a token a name.
-func nameless(token string) string {
-	if token == "" {
-		return "(no User-Agent)"
-	}
-	return token
-}
+var _ pflag.Value = (*registryFlag)(nil)

@@ -3,6 +3,8 @@ package caddymodule
 import (
 	"bytes"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -53,17 +55,58 @@ func TestIdentifyReadsLists(t *testing.T) {
 	}
 	var measure struct {
 		Total   int
-		Classes map[string]int
+		Classes map[string]share
 	}
-	if err := json.Unmarshal([]byte(identifyWith(t, list, "--measure", "--json", "-")), &measure); err != nil || measure.Total != 3 || measure.Classes["library"] != 1 {
+	if err := json.Unmarshal([]byte(identifyWith(t, list, "--measure", "--json", "-")), &measure); err != nil || measure.Total != 3 || measure.Classes["library"] != (share{1, 100. / 3}) {
 		t.Errorf("--measure --json: %+v, %v", measure, err)
+	}
+	if got := identifyWith(t, list, "--measure", "-"); !strings.Contains(got, "not a person's          2   66.667 %") {
+		t.Errorf("--measure: %s", got)
 	}
 	lines := strings.Split(strings.TrimSpace(identifyWith(t, list, "--json", "-")), "\n")
 	if len(lines) != 3 {
 		t.Fatalf("%d lines for three User-Agents", len(lines))
 	}
 	var found identified
-	if err := json.Unmarshal([]byte(lines[0]), &found); err != nil || found.UserAgent != gptbot || len(found.Crawlers) != 1 || found.Crawlers[0].Evidence != "GPTBot" {
+	if err := json.Unmarshal([]byte(lines[0]), &found); err != nil || found.UserAgent != gptbot || len(found.Crawlers) != 1 || found.Crawlers[0].Text != "GPTBot" {
 		t.Errorf("%s: %v", lines[0], err)
+	}
+}
+
+// What clients made up reaches neither the terminal nor another line.
+func TestIdentifyMakesUserAgentsVisible(t *testing.T) {
+	got := identifyWith(t, "", "Evil\x1b[2JBot/1.0\n    person: nobody")
+	if strings.ContainsAny(got, "\x1b") || strings.Contains(got, "\n    person") || !strings.Contains(got, `\x1b[2J`) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestIdentifyKnowsTheCrawlersOfARegistryFile(t *testing.T) {
+	const ua = "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/130.0 OneThing/1.0"
+	file := filepath.Join(t.TempDir(), "crawlers.jsonl")
+	if err := os.WriteFile(file, []byte(`{"name": "Thing", "operator": "Us", "purpose": "archive", "user_agents": ["OneThing"], "robots": ["Thing", "Any"]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := identifyWith(t, "", ua); !strings.Contains(got, "person: Firefox 130.0 on Linux x86_64") || !strings.Contains(got, `"Firefox" at`) {
+		t.Errorf("without the file:\n%s", got)
+	}
+	got := identifyWith(t, "", "--registry", file, ua)
+	for _, want := range []string{"crawler: Thing, Us, archive", "tokens   Thing, Any", `"OneThing" at`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("with the file, lacks %q:\n%s", want, got)
+		}
+	}
+}
+
+func TestIdentifyReadsTheRobotsFromStandardInput(t *testing.T) {
+	got := identifyWith(t, "User-agent: Thing9\nDisallow: /\n", "--robots", "-", "Thing9/1.0")
+	if !strings.Contains(got, "held to  group Thing9, line 1") {
+		t.Error(got)
+	}
+	cmd := identifyCommand()
+	cmd.SetArgs([]string{"--robots", "-", "-"})
+	cmd.SetErr(new(bytes.Buffer))
+	if err := cmd.Execute(); err == nil || !strings.Contains(err.Error(), "not both") {
+		t.Errorf("both from standard input: %v", err)
 	}
 }

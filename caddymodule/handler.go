@@ -133,17 +133,15 @@ type Handler struct {
 	// as header fields, and License lines as `Link: <…>; rel="license"`.
 	Signals bool `json:"signals,omitempty"`
 
-	running   atomic.Pointer[running]
-	replacing sync.Mutex // held while running is replaced
-	ended     bool
-	source    enforce.Source
-	limiter   throttle.Limiter
-	copies    *enforce.Copies
-	monitor   bool
-	tags      *headers.Rules
-	fleet     *pooledFleet // nil without one
-	log       *zap.Logger
-	cleanup   []func() error
+	running atomic.Pointer[running]
+	source  enforce.Source
+	limiter throttle.Limiter
+	copies  *enforce.Copies
+	monitor bool
+	tags    *headers.Rules
+	fleet   *pooledFleet // nil without one
+	log     *zap.Logger
+	cleanup []func() error
 }
 
 // CaddyModule returns the Caddy module information.

@@ -183,7 +183,7 @@ func TestMatcherGoesByTheRegistryWithoutAHandler(t *testing.T) {
 			t.Errorf("%+v matches %.50s: %v, %v", tt.m, tt.ua, got, err)
 		}
 	}
-	for _, m := range []MatchRobots{{Class: []string{"robot"}}, {Purpose: []string{"world-domination"}}} {
+	for _, m := range []MatchRobots{{Class: []string{"robot"}}, {Purpose: []string{"ai-trainig"}}, {Purpose: []string{"World domination"}}} {
 		if err := m.Provision(caddy.Context{}); err == nil {
 			t.Errorf("%+v is taken", m)
 		}

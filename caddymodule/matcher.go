@@ -10,6 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
@@ -26,7 +27,8 @@ type MatchRobots struct {
 	// Names in the registry, or tokens.
 	Crawler []string `json:"crawler,omitempty"`
 
-	// What they crawl for: search, ai-training, ai-search, seo, archive, …
+	// What they crawl for: search, ai-training, ai-search, seo, archive, …;
+	// or a purpose that the configuration of a robots handler gives.
 	Purpose []string `json:"purpose,omitempty"`
 
 	// What they are: crawler, named, self-declared, user-triggered, offline
@@ -93,10 +95,18 @@ func (m *MatchRobots) field(d *caddyfile.Dispenser) error {
 }
 
 // Provision makes the matcher ready.
-func (m *MatchRobots) Provision(caddy.Context) error {
+func (m *MatchRobots) Provision(ctx caddy.Context) error {
+	if err := m.validate(); err != nil {
+		return err
+	}
+	for _, p := range m.Purpose {
+		if !slices.Contains(purposes(), p) {
+			ctx.Logger().Warn("no crawler of the built-in registry has this purpose: only a robots handler on the way finds one", zap.String("purpose", p))
+		}
+	}
 	m.base = crawler.Builtin().Matcher(nil)
 	m.cache = crawler.NewCache(matcherIdentities)
-	return m.validate()
+	return nil
 }
 
 // matcherIdentities is how many User-Agents a matcher remembers.
@@ -110,8 +120,8 @@ func (m *MatchRobots) validate() error {
 		}
 	}
 	for _, p := range m.Purpose {
-		if known := purposes(); !slices.Contains(known, p) {
-			return fmt.Errorf("purpose %q: want one of %s", p, strings.Join(known, ", "))
+		if err := checkPurpose(p); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -124,6 +134,24 @@ var classNames = func() (names []string) {
 	}
 	return names
 }()
+
+// checkPurpose reports what is probably a slip of the pen: operators may give
+// their crawlers purposes of their own.
+func checkPurpose(purpose string) error {
+	known := purposes()
+	if slices.Contains(known, purpose) {
+		return nil
+	}
+	if strings.Trim(purpose, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || purpose == "" {
+		return fmt.Errorf("purpose %q: want letters in lower case, digits and hyphens, such as %s", purpose, strings.Join(known, ", "))
+	}
+	for _, k := range known {
+		if editDistance(purpose, k) <= len(k)/4 {
+			return fmt.Errorf("purpose %q: did you mean %s?", purpose, k)
+		}
+	}
+	return nil
+}
 
 // purposes are those that rows of the built-in registry have.
 func purposes() []string {

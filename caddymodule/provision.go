@@ -45,7 +45,9 @@ func (pooledCopies) Destruct() error { return nil }
 
 // Provision makes the handler ready. It does no network I/O.
 func (h *Handler) Provision(ctx caddy.Context) error {
-	h.log = ctx.Logger()
+	if h.log == nil {
+		h.log = ctx.Logger()
+	}
 	if err := h.Validate(); err != nil {
 		return err
 	}
@@ -77,36 +79,38 @@ func (h *Handler) provisionEngine(ctx caddy.Context) (err error) {
 	if h.copies, err = h.pooledCopies(); err != nil {
 		return err
 	}
-	registry, err := knownCrawlers(h.registryFile(), h.Crawlers)
+	file := registryFile{path: h.registryPath()}
+	registry, err := file.read(h.Crawlers)
 	if err != nil {
 		return err
 	}
-	h.cleanup = append(h.cleanup, h.end)
-	if err := h.enforce(registry); err != nil {
+	if err := h.start(registry); err != nil {
 		return err
 	}
-	if err := h.watchRegistry(ctx); err != nil {
-		return err
+	if file.path != "" {
+		if err := h.watchRegistry(ctx, &file); err != nil {
+			return err
+		}
 	}
-	file, ok := h.source.(enforce.File)
-	if !ok {
-		return nil
+	if f, ok := h.source.(enforce.File); ok {
+		return h.watchFile(ctx, f, func() {
+			h.running.Load().Policies().Reread(ctx, enforce.Origin{}, time.Now())
+		})
 	}
-	return h.watchFile(ctx, file, func() {
-		h.running.Load().Policies().Reread(ctx, enforce.Origin{}, time.Now())
-	})
+	return nil
 }
 
-// running is what decides and counts, for one registry.
+// running is what decides and counts, for one registry. It is replaced whole,
+// for what it holds goes by the places of crawlers in the registry.
 type running struct {
 	*enforce.Engine
 	outcomes *outcomes
 	observer *observer
 }
 
-// enforce has requests decided with a registry from now on. A source that is
-// at hand is read now.
-func (h *Handler) enforce(registry *crawler.Registry) error {
+// start has requests decided with a registry. A source that is at hand is
+// read now.
+func (h *Handler) start(registry *crawler.Registry) error {
 	rules, err := h.rules()
 	if err != nil {
 		return err
@@ -126,39 +130,33 @@ func (h *Handler) enforce(registry *crawler.Registry) error {
 	if kind := h.kind(); kind == fromFile || kind == fromInline {
 		engine.Policies().Peek(context.Background(), enforce.Origin{}, time.Now())
 	}
-	return h.replace(&running{engine, newOutcomes(registry, h.monitor, h.log), observer})
+	policies.engines.Store(engine, h.kind())
+	h.running.Store(&running{engine, newOutcomes(registry, h.monitor, h.log), observer})
+	h.cleanup = append(h.cleanup, h.end)
+	return nil
 }
 
-// replace puts what decides in place of what did, which ends. After the
-// handler was cleaned up it only ends the new one.
-func (h *Handler) replace(now *running) error {
-	h.replacing.Lock()
-	defer h.replacing.Unlock()
-	if h.ended {
-		return now.end()
+// restart has requests decided with another registry from now on. Requests
+// that are being decided, or held, go on as they began.
+func (h *Handler) restart(registry *crawler.Registry) error {
+	before := h.running.Load()
+	observer := newObserver(h.log, h.kind(), registry)
+	engine, err := before.With(registry, observer)
+	if err != nil {
+		return errors.Join(err, observer.Close())
 	}
-	policies.engines.Store(now.Engine, h.kind())
-	if before := h.running.Swap(now); before != nil {
-		return before.end()
-	}
-	return nil
+	policies.engines.Store(engine, h.kind())
+	h.running.Store(&running{engine, newOutcomes(registry, h.monitor, h.log), observer})
+	policies.engines.Delete(before.Engine)
+	return before.observer.Close()
 }
 
 // end ends what decides. It stays in place, for the requests that are still
 // on their way through an old configuration.
 func (h *Handler) end() error {
-	h.replacing.Lock()
-	defer h.replacing.Unlock()
-	h.ended = true
-	if now := h.running.Load(); now != nil {
-		return now.end()
-	}
-	return nil
-}
-
-func (r *running) end() error {
-	policies.engines.Delete(r.Engine)
-	return errors.Join(r.Close(), r.observer.Close())
+	now := h.running.Load()
+	policies.engines.Delete(now.Engine)
+	return errors.Join(now.Close(), now.observer.Close())
 }
 
 // watchFile calls changed when a file may have changed, until the handler is

@@ -2,15 +2,11 @@ package caddymodule
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
-	"go.uber.org/zap"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
@@ -96,23 +92,8 @@ func tri(name, value string, before crawler.Tri) (crawler.Tri, error) {
 	return before, fmt.Errorf("%s %q: want yes or no", name, value)
 }
 
-// knownCrawlers is the built-in registry with the rows of a file, and those
-// with what the configuration says.
-func knownCrawlers(file string, crawlers []Crawler) (*crawler.Registry, error) {
-	registry := crawler.Builtin()
-	if file != "" {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return nil, fmt.Errorf("registry: %w", err)
-		}
-		rows, err := crawler.ReadRows(data)
-		if err != nil {
-			return nil, fmt.Errorf("registry %s: %w", file, err)
-		}
-		if registry, err = registry.With(rows...); err != nil {
-			return nil, fmt.Errorf("registry %s: %w", file, err)
-		}
-	}
+// withCrawlers is a registry with what the configuration says.
+func withCrawlers(registry *crawler.Registry, crawlers []Crawler) (*crawler.Registry, error) {
 	if len(crawlers) == 0 {
 		return registry, nil
 	}
@@ -120,10 +101,21 @@ func knownCrawlers(file string, crawlers []Crawler) (*crawler.Registry, error) {
 	for i := range crawlers {
 		var err error
 		if rows[i], err = crawlers[i].row(registry); err != nil {
-			return nil, fmt.Errorf("crawler %s: %w", crawlers[i].Name, err)
+			return nil, fmt.Errorf("crawler %q: %w", crawlers[i].Name, err)
 		}
 	}
 	return registry.With(rows...)
+}
+
+// checkCrawlers reports what keeps the crawlers of the configuration so far
+// from going together.
+func (h *Handler) checkCrawlers() error {
+	file := registryFile{path: h.Registry}
+	if strings.Contains(h.Registry, "{") { // a placeholder
+		file.path = ""
+	}
+	_, err := file.read(h.Crawlers)
+	return err
 }
 
 // parseCrawler parses
@@ -143,13 +135,14 @@ func parseCrawler(h *Handler, d *caddyfile.Dispenser) error {
 	if c.Name, err = one(d); err != nil {
 		return err
 	}
+	head := *d // errors about all of it name its first line
 	field := func(f *string) func(*Handler) *string { return func(*Handler) *string { return f } }
 	list := func(f *[]string) func(*Handler) *[]string { return func(*Handler) *[]string { return f } }
 	err = parseBlock(h, d, map[string]subdirective{
-		"user_agents": words(list(&c.UserAgents), nil),
+		"user_agents": words(list(&c.UserAgents), checkUserAgentToken),
 		"robots":      words(list(&c.Robots), nil),
 		"operator":    text(field(&c.Operator)),
-		"purpose":     text(field(&c.Purpose)),
+		"purpose":     then(text(field(&c.Purpose)), func() error { return checkPurpose(c.Purpose) }),
 		"class":       choice(field(&c.Class), "crawler", "user-triggered", "offline", "library"),
 		"star":        choice(field(&c.Star), "yes", "no"),
 		"crawl_delay": choice(field(&c.CrawlDelay), "yes", "no"),
@@ -158,11 +151,32 @@ func parseCrawler(h *Handler, d *caddyfile.Dispenser) error {
 		return err
 	}
 	if slices.ContainsFunc(h.Crawlers, func(other Crawler) bool { return strings.EqualFold(other.Name, c.Name) }) {
-		return d.Errf("crawler %s stands here a second time", c.Name)
+		return head.Errf("crawler %s stands here a second time", c.Name)
 	}
 	h.Crawlers = append(h.Crawlers, c)
-	if _, err := knownCrawlers("", h.Crawlers); err != nil {
-		return d.WrapErr(err)
+	if err := h.checkCrawlers(); err != nil {
+		return head.WrapErr(err)
+	}
+	return nil
+}
+
+// then has a value looked at where it stands.
+func then(parse subdirective, check func() error) subdirective {
+	return func(h *Handler, d *caddyfile.Dispenser) error {
+		if err := parse(h, d); err != nil {
+			return err
+		}
+		if err := check(); err != nil {
+			return d.WrapErr(err)
+		}
+		return nil
+	}
+}
+
+// checkUserAgentToken reports a token that would take people for a crawler.
+func checkUserAgentToken(token string) error {
+	if crawler.BrowserWord(token) {
+		return fmt.Errorf("browsers send the word %q: people would be taken for this crawler", token)
 	}
 	return nil
 }
@@ -175,40 +189,11 @@ func parseRegistry(h *Handler, d *caddyfile.Dispenser) error {
 	if h.Registry, err = one(d); err != nil {
 		return err
 	}
-	if strings.Contains(h.Registry, "{") { // a placeholder
-		return nil
+	if h.Registry == "" {
+		return d.Err("registry: the file has no name")
 	}
-	if _, err := knownCrawlers(h.Registry, nil); err != nil {
+	if err := h.checkCrawlers(); err != nil {
 		return d.WrapErr(err)
 	}
 	return nil
-}
-
-// registryFile is the path of the registry file, "" for none.
-func (h *Handler) registryFile() string {
-	return caddy.NewReplacer().ReplaceAll(h.Registry, "")
-}
-
-// watchRegistry has the handler know the crawlers of its registry file as the
-// file changes. A file that is broken changes nothing.
-func (h *Handler) watchRegistry(ctx caddy.Context) error {
-	path := h.registryFile()
-	if path == "" {
-		return nil
-	}
-	return h.watchFile(ctx, enforce.File{Path: path}, func() {
-		registry, err := knownCrawlers(path, h.Crawlers)
-		if err != nil {
-			h.log.Error("the registry file can't be used: the crawlers known before stay", zap.Error(err))
-			registryReads.WithLabelValues("failed").Inc()
-			return
-		}
-		if err := h.enforce(registry); err != nil {
-			h.log.Error("the registry file can't be used: the crawlers known before stay", zap.Error(err))
-			registryReads.WithLabelValues("failed").Inc()
-			return
-		}
-		h.log.Info("the registry file was read again", zap.String("file", path), zap.Int("crawlers", registry.Len()))
-		registryReads.WithLabelValues("loaded").Inc()
-	})
 }

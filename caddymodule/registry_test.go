@@ -1,11 +1,18 @@
 package caddymodule
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"go.uber.org/goleak"
+	"go.uber.org/zap"
+	zapobserver "go.uber.org/zap/zaptest/observer"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
@@ -40,39 +47,209 @@ func TestCrawlersAreAddedAndOverridden(t *testing.T) {
 	}
 }
 
-func TestTheRegistryFileIsReadAgainWhenItChanges(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "crawlers.jsonl")
-	write := func(text string) {
-		t.Helper()
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
+// oneThing and otherThing are browsers' but for a word that no registry has.
+const (
+	oneThing   = "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/130.0 OneThing/1.0"
+	otherThing = "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/130.0 OtherThing/1.0"
+)
+
+// registryWriter writes a registry file and waits for what comes of it.
+type registryWriter struct {
+	*testing.T
+	path string
+	logs *zapobserver.ObservedLogs
+}
+
+func (w registryWriter) write(text string) {
+	w.Helper()
+	if err := os.WriteFile(w.path, []byte(text), 0o600); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// logged waits for a number of log lines that hold a text, and returns them.
+func (w registryWriter) logged(n int, text string) []zapobserver.LoggedEntry {
+	w.Helper()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		if found := w.logs.FilterMessageSnippet(text).All(); len(found) >= n {
+			return found
+		}
+		if time.Now().After(end) {
+			w.Fatalf("%q was not logged %d times: %v", text, n, w.logs.All())
 		}
 	}
-	write(`{"name": "OneThing"}` + "\n")
-	h := provisioned(t, &Handler{Source: &Source{Kind: fromInline, Text: "User-agent: *\nDisallow: /\n"}, Registry: path})
-	eventually := func(what string, want func() bool) {
-		t.Helper()
-		for end := time.Now().Add(10 * time.Second); !want(); time.Sleep(5 * time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatalf("it never came to be that %s", what)
+}
+
+// watched makes a handler with a registry file ready.
+func watched(t *testing.T, h *Handler, text string) registryWriter {
+	t.Helper()
+	core, logs := zapobserver.New(zap.DebugLevel)
+	w := registryWriter{t, filepath.Join(t.TempDir(), "crawlers.jsonl"), logs}
+	w.write(text)
+	h.Registry, h.log = w.path, zap.New(core)
+	provisioned(t, h)
+	return w
+}
+
+func TestTheRegistryFileIsReadAgainWhenItChanges(t *testing.T) {
+	started := goleak.IgnoreCurrent()
+	t.Run("", func(t *testing.T) {
+		h := &Handler{Source: &Source{Kind: fromInline, Text: "User-agent: *\nDisallow: /private/\nCrawl-delay: 1000\n"}}
+		w := watched(t, h, `{"name": "OneThing"}`+"\n")
+		status := func(want int, ua, target string) {
+			t.Helper()
+			if got := serve(t, h, request(ua, target)).Code; got != want {
+				t.Errorf("%s for %s: %d, want %d", target, ua, got, want)
 			}
 		}
-	}
-	denied := func(ua string) func() bool {
-		return func() bool { return serve(t, h, request(ua, "/")).Code == 403 }
-	}
-	eventually("the file's crawler is known", denied("Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/130.0 OneThing/1.0"))
+		status(403, oneThing, "/private/")
+		status(200, otherThing, "/private/")
+		status(200, oneThing, "/")
+		status(429, oneThing, "/")
 
-	before := h.running.Load()
-	write("{broken\n")
-	write(`{"name": "OneThing"}` + "\n" + `{"name": "Mozilla"}` + "\n") // browsers send it
-	write(`{"name": "OtherThing"}` + "\n")
-	eventually("the new crawler is known", denied("Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/130.0 OtherThing/1.0"))
-	if h.running.Load() == before {
-		t.Error("nothing was replaced")
+		w.write(`{"name": "OneThing"}` + "\n" + `{"name": "OtherThing"}` + "\n")
+		w.logged(1, "read again")
+		status(403, otherThing, "/private/")
+		status(429, oneThing, "/") // its budget is what it was
+		status(200, chrome, "/private/")
+
+		before := h.running.Load()
+		w.write("# comment\n{broken\n")
+		if e := w.logged(1, "can't be used")[0]; !strings.Contains(fmt.Sprint(e.ContextMap()["error"]), w.path+": line 2:") {
+			t.Errorf("the line is not named: %v", e.ContextMap())
+		}
+		w.write(`{"name": "Safari"}` + "\n") // browsers send it
+		w.logged(2, "can't be used")
+		if err := os.Remove(w.path); err != nil {
+			t.Fatal(err)
+		}
+		w.logged(3, "can't be used")
+		if h.running.Load() != before {
+			t.Error("a broken file was put in force")
+		}
+		status(403, otherThing, "/private/")
+		status(200, chrome, "/private/")
+
+		w.write("")
+		w.logged(2, "read again")
+		status(200, oneThing, "/private/")
+	})
+	if err := goleak.Find(started); err != nil {
+		t.Errorf("after Cleanup: %v", err)
 	}
-	if serve(t, h, request(chrome, "/")).Code != 200 {
-		t.Error("a browser was stopped")
+}
+
+// Something else in the file's folder changes all the time, a log for one.
+func TestTheRegistryFileCountsOnlyWhereItIsAnother(t *testing.T) {
+	file := registryFile{path: filepath.Join(t.TempDir(), "crawlers.jsonl")}
+	w := registryWriter{t, file.path, nil}
+	w.write(`{"name": "OneThing"}`)
+	if _, err := file.read(nil); err != nil {
+		t.Fatal(err)
+	}
+	reread := func(what string, changed bool, want string) {
+		t.Helper()
+		registry, err := file.reread(nil)
+		if (registry != nil) != changed || (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: a new registry %v, error %v", what, registry != nil, err)
+		}
+	}
+	reread("the same octets", false, "")
+	w.write("{")
+	reread("a broken file", false, "line 1")
+	reread("the same broken file", false, "")
+	os.Remove(file.path)
+	reread("no file", false, "no such file")
+	reread("still no file", false, "")
+	w.write("{")
+	reread("the broken file again", false, "")
+	w.write(`{"name": "OtherThing"}`)
+	reread("a good file", true, "")
+	w.write(strings.Repeat("#", maxRegistryFile+1))
+	reread("a huge file", false, "larger than 16 MiB")
+}
+
+func TestRequestsGoOnWhileTheRegistryIsReplaced(t *testing.T) {
+	h := &Handler{Source: &Source{Kind: fromInline, Text: "User-agent: *\nDisallow: /private/\n"}}
+	w := watched(t, h, "")
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			for ua, want := range map[string]int{googlebot: 403, chrome: 200, "NewThingBot/1.0": 403} {
+				if got := serve(t, h, request(ua, "/private/")).Code; got != want {
+					t.Errorf("%s: %d, want %d", ua, got, want)
+				}
+			}
+		}
+	}()
+	for i := range 5 {
+		var rows strings.Builder
+		for n := range 5 - i {
+			fmt.Fprintf(&rows, "{\"name\": \"OneThing%d\"}\n", n)
+		}
+		w.write(rows.String())
+		w.logged(i+1, "read again")
+	}
+	close(stop)
+	<-done
+}
+
+// What a handler knows, the matcher on its way knows.
+func TestMatcherGoesByTheHandlersRegistry(t *testing.T) {
+	h := provisioned(t, &Handler{
+		Source:   &Source{Kind: fromInline, Text: ""},
+		Crawlers: []Crawler{{Name: "OneThing", Purpose: "house-keeping", Operator: "Us"}},
+	})
+	for _, m := range []*MatchRobots{{Crawler: []string{"onething"}}, {Purpose: []string{"house-keeping"}}, {Operator: []string{"us"}}, {Class: []string{"crawler"}}} {
+		if err := m.Provision(caddy.Context{}); err != nil {
+			t.Fatal(err)
+		}
+		r := request(oneThing, "/")
+		if before, err := m.MatchWithError(r); before || err != nil {
+			t.Errorf("%+v matches without the handler: %v", m, err)
+		}
+		serve(t, h, r)
+		if after, err := m.MatchWithError(r); !after || err != nil {
+			t.Errorf("%+v does not match after the handler: %v", m, err)
+		}
+	}
+}
+
+func TestBadCrawlersInTheCaddyfile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "crawlers.jsonl")
+	registryWriter{t, file, nil}.write("{\"name\": \"OneThing\"}\n")
+	for _, tt := range []struct {
+		block, want string
+		line        int // of the block
+	}{
+		{"crawler", "one value", 1},
+		{"crawler A B", "one value, not 2", 1},
+		{"crawler \"\"", "a name is required", 1},
+		{"crawler Chrome", "browsers send the word", 1},
+		{"crawler X1 {\npurpose search\nuser_agents X1 Safari\nstar yes\n}", `browsers send the word "Safari"`, 3},
+		{"crawler X1 {\nuser_agents\n}", "at least one value", 2},
+		{"crawler X1 {\nuser_agents X1\nuser_agents X2\n}", "a second time", 3},
+		{"crawler X1 {\npurpose search\nuser_agents GPTBot\n}", "already that of", 1},
+		{"crawler X1 {\npurpose ai-trainig\n}", "did you mean ai-training", 2},
+		{"crawler X1 {\nclass robot\n}", "want crawler or user-triggered", 2},
+		{"crawler X1 {\nstar maybe\n}", "want yes or no", 2},
+		{"crawler X1 {\nstars yes\n}", "did you mean star?", 2},
+		{"crawler X1\ncrawler x1", "a second time", 2},
+		{"registry " + file + ".none", "no such file", 1},
+		{"registry " + file + "\ncrawler X1 {\nuser_agents OneThing\n}", "already that of", 2},
+		{"crawler X1 {\nuser_agents OneThing\n}\nregistry " + file, "already that of", 4},
+	} {
+		d := caddyfile.NewTestDispenser("robots {\n" + tt.block + "\n}")
+		err := new(Handler).UnmarshalCaddyfile(d)
+		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasSuffix(err.Error(), fmt.Sprintf(":%d", tt.line+1)) {
+			t.Errorf("%q: %v, want %q at line %d", tt.block, err, tt.want, tt.line+1)
+		}
 	}
 }
 
@@ -96,7 +273,7 @@ func TestBadCrawlersAreRefused(t *testing.T) {
 		{nil, filepath.Join(dir, "none.jsonl"), "no such file"},
 		{nil, broken, "line 3"},
 	} {
-		if _, err := knownCrawlers(tt.file, tt.crawlers); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := (&registryFile{path: tt.file}).read(tt.crawlers); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%+v, %s: %v, want something of %q", tt.crawlers, tt.file, err, tt.want)
 		}
 	}

@@ -53,6 +53,28 @@ func NewEngine(rules Rules, source Source, limiter throttle.Limiter, cfg Policie
 	}, nil
 }
 
+// With returns an engine that knows the crawlers of another registry and is
+// else as e is: it has the same budgets, holds the same requests, and has the
+// policies that e has in force from its first request on. What it reads it
+// tells its own observer. Requests may go on through e meanwhile. Closing one
+// of them closes both.
+func (e *Engine) With(registry *crawler.Registry, observer Observer) (*Engine, error) {
+	rules := e.rules.Rules
+	rules.Registry = registry
+	compiled, err := rules.compile()
+	if err != nil {
+		return nil, err
+	}
+	return &Engine{
+		rules:    compiled,
+		policies: e.policies.with(compiled.compile, observer),
+		limiter:  e.limiter,
+		waiters:  e.waiters,
+		cache:    crawler.NewCache(cachedIdentities),
+		views:    sync.Pool{New: func() any { return new(robots.Views) }},
+	}, nil
+}
+
 // Policies returns the policies that the engine enforces.
 func (e *Engine) Policies() *Policies { return e.policies }
 

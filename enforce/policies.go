@@ -87,6 +87,41 @@ func NewPolicies(source Source, compile func(body []byte) *Policy, cfg PoliciesC
 	return p
 }
 
+// with returns a Policies that holds what p does, compiled anew. They share a
+// source, its bounds and their end. A read that is under way goes to p alone,
+// so its origin is read again at its next request.
+func (p *Policies) with(compile func(body []byte) *Policy, observer Observer) *Policies {
+	q := &Policies{source: p.source, compile: compile, cfg: p.cfg, ctx: p.ctx, stop: p.stop, reads: p.reads}
+	if q.cfg.Observer = observer; observer == nil {
+		q.cfg.Observer = nopObserver{}
+	}
+	table := make(map[Origin]*entry)
+	compiled := make(map[*Policy]*Policy) // origins with the same file share one
+	for origin, old := range *p.table.Load() {
+		e := &entry{origin: origin}
+		table[origin] = e
+		e.used.Store(old.used.Load())
+		old.mu.Lock()
+		policy := old.policy.Load()
+		e.last, e.tried, e.lastTry = old.last, old.tried, old.lastTry
+		if old.pending == nil {
+			e.nextRead.Store(old.nextRead.Load())
+		}
+		old.mu.Unlock()
+		if policy == nil {
+			continue
+		}
+		if compiled[policy] == nil {
+			again := compile(policy.body)
+			again.state, again.body, again.denyAll = policy.state, policy.body, policy.denyAll
+			compiled[policy] = again
+		}
+		e.policy.Store(compiled[policy])
+	}
+	q.table.Store(&table)
+	return q
+}
+
 // Close makes the reads under way end, without waiting for them. Policies
 // that are held stay in force for the requests that are still running.
 func (p *Policies) Close() error {

@@ -56,11 +56,7 @@ func (c *Cache) Identify(m *Matcher, ua string, id *Identity) {
 			return
 		}
 	}
-	m.Identify(ua, id)
-	if id.unknown && hintsAtRobot(ua) {
-		word := unknownWord(m, key)
-		id.add(client(key, word, SecondOpinion))
-	}
+	m.identifyNew(ua, id)
 	e := &entry{hash1: hash1, hash2: hash2, matcher: m.id}
 	if id.n > 0 {
 		e.agents = make([]Agent, id.n)
@@ -73,6 +69,15 @@ func (c *Cache) Identify(m *Matcher, ua string, id *Identity) {
 		copy(id.agents[:], e.agents)
 	}
 	set[way(set, hash2)].Store(e)
+}
+
+// identifyNew is [Matcher.Identify] with the second opinion, which allocates.
+func (m *Matcher) identifyNew(ua string, id *Identity) {
+	m.Identify(ua, id)
+	if id.unknown && hintsAtRobot(ua) {
+		key := cut(ua)
+		id.add(client(key, unknownWord(m, key), SecondOpinion))
+	}
 }
 
 // way chooses the entry of a set to be replaced: an empty one, else one at random.

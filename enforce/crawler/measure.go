@@ -17,8 +17,8 @@ type Measure struct {
 // maxLine bounds a line of a list.
 const maxLine = 1 << 20
 
-// MeasureList identifies each line of a list, one User-Agent a line, up to a TAB if there is one. Empty lines count as empty
-// User-Agents. It calls each, if not nil, with every line's User-Agent and identity.
+// MeasureList identifies each line of a list as [Cache.Identify] does, one User-Agent a line, up to a TAB if there is one. Empty lines
+// count as empty User-Agents. It calls each, if not nil, with every line's User-Agent and identity.
 func (m *Matcher) MeasureList(list io.Reader, each func(ua string, id *Identity)) (Measure, error) {
 	sum := Measure{Purpose: map[Purpose]int{}}
 	s := bufio.NewScanner(list)
@@ -26,7 +26,7 @@ func (m *Matcher) MeasureList(list io.Reader, each func(ua string, id *Identity)
 	var id Identity
 	for s.Scan() {
 		ua, _, _ := strings.Cut(s.Text(), "\t")
-		m.Identify(ua, &id)
+		m.identifyNew(ua, &id)
 		sum.Total++
 		sum.Classes[id.Class()]++
 		for i := range id.Len() {

@@ -1,0 +1,156 @@
+package caddymodule
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/report"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+)
+
+// identified is what identify prints of one User-Agent.
+type identified struct {
+	UserAgent string               `json:"user_agent"`
+	Class     string               `json:"class"`
+	Crawlers  []identifiedCrawler  `json:"crawlers,omitempty"`
+	Browser   *crawler.Description `json:"browser,omitempty"` // of a person
+	Words     []evidence           `json:"words,omitempty"`   // of a person
+}
+
+// identifiedCrawler is one crawler of it.
+type identifiedCrawler struct {
+	Crawler   string   `json:"crawler"`
+	Class     string   `json:"class"`
+	Operator  string   `json:"operator,omitempty"`
+	Purpose   string   `json:"purpose,omitempty"`
+	Tokens    []string `json:"tokens"`
+	HeldTo    string   `json:"would_be_held_to,omitempty"` // without a robots.txt
+	Group     string   `json:"group,omitempty"`            // with one
+	GroupLine int      `json:"group_line,omitempty"`
+	evidence
+}
+
+// evidence is a part of a User-Agent, the octets of it, and what it says.
+type evidence struct {
+	Text  string `json:"evidence"`
+	Start int    `json:"start"`
+	End   int    `json:"end"`
+	Says  string `json:"reason"`
+}
+
+// String says it for people.
+func (e evidence) String() string {
+	if e.Start == e.End {
+		return e.Says
+	}
+	return fmt.Sprintf("%q at %d-%d: %s", e.Text, e.Start, e.End, e.Says)
+}
+
+// write prints it for people. What clients made up is made visible.
+func (f *identified) write(w io.Writer) {
+	fmt.Fprintf(w, "%s\n", report.Visible(f.UserAgent))
+	if f.Browser != nil {
+		fmt.Fprintf(w, "    person: %s\n", report.Visible(browserWords(f.Browser)))
+		because(w, f.Words)
+	}
+	for _, c := range f.Crawlers {
+		facts := []string{cmp.Or(c.Crawler, "(no User-Agent)"), c.Operator, c.Purpose}
+		facts = slices.DeleteFunc(facts, func(s string) bool { return s == "" })
+		fmt.Fprintf(w, "    %s: %s\n", c.Class, report.Visible(strings.Join(facts, ", ")))
+		if tokens := strings.Join(c.Tokens, ", "); tokens != "" {
+			fmt.Fprintf(w, "        tokens   %s\n", report.Visible(tokens))
+		}
+		fmt.Fprintf(w, "        held to  %s\n", report.Visible(c.heldTo()))
+		because(w, []evidence{c.evidence})
+	}
+}
+
+// because prints why.
+func because(w io.Writer, why []evidence) {
+	label := "because"
+	for _, e := range why {
+		fmt.Fprintf(w, "        %-7s  %v\n", label, e)
+		label = ""
+	}
+}
+
+// heldTo is what binds a crawler, or would.
+func (c *identifiedCrawler) heldTo() string {
+	switch {
+	case c.HeldTo != "":
+		return c.HeldTo
+	case c.Group != "":
+		return fmt.Sprintf("group %s, line %d", c.Group, c.GroupLine)
+	default:
+		return "nothing"
+	}
+}
+
+// browserWords tells what a person's User-Agent claims.
+func browserWords(d *crawler.Description) string {
+	words := cmp.Or(strings.TrimSpace(d.Browser+" "+d.BrowserVersion), "no browser that is known")
+	if d.OS != "" {
+		words += " on " + d.OS
+	}
+	if d.Mobile {
+		words += ", mobile"
+	}
+	return words
+}
+
+// measured is what --measure prints of a list.
+type measured struct {
+	Total    int              `json:"total"`
+	Crawlers share            `json:"crawlers"` // all that are no person's
+	Classes  map[string]share `json:"classes"`
+	Purposes map[string]share `json:"purposes,omitempty"` // of those in the registry
+}
+
+// share is a part of a list.
+type share struct {
+	Count   int     `json:"count"`
+	Percent float64 `json:"percent"`
+}
+
+func newMeasured(sum *crawler.Measure) *measured {
+	part := func(n int) share { return share{n, 100 * float64(n) / float64(max(sum.Total, 1))} }
+	m := &measured{
+		Total:    sum.Total,
+		Crawlers: part(sum.Total - sum.Classes[crawler.Person]),
+		Classes:  make(map[string]share),
+		Purposes: make(map[string]share),
+	}
+	for class, n := range sum.Classes {
+		m.Classes[crawler.Class(class).String()] = part(n)
+	}
+	for purpose, n := range sum.Purpose {
+		m.Purposes[cmp.Or(string(purpose), "none")] = part(n)
+	}
+	return m
+}
+
+// write prints it for people.
+func (m *measured) write(w io.Writer) {
+	line := func(name string, s share) {
+		fmt.Fprintf(w, "    %-16s %8d %8.3f %%\n", report.Visible(name), s.Count, s.Percent)
+	}
+	fmt.Fprintf(w, "%d User-Agents\n", m.Total)
+	line("not a person's", m.Crawlers)
+	fmt.Fprintln(w, "by class")
+	for class := range crawler.Library + 1 {
+		line(class.String(), m.Classes[class.String()])
+	}
+	if len(m.Purposes) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "by purpose, of those in the registry")
+	for _, purpose := range slices.SortedFunc(maps.Keys(m.Purposes), func(a, b string) int {
+		return cmp.Or(cmp.Compare(m.Purposes[b].Count, m.Purposes[a].Count), strings.Compare(a, b))
+	}) {
+		line(purpose, m.Purposes[purpose])
+	}
+}

@@ -1,0 +1,165 @@
+package caddymodule
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"go.uber.org/zap"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+)
+
+const (
+	// maxRegistryFile is the largest registry file that is read, in octets:
+	// 1.6 KB for each of the rows that it may have.
+	maxRegistryFile = 16 << 20
+	// registrySettles is how long a change of a registry file may take: an
+	// editor that empties a file and fills it again is not read in between.
+	registrySettles = 100 * time.Millisecond
+)
+
+// registryFile is a file of crawlers, as crawler.ReadRows reads it. The zero
+// value is no file.
+type registryFile struct {
+	path string
+	data []byte // as it was read last
+	err  error  // of that
+}
+
+// read returns the built-in registry with the rows of the file, and with what
+// the configuration says beside it.
+func (f *registryFile) read(crawlers []Crawler) (*crawler.Registry, error) {
+	if f.data, f.err = f.octets(); f.err != nil {
+		return nil, f.err
+	}
+	return f.registry(crawlers)
+}
+
+// reread is read where the file is another than it was, and nil where it is
+// not.
+func (f *registryFile) reread(crawlers []Crawler) (*crawler.Registry, error) {
+	data, err := f.octets()
+	if err != nil {
+		known := f.err != nil && f.err.Error() == err.Error()
+		if f.err = err; known {
+			return nil, nil
+		}
+		return nil, err
+	}
+	if f.err = nil; bytes.Equal(data, f.data) {
+		return nil, nil
+	}
+	f.data = data
+	return f.registry(crawlers)
+}
+
+func (f *registryFile) octets() ([]byte, error) {
+	if f.path == "" {
+		return nil, nil
+	}
+	file, err := os.Open(f.path)
+	if err != nil {
+		return nil, fmt.Errorf("registry: %w", err)
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxRegistryFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("registry: %w", err)
+	}
+	if len(data) > maxRegistryFile {
+		return nil, fmt.Errorf("registry %s: larger than %d MiB", f.path, maxRegistryFile>>20)
+	}
+	return data, nil
+}
+
+func (f *registryFile) registry(crawlers []Crawler) (*crawler.Registry, error) {
+	registry := crawler.Builtin()
+	rows, err := crawler.ReadRows(f.data)
+	if err != nil {
+		return nil, fmt.Errorf("registry %s: %w", f.path, err)
+	}
+	if len(rows) > 0 {
+		if registry, err = registry.With(rows...); err != nil {
+			return nil, fmt.Errorf("registry %s: %w", f.path, err)
+		}
+	}
+	return withCrawlers(registry, crawlers)
+}
+
+// registryPath is the path of the registry file, "" for none.
+func (h *Handler) registryPath() string {
+	return caddy.NewReplacer().ReplaceAll(h.Registry, "")
+}
+
+// watchRegistry has the handler know the crawlers of its registry file as the
+// file changes. A file that is broken changes nothing.
+func (h *Handler) watchRegistry(ctx context.Context, file *registryFile) error {
+	watching, stop := context.WithCancel(ctx)
+	changes := make(chan struct{}, 1)
+	notify := func() {
+		select {
+		case changes <- struct{}{}:
+		default: // one is waiting already
+		}
+	}
+	if err := (enforce.File{Path: file.path}).Watch(watching, notify); err != nil {
+		stop()
+		return err
+	}
+	notify() // it may have changed since it was read
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for settled(watching, changes) {
+			h.rereadRegistry(file)
+		}
+	}()
+	h.cleanup = append(h.cleanup, func() error { stop(); <-ended; return nil })
+	return nil
+}
+
+// settled waits for a change and for what else belongs to it. It returns
+// false when ctx ends.
+func settled(ctx context.Context, changes <-chan struct{}) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-changes:
+	}
+	t := time.NewTimer(registrySettles)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+	}
+	select {
+	case <-changes: // part of the same
+	default:
+	}
+	return true
+}
+
+// rereadRegistry puts a registry file that is another than before in force.
+func (h *Handler) rereadRegistry(file *registryFile) {
+	registry, err := file.reread(h.Crawlers)
+	if registry == nil && err == nil {
+		return
+	}
+	if err == nil {
+		err = h.restart(registry)
+	}
+	if err != nil {
+		registryReads.WithLabelValues("failed").Inc()
+		h.log.Error("the registry file can't be used: the crawlers known before stay", zap.Error(err))
+		return
+	}
+	registryReads.WithLabelValues("loaded").Inc()
+	h.log.Info("the registry file was read again", zap.String("file", file.path), zap.Int("crawlers", registry.Len()))
+}
