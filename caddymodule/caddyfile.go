@@ -97,6 +97,7 @@ func init() {
 //			wait  <duration>
 //			burst <number>
 //			per   crawler | ip
+//			max_entries <number>
 //		}
 //		fleet <url> {
 //			instances <number>
@@ -351,10 +352,11 @@ func parseCrawlDelay(h *Handler, d *caddyfile.Dispenser) error {
 	c := new(CrawlDelay)
 	h.CrawlDelay = c
 	return parseBlock(h, d, map[string]subdirective{
-		"max":   duration(func(*Handler) *caddy.Duration { return &c.Max }, time.Millisecond),
-		"wait":  duration(func(*Handler) *caddy.Duration { return &c.Wait }, 0),
-		"burst": number(func(*Handler) *int { return &c.Burst }, 1, maxBurst),
-		"per":   choice(func(*Handler) *string { return &c.Per }, countByCrawler, countByIP),
+		"max":         duration(func(*Handler) *caddy.Duration { return &c.Max }, time.Millisecond),
+		"wait":        duration(func(*Handler) *caddy.Duration { return &c.Wait }, 0),
+		"burst":       number(func(*Handler) *int { return &c.Burst }, 1, maxBurst),
+		"max_entries": number(func(*Handler) *int { return &c.MaxEntries }, 1, mostEntries),
+		"per":         choice(func(*Handler) *string { return &c.Per }, countByCrawler, countByIP),
 	})
 }
 

@@ -75,6 +75,11 @@ type CrawlDelay struct {
 	// whole. Default: 1.
 	Burst int `json:"burst,omitempty"`
 
+	// How many budgets the process holds; of more, those that would be free
+	// soonest are forgotten. A reload that changes it forgets them all.
+	// Default: 100000.
+	MaxEntries int `json:"max_entries,omitempty"`
+
 	// What a budget is counted by: `crawler`, across its addresses, or `ip`,
 	// each client address of each crawler. HTTP libraries, which many people
 	// share, are counted by address always (IPv4 /32, IPv6 /64). Default:
@@ -190,6 +195,8 @@ func (c *CrawlDelay) validate() error {
 		return fmt.Errorf("crawl_delay wait %s is not between 0s and %s", time.Duration(c.Wait), maxWait)
 	case c.Burst < 0 || c.Burst > maxBurst:
 		return fmt.Errorf("crawl_delay burst %d is not between 1 and %d", c.Burst, maxBurst)
+	case c.MaxEntries < 0 || c.MaxEntries > mostEntries:
+		return fmt.Errorf("crawl_delay max_entries %d is not between 1 and %d", c.MaxEntries, mostEntries)
 	}
 	return oneOf("crawl_delay per", c.Per, "", countByCrawler, countByIP)
 }

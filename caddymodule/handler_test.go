@@ -109,6 +109,7 @@ func TestBadJSONIsRefused(t *testing.T) {
 		{`{"crawl_delay": {"max": -1}}`, "max"},
 		{`{"crawl_delay": {"wait": "1h"}}`, "wait"},
 		{`{"crawl_delay": {"per": "planet"}}`, "per"},
+		{`{"crawl_delay": {"max_entries": -1}}`, "max_entries"},
 		{`{"fleet": {}}`, "fleet"},
 		{`{"fleet": {"url": "memcached://x"}}`, "fleet"},
 		{`{"fleet": {"url": "redis://x", "instances": -1}}`, "instances"},

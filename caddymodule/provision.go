@@ -15,9 +15,10 @@ import (
 )
 
 const (
-	maxWait    = throttle.MaxWait
-	maxBurst   = 1000
-	maxEntries = 100_000 // budgets held by the process
+	maxWait     = throttle.MaxWait
+	maxBurst    = 1000
+	maxEntries  = 100_000    // budgets held by the process, by default
+	mostEntries = 10_000_000 // and at most
 )
 
 // pool keeps what outlives a configuration: a reload must forget neither
@@ -169,13 +170,18 @@ func (h *Handler) watchFile(ctx caddy.Context, file enforce.File, changed func()
 
 // pooledLimiter returns the engine that holds the budgets.
 func (h *Handler) pooledLimiter() (throttle.Limiter, error) {
-	v, _, err := pool.LoadOrNew(limiterKey, func() (caddy.Destructor, error) {
-		return pooledLimiter{throttle.NewMemory(maxEntries)}, nil
+	entries := maxEntries
+	if h.CrawlDelay != nil && h.CrawlDelay.MaxEntries > 0 {
+		entries = h.CrawlDelay.MaxEntries
+	}
+	key := limiterKey + poolKey(fmt.Sprintf(":%d", entries))
+	v, _, err := pool.LoadOrNew(key, func() (caddy.Destructor, error) {
+		return pooledLimiter{throttle.NewMemory(entries)}, nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	h.cleanup = append(h.cleanup, func() error { _, err := pool.Delete(limiterKey); return err })
+	h.cleanup = append(h.cleanup, func() error { _, err := pool.Delete(key); return err })
 	local := v.(pooledLimiter).Memory
 	if h.Fleet != nil {
 		return h.pooledFleet(local)
