@@ -359,11 +359,12 @@ func parseCrawlDelay(h *Handler, d *caddyfile.Dispenser) error {
 }
 
 func parseXRobotsTag(h *Handler, d *caddyfile.Dispenser) error {
+	line := d.Line()
 	rule, err := headers.ParseRule(d.RemainingArgs())
 	if err != nil {
 		return d.Errf("x_robots_tag: %v", err)
 	}
-	h.XRobotsTag = append(h.XRobotsTag, rule)
+	h.XRobotsTag = append(h.XRobotsTag, XRobotsTag{Rule: rule, Line: line})
 	return nil
 }
 

@@ -23,6 +23,8 @@ type lintOptions struct {
 	dialect     string
 	json, sarif bool
 	fix, write  bool
+	config      string
+	handlers    []*Handler // of config
 }
 
 func lintCommand() *cobra.Command {
@@ -41,6 +43,10 @@ gets the same verdicts and limits as before, and prints the file. With --write
 it is written back instead. The findings are then those that are left; without
 --write they go to standard error.
 
+With --config the x_robots_tag lines of a Caddyfile (or JSON configuration)
+are held against the files: a noindex header on a path that is disallowed to
+all crawlers that would read it is never seen.
+
 --sarif writes SARIF 2.1.0, which code hosts show beside the lines.
 
 The exit status is that of the worst finding: 0 for none or infos, 2 for
@@ -49,6 +55,7 @@ warnings, 3 for errors; 1 if a file can't be read.`,
   caddy robots lint https://example.com
   caddy robots lint --fix --write robots.txt
   caddy robots lint --fix - < old.txt > new.txt
+  caddy robots lint --config Caddyfile public/robots.txt
   caddy robots lint --sarif public/robots.txt > robots.sarif`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: run(func(cmd *cobra.Command, args []string) (int, error) { return o.lint(cmd, args) }),
@@ -57,6 +64,7 @@ warnings, 3 for errors; 1 if a file can't be read.`,
 	addDialectFlag(cmd, &o.dialect)
 	f.BoolVar(&o.json, "json", false, "print one JSON object a line")
 	f.BoolVar(&o.sarif, "sarif", false, "print a SARIF 2.1.0 log")
+	f.StringVarP(&o.config, "config", "c", "", "a Caddyfile whose x_robots_tag lines are held against the files")
 	f.BoolVar(&o.fix, "fix", false, "print the file with all safe corrections made")
 	f.BoolVar(&o.write, "write", false, "with --fix: write the file back in place of printing it")
 	cmd.MarkFlagsMutuallyExclusive("json", "sarif")
@@ -70,6 +78,11 @@ func (o *lintOptions) lint(cmd *cobra.Command, args []string) (int, error) {
 	dialect, err := dialectFlag(o.dialect)
 	if err != nil {
 		return exitFailed, err
+	}
+	if o.config != "" {
+		if o.handlers, err = handlersOf(o.config); err != nil {
+			return exitFailed, err
+		}
 	}
 	out := cmd.OutOrStdout()
 	if o.fix && !o.write {
@@ -98,7 +111,7 @@ func (o *lintOptions) lint(cmd *cobra.Command, args []string) (int, error) {
 		}
 	}
 	if o.sarif {
-		return status, report.SARIF(out, version(), docs)
+		return status, report.SARIF(out, version(), docs, unseenKind)
 	}
 	return status, nil
 }
@@ -154,6 +167,9 @@ func (o *lintOptions) document(cmd *cobra.Command, name string, dialect robots.D
 		}
 	}
 	d.Findings = robots.Lint(d.File, lintOptionsFor(name)...)
+	for _, h := range o.handlers {
+		d.Findings = append(d.Findings, unseen(h.XRobotsTag, d.File, crawler.Builtin())...)
+	}
 	return d, nil
 }
 

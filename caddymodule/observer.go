@@ -22,13 +22,14 @@ type observer struct {
 }
 
 // newObserver returns the observer of a source of a kind, which knows the
-// crawlers in the registry. Close it once nothing is read any longer.
-func newObserver(log *zap.Logger, kind string, registry *crawler.Registry) *observer {
+// crawlers in the registry and the headers that are sent. Close it once
+// nothing is read any longer.
+func newObserver(log *zap.Logger, kind string, registry *crawler.Registry, tags []XRobotsTag) *observer {
 	sampled := zap.WrapCore(func(core zapcore.Core) zapcore.Core {
 		return zapcore.NewSamplerWithOptions(core, time.Minute, readsLogged, 0)
 	})
 	log = log.WithOptions(sampled)
-	return &observer{log: log, kind: kind, review: newReview(log, registry)}
+	return &observer{log: log, kind: kind, review: newReview(log, registry, tags)}
 }
 
 // Close waits until what was read is reviewed as far as it will be.

@@ -12,7 +12,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/headers"
 )
 
 const (
@@ -57,7 +56,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	}
 	h.monitor = h.Mode == modeMonitor
 	if len(h.XRobotsTag) > 0 {
-		tags, err := headers.Compile(h.XRobotsTag)
+		tags, err := compileTags(h.XRobotsTag)
 		if err != nil {
 			return fmt.Errorf("x_robots_tag: %w", err)
 		}
@@ -117,7 +116,7 @@ func (h *Handler) start(registry *crawler.Registry) error {
 		return err
 	}
 	rules.Registry = registry
-	observer := newObserver(h.log, h.kind(), registry)
+	observer := newObserver(h.log, h.kind(), registry, h.XRobotsTag)
 	engine, err := enforce.NewEngine(rules, h.source, h.limiter, enforce.PoliciesConfig{
 		Refresh:    time.Duration(h.Refresh),
 		MaxOrigins: h.MaxOrigins,

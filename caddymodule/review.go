@@ -25,6 +25,7 @@ const (
 type review struct {
 	log      *zap.Logger
 	registry *crawler.Registry
+	tags     []XRobotsTag
 
 	mu      sync.Mutex
 	queue   []loaded
@@ -42,9 +43,9 @@ type loaded struct {
 }
 
 // newReview returns a review that logs to log and knows the crawlers of the
-// registry.
-func newReview(log *zap.Logger, registry *crawler.Registry) *review {
-	return &review{log: log, registry: registry}
+// registry and the headers that are sent.
+func newReview(log *zap.Logger, registry *crawler.Registry, tags []XRobotsTag) *review {
+	return &review{log: log, registry: registry, tags: tags}
 }
 
 // add has a policy reviewed. It does not block.
@@ -84,6 +85,7 @@ func (r *review) work() {
 		log := r.log.With(originField(l.origin)...)
 		unenforceable(log, l.policy)
 		mistakes(log, l.policy.File(), r.registry)
+		logUnseen(log, r.tags, l.policy.File(), r.registry)
 	}
 }
 

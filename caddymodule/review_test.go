@@ -32,7 +32,7 @@ func (perOrigin) PerOrigin() bool { return true }
 func logged(t *testing.T, texts perOrigin, hosts ...string) []string {
 	t.Helper()
 	core, logs := zapobserver.New(zapcore.DebugLevel)
-	o := newObserver(zap.New(core), "site", crawler.Builtin())
+	o := newObserver(zap.New(core), "site", crawler.Builtin(), nil)
 	limiter := throttle.NewMemory(1)
 	defer limiter.Close()
 	engine, err := enforce.NewEngine(enforce.Rules{}, texts, limiter, enforce.PoliciesConfig{Observer: o})
@@ -145,7 +145,7 @@ func TestTheLinesAboutMistakesAreBounded(t *testing.T) {
 // A review that is closed drops what waits, and takes nothing on.
 func TestReviewCloses(t *testing.T) {
 	core, logs := zapobserver.New(zapcore.DebugLevel)
-	r := newReview(zap.New(core), crawler.Builtin())
+	r := newReview(zap.New(core), crawler.Builtin(), nil)
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -12,9 +13,9 @@ import (
 
 // SARIF writes the findings in several files as one log in the Static Analysis
 // Results Interchange Format 2.1.0 (OASIS), which code hosts show beside the
-// lines. Columns count code points, as the log says. version is that of the
+// lines. The kinds of findings are those of robots.Kinds and more. Columns count code points, as the log says. version is that of the
 // tool, "" where it has none.
-func SARIF(w io.Writer, version string, docs []*Document) error {
+func SARIF(w io.Writer, version string, docs []*Document, more ...robots.Kind) error {
 	log := sarifLog{
 		Schema:  "https://json.schemastore.org/sarif-2.1.0.json",
 		Version: "2.1.0",
@@ -30,7 +31,7 @@ func SARIF(w io.Writer, version string, docs []*Document) error {
 	}
 	run := &log.Runs[0]
 	rules := map[string]int{}
-	for i, k := range robots.Kinds() {
+	for i, k := range slices.Concat(robots.Kinds(), more) {
 		rules[k.Code] = i
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{
 			ID: k.Code, Short: sarifText{k.Title}, Full: sarifText{k.Why},

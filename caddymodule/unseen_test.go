@@ -1,0 +1,50 @@
+package caddymodule
+
+import (
+	"strings"
+	"testing"
+
+	"go.uber.org/zap"
+	zapobserver "go.uber.org/zap/zaptest/observer"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+func TestHeadersThatNoCrawlerSees(t *testing.T) {
+	for _, tt := range []struct {
+		name, rule, file string
+		line             int // of the robots.txt; 0: it is seen
+	}{
+		{"a path", "/private/ noindex", "User-agent: *\nDisallow: /private/\n", 2},
+		{"a path below", "/private/x/ none", "User-agent: *\nDisallow: /private/\n", 2},
+		{"a name", "*.pdf noindex", "User-agent: *\nDisallow: /*.pdf$\n", 2},
+		{"the whole site", "secret.html noindex", "User-agent: *\nDisallow: /\n", 2},
+		{"a path above", "/ noindex", "User-agent: *\nDisallow: /private/\n", 0},
+		{"an exception", "/private/press/ noindex", "User-agent: *\nDisallow: /private/\nAllow: /private/press/\n", 0},
+		{"another directive", "/private/ nosnippet", "User-agent: *\nDisallow: /private/\n", 0},
+		{"another group reads it", "/private/ noindex", "User-agent: *\nDisallow: /private/\n\nUser-agent: Googlebot\nDisallow:\n", 0},
+		{"not the one that is spoken to", "/private/ googlebot: noindex", "User-agent: *\nDisallow:\n\nUser-agent: Googlebot\nDisallow: /private/\n", 5},
+		{"one that falls to another group", "/private/ googlebot-image: noindex", "User-agent: *\nDisallow:\n\nUser-agent: Googlebot\nDisallow: /private/\n", 5},
+		{"nobody is bound", "/private/ noindex", "User-agent: GPTBot\nDisallow: /\n", 0},
+		{"no file", "/private/ noindex", "", 0},
+		{"everything else", "not *.html noindex", "User-agent: *\nDisallow: /\n", 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tags := tagged(t, tt.rule)
+			tags[0].Line = 7
+			found := unseen(tags, robots.Parse([]byte(tt.file)), crawler.Builtin())
+			switch {
+			case tt.line == 0 && len(found) > 0:
+				t.Errorf("%s", found[0].Message)
+			case tt.line > 0 && (len(found) != 1 || found[0].Line != tt.line || !strings.Contains(found[0].Message, "line 7 of the Caddyfile")):
+				t.Errorf("%v, want line %d", found, tt.line)
+			}
+			core, logs := zapobserver.New(zap.WarnLevel)
+			logUnseen(zap.New(core), tags, robots.Parse([]byte(tt.file)), crawler.Builtin())
+			if logs.Len() != len(found) {
+				t.Errorf("%d lines in the log, want %d", logs.Len(), len(found))
+			}
+		})
+	}
+}
