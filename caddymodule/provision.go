@@ -140,7 +140,7 @@ func (h *Handler) start(registry *crawler.Registry) error {
 // that are being decided, or held, go on as they began.
 func (h *Handler) restart(registry *crawler.Registry) error {
 	before := h.running.Load()
-	observer := newObserver(h.log, h.kind(), registry)
+	observer := newObserver(h.log, h.kind(), registry, h.XRobotsTag)
 	engine, err := before.With(registry, observer)
 	if err != nil {
 		return errors.Join(err, observer.Close())
