@@ -181,6 +181,14 @@ func (h *Handler) Validate() error {
 			return err
 		}
 	}
+	for _, c := range h.Crawlers {
+		if c.Purpose == "" {
+			continue
+		}
+		if err := checkPurpose(c.Purpose); err != nil {
+			return fmt.Errorf("crawler %q: %w", c.Name, err)
+		}
+	}
 	if h.Fleet != nil {
 		return h.Fleet.validate()
 	}

@@ -1,0 +1,114 @@
+package enforce
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+)
+
+// Operators may replace the registry while requests are on their way.
+func TestWithAnotherRegistryAllElseStays(t *testing.T) {
+	source := &fakeSource{}
+	source.set(200, "User-agent: *\nDisallow: /private/\nCrawl-delay: 1000\n")
+	limiter := throttle.NewMemory(100)
+	defer limiter.Close()
+	before, err := NewEngine(Rules{}, source, limiter, PoliciesConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	origin, other := NewOrigin(true, "a.example"), NewOrigin(true, "b.example")
+	now := time.Now()
+	decide := func(e *Engine, o Origin, ua, target string, want Reason) {
+		t.Helper()
+		var d Decision
+		e.Decide(context.Background(), &Request{Target: target, UserAgents: []string{ua}, Origin: o, Time: now}, &d)
+		if d.Reason != want {
+			t.Errorf("%s for %s: %v, want %v", target, ua, d.Reason, want)
+		}
+		if d.Agent.Crawler != nil && e.Registry().At(d.Agent.Crawler.Index()) != d.Agent.Crawler {
+			t.Errorf("%s is of another registry than the engine's", ua)
+		}
+	}
+	const thing = "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/130.0 OneThing/1.0"
+	before.Policies().Get(context.Background(), other, now)
+	decide(before, origin, "bingbot", "/private/", Disallowed)
+	decide(before, origin, "bingbot", "/", Allowed)
+	decide(before, origin, thing, "/private/", Person)
+
+	// From here on the source answers nobody.
+	source.mu.Lock()
+	source.err = errors.New("gone")
+	source.mu.Unlock()
+	registry, err := before.Registry().With(crawler.Crawler{Name: "OneThing", UserAgents: []string{"OneThing"}, Class: crawler.Registered, Robots: []string{"OneThing"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reads := newRecorder()
+	after, err := before.With(registry, reads)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := after.Policies().Len(); n != 2 {
+		t.Errorf("%d origins are held, want 2", n)
+	}
+	decide(after, origin, thing, "/private/", Disallowed)
+	decide(after, origin, "bingbot", "/private/", Disallowed)
+	decide(after, origin, "bingbot", "/", CrawlDelay) // its budget is what it was
+	decide(before, origin, "bingbot", "/", CrawlDelay)
+	if source.count(origin) != 1 {
+		t.Errorf("the source was asked %d times, want once", source.count(origin))
+	}
+	policies := make(map[*Policy]bool)
+	after.Policies().All(func(_ Origin, p *Policy) { policies[p] = true })
+	if len(policies) != 1 {
+		t.Errorf("origins with the same file have %d policies", len(policies))
+	}
+
+	// What is due is read once more, told to the new observer.
+	now = now.Add(time.Hour)
+	after.Policies().Peek(context.Background(), origin, now)
+	if e := reads.next(t); e.Outcome != Failed || !e.Stale {
+		t.Errorf("a failing source: %+v", e)
+	}
+	decide(after, origin, thing, "/private/", Disallowed)
+	if err := after.Close(); err != nil {
+		t.Error(err)
+	}
+	before.policies.running.Wait()
+	after.policies.running.Wait()
+	if before.policies.ctx.Err() == nil {
+		t.Error("closing one left the other open")
+	}
+}
+
+// A read that is under way when the registry is replaced ends at the engine
+// that began it, so the next one begins its own.
+func TestWithAnotherRegistryReadsUnderWayAreDoneAgain(t *testing.T) {
+	source := &fakeSource{shared: true, block: make(chan struct{})}
+	source.set(200, "User-agent: *\nDisallow: /\n")
+	limiter := throttle.NewMemory(100)
+	defer limiter.Close()
+	before, err := NewEngine(Rules{}, source, limiter, PoliciesConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	before.Policies().Peek(context.Background(), Origin{}, now)
+	after, err := before.With(crawler.Builtin(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after.Policies().Peek(context.Background(), Origin{}, now)
+	close(source.block)
+	for _, e := range []*Engine{before, after} {
+		e.policies.running.Wait()
+		if p := e.Policies().Peek(context.Background(), Origin{}, now); p == nil || p.Rules() != 1 {
+			t.Error("an engine is left without a policy")
+		}
+	}
+	after.Close()
+}
