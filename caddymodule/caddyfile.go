@@ -2,7 +2,6 @@ package caddymodule
 
 import (
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -123,148 +122,6 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-// parseBlock parses the lines of a block by a table of their first words.
-func parseBlock(h *Handler, d *caddyfile.Dispenser, table map[string]subdirective) error {
-	seen := make(map[string]bool)
-	for nesting := d.Nesting(); d.NextBlock(nesting); {
-		name := d.Val()
-		parse, ok := table[name]
-		if !ok {
-			return d.Errf("unknown subdirective %q%s", name, nearest(name, table))
-		}
-		if seen[name] && !repeatable[name] {
-			return d.Errf("%s stands here a second time", name)
-		}
-		seen[name] = true
-		if err := parse(h, d); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// one returns the single argument of a subdirective.
-func one(d *caddyfile.Dispenser) (string, error) {
-	name := d.Val()
-	args := d.RemainingArgs()
-	if len(args) != 1 {
-		return "", d.Errf("%s takes one value, not %d", name, len(args))
-	}
-	return args[0], nil
-}
-
-func duration(field func(*Handler) *caddy.Duration, least time.Duration) subdirective {
-	return func(h *Handler, d *caddyfile.Dispenser) error {
-		name := d.Val()
-		arg, err := one(d)
-		if err != nil {
-			return err
-		}
-		v, err := caddy.ParseDuration(arg)
-		if err != nil {
-			return d.Errf("%s: %q is no duration: write it as 30s, 5m or 1h", name, arg)
-		}
-		if v < least {
-			return d.Errf("%s: %s is below %s", name, v, least)
-		}
-		*field(h) = caddy.Duration(v)
-		return nil
-	}
-}
-
-func number(field func(*Handler) *int, least, most int) subdirective {
-	return func(h *Handler, d *caddyfile.Dispenser) error {
-		name := d.Val()
-		arg, err := one(d)
-		if err != nil {
-			return err
-		}
-		v, err := strconv.Atoi(arg)
-		if err != nil || v < least || v > most {
-			return d.Errf("%s: %q is no whole number from %d to %d", name, arg, least, most)
-		}
-		*field(h) = v
-		return nil
-	}
-}
-
-func choice(field func(*Handler) *string, allowed ...string) subdirective {
-	return func(h *Handler, d *caddyfile.Dispenser) error {
-		name := d.Val()
-		arg, err := one(d)
-		if err != nil {
-			return err
-		}
-		if arg == "" {
-			return d.Errf("%s: want %s", name, strings.Join(allowed, " or "))
-		}
-		if err := oneOf(name, arg, append([]string{allowed[0]}, allowed...)...); err != nil {
-			return d.WrapErr(err)
-		}
-		*field(h) = arg
-		return nil
-	}
-}
-
-// text parses one value that may be anything but empty.
-func text(field func(*Handler) *string) subdirective {
-	return func(h *Handler, d *caddyfile.Dispenser) error {
-		name := d.Val()
-		arg, err := one(d)
-		if err != nil {
-			return err
-		}
-		if arg == "" {
-			return d.Errf("%s: the value is empty", name)
-		}
-		*field(h) = arg
-		return nil
-	}
-}
-
-// onOff parses on or off; nothing means on.
-func onOff(d *caddyfile.Dispenser) (bool, error) {
-	name := d.Val()
-	switch args := d.RemainingArgs(); {
-	case len(args) == 0 || len(args) == 1 && args[0] == "on":
-		return true, nil
-	case len(args) == 1 && args[0] == "off":
-		return false, nil
-	default:
-		return false, d.Errf("%s %q: want on or off", name, strings.Join(args, " "))
-	}
-}
-
-func onOffField(field func(*Handler) *bool) subdirective {
-	return func(h *Handler, d *caddyfile.Dispenser) (err error) {
-		*field(h), err = onOff(d)
-		return err
-	}
-}
-
-func words(field func(*Handler) *[]string, check func(string) error) subdirective {
-	return func(h *Handler, d *caddyfile.Dispenser) error {
-		name := d.Val()
-		args := d.RemainingArgs()
-		if len(args) == 0 {
-			return d.Errf("%s needs at least one value", name)
-		}
-		for _, a := range args {
-			if a == "" {
-				return d.Errf("%s: a value is empty", name)
-			}
-			if check == nil {
-				continue
-			}
-			if err := check(a); err != nil {
-				return d.Errf("%s: %v", name, err)
-			}
-		}
-		*field(h) = args
-		return nil
-	}
-}
-
 func parseUserTriggered(h *Handler, d *caddyfile.Dispenser) error {
 	on, err := onOff(d)
 	h.UserTriggered = &on
@@ -368,40 +225,6 @@ func parseXRobotsTag(h *Handler, d *caddyfile.Dispenser) error {
 	}
 	h.XRobotsTag = append(h.XRobotsTag, XRobotsTag{Rule: rule, Line: line})
 	return nil
-}
-
-// nearest suggests the name that was probably meant.
-func nearest(name string, table map[string]subdirective) string {
-	best, distance := "", 3
-	for candidate := range table {
-		if n := editDistance(name, candidate); n < distance || n == distance && candidate < best {
-			best, distance = candidate, n
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return ": did you mean " + best + "?"
-}
-
-// editDistance is the Levenshtein distance of two short names.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		diagonal := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			diagonal, row[j] = row[j], min(row[j]+1, row[j-1]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
 }
 
 // Interface guard
