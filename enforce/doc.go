@@ -7,9 +7,9 @@
 // failing) goes out through an Observer. It is not access control: whoever
 // sends a browser's User-Agent is a person here.
 //
-//	policies := enforce.NewPolicies(source, compile, enforce.PoliciesConfig{})
-//	engine := enforce.NewEngine(rules, policies, throttle.NewMemory(100_000))
-//	d := engine.Decide(ctx, &enforce.Request{Target: "/private/", UserAgents: []string{ua}, Time: time.Now()})
+//	engine, err := enforce.NewEngine(enforce.Rules{}, source, throttle.NewMemory(100_000), enforce.PoliciesConfig{})
+//	var d enforce.Decision
+//	engine.Decide(ctx, &enforce.Request{Target: "/private/", UserAgents: agents, Origin: origin, Time: time.Now()}, &d)
 //	if d.Action == enforce.Deny {
 //		// 403, because of line d.Line of the file
 //	}

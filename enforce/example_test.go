@@ -1,0 +1,45 @@
+package enforce_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+)
+
+func Example() {
+	file := enforce.Inline("User-agent: *\nDisallow: /private/\n\nUser-agent: bingbot\nCrawl-delay: 10\n")
+	limiter := throttle.NewMemory(100_000)
+	defer limiter.Close()
+	engine, err := enforce.NewEngine(enforce.Rules{}, file, limiter, enforce.PoliciesConfig{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer engine.Close()
+
+	for _, r := range []struct{ ua, target string }{
+		{"CCBot/2.0 (https://commoncrawl.org/faq/)", "/private/x"},
+		{"CCBot/2.0 (https://commoncrawl.org/faq/)", "/x"},
+		{"Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0", "/private/x"},
+		{"Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", "/"},
+		{"Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", "/"},
+	} {
+		var d enforce.Decision
+		engine.Decide(context.Background(), &enforce.Request{
+			Target:     r.target,
+			UserAgents: []string{r.ua},
+			Origin:     enforce.NewOrigin(true, "example.com"),
+			Time:       time.Now(),
+		}, &d)
+		fmt.Println(d.Action, d.Reason, d.Crawler(), d.Line)
+	}
+	// Output:
+	// deny disallowed CCBot 2
+	// pass allowed CCBot 0
+	// pass person person 0
+	// pass allowed bingbot 0
+	// throttle crawl_delay bingbot 5
+}
