@@ -17,9 +17,14 @@ const (
 	maxUserAgents = 4
 	// maxHeld is how many requests are held at once until their time comes.
 	maxHeld = 1000
-	// cachedIdentities is how many User-Agents the cache holds.
-	cachedIdentities = 8192
+	// cachedIdentities is how many User-Agents the process remembers: some 4 MB
+	// when all are people's.
+	cachedIdentities = 1 << 16
 )
+
+// identities is the cache of all engines: sites see the same User-Agents, and
+// there may be many sites.
+var identities = sync.OnceValue(func() *crawler.Cache { return crawler.NewCache(cachedIdentities) })
 
 // noUserAgent stands for the User-Agent fields of a request that has none.
 var noUserAgent = []string{""}
@@ -48,7 +53,7 @@ func NewEngine(rules Rules, source Source, limiter throttle.Limiter, cfg Policie
 		policies: NewPolicies(source, compiled.compile, cfg),
 		limiter:  limiter,
 		waiters:  throttle.NewWaiters(maxHeld),
-		cache:    crawler.NewCache(cachedIdentities),
+		cache:    identities(),
 		views:    sync.Pool{New: func() any { return new(robots.Views) }},
 	}, nil
 }
@@ -70,7 +75,7 @@ func (e *Engine) With(registry *crawler.Registry, observer Observer) (*Engine, e
 		policies: e.policies.with(compiled.compile, observer),
 		limiter:  e.limiter,
 		waiters:  e.waiters,
-		cache:    crawler.NewCache(cachedIdentities),
+		cache:    identities(),
 		views:    sync.Pool{New: func() any { return new(robots.Views) }},
 	}, nil
 }
