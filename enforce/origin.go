@@ -29,11 +29,25 @@ func NewOrigin(tls bool, host string) Origin {
 	if len(host) > maxHost {
 		return Origin{Scheme: scheme}
 	}
+	if isPlainHost(host) {
+		return Origin{Scheme: scheme, Host: host}
+	}
 	host = strings.TrimSuffix(host, port)
 	if name, rest, ok := strings.Cut(host, ".:"); ok {
 		host = name + ":" + rest
 	}
 	return Origin{Scheme: scheme, Host: strings.ToLower(strings.TrimSuffix(host, "."))}
+}
+
+// isPlainHost reports whether a host is the only spelling of itself, as nearly
+// all that arrive are: it has no upper-case letter, no port and no final dot.
+func isPlainHost(host string) bool {
+	for i := range len(host) {
+		if c := host[i]; c == ':' || 'A' <= c && c <= 'Z' || c >= 0x80 {
+			return false
+		}
+	}
+	return !strings.HasSuffix(host, ".")
 }
 
 // String returns the origin as a URL without a path.
