@@ -93,11 +93,15 @@ func (h *Handler) provisionEngine(ctx caddy.Context) (err error) {
 			return err
 		}
 	}
-	if f, ok := h.source.(enforce.File); ok {
-		return h.watchFile(ctx, f, func() {
-			h.running.Load().Policies().Reread(ctx, enforce.Origin{}, time.Now())
-		})
+	f, ok := h.source.(enforce.File)
+	if !ok {
+		return nil
 	}
+	reread := func() { h.running.Load().Policies().Reread(ctx, enforce.Origin{}, time.Now()) }
+	if err := h.watchFile(ctx, f, reread); err != nil {
+		return err
+	}
+	reread() // it may have changed after it was read and before it was watched
 	return nil
 }
 

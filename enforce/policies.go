@@ -63,6 +63,7 @@ type entry struct {
 	last    Outcome       // of the last read
 	tried   bool          // whether there was one
 	pending chan struct{} // closed when the read under way ends; nil if none is
+	again   bool          // whether the read under way may have come too early
 }
 
 // NewPolicies returns an empty Policies that reads from source and turns the
@@ -188,7 +189,8 @@ func (p *Policies) Get(ctx context.Context, origin Origin, now time.Time) *Polic
 
 // Reread reads the source of origin again behind the caller, soon: a crawler
 // has just fetched /robots.txt, or the file has changed, and what is enforced
-// should be what it saw.
+// should be what it saw. A read that is under way may have seen what was there
+// before, so it is followed by another one.
 func (p *Policies) Reread(ctx context.Context, origin Origin, now time.Time) {
 	e := (*p.table.Load())[p.key(origin)]
 	if e == nil {
@@ -196,13 +198,13 @@ func (p *Policies) Reread(ctx context.Context, origin Origin, now time.Time) {
 		return
 	}
 	e.mu.Lock()
-	recent := now.Sub(e.lastTry) < minReread
-	if recent {
-		soon := e.lastTry.Add(minReread).UnixNano()
-		if soon < e.nextRead.Load() {
-			e.nextRead.Store(soon)
-		}
+	e.again = e.pending != nil
+	soon := e.lastTry.Add(minReread)
+	recent := now.Before(soon)
+	if !recent {
+		soon = now // of the next request, should no read begin here
 	}
+	e.nextRead.Store(min(e.nextRead.Load(), soon.UnixNano()))
 	e.mu.Unlock()
 	if !recent {
 		p.read(ctx, e, now)
@@ -263,7 +265,7 @@ func (p *Policies) read(ctx context.Context, e *entry, now time.Time) {
 		return
 	}
 	pending := make(chan struct{})
-	e.pending, e.lastTry = pending, now
+	e.pending, e.lastTry, e.again = pending, now, false
 	e.reading.Store(true)
 	p.running.Add(1)
 	go func() {
@@ -315,7 +317,11 @@ func (p *Policies) readNow(ctx context.Context, e *entry) {
 	ev.Changed = !e.tried || e.last != out || ev.Outcome == Loaded
 	e.last, e.tried = out, true
 	now := p.cfg.Now()
-	e.nextRead.Store(now.Add(p.cfg.Refresh).UnixNano())
+	next := now.Add(p.cfg.Refresh)
+	if e.again {
+		next = e.lastTry.Add(minReread)
+	}
+	e.nextRead.Store(next.UnixNano())
 	e.mu.Unlock()
 
 	ev.Policy, ev.Took = current, now.Sub(began)

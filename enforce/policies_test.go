@@ -20,6 +20,7 @@ type fakeSource struct {
 	resp   Response
 	err    error
 	block  chan struct{} // Fetch waits for it to be closed; nil: does not wait
+	begun  chan struct{} // closed by Fetch once it has its answer; nil: not
 	reads  map[Origin]int
 	panics bool
 }
@@ -37,6 +38,9 @@ func (s *fakeSource) Fetch(ctx context.Context, o Origin) (Response, error) {
 	}
 	s.reads[o]++
 	resp, err, block, panics := s.resp, s.err, s.block, s.panics
+	if s.begun != nil {
+		close(s.begun)
+	}
 	s.mu.Unlock()
 	if panics {
 		panic(http.ErrAbortHandler)
@@ -354,5 +358,39 @@ func TestTheFileIsCutAtTheSizeThatIsRead(t *testing.T) {
 	resp, err := Inline(strings.Repeat("#", 2*robots.MaxSize)).Fetch(context.Background(), home)
 	if err != nil || len(resp.Body) != robots.MaxSize+1 {
 		t.Errorf("%d octets, %v", len(resp.Body), err)
+	}
+}
+
+// A file that changes while it is being read may have been read before the
+// change: the wish to read it again must outlive the read.
+func TestARereadDuringAReadIsNotLost(t *testing.T) {
+	for _, slow := range []time.Duration{0, 2 * minReread} {
+		p := newPoliciesTest(t, PoliciesConfig{Refresh: time.Hour})
+		block, begun := make(chan struct{}), make(chan struct{})
+		p.source.mu.Lock()
+		p.source.block, p.source.begun = block, begun
+		p.source.mu.Unlock()
+		ctx := context.Background()
+		p.Peek(ctx, home, p.clock.now())
+		<-begun // the old file is in the reader's hands
+		p.source.mu.Lock()
+		p.source.block, p.source.begun = nil, nil
+		p.source.mu.Unlock()
+		p.source.set(200, "User-agent: *\nDisallow: /other/\n")
+		p.clock.advance(slow)
+		p.Reread(ctx, home, p.clock.now())
+		close(block)
+		p.seen.next(t)
+		p.running.Wait()
+
+		p.clock.advance(minReread)
+		p.Peek(ctx, home, p.clock.now())
+		p.running.Wait()
+		if policy := p.Peek(ctx, home, p.clock.now()); allows(policy, "/other/x") {
+			t.Errorf("a change during a read of %v is lost until the next refresh", slow)
+		}
+		if n := p.source.count(home); n != 2 {
+			t.Errorf("%d reads, want 2", n)
+		}
 	}
 }
