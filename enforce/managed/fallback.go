@@ -35,7 +35,7 @@ func (m *merger) round(after *robots.File) (more bool) {
 		want, star := obeyed(m.file, row)
 		got, _ := obeyed(after, row)
 		paced := !star || row.CrawlDelay != crawler.No
-		if says(want, paced) == says(got, paced) {
+		if want == got || m.saying(want, paced) == m.saying(got, paced) {
 			continue
 		}
 		if m.keep(want, paced, first(row)) {
@@ -47,7 +47,7 @@ func (m *merger) round(after *robots.File) (more bool) {
 		if m.ofTarget(token) {
 			continue
 		}
-		if want := m.file.Named(token); says(want, true) != says(after.Named(token), true) && m.keep(want, true, token) {
+		if want := m.file.Named(token); m.saying(want, true) != m.saying(after.Named(token), true) && m.keep(want, true, token) {
 			m.notes.add(FallbackGroup, token, "", want.Line(), 0)
 			more = true
 		}
@@ -83,6 +83,23 @@ func (m *merger) keep(g *robots.Group, paced bool, token string) bool {
 	b.rest(g)
 	m.put(b.entries, "as before", token)
 	return true
+}
+
+// saying is a cache of says.
+func (m *merger) saying(g *robots.Group, paced bool) string {
+	key := groupSaid{g, paced}
+	text, ok := m.said[key]
+	if !ok {
+		text = says(g, paced)
+		m.said[key] = text
+	}
+	return text
+}
+
+// groupSaid is what a merger looks up what a group says by.
+type groupSaid struct {
+	group *robots.Group
+	paced bool
 }
 
 // says returns what a group says in rules and pace, so that equal texts mean

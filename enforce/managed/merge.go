@@ -52,7 +52,7 @@ func (l *Lines) Merge(file []byte, o Options) (*Merged, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := merger{Lines: l, options: o, own: own, kept: own, written: map[string]bool{}, groups: map[string]*group{}}
+	m := merger{Lines: l, options: o, own: own, kept: own, written: map[string]bool{}, groups: map[string]*group{}, said: map[groupSaid]string{}}
 	m.file = m.parse(own.text())
 	m.targets()
 	m.replace()
@@ -84,6 +84,7 @@ type merger struct {
 	written map[string]bool // tokens that a group is written for, in lower case
 	order   []*group
 	groups  map[string]*group // by what they say
+	said    map[groupSaid]string
 	notes   noted
 }
 

@@ -7,6 +7,7 @@ package reference
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -35,8 +36,9 @@ func symbols(s string, query, star bool) (list []symbol) {
 			rest := symbols(s[i+1:], true, star)
 			return append(list, rest...)
 		}
-		var v byte
-		if n, _ := fmt.Sscanf(s[i+1:min(i+3, len(s))]+"!", "%02x!", &v); c == '%' && n == 1 && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]) {
+		if c == '%' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]) {
+			n, _ := strconv.ParseUint(s[i+1:i+3], 16, 8)
+			v := byte(n)
 			i += 2
 			delimiters := "/?"
 			if query {
