@@ -48,7 +48,7 @@ func (l *linter) compile(set *ruleset) []lintRule {
 	list := make([]lintRule, 0, len(set.rules))
 	for i := range set.rules {
 		r := &set.rules[i]
-		p, ok := pattern.Compile(r.Pattern, set.dialect.syntax(), false)
+		p, ok := pattern.Compile(r.Pattern, set.dialect.Syntax(), false)
 		if !ok {
 			continue
 		}
@@ -75,7 +75,7 @@ func (l *linter) shadowed(g *Group, set *ruleset, r *lintRule) bool {
 		return false // one line of several patterns
 	}
 	line := &l.lines[r.Line-1]
-	other, _ := pattern.Compile(by.Pattern, set.dialect.syntax(), false)
+	other, _ := pattern.Compile(by.Pattern, set.dialect.Syntax(), false)
 	same := r.Matches(other.Witness())
 	var f *Finding
 	switch {

@@ -173,7 +173,7 @@ func checkFix(t *testing.T, file *File) {
 		a, b := file.Group(token), again.Group(token)
 		paths := []string{"/", "/x"}
 		for _, r := range append(a.Rules(), b.Rules()...) {
-			if p, ok := pattern.Compile(r.Pattern, file.Dialect().syntax(), false); ok {
+			if p, ok := pattern.Compile(r.Pattern, file.Dialect().Syntax(), false); ok {
 				paths = append(paths, p.Example(""), p.Example("x"))
 			}
 		}
