@@ -128,17 +128,3 @@ func BenchmarkLint(b *testing.B) {
 		})
 	}
 }
-
-func BenchmarkDiff(b *testing.B) {
-	for name, texts := range map[string][2]string{
-		"rules=450": {rulesText(450, 45), rulesText(451, 45)},
-		"hostile":   {hostileText('x'), hostileText('y')},
-	} {
-		x, y := Parse([]byte(texts[0])), Parse([]byte(texts[1]))
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				Diff(x, y)
-			}
-		})
-	}
-}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/caddy-robots/caddy-robots/internal/reference"
+	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
 // referenceRules returns the rules of a token: those below each run of
@@ -18,7 +19,7 @@ func referenceRules(f *File, token string) (rules []Rule, found bool) {
 			if !reading {
 				reading, in = true, false
 			}
-			if lowerASCII(ProductToken(l.Value)) == lowerASCII(token) {
+			if canonical.Lower(ProductToken(l.Value)) == canonical.Lower(token) {
 				in, found = true, true
 			}
 		case DirectiveAllow, DirectiveDisallow:
@@ -120,3 +121,5 @@ func TestMatchAgreesWithReference(t *testing.T) {
 		}
 	}
 }
+
+func isHex(c byte) bool { return strings.IndexByte("0123456789abcdefABCDEF", c) >= 0 }

@@ -207,7 +207,7 @@ func (c *comparison) lint(before, after []byte) {
 
 // compare returns how many verdicts it looked at.
 func (c *comparison) compare(l *Lines) (verdicts int) {
-	paths := append(c.before.paths(24), c.after.paths(12)...)
+	paths := append(c.before.paths(16), c.after.paths(8)...)
 	compared := map[[2]string]bool{}
 	same := func(who, before, after string) {
 		key := [2]string{c.before.sets[before], c.after.sets[after]}

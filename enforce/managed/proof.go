@@ -2,11 +2,11 @@ package managed
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/caddy-robots/caddy-robots/robots/diff"
 )
 
 // A ProofError says why a merged file is not used: a crawler outside the
@@ -34,15 +34,10 @@ func (e *ProofError) Error() string {
 // policy, the registry and the site's file.
 func (l *Lines) prove(before, after *robots.File) error {
 	outside := l.outside(before)
-	changes, complete := robots.Diff(before, after, robots.WithCrawlers(outside.crawlers...))
-	for _, c := range changes {
-		switch c.What {
-		case "verdict", "crawl-delay", "request-rate", "visit-time":
-		default:
-			continue
-		}
+	result := diff.Unaffected(before, after, outside.covers, outside.crawlers...)
+	for _, c := range result.Changes {
 		for _, token := range c.Crawlers {
-			if !outside.has(token) || c.What != "verdict" && outside.unpaced(token, before, c) {
+			if outside.covers(token) || c.What != "verdict" && outside.unpaced(token, before, c) {
 				continue
 			}
 			e := &ProofError{Crawler: token, Line: c.OldLine, Detail: fmt.Sprintf("%q in place of %q", c.New, c.Old)}
@@ -57,7 +52,7 @@ func (l *Lines) prove(before, after *robots.File) error {
 			return e
 		}
 	}
-	if !complete {
+	if !result.Complete {
 		return &ProofError{}
 	}
 	return nil
@@ -67,7 +62,7 @@ func (l *Lines) prove(before, after *robots.File) error {
 type outsiders struct {
 	inside   map[string]bool // tokens of crawlers that the policy covers, in lower case
 	registry *crawler.Registry
-	crawlers []robots.Crawler
+	crawlers []diff.Crawler
 }
 
 // outside finds the crawlers that a policy does not cover in a file: those
@@ -92,18 +87,19 @@ func (l *Lines) outside(before *robots.File) *outsiders {
 			}
 			continue
 		}
-		o.crawlers = append(o.crawlers, robots.Crawler{Tokens: slices.Clone(row.Robots), IgnoresStar: row.Star == crawler.No})
+		o.crawlers = append(o.crawlers, diff.Crawler{Tokens: row.Robots, IgnoresStar: row.Star == crawler.No, ReadsGoogle: row.ReadsGoogle})
 	}
 	return o
 }
 
-func (o *outsiders) has(token string) bool {
-	return !o.inside[lower(token)] && (token == "*" || !o.inside[lower(firstWord(token))])
+// covers reports whether the policy covers the crawler with that token.
+func (o *outsiders) covers(token string) bool {
+	return o.inside[lower(token)] || token != "*" && o.inside[lower(firstWord(token))]
 }
 
 // unpaced reports whether a limit that is gone was one of `*` for a crawler
 // that reads none, as its operator documents: it was never held to it.
-func (o *outsiders) unpaced(token string, before *robots.File, c robots.Change) bool {
+func (o *outsiders) unpaced(token string, before *robots.File, c diff.Change) bool {
 	if c.New != "" {
 		return false
 	}
