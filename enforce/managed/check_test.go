@@ -119,6 +119,6 @@ func TestPresets(t *testing.T) {
 	}
 	l, _ := Policy{Presets: []Preset{{Name: "no-ai"}, {Name: "no-training"}}}.Compile(crawler.Builtin())
 	if m, err := l.Merge(nil, Options{}); err != nil || !strings.Contains(string(m.Text), "\nContent-Signal: ai-train=no, ai-input=no\n") {
-		t.Errorf("%v\n%s", err, m.Text)
+		t.Fatalf("%v\n%v", err, m)
 	}
 }

@@ -2,6 +2,7 @@ package managed
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -80,15 +81,26 @@ func (l *Lines) outside(before *robots.File) *outsiders {
 			groups[lower(first(cv.crawler))] = true
 		}
 	}
+	words := map[string]bool{} // first words of tokens: lines with the token name these too
 	for row := range l.registry.All() {
 		if groups[lower(first(row))] {
 			for _, t := range append(row.Tokens(), first(row)) {
 				o.inside[lower(t)] = true
+				words[lower(firstWord(t))] = true
 			}
 			continue
 		}
 		o.crawlers = append(o.crawlers, diff.Crawler{Tokens: row.Robots, IgnoresStar: row.Star == crawler.No, ReadsGoogle: row.ReadsGoogle})
 	}
+	for _, c := range o.crawlers {
+		for _, t := range c.Tokens {
+			delete(words, lower(t))
+		}
+	}
+	for _, t := range before.Tokens() {
+		delete(words, lower(t))
+	}
+	maps.Copy(o.inside, words)
 	return o
 }
 
