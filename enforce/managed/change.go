@@ -1,7 +1,6 @@
 package managed
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -10,7 +9,7 @@ import (
 
 // Changed says in a few words what the lines of a policy in one merged file
 // say otherwise than those in another: whom they name, and no longer name. It
-// is "" where they are the same. At most ten crawlers are named.
+// is "" where they say the same. At most ten crawlers of each are named.
 func Changed(before, after []byte) string {
 	was, is := named(before), named(after)
 	var parts []string
@@ -29,10 +28,7 @@ func Changed(before, after []byte) string {
 	say("new:", is, was, func(_, _ string, both bool) bool { return !both })
 	say("no longer named:", was, is, func(_, _ string, both bool) bool { return !both })
 	say("other rules:", is, was, func(a, b string, both bool) bool { return both && a != b })
-	if text := strings.Join(parts, "; "); text != "" || string(before) == string(after) {
-		return text
-	}
-	return fmt.Sprintf("the site's own lines: %d octets, %d before", len(after), len(before))
+	return strings.Join(parts, "; ")
 }
 
 // named returns what a merged file's lines of a policy say to each token.

@@ -360,6 +360,7 @@ func TestDialects(t *testing.T) {
 func TestMergeRefuses(t *testing.T) {
 	l := compile(t, deny("ai-data"))
 	for site, want := range map[string]string{
+		"User-agent: a\n" + replacedMarker + "Allow: /\n":                  "line 2 of robots.txt is one that a policy replaced",
 		strings.Repeat("#", robots.MaxSize+1):                              "500 KiB",
 		strings.Repeat("# comment\n", robots.MaxSize/10):                   "500 KiB",
 		beginMarker + "\nUser-agent: a\n":                                  "line 1 of robots.txt begins",

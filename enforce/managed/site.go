@@ -60,6 +60,11 @@ func readSite(text []byte) (*site, error) {
 	if sections > 0 {
 		s.restore()
 	}
+	for _, l := range s.lines {
+		if strings.Contains(l.text, replacedMarker) {
+			return nil, fmt.Errorf("line %d of robots.txt is one that a policy replaced, but the lines of the policy are gone: delete the comment or restore the line", l.number)
+		}
+	}
 	return s, nil
 }
 
