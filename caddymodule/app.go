@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
@@ -35,8 +36,13 @@ type App struct {
 	log     *zap.Logger
 	cleanup []func() error
 
+	// policyWanted is set where a matcher needs the policy of requests, of
+	// people's too.
+	policyWanted atomic.Bool
+
 	mu      sync.Mutex
 	watcher *enforce.Watcher // nil until Start
+	checks  []func() error   // what handlers check when all sites are known
 	starts  []func()         // what handlers begin at Start
 	started bool
 }
@@ -78,6 +84,11 @@ func (a *App) Provision(ctx caddy.Context) error {
 
 // Start begins what needs files or the network, and has the handlers begin.
 func (a *App) Start() error {
+	for _, check := range a.checks {
+		if err := check(); err != nil {
+			return err
+		}
+	}
 	watcher, err := enforce.NewWatcher()
 	if err != nil {
 		// Files are read again at each refresh all the same.
@@ -112,6 +123,10 @@ func (a *App) Cleanup() error {
 	a.cleanup = nil
 	return err
 }
+
+// beforeStart has check called when the app starts: an error keeps the
+// configuration from being loaded.
+func (a *App) beforeStart(check func() error) { a.checks = append(a.checks, check) }
 
 // onStart has start called when the app starts, at once if it has started.
 func (a *App) onStart(start func()) {

@@ -39,7 +39,7 @@ type subdirective func(*Handler, *caddyfile.Dispenser) error
 var subdirectives map[string]subdirective
 
 // repeatable names the subdirectives that may stand more than once.
-var repeatable = map[string]bool{"x_robots_tag": true, "crawler": true}
+var repeatable = map[string]bool{"x_robots_tag": true, "crawler": true, "answer": true}
 
 func init() {
 	subdirectives = map[string]subdirective{
@@ -58,6 +58,8 @@ func init() {
 		"forwarded_host": onOffField(func(h *Handler) **bool { return &h.ForwardedHost }),
 		"crawler":        parseCrawler,
 		"registry":       parseRegistry,
+		"policy":         parsePolicy,
+		"answer":         parseAnswer,
 		"paths":          parsePaths,
 		"crawl_delay":    parseCrawlDelay,
 		"fleet":          parseFleet,
@@ -94,6 +96,16 @@ func init() {
 //			crawl_delay yes | no
 //		}
 //		registry       <file>
+//		policy [no-training | no-ai] {
+//			deny    <purposes and crawlers...> [<paths...>]
+//			allow   <crawlers...>
+//			delay   <purposes and crawlers...> <duration>
+//			signal  <key>=<value>...
+//			usage   <key>=<value>...
+//			license <url>
+//			hidden  <paths...>
+//		}
+//		answer         <verdict> <status> [<text>] | redir <url> | abort
 //		paths          ignore_case | strip_params | decode_twice ...
 //		crawl_delay {
 //			max   <duration>

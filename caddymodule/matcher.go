@@ -12,6 +12,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
+	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
@@ -38,6 +39,10 @@ type MatchRobots struct {
 	// Who operates them, as the registry has it.
 	Operator []string `json:"operator,omitempty"`
 
+	// The robots.txt disallows the URL to `*`, whoever asks: people too. It
+	// holds behind a robots handler only, and changes nothing by itself.
+	Disallowed bool `json:"disallowed,omitempty"`
+
 	base  *crawler.Matcher
 	cache *crawler.Cache
 }
@@ -52,12 +57,13 @@ func (*MatchRobots) CaddyModule() caddy.ModuleInfo {
 
 // UnmarshalCaddyfile sets up the matcher. Syntax:
 //
-//	@name robots [crawler|purpose|class|operator <values...>]
+//	@name robots [crawler|purpose|class|operator <values...> | disallowed]
 //	@name robots {
 //		crawler  <names...>
 //		purpose  <purposes...>
 //		class    <classes...>
 //		operator <operators...>
+//		disallowed
 //	}
 func (m *MatchRobots) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	for d.Next() {
@@ -78,13 +84,27 @@ func (m *MatchRobots) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return nil
 }
 
+// matcherFields are the fields of a matcher, for error messages.
+const matcherFields = "crawler, purpose, class, operator or disallowed"
+
+// fields are those that take values, by name.
+func (m *MatchRobots) fields() map[string]*[]string {
+	return map[string]*[]string{"crawler": &m.Crawler, "purpose": &m.Purpose, "class": &m.Class, "operator": &m.Operator}
+}
+
 // field parses the name of a field and its values.
 func (m *MatchRobots) field(d *caddyfile.Dispenser) error {
-	fields := map[string]*[]string{"crawler": &m.Crawler, "purpose": &m.Purpose, "class": &m.Class, "operator": &m.Operator}
 	name := d.Val()
-	f, ok := fields[name]
+	if name == "disallowed" {
+		m.Disallowed = true
+		if d.NextArg() {
+			return d.Errf("disallowed takes no value, not %q", d.Val())
+		}
+		return nil
+	}
+	f, ok := m.fields()[name]
 	if !ok {
-		return d.Errf("unknown field %q: want crawler, purpose, class or operator", name)
+		return d.Errf("unknown field %q: want %s", name, matcherFields)
 	}
 	args := d.RemainingArgs()
 	if len(args) == 0 {
@@ -103,6 +123,13 @@ func (m *MatchRobots) Provision(ctx caddy.Context) error {
 		if !slices.Contains(purposes(), p) {
 			ctx.Logger().Warn("no crawler of the built-in registry has this purpose: only a robots handler on the way finds one", zap.String("purpose", p))
 		}
+	}
+	if m.Disallowed {
+		app, err := ctx.App("robots")
+		if err != nil {
+			return err
+		}
+		app.(*App).policyWanted.Store(true)
 	}
 	m.base = crawler.Builtin().Matcher(nil)
 	m.cache = crawler.NewCache(matcherIdentities)
@@ -167,6 +194,15 @@ func purposes() []string {
 
 // MatchWithError reports whether the request is one of a crawler that fits.
 func (m *MatchRobots) MatchWithError(r *http.Request) (bool, error) {
+	if m.Disallowed {
+		policy, _ := caddyhttp.GetVar(r.Context(), policyVar).(*enforce.Policy)
+		if policy == nil || !policy.DisallowsStar(originalTarget(r)) {
+			return false, nil
+		}
+		if len(m.Crawler)+len(m.Purpose)+len(m.Class)+len(m.Operator) == 0 {
+			return true, nil
+		}
+	}
 	if rec := recordOf(r); rec != nil {
 		return !rec.isPerson() && m.fits(&rec.Agent), nil
 	}

@@ -38,6 +38,7 @@ func (h *Handler) provision(ctx caddy.Context, app *App) error {
 		return fmt.Errorf("registering metrics: %w", err)
 	}
 	h.monitor = h.Mode == modeMonitor
+	h.answers = newCustomAnswers(h.Answers)
 	if len(h.XRobotsTag) > 0 {
 		tags, err := headers.Compile(h.XRobotsTag)
 		if err != nil {
@@ -68,7 +69,13 @@ func (h *Handler) provisionEngine(ctx caddy.Context) (err error) {
 	if err := checkExempt(h.Exempt, registry); err != nil {
 		return err
 	}
+	if err := h.provisionPolicy(ctx, registry); err != nil {
+		return err
+	}
 	if err := h.start(registry); err != nil {
+		return err
+	}
+	if err := h.checkRedirects(); err != nil {
 		return err
 	}
 	if file.path != "" {

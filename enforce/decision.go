@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/managed"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -36,6 +37,7 @@ const (
 	CrawlDelay                  // too soon
 	RequestRate                 // too many
 	VisitTime                   // the wrong time of day
+	Hidden                      // a path that the operator hides from crawlers
 	reasons
 )
 
@@ -46,7 +48,7 @@ const Reasons = int(reasons)
 func (r Reason) String() string {
 	return [...]string{
 		"person", "allowed", "exempt", "exempt_path", "unbound", "no_policy",
-		"disallowed", "unavailable", "pending", "crawl_delay", "request_rate", "visit_time",
+		"disallowed", "unavailable", "pending", "crawl_delay", "request_rate", "visit_time", "hidden",
 	}[r]
 }
 
@@ -66,14 +68,19 @@ type Decision struct {
 	Rule *robots.Rule
 	// Terms is the pace that the group sets this agent; nil if none.
 	Terms *throttle.Terms
-	// Line is the line of the robots.txt that decided: the rule's, or that of
-	// the Crawl-delay, Request-rate or Visit-time. 0 where none did.
+	// Layer is where the line that decided comes from.
+	Layer Layer
+	// Line is the line that decided: the rule's, or that of the Crawl-delay,
+	// Request-rate or Visit-time. It counts in the site's own robots.txt or,
+	// as Layer says, in the operator's configuration. 0 where none did.
 	Line int
 	// RetryAfter is in how long a request that is throttled, or refused
 	// because there is no policy, should be tried again.
 	RetryAfter time.Duration
 	// Delay is how long the request was held before it was let through.
 	Delay time.Duration
+
+	hidden *managed.Hidden // of reason Hidden
 }
 
 // Crawler returns a name for whom the decision is about that is one of a

@@ -11,7 +11,7 @@ import (
 func TestImportsRunOneWay(t *testing.T) {
 	const module = "github.com/caddy-robots/caddy-robots/"
 	for name, allowed := range map[string]func(string) bool{
-		"robots":  func(string) bool { return false },
+		"robots":  func(dep string) bool { return strings.HasPrefix(dep, module+"robots/internal/") },
 		"headers": func(string) bool { return false },
 		"enforce": func(dep string) bool {
 			return !strings.Contains(dep, "caddyserver") && !strings.Contains(dep, "go.uber.org/zap") &&

@@ -72,13 +72,17 @@ func (p *Policy) Judge(agents []crawler.Agent, method string, v *robots.Views, d
 }
 
 // judge judges one crawler.
-func (p *Policy) judge(a *crawler.Agent, _ string, v *robots.Views, d *Decision) {
+func (p *Policy) judge(a *crawler.Agent, method string, v *robots.Views, d *Decision) {
 	if p.rules.exemptPaths.MatchViews(v).Allowed {
 		d.pass(a, ExemptPath)
 		return
 	}
 	if p.rules.isExempt(a) {
 		d.pass(a, Exempt)
+		return
+	}
+	if h := p.rules.hidden.match(v); h != nil && p.rules.hides(a, method) {
+		*d = Decision{Action: Deny, Reason: Hidden, Agent: *a, Layer: HiddenLayer, Line: h.Line, hidden: h}
 		return
 	}
 	if p.state == Pending || p.denyAll {
@@ -96,11 +100,13 @@ func (p *Policy) judge(a *crawler.Agent, _ string, v *robots.Views, d *Decision)
 	}
 	verdict := plan.group.MatchViews(v)
 	if !verdict.Allowed {
-		*d = Decision{Action: Deny, Reason: Disallowed, Agent: *a, Group: plan.group, Rule: verdict.Rule, Line: verdict.Line()}
+		*d = Decision{Action: Deny, Reason: Disallowed, Agent: *a, Group: plan.group, Rule: verdict.Rule}
+		d.from(p, verdict.Line())
 		return
 	}
 	if d.pass(a, Allowed) {
-		d.Group, d.Terms, d.Rule, d.Line = plan.group, plan.terms, verdict.Rule, verdict.Line()
+		d.Group, d.Terms, d.Rule = plan.group, plan.terms, verdict.Rule
+		d.from(p, verdict.Line())
 	}
 }
 
@@ -129,4 +135,17 @@ func (d *Decision) pass(a *crawler.Agent, why Reason) bool {
 	}
 	*d = Decision{Reason: why, Agent: *a}
 	return true
+}
+
+// DisallowsStar reports whether the file disallows a request target to the
+// crawlers that it does not name, whoever asks. Exempt paths are not
+// disallowed.
+func (p *Policy) DisallowsStar(target string) bool {
+	star := p.file.Star()
+	if star == nil {
+		return false
+	}
+	v := p.rules.viewsOf(target)
+	defer views.Put(v)
+	return !p.rules.exemptPaths.MatchViews(v).Allowed && !star.MatchViews(v).Allowed
 }

@@ -130,11 +130,11 @@ func (m *merger) build() ([]byte, []Origin) {
 	w := writer{ending: m.kept.ending}
 	for i, l := range m.kept.lines {
 		w.text = append(w.text, l.text...)
-		if ending := l.ending; ending != "" {
-			w.text = append(w.text, ending...)
-		} else if i+1 == len(m.kept.lines) {
-			w.text = append(w.text, w.ending...)
+		ending := l.ending
+		if last := i+1 == len(m.kept.lines); last && (ending == "" || ending == "\r" && w.ending[0] == '\n') {
+			ending = w.ending // a CR and the LF of the next line would be one ending
 		}
+		w.text = append(w.text, ending...)
 		w.origins = append(w.origins, Origin{Site, l.number})
 	}
 	if len(m.order) == 0 && len(m.policy.License) == 0 {

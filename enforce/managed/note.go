@@ -61,6 +61,9 @@ var noteTexts = map[NoteKind]string{
 	KeptPreference: "robots.txt says otherwise, and stays",
 }
 
+// Text says what the kind of the note means.
+func (n Note) Text() string { return noteTexts[n.Kind] }
+
 // String returns the note as a line of text.
 func (n Note) String() string {
 	var b strings.Builder
