@@ -39,7 +39,10 @@ type subdirective func(*Handler, *caddyfile.Dispenser) error
 var subdirectives map[string]subdirective
 
 // repeatable names the subdirectives that may stand more than once.
-var repeatable = map[string]bool{"x_robots_tag": true, "crawler": true, "answer": true}
+var repeatable = map[string]bool{
+	"x_robots_tag": true, "crawler": true, "answer": true,
+	"deny": true, "allow": true, "delay": true, "signal": true, "usage": true, "license": true, "hidden": true, // of policy
+}
 
 func init() {
 	subdirectives = map[string]subdirective{
