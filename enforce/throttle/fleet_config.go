@@ -243,6 +243,15 @@ func (c FleetConfig) complete() (FleetConfig, error) {
 	return c, nil
 }
 
+// slack returns by how many microseconds a time can be wrong that was
+// converted from the server's clock to ours and back: each way takes part of a
+// round trip, which is no longer than the deadline. What a process knows of a
+// budget counts for the server only where it differs by more; otherwise the
+// error would add up with each request.
+func (c *FleetConfig) slack() int64 {
+	return 2 * min(c.Deadline, time.Second).Microseconds()
+}
+
 // maxInstances bounds FleetConfig.Instances, and with it the intervals while
 // the server is away.
 const maxInstances = 10_000

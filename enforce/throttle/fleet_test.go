@@ -98,7 +98,8 @@ func TestFleetWithoutServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { f.Close(); <-f.link.done })
+	f.Start()
+	t.Cleanup(func() { f.Close() })
 	t.Logf("NewFleet took %v", time.Since(start))
 	key, terms := NewKey("a"), Compile(Grant{Delay: delay(10 * time.Second)}, Options{})
 	for _, step := range []struct {
@@ -231,8 +232,8 @@ func TestFleetOutage(t *testing.T) {
 				}
 			}
 			for i, r := range seen {
-				if r.fallbacks.Load() == 0 || fleets[i].State() != FleetUp {
-					t.Errorf("process %d: %d fallbacks, %v", i, r.fallbacks.Load(), fleets[i].State())
+				if r.fallbacks.Load() == 0 || stateOf(fleets[i]) != FleetUp {
+					t.Errorf("process %d: %d fallbacks, %v", i, r.fallbacks.Load(), stateOf(fleets[i]))
 				}
 			}
 		})
@@ -271,7 +272,7 @@ func TestFleetTellsTheServerWhatItKnows(t *testing.T) {
 		t.Fatalf("the third of three: %+v", r)
 	}
 	b.Take(t.Context(), noon, NewKey("other"), terms, 0) // until it, too, has a connection
-	if r := b.Take(t.Context(), noon, key, terms, 0); r.OK && b.State() == FleetUp {
+	if r := b.Take(t.Context(), noon, key, terms, 0); r.OK && stateOf(b) == FleetUp {
 		t.Errorf("the fourth of three, by another process: %+v", r)
 	}
 }
@@ -285,8 +286,8 @@ func TestFleetClientGoesAway(t *testing.T) {
 	for i := range 10 {
 		f.Take(ctx, time.Now(), NewKey(t.Name(), fmt.Sprint(i)), terms, 0)
 	}
-	if f.State() != FleetUp || r.errors.Load() != 0 {
-		t.Errorf("state %v, %d errors", f.State(), r.errors.Load())
+	if stateOf(f) != FleetUp || r.errors.Load() != 0 {
+		t.Errorf("state %v, %d errors", stateOf(f), r.errors.Load())
 	}
 }
 
@@ -298,7 +299,6 @@ func TestFleetClose(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	<-f.link.done
 	key, terms := NewKey(t.Name()), Compile(Grant{Delay: delay(time.Hour)}, Options{})
 	for i, ok := range []bool{true, false} {
 		if r := f.Take(t.Context(), time.Now(), key, terms, 0); r.OK != ok {
@@ -323,8 +323,8 @@ func TestFleetForeignKey(t *testing.T) {
 			t.Errorf("%q: %+v", value, r)
 		}
 	}
-	if f.State() != FleetUp {
-		t.Errorf("%v after %d errors", f.State(), r.errors.Load())
+	if stateOf(f) != FleetUp {
+		t.Errorf("%v after %d errors", stateOf(f), r.errors.Load())
 	}
 }
 
@@ -356,19 +356,19 @@ func TestNewFleetRefuses(t *testing.T) {
 func TestErrorsKeepTheCircuitClosed(t *testing.T) {
 	f, r := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}})
 	for range missesToOpen - 1 {
-		f.link.failed(context.DeadlineExceeded)
+		f.link.fail("k", context.DeadlineExceeded)
 	}
 	f.link.answered()
 	for range missesToOpen - 1 {
-		f.link.failed(errReply)
+		f.link.fail("k", errReply)
 	}
-	if f.State() != FleetUp {
-		t.Fatalf("%v after misses that are not in a row", f.State())
+	if stateOf(f) != FleetUp {
+		t.Fatalf("%v after misses that are not in a row", stateOf(f))
 	}
-	f.link.failed(context.DeadlineExceeded)
+	f.link.fail("k", context.DeadlineExceeded)
 	r.await(t, FleetDown)
 	r.await(t, FleetUp)
-	f.link.failed(errors.New("connection reset"))
+	f.link.fail("k", errors.New("connection reset"))
 	r.await(t, FleetDown)
 	r.await(t, FleetUp)
 }

@@ -245,12 +245,17 @@ func newFleet(t *testing.T, c FleetConfig) (*Fleet, *recorder) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		f.Close()
-		<-f.link.done
-	})
+	f.Start()
+	t.Cleanup(func() { f.Close() })
 	r.await(t, FleetUp)
 	return f, r
+}
+
+// stateOf returns the state of f's link.
+func stateOf(f *Fleet) FleetState {
+	f.link.mu.Lock()
+	defer f.link.mu.Unlock()
+	return f.link.state
 }
 
 // rounds returns how many of n rounds a test of random schedules makes on l:

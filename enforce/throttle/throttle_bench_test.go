@@ -95,7 +95,8 @@ func BenchmarkFleet(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		b.Cleanup(func() { f.Close(); <-f.link.done })
+		f.Start()
+		b.Cleanup(func() { f.Close() })
 		for <-r.states != FleetUp {
 		}
 		return f, r

@@ -74,9 +74,9 @@ func TestFleetUserPasswordDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	f.Start()
 	r.await(t, FleetDown)
 	f.Close()
-	<-f.link.done
 }
 
 func TestFleetTLS(t *testing.T) {
@@ -98,9 +98,9 @@ func TestFleetTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	f.Start()
 	r.await(t, FleetDown) // nobody vouches for the certificate
 	f.Close()
-	<-f.link.done
 
 	c.TLS = &tls.Config{RootCAs: pool}
 	holdsTogether(t, c)
