@@ -45,15 +45,16 @@ var replyFaults = []replyFault{
 	{"NOPERM", errors.New("NOPERM: the user may not run EVAL, EVALSHA, GET, SET and TIME on keys with the prefix")},
 }
 
-// serverFault returns what a reply says about the server, or nil. Inside a
-// script, Redis 6 puts ERR and the script's name before the code.
+// serverFault returns what a reply says about the server, or nil. Where a
+// command of a script fails, Redis 6 puts the script's name and line before
+// the code.
 func serverFault(err error) error {
 	if _, replied := valkey.IsValkeyErr(err); !replied {
 		return nil
 	}
 	text := err.Error() + " "
 	for _, f := range replyFaults {
-		if strings.HasPrefix(text, f.code+" ") || strings.HasPrefix(text, "ERR ") && strings.Contains(text, ": -"+f.code+" ") {
+		if strings.HasPrefix(text, f.code+" ") || strings.Contains(text, ": -"+f.code+" ") {
 			return f.err
 		}
 	}

@@ -22,16 +22,17 @@ import (
 // shared is the server of the tests that do nothing to it.
 var shared = sync.OnceValues(newServer)
 
+// clientsNextLook is the cluster client's next look at the topology. It sleeps
+// for a second at most, whether the client is closed or not.
+var clientsNextLook = goleak.IgnoreAnyFunction("github.com/valkey-io/valkey-go.(*call).DelayDo.func1")
+
 func TestMain(m *testing.M) {
 	code := m.Run()
 	if s, err := shared(); err == nil {
 		s.stop()
 	}
 	if code == 0 {
-		// The cluster client's next look at the topology sleeps for a second
-		// at most, whether the client is closed or not.
-		sleeping := goleak.IgnoreAnyFunction("github.com/valkey-io/valkey-go.(*call).DelayDo.func1")
-		if err := goleak.Find(sleeping); err != nil {
+		if err := goleak.Find(clientsNextLook); err != nil {
 			fmt.Println(err)
 			code = 1
 		}
