@@ -38,7 +38,7 @@ func BenchmarkMemory(b *testing.B) {
 				}
 				wg.Wait()
 				b.StopTimer()
-				s := m.Stats()
+				s := stats(m)
 				b.ReportMetric(float64(s.Bytes)/float64(s.Entries), "bytes/key")
 				runtime.KeepAlive(m)
 			})
