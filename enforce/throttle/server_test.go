@@ -220,7 +220,8 @@ func (r *recorder) FleetCall(_ time.Duration, err error) {
 	}
 }
 
-// await returns when the Fleet has changed to s.
+// await returns when the Fleet has changed to s. The longest time that it waits
+// is only there to name the state that does not come.
 func (r *recorder) await(t *testing.T, s FleetState) {
 	t.Helper()
 	for {
@@ -229,7 +230,7 @@ func (r *recorder) await(t *testing.T, s FleetState) {
 			if got == s {
 				return
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(5 * time.Minute):
 			t.Fatalf("the fleet does not get %v", s)
 		}
 	}
