@@ -50,13 +50,12 @@ type Fleet struct {
 }
 
 // NewFleet returns an engine that remembers in local and tells obs, which may
-// be nil. It does not connect before Start. The error tells what is wrong with
-// c.
+// be nil. It connects in the background: until then it is as if the server
+// were away. The error tells what is wrong with c.
 //
 // The budgets outlive the Fleet: those that the process knows are in local,
 // and all are in the server. So where the configuration has changed, such as
-// its password, make a new Fleet with the same Memory, Start it, and Close the
-// old one.
+// its password, make a new Fleet with the same Memory, and Close the old one.
 func NewFleet(c FleetConfig, local *Memory, obs Observer) (*Fleet, error) {
 	c, err := c.complete()
 	if err != nil {
@@ -68,12 +67,9 @@ func NewFleet(c FleetConfig, local *Memory, obs Observer) (*Fleet, error) {
 	f := &Fleet{config: c, local: local, obs: obs}
 	f.link = newLink(c, obs)
 	f.server = f.link.server
+	f.link.runs.Go(f.link.run)
 	return f, nil
 }
-
-// Start begins to connect, beside requests: until the server answers, it is as
-// if it were away. A second Start, and one after Close, does nothing.
-func (f *Fleet) Start() { f.link.start() }
 
 // Take implements Limiter.
 func (f *Fleet) Take(ctx context.Context, now time.Time, k Key, t *Terms, maxWait time.Duration) Result {

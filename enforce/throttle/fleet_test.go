@@ -97,7 +97,6 @@ func TestFleetWithoutServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Start()
 	t.Cleanup(func() { f.Close() })
 	key, terms := NewKey("a"), Compile(Grant{Delay: delay(10 * time.Second)}, Options{})
 	for _, step := range []struct {

@@ -35,25 +35,13 @@ type link struct {
 	usable atomic.Pointer[scripted] // nil while the circuit is open
 	failed atomic.Pointer[string]   // the key of the request that opened it
 
-	mu      sync.Mutex
-	state   FleetState
-	started bool
+	mu    sync.Mutex
+	state FleetState
 }
 
 func newLink(c FleetConfig, obs Observer) *link {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &link{config: c, obs: obs, ctx: ctx, cancel: cancel, opened: make(chan struct{}, 1)}
-}
-
-// start begins to connect, once and not after close.
-func (l *link) start() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.started || l.ctx.Err() != nil {
-		return
-	}
-	l.started = true
-	l.runs.Go(l.run)
 }
 
 // close opens the circuit for good, closes all connections and waits for the

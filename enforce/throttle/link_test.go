@@ -214,7 +214,6 @@ func TestFleetCloseWhileConnecting(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f.Start()
 			for range c.Addresses {
 				select {
 				case <-s.accepted:
@@ -236,25 +235,68 @@ func TestFleetCloseWhileConnecting(t *testing.T) {
 	}
 }
 
-// Start and Close may come at the same time and in any order.
-func TestFleetStartAndCloseTogether(t *testing.T) {
+// Close may come at any time, also from several goroutines and beside requests.
+func TestFleetCloseAtAnyTime(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent(), clientsNextLook)
 	mini := miniredis.RunT(t)
 	defer mini.Close()
 	for i := range 50 {
-		f, err := NewFleet(FleetConfig{Addresses: []string{mini.Addr(), mini.Addr()}[:1+i%2]}, NewMemory(100), nil)
+		r := newRecorder()
+		f, err := NewFleet(FleetConfig{Addresses: []string{mini.Addr(), mini.Addr()}[:1+i%2]}, NewMemory(100), r)
 		if err != nil {
 			t.Fatal(err)
 		}
+		if i%3 == 0 {
+			r.await(t, FleetUp)
+		}
 		var group sync.WaitGroup
-		for _, do := range []func(){f.Start, func() { f.Close() }, f.Start, func() { f.Close() }} {
-			group.Go(do)
+		for range 2 {
+			group.Go(func() { f.Close() })
+			group.Go(func() {
+				for i := range 10 {
+					f.Take(t.Context(), noon, NewKey(fmt.Sprint(i)), hourly, 0)
+				}
+			})
 		}
 		group.Wait()
-		f.Close()
 		if f.server() != nil {
 			t.Fatal("a closed Fleet asks its server")
 		}
+	}
+}
+
+// A new Fleet with the Memory of an old one, as after a change of the password,
+// goes on with the budgets, whether the server is there or not.
+func TestFleetReplaced(t *testing.T) {
+	mini := miniredis.RunT(t)
+	mini.RequireUserAuth("robots", "old")
+	c := FleetConfig{Addresses: []string{mini.Addr()}, Username: "robots", Password: "old", Deadline: time.Minute, Prefix: "replaced:"}
+	m, r := NewMemory(100), newRecorder()
+	before, err := NewFleet(c, m, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.await(t, FleetUp)
+	key := NewKey("a")
+	if r := before.Take(t.Context(), noon, key, hourly, 0); !r.OK {
+		t.Fatal(r)
+	}
+	mini.RequireUserAuth("robots", "new")
+	c.Password = "new"
+	r = newRecorder()
+	after, err := NewFleet(c, m, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer after.Close()
+	before.Close()
+	if r := after.Take(t.Context(), noon, key, hourly, 0); r.OK {
+		t.Errorf("by the new Fleet, perhaps before it has connected: %+v", r)
+	}
+	r.await(t, FleetUp)
+	m.Resize(noon, 1000)
+	if r := after.Take(t.Context(), noon, key, hourly, 0); r.OK {
+		t.Errorf("by the new Fleet: %+v", r)
 	}
 }
 
@@ -355,7 +397,6 @@ func TestFleetErrorsTellNoCredentials(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f.Start()
 			<-r.down
 			f.Close()
 			for _, text := range r.texts {

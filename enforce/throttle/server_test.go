@@ -247,7 +247,6 @@ func newFleet(t *testing.T, c FleetConfig) (*Fleet, *recorder) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Start()
 	t.Cleanup(func() { f.Close() })
 	r.await(t, FleetUp)
 	return f, r

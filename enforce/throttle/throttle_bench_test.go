@@ -95,7 +95,6 @@ func BenchmarkFleet(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		f.Start()
 		b.Cleanup(func() { f.Close() })
 		for <-r.states != FleetUp {
 		}

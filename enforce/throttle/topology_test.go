@@ -74,7 +74,6 @@ func TestFleetUserPasswordDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Start()
 	r.await(t, FleetDown)
 	f.Close()
 }
@@ -98,7 +97,6 @@ func TestFleetTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Start()
 	r.await(t, FleetDown) // nobody vouches for the certificate
 	f.Close()
 
