@@ -74,6 +74,10 @@ type Decision struct {
 	// Request-rate or Visit-time. It counts in the site's own robots.txt or,
 	// as Layer says, in the operator's configuration. 0 where none did.
 	Line int
+	// Reading is robots.Google where the file as read in its dialect disallows
+	// the path, and as google/robotstxt reads it does not: then the request of
+	// a crawler that reads so is let through. Else it is 0.
+	Reading robots.Dialect
 	// RetryAfter is in how long a request that is throttled, or refused
 	// because there is no policy, should be tried again.
 	RetryAfter time.Duration

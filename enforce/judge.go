@@ -99,6 +99,15 @@ func (p *Policy) judge(a *crawler.Agent, method string, v *robots.Views, d *Deci
 		return
 	}
 	verdict := plan.group.MatchViews(v)
+	if !verdict.Allowed && plan.reads {
+		if google := plan.google.MatchViews(v); google.Allowed {
+			if d.pass(a, Allowed) {
+				d.Group, d.Terms, d.Rule, d.Reading = plan.group, plan.terms, google.Rule, robots.Google
+				d.from(p, google.Line())
+			}
+			return
+		}
+	}
 	if !verdict.Allowed {
 		*d = Decision{Action: Deny, Reason: Disallowed, Agent: *a, Group: plan.group, Rule: verdict.Rule}
 		d.from(p, verdict.Line())
