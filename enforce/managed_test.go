@@ -59,7 +59,7 @@ func TestLayers(t *testing.T) {
 		})
 	}
 	e.decide("/", bingbot)
-	if d := e.decide("/", bingbot); d.Reason != CrawlDelay || d.Layer != SiteLayer || d.Line != 17 { // the longer one stays
+	if d := e.decide("/", bingbot); d.Reason != CrawlDelay || d.Layer != SiteLayer || d.Line != 16 { // the longer one stays
 		t.Errorf("%v by %v line %d", d.Reason, d.Layer, d.Line)
 	}
 }

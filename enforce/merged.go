@@ -97,6 +97,14 @@ func (p *Policy) Notes() []managed.Note {
 	return p.merged.Notes
 }
 
+// Beyond tells what the presets of the operator's policy do not reach.
+func (p *Policy) Beyond() []string {
+	if p.rules.lines == nil {
+		return nil
+	}
+	return p.rules.lines.Beyond()
+}
+
 // MergeError tells why the lines of the operator's policy are not in force;
 // nil if they are, or if there are none.
 func (p *Policy) MergeError() error {
