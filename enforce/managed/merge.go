@@ -1,6 +1,7 @@
 package managed
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -129,6 +130,18 @@ func (m *merger) targets() {
 		}
 		m.list = append(m.list, t)
 	}
+	// A group is known by its first token: one that arrives in no request says
+	// less.
+	slices.SortStableFunc(m.list, func(a, b target) int {
+		return cmp.Compare(btoi(a.crawler.ControlOnly), btoi(b.crawler.ControlOnly))
+	})
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // reachable reports whether a group can say to a crawler what the policy does.
