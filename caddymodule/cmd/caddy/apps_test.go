@@ -32,7 +32,7 @@ func TestAppsAndLibrariesDoNotWaitForRobotsTxt(t *testing.T) {
 	s := start(t, proxied(back.URL, ""))
 	crawler := make(chan response)
 	go func() {
-		got, _ := send(client, http.MethodGet, "http://"+s.host("localhost")+"/private/x", gptbot, "", nil)
+		got, _ := send(client, http.MethodGet, "http://"+s.named("localhost")+"/private/x", gptbot, "", nil)
 		crawler <- got
 	}()
 	<-door.asked

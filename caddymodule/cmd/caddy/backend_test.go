@@ -92,11 +92,11 @@ func (s *server) rawTo(port int, host, target string, agents ...string) response
 	for _, ua := range agents {
 		fmt.Fprintf(&b, "User-Agent: %s\r\n", ua)
 	}
-	return (&server{t: s.t, port: port}).raw(b.String() + "\r\n")
+	return (&server{t: s.t, host: s.host, port: port}).raw(b.String() + "\r\n")
 }
 
-// host is a name with the port of the sites.
-func (s *server) host(name string) string { return net.JoinHostPort(name, fmt.Sprint(s.port)) }
+// named is a name with the port of the sites.
+func (s *server) named(name string) string { return net.JoinHostPort(name, fmt.Sprint(s.port)) }
 
 // statuses asks a host's page n times and returns the statuses.
 func (s *server) statuses(n int, host, ua, path string) string {

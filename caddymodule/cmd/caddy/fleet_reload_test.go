@@ -76,35 +76,3 @@ func TestFleetMetricsAreThoseOfAFleet(t *testing.T) {
 	s.eventually("the fleet is gone, and its metric", func() bool { return !s.has(metric) })
 	s.wants(200, s.get(chrome, "/"), "a person")
 }
-
-// More entries at a reload are more entries then, and cost no budget.
-func TestMoreEntriesAtAReload(t *testing.T) {
-	t.Parallel()
-	config := func(entries int) string {
-		return strings.Replace(optioned(fmt.Sprintf("crawl_delay {\n\t\t\tmax_entries %d\n\t\t}", entries)), "Crawl-delay: 1\n", "Crawl-delay: 600\n", 1)
-	}
-	made, s := 0, start(t, config(1))
-	flood := func(n int) {
-		for range n {
-			made++
-			s.get(fmt.Sprintf("MadeUp%dBot/1.0 (+https://%d.example/)", made, made), "/")
-		}
-	}
-	s.wants(200, s.get(bingbot, "/"), "the first request")
-	s.eventually("so many others came that its budget is forgotten", func() bool {
-		flood(100)
-		return s.get(bingbot, "/").status == 200
-	})
-	enough := 2 * made
-	if err := s.reload(config(100_000)); err != nil {
-		t.Fatal(err)
-	}
-	s.get(bingbot, "/")
-	s.wants(429, s.get(bingbot, "/"), "the second request after the reload")
-	flood(enough)
-	s.wants(429, s.get(bingbot, "/"), fmt.Sprintf("after %d other crawlers", enough))
-	if err := s.reload(config(200_000)); err != nil {
-		t.Fatal(err)
-	}
-	s.wants(429, s.get(bingbot, "/"), "after another reload")
-}

@@ -50,7 +50,7 @@ http://*.wild.test:$PORT {
 	respond "page"
 }`, back.URL, file, paced))
 	for _, name := range []string{"site.test", "url.test", "file.test", "inline.test", "a.wild.test"} {
-		s.wants(200, s.rawAt(s.host(name), "/x", bingbot), "the first request to "+name)
+		s.wants(200, s.rawAt(s.named(name), "/x", bingbot), "the first request to "+name)
 		for _, host := range spellings(name) {
 			s.wants(429, s.rawAt(host, "/x", bingbot), "another request with Host: "+host)
 			s.wants(403, s.rawAt(host, "/private/x", googlebot), "a disallowed path with Host: "+host)
@@ -71,7 +71,7 @@ func TestATrailingDotMakesNoOrigin(t *testing.T) {
 	s := start(t, "http://:$PORT {\n\trobots {\n\t\trefresh 1h\n\t}\n\treverse_proxy "+back.URL+"\n}\n")
 	s.wants(403, s.rawAt("site.test", "/private/x", bingbot), "a disallowed path")
 	first := back.count()
-	for _, host := range append(spellings("site.test"), "site.test.", "SITE.test.", "site.test.:1", s.host("site.test.")) {
+	for _, host := range append(spellings("site.test"), "site.test.", "SITE.test.", "site.test.:1", s.named("site.test.")) {
 		s.wants(403, s.rawAt(host, "/private/x", bingbot), "a disallowed path with Host: "+host)
 	}
 	if n := back.count(); first != 1 || n != 1 {

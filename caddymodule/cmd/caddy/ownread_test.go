@@ -64,14 +64,14 @@ func TestOwnReadFollowsNoRedirectToAnotherSite(t *testing.T) {
 			fmt.Fprint(w, "page")
 		}
 	})
-	s := start(t, strings.NewReplacer("$TENANT", tenant.URL, "$VICTIM", victim.URL, "$SITES", fmt.Sprint(port), "$TLS", fmt.Sprint(tlsPort), "$CA", authority(t)).Replace(`{
+	s := startAt(t, "localhost", port, strings.NewReplacer("$TENANT", tenant.URL, "$VICTIM", victim.URL, "$TLS", fmt.Sprint(tlsPort), "$CA", authority(t)).Replace(`{
 	auto_https disable_redirects
 }
-http://*.tenant.test:$SITES, https://*.tenant.test:$TLS {
+http://*.tenant.test:$PORT, https://*.tenant.test:$TLS {
 	robots
 	reverse_proxy $TENANT
 }
-http://admin.test:$SITES {
+http://admin.test:$PORT {
 	@local remote_ip 127.0.0.1 ::1
 	handle @local {
 		reverse_proxy $VICTIM
@@ -95,7 +95,7 @@ https://secure.test:$TLS {
 			if name == "f" || name == "g" {
 				return send(h2, http.MethodGet, fmt.Sprintf("https://%s:%d/x", host, tlsPort), googlebot, "", nil)
 			}
-			return s.rawTo(port, host, "/x", googlebot), nil
+			return s.rawAt(host, "/x", googlebot), nil
 		}
 		s.eventually("the certificate is there", func() bool { _, err := ask(); return err == nil })
 		got, err := ask()
@@ -106,7 +106,7 @@ https://secure.test:$TLS {
 	for _, r := range victim.requests("") {
 		t.Errorf("the server asked another site for %s", r.URL)
 	}
-	if got := s.rawTo(port, "admin.test", "/delete", chrome); got.status != 200 || len(victim.requests("/delete")) == 0 {
+	if got := s.rawAt("admin.test", "/delete", chrome); got.status != 200 || len(victim.requests("/delete")) == 0 {
 		t.Errorf("the operator gets %d, %q: the test proves nothing", got.status, got.body)
 	}
 	if n := len(tenant.requests("/robots.txt")); n < len(location) {
@@ -141,10 +141,10 @@ func TestOwnReadFollowsRedirectsWithinItsHost(t *testing.T) {
 			fmt.Fprint(w, "page")
 		}
 	})
-	s := start(t, strings.NewReplacer("$BACK", back.URL, "$SITES", fmt.Sprint(port), "$TLS", fmt.Sprint(tlsPort)).Replace(`{
+	s := startAt(t, "localhost", port, strings.NewReplacer("$BACK", back.URL, "$TLS", fmt.Sprint(tlsPort)).Replace(`{
 	auto_https disable_redirects
 }
-http://both.test:$SITES, https://both.test:$TLS {
+http://both.test:$PORT, https://both.test:$TLS {
 	route {
 		robots
 		@plain protocol http
@@ -154,16 +154,16 @@ Disallow: /private/"
 		respond "page"
 	}
 }
-http://*.test:$SITES {
+http://*.test:$PORT {
 	robots
 	reverse_proxy $BACK
 }`))
 	for name := range locations {
-		s.wants(403, s.rawTo(port, name+".test", "/private/x", googlebot), name+", a disallowed path")
-		s.wants(200, s.rawTo(port, name+".test", "/x", googlebot), name+", another path")
+		s.wants(403, s.rawAt(name+".test", "/private/x", googlebot), name+", a disallowed path")
+		s.wants(200, s.rawAt(name+".test", "/x", googlebot), name+", another path")
 	}
-	s.wants(403, s.rawTo(port, "both.test", "/private/x", googlebot), "from http to https, a disallowed path")
-	s.wants(302, s.rawTo(port, "both.test", "/x", googlebot), "from http to https, another path")
+	s.wants(403, s.rawAt("both.test", "/private/x", googlebot), "from http to https, a disallowed path")
+	s.wants(302, s.rawAt("both.test", "/x", googlebot), "from http to https, another path")
 }
 
 // Behind a balancer that ends TLS the back end hears, for the own read as for

@@ -34,7 +34,7 @@ func TestHundredsOfSitesWithFiles(t *testing.T) {
 	s := start(t, manySites(n, dir, "refresh 1h"))
 	enforced := func(when string, i int) {
 		t.Helper()
-		host := s.host(fmt.Sprintf("s%d.test", i))
+		host := s.named(fmt.Sprintf("s%d.test", i))
 		s.wants(403, s.at(host, googlebot, fmt.Sprintf("/of-%d/x", i)), fmt.Sprintf("%s: %s, a disallowed path", when, host))
 		s.wants(200, s.at(host, googlebot, fmt.Sprintf("/of-%d/x", (i+1)%n)), fmt.Sprintf("%s: %s, a path that another site disallows", when, host))
 	}
@@ -55,10 +55,10 @@ func TestHundredsOfSitesWithFiles(t *testing.T) {
 		if err := os.Rename(path+".new", path); err != nil {
 			t.Fatal(err)
 		}
-		host := s.host(fmt.Sprintf("s%d.test", i))
+		host := s.named(fmt.Sprintf("s%d.test", i))
 		s.eventually(fmt.Sprintf("the new file of %s is in force", host), func() bool { return s.at(host, googlebot, "/new/x").status == 403 })
 	}
-	s.wants(200, s.at(s.host("s0.test"), googlebot, "/new/x"), "a site whose file did not change")
+	s.wants(200, s.at(s.named("s0.test"), googlebot, "/new/x"), "a site whose file did not change")
 }
 
 // A crawler can send any host to a site that serves any; that must not give it
