@@ -95,7 +95,7 @@ func TestUnknownCrawlersAreNamedByLine(t *testing.T) {
 		line          int    // where, if not 0
 	}{
 		{"exempt Googelbot", "Googlebot", 3},
-		{"refresh 1m\n\t\texempt GPTBot\n\t\texempt_paths /x\n\t\texempt UptimeRobot Googelbot", "Googlebot", 6},
+		{"refresh 1m\n\t\texempt_paths /x\n\t\texempt UptimeRobot GPTBot Googelbot", "Googlebot", 5},
 		{"exempt GTPBot", "GPTBot", 3},
 		{"exempt NobodyKnowsThisOne", "NobodyKnowsThisOne", 3},
 		{"crawler OurIndexer {\n\t\t\tuser_agents our-indexer\n\t\t}\n\t\texempt OurIndexr", "OurIndexer", 6},

@@ -94,8 +94,8 @@ func TestTwoHandlersTakeOneBudget(t *testing.T) {
 	}
 }
 
-// Each site answers denials by its own error routes, and by text where none of
-// them matches.
+// Each site answers denials by its own error routes, and by text where it has
+// none for them.
 func TestErrorRoutesAreTheSitesOwn(t *testing.T) {
 	t.Parallel()
 	site := func(host, more string) string {
