@@ -20,7 +20,7 @@ Disallow: /private/"
 	}
 	respond page
 }`)
-	pad := func(with string, octets int) string { return strings.Repeat(with, octets/len(with)+1)[:octets] }
+	pad := func(with string, octets int) string { return strings.Repeat(with, octets/len(with)+1)[:octets-1] + " " }
 	fields := func(n int, ua string) []string { return slices.Repeat([]string{ua}, n) }
 	for _, tt := range []struct {
 		name   string
