@@ -104,7 +104,9 @@ func TestErrorRoutesAreTheSitesOwn(t *testing.T) {
 	s := start(t, site("with.test", "handle_errors {\n\t\trespond \"{err.status_code} {http.robots.crawler} {http.robots.reason} {http.robots.line}\"\n\t}")+
 		site("without.test", "")+
 		site("other.test", "handle_errors 404 5xx {\n\t\trespond \"not about denials\"\n\t}")+
-		site("path.test", "handle_errors {\n\t\t@about path /about/*\n\t\trespond @about \"not about this path\"\n\t}"))
+		site("some.test", "handle_errors 403 {\n\t\trespond \"for 403\"\n\t}")+
+		site("path.test", "handle_errors {\n\t\t@about path /private/about/*\n\t\trespond @about \"about this path\"\n\t}")+
+		"http://prefix.test:$PORT {\n\theader X-Site yes\n\thandle_path /app/* {\n\t\trobots {\n\t\t\tsource inline \""+strings.TrimSpace(disallow("/app/private/"))+"\"\n\t\t}\n\t\trespond page\n\t}\n\thandle_errors {\n\t\t@about path /app/*\n\t\trespond @about \"about this prefix\"\n\t}\n}\n")
 	for _, tt := range []struct {
 		host, ua, path string
 		status         int
@@ -116,6 +118,11 @@ func TestErrorRoutesAreTheSitesOwn(t *testing.T) {
 		{"with.test", bingbot, "/x", 429, "429 bingbot crawl_delay 6"},
 		{"without.test", bingbot, "/x", 429, ""},
 		{"other.test", bingbot, "/x", 429, ""},
+		{"some.test", gptbot, "/private/x", 403, "for 403"},
+		{"some.test", bingbot, "/x", 429, ""},
+		{"path.test", gptbot, "/private/x", 403, ""},
+		{"path.test", gptbot, "/private/about/x", 403, "about this path"},
+		{"prefix.test", gptbot, "/app/private/x", 403, "about this prefix"},
 	} {
 		if tt.status == 429 {
 			s.wants(200, s.rawAt(tt.host, tt.path, tt.ua), tt.host+", the first request")
@@ -134,11 +141,23 @@ func TestErrorRoutesAreTheSitesOwn(t *testing.T) {
 			t.Errorf("%s: header %v", tt.host, got.header)
 		}
 	}
-	s.wants(403, s.rawAt("path.test", "/private/x", gptbot), "a site whose error routes answer nothing for this path")
 	for _, method := range []string{http.MethodHead, http.MethodPost} {
 		got := s.do(method, fmt.Sprintf("http://localhost:%d/private/x", s.port), gptbot, "without.test", nil)
 		if got.status != 403 || (method == http.MethodHead) != (got.body == "") {
 			t.Errorf("%s: status %d, %q", method, got.status, got.body)
 		}
+	}
+}
+
+// A site without a name has its error routes at the top.
+func TestErrorRoutesOfOneStatusOnASiteWithoutAName(t *testing.T) {
+	t.Parallel()
+	s := start(t, "http://:$PORT {\n\troute {\n\t\t"+pacedRobots("")+"respond page\n\t}\n\thandle_errors 403 {\n\t\trespond \"for {err.status_code} {http.robots.crawler}\"\n\t}\n}\n")
+	if got := s.get(gptbot, "/private/x"); got.status != 403 || got.body != "for 403 GPTBot" {
+		t.Errorf("a denial: status %d, %q", got.status, got.body)
+	}
+	s.wants(200, s.get(bingbot, "/"), "the first request")
+	if got := s.get(bingbot, "/"); got.status != 429 || !strings.Contains(got.body, "robots.txt") {
+		t.Errorf("the second one: status %d, %q", got.status, got.body)
 	}
 }

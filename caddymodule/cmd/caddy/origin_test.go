@@ -90,16 +90,12 @@ func TestATrailingDotMakesNoOrigin(t *testing.T) {
 func TestEachListenerIsAnOriginOfItsOwn(t *testing.T) {
 	t.Parallel()
 	second := freePort(t)
-	s := start(t, fmt.Sprintf(`
-http://site.test:$PORT, http://site.test:%[1]d {
-	respond /robots.txt "User-agent: *
-Disallow: /of-{http.request.local.port}/
-Crawl-delay: 600
-"
-	robots
-	respond "page"
-}`, second))
-	for _, port := range []int{s.port, second} {
+	port := freePort(t)
+	site := func(port int) string {
+		return fmt.Sprintf("http://site.test:%[1]d {\n\trespond /robots.txt \"User-agent: *\nDisallow: /of-%[1]d/\nCrawl-delay: 600\"\n\trobots\n\trespond page\n}\n", port)
+	}
+	s := startAt(t, "localhost", port, site(port)+site(second))
+	for _, port := range []int{port, second} {
 		other := s.port + second - port
 		for _, written := range []int{port, other} {
 			host := fmt.Sprintf("site.test:%d", written)

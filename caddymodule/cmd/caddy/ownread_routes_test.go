@@ -44,6 +44,7 @@ Disallow: /private/"`
 		{"an error route by file", "root $DIR/none\n\trobots\n\thandle /robots.txt {\n\t\tfile_server\n\t}\n\trespond page\n\thandle_errors 404 {\n\t\trewrite * /seo/site.test.txt\n\t\troot $DIR\n\t\tfile_server {\n\t\t\tstatus 200\n\t\t}\n\t}"},
 		{"addresses of the machine", "@inside {\n\t\tpath /robots.txt\n\t\tremote_ip 127.0.0.1/8 ::1/128 private_ranges\n\t}\n\t@client {\n\t\tpath /robots.txt\n\t\tclient_ip 127.0.0.1/8 ::1/128 private_ranges\n\t}\n\troute {\n\t\trobots\n\t\trespond @inside \"no rules for us\"\n\t\trespond @client \"no rules for us\"\n\t\t" + inline + "\n\t\trespond page\n\t}"},
 		{"robots shut out by their names", "@robots header_regexp User-Agent (?i)(bot|crawl|spider)\n\troute {\n\t\trobots\n\t\trespond @robots \"no robots here\" 403\n\t\t" + inline + "\n\t\trespond page\n\t}"},
+		{"placeholders of the request", "robots\n\trespond /robots.txt \"# {http.request.local} {http.request.local.port} {remote_host} {client_ip} {http.request.tls.version} {http.request.duration_ms} {http.request.uuid} {http.request.proto}\nUser-agent: *\nDisallow: /private/\"\n\trespond page"},
 		{"no User-Agent shut out", "@nameless header_regexp User-Agent ^$\n\t@missing not header User-Agent *\n\troute {\n\t\trobots\n\t\trespond @nameless 403\n\t\trespond @missing 403\n\t\t" + inline + "\n\t\trespond page\n\t}"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
