@@ -7,15 +7,15 @@ import (
 )
 
 // Builder writes a robots.txt file that every parser reads as it was meant:
-// one rule a line, groups that a blank line parts, no empty group. The zero
+// one rule a line, groups that a blank line parts, no group without a rule. The zero
 // value is ready. Its methods return it, so that calls can be chained, and
 // keep the first error for Text. It must not be used by several goroutines at
 // once.
 type Builder struct {
-	text    strings.Builder
-	group   bool // there are User-agent lines
-	members bool // and a line below them
-	err     error
+	text  strings.Builder
+	group bool // there are User-agent lines
+	ruled bool // and a rule below them
+	err   error
 }
 
 // Group begins the group of crawlers, by their product tokens; "*" stands for
@@ -36,16 +36,22 @@ func (b *Builder) Group(tokens ...string) *Builder {
 	return b
 }
 
-// endGroup parts what follows from the last group. A group without a line of
-// its own would run into the next one.
-func (b *Builder) endGroup() {
-	if b.group && !b.members {
+// closeGroup gives the last group a rule if it has none: only a rule keeps it
+// from running into the next one.
+func (b *Builder) closeGroup() {
+	if b.group && !b.ruled {
 		b.line(DirectiveDisallow.String(), "")
+		b.ruled = true
 	}
+}
+
+// endGroup parts what follows from the last group.
+func (b *Builder) endGroup() {
+	b.closeGroup()
 	if b.text.Len() > 0 {
 		b.text.WriteByte('\n')
 	}
-	b.group, b.members = false, false
+	b.group, b.ruled = false, false
 }
 
 // Allow adds a rule to the group. The pattern starts with `/` or `*`; what a
@@ -64,7 +70,9 @@ func (b *Builder) rule(d Directive, pattern string) *Builder {
 	case strings.ContainsFunc(pattern, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '#' }):
 		return b.fail("pattern %q has characters that a URL holds as escapes", pattern)
 	}
-	return b.member(d.String(), pattern)
+	b.member(d.String(), pattern)
+	b.ruled = b.group
+	return b
 }
 
 // CrawlDelay adds a Crawl-delay to the group.
@@ -91,12 +99,21 @@ func (b *Builder) VisitTime(w Window) *Builder {
 	return b.member(DirectiveVisitTime.String(), w.String())
 }
 
-// Field adds another line to the group, as Content-Signal.
+// Field adds another line to the group, as Content-Signal. Its key is none of a
+// User-agent line or a rule, to no parser.
 func (b *Builder) Field(key, value string) *Builder {
-	if key == "" || strings.ContainsAny(key, ":# \t") || lookupDirective(key) == DirectiveUserAgent || !b.fits(key) || !b.fits(value) {
+	if key == "" || strings.ContainsAny(key, ":# \t") || isRuleKey(key) || !b.fits(key) || !b.fits(value) {
 		return b.fail("%q: %q is no line of a group", key, value)
 	}
 	return b.member(key, value)
+}
+
+func isRuleKey(key string) bool {
+	switch googleDirective(key) {
+	case DirectiveUserAgent, DirectiveAllow, DirectiveDisallow:
+		return true
+	}
+	return false
 }
 
 // Sitemap adds the address of a sitemap, which is for all crawlers. It ends
@@ -133,7 +150,6 @@ func (b *Builder) member(key, value string) *Builder {
 		return b.fail("%s: %s stands before any group", key, value)
 	}
 	b.line(key, value)
-	b.members = true
 	return b
 }
 
@@ -152,10 +168,7 @@ func (b *Builder) fail(format string, args ...any) *Builder {
 // otherwise than it was given, a line before any group, a file larger than
 // MaxSize.
 func (b *Builder) Text() (string, error) {
-	if b.group && !b.members {
-		b.line(DirectiveDisallow.String(), "")
-		b.members = true
-	}
+	b.closeGroup()
 	if b.err == nil && b.text.Len() > MaxSize {
 		b.err = errors.New("writing robots.txt: the file is larger than crawlers read")
 	}

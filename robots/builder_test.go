@@ -20,6 +20,10 @@ func TestBuilder(t *testing.T) {
 		Group("*").Disallow("").
 		Sitemap("https://example.com/s.xml").
 		Text()
+	// A group that has limits alone would share its run with the next one.
+	if text, _ := new(Builder).Group("a").CrawlDelay(CrawlDelay{}).Group("b").Disallow("/").Text(); !Parse([]byte(text)).Allowed("a", "/") {
+		t.Errorf("a rule of b is for a:\n%s", text)
+	}
 	const want = `# Made by a program.
 
 User-agent: ExampleBot
@@ -56,6 +60,8 @@ func TestBuilderRefuses(t *testing.T) {
 		"a version":                 new(Builder).Group("ExampleBot/1.0"),
 		"a token with a line end":   new(Builder).Group("a\nDisallow: /"),
 		"another User-agent":        new(Builder).Group("a").Field("User-agent", "*"),
+		"a rule without its checks": new(Builder).Group("a").Field("Disallow", "x"),
+		"a rule for Google alone":   new(Builder).Group("a").Field("Disallow-all", "/"),
 		"a key with a colon":        new(Builder).Group("a").Field("Noindex: /", "x"),
 		"a value with a line end":   new(Builder).Group("a").Field("Content-Signal", "a=b\r\nDisallow: /"),
 		"a comment with a CR":       new(Builder).Comment("a\rDisallow: /"),

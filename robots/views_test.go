@@ -192,18 +192,3 @@ func TestMatchViewsFoldCase(t *testing.T) {
 		}
 	}
 }
-
-func TestMatchAllocatesNothing(t *testing.T) {
-	g := Parse([]byte("User-agent: *\nDisallow: /private/\nDisallow: /*.php$\nDisallow: /*?a=\n")).Star()
-	long := "/" + strings.Repeat("%e3//a/../", 400)
-	var v Views
-	for _, target := range []string{"/a/b/c", "/a//b%2F", long} {
-		v.Reset(target, ViewOptions{})
-		if n := testing.AllocsPerRun(100, func() {
-			v.Reset(target, ViewOptions{})
-			g.MatchViews(&v)
-		}); n != 0 {
-			t.Errorf("MatchViews(%.20q…) allocates %v times, want 0", target, n)
-		}
-	}
-}
