@@ -1,0 +1,174 @@
+package lint
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// maxLine is how many octets of a line Google's parser keeps, or a few less.
+const maxLine = 16660
+
+// checkLines looks at each line by itself and at the line before it.
+func (l *linter) checkLines() {
+	inGroup, ruled := false, false // after a User-agent line; after a rule of its group
+	blank := -1                    // the first blank line since a line of the group
+	sitemaps := map[string]int{}
+	for i := range l.lines {
+		line := &l.lines[i]
+		l.checkShape(line)
+		switch line.Directive {
+		case robots.DirectiveNone:
+			if inGroup && isBlank(line) && blank < 0 {
+				blank = i
+			}
+			continue
+		case robots.DirectiveUserAgent:
+			if blank >= 0 && inGroup && !ruled && l.wildcards() {
+				l.joined(blank, line)
+			}
+			inGroup, ruled, blank = true, false, -1
+			l.checkUserAgent(line)
+		case robots.DirectiveAllow, robots.DirectiveDisallow:
+			if !inGroup {
+				l.add(l.onKey("rule-outside-group", line, "this rule is for no crawler: no User-agent line stands above it"))
+			} else if blank >= 0 {
+				l.blankInGroup(blank, i)
+			}
+			ruled, blank = true, -1
+			l.checkRuleLine(line)
+		case robots.DirectiveUnknown:
+			l.checkUnknown(line)
+		default:
+			l.checkField(line, inGroup, sitemaps)
+		}
+	}
+}
+
+// blankInGroup reports the blank lines from line i to line end, which belongs
+// to the same group.
+func (l *linter) blankInGroup(i, end int) {
+	f := l.at("blank-line-in-group", &l.lines[i], 0, "", "line %d still belongs to the group above this blank line", l.lines[end].Number)
+	f.Related = l.lines[end].Number
+	for ; i < end; i++ {
+		if line := &l.lines[i]; isBlank(line) {
+			f.edit(Unsafe, line, 0, len(line.Raw)+len(line.Ending), "")
+		}
+	}
+	l.add(f.suggest(""))
+}
+
+// joined reports a group that goes on after a blank line, though its author
+// began another one there.
+func (l *linter) joined(blank int, line *robots.Line) {
+	f := l.onValue("joined-groups", line, "the rules below are also for the crawlers above the blank line %d", l.lines[blank].Number)
+	f.Related = l.lines[blank].Number
+	l.add(f)
+}
+
+// checkShape looks at how a line is written.
+func (l *linter) checkShape(line *robots.Line) {
+	if len(line.Raw) > maxLine {
+		l.add(l.at("line-too-long", line, maxLine, "", "the line has %d octets; Google's parser ignores those from here on", len(line.Raw)))
+	}
+	if !utf8.ValidString(line.Raw) && !(line.Number == 1 && utf8.ValidString(line.Raw[bomLen(line.Raw):])) {
+		l.add(l.at("not-utf-8", line, 0, line.Raw, "the line is not valid UTF-8"))
+	}
+	if line.Directive == robots.DirectiveNone || line.Directive == robots.DirectiveUnknown {
+		return
+	}
+	if start := start(line); line.KeyCol > start {
+		l.add(l.at("leading-blanks", line, start, line.Raw[start:line.KeyCol], "remove the blanks before %s", line.Key).
+			suggest("").edit(Unsafe, line, start, line.KeyCol, ""))
+	}
+	l.checkKey(line)
+	l.checkComment(line)
+}
+
+func (l *linter) checkKey(line *robots.Line) {
+	name, end := line.Directive.String(), line.KeyCol+len(line.Key)
+	switch {
+	case !strings.EqualFold(line.Key, name):
+		format := "only some crawlers read %q as %s"
+		if googleSpelling(line) {
+			format = "only Google accepts the spelling %q; write %s"
+		}
+		l.add(l.onKey("misspelt-key", line, format, line.Key, name).
+			suggest(name).edit(Unsafe, line, line.KeyCol, end, name))
+	case strings.ToUpper(line.Key) == line.Key && len(line.Key) > 1:
+		l.add(l.onKey("upper-case-key", line, "%s is usually written %s", line.Key, name).
+			suggest(name).edit(Safe, line, line.KeyCol, end, name))
+	}
+	if !line.HasColon {
+		l.add(l.at("missing-colon", line, end, line.Raw[end:line.ValueCol], "put a colon after %s: most crawlers ignore the line without it", line.Key).
+			suggest(": ").edit(Unsafe, line, end, line.ValueCol, ": "))
+	}
+}
+
+// googleSpelling reports whether a misspelt key is one that Google's parser
+// accepts.
+func googleSpelling(line *robots.Line) bool {
+	switch line.Directive {
+	case robots.DirectiveUserAgent, robots.DirectiveAllow, robots.DirectiveDisallow, robots.DirectiveSitemap:
+		return true
+	}
+	return false
+}
+
+// checkComment looks at what follows the value.
+func (l *linter) checkComment(line *robots.Line) {
+	end := line.ValueCol + len(line.Value)
+	i := strings.IndexByte(line.Raw[end:], '#')
+	if i < 0 || isSuppression(line.Raw[end+i:]) {
+		return
+	}
+	comment := line.Raw[end+i:]
+	if isRule(line) && hashInPath(line.Raw, end+i, line.Value) {
+		l.hash(line, end+i, comment)
+		return
+	}
+	moved := comment + cmpOr(line.Ending, "\n")
+	if strings.Trim(comment, "# \t") == "" {
+		moved = ""
+	}
+	at := start(line)
+	l.add(l.at("trailing-comment", line, end+i, comment, "put the comment on a line of its own, above %s", line.Key).
+		suggest("").edit(Safe, line, at, at, moved).edit(Safe, line, end, len(line.Raw), ""))
+}
+
+// hashInPath reports whether the # at col of a rule may be meant as a part of
+// the path: it stands right after the path, or where the path should start,
+// and no comment of the usual form follows.
+func hashInPath(raw string, col int, value string) bool {
+	if col+1 >= len(raw) {
+		return false
+	}
+	next := raw[col+1]
+	if value == "" {
+		return next == '/' || next == '!'
+	}
+	return !strings.ContainsRune(" \t#", rune(next)) && !strings.ContainsRune(blanks, rune(raw[col-1]))
+}
+
+// hash reports a # within a path.
+func (l *linter) hash(line *robots.Line, col int, comment string) {
+	from := line.ValueCol
+	if line.Value == "" {
+		from = col
+	}
+	text := line.Raw[from:]
+	rule := strings.TrimSpace(line.Directive.String() + ": " + line.Value)
+	if l.coversSite(line.Value) {
+		l.add(l.at("hash-covers-site", line, from, text, "everything from # on is a comment, so the rule is %q: it covers the whole site", rule))
+		return
+	}
+	l.add(l.at("hash-in-path", line, from, text, "everything from # on is a comment, so the rule is %q", rule))
+}
+
+func cmpOr(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}

@@ -1,0 +1,291 @@
+package lint
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// maxComparisons bounds the steps that compare rules with each other in one
+// run of the linter: some tenths of a second.
+const maxComparisons = 5_000_000
+
+// overlapRule is a rule of a group, compiled.
+type overlapRule struct {
+	robots.Rule
+	*robots.Pattern
+	index int // among the group's rules
+}
+
+// overlaps is what was found about the rules of the groups that were compared.
+// A rule may be in several groups; it is reported only if it is without effect
+// in all of them.
+type overlaps struct {
+	*linter
+	without map[int]*Finding // by line; nil: the rule has an effect in some group
+	late    map[int]*Finding // by line: exceptions after what they are from
+	folders map[int]bool     // lines that were reported as the first of a list
+}
+
+// checkOverlaps compares the rules of each group with each other.
+func (l *linter) checkOverlaps() {
+	o := overlaps{linter: l, without: map[int]*Finding{}, late: map[int]*Finding{}, folders: map[int]bool{}}
+	for _, g := range l.allGroups() {
+		rules := o.compile(g)
+		o.checkFolders(rules)
+		o.compare(newRuleIndex(rules))
+	}
+	if l.budget < 0 {
+		l.add(l.at("analysis-limited", &robots.Line{Number: 1}, 0, "", "there are too many rules to compare each with each"))
+	}
+	o.keepLastRules()
+	for _, found := range []map[int]*Finding{o.without, o.late} {
+		for _, f := range found {
+			if f != nil {
+				l.add(f)
+			}
+		}
+	}
+}
+
+// compile returns the rules of a group that can match, those that decide over
+// others first. Lines of several patterns are not among them, since one can't
+// be removed by itself.
+func (o *overlaps) compile(g *robots.Group) []overlapRule {
+	all := g.Rules()
+	if o.budget -= len(all); o.budget < 0 {
+		o.spare(all)
+		return nil
+	}
+	list := make([]overlapRule, 0, len(all))
+	for i, r := range all {
+		if p, ok := robots.CompilePattern(r.Pattern, o.file.Dialect()); ok {
+			list = append(list, overlapRule{r, p, i})
+		}
+		if i > 0 && all[i-1].Line == r.Line {
+			o.without[r.Line] = nil
+		}
+	}
+	slices.SortStableFunc(list, func(a, b overlapRule) int {
+		if !o.wildcards() {
+			return cmp.Compare(a.index, b.index)
+		}
+		return cmp.Or(cmp.Compare(b.Octets(), a.Octets()), allowFirst(a.Allow, b.Allow))
+	})
+	return list
+}
+
+// allowFirst orders Allow before Disallow.
+func allowFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}
+
+// spare has no finding reported on rules that were not compared.
+func (o *overlaps) spare(rules []robots.Rule) {
+	for _, r := range rules {
+		o.without[r.Line] = nil
+	}
+}
+
+// compare looks at each rule of a group.
+func (o *overlaps) compare(x *ruleIndex) {
+	for i := range x.rules {
+		r := &x.rules[i]
+		if f, known := o.without[r.Line]; known && f == nil && o.late[r.Line] != nil {
+			continue
+		}
+		f := o.effect(x, i)
+		if o.budget < 0 || r.Allow && servedDiffers(r.Rule.Pattern) {
+			f = nil
+		}
+		if before, known := o.without[r.Line]; !known || before != nil {
+			o.without[r.Line] = f
+		}
+	}
+}
+
+// servedDiffers reports whether a pattern has a part that no path has once it
+// is decoded and cleaned. Such an Allow rule also covers the clean form.
+func servedDiffers(p string) bool {
+	p = lowerASCII(p)
+	return strings.Contains(p, "//") || strings.Contains(p, "/.") || strings.Contains(p, "%2")
+}
+
+// effect returns a finding on a rule without which every path has the same
+// verdict, nil for all others. It goes through the rules that may match the
+// same paths: first those that decide over it, then those that it decides
+// over, until one settles it.
+func (o *overlaps) effect(x *ruleIndex, i int) *Finding {
+	r := &x.rules[i]
+	for _, k := range x.related(i, &o.budget) {
+		if o.budget -= 1 + r.Octets(); o.budget < 0 {
+			return nil
+		}
+		other := &x.rules[k]
+		contains := other.Contains(r.Pattern)
+		if k < i {
+			if contains {
+				return o.shadowed(r, other)
+			}
+			continue
+		}
+		if contains && r.Contains(other.Pattern) && r.Allow == other.Allow {
+			continue // other never decides, which is reported on its own line
+		}
+		if r.Allow == other.Allow {
+			if contains {
+				return o.finding("without-effect", r, other, "line %d (%q) already covers these paths", other.Line, other.Rule)
+			}
+			continue
+		}
+		if !contains && o.disjoint(r, other) {
+			continue
+		}
+		if contains && r.Allow && other.Line < r.Line && o.wildcards() && o.late[r.Line] == nil {
+			o.late[r.Line] = o.finding("allow-after-disallow", r, other, "this exception from line %d stands below it: older readers never reach it", other.Line)
+		}
+		return nil
+	}
+	if !r.Allow {
+		return nil
+	}
+	return o.onValue("without-effect", &o.lines[r.Line-1], "nothing that this line allows is disallowed")
+}
+
+// shadowed returns the finding on a rule that never decides because of another
+// one.
+func (o *overlaps) shadowed(r, by *overlapRule) *Finding {
+	switch {
+	case !r.Contains(by.Pattern):
+		return o.finding("never-decides", r, by, "line %d (%q) decides wherever this rule matches", by.Line, by.Rule)
+	case by.Allow != r.Allow:
+		return o.finding("contradiction", r, by, "line %d (%q) covers the same paths, and decides", by.Line, by.Rule)
+	}
+	return o.finding("never-decides", r, by, "line %d already says the same", by.Line)
+}
+
+func (o *overlaps) finding(code string, r, other *overlapRule, format string, args ...any) *Finding {
+	f := o.onValue(code, &o.lines[r.Line-1], format, args...)
+	f.Related = other.Line
+	return f
+}
+
+// disjoint reports whether no path matches both rules, for certain.
+func (o *overlaps) disjoint(r, other *overlapRule) bool {
+	if r.Wild() || other.Wild() {
+		o.budget -= (r.Octets() + 1) * (other.Octets() + 1)
+		if o.budget < 0 {
+			return false
+		}
+	}
+	_, ok, certain := r.Common(other.Pattern)
+	return certain && !ok
+}
+
+// keepLastRules drops the finding on the last rule of a block whose rules would
+// all go: its User-agent lines would join the group that follows.
+func (o *overlaps) keepLastRules() {
+	for i := range o.blocks {
+		last := 0
+		for _, line := range o.blocks[i].body {
+			if !isRule(line) {
+				continue
+			}
+			if o.without[line.Number] == nil {
+				last = 0
+				break
+			}
+			last = line.Number
+		}
+		if last > 0 {
+			delete(o.without, last)
+		}
+	}
+}
+
+// ruleIndex finds the rules of a group that may match the same paths as one of
+// them: those whose prefixes agree as far as they go.
+type ruleIndex struct {
+	rules    []overlapRule
+	byPrefix []int            // sorted by prefix
+	exact    map[string][]int // rules by their prefix
+}
+
+func newRuleIndex(rules []overlapRule) *ruleIndex {
+	x := &ruleIndex{rules: rules, byPrefix: make([]int, len(rules)), exact: make(map[string][]int, len(rules))}
+	for i := range rules {
+		x.byPrefix[i] = i
+		x.exact[rules[i].Prefix()] = append(x.exact[rules[i].Prefix()], i)
+	}
+	slices.SortFunc(x.byPrefix, func(a, b int) int { return strings.Compare(rules[a].Prefix(), rules[b].Prefix()) })
+	return x
+}
+
+// related returns the indexes of these rules in ascending order, without i
+// itself.
+func (x *ruleIndex) related(i int, budget *int) []int {
+	prefix := x.rules[i].Prefix()
+	var list []int
+	for n := range prefix {
+		list = append(list, x.exact[prefix[:n]]...)
+	}
+	*budget -= len(prefix) * len(prefix) / 8
+	from, _ := slices.BinarySearchFunc(x.byPrefix, prefix, func(k int, p string) int { return strings.Compare(x.rules[k].Prefix(), p) })
+	for _, k := range x.byPrefix[from:] {
+		if !strings.HasPrefix(x.rules[k].Prefix(), prefix) || *budget < 0 {
+			break
+		}
+		*budget--
+		if k != i {
+			list = append(list, k)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// manyFiles is how many paths of one folder make a list of files.
+const manyFiles = 20
+
+// checkFolders reports folders of which many paths are disallowed one by one.
+func (o *overlaps) checkFolders(rules []overlapRule) {
+	type folder struct {
+		count int
+		first robots.Rule
+	}
+	folders := map[string]*folder{}
+	for i := range rules {
+		r := &rules[i]
+		slash := strings.LastIndexByte(strings.TrimSuffix(r.Prefix(), "/"), '/')
+		if r.Wild() || slash <= 0 {
+			continue
+		}
+		name := r.Prefix()[:slash+1]
+		f := folders[name]
+		if f == nil {
+			f = &folder{first: r.Rule}
+			folders[name] = f
+		}
+		if r.Allow {
+			f.count = -1 << 30 // an exception: the list is needed
+		}
+		f.count++
+		if r.Line < f.first.Line {
+			f.first = r.Rule
+		}
+	}
+	for name, f := range folders {
+		if f.count >= manyFiles && !o.folders[f.first.Line] {
+			o.folders[f.first.Line] = true
+			o.add(o.onValue("list-of-files", &o.lines[f.first.Line-1], "%d rules for paths of %s: one rule covers the whole folder, if all of it may be disallowed", f.count, name).suggest(name))
+		}
+	}
+}
