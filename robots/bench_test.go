@@ -117,18 +117,6 @@ func hostileText(letter byte) string {
 	return b.String()
 }
 
-func BenchmarkLint(b *testing.B) {
-	for name, text := range map[string]string{"rules=450": rulesText(450, 45), "hostile": hostileText('x')} {
-		f := Parse([]byte(text))
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(f.Size()))
-			for b.Loop() {
-				Lint(f)
-			}
-		})
-	}
-}
-
 func BenchmarkDiff(b *testing.B) {
 	for name, texts := range map[string][2]string{
 		"rules=450": {rulesText(450, 45), rulesText(451, 45)},

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
 )
 
 // source is a pattern to compile and the rule that it stands for.
@@ -32,16 +34,16 @@ func compileRules(d Dialect, fold bool, sources []source) *matcher {
 	var wilds []wildRule
 	literals := make([]literal, 0, len(sources))
 	for _, src := range sources {
-		p, ok := compilePattern(src.pattern, d, fold)
+		p, ok := pattern.Compile(src.pattern, d.syntax(), fold)
 		if !ok {
 			continue
 		}
 		if src.octets > 0 {
-			p.octets = src.octets
+			p.Octets = src.octets
 		}
-		w := winner{rank: rank(d, p.octets, src.rule, src.allow), rule: int32(src.rule)}
-		l := literal{text: p.prefix, winner: w, anchored: p.anchored, wild: -1}
-		if p.wild {
+		w := winner{rank: rank(d, p.Octets, src.rule, src.allow), rule: int32(src.rule)}
+		l := literal{text: p.Prefix, winner: w, anchored: p.Anchored, wild: -1}
+		if p.Wild {
 			l.wild = int32(len(wilds))
 			wilds = append(wilds, wildRule{w, p})
 		}

@@ -3,6 +3,8 @@ package robots
 import (
 	"fmt"
 	"strings"
+
+	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
 )
 
 // Dialect is the edition of the language that a file was written for.
@@ -47,3 +49,11 @@ func (d Dialect) lists() bool { return d == Kollar1996 }
 // firstMatch reports whether the first matching rule wins, and no octet of a
 // pattern is special.
 func (d Dialect) firstMatch() bool { return d != RFC9309 }
+
+// syntax returns how patterns are read.
+func (d Dialect) syntax() pattern.Syntax {
+	if d.firstMatch() {
+		return pattern.Literal
+	}
+	return pattern.RFC9309
+}

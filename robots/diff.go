@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
 )
 
 // Change is a difference between two files that some crawlers notice.
@@ -170,9 +172,9 @@ func (d *differ) verdicts(p *pair) {
 	}
 	f := finder{differ: d, pair: p, first: len(d.changes), found: map[[2]int]int{}}
 	one := onlyOne(a, b)
-	var patterns, changed []*pattern
+	var patterns, changed []*pattern.Pattern
 	for _, r := range slices.Concat(a, b) {
-		q, ok := compilePattern(r.Pattern, d.after.dialect, false)
+		q, ok := pattern.Compile(r.Pattern, d.after.dialect.syntax(), false)
 		if !ok {
 			continue
 		}
@@ -180,9 +182,9 @@ func (d *differ) verdicts(p *pair) {
 		if one[r.String()] {
 			changed = append(changed, &q)
 		}
-		f.try(q.example(""))
-		f.try(q.example("x"))
-		f.try(q.example("/x"))
+		f.try(q.Example(""))
+		f.try(q.Example("x"))
+		f.try(q.Example("/x"))
 	}
 	for _, x := range changed {
 		for _, y := range patterns {
@@ -193,13 +195,13 @@ func (d *differ) verdicts(p *pair) {
 				d.cut = true
 				return
 			}
-			if n := min(len(x.prefix), len(y.prefix)); x == y || x.prefix[:n] != y.prefix[:n] {
+			if n := min(len(x.Prefix), len(y.Prefix)); x == y || x.Prefix[:n] != y.Prefix[:n] {
 				continue
 			}
-			if x.wild || y.wild {
-				d.budget -= min((x.octets+1)*(y.octets+1), maxProduct)
+			if x.Wild || y.Wild {
+				d.budget -= min((x.Octets+1)*(y.Octets+1), pattern.MaxProduct)
 			}
-			if path, ok, _ := common(x, y); ok {
+			if path, ok, _ := pattern.Common(x, y); ok {
 				f.try(path)
 			}
 		}

@@ -1,6 +1,10 @@
 package robots
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
+)
 
 // Crawler says which groups a crawler obeys.
 type Crawler struct {
@@ -45,11 +49,11 @@ func (d *differ) pairs() []*pair {
 	index := map[pairKey]*pair{list[0].key(): list[0]}
 	known := map[string]Crawler{}
 	for _, c := range slices.Backward(d.crawlers) {
-		known[lowerASCII(c.Tokens[0])] = c
+		known[canonical.Lower(c.Tokens[0])] = c
 	}
 	seen := map[string]bool{}
 	for _, t := range slices.Concat(d.before.Tokens(), d.after.Tokens()) {
-		lower := lowerASCII(t)
+		lower := canonical.Lower(t)
 		if seen[lower] {
 			continue
 		}
@@ -69,7 +73,7 @@ func (d *differ) pairs() []*pair {
 	named := len(list)
 	for _, c := range d.crawlers {
 		p := d.pair(c)
-		if seen[lowerASCII(c.Tokens[0])] || !p.ownA && !p.ownB || slices.Contains(list[:named], index[p.key()]) {
+		if seen[canonical.Lower(c.Tokens[0])] || !p.ownA && !p.ownB || slices.Contains(list[:named], index[p.key()]) {
 			continue
 		}
 		if same := index[p.key()]; same != nil {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
 func TestDiff(t *testing.T) {
@@ -122,7 +124,7 @@ func FuzzDiff(f *testing.F) {
 				if c.What != "verdict" {
 					continue
 				}
-				noticed[lowerASCII(crawler)] = true
+				noticed[canonical.Lower(crawler)] = true
 				a, b := before.Group(crawler), after.Group(crawler)
 				for _, p := range c.Paths {
 					if a.Match(p).Allowed == c.Allowed || b.Match(p).Allowed != c.Allowed {
@@ -134,7 +136,7 @@ func FuzzDiff(f *testing.F) {
 		}
 		for _, crawler := range append(before.Tokens(), "*") {
 			a, b := before.Group(crawler).Match(path), after.Group(crawler).Match(path)
-			if a.Allowed != b.Allowed && complete && !noticed[lowerASCII(crawler)] {
+			if a.Allowed != b.Allowed && complete && !noticed[canonical.Lower(crawler)] {
 				t.Fatalf("%q for %q: before %v, after %v, and no change", path, crawler, a.Allowed, b.Allowed)
 			}
 		}

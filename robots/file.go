@@ -3,6 +3,8 @@ package robots
 import (
 	"slices"
 	"strings"
+
+	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
 // File is a robots.txt file. It does not change after Parse; all methods are
@@ -49,7 +51,7 @@ func (f *File) Named(token string) *Group {
 		return nil
 	}
 	for i := range len(token) {
-		buf[i] = lower(token[i])
+		buf[i] = canonical.LowerOctet(token[i])
 	}
 	return f.named[string(buf[:len(token)])]
 }

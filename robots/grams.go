@@ -41,12 +41,12 @@ func gram(s string, i, size int) uint32 {
 }
 
 // fragments calls f with each fragment that p requires after its prefix.
-func (p *pattern) fragments(f func(string)) {
-	for _, part := range p.parts {
+func (p *wildRule) fragments(f func(string)) {
+	for _, part := range p.Parts {
 		f(part)
 	}
-	if p.last != "" {
-		f(p.last)
+	if p.Last != "" {
+		f(p.Last)
 	}
 }
 
@@ -101,7 +101,7 @@ func newGramIndex(rules []wildRule) *gramIndex {
 
 // grams calls f with the hash and size of each gram of the longest size that
 // p's fragments have.
-func (p *pattern) grams(f func(hash uint32, size int)) {
+func (p *wildRule) grams(f func(hash uint32, size int)) {
 	size := 0
 	p.fragments(func(s string) { size = max(size, min(len(s), maxGram)) })
 	p.fragments(func(s string) {
@@ -144,7 +144,7 @@ func (x *gramIndex) scan(text string, s *subject, best winner, looked *[maxBucke
 					break
 				}
 				own := r.subject(s)
-				if strings.HasPrefix(own, r.prefix) && r.matchRest(own) {
+				if strings.HasPrefix(own, r.Prefix) && r.MatchesRest(own) {
 					best = r.winner
 					break
 				}

@@ -3,6 +3,8 @@ package robots
 import (
 	"slices"
 	"sync"
+
+	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
 // Rule is an Allow or Disallow line, or the pattern of a Noindex line.
@@ -184,7 +186,7 @@ func (g *Group) Match(target string) Verdict {
 	if g == nil || len(g.rules) == 0 {
 		return Verdict{Allowed: true}
 	}
-	if isPlain(target) {
+	if canonical.IsPlain(target) {
 		s := subject{target, target}
 		return g.verdict(&s, byLetter)
 	}

@@ -1,6 +1,11 @@
 package robots
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
+	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
+)
 
 // matcher is a list of rules, compiled. Its memory is proportional to the
 // rules' patterns, and the cost of a match follows the target's length.
@@ -55,7 +60,7 @@ type wildList struct {
 // wildRule is a rule with a `*`.
 type wildRule struct {
 	winner
-	pattern
+	pattern.Pattern
 }
 
 // walk returns the deepest node whose text s starts with, and whether s ends
@@ -91,9 +96,9 @@ func (nd *node) labels(s string, i int) bool {
 	n := len(nd.label)
 	if i+8 <= len(s) {
 		if n <= 8 {
-			return (load64(s, i)^nd.head)<<(64-8*uint(n)) == 0
+			return (canonical.Load64(s, i)^nd.head)<<(64-8*uint(n)) == 0
 		}
-		if load64(s, i) != nd.head {
+		if canonical.Load64(s, i) != nd.head {
 			return false
 		}
 	}
@@ -127,7 +132,7 @@ func (m *matcher) matchLists(s *subject, list int32, best winner) winner {
 			if r.rank <= best.rank {
 				break
 			}
-			if r.matchRest(r.subject(s)) {
+			if r.MatchesRest(r.subject(s)) {
 				best = r.winner
 				break
 			}
@@ -139,7 +144,7 @@ func (m *matcher) matchLists(s *subject, list int32, best winner) winner {
 
 // subject returns the form of the target that the rule is compared with.
 func (r *wildRule) subject(s *subject) string {
-	if r.query {
+	if r.Query {
 		return s.target
 	}
 	return s.literal

@@ -5,21 +5,23 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
 )
 
 // naive returns the rule that wins by looking at each.
 func naive(rules []Rule, s *subject) (best *Rule) {
 	top := uint32(0)
 	for i := range rules {
-		p, ok := compilePattern(rules[i].Pattern, RFC9309, false)
+		p, ok := pattern.Compile(rules[i].Pattern, pattern.RFC9309, false)
 		if !ok {
 			continue
 		}
 		text := s.literal
-		if p.query {
+		if p.Query {
 			text = s.target
 		}
-		if r := rank(RFC9309, p.octets, i, rules[i].Allow); r > top && p.matches(text) {
+		if r := rank(RFC9309, p.Octets, i, rules[i].Allow); r > top && p.Matches(text) {
 			best, top = &rules[i], r
 		}
 	}

@@ -3,6 +3,8 @@ package robots
 import (
 	"bytes"
 	"strings"
+
+	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
 // MaxSize is how many octets of a file are read unless WithMaxSize says
@@ -156,7 +158,7 @@ func (p *parser) agent(token string, line int, strong bool) int32 {
 	}
 	id := int32(starAgent)
 	if token != "*" {
-		key := lowerASCII(token)
+		key := canonical.Lower(token)
 		var ok bool
 		if id, ok = p.agents[key]; !ok {
 			id = int32(len(p.names))

@@ -3,6 +3,8 @@ package robots
 import (
 	"strings"
 	"sync/atomic"
+
+	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
 )
 
 // ruleset is a list of rules and what they compile to.
@@ -49,8 +51,8 @@ func (s *ruleset) withServed(sources []source) []source {
 			continue
 		}
 		if as, ok := servedPattern(src.pattern); ok {
-			if p, ok := compilePattern(src.pattern, s.dialect, false); ok {
-				src.pattern, src.octets = as, p.octets
+			if p, ok := pattern.Compile(src.pattern, s.dialect.syntax(), false); ok {
+				src.pattern, src.octets = as, p.Octets
 				sources = append(sources, src)
 			}
 		}

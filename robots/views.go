@@ -3,6 +3,8 @@ package robots
 import (
 	"strings"
 	"unsafe"
+
+	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
 // ViewOptions says how the back end reads a path beyond what all do.
@@ -63,7 +65,7 @@ const maxKeptBuffer = 64 << 10
 // whose path is /private/x). `*` and the empty target are `/`.
 func (v *Views) Reset(target string, o ViewOptions) {
 	v.fold = o.FoldCase
-	if isPlain(target) {
+	if canonical.IsPlain(target) {
 		v.first = subject{target, target}
 		v.differ = false
 		if o == (ViewOptions{}) {
@@ -85,15 +87,15 @@ func (v *Views) resetSlow(target string, o ViewOptions) {
 
 	// As requested.
 	b = appendRooted(b, path)
-	b = appendCanonical(b, path, pathDelimiter)
+	b = canonical.Append(b, path, canonical.Path)
 	firstPath := span{0, len(b)}
-	b = appendQuery(b, query, hasQuery, queryDelimiter)
+	b = appendQuery(b, query, hasQuery, canonical.Query)
 	first := span{0, len(b)}
 	firstLiteral := first
-	twice := hasQuery && hasEscape(query)
+	twice := hasQuery && canonical.HasEscape(query)
 	if twice {
 		b = append(b, b[firstPath.from:firstPath.to]...)
-		b = appendQuery(b, query, hasQuery, pathDelimiter)
+		b = appendQuery(b, query, hasQuery, canonical.Path)
 		firstLiteral = span{first.to, len(b)}
 	}
 
@@ -103,18 +105,18 @@ func (v *Views) resetSlow(target string, o ViewOptions) {
 	b = appendServed(b, path, o)
 	clean := cleanPath(b[decoded:])
 	end := decoded + len(clean)
-	b = appendEncoded(b[:end], b[decoded:end])
+	b = canonical.AppendEncoded(b[:end], b[decoded:end])
 	servedPath := span{end, len(b)}
-	b = appendQuery(b, query, hasQuery, queryDelimiter)
+	b = appendQuery(b, query, hasQuery, canonical.Query)
 	served := span{end, len(b)}
 	servedLiteral := served
 	if twice {
 		b = append(b, b[servedPath.from:servedPath.to]...)
-		b = appendQuery(b, query, hasQuery, pathDelimiter)
+		b = appendQuery(b, query, hasQuery, canonical.Path)
 		servedLiteral = span{served.to, len(b)}
 	}
 	if o.FoldCase {
-		foldASCII(b[end:])
+		canonical.Fold(b[end:])
 	}
 	v.buf = b
 	v.first = subject{text(b, first), text(b, firstLiteral)}
@@ -136,11 +138,11 @@ func appendRooted(b []byte, path string) []byte {
 	return b
 }
 
-func appendQuery(b []byte, query string, has bool, keep octetClass) []byte {
+func appendQuery(b []byte, query string, has bool, keep canonical.Octets) []byte {
 	if !has {
 		return b
 	}
-	return appendCanonical(append(b, '?'), query, keep)
+	return canonical.Append(append(b, '?'), query, keep)
 }
 
 // appendServed appends a path as a back end with the options o decodes it.
@@ -149,7 +151,7 @@ func appendServed(b []byte, path string, o ViewOptions) []byte {
 	if o.StripParams {
 		for path != "" {
 			part, rest, found := strings.Cut(path, ";")
-			b = appendDecoded(b, part)
+			b = canonical.AppendDecoded(b, part)
 			if !found {
 				break
 			}
@@ -160,7 +162,7 @@ func appendServed(b []byte, path string, o ViewOptions) []byte {
 			path = rest[slash:]
 		}
 	} else {
-		b = appendDecoded(b, path)
+		b = canonical.AppendDecoded(b, path)
 	}
 	if o.DecodeTwice {
 		b = b[:start+decodeInPlace(b[start:])]
@@ -176,8 +178,8 @@ func decodeInPlace(b []byte) int {
 	for i := 0; i < len(b); i++ {
 		c := b[i]
 		if c == '%' && i+2 < len(b) {
-			if hi, lo := unhex(b[i+1]), unhex(b[i+2]); hi < 16 && lo < 16 {
-				c = hi<<4 | lo
+			if v, ok := canonical.Unescape(string(b[i:i+3]), 0); ok {
+				c = v
 				i += 2
 			}
 		}
@@ -244,12 +246,6 @@ func cleanPath(b []byte) []byte {
 		out = append(out, '/')
 	}
 	return out
-}
-
-func foldASCII(b []byte) {
-	for i, c := range b {
-		b[i] = lower(c)
-	}
 }
 
 // originForm returns path and query of a request target.

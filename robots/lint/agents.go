@@ -62,7 +62,7 @@ func (l *linter) wildcardInAgent(line *robots.Line, token string) {
 	case token == "":
 		l.add(l.onValue("wildcard-in-user-agent", line, "%s matches no crawler: * is special only by itself. Name each crawler on a line of its own", value))
 	default:
-		l.add(l.onValue("wildcard-in-user-agent", line, "%s is read as %s, and not as all names that start with it", value, token))
+		l.add(l.onValue("wildcard-in-user-agent", line, "%s is read as %s, and not as every name that starts with %s", value, token, token))
 	}
 }
 

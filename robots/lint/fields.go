@@ -61,13 +61,42 @@ func knownLine(s string) bool {
 	return false
 }
 
-// nearestKey returns the key that a misspelt one was probably meant as.
+// maxKey bounds the keys that a misspelling is looked for in, in octets.
+const maxKey = 24
+
+// nearestKey returns the key that a misspelt one was probably meant as: one
+// from which at most a third of its octets differ, and three at most.
 func nearestKey(key string) string {
-	near := editdistance.Nearest(key, directiveNames)
-	if strings.EqualFold(near, key) {
+	if len(key) > maxKey {
 		return ""
 	}
-	return near
+	key = foldKey(key)
+	for name := range directiveNames {
+		if foldKey(name) == key {
+			return name
+		}
+	}
+	near := editdistance.Nearest(key, foldedNames, max(1, min(3, len(key)/3)))
+	for name := range directiveNames {
+		if foldKey(name) == near {
+			return name
+		}
+	}
+	return ""
+}
+
+// foldKey writes a key without what people mistake most.
+func foldKey(key string) string {
+	return strings.NewReplacer("-", "", "_", "", " ", "").Replace(lowerASCII(key))
+}
+
+// foldedNames goes through directiveNames as foldKey writes them.
+var foldedNames iter.Seq[string] = func(yield func(string) bool) {
+	for name := range directiveNames {
+		if !yield(foldKey(name)) {
+			return
+		}
+	}
 }
 
 // directiveNames goes through the standard spellings of all keys.

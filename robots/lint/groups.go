@@ -213,7 +213,7 @@ func (l *linter) checkEngines() {
 // somewhere.
 func (l *linter) opens(g *robots.Group) bool {
 	return slices.ContainsFunc(g.Rules(), func(r robots.Rule) bool {
-		_, ok := robots.CompilePattern(r.Pattern, l.file.Dialect())
+		_, ok := l.patternSet(r.Pattern)
 		return r.Allow && ok
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
 )
 
 // maxComparisons bounds the steps that compare rules with each other in one
@@ -15,8 +16,49 @@ const maxComparisons = 5_000_000
 // overlapRule is a rule of a group, compiled.
 type overlapRule struct {
 	robots.Rule
-	*robots.Pattern
+	*set
 	index int // among the group's rules
+}
+
+// set is the pattern of a rule as the set of paths that it matches.
+type set struct {
+	pattern.Pattern
+	witness string
+}
+
+// patternSet compiles a pattern. It is not ok for one that never matches.
+func (l *linter) patternSet(s string) (*set, bool) {
+	syntax := pattern.RFC9309
+	if !l.wildcards() {
+		syntax = pattern.Literal
+	}
+	p, ok := pattern.Compile(s, syntax, false)
+	return &set{p, p.Witness()}, ok
+}
+
+// contains reports whether s has every path that t has. It may say no where it
+// does.
+func (s *set) contains(t *set) bool { return s.Matches(t.witness) && !differInQuery(s, t) }
+
+// disjoint reports whether s and t have no path in common, for certain.
+func (s *set) disjoint(t *set) bool {
+	_, ok, certain := pattern.Common(&s.Pattern, &t.Pattern)
+	return certain && !ok && !differInQuery(s, t)
+}
+
+// differInQuery reports whether two patterns are compared with different forms
+// of a query, and one of them has an octet there that the forms write
+// differently. A pattern without a question mark is compared with the form that
+// paths have.
+func differInQuery(s, t *set) bool {
+	if s.Query == t.Query {
+		return false
+	}
+	if t.Query {
+		s = t
+	}
+	_, query, _ := strings.Cut(s.witness, "?")
+	return strings.ContainsAny(query, "/?%")
 }
 
 // overlaps is what was found about the rules of the groups that were compared.
@@ -61,7 +103,7 @@ func (o *overlaps) compile(g *robots.Group) []overlapRule {
 	}
 	list := make([]overlapRule, 0, len(all))
 	for i, r := range all {
-		if p, ok := robots.CompilePattern(r.Pattern, o.file.Dialect()); ok {
+		if p, ok := o.patternSet(r.Pattern); ok {
 			list = append(list, overlapRule{r, p, i})
 		}
 		if i > 0 && all[i-1].Line == r.Line {
@@ -72,7 +114,7 @@ func (o *overlaps) compile(g *robots.Group) []overlapRule {
 		if !o.wildcards() {
 			return cmp.Compare(a.index, b.index)
 		}
-		return cmp.Or(cmp.Compare(b.Octets(), a.Octets()), allowFirst(a.Allow, b.Allow))
+		return cmp.Or(cmp.Compare(b.Octets, a.Octets), allowFirst(a.Allow, b.Allow))
 	})
 	return list
 }
@@ -126,18 +168,18 @@ func servedDiffers(p string) bool {
 func (o *overlaps) effect(x *ruleIndex, i int) *Finding {
 	r := &x.rules[i]
 	for _, k := range x.related(i, &o.budget) {
-		if o.budget -= 1 + r.Octets(); o.budget < 0 {
+		if o.budget -= 1 + r.Octets; o.budget < 0 {
 			return nil
 		}
 		other := &x.rules[k]
-		contains := other.Contains(r.Pattern)
+		contains := other.contains(r.set)
 		if k < i {
 			if contains {
 				return o.shadowed(r, other)
 			}
 			continue
 		}
-		if contains && r.Contains(other.Pattern) && r.Allow == other.Allow {
+		if contains && r.contains(other.set) && r.Allow == other.Allow {
 			continue // other never decides, which is reported on its own line
 		}
 		if r.Allow == other.Allow {
@@ -164,7 +206,7 @@ func (o *overlaps) effect(x *ruleIndex, i int) *Finding {
 // one.
 func (o *overlaps) shadowed(r, by *overlapRule) *Finding {
 	switch {
-	case !r.Contains(by.Pattern):
+	case !r.contains(by.set):
 		return o.finding("never-decides", r, by, "line %d (%q) decides wherever this rule matches", by.Line, by.Rule)
 	case by.Allow != r.Allow:
 		return o.finding("contradiction", r, by, "line %d (%q) covers the same paths, and decides", by.Line, by.Rule)
@@ -180,14 +222,13 @@ func (o *overlaps) finding(code string, r, other *overlapRule, format string, ar
 
 // disjoint reports whether no path matches both rules, for certain.
 func (o *overlaps) disjoint(r, other *overlapRule) bool {
-	if r.Wild() || other.Wild() {
-		o.budget -= (r.Octets() + 1) * (other.Octets() + 1)
+	if r.Wild || other.Wild {
+		o.budget -= (r.Octets + 1) * (other.Octets + 1)
 		if o.budget < 0 {
 			return false
 		}
 	}
-	_, ok, certain := r.Common(other.Pattern)
-	return certain && !ok
+	return r.disjoint(other.set)
 }
 
 // keepLastRules drops the finding on the last rule of a block whose rules would
@@ -199,7 +240,8 @@ func (o *overlaps) keepLastRules() {
 			if !isRule(line) {
 				continue
 			}
-			if o.without[line.Number] == nil {
+			f := o.without[line.Number]
+			if f == nil || f.Code == "contradiction" { // the rule may stay
 				last = 0
 				break
 			}
@@ -223,24 +265,24 @@ func newRuleIndex(rules []overlapRule) *ruleIndex {
 	x := &ruleIndex{rules: rules, byPrefix: make([]int, len(rules)), exact: make(map[string][]int, len(rules))}
 	for i := range rules {
 		x.byPrefix[i] = i
-		x.exact[rules[i].Prefix()] = append(x.exact[rules[i].Prefix()], i)
+		x.exact[rules[i].Prefix] = append(x.exact[rules[i].Prefix], i)
 	}
-	slices.SortFunc(x.byPrefix, func(a, b int) int { return strings.Compare(rules[a].Prefix(), rules[b].Prefix()) })
+	slices.SortFunc(x.byPrefix, func(a, b int) int { return strings.Compare(rules[a].Prefix, rules[b].Prefix) })
 	return x
 }
 
 // related returns the indexes of these rules in ascending order, without i
 // itself.
 func (x *ruleIndex) related(i int, budget *int) []int {
-	prefix := x.rules[i].Prefix()
+	prefix := x.rules[i].Prefix
 	var list []int
 	for n := range prefix {
 		list = append(list, x.exact[prefix[:n]]...)
 	}
 	*budget -= len(prefix) * len(prefix) / 8
-	from, _ := slices.BinarySearchFunc(x.byPrefix, prefix, func(k int, p string) int { return strings.Compare(x.rules[k].Prefix(), p) })
+	from, _ := slices.BinarySearchFunc(x.byPrefix, prefix, func(k int, p string) int { return strings.Compare(x.rules[k].Prefix, p) })
 	for _, k := range x.byPrefix[from:] {
-		if !strings.HasPrefix(x.rules[k].Prefix(), prefix) || *budget < 0 {
+		if !strings.HasPrefix(x.rules[k].Prefix, prefix) || *budget < 0 {
 			break
 		}
 		*budget--
@@ -264,11 +306,11 @@ func (o *overlaps) checkFolders(rules []overlapRule) {
 	folders := map[string]*folder{}
 	for i := range rules {
 		r := &rules[i]
-		slash := strings.LastIndexByte(strings.TrimSuffix(r.Prefix(), "/"), '/')
-		if r.Wild() || slash <= 0 {
+		slash := strings.LastIndexByte(strings.TrimSuffix(r.Prefix, "/"), '/')
+		if r.Wild || slash <= 0 {
 			continue
 		}
-		name := r.Prefix()[:slash+1]
+		name := r.Prefix[:slash+1]
 		f := folders[name]
 		if f == nil {
 			f = &folder{first: r.Rule}

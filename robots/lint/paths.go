@@ -101,9 +101,9 @@ func (l *linter) rooted(p string) string {
 // coversSite reports whether a pattern matches every path. No such pattern is
 // ever suggested.
 func (l *linter) coversSite(s string) bool {
-	p, ok := robots.CompilePattern(s, l.file.Dialect())
-	root, _ := robots.CompilePattern("/", l.file.Dialect())
-	return ok && p.Contains(root)
+	p, ok := l.patternSet(s)
+	root, _ := l.patternSet("/")
+	return ok && p.contains(root)
 }
 
 // dotFiles are names that start with a dot and are as short as the extension

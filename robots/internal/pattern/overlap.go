@@ -1,4 +1,4 @@
-package robots
+package pattern
 
 import "strings"
 
@@ -6,65 +6,54 @@ import "strings"
 // on two questions about such sets: is one within the other, and have two a
 // path in common.
 
-// anything stands in a witness for what a `*` takes. It is in no canonical
+// Anything stands in a witness for what a `*` takes. It is in no canonical
 // text, so that only a `*` of another pattern takes it. A pattern that matches
 // the witness of p therefore matches whatever p does, and the other way round.
-const anything = "\x01"
+const Anything = "\x01"
 
-// witness returns the text of p with each `*` taken by anything, also the one
+// Witness returns the text of p with each `*` taken by Anything, also the one
 // that follows every pattern without a `$`.
-func (p *pattern) witness() string {
+func (p *Pattern) Witness() string {
 	var b strings.Builder
-	b.WriteString(p.prefix)
-	if p.wild {
-		b.WriteString(anything)
+	b.WriteString(p.Prefix)
+	if p.Wild {
+		b.WriteString(Anything)
 	}
-	for i, part := range p.parts {
+	for i, part := range p.Parts {
 		if i > 0 {
-			b.WriteString(anything)
+			b.WriteString(Anything)
 		}
 		b.WriteString(part)
 	}
-	if !p.anchored {
-		b.WriteString(anything)
+	if !p.Anchored {
+		b.WriteString(Anything)
 		return b.String()
 	}
-	if len(p.parts) > 0 {
-		b.WriteString(anything)
+	if len(p.Parts) > 0 {
+		b.WriteString(Anything)
 	}
-	b.WriteString(p.last)
+	b.WriteString(p.Last)
 	return b.String()
 }
 
-// matches reports whether p matches s.
-func (p *pattern) matches(s string) bool {
-	if !strings.HasPrefix(s, p.prefix) {
-		return false
-	}
-	if !p.wild {
-		return !p.anchored || len(s) == len(p.prefix)
-	}
-	return p.matchRest(s)
-}
+// MaxProduct bounds the work to find a path that two patterns have in common.
+const MaxProduct = 1 << 14
 
-// maxProduct bounds the work to find a path that two patterns have in common.
-const maxProduct = 1 << 14
-
-// common returns a path that both p and q match. It is not ok if there is none,
-// or none was found within maxProduct steps; certain tells which.
-func common(p, q *pattern) (path string, ok, certain bool) {
-	if n := min(len(p.prefix), len(q.prefix)); p.prefix[:n] != q.prefix[:n] {
+// Common returns a path that both p and q match. It is not ok if there is none,
+// or none was found within MaxProduct steps; certain tells which.
+func Common(p, q *Pattern) (path string, ok, certain bool) {
+	if n := min(len(p.Prefix), len(q.Prefix)); p.Prefix[:n] != q.Prefix[:n] {
 		return "", false, true
 	}
-	if !p.wild && !q.wild {
-		if path = p.prefix; len(q.prefix) > len(path) {
-			path = q.prefix
+	if !p.Wild && !q.Wild {
+		if path = p.Prefix; len(q.Prefix) > len(path) {
+			path = q.Prefix
 		}
-		return path, p.matches(path) && q.matches(path), true
+		return path, p.Matches(path) && q.Matches(path), true
 	}
 	a, b := p.tokens(), q.tokens()
 	n, m := len(a)+1, len(b)+1
-	if n*m > maxProduct {
+	if n*m > MaxProduct {
 		return "", false, false
 	}
 	// A state is how far each pattern has come; from holds how each state was
@@ -122,7 +111,7 @@ func common(p, q *pattern) (path string, ok, certain bool) {
 		octets[i], octets[j] = octets[j], octets[i]
 	}
 	if len(octets) == 0 || octets[0] != '/' {
-		if p.prefix != "" || q.prefix != "" {
+		if p.Prefix != "" || q.Prefix != "" {
 			return "", false, true
 		}
 		return "/" + string(octets), true, true
@@ -134,10 +123,10 @@ const star = -1
 
 // tokens returns the octets of p and a star for each `*`, also the one that
 // follows every pattern without a `$`.
-func (p *pattern) tokens() []int16 {
+func (p *Pattern) tokens() []int16 {
 	var list []int16
-	for _, c := range []byte(p.witness()) {
-		if c == anything[0] {
+	for _, c := range []byte(p.Witness()) {
+		if c == Anything[0] {
 			list = append(list, star)
 		} else {
 			list = append(list, int16(c))
@@ -146,9 +135,9 @@ func (p *pattern) tokens() []int16 {
 	return list
 }
 
-// example returns a path that p matches, with fill for each `*`.
-func (p *pattern) example(fill string) string {
-	s := strings.ReplaceAll(p.witness(), anything, fill)
+// Example returns a path that p matches, with fill for each `*`.
+func (p *Pattern) Example(fill string) string {
+	s := strings.ReplaceAll(p.Witness(), Anything, fill)
 	if s == "" || s[0] != '/' {
 		s = "/" + s
 	}
