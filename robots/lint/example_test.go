@@ -17,7 +17,7 @@ func ExampleLint() {
 	}
 	// Output:
 	// 2:1 warning misspelt-key: only Google accepts the spelling "Dissallow"; write Disallow
-	// 2:12 error missing-slash: the rule never matches, because its path does not start with a slash
+	// 2:12 error missing-slash: the path does not start with a slash
 	// 3:11 warning contradiction: line 4 ("Allow: /a*") covers the same paths, and decides
 }
 

@@ -21,6 +21,8 @@ var seeds = []string{
 	"User-agent: *\rDisallow: /a\r\nDISALLOW: /b\nCrawl-delay: 1#c\n#\n",
 	"User-agent: Sogou web spider\nDisallow: /a\nDisallow: /a/b\nUser-agent: Sogou inst spider\nAllow: /a/b$\nDisallow: /*.pdf\n",
 	"User-agent: *\nDisallow: /#/x\nDisallow: .pdf$\nDisallow: ^/x\n# robots-lint: ignore missing-slash, x\nDisallow: x\n",
+	"\xefUser-Agent:a#0\nDisAllow:/0",
+	"UserAgent 0\nDisAlow /x\nDisAlow /x00\nAllow //",
 	"User-agent: *\nAllow: /a//b\nAllow: /a/*/b\nDisallow: /a/\nAllow: /.x\nDisallow: /*x\n",
 }
 

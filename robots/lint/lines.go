@@ -32,7 +32,7 @@ func (l *linter) checkLines() {
 			l.checkUserAgent(line)
 		case robots.DirectiveAllow, robots.DirectiveDisallow:
 			if !inGroup {
-				l.add(l.onKey("rule-outside-group", line, "this rule is for no crawler: no User-agent line stands above it"))
+				l.add(l.onKey("rule-outside-group", line, "no User-agent line stands above this rule"))
 			} else if blank >= 0 {
 				l.blankInGroup(blank, i)
 			}
@@ -132,9 +132,12 @@ func (l *linter) checkComment(line *robots.Line) {
 	if strings.Trim(comment, "# \t") == "" {
 		moved = ""
 	}
-	at := start(line)
+	at, grade := start(line), Safe
+	if at > 0 {
+		grade = Unsafe // readers that do not skip the mark begin to see the line
+	}
 	l.add(l.at("trailing-comment", line, end+i, comment, "put the comment on a line of its own, above %s", line.Key).
-		suggest("").edit(Safe, line, at, at, moved).edit(Safe, line, end, len(line.Raw), ""))
+		suggest("").edit(grade, line, at, at, moved).edit(grade, line, end, len(line.Raw), ""))
 }
 
 // hashInPath reports whether the # at col of a rule may be meant as a part of

@@ -139,13 +139,14 @@ func (o *overlaps) spare(rules []robots.Rule) {
 
 // compare looks at each rule of a group.
 func (o *overlaps) compare(x *ruleIndex) {
+	served := slices.ContainsFunc(x.rules, func(r overlapRule) bool { return r.Allow && servedDiffers(r.Rule.Pattern) })
 	for i := range x.rules {
 		r := &x.rules[i]
 		if f, known := o.without[r.Line]; known && f == nil && o.late[r.Line] != nil {
 			continue
 		}
 		f := o.effect(x, i)
-		if o.budget < 0 || r.Allow && servedDiffers(r.Rule.Pattern) {
+		if o.budget < 0 || served {
 			f = nil
 		}
 		if before, known := o.without[r.Line]; !known || before != nil {
@@ -157,8 +158,13 @@ func (o *overlaps) compare(x *ruleIndex) {
 // servedDiffers reports whether a pattern has a part that no path has once it
 // is decoded and cleaned. Such an Allow rule also covers the clean form.
 func servedDiffers(p string) bool {
-	p = lowerASCII(p)
-	return strings.Contains(p, "//") || strings.Contains(p, "/.") || strings.Contains(p, "%2")
+	path, _, _ := strings.Cut(lowerASCII(p), "?")
+	for _, part := range []string{"//", "/./", "/../", "%2f", "%2e"} {
+		if strings.Contains(path, part) {
+			return true
+		}
+	}
+	return false
 }
 
 // effect returns a finding on a rule without which every path has the same

@@ -68,7 +68,7 @@ func (l *linter) checkRootless(line *robots.Line, p string) {
 	case l.crawlerName(p):
 		l.add(l.onValue("inverted-syntax", line, "%s is a crawler: to shut it out, write \"User-agent: %s\" and below it \"Disallow: /\"", p, p))
 	default:
-		f := l.onValue("missing-slash", line, "the rule never matches, because its path does not start with a slash")
+		f := l.onValue("missing-slash", line, "the path does not start with a slash")
 		if rooted := l.rooted(p); !l.coversSite(rooted) {
 			f.suggest(rooted)
 		}
