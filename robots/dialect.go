@@ -21,13 +21,17 @@ const (
 	// as Koster1994, with several product tokens on a User-agent line and
 	// several paths on an Allow or Disallow line, separated by blanks.
 	Kollar1996
+	// Google is the language as google/robotstxt reads it, the parser of
+	// Google's crawlers: RFC9309 but for what File.GoogleDifferences tells. No
+	// file is written for it alone, so ParseDialect does not know it.
+	Google
 )
 
-var dialectNames = [...]string{RFC9309: "rfc9309", Koster1994: "1994", Kollar1996: "1996"}
+var dialectNames = [...]string{RFC9309: "rfc9309", Koster1994: "1994", Kollar1996: "1996", Google: "google"}
 
 // ParseDialect returns the dialect that s names: rfc9309, 1994 or 1996.
 func ParseDialect(s string) (Dialect, error) {
-	for d, name := range dialectNames {
+	for d, name := range dialectNames[:Google] {
 		if strings.EqualFold(s, name) {
 			return Dialect(d), nil
 		}
@@ -48,12 +52,15 @@ func (d Dialect) lists() bool { return d == Kollar1996 }
 
 // firstMatch reports whether the first matching rule wins, and no octet of a
 // pattern is special.
-func (d Dialect) firstMatch() bool { return d != RFC9309 }
+func (d Dialect) firstMatch() bool { return d == Koster1994 || d == Kollar1996 }
 
 // syntax returns how patterns are read.
 func (d Dialect) syntax() pattern.Syntax {
-	if d.firstMatch() {
+	switch d {
+	case Koster1994, Kollar1996:
 		return pattern.Literal
+	case Google:
+		return pattern.Google
 	}
 	return pattern.RFC9309
 }

@@ -23,7 +23,7 @@ type Line struct {
 // Lines goes through the lines of the file.
 func (f *File) Lines() iter.Seq[Line] {
 	return func(yield func(Line) bool) {
-		sc := lineScanner{text: f.text}
+		sc := lineScanner{text: f.text, dialect: f.dialect}
 		for sc.next() {
 			if !yield(sc.line) {
 				return
@@ -38,6 +38,7 @@ const byteOrderMark = "\xef\xbb\xbf"
 // number of times, whichever line endings the text has.
 type lineScanner struct {
 	text       string
+	dialect    Dialect
 	pos        int
 	nextCR     int // position of the first CR at or after pos
 	nextLF     int
@@ -72,7 +73,11 @@ func (sc *lineScanner) next() bool {
 		Ending: sc.text[end:after],
 	}
 	sc.pos = after
-	l.split()
+	if sc.dialect == Google {
+		l.splitGoogle()
+	} else {
+		l.split()
+	}
 	return true
 }
 

@@ -47,16 +47,21 @@ func Parse(data []byte, opts ...Option) *File {
 			data = data[:bytes.LastIndexAny(data, "\r\n")+1]
 		}
 	}
-	f.text = string(data)
+	f.read(string(data))
+	return f
+}
+
+// read reads the lines of a text in the file's dialect.
+func (f *File) read(text string) {
+	f.text = text
 	p := parser{file: f, agents: map[string]int32{}}
 	lines := strings.Count(f.text, "\n") + strings.Count(f.text, "\r")
 	p.rules = make([]Rule, 0, min(lines, len(f.text)/16)+1)
-	sc := lineScanner{text: f.text}
+	sc := lineScanner{text: f.text, dialect: f.dialect}
 	for sc.next() {
 		p.line(&sc.line)
 	}
 	p.finish()
-	return f
 }
 
 // parser collects the lines of a file. What it collects is in a few flat
@@ -141,6 +146,12 @@ func (p *parser) extend() {
 
 // refer records that a User-agent line names value.
 func (p *parser) refer(value string, line int) {
+	if p.file.dialect == Google {
+		if token := googleToken(value); token != "" {
+			p.refs = append(p.refs, ref{token: p.agent(token, line, true), word: -1})
+		}
+		return
+	}
 	token := ProductToken(value)
 	if token == "" {
 		return

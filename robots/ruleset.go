@@ -27,16 +27,27 @@ const (
 
 func newRuleset(d Dialect, rules []Rule) *ruleset {
 	s := &ruleset{dialect: d, rules: rules}
-	sources := make([]source, len(rules), len(rules)+1)
-	for i, r := range rules {
-		sources[i] = source{pattern: r.Pattern, rule: i, allow: r.Allow}
-	}
+	sources := s.sources()
 	s.matcher = compileRules(d, false, sources)
 	s.served = s.matcher
 	if all := s.withServed(sources); len(all) > len(sources) {
 		s.served = compileRules(d, false, all)
 	}
 	return s
+}
+
+// sources returns the patterns of the rules.
+func (s *ruleset) sources() []source {
+	sources := make([]source, 0, len(s.rules)+1)
+	for i, r := range s.rules {
+		sources = append(sources, source{pattern: r.Pattern, rule: i, allow: r.Allow})
+		if s.dialect == Google && r.Allow {
+			if folder, ok := googleIndexPage(r.Pattern); ok {
+				sources = append(sources, source{pattern: folder, rule: i, allow: true})
+			}
+		}
+	}
+	return sources
 }
 
 // withServed adds to the sources of the Allow rules that have a spelling which
@@ -101,11 +112,7 @@ func (s *ruleset) fold() *matcher {
 	if m := s.folded.Load(); m != nil {
 		return m
 	}
-	var sources []source
-	for i, r := range s.rules {
-		sources = append(sources, source{pattern: r.Pattern, rule: i, allow: r.Allow})
-	}
-	s.folded.CompareAndSwap(nil, compileRules(s.dialect, true, s.withServed(sources)))
+	s.folded.CompareAndSwap(nil, compileRules(s.dialect, true, s.withServed(s.sources())))
 	return s.folded.Load()
 }
 

@@ -23,6 +23,7 @@ type ViewOptions struct {
 // again allocates nothing. It must not be used by several goroutines at once,
 // and it refers to the target that it was reset to.
 type Views struct {
+	raw    string // path and query as they were sent
 	first  subject
 	served subject // only where differ is set
 	differ bool    // what is served is not what was requested
@@ -66,7 +67,7 @@ const maxKeptBuffer = 64 << 10
 func (v *Views) Reset(target string, o ViewOptions) {
 	v.fold = o.FoldCase
 	if canonical.IsPlain(target) {
-		v.first = subject{target, target}
+		v.raw, v.first = target, subject{target, target}
 		v.differ = false
 		if o == (ViewOptions{}) {
 			return
@@ -79,7 +80,8 @@ func (v *Views) Reset(target string, o ViewOptions) {
 type span struct{ from, to int }
 
 func (v *Views) resetSlow(target string, o ViewOptions) {
-	path, query, hasQuery := strings.Cut(originForm(target), "?")
+	origin := originForm(target)
+	path, query, hasQuery := strings.Cut(origin, "?")
 	if cap(v.buf) > maxKeptBuffer {
 		v.buf = nil
 	}
@@ -122,6 +124,9 @@ func (v *Views) resetSlow(target string, o ViewOptions) {
 	v.first = subject{text(b, first), text(b, firstLiteral)}
 	v.served = subject{text(b, served), text(b, servedLiteral)}
 	v.differ = o.FoldCase || v.served != v.first
+	if v.raw, _, _ = strings.Cut(origin, "#"); v.raw == "" || v.raw[0] != '/' {
+		v.raw = v.first.target
+	}
 }
 
 // text returns a part of a buffer as a string without copying it. The buffer
@@ -288,7 +293,7 @@ func cutScheme(s string) (string, bool) {
 
 // release drops the target, so that a Views in a pool does not keep it.
 func (v *Views) release() {
-	v.first, v.served = subject{}, subject{}
+	v.raw, v.first, v.served = "", subject{}, subject{}
 	v.differ = false
 	if cap(v.buf) > maxKeptBuffer {
 		v.buf = nil

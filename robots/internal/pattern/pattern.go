@@ -3,6 +3,7 @@
 package pattern
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
@@ -181,4 +182,11 @@ func (p *Pattern) MatchesRest(s string) bool {
 		s = s[i+len(part):]
 	}
 	return !p.Anchored || strings.HasSuffix(s, p.Last)
+}
+
+// Equal reports whether p and q match the same and rank the same, as their
+// compiled forms show.
+func (p *Pattern) Equal(q *Pattern) bool {
+	return p.Prefix == q.Prefix && slices.Equal(p.Parts, q.Parts) && p.Last == q.Last &&
+		p.Wild == q.Wild && p.Anchored == q.Anchored && p.Query == q.Query && p.Octets == q.Octets
 }
