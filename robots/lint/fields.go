@@ -27,8 +27,11 @@ var unreadKeys = map[string]string{
 func (l *linter) checkUnknown(line *robots.Line) {
 	text := strings.Trim(line.Raw[line.KeyCol:], blanks)
 	if plain := strings.TrimSpace(withoutInvisible(text)); plain != text && knownLine(plain) {
-		l.add(l.at("invisible-in-key", line, line.KeyCol, text, "remove the invisible character from %+q: crawlers ignore the line", cut(text)).suggest(plain))
+		l.add(l.at("invisible-in-key", line, line.KeyCol, text, "remove the invisible character from %+q", cut(text)).suggest(plain))
 		return
+	}
+	if l.google[line.Number].Kind == robots.GoogleKey {
+		return // Google knows it, which is reported as such
 	}
 	if line.Key == "" || !line.HasColon {
 		l.add(l.at("prose", line, line.KeyCol, text, "crawlers ignore this line; a comment starts with #").suggest("# " + text))

@@ -128,7 +128,7 @@ func FuzzAdvice(f *testing.F) {
 // questions returns crawlers to ask about, and paths that the rules of the file
 // are about.
 func questions(f *robots.File) (agents, paths []string) {
-	agents = append(slices.Clone(f.Tokens()), "nobody")
+	agents = append([]string{"nobody", "Googlebot"}, f.Tokens()...)
 	for _, token := range f.Tokens() {
 		word, _, _ := strings.Cut(token, " ")
 		agents = append(agents, word)

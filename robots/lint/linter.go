@@ -49,9 +49,11 @@ func Lint(f *robots.File, opts ...Option) []Finding {
 		o(l)
 	}
 	if l.checkFile() {
+		l.google = l.googleDifferences()
 		l.checkLines()
 		l.checkGroups()
 		l.checkOverlaps()
+		l.checkGoogle()
 		for _, check := range l.checks {
 			check(f, func(code string, line int, message string) {
 				l.add(l.at(code, &robots.Line{Number: line}, 0, "", "%s", message))
@@ -78,6 +80,7 @@ type linter struct {
 	ignored  []string
 	checks   []func(f *robots.File, report func(code string, line int, message string))
 	lines    []robots.Line
+	google   map[int]robots.GoogleDifference // by line
 	blocks   []block
 	findings []Finding
 	counts   map[string]int // findings by code
@@ -91,7 +94,9 @@ func (l *linter) wanted(code string) bool {
 
 // wildcards reports whether * and $ are special in the file's dialect, and the
 // longest rule decides.
-func (l *linter) wildcards() bool { return l.file.Dialect() == robots.RFC9309 }
+func (l *linter) wildcards() bool {
+	return l.file.Dialect() == robots.RFC9309 || l.file.Dialect() == robots.Google
+}
 
 // lists reports whether a line of the file's dialect may hold several values.
 func (l *linter) lists() bool { return l.file.Dialect() == robots.Kollar1996 }

@@ -58,7 +58,17 @@ func same(t *testing.T, readers []reader, before, after []byte, agents, paths []
 
 // readers are the readers of safe corrections beside RFC 9309.
 var readers = []reader{
+	{"Google", readGoogle},
 	{"the standard of 1994", read1994},
+}
+
+// readGoogle reads a file as google/robotstxt does.
+func readGoogle(data []byte) func(agent, path string) bool {
+	f := robots.Parse(data, robots.WithMaxSize(len(data)))
+	if g := f.GoogleReading(); g != nil {
+		f = g
+	}
+	return func(agent, path string) bool { return f.Group(agent).Match(path).Allowed }
 }
 
 // record1994 is a record of the standard of 1994.

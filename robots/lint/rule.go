@@ -22,7 +22,7 @@ type Rule struct {
 
 // rules holds all rules, sorted by code.
 var rules = func() []Rule {
-	all := slices.Concat(fileRules, lineRules, agentRules, groupRules, pathRules, overlapRules, fieldRules, suppressionRules)
+	all := slices.Concat(fileRules, lineRules, agentRules, groupRules, pathRules, overlapRules, fieldRules, googleRules, suppressionRules)
 	slices.SortFunc(all, func(a, b Rule) int { return strings.Compare(a.Code, b.Code) })
 	return all
 }()
