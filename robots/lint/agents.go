@@ -22,18 +22,16 @@ func (l *linter) checkUserAgent(line *robots.Line) {
 			suggest("*\nDisallow: " + strings.TrimPrefix(value, "*")))
 	case l.lists():
 	case l.several(line):
-	case wholeUserAgent(value):
-		l.wholeUserAgent(line)
-	case strings.Contains(value, "*") && value != "*":
+	case strings.Contains(value, "*") && value != "*" && !(token != "*" && l.known(token)):
 		l.wildcardInAgent(line, token)
-	case token == "":
+	case token == "", strings.EqualFold(token, "Mozilla"), strings.Contains(token, "://"):
 		l.wholeUserAgent(line)
 	case slices.Contains(wordsForAll, lowerASCII(token)):
 		l.add(l.onValue("all-in-user-agent", line, "%s is read as the name of one crawler; * stands for all crawlers", value).suggest("*"))
-	case strings.Contains(value, "/") && token != "*":
+	case token != value && token != "*":
 		end := line.ValueCol + len(value)
-		f := l.onValue("version-in-user-agent", line, "crawlers ignore the version: the group is for every version of %s", token).suggest(token)
-		if sameToken(value, token) {
+		f := l.onValue("version-in-user-agent", line, "crawlers ignore what follows %s", token).suggest(token)
+		if robots.ProductToken(token) == token {
 			f.edit(Unsafe, line, line.ValueCol, end, token)
 		}
 		l.add(f)
@@ -41,12 +39,6 @@ func (l *linter) checkUserAgent(line *robots.Line) {
 	if c, ok := l.crawlers.Lookup(token); ok && c.ControlOnly {
 		l.add(l.onValue("control-token", line, "no request carries %s: its operator reads this group, and a server can't enforce it", token))
 	}
-}
-
-// sameToken reports whether a value that is only a token names what the value
-// named.
-func sameToken(value, token string) bool {
-	return robots.ProductToken(token) == robots.ProductToken(value)
 }
 
 // wordsForAll are words that people write for all crawlers, and that no crawler
@@ -69,26 +61,29 @@ func (l *linter) wildcardInAgent(line *robots.Line, token string) {
 // several reports a line that names several crawlers, separated by commas or
 // other marks, or by blanks where each word is a crawler that is known.
 func (l *linter) several(line *robots.Line) bool {
-	value := line.Value
-	if strings.ContainsAny(value, "()") {
-		return false
-	}
-	words := strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(",;|", r) })
-	if len(words) < 2 && !l.known(value) {
-		if words = strings.Fields(value); !l.allKnown(words) {
-			return false
-		}
-	}
+	words := strings.FieldsFunc(line.Value, func(r rune) bool { return strings.ContainsRune(",;|", r) })
 	for i, w := range words {
 		words[i] = strings.TrimSpace(w)
 	}
 	words = slices.DeleteFunc(words, func(s string) bool { return s == "" })
-	if len(words) < 2 {
+	if len(words) < 2 && !l.known(line.Value) {
+		if words = strings.Fields(line.Value); !l.allKnown(words) {
+			return false
+		}
+	}
+	if len(words) < 2 || slices.ContainsFunc(words, func(s string) bool { return !l.known(s) && !isName(s) }) {
 		return false
 	}
 	l.add(l.onValue("several-user-agents", line, "write one User-agent line for each of the %d crawlers", len(words)).
 		suggest(strings.Join(words, "\nUser-agent: ")))
 	return true
+}
+
+// isName reports whether s may be the name of a crawler, perhaps with a version:
+// one word that has a letter.
+func isName(s string) bool {
+	name, _, _ := strings.Cut(s, "/")
+	return isWord(name) && strings.Trim(name, "0123456789-_.") != ""
 }
 
 func (l *linter) known(token string) bool {
@@ -105,34 +100,23 @@ func (l *linter) allKnown(words []string) bool {
 	return true
 }
 
-// wholeUserAgent reports whether a value is what a client sends in its
-// User-Agent header, and not only its product token.
-func wholeUserAgent(value string) bool {
-	return strings.HasPrefix(value, "Mozilla/") || strings.Contains(value, "(") || strings.Contains(value, "+http") || strings.Contains(value, "://")
-}
-
 // wholeUserAgent reports a value that is no product token.
 func (l *linter) wholeUserAgent(line *robots.Line) {
 	f := l.onValue("whole-user-agent", line, "this is not a product token, which is what crawlers look for")
-	if inner := innerToken(line.Value); inner != "" {
+	if inner := l.innerToken(line.Value); inner != "" {
 		f.suggest(inner)
 	}
 	l.add(f)
 }
 
-// innerToken returns the crawler's token in a User-Agent: the first product
-// that is no browser's. In quotes it is what they hold.
-func innerToken(value string) string {
+// innerToken returns the crawler's token in a User-Agent, "" where none is
+// recognised. In quotes it is what they hold.
+func (l *linter) innerToken(value string) string {
 	if s := strings.Trim(value, "\"'`“”<>[]"); s != value && robots.ProductToken(s) == s {
 		return s
 	}
 	for word := range strings.FieldsFuncSeq(value, func(r rune) bool { return strings.ContainsRune(" ();,", r) }) {
-		name, _, found := strings.Cut(word, "/")
-		switch strings.ToLower(name) {
-		case "mozilla", "compatible", "applewebkit", "khtml", "like", "gecko", "chrome", "safari", "version", "mobile":
-			continue
-		}
-		if name != "" && isWord(name) && found && !strings.HasPrefix(word, "http") {
+		if name, _, _ := strings.Cut(word, "/"); l.crawlerName(name) {
 			return name
 		}
 	}

@@ -33,6 +33,10 @@ func (l *linter) checkUnknown(line *robots.Line) {
 	if l.google[line.Number].Kind == robots.GoogleKey {
 		return // Google knows it, which is reported as such
 	}
+	if strings.Contains(lowerASCII(text), "sitemap") && isAbsolute(strings.Trim(line.Key+":"+line.Value, blanks)) {
+		l.add(l.at("prose", line, line.KeyCol, text, "crawlers ignore a URL by itself").suggest("Sitemap: " + text))
+		return
+	}
 	if line.Key == "" || !line.HasColon {
 		l.add(l.at("prose", line, line.KeyCol, text, "crawlers ignore this line; a comment starts with #").suggest("# " + text))
 		return
@@ -178,6 +182,10 @@ func (l *linter) outside(line *robots.Line, inGroup bool) {
 }
 
 func (l *linter) checkSitemap(line *robots.Line, sitemaps map[string]int) {
+	if line.Value == "" {
+		l.add(l.onKey("relative-sitemap", line, "the Sitemap line has no URL"))
+		return
+	}
 	if !isAbsolute(line.Value) {
 		f := l.onValue("relative-sitemap", line, "%q is not a full URL", line.Value)
 		if u, err := url.Parse(l.location); err == nil && u.Host != "" && strings.HasPrefix(line.Value, "/") {

@@ -89,8 +89,29 @@ func (l *linter) checkGroups() {
 		}
 	}
 	l.checkRuled(ruled)
+	l.checkJoints()
 	l.checkDelays()
 	l.checkEngines()
+}
+
+// checkJoints reports groups that go on after a blank line, though their authors
+// began others there. It matters where rules follow.
+func (l *linter) checkJoints() {
+	ruled := map[int]bool{} // User-agent lines of groups with rules
+	for i := range l.blocks {
+		for _, agent := range l.blocks[i].agents {
+			ruled[agent.Number] = l.blocks[i].ruled
+		}
+	}
+	for _, j := range l.joints {
+		if !ruled[j.line.Number] {
+			continue
+		}
+		blank := l.lines[j.blank].Number
+		f := l.onValue("joined-groups", j.line, "the rules below are also for the crawlers above the blank line %d", blank)
+		f.Related = blank
+		l.add(f)
+	}
 }
 
 // checkRuled reports groups without rules.

@@ -26,7 +26,7 @@ func (l *linter) checkLines() {
 			continue
 		case robots.DirectiveUserAgent:
 			if blank >= 0 && inGroup && !ruled && l.wildcards() {
-				l.joined(blank, line)
+				l.joints = append(l.joints, joint{blank, line})
 			}
 			inGroup, ruled, blank = true, false, -1
 			l.checkUserAgent(line)
@@ -59,12 +59,11 @@ func (l *linter) blankInGroup(i, end int) {
 	l.add(f.suggest(""))
 }
 
-// joined reports a group that goes on after a blank line, though its author
-// began another one there.
-func (l *linter) joined(blank int, line *robots.Line) {
-	f := l.onValue("joined-groups", line, "the rules below are also for the crawlers above the blank line %d", l.lines[blank].Number)
-	f.Related = l.lines[blank].Number
-	l.add(f)
+// joint is a User-agent line after a blank line that does not end the group
+// above it.
+type joint struct {
+	blank int // index of the blank line
+	line  *robots.Line
 }
 
 // checkShape looks at how a line is written.

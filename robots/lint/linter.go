@@ -81,6 +81,7 @@ type linter struct {
 	checks   []func(f *robots.File, report func(code string, line int, message string))
 	lines    []robots.Line
 	google   map[int]robots.GoogleDifference // by line
+	joints   []joint
 	blocks   []block
 	findings []Finding
 	counts   map[string]int // findings by code

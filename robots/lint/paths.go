@@ -65,6 +65,13 @@ func (l *linter) checkRootless(line *robots.Line, p string) {
 	switch {
 	case err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https"):
 		l.add(l.onValue("url-as-path", line, "write only the path of the URL").suggest(u.RequestURI()))
+	case isHost(p):
+		_, path, _ := strings.Cut(p, "/")
+		f := l.onValue("url-as-path", line, "write only the path: the rule is for the host that the file is on")
+		if path != "" {
+			f.suggest("/" + path)
+		}
+		l.add(f)
 	case l.crawlerName(p):
 		l.add(l.onValue("inverted-syntax", line, "%s is a crawler: to shut it out, write \"User-agent: %s\" and below it \"Disallow: /\"", p, p))
 	default:
@@ -74,6 +81,23 @@ func (l *linter) checkRootless(line *robots.Line, p string) {
 		}
 		l.add(f)
 	}
+}
+
+// isHost reports whether a pattern starts with the name of a host.
+func isHost(p string) bool {
+	host := lowerASCII(p)
+	if i := strings.IndexAny(host, "/*$:"); i >= 0 {
+		host = host[:i]
+	}
+	if !isWord(host) {
+		return false
+	}
+	for _, top := range []string{".com", ".net", ".org", ".edu", ".gov", ".info"} {
+		if strings.HasSuffix(host, top) && len(host) > len(top) {
+			return true
+		}
+	}
+	return strings.HasPrefix(host, "www.")
 }
 
 // rooted returns the pattern that one without a leading slash was probably
@@ -169,9 +193,9 @@ func (l *linter) checkSigns(line *robots.Line, p string) {
 		l.add(f)
 		return
 	}
-	if i := strings.IndexByte(p, '$'); i >= 0 && i < len(p)-1 {
-		l.add(l.onValue("dollar-within", line, "$ matches a $ here: it marks the end of a path only as the last character").
-			suggest(strings.ReplaceAll(p[:len(p)-1], "$", "%24") + p[len(p)-1:]))
+	if whole := strings.TrimRight(p, "/*?"); whole != p && strings.HasSuffix(whole, "$") {
+		l.add(l.onValue("dollar-within", line, "nothing may follow the $ that marks the end of the path").suggest(whole))
+		return
 	}
 	if short := strings.TrimRight(p, "*"); short != p && short != "" && !strings.HasSuffix(short, "$") {
 		l.add(l.onValue("trailing-star", line, "%s covers the same paths", short).suggest(short))
