@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -51,7 +52,7 @@ func RuleFor(code string) (Rule, bool) {
 // the second level.
 func (r Rule) Page() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## %s\n\n%s: %s.\n\n%s\n\n%s\n", r.Code, capital(r.Severity.String()), r.Title, sentence(r.Why), sentence(r.Readers))
+	fmt.Fprintf(&b, "## %s\n\n%s: %s.\n\n%s\n\n%s\n", r.Code, capital(r.Severity.String()), inCode(r.Title), inCode(sentence(r.Why)), inCode(sentence(r.Readers)))
 	example := func(name, text string) {
 		if text != "" {
 			fmt.Fprintf(&b, "\n%s:\n\n```\n%s```\n", name, visible(text))
@@ -61,6 +62,14 @@ func (r Rule) Page() string {
 	example("After", r.After)
 	return b.String()
 }
+
+// inCode puts words with a * into backquotes, so that Markdown takes none for
+// emphasis.
+func inCode(s string) string {
+	return starred.ReplaceAllString(s, "$1`$2`$3")
+}
+
+var starred = regexp.MustCompile(`([("]*)([^\s("]*\*[^\s)"]*?)([.,;:)"]*(?:\s|$))`)
 
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 

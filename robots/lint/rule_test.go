@@ -70,3 +70,22 @@ func TestRulesHaveGoldenFiles(t *testing.T) {
 		}
 	}
 }
+
+func TestManual(t *testing.T) {
+	const path = "../../docs/lint-rules.md"
+	if *update {
+		if err := os.MkdirAll("../../docs", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(Manual()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(data) != Manual() {
+		t.Errorf("%s is not current: go test ./robots/lint -run TestManual -update", path)
+	}
+}
