@@ -24,7 +24,7 @@ func (l *linter) checkUserAgent(line *robots.Line) {
 	case l.several(line):
 	case strings.Contains(value, "*") && value != "*" && !(token != "*" && l.known(token)):
 		l.wildcardInAgent(line, token)
-	case token == "", strings.EqualFold(token, "Mozilla"), strings.Contains(token, "://"):
+	case token == "", strings.EqualFold(token, "Mozilla") && token != value, strings.Contains(token, "://"):
 		l.wholeUserAgent(line)
 	case slices.Contains(wordsForAll, lowerASCII(token)):
 		l.add(l.onValue("all-in-user-agent", line, "%s is read as the name of one crawler; * stands for all crawlers", value).suggest("*"))
