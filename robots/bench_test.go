@@ -106,27 +106,3 @@ func BenchmarkParse(b *testing.B) {
 		})
 	}
 }
-
-// hostileText is half a megabyte made to be slow to compare with itself.
-func hostileText(letter byte) string {
-	var b strings.Builder
-	b.WriteString("User-agent: *\n")
-	for i := 0; b.Len() < MaxSize-100; i++ {
-		fmt.Fprintf(&b, "%s: /*%s*%c%d\n", []string{"Allow", "Disallow"}[i&1], strings.Repeat(string(letter), 1+i%40), 'a'+i%26, i%1000)
-	}
-	return b.String()
-}
-
-func BenchmarkDiff(b *testing.B) {
-	for name, texts := range map[string][2]string{
-		"rules=450": {rulesText(450, 45), rulesText(451, 45)},
-		"hostile":   {hostileText('x'), hostileText('y')},
-	} {
-		x, y := Parse([]byte(texts[0])), Parse([]byte(texts[1]))
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				Diff(x, y)
-			}
-		})
-	}
-}

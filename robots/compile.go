@@ -34,7 +34,7 @@ func compileRules(d Dialect, fold bool, sources []source) *matcher {
 	var wilds []wildRule
 	literals := make([]literal, 0, len(sources))
 	for _, src := range sources {
-		p, ok := pattern.Compile(src.pattern, d.syntax(), fold)
+		p, ok := pattern.Compile(src.pattern, d.Syntax(), fold)
 		if !ok {
 			continue
 		}

@@ -54,8 +54,8 @@ func (d Dialect) lists() bool { return d == Kollar1996 }
 // pattern is special.
 func (d Dialect) firstMatch() bool { return d == Koster1994 || d == Kollar1996 }
 
-// syntax returns how patterns are read.
-func (d Dialect) syntax() pattern.Syntax {
+// Syntax returns how patterns are read. It is for the packages beside this one.
+func (d Dialect) Syntax() pattern.Syntax {
 	switch d {
 	case Koster1994, Kollar1996:
 		return pattern.Literal

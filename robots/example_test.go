@@ -54,14 +54,3 @@ func ExampleFile_Lines() {
 	// 2 "" "" ""
 	// 3 "Disallow" "Disallow" "/a"
 }
-
-func ExampleDiff() {
-	before := robots.Parse([]byte("User-agent: *\nDisallow: /a/\n"))
-	after := robots.Parse([]byte("User-agent: *\nDisallow: /a/\nDisallow: /*.pdf$\n"))
-	changes, _ := robots.Diff(before, after)
-	for _, c := range changes {
-		fmt.Println(c.Crawlers, c.What, c.New, c.Paths)
-	}
-	// Output:
-	// [*] verdict Disallow: /*.pdf$ [/.pdf /x.pdf //x.pdf]
-}

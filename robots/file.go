@@ -17,6 +17,7 @@ type File struct {
 	star        *Group
 	named       map[string]*Group
 	tokens      []string
+	words       []string
 	sitemaps    []Sitemap
 	hosts       []Host
 	licenses    []License
@@ -97,6 +98,10 @@ func (f *File) Groups() []*Group {
 // Tokens returns the product tokens that User-agent lines name, as written
 // but without versions (see ProductToken), without `*` and without repeats.
 func (f *File) Tokens() []string { return f.tokens }
+
+// Words returns the first words of tokens of several words, as "Sogou" of
+// "Sogou web spider", in lower case: Named finds a group by these too.
+func (f *File) Words() []string { return f.words }
 
 // Sitemaps returns the Sitemap lines.
 func (f *File) Sitemaps() []Sitemap { return f.sitemaps }

@@ -83,16 +83,6 @@ func googleToken(value string) string {
 	return value[:end]
 }
 
-// googleIndexPage returns the pattern of the folder that an Allow line for its
-// index.htm or index.html allows as well.
-func googleIndexPage(p string) (folder string, ok bool) {
-	slash := strings.LastIndexByte(p, '/')
-	if slash < 0 || !strings.HasPrefix(p[slash:], "/index.htm") {
-		return "", false
-	}
-	return p[:slash+1] + "$", true
-}
-
 // GoogleReading returns the file as google/robotstxt reads it, nil if that
 // reading and the file's own have the same rules for Google's crawlers. A
 // crawler that obeys either is polite, so one of Google's is disallowed only
@@ -237,10 +227,10 @@ func (c *googleComparison) compare(d Dialect, ours, google *Line) GoogleDifferen
 	case ours.Value != google.Value:
 		return GoogleEnd
 	}
-	if _, ok := googleIndexPage(ours.Value); ok && ours.Directive == DirectiveAllow {
+	if _, ok := pattern.IndexFolder(ours.Value); ok && ours.Directive == DirectiveAllow {
 		return GoogleIndexPage
 	}
-	p, _ := pattern.Compile(ours.Value, d.syntax(), false)
+	p, _ := pattern.Compile(ours.Value, d.Syntax(), false)
 	q, _ := pattern.Compile(google.Value, pattern.Google, false)
 	if !p.Equal(&q) {
 		return GooglePath

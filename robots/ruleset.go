@@ -1,7 +1,6 @@
 package robots
 
 import (
-	"strings"
 	"sync/atomic"
 
 	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
@@ -42,7 +41,7 @@ func (s *ruleset) sources() []source {
 	for i, r := range s.rules {
 		sources = append(sources, source{pattern: r.Pattern, rule: i, allow: r.Allow})
 		if s.dialect == Google && r.Allow {
-			if folder, ok := googleIndexPage(r.Pattern); ok {
+			if folder, ok := pattern.IndexFolder(r.Pattern); ok {
 				sources = append(sources, source{pattern: folder, rule: i, allow: true})
 			}
 		}
@@ -61,8 +60,8 @@ func (s *ruleset) withServed(sources []source) []source {
 		if !src.allow {
 			continue
 		}
-		if as, ok := servedPattern(src.pattern); ok {
-			if p, ok := pattern.Compile(src.pattern, s.dialect.syntax(), false); ok {
+		if as, ok := pattern.Served(src.pattern); ok {
+			if p, ok := pattern.Compile(src.pattern, s.dialect.Syntax(), false); ok {
 				src.pattern, src.octets = as, p.Octets
 				sources = append(sources, src)
 			}
@@ -70,42 +69,6 @@ func (s *ruleset) withServed(sources []source) []source {
 	}
 	return sources
 }
-
-// maxServed bounds the patterns that are rewritten, in octets.
-const maxServed = 4096
-
-// servedPattern returns what a pattern is as served: with its slashes decoded
-// and merged and the dot segments removed that no `*` is near.
-func servedPattern(p string) (string, bool) {
-	if len(p) > maxServed {
-		return p, false
-	}
-	path, query, hasQuery := strings.Cut(p, "?")
-	s := decodeSlashes.Replace(path)
-	for strings.Contains(s, "//") {
-		s = strings.ReplaceAll(s, "//", "/")
-	}
-	for strings.Contains(s, "/./") {
-		s = strings.ReplaceAll(s, "/./", "/")
-	}
-	for {
-		i := strings.Index(s, "/../")
-		if i < 0 {
-			break
-		}
-		from := max(strings.LastIndexByte(s[:i], '/'), 0)
-		if strings.Contains(s[from:i], "*") {
-			break
-		}
-		s = s[:from] + s[i+len("/.."):]
-	}
-	if hasQuery {
-		s += "?" + query
-	}
-	return s, s != p
-}
-
-var decodeSlashes = strings.NewReplacer("%2F", "/", "%2f", "/", "%2E", ".", "%2e", ".")
 
 // fold returns the matcher that does not regard case.
 func (s *ruleset) fold() *matcher {

@@ -28,11 +28,7 @@ type set struct {
 
 // patternSet compiles a pattern. It is not ok for one that never matches.
 func (l *linter) patternSet(s string) (*set, bool) {
-	syntax := pattern.RFC9309
-	if !l.wildcards() {
-		syntax = pattern.Literal
-	}
-	p, ok := pattern.Compile(s, syntax, false)
+	p, ok := pattern.Compile(s, l.file.Dialect().Syntax(), false)
 	return &set{p, p.Witness()}, ok
 }
 
