@@ -65,11 +65,12 @@ type overlaps struct {
 	without map[int]*Finding // by line; nil: the rule has an effect in some group
 	late    map[int]*Finding // by line: exceptions after what they are from
 	folders map[int]bool     // lines that were reported as the first of a list
+	stars   map[int]bool     // lines whose `*` at the end decides over another rule, by its length alone
 }
 
 // checkOverlaps compares the rules of each group with each other.
 func (l *linter) checkOverlaps() {
-	o := overlaps{linter: l, without: map[int]*Finding{}, late: map[int]*Finding{}, folders: map[int]bool{}}
+	o := overlaps{linter: l, without: map[int]*Finding{}, late: map[int]*Finding{}, folders: map[int]bool{}, stars: map[int]bool{}}
 	for _, g := range l.allGroups() {
 		rules := o.compile(g)
 		o.checkFolders(rules)
@@ -79,6 +80,7 @@ func (l *linter) checkOverlaps() {
 		l.add(l.at("analysis-limited", &robots.Line{Number: 1}, 0, "", "there are too many rules to compare each with each"))
 	}
 	o.keepLastRules()
+	o.keepStars()
 	for _, found := range []map[int]*Finding{o.without, o.late} {
 		for _, f := range found {
 			if f != nil {
@@ -138,10 +140,8 @@ func (o *overlaps) compare(x *ruleIndex) {
 	served := slices.ContainsFunc(x.rules, func(r overlapRule) bool { return r.Allow && servedDiffers(r.Rule.Pattern) })
 	for i := range x.rules {
 		r := &x.rules[i]
-		if f, known := o.without[r.Line]; known && f == nil && o.late[r.Line] != nil {
-			continue
-		}
 		f := o.effect(x, i)
+		o.checkStar(x, i)
 		if o.budget < 0 || served {
 			f = nil
 		}
@@ -253,6 +253,41 @@ func (o *overlaps) keepLastRules() {
 			delete(o.without, last)
 		}
 	}
+}
+
+// checkStar looks whether a rule that ends in a `*` decides over another one, or
+// the other way round, only because the `*` counts as an octet.
+func (o *overlaps) checkStar(x *ruleIndex, i int) {
+	r := &x.rules[i]
+	short := strings.TrimRight(r.Rule.Pattern, "*")
+	if short == r.Rule.Pattern || o.stars[r.Line] || !o.wildcards() {
+		return
+	}
+	octets := r.Octets - (len(r.Rule.Pattern) - len(short))
+	for _, k := range x.related(i, &o.budget) {
+		other := &x.rules[k]
+		if other.Allow == r.Allow || decides(r.Octets, r.Allow, other.Octets) == decides(octets, r.Allow, other.Octets) {
+			continue
+		}
+		if o.budget -= 1 + r.Octets; o.budget < 0 || !o.disjoint(r, other) {
+			o.stars[r.Line] = true
+			return
+		}
+	}
+}
+
+// decides reports whether a rule of some octets decides over one of the other
+// kind (RFC 9309, section 2.2.2).
+func decides(octets int, allow bool, other int) bool {
+	return octets > other || octets == other && allow
+}
+
+// keepStars drops the advice to remove a `*` that matters. Where the rules were
+// too many to compare, all of it is dropped.
+func (o *overlaps) keepStars() {
+	o.findings = slices.DeleteFunc(o.findings, func(f Finding) bool {
+		return f.Code == "trailing-star" && (o.stars[f.Line] || o.budget < 0)
+	})
 }
 
 // ruleIndex finds the rules of a group that may match the same paths as one of
