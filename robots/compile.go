@@ -149,8 +149,8 @@ func commonPrefix(a, b string, from int) int {
 	return from
 }
 
-// maxListed is the number of rules with a `*` that may hang on one node of
-// the tree. Where there are more, they go into the index by fragment.
+// maxListed is the number of rules with a `*` that may hang on a node of the
+// tree and those above it. Where there are more, they go into the index.
 const maxListed = 4
 
 // hangWilds hangs the rules with a `*` on the nodes of their prefixes, or
@@ -179,25 +179,26 @@ func (b *builder) hangWilds() {
 			rules[k] = b.wilds[hung[k].wild]
 		}
 		hung = hung[n:]
-		if n > maxListed {
+		if above >= 0 && n+int(b.lists[above].count) > maxListed || n > maxListed {
 			indexed = append(indexed, rules...)
 		} else {
 			b.list(int32(i), rules, above)
 		}
 	}
 	if len(indexed) > 0 {
-		b.grams = newGramIndex(indexed)
+		b.index = newFragmentIndex(indexed)
 	}
 }
 
 // list hangs rules on a node.
 func (b *builder) list(node int32, rules []wildRule, above int32) {
 	sortByRank(rules)
-	l := wildList{from: int32(len(b.direct)), next: above, top: rules[0].rank}
+	l := wildList{from: int32(len(b.direct)), next: above, top: rules[0].rank, count: int32(len(rules))}
 	b.direct = append(b.direct, rules...)
 	l.to = int32(len(b.direct))
 	if above >= 0 {
 		l.top = max(l.top, b.lists[above].top)
+		l.count += b.lists[above].count
 	}
 	b.nodes[node].wild = int32(len(b.lists))
 	b.lists = append(b.lists, l)

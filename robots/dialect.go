@@ -14,8 +14,9 @@ const (
 	// RFC9309 is the language of RFC 9309: the longest matching rule wins,
 	// `*` and `$` are special.
 	RFC9309 Dialect = iota
-	// Koster1994 is the language of the original standard: the first matching
-	// rule wins, in the order of the file, and no octet of a path is special.
+	// Koster1994 is the language of the original standard: a blank line ends a
+	// record, the first matching rule wins, in the order of the file, and no
+	// octet of a path is special.
 	Koster1994
 	// Kollar1996 is the language of "Robot Exclusion Standard Revisited":
 	// as Koster1994, with several product tokens on a User-agent line and

@@ -110,7 +110,7 @@ func (l *Line) split() {
 		l.HasColon = true
 		from, to := trimRange(l.Raw, start, start+colon)
 		l.Key = l.Raw[from:to]
-		from, to = trimRange(l.Raw, start+colon+1, end)
+		from, to = valueRange(l.Raw, start+colon+1, end)
 		l.Value, l.ValueCol = l.Raw[from:to], from
 		l.Directive = lookupDirective(l.Key)
 		if l.Directive != DirectiveUnknown {
@@ -128,7 +128,7 @@ func (l *Line) splitAtBlank(start, end int, colon bool) {
 	s := l.Raw[start:end]
 	blank := strings.IndexAny(s, " \t")
 	if blank > 0 {
-		from, to := trimRange(l.Raw, start+blank, end)
+		from, to := valueRange(l.Raw, start+blank, end)
 		value := l.Raw[from:to]
 		d := lookupDirective(s[:blank])
 		decides := d == DirectiveUserAgent || d == DirectiveAllow || d == DirectiveDisallow
@@ -142,6 +142,12 @@ func (l *Line) splitAtBlank(start, end int, colon bool) {
 	if !colon {
 		l.Key, l.Value, l.ValueCol = s, "", end
 	}
+}
+
+// blank reports whether the line has nothing on it, no comment either.
+func (l *Line) blank() bool {
+	from, to := trimRange(l.Raw, l.KeyCol, len(l.Raw))
+	return l.Directive == DirectiveNone && from == to
 }
 
 // bomLen returns the length of the byte order mark that s starts with; a part
@@ -160,6 +166,17 @@ func trimRange(s string, from, to int) (int, int) {
 		from++
 	}
 	for from < to && isBlank(s[to-1]) {
+		to--
+	}
+	return from, to
+}
+
+// valueRange returns the bounds of a value: s[from:to] without the blanks at
+// its ends, and without the control octets at its end, which come with text
+// from other systems and are in no URL.
+func valueRange(s string, from, to int) (int, int) {
+	from, to = trimRange(s, from, to)
+	for from < to && (s[to-1] <= ' ' || s[to-1] == 0x7f) {
 		to--
 	}
 	return from, to

@@ -13,15 +13,15 @@ import (
 // Patterns up to their first `*` are in a radix tree. A node of it knows the
 // rule that wins among all patterns without a `*` that end there or above,
 // so that one walk down the tree finds the winner of these. Rules with a `*`
-// hang on the node where their first `*` stands, or, where there are many at
-// one node, in an index by a fragment that they require (see grams).
+// hang on the node where their first `*` stands, or, where a target could meet
+// many, are in an index of the fragments that they require.
 //
 // It is safe for concurrent use.
 type matcher struct {
 	nodes  []node
 	lists  []wildList
-	direct []wildRule // what the lists hold
-	grams  *gramIndex // nil where the lists hold all
+	direct []wildRule     // what the lists hold
+	index  *fragmentIndex // nil where the lists hold all
 }
 
 // node is a node of the radix tree. The children of a node stand one after
@@ -54,6 +54,7 @@ func (w winner) over(o winner) winner {
 type wildList struct {
 	from, to int32 // in matcher.direct, highest rank first
 	next     int32 // the list of the nearest node above that has one
+	count    int32 // rules in it and those above
 	top      uint32
 }
 
@@ -115,8 +116,8 @@ func (m *matcher) match(s *subject) winner {
 	if nd.wild >= 0 {
 		best = m.matchLists(s, nd.wild, best)
 	}
-	if m.grams != nil {
-		best = m.grams.match(s, best)
+	if m.index != nil {
+		best = m.index.match(s, best)
 	}
 	return best
 }

@@ -77,6 +77,7 @@ type parser struct {
 	runs   []block // fields, and the User-agent lines right before them
 	open   bool    // the last block still takes User-agent lines
 	inRun  bool    // so does the last run
+	ended  bool    // a blank line ended the last record (Koster 1994)
 }
 
 // agent is a token that a User-agent line names. Token 0 is `*`.
@@ -98,6 +99,9 @@ const starAgent = 0
 func (p *parser) line(l *Line) {
 	switch l.Directive {
 	case DirectiveNone:
+		if p.file.dialect.firstMatch() && l.blank() {
+			p.open, p.inRun, p.ended = false, false, true
+		}
 	case DirectiveUserAgent:
 		p.userAgent(l)
 	case DirectiveAllow, DirectiveDisallow:
@@ -108,6 +112,7 @@ func (p *parser) line(l *Line) {
 }
 
 func (p *parser) userAgent(l *Line) {
+	p.ended = false
 	if !p.open {
 		p.blocks = append(p.blocks, block{refs: [2]int{len(p.refs), 0}, items: [2]int{len(p.rules), 0}})
 		p.open, p.inRun = true, false
@@ -185,7 +190,7 @@ func (p *parser) agent(token string, line int, strong bool) int32 {
 }
 
 func (p *parser) rule(l *Line) {
-	if len(p.blocks) == 0 {
+	if len(p.blocks) == 0 || p.ended {
 		return // RFC 9309, section 2.2.2: rules before any User-agent do nothing
 	}
 	p.open, p.inRun = false, false
@@ -224,7 +229,7 @@ func (p *parser) field(l *Line) {
 			f.cleanParams = append(f.cleanParams, c)
 		}
 	}
-	if len(p.runs) == 0 {
+	if len(p.runs) == 0 || p.ended {
 		f.fields = append(f.fields, fd)
 		return
 	}

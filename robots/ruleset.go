@@ -99,7 +99,13 @@ func (s *ruleset) decide(t *subject, as reading) (*Rule, uint32) {
 func decide(sets []*ruleset, t *subject, as reading) *Rule {
 	best, top := sets[0].decide(t, as)
 	for _, set := range sets[1:] {
-		if r, rank := set.decide(t, as); rank > top {
+		r, rank := set.decide(t, as)
+		if set.dialect.firstMatch() {
+			// Ranks count the rules of one set from its first.
+			if r != nil && (best == nil || r.Line < best.Line) {
+				best = r
+			}
+		} else if rank > top {
 			best, top = r, rank
 		}
 	}

@@ -18,13 +18,19 @@ type block struct {
 // readBlocks returns the groups as they stand in the file.
 func (l *linter) readBlocks() []block {
 	var list []block
-	reading := false
+	reading, ended := false, false // User-agent lines; a blank line ended the record of 1994
 	for i := range l.lines {
 		line := &l.lines[i]
 		switch line.Directive {
-		case robots.DirectiveNone, robots.DirectiveUnknown:
+		case robots.DirectiveNone:
+			if !l.wildcards() && isBlank(line) {
+				reading, ended = false, true
+			}
+			continue
+		case robots.DirectiveUnknown:
 			continue
 		case robots.DirectiveUserAgent:
+			ended = false
 			if !reading {
 				list = append(list, block{})
 				reading = true
@@ -33,7 +39,7 @@ func (l *linter) readBlocks() []block {
 			b.agents = append(b.agents, line)
 			continue
 		}
-		if len(list) == 0 {
+		if len(list) == 0 || ended {
 			continue
 		}
 		b := &list[len(list)-1]

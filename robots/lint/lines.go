@@ -20,12 +20,16 @@ func (l *linter) checkLines() {
 		l.checkShape(line)
 		switch line.Directive {
 		case robots.DirectiveNone:
-			if inGroup && isBlank(line) && blank < 0 {
+			switch {
+			case !inGroup || !isBlank(line):
+			case !l.wildcards(): // a blank line ends a record of the older dialects
+				inGroup, ruled = false, false
+			case blank < 0:
 				blank = i
 			}
 			continue
 		case robots.DirectiveUserAgent:
-			if blank >= 0 && inGroup && !ruled && l.wildcards() {
+			if blank >= 0 && inGroup && !ruled {
 				l.joints = append(l.joints, joint{blank, line})
 			}
 			inGroup, ruled, blank = true, false, -1
@@ -132,8 +136,8 @@ func (l *linter) checkComment(line *robots.Line) {
 		moved = ""
 	}
 	at, grade := start(line), Safe
-	if at > 0 {
-		grade = Unsafe // readers that do not skip the mark begin to see the line
+	if at > 0 || strings.Trim(line.Raw[end:end+i], blanks) != "" {
+		grade = Unsafe // readers that do not skip the mark, or control octets, begin to see the line
 	}
 	l.add(l.at("trailing-comment", line, end+i, comment, "put the comment on a line of its own, above %s", line.Key).
 		suggest("").edit(grade, line, at, at, moved).edit(grade, line, end, len(line.Raw), ""))
