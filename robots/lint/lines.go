@@ -13,6 +13,7 @@ const maxLine = 16660
 // checkLines looks at each line by itself and at the line before it.
 func (l *linter) checkLines() {
 	inGroup, ruled := false, false // after a User-agent line; after a rule of its group
+	begun := false                 // after any User-agent line
 	blank := -1                    // the first blank line since a line of the group
 	sitemaps := map[string]int{}
 	for i := range l.lines {
@@ -32,11 +33,15 @@ func (l *linter) checkLines() {
 			if blank >= 0 && inGroup && !ruled {
 				l.joints = append(l.joints, joint{blank, line})
 			}
-			inGroup, ruled, blank = true, false, -1
+			inGroup, ruled, begun, blank = true, false, true, -1
 			l.checkUserAgent(line)
 		case robots.DirectiveAllow, robots.DirectiveDisallow:
 			if !inGroup {
-				l.add(l.onKey("rule-outside-group", line, "no User-agent line stands above this rule"))
+				message := "no User-agent line stands above this rule"
+				if begun {
+					message = "a blank line ended the group above this rule"
+				}
+				l.add(l.onKey("rule-outside-group", line, "%s", message))
 			} else if blank >= 0 {
 				l.blankInGroup(blank, i)
 			}
@@ -127,7 +132,7 @@ func (l *linter) checkComment(line *robots.Line) {
 		return
 	}
 	comment := line.Raw[end+i:]
-	if isRule(line) && hashInPath(line.Raw, end+i, line.Value) {
+	if isRule(line) && (hashInPath(line.Raw, end+i, line.Value) || i == 0 && line.Value != "" && l.coversSite(line.Value)) {
 		l.hash(line, end+i, comment)
 		return
 	}

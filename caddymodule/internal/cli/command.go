@@ -8,11 +8,13 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -89,7 +91,7 @@ func run(f func(cmd *cobra.Command, args []string) (int, error)) func(*cobra.Com
 		cmd.SilenceErrors = true
 		status, err := f(cmd, args)
 		if err != nil {
-			err = redacted(err, args...)
+			err = redacted(err, inputs(cmd, args)...)
 			if !errors.Is(err, errReported) {
 				printError(cmd, err)
 			}
@@ -97,6 +99,14 @@ func run(f func(cmd *cobra.Command, args []string) (int, error)) func(*cobra.Com
 		}
 		return caddycmd.WrapCommandFuncForCobra(func(caddycmd.Flags) (int, error) { return status, nil })(cmd, args)
 	}
+}
+
+// inputs returns all that may be the name of an input: the arguments and the
+// values of flags.
+func inputs(cmd *cobra.Command, args []string) []string {
+	list := slices.Clone(args)
+	cmd.Flags().Visit(func(f *pflag.Flag) { list = append(list, f.Value.String()) })
+	return list
 }
 
 // errReported is what a command returns whose errors were printed.

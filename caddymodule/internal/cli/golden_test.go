@@ -145,6 +145,9 @@ func TestCommandsPrint(t *testing.T) {
 		{"lint-dead-url-with-password", 1, "lint http://user:secret@127.0.0.1:1/robots.txt", ""},
 		{"lint-json-url-with-password", 3, "lint --json http://user:secret@HOST/blog/robots.txt", ""},
 
+		{"check-other-scheme-with-password", 1, "check -a GPTBot -r ftp://user:secret@HOST/robots.txt /", ""},
+		{"diff-invalid-url-with-password", 1, "diff clean.txt http://user:sec%zzret@HOST/", ""},
+
 		{"explain", 0, "explain missing-slash byte-order-mark", ""},
 		{"explain-unknown", 1, "explain mising-slash", ""},
 
