@@ -33,6 +33,10 @@ func (l *linter) checkUnknown(line *robots.Line) {
 	if l.google[line.Number].Kind == robots.GoogleKey {
 		return // Google knows it, which is reported as such
 	}
+	if colon := withColon(text); !line.HasColon && colon != "" {
+		l.add(l.at("missing-colon", line, line.KeyCol, text, "put a colon after the key: crawlers ignore the line without it").suggest(colon))
+		return
+	}
 	if strings.Contains(lowerASCII(text), "sitemap") && isAbsolute(strings.Trim(line.Key+":"+line.Value, blanks)) {
 		l.add(l.at("prose", line, line.KeyCol, text, "crawlers ignore a URL by itself").suggest("Sitemap: " + text))
 		return
@@ -55,6 +59,23 @@ func (l *linter) checkUnknown(line *robots.Line) {
 		return
 	}
 	l.add(l.onKey("unknown-key", line, "no crawler is known to read %s", line.Key))
+}
+
+// withColon returns a line with a colon after its key, where it starts with a key
+// that is known, and an equals sign, a path or nothing follows; else "".
+func withColon(text string) string {
+	key, value, found := strings.Cut(text, "=")
+	if !found || !knownLine(strings.TrimSpace(key)+": x") {
+		key, value, _ = strings.Cut(text, " ")
+		value = strings.TrimSpace(value)
+		if value != "" && value[0] != '/' && value[0] != '*' {
+			return ""
+		}
+	}
+	if key = strings.TrimSpace(key); !knownLine(key + ": x") {
+		return ""
+	}
+	return strings.TrimSpace(key + ": " + strings.TrimSpace(value))
 }
 
 // cut bounds a text that a message quotes.

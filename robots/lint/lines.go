@@ -109,8 +109,8 @@ func (l *linter) checkKey(line *robots.Line) {
 			suggest(name).edit(Safe, line, line.KeyCol, end, name))
 	}
 	if !line.HasColon {
-		l.add(l.at("missing-colon", line, end, line.Raw[end:line.ValueCol], "put a colon after %s: most crawlers ignore the line without it", line.Key).
-			suggest(": ").edit(Unsafe, line, end, line.ValueCol, ": "))
+		l.add(l.onKey("missing-colon", line, "put a colon after %s: most crawlers ignore the line without it", line.Key).
+			suggest(line.Key+":").edit(Unsafe, line, end, line.ValueCol, ": "))
 	}
 }
 

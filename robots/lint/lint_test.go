@@ -37,6 +37,7 @@ var crawlers = testCrawlers{
 	"wget":              {Name: "wget", Tokens: []string{"wget"}, NoWildcards: true},
 	"httrack":           {Name: "HTTrack", Tokens: []string{"HTTrack"}, NoWildcards: true, NoAllow: true},
 	"ia_archiver":       {Name: "ia_archiver", Tokens: []string{"ia_archiver"}},
+	"scooter":           {Name: "Scooter", Tokens: []string{"Scooter"}},
 	"sogou web spider":  {Name: "Sogou web spider", Tokens: []string{"Sogou web spider"}},
 	"gptbot":            {Name: "GPTBot", Tokens: []string{"GPTBot"}},
 	"archive.org_bot":   {Name: "archive.org_bot", Tokens: []string{"archive.org_bot"}},

@@ -154,7 +154,7 @@ func (l *linter) crawlerName(p string) bool {
 	if !isWord(s) || s == "all" || s == "none" || strings.Contains(strings.TrimSuffix(s, ".org_bot"), ".") {
 		return false
 	}
-	if l.known(s) {
+	if l.known(s) && (s != p || strings.ContainsAny(s, "-_") || len(s) > 6) { // java is more probably a folder
 		return true
 	}
 	for _, end := range []string{"bot", "spider", "crawler"} {
