@@ -1,12 +1,16 @@
 package caddymodule
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 )
 
 // parseBlock parses the lines of a block by a table of their first words.
@@ -153,34 +157,13 @@ func words(field func(*Handler) *[]string, check func(string) error) subdirectiv
 
 // nearest suggests the name that was probably meant.
 func nearest(name string, table map[string]subdirective) string {
-	best, distance := "", 3
-	for candidate := range table {
-		if n := editDistance(name, candidate); n < distance || n == distance && candidate < best {
-			best, distance = candidate, n
-		}
+	const longest = 40 // no name is longer, and the cost is quadratic
+	if len(name) > longest {
+		return ""
 	}
+	best := editdistance.Nearest(name, slices.Values(slices.Sorted(maps.Keys(table))), 2)
 	if best == "" {
 		return ""
 	}
 	return ": did you mean " + best + "?"
-}
-
-// editDistance is the Levenshtein distance of two short names.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		diagonal := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			diagonal, row[j] = row[j], min(row[j]+1, row[j-1]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
 }
