@@ -37,7 +37,8 @@ type Rules struct {
 	types    map[string][]int32 // by media type; by top-level type and "/*"
 	statuses [600][]int32       // by status, classes spread
 	notIn    []int32            // negated ones of types and statuses
-	response bool
+
+	response, mediaType bool // some rule looks at either, at the media type
 }
 
 // said is what one rule or several say. A Match holds what is said rather than
@@ -107,7 +108,7 @@ func Compile(rules []Rule) (*Rules, error) {
 		case mediaType:
 			key := p.top + "/" + p.sub
 			r.types[key] = append(r.types[key], id)
-			r.response = true
+			r.response, r.mediaType = true, true
 		case statusRange:
 			for s := p.status; s == p.status || p.class && s < p.status+100; s++ {
 				r.statuses[s] = append(r.statuses[s], id)
@@ -185,7 +186,8 @@ func (r *Rules) fileNegated(id int32, p pattern) {
 	switch p.(type) {
 	case mediaType, statusRange:
 		r.notIn = append(r.notIn, id)
-		r.response = true
+		_, typed := p.(mediaType)
+		r.response, r.mediaType = true, r.mediaType || typed
 		return
 	case *pathGlob:
 		r.paths = true
@@ -196,6 +198,9 @@ func (r *Rules) fileNegated(id int32, p pattern) {
 // NeedsResponse reports whether any rule looks at the media type or the
 // status, so that Apply has something to add to an empty Match.
 func (r *Rules) NeedsResponse() bool { return r != nil && r.response }
+
+// NeedsMediaType reports whether any rule looks at the media type.
+func (r *Rules) NeedsMediaType() bool { return r != nil && r.mediaType }
 
 // Empty reports whether there is no rule.
 func (r *Rules) Empty() bool { return r == nil || len(r.rules) == 0 }
