@@ -79,19 +79,21 @@ func ExampleHeadScanner() {
 }
 
 func ExampleImport() {
-	rules, problems := headers.Import([]byte("<Files ~ \"\\.pdf$\">\n" +
+	im := headers.Import([]byte("<Files ~ \"\\.pdf$\">\n" +
 		"  Header set X-Robots-Tag \"noindex, nofollow\"\n" +
 		"</Files>\n" +
 		"Header set X-Robots-Tag \"noindex\" env=STAGING\n"))
-	for _, r := range rules {
-		fmt.Println("x_robots_tag", r.Rule)
+	for _, site := range im.Sites {
+		for _, r := range site.Rules {
+			fmt.Println("x_robots_tag", r.Rule)
+		}
 	}
-	for _, p := range problems {
+	for _, p := range im.AllProblems() {
 		fmt.Println(p)
 	}
 	// Output:
 	// x_robots_tag ~ \.pdf$ noindex, nofollow
-	// line 4: can't be turned: the condition env=STAGING
+	// line 4: not converted: the condition env=STAGING
 }
 
 func ExampleCompileSignals() {
