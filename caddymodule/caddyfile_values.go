@@ -10,6 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 )
 
@@ -125,9 +126,10 @@ func onOff(d *caddyfile.Dispenser) (bool, error) {
 	}
 }
 
-func onOffField(field func(*Handler) *bool) subdirective {
-	return func(h *Handler, d *caddyfile.Dispenser) (err error) {
-		*field(h), err = onOff(d)
+func onOffField(field func(*Handler) **bool) subdirective {
+	return func(h *Handler, d *caddyfile.Dispenser) error {
+		on, err := onOff(d)
+		*field(h) = &on
 		return err
 	}
 }
@@ -162,6 +164,26 @@ func nearest(name string, table map[string]subdirective) string {
 		return ""
 	}
 	best := editdistance.Nearest(name, slices.Values(slices.Sorted(maps.Keys(table))), 2)
+	if best == "" {
+		return ""
+	}
+	return ": did you mean " + best + "?"
+}
+
+// nearestCrawler suggests the crawler that was probably meant.
+func nearestCrawler(name string, registry *crawler.Registry) string {
+	const longest = 40
+	if len(name) > longest {
+		return ""
+	}
+	best, distance := "", 4
+	for row := range registry.All() {
+		for _, known := range append(row.Tokens(), row.Name) {
+			if n := editdistance.Between(strings.ToLower(name), strings.ToLower(known)); n < distance {
+				best, distance = known, n
+			}
+		}
+	}
 	if best == "" {
 		return ""
 	}

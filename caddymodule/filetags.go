@@ -28,7 +28,7 @@ var viewsPool = sync.Pool{New: func() any { return new(robots.Views) }}
 // else, people too, since what they get may be stored and passed on. It
 // allocates nothing.
 func (h *Handler) fileTags(target string, d *enforce.Decision) (t fileTags) {
-	if d.Policy == nil || !h.NoindexLines && !h.Signals {
+	if d.Policy == nil || !isOn(h.NoindexLines) && !isOn(h.Signals) {
 		return t
 	}
 	star := d.Policy.File().Star()
@@ -36,16 +36,16 @@ func (h *Handler) fileTags(target string, d *enforce.Decision) (t fileTags) {
 	if group == nil || d.Reason == enforce.Person {
 		group = star
 	}
-	if h.Signals {
+	if isOn(h.Signals) {
 		t.signals = d.Policy.Signals(group)
 		t.varies = d.Policy.SignalsVary()
 	}
-	if !h.NoindexLines {
+	if !isOn(h.NoindexLines) {
 		return t
 	}
 	views := viewsPool.Get().(*robots.Views)
 	defer viewsPool.Put(views)
-	views.Reset(target, h.viewOptions())
+	views.Reset(target, h.Paths.viewOptions())
 	t.varies = t.varies || d.Policy.NoindexVaries(views)
 	if group.NoindexViews(views) == nil {
 		return t
@@ -61,14 +61,6 @@ func (h *Handler) fileTags(target string, d *enforce.Decision) (t fileTags) {
 	}
 	t.noindex = tag
 	return t
-}
-
-// viewOptions is what the back end takes for the same path.
-func (h *Handler) viewOptions() (o robots.ViewOptions) {
-	if p := h.Paths; p != nil {
-		o = robots.ViewOptions{FoldCase: p.IgnoreCase, StripParams: p.StripParams, DecodeTwice: p.DecodeTwice}
-	}
-	return o
 }
 
 // namedBy returns the token by which the group is for the crawler that the

@@ -36,7 +36,7 @@ type tagWriter struct {
 // next passes a request on, with the headers that its path asks for.
 func (h *Handler) next(w http.ResponseWriter, r *http.Request, target string, d *enforce.Decision, next caddyhttp.Handler) error {
 	match, file := h.tags.Match(target), h.fileTags(target, d)
-	if match.Empty() && file.empty() && !h.tags.NeedsResponse() && !h.MetaRobots {
+	if match.Empty() && file.empty() && !h.tags.NeedsResponse() && !isOn(h.MetaRobots) {
 		return next.ServeHTTP(w, r)
 	}
 	t := &tagWriter{
@@ -46,7 +46,7 @@ func (h *Handler) next(w http.ResponseWriter, r *http.Request, target string, d 
 		target:                target,
 		body:                  r.Method != http.MethodHead,
 		sniff:                 h.tags.NeedsMediaType(),
-		meta:                  h.MetaRobots && r.Method == http.MethodGet,
+		meta:                  isOn(h.MetaRobots) && r.Method == http.MethodGet,
 	}
 	if d.Agent.Crawler != nil {
 		t.crawlers = d.Agent.Crawler.Robots

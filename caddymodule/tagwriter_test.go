@@ -59,7 +59,7 @@ func zstded(s string) []byte {
 }
 
 func TestWhichResponsesAreTagged(t *testing.T) {
-	h := provisioned(t, &Handler{XRobotsTag: tagged(t, "*.pdf noindex", "type image/* noimageindex", "status 404 noarchive", "type text/plain nosnippet")})
+	h := provisioned(t, &Handler{Settings: Settings{XRobotsTag: tagged(t, "*.pdf noindex", "type image/* noimageindex", "status 404 noarchive", "type text/plain nosnippet")}})
 	for _, tt := range []struct {
 		name, path string
 		answer     func(w http.ResponseWriter)
@@ -88,7 +88,7 @@ func TestWhichResponsesAreTagged(t *testing.T) {
 }
 
 func TestInformationalResponsesPass(t *testing.T) {
-	h := provisioned(t, &Handler{XRobotsTag: tagged(t, "* noindex")})
+	h := provisioned(t, &Handler{Settings: Settings{XRobotsTag: tagged(t, "* noindex")}})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.RequestURI = "/x"
 		_ = h.ServeHTTP(w, request(chrome, "/x"), caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
@@ -112,7 +112,7 @@ func TestInformationalResponsesPass(t *testing.T) {
 }
 
 func TestMetaRobotsGoOutAsHeader(t *testing.T) {
-	h := provisioned(t, &Handler{MetaRobots: true})
+	h := provisioned(t, &Handler{Settings: Settings{MetaRobots: new(true)}})
 	const both = "noindex|googlebot: nosnippet"
 	for _, tt := range []struct {
 		name   string
@@ -169,7 +169,7 @@ func TestMetaRobotsGoOutAsHeader(t *testing.T) {
 }
 
 func TestMetaRobotsThroughReadFrom(t *testing.T) {
-	h := provisioned(t, &Handler{MetaRobots: true})
+	h := provisioned(t, &Handler{Settings: Settings{MetaRobots: new(true)}})
 	body := document + strings.Repeat("more ", 50_000)
 	w := answering(t, h, request(chrome, "/x"), func(w http.ResponseWriter) {
 		w.Header().Set("Content-Type", "text/html")
@@ -193,7 +193,7 @@ func TestDecodingIsLinearInTheBody(t *testing.T) {
 	decode := decoders["gzip"]
 	decoders["gzip"] = func(b []byte) []byte { read += len(b); return decode(b) }
 	defer func() { decoders["gzip"] = decode }()
-	h := provisioned(t, &Handler{MetaRobots: true})
+	h := provisioned(t, &Handler{Settings: Settings{MetaRobots: new(true)}})
 	w := answering(t, h, request(chrome, "/x"), func(w http.ResponseWriter) {
 		w.Header().Set("Content-Type", "text/html")
 		w.Header().Set("Content-Encoding", "gzip")
@@ -212,8 +212,8 @@ func TestDecodingIsLinearInTheBody(t *testing.T) {
 // The headers of an error go by the status of the error that a handler returned.
 func TestErrorsAreTagged(t *testing.T) {
 	const file = "User-agent: *\nNoindex: /drafts/\n"
-	h := provisioned(t, &Handler{Source: &Source{Kind: fromInline, Text: file}, NoindexLines: true, MetaRobots: true,
-		XRobotsTag: tagged(t, "status 404 noarchive", "status 5xx nosnippet", "*.pdf noindex", "type text/plain notranslate")})
+	h := provisioned(t, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: file}, NoindexLines: new(true), MetaRobots: new(true),
+		XRobotsTag: tagged(t, "status 404 noarchive", "status 5xx nosnippet", "*.pdf noindex", "type text/plain notranslate")}})
 	for _, tt := range []struct {
 		path string
 		err  error
@@ -248,7 +248,7 @@ func TestErrorsAreTagged(t *testing.T) {
 
 // A flush sends what is held.
 func TestMetaRobotsKeepNoStreamWaiting(t *testing.T) {
-	h := provisioned(t, &Handler{MetaRobots: true})
+	h := provisioned(t, &Handler{Settings: Settings{MetaRobots: new(true)}})
 	answering(t, h, request(chrome, "/x"), func(w http.ResponseWriter) {
 		rec := w.(*tagWriter).ResponseWriter.(*httptest.ResponseRecorder)
 		w.Header().Set("Content-Type", "text/html")
@@ -267,8 +267,8 @@ func TestMetaRobotsKeepNoStreamWaiting(t *testing.T) {
 
 func TestNoindexLinesComeBackToLife(t *testing.T) {
 	const file = "User-agent: *\nNoindex: /drafts/\nDisallow: /private/\n\nUser-agent: Googlebot\nNoindex: /for-google/\n\nUser-agent: AhrefsBot\nUser-agent: bingbot\nNoindex: /shared/\n"
-	h := provisioned(t, &Handler{Source: &Source{Kind: fromInline, Text: file}, NoindexLines: true})
-	off := provisioned(t, &Handler{Source: &Source{Kind: fromInline, Text: file}})
+	h := provisioned(t, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: file}, NoindexLines: new(true)}})
+	off := provisioned(t, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: file}}})
 	for _, tt := range []struct{ ua, path, want string }{
 		{chrome, "/drafts/x", "noindex"},
 		{"CCBot/2.0", "/drafts/x", "noindex"},
@@ -294,7 +294,7 @@ func TestNoindexLinesComeBackToLife(t *testing.T) {
 // A token that no header can name is not sent, and nothing in its place.
 func TestNoindexLinesSendNoInvalidName(t *testing.T) {
 	const file = "User-agent: noindex\nUser-agent: x:bot\nNoindex: /\n"
-	h := provisioned(t, &Handler{Source: &Source{Kind: fromInline, Text: file}, NoindexLines: true})
+	h := provisioned(t, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: file}, NoindexLines: new(true)}})
 	for _, ua := range []string{"noindex/1.0", "x:bot/1.0"} {
 		if got := serve(t, h, request(ua, "/x")).Header()["X-Robots-Tag"]; got != nil {
 			t.Errorf("%s: %q", ua, got)
@@ -305,7 +305,7 @@ func TestNoindexLinesSendNoInvalidName(t *testing.T) {
 func TestNoindexLinesIgnoreCaseAsPathsDo(t *testing.T) {
 	const file = "User-agent: *\nNoindex: /drafts/\n"
 	for _, fold := range []bool{true, false} {
-		h := provisioned(t, &Handler{Source: &Source{Kind: fromInline, Text: file}, NoindexLines: true, Paths: &Paths{IgnoreCase: fold}})
+		h := provisioned(t, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: file}, NoindexLines: new(true), Paths: &Paths{IgnoreCase: fold}}})
 		want := map[bool]string{true: "noindex"}[fold]
 		if got := serve(t, h, request(chrome, "/Drafts/x")).Header().Get("X-Robots-Tag"); got != want {
 			t.Errorf("with ignore_case %v: %q, want %q", fold, got, want)
@@ -324,16 +324,16 @@ func TestVarySaysWhatDiffers(t *testing.T) {
 		h                *Handler
 		varies           bool
 	}{
-		{"noindex for all but one", groups, "/drafts/x", &Handler{NoindexLines: true}, true},
-		{"noindex for one", groups, "/for-gpt/x", &Handler{NoindexLines: true}, true},
-		{"noindex for none", groups, "/x", &Handler{NoindexLines: true}, false},
-		{"one group", alone, "/drafts/x", &Handler{NoindexLines: true, Signals: true}, false},
-		{"signals of one group", signals, "/x", &Handler{Signals: true}, true},
+		{"noindex for all but one", groups, "/drafts/x", &Handler{Settings: Settings{NoindexLines: new(true)}}, true},
+		{"noindex for one", groups, "/for-gpt/x", &Handler{Settings: Settings{NoindexLines: new(true)}}, true},
+		{"noindex for none", groups, "/x", &Handler{Settings: Settings{NoindexLines: new(true)}}, false},
+		{"one group", alone, "/drafts/x", &Handler{Settings: Settings{NoindexLines: new(true), Signals: new(true)}}, false},
+		{"signals of one group", signals, "/x", &Handler{Settings: Settings{Signals: new(true)}}, true},
 		{"switched off", groups, "/drafts/x", &Handler{}, false},
-		{"only", alone, "/x.pdf", &Handler{XRobotsTag: only}, true},
-		{"only, another file", alone, "/x.txt", &Handler{XRobotsTag: only}, false},
+		{"only", alone, "/x.pdf", &Handler{Settings: Settings{XRobotsTag: only}}, true},
+		{"only, another file", alone, "/x.txt", &Handler{Settings: Settings{XRobotsTag: only}}, false},
 	} {
-		tt.h.Source = &Source{Kind: fromInline, Text: tt.file}
+		tt.h.Source = &Source{Kind: sourceInline, Text: tt.file}
 		h := provisioned(t, tt.h)
 		for _, ua := range []string{chrome, gptbot, bingbot, "curl/8.5.0"} {
 			got := serve(t, h, request(ua, tt.path)).Header().Values("Vary")
@@ -346,7 +346,7 @@ func TestVarySaysWhatDiffers(t *testing.T) {
 
 func TestSignalsHaveAHeaderForm(t *testing.T) {
 	const file = "License: https://example.com/license.xml\nUser-agent: *\nContent-Signal: search=yes, ai-train=no\nContent-Usage: train-ai=n\n\nUser-agent: GPTBot\nContent-Signal: ai-train=yes\nDisallow:\n"
-	h := provisioned(t, &Handler{Source: &Source{Kind: fromInline, Text: file}, Signals: true})
+	h := provisioned(t, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: file}, Signals: new(true)}})
 	for _, tt := range []struct{ ua, signal, usage string }{
 		{chrome, "search=yes, ai-train=no", "train-ai=n"},
 		{gptbot, "ai-train=yes", ""},
@@ -364,7 +364,7 @@ func BenchmarkTags(b *testing.B) {
 		for i := range n {
 			lines = append(lines, fmt.Sprintf("*.ext%d noindex", i))
 		}
-		h := provisioned(b, &Handler{Source: &Source{Kind: fromInline, Text: inline}, XRobotsTag: tagged(b, lines...)})
+		h := provisioned(b, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: inline}, XRobotsTag: tagged(b, lines...)}})
 		for _, path := range []string{"/articles/some-article.html", "/articles/some-article.ext0"} {
 			b.Run(fmt.Sprintf("rules=%d/%s", n, path[len(path)-4:]), func(b *testing.B) {
 				benchmarkPage(b, h, path, page)
@@ -383,7 +383,7 @@ func BenchmarkMetaRobots(b *testing.B) {
 	})
 	for _, on := range []bool{false, true} {
 		b.Run(fmt.Sprintf("meta_robots=%v", on), func(b *testing.B) {
-			h := provisioned(b, &Handler{Source: &Source{Kind: fromInline, Text: inline}, MetaRobots: on})
+			h := provisioned(b, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: inline}, MetaRobots: &on}})
 			b.SetBytes(int64(len(page)))
 			benchmarkPage(b, h, "/x", serveIt)
 		})
