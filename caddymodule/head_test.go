@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,11 +69,11 @@ func child(n *html.Node, a atom.Atom) *html.Node {
 }
 
 func metaOf(n *html.Node) (m meta) {
-	for _, a := range n.Attr {
-		switch {
-		case a.Key == "name" && m.name == "":
+	for _, a := range slices.Backward(n.Attr) { // the first of a name counts
+		switch a.Key {
+		case "name":
 			m.name = a.Val
-		case a.Key == "content" && m.content == "":
+		case "content":
 			m.content = a.Val
 		}
 	}

@@ -123,18 +123,20 @@ type Settings struct {
 	// each process has its own.
 	Fleet *Fleet `json:"fleet,omitempty"`
 
-	// X-Robots-Tag headers by file pattern. All that match are sent.
+	// X-Robots-Tag headers by file pattern. All that match are sent, also with
+	// errors, by the status of the error that a handler returned. Where a rule
+	// with `only` matches, `Vary: User-Agent` is sent too.
 	XRobotsTag []headers.Rule `json:"x_robots_tag,omitempty"`
 
 	// Answer paths that a `Noindex:` line of robots.txt matches with
-	// `X-Robots-Tag: noindex`. No crawler obeys these lines themselves any
-	// longer. A crawler's own group speaks to that crawler, the group for all
-	// to everybody else.
+	// `X-Robots-Tag: noindex`. Crawlers no longer obey these lines themselves.
+	// A crawler with a group of its own gets what that group says, under its
+	// own name; everybody else, people too, gets what the group for `*` says.
 	NoindexLines *bool `json:"noindex_lines,omitempty"`
 
 	// Send the robots meta tags in the head of HTML documents as X-Robots-Tag
-	// too, for readers that look at headers only. The head is looked at in the
-	// first 64 KB, through gzip and zstd; the body is not changed.
+	// too, for readers that look at headers only. The head is read in the first
+	// 64 KB, through gzip and zstd; the body is not changed.
 	MetaRobots *bool `json:"meta_robots,omitempty"`
 
 	// Send the Content-Signal and Content-Usage lines of the crawler's group

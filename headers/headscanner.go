@@ -307,6 +307,7 @@ func (s *HeadScanner) tagPart(c byte) int {
 			return 1
 		}
 		s.state = afterAttrName
+		s.endOfAttrName()
 		return 0
 	case afterAttrName:
 		switch {
@@ -324,7 +325,7 @@ func (s *HeadScanner) tagPart(c byte) int {
 			s.state = beforeAttr
 			return 0
 		}
-		s.beginValue()
+		s.state, s.quote = inValue, 0
 		if c == '"' || c == '\'' {
 			s.quote = c
 			return 1
@@ -334,22 +335,23 @@ func (s *HeadScanner) tagPart(c byte) int {
 	return 1
 }
 
-// beginValue finds out what the value is for. Of two attributes of one name
-// the first counts.
-func (s *HeadScanner) beginValue() {
-	s.state, s.quote, s.value = inValue, 0, nil
+// endOfAttrName finds out what the attribute's value is for. Of two attributes
+// of one name the first counts, with a value or without.
+func (s *HeadScanner) endOfAttrName() {
+	s.value = nil
 	if s.closing || !s.tag.is("meta") {
 		return
 	}
+	var c *capture
 	switch {
-	case s.attr.is("name") && !s.name.found:
-		s.value = &s.name
-	case s.attr.is("content") && !s.content.found:
-		s.value = &s.content
-	default:
-		return
+	case s.attr.is("name"):
+		c = &s.name
+	case s.attr.is("content"):
+		c = &s.content
 	}
-	s.value.found = true
+	if c != nil && !c.found {
+		c.found, s.value = true, c
+	}
 }
 
 func (s *HeadScanner) attrValue(p []byte) int {
