@@ -184,11 +184,8 @@ func TestMetaRobotsThroughReadFrom(t *testing.T) {
 
 // An encoded body in small pieces is not decoded anew for each of them.
 func TestDecodingIsLinearInTheBody(t *testing.T) {
-	var random strings.Builder // what gzip can't make smaller, before the head's end
-	for i := range 8000 {
-		fmt.Fprintf(&random, "%x", i*i*2654435761)
-	}
-	body := gzipped("<head><title>" + random.String() + "</title>" + document)
+	text := incompressible(8000)
+	body := gzipped("<head><title>" + text + "</title>" + document)
 	read := 0
 	decode := decoders["gzip"]
 	decoders["gzip"] = func(b []byte) []byte { read += len(b); return decode(b) }
@@ -204,7 +201,7 @@ func TestDecodingIsLinearInTheBody(t *testing.T) {
 	if len(body) < 20_000 || read < len(body) || read > 4*len(body) {
 		t.Errorf("of %d octets, %d were decoded, want at most four times as many", len(body), read)
 	}
-	if !bytes.Equal(w.Body.Bytes(), body) || w.Header().Get("X-Robots-Tag") != "" && len(random.String()) > headers.MaxHead {
+	if !bytes.Equal(w.Body.Bytes(), body) || w.Header().Get("X-Robots-Tag") != "" && len(text) > headers.MaxHead {
 		t.Errorf("%d octets, %v", w.Body.Len(), w.Header())
 	}
 }
@@ -390,9 +387,37 @@ func BenchmarkMetaRobots(b *testing.B) {
 	}
 }
 
+// BenchmarkMetaRobotsEncoded serves a compressed document of 37 KB in pieces.
+func BenchmarkMetaRobotsEncoded(b *testing.B) {
+	body := gzipped("<head><title>" + incompressible(8000) + "</title>")
+	for _, size := range []int{1 << 20, 1 << 10, 16} {
+		b.Run(fmt.Sprintf("pieces=%d", size), func(b *testing.B) {
+			h := provisioned(b, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: inline}, MetaRobots: new(true)}})
+			b.SetBytes(int64(len(body)))
+			benchmarkPage(b, h, "/x", caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
+				w.Header()["Content-Type"], w.Header()["Content-Encoding"] = []string{"text/html"}, []string{"gzip"}
+				for piece := range slices.Chunk(body, size) {
+					if _, err := w.Write(piece); err != nil {
+						return err
+					}
+				}
+				return nil
+			}))
+		})
+	}
+}
+
+// incompressible is text of n words that gzip makes hardly smaller.
+func incompressible(n int) string {
+	var text strings.Builder
+	for i := range n {
+		fmt.Fprintf(&text, "%x", i*i*2654435761)
+	}
+	return text.String()
+}
+
 func benchmarkPage(b *testing.B, h *Handler, path string, page caddyhttp.Handler) {
-	r := httptest.NewRequest(http.MethodGet, path, nil)
-	r.Header["User-Agent"] = []string{chrome}
+	r := request(chrome, path)
 	w := discard{make(http.Header)}
 	serve(b, h, request(chrome, path))
 	b.ReportAllocs()
