@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync"
@@ -30,6 +31,9 @@ type App struct {
 	MaxMemory int64 `json:"max_memory,omitempty"`
 
 	ceiling *enforce.Ceiling
+	memory  *throttle.Memory // the budgets of all handlers
+	waiters *throttle.Waiters
+	entries int // the largest max_entries of a handler; 0 if none sets it
 	readers *enforce.Recent
 	copies  *siteCopies
 	log     *zap.Logger
@@ -48,6 +52,10 @@ func (*App) CaddyModule() caddy.ModuleInfo {
 		New: func() caddy.Module { return new(App) },
 	}
 }
+
+// clock is the time of all requests: a wall clock that does not go back when it
+// is set back by a little, so that no budget is lost or doubled.
+var clock throttle.Clock
 
 // maxRecent is how many reads of a robots.txt are remembered, by origin and
 // crawler: 512 KiB.
@@ -72,12 +80,27 @@ func (a *App) Provision(ctx caddy.Context) error {
 		return err
 	}
 	a.readers = readers.Recent
+	limiter, err := pooled(a, "limiter", func() (pooledLimiter, error) {
+		return pooledLimiter{throttle.NewMemory(maxEntries)}, nil
+	})
+	if err != nil {
+		return err
+	}
+	a.memory = limiter.Memory
+	waiters, err := pooled(a, "waiters", func() (pooledWaiters, error) {
+		return pooledWaiters{throttle.NewWaiters(enforce.MaxHeld)}, nil
+	})
+	if err != nil {
+		return err
+	}
+	a.waiters = waiters.Waiters
 	a.copies, err = pooled(a, "copies", func() (*siteCopies, error) { return new(siteCopies), nil })
 	return err
 }
 
 // Start begins what needs files or the network, and has the handlers begin.
 func (a *App) Start() error {
+	a.memory.Resize(clock.Now(), cmp.Or(a.entries, maxEntries))
 	watcher, err := enforce.NewWatcher()
 	if err != nil {
 		// Files are read again at each refresh all the same.
@@ -162,6 +185,7 @@ func pooled[T caddy.Destructor](a *App, key string, create func() (T, error)) (v
 type (
 	pooledReaders struct{ *enforce.Recent }
 	pooledLimiter struct{ *throttle.Memory }
+	pooledWaiters struct{ *throttle.Waiters }
 	// siteCopies has the copies of each source.
 	siteCopies struct{ sources sync.Map }
 )
@@ -171,6 +195,9 @@ func (pooledReaders) Destruct() error { return nil }
 
 // Destruct implements caddy.Destructor.
 func (l pooledLimiter) Destruct() error { return l.Close() }
+
+// Destruct implements caddy.Destructor.
+func (w pooledWaiters) Destruct() error { return w.Close() }
 
 // Destruct implements caddy.Destructor.
 func (*siteCopies) Destruct() error { return nil }

@@ -1,8 +1,11 @@
 package robots
 
 import (
+	"bytes"
 	"strings"
 	"unsafe"
+
+	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
 // ViewOptions says how the back end reads a path beyond what all do.
@@ -21,9 +24,12 @@ type ViewOptions struct {
 // again allocates nothing. It must not be used by several goroutines at once,
 // and it refers to the target that it was reset to.
 type Views struct {
+	raw    string // path and query as they were sent
 	first  subject
 	served subject // only where differ is set
+	file   subject // served without its last slash; only where dotted is set
 	differ bool    // what is served is not what was requested
+	dotted bool    // the path ends in `/.`, which some back ends serve as the file before it
 	fold   bool    // served is compared without regard to case
 	buf    []byte
 }
@@ -63,9 +69,9 @@ const maxKeptBuffer = 64 << 10
 // whose path is /private/x). `*` and the empty target are `/`.
 func (v *Views) Reset(target string, o ViewOptions) {
 	v.fold = o.FoldCase
-	if isPlain(target) {
-		v.first = subject{target, target}
-		v.differ = false
+	if canonical.IsPlain(target) {
+		v.raw, v.first = target, subject{target, target}
+		v.differ, v.dotted = false, false
 		if o == (ViewOptions{}) {
 			return
 		}
@@ -77,7 +83,8 @@ func (v *Views) Reset(target string, o ViewOptions) {
 type span struct{ from, to int }
 
 func (v *Views) resetSlow(target string, o ViewOptions) {
-	path, query, hasQuery := strings.Cut(originForm(target), "?")
+	origin := originForm(target)
+	path, query, hasQuery := strings.Cut(origin, "?")
 	if cap(v.buf) > maxKeptBuffer {
 		v.buf = nil
 	}
@@ -85,46 +92,58 @@ func (v *Views) resetSlow(target string, o ViewOptions) {
 
 	// As requested.
 	b = appendRooted(b, path)
-	b = appendCanonical(b, path, pathDelimiter)
+	b = canonical.Append(b, path, canonical.Path)
 	firstPath := span{0, len(b)}
-	b = appendQuery(b, query, hasQuery, queryDelimiter)
-	first := span{0, len(b)}
-	firstLiteral := first
-	twice := hasQuery && hasEscape(query)
-	if twice {
-		b = append(b, b[firstPath.from:firstPath.to]...)
-		b = appendQuery(b, query, hasQuery, pathDelimiter)
-		firstLiteral = span{first.to, len(b)}
-	}
+	twice := hasQuery && canonical.HasEscape(query)
+	b, first, firstLiteral := appendSubject(b, firstPath, query, hasQuery, twice)
 
 	// As served. The decoded path is put behind it and dropped again.
 	decoded := len(b)
 	b = appendRooted(b, path)
 	b = appendServed(b, path, o)
+	v.dotted = bytes.HasSuffix(b[decoded:], []byte("/."))
 	clean := cleanPath(b[decoded:])
 	end := decoded + len(clean)
-	b = appendEncoded(b[:end], b[decoded:end])
+	v.dotted = v.dotted && len(clean) > 1
+	b = canonical.AppendEncoded(b[:end], b[decoded:end])
 	servedPath := span{end, len(b)}
-	b = appendQuery(b, query, hasQuery, queryDelimiter)
-	served := span{end, len(b)}
-	servedLiteral := served
-	if twice {
-		b = append(b, b[servedPath.from:servedPath.to]...)
-		b = appendQuery(b, query, hasQuery, pathDelimiter)
-		servedLiteral = span{served.to, len(b)}
+	b, served, servedLiteral := appendSubject(b, servedPath, query, hasQuery, twice)
+	var file, fileLiteral span
+	if v.dotted {
+		from := len(b)
+		b = append(b, b[servedPath.from:servedPath.to-1]...)
+		b, file, fileLiteral = appendSubject(b, span{from, len(b)}, query, hasQuery, twice)
 	}
 	if o.FoldCase {
-		foldASCII(b[end:])
+		canonical.Fold(b[end:])
 	}
 	v.buf = b
 	v.first = subject{text(b, first), text(b, firstLiteral)}
 	v.served = subject{text(b, served), text(b, servedLiteral)}
+	v.file = subject{text(b, file), text(b, fileLiteral)}
 	v.differ = o.FoldCase || v.served != v.first
+	if v.raw, _, _ = strings.Cut(origin, "#"); v.raw == "" || v.raw[0] != '/' {
+		v.raw = v.first.target
+	}
 }
 
 // text returns a part of a buffer as a string without copying it. The buffer
 // is not written to again while the string is in use: Reset sets all strings
 // anew before it returns.
+// appendSubject appends the query to the path at the end of b, and where it has
+// escapes the path with the query's other form. It returns where both are.
+func appendSubject(b []byte, path span, query string, hasQuery, twice bool) (_ []byte, target, literal span) {
+	b = appendQuery(b, query, hasQuery, canonical.Query)
+	target = span{path.from, len(b)}
+	literal = target
+	if twice {
+		b = append(b, b[path.from:path.to]...)
+		b = appendQuery(b, query, hasQuery, canonical.Path)
+		literal = span{target.to, len(b)}
+	}
+	return b, target, literal
+}
+
 func text(b []byte, s span) string {
 	return unsafe.String(unsafe.SliceData(b[s.from:]), s.to-s.from)
 }
@@ -136,11 +155,11 @@ func appendRooted(b []byte, path string) []byte {
 	return b
 }
 
-func appendQuery(b []byte, query string, has bool, keep octetClass) []byte {
+func appendQuery(b []byte, query string, has bool, keep canonical.Octets) []byte {
 	if !has {
 		return b
 	}
-	return appendCanonical(append(b, '?'), query, keep)
+	return canonical.Append(append(b, '?'), query, keep)
 }
 
 // appendServed appends a path as a back end with the options o decodes it.
@@ -149,7 +168,7 @@ func appendServed(b []byte, path string, o ViewOptions) []byte {
 	if o.StripParams {
 		for path != "" {
 			part, rest, found := strings.Cut(path, ";")
-			b = appendDecoded(b, part)
+			b = canonical.AppendDecoded(b, part)
 			if !found {
 				break
 			}
@@ -160,7 +179,7 @@ func appendServed(b []byte, path string, o ViewOptions) []byte {
 			path = rest[slash:]
 		}
 	} else {
-		b = appendDecoded(b, path)
+		b = canonical.AppendDecoded(b, path)
 	}
 	if o.DecodeTwice {
 		b = b[:start+decodeInPlace(b[start:])]
@@ -176,8 +195,8 @@ func decodeInPlace(b []byte) int {
 	for i := 0; i < len(b); i++ {
 		c := b[i]
 		if c == '%' && i+2 < len(b) {
-			if hi, lo := unhex(b[i+1]), unhex(b[i+2]); hi < 16 && lo < 16 {
-				c = hi<<4 | lo
+			if v, ok := canonical.Unescape(string(b[i:i+3]), 0); ok {
+				c = v
 				i += 2
 			}
 		}
@@ -246,12 +265,6 @@ func cleanPath(b []byte) []byte {
 	return out
 }
 
-func foldASCII(b []byte) {
-	for i, c := range b {
-		b[i] = lower(c)
-	}
-}
-
 // originForm returns path and query of a request target.
 func originForm(target string) string {
 	if target == "" || target == "*" {
@@ -292,7 +305,7 @@ func cutScheme(s string) (string, bool) {
 
 // release drops the target, so that a Views in a pool does not keep it.
 func (v *Views) release() {
-	v.first, v.served = subject{}, subject{}
+	v.raw, v.first, v.served = "", subject{}, subject{}
 	v.differ = false
 	if cap(v.buf) > maxKeptBuffer {
 		v.buf = nil
