@@ -305,8 +305,8 @@ func cutScheme(s string) (string, bool) {
 
 // release drops the target, so that a Views in a pool does not keep it.
 func (v *Views) release() {
-	v.raw, v.first, v.served = "", subject{}, subject{}
-	v.differ = false
+	v.raw, v.first, v.served, v.file = "", subject{}, subject{}, subject{}
+	v.differ, v.dotted = false, false
 	if cap(v.buf) > maxKeptBuffer {
 		v.buf = nil
 	}
