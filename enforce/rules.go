@@ -111,9 +111,9 @@ func (r *compiledRules) isExempt(a *crawler.Agent) bool {
 // has no group of its own. The row is nil for one that no registry knows.
 func (r *Rules) BoundByStar(class crawler.Class, row *crawler.Crawler) bool {
 	switch class {
-	case crawler.Library:
+	case crawler.Library, crawler.Program:
 		return r.HTTPClients
-	case crawler.Named, crawler.Person:
+	case crawler.Named, crawler.Webhook, crawler.Person:
 		return false
 	}
 	if r.Strict {

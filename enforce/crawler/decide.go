@@ -3,57 +3,8 @@ package crawler
 import (
 	"cmp"
 	"strings"
+	"unicode"
 )
-
-// Reason says why a User-Agent, or a part of it, names a crawler.
-type Reason uint8
-
-// The reasons, from the surest to the weakest.
-const (
-	NoReason       Reason = iota
-	RegistryToken         // a User-Agent token of the registry
-	SiteToken             // a token that the site's robots.txt names
-	ControlToken          // a robots.txt token that no crawler is known to send
-	CrawlerWord           // a word for a crawler: bot, …spider, Crawler…
-	CompatibleName        // the name that follows `compatible;`, as no browser has it
-	CommentName           // a name in the comment that browsers fill with `KHTML, like Gecko` alone
-	Contact               // a URL or an e-mail address, spelt out or not
-	RobotsWork            // a word for what robots do: …Checker, …Monitor
-	NameBefore            // a name before the `Mozilla/5.0` that browsers begin with
-	BareMozilla           // `Mozilla/5.0` without a browser, an engine or a system, but with another name
-	HostName              // a host name for a product
-	LibraryWord           // a word for an HTTP client
-	ProgramName           // a program's name, and nothing else
-	SecondOpinion         // nothing by our words, a robot by those of another library
-	NoUserAgent           // empty
-)
-
-var reasonTexts = [...]string{
-	NoReason:       "",
-	RegistryToken:  "a User-Agent token of the registry",
-	SiteToken:      "a token of the site's robots.txt",
-	ControlToken:   "a robots.txt token that no crawler is known to send",
-	CrawlerWord:    "a word for a crawler",
-	CompatibleName: "a name after \"compatible\" that is no browser's",
-	CommentName:    "a name in the comment on KHTML, where browsers have none",
-	Contact:        "a contact",
-	RobotsWork:     "a word for a robot's work",
-	NameBefore:     "a name before \"Mozilla\", with which browsers begin",
-	BareMozilla:    "a name behind \"Mozilla/5.0\" without a browser, an engine or a system",
-	HostName:       "a host name for a product",
-	LibraryWord:    "a word for an HTTP client",
-	ProgramName:    "a program's name and nothing else",
-	SecondOpinion:  "an unknown program, a robot to another library as well",
-	NoUserAgent:    "no User-Agent",
-}
-
-// String says the reason in words.
-func (r Reason) String() string {
-	if int(r) < len(reasonTexts) {
-		return reasonTexts[r]
-	}
-	return ""
-}
 
 // What speaks for a person. A platform does against a shape; an HTTP library may send one too.
 const (
@@ -67,7 +18,11 @@ const maxProgramWords = 8
 // decide turns the evidence into agents. Tokens, which are in id already, count before shapes; shapes count from the surest to the
 // weakest, and the weak ones only where nothing speaks for a person.
 func (e *evidence) decide(ua string, id *Identity) {
-	if id.n > 0 && e.weighTokens(id) {
+	if e.has(roleForm) && !e.has(roleMozilla) && platformForm(ua) {
+		id.keep(func(i int) bool { return id.agents[i].knownCrawler() && e.shared&(1<<i) == 0 })
+		return
+	}
+	if id.n > 0 && e.weighTokens(ua, id) {
 		return
 	}
 	person := e.person()
@@ -75,20 +30,26 @@ func (e *evidence) decide(ua string, id *Identity) {
 	switch {
 	case e.strong.ok():
 		e.declare(ua, e.strong, cmp.Or(e.control, CrawlerWord), id)
-	case e.compat.ok() && !e.has(roleIE|roleBrand|roleApp):
+	case e.compat.ok() && e.robotAfterCompatible(ua):
 		e.declare(ua, e.compat, CompatibleName, id)
 	case e.afterKHTML.ok():
 		e.declare(ua, e.afterKHTML, CommentName, id)
-	case e.contact.ok() && (e.plus || id.n == 0) && (e.plus && !e.has(roleApp) || e.contact.start == 0 || e.declaresContact(person, mozilla)):
+	case e.contact.ok() && (e.plus || id.n == 0) && e.declaresContact(ua, person, mozilla):
 		e.declare(ua, e.contact, Contact, id)
 	case e.work.ok() && e.declaresWork(person, mozilla):
 		e.declare(ua, e.work, RobotsWork, id)
-	case mozilla && e.name.ok() && e.name.start == 0 && e.has(rolePlatform) && !e.has(roleMobile|roleBrand|roleApp|roleMedia|roleIE):
+	case e.name.ok() && e.name.start == 0 && e.beforeBrowser(mozilla):
 		e.declare(ua, e.name, NameBefore, id)
+	case mozilla && e.lastDomain.ok() && e.has(roleEngine|roleBrowser) && (e.beforeEngine || e.desktop() && e.outside(ua, e.domain, e.lastDomain)):
+		e.declare(ua, e.lastDomain, HostName, id)
+	case mozilla && e.has(roleIE) && e.behind.ok() && e.desktop() && e.behindComment(ua):
+		e.declare(ua, e.behind, NameBehind, id)
+	case mozilla && e.has(roleChrome) && e.has(roleSafari) && e.behind.ok() && e.desktop() && e.endsIn(ua, e.behind):
+		id.add(client(ua, e.behind, Program, NameBehind))
 	case e.has(roleCompatible) && !e.has(roleMozilla|roleClient) && e.name.ok() && e.name.start == 0:
 		e.declare(ua, e.name, CompatibleName, id)
 	case person:
-	case mozilla && id.n == 0 && !e.has(roleUnix) && (e.any.ok() || e.domain.ok()) && strings.HasPrefix(ua, "Mozilla/5"):
+	case mozilla && id.n == 0 && (e.any.ok() || e.domain.ok()) && strings.HasPrefix(ua, "Mozilla/5"):
 		e.declare(ua, cmp.Or(e.any, e.domain), BareMozilla, id)
 	case e.hint.ok():
 		e.declare(ua, e.hint, RobotsWork, id)
@@ -98,20 +59,26 @@ func (e *evidence) decide(ua string, id *Identity) {
 		e.declare(ua, e.domain, HostName, id)
 	case id.n > 0:
 	case e.library.ok():
-		id.add(client(ua, e.library, LibraryWord))
+		id.add(client(ua, e.library, Library, LibraryWord))
 	case !mozilla && e.name.ok() && e.words <= maxProgramWords && e.comments <= 1 && !e.has(roleMedia):
-		id.add(client(ua, e.name, ProgramName))
-	case e.any.ok():
-		id.unknown = true
+		id.add(client(ua, e.name, Program, ProgramName))
+	case mozilla && e.words == 1:
+		id.add(client(ua, e.first, Program, BareMozilla))
+	case e.words == 1 && e.any.ok() && e.any.end-e.any.start > 2 && !e.has(roleMedia) && letters(ua[e.any.start:e.any.end]):
+		id.add(client(ua, e.any, Program, ProgramName))
+	case e.words == 0 && !strings.ContainsAny(ua, "0123456789"):
+		id.add(Agent{Class: Library, Reason: NoUserAgent})
 	}
 }
 
-// weighTokens leaves out the agents that rest on tokens which people's clients send too, where something speaks for a person. It
-// tells whether what is left makes shapes needless.
-func (e *evidence) weighTokens(id *Identity) (enough bool) {
-	if e.shared != 0 && e.person() {
+// weighTokens leaves out the agents that rest on tokens which people's clients send too, where something speaks for a person, and those
+// of the software behind a product's name. It tells whether what is left makes shapes needless.
+func (e *evidence) weighTokens(ua string, id *Identity) (enough bool) {
+	if e.shared != 0 && e.person() && !(e.contact.ok() && e.declaresContact(ua, true, e.has(roleMozilla))) {
 		id.keep(func(i int) bool { return e.shared&(1<<i) == 0 })
 	}
+	id.keep(func(i int) bool { return !e.platformToken(&id.agents[i]) })
+	e.dropSoftware(ua, id)
 	for i := range id.n {
 		enough = enough || id.agents[i].Class != Library
 	}
@@ -124,21 +91,118 @@ func (e *evidence) weighTokens(id *Identity) (enough bool) {
 	return enough
 }
 
-// declaresContact tells whether a URL without a `+` is a crawler's. Apps give the address of their home page, and programs that add
-// to Internet Explorer's User-Agent theirs.
-func (e *evidence) declaresContact(person, mozilla bool) bool {
+// declaresContact tells whether a contact is a crawler's. Apps give the address of their home page, and programs that add to Internet
+// Explorer's User-Agent theirs.
+func (e *evidence) declaresContact(ua string, person, mozilla bool) bool {
 	switch {
+	case e.plus && !e.has(roleApp) || e.contact.start == 0:
+		return true
+	case mozilla && e.has(roleIE) && !e.has(roleMobile):
+		return !e.inside || isMail(ua, e.contact) || !e.has(roleInstalled) && ownField(ua, e.contact)
 	case mozilla:
-		return !e.has(roleIE | roleMobile)
+		return !e.has(roleMobile) || e.wholeMobileBrowser(e.contact.start) || e.has(roleAndroid) && e.inside && e.contact.start < e.engine
 	case !person:
 		return !e.has(roleMedia)
 	}
 	return e.name.ok() && e.name.start == 0 && !e.has(rolePlatform|roleApp|roleBrand|roleAndroid)
 }
 
-// declaresWork tells whether a word for a robot's work is a robot's. On mobile devices it can be the name of the app around the browser.
+// isMail tells whether a contact is an e-mail address, spelt out or not.
+func isMail(ua string, contact span) bool {
+	text := ua[contact.start:contact.end]
+	return !strings.Contains(text, "://") && strings.ContainsAny(text, "@ ")
+}
+
+// ownField tells whether a span begins a field of a comment.
+func ownField(ua string, s span) bool {
+	before := strings.TrimRight(ua[:s.start], " ")
+	return before != "" && (before[len(before)-1] == ';' || before[len(before)-1] == '(')
+}
+
+// declaresWork tells whether a word for a robot's work is a robot's. On mobile devices, consoles and televisions it can be the name of
+// the app around the browser.
 func (e *evidence) declaresWork(person, mozilla bool) bool {
-	return !person || mozilla && !e.has(roleMobile) || !e.has(rolePerson&^roleApp|roleMedia)
+	switch {
+	case !person:
+		return true
+	case e.has(roleMobile):
+		return e.wholeMobileBrowser(e.work.start)
+	case mozilla || e.has(roleMain):
+		return true
+	}
+	return !e.has(rolePerson&^roleApp | roleMedia)
+}
+
+// wholeMobileBrowser tells whether position i is behind all that Chrome on Android or Safari on iOS sends. Apps around a browser don't send
+// that: on Android they have `wv` or a version of Safari's, on iOS neither that version nor Safari's name.
+func (e *evidence) wholeMobileBrowser(i int) bool {
+	if i < e.browser || !e.has(roleSafari) || e.has(roleWebView|roleApp) {
+		return false
+	}
+	if e.has(roleAndroid) {
+		return e.has(roleChrome) && !e.has(roleVersion)
+	}
+	return e.has(roleVersion) && e.has(roleForm)
+}
+
+// desktop tells whether nothing speaks for a telephone, a television, a device's maker or an app.
+func (e *evidence) desktop() bool { return !e.has(roleMobile | roleBrand | roleApp | roleMedia) }
+
+// behindComment tells whether an unknown name follows the comment of a browser whose User-Agent ends with it, as Internet Explorer's does.
+func (e *evidence) behindComment(ua string) bool {
+	return strings.HasSuffix(strings.TrimRight(ua[:e.behind.start], " "), ")")
+}
+
+// endsIn tells whether a name without a version follows Safari's product and is the last of the User-Agent: what browsers of other makers
+// add to Chrome's has one.
+func (e *evidence) endsIn(ua string, name span) bool {
+	return foldHas(ua[e.browser:], "safari") && strings.IndexFunc(ua[e.browser+len("safari"):name.start], unicode.IsLetter) < 0 &&
+		!strings.ContainsAny(ua[name.end:], "/.0123456789([") && programName(ua[name.start:name.end])
+}
+
+// beforeBrowser tells whether the User-Agent goes on as a desktop browser's: such a one begins with "Mozilla", or is Internet Explorer's
+// comment.
+func (e *evidence) beforeBrowser(mozilla bool) bool {
+	if !e.desktop() {
+		return false
+	}
+	if mozilla {
+		return e.has(rolePlatform|roleUnix) && !e.has(roleIE)
+	}
+	return e.has(roleIE) && e.has(roleCompatible)
+}
+
+// robotAfterCompatible tells whether the name behind `compatible;` is a robot's. An unknown browser's says Browser, or it has no version and a
+// layout engine follows; Internet Explorer's comment and those of devices hold names of all kinds.
+func (e *evidence) robotAfterCompatible(ua string) bool {
+	if e.engine > 0 && e.compat.start > e.browser && e.browser > e.engine {
+		return true // behind all that makes a browser's User-Agent
+	}
+	if e.has(roleIE | roleBrand | roleApp) {
+		return false
+	}
+	if e.contact.ok() || e.domain.ok() || e.work.ok() || e.hint.ok() {
+		return true
+	}
+	field := ua[e.compat.end:]
+	if i := strings.IndexAny(field, ";)"); i >= 0 {
+		field = field[:i]
+	}
+	for word := range strings.FieldsSeq(field) {
+		if foldHas(word, "browser") {
+			return false
+		}
+	}
+	return e.engine < e.compat.end || strings.HasPrefix(field, "/")
+}
+
+// outside tells whether a host name stands before or behind all else.
+func (e *evidence) outside(ua string, first, last span) bool {
+	end := " "
+	if e.has(roleSafari) && last.start > e.browser {
+		end = " )"
+	}
+	return first.start == 0 || last.end == len(strings.TrimRight(ua, end))
 }
 
 func (e *evidence) has(r role) bool { return e.roles&r != 0 }
@@ -146,22 +210,38 @@ func (e *evidence) has(r role) bool { return e.roles&r != 0 }
 // person tells whether there are words of a browser, an app or a device.
 func (e *evidence) person() bool { return e.roles&rolePerson != 0 || e.appID }
 
-// programName tells a program's name from a device's (LGU8120) and from a word that says too little.
+// programName tells a program's name from a device's (LGU8120) and from a word that says too little: it has four letters before the first
+// digit and two behind it at least, or four in lower case.
 func programName(name string) bool {
-	n := 0
+	var letters, before, lower int
+	before = -1
 	for i := range len(name) {
 		switch c := name[i]; {
 		case letter(c):
-			n++
-		case '0' <= c && c <= '9':
-			return n >= 6
+			letters++
+			if !upper(c) {
+				lower++
+			}
+		case digit(c) && before < 0:
+			before = letters
 		}
 	}
-	return n >= 4
+	if before < 0 {
+		return letters >= 4
+	}
+	return before >= 6 || lower >= 4 && lower == letters-upperFirst(name)
 }
 
-func client(ua string, why span, reason Reason) Agent {
-	return Agent{Class: Library, Token: ua[why.start:why.end], Start: why.start, End: why.end, Reason: reason}
+// upperFirst is 1 where a name begins with an upper-case letter.
+func upperFirst(name string) int {
+	if upper(name[0]) {
+		return 1
+	}
+	return 0
+}
+
+func client(ua string, why span, class Class, reason Reason) Agent {
+	return Agent{Class: class, Token: ua[why.start:why.end], Start: why.start, End: why.end, Reason: reason}
 }
 
 // declare adds a crawler that says of itself, by the octets of why, that it is one.

@@ -26,12 +26,6 @@ func Describe(ua string) Description {
 	return d
 }
 
-// hintsAtRobot is a second opinion on a User-Agent that is neither a person's nor a crawler's by the words that it holds.
-func hintsAtRobot(ua string) bool {
-	u := parse(ua)
-	return u != nil && u.Bot()
-}
-
 // parse returns nil where the library fails on what clients make up.
 func parse(ua string) (u *useragent.UserAgent) {
 	defer func() {

@@ -72,7 +72,13 @@ func (e *evidence) host(ua string, start, end int) int {
 	if e.device > 0 || e.like {
 		return stop
 	}
-	e.roles |= parts(ua[start:end]) & roleMedia
+	r := parts(ua[start:end])
+	e.roles |= r & roleMedia
+	if r&(roleWork|roleStrong) != 0 && !e.work.ok() {
+		e.work = span{start, stop} // AcmeMonitor.com
+	}
+	e.lastDomain = span{start, stop}
+	e.beforeEngine = e.beforeEngine || e.depth == 0 && e.comments > 0 && !e.has(roleEngine|roleBrowser)
 	if hash, n := firstWord(ua[start:end]); n == 3 && hash == wwwHash {
 		e.addContact(ua, start, stop)
 	} else if !e.domain.ok() {

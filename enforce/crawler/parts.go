@@ -88,9 +88,10 @@ var partTable = func() *table {
 	for _, w := range []string{"ios", "android", "macos", "watchos", "tvos", "iphone", "ipad", "phone", "smarttv"} {
 		m[w] |= roleApp
 	}
-	for _, w := range []string{"tv", "music", "radio", "podcast", "podcasts", "player", "fm", "pod", "pods", "stream", "sound", "audio", "video"} {
+	for _, w := range []string{"music", "radio", "podcast", "podcasts", "player", "fm", "pod", "pods", "stream", "sound", "audio", "video"} {
 		m[w] |= roleMedia
 	}
+	m["tv"] |= roleMedia | roleMobile
 	for _, w := range []string{"http", "https", "api", "rpc"} {
 		m[w] |= roleLibrary
 	}

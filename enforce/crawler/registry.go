@@ -14,7 +14,8 @@ type Crawler struct {
 	Name     string // unique within a registry
 	Operator string
 	Purpose  Purpose
-	Class    Class // Registered, UserTriggered, Offline or Library
+	Class    Class // Registered, UserTriggered, Offline, Webhook or Library
+	RunBy    RunBy // whose machines it runs on
 
 	// UserAgents holds the tokens by which it names itself, in any case. A token matches as whole words; a blank in it also matches `+`.
 	UserAgents []string

@@ -23,6 +23,7 @@ type fileRow struct {
 	Operator    string              `json:"operator"`
 	Purpose     Purpose             `json:"purpose"`
 	Class       string              `json:"class"`
+	RunBy       string              `json:"run_by"`
 	ControlOnly bool                `json:"control_only"`
 	UserAgents  []string            `json:"user_agents"`
 	Shared      []string            `json:"shared"`
@@ -43,14 +44,15 @@ type fileVerify struct {
 }
 
 // facts are the fields of a row that Sources and Unverified may speak of.
-var facts = []string{"operator", "purpose", "class", "user_agents", "robots", "star", "crawl_delay", "verify"}
+var facts = []string{"operator", "purpose", "class", "run_by", "user_agents", "robots", "star", "crawl_delay", "verify"}
 
 // ReadRows reads a registry file: one JSON object a line, empty lines and lines that begin with `#` left out. The fields:
 //
 //	name         required, unique
 //	operator     who runs it
 //	purpose      see [Purpose]
-//	class        "crawler" (default), "user-triggered", "offline" or "library"
+//	class        "crawler" (default), "user-triggered", "offline", "webhook" (the default for that purpose) or "library"
+//	run_by       "operator": the operator's own machines; "anyone": whoever installs the software, which is counted per client address
 //	user_agents  tokens by which it names itself; default: the name
 //	shared       more tokens, which apps of that name send as well: they count where nothing else speaks for a person
 //	robots       robots.txt groups that it obeys, most specific first; default: the first of user_agents
@@ -101,10 +103,16 @@ func readRow(text []byte) (Crawler, error) {
 		c.Verify = Verify{Hosts: v.Hosts, HostMasks: v.HostMasks, Ranges: v.Ranges, ASN: v.ASN, SignatureAgents: v.SignatureAgents}
 	}
 	var err error
-	if f.Class != "" {
+	switch {
+	case f.Class == "" && f.Purpose == WebhookEvent:
+		c.Class = Webhook
+	case f.Class != "":
 		if c.Class, err = ParseClass(f.Class); err != nil {
 			return Crawler{}, fmt.Errorf("crawler %q: class: %w", f.Name, err)
 		}
+	}
+	if c.RunBy, err = ParseRunBy(f.RunBy); err != nil {
+		return Crawler{}, fmt.Errorf("crawler %q: run_by: %w", f.Name, err)
 	}
 	if c.Star, err = parseTri(f.Star); err != nil {
 		return Crawler{}, fmt.Errorf("crawler %q: star: %w", f.Name, err)
@@ -131,8 +139,10 @@ func (c *Crawler) check() error {
 		return errors.New("a name is required")
 	case len(c.Name) > MaxTokenSize:
 		return fmt.Errorf("the name is longer than %d octets", MaxTokenSize)
-	case c.Class == Person || c.Class == Named || c.Class == SelfDeclared || int(c.Class) >= len(classNames):
-		return fmt.Errorf("class %q is for clients outside the registry: use \"crawler\", \"user-triggered\", \"offline\" or \"library\"", c.Class)
+	case !c.Class.inRegistry():
+		return fmt.Errorf("class %q is for clients outside the registry: use \"crawler\", \"user-triggered\", \"offline\", \"webhook\" or \"library\"", c.Class)
+	case (c.Class == Webhook) != (c.Purpose == WebhookEvent):
+		return fmt.Errorf("class %q does not go with purpose %q: the class and the purpose \"webhook\" go together", c.Class, c.Purpose)
 	case c.ControlOnly && len(c.UserAgents)+len(c.Shared) > 0:
 		return errors.New("a token that arrives in no request (control_only) has no user_agents")
 	case !c.ControlOnly && len(c.UserAgents)+len(c.Shared) == 0 && !slices.Contains(c.Unverified, "user_agents"):

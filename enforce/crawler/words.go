@@ -3,7 +3,7 @@ package crawler
 import "strings"
 
 // role is what a word says of the client that sends it, whatever it stands beside.
-type role uint32
+type role uint64
 
 const (
 	roleMozilla    role = 1 << iota // the compatibility word that browsers begin with
@@ -28,6 +28,14 @@ const (
 	roleKHTML                       // opens the comment on compatibility of today's browsers
 	roleMobile                      // a telephone, a tablet, or a program around a browser: its User-Agent can name an app
 	roleIE                          // Internet Explorer, to whose name other programs added theirs
+	roleGecko                       // what the comment on KHTML compares with
+	roleMain                        // a word that other programs' User-Agents repeat: what stands behind it is not its home page
+	roleInstalled                   // what Windows adds to Internet Explorer's User-Agent on a person's machine
+	roleForm                        // a word of a platform's own form (see platformForm)
+	roleChrome                      // Chrome's own product
+	roleSafari                      // Safari's own product
+	roleVersion                     // Safari's version
+	roleWebView                     // Android's view of pages inside an app
 )
 
 // words lists the vocabulary: what browsers, apps and devices send, and what robots call themselves.
@@ -65,9 +73,19 @@ var words = []struct {
 	{roleDot, `dot`},
 	{roleMobile | rolePlatform, `iphone ipad ipod iphone_os symbian symbianos symbos series40 series60 blackberry bb10 windowsphone`},
 	{roleMobile | roleNoise, `mobile tablet phone`},
+	{roleMobile | rolePlatform, `smarttv smart-tv hbbtv googletv appletv netcast webos webostv web0s tizen viera bravia aquosbrowser vidaa netrange roku
+		nintendo nitro playstation psp psvita xbox wii wiiu ce iemobile msiemobile`},
 	{roleMobile, `android adr omdroid midp electron qtwebengine cordova`},
 	{roleKHTML | roleEngine, `khtml`},
 	{roleIE | roleBrowser, `msie`},
+	{roleGecko | roleEngine | roleBrowser, `gecko`},
+	{roleMain | roleBrowser, `chrome safari firefox edg edge opr opera msie explorer chromium`},
+	{roleChrome | roleBrowser, `chrome`},
+	{roleSafari | roleBrowser, `safari`},
+	{roleVersion | roleNoise, `version`},
+	{roleWebView | roleNoise, `wv`},
+	{roleInstalled | roleNoise, `clr sv1 trident infopath slcc1 slcc2 gtb gtb5 gtb6 gtb7 funwebproducts hotbar mra`},
+	{roleForm, `cfnetwork dalvik alamofire okhttp cronet ios iphone ipad ipod appletv watch watchos tvos`},
 	{roleUnix, `linux x11 ubuntu debian fedora gentoo suse opensuse mandriva mint slackware redhat centos arch freebsd openbsd netbsd dragonfly
 		sunos solaris irix hp-ux aix osf1 unix wayland`},
 	{roleAndroid | rolePlatform, `android adr omdroid`},
@@ -156,7 +174,7 @@ func BrowserWord(token string) bool {
 var topLevel = func() *table {
 	const list = `com net org info biz edu gov mil int io ai co de fr uk eu ru cz sk pl it es pt nl be at ch se no fi dk is ie us ca br ar mx cl jp cn kr tw hk sg
 in au nz za tr gr hu ro bg hr si rs ua by lt lv ee il ir me tv fm cc ws app dev tech cloud online site xyz club blog news tools fun page link live
-world pro agency digital media network systems solutions services buzz zone space website host email email email nu to la ly gl gg sh`
+world pro domains pub top vip one me pw su asia mobi jobs travel eu services exchange science agency digital media network systems solutions services buzz zone space website host email email email nu to la ly gl gg sh`
 	m := map[string]role{}
 	for w := range strings.FieldsSeq(list) {
 		m[w] = roleNoise
