@@ -8,7 +8,7 @@ import (
 
 // What speaks for a person. A platform does against a shape; an HTTP library may send one too.
 const (
-	roleClient = roleEngine | roleBrowser | roleApp | roleBrand | roleAndroid
+	roleClient = roleEngine | roleBrowser | roleAnyBrowser | roleApp | roleBrand | roleAndroid
 	rolePerson = roleClient | rolePlatform
 )
 
@@ -36,11 +36,14 @@ func (e *evidence) decide(ua string, id *Identity) {
 		e.declare(ua, e.afterKHTML, CommentName, id)
 	case e.contact.ok() && (e.plus || id.n == 0) && e.declaresContact(ua, person, mozilla):
 		e.declare(ua, e.contact, Contact, id)
+	case e.has(roleHook) && !mozilla && !person:
+		e.declare(ua, e.work, RobotsWork, id)
+		id.agents[id.n-1].Class = Webhook
 	case e.work.ok() && e.declaresWork(person, mozilla):
 		e.declare(ua, e.work, RobotsWork, id)
-	case e.name.ok() && e.name.start == 0 && e.beforeBrowser(mozilla):
+	case e.name.ok() && e.name.start == 0 && e.beforeBrowser(ua, mozilla):
 		e.declare(ua, e.name, NameBefore, id)
-	case mozilla && e.lastDomain.ok() && e.has(roleEngine|roleBrowser) && (e.beforeEngine || e.desktop() && e.outside(ua, e.domain, e.lastDomain)):
+	case mozilla && e.lastDomain.ok() && e.has(roleEngine|roleBrowser|roleAnyBrowser) && (e.beforeEngine || e.desktop() && e.outside(ua, e.domain, e.lastDomain)):
 		e.declare(ua, e.lastDomain, HostName, id)
 	case mozilla && e.has(roleIE) && e.behind.ok() && e.desktop() && e.behindComment(ua):
 		e.declare(ua, e.behind, NameBehind, id)
@@ -48,11 +51,21 @@ func (e *evidence) decide(ua string, id *Identity) {
 		id.add(client(ua, e.behind, Program, NameBehind))
 	case e.has(roleCompatible) && !e.has(roleMozilla|roleClient) && e.name.ok() && e.name.start == 0:
 		e.declare(ua, e.name, CompatibleName, id)
+	case mozilla && id.n == 0 && e.after.ok() && e.onlySystem():
+		id.add(client(ua, e.after, Program, NameBehind))
+	case mozilla && id.n == 0 && e.any.ok() && e.onlySystem() && strings.HasPrefix(ua, "Mozilla/5"):
+		id.add(client(ua, e.any, Program, BareMozilla))
+	case !mozilla && id.n == 0 && e.contact.ok() && e.name.ok() && e.name.start == 0 && e.onlySystem():
+		id.add(client(ua, e.name, Program, ProgramName))
+	case !mozilla && e.hint.ok() && e.roles&rolePerson == roleAnyBrowser:
+		e.declare(ua, e.hint, RobotsWork, id)
 	case person:
 	case mozilla && id.n == 0 && (e.any.ok() || e.domain.ok()) && strings.HasPrefix(ua, "Mozilla/5"):
 		e.declare(ua, cmp.Or(e.any, e.domain), BareMozilla, id)
 	case e.hint.ok():
 		e.declare(ua, e.hint, RobotsWork, id)
+	case !mozilla && id.n == 0 && e.contact.ok():
+		id.add(client(ua, e.first, Program, ProgramName))
 	case e.signed.ok():
 		e.declare(ua, e.signed, Contact, id)
 	case e.domain.ok() && !mozilla && !e.has(roleMedia):
@@ -64,6 +77,10 @@ func (e *evidence) decide(ua string, id *Identity) {
 		id.add(client(ua, e.name, Program, ProgramName))
 	case mozilla && e.words == 1:
 		id.add(client(ua, e.first, Program, BareMozilla))
+	case !mozilla && e.any.ok() && e.any.start == 0 && e.words <= 3 && 'a' <= ua[0] && ua[0] <= 'z' && e.any.end > 2:
+		id.add(client(ua, e.any, Program, ProgramName))
+	case e.words == 1 && !e.any.ok() && e.roles&^roleNoise == 0 && !strings.ContainsAny(ua, "0123456789"):
+		id.add(client(ua, e.first, Program, ProgramName))
 	case e.words == 1 && e.any.ok() && e.any.end-e.any.start > 2 && !e.has(roleMedia) && letters(ua[e.any.start:e.any.end]):
 		id.add(client(ua, e.any, Program, ProgramName))
 	case e.words == 0 && !strings.ContainsAny(ua, "0123456789"):
@@ -148,6 +165,11 @@ func (e *evidence) wholeMobileBrowser(i int) bool {
 // desktop tells whether nothing speaks for a telephone, a television, a device's maker or an app.
 func (e *evidence) desktop() bool { return !e.has(roleMobile | roleBrand | roleApp | roleMedia) }
 
+// onlySystem tells whether nothing but a desktop system speaks for a person: no browser, no engine, no device and no app's runtime.
+func (e *evidence) onlySystem() bool {
+	return e.desktop() && !e.has(roleEngine|roleBrowser|roleAnyBrowser) && e.has(rolePlatform|roleUnix)
+}
+
 // behindComment tells whether an unknown name follows the comment of a browser whose User-Agent ends with it, as Internet Explorer's does.
 func (e *evidence) behindComment(ua string) bool {
 	return strings.HasSuffix(strings.TrimRight(ua[:e.behind.start], " "), ")")
@@ -160,9 +182,12 @@ func (e *evidence) endsIn(ua string, name span) bool {
 		!strings.ContainsAny(ua[name.end:], "/.0123456789([") && programName(ua[name.start:name.end])
 }
 
-// beforeBrowser tells whether the User-Agent goes on as a desktop browser's: such a one begins with "Mozilla", or is Internet Explorer's
-// comment.
-func (e *evidence) beforeBrowser(mozilla bool) bool {
+// beforeBrowser tells whether the User-Agent goes on as a desktop browser's, which begins with "Mozilla" or is Internet Explorer's comment,
+// or as any browser's behind a comma.
+func (e *evidence) beforeBrowser(ua string, mozilla bool) bool {
+	if strings.HasPrefix(ua[e.name.end:], ", Mozilla/") {
+		return true
+	}
 	if !e.desktop() {
 		return false
 	}

@@ -77,11 +77,11 @@ var partTable = func() *table {
 	m := map[string]role{}
 	for w, r := range vocabulary {
 		if r&(roleStrong|roleWork|roleHint|roleLibrary|roleBrand) != 0 {
-			m[w] = r & (roleStrong | roleWork | roleHint | roleLibrary | roleBrand)
+			m[w] = r & (roleStrong | roleWork | roleHint | roleLibrary | roleBrand | roleHook)
 		}
 	}
 	for w, r := range vocabulary {
-		if r&(roleBrowser|roleApp) != 0 && len(w) >= 6 {
+		if r&(roleBrowser|roleAnyBrowser|roleApp) != 0 && len(w) >= 6 {
 			m[w] |= roleMedia
 		}
 	}
@@ -108,7 +108,7 @@ var suffixTable = func() *table {
 	m := map[string]role{}
 	for w, r := range vocabulary {
 		if len(w) >= 3 && r&(roleStrong|roleWork|roleHint) != 0 && len(w) <= longestSuffix {
-			m[w] = r & (roleStrong | roleWork | roleHint)
+			m[w] = r & (roleStrong | roleWork | roleHint | roleHook)
 		}
 	}
 	for _, w := range []string{"browser"} {

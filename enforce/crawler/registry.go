@@ -38,6 +38,7 @@ type Crawler struct {
 
 	Sources    map[string][]string // field name of the registry file → where the fact comes from
 	Unverified []string            // field names of the registry file that no document at hand confirmed
+	Checked    string              // day on which the documents in Sources were read, as 2026-11-21; empty where the file says it for all
 
 	index int
 }

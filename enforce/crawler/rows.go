@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Bounds of a registry file and of its rows. The built-in registry uses a small part of each.
@@ -32,6 +33,7 @@ type fileRow struct {
 	CrawlDelay  string              `json:"crawl_delay"`
 	Verify      *fileVerify         `json:"verify"`
 	Unverified  []string            `json:"unverified"`
+	Checked     string              `json:"checked"`
 	Sources     map[string][]string `json:"sources"`
 }
 
@@ -62,6 +64,7 @@ var facts = []string{"operator", "purpose", "class", "run_by", "user_agents", "r
 //	verify       {"hosts": [], "host_masks": [], "ranges": [], "asn": [], "signature_agents": []}
 //	sources      {"robots": ["https://…"], …}: where each fact comes from
 //	unverified   ["star", …]: facts that no document confirms
+//	checked      "2026-11-21": the day on which the documents in sources were read
 //
 // An error begins with the number of the line. Whether the rows go together is checked by [Registry.With].
 func ReadRows(data []byte) ([]Crawler, error) {
@@ -97,7 +100,7 @@ func readRow(text []byte) (Crawler, error) {
 	}
 	c := Crawler{
 		Name: f.Name, Operator: f.Operator, Purpose: f.Purpose, Class: Registered, ControlOnly: f.ControlOnly,
-		UserAgents: f.UserAgents, Shared: f.Shared, Robots: f.Robots, Sources: f.Sources, Unverified: f.Unverified,
+		UserAgents: f.UserAgents, Shared: f.Shared, Robots: f.Robots, Sources: f.Sources, Unverified: f.Unverified, Checked: f.Checked,
 	}
 	if v := f.Verify; v != nil {
 		c.Verify = Verify{Hosts: v.Hosts, HostMasks: v.HostMasks, Ranges: v.Ranges, ASN: v.ASN, SignatureAgents: v.SignatureAgents}
@@ -160,6 +163,11 @@ func (c *Crawler) check() error {
 	}
 	if err := checkTokens(c.Robots, false); err != nil {
 		return fmt.Errorf("robots: %w", err)
+	}
+	if c.Checked != "" {
+		if _, err := time.Parse(time.DateOnly, c.Checked); err != nil {
+			return fmt.Errorf("checked: %q is no day: write it as 2026-11-21", c.Checked)
+		}
 	}
 	for _, fact := range c.Unverified {
 		if !slices.Contains(facts, fact) {

@@ -247,6 +247,18 @@ func TestProgramsThatGiveOnlyTheirName(t *testing.T) {
 	})
 }
 
+func TestWebhooks(t *testing.T) {
+	holdRules(t, []ruleCase{
+		{"GitHub-Hookshot/044aadd", []string{"webhook GitHub-Hookshot"}},
+		{"Stripe/1.0 (+https://stripe.com/docs/webhooks)", []string{"webhook Stripe"}},
+		{"PayPal IPN ( https://www.paypal.com/ipn )", []string{"webhook PayPal IPN"}},
+		{"PayPal/AUHR-214.0-55417034", []string{"webhook PayPal/AUHR"}},
+		{"GitLab/17.2.0", []string{"webhook GitLab"}},
+		{"Acme-Webhooks/1.2", []string{"webhook Acme-Webhooks"}},
+		{"PayPal/8.10 (iPhone; iOS 17.0; Scale/3.00)", nil},
+	})
+}
+
 func TestALongUserAgentIsNoPersons(t *testing.T) {
 	m := crawler.Builtin().Matcher(nil)
 	pad := strings.Repeat("Lorem ipsum (", 60)

@@ -73,6 +73,7 @@ type evidence struct {
 	engine       int    // position of the last layout engine
 	browser      int    // position of the last word of a browser that others repeat
 	any          span   // the first unknown word
+	after        span   // the first word behind a comment that can be a program's name
 	behind       span   // the first unknown word behind the last of a browser's own products
 	name         span   // the first unknown word that can be a program's name
 	appID        bool   // a name in reverse-domain form: com.example.app
@@ -321,6 +322,9 @@ func (e *evidence) unknownWord(ua string, start, end int) int {
 	if !e.any.ok() {
 		e.any = span{start, end}
 	}
+	if e.depth == 0 && e.comments > 0 && !e.after.ok() {
+		e.after = span{start, end}
+	}
 	if e.browser > 0 && !e.behind.ok() {
 		e.behind = span{start, end}
 	}
@@ -358,13 +362,16 @@ func (e *evidence) evident(r role, start, end int) {
 
 // homePage tells whether an address is that of the browser or the app whose name stands before it: between is a version or a parenthesis.
 func (e *evidence) homePage(between string) bool {
-	return e.prev&(roleBrowser|roleApp) != 0 && e.prev&(roleMain|roleMozilla|roleEngine) == 0 && strings.ContainsAny(between, "(0123456789")
+	return e.prev&(roleBrowser|roleAnyBrowser|roleApp) != 0 && e.prev&(roleMain|roleMozilla|roleEngine) == 0 && strings.ContainsAny(between, "(0123456789")
 }
 
 // addContact keeps the first contact. The address behind the name of a browser or an app, unless it has a `+` before it, is its home page.
 func (e *evidence) addContact(ua string, start, end int) {
 	plus := start > 0 && ua[start-1] == '+'
-	if e.contact.ok() || !plus && e.prevEnd <= start && e.homePage(ua[e.prevEnd:start]) {
+	if e.contact.ok() {
+		return
+	}
+	if !plus && e.prevEnd <= start && e.homePage(ua[e.prevEnd:start]) {
 		return
 	}
 	e.contact = span{start, end}

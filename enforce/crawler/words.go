@@ -36,6 +36,8 @@ const (
 	roleSafari                      // Safari's own product
 	roleVersion                     // Safari's version
 	roleWebView                     // Android's view of pages inside an app
+	roleAnyBrowser                  // the word for browsers, which is no browser's name
+	roleHook                        // a robot's work that a site asked for: the delivery of events
 )
 
 // words lists the vocabulary: what browsers, apps and devices send, and what robots call themselves.
@@ -62,13 +64,13 @@ var words = []struct {
 		antgalio dplus bing bingsapphire sapphire gsa fban fbav fb_iab fbios instagram line snapchat pinterest twitter linkedin linkedinapp
 		tiktok musical_ly bytelocale bytedancewebview trill kakaotalk zalo viber weibo weiboIntl wechat alipay alipayclient dingtalk aweme toutiao
 		newsarticle discover whatsapp telegram messenger flipboard reddit tumblr quora headless360 aliapp ariver uws windvane
-		browser webbrowser netfront obigo-browser bada dolfin jblend infusion mib cldc midp profile configuration untrusted doja`},
+		webbrowser netfront obigo-browser bada dolfin jblend infusion mib cldc midp profile configuration untrusted doja`},
 	{rolePlatform, `windows win win16 win32 win64 win95 win98 winnt wow64 wow nt macintosh mac macos ppc intel iphone ipad ipod ios os iphone_os
 		watchos tvos ipados visionos blackberry bb10 playbook rim symbian symbianos symbos series40 series60 series80 series90 s60 s60version s40
 		webos hpwos palmos palm palmsource danger hiptop maemo meego sailfish tizen kaios windowsphone amigaos amiga morphos aros beos haiku
 		risc os2 warp nintendo nitro playstation psp psvita xbox wii wiiu kindle cros chromeos harmonyos openharmony silo brew j2me
 		smarttv smart-tv hbbtv googletv appletv roku tivo viera bravia netcast webostv aquosbrowser vidaa web0s ce-html netrange dlna upnp
-		media center tablet touch slcc1 slcc2 infopath clr`},
+		microsoft media center tablet touch slcc1 slcc2 infopath clr`},
 	{roleAt, `at`},
 	{roleDot, `dot`},
 	{roleMobile | rolePlatform, `iphone ipad ipod iphone_os symbian symbianos symbos series40 series60 blackberry bb10 windowsphone`},
@@ -78,6 +80,7 @@ var words = []struct {
 	{roleMobile, `android adr omdroid midp electron qtwebengine cordova`},
 	{roleKHTML | roleEngine, `khtml`},
 	{roleIE | roleBrowser, `msie`},
+	{roleAnyBrowser, `browser`},
 	{roleGecko | roleEngine | roleBrowser, `gecko`},
 	{roleMain | roleBrowser, `chrome safari firefox edg edge opr opera msie explorer chromium`},
 	{roleChrome | roleBrowser, `chrome`},
@@ -98,7 +101,7 @@ var words = []struct {
 		liferea akregator rssowl netnewswire reeder readkit feeddemon newsgator rssbandit vienna quiterss newsflash feedstation evergreen juice castero cpod
 		breaker stitcher acast himalaya bullhorn podchaser goodpods podverse podkicker podfriend kasts awasu outcast ivoox radioline xiaoyuzhou ximalaya
 		gaana jiosaavn wynk anghami boomplay hungama soundon soundcloud pandora napster victorreader netflix
-		microsoft frontpage office word excel powerpoint onenote teams onedrive`},
+		frontpage office word excel powerpoint onenote teams onedrive`},
 	{roleBrand, `samsung nokia lg lge htc motorola mot moto sonyericsson sony ericsson siemens sie alcatel huawei honor zte lenovo asus acer dell
 		hp philips panasonic sharp kyocera sanyo toshiba fujitsu nec sagem pantech vertu blackberry palm oppo vivo realme oneplus xiaomi redmi
 		meizu coolpad gionee tecno infinix itel micromax lava karbonn spice intex cubot doogee ulefone umidigi oukitel blackview wiko bq archos
@@ -113,6 +116,7 @@ var words = []struct {
 	{roleLibrary, `httpclient http-client libwww libhttp httplib http-kit urllib rest restclient soap sdk wget curl php perl python python2 python3 ruby
 		golang node nodejs jakarta dotnet netty`},
 	{roleWork, work},
+	{roleHook | roleWork, `webhook webhooks hookshot`},
 	{roleHint, hints},
 }
 
@@ -121,7 +125,7 @@ var words = []struct {
 const work = `checker monitor monitoring scanner scan scanning fetcher fetch parser scraper scrape scraping harvester harvest archiver archiving
 validator validation grabber extractor extract analyzer analyser indexer indexing resolver expander unshortener importer preview previewer
 previews thumbnailer webthumb thumb screenshot screenshots screenshotter pinger uptime healthcheck probe prober prefetch preload prerender renderer
-webrender headless synthetic synthetics transcoder imageproxy webhook webhooks hookshot detector detection inspector
+webrender headless synthetic synthetics transcoder imageproxy detector detection inspector
 auditor survey observatory diagnostics benchmark copier sucker webmon classifier researchscan unfurl unfurler linkexpander feedfetcher feedparser
 feedfinder newsgathering webmonitor antivirus lighthouse pagespeed linkcheck linkchecker metrics translate
 `
@@ -144,7 +148,7 @@ var vocabulary = func() map[string]role {
 }()
 
 // sentByBrowsers are the roles of words that browsers, apps and devices send.
-const sentByBrowsers = roleMozilla | roleEngine | roleBrowser | rolePlatform | roleUnix | roleApp | roleBrand | roleNoise | roleLike |
+const sentByBrowsers = roleMozilla | roleEngine | roleBrowser | roleAnyBrowser | rolePlatform | roleUnix | roleApp | roleBrand | roleNoise | roleLike |
 	roleCompatible | roleAndroid | roleScheme
 
 // BrowserWord tells whether browsers, apps or devices send token: a word of theirs, several of them, or what both robots and apps do
