@@ -48,22 +48,6 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-func TestDescribe(t *testing.T) {
-	d := crawler.Describe("Mozilla/5.0 (Linux; Android 13; SM-S918B) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/124.0.0.0 Mobile Safari/537.36")
-	if d.Browser != "Chrome" || d.BrowserVersion != "124.0.0.0" || d.OS != "Android 13" || !d.Mobile {
-		t.Errorf("%+v", d)
-	}
-	for _, ua := range []string{"", "(", ")", "((((", "/", strings.Repeat("(", 64<<10), "\xff\xfe", "Mozilla/5.0 ("} {
-		crawler.Describe(ua) // whatever it is, no panic
-	}
-}
-
-func FuzzDescribe(f *testing.F) {
-	f.Add(chrome)
-	f.Add("Mozilla/5.0 (;;;) ()")
-	f.Fuzz(func(_ *testing.T, ua string) { crawler.Describe(ua) })
-}
-
 func TestMeasureList(t *testing.T) {
 	list := chrome + "\nGooglebot/2.1\tGooglebot\ncurl/8.5.0\n\nGPTBot/1.0\n"
 	var seen []string

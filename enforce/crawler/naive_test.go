@@ -16,7 +16,7 @@ type naiveToken struct {
 var (
 	naiveWord   = regexp.MustCompile(`^[0-9A-Za-z_\x{80}-\x{10ffff}-]+`)
 	naiveURL    = regexp.MustCompile(`^(?i:https?|ftp):/[^ \t);,"'<>\[\]{}|]`)
-	naiveTail   = regexp.MustCompile(`^[-_][vV]?[0-9]+`)
+	naiveTail   = regexp.MustCompile(`^[-_][vV]?[0-9]+([-_][0-9]+)*`)
 	naiveGlued  = regexp.MustCompile(`^(.{4,}?)[0-9]+$`)
 	naiveURLEnd = regexp.MustCompile(`^[^ \t);,"'<>\[\]{}|]*`)
 )
@@ -191,7 +191,7 @@ var naiveUAs = []string{
 	"gulper web bot gulper web bots ACME acme_ -acme acme.com acme@x.de +https://sitebulb.com https://sitebulb.community",
 	"Facebot facebookexternalhit/1.1 Facebot Twitterbot/1.0",
 	"(((Googlebot))) [bingbot] {GPTBot} \"ClaudeBot\" 'CCBot'",
-	"Googlebot-2.1 bingbot_v2 GPTBot-2x Sogou web spider-4.0 Acme-1.7 Gulper Web Bot-2 MSIE6 Android9 (Android-4; Acme Wget) like-2 Wget",
+	"Googlebot-2.1 bingbot_v2 GPTBot-2x Sogou web spider-4.0 Acme-1.7 Wget_4-4-2 bingbot-1- Gulper Web Bot-2 MSIE6 Android9 (Android-4; Acme Wget) like-2 Wget",
 	"", " ", "/", "a.b.c.d.e.f.g.h.i.j.k.com", "\xff\xfeGooglebot\xff", "https://", "http:/Googlebot", "https:Googlebot",
 }
 

@@ -48,6 +48,7 @@ func TestAVersionBehindAHyphenHidesNoToken(t *testing.T) {
 		{"ia_archiver-v1", []string{"crawler ia_archiver"}},
 		{"Sogou web spider-4.0", []string{"crawler Sogou web spider"}},
 		{"Wget-1.21", []string{"offline Wget"}},
+		{"Wget_1-21-4", []string{"offline Wget"}},
 		{"SemrushBot-2x", []string{"self-declared SemrushBot-2x"}},
 		{"Mozilla/5.0 (compatible; GPTBot-1.2)", []string{"crawler GPTBot"}},
 	})

@@ -98,21 +98,25 @@ func hasToken(s, text string) bool {
 	return true
 }
 
-// versionTail returns the length of the version that s begins with, as it follows a name in the same word: `-2`, `_2`, `-v2`, with no
+// versionTail returns the length of the version that s begins with, as it follows a name in the same word: `-2`, `_2-1`, `-v2`, with no
 // other word's octet behind it; 0 where there is none.
 func versionTail(s string) int {
-	if s == "" || s[0] != '-' && s[0] != '_' {
-		return 0
+	n := 0
+	for n < len(s) && (s[n] == '-' || s[n] == '_') {
+		i := n + 1
+		if n == 0 && i < len(s) && s[i]|0x20 == 'v' {
+			i++
+		}
+		first := i
+		for i < len(s) && digit(s[i]) {
+			i++
+		}
+		if i == first {
+			return 0
+		}
+		n = i
 	}
-	n := 1
-	if n < len(s) && s[n]|0x20 == 'v' {
-		n++
-	}
-	first := n
-	for n < len(s) && digit(s[n]) {
-		n++
-	}
-	if n == first || n < len(s) && wordByte[s[n]] != 0 {
+	if n < len(s) && wordByte[s[n]] != 0 {
 		return 0
 	}
 	return n
@@ -120,15 +124,10 @@ func versionTail(s string) int {
 
 // cutVersion returns the length of a word without the version that ends it (see versionTail), 0 where none does.
 func cutVersion(word string) int {
-	n := len(word)
-	for n > 0 && digit(word[n-1]) {
-		n--
-	}
-	if n > 0 && word[n-1]|0x20 == 'v' {
-		n--
-	}
-	if n--; n > 0 && versionTail(word[n:]) > 0 {
-		return n
+	for n := 1; n < len(word); n++ {
+		if (word[n] == '-' || word[n] == '_') && versionTail(word[n:]) > 0 {
+			return n
+		}
 	}
 	return 0
 }
