@@ -46,7 +46,7 @@ func (e *evidence) decide(ua string, id *Identity) {
 	case mozilla && e.lastDomain.ok() && e.has(roleEngine|roleBrowser|roleAnyBrowser) && (e.beforeEngine || e.desktop() && e.outside(ua, e.domain, e.lastDomain)):
 		e.declare(ua, e.lastDomain, HostName, id)
 	case mozilla && e.has(roleIE) && e.behind.ok() && e.desktop() && e.behindComment(ua):
-		e.declare(ua, e.behind, NameBehind, id)
+		id.add(client(ua, e.behind, Program, NameBehind))
 	case mozilla && e.has(roleChrome) && e.has(roleSafari) && e.behind.ok() && e.desktop() && e.endsIn(ua, e.behind):
 		id.add(client(ua, e.behind, Program, NameBehind))
 	case e.has(roleCompatible) && !e.has(roleMozilla|roleClient) && e.name.ok() && e.name.start == 0:
@@ -60,6 +60,8 @@ func (e *evidence) decide(ua string, id *Identity) {
 	case !mozilla && e.hint.ok() && e.roles&rolePerson == roleAnyBrowser:
 		e.declare(ua, e.hint, RobotsWork, id)
 	case person:
+	case mozilla && id.n == 0 && e.has(roleUnix) && e.any.ok() && strings.HasPrefix(ua, "Mozilla/5"):
+		id.add(client(ua, e.any, Program, BareMozilla))
 	case mozilla && id.n == 0 && (e.any.ok() || e.domain.ok()) && strings.HasPrefix(ua, "Mozilla/5"):
 		e.declare(ua, cmp.Or(e.any, e.domain), BareMozilla, id)
 	case e.hint.ok():
@@ -144,6 +146,8 @@ func (e *evidence) declaresWork(person, mozilla bool) bool {
 		return true
 	case e.has(roleMobile):
 		return e.wholeMobileBrowser(e.work.start)
+	case e.has(roleIE) && e.has(roleInstalled) && e.workInside:
+		return false // what a program on a person's machine added
 	case mozilla || e.has(roleMain):
 		return true
 	}
@@ -172,7 +176,7 @@ func (e *evidence) onlySystem() bool {
 
 // behindComment tells whether an unknown name follows the comment of a browser whose User-Agent ends with it, as Internet Explorer's does.
 func (e *evidence) behindComment(ua string) bool {
-	return strings.HasSuffix(strings.TrimRight(ua[:e.behind.start], " "), ")")
+	return strings.HasSuffix(strings.TrimRight(ua[:e.behind.start], " "), ")") && programName(ua[e.behind.start:e.behind.end])
 }
 
 // endsIn tells whether a name without a version follows Safari's product and is the last of the User-Agent: what browsers of other makers

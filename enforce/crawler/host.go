@@ -1,5 +1,7 @@
 package crawler
 
+import "strings"
+
 // urlEnd returns the end of the URL whose scheme ends at position i, and i where none goes on.
 func urlEnd(ua string, i int) int {
 	if i+2 >= len(ua) || ua[i] != ':' || ua[i+1] != '/' {
@@ -69,7 +71,7 @@ func (e *evidence) host(ua string, start, end int) int {
 	if !host {
 		return end
 	}
-	if e.device > 0 || e.like {
+	if e.device > 0 || e.like || strings.HasSuffix(ua[:start], "via ") { // a proxy that people use: (via translate.example.com)
 		return stop
 	}
 	r := parts(ua[start:end])

@@ -205,6 +205,12 @@ func TestBrowsersThatLookLikeRobots(t *testing.T) {
 		"Mozilla/5.0 (X11; U; Linux i686; en-US) Gecko/20081217 K-Meleon/1.5.4 (http://kmeleon.example)",
 		"Lunascape/5.1 (http://www.lunascape.example)",
 		"AcmeBrowser/2.0 (https://acmebrowser.example)",
+		// what programs on a person's machine add to Internet Explorer's comment, and proxies that people use behind a browser's products
+		"Mozilla/4.0 (compatible; MSIE 7.0; Windows NT 6.0; SLCC1; .NET CLR 2.0.50727; Acme Antivirus)",
+		"Mozilla/5.0 (Windows NT 6.1; WOW64)"+engine+",gzip(gfe) (via translate.example.com)",
+		"Mozilla/1.22 (compatible; MSIE 5.01; PalmOS 3.0) Acmeweb 2",
+		"Mozilla/4.0 (compatible; MSIE 6.0; Windows NT 5.1; SV1) NS8/0.9.6",
+		"Mozilla/3.0 (compatible; AvantGo 3.2)",
 		// consoles, telephones and televisions
 		"Mozilla/5.0 (Unknown; Linux x86_64) AppleWebKit/538.1 (KHTML, like Gecko) Safari/538.1 LG Browser/8.00.00(LGE; 43UF6407-ZA)",
 		"Mozilla/5.0 (Unknown; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/38.0.2125.122 Safari/537.36 SmartTV",
@@ -224,7 +230,7 @@ func TestBrowsersThatLookLikeRobots(t *testing.T) {
 
 func TestNamesWhereBrowsersHaveNone(t *testing.T) {
 	holdRules(t, []ruleCase{
-		{"Mozilla/5.0 (compatible; MSIE 9.0; Windows NT 6.1; Trident/5.0) Acme/276", []string{"self-declared Acme"}},
+		{"Mozilla/5.0 (compatible; MSIE 9.0; Windows NT 6.1; Trident/5.0) Acme/276", []string{"program Acme"}},
 		{"Acmeware/1.0 (compatible; MSIE 6.0; Windows NT 5.1)", []string{"self-declared Acmeware"}},
 		{"Acmeware Mozilla/5.0 (X11; Linux x86_64)" + engine, []string{"self-declared Acmeware"}},
 		{"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)" + engine + " Acmeware", []string{"program Acmeware"}},

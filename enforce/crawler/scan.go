@@ -59,6 +59,7 @@ type evidence struct {
 	strong       span   // a word that says "crawler"
 	control      Reason // ControlToken if that is what strong is
 	work         span   // a word that names a robot's work
+	workInside   bool   // it stands in a comment
 	hint         span   // a word that may name a robot's work
 	library      span   // a word that names an HTTP client
 	compat       span   // what follows `compatible;`, unless browsers send it
@@ -350,7 +351,7 @@ func (e *evidence) evident(r role, start, end int) {
 		e.strong = span{start, end}
 	}
 	if r&roleWork != 0 && !e.work.ok() {
-		e.work = span{start, end}
+		e.work, e.workInside = span{start, end}, e.depth > 0
 	}
 	if r&roleHint != 0 && !e.hint.ok() {
 		e.hint = span{start, end}

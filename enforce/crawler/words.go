@@ -58,7 +58,7 @@ var words = []struct {
 		netsurf surf luakit dooble qutebrowser otter otterbrowser falkon qupzilla rekonq konqueror reqwirelessweb iemobile msiemobile
 		chromeframe aol aolbuild america aolapp compuserve webtv hotjava icab omniweb shiira sunrise stainless cruz demeter oregano fireweb
 		msoffice ms-office trident crosswalk electron qtwebengine qtwebkit webview ddg duckduckgo brave ghostery aloha alohabrowser avast avg ccleaner
-		coc_coc_browser coccoc kiwi bromite cromite via phx atom atoms citrio epic torch sputnik sputnikbrowser amigo nichrome rambler
+		webpositive avantgo elaine eudoraweb kazehakase coc_coc_browser coccoc kiwi bromite cromite via phx atom atoms citrio epic torch sputnik sputnikbrowser amigo nichrome rambler
 		yandexsearch yandexsearchbrowser ecosia mobilesafari kinza blisk colibri mypal iridium slimjet ucturbo lunar
 		heytapbrowser vivobrowser huaweibrowser hibrowser oppobrowser jiosphere phoenixbrowser xiaomi instabridge owb origyn odyssey abrowse antfresco
 		antgalio dplus bing bingsapphire sapphire gsa fban fbav fb_iab fbios instagram line snapchat pinterest twitter linkedin linkedinapp
@@ -76,7 +76,8 @@ var words = []struct {
 	{roleMobile | rolePlatform, `iphone ipad ipod iphone_os symbian symbianos symbos series40 series60 blackberry bb10 windowsphone`},
 	{roleMobile | roleNoise, `mobile tablet phone`},
 	{roleMobile | rolePlatform, `smarttv smart-tv hbbtv googletv appletv netcast webos webostv web0s tizen viera bravia aquosbrowser vidaa netrange roku
-		nintendo nitro playstation psp psvita xbox wii wiiu ce iemobile msiemobile`},
+		nintendo nitro playstation psp psvita xbox wii wiiu ce iemobile msiemobile palmos palmsource danger hiptop bada maemo meego
+		sailfish kaios brew j2me midp cldc pda`},
 	{roleMobile, `android adr omdroid midp electron qtwebengine cordova`},
 	{roleKHTML | roleEngine, `khtml`},
 	{roleIE | roleBrowser, `msie`},
