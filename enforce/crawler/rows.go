@@ -69,23 +69,37 @@ var facts = []string{"operator", "purpose", "class", "run_by", "user_agents", "r
 // An error begins with the number of the line. Whether the rows go together is checked by [Registry.With].
 func ReadRows(data []byte) ([]Crawler, error) {
 	var rows []Crawler
-	line := 0
+	err := eachRow(data, func(line int, text []byte) error {
+		row, err := readRow(text)
+		if err != nil {
+			return fmt.Errorf("line %d: %w", line, err)
+		}
+		rows = append(rows, row)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return rows, nil
+}
+
+// eachRow calls do with each row of a registry file and the number of its line, until an error.
+func eachRow(data []byte, do func(line int, text []byte) error) error {
+	line, rows := 0, 0
 	for raw := range bytes.Lines(bytes.TrimPrefix(data, []byte("\ufeff"))) {
 		line++
 		text := bytes.TrimSpace(raw)
 		if len(text) == 0 || text[0] == '#' {
 			continue
 		}
-		if len(rows) == MaxRows {
-			return nil, fmt.Errorf("line %d: more than %d crawlers", line, MaxRows)
+		if rows++; rows > MaxRows {
+			return fmt.Errorf("line %d: more than %d crawlers", line, MaxRows)
 		}
-		row, err := readRow(text)
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", line, err)
+		if err := do(line, text); err != nil {
+			return err
 		}
-		rows = append(rows, row)
 	}
-	return rows, nil
+	return nil
 }
 
 func readRow(text []byte) (Crawler, error) {
@@ -130,7 +144,7 @@ func readRow(text []byte) (Crawler, error) {
 		c.Robots = tokens[:1]
 	}
 	if err := c.check(); err != nil {
-		return Crawler{}, fmt.Errorf("crawler %q: %w", c.Name, err)
+		return c, fmt.Errorf("crawler %q: %w", c.Name, err)
 	}
 	return c, nil
 }
