@@ -37,6 +37,8 @@ type Policy struct {
 type plan struct {
 	group *robots.Group   // nil: nothing does
 	terms *throttle.Terms // nil: nothing limits its pace
+	// byStar is set where the group binds as that for all crawlers.
+	byStar bool
 	// byToken is set where the file names a User-Agent token of the crawler
 	// that is none of its robots.txt tokens: then the token that was sent
 	// decides first, for whatever an operator names counts.
@@ -92,10 +94,10 @@ func (p *Policy) planFor(class crawler.Class, row *crawler.Crawler, tokens ...st
 	if star == nil || !p.rules.BoundByStar(class, row) {
 		return plan{}
 	}
-	if !p.rules.throttledByStar(row) {
-		return plan{group: star}
+	if class == crawler.Program && p.rules.Programs == ProgramsSeen || !p.rules.throttledByStar(row) {
+		return plan{group: star, byStar: true}
 	}
-	return plan{group: star, terms: p.terms[star]}
+	return plan{group: star, terms: p.terms[star], byStar: true}
 }
 
 // plan returns what binds an agent. It allocates nothing.

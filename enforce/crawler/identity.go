@@ -59,11 +59,6 @@ func (id *Identity) Class() Class {
 	return class
 }
 
-// AddManyFields adds the robot that a request with more User-Agent fields than any browser sends comes from. Only the caller sees them.
-func (id *Identity) AddManyFields() {
-	id.add(Agent{Class: SelfDeclared, Reason: ManyFields})
-}
-
 // keep leaves out the agents that fail the test.
 func (id *Identity) keep(test func(i int) bool) {
 	n := 0

@@ -61,9 +61,23 @@ many are of each class and purpose, instead of each User-Agent.`,
 func addRuleFlags(cmd *cobra.Command, m Module, rules *enforce.Rules) {
 	f := cmd.Flags()
 	f.BoolVar(&rules.HTTPClients, "http-clients", false, "hold HTTP libraries to the group for all, as http_clients on does")
+	f.Var((*programsFlag)(&rules.Programs), "programs", "hold programs that give only their name to the group for all, as programs does: off, seen (those that read the robots.txt) or on")
 	f.BoolVar(&rules.IgnoreUserTriggered, "no-user-triggered", false, "free user-triggered fetchers from the group for all, as user_triggered off does")
 	f.BoolVar(&rules.Strict, "strict", false, "hold every crawler to everything, as strict on does")
 	f.Var(&registryFlag{read: m.ReadRegistry, registry: &rules.Registry}, "registry", "file of crawlers that are known as well, as registry does")
+}
+
+// programsFlag is the value of the flag --programs.
+type programsFlag enforce.Programs
+
+func (f *programsFlag) String() string { return enforce.Programs(*f).String() }
+func (f *programsFlag) Type() string   { return "off|seen|on" }
+
+// Set parses the value.
+func (f *programsFlag) Set(s string) error {
+	p, err := enforce.ParsePrograms(s)
+	*f = programsFlag(p)
+	return err
 }
 
 // registryFlag is the value of a flag that names a registry file.
@@ -101,7 +115,7 @@ func (o *identifyOptions) identify(cmd *cobra.Command, args []string) error {
 	enc.SetEscapeHTML(false)
 	var bound, boundAll int
 	all := o.rules
-	all.HTTPClients = true
+	all.HTTPClients, all.Programs = true, enforce.ProgramsOn
 	sum, err := matcher.MeasureList(list, func(ua string, id *crawler.Identity) {
 		switch {
 		case o.measure:
@@ -213,4 +227,8 @@ func wouldHold(rules *enforce.Rules, a *crawler.Agent) string {
 	}
 }
 
-var _ pflag.Value = (*registryFlag)(nil)
+// Interface guards
+var (
+	_ pflag.Value = (*registryFlag)(nil)
+	_ pflag.Value = (*programsFlag)(nil)
+)

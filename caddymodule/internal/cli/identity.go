@@ -120,7 +120,7 @@ func browserWords(d *crawler.Description) string {
 // measured is what --measure prints of a list.
 type measured struct {
 	Total    int              `json:"total"`
-	Crawlers share            `json:"crawlers"` // all that are no person's
+	Crawlers share            `json:"crawlers"`  // all that are no person's
 	Bound    share            `json:"bound"`     // what the group for all binds
 	BoundAll share            `json:"bound_all"` // what it binds with http_clients on and programs on
 	Classes  map[string]share `json:"classes"`
