@@ -116,6 +116,14 @@ func (p *Policy) judge(a *crawler.Agent, ask Ask, v *robots.Views, d *Decision) 
 		return
 	}
 	verdict := plan.group.MatchViews(v)
+	if !verdict.Allowed && plan.reads {
+		if google := plan.google.MatchViews(v); google.Allowed {
+			if d.pass(a, Allowed) {
+				d.Group, d.Terms, d.Rule, d.Line, d.Reading = plan.group, plan.terms, google.Rule, google.Line(), robots.Google
+			}
+			return
+		}
+	}
 	if !verdict.Allowed {
 		*d = Decision{Action: Deny, Reason: Disallowed, Agent: *a, Group: plan.group, Rule: verdict.Rule, Line: verdict.Line()}
 		return
