@@ -134,7 +134,7 @@ func differences(a, b *Crawler) []string {
 		{"robots", slices.EqualFunc(a.Robots, b.Robots, strings.EqualFold)},
 		{"star", a.Star == b.Star},
 		{"crawl_delay", a.CrawlDelay == b.CrawlDelay},
-		{"reads", a.Reads == b.Reads},
+		{"reads", a.ReadsGoogle == b.ReadsGoogle},
 		{"control_only", a.ControlOnly == b.ControlOnly},
 		{"verify", sameVerify(a.Verify, b.Verify)},
 	} {
