@@ -96,7 +96,7 @@ func init() {
 //			star        yes | no
 //			crawl_delay yes | no
 //		}
-//		registry       <file>
+//		registry       <file> | <url>
 //		paths          ignore_case | strip_params | decode_twice ...
 //		crawl_delay {
 //			max   <duration>

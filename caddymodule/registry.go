@@ -201,14 +201,19 @@ func checkUserAgentToken(token string) error {
 
 // parseRegistry parses
 //
-//	registry <file>
+//	registry <file> | <url>
 func parseRegistry(h *Handler, d *caddyfile.Dispenser) error {
 	var err error
 	if h.Registry, err = one(d); err != nil {
 		return err
 	}
 	if h.Registry == "" {
-		return d.Err("registry: the file has no name")
+		return d.Err("registry: want a file or an https URL")
+	}
+	if isRegistryURL(h.Registry) && !strings.Contains(h.Registry, "{") { // not a placeholder
+		if err := checkRegistryURL(h.Registry); err != nil {
+			return d.WrapErr(err)
+		}
 	}
 	return nil
 }

@@ -108,8 +108,10 @@ type Settings struct {
 	Crawlers []Crawler `json:"crawlers,omitempty"`
 
 	// A file with more of them, a JSON object a line, read again when it
-	// changes; a broken one leaves the crawlers known before. Placeholders
-	// that are known when the configuration is loaded are replaced.
+	// changes; a broken one leaves the crawlers known before. Or an https URL
+	// of such a file, read every 6 hours beside requests, whose last good copy
+	// Caddy's storage keeps: its rows only add crawlers. Placeholders that are
+	// known when the configuration is loaded are replaced.
 	Registry string `json:"registry,omitempty"`
 
 	// What else a back end takes for the same path.

@@ -64,7 +64,7 @@ func addRuleFlags(cmd *cobra.Command, m Module, rules *enforce.Rules) {
 	f.Var((*programsFlag)(&rules.Programs), "programs", "hold programs that give only their name to the group for all, as programs does: off, seen (those that read the robots.txt) or on")
 	f.BoolVar(&rules.IgnoreUserTriggered, "no-user-triggered", false, "free user-triggered fetchers from the group for all, as user_triggered off does")
 	f.BoolVar(&rules.Strict, "strict", false, "hold every crawler to everything, as strict on does")
-	f.Var(&registryFlag{read: m.ReadRegistry, registry: &rules.Registry}, "registry", "file of crawlers that are known as well, as registry does")
+	f.Var(&registryFlag{read: m.ReadRegistry, registry: &rules.Registry}, "registry", "file or URL of crawlers that are known as well, as registry does")
 }
 
 // programsFlag is the value of the flag --programs.
@@ -80,7 +80,7 @@ func (f *programsFlag) Set(s string) error {
 	return err
 }
 
-// registryFlag is the value of a flag that names a registry file.
+// registryFlag is the value of a flag that names a registry.
 type registryFlag struct {
 	path     string
 	read     func(path string) (*crawler.Registry, error)
@@ -88,9 +88,9 @@ type registryFlag struct {
 }
 
 func (f *registryFlag) String() string { return f.path }
-func (f *registryFlag) Type() string   { return "file" }
+func (f *registryFlag) Type() string   { return "file|url" }
 
-// Set reads the file.
+// Set reads the registry.
 func (f *registryFlag) Set(path string) (err error) {
 	f.path = path
 	*f.registry, err = f.read(path)
