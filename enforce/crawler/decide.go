@@ -3,7 +3,6 @@ package crawler
 import (
 	"cmp"
 	"strings"
-	"unicode"
 )
 
 // What speaks for a person. A platform does against a shape; an HTTP library may send one too.
@@ -28,6 +27,18 @@ func (e *evidence) decide(ua string, id *Identity) {
 	person := e.person()
 	mozilla := e.has(roleMozilla)
 	switch {
+	case e.declares(ua, person, mozilla, id):
+	case e.amongBrowsers(ua, mozilla, id):
+	case person:
+	case e.apart(ua, mozilla, id) || id.n > 0:
+	default:
+		e.plain(ua, mozilla, id)
+	}
+}
+
+// declares adds the robot that a client says it is.
+func (e *evidence) declares(ua string, person, mozilla bool, id *Identity) bool {
+	switch {
 	case e.strong.ok():
 		e.declare(ua, e.strong, cmp.Or(e.control, CrawlerWord), id)
 	case e.compat.ok() && e.robotAfterCompatible(ua):
@@ -36,20 +47,27 @@ func (e *evidence) decide(ua string, id *Identity) {
 		e.declare(ua, e.afterKHTML, CommentName, id)
 	case e.contact.ok() && (e.plus || id.n == 0) && e.declaresContact(ua, person, mozilla):
 		e.declare(ua, e.contact, Contact, id)
-	case e.has(roleHook) && !mozilla && !person:
+	case e.has(roleHook) && e.work.ok() && id.n == 0 && !mozilla && !person:
 		e.declare(ua, e.work, RobotsWork, id)
-		id.agents[id.n-1].Class = Webhook
+		id.agents[0].Class = Webhook
 	case e.work.ok() && e.declaresWork(person, mozilla):
 		e.declare(ua, e.work, RobotsWork, id)
+	default:
+		return false
+	}
+	return true
+}
+
+// amongBrowsers adds the robot whose User-Agent has what browsers send, and a name where they have none.
+func (e *evidence) amongBrowsers(ua string, mozilla bool, id *Identity) bool {
+	switch {
 	case e.name.ok() && e.name.start == 0 && e.beforeBrowser(ua, mozilla):
 		e.declare(ua, e.name, NameBefore, id)
 	case mozilla && e.lastDomain.ok() && e.has(roleEngine|roleBrowser|roleAnyBrowser) && (e.beforeEngine || e.desktop() && e.outside(ua, e.domain, e.lastDomain)):
 		e.declare(ua, e.lastDomain, HostName, id)
-	case mozilla && e.has(roleIE) && e.behind.ok() && e.desktop() && e.behindComment(ua):
+	case mozilla && e.behind.ok() && e.desktop() && (e.has(roleIE) && e.behindComment(ua) || e.has(roleChrome) && e.has(roleSafari) && e.endsIn(ua, e.behind)):
 		id.add(client(ua, e.behind, Program, NameBehind))
-	case mozilla && e.has(roleChrome) && e.has(roleSafari) && e.behind.ok() && e.desktop() && e.endsIn(ua, e.behind):
-		id.add(client(ua, e.behind, Program, NameBehind))
-	case e.has(roleCompatible) && !e.has(roleMozilla|roleClient) && e.name.ok() && e.name.start == 0:
+	case e.has(roleCompatible) && !mozilla && !e.has(roleClient) && e.name.ok() && e.name.start == 0:
 		e.declare(ua, e.name, CompatibleName, id)
 	case mozilla && id.n == 0 && e.after.ok() && e.onlySystem():
 		id.add(client(ua, e.after, Program, NameBehind))
@@ -58,8 +76,16 @@ func (e *evidence) decide(ua string, id *Identity) {
 	case !mozilla && id.n == 0 && e.contact.ok() && e.name.ok() && e.name.start == 0 && e.onlySystem():
 		id.add(client(ua, e.name, Program, ProgramName))
 	case !mozilla && e.hint.ok() && e.roles&rolePerson == roleAnyBrowser:
-		e.declare(ua, e.hint, RobotsWork, id)
-	case person:
+		e.declare(ua, e.hint, RobotsWork, id) // SEO Browser
+	default:
+		return false
+	}
+	return true
+}
+
+// apart adds the robot whose User-Agent has something of robots, where nothing speaks for a person.
+func (e *evidence) apart(ua string, mozilla bool, id *Identity) bool {
+	switch {
 	case mozilla && id.n == 0 && e.has(roleUnix) && e.any.ok() && strings.HasPrefix(ua, "Mozilla/5"):
 		id.add(client(ua, e.any, Program, BareMozilla))
 	case mozilla && id.n == 0 && (e.any.ok() || e.domain.ok()) && strings.HasPrefix(ua, "Mozilla/5"):
@@ -72,7 +98,15 @@ func (e *evidence) decide(ua string, id *Identity) {
 		e.declare(ua, e.signed, Contact, id)
 	case e.domain.ok() && !mozilla && !e.has(roleMedia):
 		e.declare(ua, e.domain, HostName, id)
-	case id.n > 0:
+	default:
+		return false
+	}
+	return true
+}
+
+// plain adds the program that gives its name and nothing else, or not even that.
+func (e *evidence) plain(ua string, mozilla bool, id *Identity) {
+	switch {
 	case e.library.ok():
 		id.add(client(ua, e.library, Library, LibraryWord))
 	case !mozilla && e.name.ok() && e.words <= maxProgramWords && e.comments <= 1 && !e.has(roleMedia):
@@ -80,7 +114,7 @@ func (e *evidence) decide(ua string, id *Identity) {
 	case mozilla && e.words == 1:
 		id.add(client(ua, e.first, Program, BareMozilla))
 	case !mozilla && e.any.ok() && e.any.start == 0 && e.words <= 3 && 'a' <= ua[0] && ua[0] <= 'z' && e.any.end > 2:
-		id.add(client(ua, e.any, Program, ProgramName))
+		id.add(client(ua, e.any, Program, ProgramName)) // ds9
 	case e.words == 1 && !e.any.ok() && e.roles&^roleNoise == 0 && !strings.ContainsAny(ua, "0123456789"):
 		id.add(client(ua, e.first, Program, ProgramName))
 	case e.words == 1 && e.any.ok() && e.any.end-e.any.start > 2 && !e.has(roleMedia) && letters(ua[e.any.start:e.any.end]):
@@ -108,165 +142,6 @@ func (e *evidence) weighTokens(ua string, id *Identity) (enough bool) {
 		id.keep(func(i int) bool { return id.agents[i].Start == 0 })
 	}
 	return enough
-}
-
-// declaresContact tells whether a contact is a crawler's. Apps give the address of their home page, and programs that add to Internet
-// Explorer's User-Agent theirs.
-func (e *evidence) declaresContact(ua string, person, mozilla bool) bool {
-	switch {
-	case e.plus && !e.has(roleApp) || e.contact.start == 0:
-		return true
-	case mozilla && e.has(roleIE) && !e.has(roleMobile):
-		return !e.inside || isMail(ua, e.contact) || !e.has(roleInstalled) && ownField(ua, e.contact)
-	case mozilla:
-		return !e.has(roleMobile) || e.wholeMobileBrowser(e.contact.start) || e.has(roleAndroid) && e.inside && e.contact.start < e.engine
-	case !person:
-		return !e.has(roleMedia)
-	}
-	return e.name.ok() && e.name.start == 0 && !e.has(rolePlatform|roleApp|roleBrand|roleAndroid)
-}
-
-// isMail tells whether a contact is an e-mail address, spelt out or not.
-func isMail(ua string, contact span) bool {
-	text := ua[contact.start:contact.end]
-	return !strings.Contains(text, "://") && strings.ContainsAny(text, "@ ")
-}
-
-// ownField tells whether a span begins a field of a comment.
-func ownField(ua string, s span) bool {
-	before := strings.TrimRight(ua[:s.start], " ")
-	return before != "" && (before[len(before)-1] == ';' || before[len(before)-1] == '(')
-}
-
-// declaresWork tells whether a word for a robot's work is a robot's. On mobile devices, consoles and televisions it can be the name of
-// the app around the browser.
-func (e *evidence) declaresWork(person, mozilla bool) bool {
-	switch {
-	case !person:
-		return true
-	case e.has(roleMobile):
-		return e.wholeMobileBrowser(e.work.start)
-	case e.has(roleIE) && e.has(roleInstalled) && e.workInside:
-		return false // what a program on a person's machine added
-	case mozilla || e.has(roleMain):
-		return true
-	}
-	return !e.has(rolePerson&^roleApp | roleMedia)
-}
-
-// wholeMobileBrowser tells whether position i is behind all that Chrome on Android or Safari on iOS sends. Apps around a browser don't send
-// that: on Android they have `wv` or a version of Safari's, on iOS neither that version nor Safari's name.
-func (e *evidence) wholeMobileBrowser(i int) bool {
-	if i < e.browser || !e.has(roleSafari) || e.has(roleWebView|roleApp) {
-		return false
-	}
-	if e.has(roleAndroid) {
-		return e.has(roleChrome) && !e.has(roleVersion)
-	}
-	return e.has(roleVersion) && e.has(roleForm)
-}
-
-// desktop tells whether nothing speaks for a telephone, a television, a device's maker or an app.
-func (e *evidence) desktop() bool { return !e.has(roleMobile | roleBrand | roleApp | roleMedia) }
-
-// onlySystem tells whether nothing but a desktop system speaks for a person: no browser, no engine, no device and no app's runtime.
-func (e *evidence) onlySystem() bool {
-	return e.desktop() && !e.has(roleEngine|roleBrowser|roleAnyBrowser) && e.has(rolePlatform|roleUnix)
-}
-
-// behindComment tells whether an unknown name follows the comment of a browser whose User-Agent ends with it, as Internet Explorer's does.
-func (e *evidence) behindComment(ua string) bool {
-	return strings.HasSuffix(strings.TrimRight(ua[:e.behind.start], " "), ")") && programName(ua[e.behind.start:e.behind.end])
-}
-
-// endsIn tells whether a name without a version follows Safari's product and is the last of the User-Agent: what browsers of other makers
-// add to Chrome's has one.
-func (e *evidence) endsIn(ua string, name span) bool {
-	return foldHas(ua[e.browser:], "safari") && strings.IndexFunc(ua[e.browser+len("safari"):name.start], unicode.IsLetter) < 0 &&
-		!strings.ContainsAny(ua[name.end:], "/.0123456789([") && programName(ua[name.start:name.end])
-}
-
-// beforeBrowser tells whether the User-Agent goes on as a desktop browser's, which begins with "Mozilla" or is Internet Explorer's comment,
-// or as any browser's behind a comma.
-func (e *evidence) beforeBrowser(ua string, mozilla bool) bool {
-	if strings.HasPrefix(ua[e.name.end:], ", Mozilla/") {
-		return true
-	}
-	if !e.desktop() {
-		return false
-	}
-	if mozilla {
-		return e.has(rolePlatform|roleUnix) && !e.has(roleIE)
-	}
-	return e.has(roleIE) && e.has(roleCompatible)
-}
-
-// robotAfterCompatible tells whether the name behind `compatible;` is a robot's. An unknown browser's says Browser, or it has no version and a
-// layout engine follows; Internet Explorer's comment and those of devices hold names of all kinds.
-func (e *evidence) robotAfterCompatible(ua string) bool {
-	if e.engine > 0 && e.compat.start > e.browser && e.browser > e.engine {
-		return true // behind all that makes a browser's User-Agent
-	}
-	if e.has(roleIE | roleBrand | roleApp) {
-		return false
-	}
-	if e.contact.ok() || e.domain.ok() || e.work.ok() || e.hint.ok() {
-		return true
-	}
-	field := ua[e.compat.end:]
-	if i := strings.IndexAny(field, ";)"); i >= 0 {
-		field = field[:i]
-	}
-	for word := range strings.FieldsSeq(field) {
-		if foldHas(word, "browser") {
-			return false
-		}
-	}
-	return e.engine < e.compat.end || strings.HasPrefix(field, "/")
-}
-
-// outside tells whether a host name stands before or behind all else.
-func (e *evidence) outside(ua string, first, last span) bool {
-	end := " "
-	if e.has(roleSafari) && last.start > e.browser {
-		end = " )"
-	}
-	return first.start == 0 || last.end == len(strings.TrimRight(ua, end))
-}
-
-func (e *evidence) has(r role) bool { return e.roles&r != 0 }
-
-// person tells whether there are words of a browser, an app or a device.
-func (e *evidence) person() bool { return e.roles&rolePerson != 0 || e.appID }
-
-// programName tells a program's name from a device's (LGU8120) and from a word that says too little: it has four letters before the first
-// digit and two behind it at least, or four in lower case.
-func programName(name string) bool {
-	var letters, before, lower int
-	before = -1
-	for i := range len(name) {
-		switch c := name[i]; {
-		case letter(c):
-			letters++
-			if !upper(c) {
-				lower++
-			}
-		case digit(c) && before < 0:
-			before = letters
-		}
-	}
-	if before < 0 {
-		return letters >= 4
-	}
-	return before >= 6 || lower >= 4 && lower == letters-upperFirst(name)
-}
-
-// upperFirst is 1 where a name begins with an upper-case letter.
-func upperFirst(name string) int {
-	if upper(name[0]) {
-		return 1
-	}
-	return 0
 }
 
 func client(ua string, why span, class Class, reason Reason) Agent {
