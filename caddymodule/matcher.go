@@ -32,8 +32,8 @@ type MatchRobots struct {
 	// or a purpose that the configuration of a robots handler gives.
 	Purpose []string `json:"purpose,omitempty"`
 
-	// What they are: crawler, named, self-declared, user-triggered, offline
-	// or library.
+	// What they are: crawler, named, self-declared, user-triggered, offline,
+	// webhook, program or library.
 	Class []string `json:"class,omitempty"`
 
 	// Who operates them, as the registry has it.

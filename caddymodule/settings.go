@@ -93,8 +93,15 @@ type Settings struct {
 	// webhooks look like this. A group that names a library binds it always.
 	HTTPClients *bool `json:"http_clients,omitempty"`
 
+	// Hold programs that give no more than their name (`SiteSweeper/2.0`) to
+	// `User-agent: *`: `off`; `seen`, those that read /robots.txt from the same
+	// address in the last 24 hours, to its path rules, for GET and HEAD without
+	// Authorization; or `on`. A group that names a program binds it always.
+	// Default: `off`.
+	Programs string `json:"programs,omitempty"`
+
 	// Hold fetchers that act on a person's request (ChatGPT-User, link
-	// previews, …) to `User-agent: *`. Default: true.
+	// previews, …) to `User-agent: *`, for GET and HEAD. Default: true.
 	UserTriggered *bool `json:"user_triggered,omitempty"`
 
 	// Hold every crawler to everything, whatever its operator documents:
@@ -110,8 +117,10 @@ type Settings struct {
 	Crawlers []Crawler `json:"crawlers,omitempty"`
 
 	// A file with more of them, a JSON object a line, read again when it
-	// changes; a broken one leaves the crawlers known before. Placeholders
-	// that are known when the configuration is loaded are replaced.
+	// changes; a broken one leaves the crawlers known before. Or an https URL
+	// of such a file, read every 6 hours beside requests, whose last good copy
+	// Caddy's storage keeps: its rows only add crawlers. Placeholders that are
+	// known when the configuration is loaded are replaced.
 	Registry string `json:"registry,omitempty"`
 
 	// What else a back end takes for the same path.
@@ -170,11 +179,19 @@ func (s *Settings) rules() (enforce.Rules, error) {
 			return enforce.Rules{}, err
 		}
 	}
+	programs := enforce.ProgramsOff
+	if s.Programs != "" {
+		var err error
+		if programs, err = enforce.ParsePrograms(s.Programs); err != nil {
+			return enforce.Rules{}, fmt.Errorf("programs %w", err)
+		}
+	}
 	r := enforce.Rules{
 		Dialect:             dialect,
 		Exempt:              s.Exempt,
 		ExemptPaths:         s.ExemptPaths,
 		HTTPClients:         isOn(s.HTTPClients),
+		Programs:            programs,
 		IgnoreUserTriggered: s.UserTriggered != nil && !*s.UserTriggered,
 		Strict:              isOn(s.Strict),
 		Signals:             isOn(s.Signals),
@@ -199,6 +216,9 @@ func (s *Settings) validate() error {
 		return err
 	}
 	if err := oneOf("on_error", s.OnError, "", onErrorKeep, onErrorDeny); err != nil {
+		return err
+	}
+	if err := oneOf("programs", s.Programs, "", enforce.ProgramsOff.String(), enforce.ProgramsSeen.String(), enforce.ProgramsOn.String()); err != nil {
 		return err
 	}
 	if s.Refresh != 0 && time.Duration(s.Refresh) < time.Second {
