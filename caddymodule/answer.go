@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/headers"
 )
@@ -54,8 +52,8 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, d *enforce.Deci
 	if custom := h.answers.of(d.Reason); custom != nil {
 		return custom.send(w, r, d)
 	}
-	if hasErrorRoute(r) {
-		return caddyhttp.Error(a.status, a.err)
+	if err := errorFor(r, a); err != nil {
+		return err
 	}
 	return a.send(w, r)
 }
@@ -72,20 +70,4 @@ func (a *answer) send(w http.ResponseWriter, r *http.Request) error {
 		_, _ = io.WriteString(w, a.body)
 	}
 	return nil
-}
-
-// hasErrorRoute reports whether the operator answers errors of this request's
-// site with routes of their own (handle_errors): whether one of the server's
-// error routes matches. Those of neighbour sites do not.
-func hasErrorRoute(r *http.Request) bool {
-	server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	if !ok || server == nil || server.Errors == nil {
-		return false
-	}
-	for _, route := range server.Errors.Routes {
-		if match, err := route.MatcherSets.AnyMatchWithError(r); match && err == nil {
-			return true
-		}
-	}
-	return false
 }

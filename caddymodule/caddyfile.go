@@ -56,6 +56,7 @@ func init() {
 		"exempt":         parseExempt,
 		"exempt_paths":   words(func(h *Handler) *[]string { return &h.ExemptPaths }, enforce.CheckPathPattern),
 		"http_clients":   onOffField(func(h *Handler) **bool { return &h.HTTPClients }),
+		"programs":       choice(func(h *Handler) *string { return &h.Programs }, enforce.ProgramsOff.String(), enforce.ProgramsSeen.String(), enforce.ProgramsOn.String()),
 		"user_triggered": onOffField(func(h *Handler) **bool { return &h.UserTriggered }),
 		"strict":         onOffField(func(h *Handler) **bool { return &h.Strict }),
 		"forwarded_host": onOffField(func(h *Handler) **bool { return &h.ForwardedHost }),
@@ -86,6 +87,7 @@ func init() {
 //		exempt         <crawlers...>
 //		exempt_paths   <patterns...>
 //		http_clients   [on|off]
+//		programs       off | seen | on
 //		user_triggered [on|off]
 //		strict         [on|off]
 //		forwarded_host [on|off]
@@ -94,11 +96,12 @@ func init() {
 //			robots      <tokens...>
 //			operator    <name>
 //			purpose     <purpose>
-//			class       crawler | user-triggered | offline | library
+//			class       crawler | user-triggered | offline | webhook | library
+//			run_by      operator | anyone
 //			star        yes | no
 //			crawl_delay yes | no
 //		}
-//		registry       <file>
+//		registry       <file> | <url>
 //		policy [no-training | no-ai] {
 //			deny    <purposes and crawlers...> [<paths...>]
 //			allow   <crawlers...>

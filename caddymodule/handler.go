@@ -39,7 +39,8 @@ func init() {
 // Placeholder | Description
 // ------------|------------
 // `{http.robots.crawler}` | The crawler's name in the registry, or the product token that it sent
-// `{http.robots.class}` | What it is: crawler, named, self-declared, user-triggered, offline, library; or person
+// `{http.robots.class}` | What it is: crawler, named, self-declared, user-triggered, offline, webhook, program, library; or person
+// `{http.robots.evidence}` | How strong the evidence for that is: token, declaration or form; empty for a person
 // `{http.robots.purpose}` | What it crawls for, such as search or ai-training
 // `{http.robots.group}` | The token of the group of the robots.txt that binds it
 // `{http.robots.action}` | pass, deny or throttle; in monitor mode would_deny or would_throttle
@@ -101,10 +102,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 
 // isSubrequest reports whether a request was made by the server itself: by the
 // own read of a robots.txt, or by a handler such as templates with httpInclude.
-// Such requests have no local address. (http.ServerContextKey would not do:
+// The latter have no local address. (http.ServerContextKey would not do:
 // requests of HTTP/3 lack it too.)
 func isSubrequest(r *http.Request) bool {
-	return r.Context().Value(http.LocalAddrContextKey) == nil
+	return r.Context().Value(http.LocalAddrContextKey) == nil || isOwnRead(r)
 }
 
 // exchange is what the engine is asked about one request and what it answers.
@@ -132,6 +133,7 @@ func (h *Handler) open(x *exchange, r *http.Request) {
 	x.r, x.handler = r, h
 	x.server, _ = ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	x.Method, x.Target, x.UserAgents, x.Time, x.Caller = r.Method, originalTarget(r), r.Header["User-Agent"], clock.Now(), x
+	x.Authorized = len(r.Header["Authorization"]) > 0
 	trusted := false
 	if vars, ok := ctx.Value(caddyhttp.VarsCtxKey).(map[string]any); ok {
 		x.Client, _ = vars[caddyhttp.ClientIPVarKey].(string)
@@ -191,22 +193,6 @@ func (x *exchange) Detach() context.Context {
 		return context.Background()
 	}
 	return context.WithValue(context.Background(), causeKey{}, x.handler.newCause(x.r, x.server, x.Origin))
-}
-
-// next passes a request on, with the headers that its path asks for.
-func (h *Handler) next(w http.ResponseWriter, r *http.Request, target string, d *enforce.Decision, next caddyhttp.Handler) error {
-	if h.usage != nil && !h.monitor {
-		w.Header()["Content-Usage"] = h.usage
-	}
-	match, spoken := h.tags.Match(target), h.spoken(target, d)
-	if match.Empty() && spoken.empty() && !h.tags.NeedsResponse() && !isOn(h.MetaRobots) {
-		return next.ServeHTTP(w, r)
-	}
-	t := h.newTagWriter(w, r, target, match, spoken, d)
-	if err := next.ServeHTTP(t, r); err != nil {
-		return err
-	}
-	return t.finish()
 }
 
 // originalTarget returns the request target as the client sent it, before any

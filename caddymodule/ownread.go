@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -43,6 +44,7 @@ type cause struct {
 	tls     bool
 	trusted bool // the client is a trusted proxy
 	proto   string
+	local   net.Addr // at which the request arrived; placeholders ask for it
 
 	reader *Handler     // whose read it is
 	passed *atomic.Bool // whether it came through that handler; nil if that does not matter
@@ -63,6 +65,7 @@ func (h *Handler) newCause(r *http.Request, server *caddyhttp.Server, origin enf
 	if port := ":" + strconv.Itoa(int(origin.Port)); origin.Port != 0 && strings.HasSuffix(r.Host, port) {
 		c.host += port
 	}
+	c.local, _ = r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if c.trusted, _ = caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool); c.trusted {
 		c.proto = r.Header.Get("X-Forwarded-Proto")
 	}
@@ -169,6 +172,9 @@ func (s *siteSource) serverAt(u *url.URL) *caddyhttp.Server {
 
 // ask sends one request through the routes of a server.
 func (s *siteSource) ask(ctx context.Context, c *cause, at *url.URL) (*capture, error) {
+	if c.local != nil { // without it, Caddy's placeholders of it panic
+		ctx = context.WithValue(ctx, http.LocalAddrContextKey, c.local)
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	routes, err := s.compiled(c.server)

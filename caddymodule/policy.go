@@ -183,13 +183,17 @@ func (p *policyParser) hidden(_ *Handler, d *caddyfile.Dispenser) error {
 
 // provisionPolicy makes the policy ready, and has it checked that requests for
 // /robots.txt come through the handler once all sites are known.
-func (h *Handler) provisionPolicy(ctx caddy.Context, registry *crawler.Registry) error {
+// Where more crawlers may become known, a name that none has is only logged.
+func (h *Handler) provisionPolicy(ctx caddy.Context, registry *crawler.Registry, more bool) error {
 	if h.Policy == nil {
 		return nil
 	}
 	lines, err := h.Policy.Compile(registry)
 	if err != nil {
-		return err
+		if lines == nil || !more {
+			return err
+		}
+		h.log.Warn("a name is not known, unless the registry's URL brings it", zap.Error(err))
 	}
 	if usage := lines.Usage(); usage != "" && !isOn(h.Signals) {
 		h.usage = []string{usage}

@@ -98,7 +98,7 @@ func (e *Engine) Decide(ctx context.Context, r *Request, d *Decision) {
 		return
 	}
 	policy := e.resolve(ctx, r)
-	policy.Check(r, d)
+	policy.check(r, e.readers, d)
 	if d.Action == Pass && d.Terms != nil {
 		e.pace(ctx, r, d)
 	}
@@ -123,6 +123,9 @@ func (e *Engine) robotsTxt(r *Request, d *Decision) {
 			a := id.At(i)
 			d.pass(a, ExemptPath)
 			e.readers.Mark(readerKey(r.Origin, a), r.Time)
+			if a.Class == crawler.Program && e.rules.Programs == ProgramsSeen && r.ask().reads() {
+				e.readers.Mark(programKey(r, a), r.Time)
+			}
 		}
 	}
 	if tooMany {

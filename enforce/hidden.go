@@ -1,7 +1,6 @@
 package enforce
 
 import (
-	"net/http"
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -44,14 +43,16 @@ func (h *hidden) match(v *robots.Views) *managed.Hidden {
 
 // hides reports whether hidden paths are denied to an agent: to every crawler,
 // and to those that the group for all binds only if the operator wants that.
-func (r *compiledRules) hides(a *crawler.Agent, method string) bool {
+func (r *compiledRules) hides(a *crawler.Agent, ask Ask) bool {
 	switch a.Class {
-	case crawler.Person:
+	case crawler.Person, crawler.Webhook:
 		return false
 	case crawler.Library:
 		return r.HTTPClients
+	case crawler.Program:
+		return r.Programs != ProgramsOff && r.starBinds(a, ask)
 	case crawler.UserTriggered:
-		return (r.Strict || !r.IgnoreUserTriggered) && (method == "" || method == http.MethodGet || method == http.MethodHead)
+		return (r.Strict || !r.IgnoreUserTriggered) && r.starBinds(a, ask)
 	}
 	return true
 }

@@ -1,6 +1,7 @@
 package enforce
 
 import (
+	"net/http"
 	"sync"
 	"time"
 
@@ -27,6 +28,12 @@ func (r *compiledRules) viewsOf(target string) *robots.Views {
 // to d. It is what Engine.Decide does without waiting and without regard to
 // pace.
 func (p *Policy) Check(r *Request, d *Decision) {
+	p.check(r, nil, d)
+}
+
+// check is Check, and knows from readers which programs have read the
+// robots.txt. Without readers, none has.
+func (p *Policy) check(r *Request, readers *Recent, d *Decision) {
 	*d = Decision{}
 	fields, tooMany := r.fields()
 	var v *robots.Views
@@ -39,7 +46,9 @@ func (p *Policy) Check(r *Request, d *Decision) {
 		if v == nil {
 			v = p.rules.viewsOf(r.Target)
 		}
-		if p.Judge(id.Agents(), r.Method, v, d); d.Action != Pass {
+		ask := r.ask()
+		ask.ReadRobots = p.rules.Programs == ProgramsSeen && hasRead(readers, r, &id)
+		if p.Judge(id.Agents(), ask, v, d); d.Action != Pass {
 			break
 		}
 	}
@@ -47,12 +56,24 @@ func (p *Policy) Check(r *Request, d *Decision) {
 		if v == nil {
 			v = p.rules.viewsOf(r.Target)
 		}
-		p.Judge(manyFields, r.Method, v, d)
+		p.Judge(manyFields, r.ask(), v, d)
 	}
 	if v != nil {
 		views.Put(v)
 	}
 	d.Policy = p
+}
+
+// Ask is what decides, beside the path, whether a rule binds a request.
+type Ask struct {
+	Method     string // "" means GET
+	Authorized bool   // it has an Authorization field
+	ReadRobots bool   // its sender read the robots.txt in the last 24 hours
+}
+
+// reads reports whether the request only reads.
+func (a Ask) reads() bool {
+	return a.Method == "" || a.Method == http.MethodGet || a.Method == http.MethodHead
 }
 
 // Judge writes to d what p says to the crawlers that a request names, about
@@ -63,16 +84,16 @@ func (p *Policy) Check(r *Request, d *Decision) {
 //
 // Judge is pure: it does no I/O, takes no lock and allocates nothing. Live
 // requests, commands and replayed logs all call it.
-func (p *Policy) Judge(agents []crawler.Agent, method string, v *robots.Views, d *Decision) {
+func (p *Policy) Judge(agents []crawler.Agent, ask Ask, v *robots.Views, d *Decision) {
 	for i := range agents {
-		if p.judge(&agents[i], method, v, d); d.Action != Pass {
+		if p.judge(&agents[i], ask, v, d); d.Action != Pass {
 			return
 		}
 	}
 }
 
 // judge judges one crawler.
-func (p *Policy) judge(a *crawler.Agent, method string, v *robots.Views, d *Decision) {
+func (p *Policy) judge(a *crawler.Agent, ask Ask, v *robots.Views, d *Decision) {
 	if p.rules.exemptPaths.MatchViews(v).Allowed {
 		d.pass(a, ExemptPath)
 		return
@@ -81,16 +102,16 @@ func (p *Policy) judge(a *crawler.Agent, method string, v *robots.Views, d *Deci
 		d.pass(a, Exempt)
 		return
 	}
-	if h := p.rules.hidden.match(v); h != nil && p.rules.hides(a, method) {
+	if h := p.rules.hidden.match(v); h != nil && p.rules.hides(a, ask) {
 		*d = Decision{Action: Deny, Reason: Hidden, Agent: *a, Layer: HiddenLayer, Line: h.Line, hidden: h}
 		return
 	}
 	if p.state == Pending || p.denyAll {
-		p.withoutRules(a, d)
+		p.withoutRules(a, ask, d)
 		return
 	}
 	plan := p.plan(a)
-	if plan.group == nil {
+	if plan.group == nil || plan.byStar && !p.rules.starBinds(a, ask) {
 		reason := Unbound
 		if p.state != Loaded {
 			reason = NoPolicy
@@ -120,9 +141,9 @@ func (p *Policy) judge(a *crawler.Agent, method string, v *robots.Views, d *Deci
 }
 
 // withoutRules judges a crawler while there are no rules to judge it by.
-func (p *Policy) withoutRules(a *crawler.Agent, d *Decision) {
+func (p *Policy) withoutRules(a *crawler.Agent, ask Ask, d *Decision) {
 	switch {
-	case !p.rules.bindable(a):
+	case !p.rules.bindable(a, ask):
 		d.pass(a, NoPolicy)
 	case p.state == Pending:
 		*d = Decision{Action: Throttle, Reason: PolicyPending, Agent: *a, RetryAfter: pendingRetry}

@@ -23,6 +23,9 @@ type Policy struct {
 	plans   []plan // by crawler.Crawler.Index
 	terms   map[*robots.Group]*throttle.Terms
 	signals map[*robots.Group]*headers.Signals // nil unless wanted
+	noindex noindexGroups
+	// signalsVary is set where signals are not the same for every crawler.
+	signalsVary bool
 
 	content         // of the site's own robots.txt
 	text     []byte // of file: the site's own, with the operator's lines
@@ -36,6 +39,8 @@ type Policy struct {
 type plan struct {
 	group *robots.Group   // nil: nothing does
 	terms *throttle.Terms // nil: nothing limits its pace
+	// byStar is set where the group binds as that for all crawlers.
+	byStar bool
 	// google is the group that google/robotstxt has for a crawler that reads
 	// so, and reads is set, where that reading is another one: then the crawler
 	// is denied only what both readings disallow.
@@ -104,10 +109,10 @@ func (p *Policy) planFor(class crawler.Class, row *crawler.Crawler, tokens ...st
 	if star == nil || !p.rules.BoundByStar(class, row) {
 		return plan{}
 	}
-	if !p.rules.throttledByStar(row) {
-		return plan{group: star}
+	if class == crawler.Program && p.rules.Programs == ProgramsSeen || !p.rules.throttledByStar(row) {
+		return plan{group: star, byStar: true}
 	}
-	return plan{group: star, terms: p.terms[star]}
+	return plan{group: star, terms: p.terms[star], byStar: true}
 }
 
 // googleGroup returns the group that google/robotstxt has for a crawler.
@@ -138,7 +143,7 @@ func (p *Policy) plan(a *crawler.Agent) plan {
 		known = p.plans[a.Crawler.Index()]
 	}
 	if g := p.file.Named(a.Token); g != nil {
-		known.group, known.terms = g, p.terms[g]
+		known.group, known.terms, known.byStar = g, p.terms[g], false
 		if known.reads {
 			if own := p.google.Named(a.Token); own != nil {
 				known.google = own

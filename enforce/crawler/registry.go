@@ -14,7 +14,8 @@ type Crawler struct {
 	Name     string // unique within a registry
 	Operator string
 	Purpose  Purpose
-	Class    Class // Registered, UserTriggered, Offline or Library
+	Class    Class // Registered, UserTriggered, Offline, Webhook or Library
+	RunBy    RunBy // whose machines it runs on
 
 	// UserAgents holds the tokens by which it names itself, in any case. A token matches as whole words; a blank in it also matches `+`.
 	UserAgents []string
@@ -34,6 +35,9 @@ type Crawler struct {
 	// robots.Google is its reading.
 	ReadsGoogle bool
 
+	LacksWildcards bool // its robots.txt parser takes `*` and `$` for ordinary octets
+	LacksAllow     bool // its robots.txt parser ignores Allow lines
+
 	// ControlOnly marks a robots.txt token that arrives in no request (Google-Extended): what it asks for can't be enforced by a server.
 	ControlOnly bool
 
@@ -41,6 +45,7 @@ type Crawler struct {
 
 	Sources    map[string][]string // field name of the registry file → where the fact comes from
 	Unverified []string            // field names of the registry file that no document at hand confirmed
+	Checked    string              // day on which the documents in Sources were read, as 2026-11-21; empty where the file says it for all
 
 	index int
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/internal/typo"
+	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 )
 
 // Bounds of a policy.
@@ -228,7 +228,7 @@ func (c *compiler) checkPreferences(statement string, list []Preference, known m
 			c.errorf(p.Line, "%s %s=%s: want key=value, of letters, digits, - and _", statement, p.Key, p.Value)
 		case ok && !slices.Contains(values, p.Value):
 			c.errorf(p.Line, "%s %s=%s: the value of %s is %s", statement, p.Key, p.Value, p.Key, strings.Join(values, " or "))
-		case !ok && typo.Nearest(p.Key, slices.Values(keys)) != "":
+		case !ok && nearest(p.Key, keys) != "":
 			c.errorf(p.Line, "%s: unknown key %q%s", statement, p.Key, meant(p.Key, keys))
 		}
 		for _, o := range list[:i] {
@@ -250,7 +250,7 @@ func isPreferenceWord(s string) bool {
 
 // meant suggests what was probably meant.
 func meant(found string, known []string) string {
-	if near := typo.Nearest(found, slices.Values(known)); near != "" {
+	if near := nearest(found, known); near != "" {
 		return "; did you mean " + near + "?"
 	}
 	return ""
@@ -261,4 +261,25 @@ func alsoAt(line int) string {
 		return ""
 	}
 	return fmt.Sprintf(" (line %d)", line)
+}
+
+// nearest returns the known word that found was probably meant as, "" for
+// none. The comparison ignores case, hyphens and underscores.
+func nearest(found string, known []string) string {
+	const longest = 40 // no known word is longer, and the cost is quadratic
+	if found == "" || len(found) > longest {
+		return ""
+	}
+	fold := strings.NewReplacer("-", "", "_", "", " ", "")
+	word := fold.Replace(strings.ToLower(found))
+	folded := make(map[string]string, len(known))
+	list := make([]string, 0, len(known))
+	for _, k := range known {
+		f := fold.Replace(strings.ToLower(k))
+		if _, ok := folded[f]; !ok && len(k) <= 2*longest {
+			folded[f] = k
+			list = append(list, f)
+		}
+	}
+	return folded[editdistance.Nearest(word, slices.Values(list), max(1, min(3, len(word)/3)))]
 }
