@@ -125,8 +125,8 @@ func TestABadRegistryURLChangesNothing(t *testing.T) {
 		"an empty document":     func(http.ResponseWriter, *http.Request) {},
 		"an error":              func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) },
 		"too many octets":       func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat("#", maxRegistryURL+1)) },
-		"a redirect to http":    func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://registry.example/", 302) },
-		"a redirect to nowhere": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, server.URL+"/again", 302) },
+		"a redirect to http":    func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://registry.example/", http.StatusFound) },
+		"a redirect to nowhere": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, server.URL+"/again", http.StatusFound) },
 	} {
 		server.answers(answer)
 		before := logs.FilterLevelExact(zap.ErrorLevel).Len()
