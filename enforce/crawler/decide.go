@@ -130,7 +130,9 @@ func (e *evidence) weighTokens(ua string, id *Identity) (enough bool) {
 	if e.shared != 0 && e.person() && !(e.contact.ok() && e.declaresContact(ua, true, e.has(roleMozilla))) {
 		id.keep(func(i int) bool { return e.shared&(1<<i) == 0 })
 	}
-	id.keep(func(i int) bool { return !e.platformToken(&id.agents[i]) })
+	if e.has(roleMobile | roleBrand | roleApp | roleMedia) {
+		id.keep(func(i int) bool { return !platformToken(&id.agents[i]) })
+	}
 	e.dropSoftware(ua, id)
 	for i := range id.n {
 		enough = enough || id.agents[i].Class != Library

@@ -64,6 +64,7 @@ func TestRegistryInvariants(t *testing.T) {
 			"star":        c.Star != crawler.Unknown,
 			"crawl_delay": c.CrawlDelay != crawler.Unknown,
 			"reads":       c.ReadsGoogle,
+			"run_by":      c.RunBy != crawler.UnknownRunner,
 			"verify":      len(c.Verify.Hosts)+len(c.Verify.Ranges)+len(c.Verify.ASN) > 0,
 		} {
 			if known && len(c.Sources[field]) == 0 && !slices.Contains(c.Unverified, field) {
