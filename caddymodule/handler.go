@@ -190,19 +190,6 @@ func (x *exchange) Detach() context.Context {
 	return context.WithValue(context.Background(), causeKey{}, newCause(x.r, x.server, x.Origin))
 }
 
-// next passes a request on, with the headers that its path asks for.
-func (h *Handler) next(w http.ResponseWriter, r *http.Request, target string, d *enforce.Decision, next caddyhttp.Handler) error {
-	match, spoken := h.tags.Match(target), h.spoken(target, d)
-	if match.Empty() && spoken.empty() && !h.tags.NeedsResponse() && !isOn(h.MetaRobots) {
-		return next.ServeHTTP(w, r)
-	}
-	t := h.newTagWriter(w, r, target, match, spoken, d)
-	if err := next.ServeHTTP(t, r); err != nil {
-		return err
-	}
-	return t.finish()
-}
-
 // originalTarget returns the request target as the client sent it, before any
 // rewrite.
 func originalTarget(r *http.Request) string {

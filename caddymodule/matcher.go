@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 )
 
 func init() {
@@ -149,7 +150,7 @@ func checkPurpose(purpose string) error {
 		return fmt.Errorf("purpose %q: want letters in lower case, digits and hyphens, such as %s", purpose, strings.Join(known, ", "))
 	}
 	for _, k := range known {
-		if editDistance(purpose, k) <= len(k)/4 {
+		if editdistance.Between(purpose, k) <= len(k)/4 {
 			return fmt.Errorf("purpose %q: did you mean %s?", purpose, k)
 		}
 	}

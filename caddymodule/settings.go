@@ -38,6 +38,14 @@ type Paths struct {
 	DecodeTwice bool `json:"decode_twice,omitempty"`
 }
 
+// viewOptions returns the paths as the engine reads them; nil has all off.
+func (p *Paths) viewOptions() (o robots.ViewOptions) {
+	if p != nil {
+		o = robots.ViewOptions{FoldCase: p.IgnoreCase, StripParams: p.StripParams, DecodeTwice: p.DecodeTwice}
+	}
+	return o
+}
+
 // Settings are the choices of an operator for a site, or for all sites where
 // they are the defaults of the robots app.
 type Settings struct {
@@ -67,8 +75,9 @@ type Settings struct {
 	// everything through. Default: `enforce`.
 	Mode string `json:"mode,omitempty"`
 
-	// How the file is read: `rfc9309`; `1994`, first match wins and no
-	// wildcards; or `1996`, several values on a line. Default: `rfc9309`.
+	// How the file is read: `rfc9309`; `1994`, a blank line ends a group, first
+	// match wins and no wildcards; or `1996`, also several values on a line.
+	// Default: `rfc9309`.
 	Dialect string `json:"dialect,omitempty"`
 
 	// Crawlers that are never bound, by their name in the registry or by
@@ -124,18 +133,20 @@ type Settings struct {
 	// each process has its own.
 	Fleet *Fleet `json:"fleet,omitempty"`
 
-	// X-Robots-Tag headers by file pattern. All that match are sent.
+	// X-Robots-Tag headers by file pattern. All that match are sent, also with
+	// errors, by the status of the error that a handler returned. Where a rule
+	// with `only` matches, `Vary: User-Agent` is sent too.
 	XRobotsTag []headers.Rule `json:"x_robots_tag,omitempty"`
 
 	// Answer paths that a `Noindex:` line of robots.txt matches with
-	// `X-Robots-Tag: noindex`. No crawler obeys these lines themselves any
-	// longer. A crawler's own group speaks to that crawler, the group for all
-	// to everybody else.
+	// `X-Robots-Tag: noindex`. Crawlers no longer obey these lines themselves.
+	// A crawler with a group of its own gets what that group says, under its
+	// own name; everybody else, people too, gets what the group for `*` says.
 	NoindexLines *bool `json:"noindex_lines,omitempty"`
 
 	// Send the robots meta tags in the head of HTML documents as X-Robots-Tag
-	// too, for readers that look at headers only. The head is looked at in the
-	// first 64 KB, through gzip and zstd; the body is not changed.
+	// too, for readers that look at headers only. The head is read in the first
+	// 64 KB, through gzip and zstd; the body is not changed.
 	MetaRobots *bool `json:"meta_robots,omitempty"`
 
 	// Send the Content-Signal and Content-Usage lines of the crawler's group
@@ -188,9 +199,7 @@ func (s *Settings) rules() (enforce.Rules, error) {
 	if s.ExemptPaths == nil {
 		r.ExemptPaths = []string{"/.well-known/*"}
 	}
-	if p := s.Paths; p != nil {
-		r.Views = robots.ViewOptions{FoldCase: p.IgnoreCase, StripParams: p.StripParams, DecodeTwice: p.DecodeTwice}
-	}
+	r.Views = s.Paths.viewOptions()
 	if c := s.CrawlDelay; c != nil {
 		r.MaxDelay, r.Wait, r.Burst, r.PerIP = time.Duration(c.Max), time.Duration(c.Wait), c.Burst, c.Per == countByIP
 	}

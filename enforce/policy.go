@@ -26,6 +26,9 @@ type Policy struct {
 	plans   []plan // by crawler.Crawler.Index
 	terms   map[*robots.Group]*throttle.Terms
 	signals map[*robots.Group]*headers.Signals // nil unless wanted
+	noindex noindexGroups
+	// signalsVary is set where signals are not the same for every crawler.
+	signalsVary bool
 
 	state   Outcome // Loaded, Missing, NotRobots, Refused, Failed or Pending
 	body    []byte

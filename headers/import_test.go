@@ -1,0 +1,120 @@
+package headers
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// TestImport compares with golden files: the rules that are made of a
+// configuration, and what can't be turned.
+func TestImport(t *testing.T) {
+	files, err := filepath.Glob("../testdata/headers/import/*.conf")
+	if err != nil || len(files) < 2 {
+		t.Fatalf("found %d configurations (%v), want two or more", len(files), err)
+	}
+	for _, file := range files {
+		config, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got strings.Builder
+		im := Import(config)
+		for _, s := range im.Sites {
+			fmt.Fprintf(&got, "site of line %d %q\n", s.Line, s.Names)
+			for _, r := range s.Rules {
+				fmt.Fprintf(&got, "%d: x_robots_tag %v\n", r.Line, r.Rule)
+			}
+			for _, p := range s.Problems {
+				fmt.Fprintln(&got, p)
+			}
+			got.WriteString("\n")
+		}
+		for _, p := range im.Problems {
+			fmt.Fprintln(&got, p)
+		}
+		golden := strings.TrimSuffix(file, ".conf") + ".golden"
+		if *update {
+			if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.String() != string(want) {
+			t.Errorf("%s: got\n%s\nwant\n%s", file, got.String(), want)
+		}
+	}
+}
+
+// TestImportClassic holds the example that everyone copies.
+func TestImportClassic(t *testing.T) {
+	im := Import([]byte("<Files ~ \"\\.pdf$\">\n  Header set X-Robots-Tag \"noindex, nofollow\"\n</Files>\n"))
+	if len(im.Sites) != 1 || len(im.Sites[0].Rules) != 1 || im.Sites[0].Rules[0].Line != 2 || len(im.AllProblems()) != 0 ||
+		im.Sites[0].Rules[0].Rule.String() != `~ \.pdf$ noindex, nofollow` {
+		t.Errorf("got %+v", im)
+	}
+}
+
+// words parts a line as a Caddyfile does: quotes and backquotes hold a word
+// together.
+func words(line string) []string {
+	var all []string
+	for line = strings.TrimLeft(line, " "); line != ""; line = strings.TrimLeft(line, " ") {
+		if line[0] == '`' {
+			end := strings.IndexByte(line[1:], '`') + 1
+			all, line = append(all, line[1:end]), line[end+1:]
+			continue
+		}
+		word, rest, _ := strings.Cut(line, " ")
+		all, line = append(all, word), rest
+	}
+	return all
+}
+
+// FuzzImport holds that every rule that is made is valid and is read back from
+// its line.
+func FuzzImport(f *testing.F) {
+	for _, file := range []string{"apache.conf", "nginx.conf"} {
+		if config, err := os.ReadFile("../testdata/headers/import/" + file); err == nil {
+			f.Add(config)
+		}
+	}
+	f.Add([]byte("<Files \"a b\">\nHeader set X-Robots-Tag none\n"))
+	f.Add([]byte("location \"/a b\" { add_header X-Robots-Tag none; }"))
+	f.Fuzz(func(t *testing.T, config []byte) {
+		im := Import(config)
+		var rules []ImportedRule
+		for _, s := range im.Sites {
+			rules = append(rules, s.Rules...)
+		}
+		lines := strings.Count(string(config), "\n") + 1
+		for _, r := range rules {
+			if err := r.Rule.Validate(); err != nil || r.Line < 1 || r.Line > lines {
+				t.Errorf("line %d of %d, %v: %v", r.Line, lines, r.Rule, err)
+			}
+			if strings.ContainsAny(r.Rule.Pattern, "`\"") {
+				continue // quoted as the Caddyfile has it, which words does not read
+			}
+			again, err := ParseRule(words(r.Rule.String()))
+			if again.Kind == "" && r.Rule.Kind == KindName {
+				again.Kind = KindName
+			}
+			if err != nil || again != r.Rule {
+				t.Errorf("%+v is written as %s, which is read as %+v, %v", r.Rule, r.Rule, again, err)
+			}
+		}
+		for _, p := range im.AllProblems() {
+			if p.Line < 1 || p.Line > lines+1 || p.Text == "" {
+				t.Errorf("problem %+v of %d lines", p, lines)
+			}
+		}
+	})
+}

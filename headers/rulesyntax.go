@@ -1,0 +1,141 @@
+package headers
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ParseRule reads the words of a rule as an operator writes them:
+//
+//	[not] PATTERN [CRAWLER: [only]] DIRECTIVE...
+//
+// PATTERN is one of
+//
+//	*.pdf                 the file's name, in any folder: * and ?
+//	/drafts/*             the path, in robots.txt syntax: it has a slash
+//	~ \.docx?$            the file's name, by regular expression (RE2)
+//	type application/pdf  the media type of the response, or type image/*
+//	status 404            the status of the response, or status 4xx
+//
+// and not, or a ! before the pattern, stands for whatever does not match it.
+// Directives are parted by commas or blanks. The header goes to everyone and
+// names the CRAWLER; with only it goes to that crawler alone.
+//
+// Errors are for the person who wrote the rule: what was found, what is
+// allowed, and the nearest thing that is known.
+func ParseRule(words []string) (Rule, error) {
+	var r Rule
+	words = slices.Clone(words)
+	if len(words) > 0 && words[0] == "not" {
+		r.Not, words = true, words[1:]
+	}
+	if len(words) > 0 && len(words[0]) > 0 && words[0][0] == '!' {
+		if r.Not {
+			return Rule{}, errors.New("negated twice; write either a ! or the word not")
+		}
+		r.Not = true
+		if words[0] = words[0][1:]; words[0] == "" {
+			words = words[1:]
+		}
+	}
+	if len(words) == 0 {
+		return Rule{}, errors.New("no pattern; write one such as *.pdf, and what to ask of crawlers, such as noindex")
+	}
+	words = r.parsePattern(words)
+	if _, err := r.pattern(); err != nil {
+		return Rule{}, err
+	}
+	if err := r.parseDirectives(strings.Join(words, " ")); err != nil {
+		return Rule{}, err
+	}
+	return r, r.Validate()
+}
+
+// kindWords are the words that come before a pattern of their kind.
+var kindWords = map[string]Kind{"~": KindRegexp, "type": KindType, "status": KindStatus}
+
+// parsePattern takes the pattern off the words.
+func (r *Rule) parsePattern(words []string) []string {
+	if kind, found := kindWords[words[0]]; found {
+		r.Kind = kind
+		if len(words) == 1 {
+			return nil
+		}
+		words = words[1:]
+	} else if strings.Contains(words[0], "/") {
+		r.Kind = KindPath
+	}
+	r.Pattern = words[0]
+	return words[1:]
+}
+
+// parseDirectives reads "[CRAWLER: [only]] DIRECTIVE...".
+func (r *Rule) parseDirectives(s string) error {
+	s = strings.Join(strings.Fields(s), " ")
+	if name, rest, found := strings.Cut(s, ":"); found && r.isCrawler(trim(name)) {
+		r.Crawler, s = trim(name), trim(rest)
+	}
+	if rest, found := strings.CutPrefix(s, "only "); found || s == "only" {
+		r.Only, s = true, trim(rest)
+		if s == "only" {
+			s = ""
+		}
+	}
+	if s == "" {
+		return fmt.Errorf("no directive after the pattern %q; write at least one, such as noindex", clip(r.Pattern))
+	}
+	var err error
+	r.Directives, err = parseList(&list{rest: s, blanks: true})
+	return err
+}
+
+// isCrawler reports whether the words before the first colon name a crawler,
+// and are no directives.
+func (r *Rule) isCrawler(name string) bool {
+	if strings.Contains(name, ",") {
+		return false
+	}
+	for word := range strings.SplitSeq(name, " ") {
+		if lookup(word) != nil || word == "only" {
+			return false
+		}
+	}
+	return nearValued(name) == ""
+}
+
+// String writes the rule as ParseRule reads it, in the quotes that a Caddyfile
+// needs.
+func (r Rule) String() string {
+	var words []string
+	if r.Not {
+		words = append(words, "not")
+	}
+	switch r.Kind {
+	case KindRegexp:
+		words = append(words, "~", quoteWord(r.Pattern))
+	case KindType, KindStatus:
+		words = append(words, string(r.Kind), quoteWord(r.Pattern))
+	default:
+		words = append(words, quoteWord(r.Pattern))
+	}
+	if r.Crawler != "" {
+		words = append(words, r.Crawler+":")
+	}
+	if r.Only {
+		words = append(words, "only")
+	}
+	return strings.Join(append(words, r.Directives.String()), " ")
+}
+
+// quoteWord quotes a word of a Caddyfile where it has to be.
+func quoteWord(s string) string {
+	if !strings.ContainsAny(s, " \t\"`{}#") {
+		return s
+	}
+	if !strings.Contains(s, "`") {
+		return "`" + s + "`"
+	}
+	return `"` + strings.ReplaceAll(s, `"`, `\"`) + `"`
+}
