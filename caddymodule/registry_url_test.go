@@ -121,12 +121,16 @@ func TestABadRegistryURLChangesNothing(t *testing.T) {
 	u, logs := loggedRegistry(server.URL, t.TempDir())
 	u.read(ctx)
 	for name, answer := range map[string]http.HandlerFunc{
-		"a web page":            func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<!DOCTYPE html>\n<title>x</title>\n") },
-		"an empty document":     func(http.ResponseWriter, *http.Request) {},
-		"an error":              func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) },
-		"too many octets":       func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat("#", maxRegistryURL+1)) },
-		"a redirect to http":    func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://registry.example/", 302) },
-		"a redirect to nowhere": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, server.URL+"/again", 302) },
+		"a web page":        func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<!DOCTYPE html>\n<title>x</title>\n") },
+		"an empty document": func(http.ResponseWriter, *http.Request) {},
+		"an error":          func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) },
+		"too many octets":   func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat("#", maxRegistryURL+1)) },
+		"a redirect to http": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://registry.example/", http.StatusFound)
+		},
+		"a redirect to nowhere": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, server.URL+"/again", http.StatusFound)
+		},
 	} {
 		server.answers(answer)
 		before := logs.FilterLevelExact(zap.ErrorLevel).Len()
