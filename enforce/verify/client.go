@@ -1,0 +1,62 @@
+package verify
+
+import (
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"github.com/gaissmai/bart"
+)
+
+// proofPeriod is how long one verified address proves that a server sees the real addresses of its clients.
+const proofPeriod = 24 * time.Hour
+
+// Client is where a request comes from, as the server sees it.
+type Client struct {
+	Addr netip.Addr
+
+	// Ambiguous marks an address that is one of several in a forwarding field, which the client may have written itself. It verifies
+	// nothing and accuses nobody.
+	Ambiguous bool
+
+	// Proof is the proof of the place that serves the request, usually one per site. Without one nobody is accused.
+	Proof *Proof
+}
+
+// Proof remembers when a crawler was last verified by its address. Where that was never the case, the server may see the addresses of a
+// CDN instead of those of clients, and no claim may be refuted by them. The zero value has seen none. It is safe for concurrent use.
+type Proof struct {
+	last atomic.Int64 // seconds since 1970
+}
+
+func (p *Proof) set(now time.Time) {
+	// Storing a value that is there already would make all cores fetch the cache line again.
+	if s := now.Unix(); p != nil && p.last.Load() < s {
+		p.last.Store(s)
+	}
+}
+
+// Holds tells whether a crawler was verified by its address in the 24 hours before now.
+func (p *Proof) Holds(now time.Time) bool {
+	if p == nil {
+		return false
+	}
+	last := p.last.Load()
+	return last != 0 && now.Sub(time.Unix(last, 0)) <= proofPeriod
+}
+
+// specials are the addresses that no crawler on the internet has: unspecified, private, shared (CGNAT), loopback, link-local, multicast
+// and reserved ones (IANA special-purpose address registries). Blocks for documentation are not among them.
+var specials = newTable("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16",
+	"224.0.0.0/3", "::/8", "fc00::/7", "fe80::/9", "ff00::/8")
+
+func newTable(prefixes ...string) *bart.Lite {
+	table := new(bart.Lite)
+	for _, p := range prefixes {
+		table.Insert(netip.MustParsePrefix(p))
+	}
+	return table
+}
+
+// special tells whether addr, which is not IPv4 in IPv6 form, is none that a crawler on the internet can have.
+func special(addr netip.Addr) bool { return !addr.IsValid() || specials.Contains(addr) }
