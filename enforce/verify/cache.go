@@ -62,8 +62,9 @@ func (p partition) get(hash uint64, key slotKey, now uint32) (expires uint32, ok
 	if p == nil {
 		return 0, false
 	}
-	for i := range p.group(hash) {
-		if s := &p.group(hash)[i]; s.expires > now && s.key == key {
+	group := p.group(hash)
+	for i := range group {
+		if s := &group[i]; s.expires > now && s.key == key {
 			return s.expires, true
 		}
 	}
@@ -124,7 +125,7 @@ type cacheShard struct {
 func newCache() *cache { return &cache{seed: maphash.MakeSeed()} }
 
 func (c *cache) shard(key slotKey) (*cacheShard, uint64) {
-	hash := maphash.Comparable(c.seed, key)
+	hash := maphash.Bytes(c.seed, key.addr[:]) ^ uint64(key.set)*0x9e3779b97f4a7c15
 	return &c.shards[hash%shardCount], hash
 }
 

@@ -58,5 +58,28 @@ func newTable(prefixes ...string) *bart.Lite {
 	return table
 }
 
-// special tells whether addr, which is not IPv4 in IPv6 form, is none that a crawler on the internet can have.
-func special(addr netip.Addr) bool { return !addr.IsValid() || specials.Contains(addr) }
+// special tells whether addr, which is not IPv4 in IPv6 form, is in one of specials. Every request with a claim asks, so it does not look
+// into the table.
+func special(addr netip.Addr) bool {
+	if !addr.IsValid() {
+		return true
+	}
+	if !addr.Is4() {
+		b := addr.As16()
+		return b[0] == 0 || b[0]&0xfe == 0xfc || b[0] == 0xfe && b[1]&0x80 != 0 || b[0] == 0xff
+	}
+	b := addr.As4()
+	switch b[0] {
+	case 0, 10, 127:
+		return true
+	case 100:
+		return b[1]&0xc0 == 64
+	case 169:
+		return b[1] == 254
+	case 172:
+		return b[1]&0xf0 == 16
+	case 192:
+		return b[1] == 168
+	}
+	return b[0] >= 224
+}

@@ -56,7 +56,9 @@ func (w *web) count(url string) int {
 }
 
 // page answers with status 200.
-func page(body string, fields ...string) func(*http.Request) *http.Response { return answerWith(200, body, fields...) }
+func page(body string, fields ...string) func(*http.Request) *http.Response {
+	return answerWith(200, body, fields...)
+}
 
 func answerWith(status int, body string, fields ...string) func(*http.Request) *http.Response {
 	return func(*http.Request) *http.Response {
@@ -248,4 +250,3 @@ func (f *fixture) ask(name, addr string) Result {
 }
 
 const goodList = `{"creationTime": "2026-08-14T20:03:38.055838", "prefixes": [{"ipv4Prefix": "192.0.2.0/24"}, {"ipv6Prefix": "2001:db8:1::/48"}]}`
-
