@@ -218,12 +218,11 @@ func parseCrawlDelay(h *Handler, d *caddyfile.Dispenser) error {
 }
 
 func parseXRobotsTag(h *Handler, d *caddyfile.Dispenser) error {
-	line := d.Line()
 	rule, err := headers.ParseRule(d.RemainingArgs())
 	if err != nil {
 		return d.Errf("x_robots_tag: %v", err)
 	}
-	h.XRobotsTag = append(h.XRobotsTag, XRobotsTag{Rule: rule, Line: line})
+	h.XRobotsTag = append(h.XRobotsTag, rule)
 	return nil
 }
 

@@ -116,7 +116,7 @@ type Handler struct {
 	Fleet *Fleet `json:"fleet,omitempty"`
 
 	// X-Robots-Tag headers by file pattern. All that match are sent.
-	XRobotsTag []XRobotsTag `json:"x_robots_tag,omitempty"`
+	XRobotsTag []headers.Rule `json:"x_robots_tag,omitempty"`
 
 	// Answer paths that a `Noindex:` line of robots.txt matches with
 	// `X-Robots-Tag: noindex`. No crawler obeys these lines themselves any

@@ -8,6 +8,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/headers"
 )
 
 // readsLogged is how many lines a minute at most tell the same of reading
@@ -24,7 +25,7 @@ type observer struct {
 // newObserver returns the observer of a source of a kind, which knows the
 // crawlers in the registry and the headers that are sent. Close it once
 // nothing is read any longer.
-func newObserver(log *zap.Logger, kind string, registry *crawler.Registry, tags []XRobotsTag) *observer {
+func newObserver(log *zap.Logger, kind string, registry *crawler.Registry, tags []headers.Rule) *observer {
 	sampled := zap.WrapCore(func(core zapcore.Core) zapcore.Core {
 		return zapcore.NewSamplerWithOptions(core, time.Minute, readsLogged, 0)
 	})

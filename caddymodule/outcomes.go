@@ -82,14 +82,13 @@ func (o *outcomes) action(d *enforce.Decision) string {
 
 // write logs one decision; more is how many like it were not logged.
 func (o *outcomes) write(d *enforce.Decision, r *http.Request, more int64) {
-	rec := &record{*d}
 	fields := []zap.Field{
 		zap.String("action", o.action(d)),
 		zap.String("reason", d.Reason.String()),
-		zap.String("crawler", clip(rec.name())),
+		zap.String("crawler", clip(d.Name())),
 		zap.String("class", d.Agent.Class.String()),
 		zap.String("group", clip(d.GroupToken())),
-		zap.String("rule", clip(rec.rule())),
+		zap.String("rule", clip(d.RuleText())),
 		zap.Int("line", d.Line),
 		zap.String("host", clip(r.Host)),
 		zap.String("uri", clip(originalTarget(r))),

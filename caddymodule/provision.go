@@ -12,6 +12,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/headers"
 )
 
 const (
@@ -57,7 +58,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	}
 	h.monitor = h.Mode == modeMonitor
 	if len(h.XRobotsTag) > 0 {
-		tags, err := compileTags(h.XRobotsTag)
+		tags, err := headers.Compile(h.XRobotsTag)
 		if err != nil {
 			return fmt.Errorf("x_robots_tag: %w", err)
 		}

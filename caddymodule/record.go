@@ -57,7 +57,7 @@ func (rec *record) placeholder(key string) (any, bool) {
 	}
 	switch name {
 	case "crawler":
-		return rec.name(), true
+		return rec.Name(), true
 	case "class":
 		return rec.Agent.Class.String(), true
 	case "purpose":
@@ -69,7 +69,7 @@ func (rec *record) placeholder(key string) (any, bool) {
 	case "reason":
 		return rec.Reason.String(), true
 	case "rule":
-		return rec.rule(), true
+		return rec.RuleText(), true
 	case "line":
 		return rec.Line, true
 	}
@@ -79,23 +79,15 @@ func (rec *record) placeholder(key string) (any, bool) {
 // MarshalLogObject writes the access-log fields. They are named as the
 // placeholders are.
 func (rec *record) MarshalLogObject(enc zapcore.ObjectEncoder) error {
-	enc.AddString("crawler", rec.name())
+	enc.AddString("crawler", rec.Name())
 	enc.AddString("class", rec.Agent.Class.String())
 	enc.AddString("purpose", rec.purpose())
 	enc.AddString("group", rec.GroupToken())
 	enc.AddString("action", rec.Action.String())
 	enc.AddString("reason", rec.Reason.String())
-	enc.AddString("rule", rec.rule())
+	enc.AddString("rule", rec.RuleText())
 	enc.AddInt("line", rec.Line)
 	return nil
-}
-
-// name is the crawler's name in the registry, or the token that it sent.
-func (rec *record) name() string {
-	if rec.Agent.Crawler != nil {
-		return rec.Agent.Crawler.Name
-	}
-	return rec.Agent.Token
 }
 
 func (rec *record) purpose() string {
@@ -103,16 +95,4 @@ func (rec *record) purpose() string {
 		return string(rec.Agent.Crawler.Purpose)
 	}
 	return ""
-}
-
-// rule is the rule that decided, as the file writes it.
-func (rec *record) rule() string {
-	switch {
-	case rec.Rule == nil:
-		return ""
-	case rec.Rule.Allow:
-		return "Allow: " + rec.Rule.Pattern
-	default:
-		return "Disallow: " + rec.Rule.Pattern
-	}
 }

@@ -6,8 +6,10 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -25,7 +27,7 @@ const (
 type review struct {
 	log      *zap.Logger
 	registry *crawler.Registry
-	tags     []XRobotsTag
+	tags     []headers.Rule
 
 	mu      sync.Mutex
 	queue   []loaded
@@ -44,7 +46,7 @@ type loaded struct {
 
 // newReview returns a review that logs to log and knows the crawlers of the
 // registry and the headers that are sent.
-func newReview(log *zap.Logger, registry *crawler.Registry, tags []XRobotsTag) *review {
+func newReview(log *zap.Logger, registry *crawler.Registry, tags []headers.Rule) *review {
 	return &review{log: log, registry: registry, tags: tags}
 }
 
@@ -117,7 +119,7 @@ func unenforceable(log *zap.Logger, p *enforce.Policy) {
 // mistakes names what the linter calls an error.
 func mistakes(log *zap.Logger, f *robots.File, registry *crawler.Registry) {
 	n := 0
-	for _, finding := range robots.Lint(f, registryLintOptions(registry)...) {
+	for _, finding := range robots.Lint(f, findings.LintOptions(registry)...) {
 		if finding.Severity < robots.Error {
 			continue
 		}
@@ -129,5 +131,16 @@ func mistakes(log *zap.Logger, f *robots.File, registry *crawler.Registry) {
 	}
 	if more := n - maxFindingsLogged; more > 0 {
 		log.Warn("robots.txt has more mistakes: see caddy robots lint", zap.Int("not_logged", more))
+	}
+}
+
+// logUnseen logs the headers that no crawler will see because of the file.
+func logUnseen(log *zap.Logger, tags []headers.Rule, f *robots.File, registry *crawler.Registry) {
+	for i, finding := range findings.Unseen(tags, f, registry) {
+		if i >= maxFindingsLogged {
+			return
+		}
+		log.Warn("robots.txt hides an X-Robots-Tag header from the crawlers that it is for",
+			zap.Int("line", finding.Line), zap.String("problem", clip(finding.Message)))
 	}
 }

@@ -17,14 +17,14 @@ import (
 )
 
 // tagged makes x_robots_tag rules of lines.
-func tagged(t testing.TB, lines ...string) (rules []XRobotsTag) {
+func tagged(t testing.TB, lines ...string) (rules []headers.Rule) {
 	t.Helper()
 	for _, l := range lines {
 		r, err := headers.ParseRule(strings.Fields(l))
 		if err != nil {
 			t.Fatal(err)
 		}
-		rules = append(rules, XRobotsTag{Rule: r})
+		rules = append(rules, r)
 	}
 	return rules
 }

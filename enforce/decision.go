@@ -101,3 +101,22 @@ func (d *Decision) GroupToken() string {
 	}
 	return d.Group.Token()
 }
+
+// Name returns the name in the registry of the crawler that the decision is
+// about, or the token that it sent if the registry does not know it. A token
+// comes from the client.
+func (d *Decision) Name() string {
+	if d.Agent.Crawler != nil {
+		return d.Agent.Crawler.Name
+	}
+	return d.Agent.Token
+}
+
+// RuleText returns the rule that decided as a line of robots.txt, "" if none
+// did.
+func (d *Decision) RuleText() string {
+	if d.Rule == nil {
+		return ""
+	}
+	return d.Rule.String()
+}

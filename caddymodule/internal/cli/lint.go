@@ -1,4 +1,4 @@
-package caddymodule
+package cli
 
 import (
 	"errors"
@@ -10,8 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/report"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -24,11 +26,12 @@ type lintOptions struct {
 	json, sarif bool
 	fix, write  bool
 	config      string
-	handlers    []*Handler // of config
+	headerRules func(path string) ([]headers.Rule, error)
+	rules       []headers.Rule // x_robots_tag, of config
 }
 
-func lintCommand() *cobra.Command {
-	var o lintOptions
+func lintCommand(m Module) *cobra.Command {
+	o := lintOptions{headerRules: m.HeaderRules}
 	cmd := &cobra.Command{
 		Use:   "lint [--json | --sarif] [--fix [--write]] <file|url|->...",
 		Short: "Tells what is wrong with robots.txt files",
@@ -80,7 +83,7 @@ func (o *lintOptions) lint(cmd *cobra.Command, args []string) (int, error) {
 		return exitFailed, err
 	}
 	if o.config != "" {
-		if o.handlers, err = handlersOf(o.config); err != nil {
+		if o.rules, err = o.headerRules(o.config); err != nil {
 			return exitFailed, err
 		}
 	}
@@ -111,7 +114,7 @@ func (o *lintOptions) lint(cmd *cobra.Command, args []string) (int, error) {
 		}
 	}
 	if o.sarif {
-		return status, report.SARIF(out, version(), docs, unseenKind)
+		return status, report.SARIF(out, version(), docs, findings.UnseenNoindex)
 	}
 	return status, nil
 }
@@ -167,42 +170,17 @@ func (o *lintOptions) document(cmd *cobra.Command, name string, dialect robots.D
 		}
 	}
 	d.Findings = robots.Lint(d.File, lintOptionsFor(name)...)
-	for _, h := range o.handlers {
-		d.Findings = append(d.Findings, unseen(h.XRobotsTag, d.File, crawler.Builtin())...)
-	}
+	d.Findings = append(d.Findings, findings.Unseen(o.rules, d.File, crawler.Builtin())...)
 	return d, nil
 }
 
 // lintOptionsFor are what is known of crawlers and of the place of a file.
 func lintOptionsFor(name string) []robots.LintOption {
-	opts := registryLintOptions(crawler.Builtin())
+	opts := findings.LintOptions(crawler.Builtin())
 	if isURL(name) {
 		opts = append(opts, robots.WithLocation(robotsAddress(shown(name))))
 	}
 	return opts
-}
-
-// registryLintOptions tells the linter what the registry knows: the tokens
-// that no request carries, and the first crawler of each search engine of some
-// size, which is one that publishes how its crawler is told from impostors.
-func registryLintOptions(registry *crawler.Registry) []robots.LintOption {
-	var control []string
-	var engines [][]string
-	seen := map[string]bool{}
-	for row := range registry.All() {
-		switch {
-		case row.ControlOnly:
-			control = append(control, row.Robots...)
-		case row.Purpose == crawler.Search && verifiable(row) && !seen[row.Operator]:
-			seen[row.Operator] = true
-			engines = append(engines, row.Robots)
-		}
-	}
-	return []robots.LintOption{robots.WithControlTokens(control...), robots.WithSearchEngines(engines...)}
-}
-
-func verifiable(row *crawler.Crawler) bool {
-	return len(row.Verify.Hosts)+len(row.Verify.Ranges) > 0
 }
 
 // rewrite puts a corrected file in the place of the old one, at once, so that

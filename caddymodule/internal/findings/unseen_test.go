@@ -1,13 +1,12 @@
-package caddymodule
+package findings_test
 
 import (
 	"strings"
 	"testing"
 
-	"go.uber.org/zap"
-	zapobserver "go.uber.org/zap/zaptest/observer"
-
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -31,19 +30,16 @@ func TestHeadersThatNoCrawlerSees(t *testing.T) {
 		{"everything else", "not *.html noindex", "User-agent: *\nDisallow: /\n", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tags := tagged(t, tt.rule)
-			tags[0].Line = 7
-			found := unseen(tags, robots.Parse([]byte(tt.file)), crawler.Builtin())
+			rule, err := headers.ParseRule(strings.Fields(tt.rule))
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := findings.Unseen([]headers.Rule{rule}, robots.Parse([]byte(tt.file)), crawler.Builtin())
 			switch {
 			case tt.line == 0 && len(found) > 0:
 				t.Errorf("%s", found[0].Message)
-			case tt.line > 0 && (len(found) != 1 || found[0].Line != tt.line || !strings.Contains(found[0].Message, "line 7 of the Caddyfile")):
+			case tt.line > 0 && (len(found) != 1 || found[0].Line != tt.line || !strings.Contains(found[0].Message, "x_robots_tag "+tt.rule)):
 				t.Errorf("%v, want line %d", found, tt.line)
-			}
-			core, logs := zapobserver.New(zap.WarnLevel)
-			logUnseen(zap.New(core), tags, robots.Parse([]byte(tt.file)), crawler.Builtin())
-			if logs.Len() != len(found) {
-				t.Errorf("%d lines in the log, want %d", logs.Len(), len(found))
 			}
 		})
 	}

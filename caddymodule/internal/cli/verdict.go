@@ -1,10 +1,10 @@
-package caddymodule
+package cli
 
 import (
 	"fmt"
 	"strings"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/report"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
@@ -33,11 +33,10 @@ type checkedPace struct {
 }
 
 func (o *checkOptions) newChecked(target string, d *enforce.Decision) *checked {
-	rec := &record{*d}
 	return &checked{
-		URL: target, Action: d.Action.String(), Reason: d.Reason.String(), Crawler: rec.name(),
+		URL: target, Action: d.Action.String(), Reason: d.Reason.String(), Crawler: d.Name(),
 		Class: d.Agent.Class.String(), Group: d.GroupToken(), GroupLine: d.Group.Line(),
-		Rule: rec.rule(), Line: d.Line, checkedPace: o.newCheckedPace(d),
+		Rule: d.RuleText(), Line: d.Line, checkedPace: o.newCheckedPace(d),
 	}
 }
 

@@ -1,4 +1,4 @@
-package caddymodule
+package cli
 
 import (
 	"bufio"
@@ -23,7 +23,7 @@ type identifyOptions struct {
 	rules         enforce.Rules
 }
 
-func identifyCommand() *cobra.Command {
+func identifyCommand(m Module) *cobra.Command {
 	var o identifyOptions
 	cmd := &cobra.Command{
 		Use:   "identify [--robots <file|url>] [--registry <file>] [--json] [--measure] <user-agent>...|-",
@@ -49,23 +49,24 @@ each alone.`,
 	f.StringVarP(&o.robots, "robots", "r", "", "robots.txt whose tokens count as well: a file, a URL, or - for standard input")
 	f.BoolVar(&o.json, "json", false, "print JSON, an object a line")
 	f.BoolVar(&o.measure, "measure", false, "print the number and share of each class and purpose")
-	addRuleFlags(cmd, &o.rules)
+	addRuleFlags(cmd, m, &o.rules)
 	return cmd
 }
 
 // addRuleFlags adds the flags that choose whom robots.txt binds, as the
 // subdirectives of the same names do.
-func addRuleFlags(cmd *cobra.Command, rules *enforce.Rules) {
+func addRuleFlags(cmd *cobra.Command, m Module, rules *enforce.Rules) {
 	f := cmd.Flags()
 	f.BoolVar(&rules.HTTPClients, "http-clients", false, "hold HTTP libraries to the group for all, as http_clients on does")
 	f.BoolVar(&rules.IgnoreUserTriggered, "no-user-triggered", false, "free user-triggered fetchers from the group for all, as user_triggered off does")
 	f.BoolVar(&rules.Strict, "strict", false, "hold every crawler to everything, as strict on does")
-	f.Var(&registryFlag{registry: &rules.Registry}, "registry", "file of crawlers that are known as well, as registry does")
+	f.Var(&registryFlag{read: m.ReadRegistry, registry: &rules.Registry}, "registry", "file of crawlers that are known as well, as registry does")
 }
 
 // registryFlag is the value of a flag that names a registry file.
 type registryFlag struct {
 	path     string
+	read     func(path string) (*crawler.Registry, error)
 	registry **crawler.Registry
 }
 
@@ -75,7 +76,7 @@ func (f *registryFlag) Type() string   { return "file" }
 // Set reads the file.
 func (f *registryFlag) Set(path string) (err error) {
 	f.path = path
-	*f.registry, err = (&registryFile{path: path}).read(nil)
+	*f.registry, err = f.read(path)
 	return err
 }
 

@@ -1,7 +1,6 @@
-package caddymodule
+package cli_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -9,19 +8,19 @@ import (
 	"testing"
 )
 
+const (
+	chrome = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36"
+	gptbot = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)"
+)
+
 // identifyWith runs the command as a shell does.
 func identifyWith(t *testing.T, stdin string, args ...string) string {
 	t.Helper()
-	var out bytes.Buffer
-	cmd := identifyCommand()
-	cmd.SetArgs(args)
-	cmd.SetIn(strings.NewReader(stdin))
-	cmd.SetOut(&out)
-	cmd.SetErr(&out)
-	if err := cmd.Execute(); err != nil {
-		t.Fatalf("%q: %v\n%s", args, err, out.String())
+	status, stdout, stderr := runCommand(stdin, append([]string{"identify"}, args...)...)
+	if status != 0 {
+		t.Fatalf("%q: exit status %d\n%s", args, status, stderr)
 	}
-	return out.String()
+	return stdout
 }
 
 func TestIdentifySaysWhoAndWhy(t *testing.T) {
@@ -35,8 +34,8 @@ func TestIdentifySaysWhoAndWhy(t *testing.T) {
 		{[]string{"--http-clients", "curl/8.5.0"}, []string{"its own group, else *"}},
 		{[]string{"AdsBot-Google (+http://www.google.com/adsbot.html)"}, []string{"held to  its own group\n"}},
 		{[]string{"--strict", "AdsBot-Google"}, []string{"its own group, else *"}},
-		{[]string{"--robots", "../testdata/site/robots.txt", "MJ12bot"}, []string{"group MJ12bot, line 25"}},
-		{[]string{"--robots", "../testdata/site/robots.txt", "curl/8.5.0"}, []string{"held to  nothing"}},
+		{[]string{"--robots", "../../../testdata/site/robots.txt", "MJ12bot"}, []string{"group MJ12bot, line 25"}},
+		{[]string{"--robots", "../../../testdata/site/robots.txt", "curl/8.5.0"}, []string{"held to  nothing"}},
 		{[]string{"Mozilla/5.0 (compatible; Googlebot/2.1; bingbot/2.0)"}, []string{"crawler: Googlebot", "crawler: bingbot"}},
 	} {
 		got := identifyWith(t, "", tt.args...)
@@ -55,9 +54,12 @@ func TestIdentifyReadsLists(t *testing.T) {
 	}
 	var measure struct {
 		Total   int
-		Classes map[string]share
+		Classes map[string]struct {
+			Count   int
+			Percent float64
+		}
 	}
-	if err := json.Unmarshal([]byte(identifyWith(t, list, "--measure", "--json", "-")), &measure); err != nil || measure.Total != 3 || measure.Classes["library"] != (share{1, 100. / 3}) {
+	if err := json.Unmarshal([]byte(identifyWith(t, list, "--measure", "--json", "-")), &measure); err != nil || measure.Total != 3 || measure.Classes["library"].Count != 1 || measure.Classes["library"].Percent != 100./3 {
 		t.Errorf("--measure --json: %+v, %v", measure, err)
 	}
 	if got := identifyWith(t, list, "--measure", "-"); !strings.Contains(got, "not a person's          2   66.667 %") {
@@ -67,8 +69,13 @@ func TestIdentifyReadsLists(t *testing.T) {
 	if len(lines) != 3 {
 		t.Fatalf("%d lines for three User-Agents", len(lines))
 	}
-	var found identified
-	if err := json.Unmarshal([]byte(lines[0]), &found); err != nil || found.UserAgent != gptbot || len(found.Crawlers) != 1 || found.Crawlers[0].Text != "GPTBot" {
+	var found struct {
+		UserAgent string `json:"user_agent"`
+		Crawlers  []struct {
+			Evidence string
+		}
+	}
+	if err := json.Unmarshal([]byte(lines[0]), &found); err != nil || found.UserAgent != gptbot || len(found.Crawlers) != 1 || found.Crawlers[0].Evidence != "GPTBot" {
 		t.Errorf("%s: %v", lines[0], err)
 	}
 }
@@ -103,10 +110,7 @@ func TestIdentifyReadsTheRobotsFromStandardInput(t *testing.T) {
 	if !strings.Contains(got, "held to  group Thing9, line 1") {
 		t.Error(got)
 	}
-	cmd := identifyCommand()
-	cmd.SetArgs([]string{"--robots", "-", "-"})
-	cmd.SetErr(new(bytes.Buffer))
-	if err := cmd.Execute(); err == nil || !strings.Contains(err.Error(), "not both") {
-		t.Errorf("both from standard input: %v", err)
+	if status, _, stderr := runCommand("", "identify", "--robots", "-", "-"); status != 1 || !strings.Contains(stderr, "not both") {
+		t.Errorf("both from standard input: exit status %d, %s", status, stderr)
 	}
 }

@@ -1,4 +1,4 @@
-package caddymodule
+package cli
 
 import (
 	"context"
@@ -27,7 +27,7 @@ type checkOptions struct {
 	rules                  enforce.Rules
 }
 
-func checkCommand() *cobra.Command {
+func checkCommand(m Module) *cobra.Command {
 	var o checkOptions
 	cmd := &cobra.Command{
 		Use:   "check --agent <user-agent> [--robots <file|url|->] [--json] <url>...",
@@ -56,7 +56,7 @@ that can't be told.`,
 	f.StringVarP(&o.robots, "robots", "r", "", "robots.txt to go by: a file, a URL, or - for standard input")
 	addDialectFlag(cmd, &o.dialect)
 	f.BoolVar(&o.json, "json", false, "print one JSON object a line")
-	addRuleFlags(cmd, &o.rules)
+	addRuleFlags(cmd, m, &o.rules)
 	f.DurationVar(&o.rules.MaxDelay, "max-crawl-delay", throttle.DefaultMaxDelay, "a longer Crawl-delay counts as this, as max in crawl_delay does")
 	if err := cmd.MarkFlagRequired("agent"); err != nil {
 		panic(err)

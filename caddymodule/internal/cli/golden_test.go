@@ -1,7 +1,8 @@
-package caddymodule
+package cli_test
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -10,21 +11,30 @@ import (
 	"strings"
 	"testing"
 
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
 
+	_ "github.com/caddy-robots/caddy-robots/caddymodule"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // commandsFolder holds the inputs of commands and what they print.
-const commandsFolder = "../testdata/commands"
+const commandsFolder = "../../../testdata/commands"
+
+// update writes the golden files anew: go test ./caddymodule/internal/cli -update
+var update = flag.Bool("update", false, "write the golden files")
+
+// robotsCommand returns `caddy robots` as the plugin registers it.
+func robotsCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "robots", SilenceUsage: true}
+	caddycmd.Commands()["robots"].CobraFunc(cmd)
+	return cmd
+}
 
 // runCommand runs a command below `caddy robots` and returns its exit status,
 // as Caddy's main function makes it of the error.
 func runCommand(stdin string, args ...string) (status int, stdout, stderr string) {
-	root := &cobra.Command{Use: "robots", SilenceUsage: true}
-	for _, sub := range subcommands {
-		root.AddCommand(sub())
-	}
+	root := robotsCommand()
 	var out, errs bytes.Buffer
 	root.SetIn(strings.NewReader(stdin))
 	root.SetOut(&out)
@@ -262,8 +272,11 @@ func TestCommandsComplete(t *testing.T) {
 
 // Whoever asks for help sees what the exit status means, and an example.
 func TestCommandsHelp(t *testing.T) {
-	for _, sub := range []func() *cobra.Command{checkCommand, lintCommand, diffCommand} {
-		cmd := sub()
+	for _, name := range []string{"check", "lint", "diff"} {
+		cmd, _, err := robotsCommand().Find([]string{name})
+		if err != nil {
+			t.Fatal(err)
+		}
 		if !strings.Contains(cmd.Long, "exit status") {
 			t.Errorf("%s does not tell its exit status", cmd.Name())
 		}

@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+	"github.com/spf13/cobra"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/headers"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// Module is what the commands need to know of the Caddy module whose commands
+// they are.
+type Module interface {
+	// ReadRegistry returns the crawlers of a registry file in addition to the
+	// built-in ones.
+	ReadRegistry(path string) (*crawler.Registry, error)
+	// HeaderRules returns the x_robots_tag rules of all sites of a
+	// configuration file: a Caddyfile, or JSON if its name ends in .json.
+	HeaderRules(path string) ([]headers.Rule, error)
+}
+
+// Register makes `caddy robots` and its subcommands known to Caddy. It is
+// called once, before Caddy's main function.
+func Register(m Module) {
+	caddycmd.RegisterCommand(caddycmd.Command{
+		Name:  "robots",
+		Short: "Works with robots.txt files and crawlers",
+		Long: `
+Looks at robots.txt files the way the robots handler does: what they say to
+which crawler, what is wrong with them, and who it is that sends a User-Agent.
+
+Nothing here talks to a running Caddy.`,
+		CobraFunc: func(cmd *cobra.Command) { cmd.AddCommand(subcommands(m)...) },
+	})
+}
+
+// subcommands returns the commands below `caddy robots`.
+func subcommands(m Module) []*cobra.Command {
+	return []*cobra.Command{
+		checkCommand(m),
+		lintCommand(m),
+		diffCommand(),
+		identifyCommand(m),
+		headersImportCommand(),
+	}
+}
+
+// The exit statuses of commands, beside 0.
+const (
+	exitFailed  = 1 // the command could not do its work
+	exitFinding = 2 // it did, and what it found is bad news
+)
+
+// run makes a cobra function of one that returns the exit status. An error
+// means exitFailed.
+func run(f func(cmd *cobra.Command, args []string) (int, error)) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		cmd.SilenceErrors = true
+		status, err := f(cmd, args)
+		if err != nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "Error: %v\n", err)
+			return err
+		}
+		return caddycmd.WrapCommandFuncForCobra(func(caddycmd.Flags) (int, error) { return status, nil })(cmd, args)
+	}
+}
+
+// fetchTimeout bounds how long a command waits for a URL.
+const fetchTimeout = 30 * time.Second
+
+// maxInput is the most octets that a command reads of one input.
+const maxInput = 16 << 20
+
+// readRobots reads the robots.txt that name says: a file, an http or https
+// URL, or - for standard input. What is no robots.txt is an error that says
+// what it is.
+func readRobots(ctx context.Context, name string, stdin io.Reader) ([]byte, error) {
+	body, err := readInput(ctx, name, stdin)
+	if err != nil {
+		return nil, err
+	}
+	if robots.LooksLikeHTML(body) {
+		return nil, fmt.Errorf("%s is a web page, not a robots.txt", shown(name))
+	}
+	for _, f := range robots.Lint(robots.Parse(body[:min(len(body), 4<<10)])) {
+		if slices.Contains(unreadable, f.Code) {
+			return nil, fmt.Errorf("%s is no robots.txt: %s", shown(name), f.Message)
+		}
+	}
+	return body, nil
+}
+
+// unreadable are the findings of the linter in files that hold no rules. They
+// show in the first 4 KiB.
+var unreadable = []string{"html-page", "binary", "utf-16"}
+
+func readInput(ctx context.Context, name string, stdin io.Reader) ([]byte, error) {
+	switch {
+	case name == "-":
+		return readAll("standard input", stdin)
+	case isURL(name):
+		return readURL(ctx, robotsAddress(name))
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readAll(name, f)
+}
+
+// isURL reports whether the name of an input is that of a URL.
+func isURL(name string) bool {
+	return strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://")
+}
+
+// robotsAddress is where the robots.txt that a URL means is: a URL without a
+// path means that of its site.
+func robotsAddress(name string) string {
+	if u, err := url.Parse(name); err == nil && u.Path == "" && u.RawQuery == "" {
+		return u.JoinPath("/robots.txt").String()
+	}
+	return name
+}
+
+// shown is the name of an input as it is printed: without a password.
+func shown(name string) string {
+	if u, err := url.Parse(name); err == nil && isURL(name) && u.User != nil {
+		return u.Redacted()
+	}
+	return name
+}
+
+func readURL(ctx context.Context, address string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("User-Agent", enforce.FetcherUserAgent)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, &statusError{shown(address), resp.Status, resp.StatusCode}
+	}
+	return readAll(shown(address), resp.Body)
+}
+
+// statusError is an answer that is no file.
+type statusError struct {
+	address, status string
+	code            int
+}
+
+func (e *statusError) Error() string { return fmt.Sprintf("%s answers %s", e.address, e.status) }
+
+// missing reports whether the answer says that there is no such file (RFC
+// 9309, section 2.3.1.3); 429 says that there is too much to do.
+func (e *statusError) missing() bool {
+	return e.code >= 400 && e.code < 500 && e.code != http.StatusTooManyRequests
+}
+
+func readAll(name string, r io.Reader) ([]byte, error) {
+	body, err := io.ReadAll(io.LimitReader(r, maxInput+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	if len(body) > maxInput {
+		return nil, fmt.Errorf("%s is larger than %d MiB, while crawlers read the first %d KiB", name, maxInput>>20, robots.MaxSize>>10)
+	}
+	return body, nil
+}
