@@ -53,6 +53,7 @@ func subcommands(m Module) []*cobra.Command {
 		lintCommand(m),
 		diffCommand(),
 		identifyCommand(m),
+		verifyCommand(m),
 		headersImportCommand(),
 	}
 }
