@@ -73,7 +73,7 @@ func (p partition) get(hash uint64, key slotKey, now uint32) (expires uint32, ok
 
 func (p partition) put(hash uint64, key slotKey, expires uint32) {
 	group := p.group(hash)
-	oldest := &group[0]
+	oldest := &group[hash>>29%ways] // of several that expire at the same time
 	for i := range group {
 		s := &group[i]
 		if s.key == key && s.expires != 0 {

@@ -33,56 +33,72 @@ type subject struct {
 func (v *Verifier) Bind(registry *crawler.Registry) (*Checker, error) {
 	c := &Checker{verifier: v, registry: registry, subjects: make([]*subject, registry.Len()), agents: make(map[string]*agent)}
 	for row := range registry.All() {
-		s, err := c.newSubject(row)
-		if err != nil {
+		s := &subject{row: row}
+		c.subjects[row.Index()] = s
+		if err := c.fill(s); err != nil {
+			c.Close()
 			return nil, fmt.Errorf("crawler %q: verify: %w", row.Name, err)
 		}
-		c.subjects[row.Index()] = s
+		if len(s.lists) == 0 && s.names == nil && len(s.agents) == 0 {
+			c.subjects[row.Index()] = nil
+		}
 	}
 	return c, nil
 }
 
-// newSubject returns nil where no method of the crawler is on.
-func (c *Checker) newSubject(row *crawler.Crawler) (*subject, error) {
-	facts, on := &row.Verify, &c.verifier.config
-	s := &subject{row: row}
+// Close gives up the lists and directories that no other Checker uses: they are no longer read. Claims are still judged by what is known.
+// It is called once.
+func (c *Checker) Close() {
+	for _, s := range c.subjects {
+		if s == nil {
+			continue
+		}
+		for _, l := range s.lists {
+			release(c.verifier, c.verifier.lists, l)
+		}
+		for _, a := range s.agents {
+			release(c.verifier, c.verifier.directories, a.source)
+		}
+	}
+}
+
+// fill adds the methods that are on.
+func (c *Checker) fill(s *subject) error {
+	facts, on := &s.row.Verify, &c.verifier.config
 	if on.Lists {
 		for _, address := range facts.Ranges {
 			l, err := c.verifier.list(address)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			s.lists = append(s.lists, l)
 		}
 	}
 	if on.DNS && len(facts.Hosts) > 0 {
 		if len(facts.Hosts) > maxSuffixes {
-			return nil, fmt.Errorf("more than %d suffixes", maxSuffixes)
+			return fmt.Errorf("more than %d suffixes", maxSuffixes)
 		}
 		for _, suffix := range facts.Hosts {
 			if err := CheckSuffix(suffix); err != nil {
-				return nil, err
+				return err
 			}
 		}
 		if s.names = c.verifier.lookups.set(facts.Hosts); s.names == nil {
-			return nil, fmt.Errorf("more than %d different sets of suffixes", maxSuffixSets)
+			return fmt.Errorf("more than %d different sets of suffixes", maxSuffixSets)
 		}
 	}
 	if on.Signatures {
 		for _, address := range facts.SignatureAgents {
 			a, err := c.agent(address)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			a.rows = append(a.rows, row)
+			a.rows = append(a.rows, s.row)
 			s.agents = append(s.agents, a)
 		}
 	}
-	if len(s.lists) == 0 && s.names == nil && len(s.agents) == 0 {
-		return nil, nil
-	}
-	s.refutable, s.hold = refutable(row, s)
-	return s, nil
+	s.refutable, s.hold = s.canRefute()
+	return nil
 }
 
 func (c *Checker) agent(address string) (*agent, error) {
@@ -98,14 +114,14 @@ func (c *Checker) agent(address string) (*agent, error) {
 	return a, nil
 }
 
-// refutable tells whether a claim to be the crawler can be refuted at all, and why not. A signature refutes nothing, so a crawler must have
+// canRefute tells whether a claim to be the crawler can be refuted at all, and why not. A signature refutes nothing, so a crawler must have
 // a list or a suffix; autonomous systems are documented for some, and are not looked up.
-func refutable(row *crawler.Crawler, s *subject) (bool, Reason) {
-	facts := &row.Verify
+func (s *subject) canRefute() (bool, Reason) {
+	facts := &s.row.Verify
 	switch {
 	case len(facts.Ranges) == 0 && len(facts.Hosts) == 0:
 		return false, SignatureMissing
-	case slices.Contains(row.Unverified, "verify"):
+	case slices.Contains(s.row.Unverified, "verify"):
 		return false, FactsUnconfirmed
 	case len(facts.ASN) > 0, len(s.lists) < len(facts.Ranges), s.names == nil && len(facts.Hosts) > 0:
 		return false, MethodOff

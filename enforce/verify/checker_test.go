@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -274,10 +275,10 @@ func TestFloodOfImpostors(t *testing.T) {
 				synctest.Wait()
 			}
 		}
-		f.ask("Other", "203.0.113.7")
+		f.ask("Other", "203.0.113.7") // while lookups of the flood are waiting
 		synctest.Wait()
-		if got := f.ask("Other", "203.0.113.7"); got.State != Impostor {
-			t.Errorf("another crawler's lookup: %+v", got)
+		if f.events.lookups["other.test"] != 1 || f.events.dropped == 0 {
+			t.Errorf("another crawler's lookup: %v, %d dropped", f.events.lookups, f.events.dropped)
 		}
 		if got := f.ask("Named", "203.0.113.5"); got.State != Verified {
 			t.Errorf("the verified address: %+v", got)
@@ -341,6 +342,58 @@ func TestBuiltinRegistry(t *testing.T) {
 		if s := c.subject(crawler.Builtin().Lookup(name)); s == nil || !s.refutable {
 			t.Errorf("%s can't be refuted: %+v", name, s)
 		}
+	}
+}
+
+// What no Checker uses any longer is not read; what another one uses goes on.
+func TestCloseOfCheckers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		f.web.set(listURL, page(goodList))
+		f.Start()
+		defer f.Close()
+		again, err := f.Bind(f.registry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		f.checker.Close()
+		time.Sleep(13 * time.Hour)
+		synctest.Wait()
+		if n := f.web.count(listURL); n != 3 {
+			t.Errorf("%d reads, want 3", n)
+		}
+		again.Close()
+		time.Sleep(24 * time.Hour)
+		if n := f.web.count(listURL); n != 3 || len(f.Sources()) != 0 {
+			t.Errorf("%d reads, %v", n, f.Sources())
+		}
+		if got := f.ask("Listed", "192.0.2.9"); got.State != Verified {
+			t.Errorf("a request on its way through a closed Checker: %+v", got)
+		}
+	})
+}
+
+// A row that can't be used leaves nothing behind.
+func TestBindErrors(t *testing.T) {
+	for want, facts := range map[string]crawler.Verify{
+		"must begin with https://": {Ranges: []string{listURL, "http://operator.test/list.json"}},
+		"belong to anybody":        {Ranges: []string{listURL}, Hosts: []string{"gae.googleusercontent.com"}},
+		"is not the URL":           {SignatureAgents: []string{agentURI, "agent.test"}},
+		"more than 32 suffixes":    {Hosts: make([]string, 33)},
+	} {
+		v := New(Config{Lists: true, DNS: true, Signatures: true})
+		registry, err := new(crawler.Registry).With(crawler.Crawler{Name: "X1", UserAgents: []string{"X1"}, Robots: []string{"X1"}, Class: crawler.Registered, Verify: facts})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := v.Bind(registry); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `"X1"`) {
+			t.Errorf("%v, want %q", err, want)
+		}
+		if n := len(v.Sources()); n != 0 {
+			t.Errorf("%q: %d sources left", want, n)
+		}
+		v.Close()
 	}
 }
 

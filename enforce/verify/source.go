@@ -43,6 +43,9 @@ type source[T content] struct {
 	failures atomic.Int32
 	reading  sync.Mutex // one read at a time
 	restored bool       // guarded by reading
+
+	users int                // Checkers that use it, as often as they do; guarded by Verifier.mu
+	end   context.CancelFunc // ends run; nil before; guarded by Verifier.mu
 }
 
 // environment is what all sources of a Verifier share.

@@ -88,11 +88,18 @@ func (v *Verifier) Start() {
 		v.running.Go(func() { v.lookups.work(v.ctx) })
 	}
 	for _, s := range v.lists {
-		v.running.Go(func() { s.run(v.ctx, v.env) })
+		begin(v, s)
 	}
 	for _, s := range v.directories {
-		v.running.Go(func() { s.run(v.ctx, v.env) })
+		begin(v, s)
 	}
+}
+
+// begin has a source read until it is released or the Verifier is closed. It is called with mu held.
+func begin[T content](v *Verifier, s *source[T]) {
+	ctx, cancel := context.WithCancel(v.ctx)
+	s.end = cancel
+	v.running.Go(func() { s.run(ctx, v.env) })
 }
 
 // Close ends all work and waits until it has ended. Claims are still judged by what is known, which no longer changes.
@@ -107,13 +114,14 @@ func (v *Verifier) Close() {
 	}
 }
 
-// list returns the one source of the list at address, and starts to read it where the Verifier has started.
+// list returns the one source of the list at address, and starts to read it where the Verifier has started. It is released when the
+// Checker that uses it is closed.
 func (v *Verifier) list(address string) (*source[*list], error) {
 	if err := CheckURL(address); err != nil {
 		return nil, err
 	}
-	return register(v, v.lists, address, func() *source[*list] {
-		return &source[*list]{address: address, kind: ListSource, accept: "application/json, text/plain;q=0.9, */*;q=0.5", parse: parseList}
+	return acquire(v, v.lists, &source[*list]{
+		address: address, kind: ListSource, accept: "application/json, text/plain;q=0.9, */*;q=0.5", parse: parseList,
 	})
 }
 
@@ -126,26 +134,41 @@ func (v *Verifier) directory(agent string) (*source[*directory], error) {
 	if v.config.allowTestKeys {
 		refused = nil
 	}
-	return register(v, v.directories, address, func() *source[*directory] {
-		return &source[*directory]{address: address, kind: DirectorySource, accept: directoryAccept, parse: directoryParser(refused)}
+	return acquire(v, v.directories, &source[*directory]{
+		address: address, kind: DirectorySource, accept: directoryAccept, parse: directoryParser(refused),
 	})
 }
 
-func register[T content](v *Verifier, sources map[string]*source[T], address string, make func() *source[T]) (*source[T], error) {
+// acquire returns the source at the address of s, which is s where there was none.
+func acquire[T content](v *Verifier, sources map[string]*source[T], s *source[T]) (*source[T], error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if s := sources[address]; s != nil {
-		return s, nil
+	if known := sources[s.address]; known != nil {
+		known.users++
+		return known, nil
 	}
 	if len(v.lists)+len(v.directories) >= maxSources {
 		return nil, fmt.Errorf("more than %d lists and directories", maxSources)
 	}
-	s := make()
-	sources[address] = s
+	s.users = 1
+	sources[s.address] = s
 	if v.started && !v.closed {
-		v.running.Go(func() { s.run(v.ctx, v.env) })
+		begin(v, s)
 	}
 	return s, nil
+}
+
+// release gives up a use of s. Without any, it is no longer read.
+func release[T content](v *Verifier, sources map[string]*source[T], s *source[T]) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if s.users--; s.users > 0 {
+		return
+	}
+	delete(sources, s.address)
+	if s.end != nil {
+		s.end()
+	}
 }
 
 // Sources returns the states of all lists and directories, in no order.

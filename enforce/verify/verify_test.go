@@ -147,7 +147,7 @@ type events struct {
 	mu      sync.Mutex
 	reads   [2][]error // by SourceKind
 	storage []error
-	lookups []State
+	lookups map[string]int // by suffix
 	dropped int
 }
 
@@ -163,10 +163,10 @@ func (e *events) StorageFailed(_ string, err error) {
 	e.storage = append(e.storage, err)
 }
 
-func (e *events) Lookup(_ netip.Addr, _ []string, s State, _ time.Duration, _ error) {
+func (e *events) Lookup(_ netip.Addr, suffixes []string, _ State, _ time.Duration, _ error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.lookups = append(e.lookups, s)
+	e.lookups[suffixes[0]]++
 }
 
 func (e *events) LookupDropped() {
@@ -227,7 +227,7 @@ func newFixture(t testing.TB, change ...func(*Config)) *fixture {
 		t.Fatal(err)
 	}
 	f := &fixture{
-		registry: registry, web: newWeb(), storage: new(memory), events: new(events),
+		registry: registry, web: newWeb(), storage: new(memory), events: &events{lookups: make(map[string]int)},
 		names: &names{reverse: make(map[string][]string), forward: make(map[string][]netip.Addr)},
 	}
 	config := Config{
