@@ -27,11 +27,12 @@ func newAnswer(status int, body string) answer {
 
 // answers has the answer for each reason that denies or throttles.
 var answers = [enforce.Reasons]answer{
-	enforce.Disallowed:  newAnswer(http.StatusForbidden, "The robots.txt of this site disallows this URL to your crawler."),
-	enforce.Unavailable: newAnswer(http.StatusForbidden, "The robots.txt of this site can't be read at present, so crawlers may fetch nothing."),
-	enforce.CrawlDelay:  newAnswer(http.StatusTooManyRequests, "The robots.txt of this site asks your crawler for a longer Crawl-delay."),
-	enforce.RequestRate: newAnswer(http.StatusTooManyRequests, "The robots.txt of this site asks your crawler for a lower Request-rate."),
-	enforce.VisitTime:   newAnswer(http.StatusTooManyRequests, "The robots.txt of this site asks your crawler to come at another Visit-time."),
+	enforce.Disallowed:    newAnswer(http.StatusForbidden, "The robots.txt of this site disallows this URL to your crawler."),
+	enforce.Unavailable:   newAnswer(http.StatusServiceUnavailable, "The robots.txt of this site can't be read at present, so crawlers may fetch nothing."),
+	enforce.PolicyPending: newAnswer(http.StatusTooManyRequests, "The robots.txt of this site has not been read yet."),
+	enforce.CrawlDelay:    newAnswer(http.StatusTooManyRequests, "The robots.txt of this site asks your crawler for a longer Crawl-delay."),
+	enforce.RequestRate:   newAnswer(http.StatusTooManyRequests, "The robots.txt of this site asks your crawler for a lower Request-rate."),
+	enforce.VisitTime:     newAnswer(http.StatusTooManyRequests, "The robots.txt of this site asks your crawler to come at another Visit-time."),
 }
 
 var (
@@ -40,16 +41,16 @@ var (
 	noStore   = []string{"no-store"}
 )
 
-// deny answers a request that is not let through. The answer must not be
+// refuse answers a request that is not let through. The answer must not be
 // stored: a cache in front would give it to people.
-func (h *Handler) deny(w http.ResponseWriter, r *http.Request, d *enforce.Decision) error {
+func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, d *enforce.Decision) error {
 	a := &answers[d.Reason]
 	header := w.Header()
 	header["Cache-Control"] = noStore
-	if d.Action == enforce.Throttle {
+	if d.RetryAfter > 0 {
 		header.Set("Retry-After", headers.RetryAfter(d.RetryAfter))
 	}
-	if hasErrorRoutes(r) {
+	if hasErrorRoute(r) {
 		return caddyhttp.Error(a.status, a.err)
 	}
 	header["Content-Type"] = textPlain
@@ -63,9 +64,18 @@ func (h *Handler) deny(w http.ResponseWriter, r *http.Request, d *enforce.Decisi
 	return nil
 }
 
-// hasErrorRoutes reports whether the operator answers errors with routes of
-// their own (handle_errors).
-func hasErrorRoutes(r *http.Request) bool {
+// hasErrorRoute reports whether the operator answers errors of this request's
+// site with routes of their own (handle_errors): whether one of the server's
+// error routes matches. Those of neighbour sites do not.
+func hasErrorRoute(r *http.Request) bool {
 	server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	return ok && server != nil && server.Errors != nil && len(server.Errors.Routes) > 0
+	if !ok || server == nil || server.Errors == nil {
+		return false
+	}
+	for _, route := range server.Errors.Routes {
+		if match, err := route.MatcherSets.AnyMatchWithError(r); match && err == nil {
+			return true
+		}
+	}
+	return false
 }

@@ -1,7 +1,6 @@
 package caddymodule
 
 import (
-	"os"
 	"strings"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -23,6 +23,8 @@ func init() {
 // parseCaddyfile sets up a Handler from the directive robots.
 func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	handler := new(Handler)
+	global, _ := h.Option("robots").(httpcaddyfile.App)
+	handler.hasDefaults = global.Value != nil
 	if err := handler.UnmarshalCaddyfile(h.Dispenser); err != nil {
 		return nil, err
 	}
@@ -45,23 +47,24 @@ func init() {
 		"refresh":        duration(func(h *Handler) *caddy.Duration { return &h.Refresh }, time.Second),
 		"on_error":       choice(func(h *Handler) *string { return &h.OnError }, onErrorKeep, onErrorDeny),
 		"max_origins":    number(func(h *Handler) *int { return &h.MaxOrigins }, 1, 1_000_000),
-		"publish":        onOffField(func(h *Handler) *bool { return &h.Publish }),
+		"publish":        onOffField(func(h *Handler) **bool { return &h.Publish }),
 		"mode":           choice(func(h *Handler) *string { return &h.Mode }, modeEnforce, modeMonitor),
 		"dialect":        parseDialect,
-		"exempt":         words(func(h *Handler) *[]string { return &h.Exempt }, nil),
+		"exempt":         parseExempt,
 		"exempt_paths":   words(func(h *Handler) *[]string { return &h.ExemptPaths }, enforce.CheckPathPattern),
-		"http_clients":   onOffField(func(h *Handler) *bool { return &h.HTTPClients }),
-		"user_triggered": parseUserTriggered,
-		"strict":         onOffField(func(h *Handler) *bool { return &h.Strict }),
+		"http_clients":   onOffField(func(h *Handler) **bool { return &h.HTTPClients }),
+		"user_triggered": onOffField(func(h *Handler) **bool { return &h.UserTriggered }),
+		"strict":         onOffField(func(h *Handler) **bool { return &h.Strict }),
+		"forwarded_host": onOffField(func(h *Handler) **bool { return &h.ForwardedHost }),
 		"crawler":        parseCrawler,
 		"registry":       parseRegistry,
 		"paths":          parsePaths,
 		"crawl_delay":    parseCrawlDelay,
 		"fleet":          parseFleet,
 		"x_robots_tag":   parseXRobotsTag,
-		"noindex_lines":  onOffField(func(h *Handler) *bool { return &h.NoindexLines }),
-		"meta_robots":    onOffField(func(h *Handler) *bool { return &h.MetaRobots }),
-		"signals":        onOffField(func(h *Handler) *bool { return &h.Signals }),
+		"noindex_lines":  onOffField(func(h *Handler) **bool { return &h.NoindexLines }),
+		"meta_robots":    onOffField(func(h *Handler) **bool { return &h.MetaRobots }),
+		"signals":        onOffField(func(h *Handler) **bool { return &h.Signals }),
 	}
 }
 
@@ -80,6 +83,7 @@ func init() {
 //		http_clients   [on|off]
 //		user_triggered [on|off]
 //		strict         [on|off]
+//		forwarded_host [on|off]
 //		crawler <name> {
 //			user_agents <tokens...>
 //			robots      <tokens...>
@@ -116,16 +120,48 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	if err := parseBlock(h, d, subdirectives); err != nil {
 		return err
 	}
-	if err := h.Validate(); err != nil {
+	return h.check(d)
+}
+
+// check reports what is wrong with the block as a whole.
+func (h *Handler) check(d *caddyfile.Dispenser) error {
+	for _, check := range h.later {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	h.later = nil
+	if err := h.validate(); err != nil {
 		return d.WrapErr(err)
 	}
 	return nil
 }
 
-func parseUserTriggered(h *Handler, d *caddyfile.Dispenser) error {
-	on, err := onOff(d)
-	h.UserTriggered = &on
-	return err
+// parseExempt parses
+//
+//	exempt <crawlers...>
+//
+// A name that nothing knows is an error here, unless the crawlers that are
+// known are only found out when the configuration is loaded.
+func parseExempt(h *Handler, d *caddyfile.Dispenser) error {
+	if err := words(func(h *Handler) *[]string { return &h.Exempt }, nil)(h, d); err != nil {
+		return err
+	}
+	here := *d
+	h.later = append(h.later, func() error {
+		if h.Registry != "" || h.hasDefaults {
+			return nil
+		}
+		registry, err := withCrawlers(crawler.Builtin(), h.Crawlers)
+		if err != nil {
+			return nil // reported where it stands
+		}
+		if err := checkExempt(h.Exempt, registry); err != nil {
+			return here.WrapErr(err)
+		}
+		return nil
+	})
+	return nil
 }
 
 func parseDialect(h *Handler, d *caddyfile.Dispenser) error {
@@ -146,9 +182,9 @@ func parseSource(h *Handler, d *caddyfile.Dispenser) error {
 		return d.Err("source: want site, file PATH, inline TEXT or url URL")
 	}
 	s := &Source{Kind: args[0]}
-	values := map[string]*string{fromFile: &s.Path, fromInline: &s.Text, fromURL: &s.URL}
+	values := map[string]*string{sourceFile: &s.Path, sourceInline: &s.Text, sourceURL: &s.URL}
 	switch value, takes := values[s.Kind]; {
-	case s.Kind == fromSite:
+	case s.Kind == sourceSite:
 		if len(args) != 1 {
 			return d.Err("source site takes no value")
 		}
@@ -163,20 +199,10 @@ func parseSource(h *Handler, d *caddyfile.Dispenser) error {
 	return checkSource(s, d)
 }
 
-// checkSource looks at what can be looked at without a network, so that the
-// error names the line.
+// checkSource looks at what can be looked at without files and network, so
+// that the error names the line.
 func checkSource(s *Source, d *caddyfile.Dispenser) error {
-	switch {
-	case strings.Contains(s.Path+s.URL, "{"): // a placeholder
-	case s.Kind == fromFile:
-		info, err := os.Stat(s.Path)
-		if err != nil {
-			return d.Errf("source file: %v", err)
-		}
-		if info.IsDir() {
-			return d.Errf("source file: %s is a folder", s.Path)
-		}
-	case s.Kind == fromURL:
+	if s.Kind == sourceURL && !strings.Contains(s.URL, "{") { // not a placeholder
 		if _, err := enforce.NewURL(s.URL); err != nil {
 			return d.Errf("source url: %v", err)
 		}

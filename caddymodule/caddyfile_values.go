@@ -7,6 +7,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
 // parseBlock parses the lines of a block by a table of their first words.
@@ -121,9 +123,10 @@ func onOff(d *caddyfile.Dispenser) (bool, error) {
 	}
 }
 
-func onOffField(field func(*Handler) *bool) subdirective {
-	return func(h *Handler, d *caddyfile.Dispenser) (err error) {
-		*field(h), err = onOff(d)
+func onOffField(field func(*Handler) **bool) subdirective {
+	return func(h *Handler, d *caddyfile.Dispenser) error {
+		on, err := onOff(d)
+		*field(h) = &on
 		return err
 	}
 }
@@ -157,6 +160,22 @@ func nearest(name string, table map[string]subdirective) string {
 	for candidate := range table {
 		if n := editDistance(name, candidate); n < distance || n == distance && candidate < best {
 			best, distance = candidate, n
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return ": did you mean " + best + "?"
+}
+
+// nearestCrawler suggests the crawler that was probably meant.
+func nearestCrawler(name string, registry *crawler.Registry) string {
+	best, distance := "", 4
+	for row := range registry.All() {
+		for _, known := range append(row.Tokens(), row.Name) {
+			if n := editDistance(strings.ToLower(name), strings.ToLower(known)); n < distance {
+				best, distance = known, n
+			}
 		}
 	}
 	if best == "" {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -93,15 +94,17 @@ func (f *Fleet) config(repl *caddy.Replacer) (throttle.FleetConfig, error) {
 	return c, nil
 }
 
-// pooledFleet is the value of pool for one fleet. It connects when the first
-// request comes, so that loading a configuration, and checking one, has
-// nothing to do with the network.
+// pooledFleet is the value of pool for one fleet. It connects when the app
+// starts, so that loading a configuration, and checking one, has nothing to do
+// with the network.
 type pooledFleet struct {
 	config throttle.FleetConfig
 	local  *throttle.Memory
 	log    atomic.Pointer[zap.Logger] // of the newest configuration
 	fleet  atomic.Pointer[throttle.Fleet]
-	closed atomic.Bool
+
+	mu     sync.Mutex // held while fleet and closed are changed
+	closed bool
 }
 
 // Take implements throttle.Limiter.
@@ -114,22 +117,25 @@ func (p *pooledFleet) Take(ctx context.Context, now time.Time, k throttle.Key, t
 
 // connect starts the fleet's engine, once. It does not wait for the server.
 func (p *pooledFleet) connect() {
-	if p == nil || p.fleet.Load() != nil || p.closed.Load() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || p.fleet.Load() != nil {
 		return
 	}
+	fleetUp.WithLabelValues().Set(0)
 	f, err := throttle.NewFleet(p.config, p.local, p)
 	if err != nil {
 		p.log.Load().Error("fleet: each server counts for itself", zap.Error(err))
 		return
 	}
-	if !p.fleet.CompareAndSwap(nil, f) {
-		_ = f.Close() // another request was first
-	}
+	p.fleet.Store(f)
 }
 
 // Close implements throttle.Limiter.
 func (p *pooledFleet) Close() error {
-	p.closed.Store(true)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
 	if f := p.fleet.Load(); f != nil {
 		return f.Close()
 	}
@@ -137,7 +143,10 @@ func (p *pooledFleet) Close() error {
 }
 
 // Destruct implements caddy.Destructor.
-func (p *pooledFleet) Destruct() error { return p.Close() }
+func (p *pooledFleet) Destruct() error {
+	fleetUp.Reset()
+	return p.Close()
+}
 
 // FleetState implements throttle.Observer.
 func (p *pooledFleet) FleetState(s throttle.FleetState, err error) {
@@ -145,7 +154,7 @@ func (p *pooledFleet) FleetState(s throttle.FleetState, err error) {
 	if s == throttle.FleetUp {
 		up = 1
 	}
-	fleetUp.Set(up)
+	fleetUp.WithLabelValues().Set(up)
 	if s == throttle.FleetDown {
 		p.log.Load().Error("fleet: Redis is away, each server counts for itself until it is back",
 			zap.Int("instances", p.config.Instances), zap.Error(err))
@@ -171,24 +180,32 @@ func (*pooledFleet) FleetRefusal(by throttle.Engine) {
 // FleetFallback implements throttle.Observer.
 func (*pooledFleet) FleetFallback() { fleetFallbacks.Inc() }
 
-// pooledFleet returns the engine of the handler's fleet, which outlives the
-// configuration.
-func (h *Handler) pooledFleet(local *throttle.Memory) (throttle.Limiter, error) {
-	config, err := h.Fleet.config(caddy.NewReplacer())
+// limiter returns the engine that holds the budgets of a handler. It outlives
+// the configuration.
+func (a *App) limiter(s *Settings) (throttle.Limiter, error) {
+	entries := maxEntries
+	if s.CrawlDelay != nil && s.CrawlDelay.MaxEntries > 0 {
+		entries = s.CrawlDelay.MaxEntries
+	}
+	local, err := pooled(a, fmt.Sprintf("limiter:%d", entries), func() (pooledLimiter, error) {
+		return pooledLimiter{throttle.NewMemory(entries)}, nil
+	})
+	if err != nil || s.Fleet == nil {
+		return local.Memory, err
+	}
+	config, err := s.Fleet.config(caddy.NewReplacer())
 	if err != nil {
 		return nil, err
 	}
-	key := poolKey(fmt.Sprintf("fleet:%+v", *h.Fleet))
-	v, _, err := pool.LoadOrNew(key, func() (caddy.Destructor, error) {
-		return &pooledFleet{config: config, local: local}, nil
+	// The key has what placeholders stand for, such as a password.
+	p, err := pooled(a, fmt.Sprintf("fleet:%d:%+v", entries, config), func() (*pooledFleet, error) {
+		return &pooledFleet{config: config, local: local.Memory}, nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	h.cleanup = append(h.cleanup, func() error { _, err := pool.Delete(key); return err })
-	p := v.(*pooledFleet)
-	p.log.Store(h.log)
-	h.fleet = p
+	p.log.Store(a.log)
+	a.onStart(p.connect)
 	return p, nil
 }
 

@@ -3,7 +3,8 @@ package caddymodule
 import (
 	"context"
 	"encoding/json"
-
+	"errors"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -32,10 +33,10 @@ const inline = "User-agent: *\nDisallow: /private/\n\nUser-agent: GPTBot\nDisall
 func provisioned(t testing.TB, h *Handler) *Handler {
 	t.Helper()
 	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
-	if err := h.Provision(ctx); err != nil {
+	app := startedApp(t, ctx)
+	if err := h.provision(ctx, app); err != nil {
 		t.Fatal(err)
 	}
-	h.running.Load().Policies().Get(ctx, enforce.Origin{}, time.Now())
 	t.Cleanup(func() {
 		if err := h.Cleanup(); err != nil {
 			t.Error(err)
@@ -43,6 +44,21 @@ func provisioned(t testing.TB, h *Handler) *Handler {
 		cancel()
 	})
 	return h
+}
+
+// startedApp is the app of a running configuration.
+func startedApp(t testing.TB, ctx caddy.Context) *App {
+	t.Helper()
+	app := new(App)
+	if err := errors.Join(app.Provision(ctx), app.Start()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(app.Stop(), app.Cleanup()); err != nil {
+			t.Error(err)
+		}
+	})
+	return app
 }
 
 // page is a handler that writes a small page.
@@ -59,7 +75,12 @@ func request(ua, target string) *http.Request {
 	r := httptest.NewRequest(http.MethodGet, "http://example.com"+target, nil)
 	r.RequestURI = target
 	r.Header["User-Agent"] = []string{ua}
-	return caddyhttp.PrepareRequest(r, caddy.NewReplacer(), nil, nil)
+	return caddyhttp.PrepareRequest(arrived(r), caddy.NewReplacer(), nil, nil)
+}
+
+// arrived is a request that came over the network.
+func arrived(r *http.Request) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80}))
 }
 
 func serve(t testing.TB, h caddyhttp.MiddlewareHandler, r *http.Request) *httptest.ResponseRecorder {
@@ -126,7 +147,7 @@ func TestBadJSONIsRefused(t *testing.T) {
 			continue
 		}
 		ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
-		err := h.Provision(ctx)
+		err := h.provision(ctx, startedApp(t, ctx))
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want something of %q", tt.config, err, tt.want)
 		}
@@ -201,7 +222,7 @@ func TestMatcherGoesByTheRegistryWithoutAHandler(t *testing.T) {
 // does to make a request ready for handlers; what the handler adds is the
 // difference to the first.
 func BenchmarkHandler(b *testing.B) {
-	h := provisioned(b, &Handler{Source: &Source{Kind: fromInline, Text: inline}})
+	h := provisioned(b, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: inline}}})
 	for _, bb := range []struct {
 		name    string
 		handler caddyhttp.MiddlewareHandler
@@ -214,7 +235,7 @@ func BenchmarkHandler(b *testing.B) {
 		{"crawler_throttled", h, bingbot},
 	} {
 		b.Run(bb.name, func(b *testing.B) {
-			r := httptest.NewRequest(http.MethodGet, "/articles/2026/some-article.html", nil)
+			r := arrived(httptest.NewRequest(http.MethodGet, "/articles/2026/some-article.html", nil))
 			r.Header["User-Agent"] = []string{bb.ua}
 			serve(b, bb.handler, request(bb.ua, "/"))
 			w := discard{make(http.Header)}

@@ -109,6 +109,9 @@ func (m *MatchRobots) Provision(ctx caddy.Context) error {
 	return nil
 }
 
+// maxUserAgents is how many User-Agent fields of a request are read.
+const maxUserAgents = 16
+
 // matcherIdentities is how many User-Agents a matcher remembers.
 const matcherIdentities = 1024
 
@@ -164,14 +167,14 @@ func purposes() []string {
 
 // MatchWithError reports whether the request is one of a crawler that fits.
 func (m *MatchRobots) MatchWithError(r *http.Request) (bool, error) {
-	if rec, ok := caddyhttp.GetVar(r.Context(), recordVar).(*record); ok {
-		return m.fits(&rec.Agent), nil
+	if rec := recordOf(r); rec != nil {
+		return !rec.isPerson() && m.fits(&rec.Agent), nil
 	}
 	agents := r.Header["User-Agent"]
 	if len(agents) == 0 {
 		agents = []string{""}
 	}
-	for _, ua := range agents[:min(len(agents), 4)] {
+	for _, ua := range agents[:min(len(agents), maxUserAgents)] {
 		var id crawler.Identity
 		m.cache.Identify(m.base, ua, &id)
 		for i := range id.Len() {

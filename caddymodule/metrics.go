@@ -32,10 +32,10 @@ var (
 		Help: "Attempts to read a registry file that changed, by outcome.",
 	}, []string{"outcome"})
 
-	fleetUp = prometheus.NewGauge(prometheus.GaugeOpts{
+	fleetUp = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Namespace: "caddy", Subsystem: "robots", Name: "fleet_up",
-		Help: "Whether the Redis or Valkey that servers share answers: 1, or 0 while each counts for itself.",
-	})
+		Help: "Whether the Redis or Valkey that servers share answers: 1, or 0 while each counts for itself. Absent without a fleet.",
+	}, nil)
 
 	fleetCalls = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Namespace: "caddy", Subsystem: "robots", Name: "fleet_call_duration_seconds",

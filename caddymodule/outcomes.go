@@ -19,15 +19,18 @@ const logEvery = 10 * time.Second
 // maxLogged is how many octets of what a client sent go into a log line.
 const maxLogged = 256
 
-// outcomes counts decisions about crawlers and logs denials. Its size is
+// outcomes counts decisions about crawlers and logs refusals. Its size is
 // bounded by the registry, and counting takes no lock.
 type outcomes struct {
 	log     *zap.Logger
 	monitor bool
-	rows    [][enforce.Reasons]outcome // by crawler.Crawler.Index, then one a class
-	classes int                        // index of the first class's row
+	rows    []atomic.Pointer[outcomeRow] // by crawler.Crawler.Index, then one a class
+	classes int                          // index of the first class's row
 	now     func() time.Time
 }
+
+// outcomeRow is what one crawler met, by reason.
+type outcomeRow [enforce.Reasons]outcome
 
 // outcome is one crawler's one reason.
 type outcome struct {
@@ -40,23 +43,32 @@ func newOutcomes(registry *crawler.Registry, monitor bool, log *zap.Logger) *out
 	return &outcomes{
 		log:     log,
 		monitor: monitor,
-		rows:    make([][enforce.Reasons]outcome, registry.Len()+int(crawler.Library)+1),
+		rows:    make([]atomic.Pointer[outcomeRow], registry.Len()+int(crawler.Library)+1),
 		classes: registry.Len(),
 		now:     time.Now,
 	}
 }
 
+// row returns the row of a decision's crawler, made at its first decision.
+func (o *outcomes) row(d *enforce.Decision) *outcomeRow {
+	i := o.classes + int(d.Agent.Class)
+	if d.Agent.Crawler != nil {
+		i = d.Agent.Crawler.Index()
+	}
+	if row := o.rows[i].Load(); row != nil {
+		return row
+	}
+	o.rows[i].CompareAndSwap(nil, new(outcomeRow))
+	return o.rows[i].Load()
+}
+
 // count counts a decision, and logs it where it denies and the last line about
 // the same is some time ago.
 func (o *outcomes) count(d *enforce.Decision, r *http.Request) {
-	row := o.classes + int(d.Agent.Class)
-	if d.Agent.Crawler != nil {
-		row = d.Agent.Crawler.Index()
-	}
-	out := &o.rows[row][d.Reason]
+	out := &o.row(d)[d.Reason]
 	counter := out.counter.Load()
 	if counter == nil {
-		c := decisions.WithLabelValues(d.Crawler(), o.action(d), d.Reason.String())
+		c := decisions.WithLabelValues(d.Crawler(), actionName(d.Action, o.monitor), d.Reason.String())
 		counter = &c
 		out.counter.Store(counter)
 	}
@@ -72,18 +84,10 @@ func (o *outcomes) count(d *enforce.Decision, r *http.Request) {
 	}
 }
 
-// action is the action's name, with what monitor mode does not do marked.
-func (o *outcomes) action(d *enforce.Decision) string {
-	if o.monitor && d.Action != enforce.Pass {
-		return "would_" + d.Action.String()
-	}
-	return d.Action.String()
-}
-
 // write logs one decision; more is how many like it were not logged.
 func (o *outcomes) write(d *enforce.Decision, r *http.Request, more int64) {
 	fields := []zap.Field{
-		zap.String("action", o.action(d)),
+		zap.String("action", actionName(d.Action, o.monitor)),
 		zap.String("reason", d.Reason.String()),
 		zap.String("crawler", clip(d.Name())),
 		zap.String("class", d.Agent.Class.String()),
@@ -95,7 +99,7 @@ func (o *outcomes) write(d *enforce.Decision, r *http.Request, more int64) {
 		zap.String("user_agent", clip(r.UserAgent())),
 		zap.Int64("not_logged", more),
 	}
-	if d.Action == enforce.Throttle {
+	if d.RetryAfter > 0 {
 		fields = append(fields, zap.Duration("retry_after", d.RetryAfter))
 	}
 	o.log.Info("crawler stopped by robots.txt", fields...)

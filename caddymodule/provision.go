@@ -11,46 +11,27 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
-	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/headers"
 )
 
-const (
-	maxWait     = throttle.MaxWait
-	maxBurst    = 1000
-	maxEntries  = 100_000    // budgets held by the process, by default
-	mostEntries = 10_000_000 // and at most
-)
-
-// pool keeps what outlives a configuration: a reload must forget neither
-// budgets nor the last good robots.txt.
-var pool = caddy.NewUsagePool()
-
-type poolKey string
-
-const (
-	limiterKey poolKey = "limiter"
-	copiesKey  poolKey = "copies"
-)
-
-// pooledLimiter and pooledCopies are the values of pool.
-type (
-	pooledLimiter struct{ *throttle.Memory }
-	pooledCopies  struct{ *enforce.Copies }
-)
-
-// Destruct implements caddy.Destructor.
-func (l pooledLimiter) Destruct() error { return l.Close() }
-
-// Destruct implements caddy.Destructor.
-func (pooledCopies) Destruct() error { return nil }
-
-// Provision makes the handler ready. It does no network I/O.
+// Provision makes the handler ready. It reads the local files that the
+// settings name, and does no network I/O.
 func (h *Handler) Provision(ctx caddy.Context) error {
+	app, err := ctx.App("robots")
+	if err != nil {
+		return err
+	}
+	return h.provision(ctx, app.(*App))
+}
+
+// provision is Provision as a part of an app.
+func (h *Handler) provision(ctx caddy.Context, app *App) error {
+	h.app = app
 	if h.log == nil {
 		h.log = ctx.Logger()
 	}
-	if err := h.Validate(); err != nil {
+	h.withDefaults(app.Defaults)
+	if err := h.validate(); err != nil {
 		return err
 	}
 	if err := registerMetrics(ctx.GetMetricsRegistry()); err != nil {
@@ -67,18 +48,16 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	return h.provisionEngine(ctx)
 }
 
-// provisionEngine makes what decides, and keeps it fresh.
+// provisionEngine makes what decides, and has it kept fresh once the app
+// starts.
 func (h *Handler) provisionEngine(ctx caddy.Context) (err error) {
-	if h.source, err = h.newSource(caddy.NewReplacer()); err != nil {
+	if h.source, err = h.newSource(ctx, caddy.NewReplacer()); err != nil {
 		return err
 	}
 	if c, ok := h.source.(io.Closer); ok {
 		h.cleanup = append(h.cleanup, c.Close)
 	}
-	if h.limiter, err = h.pooledLimiter(); err != nil {
-		return err
-	}
-	if h.copies, err = h.pooledCopies(); err != nil {
+	if h.limiter, err = h.app.limiter(&h.Settings); err != nil {
 		return err
 	}
 	file := registryFile{path: h.registryPath()}
@@ -86,28 +65,42 @@ func (h *Handler) provisionEngine(ctx caddy.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := checkExempt(h.Exempt, registry); err != nil {
+		return err
+	}
 	if err := h.start(registry); err != nil {
 		return err
 	}
 	if file.path != "" {
-		if err := h.watchRegistry(ctx, &file); err != nil {
-			return err
-		}
+		h.app.onStart(func() { h.watchRegistry(ctx, &file) })
 	}
-	f, ok := h.source.(enforce.File)
-	if !ok {
-		return nil
+	if f, ok := h.source.(enforce.File); ok {
+		h.app.onStart(func() {
+			stop := h.app.watch(f.Path, h.reread)
+			h.cleanup = append(h.cleanup, func() error { stop(); return nil })
+			h.reread() // it may have changed after it was read and before it was watched
+		})
 	}
-	reread := func() { h.running.Load().Policies().Reread(ctx, enforce.Origin{}, time.Now()) }
-	if err := h.watchFile(ctx, f, reread); err != nil {
-		return err
-	}
-	reread() // it may have changed after it was read and before it was watched
 	return nil
 }
 
+// checkExempt reports a name that no crawler has.
+func checkExempt(names []string, registry *crawler.Registry) error {
+	for _, name := range names {
+		if registry.Lookup(name) == nil {
+			return fmt.Errorf("exempt %q: no crawler has this name or token%s; a crawler of your own needs a crawler block", name, nearestCrawler(name, registry))
+		}
+	}
+	return nil
+}
+
+// reread has the source read again, because it may have changed.
+func (h *Handler) reread() {
+	h.running.Load().Policies().Reread(&enforce.Request{Time: time.Now()})
+}
+
 // running is what decides and counts, for one registry. It is replaced whole,
-// for what it holds goes by the places of crawlers in the registry.
+// for what it holds is indexed by a crawler's position in the registry.
 type running struct {
 	*enforce.Engine
 	outcomes *outcomes
@@ -123,18 +116,20 @@ func (h *Handler) start(registry *crawler.Registry) error {
 	}
 	rules.Registry = registry
 	observer := newObserver(h.log, h.kind(), registry, h.XRobotsTag)
-	engine, err := enforce.NewEngine(rules, h.source, h.limiter, enforce.PoliciesConfig{
+	engine, err := enforce.NewEngine(rules, h.source, h.limiter, enforce.Config{
 		Refresh:    time.Duration(h.Refresh),
 		MaxOrigins: h.MaxOrigins,
 		DenyFailed: h.OnError == onErrorDeny,
-		Copies:     h.copies,
+		Ceiling:    h.app.ceiling,
+		Copies:     h.app.copies.of(h.Source),
+		Readers:    h.app.readers,
 		Observer:   observer,
 	})
 	if err != nil {
 		return errors.Join(err, observer.Close())
 	}
-	if kind := h.kind(); kind == fromFile || kind == fromInline {
-		engine.Policies().Peek(context.Background(), enforce.Origin{}, time.Now())
+	if kind := h.kind(); kind == sourceFile || kind == sourceInline {
+		engine.Policies().Load(context.Background())
 	}
 	policies.engines.Store(engine, h.kind())
 	h.running.Store(&running{engine, newOutcomes(registry, h.monitor, h.log), observer})
@@ -165,57 +160,9 @@ func (h *Handler) end() error {
 	return errors.Join(now.Close(), now.observer.Close())
 }
 
-// watchFile calls changed when a file may have changed, until the handler is
-// cleaned up.
-func (h *Handler) watchFile(ctx caddy.Context, file enforce.File, changed func()) error {
-	watching, stop := context.WithCancel(ctx)
-	h.cleanup = append(h.cleanup, func() error { stop(); return nil })
-	return file.Watch(watching, changed)
-}
-
-// pooledLimiter returns the engine that holds the budgets.
-func (h *Handler) pooledLimiter() (throttle.Limiter, error) {
-	entries := maxEntries
-	if h.CrawlDelay != nil && h.CrawlDelay.MaxEntries > 0 {
-		entries = h.CrawlDelay.MaxEntries
-	}
-	key := limiterKey + poolKey(fmt.Sprintf(":%d", entries))
-	v, _, err := pool.LoadOrNew(key, func() (caddy.Destructor, error) {
-		return pooledLimiter{throttle.NewMemory(entries)}, nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	h.cleanup = append(h.cleanup, func() error { _, err := pool.Delete(key); return err })
-	local := v.(pooledLimiter).Memory
-	if h.Fleet != nil {
-		return h.pooledFleet(local)
-	}
-	return local, nil
-}
-
-// pooledCopies returns where the good copies of this handler's source live.
-func (h *Handler) pooledCopies() (*enforce.Copies, error) {
-	key := copiesKey + poolKey(":"+h.kind())
-	if h.Source != nil {
-		key += poolKey(":" + h.Source.Path + h.Source.URL)
-	}
-	v, _, err := pool.LoadOrNew(key, func() (caddy.Destructor, error) {
-		return pooledCopies{enforce.NewCopies()}, nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	h.cleanup = append(h.cleanup, func() error { _, err := pool.Delete(key); return err })
-	return v.(pooledCopies).Copies, nil
-}
-
 // Cleanup lets go of what Provision took, as far as it came.
 func (h *Handler) Cleanup() error {
-	var errs []error
-	for i := len(h.cleanup) - 1; i >= 0; i-- {
-		errs = append(errs, h.cleanup[i]())
-	}
+	err := runCleanup(h.cleanup)
 	h.cleanup = nil
-	return errors.Join(errs...)
+	return err
 }

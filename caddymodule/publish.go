@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -18,26 +17,17 @@ var (
 )
 
 // publish serves the robots.txt that is enforced.
-func (h *Handler) publish(w http.ResponseWriter, r *http.Request) error {
-	origin := enforce.NewOrigin(r.TLS != nil, r.Host)
-	policy := h.running.Load().Policies().Get(r.Context(), origin, time.Now())
-	if policy == nil || policy.Outcome() == enforce.Failed {
+func (h *Handler) publish(w http.ResponseWriter, r *http.Request, policy *enforce.Policy) error {
+	switch policy.Outcome() {
+	case enforce.Loaded:
+	case enforce.Missing, enforce.NotRobots:
+		return caddyhttp.Error(http.StatusNotFound, errNoRobots)
+	default:
 		return caddyhttp.Error(http.StatusServiceUnavailable, errNoSource)
 	}
-	if policy.Outcome() != enforce.Loaded {
-		return caddyhttp.Error(http.StatusNotFound, errNoRobots)
-	}
-	w.Header()["Content-Type"] = textPlain
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(policy.File().Bytes()))
+	header := w.Header()
+	header["Content-Type"] = textPlain
+	header.Set("Etag", policy.ETag())
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(policy.Body()))
 	return nil
-}
-
-// isRobotsTxt reports whether a request target, also one in absolute form, is
-// that of the robots.txt.
-func isRobotsTxt(target string) bool {
-	path, _, _ := strings.Cut(target, "?")
-	if _, rest, absolute := strings.Cut(path, "://"); absolute {
-		return strings.HasSuffix(rest, "/robots.txt") && strings.Count(rest, "/") == 1
-	}
-	return path == "/robots.txt"
 }

@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"context"
+	"net/http"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
@@ -10,6 +11,8 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
 // placeholderPrefix begins the names of this module's placeholders.
@@ -18,36 +21,100 @@ const placeholderPrefix = "http.robots."
 // recordVar is the name of the request variable that holds the record.
 const recordVar = "caddy_robots.record"
 
-// record is a decision about a crawler as the rest of Caddy sees it:
-// placeholders and access-log fields. It lives as long as the request.
+// record is a decision as the rest of Caddy sees it: placeholders, access-log
+// fields, the matcher, metrics and log lines are all made of it. It lives as
+// long as the request. Of several robots handlers on one request, the last one
+// writes it, unless an earlier one in monitor mode would have refused it.
 type record struct {
 	enforce.Decision
+	monitor bool            // the decision is not carried out
+	taken   *throttle.Terms // the pace that the request was held to; nil if none
 }
 
-// newRecord makes a decision known to the handlers that follow, to the access
-// log and to the matcher.
-func newRecord(ctx context.Context, d *enforce.Decision) {
-	rec := &record{*d}
-	if repl, ok := ctx.Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
-		repl.Map(rec.placeholder)
+// person is the record of all requests that robots.txt does not bind.
+var person = new(record)
+
+// record makes a decision known to the handlers that follow, the access log,
+// the metrics and the log.
+func (h *Handler) record(x *exchange, now *running) {
+	if x.Reason == enforce.Person {
+		h.recordPerson(x)
+		return
 	}
-	if extra, ok := ctx.Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok {
-		extra.Add(zap.Object("robots", rec))
+	now.outcomes.count(&x.Decision, x.r)
+	var rec *record
+	switch x.earlier {
+	case nil:
+		rec = new(record)
+	case person:
+		rec = new(record)
+	default:
+		rec = x.earlier
+		if rec.monitor && rec.Action != enforce.Pass && x.Action == enforce.Pass {
+			rec.take(x, h.monitor)
+			return
+		}
+	}
+	rec.Decision, rec.monitor = x.Decision, h.monitor
+	rec.take(x, h.monitor)
+	if rec != x.earlier {
+		rec.publish(x.r.Context(), x.server, x.earlier == person)
+	}
+}
+
+// take notes the pace that an enforcing handler held the request to.
+func (rec *record) take(x *exchange, monitor bool) {
+	if !monitor && x.Terms != nil && x.Action == enforce.Pass {
+		rec.taken = x.Terms
+	}
+}
+
+// recordPerson sets the placeholders for a request that robots.txt does not
+// bind, unless an earlier handler found a crawler.
+func (h *Handler) recordPerson(x *exchange) {
+	if x.earlier != nil {
+		return
+	}
+	ctx := x.r.Context()
+	if repl, ok := ctx.Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
+		repl.Map(personPlaceholder)
+	}
+	caddyhttp.SetVar(ctx, recordVar, person)
+}
+
+func personPlaceholder(key string) (any, bool) { return person.placeholder(key) }
+
+// publish makes rec known to placeholders, access log and matchers. Where an
+// earlier handler took the request for a person's, its placeholders are
+// replaced.
+func (rec *record) publish(ctx context.Context, server *caddyhttp.Server, afterPerson bool) {
+	if repl, ok := ctx.Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
+		if afterPerson {
+			for _, name := range placeholders {
+				value, _ := rec.placeholder(placeholderPrefix + name)
+				repl.Set(placeholderPrefix+name, value)
+			}
+		} else {
+			repl.Map(rec.placeholder)
+		}
+	}
+	if server == nil || server.Logs != nil {
+		if extra, ok := ctx.Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok {
+			extra.Add(zap.Object("robots", rec))
+		}
 	}
 	caddyhttp.SetVar(ctx, recordVar, rec)
 }
 
-// setPerson sets the placeholders for a request that robots.txt does not
-// bind. It allocates nothing.
-func setPerson(ctx context.Context) {
-	if repl, ok := ctx.Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
-		repl.Map(personPlaceholder)
-	}
+// recordOf returns the record of a request, nil if no robots handler has seen
+// it.
+func recordOf(r *http.Request) *record {
+	rec, _ := caddyhttp.GetVar(r.Context(), recordVar).(*record)
+	return rec
 }
 
-var person = new(record)
-
-func personPlaceholder(key string) (any, bool) { return person.placeholder(key) }
+// placeholders are the names of the placeholders, without their prefix.
+var placeholders = []string{"crawler", "class", "purpose", "group", "action", "reason", "rule", "line"}
 
 // placeholder is the value of a placeholder.
 func (rec *record) placeholder(key string) (any, bool) {
@@ -65,7 +132,7 @@ func (rec *record) placeholder(key string) (any, bool) {
 	case "group":
 		return rec.GroupToken(), true
 	case "action":
-		return rec.Action.String(), true
+		return rec.action(), true
 	case "reason":
 		return rec.Reason.String(), true
 	case "rule":
@@ -79,15 +146,32 @@ func (rec *record) placeholder(key string) (any, bool) {
 // MarshalLogObject writes the access-log fields. They are named as the
 // placeholders are.
 func (rec *record) MarshalLogObject(enc zapcore.ObjectEncoder) error {
-	enc.AddString("crawler", rec.Name())
-	enc.AddString("class", rec.Agent.Class.String())
-	enc.AddString("purpose", rec.purpose())
-	enc.AddString("group", rec.GroupToken())
-	enc.AddString("action", rec.Action.String())
-	enc.AddString("reason", rec.Reason.String())
-	enc.AddString("rule", rec.RuleText())
-	enc.AddInt("line", rec.Line)
+	for _, name := range placeholders {
+		switch value, _ := rec.placeholder(placeholderPrefix + name); v := value.(type) {
+		case string:
+			enc.AddString(name, v)
+		case int:
+			enc.AddInt(name, v)
+		}
+	}
 	return nil
+}
+
+// action is what was done, or would have been.
+func (rec *record) action() string { return actionName(rec.Action, rec.monitor) }
+
+// actionName is an action's name as placeholders, logs and metrics have it.
+func actionName(a enforce.Action, monitor bool) string {
+	if !monitor {
+		return a.String()
+	}
+	switch a {
+	case enforce.Deny:
+		return "would_deny"
+	case enforce.Throttle:
+		return "would_throttle"
+	}
+	return a.String()
 }
 
 func (rec *record) purpose() string {
@@ -96,3 +180,6 @@ func (rec *record) purpose() string {
 	}
 	return ""
 }
+
+// isPerson reports whether the request is one that robots.txt does not bind.
+func (rec *record) isPerson() bool { return rec.Agent.Class == crawler.Person }

@@ -108,13 +108,13 @@ func withCrawlers(registry *crawler.Registry, crawlers []Crawler) (*crawler.Regi
 }
 
 // checkCrawlers reports what keeps the crawlers of the configuration so far
-// from going together.
+// from going together. With a registry file that is found out when the
+// configuration is loaded: adapting it reads no files.
 func (h *Handler) checkCrawlers() error {
-	file := registryFile{path: h.Registry}
-	if strings.Contains(h.Registry, "{") { // a placeholder
-		file.path = ""
+	if h.Registry != "" {
+		return nil
 	}
-	_, err := file.read(h.Crawlers)
+	_, err := withCrawlers(crawler.Builtin(), h.Crawlers)
 	return err
 }
 
@@ -191,9 +191,6 @@ func parseRegistry(h *Handler, d *caddyfile.Dispenser) error {
 	}
 	if h.Registry == "" {
 		return d.Err("registry: the file has no name")
-	}
-	if err := h.checkCrawlers(); err != nil {
-		return d.WrapErr(err)
 	}
 	return nil
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
@@ -99,7 +98,7 @@ func (h *Handler) registryPath() string {
 
 // watchRegistry has the handler know the crawlers of its registry file as the
 // file changes. A file that is broken changes nothing.
-func (h *Handler) watchRegistry(ctx context.Context, file *registryFile) error {
+func (h *Handler) watchRegistry(ctx context.Context, file *registryFile) {
 	watching, stop := context.WithCancel(ctx)
 	changes := make(chan struct{}, 1)
 	notify := func() {
@@ -108,10 +107,7 @@ func (h *Handler) watchRegistry(ctx context.Context, file *registryFile) error {
 		default: // one is waiting already
 		}
 	}
-	if err := (enforce.File{Path: file.path}).Watch(watching, notify); err != nil {
-		stop()
-		return err
-	}
+	unwatch := h.app.watch(file.path, notify)
 	notify() // it may have changed since it was read
 	ended := make(chan struct{})
 	go func() {
@@ -120,8 +116,7 @@ func (h *Handler) watchRegistry(ctx context.Context, file *registryFile) error {
 			h.rereadRegistry(file)
 		}
 	}()
-	h.cleanup = append(h.cleanup, func() error { stop(); <-ended; return nil })
-	return nil
+	h.cleanup = append(h.cleanup, func() error { unwatch(); stop(); <-ended; return nil })
 }
 
 // settled waits for a change and for what else belongs to it. It returns

@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,14 +20,14 @@ import (
 
 func TestCrawlersAreAddedAndOverridden(t *testing.T) {
 	const file = "User-agent: *\nDisallow: /private/\n\nUser-agent: Intranet\nDisallow: /intranet/\n"
-	h := provisioned(t, &Handler{
-		Source: &Source{Kind: fromInline, Text: file},
+	h := provisioned(t, &Handler{Settings: Settings{
+		Source: &Source{Kind: sourceInline, Text: file},
 		Crawlers: []Crawler{
 			{Name: "Intranet", UserAgents: []string{"Seeker9"}, Robots: []string{"Intranet"}, Purpose: "search"},
 			{Name: "gptbot", Star: "no"},
 			{Name: "curl", Class: "offline"},
 		},
-	})
+	}})
 	for _, tt := range []struct {
 		ua, target string
 		want       int
@@ -94,7 +95,7 @@ func watched(t *testing.T, h *Handler, text string) registryWriter {
 func TestTheRegistryFileIsReadAgainWhenItChanges(t *testing.T) {
 	started := goleak.IgnoreCurrent()
 	t.Run("", func(t *testing.T) {
-		h := &Handler{Source: &Source{Kind: fromInline, Text: "User-agent: *\nDisallow: /private/\nCrawl-delay: 1000\n"}}
+		h := &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: "User-agent: *\nDisallow: /private/\nCrawl-delay: 1000\n"}}}
 		w := watched(t, h, `{"name": "OneThing"}`+"\n")
 		status := func(want int, ua, target string) {
 			t.Helper()
@@ -170,7 +171,7 @@ func TestTheRegistryFileCountsOnlyWhereItIsAnother(t *testing.T) {
 }
 
 func TestRequestsGoOnWhileTheRegistryIsReplaced(t *testing.T) {
-	h := &Handler{Source: &Source{Kind: fromInline, Text: "User-agent: *\nDisallow: /private/\n"}}
+	h := &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: "User-agent: *\nDisallow: /private/\n"}}}
 	w := watched(t, h, "")
 	stop, done := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -202,10 +203,10 @@ func TestRequestsGoOnWhileTheRegistryIsReplaced(t *testing.T) {
 
 // What a handler knows, the matcher on its way knows.
 func TestMatcherGoesByTheHandlersRegistry(t *testing.T) {
-	h := provisioned(t, &Handler{
-		Source:   &Source{Kind: fromInline, Text: ""},
+	h := provisioned(t, &Handler{Settings: Settings{
+		Source:   &Source{Kind: sourceInline, Text: ""},
 		Crawlers: []Crawler{{Name: "OneThing", Purpose: "house-keeping", Operator: "Us"}},
-	})
+	}})
 	for _, m := range []*MatchRobots{{Crawler: []string{"onething"}}, {Purpose: []string{"house-keeping"}}, {Operator: []string{"us"}}, {Class: []string{"crawler"}}} {
 		if err := m.Provision(caddy.Context{}); err != nil {
 			t.Fatal(err)
@@ -226,7 +227,7 @@ func TestBadCrawlersInTheCaddyfile(t *testing.T) {
 	registryWriter{t, file, nil}.write("{\"name\": \"OneThing\"}\n")
 	for _, tt := range []struct {
 		block, want string
-		line        int // of the block
+		line        int // of the block; 0: found when the configuration is loaded, for adapting it reads no files
 	}{
 		{"crawler", "one value", 1},
 		{"crawler A B", "one value, not 2", 1},
@@ -241,12 +242,27 @@ func TestBadCrawlersInTheCaddyfile(t *testing.T) {
 		{"crawler X1 {\nstar maybe\n}", "want yes or no", 2},
 		{"crawler X1 {\nstars yes\n}", "did you mean star?", 2},
 		{"crawler X1\ncrawler x1", "a second time", 2},
-		{"registry " + file + ".none", "no such file", 1},
-		{"registry " + file + "\ncrawler X1 {\nuser_agents OneThing\n}", "already that of", 2},
-		{"crawler X1 {\nuser_agents OneThing\n}\nregistry " + file, "already that of", 4},
+		{"registry " + file + ".none", "no such file", 0},
+		{"registry " + file + "\ncrawler X1 {\nuser_agents OneThing\n}", "already that of", 0},
+		{"crawler X1 {\nuser_agents OneThing\n}\nregistry " + file, "already that of", 0},
 	} {
 		d := caddyfile.NewTestDispenser("robots {\n" + tt.block + "\n}")
-		err := new(Handler).UnmarshalCaddyfile(d)
+		h := new(Handler)
+		err := h.UnmarshalCaddyfile(d)
+		if tt.line == 0 {
+			if err != nil {
+				t.Errorf("%q can't be adapted: %v", tt.block, err)
+			}
+			ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
+			defer cancel()
+			if err := h.provision(ctx, startedApp(t, ctx)); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%q: %v, want %q", tt.block, err, tt.want)
+			}
+			if err := h.Cleanup(); err != nil {
+				t.Error(err)
+			}
+			continue
+		}
 		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasSuffix(err.Error(), fmt.Sprintf(":%d", tt.line+1)) {
 			t.Errorf("%q: %v, want %q at line %d", tt.block, err, tt.want, tt.line+1)
 		}

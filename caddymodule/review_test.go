@@ -35,13 +35,15 @@ func logged(t *testing.T, texts perOrigin, hosts ...string) []string {
 	o := newObserver(zap.New(core), "site", crawler.Builtin(), nil)
 	limiter := throttle.NewMemory(1)
 	defer limiter.Close()
-	engine, err := enforce.NewEngine(enforce.Rules{}, texts, limiter, enforce.PoliciesConfig{Observer: o})
+	engine, err := enforce.NewEngine(enforce.Rules{}, texts, limiter, enforce.Config{Observer: o})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer engine.Close()
 	for _, h := range hosts {
-		engine.Policies().Get(context.Background(), enforce.Origin{Scheme: "http", Host: h}, time.Now())
+		r := &enforce.Request{Origin: enforce.Origin{Scheme: "http", Host: h}, Time: time.Now()}
+		engine.Policies().Peek(r)
+		engine.Policies().Wait(context.Background(), r)
 	}
 	o.review.running.Wait()
 	o.Close()
@@ -151,12 +153,12 @@ func TestReviewCloses(t *testing.T) {
 	}
 	limiter := throttle.NewMemory(1)
 	defer limiter.Close()
-	engine, err := enforce.NewEngine(enforce.Rules{}, enforce.Inline("Disallow: /a"), limiter, enforce.PoliciesConfig{})
+	engine, err := enforce.NewEngine(enforce.Rules{}, enforce.Inline("Disallow: /a"), limiter, enforce.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer engine.Close()
-	r.add(enforce.Origin{}, engine.Policies().Get(context.Background(), enforce.Origin{}, time.Now()))
+	r.add(enforce.Origin{}, engine.Policies().Load(context.Background()))
 	r.running.Wait()
 	if logs.Len() != 0 {
 		t.Errorf("%v were logged", logs.All())

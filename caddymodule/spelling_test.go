@@ -69,7 +69,7 @@ func newSpellings(t testing.TB) *spellings {
 		t.Fatal(err)
 	}
 	for _, rules := range shutRules {
-		s.handlers = append(s.handlers, provisioned(t, &Handler{log: zap.NewNop(), Source: &Source{Kind: fromInline, Text: "User-agent: *\n" + rules + "\n"}}))
+		s.handlers = append(s.handlers, provisioned(t, &Handler{log: zap.NewNop(), Settings: Settings{Source: &Source{Kind: sourceInline, Text: "User-agent: *\n" + rules + "\n"}}}))
 	}
 	return s
 }
@@ -82,7 +82,7 @@ func (s *spellings) serve(t testing.TB, h *Handler, ua, target string) (status i
 	if err != nil {
 		return 0, "", false
 	}
-	r = caddyhttp.PrepareRequest(r, caddy.NewReplacer(), nil, nil)
+	r = caddyhttp.PrepareRequest(arrived(r), caddy.NewReplacer(), nil, nil)
 	next := caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
 		return s.files.ServeHTTP(w, r, caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error { return nil }))
 	})

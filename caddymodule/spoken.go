@@ -25,14 +25,14 @@ var viewsPool = sync.Pool{New: func() any { return new(robots.Views) }}
 // else, people with it, for what they get may be stored and handed on. It
 // allocates nothing.
 func (h *Handler) spoken(target string, d *enforce.Decision) (s spoken) {
-	if d.Policy == nil || !h.NoindexLines && !h.Signals {
+	if d.Policy == nil || !isOn(h.NoindexLines) && !isOn(h.Signals) {
 		return s
 	}
 	group := d.Group
 	if d.Reason == enforce.Person {
 		group = d.Policy.File().Star()
 	}
-	if h.NoindexLines && len(group.NoindexRules()) > 0 {
+	if isOn(h.NoindexLines) && len(group.NoindexRules()) > 0 {
 		s.noindex = noindexOf(group, target)
 	}
 	s.signals = d.Policy.Signals(group)

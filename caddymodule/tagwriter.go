@@ -42,7 +42,7 @@ func (h *Handler) newTagWriter(w http.ResponseWriter, r *http.Request, target st
 		target:                target,
 		body:                  r.Method != http.MethodHead,
 		sniff:                 h.tags.NeedsResponse(),
-		meta:                  h.MetaRobots && r.Method == http.MethodGet,
+		meta:                  isOn(h.MetaRobots) && r.Method == http.MethodGet,
 	}
 	if d.Agent.Crawler != nil {
 		t.crawlers = d.Agent.Crawler.Robots

@@ -57,7 +57,7 @@ func zstded(s string) []byte {
 }
 
 func TestWhichResponsesAreTagged(t *testing.T) {
-	h := provisioned(t, &Handler{XRobotsTag: tagged(t, "*.pdf noindex", "type image/* noimageindex", "status 404 noarchive", "type text/plain nosnippet")})
+	h := provisioned(t, &Handler{Settings: Settings{XRobotsTag: tagged(t, "*.pdf noindex", "type image/* noimageindex", "status 404 noarchive", "type text/plain nosnippet")}})
 	for _, tt := range []struct {
 		name, path string
 		answer     func(w http.ResponseWriter)
@@ -86,7 +86,7 @@ func TestWhichResponsesAreTagged(t *testing.T) {
 }
 
 func TestInformationalResponsesPass(t *testing.T) {
-	h := provisioned(t, &Handler{XRobotsTag: tagged(t, "* noindex")})
+	h := provisioned(t, &Handler{Settings: Settings{XRobotsTag: tagged(t, "* noindex")}})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.RequestURI = "/x"
 		_ = h.ServeHTTP(w, request(chrome, "/x"), caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
@@ -110,7 +110,7 @@ func TestInformationalResponsesPass(t *testing.T) {
 }
 
 func TestMetaRobotsGoOutAsHeader(t *testing.T) {
-	h := provisioned(t, &Handler{MetaRobots: true})
+	h := provisioned(t, &Handler{Settings: Settings{MetaRobots: new(true)}})
 	const both = "noindex|googlebot: nosnippet"
 	for _, tt := range []struct {
 		name   string
@@ -161,7 +161,7 @@ func TestMetaRobotsGoOutAsHeader(t *testing.T) {
 }
 
 func TestMetaRobotsThroughReadFrom(t *testing.T) {
-	h := provisioned(t, &Handler{MetaRobots: true})
+	h := provisioned(t, &Handler{Settings: Settings{MetaRobots: new(true)}})
 	body := html + strings.Repeat("more ", 50_000)
 	w := answering(t, h, request(chrome, "/x"), func(w http.ResponseWriter) {
 		w.Header().Set("Content-Type", "text/html")
@@ -176,7 +176,7 @@ func TestMetaRobotsThroughReadFrom(t *testing.T) {
 
 // A flush lets go of what is held.
 func TestMetaRobotsKeepNoStreamWaiting(t *testing.T) {
-	h := provisioned(t, &Handler{MetaRobots: true})
+	h := provisioned(t, &Handler{Settings: Settings{MetaRobots: new(true)}})
 	answering(t, h, request(chrome, "/x"), func(w http.ResponseWriter) {
 		rec := w.(*tagWriter).ResponseWriter.(*httptest.ResponseRecorder)
 		w.Header().Set("Content-Type", "text/html")
@@ -195,8 +195,8 @@ func TestMetaRobotsKeepNoStreamWaiting(t *testing.T) {
 
 func TestNoindexLinesComeBackToLife(t *testing.T) {
 	const file = "User-agent: *\nNoindex: /drafts/\nDisallow: /private/\n\nUser-agent: Googlebot\nNoindex: /for-google/\n"
-	h := provisioned(t, &Handler{Source: &Source{Kind: fromInline, Text: file}, NoindexLines: true})
-	off := provisioned(t, &Handler{Source: &Source{Kind: fromInline, Text: file}})
+	h := provisioned(t, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: file}, NoindexLines: new(true)}})
+	off := provisioned(t, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: file}}})
 	for _, tt := range []struct{ ua, path, want string }{
 		{chrome, "/drafts/x", "noindex"},
 		{"CCBot/2.0", "/drafts/x", "noindex"},
@@ -218,7 +218,7 @@ func TestNoindexLinesComeBackToLife(t *testing.T) {
 
 func TestSignalsHaveAHeaderForm(t *testing.T) {
 	const file = "License: https://example.com/license.xml\nUser-agent: *\nContent-Signal: search=yes, ai-train=no\nContent-Usage: train-ai=n\n\nUser-agent: GPTBot\nContent-Signal: ai-train=yes\nDisallow:\n"
-	h := provisioned(t, &Handler{Source: &Source{Kind: fromInline, Text: file}, Signals: true})
+	h := provisioned(t, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: file}, Signals: new(true)}})
 	for _, tt := range []struct{ ua, signal, usage string }{
 		{chrome, "search=yes, ai-train=no", "train-ai=n"},
 		{gptbot, "ai-train=yes", ""},
@@ -236,7 +236,7 @@ func BenchmarkTags(b *testing.B) {
 		for i := range n {
 			lines = append(lines, fmt.Sprintf("*.ext%d noindex", i))
 		}
-		h := provisioned(b, &Handler{Source: &Source{Kind: fromInline, Text: inline}, XRobotsTag: tagged(b, lines...)})
+		h := provisioned(b, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: inline}, XRobotsTag: tagged(b, lines...)}})
 		for _, path := range []string{"/articles/some-article.html", "/articles/some-article.ext0"} {
 			b.Run(fmt.Sprintf("rules=%d/%s", n, path[len(path)-4:]), func(b *testing.B) {
 				benchmarkPage(b, h, path, page)
@@ -255,7 +255,7 @@ func BenchmarkMetaRobots(b *testing.B) {
 	})
 	for _, on := range []bool{false, true} {
 		b.Run(fmt.Sprintf("meta_robots=%v", on), func(b *testing.B) {
-			h := provisioned(b, &Handler{Source: &Source{Kind: fromInline, Text: inline}, MetaRobots: on})
+			h := provisioned(b, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: inline}, MetaRobots: &on}})
 			b.SetBytes(int64(len(document)))
 			benchmarkPage(b, h, "/x", serveIt)
 		})

@@ -1,55 +1,75 @@
 package enforce
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
-// maxCopies is how many good copies are held. They are the size of their
-// files, at most robots.MaxSize.
-const maxCopies = 1000
+// Bounds of the copies that are held.
+const (
+	maxCopies     = 10_000
+	maxCopiesSize = 64 << 20 // octets of all bodies
+)
 
-// Copies holds the last good robots.txt of origins for longer than a
-// Policies lives, so that a source that fails while the configuration is
-// reloaded does not open the site. It is safe for concurrent use; a nil
-// Copies holds nothing.
+// How long a copy stays in force while its source gives nothing newer.
+const (
+	// keepRefused applies while the source answers 4xx other than 404 and 410,
+	// such as 401 and 403: 24 hours, for which crawlers may use a copy of their
+	// own too (RFC 9309, section 2.4).
+	keepRefused = 24 * time.Hour
+	// keepFailed applies while the source fails: 30 days, as Google keeps the
+	// last good copy.
+	keepFailed = 30 * 24 * time.Hour
+)
+
+// goodCopy is what a source said the last time that it said something: a
+// robots.txt, or that there is none.
+type goodCopy struct {
+	state Outcome // Loaded, Missing or NotRobots
+	body  []byte
+	at    time.Time // when the source last confirmed it
+}
+
+// Copies holds the last good answer for each origin for longer than a Policies
+// lives, so that after a reload the rules are in force at once, whether or not
+// the source can be read. It is safe for concurrent use; a nil Copies holds
+// nothing.
 type Copies struct {
 	mu     sync.Mutex
-	bodies map[Origin][]byte
+	size   int
+	copies map[Origin]goodCopy
 }
 
 // NewCopies returns an empty Copies.
-func NewCopies() *Copies { return &Copies{bodies: make(map[Origin][]byte)} }
+func NewCopies() *Copies { return &Copies{copies: make(map[Origin]goodCopy)} }
 
-// put keeps body for origin. Where there are too many, any one of the others
-// goes.
-func (c *Copies) put(origin Origin, body []byte) {
-	if c == nil {
+// put keeps c for origin. Where there are too many or they are too large, any
+// others go.
+func (s *Copies) put(origin Origin, c goodCopy) {
+	if s == nil {
 		return
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, held := c.bodies[origin]; !held && len(c.bodies) >= maxCopies {
-		for other := range c.bodies {
-			delete(c.bodies, other)
-			break
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.size += len(c.body) - len(s.copies[origin].body)
+	s.copies[origin] = c
+	for other, old := range s.copies {
+		if len(s.copies) <= maxCopies && s.size <= maxCopiesSize {
+			return
+		}
+		if other != origin {
+			s.size -= len(old.body)
+			delete(s.copies, other)
 		}
 	}
-	c.bodies[origin] = body
 }
 
-func (c *Copies) remove(origin Origin) {
-	if c == nil {
-		return
+func (s *Copies) get(origin Origin) (goodCopy, bool) {
+	if s == nil {
+		return goodCopy{}, false
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.bodies, origin)
-}
-
-func (c *Copies) get(origin Origin) ([]byte, bool) {
-	if c == nil {
-		return nil, false
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	body, ok := c.bodies[origin]
-	return body, ok
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, ok := s.copies[origin]
+	return c, ok
 }

@@ -13,8 +13,8 @@ type Action uint8
 
 const (
 	Pass     Action = iota // let it through
-	Deny                   // 403
-	Throttle               // 429, with Decision.RetryAfter
+	Deny                   // refuse it
+	Throttle               // refuse it for now, for Decision.RetryAfter
 )
 
 // String returns the action's name as logs, metrics and placeholders show it.
@@ -24,17 +24,18 @@ func (a Action) String() string { return [...]string{"pass", "deny", "throttle"}
 type Reason uint8
 
 const (
-	Person      Reason = iota // nobody that robots.txt binds
-	Allowed                   // no rule disallows the path, and the pace is kept
-	Exempt                    // the operator exempted the crawler
-	ExemptPath                // the path is never denied
-	Unbound                   // no group binds this crawler
-	NoPolicy                  // there is no robots.txt, or none could be read yet
-	Disallowed                // a rule disallows the path
-	Unavailable               // the source fails, and the operator chose to deny then
-	CrawlDelay                // too soon
-	RequestRate               // too many
-	VisitTime                 // the wrong time of day
+	Person        Reason = iota // nobody that robots.txt binds
+	Allowed                     // no rule disallows the path, and the pace is kept
+	Exempt                      // the operator exempted the crawler
+	ExemptPath                  // the path is never denied
+	Unbound                     // no group binds this crawler
+	NoPolicy                    // there is no robots.txt, or none could be read yet
+	Disallowed                  // a rule disallows the path
+	Unavailable                 // the source fails, and the operator chose to deny then
+	PolicyPending               // no robots.txt could be read yet
+	CrawlDelay                  // too soon
+	RequestRate                 // too many
+	VisitTime                   // the wrong time of day
 	reasons
 )
 
@@ -45,25 +46,15 @@ const Reasons = int(reasons)
 func (r Reason) String() string {
 	return [...]string{
 		"person", "allowed", "exempt", "exempt_path", "unbound", "no_policy",
-		"disallowed", "unavailable", "crawl_delay", "request_rate", "visit_time",
+		"disallowed", "unavailable", "pending", "crawl_delay", "request_rate", "visit_time",
 	}[r]
-}
-
-// Request is what a decision is made on.
-type Request struct {
-	Target     string   // the request target as it came: path and query, or absolute form
-	UserAgents []string // the values of all User-Agent fields
-	Origin     Origin
-	Client     string // the client's address, for those who are counted by address
-	Time       time.Time
-	Paced      bool // its pace was judged already, and is not to be again
 }
 
 // Decision is what is to be done with one request, and why.
 type Decision struct {
 	Action Action
 	Reason Reason
-	// Policy is what the decision was made by; nil while there is none.
+	// Policy is what the decision was made by. It is never nil after Decide.
 	Policy *Policy
 	// Agent is whom the decision is about: of several crawlers that a
 	// User-Agent names, the one that decided. Its Class is crawler.Person
@@ -78,7 +69,8 @@ type Decision struct {
 	// Line is the line of the robots.txt that decided: the rule's, or that of
 	// the Crawl-delay, Request-rate or Visit-time. 0 where none did.
 	Line int
-	// RetryAfter is in how long a throttled request would be let through.
+	// RetryAfter is in how long a request that is throttled, or refused
+	// because there is no policy, should be tried again.
 	RetryAfter time.Duration
 	// Delay is how long the request was held before it was let through.
 	Delay time.Duration

@@ -2,6 +2,7 @@ package enforce
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,12 +36,12 @@ func newEngineTest(t testing.TB, file string, rules Rules) *engineTest {
 	t.Helper()
 	limiter := throttle.NewMemory(1000)
 	c := newClock()
-	e, err := NewEngine(rules, Inline(file), limiter, PoliciesConfig{Refresh: 24 * time.Hour, Now: c.now})
+	e, err := NewEngine(rules, Inline(file), limiter, Config{Refresh: 24 * time.Hour, Now: c.now})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { e.Close(); e.policies.running.Wait(); limiter.Close() })
-	e.policies.Get(context.Background(), home, c.now())
+	e.policies.Load(context.Background())
 	return &engineTest{e, c}
 }
 
@@ -205,28 +206,165 @@ func TestCrawlersWithoutCrawlDelayAreHeldToTheirOwnGroupOnly(t *testing.T) {
 	}
 }
 
-func TestWithoutAPolicyNobodyIsDenied(t *testing.T) {
-	src := &fakeSource{block: make(chan struct{})}
-	defer close(src.block)
-	limiter := throttle.NewMemory(16)
-	e, err := NewEngine(Rules{}, src, limiter, PoliciesConfig{Now: newClock().now})
+// While no robots.txt was read, crawlers are asked to come back, and all others
+// are let through at once.
+func TestWithoutAPolicyCrawlersComeBackLater(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		rules  Rules
+		ua     string
+		target string
+		action Action
+		reason Reason
+	}{
+		{"a crawler", Rules{}, gptbot, "/x", Throttle, PolicyPending},
+		{"an unknown crawler", Rules{}, newbot, "/x", Throttle, PolicyPending},
+		{"a crawler that ignores *, which a group could name", Rules{}, adsbot, "/x", Throttle, PolicyPending},
+		{"a person", Rules{}, chrome, "/x", Pass, Person},
+		{"a library", Rules{}, curl, "/x", Pass, NoPolicy},
+		{"a library that is bound by *", Rules{HTTPClients: true}, curl, "/x", Throttle, PolicyPending},
+		{"who is exempt", Rules{Exempt: []string{"GPTBot"}}, gptbot, "/x", Pass, Exempt},
+		{"an exempt path", Rules{ExemptPaths: []string{"/.well-known/*"}}, gptbot, "/.well-known/x", Pass, ExemptPath},
+		{"the robots.txt", Rules{}, gptbot, "/robots.txt", Pass, ExemptPath},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			src := &fakeSource{block: make(chan struct{})}
+			c := newClock()
+			e, err := NewEngine(tt.rules, src, throttle.NewMemory(16), Config{Now: c.now})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer e.policies.running.Wait()
+			defer e.Close()
+			defer close(src.block)
+			ctx, gone := context.WithCancel(context.Background())
+			gone() // so that nobody waits
+			var d Decision
+			e.Decide(ctx, &Request{Target: tt.target, UserAgents: []string{tt.ua}, Origin: home, Time: c.now()}, &d)
+			if d.Action != tt.action || d.Reason != tt.reason {
+				t.Errorf("%v, %v; want %v, %v", d.Action, d.Reason, tt.action, tt.reason)
+			}
+			if tt.action == Throttle && d.RetryAfter != 5*time.Second {
+				t.Errorf("to come back in %v", d.RetryAfter)
+			}
+		})
+	}
+}
+
+// A source that fails under on_error deny refuses crawlers for the time being.
+func TestAFailingSourceRefusesCrawlersWhereTheOperatorWantsIt(t *testing.T) {
+	src := &fakeSource{shared: true}
+	src.set(500, "")
+	e, err := NewEngine(Rules{}, src, throttle.NewMemory(16), Config{DenyFailed: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer e.policies.running.Wait()
 	defer e.Close()
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	var d Decision
-	e.Decide(ctx, &Request{Target: "/private/", UserAgents: []string{gptbot}, Origin: home, Time: time.Now()}, &d)
-	if d.Action != Pass || d.Reason != NoPolicy || d.Crawler() != "GPTBot" {
-		t.Errorf("%v, %v for %s", d.Action, d.Reason, d.Crawler())
+	e.policies.Load(context.Background())
+	for ua, want := range map[string]Reason{gptbot: Unavailable, adsbot: Unavailable, chrome: Person, curl: NoPolicy} {
+		var d Decision
+		e.Decide(context.Background(), &Request{Target: "/x", UserAgents: []string{ua}, Origin: home, Time: time.Now()}, &d)
+		if d.Reason != want || (want == Unavailable) != (d.Action == Deny && d.RetryAfter > 0) {
+			t.Errorf("%.40s: %v, %v", ua, d.Action, d.Reason)
+		}
+	}
+}
+
+// No field hides a crawler, and no browser sends more than a few.
+func TestAllUserAgentFieldsAreRead(t *testing.T) {
+	e := newEngineTest(t, site, Rules{})
+	agents := slices.Repeat([]string{chrome}, maxUserAgents)
+	if d := e.decide("/private/x", agents...); d.Action != Pass {
+		t.Errorf("%d browsers: %v", len(agents), d.Reason)
+	}
+	agents[maxUserAgents-1] = gptbot
+	if d := e.decide("/x", agents...); d.Action != Deny || d.Crawler() != "GPTBot" {
+		t.Errorf("the last field: %v for %s", d.Action, d.Crawler())
+	}
+	agents = slices.Repeat([]string{chrome}, maxUserAgents+1)
+	if d := e.decide("/private/x", agents...); d.Action != Deny || d.GroupToken() != "*" {
+		t.Errorf("more fields than are read: %v by %s", d.Action, d.GroupToken())
+	}
+}
+
+// On hosts that clients can make up, a crawler gets a budget of its own only
+// once it has read the host's robots.txt.
+func TestInventedHostsShareOneBudget(t *testing.T) {
+	e := newEngineTest(t, site, Rules{})
+	ask := func(host, site, ua, target string, invented bool) Decision {
+		var d Decision
+		e.Decide(context.Background(), &Request{
+			Target: target, UserAgents: []string{ua}, Origin: NewOrigin("https", host, 443), Time: e.clock.now(), Invented: invented, Site: site,
+		}, &d)
+		return d
+	}
+	if d := ask("a.test", "*.test", bingbot, "/", true); d.Action != Pass {
+		t.Fatalf("the first request: %v", d.Reason)
+	}
+	if d := ask("b.test", "*.test", bingbot, "/", true); d.Action != Throttle {
+		t.Errorf("the second host: %v", d.Action)
+	}
+	if d := ask("b.test", "", bingbot, "/", false); d.Action != Pass {
+		t.Errorf("a host that the site names: %v", d.Action)
+	}
+	ask("c.test", "*.test", bingbot, "/robots.txt", true)
+	if d := ask("c.test", "*.test", bingbot, "/", true); d.Action != Pass {
+		t.Errorf("after reading the robots.txt: %v", d.Action)
+	}
+	e.clock.advance(25 * time.Hour)
+	ask("a.test", "*.test", bingbot, "/", true)
+	if d := ask("c.test", "*.test", bingbot, "/", true); d.Action != Throttle {
+		t.Errorf("a day after reading the robots.txt: %v", d.Action)
+	}
+}
+
+// Two handlers on one request hold it to the same pace once, and to different
+// paces each.
+func TestARequestIsHeldToOnePaceOnce(t *testing.T) {
+	e := newEngineTest(t, site, Rules{})
+	other := newEngineTest(t, "User-agent: *\nCrawl-delay: 30\n", Rules{})
+	request := func(taken *throttle.Terms) *Request {
+		return &Request{Target: "/", UserAgents: []string{bingbot}, Origin: home, Time: e.clock.now(), Taken: taken}
+	}
+	var first, second Decision
+	e.Decide(context.Background(), request(nil), &first)
+	if e.Decide(context.Background(), request(first.Terms), &second); second.Action != Pass {
+		t.Errorf("the second handler: %v", second.Reason)
+	}
+	for _, want := range []Action{Pass, Throttle} {
+		if other.Decide(context.Background(), request(first.Terms), &second); second.Action != want {
+			t.Errorf("another pace: %v, want %v", second.Action, want)
+		}
+	}
+}
+
+// Monitor mode takes nothing of the budget that an enforcing handler holds.
+func TestMonitorHasBudgetsOfItsOwn(t *testing.T) {
+	limiter := throttle.NewMemory(100)
+	var engines []*Engine
+	for _, monitor := range []bool{true, false} {
+		e, err := NewEngine(Rules{Monitor: monitor}, Inline(site), limiter, Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		e.policies.Load(context.Background())
+		engines = append(engines, e)
+	}
+	now := time.Now()
+	for _, want := range []Action{Pass, Throttle} {
+		for i, e := range engines {
+			var d Decision
+			if e.Decide(context.Background(), &Request{Target: "/", UserAgents: []string{bingbot}, Origin: home, Time: now}, &d); d.Action != want {
+				t.Errorf("engine %d: %v, want %v", i, d.Action, want)
+			}
+		}
 	}
 }
 
 func TestRulesThatAreWrongAreNamed(t *testing.T) {
 	for _, p := range []string{"", "private/", "/a b", "/a#b", "/a\nDisallow: /"} {
-		if _, err := NewEngine(Rules{ExemptPaths: []string{p}}, Inline(""), nil, PoliciesConfig{}); err == nil {
+		if _, err := NewEngine(Rules{ExemptPaths: []string{p}}, Inline(""), nil, Config{}); err == nil {
 			t.Errorf("the exempt path %q is taken", p)
 		}
 	}
@@ -237,7 +375,7 @@ func TestControlTokensAreNeverAppliedToTheParent(t *testing.T) {
 	if d := e.decide("/", googlebot); d.Action != Pass {
 		t.Errorf("Googlebot: %v", d.Reason)
 	}
-	if got := e.policies.Peek(context.Background(), home, e.clock.now()).Unenforceable(); len(got) != 1 || got[0] != "Google-Extended" {
+	if got := e.policies.Load(context.Background()).Unenforceable(); len(got) != 1 || got[0] != "Google-Extended" {
 		t.Errorf("Unenforceable = %q", got)
 	}
 }
@@ -248,14 +386,14 @@ func FuzzDecide(f *testing.F) {
 	f.Fuzz(func(t *testing.T, ua, target, host, file string) {
 		limiter := throttle.NewMemory(16)
 		defer limiter.Close()
-		e, err := NewEngine(Rules{HTTPClients: true}, Inline(file), limiter, PoliciesConfig{})
+		e, err := NewEngine(Rules{HTTPClients: true}, Inline(file), limiter, Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer e.Close()
 		now := time.Now()
-		req := &Request{Target: target, UserAgents: []string{ua}, Origin: NewOrigin(true, host), Time: now}
-		e.policies.Get(context.Background(), req.Origin, now)
+		req := &Request{Target: target, UserAgents: []string{ua}, Origin: NewOrigin("https", host, 443), Time: now}
+		e.policies.Load(context.Background())
 		var d Decision
 		e.Decide(context.Background(), req, &d)
 		switch {

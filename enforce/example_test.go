@@ -13,7 +13,7 @@ func Example() {
 	file := enforce.Inline("User-agent: *\nDisallow: /private/\n\nUser-agent: bingbot\nCrawl-delay: 10\n")
 	limiter := throttle.NewMemory(100_000)
 	defer limiter.Close()
-	engine, err := enforce.NewEngine(enforce.Rules{}, file, limiter, enforce.PoliciesConfig{})
+	engine, err := enforce.NewEngine(enforce.Rules{}, file, limiter, enforce.Config{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -31,7 +31,7 @@ func Example() {
 		engine.Decide(context.Background(), &enforce.Request{
 			Target:     r.target,
 			UserAgents: []string{r.ua},
-			Origin:     enforce.NewOrigin(true, "example.com"),
+			Origin:     enforce.NewOrigin("https", "example.com", 443),
 			Time:       time.Now(),
 		}, &d)
 		fmt.Println(d.Action, d.Reason, d.Crawler(), d.Line)

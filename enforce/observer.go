@@ -16,7 +16,7 @@ type PolicyRead struct {
 	Err     error   // why, where the outcome is not Loaded or Unchanged
 	Policy  *Policy // what is in force now
 	Changed bool    // the outcome is not that of the read before, or the file is another
-	Stale   bool    // the policy in force is an older copy than the source's
+	Kept    bool    // the policy in force is a good copy of an earlier read
 	Took    time.Duration
 }
 

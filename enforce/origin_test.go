@@ -7,23 +7,42 @@ import (
 
 func TestSpellingsOfAnOriginAreEqual(t *testing.T) {
 	for _, tt := range []struct {
-		tls  bool
-		host string
-		want string
+		scheme, host string
+		port         uint16
+		want         string
 	}{
-		{false, "example.com", "http://example.com"},
-		{false, "example.com:80", "http://example.com"},
-		{true, "example.com:443", "https://example.com"},
-		{true, "Example.COM.", "https://example.com"},
-		{true, "example.com.:443", "https://example.com"},
-		{true, "example.com.:8443", "https://example.com:8443"},
-		{true, "example.com:80", "https://example.com:80"},
-		{false, "[2001:DB8::1]:8080", "http://[2001:db8::1]:8080"},
-		{false, "", "http://"},
-		{true, strings.Repeat("a", 1000), "https://"},
+		{"http", "example.com", 80, "http://example.com"},
+		{"http", "example.com:80", 80, "http://example.com"},
+		{"https", "example.com:443", 443, "https://example.com"},
+		{"https", "Example.COM.", 443, "https://example.com"},
+		{"https", "example.com.:443", 443, "https://example.com"},
+		{"https", "example.com.:8443", 8443, "https://example.com:8443"},
+		{"https", "example.com", 80, "https://example.com"},
+		{"http", "[2001:DB8::1]:8080", 8080, "http://[2001:db8::1]:8080"},
+		{"http", "[2001:DB8::1]", 80, "http://[2001:db8::1]"},
+		{"http", "", 0, "http://"},
+		{"https", strings.Repeat("a", 1000), 443, "https://"},
+		// Ports that a client made up.
+		{"http", "example.com:1", 80, "http://example.com"},
+		{"http", "example.com:abc", 80, "http://example.com"},
+		{"http", "example.com:", 80, "http://example.com"},
+		{"http", "[::1]x:9", 80, "http://[::1]"},
 	} {
-		if got := NewOrigin(tt.tls, tt.host).String(); got != tt.want {
-			t.Errorf("NewOrigin(%v, %q) = %s, want %s", tt.tls, tt.host, got, tt.want)
+		if got := NewOrigin(tt.scheme, tt.host, tt.port).String(); got != tt.want {
+			t.Errorf("NewOrigin(%q, %q, %d) = %s, want %s", tt.scheme, tt.host, tt.port, got, tt.want)
+		}
+	}
+}
+
+func TestRequestsForTheRobotsTxt(t *testing.T) {
+	for target, want := range map[string]bool{
+		"/robots.txt": true, "/robots.txt?x": true, "http://a.test/robots.txt": true, "https://u@a.test/robots.txt?x=/": true,
+		"/": false, "/Robots.txt": false, "/robots.txt/": false, "/a/robots.txt": false, "/robots.txtx": false, "//robots.txt": false,
+		"http://a.test/x/robots.txt": false, "robots.txt": false, "*": false, "": false, "/?http://a.test/robots.txt": false,
+		"http://a.test?/robots.txt": false,
+	} {
+		if got := IsRobotsTxt(target); got != want {
+			t.Errorf("IsRobotsTxt(%q) = %v", target, got)
 		}
 	}
 }

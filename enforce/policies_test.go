@@ -89,7 +89,7 @@ type policiesTest struct {
 	seen   recorder
 }
 
-func newPoliciesTest(t *testing.T, cfg PoliciesConfig) *policiesTest {
+func newPoliciesTest(t *testing.T, cfg Config) *policiesTest {
 	t.Helper()
 	p := &policiesTest{source: new(fakeSource), clock: newClock(), seen: newRecorder()}
 	p.source.set(200, "User-agent: *\nDisallow: /private/\n")
@@ -98,7 +98,7 @@ func newPoliciesTest(t *testing.T, cfg PoliciesConfig) *policiesTest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Policies = NewPolicies(p.source, rules.compile, cfg)
+	p.Policies = NewPolicies(p.source, rules, cfg)
 	t.Cleanup(func() {
 		if err := p.Close(); err != nil {
 			t.Error(err)
@@ -108,12 +108,19 @@ func newPoliciesTest(t *testing.T, cfg PoliciesConfig) *policiesTest {
 	return p
 }
 
-func (p *policiesTest) get(o Origin) *Policy { return p.Get(context.Background(), o, p.clock.now()) }
+// request is one to an origin.
+func (p *policiesTest) request(o Origin) *Request { return &Request{Origin: o, Time: p.clock.now()} }
+
+// get asks as a crawler does.
+func (p *policiesTest) get(o Origin) *Policy {
+	p.Peek(p.request(o))
+	return p.Wait(context.Background(), p.request(o))
+}
 
 // peek asks as a person does, and waits for the read that begins behind it.
 func (p *policiesTest) peek(t *testing.T, o Origin) PolicyRead {
 	t.Helper()
-	p.Peek(context.Background(), o, p.clock.now())
+	p.Peek(p.request(o))
 	e := p.seen.next(t)
 	p.running.Wait()
 	return e
@@ -124,9 +131,9 @@ var home = Origin{Scheme: "https", Host: "example.com"}
 func allows(p *Policy, target string) bool { return p.File().Star().Match(target).Allowed }
 
 func TestAFirstCrawlerWaitsForThePolicyAndAPersonDoesNot(t *testing.T) {
-	p := newPoliciesTest(t, PoliciesConfig{})
+	p := newPoliciesTest(t, Config{})
 	p.source.block = make(chan struct{})
-	if got := p.Peek(context.Background(), home, p.clock.now()); got != nil {
+	if got := p.Peek(p.request(home)); got != nil {
 		t.Fatalf("Peek = %v before anything was read", got)
 	}
 	got := make(chan *Policy)
@@ -146,12 +153,13 @@ func TestAFirstCrawlerWaitsForThePolicyAndAPersonDoesNot(t *testing.T) {
 }
 
 func TestWaitingEndsWithTheRequestAndWithTheDeadline(t *testing.T) {
-	p := newPoliciesTest(t, PoliciesConfig{})
+	p := newPoliciesTest(t, Config{})
 	p.source.block = make(chan struct{})
 	defer close(p.source.block)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if got := p.Get(ctx, home, p.clock.now()); got != nil {
+	p.Peek(p.request(home))
+	if got := p.Wait(ctx, p.request(home)); got != nil {
 		t.Errorf("Get = %v for a client that is gone", got)
 	}
 	p.clock.advance(firstWait)
@@ -161,12 +169,12 @@ func TestWaitingEndsWithTheRequestAndWithTheDeadline(t *testing.T) {
 }
 
 func TestAPolicyIsReadAgainBehindRequests(t *testing.T) {
-	p := newPoliciesTest(t, PoliciesConfig{Refresh: time.Minute})
+	p := newPoliciesTest(t, Config{Refresh: time.Minute})
 	p.get(home)
 	p.seen.next(t)
 	p.source.set(200, "User-agent: *\nDisallow: /other/\n")
 	p.clock.advance(59 * time.Second)
-	p.Peek(context.Background(), home, p.clock.now())
+	p.Peek(p.request(home))
 	if n := p.source.count(home); n != 1 {
 		t.Fatalf("%d reads before the refresh is due, want 1", n)
 	}
@@ -175,7 +183,7 @@ func TestAPolicyIsReadAgainBehindRequests(t *testing.T) {
 	if e.Outcome != Loaded || !e.Changed {
 		t.Fatalf("second read: %v, changed %v", e.Outcome, e.Changed)
 	}
-	if policy := p.Peek(context.Background(), home, p.clock.now()); !allows(policy, "/private/x") || allows(policy, "/other/x") {
+	if policy := p.Peek(p.request(home)); !allows(policy, "/private/x") || allows(policy, "/other/x") {
 		t.Error("the new file is not in force")
 	}
 	p.clock.advance(time.Minute)
@@ -184,13 +192,13 @@ func TestAPolicyIsReadAgainBehindRequests(t *testing.T) {
 	}
 }
 
-func TestACrawlerAfterALongSilenceGetsAFreshPolicy(t *testing.T) {
-	p := newPoliciesTest(t, PoliciesConfig{Refresh: time.Minute})
+func TestACrawlerAfterADayOfSilenceGetsAFreshPolicy(t *testing.T) {
+	p := newPoliciesTest(t, Config{Refresh: time.Minute})
 	p.get(home)
 	p.source.set(200, "User-agent: *\nDisallow: /other/\n")
-	p.clock.advance(24 * time.Hour)
+	p.clock.advance(maxUnread + 2*time.Minute)
 	if policy := p.get(home); allows(policy, "/other/x") {
-		t.Error("a day-old copy decided")
+		t.Error("a copy that is older than a day decided")
 	}
 }
 
@@ -210,8 +218,10 @@ func TestWhatTheSourceAnswersDecidesWhatIsInForce(t *testing.T) {
 		{"empty", Response{Status: 200}, nil, Loaded, Loaded, true},
 		{"203", Response{Status: 203, Body: []byte("User-agent: *\nDisallow: /x\n")}, nil, Loaded, Loaded, true},
 		{"404", Response{Status: 404}, nil, Missing, Missing, true},
-		{"403", Response{Status: 403}, nil, Missing, Missing, true},
-		{"redirects without end", Response{}, fmt.Errorf("%w: here", ErrRedirects), Missing, Missing, true},
+		{"410", Response{Status: 410}, nil, Missing, Missing, true},
+		{"403", Response{Status: 403}, nil, Refused, Loaded, false},
+		{"401", Response{Status: 401}, nil, Refused, Loaded, false},
+		{"redirects that are not followed", Response{}, fmt.Errorf("%w: here", ErrRedirects), Failed, Loaded, false},
 		{"a web page", Response{Status: 200, Body: []byte("\ufeff \n<!DOCTYPE html><p>Disallow: /x")}, nil, NotRobots, NotRobots, true},
 		{"429", Response{Status: 429}, nil, Failed, Loaded, false},
 		{"500", Response{Status: 500}, nil, Failed, Loaded, false},
@@ -219,7 +229,7 @@ func TestWhatTheSourceAnswersDecidesWhatIsInForce(t *testing.T) {
 		{"no status", Response{}, nil, Failed, Loaded, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := newPoliciesTest(t, PoliciesConfig{})
+			p := newPoliciesTest(t, Config{})
 			p.get(home)
 			p.seen.next(t)
 			p.source.mu.Lock()
@@ -227,15 +237,15 @@ func TestWhatTheSourceAnswersDecidesWhatIsInForce(t *testing.T) {
 			p.source.mu.Unlock()
 			p.clock.advance(time.Minute)
 			e := p.peek(t, home)
-			policy := p.Peek(context.Background(), home, p.clock.now())
+			policy := p.Peek(p.request(home))
 			if e.Outcome != tt.outcome || policy.Outcome() != tt.state {
 				t.Errorf("outcome %v, state %v; want %v, %v", e.Outcome, policy.Outcome(), tt.outcome, tt.state)
 			}
 			if got := allows(policy, "/private/x"); got != tt.private {
 				t.Errorf("/private/ allowed: %v, want %v", got, tt.private)
 			}
-			if (e.Outcome == Failed) != e.Stale {
-				t.Errorf("stale = %v for %v", e.Stale, e.Outcome)
+			if kept := e.Outcome == Failed || e.Outcome == Refused; kept != e.Kept {
+				t.Errorf("kept = %v for %v", e.Kept, e.Outcome)
 			}
 		})
 	}
@@ -243,22 +253,25 @@ func TestWhatTheSourceAnswersDecidesWhatIsInForce(t *testing.T) {
 
 func TestASourceThatFailsFirstGivesNoRulesOrDeniesAll(t *testing.T) {
 	for _, deny := range []bool{false, true} {
-		p := newPoliciesTest(t, PoliciesConfig{DenyFailed: deny})
+		p := newPoliciesTest(t, Config{DenyFailed: deny})
 		p.source.set(503, "")
 		policy := p.get(home)
 		if policy.Outcome() != Failed || policy.DeniesAll() != deny {
 			t.Errorf("deny %v: state %v, denies all %v", deny, policy.Outcome(), policy.DeniesAll())
 		}
+		p.seen.next(t)
+		p.running.Wait()
 		p.source.set(200, "")
 		p.clock.advance(2 * time.Minute)
-		if policy := p.get(home); policy.DeniesAll() {
+		p.peek(t, home)
+		if policy := p.Peek(p.request(home)); policy.DeniesAll() {
 			t.Errorf("deny %v: still denies all after the source is back", deny)
 		}
 	}
 }
 
 func TestAPanicInTheSourceIsAFailure(t *testing.T) {
-	p := newPoliciesTest(t, PoliciesConfig{})
+	p := newPoliciesTest(t, Config{})
 	p.source.panics = true
 	if e := p.peek(t, home); e.Outcome != Failed || !strings.Contains(e.Err.Error(), "panicked") {
 		t.Errorf("outcome %v, %v", e.Outcome, e.Err)
@@ -267,29 +280,31 @@ func TestAPanicInTheSourceIsAFailure(t *testing.T) {
 
 func TestGoodCopiesOutliveThePolicies(t *testing.T) {
 	copies := NewCopies()
-	p := newPoliciesTest(t, PoliciesConfig{Copies: copies})
+	p := newPoliciesTest(t, Config{Copies: copies})
 	p.get(home)
-	q := newPoliciesTest(t, PoliciesConfig{Copies: copies})
+	q := newPoliciesTest(t, Config{Copies: copies})
 	q.source.set(500, "")
 	if policy := q.get(home); policy.Outcome() != Loaded || allows(policy, "/private/x") {
 		t.Error("the last good copy was forgotten")
 	}
+	p.seen.next(t)
+	p.running.Wait()
 	p.source.set(404, "")
 	p.clock.advance(2 * time.Minute)
-	p.get(home)
-	r := newPoliciesTest(t, PoliciesConfig{Copies: copies})
+	p.peek(t, home)
+	r := newPoliciesTest(t, Config{Copies: copies})
 	r.source.set(500, "")
-	if policy := r.get(home); policy.Outcome() != Failed {
-		t.Error("a file that is gone came back as a good copy")
+	if policy := r.get(home); policy.Outcome() != Missing {
+		t.Errorf("a file that is gone came back: %v", policy.Outcome())
 	}
 }
 
 func TestOriginsAreBoundedAndShareEqualFiles(t *testing.T) {
-	p := newPoliciesTest(t, PoliciesConfig{MaxOrigins: 10})
+	p := newPoliciesTest(t, Config{MaxOrigins: 10})
 	first := p.get(home)
 	for i := range 100 {
 		p.clock.advance(2 * time.Second)
-		p.Peek(context.Background(), home, p.clock.now()) // stays in use
+		p.Peek(p.request(home)) // stays in use
 		if other := p.get(Origin{Scheme: "http", Host: fmt.Sprintf("h%d.example", i)}); other != first {
 			t.Fatal("the same file was compiled again for another origin")
 		}
@@ -303,19 +318,19 @@ func TestOriginsAreBoundedAndShareEqualFiles(t *testing.T) {
 }
 
 func TestReadsAreBounded(t *testing.T) {
-	p := newPoliciesTest(t, PoliciesConfig{})
+	p := newPoliciesTest(t, Config{})
 	p.source.block = make(chan struct{})
 	for i := range 10 * maxReads {
-		p.Peek(context.Background(), Origin{Scheme: "http", Host: fmt.Sprintf("h%d.example", i)}, p.clock.now())
+		p.Peek(p.request(Origin{Scheme: "http", Host: fmt.Sprintf("h%d.example", i)}))
 	}
-	if n := len(p.reads); n != maxReads {
+	if n := len(p.first); n != maxReads {
 		t.Errorf("%d reads at once, want %d", n, maxReads)
 	}
 	close(p.source.block)
 }
 
 func TestOneFileForAllOriginsIsReadOnce(t *testing.T) {
-	p := newPoliciesTest(t, PoliciesConfig{})
+	p := newPoliciesTest(t, Config{})
 	p.source.shared = true
 	if p.get(home) != p.get(Origin{Scheme: "http", Host: "other.example"}) {
 		t.Error("two policies of one file")
@@ -326,12 +341,11 @@ func TestOneFileForAllOriginsIsReadOnce(t *testing.T) {
 }
 
 func TestRereadIsSoonButNotEachTime(t *testing.T) {
-	p := newPoliciesTest(t, PoliciesConfig{Refresh: time.Hour})
+	p := newPoliciesTest(t, Config{Refresh: time.Hour})
 	p.get(home)
 	p.seen.next(t)
-	ctx := context.Background()
 	for range 100 {
-		p.Reread(ctx, home, p.clock.now())
+		p.Reread(p.request(home))
 	}
 	if n := p.source.count(home); n != 1 {
 		t.Fatalf("%d reads within a second, want 1", n)
@@ -339,7 +353,7 @@ func TestRereadIsSoonButNotEachTime(t *testing.T) {
 	p.clock.advance(minReread)
 	p.peek(t, home) // the reread that was put off is due
 	p.clock.advance(minReread)
-	p.Reread(ctx, home, p.clock.now())
+	p.Reread(p.request(home))
 	p.seen.next(t)
 	if n := p.source.count(home); n != 3 {
 		t.Errorf("%d reads, want 3", n)
@@ -347,7 +361,7 @@ func TestRereadIsSoonButNotEachTime(t *testing.T) {
 }
 
 func TestAReadAfterCloseDoesNotBegin(t *testing.T) {
-	p := newPoliciesTest(t, PoliciesConfig{})
+	p := newPoliciesTest(t, Config{})
 	p.Close()
 	if got := p.get(home); got != nil || p.source.count(home) != 0 {
 		t.Errorf("Get = %v after Close, %d reads", got, p.source.count(home))
@@ -365,28 +379,27 @@ func TestTheFileIsCutAtTheSizeThatIsRead(t *testing.T) {
 // change: the wish to read it again must outlive the read.
 func TestARereadDuringAReadIsNotLost(t *testing.T) {
 	for _, slow := range []time.Duration{0, 2 * minReread} {
-		p := newPoliciesTest(t, PoliciesConfig{Refresh: time.Hour})
+		p := newPoliciesTest(t, Config{Refresh: time.Hour})
 		block, begun := make(chan struct{}), make(chan struct{})
 		p.source.mu.Lock()
 		p.source.block, p.source.begun = block, begun
 		p.source.mu.Unlock()
-		ctx := context.Background()
-		p.Peek(ctx, home, p.clock.now())
+		p.Peek(p.request(home))
 		<-begun // the old file is in the reader's hands
 		p.source.mu.Lock()
 		p.source.block, p.source.begun = nil, nil
 		p.source.mu.Unlock()
 		p.source.set(200, "User-agent: *\nDisallow: /other/\n")
 		p.clock.advance(slow)
-		p.Reread(ctx, home, p.clock.now())
+		p.Reread(p.request(home))
 		close(block)
 		p.seen.next(t)
 		p.running.Wait()
 
 		p.clock.advance(minReread)
-		p.Peek(ctx, home, p.clock.now())
+		p.Peek(p.request(home))
 		p.running.Wait()
-		if policy := p.Peek(ctx, home, p.clock.now()); allows(policy, "/other/x") {
+		if policy := p.Peek(p.request(home)); allows(policy, "/other/x") {
 			t.Errorf("a change during a read of %v is lost until the next refresh", slow)
 		}
 		if n := p.source.count(home); n != 2 {

@@ -1,8 +1,13 @@
 package enforce
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"unsafe"
+
+	"github.com/cespare/xxhash/v2"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
@@ -21,9 +26,11 @@ type Policy struct {
 	terms   map[*robots.Group]*throttle.Terms
 	signals map[*robots.Group]*headers.Signals // nil unless wanted
 
-	state   Outcome // Loaded, Missing, NotRobots or Failed
+	state   Outcome // Loaded, Missing, NotRobots, Refused, Failed or Pending
 	body    []byte
-	denyAll bool
+	etag    string
+	denyAll bool // the source fails, and the operator has crawlers refused then
+	users   int  // origins that share it; guarded by Policies.mu
 }
 
 // plan is what binds one crawler.
@@ -36,9 +43,14 @@ type plan struct {
 	byToken bool
 }
 
+// empty returns a policy without rules, for an origin in the given state.
+func (r *compiledRules) empty(state Outcome) *Policy {
+	return &Policy{file: robots.Parse(nil), rules: r, matcher: r.base, state: state}
+}
+
 // compile makes the policy that a robots.txt is under the rules.
 func (r *compiledRules) compile(body []byte) *Policy {
-	p := &Policy{file: robots.Parse(body, robots.WithDialect(r.Dialect)), rules: r, terms: make(map[*robots.Group]*throttle.Terms)}
+	p := &Policy{body: body, etag: fmt.Sprintf("%q", strconv.FormatUint(xxhash.Sum64(body), 36)), file: robots.Parse(body, robots.WithDialect(r.Dialect)), rules: r, terms: make(map[*robots.Group]*throttle.Terms)}
 	tokens := p.file.Tokens()
 	p.matcher = r.base
 	if len(tokens) > 0 {
@@ -88,6 +100,9 @@ func (p *Policy) planFor(class crawler.Class, row *crawler.Crawler, tokens ...st
 
 // plan returns what binds an agent. It allocates nothing.
 func (p *Policy) plan(a *crawler.Agent) plan {
+	if p.plans == nil {
+		return plan{}
+	}
 	if a.Crawler != nil {
 		if pl := p.plans[a.Crawler.Index()]; !pl.byToken {
 			return pl
@@ -106,6 +121,9 @@ func containsFold(list []string, s string) bool {
 	return slices.ContainsFunc(list, func(e string) bool { return strings.EqualFold(e, s) })
 }
 
+// Matcher returns what tells the crawlers of the site apart.
+func (p *Policy) Matcher() *crawler.Matcher { return p.matcher }
+
 // Group returns the group that binds an agent, nil if none does.
 func (p *Policy) Group(a *crawler.Agent) *robots.Group { return p.plan(a).group }
 
@@ -113,8 +131,27 @@ func (p *Policy) Group(a *crawler.Agent) *robots.Group { return p.plan(a).group 
 // there is none.
 func (p *Policy) File() *robots.File { return p.file }
 
+// memory estimates the octets that the policy takes: the file, what is compiled
+// of it, and a plan for each crawler of the registry.
+func (p *Policy) memory() int64 {
+	return policyBase + int64(len(p.plans))*int64(unsafe.Sizeof(plan{})) + policyFactor*int64(len(p.body))
+}
+
+// What a policy takes for each octet of the file, and besides. Measured by
+// TestMemoryOfPolicies.
+const (
+	policyBase   = 4 << 10
+	policyFactor = 24
+)
+
 // Size returns the octets of the file.
 func (p *Policy) Size() int { return len(p.body) }
+
+// Body returns the octets of the file. They must not be changed.
+func (p *Policy) Body() []byte { return p.body }
+
+// ETag returns an entity tag of the file (RFC 9110, section 8.8.3).
+func (p *Policy) ETag() string { return p.etag }
 
 // Groups and Rules return the number of groups of the file, and of Allow and
 // Disallow rules in them.
@@ -130,7 +167,7 @@ func (p *Policy) Rules() int {
 }
 
 // Outcome tells where the policy came from: Loaded from a robots.txt, or
-// empty because it is Missing, NotRobots or Failed.
+// empty because it is Missing, NotRobots, Refused, Failed or Pending.
 func (p *Policy) Outcome() Outcome { return p.state }
 
 // DeniesAll reports whether crawlers may fetch nothing because the source

@@ -33,6 +33,9 @@ type Rules struct {
 	IgnoreUserTriggered bool
 	// Signals makes Policy.Signals ready.
 	Signals bool
+	// Monitor marks decisions that are not carried out: they draw on budgets
+	// of their own.
+	Monitor bool
 	// Strict holds every crawler to everything, whatever its operator
 	// documents.
 	Strict bool
@@ -80,6 +83,22 @@ func (r Rules) compile() (*compiledRules, error) {
 	return c, nil
 }
 
+// Policy returns the policy that an answer of a source is under the rules. The
+// error names what is wrong with the rules.
+func (r Rules) Policy(resp Response) (*Policy, error) {
+	compiled, err := r.compile()
+	if err != nil {
+		return nil, err
+	}
+	out, _ := outcome(resp, nil)
+	if out != Loaded {
+		return compiled.empty(out), nil
+	}
+	p := compiled.compile(resp.Body[:min(len(resp.Body), robots.MaxSize+1)])
+	p.state = Loaded
+	return p, nil
+}
+
 // CheckPathPattern reports what keeps s from being a pattern in robots.txt
 // syntax.
 func CheckPathPattern(s string) error {
@@ -123,6 +142,19 @@ func (r *Rules) BoundByStar(class crawler.Class, row *crawler.Crawler) bool {
 		return false
 	}
 	return row == nil || row.Star != crawler.No
+}
+
+// bindable reports whether a robots.txt that is not known yet could bind an
+// agent. An HTTP library that a group names is not among them: while no policy
+// is known, it passes as the most of them do in the end.
+func (r *compiledRules) bindable(a *crawler.Agent) bool {
+	switch a.Class {
+	case crawler.Person:
+		return false
+	case crawler.Library:
+		return r.HTTPClients && !r.isExempt(a)
+	}
+	return !r.isExempt(a)
 }
 
 // throttledByStar reports whether the group for all crawlers sets the pace of

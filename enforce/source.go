@@ -30,8 +30,8 @@ type Response struct {
 
 // ErrRedirects is returned by a source that was redirected more often than
 // the five times that RFC 9309, section 2.3.1.2, asks for, or to where it
-// can't follow. It counts as a missing file.
-var ErrRedirects = errors.New("too many redirects")
+// does not follow. It counts as a failure: the site has rules, elsewhere.
+var ErrRedirects = errors.New("redirects that are not followed")
 
 // MaxRedirects is how many redirects in a row a source follows.
 const MaxRedirects = 5
@@ -42,14 +42,16 @@ type Outcome uint8
 const (
 	Loaded    Outcome = iota // a robots.txt: its rules are in force
 	Unchanged                // the same octets as before
-	Missing                  // 4xx or redirects without end: no rules
+	Missing                  // 404 or 410: no rules
 	NotRobots                // an HTML page in place of a robots.txt: no rules
-	Failed                   // 5xx, 429 or no answer: the last good copy stays
+	Refused                  // another 4xx: the last good copy for 24 hours, then no rules
+	Failed                   // 429, 5xx or no answer: the last good copy for 30 days, then no rules
+	Pending                  // nothing was read yet: the state of a Policy, never of a read
 )
 
 // String returns the outcome's name as logs and metrics show it.
 func (o Outcome) String() string {
-	return [...]string{"loaded", "unchanged", "missing", "not_robots", "failed"}[o]
+	return [...]string{"loaded", "unchanged", "missing", "not_robots", "refused", "failed", "pending"}[o]
 }
 
 // outcome classifies a source's answer (RFC 9309, section 2.3.1). A 429
@@ -57,8 +59,6 @@ func (o Outcome) String() string {
 // overloaded, not that the site has no rules.
 func outcome(resp Response, err error) (Outcome, error) {
 	switch {
-	case errors.Is(err, ErrRedirects):
-		return Missing, err
 	case err != nil:
 		return Failed, err
 	case resp.Status >= 200 && resp.Status < 300:
@@ -66,11 +66,15 @@ func outcome(resp Response, err error) (Outcome, error) {
 			return NotRobots, errors.New("the body is an HTML page")
 		}
 		return Loaded, nil
-	case resp.Status == http.StatusTooManyRequests || resp.Status < 300 || resp.Status >= 500:
-		return Failed, fmt.Errorf("status %d", resp.Status)
-	default:
-		return Missing, fmt.Errorf("status %d", resp.Status)
 	}
+	err = fmt.Errorf("status %d", resp.Status)
+	switch {
+	case resp.Status == http.StatusNotFound || resp.Status == http.StatusGone:
+		return Missing, err
+	case resp.Status >= 400 && resp.Status < 500 && resp.Status != http.StatusTooManyRequests:
+		return Refused, err
+	}
+	return Failed, err
 }
 
 // Inline is a Source whose file is given with the configuration.

@@ -2,13 +2,9 @@ package enforce
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
-	"path/filepath"
-
-	"github.com/fsnotify/fsnotify"
 
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -36,41 +32,3 @@ func (s File) Fetch(context.Context, Origin) (Response, error) {
 
 // PerOrigin is false: the file serves all origins.
 func (File) PerOrigin() bool { return false }
-
-// Watch calls changed whenever something happens in the file's folder that
-// may have changed the file, until ctx ends. The folder is watched and not
-// the file, because editors and deployments replace files by renaming, and
-// Kubernetes swaps a symbolic link beside them. It returns once the watch
-// stands; changed is called from another goroutine, one call at a time.
-func (s File) Watch(ctx context.Context, changed func()) error {
-	w, err := fsnotify.NewWatcher()
-	if err != nil {
-		return fmt.Errorf("watching %s: %w", s.Path, err)
-	}
-	if err := w.Add(filepath.Dir(s.Path)); err != nil {
-		w.Close()
-		return fmt.Errorf("watching %s: %w", s.Path, err)
-	}
-	go func() {
-		defer w.Close()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case e, ok := <-w.Events:
-				if !ok {
-					return
-				}
-				if e.Op != fsnotify.Chmod {
-					changed()
-				}
-			case _, ok := <-w.Errors:
-				if !ok {
-					return
-				}
-				changed() // events were lost: look for ourselves
-			}
-		}
-	}()
-	return nil
-}

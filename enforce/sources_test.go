@@ -69,7 +69,13 @@ func TestAFileIsWatched(t *testing.T) {
 	changed := make(chan struct{}, 100)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	if err := (File{path}).Watch(ctx, func() { changed <- struct{}{} }); err != nil {
+	w, err := NewWatcher()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	stop, err := w.Watch(path, func() { changed <- struct{}{} })
+	if err != nil {
 		t.Fatal(err)
 	}
 	wait := func(what string) {
@@ -97,7 +103,17 @@ func TestAFileIsWatched(t *testing.T) {
 	if _, err := (File{path}).Fetch(ctx, home); err == nil {
 		t.Error("a file that is gone is read without an error")
 	}
-	if err := (File{filepath.Join(path, "none", "robots.txt")}).Watch(ctx, func() {}); err == nil {
+	if _, err := w.Watch(filepath.Join(path, "none", "robots.txt"), func() {}); err == nil {
 		t.Error("a folder that is not there is watched without an error")
+	}
+	told := make(chan struct{}, 100)
+	if _, err := w.Watch(filepath.Join(filepath.Dir(path), "other.txt"), func() { told <- struct{}{} }); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	write(path, "")
+	<-told
+	if len(changed) > 0 {
+		t.Error("a watch that was stopped is told")
 	}
 }

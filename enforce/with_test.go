@@ -16,11 +16,11 @@ func TestWithAnotherRegistryAllElseStays(t *testing.T) {
 	source.set(200, "User-agent: *\nDisallow: /private/\nCrawl-delay: 1000\n")
 	limiter := throttle.NewMemory(100)
 	defer limiter.Close()
-	before, err := NewEngine(Rules{}, source, limiter, PoliciesConfig{})
+	before, err := NewEngine(Rules{}, source, limiter, Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	origin, other := NewOrigin(true, "a.example"), NewOrigin(true, "b.example")
+	origin, other := NewOrigin("https", "a.example", 443), NewOrigin("https", "b.example", 443)
 	now := time.Now()
 	decide := func(e *Engine, o Origin, ua, target string, want Reason) {
 		t.Helper()
@@ -34,7 +34,7 @@ func TestWithAnotherRegistryAllElseStays(t *testing.T) {
 		}
 	}
 	const thing = "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/130.0 OneThing/1.0"
-	before.Policies().Get(context.Background(), other, now)
+	decide(before, other, "bingbot", "/private/", Disallowed)
 	decide(before, origin, "bingbot", "/private/", Disallowed)
 	decide(before, origin, "bingbot", "/", Allowed)
 	decide(before, origin, thing, "/private/", Person)
@@ -70,8 +70,8 @@ func TestWithAnotherRegistryAllElseStays(t *testing.T) {
 
 	// What is due is read once more, told to the new observer.
 	now = now.Add(time.Hour)
-	after.Policies().Peek(context.Background(), origin, now)
-	if e := reads.next(t); e.Outcome != Failed || !e.Stale {
+	after.Policies().Peek(&Request{Origin: origin, Time: now})
+	if e := reads.next(t); e.Outcome != Failed || !e.Kept {
 		t.Errorf("a failing source: %+v", e)
 	}
 	decide(after, origin, thing, "/private/", Disallowed)
@@ -92,21 +92,21 @@ func TestWithAnotherRegistryReadsUnderWayAreDoneAgain(t *testing.T) {
 	source.set(200, "User-agent: *\nDisallow: /\n")
 	limiter := throttle.NewMemory(100)
 	defer limiter.Close()
-	before, err := NewEngine(Rules{}, source, limiter, PoliciesConfig{})
+	before, err := NewEngine(Rules{}, source, limiter, Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	now := time.Now()
-	before.Policies().Peek(context.Background(), Origin{}, now)
+	before.Policies().Peek(&Request{Time: now})
 	after, err := before.With(crawler.Builtin(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	after.Policies().Peek(context.Background(), Origin{}, now)
+	after.Policies().Peek(&Request{Time: now})
 	close(source.block)
 	for _, e := range []*Engine{before, after} {
 		e.policies.running.Wait()
-		if p := e.Policies().Peek(context.Background(), Origin{}, now); p == nil || p.Rules() != 1 {
+		if p := e.Policies().Peek(&Request{Time: now}); p == nil || p.Rules() != 1 {
 			t.Error("an engine is left without a policy")
 		}
 	}

@@ -181,3 +181,12 @@ func (t *Terms) decide(now int64, a *arrivals, maxWait time.Duration) (_ Result,
 	}
 	return v.acceptance(now), t.use(v.at, a) || dirty
 }
+
+// First returns the answer to the first request of a key at now: only Visit-time
+// can refuse it.
+func (t *Terms) First(now time.Time) Result {
+	at := now.UnixMicro()
+	a := t.fresh(at)
+	r, _ := t.decide(at, &a, 0)
+	return r
+}

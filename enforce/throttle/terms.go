@@ -301,3 +301,12 @@ func (t *Terms) opener(minute int32) int {
 	}
 	return t.opens[i].line
 }
+
+// Same reports whether t and u hold a crawler to the same pace. Terms that
+// limit nothing are the same as nil.
+func (t *Terms) Same(u *Terms) bool {
+	if t == nil || u == nil {
+		return t == u
+	}
+	return t == u || t.sig == u.sig && t.n == u.n && t.visit == u.visit
+}

@@ -180,7 +180,9 @@ http://:$PORT {
 	}
 	s.wants(200, s.at(host("any.test"), bingbot, "/x"), "bingbot's first request on a host")
 	s.wants(429, s.at(host("any.test"), bingbot, "/x"), "the second")
-	s.wants(200, s.at(host("other.test"), bingbot, "/x"), "the first one on another host")
+	s.wants(429, s.at(host("other.test"), bingbot, "/x"), "the first one on another host that no site names")
+	s.wants(200, s.at(host("other.test"), bingbot, "/robots.txt"), "its robots.txt")
+	s.wants(200, s.at(host("other.test"), bingbot, "/x"), "the first one after that")
 	for i := range 2000 {
 		s.at(fmt.Sprintf("made-up-%d.test", i), googlebot, "/x")
 	}

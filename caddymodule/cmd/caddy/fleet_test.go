@@ -52,12 +52,16 @@ func (r *redis) kill() {
 
 func (r *redis) signal(s syscall.Signal) { _ = r.cmd.Process.Signal(s) }
 
-// fleet starts n servers that share a Redis, each up and connected.
+// fleet starts n servers that share a Redis, each up and connected. They listen
+// on the same port, each on an address of its own, for the port is a part of
+// the origin.
 func fleet(t *testing.T, n int, redisAddress, delay string) []*server {
 	t.Helper()
 	servers := make([]*server, n)
+	port := freePort(t)
 	for i := range servers {
-		servers[i] = start(t, fmt.Sprintf(`http://:$PORT {
+		servers[i] = startAt(t, fmt.Sprintf("127.0.0.%d", i+2), port, fmt.Sprintf(`http://:$PORT {
+	bind $HOST
 	robots {
 		source inline <<TXT
 			User-agent: bingbot
@@ -88,7 +92,7 @@ func crawl(t *testing.T, servers []*server, f func()) int {
 	var stop atomic.Bool
 	var wg sync.WaitGroup
 	for _, s := range servers {
-		url := fmt.Sprintf("http://localhost:%d/", s.port)
+		url := fmt.Sprintf("http://%s:%d/", s.host, s.port)
 		wg.Go(func() {
 			for !stop.Load() {
 				resp, err := send(client, http.MethodGet, url, bingbot, "site.test", nil)

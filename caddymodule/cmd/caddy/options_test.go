@@ -202,7 +202,6 @@ func TestBadConfigurationIsNamedByLine(t *testing.T) {
 		{"exempt_paths private/", "write /private/"},
 		{"source", "want site, file PATH"},
 		{"source ftp x", "want site, file, inline or url"},
-		{"source file /no/such/robots.txt", "no such file"},
 		{"source url example.com/robots.txt", "absolute http or https URL"},
 		{"publish", "publish goes with source file"},
 		{"paths upside_down", "ignore_case"},

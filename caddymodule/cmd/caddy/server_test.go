@@ -63,17 +63,24 @@ func root(t testing.TB) string {
 type server struct {
 	t     testing.TB
 	dir   string // its home, with its configuration
+	host  string // of the sites; $HOST in configurations
 	port  int    // of the sites; $PORT in configurations
 	admin int
 	log   lockedBuffer
 	cmd   *exec.Cmd
 }
 
-// start runs Caddy with a configuration, from the repository's root. $PORT,
-// $PORT2 and $DIR in it are replaced.
+// start runs Caddy with a configuration, from the repository's root. $HOST,
+// $PORT and $DIR in it are replaced.
 func start(t testing.TB, caddyfile string) *server {
 	t.Helper()
-	s := &server{t: t, dir: t.TempDir(), port: freePort(t), admin: freePort(t)}
+	return startAt(t, "localhost", freePort(t), caddyfile)
+}
+
+// startAt is start with a given host and port.
+func startAt(t testing.TB, host string, port int, caddyfile string) *server {
+	t.Helper()
+	s := &server{t: t, dir: t.TempDir(), host: host, port: port, admin: freePort(t)}
 	s.cmd = exec.Command(binary, "run", "--adapter", "caddyfile", "--config", s.write(caddyfile))
 	s.cmd.Dir, s.cmd.Env = root(t), s.env()
 	s.cmd.Stdout, s.cmd.Stderr = &s.log, &s.log
@@ -109,7 +116,7 @@ func (s *server) write(caddyfile string) string {
 	} else {
 		caddyfile = "{\n\t" + global + "\n}\n" + caddyfile
 	}
-	caddyfile = strings.NewReplacer("$PORT", fmt.Sprint(s.port), "$DIR", s.dir).Replace(caddyfile)
+	caddyfile = strings.NewReplacer("$HOST", s.host, "$PORT", fmt.Sprint(s.port), "$DIR", s.dir).Replace(caddyfile)
 	path := filepath.Join(s.dir, "Caddyfile")
 	writeFile(s.t, path, caddyfile)
 	return path
@@ -158,7 +165,7 @@ var client = &http.Client{
 // get asks for a path with a User-Agent.
 func (s *server) get(ua, path string) response {
 	s.t.Helper()
-	return s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d%s", s.port, path), ua, "", nil)
+	return s.do(http.MethodGet, fmt.Sprintf("http://%s:%d%s", s.host, s.port, path), ua, "", nil)
 }
 
 // at asks a host for a path with a User-Agent.

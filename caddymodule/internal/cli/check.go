@@ -1,14 +1,12 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -17,7 +15,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // checkOptions are the flags of `caddy robots check`.
@@ -84,30 +81,19 @@ func (o *checkOptions) check(cmd *cobra.Command, args []string) (int, error) {
 	if o.rules.MaxDelay <= 0 {
 		return exitFailed, fmt.Errorf("--max-crawl-delay %s is not above zero", o.rules.MaxDelay)
 	}
-	engines := make(map[string]*enforce.Engine)
-	defer func() {
-		for _, e := range engines {
-			e.Close()
-		}
-	}()
-	limiter := throttle.NewMemory(len(args))
-	defer limiter.Close()
+	policies := make(map[string]*enforce.Policy)
 	status := 0
-	for i, arg := range args {
+	for _, arg := range args {
 		name, err := o.robotsFor(arg)
 		if err != nil {
 			return exitFailed, err
 		}
-		if engines[name] == nil {
-			source, err := o.source(cmd, name)
-			if err != nil {
-				return exitFailed, err
-			}
-			if engines[name], err = enforce.NewEngine(o.rules, source, limiter, enforce.PoliciesConfig{}); err != nil {
+		if policies[name] == nil {
+			if policies[name], err = o.policy(cmd, name); err != nil {
 				return exitFailed, err
 			}
 		}
-		d := o.decide(cmd.Context(), engines[name], i, arg)
+		d := o.decide(policies[name], arg)
 		if d.Action != enforce.Pass {
 			status = exitFinding
 		}
@@ -134,41 +120,30 @@ func (o *checkOptions) robotsFor(arg string) (string, error) {
 	return u.Scheme + "://" + u.Host + "/robots.txt", nil
 }
 
-// source reads the robots.txt that name says. Where a site has none, crawlers
+// policy reads the robots.txt that name says. Where a site has none, crawlers
 // may fetch everything.
-func (o *checkOptions) source(cmd *cobra.Command, name string) (enforce.Source, error) {
+func (o *checkOptions) policy(cmd *cobra.Command, name string) (*enforce.Policy, error) {
 	body, err := readRobots(cmd.Context(), name, cmd.InOrStdin())
+	answer := enforce.Response{Status: http.StatusOK, Body: body}
 	if status, ok := errors.AsType[*statusError](err); ok && o.robots == "" && status.missing() {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%v: crawlers may fetch everything\n", err)
-		return answered(enforce.Response{Status: status.code}), nil
+		answer.Status = status.code
+	} else if err != nil {
+		return nil, err
 	}
-	return answered(enforce.Response{Status: http.StatusOK, Body: body}), err
+	return o.rules.Policy(answer)
 }
 
-// answered is an enforce.Source that has had its answer.
-type answered enforce.Response
-
-// Fetch returns the answer.
-func (a answered) Fetch(context.Context, enforce.Origin) (enforce.Response, error) {
-	a.Body = a.Body[:min(len(a.Body), robots.MaxSize+1)]
-	return enforce.Response(a), nil
-}
-
-// PerOrigin is false.
-func (answered) PerOrigin() bool { return false }
-
-// decide asks about the request number i. Each comes from an origin of its
-// own, and so has a budget of its own: only the path and the time of day
-// decide.
-func (o *checkOptions) decide(ctx context.Context, engine *enforce.Engine, i int, target string) *enforce.Decision {
-	d, now := new(enforce.Decision), time.Now()
-	origin := enforce.Origin{Host: strconv.Itoa(i)}
-	engine.Policies().Get(ctx, origin, now)
-	req := &enforce.Request{Target: target, UserAgents: []string{o.agent}, Origin: origin, Time: now}
-	if engine.Decide(ctx, req, d); d.Reason == enforce.Person && isProductToken(o.agent) {
+// decide asks about one URL, as if it were requested first and now: how fast
+// requests follow each other does not count, but the time of day does.
+func (o *checkOptions) decide(policy *enforce.Policy, target string) *enforce.Decision {
+	d := new(enforce.Decision)
+	req := &enforce.Request{Method: http.MethodGet, Target: target, UserAgents: []string{o.agent}, Time: time.Now()}
+	if policy.Check(req, d); d.Reason == enforce.Person && isProductToken(o.agent) {
 		req.UserAgents[0] = "Mozilla/5.0 (compatible; " + o.agent + "/1.0)"
-		engine.Decide(ctx, req, d)
+		policy.Check(req, d)
 	}
+	d.PaceFirst(req.Time)
 	return d
 }
 

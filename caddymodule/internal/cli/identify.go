@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net/http"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -88,10 +88,11 @@ func (o *identifyOptions) identify(cmd *cobra.Command, args []string) error {
 			return errors.New("standard input can be the list or the robots.txt, not both")
 		}
 	}
-	policy, matcher, err := o.policy(cmd.Context(), cmd.InOrStdin())
+	policy, err := o.policy(cmd.Context(), cmd.InOrStdin())
 	if err != nil {
 		return err
 	}
+	matcher := policy.Matcher()
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
@@ -129,24 +130,16 @@ func argumentList(args []string) io.Reader {
 	return strings.NewReader(b.String())
 }
 
-// policy is that of --robots, or of an empty file, and what tells crawlers
-// apart under it.
-func (o *identifyOptions) policy(ctx context.Context, stdin io.Reader) (*enforce.Policy, *crawler.Matcher, error) {
+// policy is that of --robots, or of an empty file.
+func (o *identifyOptions) policy(ctx context.Context, stdin io.Reader) (*enforce.Policy, error) {
 	var body []byte
 	if o.robots != "" {
 		var err error
 		if body, err = readRobots(ctx, o.robots, stdin); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	engine, err := enforce.NewEngine(o.rules, enforce.Inline(body), nil, enforce.PoliciesConfig{})
-	if err != nil {
-		return nil, nil, err
-	}
-	defer engine.Close()
-	now := time.Now()
-	policy := engine.Policies().Get(ctx, enforce.Origin{}, now)
-	return policy, engine.Matcher(ctx, enforce.Origin{}, now), nil
+	return o.rules.Policy(enforce.Response{Status: http.StatusOK, Body: body})
 }
 
 // describe tells what was found out about a User-Agent.

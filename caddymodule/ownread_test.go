@@ -5,48 +5,45 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 func TestWithoutAServerTheSiteCanNotBeAsked(t *testing.T) {
-	if _, err := (siteSource{}).Fetch(context.Background(), enforce.NewOrigin(true, "example.com")); !errors.Is(err, errNoServer) {
+	if _, err := new(siteSource).Fetch(context.Background(), enforce.NewOrigin("https", "example.com", 443)); !errors.Is(err, errNoServer) {
 		t.Errorf("Fetch = %v, want %v", err, errNoServer)
 	}
 }
 
-// What a client sends can't make a request pass for one of our own.
-func TestOnlyOwnFetchesPass(t *testing.T) {
+// What a client sends can't make a request pass for one of the server's own.
+func TestOnlyRequestsOfTheServerItselfPass(t *testing.T) {
 	r := request(gptbot, "/")
-	r.RemoteAddr = ownAddr
+	r.RemoteAddr = ownAddress + ":1"
 	r.Header.Set("User-Agent", enforce.FetcherUserAgent)
-	if isOwnFetch(r) {
+	if isSubrequest(r) {
 		t.Error("a request passes by its address")
 	}
-	r = r.WithContext(context.WithValue(r.Context(), ownFetch{}, true))
-	if !isOwnFetch(r) {
-		t.Error("a request of our own does not pass")
-	}
-	// The site's own fetch may start others, which are not ours.
-	r.RemoteAddr = "192.0.2.1:1234"
-	if isOwnFetch(r) {
-		t.Error("a request passes by its context")
+	inner := httptest.NewRequest(http.MethodGet, "/part.html", nil)
+	if !isSubrequest(inner) {
+		t.Error("a request of the server itself does not pass")
 	}
 }
 
 // capturing serves one request with a handler and returns what was captured.
-func capturing(h http.HandlerFunc) (c *capture, canceled bool) {
+func capturing(h http.HandlerFunc) (c *capture, failure error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	c = &capture{header: make(http.Header), full: cancel}
 	r, _ := http.NewRequestWithContext(ctx, http.MethodGet, "http://example.com/robots.txt", nil)
-	c.run(h, r)
-	c.err = ctx.Err()
-	return c, c.err != nil
+	c.run(caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error { h(w, r); return nil }), r)
+	return c, c.failure(ctx)
 }
 
 func TestCapture(t *testing.T) {
@@ -97,9 +94,9 @@ func TestCapture(t *testing.T) {
 		}, 200, len(line), false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c, _ := capturing(tt.handler)
-			if c.status != tt.status || c.body.Len() != tt.length || (c.failure() != nil) != tt.fails {
-				t.Errorf("status %d, %d octets, %v; want %d, %d, failure %v", c.status, c.body.Len(), c.failure(), tt.status, tt.length, tt.fails)
+			c, err := capturing(tt.handler)
+			if c.status != tt.status || c.body.Len() != tt.length || (err != nil) != tt.fails {
+				t.Errorf("status %d, %d octets, %v; want %d, %d, failure %v", c.status, c.body.Len(), err, tt.status, tt.length, tt.fails)
 			}
 		})
 	}
@@ -107,15 +104,13 @@ func TestCapture(t *testing.T) {
 
 // An abort halfway is a failure: half a file would be taken for the whole.
 func TestAnAbortHalfwayIsNotHidden(t *testing.T) {
-	defer func() {
-		if p := recover(); p != http.ErrAbortHandler {
-			t.Errorf("recovered %v, want %v", p, http.ErrAbortHandler)
-		}
-	}()
-	capturing(func(w http.ResponseWriter, _ *http.Request) {
+	_, err := capturing(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "User-agent: *\n")
 		panic(http.ErrAbortHandler)
 	})
+	if err == nil {
+		t.Error("half a file is taken for the whole")
+	}
 }
 
 func TestRedirectsOfTheSite(t *testing.T) {

@@ -1,0 +1,204 @@
+package caddymodule
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/caddyserver/caddy/v2"
+	"go.uber.org/zap"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+)
+
+func init() {
+	caddy.RegisterModule(new(App))
+}
+
+// App holds what the robots handlers of all sites share: defaults for their
+// settings, budgets, copies of robots.txt files, file watchers and the bound on
+// memory. It exists also where the configuration does not name it.
+type App struct {
+	// Settings for all robots handlers. What a handler sets itself counts
+	// instead.
+	Defaults *Settings `json:"defaults,omitempty"`
+
+	// The most memory that the policies of all sites take together, in octets,
+	// as estimated. Beyond, the policies of hosts that no site names go first;
+	// each handler keeps one at least. Default: 67108864 (64 MiB).
+	MaxMemory int64 `json:"max_memory,omitempty"`
+
+	ceiling *enforce.Ceiling
+	readers *enforce.Recent
+	copies  *siteCopies
+	log     *zap.Logger
+	cleanup []func() error
+
+	mu      sync.Mutex
+	watcher *enforce.Watcher // nil until Start
+	starts  []func()         // what handlers begin at Start
+	started bool
+}
+
+// CaddyModule returns the Caddy module information.
+func (*App) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{
+		ID:  "robots",
+		New: func() caddy.Module { return new(App) },
+	}
+}
+
+// maxRecent is how many reads of a robots.txt are remembered, by origin and
+// crawler: 512 KiB.
+const maxRecent = 1 << 16
+
+// Provision makes the app ready. It does no I/O.
+func (a *App) Provision(ctx caddy.Context) error {
+	a.log = ctx.Logger()
+	if a.MaxMemory < 0 {
+		return fmt.Errorf("max_memory %d is below 0", a.MaxMemory)
+	}
+	if a.Defaults != nil {
+		if err := a.Defaults.validate(); err != nil {
+			return err
+		}
+	}
+	a.ceiling = enforce.NewCeiling(a.MaxMemory)
+	readers, err := pooled(a, "readers", func() (pooledReaders, error) {
+		return pooledReaders{enforce.NewRecent(maxRecent)}, nil
+	})
+	if err != nil {
+		return err
+	}
+	a.readers = readers.Recent
+	a.copies, err = pooled(a, "copies", func() (*siteCopies, error) { return new(siteCopies), nil })
+	return err
+}
+
+// Start begins what needs files or the network, and has the handlers begin.
+func (a *App) Start() error {
+	watcher, err := enforce.NewWatcher()
+	if err != nil {
+		// Files are read again at each refresh all the same.
+		a.log.Error("files can't be watched: robots.txt files are read again at each refresh only", zap.Error(err))
+	}
+	a.mu.Lock()
+	a.watcher, a.started = watcher, true
+	starts := a.starts
+	a.starts = nil
+	a.mu.Unlock()
+	for _, start := range starts {
+		start()
+	}
+	return nil
+}
+
+// Stop ends what Start began.
+func (a *App) Stop() error {
+	a.mu.Lock()
+	watcher := a.watcher
+	a.watcher = nil
+	a.mu.Unlock()
+	if watcher == nil {
+		return nil
+	}
+	return watcher.Close()
+}
+
+// Cleanup lets go of what Provision took, as far as it came.
+func (a *App) Cleanup() error {
+	err := runCleanup(a.cleanup)
+	a.cleanup = nil
+	return err
+}
+
+// onStart has start called when the app starts, at once if it has started.
+func (a *App) onStart(start func()) {
+	a.mu.Lock()
+	if !a.started {
+		a.starts = append(a.starts, start)
+		a.mu.Unlock()
+		return
+	}
+	a.mu.Unlock()
+	start()
+}
+
+// watch calls changed when a file may have changed, until stop is called. It
+// is called after Start. An error is logged: the file is then read again at
+// each refresh only.
+func (a *App) watch(path string, changed func()) (stop func()) {
+	a.mu.Lock()
+	watcher := a.watcher
+	a.mu.Unlock()
+	if watcher == nil {
+		return func() {}
+	}
+	stop, err := watcher.Watch(path, changed)
+	if err != nil {
+		a.log.Error("a file can't be watched for changes", zap.String("file", path), zap.Error(err))
+		return func() {}
+	}
+	return stop
+}
+
+// pool keeps what outlives a configuration: a reload must forget neither
+// budgets nor the last good robots.txt.
+var pool = caddy.NewUsagePool()
+
+// pooled returns the value of pool with a key, made by create if there is none.
+// It is released with the app.
+func pooled[T caddy.Destructor](a *App, key string, create func() (T, error)) (value T, err error) {
+	v, _, err := pool.LoadOrNew(key, func() (caddy.Destructor, error) { return create() })
+	if err != nil {
+		return value, err
+	}
+	a.cleanup = append(a.cleanup, func() error { _, err := pool.Delete(key); return err })
+	return v.(T), nil
+}
+
+// The values of pool.
+type (
+	pooledReaders struct{ *enforce.Recent }
+	pooledLimiter struct{ *throttle.Memory }
+	// siteCopies has the copies of each source.
+	siteCopies struct{ sources sync.Map }
+)
+
+// Destruct implements caddy.Destructor.
+func (pooledReaders) Destruct() error { return nil }
+
+// Destruct implements caddy.Destructor.
+func (l pooledLimiter) Destruct() error { return l.Close() }
+
+// Destruct implements caddy.Destructor.
+func (*siteCopies) Destruct() error { return nil }
+
+// of returns where the good copies of a source live. The number of sources is
+// bounded by the configurations that were loaded.
+func (c *siteCopies) of(source *Source) *enforce.Copies {
+	key := Source{Kind: sourceSite}
+	if source != nil {
+		key = *source
+	}
+	key.Text = "" // needs no copy
+	v, _ := c.sources.LoadOrStore(key, enforce.NewCopies())
+	return v.(*enforce.Copies)
+}
+
+// runCleanup calls functions from the last to the first.
+func runCleanup(cleanup []func() error) error {
+	var errs []error
+	for i := len(cleanup) - 1; i >= 0; i-- {
+		errs = append(errs, cleanup[i]())
+	}
+	return errors.Join(errs...)
+}
+
+// Interface guards
+var (
+	_ caddy.App          = (*App)(nil)
+	_ caddy.Provisioner  = (*App)(nil)
+	_ caddy.CleanerUpper = (*App)(nil)
+)

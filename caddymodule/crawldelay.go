@@ -1,0 +1,58 @@
+package caddymodule
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+)
+
+// Bounds of CrawlDelay.
+const (
+	maxWait     = throttle.MaxWait
+	maxBurst    = 1000
+	maxEntries  = 100_000    // budgets held by the process, by default
+	mostEntries = 10_000_000 // and at most
+)
+
+// CrawlDelay tells how the pace that robots.txt asks for is enforced.
+type CrawlDelay struct {
+	// A longer Crawl-delay is enforced as this. Default: 24h.
+	Max caddy.Duration `json:"max,omitempty"`
+
+	// Hold a request up to this long until its time has come, in place of
+	// a 429. At most 10m. Default: 0s.
+	Wait caddy.Duration `json:"wait,omitempty"`
+
+	// How many requests may come at once where a Crawl-delay is kept on the
+	// whole. Default: 1.
+	Burst int `json:"burst,omitempty"`
+
+	// How many budgets the process holds; of more, those that would be free
+	// soonest are forgotten. A reload that changes it forgets them all.
+	// Default: 100000.
+	MaxEntries int `json:"max_entries,omitempty"`
+
+	// What a budget is counted by: `crawler`, across its addresses, or `ip`,
+	// each client address of each crawler. HTTP libraries, which many people
+	// share, are counted by address always (IPv4 /32, IPv6 /64). Default:
+	// `crawler`.
+	Per string `json:"per,omitempty"`
+}
+
+func (c *CrawlDelay) validate() error {
+	switch {
+	case c.Max < 0:
+		return errors.New("crawl_delay max is negative")
+	case c.Wait < 0 || time.Duration(c.Wait) > maxWait:
+		return fmt.Errorf("crawl_delay wait %s is not between 0s and %s", time.Duration(c.Wait), maxWait)
+	case c.Burst < 0 || c.Burst > maxBurst:
+		return fmt.Errorf("crawl_delay burst %d is not between 1 and %d", c.Burst, maxBurst)
+	case c.MaxEntries < 0 || c.MaxEntries > mostEntries:
+		return fmt.Errorf("crawl_delay max_entries %d is not between 1 and %d", c.MaxEntries, mostEntries)
+	}
+	return oneOf("crawl_delay per", c.Per, "", countByCrawler, countByIP)
+}

@@ -1,0 +1,71 @@
+package caddymodule
+
+import (
+	"encoding/json"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+	"github.com/dustin/go-humanize"
+)
+
+func init() {
+	httpcaddyfile.RegisterGlobalOption("robots", parseGlobalOption)
+}
+
+// parseGlobalOption sets up the App from the global option robots. Syntax:
+//
+//	{
+//		robots {
+//			max_memory <size>
+//			# and the subdirectives of robots, as defaults for all sites
+//		}
+//	}
+func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
+	d.Next() // the option's name
+	if existing != nil {
+		return nil, d.Err("the global option robots stands here a second time")
+	}
+	if d.NextArg() {
+		return nil, d.Errf("unexpected %q: robots takes its options in a block", d.Val())
+	}
+	app, defaults := new(App), new(Handler)
+	table := map[string]subdirective{"max_memory": func(_ *Handler, d *caddyfile.Dispenser) error { return parseMaxMemory(app, d) }}
+	for name, parse := range subdirectives {
+		table[name] = parse
+	}
+	if err := parseBlock(defaults, d, table); err != nil {
+		return nil, err
+	}
+	if err := defaults.check(d); err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(&defaults.Settings)
+	if err != nil {
+		return nil, err
+	}
+	if string(raw) != "{}" {
+		app.Defaults = &defaults.Settings
+	}
+	return httpcaddyfile.App{Name: "robots", Value: caddyconfig.JSON(app, nil)}, nil
+}
+
+// leastMemory is the least value of max_memory: one file of the largest size
+// that is read, compiled.
+const leastMemory = 16 << 20
+
+// parseMaxMemory parses
+//
+//	max_memory <size>
+func parseMaxMemory(app *App, d *caddyfile.Dispenser) error {
+	arg, err := one(d)
+	if err != nil {
+		return err
+	}
+	size, err := humanize.ParseBytes(arg)
+	if err != nil || size < leastMemory || size > 1<<40 {
+		return d.Errf("max_memory: %q is no size from 16MiB to 1TiB, such as 64MiB", arg)
+	}
+	app.MaxMemory = int64(size)
+	return nil
+}

@@ -1,0 +1,133 @@
+package caddymodule
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+)
+
+// serverFacts is what a handler needs to know of the server that it is part
+// of. It is found out once a server.
+type serverFacts struct {
+	server *caddyhttp.Server
+	port   uint16          // that the server listens on; 0 if there are several
+	hosts  map[string]bool // that host matchers name literally
+	wild   []string        // host patterns with a *
+}
+
+// factsOf returns the facts of the server that handles a request, nil without
+// one.
+func (h *Handler) factsOf(server *caddyhttp.Server) *serverFacts {
+	if server == nil {
+		return nil
+	}
+	if f := h.server.Load(); f != nil && f.server == server {
+		return f
+	}
+	f := newServerFacts(server)
+	h.server.Store(f)
+	return f
+}
+
+func newServerFacts(server *caddyhttp.Server) *serverFacts {
+	f := &serverFacts{server: server, port: listenerPort(server), hosts: make(map[string]bool)}
+	f.addHosts(server.Routes, 0)
+	return f
+}
+
+// listenerPort returns the port of all listeners of a server, 0 if they have
+// different ones.
+func listenerPort(server *caddyhttp.Server) (port uint16) {
+	for _, listen := range server.Listen {
+		addr, err := caddy.ParseNetworkAddress(listen)
+		if err != nil || addr.PortRangeSize() > 1 || port != 0 && uint(port) != addr.StartPort {
+			return 0
+		}
+		port = uint16(addr.StartPort)
+	}
+	return port
+}
+
+// maxRouteDepth bounds how deep subroutes are searched for host matchers.
+const maxRouteDepth = 10
+
+// addHosts collects the host matchers of routes and their subroutes.
+func (f *serverFacts) addHosts(routes caddyhttp.RouteList, depth int) {
+	if depth > maxRouteDepth {
+		return
+	}
+	for i := range routes {
+		for _, set := range routes[i].MatcherSets {
+			for _, m := range set {
+				if hosts, ok := m.(*caddyhttp.MatchHost); ok {
+					f.add(*hosts)
+				}
+			}
+		}
+		for _, h := range routes[i].Handlers {
+			if sub, ok := h.(*caddyhttp.Subroute); ok {
+				f.addHosts(sub.Routes, depth+1)
+			}
+		}
+	}
+}
+
+func (f *serverFacts) add(hosts caddyhttp.MatchHost) {
+	for _, host := range hosts {
+		switch host = strings.ToLower(host); {
+		case strings.Contains(host, "*"):
+			f.wild = append(f.wild, host)
+		case !strings.Contains(host, "{"): // a placeholder may stand for anything
+			f.hosts[host] = true
+		}
+	}
+}
+
+// invented reports whether no host matcher names a host literally, and which
+// pattern it fits; "" for a catch-all.
+func (f *serverFacts) invented(host string) (pattern string, invented bool) {
+	if f.hosts[host] {
+		return "", false
+	}
+	for _, p := range f.wild {
+		if matchesWildcard(p, host) {
+			return p, true
+		}
+	}
+	return "", true
+}
+
+// matchesWildcard reports whether a host fits a pattern in which each label
+// may be a *, as Caddy's host matcher has it.
+func matchesWildcard(pattern, host string) bool {
+	for {
+		p, restP, moreP := strings.Cut(pattern, ".")
+		h, restH, moreH := strings.Cut(host, ".")
+		if p != "*" && p != h || moreP != moreH {
+			return false
+		}
+		if !moreP {
+			return true
+		}
+		pattern, host = restP, restH
+	}
+}
+
+// localPort returns the port at which a request arrived, 0 if it is not known.
+func localPort(r *http.Request) uint16 {
+	switch addr := r.Context().Value(http.LocalAddrContextKey).(type) {
+	case *net.TCPAddr:
+		return uint16(addr.Port)
+	case *net.UDPAddr:
+		return uint16(addr.Port)
+	case net.Addr:
+		if ap, err := netip.ParseAddrPort(addr.String()); err == nil {
+			return ap.Port()
+		}
+	}
+	return 0
+}

@@ -1,0 +1,236 @@
+package caddymodule
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/headers"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// The values of Settings.Mode, Settings.OnError and CrawlDelay.Per.
+const (
+	modeEnforce    = "enforce"
+	modeMonitor    = "monitor"
+	onErrorKeep    = "last_good"
+	onErrorDeny    = "deny"
+	countByIP      = "ip"
+	countByCrawler = "crawler"
+)
+
+// Paths tells what else the back end takes for the same path, beside percent
+// escapes, dot segments and double slashes, which are always seen through.
+// All are off by default.
+type Paths struct {
+	// The back end ignores the case of paths, as on Windows.
+	IgnoreCase bool `json:"ignore_case,omitempty"`
+
+	// The back end cuts `;parameters` off path segments, as servlet
+	// containers do.
+	StripParams bool `json:"strip_params,omitempty"`
+
+	// The back end decodes percent escapes twice.
+	DecodeTwice bool `json:"decode_twice,omitempty"`
+}
+
+// Settings are the choices of an operator for a site, or for all sites where
+// they are the defaults of the robots app.
+type Settings struct {
+	// Where the rules come from. Default: the site's own /robots.txt.
+	Source *Source `json:"source,omitempty"`
+
+	// How often the source is read again; at least 1s. A file is also read
+	// when it changes. Default: 1m.
+	Refresh caddy.Duration `json:"refresh,omitempty"`
+
+	// What is in force while the source answers 5xx or not at all:
+	// `last_good`, the last good copy, or no rules where there is none; or
+	// `deny`, which denies crawlers everything, as RFC 9309 has it. Default:
+	// `last_good`.
+	OnError string `json:"on_error,omitempty"`
+
+	// How many origins (scheme, host and port) the site's own robots.txt is
+	// kept for. Beyond, the one not asked for the longest time goes.
+	// Default: 1000.
+	MaxOrigins int `json:"max_origins,omitempty"`
+
+	// Serve /robots.txt from the source, so that what is enforced is what is
+	// published. Not with the source `site`, which is published already.
+	Publish *bool `json:"publish,omitempty"`
+
+	// `enforce`, or `monitor`, which decides, counts and logs, and lets
+	// everything through. Default: `enforce`.
+	Mode string `json:"mode,omitempty"`
+
+	// How the file is read: `rfc9309`; `1994`, first match wins and no
+	// wildcards; or `1996`, several values on a line. Default: `rfc9309`.
+	Dialect string `json:"dialect,omitempty"`
+
+	// Crawlers that are never bound, by their name in the registry or by
+	// their token.
+	Exempt []string `json:"exempt,omitempty"`
+
+	// Paths that are never denied and never throttled, in robots.txt syntax.
+	// `/robots.txt` always is one of them. Default: `/.well-known/*`.
+	ExemptPaths []string `json:"exempt_paths,omitempty"`
+
+	// Hold HTTP libraries (curl, python-requests, …) and requests without a
+	// User-Agent to `User-agent: *`. Off by default, for API clients and
+	// webhooks look like this. A group that names a library binds it always.
+	HTTPClients *bool `json:"http_clients,omitempty"`
+
+	// Hold fetchers that act on a person's request (ChatGPT-User, link
+	// previews, …) to `User-agent: *`. Default: true.
+	UserTriggered *bool `json:"user_triggered,omitempty"`
+
+	// Hold every crawler to everything, whatever its operator documents:
+	// AdsBot-Google to `User-agent: *`, Googlebot to its Crawl-delay.
+	Strict *bool `json:"strict,omitempty"`
+
+	// Take the host of the site from X-Forwarded-Host where the client is a
+	// trusted proxy. Off by default, for many balancers pass on what the
+	// client wrote there.
+	ForwardedHost *bool `json:"forwarded_host,omitempty"`
+
+	// Crawlers that the built-in registry does not know, or knows otherwise.
+	Crawlers []Crawler `json:"crawlers,omitempty"`
+
+	// A file with more of them, a JSON object a line, read again when it
+	// changes; a broken one leaves the crawlers known before. Placeholders
+	// that are known when the configuration is loaded are replaced.
+	Registry string `json:"registry,omitempty"`
+
+	// What else a back end takes for the same path.
+	Paths *Paths `json:"paths,omitempty"`
+
+	// How Crawl-delay, Request-rate and Visit-time are enforced.
+	CrawlDelay *CrawlDelay `json:"crawl_delay,omitempty"`
+
+	// One budget for all servers that share a Redis or Valkey. Without it
+	// each process has its own.
+	Fleet *Fleet `json:"fleet,omitempty"`
+
+	// X-Robots-Tag headers by file pattern. All that match are sent.
+	XRobotsTag []headers.Rule `json:"x_robots_tag,omitempty"`
+
+	// Answer paths that a `Noindex:` line of robots.txt matches with
+	// `X-Robots-Tag: noindex`. No crawler obeys these lines themselves any
+	// longer. A crawler's own group speaks to that crawler, the group for all
+	// to everybody else.
+	NoindexLines *bool `json:"noindex_lines,omitempty"`
+
+	// Send the robots meta tags in the head of HTML documents as X-Robots-Tag
+	// too, for readers that look at headers only. The head is looked at in the
+	// first 64 KB, through gzip and zstd; the body is not changed.
+	MetaRobots *bool `json:"meta_robots,omitempty"`
+
+	// Send the Content-Signal and Content-Usage lines of the crawler's group
+	// as header fields, and License lines as `Link: <…>; rel="license"`.
+	Signals *bool `json:"signals,omitempty"`
+}
+
+// withDefaults fills in what s does not set.
+func (s *Settings) withDefaults(defaults *Settings) {
+	if defaults == nil {
+		return
+	}
+	to, from := reflect.ValueOf(s).Elem(), reflect.ValueOf(defaults).Elem()
+	for i := range to.NumField() {
+		if to.Field(i).IsZero() {
+			to.Field(i).Set(from.Field(i))
+		}
+	}
+}
+
+// isOn is the value of a switch, off unless it is set.
+func isOn(value *bool) bool { return value != nil && *value }
+
+// rules are the operator's choices as the engine takes them.
+func (s *Settings) rules() (enforce.Rules, error) {
+	dialect := robots.RFC9309
+	if s.Dialect != "" {
+		var err error
+		if dialect, err = robots.ParseDialect(s.Dialect); err != nil {
+			return enforce.Rules{}, err
+		}
+	}
+	r := enforce.Rules{
+		Dialect:             dialect,
+		Exempt:              s.Exempt,
+		ExemptPaths:         s.ExemptPaths,
+		HTTPClients:         isOn(s.HTTPClients),
+		IgnoreUserTriggered: s.UserTriggered != nil && !*s.UserTriggered,
+		Strict:              isOn(s.Strict),
+		Signals:             isOn(s.Signals),
+	}
+	if s.ExemptPaths == nil {
+		r.ExemptPaths = []string{"/.well-known/*"}
+	}
+	if p := s.Paths; p != nil {
+		r.Views = robots.ViewOptions{FoldCase: p.IgnoreCase, StripParams: p.StripParams, DecodeTwice: p.DecodeTwice}
+	}
+	if c := s.CrawlDelay; c != nil {
+		r.MaxDelay, r.Wait, r.Burst, r.PerIP = time.Duration(c.Max), time.Duration(c.Wait), c.Burst, c.Per == countByIP
+	}
+	if s.Mode == modeMonitor {
+		r.Monitor, r.Wait = true, 0
+	}
+	return r, nil
+}
+
+// validate reports what is wrong with the settings on their own, without
+// looking at anything outside.
+func (s *Settings) validate() error {
+	if err := oneOf("mode", s.Mode, "", modeEnforce, modeMonitor); err != nil {
+		return err
+	}
+	if err := oneOf("on_error", s.OnError, "", onErrorKeep, onErrorDeny); err != nil {
+		return err
+	}
+	if s.Refresh != 0 && time.Duration(s.Refresh) < time.Second {
+		return fmt.Errorf("refresh %s is below 1s", time.Duration(s.Refresh))
+	}
+	if s.MaxOrigins < 0 {
+		return fmt.Errorf("max_origins %d is below 1", s.MaxOrigins)
+	}
+	if isOn(s.Publish) && s.kind() == sourceSite {
+		return errors.New("publish goes with source file, inline or url: the site publishes its own robots.txt already")
+	}
+	if c := s.CrawlDelay; c != nil {
+		if err := c.validate(); err != nil {
+			return err
+		}
+	}
+	for _, c := range s.Crawlers {
+		if c.Purpose == "" {
+			continue
+		}
+		if err := checkPurpose(c.Purpose); err != nil {
+			return fmt.Errorf("crawler %q: %w", c.Name, err)
+		}
+	}
+	if s.Fleet != nil {
+		return s.Fleet.validate()
+	}
+	return nil
+}
+
+// oneOf reports whether a value is among the allowed ones, the first of which
+// is the default and not named.
+func oneOf(name, value string, allowed ...string) error {
+	for _, a := range allowed {
+		if value == a {
+			return nil
+		}
+	}
+	want := allowed[1]
+	for _, a := range allowed[2:] {
+		want += " or " + a
+	}
+	return fmt.Errorf("%s %q: want %s", name, value, want)
+}

@@ -1,0 +1,132 @@
+package enforce
+
+import (
+	"sync"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// pendingRetry is what a crawler is told to wait while no policy could be read
+// yet.
+const pendingRetry = 5 * time.Second
+
+// views holds the views of paths that are being judged.
+var views = sync.Pool{New: func() any { return new(robots.Views) }}
+
+// viewsOf returns the views of a target. Put them back into views.
+func (r *compiledRules) viewsOf(target string) *robots.Views {
+	v := views.Get().(*robots.Views)
+	v.Reset(target, r.Views)
+	return v
+}
+
+// Check identifies the sender of a request by each User-Agent field, judges all
+// crawlers that are named, until one of them is denied, and writes the decision
+// to d. It is what Engine.Decide does without waiting and without regard to
+// pace.
+func (p *Policy) Check(r *Request, d *Decision) {
+	*d = Decision{}
+	fields, tooMany := r.fields()
+	var v *robots.Views
+	for _, ua := range fields {
+		var id crawler.Identity
+		p.Identify(ua, &id)
+		if id.Len() == 0 {
+			continue
+		}
+		if v == nil {
+			v = p.rules.viewsOf(r.Target)
+		}
+		if p.Judge(id.Agents(), r.Method, v, d); d.Action != Pass {
+			break
+		}
+	}
+	if tooMany && d.Action == Pass {
+		if v == nil {
+			v = p.rules.viewsOf(r.Target)
+		}
+		p.Judge(manyFields, r.Method, v, d)
+	}
+	if v != nil {
+		views.Put(v)
+	}
+	d.Policy = p
+}
+
+// Judge writes to d what p says to the crawlers that a request names, about
+// the path that v holds. It goes on until one of them is not let through; of
+// those that are, the first that a group binds is the one that d is about. A d
+// that is about an earlier User-Agent field of the same request is kept where
+// that is the case there.
+//
+// Judge is pure: it does no I/O, takes no lock and allocates nothing. Live
+// requests, commands and replayed logs all call it.
+func (p *Policy) Judge(agents []crawler.Agent, method string, v *robots.Views, d *Decision) {
+	for i := range agents {
+		if p.judge(&agents[i], method, v, d); d.Action != Pass {
+			return
+		}
+	}
+}
+
+// judge judges one crawler.
+func (p *Policy) judge(a *crawler.Agent, _ string, v *robots.Views, d *Decision) {
+	if p.rules.exemptPaths.MatchViews(v).Allowed {
+		d.pass(a, ExemptPath)
+		return
+	}
+	if p.rules.isExempt(a) {
+		d.pass(a, Exempt)
+		return
+	}
+	if p.state == Pending || p.denyAll {
+		p.withoutRules(a, d)
+		return
+	}
+	plan := p.plan(a)
+	if plan.group == nil {
+		reason := Unbound
+		if p.state != Loaded {
+			reason = NoPolicy
+		}
+		d.pass(a, reason)
+		return
+	}
+	verdict := plan.group.MatchViews(v)
+	if !verdict.Allowed {
+		*d = Decision{Action: Deny, Reason: Disallowed, Agent: *a, Group: plan.group, Rule: verdict.Rule, Line: verdict.Line()}
+		return
+	}
+	if d.pass(a, Allowed) {
+		d.Group, d.Terms, d.Rule, d.Line = plan.group, plan.terms, verdict.Rule, verdict.Line()
+	}
+}
+
+// withoutRules judges a crawler while there are no rules to judge it by.
+func (p *Policy) withoutRules(a *crawler.Agent, d *Decision) {
+	switch {
+	case !p.rules.bindable(a):
+		d.pass(a, NoPolicy)
+	case p.state == Pending:
+		*d = Decision{Action: Throttle, Reason: PolicyPending, Agent: *a, RetryAfter: pendingRetry}
+	default:
+		*d = Decision{Action: Deny, Reason: Unavailable, Agent: *a, RetryAfter: unavailableRetry}
+	}
+}
+
+// unavailableRetry is what a crawler is told to wait while the source of the
+// robots.txt fails and the operator has crawlers refused then.
+const unavailableRetry = time.Minute
+
+// pass lets an agent through, for a reason, unless d is about another one that
+// robots.txt binds and that was let through already. It reports whether d is
+// now about this agent.
+func (d *Decision) pass(a *crawler.Agent, why Reason) bool {
+	if d.Reason == Allowed && (why != Allowed || d.Terms != nil) {
+		return false
+	}
+	*d = Decision{Reason: why, Agent: *a}
+	return true
+}

@@ -1,0 +1,130 @@
+package enforce
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+)
+
+// pace asks the limiter for a request that the path rules let through. A
+// request that an earlier handler has held to the same pace is let through; to
+// another pace, it draws on a budget of its own.
+func (e *Engine) pace(ctx context.Context, r *Request, d *Decision) {
+	if d.Terms.Same(r.Taken) {
+		return
+	}
+	res, err := e.waiters.Take(ctx, e.limiter, r.Time, e.budget(r, &d.Agent), d.Terms, e.rules.Wait)
+	d.Delay = res.Delay
+	switch {
+	case res.OK && err == nil:
+	case res.OK: // the client is gone, or nobody is held any longer
+		d.throttle(res, res.Delay)
+	default:
+		d.throttle(res, res.RetryAfter)
+	}
+}
+
+// PaceFirst applies what a request that is let through meets at the time now if
+// it is the first of its crawler: Visit-time alone can refuse it.
+func (d *Decision) PaceFirst(now time.Time) {
+	if d.Action != Pass || d.Terms == nil {
+		return
+	}
+	if res := d.Terms.First(now); !res.OK {
+		d.throttle(res, res.RetryAfter)
+	}
+}
+
+// throttle makes d a refusal for the time being.
+func (d *Decision) throttle(res throttle.Result, retryAfter time.Duration) {
+	d.Action, d.Line, d.RetryAfter = Throttle, res.Line, retryAfter
+	switch res.Reason {
+	case throttle.RequestRate:
+		d.Reason = RequestRate
+	case throttle.VisitTime:
+		d.Reason = VisitTime
+	default:
+		d.Reason = CrawlDelay
+	}
+}
+
+// hostRead is how long a crawler has a budget of its own on an invented host
+// after it read that host's robots.txt: crawlers may use a copy for 24 hours
+// (RFC 9309, section 2.4).
+const hostRead = 24 * time.Hour
+
+// Seeds that keep budgets apart.
+const (
+	seedBudget   = 1
+	seedMonitor  = 3 // what would have been used, had monitor mode not let it through
+	seedFollower = 5 // of a second handler on the same request, with another pace
+	seedReader   = 7
+)
+
+// budget returns the key of the budget that a request draws on: that of the
+// origin and the crawler, across the crawler's addresses; of one client's
+// address for HTTP libraries, which many people share, and where the operator
+// wants it. On invented hosts all share the budget of the site until the
+// crawler has read the host's robots.txt. The key is the same in every
+// process. budget allocates nothing.
+func (e *Engine) budget(r *Request, a *crawler.Agent) throttle.Key {
+	origin := r.Origin
+	if r.Invented && !e.readers.Seen(readerKey(r.Origin, a), r.Time, hostRead) {
+		origin = Origin{Host: r.Site, Port: r.Origin.Port}
+	}
+	seed := uint64(seedBudget)
+	switch {
+	case e.rules.Monitor:
+		seed = seedMonitor
+	case r.Taken != nil:
+		seed = seedFollower
+	}
+	name := agentName(a)
+	k := throttle.KeyOf(hash(seed, origin, name), hash(seed+1, origin, name))
+	if a.Class == crawler.Library || e.rules.PerIP {
+		addr, _ := netip.ParseAddr(r.Client)
+		return k.Client(addr)
+	}
+	if a.Crawler == nil && a.Class == crawler.SelfDeclared {
+		return k.Disposable() // anybody can make up such a name
+	}
+	return k
+}
+
+// readerKey names a crawler and the origin whose robots.txt it read.
+func readerKey(o Origin, a *crawler.Agent) uint64 { return hash(seedReader, o, agentName(a)) }
+
+// agentName is the name by which an agent's requests are counted together.
+func agentName(a *crawler.Agent) string {
+	if a.Crawler != nil {
+		return a.Crawler.Name
+	}
+	return a.Token
+}
+
+// hash hashes an origin and a name without regard to the name's case. It need
+// not withstand forgery: whoever wants to draw on a crawler's budget can as
+// well send its User-Agent.
+func hash(seed uint64, o Origin, name string) uint64 {
+	var d xxhash.Digest
+	d.ResetWithSeed(seed)
+	_, _ = d.WriteString(o.Scheme)
+	_, _ = d.WriteString(o.Host)
+	var lower [64]byte
+	lower[0], lower[1] = byte(o.Port>>8), byte(o.Port)
+	n := 2
+	for i := 0; i < len(name) && n < len(lower); i++ {
+		c := name[i]
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		lower[n], n = c, n+1
+	}
+	_, _ = d.Write(lower[:n])
+	return d.Sum64()
+}

@@ -1,0 +1,235 @@
+package enforce
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// read starts a read of e unless one is under way, or too many are. The read
+// does not end with the request that started it.
+func (p *Policies) read(r *Request, e *entry) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.reading.Load() || p.ctx.Err() != nil {
+		return
+	}
+	places := p.again
+	if e.policy.Load() == nil {
+		places = p.first
+	}
+	select {
+	case places <- struct{}{}:
+	default:
+		return
+	}
+	ready := make(chan struct{})
+	e.ready, e.again = ready, false
+	e.lastRead.Store(r.Time.UnixNano())
+	e.reading.Store(true)
+	detached := r.detach()
+	p.running.Add(1)
+	go func() {
+		defer p.running.Done()
+		if p.recall(e) {
+			close(ready) // crawlers need not wait for the read
+			ready = nil
+		}
+		ctx, cancel := context.WithTimeout(detached, readTimeout)
+		stop := context.AfterFunc(p.ctx, cancel)
+		p.readNow(ctx, e)
+		stop()
+		cancel()
+		<-places
+		e.mu.Lock()
+		e.reading.Store(false)
+		if ready != nil {
+			close(ready)
+		}
+		e.mu.Unlock()
+	}()
+}
+
+// recall puts the last good copy of an origin in force that has no policy,
+// such as after a reload. It reports whether there is one.
+func (p *Policies) recall(e *entry) bool {
+	if e.policy.Load() != nil {
+		return false
+	}
+	c, ok := p.cfg.Copies.get(e.origin)
+	if !ok || p.cfg.Now().Sub(c.at) > keepFailed {
+		return false
+	}
+	e.mu.Lock()
+	e.good = c
+	e.mu.Unlock()
+	p.set(e, c.body, c.state, false)
+	return true
+}
+
+// readNow reads e's source and puts what it came to in force.
+func (p *Policies) readNow(ctx context.Context, e *entry) {
+	began := p.cfg.Now()
+	resp, err := p.fetch(ctx, e.origin)
+	if p.ctx.Err() != nil && err != nil {
+		return // closed: nobody is to be told
+	}
+	now := p.cfg.Now()
+	out, err := outcome(resp, err)
+	ev := PolicyRead{Origin: e.origin, Outcome: out, Err: err, Took: now.Sub(began)}
+
+	e.mu.Lock()
+	current := e.policy.Load()
+	if out == Loaded && current != nil && current.state == Loaded && bytes.Equal(resp.Body, current.body) {
+		ev.Outcome = Unchanged
+	}
+	switch out {
+	case Loaded, Missing, NotRobots:
+		if out != Loaded {
+			resp.Body = nil
+		} else if ev.Outcome == Unchanged {
+			resp.Body = current.body
+		}
+		e.good, e.failures = goodCopy{out, resp.Body, now}, 0
+		p.cfg.Copies.put(e.origin, e.good)
+	case Refused, Failed:
+		e.failures++
+	}
+	body, state, denyAll := p.inForce(e, out, now)
+	ev.Kept = state != out
+	ev.Changed = !e.tried || e.last != out || ev.Outcome == Loaded
+	e.last, e.tried = out, true
+	next := now.Add(p.pause(e, state))
+	if e.again {
+		next = time.Unix(0, e.lastRead.Load()).Add(minReread)
+	}
+	e.mu.Unlock()
+	if ev.Outcome != Unchanged {
+		current = p.set(e, body, state, denyAll)
+	}
+	e.nextRead.Store(next.UnixNano())
+	ev.Policy = current
+	p.cfg.Observer.PolicyRead(ev)
+}
+
+// inForce returns what is in force after a read that came to out. The caller
+// holds e.mu.
+func (p *Policies) inForce(e *entry, out Outcome, now time.Time) (body []byte, state Outcome, denyAll bool) {
+	keep := keepFailed
+	switch out {
+	case Failed:
+		if p.cfg.DenyFailed {
+			return nil, Failed, true
+		}
+	case Refused:
+		keep = keepRefused
+	}
+	if e.good.at.IsZero() || now.Sub(e.good.at) > keep {
+		return nil, out, false
+	}
+	return e.good.body, e.good.state, false
+}
+
+// pause returns how long to wait until the next read: the operator's refresh,
+// but 1, 2, 4 … seconds while the source fails and there is no good copy. The
+// caller holds e.mu.
+func (p *Policies) pause(e *entry, state Outcome) time.Duration {
+	if state != Failed && state != Refused {
+		return p.cfg.Refresh
+	}
+	return min(p.cfg.Refresh, time.Second<<min(e.failures-1, 20))
+}
+
+// set puts the policy that body is in the given state in force for e. Where
+// another origin has the same file they share one policy, so that host names
+// made up by a client cost no memory but their own.
+func (p *Policies) set(e *entry, body []byte, state Outcome, denyAll bool) *Policy {
+	key := shareKey(body, state, denyAll)
+	p.mu.Lock()
+	policy := p.shared[key]
+	p.mu.Unlock()
+	if policy == nil || !bytes.Equal(policy.body, body) {
+		policy = p.build(body, state, denyAll) // takes long: not under the lock
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if other := p.shared[key]; other != nil && bytes.Equal(other.body, body) {
+		policy = other
+	}
+	p.put(e, policy)
+	for !e.gone && p.cfg.Ceiling.exceeded() && p.evict(e) {
+	}
+	return policy
+}
+
+// put replaces e's policy. The caller holds p.mu.
+func (p *Policies) put(e *entry, policy *Policy) {
+	if e.gone {
+		return
+	}
+	if policy.users++; policy.users == 1 {
+		p.shared[shareKey(policy.body, policy.state, policy.denyAll)] = policy
+		p.account(policy.memory())
+	}
+	p.release(e.policy.Swap(policy))
+}
+
+// release notes that an origin does without a policy, which may be nil. The
+// caller holds p.mu.
+func (p *Policies) release(policy *Policy) {
+	if policy == nil {
+		return
+	}
+	if policy.users--; policy.users > 0 {
+		return
+	}
+	key := shareKey(policy.body, policy.state, policy.denyAll)
+	if p.shared[key] == policy {
+		delete(p.shared, key)
+		p.account(-policy.memory())
+	}
+}
+
+// account adds to the memory that is used, unless p has been replaced or
+// closed. The caller holds p.mu.
+func (p *Policies) account(n int64) {
+	if !p.retired {
+		p.cfg.Ceiling.add(n)
+	}
+}
+
+// build returns the policy that body is in the given state.
+func (p *Policies) build(body []byte, state Outcome, denyAll bool) *Policy {
+	var policy *Policy
+	if state == Loaded {
+		policy = p.compile(body)
+		policy.state = Loaded
+	} else {
+		policy = p.pending.rules.empty(state)
+	}
+	policy.denyAll = denyAll
+	return policy
+}
+
+// shareKey is the key of a policy among those that origins share.
+func shareKey(body []byte, state Outcome, denyAll bool) uint64 {
+	key := xxhash.Sum64(body)*31 + uint64(state)*2
+	if denyAll {
+		key++
+	}
+	return key
+}
+
+// fetch is the source's Fetch, with a panic turned into an error: sources may
+// run handlers, and net/http lets these panic to abort.
+func (p *Policies) fetch(ctx context.Context, origin Origin) (resp Response, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the source panicked: %v", r)
+		}
+	}()
+	return p.source.Fetch(ctx, origin)
+}

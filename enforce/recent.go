@@ -1,0 +1,86 @@
+package enforce
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// smallRecent is the size of a Recent that one engine has for itself.
+const smallRecent = 1 << 12
+
+// Recent remembers what happened lately, by a 64-bit hash of it: for instance
+// that a crawler read the robots.txt of a host. It has a fixed size, 8 octets
+// for each thing remembered, and times are exact to two minutes. It is safe for
+// concurrent use, takes no lock and allocates nothing.
+//
+// Things are forgotten when there is no room: the oldest of the eight in the
+// same place goes. Two things are taken for one with a probability of about
+// 2^-38. Whoever asks must be able to live with both.
+type Recent struct {
+	slots []atomic.Uint64 // sets of recentWays; a fingerprint and a time each
+}
+
+const (
+	recentWays    = 8  // slots of a set: one cache line
+	recentTime    = 22 // bits of a slot that hold the time
+	recentMask    = 1<<recentTime - 1
+	recentSeconds = 120 // resolution
+)
+
+// NewRecent returns a Recent for about size things, rounded up to a power of
+// two.
+func NewRecent(size int) *Recent {
+	n := recentWays
+	for n < size {
+		n *= 2
+	}
+	return &Recent{slots: make([]atomic.Uint64, n)}
+}
+
+// stamp is now in units of recentSeconds, without the bits that do not fit. It
+// is never 0, which marks an empty slot.
+func stamp(now time.Time) uint64 {
+	return max(1, uint64(now.Unix()/recentSeconds)&recentMask)
+}
+
+func (r *Recent) set(key uint64) []atomic.Uint64 {
+	i := int(key&uint64(len(r.slots)/recentWays-1)) * recentWays
+	return r.slots[i : i+recentWays : i+recentWays]
+}
+
+// Mark remembers that key happened now.
+func (r *Recent) Mark(key uint64, now time.Time) {
+	set, at := r.set(key), stamp(now)
+	value := key&^recentMask | at
+	var oldest *atomic.Uint64
+	most := uint64(0)
+	for i := range set {
+		v := set[i].Load()
+		if v&^recentMask == key&^recentMask && v != 0 {
+			set[i].CompareAndSwap(v, value)
+			return
+		}
+		age := (at - v) & recentMask
+		if v == 0 {
+			age = recentMask + 1
+		}
+		if age >= most {
+			oldest, most = &set[i], age
+		}
+	}
+	oldest.Store(value)
+}
+
+// Seen reports whether key happened at most within before now. A time in the
+// future, after the clock was set back, counts as not seen.
+func (r *Recent) Seen(key uint64, now time.Time, within time.Duration) bool {
+	set, at := r.set(key), stamp(now)
+	for i := range set {
+		if v := set[i].Load(); v != 0 && v&^recentMask == key&^recentMask {
+			if (at-v)&recentMask <= uint64(within/(recentSeconds*time.Second)) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,79 @@
+package enforce
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+)
+
+// Request is what a decision is made on.
+type Request struct {
+	Method     string
+	Target     string   // the request target as it came: path and query, or absolute form
+	UserAgents []string // the values of all User-Agent fields
+	Origin     Origin
+	Client     string // the client's address, for those who are counted by address
+	Time       time.Time
+
+	// Invented reports that no host matcher of the site names the host
+	// literally, so that clients may make up any number of such hosts. Their
+	// crawlers share one budget, that of Site, until they have read the host's
+	// robots.txt.
+	Invented bool
+	Site     string
+
+	// Taken is the pace that an earlier handler has held this request to; nil
+	// if none has.
+	Taken *throttle.Terms
+
+	// Caller is whose request it is. It may be nil if the source needs nothing
+	// of the request.
+	Caller Caller
+}
+
+// Caller is the server that an engine decides for.
+type Caller interface {
+	// Detach returns a context for reading a robots.txt beside the request. It
+	// is not cancelled with the request, and may carry values for the source.
+	// It is called on the goroutine of the request, only when a read begins.
+	Detach() context.Context
+}
+
+// detach returns the context for a read that r begins.
+func (r *Request) detach() context.Context {
+	if r.Caller == nil {
+		return context.Background()
+	}
+	return r.Caller.Detach()
+}
+
+// noUserAgent stands for the User-Agent fields of a request that has none.
+var noUserAgent = []string{""}
+
+// fields returns the User-Agent fields that are read, and whether there are
+// more than any client but a robot sends.
+func (r *Request) fields() (fields []string, tooMany bool) {
+	switch {
+	case len(r.UserAgents) == 0:
+		return noUserAgent, false
+	case len(r.UserAgents) > maxUserAgents:
+		return r.UserAgents[:maxUserAgents], true
+	}
+	return r.UserAgents, false
+}
+
+// IsRobotsTxt reports whether a request target is that of the robots.txt
+// itself: /robots.txt, with or without a query, also in absolute form.
+func IsRobotsTxt(target string) bool {
+	path, _, _ := strings.Cut(target, "?")
+	if strings.HasPrefix(path, "/") {
+		return path == "/robots.txt"
+	}
+	if _, rest, absolute := strings.Cut(path, "://"); absolute {
+		_, path, found := strings.Cut(rest, "/")
+		return found && path == "robots.txt"
+	}
+	return false
+}

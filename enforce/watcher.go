@@ -1,0 +1,112 @@
+package enforce
+
+import (
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// Watcher tells when files may have changed. All files share one instance of
+// the system's notification service, of which Linux gives a user 128. It is
+// safe for concurrent use. Close it.
+type Watcher struct {
+	fs   *fsnotify.Watcher
+	done chan struct{}
+
+	mu      sync.Mutex
+	folders map[string]map[*watch]bool
+}
+
+// watch is one wish to be told.
+type watch struct{ changed func() }
+
+// NewWatcher returns a Watcher that watches nothing yet.
+func NewWatcher() (*Watcher, error) {
+	fs, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, fmt.Errorf("watching files: %w", err)
+	}
+	w := &Watcher{fs: fs, done: make(chan struct{}), folders: make(map[string]map[*watch]bool)}
+	go w.run()
+	return w, nil
+}
+
+// Watch calls changed whenever something happens in the folder of a file that
+// may have changed the file, until stop is called. The folder is watched and
+// not the file, because editors and deployments replace files by renaming, and
+// Kubernetes swaps a symbolic link beside them. changed is called from another
+// goroutine, one call at a time, and must not block.
+func (w *Watcher) Watch(path string, changed func()) (stop func(), err error) {
+	folder := filepath.Clean(filepath.Dir(path))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.folders[folder] == nil {
+		if err := w.fs.Add(folder); err != nil {
+			return nil, fmt.Errorf("watching %s: %w", path, err)
+		}
+		w.folders[folder] = make(map[*watch]bool)
+	}
+	this := &watch{changed}
+	w.folders[folder][this] = true
+	return func() { w.forget(folder, this) }, nil
+}
+
+// forget ends a watch.
+func (w *Watcher) forget(folder string, this *watch) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.folders[folder], this)
+	if len(w.folders[folder]) == 0 {
+		delete(w.folders, folder)
+		_ = w.fs.Remove(folder) // it may be gone itself
+	}
+}
+
+// run passes on what happens, until the Watcher is closed.
+func (w *Watcher) run() {
+	defer close(w.done)
+	for {
+		select {
+		case e, ok := <-w.fs.Events:
+			if !ok {
+				return
+			}
+			if e.Op != fsnotify.Chmod {
+				w.tell(filepath.Dir(e.Name), e.Name)
+			}
+		case _, ok := <-w.fs.Errors:
+			if !ok {
+				return
+			}
+			w.tell() // events were lost: all may have changed
+		}
+	}
+}
+
+// tell calls those who watch the folders, or all if none is given.
+func (w *Watcher) tell(folders ...string) {
+	var calls []func()
+	w.mu.Lock()
+	for folder, watches := range w.folders {
+		if len(folders) > 0 && folder != folders[0] && folder != folders[1] {
+			continue
+		}
+		for this := range watches {
+			calls = append(calls, this.changed)
+		}
+	}
+	w.mu.Unlock()
+	for _, changed := range calls {
+		changed()
+	}
+}
+
+// Close ends all watches. When it returns, changed functions are called no
+// longer.
+func (w *Watcher) Close() error {
+	err := w.fs.Close()
+	<-w.done
+	return err
+}
