@@ -5,6 +5,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -31,6 +32,7 @@ const (
 	Unbound                     // no group binds this crawler
 	NoPolicy                    // there is no robots.txt, or none could be read yet
 	Disallowed                  // a rule disallows the path
+	Impostor                    // it is not the crawler that it says it is
 	Unavailable                 // the source fails, and the operator chose to deny then
 	PolicyPending               // no robots.txt could be read yet
 	CrawlDelay                  // too soon
@@ -46,7 +48,7 @@ const Reasons = int(reasons)
 func (r Reason) String() string {
 	return [...]string{
 		"person", "allowed", "exempt", "exempt_path", "unbound", "no_policy",
-		"disallowed", "unavailable", "pending", "crawl_delay", "request_rate", "visit_time",
+		"disallowed", "impostor", "unavailable", "pending", "crawl_delay", "request_rate", "visit_time",
 	}[r]
 }
 
@@ -60,6 +62,8 @@ type Decision struct {
 	// User-Agent names, the one that decided. Its Class is crawler.Person
 	// where there is none.
 	Agent crawler.Agent
+	// Claim is what verification says about the agent.
+	Claim verify.Result
 	// Group is the group that binds the agent; nil if none does.
 	Group *robots.Group
 	// Rule is the rule that decided; nil where none matched.

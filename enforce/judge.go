@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -28,26 +29,13 @@ func (r *compiledRules) viewsOf(target string) *robots.Views {
 // pace.
 func (p *Policy) Check(r *Request, d *Decision) {
 	*d = Decision{}
-	fields, tooMany := r.fields()
 	var v *robots.Views
-	for _, ua := range fields {
-		var id crawler.Identity
-		p.Identify(ua, &id)
-		if id.Len() == 0 {
-			continue
-		}
+	var s senders
+	for s.begin(p, r); s.next() && d.Action == Pass; {
 		if v == nil {
 			v = p.rules.viewsOf(r.Target)
 		}
-		if p.Judge(id.Agents(), r.Method, v, d); d.Action != Pass {
-			break
-		}
-	}
-	if tooMany && d.Action == Pass {
-		if v == nil {
-			v = p.rules.viewsOf(r.Target)
-		}
-		p.Judge(manyFields, r.Method, v, d)
+		p.Judge(s.agents(), s.evidence(), r.Method, v, d)
 	}
 	if v != nil {
 		views.Put(v)
@@ -63,26 +51,30 @@ func (p *Policy) Check(r *Request, d *Decision) {
 //
 // Judge is pure: it does no I/O, takes no lock and allocates nothing. Live
 // requests, commands and replayed logs all call it.
-func (p *Policy) Judge(agents []crawler.Agent, method string, v *robots.Views, d *Decision) {
+func (p *Policy) Judge(agents []crawler.Agent, ev *Evidence, method string, v *robots.Views, d *Decision) {
 	for i := range agents {
-		if p.judge(&agents[i], method, v, d); d.Action != Pass {
+		if p.judge(&agents[i], ev.claim(i), ev, method, v, d); d.Action != Pass {
 			return
 		}
 	}
 }
 
-// judge judges one crawler.
-func (p *Policy) judge(a *crawler.Agent, _ string, v *robots.Views, d *Decision) {
+// judge judges one crawler, about whom verification says claim.
+func (p *Policy) judge(a *crawler.Agent, claim verify.Result, ev *Evidence, _ string, v *robots.Views, d *Decision) {
 	if p.rules.exemptPaths.MatchViews(v).Allowed {
-		d.pass(a, ExemptPath)
+		d.pass(a, claim, ExemptPath)
 		return
 	}
-	if p.rules.isExempt(a) {
-		d.pass(a, Exempt)
+	if p.rules.isExempt(a, claim, ev) {
+		d.pass(a, claim, Exempt)
+		return
+	}
+	if claim.State == verify.Impostor && !p.rules.Verification.IgnoreImpostors {
+		*d = Decision{Action: Deny, Reason: Impostor, Agent: *a, Claim: claim}
 		return
 	}
 	if p.state == Pending || p.denyAll {
-		p.withoutRules(a, d)
+		p.withoutRules(a, claim, ev, d)
 		return
 	}
 	plan := p.plan(a)
@@ -91,28 +83,28 @@ func (p *Policy) judge(a *crawler.Agent, _ string, v *robots.Views, d *Decision)
 		if p.state != Loaded {
 			reason = NoPolicy
 		}
-		d.pass(a, reason)
+		d.pass(a, claim, reason)
 		return
 	}
 	verdict := plan.group.MatchViews(v)
 	if !verdict.Allowed {
-		*d = Decision{Action: Deny, Reason: Disallowed, Agent: *a, Group: plan.group, Rule: verdict.Rule, Line: verdict.Line()}
+		*d = Decision{Action: Deny, Reason: Disallowed, Agent: *a, Claim: claim, Group: plan.group, Rule: verdict.Rule, Line: verdict.Line()}
 		return
 	}
-	if d.pass(a, Allowed) {
+	if d.pass(a, claim, Allowed) {
 		d.Group, d.Terms, d.Rule, d.Line = plan.group, plan.terms, verdict.Rule, verdict.Line()
 	}
 }
 
 // withoutRules judges a crawler while there are no rules to judge it by.
-func (p *Policy) withoutRules(a *crawler.Agent, d *Decision) {
+func (p *Policy) withoutRules(a *crawler.Agent, claim verify.Result, ev *Evidence, d *Decision) {
 	switch {
-	case !p.rules.bindable(a):
-		d.pass(a, NoPolicy)
+	case !p.rules.bindable(a, claim, ev):
+		d.pass(a, claim, NoPolicy)
 	case p.state == Pending:
-		*d = Decision{Action: Throttle, Reason: PolicyPending, Agent: *a, RetryAfter: pendingRetry}
+		*d = Decision{Action: Throttle, Reason: PolicyPending, Agent: *a, Claim: claim, RetryAfter: pendingRetry}
 	default:
-		*d = Decision{Action: Deny, Reason: Unavailable, Agent: *a, RetryAfter: unavailableRetry}
+		*d = Decision{Action: Deny, Reason: Unavailable, Agent: *a, Claim: claim, RetryAfter: unavailableRetry}
 	}
 }
 
@@ -123,10 +115,10 @@ const unavailableRetry = time.Minute
 // pass lets an agent through, for a reason, unless d is about another one that
 // robots.txt binds and that was let through already. It reports whether d is
 // now about this agent.
-func (d *Decision) pass(a *crawler.Agent, why Reason) bool {
+func (d *Decision) pass(a *crawler.Agent, claim verify.Result, why Reason) bool {
 	if d.Reason == Allowed && (why != Allowed || d.Terms != nil) {
 		return false
 	}
-	*d = Decision{Reason: why, Agent: *a}
+	*d = Decision{Reason: why, Agent: *a, Claim: claim}
 	return true
 }

@@ -18,7 +18,7 @@ func (e *Engine) pace(ctx context.Context, r *Request, d *Decision) {
 	if d.Terms.Same(r.Taken) {
 		return
 	}
-	res, err := e.waiters.Take(ctx, e.limiter, r.Time, e.budget(r, &d.Agent), d.Terms, e.rules.Wait)
+	res, err := e.take(ctx, r, d)
 	d.Delay = res.Delay
 	switch {
 	case res.OK && err == nil:
@@ -64,6 +64,10 @@ const (
 	seedMonitor  = 3 // what would have been used, had monitor mode not let it through
 	seedFollower = 5 // of a second handler on the same request, with another pace
 	seedReader   = 7
+	seedUnproved = 9  // of the clients that say to be a crawler and are not verified, each
+	seedPool     = 11 // of all of them
+	seedImpostor = 13
+	seedDebt     = 15
 )
 
 // budget returns the key of the budget that a request draws on: that of the
@@ -71,8 +75,9 @@ const (
 // address for HTTP libraries, which many people share, and where the operator
 // wants it. On invented hosts all share the budget of the site until the
 // crawler has read the host's robots.txt. The key is the same in every
-// process. budget allocates nothing.
-func (e *Engine) budget(r *Request, a *crawler.Agent) throttle.Key {
+// process. budget allocates nothing. Another value of more than 0 gives the key
+// of another budget of the same crawler.
+func (e *Engine) budget(r *Request, a *crawler.Agent, more uint64) throttle.Key {
 	origin := r.Origin
 	if r.Invented && !e.readers.Seen(readerKey(r.Origin, a), r.Time, hostRead) {
 		origin = Origin{Host: r.Site, Port: r.Origin.Port}
@@ -85,7 +90,7 @@ func (e *Engine) budget(r *Request, a *crawler.Agent) throttle.Key {
 		seed = seedFollower
 	}
 	name := agentName(a)
-	k := throttle.KeyOf(hash(seed, origin, name), hash(seed+1, origin, name))
+	k := throttle.KeyOf(hash(seed+more, origin, name), hash(seed+more+1, origin, name))
 	if a.Class == crawler.Library || e.rules.PerIP {
 		addr, _ := netip.ParseAddr(r.Client)
 		return k.Client(addr)

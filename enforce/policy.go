@@ -24,7 +24,8 @@ type Policy struct {
 	matcher *crawler.Matcher
 	plans   []plan // by crawler.Crawler.Index
 	terms   map[*robots.Group]*throttle.Terms
-	signals map[*robots.Group]*headers.Signals // nil unless wanted
+	pools   map[*throttle.Terms]*throttle.Terms // of unverified claims, by the crawler's own; nil where claims are believed
+	signals map[*robots.Group]*headers.Signals  // nil unless wanted
 
 	state   Outcome // Loaded, Missing, NotRobots, Refused, Failed or Pending
 	body    []byte
@@ -62,6 +63,12 @@ func (r *compiledRules) compile(body []byte) *Policy {
 	for _, t := range tokens {
 		if g := p.file.Named(t); g != nil && p.terms[g] == nil {
 			p.terms[g] = r.terms(g)
+		}
+	}
+	if r.Verification != nil {
+		p.pools = make(map[*throttle.Terms]*throttle.Terms)
+		for g, terms := range p.terms {
+			p.pools[terms] = r.poolTerms(g)
 		}
 	}
 	if r.Signals {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -20,8 +21,11 @@ type Rules struct {
 	Dialect robots.Dialect
 	// Views chooses what else a back end takes for the same path.
 	Views robots.ViewOptions
-	// Exempt names crawlers, by registry name or token, that are never bound.
-	Exempt []string
+	// Exempt has the crawlers that are never bound.
+	Exempt []Exemption
+	// Verification checks that crawlers are who they say they are. Nil means
+	// that they are believed.
+	Verification *Verification
 	// ExemptPaths are patterns in robots.txt syntax for paths that are never
 	// denied and never throttled; /robots.txt is one of them always.
 	ExemptPaths []string
@@ -56,21 +60,22 @@ type Rules struct {
 type compiledRules struct {
 	Rules
 	base        *crawler.Matcher // knows the registry alone
-	exempt      []bool           // by crawler.Crawler.Index
-	exemptNames []string
-	exemptPaths *robots.Group // allows the exempt paths and nothing else
+	exempt      []*Exemption     // by crawler.Crawler.Index; nil: it is not
+	exemptPaths *robots.Group    // allows the exempt paths and nothing else
+	byEvidence  bool             // more than the User-Agent counts
 }
 
 func (r Rules) compile() (*compiledRules, error) {
 	if r.Registry == nil {
 		r.Registry = crawler.Builtin()
 	}
-	c := &compiledRules{Rules: r, base: r.Registry.Matcher(nil), exempt: make([]bool, r.Registry.Len()), exemptNames: r.Exempt}
-	for _, name := range r.Exempt {
-		if row := r.Registry.Lookup(name); row != nil {
-			c.exempt[row.Index()] = true
+	c := &compiledRules{Rules: r, base: r.Registry.Matcher(nil), exempt: make([]*Exemption, r.Registry.Len())}
+	for i := range r.Exempt {
+		if row := r.Registry.Lookup(r.Exempt[i].Name); row != nil {
+			c.exempt[row.Index()] = &r.Exempt[i]
 		}
 	}
+	c.byEvidence = r.Verification != nil || r.needsAddr()
 	var file strings.Builder
 	file.WriteString("User-agent: *\nDisallow: /\n")
 	for _, p := range r.ExemptPaths {
@@ -113,19 +118,6 @@ func CheckPathPattern(s string) error {
 	return nil
 }
 
-// isExempt reports whether an agent is never bound.
-func (r *compiledRules) isExempt(a *crawler.Agent) bool {
-	if a.Crawler != nil && r.exempt[a.Crawler.Index()] {
-		return true
-	}
-	for _, name := range r.exemptNames {
-		if strings.EqualFold(name, a.Token) {
-			return true
-		}
-	}
-	return false
-}
-
 // BoundByStar reports whether the group for all crawlers binds a crawler that
 // has no group of its own. The row is nil for one that no registry knows.
 func (r *Rules) BoundByStar(class crawler.Class, row *crawler.Crawler) bool {
@@ -147,14 +139,14 @@ func (r *Rules) BoundByStar(class crawler.Class, row *crawler.Crawler) bool {
 // bindable reports whether a robots.txt that is not known yet could bind an
 // agent. An HTTP library that a group names is not among them: while no policy
 // is known, it passes as the most of them do in the end.
-func (r *compiledRules) bindable(a *crawler.Agent) bool {
+func (r *compiledRules) bindable(a *crawler.Agent, claim verify.Result, ev *Evidence) bool {
 	switch a.Class {
 	case crawler.Person:
 		return false
 	case crawler.Library:
-		return r.HTTPClients && !r.isExempt(a)
+		return r.HTTPClients && !r.isExempt(a, claim, ev)
 	}
-	return !r.isExempt(a)
+	return !r.isExempt(a, claim, ev)
 }
 
 // throttledByStar reports whether the group for all crawlers sets the pace of

@@ -1,7 +1,9 @@
 package verify
 
 import (
+	"maps"
 	"net/netip"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -43,6 +45,41 @@ func (p *Proof) Holds(now time.Time) bool {
 	}
 	last := p.last.Load()
 	return last != 0 && now.Sub(time.Unix(last, 0)) <= proofPeriod
+}
+
+// maxPlaces bounds the places of a Verifier. Further ones share a Proof.
+const maxPlaces = 10_000
+
+// place has the proofs of one place: of requests that came directly, and of those through a trusted proxy.
+type place [2]Proof
+
+// Proof returns the proof of the host or host pattern that serves a request: sites of one server may be behind different proxies. It is the
+// same one as long as the Verifier lives. It takes no lock once it is made.
+func (c *Checker) Proof(host string, proxied bool) *Proof {
+	i := 0
+	if proxied {
+		i = 1
+	}
+	if p := (*c.verifier.places.Load())[host]; p != nil {
+		return &p[i]
+	}
+	return &c.verifier.addPlace(host)[i]
+}
+
+func (v *Verifier) addPlace(host string) *place {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	known := *v.places.Load()
+	if len(known) >= maxPlaces {
+		host = ""
+	}
+	if p := known[host]; p != nil {
+		return p
+	}
+	p, all := new(place), maps.Clone(known)
+	all[strings.Clone(host)] = p
+	v.places.Store(&all)
+	return p
 }
 
 // specials are the addresses that no crawler on the internet has: unspecified, private, shared (CGNAT), loopback, link-local, multicast

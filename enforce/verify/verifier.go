@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -36,6 +37,7 @@ type Verifier struct {
 	lookups   *lookups
 	replays   replays
 	transport *http.Transport // nil where the client is the caller's
+	places    atomic.Pointer[map[string]*place]
 
 	mu          sync.Mutex
 	lists       map[string]*source[*list]
@@ -72,6 +74,7 @@ func New(config Config) *Verifier {
 	}
 	v.lookups = newLookups(v.env, config.Resolver)
 	v.replays.cache = v.lookups.cache
+	v.places.Store(&map[string]*place{})
 	v.ctx, v.cancel = context.WithCancel(context.Background())
 	return v
 }
