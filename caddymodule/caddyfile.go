@@ -10,7 +10,6 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
-	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -39,7 +38,7 @@ type subdirective func(*Handler, *caddyfile.Dispenser) error
 var subdirectives map[string]subdirective
 
 // repeatable names the subdirectives that may stand more than once.
-var repeatable = map[string]bool{"x_robots_tag": true, "crawler": true}
+var repeatable = map[string]bool{"x_robots_tag": true, "crawler": true, "exempt": true, "verify": true}
 
 func init() {
 	subdirectives = map[string]subdirective{
@@ -61,6 +60,7 @@ func init() {
 		"paths":          parsePaths,
 		"crawl_delay":    parseCrawlDelay,
 		"fleet":          parseFleet,
+		"verify":         parseVerify,
 		"x_robots_tag":   parseXRobotsTag,
 		"noindex_lines":  onOffField(func(h *Handler) **bool { return &h.NoindexLines }),
 		"meta_robots":    onOffField(func(h *Handler) **bool { return &h.MetaRobots }),
@@ -78,7 +78,7 @@ func init() {
 //		publish        [on|off]
 //		mode           enforce | monitor
 //		dialect        rfc9309 | 1994 | 1996
-//		exempt         <crawlers...>
+//		exempt         <crawlers...> [from <CIDR...>]
 //		exempt_paths   <patterns...>
 //		http_clients   [on|off]
 //		user_triggered [on|off]
@@ -92,6 +92,7 @@ func init() {
 //			class       crawler | user-triggered | offline | library
 //			star        yes | no
 //			crawl_delay yes | no
+//			verify      lists <urls...> | dns <suffixes...> | signatures <urls...> | none
 //		}
 //		registry       <file>
 //		paths          ignore_case | strip_params | decode_twice ...
@@ -106,6 +107,13 @@ func init() {
 //			instances <number>
 //			prefix    <text>
 //			deadline  <duration>
+//		}
+//		verify {
+//			impostors  deny | ignore
+//			resolver   <address>
+//			lists      [on|off]
+//			dns        [on|off]
+//			signatures [on|off]
 //		}
 //		x_robots_tag   [not] <pattern> [<crawler>: [only]] <directives...>
 //		noindex_lines  [on|off]
@@ -134,33 +142,6 @@ func (h *Handler) check(d *caddyfile.Dispenser) error {
 	if err := h.validate(); err != nil {
 		return d.WrapErr(err)
 	}
-	return nil
-}
-
-// parseExempt parses
-//
-//	exempt <crawlers...>
-//
-// A name that nothing knows is an error here, unless the crawlers that are
-// known are only found out when the configuration is loaded.
-func parseExempt(h *Handler, d *caddyfile.Dispenser) error {
-	if err := words(func(h *Handler) *[]string { return &h.Exempt }, nil)(h, d); err != nil {
-		return err
-	}
-	here := *d
-	h.later = append(h.later, func() error {
-		if h.Registry != "" || h.hasDefaults {
-			return nil
-		}
-		registry, err := withCrawlers(crawler.Builtin(), h.Crawlers)
-		if err != nil {
-			return nil // reported where it stands
-		}
-		if err := checkExempt(h.Exempt, registry); err != nil {
-			return here.WrapErr(err)
-		}
-		return nil
-	})
 	return nil
 }
 

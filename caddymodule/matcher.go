@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 func init() {
@@ -38,6 +39,13 @@ type MatchRobots struct {
 	// Who operates them, as the registry has it.
 	Operator []string `json:"operator,omitempty"`
 
+	// Only crawlers that the robots handler has verified.
+	Verified bool `json:"verified,omitempty"`
+
+	// Only clients that the robots handler found to be impostors. With
+	// `impostors deny` they reach no later handler but those of errors.
+	Impostor bool `json:"impostor,omitempty"`
+
 	base  *crawler.Matcher
 	cache *crawler.Cache
 }
@@ -52,16 +60,18 @@ func (*MatchRobots) CaddyModule() caddy.ModuleInfo {
 
 // UnmarshalCaddyfile sets up the matcher. Syntax:
 //
-//	@name robots [crawler|purpose|class|operator <values...>]
+//	@name robots [verified|impostor] [crawler|purpose|class|operator <values...>]
 //	@name robots {
 //		crawler  <names...>
 //		purpose  <purposes...>
 //		class    <classes...>
 //		operator <operators...>
+//		verified
+//		impostor
 //	}
 func (m *MatchRobots) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	for d.Next() {
-		if d.NextArg() {
+		for d.NextArg() {
 			if err := m.field(d); err != nil {
 				return err
 			}
@@ -82,9 +92,13 @@ func (m *MatchRobots) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 func (m *MatchRobots) field(d *caddyfile.Dispenser) error {
 	fields := map[string]*[]string{"crawler": &m.Crawler, "purpose": &m.Purpose, "class": &m.Class, "operator": &m.Operator}
 	name := d.Val()
+	if flag := map[string]*bool{"verified": &m.Verified, "impostor": &m.Impostor}[name]; flag != nil {
+		*flag = true
+		return nil
+	}
 	f, ok := fields[name]
 	if !ok {
-		return d.Errf("unknown field %q: want crawler, purpose, class or operator", name)
+		return d.Errf("unknown field %q: want crawler, purpose, class, operator, verified or impostor", name)
 	}
 	args := d.RemainingArgs()
 	if len(args) == 0 {
@@ -168,7 +182,10 @@ func purposes() []string {
 // MatchWithError reports whether the request is one of a crawler that fits.
 func (m *MatchRobots) MatchWithError(r *http.Request) (bool, error) {
 	if rec := recordOf(r); rec != nil {
-		return !rec.isPerson() && m.fits(&rec.Agent), nil
+		return !rec.isPerson() && m.fitsClaim(rec.Claim.State) && m.fits(&rec.Agent), nil
+	}
+	if m.Verified || m.Impostor {
+		return false, nil // nothing has verified anybody
 	}
 	agents := r.Header["User-Agent"]
 	if len(agents) == 0 {
@@ -184,6 +201,11 @@ func (m *MatchRobots) MatchWithError(r *http.Request) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// fitsClaim reports whether verification says what is asked for.
+func (m *MatchRobots) fitsClaim(s verify.State) bool {
+	return (!m.Verified || s == verify.Verified) && (!m.Impostor || s == verify.Impostor)
 }
 
 // fits reports whether an agent has one of the values of each field.

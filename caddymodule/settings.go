@@ -71,9 +71,8 @@ type Settings struct {
 	// wildcards; or `1996`, several values on a line. Default: `rfc9309`.
 	Dialect string `json:"dialect,omitempty"`
 
-	// Crawlers that are never bound, by their name in the registry or by
-	// their token.
-	Exempt []string `json:"exempt,omitempty"`
+	// Crawlers that are never bound.
+	Exempt []Exemption `json:"exempt,omitempty"`
 
 	// Paths that are never denied and never throttled, in robots.txt syntax.
 	// `/robots.txt` always is one of them. Default: `/.well-known/*`.
@@ -114,6 +113,10 @@ type Settings struct {
 	// One budget for all servers that share a Redis or Valkey. Without it
 	// each process has its own.
 	Fleet *Fleet `json:"fleet,omitempty"`
+
+	// Check whether crawlers are who they say they are. Off unless present,
+	// for it asks other people's servers.
+	Verify *Verify `json:"verify,omitempty"`
 
 	// X-Robots-Tag headers by file pattern. All that match are sent.
 	XRobotsTag []headers.Rule `json:"x_robots_tag,omitempty"`
@@ -159,9 +162,13 @@ func (s *Settings) rules() (enforce.Rules, error) {
 			return enforce.Rules{}, err
 		}
 	}
+	exempt, err := s.exemptions()
+	if err != nil {
+		return enforce.Rules{}, err
+	}
 	r := enforce.Rules{
 		Dialect:             dialect,
-		Exempt:              s.Exempt,
+		Exempt:              exempt,
 		ExemptPaths:         s.ExemptPaths,
 		HTTPClients:         isOn(s.HTTPClients),
 		IgnoreUserTriggered: s.UserTriggered != nil && !*s.UserTriggered,
@@ -206,7 +213,20 @@ func (s *Settings) validate() error {
 			return err
 		}
 	}
+	if s.Verify != nil {
+		if err := s.Verify.validate(); err != nil {
+			return err
+		}
+	}
+	if _, err := s.exemptions(); err != nil {
+		return err
+	}
 	for _, c := range s.Crawlers {
+		if c.Verify != nil {
+			if err := c.Verify.validate(); err != nil {
+				return fmt.Errorf("crawler %q: %w", c.Name, err)
+			}
+		}
 		if c.Purpose == "" {
 			continue
 		}
