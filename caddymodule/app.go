@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync"
@@ -30,6 +31,8 @@ type App struct {
 	MaxMemory int64 `json:"max_memory,omitempty"`
 
 	ceiling *enforce.Ceiling
+	memory  *throttle.Memory // the budgets of all handlers
+	entries int              // the largest max_entries of a handler; 0 if none sets it
 	readers *enforce.Recent
 	copies  *siteCopies
 	log     *zap.Logger
@@ -48,6 +51,10 @@ func (*App) CaddyModule() caddy.ModuleInfo {
 		New: func() caddy.Module { return new(App) },
 	}
 }
+
+// clock is the time of all requests: a wall clock that does not go back when it
+// is set back by a little, so that no budget is lost or doubled.
+var clock throttle.Clock
 
 // maxRecent is how many reads of a robots.txt are remembered, by origin and
 // crawler: 512 KiB.
@@ -72,12 +79,20 @@ func (a *App) Provision(ctx caddy.Context) error {
 		return err
 	}
 	a.readers = readers.Recent
+	limiter, err := pooled(a, "limiter", func() (pooledLimiter, error) {
+		return pooledLimiter{throttle.NewMemory(maxEntries)}, nil
+	})
+	if err != nil {
+		return err
+	}
+	a.memory = limiter.Memory
 	a.copies, err = pooled(a, "copies", func() (*siteCopies, error) { return new(siteCopies), nil })
 	return err
 }
 
 // Start begins what needs files or the network, and has the handlers begin.
 func (a *App) Start() error {
+	a.memory.Resize(clock.Now(), cmp.Or(a.entries, maxEntries))
 	watcher, err := enforce.NewWatcher()
 	if err != nil {
 		// Files are read again at each refresh all the same.

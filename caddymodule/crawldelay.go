@@ -31,8 +31,8 @@ type CrawlDelay struct {
 	// whole. Default: 1.
 	Burst int `json:"burst,omitempty"`
 
-	// How many budgets the process holds; of more, those that would be free
-	// soonest are forgotten. A reload that changes it forgets them all.
+	// How many budgets the process holds, for all sites: the largest value of
+	// a site counts. Of more, those that would be free soonest are forgotten.
 	// Default: 100000.
 	MaxEntries int `json:"max_entries,omitempty"`
 

@@ -183,23 +183,19 @@ func (*pooledFleet) FleetFallback() { fleetFallbacks.Inc() }
 // limiter returns the engine that holds the budgets of a handler. It outlives
 // the configuration.
 func (a *App) limiter(s *Settings) (throttle.Limiter, error) {
-	entries := maxEntries
-	if s.CrawlDelay != nil && s.CrawlDelay.MaxEntries > 0 {
-		entries = s.CrawlDelay.MaxEntries
+	if s.CrawlDelay != nil {
+		a.entries = max(a.entries, s.CrawlDelay.MaxEntries)
 	}
-	local, err := pooled(a, fmt.Sprintf("limiter:%d", entries), func() (pooledLimiter, error) {
-		return pooledLimiter{throttle.NewMemory(entries)}, nil
-	})
-	if err != nil || s.Fleet == nil {
-		return local.Memory, err
+	if s.Fleet == nil {
+		return a.memory, nil
 	}
 	config, err := s.Fleet.config(caddy.NewReplacer())
 	if err != nil {
 		return nil, err
 	}
 	// The key has what placeholders stand for, such as a password.
-	p, err := pooled(a, fmt.Sprintf("fleet:%d:%+v", entries, config), func() (*pooledFleet, error) {
-		return &pooledFleet{config: config, local: local.Memory}, nil
+	p, err := pooled(a, fmt.Sprintf("fleet:%+v", config), func() (*pooledFleet, error) {
+		return &pooledFleet{config: config, local: a.memory}, nil
 	})
 	if err != nil {
 		return nil, err

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -129,7 +128,7 @@ func (h *Handler) open(x *exchange, r *http.Request) {
 	ctx := r.Context()
 	x.r = r
 	x.server, _ = ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	x.Method, x.Target, x.UserAgents, x.Time, x.Caller = r.Method, originalTarget(r), r.Header["User-Agent"], time.Now(), x
+	x.Method, x.Target, x.UserAgents, x.Time, x.Caller = r.Method, originalTarget(r), r.Header["User-Agent"], clock.Now(), x
 	trusted := false
 	if vars, ok := ctx.Value(caddyhttp.VarsCtxKey).(map[string]any); ok {
 		x.Client, _ = vars[caddyhttp.ClientIPVarKey].(string)

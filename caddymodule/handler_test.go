@@ -217,40 +217,6 @@ func TestMatcherGoesByTheRegistryWithoutAHandler(t *testing.T) {
 	}
 }
 
-// BenchmarkHandler measures the handler in Caddy's chain beside the page that
-// it lets through, or that its denial replaces. Each row includes what Caddy
-// does to make a request ready for handlers; what the handler adds is the
-// difference to the first.
-func BenchmarkHandler(b *testing.B) {
-	h := provisioned(b, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: inline}}})
-	for _, bb := range []struct {
-		name    string
-		handler caddyhttp.MiddlewareHandler
-		ua      string
-	}{
-		{"no_handler", passOn{}, chrome},
-		{"browser", h, chrome},
-		{"crawler_allowed", h, googlebot},
-		{"crawler_denied", h, gptbot},
-		{"crawler_throttled", h, bingbot},
-	} {
-		b.Run(bb.name, func(b *testing.B) {
-			r := arrived(httptest.NewRequest(http.MethodGet, "/articles/2026/some-article.html", nil))
-			r.Header["User-Agent"] = []string{bb.ua}
-			serve(b, bb.handler, request(bb.ua, "/"))
-			w := discard{make(http.Header)}
-			b.ReportAllocs()
-			for b.Loop() {
-				clear(w.header)
-				fresh := caddyhttp.PrepareRequest(r, caddy.NewReplacer(), nil, nil)
-				if err := bb.handler.ServeHTTP(w, fresh, page); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
 // passOn is a handler that does nothing.
 type passOn struct{}
 

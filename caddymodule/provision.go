@@ -92,7 +92,7 @@ func (h *Handler) provisionEngine(ctx caddy.Context) (err error) {
 
 // reread has the source read again, because it may have changed.
 func (h *Handler) reread() {
-	h.running.Load().Policies().Reread(&enforce.Request{Time: time.Now()})
+	h.running.Load().Policies().Reread(&enforce.Request{Time: clock.Now()})
 }
 
 // running is what decides and counts, for one registry. It is replaced whole,
@@ -151,6 +151,7 @@ func (h *Handler) start(registry *crawler.Registry) error {
 		Copies:     h.app.copies.of(h.Source),
 		Readers:    h.app.readers,
 		Observer:   observer,
+		Now:        clock.Now,
 	})
 	if err != nil {
 		return errors.Join(err, observer.Close())

@@ -106,8 +106,15 @@ func (s *spellings) check(t testing.TB, target string) bool {
 		return false
 	}
 	for i, h := range s.handlers {
-		if _, body, _ := s.serve(t, h, googlebot, target); strings.Contains(body, secretText) {
-			t.Errorf("%s gives a crawler the secret in spite of %q", target, shutRules[i])
+		// Google's parser decodes no escapes of a rule.
+		agents := []string{bingbot, googlebot}
+		if strings.Contains(shutRules[i], "%") {
+			agents = agents[:1]
+		}
+		for _, ua := range agents {
+			if _, body, _ := s.serve(t, h, ua, target); strings.Contains(body, secretText) {
+				t.Errorf("%s gives a crawler the secret in spite of %q: %s", target, shutRules[i], ua)
+			}
 		}
 		if _, body, _ := s.serve(t, h, chrome, target); body != plain {
 			t.Errorf("%s gives a person %q, and without the handler %q", target, body, plain)

@@ -73,6 +73,10 @@ type Decision struct {
 	// Line is the line of the robots.txt that decided: the rule's, or that of
 	// the Crawl-delay, Request-rate or Visit-time. 0 where none did.
 	Line int
+	// Reading is robots.Google where the file as read in its dialect disallows
+	// the path, and as google/robotstxt reads it does not: then the request of
+	// a crawler that reads so is let through. Else it is 0.
+	Reading robots.Dialect
 	// RetryAfter is in how long a request that is throttled, or refused
 	// because there is no policy, should be tried again.
 	RetryAfter time.Duration

@@ -87,6 +87,14 @@ func (p *Policy) judge(a *crawler.Agent, claim verify.Result, ev *Evidence, _ st
 		return
 	}
 	verdict := plan.group.MatchViews(v)
+	if !verdict.Allowed && plan.reads {
+		if google := plan.google.MatchViews(v); google.Allowed {
+			if d.pass(a, claim, Allowed) {
+				d.Group, d.Terms, d.Rule, d.Line, d.Reading = plan.group, plan.terms, google.Rule, google.Line(), robots.Google
+			}
+			return
+		}
+	}
 	if !verdict.Allowed {
 		*d = Decision{Action: Deny, Reason: Disallowed, Agent: *a, Claim: claim, Group: plan.group, Rule: verdict.Rule, Line: verdict.Line()}
 		return

@@ -20,6 +20,7 @@ import (
 // use.
 type Policy struct {
 	file    *robots.File
+	google  *robots.File // as google/robotstxt reads it, nil where that is the same
 	rules   *compiledRules
 	matcher *crawler.Matcher
 	plans   []plan // by crawler.Crawler.Index
@@ -38,6 +39,11 @@ type Policy struct {
 type plan struct {
 	group *robots.Group   // nil: nothing does
 	terms *throttle.Terms // nil: nothing limits its pace
+	// google is the group that google/robotstxt has for a crawler that reads
+	// so, and reads is set, where that reading is another one: then the crawler
+	// is denied only what both readings disallow.
+	google *robots.Group
+	reads  bool
 	// byToken is set where the file names a User-Agent token of the crawler
 	// that is none of its robots.txt tokens: then the token that was sent
 	// decides first, for whatever an operator names counts.
@@ -74,9 +80,15 @@ func (r *compiledRules) compile(body []byte) *Policy {
 	if r.Signals {
 		p.compileSignals()
 	}
+	if !r.Strict {
+		p.google = p.file.GoogleReading()
+	}
 	p.plans = make([]plan, r.Registry.Len())
 	for row := range r.Registry.All() {
 		pl := p.planFor(row.Class, row, row.Robots...)
+		if pl.reads = p.google != nil && row.ReadsGoogle; pl.reads {
+			pl.google = p.googleGroup(row)
+		}
 		for _, t := range row.Tokens() {
 			if p.file.Named(t) != nil && !containsFold(row.Robots, t) {
 				pl.byToken = true
@@ -105,6 +117,19 @@ func (p *Policy) planFor(class crawler.Class, row *crawler.Crawler, tokens ...st
 	return plan{group: star, terms: p.terms[star]}
 }
 
+// googleGroup returns the group that google/robotstxt has for a crawler.
+func (p *Policy) googleGroup(row *crawler.Crawler) *robots.Group {
+	for _, t := range row.Robots {
+		if g := p.google.Named(t); g != nil {
+			return g
+		}
+	}
+	if !p.rules.BoundByStar(row.Class, row) {
+		return nil
+	}
+	return p.google.Star()
+}
+
 // plan returns what binds an agent. It allocates nothing.
 func (p *Policy) plan(a *crawler.Agent) plan {
 	if p.plans == nil {
@@ -115,11 +140,21 @@ func (p *Policy) plan(a *crawler.Agent) plan {
 			return pl
 		}
 	}
+	var known plan
+	if a.Crawler != nil {
+		known = p.plans[a.Crawler.Index()]
+	}
 	if g := p.file.Named(a.Token); g != nil {
-		return plan{group: g, terms: p.terms[g]}
+		known.group, known.terms = g, p.terms[g]
+		if known.reads {
+			if own := p.google.Named(a.Token); own != nil {
+				known.google = own
+			}
+		}
+		return known
 	}
 	if a.Crawler != nil {
-		return p.plans[a.Crawler.Index()]
+		return known
 	}
 	return p.planFor(a.Class, nil)
 }
@@ -141,10 +176,14 @@ func (p *Policy) File() *robots.File { return p.file }
 // memory estimates the octets that the policy takes: the file, what is compiled
 // of it, and a plan for each crawler of the registry.
 func (p *Policy) memory() int64 {
-	return policyBase + int64(len(p.plans))*int64(unsafe.Sizeof(plan{})) + policyFactor*int64(len(p.body))
+	readings := int64(1)
+	if p.google != nil {
+		readings++
+	}
+	return policyBase + int64(len(p.plans))*int64(unsafe.Sizeof(plan{})) + readings*policyFactor*int64(len(p.body))
 }
 
-// What a policy takes for each octet of the file, and besides. Measured by
+// What a policy takes for each octet of the file in each reading, and besides. Measured by
 // TestMemoryOfPolicies.
 const (
 	policyBase   = 4 << 10

@@ -65,14 +65,140 @@ func BenchmarkMatch(b *testing.B) {
 	}
 }
 
-func BenchmarkMatchWorst(b *testing.B) {
-	g := Parse([]byte("User-agent: *\nDisallow: /" + strings.Repeat("*a", 60) + "b\n")).Star()
-	target := "/" + strings.Repeat("a", 4096)
-	var v Views
-	b.ReportAllocs()
-	for b.Loop() {
-		v.Reset(target, ViewOptions{})
-		g.MatchViews(&v)
+// hostileFamily is a file of rules with `*` that were slow to match in one
+// implementation or another, and the path on which they are slowest: of as many
+// octets as asked for, with many of the fragments, matched by few of the rules.
+type hostileFamily struct {
+	name string
+	rule func(i int) string // "" for no more
+	path func(n int) string
+}
+
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789~!@,:_-'"
+
+// fill repeats texts up to n octets.
+func fill(n int, text func(i int) string) string {
+	var b strings.Builder
+	b.WriteByte('/')
+	for i := 0; b.Len() < n; i++ {
+		b.WriteString(text(i))
+	}
+	return b.String()[:n]
+}
+
+func pairOf(i int) string {
+	n := len(letters)
+	if i >= n*n {
+		return ""
+	}
+	return string(letters[i/n]) + string(letters[i%n])
+}
+
+var hostileFamilies = []hostileFamily{
+	{"one after another shared", func(i int) string {
+		if i >= 500 {
+			return ""
+		}
+		return "Disallow: /*.php?*" + pairOf(i) + "="
+	}, func(n int) string { return fill(n-5, func(i int) string { return pairOf(i%500) + "=" }) + ".php?" }},
+	{"many after one", func(i int) string {
+		if p := pairOf(i); p != "" {
+			return "Disallow: /*aaa*" + p
+		}
+		return ""
+	}, func(n int) string { return fill(n-3, func(i int) string { return pairOf(i * 7 % 4000) }) + "aaa" }},
+	{"many at the end after one", func(i int) string {
+		if p := pairOf(i); p != "" {
+			return "Disallow: /*aaa*" + p + "$"
+		}
+		return ""
+	}, func(n int) string { return "/aaa" + fill(n-4, func(i int) string { return pairOf(i * 7 % 4000) }) }},
+	{"pairs in the wrong order", func(i int) string {
+		x, y := i/len(letters), i%len(letters)
+		switch {
+		case x >= len(letters):
+			return ""
+		case x <= y:
+			return "Allow: /robots"
+		}
+		return fmt.Sprintf("Disallow: /*%c*%c", letters[x], letters[y])
+	}, func(n int) string {
+		return fill(n, func(i int) string { return string(letters[min(len(letters)-1, i*len(letters)/n)]) })
+	}},
+	{"fragments in each other", func(i int) string {
+		if i >= 900 {
+			return ""
+		}
+		return "Disallow: /*" + strings.Repeat("a", i+1) + "*" + strings.Repeat("b", 100-i%100)
+	}, func(n int) string { return "/" + strings.Repeat("b", n/3) + strings.Repeat("a", n-n/3-1) }},
+	{"prefixes of each other", func(i int) string {
+		if i >= 700 {
+			return ""
+		}
+		return "Disallow: /" + strings.Repeat("a", i) + "*b" + strings.Repeat("c", i%7)
+	}, func(n int) string { return "/" + strings.Repeat("a", n-1) }},
+	{"long sequences", func(i int) string {
+		if i >= 120 {
+			return ""
+		}
+		return "Disallow: /" + strings.Repeat("*a", 1+i) + strings.Repeat("*b", 120-i) + "*c"
+	}, func(n int) string { return "/c" + strings.Repeat("ab", n/2-1) }},
+	{"random sequences", func(i int) string {
+		if i >= 4000 {
+			return ""
+		}
+		rnd := rand.New(rand.NewPCG(7, uint64(i)))
+		var b strings.Builder
+		for range 30 {
+			b.WriteString([]string{"*a", "*b"}[rnd.IntN(2)])
+		}
+		return "Disallow: /" + b.String() + "*c*d"
+	}, func(n int) string { return "/cd" + strings.Repeat("ab", n/2-2) + "d" }},
+	{"random pairs of words", func(i int) string {
+		if i >= 20000 {
+			return ""
+		}
+		rnd := rand.New(rand.NewPCG(8, uint64(i)))
+		word := func() string { return pairOf(rnd.IntN(600))[:1] + pairOf(rnd.IntN(600)) }
+		return "Disallow: /*" + word() + "*" + word()
+	}, func(n int) string {
+		return fill(n, func(i int) string { return pairOf(i * 13 % 600)[:1] + pairOf(i*29%600) })
+	}},
+	{"backtracking", func(i int) string {
+		if i >= 60 {
+			return ""
+		}
+		return "Disallow: /" + strings.Repeat("*a", 60-i%8) + "b" + strings.Repeat("c", i)
+	}, func(n int) string { return "/" + strings.Repeat("a", n-1) }},
+}
+
+func (h *hostileFamily) text() string {
+	var b strings.Builder
+	b.WriteString("User-agent: *\n")
+	for i := 0; b.Len() < MaxSize-1000; i++ {
+		r := h.rule(i)
+		if r == "" {
+			break
+		}
+		b.WriteString(r + "\n")
+	}
+	return b.String()
+}
+
+func BenchmarkMatchHostile(b *testing.B) {
+	for _, h := range hostileFamilies {
+		g := Parse([]byte(h.text())).Star()
+		for _, n := range []int{100, 4096} {
+			target := h.path(n)
+			b.Run(fmt.Sprintf("%s/rules=%d/octets=%d", h.name, len(g.Rules()), len(target)), func(b *testing.B) {
+				var v Views
+				b.ReportAllocs()
+				for b.Loop() {
+					v.Reset(target, ViewOptions{})
+					g.MatchViews(&v)
+				}
+			})
+		}
 	}
 }
 
@@ -124,20 +250,6 @@ func BenchmarkLint(b *testing.B) {
 			b.SetBytes(int64(f.Size()))
 			for b.Loop() {
 				Lint(f)
-			}
-		})
-	}
-}
-
-func BenchmarkDiff(b *testing.B) {
-	for name, texts := range map[string][2]string{
-		"rules=450": {rulesText(450, 45), rulesText(451, 45)},
-		"hostile":   {hostileText('x'), hostileText('y')},
-	} {
-		x, y := Parse([]byte(texts[0])), Parse([]byte(texts[1]))
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				Diff(x, y)
 			}
 		})
 	}

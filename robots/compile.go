@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
 )
 
 // source is a pattern to compile and the rule that it stands for.
@@ -32,16 +34,16 @@ func compileRules(d Dialect, fold bool, sources []source) *matcher {
 	var wilds []wildRule
 	literals := make([]literal, 0, len(sources))
 	for _, src := range sources {
-		p, ok := compilePattern(src.pattern, d, fold)
+		p, ok := pattern.Compile(src.pattern, d.Syntax(), fold)
 		if !ok {
 			continue
 		}
 		if src.octets > 0 {
-			p.octets = src.octets
+			p.Octets = src.octets
 		}
-		w := winner{rank: rank(d, p.octets, src.rule, src.allow), rule: int32(src.rule)}
-		l := literal{text: p.prefix, winner: w, anchored: p.anchored, wild: -1}
-		if p.wild {
+		w := winner{rank: rank(d, p.Octets, src.rule, src.allow), rule: int32(src.rule)}
+		l := literal{text: p.Prefix, winner: w, anchored: p.Anchored, wild: -1}
+		if p.Wild {
 			l.wild = int32(len(wilds))
 			wilds = append(wilds, wildRule{w, p})
 		}
@@ -147,8 +149,8 @@ func commonPrefix(a, b string, from int) int {
 	return from
 }
 
-// maxListed is the number of rules with a `*` that may hang on one node of
-// the tree. Where there are more, they go into the index by fragment.
+// maxListed is the number of rules with a `*` that may hang on a node of the
+// tree and those above it. Where there are more, they go into the index.
 const maxListed = 4
 
 // hangWilds hangs the rules with a `*` on the nodes of their prefixes, or
@@ -177,25 +179,26 @@ func (b *builder) hangWilds() {
 			rules[k] = b.wilds[hung[k].wild]
 		}
 		hung = hung[n:]
-		if n > maxListed {
+		if above >= 0 && n+int(b.lists[above].count) > maxListed || n > maxListed {
 			indexed = append(indexed, rules...)
 		} else {
 			b.list(int32(i), rules, above)
 		}
 	}
 	if len(indexed) > 0 {
-		b.grams = newGramIndex(indexed)
+		b.index = newFragmentIndex(indexed)
 	}
 }
 
 // list hangs rules on a node.
 func (b *builder) list(node int32, rules []wildRule, above int32) {
 	sortByRank(rules)
-	l := wildList{from: int32(len(b.direct)), next: above, top: rules[0].rank}
+	l := wildList{from: int32(len(b.direct)), next: above, top: rules[0].rank, count: int32(len(rules))}
 	b.direct = append(b.direct, rules...)
 	l.to = int32(len(b.direct))
 	if above >= 0 {
 		l.top = max(l.top, b.lists[above].top)
+		l.count += b.lists[above].count
 	}
 	b.nodes[node].wild = int32(len(b.lists))
 	b.lists = append(b.lists, l)

@@ -3,6 +3,8 @@ package robots
 import (
 	"fmt"
 	"strings"
+
+	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
 )
 
 // Dialect is the edition of the language that a file was written for.
@@ -12,20 +14,25 @@ const (
 	// RFC9309 is the language of RFC 9309: the longest matching rule wins,
 	// `*` and `$` are special.
 	RFC9309 Dialect = iota
-	// Koster1994 is the language of the original standard: the first matching
-	// rule wins, in the order of the file, and no octet of a path is special.
+	// Koster1994 is the language of the original standard: a blank line ends a
+	// record, the first matching rule wins, in the order of the file, and no
+	// octet of a path is special.
 	Koster1994
 	// Kollar1996 is the language of "Robot Exclusion Standard Revisited":
 	// as Koster1994, with several product tokens on a User-agent line and
 	// several paths on an Allow or Disallow line, separated by blanks.
 	Kollar1996
+	// Google is the language as google/robotstxt reads it, the parser of
+	// Google's crawlers: RFC9309 but for what File.GoogleDifferences tells. No
+	// file is written for it alone, so ParseDialect does not know it.
+	Google
 )
 
-var dialectNames = [...]string{RFC9309: "rfc9309", Koster1994: "1994", Kollar1996: "1996"}
+var dialectNames = [...]string{RFC9309: "rfc9309", Koster1994: "1994", Kollar1996: "1996", Google: "google"}
 
 // ParseDialect returns the dialect that s names: rfc9309, 1994 or 1996.
 func ParseDialect(s string) (Dialect, error) {
-	for d, name := range dialectNames {
+	for d, name := range dialectNames[:Google] {
 		if strings.EqualFold(s, name) {
 			return Dialect(d), nil
 		}
@@ -46,4 +53,15 @@ func (d Dialect) lists() bool { return d == Kollar1996 }
 
 // firstMatch reports whether the first matching rule wins, and no octet of a
 // pattern is special.
-func (d Dialect) firstMatch() bool { return d != RFC9309 }
+func (d Dialect) firstMatch() bool { return d == Koster1994 || d == Kollar1996 }
+
+// Syntax returns how patterns are read. It is for the packages beside this one.
+func (d Dialect) Syntax() pattern.Syntax {
+	switch d {
+	case Koster1994, Kollar1996:
+		return pattern.Literal
+	case Google:
+		return pattern.Google
+	}
+	return pattern.RFC9309
+}

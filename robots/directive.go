@@ -1,6 +1,10 @@
 package robots
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
+)
 
 // Directive says what a line of a robots.txt file is.
 type Directive uint8
@@ -91,7 +95,7 @@ func lookupDirective(key string) Directive {
 		return DirectiveUnknown
 	}
 	for i := range len(key) {
-		buf[i] = lower(key[i])
+		buf[i] = canonical.LowerOctet(key[i])
 	}
 	if d, ok := spellings[string(buf[:len(key)])]; ok {
 		return d
@@ -103,24 +107,4 @@ func lookupDirective(key string) Directive {
 // in whatever case.
 func standardSpelling(key string, d Directive) bool {
 	return strings.EqualFold(key, d.String())
-}
-
-func lower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		return c + 'a' - 'A'
-	}
-	return c
-}
-
-// lowerASCII returns s with its ASCII letters in lower case, all other octets
-// as they are.
-func lowerASCII(s string) string {
-	for i := range len(s) {
-		if lower(s[i]) != s[i] {
-			b := []byte(s)
-			foldASCII(b)
-			return string(b)
-		}
-	}
-	return s
 }

@@ -76,14 +76,3 @@ func ExampleFix() {
 	// Output:
 	// "User-agent: *\n# old\nDisallow: /my%20files/\n" <nil>
 }
-
-func ExampleDiff() {
-	before := robots.Parse([]byte("User-agent: *\nDisallow: /a/\n"))
-	after := robots.Parse([]byte("User-agent: *\nDisallow: /a/\nDisallow: /*.pdf$\n"))
-	changes, _ := robots.Diff(before, after)
-	for _, c := range changes {
-		fmt.Println(c.Crawlers, c.What, c.New, c.Paths)
-	}
-	// Output:
-	// [*] verdict Disallow: /*.pdf$ [/.pdf /x.pdf //x.pdf]
-}

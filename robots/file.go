@@ -3,6 +3,8 @@ package robots
 import (
 	"slices"
 	"strings"
+
+	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
 // File is a robots.txt file. It does not change after Parse; all methods are
@@ -15,6 +17,7 @@ type File struct {
 	star        *Group
 	named       map[string]*Group
 	tokens      []string
+	words       []string
 	sitemaps    []Sitemap
 	hosts       []Host
 	licenses    []License
@@ -49,7 +52,7 @@ func (f *File) Named(token string) *Group {
 		return nil
 	}
 	for i := range len(token) {
-		buf[i] = lower(token[i])
+		buf[i] = canonical.LowerOctet(token[i])
 	}
 	return f.named[string(buf[:len(token)])]
 }
@@ -95,6 +98,10 @@ func (f *File) Groups() []*Group {
 // Tokens returns the product tokens that User-agent lines name, as written
 // but without versions (see ProductToken), without `*` and without repeats.
 func (f *File) Tokens() []string { return f.tokens }
+
+// Words returns the first words of tokens of several words, as "Sogou" of
+// "Sogou web spider", in lower case: Named finds a group by these too.
+func (f *File) Words() []string { return f.words }
 
 // Sitemaps returns the Sitemap lines.
 func (f *File) Sitemaps() []Sitemap { return f.sitemaps }

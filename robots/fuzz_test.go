@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
 var seeds = []string{
@@ -146,7 +148,7 @@ func checkCanonical(t *testing.T, s string) {
 			t.Fatalf("%q is not canonical at %d", s, i)
 		}
 		if s[i] == '%' {
-			if _, ok := unescape(s, i); !ok {
+			if _, ok := canonical.Unescape(s, i); !ok {
 				t.Fatalf("%q has an invalid escape at %d", s, i)
 			}
 		}

@@ -3,6 +3,8 @@ package robots
 import (
 	"slices"
 	"sync"
+
+	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
 // Rule is an Allow or Disallow line, or the pattern of a Noindex line.
@@ -184,23 +186,36 @@ func (g *Group) Match(target string) Verdict {
 	if g == nil || len(g.rules) == 0 {
 		return Verdict{Allowed: true}
 	}
-	if isPlain(target) {
+	if canonical.IsPlain(target) {
 		s := subject{target, target}
 		return g.verdict(&s, byLetter)
 	}
 	v := viewsPool.Get().(*Views)
 	defer viewsPool.Put(v)
 	v.Reset(target, ViewOptions{})
-	verdict := g.verdict(&v.first, byLetter)
+	s := &v.first
+	if g.readsGoogle() {
+		s = &subject{v.raw, v.raw}
+	}
+	verdict := g.verdict(s, byLetter)
 	v.release()
 	return verdict
 }
+
+// readsGoogle reports whether the group is one of the Google dialect, which
+// compares paths as they were sent.
+func (g *Group) readsGoogle() bool { return g.rules[0].dialect == Google }
 
 // MatchViews returns the verdict on both views of a request target: what is
 // disallowed in either is disallowed, by the rule that says so.
 func (g *Group) MatchViews(v *Views) Verdict {
 	if g == nil || len(g.rules) == 0 {
 		return Verdict{Allowed: true}
+	}
+	if g.readsGoogle() && v.raw != v.first.target {
+		if verdict := g.verdict(&subject{v.raw, v.raw}, byLetter); !verdict.Allowed {
+			return verdict
+		}
 	}
 	verdict := g.verdict(&v.first, byLetter)
 	if v.differ && verdict.Allowed {

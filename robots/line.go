@@ -23,7 +23,7 @@ type Line struct {
 // Lines goes through the lines of the file.
 func (f *File) Lines() iter.Seq[Line] {
 	return func(yield func(Line) bool) {
-		sc := lineScanner{text: f.text}
+		sc := lineScanner{text: f.text, dialect: f.dialect}
 		for sc.next() {
 			if !yield(sc.line) {
 				return
@@ -38,6 +38,7 @@ const byteOrderMark = "\xef\xbb\xbf"
 // number of times, whichever line endings the text has.
 type lineScanner struct {
 	text       string
+	dialect    Dialect
 	pos        int
 	nextCR     int // position of the first CR at or after pos
 	nextLF     int
@@ -72,7 +73,11 @@ func (sc *lineScanner) next() bool {
 		Ending: sc.text[end:after],
 	}
 	sc.pos = after
-	l.split()
+	if sc.dialect == Google {
+		l.splitGoogle()
+	} else {
+		l.split()
+	}
 	return true
 }
 
@@ -105,7 +110,7 @@ func (l *Line) split() {
 		l.HasColon = true
 		from, to := trimRange(l.Raw, start, start+colon)
 		l.Key = l.Raw[from:to]
-		from, to = trimRange(l.Raw, start+colon+1, end)
+		from, to = valueRange(l.Raw, start+colon+1, end)
 		l.Value, l.ValueCol = l.Raw[from:to], from
 		l.Directive = lookupDirective(l.Key)
 		if l.Directive != DirectiveUnknown {
@@ -123,7 +128,7 @@ func (l *Line) splitAtBlank(start, end int, colon bool) {
 	s := l.Raw[start:end]
 	blank := strings.IndexAny(s, " \t")
 	if blank > 0 {
-		from, to := trimRange(l.Raw, start+blank, end)
+		from, to := valueRange(l.Raw, start+blank, end)
 		value := l.Raw[from:to]
 		d := lookupDirective(s[:blank])
 		decides := d == DirectiveUserAgent || d == DirectiveAllow || d == DirectiveDisallow
@@ -164,6 +169,17 @@ func trimRange(s string, from, to int) (int, int) {
 		from++
 	}
 	for from < to && isBlank(s[to-1]) {
+		to--
+	}
+	return from, to
+}
+
+// valueRange returns the bounds of a value: s[from:to] without the blanks at
+// its ends, and without the control octets at its end, which come with text
+// from other systems and are in no URL.
+func valueRange(s string, from, to int) (int, int) {
+	from, to = trimRange(s, from, to)
+	for from < to && (s[to-1] <= ' ' || s[to-1] == 0x7f) {
 		to--
 	}
 	return from, to

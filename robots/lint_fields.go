@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
 // unreadKeys are keys that once were proposed, or that people expect, and that
@@ -48,7 +50,7 @@ func nearestDirective(key string) Directive {
 		if len(key) > 24 {
 			break
 		}
-		if n := editDistance(lowerASCII(key), lowerASCII(d.String())); n < distance && n < len(key)/2 {
+		if n := editDistance(canonical.Lower(key), canonical.Lower(d.String())); n < distance && n < len(key)/2 {
 			best, distance = d, n
 		}
 	}

@@ -3,6 +3,9 @@ package robots
 import (
 	"slices"
 	"strings"
+
+	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
+	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
 )
 
 // lintBlock is a group as it stands in the file: User-agent lines and what is
@@ -53,7 +56,7 @@ func (l *linter) checkGroups() {
 		b := &blocks[i]
 		seen := map[string]bool{}
 		for _, line := range b.agents {
-			token := lowerASCII(ProductToken(line.Value))
+			token := canonical.Lower(ProductToken(line.Value))
 			ruled[token] = ruled[token] || b.ruled
 			if before, ok := first[token]; ok && token != "" && !seen[token] {
 				f := l.onValue("split-group", line, "line %d begins a group for it too", before.Number)
@@ -70,7 +73,7 @@ func (l *linter) checkGroups() {
 	}
 	for i := range blocks {
 		line := blocks[i].agents[0]
-		token := lowerASCII(ProductToken(line.Value))
+		token := canonical.Lower(ProductToken(line.Value))
 		if token != "" && !ruled[token] {
 			l.add(l.onValue("group-without-rules", line, "%s is allowed everything", line.Value))
 			ruled[token] = true
@@ -139,7 +142,7 @@ func (l *linter) checkEngines() {
 	shut := map[int][]string{}
 	for _, tokens := range l.engines {
 		g := l.file.Group(tokens...)
-		root, other := g.Match("/"), g.Match("/"+anything)
+		root, other := g.Match("/"), g.Match("/"+pattern.Anything)
 		if !root.Allowed && !other.Allowed && root.Line() == other.Line() {
 			shut[root.Line()] = append(shut[root.Line()], tokens[0])
 		}

@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
 // checkLines looks at each line by itself and at the line before it.
@@ -333,7 +335,7 @@ func (l *linter) checkSigns(line *Line, p string) {
 func invalidEscape(p string) bool {
 	for i := range len(p) {
 		if p[i] == '%' {
-			if _, ok := unescape(p, i); !ok {
+			if _, ok := canonical.Unescape(p, i); !ok {
 				return true
 			}
 		}
@@ -347,10 +349,10 @@ func encodePath(p string) string {
 	var b []byte
 	for i := range len(p) {
 		c := p[i]
-		if _, ok := unescape(p, i); c == '%' && ok || octetClasses[c]&encoded == 0 {
+		if _, ok := canonical.Unescape(p, i); c == '%' && ok || canonical.Plain(c) {
 			b = append(b, c)
 		} else {
-			b = appendEscape(b, c)
+			b = canonical.AppendEscape(b, c)
 		}
 	}
 	return string(b)

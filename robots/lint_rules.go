@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
+	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
 )
 
 // maxComparisons bounds the steps that compare rules with each other in one
@@ -13,7 +16,7 @@ const maxComparisons = 5_000_000
 // lintRule is a rule of a group, compiled.
 type lintRule struct {
 	*Rule
-	pattern
+	pattern.Pattern
 	rank    uint32
 	index   int32 // among the group's rules
 	witness string
@@ -45,11 +48,11 @@ func (l *linter) compile(set *ruleset) []lintRule {
 	list := make([]lintRule, 0, len(set.rules))
 	for i := range set.rules {
 		r := &set.rules[i]
-		p, ok := compilePattern(r.Pattern, set.dialect, false)
+		p, ok := pattern.Compile(r.Pattern, set.dialect.Syntax(), false)
 		if !ok {
 			continue
 		}
-		list = append(list, lintRule{r, p, rank(set.dialect, p.octets, i, r.Allow), int32(i), p.witness()})
+		list = append(list, lintRule{r, p, rank(set.dialect, p.Octets, i, r.Allow), int32(i), p.Witness()})
 	}
 	slices.SortStableFunc(list, func(a, b lintRule) int { return cmp.Compare(b.rank, a.rank) })
 	return list
@@ -60,7 +63,7 @@ func (l *linter) compile(set *ruleset) []lintRule {
 // on the witness decides wherever this one could.
 func (l *linter) shadowed(g *Group, set *ruleset, r *lintRule) bool {
 	l.budget -= len(r.witness)
-	if l.budget < 0 || r.query && !sameInQuery(r.Pattern) {
+	if l.budget < 0 || r.Query && !sameInQuery(r.Rule.Pattern) {
 		return false
 	}
 	w := set.matcher.match(&subject{r.witness, r.witness})
@@ -72,8 +75,8 @@ func (l *linter) shadowed(g *Group, set *ruleset, r *lintRule) bool {
 		return false // one line of several patterns
 	}
 	line := &l.lines[r.Line-1]
-	other, _ := compilePattern(by.Pattern, set.dialect, false)
-	same := r.matches(other.witness())
+	other, _ := pattern.Compile(by.Pattern, set.dialect.Syntax(), false)
+	same := r.Matches(other.Witness())
 	var f *Finding
 	switch {
 	case same && by.Allow != r.Allow:
@@ -100,20 +103,20 @@ func (l *linter) effectless(g *Group, rules []lintRule, i int) bool {
 		if l.budget < 0 {
 			return false
 		}
-		if n := min(len(r.prefix), len(o.prefix)); r.prefix[:n] != o.prefix[:n] {
+		if n := min(len(r.Prefix), len(o.Prefix)); r.Prefix[:n] != o.Prefix[:n] {
 			continue
 		}
 		l.budget -= len(r.witness)
-		contains := o.matches(r.witness)
-		if contains && r.matches(o.witness) {
+		contains := o.Matches(r.witness)
+		if contains && r.Matches(o.witness) {
 			continue // o never decides, which is found elsewhere
 		}
 		if o.Allow != r.Allow {
 			if !contains {
-				if r.wild || o.wild {
-					l.budget -= min(len(r.witness)*len(o.witness), maxProduct)
+				if r.Wild || o.Wild {
+					l.budget -= min(len(r.witness)*len(o.witness), pattern.MaxProduct)
 				}
-				if _, ok, certain := common(&r.pattern, &o.pattern); certain && !ok {
+				if _, ok, certain := pattern.Common(&r.Pattern, &o.Pattern); certain && !ok {
 					continue
 				}
 			}
@@ -142,7 +145,7 @@ func (l *linter) effectless(g *Group, rules []lintRule, i int) bool {
 // a query is compared in.
 func sameInQuery(p string) bool {
 	_, query, _ := strings.Cut(p, "?")
-	return string(appendCanonical(nil, query, pathDelimiter)) == string(appendCanonical(nil, query, queryDelimiter))
+	return string(canonical.Append(nil, query, canonical.Path)) == string(canonical.Append(nil, query, canonical.Query))
 }
 
 // manyFiles is how many paths of one folder make a list of files.
@@ -157,11 +160,11 @@ func (l *linter) checkFolders(rules []lintRule) {
 	folders := map[string]*folder{}
 	for i := range rules {
 		r := &rules[i]
-		slash := strings.LastIndexByte(strings.TrimSuffix(r.prefix, "/"), '/')
-		if r.wild || slash <= 0 {
+		slash := strings.LastIndexByte(strings.TrimSuffix(r.Prefix, "/"), '/')
+		if r.Wild || slash <= 0 {
 			continue
 		}
-		name := r.prefix[:slash+1]
+		name := r.Prefix[:slash+1]
 		f := folders[name]
 		if f == nil {
 			f = &folder{first: r.Rule}

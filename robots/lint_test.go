@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
 )
 
 var update = flag.Bool("update", false, "write the golden files of the linter")
@@ -171,8 +173,8 @@ func checkFix(t *testing.T, file *File) {
 		a, b := file.Group(token), again.Group(token)
 		paths := []string{"/", "/x"}
 		for _, r := range append(a.Rules(), b.Rules()...) {
-			if p, ok := compilePattern(r.Pattern, file.Dialect(), false); ok {
-				paths = append(paths, p.example(""), p.example("x"))
+			if p, ok := pattern.Compile(r.Pattern, file.Dialect().Syntax(), false); ok {
+				paths = append(paths, p.Example(""), p.Example("x"))
 			}
 		}
 		for _, path := range paths[:min(len(paths), 50)] {

@@ -1,6 +1,11 @@
 package robots
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
+	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
+)
 
 // matcher is a list of rules, compiled. Its memory is proportional to the
 // rules' patterns, and the cost of a match follows the target's length.
@@ -8,15 +13,15 @@ import "math/bits"
 // Patterns up to their first `*` are in a radix tree. A node of it knows the
 // rule that wins among all patterns without a `*` that end there or above,
 // so that one walk down the tree finds the winner of these. Rules with a `*`
-// hang on the node where their first `*` stands, or, where there are many at
-// one node, in an index by a fragment that they require (see grams).
+// hang on the node where their first `*` stands, or, where a target could meet
+// many, are in an index of the fragments that they require.
 //
 // It is safe for concurrent use.
 type matcher struct {
 	nodes  []node
 	lists  []wildList
-	direct []wildRule // what the lists hold
-	grams  *gramIndex // nil where the lists hold all
+	direct []wildRule     // what the lists hold
+	index  *fragmentIndex // nil where the lists hold all
 }
 
 // node is a node of the radix tree. The children of a node stand one after
@@ -49,13 +54,14 @@ func (w winner) over(o winner) winner {
 type wildList struct {
 	from, to int32 // in matcher.direct, highest rank first
 	next     int32 // the list of the nearest node above that has one
+	count    int32 // rules in it and those above
 	top      uint32
 }
 
 // wildRule is a rule with a `*`.
 type wildRule struct {
 	winner
-	pattern
+	pattern.Pattern
 }
 
 // walk returns the deepest node whose text s starts with, and whether s ends
@@ -91,9 +97,9 @@ func (nd *node) labels(s string, i int) bool {
 	n := len(nd.label)
 	if i+8 <= len(s) {
 		if n <= 8 {
-			return (load64(s, i)^nd.head)<<(64-8*uint(n)) == 0
+			return (canonical.Load64(s, i)^nd.head)<<(64-8*uint(n)) == 0
 		}
-		if load64(s, i) != nd.head {
+		if canonical.Load64(s, i) != nd.head {
 			return false
 		}
 	}
@@ -110,8 +116,8 @@ func (m *matcher) match(s *subject) winner {
 	if nd.wild >= 0 {
 		best = m.matchLists(s, nd.wild, best)
 	}
-	if m.grams != nil {
-		best = m.grams.match(s, best)
+	if m.index != nil {
+		best = m.index.match(s, best)
 	}
 	return best
 }
@@ -127,7 +133,7 @@ func (m *matcher) matchLists(s *subject, list int32, best winner) winner {
 			if r.rank <= best.rank {
 				break
 			}
-			if r.matchRest(r.subject(s)) {
+			if r.MatchesRest(r.subject(s)) {
 				best = r.winner
 				break
 			}
@@ -139,7 +145,7 @@ func (m *matcher) matchLists(s *subject, list int32, best winner) winner {
 
 // subject returns the form of the target that the rule is compared with.
 func (r *wildRule) subject(s *subject) string {
-	if r.query {
+	if r.Query {
 		return s.target
 	}
 	return s.literal

@@ -5,21 +5,23 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
 )
 
 // naive returns the rule that wins by looking at each.
 func naive(rules []Rule, s *subject) (best *Rule) {
 	top := uint32(0)
 	for i := range rules {
-		p, ok := compilePattern(rules[i].Pattern, RFC9309, false)
+		p, ok := pattern.Compile(rules[i].Pattern, pattern.RFC9309, false)
 		if !ok {
 			continue
 		}
 		text := s.literal
-		if p.query {
+		if p.Query {
 			text = s.target
 		}
-		if r := rank(RFC9309, p.octets, i, rules[i].Allow); r > top && p.matches(text) {
+		if r := rank(RFC9309, p.Octets, i, rules[i].Allow); r > top && p.Matches(text) {
 			best, top = &rules[i], r
 		}
 	}
@@ -47,7 +49,7 @@ func TestMatchManyRules(t *testing.T) {
 		b.WriteString([]string{"", "$", "*"}[rnd.IntN(3)] + "\n")
 	}
 	g := Parse([]byte(b.String())).Star()
-	if g.rules[0].matcher.grams == nil {
+	if g.rules[0].matcher.index == nil {
 		t.Fatal("there is no index")
 	}
 	decided := map[*Rule]bool{}
@@ -79,14 +81,62 @@ func TestMatcherSize(t *testing.T) {
 			t.Errorf("%s: %d nodes for %d rules", name, n, len(rules))
 		}
 		hung := len(m.direct)
-		if m.grams != nil {
-			hung += len(m.grams.rules)
-			if n := len(m.grams.buckets); n > maxBuckets+1 {
-				t.Errorf("%s: %d buckets", name, n)
+		if m.index != nil {
+			hung += len(m.index.finals)
+			size := 0
+			for _, f := range m.index.fragments {
+				size += len(f.text)
+			}
+			if n := len(m.index.nodes); n > size+1 {
+				t.Errorf("%s: %d nodes for fragments of %d octets", name, n, size)
+			}
+			if n := len(m.index.table); n > max(minTable, 4*size) {
+				t.Errorf("%s: a table of %d steps for fragments of %d octets", name, n, size)
 			}
 		}
 		if hung != len(rules) {
 			t.Errorf("%s: %d rules with a wildcard, want %d", name, hung, len(rules))
 		}
+	}
+}
+
+// The families of rules that are hard to match have the winners that looking
+// at each rule has, on the paths that were made for them and on mixed ones.
+func TestMatchHostileFamilies(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 6))
+	for _, h := range hostileFamilies {
+		t.Run(h.name, func(t *testing.T) {
+			var b strings.Builder
+			b.WriteString("User-agent: *\n")
+			for i := range 250 {
+				r := h.rule(i * 7)
+				if r == "" {
+					r = h.rule(i % 60)
+				}
+				if rnd.IntN(3) == 0 {
+					r = strings.Replace(r, "Disallow", "Allow", 1)
+				}
+				b.WriteString(r + []string{"", "", "$", "*a$"}[rnd.IntN(4)] + "\n")
+			}
+			g := Parse([]byte(b.String())).Star()
+			rules := g.Rules()
+			for i := range 60 {
+				target := h.path(40 + 2*i)
+				if i%2 == 1 {
+					r := rules[rnd.IntN(len(rules))].Pattern
+					cut := rnd.IntN(len(target))
+					target = target[:cut] + strings.NewReplacer("*", target[cut/2:cut], "$", "").Replace(r[1:]) + target[cut:]
+				}
+				if !strings.HasPrefix(target, "/") {
+					target = "/" + target
+				}
+				var v Views
+				v.Reset(target, ViewOptions{})
+				got, want := decide(g.rules, &v.first, byLetter), naive(rules, &v.first)
+				if got != want && (got == nil || want == nil || got.Allow != want.Allow || len(got.Pattern) != len(want.Pattern)) {
+					t.Fatalf("%q: %v, want %v", target, got, want)
+				}
+			}
+		})
 	}
 }

@@ -3,6 +3,8 @@ package robots
 import (
 	"bytes"
 	"strings"
+
+	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
 // MaxSize is how many octets of a file are read unless WithMaxSize says
@@ -45,16 +47,21 @@ func Parse(data []byte, opts ...Option) *File {
 			data = data[:bytes.LastIndexAny(data, "\r\n")+1]
 		}
 	}
-	f.text = string(data)
+	f.read(string(data))
+	return f
+}
+
+// read reads the lines of a text in the file's dialect.
+func (f *File) read(text string) {
+	f.text = text
 	p := parser{file: f, agents: map[string]int32{}}
 	lines := strings.Count(f.text, "\n") + strings.Count(f.text, "\r")
 	p.rules = make([]Rule, 0, min(lines, len(f.text)/16)+1)
-	sc := lineScanner{text: f.text}
+	sc := lineScanner{text: f.text, dialect: f.dialect}
 	for sc.next() {
 		p.line(&sc.line)
 	}
 	p.finish()
-	return f
 }
 
 // parser collects the lines of a file. What it collects is in a few flat
@@ -70,6 +77,7 @@ type parser struct {
 	runs   []block // fields, and the User-agent lines right before them
 	open   bool    // the last block still takes User-agent lines
 	inRun  bool    // so does the last run
+	ended  bool    // a blank line ended the last record (Koster 1994)
 }
 
 // agent is a token that a User-agent line names. Token 0 is `*`.
@@ -91,6 +99,9 @@ const starAgent = 0
 func (p *parser) line(l *Line) {
 	switch l.Directive {
 	case DirectiveNone:
+		if p.file.dialect.firstMatch() && l.blank() {
+			p.open, p.inRun, p.ended = false, false, true
+		}
 	case DirectiveUserAgent:
 		p.userAgent(l)
 	case DirectiveAllow, DirectiveDisallow:
@@ -101,6 +112,7 @@ func (p *parser) line(l *Line) {
 }
 
 func (p *parser) userAgent(l *Line) {
+	p.ended = false
 	if !p.open {
 		p.blocks = append(p.blocks, block{refs: [2]int{len(p.refs), 0}, items: [2]int{len(p.rules), 0}})
 		p.open, p.inRun = true, false
@@ -139,6 +151,12 @@ func (p *parser) extend() {
 
 // refer records that a User-agent line names value.
 func (p *parser) refer(value string, line int) {
+	if p.file.dialect == Google {
+		if token := googleToken(value); token != "" {
+			p.refs = append(p.refs, ref{token: p.agent(token, line, true), word: -1})
+		}
+		return
+	}
 	token := ProductToken(value)
 	if token == "" {
 		return
@@ -156,7 +174,7 @@ func (p *parser) agent(token string, line int, strong bool) int32 {
 	}
 	id := int32(starAgent)
 	if token != "*" {
-		key := lowerASCII(token)
+		key := canonical.Lower(token)
 		var ok bool
 		if id, ok = p.agents[key]; !ok {
 			id = int32(len(p.names))
@@ -172,7 +190,7 @@ func (p *parser) agent(token string, line int, strong bool) int32 {
 }
 
 func (p *parser) rule(l *Line) {
-	if len(p.blocks) == 0 {
+	if len(p.blocks) == 0 || p.ended {
 		return // RFC 9309, section 2.2.2: rules before any User-agent do nothing
 	}
 	p.open, p.inRun = false, false
@@ -211,7 +229,7 @@ func (p *parser) field(l *Line) {
 			f.cleanParams = append(f.cleanParams, c)
 		}
 	}
-	if len(p.runs) == 0 {
+	if len(p.runs) == 0 || p.ended {
 		f.fields = append(f.fields, fd)
 		return
 	}

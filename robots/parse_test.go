@@ -235,3 +235,74 @@ func TestParseSharesRules(t *testing.T) {
 		t.Errorf("%d rules were copied, want at most %d", copied, most)
 	}
 }
+
+// Koster 1994: a blank line ends a record, a comment does not, and the first
+// rule that matches decides.
+func TestKoster1994(t *testing.T) {
+	for _, tt := range []struct {
+		name, text, path string
+		want             bool
+	}{
+		{"a blank line ends a record", "User-agent: *\nDisallow: /a\n\nDisallow: /b\n", "/b", true},
+		{"also one with blanks", "User-agent: *\nDisallow: /a\n \t\nDisallow: /b\n", "/b", true},
+		{"a comment does not", "User-agent: *\nDisallow: /a\n# b\nDisallow: /b\n", "/b", false},
+		{"and a record without rules", "User-agent: *\n\nDisallow: /b\n", "/b", true},
+		{"so that the next one is another's", "User-agent: x\n\nUser-agent: *\nDisallow: /b\n", "/b", false},
+		{"the first match", "User-agent: *\nAllow: /b\nDisallow: /b/c\n", "/b/c", true},
+		{"of several records", "User-agent: *\nDisallow: /b\n\nUser-agent: *\nAllow: /b/c\n", "/b/c", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := Parse([]byte(tt.text), WithDialect(Koster1994))
+			if v := f.Group("anybot").Match(tt.path); v.Allowed != tt.want {
+				t.Errorf("%s: allowed %v by %v, want %v", tt.path, v.Allowed, v.Rule, tt.want)
+			}
+		})
+	}
+	if g := Parse([]byte("User-agent: x\n\nUser-agent: *\nDisallow: /b\n"), WithDialect(Koster1994)).Group("x"); !g.Match("/b").Allowed {
+		t.Error("the record of x ends with the blank line")
+	}
+}
+
+// The first match of several records is that of the file, also where there are
+// more rules than are compiled together.
+func TestKoster1994LargeFile(t *testing.T) {
+	var own, agents, rules strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&own, "User-agent: a%d\nDisallow: /u\nDisallow: /v\nAllow: /r1000\n\n", i)
+		fmt.Fprintf(&agents, "User-agent: a%d\n", i)
+	}
+	for i := range 3000 {
+		fmt.Fprintf(&rules, "Disallow: /r%d\n", i)
+	}
+	f := Parse([]byte(own.String()+agents.String()+rules.String()), WithDialect(Koster1994))
+	several := 0
+	for i := range 20 {
+		g := f.Group(fmt.Sprintf("a%d", i))
+		if len(g.rules) > 1 {
+			several++
+		}
+		if v := g.Match("/r1000"); !v.Allowed {
+			t.Errorf("a%d: disallowed by line %d, after a rule that allows it", i, v.Line())
+		}
+		if g.Match("/r1001").Allowed {
+			t.Errorf("a%d: /r1001 is allowed", i)
+		}
+	}
+	if several == 0 {
+		t.Error("the rules of all are compiled together")
+	}
+}
+
+// Control octets at the end of a value are no part of it.
+func TestControlOctets(t *testing.T) {
+	for text, want := range map[string]string{
+		"User-agent: *\x00\nDisallow: /a\x00":           "2 Disallow: /a",
+		"User-agent: *\nDisallow: /a \x00 \x01\x7f # b": "2 Disallow: /a",
+		"User-agent: *\nDisallow /a\x00":                "2 Disallow: /a",
+		"User-agent: *\nDisallow: /a\x00b":              "2 Disallow: /a\x00b",
+	} {
+		if got := say(Parse([]byte(text)).Star()); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
 // What follows is a second implementation of the language, written from the
@@ -176,7 +178,7 @@ func referenceRules(f *File, token string) (rules []Rule, found bool) {
 			if !reading {
 				reading, in = true, false
 			}
-			if lowerASCII(ProductToken(l.Value)) == lowerASCII(token) {
+			if canonical.Lower(ProductToken(l.Value)) == canonical.Lower(token) {
 				in, found = true, true
 			}
 		case DirectiveAllow, DirectiveDisallow:

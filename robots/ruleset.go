@@ -1,8 +1,9 @@
 package robots
 
 import (
-	"strings"
 	"sync/atomic"
+
+	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
 )
 
 // ruleset is a list of rules and what they compile to.
@@ -25,16 +26,27 @@ const (
 
 func newRuleset(d Dialect, rules []Rule) *ruleset {
 	s := &ruleset{dialect: d, rules: rules}
-	sources := make([]source, len(rules), len(rules)+1)
-	for i, r := range rules {
-		sources[i] = source{pattern: r.Pattern, rule: i, allow: r.Allow}
-	}
+	sources := s.sources()
 	s.matcher = compileRules(d, false, sources)
 	s.served = s.matcher
 	if all := s.withServed(sources); len(all) > len(sources) {
 		s.served = compileRules(d, false, all)
 	}
 	return s
+}
+
+// sources returns the patterns of the rules.
+func (s *ruleset) sources() []source {
+	sources := make([]source, 0, len(s.rules)+1)
+	for i, r := range s.rules {
+		sources = append(sources, source{pattern: r.Pattern, rule: i, allow: r.Allow})
+		if s.dialect == Google && r.Allow {
+			if folder, ok := pattern.IndexFolder(r.Pattern); ok {
+				sources = append(sources, source{pattern: folder, rule: i, allow: true})
+			}
+		}
+	}
+	return sources
 }
 
 // withServed adds to the sources of the Allow rules that have a spelling which
@@ -48,9 +60,9 @@ func (s *ruleset) withServed(sources []source) []source {
 		if !src.allow {
 			continue
 		}
-		if as, ok := servedPattern(src.pattern); ok {
-			if p, ok := compilePattern(src.pattern, s.dialect, false); ok {
-				src.pattern, src.octets = as, p.octets
+		if as, ok := pattern.Served(src.pattern); ok {
+			if p, ok := pattern.Compile(src.pattern, s.dialect.Syntax(), false); ok {
+				src.pattern, src.octets = as, p.Octets
 				sources = append(sources, src)
 			}
 		}
@@ -58,52 +70,12 @@ func (s *ruleset) withServed(sources []source) []source {
 	return sources
 }
 
-// maxServed bounds the patterns that are rewritten, in octets.
-const maxServed = 4096
-
-// servedPattern returns what a pattern is as served: with its slashes decoded
-// and merged and the dot segments removed that no `*` is near.
-func servedPattern(p string) (string, bool) {
-	if len(p) > maxServed {
-		return p, false
-	}
-	path, query, hasQuery := strings.Cut(p, "?")
-	s := decodeSlashes.Replace(path)
-	for strings.Contains(s, "//") {
-		s = strings.ReplaceAll(s, "//", "/")
-	}
-	for strings.Contains(s, "/./") {
-		s = strings.ReplaceAll(s, "/./", "/")
-	}
-	for {
-		i := strings.Index(s, "/../")
-		if i < 0 {
-			break
-		}
-		from := max(strings.LastIndexByte(s[:i], '/'), 0)
-		if strings.Contains(s[from:i], "*") {
-			break
-		}
-		s = s[:from] + s[i+len("/.."):]
-	}
-	if hasQuery {
-		s += "?" + query
-	}
-	return s, s != p
-}
-
-var decodeSlashes = strings.NewReplacer("%2F", "/", "%2f", "/", "%2E", ".", "%2e", ".")
-
 // fold returns the matcher that does not regard case.
 func (s *ruleset) fold() *matcher {
 	if m := s.folded.Load(); m != nil {
 		return m
 	}
-	var sources []source
-	for i, r := range s.rules {
-		sources = append(sources, source{pattern: r.Pattern, rule: i, allow: r.Allow})
-	}
-	s.folded.CompareAndSwap(nil, compileRules(s.dialect, true, s.withServed(sources)))
+	s.folded.CompareAndSwap(nil, compileRules(s.dialect, true, s.withServed(s.sources())))
 	return s.folded.Load()
 }
 
@@ -127,7 +99,13 @@ func (s *ruleset) decide(t *subject, as reading) (*Rule, uint32) {
 func decide(sets []*ruleset, t *subject, as reading) *Rule {
 	best, top := sets[0].decide(t, as)
 	for _, set := range sets[1:] {
-		if r, rank := set.decide(t, as); rank > top {
+		r, rank := set.decide(t, as)
+		if set.dialect.firstMatch() {
+			// Ranks count the rules of one set from its first.
+			if r != nil && (best == nil || r.Line < best.Line) {
+				best = r
+			}
+		} else if rank > top {
 			best, top = r, rank
 		}
 	}

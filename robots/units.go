@@ -3,6 +3,8 @@ package robots
 import (
 	"encoding/binary"
 	"slices"
+
+	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
 // A unit is all that a file says to one set of crawlers: the rules and fields
@@ -183,8 +185,12 @@ func (u *unitTable) groups() {
 		g.line = min(g.line, a.line)
 		g.tokens = append(g.tokens, a.name)
 		byID[id] = g
-		if a.strong && id != starAgent {
+		switch {
+		case id == starAgent:
+		case a.strong:
 			f.tokens = append(f.tokens, a.name)
+		default:
+			f.words = append(f.words, canonical.Lower(a.name))
 		}
 	}
 	f.star = byID[starAgent]

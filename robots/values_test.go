@@ -160,3 +160,24 @@ func TestLooksLikeHTML(t *testing.T) {
 		}
 	}
 }
+
+func TestScheduleString(t *testing.T) {
+	for line, want := range map[string]string{
+		"1/10":           "1/10s",
+		"100/15m":        "100/15m",
+		"400/60m":        "400/1h",
+		"1/1d 0600-0845": "1/24h 0600-0845",
+	} {
+		r, ok := parseRequestRate(line)
+		if !ok || r.String() != want {
+			t.Errorf("%s: %s, want %s", line, r, want)
+		}
+		again, ok := parseRequestRate(r.String())
+		if !ok || again != r {
+			t.Errorf("%s: read again %v, want %v", line, again, r)
+		}
+	}
+	if got := (CrawlDelay{Delay: 1500 * time.Millisecond}).String(); got != "1.5" {
+		t.Errorf("Crawl-delay %s, want 1.5", got)
+	}
+}

@@ -3,6 +3,8 @@ package robots
 import (
 	"strings"
 	"unsafe"
+
+	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
 // ViewOptions says how the back end reads a path beyond what all do.
@@ -21,6 +23,7 @@ type ViewOptions struct {
 // again allocates nothing. It must not be used by several goroutines at once,
 // and it refers to the target that it was reset to.
 type Views struct {
+	raw    string // path and query as they were sent
 	first  subject
 	served subject // only where differ is set
 	differ bool    // what is served is not what was requested
@@ -63,8 +66,8 @@ const maxKeptBuffer = 64 << 10
 // whose path is /private/x). `*` and the empty target are `/`.
 func (v *Views) Reset(target string, o ViewOptions) {
 	v.fold = o.FoldCase
-	if isPlain(target) {
-		v.first = subject{target, target}
+	if canonical.IsPlain(target) {
+		v.raw, v.first = target, subject{target, target}
 		v.differ = false
 		if o == (ViewOptions{}) {
 			return
@@ -77,7 +80,8 @@ func (v *Views) Reset(target string, o ViewOptions) {
 type span struct{ from, to int }
 
 func (v *Views) resetSlow(target string, o ViewOptions) {
-	path, query, hasQuery := strings.Cut(originForm(target), "?")
+	origin := originForm(target)
+	path, query, hasQuery := strings.Cut(origin, "?")
 	if cap(v.buf) > maxKeptBuffer {
 		v.buf = nil
 	}
@@ -85,15 +89,15 @@ func (v *Views) resetSlow(target string, o ViewOptions) {
 
 	// As requested.
 	b = appendRooted(b, path)
-	b = appendCanonical(b, path, pathDelimiter)
+	b = canonical.Append(b, path, canonical.Path)
 	firstPath := span{0, len(b)}
-	b = appendQuery(b, query, hasQuery, queryDelimiter)
+	b = appendQuery(b, query, hasQuery, canonical.Query)
 	first := span{0, len(b)}
 	firstLiteral := first
-	twice := hasQuery && hasEscape(query)
+	twice := hasQuery && canonical.HasEscape(query)
 	if twice {
 		b = append(b, b[firstPath.from:firstPath.to]...)
-		b = appendQuery(b, query, hasQuery, pathDelimiter)
+		b = appendQuery(b, query, hasQuery, canonical.Path)
 		firstLiteral = span{first.to, len(b)}
 	}
 
@@ -103,23 +107,26 @@ func (v *Views) resetSlow(target string, o ViewOptions) {
 	b = appendServed(b, path, o)
 	clean := cleanPath(b[decoded:])
 	end := decoded + len(clean)
-	b = appendEncoded(b[:end], b[decoded:end])
+	b = canonical.AppendEncoded(b[:end], b[decoded:end])
 	servedPath := span{end, len(b)}
-	b = appendQuery(b, query, hasQuery, queryDelimiter)
+	b = appendQuery(b, query, hasQuery, canonical.Query)
 	served := span{end, len(b)}
 	servedLiteral := served
 	if twice {
 		b = append(b, b[servedPath.from:servedPath.to]...)
-		b = appendQuery(b, query, hasQuery, pathDelimiter)
+		b = appendQuery(b, query, hasQuery, canonical.Path)
 		servedLiteral = span{served.to, len(b)}
 	}
 	if o.FoldCase {
-		foldASCII(b[end:])
+		canonical.Fold(b[end:])
 	}
 	v.buf = b
 	v.first = subject{text(b, first), text(b, firstLiteral)}
 	v.served = subject{text(b, served), text(b, servedLiteral)}
 	v.differ = o.FoldCase || v.served != v.first
+	if v.raw, _, _ = strings.Cut(origin, "#"); v.raw == "" || v.raw[0] != '/' {
+		v.raw = v.first.target
+	}
 }
 
 // text returns a part of a buffer as a string without copying it. The buffer
@@ -136,11 +143,11 @@ func appendRooted(b []byte, path string) []byte {
 	return b
 }
 
-func appendQuery(b []byte, query string, has bool, keep octetClass) []byte {
+func appendQuery(b []byte, query string, has bool, keep canonical.Octets) []byte {
 	if !has {
 		return b
 	}
-	return appendCanonical(append(b, '?'), query, keep)
+	return canonical.Append(append(b, '?'), query, keep)
 }
 
 // appendServed appends a path as a back end with the options o decodes it.
@@ -149,7 +156,7 @@ func appendServed(b []byte, path string, o ViewOptions) []byte {
 	if o.StripParams {
 		for path != "" {
 			part, rest, found := strings.Cut(path, ";")
-			b = appendDecoded(b, part)
+			b = canonical.AppendDecoded(b, part)
 			if !found {
 				break
 			}
@@ -160,7 +167,7 @@ func appendServed(b []byte, path string, o ViewOptions) []byte {
 			path = rest[slash:]
 		}
 	} else {
-		b = appendDecoded(b, path)
+		b = canonical.AppendDecoded(b, path)
 	}
 	if o.DecodeTwice {
 		b = b[:start+decodeInPlace(b[start:])]
@@ -176,8 +183,8 @@ func decodeInPlace(b []byte) int {
 	for i := 0; i < len(b); i++ {
 		c := b[i]
 		if c == '%' && i+2 < len(b) {
-			if hi, lo := unhex(b[i+1]), unhex(b[i+2]); hi < 16 && lo < 16 {
-				c = hi<<4 | lo
+			if v, ok := canonical.Unescape(string(b[i:i+3]), 0); ok {
+				c = v
 				i += 2
 			}
 		}
@@ -246,12 +253,6 @@ func cleanPath(b []byte) []byte {
 	return out
 }
 
-func foldASCII(b []byte) {
-	for i, c := range b {
-		b[i] = lower(c)
-	}
-}
-
 // originForm returns path and query of a request target.
 func originForm(target string) string {
 	if target == "" || target == "*" {
@@ -292,7 +293,7 @@ func cutScheme(s string) (string, bool) {
 
 // release drops the target, so that a Views in a pool does not keep it.
 func (v *Views) release() {
-	v.first, v.served = subject{}, subject{}
+	v.raw, v.first, v.served = "", subject{}, subject{}
 	v.differ = false
 	if cap(v.buf) > maxKeptBuffer {
 		v.buf = nil

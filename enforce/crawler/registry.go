@@ -30,6 +30,10 @@ type Crawler struct {
 	Star       Tri // whether the group for `*` binds it; No only where its operator documents that it ignores `*`
 	CrawlDelay Tri // whether its operator documents that it honours Crawl-delay
 
+	// ReadsGoogle is set for crawlers whose operator reads robots.txt with google/robotstxt, which differs from RFC 9309 in places:
+	// robots.Google is its reading.
+	ReadsGoogle bool
+
 	// ControlOnly marks a robots.txt token that arrives in no request (Google-Extended): what it asks for can't be enforced by a server.
 	ControlOnly bool
 

@@ -63,11 +63,17 @@ func TestRegistryInvariants(t *testing.T) {
 			"robots":      true,
 			"star":        c.Star != crawler.Unknown,
 			"crawl_delay": c.CrawlDelay != crawler.Unknown,
+			"reads":       c.ReadsGoogle,
 			"verify":      len(c.Verify.Hosts)+len(c.Verify.Ranges)+len(c.Verify.ASN) > 0,
 		} {
 			if known && len(c.Sources[field]) == 0 && !slices.Contains(c.Unverified, field) {
 				t.Errorf("%s: %s has no source and is not marked as unverified", c.Name, field)
 			}
+		}
+
+		// the crawlers that google/robotstxt decides for are Google's
+		if c.ReadsGoogle && c.Operator != "Google" {
+			t.Errorf("%s of %s reads as Google's crawlers do", c.Name, c.Operator)
 		}
 
 		// most specific first: Googlebot-Image before Googlebot
@@ -265,6 +271,7 @@ func TestReadRows(t *testing.T) {
 		`{"name":"X","class":"robot"}`:                   `line 1: crawler "X": class: unknown class "robot"`,
 		`{"name":"X","star":"maybe"}`:                    `line 1: crawler "X": star: unknown value "maybe"`,
 		`{"name":"X","crawl_delay":"5"}`:                 `line 1: crawler "X": crawl_delay`,
+		`{"name":"X","reads":"bing"}`:                    `line 1: crawler "X": reads: unknown reading "bing"`,
 		`{"name":"Firefox"}`:                             `line 1: crawler "Firefox": user_agents: browsers send the word "Firefox"`,
 		`{"name":"X","unverified":["colour"]}`:           `unverified: there is no field "colour"`,
 		`{"name":"X","sources":{"colour":["http://x"]}}`: `sources: there is no field "colour"`,

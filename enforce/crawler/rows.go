@@ -29,6 +29,7 @@ type fileRow struct {
 	Robots      []string            `json:"robots"`
 	Star        string              `json:"star"`
 	CrawlDelay  string              `json:"crawl_delay"`
+	Reads       string              `json:"reads"`
 	Verify      *fileVerify         `json:"verify"`
 	Unverified  []string            `json:"unverified"`
 	Sources     map[string][]string `json:"sources"`
@@ -43,7 +44,7 @@ type fileVerify struct {
 }
 
 // facts are the fields of a row that Sources and Unverified may speak of.
-var facts = []string{"operator", "purpose", "class", "user_agents", "robots", "star", "crawl_delay", "verify"}
+var facts = []string{"operator", "purpose", "class", "user_agents", "robots", "star", "crawl_delay", "reads", "verify"}
 
 // ReadRows reads a registry file: one JSON object a line, empty lines and lines that begin with `#` left out. The fields:
 //
@@ -56,6 +57,7 @@ var facts = []string{"operator", "purpose", "class", "user_agents", "robots", "s
 //	robots       robots.txt groups that it obeys, most specific first; default: the first of user_agents
 //	star         "yes", "no": whether the group for `*` binds it
 //	crawl_delay  "yes", "no": whether it honours Crawl-delay
+//	reads        "google": reads robots.txt with google/robotstxt; "rfc9309" (default)
 //	control_only true for a robots.txt token that arrives in no request; user_agents stays empty then
 //	verify       {"hosts": [], "host_masks": [], "ranges": [], "asn": [], "signature_agents": []}
 //	sources      {"robots": ["https://…"], …}: where each fact comes from
@@ -111,6 +113,13 @@ func readRow(text []byte) (Crawler, error) {
 	}
 	if c.CrawlDelay, err = parseTri(f.CrawlDelay); err != nil {
 		return Crawler{}, fmt.Errorf("crawler %q: crawl_delay: %w", f.Name, err)
+	}
+	switch f.Reads {
+	case "", "rfc9309":
+	case "google":
+		c.ReadsGoogle = true
+	default:
+		return Crawler{}, fmt.Errorf("crawler %q: reads: unknown reading %q of robots.txt: use \"rfc9309\" or \"google\"", f.Name, f.Reads)
 	}
 	if c.UserAgents == nil && c.Shared == nil && !c.ControlOnly {
 		c.UserAgents = []string{c.Name}

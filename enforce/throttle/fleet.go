@@ -3,7 +3,6 @@ package throttle
 import (
 	"context"
 	"encoding/hex"
-	"errors"
 	"sync/atomic"
 	"time"
 )
@@ -26,6 +25,11 @@ const maxTries = 3
 // and the process remembers the state that it answers with. So a crawler costs
 // each process one round trip an interval, however fast it comes.
 //
+// Clocks need not agree, neither those of the processes nor those of a
+// cluster's nodes: what goes between a process and a server is converted from
+// one clock to the other with each request. Windows of the day go by the clock
+// of the process.
+//
 // A request waits for the server for FleetConfig.Deadline at most. While the
 // server is away or hangs, which three missed deadlines or one broken
 // connection tell, nobody waits for it: each process decides by itself, with
@@ -42,13 +46,16 @@ type Fleet struct {
 	link     *link
 	server   func() server // nil while it is away
 	obs      Observer
-	offset   atomic.Int64 // of the server's clock from ours, microseconds
 	inFlight atomic.Int64
 }
 
 // NewFleet returns an engine that remembers in local and tells obs, which may
 // be nil. It connects in the background: until then it is as if the server
 // were away. The error tells what is wrong with c.
+//
+// The budgets outlive the Fleet: those that the process knows are in local,
+// and all are in the server. So where the configuration has changed, such as
+// its password, make a new Fleet with the same Memory, and Close the old one.
 func NewFleet(c FleetConfig, local *Memory, obs Observer) (*Fleet, error) {
 	c, err := c.complete()
 	if err != nil {
@@ -60,6 +67,7 @@ func NewFleet(c FleetConfig, local *Memory, obs Observer) (*Fleet, error) {
 	f := &Fleet{config: c, local: local, obs: obs}
 	f.link = newLink(c, obs)
 	f.server = f.link.server
+	f.link.runs.Go(f.link.run)
 	return f, nil
 }
 
@@ -69,7 +77,7 @@ func (f *Fleet) Take(ctx context.Context, now time.Time, k Key, t *Terms, maxWai
 		return Result{OK: true}
 	}
 	maxWait = max(0, min(maxWait, MaxWait))
-	at := now.UnixMicro() + f.offset.Load()
+	at := now.UnixMicro()
 	a, seen := f.local.recall(at, k, t)
 	v := t.earliest(at, &a)
 	if v.wait(at) > maxWait {
@@ -79,50 +87,44 @@ func (f *Fleet) Take(ctx context.Context, now time.Time, k Key, t *Terms, maxWai
 	if t.n == 0 {
 		return v.acceptance(at)
 	}
-	return f.together(ctx, now, k, t, maxWait, v, a, seen)
+	q := question{key: f.name(k), now: at, injected: f.config.injected, terms: t, known: &a, seen: seen}
+	return f.together(ctx, now, k, q, maxWait, v)
 }
 
 // together asks the server for a request that this process would accept for
 // v's instant, by what it knows.
-func (f *Fleet) together(ctx context.Context, now time.Time, k Key, t *Terms, maxWait time.Duration, v verdict, known arrivals, seen bool) Result {
-	q := question{key: f.name(k), terms: t, known: &known, seen: seen}
+func (f *Fleet) together(ctx context.Context, now time.Time, k Key, q question, maxWait time.Duration, v verdict) Result {
 	for try := 1; ; try++ {
-		q.until = v.at
-		reply, err := f.ask(ctx, now, q)
+		q.hold = v.at - q.now
+		reply, err := f.ask(ctx, q)
 		if err != nil {
-			return f.alone(now, k, t, maxWait)
+			return f.alone(now, k, q.terms, maxWait)
 		}
-		f.local.learn(reply.now, k, t, &reply.arrivals)
+		f.local.learn(q.now, k, q.terms, &reply.arrivals)
 		if reply.ok {
-			v.at = max(reply.at, reply.now)
-			return v.acceptance(reply.now)
+			return v.acceptance(q.now)
 		}
-		v = t.earliest(reply.now, &reply.arrivals)
-		if v.wait(reply.now) > maxWait || try == maxTries {
+		v = q.terms.earliest(q.now, &reply.arrivals)
+		if v.wait(q.now) > maxWait || try == maxTries {
 			f.obs.FleetRefusal(EngineRemote)
-			return v.refusal(reply.now)
+			return v.refusal(q.now)
 		}
-		known, q.seen = reply.arrivals, true
+		q.known, q.seen = &reply.arrivals, true
 	}
 }
 
 // alone decides a request without the server.
 func (f *Fleet) alone(now time.Time, k Key, t *Terms, maxWait time.Duration) Result {
 	f.obs.FleetFallback()
-	r := f.local.Take(context.Background(), now.Add(time.Duration(f.offset.Load())*time.Microsecond), k, t.shared(f.config.Instances), maxWait)
+	r := f.local.Take(context.Background(), now, k, t.shared(f.config.Instances), maxWait)
 	if !r.OK {
 		f.obs.FleetRefusal(EngineFallback)
 	}
 	return r
 }
 
-var (
-	errDown = errors.New("throttle: the server is away")
-	errBusy = errors.New("throttle: too many requests wait for the server")
-)
-
-// ask asks the server for a request that may be held until the given instant.
-func (f *Fleet) ask(ctx context.Context, now time.Time, q question) (answer, error) {
+// ask asks the server.
+func (f *Fleet) ask(ctx context.Context, q question) (answer, error) {
 	server := f.server()
 	if server == nil {
 		return answer{}, errDown
@@ -133,38 +135,23 @@ func (f *Fleet) ask(ctx context.Context, now time.Time, q question) (answer, err
 	}
 	defer f.inFlight.Add(-1)
 
-	if f.config.injected {
-		q.clock = now.UnixMicro()
-	} else if q.until <= now.UnixMicro()+f.offset.Load() {
-		q.until = 0 // for now, whenever that is by the server's clock
+	if !q.injected {
+		q.slack = f.config.slack()
 	}
 	asking, cancel := context.WithTimeout(ctx, f.config.Deadline)
 	defer cancel()
 	start := time.Now()
 	reply, err := server.ask(asking, q)
-	took := time.Since(start)
 	if err != nil && ctx.Err() != nil {
 		return answer{}, err // the client went away, not the server
 	}
-	f.obs.FleetCall(took, err)
+	f.obs.FleetCall(time.Since(start), explain(err))
 	if err != nil {
-		f.link.failed(err)
+		f.link.fail(q.key, err)
 		return answer{}, err
 	}
 	f.link.answered()
-	if !f.config.injected {
-		f.setOffset(reply.now-start.UnixMicro(), took)
-	}
 	return reply, nil
-}
-
-// setOffset corrects the difference between the clocks. It can be told no
-// better than to the time that the round trip took.
-func (f *Fleet) setOffset(measured int64, took time.Duration) {
-	measured -= took.Microseconds() / 2
-	if off := measured - f.offset.Load(); off > took.Microseconds() || -off > took.Microseconds() {
-		f.offset.Store(measured)
-	}
 }
 
 // name returns the name of k in the server.
@@ -176,11 +163,9 @@ func (f *Fleet) name(k Key) string {
 	return f.config.Prefix + hex.EncodeToString(b[:])
 }
 
-// State returns whether f can ask its server.
-func (f *Fleet) State() FleetState { return f.link.current() }
-
-// Close implements Limiter. It does not wait for the server, and leaves the
-// Memory as it is; f decides alone from then on.
+// Close implements Limiter. It closes all connections without waiting for the
+// server, and leaves the Memory as it is; f decides alone from then on. The
+// Observer is not called for connections after Close has returned.
 func (f *Fleet) Close() error {
 	f.link.close()
 	return nil

@@ -68,23 +68,23 @@ var fleetParameters = []string{"addr", "db", "master_set", "sentinel_password", 
 // often as needed; master_set=name for Sentinels, with sentinel_username and
 // sentinel_password where they want others than the server; db=database;
 // skip_verify=true to accept any certificate. The port is 6379, or 26379 for
-// Sentinels, unless given. An error never shows the password.
+// Sentinels, unless given.
+//
+// The errors repeat nothing of s but the names of known parameters: a password
+// with a character that is not percent-encoded can end up in any other part of
+// the URL.
 func ParseFleetURL(s string) (FleetConfig, error) {
 	u, err := url.Parse(s)
 	if err != nil {
-		var parse *url.Error
-		if errors.As(err, &parse) { // its text holds the URL, and with it the password
-			err = parse.Err
-		}
-		return FleetConfig{}, fmt.Errorf("fleet URL: %w", err)
+		return FleetConfig{}, errFleetURL
 	}
 	scheme, unix := strings.CutSuffix(u.Scheme, "+unix")
 	secure, known := fleetSchemes[scheme]
 	if !known || unix && secure {
-		return FleetConfig{}, fmt.Errorf("fleet URL: scheme '%s' is none of redis, rediss, valkey, valkeys, redis+unix, valkey+unix", u.Scheme)
+		return FleetConfig{}, errFleetScheme
 	}
-	if u.Opaque != "" || u.Fragment != "" {
-		return FleetConfig{}, fmt.Errorf("fleet URL: want %s://host:port/database", u.Scheme)
+	if u.Opaque != "" || u.Fragment != "" || unix && u.Host != "" {
+		return FleetConfig{}, errFleetURL
 	}
 	var c FleetConfig
 	c.Username = u.User.Username()
@@ -107,20 +107,38 @@ func ParseFleetURL(s string) (FleetConfig, error) {
 	return c, nil
 }
 
+// What is wrong with a fleet's URL.
+var (
+	errFleetURL = errors.New("fleet URL: want redis://user:password@host:port/database or redis+unix:///path/to/socket; " +
+		"in a user name or password write %23 for #, %25 for %, %2F for /, %3A for :, %3F for ?, %40 for @, %5B for [ and %5D for ]")
+	errFleetScheme     = errors.New("fleet URL: the scheme is none of redis, rediss, valkey, valkeys, redis+unix, valkey+unix")
+	errFleetQuery      = errors.New("fleet URL: the query is not of the form parameter=value&parameter=value, with special characters percent-encoded")
+	errFleetParameter  = errors.New("fleet URL: a parameter is none of " + strings.Join(fleetParameters, ", "))
+	errFleetDatabase   = errors.New("fleet URL: the database is not a number from 0 on")
+	errFleetDatabases  = errors.New("fleet URL: the database is given both in the path and as db")
+	errFleetAddress    = errors.New("fleet URL: the host or an addr is not of the form host:port, with a port from 1 to 65535")
+	errFleetSocket     = errors.New("fleet URL: want one path of a socket: redis+unix:///path/to/socket")
+	errFleetSkipVerify = errors.New("fleet URL: skip_verify is neither true nor false")
+	errFleetPlain      = errors.New("fleet URL: skip_verify without TLS; want rediss:// or valkeys://")
+)
+
 func parseFleetQuery(raw string) (url.Values, error) {
 	query, err := url.ParseQuery(raw)
 	if err != nil {
-		return nil, fmt.Errorf("fleet URL: query: %w", err)
+		return nil, errFleetQuery
 	}
-	for name, values := range query {
+	for name := range query {
 		if !slices.Contains(fleetParameters, name) {
-			return nil, fmt.Errorf("fleet URL: parameter '%s' is none of %s", name, strings.Join(fleetParameters, ", "))
+			return nil, errFleetParameter
 		}
+	}
+	for _, name := range fleetParameters {
+		values := query[name]
 		if len(values) > 1 && name != "addr" {
-			return nil, fmt.Errorf("fleet URL: parameter '%s' is given %d times", name, len(values))
+			return nil, fmt.Errorf("fleet URL: parameter %s is given more than once", name)
 		}
 		if slices.Contains(values, "") {
-			return nil, fmt.Errorf("fleet URL: parameter '%s' has no value", name)
+			return nil, fmt.Errorf("fleet URL: parameter %s has no value", name)
 		}
 	}
 	return query, nil
@@ -130,7 +148,7 @@ func (c *FleetConfig) setDatabase(u *url.URL, unix bool, query url.Values) error
 	name := query.Get("db")
 	if path := strings.Trim(u.Path, "/"); !unix && path != "" {
 		if name != "" {
-			return errors.New("fleet URL: the database is given in the path and as db")
+			return errFleetDatabases
 		}
 		name = path
 	}
@@ -139,7 +157,7 @@ func (c *FleetConfig) setDatabase(u *url.URL, unix bool, query url.Values) error
 	}
 	n, err := strconv.Atoi(name)
 	if err != nil || n < 0 {
-		return fmt.Errorf("fleet URL: database '%s' is not a number from 0 on", name)
+		return errFleetDatabase
 	}
 	c.Database = n
 	return nil
@@ -147,8 +165,8 @@ func (c *FleetConfig) setDatabase(u *url.URL, unix bool, query url.Values) error
 
 func (c *FleetConfig) setAddresses(u *url.URL, unix bool, more []string) error {
 	if unix {
-		if u.Host != "" || u.Path == "" || len(more) > 0 {
-			return fmt.Errorf("fleet URL: want %s:///path/to/socket", u.Scheme)
+		if u.Path == "" || len(more) > 0 {
+			return errFleetSocket
 		}
 		c.Addresses = []string{u.Path}
 		return nil
@@ -168,11 +186,11 @@ func (c *FleetConfig) address(s string) (string, error) {
 	part := url.URL{Host: s}
 	host, port := part.Hostname(), part.Port()
 	if host == "" || strings.ContainsAny(host, "/@[] ") {
-		return "", fmt.Errorf("fleet URL: '%s' is not host:port", s)
+		return "", errFleetAddress
 	}
 	if port == "" {
 		if strings.HasSuffix(s, ":") || strings.Contains(host, ":") && !strings.HasPrefix(s, "[") {
-			return "", fmt.Errorf("fleet URL: '%s' is not host:port", s)
+			return "", errFleetAddress
 		}
 		port = "6379"
 		if c.MasterSet != "" {
@@ -180,7 +198,7 @@ func (c *FleetConfig) address(s string) (string, error) {
 		}
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-		return "", fmt.Errorf("fleet URL: port '%s' is not a number from 1 to 65535", port)
+		return "", errFleetAddress
 	}
 	return net.JoinHostPort(host, port), nil
 }
@@ -189,7 +207,7 @@ func (c *FleetConfig) setTLS(secure bool, query url.Values) error {
 	skip := query.Get("skip_verify")
 	if !secure {
 		if skip != "" {
-			return errors.New("fleet URL: skip_verify without TLS; want rediss:// or valkeys://")
+			return errFleetPlain
 		}
 		return nil
 	}
@@ -197,7 +215,7 @@ func (c *FleetConfig) setTLS(secure bool, query url.Values) error {
 	if skip != "" {
 		on, err := strconv.ParseBool(skip)
 		if err != nil {
-			return fmt.Errorf("fleet URL: skip_verify '%s' is neither true nor false", skip)
+			return errFleetSkipVerify
 		}
 		c.TLS.InsecureSkipVerify = on
 	}
@@ -223,6 +241,15 @@ func (c FleetConfig) complete() (FleetConfig, error) {
 		c.Prefix = DefaultFleetPrefix
 	}
 	return c, nil
+}
+
+// slack returns by how many microseconds a time can be wrong that was
+// converted from the server's clock to ours and back: each way takes part of a
+// round trip, which is no longer than the deadline. What a process knows of a
+// budget counts for the server only where it differs by more; otherwise the
+// error would add up with each request.
+func (c *FleetConfig) slack() int64 {
+	return 2 * min(c.Deadline, time.Second).Microseconds()
 }
 
 // maxInstances bounds FleetConfig.Instances, and with it the intervals while

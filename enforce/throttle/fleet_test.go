@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	"github.com/alicebob/miniredis/v2"
 
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -93,13 +93,11 @@ func TestFleetWithoutServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := newRecorder()
-	start := time.Now()
 	f, err := NewFleet(FleetConfig{Addresses: []string{fmt.Sprintf("127.0.0.1:%d", port)}, Instances: 4}, NewMemory(100), r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { f.Close(); <-f.link.done })
-	t.Logf("NewFleet took %v", time.Since(start))
+	t.Cleanup(func() { f.Close() })
 	key, terms := NewKey("a"), Compile(Grant{Delay: delay(10 * time.Second)}, Options{})
 	for _, step := range []struct {
 		after, retry time.Duration
@@ -161,16 +159,15 @@ var outages = []outage{
 	{"paused and resumed", (*testbed).pause, func(_ *testing.T, s *testbed) { s.resume() }, false},
 }
 
-// A server that goes away or hangs under load makes no request slower than
-// the deadline, lets no more through than the bound says, and is used again by
-// itself.
+// A server that goes away or hangs lets no more requests through than the bound
+// says, and is used again by itself. The schedule runs by a clock of its own.
 func TestFleetOutage(t *testing.T) {
-	const instances, crawlers = 3, 20
-	const every = 400 * time.Millisecond
+	const instances, crawlers = 3, 5
+	const every, step = 400 * time.Millisecond, 20 * time.Millisecond
 	for _, o := range outages {
 		t.Run(o.name, func(t *testing.T) {
 			s := testServer(t, true)
-			c := FleetConfig{Addresses: []string{s.address}, Instances: instances, Prefix: "outage:"}
+			c := FleetConfig{Addresses: []string{s.address}, Instances: instances, Deadline: time.Minute, Prefix: "outage:", injected: true}
 			var fleets []*Fleet
 			var seen []*recorder
 			for range instances {
@@ -178,72 +175,52 @@ func TestFleetOutage(t *testing.T) {
 				fleets, seen = append(fleets, f), append(seen, r)
 			}
 			terms := Compile(Grant{Delay: delay(every)}, Options{})
-			ctx, cancel := context.WithCancel(t.Context())
-			var mu sync.Mutex
-			var took []time.Duration
-			accepted := make([]int, crawlers)
-			var wg sync.WaitGroup
-			start := time.Now()
-			for i := range instances {
-				for k := range crawlers {
-					wg.Go(func() {
-						tick := time.NewTicker(5 * time.Millisecond)
-						defer tick.Stop()
-						key := NewKey(fmt.Sprint(k))
-						for ctx.Err() == nil {
-							<-tick.C
-							began := time.Now()
-							ok := fleets[i].Take(context.Background(), began, key, terms, 0).OK
-							mu.Lock()
-							took = append(took, time.Since(began))
-							if ok {
+			accepted, now := make([]int, crawlers), noon
+			run := func(d time.Duration) {
+				for end := now.Add(d); now.Before(end); now = now.Add(step) {
+					for k := range crawlers {
+						for _, f := range fleets {
+							if f.Take(t.Context(), now, NewKey(fmt.Sprint(k)), terms, 0).OK {
 								accepted[k]++
 							}
-							mu.Unlock()
 						}
-					})
+					}
 				}
 			}
-			tick(t, time.Second)
+			run(2 * time.Second)
 			o.down(s)
-			for _, r := range seen {
-				r.await(t, FleetDown)
+			for i, f := range fleets { // a request of each until it has seen that the server is away
+				f.config.Deadline = time.Millisecond
+				for stateOf(f) != FleetDown {
+					f.Take(t.Context(), now, NewKey("other"), hourly, 0)
+					now = now.Add(time.Hour)
+				}
+				f.config.Deadline = time.Minute
+				seen[i].await(t, FleetDown)
 			}
-			tick(t, time.Second)
+			away := now
+			run(2 * time.Second)
 			o.up(t, s)
 			for _, r := range seen {
 				r.await(t, FleetUp)
 			}
-			tick(t, time.Second)
-			cancel()
-			wg.Wait()
-			whole := time.Since(start)
+			run(2 * time.Second)
 
-			slices.Sort(took)
-			t.Logf("%d requests in %v: median %v, 99.9 %% %v, longest %v", len(took), whole, took[len(took)/2], took[len(took)*999/1000], took[len(took)-1])
-			// The sustained rate, and at each of the two changes a request for
-			// each process.
-			limit := terms.limits[0]
-			most := int(whole.Microseconds()/limit.interval) + 2 + 2*instances
+			// Three times two seconds at the sustained rate, and at each of
+			// the two changes a request for each process.
+			most := int((6*time.Second).Microseconds()/terms.limits[0].interval) + 3 + 2*instances
+			least := int(4 * time.Second / every)
 			for k, n := range accepted {
-				if n > most || n < int(whole/every)/2 {
-					t.Errorf("crawler %d: %d requests accepted in %v, want at most %d", k, n, whole, most)
+				if n > most || n < least {
+					t.Errorf("crawler %d: %d requests accepted in 6 s, want %d to %d (away since %v)", k, n, least, most, away.Sub(noon))
 				}
 			}
 			for i, r := range seen {
-				if r.fallbacks.Load() == 0 || fleets[i].State() != FleetUp {
-					t.Errorf("process %d: %d fallbacks, %v", i, r.fallbacks.Load(), fleets[i].State())
+				if r.fallbacks.Load() == 0 || stateOf(fleets[i]) != FleetUp {
+					t.Errorf("process %d: %d fallbacks, %v", i, r.fallbacks.Load(), stateOf(fleets[i]))
 				}
 			}
 		})
-	}
-}
-
-// tick waits for real time, which the servers' own processes run by.
-func tick(t *testing.T, d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-t.Context().Done():
 	}
 }
 
@@ -253,7 +230,7 @@ func TestFleetTellsTheServerWhatItKnows(t *testing.T) {
 	s := testServer(t, true)
 	c := FleetConfig{Addresses: []string{s.address}, Deadline: time.Minute, Prefix: "tell:", injected: true}
 	a, seenByA := newFleet(t, c)
-	b, _ := newFleet(t, c)
+	b, seenByB := newFleet(t, c)
 	key, terms := NewKey("a"), Compile(Grant{Rates: []robots.RequestRate{rate(3, time.Minute, allDayFrom, allDayTo)}}, Options{})
 	for range 2 {
 		if r := a.Take(t.Context(), noon, key, terms, 0); !r.OK {
@@ -270,8 +247,10 @@ func TestFleetTellsTheServerWhatItKnows(t *testing.T) {
 	if r := a.Take(t.Context(), noon, key, terms, 0); !r.OK {
 		t.Fatalf("the third of three: %+v", r)
 	}
-	b.Take(t.Context(), noon, NewKey("other"), terms, 0) // until it, too, has a connection
-	if r := b.Take(t.Context(), noon, key, terms, 0); r.OK && b.State() == FleetUp {
+	b.link.fail("k", errors.New("connection reset"))
+	seenByB.await(t, FleetDown)
+	seenByB.await(t, FleetUp)
+	if r := b.Take(t.Context(), noon, key, terms, 0); r.OK {
 		t.Errorf("the fourth of three, by another process: %+v", r)
 	}
 }
@@ -285,8 +264,8 @@ func TestFleetClientGoesAway(t *testing.T) {
 	for i := range 10 {
 		f.Take(ctx, time.Now(), NewKey(t.Name(), fmt.Sprint(i)), terms, 0)
 	}
-	if f.State() != FleetUp || r.errors.Load() != 0 {
-		t.Errorf("state %v, %d errors", f.State(), r.errors.Load())
+	if stateOf(f) != FleetUp || r.errors.Load() != 0 {
+		t.Errorf("state %v, %d errors", stateOf(f), r.errors.Load())
 	}
 }
 
@@ -298,7 +277,6 @@ func TestFleetClose(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	<-f.link.done
 	key, terms := NewKey(t.Name()), Compile(Grant{Delay: delay(time.Hour)}, Options{})
 	for i, ok := range []bool{true, false} {
 		if r := f.Take(t.Context(), time.Now(), key, terms, 0); r.OK != ok {
@@ -323,24 +301,23 @@ func TestFleetForeignKey(t *testing.T) {
 			t.Errorf("%q: %+v", value, r)
 		}
 	}
-	if f.State() != FleetUp {
-		t.Errorf("%v after %d errors", f.State(), r.errors.Load())
+	if stateOf(f) != FleetUp {
+		t.Errorf("%v after %d errors", stateOf(f), r.errors.Load())
 	}
 }
 
 // Keys in the server expire by themselves, and carry the prefix.
 func TestFleetKeysExpire(t *testing.T) {
-	f, _ := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute})
+	mini := miniredis.RunT(t)
+	f, _ := newFleet(t, FleetConfig{Addresses: []string{mini.Addr()}, Deadline: time.Minute})
 	key, terms := NewKey(t.Name()), Compile(Grant{Delay: delay(100 * time.Second)}, Options{})
 	f.Take(t.Context(), time.Now(), key, terms, 0)
 	name := f.name(key)
 	if !strings.HasPrefix(name, f.config.Prefix) || len(name) != len(f.config.Prefix)+32 {
 		t.Errorf("the key is named %q", name)
 	}
-	client := f.link.usable.Load().client
-	ttl, err := client.Do(t.Context(), client.B().Pttl().Key(name).Build()).AsInt64()
-	if err != nil || ttl < 149_000 || ttl > 150_000 {
-		t.Errorf("expires in %d ms (%v), want 150 s: the emission interval and a minute", ttl, err)
+	if ttl, want := mini.TTL(name), 150*time.Second; ttl != want {
+		t.Errorf("expires in %v, want %v: the emission interval and a minute", ttl, want)
 	}
 }
 
@@ -356,19 +333,19 @@ func TestNewFleetRefuses(t *testing.T) {
 func TestErrorsKeepTheCircuitClosed(t *testing.T) {
 	f, r := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}})
 	for range missesToOpen - 1 {
-		f.link.failed(context.DeadlineExceeded)
+		f.link.fail("k", context.DeadlineExceeded)
 	}
 	f.link.answered()
 	for range missesToOpen - 1 {
-		f.link.failed(errReply)
+		f.link.fail("k", errReply)
 	}
-	if f.State() != FleetUp {
-		t.Fatalf("%v after misses that are not in a row", f.State())
+	if stateOf(f) != FleetUp {
+		t.Fatalf("%v after misses that are not in a row", stateOf(f))
 	}
-	f.link.failed(context.DeadlineExceeded)
+	f.link.fail("k", context.DeadlineExceeded)
 	r.await(t, FleetDown)
 	r.await(t, FleetUp)
-	f.link.failed(errors.New("connection reset"))
+	f.link.fail("k", errors.New("connection reset"))
 	r.await(t, FleetDown)
 	r.await(t, FleetUp)
 }

@@ -2,11 +2,9 @@ package throttle
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"math/rand/v2"
 	"net"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,6 +17,7 @@ const (
 	probeEvery   = 250 * time.Millisecond // pause between probes at first, then twice as long each time
 	probeAtMost  = 2 * time.Second        // up to this
 	probeTimeout = time.Second            // of one probe and of one attempt to connect
+	steadyAfter  = 10 * time.Second       // how long the server has to answer until the pauses are short again
 )
 
 // link is the connection to the server with its circuit breaker. Requests use
@@ -27,12 +26,14 @@ const (
 type link struct {
 	config FleetConfig
 	obs    Observer
+	ctx    context.Context // ends at close
 	cancel context.CancelFunc
-	done   chan struct{} // closed when the goroutine has ended
 	opened chan struct{} // wakes the goroutine
+	runs   sync.WaitGroup
 
 	misses atomic.Int32
 	usable atomic.Pointer[scripted] // nil while the circuit is open
+	failed atomic.Pointer[string]   // the key of the request that opened it
 
 	mu    sync.Mutex
 	state FleetState
@@ -40,9 +41,17 @@ type link struct {
 
 func newLink(c FleetConfig, obs Observer) *link {
 	ctx, cancel := context.WithCancel(context.Background())
-	l := &link{config: c, obs: obs, cancel: cancel, done: make(chan struct{}), opened: make(chan struct{}, 1)}
-	go l.run(ctx)
-	return l
+	return &link{config: c, obs: obs, ctx: ctx, cancel: cancel, opened: make(chan struct{}, 1)}
+}
+
+// close opens the circuit for good, closes all connections and waits for the
+// goroutine. It does not wait for the network.
+func (l *link) close() {
+	l.mu.Lock()
+	l.cancel()
+	l.usable.Store(nil)
+	l.mu.Unlock()
+	l.runs.Wait()
 }
 
 // server returns what requests may ask, or nil.
@@ -59,17 +68,19 @@ func (l *link) answered() {
 	}
 }
 
-// failed tells of a request that got no answer. What the server itself says,
-// and a missed deadline, may be about that request alone.
-func (l *link) failed(err error) {
+// fail tells of a request for key that got no answer. It opens the circuit
+// unless the reason may lie in that request alone: a missed deadline, or a
+// reply that says nothing about the server.
+func (l *link) fail(key string, err error) {
 	_, replied := valkey.IsValkeyErr(err)
-	misses := l.misses.Add(1)
-	if misses < missesToOpen && (replied || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errReply)) {
+	alone := replied && serverFault(err) == nil || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errReply)
+	if misses := l.misses.Add(1); alone && misses < missesToOpen {
 		return
 	}
 	if l.usable.Load() == nil {
 		return // opened by another request, or closed for good
 	}
+	l.failed.Store(&key)
 	l.become(FleetDown, nil, err)
 	select {
 	case l.opened <- struct{}{}:
@@ -77,83 +88,78 @@ func (l *link) failed(err error) {
 	}
 }
 
-// become sets the state, and what requests may ask in it.
+// become sets the state, and what requests may ask in it. After close it does
+// nothing.
 func (l *link) become(state FleetState, s *scripted, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.ctx.Err() != nil {
+		return
+	}
 	l.usable.Store(s)
 	if l.state != state {
 		l.state = state
-		l.obs.FleetState(state, err)
+		l.obs.FleetState(state, explain(err))
 	}
 }
 
-func (l *link) current() FleetState {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.state
-}
-
-// run connects, and then closes the circuit each time that the server answers
-// again.
-func (l *link) run(ctx context.Context) {
-	defer close(l.done)
-	var client valkey.Client
-	defer func() {
-		l.usable.Store(nil)
-		if client != nil {
-			client.Close()
+// run connects, and closes the circuit each time that the server answers
+// again. A connection over which a probe fails is not used again: the next one
+// asks DNS, the Sentinels or the cluster anew where the server is, so that a
+// server that became a replica is left for its successor.
+func (l *link) run() {
+	var c *connection
+	defer func() { c.close() }()
+	for pause := time.Duration(0); l.sleep(pause); {
+		var err error
+		if c == nil {
+			c, err = l.connect()
 		}
-	}()
-	for ctx.Err() == nil {
-		ok := retry(ctx, func() (err error) {
-			if client == nil {
-				client, err = valkey.NewClient(l.options(ctx))
-			}
-			if err == nil {
-				err = l.probe(ctx, client)
-			}
-			if err != nil && ctx.Err() == nil {
-				l.become(FleetDown, nil, err)
-			}
-			return err
-		})
-		if !ok {
-			return
+		if err == nil {
+			err = l.probe(c.client)
 		}
+		if err != nil {
+			c.close()
+			c = nil
+			l.become(FleetDown, nil, err)
+			pause = longer(pause)
+			continue
+		}
+		began := time.Now()
 		l.misses.Store(0)
-		l.become(FleetUp, &scripted{client}, nil)
+		l.become(FleetUp, &scripted{c.client}, nil)
 		select {
 		case <-l.opened:
-		case <-ctx.Done():
+		case <-l.ctx.Done():
+		}
+		if pause = longer(pause); time.Since(began) > steadyAfter {
+			pause = 0
 		}
 	}
 }
 
-// retry calls f until it succeeds, with pauses that grow, and reports false
-// if ctx ends before.
-func retry(ctx context.Context, f func() error) bool {
-	for pause := probeEvery; ; pause = min(2*pause, probeAtMost) {
-		if ctx.Err() != nil {
-			return false
-		}
-		if f() == nil {
-			return true
-		}
-		// Not all instances at the same time.
-		timer := time.NewTimer(pause/2 + rand.N(pause/2))
+// longer returns the pause that follows a pause.
+func longer(pause time.Duration) time.Duration {
+	return min(max(2*pause, probeEvery), probeAtMost)
+}
+
+// sleep waits for half of d to d, so that not all instances come at the same
+// time. It reports false as soon as l is closed.
+func (l *link) sleep(d time.Duration) bool {
+	if d > 0 {
+		timer := time.NewTimer(d/2 + rand.N(d/2))
+		defer timer.Stop()
 		select {
 		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return false
+		case <-l.ctx.Done():
 		}
 	}
+	return l.ctx.Err() == nil
 }
 
-// probeTerms accept a request a millisecond, so that a probe does all that a
-// request does.
-var probeTerms = mustLimit(CrawlDelay, time.Millisecond)
+// probeTerms accept each request of a process, so that a probe writes to the
+// server as a request does.
+var probeTerms = mustLimit(CrawlDelay, 2*time.Microsecond)
 
 func mustLimit(why Reason, interval time.Duration) *Terms {
 	l, _ := newLimit(why, 1, interval, 1, DefaultMaxDelay)
@@ -163,18 +169,54 @@ func mustLimit(why Reason, interval time.Duration) *Terms {
 	return t
 }
 
-func (l *link) probe(ctx context.Context, client valkey.Client) error {
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+func (l *link) probe(client valkey.Client) error {
+	ctx, cancel := context.WithTimeout(l.ctx, probeTimeout)
 	defer cancel()
 	start := time.Now()
-	_, err := scripted{client}.ask(ctx, question{key: l.config.Prefix + "probe", terms: probeTerms, known: &arrivals{}})
-	l.obs.FleetCall(time.Since(start), err)
+	_, err := scripted{client}.ask(ctx, question{key: l.probeKey(), now: start.UnixMicro(), terms: probeTerms, known: &arrivals{}})
+	l.obs.FleetCall(time.Since(start), explain(err))
 	return err
+}
+
+// probeKey returns a key that a cluster keeps on the node on which a request
+// failed: the part in braces is that request's key, and alone decides.
+func (l *link) probeKey() string {
+	if failed := l.failed.Load(); failed != nil {
+		return l.config.Prefix + "probe{" + *failed + "}"
+	}
+	return l.config.Prefix + "probe"
+}
+
+// connection is a client with all its network connections.
+type connection struct {
+	client valkey.Client
+	dialer *dialer
+}
+
+func (l *link) connect() (*connection, error) {
+	d := newDialer()
+	stop := context.AfterFunc(l.ctx, d.close)
+	client, err := valkey.NewClient(l.options(d))
+	if err != nil {
+		stop()
+		d.close()
+		return nil, err
+	}
+	return &connection{client, d}, nil
+}
+
+// close closes c, which may be nil. The network connections come first, for
+// the client waits for a server that does not answer.
+func (c *connection) close() {
+	if c != nil {
+		c.dialer.close()
+		c.client.Close()
+	}
 }
 
 // options returns the client's options. Requests are pipelined over one
 // connection, or two, and never sent twice: the first may have been counted.
-func (l *link) options(ctx context.Context) valkey.ClientOption {
+func (l *link) options(d *dialer) valkey.ClientOption {
 	c := l.config
 	return valkey.ClientOption{
 		InitAddress:        c.Addresses,
@@ -186,33 +228,11 @@ func (l *link) options(ctx context.Context) valkey.ClientOption {
 		Sentinel:           valkey.SentinelOption{MasterSet: c.MasterSet, Username: c.SentinelUsername, Password: c.SentinelPassword, TLSConfig: c.TLS},
 		Dialer:             net.Dialer{Timeout: probeTimeout, KeepAlive: probeTimeout},
 		ConnWriteTimeout:   probeTimeout,
-		DialCtxFn:          dialWithin(ctx),
+		DialCtxFn:          d.dial,
 		AlwaysPipelining:   true,
 		PipelineMultiplex:  1,
 		DisableRetry:       true,
 		DisableCache:       true,
 		ReadBufferEachConn: 1 << 14, WriteBufferEachConn: 1 << 14,
 	}
-}
-
-// dialWithin returns a function to connect that gives up when outer ends.
-func dialWithin(outer context.Context) func(context.Context, string, *net.Dialer, *tls.Config) (net.Conn, error) {
-	return func(ctx context.Context, address string, d *net.Dialer, t *tls.Config) (net.Conn, error) {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		defer context.AfterFunc(outer, cancel)()
-		if strings.HasPrefix(address, "/") {
-			return d.DialContext(ctx, "unix", address)
-		}
-		if t != nil {
-			return (&tls.Dialer{NetDialer: d, Config: t}).DialContext(ctx, "tcp", address)
-		}
-		return d.DialContext(ctx, "tcp", address)
-	}
-}
-
-// close opens the circuit for good and ends the goroutine.
-func (l *link) close() {
-	l.usable.Store(nil)
-	l.cancel()
 }

@@ -4,12 +4,9 @@ import (
 	"context"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
-	"unsafe"
 )
-
-// maxShards is how many locks a large Memory has.
-const maxShards = 256
 
 // Memory is the embedded engine. It holds the budgets of at most as many keys
 // as it was made for, in 61 bytes each, grows as they come, and starts no
@@ -26,34 +23,44 @@ const maxShards = 256
 // A key's identity in memory is 63 of the Key's 128 bits and whether it is
 // Disposable.
 type Memory struct {
-	seed   uint64
-	shift  uint // of a hash, to its shard
-	shards []shard
-}
-
-// shard is a part of the table with a lock of its own, on a cache line of its
-// own.
-type shard struct {
-	mu sync.Mutex
-	table
-	_ [128 - (8+unsafe.Sizeof(table{}))%128]byte
+	seed     uint64
+	shards   atomic.Pointer[shards]
+	resizing sync.Mutex
 }
 
 // NewMemory returns an engine for at most maxEntries keys, rounded up to
 // whole buckets; at least 16.
 func NewMemory(maxEntries int) *Memory {
-	maxEntries = max(maxEntries, 2*bucketSize)
-	shards, shift := 1, uint(64)
-	for shards < maxShards && maxEntries/(shards*2) >= 64*bucketSize {
-		shards, shift = shards*2, shift-1
-	}
-	m := &Memory{seed: rand.Uint64(), shift: shift, shards: make([]shard, shards)}
-	perShard := (maxEntries + shards*bucketSize - 1) / (shards * bucketSize)
-	for i := range m.shards {
-		m.shards[i].table.limit = perShard
-		m.shards[i].table.seed = m.seed
-	}
+	m := &Memory{seed: rand.Uint64()}
+	m.shards.Store(newShards(maxEntries, m.seed))
 	return m
+}
+
+// Resize makes m hold at most maxEntries keys from now on, rounded as by
+// NewMemory. Budgets are kept. Where more keys than that are not free, those
+// are forgotten that would be free soonest, Disposable keys before others.
+//
+// Requests go on meanwhile: one waits at most while the shard of its key is
+// copied, which is a 256th of a large table. Where the number is the same,
+// Resize does nothing.
+func (m *Memory) Resize(now time.Time, maxEntries int) {
+	m.resizing.Lock()
+	defer m.resizing.Unlock()
+	old := m.shards.Load()
+	next := newShards(maxEntries, m.seed)
+	if next.limit() == old.limit() {
+		return
+	}
+	for i := range next.list {
+		next.list[i].from = old
+	}
+	m.shards.Store(next)
+	for i := range next.list {
+		s := &next.list[i]
+		s.mu.Lock()
+		s.fill(i, next, second(now.UnixMicro()))
+		s.mu.Unlock()
+	}
 }
 
 // Take implements Limiter. It does not use ctx.
@@ -67,24 +74,22 @@ func (m *Memory) Take(_ context.Context, now time.Time, k Key, t *Terms, maxWait
 		r, _ := t.decide(at, &a, maxWait)
 		return r
 	}
-	s, tag, h := m.shard(k)
-	s.mu.Lock()
+	s, tag, h := m.lock(k, at)
 	r := s.take(at, tag, h, t, maxWait)
 	s.mu.Unlock()
 	return r
 }
 
-// shard returns where k is, its tag and its hash.
-func (m *Memory) shard(k Key) (s *shard, tag, h uint64) {
+// lock returns the shard of k, locked, with k's tag and hash.
+func (m *Memory) lock(k Key, now int64) (s *shard, tag, h uint64) {
 	tag = tagOf(k)
 	h = hashTag(tag, m.seed)
-	return &m.shards[h>>m.shift], tag, h // a shift by 64 is 0
+	return m.shards.Load().lock(m, h, now), tag, h
 }
 
 // recall returns what is known of k's budget under t, and whether anything is.
 func (m *Memory) recall(now int64, k Key, t *Terms) (arrivals, bool) {
-	s, tag, h := m.shard(k)
-	s.mu.Lock()
+	s, tag, h := m.lock(k, now)
 	defer s.mu.Unlock()
 	place, found := s.find(tag, h)
 	if !found {
@@ -104,8 +109,7 @@ func (m *Memory) recall(now int64, k Key, t *Terms) (arrivals, bool) {
 // learn adds what was heard of k's budget under t to what is known. Budgets
 // only become smaller: of two arrival times the later one counts.
 func (m *Memory) learn(now int64, k Key, t *Terms, heard *arrivals) {
-	s, tag, h := m.shard(k)
-	s.mu.Lock()
+	s, tag, h := m.lock(k, now)
 	defer s.mu.Unlock()
 	place, found := s.find(tag, h)
 	if !found {
@@ -145,30 +149,3 @@ func (t *table) take(now int64, tag, h uint64, terms *Terms, maxWait time.Durati
 
 // Close implements Limiter. A Memory holds nothing but memory.
 func (m *Memory) Close() error { return nil }
-
-// MemoryStats is the state of a Memory.
-type MemoryStats struct {
-	// Entries is the number of keys held, those included that are free again
-	// and have not been replaced.
-	Entries int
-
-	// Bytes is the size of the tables.
-	Bytes int
-
-	// Evictions counts the keys that were forgotten while they were not free.
-	Evictions uint64
-}
-
-// Stats returns the state of m. It locks one shard after the other.
-func (m *Memory) Stats() MemoryStats {
-	var s MemoryStats
-	for i := range m.shards {
-		sh := &m.shards[i]
-		sh.mu.Lock()
-		s.Entries += sh.used
-		s.Bytes += len(sh.heads)*int(unsafe.Sizeof(head{})) + len(sh.entries)*int(unsafe.Sizeof(entry{}))
-		s.Evictions += sh.evictions
-		sh.mu.Unlock()
-	}
-	return s
-}

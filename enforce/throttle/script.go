@@ -3,7 +3,6 @@ package throttle
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 	"strconv"
 
@@ -17,23 +16,26 @@ var takeScript = valkey.NewLuaScript(takeSource)
 
 // scriptHead and scriptLimit are the numbers of arguments that the script
 // takes in all and for each limit.
-const scriptHead, scriptLimit = 6, 6
+const scriptHead, scriptLimit = 8, 6
 
-// question is one request to the server.
+// question is one request to the server. Times are microseconds by the
+// caller's clock: the script converts them to its server's and back, so that
+// the clocks of the caller and of each server may differ.
 type question struct {
-	key   string
-	clock int64 // the instant of the request; 0: by the server's clock
-	until int64 // the instant that it may be held until; 0: now
-	terms *Terms
-	known *arrivals // what the caller knows of the budget
-	seen  bool      // whether it knows anything
+	key      string
+	now      int64
+	hold     int64 // how long after now the request may be held
+	slack    int64 // how precisely times can be converted
+	injected bool  // the caller's clock counts rather than the server's
+	terms    *Terms
+	known    *arrivals // what the caller knows of the budget
+	seen     bool      // whether it knows anything
 }
 
-// answer is the server's reply: the account after the request, in the
-// server's time.
+// answer is the server's reply: the account after the request, by the
+// caller's clock.
 type answer struct {
-	ok      bool
-	now, at int64
+	ok bool
 	arrivals
 }
 
@@ -58,15 +60,15 @@ func (s scripted) ask(ctx context.Context, q question) (answer, error) {
 // args returns the arguments of the script.
 func (q question) args() []string {
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
-	t, clock, last := q.terms, "", int64(0)
-	if q.clock != 0 {
-		clock = number(q.clock)
+	t, clock, last := q.terms, "server", int64(0)
+	if q.injected {
+		clock = "caller"
 	}
 	if q.seen {
 		last = q.known.last
 	}
 	args := make([]string, 0, scriptHead+scriptLimit*t.n)
-	args = append(args, clock, number(q.until), strconv.FormatUint(uint64(t.sig), 16), number(last),
+	args = append(args, clock, number(q.now), number(q.hold), number(q.slack), strconv.FormatUint(uint64(t.sig), 16), number(last),
 		strconv.FormatFloat(float64(q.known.used), 'g', 9, 32), number(int64(t.n)))
 	for i := range t.limits[:t.n] {
 		l := &t.limits[i]
@@ -76,17 +78,15 @@ func (q question) args() []string {
 	return args
 }
 
-var errReply = errors.New("throttle: the server's reply to the script is not one of ours")
-
 func parseAnswer(reply []valkey.ValkeyMessage, t *Terms) (answer, error) {
-	if len(reply) != 5+t.n {
+	if len(reply) != 3+t.n {
 		return answer{}, errReply
 	}
 	var a answer
 	a.sig = t.sig
 	var ok int64
 	var err error
-	into := [...]*int64{&ok, &a.now, &a.at, &a.last}
+	into := [...]*int64{&ok, &a.last}
 	for i := range reply {
 		switch {
 		case i < len(into):

@@ -22,16 +22,17 @@ import (
 // shared is the server of the tests that do nothing to it.
 var shared = sync.OnceValues(newServer)
 
+// clientsNextLook is the cluster client's next look at the topology. It sleeps
+// for a second at most, whether the client is closed or not.
+var clientsNextLook = goleak.IgnoreAnyFunction("github.com/valkey-io/valkey-go.(*call).DelayDo.func1")
+
 func TestMain(m *testing.M) {
 	code := m.Run()
 	if s, err := shared(); err == nil {
 		s.stop()
 	}
 	if code == 0 {
-		// The cluster client's next look at the topology sleeps for a second
-		// at most, whether the client is closed or not.
-		sleeping := goleak.IgnoreAnyFunction("github.com/valkey-io/valkey-go.(*call).DelayDo.func1")
-		if err := goleak.Find(sleeping); err != nil {
+		if err := goleak.Find(clientsNextLook); err != nil {
 			fmt.Println(err)
 			code = 1
 		}
@@ -219,7 +220,8 @@ func (r *recorder) FleetCall(_ time.Duration, err error) {
 	}
 }
 
-// await returns when the Fleet has changed to s.
+// await returns when the Fleet has changed to s. The longest time that it waits
+// is only there to name the state that does not come.
 func (r *recorder) await(t *testing.T, s FleetState) {
 	t.Helper()
 	for {
@@ -228,7 +230,7 @@ func (r *recorder) await(t *testing.T, s FleetState) {
 			if got == s {
 				return
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(5 * time.Minute):
 			t.Fatalf("the fleet does not get %v", s)
 		}
 	}
@@ -245,12 +247,16 @@ func newFleet(t *testing.T, c FleetConfig) (*Fleet, *recorder) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		f.Close()
-		<-f.link.done
-	})
+	t.Cleanup(func() { f.Close() })
 	r.await(t, FleetUp)
 	return f, r
+}
+
+// stateOf returns the state of f's link.
+func stateOf(f *Fleet) FleetState {
+	f.link.mu.Lock()
+	defer f.link.mu.Unlock()
+	return f.link.state
 }
 
 // rounds returns how many of n rounds a test of random schedules makes on l:

@@ -25,25 +25,25 @@ func (s *ledger) ask(_ context.Context, q question) (answer, error) {
 	s.asked++
 	a, stored := s.accounts[q.key]
 	if !stored {
-		a = q.terms.fresh(q.clock)
+		a = q.terms.fresh(q.now)
 	} else if a.sig != q.terms.sig {
 		q.terms.adopt(&a)
 	}
-	q.terms.rewind(q.clock, &a)
-	if q.seen && q.known.last-q.clock <= MaxWait.Microseconds() {
+	q.terms.rewind(q.now, &a)
+	if q.seen && q.known.last-q.now <= MaxWait.Microseconds() {
 		if !stored {
 			a.last, a.used = q.known.last, q.known.used
 		}
 		a.merge(q.known, q.terms)
 	}
-	at := max(q.clock, q.until)
+	at := q.now + q.hold
 	_, why, _ := q.terms.blocked(at, &a)
 	ok := why == None || why == VisitTime
 	if ok {
 		q.terms.use(at, &a)
 	}
 	s.accounts[q.key] = a
-	return answer{ok: ok, now: q.clock, at: at, arrivals: a}, nil
+	return answer{ok: ok, arrivals: a}, nil
 }
 
 // newLedgerFleet returns a Fleet of one process on s.
@@ -53,7 +53,7 @@ func newLedgerFleet(s *ledger, entries int) (*Fleet, *recorder) {
 	if err != nil {
 		panic(err)
 	}
-	return &Fleet{config: c, local: NewMemory(entries), obs: r, link: &link{cancel: func() {}}, server: func() server { return s }}, r
+	return &Fleet{config: c, local: NewMemory(entries), obs: r, link: newLink(c, r), server: func() server { return s }}, r
 }
 
 // Five hundred processes share the budgets of two hundred crawlers that come

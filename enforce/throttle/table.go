@@ -224,12 +224,17 @@ func (t *table) put(p place, tag, h uint64) slot {
 	return slot{head, e, p.index}
 }
 
-// grow makes the table a quarter larger, or by as much as it takes for all
-// its keys to find room, up to its limit. Keys that are free are left out.
+// grow makes the table a quarter larger.
 func (t *table) grow(now uint32) {
-	old := *t
-	for size := len(old.heads); ; {
-		size = min(t.limit, size+max(2, size/4))
+	t.growTo(len(t.heads)+max(2, len(t.heads)/4), now)
+}
+
+// growTo gives the table as many buckets as size, or as many more as it takes
+// for all its keys to find room, up to its limit. Keys that are free are left
+// out.
+func (t *table) growTo(size int, now uint32) {
+	for old := *t; ; size += max(2, size/4) {
+		size = min(size, t.limit)
 		t.heads, t.entries = make([]head, size), make([]entry, size*bucketSize)
 		t.used, t.evictions = 0, old.evictions
 		if t.moveFrom(&old, now) || size == t.limit {
@@ -243,18 +248,31 @@ func (t *table) grow(now uint32) {
 func (t *table) moveFrom(old *table, now uint32) bool {
 	for i := range old.heads {
 		for j := range bucketSize {
-			if old.cost(i, j, now) <= reusable {
-				continue
-			}
-			e := &old.entries[i*bucketSize+j]
-			h := hashTag(e.tag, t.seed)
-			p := t.choose(h, now)
-			if p.cost > reusable && len(t.heads) < t.limit {
+			if old.cost(i, j, now) > reusable && !t.move(old, i, j, now) {
 				return false
 			}
-			to := t.put(p, e.tag, h)
-			*to.entry, to.head.free[to.index] = *e, old.heads[i].free[j]
 		}
 	}
+	return true
+}
+
+// move copies the key in a place of old. Where t is full, the key that would
+// be free soonest is forgotten, which may be this one. move reports false if
+// there is no room and t may grow.
+func (t *table) move(old *table, bucket, i int, now uint32) bool {
+	e := &old.entries[bucket*bucketSize+i]
+	h := hashTag(e.tag, t.seed)
+	p := t.choose(h, now)
+	if p.cost > reusable {
+		if len(t.heads) < t.limit {
+			return false
+		}
+		if p.cost >= old.cost(bucket, i, now) {
+			t.evictions++
+			return true
+		}
+	}
+	to := t.put(p, e.tag, h)
+	*to.entry, to.head.free[to.index] = *e, old.heads[bucket].free[i]
 	return true
 }

@@ -2,33 +2,39 @@
 -- GCRA as in gcra.go; times are microseconds since 1970, which a double holds
 -- exactly.
 --
--- ARGV: 1 now, or '' for the server's clock; 2 the instant that the request
--- may be held until, or 0; 3 the signature of the terms; 4, 5 the caller's own
--- knowledge of last and used; 6 the number of limits; then for each limit its
--- interval, tolerance, window (from and length, minutes), unit, and what the
--- caller knows of its arrival time.
+-- ARGV: 1 "server" or "caller": whose clock counts; 2 now by the caller's
+-- clock; 3 how long from now the request may be held; 4 how precise times of
+-- the caller are; 5 the signature of the terms; 6, 7 the caller's own knowledge
+-- of last and used, 0 if it has none; 8 the number of limits; then for each
+-- limit its interval, tolerance, window (from and length, minutes), unit, and
+-- what the caller knows of its arrival time.
 --
--- Returns {1 or 0, now, instant, last, used, arrival times ...}.
+-- Times in ARGV and in the reply are by the caller's clock; what is stored is
+-- by the server's.
+--
+-- Returns {1 or 0, last, used, arrival times ...}.
 local MAX_WAIT, DAY = 600000000, 1440
 
-local now = tonumber(ARGV[1])
-if not now then
+local now = tonumber(ARGV[2])
+local ahead = 0 -- of the caller's clock
+if ARGV[1] == 'server' then
   local t = redis.call('TIME')
-  now = tonumber(t[1]) * 1000000 + tonumber(t[2])
+  ahead = tonumber(t[1]) * 1000000 + tonumber(t[2]) - now
+  now = now + ahead
 end
-local at, n = math.max(now, tonumber(ARGV[2])), tonumber(ARGV[6])
+local at, slack, n = now + tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[8])
 
 local limits = {}
 for i = 1, n do
-  local a = 6 + (i - 1) * 6
+  local a = 8 + (i - 1) * 6
   limits[i] = {
     interval = tonumber(ARGV[a + 1]), tolerance = tonumber(ARGV[a + 2]),
     from = tonumber(ARGV[a + 3]), length = tonumber(ARGV[a + 4]),
-    unit = tonumber(ARGV[a + 5]), known = tonumber(ARGV[a + 6]),
+    unit = tonumber(ARGV[a + 5]), known = tonumber(ARGV[a + 6]) + ahead,
   }
 end
 local function open(l, instant)
-  return (math.floor(instant / 60000000) % DAY - l.from) % DAY < l.length
+  return (math.floor((instant - ahead) / 60000000) % DAY - l.from) % DAY < l.length
 end
 local function round(l, tat)
   return tat - tat % l.unit
@@ -46,7 +52,7 @@ if #fields >= 3 then
   last, used = tonumber(fields[2]), tonumber(fields[3])
   for i, l in ipairs(limits) do
     tat[i] = last
-    if fields[1] == ARGV[3] then
+    if fields[1] == ARGV[5] then
       tat[i] = tonumber(fields[3 + i])
     elseif open(l, last) then
       tat[i] = round(l, last + math.floor(math.min(used * l.interval, l.interval + l.tolerance)))
@@ -60,12 +66,16 @@ if #fields >= 3 then
 end
 
 -- What the caller knows and the server does not, after a time apart.
-local known = tonumber(ARGV[4])
-if known > 0 and known - now <= MAX_WAIT then
-  if known > last or #fields < 3 then
-    last, used = known, tonumber(ARGV[5])
+local known = tonumber(ARGV[6])
+if known > 0 and known + ahead - now <= MAX_WAIT then
+  known = known + ahead
+  if #fields < 3 then slack = 0 end
+  if known > last + slack or #fields < 3 then
+    last, used = known, tonumber(ARGV[7])
   end
-  for i, l in ipairs(limits) do tat[i] = math.max(tat[i], l.known) end
+  for i, l in ipairs(limits) do
+    if l.known > tat[i] + slack then tat[i] = l.known end
+  end
 end
 
 local ok, counts = 1, false
@@ -85,7 +95,7 @@ if ok == 1 then
 end
 
 if counts or rewound then
-  local free, value = last, {ARGV[3], string.format('%.0f', last), string.format('%.9g', used)}
+  local free, value = last, {ARGV[5], string.format('%.0f', last), string.format('%.9g', used)}
   for i = 1, n do
     free = math.max(free, tat[i])
     value[3 + i] = string.format('%.0f', tat[i])
@@ -94,6 +104,6 @@ if counts or rewound then
   redis.call('SET', KEYS[1], table.concat(value, ' '), 'PX', string.format('%.0f', math.ceil((free - now) / 1000) + 60000))
 end
 
-local reply = {ok, now, at, last, string.format('%.9g', used)}
-for i = 1, n do reply[5 + i] = tat[i] end
+local reply = {ok, last - ahead, string.format('%.9g', used)}
+for i = 1, n do reply[3 + i] = tat[i] - ahead end
 return reply

@@ -15,7 +15,7 @@ import (
 // MaxLimits is the number of limits, the Crawl-delay and the Request-rate
 // lines together, that one Terms holds a crawler to. Lines that a stricter
 // one implies do not count. Of more, those with the lowest sustained rate are
-// kept, and Terms.Dropped tells how many are not.
+// kept.
 const MaxLimits = 8
 
 // DefaultMaxDelay is the longest interval that is enforced unless
@@ -75,7 +75,6 @@ type Terms struct {
 	sig     uint32 // of the limits: stored arrival times of another signature are not ours
 	windows bool   // a limit has a window
 	visits  bool   // there are Visit-time lines
-	dropped int
 	visit   minutes
 	opens   []opening // by minute
 	part    atomic.Pointer[part]
@@ -122,7 +121,7 @@ func Compile(g Grant, o Options) *Terms {
 		window, valid := newSpan(r.Window)
 		if l, ok := newLimit(RequestRate, r.Requests, r.Per, burst, longest); ok && valid {
 			l.window, l.line = window, r.Line
-			limits = t.addRate(limits, l)
+			limits = addRate(limits, l)
 		}
 	}
 
@@ -166,7 +165,7 @@ func (a limit) implies(b limit) bool {
 // addRate adds l to the limits unless one of them implies it, and removes
 // those that it implies. A file of 500 KiB can hold 30,000 lines, so what
 // cannot be among the strictest is not kept while they are read.
-func (t *Terms) addRate(limits []limit, l limit) []limit {
+func addRate(limits []limit, l limit) []limit {
 	for _, have := range limits {
 		if have.implies(l) {
 			return limits
@@ -179,7 +178,6 @@ func (t *Terms) addRate(limits []limit, l limit) []limit {
 	if len(limits) > 4*MaxLimits {
 		strictestFirst(limits)
 		limits = limits[:len(limits)-1]
-		t.dropped++
 	}
 	return limits
 }
@@ -195,7 +193,6 @@ func strictestFirst(limits []limit) {
 // setLimits keeps at most MaxLimits of limits.
 func (t *Terms) setLimits(limits []limit) {
 	if len(limits) > MaxLimits {
-		t.dropped += len(limits) - MaxLimits
 		strictestFirst(limits)
 		limits = limits[:MaxLimits]
 	}
@@ -245,24 +242,6 @@ var everyMinute = func() (m minutes) {
 	return m
 }()
 
-// Dropped returns how many limits are not enforced because the file has more
-// than MaxLimits of them.
-func (t *Terms) Dropped() int {
-	if t == nil {
-		return 0
-	}
-	return t.dropped
-}
-
-// Limits returns the number of limits that use budget: the Crawl-delay and
-// the Request-rate lines. Terms without any only know Visit-time.
-func (t *Terms) Limits() int {
-	if t == nil {
-		return 0
-	}
-	return t.n
-}
-
 // shared returns the terms of one of n processes that share what t allows but
 // cannot ask each other: each interval is n times as long, and as many come at
 // once as 1 of n may have. Visit-time is the same for all.
@@ -273,7 +252,7 @@ func (t *Terms) shared(n int) *Terms {
 	if p := t.part.Load(); p != nil && p.of == n {
 		return p.terms
 	}
-	one := &Terms{windows: t.windows, visits: t.visits, visit: t.visit, opens: t.opens, dropped: t.dropped}
+	one := &Terms{windows: t.windows, visits: t.visits, visit: t.visit, opens: t.opens}
 	limits := slices.Clone(t.limits[:t.n])
 	for i := range limits {
 		limits[i] = limits[i].shared(int64(n))

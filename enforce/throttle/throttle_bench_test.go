@@ -38,7 +38,7 @@ func BenchmarkMemory(b *testing.B) {
 				}
 				wg.Wait()
 				b.StopTimer()
-				s := m.Stats()
+				s := stats(m)
 				b.ReportMetric(float64(s.Bytes)/float64(s.Entries), "bytes/key")
 				runtime.KeepAlive(m)
 			})
@@ -95,7 +95,7 @@ func BenchmarkFleet(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		b.Cleanup(func() { f.Close(); <-f.link.done })
+		b.Cleanup(func() { f.Close() })
 		for <-r.states != FleetUp {
 		}
 		return f, r

@@ -6,44 +6,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-)
 
-func TestHold(t *testing.T) {
-	tests := []struct {
-		name string
-		max  int
-		d    time.Duration
-		do   func(w *Waiters, cancel context.CancelFunc)
-		want error
-		took time.Duration
-	}{
-		{"for the time asked", 1, time.Minute, nil, nil, time.Minute},
-		{"not at all", 0, 0, nil, nil, 0},
-		{"no room", 0, time.Minute, nil, ErrTooManyWaiters, 0},
-		{"the client goes away", 1, time.Minute, func(_ *Waiters, cancel context.CancelFunc) { cancel() }, context.Canceled, time.Second},
-		{"the configuration changes", 1, time.Minute, func(w *Waiters, _ context.CancelFunc) { w.Close(); w.Close() }, ErrWaitersClosed, time.Second},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := NewWaiters(test.max)
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				if test.do != nil {
-					time.AfterFunc(time.Second, func() { test.do(w, cancel) })
-				}
-				start := time.Now()
-				err := w.Hold(ctx, test.d)
-				if took := time.Since(start); !errors.Is(err, test.want) || took != test.took {
-					t.Errorf("Hold = %v after %v, want %v after %v", err, took, test.want, test.took)
-				}
-				if w.Held() != 0 {
-					t.Errorf("%d still held", w.Held())
-				}
-			})
-		})
-	}
-}
+	"go.uber.org/goleak"
+)
 
 // Requests queue up one interval apart, no more of them than may be held, and
 // one for which there is no room takes no place.
@@ -82,14 +47,70 @@ func TestWaitersTake(t *testing.T) {
 	})
 }
 
-// Closed waiters hold nobody.
-func TestWaitersTakeAfterClose(t *testing.T) {
-	w, m := NewWaiters(2), NewMemory(100)
-	w.Close()
-	terms, key := Compile(Grant{Delay: delay(10 * time.Second)}, Options{}), NewKey("a")
-	for i, ok := range []bool{true, false} {
-		if r, err := w.Take(t.Context(), m, noon, key, terms, time.Minute); r.OK != ok || r.Delay != 0 || err != nil {
-			t.Errorf("request %d: %+v, %v", i, r, err)
-		}
+// What ends a wait: the request's time, or its context, but not Close.
+func TestWaitersEndOfWait(t *testing.T) {
+	tests := []struct {
+		name string
+		do   func(w *Waiters, cancel context.CancelFunc)
+		want error
+		took time.Duration
+	}{
+		{"its time has come", func(*Waiters, context.CancelFunc) {}, nil, 45 * time.Second},
+		{"the client goes away", func(_ *Waiters, cancel context.CancelFunc) { cancel() }, context.Canceled, time.Second},
+		{"the configuration is replaced", func(w *Waiters, _ context.CancelFunc) { w.Close(); w.Close() }, nil, 45 * time.Second},
+		{"the server shuts down", func(w *Waiters, cancel context.CancelFunc) { w.Close(); cancel() }, context.Canceled, time.Second},
 	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w, m := NewWaiters(1), NewMemory(100)
+				terms, key := Compile(Grant{Delay: delay(100 * time.Second)}, Options{}), NewKey("a")
+				m.Take(t.Context(), time.Now(), key, terms, 0)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				time.AfterFunc(time.Second, func() { test.do(w, cancel) })
+				start := time.Now()
+				r, err := w.Take(ctx, m, start, key, terms, time.Minute)
+				if took := time.Since(start); !r.OK || !errors.Is(err, test.want) || took != test.took {
+					t.Errorf("Take = %+v, %v after %v, want %v after %v", r, err, took, test.want, test.took)
+				}
+				if held := w.held.Load(); held != 0 {
+					t.Errorf("%d still held", held)
+				}
+			})
+		})
+	}
+}
+
+// A reload replaces the Waiters and keeps the Memory: who is held goes on in
+// its place, the old Waiters hold nobody else, and the new ones queue behind.
+func TestWaitersAcrossReload(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	synctest.Test(t, func(t *testing.T) {
+		before, after, m := NewWaiters(10), NewWaiters(10), NewMemory(100)
+		terms, key := Compile(Grant{Delay: delay(10 * time.Second)}, Options{}), NewKey("a")
+		start := time.Now()
+		done := make(chan time.Duration, 10)
+		take := func(w *Waiters) {
+			go func() {
+				if r, err := w.Take(t.Context(), m, time.Now(), key, terms, time.Minute); !r.OK || err != nil {
+					t.Errorf("%+v, %v", r, err)
+				}
+				done <- time.Since(start)
+			}()
+			synctest.Wait()
+		}
+		take(before)
+		take(before)
+		before.Close()
+		if r, err := before.Take(t.Context(), m, time.Now(), key, terms, time.Minute); r.OK || r.RetryAfter != 13500*time.Millisecond || err != nil {
+			t.Errorf("by closed Waiters: %+v, %v", r, err)
+		}
+		take(after)
+		for _, want := range []time.Duration{0, 4500 * time.Millisecond, 13500 * time.Millisecond} {
+			if got := <-done; got != want {
+				t.Errorf("went on after %v, want %v", got, want)
+			}
+		}
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/caddy-robots/caddy-robots/robots/diff"
 )
 
 // diffOptions are the flags of `caddy robots diff`.
@@ -26,7 +27,8 @@ func diffCommand() *cobra.Command {
 Tells what crawlers notice when one robots.txt takes another's place: paths
 that are now allowed or disallowed, with the lines that decide and examples,
 and limits that change. Lines that were only moved or written otherwise are no
-change. Each of the two is a file, a URL, or - for standard input.
+change. What changes only for those who read files with google/robotstxt, as
+Google's crawlers do, is marked so. Each of the two is a file, a URL, or - for standard input.
 
 The exit status is 0 if nothing changes, 2 if something does, and 1 if that
 can't be told.`,
@@ -48,7 +50,7 @@ can't be told.`,
 }
 
 // errIncomplete is what diff says of files with very many rules.
-var errIncomplete = errors.New("the files have too many rules that differ to compare all of them with each other: there may be more changes")
+var errIncomplete = errors.New("the comparison is not complete: the files have too many rules that differ, or rules that are hard to compare, and may have more changes")
 
 func (o *diffOptions) diff(cmd *cobra.Command, before, after string) (int, error) {
 	if before == "-" && after == "-" {
@@ -69,31 +71,34 @@ func (o *diffOptions) diff(cmd *cobra.Command, before, after string) (int, error
 			fmt.Fprintf(cmd.ErrOrStderr(), "%s: what lies beyond %d KiB is not compared, for crawlers do not read it\n", name, robots.MaxSize>>10)
 		}
 	}
-	changes, complete := robots.Diff(files[0], files[1], robots.WithCrawlers(diffCrawlers(crawler.Builtin())...))
+	r := diff.Compare(files[0], files[1], diffCrawlers(crawler.Builtin())...)
 	out := cmd.OutOrStdout()
 	if o.json {
-		err = report.ChangesJSON(out, changes)
+		err = report.ChangesJSON(out, r.Changes)
 	} else {
-		err = report.Changes(out, changes, paintFor(out))
+		err = report.Changes(out, r.Changes, paintFor(out))
 	}
 	switch {
 	case err != nil:
 		return exitFailed, err
-	case !complete:
-		return exitFailed, errIncomplete
-	case len(changes) > 0:
+	case len(r.Changes) > 0:
+		if !r.Complete {
+			fmt.Fprintln(cmd.ErrOrStderr(), errIncomplete)
+		}
 		return exitFinding, nil
+	case !r.Complete:
+		return exitFailed, errIncomplete
 	}
 	return 0, nil
 }
 
 // diffCrawlers are the crawlers of the registry that obey the group of another
-// one, or not that of *.
-func diffCrawlers(registry *crawler.Registry) []robots.Crawler {
-	var list []robots.Crawler
+// one, or not that of *, or read the file with google/robotstxt.
+func diffCrawlers(registry *crawler.Registry) []diff.Crawler {
+	var list []diff.Crawler
 	for row := range registry.All() {
-		if ignores := row.Star == crawler.No; ignores || len(row.Robots) > 1 {
-			list = append(list, robots.Crawler{Tokens: row.Robots, IgnoresStar: ignores})
+		if ignores := row.Star == crawler.No; ignores || len(row.Robots) > 1 || row.ReadsGoogle {
+			list = append(list, diff.Crawler{Tokens: row.Robots, IgnoresStar: ignores, ReadsGoogle: row.ReadsGoogle})
 		}
 	}
 	return list

@@ -20,6 +20,7 @@ type checked struct {
 	GroupLine int    `json:"group_line,omitempty"`
 	Rule      string `json:"rule,omitempty"`
 	Line      int    `json:"line,omitempty"`
+	Reading   string `json:"reading,omitempty"` // google: the file's own disallows it, that of google/robotstxt does not
 	checkedPace
 }
 
@@ -33,8 +34,12 @@ type checkedPace struct {
 }
 
 func (o *checkOptions) newChecked(target string, d *enforce.Decision) *checked {
+	reading := ""
+	if d.Reading != 0 {
+		reading = d.Reading.String()
+	}
 	return &checked{
-		URL: target, Action: d.Action.String(), Reason: d.Reason.String(), Crawler: d.Name(),
+		Reading: reading, URL: target, Action: d.Action.String(), Reason: d.Reason.String(), Crawler: d.Name(),
 		Class: d.Agent.Class.String(), Group: d.GroupToken(), GroupLine: d.Group.Line(),
 		Rule: d.RuleText(), Line: d.Line, checkedPace: o.newCheckedPace(d),
 	}
@@ -81,6 +86,9 @@ func (c *checked) sentence(paint report.Paint) string {
 	}
 	if c.Rule != "" {
 		part("  %q", c.Rule)
+	}
+	if c.Reading != "" {
+		part("  as google/robotstxt reads the file")
 	}
 	if c.CrawlDelay != 0 {
 		part("  crawl-delay %gs", c.CrawlDelay)

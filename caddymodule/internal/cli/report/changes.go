@@ -6,12 +6,12 @@ import (
 	"io"
 	"strings"
 
-	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/caddy-robots/caddy-robots/robots/diff"
 )
 
 // Changes writes the changes between two files for people: for each, whom it
 // concerns, the lines that make it, and paths that show it.
-func Changes(w io.Writer, changes []robots.Change, paint Paint) error {
+func Changes(w io.Writer, changes []diff.Change, paint Paint) error {
 	t := textWriter{Writer: bufio.NewWriter(w), paint: paint}
 	for i := range changes {
 		t.change(&changes[i])
@@ -20,7 +20,7 @@ func Changes(w io.Writer, changes []robots.Change, paint Paint) error {
 }
 
 // ChangesJSON writes changes as one object a line.
-func ChangesJSON(w io.Writer, changes []robots.Change) error {
+func ChangesJSON(w io.Writer, changes []diff.Change) error {
 	buf := bufio.NewWriter(w)
 	enc := newEncoder(buf)
 	for i := range changes {
@@ -31,7 +31,7 @@ func ChangesJSON(w io.Writer, changes []robots.Change) error {
 	return buf.Flush()
 }
 
-func (t *textWriter) change(c *robots.Change) {
+func (t *textWriter) change(c *diff.Change) {
 	title := ""
 	switch {
 	case c.What != "verdict":
@@ -40,6 +40,9 @@ func (t *textWriter) change(c *robots.Change) {
 		title = t.paint.Good("now allowed")
 	default:
 		title = t.paint.Bad("now disallowed")
+	}
+	if c.Reading != "" {
+		title += " in the reading of google/robotstxt,"
 	}
 	fmt.Fprintf(t, "%s for %s\n", title, t.paint.in(bold, crawlers(c)))
 	t.side("-", red, c.Old, c.OldLine)
@@ -62,7 +65,7 @@ func (t *textWriter) side(sign string, s style, text string, line int) {
 	fmt.Fprintf(t, "  %s%s\n", t.paint.in(s, sign+" "+newExcerpt(text, 0, 0).text), at)
 }
 
-func changed(c *robots.Change) string {
+func changed(c *diff.Change) string {
 	switch {
 	case c.Old == "":
 		return " added"
@@ -75,7 +78,7 @@ func changed(c *robots.Change) string {
 // maxCrawlers bounds the crawlers that are named of one change.
 const maxCrawlers = 12
 
-func crawlers(c *robots.Change) string {
+func crawlers(c *diff.Change) string {
 	tokens := c.Crawlers
 	named := make([]string, 0, maxCrawlers)
 	for _, t := range tokens[:min(len(tokens), maxCrawlers)] {

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/caddy-robots/caddy-robots/robots/diff"
 )
 
 func lint(text string) *Document {
@@ -87,7 +88,7 @@ func FuzzReports(f *testing.F) {
 	f.Add("\xef\xbb\xbf Disalow /\xff\xfe 日本\rUser-agent:\x00", "User-agent: a\nAllow: *\u202e")
 	f.Fuzz(func(t *testing.T, text, other string) {
 		d := lint(text)
-		changes, _ := robots.Diff(d.File, robots.Parse([]byte(other)))
+		changes := diff.Compare(d.File, robots.Parse([]byte(other))).Changes
 		var b bytes.Buffer
 		if err := errors.Join(Text(&b, d, false), Changes(&b, changes, false)); err != nil {
 			t.Fatal(err)

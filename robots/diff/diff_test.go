@@ -1,14 +1,17 @@
-package robots
+package diff
 
 import (
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-func TestDiff(t *testing.T) {
+func parse(text string) *robots.File { return robots.Parse([]byte(text)) }
+
+func TestCompare(t *testing.T) {
 	tests := []struct {
 		name, before, after string
 		want                []Change
@@ -42,7 +45,7 @@ func TestDiff(t *testing.T) {
 			before: "User-agent: *\nDisallow: /a*\n",
 			after:  "User-agent: *\nDisallow: /a*\nAllow: /*b\n",
 			want: []Change{{Crawlers: []string{"*"}, What: "verdict", Old: "Disallow: /a*", OldLine: 2,
-				New: "Allow: /*b", NewLine: 3, Allowed: true, Paths: []string{"/ab"}}},
+				New: "Allow: /*b", NewLine: 3, Allowed: true, Paths: []string{"/axbx"}}},
 		},
 		{
 			name:   "a rule that never decides goes",
@@ -71,11 +74,42 @@ func TestDiff(t *testing.T) {
 				{Crawlers: []string{"*"}, What: "sitemap", New: "Sitemap: https://www.example.com/s.xml", NewLine: 4},
 			},
 		},
+		{
+			name:   "exceptions that hide a new rule from the nearest paths",
+			before: "User-agent: *\nAllow: /a$\nAllow: /ax$\nAllow: /a/x$\n",
+			after:  "User-agent: *\nAllow: /a$\nAllow: /ax$\nAllow: /a/x$\nDisallow: /a\n",
+			want:   []Change{{Crawlers: []string{"*"}, What: "verdict", New: "Disallow: /a", NewLine: 5, Paths: []string{"/az"}}},
+		},
+		{
+			name:   "a preference before any group",
+			before: "User-agent: *\nDisallow: /a\n",
+			after:  "Content-Signal: ai-train=no\nContent-Usage: train-ai=n\nUser-agent: *\nDisallow: /a\n",
+			want: []Change{
+				{Crawlers: []string{"*"}, What: "content-signal", New: "Content-Signal: ai-train=no", NewLine: 1},
+				{Crawlers: []string{"*"}, What: "content-usage", New: "Content-Usage: train-ai=n", NewLine: 2},
+			},
+		},
+		{
+			name:   "another host counts",
+			before: "Host: a.test\nHost: b.test\n",
+			after:  "Host: b.test\nHost: a.test\n",
+			want:   []Change{{Crawlers: []string{"*"}, What: "host", Old: "Host: a.test", OldLine: 1, New: "Host: b.test", NewLine: 1}},
+		},
+		{
+			name:   "the first word of a token",
+			before: "User-agent: Sogou web spider\nDisallow: /a\nUser-agent: Sogou inst spider\nDisallow: /b\n",
+			after:  "User-agent: Sogou web spider\nDisallow: /a\nUser-agent: Sogou inst spider\nDisallow: /c\n",
+			want: []Change{
+				{Crawlers: []string{"Sogou inst spider", "sogou"}, What: "verdict", Old: "Disallow: /b", OldLine: 4, Allowed: true, Paths: []string{"/b", "/bx", "/b/x"}},
+				{Crawlers: []string{"Sogou inst spider", "sogou"}, What: "verdict", New: "Disallow: /c", NewLine: 4, Paths: []string{"/c", "/cx", "/c/x"}},
+			},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, complete := Diff(Parse([]byte(tt.before)), Parse([]byte(tt.after)))
-			if !complete {
+			r := Compare(parse(tt.before), parse(tt.after))
+			got := r.Changes
+			if !r.Complete {
 				t.Error("not complete")
 			}
 			if len(got) != len(tt.want) {
@@ -91,88 +125,28 @@ func TestDiff(t *testing.T) {
 }
 
 // Files that are made to be slow to compare are compared in part.
-func TestDiffIsBounded(t *testing.T) {
-	made := func(letter string) *File {
+func TestCompareIsBounded(t *testing.T) {
+	made := func(letter string) *robots.File {
 		var b strings.Builder
 		b.WriteString("User-agent: *\n")
 		for i := range 2000 {
 			b.WriteString("Disallow: /*" + strings.Repeat(letter, 1+i%40) + "*" + string(rune('a'+i%26)) + "\n")
 		}
-		return Parse([]byte(b.String()))
+		return parse(b.String())
 	}
-	if _, complete := Diff(made("x"), made("y")); complete {
+	if Compare(made("x"), made("y")).Complete {
 		t.Error("complete, want a part")
 	}
 }
 
-// Each path of a change has the verdicts that the change tells, and where two
-// files differ on a path there is a change.
-func FuzzDiff(f *testing.F) {
-	f.Add([]byte("User-agent: *\nDisallow: /a*b\n"), []byte("User-agent: *\nAllow: /*b$\nUser-agent: x\nCrawl-delay: 1\n"), "/ab")
-	f.Add([]byte("User-agent: x\nDisallow: /\nAllow: /b\n"), []byte("User-agent: *\nDisallow: /*?a\n"), "/b?a")
-	f.Fuzz(func(t *testing.T, x, y []byte, path string) {
-		if len(x) > 1000 || len(y) > 1000 || len(path) > 100 {
-			return
-		}
-		before, after := Parse(x), Parse(y)
-		changes, complete := Diff(before, after)
-		noticed := map[string]bool{}
-		for _, c := range changes {
-			for _, crawler := range c.Crawlers {
-				if c.What != "verdict" {
-					continue
-				}
-				noticed[lowerASCII(crawler)] = true
-				a, b := before.Group(crawler), after.Group(crawler)
-				for _, p := range c.Paths {
-					if a.Match(p).Allowed == c.Allowed || b.Match(p).Allowed != c.Allowed {
-						t.Fatalf("%q for %q: before %v, after %v, want a change to %v",
-							p, crawler, a.Match(p).Allowed, b.Match(p).Allowed, c.Allowed)
-					}
-				}
-			}
-		}
-		for _, crawler := range append(before.Tokens(), "*") {
-			a, b := before.Group(crawler).Match(path), after.Group(crawler).Match(path)
-			if a.Allowed != b.Allowed && complete && !noticed[lowerASCII(crawler)] {
-				t.Fatalf("%q for %q: before %v, after %v, and no change", path, crawler, a.Allowed, b.Allowed)
-			}
-		}
-		if same, _ := Diff(before, before); len(same) > 0 {
-			t.Fatalf("a file differs from itself: %+v", same)
-		}
-	})
-}
-
-func TestScheduleString(t *testing.T) {
-	for line, want := range map[string]string{
-		"1/10":           "1/10s",
-		"100/15m":        "100/15m",
-		"400/60m":        "400/1h",
-		"1/1d 0600-0845": "1/24h 0600-0845",
-	} {
-		r, ok := parseRequestRate(line)
-		if !ok || r.String() != want {
-			t.Errorf("%s: %s, want %s", line, r, want)
-		}
-		again, ok := parseRequestRate(r.String())
-		if !ok || again != r {
-			t.Errorf("%s: read again %v, want %v", line, again, r)
-		}
-	}
-	if got := (CrawlDelay{Delay: 1500 * time.Millisecond}).String(); got != "1.5" {
-		t.Errorf("Crawl-delay %s, want 1.5", got)
-	}
-}
-
 // A crawler obeys the groups that its operator documents, in their order.
-func TestDiffWithCrawlers(t *testing.T) {
-	known := WithCrawlers(
-		Crawler{Tokens: []string{"Googlebot-Image", "Googlebot"}},
-		Crawler{Tokens: []string{"Applebot", "Googlebot"}},
-		Crawler{Tokens: []string{"AdsBot-Google"}, IgnoresStar: true},
-		Crawler{},
-	)
+func TestCompareWithCrawlers(t *testing.T) {
+	known := []Crawler{
+		{Tokens: []string{"Googlebot-Image", "Googlebot"}},
+		{Tokens: []string{"Applebot", "Googlebot"}},
+		{Tokens: []string{"AdsBot-Google"}, IgnoresStar: true},
+		{},
+	}
 	for name, tt := range map[string]struct {
 		before, after string
 		want          []string // crawlers, and what changes for them
@@ -202,7 +176,7 @@ func TestDiffWithCrawlers(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			changes, _ := Diff(Parse([]byte(tt.before)), Parse([]byte(tt.after)), known)
+			changes := Compare(parse(tt.before), parse(tt.after), known...).Changes
 			var got []string
 			for _, c := range changes {
 				if c.What == "verdict" {

@@ -1,4 +1,6 @@
-package robots
+// Package canonical writes paths and queries in the form in which rules and
+// request targets are compared.
+package canonical
 
 import "strings"
 
@@ -11,16 +13,16 @@ import "strings"
 // octet outside 0x21 to 0x7E, and each of its escapes is one that means
 // something else than its octet does.
 
-// octetClass says what the canonical form does with an octet.
-type octetClass uint8
+// Octets is a class of octets, by what the canonical form does with them.
+type Octets uint8
 
 const (
-	encoded        octetClass = 1 << iota // always written as an escape
-	pathDelimiter                         // its escape stays in a path
-	queryDelimiter                        // its escape stays in a query
+	encoded Octets = 1 << iota // always written as an escape
+	Path                       // its escape stays in a path
+	Query                      // its escape stays in a query
 )
 
-var octetClasses = func() (t [256]octetClass) {
+var classes = func() (t [256]Octets) {
 	for c := range t {
 		if c <= ' ' || c >= 0x7f {
 			t[c] = encoded
@@ -29,37 +31,37 @@ var octetClasses = func() (t [256]octetClass) {
 	t['#'] = encoded
 	t['%'] = encoded
 	for _, c := range "/?" {
-		t[c] |= pathDelimiter
+		t[c] |= Path
 	}
 	for _, c := range "&=+;" {
-		t[c] |= queryDelimiter
+		t[c] |= Query
 	}
 	return t
 }()
 
 const upperHex = "0123456789ABCDEF"
 
-// appendCanonical appends the canonical form of s, in which escapes of the
+// Append appends the canonical form of s, in which escapes of the
 // octets of the class keep stay.
-func appendCanonical(dst []byte, s string, keep octetClass) []byte {
+func Append(dst []byte, s string, keep Octets) []byte {
 	keep |= encoded
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		switch {
 		case c == '%':
-			v, ok := unescape(s, i)
+			v, ok := Unescape(s, i)
 			if !ok {
 				dst = append(dst, "%25"...)
 				continue
 			}
 			i += 2
-			if octetClasses[v]&keep != 0 {
-				dst = appendEscape(dst, v)
+			if classes[v]&keep != 0 {
+				dst = AppendEscape(dst, v)
 			} else {
 				dst = append(dst, v)
 			}
-		case octetClasses[c]&encoded != 0:
-			dst = appendEscape(dst, c)
+		case classes[c]&encoded != 0:
+			dst = AppendEscape(dst, c)
 		default:
 			dst = append(dst, c)
 		}
@@ -67,12 +69,12 @@ func appendCanonical(dst []byte, s string, keep octetClass) []byte {
 	return dst
 }
 
-// appendEncoded appends the canonical form of the octets of a path that is
+// AppendEncoded appends the canonical form of the octets of a path that is
 // already decoded: a `?` or `%` in it is one that had been escaped.
-func appendEncoded(dst, path []byte) []byte {
+func AppendEncoded(dst, path []byte) []byte {
 	for _, c := range path {
-		if c == '?' || octetClasses[c]&encoded != 0 {
-			dst = appendEscape(dst, c)
+		if c == '?' || classes[c]&encoded != 0 {
+			dst = AppendEscape(dst, c)
 		} else {
 			dst = append(dst, c)
 		}
@@ -80,17 +82,18 @@ func appendEncoded(dst, path []byte) []byte {
 	return dst
 }
 
-func appendEscape(dst []byte, c byte) []byte {
+// AppendEscape appends the escape of an octet.
+func AppendEscape(dst []byte, c byte) []byte {
 	return append(dst, '%', upperHex[c>>4], upperHex[c&15])
 }
 
-// appendDecoded appends s with each of its escapes decoded once. A `%` that
+// AppendDecoded appends s with each of its escapes decoded once. A `%` that
 // begins none stays.
-func appendDecoded(dst []byte, s string) []byte {
+func AppendDecoded(dst []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		if c == '%' {
-			if v, ok := unescape(s, i); ok {
+			if v, ok := Unescape(s, i); ok {
 				c = v
 				i += 2
 			}
@@ -100,8 +103,8 @@ func appendDecoded(dst []byte, s string) []byte {
 	return dst
 }
 
-// unescape returns the octet that the escape at s[i] stands for.
-func unescape(s string, i int) (byte, bool) {
+// Unescape returns the octet that the escape at s[i] stands for.
+func Unescape(s string, i int) (byte, bool) {
 	if i+2 >= len(s) {
 		return 0, false
 	}
@@ -133,7 +136,8 @@ const (
 	highs = 0x8080808080808080
 )
 
-func load64(s string, i int) uint64 {
+// Load64 returns the eight octets of s at i, the first in the lowest bits.
+func Load64(s string, i int) uint64 {
 	_ = s[i+7]
 	return uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
 		uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
@@ -149,16 +153,16 @@ func unplain(w uint64) uint64 {
 	return (w - ones*0x26) | w | (w + ones) | (pairs-ones)&^pairs
 }
 
-// isPlain reports whether a request target is its own canonical form and
+// IsPlain reports whether a request target is its own canonical form and
 // also the path that a back end would serve. It says no to some that are,
 // as where `//` stands in the query.
-func isPlain(s string) bool {
+func IsPlain(s string) bool {
 	if len(s) < 8 {
 		return isPlainShort(s)
 	}
-	bad := unplain(load64(s, len(s)-8))
+	bad := unplain(Load64(s, len(s)-8))
 	for i := 0; i+8 < len(s); i += 7 { // the octet after a slash is seen with it
-		bad |= unplain(load64(s, i))
+		bad |= unplain(Load64(s, i))
 	}
 	return bad&highs == 0 && s[0] == '/'
 }
@@ -170,7 +174,7 @@ func isPlainShort(s string) bool {
 	prev := byte(0)
 	for i := range len(s) {
 		c := s[i]
-		if octetClasses[c]&encoded != 0 || prev == '/' && (c == '/' || c == '.') {
+		if classes[c]&encoded != 0 || prev == '/' && (c == '/' || c == '.') {
 			return false
 		}
 		prev = c
@@ -178,16 +182,67 @@ func isPlainShort(s string) bool {
 	return true
 }
 
-// isCanonical reports whether s has nothing that the canonical form writes
+// Is reports whether s has nothing that the canonical form writes
 // otherwise. It says no to all that has an escape.
-func isCanonical(s string) bool {
+func Is(s string) bool {
 	for i := range len(s) {
-		if octetClasses[s[i]]&encoded != 0 {
+		if classes[s[i]]&encoded != 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// hasEscape reports whether s holds a `%`.
-func hasEscape(s string) bool { return strings.IndexByte(s, '%') >= 0 }
+// Plain reports whether the canonical form writes an octet as it is.
+func Plain(c byte) bool { return classes[c]&encoded == 0 }
+
+// HasEscape reports whether s holds a `%`.
+func HasEscape(s string) bool { return strings.IndexByte(s, '%') >= 0 }
+
+// Escape writes a pattern as google/robotstxt has it (MaybeEscapePattern):
+// octets above 0x7F as escapes, and the digits of escapes in upper case.
+func Escape(s string) string {
+	if !HasEscape(s) && !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 }) {
+		return s
+	}
+	b := make([]byte, 0, len(s)+8)
+	for i := 0; i < len(s); i++ {
+		if s[i] >= 0x80 {
+			b = AppendEscape(b, s[i])
+		} else if v, ok := Unescape(s, i); ok && s[i] == '%' {
+			b = AppendEscape(b, v)
+			i += 2
+		} else {
+			b = append(b, s[i])
+		}
+	}
+	return string(b)
+}
+
+// LowerOctet returns an ASCII letter in lower case, any other octet as it is.
+func LowerOctet(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+// Fold writes the ASCII letters of b in lower case.
+func Fold(b []byte) {
+	for i, c := range b {
+		b[i] = LowerOctet(c)
+	}
+}
+
+// Lower returns s with its ASCII letters in lower case, all other octets as
+// they are.
+func Lower(s string) string {
+	for i := range len(s) {
+		if LowerOctet(s[i]) != s[i] {
+			b := []byte(s)
+			Fold(b)
+			return string(b)
+		}
+	}
+	return s
+}

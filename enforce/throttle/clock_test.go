@@ -1,0 +1,129 @@
+package throttle
+
+import (
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A Clock follows the wall clock forward, does not go back with it by up to
+// MaxWait, and takes its time when it was set back by more.
+func TestClock(t *testing.T) {
+	const s, m, h = time.Second, time.Minute, time.Hour
+	type reading struct {
+		elapsed time.Duration // monotonic, since the start
+		wall    time.Duration // since noon
+		want    time.Duration // since noon
+	}
+	tests := []struct {
+		name     string
+		readings []reading
+	}{
+		{"untouched", []reading{{0, 0, 0}, {s, s, s}, {h, h, h}}},
+		{"set forward", []reading{{0, 0, 0}, {s, h, h}, {2 * s, h + s, h + s}}},
+		{"set back by a second", []reading{{0, 0, 0}, {10 * s, 9 * s, 10 * s}, {10*s + 256*s/2, 9*s + 256*s/2, 9*s + 256*s/2 + s/2}, {10*s + 256*s, 9*s + 256*s, 9*s + 256*s}, {h, h - s, h - s}}},
+		{"set back by MaxWait", []reading{{0, 0, 0}, {h, 50 * m, h}, {h + 256*s, 50*m + 256*s, h + 255*s}}},
+		{"set back by more than MaxWait", []reading{{0, 0, 0}, {h, 50*m - s, 50*m - s}, {h + s, 50 * m, 50 * m}}},
+		{"set back twice by less than MaxWait together", []reading{{0, 0, 0}, {m, 0, m}, {m, -m, m}}},
+		{"set back twice by more than MaxWait together", []reading{{0, 0, 0}, {m, -5 * m, m}, {m, -11 * m, -11 * m}}},
+		{"set back and corrected", []reading{{0, 0, 0}, {m, 0, m}, {m, m, m}, {2 * m, 2 * m, 2 * m}}},
+		{"set back and set forward by less", []reading{{0, 0, 0}, {m, 0, m}, {m, 30 * s, m}, {m + 256*s, 30*s + 256*s, m + 255*s}}},
+		{"two clocks that are not read at the same instant", []reading{{0, 0, 0}, {s, s - 900*time.Microsecond, s}, {2 * s, 2*s + 900*time.Microsecond, 2 * s}}},
+		{"the machine slept, and the monotonic clock with it", []reading{{0, 0, 0}, {s, 8 * h, 8 * h}, {2 * s, 8*h + s, 8*h + s}}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			var c Clock
+			for i, r := range test.readings {
+				got := time.Unix(0, c.at(noon.Add(r.wall).UnixNano(), int64(r.elapsed)))
+				if want := noon.Add(r.want); !got.Equal(want) {
+					t.Errorf("reading %d: %v, want %v", i, got.Sub(noon), r.want)
+				}
+			}
+		})
+	}
+}
+
+// Whatever happens to the wall clock, a Clock never is behind it, never more
+// than MaxWait ahead, and goes back by more than MaxWait or not at all.
+func TestClockNeverGoesBackALittle(t *testing.T) {
+	for seed := range uint64(200) {
+		rnd := rand.New(rand.NewPCG(seed, 11))
+		var c Clock
+		wall, monotonic := noon.UnixNano(), int64(0)
+		last := c.at(wall, monotonic)
+		for range 200 {
+			step := rnd.Int64N(int64(time.Minute))
+			monotonic, wall = monotonic+step, wall+step
+			if rnd.IntN(4) == 0 {
+				wall += rnd.Int64N(int64(20*time.Minute)) - int64(12*time.Minute)
+			}
+			now := c.at(wall, monotonic)
+			if now < last && last-now <= int64(MaxWait)-int64(time.Minute) {
+				t.Fatalf("seed %d: went back by %v", seed, time.Duration(last-now))
+			}
+			if now < wall-2*clockNoise || now > wall+int64(MaxWait)+2*clockNoise {
+				t.Fatalf("seed %d: %v ahead of the wall clock", seed, time.Duration(now-wall))
+			}
+			last = now
+		}
+	}
+}
+
+// A crawler that has used its budget is not refused for longer, and gets no
+// more, when the clock is set back.
+func TestClockSetBackCostsNoBudget(t *testing.T) {
+	for _, back := range []time.Duration{time.Second, time.Minute, 9 * time.Minute, MaxWait, 11 * time.Minute, 3 * time.Hour} {
+		m, key, terms := NewMemory(100), NewKey("a"), Compile(Grant{Delay: delay(10 * time.Second)}, Options{})
+		var c Clock
+		at := func(elapsed, wall time.Duration) time.Time {
+			return time.Unix(0, c.at(noon.Add(wall).UnixNano(), int64(elapsed)))
+		}
+		if r := m.Take(t.Context(), at(0, 0), key, terms, 0); !r.OK {
+			t.Fatal(r)
+		}
+		if r := m.Take(t.Context(), at(time.Second, time.Second-back), key, terms, 0); r.OK || r.RetryAfter > 10*time.Second {
+			t.Errorf("a second after the last request, the clock set back by %v: %+v", back, r)
+		}
+		for i := range time.Duration(20) {
+			elapsed := (i + 1) * 10 * time.Second
+			if r := m.Take(t.Context(), at(elapsed, elapsed-back), key, terms, 0); !r.OK {
+				t.Errorf("polite, %v after the clock was set back by %v: %+v", elapsed, back, r)
+			}
+		}
+	}
+}
+
+// Now is the wall clock, from any number of goroutines.
+func TestClockNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var c Clock
+		var group sync.WaitGroup
+		for range 4 {
+			group.Go(func() {
+				for range 100 {
+					if now := c.Now(); !now.Equal(time.Now()) {
+						t.Errorf("%v, want %v", now, time.Now())
+					}
+					time.Sleep(time.Second)
+				}
+			})
+		}
+		group.Wait()
+	})
+	var c Clock
+	c.Now()
+	if n := testing.AllocsPerRun(1000, func() { c.Now() }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkClock(b *testing.B) {
+	var c Clock
+	b.ReportAllocs()
+	for b.Loop() {
+		c.Now()
+	}
+}

@@ -1,0 +1,133 @@
+package throttle
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// No budget is lost or doubled by a change of the size, in either direction
+// and through any number of shards.
+func TestResizeKeepsBudgets(t *testing.T) {
+	terms := Compile(Grant{Rates: []robots.RequestRate{rate(3, time.Hour, allDayFrom, allDayTo)}}, Options{})
+	for _, sizes := range [][]int{{1000, 100_000}, {100_000, 1000}, {1000, 1001}, {1, 1_000_000, 2000, 50_000, 1000}} {
+		t.Run(fmt.Sprint(sizes), func(t *testing.T) {
+			m, keys := NewMemory(max(sizes[0], 1000)), 500
+			for i := range keys {
+				for range 1 + i%3 {
+					m.Take(t.Context(), noon, NewKey(fmt.Sprint(i)), terms, 0)
+				}
+			}
+			for _, size := range sizes {
+				m.Resize(noon, max(size, 1000))
+			}
+			for i := range keys {
+				left := 0
+				for m.Take(t.Context(), noon, NewKey(fmt.Sprint(i)), terms, 0).OK {
+					left++
+				}
+				if want := 3 - (1 + i%3); left != want {
+					t.Fatalf("key %d has %d requests left, want %d", i, left, want)
+				}
+			}
+			if s := stats(m); s.Evictions != 0 {
+				t.Errorf("%d forgotten", s.Evictions)
+			}
+		})
+	}
+}
+
+// A smaller Memory is bounded as a new one of its size, and forgets what would
+// be free soonest, Disposable keys first.
+func TestResizeShrinks(t *testing.T) {
+	const size = 2000
+	m, clients := NewMemory(100_000), NewKey("libraries")
+	long := Compile(Grant{Delay: delay(24 * time.Hour)}, Options{})
+	for i := range 20_000 {
+		m.Take(t.Context(), noon, clients.Client(address(i)), long, 0)
+	}
+	for i := range 10_000 {
+		m.Take(t.Context(), noon, NewKey("soon", fmt.Sprint(i)), hourly, 0)
+	}
+	for i := range size / 4 {
+		m.Take(t.Context(), noon, NewKey("late", fmt.Sprint(i)), long, 0)
+	}
+	m.Resize(noon, size)
+	s, fresh := stats(m), NewMemory(size)
+	if bound := fresh.shards.Load().limit() * bucketSize; s.Entries > bound || s.Bytes > bound*61 || s.Entries < size*9/10 {
+		t.Errorf("%+v, want %d entries at most", s, bound)
+	}
+	gone := 0
+	for i := range size / 4 {
+		if m.Take(t.Context(), noon, NewKey("late", fmt.Sprint(i)), long, 0).OK {
+			gone++
+		}
+	}
+	if gone > size/400 {
+		t.Errorf("%d of %d of the latest keys are gone", gone, size/4)
+	}
+}
+
+// Free keys are not copied.
+func TestResizeLeavesOutWhatIsFree(t *testing.T) {
+	m := NewMemory(10_000)
+	for i := range 5000 {
+		m.Take(t.Context(), noon, NewKey(fmt.Sprint(i)), hourly, 0)
+	}
+	m.Resize(noon.Add(2*time.Hour), 20_000)
+	if s := stats(m); s.Entries != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// However many ask while the size changes, a limit is a limit.
+func TestResizeBesideRequests(t *testing.T) {
+	const keys, allowed = 300, 20
+	m := NewMemory(10_000)
+	terms := Compile(Grant{Rates: []robots.RequestRate{rate(allowed, time.Hour, allDayFrom, allDayTo)}}, Options{})
+	var accepted [keys]atomic.Int64
+	var group sync.WaitGroup
+	var ended atomic.Bool
+	for range 4 {
+		group.Go(func() {
+			for range allowed + 5 {
+				for i := range keys {
+					if m.Take(t.Context(), noon, NewKey(fmt.Sprint(i)), terms, 0).OK {
+						accepted[i].Add(1)
+					}
+				}
+			}
+		})
+	}
+	resizing := make(chan struct{})
+	go func() {
+		defer close(resizing)
+		for i := 0; !ended.Load() || i < 10; i++ {
+			m.Resize(noon, []int{1000, 1_000_000, 2000, 100_000, 10_000}[i%5])
+		}
+	}()
+	group.Wait()
+	ended.Store(true)
+	<-resizing
+	for i := range accepted {
+		if n := accepted[i].Load(); n != allowed {
+			t.Errorf("key %d: %d requests accepted, want %d", i, n, allowed)
+		}
+	}
+}
+
+// BenchmarkResize moves a million budgets.
+func BenchmarkResize(b *testing.B) {
+	m, base := NewMemory(1_000_000), NewKey("a")
+	for i := range 1_000_000 {
+		m.Take(b.Context(), noon, base.Client(address(i)), hourly, 0)
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		m.Resize(noon, 1_100_000+i%2*100_000)
+	}
+}

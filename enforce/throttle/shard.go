@@ -1,0 +1,113 @@
+package throttle
+
+import (
+	"math/bits"
+	"sync"
+	"unsafe"
+)
+
+// maxShards is how many locks a large Memory has.
+const maxShards = 256
+
+// shards are the parts of a Memory's table. A key's hash tells its shard.
+type shards struct {
+	shift uint // of a hash, to its shard
+	list  []shard
+}
+
+// shard is a part of the table with a lock of its own, on a cache line of its
+// own.
+type shard struct {
+	mu sync.Mutex
+	table
+	from    *shards // has keys of this shard that have not been copied yet; nil if there are none
+	retired bool    // its keys are in other shards now
+	_       [128 - (24+unsafe.Sizeof(table{}))%128]byte
+}
+
+// newShards returns the shards for at most maxEntries keys, rounded up to
+// whole buckets; at least 16.
+func newShards(maxEntries int, seed uint64) *shards {
+	maxEntries = max(maxEntries, 2*bucketSize)
+	n := 1
+	for n < maxShards && maxEntries/(n*2) >= 64*bucketSize {
+		n *= 2
+	}
+	s := &shards{shift: uint(64 - bits.TrailingZeros(uint(n))), list: make([]shard, n)}
+	perShard := (maxEntries + n*bucketSize - 1) / (n * bucketSize)
+	for i := range s.list {
+		s.list[i].table.limit = perShard
+		s.list[i].table.seed = seed
+	}
+	return s
+}
+
+// limit returns how many buckets s may have.
+func (s *shards) limit() int { return len(s.list) * s.list[0].limit }
+
+// lock returns the locked shard of a key with the hash h in m, of which s were
+// the shards a moment ago.
+func (s *shards) lock(m *Memory, h uint64, now int64) *shard {
+	for {
+		i := h >> s.shift // a shift by 64 is 0
+		part := &s.list[i]
+		part.mu.Lock()
+		if part.from != nil {
+			part.fill(int(i), s, second(now))
+		}
+		if !part.retired {
+			return part
+		}
+		part.mu.Unlock()
+		s = m.shards.Load()
+	}
+}
+
+// fill copies the keys of a shard, the one with index i in all, from the
+// shards that all replace. The caller holds its lock.
+//
+// A shard from which keys have been copied is retired: whoever comes for one
+// of its keys goes to the new shards. Locks are taken from new to old shards
+// only.
+func (s *shard) fill(i int, all *shards, now uint32) {
+	if s.from == nil {
+		return
+	}
+	old := s.from
+	s.from = nil
+	first := i * len(old.list) / len(all.list)
+	last := first + max(1, len(old.list)/len(all.list))
+	for j := first; j < last; j++ {
+		part := &old.list[j]
+		part.mu.Lock()
+		part.retired = true
+		s.adopt(&part.table, i, all.shift, now)
+		part.mu.Unlock()
+	}
+}
+
+// adopt copies the keys of old that are not free and that belong to the shard
+// with the given index.
+func (t *table) adopt(old *table, index int, shift uint, now uint32) {
+	belongs := func(i, j int) bool {
+		return old.cost(i, j, now) > reusable && int(hashTag(old.entries[i*bucketSize+j].tag, t.seed)>>shift) == index
+	}
+	keys := t.used
+	for i := range old.heads {
+		for j := range bucketSize {
+			if belongs(i, j) {
+				keys++
+			}
+		}
+	}
+	if size := keys*5/4/bucketSize + 1; keys > 0 && size > len(t.heads) && len(t.heads) < t.limit {
+		t.growTo(size, now)
+	}
+	for i := range old.heads {
+		for j := range bucketSize {
+			for belongs(i, j) && !t.move(old, i, j, now) {
+				t.grow(now)
+			}
+		}
+	}
+}

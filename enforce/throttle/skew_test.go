@@ -1,0 +1,174 @@
+package throttle
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/valkey-io/valkey-go"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// node is a server whose clock differs from the true time.
+type node struct {
+	server
+	mini *miniredis.Miniredis
+	skew time.Duration
+}
+
+// nodes are the servers of a cluster: each key has its own.
+type nodes []node
+
+func (n nodes) ask(ctx context.Context, q question) (answer, error) {
+	i := 0
+	for _, c := range q.key {
+		i += int(c)
+	}
+	return n[i%len(n)].ask(ctx, q)
+}
+
+// set sets the true time.
+func (n nodes) set(now time.Time) {
+	for _, node := range n {
+		node.mini.SetTime(now.Add(node.skew))
+	}
+}
+
+// newNodes returns servers in process, with the script.
+func newNodes(t *testing.T, skews ...time.Duration) nodes {
+	t.Helper()
+	var all nodes
+	for _, skew := range skews {
+		mini := miniredis.RunT(t)
+		client, err := valkey.NewClient(valkey.ClientOption{InitAddress: []string{mini.Addr()}, DisableCache: true, ForceSingleClient: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(client.Close)
+		all = append(all, node{scripted{client}, mini, skew})
+	}
+	return all
+}
+
+// newSkewedFleet returns a Fleet of one process on servers in process.
+func newSkewedFleet(servers nodes) (*Fleet, *recorder) {
+	f, r := newLedgerFleet(nil, 1000)
+	f.config.injected = false
+	f.config.Deadline = time.Minute
+	f.server = func() server { return servers }
+	return f, r
+}
+
+// The clocks of processes and servers may differ by any time: all processes
+// together hold each crawler to its delay, and refuse no polite one.
+func TestFleetClocksDiffer(t *testing.T) {
+	servers := newNodes(t, 0, 3*time.Hour, -72*time.Hour, 45*time.Second)
+	skews := []time.Duration{0, -26 * time.Hour, 90 * time.Second}
+	var fleets []*Fleet
+	var seen []*recorder
+	for range skews {
+		f, r := newSkewedFleet(servers)
+		f.config.Deadline = 0
+		f.server = func() server { return unhurried{servers} }
+		fleets, seen = append(fleets, f), append(seen, r)
+	}
+	terms := Compile(Grant{Delay: delay(10 * time.Second)}, Options{})
+	rnd := rand.New(rand.NewPCG(1, 7))
+	for crawler := range 12 {
+		key, memory := NewKey(t.Name(), fmt.Sprint(crawler)), NewMemory(100)
+		polite := crawler%2 == 0
+		now := noon
+		for i := range 100 {
+			step := 10 * time.Second
+			if !polite {
+				step = time.Duration(rnd.Int64N(int64(6 * time.Second)))
+			}
+			now = now.Add(step)
+			servers.set(now)
+			who := rnd.IntN(len(fleets))
+			want := memory.Take(t.Context(), now, key, terms, 0)
+			got := fleets[who].Take(t.Context(), now.Add(skews[who]), key, terms, 0)
+			if got != want || polite && !got.OK {
+				t.Fatalf("crawler %d, request %d by process %d: %+v, want %+v", crawler, i, who, got, want)
+			}
+		}
+	}
+	for i, r := range seen {
+		if n := r.fallbacks.Load(); n > 0 {
+			t.Errorf("process %d decided %d without the servers", i, n)
+		}
+	}
+}
+
+// unhurried is a server that is asked without a deadline.
+type unhurried struct{ server }
+
+func (u unhurried) ask(ctx context.Context, q question) (answer, error) {
+	return u.server.ask(context.WithoutCancel(ctx), q)
+}
+
+// What a process knows of a budget reaches a server that has forgotten it, and
+// one that took over with another clock, in that server's time.
+func TestFleetTellsAServerWithAnotherClock(t *testing.T) {
+	servers := newNodes(t, 5*time.Hour)
+	a, _ := newSkewedFleet(servers)
+	b, _ := newSkewedFleet(servers)
+	terms := Compile(Grant{Rates: []robots.RequestRate{rate(3, time.Hour, allDayFrom, allDayTo)}}, Options{})
+	key := NewKey(t.Name())
+	servers.set(noon)
+	for range 2 {
+		if r := a.Take(t.Context(), noon, key, terms, 0); !r.OK {
+			t.Fatal(r)
+		}
+	}
+	servers[0].mini.FlushAll()
+	servers[0].skew = -8 * time.Hour
+	servers.set(noon)
+	if r := a.Take(t.Context(), noon, key, terms, 0); !r.OK {
+		t.Errorf("the third of three: %+v", r)
+	}
+	if r := b.Take(t.Context(), noon, key, terms, 0); r.OK {
+		t.Errorf("the fourth of three, by another process: %+v", r)
+	}
+}
+
+// The imprecision of a conversion does not add up: a crawler that comes as
+// fast as is allowed is not refused however much the time of a round trip
+// varies.
+func TestFleetConversionsDoNotAddUp(t *testing.T) {
+	servers := newNodes(t, time.Hour)
+	f, _ := newSkewedFleet(servers)
+	f.config.Deadline = 25 * time.Millisecond
+	f.server = func() server { return unhurried{servers} }
+	terms := Compile(Grant{Delay: delay(2 * time.Second)}, Options{})
+	key, rnd := NewKey(t.Name()), rand.New(rand.NewPCG(1, 8))
+	for i := range 500 {
+		now := noon.Add(time.Duration(i) * 1800 * time.Millisecond)
+		servers.set(now.Add(time.Duration(rnd.Int64N(int64(25 * time.Millisecond)))))
+		if r := f.Take(t.Context(), now, key, terms, 0); !r.OK {
+			t.Fatalf("request %d: %+v", i, r)
+		}
+	}
+}
+
+// Windows of the day go by the clock of the process.
+func TestFleetWindowsByOwnClock(t *testing.T) {
+	servers := newNodes(t, 6*time.Hour)
+	f, _ := newSkewedFleet(servers)
+	terms := Compile(Grant{Rates: []robots.RequestRate{rate(1, time.Hour, 1200, 1259)}}, Options{})
+	key := NewKey(t.Name())
+	for _, step := range []struct {
+		after time.Duration
+		ok    bool
+	}{{0, true}, {time.Minute, false}, {time.Hour, true}, {time.Hour + time.Second, true}} {
+		now := noon.Add(step.after)
+		servers.set(now)
+		if r := f.Take(t.Context(), now, key, terms, 0); r.OK != step.ok {
+			t.Errorf("after %v: %+v", step.after, r)
+		}
+	}
+}

@@ -1,0 +1,249 @@
+package robots
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// automaton finds all occurrences of fragments in a text in one pass (Aho and
+// Corasick, 1975). The states that texts are in most are rows of a table; the
+// others, of long fragments, are looked up octet by octet. Its memory is
+// proportional to the fragments.
+type automaton struct {
+	starts  [256]bool   // octets that a fragment starts with
+	classes [256]uint16 // octets that occur in fragments, from 1; 0: all others
+	width   uint32      // number of classes
+	table   []step      // rows of width steps; a state below sparseState is where its row begins
+	nodes   []trieNode  // level by level
+	rows    int32       // nodes before this one have a row, or no children
+	rowOf   []uint32    // of these nodes, where their rows begin
+}
+
+// step is what an octet leads to.
+type step struct {
+	state    uint32
+	fragment int32 // the longest one that ends with the octet, 0: none
+}
+
+// sparseState is added to the number of a node that has no row.
+const sparseState = 1 << 31
+
+// trieNode is a beginning of fragments. Its children stand one after the other
+// in the order of their octets.
+type trieNode struct {
+	child    [2]uint64 // octets of the children; fragments have none above 127
+	first    int32     // the first child
+	fail     int32     // the node of the longest end of this beginning that is one, too
+	state    uint32    // where to go on after it
+	fragment int32     // the longest fragment that it ends with, 0: none
+}
+
+// next returns the child for an octet, 0: none.
+func (n *trieNode) next(c byte) int32 {
+	word, bit := n.child[c>>6&1], uint64(1)<<(c&63)
+	if c >= 128 || word&bit == 0 {
+		return 0
+	}
+	k := bits.OnesCount64(word & (bit - 1))
+	if c >= 64 {
+		k += bits.OnesCount64(n.child[0])
+	}
+	return n.first + int32(k)
+}
+
+func (n *trieNode) isLeaf() bool { return n.child == [2]uint64{} }
+
+// newAutomaton returns the automaton of fragments, which are sorted, without
+// repeats, none empty. They are numbered from 1. suffix holds for each the
+// longest other one that it ends with, 0 for none.
+func newAutomaton(fragments []string) (a *automaton, suffix []int32) {
+	a = &automaton{width: 1}
+	for _, f := range fragments {
+		a.starts[f[0]] = true
+		for i := range len(f) {
+			if a.classes[f[i]] == 0 {
+				a.classes[f[i]] = uint16(a.width)
+				a.width++
+			}
+		}
+	}
+	own := a.buildTrie(fragments)
+	suffix = a.link(own, len(fragments))
+	a.buildTable(fragments)
+	return a, suffix
+}
+
+// buildTrie makes the nodes, level by level. It returns the fragment that each
+// is, 0 for none, and has the parents of nodes in their fail.
+func (a *automaton) buildTrie(fragments []string) (own []int32) {
+	type job struct{ from, to int } // the fragments that begin with the node
+	jobs := []job{{0, len(fragments)}}
+	a.nodes = []trieNode{{}}
+	own = []int32{0}
+	depth, level := 0, 1 // level is the first node of the next one
+	for n := 0; n < len(a.nodes); n++ {
+		if n == level {
+			depth, level = depth+1, len(a.nodes)
+		}
+		j := jobs[n]
+		if len(fragments[j.from]) == depth {
+			own[n] = int32(j.from) + 1
+			j.from++
+		}
+		a.nodes[n].first = int32(len(a.nodes))
+		for j.from < j.to {
+			c := fragments[j.from][depth]
+			to := j.from + 1
+			for to < j.to && fragments[to][depth] == c {
+				to++
+			}
+			a.nodes[n].child[c>>6&1] |= 1 << (c & 63)
+			a.nodes = append(a.nodes, trieNode{fail: int32(n)})
+			own = append(own, 0)
+			jobs = append(jobs, job{j.from, to})
+			j.from = to
+		}
+	}
+	a.nodes = slices.Clip(a.nodes)
+	return own
+}
+
+// link finds fail, fragment and state of each node.
+func (a *automaton) link(own []int32, fragments int) (suffix []int32) {
+	suffix = make([]int32, fragments+1)
+	octets := make([]byte, len(a.nodes))
+	for n := range a.nodes {
+		k := a.nodes[n].first
+		for w, word := range a.nodes[n].child {
+			for ; word != 0; word &= word - 1 {
+				octets[k] = byte(64*w + bits.TrailingZeros64(word))
+				k++
+			}
+		}
+	}
+	for n := 1; n < len(a.nodes); n++ {
+		nd := &a.nodes[n]
+		parent := nd.fail
+		nd.fail = 0
+		for at := parent; at != 0; {
+			at = a.nodes[at].fail
+			if child := a.nodes[at].next(octets[n]); child != 0 {
+				nd.fail = child
+				break
+			}
+		}
+		f := &a.nodes[nd.fail]
+		nd.fragment = f.fragment
+		if own[n] != 0 {
+			suffix[own[n]] = f.fragment
+			nd.fragment = own[n]
+		}
+		nd.state = uint32(n)
+		if nd.isLeaf() {
+			nd.state = f.state
+		}
+	}
+	return suffix
+}
+
+// minTable is how many steps the table may have at least.
+const minTable = 32 << 10
+
+// buildTable makes the rows of the first nodes, as many as fit.
+func (a *automaton) buildTable(fragments []string) {
+	size := 0
+	for _, f := range fragments {
+		size += len(f)
+	}
+	limit := max(minTable, 4*size)
+	a.rowOf = make([]uint32, 0, 64)
+	for n := range a.nodes {
+		if !a.nodes[n].isLeaf() || n == 0 {
+			if len(a.table)+int(a.width) > limit {
+				break
+			}
+			a.rowOf = append(a.rowOf, uint32(len(a.table)))
+			a.table = append(a.table, make([]step, a.width)...)
+		} else {
+			a.rowOf = append(a.rowOf, 0)
+		}
+	}
+	a.table = slices.Clip(a.table)
+	a.rows = int32(len(a.rowOf))
+	for n := range a.nodes {
+		nd := &a.nodes[n]
+		if nd.state < uint32(a.rows) {
+			nd.state = a.rowOf[nd.state]
+		} else {
+			nd.state |= sparseState
+		}
+	}
+	for n := range a.rows {
+		nd := &a.nodes[n]
+		if n > 0 && nd.isLeaf() {
+			continue
+		}
+		row := a.table[a.rowOf[n]:][:a.width]
+		if n > 0 {
+			copy(row, a.rowAt(nd.fail))
+		}
+		for w, word := range nd.child {
+			for ; word != 0; word &= word - 1 {
+				c := byte(64*w + bits.TrailingZeros64(word))
+				child := &a.nodes[nd.next(c)]
+				row[a.classes[c]] = step{child.state, child.fragment}
+			}
+		}
+	}
+}
+
+// rowAt returns the row of a node that is before a.rows; a leaf has that of
+// the next node that it fails to.
+func (a *automaton) rowAt(n int32) []step {
+	for n > 0 && a.nodes[n].isLeaf() {
+		n = a.nodes[n].fail
+	}
+	return a.table[a.rowOf[n]:][:a.width]
+}
+
+// scan adds the occurrences in text from an octet on, in a state, of fragments
+// of rules that rank above floor. It stops where there is no room for more in
+// hits, and returns how far it came.
+func (a *automaton) scan(h *hits, text string, from int, state uint32, t []tops, floor uint32) (int, uint32) {
+	for i := from; i < len(text); i++ {
+		if state == 0 {
+			for !a.starts[text[i]] {
+				if i++; i == len(text) {
+					return i, state
+				}
+			}
+		}
+		var s step
+		if state < sparseState {
+			s = a.table[state+uint32(a.classes[text[i]])]
+		} else {
+			s = a.sparse(int32(state&^sparseState), text[i])
+		}
+		state = s.state
+		if s.fragment != 0 {
+			if i+1 == len(text) {
+				h.end = s.fragment
+			}
+			if h.add(hit{int32(i) + 1, s.fragment}, t[s.fragment], floor); h.full() {
+				return i + 1, state
+			}
+		}
+	}
+	return len(text), state
+}
+
+// sparse returns what an octet leads to from a node without a row.
+func (a *automaton) sparse(n int32, c byte) step {
+	for n >= a.rows {
+		if child := a.nodes[n].next(c); child != 0 {
+			return step{a.nodes[child].state, a.nodes[child].fragment}
+		}
+		n = a.nodes[n].fail
+	}
+	return a.rowAt(n)[a.classes[c]]
+}

@@ -1,0 +1,120 @@
+package diff
+
+import (
+	"slices"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
+)
+
+// Crawler says which groups a crawler obeys.
+type Crawler struct {
+	// Tokens are its product tokens in the order in which it obeys them, as
+	// Googlebot-Image, Googlebot.
+	Tokens []string
+	// IgnoresStar says that the group of `*` is not for it.
+	IgnoresStar bool
+	// ReadsGoogle says that it reads files with google/robotstxt: then it also
+	// notices what changes in that reading (see robots.File.GoogleReading).
+	ReadsGoogle bool
+}
+
+// pairKey is what makes two crawlers the same to both files.
+type pairKey struct {
+	oldGroup, newGroup *robots.Group
+	ownOld, ownNew     bool // the group is the crawlers' own, not that of `*`
+}
+
+// pair is what the two files say to the same crawlers.
+type pair struct {
+	pairKey
+	crawlers []string
+}
+
+// pairs returns what the files say to each crawler that one of them names, to
+// those that obey the group of another, and to all others.
+func (d *differ) pairs() []*pair {
+	var list []*pair
+	index := map[pairKey]*pair{}
+	add := func(c Crawler) {
+		key := d.pairKey(c)
+		if same := index[key]; same != nil {
+			if !slices.Contains(same.crawlers, c.Tokens[0]) {
+				same.crawlers = append(same.crawlers, c.Tokens[0])
+			}
+			return
+		}
+		p := &pair{key, []string{c.Tokens[0]}}
+		index[key] = p
+		list = append(list, p)
+	}
+	if !d.google {
+		add(Crawler{Tokens: []string{"*"}})
+	}
+	known := map[string]Crawler{}
+	for _, c := range slices.Backward(d.crawlers) {
+		known[canonical.Lower(c.Tokens[0])] = c
+	}
+	seen := map[string]bool{}
+	for _, t := range d.names() {
+		lower := canonical.Lower(t)
+		if seen[lower] {
+			continue
+		}
+		seen[lower] = true
+		c, ok := known[lower]
+		if !ok {
+			c = Crawler{Tokens: []string{t}}
+		}
+		c.Tokens = append([]string{t}, c.Tokens[1:]...)
+		if d.looksAt(c) {
+			add(c)
+		}
+	}
+	named := len(list)
+	for _, c := range d.crawlers {
+		if seen[canonical.Lower(c.Tokens[0])] || !d.looksAt(c) {
+			continue
+		}
+		key := d.pairKey(c)
+		if !d.google && (!key.ownOld && !key.ownNew || slices.Contains(list[:named], index[key])) {
+			continue
+		}
+		add(c)
+	}
+	return list
+}
+
+// names returns the names that either file has groups for.
+func (d *differ) names() []string {
+	return slices.Concat(d.before.Tokens(), d.after.Tokens(), d.before.Words(), d.after.Words())
+}
+
+// looksAt reports whether a crawler is one to compare the files for.
+func (d *differ) looksAt(c Crawler) bool {
+	return (!d.google || c.ReadsGoogle) && (d.inside == nil || !d.inside(c.Tokens[0]))
+}
+
+// pairKey returns what the files say to one crawler.
+func (d *differ) pairKey(c Crawler) (k pairKey) {
+	k.oldGroup, k.ownOld = c.group(d.before)
+	k.newGroup, k.ownNew = c.group(d.after)
+	return k
+}
+
+// group returns the group that a file has for the crawler, and whether it is
+// not that of `*` for want of another.
+func (c Crawler) group(f *robots.File) (g *robots.Group, own bool) {
+	if c.Tokens[0] == "*" {
+		return f.Star(), f.Star() != nil
+	}
+	for _, t := range c.Tokens {
+		if g := f.Named(t); g != nil {
+			return g, true
+		}
+	}
+	if c.IgnoresStar {
+		return nil, false
+	}
+	return f.Star(), false
+}

@@ -1,0 +1,38 @@
+package diff_test
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/caddy-robots/caddy-robots/robots/diff"
+)
+
+func Example() {
+	before := robots.Parse([]byte("User-agent: *\nDisallow: /a/\n"))
+	after := robots.Parse([]byte("User-agent: *\nDisallow: /a/\nDisallow: /*.pdf$\n"))
+	for _, c := range diff.Compare(before, after).Changes {
+		fmt.Println(c.Crawlers, c.What, c.New, c.Paths)
+	}
+	// Output:
+	// [*] verdict Disallow: /*.pdf$ [/.pdf /x.pdf //x.pdf]
+}
+
+// A program that shuts out one crawler proves that it changes nothing for any
+// other.
+func ExampleUnaffected() {
+	before := robots.Parse([]byte("User-agent: *\nDisallow: /a/\n"))
+	inside := func(token string) bool { return strings.EqualFold(token, "ExampleBot") }
+
+	after := robots.Parse([]byte("User-agent: ExampleBot\nDisallow: /\n\nUser-agent: *\nDisallow: /a/\n"))
+	r := diff.Unaffected(before, after, inside)
+	fmt.Println(r.Same())
+
+	// The User-agent lines are one run: the new rule is for all.
+	after = robots.Parse([]byte("User-agent: ExampleBot\nUser-agent: *\nDisallow: /\n"))
+	r = diff.Unaffected(before, after, inside)
+	fmt.Println(r.Same(), r.Changes[0].Crawlers, r.Changes[0].New)
+	// Output:
+	// true
+	// false [*] Disallow: /
+}

@@ -1,0 +1,135 @@
+package diff
+
+import (
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// line is a line that a group or a file has.
+type line struct {
+	text   string
+	number int
+}
+
+// limits compares what the groups say apart from their rules.
+func (d *differ) limits(p *pair) {
+	both := func(what string, ordered bool, of func(*robots.Group) []line) {
+		d.lines(p, what, ordered, of(p.oldGroup), of(p.newGroup))
+	}
+	both("crawl-delay", false, func(g *robots.Group) []line {
+		if c, ok := g.CrawlDelay(); ok {
+			return []line{{"Crawl-delay: " + c.String(), c.Line}}
+		}
+		return nil
+	})
+	both("request-rate", false, func(g *robots.Group) (list []line) {
+		for _, r := range g.RequestRates() {
+			list = append(list, line{"Request-rate: " + r.String(), r.Line})
+		}
+		return list
+	})
+	both("visit-time", false, func(g *robots.Group) (list []line) {
+		for _, v := range g.VisitTimes() {
+			list = append(list, line{"Visit-time: " + v.Window.String(), v.Line})
+		}
+		return list
+	})
+	both("noindex", false, func(g *robots.Group) (list []line) {
+		for _, r := range g.NoindexRules() {
+			list = append(list, line{r.String(), r.Line})
+		}
+		return list
+	})
+	both("content-signal", true, func(g *robots.Group) []line { return signals(g.ContentSignals()) })
+	both("content-usage", true, func(g *robots.Group) []line { return usages(g.ContentUsage()) })
+}
+
+func signals(of []robots.ContentSignal) (list []line) {
+	for _, s := range of {
+		list = append(list, line{"Content-Signal: " + s.Value, s.Line})
+	}
+	return list
+}
+
+func usages(of []robots.ContentUsage) (list []line) {
+	for _, s := range of {
+		list = append(list, line{"Content-Usage: " + s.Value, s.Line})
+	}
+	return list
+}
+
+// wholeFile compares the lines that are for all crawlers.
+func (d *differ) wholeFile() {
+	all := &pair{crawlers: []string{"*"}}
+	both := func(what string, ordered bool, of func(*robots.File) []line) {
+		d.lines(all, what, ordered, of(d.before), of(d.after))
+	}
+	both("content-signal", true, func(f *robots.File) []line { return signals(f.ContentSignals()) })
+	both("content-usage", true, func(f *robots.File) []line { return usages(f.ContentUsage()) })
+	both("sitemap", false, func(f *robots.File) (list []line) {
+		for _, s := range f.Sitemaps() {
+			list = append(list, line{"Sitemap: " + s.URL, s.Line})
+		}
+		return list
+	})
+	both("host", true, func(f *robots.File) (list []line) {
+		for _, h := range f.Hosts() {
+			list = append(list, line{"Host: " + h.Name, h.Line})
+		}
+		return list
+	})
+	both("license", false, func(f *robots.File) (list []line) {
+		for _, l := range f.Licenses() {
+			list = append(list, line{"License: " + l.URL, l.Line})
+		}
+		return list
+	})
+	both("clean-param", false, func(f *robots.File) (list []line) {
+		for _, c := range f.CleanParams() {
+			list = append(list, line{strings.TrimSpace("Clean-param: " + strings.Join(c.Params, "&") + " " + c.Path), c.Line})
+		}
+		return list
+	})
+}
+
+// lines compares two lists of lines: what is only in one of them changed.
+// Where their order counts and only it changed, the first line that stands
+// elsewhere is a change.
+func (d *differ) lines(p *pair, what string, ordered bool, before, after []line) {
+	gone, come := without(before, after), without(after, before)
+	if n := min(len(before), len(after)); ordered && len(gone) == 0 && len(come) == 0 {
+		for i := range n {
+			if before[i].text != after[i].text {
+				gone, come = before[i:i+1], after[i:i+1]
+				break
+			}
+		}
+	}
+	n := max(len(gone), len(come))
+	d.cut = d.cut || n > maxChanges
+	for i := range min(n, maxChanges) {
+		c := Change{What: what}
+		if i < len(gone) {
+			c.Old, c.OldLine = gone[i].text, gone[i].number
+		}
+		if i < len(come) {
+			c.New, c.NewLine = come[i].text, come[i].number
+		}
+		d.add(p, c)
+	}
+}
+
+// without returns what of a is not in b.
+func without(a, b []line) (list []line) {
+	in := map[string]bool{}
+	for _, l := range b {
+		in[l.text] = true
+	}
+	for _, l := range a {
+		if !in[l.text] {
+			list = append(list, l)
+		}
+	}
+	return list
+}

@@ -1,0 +1,251 @@
+package diff
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
+	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
+)
+
+// The verdicts of two groups differ on some path if and only if they differ on
+// one of few: for each rule, and for each two rules, the witnesses of what they
+// match (see pattern.Merge). For take a path whose verdicts differ, the rule
+// that decides it in the one group, and the rule in the other. Both match one
+// of their witnesses. A rule that outranks one of them and matches the witness
+// too would match all that this witness stands for, the path among it, and
+// would have decided there. So these two decide on the witness as well. And two
+// rules that both groups have can't be the two, for then the higher one decides
+// in both: one of them is in one group only.
+
+// ruleLine is a rule as a line of robots.txt.
+type ruleLine struct {
+	allow   bool
+	pattern string
+}
+
+// candidate is a pattern of a rule of either group.
+type candidate struct {
+	pattern.Pattern
+	changed bool // only one group has the rule
+}
+
+// verdicts looks for paths that the groups answer otherwise.
+func (d *differ) verdicts(p *pair) {
+	before, after := p.oldGroup.Rules(), p.newGroup.Rules()
+	sameDialect := d.before.Dialect() == d.after.Dialect()
+	if sameDialect && slices.EqualFunc(before, after, func(x, y robots.Rule) bool { return x.Allow == y.Allow && x.Pattern == y.Pattern }) {
+		return
+	}
+	f := finder{differ: d, pair: p, first: len(d.changes), found: map[[2]int]int{}}
+	list := f.candidates(before, after)
+	var fresh, inexact bool
+	f.fill, fresh = f.freshOctet(list)
+	f.mixed, inexact = f.queryForms(list)
+	d.cut = d.cut || !fresh || inexact
+	root := &candidate{Pattern: pattern.Pattern{Prefix: "/"}}
+	changed := slices.DeleteFunc(slices.Clone(list), func(c candidate) bool { return !c.changed })
+	var meet []*candidate // those that meet a changed one
+	for i := range list {
+		c := &list[i]
+		if d.steps -= 1 + len(changed)/16; d.steps < 0 {
+			return
+		}
+		if slices.ContainsFunc(changed, c.mayMeet) {
+			meet = append(meet, c)
+			for _, fill := range []string{"", "x", "/x"} {
+				f.try(c.Example(fill))
+			}
+			f.witnesses(c, root)
+		}
+	}
+	for i, c := range meet {
+		d.steps -= len(meet) / 16
+		for j, o := range meet {
+			if !c.changed || o.changed && j <= i || !c.Wild && !o.Wild || !c.mayMeet(*o) {
+				continue
+			}
+			if len(d.changes)-f.first >= maxChanges {
+				d.cut = true
+				return
+			}
+			if f.witnesses(c, o); d.steps < 0 {
+				return
+			}
+		}
+	}
+}
+
+// mayMeet reports whether the texts before the first `*` go together.
+func (c *candidate) mayMeet(o candidate) bool {
+	n := min(len(c.Prefix), len(o.Prefix))
+	return c.Prefix[:n] == o.Prefix[:n]
+}
+
+// finder collects the paths that a pair of groups answers otherwise.
+type finder struct {
+	*differ
+	*pair
+	first int            // of the pair's changes
+	found map[[2]int]int // deciding lines → change
+	fill  string         // an octet that no pattern has
+	mixed bool           // see queryForms
+}
+
+// candidates returns the patterns of both groups' rules.
+func (f *finder) candidates(before, after []robots.Rule) (list []candidate) {
+	sides := map[ruleLine]int{}
+	var order []ruleLine
+	for side, rules := range [][]robots.Rule{before, after} {
+		for _, r := range rules {
+			l := ruleLine{r.Allow, r.Pattern}
+			if sides[l] == 0 {
+				order = append(order, l)
+			}
+			sides[l] |= side + 1
+		}
+	}
+	for _, l := range order {
+		texts := []string{l.pattern}
+		if f.google && l.allow {
+			if folder, ok := pattern.IndexFolder(l.pattern); ok {
+				texts = append(texts, folder)
+			}
+		}
+		if sides[l] != 3 && l.allow {
+			if _, differs := pattern.Served(l.pattern); differs {
+				f.cut = true // it may also hold for a path as it is served
+			}
+		}
+		syntaxes := slices.Compact([]pattern.Syntax{f.before.Dialect().Syntax(), f.after.Dialect().Syntax()})
+		for _, text := range texts {
+			for _, syntax := range syntaxes {
+				if p, ok := pattern.Compile(text, syntax, false); ok {
+					list = append(list, candidate{p, sides[l] != 3 || len(syntaxes) > 1})
+				}
+			}
+		}
+	}
+	return list
+}
+
+// fillOctets are those that a witness may have where a `*` takes anything, the
+// most readable first. None of them means anything in a path.
+const fillOctets = "xzqjkvwyuobcdefghilmnprstaXZQJKVWYUOBCDEFGHILMNPRSTA0123456789~_-!',()@:|^`<>{}[]\"\\"
+
+// freshOctet returns an octet that no pattern has.
+func (f *finder) freshOctet(list []candidate) (string, bool) {
+	var used [256]bool
+	for i := range list {
+		for _, c := range []byte(list[i].Witness()) {
+			used[c] = true
+		}
+	}
+	for i := range len(fillOctets) {
+		if !used[fillOctets[i]] {
+			return fillOctets[i : i+1], true
+		}
+	}
+	return "x", false
+}
+
+// queryForms says whether some patterns are compared with the query in one
+// form, and others in the other (see robots.Views), and whether one has there
+// what only one of the forms has. The latter are not compared exactly.
+func (f *finder) queryForms(list []candidate) (mixed, inexact bool) {
+	var with, without, escapes bool
+	for i := range list {
+		c := &list[i]
+		if c.Query {
+			with = true
+			escapes = escapes || hasAny(c.Witness(), "%26", "%3D", "%2B", "%3B")
+		} else if c.Wild {
+			without = true
+			escapes = escapes || hasAny(c.Witness(), "%2F", "%3F")
+		}
+	}
+	mixed = with && without && !f.google
+	return mixed, mixed && escapes
+}
+
+func hasAny(s string, list ...string) bool {
+	return slices.ContainsFunc(list, func(e string) bool { return strings.Contains(s, e) })
+}
+
+// witnesses tries the witnesses of what two patterns both match.
+func (f *finder) witnesses(c, o *candidate) {
+	f.steps -= 20
+	complete := pattern.Merge(&c.Pattern, &o.Pattern, f.fill, &f.steps, func(text string) bool {
+		f.try(text)
+		if f.mixed {
+			f.try(escapeQuery(text, &c.Pattern, &o.Pattern))
+		}
+		return f.steps >= 0
+	})
+	f.cut = f.cut || !complete
+}
+
+// escapeQuery returns text, which p and q match, with those delimiters in its
+// query escaped that none of the two needs: so fewer other patterns match it.
+func escapeQuery(text string, p, q *pattern.Pattern) string {
+	query := strings.IndexByte(text, '?') + 1
+	if query == 0 {
+		return text
+	}
+	for i := len(text) - 1; i >= query; i-- {
+		if strings.IndexByte("/?&=+;", text[i]) < 0 {
+			continue
+		}
+		escaped := text[:i] + string(canonical.AppendEscape(nil, text[i])) + text[i+1:]
+		if matches(p, escaped) && matches(q, escaped) {
+			text = escaped
+		}
+	}
+	return text
+}
+
+// matches reports whether p matches a canonical path with its query.
+func matches(p *pattern.Pattern, text string) bool {
+	path, query, found := strings.Cut(text, "?")
+	keep := canonical.Path
+	if p.Query {
+		keep = canonical.Query
+	}
+	if found {
+		path = string(canonical.Append([]byte(path+"?"), query, keep))
+	}
+	return p.Matches(path)
+}
+
+// try compares the verdicts on a path.
+func (f *finder) try(path string) {
+	if f.steps -= 30 + len(path); f.steps < 0 {
+		return
+	}
+	x, y := f.oldGroup.Match(path), f.newGroup.Match(path)
+	if x.Allowed == y.Allowed {
+		return
+	}
+	key := [2]int{x.Line(), y.Line()}
+	i, ok := f.found[key]
+	if !ok {
+		if len(f.changes)-f.first >= maxChanges {
+			f.cut = true
+			return
+		}
+		c := Change{What: "verdict", Allowed: y.Allowed, OldLine: x.Line(), NewLine: y.Line()}
+		if x.Rule != nil {
+			c.Old = x.Rule.String()
+		}
+		if y.Rule != nil {
+			c.New = y.Rule.String()
+		}
+		i = len(f.changes)
+		f.found[key] = i
+		f.add(f.pair, c)
+	}
+	if c := &f.changes[i]; len(c.Paths) < maxExamples && !slices.Contains(c.Paths, path) {
+		c.Paths = append(c.Paths, path)
+	}
+}
