@@ -110,7 +110,7 @@ func parseExempt(h *Handler, d *caddyfile.Dispenser) error {
 		}
 	}
 	if len(names) == 0 || slices.Contains(names, "") {
-		return d.Err("exempt needs at least one crawler")
+		return d.Err("exempt needs at least one value: the name of a crawler")
 	}
 	var added []Exemption
 	for _, name := range names {
