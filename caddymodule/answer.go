@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/headers"
 )
@@ -51,8 +49,8 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, d *enforce.Deci
 	if d.RetryAfter > 0 {
 		header.Set("Retry-After", headers.RetryAfter(d.RetryAfter))
 	}
-	if hasErrorRoute(r) {
-		return caddyhttp.Error(a.status, a.err)
+	if err := errorFor(r, a); err != nil {
+		return err
 	}
 	header["Content-Type"] = textPlain
 	header["X-Content-Type-Options"] = noSniff
@@ -63,20 +61,4 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, d *enforce.Deci
 		_, _ = io.WriteString(w, a.body)
 	}
 	return nil
-}
-
-// hasErrorRoute reports whether the operator answers errors of this request's
-// site with routes of their own (handle_errors): whether one of the server's
-// error routes matches. Those of neighbour sites do not.
-func hasErrorRoute(r *http.Request) bool {
-	server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	if !ok || server == nil || server.Errors == nil {
-		return false
-	}
-	for _, route := range server.Errors.Routes {
-		if match, err := route.MatcherSets.AnyMatchWithError(r); match && err == nil {
-			return true
-		}
-	}
-	return false
 }

@@ -32,7 +32,8 @@ type App struct {
 
 	ceiling *enforce.Ceiling
 	memory  *throttle.Memory // the budgets of all handlers
-	entries int              // the largest max_entries of a handler; 0 if none sets it
+	waiters *throttle.Waiters
+	entries int // the largest max_entries of a handler; 0 if none sets it
 	readers *enforce.Recent
 	copies  *siteCopies
 	log     *zap.Logger
@@ -86,6 +87,13 @@ func (a *App) Provision(ctx caddy.Context) error {
 		return err
 	}
 	a.memory = limiter.Memory
+	waiters, err := pooled(a, "waiters", func() (pooledWaiters, error) {
+		return pooledWaiters{throttle.NewWaiters(enforce.MaxHeld)}, nil
+	})
+	if err != nil {
+		return err
+	}
+	a.waiters = waiters.Waiters
 	a.copies, err = pooled(a, "copies", func() (*siteCopies, error) { return new(siteCopies), nil })
 	return err
 }
@@ -177,6 +185,7 @@ func pooled[T caddy.Destructor](a *App, key string, create func() (T, error)) (v
 type (
 	pooledReaders struct{ *enforce.Recent }
 	pooledLimiter struct{ *throttle.Memory }
+	pooledWaiters struct{ *throttle.Waiters }
 	// siteCopies has the copies of each source.
 	siteCopies struct{ sources sync.Map }
 )
@@ -186,6 +195,9 @@ func (pooledReaders) Destruct() error { return nil }
 
 // Destruct implements caddy.Destructor.
 func (l pooledLimiter) Destruct() error { return l.Close() }
+
+// Destruct implements caddy.Destructor.
+func (w pooledWaiters) Destruct() error { return w.Close() }
 
 // Destruct implements caddy.Destructor.
 func (*siteCopies) Destruct() error { return nil }

@@ -194,7 +194,8 @@ func (a *App) limiter(s *Settings) (throttle.Limiter, error) {
 		return nil, err
 	}
 	// The key has what placeholders stand for, such as a password.
-	p, err := pooled(a, fmt.Sprintf("fleet:%+v", config), func() (*pooledFleet, error) {
+	address := caddy.NewReplacer().ReplaceAll(s.Fleet.URL, "")
+	p, err := pooled(a, fmt.Sprintf("fleet:%q %q %d %d", address, config.Prefix, config.Instances, config.Deadline), func() (*pooledFleet, error) {
 		return &pooledFleet{config: config, local: a.memory}, nil
 	})
 	if err != nil {

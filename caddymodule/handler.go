@@ -99,10 +99,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 
 // isSubrequest reports whether a request was made by the server itself: by the
 // own read of a robots.txt, or by a handler such as templates with httpInclude.
-// Such requests have no local address. (http.ServerContextKey would not do:
+// The latter have no local address. (http.ServerContextKey would not do:
 // requests of HTTP/3 lack it too.)
 func isSubrequest(r *http.Request) bool {
-	return r.Context().Value(http.LocalAddrContextKey) == nil
+	return r.Context().Value(http.LocalAddrContextKey) == nil || isOwnRead(r)
 }
 
 // exchange is what the engine is asked about one request and what it answers.

@@ -26,10 +26,7 @@ type observer struct {
 // crawlers in the registry and the headers that are sent. Close it once
 // nothing is read any longer.
 func newObserver(log *zap.Logger, kind string, registry *crawler.Registry, tags []headers.Rule) *observer {
-	sampled := zap.WrapCore(func(core zapcore.Core) zapcore.Core {
-		return zapcore.NewSamplerWithOptions(core, time.Minute, readsLogged, 0)
-	})
-	log = log.WithOptions(sampled)
+	log = sampled(log, readsLogged)
 	return &observer{log: log, kind: kind, review: newReview(log, registry, tags)}
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -42,6 +43,7 @@ type cause struct {
 	tls     bool
 	trusted bool // the client is a trusted proxy
 	proto   string
+	local   net.Addr // at which the request arrived; placeholders ask for it
 }
 
 // causeKey is the key of a cause in a context.
@@ -56,6 +58,7 @@ func newCause(r *http.Request, server *caddyhttp.Server, origin enforce.Origin) 
 	if port := ":" + strconv.Itoa(int(origin.Port)); origin.Port != 0 && strings.HasSuffix(r.Host, port) {
 		c.host += port
 	}
+	c.local, _ = r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if c.trusted, _ = caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool); c.trusted {
 		c.proto = r.Header.Get("X-Forwarded-Proto")
 	}
@@ -154,6 +157,9 @@ func (s *siteSource) serverAt(u *url.URL) *caddyhttp.Server {
 
 // ask sends one request through the routes of a server.
 func (s *siteSource) ask(ctx context.Context, c *cause, at *url.URL) (*capture, error) {
+	if c.local != nil { // without it, Caddy's placeholders of it panic
+		ctx = context.WithValue(ctx, http.LocalAddrContextKey, c.local)
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	routes, err := s.compiled(c.server)

@@ -150,6 +150,7 @@ func (h *Handler) start(registry *crawler.Registry) error {
 		Ceiling:    h.app.ceiling,
 		Copies:     h.app.copies.of(h.Source),
 		Readers:    h.app.readers,
+		Waiters:    h.app.waiters,
 		Observer:   observer,
 		Now:        clock.Now,
 	})

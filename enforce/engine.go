@@ -2,7 +2,6 @@ package enforce
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -14,8 +13,8 @@ const (
 	// maxUserAgents is how many User-Agent fields of a request are read. A
 	// request with more is a robot's.
 	maxUserAgents = 16
-	// maxHeld is how many requests are held at once until their time comes.
-	maxHeld = 1000
+	// MaxHeld is how many requests are held at once until their time comes.
+	MaxHeld = 1000
 )
 
 // Engine decides. It takes a request through four steps, in this order:
@@ -47,7 +46,10 @@ func NewEngine(rules Rules, source Source, limiter throttle.Limiter, cfg Config)
 	if cfg.Readers == nil {
 		cfg.Readers = NewRecent(smallRecent)
 	}
-	return newEngine(compiled, NewPolicies(source, compiled, cfg), limiter, throttle.NewWaiters(maxHeld), cfg.Readers), nil
+	if cfg.Waiters == nil {
+		cfg.Waiters = throttle.NewWaiters(MaxHeld)
+	}
+	return newEngine(compiled, NewPolicies(source, compiled, cfg), limiter, cfg.Waiters, cfg.Readers), nil
 }
 
 func newEngine(rules *compiledRules, policies *Policies, limiter throttle.Limiter, waiters *throttle.Waiters, readers *Recent) *Engine {
@@ -83,10 +85,9 @@ func (e *Engine) Policies() *Policies { return e.policies }
 // Registry returns the crawlers that the engine knows.
 func (e *Engine) Registry() *crawler.Registry { return e.rules.Registry }
 
-// Close ends the reads under way, and refuses to hold further requests.
-func (e *Engine) Close() error {
-	return errors.Join(e.waiters.Close(), e.policies.Close())
-}
+// Close ends the reads under way. Requests that are held go on waiting for
+// their time.
+func (e *Engine) Close() error { return e.policies.Close() }
 
 // Decide decides on a request and writes the decision to d.
 //

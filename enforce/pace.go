@@ -22,7 +22,7 @@ func (e *Engine) pace(ctx context.Context, r *Request, d *Decision) {
 	d.Delay = res.Delay
 	switch {
 	case res.OK && err == nil:
-	case res.OK: // the client is gone, or nobody is held any longer
+	case res.OK: // the client is gone
 		d.throttle(res, res.Delay)
 	default:
 		d.throttle(res, res.RetryAfter)

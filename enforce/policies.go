@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
 // Bounds of reading that are not the operator's to set.
@@ -31,12 +33,13 @@ const (
 // Config are the operator's choices beside Rules. The zero value has every
 // default.
 type Config struct {
-	Refresh    time.Duration // time between two reads of a source; default 1 minute, least 1 second
-	MaxOrigins int           // origins kept at most; default 1000
-	DenyFailed bool          // refuse crawlers everything while the source fails, as RFC 9309 has it
-	Ceiling    *Ceiling      // bounds the memory of several engines; none if nil
-	Copies     *Copies       // where good copies outlive the engine; none if nil
-	Readers    *Recent       // which crawlers read which robots.txt; the engine's own if nil
+	Refresh    time.Duration     // time between two reads of a source; default 1 minute, least 1 second
+	MaxOrigins int               // origins kept at most; default 1000
+	DenyFailed bool              // refuse crawlers everything while the source fails, as RFC 9309 has it
+	Ceiling    *Ceiling          // bounds the memory of several engines; none if nil
+	Copies     *Copies           // where good copies outlive the engine; none if nil
+	Readers    *Recent           // which crawlers read which robots.txt; the engine's own if nil
+	Waiters    *throttle.Waiters // holds requests until their time comes; the engine's own if nil
 	Observer   Observer
 	Now        func() time.Time // the clock of reads; default time.Now
 }

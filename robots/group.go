@@ -220,7 +220,12 @@ func (g *Group) MatchViews(v *Views) Verdict {
 	verdict := g.verdict(&v.first, byLetter)
 	if v.differ && verdict.Allowed {
 		if served := g.verdict(&v.served, v.reading()); !served.Allowed || verdict.Rule == nil {
-			return served
+			verdict = served
+		}
+	}
+	if v.dotted && verdict.Allowed {
+		if file := g.verdict(&v.file, v.reading()); !file.Allowed {
+			return file
 		}
 	}
 	return verdict

@@ -1,6 +1,7 @@
 package robots
 
 import (
+	"bytes"
 	"strings"
 	"unsafe"
 
@@ -26,7 +27,9 @@ type Views struct {
 	raw    string // path and query as they were sent
 	first  subject
 	served subject // only where differ is set
+	file   subject // served without its last slash; only where dotted is set
 	differ bool    // what is served is not what was requested
+	dotted bool    // the path ends in `/.`, which some back ends serve as the file before it
 	fold   bool    // served is compared without regard to case
 	buf    []byte
 }
@@ -68,7 +71,7 @@ func (v *Views) Reset(target string, o ViewOptions) {
 	v.fold = o.FoldCase
 	if canonical.IsPlain(target) {
 		v.raw, v.first = target, subject{target, target}
-		v.differ = false
+		v.differ, v.dotted = false, false
 		if o == (ViewOptions{}) {
 			return
 		}
@@ -91,31 +94,25 @@ func (v *Views) resetSlow(target string, o ViewOptions) {
 	b = appendRooted(b, path)
 	b = canonical.Append(b, path, canonical.Path)
 	firstPath := span{0, len(b)}
-	b = appendQuery(b, query, hasQuery, canonical.Query)
-	first := span{0, len(b)}
-	firstLiteral := first
 	twice := hasQuery && canonical.HasEscape(query)
-	if twice {
-		b = append(b, b[firstPath.from:firstPath.to]...)
-		b = appendQuery(b, query, hasQuery, canonical.Path)
-		firstLiteral = span{first.to, len(b)}
-	}
+	b, first, firstLiteral := appendSubject(b, firstPath, query, hasQuery, twice)
 
 	// As served. The decoded path is put behind it and dropped again.
 	decoded := len(b)
 	b = appendRooted(b, path)
 	b = appendServed(b, path, o)
+	v.dotted = bytes.HasSuffix(b[decoded:], []byte("/."))
 	clean := cleanPath(b[decoded:])
 	end := decoded + len(clean)
+	v.dotted = v.dotted && len(clean) > 1
 	b = canonical.AppendEncoded(b[:end], b[decoded:end])
 	servedPath := span{end, len(b)}
-	b = appendQuery(b, query, hasQuery, canonical.Query)
-	served := span{end, len(b)}
-	servedLiteral := served
-	if twice {
-		b = append(b, b[servedPath.from:servedPath.to]...)
-		b = appendQuery(b, query, hasQuery, canonical.Path)
-		servedLiteral = span{served.to, len(b)}
+	b, served, servedLiteral := appendSubject(b, servedPath, query, hasQuery, twice)
+	var file, fileLiteral span
+	if v.dotted {
+		from := len(b)
+		b = append(b, b[servedPath.from:servedPath.to-1]...)
+		b, file, fileLiteral = appendSubject(b, span{from, len(b)}, query, hasQuery, twice)
 	}
 	if o.FoldCase {
 		canonical.Fold(b[end:])
@@ -123,6 +120,7 @@ func (v *Views) resetSlow(target string, o ViewOptions) {
 	v.buf = b
 	v.first = subject{text(b, first), text(b, firstLiteral)}
 	v.served = subject{text(b, served), text(b, servedLiteral)}
+	v.file = subject{text(b, file), text(b, fileLiteral)}
 	v.differ = o.FoldCase || v.served != v.first
 	if v.raw, _, _ = strings.Cut(origin, "#"); v.raw == "" || v.raw[0] != '/' {
 		v.raw = v.first.target
@@ -132,6 +130,20 @@ func (v *Views) resetSlow(target string, o ViewOptions) {
 // text returns a part of a buffer as a string without copying it. The buffer
 // is not written to again while the string is in use: Reset sets all strings
 // anew before it returns.
+// appendSubject appends the query to the path at the end of b, and where it has
+// escapes the path with the query's other form. It returns where both are.
+func appendSubject(b []byte, path span, query string, hasQuery, twice bool) (_ []byte, target, literal span) {
+	b = appendQuery(b, query, hasQuery, canonical.Query)
+	target = span{path.from, len(b)}
+	literal = target
+	if twice {
+		b = append(b, b[path.from:path.to]...)
+		b = appendQuery(b, query, hasQuery, canonical.Path)
+		literal = span{target.to, len(b)}
+	}
+	return b, target, literal
+}
+
 func text(b []byte, s span) string {
 	return unsafe.String(unsafe.SliceData(b[s.from:]), s.to-s.from)
 }
@@ -293,8 +305,8 @@ func cutScheme(s string) (string, bool) {
 
 // release drops the target, so that a Views in a pool does not keep it.
 func (v *Views) release() {
-	v.raw, v.first, v.served = "", subject{}, subject{}
-	v.differ = false
+	v.raw, v.first, v.served, v.file = "", subject{}, subject{}, subject{}
+	v.differ, v.dotted = false, false
 	if cap(v.buf) > maxKeptBuffer {
 		v.buf = nil
 	}

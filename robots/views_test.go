@@ -207,3 +207,20 @@ func TestMatchAllocatesNothing(t *testing.T) {
 		}
 	}
 }
+
+// A path that ends in `/.` is served as a folder by some back ends and as the
+// file before it by others: what is disallowed as either is disallowed.
+func TestADotAtTheEndHidesNoFile(t *testing.T) {
+	file := Parse([]byte("User-agent: *\nDisallow: /*.pdf$\nDisallow: /folder/\nDisallow: /*.php?id=1$\n"))
+	for target, allowed := range map[string]bool{
+		"/x.pdf/.": false, "/x.pdf/%2e": false, "/x.pdf/%2E": false, "//x.pdf/./.": false, "/a/..%2fx.pdf/.": false,
+		"/folder/.": false, "//folder/%2e": false, "/x.php/.?id=1": false,
+		"/x.pdf/..": true, "/x.html/.": true, "/.": true, "/x.pdf.": true, "/robots.txt/.": true,
+	} {
+		var v Views
+		v.Reset(target, ViewOptions{})
+		if got := file.Star().MatchViews(&v).Allowed; got != allowed {
+			t.Errorf("%s is allowed: %v", target, got)
+		}
+	}
+}

@@ -27,8 +27,9 @@ const (
 	googlebot = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
 )
 
-// patience bounds everything that a test waits for.
-const patience = 20 * time.Second
+// patience bounds everything that a test waits for. It is long, for the machine
+// may be busy.
+const patience = 2 * time.Minute
 
 // binary is the server under test, built once.
 var binary string

@@ -1,0 +1,79 @@
+package enforce
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+)
+
+// BenchmarkOrigins measures a decision where many origins are held, each with a
+// file of its own.
+func BenchmarkOrigins(b *testing.B) {
+	for _, n := range []int{1, 250} {
+		b.Run(fmt.Sprintf("origins=%d", n), func(b *testing.B) {
+			e, origins := heldOrigins(b, n)
+			before := heap()
+			requests := make([]Request, n)
+			for i, o := range origins {
+				requests[i] = Request{Target: "/articles/2026/some-article.html", UserAgents: []string{googlebot}, Origin: o, Time: newClock().now()}
+			}
+			var d Decision
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				e.Decide(context.Background(), &requests[i%n], &d)
+			}
+			b.ReportMetric(float64(before)/float64(n), "heap-octets/origin")
+		})
+	}
+}
+
+func heldOrigins(b *testing.B, n int) (*Engine, []Origin) {
+	b.Helper()
+	source := new(fakeSource)
+	e, err := NewEngine(Rules{}, source, throttle.NewMemory(1000), Config{Now: newClock().now})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { e.Close(); e.policies.running.Wait() })
+	var origins []Origin
+	for i := range n {
+		source.set(200, fmt.Sprintf("%sUser-agent: OwnBot%d\nDisallow: /%d/\n", site, i, i))
+		o := NewOrigin("https", fmt.Sprintf("site%d.test", i), 443)
+		r := &Request{Origin: o, Time: newClock().now()}
+		e.policies.Peek(r)
+		e.policies.Wait(context.Background(), r)
+		e.policies.running.Wait()
+		origins = append(origins, o)
+	}
+	return e, origins
+}
+
+// BenchmarkInventedHost measures what a request to a host costs that a client
+// made up, as a catch-all site has them: an entry, the eviction of another one,
+// and a read whose file is compiled already. The table is full all the time.
+func BenchmarkInventedHost(b *testing.B) {
+	source := new(fakeSource)
+	source.set(200, site)
+	e, err := NewEngine(Rules{}, source, throttle.NewMemory(1000), Config{Now: newClock().now})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer e.policies.running.Wait()
+	defer e.Close()
+	hosts := make([]Origin, 10_000)
+	for i := range hosts {
+		hosts[i] = NewOrigin("http", fmt.Sprintf("made-up-%d.test", i), 80)
+	}
+	r := &Request{Target: "/", UserAgents: []string{googlebot}, Time: newClock().now(), Invented: true}
+	var d Decision
+	ctx, gone := context.WithCancel(context.Background())
+	gone() // so that nobody waits for a read
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		r.Origin = hosts[i%len(hosts)]
+		e.Decide(ctx, r, &d)
+	}
+	b.ReportMetric(float64(e.Policies().Len()), "origins-held")
+}
