@@ -11,6 +11,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
 // Bounds of what is told of robots.txt files that were loaded.
@@ -119,8 +120,8 @@ func unenforceable(log *zap.Logger, p *enforce.Policy) {
 // mistakes names what the linter calls an error.
 func mistakes(log *zap.Logger, f *robots.File, registry *crawler.Registry) {
 	n := 0
-	for _, finding := range robots.Lint(f, findings.LintOptions(registry)...) {
-		if finding.Severity < robots.Error {
+	for _, finding := range lint.Lint(f, findings.Crawlers(registry)) {
+		if finding.Severity < lint.Error {
 			continue
 		}
 		if n++; n <= maxFindingsLogged {
@@ -136,11 +137,11 @@ func mistakes(log *zap.Logger, f *robots.File, registry *crawler.Registry) {
 
 // logUnseen logs the headers that no crawler will see because of the file.
 func logUnseen(log *zap.Logger, tags []headers.Rule, f *robots.File, registry *crawler.Registry) {
-	for i, finding := range findings.Unseen(tags, f, registry) {
-		if i >= maxFindingsLogged {
-			return
+	left := maxFindingsLogged
+	findings.Unseen(tags, f, registry, func(t *headers.Rule, by *robots.Rule) {
+		if left--; left >= 0 {
+			log.Warn("robots.txt hides an X-Robots-Tag header from the crawlers that it is for",
+				zap.Int("line", by.Line), zap.String("rule", clip(by.String())), zap.String("x_robots_tag", clip(t.String())))
 		}
-		log.Warn("robots.txt hides an X-Robots-Tag header from the crawlers that it is for",
-			zap.Int("line", finding.Line), zap.String("problem", clip(finding.Message)))
-	}
+	})
 }

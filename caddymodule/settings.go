@@ -67,8 +67,9 @@ type Settings struct {
 	// everything through. Default: `enforce`.
 	Mode string `json:"mode,omitempty"`
 
-	// How the file is read: `rfc9309`; `1994`, first match wins and no
-	// wildcards; or `1996`, several values on a line. Default: `rfc9309`.
+	// How the file is read: `rfc9309`; `1994`, a blank line ends a group, first
+	// match wins and no wildcards; or `1996`, also several values on a line.
+	// Default: `rfc9309`.
 	Dialect string `json:"dialect,omitempty"`
 
 	// Crawlers that are never bound.

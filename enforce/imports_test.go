@@ -10,11 +10,16 @@ import (
 // the internal packages that both need, and what decides knows nothing of Caddy.
 func TestImportsRunOneWay(t *testing.T) {
 	const module = "github.com/caddy-robots/caddy-robots/"
-	internal := func(dep string) bool { return strings.HasPrefix(dep, module+"internal/") }
+	internal := func(dep string) bool {
+		return strings.HasPrefix(dep, module+"internal/") || strings.HasPrefix(dep, module+"robots/internal/")
+	}
+	language := func(dep string) bool { return dep == module+"robots" || internal(dep) }
 	for name, allowed := range map[string]func(string) bool{
-		"robots":      func(dep string) bool { return internal(dep) || strings.HasPrefix(dep, module+"robots/internal/") },
-		"robots/diff": func(dep string) bool { return strings.HasPrefix(dep, module+"robots") },
-		"headers":     internal,
+		"robots":                internal,
+		"robots/lint":           language,
+		"robots/diff":           language,
+		"headers":               internal,
+		"internal/editdistance": func(string) bool { return false },
 		"enforce": func(dep string) bool {
 			return !strings.Contains(dep, "caddyserver") && !strings.Contains(dep, "go.uber.org/zap") &&
 				!strings.Contains(dep, "prometheus") && !strings.HasPrefix(dep, module+"caddymodule")

@@ -232,25 +232,3 @@ func BenchmarkParse(b *testing.B) {
 		})
 	}
 }
-
-// hostileText is half a megabyte made to be slow to compare with itself.
-func hostileText(letter byte) string {
-	var b strings.Builder
-	b.WriteString("User-agent: *\n")
-	for i := 0; b.Len() < MaxSize-100; i++ {
-		fmt.Fprintf(&b, "%s: /*%s*%c%d\n", []string{"Allow", "Disallow"}[i&1], strings.Repeat(string(letter), 1+i%40), 'a'+i%26, i%1000)
-	}
-	return b.String()
-}
-
-func BenchmarkLint(b *testing.B) {
-	for name, text := range map[string]string{"rules=450": rulesText(450, 45), "hostile": hostileText('x')} {
-		f := Parse([]byte(text))
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(f.Size()))
-			for b.Loop() {
-				Lint(f)
-			}
-		})
-	}
-}

@@ -1,10 +1,6 @@
 package robots
 
-import (
-	"strings"
-
-	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
-)
+import "github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 
 // Directive says what a line of a robots.txt file is.
 type Directive uint8
@@ -101,10 +97,4 @@ func lookupDirective(key string) Directive {
 		return d
 	}
 	return DirectiveUnknown
-}
-
-// standardSpelling reports whether key is the standard's own spelling of d,
-// in whatever case.
-func standardSpelling(key string, d Directive) bool {
-	return strings.EqualFold(key, d.String())
 }

@@ -1,18 +1,35 @@
 // Package robots is the language of robots.txt: RFC 9309, what came before
 // it, and what real files have on top of it.
 //
-// Parse reads a file, whatever it holds, into a File. File.Group returns the
-// Group that is for a crawler, and Group.Match or Group.MatchViews its
-// Verdict on a request target, with the rule and line that decided. Rules
-// are compiled when the file is parsed: a match allocates nothing, and its cost
-// follows the length of the target, not the number of rules.
+// To ask whether a crawler may fetch a URL:
 //
 //	f := robots.Parse(data)
-//	g := f.Group("Googlebot-Image", "Googlebot")
-//	if v := g.Match("/private/x.html"); !v.Allowed {
+//	if f.Allowed("ExampleBot", "https://example.com/private/x.html") { … }
+//
+// A crawler that obeys several product tokens, the most specific first, and
+// wants to know which line decided:
+//
+//	v := f.Match("/private/x.html", "Googlebot-Image", "Googlebot")
+//	if !v.Allowed {
 //		log.Printf("disallowed by line %d: %s", v.Line(), v.Rule)
 //	}
 //
-// The package does not fetch files, does not find out which crawler sent a
-// request, and does not count requests.
+// For many URLs, look the group up once: File.Group returns it, Group.Match
+// asks it, Group.CrawlDelay and others tell its limits. A server that enforces
+// a file asks Group.MatchViews, so that no other spelling of a path that it
+// would serve slips through.
+//
+// Where the file comes from: Parse takes octets, Read a reader, FromResponse
+// the status and body of an HTTP response. Location gives the address of the
+// robots.txt for a URL, and Covers tells whether a robots.txt is for a URL.
+// Builder writes a file.
+//
+// No input makes any of these fail or panic: lines that are no part of the
+// language do nothing. A file is compiled when it is parsed: a match allocates
+// nothing, and its cost follows the length of the URL, not the number of rules.
+// Files and groups are immutable and safe for concurrent use.
+//
+// What the package does not do: it fetches nothing, it does not find out which
+// crawler sent a request, and it does not count requests. Package diff compares
+// two files, package lint finds mistakes in one.
 package robots

@@ -54,25 +54,3 @@ func ExampleFile_Lines() {
 	// 2 "" "" ""
 	// 3 "Disallow" "Disallow" "/a"
 }
-
-func ExampleLint() {
-	f := robots.Parse([]byte("User-agent: *\nDissallow: private/\nDisallow: /a\nAllow: /a*\n"))
-	for _, x := range robots.Lint(f) {
-		if x.Severity == robots.Info {
-			continue
-		}
-		fmt.Printf("%d:%d %s %s: %s\n", x.Line, x.Column, x.Severity, x.Code, x.Message)
-	}
-	// Output:
-	// 2:1 warning misspelt-key: "Dissallow" is read as Disallow by few
-	// 2:12 error missing-slash: the path of private/ has no leading slash
-	// 3:11 warning contradiction: line 4 has "Allow: /a*" for the same paths of *, and wins
-}
-
-func ExampleFix() {
-	f := robots.Parse([]byte("USERAGENT *\r\nDisallow: /my files/ # old\n"))
-	fixed, err := robots.Fix(f)
-	fmt.Printf("%q %v\n", fixed, err)
-	// Output:
-	// "User-agent: *\n# old\nDisallow: /my%20files/\n" <nil>
-}

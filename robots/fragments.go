@@ -219,14 +219,13 @@ const (
 func (x *fragmentIndex) matchText(text string, f form, best winner) winner {
 	var few fewHits
 	h := hits{inner: few.inner[:0], final: few.final[:0]}
-	at, state := x.scan(&h, text, 0, 0, x.tops, best.rank)
+	h, at, state := x.scan(h, text, 0, 0, x.tops, best.rank)
 	if at == len(text) && len(h.final) == 0 && x.tops[h.end].anchored <= best.rank {
 		return best
 	}
 	m := x.pool.Get().(*fragmentScratch)
 	if at < len(text) {
-		m.hits.copy(h, len(text))
-		x.scan(&m.hits, text, at, state, x.tops, best.rank)
+		m.hits, _, _ = x.scan(h.copyTo(m.hits, len(text)), text, at, state, x.tops, best.rank)
 		h = m.hits
 	}
 	m.mark(x.fragments, h.inner)

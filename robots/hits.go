@@ -18,23 +18,11 @@ type fewHits struct{ inner, final [32]hit }
 // maxKeptHits bounds the room that is kept for another text.
 const maxKeptHits = 16 << 10
 
-func (h *hits) add(one hit, t tops, floor uint32) {
-	if t.final > floor {
-		h.final = append(h.final, one)
+// copyTo copies few hits to where all of a text of n octets have room.
+func (h hits) copyTo(m hits, n int) hits {
+	return hits{
+		inner: append(slices.Grow(m.inner[:0], n+1), h.inner...),
+		final: append(slices.Grow(m.final[:0], n+1), h.final...),
+		end:   h.end,
 	}
-	if t.inner > floor {
-		h.inner = append(h.inner, one)
-	}
-}
-
-// full reports whether there is no room for another hit.
-func (h *hits) full() bool {
-	return len(h.final) == cap(h.final) || len(h.inner) == cap(h.inner)
-}
-
-// copy copies few hits to where all of a text of n octets have room.
-func (h *hits) copy(few hits, n int) {
-	h.inner = append(slices.Grow(h.inner[:0], n+1), few.inner...)
-	h.final = append(slices.Grow(h.final[:0], n+1), few.final...)
-	h.end = few.end
 }

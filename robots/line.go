@@ -144,14 +144,11 @@ func (l *Line) splitAtBlank(start, end int, colon bool) {
 	}
 }
 
-// trimmed returns the line from its key on, without the blanks at its end.
-func (l *Line) trimmed() string {
-	from, to := trimRange(l.Raw, l.KeyCol, len(l.Raw))
-	return l.Raw[from:to]
-}
-
 // blank reports whether the line has nothing on it, no comment either.
-func (l *Line) blank() bool { return l.Directive == DirectiveNone && l.trimmed() == "" }
+func (l *Line) blank() bool {
+	from, to := trimRange(l.Raw, l.KeyCol, len(l.Raw))
+	return l.Directive == DirectiveNone && from == to
+}
 
 // bomLen returns the length of the byte order mark that s starts with; a part
 // of one counts too, where a text begins with it.

@@ -120,8 +120,8 @@ func TestMatchHostileFamilies(t *testing.T) {
 			}
 			g := Parse([]byte(b.String())).Star()
 			rules := g.Rules()
-			for i := range 60 {
-				target := h.path(40 + 2*i)
+			for i := range 24 {
+				target := h.path(40 + 5*i)
 				if i%2 == 1 {
 					r := rules[rnd.IntN(len(rules))].Pattern
 					cut := rnd.IntN(len(target))

@@ -127,9 +127,6 @@ func (v *Views) resetSlow(target string, o ViewOptions) {
 	}
 }
 
-// text returns a part of a buffer as a string without copying it. The buffer
-// is not written to again while the string is in use: Reset sets all strings
-// anew before it returns.
 // appendSubject appends the query to the path at the end of b, and where it has
 // escapes the path with the query's other form. It returns where both are.
 func appendSubject(b []byte, path span, query string, hasQuery, twice bool) (_ []byte, target, literal span) {
@@ -144,6 +141,9 @@ func appendSubject(b []byte, path span, query string, hasQuery, twice bool) (_ [
 	return b, target, literal
 }
 
+// text returns a part of a buffer as a string without copying it. The buffer
+// is not written to again while the string is in use: Reset sets all strings
+// anew before it returns.
 func text(b []byte, s span) string {
 	return unsafe.String(unsafe.SliceData(b[s.from:]), s.to-s.from)
 }

@@ -193,21 +193,6 @@ func TestMatchViewsFoldCase(t *testing.T) {
 	}
 }
 
-func TestMatchAllocatesNothing(t *testing.T) {
-	g := Parse([]byte("User-agent: *\nDisallow: /private/\nDisallow: /*.php$\nDisallow: /*?a=\n")).Star()
-	long := "/" + strings.Repeat("%e3//a/../", 400)
-	var v Views
-	for _, target := range []string{"/a/b/c", "/a//b%2F", long} {
-		v.Reset(target, ViewOptions{})
-		if n := testing.AllocsPerRun(100, func() {
-			v.Reset(target, ViewOptions{})
-			g.MatchViews(&v)
-		}); n != 0 {
-			t.Errorf("MatchViews(%.20q…) allocates %v times, want 0", target, n)
-		}
-	}
-}
-
 // A path that ends in `/.` is served as a folder by some back ends and as the
 // file before it by others: what is disallowed as either is disallowed.
 func TestADotAtTheEndHidesNoFile(t *testing.T) {

@@ -34,6 +34,9 @@ type Crawler struct {
 	// robots.Google is its reading.
 	ReadsGoogle bool
 
+	LacksWildcards bool // its robots.txt parser takes `*` and `$` for ordinary octets
+	LacksAllow     bool // its robots.txt parser ignores Allow lines
+
 	// ControlOnly marks a robots.txt token that arrives in no request (Google-Extended): what it asks for can't be enforced by a server.
 	ControlOnly bool
 

@@ -64,6 +64,7 @@ func TestRegistryInvariants(t *testing.T) {
 			"star":        c.Star != crawler.Unknown,
 			"crawl_delay": c.CrawlDelay != crawler.Unknown,
 			"reads":       c.ReadsGoogle,
+			"lacks":       c.LacksWildcards || c.LacksAllow,
 			"verify":      len(c.Verify.Hosts)+len(c.Verify.Ranges)+len(c.Verify.ASN) > 0,
 		} {
 			if known && len(c.Sources[field]) == 0 && !slices.Contains(c.Unverified, field) {
@@ -271,6 +272,7 @@ func TestReadRows(t *testing.T) {
 		`{"name":"X","class":"robot"}`:                   `line 1: crawler "X": class: unknown class "robot"`,
 		`{"name":"X","star":"maybe"}`:                    `line 1: crawler "X": star: unknown value "maybe"`,
 		`{"name":"X","crawl_delay":"5"}`:                 `line 1: crawler "X": crawl_delay`,
+		`{"name":"X","lacks":["sitemap"]}`:               `line 1: crawler "X": lacks: unknown part of robots.txt "sitemap"`,
 		`{"name":"X","reads":"bing"}`:                    `line 1: crawler "X": reads: unknown reading "bing"`,
 		`{"name":"Firefox"}`:                             `line 1: crawler "Firefox": user_agents: browsers send the word "Firefox"`,
 		`{"name":"X","unverified":["colour"]}`:           `unverified: there is no field "colour"`,

@@ -30,6 +30,7 @@ type fileRow struct {
 	Star        string              `json:"star"`
 	CrawlDelay  string              `json:"crawl_delay"`
 	Reads       string              `json:"reads"`
+	Lacks       []string            `json:"lacks"`
 	Verify      *fileVerify         `json:"verify"`
 	Unverified  []string            `json:"unverified"`
 	Sources     map[string][]string `json:"sources"`
@@ -44,7 +45,7 @@ type fileVerify struct {
 }
 
 // facts are the fields of a row that Sources and Unverified may speak of.
-var facts = []string{"operator", "purpose", "class", "user_agents", "robots", "star", "crawl_delay", "reads", "verify"}
+var facts = []string{"operator", "purpose", "class", "user_agents", "robots", "star", "crawl_delay", "reads", "lacks", "verify"}
 
 // ReadRows reads a registry file: one JSON object a line, empty lines and lines that begin with `#` left out. The fields:
 //
@@ -61,6 +62,7 @@ var facts = []string{"operator", "purpose", "class", "user_agents", "robots", "s
 //	control_only true for a robots.txt token that arrives in no request; user_agents stays empty then
 //	verify       {"hosts": [], "host_masks": [], "ranges": [], "asn": [], "signature_agents": []}
 //	sources      {"robots": ["https://…"], …}: where each fact comes from
+//	lacks        ["wildcards", "allow"]: what its robots.txt parser does not support
 //	unverified   ["star", …]: facts that no document confirms
 //
 // An error begins with the number of the line. Whether the rows go together is checked by [Registry.With].
@@ -120,6 +122,16 @@ func readRow(text []byte) (Crawler, error) {
 		c.ReadsGoogle = true
 	default:
 		return Crawler{}, fmt.Errorf("crawler %q: reads: unknown reading %q of robots.txt: use \"rfc9309\" or \"google\"", f.Name, f.Reads)
+	}
+	for _, lack := range f.Lacks {
+		switch lack {
+		case "wildcards":
+			c.LacksWildcards = true
+		case "allow":
+			c.LacksAllow = true
+		default:
+			return Crawler{}, fmt.Errorf("crawler %q: lacks: unknown part of robots.txt %q: use \"wildcards\" or \"allow\"", f.Name, lack)
+		}
 	}
 	if c.UserAgents == nil && c.Shared == nil && !c.ControlOnly {
 		c.UserAgents = []string{c.Name}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,11 +14,13 @@ import (
 
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
 // Module is what the commands need to know of the Caddy module whose commands
@@ -42,7 +45,11 @@ Looks at robots.txt files the way the robots handler does: what they say to
 which crawler, what is wrong with them, and who it is that sends a User-Agent.
 
 Nothing here talks to a running Caddy.`,
-		CobraFunc: func(cmd *cobra.Command) { cmd.AddCommand(subcommands(m)...) },
+		CobraFunc: func(cmd *cobra.Command) {
+			cmd.AddCommand(subcommands(m)...)
+			cmd.SuggestionsMinimumDistance = 2
+			cmd.RunE = run(runParent)
+		},
 	})
 }
 
@@ -51,11 +58,25 @@ func subcommands(m Module) []*cobra.Command {
 	return []*cobra.Command{
 		checkCommand(m),
 		lintCommand(m),
+		explainCommand(),
 		diffCommand(),
 		identifyCommand(m),
 		verifyCommand(m),
 		headersImportCommand(),
 	}
+}
+
+// runParent prints the help of a command that only has subcommands, and reports
+// one that it does not have.
+func runParent(cmd *cobra.Command, args []string) (int, error) {
+	if len(args) == 0 {
+		return 0, cmd.Help()
+	}
+	near := ""
+	if list := cmd.SuggestionsFor(args[0]); len(list) > 0 {
+		near = "; did you mean " + strings.Join(list, " or ") + "?"
+	}
+	return exitFailed, fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), near)
 }
 
 // The exit statuses of commands, beside 0.
@@ -71,11 +92,29 @@ func run(f func(cmd *cobra.Command, args []string) (int, error)) func(*cobra.Com
 		cmd.SilenceErrors = true
 		status, err := f(cmd, args)
 		if err != nil {
-			fmt.Fprintf(cmd.ErrOrStderr(), "Error: %v\n", err)
+			err = redacted(err, inputs(cmd, args)...)
+			if !errors.Is(err, errReported) {
+				printError(cmd, err)
+			}
 			return err
 		}
 		return caddycmd.WrapCommandFuncForCobra(func(caddycmd.Flags) (int, error) { return status, nil })(cmd, args)
 	}
+}
+
+// inputs returns all that may be the name of an input: the arguments and the
+// values of flags.
+func inputs(cmd *cobra.Command, args []string) []string {
+	list := slices.Clone(args)
+	cmd.Flags().Visit(func(f *pflag.Flag) { list = append(list, f.Value.String()) })
+	return list
+}
+
+// errReported is what a command returns whose errors were printed.
+var errReported = errors.New("not all files could be read")
+
+func printError(cmd *cobra.Command, err error) {
+	fmt.Fprintf(cmd.ErrOrStderr(), "Error: %v\n", err)
 }
 
 // fetchTimeout bounds how long a command waits for a URL.
@@ -95,10 +134,8 @@ func readRobots(ctx context.Context, name string, stdin io.Reader) ([]byte, erro
 	if robots.LooksLikeHTML(body) {
 		return nil, fmt.Errorf("%s is a web page, not a robots.txt", shown(name))
 	}
-	for _, f := range robots.Lint(robots.Parse(body[:min(len(body), 4<<10)])) {
-		if slices.Contains(unreadable, f.Code) {
-			return nil, fmt.Errorf("%s is no robots.txt: %s", shown(name), f.Message)
-		}
+	for _, f := range lint.Lint(robots.Parse(body[:min(len(body), 4<<10)]), lint.WithSelect(unreadable...)) {
+		return nil, fmt.Errorf("%s is no robots.txt: %s", shown(name), f.Message)
 	}
 	return body, nil
 }
@@ -124,7 +161,8 @@ func readInput(ctx context.Context, name string, stdin io.Reader) ([]byte, error
 
 // isURL reports whether the name of an input is that of a URL.
 func isURL(name string) bool {
-	return strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://")
+	lower := strings.ToLower(name[:min(len(name), len("https://"))])
+	return strings.HasPrefix(lower, "http://") || strings.HasPrefix(lower, "https://")
 }
 
 // robotsAddress is where the robots.txt that a URL means is: a URL without a
@@ -136,20 +174,12 @@ func robotsAddress(name string) string {
 	return name
 }
 
-// shown is the name of an input as it is printed: without a password.
-func shown(name string) string {
-	if u, err := url.Parse(name); err == nil && isURL(name) && u.User != nil {
-		return u.Redacted()
-	}
-	return name
-}
-
 func readURL(ctx context.Context, address string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s is not a valid URL", shown(address))
 	}
 	req.Header.Set("User-Agent", enforce.FetcherUserAgent)
 	resp, err := http.DefaultClient.Do(req)

@@ -16,6 +16,7 @@ import (
 
 	_ "github.com/caddy-robots/caddy-robots/caddymodule"
 	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
 // commandsFolder holds the inputs of commands and what they print.
@@ -115,9 +116,40 @@ func TestCommandsPrint(t *testing.T) {
 		{"lint-url-not-at-root", 3, "lint SITE/blog/robots.txt", ""},
 		{"lint-url-with-password", 0, "lint http://user:secret@HOST/robots.txt", ""},
 		{"lint-500-with-password", 1, "lint http://user:secret@HOST/failing/robots.txt", ""},
-		{"lint-fix", 0, "lint --fix fixable.txt", ""},
+		{"lint-fix", 2, "lint --fix fixable.txt", ""},
 		{"lint-fix-left", 3, "lint --fix mistakes.txt", ""},
 		{"lint-fix-stdin", 0, "lint --fix -", "USER-AGENT: *\nDisallow: /a\n"},
+
+		{"lint-info-shown", 0, "lint --info -", "USER-AGENT: *\nDisallow: /a\n"},
+		{"lint-select", 2, "lint --select never-decides,upper-case-key mistakes.txt -", "USER-AGENT: *\nDisallow: /a\nDisallow: /a\nDisallow: b\n"},
+		{"lint-select-unknown", 1, "lint --select never-decide mistakes.txt", ""},
+		{"lint-ignore", 2, "lint --ignore missing-slash -", "User-agent: *\nDissallow: /a\nDisallow: b\n"},
+		{"lint-fail-on-error", 0, "lint --fail-on error -", "User-agent: *\nDissallow: /a\n"},
+		{"lint-fail-on-info", 2, "lint --fail-on info -", "USER-AGENT: *\nDisallow: /a\n"},
+		{"lint-fail-on-never", 0, "lint --fail-on never mistakes.txt", ""},
+		{"lint-fail-on-unknown", 1, "lint --fail-on often mistakes.txt", ""},
+		{"lint-suppressed", 0, "lint -", "User-agent: *\nDissallow: /a # robots-lint: ignore misspelt-key\n"},
+		{"lint-github", 3, "lint --format github mistakes.txt", ""},
+		{"lint-gitlab", 3, "lint --format gitlab mistakes.txt clean.txt", ""},
+		{"lint-unknown-format", 1, "lint --format xml mistakes.txt", ""},
+		{"lint-fix-unsafe", 0, "lint --unsafe-fixes fixable.txt", ""},
+		{"lint-fix-diff", 0, "lint --unsafe-fixes --diff fixable.txt clean.txt", ""},
+		{"lint-fix-diff-no-newline", 0, "lint --fix --diff -", "USER-AGENT: *\nDISALLOW: /a"},
+		{"lint-diff-alone", 1, "lint --diff clean.txt", ""},
+		{"lint-some-missing", 1, "lint clean.txt nothing-here.txt mistakes.txt", ""},
+		{"lint-some-missing-sarif", 1, "lint --sarif nothing-here.txt clean.txt", ""},
+		{"lint-invalid-url-with-password", 1, "lint http://user:sec%zzret@HOST/robots.txt", ""},
+		{"lint-odd-port-with-password", 1, "lint http://user:sec/ret@HOST/robots.txt", ""},
+		{"lint-other-scheme-with-password", 1, "lint ftp://user:secret@HOST/robots.txt", ""},
+		{"lint-write-url-with-password", 1, "lint --fix --write HTTP://user:secret@HOST/robots.txt", ""},
+		{"lint-dead-url-with-password", 1, "lint http://user:secret@127.0.0.1:1/robots.txt", ""},
+		{"lint-json-url-with-password", 3, "lint --json http://user:secret@HOST/blog/robots.txt", ""},
+
+		{"check-other-scheme-with-password", 1, "check -a GPTBot -r ftp://user:secret@HOST/robots.txt /", ""},
+		{"diff-invalid-url-with-password", 1, "diff clean.txt http://user:sec%zzret@HOST/", ""},
+
+		{"explain", 0, "explain missing-slash byte-order-mark", ""},
+		{"explain-unknown", 1, "explain mising-slash", ""},
 
 		{"lint-missing", 1, "lint nothing-here.txt", ""},
 		{"lint-500", 1, "lint SITE/failing/robots.txt", ""},
@@ -200,7 +232,7 @@ func TestLintWritesFilesBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fixed, err := robots.Fix(robots.Parse(before))
+	fixed, err := lint.Fix(robots.Parse(before), lint.Unsafe)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +244,7 @@ func TestLintWritesFilesBack(t *testing.T) {
 	if err := os.Symlink("robots.txt", link); err != nil {
 		t.Fatal(err)
 	}
-	if status, _, stderr := runCommand("", "lint", "--fix", "--write", link); status != 0 {
+	if status, _, stderr := runCommand("", "lint", "--unsafe-fixes", "--write", link); status != 0 {
 		t.Fatalf("exit status %d: %s", status, stderr)
 	}
 	after, err := os.ReadFile(file)
@@ -232,11 +264,40 @@ func TestLintWritesFilesBack(t *testing.T) {
 	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 2 {
 		t.Errorf("the folder holds %v: %v", entries, err)
 	}
-	if status, _, _ := runCommand("", "lint", "--fix", "--write", file); status != 0 {
+	if status, _, _ := runCommand("", "lint", "--unsafe-fixes", "--write", file); status != 0 {
 		t.Error("a file that is correct can't be written back")
 	}
 	if again, err := os.Stat(file); err != nil || !again.ModTime().Equal(info.ModTime()) {
 		t.Errorf("a file without anything to correct was written: %v", err)
+	}
+}
+
+// Below Caddy's own command, cobra would print the help of robots for a command
+// that is not there, and exit with 0.
+func TestUnknownCommands(t *testing.T) {
+	for _, tt := range []struct {
+		args, want string // want: in the error; empty: none
+	}{
+		{"robots lnt clean.txt", `unknown command "lnt" for "caddy robots"; did you mean lint?`},
+		{"robots frobnicate", `unknown command "frobnicate" for "caddy robots"`},
+		{"robots", ""},
+	} {
+		root := &cobra.Command{Use: "caddy", SilenceUsage: true}
+		root.AddCommand(robotsCommand())
+		var out, errs bytes.Buffer
+		root.SetOut(&out)
+		root.SetErr(&errs)
+		root.SetArgs(strings.Fields(tt.args))
+		err := root.Execute()
+		if (err == nil) != (tt.want == "") || !strings.Contains(errs.String(), tt.want) {
+			t.Errorf("caddy %s: %v, %q", tt.args, err, errs.String())
+		}
+		if tt.want == "" && !strings.Contains(out.String(), "lint") {
+			t.Errorf("caddy %s prints no help: %q", tt.args, out.String())
+		}
+		if tt.want != "" && out.Len() > 0 {
+			t.Errorf("caddy %s prints %q", tt.args, out.String())
+		}
 	}
 }
 
@@ -247,8 +308,11 @@ func TestCommandsComplete(t *testing.T) {
 		want []string
 	}{
 		{"lint --dialect _", []string{"rfc9309\tthe longest rule", "1994\t", "1996\t", ":4"}},
-		{"lint --", []string{"--json\t", "--sarif\t", "--fix\t", "--write\t", "--dialect\t"}},
+		{"lint --", []string{"--json\t", "--format\t", "--sarif\t", "--fix\t", "--write\t", "--dialect\t"}},
 		{"lint _", []string{":0"}}, // files
+		{"lint --ignore prose,missing-s", []string{"prose,missing-slash\t", ":4"}},
+		{"lint --format g", []string{"github", "gitlab", ":4"}},
+		{"explain missing-s", []string{"missing-slash\t", ":4"}},
 		{"diff old.txt _", []string{":0"}},
 		{"diff old.txt new.txt _", []string{":4"}}, // nothing
 		{"check --agent gptb", []string{"GPTBot\tOpenAI", ":4"}},
@@ -272,7 +336,7 @@ func TestCommandsComplete(t *testing.T) {
 
 // Whoever asks for help sees what the exit status means, and an example.
 func TestCommandsHelp(t *testing.T) {
-	for _, name := range []string{"check", "lint", "diff"} {
+	for _, name := range []string{"check", "lint", "diff", "explain"} {
 		cmd, _, err := robotsCommand().Find([]string{name})
 		if err != nil {
 			t.Fatal(err)

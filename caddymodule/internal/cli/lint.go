@@ -3,9 +3,9 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"io"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,202 +15,275 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
 // exitErrors is the exit status of lint where a finding is an error.
 const exitErrors = 3
 
-// lintOptions are the flags of `caddy robots lint`.
-type lintOptions struct {
-	dialect     string
-	json, sarif bool
-	fix, write  bool
-	config      string
-	headerRules func(path string) ([]headers.Rule, error)
-	rules       []headers.Rule // x_robots_tag, of config
+// lintFlags are the flags of `caddy robots lint`.
+type lintFlags struct {
+	dialect        string
+	format         string
+	json, sarif    bool
+	selected       []string
+	ignored        []string
+	failOn         string
+	info           bool
+	fix, unsafe    bool
+	write, diff    bool
+	config         string
+	headerRules    func(path string) ([]headers.Rule, error)
+	rules          []headers.Rule // x_robots_tag, of config
+	dialectOfFiles robots.Dialect
 }
 
+// lintFormats are the values of --format.
+var lintFormats = []string{"text", "json", "sarif", "github", "gitlab"}
+
 func lintCommand(m Module) *cobra.Command {
-	o := lintOptions{headerRules: m.HeaderRules}
+	o := lintFlags{headerRules: m.HeaderRules}
 	cmd := &cobra.Command{
-		Use:   "lint [--json | --sarif] [--fix [--write]] <file|url|->...",
-		Short: "Tells what is wrong with robots.txt files",
+		Use:   "lint [flags] <file|url|->...",
+		Short: "Finds mistakes in robots.txt files",
 		Long: `
-Tells what in a robots.txt does not do what it was written for, what some
-crawlers read otherwise than others, and what to write instead: each finding
-with its line, why it matters and to whom. - is standard input; of a URL
-without a path, /robots.txt is read.
+Finds lines of a robots.txt that do not do what they were written for, and lines
+that crawlers read differently. Each finding says where, why it matters, and what
+to write instead. "caddy robots explain CODE" has a page about each.
 
---fix makes the corrections after which every crawler that follows RFC 9309
-gets the same verdicts and limits as before, and prints the file. With --write
-it is written back instead. The findings are then those that are left; without
---write they go to standard error.
+- is standard input. For a URL without a path, /robots.txt is read.
 
-With --config the x_robots_tag lines of a Caddyfile (or JSON configuration)
-are held against the files: a noindex header on a path that is disallowed to
-all crawlers that would read it is never seen.
+--fix prints the file with all safe corrections made: they change no verdict for
+crawlers that read the file as RFC 9309, Google's parser or the standard of 1994
+do. --unsafe-fixes also makes those that change no verdict for RFC 9309 alone.
+With --write the file is written back, with --diff only the changes are printed.
+The findings are then those that are left; without --write they go to standard
+error.
 
---sarif writes SARIF 2.1.0, which code hosts show beside the lines.
+A comment suppresses findings of the next line, or at a line's end of that line:
+  # robots-lint: ignore CODE, CODE
+and "# robots-lint: ignore-file CODE" those of the whole file.
+
+With --config the x_robots_tag lines of a Caddyfile (or JSON configuration) are
+checked against the files: crawlers never see a noindex header on a path that
+is disallowed to them.
 
 The exit status is that of the worst finding: 0 for none or infos, 2 for
-warnings, 3 for errors; 1 if a file can't be read.`,
+warnings, 3 for errors; 1 if a file could not be read. --fail-on error gives 0
+for warnings too, --fail-on info gives 2 for infos, --fail-on never always 0.`,
 		Example: `  caddy robots lint robots.txt
   caddy robots lint https://example.com
-  caddy robots lint --fix --write robots.txt
-  caddy robots lint --fix - < old.txt > new.txt
+  caddy robots lint --fix --diff robots.txt
+  caddy robots lint --unsafe-fixes --write robots.txt
+  caddy robots lint --ignore trailing-star,split-group --fail-on error robots.txt
   caddy robots lint --config Caddyfile public/robots.txt
-  caddy robots lint --sarif public/robots.txt > robots.sarif`,
+  caddy robots lint --format sarif public/robots.txt > robots.sarif`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: run(func(cmd *cobra.Command, args []string) (int, error) { return o.lint(cmd, args) }),
+		RunE: run(o.lint),
 	}
-	f := cmd.Flags()
-	addDialectFlag(cmd, &o.dialect)
-	f.BoolVar(&o.json, "json", false, "print one JSON object a line")
-	f.BoolVar(&o.sarif, "sarif", false, "print a SARIF 2.1.0 log")
-	f.StringVarP(&o.config, "config", "c", "", "a Caddyfile whose x_robots_tag lines are held against the files")
-	f.BoolVar(&o.fix, "fix", false, "print the file with all safe corrections made")
-	f.BoolVar(&o.write, "write", false, "with --fix: write the file back in place of printing it")
-	cmd.MarkFlagsMutuallyExclusive("json", "sarif")
+	o.register(cmd)
 	return cmd
 }
 
-func (o *lintOptions) lint(cmd *cobra.Command, args []string) (int, error) {
+func (o *lintFlags) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	addDialectFlag(cmd, &o.dialect)
+	f.StringVar(&o.format, "format", "text", "how findings are printed: text, json (one object a line), sarif (2.1.0), github (annotations of Actions) or gitlab (Code Quality report)")
+	f.BoolVar(&o.json, "json", false, "the same as --format json")
+	f.BoolVar(&o.sarif, "sarif", false, "the same as --format sarif")
+	f.StringSliceVar(&o.selected, "select", nil, "report only these rules, separated by commas")
+	f.StringSliceVar(&o.ignored, "ignore", nil, "do not report these rules, separated by commas")
+	f.StringVar(&o.failOn, "fail-on", "warning", "the least severity that changes the exit status: info, warning, error or never")
+	f.BoolVar(&o.info, "info", false, "report infos too")
+	f.StringVarP(&o.config, "config", "c", "", "a Caddyfile whose x_robots_tag lines are checked against the files")
+	f.BoolVar(&o.fix, "fix", false, "print the file with all safe corrections made")
+	f.BoolVar(&o.unsafe, "unsafe-fixes", false, "as --fix, with the unsafe corrections too")
+	f.BoolVar(&o.write, "write", false, "with --fix: write the file back")
+	f.BoolVar(&o.diff, "diff", false, "with --fix: print what would change, as a unified diff")
+	cmd.MarkFlagsMutuallyExclusive("json", "sarif", "format")
+	cmd.MarkFlagsMutuallyExclusive("write", "diff")
+	complete(cmd, "format", cobra.FixedCompletions(lintFormats, cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "fail-on", cobra.FixedCompletions([]string{"info", "warning", "error", "never"}, cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "select", completeRules)
+	complete(cmd, "ignore", completeRules)
+}
+
+func (o *lintFlags) lint(cmd *cobra.Command, args []string) (int, error) {
 	if err := o.validate(args); err != nil {
 		return exitFailed, err
-	}
-	dialect, err := dialectFlag(o.dialect)
-	if err != nil {
-		return exitFailed, err
-	}
-	if o.config != "" {
-		if o.rules, err = o.headerRules(o.config); err != nil {
-			return exitFailed, err
-		}
 	}
 	out := cmd.OutOrStdout()
 	if o.fix && !o.write {
 		out = cmd.ErrOrStderr()
 	}
 	var docs []*report.Document
+	var failures []error
 	status := 0
 	for _, name := range args {
-		d, err := o.document(cmd, name, dialect)
+		d, err := o.document(cmd, name)
 		if err != nil {
-			return exitFailed, err
+			err = redacted(err, name)
+			failures = append(failures, err)
+			printError(cmd, err)
+			continue
 		}
-		if worst, ok := d.Worst(); ok {
-			status = max(status, severityStatus[worst])
-		}
+		status = max(status, o.status(d))
 		docs = append(docs, d)
-		switch {
-		case o.sarif:
-		case o.json:
-			err = report.JSON(out, d)
-		default:
-			err = report.Text(out, d, paintFor(out))
-		}
-		if err != nil {
+		if err := o.print(out, d); err != nil {
 			return exitFailed, err
 		}
 	}
-	if o.sarif {
-		return status, report.SARIF(out, version(), docs, findings.UnseenNoindex)
+	if err := o.printAll(out, docs, failures); err != nil {
+		return exitFailed, err
+	}
+	if len(failures) > 0 {
+		return exitFailed, errReported
 	}
 	return status, nil
 }
 
-// severityStatus are the exit statuses of findings.
-var severityStatus = map[robots.Severity]int{
-	robots.Info:    0,
-	robots.Warning: exitFinding,
-	robots.Error:   exitErrors,
+// print writes the findings in one file, in the formats that have no end.
+func (o *lintFlags) print(out io.Writer, d *report.Document) error {
+	switch o.format {
+	case "json":
+		return report.JSON(out, d)
+	case "github":
+		return report.GitHub(out, d)
+	case "text":
+		return report.Text(out, d, paintFor(out))
+	}
+	return nil
 }
 
-func (o *lintOptions) validate(args []string) error {
-	if o.write && !o.fix {
-		return errors.New("--write goes with --fix")
+// printAll writes the findings in all files, in the formats that have one
+// document for all.
+func (o *lintFlags) printAll(out io.Writer, docs []*report.Document, failures []error) error {
+	switch o.format {
+	case "sarif":
+		return report.SARIF(out, version(), docs, failures)
+	case "gitlab":
+		return report.GitLab(out, docs)
 	}
-	if o.fix && !o.write && len(args) > 1 {
-		return errors.New("--fix prints one file: give one, or --write to write them all back")
+	return nil
+}
+
+// status returns the exit status that the findings in a file give.
+func (o *lintFlags) status(d *report.Document) int {
+	worst, ok := d.Worst()
+	var least lint.Severity
+	if !ok || least.UnmarshalText([]byte(o.failOn)) != nil || worst < least {
+		return 0
 	}
-	if !o.write {
+	if worst == lint.Error {
+		return exitErrors
+	}
+	return exitFinding
+}
+
+// validate checks the flags, and reads what they name.
+func (o *lintFlags) validate(args []string) error {
+	switch {
+	case o.json:
+		o.format = "json"
+	case o.sarif:
+		o.format = "sarif"
+	case !slices.Contains(lintFormats, o.format):
+		return fmt.Errorf("unknown format %q: want %s", o.format, strings.Join(lintFormats, ", "))
+	}
+	var least lint.Severity
+	if err := least.UnmarshalText([]byte(o.failOn)); err != nil && o.failOn != "never" {
+		return fmt.Errorf("--fail-on: unknown severity %q: want info, warning, error or never", o.failOn)
+	}
+	for _, code := range slices.Concat(o.selected, o.ignored) {
+		if err := knownRule(code); err != nil {
+			return err
+		}
+	}
+	o.fix = o.fix || o.unsafe
+	if err := o.validateFix(args); err != nil {
+		return err
+	}
+	var err error
+	if o.dialectOfFiles, err = dialectFlag(o.dialect); err == nil && o.config != "" {
+		o.rules, err = o.headerRules(o.config)
+	}
+	return err
+}
+
+func (o *lintFlags) validateFix(args []string) error {
+	switch {
+	case o.write && !o.fix:
+		return errors.New("--write needs --fix or --unsafe-fixes")
+	case o.diff && !o.fix:
+		return errors.New("--diff needs --fix or --unsafe-fixes")
+	case o.fix && !o.write && !o.diff && len(args) > 1:
+		return errors.New("--fix prints one file: give one, or --write to write them all back, or --diff")
+	case !o.write:
 		return nil
 	}
 	for _, name := range args {
 		if name == "-" || isURL(name) {
-			return fmt.Errorf("--write can't write %s back: it is no file", name)
+			return fmt.Errorf("--write can't write %s back: it is not a file", shown(name))
 		}
 	}
 	return nil
 }
 
 // document reads a robots.txt, corrects it where that is wanted, and lints it.
-func (o *lintOptions) document(cmd *cobra.Command, name string, dialect robots.Dialect) (*report.Document, error) {
+func (o *lintFlags) document(cmd *cobra.Command, name string) (*report.Document, error) {
 	body, err := readInput(cmd.Context(), name, cmd.InOrStdin())
 	if err != nil {
 		return nil, err
 	}
-	parse := func(body []byte) *robots.File {
-		return robots.Parse(body, robots.WithDialect(dialect), robots.WithMaxSize(maxInput))
-	}
-	d := &report.Document{Name: shown(name), File: parse(body)}
+	d := &report.Document{Name: shown(name), File: o.parse(body)}
+	opts := o.options(name)
 	if o.fix {
-		fixed, err := robots.Fix(d.File)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+		grade := lint.Safe
+		if o.unsafe {
+			grade = lint.Unsafe
 		}
-		d.File = parse(fixed)
-		if o.write {
+		fixed, err := lint.Fix(d.File, grade, opts...)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", shown(name), err)
+		}
+		d.File = o.parse(fixed)
+		switch {
+		case o.write:
 			err = rewrite(name, body, fixed)
-		} else {
+		case o.diff:
+			err = report.Unified(cmd.OutOrStdout(), shown(name), string(body), string(fixed))
+		default:
 			_, err = cmd.OutOrStdout().Write(fixed)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	d.Findings = robots.Lint(d.File, lintOptionsFor(name)...)
-	d.Findings = append(d.Findings, findings.Unseen(o.rules, d.File, crawler.Builtin())...)
+	d.Findings = lint.Lint(d.File, opts...)
+	d.Findings = slices.DeleteFunc(d.Findings, func(f lint.Finding) bool {
+		hide := f.Severity == lint.Info && !o.info && o.failOn != "info" && !slices.Contains(o.selected, f.Code)
+		if hide {
+			d.Infos++
+		}
+		return hide
+	})
 	return d, nil
 }
 
-// lintOptionsFor are what is known of crawlers and of the place of a file.
-func lintOptionsFor(name string) []robots.LintOption {
-	opts := findings.LintOptions(crawler.Builtin())
-	if isURL(name) {
-		opts = append(opts, robots.WithLocation(robotsAddress(shown(name))))
-	}
-	return opts
+func (o *lintFlags) parse(body []byte) *robots.File {
+	return robots.Parse(body, robots.WithDialect(o.dialectOfFiles), robots.WithMaxSize(maxInput))
 }
 
-// rewrite puts a corrected file in the place of the old one, at once, so that
-// nobody reads half of it.
-func rewrite(name string, old, fixed []byte) error {
-	if string(old) == string(fixed) {
-		return nil
+// options are what the linter is told about a file.
+func (o *lintFlags) options(name string) []lint.Option {
+	opts := []lint.Option{
+		findings.Crawlers(crawler.Builtin()), findings.UnseenCheck(o.rules, crawler.Builtin()),
+		lint.WithSelect(o.selected...), lint.WithIgnore(o.ignored...),
 	}
-	path, err := filepath.EvalSymlinks(name)
-	if err != nil {
-		return err
+	if isURL(name) {
+		opts = append(opts, lint.WithLocation(robotsAddress(shown(name))))
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	if !info.Mode().IsRegular() {
-		return fmt.Errorf("--write can't write %s back: it is no regular file", name)
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".robots-*.txt")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name()) // fails once it was renamed
-	_, err = tmp.Write(fixed)
-	err = errors.Join(err, tmp.Chmod(info.Mode().Perm()), tmp.Sync(), tmp.Close())
-	if err != nil {
-		return fmt.Errorf("writing %s: %w", name, err)
-	}
-	return os.Rename(tmp.Name(), path)
+	return opts
 }
 
 // version is that of this module in the binary, "" where it has none.

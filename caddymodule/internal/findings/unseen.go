@@ -7,35 +7,32 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
-// UnseenNoindex is the kind of what Unseen finds: a header that no crawler
-// will ever see.
-var UnseenNoindex = robots.Kind{
-	Code: "unseen-noindex", Severity: robots.Warning,
-	Title: "a noindex header on a path that is disallowed",
-	Why:   "a crawler that may not fetch a page never sees its header, and may list the address all the same",
-}
-
-// Unseen finds the rules that say noindex about paths that the robots.txt
-// disallows to every crawler that would read the header. It tests example
-// URLs, so it finds the plain cases and reports nothing that is not true.
-func Unseen(rules []headers.Rule, f *robots.File, registry *crawler.Registry) (found []robots.Finding) {
+// Unseen calls report with the rules that say noindex about paths that the
+// robots.txt disallows to every crawler that would read the header, and with
+// the lines that disallow them. It tests example URLs, so it finds the plain
+// cases and reports nothing that is not true.
+func Unseen(rules []headers.Rule, f *robots.File, registry *crawler.Registry, report func(t *headers.Rule, by *robots.Rule)) {
 	for i := range rules {
 		t := &rules[i]
 		if t.Not || !t.Directives.Has("noindex") && !t.Directives.Has("none") {
 			continue
 		}
-		rule := hiddenBy(exampleTargets(t), readers(t, f, registry))
-		if rule == nil {
-			continue
+		if rule := hiddenBy(exampleTargets(t), readers(t, f, registry)); rule != nil {
+			report(t, rule)
 		}
-		found = append(found, robots.Finding{
-			Code: UnseenNoindex.Code, Severity: UnseenNoindex.Severity, Line: rule.Line, Column: 1,
-			Message: fmt.Sprintf("%s hides from crawlers what x_robots_tag %s says", rule, t), Why: UnseenNoindex.Why,
-		})
 	}
-	return found
+}
+
+// UnseenCheck has the linter report what Unseen finds.
+func UnseenCheck(rules []headers.Rule, registry *crawler.Registry) lint.Option {
+	return lint.WithCheck(func(f *robots.File, report func(code string, line int, message string)) {
+		Unseen(rules, f, registry, func(t *headers.Rule, by *robots.Rule) {
+			report("unseen-noindex", by.Line, fmt.Sprintf("%q keeps crawlers from seeing \"x_robots_tag %s\"", by, t))
+		})
+	})
 }
 
 // readers returns the groups that bind the crawlers that a rule speaks to; a

@@ -8,6 +8,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
 func TestHeadersThatNoCrawlerSees(t *testing.T) {
@@ -34,7 +35,7 @@ func TestHeadersThatNoCrawlerSees(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			found := findings.Unseen([]headers.Rule{rule}, robots.Parse([]byte(tt.file)), crawler.Builtin())
+			found := lint.Lint(robots.Parse([]byte(tt.file)), findings.UnseenCheck([]headers.Rule{rule}, crawler.Builtin()), lint.WithSelect("unseen-noindex"))
 			switch {
 			case tt.line == 0 && len(found) > 0:
 				t.Errorf("%s", found[0].Message)

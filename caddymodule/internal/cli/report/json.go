@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"io"
 
-	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
-// JSON writes findings as one object a line: the fields of robots.Finding, and
+// JSON writes findings as one object a line: the fields of lint.Finding, and
 // the name of the file.
 func JSON(w io.Writer, d *Document) error {
 	buf := bufio.NewWriter(w)
@@ -16,7 +16,7 @@ func JSON(w io.Writer, d *Document) error {
 	for i := range d.Findings {
 		err := enc.Encode(struct {
 			File string `json:"file"`
-			*robots.Finding
+			*lint.Finding
 		}{d.Name, &d.Findings[i]})
 		if err != nil {
 			return err

@@ -1,6 +1,6 @@
 package report
 
-import "github.com/caddy-robots/caddy-robots/robots"
+import "github.com/caddy-robots/caddy-robots/robots/lint"
 
 // Paint says whether text is in colour.
 type Paint bool
@@ -36,6 +36,6 @@ func (p Paint) Bad(text string) string { return p.in(red, text) }
 // Odd is documented with Good.
 func (p Paint) Odd(text string) string { return p.in(yellow, text) }
 
-func (p Paint) severity(s robots.Severity, text string) string {
-	return p.in([...]style{robots.Info: cyan, robots.Warning: yellow, robots.Error: red}[min(s, robots.Error)], text)
+func (p Paint) severity(s lint.Severity, text string) string {
+	return p.in([...]style{lint.Info: cyan, lint.Warning: yellow, lint.Error: red}[min(s, lint.Error)], text)
 }

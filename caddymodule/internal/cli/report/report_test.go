@@ -12,11 +12,12 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/diff"
+	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
-func lint(text string) *Document {
+func document(text string) *Document {
 	f := robots.Parse([]byte(text))
-	return &Document{Name: "robots.txt", File: f, Findings: robots.Lint(f)}
+	return &Document{Name: "robots.txt", File: f, Findings: lint.Lint(f)}
 }
 
 func TestVisible(t *testing.T) {
@@ -87,7 +88,7 @@ func FuzzReports(f *testing.F) {
 	f.Add("User-agent: *\nDisallow: private\x1b[2J\nSitemap: /x", "Disallow: /\n")
 	f.Add("\xef\xbb\xbf Disalow /\xff\xfe 日本\rUser-agent:\x00", "User-agent: a\nAllow: *\u202e")
 	f.Fuzz(func(t *testing.T, text, other string) {
-		d := lint(text)
+		d := document(text)
 		changes := diff.Compare(d.File, robots.Parse([]byte(other))).Changes
 		var b bytes.Buffer
 		if err := errors.Join(Text(&b, d, false), Changes(&b, changes, false)); err != nil {
@@ -103,7 +104,7 @@ func FuzzReports(f *testing.F) {
 			}
 		}
 		b.Reset()
-		if err := errors.Join(SARIF(&b, "", []*Document{d})); err != nil || !utf8.Valid(b.Bytes()) || !json.Valid(b.Bytes()) {
+		if err := errors.Join(SARIF(&b, "", []*Document{d}, nil)); err != nil || !utf8.Valid(b.Bytes()) || !json.Valid(b.Bytes()) {
 			t.Fatalf("SARIF: %v\n%s", err, b.String())
 		}
 		b.Reset()
@@ -118,7 +119,7 @@ func FuzzReports(f *testing.F) {
 
 // Colour adds nothing but escape sequences.
 func TestColour(t *testing.T) {
-	d := lint("User-agent: *\nDisallow: private\nDISALLOW: /x\nCrawl-delay: soon\n")
+	d := document("User-agent: *\nDisallow: private\nDISALLOW: /x\nCrawl-delay: soon\n")
 	var plain, painted bytes.Buffer
 	if err := errors.Join(Text(&plain, d, false), Text(&painted, d, true)); err != nil {
 		t.Fatal(err)
@@ -149,12 +150,12 @@ func TestSARIFColumns(t *testing.T) {
 	}{
 		{"ASCII", "User-agent: *\nDisallow: a\n", "missing-slash", sarifRegion{StartLine: 2, StartColumn: 11, EndColumn: 12}},
 		{"characters of several octets", "User-agent: *\nDisallow: éé/日\n", "missing-slash", sarifRegion{StartLine: 2, StartColumn: 11, EndColumn: 15}},
-		{"after some", "User-agent: *\nAllow: /é#a\n", "hash-in-path", sarifRegion{StartLine: 2, StartColumn: 10, EndColumn: 12}},
+		{"after some", "User-agent: *\nAllow: /é#a\n", "hash-in-path", sarifRegion{StartLine: 2, StartColumn: 8, EndColumn: 12}},
 		{"after a byte order mark", "\ufeffDisallow: /a\n", "rule-outside-group", sarifRegion{StartLine: 1, StartColumn: 1, EndColumn: 9}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			d := lint(tt.text)
-			i := slices.IndexFunc(d.Findings, func(f robots.Finding) bool { return f.Code == tt.code })
+			d := document(tt.text)
+			i := slices.IndexFunc(d.Findings, func(f lint.Finding) bool { return f.Code == tt.code })
 			if i < 0 {
 				t.Fatalf("no %s in %+v", tt.code, d.Findings)
 			}
@@ -186,7 +187,7 @@ func TestSARIFProposesWholeReplacements(t *testing.T) {
 		"User-agent: *\nDisallow: a\n":                                1,
 		"User-agent: *\nDisallow: " + strings.Repeat("a", 500) + "\n": 0,
 	} {
-		d := lint(text)
+		d := document(text)
 		fixes := 0
 		for i := range d.Findings {
 			fixes += len(newSARIFResult(d.Name, &d.Findings[i], 0, d.lines()).Fixes)

@@ -4,18 +4,19 @@ import (
 	"io"
 	"net/url"
 	"path/filepath"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
 // SARIF writes the findings in several files as one log in the Static Analysis
 // Results Interchange Format 2.1.0 (OASIS), which code hosts show beside the
-// lines. The kinds of findings are those of robots.Kinds and more. Columns count code points, as the log says. version is that of the
-// tool, "" where it has none.
-func SARIF(w io.Writer, version string, docs []*Document, more ...robots.Kind) error {
+// lines. Columns count code points, as the log says. version is that of the
+// tool, "" where it has none. failures are the errors of files that could not
+// be read.
+func SARIF(w io.Writer, version string, docs []*Document, failures []error) error {
 	log := sarifLog{
 		Schema:  "https://json.schemastore.org/sarif-2.1.0.json",
 		Version: "2.1.0",
@@ -31,12 +32,19 @@ func SARIF(w io.Writer, version string, docs []*Document, more ...robots.Kind) e
 	}
 	run := &log.Runs[0]
 	rules := map[string]int{}
-	for i, k := range slices.Concat(robots.Kinds(), more) {
+	for i, k := range lint.Rules() {
 		rules[k.Code] = i
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{
-			ID: k.Code, Short: sarifText{k.Title}, Full: sarifText{k.Why},
+			ID: k.Code, Short: sarifText{k.Title}, Full: sarifText{k.Why}, HelpURI: helpURI(k.Code), Help: sarifHelp{Text: k.Page(), Markdown: k.Page()},
 			Default: sarifConfiguration{level(k.Severity)},
 		})
+	}
+	if len(failures) > 0 {
+		failed := sarifInvocation{}
+		for _, err := range failures {
+			failed.Notifications = append(failed.Notifications, sarifNotification{Level: "error", Message: sarifText{valid(err.Error())}})
+		}
+		run.Invocations = []sarifInvocation{failed}
 	}
 	for _, d := range docs {
 		lines := d.lines()
@@ -50,12 +58,17 @@ func SARIF(w io.Writer, version string, docs []*Document, more ...robots.Kind) e
 	return enc.Encode(log)
 }
 
-// level names a severity as SARIF does (section 3.27.10).
-func level(s robots.Severity) string {
-	return [...]string{robots.Info: "note", robots.Warning: "warning", robots.Error: "error"}[min(s, robots.Error)]
+// helpURI is where the page of a rule is.
+func helpURI(code string) string {
+	return "https://github.com/caddy-robots/caddy-robots/blob/main/docs/lint-rules.md#" + code
 }
 
-func newSARIFResult(name string, f *robots.Finding, rule int, lines map[int]robots.Line) sarifResult {
+// level names a severity as SARIF does (section 3.27.10).
+func level(s lint.Severity) string {
+	return [...]string{lint.Info: "note", lint.Warning: "warning", lint.Error: "error"}[min(s, lint.Error)]
+}
+
+func newSARIFResult(name string, f *lint.Finding, rule int, lines map[int]robots.Line) sarifResult {
 	line := lines[f.Line]
 	region := sarifRegion{StartLine: f.Line}
 	at := sarifPhysical{Artifact: artifact(name), Region: &region}
@@ -86,9 +99,9 @@ func newSARIFResult(name string, f *robots.Finding, rule int, lines map[int]robo
 
 // newSARIFFix makes the replacement of a finding a proposal, where the text
 // that it replaces is there in full and stays on its line.
-func newSARIFFix(f *robots.Finding, region *sarifRegion) (sarifFix, bool) {
+func newSARIFFix(f *lint.Finding, region *sarifRegion) (sarifFix, bool) {
 	if f.Replacement == nil || *f.Replacement == "" || f.Text == "" || region.StartColumn == 0 ||
-		len(f.Text) >= uncutText || !utf8.ValidString(f.Text) {
+		len(f.Text) >= lint.MaxText || !utf8.ValidString(f.Text) {
 		return sarifFix{}, false
 	}
 	return sarifFix{
@@ -98,10 +111,6 @@ func newSARIFFix(f *robots.Finding, region *sarifRegion) (sarifFix, bool) {
 		}}}},
 	}, true
 }
-
-// uncutText is the length in octets below which the text of a finding is all
-// of what was found.
-const uncutText = 120
 
 // byteOrderMark is no part of the columns (section 3.30.4 counts characters).
 const byteOrderMark = "\ufeff"

@@ -11,10 +11,19 @@ type (
 		Runs    []sarifRun `json:"runs"`
 	}
 	sarifRun struct {
-		Tool             sarifTool     `json:"tool"`
-		ColumnKind       string        `json:"columnKind"`
-		NewlineSequences []string      `json:"newlineSequences"`
-		Results          []sarifResult `json:"results"`
+		Tool             sarifTool         `json:"tool"`
+		Invocations      []sarifInvocation `json:"invocations,omitempty"`
+		ColumnKind       string            `json:"columnKind"`
+		NewlineSequences []string          `json:"newlineSequences"`
+		Results          []sarifResult     `json:"results"`
+	}
+	sarifInvocation struct {
+		Successful    bool                `json:"executionSuccessful"`
+		Notifications []sarifNotification `json:"toolExecutionNotifications"`
+	}
+	sarifNotification struct {
+		Level   string    `json:"level"`
+		Message sarifText `json:"message"`
 	}
 	sarifTool struct {
 		Driver sarifDriver `json:"driver"`
@@ -29,7 +38,13 @@ type (
 		ID      string             `json:"id"`
 		Short   sarifText          `json:"shortDescription"`
 		Full    sarifText          `json:"fullDescription"`
+		HelpURI string             `json:"helpUri"`
+		Help    sarifHelp          `json:"help"`
 		Default sarifConfiguration `json:"defaultConfiguration"`
+	}
+	sarifHelp struct {
+		Text     string `json:"text"`
+		Markdown string `json:"markdown"`
 	}
 	sarifConfiguration struct {
 		Level string `json:"level"`

@@ -7,18 +7,20 @@ import (
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
 // Document is a robots.txt and what was found in it.
 type Document struct {
 	Name     string // file name, URL, or - for standard input
 	File     *robots.File
-	Findings []robots.Finding
+	Findings []lint.Finding
+	Infos    int // findings that are infos and were left out of Findings
 }
 
 // Worst returns the severity of the worst finding; false where there is none.
-func (d *Document) Worst() (robots.Severity, bool) {
-	worst := robots.Info
+func (d *Document) Worst() (lint.Severity, bool) {
+	worst := lint.Info
 	for i := range d.Findings {
 		worst = max(worst, d.Findings[i].Severity)
 	}
@@ -67,7 +69,7 @@ type textWriter struct {
 	told  map[string]bool // codes whose reason was given
 }
 
-func (t *textWriter) finding(name string, f *robots.Finding) {
+func (t *textWriter) finding(name string, f *lint.Finding) {
 	fmt.Fprintf(t, "%s %s: %s %s\n",
 		t.paint.in(bold, fmt.Sprintf("%s:%d:%d:", name, f.Line, f.Column)),
 		t.paint.severity(f.Severity, f.Severity.String()), Visible(f.Message),
@@ -92,22 +94,25 @@ func (t *textWriter) finding(name string, f *robots.Finding) {
 
 // isOn reports whether a line of the file is what a finding is about: some are
 // about the file as a whole, or about its end.
-func isOn(f *robots.Finding, l *robots.Line) bool {
+func isOn(f *lint.Finding, l *robots.Line) bool {
 	return l.Number > 0 && f.Column-1 <= len(l.Raw) && strings.HasPrefix(l.Raw[f.Column-1:], f.Text)
 }
 
 // replacement says what to write instead of what was found.
-func (t *textWriter) replacement(f *robots.Finding) {
-	safe := ""
-	if f.Safe {
-		safe = t.paint.in(faint, "  (--fix does)")
+func (t *textWriter) replacement(f *lint.Finding) {
+	fix := ""
+	switch f.Fix {
+	case lint.Safe:
+		fix = t.paint.in(faint, "  (--fix does)")
+	case lint.Unsafe:
+		fix = t.paint.in(faint, "  (--unsafe-fixes does)")
 	}
 	if *f.Replacement == "" {
-		t.note("drop it" + safe)
+		t.note("remove it" + fix)
 		return
 	}
 	lines := strings.Split(*f.Replacement, "\n")
-	t.note("write: " + t.paint.Good(newExcerpt(lines[0], 0, 0).text) + safe)
+	t.note("write: " + t.paint.Good(newExcerpt(lines[0], 0, 0).text) + fix)
 	for _, l := range lines[1:min(len(lines), maxReplacementLines)] {
 		t.note("       " + t.paint.Good(newExcerpt(l, 0, 0).text))
 	}
@@ -130,36 +135,41 @@ func (t *textWriter) note(text string) {
 }
 
 func (t *textWriter) summary(d *Document) {
+	hidden := ""
+	if d.Infos > 0 {
+		hidden = fmt.Sprintf("; %d info not shown (--info)", d.Infos)
+	}
 	if len(d.Findings) == 0 {
-		fmt.Fprintf(t, "%s: %s\n", d.label(), t.paint.Good("nothing to report"))
+		fmt.Fprintf(t, "%s: %s%s\n", d.label(), t.paint.Good("nothing to report"), hidden)
 		return
 	}
-	var counts [robots.Error + 1]int
-	safe := 0
+	var severities [lint.Error + 1]int
+	var grades [lint.Unsafe + 1]int
 	for i := range d.Findings {
-		counts[min(d.Findings[i].Severity, robots.Error)]++
-		if d.Findings[i].Safe {
-			safe++
-		}
+		severities[min(d.Findings[i].Severity, lint.Error)]++
+		grades[d.Findings[i].Fix]++
 	}
 	var parts []string
-	for s := robots.Error; ; s-- {
-		if n := counts[s]; n > 0 {
+	for s := lint.Error; ; s-- {
+		if n := severities[s]; n > 0 {
 			parts = append(parts, t.paint.severity(s, plural(n, s.String())))
 		}
-		if s == robots.Info {
+		if s == lint.Info {
 			break
 		}
 	}
 	fmt.Fprintf(t, "%s: %s", d.label(), strings.Join(parts, ", "))
-	if safe > 0 {
-		fmt.Fprintf(t, "; --fix corrects %d of %d", safe, len(d.Findings))
+	if n := grades[lint.Safe]; n > 0 {
+		fmt.Fprintf(t, "; --fix corrects %d of %d", n, len(d.Findings))
 	}
-	t.WriteByte('\n')
+	if n := grades[lint.Unsafe]; n > 0 {
+		fmt.Fprintf(t, "; --unsafe-fixes corrects %d of %d", n+grades[lint.Safe], len(d.Findings))
+	}
+	fmt.Fprintf(t, "%s\n", hidden)
 }
 
 func plural(n int, what string) string {
-	if n == 1 || what == robots.Info.String() {
+	if n == 1 || what == lint.Info.String() {
 		return fmt.Sprintf("%d %s", n, what)
 	}
 	return fmt.Sprintf("%d %ss", n, what)

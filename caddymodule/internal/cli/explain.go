@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/caddy-robots/caddy-robots/internal/editdistance"
+	"github.com/caddy-robots/caddy-robots/robots/lint"
+)
+
+func explainCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "explain [code]...",
+		Short: "Explains the rules of the linter",
+		Long: `
+Prints the page of each rule of the linter that is named: what it finds, why that
+matters, which crawlers read it how, and an example before and after. The pages
+are Markdown. Without a code, all rules are listed.
+
+The exit status is 0, or 1 if there is no such rule.`,
+		Example: `  caddy robots explain
+  caddy robots explain missing-slash`,
+		ValidArgsFunction: completeRules,
+		RunE: run(func(cmd *cobra.Command, args []string) (int, error) {
+			if len(args) == 0 {
+				return 0, listRules(cmd.OutOrStdout())
+			}
+			for i, code := range args {
+				if err := knownRule(code); err != nil {
+					return exitFailed, err
+				}
+				if i > 0 {
+					fmt.Fprintln(cmd.OutOrStdout())
+				}
+				r, _ := lint.RuleFor(code)
+				if _, err := io.WriteString(cmd.OutOrStdout(), r.Page()); err != nil {
+					return exitFailed, err
+				}
+			}
+			return 0, nil
+		}),
+	}
+}
+
+// listRules prints a line for each rule.
+func listRules(w io.Writer) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, r := range lint.Rules() {
+		fmt.Fprintf(table, "%s\t%s\t%s\n", r.Code, r.Severity, r.Title)
+	}
+	return table.Flush()
+}
+
+// knownRule returns an error for a code that no rule has, with the one that was
+// probably meant.
+func knownRule(code string) error {
+	if _, ok := lint.RuleFor(code); ok {
+		return nil
+	}
+	var codes []string
+	for _, r := range lint.Rules() {
+		codes = append(codes, r.Code)
+	}
+	if len(code) <= 64 {
+		if near := editdistance.Nearest(strings.ToLower(code), slices.Values(codes), 4); near != "" {
+			return fmt.Errorf("the linter has no rule %q; did you mean %s?", code, near)
+		}
+	}
+	return fmt.Errorf("the linter has no rule %q: \"caddy robots explain\" lists all", code)
+}
+
+// completeRules completes codes of rules, also after a comma.
+func completeRules(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	before := typed[:strings.LastIndexByte(typed, ',')+1]
+	var list []cobra.Completion
+	for _, r := range lint.Rules() {
+		if strings.HasPrefix(r.Code, typed[len(before):]) {
+			list = append(list, cobra.CompletionWithDesc(before+r.Code, r.Title))
+		}
+	}
+	return list, cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+)
+
+// hidden stands for a password, as net/url writes it.
+const hidden = "xxxxx"
+
+// shown is the name of an input as it is printed: without a password. Of a URL
+// that can't be parsed everything between scheme and host is left out.
+func shown(name string) string {
+	scheme, rest, found := strings.Cut(name, "://")
+	if !found {
+		return name
+	}
+	if u, err := url.Parse(name); err == nil {
+		if u.User == nil {
+			return name
+		}
+		return u.Redacted()
+	}
+	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
+		return scheme + "://" + hidden + rest[i:]
+	}
+	return name
+}
+
+// redacted returns an error whose text has no password of the inputs in it.
+func redacted(err error, inputs ...string) error {
+	text := err.Error()
+	for _, name := range inputs {
+		s := shown(name)
+		if s == name {
+			continue
+		}
+		text = strings.ReplaceAll(text, name, s)
+		if u, err := url.Parse(name); err == nil {
+			if password, ok := u.User.Password(); ok && password != "" {
+				text = strings.ReplaceAll(text, ":"+password+"@", ":"+hidden+"@")
+			}
+		}
+	}
+	if text == err.Error() {
+		return err
+	}
+	return errors.New(text)
+}

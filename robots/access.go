@@ -1,0 +1,97 @@
+package robots
+
+import (
+	"io"
+	"net/url"
+	"strings"
+)
+
+// Allowed reports whether the crawler with a product token may fetch a URL,
+// by the letter of RFC 9309 as Match has it. The URL is absolute or a path
+// with its query; Allowed does not check that the file is for its host, as
+// Covers does.
+func (f *File) Allowed(token, url string) bool { return f.Match(url, token).Allowed }
+
+// Match returns the verdict of the group for a crawler that obeys the given
+// product tokens, in their order (see Group), on a URL, which is absolute or a
+// path with its query.
+func (f *File) Match(url string, tokens ...string) Verdict { return f.Group(tokens...).Match(url) }
+
+// Read reads a robots.txt file as Parse does. It reads no more of r than the
+// limit (MaxSize, or that of WithMaxSize) and one octet. The error is that of
+// r; the File then holds the lines that were read before it.
+func Read(r io.Reader, opts ...Option) (*File, error) {
+	o := options{maxSize: MaxSize}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	data, err := io.ReadAll(io.LimitReader(r, int64(o.maxSize)+1))
+	return Parse(data, opts...), err
+}
+
+// FromResponse returns what a crawler goes by that got an HTTP response to its
+// request for /robots.txt, as RFC 9309, section 2.3.1 has it:
+//
+//   - 200 to 299: the body.
+//   - 400 to 499, and 300 to 399, which are redirects that were not followed
+//     any further: the file is unavailable, and nothing is disallowed.
+//   - All else, as 500 to 599, and 0 for no response at all: the file is
+//     unreachable, and everything is disallowed.
+//
+// A crawler that has an older copy may use that while the file is unreachable
+// (section 2.4). Google counts 429 as unreachable.
+func FromResponse(status int, body []byte, opts ...Option) *File {
+	switch {
+	case status >= 200 && status < 300:
+		return Parse(body, opts...)
+	case status >= 300 && status < 500:
+		return Parse(nil, opts...)
+	}
+	return Parse([]byte("User-agent: *\nDisallow: /\n"), opts...)
+}
+
+// Location returns the address of the robots.txt that is for a URL: at the
+// root of its scheme, host and port (RFC 9309, section 2.3). It is not ok for
+// a URL without scheme and host.
+func Location(page string) (location string, ok bool) {
+	o, ok := originOf(page)
+	if !ok {
+		return "", false
+	}
+	return o + "/robots.txt", true
+}
+
+// Covers reports whether the robots.txt at location is for a URL: both have
+// the same scheme, host and port, and location is /robots.txt there. Case of
+// scheme and host, a default port and a dot at the end of the host make no
+// difference.
+func Covers(location, page string) bool {
+	u, err := url.Parse(location)
+	if err != nil || u.Path != "/robots.txt" {
+		return false
+	}
+	a, okA := originOf(location)
+	b, okB := originOf(page)
+	return okA && okB && a == b
+}
+
+// originOf returns scheme, host and port of a URL, in lower case and without
+// a default port.
+func originOf(s string) (string, bool) {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme == "" || u.Hostname() == "" {
+		return "", false
+	}
+	scheme := strings.ToLower(u.Scheme)
+	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if port := u.Port(); port != "" && port != defaultPorts[scheme] {
+		host += ":" + port
+	}
+	return scheme + "://" + host, true
+}
+
+// defaultPorts are the ports of schemes that a robots.txt may have.
+var defaultPorts = map[string]string{"http": "80", "https": "443", "ftp": "21"}

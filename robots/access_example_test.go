@@ -1,0 +1,68 @@
+package robots_test
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+func ExampleFile_Allowed() {
+	f := robots.Parse([]byte("User-agent: *\nDisallow: /private/\n"))
+	fmt.Println(f.Allowed("ExampleBot", "https://example.com/private/x.html"))
+	fmt.Println(f.Allowed("ExampleBot", "/index.html"))
+	// Output:
+	// false
+	// true
+}
+
+// A crawler that obeys several tokens gets the group of the first that has one.
+func ExampleFile_Match() {
+	f := robots.Parse([]byte("User-agent: Googlebot\nDisallow: /photos/\n\nUser-agent: *\nDisallow: /\n"))
+	v := f.Match("/photos/1.jpg", "Googlebot-Image", "Googlebot")
+	fmt.Println(v.Allowed, v.Line(), v.Rule)
+	// Output:
+	// false 2 Disallow: /photos/
+}
+
+// Crawlers that share their lines share a group.
+func ExampleFile_Groups() {
+	f := robots.Parse([]byte("User-agent: ABot\nUser-agent: BBot\nDisallow: /a\nCrawl-delay: 2\n\nUser-agent: *\nAllow: /\n"))
+	for _, g := range f.Groups() {
+		fmt.Println(g.Line(), g.Tokens(), g.Rules())
+	}
+	// Output:
+	// 1 [ABot BBot] [Disallow: /a]
+	// 6 [*] [Allow: /]
+}
+
+func ExampleRead() {
+	f, err := robots.Read(strings.NewReader("User-agent: *\nDisallow: /a\n"), robots.WithMaxSize(robots.MaxSize))
+	fmt.Println(f.Allowed("ExampleBot", "/a"), f.Truncated(), err)
+	// Output:
+	// false false <nil>
+}
+
+// Where there is no robots.txt, everything is allowed; where the server fails,
+// nothing is.
+func ExampleFromResponse() {
+	for _, status := range []int{200, 404, 503} {
+		f := robots.FromResponse(status, []byte("User-agent: *\nDisallow: /a\n"))
+		fmt.Println(status, f.Allowed("ExampleBot", "/a"), f.Allowed("ExampleBot", "/b"))
+	}
+	// Output:
+	// 200 false true
+	// 404 true true
+	// 503 false false
+}
+
+func ExampleLocation() {
+	location, ok := robots.Location("https://example.com:8443/a/b.html?c")
+	fmt.Println(location, ok)
+	fmt.Println(robots.Covers(location, "https://example.com:8443/"))
+	fmt.Println(robots.Covers(location, "https://example.com/"))
+	// Output:
+	// https://example.com:8443/robots.txt true
+	// true
+	// false
+}

@@ -1,0 +1,143 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// checkUserAgent looks at the value of a User-agent line.
+func (l *linter) checkUserAgent(line *robots.Line) {
+	value := line.Value
+	token := robots.ProductToken(value)
+	switch {
+	case value == "":
+		l.add(l.onKey("empty-user-agent", line, "write the product token of a crawler, or * for all crawlers").suggest("User-agent: *"))
+	case withoutInvisible(value) != value && utf8.ValidString(value):
+		l.add(l.onValue("invisible-in-user-agent", line, "remove the invisible character: %+q", value).suggest(withoutInvisible(value)))
+	case value[0] == '/' || strings.HasPrefix(value, "*/"):
+		l.add(l.onValue("path-in-user-agent", line, "%s is a path and names no crawler", value).
+			suggest("*\nDisallow: " + strings.TrimPrefix(value, "*")))
+	case l.lists():
+	case l.several(line):
+	case strings.Contains(value, "*") && value != "*" && !(token != "*" && l.known(token)):
+		l.wildcardInAgent(line, token)
+	case token == "", strings.EqualFold(token, "Mozilla") && token != value, strings.Contains(token, "://"):
+		l.wholeUserAgent(line)
+	case slices.Contains(wordsForAll, lowerASCII(token)):
+		l.add(l.onValue("all-in-user-agent", line, "%s is read as the name of one crawler; * stands for all crawlers", value).suggest("*"))
+	case token != value && token != "*":
+		end := line.ValueCol + len(value)
+		f := l.onValue("version-in-user-agent", line, "crawlers ignore what follows %s", token).suggest(token)
+		if robots.ProductToken(token) == token {
+			f.edit(Unsafe, line, line.ValueCol, end, token)
+		}
+		l.add(f)
+	}
+	if c, ok := l.crawlers.Lookup(token); ok && c.ControlOnly {
+		l.add(l.onValue("control-token", line, "no request carries %s: its operator reads this group, and a server can't enforce it", token))
+	}
+}
+
+// wordsForAll are words that people write for all crawlers, and that no crawler
+// is named.
+var wordsForAll = []string{"all", "any", "everyone", "everybody", "all robots", "all bots", "all crawlers", "robots", "bots", "crawlers", "spiders"}
+
+// wildcardInAgent reports a * that is not the whole value.
+func (l *linter) wildcardInAgent(line *robots.Line, token string) {
+	value := line.Value
+	switch {
+	case token == "*":
+		l.add(l.onValue("wildcard-in-user-agent", line, "the group is for all crawlers: crawlers ignore what follows the *").suggest("*"))
+	case token == "":
+		l.add(l.onValue("wildcard-in-user-agent", line, "%s matches no crawler: * is special only by itself. Name each crawler on a line of its own", value))
+	default:
+		l.add(l.onValue("wildcard-in-user-agent", line, "%s is read as %s, and not as every name that starts with %s", value, token, token))
+	}
+}
+
+// several reports a line that names several crawlers, separated by commas or
+// other marks, or by blanks where each word is a crawler that is known.
+func (l *linter) several(line *robots.Line) bool {
+	words := strings.FieldsFunc(line.Value, func(r rune) bool { return strings.ContainsRune(",;|", r) })
+	for i, w := range words {
+		words[i] = strings.TrimSpace(w)
+	}
+	words = slices.DeleteFunc(words, func(s string) bool { return s == "" })
+	if len(words) < 2 && !l.known(line.Value) {
+		if words = strings.Fields(line.Value); !l.allKnown(words) {
+			return false
+		}
+	}
+	if len(words) < 2 || slices.ContainsFunc(words, func(s string) bool { return !l.known(s) && !isName(s) }) {
+		return false
+	}
+	l.add(l.onValue("several-user-agents", line, "write one User-agent line for each of the %d crawlers", len(words)).
+		suggest(strings.Join(words, "\nUser-agent: ")))
+	return true
+}
+
+// isName reports whether s may be the name of a crawler, perhaps with a version:
+// one word that has a letter.
+func isName(s string) bool {
+	name, _, _ := strings.Cut(s, "/")
+	return isWord(name) && strings.Trim(name, "0123456789-_.") != ""
+}
+
+func (l *linter) known(token string) bool {
+	_, ok := l.crawlers.Lookup(token)
+	return ok
+}
+
+func (l *linter) allKnown(words []string) bool {
+	for _, w := range words {
+		if !l.known(w) {
+			return false
+		}
+	}
+	return true
+}
+
+// wholeUserAgent reports a value that is no product token.
+func (l *linter) wholeUserAgent(line *robots.Line) {
+	f := l.onValue("whole-user-agent", line, "this is not a product token, which is what crawlers look for")
+	if inner := l.innerToken(line.Value); inner != "" {
+		f.suggest(inner)
+	}
+	l.add(f)
+}
+
+// innerToken returns the crawler's token in a User-Agent, "" where none is
+// recognised. In quotes it is what they hold.
+func (l *linter) innerToken(value string) string {
+	if s := strings.Trim(value, "\"'`“”<>[]"); s != value && robots.ProductToken(s) == s {
+		return s
+	}
+	for word := range strings.FieldsFuncSeq(value, func(r rune) bool { return strings.ContainsRune(" ();,", r) }) {
+		if name, _, _ := strings.Cut(word, "/"); l.crawlerName(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// isWord reports whether s is made of what a product token of one word has.
+func isWord(s string) bool {
+	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == ""
+}
+
+// withoutInvisible returns s without the characters that no one sees: no-break
+// and zero-width spaces, marks of direction, soft hyphens and byte order marks.
+func withoutInvisible(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == 0xa0, r == 0xad, 0x2000 <= r && r <= 0x200f, 0x2028 <= r && r <= 0x202f, 0x205f <= r && r <= 0x2064, r == 0x3000, r == 0xfeff:
+			return -1
+		case r == utf8.RuneError:
+			return r
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,44 @@
+package lint
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// What the fuzz targets hold is held for real files too: those of a corpus
+// where ROBOTS_CORPUS names one, and the examples of this repository.
+func TestRealFiles(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(lintFolder, "*.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if corpus := os.Getenv("ROBOTS_CORPUS"); corpus != "" {
+		more, err := filepath.Glob(filepath.Join(corpus, "real-robots", "*.txt"))
+		if err != nil || len(more) == 0 {
+			t.Fatalf("no files in %s: %v", corpus, err)
+		}
+		files = append(files, more...)
+	} else {
+		t.Log("ROBOTS_CORPUS is not set: only the examples of this repository are read")
+	}
+	codes := map[string]int{}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			f := robots.Parse(data)
+			checkFindings(t, f)
+			checkFix(t, f)
+			checkAdvice(t, f)
+			for _, x := range Lint(f, WithCrawlers(crawlers)) {
+				codes[x.Code]++
+			}
+		})
+	}
+	t.Logf("%d files; findings: %v", len(files), codes)
+}

@@ -1,0 +1,230 @@
+package lint
+
+import (
+	"iter"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/internal/editdistance"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// unreadKeys are keys that once were proposed, or that people expect, and that
+// no crawler reads, with what to do instead.
+var unreadKeys = map[string]string{
+	"nofollow":           "no crawler reads Nofollow in robots.txt; send an X-Robots-Tag header",
+	"noarchive":          "no crawler reads Noarchive in robots.txt; send an X-Robots-Tag header",
+	"nosnippet":          "no crawler reads Nosnippet in robots.txt; send an X-Robots-Tag header",
+	"ai-train":           "write it as \"Content-Signal: ai-train=no\"",
+	"disallow-ai":        "no crawler is known to read it; name the crawlers on User-agent lines",
+	"disallowaitraining": "no crawler documents that it reads it; some read \"Content-Signal: ai-train=no\"",
+	"cache-delay":        "only Yandex read it, until 2018; others read Crawl-delay",
+	"acap-crawler":       "no crawler reads ACAP",
+}
+
+// checkUnknown looks at a line that the parser does not know.
+func (l *linter) checkUnknown(line *robots.Line) {
+	text := strings.Trim(line.Raw[line.KeyCol:], blanks)
+	if plain := strings.TrimSpace(withoutInvisible(text)); plain != text && knownLine(plain) {
+		l.add(l.at("invisible-in-key", line, line.KeyCol, text, "remove the invisible character from %+q", cut(text)).suggest(plain))
+		return
+	}
+	if l.google[line.Number].Kind == robots.GoogleKey {
+		return // Google knows it, which is reported as such
+	}
+	if colon := withColon(text); !line.HasColon && colon != "" {
+		l.add(l.at("missing-colon", line, line.KeyCol, text, "put a colon after the key: crawlers ignore the line without it").suggest(colon))
+		return
+	}
+	if strings.Contains(lowerASCII(text), "sitemap") && isAbsolute(strings.Trim(line.Key+":"+line.Value, blanks)) {
+		l.add(l.at("prose", line, line.KeyCol, text, "crawlers ignore a URL by itself").suggest("Sitemap: " + text))
+		return
+	}
+	if line.Key == "" || !line.HasColon {
+		l.add(l.at("prose", line, line.KeyCol, text, "crawlers ignore this line; a comment starts with #").suggest("# " + text))
+		return
+	}
+	if why, ok := unreadKeys[lowerASCII(line.Key)]; ok {
+		l.add(l.onKey("unknown-key", line, "%s", why))
+		return
+	}
+	near := nearestKey(line.Key)
+	if near == "" && strings.ContainsAny(line.Key, " \t") {
+		l.add(l.at("prose", line, line.KeyCol, text, "crawlers ignore this line; a comment starts with #").suggest("# " + text))
+		return
+	}
+	if near != "" {
+		l.add(l.onKey("unknown-key", line, "no crawler is known to read %s; did you mean %s?", line.Key, near).suggest(near))
+		return
+	}
+	l.add(l.onKey("unknown-key", line, "no crawler is known to read %s", line.Key))
+}
+
+// withColon returns a line with a colon after its key, where it starts with a key
+// that is known, and an equals sign, a path or nothing follows; else "".
+func withColon(text string) string {
+	key, value, found := strings.Cut(text, "=")
+	if !found || !knownLine(strings.TrimSpace(key)+": x") {
+		key, value, _ = strings.Cut(text, " ")
+		value = strings.TrimSpace(value)
+		if value != "" && value[0] != '/' && value[0] != '*' {
+			return ""
+		}
+	}
+	if key = strings.TrimSpace(key); !knownLine(key + ": x") {
+		return ""
+	}
+	return strings.TrimSpace(key + ": " + strings.TrimSpace(value))
+}
+
+// cut bounds a text that a message quotes.
+func cut(s string) string { return s[:min(len(s), 40)] }
+
+// knownLine reports whether a line is one that the parser knows.
+func knownLine(s string) bool {
+	for line := range robots.Parse([]byte(s)).Lines() {
+		return line.Directive != robots.DirectiveUnknown && line.Directive != robots.DirectiveNone
+	}
+	return false
+}
+
+// maxKey bounds the keys that a misspelling is looked for in, in octets.
+const maxKey = 24
+
+// nearestKey returns the key that a misspelt one was probably meant as: one
+// from which at most a third of its octets differ, and three at most.
+func nearestKey(key string) string {
+	if len(key) > maxKey {
+		return ""
+	}
+	key = foldKey(key)
+	for name := range directiveNames {
+		if foldKey(name) == key {
+			return name
+		}
+	}
+	near := editdistance.Nearest(key, foldedNames, max(1, min(3, len(key)/3)))
+	for name := range directiveNames {
+		if foldKey(name) == near {
+			return name
+		}
+	}
+	return ""
+}
+
+// foldKey writes a key without what people mistake most.
+func foldKey(key string) string {
+	return strings.NewReplacer("-", "", "_", "", " ", "").Replace(lowerASCII(key))
+}
+
+// foldedNames goes through directiveNames as foldKey writes them.
+var foldedNames iter.Seq[string] = func(yield func(string) bool) {
+	for name := range directiveNames {
+		if !yield(foldKey(name)) {
+			return
+		}
+	}
+}
+
+// directiveNames goes through the standard spellings of all keys.
+var directiveNames iter.Seq[string] = func(yield func(string) bool) {
+	for d := robots.DirectiveUserAgent; d.String() != robots.DirectiveUnknown.String(); d++ {
+		if !yield(d.String()) {
+			return
+		}
+	}
+}
+
+// group returns the group of a file that has one more line: a way to ask the
+// parser whether it takes the value.
+func group(d robots.Directive, value string) *robots.Group {
+	return robots.Parse([]byte("User-agent: *\n" + d.String() + ": " + value + "\n")).Star()
+}
+
+// checkField looks at the value of a line that is neither a rule nor a
+// User-agent line.
+func (l *linter) checkField(line *robots.Line, inGroup bool, sitemaps map[string]int) {
+	v := line.Value
+	switch line.Directive {
+	case robots.DirectiveCrawlDelay:
+		d, ok := group(line.Directive, v).CrawlDelay()
+		switch {
+		case !ok:
+			l.add(l.onValue("malformed-crawl-delay", line, "%q is not a number of seconds", v))
+		case d.Delay > time.Hour:
+			l.add(l.onValue("long-crawl-delay", line, "%s seconds are %v", v, d.Delay))
+		}
+		l.outside(line, inGroup)
+	case robots.DirectiveRequestRate:
+		l.checkRate(line)
+		l.outside(line, inGroup)
+	case robots.DirectiveVisitTime:
+		if len(group(line.Directive, v).VisitTimes()) == 0 {
+			l.add(l.onValue("malformed-visit-time", line, "%q is not hhmm-hhmm", v))
+		}
+		l.outside(line, inGroup)
+	case robots.DirectiveNoindex:
+		l.add(l.onKey("noindex-line", line, "no crawler reads Noindex in robots.txt"))
+	case robots.DirectiveContentSignal:
+		if len(group(line.Directive, v).ContentSignals()) == 0 {
+			l.add(l.onValue("malformed-content-signal", line, "%q has no key=value", v))
+		}
+	case robots.DirectiveContentUsage:
+		if len(group(line.Directive, v).ContentUsage()) == 0 {
+			l.add(l.onValue("malformed-content-usage", line, "%q has no key=value", v))
+		}
+	case robots.DirectiveLicense:
+		if !isAbsolute(v) {
+			l.add(l.onValue("relative-license", line, "%q is not a full URL", v))
+		}
+	case robots.DirectiveSitemap:
+		l.checkSitemap(line, sitemaps)
+	}
+}
+
+func (l *linter) checkRate(line *robots.Line) {
+	if len(group(line.Directive, line.Value).RequestRates()) == 0 {
+		l.add(l.onValue("malformed-request-rate", line, "%q is not requests/time", line.Value))
+		return
+	}
+	if i := strings.IndexAny(line.Value, " \t"); i >= 0 {
+		window := strings.TrimSpace(line.Value[i:])
+		if len(group(robots.DirectiveVisitTime, window).VisitTimes()) == 0 {
+			l.add(l.onValue("malformed-window", line, "%q is not hhmm-hhmm", window))
+		}
+	}
+}
+
+func (l *linter) outside(line *robots.Line, inGroup bool) {
+	if !inGroup {
+		l.add(l.onKey("field-outside-group", line, "put %s below a User-agent line", line.Directive))
+	}
+}
+
+func (l *linter) checkSitemap(line *robots.Line, sitemaps map[string]int) {
+	if line.Value == "" {
+		l.add(l.onKey("relative-sitemap", line, "the Sitemap line has no URL"))
+		return
+	}
+	if !isAbsolute(line.Value) {
+		f := l.onValue("relative-sitemap", line, "%q is not a full URL", line.Value)
+		if u, err := url.Parse(l.location); err == nil && u.Host != "" && strings.HasPrefix(line.Value, "/") {
+			f.suggest(u.Scheme + "://" + u.Host + line.Value)
+		}
+		l.add(f)
+	}
+	if first, ok := sitemaps[line.Value]; ok {
+		f := l.onValue("duplicate-sitemap", line, "line %d names the same sitemap", first)
+		f.Related = first
+		l.add(f.suggest("").edit(Safe, line, 0, len(line.Raw)+len(line.Ending), ""))
+		return
+	}
+	sitemaps[line.Value] = line.Number
+}
+
+// isAbsolute reports whether s is an http or https URL with a host.
+func isAbsolute(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
+}

@@ -1,0 +1,143 @@
+package lint
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// maxLines bounds how many lines are looked at. Half a megabyte of rules has
+// some 20,000.
+const maxLines = 100_000
+
+// checkFile looks at the file as a whole. It reports whether there are lines
+// worth looking at.
+func (l *linter) checkFile() bool {
+	text := l.text
+	truncated := l.file.Truncated()
+	first := robots.Line{Number: 1}
+	if l.location != "" {
+		if u, err := url.Parse(l.location); err == nil && u.Host != "" && u.Path != "/robots.txt" {
+			l.add(l.at("not-at-root", &first, 0, l.location, "%s is not /robots.txt: crawlers of %s do not ask for it", u.Path, u.Host))
+		}
+	}
+	switch {
+	case strings.HasPrefix(text, "\xff\xfe"), strings.HasPrefix(text, "\xfe\xff"):
+		l.add(l.at("utf-16", &first, 0, "", "the file is in UTF-16: save it as UTF-8"))
+		return false
+	case robots.LooksLikeHTML([]byte(text[:min(len(text), 1024)])):
+		l.add(l.at("html-page", &first, 0, firstLine(text), "the file is an HTML page and not a robots.txt"))
+		return false
+	case isBinary(text):
+		l.add(l.at("binary", &first, 0, "", "the file is not text"))
+		return false
+	}
+	for line := range l.file.Lines() {
+		if len(l.lines) == maxLines {
+			l.file = robots.Parse([]byte(text[:line.Offset]), robots.WithDialect(l.file.Dialect()), robots.WithMaxSize(line.Offset))
+			l.add(l.at("analysis-limited", &line, 0, "", "only the first %d lines were checked", maxLines))
+			break
+		}
+		l.lines = append(l.lines, line)
+	}
+	l.checkMark()
+	if n := len(l.lines); truncated || len(text) > robots.MaxSize {
+		last := &robots.Line{Number: n + 1}
+		for i := range l.lines {
+			if end := l.lines[i].Offset + len(l.lines[i].Raw); end > robots.MaxSize {
+				last = &l.lines[i]
+				break
+			}
+		}
+		l.add(l.at("too-large", last, 0, "", "crawlers may stop reading here, after 500 KiB"))
+	}
+	l.checkEndings()
+	return true
+}
+
+// checkMark looks for byte order marks at the start of the file.
+func (l *linter) checkMark() {
+	first := robots.Line{Number: 1}
+	n := 0
+	for strings.HasPrefix(l.text[n:], byteOrderMark) {
+		n += len(byteOrderMark)
+	}
+	switch {
+	case n > len(byteOrderMark):
+		l.add(l.at("repeated-byte-order-mark", &first, 0, "", "there are %d byte order marks: crawlers skip one at most and lose the first line", n/len(byteOrderMark)))
+	case n == 0:
+	default:
+		f := l.at("byte-order-mark", &first, 0, "", "save the file without a byte order mark").suggest("")
+		if bomLen(l.text[n:]) == 0 { // else the parser would skip what follows
+			f.edit(Unsafe, &first, 0, n, "")
+		}
+		l.add(f)
+	}
+}
+
+func firstLine(text string) string {
+	if i := strings.IndexAny(text, "\r\n"); i >= 0 {
+		return text[:i]
+	}
+	return text
+}
+
+// isBinary reports whether a text has control octets as no text has them.
+func isBinary(text string) bool {
+	odd := 0
+	head := text[:min(len(text), 4096)]
+	for i := range len(head) {
+		if c := head[i]; c == 0 || c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != '\f' {
+			odd++
+		}
+	}
+	return odd*20 > len(head)
+}
+
+// endingNames names line endings for messages.
+var endingNames = map[string]string{"\n": "LF", "\r\n": "CRLF", "\r": "CR"}
+
+// checkEndings reports line endings that are not those of the most lines, or
+// that simple readers do not know.
+func (l *linter) checkEndings() {
+	count := map[string]int{}
+	for i := range l.lines {
+		count[l.lines[i].Ending]++
+	}
+	lf, crlf, cr := count["\n"], count["\r\n"], count["\r"]
+	usual := "\n"
+	if crlf > lf {
+		usual = "\r\n"
+	}
+	switch {
+	case cr > 0 && cr >= lf+crlf:
+		l.endings("cr-line-endings", "\n", "lines end in %s alone: simple readers see one long line")
+	case cr > 0 || lf > 0 && crlf > 0:
+		l.endings("mixed-line-endings", usual, "this line ends in %s, most others in "+endingNames[usual])
+	}
+}
+
+// endings reports the first line whose ending is not want, and has Fix write
+// want on all. Readers that know no CR begin to see lines where one goes.
+func (l *linter) endings(code, want, format string) {
+	other := slices.IndexFunc(l.lines, func(line robots.Line) bool { return line.Ending != want && line.Ending != "" })
+	if other < 0 {
+		return
+	}
+	first := &l.lines[other]
+	f := l.at(code, first, len(first.Raw), "", format, endingNames[first.Ending])
+	for i := range l.lines {
+		line := &l.lines[i]
+		if line.Ending == want || line.Ending == "" {
+			continue
+		}
+		grade := Safe
+		if line.Ending == "\r" {
+			grade = Unsafe
+		}
+		f.edit(grade, line, len(line.Raw), len(line.Raw)+len(line.Ending), want)
+	}
+	l.add(f)
+}

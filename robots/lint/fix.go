@@ -1,0 +1,61 @@
+package lint
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// ErrTruncated is returned by Fix for a file that was not read to its end.
+var ErrTruncated = errors.New("the file is too large: its end was not read")
+
+// Fix returns the file with all corrections made up to a grade: for Safe the
+// safe ones, for Unsafe these and the unsafe ones (see Grade for what each
+// promises). The options say which rules count, as for Lint. It returns
+// ErrTruncated for a file whose end was not read and would be lost.
+func Fix(f *robots.File, grade Grade, opts ...Option) ([]byte, error) {
+	if f.Truncated() {
+		return nil, ErrTruncated
+	}
+	text := string(f.Bytes())
+	// A correction may make way for another one.
+	for range maxFixes {
+		fixed := applyEdits(text, Lint(f, opts...), grade)
+		if fixed == text {
+			break
+		}
+		text = fixed
+		f = robots.Parse([]byte(text), robots.WithDialect(f.Dialect()), robots.WithMaxSize(len(text)))
+	}
+	return []byte(text), nil
+}
+
+// maxFixes bounds how often a file is linted again after it was changed.
+const maxFixes = 4
+
+// applyEdits makes the edits of all findings up to a grade, but of those that
+// overlap only the first.
+func applyEdits(text string, findings []Finding, grade Grade) string {
+	var edits []edit
+	for i := range findings {
+		if f := &findings[i]; f.Fix != None && f.Fix <= grade {
+			edits = append(edits, f.edits...)
+		}
+	}
+	slices.SortStableFunc(edits, func(a, b edit) int {
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
+	})
+	out := make([]byte, 0, len(text))
+	at := 0
+	for _, e := range edits {
+		if e.from < at {
+			continue
+		}
+		out = append(out, text[at:e.from]...)
+		out = append(out, e.text...)
+		at = e.to
+	}
+	return string(append(out, text[at:]...))
+}

@@ -1,0 +1,194 @@
+package lint
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// seeds are files that the fuzzers begin with.
+var seeds = []string{
+	"User-agent: *\nDisallow: /a\nAllow: /a/b\n",
+	" USERAGENT *\n\n Dissallow /a b # c\r\nDisallow *\nSitemap: x\nSitemap: x",
+	"\xef\xbb\xbf User-agent: a/1 #x\nDisallow: /%\nDisallow: /é é\n\nAllow: /*\nAllow: /a",
+	"\xef\xbb\xbf\xef\xbb\xbfUser-agent: *\nDisallow: /a\n",
+	"User-agent: a\nUser-agent: b\nDisallow: /x\nDisallow: /x/y\nAllow: /x/y/z\n\nUser-agent: b\nDisallow: /x/y/z\nCrawl-delay: 2\nCrawl-delay: 3\n",
+	"User-agent: *\nDisallow: /a?x=/\nDisallow: /a*x=/\nAllow: /b?x=%2F\nDisallow: /b*x=/\n",
+	"User-agent: GPTBot\nAllow: /\n\nUser-agent: *\nDisallow: /\nAllow: /\n",
+	"User-agent: *\rDisallow: /a\r\nDISALLOW: /b\nCrawl-delay: 1#c\n#\n",
+	"User-agent: Sogou web spider\nDisallow: /a\nDisallow: /a/b\nUser-agent: Sogou inst spider\nAllow: /a/b$\nDisallow: /*.pdf\n",
+	"User-agent: *\nDisallow: /#/x\nDisallow: .pdf$\nDisallow: ^/x\n# robots-lint: ignore missing-slash, x\nDisallow: x\n",
+	"\xefUser-Agent:a#0\nDisAllow:/0",
+	"UserAgent 0\nDisAlow /x\nDisAlow /x00\nAllow //",
+	"User-agent: *\nDisallow: /a*\nAllow: /a\nAllow: /b*\nDisallow: /b*\nDisallow: /c/**\n",
+	"User-agent: *\nAllow: /a//b\nAllow: /a/*/b\nDisallow: /a/\nAllow: /.x\nDisallow: /*x\n",
+}
+
+func addSeeds(f *testing.F) {
+	for _, s := range seeds {
+		for d := range uint8(3) {
+			f.Add([]byte(s), d)
+		}
+	}
+}
+
+// A finding's text stands where the finding says, and no replacement of a path
+// covers the whole site where the path does not.
+func FuzzLint(f *testing.F) {
+	addSeeds(f)
+	f.Fuzz(func(t *testing.T, data []byte, dialect uint8) {
+		checkFindings(t, robots.Parse(data, robots.WithDialect(robots.Dialect(dialect%3))))
+	})
+}
+
+func checkFindings(t *testing.T, file *robots.File) {
+	l := linter{file: file}
+	lines := slices.Collect(file.Lines())
+	for _, x := range Lint(file, WithCrawlers(crawlers)) {
+		if byCode[x.Code] == nil {
+			t.Fatalf("there is no rule %q", x.Code)
+		}
+		if x.Line < 1 || x.Line > len(lines)+1 || x.Related > len(lines) {
+			t.Fatalf("%+v is on no line", x)
+		}
+		if x.Line > len(lines) {
+			continue
+		}
+		line := &lines[x.Line-1]
+		if x.Column-1 <= len(line.Raw) && !strings.HasPrefix(line.Raw[x.Column-1:], x.Text) {
+			t.Fatalf("%+v is not on line %q", x, line.Raw)
+		}
+		if isRule(line) && x.Text == line.Value && x.Replacement != nil && l.coversSite(*x.Replacement) && !l.coversSite(line.Value) {
+			t.Fatalf("%+v opens or shuts the whole site in place of %q", x, line.Raw)
+		}
+	}
+}
+
+// Safe corrections change no verdict for any reader, unsafe ones none for a
+// reader of RFC 9309 (see Grade).
+func FuzzFix(f *testing.F) {
+	addSeeds(f)
+	f.Fuzz(func(t *testing.T, data []byte, dialect uint8) {
+		checkFix(t, robots.Parse(data, robots.WithDialect(robots.Dialect(dialect%3))))
+	})
+}
+
+func checkFix(t *testing.T, file *robots.File) {
+	safe, err := Fix(file, Safe, WithCrawlers(crawlers))
+	if err != nil {
+		return
+	}
+	unsafe, err := Fix(file, Unsafe, WithCrawlers(crawlers))
+	if err != nil {
+		t.Fatal(err)
+	}
+	original := file.Bytes()
+	agents, paths := questions(file)
+	rfc := rfcReaders(file.Dialect())
+	same(t, slices.Concat(rfc, readers), original, safe, agents, paths)
+	same(t, rfc, original, unsafe, agents, paths)
+	sameLimits(t, original, safe, agents)
+	sameLimits(t, original, unsafe, agents)
+	for grade, fixed := range map[Grade][]byte{Safe: safe, Unsafe: unsafe} {
+		again, err := Fix(robots.Parse(fixed, robots.WithDialect(file.Dialect()), robots.WithMaxSize(len(fixed))), grade, WithCrawlers(crawlers))
+		if err == nil && !bytes.Equal(fixed, again) {
+			t.Fatalf("the %s corrections of %q gave\n%q, and again\n%q", grade, original, fixed, again)
+		}
+	}
+}
+
+// Whoever removes the lines that the linter says have no effect changes no
+// verdict: each by itself, and all together. Nor does who removes the stars
+// that it says add nothing.
+func FuzzAdvice(f *testing.F) {
+	addSeeds(f)
+	f.Fuzz(func(t *testing.T, data []byte, dialect uint8) {
+		checkAdvice(t, robots.Parse(data, robots.WithDialect(robots.Dialect(dialect%3))))
+	})
+}
+
+func checkAdvice(t *testing.T, file *robots.File) {
+	text := string(file.Bytes())
+	lines := slices.Collect(file.Lines())
+	agents, paths := questions(file)
+	rfc := rfcReaders(file.Dialect())
+	without := func(remove ...int) []byte {
+		var b []byte
+		for _, l := range lines {
+			if !slices.Contains(remove, l.Number) {
+				b = append(b, l.Raw+l.Ending...)
+			} else if l.Offset == 0 {
+				b = append(b, l.Raw[:bomLen(l.Raw)]...)
+			}
+		}
+		return b
+	}
+	var all []int
+	for _, x := range Lint(file, WithSelect("never-decides", "without-effect")) {
+		same(t, rfc, []byte(text), without(x.Line), agents, paths)
+		all = append(all, x.Line)
+	}
+	if len(all) > 1 {
+		same(t, rfc, []byte(text), without(all...), agents, paths)
+	}
+	changed := map[int]string{}
+	for _, x := range Lint(file, WithSelect("trailing-star")) {
+		changed[x.Line] = lines[x.Line-1].Raw[:x.Column-1] + *x.Replacement
+	}
+	if len(changed) > 0 {
+		var b []byte
+		for _, l := range lines {
+			if raw, ok := changed[l.Number]; ok {
+				l.Raw = raw
+			}
+			b = append(b, l.Raw+l.Ending...)
+		}
+		same(t, rfc, []byte(text), b, agents, paths)
+	}
+}
+
+// questions returns crawlers to ask about, and paths that the rules of the file
+// are about.
+func questions(f *robots.File) (agents, paths []string) {
+	agents = append([]string{"nobody", "Googlebot"}, f.Tokens()...)
+	for _, token := range f.Tokens() {
+		word, _, _ := strings.Cut(token, " ")
+		agents = append(agents, word)
+	}
+	paths = []string{"/", "/x", "/robots.txt"}
+	for line := range f.Lines() {
+		if !isRule(&line) || line.Value == "" {
+			continue
+		}
+		v := line.Value
+		if v[0] != '/' {
+			v = "/" + v
+		}
+		for _, fill := range []string{"", "x", "/", "*", "?x=%2F"} {
+			p := strings.TrimSuffix(strings.ReplaceAll(v, "*", fill), "$")
+			paths = append(paths, p, p+"x", p+"/"+fill, strings.ReplaceAll(p, "/", "%2F"), strings.ReplaceAll(p, "%2F", "/"), escapePath(p))
+		}
+		if len(paths) > 600 {
+			break
+		}
+	}
+	return agents[:min(len(agents), 8)], slices.Compact(paths)
+}
+
+func sameLimits(t *testing.T, before, after []byte, agents []string) {
+	t.Helper()
+	x, y := robots.Parse(before), robots.Parse(after, robots.WithMaxSize(len(after)))
+	for _, agent := range agents {
+		a, okA := x.Group(agent).CrawlDelay()
+		b, okB := y.Group(agent).CrawlDelay()
+		if okA != okB || a.Delay != b.Delay ||
+			len(x.Group(agent).RequestRates()) != len(y.Group(agent).RequestRates()) ||
+			len(x.Group(agent).VisitTimes()) != len(y.Group(agent).VisitTimes()) ||
+			len(x.Group(agent).ContentSignals()) != len(y.Group(agent).ContentSignals()) {
+			t.Fatalf("the limits of %q differ between\n%q and\n%q", agent, before, after)
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package lint
+
+import (
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// googleRules are about lines that Google's parser reads differently than RFC
+// 9309 says.
+var googleRules = []Rule{
+	{Code: "google-key", Severity: Error, Title: "Google's parser finds another key on this line",
+		Why:     "Google's crawlers obey a rule that others do not see, or the other way round. Write the key exactly as the standard does",
+		Readers: "Google's parser accepts a key by how it begins, so it reads \"Disallow all: /\" as \"Disallow: /\" (google/robotstxt). Others ignore such a line",
+		Before:  "User-agent: *\nDisallow all: /\n", After: "User-agent: *\nDisallow: /\n"},
+	{Code: "google-agent", Severity: Error, Title: "Google's parser finds another name on this User-agent line",
+		Why:     "the group binds Google's crawlers and not others, or the other way round",
+		Readers: "Google's parser ends a name at the first character that is neither an ASCII letter nor - nor _, and takes * only alone or before a blank (google/robotstxt)",
+		Before:  "User-agent: google.bot\nDisallow: /\n", After: "User-agent: Googlebot\nDisallow: /\n"},
+	{Code: "google-index-page", Severity: Error, Title: "to Google this line allows the folder itself too",
+		Why:     "Google's crawlers may fetch the folder's own URL, which others may not. Allow the folder for all with a line that ends in /$",
+		Readers: "Google's parser reads Allow for index.htm or index.html also as one for the folder (google/robotstxt, RobotsMatcher::HandleAllow)",
+		Before:  "User-agent: *\nAllow: /docs/index.html\nDisallow: /docs/\n", After: "User-agent: *\nAllow: /docs/$\nAllow: /docs/index.html\nDisallow: /docs/\n"},
+	{Code: "google-path", Severity: Error, Title: "Google's parser compares this path in another form",
+		Why:     "the rule covers other URLs for Google's crawlers than for those that follow RFC 9309",
+		Readers: "Google's parser compares escapes as they are written, so that %7E is not ~, and encodes no blanks (google/robotstxt, MaybeEscapePattern). RFC 9309, section 2.2.2 has both sides decoded or encoded alike",
+		Before:  "User-agent: *\nDisallow: /%7Ejoe/\n", After: "User-agent: *\nDisallow: /~joe/\n"},
+	{Code: "google-end", Severity: Error, Title: "Google's parser reads only the beginning of this line",
+		Why:     "the rule covers other URLs for Google's crawlers than for others",
+		Readers: "Google's parser ends a line at a NUL octet, and after 16,663 octets (google/robotstxt)",
+		Before:  "User-agent: *\nDisallow: /a\x00b\n", After: "User-agent: *\nDisallow: /a\n"},
+}
+
+// checkGoogle reports the lines that Google's parser reads differently, unless
+// an error is reported on the same text already. The older dialects differ from
+// it in everything, so they are left alone.
+func (l *linter) checkGoogle() {
+	wrong := map[[2]int]bool{}
+	for i := range l.findings {
+		if f := &l.findings[i]; f.Severity == Error {
+			wrong[[2]int{f.Line, f.Column}] = true
+		}
+	}
+	pages := l.indexPages()
+	for _, d := range l.google {
+		line := &l.lines[d.Line-1]
+		if d.Kind == robots.GoogleIndexPage && !pages[d.Line] {
+			continue
+		}
+		if f := l.googleFinding(d, line); d.Kind == robots.GoogleKey || !wrong[[2]int{f.Line, f.Column}] {
+			l.add(f)
+		}
+	}
+}
+
+// googleDifferences returns the lines that Google's parser reads differently.
+func (l *linter) googleDifferences() map[int]robots.GoogleDifference {
+	if l.file.Dialect() != robots.RFC9309 {
+		return nil
+	}
+	list := map[int]robots.GoogleDifference{}
+	for d := range l.file.GoogleDifferences() {
+		list[d.Line] = d
+	}
+	return list
+}
+
+func (l *linter) googleFinding(d robots.GoogleDifference, line *robots.Line) *Finding {
+	switch d.Kind {
+	case robots.GoogleKey:
+		f := l.onKey("google-key", line, "Google reads %s here, and others %s", quoted(d.Google), quoted(d.Ours))
+		if near := nearestKey(line.Key); near != "" && !strings.ContainsAny(line.Key, "/*") {
+			f.suggest(near)
+		}
+		return f
+	case robots.GoogleAgent:
+		return l.onValue("google-agent", line, "Google reads %s here, and others %s", googleName(line.Value), quoted(robots.ProductToken(line.Value)))
+	case robots.GoogleIndexPage:
+		return l.onValue("google-index-page", line, "to Google this line also allows %s itself, which is disallowed", indexFolder(line.Value))
+	case robots.GoogleEnd:
+		return l.onValue("google-end", line, "Google reads only %q", cut(d.Google))
+	}
+	return l.googlePath(line)
+}
+
+func (l *linter) googlePath(line *robots.Line) *Finding {
+	const code = "google-path"
+	if strings.ContainsAny(line.Value, " \t") {
+		return l.onValue(code, line, "Google does not encode the blank, so the rule never matches for it").suggest(escapePath(line.Value))
+	}
+	if invalidEscape(line.Value) {
+		return l.onValue(code, line, "Google does not encode the %%, while URLs have %%25 there").suggest(escapePath(line.Value))
+	}
+	f := l.onValue(code, line, "Google compares the escapes in this path as they are written")
+	if plain := decodeUnreserved(line.Value); plain != line.Value {
+		f.suggest(plain)
+	}
+	return f
+}
+
+// indexFolder returns the folder of an index page.
+func indexFolder(path string) string { return path[:strings.LastIndexByte(path, '/')+1] }
+
+// indexPages returns the lines that allow the index page of a folder which is
+// itself disallowed to a crawler that the line is for.
+func (l *linter) indexPages() map[int]bool {
+	lines := map[int]bool{}
+	for _, g := range l.allGroups() {
+		for _, r := range g.Rules() {
+			if l.budget--; l.budget < 0 {
+				return lines
+			}
+			if d := l.google[r.Line]; d.Kind == robots.GoogleIndexPage && !g.Match(indexFolder(r.Pattern)).Allowed {
+				lines[r.Line] = true
+			}
+		}
+	}
+	return lines
+}
+
+// googleName returns the name that Google's parser finds in the value of a
+// User-agent line.
+func googleName(value string) string {
+	f := robots.Parse([]byte("User-agent: " + value + "\nDisallow: /\n"))
+	if g := f.GoogleReading(); g != nil {
+		f = g
+	}
+	switch {
+	case f.Star() != nil:
+		return quoted("*")
+	case len(f.Tokens()) == 0:
+		return quoted("")
+	}
+	return quoted(f.Tokens()[0])
+}
+
+// quoted quotes a line, or says that there is none.
+func quoted(line string) string {
+	if line == "" {
+		return "nothing"
+	}
+	return `"` + cut(line) + `"`
+}
+
+// decodeUnreserved decodes the escapes of octets that URLs never escape (RFC
+// 3986, section 2.3).
+func decodeUnreserved(p string) string {
+	const hex = "0123456789abcdef"
+	var b strings.Builder
+	for i := 0; i < len(p); i++ {
+		if isEscape(p[i:]) {
+			c := byte(strings.IndexByte(hex, p[i+1]|0x20)<<4 | strings.IndexByte(hex, p[i+2]|0x20))
+			if isWord(string(rune(c))) || c == '~' {
+				b.WriteByte(c)
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte(p[i])
+	}
+	return b.String()
+}

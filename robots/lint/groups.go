@@ -1,0 +1,246 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// block is a group as it stands in the file: User-agent lines and what is below
+// them.
+type block struct {
+	agents []*robots.Line // its User-agent lines
+	body   []*robots.Line
+	ruled  bool // has an Allow or Disallow line, be it empty
+}
+
+// readBlocks returns the groups as they stand in the file.
+func (l *linter) readBlocks() []block {
+	var list []block
+	reading, ended := false, false // User-agent lines; a blank line ended the record of 1994
+	for i := range l.lines {
+		line := &l.lines[i]
+		switch line.Directive {
+		case robots.DirectiveNone:
+			if !l.wildcards() && isBlank(line) {
+				reading, ended = false, true
+			}
+			continue
+		case robots.DirectiveUnknown:
+			continue
+		case robots.DirectiveUserAgent:
+			ended = false
+			if !reading {
+				list = append(list, block{})
+				reading = true
+			}
+			b := &list[len(list)-1]
+			b.agents = append(b.agents, line)
+			continue
+		}
+		if len(list) == 0 || ended {
+			continue
+		}
+		b := &list[len(list)-1]
+		b.body = append(b.body, line)
+		if isRule(line) {
+			reading = false
+			b.ruled = true
+		}
+	}
+	return list
+}
+
+// tokens returns the product tokens that a User-agent line names, in lower
+// case.
+func (l *linter) tokens(line *robots.Line) []string {
+	values := []string{line.Value}
+	if l.lists() {
+		values = strings.Fields(line.Value)
+	}
+	var list []string
+	for _, v := range values {
+		if t := lowerASCII(robots.ProductToken(v)); t != "" {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// checkGroups looks at which crawlers the groups are for.
+func (l *linter) checkGroups() {
+	l.blocks = l.readBlocks()
+	ruled := map[string]bool{}
+	first := map[string]*robots.Line{}
+	for i := range l.blocks {
+		b := &l.blocks[i]
+		seen := map[string]bool{}
+		unread := map[string]bool{} // rules that were reported for the group
+		for _, line := range b.agents {
+			for _, token := range l.tokens(line) {
+				ruled[token] = ruled[token] || b.ruled
+				if before, ok := first[token]; ok && !seen[token] {
+					f := l.onValue("split-group", line, "line %d already begins a group for %s", before.Number, line.Value)
+					f.Related = before.Number
+					l.add(f)
+				} else if !ok {
+					first[token] = line
+				}
+				seen[token] = true
+				if c, ok := l.crawlers.Lookup(token); ok {
+					l.checkSupport(b, line, c, unread)
+				}
+			}
+		}
+	}
+	l.checkRuled(ruled)
+	l.checkJoints()
+	l.checkDelays()
+	l.checkEngines()
+}
+
+// checkJoints reports groups that go on after a blank line, though their authors
+// began others there. It matters where rules follow.
+func (l *linter) checkJoints() {
+	ruled := map[int]bool{} // User-agent lines of groups with rules
+	for i := range l.blocks {
+		for _, agent := range l.blocks[i].agents {
+			ruled[agent.Number] = l.blocks[i].ruled
+		}
+	}
+	for _, j := range l.joints {
+		if !ruled[j.line.Number] {
+			continue
+		}
+		blank := l.lines[j.blank].Number
+		f := l.onValue("joined-groups", j.line, "the rules below are also for the crawlers above the blank line %d", blank)
+		f.Related = blank
+		l.add(f)
+	}
+}
+
+// checkRuled reports groups without rules.
+func (l *linter) checkRuled(ruled map[string]bool) {
+	for i := range l.blocks {
+		var line *robots.Line
+		for _, agent := range l.blocks[i].agents {
+			for _, token := range l.tokens(agent) {
+				if !ruled[token] {
+					ruled[token] = true
+					if line == nil {
+						line = agent
+					}
+				}
+			}
+		}
+		if line != nil {
+			l.add(l.onValue("group-without-rules", line, "%s may fetch everything: its group has no Allow or Disallow", line.Value))
+		}
+	}
+}
+
+// checkSupport reports the first line of each kind in a group that one of its
+// crawlers does not support.
+func (l *linter) checkSupport(b *block, agent *robots.Line, c Crawler, reported map[string]bool) {
+	for _, line := range b.body {
+		v := line.Value
+		var f *Finding
+		switch {
+		case isRule(line) && c.NoWildcards && v != "*" && (strings.Contains(v, "*") || strings.HasSuffix(v, "$")):
+			f = l.onValue("wildcard-unread", line, "%s takes * and $ for ordinary characters", agent.Value)
+		case line.Directive == robots.DirectiveAllow && c.NoAllow && v != "":
+			f = l.onValue("allow-unread", line, "%s ignores Allow lines", agent.Value)
+		case line.Directive == robots.DirectiveCrawlDelay && c.NoDelay:
+			f = l.onValue("crawl-delay-unread", line, "%s ignores Crawl-delay", agent.Value)
+		default:
+			continue
+		}
+		if reported[f.Code] {
+			continue
+		}
+		reported[f.Code] = true
+		f.Related = agent.Number
+		l.add(f)
+	}
+}
+
+// maxJoined bounds how many lines of groups that are merged from several
+// places are looked through.
+const maxJoined = 100_000
+
+// allGroups returns the groups that any crawler may get: also those that a
+// crawler gets by the first word of a longer name.
+func (l *linter) allGroups() []*robots.Group {
+	list := l.file.Groups()
+	seen := map[*robots.Group]bool{}
+	for _, g := range list {
+		seen[g] = true
+	}
+	for _, token := range l.file.Tokens() {
+		word := token
+		if i := strings.IndexFunc(token, func(r rune) bool { return !isWord(string(r)) }); i > 0 {
+			word = strings.TrimRight(token[:i], "-.")
+		}
+		if g := l.file.Named(word); g != nil && !seen[g] {
+			seen[g] = true
+			list = append(list, g)
+		}
+	}
+	return list
+}
+
+// checkDelays reports groups with several Crawl-delay lines of different
+// values, each line once.
+func (l *linter) checkDelays() {
+	left := maxJoined
+	reported := map[int]bool{}
+	for _, g := range l.file.Groups() {
+		enforced, ok := g.CrawlDelay()
+		if !ok {
+			continue
+		}
+		fields := g.Fields()
+		if left -= len(fields); left < 0 {
+			return
+		}
+		for _, fd := range fields {
+			if fd.Directive != robots.DirectiveCrawlDelay || reported[fd.Line] {
+				continue
+			}
+			if d, ok := group(fd.Directive, fd.Value).CrawlDelay(); ok && d.Delay != enforced.Delay {
+				reported[fd.Line] = true
+				f := l.onValue("several-crawl-delays", &l.lines[fd.Line-1], "line %d has another Crawl-delay for %s: %v", enforced.Line, g.Token(), enforced.Delay)
+				f.Related = enforced.Line
+				l.add(f)
+			}
+		}
+	}
+}
+
+// checkEngines reports the rules that shut search engines out of the whole
+// site.
+func (l *linter) checkEngines() {
+	shut := map[int][]string{}
+	for _, c := range l.crawlers.SearchEngines() {
+		g := l.file.Group(c.Tokens...)
+		v := g.Match("/")
+		if v.Allowed || !l.coversSite(v.Rule.Pattern) || l.opens(g) {
+			continue
+		}
+		shut[v.Line()] = append(shut[v.Line()], c.Name)
+	}
+	for number, engines := range shut {
+		slices.Sort(engines)
+		l.add(l.onValue("search-engine-shut-out", &l.lines[number-1], "this rule shuts out %s", strings.Join(engines, ", ")))
+	}
+}
+
+// opens reports whether a group has an Allow line, which may let a crawler in
+// somewhere.
+func (l *linter) opens(g *robots.Group) bool {
+	return slices.ContainsFunc(g.Rules(), func(r robots.Rule) bool {
+		_, ok := l.patternSet(r.Pattern)
+		return r.Allow && ok
+	})
+}

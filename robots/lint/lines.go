@@ -1,0 +1,185 @@
+package lint
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// maxLine is how many octets of a line Google's parser keeps, or a few less.
+const maxLine = 16660
+
+// checkLines looks at each line by itself and at the line before it.
+func (l *linter) checkLines() {
+	inGroup, ruled := false, false // after a User-agent line; after a rule of its group
+	begun := false                 // after any User-agent line
+	blank := -1                    // the first blank line since a line of the group
+	sitemaps := map[string]int{}
+	for i := range l.lines {
+		line := &l.lines[i]
+		l.checkShape(line)
+		switch line.Directive {
+		case robots.DirectiveNone:
+			switch {
+			case !inGroup || !isBlank(line):
+			case !l.wildcards(): // a blank line ends a record of the older dialects
+				inGroup, ruled = false, false
+			case blank < 0:
+				blank = i
+			}
+			continue
+		case robots.DirectiveUserAgent:
+			if blank >= 0 && inGroup && !ruled {
+				l.joints = append(l.joints, joint{blank, line})
+			}
+			inGroup, ruled, begun, blank = true, false, true, -1
+			l.checkUserAgent(line)
+		case robots.DirectiveAllow, robots.DirectiveDisallow:
+			if !inGroup {
+				message := "no User-agent line stands above this rule"
+				if begun {
+					message = "a blank line ended the group above this rule"
+				}
+				l.add(l.onKey("rule-outside-group", line, "%s", message))
+			} else if blank >= 0 {
+				l.blankInGroup(blank, i)
+			}
+			ruled, blank = true, -1
+			l.checkRuleLine(line)
+		case robots.DirectiveUnknown:
+			l.checkUnknown(line)
+		default:
+			l.checkField(line, inGroup, sitemaps)
+		}
+	}
+}
+
+// blankInGroup reports the blank lines from line i to line end, which belongs
+// to the same group.
+func (l *linter) blankInGroup(i, end int) {
+	f := l.at("blank-line-in-group", &l.lines[i], 0, "", "line %d still belongs to the group above this blank line", l.lines[end].Number)
+	f.Related = l.lines[end].Number
+	for ; i < end; i++ {
+		if line := &l.lines[i]; isBlank(line) {
+			f.edit(Unsafe, line, 0, len(line.Raw)+len(line.Ending), "")
+		}
+	}
+	l.add(f.suggest(""))
+}
+
+// joint is a User-agent line after a blank line that does not end the group
+// above it.
+type joint struct {
+	blank int // index of the blank line
+	line  *robots.Line
+}
+
+// checkShape looks at how a line is written.
+func (l *linter) checkShape(line *robots.Line) {
+	if len(line.Raw) > maxLine {
+		l.add(l.at("line-too-long", line, maxLine, "", "the line has %d octets; Google's parser ignores those from here on", len(line.Raw)))
+	}
+	if !utf8.ValidString(line.Raw) && !(line.Number == 1 && utf8.ValidString(line.Raw[bomLen(line.Raw):])) {
+		l.add(l.at("not-utf-8", line, 0, line.Raw, "the line is not valid UTF-8"))
+	}
+	if line.Directive == robots.DirectiveNone || line.Directive == robots.DirectiveUnknown {
+		return
+	}
+	if start := start(line); line.KeyCol > start {
+		l.add(l.at("leading-blanks", line, start, line.Raw[start:line.KeyCol], "remove the blanks before %s", line.Key).
+			suggest("").edit(Unsafe, line, start, line.KeyCol, ""))
+	}
+	l.checkKey(line)
+	l.checkComment(line)
+}
+
+func (l *linter) checkKey(line *robots.Line) {
+	name, end := line.Directive.String(), line.KeyCol+len(line.Key)
+	switch {
+	case !strings.EqualFold(line.Key, name):
+		format := "only some crawlers read %q as %s"
+		if googleSpelling(line) {
+			format = "only Google accepts the spelling %q; write %s"
+		}
+		l.add(l.onKey("misspelt-key", line, format, line.Key, name).
+			suggest(name).edit(Unsafe, line, line.KeyCol, end, name))
+	case strings.ToUpper(line.Key) == line.Key && len(line.Key) > 1:
+		l.add(l.onKey("upper-case-key", line, "%s is usually written %s", line.Key, name).
+			suggest(name).edit(Safe, line, line.KeyCol, end, name))
+	}
+	if !line.HasColon {
+		l.add(l.onKey("missing-colon", line, "put a colon after %s: most crawlers ignore the line without it", line.Key).
+			suggest(line.Key+":").edit(Unsafe, line, end, line.ValueCol, ": "))
+	}
+}
+
+// googleSpelling reports whether a misspelt key is one that Google's parser
+// accepts.
+func googleSpelling(line *robots.Line) bool {
+	switch line.Directive {
+	case robots.DirectiveUserAgent, robots.DirectiveAllow, robots.DirectiveDisallow, robots.DirectiveSitemap:
+		return true
+	}
+	return false
+}
+
+// checkComment looks at what follows the value.
+func (l *linter) checkComment(line *robots.Line) {
+	end := line.ValueCol + len(line.Value)
+	i := strings.IndexByte(line.Raw[end:], '#')
+	if i < 0 || isSuppression(line.Raw[end+i:]) {
+		return
+	}
+	comment := line.Raw[end+i:]
+	if isRule(line) && (hashInPath(line.Raw, end+i, line.Value) || i == 0 && line.Value != "" && l.coversSite(line.Value)) {
+		l.hash(line, end+i, comment)
+		return
+	}
+	moved := comment + cmpOr(line.Ending, "\n")
+	if strings.Trim(comment, "# \t") == "" {
+		moved = ""
+	}
+	at, grade := start(line), Safe
+	if at > 0 || strings.Trim(line.Raw[end:end+i], blanks) != "" {
+		grade = Unsafe // readers that do not skip the mark, or control octets, begin to see the line
+	}
+	l.add(l.at("trailing-comment", line, end+i, comment, "put the comment on a line of its own, above %s", line.Key).
+		suggest("").edit(grade, line, at, at, moved).edit(grade, line, end, len(line.Raw), ""))
+}
+
+// hashInPath reports whether the # at col of a rule may be meant as a part of
+// the path: it stands right after the path, or where the path should start,
+// and no comment of the usual form follows.
+func hashInPath(raw string, col int, value string) bool {
+	if col+1 >= len(raw) {
+		return false
+	}
+	next := raw[col+1]
+	if value == "" {
+		return next == '/' || next == '!'
+	}
+	return !strings.ContainsRune(" \t#", rune(next)) && !strings.ContainsRune(blanks, rune(raw[col-1]))
+}
+
+// hash reports a # within a path.
+func (l *linter) hash(line *robots.Line, col int, comment string) {
+	from := line.ValueCol
+	if line.Value == "" {
+		from = col
+	}
+	text := line.Raw[from:]
+	rule := strings.TrimSpace(line.Directive.String() + ": " + line.Value)
+	if l.coversSite(line.Value) {
+		l.add(l.at("hash-covers-site", line, from, text, "everything from # on is a comment, so the rule is %q: it covers the whole site", rule))
+		return
+	}
+	l.add(l.at("hash-in-path", line, from, text, "everything from # on is a comment, so the rule is %q", rule))
+}
+
+func cmpOr(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}

@@ -1,0 +1,181 @@
+package lint
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// Option is an option of Lint and Fix.
+type Option func(*linter)
+
+// WithLocation tells the URL that the file was read from.
+func WithLocation(url string) Option {
+	return func(l *linter) { l.location = url }
+}
+
+// WithCrawlers says where to learn about crawlers.
+func WithCrawlers(c Crawlers) Option {
+	return func(l *linter) { l.crawlers = c }
+}
+
+// WithSelect has only the rules with these codes reported. Without codes all
+// rules are.
+func WithSelect(codes ...string) Option {
+	return func(l *linter) { l.selected = codes }
+}
+
+// WithIgnore has the rules with these codes not reported.
+func WithIgnore(codes ...string) Option {
+	return func(l *linter) { l.ignored = codes }
+}
+
+// WithCheck adds a check that belongs to the caller, of something outside the
+// file. It calls report for each finding with the code of a rule, the line of
+// the file, and what is wrong.
+func WithCheck(check func(f *robots.File, report func(code string, line int, message string))) Option {
+	return func(l *linter) { l.checks = append(l.checks, check) }
+}
+
+// Lint returns what a file's author may want to change, in the order of the
+// lines. Its time is bounded: at most proportional to the file, but for a
+// fixed amount of work that compares rules with each other.
+func Lint(f *robots.File, opts ...Option) []Finding {
+	l := &linter{file: f, text: string(f.Bytes()), crawlers: noCrawlers{}, budget: maxComparisons, counts: map[string]int{}}
+	for _, o := range opts {
+		o(l)
+	}
+	if l.checkFile() {
+		l.google = l.googleDifferences()
+		l.checkLines()
+		l.checkGroups()
+		l.checkOverlaps()
+		l.checkGoogle()
+		for _, check := range l.checks {
+			check(f, func(code string, line int, message string) {
+				l.add(l.at(code, &robots.Line{Number: line}, 0, "", "%s", message))
+			})
+		}
+		l.suppress()
+	}
+	l.findings = slices.DeleteFunc(l.findings, func(f Finding) bool { return !l.wanted(f.Code) })
+	slices.SortStableFunc(l.findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return l.findings
+}
+
+// maxFindings bounds how many findings of one rule are returned.
+const maxFindings = 1000
+
+type linter struct {
+	file     *robots.File
+	text     string // of file
+	location string
+	crawlers Crawlers
+	selected []string
+	ignored  []string
+	checks   []func(f *robots.File, report func(code string, line int, message string))
+	lines    []robots.Line
+	google   map[int]robots.GoogleDifference // by line
+	joints   []joint
+	blocks   []block
+	findings []Finding
+	counts   map[string]int // findings by code
+	budget   int            // comparisons of rules that are left
+}
+
+// wanted reports whether the findings of a rule are to be reported.
+func (l *linter) wanted(code string) bool {
+	return (len(l.selected) == 0 || slices.Contains(l.selected, code)) && !slices.Contains(l.ignored, code)
+}
+
+// wildcards reports whether * and $ are special in the file's dialect, and the
+// longest rule decides.
+func (l *linter) wildcards() bool {
+	return l.file.Dialect() == robots.RFC9309 || l.file.Dialect() == robots.Google
+}
+
+// lists reports whether a line of the file's dialect may hold several values.
+func (l *linter) lists() bool { return l.file.Dialect() == robots.Kollar1996 }
+
+// at returns a finding on a part of a line, which starts at column col,
+// counted from 0.
+func (l *linter) at(code string, line *robots.Line, col int, text, format string, args ...any) *Finding {
+	if len(text) > MaxText {
+		text = text[:MaxText]
+	}
+	return &Finding{
+		Code: code, Line: line.Number, Column: col + 1,
+		Text: text, Message: fmt.Sprintf(format, args...),
+	}
+}
+
+// onValue returns a finding on the value of a line.
+func (l *linter) onValue(code string, line *robots.Line, format string, args ...any) *Finding {
+	return l.at(code, line, line.ValueCol, line.Value, format, args...)
+}
+
+// onKey returns a finding on the key of a line.
+func (l *linter) onKey(code string, line *robots.Line, format string, args ...any) *Finding {
+	return l.at(code, line, line.KeyCol, line.Key, format, args...)
+}
+
+// add reports a finding.
+func (l *linter) add(f *Finding) {
+	if l.counts[f.Code]++; l.counts[f.Code] > maxFindings {
+		return
+	}
+	r := byCode[f.Code]
+	f.Severity, f.Why = r.Severity, r.Why
+	l.findings = append(l.findings, *f)
+}
+
+const byteOrderMark = "\xef\xbb\xbf"
+
+// bomLen returns the length of the byte order mark that s starts with. Parsers
+// skip a part of one too.
+func bomLen(s string) int {
+	n := 0
+	for n < len(byteOrderMark) && n < len(s) && s[n] == byteOrderMark[n] {
+		n++
+	}
+	return n
+}
+
+// start returns where the content of a line starts: after the byte order mark
+// of the first.
+func start(line *robots.Line) int {
+	if line.Offset == 0 {
+		return bomLen(line.Raw)
+	}
+	return 0
+}
+
+// blanks are the octets that parsers trim.
+const blanks = " \t\n\v\f\r"
+
+// isBlank reports whether a line has nothing on it, no comment either.
+func isBlank(line *robots.Line) bool {
+	return line.Directive == robots.DirectiveNone && strings.Trim(line.Raw[start(line):], blanks) == ""
+}
+
+// isRule reports whether a line is an Allow or Disallow line.
+func isRule(line *robots.Line) bool {
+	return line.Directive == robots.DirectiveAllow || line.Directive == robots.DirectiveDisallow
+}
+
+// lowerASCII returns s with its ASCII letters in lower case, all other octets
+// as they are.
+func lowerASCII(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
+}

@@ -1,0 +1,258 @@
+package lint
+
+import (
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// checkRuleLine looks at the value of an Allow or Disallow line.
+func (l *linter) checkRuleLine(line *robots.Line) {
+	value := line.Value
+	if value == "" {
+		return
+	}
+	words := strings.Fields(value)
+	if !l.lists() && len(words) > 1 && allPaths(words) {
+		l.add(l.onValue("several-paths", line, "write one %s line for each of the %d paths", line.Directive, len(words)).
+			suggest(strings.Join(words, "\n"+line.Directive.String()+": ")))
+		return
+	}
+	if !l.lists() {
+		words = []string{value}
+	}
+	for _, word := range words {
+		l.checkPattern(line, word)
+	}
+}
+
+func allPaths(words []string) bool {
+	for _, w := range words {
+		if w[0] != '/' && w[0] != '*' {
+			return false
+		}
+	}
+	return true
+}
+
+func (l *linter) checkPattern(line *robots.Line, p string) {
+	if p[0] != '/' && (p[0] != '*' || !l.wildcards()) {
+		l.checkRootless(line, p)
+		return
+	}
+	if path, _, _ := strings.Cut(p, "?"); path == "/robots.txt" || path == "/robots.txt$" {
+		l.add(l.onValue("robots-txt-rule", line, "crawlers may always fetch /robots.txt"))
+	}
+	if p == "*" {
+		f := l.onValue("disallow-star", line, "\"%s: /\" means the same, to every crawler", line.Directive).suggest("/")
+		if p == line.Value {
+			f.edit(Unsafe, line, line.ValueCol, line.ValueCol+len(p), "/")
+		}
+		l.add(f)
+		return
+	}
+	if l.wildcards() {
+		l.checkSigns(line, p)
+	}
+	l.checkOctets(line, p)
+}
+
+// checkRootless looks at a pattern that does not start as one does.
+func (l *linter) checkRootless(line *robots.Line, p string) {
+	u, err := url.Parse(p)
+	switch {
+	case err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https"):
+		l.add(l.onValue("url-as-path", line, "write only the path of the URL").suggest(u.RequestURI()))
+	case isHost(p):
+		_, path, _ := strings.Cut(p, "/")
+		f := l.onValue("url-as-path", line, "write only the path: the rule is for the host that the file is on")
+		if path != "" {
+			f.suggest("/" + path)
+		}
+		l.add(f)
+	case l.crawlerName(p):
+		l.add(l.onValue("inverted-syntax", line, "%s is a crawler: to shut it out, write \"User-agent: %s\" and below it \"Disallow: /\"", p, p))
+	default:
+		f := l.onValue("missing-slash", line, "the path does not start with a slash")
+		if rooted := l.rooted(p); !l.coversSite(rooted) {
+			f.suggest(rooted)
+		}
+		l.add(f)
+	}
+}
+
+// isHost reports whether a pattern starts with the name of a host.
+func isHost(p string) bool {
+	host := lowerASCII(p)
+	if i := strings.IndexAny(host, "/*$:"); i >= 0 {
+		host = host[:i]
+	}
+	if !isWord(host) {
+		return false
+	}
+	for _, top := range []string{".com", ".net", ".org", ".edu", ".gov", ".info"} {
+		if strings.HasSuffix(host, top) && len(host) > len(top) {
+			return true
+		}
+	}
+	return strings.HasPrefix(host, "www.")
+}
+
+// rooted returns the pattern that one without a leading slash was probably
+// meant as: for the end of a file's name or a query, one that matches it in
+// every folder.
+func (l *linter) rooted(p string) string {
+	p = strings.TrimLeft(p, "\"'`“^")
+	p = strings.TrimRight(p, "\"'`”")
+	p = strings.TrimPrefix(p, "./")
+	switch {
+	case strings.HasPrefix(p, "/"):
+		return p
+	case !l.wildcards():
+		return "/" + p
+	case strings.HasPrefix(p, ".*"):
+		return "/" + plainSigns.Replace(p)
+	case strings.HasPrefix(p, `\.`):
+		return "/*" + p[1:]
+	case strings.ContainsAny(p[:min(1, len(p))], "?&=") || isExtension(p) || strings.HasSuffix(p, "$") && !strings.ContainsAny(p, "/."):
+		return "/*" + p
+	}
+	return "/" + p
+}
+
+// coversSite reports whether a pattern matches every path. No such pattern is
+// ever suggested.
+func (l *linter) coversSite(s string) bool {
+	p, ok := l.patternSet(s)
+	root, _ := l.patternSet("/")
+	return ok && p.contains(root)
+}
+
+// dotFiles are names that start with a dot and are as short as the extension
+// of a file's name.
+var dotFiles = map[string]bool{".git": true, ".svn": true, ".hg": true, ".env": true, ".ssh": true, ".aws": true, ".idea": true, ".cache": true}
+
+// isExtension reports whether a pattern is the extension of a file's name, as
+// .pdf or .php$ or .php?id=.
+func isExtension(p string) bool {
+	if p == "" || p[0] != '.' {
+		return false
+	}
+	name := strings.TrimSuffix(p, "$")
+	if i := strings.IndexAny(name, "?*"); i >= 0 {
+		name = name[:i]
+	}
+	return len(name) > 1 && len(name) <= 6 && !dotFiles[lowerASCII(name)] && isWord(name[1:]) && !strings.Contains(name[1:], ".")
+}
+
+// crawlerName reports whether a value is a crawler's token: one that is known,
+// or one that ends as most do.
+func (l *linter) crawlerName(p string) bool {
+	s := strings.ToLower(p)
+	if !isWord(s) || s == "all" || s == "none" || strings.Contains(strings.TrimSuffix(s, ".org_bot"), ".") {
+		return false
+	}
+	if l.known(s) && (s != p || strings.ContainsAny(s, "-_") || len(s) > 6) { // java is more probably a folder
+		return true
+	}
+	for _, end := range []string{"bot", "spider", "crawler"} {
+		if strings.HasSuffix(s, end) && s != end {
+			return true
+		}
+	}
+	return false
+}
+
+// regularSigns are what only a regular expression has.
+var regularSigns = []string{"/.*", "^", "[0-9", "[a-z", `\d`, `\w`, `\.`, `\/`, "(.", ".+", "(?"}
+
+// plainSigns writes what a simple regular expression means as a pattern.
+var plainSigns = strings.NewReplacer("(.*)", "*", ".*", "*", ".+", "*", `\.`, ".", `\/`, "/", `\?`, "?", "^", "")
+
+// checkSigns looks at the special characters of a pattern.
+func (l *linter) checkSigns(line *robots.Line, p string) {
+	for _, sign := range regularSigns {
+		if !strings.Contains(p, sign) {
+			continue
+		}
+		if sign == "/.*" {
+			i := strings.Index(p, sign)
+			f := l.onValue("regular-expression", line, "%q is read as a dot and then anything, so it covers paths such as %sgit/", sign, p[:i+2])
+			if plain := p[:i+1] + plainSigns.Replace(p[i+1:]); !l.coversSite(plain) {
+				f.suggest(plain)
+			}
+			l.add(f)
+			return
+		}
+		f := l.onValue("regular-expression", line, "%q has no special meaning here and matches only itself", sign)
+		if plain := plainSigns.Replace(p); !strings.ContainsAny(plain, `^[]\()+`) && !l.coversSite(plain) {
+			f.suggest(plain)
+		}
+		l.add(f)
+		return
+	}
+	if whole := strings.TrimRight(p, "/*?"); whole != p && strings.HasSuffix(whole, "$") {
+		l.add(l.onValue("dollar-within", line, "nothing may follow the $ that marks the end of the path").suggest(whole))
+		return
+	}
+	if short := strings.TrimRight(p, "*"); short != p && short != "" && !strings.HasSuffix(short, "$") {
+		l.add(l.onValue("trailing-star", line, "%s covers the same paths", short).suggest(short))
+	}
+}
+
+// checkOctets looks at the octets of a pattern that URLs write differently.
+func (l *linter) checkOctets(line *robots.Line, p string) {
+	escaped := escapePath(p)
+	var f *Finding
+	switch {
+	case withoutInvisible(p) != p && utf8.ValidString(p):
+		l.add(l.onValue("invisible-character", line, "the rule is for URLs that have %s", escaped).suggest(withoutInvisible(p)))
+		return
+	case invalidEscape(p):
+		f = l.onValue("invalid-escape", line, "write %%25 for a percent sign")
+	case strings.ContainsAny(p, " \t"):
+		f = l.onValue("blank-in-path", line, "URLs have %%20 in place of a blank")
+	case escaped != p:
+		f = l.onValue("unencoded-path", line, "URLs have %s here", escaped)
+	default:
+		return
+	}
+	if p == line.Value {
+		f.edit(Unsafe, line, line.ValueCol, line.ValueCol+len(p), escaped)
+	}
+	l.add(f.suggest(escaped))
+}
+
+func invalidEscape(p string) bool {
+	for i := range len(p) {
+		if p[i] == '%' && !isEscape(p[i:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// isEscape reports whether s starts with a percent sign and two hexadecimal
+// digits.
+func isEscape(s string) bool {
+	const digits = "0123456789abcdefABCDEF"
+	return len(s) >= 3 && s[0] == '%' && strings.IndexByte(digits, s[1]) >= 0 && strings.IndexByte(digits, s[2]) >= 0
+}
+
+// escapePath writes the octets of a pattern that a URL does not hold as
+// escapes, and nothing else.
+func escapePath(p string) string {
+	const hex = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := range len(p) {
+		c := p[i]
+		if c <= ' ' || c >= 0x7f || c == '%' && !isEscape(p[i:]) {
+			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}

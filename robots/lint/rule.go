@@ -1,0 +1,94 @@
+package lint
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Rule explains one kind of finding.
+type Rule struct {
+	Code     string   `json:"code"` // stable; lower case with hyphens
+	Severity Severity `json:"severity"`
+	Title    string   `json:"title"`   // what was found, without a full stop
+	Why      string   `json:"why"`     // what follows from it, and for whom; one sentence or two
+	Readers  string   `json:"readers"` // which crawlers read it how, and where that is documented
+	Before   string   `json:"before"`  // a file with the finding
+	After    string   `json:"after"`   // the file without it; "" where no text can show it
+
+	location string // where the file of the example was read from
+	outside  bool   // found by the caller: see WithCheck
+}
+
+// rules holds all rules, sorted by code.
+var rules = func() []Rule {
+	all := slices.Concat(fileRules, lineRules, agentRules, groupRules, pathRules, overlapRules, fieldRules, googleRules, suppressionRules)
+	slices.SortFunc(all, func(a, b Rule) int { return strings.Compare(a.Code, b.Code) })
+	return all
+}()
+
+// byCode finds a rule.
+var byCode = func() map[string]*Rule {
+	m := make(map[string]*Rule, len(rules))
+	for i := range rules {
+		m[rules[i].Code] = &rules[i]
+	}
+	return m
+}()
+
+// Rules returns all rules, sorted by code.
+func Rules() []Rule { return slices.Clone(rules) }
+
+// RuleFor returns the rule with a code.
+func RuleFor(code string) (Rule, bool) {
+	if r, ok := byCode[code]; ok {
+		return *r, true
+	}
+	return Rule{}, false
+}
+
+// Page returns the page of the rule in Markdown, which begins with a heading of
+// the second level.
+func (r Rule) Page() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "## %s\n\n%s: %s.\n\n%s\n\n%s\n", r.Code, capital(r.Severity.String()), inCode(r.Title), inCode(sentence(r.Why)), inCode(sentence(r.Readers)))
+	example := func(name, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "\n%s:\n\n```\n%s```\n", name, visible(text))
+		}
+	}
+	example("Before", r.Before)
+	example("After", r.After)
+	return b.String()
+}
+
+// inCode puts words with a * into backquotes, so that Markdown takes none for
+// emphasis.
+func inCode(s string) string {
+	return starred.ReplaceAllString(s, "$1`$2`$3")
+}
+
+var starred = regexp.MustCompile(`([("]*)([^\s("]*\*[^\s)"]*?)([.,;:)"]*(?:\s|$))`)
+
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+func sentence(s string) string {
+	if strings.HasSuffix(s, ".") {
+		return capital(s)
+	}
+	return capital(s) + "."
+}
+
+// visible shows the octets of an example that a page would hide.
+func visible(s string) string {
+	s = strings.NewReplacer("\xef\xbb\xbf", "<BOM>", "\r\n", "<CR><LF>\n", "\u200b", "<U+200B>", "\u00a0", "<U+00A0>", "\x00", "<NUL>").Replace(s)
+	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\r", "<CR>"), "<octet that is not UTF-8>")
+	if len(s) > 400 {
+		s = s[:strings.LastIndexByte(s[:400], '\n')+1] + "…\n"
+	}
+	if !strings.HasSuffix(s, "\n") {
+		s += "\n"
+	}
+	return s
+}

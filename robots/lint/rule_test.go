@@ -1,0 +1,91 @@
+package lint
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// The file that a rule's page shows first has the finding, the second one has
+// not.
+func TestRuleExamples(t *testing.T) {
+	for _, r := range Rules() {
+		t.Run(r.Code, func(t *testing.T) {
+			codes := func(text string) []string {
+				opts := []Option{WithCrawlers(crawlers), WithLocation(r.location)}
+				if r.outside {
+					opts = append(opts, WithCheck(func(f *robots.File, report func(string, int, string)) {
+						if !f.Star().Match("/a").Allowed {
+							report(r.Code, f.Star().Match("/a").Line(), "found outside")
+						}
+					}))
+				}
+				var list []string
+				for _, f := range Lint(robots.Parse([]byte(text)), opts...) {
+					list = append(list, f.Code)
+				}
+				return list
+			}
+			if got := codes(r.Before); !slices.Contains(got, r.Code) {
+				t.Errorf("before: %q has %v", r.Before[:min(len(r.Before), 200)], got)
+			}
+			if got := codes(r.After); r.After != "" && slices.Contains(got, r.Code) {
+				t.Errorf("after: %q has %v", r.After[:min(len(r.After), 200)], got)
+			}
+		})
+	}
+}
+
+func TestRulesAreComplete(t *testing.T) {
+	code := regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	for i, r := range Rules() {
+		if !code.MatchString(r.Code) {
+			t.Errorf("code %q", r.Code)
+		}
+		if i > 0 && Rules()[i-1].Code >= r.Code {
+			t.Errorf("%s follows %s", r.Code, Rules()[i-1].Code)
+		}
+		if r.Title == "" || r.Why == "" || r.Readers == "" || r.Before == "" {
+			t.Errorf("the page of %s lacks a part", r.Code)
+		}
+	}
+	if _, ok := RuleFor("no-such-rule"); ok {
+		t.Error("a rule that does not exist is found")
+	}
+}
+
+// Every rule has an example among the golden files.
+func TestRulesHaveGoldenFiles(t *testing.T) {
+	for _, r := range Rules() {
+		if len(r.Before) > 2000 || r.outside {
+			continue
+		}
+		data, err := os.ReadFile(lintFolder + "/" + r.Code + ".findings")
+		if err != nil || !strings.Contains(string(data), " "+r.Code+" ") {
+			t.Errorf("no golden file shows %s: %v", r.Code, err)
+		}
+	}
+}
+
+func TestManual(t *testing.T) {
+	const path = "../../docs/lint-rules.md"
+	if *update {
+		if err := os.MkdirAll("../../docs", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(Manual()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(data) != Manual() {
+		t.Errorf("%s is not current: go test ./robots/lint -run TestManual -update", path)
+	}
+}
