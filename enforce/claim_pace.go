@@ -3,7 +3,6 @@ package enforce
 import (
 	"cmp"
 	"context"
-	"net/netip"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
@@ -35,14 +34,13 @@ func (e *Engine) take(ctx context.Context, r *Request, d *Decision) (throttle.Re
 		pool := budgetOf{e.budget(r, &d.Agent, seedPool), d.Policy.pools[d.Terms]}
 		res, err := e.takeBoth(ctx, r, client, pool)
 		if res.OK && err == nil {
-			e.readers.Mark(debtKey(client.key), r.Time)
+			e.readers.Mark(debtKey(own.key, d), r.Time)
 		}
 		return res, err
 	case verify.Verified:
-		client := e.clientBudget(r, d)
-		if e.readers.Seen(debtKey(client.key), r.Time, debtPeriod) {
+		if e.readers.Seen(debtKey(own.key, d), r.Time, debtPeriod) {
 			// It was let through before it was verified: that counts.
-			return e.takeBoth(ctx, r, own, client)
+			return e.takeBoth(ctx, r, own, e.clientBudget(r, d))
 		}
 	}
 	return e.waiters.Take(ctx, e.limiter, r.Time, own.key, own.terms, e.rules.Wait)
@@ -57,8 +55,7 @@ type budgetOf struct {
 // clientBudget is the budget of a client that is not verified to be the
 // crawler that it says it is: by address, IPv4 /32 or IPv6 /64.
 func (e *Engine) clientBudget(r *Request, d *Decision) budgetOf {
-	addr, _ := netip.ParseAddr(r.Client)
-	return budgetOf{e.budget(r, &d.Agent, seedUnproved).Client(addr), d.Terms}
+	return budgetOf{e.budget(r, &d.Agent, seedUnproved).Client(d.addr), d.Terms}
 }
 
 // takeBoth asks for a request that draws on two budgets. Where the second one
@@ -79,8 +76,8 @@ func (e *Engine) takeBoth(ctx context.Context, r *Request, first, second budgetO
 	return other, nil
 }
 
-// debtKey names a client's budget among what happened lately.
-func debtKey(k throttle.Key) uint64 { return k[0] ^ k[1]<<seedDebt }
+// debtKey names a client of a crawler's own budget among what happened lately.
+func debtKey(own throttle.Key, d *Decision) uint64 { return own.Client(d.addr)[0] ^ seedDebt }
 
 // poolTerms is what a group grants all unverified claims to be one crawler
 // together; nil where it limits nothing.

@@ -1,6 +1,7 @@
 package enforce
 
 import (
+	"net/netip"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -82,6 +83,8 @@ type Decision struct {
 	RetryAfter time.Duration
 	// Delay is how long the request was held before it was let through.
 	Delay time.Duration
+
+	addr netip.Addr // of the client, where more than the User-Agent counts
 }
 
 // Crawler returns a name for whom the decision is about that is one of a

@@ -58,7 +58,9 @@ func (s *Signed) row(v *Verification, registry *crawler.Registry, claim *crawler
 
 // fill makes ev that of a request, without claims.
 func (r *compiledRules) fill(req *Request, ev *Evidence) {
-	ev.Addr, _ = netip.ParseAddr(req.Client)
+	if req.Client != "" { // whose error would be allocated
+		ev.Addr, _ = netip.ParseAddr(req.Client)
+	}
 	ev.Ambiguous = req.Ambiguous
 }
 

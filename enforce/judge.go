@@ -40,7 +40,7 @@ func (p *Policy) Check(r *Request, d *Decision) {
 	if v != nil {
 		views.Put(v)
 	}
-	d.Policy = p
+	d.Policy, d.addr = p, s.store.Addr
 }
 
 // Judge writes to d what p says to the crawlers that a request names, about
