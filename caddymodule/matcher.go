@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -135,6 +136,9 @@ func (m *MatchRobots) validate() error {
 		if !slices.Contains(classNames, c) {
 			return fmt.Errorf("class %q: want one of %s", c, strings.Join(classNames, ", "))
 		}
+	}
+	if m.Verified && m.Impostor {
+		return errors.New("verified and impostor: nobody is both")
 	}
 	for _, p := range m.Purpose {
 		if err := checkPurpose(p); err != nil {

@@ -73,11 +73,13 @@ func (r *compiledRules) addClaims(req *Request, agents []crawler.Agent, signer *
 	}
 	checker := r.Verification.Checker
 	var proof *verify.Proof
+	verified, impostor := false, false
 	for i := range agents {
 		row := agents[i].Crawler
 		switch {
 		case row != nil && row == signer:
 			ev.Claims[i] = verify.Result{State: verify.Verified, Method: verify.SignatureMethod}
+			verified = true
 			continue
 		case !checker.Verifiable(row):
 			ev.Claims[i] = verify.Result{}
@@ -90,6 +92,14 @@ func (r *compiledRules) addClaims(req *Request, agents []crawler.Agent, signer *
 			claim.Reason = req.Signed.result.Reason
 		}
 		ev.Claims[i] = claim
+		verified = verified || claim.State == verify.Verified
+		impostor = impostor || claim.State == verify.Impostor
+	}
+	for i := range agents {
+		// Who is one of the crawlers that it names does not pose as another.
+		if verified && impostor && ev.Claims[i].State == verify.Impostor {
+			ev.Claims[i] = verify.Result{State: verify.Unverified, Reason: verify.OtherVerified}
+		}
 	}
 }
 

@@ -180,6 +180,11 @@ func TestImpostors(t *testing.T) {
 		v.wants(t, "203.0.113.5", namebot, "/private/", verify.Unverified, Exempt)
 		synctest.Wait()
 		v.wants(t, "203.0.113.5", namebot, "/private/", verify.Verified, Exempt)
+		v.from("192.0.2.1", listbot+" "+namebot, "/robots.txt") // which has the address looked up
+		synctest.Wait()
+		if d := v.from("192.0.2.1", namebot+" "+listbot, "/"); d.Action == Deny {
+			t.Errorf("a verified crawler that names another one: %s", d.Reason)
+		}
 		v.advance(25 * time.Hour)
 		v.wants(t, "198.51.100.1", listbot, "/x", verify.Unverified, Allowed) // the proof is too old
 	})

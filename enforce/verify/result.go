@@ -52,6 +52,7 @@ const (
 	MethodOff               // a documented method is switched off or can't be run
 	FactsUnconfirmed        // no document of the operator confirms the facts
 	Unproven                // all methods refute the claim, but this server verified no crawler by its address in 24 hours
+	OtherVerified           // the User-Agent names another crawler too, which is verified
 	SignatureMissing        // only a signature could confirm the claim, and there is none
 	SignatureMalformed
 	SignatureTooLong
@@ -69,7 +70,7 @@ const (
 var reasonNames = [...]string{
 	NoReason: "", AddressSpecial: "address_special", AddressAmbiguous: "address_ambiguous", LookupPending: "lookup_pending",
 	LookupFailed: "lookup_failed", ListMissing: "list_missing", ListOld: "list_old", MethodOff: "method_off",
-	FactsUnconfirmed: "facts_unconfirmed", Unproven: "unproven", SignatureMissing: "signature_missing",
+	FactsUnconfirmed: "facts_unconfirmed", Unproven: "unproven", OtherVerified: "other_verified", SignatureMissing: "signature_missing",
 	SignatureMalformed: "signature_malformed", SignatureTooLong: "signature_too_long", SignatureNotCovered: "signature_not_covered",
 	SignatureExpired: "signature_expired", SignatureFromFuture: "signature_from_future", SignatureUnsupported: "signature_unsupported",
 	DirectoryUnknown: "directory_unknown", DirectoryMissing: "directory_missing", KeyUnknown: "key_unknown",
