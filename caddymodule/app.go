@@ -2,11 +2,13 @@ package caddymodule
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"sync"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/certmagic"
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
@@ -38,10 +40,13 @@ type App struct {
 	copies  *siteCopies
 	log     *zap.Logger
 	cleanup []func() error
+	storage func(caddy.Context) certmagic.Storage
 
 	mu      sync.Mutex
-	watcher *enforce.Watcher // nil until Start
-	starts  []func()         // what handlers begin at Start
+	remotes map[string]*registryURL // registries from URLs
+	watcher *enforce.Watcher        // nil until Start
+	starts  []func()                // what handlers begin at Start
+	stops   []func() error          // what ends at Stop
 	started bool
 }
 
@@ -64,6 +69,9 @@ const maxRecent = 1 << 16
 // Provision makes the app ready. It does no I/O.
 func (a *App) Provision(ctx caddy.Context) error {
 	a.log = ctx.Logger()
+	if a.storage == nil {
+		a.storage = caddy.Context.Storage
+	}
 	if a.MaxMemory < 0 {
 		return fmt.Errorf("max_memory %d is below 0", a.MaxMemory)
 	}
@@ -120,13 +128,14 @@ func (a *App) Start() error {
 // Stop ends what Start began.
 func (a *App) Stop() error {
 	a.mu.Lock()
-	watcher := a.watcher
-	a.watcher = nil
+	watcher, stops := a.watcher, a.stops
+	a.watcher, a.stops = nil, nil
 	a.mu.Unlock()
+	err := runCleanup(stops)
 	if watcher == nil {
-		return nil
+		return err
 	}
-	return watcher.Close()
+	return errors.Join(err, watcher.Close())
 }
 
 // Cleanup lets go of what Provision took, as far as it came.
@@ -164,6 +173,40 @@ func (a *App) watch(path string, changed func()) (stop func()) {
 		return func() {}
 	}
 	return stop
+}
+
+// registry returns the registry of a URL, which all sites that name it share.
+// It is read once the app has started, until it stops.
+func (a *App) registry(ctx caddy.Context, rawURL string) (*registryURL, error) {
+	a.mu.Lock()
+	u := a.remotes[rawURL]
+	a.mu.Unlock()
+	if u != nil {
+		return u, nil
+	}
+	if err := checkRegistryURL(rawURL); err != nil {
+		return nil, err
+	}
+	state, err := pooled(a, "registry "+rawURL, func() (*registryState, error) { return new(registryState), nil })
+	if err != nil {
+		return nil, err
+	}
+	u = newRegistryURL(rawURL, state, a.storage(ctx), a.log)
+	a.mu.Lock()
+	if a.remotes == nil {
+		a.remotes = make(map[string]*registryURL)
+	}
+	a.remotes[rawURL] = u
+	a.mu.Unlock()
+	a.onStart(func() {
+		running, stop := context.WithCancel(context.Background())
+		ended := make(chan struct{})
+		go func() { defer close(ended); u.run(running) }()
+		a.mu.Lock()
+		a.stops = append(a.stops, func() error { stop(); <-ended; return nil })
+		a.mu.Unlock()
+	})
+	return u, nil
 }
 
 // pool keeps what outlives a configuration: a reload must forget neither

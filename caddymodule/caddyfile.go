@@ -52,6 +52,7 @@ func init() {
 		"exempt":         parseExempt,
 		"exempt_paths":   words(func(h *Handler) *[]string { return &h.ExemptPaths }, enforce.CheckPathPattern),
 		"http_clients":   onOffField(func(h *Handler) **bool { return &h.HTTPClients }),
+		"programs":       choice(func(h *Handler) *string { return &h.Programs }, enforce.ProgramsOff.String(), enforce.ProgramsSeen.String(), enforce.ProgramsOn.String()),
 		"user_triggered": onOffField(func(h *Handler) **bool { return &h.UserTriggered }),
 		"strict":         onOffField(func(h *Handler) **bool { return &h.Strict }),
 		"forwarded_host": onOffField(func(h *Handler) **bool { return &h.ForwardedHost }),
@@ -81,6 +82,7 @@ func init() {
 //		exempt         <crawlers...> [from <CIDR...>]
 //		exempt_paths   <patterns...>
 //		http_clients   [on|off]
+//		programs       off | seen | on
 //		user_triggered [on|off]
 //		strict         [on|off]
 //		forwarded_host [on|off]
@@ -89,12 +91,13 @@ func init() {
 //			robots      <tokens...>
 //			operator    <name>
 //			purpose     <purpose>
-//			class       crawler | user-triggered | offline | library
+//			class       crawler | user-triggered | offline | webhook | library
+//			run_by      operator | anyone
 //			star        yes | no
 //			crawl_delay yes | no
 //			verify      lists <urls...> | dns <suffixes...> | signatures <urls...> | none
 //		}
-//		registry       <file>
+//		registry       <file> | <url>
 //		paths          ignore_case | strip_params | decode_twice ...
 //		crawl_delay {
 //			max   <duration>

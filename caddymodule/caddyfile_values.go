@@ -1,6 +1,8 @@
 package caddymodule
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -9,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 )
 
 // parseBlock parses the lines of a block by a table of their first words.
@@ -156,12 +159,11 @@ func words(field func(*Handler) *[]string, check func(string) error) subdirectiv
 
 // nearest suggests the name that was probably meant.
 func nearest(name string, table map[string]subdirective) string {
-	best, distance := "", 3
-	for candidate := range table {
-		if n := editDistance(name, candidate); n < distance || n == distance && candidate < best {
-			best, distance = candidate, n
-		}
+	const longest = 40 // no name is longer, and the cost is quadratic
+	if len(name) > longest {
+		return ""
 	}
+	best := editdistance.Nearest(name, slices.Values(slices.Sorted(maps.Keys(table))), 2)
 	if best == "" {
 		return ""
 	}
@@ -170,10 +172,14 @@ func nearest(name string, table map[string]subdirective) string {
 
 // nearestCrawler suggests the crawler that was probably meant.
 func nearestCrawler(name string, registry *crawler.Registry) string {
+	const longest = 40
+	if len(name) > longest {
+		return ""
+	}
 	best, distance := "", 4
 	for row := range registry.All() {
 		for _, known := range append(row.Tokens(), row.Name) {
-			if n := editDistance(strings.ToLower(name), strings.ToLower(known)); n < distance {
+			if n := editdistance.Between(strings.ToLower(name), strings.ToLower(known)); n < distance {
 				best, distance = known, n
 			}
 		}
@@ -182,24 +188,4 @@ func nearestCrawler(name string, registry *crawler.Registry) string {
 		return ""
 	}
 	return ": did you mean " + best + "?"
-}
-
-// editDistance is the Levenshtein distance of two short names.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		diagonal := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			diagonal, row[j] = row[j], min(row[j]+1, row[j-1]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
 }

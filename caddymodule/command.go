@@ -22,6 +22,9 @@ type commands struct{}
 
 // ReadRegistry implements cli.Module.
 func (commands) ReadRegistry(path string) (*crawler.Registry, error) {
+	if isRegistryURL(path) {
+		return readRegistryURL(path)
+	}
 	return (&registryFile{path: path}).read(nil)
 }
 

@@ -102,6 +102,7 @@ type pooledFleet struct {
 	local  *throttle.Memory
 	log    atomic.Pointer[zap.Logger] // of the newest configuration
 	fleet  atomic.Pointer[throttle.Fleet]
+	up     atomic.Bool // whether the server answers
 
 	mu     sync.Mutex // held while fleet and closed are changed
 	closed bool
@@ -122,7 +123,7 @@ func (p *pooledFleet) connect() {
 	if p.closed || p.fleet.Load() != nil {
 		return
 	}
-	fleetUp.WithLabelValues().Set(0)
+	fleetUp.fleets.Store(p, nil)
 	f, err := throttle.NewFleet(p.config, p.local, p)
 	if err != nil {
 		p.log.Load().Error("fleet: each server counts for itself", zap.Error(err))
@@ -144,17 +145,13 @@ func (p *pooledFleet) Close() error {
 
 // Destruct implements caddy.Destructor.
 func (p *pooledFleet) Destruct() error {
-	fleetUp.Reset()
+	fleetUp.fleets.Delete(p)
 	return p.Close()
 }
 
 // FleetState implements throttle.Observer.
 func (p *pooledFleet) FleetState(s throttle.FleetState, err error) {
-	up := 0.0
-	if s == throttle.FleetUp {
-		up = 1
-	}
-	fleetUp.WithLabelValues().Set(up)
+	p.up.Store(s == throttle.FleetUp)
 	if s == throttle.FleetDown {
 		p.log.Load().Error("fleet: Redis is away, each server counts for itself until it is back",
 			zap.Int("instances", p.config.Instances), zap.Error(err))

@@ -39,7 +39,8 @@ func init() {
 // Placeholder | Description
 // ------------|------------
 // `{http.robots.crawler}` | The crawler's name in the registry, or the product token that it sent
-// `{http.robots.class}` | What it is: crawler, named, self-declared, user-triggered, offline, library; or person
+// `{http.robots.class}` | What it is: crawler, named, self-declared, user-triggered, offline, webhook, program, library; or person
+// `{http.robots.evidence}` | How strong the evidence for that is: token, declaration or form; empty for a person
 // `{http.robots.purpose}` | What it crawls for, such as search or ai-training
 // `{http.robots.group}` | The token of the group of the robots.txt that binds it
 // `{http.robots.action}` | pass, deny or throttle; in monitor mode would_deny or would_throttle
@@ -129,6 +130,7 @@ func (h *Handler) open(x *exchange, r *http.Request) {
 	x.r = r
 	x.server, _ = ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	x.Method, x.Target, x.UserAgents, x.Time, x.Caller = r.Method, originalTarget(r), r.Header["User-Agent"], clock.Now(), x
+	x.Authorized = len(r.Header["Authorization"]) > 0
 	trusted := false
 	if vars, ok := ctx.Value(caddyhttp.VarsCtxKey).(map[string]any); ok {
 		x.Client, _ = vars[caddyhttp.ClientIPVarKey].(string)
@@ -193,19 +195,6 @@ func (x *exchange) Detach() context.Context {
 		return context.Background()
 	}
 	return context.WithValue(context.Background(), causeKey{}, newCause(x.r, x.server, x.Origin))
-}
-
-// next passes a request on, with the headers that its path asks for.
-func (h *Handler) next(w http.ResponseWriter, r *http.Request, target string, d *enforce.Decision, next caddyhttp.Handler) error {
-	match, spoken := h.tags.Match(target), h.spoken(target, d)
-	if match.Empty() && spoken.empty() && !h.tags.NeedsResponse() && !isOn(h.MetaRobots) {
-		return next.ServeHTTP(w, r)
-	}
-	t := h.newTagWriter(w, r, target, match, spoken, d)
-	if err := next.ServeHTTP(t, r); err != nil {
-		return err
-	}
-	return t.finish()
 }
 
 // originalTarget returns the request target as the client sent it, before any

@@ -15,6 +15,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
+	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 )
 
 func init() {
@@ -33,8 +34,8 @@ type MatchRobots struct {
 	// or a purpose that the configuration of a robots handler gives.
 	Purpose []string `json:"purpose,omitempty"`
 
-	// What they are: crawler, named, self-declared, user-triggered, offline
-	// or library.
+	// What they are: crawler, named, self-declared, user-triggered, offline,
+	// webhook, program or library.
 	Class []string `json:"class,omitempty"`
 
 	// Who operates them, as the registry has it.
@@ -167,7 +168,7 @@ func checkPurpose(purpose string) error {
 		return fmt.Errorf("purpose %q: want letters in lower case, digits and hyphens, such as %s", purpose, strings.Join(known, ", "))
 	}
 	for _, k := range known {
-		if editDistance(purpose, k) <= len(k)/4 {
+		if editdistance.Between(purpose, k) <= len(k)/4 {
 			return fmt.Errorf("purpose %q: did you mean %s?", purpose, k)
 		}
 	}

@@ -32,10 +32,10 @@ var (
 		Help: "Attempts to read a registry file that changed, by outcome.",
 	}, []string{"outcome"})
 
-	fleetUp = prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Namespace: "caddy", Subsystem: "robots", Name: "fleet_up",
-		Help: "Whether the Redis or Valkey that servers share answers: 1, or 0 while each counts for itself. Absent without a fleet.",
-	}, nil)
+	fleetUp = &fleetCollector{
+		up: prometheus.NewDesc("caddy_robots_fleet_up",
+			"Whether the Redis or Valkey that servers share answers: 1, or 0 while each counts for itself. Absent without a fleet.", nil, nil),
+	}
 
 	fleetCalls = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Namespace: "caddy", Subsystem: "robots", Name: "fleet_call_duration_seconds",
@@ -135,5 +135,29 @@ func (c *policyCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 	for kind, n := range rules {
 		ch <- prometheus.MustNewConstMetric(c.rules, prometheus.GaugeValue, float64(n), kind)
+	}
+}
+
+// fleetCollector reports on the fleets of all configurations that are running.
+type fleetCollector struct {
+	up     *prometheus.Desc
+	fleets sync.Map // *pooledFleet to nothing
+}
+
+// Describe implements prometheus.Collector.
+func (c *fleetCollector) Describe(ch chan<- *prometheus.Desc) { ch <- c.up }
+
+// Collect implements prometheus.Collector.
+func (c *fleetCollector) Collect(ch chan<- prometheus.Metric) {
+	exists, all := false, 1.0
+	c.fleets.Range(func(f, _ any) bool {
+		exists = true
+		if !f.(*pooledFleet).up.Load() {
+			all = 0
+		}
+		return true
+	})
+	if exists {
+		ch <- prometheus.MustNewConstMetric(c.up, prometheus.GaugeValue, all)
 	}
 }

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
+	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -66,19 +68,8 @@ func (h *Handler) provisionEngine(ctx caddy.Context) (err error) {
 			return err
 		}
 	}
-	file := registryFile{path: h.registryPath()}
-	registry, err := file.read(h.Crawlers)
-	if err != nil {
+	if err := h.provisionRegistry(ctx); err != nil {
 		return err
-	}
-	if err := checkExempt(h.Exempt, registry); err != nil {
-		return err
-	}
-	if err := h.start(registry); err != nil {
-		return err
-	}
-	if file.path != "" {
-		h.app.onStart(func() { h.watchRegistry(ctx, &file) })
 	}
 	if f, ok := h.source.(enforce.File); ok {
 		h.app.onStart(func() {
@@ -88,6 +79,74 @@ func (h *Handler) provisionEngine(ctx caddy.Context) (err error) {
 		})
 	}
 	return nil
+}
+
+// provisionRegistry has requests decided with the crawlers that the settings
+// name, and keeps them fresh once the app starts.
+func (h *Handler) provisionRegistry(ctx caddy.Context) error {
+	location := h.registryPath()
+	if isRegistryURL(location) {
+		return h.provisionRegistryURL(ctx, location)
+	}
+	file := registryFile{path: location}
+	registry, err := file.read(h.Crawlers)
+	if err != nil {
+		return err
+	}
+	h.logOverrides(file.overrides)
+	if err := checkExempt(h.Exempt, registry); err != nil {
+		return err
+	}
+	if err := h.start(registry); err != nil {
+		return err
+	}
+	if file.path != "" {
+		h.app.onStart(func() { h.watchRegistry(ctx, &file) })
+	}
+	return nil
+}
+
+// provisionRegistryURL is provisionRegistry for a registry from a URL. What
+// it adds is known at once only after a reload.
+func (h *Handler) provisionRegistryURL(ctx caddy.Context, rawURL string) error {
+	remote, err := h.app.registry(ctx, rawURL)
+	if err != nil {
+		return err
+	}
+	own, err := withCrawlers(crawler.Builtin(), h.Crawlers)
+	if err != nil {
+		return err
+	}
+	registry, _, version := remote.state.extend(own)
+	if err := checkExempt(h.Exempt, registry); err != nil {
+		h.log.Warn("a name is not known, unless the registry's URL brings it", zap.Error(err))
+	}
+	if err := h.start(registry); err != nil {
+		return err
+	}
+	var mu sync.Mutex // of version, which is that in force
+	update := func() {
+		mu.Lock()
+		defer mu.Unlock()
+		registry, _, latest := remote.state.extend(own)
+		if latest == version {
+			return
+		}
+		version = latest
+		if err := h.restart(registry); err != nil {
+			h.log.Error("the registry can't be used: the crawlers known before stay", zap.Error(err))
+		}
+	}
+	remote.onChange(update)
+	h.app.onStart(update) // it may have changed meanwhile
+	return nil
+}
+
+// logOverrides says which known crawlers the operator's own rows replace.
+func (h *Handler) logOverrides(overrides []string) {
+	if len(overrides) > 0 {
+		h.log.Info("the registry file overrides crawlers that are built in", zap.String("file", h.registryPath()), zap.Strings("crawlers", overrides))
+	}
 }
 
 // reread has the source read again, because it may have changed.

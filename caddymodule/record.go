@@ -116,7 +116,7 @@ func recordOf(r *http.Request) *record {
 }
 
 // placeholders are the names of the placeholders, without their prefix.
-var placeholders = []string{"crawler", "class", "purpose", "group", "action", "reason", "rule", "line", "verified"}
+var placeholders = []string{"crawler", "class", "evidence", "purpose", "group", "action", "reason", "rule", "line", "verified"}
 
 // placeholder is the value of a placeholder.
 func (rec *record) placeholder(key string) (any, bool) {
@@ -129,6 +129,8 @@ func (rec *record) placeholder(key string) (any, bool) {
 		return rec.Name(), true
 	case "class":
 		return rec.Agent.Class.String(), true
+	case "evidence":
+		return rec.Agent.Reason.Strength().String(), true
 	case "purpose":
 		return rec.purpose(), true
 	case "group":

@@ -30,9 +30,14 @@ type Crawler struct {
 	// What it crawls for, such as search or ai-training.
 	Purpose string `json:"purpose,omitempty"`
 
-	// `crawler`, `user-triggered`, `offline` or `library`. Default, for a new
-	// one: `crawler`.
+	// `crawler`, `user-triggered`, `offline`, `webhook` or `library`. Default,
+	// for a new one: `crawler`, and `webhook` for the purpose of that name.
 	Class string `json:"class,omitempty"`
+
+	// Whose machines it runs on: `operator`, or `anyone`. What anyone runs is
+	// counted per client address. Default, for a new one: `anyone` for the
+	// classes `offline` and `library`, else `operator`.
+	RunBy string `json:"run_by,omitempty"`
 
 	// Whether `User-agent: *` binds it: `yes` or `no`. Default, for a new
 	// one: `yes`.
@@ -71,9 +76,20 @@ func (c *Crawler) row(base *crawler.Registry) (row crawler.Crawler, err error) {
 	if c.Purpose != "" {
 		row.Purpose = crawler.Purpose(c.Purpose)
 	}
-	if c.Class != "" {
+	switch {
+	case c.Class != "":
 		if row.Class, err = crawler.ParseClass(c.Class); err != nil {
 			return row, err
+		}
+		if row.Class == crawler.Webhook && c.Purpose == "" {
+			row.Purpose = crawler.WebhookEvent
+		}
+	case row.Purpose == crawler.WebhookEvent:
+		row.Class = crawler.Webhook
+	}
+	if c.RunBy != "" {
+		if row.RunBy, err = crawler.ParseRunBy(c.RunBy); err != nil {
+			return row, fmt.Errorf("run_by: %w", err)
 		}
 	}
 	if c.Verify != nil {
@@ -132,7 +148,8 @@ func (h *Handler) checkCrawlers() error {
 //		robots      <tokens...>
 //		operator    <name>
 //		purpose     <purpose>
-//		class       crawler | user-triggered | offline | library
+//		class       crawler | user-triggered | offline | webhook | library
+//		run_by      operator | anyone
 //		star        yes | no
 //		crawl_delay yes | no
 //		verify      lists <urls...> | dns <suffixes...> | signatures <urls...> | none
@@ -151,7 +168,8 @@ func parseCrawler(h *Handler, d *caddyfile.Dispenser) error {
 		"robots":      words(list(&c.Robots), nil),
 		"operator":    text(field(&c.Operator)),
 		"purpose":     then(text(field(&c.Purpose)), func() error { return checkPurpose(c.Purpose) }),
-		"class":       choice(field(&c.Class), "crawler", "user-triggered", "offline", "library"),
+		"class":       choice(field(&c.Class), "crawler", "user-triggered", "offline", "webhook", "library"),
+		"run_by":      choice(field(&c.RunBy), "operator", "anyone"),
 		"star":        choice(field(&c.Star), "yes", "no"),
 		"crawl_delay": choice(field(&c.CrawlDelay), "yes", "no"),
 		"verify":      parseCrawlerVerify(&c),
@@ -192,14 +210,19 @@ func checkUserAgentToken(token string) error {
 
 // parseRegistry parses
 //
-//	registry <file>
+//	registry <file> | <url>
 func parseRegistry(h *Handler, d *caddyfile.Dispenser) error {
 	var err error
 	if h.Registry, err = one(d); err != nil {
 		return err
 	}
 	if h.Registry == "" {
-		return d.Err("registry: the file has no name")
+		return d.Err("registry: want a file or an https URL")
+	}
+	if isRegistryURL(h.Registry) && !strings.Contains(h.Registry, "{") { // not a placeholder
+		if err := checkRegistryURL(h.Registry); err != nil {
+			return d.WrapErr(err)
+		}
 	}
 	return nil
 }

@@ -29,6 +29,8 @@ type registryFile struct {
 	path string
 	data []byte // as it was read last
 	err  error  // of that
+
+	overrides []string // what its rows say otherwise of crawlers that are built in
 }
 
 // read returns the built-in registry with the rows of the file, and with what
@@ -83,7 +85,7 @@ func (f *registryFile) registry(crawlers []Crawler) (*crawler.Registry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("registry %s: %w", f.path, err)
 	}
-	if len(rows) > 0 {
+	if f.overrides = registry.Overrides(rows); len(rows) > 0 {
 		if registry, err = registry.With(rows...); err != nil {
 			return nil, fmt.Errorf("registry %s: %w", f.path, err)
 		}
@@ -91,7 +93,7 @@ func (f *registryFile) registry(crawlers []Crawler) (*crawler.Registry, error) {
 	return withCrawlers(registry, crawlers)
 }
 
-// registryPath is the path of the registry file, "" for none.
+// registryPath is the path or the URL of the registry, "" for none.
 func (h *Handler) registryPath() string {
 	return caddy.NewReplacer().ReplaceAll(h.Registry, "")
 }
@@ -156,5 +158,6 @@ func (h *Handler) rereadRegistry(file *registryFile) {
 		return
 	}
 	registryReads.WithLabelValues("loaded").Inc()
+	h.logOverrides(file.overrides)
 	h.log.Info("the registry file was read again", zap.String("file", file.path), zap.Int("crawlers", registry.Len()))
 }

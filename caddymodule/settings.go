@@ -38,6 +38,14 @@ type Paths struct {
 	DecodeTwice bool `json:"decode_twice,omitempty"`
 }
 
+// viewOptions returns the paths as the engine reads them; nil has all off.
+func (p *Paths) viewOptions() (o robots.ViewOptions) {
+	if p != nil {
+		o = robots.ViewOptions{FoldCase: p.IgnoreCase, StripParams: p.StripParams, DecodeTwice: p.DecodeTwice}
+	}
+	return o
+}
+
 // Settings are the choices of an operator for a site, or for all sites where
 // they are the defaults of the robots app.
 type Settings struct {
@@ -84,8 +92,15 @@ type Settings struct {
 	// webhooks look like this. A group that names a library binds it always.
 	HTTPClients *bool `json:"http_clients,omitempty"`
 
+	// Hold programs that give no more than their name (`SiteSweeper/2.0`) to
+	// `User-agent: *`: `off`; `seen`, those that read /robots.txt from the same
+	// address in the last 24 hours, to its path rules, for GET and HEAD without
+	// Authorization; or `on`. A group that names a program binds it always.
+	// Default: `off`.
+	Programs string `json:"programs,omitempty"`
+
 	// Hold fetchers that act on a person's request (ChatGPT-User, link
-	// previews, …) to `User-agent: *`. Default: true.
+	// previews, …) to `User-agent: *`, for GET and HEAD. Default: true.
 	UserTriggered *bool `json:"user_triggered,omitempty"`
 
 	// Hold every crawler to everything, whatever its operator documents:
@@ -101,8 +116,10 @@ type Settings struct {
 	Crawlers []Crawler `json:"crawlers,omitempty"`
 
 	// A file with more of them, a JSON object a line, read again when it
-	// changes; a broken one leaves the crawlers known before. Placeholders
-	// that are known when the configuration is loaded are replaced.
+	// changes; a broken one leaves the crawlers known before. Or an https URL
+	// of such a file, read every 6 hours beside requests, whose last good copy
+	// Caddy's storage keeps: its rows only add crawlers. Placeholders that are
+	// known when the configuration is loaded are replaced.
 	Registry string `json:"registry,omitempty"`
 
 	// What else a back end takes for the same path.
@@ -119,18 +136,20 @@ type Settings struct {
 	// for it asks other people's servers.
 	Verify *Verify `json:"verify,omitempty"`
 
-	// X-Robots-Tag headers by file pattern. All that match are sent.
+	// X-Robots-Tag headers by file pattern. All that match are sent, also with
+	// errors, by the status of the error that a handler returned. Where a rule
+	// with `only` matches, `Vary: User-Agent` is sent too.
 	XRobotsTag []headers.Rule `json:"x_robots_tag,omitempty"`
 
 	// Answer paths that a `Noindex:` line of robots.txt matches with
-	// `X-Robots-Tag: noindex`. No crawler obeys these lines themselves any
-	// longer. A crawler's own group speaks to that crawler, the group for all
-	// to everybody else.
+	// `X-Robots-Tag: noindex`. Crawlers no longer obey these lines themselves.
+	// A crawler with a group of its own gets what that group says, under its
+	// own name; everybody else, people too, gets what the group for `*` says.
 	NoindexLines *bool `json:"noindex_lines,omitempty"`
 
 	// Send the robots meta tags in the head of HTML documents as X-Robots-Tag
-	// too, for readers that look at headers only. The head is looked at in the
-	// first 64 KB, through gzip and zstd; the body is not changed.
+	// too, for readers that look at headers only. The head is read in the first
+	// 64 KB, through gzip and zstd; the body is not changed.
 	MetaRobots *bool `json:"meta_robots,omitempty"`
 
 	// Send the Content-Signal and Content-Usage lines of the crawler's group
@@ -167,11 +186,19 @@ func (s *Settings) rules() (enforce.Rules, error) {
 	if err != nil {
 		return enforce.Rules{}, err
 	}
+	programs := enforce.ProgramsOff
+	if s.Programs != "" {
+		var err error
+		if programs, err = enforce.ParsePrograms(s.Programs); err != nil {
+			return enforce.Rules{}, fmt.Errorf("programs %w", err)
+		}
+	}
 	r := enforce.Rules{
 		Dialect:             dialect,
 		Exempt:              exempt,
 		ExemptPaths:         s.ExemptPaths,
 		HTTPClients:         isOn(s.HTTPClients),
+		Programs:            programs,
 		IgnoreUserTriggered: s.UserTriggered != nil && !*s.UserTriggered,
 		Strict:              isOn(s.Strict),
 		Signals:             isOn(s.Signals),
@@ -179,9 +206,7 @@ func (s *Settings) rules() (enforce.Rules, error) {
 	if s.ExemptPaths == nil {
 		r.ExemptPaths = []string{"/.well-known/*"}
 	}
-	if p := s.Paths; p != nil {
-		r.Views = robots.ViewOptions{FoldCase: p.IgnoreCase, StripParams: p.StripParams, DecodeTwice: p.DecodeTwice}
-	}
+	r.Views = s.Paths.viewOptions()
 	if c := s.CrawlDelay; c != nil {
 		r.MaxDelay, r.Wait, r.Burst, r.PerIP = time.Duration(c.Max), time.Duration(c.Wait), c.Burst, c.Per == countByIP
 	}
@@ -198,6 +223,9 @@ func (s *Settings) validate() error {
 		return err
 	}
 	if err := oneOf("on_error", s.OnError, "", onErrorKeep, onErrorDeny); err != nil {
+		return err
+	}
+	if err := oneOf("programs", s.Programs, "", enforce.ProgramsOff.String(), enforce.ProgramsSeen.String(), enforce.ProgramsOn.String()); err != nil {
 		return err
 	}
 	if s.Refresh != 0 && time.Duration(s.Refresh) < time.Second {

@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"errors"
 	"io"
 	"mime"
 	"net/http"
@@ -19,29 +20,32 @@ import (
 type tagWriter struct {
 	caddyhttp.ResponseWriterWrapper
 	match    headers.Match
-	spoken   spoken
+	file     fileTags
 	target   string
 	crawlers []string // tokens of the crawler that asked
 	body     bool     // whether the response to this method has a body
 	sniff    bool     // whether the media type matters
 	meta     bool     // whether the document's head matters
 
-	status  int // 0 until there is one
-	sent    bool
-	held    []byte
-	scanner headScanner
+	status int // 0 until there is one
+	sent   bool
+	held   []byte
+	head   encodedHead
 }
 
-// newTagWriter returns a writer that adds what the match, and what robots.txt
-// says, ask for.
-func (h *Handler) newTagWriter(w http.ResponseWriter, r *http.Request, target string, match headers.Match, s spoken, d *enforce.Decision) *tagWriter {
+// next passes a request on, with the headers that its path asks for.
+func (h *Handler) next(w http.ResponseWriter, r *http.Request, target string, d *enforce.Decision, next caddyhttp.Handler) error {
+	match, file := h.tags.Match(target), h.fileTags(target, d)
+	if match.Empty() && file.empty() && !h.tags.NeedsResponse() && !isOn(h.MetaRobots) {
+		return next.ServeHTTP(w, r)
+	}
 	t := &tagWriter{
 		ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w},
 		match:                 match,
-		spoken:                s,
+		file:                  file,
 		target:                target,
 		body:                  r.Method != http.MethodHead,
-		sniff:                 h.tags.NeedsResponse(),
+		sniff:                 h.tags.NeedsMediaType(),
 		meta:                  isOn(h.MetaRobots) && r.Method == http.MethodGet,
 	}
 	if d.Agent.Crawler != nil {
@@ -49,7 +53,11 @@ func (h *Handler) newTagWriter(w http.ResponseWriter, r *http.Request, target st
 	} else if d.Agent.Token != "" {
 		t.crawlers = []string{d.Agent.Token}
 	}
-	return t
+	if err := next.ServeHTTP(t, r); err != nil {
+		t.fail(err)
+		return err
+	}
+	return t.finish()
 }
 
 // WriteHeader sends the header, unless more has to be known for it.
@@ -72,35 +80,61 @@ func (t *tagWriter) holds() bool {
 	if !t.body || t.status == http.StatusNoContent || t.status == http.StatusNotModified {
 		return false
 	}
-	_, typed := t.Header()["Content-Type"]
-	switch {
-	case t.meta && t.status < 300 && t.status != http.StatusPartialContent && (!typed || t.isHTML()):
-		return t.scanner.begin(t.Header().Get("Content-Encoding"))
-	default:
-		return t.sniff && !typed && t.Header().Get("Content-Encoding") == ""
+	header := t.Header()
+	media, encoding := "", header.Get("Content-Encoding")
+	_, typed := header["Content-Type"]
+	if typed {
+		media = mediaType(header.Get("Content-Type"))
 	}
+	switch {
+	case t.meta && t.status < 300 && t.status != http.StatusPartialContent && (!typed || media == mediaHTML || media == mediaXHTML):
+		return t.head.begin(encoding, media, true)
+	case t.sniff && !typed && encoding == "":
+		return t.head.begin("", "", false)
+	}
+	return false
 }
 
-func (t *tagWriter) isHTML() bool {
-	media, _, _ := mime.ParseMediaType(t.Header().Get("Content-Type"))
-	return media == "text/html" || media == "application/xhtml+xml"
+// mediaType is the media type of a Content-Type value.
+func mediaType(value string) string {
+	media, _, _ := mime.ParseMediaType(value)
+	return media
+}
+
+// addTags adds the headers of a response with status.
+func (t *tagWriter) addTags(status int) {
+	header := t.Header()
+	t.match.Apply(header, status, t.crawlers)
+	t.file.apply(header, t.target, status)
+	if tags := t.head.tags(); len(tags) > 0 {
+		headers.AddTags(header, tags)
+	}
 }
 
 // send adds the headers and sends them.
 func (t *tagWriter) send() {
 	t.sent = true
-	h := t.Header()
-	t.match.Apply(h, t.status, t.crawlers)
-	if t.status != http.StatusNotModified {
-		if !t.spoken.noindex.Directives.Empty() {
-			headers.AddTags(h, []headers.Tag{t.spoken.noindex})
-		}
-		if tags := t.scanner.tags(); len(tags) > 0 {
-			headers.AddTags(h, tags)
-		}
+	if sniffed := t.head.sniffed; sniffed != "" && t.head.encoding == "" {
+		t.Header().Set("Content-Type", sniffed) // as net/http does
 	}
-	t.spoken.signals.Apply(h, t.target, t.status)
+	t.addTags(t.status)
 	t.ResponseWriter.WriteHeader(t.status)
+}
+
+// fail adds the headers of an error that a handler returned, by its status:
+// nothing has been written then, and what writes the answer, the server or an
+// error route, has the same header. An error route that answers with another
+// status changes nothing about them.
+func (t *tagWriter) fail(err error) {
+	if t.status != 0 { // too late for another answer
+		_ = t.finish()
+		return
+	}
+	status := http.StatusInternalServerError
+	if e, ok := errors.AsType[caddyhttp.HandlerError](err); ok {
+		status = e.StatusCode
+	}
+	t.addTags(status)
 }
 
 // Write sends a part of the body, or holds it as long as need be.
@@ -111,54 +145,30 @@ func (t *tagWriter) Write(p []byte) (int, error) {
 	if t.sent {
 		return t.ResponseWriter.Write(p)
 	}
-	if !t.enough(p[:min(len(p), headers.MaxHead-len(t.held))]) && len(t.held)+len(p) < headers.MaxHead {
-		t.held = append(t.held, p...)
-		return len(p), nil
+	if begin := p[:min(len(p), headers.MaxHead)]; len(t.held) == 0 && t.known(begin) {
+		t.send()
+		return t.ResponseWriter.Write(p)
 	}
-	if err := t.release(); err != nil {
-		return 0, err
+	n := min(len(p), headers.MaxHead-len(t.held))
+	if t.held = append(t.held, p[:n]...); !t.known(t.held) {
+		return n, nil
 	}
-	return t.ResponseWriter.Write(p)
+	if err := t.sendHeld(); err != nil || n == len(p) {
+		return n, err
+	}
+	m, err := t.ResponseWriter.Write(p[n:])
+	return n + m, err
 }
 
-// enough looks at the next piece of the body. It reports whether all is known
-// then.
-func (t *tagWriter) enough(piece []byte) bool {
-	seen := piece
-	if len(t.held) > 0 {
-		seen = append(t.held, piece...) // not kept: held is appended to by Write
-	}
-	if _, typed := t.Header()["Content-Type"]; !typed {
-		if len(seen) < sniffed {
-			return false
-		}
-		t.typed(seen)
-		piece = seen
-	}
-	return !t.meta || !t.isHTML() || t.scanner.scan(piece, seen)
+// known reports whether the beginning of the body shows all that has to be
+// known.
+func (t *tagWriter) known(begin []byte) bool {
+	last := len(begin) == headers.MaxHead
+	return t.head.scan(begin, last) || last
 }
 
-// sniffed is how many octets of a body tell its media type
-// (http.DetectContentType).
-const sniffed = 512
-
-// typed sets the media type that the body's beginning shows, as net/http does
-// for a response that has none.
-func (t *tagWriter) typed(body []byte) {
-	t.Header().Set("Content-Type", http.DetectContentType(body))
-}
-
-// release sends the header and what was held.
-func (t *tagWriter) release() error {
-	if t.sent {
-		return nil
-	}
-	if _, typed := t.Header()["Content-Type"]; !typed && len(t.held) > 0 {
-		t.typed(t.held)
-		if t.meta && t.isHTML() {
-			t.scanner.scan(t.held, t.held)
-		}
-	}
+// sendHeld sends the header and what was held.
+func (t *tagWriter) sendHeld() error {
 	t.send()
 	held := t.held
 	t.held = nil
@@ -169,10 +179,19 @@ func (t *tagWriter) release() error {
 	return err
 }
 
+// release sends the header and what was held, however little is known.
+func (t *tagWriter) release() error {
+	if t.sent {
+		return nil
+	}
+	t.head.scan(t.held, true)
+	return t.sendHeld()
+}
+
 // finish sends what is still held when the handlers are done.
 func (t *tagWriter) finish() error {
 	if t.status == 0 {
-		return nil // nothing was written: an error, or an empty answer
+		return nil // nothing was written: an empty answer
 	}
 	return t.release()
 }

@@ -3,10 +3,12 @@ package caddymodule
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,7 +42,7 @@ func answering(t testing.TB, h *Handler, r *http.Request, f func(w http.Response
 	return w
 }
 
-const html = "<!doctype html><html><head><title>x</title><meta name=\"robots\" content=\"noindex\"><meta name=googlebot content='nosnippet'></head><body>text</body></html>"
+const document = "<!doctype html><html><head><title>x</title><meta name=\"robots\" content=\"noindex\"><meta name=googlebot content='nosnippet'></head><body>text</body></html>"
 
 func gzipped(s string) []byte {
 	var b bytes.Buffer
@@ -119,17 +121,20 @@ func TestMetaRobotsGoOutAsHeader(t *testing.T) {
 		want   string
 		method string
 	}{
-		{name: "html", header: http.Header{"Content-Type": {"text/html; charset=utf-8"}}, body: []byte(html), want: both},
-		{name: "html that shows as such", header: http.Header{}, body: []byte(html), want: both},
-		{name: "gzip", header: http.Header{"Content-Type": {"text/html"}, "Content-Encoding": {"gzip"}}, body: gzipped(html), want: both},
-		{name: "zstd", header: http.Header{"Content-Type": {"text/html"}, "Content-Encoding": {"zstd"}}, body: zstded(html), want: both},
-		{name: "an encoding that is not known", header: http.Header{"Content-Type": {"text/html"}, "Content-Encoding": {"br"}}, body: []byte(html), want: ""},
-		{name: "broken gzip", header: http.Header{"Content-Type": {"text/html"}, "Content-Encoding": {"gzip"}}, body: []byte(html), want: ""},
-		{name: "not html", header: http.Header{"Content-Type": {"text/plain"}}, body: []byte(html), want: ""},
-		{name: "in the body", header: http.Header{"Content-Type": {"text/html"}}, body: []byte("<body>" + html), want: ""},
-		{name: "too late", header: http.Header{"Content-Type": {"text/html"}}, body: []byte("<head><!--" + strings.Repeat("x", headers.MaxHead) + "-->" + html), want: ""},
-		{name: "more than is looked at", header: http.Header{"Content-Type": {"text/html"}}, body: []byte(html + strings.Repeat("more ", 50_000)), want: both},
-		{name: "POST", method: http.MethodPost, header: http.Header{"Content-Type": {"text/html"}}, body: []byte(html), want: ""},
+		{name: "html", header: http.Header{"Content-Type": {"text/html; charset=utf-8"}}, body: []byte(document), want: both},
+		{name: "html that shows as such", header: http.Header{}, body: []byte(document), want: both},
+		{name: "gzip", header: http.Header{"Content-Type": {"text/html"}, "Content-Encoding": {"gzip"}}, body: gzipped(document), want: both},
+		{name: "zstd", header: http.Header{"Content-Type": {"text/html"}, "Content-Encoding": {"zstd"}}, body: zstded(document), want: both},
+		{name: "gzip that shows no type", header: http.Header{"Content-Encoding": {"gzip"}}, body: gzipped(document), want: both},
+		{name: "gzip of no document", header: http.Header{"Content-Encoding": {"gzip"}}, body: gzipped("plain words " + document), want: ""},
+		{name: "XHTML", header: http.Header{"Content-Type": {"application/xhtml+xml"}}, body: []byte("<html><head><script src=\"x\"/><meta name=\"robots\" content=\"noindex\"/></head></html>"), want: "noindex"},
+		{name: "an encoding that is not known", header: http.Header{"Content-Type": {"text/html"}, "Content-Encoding": {"br"}}, body: []byte(document), want: ""},
+		{name: "broken gzip", header: http.Header{"Content-Type": {"text/html"}, "Content-Encoding": {"gzip"}}, body: []byte(document), want: ""},
+		{name: "not html", header: http.Header{"Content-Type": {"text/plain"}}, body: []byte(document), want: ""},
+		{name: "in the body", header: http.Header{"Content-Type": {"text/html"}}, body: []byte("<body>" + document), want: ""},
+		{name: "too late", header: http.Header{"Content-Type": {"text/html"}}, body: []byte("<head><!--" + strings.Repeat("x", headers.MaxHead) + "-->" + document), want: ""},
+		{name: "more than is looked at", header: http.Header{"Content-Type": {"text/html"}}, body: []byte(document + strings.Repeat("more ", 50_000)), want: both},
+		{name: "POST", method: http.MethodPost, header: http.Header{"Content-Type": {"text/html"}}, body: []byte(document), want: ""},
 		{name: "empty", header: http.Header{"Content-Type": {"text/html"}}, want: ""},
 	} {
 		for _, piece := range []int{1 << 20, 1000, 7} {
@@ -152,6 +157,9 @@ func TestMetaRobotsGoOutAsHeader(t *testing.T) {
 				if got := strings.Join(w.Header()["X-Robots-Tag"], "|"); got != tt.want {
 					t.Errorf("X-Robots-Tag %q, want %q", got, tt.want)
 				}
+				if got := w.Header().Get("Content-Type"); got != tt.header.Get("Content-Type") && tt.header.Get("Content-Encoding") != "" {
+					t.Errorf("an encoded body got the Content-Type %q", got)
+				}
 				if !bytes.Equal(w.Body.Bytes(), tt.body) {
 					t.Errorf("the body was changed: %d octets, want %d", w.Body.Len(), len(tt.body))
 				}
@@ -162,7 +170,7 @@ func TestMetaRobotsGoOutAsHeader(t *testing.T) {
 
 func TestMetaRobotsThroughReadFrom(t *testing.T) {
 	h := provisioned(t, &Handler{Settings: Settings{MetaRobots: new(true)}})
-	body := html + strings.Repeat("more ", 50_000)
+	body := document + strings.Repeat("more ", 50_000)
 	w := answering(t, h, request(chrome, "/x"), func(w http.ResponseWriter) {
 		w.Header().Set("Content-Type", "text/html")
 		if n, err := io.Copy(w, struct{ io.Reader }{strings.NewReader(body)}); err != nil || n != int64(len(body)) {
@@ -174,7 +182,68 @@ func TestMetaRobotsThroughReadFrom(t *testing.T) {
 	}
 }
 
-// A flush lets go of what is held.
+// An encoded body in small pieces is not decoded anew for each of them.
+func TestDecodingIsLinearInTheBody(t *testing.T) {
+	text := incompressible(8000)
+	body := gzipped("<head><title>" + text + "</title>" + document)
+	read := 0
+	decode := decoders["gzip"]
+	decoders["gzip"] = func(b []byte) []byte { read += len(b); return decode(b) }
+	defer func() { decoders["gzip"] = decode }()
+	h := provisioned(t, &Handler{Settings: Settings{MetaRobots: new(true)}})
+	w := answering(t, h, request(chrome, "/x"), func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", "text/html")
+		w.Header().Set("Content-Encoding", "gzip")
+		for piece := range slices.Chunk(body, 16) {
+			_, _ = w.Write(piece)
+		}
+	})
+	if len(body) < 20_000 || read < len(body) || read > 4*len(body) {
+		t.Errorf("of %d octets, %d were decoded, want at most four times as many", len(body), read)
+	}
+	if !bytes.Equal(w.Body.Bytes(), body) || w.Header().Get("X-Robots-Tag") != "" && len(text) > headers.MaxHead {
+		t.Errorf("%d octets, %v", w.Body.Len(), w.Header())
+	}
+}
+
+// The headers of an error go by the status of the error that a handler returned.
+func TestErrorsAreTagged(t *testing.T) {
+	const file = "User-agent: *\nNoindex: /drafts/\n"
+	h := provisioned(t, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: file}, NoindexLines: new(true), MetaRobots: new(true),
+		XRobotsTag: tagged(t, "status 404 noarchive", "status 5xx nosnippet", "*.pdf noindex", "type text/plain notranslate")}})
+	for _, tt := range []struct {
+		path string
+		err  error
+		want string
+	}{
+		{"/x", caddyhttp.Error(404, errors.New("no such file")), "noarchive"},
+		{"/x", fmt.Errorf("wrapped: %w", caddyhttp.Error(404, nil)), "noarchive"},
+		{"/x", errors.New("no status of its own"), "nosnippet"},
+		{"/x", caddyhttp.Error(403, nil), ""},
+		{"/x.pdf", caddyhttp.Error(404, nil), "noindex, noarchive"},
+		{"/drafts/x", caddyhttp.Error(403, nil), "noindex"},
+	} {
+		w := httptest.NewRecorder()
+		err := h.ServeHTTP(w, request(chrome, tt.path), caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error { return tt.err }))
+		if err != tt.err || w.Flushed || w.Body.Len() > 0 {
+			t.Errorf("%s: the error %v became %v", tt.path, tt.err, err)
+		}
+		if got := strings.Join(w.Header()["X-Robots-Tag"], "|"); got != tt.want {
+			t.Errorf("%s with %v: %q, want %q", tt.path, tt.err, got, tt.want)
+		}
+	}
+	// What was written before the error goes out as it would have without.
+	w := httptest.NewRecorder()
+	_ = h.ServeHTTP(w, request(chrome, "/x"), caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
+		fmt.Fprint(w, "<head>")
+		return caddyhttp.Error(502, nil)
+	}))
+	if w.Code != 200 || w.Body.String() != "<head>" || w.Header().Get("X-Robots-Tag") != "" {
+		t.Errorf("status %d, %q, %v", w.Code, w.Body, w.Header())
+	}
+}
+
+// A flush sends what is held.
 func TestMetaRobotsKeepNoStreamWaiting(t *testing.T) {
 	h := provisioned(t, &Handler{Settings: Settings{MetaRobots: new(true)}})
 	answering(t, h, request(chrome, "/x"), func(w http.ResponseWriter) {
@@ -194,7 +263,7 @@ func TestMetaRobotsKeepNoStreamWaiting(t *testing.T) {
 }
 
 func TestNoindexLinesComeBackToLife(t *testing.T) {
-	const file = "User-agent: *\nNoindex: /drafts/\nDisallow: /private/\n\nUser-agent: Googlebot\nNoindex: /for-google/\n"
+	const file = "User-agent: *\nNoindex: /drafts/\nDisallow: /private/\n\nUser-agent: Googlebot\nNoindex: /for-google/\n\nUser-agent: AhrefsBot\nUser-agent: bingbot\nNoindex: /shared/\n"
 	h := provisioned(t, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: file}, NoindexLines: new(true)}})
 	off := provisioned(t, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: file}}})
 	for _, tt := range []struct{ ua, path, want string }{
@@ -206,12 +275,68 @@ func TestNoindexLinesComeBackToLife(t *testing.T) {
 		{chrome, "/for-google/x", ""},
 		{chrome, "/%64rafts/x", "noindex"},
 		{chrome, "/x", ""},
+		{bingbot, "/shared/x", "bingbot: noindex"},
+		{"AhrefsBot/7.0", "/shared/x", "AhrefsBot: noindex"},
+		{"curl/8.5.0", "/drafts/x", "noindex"}, // which no group binds
 	} {
 		if got := serve(t, h, request(tt.ua, tt.path)).Header().Get("X-Robots-Tag"); got != tt.want {
 			t.Errorf("%s for %.30s: %q, want %q", tt.path, tt.ua, got, tt.want)
 		}
 		if got := serve(t, off, request(tt.ua, tt.path)).Header().Get("X-Robots-Tag"); got != "" {
 			t.Errorf("switched off, %s has %q", tt.path, got)
+		}
+	}
+}
+
+// A token that no header can name is not sent, and nothing in its place.
+func TestNoindexLinesSendNoInvalidName(t *testing.T) {
+	const file = "User-agent: noindex\nUser-agent: x:bot\nNoindex: /\n"
+	h := provisioned(t, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: file}, NoindexLines: new(true)}})
+	for _, ua := range []string{"noindex/1.0", "x:bot/1.0"} {
+		if got := serve(t, h, request(ua, "/x")).Header()["X-Robots-Tag"]; got != nil {
+			t.Errorf("%s: %q", ua, got)
+		}
+	}
+}
+
+func TestNoindexLinesIgnoreCaseAsPathsDo(t *testing.T) {
+	const file = "User-agent: *\nNoindex: /drafts/\n"
+	for _, fold := range []bool{true, false} {
+		h := provisioned(t, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: file}, NoindexLines: new(true), Paths: &Paths{IgnoreCase: fold}}})
+		want := map[bool]string{true: "noindex"}[fold]
+		if got := serve(t, h, request(chrome, "/Drafts/x")).Header().Get("X-Robots-Tag"); got != want {
+			t.Errorf("with ignore_case %v: %q, want %q", fold, got, want)
+		}
+	}
+}
+
+// What differs by User-Agent says so, to whoever asks (RFC 9110, section 12.5.5).
+func TestVarySaysWhatDiffers(t *testing.T) {
+	const groups = "User-agent: *\nNoindex: /drafts/\nDisallow:\n\nUser-agent: GPTBot\nNoindex: /for-gpt/\n"
+	const alone = "User-agent: *\nNoindex: /drafts/\nContent-Signal: ai-train=no\n"
+	const signals = "User-agent: *\nContent-Signal: ai-train=no\nDisallow:\n\nUser-agent: GPTBot\nAllow: /\n"
+	only := tagged(t, "*.pdf bingbot: only noindex")
+	for _, tt := range []struct {
+		name, file, path string
+		h                *Handler
+		varies           bool
+	}{
+		{"noindex for all but one", groups, "/drafts/x", &Handler{Settings: Settings{NoindexLines: new(true)}}, true},
+		{"noindex for one", groups, "/for-gpt/x", &Handler{Settings: Settings{NoindexLines: new(true)}}, true},
+		{"noindex for none", groups, "/x", &Handler{Settings: Settings{NoindexLines: new(true)}}, false},
+		{"one group", alone, "/drafts/x", &Handler{Settings: Settings{NoindexLines: new(true), Signals: new(true)}}, false},
+		{"signals of one group", signals, "/x", &Handler{Settings: Settings{Signals: new(true)}}, true},
+		{"switched off", groups, "/drafts/x", &Handler{}, false},
+		{"only", alone, "/x.pdf", &Handler{Settings: Settings{XRobotsTag: only}}, true},
+		{"only, another file", alone, "/x.txt", &Handler{Settings: Settings{XRobotsTag: only}}, false},
+	} {
+		tt.h.Source = &Source{Kind: sourceInline, Text: tt.file}
+		h := provisioned(t, tt.h)
+		for _, ua := range []string{chrome, gptbot, bingbot, "curl/8.5.0"} {
+			got := serve(t, h, request(ua, tt.path)).Header().Values("Vary")
+			if varies := len(got) == 1 && got[0] == "User-Agent"; varies != tt.varies || len(got) > 1 {
+				t.Errorf("%s, for %.20s: Vary %q", tt.name, ua, got)
+			}
 		}
 	}
 }
@@ -247,24 +372,52 @@ func BenchmarkTags(b *testing.B) {
 
 // BenchmarkMetaRobots serves a document of 100 KB.
 func BenchmarkMetaRobots(b *testing.B) {
-	document := []byte(strings.Replace(html, "text", strings.Repeat("words and more words ", 5000), 1))
+	page := []byte(strings.Replace(document, "text", strings.Repeat("words and more words ", 5000), 1))
 	serveIt := caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
 		w.Header()["Content-Type"] = []string{"text/html"}
-		_, err := w.Write(document)
+		_, err := w.Write(page)
 		return err
 	})
 	for _, on := range []bool{false, true} {
 		b.Run(fmt.Sprintf("meta_robots=%v", on), func(b *testing.B) {
 			h := provisioned(b, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: inline}, MetaRobots: &on}})
-			b.SetBytes(int64(len(document)))
+			b.SetBytes(int64(len(page)))
 			benchmarkPage(b, h, "/x", serveIt)
 		})
 	}
 }
 
+// BenchmarkMetaRobotsEncoded serves a compressed document of 37 KB in pieces.
+func BenchmarkMetaRobotsEncoded(b *testing.B) {
+	body := gzipped("<head><title>" + incompressible(8000) + "</title>")
+	for _, size := range []int{1 << 20, 1 << 10, 16} {
+		b.Run(fmt.Sprintf("pieces=%d", size), func(b *testing.B) {
+			h := provisioned(b, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: inline}, MetaRobots: new(true)}})
+			b.SetBytes(int64(len(body)))
+			benchmarkPage(b, h, "/x", caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
+				w.Header()["Content-Type"], w.Header()["Content-Encoding"] = []string{"text/html"}, []string{"gzip"}
+				for piece := range slices.Chunk(body, size) {
+					if _, err := w.Write(piece); err != nil {
+						return err
+					}
+				}
+				return nil
+			}))
+		})
+	}
+}
+
+// incompressible is text of n words that gzip makes hardly smaller.
+func incompressible(n int) string {
+	var text strings.Builder
+	for i := range n {
+		fmt.Fprintf(&text, "%x", i*i*2654435761)
+	}
+	return text.String()
+}
+
 func benchmarkPage(b *testing.B, h *Handler, path string, page caddyhttp.Handler) {
-	r := httptest.NewRequest(http.MethodGet, path, nil)
-	r.Header["User-Agent"] = []string{chrome}
+	r := request(chrome, path)
 	w := discard{make(http.Header)}
 	serve(b, h, request(chrome, path))
 	b.ReportAllocs()

@@ -103,7 +103,7 @@ func (e *Engine) Decide(ctx context.Context, r *Request, d *Decision) {
 		return
 	}
 	policy := e.resolve(ctx, r)
-	policy.Check(r, d)
+	policy.check(r, e.readers, d)
 	if d.Action == Pass && d.Terms != nil {
 		e.pace(ctx, r, d)
 	}
@@ -124,8 +124,12 @@ func (e *Engine) robotsTxt(r *Request, d *Decision) {
 	for s.begin(policy, r); s.next(); {
 		agents := s.agents()
 		for i := range agents {
-			d.pass(&agents[i], s.evidence().claim(i), ExemptPath)
-			e.readers.Mark(readerKey(r.Origin, &agents[i]), r.Time)
+			a := &agents[i]
+			d.pass(a, s.evidence().claim(i), ExemptPath)
+			e.readers.Mark(readerKey(r.Origin, a), r.Time)
+			if a.Class == crawler.Program && e.rules.Programs == ProgramsSeen && r.ask().reads() {
+				e.readers.Mark(programKey(r, a), r.Time)
+			}
 		}
 	}
 	d.Policy = policy

@@ -15,7 +15,7 @@ const cachedIdentities = 1 << 16
 var identities = sync.OnceValue(func() *crawler.Cache { return crawler.NewCache(cachedIdentities) })
 
 // manyFields is who sends more User-Agent fields than are read: robots do.
-var manyFields = []crawler.Agent{{Class: crawler.SelfDeclared, Token: "several-user-agents"}}
+var manyFields = []crawler.Agent{{Class: crawler.SelfDeclared, Token: "several-user-agents", Reason: crawler.ManyFields}}
 
 // Identify finds the crawlers that a User-Agent names, by the tokens of the
 // registry and of the file. It allocates nothing for a User-Agent that was seen

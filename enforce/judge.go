@@ -1,6 +1,7 @@
 package enforce
 
 import (
+	"net/http"
 	"sync"
 	"time"
 
@@ -28,6 +29,12 @@ func (r *compiledRules) viewsOf(target string) *robots.Views {
 // to d. It is what Engine.Decide does without waiting and without regard to
 // pace.
 func (p *Policy) Check(r *Request, d *Decision) {
+	p.check(r, nil, d)
+}
+
+// check is Check, and knows from readers which programs have read the
+// robots.txt. Without readers, none has.
+func (p *Policy) check(r *Request, readers *Recent, d *Decision) {
 	*d = Decision{}
 	var v *robots.Views
 	var s senders
@@ -35,12 +42,31 @@ func (p *Policy) Check(r *Request, d *Decision) {
 		if v == nil {
 			v = p.rules.viewsOf(r.Target)
 		}
-		p.Judge(s.agents(), s.evidence(), r.Method, v, d)
+		ask := r.ask()
+		ask.ReadRobots = p.rules.Programs == ProgramsSeen && hasRead(readers, r, &s.id)
+		ask.Evidence = s.evidence()
+		p.Judge(s.agents(), ask, v, d)
 	}
 	if v != nil {
 		views.Put(v)
 	}
 	d.Policy, d.addr = p, s.store.Addr
+}
+
+// Ask is what decides, beside the path, whether a rule binds a request.
+type Ask struct {
+	Method     string // "" means GET
+	Authorized bool   // it has an Authorization field
+	ReadRobots bool   // its sender read the robots.txt in the last 24 hours
+
+	// Evidence is what is known about the sender beside the User-Agent; nil
+	// where nothing else counts.
+	Evidence *Evidence
+}
+
+// reads reports whether the request only reads.
+func (a Ask) reads() bool {
+	return a.Method == "" || a.Method == http.MethodGet || a.Method == http.MethodHead
 }
 
 // Judge writes to d what p says to the crawlers that a request names, about
@@ -51,21 +77,21 @@ func (p *Policy) Check(r *Request, d *Decision) {
 //
 // Judge is pure: it does no I/O, takes no lock and allocates nothing. Live
 // requests, commands and replayed logs all call it.
-func (p *Policy) Judge(agents []crawler.Agent, ev *Evidence, method string, v *robots.Views, d *Decision) {
+func (p *Policy) Judge(agents []crawler.Agent, ask Ask, v *robots.Views, d *Decision) {
 	for i := range agents {
-		if p.judge(&agents[i], ev.claim(i), ev, method, v, d); d.Action != Pass {
+		if p.judge(&agents[i], ask.Evidence.claim(i), ask, v, d); d.Action != Pass {
 			return
 		}
 	}
 }
 
 // judge judges one crawler, about whom verification says claim.
-func (p *Policy) judge(a *crawler.Agent, claim verify.Result, ev *Evidence, _ string, v *robots.Views, d *Decision) {
+func (p *Policy) judge(a *crawler.Agent, claim verify.Result, ask Ask, v *robots.Views, d *Decision) {
 	if p.rules.exemptPaths.MatchViews(v).Allowed {
 		d.pass(a, claim, ExemptPath)
 		return
 	}
-	if p.rules.isExempt(a, claim, ev) {
+	if p.rules.isExempt(a, claim, ask.Evidence) {
 		d.pass(a, claim, Exempt)
 		return
 	}
@@ -74,11 +100,11 @@ func (p *Policy) judge(a *crawler.Agent, claim verify.Result, ev *Evidence, _ st
 		return
 	}
 	if p.state == Pending || p.denyAll {
-		p.withoutRules(a, claim, ev, d)
+		p.withoutRules(a, claim, ask, d)
 		return
 	}
 	plan := p.plan(a)
-	if plan.group == nil {
+	if plan.group == nil || plan.byStar && !p.rules.starBinds(a, ask) {
 		reason := Unbound
 		if p.state != Loaded {
 			reason = NoPolicy
@@ -105,9 +131,9 @@ func (p *Policy) judge(a *crawler.Agent, claim verify.Result, ev *Evidence, _ st
 }
 
 // withoutRules judges a crawler while there are no rules to judge it by.
-func (p *Policy) withoutRules(a *crawler.Agent, claim verify.Result, ev *Evidence, d *Decision) {
+func (p *Policy) withoutRules(a *crawler.Agent, claim verify.Result, ask Ask, d *Decision) {
 	switch {
-	case !p.rules.bindable(a, claim, ev):
+	case !p.rules.bindable(a, claim, ask):
 		d.pass(a, claim, NoPolicy)
 	case p.state == Pending:
 		*d = Decision{Action: Throttle, Reason: PolicyPending, Agent: *a, Claim: claim, RetryAfter: pendingRetry}

@@ -64,16 +64,17 @@ const (
 	seedMonitor  = 3 // what would have been used, had monitor mode not let it through
 	seedFollower = 5 // of a second handler on the same request, with another pace
 	seedReader   = 7
-	seedUnproved = 9  // of the clients that say to be a crawler and are not verified, each
-	seedPool     = 11 // of all of them
-	seedImpostor = 13
-	seedDebt     = 15
+	seedProgram  = 9  // of a program that read a robots.txt
+	seedUnproved = 21 // of the clients that say to be a crawler and are not verified, each
+	seedPool     = 31 // of all of them
+	seedImpostor = 41
+	seedDebt     = 51
 )
 
 // budget returns the key of the budget that a request draws on: that of the
 // origin and the crawler, across the crawler's addresses; of one client's
-// address for HTTP libraries, which many people share, and where the operator
-// wants it. On invented hosts all share the budget of the site until the
+// address for software that anyone runs, whose User-Agent people share who have
+// nothing to do with one another, and where the operator wants it. On invented hosts all share the budget of the site until the
 // crawler has read the host's robots.txt. The key is the same in every
 // process. budget allocates nothing. Another value of more than 0 gives the key
 // of another budget of the same crawler.
@@ -91,7 +92,7 @@ func (e *Engine) budget(r *Request, a *crawler.Agent, more uint64) throttle.Key 
 	}
 	name := agentName(a)
 	k := throttle.KeyOf(hash(seed+more, origin, name), hash(seed+more+1, origin, name))
-	if a.Class == crawler.Library || e.rules.PerIP {
+	if a.RunByAnyone() || e.rules.PerIP {
 		addr, _ := netip.ParseAddr(r.Client)
 		return k.Client(addr)
 	}
@@ -103,6 +104,25 @@ func (e *Engine) budget(r *Request, a *crawler.Agent, more uint64) throttle.Key 
 
 // readerKey names a crawler and the origin whose robots.txt it read.
 func readerKey(o Origin, a *crawler.Agent) uint64 { return hash(seedReader, o, agentName(a)) }
+
+// programKey names a program, the address of its client and the origin whose
+// robots.txt it read.
+func programKey(r *Request, a *crawler.Agent) uint64 {
+	addr, _ := netip.ParseAddr(r.Client)
+	k := throttle.KeyOf(hash(seedProgram, r.Origin, a.Token), hash(seedProgram+1, r.Origin, a.Token)).Client(addr)
+	return k[0]
+}
+
+// hasRead reports whether the program that a User-Agent names has read the
+// origin's robots.txt in the last 24 hours from the same address.
+func hasRead(readers *Recent, r *Request, id *crawler.Identity) bool {
+	for i := range id.Len() {
+		if a := id.At(i); a.Class == crawler.Program {
+			return readers != nil && readers.Seen(programKey(r, a), r.Time, hostRead)
+		}
+	}
+	return false
+}
 
 // agentName is the name by which an agent's requests are counted together.
 func agentName(a *crawler.Agent) string {

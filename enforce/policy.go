@@ -27,6 +27,9 @@ type Policy struct {
 	terms   map[*robots.Group]*throttle.Terms
 	pools   map[*throttle.Terms]*throttle.Terms // of unverified claims, by the crawler's own; nil where claims are believed
 	signals map[*robots.Group]*headers.Signals  // nil unless wanted
+	noindex noindexGroups
+	// signalsVary is set where signals are not the same for every crawler.
+	signalsVary bool
 
 	state   Outcome // Loaded, Missing, NotRobots, Refused, Failed or Pending
 	body    []byte
@@ -39,6 +42,8 @@ type Policy struct {
 type plan struct {
 	group *robots.Group   // nil: nothing does
 	terms *throttle.Terms // nil: nothing limits its pace
+	// byStar is set where the group binds as that for all crawlers.
+	byStar bool
 	// google is the group that google/robotstxt has for a crawler that reads
 	// so, and reads is set, where that reading is another one: then the crawler
 	// is denied only what both readings disallow.
@@ -111,10 +116,10 @@ func (p *Policy) planFor(class crawler.Class, row *crawler.Crawler, tokens ...st
 	if star == nil || !p.rules.BoundByStar(class, row) {
 		return plan{}
 	}
-	if !p.rules.throttledByStar(row) {
-		return plan{group: star}
+	if class == crawler.Program && p.rules.Programs == ProgramsSeen || !p.rules.throttledByStar(row) {
+		return plan{group: star, byStar: true}
 	}
-	return plan{group: star, terms: p.terms[star]}
+	return plan{group: star, terms: p.terms[star], byStar: true}
 }
 
 // googleGroup returns the group that google/robotstxt has for a crawler.
@@ -145,7 +150,7 @@ func (p *Policy) plan(a *crawler.Agent) plan {
 		known = p.plans[a.Crawler.Index()]
 	}
 	if g := p.file.Named(a.Token); g != nil {
-		known.group, known.terms = g, p.terms[g]
+		known.group, known.terms, known.byStar = g, p.terms[g], false
 		if known.reads {
 			if own := p.google.Named(a.Token); own != nil {
 				known.google = own

@@ -17,6 +17,9 @@ type Request struct {
 	Client     string // the client's address, for those who are counted by address
 	Time       time.Time
 
+	// Authorized reports that the request has an Authorization field.
+	Authorized bool
+
 	// Invented reports that no host matcher of the site names the host
 	// literally, so that clients may make up any number of such hosts. Their
 	// crawlers share one budget, that of Site, until they have read the host's
@@ -57,6 +60,9 @@ func (r *Request) detach() context.Context {
 	}
 	return r.Caller.Detach()
 }
+
+// ask returns what of the request decides, beside its path.
+func (r *Request) ask() Ask { return Ask{Method: r.Method, Authorized: r.Authorized} }
 
 // noUserAgent stands for the User-Agent fields of a request that has none.
 var noUserAgent = []string{""}

@@ -30,17 +30,17 @@ func (e *Engine) resolve(ctx context.Context, r *Request) *Policy {
 func (e *Engine) mayWait(r *Request) bool {
 	fields, tooMany := r.fields()
 	bindable := tooMany
-	var store Evidence
-	var ev *Evidence
+	ask := r.ask()
+	var ev Evidence
 	if e.rules.needsAddr() {
-		ev = &store
-		e.rules.fill(r, ev)
+		ask.Evidence = &ev
+		e.rules.fill(r, &ev)
 	}
 	for _, ua := range fields {
 		var id crawler.Identity
 		identities().Identify(e.rules.base, ua, &id)
 		for i := range id.Len() {
-			bindable = bindable || e.rules.bindable(id.At(i), verify.Result{}, ev)
+			bindable = bindable || e.rules.bindable(id.At(i), verify.Result{}, ask)
 		}
 	}
 	if !bindable {

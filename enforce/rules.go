@@ -32,6 +32,9 @@ type Rules struct {
 	// HTTPClients holds HTTP libraries and requests without a User-Agent to
 	// the group for all crawlers.
 	HTTPClients bool
+	// Programs chooses which programs that give no more than their name the
+	// group for all crawlers binds.
+	Programs Programs
 	// IgnoreUserTriggered frees fetchers that act on a person's request from
 	// the group for all crawlers.
 	IgnoreUserTriggered bool
@@ -54,6 +57,37 @@ type Rules struct {
 	// Burst is how many requests may come at once where a Crawl-delay is
 	// kept. Zero means 1.
 	Burst int
+}
+
+// Programs says which programs that give no more than their name the group for
+// all crawlers binds. A program's own group binds it always.
+type Programs uint8
+
+const (
+	// ProgramsOff binds none: API clients look like this.
+	ProgramsOff Programs = iota
+	// ProgramsSeen binds those that read the robots.txt of the origin from the
+	// same address under the same name in the last 24 hours, to the path rules
+	// alone, for GET and HEAD without Authorization. What is remembered of
+	// them is bounded; who is forgotten is bound no longer.
+	ProgramsSeen
+	// ProgramsOn binds all.
+	ProgramsOn
+)
+
+var programsNames = [...]string{ProgramsOff: "off", ProgramsSeen: "seen", ProgramsOn: "on"}
+
+// String returns "off", "seen" or "on".
+func (p Programs) String() string { return programsNames[p] }
+
+// ParsePrograms is the inverse of Programs.String.
+func ParsePrograms(s string) (Programs, error) {
+	for p, name := range programsNames {
+		if s == name {
+			return Programs(p), nil
+		}
+	}
+	return 0, fmt.Errorf("%q: want off, seen or on", s)
 }
 
 // compiledRules are Rules made ready.
@@ -118,13 +152,17 @@ func CheckPathPattern(s string) error {
 	return nil
 }
 
-// BoundByStar reports whether the group for all crawlers binds a crawler that
-// has no group of its own. The row is nil for one that no registry knows.
+// BoundByStar reports whether the group for all crawlers binds a GET of a
+// crawler that has no group of its own. The row is nil for one that no registry
+// knows. With ProgramsSeen it reports what holds for a program that has read
+// the robots.txt.
 func (r *Rules) BoundByStar(class crawler.Class, row *crawler.Crawler) bool {
 	switch class {
 	case crawler.Library:
 		return r.HTTPClients
-	case crawler.Named, crawler.Person:
+	case crawler.Program:
+		return r.Programs != ProgramsOff
+	case crawler.Named, crawler.Webhook, crawler.Person:
 		return false
 	}
 	if r.Strict {
@@ -136,17 +174,34 @@ func (r *Rules) BoundByStar(class crawler.Class, row *crawler.Crawler) bool {
 	return row == nil || row.Star != crawler.No
 }
 
+// starBinds reports whether the group for all crawlers, which binds an agent's
+// GET, binds this request of it.
+func (r *compiledRules) starBinds(a *crawler.Agent, ask Ask) bool {
+	switch {
+	case a.Class == crawler.UserTriggered:
+		return ask.reads()
+	case a.Class == crawler.Program && r.Programs == ProgramsSeen:
+		return ask.reads() && !ask.Authorized && ask.ReadRobots
+	}
+	return true
+}
+
 // bindable reports whether a robots.txt that is not known yet could bind an
-// agent. An HTTP library that a group names is not among them: while no policy
-// is known, it passes as the most of them do in the end.
-func (r *compiledRules) bindable(a *crawler.Agent, claim verify.Result, ev *Evidence) bool {
+// agent. An HTTP library, a program or a webhook that a group names is not
+// among them: while no policy is known, it passes as the most of them do in
+// the end.
+func (r *compiledRules) bindable(a *crawler.Agent, claim verify.Result, ask Ask) bool {
 	switch a.Class {
-	case crawler.Person:
+	case crawler.Person, crawler.Webhook:
 		return false
 	case crawler.Library:
-		return r.HTTPClients && !r.isExempt(a, claim, ev)
+		return r.HTTPClients && !r.isExempt(a, claim, ask.Evidence)
+	case crawler.Program:
+		return r.Programs == ProgramsOn && !r.isExempt(a, claim, ask.Evidence)
+	case crawler.UserTriggered:
+		return ask.reads() && !r.isExempt(a, claim, ask.Evidence)
 	}
-	return !r.isExempt(a, claim, ev)
+	return !r.isExempt(a, claim, ask.Evidence)
 }
 
 // throttledByStar reports whether the group for all crawlers sets the pace of

@@ -2,6 +2,8 @@ package enforce
 
 import (
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -16,6 +18,7 @@ func (p *Policy) compileSignals() {
 	for _, l := range p.file.Licenses() {
 		licenses = append(licenses, l.URL)
 	}
+	said := map[string]bool{} // all that a group says, for each that says something else
 	compile := func(g *robots.Group) {
 		var signals, usage []string
 		for _, s := range slices.Concat(p.file.ContentSignals(), g.ContentSignals()) {
@@ -26,11 +29,56 @@ func (p *Policy) compileSignals() {
 		}
 		// What can't stand in a header is left out; the linter says so.
 		p.signals[g], _ = headers.CompileSignals(signals, usage, licenses)
+		if g != nil || p.file.Star() == nil { // else nobody is without a group
+			said[strings.Join(signals, "\n")+"\x00"+strings.Join(usage, "\n")] = true
+		}
 	}
 	compile(nil)
 	for g := range p.terms {
 		compile(g)
 	}
+	p.signalsVary = len(said) > 1
+}
+
+// SignalsVary reports whether Signals differ from group to group, so that a
+// response with them says so in Vary.
+func (p *Policy) SignalsVary() bool { return p.signalsVary }
+
+// noindexGroups are the groups whose Noindex lines are for one crawler or
+// several, found when they are first asked for.
+type noindexGroups struct {
+	once   sync.Once
+	own    []*robots.Group // with Noindex lines
+	others bool            // the file names some crawler
+}
+
+// NoindexVaries reports whether the Noindex lines say something else of a
+// target to one crawler than to another, so that a response with them says so
+// in Vary. What is in the group for `*` is for everybody who has no other
+// group, what is in another one for its crawlers by name. It allocates
+// nothing but the first time.
+func (p *Policy) NoindexVaries(v *robots.Views) bool {
+	n := &p.noindex
+	n.once.Do(func() {
+		for _, g := range p.file.Groups() {
+			if g == p.file.Star() {
+				continue
+			}
+			n.others = true
+			if len(g.NoindexRules()) > 0 {
+				n.own = append(n.own, g)
+			}
+		}
+	})
+	if n.others && p.file.Star().NoindexViews(v) != nil {
+		return true
+	}
+	for _, g := range n.own {
+		if g.NoindexViews(v) != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // Signals returns what the file says to a group, nil for nobody's, in lines

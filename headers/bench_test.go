@@ -3,6 +3,7 @@ package headers
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 )
 
@@ -34,7 +35,7 @@ var benchTargets = []struct{ name, target string }{
 }
 
 func BenchmarkMatch(b *testing.B) {
-	for _, n := range []int{1, 20, 500} {
+	for _, n := range []int{1, 20, 500, 10_000} {
 		rules := benchRules(b, n, 3)
 		for _, target := range benchTargets {
 			b.Run(fmt.Sprintf("names=%d/matches=%s", n, target.name), func(b *testing.B) {
@@ -87,7 +88,7 @@ func BenchmarkApply(b *testing.B) {
 			delete(h, "X-Robots-Tag")
 		}
 	})
-	for _, n := range []int{1, 20, 500} {
+	for _, n := range []int{0, 1, 20, 500, 10_000} {
 		rules := benchRules(b, n, 4)
 		for _, target := range benchTargets {
 			b.Run(fmt.Sprintf("rules=%d/matches=%s", n, target.name), func(b *testing.B) {
@@ -95,6 +96,30 @@ func BenchmarkApply(b *testing.B) {
 				h := http.Header{"Content-Type": {"text/html"}}
 				for b.Loop() {
 					rules.Match(target.target).Apply(h, 200, nil)
+					delete(h, "X-Robots-Tag")
+				}
+			})
+		}
+	}
+	for _, n := range []int{20, 500, 10_000} {
+		for _, kind := range []struct{ name, line string }{
+			{"same", ""},                                // one directive
+			{"other", "*.html max-snippet:%d"},          // as many as rules
+			{"crawlers", "*.html crawler-%d: nofollow"}, // as many crawlers
+		} {
+			lines := make([]string, n)
+			for i := range lines {
+				lines[i] = fmt.Sprintf(kind.line, i)
+				if kind.name == "same" {
+					lines[i] = fmt.Sprintf("*%s.html noindex", strings.Repeat("*", i%20))
+				}
+			}
+			rules := compile(b, lines...)
+			b.Run(fmt.Sprintf("rules=%d/matches=all/says=%s", n, kind.name), func(b *testing.B) {
+				b.ReportAllocs()
+				h := http.Header{"Content-Type": {"text/html"}}
+				for b.Loop() {
+					rules.Match("/articles/2026/some-long-title.html").Apply(h, 200, nil)
 					delete(h, "X-Robots-Tag")
 				}
 			})
@@ -118,4 +143,20 @@ func BenchmarkApply(b *testing.B) {
 			merging.Match("/a.pdf").Apply(h, 200, nil)
 		}
 	})
+}
+
+// BenchmarkAddTags is what is said by rules beside what the back end says: the
+// fields may be joined on the way, so they have an order.
+func BenchmarkAddTags(b *testing.B) {
+	tags := []Tag{{"", ReadDirectives("noindex")}, {"googlebot", ReadDirectives("nofollow")}}
+	for _, upstream := range [][]string{nil, {"noarchive"}, {"bingbot: none", "noarchive"}} {
+		b.Run(fmt.Sprintf("upstream=%d", len(upstream)), func(b *testing.B) {
+			b.ReportAllocs()
+			h := http.Header{}
+			for b.Loop() {
+				h["X-Robots-Tag"] = upstream
+				AddTags(h, tags)
+			}
+		})
+	}
 }

@@ -2,6 +2,7 @@ package headers
 
 import (
 	"encoding/json"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -252,7 +253,7 @@ func FuzzDirectives(f *testing.F) {
 		}
 		h := header(a)
 		AddTags(h, []Tag{{"", y}})
-		if heard := heardBy(ReadTags(h["X-Robots-Tag"]), ""); !heard.Restrict(y).same(heard) && len(a) < 1000 {
+		if heard := heard(h, ""); !heard.Restrict(y).same(heard) && len(a) < 1000 {
 			t.Errorf("%q with %q added is %q, which is not all of both", a, y, h)
 		}
 	})
@@ -263,4 +264,70 @@ func (d Directives) same(e Directives) bool {
 	d.set, e.set = d.set&^none, e.set&^none
 	d.day, e.day = false, false
 	return d == e
+}
+
+// heard is what the X-Robots-Tag fields of h say to a crawler.
+func heard(h http.Header, crawler string) Directives {
+	tags := indexTags(ReadTags(h["X-Robots-Tag"]))
+	return tags.heardBy(crawler)
+}
+
+// joinable reports whether a value has nothing but directives, crawlers'
+// names and words in it, so that joining it with another one can't make a
+// directive of parts of both.
+func joinable(v string) bool {
+	l := list{rest: v}
+	for {
+		it, more := l.next()
+		if !more {
+			return l.rest == "" && l.count < 32
+		}
+		if _, err := it.directive(); err != nil && lookup(it.name) != nil {
+			return false
+		}
+	}
+}
+
+// FuzzJoinedFields holds that a proxy may join the fields into one (RFC 9110,
+// section 5.3): every crawler is asked the same, and nothing that was said
+// before or added is lost.
+func FuzzJoinedFields(f *testing.F) {
+	f.Add("googlebot: nofollow", "noindex", "noarchive", "bingbot", "nosnippet", false)
+	f.Add("noindex, googlebot: none", "nosnippet, bingbot: max-snippet:5", "index", "googlebot", "all", true)
+	f.Add("otherbot:", "unavailable_after: Saturday, 05-Jun-27 13:30:00 GMT", "noindex, indexifembedded", "a b", "none", false)
+	f.Fuzz(func(t *testing.T, first, second, general, crawler, own string, ownFirst bool) {
+		if !joinable(first) || !joinable(second) {
+			return
+		}
+		tags := []Tag{{"", ReadDirectives(general)}, {crawler, ReadDirectives(own)}}
+		if tags[1].Validate() != nil {
+			tags = tags[:1]
+		} else if ownFirst {
+			slices.Reverse(tags)
+		}
+		for _, h := range []http.Header{{}, header(first), header(first, second)} {
+			before := h.Clone()
+			AddTags(h, tags)
+			fields := h["X-Robots-Tag"]
+			joined := header(strings.Join(fields, ", "))
+			names := []string{"", "otherbot"}
+			for _, tag := range append(ReadTags(append(fields, before["X-Robots-Tag"]...)), tags...) {
+				names = append(names, tag.Crawler)
+			}
+			for _, name := range names {
+				if apart, together := heard(h, name), heard(joined, name); !apart.same(together) {
+					t.Errorf("%q says %q to %q, joined %q", fields, apart, name, together)
+				}
+				all := heard(before, name)
+				for _, tag := range tags {
+					if tag.Crawler == "" || strings.EqualFold(tag.Crawler, name) {
+						all = all.join(tag.Directives)
+					}
+				}
+				if got := heard(h, name); !got.Restrict(all.settle()).same(got) {
+					t.Errorf("%q and then %v says %q to %q, which is less than %q", before["X-Robots-Tag"], tags, got, name, all)
+				}
+			}
+		}
+	})
 }

@@ -65,6 +65,33 @@ func ExampleDirectives_Restrict() {
 	// Output: noindex, max-snippet:50
 }
 
+func ExampleAddTags() {
+	h := http.Header{"X-Robots-Tag": {"googlebot: nofollow", "index, max-snippet:50"}} // of the upstream
+	headers.AddTags(h, []headers.Tag{{Directives: headers.ReadDirectives("noindex")}})
+	fmt.Println(strings.Join(h.Values("X-Robots-Tag"), "\n"))
+	// Output:
+	// max-snippet:50
+	// noindex
+	// googlebot: nofollow
+}
+
+func ExampleReadTags() {
+	for _, tag := range headers.ReadTags([]string{"noarchive, googlebot: none", "Googlebot: nosnippet"}) {
+		fmt.Printf("%q: %v\n", tag.Crawler, tag.Directives)
+	}
+	// Output:
+	// "": noarchive
+	// "googlebot": none, nosnippet
+}
+
+func ExampleAddVary() {
+	h := http.Header{"Vary": {"Accept-Encoding"}}
+	headers.AddVary(h, "User-Agent")
+	headers.AddVary(h, "user-agent")
+	fmt.Println(h["Vary"])
+	// Output: [Accept-Encoding User-Agent]
+}
+
 func ExampleHeadScanner() {
 	var s headers.HeadScanner
 	for _, piece := range []string{`<!doctype html><meta name="rob`, `ots" content="noindex"><title>`, `x</title><body>`} {
@@ -79,19 +106,34 @@ func ExampleHeadScanner() {
 }
 
 func ExampleImport() {
-	rules, problems := headers.Import([]byte("<Files ~ \"\\.pdf$\">\n" +
+	im := headers.Import([]byte("<Files ~ \"\\.pdf$\">\n" +
 		"  Header set X-Robots-Tag \"noindex, nofollow\"\n" +
 		"</Files>\n" +
 		"Header set X-Robots-Tag \"noindex\" env=STAGING\n"))
-	for _, r := range rules {
-		fmt.Println("x_robots_tag", r.Rule)
+	for _, site := range im.Sites {
+		for _, r := range site.Rules {
+			fmt.Println("x_robots_tag", r.Rule)
+		}
 	}
-	for _, p := range problems {
+	for _, p := range im.AllProblems() {
 		fmt.Println(p)
 	}
 	// Output:
 	// x_robots_tag ~ \.pdf$ noindex, nofollow
-	// line 4: can't be turned: the condition env=STAGING
+	// line 4: not converted: the condition env=STAGING
+}
+
+func ExampleImport_sites() {
+	im := headers.Import([]byte("server { server_name example.com; location /drafts/ { add_header X-Robots-Tag noindex; } }\n" +
+		"server { server_name staging.example.com; add_header X-Robots-Tag none; }\n"))
+	for _, site := range im.Sites {
+		for _, r := range site.Rules {
+			fmt.Println(site.Names, r.Rule)
+		}
+	}
+	// Output:
+	// [example.com] /drafts/ noindex
+	// [staging.example.com] * none
 }
 
 func ExampleCompileSignals() {

@@ -11,22 +11,38 @@ const MaxHead = 64 << 10
 // the head, to the first thing that can't be in one, or to MaxHead. It never
 // changes what it is given, and keeps no part of it but the values it looks for.
 //
+// It finds no tag that a parser (HTML, section 13.2) doesn't find in the head;
+// where what follows can't be told without building the whole tree, as in a
+// drawing within a template, it stops. A noscript element is read both ways:
+// the tags in it count, as they do without scripts, and what can't be in a
+// head doesn't end the head there, as it doesn't with them.
+//
 // The zero value is ready to scan one document, which has to be in an encoding
 // that has ASCII in it, as UTF-8 has. It is not for concurrent use.
 type HeadScanner struct {
 	// Crawlers reports whether the lower-case name of a meta tag, other than
 	// robots, is that of a crawler. Default: those of MetaCrawlers.
 	Crawlers func(name string) bool
+	// XHTML reads the document by the rules of XML, as it is where its media
+	// type is application/xhtml+xml.
+	XHTML bool
 
 	state   headState
 	done    bool
-	closing bool      // the tag is an end tag
-	quote   byte      // of the attribute's value; 0: none
-	dashes  int8      // at the end of the comment so far; commentBang after --!
-	read    int       // octets
-	marked  int       // octets of a byte order mark
-	matched int       // of the end tag of raw
-	raw     string    // the element whose text is skipped
+	closing bool   // the tag is an end tag
+	quote   byte   // of the attribute's value; 0: none
+	dashes  int8   // at the end of the comment so far; commentBang after --!
+	read    int    // octets
+	marked  int    // octets of a byte order mark
+	matched int    // of the end tag of raw
+	raw     string // the element whose text is skipped
+	script  scriptText
+	xml     xmlHead
+
+	templates int  // open template elements
+	noscript  bool // in a noscript element whose tags are read
+	ending    int  // octets of </noscript that were read, in any state
+
 	tag     shortName // name of the tag
 	attr    shortName // name of the attribute
 	value   *capture  // where the attribute's value goes; nil if it is of no use
@@ -51,6 +67,7 @@ const (
 	inBogus   // after <?, <!x, </x where x is no letter
 	inRaw     // in the text of an element that has no tags in it
 	inRawTag  // in what may be its end tag
+	inScript  // in the text of a script
 )
 
 // commentBang is the state of a comment after --!, which > ends.
@@ -106,11 +123,12 @@ func (s *HeadScanner) Tags() []Tag {
 	return tags
 }
 
-// Reset makes s ready for another document. It keeps Crawlers.
+// Reset makes s ready for another document. It keeps Crawlers and
+// XHTML.
 func (s *HeadScanner) Reset() {
 	s.name.reset()
 	s.content.reset()
-	*s = HeadScanner{Crawlers: s.Crawlers, name: s.name, content: s.content, tags: s.tags[:0]}
+	*s = HeadScanner{Crawlers: s.Crawlers, XHTML: s.XHTML, name: s.name, content: s.content, tags: s.tags[:0]}
 }
 
 // Scan reads the next piece of the document, and reports whether it has been
@@ -122,16 +140,25 @@ func (s *HeadScanner) Scan(p []byte) bool {
 	}
 	s.read += len(p)
 	for i := 0; i < len(p) && !s.done; {
-		i += s.step(p[i:])
+		n := s.step(p[i:])
+		if s.noscript && s.endsNoscript(p[i:i+n]) {
+			s.done = true
+		}
+		i += n
 	}
 	return s.done || s.read >= MaxHead
 }
 
 // step reads at least one octet of p, and returns how many it read.
 func (s *HeadScanner) step(p []byte) int {
+	if s.XHTML {
+		return s.xmlStep(p)
+	}
 	switch s.state {
 	case inText:
 		return s.text(p)
+	case inScript:
+		return s.scriptStep(p)
 	case inComment:
 		return s.comment(p)
 	case inValue:
@@ -160,6 +187,14 @@ func (s *HeadScanner) step(p []byte) int {
 
 // text skips blanks. Anything else but a tag begins the body.
 func (s *HeadScanner) text(p []byte) int {
+	if s.templates > 0 {
+		i := bytes.IndexByte(p, '<')
+		if i < 0 {
+			return len(p)
+		}
+		s.state = inTagOpen
+		return i + 1
+	}
 	const mark = "\xef\xbb\xbf" // U+FEFF, the byte order mark
 	for i, c := range p {
 		if s.marked < len(mark) && c == mark[s.marked] {
@@ -172,7 +207,7 @@ func (s *HeadScanner) text(p []byte) int {
 			return i + 1
 		}
 		if !isSpace(c) {
-			s.done = true
+			s.bodyBegins()
 			return i + 1
 		}
 	}
@@ -245,8 +280,11 @@ func (s *HeadScanner) tagPart(c byte) int {
 		case s.closing || c == '?':
 			s.state, s.closing = inBogus, false
 			return 0
+		case s.templates > 0:
+			s.state = inText
+			return 0
 		default: // a < in the text
-			s.done = true
+			s.bodyBegins()
 		}
 	case inTagName:
 		if !isSpace(c) && c != '/' && c != '>' {
@@ -269,6 +307,7 @@ func (s *HeadScanner) tagPart(c byte) int {
 			return 1
 		}
 		s.state = afterAttrName
+		s.endOfAttrName()
 		return 0
 	case afterAttrName:
 		switch {
@@ -286,7 +325,7 @@ func (s *HeadScanner) tagPart(c byte) int {
 			s.state = beforeAttr
 			return 0
 		}
-		s.beginValue()
+		s.state, s.quote = inValue, 0
 		if c == '"' || c == '\'' {
 			s.quote = c
 			return 1
@@ -296,22 +335,23 @@ func (s *HeadScanner) tagPart(c byte) int {
 	return 1
 }
 
-// beginValue finds out what the value is for. Of two attributes of one name
-// the first counts.
-func (s *HeadScanner) beginValue() {
-	s.state, s.quote, s.value = inValue, 0, nil
+// endOfAttrName finds out what the attribute's value is for. Of two attributes
+// of one name the first counts, with a value or without.
+func (s *HeadScanner) endOfAttrName() {
+	s.value = nil
 	if s.closing || !s.tag.is("meta") {
 		return
 	}
+	var c *capture
 	switch {
-	case s.attr.is("name") && !s.name.found:
-		s.value = &s.name
-	case s.attr.is("content") && !s.content.found:
-		s.value = &s.content
-	default:
-		return
+	case s.attr.is("name"):
+		c = &s.name
+	case s.attr.is("content"):
+		c = &s.content
 	}
-	s.value.found = true
+	if c != nil && !c.found {
+		c.found, s.value = true, c
+	}
 }
 
 func (s *HeadScanner) attrValue(p []byte) int {

@@ -41,6 +41,7 @@ func TestHeadScanner(t *testing.T) {
 		{"line break in the value", "<meta name=robots content='noindex,\n nofollow'>", []string{"noindex, nofollow"}, false},
 		{"date", `<meta name="robots" content="unavailable_after: Sat, 05 Jun 2027 13:30:00 GMT, nofollow">`, []string{"nofollow, unavailable_after: 2027-06-05T13:30:00Z"}, false},
 		{"first of two attributes", `<meta name="robots" name="x" content="noindex" content="all">`, []string{"noindex"}, false},
+		{"first of two attributes, without a value", `<meta name name="robots" content="noindex"><meta name= content="noindex" name="robots">`, nil, false},
 		{"comment", `<!-- <meta name="robots" content="noindex"> --><meta name="robots" content="nofollow">`, []string{"nofollow"}, false},
 		{"short comments", `<!--><!---><!-- x --!><!----><meta name="robots" content="nofollow">`, []string{"nofollow"}, false},
 		{"comment with a > in it", `<!-- > -> - -- ><meta name="robots" content="noindex"> -->`, nil, false},

@@ -1,196 +1,164 @@
 package headers
 
 import (
-	"net/http"
+	"math/bits"
 	"slices"
-	"strings"
 )
 
-// inlineMatches is the number of matching rules that a Match holds without
-// allocating.
+// inlineMatches is how much a Match holds without allocating.
 const inlineMatches = 8
 
-// Match is the rules that match a request, found before its handler runs, so
-// that Apply can write their headers when the response's status and media type
+// Match is what the rules that match a request say, found before its handler
+// runs, so that Apply can write it when the response's status and media type
 // are known. It is a value; the zero Match applies nothing.
 type Match struct {
 	rules *Rules
 	n     int
-	ids   [inlineMatches]int32
-	more  []int32
+	few   [inlineMatches]int32 // indexes into rules.said
+	many  []uint64             // a bit for each of rules.said; nil while few is enough
 }
 
 // Empty reports whether no rule of a name or path matches. Rules of a media
 // type or status may still, where NeedsResponse reports so.
 func (m *Match) Empty() bool { return m.n == 0 }
 
-// add adds a rule, once.
-func (m *Match) add(id int32) {
-	for i := range min(m.n, inlineMatches) {
-		if m.ids[i] == id {
-			return
-		}
+// has reports whether what a rule says is in m.
+func (m *Match) has(says int32) bool {
+	if m.many != nil {
+		return m.many[says>>6]&(1<<(says&63)) != 0
 	}
-	if m.n < inlineMatches {
-		m.ids[m.n] = id
-		m.n++
-		return
-	}
-	if !slices.Contains(m.more, id) {
-		m.more = append(m.more, id)
-		m.n++
-	}
-}
-
-func (m *Match) addIf(id int32, matches bool) {
-	if matches {
-		m.add(id)
-	}
-}
-
-func (m *Match) addAll(ids []int32) {
-	for _, id := range ids {
-		m.add(id)
-	}
-}
-
-// id is the i-th rule of m.
-func (m *Match) id(i int) int32 {
-	if i < inlineMatches {
-		return m.ids[i]
-	}
-	return m.more[i-inlineMatches]
-}
-
-// Apply adds what the matching rules ask for to h, the header of a response
-// that is about to be written with status. crawlers are the product tokens of
-// the crawler that asks, nil if none does; a rule with Only is for them alone.
-//
-// Rules that speak to the same crawler merge into one value, the more
-// restrictive of contradicting ones wins, and so it does against what h
-// already has: that is kept but for directives that allow what a rule forbids,
-// and what it already says is not said again.
-//
-// The media type is that of h's Content-Type; without one no rule of a type
-// applies. Nothing is added to interim responses (1xx, also an upgrade to WebSocket),
-// and nothing to a 304, with which a client keeps the header it stored.
-func (m Match) Apply(h http.Header, status int, crawlers []string) {
-	if m.rules == nil || status < 200 || status == http.StatusNotModified {
-		return
-	}
-	if m.rules.response {
-		m.matchResponse(h, status)
-	}
-	if m.n == 0 {
-		return
-	}
-	var first *compiled
-	var several []Tag
-	slices.Sort(m.ids[:min(m.n, inlineMatches)])
-	slices.Sort(m.more)
-	for i := range m.n {
-		rule := &m.rules.rules[m.id(i)]
-		switch {
-		case rule.Only && !containsFold(crawlers, rule.Crawler):
-		case first == nil:
-			first = rule
-		default:
-			if several == nil {
-				several = append(make([]Tag, 0, 4), first.tag())
-			}
-			several = restrictTag(several, rule.tag())
-		}
-	}
-	switch {
-	case first == nil:
-	case several != nil:
-		AddTags(h, several)
-	case len(h[fieldName]) == 0:
-		h[fieldName] = []string{first.value}
-	default:
-		AddTags(h, []Tag{first.tag()})
-	}
-}
-
-func (c *compiled) tag() Tag { return Tag{c.Crawler, c.Directives} }
-
-// restrictTag adds t to tags, into the one of the same crawler if there is one.
-func restrictTag(tags []Tag, t Tag) []Tag {
-	for i := range tags {
-		if strings.EqualFold(tags[i].Crawler, t.Crawler) {
-			tags[i].Directives = tags[i].Directives.Restrict(t.Directives)
-			return tags
-		}
-	}
-	return append(tags, t)
-}
-
-func containsFold(list []string, s string) bool {
-	for _, l := range list {
-		if strings.EqualFold(l, s) {
+	for _, s := range m.few[:m.n] {
+		if s == says {
 			return true
 		}
 	}
 	return false
 }
 
-// matchResponse adds the rules of the response's status and media type.
-func (m *Match) matchResponse(h http.Header, status int) {
-	r := m.rules
-	if status < len(r.statuses) {
-		m.addAll(r.statuses[status])
+// add adds what a rule says.
+func (m *Match) add(says int32) {
+	if m.has(says) {
+		return
 	}
-	var buf [maxMediaType]byte
-	var media []byte
-	if values := h["Content-Type"]; len(values) > 0 {
-		media = lowerMediaType(&buf, values[0])
+	m.n++
+	if m.many == nil && m.n <= inlineMatches {
+		m.few[m.n-1] = says
+		return
 	}
-	slash := slices.Index(media, '/')
-	if slash > 0 && len(r.types) > 0 {
-		m.addAll(r.types[string(media)])
-		var class [maxMediaType]byte
-		n := copy(class[:], media[:slash+1])
-		class[n] = '*'
-		m.addAll(r.types[string(class[:n+1])])
+	if m.many == nil {
+		m.many = make([]uint64, (len(m.rules.said)+63)/64)
+		for _, s := range m.few {
+			m.many[s>>6] |= 1 << (s & 63)
+		}
 	}
-	for _, id := range r.notIn {
-		switch p := r.rules[id].pattern.(type) {
-		case mediaType:
-			if slash > 0 && !p.match(media, slash) {
-				m.add(id)
-			}
-		case statusRange:
-			if p.status != status && !(p.class && p.status == status/100*100) {
-				m.add(id)
-			}
+	m.many[says>>6] |= 1 << (says & 63)
+}
+
+// addRule adds what a rule says.
+func (m *Match) addRule(id int32) { m.add(m.rules.rules[id].says) }
+
+// each calls f for all that is said, general tags first and those of one
+// crawler together.
+func (m *Match) each(f func(*said)) {
+	if m.many == nil {
+		slices.Sort(m.few[:m.n])
+		for _, s := range m.few[:m.n] {
+			f(&m.rules.said[s])
+		}
+		return
+	}
+	for i, word := range m.many {
+		for ; word != 0; word &= word - 1 {
+			f(&m.rules.said[i<<6+bits.TrailingZeros64(word)])
 		}
 	}
 }
 
-func (t mediaType) match(media []byte, slash int) bool {
-	return t.top == string(media[:slash]) && (t.sub == "*" || t.sub == string(media[slash+1:]))
+// Match finds the rules of file names and paths that match a request. target
+// is the path and query as requested, percent-encoded, before any rewrite; it
+// may be in absolute form. The file name is compared as a server would look
+// for it, percent-decoded once and without dot segments, a path in its
+// RFC 9309 form and in that one: a rule that matches either applies.
+func (r *Rules) Match(target string) Match {
+	m := Match{rules: r}
+	if r == nil || len(r.rules) == 0 {
+		return m
+	}
+	v, b := read(target, r.paths)
+	m.matchName(r, v.name)
+	if r.paths {
+		m.matchPath(r, v.target)
+		if v.served != "" && v.served != v.target {
+			m.matchPath(r, v.served)
+		}
+	}
+	for _, id := range r.negated {
+		if c := &r.rules[id]; !m.has(c.says) && !c.matches(&v) {
+			m.add(c.says)
+		}
+	}
+	b.release()
+	return m
 }
 
-// maxMediaType is more than a registered media type may have: 127 octets on
-// either side of the slash (RFC 6838, section 4.2).
-const maxMediaType = 2*127 + 2
+// matches reports whether the pattern of a name or path matches.
+func (c *compiled) matches(v *views) bool {
+	switch p := c.pattern.(type) {
+	case *glob:
+		return p.match(v.name)
+	case *nameRegexp:
+		return p.match(v.name)
+	case *pathGlob:
+		return p.match(v.target) || v.served != "" && p.match(v.served)
+	}
+	return false
+}
 
-// lowerMediaType is the media type of a Content-Type value, without its
-// parameters and in lower case; nil if it is none.
-func lowerMediaType(buf *[maxMediaType]byte, value string) []byte {
-	if i := strings.IndexByte(value, ';'); i >= 0 {
-		value = value[:i]
-	}
-	value = trim(value)
-	if len(value) >= maxMediaType {
-		return nil
-	}
-	for i := range len(value) {
-		c := value[i]
-		if 'A' <= c && c <= 'Z' {
-			c |= 0x20
+func (m *Match) matchName(r *Rules, name string) {
+	for n, rest, found := r.names.enter(name); found; n, rest, found = r.names.descend(n, rest) {
+		for _, at := range n.ids {
+			m.addGlob(&r.filed[at], name)
 		}
-		buf[i] = c
+		if rest == "" {
+			for _, at := range n.whole {
+				m.addRule(r.filed[at].rule)
+			}
+		}
 	}
-	return buf[:len(value)]
+	for n, rest, found := r.suffixes.enterBack(name); found; n, rest, found = r.suffixes.descendBack(n, rest) {
+		for _, at := range n.ids {
+			m.addGlob(&r.filed[at], name)
+		}
+	}
+	for i := range r.globs {
+		m.addGlob(&r.globs[i], name)
+	}
+	for _, id := range r.regexps {
+		if c := &r.rules[id]; !m.has(c.says) && c.pattern.(*nameRegexp).match(name) {
+			m.add(c.says)
+		}
+	}
+}
+
+func (m *Match) addGlob(g *filedGlob, name string) {
+	if says := m.rules.rules[g.rule].says; !m.has(says) && g.match(name) {
+		m.add(says)
+	}
+}
+
+func (m *Match) matchPath(r *Rules, target string) {
+	for n, rest, found := r.prefixes.enter(target); found; n, rest, found = r.prefixes.descend(n, rest) {
+		for _, id := range n.ids {
+			m.addPath(id, target)
+		}
+	}
+	for _, id := range r.inPaths {
+		m.addPath(id, target)
+	}
+}
+
+func (m *Match) addPath(id int32, target string) {
+	if c := &m.rules.rules[id]; !m.has(c.says) && c.pattern.(*pathGlob).match(target) {
+		m.add(c.says)
+	}
 }

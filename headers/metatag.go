@@ -20,47 +20,24 @@ var MetaCrawlers = []string{
 // maxMetaTags bounds the crawlers that one document speaks to.
 const maxMetaTags = 16
 
-// headElements are what a head may have in it (HTML, section 13.2.6.4.4), by
-// their names, and again those whose text has no tags. Any other start tag
-// begins the body.
-var headElements = map[string]string{
-	"html": "", "head": "", "meta": "", "link": "", "base": "", "basefont": "", "bgsound": "", "noscript": "",
-	"script": "script", "style": "style", "title": "title", "noframes": "noframes", "template": "template",
-}
-
-func (s *HeadScanner) endOfTag() {
-	s.state = inText
-	if s.closing {
-		s.closing = false
-		s.done = s.tag.is("head")
-		return
-	}
-	if s.tag.is("meta") {
-		s.meta()
-		return
-	}
-	raw, known := headElements[string(s.tag.octets[:s.tag.n])]
-	switch {
-	case !known:
-		s.done = true
-	case raw != "":
-		s.state, s.raw = inRaw, raw
-	}
-}
-
 // meta reads a meta tag.
 func (s *HeadScanner) meta() {
 	if s.name.long || s.content.long || len(s.name.octets) == 0 || len(s.content.octets) == 0 {
 		return
 	}
-	name := strings.ToLower(strings.TrimSpace(html.UnescapeString(string(s.name.octets))))
+	s.addMeta(html.UnescapeString(string(s.name.octets)), html.UnescapeString(string(s.content.octets)))
+}
+
+// addMeta adds what a meta tag says, if it says something to crawlers.
+func (s *HeadScanner) addMeta(name, content string) {
+	name = strings.ToLower(strings.TrimSpace(name))
 	switch {
 	case name == "robots":
 		name = ""
 	case !isCrawler(name) || !s.isCrawler(name):
 		return
 	}
-	d := readDirectives(html.UnescapeString(string(s.content.octets)))
+	d := readDirectives(content)
 	if d.Empty() {
 		return
 	}

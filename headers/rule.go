@@ -63,17 +63,24 @@ func (r Rule) Validate() error {
 	if _, err := r.pattern(); err != nil {
 		return err
 	}
-	switch {
-	case r.Crawler == "*" || strings.EqualFold(r.Crawler, "robots"):
-		return fmt.Errorf("%q names no crawler in a header; leave it out to speak to every crawler", r.Crawler)
-	case r.Crawler != "" && lookup(r.Crawler) != nil:
-		return fmt.Errorf("%q is a directive, not a crawler", r.Crawler)
-	case r.Crawler != "" && !isCrawler(r.Crawler):
-		return fmt.Errorf("crawler %q: a crawler's name has letters, digits, blanks and -_. only", clip(r.Crawler))
-	case r.Only && r.Crawler == "":
+	if r.Only && r.Crawler == "" {
 		return errors.New("only needs the crawler to send the header to, as in: googlebot: only noindex")
 	}
-	return r.Directives.Validate()
+	return Tag{r.Crawler, r.Directives}.Validate()
+}
+
+// validateCrawler reports why a header can't name a crawler so; "" is every
+// crawler.
+func validateCrawler(name string) error {
+	switch {
+	case name == "*" || strings.EqualFold(name, "robots"):
+		return fmt.Errorf("%q names no crawler in a header; leave it out to speak to every crawler", name)
+	case name != "" && lookup(name) != nil:
+		return fmt.Errorf("%q is a directive, not a crawler", name)
+	case name != "" && !isCrawler(name):
+		return fmt.Errorf("crawler %q: a crawler's name has letters, digits, blanks and -_. only", clip(name))
+	}
+	return nil
 }
 
 // pattern is the compiled pattern.

@@ -1,6 +1,10 @@
 package headers
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 const (
 	// MaxRules bounds the rules that are compiled into one Rules.
@@ -18,7 +22,8 @@ const (
 // A Rules does not change and is safe for concurrent use.
 type Rules struct {
 	rules []compiled
-	paths bool // some rule looks at the path
+	said  []said // general ones first, then those of one crawler together
+	paths bool   // some rule looks at the path
 
 	names    trie // globs by their literal beginning, exact names among them
 	suffixes trie // globs by their literal end
@@ -32,7 +37,17 @@ type Rules struct {
 	types    map[string][]int32 // by media type; by top-level type and "/*"
 	statuses [600][]int32       // by status, classes spread
 	notIn    []int32            // negated ones of types and statuses
-	response bool
+
+	response, mediaType bool // some rule looks at either, at the media type
+}
+
+// said is what one rule or several say. A Match holds what is said rather than
+// the rules that say it, so that a thousand rules that say the same cost it no
+// more than one.
+type said struct {
+	Tag
+	only  bool   // to the crawler alone
+	value string // the header value
 }
 
 // filedGlob is what the tables of names have: a glob and its rule.
@@ -45,7 +60,7 @@ type filedGlob struct {
 type compiled struct {
 	Rule
 	pattern pattern
-	value   string // the header value
+	says    int32 // index into Rules.said
 }
 
 // Compile compiles rules, which stay in their order. The error names the rule
@@ -55,17 +70,20 @@ func Compile(rules []Rule) (*Rules, error) {
 		return nil, fmt.Errorf("%d rules, %d are allowed", len(rules), MaxRules)
 	}
 	r := &Rules{rules: make([]compiled, len(rules)), types: map[string][]int32{}}
-	var t tables
 	for i, rule := range rules {
 		if err := rule.Validate(); err != nil {
 			return nil, fmt.Errorf("rule %d: %w", i, err)
 		}
+	}
+	says := r.say(rules)
+	var t tables
+	for i, rule := range rules {
 		p, err := rule.pattern()
 		if err != nil {
 			return nil, fmt.Errorf("rule %d: %w", i, err)
 		}
 		id := int32(i)
-		r.rules[i] = compiled{rule, p, Tag{rule.Crawler, rule.Directives}.String()}
+		r.rules[i] = compiled{rule, p, says[i]}
 		if rule.Not {
 			r.fileNegated(id, p)
 			continue
@@ -90,7 +108,7 @@ func Compile(rules []Rule) (*Rules, error) {
 		case mediaType:
 			key := p.top + "/" + p.sub
 			r.types[key] = append(r.types[key], id)
-			r.response = true
+			r.response, r.mediaType = true, true
 		case statusRange:
 			for s := p.status; s == p.status || p.class && s < p.status+100; s++ {
 				r.statuses[s] = append(r.statuses[s], id)
@@ -103,6 +121,44 @@ func Compile(rules []Rule) (*Rules, error) {
 	}
 	r.names, r.suffixes, r.prefixes = newTrie(t.names), newBackTrie(t.suffixes), newTrie(t.prefixes)
 	return r, nil
+}
+
+// say fills r.said, and returns what each rule says: general tags first, then
+// those of each crawler, in the order in which the rules name them.
+func (r *Rules) say(rules []Rule) []int32 {
+	type key struct {
+		crawler    int
+		only       bool
+		directives Directives
+	}
+	crawlers := map[string]int{"": 0}
+	first := map[key]int{} // rule
+	keys := make([]key, len(rules))
+	var order []key
+	for i, rule := range rules {
+		name := strings.ToLower(rule.Crawler)
+		if _, known := crawlers[name]; !known {
+			crawlers[name] = len(crawlers)
+		}
+		keys[i] = key{crawlers[name], rule.Only, rule.Directives}
+		if _, known := first[keys[i]]; !known {
+			first[keys[i]] = i
+			order = append(order, keys[i])
+		}
+	}
+	slices.SortStableFunc(order, func(a, b key) int { return a.crawler - b.crawler })
+	at := make(map[key]int32, len(order))
+	for i, k := range order {
+		rule := &rules[first[k]]
+		tag := Tag{rule.Crawler, rule.Directives}
+		r.said = append(r.said, said{tag, rule.Only, tag.String()})
+		at[k] = int32(i)
+	}
+	says := make([]int32, len(rules))
+	for i, k := range keys {
+		says[i] = at[k]
+	}
+	return says
 }
 
 // tables are the keys of the tries to be.
@@ -130,7 +186,8 @@ func (r *Rules) fileNegated(id int32, p pattern) {
 	switch p.(type) {
 	case mediaType, statusRange:
 		r.notIn = append(r.notIn, id)
-		r.response = true
+		_, typed := p.(mediaType)
+		r.response, r.mediaType = true, r.mediaType || typed
 		return
 	case *pathGlob:
 		r.paths = true
@@ -142,82 +199,8 @@ func (r *Rules) fileNegated(id int32, p pattern) {
 // status, so that Apply has something to add to an empty Match.
 func (r *Rules) NeedsResponse() bool { return r != nil && r.response }
 
+// NeedsMediaType reports whether any rule looks at the media type.
+func (r *Rules) NeedsMediaType() bool { return r != nil && r.mediaType }
+
 // Empty reports whether there is no rule.
 func (r *Rules) Empty() bool { return r == nil || len(r.rules) == 0 }
-
-// Match finds the rules of file names and paths that match a request. target
-// is the path and query as requested, percent-encoded, before any rewrite; it
-// may be in absolute form. The file name is compared as a server would look
-// for it, percent-decoded once and without dot segments, a path in its
-// RFC 9309 form and in that one: a rule that matches either applies.
-func (r *Rules) Match(target string) Match {
-	m := Match{rules: r}
-	if r == nil || len(r.rules) == 0 {
-		return m
-	}
-	v, b := read(target, r.paths)
-	m.matchName(r, v.name)
-	if r.paths {
-		m.matchPath(r, v.target)
-		if v.served != "" && v.served != v.target {
-			m.matchPath(r, v.served)
-		}
-	}
-	for _, id := range r.negated {
-		if !r.rules[id].matches(&v) {
-			m.add(id)
-		}
-	}
-	b.release()
-	return m
-}
-
-// matches reports whether the pattern of a name or path matches.
-func (c *compiled) matches(v *views) bool {
-	switch p := c.pattern.(type) {
-	case *glob:
-		return p.match(v.name)
-	case *nameRegexp:
-		return p.match(v.name)
-	case *pathGlob:
-		return p.match(v.target) || v.served != "" && p.match(v.served)
-	}
-	return false
-}
-
-func (m *Match) matchName(r *Rules, name string) {
-	for n, rest, found := r.names.enter(name); found; n, rest, found = r.names.descend(n, rest) {
-		for _, at := range n.ids {
-			m.addGlob(&r.filed[at], name)
-		}
-		if rest == "" {
-			for _, at := range n.whole {
-				m.add(r.filed[at].rule)
-			}
-		}
-	}
-	for n, rest, found := r.suffixes.enterBack(name); found; n, rest, found = r.suffixes.descendBack(n, rest) {
-		for _, at := range n.ids {
-			m.addGlob(&r.filed[at], name)
-		}
-	}
-	for i := range r.globs {
-		m.addGlob(&r.globs[i], name)
-	}
-	for _, id := range r.regexps {
-		m.addIf(id, r.rules[id].pattern.(*nameRegexp).match(name))
-	}
-}
-
-func (m *Match) addGlob(g *filedGlob, name string) { m.addIf(g.rule, g.match(name)) }
-
-func (m *Match) matchPath(r *Rules, target string) {
-	for n, rest, found := r.prefixes.enter(target); found; n, rest, found = r.prefixes.descend(n, rest) {
-		for _, id := range n.ids {
-			m.addIf(id, r.rules[id].pattern.(*pathGlob).match(target))
-		}
-	}
-	for _, id := range r.inPaths {
-		m.addIf(id, r.rules[id].pattern.(*pathGlob).match(target))
-	}
-}

@@ -42,11 +42,13 @@ func NewCache(entries int) *Cache {
 	}
 }
 
-// Identify is [Matcher.Identify], answered from the cache where it can be. What is new, and neither a person's nor a crawler's by its
-// words, gets a second opinion before it is remembered (see [Describe]): where that says robot as well, it is a [Library].
+// Identify is [Matcher.Identify], answered from the cache where it can be.
 func (c *Cache) Identify(m *Matcher, ua string, id *Identity) {
 	key := cut(ua)
 	hash1 := maphash.String(c.seed1, key)
+	if len(ua) > MaxUserAgent {
+		hash1 = ^hash1 // not what the part that is read says by itself
+	}
 	hash2 := maphash.String(c.seed2, key)
 	base := ((hash1 ^ m.id*0x9e3779b97f4a7c15) & c.mask) * cacheWays
 	set := c.entries[base : base+cacheWays : base+cacheWays]
@@ -56,28 +58,19 @@ func (c *Cache) Identify(m *Matcher, ua string, id *Identity) {
 			return
 		}
 	}
-	m.identifyNew(ua, id)
+	m.Identify(ua, id)
 	e := &entry{hash1: hash1, hash2: hash2, matcher: m.id}
 	if id.n > 0 {
 		e.agents = make([]Agent, id.n)
 		for i, a := range id.Agents() {
-			if a.Class == SelfDeclared || a.Class == Library && a.Crawler == nil {
-				a.Token = strings.Clone(a.Token) // a part of the request
+			if a.Crawler == nil && a.Class != Named || a.Class == Offline {
+				a.Token = strings.Clone(a.Token) // it can be a part of the request
 			}
 			e.agents[i] = a
 		}
 		copy(id.agents[:], e.agents)
 	}
 	set[way(set, hash2)].Store(e)
-}
-
-// identifyNew is [Matcher.Identify] with the second opinion, which allocates.
-func (m *Matcher) identifyNew(ua string, id *Identity) {
-	m.Identify(ua, id)
-	if id.unknown && hintsAtRobot(ua) {
-		key := cut(ua)
-		id.add(client(key, unknownWord(m, key), SecondOpinion))
-	}
 }
 
 // way chooses the entry of a set to be replaced: an empty one, else one at random.
@@ -88,14 +81,4 @@ func way(set []atomic.Pointer[entry], random uint64) int {
 		}
 	}
 	return int(random >> 32 % cacheWays)
-}
-
-// unknownWord returns the first word of ua that is in no table.
-func unknownWord(m *Matcher, ua string) span {
-	var (
-		e  evidence
-		id Identity
-	)
-	m.scan(ua, &e, &id)
-	return e.any
 }

@@ -114,28 +114,3 @@ func TestCacheUnderConcurrentUse(t *testing.T) {
 	}
 	wg.Wait()
 }
-
-func TestSecondOpinion(t *testing.T) {
-	m := crawler.Builtin().Matcher(nil)
-	const ua = "Q2x (a1; b2)"
-	var id crawler.Identity
-	m.Identify(ua, &id)
-	if id.Len() != 0 {
-		t.Fatalf("%q is %v without a second opinion", ua, agents(&id))
-	}
-	cache := crawler.NewCache(16)
-	for range 2 {
-		cache.Identify(m, ua, &id)
-		if id.Len() != 0 {
-			t.Errorf("%q is %v: the second opinion doesn't call it a robot either", ua, agents(&id))
-		}
-		cache.Identify(m, "Q2worm (a1; b2)", &id)
-		if id.Class() != crawler.Library || id.At(0).Reason != crawler.SecondOpinion {
-			t.Errorf("an unknown name that another library takes for a robot's is %v", agents(&id))
-		}
-		cache.Identify(m, chrome, &id)
-		if id.Len() != 0 {
-			t.Errorf("a browser is %v", agents(&id))
-		}
-	}
-}

@@ -11,8 +11,10 @@ const (
 	Registered                 // a crawler in the registry: bound by `*` unless its operator documents that it ignores it
 	Named                      // a crawler that only the site's robots.txt names: bound by the group that names it
 	SelfDeclared               // says of itself that it is a crawler, and is not in the registry: bound by `*`
-	UserTriggered              // fetches a page because a person asked for it: bound by `*` if the operator wants that
+	UserTriggered              // fetches a page because a person asked for it: `*` binds its GET and HEAD if the operator wants that
 	Offline                    // an offline browser or a scraping framework: bound by `*`
+	Webhook                    // delivers an event that the site asked for: never bound by `*`
+	Program                    // gives a program's name and nothing else: bound by `*` if the operator wants that
 	Library                    // an HTTP library, or an empty User-Agent: bound by `*` if the operator wants that
 )
 
@@ -23,7 +25,18 @@ var classNames = [...]string{
 	SelfDeclared:  "self-declared",
 	UserTriggered: "user-triggered",
 	Offline:       "offline",
+	Webhook:       "webhook",
+	Program:       "program",
 	Library:       "library",
+}
+
+// inRegistry tells whether rows of the registry can have the class.
+func (c Class) inRegistry() bool {
+	switch c {
+	case Registered, UserTriggered, Offline, Webhook, Library:
+		return true
+	}
+	return false
 }
 
 // String returns the name under which a class appears in the registry file, logs and metrics.
@@ -76,6 +89,36 @@ func parseTri(s string) (Tri, error) {
 	return 0, fmt.Errorf("unknown value %q: write \"yes\", \"no\" or \"unknown\"", s)
 }
 
+// RunBy says who runs a crawler: one operator, or anyone who installs the software. The zero value is UnknownRunner.
+type RunBy uint8
+
+// Who runs a crawler. What anyone runs shares a User-Agent between people who have nothing to do with one another.
+const (
+	UnknownRunner RunBy = iota // no document at hand says
+	ByOperator                 // the operator's own machines
+	ByAnyone                   // whoever installs the software: wget, feed readers, servers of the Fediverse, HTTP libraries
+)
+
+var runByNames = [...]string{UnknownRunner: "", ByOperator: "operator", ByAnyone: "anyone"}
+
+// String returns "operator", "anyone", or "" for UnknownRunner.
+func (r RunBy) String() string {
+	if int(r) < len(runByNames) {
+		return runByNames[r]
+	}
+	return fmt.Sprintf("run-by(%d)", uint8(r))
+}
+
+// ParseRunBy is the inverse of [RunBy.String].
+func ParseRunBy(s string) (RunBy, error) {
+	for r, name := range runByNames {
+		if s == name {
+			return RunBy(r), nil
+		}
+	}
+	return 0, fmt.Errorf("unknown value %q: write \"operator\" or \"anyone\"", s)
+}
+
 // Purpose says what an operator does with the pages that its crawler fetches.
 type Purpose string
 
@@ -106,5 +149,6 @@ const (
 	Scraper        Purpose = "scraper"        // software that downloads sites for whoever runs it
 	HTTPClient     Purpose = "http-client"    // a library or a command-line client
 	Test           Purpose = "test"           // browsers under the control of a program
-	Infrastructure Purpose = "infrastructure" // webhooks, proxies, certificate and feature checks of a hosting service
+	WebhookEvent   Purpose = "webhook"        // an event that the site asked to be told of: a payment, a push, a form
+	Infrastructure Purpose = "infrastructure" // proxies, certificate and feature checks of a hosting service
 )

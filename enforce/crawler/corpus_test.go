@@ -193,9 +193,9 @@ func TestMeasuredOnLists(t *testing.T) {
 		file string
 		ok   func(m crawler.Measure) bool
 	}{
-		{"useragents-bots.txt", func(m crawler.Measure) bool { return m.Share(crawler.Person) <= 0.031 }},
+		{"useragents-bots.txt", func(m crawler.Measure) bool { return m.Share(crawler.Person) <= 0.025 }},
 		{"useragents-browsers.txt", func(m crawler.Measure) bool { return m.Share(crawler.Person) >= 0.999 }},
-		{"useragents-apps.txt", func(m crawler.Measure) bool { return m.Share(crawler.Person, crawler.Library) >= 0.98 }},
+		{"useragents-apps.txt", func(m crawler.Measure) bool { return m.Share(crawler.Person, crawler.Library, crawler.Program) >= 0.99 }},
 	} {
 		data := corpusFile(t, c.file)
 		if data == nil {

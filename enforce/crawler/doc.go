@@ -12,14 +12,16 @@
 //
 // # Rules
 //
-// One pass over at most [MaxUserAgent] octets. A token is a run of words: it begins and ends where a letter, a digit, `-` or `_` has no
-// such octet beside it; the longest counts; case doesn't matter; `+` stands for a blank. A token in a URL, in a host name, in an e-mail
-// address or right after the word `like` is no evidence. Neither is one in an Android device's name, unless it is a crawler's in the
-// registry. A User-Agent that names several crawlers yields them all.
+// One pass over at most [MaxUserAgent] octets; what is longer is no person's. A token is a run of words: it begins and ends where a letter, a
+// digit, `-` or `_` has no such octet beside it, or before a version (Token-1.7); the longest counts; case doesn't matter; `+` stands for
+// a blank. A token in a URL, in a host name, in an e-mail address or right after the word `like` is no evidence. Neither is one in an
+// Android device's name, unless it is a crawler's in the registry. A User-Agent that names several crawlers yields them all; software that
+// a product is made with (`Acme/1.0 (compatible; Framework/2.0)`, `Acme/1.0 library/2.0`) is no second crawler.
 //
-// Where there is no token, shapes count, from the surest to the weakest (see [Reason]): a word for a crawler (AcmeBot); a name after
-// `compatible;` that no browser has; a contact; a robot's work (AcmeLinkChecker); a program's name and nothing else. Whatever speaks for a
-// person, a browser's name, a layout engine, an operating system, an app's runtime, a maker of devices, rules the weak ones out.
+// Where there is no token, shapes count, from the surest to the weakest (see [Reason] and [Reason.Strength]): a word for a crawler (AcmeBot); a name
+// after `compatible;` that no browser has; a contact; a robot's work (AcmeLinkChecker); a name where browsers have none; a program's name and
+// nothing else. Whatever speaks for a person, a browser's name, a layout engine, an operating system, a maker of devices, rules the weak
+// ones out. An app in the form that its platform gives it (`Chatbot/42 CFNetwork/1485 Darwin/23.1.0`) is a person's whatever its name.
 //
 // # What it is not
 //

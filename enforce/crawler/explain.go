@@ -24,7 +24,7 @@ var meanings = []struct {
 	{roleLibrary, "an HTTP client"},
 	{roleEngine, "a layout engine"},
 	{roleAndroid, "an operating system; the device's name follows"},
-	{roleBrowser, "a browser or an app"},
+	{roleBrowser | roleAnyBrowser, "a browser or an app"},
 	{roleApp, "an app or a player"},
 	{rolePlatform, "an operating system or a machine"},
 	{roleUnix, "an operating system of people and of servers"},

@@ -1,5 +1,7 @@
 package crawler
 
+import "strings"
+
 // urlEnd returns the end of the URL whose scheme ends at position i, and i where none goes on.
 func urlEnd(ua string, i int) int {
 	if i+2 >= len(ua) || ua[i] != ':' || ua[i+1] != '/' {
@@ -69,10 +71,16 @@ func (e *evidence) host(ua string, start, end int) int {
 	if !host {
 		return end
 	}
-	if e.device > 0 || e.like {
+	if e.device > 0 || e.like || strings.HasSuffix(ua[:start], "via ") { // a proxy that people use: (via translate.example.com)
 		return stop
 	}
-	e.roles |= parts(ua[start:end]) & roleMedia
+	r := parts(ua[start:end])
+	e.roles |= r & roleMedia
+	if r&(roleWork|roleStrong) != 0 && !e.work.ok() {
+		e.work = span{start, stop} // AcmeMonitor.com
+	}
+	e.lastDomain = span{start, stop}
+	e.beforeEngine = e.beforeEngine || e.depth == 0 && e.comments > 0 && !e.has(roleEngine|roleBrowser)
 	if hash, n := firstWord(ua[start:end]); n == 3 && hash == wwwHash {
 		e.addContact(ua, start, stop)
 	} else if !e.domain.ok() {

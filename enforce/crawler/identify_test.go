@@ -60,7 +60,7 @@ func TestIdentify(t *testing.T) {
 		{"a name in the comment that browsers leave to KHTML", "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; Acme) Chrome/120.0.0.0 Safari/537.36", []string{"self-declared Acme"}},
 		{"a robot's work", "AcmeLinkChecker/2", []string{"self-declared AcmeLinkChecker"}},
 		{"a robot's work behind a browser's name", chrome + " AcmeMonitor/1.0", []string{"self-declared AcmeMonitor"}},
-		{"a program's name", "Acmeware/3.2", []string{"library Acmeware"}},
+		{"a program's name", "Acmeware/3.2", []string{"program Acmeware"}},
 		{"a robots.txt token that no crawler sends", "Google-Extended", []string{"self-declared Google-Extended"}},
 
 		{"a device called CUBOT", "Mozilla/5.0 (Linux; Android 9; CUBOT X19) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/86.0.4240.99 Mobile Safari/537.36", nil},
@@ -182,8 +182,9 @@ func TestIdentifyReadsABoundedPart(t *testing.T) {
 		person    bool
 	}{
 		{"a token before the end", pad[:crawler.MaxUserAgent-10] + "Googlebot ", false},
-		{"a token behind the end", chrome + pad + "Googlebot", true},
-		{"a word across the end is left out: it may go on", chrome + pad[:crawler.MaxUserAgent-len(chrome)-9] + "Googlebot-Unknown", true},
+		{"as long as is read", chrome + pad[:crawler.MaxUserAgent-len(chrome)], true},
+		{"longer than any browser's", chrome + pad, false},
+		{"a word across the end is left out: it may go on", chrome + pad[:crawler.MaxUserAgent-len(chrome)-9] + "Googlebot-Unknown", false},
 		{"one word without end", strings.Repeat("ab", 32<<10), false},
 		{"blanks without end", strings.Repeat(" ", 64<<10), false},
 	} {

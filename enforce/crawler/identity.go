@@ -5,8 +5,9 @@ import "strings"
 // MaxAgents is the number of crawlers that one User-Agent can name. More are left out.
 const MaxAgents = 8
 
-// MaxUserAgent is the number of octets of a User-Agent that are read.
-const MaxUserAgent = 512
+// MaxUserAgent is the number of octets of a User-Agent that are read. A longer one is no person's: the longest of 227,618 browsers' has
+// 681 octets.
+const MaxUserAgent = 2048
 
 // Agent is one crawler that a User-Agent names.
 type Agent struct {
@@ -18,14 +19,23 @@ type Agent struct {
 	Token string
 
 	Start, End int    // the octets of the User-Agent that decided
-	Reason     Reason // why they did
+	Reason     Reason // why they did; Reason.Strength says how sure that is
+}
+
+// RunByAnyone tells whether the User-Agent is that of software which anyone runs, so that two clients which send it need not have anything
+// to do with one another: what the registry says so of, HTTP libraries, and programs that give only their name. A self-declared robot
+// that nobody has listed is taken for one operator's.
+func (a *Agent) RunByAnyone() bool {
+	if a.Crawler != nil && a.Crawler.RunBy != UnknownRunner {
+		return a.Crawler.RunBy == ByAnyone
+	}
+	return a.Class == Library || a.Class == Program || a.Class == Offline
 }
 
 // Identity says who sent a User-Agent: a person, or one or several crawlers. It is a plain value; the zero value is a person.
 type Identity struct {
-	n       int
-	unknown bool // no person's client as far as its words go, and nothing that says a crawler's either
-	agents  [MaxAgents]Agent
+	n      int
+	agents [MaxAgents]Agent
 }
 
 // Len returns the number of crawlers that the User-Agent names: 0 for a person.
@@ -38,7 +48,7 @@ func (id *Identity) At(i int) *Agent { return &id.agents[:id.n][i] }
 func (id *Identity) Agents() []Agent { return id.agents[:id.n] }
 
 // Class returns Person when the User-Agent names no crawler, else the class of the crawler that robots.txt binds most: the first
-// of Registered, Named, SelfDeclared, UserTriggered, Offline and Library that is there.
+// of Registered, Named, SelfDeclared, UserTriggered, Offline, Webhook, Program and Library that is there.
 func (id *Identity) Class() Class {
 	class := Person
 	for i := range id.n {

@@ -17,7 +17,7 @@ type Measure struct {
 // maxLine bounds a line of a list.
 const maxLine = 1 << 20
 
-// MeasureList identifies each line of a list as [Cache.Identify] does, one User-Agent a line, up to a TAB if there is one. Empty lines
+// MeasureList identifies each line of a list as [Matcher.Identify] does, one User-Agent a line, up to a TAB if there is one. Empty lines
 // count as empty User-Agents. It calls each, if not nil, with every line's User-Agent and identity.
 func (m *Matcher) MeasureList(list io.Reader, each func(ua string, id *Identity)) (Measure, error) {
 	sum := Measure{Purpose: map[Purpose]int{}}
@@ -26,7 +26,7 @@ func (m *Matcher) MeasureList(list io.Reader, each func(ua string, id *Identity)
 	var id Identity
 	for s.Scan() {
 		ua, _, _ := strings.Cut(s.Text(), "\t")
-		m.identifyNew(ua, &id)
+		m.Identify(ua, &id)
 		sum.Total++
 		sum.Classes[id.Class()]++
 		for i := range id.Len() {

@@ -77,20 +77,21 @@ var partTable = func() *table {
 	m := map[string]role{}
 	for w, r := range vocabulary {
 		if r&(roleStrong|roleWork|roleHint|roleLibrary|roleBrand) != 0 {
-			m[w] = r & (roleStrong | roleWork | roleHint | roleLibrary | roleBrand)
+			m[w] = r & (roleStrong | roleWork | roleHint | roleLibrary | roleBrand | roleHook)
 		}
 	}
 	for w, r := range vocabulary {
-		if r&(roleBrowser|roleApp) != 0 && len(w) >= 6 {
+		if r&(roleBrowser|roleAnyBrowser|roleApp) != 0 && len(w) >= 6 {
 			m[w] |= roleMedia
 		}
 	}
 	for _, w := range []string{"ios", "android", "macos", "watchos", "tvos", "iphone", "ipad", "phone", "smarttv"} {
 		m[w] |= roleApp
 	}
-	for _, w := range []string{"tv", "music", "radio", "podcast", "podcasts", "player", "fm", "pod", "pods", "stream", "sound", "audio", "video"} {
+	for _, w := range []string{"music", "radio", "podcast", "podcasts", "player", "fm", "pod", "pods", "stream", "sound", "audio", "video"} {
 		m[w] |= roleMedia
 	}
+	m["tv"] |= roleMedia | roleMobile
 	for _, w := range []string{"http", "https", "api", "rpc"} {
 		m[w] |= roleLibrary
 	}
@@ -107,7 +108,7 @@ var suffixTable = func() *table {
 	m := map[string]role{}
 	for w, r := range vocabulary {
 		if len(w) >= 3 && r&(roleStrong|roleWork|roleHint) != 0 && len(w) <= longestSuffix {
-			m[w] = r & (roleStrong | roleWork | roleHint)
+			m[w] = r & (roleStrong | roleWork | roleHint | roleHook)
 		}
 	}
 	for _, w := range []string{"browser"} {

@@ -14,7 +14,8 @@ type Crawler struct {
 	Name     string // unique within a registry
 	Operator string
 	Purpose  Purpose
-	Class    Class // Registered, UserTriggered, Offline or Library
+	Class    Class // Registered, UserTriggered, Offline, Webhook or Library
+	RunBy    RunBy // whose machines it runs on
 
 	// UserAgents holds the tokens by which it names itself, in any case. A token matches as whole words; a blank in it also matches `+`.
 	UserAgents []string
@@ -44,6 +45,7 @@ type Crawler struct {
 
 	Sources    map[string][]string // field name of the registry file → where the fact comes from
 	Unverified []string            // field names of the registry file that no document at hand confirmed
+	Checked    string              // day on which the documents in Sources were read, as 2026-11-21; empty where the file says it for all
 
 	index int
 }

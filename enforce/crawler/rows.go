@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Bounds of a registry file and of its rows. The built-in registry uses a small part of each.
@@ -23,6 +24,7 @@ type fileRow struct {
 	Operator    string              `json:"operator"`
 	Purpose     Purpose             `json:"purpose"`
 	Class       string              `json:"class"`
+	RunBy       string              `json:"run_by"`
 	ControlOnly bool                `json:"control_only"`
 	UserAgents  []string            `json:"user_agents"`
 	Shared      []string            `json:"shared"`
@@ -33,6 +35,7 @@ type fileRow struct {
 	Lacks       []string            `json:"lacks"`
 	Verify      *fileVerify         `json:"verify"`
 	Unverified  []string            `json:"unverified"`
+	Checked     string              `json:"checked"`
 	Sources     map[string][]string `json:"sources"`
 }
 
@@ -45,14 +48,15 @@ type fileVerify struct {
 }
 
 // facts are the fields of a row that Sources and Unverified may speak of.
-var facts = []string{"operator", "purpose", "class", "user_agents", "robots", "star", "crawl_delay", "reads", "lacks", "verify"}
+var facts = []string{"operator", "purpose", "class", "run_by", "user_agents", "robots", "star", "crawl_delay", "reads", "lacks", "verify"}
 
 // ReadRows reads a registry file: one JSON object a line, empty lines and lines that begin with `#` left out. The fields:
 //
 //	name         required, unique
 //	operator     who runs it
 //	purpose      see [Purpose]
-//	class        "crawler" (default), "user-triggered", "offline" or "library"
+//	class        "crawler" (default), "user-triggered", "offline", "webhook" (the default for that purpose) or "library"
+//	run_by       "operator": the operator's own machines; "anyone": whoever installs the software, which is counted per client address
 //	user_agents  tokens by which it names itself; default: the name
 //	shared       more tokens, which apps of that name send as well: they count where nothing else speaks for a person
 //	robots       robots.txt groups that it obeys, most specific first; default: the first of user_agents
@@ -64,27 +68,42 @@ var facts = []string{"operator", "purpose", "class", "user_agents", "robots", "s
 //	sources      {"robots": ["https://…"], …}: where each fact comes from
 //	lacks        ["wildcards", "allow"]: what its robots.txt parser does not support
 //	unverified   ["star", …]: facts that no document confirms
+//	checked      "2026-11-21": the day on which the documents in sources were read
 //
 // An error begins with the number of the line. Whether the rows go together is checked by [Registry.With].
 func ReadRows(data []byte) ([]Crawler, error) {
 	var rows []Crawler
-	line := 0
+	err := eachRow(data, func(line int, text []byte) error {
+		row, err := readRow(text)
+		if err != nil {
+			return fmt.Errorf("line %d: %w", line, err)
+		}
+		rows = append(rows, row)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return rows, nil
+}
+
+// eachRow calls do with each row of a registry file and the number of its line, until an error.
+func eachRow(data []byte, do func(line int, text []byte) error) error {
+	line, rows := 0, 0
 	for raw := range bytes.Lines(bytes.TrimPrefix(data, []byte("\ufeff"))) {
 		line++
 		text := bytes.TrimSpace(raw)
 		if len(text) == 0 || text[0] == '#' {
 			continue
 		}
-		if len(rows) == MaxRows {
-			return nil, fmt.Errorf("line %d: more than %d crawlers", line, MaxRows)
+		if rows++; rows > MaxRows {
+			return fmt.Errorf("line %d: more than %d crawlers", line, MaxRows)
 		}
-		row, err := readRow(text)
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", line, err)
+		if err := do(line, text); err != nil {
+			return err
 		}
-		rows = append(rows, row)
 	}
-	return rows, nil
+	return nil
 }
 
 func readRow(text []byte) (Crawler, error) {
@@ -99,16 +118,22 @@ func readRow(text []byte) (Crawler, error) {
 	}
 	c := Crawler{
 		Name: f.Name, Operator: f.Operator, Purpose: f.Purpose, Class: Registered, ControlOnly: f.ControlOnly,
-		UserAgents: f.UserAgents, Shared: f.Shared, Robots: f.Robots, Sources: f.Sources, Unverified: f.Unverified,
+		UserAgents: f.UserAgents, Shared: f.Shared, Robots: f.Robots, Sources: f.Sources, Unverified: f.Unverified, Checked: f.Checked,
 	}
 	if v := f.Verify; v != nil {
 		c.Verify = Verify{Hosts: v.Hosts, HostMasks: v.HostMasks, Ranges: v.Ranges, ASN: v.ASN, SignatureAgents: v.SignatureAgents}
 	}
 	var err error
-	if f.Class != "" {
+	switch {
+	case f.Class == "" && f.Purpose == WebhookEvent:
+		c.Class = Webhook
+	case f.Class != "":
 		if c.Class, err = ParseClass(f.Class); err != nil {
 			return Crawler{}, fmt.Errorf("crawler %q: class: %w", f.Name, err)
 		}
+	}
+	if c.RunBy, err = ParseRunBy(f.RunBy); err != nil {
+		return Crawler{}, fmt.Errorf("crawler %q: run_by: %w", f.Name, err)
 	}
 	if c.Star, err = parseTri(f.Star); err != nil {
 		return Crawler{}, fmt.Errorf("crawler %q: star: %w", f.Name, err)
@@ -140,7 +165,7 @@ func readRow(text []byte) (Crawler, error) {
 		c.Robots = tokens[:1]
 	}
 	if err := c.check(); err != nil {
-		return Crawler{}, fmt.Errorf("crawler %q: %w", c.Name, err)
+		return c, fmt.Errorf("crawler %q: %w", c.Name, err)
 	}
 	return c, nil
 }
@@ -152,8 +177,10 @@ func (c *Crawler) check() error {
 		return errors.New("a name is required")
 	case len(c.Name) > MaxTokenSize:
 		return fmt.Errorf("the name is longer than %d octets", MaxTokenSize)
-	case c.Class == Person || c.Class == Named || c.Class == SelfDeclared || int(c.Class) >= len(classNames):
-		return fmt.Errorf("class %q is for clients outside the registry: use \"crawler\", \"user-triggered\", \"offline\" or \"library\"", c.Class)
+	case !c.Class.inRegistry():
+		return fmt.Errorf("class %q is for clients outside the registry: use \"crawler\", \"user-triggered\", \"offline\", \"webhook\" or \"library\"", c.Class)
+	case (c.Class == Webhook) != (c.Purpose == WebhookEvent):
+		return fmt.Errorf("class %q does not go with purpose %q: the class and the purpose \"webhook\" go together", c.Class, c.Purpose)
 	case c.ControlOnly && len(c.UserAgents)+len(c.Shared) > 0:
 		return errors.New("a token that arrives in no request (control_only) has no user_agents")
 	case !c.ControlOnly && len(c.UserAgents)+len(c.Shared) == 0 && !slices.Contains(c.Unverified, "user_agents"):
@@ -171,6 +198,11 @@ func (c *Crawler) check() error {
 	}
 	if err := checkTokens(c.Robots, false); err != nil {
 		return fmt.Errorf("robots: %w", err)
+	}
+	if c.Checked != "" {
+		if _, err := time.Parse(time.DateOnly, c.Checked); err != nil {
+			return fmt.Errorf("checked: %q is no day: write it as 2026-11-21", c.Checked)
+		}
 	}
 	for _, fact := range c.Unverified {
 		if !slices.Contains(facts, fact) {

@@ -1,19 +1,33 @@
 package crawler
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // Identify finds out who sent a User-Agent, in one pass over its first [MaxUserAgent] octets. It allocates nothing; the tokens in id are
 // parts of the registry, of the site's tokens or of ua.
 func (m *Matcher) Identify(ua string, id *Identity) {
-	id.n, id.unknown = 0, false
-	ua = cut(ua)
-	if strings.TrimLeft(ua, " \t") == "" {
-		id.add(Agent{Class: Library, Reason: NoUserAgent})
-		return
-	}
+	id.n = 0
+	read := cut(ua)
 	var e evidence
-	m.scan(ua, &e, id)
-	e.decide(ua, id)
+	m.scan(read, &e, id)
+	e.decide(read, id)
+	if len(ua) > MaxUserAgent {
+		e.overlong(read, id)
+	}
+}
+
+// overlong sees to a User-Agent longer than any browser's: where no robot is named in the part that was read, its first word stands for one.
+func (e *evidence) overlong(ua string, id *Identity) {
+	for i := range id.n {
+		if c := id.agents[i].Class; c != Library && c != Program {
+			return
+		}
+	}
+	id.n = 0
+	p := cmp.Or(e.name, e.first, span{0, 1})
+	id.add(Agent{Class: SelfDeclared, Token: ua[p.start:p.end], Start: p.start, End: p.end, Reason: Overlong})
 }
 
 // cut shortens a User-Agent to MaxUserAgent octets, without a word that goes on behind them.
@@ -41,29 +55,40 @@ type evidence struct {
 	roles role // all that its words said
 	words int  // words that are not numbers
 
-	first      span   // the first word
-	strong     span   // a word that says "crawler"
-	control    Reason // ControlToken if that is what strong is
-	work       span   // a word that names a robot's work
-	hint       span   // a word that may name a robot's work
-	library    span   // a word that names an HTTP client
-	compat     span   // what follows `compatible;`, unless browsers send it
-	contact    span   // a URL or an e-mail address
-	plus       bool   // the contact has a `+` before it
-	afterKHTML span   // what a comment that begins with KHTML goes on with
-	signed     span   // a comment that begins with `+`, as contacts do
-	domain     span   // a host name that stands for itself
-	any        span   // the first unknown word
-	name       span   // the first unknown word that can be a program's name
-	appID      bool   // a name in reverse-domain form: com.example.app
-	comments   int    // opening parentheses
+	first        span   // the first word
+	strong       span   // a word that says "crawler"
+	control      Reason // ControlToken if that is what strong is
+	work         span   // a word that names a robot's work
+	workInside   bool   // it stands in a comment
+	hint         span   // a word that may name a robot's work
+	library      span   // a word that names an HTTP client
+	compat       span   // what follows `compatible;`, unless browsers send it
+	contact      span   // a URL or an e-mail address
+	plus         bool   // the contact has a `+` before it
+	inside       bool   // the contact stands in a comment
+	afterKHTML   span   // what a comment that begins with KHTML goes on with
+	signed       span   // a comment that begins with `+`, as contacts do
+	domain       span   // a host name that stands for itself
+	lastDomain   span   // the last of them
+	beforeEngine bool   // a host name stands between a comment and the first layout engine
+	engine       int    // position of the last layout engine
+	browser      int    // position of the last word of a browser that others repeat
+	any          span   // the first unknown word
+	after        span   // the first word behind a comment that can be a program's name
+	behind       span   // the first unknown word behind the last of a browser's own products
+	name         span   // the first unknown word that can be a program's name
+	appID        bool   // a name in reverse-domain form: com.example.app
+	comments     int    // opening parentheses
 
 	shared uint16 // bit i: agent i rests on a token that apps send as well
 
 	// where the pass is
 	depth      int
-	device     int // 1 + the depth of the comment that names an Android device; 0 outside
-	khtml      int // depth of the comment that holds the word KHTML; 0 outside
+	prev       role // of the word before
+	prevEnd    int  // its end
+	device     int  // 1 + the depth of the comment that names an Android device; 0 outside
+	khtml      int  // depth of the comment that holds the word KHTML; 0 outside
+	gecko      bool // the comment on KHTML has come to the word Gecko
 	like       bool
 	at, atWord int // position of the word `at`, and its number
 	compatible int // end of the word `compatible` while the next word is awaited
@@ -88,9 +113,16 @@ func (m *Matcher) scan(ua string, e *evidence, id *Identity) {
 			i++
 		}
 		s := m.table.find(hash)
-		if tok := m.token(s, hash, ua, start); tok != nil {
+		tok := m.token(s, hash, ua, start)
+		if tok == nil && s == nil && !number && digit(ua[i-1]) {
+			s, tok = m.versioned(ua, start, i)
+		}
+		if tok != nil {
 			if end := start + len(tok.text); e.token(tok, ua, start, end, id) {
-				i = end
+				i = end + versionTail(ua[end:])
+				if s != nil {
+					e.roles |= s.role & roleForm
+				}
 				continue
 			}
 		}
@@ -119,6 +151,29 @@ func (m *Matcher) token(s *slot, hash uint64, ua string, i int) (tok *token) {
 		}
 	}
 	return tok
+}
+
+// versioned looks up the word ua[start:end] without the version that ends it: a token or a word before a hyphen (Wget-1), the name of a browser,
+// an engine or a platform before digits (MSIE6).
+func (m *Matcher) versioned(ua string, start, end int) (*slot, *token) {
+	cut := end
+	for cut > start && digit(ua[cut-1]) {
+		cut--
+	}
+	if name := cutVersion(ua[start:end]); name > 0 {
+		hash, _ := firstWord(ua[start : start+name])
+		s := m.table.find(hash)
+		return s, m.token(s, hash, ua, start)
+	}
+	const shortestName = 4 // of a browser that is told from a device's by itself
+	if cut-start < shortestName {
+		return nil, nil
+	}
+	hash, _ := firstWord(ua[start:cut])
+	if s := m.table.find(hash); s != nil && s.role&(roleMozilla|roleEngine|roleBrowser|rolePlatform) != 0 {
+		return s, nil
+	}
+	return nil, nil
 }
 
 // token takes in a token of the registry or of the site at ua[start:end]. It returns false where the token is no evidence.
@@ -187,6 +242,9 @@ func (e *evidence) mark(ua string, i int) int {
 // known takes in a word of the vocabulary and returns where the pass goes on.
 func (e *evidence) known(r role, ua string, start, end int) int {
 	e.count(start, end)
+	if r&roleGecko != 0 && e.khtml == e.depth {
+		e.gecko = true
+	}
 	if r&roleScheme != 0 {
 		if stop := urlEnd(ua, end); stop > end {
 			e.addContact(ua, start, stop)
@@ -218,8 +276,15 @@ func (e *evidence) known(r role, ua string, start, end int) int {
 		e.device = 0
 	}
 	e.compatible = 0
+	e.prev, e.prevEnd = r, end
 	if r&roleKHTML != 0 && e.depth > 0 {
-		e.khtml = e.depth
+		e.khtml, e.gecko = e.depth, false
+	}
+	if r&roleEngine != 0 {
+		e.engine = start
+	}
+	if r&roleMain != 0 {
+		e.browser, e.behind = start, span{}
 	}
 	if e.device == 0 || r&(roleStrong|roleWork|roleHint|roleLibrary) == 0 {
 		e.roles |= r
@@ -230,6 +295,9 @@ func (e *evidence) known(r role, ua string, start, end int) int {
 
 // unknownWord takes in a word that is neither a number nor in the vocabulary and returns where the pass goes on.
 func (e *evidence) unknownWord(ua string, start, end int) int {
+	if strings.Trim(ua[start:end], "-_") == "" {
+		return end
+	}
 	e.count(start, end)
 	if stop := e.host(ua, start, end); stop > end {
 		return stop
@@ -241,11 +309,12 @@ func (e *evidence) unknownWord(ua string, start, end int) int {
 	if masked(ua[start:end]) {
 		return end
 	}
-	if e.khtml > 0 && e.khtml == e.depth && !e.afterKHTML.ok() {
+	if e.khtml > 0 && e.khtml == e.depth && e.gecko && !e.afterKHTML.ok() {
 		e.afterKHTML = span{start, end}
 	}
 	r := parts(ua[start:end])
 	e.roles |= r
+	e.prev, e.prevEnd = r, end
 	e.evident(r, start, end)
 	if e.compatible > 0 && r&(roleBrowser|roleBrand|roleApp|rolePlatform) == 0 && !e.compat.ok() {
 		e.compat = span{start, end}
@@ -253,6 +322,12 @@ func (e *evidence) unknownWord(ua string, start, end int) int {
 	e.compatible = 0
 	if !e.any.ok() {
 		e.any = span{start, end}
+	}
+	if e.depth == 0 && e.comments > 0 && !e.after.ok() {
+		e.after = span{start, end}
+	}
+	if e.browser > 0 && !e.behind.ok() {
+		e.behind = span{start, end}
 	}
 	if !e.name.ok() && programName(ua[start:end]) {
 		e.name = span{start, end}
@@ -276,7 +351,7 @@ func (e *evidence) evident(r role, start, end int) {
 		e.strong = span{start, end}
 	}
 	if r&roleWork != 0 && !e.work.ok() {
-		e.work = span{start, end}
+		e.work, e.workInside = span{start, end}, e.depth > 0
 	}
 	if r&roleHint != 0 && !e.hint.ok() {
 		e.hint = span{start, end}
@@ -286,10 +361,21 @@ func (e *evidence) evident(r role, start, end int) {
 	}
 }
 
+// homePage tells whether an address is that of the browser or the app whose name stands before it: between is a version or a parenthesis.
+func (e *evidence) homePage(between string) bool {
+	return e.prev&(roleBrowser|roleAnyBrowser|roleApp) != 0 && e.prev&(roleMain|roleMozilla|roleEngine) == 0 && strings.ContainsAny(between, "(0123456789")
+}
+
+// addContact keeps the first contact. The address behind the name of a browser or an app, unless it has a `+` before it, is its home page.
 func (e *evidence) addContact(ua string, start, end int) {
+	plus := start > 0 && ua[start-1] == '+'
 	if e.contact.ok() {
 		return
 	}
+	if !plus && e.prevEnd <= start && e.homePage(ua[e.prevEnd:start]) {
+		return
+	}
 	e.contact = span{start, end}
-	e.plus = start > 0 && ua[start-1] == '+'
+	e.plus = plus
+	e.inside = e.depth > 0
 }

@@ -83,9 +83,11 @@ func (t *table) match(s *slot, ua string, i int) *token {
 	return nil
 }
 
-// hasToken tells whether s begins with the token, in any case and with `+` for a blank, and the token ends at a word's end.
+// hasToken tells whether s begins with the token, in any case and with `+` for a blank, and the token ends at a word's end or before a
+// version.
 func hasToken(s, text string) bool {
-	if len(s) < len(text) || len(s) > len(text) && wordByte[s[len(text)]] != 0 && wordByte[text[len(text)-1]] != 0 {
+	n := len(text)
+	if len(s) < n || len(s) > n && wordByte[s[n]] != 0 && wordByte[text[n-1]] != 0 && versionTail(s[n:]) == 0 {
 		return false
 	}
 	for i := range len(text) {
@@ -95,6 +97,42 @@ func hasToken(s, text string) bool {
 	}
 	return true
 }
+
+// versionTail returns the length of the version that s begins with, as it follows a name in the same word: `-2`, `_2-1`, `-v2`, with no
+// other word's octet behind it; 0 where there is none.
+func versionTail(s string) int {
+	n := 0
+	for n < len(s) && (s[n] == '-' || s[n] == '_') {
+		i := n + 1
+		if n == 0 && i < len(s) && s[i]|0x20 == 'v' {
+			i++
+		}
+		first := i
+		for i < len(s) && digit(s[i]) {
+			i++
+		}
+		if i == first {
+			return 0
+		}
+		n = i
+	}
+	if n < len(s) && wordByte[s[n]] != 0 {
+		return 0
+	}
+	return n
+}
+
+// cutVersion returns the length of a word without the version that ends it (see versionTail), 0 where none does.
+func cutVersion(word string) int {
+	for n := 1; n < len(word); n++ {
+		if (word[n] == '-' || word[n] == '_') && versionTail(word[n:]) > 0 {
+			return n
+		}
+	}
+	return 0
+}
+
+func digit(c byte) bool { return '0' <= c && c <= '9' }
 
 // foldByte is how octets of a token are compared: in lower case, and `+` as a blank.
 func foldByte(c byte) byte {

@@ -3,7 +3,7 @@ package crawler
 import "strings"
 
 // role is what a word says of the client that sends it, whatever it stands beside.
-type role uint32
+type role uint64
 
 const (
 	roleMozilla    role = 1 << iota // the compatibility word that browsers begin with
@@ -28,6 +28,16 @@ const (
 	roleKHTML                       // opens the comment on compatibility of today's browsers
 	roleMobile                      // a telephone, a tablet, or a program around a browser: its User-Agent can name an app
 	roleIE                          // Internet Explorer, to whose name other programs added theirs
+	roleGecko                       // what the comment on KHTML compares with
+	roleMain                        // a word that other programs' User-Agents repeat: what stands behind it is not its home page
+	roleInstalled                   // what Windows adds to Internet Explorer's User-Agent on a person's machine
+	roleForm                        // a word of a platform's own form (see platformForm)
+	roleChrome                      // Chrome's own product
+	roleSafari                      // Safari's own product
+	roleVersion                     // Safari's version
+	roleWebView                     // Android's view of pages inside an app
+	roleAnyBrowser                  // the word for browsers, which is no browser's name
+	roleHook                        // a robot's work that a site asked for: the delivery of events
 )
 
 // words lists the vocabulary: what browsers, apps and devices send, and what robots call themselves.
@@ -48,26 +58,38 @@ var words = []struct {
 		netsurf surf luakit dooble qutebrowser otter otterbrowser falkon qupzilla rekonq konqueror reqwirelessweb iemobile msiemobile
 		chromeframe aol aolbuild america aolapp compuserve webtv hotjava icab omniweb shiira sunrise stainless cruz demeter oregano fireweb
 		msoffice ms-office trident crosswalk electron qtwebengine qtwebkit webview ddg duckduckgo brave ghostery aloha alohabrowser avast avg ccleaner
-		coc_coc_browser coccoc kiwi bromite cromite via phx atom atoms citrio epic torch sputnik sputnikbrowser amigo nichrome rambler
+		webpositive avantgo elaine eudoraweb kazehakase coc_coc_browser coccoc kiwi bromite cromite via phx atom atoms citrio epic torch sputnik sputnikbrowser amigo nichrome rambler
 		yandexsearch yandexsearchbrowser ecosia mobilesafari kinza blisk colibri mypal iridium slimjet ucturbo lunar
 		heytapbrowser vivobrowser huaweibrowser hibrowser oppobrowser jiosphere phoenixbrowser xiaomi instabridge owb origyn odyssey abrowse antfresco
 		antgalio dplus bing bingsapphire sapphire gsa fban fbav fb_iab fbios instagram line snapchat pinterest twitter linkedin linkedinapp
 		tiktok musical_ly bytelocale bytedancewebview trill kakaotalk zalo viber weibo weiboIntl wechat alipay alipayclient dingtalk aweme toutiao
 		newsarticle discover whatsapp telegram messenger flipboard reddit tumblr quora headless360 aliapp ariver uws windvane
-		browser webbrowser netfront obigo-browser bada dolfin jblend infusion mib cldc midp profile configuration untrusted doja`},
+		webbrowser netfront obigo-browser bada dolfin jblend infusion mib cldc midp profile configuration untrusted doja`},
 	{rolePlatform, `windows win win16 win32 win64 win95 win98 winnt wow64 wow nt macintosh mac macos ppc intel iphone ipad ipod ios os iphone_os
 		watchos tvos ipados visionos blackberry bb10 playbook rim symbian symbianos symbos series40 series60 series80 series90 s60 s60version s40
 		webos hpwos palmos palm palmsource danger hiptop maemo meego sailfish tizen kaios windowsphone amigaos amiga morphos aros beos haiku
 		risc os2 warp nintendo nitro playstation psp psvita xbox wii wiiu kindle cros chromeos harmonyos openharmony silo brew j2me
 		smarttv smart-tv hbbtv googletv appletv roku tivo viera bravia netcast webostv aquosbrowser vidaa web0s ce-html netrange dlna upnp
-		media center tablet touch slcc1 slcc2 infopath clr`},
+		microsoft media center tablet touch slcc1 slcc2 infopath clr`},
 	{roleAt, `at`},
 	{roleDot, `dot`},
 	{roleMobile | rolePlatform, `iphone ipad ipod iphone_os symbian symbianos symbos series40 series60 blackberry bb10 windowsphone`},
 	{roleMobile | roleNoise, `mobile tablet phone`},
+	{roleMobile | rolePlatform, `smarttv smart-tv hbbtv googletv appletv netcast webos webostv web0s tizen viera bravia aquosbrowser vidaa netrange roku
+		nintendo nitro playstation psp psvita xbox wii wiiu ce iemobile msiemobile palmos palmsource danger hiptop bada maemo meego
+		sailfish kaios brew j2me midp cldc pda`},
 	{roleMobile, `android adr omdroid midp electron qtwebengine cordova`},
 	{roleKHTML | roleEngine, `khtml`},
 	{roleIE | roleBrowser, `msie`},
+	{roleAnyBrowser, `browser`},
+	{roleGecko | roleEngine | roleBrowser, `gecko`},
+	{roleMain | roleBrowser, `chrome safari firefox edg edge opr opera msie explorer chromium`},
+	{roleChrome | roleBrowser, `chrome`},
+	{roleSafari | roleBrowser, `safari`},
+	{roleVersion | roleNoise, `version`},
+	{roleWebView | roleNoise, `wv`},
+	{roleInstalled | roleNoise, `clr sv1 trident infopath slcc1 slcc2 gtb gtb5 gtb6 gtb7 funwebproducts hotbar mra`},
+	{roleForm, `cfnetwork dalvik alamofire okhttp cronet ios iphone ipad ipod appletv watch watchos tvos`},
 	{roleUnix, `linux x11 ubuntu debian fedora gentoo suse opensuse mandriva mint slackware redhat centos arch freebsd openbsd netbsd dragonfly
 		sunos solaris irix hp-ux aix osf1 unix wayland`},
 	{roleAndroid | rolePlatform, `android adr omdroid`},
@@ -80,7 +102,7 @@ var words = []struct {
 		liferea akregator rssowl netnewswire reeder readkit feeddemon newsgator rssbandit vienna quiterss newsflash feedstation evergreen juice castero cpod
 		breaker stitcher acast himalaya bullhorn podchaser goodpods podverse podkicker podfriend kasts awasu outcast ivoox radioline xiaoyuzhou ximalaya
 		gaana jiosaavn wynk anghami boomplay hungama soundon soundcloud pandora napster victorreader netflix
-		microsoft frontpage office word excel powerpoint onenote teams onedrive`},
+		frontpage office word excel powerpoint onenote teams onedrive`},
 	{roleBrand, `samsung nokia lg lge htc motorola mot moto sonyericsson sony ericsson siemens sie alcatel huawei honor zte lenovo asus acer dell
 		hp philips panasonic sharp kyocera sanyo toshiba fujitsu nec sagem pantech vertu blackberry palm oppo vivo realme oneplus xiaomi redmi
 		meizu coolpad gionee tecno infinix itel micromax lava karbonn spice intex cubot doogee ulefone umidigi oukitel blackview wiko bq archos
@@ -95,6 +117,7 @@ var words = []struct {
 	{roleLibrary, `httpclient http-client libwww libhttp httplib http-kit urllib rest restclient soap sdk wget curl php perl python python2 python3 ruby
 		golang node nodejs jakarta dotnet netty`},
 	{roleWork, work},
+	{roleHook | roleWork, `webhook webhooks hookshot`},
 	{roleHint, hints},
 }
 
@@ -103,7 +126,7 @@ var words = []struct {
 const work = `checker monitor monitoring scanner scan scanning fetcher fetch parser scraper scrape scraping harvester harvest archiver archiving
 validator validation grabber extractor extract analyzer analyser indexer indexing resolver expander unshortener importer preview previewer
 previews thumbnailer webthumb thumb screenshot screenshots screenshotter pinger uptime healthcheck probe prober prefetch preload prerender renderer
-webrender headless synthetic synthetics transcoder imageproxy webhook webhooks hookshot detector detection inspector
+webrender headless synthetic synthetics transcoder imageproxy detector detection inspector
 auditor survey observatory diagnostics benchmark copier sucker webmon classifier researchscan unfurl unfurler linkexpander feedfetcher feedparser
 feedfinder newsgathering webmonitor antivirus lighthouse pagespeed linkcheck linkchecker metrics translate
 `
@@ -126,7 +149,7 @@ var vocabulary = func() map[string]role {
 }()
 
 // sentByBrowsers are the roles of words that browsers, apps and devices send.
-const sentByBrowsers = roleMozilla | roleEngine | roleBrowser | rolePlatform | roleUnix | roleApp | roleBrand | roleNoise | roleLike |
+const sentByBrowsers = roleMozilla | roleEngine | roleBrowser | roleAnyBrowser | rolePlatform | roleUnix | roleApp | roleBrand | roleNoise | roleLike |
 	roleCompatible | roleAndroid | roleScheme
 
 // BrowserWord tells whether browsers, apps or devices send token: a word of theirs, several of them, or what both robots and apps do
@@ -156,7 +179,7 @@ func BrowserWord(token string) bool {
 var topLevel = func() *table {
 	const list = `com net org info biz edu gov mil int io ai co de fr uk eu ru cz sk pl it es pt nl be at ch se no fi dk is ie us ca br ar mx cl jp cn kr tw hk sg
 in au nz za tr gr hu ro bg hr si rs ua by lt lv ee il ir me tv fm cc ws app dev tech cloud online site xyz club blog news tools fun page link live
-world pro agency digital media network systems solutions services buzz zone space website host email email email nu to la ly gl gg sh`
+world pro domains pub top vip one me pw su asia mobi jobs travel eu services exchange science agency digital media network systems solutions services buzz zone space website host email email email nu to la ly gl gg sh`
 	m := map[string]role{}
 	for w := range strings.FieldsSeq(list) {
 		m[w] = roleNoise

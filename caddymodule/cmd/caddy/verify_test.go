@@ -160,8 +160,8 @@ Crawl-delay: 1000
 
 const trustedProxies = "servers {\n\t\ttrusted_proxies static 127.0.0.1/8 ::1/128\n\t}"
 
-// from asks for a path as a client of an address, through a trusted proxy.
-func (s *server) from(addr, ua, path string) response {
+// via asks for a path as a client of an address, through a trusted proxy.
+func (s *server) via(addr, ua, path string) response {
 	s.t.Helper()
 	return s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d%s", s.port, path), ua, "", http.Header{"X-Forwarded-For": {addr}})
 }
@@ -170,7 +170,7 @@ func (s *server) from(addr, ua, path string) response {
 func (s *server) becomes(state, addr, ua string) {
 	s.t.Helper()
 	s.eventually(fmt.Sprintf("%s from %s is %s", ua, addr, state), func() bool {
-		return s.from(addr, ua, "/robots-free").header.Get("X-Verified") == state
+		return s.via(addr, ua, "/robots-free").header.Get("X-Verified") == state
 	})
 }
 
@@ -181,31 +181,31 @@ func TestVerifiedCrawlersAndImpostors(t *testing.T) {
 	s.becomes("verified", listedAddr, "ListBot/1.0")
 	s.becomes("verified", namedAddr, "ListBot/1.0")
 	s.becomes("verified", namedAddr, "NameBot/1.0")
-	if got := s.from(listedAddr, "ListBot/1.0", "/").body; got != "matched" {
+	if got := s.via(listedAddr, "ListBot/1.0", "/").body; got != "matched" {
 		t.Errorf("the matcher: %q", got)
 	}
-	if got := s.from(listedAddr, chrome, "/").body; got != "hello" {
+	if got := s.via(listedAddr, chrome, "/").body; got != "hello" {
 		t.Errorf("the matcher for a person: %q", got)
 	}
-	s.wants(403, s.from(listedAddr, "ListBot/1.0", "/private/x"), "a verified crawler where it may not be")
+	s.wants(403, s.via(listedAddr, "ListBot/1.0", "/private/x"), "a verified crawler where it may not be")
 
-	s.eventually("an impostor is denied", func() bool { return s.from(strangerAddr, "ListBot/1.0", "/").status == 403 })
-	denied := s.from(strangerAddr, "ListBot/1.0", "/")
+	s.eventually("an impostor is denied", func() bool { return s.via(strangerAddr, "ListBot/1.0", "/").status == 403 })
+	denied := s.via(strangerAddr, "ListBot/1.0", "/")
 	if !strings.Contains(denied.body, "robots.txt") || denied.header.Get("Cache-Control") != "no-store" {
 		t.Errorf("the answer to an impostor: %+v", denied)
 	}
-	s.wants(200, s.from(strangerAddr, "ListBot/1.0", "/robots.txt"), "an impostor's /robots.txt")
-	s.wants(200, s.from(strangerAddr, "ListBot/1.0", "/.well-known/x"), "an impostor at an exempt path")
-	s.wants(200, s.from(strangerAddr, chrome, "/private/x"), "a person from the same address")
-	s.wants(200, s.from(strangerAddr, "SignBot/1.0", "/"), "a crawler that only signs, unsigned")
-	s.wants(200, s.from("203.0.113.6", "ListBot/1.0", "/"), "a name that does not lead back")
-	s.eventually("an impostor is not exempt", func() bool { return s.from(strangerAddr, "NameBot/1.0", "/private/x").status == 403 })
-	s.wants(200, s.from(namedAddr, "NameBot/1.0", "/private/x"), "the exempt crawler itself")
+	s.wants(200, s.via(strangerAddr, "ListBot/1.0", "/robots.txt"), "an impostor's /robots.txt")
+	s.wants(200, s.via(strangerAddr, "ListBot/1.0", "/.well-known/x"), "an impostor at an exempt path")
+	s.wants(200, s.via(strangerAddr, chrome, "/private/x"), "a person from the same address")
+	s.wants(200, s.via(strangerAddr, "SignBot/1.0", "/"), "a crawler that only signs, unsigned")
+	s.wants(200, s.via("203.0.113.6", "ListBot/1.0", "/"), "a name that does not lead back")
+	s.eventually("an impostor is not exempt", func() bool { return s.via(strangerAddr, "NameBot/1.0", "/private/x").status == 403 })
+	s.wants(200, s.via(namedAddr, "NameBot/1.0", "/private/x"), "the exempt crawler itself")
 
 	// No address of these kinds is verified or refuted.
 	for _, addr := range []string{"10.0.0.1", "100.64.0.1", "169.254.0.1", "::1", "fd00::1", "unknown",
 		"192.0.2.9, 198.51.100.1", "198.51.100.1, 192.0.2.9", "192.0.2.9, 127.0.0.1"} {
-		resp := s.from(addr, "ListBot/1.0", "/")
+		resp := s.via(addr, "ListBot/1.0", "/")
 		if s.wants(200, resp, addr); resp.header.Get("X-Verified") != "unverified" {
 			t.Errorf("%s: %s", addr, resp.header.Get("X-Verified"))
 		}
@@ -234,8 +234,8 @@ func TestVerifiedCrawlersAndImpostors(t *testing.T) {
 	if err := s.reload(o.verified(trustedProxies, "", "exempt NameBot")); err != nil {
 		t.Fatal(err)
 	}
-	s.wants(403, s.from(strangerAddr, "ListBot/1.0", "/"), "an impostor after a reload")
-	if got := s.from(namedAddr, "NameBot/1.0", "/").header.Get("X-Verified"); got != "verified" {
+	s.wants(403, s.via(strangerAddr, "ListBot/1.0", "/"), "an impostor after a reload")
+	if got := s.via(namedAddr, "NameBot/1.0", "/").header.Get("X-Verified"); got != "verified" {
 		t.Errorf("a crawler after a reload: %s", got)
 	}
 }
@@ -251,7 +251,7 @@ func TestNobodyIsAccusedBehindAnUnknownProxy(t *testing.T) {
 	})
 	for _, addr := range []string{listedAddr, namedAddr, strangerAddr} {
 		for _, ua := range []string{"ListBot/1.0", "NameBot/1.0", googlebot} {
-			resp := s.from(addr, ua, "/")
+			resp := s.via(addr, ua, "/")
 			if s.wants(200, resp, ua+" from "+addr); resp.header.Get("X-Verified") == "verified" || resp.header.Get("X-Verified") == "impostor" {
 				t.Errorf("%s from %s: %s", ua, addr, resp.header.Get("X-Verified"))
 			}
@@ -266,7 +266,7 @@ func TestSeveralForwardedAddresses(t *testing.T) {
 	o := newOperators(t)
 	s := start(t, o.verified("servers {\n\t\ttrusted_proxies static 127.0.0.1/8 ::1/128\n\t\ttrusted_proxies_strict\n\t}", "", ""))
 	s.becomes("verified", "198.51.100.1, 192.0.2.9", "ListBot/1.0")
-	s.eventually("an impostor is denied", func() bool { return s.from("192.0.2.9, 198.51.100.1", "ListBot/1.0", "/").status == 403 })
+	s.eventually("an impostor is denied", func() bool { return s.via("192.0.2.9, 198.51.100.1", "ListBot/1.0", "/").status == 403 })
 }
 
 // Forgers use up nobody's budget, and the crawler's requests before it was
@@ -280,10 +280,10 @@ func TestBudgetsOfClaims(t *testing.T) {
 	passed := 0
 	for i := range 30 {
 		addr := fmt.Sprintf("198.51.100.%d", i)
-		if s.from(addr, "SlowBot/1.0", "/").status == 200 {
+		if s.via(addr, "SlowBot/1.0", "/").status == 200 {
 			passed++
 		}
-		s.wants(429, s.from(addr, "SlowBot/1.0", "/"), "the second request of "+addr)
+		s.wants(429, s.via(addr, "SlowBot/1.0", "/"), "the second request of "+addr)
 	}
 	if passed != 10 {
 		t.Errorf("%d of 30 unverified addresses were let through at once, want 10", passed)
@@ -293,10 +293,10 @@ func TestBudgetsOfClaims(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.becomes("verified", listedAddr, "ListBot/1.0") // by the same list
-	s.wants(200, s.from(listedAddr, "SlowBot/1.0", "/"), "the verified crawler's first request")
-	s.wants(429, s.from("192.0.2.10", "SlowBot/1.0", "/"), "its second one, from another address")
-	s.wants(200, s.from("203.0.113.77", "SlowBot/1.0", "/"), "an impostor, ignored")
-	s.wants(429, s.from("203.0.113.78", "SlowBot/1.0", "/"), "another impostor")
+	s.wants(200, s.via(listedAddr, "SlowBot/1.0", "/"), "the verified crawler's first request")
+	s.wants(429, s.via("192.0.2.10", "SlowBot/1.0", "/"), "its second one, from another address")
+	s.wants(200, s.via("203.0.113.77", "SlowBot/1.0", "/"), "an impostor, ignored")
+	s.wants(429, s.via("203.0.113.78", "SlowBot/1.0", "/"), "another impostor")
 }
 
 // What a crawler was let through with before it was verified counts after.
@@ -304,12 +304,12 @@ func TestLaterYesIsCharged(t *testing.T) {
 	t.Parallel()
 	o := newOperators(t)
 	s := start(t, strings.ReplaceAll(o.verified(trustedProxies, "", ""), "crawler SlowBot {\n\t\t\tverify lists "+o.web.URL+"/list.json", "crawler SlowBot {\n\t\t\tverify dns crawl.test"))
-	resp := s.from(namedAddr, "SlowBot/1.0", "/")
+	resp := s.via(namedAddr, "SlowBot/1.0", "/")
 	if s.wants(200, resp, "the first request"); resp.header.Get("X-Verified") != "unverified" {
 		t.Fatalf("the first request is %s", resp.header.Get("X-Verified"))
 	}
 	s.becomes("verified", namedAddr, "NameBot/1.0") // by the same suffix
-	s.wants(429, s.from(namedAddr, "SlowBot/1.0", "/"), "the second request")
+	s.wants(429, s.via(namedAddr, "SlowBot/1.0", "/"), "the second request")
 }
 
 // A signature identifies a crawler behind a browser's User-Agent, and binds it.
@@ -370,7 +370,7 @@ func TestRestartOffline(t *testing.T) {
 	o.down.Store(true)
 	again := startIn(t, s, config)
 	again.becomes("verified", listedAddr, "ListBot/1.0")
-	again.eventually("an impostor is denied", func() bool { return again.from(strangerAddr, "ListBot/1.0", "/").status == 403 })
+	again.eventually("an impostor is denied", func() bool { return again.via(strangerAddr, "ListBot/1.0", "/").status == 403 })
 }
 
 // While DNS fails claims are unverified, and people and crawlers go on.
@@ -380,14 +380,14 @@ func TestFailingDNS(t *testing.T) {
 	o.dnsDown.Store(true)
 	o.empty.Store(true)
 	s := start(t, o.verified(trustedProxies, "", ""))
-	s.eventually("DNS was asked", func() bool { s.from(namedAddr, "NameBot/1.0", "/"); return o.asked.Load() > 0 })
+	s.eventually("DNS was asked", func() bool { s.via(namedAddr, "NameBot/1.0", "/"); return o.asked.Load() > 0 })
 	s.eventually("its failure is counted", func() bool { return s.metric(`caddy_robots_verification_lookups_total{outcome="unverified"}`) > 0 })
 	s.eventually("the empty list is counted", func() bool {
 		return s.metric(`caddy_robots_verification_reads_total{kind="list",outcome="failed"}`) > 0
 	})
 	for _, addr := range []string{namedAddr, listedAddr, strangerAddr} {
-		s.wants(200, s.from(addr, "ListBot/1.0", "/"), addr)
-		s.wants(200, s.from(addr, chrome, "/private/x"), "a person from "+addr)
+		s.wants(200, s.via(addr, "ListBot/1.0", "/"), addr)
+		s.wants(200, s.via(addr, chrome, "/private/x"), "a person from "+addr)
 	}
 }
 
@@ -398,7 +398,7 @@ func TestReloadUnderLoad(t *testing.T) {
 	config := o.verified(trustedProxies, "", "")
 	s := start(t, config)
 	s.becomes("verified", listedAddr, "ListBot/1.0")
-	s.eventually("an impostor is denied", func() bool { return s.from(strangerAddr, "ListBot/1.0", "/").status == 403 })
+	s.eventually("an impostor is denied", func() bool { return s.via(strangerAddr, "ListBot/1.0", "/").status == 403 })
 	stop := make(chan struct{})
 	var workers sync.WaitGroup
 	var wrong atomic.Int64
@@ -447,10 +447,10 @@ Disallow: /"
 }
 `)
 	const ccbot = "CCBot/2.0 (https://commoncrawl.org/faq/)"
-	s.wants(200, s.from("192.0.2.7", ccbot, "/"), "the exempt crawler")
-	s.wants(403, s.from("198.51.100.7", ccbot, "/"), "the exempt crawler from elsewhere")
-	s.wants(403, s.from("192.0.2.7, 198.51.100.7", ccbot, "/"), "an address that the client may have written")
-	s.wants(200, s.from("198.51.100.7", gptbot, "/"), "a crawler that is exempt wherever it comes from")
+	s.wants(200, s.via("192.0.2.7", ccbot, "/"), "the exempt crawler")
+	s.wants(403, s.via("198.51.100.7", ccbot, "/"), "the exempt crawler from elsewhere")
+	s.wants(403, s.via("192.0.2.7, 198.51.100.7", ccbot, "/"), "an address that the client may have written")
+	s.wants(200, s.via("198.51.100.7", gptbot, "/"), "a crawler that is exempt wherever it comes from")
 	if lines := s.lines("anybody can send this crawler's name and is exempt: add the addresses that it comes from (from), or verify where its operator documents how"); len(lines) != 1 || lines[0]["crawler"] != "GPTBot" {
 		t.Errorf("warnings: %v", lines)
 	}

@@ -3,6 +3,9 @@ package cli
 import (
 	"bufio"
 	"fmt"
+	"io"
+	"regexp"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,17 +15,26 @@ import (
 func headersImportCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "headers-import <file|->",
-		Short: "Turns X-Robots-Tag headers of Apache and nginx into x_robots_tag lines",
+		Short: "Converts X-Robots-Tag headers of Apache and nginx into x_robots_tag lines",
 		Long: `
-Reads an Apache or nginx configuration, finds the places that set the header
-X-Robots-Tag (Header set, append, add in <Files> and <FilesMatch>; add_header
-in location), and prints the x_robots_tag lines that do the same. What can't be
-turned is told on standard error, with its line.
+Reads an Apache or nginx configuration, finds what sets the header X-Robots-Tag
+(Header in sections, add_header and more_set_headers in locations), decides as
+these servers do where it is sent, and prints x_robots_tag lines that send the
+same, for each site apart: a server or virtual host with a name becomes a site
+block of its own.
 
-The exit status is 0 if everything was turned, 2 if something was not, and 1 if
-the file can't be read.`,
+A line asks for nothing that the configuration does not ask for on the same
+requests. What no line says exactly is not converted: it stands as a comment in
+the output and on standard error, with its line. A .htaccess file is taken for
+that of the site's root folder.
+
+With several files, let the server print them as one: nginx -T, or
+httpd -t -D DUMP_CONFIG.
+
+The exit status is 0 if everything was converted, 2 if something was not, and 1
+if the file can't be read.`,
 		Example: `  caddy robots headers-import .htaccess
-  caddy robots headers-import /etc/nginx/sites-enabled/example.conf`,
+  nginx -T | caddy robots headers-import -`,
 		Args: cobra.ExactArgs(1),
 		RunE: run(importHeaders),
 	}
@@ -33,14 +45,18 @@ func importHeaders(cmd *cobra.Command, args []string) (int, error) {
 	if err != nil {
 		return exitFailed, err
 	}
-	rules, problems := headers.Import(config)
+	imported := headers.Import(config)
 	out := bufio.NewWriter(cmd.OutOrStdout())
-	for _, r := range rules {
-		fmt.Fprintf(out, "x_robots_tag %s\n", r.Rule)
+	for i, site := range imported.Sites {
+		if i > 0 {
+			fmt.Fprintln(out)
+		}
+		writeSite(out, &site, len(imported.Sites) == 1)
 	}
 	if err := out.Flush(); err != nil {
 		return exitFailed, err
 	}
+	problems := imported.AllProblems()
 	for _, p := range problems {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", shown(args[0]), p)
 	}
@@ -48,4 +64,67 @@ func importHeaders(cmd *cobra.Command, args []string) (int, error) {
 		return exitFinding, nil
 	}
 	return 0, nil
+}
+
+// writeSite prints what is for one site: as a block of it, where its names are
+// addresses of Caddy's, or else as lines to paste into that site's block.
+func writeSite(out io.Writer, site *headers.ImportedSite, only bool) {
+	addresses, all := siteAddresses(site.Names)
+	indent := ""
+	switch {
+	case site.Line == 0 && only:
+	case site.Line == 0:
+		fmt.Fprintln(out, "# outside of all servers and virtual hosts: for requests that none of them takes")
+	case !all:
+		fmt.Fprintf(out, "# for the site of line %d alone: %s\n", site.Line, nameList(site.Names))
+	default:
+		fmt.Fprintf(out, "# line %d\n%s {\n\trobots {\n", site.Line, strings.Join(addresses, ", "))
+		indent = "\t\t"
+	}
+	for _, r := range site.Rules {
+		fmt.Fprintf(out, "%sx_robots_tag %s\n", indent, r.Rule)
+	}
+	for _, p := range site.Problems {
+		fmt.Fprintf(out, "%s# %s\n", indent, oneLine(p.String()))
+	}
+	if indent != "" {
+		fmt.Fprint(out, "\t}\n}\n")
+	}
+}
+
+// oneLine keeps a comment a comment.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+func nameList(names []string) string {
+	if len(names) == 0 {
+		return "it has no name"
+	}
+	return oneLine(strings.Join(names, " "))
+}
+
+// siteAddress is a name that is an address of Caddy's as it stands.
+var siteAddress = regexp.MustCompile(`^(\*\.)?[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$`)
+
+// siteAddresses are the names of a server as Caddy writes them. It reports
+// whether all are: regular expressions, wildcards at the end and servers without
+// a name have no such.
+func siteAddresses(names []string) (addresses []string, all bool) {
+	for _, name := range names {
+		if rest, both := strings.CutPrefix(name, "."); both { // nginx: the name and all below it
+			addresses = append(addresses, rest)
+			name = "*" + name
+		}
+		if !siteAddress.MatchString(name) {
+			return nil, false
+		}
+		addresses = append(addresses, name)
+	}
+	return addresses, len(addresses) > 0
 }

@@ -31,15 +31,18 @@ func identifyCommand(m Module) *cobra.Command {
 		Long: `
 Tells for each User-Agent which crawlers it names, or that it is a person's:
 the class, the purpose, the robots.txt tokens, what the crawler would be held
-to, and the part of the User-Agent that decided, with the reason.
+to, the part of the User-Agent that decided, with the reason, and how strong
+that evidence is: a token of the registry or the robots.txt, the client's own
+declaration that it is a robot, or no more than the form of the User-Agent.
 
 With - the User-Agents come from standard input, one a line, up to a TAB where
 there is one. With --robots the tokens that a robots.txt names count as well,
 and the group that binds each crawler is named; with --registry so do the
 crawlers of a file such as the subdirective registry takes.
 
---measure prints how many of them are of each class and purpose, in place of
-each alone.`,
+--measure prints how many of them are recognised, how many the group for all
+binds with the flags given and with http_clients on and programs on, and how
+many are of each class and purpose, instead of each User-Agent.`,
 		Example: `  caddy robots identify "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)"
   cut -d'"' -f6 access.log | sort -u | caddy robots identify --measure -`,
 		Args: cobra.MinimumNArgs(1),
@@ -58,12 +61,26 @@ each alone.`,
 func addRuleFlags(cmd *cobra.Command, m Module, rules *enforce.Rules) {
 	f := cmd.Flags()
 	f.BoolVar(&rules.HTTPClients, "http-clients", false, "hold HTTP libraries to the group for all, as http_clients on does")
+	f.Var((*programsFlag)(&rules.Programs), "programs", "hold programs that give only their name to the group for all, as programs does: off, seen (those that read the robots.txt) or on")
 	f.BoolVar(&rules.IgnoreUserTriggered, "no-user-triggered", false, "free user-triggered fetchers from the group for all, as user_triggered off does")
 	f.BoolVar(&rules.Strict, "strict", false, "hold every crawler to everything, as strict on does")
-	f.Var(&registryFlag{read: m.ReadRegistry, registry: &rules.Registry}, "registry", "file of crawlers that are known as well, as registry does")
+	f.Var(&registryFlag{read: m.ReadRegistry, registry: &rules.Registry}, "registry", "file or URL of crawlers that are known as well, as registry does")
 }
 
-// registryFlag is the value of a flag that names a registry file.
+// programsFlag is the value of the flag --programs.
+type programsFlag enforce.Programs
+
+func (f *programsFlag) String() string { return enforce.Programs(*f).String() }
+func (f *programsFlag) Type() string   { return "off|seen|on" }
+
+// Set parses the value.
+func (f *programsFlag) Set(s string) error {
+	p, err := enforce.ParsePrograms(s)
+	*f = programsFlag(p)
+	return err
+}
+
+// registryFlag is the value of a flag that names a registry.
 type registryFlag struct {
 	path     string
 	read     func(path string) (*crawler.Registry, error)
@@ -71,9 +88,9 @@ type registryFlag struct {
 }
 
 func (f *registryFlag) String() string { return f.path }
-func (f *registryFlag) Type() string   { return "file" }
+func (f *registryFlag) Type() string   { return "file|url" }
 
-// Set reads the file.
+// Set reads the registry.
 func (f *registryFlag) Set(path string) (err error) {
 	f.path = path
 	*f.registry, err = f.read(path)
@@ -96,26 +113,47 @@ func (o *identifyOptions) identify(cmd *cobra.Command, args []string) error {
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
-	var each func(string, *crawler.Identity)
-	if !o.measure {
-		each = func(ua string, id *crawler.Identity) {
-			found := o.describe(policy, matcher, ua, id)
-			if o.json {
-				_ = enc.Encode(found) // Flush tells
-				return
-			}
-			found.write(out)
+	var bound, boundAll int
+	all := o.rules
+	all.HTTPClients, all.Programs = true, enforce.ProgramsOn
+	sum, err := matcher.MeasureList(list, func(ua string, id *crawler.Identity) {
+		switch {
+		case o.measure:
+			bound += one(boundByStar(&o.rules, id))
+			boundAll += one(boundByStar(&all, id))
+		case o.json:
+			_ = enc.Encode(o.describe(policy, matcher, ua, id)) // Flush tells
+		default:
+			o.describe(policy, matcher, ua, id).write(out)
 		}
-	}
-	sum, err := matcher.MeasureList(list, each)
+	})
 	switch {
 	case err != nil || !o.measure:
 	case o.json:
-		_ = enc.Encode(newMeasured(&sum))
+		_ = enc.Encode(newMeasured(&sum, bound, boundAll))
 	default:
-		newMeasured(&sum).write(out)
+		newMeasured(&sum, bound, boundAll).write(out)
 	}
 	return errors.Join(err, out.Flush())
+}
+
+// boundByStar reports whether the group for all binds one of the crawlers that
+// a User-Agent names, as a GET without a group of its own.
+func boundByStar(rules *enforce.Rules, id *crawler.Identity) bool {
+	for i := range id.Len() {
+		if a := id.At(i); rules.BoundByStar(a.Class, a.Crawler) {
+			return true
+		}
+	}
+	return false
+}
+
+// one is 1 where ok is true.
+func one(ok bool) int {
+	if ok {
+		return 1
+	}
+	return 0
 }
 
 // argumentList makes a list of User-Agents of arguments. What ends a line, or
@@ -152,7 +190,7 @@ func (o *identifyOptions) describe(policy *enforce.Policy, m *crawler.Matcher, u
 		d := crawler.Describe(ua)
 		found.Browser = &d
 		for _, w := range m.Explain(ua).Words {
-			found.Words = append(found.Words, evidence{w.Text, w.Start, w.End, w.Says})
+			found.Words = append(found.Words, evidence{w.Text, w.Start, w.End, w.Says, ""})
 		}
 	}
 	return found
@@ -162,7 +200,7 @@ func (o *identifyOptions) describe(policy *enforce.Policy, m *crawler.Matcher, u
 func (o *identifyOptions) crawler(policy *enforce.Policy, ua string, a *crawler.Agent) identifiedCrawler {
 	c := identifiedCrawler{
 		Crawler: a.Token, Class: a.Class.String(), Tokens: []string{a.Token},
-		evidence: evidence{ua[min(a.Start, len(ua)):min(a.End, len(ua))], a.Start, a.End, a.Reason.String()},
+		evidence: evidence{ua[min(a.Start, len(ua)):min(a.End, len(ua))], a.Start, a.End, a.Reason.String(), a.Reason.Strength().String()},
 	}
 	if row := a.Crawler; row != nil {
 		c.Crawler, c.Operator, c.Purpose, c.Tokens = row.Name, row.Operator, string(row.Purpose), row.Robots
@@ -189,4 +227,8 @@ func wouldHold(rules *enforce.Rules, a *crawler.Agent) string {
 	}
 }
 
-var _ pflag.Value = (*registryFlag)(nil)
+// Interface guards
+var (
+	_ pflag.Value = (*registryFlag)(nil)
+	_ pflag.Value = (*programsFlag)(nil)
+)

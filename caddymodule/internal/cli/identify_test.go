@@ -28,8 +28,11 @@ func TestIdentifySaysWhoAndWhy(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{[]string{gptbot}, []string{"crawler: GPTBot, OpenAI, ai-training", `"GPTBot" at`, "its own group, else *"}},
-		{[]string{chrome}, []string{"person: Chrome 131.0.0.0 on Windows 10"}},
+		{[]string{gptbot}, []string{"crawler: GPTBot, OpenAI, ai-training", `"GPTBot" at`, "its own group, else *", "evidence token: "}},
+		{[]string{"AcmeBot/1.0"}, []string{"self-declared: AcmeBot", "evidence declaration: "}},
+		{[]string{"SiteSweeper/2.0"}, []string{"program: SiteSweeper", "evidence form: "}},
+		{[]string{"Stripe/1.0 (+https://stripe.com/docs/webhooks)"}, []string{"webhook: Stripe, Stripe, webhook", "held to  its own group\n"}},
+		{[]string{chrome}, []string{"person: Chrome 131.0.0.0 on Windows 10 or 11"}},
 		{[]string{"curl/8.5.0"}, []string{"library: curl", "held to  its own group\n"}},
 		{[]string{"--http-clients", "curl/8.5.0"}, []string{"its own group, else *"}},
 		{[]string{"AdsBot-Google (+http://www.google.com/adsbot.html)"}, []string{"held to  its own group\n"}},
@@ -62,7 +65,9 @@ func TestIdentifyReadsLists(t *testing.T) {
 	if err := json.Unmarshal([]byte(identifyWith(t, list, "--measure", "--json", "-")), &measure); err != nil || measure.Total != 3 || measure.Classes["library"].Count != 1 || measure.Classes["library"].Percent != 100./3 {
 		t.Errorf("--measure --json: %+v, %v", measure, err)
 	}
-	if got := identifyWith(t, list, "--measure", "-"); !strings.Contains(got, "not a person's          2   66.667 %") {
+	if got := identifyWith(t, list, "--measure", "-"); !strings.Contains(got, "recognised: not a person's                      2   66.667 %") ||
+		!strings.Contains(got, "bound by the group for *                        1   33.333 %") ||
+		!strings.Contains(got, "with http_clients on and programs on          2   66.667 %") {
 		t.Errorf("--measure: %s", got)
 	}
 	lines := strings.Split(strings.TrimSpace(identifyWith(t, list, "--json", "-")), "\n")
@@ -94,7 +99,7 @@ func TestIdentifyKnowsTheCrawlersOfARegistryFile(t *testing.T) {
 	if err := os.WriteFile(file, []byte(`{"name": "Thing", "operator": "Us", "purpose": "archive", "user_agents": ["OneThing"], "robots": ["Thing", "Any"]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := identifyWith(t, "", ua); !strings.Contains(got, "person: Firefox 130.0 on Linux x86_64") || !strings.Contains(got, `"Firefox" at`) {
+	if got := identifyWith(t, "", ua); !strings.Contains(got, "person: unknown browser or app on Linux") || !strings.Contains(got, `"Firefox" at`) {
 		t.Errorf("without the file:\n%s", got)
 	}
 	got := identifyWith(t, "", "--registry", file, ua)

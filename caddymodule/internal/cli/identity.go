@@ -36,10 +36,11 @@ type identifiedCrawler struct {
 
 // evidence is a part of a User-Agent, the octets of it, and what it says.
 type evidence struct {
-	Text  string `json:"evidence"`
-	Start int    `json:"start"`
-	End   int    `json:"end"`
-	Says  string `json:"reason"`
+	Text     string `json:"evidence"`
+	Start    int    `json:"start"`
+	End      int    `json:"end"`
+	Says     string `json:"reason"`
+	Strength string `json:"strength,omitempty"` // of a crawler: "token", "declaration" or "form"
 }
 
 // String says it for people.
@@ -48,6 +49,13 @@ func (e evidence) String() string {
 		return e.Says
 	}
 	return fmt.Sprintf("%q at %d-%d: %s", e.Text, e.Start, e.End, e.Says)
+}
+
+// strengths says in words how sure each strength is.
+var strengths = map[string]string{
+	"token":       "token: the name of a crawler that is known",
+	"declaration": "declaration: the client says itself that it is a robot",
+	"form":        "form: no more than what the User-Agent looks like",
 }
 
 // write prints it for people. What clients made up is made visible.
@@ -66,6 +74,7 @@ func (f *identified) write(w io.Writer) {
 		}
 		fmt.Fprintf(w, "        held to  %s\n", report.Visible(c.heldTo()))
 		because(w, []evidence{c.evidence})
+		fmt.Fprintf(w, "        evidence %s\n", strengths[c.Strength])
 	}
 }
 
@@ -92,20 +101,28 @@ func (c *identifiedCrawler) heldTo() string {
 
 // browserWords tells what a person's User-Agent claims.
 func browserWords(d *crawler.Description) string {
-	words := cmp.Or(strings.TrimSpace(d.Browser+" "+d.BrowserVersion), "no browser that is known")
-	if d.OS != "" {
-		words += " on " + d.OS
+	name := strings.TrimSpace(d.Browser + " " + d.BrowserVersion)
+	if d.Browser == crawler.UnknownPart {
+		name = "unknown browser or app"
+	}
+	if d.System != crawler.UnknownPart {
+		name += " on " + d.System
+	}
+	if d.Device != "" {
+		name += ", " + d.Device
 	}
 	if d.Mobile {
-		words += ", mobile"
+		name += ", mobile"
 	}
-	return words
+	return name
 }
 
 // measured is what --measure prints of a list.
 type measured struct {
 	Total    int              `json:"total"`
-	Crawlers share            `json:"crawlers"` // all that are no person's
+	Crawlers share            `json:"crawlers"`  // all that are no person's
+	Bound    share            `json:"bound"`     // what the group for all binds
+	BoundAll share            `json:"bound_all"` // what it binds with http_clients on and programs on
 	Classes  map[string]share `json:"classes"`
 	Purposes map[string]share `json:"purposes,omitempty"` // of those in the registry
 }
@@ -116,11 +133,15 @@ type share struct {
 	Percent float64 `json:"percent"`
 }
 
-func newMeasured(sum *crawler.Measure) *measured {
+// newMeasured sums up a list, of which the group for all binds that many, and
+// that many with http_clients on and programs on.
+func newMeasured(sum *crawler.Measure, bound, boundAll int) *measured {
 	part := func(n int) share { return share{n, 100 * float64(n) / float64(max(sum.Total, 1))} }
 	m := &measured{
 		Total:    sum.Total,
 		Crawlers: part(sum.Total - sum.Classes[crawler.Person]),
+		Bound:    part(bound),
+		BoundAll: part(boundAll),
 		Classes:  make(map[string]share),
 		Purposes: make(map[string]share),
 	}
@@ -136,10 +157,12 @@ func newMeasured(sum *crawler.Measure) *measured {
 // write prints it for people.
 func (m *measured) write(w io.Writer) {
 	line := func(name string, s share) {
-		fmt.Fprintf(w, "    %-16s %8d %8.3f %%\n", report.Visible(name), s.Count, s.Percent)
+		fmt.Fprintf(w, "    %-40s %8d %8.3f %%\n", report.Visible(name), s.Count, s.Percent)
 	}
 	fmt.Fprintf(w, "%d User-Agents\n", m.Total)
-	line("not a person's", m.Crawlers)
+	line("recognised: not a person's", m.Crawlers)
+	line("bound by the group for *", m.Bound)
+	line("  with http_clients on and programs on", m.BoundAll)
 	fmt.Fprintln(w, "by class")
 	for class := range crawler.Library + 1 {
 		line(class.String(), m.Classes[class.String()])

@@ -104,3 +104,38 @@ func (r *Rule) isCrawler(name string) bool {
 	}
 	return nearValued(name) == ""
 }
+
+// String writes the rule as ParseRule reads it, in the quotes that a Caddyfile
+// needs.
+func (r Rule) String() string {
+	var words []string
+	if r.Not {
+		words = append(words, "not")
+	}
+	switch r.Kind {
+	case KindRegexp:
+		words = append(words, "~", quoteWord(r.Pattern))
+	case KindType, KindStatus:
+		words = append(words, string(r.Kind), quoteWord(r.Pattern))
+	default:
+		words = append(words, quoteWord(r.Pattern))
+	}
+	if r.Crawler != "" {
+		words = append(words, r.Crawler+":")
+	}
+	if r.Only {
+		words = append(words, "only")
+	}
+	return strings.Join(append(words, r.Directives.String()), " ")
+}
+
+// quoteWord quotes a word of a Caddyfile where it has to be.
+func quoteWord(s string) string {
+	if !strings.ContainsAny(s, " \t\"`{}#") {
+		return s
+	}
+	if !strings.Contains(s, "`") {
+		return "`" + s + "`"
+	}
+	return `"` + strings.ReplaceAll(s, `"`, `\"`) + `"`
+}

@@ -240,6 +240,15 @@ type Tag struct {
 	Directives Directives
 }
 
+// Validate reports what is wrong with the tag, for the person who wrote it: a
+// Crawler that a header can't name, or what Directives.Validate reports.
+func (t Tag) Validate() error {
+	if err := validateCrawler(t.Crawler); err != nil {
+		return err
+	}
+	return t.Directives.Validate()
+}
+
 // String writes the tag as an X-Robots-Tag value.
 func (t Tag) String() string {
 	b := make([]byte, 0, 64)

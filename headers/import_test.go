@@ -24,12 +24,18 @@ func TestImport(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got strings.Builder
-		rules, problems := Import(config)
-		for _, r := range rules {
-			fmt.Fprintf(&got, "%d: x_robots_tag %v\n", r.Line, r.Rule)
+		im := Import(config)
+		for _, s := range im.Sites {
+			fmt.Fprintf(&got, "site of line %d %q\n", s.Line, s.Names)
+			for _, r := range s.Rules {
+				fmt.Fprintf(&got, "%d: x_robots_tag %v\n", r.Line, r.Rule)
+			}
+			for _, p := range s.Problems {
+				fmt.Fprintln(&got, p)
+			}
+			got.WriteString("\n")
 		}
-		got.WriteString("\n")
-		for _, p := range problems {
+		for _, p := range im.Problems {
 			fmt.Fprintln(&got, p)
 		}
 		golden := strings.TrimSuffix(file, ".conf") + ".golden"
@@ -50,9 +56,10 @@ func TestImport(t *testing.T) {
 
 // TestImportClassic holds the example that everyone copies.
 func TestImportClassic(t *testing.T) {
-	rules, problems := Import([]byte("<Files ~ \"\\.pdf$\">\n  Header set X-Robots-Tag \"noindex, nofollow\"\n</Files>\n"))
-	if len(rules) != 1 || rules[0].Line != 2 || rules[0].Rule.String() != `~ \.pdf$ noindex, nofollow` || len(problems) != 0 {
-		t.Errorf("got %v, %v", rules, problems)
+	im := Import([]byte("<Files ~ \"\\.pdf$\">\n  Header set X-Robots-Tag \"noindex, nofollow\"\n</Files>\n"))
+	if len(im.Sites) != 1 || len(im.Sites[0].Rules) != 1 || im.Sites[0].Rules[0].Line != 2 || len(im.AllProblems()) != 0 ||
+		im.Sites[0].Rules[0].Rule.String() != `~ \.pdf$ noindex, nofollow` {
+		t.Errorf("got %+v", im)
 	}
 }
 
@@ -83,7 +90,11 @@ func FuzzImport(f *testing.F) {
 	f.Add([]byte("<Files \"a b\">\nHeader set X-Robots-Tag none\n"))
 	f.Add([]byte("location \"/a b\" { add_header X-Robots-Tag none; }"))
 	f.Fuzz(func(t *testing.T, config []byte) {
-		rules, problems := Import(config)
+		im := Import(config)
+		var rules []ImportedRule
+		for _, s := range im.Sites {
+			rules = append(rules, s.Rules...)
+		}
 		lines := strings.Count(string(config), "\n") + 1
 		for _, r := range rules {
 			if err := r.Rule.Validate(); err != nil || r.Line < 1 || r.Line > lines {
@@ -100,7 +111,7 @@ func FuzzImport(f *testing.F) {
 				t.Errorf("%+v is written as %s, which is read as %+v, %v", r.Rule, r.Rule, again, err)
 			}
 		}
-		for _, p := range problems {
+		for _, p := range im.AllProblems() {
 			if p.Line < 1 || p.Line > lines+1 || p.Text == "" {
 				t.Errorf("problem %+v of %d lines", p, lines)
 			}

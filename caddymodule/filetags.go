@@ -1,0 +1,97 @@
+package caddymodule
+
+import (
+	"net/http"
+	"sync"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/headers"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// fileTags is what robots.txt says of one response in header fields: its
+// Noindex lines, and those that have a header form.
+type fileTags struct {
+	noindex headers.Tag // of a Noindex line; empty without one
+	signals *headers.Signals
+	varies  bool // it says something else to another crawler
+}
+
+// noindex is what a Noindex line says.
+var noindex = headers.ReadDirectives("noindex")
+
+// viewsPool holds the paths that Noindex lines are compared with.
+var viewsPool = sync.Pool{New: func() any { return new(robots.Views) }}
+
+// fileTags returns what the robots.txt says of a target to whoever asks for
+// it: a crawler's own group to that crawler, and the group for `*` to everybody
+// else, people too, since what they get may be stored and passed on. It
+// allocates nothing.
+func (h *Handler) fileTags(target string, d *enforce.Decision) (t fileTags) {
+	if d.Policy == nil || !isOn(h.NoindexLines) && !isOn(h.Signals) {
+		return t
+	}
+	star := d.Policy.File().Star()
+	group := d.Group
+	if group == nil || d.Reason == enforce.Person {
+		group = star
+	}
+	if isOn(h.Signals) {
+		t.signals = d.Policy.Signals(group)
+		t.varies = d.Policy.SignalsVary()
+	}
+	if !isOn(h.NoindexLines) {
+		return t
+	}
+	views := viewsPool.Get().(*robots.Views)
+	defer viewsPool.Put(views)
+	views.Reset(target, h.Paths.viewOptions())
+	t.varies = t.varies || d.Policy.NoindexVaries(views)
+	if group.NoindexViews(views) == nil {
+		return t
+	}
+	tag := headers.Tag{Directives: noindex}
+	if group != star {
+		// What is for one crawler names it, so that a stored copy says nothing
+		// to others. A name that a header can't have can't be said.
+		tag.Crawler = namedBy(group, d)
+		if tag.Crawler == "" || tag.Validate() != nil {
+			return t
+		}
+	}
+	t.noindex = tag
+	return t
+}
+
+// namedBy returns the token by which the group is for the crawler that the
+// decision is about: of several crawlers that share a group, its own.
+func namedBy(group *robots.Group, d *enforce.Decision) string {
+	file := d.Policy.File()
+	if row := d.Agent.Crawler; row != nil {
+		for _, token := range row.Robots {
+			if file.Named(token) == group {
+				return token
+			}
+		}
+	}
+	if token := d.Agent.Token; file.Named(token) == group {
+		return token
+	}
+	return ""
+}
+
+// empty reports whether nothing is added to a response.
+func (t *fileTags) empty() bool {
+	return t.noindex.Directives.Empty() && t.signals.Empty() && !t.varies
+}
+
+// apply adds the fields to the header of a response with status.
+func (t *fileTags) apply(header http.Header, target string, status int) {
+	if t.varies {
+		headers.AddVary(header, "User-Agent")
+	}
+	if status != http.StatusNotModified && !t.noindex.Directives.Empty() {
+		headers.AddTags(header, []headers.Tag{t.noindex})
+	}
+	t.signals.Apply(header, target, status)
+}

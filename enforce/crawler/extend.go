@@ -1,0 +1,164 @@
+package crawler
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Refusal is a row of a registry from elsewhere that was not taken.
+type Refusal struct {
+	Name   string // of the crawler; the number of the line where the row can't be read
+	Reason string
+}
+
+// String says which row was refused, and why.
+func (r Refusal) String() string { return fmt.Sprintf("crawler %q: %s", r.Name, r.Reason) }
+
+// ReadAdditions reads rows as [ReadRows] does, but leaves out those that it refuses and says why. An error means that nothing can be
+// used: no row is left, or there are more than [MaxRows].
+func ReadAdditions(data []byte) ([]Crawler, []Refusal, error) {
+	var rows []Crawler
+	var refused []Refusal
+	err := eachRow(data, func(line int, text []byte) error {
+		row, err := readRow(text)
+		if err != nil {
+			refused = append(refused, Refusal{cmp.Or(row.Name, fmt.Sprintf("line %d", line)), err.Error()})
+			return nil
+		}
+		rows = append(rows, row)
+		return nil
+	})
+	if err == nil && len(rows) == 0 {
+		err = fmt.Errorf("it has no row that can be used")
+		if len(refused) > 0 {
+			err = fmt.Errorf("%w, the first: %v", err, refused[0])
+		}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return rows, refused, nil
+}
+
+// Extend returns a registry with the crawlers added that r does not know, and the rows that it refuses. Such rows can come from somebody
+// else, who must not be able to shut a crawler out: a row with the name of one that r knows changes nothing, and is refused where it says
+// otherwise; so is one with a token that r knows, or that a known crawler sends with other words around its own.
+func (r *Registry) Extend(rows []Crawler) (*Registry, []Refusal) {
+	all := make([]Crawler, len(r.rows), len(r.rows)+len(rows))
+	for i, c := range r.rows {
+		all[i] = *c
+	}
+	var refused []Refusal
+	names, tokens := map[string]bool{}, map[string]string{}
+	for i := range rows {
+		row := &rows[i]
+		known := r.byName[fold(row.Name)]
+		if known != nil {
+			if diff := differences(known, row); len(diff) > 0 {
+				refused = append(refused, Refusal{row.Name, "it is known already, and these rows can't change its " + strings.Join(diff, ", ")})
+			}
+			continue
+		}
+		if reason := r.refuse(row, names, tokens); reason != "" {
+			refused = append(refused, Refusal{row.Name, reason})
+			continue
+		}
+		names[fold(row.Name)] = true
+		for _, token := range row.Tokens() {
+			tokens[fold(token)] = row.Name
+		}
+		all = append(all, *row)
+	}
+	if len(all) == len(r.rows) {
+		return r, refused
+	}
+	extended, err := newRegistry(all)
+	if err != nil { // each row was checked alone and beside the others
+		return r, append(refused, Refusal{"", err.Error()})
+	}
+	return extended, refused
+}
+
+// refuse says why a row can't be added, "" if it can.
+func (r *Registry) refuse(row *Crawler, names map[string]bool, tokens map[string]string) string {
+	if err := row.check(); err != nil {
+		return err.Error()
+	}
+	if names[fold(row.Name)] {
+		return "it is given twice"
+	}
+	var id Identity
+	for _, token := range row.Tokens() {
+		if other := tokens[fold(token)]; other != "" {
+			return fmt.Sprintf("the User-Agent token %q is already that of %q", token, other)
+		}
+		r.base.Identify(token, &id)
+		for _, a := range id.Agents() {
+			if a.Crawler != nil {
+				return fmt.Sprintf("the User-Agent token %q is, or holds, one of %q", token, a.Crawler.Name)
+			}
+		}
+		if other := r.byUA[fold(token)]; other != nil {
+			return fmt.Sprintf("the User-Agent token %q is already that of %q", token, other.Name)
+		}
+	}
+	return ""
+}
+
+// Overrides says which crawlers of r the rows replace, and in which facts, in the order of the rows: for the log of whoever gives them.
+func (r *Registry) Overrides(rows []Crawler) []string {
+	var out []string
+	for i := range rows {
+		if known := r.byName[fold(rows[i].Name)]; known != nil {
+			if diff := differences(known, &rows[i]); len(diff) > 0 {
+				out = append(out, fmt.Sprintf("%s (%s)", known.Name, strings.Join(diff, ", ")))
+			}
+		}
+	}
+	return out
+}
+
+// differences names the facts that two rows disagree on, as the registry file calls them.
+func differences(a, b *Crawler) []string {
+	var out []string
+	for _, f := range []struct {
+		name string
+		same bool
+	}{
+		{"purpose", a.Purpose == b.Purpose},
+		{"class", a.Class == b.Class},
+		{"run_by", a.RunBy == b.RunBy},
+		{"user_agents", sameTokens(a.UserAgents, b.UserAgents) && sameTokens(a.Shared, b.Shared)},
+		{"robots", slices.EqualFunc(a.Robots, b.Robots, strings.EqualFold)},
+		{"star", a.Star == b.Star},
+		{"crawl_delay", a.CrawlDelay == b.CrawlDelay},
+		{"reads", a.ReadsGoogle == b.ReadsGoogle},
+		{"control_only", a.ControlOnly == b.ControlOnly},
+		{"verify", sameVerify(a.Verify, b.Verify)},
+	} {
+		if !f.same {
+			out = append(out, f.name)
+		}
+	}
+	return out
+}
+
+func sameTokens(a, b []string) bool {
+	fa, fb := make([]string, len(a)), make([]string, len(b))
+	for i := range a {
+		fa[i] = fold(a[i])
+	}
+	for i := range b {
+		fb[i] = fold(b[i])
+	}
+	slices.Sort(fa)
+	slices.Sort(fb)
+	return slices.Equal(fa, fb)
+}
+
+func sameVerify(a, b Verify) bool {
+	return slices.Equal(a.Hosts, b.Hosts) && slices.Equal(a.HostMasks, b.HostMasks) && slices.Equal(a.Ranges, b.Ranges) &&
+		slices.Equal(a.ASN, b.ASN) && slices.Equal(a.SignatureAgents, b.SignatureAgents)
+}

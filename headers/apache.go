@@ -1,0 +1,269 @@
+package headers
+
+import (
+	"cmp"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// apacheServer is the main server or a virtual host.
+type apacheServer struct {
+	site    *ImportedSite
+	root    string          // DocumentRoot
+	mapped  int             // the first line that maps URLs otherwise; 0: none
+	modules map[string]bool // that LoadModule loads, in lower case
+	index   indexNames
+	ops     []apacheOp
+}
+
+// apacheOp is a Header directive that changes X-Robots-Tag.
+type apacheOp struct {
+	line   int
+	place  place
+	host   bool   // in a virtual host: merged after the main server's
+	always bool   // its table: always, or onsuccess
+	action string // set, add, append, merge, setifempty, unset, edit, edit*, include
+	tags   []Tag
+	// sometimes: under a condition.
+	sometimes bool
+	status    string // of the responses that it is for; "": all
+}
+
+// maxApacheOps bounds the Header directives of a server: the work is quadratic
+// in them.
+const maxApacheOps = 2000
+
+// importApache reads Apache's configuration.
+func importApache(config string) Imported {
+	all, problems := parseApache(config)
+	im := Imported{Problems: problems}
+	modules := map[string]bool{}
+	var hosts, rest []apacheDirective
+	for _, d := range all {
+		switch {
+		case d.section && d.name == "virtualhost":
+			hosts = append(hosts, d)
+			continue
+		case d.name == "loadmodule" && len(d.args) == 2:
+			modules[strings.ToLower(d.args[0])] = true
+			modules[strings.TrimSuffix(strings.ToLower(path.Base(d.args[1])), ".so")+".c"] = true
+		}
+		rest = append(rest, d)
+	}
+	servers := []apacheDirective{{inner: rest}}
+	for _, h := range hosts {
+		servers = append(servers, apacheDirective{line: h.line, inner: h.inner, section: true})
+	}
+	for i, server := range servers {
+		a := &apacheServer{site: &ImportedSite{Line: server.line}, modules: modules, index: commonIndexes}
+		if i > 0 {
+			a.settings(rest, false)
+		}
+		a.settings(server.inner, i > 0)
+		start := place{scope: everything()}
+		a.collect(rest, start, false)
+		if i > 0 {
+			a.collect(server.inner, start, true)
+		}
+		if len(a.ops) > 0 || len(a.site.Problems) > 0 {
+			a.convert()
+			im.Sites = append(im.Sites, *a.site)
+		}
+	}
+	return im
+}
+
+// settings reads what says which URLs lead to which files, and the names.
+func (a *apacheServer) settings(all []apacheDirective, host bool) {
+	for _, d := range all {
+		switch d.name {
+		case "servername", "serveralias":
+			if host {
+				for _, name := range d.args {
+					name = strings.TrimPrefix(strings.TrimPrefix(name, "https://"), "http://")
+					name, _, _ = strings.Cut(name, ":")
+					a.site.Names = append(a.site.Names, name)
+				}
+			}
+		case "documentroot":
+			if len(d.args) == 1 && path.IsAbs(d.args[0]) {
+				a.root = path.Clean(d.args[0])
+			}
+		case "directoryindex":
+			a.index = append(a.index[:len(a.index):len(a.index)], d.args...)
+		case "alias", "aliasmatch", "scriptalias", "scriptaliasmatch", "rewriterule", "proxypass", "proxypassmatch", "userdir", "virtualdocumentroot":
+			if a.mapped == 0 {
+				a.mapped = d.line
+			}
+		}
+		if d.section && d.name != "virtualhost" {
+			a.settings(d.inner, false)
+		}
+	}
+}
+
+// harmlessApacheIncludes are files that come with Apache and its usual
+// companions, and set no headers.
+var harmlessApacheIncludes = map[string]bool{"ports.conf": true, "options-ssl-apache.conf": true, "serve-cgi-bin.conf": true, "*.load": true}
+
+// collect reads the Header directives among directives.
+func (a *apacheServer) collect(all []apacheDirective, p place, host bool) {
+	for _, d := range all {
+		switch {
+		case d.section && d.name == "virtualhost":
+			a.site.problem(d.line, "<VirtualHost> stands in another section")
+		case d.section:
+			a.collect(d.inner, a.within(p, &d), host)
+		case d.name == "include" || d.name == "includeoptional":
+			if len(d.args) != 1 || harmlessApacheIncludes[path.Base(d.args[0])] {
+				continue
+			}
+			a.site.problem(d.line, "the included file %s is not known here; httpd -t -D DUMP_CONFIG prints the configuration with all files", clip(d.args[0]))
+			for _, always := range [...]bool{true, false} {
+				a.ops = append(a.ops, apacheOp{line: d.line, place: place{p.stage, p.depth, p.scope, "the included file"}, host: host, always: always, action: "include", sometimes: true})
+			}
+		case d.name == "header":
+			a.header(&d, p, host)
+		case d.name == "use" || slices.ContainsFunc(d.args, func(s string) bool { return strings.EqualFold(strings.TrimSuffix(s, ":"), fieldName) }):
+			if d.name != "use" {
+				a.site.problem(d.line, "%s is not read; only Header is", clip(d.title))
+			}
+		}
+	}
+}
+
+var requestStatus = regexp.MustCompile(`^%\{REQUEST_STATUS\}\s*(?:==|-eq)\s*['"]?(\d{3})['"]?$`)
+
+// header reads a Header directive (mod_headers).
+func (a *apacheServer) header(d *apacheDirective, p place, host bool) {
+	args, always := d.args, false
+	if len(args) > 0 && (strings.EqualFold(args[0], "always") || strings.EqualFold(args[0], "onsuccess")) {
+		always, args = strings.EqualFold(args[0], "always"), args[1:]
+	}
+	if len(args) < 2 || !strings.EqualFold(strings.TrimSuffix(args[1], ":"), fieldName) {
+		return
+	}
+	op := apacheOp{line: d.line, place: p, host: host, always: always, action: strings.ToLower(args[0])}
+	value, conditions := "", args[2:]
+	switch op.action {
+	case "set", "add", "append", "merge", "setifempty":
+		if len(args) < 3 {
+			a.site.problem(d.line, "Header %s without a value", op.action)
+			return
+		}
+		value, conditions = args[2], args[3:]
+	case "unset":
+		a.site.problem(d.line, "Header unset: what the back end itself sends is kept; remove it with the directive header or header_down")
+	case "edit", "edit*":
+		a.site.problem(d.line, "Header %s: a rule edits nothing", op.action)
+		op.sometimes, conditions = true, nil
+	default:
+		a.site.problem(d.line, "Header %s does not exist", clip(args[0]))
+		return
+	}
+	for _, c := range conditions {
+		if m := requestStatus.FindStringSubmatch(strings.TrimPrefix(c, "expr=")); m != nil && p.scope.isEverything() && op.status == "" {
+			op.status = m[1]
+		} else {
+			a.site.problem(d.line, "not converted: the condition %s", clip(c))
+			op.sometimes = true
+		}
+	}
+	if value != "" && !a.value(&op, value) && op.action != "set" {
+		return
+	}
+	if len(a.ops) == maxApacheOps {
+		a.site.problem(d.line, "more than %d Header lines", maxApacheOps)
+	}
+	a.ops = append(a.ops, op)
+}
+
+// value reads the value of a Header directive. It reports whether it is known.
+func (a *apacheServer) value(op *apacheOp, value string) bool {
+	if strings.Contains(strings.ReplaceAll(value, "%%", ""), "%") || strings.HasPrefix(value, "expr=") {
+		a.site.problem(op.line, "the value %q is computed for each request", clip(value))
+		return false
+	}
+	tags, err := parseTags(strings.ReplaceAll(value, "%%", "%"))
+	if err != nil {
+		a.site.problem(op.line, "%v", err)
+		return false
+	}
+	op.tags = tags
+	return true
+}
+
+// convert makes rules of the Header directives, in the order in which Apache
+// merges sections and runs them.
+func (a *apacheServer) convert() {
+	if len(a.ops) > maxApacheOps {
+		return
+	}
+	slices.SortStableFunc(a.ops, func(x, y apacheOp) int {
+		return cmp.Or(cmp.Compare(x.place.stage, y.place.stage), cmp.Compare(x.place.depth, y.place.depth))
+	})
+	for i, op := range a.ops {
+		switch {
+		case op.tags == nil || op.sometimes:
+		case op.action == "setifempty":
+			a.site.problem(op.line, "not converted: setifempty gives way to what the back end sends, and a rule does not")
+		case op.status != "":
+			a.statusRule(op, a.ops[i+1:])
+		default:
+			if why := a.joins(op, a.ops[:i]); why != "" {
+				a.site.problem(op.line, "not converted: %s", why)
+				continue
+			}
+			a.site.convert(statement{op.line, op.place.scope, op.tags, exceptionsTo(op, a.ops[i+1:])}, a.index)
+		}
+	}
+}
+
+// exceptionsTo are the parts of an operation's scope in which later ones remove
+// what it sets.
+func exceptionsTo(op apacheOp, later []apacheOp) (all []exception) {
+	for _, l := range later {
+		removes := l.action == "set" || l.action == "unset" || strings.HasPrefix(l.action, "edit") || l.action == "include"
+		if !removes || l.always != op.always || imply(l.tags, op.tags) || !l.place.scope.overlaps(op.place.scope) || l.status >= "4" {
+			continue
+		}
+		what := l.place.text
+		if what == "" {
+			what = "a later line"
+		}
+		all = append(all, exception{scope: l.place.scope, sometimes: l.sometimes || l.status != "", what: what})
+	}
+	return all
+}
+
+// joins is why a value that is appended to others in one field may be for
+// another crawler than it says; "" if it is not.
+func (a *apacheServer) joins(op apacheOp, earlier []apacheOp) string {
+	if op.action != "append" && op.action != "merge" || op.tags[0].Crawler != "" {
+		return ""
+	}
+	for _, e := range earlier {
+		if e.always == op.always && len(e.tags) > 0 && e.tags[len(e.tags)-1].Crawler != "" && e.place.scope.overlaps(op.place.scope) {
+			return "it is appended to what is for " + e.tags[len(e.tags)-1].Crawler + " alone, so that it is for that crawler, too"
+		}
+	}
+	return ""
+}
+
+// statusRule makes rules of an operation for responses of one status.
+func (a *apacheServer) statusRule(op apacheOp, later []apacheOp) {
+	if op.status < "4" && len(exceptionsTo(op, later)) > 0 {
+		a.site.problem(op.line, "not converted: a later line sends something else")
+		return
+	}
+	for _, t := range op.tags {
+		r := Rule{Kind: KindStatus, Pattern: op.status, Crawler: t.Crawler, Directives: t.Directives}
+		if err := r.Validate(); err != nil {
+			a.site.problem(op.line, "%v", err)
+			return
+		}
+		a.site.addRule(op.line, r)
+	}
+}

@@ -1,0 +1,121 @@
+package headers
+
+import "strings"
+
+// apacheDirective is a directive or a section of an Apache configuration
+// (httpd.apache.org/docs/2.4/configuring.html).
+type apacheDirective struct {
+	line    int
+	name    string // in lower case
+	title   string // as written
+	args    []string
+	section bool
+	inner   []apacheDirective
+}
+
+// logicalLines yields the lines of an Apache configuration by their numbers,
+// those joined that end in a backslash.
+func logicalLines(config string) func(func(int, string) bool) {
+	return func(yield func(int, string) bool) {
+		var joined strings.Builder
+		number, start := 0, 0
+		for line := range strings.Lines(config) {
+			number++
+			if start == 0 {
+				start = number
+			}
+			line = strings.TrimRight(line, "\r\n")
+			if rest, more := strings.CutSuffix(line, `\`); more {
+				joined.WriteString(rest)
+				continue
+			}
+			joined.WriteString(line)
+			if !yield(start, joined.String()) {
+				return
+			}
+			joined.Reset()
+			start = 0
+		}
+		if start > 0 {
+			yield(start, joined.String())
+		}
+	}
+}
+
+// parseApache reads the directives of a configuration.
+func parseApache(config string) (all []apacheDirective, problems []Problem) {
+	problem := func(line int, text string) { problems = append(problems, Problem{line, text}) }
+	open := []apacheDirective{{}}
+	closeLast := func() {
+		last := open[len(open)-1]
+		open = open[:len(open)-1]
+		open[len(open)-1].inner = append(open[len(open)-1].inner, last)
+	}
+	for line, text := range logicalLines(config) {
+		text = strings.TrimSpace(text)
+		switch {
+		case text == "" || text[0] == '#':
+		case strings.HasPrefix(text, "</"):
+			name := strings.ToLower(strings.TrimSpace(strings.TrimSuffix(text[2:], ">")))
+			if len(open) > 1 && open[len(open)-1].name == name {
+				closeLast()
+			} else {
+				problem(line, "</"+clip(name)+"> closes nothing that is open")
+			}
+		default:
+			section := text[0] == '<'
+			if section {
+				text = strings.TrimSuffix(text[1:], ">")
+			}
+			words := apacheWords(text)
+			if len(words) == 0 {
+				continue
+			}
+			d := apacheDirective{line: line, name: strings.ToLower(words[0]), title: words[0], args: words[1:], section: section}
+			switch {
+			case !section:
+				last := &open[len(open)-1]
+				last.inner = append(last.inner, d)
+			case len(open) > maxDepth:
+				problem(line, "sections are nested too deep")
+				return open[0].inner, problems
+			default:
+				open = append(open, d)
+			}
+		}
+	}
+	for len(open) > 1 {
+		problem(open[len(open)-1].line, "<"+clip(open[len(open)-1].title)+"> is never closed")
+		closeLast()
+	}
+	return open[0].inner, problems
+}
+
+// apacheWords parts a line into words as Apache does: quotes hold one
+// together, and a backslash before a quote or another backslash escapes it.
+func apacheWords(s string) []string {
+	var words []string
+	for {
+		s = strings.TrimLeft(s, " \t")
+		if s == "" {
+			return words
+		}
+		quote := byte(0)
+		if s[0] == '"' || s[0] == '\'' {
+			quote, s = s[0], s[1:]
+		}
+		var word strings.Builder
+		i := 0
+		for ; i < len(s); i++ {
+			if s[i] == quote || quote == 0 && (s[i] == ' ' || s[i] == '\t') {
+				break
+			}
+			if s[i] == '\\' && i+1 < len(s) && (s[i+1] == '\\' || quote != 0 && s[i+1] == quote) {
+				i++
+			}
+			word.WriteByte(s[i])
+		}
+		words = append(words, word.String())
+		s = s[min(len(s), i+1):]
+	}
+}

@@ -1,0 +1,58 @@
+package headers
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// choices are random numbers, or what a fuzzer gives in their place.
+type choices struct {
+	data []byte
+	rand *rand.Rand
+}
+
+func (c *choices) of(n int) int {
+	if c.rand != nil {
+		return c.rand.IntN(n)
+	}
+	if len(c.data) == 0 {
+		return 0
+	}
+	b := c.data[0]
+	c.data = c.data[1:]
+	return int(b) % n
+}
+
+func (c *choices) from(words ...string) string { return words[c.of(len(words))] }
+
+var (
+	testValues = []string{"noindex", "nofollow", "all", "noindex, nofollow", "googlebot: noindex", "noarchive, bingbot: nofollow"}
+	testPaths  = []string{"/", "/a", "/a/", "/a/x", "/a/b/", "/a/b/y.pdf", "/a/x.pdf", "/b/x.pdf", "/x.pdf", "/b/", "/b/index.html", "/index.html",
+		"/index.php", "/a/index.php", "/ab", "/a.php", "/a/b/c.doc", "/C.DOC", "/c.doc", "/a/x.pdf/", "/b/c/d/e.php", "/a/b", "/b"}
+)
+
+// compareImported holds that no rule of a site asks for more than the server
+// sends, on any path, and that without a problem none asks for less.
+func compareImported(t *testing.T, config string, site ImportedSite, sent func(path string) [][]string) {
+	t.Helper()
+	var list []Rule
+	for _, r := range site.Rules {
+		list = append(list, r.Rule)
+	}
+	rules, err := Compile(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range testPaths {
+		for _, target := range []string{path, path + "?q=/a/x.pdf"} {
+			h := header()
+			rules.Match(target).Apply(h, 200, nil)
+			got := ReadTags(h["X-Robots-Tag"])
+			for _, a := range sent(path) {
+				if more := !imply(ReadTags(a), got); more || !imply(got, ReadTags(a)) && len(site.Problems) == 0 {
+					t.Fatalf("%s\n%s is told %q, and the server sends %q\nrules %v\nproblems %v", config, target, h["X-Robots-Tag"], a, site.Rules, site.Problems)
+				}
+			}
+		}
+	}
+}

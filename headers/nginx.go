@@ -1,0 +1,194 @@
+package headers
+
+import (
+	"path"
+	"strings"
+)
+
+// maxLevels bounds the locations of a server: the work is quadratic in them.
+const maxLevels = 2000
+
+// nginxImporter makes the levels of a configuration and what they say.
+type nginxImporter struct {
+	files *nginxFiles
+	out   Imported
+	left  int // levels that may still be made
+}
+
+// maxAllLevels bounds the levels of all servers together.
+const maxAllLevels = 50_000
+
+// importNginx reads nginx's configuration.
+func importNginx(config string) Imported {
+	main, files, problems := parseNginx(config)
+	im := nginxImporter{files: files, left: maxAllLevels}
+	im.out.Problems = problems
+	im.servers(main, &nginxLevel{kind: "http", scope: everything()}, 0)
+	return im.out
+}
+
+// servers imports the servers among directives, and what stands among them for
+// a server that is not there, as in a file that another one includes.
+func (im *nginxImporter) servers(directives []nginxDirective, around *nginxLevel, depth int) {
+	flat := im.flatten(directives, func(d *nginxDirective) {
+		im.out.Problems = append(im.out.Problems, Problem{d.line, unreadInclude(d)})
+		around.inner = append(around.inner, &nginxLevel{line: d.line, kind: "include", outer: around, scope: around.scope})
+	}, 0)
+	site := &ImportedSite{}
+	var loose []nginxDirective
+	for _, d := range flat {
+		switch {
+		case len(d.words) == 0:
+		case !d.open:
+			im.directive(site, around, &d)
+		case d.words[0] == "location" || d.words[0] == "if":
+			loose = append(loose, d)
+		}
+	}
+	alone := true // no server takes what stands here
+	for _, d := range flat {
+		switch {
+		case len(d.words) == 0 || !d.open:
+		case d.words[0] == "http" && depth == 0:
+			alone = false
+			im.servers(d.block, &nginxLevel{kind: "http", scope: everything()}, 1)
+		case d.words[0] == "server" && len(d.words) == 1:
+			alone = false
+			im.server(d, around)
+		}
+	}
+	if !alone {
+		im.out.Problems = append(im.out.Problems, site.Problems...)
+		for _, d := range loose {
+			im.out.Problems = append(im.out.Problems, Problem{d.line, d.words[0] + " stands in no server"})
+		}
+		return
+	}
+	around.kind = "server"
+	im.levels(site, around, loose)
+	im.finish(site, around)
+}
+
+func unreadInclude(d *nginxDirective) string {
+	return "the included file " + clip(d.words[1]) + " is not known here; nginx -T prints the configuration with all files"
+}
+
+// harmlessIncludes are files that come with nginx and its usual companions, and
+// neither set headers nor have locations.
+var harmlessIncludes = map[string]bool{
+	"mime.types": true, "fastcgi_params": true, "fastcgi.conf": true, "uwsgi_params": true, "scgi_params": true, "proxy_params": true,
+	"fastcgi-php.conf": true, "snakeoil.conf": true, "options-ssl-nginx.conf": true,
+}
+
+// flatten replaces includes by what they include.
+func (im *nginxImporter) flatten(directives []nginxDirective, unread func(*nginxDirective), depth int) (flat []nginxDirective) {
+	for _, d := range directives {
+		if len(d.words) != 2 || d.words[0] != "include" {
+			flat = append(flat, d)
+			continue
+		}
+		included, known := im.files.include(d.words[1])
+		switch {
+		case known && depth < 8:
+			flat = append(flat, im.flatten(included, unread, depth+1)...)
+		case !harmlessIncludes[path.Base(d.words[1])]:
+			unread(&d)
+		}
+	}
+	return flat
+}
+
+// server imports a server.
+func (im *nginxImporter) server(d nginxDirective, http *nginxLevel) {
+	site := &ImportedSite{Line: d.line}
+	level := &nginxLevel{line: d.line, kind: "server", outer: http, scope: everything()}
+	im.levels(site, level, d.block)
+	im.finish(site, level)
+}
+
+// levels fills a level with the directives of its block.
+func (im *nginxImporter) levels(site *ImportedSite, level *nginxLevel, block []nginxDirective) {
+	flat := im.flatten(block, func(d *nginxDirective) {
+		site.problem(d.line, "%s", unreadInclude(d))
+		level.inner = append(level.inner, &nginxLevel{line: d.line, kind: "include", outer: level, scope: level.scope})
+	}, 0)
+	for _, d := range flat {
+		if len(d.words) == 0 {
+			continue
+		}
+		if !d.open {
+			im.directive(site, level, &d)
+			continue
+		}
+		if im.left--; im.left < 0 {
+			site.problem(d.line, "more than %d blocks", maxAllLevels)
+			level.inner = append(level.inner, &nginxLevel{line: d.line, kind: "include", outer: level, scope: level.scope})
+			return
+		}
+		in := &nginxLevel{line: d.line, kind: d.words[0], outer: level, scope: level.scope}
+		switch {
+		case d.words[0] == "location" && len(d.words) > 1:
+			in.modifier, in.uri = nginxLocation(d.words[1:])
+			in.scope = locationScope(level, in.modifier, in.uri)
+		case d.words[0] == "if" || d.words[0] == "limit_except":
+			in.kind = d.words[0] + " " + clip(strings.Join(d.words[1:], " "))
+			in.scope = unknownScope("%s: a rule knows names, paths, media types and statuses only", in.kind).boundBy(level.scope)
+		case strings.Contains(strings.ToLower(d.text), "x-robots-tag"):
+			site.problem(d.line, "%s is not read, and names X-Robots-Tag", d.words[0])
+			continue
+		default:
+			continue
+		}
+		level.inner = append(level.inner, in)
+		im.levels(site, in, d.block)
+	}
+}
+
+// nginxLocation is the modifier and the URI of a location.
+func nginxLocation(words []string) (modifier, uri string) {
+	if len(words) == 2 {
+		return words[0], words[1]
+	}
+	uri = strings.Join(words, " ")
+	for _, m := range []string{"=", "^~", "~*", "~"} { // the modifier needs no blank
+		if rest, found := strings.CutPrefix(uri, m); found {
+			return m, rest
+		}
+	}
+	return "", uri
+}
+
+// locationScope is the scope of a location within a level.
+func locationScope(outer *nginxLevel, modifier, uri string) scope {
+	var s scope
+	switch {
+	case strings.HasPrefix(uri, "@"):
+		return unknownScope("location %s is reached by name only", clip(uri))
+	case strings.HasPrefix(modifier, "~"):
+		s = pathRegexp(uri, modifier == "~*")
+	case !strings.HasPrefix(uri, "/"):
+		return unknownScope("location %s does not begin with a slash", clip(uri))
+	case modifier == "=":
+		s = pathExactly(uri)
+	default:
+		s = pathPrefix(uri)
+	}
+	if s.unknown == "" && !outer.scope.covers(s) {
+		return unknownScope("a location in a location, whose requests are those of both patterns").boundBy(outer.scope, s)
+	}
+	return s
+}
+
+// finish converts what the lines of a server say.
+func (im *nginxImporter) finish(site *ImportedSite, server *nginxLevel) {
+	levels := 0
+	server.all(func(*nginxLevel) bool { levels++; return true })
+	if levels > maxLevels {
+		site.problem(server.line, "more than %d locations in a server", maxLevels)
+	} else {
+		c := nginxConverter{site: site, server: server, index: commonIndexes}
+		server.all(func(l *nginxLevel) bool { c.index = append(c.index, l.indexes...); return true })
+		c.convert()
+	}
+	im.out.Sites = append(im.out.Sites, *site)
+}

@@ -1,0 +1,144 @@
+package headers
+
+import (
+	"path"
+	"strings"
+)
+
+// nginxDirective is a directive of an nginx configuration
+// (nginx.org/en/docs/beginners_guide.html).
+type nginxDirective struct {
+	line  int
+	words []string // the name and the arguments
+	block []nginxDirective
+	open  bool   // it has a block
+	text  string // the block, where it is a program in another language
+}
+
+// maxDepth bounds the nesting of blocks and sections.
+const maxDepth = 64
+
+// nginxParser reads the directives of one file.
+type nginxParser struct {
+	tokens   nginxTokens
+	problems []Problem
+}
+
+func (p *nginxParser) problem(line int, text string) {
+	p.problems = append(p.problems, Problem{line, text})
+}
+
+// parse reads the directives up to the end of a block that begins in line, or
+// up to the end of the file, where line is 0.
+func (p *nginxParser) parse(line, depth int) (all []nginxDirective) {
+	var d nginxDirective
+	for {
+		word, kind := p.tokens.next()
+		if len(d.words) == 0 {
+			d.line = p.tokens.at
+		}
+		switch kind {
+		case nginxEnd:
+			if len(d.words) > 0 {
+				p.problem(d.line, `"`+clip(d.words[0])+`" does not end in a semicolon`)
+			}
+			if line > 0 {
+				p.problem(line, "the block is never closed")
+			}
+			return all
+		case nginxWord:
+			d.words = append(d.words, word)
+			continue
+		case nginxClose:
+			if line > 0 {
+				if len(d.words) > 0 {
+					p.problem(d.line, `"`+clip(d.words[0])+`" does not end in a semicolon`)
+				}
+				return all
+			}
+			p.problem(p.tokens.at, "} closes nothing that is open")
+		case nginxOpen:
+			d.open = true
+			switch {
+			case depth == maxDepth:
+				p.problem(p.tokens.at, "blocks are nested too deep")
+				p.tokens.block()
+			case len(d.words) > 0 && strings.HasSuffix(d.words[0], "_by_lua_block"):
+				d.text = p.tokens.block()
+			default:
+				d.block = p.parse(d.line, depth+1)
+			}
+			all = append(all, d)
+		case nginxSemicolon:
+			if len(d.words) > 0 {
+				all = append(all, d)
+			}
+		}
+		d = nginxDirective{}
+	}
+}
+
+// nginxFiles are the files of a configuration by their names: one without a
+// name, or those that nginx -T prints.
+type nginxFiles struct {
+	names []string
+	files map[string][]nginxDirective
+	left  int // includes that may still be followed
+}
+
+// maxIncludes bounds the includes that are followed.
+const maxIncludes = 2000
+
+// dumpMark begins each file in what nginx -T prints.
+const dumpMark = "# configuration file "
+
+// parseNginx reads a configuration file, or what nginx -T prints, and returns
+// the directives of the first file.
+func parseNginx(config string) (main []nginxDirective, f *nginxFiles, problems []Problem) {
+	f = &nginxFiles{files: map[string][]nginxDirective{}, left: maxIncludes}
+	name, start, line := "", 1, 0
+	var text strings.Builder
+	end := func() {
+		p := nginxParser{tokens: nginxTokens{rest: text.String(), line: start}}
+		directives := p.parse(0, 0)
+		problems = append(problems, p.problems...)
+		if len(f.names) == 0 {
+			main = directives
+		}
+		f.names = append(f.names, name)
+		f.files[name] = directives
+		text.Reset()
+	}
+	for l := range strings.Lines(config) {
+		line++
+		if after, found := strings.CutPrefix(l, dumpMark); found && strings.HasSuffix(strings.TrimSpace(after), ":") {
+			if name != "" {
+				end()
+			}
+			text.Reset() // what stands before the first file are messages
+			name, start = strings.TrimSuffix(strings.TrimSpace(after), ":"), line
+		}
+		text.WriteString(l)
+	}
+	end()
+	return main, f, problems
+}
+
+// include returns the directives of the files that a pattern names, and false
+// where they are not known.
+func (f *nginxFiles) include(pattern string) (all []nginxDirective, known bool) {
+	if f.names[0] == "" || f.left == 0 {
+		return nil, false
+	}
+	f.left--
+	if !path.IsAbs(pattern) {
+		pattern = path.Join(path.Dir(f.names[0]), pattern)
+	}
+	for _, name := range f.names {
+		if match, err := path.Match(pattern, name); match && err == nil {
+			all = append(all, f.files[name]...)
+			known = true
+		}
+	}
+	return all, known || strings.ContainsAny(pattern, "*?[")
+}

@@ -1,0 +1,155 @@
+package headers
+
+import (
+	"fmt"
+	"strings"
+)
+
+// nginxConverter makes rules of what is said in a server.
+type nginxConverter struct {
+	site   *ImportedSite
+	server *nginxLevel
+	index  indexNames
+	levels []*nginxLevel
+	sent   map[*nginxLevel][]Tag
+	unsure map[*nginxLevel]bool // what is sent is not known for certain
+}
+
+func (c *nginxConverter) convert() {
+	c.sent, c.unsure = map[*nginxLevel][]Tag{}, map[*nginxLevel]bool{}
+	c.server.all(func(l *nginxLevel) bool {
+		c.levels = append(c.levels, l)
+		c.sent[l], c.unsure[l] = l.sent()
+		return true
+	})
+	declaring := c.levels
+	if c.server.outer != nil {
+		declaring = append([]*nginxLevel{c.server.outer}, declaring...)
+	}
+	for _, l := range declaring {
+		for _, t := range append(append([]nginxTag(nil), l.tags...), l.more...) {
+			if len(t.tags) > 0 && !t.sometimes {
+				c.site.convert(statement{t.line, l.scope, t.tags, c.exceptions(l, t.tags)}, c.index)
+			}
+		}
+	}
+	for _, l := range c.levels {
+		c.passedOn(l)
+	}
+}
+
+// exceptions are the parts of what level d stands for in which tags, which it
+// asks for, are not sent.
+func (c *nginxConverter) exceptions(d *nginxLevel, tags []Tag) (all []exception) {
+	if d == c.server.outer {
+		d = c.server
+	}
+	for _, m := range c.levels {
+		if m != d && !m.reaches(d) {
+			continue
+		}
+		switch {
+		case !imply(c.sent[m], tags):
+			all = append(all, exception{scope: m.scope, sometimes: c.unsure[m] || m.kind != "location" && m != d, loses: c.loses(m, tags), what: m.String()})
+		case c.elsewhere(m, tags) != nil:
+			to := c.elsewhere(m, tags)
+			all = append(all, exception{scope: m.scope, sometimes: true, what: to.String()})
+		}
+	}
+	return all
+}
+
+// loses reports whether a level on which tags are sent may be chosen in a part
+// of the scope of m, on which they are not.
+func (c *nginxConverter) loses(m *nginxLevel, tags []Tag) bool {
+	for _, l := range c.levels {
+		if l != m && l.reaches(m) && imply(c.sent[l], tags) {
+			return true
+		}
+	}
+	return false
+}
+
+// passes are the redirects that are in force on a level.
+func (l *nginxLevel) passes() []nginxRedirect {
+	all := l.redirects
+	for outer := l.outer; outer != nil; outer = outer.outer {
+		for _, r := range outer.redirects {
+			if r.name == "error_page" && l.errorPage {
+				continue
+			}
+			all = append(all[:len(all):len(all)], r)
+		}
+	}
+	return all
+}
+
+// answering yields the levels that may answer what a level passes on, at once
+// or by way of others, with the line of the level that does.
+func (c *nginxConverter) answering(l *nginxLevel, yield func(nginxRedirect, *nginxLevel) bool) {
+	seen := map[*nginxLevel]bool{}
+	var follow func(l *nginxLevel, by *nginxRedirect) bool
+	follow = func(l *nginxLevel, by *nginxRedirect) bool {
+		for _, r := range c.redirects(l) {
+			first := by
+			if first == nil {
+				first = &r
+			}
+			to := c.levels
+			if target := l.target(r); target != nil {
+				to = target.conditions(nil)
+			}
+			for _, t := range to {
+				if seen[t] {
+					continue
+				}
+				seen[t] = true
+				if !yield(*first, t) || !follow(t, first) {
+					return false
+				}
+			}
+		}
+		return true
+	}
+	follow(l, nil)
+}
+
+// redirects are those of a level, with those from a folder to its index file.
+func (c *nginxConverter) redirects(l *nginxLevel) []nginxRedirect {
+	all := l.passes()
+	if l.modifier == "=" && !l.answers {
+		all = append(all[:len(all):len(all)], nginxRedirect{l.line, "index", l.uri})
+	}
+	for _, r := range all {
+		if !strings.HasSuffix(r.to, "/") {
+			continue
+		}
+		for _, name := range c.index { // the file of a folder is looked up anew
+			all = append(all[:len(all):len(all)], nginxRedirect{r.line, r.name, r.to + name})
+		}
+	}
+	return all
+}
+
+// elsewhere is a level that may answer requests of level m without tags.
+func (c *nginxConverter) elsewhere(m *nginxLevel, tags []Tag) (found *nginxLevel) {
+	c.answering(m, func(_ nginxRedirect, to *nginxLevel) bool {
+		if !imply(c.sent[to], tags) {
+			found = to
+		}
+		return found == nil
+	})
+	return found
+}
+
+// passedOn reports what is sent with requests that a level passes on to
+// another one, and that the rules for that one don't find.
+func (c *nginxConverter) passedOn(m *nginxLevel) {
+	c.answering(m, func(r nginxRedirect, to *nginxLevel) bool {
+		if to == m || imply(c.sent[m], c.sent[to]) {
+			return true
+		}
+		c.site.problem(r.line, "not converted: %s passes requests on, and %s sends more with them", r.name, fmt.Sprint(to))
+		return false
+	})
+}

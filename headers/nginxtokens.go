@@ -1,0 +1,103 @@
+package headers
+
+import "strings"
+
+type nginxToken uint8
+
+const (
+	nginxEnd nginxToken = iota
+	nginxWord
+	nginxOpen
+	nginxClose
+	nginxSemicolon
+)
+
+// nginxTokens parts an nginx configuration into tokens.
+type nginxTokens struct {
+	rest string
+	line int // of rest
+	at   int // of the last token
+}
+
+func (t *nginxTokens) next() (string, nginxToken) {
+	for {
+		n := len(t.rest) - len(strings.TrimLeft(t.rest, " \t\r\n"))
+		t.skip(n)
+		if !strings.HasPrefix(t.rest, "#") {
+			break
+		}
+		end := strings.IndexByte(t.rest, '\n')
+		if end < 0 {
+			end = len(t.rest)
+		}
+		t.skip(end)
+	}
+	t.at = t.line
+	if t.rest == "" {
+		return "", nginxEnd
+	}
+	switch t.rest[0] {
+	case '{':
+		t.skip(1)
+		return "", nginxOpen
+	case '}':
+		t.skip(1)
+		return "", nginxClose
+	case ';':
+		t.skip(1)
+		return "", nginxSemicolon
+	}
+	return t.word(), nginxWord
+}
+
+// word reads a word, quoted or not. A brace after a $ is part of it.
+func (t *nginxTokens) word() string {
+	s, quote := t.rest, byte(0)
+	i := 0
+	if s[0] == '"' || s[0] == '\'' {
+		quote, i = s[0], 1
+	}
+	var word strings.Builder
+	for ; i < len(s); i++ {
+		c := s[i]
+		if c == quote && quote != 0 {
+			i++
+			break
+		}
+		if quote == 0 && (strings.IndexByte(" \t\r\n;", c) >= 0 || c == '{' && !strings.HasSuffix(s[:i], "$")) {
+			break
+		}
+		if c == '\\' && i+1 < len(s) && strings.IndexByte(`"'\`, s[i+1]) >= 0 {
+			i++
+			c = s[i]
+		} else if c == '\\' && i+1 < len(s) && quote == 0 {
+			word.WriteByte(c)
+			i++
+			c = s[i]
+		}
+		word.WriteByte(c)
+	}
+	t.skip(i)
+	return word.String()
+}
+
+func (t *nginxTokens) skip(n int) {
+	t.line += strings.Count(t.rest[:n], "\n")
+	t.rest = t.rest[n:]
+}
+
+// block skips what is in braces, and returns it: a program in another language.
+func (t *nginxTokens) block() string {
+	depth, i := 1, 0
+	for ; i < len(t.rest) && depth > 0; i++ {
+		switch t.rest[i] {
+		case '{':
+			depth++
+		case '}':
+			depth--
+		}
+	}
+	text := t.rest[:i]
+	t.skip(i)
+	return text
+}

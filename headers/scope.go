@@ -1,0 +1,267 @@
+package headers
+
+import (
+	"fmt"
+	"regexp/syntax"
+	"slices"
+	"strings"
+)
+
+// scope is what a section or location limits a header to: the requests that
+// any of the patterns matches.
+type scope struct {
+	patterns []Rule // Kind, Pattern
+	unknown  string // why no patterns say it; "" if they do
+	// bounds are scopes that an unknown one is within.
+	bounds []scope
+}
+
+// everything is the scope outside of all sections.
+func everything() scope { return scope{patterns: []Rule{{Pattern: "*"}}} }
+
+func (s scope) isEverything() bool {
+	return s.unknown == "" && slices.ContainsFunc(s.patterns, func(r Rule) bool { return r.Pattern == "*" && r.Kind == "" })
+}
+
+func unknownScope(format string, args ...any) scope {
+	return scope{unknown: fmt.Sprintf(format, args...)}
+}
+
+// boundBy is an unknown scope that is within others.
+func (s scope) boundBy(bounds ...scope) scope {
+	s.bounds = append(s.bounds[:len(s.bounds):len(s.bounds)], bounds...)
+	return s
+}
+
+// overlaps reports whether a request may be in both.
+func (s scope) overlaps(o scope) bool {
+	if s.unknown != "" || o.unknown != "" {
+		return !slices.ContainsFunc(s.bounds, func(b scope) bool { return !b.overlaps(o) }) &&
+			!slices.ContainsFunc(o.bounds, func(b scope) bool { return !s.overlaps(b) })
+	}
+	for _, a := range s.patterns {
+		for _, b := range o.patterns {
+			if !apart(a, b) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// covers reports whether each request that is in o is known to be in s.
+func (s scope) covers(o scope) bool {
+	if s.isEverything() {
+		return true
+	}
+	if s.unknown != "" || o.unknown != "" {
+		return false
+	}
+	for _, b := range o.patterns {
+		if !slices.ContainsFunc(s.patterns, func(a Rule) bool {
+			return a == b || a.Kind == KindPath && b.Kind == KindPath && !strings.HasSuffix(a.Pattern, "$") && strings.HasPrefix(b.Pattern, a.Pattern)
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// shape is what is known of the paths, without query, that a pattern matches.
+type shape struct {
+	prefix string
+	suffix string // of the path; a whole file name has its slash
+	name   string // what the file name begins with
+	exact  bool   // the path is prefix
+}
+
+// shapes are the shapes of the paths that a pattern matches, one or several.
+func shapes(r Rule) []shape {
+	switch r.Kind {
+	case KindPath:
+		path, exact := strings.CutSuffix(r.Pattern, "$")
+		if !exact {
+			path, exact = strings.CutSuffix(path, "?")
+		}
+		return []shape{{prefix: string(appendNormal(nil, path)), exact: exact}}
+	case KindRegexp:
+		re, err := newNameRegexp(r.Pattern)
+		if err != nil {
+			return []shape{{}}
+		}
+		if re.globs == nil {
+			begin, end := literalEnds(r.Pattern)
+			return []shape{{name: begin, suffix: end}}
+		}
+		var all []shape
+		for _, g := range re.globs {
+			all = append(all, globShape(g))
+		}
+		return all
+	}
+	return []shape{globShape(newGlob(r.Pattern))}
+}
+
+func globShape(g *glob) shape {
+	if g.literal {
+		return shape{suffix: "/" + g.prefix}
+	}
+	return shape{name: g.prefix, suffix: g.suffix}
+}
+
+// apart reports whether no request is known to match both patterns.
+func apart(a, b Rule) bool {
+	for _, x := range shapes(a) {
+		for _, y := range shapes(b) {
+			if !x.apart(y) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (s shape) apart(o shape) bool {
+	switch {
+	case s.exact:
+		return !o.matches(s.prefix)
+	case o.exact:
+		return !s.matches(o.prefix)
+	}
+	return !begins(s.prefix, o.prefix) || !begins(s.name, o.name) || !ends(s.suffix, o.suffix)
+}
+
+// matches reports whether the path may have the shape.
+func (s shape) matches(path string) bool {
+	if s.exact {
+		return path == s.prefix
+	}
+	return strings.HasPrefix(path, s.prefix) && strings.HasSuffix(path, s.suffix) &&
+		strings.HasPrefix(path[strings.LastIndexByte(path, '/')+1:], s.name)
+}
+
+// begins reports whether a string may begin with both.
+func begins(a, b string) bool { return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) }
+
+// ends reports whether a string may end in both.
+func ends(a, b string) bool { return strings.HasSuffix(a, b) || strings.HasSuffix(b, a) }
+
+// pathPrefix is the scope of the paths that begin with s.
+func pathPrefix(s string) scope {
+	if s == "/" {
+		return everything()
+	}
+	return scope{patterns: []Rule{{Kind: KindPath, Pattern: quotePath(s)}}}
+}
+
+// pathExactly is the scope of the path s, with any query or none.
+func pathExactly(s string) scope {
+	s = quotePath(s)
+	return scope{patterns: []Rule{{Kind: KindPath, Pattern: s + "$"}, {Kind: KindPath, Pattern: s + "?"}}}
+}
+
+// pathFolder is the scope of the path s and of what is below it.
+func pathFolder(s string) scope {
+	if strings.HasSuffix(s, "/") {
+		return pathPrefix(s)
+	}
+	return scope{patterns: append(pathExactly(s).patterns, pathPrefix(s+"/").patterns...)}
+}
+
+// quotePath is a path as a pattern of robots.txt.
+func quotePath(s string) string {
+	return strings.NewReplacer("%", "%25", "*", "%2A", "$", "%24", "?", "%3F", "#", "%23", " ", "%20").Replace(s)
+}
+
+// pathRegexp is the scope of the paths, without query, in which the regular
+// expression is found: one that ends in a few literals without a slash is one
+// of file names, one that begins with a few is one of paths.
+func pathRegexp(s string, fold bool) scope {
+	if fold {
+		s = "(?i)" + s
+	}
+	re, err := newNameRegexp(s)
+	if err != nil {
+		return unknownScope("%v", err)
+	}
+	var found scope
+	for _, g := range re.globs {
+		switch {
+		case g.literal && strings.HasPrefix(g.prefix, "/"):
+			found.patterns = append(found.patterns, pathExactly(g.prefix).patterns...)
+		case !g.literal && g.suffix == "" && strings.HasPrefix(g.prefix, "/"):
+			found.patterns = append(found.patterns, pathPrefix(g.prefix).patterns...)
+		case g.literal || g.prefix != "" || g.suffix == "" || strings.Contains(g.suffix, "/"):
+			return unknownScope("the regular expression %q on whole paths", clip(s)).boundBy(regexpBounds(s)...)
+		}
+	}
+	switch {
+	case re.globs == nil:
+		return unknownScope("the regular expression %q on whole paths", clip(s)).boundBy(regexpBounds(s)...)
+	case found.patterns == nil:
+		return scope{patterns: []Rule{{Kind: KindRegexp, Pattern: s}}}
+	}
+	return found
+}
+
+// regexpBounds are scopes that the paths of a regular expression are within:
+// by the literals that it begins and ends with.
+func regexpBounds(s string) (bounds []scope) {
+	begin, end := literalEnds(s)
+	if strings.HasPrefix(begin, "/") {
+		bounds = append(bounds, pathPrefix(begin))
+	}
+	if end = end[strings.LastIndexByte(end, '/')+1:]; end != "" && !strings.ContainsAny(end, "*?") {
+		bounds = append(bounds, scope{patterns: []Rule{{Pattern: "*" + end}}})
+	}
+	return bounds
+}
+
+// literalEnds are literals that all that a regular expression matches as a whole
+// begins and ends with; "" where it is not anchored or has none.
+func literalEnds(s string) (begin, end string) {
+	re, err := syntax.Parse(s, syntax.Perl)
+	if err != nil || re.Op != syntax.OpConcat || len(re.Sub) < 2 {
+		return "", ""
+	}
+	literal := func(re *syntax.Regexp) string {
+		if re.Op != syntax.OpLiteral || re.Flags&syntax.FoldCase != 0 {
+			return ""
+		}
+		return string(re.Rune)
+	}
+	n := len(re.Sub)
+	if re.Sub[0].Op == syntax.OpBeginText {
+		begin = literal(re.Sub[1])
+	}
+	if re.Sub[n-1].Op == syntax.OpEndText {
+		end = literal(re.Sub[n-2])
+	}
+	return begin, end
+}
+
+// indexNames are the files that a server answers the URL of a folder with.
+type indexNames []string
+
+// commonIndexes are those that servers have by default or that applications
+// ask for.
+var commonIndexes = indexNames{"index.html", "index.htm", "index.php", "index.cgi", "index.pl", "index.shtml", "index.xhtml", "index.asp", "index.jsp", "default.html", "default.htm"}
+
+// in is one of the names that the pattern matches in a folder whose own URL it
+// does not match; "" if there is none.
+func (names indexNames) in(r Rule) string {
+	if r.Pattern == "*" && r.Kind == "" {
+		return ""
+	}
+	for _, name := range names {
+		for _, s := range shapes(r) {
+			switch {
+			case s.exact && strings.HasSuffix(s.prefix, "/"+name),
+				!s.exact && s.prefix != "" && strings.HasPrefix(name, s.prefix[strings.LastIndexByte(s.prefix, '/')+1:]) && !strings.HasSuffix(s.prefix, "/"),
+				s.prefix == "" && s.matches("/"+name):
+				return name
+			}
+		}
+	}
+	return ""
+}

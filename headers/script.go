@@ -1,0 +1,92 @@
+package headers
+
+import "bytes"
+
+// scriptText is where in the text of a script a HeadScanner is (HTML,
+// sections 13.2.5.15 to 13.2.5.31). After <!-- the text is escaped: a <script
+// in it begins one within, whose end tag doesn't end the outer one.
+type scriptText struct {
+	part    scriptPart
+	level   uint8 // 1: escaped, 2: in a script within what is escaped
+	dashes  uint8 // just before, up to two
+	matched uint8 // octets of the element's name
+}
+
+type scriptPart uint8
+
+const (
+	scriptData     scriptPart = iota
+	scriptLess                // after <
+	scriptBang                // after <!
+	scriptBangDash            // after <!-
+	scriptEnd                 // after </
+	scriptStart               // after < in what is escaped
+)
+
+// scriptStep reads at least one octet of a script's text, or none where the
+// state changes, and returns how many it read.
+func (s *HeadScanner) scriptStep(p []byte) int {
+	t, c := &s.script, p[0]
+	next, n := scriptData, 0
+	switch t.part {
+	case scriptData:
+		return t.data(p)
+	case scriptLess:
+		switch {
+		case c == '/':
+			next, n = scriptEnd, 1
+		case c == '!' && t.level == 0:
+			next, n = scriptBang, 1
+		case isLetter(c) && t.level == 1:
+			next = scriptStart
+		}
+		t.matched = 0
+	case scriptBang:
+		if c == '-' {
+			next, n = scriptBangDash, 1
+		}
+	case scriptBangDash:
+		if c == '-' { // <!--> is a whole comment
+			t.level, t.dashes, n = 1, 2, 1
+		}
+	case scriptEnd, scriptStart:
+		const name = "script"
+		switch {
+		case int(t.matched) < len(name):
+			if lower(c) == name[t.matched] {
+				t.matched++
+				next, n = t.part, 1
+			}
+		case isSpace(c) || c == '/' || c == '>':
+			if t.part == scriptEnd && t.level < 2 {
+				s.closing, s.state, s.tag = true, beforeAttr, shortName{}
+				return 0
+			}
+			t.level = 3 - t.level // in or out of the script within
+			n = 1
+		}
+	}
+	t.part = next
+	return n
+}
+
+// data reads the text up to what may be a tag.
+func (t *scriptText) data(p []byte) int {
+	i := 0
+	if t.level == 0 {
+		if i = bytes.IndexByte(p, '<'); i < 0 {
+			return len(p)
+		}
+	}
+	switch c := p[i]; {
+	case c == '<':
+		t.part, t.dashes = scriptLess, 0
+	case c == '-':
+		t.dashes = min(t.dashes+1, 2)
+	case c == '>' && t.dashes == 2:
+		t.level, t.dashes = 0, 0
+	default:
+		t.dashes = 0
+	}
+	return i + 1
+}
