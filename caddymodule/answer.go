@@ -31,6 +31,7 @@ var answers = [enforce.Reasons]answer{
 	enforce.PolicyPending: newAnswer(http.StatusTooManyRequests, "The robots.txt of this site has not been read yet."),
 	enforce.CrawlDelay:    newAnswer(http.StatusTooManyRequests, "The robots.txt of this site asks your crawler for a longer Crawl-delay."),
 	enforce.RequestRate:   newAnswer(http.StatusTooManyRequests, "The robots.txt of this site asks your crawler for a lower Request-rate."),
+	enforce.Hidden:        newAnswer(http.StatusNotFound, "Not Found"),
 	enforce.VisitTime:     newAnswer(http.StatusTooManyRequests, "The robots.txt of this site asks your crawler to come at another Visit-time."),
 }
 
@@ -49,9 +50,18 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, d *enforce.Deci
 	if d.RetryAfter > 0 {
 		header.Set("Retry-After", headers.RetryAfter(d.RetryAfter))
 	}
+	if custom := h.answers.of(d.Reason); custom != nil {
+		return custom.send(w, r, d)
+	}
 	if err := errorFor(r, a); err != nil {
 		return err
 	}
+	return a.send(w, r)
+}
+
+// send writes the answer.
+func (a *answer) send(w http.ResponseWriter, r *http.Request) error {
+	header := w.Header()
 	header["Content-Type"] = textPlain
 	header["X-Content-Type-Options"] = noSniff
 	header["Content-Length"] = a.length

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/certmagic"
@@ -42,9 +43,14 @@ type App struct {
 	cleanup []func() error
 	storage func(caddy.Context) certmagic.Storage
 
+	// policyWanted is set where a matcher needs the policy of requests, of
+	// people's too.
+	policyWanted atomic.Bool
+
 	mu      sync.Mutex
 	remotes map[string]*registryURL // registries from URLs
 	watcher *enforce.Watcher        // nil until Start
+	checks  []func() error          // what handlers check when all sites are known
 	starts  []func()                // what handlers begin at Start
 	stops   []func() error          // what ends at Stop
 	started bool
@@ -108,6 +114,11 @@ func (a *App) Provision(ctx caddy.Context) error {
 
 // Start begins what needs files or the network, and has the handlers begin.
 func (a *App) Start() error {
+	for _, check := range a.checks {
+		if err := check(); err != nil {
+			return err
+		}
+	}
 	a.memory.Resize(clock.Now(), cmp.Or(a.entries, maxEntries))
 	watcher, err := enforce.NewWatcher()
 	if err != nil {
@@ -144,6 +155,10 @@ func (a *App) Cleanup() error {
 	a.cleanup = nil
 	return err
 }
+
+// beforeStart has check called when the app starts: an error keeps the
+// configuration from being loaded.
+func (a *App) beforeStart(check func() error) { a.checks = append(a.checks, check) }
 
 // onStart has start called when the app starts, at once if it has started.
 func (a *App) onStart(start func()) {

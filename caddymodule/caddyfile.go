@@ -38,7 +38,10 @@ type subdirective func(*Handler, *caddyfile.Dispenser) error
 var subdirectives map[string]subdirective
 
 // repeatable names the subdirectives that may stand more than once.
-var repeatable = map[string]bool{"x_robots_tag": true, "crawler": true, "exempt": true, "verify": true}
+var repeatable = map[string]bool{
+	"x_robots_tag": true, "crawler": true, "answer": true, "exempt": true, "verify": true,
+	"deny": true, "allow": true, "delay": true, "signal": true, "usage": true, "license": true, "hidden": true, // of policy
+}
 
 func init() {
 	subdirectives = map[string]subdirective{
@@ -58,6 +61,8 @@ func init() {
 		"forwarded_host": onOffField(func(h *Handler) **bool { return &h.ForwardedHost }),
 		"crawler":        parseCrawler,
 		"registry":       parseRegistry,
+		"policy":         parsePolicy,
+		"answer":         parseAnswer,
 		"paths":          parsePaths,
 		"crawl_delay":    parseCrawlDelay,
 		"fleet":          parseFleet,
@@ -98,6 +103,16 @@ func init() {
 //			verify      lists <urls...> | dns <suffixes...> | signatures <urls...> | none
 //		}
 //		registry       <file> | <url>
+//		policy [no-training | no-ai] {
+//			deny    <purposes and crawlers...> [<paths...>]
+//			allow   <crawlers...>
+//			delay   <purposes and crawlers...> <duration>
+//			signal  <key>=<value>...
+//			usage   <key>=<value>...
+//			license <url>
+//			hidden  <paths...>
+//		}
+//		answer         <verdict> <status> [<text>] | redir <url> | abort
 //		paths          ignore_case | strip_params | decode_twice ...
 //		crawl_delay {
 //			max   <duration>

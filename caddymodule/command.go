@@ -44,6 +44,25 @@ func (commands) HeaderRules(path string) ([]headers.Rule, error) {
 // handlersOf returns the robots handlers of a configuration file: a Caddyfile,
 // or JSON where its name ends so.
 func handlersOf(name string) ([]*Handler, error) {
+	tree, err := configOf(name)
+	if err != nil {
+		return nil, err
+	}
+	var found []*Handler
+	err = walkHandlers(tree, func(object map[string]any) error {
+		h := new(Handler)
+		if err := unmarshalTree(object, h); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		found = append(found, h)
+		return nil
+	})
+	return found, err
+}
+
+// configOf reads a configuration file: a Caddyfile, or JSON where its name ends
+// so.
+func configOf(name string) (tree any, err error) {
 	config, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
@@ -53,24 +72,10 @@ func handlersOf(name string) ([]*Handler, error) {
 			return nil, err
 		}
 	}
-	var tree any
 	if err := json.Unmarshal(config, &tree); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	var found []*Handler
-	err = walkHandlers(tree, func(object map[string]any) error {
-		text, err := json.Marshal(object)
-		if err != nil {
-			return err
-		}
-		h := new(Handler)
-		if err := json.Unmarshal(text, h); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		found = append(found, h)
-		return nil
-	})
-	return found, err
+	return tree, nil
 }
 
 // walkHandlers calls f for each robots handler in a configuration.

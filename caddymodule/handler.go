@@ -44,9 +44,10 @@ func init() {
 // `{http.robots.purpose}` | What it crawls for, such as search or ai-training
 // `{http.robots.group}` | The token of the group of the robots.txt that binds it
 // `{http.robots.action}` | pass, deny or throttle; in monitor mode would_deny or would_throttle
-// `{http.robots.reason}` | Why: allowed, disallowed, crawl_delay, request_rate, visit_time, pending, impostor, exempt, exempt_path, unbound, no_policy, unavailable; or person
+// `{http.robots.reason}` | Why: allowed, disallowed, crawl_delay, request_rate, visit_time, hidden, pending, impostor, exempt, exempt_path, unbound, no_policy, unavailable; or person
 // `{http.robots.rule}` | The rule that decided, as the file writes it
-// `{http.robots.line}` | The line of the robots.txt that decided
+// `{http.robots.layer}` | Where that rule stands: site (its own robots.txt), policy, or hidden
+// `{http.robots.line}` | The line that decided: of the site's robots.txt, or of the configuration for policy and hidden
 // `{http.robots.verified}` | What verify says: verified, impostor, unverified; or none, where nothing can be said
 type Handler struct {
 	Settings
@@ -59,6 +60,8 @@ type Handler struct {
 	limiter  throttle.Limiter
 	monitor  bool
 	tags     *headers.Rules
+	answers  *customAnswers // nil without any
+	usage    []string       // of the policy, as the value of Content-Usage; nil without one
 	log      *zap.Logger
 	cleanup  []func() error
 
@@ -80,6 +83,7 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 // the request answered or passed on.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	if isSubrequest(r) {
+		h.noteOwnRead(r)
 		return next.ServeHTTP(w, r)
 	}
 	x := exchanges.Get().(*exchange)
@@ -92,7 +96,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	if d.Action != enforce.Pass && !h.monitor {
 		return h.refuse(w, r, d)
 	}
-	if isOn(h.Publish) && !h.monitor && enforce.IsRobotsTxt(x.Target) && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+	if h.publishes(x) {
 		return h.publish(w, r, d.Policy)
 	}
 	return h.next(w, r, x.Target, d, next)
@@ -111,6 +115,7 @@ type exchange struct {
 	enforce.Request
 	enforce.Decision
 	r       *http.Request
+	handler *Handler
 	server  *caddyhttp.Server
 	earlier *record // of another robots handler on the same request
 }
@@ -127,7 +132,7 @@ func (x *exchange) release() {
 // open fills in what the engine is asked.
 func (h *Handler) open(x *exchange, r *http.Request) {
 	ctx := r.Context()
-	x.r = r
+	x.r, x.handler = r, h
 	x.server, _ = ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	x.Method, x.Target, x.UserAgents, x.Time, x.Caller = r.Method, originalTarget(r), r.Header["User-Agent"], clock.Now(), x
 	x.Authorized = len(r.Header["Authorization"]) > 0
@@ -194,7 +199,7 @@ func (x *exchange) Detach() context.Context {
 	if x.server == nil {
 		return context.Background()
 	}
-	return context.WithValue(context.Background(), causeKey{}, newCause(x.r, x.server, x.Origin))
+	return context.WithValue(context.Background(), causeKey{}, x.handler.newCause(x.r, x.server, x.Origin))
 }
 
 // originalTarget returns the request target as the client sent it, before any

@@ -13,6 +13,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
+	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
@@ -48,6 +49,10 @@ type MatchRobots struct {
 	// `impostors deny` they reach no later handler but those of errors.
 	Impostor bool `json:"impostor,omitempty"`
 
+	// The robots.txt disallows the URL to `*`, whoever asks: people too. It
+	// holds behind a robots handler only, and changes nothing by itself.
+	Disallowed bool `json:"disallowed,omitempty"`
+
 	base  *crawler.Matcher
 	cache *crawler.Cache
 }
@@ -62,12 +67,13 @@ func (*MatchRobots) CaddyModule() caddy.ModuleInfo {
 
 // UnmarshalCaddyfile sets up the matcher. Syntax:
 //
-//	@name robots [verified|impostor] [crawler|purpose|class|operator <values...>]
+//	@name robots [crawler|purpose|class|operator <values...> | disallowed | verified | impostor]
 //	@name robots {
 //		crawler  <names...>
 //		purpose  <purposes...>
 //		class    <classes...>
 //		operator <operators...>
+//		disallowed
 //		verified
 //		impostor
 //	}
@@ -90,17 +96,31 @@ func (m *MatchRobots) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return nil
 }
 
+// matcherFields are the fields of a matcher, for error messages.
+const matcherFields = "crawler, purpose, class, operator, disallowed, verified or impostor"
+
+// fields are those that take values, by name.
+func (m *MatchRobots) fields() map[string]*[]string {
+	return map[string]*[]string{"crawler": &m.Crawler, "purpose": &m.Purpose, "class": &m.Class, "operator": &m.Operator}
+}
+
 // field parses the name of a field and its values.
 func (m *MatchRobots) field(d *caddyfile.Dispenser) error {
-	fields := map[string]*[]string{"crawler": &m.Crawler, "purpose": &m.Purpose, "class": &m.Class, "operator": &m.Operator}
 	name := d.Val()
 	if flag := map[string]*bool{"verified": &m.Verified, "impostor": &m.Impostor}[name]; flag != nil {
 		*flag = true
 		return nil
 	}
-	f, ok := fields[name]
+	if name == "disallowed" {
+		m.Disallowed = true
+		if d.NextArg() {
+			return d.Errf("disallowed takes no value, not %q", d.Val())
+		}
+		return nil
+	}
+	f, ok := m.fields()[name]
 	if !ok {
-		return d.Errf("unknown field %q: want crawler, purpose, class, operator, verified or impostor", name)
+		return d.Errf("unknown field %q: want %s", name, matcherFields)
 	}
 	args := d.RemainingArgs()
 	if len(args) == 0 {
@@ -119,6 +139,13 @@ func (m *MatchRobots) Provision(ctx caddy.Context) error {
 		if !slices.Contains(purposes(), p) {
 			ctx.Logger().Warn("no crawler of the built-in registry has this purpose: only a robots handler on the way finds one", zap.String("purpose", p))
 		}
+	}
+	if m.Disallowed {
+		app, err := ctx.App("robots")
+		if err != nil {
+			return err
+		}
+		app.(*App).policyWanted.Store(true)
 	}
 	m.base = crawler.Builtin().Matcher(nil)
 	m.cache = crawler.NewCache(matcherIdentities)
@@ -186,6 +213,15 @@ func purposes() []string {
 
 // MatchWithError reports whether the request is one of a crawler that fits.
 func (m *MatchRobots) MatchWithError(r *http.Request) (bool, error) {
+	if m.Disallowed {
+		policy, _ := caddyhttp.GetVar(r.Context(), policyVar).(*enforce.Policy)
+		if policy == nil || !policy.DisallowsStar(originalTarget(r)) {
+			return false, nil
+		}
+		if len(m.Crawler)+len(m.Purpose)+len(m.Class)+len(m.Operator) == 0 {
+			return true, nil
+		}
+	}
 	if rec := recordOf(r); rec != nil {
 		return !rec.isPerson() && m.fitsClaim(rec.Claim.State) && m.fits(&rec.Agent), nil
 	}

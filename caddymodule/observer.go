@@ -8,6 +8,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/managed"
 	"github.com/caddy-robots/caddy-robots/headers"
 )
 
@@ -41,8 +42,26 @@ func (o *observer) PolicyRead(e enforce.PolicyRead) {
 		policyReadTime.WithLabelValues(o.kind).Set(float64(time.Now().Unix()))
 	}
 	o.tell(&e)
-	if e.Outcome == enforce.Loaded {
+	o.tellMerge(&e)
+	if e.Outcome == enforce.Loaded || e.Policy.Published() {
 		o.review.add(e.Origin, e.Policy)
+	}
+}
+
+// tellMerge logs whether the operator's lines are in force, and what changed
+// in them since they were published last.
+func (o *observer) tellMerge(e *enforce.PolicyRead) {
+	if err := e.Policy.MergeError(); err != nil {
+		if e.Changed {
+			o.log.Error("the policy is not in force: the site's own robots.txt stays as it is", append(originField(e.Origin), zap.Error(err))...)
+		}
+		return
+	}
+	if e.Was == nil || !e.Policy.Published() {
+		return
+	}
+	if changed := managed.Changed(e.Was, e.Policy.Text()); changed != "" {
+		o.log.Info("the policy's lines in robots.txt changed", append(originField(e.Origin), zap.String("changed", changed))...)
 	}
 }
 

@@ -93,11 +93,14 @@ func (o *outcomes) write(d *enforce.Decision, r *http.Request, more int64) {
 		zap.String("class", d.Agent.Class.String()),
 		zap.String("group", clip(d.GroupToken())),
 		zap.String("rule", clip(d.RuleText())),
+		zap.String("layer", d.Layer.String()),
 		zap.Int("line", d.Line),
 		zap.String("host", clip(r.Host)),
-		zap.String("uri", clip(originalTarget(r))),
 		zap.String("user_agent", clip(r.UserAgent())),
 		zap.Int64("not_logged", more),
+	}
+	if d.Reason != enforce.Hidden { // of a hidden path, only the layer and the line are told
+		fields = append(fields, zap.String("uri", clip(originalTarget(r))))
 	}
 	if d.RetryAfter > 0 {
 		fields = append(fields, zap.Duration("retry_after", d.RetryAfter))

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -44,14 +45,20 @@ type cause struct {
 	trusted bool // the client is a trusted proxy
 	proto   string
 	local   net.Addr // at which the request arrived; placeholders ask for it
+
+	reader *Handler     // whose read it is
+	passed *atomic.Bool // whether it came through that handler; nil if that does not matter
 }
 
 // causeKey is the key of a cause in a context.
 type causeKey struct{}
 
 // newCause returns what the own read takes from a request.
-func newCause(r *http.Request, server *caddyhttp.Server, origin enforce.Origin) *cause {
-	c := &cause{server: server, host: origin.Host, tls: r.TLS != nil}
+func (h *Handler) newCause(r *http.Request, server *caddyhttp.Server, origin enforce.Origin) *cause {
+	c := &cause{server: server, host: origin.Host, tls: r.TLS != nil, reader: h}
+	if h.Policy != nil && h.Policy.Publishes() {
+		c.passed = new(atomic.Bool)
+	}
 	if strings.Contains(c.host, ":") {
 		c.host = "[" + c.host + "]"
 	}
@@ -63,6 +70,14 @@ func newCause(r *http.Request, server *caddyhttp.Server, origin enforce.Origin) 
 		c.proto = r.Header.Get("X-Forwarded-Proto")
 	}
 	return c
+}
+
+// noteOwnRead notes that an own read of h comes through h: then so do requests
+// of clients for the file.
+func (h *Handler) noteOwnRead(r *http.Request) {
+	if c, ok := r.Context().Value(causeKey{}).(*cause); ok && c.reader == h && c.passed != nil {
+		c.passed.Store(true)
+	}
 }
 
 // isOwnRead reports whether a request is an own read of some handler.
@@ -93,7 +108,7 @@ func (s *siteSource) Fetch(ctx context.Context, _ enforce.Origin) (enforce.Respo
 		}
 		next := answer.redirect(at)
 		if next == nil {
-			return enforce.Response{Status: answer.status, Body: answer.body.Bytes()}, nil
+			return enforce.Response{Status: answer.status, Body: answer.body.Bytes(), Apart: c.passed != nil && !c.passed.Load()}, nil
 		}
 		if err := s.follow(&hop, at, next); err != nil {
 			return enforce.Response{}, err

@@ -41,6 +41,7 @@ func (h *Handler) provision(ctx caddy.Context, app *App) error {
 		return fmt.Errorf("registering metrics: %w", err)
 	}
 	h.monitor = h.Mode == modeMonitor
+	h.answers = newCustomAnswers(h.Answers)
 	if len(h.XRobotsTag) > 0 {
 		tags, err := headers.Compile(h.XRobotsTag)
 		if err != nil {
@@ -71,6 +72,9 @@ func (h *Handler) provisionEngine(ctx caddy.Context) (err error) {
 	if err := h.provisionRegistry(ctx); err != nil {
 		return err
 	}
+	if err := h.checkRedirects(); err != nil {
+		return err
+	}
 	if f, ok := h.source.(enforce.File); ok {
 		h.app.onStart(func() {
 			stop := h.app.watch(f.Path, h.reread)
@@ -97,6 +101,9 @@ func (h *Handler) provisionRegistry(ctx caddy.Context) error {
 	if err := checkExempt(h.Exempt, registry); err != nil {
 		return err
 	}
+	if err := h.provisionPolicy(ctx, registry, false); err != nil {
+		return err
+	}
 	if err := h.start(registry); err != nil {
 		return err
 	}
@@ -120,6 +127,9 @@ func (h *Handler) provisionRegistryURL(ctx caddy.Context, rawURL string) error {
 	registry, _, version := remote.state.extend(own)
 	if err := checkExempt(h.Exempt, registry); err != nil {
 		h.log.Warn("a name is not known, unless the registry's URL brings it", zap.Error(err))
+	}
+	if err := h.provisionPolicy(ctx, registry, true); err != nil {
+		return err
 	}
 	if err := h.start(registry); err != nil {
 		return err

@@ -16,11 +16,22 @@ var (
 	errNoRobots = errors.New("the source has no robots.txt")
 )
 
+// publishes reports whether the handler itself answers a request for the
+// robots.txt: where it is told to, and where the operator's lines are merged
+// into the file.
+func (h *Handler) publishes(x *exchange) bool {
+	return !h.monitor && (isOn(h.Publish) || x.Policy.Published()) && enforce.IsRobotsTxt(x.Target) &&
+		(x.Method == http.MethodGet || x.Method == http.MethodHead)
+}
+
 // publish serves the robots.txt that is enforced.
 func (h *Handler) publish(w http.ResponseWriter, r *http.Request, policy *enforce.Policy) error {
 	switch policy.Outcome() {
 	case enforce.Loaded:
 	case enforce.Missing, enforce.NotRobots:
+		if policy.Published() {
+			break // the operator's lines are the file
+		}
 		return caddyhttp.Error(http.StatusNotFound, errNoRobots)
 	default:
 		return caddyhttp.Error(http.StatusServiceUnavailable, errNoSource)
@@ -28,6 +39,6 @@ func (h *Handler) publish(w http.ResponseWriter, r *http.Request, policy *enforc
 	header := w.Header()
 	header["Content-Type"] = textPlain
 	header.Set("Etag", policy.ETag())
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(policy.Body()))
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(policy.Text()))
 	return nil
 }

@@ -21,6 +21,10 @@ const placeholderPrefix = "http.robots."
 // recordVar is the name of the request variable that holds the record.
 const recordVar = "caddy_robots.record"
 
+// policyVar is the name of the request variable that holds the policy, where a
+// matcher needs it.
+const policyVar = "caddy_robots.policy"
+
 // record is a decision as the rest of Caddy sees it: placeholders, access-log
 // fields, the matcher, metrics and log lines are all made of it. It lives as
 // long as the request. Of several robots handlers on one request, the last one
@@ -38,6 +42,9 @@ var person = new(record)
 // record makes a decision known to the handlers that follow, the access log,
 // the metrics and the log.
 func (h *Handler) record(x *exchange, now *running) {
+	if h.app.policyWanted.Load() {
+		caddyhttp.SetVar(x.r.Context(), policyVar, x.Policy)
+	}
 	if x.Reason == enforce.Person {
 		h.recordPerson(x)
 		return
@@ -116,7 +123,7 @@ func recordOf(r *http.Request) *record {
 }
 
 // placeholders are the names of the placeholders, without their prefix.
-var placeholders = []string{"crawler", "class", "evidence", "purpose", "group", "action", "reason", "rule", "line", "verified"}
+var placeholders = []string{"crawler", "class", "evidence", "purpose", "group", "action", "reason", "rule", "layer", "line", "verified"}
 
 // placeholder is the value of a placeholder.
 func (rec *record) placeholder(key string) (any, bool) {
@@ -141,6 +148,8 @@ func (rec *record) placeholder(key string) (any, bool) {
 		return rec.Reason.String(), true
 	case "rule":
 		return rec.RuleText(), true
+	case "layer":
+		return rec.Layer.String(), true
 	case "line":
 		return rec.Line, true
 	case "verified":

@@ -86,6 +86,7 @@ func (r *review) work() {
 		r.queue = r.queue[1:]
 		r.mu.Unlock()
 		log := r.log.With(originField(l.origin)...)
+		merges(log, l.policy)
 		unenforceable(log, l.policy)
 		mistakes(log, l.policy.File(), r.registry)
 		logUnseen(log, r.tags, l.policy.File(), r.registry)
@@ -99,6 +100,20 @@ func (r *review) Close() error {
 	r.mu.Unlock()
 	r.running.Wait()
 	return nil
+}
+
+// merges tells what the operator may want to know of how the policy's lines
+// were merged into the file.
+func merges(log *zap.Logger, p *enforce.Policy) {
+	notes := p.Notes()
+	for i, n := range notes {
+		if i == maxFindingsLogged {
+			log.Warn("there is more to know of the policy: see caddy robots policy", zap.Int("not_logged", len(notes)-i))
+			break
+		}
+		log.Info("policy: "+n.Text(), zap.Strings("crawlers", n.Crawlers[:min(len(n.Crawlers), maxFindingsLogged)]), zap.Int("of", len(n.Crawlers)),
+			zap.String("detail", clip(n.Detail)), zap.Int("site_line", n.SiteLine), zap.Int("line", n.Line))
+	}
 }
 
 // unenforceable names the groups that no request will ever fall to.

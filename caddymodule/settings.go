@@ -9,6 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/managed"
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -122,6 +123,14 @@ type Settings struct {
 	// known when the configuration is loaded are replaced.
 	Registry string `json:"registry,omitempty"`
 
+	// What crawlers may do by purpose and by name, beside the site's own
+	// robots.txt: its lines are merged into that file, which the handler then
+	// publishes itself.
+	Policy *managed.Policy `json:"policy,omitempty"`
+
+	// Other answers than the usual ones, by verdict.
+	Answers []Answer `json:"answers,omitempty"`
+
 	// What else a back end takes for the same path.
 	Paths *Paths `json:"paths,omitempty"`
 
@@ -202,6 +211,7 @@ func (s *Settings) rules() (enforce.Rules, error) {
 		IgnoreUserTriggered: s.UserTriggered != nil && !*s.UserTriggered,
 		Strict:              isOn(s.Strict),
 		Signals:             isOn(s.Signals),
+		Managed:             s.Policy,
 	}
 	if s.ExemptPaths == nil {
 		r.ExemptPaths = []string{"/.well-known/*"}
@@ -262,6 +272,9 @@ func (s *Settings) validate() error {
 		if err := checkPurpose(c.Purpose); err != nil {
 			return fmt.Errorf("crawler %q: %w", c.Name, err)
 		}
+	}
+	if err := checkAnswers(s.Answers); err != nil {
+		return err
 	}
 	if s.Fleet != nil {
 		return s.Fleet.validate()

@@ -25,9 +25,9 @@ const (
 // goodCopy is what a source said the last time that it said something: a
 // robots.txt, or that there is none.
 type goodCopy struct {
-	state Outcome // Loaded, Missing or NotRobots
-	body  []byte
-	at    time.Time // when the source last confirmed it
+	content             // of state Loaded, Missing or NotRobots
+	published []byte    // the file with the operator's lines; nil without any
+	at        time.Time // when the source last confirmed it
 }
 
 // Copies holds the last good answer for each origin for longer than a Policies

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/managed"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -39,6 +40,7 @@ const (
 	CrawlDelay                  // too soon
 	RequestRate                 // too many
 	VisitTime                   // the wrong time of day
+	Hidden                      // a path that the operator hides from crawlers
 	reasons
 )
 
@@ -49,7 +51,7 @@ const Reasons = int(reasons)
 func (r Reason) String() string {
 	return [...]string{
 		"person", "allowed", "exempt", "exempt_path", "unbound", "no_policy",
-		"disallowed", "impostor", "unavailable", "pending", "crawl_delay", "request_rate", "visit_time",
+		"disallowed", "impostor", "unavailable", "pending", "crawl_delay", "request_rate", "visit_time", "hidden",
 	}[r]
 }
 
@@ -71,8 +73,11 @@ type Decision struct {
 	Rule *robots.Rule
 	// Terms is the pace that the group sets this agent; nil if none.
 	Terms *throttle.Terms
-	// Line is the line of the robots.txt that decided: the rule's, or that of
-	// the Crawl-delay, Request-rate or Visit-time. 0 where none did.
+	// Layer is where the line that decided comes from.
+	Layer Layer
+	// Line is the line that decided: the rule's, or that of the Crawl-delay,
+	// Request-rate or Visit-time. It counts in the site's own robots.txt or,
+	// as Layer says, in the operator's configuration. 0 where none did.
 	Line int
 	// Reading is robots.Google where the file as read in its dialect disallows
 	// the path, and as google/robotstxt reads it does not: then the request of
@@ -84,7 +89,8 @@ type Decision struct {
 	// Delay is how long the request was held before it was let through.
 	Delay time.Duration
 
-	addr netip.Addr // of the client, where more than the User-Agent counts
+	hidden *managed.Hidden // of reason Hidden
+	addr   netip.Addr      // of the client, where more than the User-Agent counts
 }
 
 // Crawler returns a name for whom the decision is about that is one of a

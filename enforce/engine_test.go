@@ -440,6 +440,6 @@ func BenchmarkPolicy(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		rules.compile([]byte(site))
+		rules.compile(content{body: []byte(site)})
 	}
 }

@@ -99,6 +99,10 @@ func (p *Policy) judge(a *crawler.Agent, claim verify.Result, ask Ask, v *robots
 		*d = Decision{Action: Deny, Reason: Impostor, Agent: *a, Claim: claim}
 		return
 	}
+	if h := p.rules.hidden.match(v); h != nil && p.rules.hides(a, ask) {
+		*d = Decision{Action: Deny, Reason: Hidden, Agent: *a, Claim: claim, Layer: HiddenLayer, Line: h.Line, hidden: h}
+		return
+	}
 	if p.state == Pending || p.denyAll {
 		p.withoutRules(a, claim, ask, d)
 		return
@@ -116,17 +120,20 @@ func (p *Policy) judge(a *crawler.Agent, claim verify.Result, ask Ask, v *robots
 	if !verdict.Allowed && plan.reads {
 		if google := plan.google.MatchViews(v); google.Allowed {
 			if d.pass(a, claim, Allowed) {
-				d.Group, d.Terms, d.Rule, d.Line, d.Reading = plan.group, plan.terms, google.Rule, google.Line(), robots.Google
+				d.Group, d.Terms, d.Rule, d.Reading = plan.group, plan.terms, google.Rule, robots.Google
+				d.from(p, google.Line())
 			}
 			return
 		}
 	}
 	if !verdict.Allowed {
-		*d = Decision{Action: Deny, Reason: Disallowed, Agent: *a, Claim: claim, Group: plan.group, Rule: verdict.Rule, Line: verdict.Line()}
+		*d = Decision{Action: Deny, Reason: Disallowed, Agent: *a, Claim: claim, Group: plan.group, Rule: verdict.Rule}
+		d.from(p, verdict.Line())
 		return
 	}
 	if d.pass(a, claim, Allowed) {
-		d.Group, d.Terms, d.Rule, d.Line = plan.group, plan.terms, verdict.Rule, verdict.Line()
+		d.Group, d.Terms, d.Rule = plan.group, plan.terms, verdict.Rule
+		d.from(p, verdict.Line())
 	}
 }
 
@@ -155,4 +162,17 @@ func (d *Decision) pass(a *crawler.Agent, claim verify.Result, why Reason) bool 
 	}
 	*d = Decision{Reason: why, Agent: *a, Claim: claim}
 	return true
+}
+
+// DisallowsStar reports whether the file disallows a request target to the
+// crawlers that it does not name, whoever asks. Exempt paths are not
+// disallowed.
+func (p *Policy) DisallowsStar(target string) bool {
+	star := p.file.Star()
+	if star == nil {
+		return false
+	}
+	v := p.rules.viewsOf(target)
+	defer views.Put(v)
+	return !p.rules.exemptPaths.MatchViews(v).Allowed && !star.MatchViews(v).Allowed
 }

@@ -16,6 +16,7 @@ type PolicyRead struct {
 	Err     error   // why, where the outcome is not Loaded or Unchanged
 	Policy  *Policy // what is in force now
 	Changed bool    // the outcome is not that of the read before, or the file is another
+	Was     []byte  // the file with lines of the operator's policy that was published before; nil if none is known
 	Kept    bool    // the policy in force is a good copy of an earlier read
 	Took    time.Duration
 }

@@ -42,7 +42,8 @@ func (d *Decision) PaceFirst(now time.Time) {
 
 // throttle makes d a refusal for the time being.
 func (d *Decision) throttle(res throttle.Result, retryAfter time.Duration) {
-	d.Action, d.Line, d.RetryAfter = Throttle, res.Line, retryAfter
+	d.Action, d.RetryAfter = Throttle, retryAfter
+	d.from(d.Policy, res.Line)
 	switch res.Reason {
 	case throttle.RequestRate:
 		d.Reason = RequestRate

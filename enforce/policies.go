@@ -67,7 +67,7 @@ func (c Config) complete() Config {
 // safe for concurrent use.
 type Policies struct {
 	source  Source
-	compile func(body []byte) *Policy
+	compile func(content) *Policy
 	pending *Policy // of origins that were never read
 	cfg     Config
 	ctx     context.Context
@@ -97,6 +97,7 @@ type entry struct {
 
 	mu       sync.Mutex
 	good     goodCopy
+	was      []byte        // what was published under other rules; nil if nothing, or not known
 	last     Outcome       // of the last read
 	tried    bool          // whether there was one
 	failures int           // reads in a row that failed
@@ -119,7 +120,7 @@ func NewPolicies(source Source, rules *compiledRules, cfg Config) *Policies {
 
 // use has p compile under rules, into an empty table.
 func (p *Policies) use(rules *compiledRules) {
-	p.compile, p.pending = rules.compile, rules.empty(Pending)
+	p.compile, p.pending = rules.policy, rules.empty(Pending)
 	size := p.cfg.MaxOrigins
 	if !p.source.PerOrigin() {
 		size = 1
@@ -149,7 +150,8 @@ func (p *Policies) with(rules *compiledRules, observer Observer) *Policies {
 			e.nextRead.Store(old.nextRead.Load())
 		}
 		if policy != nil {
-			q.set(e, policy.body, policy.state, policy.denyAll)
+			e.was = policy.publishedText()
+			q.set(e, policy.content)
 		}
 		q.table.insert(e)
 	}

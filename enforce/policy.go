@@ -1,15 +1,12 @@
 package enforce
 
 import (
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"unsafe"
 
-	"github.com/cespare/xxhash/v2"
-
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/managed"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -31,11 +28,12 @@ type Policy struct {
 	// signalsVary is set where signals are not the same for every crawler.
 	signalsVary bool
 
-	state   Outcome // Loaded, Missing, NotRobots, Refused, Failed or Pending
-	body    []byte
-	etag    string
-	denyAll bool // the source fails, and the operator has crawlers refused then
-	users   int  // origins that share it; guarded by Policies.mu
+	content         // of the site's own robots.txt
+	text     []byte // of file: the site's own, with the operator's lines
+	etag     string // of text
+	merged   *managed.Merged
+	mergeErr error
+	users    int // origins that share it; guarded by Policies.mu
 }
 
 // plan is what binds one crawler.
@@ -57,12 +55,14 @@ type plan struct {
 
 // empty returns a policy without rules, for an origin in the given state.
 func (r *compiledRules) empty(state Outcome) *Policy {
-	return &Policy{file: robots.Parse(nil), rules: r, matcher: r.base, state: state}
+	return &Policy{file: robots.Parse(nil), rules: r, matcher: r.base, content: content{state: state}}
 }
 
-// compile makes the policy that a robots.txt is under the rules.
-func (r *compiledRules) compile(body []byte) *Policy {
-	p := &Policy{body: body, etag: fmt.Sprintf("%q", strconv.FormatUint(xxhash.Sum64(body), 36)), file: robots.Parse(body, robots.WithDialect(r.Dialect)), rules: r, terms: make(map[*robots.Group]*throttle.Terms)}
+// compile makes the policy that a robots.txt is under the rules, with the
+// lines of the operator's own policy.
+func (r *compiledRules) compile(c content) *Policy {
+	p := &Policy{rules: r, terms: make(map[*robots.Group]*throttle.Terms)}
+	p.merge(c)
 	tokens := p.file.Tokens()
 	p.matcher = r.base
 	if len(tokens) > 0 {
@@ -185,7 +185,7 @@ func (p *Policy) memory() int64 {
 	if p.google != nil {
 		readings++
 	}
-	return policyBase + int64(len(p.plans))*int64(unsafe.Sizeof(plan{})) + readings*policyFactor*int64(len(p.body))
+	return policyBase + int64(len(p.plans))*int64(unsafe.Sizeof(plan{})) + readings*policyFactor*int64(max(len(p.body), len(p.text)))
 }
 
 // What a policy takes for each octet of the file in each reading, and besides. Measured by
@@ -196,10 +196,7 @@ const (
 )
 
 // Size returns the octets of the file.
-func (p *Policy) Size() int { return len(p.body) }
-
-// Body returns the octets of the file. They must not be changed.
-func (p *Policy) Body() []byte { return p.body }
+func (p *Policy) Size() int { return len(p.text) }
 
 // ETag returns an entity tag of the file (RFC 9110, section 8.8.3).
 func (p *Policy) ETag() string { return p.etag }

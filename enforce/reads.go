@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"time"
-
-	"github.com/cespare/xxhash/v2"
 )
 
 // read starts a read of e unless one is under way, or too many are. The read
@@ -64,9 +62,9 @@ func (p *Policies) recall(e *entry) bool {
 		return false
 	}
 	e.mu.Lock()
-	e.good = c
+	e.good, e.was = c, c.published
 	e.mu.Unlock()
-	p.set(e, c.body, c.state, false)
+	p.set(e, c.content)
 	return true
 }
 
@@ -83,7 +81,7 @@ func (p *Policies) readNow(ctx context.Context, e *entry) {
 
 	e.mu.Lock()
 	current := e.policy.Load()
-	if out == Loaded && current != nil && current.state == Loaded && bytes.Equal(resp.Body, current.body) {
+	if out == Loaded && current != nil && current.state == Loaded && current.apart == resp.Apart && bytes.Equal(resp.Body, current.body) {
 		ev.Outcome = Unchanged
 	}
 	switch out {
@@ -93,22 +91,30 @@ func (p *Policies) readNow(ctx context.Context, e *entry) {
 		} else if ev.Outcome == Unchanged {
 			resp.Body = current.body
 		}
-		e.good, e.failures = goodCopy{out, resp.Body, now}, 0
-		p.cfg.Copies.put(e.origin, e.good)
+		e.good, e.failures = goodCopy{content: content{body: resp.Body, state: out, apart: resp.Apart}, at: now}, 0
 	case Refused, Failed:
 		e.failures++
 	}
-	body, state, denyAll := p.inForce(e, out, now)
-	ev.Kept = state != out
+	inForce := p.inForce(e, out, now)
+	ev.Kept = inForce.state != out
 	ev.Changed = !e.tried || e.last != out || ev.Outcome == Loaded
 	e.last, e.tried = out, true
-	next := now.Add(p.pause(e, state))
+	next := now.Add(p.pause(e, inForce.state))
 	if e.again {
 		next = time.Unix(0, e.lastRead.Load()).Add(minReread)
 	}
+	ev.Was, e.was = e.was, nil
+	good := e.good
 	e.mu.Unlock()
+	if ev.Was == nil && current != nil {
+		ev.Was = current.publishedText()
+	}
 	if ev.Outcome != Unchanged {
-		current = p.set(e, body, state, denyAll)
+		current = p.set(e, inForce)
+	}
+	if out != Refused && out != Failed {
+		good.published = current.publishedText()
+		p.cfg.Copies.put(e.origin, good)
 	}
 	e.nextRead.Store(next.UnixNano())
 	ev.Policy = current
@@ -117,20 +123,20 @@ func (p *Policies) readNow(ctx context.Context, e *entry) {
 
 // inForce returns what is in force after a read that came to out. The caller
 // holds e.mu.
-func (p *Policies) inForce(e *entry, out Outcome, now time.Time) (body []byte, state Outcome, denyAll bool) {
+func (p *Policies) inForce(e *entry, out Outcome, now time.Time) content {
 	keep := keepFailed
 	switch out {
 	case Failed:
 		if p.cfg.DenyFailed {
-			return nil, Failed, true
+			return content{state: Failed, denyAll: true}
 		}
 	case Refused:
 		keep = keepRefused
 	}
 	if e.good.at.IsZero() || now.Sub(e.good.at) > keep {
-		return nil, out, false
+		return content{state: out}
 	}
-	return e.good.body, e.good.state, false
+	return e.good.content
 }
 
 // pause returns how long to wait until the next read: the operator's refresh,
@@ -143,20 +149,20 @@ func (p *Policies) pause(e *entry, state Outcome) time.Duration {
 	return min(p.cfg.Refresh, time.Second<<min(e.failures-1, 20))
 }
 
-// set puts the policy that body is in the given state in force for e. Where
+// set puts the policy that a content is in force for e. Where
 // another origin has the same file they share one policy, so that host names
 // made up by a client cost no memory but their own.
-func (p *Policies) set(e *entry, body []byte, state Outcome, denyAll bool) *Policy {
-	key := shareKey(body, state, denyAll)
+func (p *Policies) set(e *entry, c content) *Policy {
+	key := c.key()
 	p.mu.Lock()
 	policy := p.shared[key]
 	p.mu.Unlock()
-	if policy == nil || !bytes.Equal(policy.body, body) {
-		policy = p.build(body, state, denyAll) // takes long: not under the lock
+	if policy == nil || !bytes.Equal(policy.body, c.body) {
+		policy = p.compile(c) // takes long: not under the lock
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if other := p.shared[key]; other != nil && bytes.Equal(other.body, body) {
+	if other := p.shared[key]; other != nil && bytes.Equal(other.body, c.body) {
 		policy = other
 	}
 	p.put(e, policy)
@@ -171,7 +177,7 @@ func (p *Policies) put(e *entry, policy *Policy) {
 		return
 	}
 	if policy.users++; policy.users == 1 {
-		p.shared[shareKey(policy.body, policy.state, policy.denyAll)] = policy
+		p.shared[policy.key()] = policy
 		p.account(policy.memory())
 	}
 	p.release(e.policy.Swap(policy))
@@ -186,7 +192,7 @@ func (p *Policies) release(policy *Policy) {
 	if policy.users--; policy.users > 0 {
 		return
 	}
-	key := shareKey(policy.body, policy.state, policy.denyAll)
+	key := policy.key()
 	if p.shared[key] == policy {
 		delete(p.shared, key)
 		p.account(-policy.memory())
@@ -199,28 +205,6 @@ func (p *Policies) account(n int64) {
 	if !p.retired {
 		p.cfg.Ceiling.add(n)
 	}
-}
-
-// build returns the policy that body is in the given state.
-func (p *Policies) build(body []byte, state Outcome, denyAll bool) *Policy {
-	var policy *Policy
-	if state == Loaded {
-		policy = p.compile(body)
-		policy.state = Loaded
-	} else {
-		policy = p.pending.rules.empty(state)
-	}
-	policy.denyAll = denyAll
-	return policy
-}
-
-// shareKey is the key of a policy among those that origins share.
-func shareKey(body []byte, state Outcome, denyAll bool) uint64 {
-	key := xxhash.Sum64(body)*31 + uint64(state)*2
-	if denyAll {
-		key++
-	}
-	return key
 }
 
 // fetch is the source's Fetch, with a panic turned into an error: sources may

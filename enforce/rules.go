@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/managed"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -29,6 +30,9 @@ type Rules struct {
 	// ExemptPaths are patterns in robots.txt syntax for paths that are never
 	// denied and never throttled; /robots.txt is one of them always.
 	ExemptPaths []string
+	// Managed is what the operator says beside robots.txt, by purpose. Nil means
+	// nothing. Names that the registry does not have are skipped.
+	Managed *managed.Policy
 	// HTTPClients holds HTTP libraries and requests without a User-Agent to
 	// the group for all crawlers.
 	HTTPClients bool
@@ -93,6 +97,8 @@ func ParsePrograms(s string) (Programs, error) {
 // compiledRules are Rules made ready.
 type compiledRules struct {
 	Rules
+	lines       *managed.Lines   // of Rules.Managed; nil without one
+	hidden      *hidden          // nil without one
 	base        *crawler.Matcher // knows the registry alone
 	exempt      []*Exemption     // by crawler.Crawler.Index; nil: it is not
 	exemptPaths *robots.Group    // allows the exempt paths and nothing else
@@ -119,6 +125,13 @@ func (r Rules) compile() (*compiledRules, error) {
 		fmt.Fprintf(&file, "Allow: %s\n", p)
 	}
 	c.exemptPaths = robots.Parse([]byte(file.String())).Star()
+	if r.Managed != nil {
+		var err error
+		if c.lines, err = r.Managed.Compile(r.Registry); c.lines == nil {
+			return nil, err
+		}
+		c.hidden = newHidden(c.lines.Hidden())
+	}
 	return c, nil
 }
 
@@ -130,12 +143,7 @@ func (r Rules) Policy(resp Response) (*Policy, error) {
 		return nil, err
 	}
 	out, _ := outcome(resp, nil)
-	if out != Loaded {
-		return compiled.empty(out), nil
-	}
-	p := compiled.compile(resp.Body[:min(len(resp.Body), robots.MaxSize+1)])
-	p.state = Loaded
-	return p, nil
+	return compiled.policy(content{body: resp.Body[:min(len(resp.Body), robots.MaxSize+1)], state: out}), nil
 }
 
 // CheckPathPattern reports what keeps s from being a pattern in robots.txt

@@ -26,6 +26,10 @@ type Source interface {
 type Response struct {
 	Status int    // an HTTP status code, after redirects
 	Body   []byte // not more than robots.MaxSize octets and one
+	// Apart reports that clients which ask for the file do not get it from
+	// whom the policy is for, so that lines of the operator's can't be
+	// published with it.
+	Apart bool
 }
 
 // ErrRedirects is returned by a source that was redirected more often than

@@ -40,12 +40,15 @@ func (d *differ) verdicts(p *pair) {
 	}
 	f := finder{differ: d, pair: p, first: len(d.changes), found: map[[2]int]int{}}
 	list := f.candidates(before, after)
+	changed := slices.DeleteFunc(slices.Clone(list), func(c candidate) bool { return !c.changed })
+	if longest := d.before.Dialect() == robots.RFC9309 || d.before.Dialect() == robots.Google; longest && len(changed) == 0 {
+		return // the same rules, in another order or repeated
+	}
 	var fresh, inexact bool
 	f.fill, fresh = f.freshOctet(list)
 	f.mixed, inexact = f.queryForms(list)
 	d.cut = d.cut || !fresh || inexact
 	root := &candidate{Pattern: pattern.Pattern{Prefix: "/"}}
-	changed := slices.DeleteFunc(slices.Clone(list), func(c candidate) bool { return !c.changed })
 	var meet []*candidate // those that meet a changed one
 	for i := range list {
 		c := &list[i]

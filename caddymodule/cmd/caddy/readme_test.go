@@ -15,7 +15,13 @@ import (
 // language.
 func readme(t *testing.T) map[string][]string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root(t), "README.md"))
+	return blocksOf(t, "README.md")
+}
+
+// blocksOf has the fenced blocks of a page, by language.
+func blocksOf(t *testing.T, page string) map[string][]string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root(t), page))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,6 +79,21 @@ func TestREADMECaddyfiles(t *testing.T) {
 	}
 }
 
+// The Caddyfiles and commands of the pages below docs are valid too.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	for _, page := range []string{"docs/policies.md", "docs/answers.md"} {
+		blocks := blocksOf(t, page)
+		if len(blocks["caddyfile"]) == 0 {
+			t.Errorf("%s has no Caddyfile", page)
+		}
+		for _, block := range blocks["caddyfile"] {
+			validate(t, "caddyfile", block)
+		}
+		checkCommands(t, blocks["sh"])
+	}
+}
+
 func TestREADMEJSON(t *testing.T) {
 	t.Parallel()
 	blocks := readme(t)["json"]
@@ -90,7 +111,13 @@ func TestREADMEJSON(t *testing.T) {
 // The README's shell blocks name commands and files that there are.
 func TestREADMECommandsExist(t *testing.T) {
 	t.Parallel()
-	for _, block := range readme(t)["sh"] {
+	checkCommands(t, readme(t)["sh"])
+}
+
+// checkCommands checks that commands of caddy robots exist.
+func checkCommands(t *testing.T, blocks []string) {
+	t.Helper()
+	for _, block := range blocks {
 		for _, line := range strings.Split(strings.TrimSpace(block), "\n") {
 			if args, ok := strings.CutPrefix(line, "caddy robots "); ok {
 				sub, _, _ := strings.Cut(args, " ")

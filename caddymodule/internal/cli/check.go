@@ -20,6 +20,7 @@ import (
 // checkOptions are the flags of `caddy robots check`.
 type checkOptions struct {
 	agent, robots, dialect string
+	config                 configFlags
 	json                   bool
 	rules                  enforce.Rules
 }
@@ -27,13 +28,16 @@ type checkOptions struct {
 func checkCommand(m Module) *cobra.Command {
 	var o checkOptions
 	cmd := &cobra.Command{
-		Use:   "check --agent <user-agent> [--robots <file|url|->] [--json] <url>...",
+		Use:   "check --agent <user-agent> [--robots <file|url|->] [--config <file>] [--json] <url>...",
 		Short: "Tells what robots.txt says to a crawler about URLs",
 		Long: `
 Tells for each URL what the robots handler would decide about a request of a
 User-Agent: the verdict, who it is taken for, the group of the robots.txt that
 binds it, the line that decides, and the Crawl-delay that it is held to. Each
 URL is judged as the first one: how fast they follow each other does not count.
+
+With --config, the settings are those of a site in a Caddyfile: also the lines
+of its policy, and the paths that it hides, which nothing else shows.
 
 Without --robots, the robots.txt of each URL's own site is fetched. A URL may
 be a path alone where --robots is given. A product token alone (GPTBot) stands
@@ -53,6 +57,7 @@ that can't be told.`,
 	f.StringVarP(&o.robots, "robots", "r", "", "robots.txt to go by: a file, a URL, or - for standard input")
 	addDialectFlag(cmd, &o.dialect)
 	f.BoolVar(&o.json, "json", false, "print one JSON object a line")
+	o.config.add(cmd, m)
 	addRuleFlags(cmd, m, &o.rules)
 	f.DurationVar(&o.rules.MaxDelay, "max-crawl-delay", throttle.DefaultMaxDelay, "a longer Crawl-delay counts as this, as max in crawl_delay does")
 	if err := cmd.MarkFlagRequired("agent"); err != nil {
@@ -75,7 +80,11 @@ func completeCrawlers(_ *cobra.Command, _ []string, begin string) ([]cobra.Compl
 
 func (o *checkOptions) check(cmd *cobra.Command, args []string) (int, error) {
 	var err error
-	if o.rules.Dialect, err = dialectFlag(o.dialect); err != nil {
+	if o.config.path != "" {
+		if err := o.useConfig(cmd); err != nil {
+			return exitFailed, err
+		}
+	} else if o.rules.Dialect, err = dialectFlag(o.dialect); err != nil {
 		return exitFailed, err
 	}
 	if o.rules.MaxDelay <= 0 {
@@ -102,6 +111,24 @@ func (o *checkOptions) check(cmd *cobra.Command, args []string) (int, error) {
 		}
 	}
 	return status, nil
+}
+
+// useConfig has URLs judged by the settings of a site.
+func (o *checkOptions) useConfig(cmd *cobra.Command) error {
+	for _, flag := range []string{"dialect", "http-clients", "no-user-triggered", "strict", "registry"} {
+		if cmd.Flags().Changed(flag) {
+			return fmt.Errorf("--%s does not go with --config, which has that setting", flag)
+		}
+	}
+	site, err := o.config.site(func(*Site) bool { return true })
+	if err != nil {
+		return err
+	}
+	longest := o.rules.MaxDelay
+	if o.rules = site.Rules; o.rules.MaxDelay == 0 || cmd.Flags().Changed("max-crawl-delay") {
+		o.rules.MaxDelay = longest
+	}
+	return nil
 }
 
 // robotsFor names the robots.txt that a URL is checked by. The URL itself may

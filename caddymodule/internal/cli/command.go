@@ -32,6 +32,8 @@ type Module interface {
 	// HeaderRules returns the x_robots_tag rules of all sites of a
 	// configuration file: a Caddyfile, or JSON if its name ends in .json.
 	HeaderRules(path string) ([]headers.Rule, error)
+	// Sites returns the robots handlers of a configuration file.
+	Sites(path string) ([]Site, error)
 }
 
 // Register makes `caddy robots` and its subcommands known to Caddy. It is
@@ -63,6 +65,7 @@ func subcommands(m Module) []*cobra.Command {
 		identifyCommand(m),
 		verifyCommand(m),
 		headersImportCommand(),
+		policyCommand(m),
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // checked is what `caddy robots check` says of one URL. Lines are those of
-// the robots.txt.
+// the site's robots.txt, or of the configuration where the layer is another.
 type checked struct {
 	URL       string `json:"url"`
 	Action    string `json:"action"`
@@ -19,7 +19,9 @@ type checked struct {
 	Group     string `json:"group,omitempty"`
 	GroupLine int    `json:"group_line,omitempty"`
 	Rule      string `json:"rule,omitempty"`
+	Layer     string `json:"layer,omitempty"` // policy or hidden; not given for the site's own file
 	Line      int    `json:"line,omitempty"`
+	Hidden    string `json:"hidden_path,omitempty"`
 	Reading   string `json:"reading,omitempty"` // google: the file's own disallows it, that of google/robotstxt does not
 	checkedPace
 }
@@ -38,9 +40,14 @@ func (o *checkOptions) newChecked(target string, d *enforce.Decision) *checked {
 	if d.Reading != 0 {
 		reading = d.Reading.String()
 	}
+	layer := ""
+	if d.Layer != enforce.SiteLayer {
+		layer = d.Layer.String()
+	}
+	_, groupLine := d.Policy.Origin(d.Group.Line())
 	return &checked{
-		Reading: reading, URL: target, Action: d.Action.String(), Reason: d.Reason.String(), Crawler: d.Name(),
-		Class: d.Agent.Class.String(), Group: d.GroupToken(), GroupLine: d.Group.Line(),
+		Layer: layer, Hidden: d.Policy.HiddenPath(d), Reading: reading, URL: target, Action: d.Action.String(), Reason: d.Reason.String(), Crawler: d.Name(),
+		Class: d.Agent.Class.String(), Group: d.GroupToken(), GroupLine: groupLine,
 		Rule: d.RuleText(), Line: d.Line, checkedPace: o.newCheckedPace(d),
 	}
 }
@@ -52,7 +59,8 @@ func (o *checkOptions) newCheckedPace(d *enforce.Decision) (p checkedPace) {
 		return p
 	}
 	if delay, ok := d.Group.CrawlDelay(); ok && delay.Delay > 0 {
-		p.CrawlDelay, p.CrawlDelayLine = min(delay.Delay, o.rules.MaxDelay).Seconds(), delay.Line
+		p.CrawlDelay = min(delay.Delay, o.rules.MaxDelay).Seconds()
+		_, p.CrawlDelayLine = d.Policy.Origin(delay.Line)
 		if delay.Delay > o.rules.MaxDelay {
 			p.CrawlDelayAsked = delay.Delay.Seconds()
 		}
@@ -79,10 +87,18 @@ func (c *checked) sentence(paint report.Paint) string {
 		part("  crawler %s (%s)", report.Visible(c.Crawler), c.Class)
 	}
 	if c.Group != "" {
-		part("  group %s (line %d)", report.Visible(c.Group), c.GroupLine)
+		if part("  group %s", report.Visible(c.Group)); c.GroupLine != 0 {
+			part(" (line %d)", c.GroupLine)
+		}
+	}
+	if c.Layer != "" {
+		part("  %s", c.Layer)
 	}
 	if c.Line != 0 {
 		part("  line %d", c.Line)
+	}
+	if c.Hidden != "" {
+		part("  %q", c.Hidden)
 	}
 	if c.Rule != "" {
 		part("  %q", c.Rule)

@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/caddy-robots/caddy-robots/robots/diff"
+)
+
+// policyOptions are the flags of `caddy robots policy`.
+type policyOptions struct {
+	config configFlags
+	robots string
+	check  []string
+}
+
+func policyCommand(m Module) *cobra.Command {
+	var o policyOptions
+	cmd := &cobra.Command{
+		Use:   "policy --config <file> [--site <host>] [--robots <file|url|->] [--check <url>]...",
+		Short: "Prints the robots.txt that a site's policy makes, and what it changes",
+		Long: `
+Prints the robots.txt that a site publishes: its own file, with the lines that
+the policy of its robots handler makes. What the policy changes, and for whom,
+goes to standard error, with what the operator may want to know of it.
+
+The site's own file is the one that --robots names; without it, the site is one
+that has none. --check fetches the robots.txt that a URL's site publishes and
+compares: a published file that has lines of a policy already is merged anew,
+so --robots is not needed.
+
+The exit status is 0, with --check 2 if a published file is another one, and 1
+if the policy can't be merged or a file can't be read.`,
+		Example: `  caddy robots policy --config Caddyfile --robots public/robots.txt
+  caddy robots policy --config Caddyfile --check https://example.com`,
+		Args:              cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              run(func(cmd *cobra.Command, _ []string) (int, error) { return o.policy(cmd) }),
+	}
+	o.config.add(cmd, m)
+	f := cmd.Flags()
+	f.StringVarP(&o.robots, "robots", "r", "", "the site's own robots.txt: a file, a URL, or - for standard input")
+	f.StringArrayVar(&o.check, "check", nil, "compare with what this URL's site publishes; may be given several times")
+	if err := cmd.MarkFlagRequired("config"); err != nil {
+		panic(err)
+	}
+	return cmd
+}
+
+func (o *policyOptions) policy(cmd *cobra.Command) (int, error) {
+	site, err := o.config.site(func(s *Site) bool { return s.Rules.Managed != nil })
+	if err != nil {
+		return exitFailed, err
+	}
+	own := enforce.Response{Status: http.StatusNotFound}
+	if o.robots != "" {
+		if own.Body, err = readRobots(cmd.Context(), o.robots, cmd.InOrStdin()); err != nil {
+			return exitFailed, err
+		}
+		own.Status = http.StatusOK
+	}
+	if len(o.check) > 0 {
+		return o.compare(cmd, site, own)
+	}
+	merged, err := merge(site, own)
+	if err != nil {
+		return exitFailed, err
+	}
+	if _, err := cmd.OutOrStdout().Write(merged.Text()); err != nil {
+		return exitFailed, err
+	}
+	return 0, tellChanges(cmd.ErrOrStderr(), site, own.Body, merged)
+}
+
+// merge returns the policy of a site with its own file.
+func merge(site *Site, own enforce.Response) (*enforce.Policy, error) {
+	p, err := site.Rules.Policy(own)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.MergeError(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// tellChanges prints what the policy changes, for whom, and what to know of it.
+func tellChanges(w io.Writer, site *Site, own []byte, merged *enforce.Policy) error {
+	registry := site.Rules.Registry
+	if registry == nil {
+		registry = crawler.Builtin()
+	}
+	before := robots.Parse(own, robots.WithDialect(site.Rules.Dialect))
+	r := diff.Compare(before, merged.File(), diffCrawlers(registry)...)
+	if err := report.Changes(w, r.Changes, paintFor(w)); err != nil {
+		return err
+	}
+	if !r.Complete {
+		fmt.Fprintln(w, errIncomplete)
+	}
+	for _, n := range merged.Notes() {
+		fmt.Fprintf(w, "note: %s\n", report.Visible(n.String()))
+	}
+	for _, b := range merged.Beyond() {
+		fmt.Fprintf(w, "beyond its reach: %s\n", b)
+	}
+	return nil
+}
+
+// compare compares what URLs publish with what they should.
+func (o *policyOptions) compare(cmd *cobra.Command, site *Site, own enforce.Response) (int, error) {
+	status := 0
+	for _, url := range o.check {
+		if !isURL(url) {
+			return exitFailed, fmt.Errorf("--check %s is not an http or https URL", url)
+		}
+		published, err := readRobots(cmd.Context(), url, nil)
+		if missing, ok := errors.AsType[*statusError](err); ok && missing.missing() {
+			published = nil
+		} else if err != nil {
+			return exitFailed, err
+		}
+		source := own
+		if o.robots == "" {
+			source = enforce.Response{Status: http.StatusOK, Body: published}
+		}
+		want, err := merge(site, source)
+		if err != nil {
+			return exitFailed, err
+		}
+		if bytes.Equal(published, want.Text()) {
+			fmt.Fprintf(cmd.OutOrStdout(), "%s publishes the policy\n", shown(url))
+			continue
+		}
+		status = exitFinding
+		fmt.Fprintf(cmd.OutOrStdout(), "%s publishes another robots.txt; what it should change:\n", shown(url))
+		if err := tellChanges(cmd.OutOrStdout(), site, published, want); err != nil {
+			return exitFailed, err
+		}
+	}
+	return status, nil
+}

@@ -1,0 +1,279 @@
+package caddymodule
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/managed"
+)
+
+// parsePolicy parses
+//
+//	policy [no-training | no-ai] {
+//		deny    <purposes and crawlers...> [<paths...>]
+//		allow   <crawlers...>
+//		delay   <purposes and crawlers...> <duration>
+//		signal  <key>=<value>...
+//		usage   <key>=<value>...
+//		license <url>
+//		hidden  <paths...>
+//	}
+func parsePolicy(h *Handler, d *caddyfile.Dispenser) error {
+	p := &policyParser{policy: new(managed.Policy), at: map[int]caddyfile.Dispenser{d.Line(): *d}}
+	head := *d
+	for _, name := range d.RemainingArgs() {
+		p.policy.Presets = append(p.policy.Presets, managed.Preset{Name: name, Line: d.Line()})
+	}
+	h.Policy = p.policy
+	err := parseBlock(h, d, map[string]subdirective{
+		"deny": p.deny, "allow": p.allow, "delay": p.delay, "signal": p.signal, "usage": p.usage, "license": p.license, "hidden": p.hidden,
+	})
+	if err != nil {
+		return err
+	}
+	if !p.policy.Publishes() && len(p.policy.Hidden)+len(p.policy.Allow) == 0 {
+		return head.Errf("policy says nothing: want %s, or a block", strings.Join(managed.PresetNames(), " or "))
+	}
+	h.later = append(h.later, func() error { return p.check(h, &head) })
+	return nil
+}
+
+// policyParser collects the statements of a policy.
+type policyParser struct {
+	policy *managed.Policy
+	at     map[int]caddyfile.Dispenser // by line, for errors that are found later
+}
+
+// check reports what is wrong with the policy, unless the crawlers that are
+// known are only found out when the configuration is loaded.
+func (p *policyParser) check(h *Handler, head *caddyfile.Dispenser) error {
+	registry, err := withCrawlers(crawler.Builtin(), h.Crawlers)
+	if err != nil {
+		return nil // reported where it stands
+	}
+	_, err = p.policy.Compile(registry)
+	for _, e := range statementErrors(err) {
+		if e.UnknownName && (h.Registry != "" || h.hasDefaults) {
+			continue
+		}
+		where := *head
+		if d, ok := p.at[e.Line]; ok {
+			where = d
+		}
+		return where.Errf("policy: %s", e.Message)
+	}
+	return nil
+}
+
+// statementErrors returns the errors that Compile joined.
+func statementErrors(err error) (list []*managed.StatementError) {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return nil
+	}
+	for _, e := range joined.Unwrap() {
+		if s, ok := errors.AsType[*managed.StatementError](e); ok {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// line notes where a statement stands.
+func (p *policyParser) line(d *caddyfile.Dispenser) int {
+	p.at[d.Line()] = *d
+	return d.Line()
+}
+
+// values returns the values of a statement, and where it stands.
+func (p *policyParser) values(d *caddyfile.Dispenser) ([]string, int, error) {
+	name, line := d.Val(), p.line(d)
+	args := d.RemainingArgs()
+	if len(args) == 0 {
+		return nil, 0, d.Errf("%s needs at least one value", name)
+	}
+	return args, line, nil
+}
+
+func (p *policyParser) deny(_ *Handler, d *caddyfile.Dispenser) error {
+	args, line, err := p.values(d)
+	if err != nil {
+		return err
+	}
+	deny := managed.Deny{Line: line}
+	for _, a := range args {
+		switch path := strings.HasPrefix(a, "/") || strings.HasPrefix(a, "*"); {
+		case path:
+			deny.Paths = append(deny.Paths, a)
+		case len(deny.Paths) > 0:
+			return d.Errf("deny: %q stands behind a path: purposes and crawlers come first", a)
+		default:
+			deny.Crawlers = append(deny.Crawlers, a)
+		}
+	}
+	p.policy.Deny = append(p.policy.Deny, deny)
+	return nil
+}
+
+func (p *policyParser) allow(_ *Handler, d *caddyfile.Dispenser) error {
+	args, line, err := p.values(d)
+	p.policy.Allow = append(p.policy.Allow, managed.Allow{Crawlers: args, Line: line})
+	return err
+}
+
+func (p *policyParser) delay(_ *Handler, d *caddyfile.Dispenser) error {
+	args, line, err := p.values(d)
+	if err != nil {
+		return err
+	}
+	last := len(args) - 1
+	interval, err := caddy.ParseDuration(args[last])
+	if err != nil {
+		return d.Errf("delay: %q is no duration: write it at the end, as 10s or 1m", args[last])
+	}
+	p.policy.Delay = append(p.policy.Delay, managed.Delay{Crawlers: args[:last], Interval: interval.String(), Line: line})
+	return nil
+}
+
+func (p *policyParser) signal(_ *Handler, d *caddyfile.Dispenser) (err error) {
+	p.policy.Signal, err = p.preferences(p.policy.Signal, d)
+	return err
+}
+
+func (p *policyParser) usage(_ *Handler, d *caddyfile.Dispenser) (err error) {
+	p.policy.Usage, err = p.preferences(p.policy.Usage, d)
+	return err
+}
+
+func (p *policyParser) preferences(list []managed.Preference, d *caddyfile.Dispenser) ([]managed.Preference, error) {
+	name := d.Val()
+	args, line, err := p.values(d)
+	for _, a := range args {
+		key, value, ok := strings.Cut(a, "=")
+		if !ok {
+			return nil, d.Errf("%s: %q is not key=value", name, a)
+		}
+		list = append(list, managed.Preference{Key: key, Value: strings.TrimSuffix(value, ","), Line: line})
+	}
+	return list, err
+}
+
+func (p *policyParser) license(_ *Handler, d *caddyfile.Dispenser) error {
+	line := p.line(d)
+	arg, err := one(d)
+	p.policy.License = append(p.policy.License, managed.License{URL: arg, Line: line})
+	return err
+}
+
+func (p *policyParser) hidden(_ *Handler, d *caddyfile.Dispenser) error {
+	args, line, err := p.values(d)
+	for _, a := range args {
+		p.policy.Hidden = append(p.policy.Hidden, managed.Hidden{Path: a, Line: line})
+	}
+	return err
+}
+
+// provisionPolicy makes the policy ready, and has it checked that requests for
+// /robots.txt come through the handler once all sites are known.
+// Where more crawlers may become known, a name that none has is only logged.
+func (h *Handler) provisionPolicy(ctx caddy.Context, registry *crawler.Registry, more bool) error {
+	if h.Policy == nil {
+		return nil
+	}
+	lines, err := h.Policy.Compile(registry)
+	if err != nil {
+		if lines == nil || !more {
+			return err
+		}
+		h.log.Warn("a name is not known, unless the registry's URL brings it", zap.Error(err))
+	}
+	if usage := lines.Usage(); usage != "" && !isOn(h.Signals) {
+		h.usage = []string{usage}
+	}
+	if h.Policy.Publishes() && !h.monitor {
+		h.app.beforeStart(func() error { return h.checkReached(ctx) })
+	}
+	for _, b := range lines.Beyond() {
+		h.log.Info("policy: beyond its reach", zap.String("what", b))
+	}
+	return nil
+}
+
+// checkReached reports that path matchers keep requests for /robots.txt from
+// the handler, so that its policy can't be published. What else may keep them
+// is found out when the file is read.
+func (h *Handler) checkReached(ctx caddy.Context) error {
+	app, err := ctx.AppIfConfigured("http")
+	if err != nil {
+		return nil
+	}
+	r, err := http.NewRequest(http.MethodGet, "http://localhost/robots.txt", nil)
+	if err != nil {
+		return err
+	}
+	found := false
+	for _, server := range app.(*caddyhttp.App).Servers {
+		r := caddyhttp.PrepareRequest(r, caddy.NewReplacer(), nil, server)
+		f, reached := h.reached(server.Routes, r, 0)
+		if reached {
+			return nil
+		}
+		found = found || f
+	}
+	if !found {
+		return nil
+	}
+	return fmt.Errorf("robots: policy: requests for /robots.txt do not come to this handler, because a path matcher stands before it: " +
+		"the policy could not be published; take robots with its policy out of the matcher, or handle, that has the path")
+}
+
+// reached reports whether the handler stands in routes, and whether a request
+// gets to it as far as path matchers tell.
+func (h *Handler) reached(routes caddyhttp.RouteList, r *http.Request, depth int) (found, reached bool) {
+	if depth > maxRouteDepth {
+		return false, false
+	}
+	for i := range routes {
+		for _, handler := range routes[i].Handlers {
+			f, ok := handler == caddyhttp.MiddlewareHandler(h), true
+			if sub, isSub := handler.(*caddyhttp.Subroute); isSub {
+				f, ok = h.reached(sub.Routes, r, depth+1)
+			}
+			found = found || f
+			if f && ok && pathMatches(routes[i].MatcherSets, r) {
+				return true, true
+			}
+		}
+	}
+	return found, false
+}
+
+// pathMatches reports whether no path matcher keeps a request from matching.
+func pathMatches(sets caddyhttp.MatcherSets, r *http.Request) bool {
+	if len(sets) == 0 {
+		return true
+	}
+	for _, set := range sets {
+		fits := true
+		for _, m := range set {
+			if path, ok := m.(*caddyhttp.MatchPath); ok && !path.Match(r) {
+				fits = false
+			}
+			if path, ok := m.(caddyhttp.MatchPath); ok && !path.Match(r) {
+				fits = false
+			}
+		}
+		if fits {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,84 @@
+package caddymodule
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+)
+
+// Errors about a policy and about answers name the line that they are about.
+func TestPolicyAndAnswerErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"policy":                                 "policy says nothing: want no-ai or no-training",
+		"policy no-trainig":                      `there is no preset "no-trainig"; did you mean no-training?: want no-ai or no-training, at Testfile:2`,
+		"policy {\nhidden\n}":                    "hidden needs at least one value",
+		"policy {\ndeny ai-trainig\n}":           "did you mean ai-training?, at Testfile:3",
+		"policy {\ndeny /x seo\n}":               `"seo" stands behind a path`,
+		"policy {\nsignal search\n}":             `"search" is not key=value`,
+		"policy {\ndelay seo fast\n}":            `delay: "fast" is no duration: write it at the end`,
+		"policy no-ai {\ndenny GPTBot\n}":        `unknown subdirective "denny": did you mean deny?`,
+		"policy {\nhidden secret\n}":             "its path starts with neither / nor *, at Testfile:3",
+		"policy {\nlicense a b\n}":               "license takes one value, not 2",
+		"policy no-ai\npolicy no-ai":             "policy stands here a second time",
+		"policy {\ndeny seo\n\ndelay seo 10s\n}": "delay seo contradicts deny seo (line 3): what may fetch nothing needs no delay, at Testfile:5",
+		"policy no-training {\nallow GPTBott\n}": "did you mean GPTBot?",
+		"answer disallowed":                      "want a verdict (disallowed, impostor, throttled, pending, unavailable, hidden)",
+		"answer denied 403":                      `answer "denied": want disallowed, impostor`,
+		"answer disallowed 200":                  "answer disallowed 200: want the status 4xx other than 429",
+		"answer disallowed 429":                  "want the status 4xx other than 429",
+		"answer disallowed 503":                  "want the status 4xx other than 429",
+		"answer impostor 500":                    "want the status 4xx other than 429",
+		"answer throttled 403":                   "want the status 429 or 503",
+		"answer throttled abort":                 "want the status 429 or 503",
+		"answer pending redir /":                 "want the status 429 or 503",
+		"answer unavailable 500":                 "want the status 503",
+		"answer hidden 403":                      "want the status 404 or 410",
+		"answer hidden redir /x":                 "want the status 404 or 410",
+		"answer disallowed redir":                "answer disallowed redir",
+		"answer disallowed redir mailto:x@y":     "want an http or https URL",
+		"answer disallowed redir relative":       "want an http or https URL",
+		"answer disallowed soon":                 `"soon" is no status, redir or abort`,
+		"answer disallowed 403 a b":              `unexpected "a b"`,
+		"answer hidden 404\nanswer hidden 410":   "answer hidden stands here a second time, at Testfile:3",
+	} {
+		h := new(Handler)
+		err := h.UnmarshalCaddyfile(caddyfile.NewTestDispenser("robots {\n" + text + "\n}"))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q:\n%v\nwant\n%s", text, err, want)
+		}
+		if err != nil && strings.Contains(err.Error(), "secret") {
+			t.Errorf("the error shows a hidden path: %v", err)
+		}
+	}
+}
+
+// JSON is checked as Caddyfiles are, and a redirect to what is disallowed is
+// refused where the file is at hand.
+func TestAnswersRefusedAtLoad(t *testing.T) {
+	for want, h := range map[string]*Handler{
+		"want one of a status, redir URL and abort": {Settings: Settings{Answers: []Answer{{Verdict: "disallowed", Status: 403, Abort: true}}}},
+		"a text goes with a status":                 {Settings: Settings{Answers: []Answer{{Verdict: "disallowed", Text: "x", Abort: true}}}},
+		"robots.txt disallows this path itself": {Settings: Settings{
+			Source:  &Source{Kind: sourceInline, Text: "User-agent: *\nDisallow: /shut/\n"},
+			Answers: []Answer{{Verdict: "disallowed", Redirect: "/shut/sorry"}},
+		}},
+	} {
+		if err := provisionError(t, h); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// provisionError is what keeps a handler from being provisioned.
+func provisionError(t *testing.T, h *Handler) error {
+	t.Helper()
+	ctx, cancel := caddy.NewContext(caddy.Context{Context: t.Context()})
+	defer cancel()
+	err := h.provision(ctx, startedApp(t, ctx))
+	if cleanup := h.Cleanup(); cleanup != nil {
+		t.Error(cleanup)
+	}
+	return err
+}

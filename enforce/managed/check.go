@@ -1,0 +1,285 @@
+package managed
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/internal/editdistance"
+)
+
+// Bounds of a policy.
+const (
+	maxStatements = 1000
+	maxPath       = 2048 // octets of a path
+	minDelay      = 100 * time.Millisecond
+	maxDelay      = 24 * time.Hour
+)
+
+// check looks at each statement, and at what contradicts another one.
+func (c *compiler) check() {
+	p := &c.given
+	if n := len(p.Deny) + len(p.Allow) + len(p.Delay) + len(p.Signal) + len(p.Usage) + len(p.License) + len(p.Hidden); n > maxStatements {
+		c.errorf(0, "%d statements: at most %d", n, maxStatements)
+		return
+	}
+	for i, s := range p.Presets {
+		if _, ok := presets[s.Name]; !ok {
+			c.errorf(s.Line, "there is no preset %q%s: want %s", s.Name, meant(s.Name, PresetNames()), strings.Join(PresetNames(), " or "))
+		}
+		if slices.ContainsFunc(p.Presets[:i], func(o Preset) bool { return o.Name == s.Name }) {
+			c.errorf(s.Line, "preset %s is given twice", s.Name)
+		}
+	}
+	c.checkDeny()
+	c.checkDelay()
+	c.checkPreferences("signal", c.policy.Signal, signalKeys)
+	c.checkPreferences("usage", c.policy.Usage, usageKeys)
+	for _, l := range p.License {
+		u, err := url.Parse(l.URL)
+		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || strings.ContainsAny(l.URL, " \t\r\n#") {
+			c.errorf(l.Line, "license %q is no absolute http or https URL without blanks and #", l.URL)
+		}
+	}
+	for _, h := range p.Hidden {
+		c.checkPath("hidden", h.Path, h.Line)
+	}
+}
+
+func (c *compiler) checkDeny() {
+	seen := map[string]int{}
+	whole := map[string]int{}
+	for _, d := range c.given.Deny {
+		if len(d.Crawlers) == 0 {
+			c.errorf(d.Line, "deny names no purpose and no crawler: to hold every crawler to a path, write it into robots.txt below \"User-agent: *\", or use hidden")
+		}
+		for _, path := range d.Paths {
+			c.checkPath("deny", path, d.Line)
+			c.checkPublished(path, d.Line)
+		}
+		for _, name := range d.Crawlers {
+			c.checkName("deny", name, d.Line, true)
+			key := name + " " + strings.Join(d.Paths, " ")
+			if line, twice := seen[key]; twice {
+				c.errorf(d.Line, "deny %s is given twice%s", strings.TrimSpace(key), alsoAt(line))
+			}
+			seen[key] = d.Line
+			if len(d.Paths) == 0 {
+				whole[name] = d.Line
+			}
+		}
+	}
+	for _, d := range c.given.Deny {
+		for _, name := range d.Crawlers {
+			if line, ok := whole[name]; ok && len(d.Paths) > 0 {
+				c.errorf(d.Line, "deny %s %s adds nothing: %s is denied the whole site%s", name, strings.Join(d.Paths, " "), name, alsoAt(line))
+			}
+		}
+	}
+	for _, d := range c.given.Delay {
+		for _, name := range d.Crawlers {
+			if line, ok := whole[name]; ok {
+				c.errorf(d.Line, "delay %s contradicts deny %s%s: what may fetch nothing needs no delay", name, name, alsoAt(line))
+			}
+		}
+	}
+}
+
+func (c *compiler) checkDelay() {
+	seen := map[string]int{}
+	for _, d := range c.given.Delay {
+		if len(d.Crawlers) == 0 {
+			c.errorf(d.Line, "delay names no purpose and no crawler: for all of them, write \"Crawl-delay\" into robots.txt below \"User-agent: *\"")
+		}
+		interval, err := time.ParseDuration(d.Interval)
+		switch {
+		case err != nil:
+			c.errorf(d.Line, "delay %q is no duration: write a number and a unit, as 10s or 1m", d.Interval)
+		case interval < minDelay || interval > maxDelay:
+			c.errorf(d.Line, "delay %s: want %s to %s", d.Interval, minDelay, maxDelay)
+		}
+		for _, name := range d.Crawlers {
+			c.checkName("delay", name, d.Line, true)
+			if line, twice := seen[name]; twice {
+				c.errorf(d.Line, "delay %s is given twice%s", name, alsoAt(line))
+			}
+			seen[name] = d.Line
+		}
+	}
+}
+
+// checkCovered checks what needs to be known of the whole policy: names of
+// `allow`, and whether each makes an exception.
+func (c *compiler) checkCovered(l *Lines) {
+	for _, a := range c.policy.Allow {
+		if len(a.Crawlers) == 0 {
+			c.errorf(a.Line, "allow names no crawler")
+		}
+		for _, name := range a.Crawlers {
+			if !c.checkName("allow", name, a.Line, false) {
+				continue
+			}
+			row := c.registry.Lookup(name)
+			purposeDenied := false
+			for _, d := range c.policy.Deny {
+				byName, byPurpose := c.speaksOf(d.Crawlers, row)
+				if byName {
+					c.errorf(a.Line, "allow %s contradicts deny %s%s", name, name, alsoAt(d.Line))
+				}
+				purposeDenied = purposeDenied || byName || byPurpose
+			}
+			if !purposeDenied {
+				c.errorf(a.Line, "allow %s is an exception to nothing: its purpose, %s, is not denied", name, row.Purpose)
+			}
+		}
+	}
+	for _, cv := range l.covers {
+		if cv == nil || !cv.named.said {
+			continue
+		}
+		if owner := l.owner(cv.crawler); owner != cv.crawler {
+			c.errorf(cv.named.line, "%s obeys the group of %s and has none of its own: name %s instead", cv.crawler.Name, owner.Name, owner.Name)
+		}
+	}
+}
+
+// checkName checks the name of a crawler or, where it may be one, a purpose.
+func (c *compiler) checkName(statement, name string, line int, purpose bool) bool {
+	switch {
+	case c.purposes[name]:
+		if !purpose {
+			c.errorf(line, "%s %s: that is a purpose; %s takes names of crawlers, and a purpose that may crawl is just not denied", statement, name, statement)
+		}
+		return purpose
+	case c.registry.Lookup(name) != nil:
+		return true
+	case strings.HasPrefix(name, "/") || strings.HasPrefix(name, "*"):
+		c.errorf(line, "%s: the path %q stands where a purpose or a crawler is named", statement, name)
+		return false
+	}
+	var known []string
+	if purpose {
+		for p := range c.purposes {
+			known = append(known, p)
+		}
+		slices.Sort(known)
+	}
+	for row := range c.registry.All() {
+		known = append(append(known, row.Name), row.Tokens()...)
+	}
+	what := "no crawler"
+	if purpose {
+		what = "no purpose and no crawler"
+	}
+	c.errs = append(c.errs, &StatementError{Line: line, UnknownName: true,
+		Message: statement + ": the registry has " + what + " \"" + name + "\"" + meant(name, known)})
+	return false
+}
+
+// checkPath checks a path in robots.txt syntax.
+func (c *compiler) checkPath(statement, s string, line int) {
+	what := "path " + strconv.Quote(s)
+	if statement == "hidden" {
+		what = "its path" // errors are logged, and hidden paths never are
+	}
+	switch {
+	case s == "":
+		c.errorf(line, "%s: a path is empty", statement)
+	case s[0] != '/' && s[0] != '*':
+		c.errorf(line, "%s: %s starts with neither / nor *", statement, what)
+	case len(s) > maxPath:
+		c.errorf(line, "%s: a path of %d octets: at most %d", statement, len(s), maxPath)
+	case strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == '#' || r == 0x7f }):
+		c.errorf(line, "%s: %s has a blank, a control character or a #: write them as escapes, such as %%20 and %%23", statement, what)
+	}
+}
+
+// checkPublished refuses a path that is both denied, which publishes it, and
+// hidden. The message does not say the path.
+func (c *compiler) checkPublished(path string, line int) {
+	for _, h := range c.given.Hidden {
+		if strings.TrimRight(h.Path, "*") == strings.TrimRight(path, "*") {
+			c.errorf(line, "deny would publish the path that is hidden%s: hidden holds every crawler to it already", alsoAt(h.Line))
+		}
+	}
+}
+
+// The keys and values of Content-Signal (contentsignals.org) and of
+// Content-Usage (draft-ietf-aipref-vocab). Others are let through, since both
+// lists grow, unless they look like a typing error.
+var (
+	signalKeys = map[string][]string{"search": {"yes", "no"}, "ai-input": {"yes", "no"}, "ai-train": {"yes", "no"}, "use": {"immediate", "reference", "full"}}
+	usageKeys  = map[string][]string{"train-ai": {"y", "n"}, "train-genai": {"y", "n"}, "search": {"y", "n"}, "bots": {"y", "n"}}
+)
+
+func (c *compiler) checkPreferences(statement string, list []Preference, known map[string][]string) {
+	keys := make([]string, 0, len(known))
+	for k := range known {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	for i, p := range list {
+		values, ok := known[p.Key]
+		switch {
+		case !isPreferenceWord(p.Key) || !isPreferenceWord(p.Value):
+			c.errorf(p.Line, "%s %s=%s: want key=value, of letters, digits, - and _", statement, p.Key, p.Value)
+		case ok && !slices.Contains(values, p.Value):
+			c.errorf(p.Line, "%s %s=%s: the value of %s is %s", statement, p.Key, p.Value, p.Key, strings.Join(values, " or "))
+		case !ok && nearest(p.Key, keys) != "":
+			c.errorf(p.Line, "%s: unknown key %q%s", statement, p.Key, meant(p.Key, keys))
+		}
+		for _, o := range list[:i] {
+			if o.Key != p.Key {
+				continue
+			}
+			if o.Value == p.Value {
+				c.errorf(p.Line, "%s %s=%s is given twice%s", statement, p.Key, p.Value, alsoAt(o.Line))
+			} else {
+				c.errorf(p.Line, "%s %s=%s contradicts %s=%s%s", statement, p.Key, p.Value, o.Key, o.Value, alsoAt(o.Line))
+			}
+		}
+	}
+}
+
+func isPreferenceWord(s string) bool {
+	return s != "" && len(s) <= 64 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""
+}
+
+// meant suggests what was probably meant.
+func meant(found string, known []string) string {
+	if near := nearest(found, known); near != "" {
+		return "; did you mean " + near + "?"
+	}
+	return ""
+}
+
+func alsoAt(line int) string {
+	if line == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (line %d)", line)
+}
+
+// nearest returns the known word that found was probably meant as, "" for
+// none. The comparison ignores case, hyphens and underscores.
+func nearest(found string, known []string) string {
+	const longest = 40 // no known word is longer, and the cost is quadratic
+	if found == "" || len(found) > longest {
+		return ""
+	}
+	fold := strings.NewReplacer("-", "", "_", "", " ", "")
+	word := fold.Replace(strings.ToLower(found))
+	folded := make(map[string]string, len(known))
+	list := make([]string, 0, len(known))
+	for _, k := range known {
+		f := fold.Replace(strings.ToLower(k))
+		if _, ok := folded[f]; !ok && len(k) <= 2*longest {
+			folded[f] = k
+			list = append(list, f)
+		}
+	}
+	return folded[editdistance.Nearest(word, slices.Values(list), max(1, min(3, len(word)/3)))]
+}

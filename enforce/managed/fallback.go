@@ -1,0 +1,203 @@
+package managed
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// maxRounds bounds how often groups are added for crawlers that fall back to
+// others. Each round gives a group to all that need one; a second round finds
+// those that fall back to these.
+const maxRounds = 8
+
+// fallbacks returns the merged file. It gives a group to each crawler outside
+// the policy that would fall back to one of the new groups.
+func (m *merger) fallbacks() (text []byte, origins []Origin) {
+	for range maxRounds {
+		text, origins = m.build()
+		if len(text) > robots.MaxSize || !m.round(m.parse(text)) {
+			break
+		}
+	}
+	return text, origins
+}
+
+// round gives groups, and reports whether there were any to give.
+func (m *merger) round(after *robots.File) (more bool) {
+	for row := range m.registry.All() {
+		if m.inside[row] {
+			continue
+		}
+		want, star := obeyed(m.file, row)
+		got, _ := obeyed(after, row)
+		paced := !star || row.CrawlDelay != crawler.No
+		if want == got || m.saying(want, paced) == m.saying(got, paced) {
+			continue
+		}
+		if m.keep(want, paced, first(row)) {
+			m.notes.add(FallbackGroup, row.Name, "", want.Line(), 0)
+			more = true
+		}
+	}
+	for _, token := range m.file.Tokens() {
+		if m.ofTarget(token) {
+			continue
+		}
+		if want := m.file.Named(token); m.saying(want, true) != m.saying(after.Named(token), true) && m.keep(want, true, token) {
+			m.notes.add(FallbackGroup, token, "", want.Line(), 0)
+			more = true
+		}
+	}
+	return more
+}
+
+// ofTarget reports whether a token of the site's file names a crawler that the
+// policy speaks to.
+func (m *merger) ofTarget(token string) bool {
+	for c := range m.inside {
+		if own := m.ownTokens(c); containsFold(own, token) || containsFold(own, firstWord(token)) {
+			return true
+		}
+	}
+	return false
+}
+
+// keep writes what a group of the site says for one crawler alone.
+func (m *merger) keep(g *robots.Group, paced bool, token string) bool {
+	if m.written[lower(token)] || !nameable(token) {
+		return false
+	}
+	b := body{dialect: m.options.Dialect}
+	if g == nil || mayCrawl(g) {
+		b.preferences(g, &m.policy)
+	}
+	b.rules(g)
+	b.close()
+	if paced {
+		b.pace(g, 0, 0)
+	}
+	b.rest(g)
+	m.put(b.entries, "as before", token)
+	return true
+}
+
+// saying is a cache of says.
+func (m *merger) saying(g *robots.Group, paced bool) string {
+	key := groupSaid{g, paced}
+	text, ok := m.said[key]
+	if !ok {
+		text = says(g, paced)
+		m.said[key] = text
+	}
+	return text
+}
+
+// groupSaid is what a merger looks up what a group says by.
+type groupSaid struct {
+	group *robots.Group
+	paced bool
+}
+
+// says returns what a group says in rules and pace, so that equal texts mean
+// equal verdicts.
+func says(g *robots.Group, paced bool) string {
+	var lines []string
+	for _, r := range g.Rules() {
+		lines = append(lines, r.String())
+	}
+	slices.Sort(lines)
+	lines = slices.Compact(lines)
+	if paced {
+		if d, ok := g.CrawlDelay(); ok {
+			lines = append(lines, d.String())
+		}
+		for _, r := range g.RequestRates() {
+			lines = append(lines, r.String())
+		}
+		for _, v := range g.VisitTimes() {
+			lines = append(lines, v.Window.String())
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// build writes the merged file and where each of its lines comes from.
+func (m *merger) build() ([]byte, []Origin) {
+	w := writer{ending: m.kept.ending}
+	for i, l := range m.kept.lines {
+		w.text = append(w.text, l.text...)
+		ending := l.ending
+		if last := i+1 == len(m.kept.lines); last && (ending == "" || ending == "\r" && w.ending[0] == '\n') {
+			ending = w.ending // a CR and the LF of the next line would be one ending
+		}
+		w.text = append(w.text, ending...)
+		w.origins = append(w.origins, Origin{Site, l.number})
+	}
+	if len(m.order) == 0 && len(m.policy.License) == 0 {
+		return w.text, w.origins
+	}
+	if n := len(m.kept.lines); n > 0 && strings.TrimSpace(strings.TrimPrefix(m.kept.lines[n-1].text, byteOrderMark)) != "" {
+		w.line("", Origin{})
+	}
+	w.line(beginMarker, Origin{})
+	open := m.kept.open(m.options.Dialect)
+	if open {
+		w.line("Disallow:", Origin{})
+	}
+	for i, g := range m.order {
+		if i > 0 || open {
+			w.line("", Origin{})
+		}
+		w.group(g, m.registry)
+	}
+	for _, l := range m.policy.License {
+		if !slices.ContainsFunc(m.file.Licenses(), func(o robots.License) bool { return o.URL == l.URL }) {
+			w.line("", Origin{})
+			w.line("License: "+l.URL, Origin{Operator, l.Line})
+		}
+	}
+	w.line(endMarker, Origin{})
+	return w.text, w.origins
+}
+
+// writer writes lines with where they come from.
+type writer struct {
+	text    []byte
+	origins []Origin
+	ending  string
+}
+
+func (w *writer) line(s string, from Origin) {
+	w.text = append(append(w.text, s...), w.ending...)
+	w.origins = append(w.origins, from)
+}
+
+func (w *writer) group(g *group, registry *crawler.Registry) {
+	why := g.why
+	if why == "" {
+		why = purposes(g.agents, registry)
+	}
+	w.line("# "+why, Origin{})
+	for _, a := range g.agents {
+		w.line("User-agent: "+a, Origin{})
+	}
+	for _, e := range g.entries {
+		w.line(e.text, e.origin)
+	}
+}
+
+// purposes lists what crawlers crawl for, to stand above their group.
+func purposes(agents []string, registry *crawler.Registry) string {
+	var list []string
+	for _, a := range agents {
+		if row := registry.Lookup(a); row != nil && row.Purpose != "" && !slices.Contains(list, string(row.Purpose)) {
+			list = append(list, string(row.Purpose))
+		}
+	}
+	slices.Sort(list)
+	return fmt.Sprintf("purpose: %s", strings.Join(list, ", "))
+}

@@ -1,0 +1,70 @@
+package managed
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// fuzzPolicies speak to the crawlers of smallRegistry in each way there is.
+var fuzzPolicies = []Policy{
+	deny("ai-training", "SeekBot"),
+	deny("Teacher", "Oldster", "Linkster", "SeekBot-Image"),
+	denyPath("seo", "/archive/*"),
+	denyPath("Teacher", "/*.pdf$"),
+	{Deny: []Deny{{Crawlers: []string{"SeekBot"}, Paths: []string{"/"}}}, Delay: []Delay{{Crawlers: []string{"seo", "ai-data", "Fallback"}, Interval: "7s"}}},
+	{Signal: []Preference{{Key: "ai-train", Value: "no"}}, Usage: []Preference{{Key: "train-ai", Value: "n"}}, License: []License{{URL: "https://example.com/l"}}},
+}
+
+// Whatever a site's file is: merging does not panic, what was merged is no
+// larger than crawlers read, merging it again changes nothing, crawlers that
+// the policy denies by name are denied, and each rule has its origin.
+func FuzzMerge(f *testing.F) {
+	var lines []*Lines
+	for _, p := range fuzzPolicies {
+		lines = append(lines, compile(f, p))
+	}
+	for i := range fuzzPolicies {
+		for _, site := range []string{
+			"", "User-agent: *\nDisallow: /a\nCrawl-delay: 2\n", "\ufeffUser-agent: Teacher\rUser-agent: Linkster\rDisallow: /*?x=\r",
+			"Disallow: /o\nUser-agent: SeekBot\nUser-agent: OlderBot/2\nCrawl-delay: 3\nUser-agent: *\nAllow: /\nDisallow: /",
+			"User-agent: a\n" + beginMarker + "\nDisallow:\n" + endMarker + "\n# replaced by a policy: Allow: /x\n",
+		} {
+			f.Add([]byte(site), byte(i))
+		}
+	}
+	f.Fuzz(func(t *testing.T, site []byte, n byte) {
+		if len(site) > 3000 {
+			return
+		}
+		o := Options{Dialect: []robots.Dialect{robots.RFC9309, robots.Koster1994, robots.Kollar1996}[int(n)/len(lines)%3]}
+		l := lines[int(n)%len(lines)]
+		m, err := l.Merge(site, o)
+		if err != nil {
+			return
+		}
+		if len(m.Text) > robots.MaxSize {
+			t.Fatalf("%d octets", len(m.Text))
+		}
+		again, err := l.Merge(m.Text, o)
+		if err != nil || !bytes.Equal(again.Text, m.Text) {
+			t.Fatalf("merged again: %v\n%+v\nwant\n%q", err, again, m.Text)
+		}
+		file := robots.Parse(m.Text, robots.WithDialect(o.Dialect))
+		for _, cv := range l.covers {
+			if cv != nil && cv.named.all && file.Group(cv.crawler.Robots...).Match("/").Allowed {
+				t.Fatalf("%s is not denied:\n%q", cv.crawler.Name, m.Text)
+			}
+		}
+		n2 := 0
+		for line := range file.Lines() {
+			if n2++; m.Origin(line.Number) == (Origin{}) && line.Value != "" && (line.Directive == robots.DirectiveAllow || line.Directive == robots.DirectiveDisallow) {
+				t.Fatalf("line %d has no origin: %q", line.Number, line.Raw)
+			}
+		}
+		if n2 != len(m.origins) {
+			t.Fatalf("%d origins for %d lines", len(m.origins), n2)
+		}
+	})
+}

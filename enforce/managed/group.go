@@ -1,0 +1,182 @@
+package managed
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// Layer says where a line of a merged file comes from.
+type Layer uint8
+
+const (
+	// Marker is a line that says nothing: a comment, a blank line, a
+	// User-agent line, or a Disallow without a path, which closes a group.
+	Marker Layer = iota
+	// Site is a line of the site's own file, or a copy of one.
+	Site
+	// Operator is a line that the policy says.
+	Operator
+)
+
+// String returns marker, site or policy.
+func (l Layer) String() string { return [...]string{"marker", "site", "policy"}[min(l, Operator)] }
+
+// Origin is where a line of a merged file comes from: Line is that of the
+// site's own file or of the configuration, 0 where there is none.
+type Origin struct {
+	Layer Layer
+	Line  int
+}
+
+// entry is a line of a group.
+type entry struct {
+	text   string
+	origin Origin
+}
+
+// group is a group to be added to a file.
+type group struct {
+	agents  []string // product tokens
+	entries []entry
+	why     string // a comment
+}
+
+func (g *group) key() string {
+	var b strings.Builder
+	b.WriteString(g.why)
+	for _, e := range g.entries {
+		fmt.Fprintf(&b, "\n%s %d %d", e.text, e.origin.Layer, e.origin.Line)
+	}
+	return b.String()
+}
+
+// body makes the lines of a group.
+type body struct {
+	entries []entry
+	dialect robots.Dialect
+}
+
+func (b *body) add(text string, layer Layer, line int) {
+	b.entries = append(b.entries, entry{text, Origin{layer, line}})
+}
+
+// deny writes the paths that a policy denies. They come first, so that readers
+// that take the first match are held to them.
+func (b *body) deny(paths []path) {
+	for _, p := range paths {
+		b.add("Disallow: "+p.pattern, Operator, p.line)
+	}
+}
+
+// rules copies the rules of a group of the site. `Allow: /` is never copied:
+// it says nothing but that it overrides a `Disallow` of the same or, where the
+// first match counts, of any length. So these are left out with it.
+func (b *body) rules(g *robots.Group) {
+	rules := g.Rules()
+	all := slices.IndexFunc(rules, func(r robots.Rule) bool { return r.Allow && r.Pattern == "/" })
+	for i, r := range rules {
+		switch {
+		case r.Allow && r.Pattern == "/":
+			continue
+		case r.Pattern[0] != '/' && r.Pattern[0] != '*' && b.dialect == robots.RFC9309:
+			continue // never matches
+		case all >= 0 && b.dialect == robots.RFC9309 && !r.Allow && len(r.Pattern) == 1:
+			continue
+		case all >= 0 && b.dialect != robots.RFC9309 && i > all:
+			continue
+		}
+		b.add(r.String(), Site, r.Line)
+	}
+}
+
+// close adds the Disallow without a path that a group without rules needs, so
+// that it does not become one with the next.
+func (b *body) close() {
+	if !slices.ContainsFunc(b.entries, func(e entry) bool {
+		return strings.HasPrefix(e.text, "Disallow:") || strings.HasPrefix(e.text, "Allow:")
+	}) {
+		b.add("Disallow:", Marker, 0)
+	}
+}
+
+// pace copies the limits of a group of the site, with a Crawl-delay of the
+// policy where that is longer. It reports whether the site's delay stays in
+// place of the policy's.
+func (b *body) pace(g *robots.Group, interval time.Duration, line int) (longer bool) {
+	delay, ok := g.CrawlDelay()
+	switch longer = ok && interval > 0 && delay.Delay >= interval; {
+	case interval > 0 && !longer:
+		b.add("Crawl-delay: "+strconv.FormatFloat(interval.Seconds(), 'f', -1, 64), Operator, line)
+	case ok:
+		b.add("Crawl-delay: "+delay.String(), Site, delay.Line)
+	}
+	for _, r := range g.RequestRates() {
+		b.add("Request-rate: "+r.String(), Site, r.Line)
+	}
+	for _, v := range g.VisitTimes() {
+		b.add("Visit-time: "+v.Window.String(), Site, v.Line)
+	}
+	return longer
+}
+
+// rest copies the other lines of a group of the site that say something.
+func (b *body) rest(g *robots.Group) {
+	for _, r := range g.NoindexRules() {
+		b.add(r.String(), Site, r.Line)
+	}
+}
+
+// preferences writes Content-Signal and Content-Usage: the site's, and those
+// of the policy whose keys the site's do not have. It returns the keys that
+// stay as the site has them, with another value.
+func (b *body) preferences(g *robots.Group, p *Policy) (kept []string) {
+	var signals, usage []robots.Preference
+	for _, s := range g.ContentSignals() {
+		b.add("Content-Signal: "+s.Value, Site, s.Line)
+		signals = append(signals, s.Signals...)
+	}
+	for _, u := range g.ContentUsage() {
+		b.add("Content-Usage: "+u.Value, Site, u.Line)
+		if u.Path == "" {
+			usage = append(usage, u.Preferences...)
+		}
+	}
+	kept = b.prefer("Content-Signal", p.Signal, signals)
+	return append(kept, b.prefer("Content-Usage", p.Usage, usage)...)
+}
+
+func (b *body) prefer(key string, want []Preference, have []robots.Preference) (kept []string) {
+	var add []Preference
+	for _, w := range want {
+		i := slices.IndexFunc(have, func(h robots.Preference) bool { return strings.EqualFold(h.Key, w.Key) })
+		if i < 0 {
+			add = append(add, w)
+		} else if !strings.EqualFold(have[i].Value, w.Value) {
+			kept = append(kept, w.Key)
+		}
+	}
+	if len(add) > 0 {
+		b.add(key+": "+join(add), Operator, add[0].Line)
+	}
+	return kept
+}
+
+// join writes preferences as a line or a header does.
+func join(list []Preference) string {
+	words := make([]string, len(list))
+	for i, p := range list {
+		words[i] = p.Key + "=" + p.Value
+	}
+	return strings.Join(words, ", ")
+}
+
+// mayCrawl reports whether a crawler that obeys a group may fetch anything: no
+// rule denies the whole site, or some rule allows a part of it.
+func mayCrawl(g *robots.Group) bool {
+	return g.Match("/").Allowed || slices.ContainsFunc(g.Rules(), func(r robots.Rule) bool { return r.Allow })
+}

@@ -1,0 +1,424 @@
+package managed
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// smallRegistry has the kinds of crawlers that matter to a merge.
+func smallRegistry(t testing.TB) *crawler.Registry {
+	t.Helper()
+	rows, err := crawler.ReadRows([]byte(`
+{"name":"SeekBot","purpose":"search"}
+{"name":"SeekBot-Image","purpose":"search","robots":["SeekBot-Image","SeekBot"],"crawl_delay":"no"}
+{"name":"Fallback","purpose":"search","robots":["Fallback","SeekBot"]}
+{"name":"Iconster","purpose":"favicon","robots":["SeekBot-Image","SeekBot"]}
+{"name":"Teacher","purpose":"ai-training"}
+{"name":"Oldster","purpose":"ai-training","user_agents":["OldBot","OlderBot"],"robots":["OldBot"]}
+{"name":"Control","purpose":"ai-training","control_only":true,"robots":["Control"]}
+{"name":"Gatherer","purpose":"ai-data"}
+{"name":"Linkster","purpose":"seo","crawl_delay":"yes"}
+{"name":"Rankster","purpose":"seo","crawl_delay":"no"}
+{"name":"Advertiser","purpose":"ads","star":"no"}
+{"name":"Fetchlib","purpose":"http-client","class":"library"}
+{"name":"Two Words","purpose":"data"}
+{"name":"Slashed","purpose":"monitor","user_agents":["https://slashed.example"]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var empty crawler.Registry
+	r, err := empty.With(rows...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func compile(t testing.TB, p Policy) *Lines {
+	t.Helper()
+	l, err := p.Compile(smallRegistry(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// section returns the lines between the markers, without comments and blank
+// lines.
+func section(text string) string {
+	_, rest, _ := strings.Cut(text, beginMarker)
+	rest, _, _ = strings.Cut(rest, endMarker)
+	var lines []string
+	for line := range strings.FieldsFuncSeq(rest, func(r rune) bool { return r == '\n' || r == '\r' }) {
+		if !strings.HasPrefix(line, "#") {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func deny(crawlers ...string) Policy { return Policy{Deny: []Deny{{Crawlers: crawlers, Line: 7}}} }
+
+func denyPath(crawler, path string) Policy {
+	return Policy{Deny: []Deny{{Crawlers: []string{crawler}, Paths: []string{path}, Line: 7}}}
+}
+
+func TestMerge(t *testing.T) {
+	const star = "User-agent: *\nDisallow: /private/\nAllow: /private/open/\nCrawl-delay: 5\n"
+	for name, tt := range map[string]struct {
+		policy Policy
+		site   string
+		want   string // the section
+		kept   string // the site's part; "": as it is
+		notes  string // kinds
+	}{
+		"no file": {
+			policy: deny("ai-training"),
+			want:   "User-agent: Teacher\nUser-agent: OldBot\nUser-agent: Control\nDisallow: /",
+		},
+		"a purpose, beside the group of all": {
+			policy: deny("ai-training"), site: star,
+			want: "User-agent: Teacher\nUser-agent: OldBot\nUser-agent: Control\nDisallow: /",
+		},
+		"a purpose leaves a crawler with its own group as it is": {
+			policy: deny("ai-training"), site: star + "\nUser-agent: teacher\nDisallow: /t\n",
+			want: "User-agent: OldBot\nUser-agent: Control\nDisallow: /", notes: "kept-group",
+		},
+		"a token of the User-Agent names the crawler too": {
+			policy: deny("ai-training"), site: "User-agent: OlderBot\nDisallow: /t\n",
+			want: "User-agent: Teacher\nUser-agent: Control\nDisallow: /", notes: "kept-group",
+		},
+		"a name replaces the group": {
+			policy: deny("Teacher"), site: "User-agent: teacher/2.0 # old\nDisallow: /t\nCrawl-delay: 3\nSitemap: https://example.com/s.xml\n",
+			kept:  "# replaced by a policy: User-agent: teacher/2.0 # old\n# replaced by a policy: Disallow: /t\n# replaced by a policy: Crawl-delay: 3\nSitemap: https://example.com/s.xml\n",
+			want:  "User-agent: Teacher\nDisallow: /",
+			notes: "replaced-group",
+		},
+		"one of several agents": {
+			policy: deny("Teacher"), site: "User-agent: Linkster\nUser-agent: Teacher\nDisallow: /t\n",
+			kept:  "User-agent: Linkster\n# replaced by a policy: User-agent: Teacher\nDisallow: /t\n",
+			want:  "User-agent: Teacher\nDisallow: /",
+			notes: "replaced-group",
+		},
+		"the same crawler in several groups": {
+			policy: deny("Oldster"), site: "User-agent: OldBot\nDisallow: /a\n\nUser-agent: *\nDisallow: /b\n\nUser-agent: OlderBot\nUser-agent: oldbot\nDisallow: /c\n",
+			kept:  "# replaced by a policy: User-agent: OldBot\n# replaced by a policy: Disallow: /a\n\nUser-agent: *\nDisallow: /b\n\n# replaced by a policy: User-agent: OlderBot\n# replaced by a policy: User-agent: oldbot\n# replaced by a policy: Disallow: /c\n",
+			want:  "User-agent: OldBot\nDisallow: /",
+			notes: "replaced-group",
+		},
+		"a limit below another crawler's line stays": {
+			policy: deny("Teacher"), site: "User-agent: Linkster\nCrawl-delay: 5\nUser-agent: Teacher\nCrawl-delay: 1\nDisallow: /t\nCrawl-delay: 2\n",
+			kept:  "User-agent: Linkster\nCrawl-delay: 5\n# replaced by a policy: User-agent: Teacher\n# replaced by a policy: Crawl-delay: 1\nDisallow: /t\n# replaced by a policy: Crawl-delay: 2\n",
+			want:  "User-agent: Teacher\nDisallow: /",
+			notes: "replaced-group",
+		},
+		"paths keep what * denied": {
+			policy: denyPath("seo", "/archive/*"), site: star,
+			want: "User-agent: Linkster\nDisallow: /archive/\nDisallow: /private/\nAllow: /private/open/\nCrawl-delay: 5\n" +
+				"User-agent: Rankster\nDisallow: /archive/\nDisallow: /private/\nAllow: /private/open/",
+		},
+		"a longer Allow wins": {
+			policy: denyPath("ai-data", "/private/"), site: star,
+			want:  "User-agent: Gatherer\nDisallow: /private/\nDisallow: /private/\nAllow: /private/open/\nCrawl-delay: 5",
+			notes: "longer-allow",
+		},
+		"paths by name keep what the group said": {
+			policy: denyPath("Teacher", "/archive/"), site: star + "\nUser-agent: Teacher\nDisallow: /t\n",
+			kept:  star + "\n# replaced by a policy: User-agent: Teacher\n# replaced by a policy: Disallow: /t\n",
+			want:  "User-agent: Teacher\nDisallow: /archive/\nDisallow: /t",
+			notes: "replaced-group",
+		},
+		"paths for a crawler that ignores *": {
+			policy: denyPath("ads", "/shop/"), site: star,
+			want: "User-agent: Advertiser\nDisallow: /shop/",
+		},
+		"Allow: / is never copied": {
+			policy: denyPath("ai-data", "/x"), site: "User-agent: *\nAllow: /\nDisallow: /\nDisallow: /b\n",
+			want: "User-agent: Gatherer\nDisallow: /x\nDisallow: /b",
+		},
+		"crawlers that fall back get their own group": {
+			policy: deny("SeekBot"), site: star,
+			want: "User-agent: SeekBot\nDisallow: /\n" +
+				"User-agent: SeekBot-Image\nDisallow: /private/\nAllow: /private/open/\n" +
+				"User-agent: Fallback\nDisallow: /private/\nAllow: /private/open/\nCrawl-delay: 5",
+			notes: "fallback-group",
+		},
+		"also where their group was that of the replaced one": {
+			policy: deny("SeekBot"), site: "User-agent: SeekBot\nDisallow: /s\n",
+			kept: "# replaced by a policy: User-agent: SeekBot\n# replaced by a policy: Disallow: /s\n",
+			want: "User-agent: SeekBot\nDisallow: /\nUser-agent: SeekBot-Image\nUser-agent: Fallback\nDisallow: /s",
+
+			notes: "fallback-group replaced-group",
+		},
+		"a group that another crawler obeys first": {
+			policy: deny("favicon"), site: star, want: "", notes: "shared-group",
+		},
+		"a token that no line can name": {
+			policy: deny("monitor"), site: star, want: "", notes: "without-token",
+		},
+		"an exception": {
+			policy: Policy{Deny: []Deny{{Crawlers: []string{"ai-training", "ai-data"}}}, Allow: []Allow{{Crawlers: []string{"Gatherer", "OlderBot"}}}},
+			want:   "User-agent: Teacher\nUser-agent: Control\nDisallow: /",
+		},
+		"a delay": {
+			policy: Policy{Delay: []Delay{{Crawlers: []string{"seo"}, Interval: "10s"}}}, site: "User-agent: *\nDisallow: /p\n",
+			want: "User-agent: Linkster\nDisallow: /p\nCrawl-delay: 10", notes: "no-crawl-delay",
+		},
+		"a delay shorter than that of *": {
+			policy: Policy{Delay: []Delay{{Crawlers: []string{"seo"}, Interval: "1500ms"}}}, site: star,
+			want: "User-agent: Linkster\nDisallow: /private/\nAllow: /private/open/\nCrawl-delay: 5", notes: "longer-delay no-crawl-delay",
+		},
+		"a delay without any rule": {
+			policy: Policy{Delay: []Delay{{Crawlers: []string{"seo"}, Interval: "1500ms"}}},
+			want:   "User-agent: Linkster\nDisallow:\nCrawl-delay: 1.5", notes: "no-crawl-delay",
+		},
+		"signals in every group that may crawl": {
+			policy: Policy{Deny: []Deny{{Crawlers: []string{"ai-data"}}}, Signal: []Preference{{Key: "search", Value: "yes"}, {Key: "ai-train", Value: "no"}}},
+			site:   star + "\nUser-agent: Linkster\nDisallow: /\n\nUser-agent: Rankster\nAllow: /r\nDisallow: /\n",
+			want: "User-agent: *\nContent-Signal: search=yes, ai-train=no\nDisallow: /private/\nAllow: /private/open/\nCrawl-delay: 5\n" +
+				"User-agent: Rankster\nContent-Signal: search=yes, ai-train=no\nAllow: /r\nDisallow: /\n" +
+				"User-agent: Gatherer\nDisallow: /",
+		},
+		"signals where the site has no group": {
+			policy: Policy{Signal: []Preference{{Key: "ai-train", Value: "no"}}, Usage: []Preference{{Key: "train-ai", Value: "n"}}},
+			want:   "User-agent: *\nContent-Signal: ai-train=no\nContent-Usage: train-ai=n\nDisallow:",
+		},
+		"the site's own signal stays": {
+			policy: Policy{Signal: []Preference{{Key: "search", Value: "yes"}, {Key: "ai-train", Value: "no"}}},
+			site:   "User-agent: *\nContent-Signal: ai-train=yes\nDisallow: /p\n",
+			want:   "User-agent: *\nContent-Signal: ai-train=yes\nContent-Signal: search=yes\nDisallow: /p", notes: "kept-preference",
+		},
+		"a licence": {
+			policy: Policy{License: []License{{URL: "https://example.com/rsl.xml"}}}, site: star, want: "License: https://example.com/rsl.xml",
+		},
+		"an open run is closed": {
+			policy: deny("ai-data"), site: star + "\nUser-agent: Linkster\nCrawl-delay: 7\n",
+			want: "Disallow:\nUser-agent: Gatherer\nDisallow: /",
+		},
+		"an open run, and no line ending": {
+			policy: deny("ai-data"), site: "User-agent: Linkster", kept: "User-agent: Linkster\n",
+			want: "Disallow:\nUser-agent: Gatherer\nDisallow: /",
+		},
+		"orphan rules": {
+			policy: deny("ai-data"), site: "Disallow: /a\nCrawl-delay: 4\n",
+			want: "User-agent: Gatherer\nDisallow: /",
+		},
+		"orphan rules above a replaced group": {
+			policy: deny("Teacher"), site: "Disallow: /a\nUser-agent: Teacher\nDisallow: /b\n",
+			kept: "Disallow: /a\n# replaced by a policy: User-agent: Teacher\n# replaced by a policy: Disallow: /b\n",
+			want: "User-agent: Teacher\nDisallow: /", notes: "replaced-group",
+		},
+		"CR": {
+			policy: deny("Teacher"), site: "User-agent: Teacher\rDisallow: /b\rUser-agent: *\rDisallow: /c\r",
+			kept: "# replaced by a policy: User-agent: Teacher\r# replaced by a policy: Disallow: /b\rUser-agent: *\rDisallow: /c\r",
+			want: "User-agent: Teacher\nDisallow: /", notes: "replaced-group",
+		},
+		"CRLF": {
+			policy: deny("ai-data"), site: "User-agent: *\r\nDisallow: /c\r\n", want: "User-agent: Gatherer\nDisallow: /",
+		},
+		"a byte order mark": {
+			policy: deny("Teacher"), site: "\ufeffUser-agent: Teacher\nDisallow: /b\n",
+			kept: "\ufeff# replaced by a policy: User-agent: Teacher\n# replaced by a policy: Disallow: /b\n",
+			want: "User-agent: Teacher\nDisallow: /", notes: "replaced-group",
+		},
+		"a crawler named by the first word of a line": {
+			policy: deny("Teacher"), site: "User-agent: Teacher crawler\nAllow: /very/long\n",
+			kept: "# replaced by a policy: User-agent: Teacher crawler\n# replaced by a policy: Allow: /very/long\n",
+			want: "User-agent: Teacher\nDisallow: /", notes: "replaced-group",
+		},
+		"two words": {
+			policy: deny("data"), site: star, want: "User-agent: Two Words\nDisallow: /",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := compile(t, tt.policy)
+			m, err := l.Merge([]byte(tt.site), Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := section(string(m.Text)); got != tt.want {
+				t.Errorf("section:\n%s\nwant:\n%s\nof:\n%s", got, tt.want, m.Text)
+			}
+			kept := tt.kept
+			if kept == "" {
+				kept = tt.site
+			}
+			if !strings.HasPrefix(string(m.Text), kept) {
+				t.Errorf("the site's part is changed:\n%q\nwant\n%q", m.Text, kept)
+			}
+			var kinds []string
+			for _, n := range m.Notes {
+				if kinds = append(kinds, string(n.Kind)); !strings.Contains(n.String(), n.Crawlers[0]+": ") && len(n.Crawlers) == 1 {
+					t.Errorf("a note does not say whom it is about: %s", n)
+				}
+			}
+			if got := strings.Join(kinds, " "); got != tt.notes {
+				t.Errorf("notes %q, want %q", got, tt.notes)
+			}
+			checkMerged(t, l, m, tt.site)
+		})
+	}
+}
+
+// checkMerged checks what holds for each merged file.
+func checkMerged(t testing.TB, l *Lines, m *Merged, site string) {
+	t.Helper()
+	again, err := l.Merge(m.Text, Options{})
+	if err != nil {
+		t.Fatalf("merging again: %v", err)
+	}
+	if string(again.Text) != string(m.Text) {
+		t.Errorf("merged again:\n%s\nwant:\n%s", again.Text, m.Text)
+	}
+	if strings.Contains(section(string(m.Text)), "Allow: /\n") {
+		t.Errorf("Allow: / was added:\n%s", m.Text)
+	}
+	f := robots.Parse(m.Text)
+	source := robots.Parse([]byte(site))
+	lines := 0
+	for line := range f.Lines() {
+		lines++
+		from := m.Origin(line.Number)
+		rule := line.Directive == robots.DirectiveAllow || line.Directive == robots.DirectiveDisallow || line.Directive == robots.DirectiveCrawlDelay
+		if !rule || line.Value == "" || from.Layer != Site {
+			if rule && line.Value != "" && from.Layer == Marker {
+				t.Errorf("line %d has no origin: %s", line.Number, line.Raw)
+			}
+			continue
+		}
+		if want, _ := source.Line(from.Line); want.Directive != line.Directive || rule && want.Value != line.Value && line.Directive != robots.DirectiveCrawlDelay {
+			t.Errorf("line %d, %q, is said to come from line %d of the site, which is %q", line.Number, line.Raw, from.Line, want.Raw)
+		}
+	}
+	if len(m.origins) != lines || m.Origin(0) != (Origin{}) || m.Origin(lines+1) != (Origin{}) {
+		t.Errorf("%d origins for %d lines", len(m.origins), lines)
+	}
+}
+
+func TestOriginOfPolicyLines(t *testing.T) {
+	p := Policy{Deny: []Deny{{Crawlers: []string{"seo"}, Paths: []string{"/a", "/b"}, Line: 12}}, Delay: []Delay{{Crawlers: []string{"Linkster"}, Interval: "1m", Line: 13}},
+		Signal: []Preference{{Key: "search", Value: "yes", Line: 14}}, License: []License{{URL: "https://example.com/l", Line: 15}}}
+	m, err := compile(t, p).Merge([]byte("User-agent: *\nDisallow: /p\n"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]Origin{"Disallow: /a": {Operator, 12}, "Disallow: /b": {Operator, 12}, "Crawl-delay: 60": {Operator, 13}, "Disallow: /p": {Site, 2},
+		"Content-Signal: search=yes": {Operator, 14}, "License: https://example.com/l": {Operator, 15}, "User-agent: Linkster": {}}
+	seen := map[string]bool{}
+	for line := range robots.Parse(m.Text).Lines() {
+		if w, ok := want[line.Raw]; ok {
+			seen[line.Raw] = true
+			if got := m.Origin(line.Number); got != w {
+				t.Errorf("%s comes from %v, want %v", line.Raw, got, w)
+			}
+		}
+	}
+	if len(seen) != len(want) {
+		t.Errorf("seen %v of %v in\n%s", seen, want, m.Text)
+	}
+}
+
+// HTTP libraries are not held to `*` by default, so a group of their own must
+// not hold them to it either.
+func TestStarBinds(t *testing.T) {
+	l := compile(t, denyPath("http-client", "/api/"))
+	for binds, want := range map[bool]string{true: "User-agent: Fetchlib\nDisallow: /api/\nDisallow: /p", false: "User-agent: Fetchlib\nDisallow: /api/"} {
+		m, err := l.Merge([]byte("User-agent: *\nDisallow: /p\n"), Options{StarBinds: func(*crawler.Crawler) bool { return binds }})
+		if err != nil || section(string(m.Text)) != want {
+			t.Errorf("%v: %v\n%s\nwant\n%s", binds, err, m.Text, want)
+		}
+	}
+}
+
+func TestDialects(t *testing.T) {
+	l := compile(t, deny("Teacher"))
+	const site = "User-agent: Linkster Teacher other\nDisallow: /a /b\n\nUser-agent: *\nAllow: /x\nDisallow: /\nAllow: /y\n"
+	m, err := l.Merge([]byte(site), Options{Dialect: robots.Kollar1996})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "User-agent: Linkster other # replaced by a policy: User-agent: Linkster Teacher other\nDisallow: /a /b\n"; !strings.HasPrefix(string(m.Text), want) {
+		t.Errorf("%s\nwant\n%s", m.Text, want)
+	}
+	again, err := l.Merge(m.Text, Options{Dialect: robots.Kollar1996})
+	if err != nil || string(again.Text) != string(m.Text) {
+		t.Errorf("merged again: %v\n%s", err, again.Text)
+	}
+
+	l = compile(t, denyPath("ai-data", "/z"))
+	m, err = l.Merge([]byte("User-agent: *\nDisallow: /b\nAllow: /\nDisallow: /c\n"), Options{Dialect: robots.Koster1994})
+	if want := "User-agent: Gatherer\nDisallow: /z\nDisallow: /b"; err != nil || section(string(m.Text)) != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, m.Text, want)
+	}
+}
+
+func TestMergeRefuses(t *testing.T) {
+	l := compile(t, deny("ai-data"))
+	for site, want := range map[string]string{
+		"User-agent: a\n" + replacedMarker + "Allow: /\n":                  "line 2 of robots.txt is one that a policy replaced",
+		strings.Repeat("#", robots.MaxSize+1):                              "500 KiB",
+		strings.Repeat("# comment\n", robots.MaxSize/10):                   "500 KiB",
+		beginMarker + "\nUser-agent: a\n":                                  "line 1 of robots.txt begins",
+		"User-agent: a\n" + endMarker + "\n":                               "line 2 of robots.txt ends",
+		beginMarker + "\n" + beginMarker + "\n" + endMarker + "\n":         "within those of line 1",
+		"# x\n" + beginMarker + "\n" + endMarker + "\n" + endMarker + "\n": "line 4",
+	} {
+		if _, err := l.Merge([]byte(site), Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.60q: error %v, want %q", site, err, want)
+		}
+	}
+}
+
+// A section that an operator copied, with lines added around it, is replaced
+// as a whole, and lines that it replaced are restored.
+func TestSectionIsReplaced(t *testing.T) {
+	old, err := compile(t, deny("Teacher", "seo")).Merge([]byte("User-agent: Teacher\nDisallow: /t\n"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	site := "Sitemap: https://example.com/1\n" + string(old.Text) + "User-agent: mine\nDisallow: /m\n"
+	m, err := compile(t, deny("ai-data")).Merge([]byte(site), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "Sitemap: https://example.com/1\nUser-agent: Teacher\nDisallow: /t\n\nUser-agent: mine\nDisallow: /m\n\n" + beginMarker + "\n"
+	if !strings.HasPrefix(string(m.Text), want) || section(string(m.Text)) != "User-agent: Gatherer\nDisallow: /" {
+		t.Errorf("merged:\n%s\nwant\n%s", m.Text, want)
+	}
+	if got := m.Origin(6); got.Line < 8 { // behind the old section
+		t.Errorf("line 6 comes from line %d of the site's file", got.Line)
+	}
+}
+
+// The proof does not rest on what makes the lines: files that it did not make
+// are refused where they change something for others.
+func TestProve(t *testing.T) {
+	const site = "User-agent: *\nDisallow: /private/\nCrawl-delay: 5\n\nUser-agent: Linkster\nDisallow: /l\n"
+	l := compile(t, deny("ai-training", "seo"))
+	for after, want := range map[string]string{
+		site: "",
+		site + "\nUser-agent: Teacher\nDisallow: /\n":                                      "",
+		site + "\nUser-agent: SeekBot\nDisallow: /private/\nCrawl-delay: 5\n":              "",
+		site + "\nUser-agent: SeekBot-Image\nDisallow: /private/\n":                        "", // documents that it reads no Crawl-delay
+		site + "\nUser-agent: SeekBot\nDisallow: /private/\n":                              "for SeekBot",
+		site + "\nUser-agent: Fallback\nCrawl-delay: 5\nDisallow: /\n":                     "disallowed",
+		site + "\nUser-agent: *\nAllow: /\n":                                               "",
+		site + "\nUser-agent: *\nAllow: /private/x\n":                                      "for *, /private/x would be allowed",
+		site + "\nUser-agent: *\nRequest-rate: 1/5\nDisallow:\n":                           "Request-rate",
+		site + "\nUser-agent: Linkster\nDisallow: /\n":                                     "for Linkster", // its purpose alone is denied
+		site + "\nUser-agent: unknown\nDisallow: /\nDisallow: /private/\nCrawl-delay: 5\n": "for unknown",
+		strings.Replace(site, "User-agent: Linkster", "User-agent: Teacher", 1):            "for Linkster",
+		strings.Replace(site, "Crawl-delay: 5", "Crawl-delay: 50\nDisallow: /nothing/", 1): "for *",
+	} {
+		err := l.prove(robots.Parse([]byte(site)), robots.Parse([]byte(after)))
+		var proof *ProofError
+		if (err == nil) != (want == "") || err != nil && (!errors.As(err, &proof) || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q:\n%v, want %q", strings.TrimPrefix(after, site), err, want)
+		}
+	}
+}

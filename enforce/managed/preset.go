@@ -1,0 +1,75 @@
+package managed
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+)
+
+// preset is what a Preset stands for.
+type preset struct {
+	deny   []crawler.Purpose
+	signal []Preference
+	// beyond says what the preset does not reach, for the operator.
+	beyond []string
+}
+
+// What Google-Extended and AI Overviews are: "Google's common crawlers" and "AI
+// features and your website" in Google's documentation. What Copilot uses:
+// "Announcing new options for webmasters to control usage of their content in
+// Bing Chat" in Bing's webmaster blog.
+var presets = map[string]preset{
+	"no-training": {
+		deny:   []crawler.Purpose{crawler.AITraining, crawler.AIData},
+		signal: []Preference{{Key: "ai-train", Value: "no"}},
+		beyond: beyondAll,
+	},
+	"no-ai": {
+		deny:   []crawler.Purpose{crawler.AITraining, crawler.AIData, crawler.AISearch, crawler.AIUser, crawler.AIAgent},
+		signal: []Preference{{Key: "ai-train", Value: "no"}, {Key: "ai-input", Value: "no"}},
+		beyond: beyondAll,
+	},
+}
+
+var beyondAll = []string{
+	"AI Overviews and AI Mode of Google Search use pages that Googlebot fetched; only nosnippet, data-nosnippet or max-snippet keep a page out of them",
+	"Copilot and Bing's chat use pages that bingbot fetched; noarchive keeps a page out of them",
+	"Google-Extended also ends the use of the site's pages for grounding in Gemini, not for training alone",
+}
+
+// PresetNames returns the names of the presets.
+func PresetNames() []string { return slices.Sorted(maps.Keys(presets)) }
+
+// expand returns the policy with each preset replaced by what it stands for,
+// and what the presets do not reach. Presets that do not exist are skipped.
+func (p *Policy) expand() (all Policy, beyond []string) {
+	all = *p
+	all.Presets = nil
+	all.Deny, all.Signal = slices.Clone(p.Deny), slices.Clone(p.Signal)
+	for _, named := range p.Presets {
+		set := presets[named.Name]
+		for _, purpose := range set.deny {
+			if !mentions(all.Deny, string(purpose)) {
+				all.Deny = append(all.Deny, Deny{Crawlers: []string{string(purpose)}, Line: named.Line})
+			}
+		}
+		for _, s := range set.signal {
+			if !slices.ContainsFunc(all.Signal, func(o Preference) bool { return o.Key == s.Key && o.Value == s.Value }) {
+				s.Line = named.Line
+				all.Signal = append(all.Signal, s)
+			}
+		}
+		for _, b := range set.beyond {
+			if !slices.Contains(beyond, b) {
+				beyond = append(beyond, b)
+			}
+		}
+	}
+	return all, beyond
+}
+
+// mentions reports whether a statement denies the whole site to a purpose.
+func mentions(list []Deny, purpose string) bool {
+	return slices.ContainsFunc(list, func(d Deny) bool { return len(d.Paths) == 0 && slices.Contains(d.Crawlers, purpose) })
+}

@@ -1,0 +1,174 @@
+// Package reference is a second implementation of the language of robots.txt,
+// written from the text of RFC 9309 to be obviously right and of no other use
+// than to test the first: it looks at each rule of a group, and compares it
+// with each octet of the path.
+package reference
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Rule is an Allow or Disallow line.
+type Rule struct {
+	Allow   bool
+	Pattern string // as written
+}
+
+// symbol is an octet of a path as comparison sees it: itself, or an escape
+// that must stay one.
+type symbol string
+
+// symbols reads a path (RFC 9309, section 2.2.2). What is escaped is read as
+// the octet, but not where that octet delimits: a `/` or `?` in a path, one
+// of `&=+;` in a query.
+func symbols(s string, query, star bool) (list []symbol) {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c == '*' && star {
+			list = append(list, "any")
+			continue
+		}
+		if c == '?' && !query {
+			list = append(list, "?")
+			rest := symbols(s[i+1:], true, star)
+			return append(list, rest...)
+		}
+		if c == '%' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]) {
+			n, _ := strconv.ParseUint(s[i+1:i+3], 16, 8)
+			v := byte(n)
+			i += 2
+			delimiters := "/?"
+			if query {
+				delimiters = "&=+;"
+			}
+			if v == '%' || v == '#' || strings.IndexByte(delimiters, v) >= 0 {
+				list = append(list, symbol(fmt.Sprintf("%%%02X", v)))
+			} else {
+				list = append(list, symbol([]byte{v}))
+			}
+			continue
+		}
+		if c == '%' || c == '#' { // not part of a path in a URI: as if escaped
+			list = append(list, symbol(fmt.Sprintf("%%%02X", c)))
+		} else {
+			list = append(list, symbol([]byte{c}))
+		}
+	}
+	return list
+}
+
+func isHex(c byte) bool { return strings.IndexByte("0123456789abcdefABCDEF", c) >= 0 }
+
+// pathSymbols reads a target as a pattern without a query sees it: the `?`
+// is an octet like others.
+func pathSymbols(s string) (list []symbol) {
+	for i, part := range strings.SplitN(s, "?", 2) {
+		if i > 0 {
+			list = append(list, "?")
+			for j, p := range strings.Split(part, "?") {
+				if j > 0 {
+					list = append(list, "?")
+				}
+				list = append(list, symbols(p, false, false)...)
+			}
+			continue
+		}
+		list = append(list, symbols(part, false, false)...)
+	}
+	return list
+}
+
+// spell writes symbols as the octets of a URI, in which an escape is three.
+func spell(list []symbol) (spelt []symbol) {
+	for _, s := range list {
+		if len(s) == 1 && (s[0] <= ' ' || s[0] >= 0x7f) {
+			s = symbol(fmt.Sprintf("%%%02X", s[0]))
+		}
+		if s == "any" {
+			spelt = append(spelt, s)
+			continue
+		}
+		for i := range len(s) {
+			spelt = append(spelt, s[i:i+1])
+		}
+	}
+	return spelt
+}
+
+// matchSymbols fills the table of which beginnings of the pattern match which
+// beginnings of the text.
+func matchSymbols(pattern, text []symbol, anchored bool) bool {
+	row := make([]bool, len(text)+1)
+	row[0] = true
+	for _, p := range pattern {
+		next := make([]bool, len(text)+1)
+		for j := range next {
+			if p == "any" {
+				next[j] = row[j] || j > 0 && next[j-1]
+			} else {
+				next[j] = j > 0 && row[j-1] && text[j-1] == p
+			}
+		}
+		row = next
+	}
+	if anchored {
+		return row[len(text)]
+	}
+	return slices.Contains(row, true)
+}
+
+// octets is the length of a pattern: what is never written raw counts three.
+func octets(pattern []symbol, anchored bool) int {
+	n := 0
+	for i, s := range pattern {
+		switch {
+		case s == "any":
+			n++
+		case len(s) > 1: // an escape
+			n += 3
+		case s[0] <= ' ' || s[0] >= 0x7f || s == "*":
+			n += 3
+		case s == "$" && i+1 == len(pattern) && !anchored:
+			n += 3
+		default:
+			n++
+		}
+	}
+	if anchored {
+		n++
+	}
+	return n
+}
+
+// Match returns whether the rule matches, and its length.
+func Match(pattern, target string) (bool, int) {
+	if !strings.HasPrefix(pattern, "/") && !strings.HasPrefix(pattern, "*") {
+		return false, 0
+	}
+	text := symbols(target, false, false)
+	if !strings.Contains(pattern, "?") {
+		text = pathSymbols(target)
+	}
+	p, anchored := strings.CutSuffix(pattern, "$")
+	list := symbols(p, false, true)
+	return matchSymbols(spell(list), spell(text), anchored), octets(list, anchored)
+}
+
+// Verdict returns whether the target is allowed by the longest rule
+// that matches, Allow before Disallow, and that rule's length.
+func Verdict(rules []Rule, target string) (allowed bool, length int) {
+	allowed = true
+	for _, r := range rules {
+		ok, n := Match(r.Pattern, target)
+		if ok && (n > length || n == length && r.Allow) {
+			allowed, length = r.Allow, n
+		}
+	}
+	if path, _, _ := strings.Cut(target, "?"); path == "/robots.txt" {
+		return true, length
+	}
+	return allowed, length
+}
