@@ -44,7 +44,7 @@ func init() {
 // `{http.robots.purpose}` | What it crawls for, such as search or ai-training
 // `{http.robots.group}` | The token of the group of the robots.txt that binds it
 // `{http.robots.action}` | pass, deny or throttle; in monitor mode would_deny or would_throttle
-// `{http.robots.reason}` | Why: allowed, disallowed, crawl_delay, request_rate, visit_time, hidden, impostor, pending, exempt, exempt_path, unbound, no_policy, unavailable; or person
+// `{http.robots.reason}` | Why: allowed, disallowed, crawl_delay, request_rate, visit_time, hidden, pending, impostor, exempt, exempt_path, unbound, no_policy, unavailable; or person
 // `{http.robots.rule}` | The rule that decided, as the file writes it
 // `{http.robots.layer}` | Where that rule stands: site (its own robots.txt), policy, or hidden
 // `{http.robots.line}` | The line that decided: of the site's robots.txt, or of the configuration for policy and hidden

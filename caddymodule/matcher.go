@@ -42,15 +42,16 @@ type MatchRobots struct {
 	// Who operates them, as the registry has it.
 	Operator []string `json:"operator,omitempty"`
 
-	// The robots.txt disallows the URL to `*`, whoever asks: people too. It
-	// holds behind a robots handler only, and changes nothing by itself.
-	Disallowed bool `json:"disallowed,omitempty"`
 	// Only crawlers that the robots handler has verified.
 	Verified bool `json:"verified,omitempty"`
 
 	// Only clients that the robots handler found to be impostors. With
 	// `impostors deny` they reach no later handler but those of errors.
 	Impostor bool `json:"impostor,omitempty"`
+
+	// The robots.txt disallows the URL to `*`, whoever asks: people too. It
+	// holds behind a robots handler only, and changes nothing by itself.
+	Disallowed bool `json:"disallowed,omitempty"`
 
 	base  *crawler.Matcher
 	cache *crawler.Cache
@@ -66,7 +67,7 @@ func (*MatchRobots) CaddyModule() caddy.ModuleInfo {
 
 // UnmarshalCaddyfile sets up the matcher. Syntax:
 //
-//	@name robots [verified|impostor] [crawler|purpose|class|operator <values...> | disallowed]
+//	@name robots [crawler|purpose|class|operator <values...> | disallowed | verified | impostor]
 //	@name robots {
 //		crawler  <names...>
 //		purpose  <purposes...>
@@ -96,7 +97,7 @@ func (m *MatchRobots) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 }
 
 // matcherFields are the fields of a matcher, for error messages.
-const matcherFields = "crawler, purpose, class, operator, verified, impostor or disallowed"
+const matcherFields = "crawler, purpose, class, operator, disallowed, verified or impostor"
 
 // fields are those that take values, by name.
 func (m *MatchRobots) fields() map[string]*[]string {
@@ -106,6 +107,10 @@ func (m *MatchRobots) fields() map[string]*[]string {
 // field parses the name of a field and its values.
 func (m *MatchRobots) field(d *caddyfile.Dispenser) error {
 	name := d.Val()
+	if flag := map[string]*bool{"verified": &m.Verified, "impostor": &m.Impostor}[name]; flag != nil {
+		*flag = true
+		return nil
+	}
 	if name == "disallowed" {
 		m.Disallowed = true
 		if d.NextArg() {
