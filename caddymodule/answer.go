@@ -26,6 +26,7 @@ func newAnswer(status int, body string) answer {
 // answers has the answer for each reason that denies or throttles.
 var answers = [enforce.Reasons]answer{
 	enforce.Disallowed:    newAnswer(http.StatusForbidden, "The robots.txt of this site disallows this URL to your crawler."),
+	enforce.Impostor:      newAnswer(http.StatusForbidden, "Your User-Agent names a crawler that does not come from your address. See the robots.txt of this site."),
 	enforce.Unavailable:   newAnswer(http.StatusServiceUnavailable, "The robots.txt of this site can't be read at present, so crawlers may fetch nothing."),
 	enforce.PolicyPending: newAnswer(http.StatusTooManyRequests, "The robots.txt of this site has not been read yet."),
 	enforce.CrawlDelay:    newAnswer(http.StatusTooManyRequests, "The robots.txt of this site asks your crawler for a longer Crawl-delay."),

@@ -10,7 +10,6 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
-	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -40,7 +39,7 @@ var subdirectives map[string]subdirective
 
 // repeatable names the subdirectives that may stand more than once.
 var repeatable = map[string]bool{
-	"x_robots_tag": true, "crawler": true, "answer": true,
+	"x_robots_tag": true, "crawler": true, "answer": true, "exempt": true, "verify": true,
 	"deny": true, "allow": true, "delay": true, "signal": true, "usage": true, "license": true, "hidden": true, // of policy
 }
 
@@ -67,6 +66,7 @@ func init() {
 		"paths":          parsePaths,
 		"crawl_delay":    parseCrawlDelay,
 		"fleet":          parseFleet,
+		"verify":         parseVerify,
 		"x_robots_tag":   parseXRobotsTag,
 		"noindex_lines":  onOffField(func(h *Handler) **bool { return &h.NoindexLines }),
 		"meta_robots":    onOffField(func(h *Handler) **bool { return &h.MetaRobots }),
@@ -84,7 +84,7 @@ func init() {
 //		publish        [on|off]
 //		mode           enforce | monitor
 //		dialect        rfc9309 | 1994 | 1996
-//		exempt         <crawlers...>
+//		exempt         <crawlers...> [from <CIDR...>]
 //		exempt_paths   <patterns...>
 //		http_clients   [on|off]
 //		programs       off | seen | on
@@ -100,6 +100,7 @@ func init() {
 //			run_by      operator | anyone
 //			star        yes | no
 //			crawl_delay yes | no
+//			verify      lists <urls...> | dns <suffixes...> | signatures <urls...> | none
 //		}
 //		registry       <file> | <url>
 //		policy [no-training | no-ai] {
@@ -124,6 +125,13 @@ func init() {
 //			instances <number>
 //			prefix    <text>
 //			deadline  <duration>
+//		}
+//		verify {
+//			impostors  deny | ignore
+//			resolver   <address>
+//			lists      [on|off]
+//			dns        [on|off]
+//			signatures [on|off]
 //		}
 //		x_robots_tag   [not] <pattern> [<crawler>: [only]] <directives...>
 //		noindex_lines  [on|off]
@@ -152,33 +160,6 @@ func (h *Handler) check(d *caddyfile.Dispenser) error {
 	if err := h.validate(); err != nil {
 		return d.WrapErr(err)
 	}
-	return nil
-}
-
-// parseExempt parses
-//
-//	exempt <crawlers...>
-//
-// A name that nothing knows is an error here, unless the crawlers that are
-// known are only found out when the configuration is loaded.
-func parseExempt(h *Handler, d *caddyfile.Dispenser) error {
-	if err := words(func(h *Handler) *[]string { return &h.Exempt }, nil)(h, d); err != nil {
-		return err
-	}
-	here := *d
-	h.later = append(h.later, func() error {
-		if h.Registry != "" || h.hasDefaults {
-			return nil
-		}
-		registry, err := withCrawlers(crawler.Builtin(), h.Crawlers)
-		if err != nil {
-			return nil // reported where it stands
-		}
-		if err := checkExempt(h.Exempt, registry); err != nil {
-			return here.WrapErr(err)
-		}
-		return nil
-	})
 	return nil
 }
 

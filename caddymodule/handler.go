@@ -44,24 +44,26 @@ func init() {
 // `{http.robots.purpose}` | What it crawls for, such as search or ai-training
 // `{http.robots.group}` | The token of the group of the robots.txt that binds it
 // `{http.robots.action}` | pass, deny or throttle; in monitor mode would_deny or would_throttle
-// `{http.robots.reason}` | Why: allowed, disallowed, crawl_delay, request_rate, visit_time, hidden, pending, exempt, exempt_path, unbound, no_policy, unavailable; or person
+// `{http.robots.reason}` | Why: allowed, disallowed, crawl_delay, request_rate, visit_time, hidden, impostor, pending, exempt, exempt_path, unbound, no_policy, unavailable; or person
 // `{http.robots.rule}` | The rule that decided, as the file writes it
 // `{http.robots.layer}` | Where that rule stands: site (its own robots.txt), policy, or hidden
 // `{http.robots.line}` | The line that decided: of the site's robots.txt, or of the configuration for policy and hidden
+// `{http.robots.verified}` | What verify says: verified, impostor, unverified; or none, where nothing can be said
 type Handler struct {
 	Settings
 
-	running atomic.Pointer[running]
-	server  atomic.Pointer[serverFacts] // of the server that served last
-	app     *App
-	source  enforce.Source
-	limiter throttle.Limiter
-	monitor bool
-	tags    *headers.Rules
-	answers *customAnswers // nil without any
-	usage   []string       // of the policy, as the value of Content-Usage; nil without one
-	log     *zap.Logger
-	cleanup []func() error
+	running  atomic.Pointer[running]
+	server   atomic.Pointer[serverFacts] // of the server that served last
+	app      *App
+	source   enforce.Source
+	verifier *pooledVerifier // nil where claims are believed
+	limiter  throttle.Limiter
+	monitor  bool
+	tags     *headers.Rules
+	answers  *customAnswers // nil without any
+	usage    []string       // of the policy, as the value of Content-Usage; nil without one
+	log      *zap.Logger
+	cleanup  []func() error
 
 	// While a Caddyfile is parsed:
 	hasDefaults bool           // the robots app has defaults, which are not known yet
@@ -142,10 +144,15 @@ func (h *Handler) open(x *exchange, r *http.Request) {
 			x.Taken = x.earlier.taken
 		}
 	}
+	x.Proxied = trusted
 	facts := h.factsOf(x.server)
 	x.Origin = h.origin(r, facts, trusted)
 	if facts != nil {
 		x.Site, x.Invented = facts.invented(x.Origin.Host)
+	}
+	x.Ambiguous = trusted && isAmbiguous(r, x.server, x.Client)
+	if h.verifier != nil && len(r.Header["Signature-Input"]) > 0 {
+		x.Signed = h.signed(x, trusted)
 	}
 }
 

@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 )
 
@@ -43,6 +45,12 @@ type MatchRobots struct {
 	// The robots.txt disallows the URL to `*`, whoever asks: people too. It
 	// holds behind a robots handler only, and changes nothing by itself.
 	Disallowed bool `json:"disallowed,omitempty"`
+	// Only crawlers that the robots handler has verified.
+	Verified bool `json:"verified,omitempty"`
+
+	// Only clients that the robots handler found to be impostors. With
+	// `impostors deny` they reach no later handler but those of errors.
+	Impostor bool `json:"impostor,omitempty"`
 
 	base  *crawler.Matcher
 	cache *crawler.Cache
@@ -58,17 +66,19 @@ func (*MatchRobots) CaddyModule() caddy.ModuleInfo {
 
 // UnmarshalCaddyfile sets up the matcher. Syntax:
 //
-//	@name robots [crawler|purpose|class|operator <values...> | disallowed]
+//	@name robots [verified|impostor] [crawler|purpose|class|operator <values...> | disallowed]
 //	@name robots {
 //		crawler  <names...>
 //		purpose  <purposes...>
 //		class    <classes...>
 //		operator <operators...>
 //		disallowed
+//		verified
+//		impostor
 //	}
 func (m *MatchRobots) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	for d.Next() {
-		if d.NextArg() {
+		for d.NextArg() {
 			if err := m.field(d); err != nil {
 				return err
 			}
@@ -86,7 +96,7 @@ func (m *MatchRobots) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 }
 
 // matcherFields are the fields of a matcher, for error messages.
-const matcherFields = "crawler, purpose, class, operator or disallowed"
+const matcherFields = "crawler, purpose, class, operator, verified, impostor or disallowed"
 
 // fields are those that take values, by name.
 func (m *MatchRobots) fields() map[string]*[]string {
@@ -101,6 +111,10 @@ func (m *MatchRobots) field(d *caddyfile.Dispenser) error {
 		if d.NextArg() {
 			return d.Errf("disallowed takes no value, not %q", d.Val())
 		}
+		return nil
+	}
+	if flag := map[string]*bool{"verified": &m.Verified, "impostor": &m.Impostor}[name]; flag != nil {
+		*flag = true
 		return nil
 	}
 	f, ok := m.fields()[name]
@@ -149,6 +163,9 @@ func (m *MatchRobots) validate() error {
 		if !slices.Contains(classNames, c) {
 			return fmt.Errorf("class %q: want one of %s", c, strings.Join(classNames, ", "))
 		}
+	}
+	if m.Verified && m.Impostor {
+		return errors.New("verified and impostor: nobody is both")
 	}
 	for _, p := range m.Purpose {
 		if err := checkPurpose(p); err != nil {
@@ -200,12 +217,15 @@ func (m *MatchRobots) MatchWithError(r *http.Request) (bool, error) {
 		if policy == nil || !policy.DisallowsStar(originalTarget(r)) {
 			return false, nil
 		}
-		if len(m.Crawler)+len(m.Purpose)+len(m.Class)+len(m.Operator) == 0 {
+		if len(m.Crawler)+len(m.Purpose)+len(m.Class)+len(m.Operator) == 0 && !m.Verified && !m.Impostor {
 			return true, nil
 		}
 	}
 	if rec := recordOf(r); rec != nil {
-		return !rec.isPerson() && m.fits(&rec.Agent), nil
+		return !rec.isPerson() && m.fitsClaim(rec.Claim.State) && m.fits(&rec.Agent), nil
+	}
+	if m.Verified || m.Impostor {
+		return false, nil // nothing has verified anybody
 	}
 	agents := r.Header["User-Agent"]
 	if len(agents) == 0 {
@@ -221,6 +241,11 @@ func (m *MatchRobots) MatchWithError(r *http.Request) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// fitsClaim reports whether verification says what is asked for.
+func (m *MatchRobots) fitsClaim(s verify.State) bool {
+	return (!m.Verified || s == verify.Verified) && (!m.Impostor || s == verify.Impostor)
 }
 
 // fits reports whether an agent has one of the values of each field.

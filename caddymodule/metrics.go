@@ -53,6 +53,37 @@ var (
 		Help: "Requests decided without the Redis or Valkey that servers share, because it could not be asked.",
 	})
 
+	verifications = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: "caddy", Subsystem: "robots", Name: "verifications_total",
+		Help: "Requests of crawlers whose claim can be verified, by the crawler, the method that confirmed it, and the outcome: verified, impostor or unverified.",
+	}, []string{"crawler", "method", "outcome"})
+
+	lookups = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: "caddy", Subsystem: "robots", Name: "verification_lookups_total",
+		Help: "Addresses looked up in reverse DNS, by outcome: verified, impostor, unverified; or dropped where too many were waiting.",
+	}, []string{"outcome"})
+
+	sourceReads = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: "caddy", Subsystem: "robots", Name: "verification_reads_total",
+		Help: "Attempts to read a list of addresses or a directory of keys, by kind and outcome.",
+	}, []string{"kind", "outcome"})
+
+	storageFailures = prometheus.NewCounter(prometheus.CounterOpts{
+		Namespace: "caddy", Subsystem: "robots", Name: "verification_storage_failures_total",
+		Help: "Copies of lists and directories that could not be loaded from storage or stored.",
+	})
+
+	verifiers = &verifierCollector{
+		age: prometheus.NewDesc("caddy_robots_verification_age_seconds",
+			"How long ago the copy in use of a list or directory was found to be current. Absent without a copy.", []string{"kind", "url"}, nil),
+		entries: prometheus.NewDesc("caddy_robots_verification_entries",
+			"Prefixes of the copy in use of a list, or keys of that of a directory.", []string{"kind", "url"}, nil),
+		cache: prometheus.NewDesc("caddy_robots_verification_cache_entries",
+			"Addresses whose lookup in reverse DNS is remembered, by what it said.", []string{"answer"}, nil),
+		inFlight: prometheus.NewDesc("caddy_robots_verification_lookups_in_flight",
+			"Lookups in reverse DNS that wait or are under way.", nil, nil),
+	}
+
 	policies = &policyCollector{
 		count: prometheus.NewDesc("caddy_robots_policies",
 			"Origins whose robots.txt is held, by kind of source and state of the file.", []string{"source", "state"}, nil),
@@ -65,6 +96,7 @@ var (
 func registerMetrics(registry *prometheus.Registry) error {
 	for _, c := range []prometheus.Collector{
 		decisions, policyReads, policyReadTime, registryReads, policies, fleetUp, fleetCalls, fleetRefusals, fleetFallbacks,
+		verifications, lookups, sourceReads, storageFailures, verifiers,
 	} {
 		var already prometheus.AlreadyRegisteredError
 		if err := registry.Register(c); err != nil && !errors.As(err, &already) {

@@ -73,7 +73,7 @@ func (o *outcomes) count(d *enforce.Decision, r *http.Request) {
 		out.counter.Store(counter)
 	}
 	(*counter).Inc()
-	if d.Action == enforce.Pass {
+	if d.Action == enforce.Pass || d.Reason == enforce.Impostor { // which claims logs
 		return
 	}
 	n := out.since.Add(1)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/headers"
 )
 
@@ -62,6 +63,11 @@ func (h *Handler) provisionEngine(ctx caddy.Context) (err error) {
 	}
 	if h.limiter, err = h.app.limiter(&h.Settings); err != nil {
 		return err
+	}
+	if h.Verify != nil {
+		if h.verifier, err = h.app.verifier(ctx, h.Verify); err != nil {
+			return err
+		}
 	}
 	if err := h.provisionRegistry(ctx); err != nil {
 		return err
@@ -153,16 +159,6 @@ func (h *Handler) logOverrides(overrides []string) {
 	}
 }
 
-// checkExempt reports a name that no crawler has.
-func checkExempt(names []string, registry *crawler.Registry) error {
-	for _, name := range names {
-		if registry.Lookup(name) == nil {
-			return fmt.Errorf("exempt %q: no crawler has this name or token%s; a crawler of your own needs a crawler block", name, nearestCrawler(name, registry))
-		}
-	}
-	return nil
-}
-
 // reread has the source read again, because it may have changed.
 func (h *Handler) reread() {
 	h.running.Load().Policies().Reread(&enforce.Request{Time: clock.Now()})
@@ -172,8 +168,32 @@ func (h *Handler) reread() {
 // for what it holds is indexed by a crawler's position in the registry.
 type running struct {
 	*enforce.Engine
+	checker  *verify.Checker // nil where claims are believed
 	outcomes *outcomes
+	claims   *claims
 	observer *observer
+}
+
+// newRunning returns what decides by an engine.
+func (h *Handler) newRunning(engine *enforce.Engine, checker *verify.Checker, observer *observer) *running {
+	registry := engine.Registry()
+	return &running{engine, checker, newOutcomes(registry, h.monitor, h.log), newClaims(registry, h.log), observer}
+}
+
+// unbind gives up the lists that only this registry names.
+func (r *running) unbind() {
+	if r.checker != nil {
+		r.checker.Close()
+	}
+}
+
+// newChecker returns what checks claims to be the crawlers of a registry, nil
+// where they are believed.
+func (h *Handler) newChecker(registry *crawler.Registry) (*verify.Checker, error) {
+	if h.verifier == nil {
+		return nil, nil
+	}
+	return h.verifier.Bind(registry)
 }
 
 // start has requests decided with a registry. A source that is at hand is
@@ -184,6 +204,13 @@ func (h *Handler) start(registry *crawler.Registry) error {
 		return err
 	}
 	rules.Registry = registry
+	checker, err := h.newChecker(registry)
+	if err != nil {
+		return err
+	}
+	if checker != nil {
+		rules.Verification = &enforce.Verification{Checker: checker, IgnoreImpostors: h.Verify.Impostors == impostorsIgnore}
+	}
 	observer := newObserver(h.log, h.kind(), registry, h.XRobotsTag)
 	engine, err := enforce.NewEngine(rules, h.source, h.limiter, enforce.Config{
 		Refresh:    time.Duration(h.Refresh),
@@ -203,8 +230,10 @@ func (h *Handler) start(registry *crawler.Registry) error {
 		engine.Policies().Load(context.Background())
 	}
 	policies.engines.Store(engine, h.kind())
-	h.running.Store(&running{engine, newOutcomes(registry, h.monitor, h.log), observer})
+	now := h.newRunning(engine, checker, observer)
+	h.running.Store(now)
 	h.cleanup = append(h.cleanup, h.end)
+	h.warnOfForgeable(now)
 	return nil
 }
 
@@ -213,13 +242,18 @@ func (h *Handler) start(registry *crawler.Registry) error {
 func (h *Handler) restart(registry *crawler.Registry) error {
 	before := h.running.Load()
 	observer := newObserver(h.log, h.kind(), registry, h.XRobotsTag)
-	engine, err := before.With(registry, observer)
+	checker, err := h.newChecker(registry)
+	if err != nil {
+		return errors.Join(err, observer.Close())
+	}
+	engine, err := before.With(registry, checker, observer)
 	if err != nil {
 		return errors.Join(err, observer.Close())
 	}
 	policies.engines.Store(engine, h.kind())
-	h.running.Store(&running{engine, newOutcomes(registry, h.monitor, h.log), observer})
+	h.running.Store(h.newRunning(engine, checker, observer))
 	policies.engines.Delete(before.Engine)
+	before.unbind()
 	return before.observer.Close()
 }
 
@@ -228,6 +262,7 @@ func (h *Handler) restart(registry *crawler.Registry) error {
 func (h *Handler) end() error {
 	now := h.running.Load()
 	policies.engines.Delete(now.Engine)
+	now.unbind()
 	return errors.Join(now.Close(), now.observer.Close())
 }
 

@@ -33,6 +33,7 @@ type record struct {
 	enforce.Decision
 	monitor bool            // the decision is not carried out
 	taken   *throttle.Terms // the pace that the request was held to; nil if none
+	signed  *enforce.Signed // what was found out about its signature; nil if it has none
 }
 
 // person is the record of all requests that robots.txt does not bind.
@@ -49,6 +50,7 @@ func (h *Handler) record(x *exchange, now *running) {
 		return
 	}
 	now.outcomes.count(&x.Decision, x.r)
+	now.claims.count(x)
 	var rec *record
 	switch x.earlier {
 	case nil:
@@ -62,7 +64,7 @@ func (h *Handler) record(x *exchange, now *running) {
 			return
 		}
 	}
-	rec.Decision, rec.monitor = x.Decision, h.monitor
+	rec.Decision, rec.monitor, rec.signed = x.Decision, h.monitor, x.Signed
 	rec.take(x, h.monitor)
 	if rec != x.earlier {
 		rec.publish(x.r.Context(), x.server, x.earlier == person)
@@ -121,7 +123,7 @@ func recordOf(r *http.Request) *record {
 }
 
 // placeholders are the names of the placeholders, without their prefix.
-var placeholders = []string{"crawler", "class", "evidence", "purpose", "group", "action", "reason", "rule", "layer", "line"}
+var placeholders = []string{"crawler", "class", "evidence", "purpose", "group", "action", "reason", "rule", "layer", "line", "verified"}
 
 // placeholder is the value of a placeholder.
 func (rec *record) placeholder(key string) (any, bool) {
@@ -150,6 +152,8 @@ func (rec *record) placeholder(key string) (any, bool) {
 		return rec.Layer.String(), true
 	case "line":
 		return rec.Line, true
+	case "verified":
+		return rec.Claim.State.String(), true
 	}
 	return nil, false
 }

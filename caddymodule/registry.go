@@ -46,6 +46,10 @@ type Crawler struct {
 	// Whether the Crawl-delay of `User-agent: *` binds it: `yes` or `no`.
 	// Default, for a new one: `yes`.
 	CrawlDelay string `json:"crawl_delay,omitempty"`
+
+	// How claims to be this crawler are checked, with verify. Default: as the
+	// registry says.
+	Verify *CrawlerVerify `json:"verify,omitempty"`
 }
 
 // row is the crawler as the registry has it, made of what base has of it.
@@ -87,6 +91,9 @@ func (c *Crawler) row(base *crawler.Registry) (row crawler.Crawler, err error) {
 		if row.RunBy, err = crawler.ParseRunBy(c.RunBy); err != nil {
 			return row, fmt.Errorf("run_by: %w", err)
 		}
+	}
+	if c.Verify != nil {
+		c.Verify.apply(&row)
 	}
 	if row.Star, err = tri("star", c.Star, row.Star); err != nil {
 		return row, err
@@ -145,6 +152,7 @@ func (h *Handler) checkCrawlers() error {
 //		run_by      operator | anyone
 //		star        yes | no
 //		crawl_delay yes | no
+//		verify      lists <urls...> | dns <suffixes...> | signatures <urls...> | none
 //	}
 func parseCrawler(h *Handler, d *caddyfile.Dispenser) error {
 	var c Crawler
@@ -164,6 +172,7 @@ func parseCrawler(h *Handler, d *caddyfile.Dispenser) error {
 		"run_by":      choice(field(&c.RunBy), "operator", "anyone"),
 		"star":        choice(field(&c.Star), "yes", "no"),
 		"crawl_delay": choice(field(&c.CrawlDelay), "yes", "no"),
+		"verify":      parseCrawlerVerify(&c),
 	})
 	if err != nil {
 		return err

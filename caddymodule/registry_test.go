@@ -26,6 +26,7 @@ func TestCrawlersAreAddedAndOverridden(t *testing.T) {
 			{Name: "Intranet", UserAgents: []string{"Seeker9"}, Robots: []string{"Intranet"}, Purpose: "search"},
 			{Name: "gptbot", Star: "no"},
 			{Name: "curl", Class: "offline"},
+			{Name: "OurHookBot", Purpose: "webhook"},
 		},
 	}})
 	for _, tt := range []struct {
@@ -36,6 +37,7 @@ func TestCrawlersAreAddedAndOverridden(t *testing.T) {
 		{"Seeker9/2.0", "/private/x", 200},
 		{gptbot, "/private/x", 200},
 		{"curl/8.5.0", "/private/x", 403},
+		{"OurHookBot/1.0", "/private/x", 200},
 		{googlebot, "/private/x", 403},
 		{chrome, "/private/x", 200},
 	} {

@@ -202,7 +202,7 @@ func TestAHandlerTakesTheRegistryOfAURL(t *testing.T) {
 		core, logs := zapobserver.New(zap.DebugLevel)
 		app.log = zap.New(core)
 		handlers := []*Handler{
-			{Settings: Settings{Registry: server.URL, Exempt: []string{"OneThing"}}},
+			{Settings: Settings{Registry: server.URL, Exempt: []Exemption{{Name: "OneThing"}}}},
 			{Settings: Settings{Registry: server.URL, Crawlers: []Crawler{{Name: "OneThing", Class: "library"}}}},
 			{Settings: Settings{Registry: server.URL}},
 		}

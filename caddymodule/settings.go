@@ -81,9 +81,8 @@ type Settings struct {
 	// Default: `rfc9309`.
 	Dialect string `json:"dialect,omitempty"`
 
-	// Crawlers that are never bound, by their name in the registry or by
-	// their token.
-	Exempt []string `json:"exempt,omitempty"`
+	// Crawlers that are never bound.
+	Exempt []Exemption `json:"exempt,omitempty"`
 
 	// Paths that are never denied and never throttled, in robots.txt syntax.
 	// `/robots.txt` always is one of them. Default: `/.well-known/*`.
@@ -142,6 +141,10 @@ type Settings struct {
 	// each process has its own.
 	Fleet *Fleet `json:"fleet,omitempty"`
 
+	// Check whether crawlers are who they say they are. Off unless present,
+	// for it asks other people's servers.
+	Verify *Verify `json:"verify,omitempty"`
+
 	// X-Robots-Tag headers by file pattern. All that match are sent, also with
 	// errors, by the status of the error that a handler returned. Where a rule
 	// with `only` matches, `Vary: User-Agent` is sent too.
@@ -188,6 +191,10 @@ func (s *Settings) rules() (enforce.Rules, error) {
 			return enforce.Rules{}, err
 		}
 	}
+	exempt, err := s.exemptions()
+	if err != nil {
+		return enforce.Rules{}, err
+	}
 	programs := enforce.ProgramsOff
 	if s.Programs != "" {
 		var err error
@@ -197,7 +204,7 @@ func (s *Settings) rules() (enforce.Rules, error) {
 	}
 	r := enforce.Rules{
 		Dialect:             dialect,
-		Exempt:              s.Exempt,
+		Exempt:              exempt,
 		ExemptPaths:         s.ExemptPaths,
 		HTTPClients:         isOn(s.HTTPClients),
 		Programs:            programs,
@@ -245,7 +252,20 @@ func (s *Settings) validate() error {
 			return err
 		}
 	}
+	if s.Verify != nil {
+		if err := s.Verify.validate(); err != nil {
+			return err
+		}
+	}
+	if _, err := s.exemptions(); err != nil {
+		return err
+	}
 	for _, c := range s.Crawlers {
+		if c.Verify != nil {
+			if err := c.Verify.validate(); err != nil {
+				return fmt.Errorf("crawler %q: %w", c.Name, err)
+			}
+		}
 		if c.Purpose == "" {
 			continue
 		}

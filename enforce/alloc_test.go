@@ -4,7 +4,10 @@ package enforce
 
 import (
 	"context"
+	"runtime"
 	"testing"
+
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 // The request path allocates nothing, whoever asks and whatever is decided.
@@ -19,6 +22,25 @@ func TestDecidingAllocatesNothing(t *testing.T) {
 			e.Decide(ctx, req, &d)
 			if n := testing.AllocsPerRun(100, func() { e.Decide(ctx, req, &d) }); n != 0 {
 				t.Errorf("%s for %.30q allocates %v times", target, ua, n)
+			}
+		}
+	}
+}
+
+// Nor does it where claims are verified.
+func TestVerifyingAllocatesNothing(t *testing.T) {
+	v := newVerifiedTest(t, Rules{Verification: &Verification{IgnoreImpostors: true}})
+	for v.from("192.0.2.1", listbot, "/robots.txt").Claim.State != verify.Verified {
+		runtime.Gosched() // until the list is read
+	}
+	for _, addr := range []string{"192.0.2.1", "198.51.100.1", "10.0.0.1", ""} {
+		for _, ua := range []string{listbot, chrome, googlebot} {
+			req := &Request{Target: "/", UserAgents: []string{ua}, Origin: home, Client: addr, Time: v.clock.now()}
+			var d Decision
+			ctx := context.Background()
+			v.Decide(ctx, req, &d)
+			if n := testing.AllocsPerRun(100, func() { v.Decide(ctx, req, &d) }); n != 0 {
+				t.Errorf("%s from %q allocates %v times", ua, addr, n)
 			}
 		}
 	}

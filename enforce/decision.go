@@ -1,11 +1,13 @@
 package enforce
 
 import (
+	"net/netip"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/managed"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -32,6 +34,7 @@ const (
 	Unbound                     // no group binds this crawler
 	NoPolicy                    // there is no robots.txt, or none could be read yet
 	Disallowed                  // a rule disallows the path
+	Impostor                    // it is not the crawler that it says it is
 	Unavailable                 // the source fails, and the operator chose to deny then
 	PolicyPending               // no robots.txt could be read yet
 	CrawlDelay                  // too soon
@@ -48,7 +51,7 @@ const Reasons = int(reasons)
 func (r Reason) String() string {
 	return [...]string{
 		"person", "allowed", "exempt", "exempt_path", "unbound", "no_policy",
-		"disallowed", "unavailable", "pending", "crawl_delay", "request_rate", "visit_time", "hidden",
+		"disallowed", "impostor", "unavailable", "pending", "crawl_delay", "request_rate", "visit_time", "hidden",
 	}[r]
 }
 
@@ -62,6 +65,8 @@ type Decision struct {
 	// User-Agent names, the one that decided. Its Class is crawler.Person
 	// where there is none.
 	Agent crawler.Agent
+	// Claim is what verification says about the agent.
+	Claim verify.Result
 	// Group is the group that binds the agent; nil if none does.
 	Group *robots.Group
 	// Rule is the rule that decided; nil where none matched.
@@ -85,6 +90,7 @@ type Decision struct {
 	Delay time.Duration
 
 	hidden *managed.Hidden // of reason Hidden
+	addr   netip.Addr      // of the client, where more than the User-Agent counts
 }
 
 // Crawler returns a name for whom the decision is about that is one of a

@@ -6,6 +6,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 const (
@@ -62,11 +63,15 @@ func newEngine(rules *compiledRules, policies *Policies, limiter throttle.Limite
 }
 
 // With returns an engine with another registry that shares e's budgets, held
-// requests and policies. Its reads are reported to observer. Requests may go
+// requests and policies. The checker is one for that registry; nil where claims
+// are not verified. Its reads are reported to observer. Requests may go
 // on through e meanwhile. Closing one of them closes both.
-func (e *Engine) With(registry *crawler.Registry, observer Observer) (*Engine, error) {
+func (e *Engine) With(registry *crawler.Registry, checker *verify.Checker, observer Observer) (*Engine, error) {
 	rules := e.rules.Rules
 	rules.Registry = registry
+	if rules.Verification != nil {
+		rules.Verification = &Verification{checker, rules.Verification.IgnoreImpostors}
+	}
 	compiled, err := rules.compile()
 	if err != nil {
 		return nil, err
@@ -115,21 +120,17 @@ func (e *Engine) robotsTxt(r *Request, d *Decision) {
 	if policy == nil {
 		policy = e.policies.pending
 	}
-	fields, tooMany := r.fields()
-	for _, ua := range fields {
-		var id crawler.Identity
-		policy.Identify(ua, &id)
-		for i := range id.Len() {
-			a := id.At(i)
-			d.pass(a, ExemptPath)
+	var s senders
+	for s.begin(policy, r); s.next(); {
+		agents := s.agents()
+		for i := range agents {
+			a := &agents[i]
+			d.pass(a, s.evidence().claim(i), ExemptPath)
 			e.readers.Mark(readerKey(r.Origin, a), r.Time)
 			if a.Class == crawler.Program && e.rules.Programs == ProgramsSeen && r.ask().reads() {
 				e.readers.Mark(programKey(r, a), r.Time)
 			}
 		}
-	}
-	if tooMany {
-		d.pass(&manyFields[0], ExemptPath)
 	}
 	d.Policy = policy
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -35,33 +36,21 @@ func (p *Policy) Check(r *Request, d *Decision) {
 // robots.txt. Without readers, none has.
 func (p *Policy) check(r *Request, readers *Recent, d *Decision) {
 	*d = Decision{}
-	fields, tooMany := r.fields()
 	var v *robots.Views
-	for _, ua := range fields {
-		var id crawler.Identity
-		p.Identify(ua, &id)
-		if id.Len() == 0 {
-			continue
-		}
+	var s senders
+	for s.begin(p, r); s.next() && d.Action == Pass; {
 		if v == nil {
 			v = p.rules.viewsOf(r.Target)
 		}
 		ask := r.ask()
-		ask.ReadRobots = p.rules.Programs == ProgramsSeen && hasRead(readers, r, &id)
-		if p.Judge(id.Agents(), ask, v, d); d.Action != Pass {
-			break
-		}
-	}
-	if tooMany && d.Action == Pass {
-		if v == nil {
-			v = p.rules.viewsOf(r.Target)
-		}
-		p.Judge(manyFields, r.ask(), v, d)
+		ask.ReadRobots = p.rules.Programs == ProgramsSeen && hasRead(readers, r, &s.id)
+		ask.Evidence = s.evidence()
+		p.Judge(s.agents(), ask, v, d)
 	}
 	if v != nil {
 		views.Put(v)
 	}
-	d.Policy = p
+	d.Policy, d.addr = p, s.store.Addr
 }
 
 // Ask is what decides, beside the path, whether a rule binds a request.
@@ -69,6 +58,10 @@ type Ask struct {
 	Method     string // "" means GET
 	Authorized bool   // it has an Authorization field
 	ReadRobots bool   // its sender read the robots.txt in the last 24 hours
+
+	// Evidence is what is known about the sender beside the User-Agent; nil
+	// where nothing else counts.
+	Evidence *Evidence
 }
 
 // reads reports whether the request only reads.
@@ -86,28 +79,32 @@ func (a Ask) reads() bool {
 // requests, commands and replayed logs all call it.
 func (p *Policy) Judge(agents []crawler.Agent, ask Ask, v *robots.Views, d *Decision) {
 	for i := range agents {
-		if p.judge(&agents[i], ask, v, d); d.Action != Pass {
+		if p.judge(&agents[i], ask.Evidence.claim(i), ask, v, d); d.Action != Pass {
 			return
 		}
 	}
 }
 
-// judge judges one crawler.
-func (p *Policy) judge(a *crawler.Agent, ask Ask, v *robots.Views, d *Decision) {
+// judge judges one crawler, about whom verification says claim.
+func (p *Policy) judge(a *crawler.Agent, claim verify.Result, ask Ask, v *robots.Views, d *Decision) {
 	if p.rules.exemptPaths.MatchViews(v).Allowed {
-		d.pass(a, ExemptPath)
+		d.pass(a, claim, ExemptPath)
 		return
 	}
-	if p.rules.isExempt(a) {
-		d.pass(a, Exempt)
+	if p.rules.isExempt(a, claim, ask.Evidence) {
+		d.pass(a, claim, Exempt)
+		return
+	}
+	if claim.State == verify.Impostor && !p.rules.Verification.IgnoreImpostors {
+		*d = Decision{Action: Deny, Reason: Impostor, Agent: *a, Claim: claim}
 		return
 	}
 	if h := p.rules.hidden.match(v); h != nil && p.rules.hides(a, ask) {
-		*d = Decision{Action: Deny, Reason: Hidden, Agent: *a, Layer: HiddenLayer, Line: h.Line, hidden: h}
+		*d = Decision{Action: Deny, Reason: Hidden, Agent: *a, Claim: claim, Layer: HiddenLayer, Line: h.Line, hidden: h}
 		return
 	}
 	if p.state == Pending || p.denyAll {
-		p.withoutRules(a, ask, d)
+		p.withoutRules(a, claim, ask, d)
 		return
 	}
 	plan := p.plan(a)
@@ -116,13 +113,13 @@ func (p *Policy) judge(a *crawler.Agent, ask Ask, v *robots.Views, d *Decision) 
 		if p.state != Loaded {
 			reason = NoPolicy
 		}
-		d.pass(a, reason)
+		d.pass(a, claim, reason)
 		return
 	}
 	verdict := plan.group.MatchViews(v)
 	if !verdict.Allowed && plan.reads {
 		if google := plan.google.MatchViews(v); google.Allowed {
-			if d.pass(a, Allowed) {
+			if d.pass(a, claim, Allowed) {
 				d.Group, d.Terms, d.Rule, d.Reading = plan.group, plan.terms, google.Rule, robots.Google
 				d.from(p, google.Line())
 			}
@@ -130,25 +127,25 @@ func (p *Policy) judge(a *crawler.Agent, ask Ask, v *robots.Views, d *Decision) 
 		}
 	}
 	if !verdict.Allowed {
-		*d = Decision{Action: Deny, Reason: Disallowed, Agent: *a, Group: plan.group, Rule: verdict.Rule}
+		*d = Decision{Action: Deny, Reason: Disallowed, Agent: *a, Claim: claim, Group: plan.group, Rule: verdict.Rule}
 		d.from(p, verdict.Line())
 		return
 	}
-	if d.pass(a, Allowed) {
+	if d.pass(a, claim, Allowed) {
 		d.Group, d.Terms, d.Rule = plan.group, plan.terms, verdict.Rule
 		d.from(p, verdict.Line())
 	}
 }
 
 // withoutRules judges a crawler while there are no rules to judge it by.
-func (p *Policy) withoutRules(a *crawler.Agent, ask Ask, d *Decision) {
+func (p *Policy) withoutRules(a *crawler.Agent, claim verify.Result, ask Ask, d *Decision) {
 	switch {
-	case !p.rules.bindable(a, ask):
-		d.pass(a, NoPolicy)
+	case !p.rules.bindable(a, claim, ask):
+		d.pass(a, claim, NoPolicy)
 	case p.state == Pending:
-		*d = Decision{Action: Throttle, Reason: PolicyPending, Agent: *a, RetryAfter: pendingRetry}
+		*d = Decision{Action: Throttle, Reason: PolicyPending, Agent: *a, Claim: claim, RetryAfter: pendingRetry}
 	default:
-		*d = Decision{Action: Deny, Reason: Unavailable, Agent: *a, RetryAfter: unavailableRetry}
+		*d = Decision{Action: Deny, Reason: Unavailable, Agent: *a, Claim: claim, RetryAfter: unavailableRetry}
 	}
 }
 
@@ -159,11 +156,11 @@ const unavailableRetry = time.Minute
 // pass lets an agent through, for a reason, unless d is about another one that
 // robots.txt binds and that was let through already. It reports whether d is
 // now about this agent.
-func (d *Decision) pass(a *crawler.Agent, why Reason) bool {
+func (d *Decision) pass(a *crawler.Agent, claim verify.Result, why Reason) bool {
 	if d.Reason == Allowed && (why != Allowed || d.Terms != nil) {
 		return false
 	}
-	*d = Decision{Reason: why, Agent: *a}
+	*d = Decision{Reason: why, Agent: *a, Claim: claim}
 	return true
 }
 

@@ -75,7 +75,7 @@ func TestHiddenFollowsSwitches(t *testing.T) {
 		{curl, func(r *Rules) { r.HTTPClients = true }, true},
 		{chatgpt, func(*Rules) {}, true},
 		{chatgpt, func(r *Rules) { r.IgnoreUserTriggered = true }, false},
-		{googlebot, func(r *Rules) { r.Exempt = []string{"Googlebot"} }, false},
+		{googlebot, func(r *Rules) { r.Exempt = []Exemption{{Name: "Googlebot"}} }, false},
 		{googlebot, func(r *Rules) { r.ExemptPaths = []string{"/backup/open/"} }, true},
 	} {
 		rules := managedRules(t)

@@ -18,7 +18,7 @@ func (e *Engine) pace(ctx context.Context, r *Request, d *Decision) {
 	if d.Terms.Same(r.Taken) {
 		return
 	}
-	res, err := e.waiters.Take(ctx, e.limiter, r.Time, e.budget(r, &d.Agent), d.Terms, e.rules.Wait)
+	res, err := e.take(ctx, r, d)
 	d.Delay = res.Delay
 	switch {
 	case res.OK && err == nil:
@@ -65,7 +65,11 @@ const (
 	seedMonitor  = 3 // what would have been used, had monitor mode not let it through
 	seedFollower = 5 // of a second handler on the same request, with another pace
 	seedReader   = 7
-	seedProgram  = 9 // of a program that read a robots.txt
+	seedProgram  = 9  // of a program that read a robots.txt
+	seedUnproved = 21 // of the clients that say to be a crawler and are not verified, each
+	seedPool     = 31 // of all of them
+	seedImpostor = 41
+	seedDebt     = 51
 )
 
 // budget returns the key of the budget that a request draws on: that of the
@@ -73,8 +77,9 @@ const (
 // address for software that anyone runs, whose User-Agent people share who have
 // nothing to do with one another, and where the operator wants it. On invented hosts all share the budget of the site until the
 // crawler has read the host's robots.txt. The key is the same in every
-// process. budget allocates nothing.
-func (e *Engine) budget(r *Request, a *crawler.Agent) throttle.Key {
+// process. budget allocates nothing. Another value of more than 0 gives the key
+// of another budget of the same crawler.
+func (e *Engine) budget(r *Request, a *crawler.Agent, more uint64) throttle.Key {
 	origin := r.Origin
 	if r.Invented && !e.readers.Seen(readerKey(r.Origin, a), r.Time, hostRead) {
 		origin = Origin{Host: r.Site, Port: r.Origin.Port}
@@ -87,7 +92,7 @@ func (e *Engine) budget(r *Request, a *crawler.Agent) throttle.Key {
 		seed = seedFollower
 	}
 	name := agentName(a)
-	k := throttle.KeyOf(hash(seed, origin, name), hash(seed+1, origin, name))
+	k := throttle.KeyOf(hash(seed+more, origin, name), hash(seed+more+1, origin, name))
 	if a.RunByAnyone() || e.rules.PerIP {
 		addr, _ := netip.ParseAddr(r.Client)
 		return k.Client(addr)

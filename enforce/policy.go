@@ -22,7 +22,8 @@ type Policy struct {
 	matcher *crawler.Matcher
 	plans   []plan // by crawler.Crawler.Index
 	terms   map[*robots.Group]*throttle.Terms
-	signals map[*robots.Group]*headers.Signals // nil unless wanted
+	pools   map[*throttle.Terms]*throttle.Terms // of unverified claims, by the crawler's own; nil where claims are believed
+	signals map[*robots.Group]*headers.Signals  // nil unless wanted
 	noindex noindexGroups
 	// signalsVary is set where signals are not the same for every crawler.
 	signalsVary bool
@@ -73,6 +74,12 @@ func (r *compiledRules) compile(c content) *Policy {
 	for _, t := range tokens {
 		if g := p.file.Named(t); g != nil && p.terms[g] == nil {
 			p.terms[g] = r.terms(g)
+		}
+	}
+	if r.Verification != nil {
+		p.pools = make(map[*throttle.Terms]*throttle.Terms)
+		for g, terms := range p.terms {
+			p.pools[terms] = r.poolTerms(g)
 		}
 	}
 	if r.Signals {

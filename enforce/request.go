@@ -31,6 +31,15 @@ type Request struct {
 	// if none has.
 	Taken *throttle.Terms
 
+	// Ambiguous reports that Client is one of several addresses in a field that
+	// the client may have written itself, or that of a proxy. It verifies
+	// nothing and accuses nobody.
+	Ambiguous bool
+	// Proxied reports that the request came through a trusted proxy.
+	Proxied bool
+	// Signed has the signature fields of a request; nil if it has none.
+	Signed *Signed
+
 	// Caller is whose request it is. It may be nil if the source needs nothing
 	// of the request.
 	Caller Caller

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
 // resolve returns the policy by which a request is judged. It is never nil:
@@ -29,11 +30,17 @@ func (e *Engine) resolve(ctx context.Context, r *Request) *Policy {
 func (e *Engine) mayWait(r *Request) bool {
 	fields, tooMany := r.fields()
 	bindable := tooMany
+	ask := r.ask()
+	var ev Evidence
+	if e.rules.needsAddr() {
+		ask.Evidence = &ev
+		e.rules.fill(r, &ev)
+	}
 	for _, ua := range fields {
 		var id crawler.Identity
 		identities().Identify(e.rules.base, ua, &id)
 		for i := range id.Len() {
-			bindable = bindable || e.rules.bindable(id.At(i), r.ask())
+			bindable = bindable || e.rules.bindable(id.At(i), verify.Result{}, ask)
 		}
 	}
 	if !bindable {

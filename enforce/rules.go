@@ -8,6 +8,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/managed"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -21,8 +22,11 @@ type Rules struct {
 	Dialect robots.Dialect
 	// Views chooses what else a back end takes for the same path.
 	Views robots.ViewOptions
-	// Exempt names crawlers, by registry name or token, that are never bound.
-	Exempt []string
+	// Exempt has the crawlers that are never bound.
+	Exempt []Exemption
+	// Verification checks that crawlers are who they say they are. Nil means
+	// that they are believed.
+	Verification *Verification
 	// ExemptPaths are patterns in robots.txt syntax for paths that are never
 	// denied and never throttled; /robots.txt is one of them always.
 	ExemptPaths []string
@@ -96,21 +100,22 @@ type compiledRules struct {
 	lines       *managed.Lines   // of Rules.Managed; nil without one
 	hidden      *hidden          // nil without one
 	base        *crawler.Matcher // knows the registry alone
-	exempt      []bool           // by crawler.Crawler.Index
-	exemptNames []string
-	exemptPaths *robots.Group // allows the exempt paths and nothing else
+	exempt      []*Exemption     // by crawler.Crawler.Index; nil: it is not
+	exemptPaths *robots.Group    // allows the exempt paths and nothing else
+	byEvidence  bool             // more than the User-Agent counts
 }
 
 func (r Rules) compile() (*compiledRules, error) {
 	if r.Registry == nil {
 		r.Registry = crawler.Builtin()
 	}
-	c := &compiledRules{Rules: r, base: r.Registry.Matcher(nil), exempt: make([]bool, r.Registry.Len()), exemptNames: r.Exempt}
-	for _, name := range r.Exempt {
-		if row := r.Registry.Lookup(name); row != nil {
-			c.exempt[row.Index()] = true
+	c := &compiledRules{Rules: r, base: r.Registry.Matcher(nil), exempt: make([]*Exemption, r.Registry.Len())}
+	for i := range r.Exempt {
+		if row := r.Registry.Lookup(r.Exempt[i].Name); row != nil {
+			c.exempt[row.Index()] = &r.Exempt[i]
 		}
 	}
+	c.byEvidence = r.Verification != nil || r.needsAddr()
 	var file strings.Builder
 	file.WriteString("User-agent: *\nDisallow: /\n")
 	for _, p := range r.ExemptPaths {
@@ -155,19 +160,6 @@ func CheckPathPattern(s string) error {
 	return nil
 }
 
-// isExempt reports whether an agent is never bound.
-func (r *compiledRules) isExempt(a *crawler.Agent) bool {
-	if a.Crawler != nil && r.exempt[a.Crawler.Index()] {
-		return true
-	}
-	for _, name := range r.exemptNames {
-		if strings.EqualFold(name, a.Token) {
-			return true
-		}
-	}
-	return false
-}
-
 // BoundByStar reports whether the group for all crawlers binds a GET of a
 // crawler that has no group of its own. The row is nil for one that no registry
 // knows. With ProgramsSeen it reports what holds for a program that has read
@@ -206,18 +198,18 @@ func (r *compiledRules) starBinds(a *crawler.Agent, ask Ask) bool {
 // agent. An HTTP library, a program or a webhook that a group names is not
 // among them: while no policy is known, it passes as the most of them do in
 // the end.
-func (r *compiledRules) bindable(a *crawler.Agent, ask Ask) bool {
+func (r *compiledRules) bindable(a *crawler.Agent, claim verify.Result, ask Ask) bool {
 	switch a.Class {
 	case crawler.Person, crawler.Webhook:
 		return false
 	case crawler.Library:
-		return r.HTTPClients && !r.isExempt(a)
+		return r.HTTPClients && !r.isExempt(a, claim, ask.Evidence)
 	case crawler.Program:
-		return r.Programs == ProgramsOn && !r.isExempt(a)
+		return r.Programs == ProgramsOn && !r.isExempt(a, claim, ask.Evidence)
 	case crawler.UserTriggered:
-		return ask.reads() && !r.isExempt(a)
+		return ask.reads() && !r.isExempt(a, claim, ask.Evidence)
 	}
-	return !r.isExempt(a)
+	return !r.isExempt(a, claim, ask.Evidence)
 }
 
 // throttledByStar reports whether the group for all crawlers sets the pace of

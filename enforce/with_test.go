@@ -48,7 +48,7 @@ func TestWithAnotherRegistryAllElseStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	reads := newRecorder()
-	after, err := before.With(registry, reads)
+	after, err := before.With(registry, nil, reads)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestWithAnotherRegistryReadsUnderWayAreDoneAgain(t *testing.T) {
 	}
 	now := time.Now()
 	before.Policies().Peek(&Request{Time: now})
-	after, err := before.With(crawler.Builtin(), nil)
+	after, err := before.With(crawler.Builtin(), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

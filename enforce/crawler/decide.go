@@ -73,6 +73,8 @@ func (e *evidence) amongBrowsers(ua string, mozilla bool, id *Identity) bool {
 		id.add(client(ua, e.after, Program, NameBehind))
 	case mozilla && id.n == 0 && e.any.ok() && e.onlySystem() && strings.HasPrefix(ua, "Mozilla/5"):
 		id.add(client(ua, e.any, Program, BareMozilla))
+	case e.words == 1 && e.has(roleMain) && e.has(roleChrome|roleSafari|roleIE):
+		id.add(client(ua, e.first, Program, ProgramName)) // no browser sends its name alone, but for old ones
 	case !mozilla && id.n == 0 && e.contact.ok() && e.name.ok() && e.name.start == 0 && e.onlySystem():
 		id.add(client(ua, e.name, Program, ProgramName))
 	case !mozilla && e.hint.ok() && e.roles&rolePerson == roleAnyBrowser:
@@ -130,7 +132,9 @@ func (e *evidence) weighTokens(ua string, id *Identity) (enough bool) {
 	if e.shared != 0 && e.person() && !(e.contact.ok() && e.declaresContact(ua, true, e.has(roleMozilla))) {
 		id.keep(func(i int) bool { return e.shared&(1<<i) == 0 })
 	}
-	id.keep(func(i int) bool { return !e.platformToken(&id.agents[i]) })
+	if e.has(roleMobile | roleBrand | roleApp | roleMedia) {
+		id.keep(func(i int) bool { return !platformToken(&id.agents[i]) })
+	}
 	e.dropSoftware(ua, id)
 	for i := range id.n {
 		enough = enough || id.agents[i].Class != Library

@@ -106,7 +106,7 @@ func system(info useragent.OSInfo, ua string) string {
 	case name == "OS" && strings.Contains(ua, "iPad"):
 		name = "iPadOS"
 	case strings.HasSuffix(name, "Mac OS X"):
-		name = "macOS"
+		name = "Mac OS X"
 		if version == "10.15.7" || version == "10.15" {
 			version = "10.15 or later"
 		}

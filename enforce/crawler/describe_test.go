@@ -19,7 +19,7 @@ func TestDescribe(t *testing.T) {
 		{chrome + " OPR/110.0.0.0", "Opera", "110.0.0.0", "Windows 10 or 11", "", false},
 		{"Mozilla/5.0 (X11; Ubuntu; Linux x86_64; rv:125.0) Gecko/20100101 Firefox/125.0", "Firefox", "125.0", "Ubuntu", "", false},
 		{"Mozilla/5.0 (Android 14; Mobile; rv:125.0) Gecko/125.0 Firefox/125.0", "Firefox", "125.0", "Android 14", "", true},
-		{mac, "Safari", "17.4.1", "macOS 10.15 or later", "", false},
+		{mac, "Safari", "17.4.1", "Mac OS X 10.15 or later", "", false},
 		{safariIOS, "Safari", "17.4", "iOS 17.4", "iPhone", true},
 		{"Mozilla/5.0 (iPad; CPU OS 17_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) CriOS/124.0.6367.71 Mobile/15E148 Safari/604.1", "Chrome", "124.0.6367.71", "iPadOS 17.4", "iPad", true},
 		{androidUA, "Chrome", "124.0.0.0", "Android 13", "Pixel 7", true},
@@ -31,7 +31,7 @@ func TestDescribe(t *testing.T) {
 
 		// browsers that the library takes for others
 		{chrome + " Vivaldi/6.7", "unknown", "", "Windows 10 or 11", "", false},
-		{mac + " Ddg/17.4", "unknown", "", "macOS 10.15 or later", "", false},
+		{mac + " Ddg/17.4", "unknown", "", "Mac OS X 10.15 or later", "", false},
 		{"Mozilla/5.0 (Linux; Android 13; SAMSUNG SM-S918B) AppleWebKit/537.36 (KHTML, like Gecko) SamsungBrowser/24.0 Chrome/117.0.0.0 Mobile Safari/537.36", "unknown", "", "Android 13", "SM-S918B", true},
 		{"Mozilla/5.0 (PlayStation; PlayStation 5/8.60) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/16.4 Safari/605.1.15", "unknown", "", "PlayStation 5/8.60", "", false},
 		{"Mozilla/5.0 (SMART-TV; LINUX; Tizen 7.0) AppleWebKit/537.36 (KHTML, like Gecko) 94.0.4606.31/7.0 TV Safari/537.36", "unknown", "", "Tizen 7.0", "", false},

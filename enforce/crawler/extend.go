@@ -135,6 +135,7 @@ func differences(a, b *Crawler) []string {
 		{"star", a.Star == b.Star},
 		{"crawl_delay", a.CrawlDelay == b.CrawlDelay},
 		{"reads", a.ReadsGoogle == b.ReadsGoogle},
+		{"lacks", a.LacksWildcards == b.LacksWildcards && a.LacksAllow == b.LacksAllow},
 		{"control_only", a.ControlOnly == b.ControlOnly},
 		{"verify", sameVerify(a.Verify, b.Verify)},
 	} {

@@ -16,7 +16,7 @@ const (
 	RobotsWork            // a word for what robots do: …Checker, …Monitor
 	NameBefore            // a name before the `Mozilla/5.0` that browsers begin with
 	NameBehind            // a name behind a browser's products, where that browser has none
-	BareMozilla           // `Mozilla/5.0` without a browser, an engine or a system, but with another name
+	BareMozilla           // `Mozilla/5.0` without a browser or an engine
 	HostName              // a host name for a product
 	LibraryWord           // a word for an HTTP client
 	ProgramName           // a program's name, and nothing else
@@ -37,7 +37,7 @@ var reasonTexts = [...]string{
 	RobotsWork:     "a word for a robot's work",
 	NameBefore:     "a name before \"Mozilla\", with which browsers begin",
 	NameBehind:     "a name behind a browser's, where that browser has none",
-	BareMozilla:    "a name behind \"Mozilla/5.0\" without a browser, an engine or a system",
+	BareMozilla:    "\"Mozilla/5.0\" without a browser or an engine",
 	HostName:       "a host name for a product",
 	LibraryWord:    "a word for an HTTP client",
 	ProgramName:    "a program's name and nothing else",

@@ -64,6 +64,7 @@ func TestRegistryInvariants(t *testing.T) {
 			"star":        c.Star != crawler.Unknown,
 			"crawl_delay": c.CrawlDelay != crawler.Unknown,
 			"reads":       c.ReadsGoogle,
+			"run_by":      c.RunBy != crawler.UnknownRunner,
 			"lacks":       c.LacksWildcards || c.LacksAllow,
 			"verify":      len(c.Verify.Hosts)+len(c.Verify.Ranges)+len(c.Verify.ASN) > 0,
 		} {

@@ -235,6 +235,9 @@ func TestNamesWhereBrowsersHaveNone(t *testing.T) {
 		{"Acmeware Mozilla/5.0 (X11; Linux x86_64)" + engine, []string{"self-declared Acmeware"}},
 		{"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)" + engine + " Acmeware", []string{"program Acmeware"}},
 		{"Mozilla/5.0", []string{"program Mozilla"}},
+		{"Mozilla/5.0 (Windows NT 10.0; Win64; x64)", nil},     // what privacy tools leave
+		{"Mozilla/4.79 [en] (X11; U; Linux 2.4.18 i686)", nil}, // Netscape
+		{"Chrome", []string{"program Chrome"}},
 		{"Mozilla/5.0 (Windows NT 10.0; Win64; x64)" + engine + " Acmeware/3.1", nil}, // an unknown browser, which has a version
 		{"Mozilla/5.0 (Windows NT 10.0; WOW64)" + engine + " OPR/45.0.2539.0 (Edition developer)", nil},
 		{"Mozilla/5.0 (Windows NT 10.0; WOW64)" + engine + " AcmeBrowser", nil},

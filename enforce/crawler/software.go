@@ -7,11 +7,9 @@ func (a *Agent) knownCrawler() bool {
 	return a.Crawler != nil && (a.Class == Registered || a.Class == UserTriggered || a.Class == Webhook)
 }
 
-// platformToken tells whether an agent rests on fields that a program leaves in a browser's comment (`Unknown; Linux x86_64`), where consoles,
-// telephones and televisions leave them too.
-func (e *evidence) platformToken(a *Agent) bool {
-	return strings.Contains(a.Token, ";") && e.has(roleMobile|roleBrand|roleApp|roleMedia)
-}
+// platformToken tells whether an agent rests on fields that a program leaves in a browser's comment (`Unknown; Linux x86_64`), as consoles,
+// telephones and televisions do too.
+func platformToken(a *Agent) bool { return strings.Contains(a.Token, ";") }
 
 // dropSoftware sees to crawling frameworks and HTTP libraries behind the name of the product that is made with them:
 //   - behind a crawler of the registry or of the site, they are no second crawler;
@@ -21,11 +19,13 @@ func (e *evidence) platformToken(a *Agent) bool {
 func (e *evidence) dropSoftware(ua string, id *Identity) {
 	for i := 0; i < id.n; {
 		a := &id.agents[i]
-		p := e.productBefore(ua, a.Start)
-		switch {
-		case a.Class != Offline && a.Class != Library:
+		if a.Class != Offline && a.Class != Library {
 			i++
-		case i > 0 && id.agents[i-1].Class != Offline && id.agents[i-1].Class != Library && e.sameField(ua, id.agents[i-1].End, a.Start):
+			continue
+		}
+		p := e.productBefore(a.Start)
+		switch {
+		case i > 0 && id.agents[i-1].Class != Offline && id.agents[i-1].Class != Library && sameField(ua, id.agents[i-1].End, a.Start):
 			id.keep(func(k int) bool { return k != i })
 		case !p.ok():
 			i++
@@ -42,12 +42,12 @@ func (e *evidence) dropSoftware(ua string, id *Identity) {
 }
 
 // sameField tells whether ua[from:to] stays within one field of a comment or one product.
-func (e *evidence) sameField(ua string, from, to int) bool {
+func sameField(ua string, from, to int) bool {
 	return from <= to && !strings.ContainsAny(ua[from:to], ";,") || builtOn(ua, from, to)
 }
 
 // productBefore returns the product that a User-Agent begins with if the software at position i is behind it: a name that no browser has.
-func (e *evidence) productBefore(ua string, i int) span {
+func (e *evidence) productBefore(i int) span {
 	if !e.first.ok() || e.first.start != 0 || e.first.end > i-1 || e.has(roleMozilla) || e.name.start != 0 || !e.name.ok() && !e.strong.ok() {
 		return span{}
 	}

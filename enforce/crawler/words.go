@@ -58,7 +58,7 @@ var words = []struct {
 		netsurf surf luakit dooble qutebrowser otter otterbrowser falkon qupzilla rekonq konqueror reqwirelessweb iemobile msiemobile
 		chromeframe aol aolbuild america aolapp compuserve webtv hotjava icab omniweb shiira sunrise stainless cruz demeter oregano fireweb
 		msoffice ms-office trident crosswalk electron qtwebengine qtwebkit webview ddg duckduckgo brave ghostery aloha alohabrowser avast avg ccleaner
-		webpositive avantgo elaine eudoraweb kazehakase coc_coc_browser coccoc kiwi bromite cromite via phx atom atoms citrio epic torch sputnik sputnikbrowser amigo nichrome rambler
+		ncsa_mosaic webpositive avantgo elaine eudoraweb kazehakase coc_coc_browser coccoc kiwi bromite cromite via phx atom atoms citrio epic torch sputnik sputnikbrowser amigo nichrome rambler
 		yandexsearch yandexsearchbrowser ecosia mobilesafari kinza blisk colibri mypal iridium slimjet ucturbo lunar
 		heytapbrowser vivobrowser huaweibrowser hibrowser oppobrowser jiosphere phoenixbrowser xiaomi instabridge owb origyn odyssey abrowse antfresco
 		antgalio dplus bing bingsapphire sapphire gsa fban fbav fb_iab fbios instagram line snapchat pinterest twitter linkedin linkedinapp

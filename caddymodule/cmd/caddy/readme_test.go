@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// readme has the fenced blocks of the README, by language.
+// readme has the fenced blocks of the README, and of the pages in docs, by
+// language.
 func readme(t *testing.T) map[string][]string {
 	t.Helper()
 	return blocksOf(t, "README.md")
@@ -23,6 +24,14 @@ func blocksOf(t *testing.T, page string) map[string][]string {
 	text, err := os.ReadFile(filepath.Join(root(t), page))
 	if err != nil {
 		t.Fatal(err)
+	}
+	pages, _ := filepath.Glob(filepath.Join(root(t), "docs", "*.md"))
+	for _, page := range pages {
+		more, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(append(text, '\n'), more...)
 	}
 	blocks := make(map[string][]string)
 	for _, m := range regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$").FindAllStringSubmatch(string(text), -1) {

@@ -81,7 +81,19 @@ func start(t testing.TB, caddyfile string) *server {
 // startAt is start with a given host and port.
 func startAt(t testing.TB, host string, port int, caddyfile string) *server {
 	t.Helper()
-	s := &server{t: t, dir: t.TempDir(), host: host, port: port, admin: freePort(t)}
+	return (&server{t: t, dir: t.TempDir(), host: host, port: port, admin: freePort(t)}).run(caddyfile)
+}
+
+// startIn runs Caddy once more in the home of a server that has ended.
+func startIn(t testing.TB, ended *server, caddyfile string) *server {
+	t.Helper()
+	return (&server{t: t, dir: ended.dir, host: ended.host, port: freePort(t), admin: freePort(t)}).run(caddyfile)
+}
+
+// run starts the process and waits until it is up.
+func (s *server) run(caddyfile string) *server {
+	t := s.t
+	t.Helper()
 	s.cmd = exec.Command(binary, "run", "--adapter", "caddyfile", "--config", s.write(caddyfile))
 	s.cmd.Dir, s.cmd.Env = root(t), s.env()
 	s.cmd.Stdout, s.cmd.Stderr = &s.log, &s.log

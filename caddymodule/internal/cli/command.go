@@ -63,6 +63,7 @@ func subcommands(m Module) []*cobra.Command {
 		explainCommand(),
 		diffCommand(),
 		identifyCommand(m),
+		verifyCommand(m),
 		headersImportCommand(),
 		policyCommand(m),
 	}

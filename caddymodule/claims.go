@@ -1,0 +1,79 @@
+package caddymodule
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
+)
+
+// claims counts what verification says about crawlers and logs impostors. Its
+// size is bounded by the registry, and counting takes no lock.
+type claims struct {
+	log  *zap.Logger
+	rows []atomic.Pointer[claimRow] // by crawler.Crawler.Index
+	now  func() time.Time
+}
+
+// claimRow is what verification said about one crawler, by state and method.
+type claimRow struct {
+	counters [verify.Impostor + 1][verify.SignatureMethod + 1]atomic.Pointer[prometheus.Counter]
+	logged   atomic.Int64 // when an impostor was logged last, in nanoseconds
+	since    atomic.Int64 // impostors since then
+}
+
+func newClaims(registry *crawler.Registry, log *zap.Logger) *claims {
+	return &claims{log: log, rows: make([]atomic.Pointer[claimRow], registry.Len()), now: time.Now}
+}
+
+func (c *claims) row(i int) *claimRow {
+	if row := c.rows[i].Load(); row != nil {
+		return row
+	}
+	c.rows[i].CompareAndSwap(nil, new(claimRow))
+	return c.rows[i].Load()
+}
+
+// count counts a claim, and logs an impostor where the last line about one of
+// the same crawler is some time ago.
+func (c *claims) count(x *exchange) {
+	claim := x.Claim
+	if claim.State == verify.NoMethod || x.Agent.Crawler == nil {
+		return
+	}
+	row := c.row(x.Agent.Crawler.Index())
+	counter := row.counters[claim.State][claim.Method].Load()
+	if counter == nil {
+		made := verifications.WithLabelValues(x.Agent.Crawler.Name, claim.Method.String(), claim.State.String())
+		counter = &made
+		row.counters[claim.State][claim.Method].Store(counter)
+	}
+	(*counter).Inc()
+	if claim.State != verify.Impostor {
+		return
+	}
+	n := row.since.Add(1)
+	now, last := c.now().UnixNano(), row.logged.Load()
+	if now-last >= int64(logEvery) && row.logged.CompareAndSwap(last, now) {
+		row.since.Add(-n)
+		c.write(x, n-1)
+	}
+}
+
+// write logs one impostor; more is how many were not logged.
+func (c *claims) write(x *exchange, more int64) {
+	c.log.Info("a client is not the crawler that it says it is",
+		zap.String("crawler", x.Agent.Crawler.Name),
+		zap.String("client_ip", clip(x.Client)),
+		zap.Bool("denied", x.Reason == enforce.Impostor),
+		zap.String("host", clip(x.r.Host)),
+		zap.String("uri", clip(x.Target)),
+		zap.String("user_agent", clip(x.r.UserAgent())),
+		zap.Int64("not_logged", more),
+	)
+}

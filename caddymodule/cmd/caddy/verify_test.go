@@ -1,0 +1,485 @@
+package main_test
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+// Addresses of the crawlers of these tests, and of nobody.
+const (
+	listedAddr   = "192.0.2.9"
+	namedAddr    = "203.0.113.5"
+	strangerAddr = "198.51.100.1"
+)
+
+// operators is what the operators of crawlers publish: lists, keys and names.
+type operators struct {
+	web      *httptest.Server
+	resolver string
+	down     atomic.Bool // lists and keys can't be read
+	empty    atomic.Bool // lists answer 200 without prefixes
+	reads    atomic.Int64
+	dnsDown  atomic.Bool
+	asked    atomic.Int64
+	key      ed25519.PrivateKey
+	x        string // the public key, base64url
+}
+
+func newOperators(t testing.TB) *operators {
+	t.Helper()
+	o := new(operators)
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.key, o.x = private, base64.RawURLEncoding.EncodeToString(public)
+	o.web = httptest.NewServer(http.HandlerFunc(o.serve))
+	t.Cleanup(o.web.Close)
+
+	started := make(chan struct{})
+	srv := &dns.Server{Addr: "127.0.0.1:0", Net: "udp", Handler: dns.HandlerFunc(o.answer), NotifyStartedFunc: func() { close(started) }}
+	done := make(chan struct{})
+	go func() { defer close(done); _ = srv.ListenAndServe() }()
+	<-started
+	o.resolver = srv.PacketConn.LocalAddr().String()
+	t.Cleanup(func() { _ = srv.Shutdown(); <-done })
+	return o
+}
+
+func (o *operators) serve(w http.ResponseWriter, r *http.Request) {
+	o.reads.Add(1)
+	switch {
+	case o.down.Load():
+		http.Error(w, "down", http.StatusServiceUnavailable)
+	case r.URL.Path == "/list.json" && o.empty.Load():
+		fmt.Fprint(w, `{"prefixes":[]}`)
+	case r.URL.Path == "/list.json":
+		w.Header().Set("ETag", `"1"`)
+		if r.Header.Get("If-None-Match") == `"1"` {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		fmt.Fprint(w, `{"creationTime":"2026-08-14T20:03:38.055838","prefixes":[{"ipv4Prefix":"192.0.2.0/24"},{"ipv6Prefix":"2001:db8:1::/48"}]}`)
+	case strings.HasSuffix(r.URL.Path, "/http-message-signatures-directory"):
+		w.Header().Set("Content-Type", "application/http-message-signatures-directory+json")
+		fmt.Fprintf(w, `{"keys":[{"kty":"OKP","crv":"Ed25519","x":%q}]}`, o.x)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+func (o *operators) answer(w dns.ResponseWriter, query *dns.Msg) {
+	o.asked.Add(1)
+	reply := new(dns.Msg)
+	reply.SetReply(query)
+	switch name := query.Question[0].Name; {
+	case o.dnsDown.Load():
+		reply.Rcode = dns.RcodeServerFailure
+	case name == "5.113.0.203.in-addr.arpa.":
+		rr, _ := dns.NewRR(name + " PTR 5.crawl.test.")
+		reply.Answer = append(reply.Answer, rr)
+	case name == "6.113.0.203.in-addr.arpa.": // leads back to another address
+		rr, _ := dns.NewRR(name + " PTR 5.crawl.test.")
+		reply.Answer = append(reply.Answer, rr)
+	case name == "5.crawl.test.":
+		rr, _ := dns.NewRR(name + " A 203.0.113.5")
+		reply.Answer = append(reply.Answer, rr)
+	default:
+		reply.Rcode = dns.RcodeNameError
+	}
+	_ = w.WriteMsg(reply)
+}
+
+// sign adds a Web Bot Auth signature for the host.
+func (o *operators) sign(r *http.Request, host, nonce string) {
+	sum := sha256.Sum256([]byte(`{"crv":"Ed25519","kty":"OKP","x":"` + o.x + `"}`))
+	params := fmt.Sprintf(`("@authority" "signature-agent";key="s");created=%d;expires=%d;keyid=%q;nonce=%q;tag="web-bot-auth"`,
+		time.Now().Unix(), time.Now().Add(time.Minute).Unix(), base64.RawURLEncoding.EncodeToString(sum[:]), nonce)
+	base := fmt.Sprintf("\"@authority\": %s\n\"signature-agent\";key=\"s\": %q\n\"@signature-params\": %s", host, o.web.URL, params)
+	r.Header.Set("Signature-Agent", fmt.Sprintf("s=%q", o.web.URL))
+	r.Header.Set("Signature-Input", "s="+params)
+	r.Header.Set("Signature", "s=:"+base64.StdEncoding.EncodeToString(ed25519.Sign(o.key, []byte(base)))+":")
+}
+
+// verified is a site that verifies three crawlers: by list and DNS, by DNS, and
+// by signature.
+func (o *operators) verified(global, verify, more string) string {
+	return fmt.Sprintf(`{
+	metrics
+	%s
+}
+http://:$PORT {
+	robots {
+		source inline "User-agent: *
+Disallow: /private/
+
+User-agent: SlowBot
+Crawl-delay: 1000
+"
+		publish
+		verify {
+			resolver %s
+			%s
+		}
+		crawler ListBot {
+			verify lists %s/list.json
+			verify dns crawl.test
+		}
+		crawler NameBot {
+			verify dns crawl.test
+		}
+		crawler SlowBot {
+			verify lists %[4]s/list.json
+		}
+		crawler SignBot {
+			verify signatures %[4]s
+		}
+		%s
+	}
+	header >X-Verified {http.robots.verified}
+	@verified robots verified
+	respond @verified "matched"
+	respond "hello"
+}
+`, global, o.resolver, verify, o.web.URL, more)
+}
+
+const trustedProxies = "servers {\n\t\ttrusted_proxies static 127.0.0.1/8 ::1/128\n\t}"
+
+// via asks for a path as a client of an address, through a trusted proxy.
+func (s *server) via(addr, ua, path string) response {
+	s.t.Helper()
+	return s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d%s", s.port, path), ua, "", http.Header{"X-Forwarded-For": {addr}})
+}
+
+// becomes waits until an address is of a state.
+func (s *server) becomes(state, addr, ua string) {
+	s.t.Helper()
+	s.eventually(fmt.Sprintf("%s from %s is %s", ua, addr, state), func() bool {
+		return s.via(addr, ua, "/robots-free").header.Get("X-Verified") == state
+	})
+}
+
+func TestVerifiedCrawlersAndImpostors(t *testing.T) {
+	t.Parallel()
+	o := newOperators(t)
+	s := start(t, o.verified(trustedProxies, "", "exempt NameBot"))
+	s.becomes("verified", listedAddr, "ListBot/1.0")
+	s.becomes("verified", namedAddr, "ListBot/1.0")
+	s.becomes("verified", namedAddr, "NameBot/1.0")
+	if got := s.via(listedAddr, "ListBot/1.0", "/").body; got != "matched" {
+		t.Errorf("the matcher: %q", got)
+	}
+	if got := s.via(listedAddr, chrome, "/").body; got != "hello" {
+		t.Errorf("the matcher for a person: %q", got)
+	}
+	s.wants(403, s.via(listedAddr, "ListBot/1.0", "/private/x"), "a verified crawler where it may not be")
+
+	s.eventually("an impostor is denied", func() bool { return s.via(strangerAddr, "ListBot/1.0", "/").status == 403 })
+	denied := s.via(strangerAddr, "ListBot/1.0", "/")
+	if !strings.Contains(denied.body, "robots.txt") || denied.header.Get("Cache-Control") != "no-store" {
+		t.Errorf("the answer to an impostor: %+v", denied)
+	}
+	s.wants(200, s.via(strangerAddr, "ListBot/1.0", "/robots.txt"), "an impostor's /robots.txt")
+	s.wants(200, s.via(strangerAddr, "ListBot/1.0", "/.well-known/x"), "an impostor at an exempt path")
+	s.wants(200, s.via(strangerAddr, chrome, "/private/x"), "a person from the same address")
+	s.wants(200, s.via(strangerAddr, "SignBot/1.0", "/"), "a crawler that only signs, unsigned")
+	s.wants(200, s.via("203.0.113.6", "ListBot/1.0", "/"), "a name that does not lead back")
+	s.eventually("an impostor is not exempt", func() bool { return s.via(strangerAddr, "NameBot/1.0", "/private/x").status == 403 })
+	s.wants(200, s.via(namedAddr, "NameBot/1.0", "/private/x"), "the exempt crawler itself")
+
+	// No address of these kinds is verified or refuted.
+	for _, addr := range []string{"10.0.0.1", "100.64.0.1", "169.254.0.1", "::1", "fd00::1", "unknown",
+		"192.0.2.9, 198.51.100.1", "198.51.100.1, 192.0.2.9", "192.0.2.9, 127.0.0.1"} {
+		resp := s.via(addr, "ListBot/1.0", "/")
+		if s.wants(200, resp, addr); resp.header.Get("X-Verified") != "unverified" {
+			t.Errorf("%s: %s", addr, resp.header.Get("X-Verified"))
+		}
+	}
+
+	if n := s.metric(`caddy_robots_verifications_total{crawler="ListBot",method="none",outcome="impostor"}`); n < 2 {
+		t.Errorf("%v impostors counted", n)
+	}
+	for _, name := range []string{
+		`caddy_robots_verifications_total{crawler="ListBot",method="list",outcome="verified"}`,
+		`caddy_robots_verifications_total{crawler="ListBot",method="dns",outcome="verified"}`,
+		`caddy_robots_decisions_total{action="deny",crawler="ListBot",reason="impostor"}`,
+		`caddy_robots_verification_cache_entries{answer="confirmed"}`,
+		fmt.Sprintf(`caddy_robots_verification_entries{kind="list",url="%s/list.json"}`, o.web.URL),
+		fmt.Sprintf(`caddy_robots_verification_age_seconds{kind="list",url="%s/list.json"}`, o.web.URL),
+	} {
+		if s.metric(name) <= 0 {
+			t.Errorf("%s is not above 0", name)
+		}
+	}
+	if lines := s.lines("a client is not the crawler that it says it is"); len(lines) == 0 || len(lines) > 4 || lines[0]["client_ip"] != strangerAddr {
+		t.Errorf("%d lines about impostors: %v", len(lines), lines)
+	}
+
+	// A reload forgets nothing.
+	if err := s.reload(o.verified(trustedProxies, "", "exempt NameBot")); err != nil {
+		t.Fatal(err)
+	}
+	s.wants(403, s.via(strangerAddr, "ListBot/1.0", "/"), "an impostor after a reload")
+	if got := s.via(namedAddr, "NameBot/1.0", "/").header.Get("X-Verified"); got != "verified" {
+		t.Errorf("a crawler after a reload: %s", got)
+	}
+}
+
+// Behind a CDN without trusted_proxies every request has the CDN's address:
+// then nobody is accused, whatever a client writes into its fields.
+func TestNobodyIsAccusedBehindAnUnknownProxy(t *testing.T) {
+	t.Parallel()
+	o := newOperators(t)
+	s := start(t, o.verified("", "", ""))
+	s.eventually("the list is read", func() bool {
+		return s.metric(fmt.Sprintf(`caddy_robots_verification_entries{kind="list",url="%s/list.json"}`, o.web.URL)) > 0
+	})
+	for _, addr := range []string{listedAddr, namedAddr, strangerAddr} {
+		for _, ua := range []string{"ListBot/1.0", "NameBot/1.0", googlebot} {
+			resp := s.via(addr, ua, "/")
+			if s.wants(200, resp, ua+" from "+addr); resp.header.Get("X-Verified") == "verified" || resp.header.Get("X-Verified") == "impostor" {
+				t.Errorf("%s from %s: %s", ua, addr, resp.header.Get("X-Verified"))
+			}
+		}
+	}
+}
+
+// Only with trusted_proxies_strict does a field of several values tell the
+// client's address.
+func TestSeveralForwardedAddresses(t *testing.T) {
+	t.Parallel()
+	o := newOperators(t)
+	s := start(t, o.verified("servers {\n\t\ttrusted_proxies static 127.0.0.1/8 ::1/128\n\t\ttrusted_proxies_strict\n\t}", "", ""))
+	s.becomes("verified", "198.51.100.1, 192.0.2.9", "ListBot/1.0")
+	s.eventually("an impostor is denied", func() bool { return s.via("192.0.2.9, 198.51.100.1", "ListBot/1.0", "/").status == 403 })
+}
+
+// Forgers use up nobody's budget, and the crawler's requests before it was
+// verified count.
+func TestBudgetsOfClaims(t *testing.T) {
+	t.Parallel()
+	o := newOperators(t)
+	o.down.Store(true)
+	s := start(t, o.verified(trustedProxies, "impostors ignore", ""))
+	// Nothing can be verified: each address has its own pace, and all together ten times the crawler's.
+	passed := 0
+	for i := range 30 {
+		addr := fmt.Sprintf("198.51.100.%d", i)
+		if s.via(addr, "SlowBot/1.0", "/").status == 200 {
+			passed++
+		}
+		s.wants(429, s.via(addr, "SlowBot/1.0", "/"), "the second request of "+addr)
+	}
+	if passed != 10 {
+		t.Errorf("%d of 30 unverified addresses were let through at once, want 10", passed)
+	}
+	o.down.Store(false)
+	if err := s.reload(o.verified(trustedProxies, "impostors ignore\n\t\t\tsignatures off", "")); err != nil {
+		t.Fatal(err)
+	}
+	s.becomes("verified", listedAddr, "ListBot/1.0") // by the same list
+	s.wants(200, s.via(listedAddr, "SlowBot/1.0", "/"), "the verified crawler's first request")
+	s.wants(429, s.via("192.0.2.10", "SlowBot/1.0", "/"), "its second one, from another address")
+	s.wants(200, s.via("203.0.113.77", "SlowBot/1.0", "/"), "an impostor, ignored")
+	s.wants(429, s.via("203.0.113.78", "SlowBot/1.0", "/"), "another impostor")
+}
+
+// What a crawler was let through with before it was verified counts after.
+func TestLaterYesIsCharged(t *testing.T) {
+	t.Parallel()
+	o := newOperators(t)
+	s := start(t, strings.ReplaceAll(o.verified(trustedProxies, "", ""), "crawler SlowBot {\n\t\t\tverify lists "+o.web.URL+"/list.json", "crawler SlowBot {\n\t\t\tverify dns crawl.test"))
+	resp := s.via(namedAddr, "SlowBot/1.0", "/")
+	if s.wants(200, resp, "the first request"); resp.header.Get("X-Verified") != "unverified" {
+		t.Fatalf("the first request is %s", resp.header.Get("X-Verified"))
+	}
+	s.becomes("verified", namedAddr, "NameBot/1.0") // by the same suffix
+	s.wants(429, s.via(namedAddr, "SlowBot/1.0", "/"), "the second request")
+}
+
+// A signature identifies a crawler behind a browser's User-Agent, and binds it.
+func TestSignedRequests(t *testing.T) {
+	t.Parallel()
+	o := newOperators(t)
+	s := start(t, o.verified("", "", ""))
+	host := fmt.Sprintf("localhost:%d", s.port)
+	nonce := 0
+	get := func(path, ua string, change func(*http.Request)) response {
+		t.Helper()
+		r, err := http.NewRequest(http.MethodGet, "http://"+host+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		nonce++
+		o.sign(r, host, fmt.Sprint(nonce))
+		r.Header.Set("User-Agent", ua)
+		if change != nil {
+			change(r)
+		}
+		resp, err := send(client, r.Method, r.URL.String(), ua, "", r.Header)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp
+	}
+	s.eventually("the keys are read", func() bool { return get("/", chrome, nil).header.Get("X-Verified") == "verified" })
+	s.wants(403, get("/private/x", chrome, nil), "a signed request with a browser's User-Agent")
+	s.wants(403, get("/private/x", "SignBot/1.0", nil), "a signed request with its own")
+	s.wants(200, s.get(chrome, "/private/x"), "a person")
+	for name, change := range map[string]func(*http.Request){
+		"a stranger's signature": func(r *http.Request) { r.Header.Set("Signature", "s=:"+strings.Repeat("A", 86)+"==:") },
+		"another host":           func(r *http.Request) { o.sign(r, "other.test", "x") },
+		"another directory":      func(r *http.Request) { r.Header.Set("Signature-Agent", `s="https://stranger.test"`) },
+		"octets":                 func(r *http.Request) { r.Header.Set("Signature-Input", strings.Repeat("(", 5000)) },
+	} {
+		s.wants(200, get("/private/x", chrome, change), name)
+	}
+	replayed := func(r *http.Request) { o.sign(r, host, "once") }
+	s.wants(403, get("/private/x", chrome, replayed), "the first use of a nonce")
+	s.wants(200, get("/private/x", chrome, replayed), "its second use")
+}
+
+// A restart without network knows the lists; a document without prefixes
+// changes nothing.
+func TestRestartOffline(t *testing.T) {
+	t.Parallel()
+	o := newOperators(t)
+	config := o.verified(trustedProxies, "", "")
+	s := start(t, config)
+	s.becomes("verified", listedAddr, "ListBot/1.0")
+	s.eventually("the copies are in storage", func() bool {
+		files, _ := filepath.Glob(filepath.Join(s.dir, "caddy", "robots", "verify", "*.json"))
+		return len(files) == 2
+	})
+	_ = s.cmd.Process.Kill()
+	o.down.Store(true)
+	again := startIn(t, s, config)
+	again.becomes("verified", listedAddr, "ListBot/1.0")
+	again.eventually("an impostor is denied", func() bool { return again.via(strangerAddr, "ListBot/1.0", "/").status == 403 })
+}
+
+// While DNS fails claims are unverified, and people and crawlers go on.
+func TestFailingDNS(t *testing.T) {
+	t.Parallel()
+	o := newOperators(t)
+	o.dnsDown.Store(true)
+	o.empty.Store(true)
+	s := start(t, o.verified(trustedProxies, "", ""))
+	s.eventually("DNS was asked", func() bool { s.via(namedAddr, "NameBot/1.0", "/"); return o.asked.Load() > 0 })
+	s.eventually("its failure is counted", func() bool { return s.metric(`caddy_robots_verification_lookups_total{outcome="unverified"}`) > 0 })
+	s.eventually("the empty list is counted", func() bool {
+		return s.metric(`caddy_robots_verification_reads_total{kind="list",outcome="failed"}`) > 0
+	})
+	for _, addr := range []string{namedAddr, listedAddr, strangerAddr} {
+		s.wants(200, s.via(addr, "ListBot/1.0", "/"), addr)
+		s.wants(200, s.via(addr, chrome, "/private/x"), "a person from "+addr)
+	}
+}
+
+// Reloads under load change nobody's verdict.
+func TestReloadUnderLoad(t *testing.T) {
+	t.Parallel()
+	o := newOperators(t)
+	config := o.verified(trustedProxies, "", "")
+	s := start(t, config)
+	s.becomes("verified", listedAddr, "ListBot/1.0")
+	s.eventually("an impostor is denied", func() bool { return s.via(strangerAddr, "ListBot/1.0", "/").status == 403 })
+	stop := make(chan struct{})
+	var workers sync.WaitGroup
+	var wrong atomic.Int64
+	for addr, want := range map[string]int{listedAddr: 200, strangerAddr: 403} {
+		workers.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				resp, err := send(client, http.MethodGet, fmt.Sprintf("http://localhost:%d/", s.port), "ListBot/1.0", "", http.Header{"X-Forwarded-For": {addr}})
+				if err == nil && resp.status != want {
+					wrong.Add(1)
+				}
+			}
+		})
+	}
+	for i := range 4 {
+		// The second one has a verifier of its own, which begins anew and accuses nobody yet.
+		if err := s.reload(strings.Replace(config, "publish\n", fmt.Sprintf("publish\n\t\trefresh %dm\n", i+1), 1)); err != nil {
+			t.Error(err)
+		}
+	}
+	close(stop)
+	workers.Wait()
+	if n := wrong.Load(); n > 0 {
+		t.Errorf("%d requests were answered otherwise", n)
+	}
+}
+
+// An exemption by addresses holds for those only, with and without verify.
+func TestExemptFromAddresses(t *testing.T) {
+	t.Parallel()
+	s := start(t, `{
+	`+trustedProxies+`
+}
+http://:$PORT {
+	robots {
+		source inline "User-agent: *
+Disallow: /"
+		exempt CCBot from 192.0.2.0/24
+		exempt GPTBot
+	}
+	respond "hello"
+}
+`)
+	const ccbot = "CCBot/2.0 (https://commoncrawl.org/faq/)"
+	s.wants(200, s.via("192.0.2.7", ccbot, "/"), "the exempt crawler")
+	s.wants(403, s.via("198.51.100.7", ccbot, "/"), "the exempt crawler from elsewhere")
+	s.wants(403, s.via("192.0.2.7, 198.51.100.7", ccbot, "/"), "an address that the client may have written")
+	s.wants(200, s.via("198.51.100.7", gptbot, "/"), "a crawler that is exempt wherever it comes from")
+	if lines := s.lines("anybody can send this crawler's name and is exempt: add the addresses that it comes from (from), or verify where its operator documents how"); len(lines) != 1 || lines[0]["crawler"] != "GPTBot" {
+		t.Errorf("warnings: %v", lines)
+	}
+}
+
+// Mistakes are reported with file and line.
+func TestVerifyMistakes(t *testing.T) {
+	t.Parallel()
+	for block, want := range map[string]string{
+		"verify on":                                         `unexpected "on"`,
+		"verify {\n impostors maybe\n}":                     `impostors "maybe": want deny or ignore`,
+		"verify {\n resolver dns.test\n}":                   "no address of a DNS server",
+		"verify {\n whois on\n}":                            `unknown subdirective "whois"`,
+		"verify {\n}\nverify {\n}":                          "a second time",
+		"crawler X {\n verify lists http://a.test/\n}":      "must begin with https://",
+		"crawler X {\n verify dns googleusercontent.com\n}": "belong to anybody",
+		"crawler X {\n verify dns\n}":                       "at least one value",
+		"crawler X {\n verify magic a\n}":                   "want lists, dns, signatures or none",
+		"crawler X {\n verify none\n verify dns a.test\n}":  "goes with no other method",
+		"exempt GPTBot from":                                "at least one address",
+		"exempt GPTBot from 1.2.3.4/40":                     "neither an address nor a CIDR range",
+		"exempt Googelbot from 192.0.2.0/24":                "did you mean Googlebot",
+	} {
+		path := filepath.Join(t.TempDir(), "Caddyfile")
+		writeFile(t, path, "http://:8080 {\n robots {\n"+block+"\n}\n}\n")
+		out, err := exec.Command(binary, "adapt", "--adapter", "caddyfile", "--config", path).CombinedOutput()
+		message := strings.ReplaceAll(string(out), `\"`, `"`) // it is JSON
+		if err == nil || !strings.Contains(message, want) || !strings.Contains(message, "Caddyfile:") {
+			t.Errorf("%q: %s\nwant %q with the line", block, out, want)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package caddymodule
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"go.uber.org/zap"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+)
+
+// Exemption frees a crawler from robots.txt. Where claims are verified
+// (`verify`), an impostor is not exempt; without, anybody can send the
+// crawler's name, unless `from` bounds the addresses. A string stands for a name
+// without addresses.
+type Exemption struct {
+	// The crawler's name in the registry, or its token.
+	Name string `json:"name"`
+
+	// The addresses or CIDR ranges that it comes from. Default: any.
+	From []string `json:"from,omitempty"`
+}
+
+// UnmarshalJSON also takes a string, which is the name.
+func (e *Exemption) UnmarshalJSON(text []byte) error {
+	if json.Unmarshal(text, &e.Name) == nil {
+		return nil
+	}
+	type plain Exemption
+	return json.Unmarshal(text, (*plain)(e))
+}
+
+// MarshalJSON writes a name alone as a string.
+func (e Exemption) MarshalJSON() ([]byte, error) {
+	if len(e.From) == 0 {
+		return json.Marshal(e.Name)
+	}
+	type plain Exemption
+	return json.Marshal(plain(e))
+}
+
+// compile returns the exemption as the engine takes it.
+func (e *Exemption) compile() (enforce.Exemption, error) {
+	x := enforce.Exemption{Name: e.Name}
+	for _, text := range e.From {
+		prefix, err := netip.ParsePrefix(text)
+		if err != nil {
+			addr, addrErr := netip.ParseAddr(text)
+			if addrErr != nil {
+				return x, fmt.Errorf("exempt %s: %q is neither an address nor a CIDR range such as 192.0.2.0/24", e.Name, text)
+			}
+			prefix = netip.PrefixFrom(addr, addr.BitLen())
+		}
+		x.From = append(x.From, prefix.Masked())
+	}
+	return x, nil
+}
+
+// exemptions returns all exemptions as the engine takes them.
+func (s *Settings) exemptions() ([]enforce.Exemption, error) {
+	var all []enforce.Exemption
+	for i := range s.Exempt {
+		x, err := s.Exempt[i].compile()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, x)
+	}
+	return all, nil
+}
+
+// checkExempt reports a name that no crawler has.
+func checkExempt(exempt []Exemption, registry *crawler.Registry) error {
+	for _, x := range exempt {
+		if registry.Lookup(x.Name) == nil {
+			return fmt.Errorf("exempt %q: no crawler has this name or token%s; a crawler of your own needs a crawler block", x.Name, nearestCrawler(x.Name, registry))
+		}
+	}
+	return nil
+}
+
+// warnOfForgeable warns of names that anybody can send to be exempt.
+func (h *Handler) warnOfForgeable(now *running) {
+	for _, x := range h.Exempt {
+		row := now.Registry().Lookup(x.Name)
+		if len(x.From) > 0 || row == nil || now.checker != nil && now.checker.Verifiable(row) {
+			continue
+		}
+		h.log.Warn("anybody can send this crawler's name and is exempt: add the addresses that it comes from (from), or verify where its operator documents how",
+			zap.String("crawler", x.Name))
+	}
+}
+
+// parseExempt parses
+//
+//	exempt <crawlers...> [from <CIDR...>]
+//
+// A name that nothing knows is an error here, unless the crawlers that are
+// known are only found out when the configuration is loaded.
+func parseExempt(h *Handler, d *caddyfile.Dispenser) error {
+	args := d.RemainingArgs()
+	names, from := args, []string(nil)
+	if at := slices.Index(args, "from"); at >= 0 {
+		if names, from = args[:at], args[at+1:]; len(from) == 0 {
+			return d.Err("exempt: from needs at least one address or CIDR range")
+		}
+	}
+	if len(names) == 0 || slices.Contains(names, "") {
+		return d.Err("exempt needs at least one value: the name of a crawler")
+	}
+	var added []Exemption
+	for _, name := range names {
+		x := Exemption{Name: name, From: from}
+		if _, err := x.compile(); err != nil {
+			return d.WrapErr(err)
+		}
+		added = append(added, x)
+	}
+	h.Exempt = append(h.Exempt, added...)
+	here := *d
+	h.later = append(h.later, func() error {
+		if h.Registry != "" || h.hasDefaults {
+			return nil
+		}
+		registry, err := withCrawlers(crawler.Builtin(), h.Crawlers)
+		if err != nil {
+			return nil // reported where it stands
+		}
+		if err := checkExempt(added, registry); err != nil {
+			return here.WrapErr(err)
+		}
+		return nil
+	})
+	return nil
+}

@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/netip"
+
+	"github.com/spf13/cobra"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
+)
+
+// verifyOptions are the flags of `caddy robots verify`.
+type verifyOptions struct {
+	agent, resolver string
+	json            bool
+	registry        *crawler.Registry
+}
+
+func verifyCommand(m Module) *cobra.Command {
+	var o verifyOptions
+	cmd := &cobra.Command{
+		Use:   "verify --agent <user-agent> [--resolver <address>] [--json] <address>...",
+		Short: "Tells whether addresses are those of the crawler that a User-Agent names",
+		Long: `
+Checks for each address whether the crawler that a User-Agent names comes from
+there, by every method that its operator documents: published lists of
+addresses, which are read now, and reverse DNS, which is asked now. For each
+method it prints what was asked and what came, and then the verdict:
+
+  verified    a method confirms the address
+  impostor    every method ran and refutes it
+  unverified  neither, for instance because DNS did not answer
+  none        the operator documents no method
+
+A running server also wants to have verified some crawler in the last 24 hours
+before it calls a client an impostor.
+
+The exit status is 0 if all addresses are verified, 2 if one is not, and 1 if
+that can't be told.`,
+		Example: `  caddy robots verify --agent Googlebot 66.249.66.1
+  caddy robots verify --agent "Mozilla/5.0 (compatible; bingbot/2.0)" --resolver 10.0.0.53 157.55.39.1 203.0.113.7`,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              run(func(cmd *cobra.Command, args []string) (int, error) { return o.verify(cmd, args) }),
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.agent, "agent", "a", "", "User-Agent, product token or name of the crawler (required)")
+	f.StringVar(&o.resolver, "resolver", "", "address of the DNS server to ask instead of the system's")
+	f.BoolVar(&o.json, "json", false, "print one JSON object a line")
+	f.Var(&registryFlag{read: m.ReadRegistry, registry: &o.registry}, "registry", "file of crawlers that are known as well, as registry does")
+	if err := cmd.MarkFlagRequired("agent"); err != nil {
+		panic(err)
+	}
+	complete(cmd, "agent", completeCrawlers)
+	return cmd
+}
+
+func (o *verifyOptions) verify(cmd *cobra.Command, args []string) (int, error) {
+	if o.registry == nil {
+		o.registry = crawler.Builtin()
+	}
+	rows, err := o.crawlers()
+	if err != nil {
+		return exitFailed, err
+	}
+	addrs := make([]netip.Addr, len(args))
+	for i, arg := range args {
+		if addrs[i], err = netip.ParseAddr(arg); err != nil {
+			return exitFailed, fmt.Errorf("%q is no IP address", arg)
+		}
+	}
+	config := verify.Config{Lists: true, DNS: true, Signatures: true}
+	if o.resolver != "" {
+		if config.Resolver, err = verify.NewServerResolver(o.resolver); err != nil {
+			return exitFailed, fmt.Errorf("--resolver: %w", err)
+		}
+	}
+	verifier := verify.New(config)
+	defer verifier.Close()
+	checker, err := verifier.Bind(o.registry)
+	if err != nil {
+		return exitFailed, err
+	}
+	status := 0
+	for _, addr := range addrs {
+		for _, row := range rows {
+			e := checker.Explain(cmd.Context(), row, addr)
+			if e.Result.State != verify.Verified {
+				status = exitFinding
+			}
+			if err := o.print(cmd.OutOrStdout(), &e); err != nil {
+				return exitFailed, err
+			}
+		}
+	}
+	return status, nil
+}
+
+// crawlers returns the crawlers of the registry that --agent names.
+func (o *verifyOptions) crawlers() ([]*crawler.Crawler, error) {
+	var id crawler.Identity
+	crawler.NewCache(1).Identify(o.registry.Matcher(nil), o.agent, &id)
+	var rows []*crawler.Crawler
+	for i := range id.Len() {
+		if row := id.At(i).Crawler; row != nil {
+			rows = append(rows, row)
+		}
+	}
+	if len(rows) == 0 {
+		if row := o.registry.Lookup(o.agent); row != nil {
+			rows = append(rows, row)
+		}
+	}
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("%q names no crawler of the registry: nothing is known about its addresses", o.agent)
+	}
+	return rows, nil
+}
+
+// verified is what the command prints of one address.
+type verified struct {
+	Address string         `json:"address"`
+	Crawler string         `json:"crawler"`
+	State   string         `json:"state"`
+	Method  string         `json:"method,omitempty"` // that confirmed it
+	Reason  string         `json:"reason,omitempty"` // why it is unverified
+	Steps   []verifiedStep `json:"steps,omitempty"`
+}
+
+// verifiedStep is what one method found out.
+type verifiedStep struct {
+	Method string `json:"method"`
+	Asked  string `json:"asked"`
+	Answer string `json:"answer"`
+	Says   string `json:"says"` // verified, impostor or unverified
+}
+
+func newVerified(e *verify.Explanation) *verified {
+	v := &verified{Address: e.Addr.String(), Crawler: e.Crawler.Name, State: e.Result.State.String(), Reason: e.Result.Reason.String()}
+	if e.Result.State == verify.Verified {
+		v.Method = e.Result.Method.String()
+	}
+	for _, s := range e.Steps {
+		v.Steps = append(v.Steps, verifiedStep{s.Method.String(), s.Asked, s.Answer, s.State.String()})
+	}
+	return v
+}
+
+func (o *verifyOptions) print(w io.Writer, e *verify.Explanation) error {
+	v := newVerified(e)
+	if o.json {
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		return enc.Encode(v)
+	}
+	return v.write(w, paintFor(w))
+}
+
+// write prints it for people. What DNS and web servers sent is made visible.
+func (v *verified) write(w io.Writer, paint report.Paint) error {
+	colour := map[string]func(string) string{verify.Verified.String(): paint.Good, verify.Impostor.String(): paint.Bad}[v.State]
+	if colour == nil {
+		colour = paint.Odd
+	}
+	line := fmt.Sprintf("%s %s %s", colour(fmt.Sprintf("%-10s", v.State)), v.Address, report.Visible(v.Crawler))
+	switch {
+	case v.Method != "":
+		line += "  by " + v.Method
+	case v.Reason != "":
+		line += "  " + v.Reason
+	case len(v.Steps) == 0:
+		line += "  its operator documents no way to check it"
+	}
+	if _, err := fmt.Fprintln(w, line); err != nil {
+		return err
+	}
+	for _, s := range v.Steps {
+		if _, err := fmt.Fprintf(w, "    %-9s  %s\n               %s: %s\n", s.Method, report.Visible(s.Asked), s.Says, report.Visible(s.Answer)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/miekg/dns"
+)
+
+// nameServer answers for one address, on loopback.
+func nameServer(t *testing.T) string {
+	t.Helper()
+	records := map[string]string{
+		"5.113.0.203.in-addr.arpa.": "5.113.0.203.in-addr.arpa. PTR 5.crawl.test.",
+		"5.crawl.test.":             "5.crawl.test. A 203.0.113.5",
+		"6.113.0.203.in-addr.arpa.": "",
+	}
+	started := make(chan struct{})
+	srv := &dns.Server{Addr: "127.0.0.1:0", Net: "udp", NotifyStartedFunc: func() { close(started) }}
+	srv.Handler = dns.HandlerFunc(func(w dns.ResponseWriter, query *dns.Msg) {
+		reply := new(dns.Msg)
+		reply.SetReply(query)
+		switch text, ok := records[query.Question[0].Name]; {
+		case !ok:
+			reply.Rcode = dns.RcodeNameError
+		case text == "":
+			reply.Rcode = dns.RcodeServerFailure
+		default:
+			rr, err := dns.NewRR(text)
+			if err != nil {
+				t.Error(err)
+			}
+			reply.Answer = append(reply.Answer, rr)
+		}
+		_ = w.WriteMsg(reply)
+	})
+	done := make(chan struct{})
+	go func() { defer close(done); _ = srv.ListenAndServe() }()
+	<-started
+	t.Cleanup(func() { _ = srv.Shutdown(); <-done })
+	return srv.PacketConn.LocalAddr().String()
+}
+
+func TestVerifyCommand(t *testing.T) {
+	lists := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/list.json" {
+			http.NotFound(w, r)
+			return
+		}
+		fmt.Fprint(w, `{"prefixes":[{"ipv4Prefix":"192.0.2.0/24"}]}`)
+	}))
+	defer lists.Close()
+	registry := filepath.Join(t.TempDir(), "crawlers.jsonl")
+	rows := fmt.Sprintf(`{"name":"TestCrawler","verify":{"ranges":["%[1]s/list.json"],"hosts":["crawl.test"]}}
+{"name":"GoneCrawler","verify":{"ranges":["%[1]s/gone.json"]}}
+{"name":"PlainCrawler"}
+`, lists.URL)
+	if err := os.WriteFile(registry, []byte(rows), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	resolver := nameServer(t)
+	for _, tc := range []struct {
+		agent, addr string
+		status      int
+		want        []string
+	}{
+		{"TestCrawler", "192.0.2.9", 0, []string{"verified   192.0.2.9 TestCrawler  by list", "list.json", "verified: the address is in it (1 prefixes, read 0s ago)"}},
+		{"Mozilla/5.0 (compatible; TestCrawler/1.0)", "203.0.113.5", 0, []string{"by dns", "verified: 5.crawl.test, which leads back"}},
+		{"testcrawler", "198.51.100.1", 2, []string{"impostor   198.51.100.1", "impostor: the address is not in it", "impostor: no name"}},
+		{"TestCrawler", "203.0.113.6", 2, []string{"unverified 203.0.113.6 TestCrawler  lookup_failed", "SERVFAIL"}},
+		{"TestCrawler", "10.0.0.1", 2, []string{"unverified 10.0.0.1 TestCrawler  address_special"}},
+		{"GoneCrawler", "192.0.2.9", 2, []string{"unverified 192.0.2.9 GoneCrawler  list_missing", "can't be read: status 404"}},
+		{"PlainCrawler", "192.0.2.9", 2, []string{"none       192.0.2.9 PlainCrawler  its operator documents no way to check it"}},
+	} {
+		status, out, errs := runCommand("", "verify", "--registry", registry, "--resolver", resolver, "--agent", tc.agent, tc.addr)
+		if status != tc.status || errs != "" {
+			t.Errorf("%s from %s: status %d, want %d; %s", tc.agent, tc.addr, status, tc.status, errs)
+		}
+		for _, want := range tc.want {
+			if !strings.Contains(out, want) {
+				t.Errorf("%s from %s: no %q in\n%s", tc.agent, tc.addr, want, out)
+			}
+		}
+	}
+
+	status, out, _ := runCommand("", "verify", "--registry", registry, "--resolver", resolver, "--agent", "TestCrawler", "--json", "192.0.2.9", "198.51.100.1")
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if status != 2 || len(lines) != 2 {
+		t.Fatalf("status %d\n%s", status, out)
+	}
+	var v struct {
+		Address, Crawler, State, Method string
+		Steps                           []struct{ Method, Asked, Answer, Says string }
+	}
+	if err := json.Unmarshal([]byte(lines[0]), &v); err != nil || v.State != "verified" || v.Method != "list" || len(v.Steps) != 2 {
+		t.Errorf("%v: %s", err, lines[0])
+	}
+}
+
+func TestVerifyCommandErrors(t *testing.T) {
+	for _, tc := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--agent", "Googlebot", "not-an-address"}, `"not-an-address" is no IP address`},
+		{[]string{"--agent", "Mozilla/5.0 Firefox/140.0", "192.0.2.1"}, "names no crawler of the registry"},
+		{[]string{"--agent", "Googlebot", "--resolver", "dns.test", "192.0.2.1"}, "no address of a DNS server"},
+	} {
+		status, _, errs := runCommand("", append([]string{"verify"}, tc.args...)...)
+		if status != 1 || !strings.Contains(errs, tc.want) {
+			t.Errorf("%v: status %d, %q, want %q", tc.args, status, errs, tc.want)
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package enforce
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
+)
+
+// Exemption frees a crawler from robots.txt.
+type Exemption struct {
+	// Name is the crawler's name in the registry, or its token.
+	Name string
+	// From are the addresses that it comes from. None means any.
+	From []netip.Prefix
+}
+
+// isExempt reports whether an agent is never bound. Where the crawler can be
+// verified, an impostor is not exempt, and a claim that is still being looked
+// up is.
+func (r *compiledRules) isExempt(a *crawler.Agent, claim verify.Result, ev *Evidence) bool {
+	if claim.State == verify.Impostor {
+		return false
+	}
+	if a.Crawler != nil {
+		if x := r.exempt[a.Crawler.Index()]; x != nil && x.includes(ev) {
+			return true
+		}
+	}
+	for i := range r.Exempt {
+		if x := &r.Exempt[i]; strings.EqualFold(x.Name, a.Token) && x.includes(ev) {
+			return true
+		}
+	}
+	return false
+}
+
+// includes reports whether the client's address is one of the exemption's.
+// While no address is known, it may be.
+func (x *Exemption) includes(ev *Evidence) bool {
+	if len(x.From) == 0 || ev == nil {
+		return true
+	}
+	addr := ev.Addr.Unmap().WithZone("")
+	return !ev.Ambiguous && slices.ContainsFunc(x.From, func(p netip.Prefix) bool { return p.Contains(addr) })
+}
+
+// needsAddr reports whether an exemption goes by addresses.
+func (r *Rules) needsAddr() bool {
+	return slices.ContainsFunc(r.Exempt, func(x Exemption) bool { return len(x.From) > 0 })
+}

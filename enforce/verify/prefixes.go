@@ -1,0 +1,175 @@
+package verify
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// maxPrefixes bounds a list. The longest known one has 1,300.
+const maxPrefixes = 100_000
+
+var errNoPrefixes = errors.New("the document has no prefixes")
+
+// readPrefixes reads a published list of addresses: JSON with `prefixes` (`ipv4Prefix`, `ipv6Prefix`), as most operators publish it;
+// JSON with `ips` (Ahrefs); either of them inside an HTML page (Amazon); or plain text with a prefix or an address at the beginning of
+// each line, also with more columns after a comma, and with comments after `#`. Addresses count as prefixes of one address, IPv4 in
+// IPv6 form as IPv4.
+//
+// A document with a value that is no prefix is refused as a whole.
+func readPrefixes(body []byte) ([]netip.Prefix, error) {
+	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
+	switch {
+	case len(body) == 0:
+		return nil, errNoPrefixes
+	case body[0] == '{' || body[0] == '[':
+		return readJSON(body)
+	case body[0] == '<':
+		return readHTML(body)
+	}
+	return readLines(body)
+}
+
+// arrayKeys are the members of a document that hold prefixes, prefixKeys the members of an entry that is an object.
+var (
+	arrayKeys  = []string{"prefixes", "ips", "ip_ranges", "ranges", "addresses", "ipv4", "ipv6", "ipv6_prefixes"}
+	prefixKeys = []string{"ipv4Prefix", "ipv6Prefix", "ip_address", "ip_prefix", "ipv6_prefix", "ip", "cidr", "prefix"}
+)
+
+func readJSON(body []byte) ([]netip.Prefix, error) {
+	var arrays [][]json.RawMessage
+	if body[0] == '[' {
+		arrays = make([][]json.RawMessage, 1)
+		if err := json.Unmarshal(body, &arrays[0]); err != nil {
+			return nil, fmt.Errorf("reading JSON: %w", err)
+		}
+	} else {
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal(body, &members); err != nil {
+			return nil, fmt.Errorf("reading JSON: %w", err)
+		}
+		for _, key := range arrayKeys {
+			var array []json.RawMessage
+			if json.Unmarshal(members[key], &array) == nil {
+				arrays = append(arrays, array)
+			}
+		}
+	}
+	var prefixes []netip.Prefix
+	for _, array := range arrays {
+		for _, entry := range array {
+			var err error
+			if prefixes, err = appendEntry(prefixes, entry); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if len(prefixes) == 0 {
+		return nil, errNoPrefixes
+	}
+	return prefixes, nil
+}
+
+// appendEntry appends the prefixes of an entry: a string, or an object with one of prefixKeys.
+func appendEntry(prefixes []netip.Prefix, entry json.RawMessage) ([]netip.Prefix, error) {
+	var text string
+	if json.Unmarshal(entry, &text) == nil {
+		return appendPrefix(prefixes, text)
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(entry, &members); err != nil {
+		return nil, fmt.Errorf("%.100q is neither a prefix nor an object with one", entry)
+	}
+	before := len(prefixes)
+	for _, key := range prefixKeys {
+		raw, ok := members[key]
+		if !ok || json.Unmarshal(raw, &text) != nil {
+			continue
+		}
+		var err error
+		if prefixes, err = appendPrefix(prefixes, text); err != nil {
+			return nil, err
+		}
+	}
+	if len(prefixes) == before {
+		return nil, fmt.Errorf("%.100q has no prefix", entry)
+	}
+	return prefixes, nil
+}
+
+func appendPrefix(prefixes []netip.Prefix, text string) ([]netip.Prefix, error) {
+	if len(prefixes) == maxPrefixes {
+		return nil, fmt.Errorf("more than %d prefixes", maxPrefixes)
+	}
+	text = strings.TrimSpace(text)
+	p, err := netip.ParsePrefix(text)
+	if err != nil {
+		addr, addrErr := netip.ParseAddr(text)
+		if addrErr != nil || addr.Zone() != "" {
+			return nil, fmt.Errorf("%.100q is no prefix", text)
+		}
+		p = netip.PrefixFrom(addr, addr.BitLen())
+	}
+	if p.Addr().Is4In6() {
+		if p.Bits() < 96 {
+			return nil, fmt.Errorf("%s is far too wide", p)
+		}
+		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
+	}
+	return append(prefixes, p.Masked()), nil
+}
+
+// readHTML reads JSON that stands in the text of a page.
+func readHTML(body []byte) ([]netip.Prefix, error) {
+	var text bytes.Buffer
+	z := html.NewTokenizer(bytes.NewReader(body))
+	for {
+		kind := z.Next()
+		if kind == html.ErrorToken {
+			break
+		}
+		if kind == html.TextToken {
+			text.Write(z.Text())
+		}
+	}
+	rest := text.Bytes()
+	for range 16 {
+		at := bytes.Index(rest, []byte(`"prefixes"`))
+		if at < 0 {
+			break
+		}
+		if start := bytes.LastIndexByte(rest[:at], '{'); start >= 0 {
+			var value json.RawMessage
+			if json.NewDecoder(bytes.NewReader(rest[start:])).Decode(&value) == nil {
+				return readJSON(value)
+			}
+		}
+		rest = rest[at+1:]
+	}
+	return nil, errors.New("the document is a web page without a list in JSON")
+}
+
+func readLines(body []byte) ([]netip.Prefix, error) {
+	var prefixes []netip.Prefix
+	number := 0
+	for line := range bytes.Lines(body) {
+		number++
+		text, _, _ := strings.Cut(string(line), "#")
+		if text, _, _ = strings.Cut(text, ","); strings.TrimSpace(text) == "" {
+			continue
+		}
+		var err error
+		if prefixes, err = appendPrefix(prefixes, text); err != nil {
+			return nil, fmt.Errorf("line %d: %w", number, err)
+		}
+	}
+	if len(prefixes) == 0 {
+		return nil, errNoPrefixes
+	}
+	return prefixes, nil
+}

@@ -1,0 +1,35 @@
+package verify
+
+import (
+	"crypto/sha256"
+	"sync"
+	"time"
+)
+
+// replaySlots is how many nonces are remembered: the ones that expire first are forgotten first.
+const replaySlots = 65_536
+
+// replays remembers the nonces of verified signatures until they expire, as far as its size allows. It is safe for concurrent use.
+type replays struct {
+	mu    sync.Mutex
+	seen  partition
+	cache *cache // for its keyed hash
+}
+
+// first tells whether the nonce was not used with that key before, and remembers it. expires is in seconds since 1970.
+func (r *replays) first(thumbprint, nonce string, expires int64, now time.Time) bool {
+	sum := sha256.Sum256([]byte(thumbprint + "\x00" + nonce))
+	var key slotKey
+	copy(key.addr[:], sum[:])
+	_, hash := r.cache.shard(key)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.seen == nil {
+		r.seen = make(partition, replaySlots)
+	}
+	if _, ok := r.seen.get(hash, key, stamp(now)); ok {
+		return false
+	}
+	r.seen.put(hash, key, stamp(time.Unix(expires, 0)))
+	return true
+}

@@ -1,0 +1,150 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+// Resolver asks DNS. A name that does not exist (NXDOMAIN) is a *net.DNSError with IsNotFound; every other failure is another error.
+// Names are fully qualified. *net.Resolver is a Resolver, but takes a name without records of the wanted type for one that does not
+// exist.
+type Resolver interface {
+	// LookupAddr returns the names that addr, in text form, has in reverse DNS.
+	LookupAddr(ctx context.Context, addr string) ([]string, error)
+	// LookupNetIP returns the addresses of host. network is ip4 or ip6.
+	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
+}
+
+// Bounds of one question to a DNS server.
+const (
+	dnsAttempt   = 900 * time.Millisecond // of two, over UDP
+	maxCNAMEs    = 8
+	maxDNSValues = 64 // records read from an answer
+	dnsUDPSize   = 1232
+)
+
+// ServerResolver asks one DNS server, which must resolve names for its clients.
+type ServerResolver struct{ address string }
+
+// NewServerResolver returns a resolver that asks the server at address, an IP address with or without a port (53).
+func NewServerResolver(address string) (*ServerResolver, error) {
+	if addr, err := netip.ParseAddr(strings.Trim(address, "[]")); err == nil {
+		return &ServerResolver{net.JoinHostPort(addr.String(), "53")}, nil
+	}
+	ap, err := netip.ParseAddrPort(address)
+	if err != nil || ap.Port() == 0 {
+		return nil, fmt.Errorf("%q is no address of a DNS server: write 192.0.2.53 or 192.0.2.53:53", address)
+	}
+	return &ServerResolver{ap.String()}, nil
+}
+
+// LookupAddr implements [Resolver].
+func (s *ServerResolver) LookupAddr(ctx context.Context, addr string) ([]string, error) {
+	question, err := dns.ReverseAddr(addr)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	err = s.ask(ctx, question, dns.TypePTR, func(rr dns.RR) {
+		if ptr, ok := rr.(*dns.PTR); ok {
+			names = append(names, ptr.Ptr)
+		}
+	})
+	return names, err
+}
+
+// LookupNetIP implements [Resolver].
+func (s *ServerResolver) LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error) {
+	kind := dns.TypeA
+	if network == "ip6" {
+		kind = dns.TypeAAAA
+	}
+	if _, ok := dns.IsDomainName(host); !ok {
+		return nil, fmt.Errorf("%.300q is no domain name", host)
+	}
+	var addrs []netip.Addr
+	err := s.ask(ctx, dns.Fqdn(host), kind, func(rr dns.RR) {
+		var addr netip.Addr
+		switch rr := rr.(type) {
+		case *dns.A:
+			addr, _ = netip.AddrFromSlice(rr.A)
+		case *dns.AAAA:
+			addr, _ = netip.AddrFromSlice(rr.AAAA)
+		}
+		if addr.IsValid() {
+			addrs = append(addrs, addr.Unmap())
+		}
+	})
+	return addrs, err
+}
+
+// ask sends a question and calls each with the records that answer it, following CNAME records.
+func (s *ServerResolver) ask(ctx context.Context, question string, kind uint16, each func(dns.RR)) error {
+	query := new(dns.Msg)
+	query.SetQuestion(question, kind)
+	query.SetEdns0(dnsUDPSize, false)
+	answer, err := s.exchange(ctx, query)
+	if err != nil {
+		return err
+	}
+	if len(answer.Question) != 1 || !strings.EqualFold(answer.Question[0].Name, question) || answer.Question[0].Qtype != kind {
+		return errors.New("the DNS server answered another question")
+	}
+	switch answer.Rcode {
+	case dns.RcodeSuccess:
+	case dns.RcodeNameError:
+		return &net.DNSError{Err: "no such host", Name: question, Server: s.address, IsNotFound: true}
+	default:
+		return fmt.Errorf("the DNS server answered %s", dns.RcodeToString[answer.Rcode])
+	}
+	owner := question
+	for range maxCNAMEs {
+		found, alias := 0, ""
+		for _, rr := range answer.Answer {
+			if !strings.EqualFold(rr.Header().Name, owner) {
+				continue
+			}
+			if cname, ok := rr.(*dns.CNAME); ok {
+				alias = cname.Target
+			}
+			if rr.Header().Rrtype == kind && found < maxDNSValues {
+				found++
+				each(rr)
+			}
+		}
+		if found > 0 {
+			return nil
+		}
+		if alias == "" {
+			return errors.New("the DNS server answered without a record that was asked for")
+		}
+		owner = alias
+	}
+	return fmt.Errorf("more than %d CNAME records, or a loop of them", maxCNAMEs)
+}
+
+// exchange asks over UDP, twice if need be, and over TCP where the answer is cut off.
+func (s *ServerResolver) exchange(ctx context.Context, query *dns.Msg) (answer *dns.Msg, err error) {
+	udp := dns.Client{Net: "udp", UDPSize: dnsUDPSize}
+	for range 2 {
+		attempt, cancel := context.WithTimeout(ctx, dnsAttempt)
+		answer, _, err = udp.ExchangeContext(attempt, query, s.address)
+		cancel()
+		if err == nil || ctx.Err() != nil {
+			break
+		}
+	}
+	if err != nil || !answer.Truncated {
+		return answer, err
+	}
+	tcp := dns.Client{Net: "tcp"}
+	answer, _, err = tcp.ExchangeContext(ctx, query, s.address)
+	return answer, err
+}

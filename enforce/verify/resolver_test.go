@@ -1,0 +1,208 @@
+package verify
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/miekg/dns"
+)
+
+// dnsServer is a DNS server on loopback that answers each name as its function says; what it has none for does not exist.
+func dnsServer(t testing.TB, answers map[string]func(*dns.Msg)) *ServerResolver {
+	t.Helper()
+	handler := dns.HandlerFunc(func(w dns.ResponseWriter, query *dns.Msg) {
+		reply := new(dns.Msg)
+		reply.SetReply(query)
+		answer := answers[strings.ToLower(query.Question[0].Name)]
+		if answer == nil {
+			reply.Rcode = dns.RcodeNameError
+		} else {
+			answer(reply)
+		}
+		if reply.Opcode == dns.OpcodeNotify { // the mark of an answer that never comes
+			return
+		}
+		if _, udp := w.RemoteAddr().(*net.UDPAddr); udp {
+			reply.Truncate(dnsUDPSize)
+		}
+		_ = w.WriteMsg(reply)
+	})
+	packets, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", packets.LocalAddr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*dns.Server{{PacketConn: packets, Handler: handler}, {Listener: listener, Handler: handler}} {
+		started := make(chan struct{})
+		s.NotifyStartedFunc = func() { close(started) }
+		done := make(chan struct{})
+		go func() { defer close(done); _ = s.ActivateAndServe() }()
+		<-started
+		t.Cleanup(func() { _ = s.Shutdown(); <-done })
+	}
+	resolver, err := NewServerResolver(packets.LocalAddr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resolver
+}
+
+// records answers with resource records in text form.
+func records(texts ...string) func(*dns.Msg) {
+	return func(m *dns.Msg) {
+		for _, text := range texts {
+			rr, err := dns.NewRR(text)
+			if err != nil {
+				panic(err)
+			}
+			m.Answer = append(m.Answer, rr)
+		}
+	}
+}
+
+func rcode(code int) func(*dns.Msg) { return func(m *dns.Msg) { m.Rcode = code } }
+
+func never(m *dns.Msg) { m.Opcode = dns.OpcodeNotify }
+
+const (
+	crawlerAddr = "192.0.2.9"
+	crawlerPTR  = "9.2.0.192.in-addr.arpa."
+)
+
+// Each answer of DNS gives a yes, a no, or neither; a no only where the address has no name or one of somebody else.
+func TestCheckReverse(t *testing.T) {
+	longName := strings.Repeat(strings.Repeat("a", 61)+".", 3) + strings.Repeat("b", 55) + ".crawl.test." // 255 octets on the wire
+	thousand := func(m *dns.Msg) {
+		for i := range 1000 {
+			records(crawlerPTR + " PTR h" + string(rune('a'+i%26)) + strings.Repeat("x", i%40) + ".other.test.")(m)
+		}
+	}
+	for name, tc := range map[string]struct {
+		answers map[string]func(*dns.Msg)
+		want    answer
+	}{
+		"a name that leads back": {map[string]func(*dns.Msg){
+			crawlerPTR: records(crawlerPTR + " PTR 9.crawl.test."), "9.crawl.test.": records("9.crawl.test. A 192.0.2.9")}, yes},
+		"upper case": {map[string]func(*dns.Msg){
+			crawlerPTR: records(crawlerPTR + " PTR 9.CRAWL.Test."), "9.crawl.test.": records("9.CRAWL.test. A 192.0.2.9")}, yes},
+		"the suffix itself": {map[string]func(*dns.Msg){
+			crawlerPTR: records(crawlerPTR + " PTR crawl.test."), "crawl.test.": records("crawl.test. A 192.0.2.9")}, yes},
+		"a name after one of somebody else": {map[string]func(*dns.Msg){
+			crawlerPTR: records(crawlerPTR+" PTR x.other.test.", crawlerPTR+" PTR 9.crawl.test."), "9.crawl.test.": records("9.crawl.test. A 192.0.2.9")}, yes},
+		"several addresses": {map[string]func(*dns.Msg){
+			crawlerPTR: records(crawlerPTR + " PTR 9.crawl.test."), "9.crawl.test.": records("9.crawl.test. A 192.0.2.1", "9.crawl.test. A 192.0.2.9")}, yes},
+		"CNAME records, RFC 2317": {map[string]func(*dns.Msg){
+			crawlerPTR:      records(crawlerPTR+" CNAME 9.0-63.2.0.192.in-addr.arpa.", "9.0-63.2.0.192.in-addr.arpa. PTR 9.crawl.test."),
+			"9.crawl.test.": records("9.crawl.test. CNAME nine.crawl.test.", "nine.crawl.test. A 192.0.2.9")}, yes},
+		"no name":                 {nil, no},
+		"a name of somebody else": {map[string]func(*dns.Msg){crawlerPTR: records(crawlerPTR + " PTR host.other.test.")}, no},
+		"a suffix that is not at a label's edge": {map[string]func(*dns.Msg){
+			crawlerPTR: records(crawlerPTR + " PTR evilcrawl.test."), "evilcrawl.test.": records("evilcrawl.test. A 192.0.2.9")}, no},
+		"the suffix in the middle": {map[string]func(*dns.Msg){
+			crawlerPTR: records(crawlerPTR + " PTR 9.crawl.test.evil.example."), "9.crawl.test.evil.example.": records("9.crawl.test.evil.example. A 192.0.2.9")}, no},
+		"a name that does not lead back": {map[string]func(*dns.Msg){
+			crawlerPTR: records(crawlerPTR + " PTR 1.crawl.test."), "1.crawl.test.": records("1.crawl.test. A 192.0.2.1")}, failed},
+		"a name that does not lead back, beside one of somebody else that does": {map[string]func(*dns.Msg){
+			crawlerPTR:      records(crawlerPTR+" PTR 1.crawl.test.", crawlerPTR+" PTR x.other.test."),
+			"1.crawl.test.": records("1.crawl.test. A 192.0.2.1"), "x.other.test.": records("x.other.test. A 192.0.2.9")}, failed},
+		"a name that does not exist": {map[string]func(*dns.Msg){crawlerPTR: records(crawlerPTR + " PTR 9.crawl.test.")}, failed},
+		"a name without an address": {map[string]func(*dns.Msg){
+			crawlerPTR: records(crawlerPTR + " PTR 9.crawl.test."), "9.crawl.test.": records()}, failed},
+		"a name whose server fails": {map[string]func(*dns.Msg){
+			crawlerPTR: records(crawlerPTR + " PTR 9.crawl.test."), "9.crawl.test.": rcode(dns.RcodeServerFailure)}, failed},
+		"no record":   {map[string]func(*dns.Msg){crawlerPTR: records()}, failed},
+		"SERVFAIL":    {map[string]func(*dns.Msg){crawlerPTR: rcode(dns.RcodeServerFailure)}, failed},
+		"REFUSED":     {map[string]func(*dns.Msg){crawlerPTR: rcode(dns.RcodeRefused)}, failed},
+		"no answer":   {map[string]func(*dns.Msg){crawlerPTR: never}, failed},
+		"1,000 names": {map[string]func(*dns.Msg){crawlerPTR: thousand}, failed},
+		"a name of 255 octets": {map[string]func(*dns.Msg){
+			crawlerPTR: records(crawlerPTR + " PTR " + longName), longName: records(longName + " A 192.0.2.9")}, yes},
+		"a loop of CNAME records": {map[string]func(*dns.Msg){
+			crawlerPTR: records(crawlerPTR+" CNAME a.test.", "a.test. CNAME "+crawlerPTR)}, failed},
+		"a record of another name": {map[string]func(*dns.Msg){
+			crawlerPTR: records("8.2.0.192.in-addr.arpa. PTR 9.crawl.test."), "9.crawl.test.": records("9.crawl.test. A 192.0.2.9")}, failed},
+		"an answer to another question": {map[string]func(*dns.Msg){
+			crawlerPTR: func(m *dns.Msg) { m.Question[0].Name = "8.2.0.192.in-addr.arpa."; m.Rcode = dns.RcodeNameError }}, failed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			resolver := dnsServer(t, tc.answers)
+			f := checkReverse(context.Background(), resolver, netip.MustParseAddr(crawlerAddr), []string{"crawl.test"})
+			if f.answer != tc.want {
+				t.Errorf("answer %d (%v, %v), want %d", f.answer, f.names, f.err, tc.want)
+			}
+			if (f.answer == failed) != (f.err != nil) {
+				t.Errorf("answer %d with error %v", f.answer, f.err)
+			}
+		})
+	}
+}
+
+// The system's resolver is asked in the same way.
+func TestSystemResolver(t *testing.T) {
+	server := dnsServer(t, map[string]func(*dns.Msg){
+		crawlerPTR: records(crawlerPTR + " PTR 9.crawl.test."), "9.crawl.test.": records("9.crawl.test. A 192.0.2.9"),
+		"8.2.0.192.in-addr.arpa.": rcode(dns.RcodeServerFailure),
+	})
+	system := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, server.address)
+	}}
+	for addr, want := range map[string]answer{crawlerAddr: yes, "192.0.2.7": no, "192.0.2.8": failed} {
+		f := checkReverse(context.Background(), system, netip.MustParseAddr(addr), []string{"crawl.test"})
+		if f.answer != want {
+			t.Errorf("%s: answer %d (%v, %v), want %d", addr, f.answer, f.names, f.err, want)
+		}
+	}
+}
+
+// IPv6 addresses are compared as addresses, however they are written.
+func TestReverseIPv6(t *testing.T) {
+	ptr, _ := dns.ReverseAddr("2001:db8::9")
+	resolver := dnsServer(t, map[string]func(*dns.Msg){
+		ptr: records(ptr + " PTR 9.crawl.test."), "9.crawl.test.": records("9.crawl.test. AAAA 2001:0db8:0:0:0:0:0:0009"),
+	})
+	f := checkReverse(context.Background(), resolver, netip.MustParseAddr("2001:db8::9"), []string{"crawl.test"})
+	if f.answer != yes || f.via != "9.crawl.test" {
+		t.Errorf("%+v", f)
+	}
+}
+
+// A server that never answers costs 2 seconds, over UDP and TCP.
+func TestLookupEndsInTime(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	resolver := dnsServer(t, map[string]func(*dns.Msg){crawlerPTR: never})
+	if f := checkReverse(ctx, resolver, netip.MustParseAddr(crawlerAddr), []string{"crawl.test"}); f.answer != failed {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestNewServerResolver(t *testing.T) {
+	for address, want := range map[string]string{
+		"10.0.0.53": "10.0.0.53:53", "10.0.0.53:5353": "10.0.0.53:5353", "2001:db8::53": "[2001:db8::53]:53", "[2001:db8::53]": "[2001:db8::53]:53",
+		"[2001:db8::53]:5353": "[2001:db8::53]:5353", "": "", "dns.test": "", "10.0.0.53:0": "", "10.0.0.53:x": "",
+	} {
+		r, err := NewServerResolver(address)
+		if (err == nil) != (want != "") || err == nil && r.address != want {
+			t.Errorf("NewServerResolver(%q) = %v, %v, want %q", address, r, err, want)
+		}
+	}
+}
+
+func TestCheckSuffix(t *testing.T) {
+	for suffix, ok := range map[string]bool{
+		"googlebot.com": true, ".search.msn.com": true, "crawl.amazonbot.amazon": true, "com": false, "": false, "googleusercontent.com": false,
+		"gae.googleusercontent.com": false, "compute.amazonaws.com": false, "https://googlebot.com": false, "*.googlebot.com": false,
+		strings.Repeat("a.", 200): false,
+	} {
+		if err := CheckSuffix(suffix); (err == nil) != ok {
+			t.Errorf("CheckSuffix(%q) = %v, want accepted: %v", suffix, err, ok)
+		}
+	}
+}

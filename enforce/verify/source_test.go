@@ -1,0 +1,297 @@
+package verify
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A list is read at the start, and every 6 hours with a condition; status 304 makes it current again.
+func TestListIsReadAgainWithCondition(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		conditional := 0
+		f.web.set(listURL, func(r *http.Request) *http.Response {
+			if r.Header.Get("If-None-Match") == `"a"` {
+				conditional++
+				return answerWith(304, "")(r)
+			}
+			return page(goodList, "ETag", `"a"`)(r)
+		})
+		f.Start()
+		defer f.Close()
+		synctest.Wait()
+		if got := f.ask("Listed", "192.0.2.9"); got != (Result{Verified, ListMethod, NoReason}) {
+			t.Fatalf("an address of the list: %+v", got)
+		}
+		for range 20 {
+			time.Sleep(6 * time.Hour)
+			synctest.Wait()
+		}
+		if conditional < 18 || conditional > 24 {
+			t.Errorf("%d conditional reads in 5 days, want one every 5.5 to 6 hours", conditional)
+		}
+		if got := f.ask("Listed", "198.51.100.1"); got.Reason != Unproven && got.State != Impostor {
+			t.Errorf("another address, by a list that 304 made current: %+v", got)
+		}
+	})
+}
+
+// None of these changes the list in use, and each is told.
+func TestFaultsLeaveTheListAsItIs(t *testing.T) {
+	for _, tc := range badLists {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFixture(t)
+			f.web.set(listURL, page(goodList))
+			f.Start()
+			defer f.Close()
+			synctest.Wait()
+			f.web.set(listURL, page(tc.body))
+			time.Sleep(7 * time.Hour)
+			synctest.Wait()
+			if got := f.ask("Listed", "192.0.2.9"); got.State != Verified {
+				t.Errorf("%s: %+v", tc.name, got)
+			}
+			if got := f.events.lastRead(ListSource); !strings.Contains(got, tc.err) {
+				t.Errorf("%s: told %q", tc.name, got)
+			}
+		})
+	}
+}
+
+// Without a copy, a fault leaves claims unverified.
+func TestFaultsAtTheStart(t *testing.T) {
+	for name, p := range map[string]func(*http.Request) *http.Response{
+		"304 without a copy":       answerWith(304, ""),
+		"404":                      answerWith(404, "gone"),
+		"500":                      answerWith(500, ""),
+		"a redirect to nowhere":    answerWith(302, ""),
+		"a redirect to a loop":     answerWith(302, "", "Location", listURL),
+		"a redirect to http":       answerWith(302, "", "Location", "http://operator.test/addresses.json"),
+		"a redirect to elsewhere":  answerWith(302, "", "Location", "https://other.test/addresses.json"),
+		"a redirect to a port":     answerWith(302, "", "Location", "https://operator.test:8443/addresses.json"),
+		"a redirect to a metadata": answerWith(302, "", "Location", "http://169.254.169.254/latest/"),
+		"no network":               nil,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFixture(t)
+			f.web.set(listURL, p)
+			f.web.set("https://other.test/addresses.json", page(goodList))
+			f.web.set("http://operator.test/addresses.json", page(goodList))
+			f.web.set("https://operator.test:8443/addresses.json", page(goodList))
+			f.web.set("http://169.254.169.254/latest/", page(goodList))
+			f.Start()
+			defer f.Close()
+			synctest.Wait()
+			if got := f.ask("Listed", "192.0.2.9"); got != (Result{Unverified, NoneMethod, ListMissing}) {
+				t.Errorf("%s: %+v", name, got)
+			}
+			if got := f.events.lastRead(ListSource); got == "" || got == "none" {
+				t.Errorf("%s: told %q", name, got)
+			}
+		})
+	}
+}
+
+func TestRedirectsWithinTheHost(t *testing.T) {
+	for _, to := range []string{"https://operator.test/new.json", "https://www.operator.test/addresses.json"} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFixture(t)
+			f.web.set(listURL, answerWith(302, "", "Location", to))
+			f.web.set(to, page(goodList))
+			f.Start()
+			defer f.Close()
+			synctest.Wait()
+			if got := f.ask("Listed", "192.0.2.9"); got.State != Verified {
+				t.Errorf("%s: %+v, %s", to, got, f.events.lastRead(ListSource))
+			}
+		})
+	}
+}
+
+// A document of 50 MB is cut off, with and without Content-Length.
+func TestLongDocument(t *testing.T) {
+	for _, length := range []bool{true, false} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if length {
+				w.Header().Set("Content-Length", "50000000")
+			}
+			line := []byte(strings.Repeat("192.0.2.0/24\n", 1000))
+			for n := 0; n < 50_000_000; n += len(line) {
+				if _, err := w.Write(line); err != nil {
+					return
+				}
+			}
+		}))
+		transport := newTransport()
+		_, err := newFetcher(&http.Client{Transport: transport}).get(context.Background(), server.URL, "*/*", "", "")
+		if err != errTooLarge {
+			t.Errorf("with Content-Length %v: %v", length, err)
+		}
+		transport.CloseIdleConnections()
+		server.Close()
+	}
+}
+
+// A list that was last read more than 3 days ago confirms and does not refute.
+func TestOldListOnlyConfirms(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		f.web.set(listURL, page(goodList))
+		f.Start()
+		defer f.Close()
+		synctest.Wait()
+		f.web.set(listURL, nil)
+		time.Sleep(freshPeriod - time.Hour)
+		f.ask("Listed", "192.0.2.9")
+		if got := f.ask("Listed", "198.51.100.1"); got.State != Impostor {
+			t.Errorf("before 3 days: %+v", got)
+		}
+		time.Sleep(2 * time.Hour)
+		if got := f.ask("Listed", "198.51.100.1"); got != (Result{Unverified, NoneMethod, ListOld}) {
+			t.Errorf("after 3 days: %+v", got)
+		}
+		if got := f.ask("Listed", "192.0.2.9"); got.State != Verified {
+			t.Errorf("an address of the list after 3 days: %+v", got)
+		}
+	})
+}
+
+// A list that shrinks is refused for 7 days, and then believed.
+func TestShrunkListIsBelievedAfterAWeek(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		f.web.set(listURL, page("192.0.2.1\n192.0.2.2\n192.0.2.3\n192.0.2.4\n192.0.2.5\n"))
+		f.Start()
+		defer f.Close()
+		synctest.Wait()
+		f.web.set(listURL, page("192.0.2.1\n"))
+		time.Sleep(6 * 24 * time.Hour)
+		synctest.Wait()
+		if got := f.ask("Listed", "192.0.2.5"); got.State != Verified {
+			t.Errorf("after 6 days: %+v", got)
+		}
+		time.Sleep(2 * 24 * time.Hour)
+		synctest.Wait()
+		if got := f.ask("Listed", "192.0.2.5"); got.State == Verified {
+			t.Errorf("after 8 days: %+v", got)
+		}
+	})
+}
+
+// After a restart without network the stored copy counts, with the time it was read; an hour later the network is back.
+func TestRestartWithoutNetwork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		before := newFixture(t)
+		before.web.set(listURL, page(goodList, "ETag", `"a"`))
+		before.Start()
+		synctest.Wait()
+		before.Close()
+
+		for _, offline := range []time.Duration{time.Hour, 4 * 24 * time.Hour} {
+			time.Sleep(offline)
+			f := newFixture(t, func(c *Config) { c.Storage = before.storage })
+			f.Start()
+			synctest.Wait()
+			if got := f.ask("Listed", "192.0.2.9"); got.State != Verified {
+				t.Errorf("offline for %s: %+v", offline, got)
+			}
+			want := Impostor
+			if offline > freshPeriod {
+				want = Unverified
+			}
+			if got := f.ask("Listed", "198.51.100.1"); got.State != want {
+				t.Errorf("offline for %s, another address: %+v", offline, got)
+			}
+			f.web.set(listURL, page(goodList, "ETag", `"b"`))
+			time.Sleep(7 * time.Hour)
+			synctest.Wait()
+			if got := f.ask("Listed", "198.51.100.1"); got.State == Verified || got.Reason == ListOld {
+				t.Errorf("back online: %+v", got)
+			}
+			f.Close()
+		}
+	})
+}
+
+func TestBrokenStorage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		f.storage.broken = true
+		f.web.set(listURL, page(goodList))
+		f.Start()
+		defer f.Close()
+		synctest.Wait()
+		if got := f.ask("Listed", "192.0.2.9"); got.State != Verified {
+			t.Errorf("%+v", got)
+		}
+		if len(f.events.storage) == 0 {
+			t.Error("nobody was told")
+		}
+	})
+}
+
+// A copy that somebody changed, or that broke off, is not used.
+func TestDamagedCopies(t *testing.T) {
+	for name, damage := range map[string]func(*memory){
+		"no document":     func(m *memory) { delete(m.values, storageKey(listURL, ".txt")) },
+		"other document":  func(m *memory) { m.values[storageKey(listURL, ".txt")] = []byte("198.51.100.0/24") },
+		"no JSON":         func(m *memory) { m.values[storageKey(listURL, ".json")] = []byte("{") },
+		"of another list": func(m *memory) { m.values[storageKey(listURL, ".json")] = []byte(`{"url":"https://other.test/"}`) },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			before := newFixture(t)
+			before.web.set(listURL, page(goodList))
+			before.Start()
+			synctest.Wait()
+			before.Close()
+			damage(before.storage)
+			f := newFixture(t, func(c *Config) { c.Storage = before.storage })
+			f.Start()
+			defer f.Close()
+			synctest.Wait()
+			if got := f.ask("Listed", "192.0.2.9"); got.Reason != ListMissing {
+				t.Errorf("%s: %+v", name, got)
+			}
+			if len(f.events.storage) == 0 {
+				t.Errorf("%s: nobody was told", name)
+			}
+		})
+	}
+}
+
+// Lists are read again 1, 2, 4 … minutes after a failure: an outage of an hour ends soon after it ends.
+func TestOutageOfAnHour(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		f.Start()
+		defer f.Close()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if n := f.web.count(listURL); n < 4 || n > 9 {
+			t.Errorf("%d reads in an hour without network", n)
+		}
+		f.web.set(listURL, page(goodList))
+		time.Sleep(time.Hour + 5*time.Minute)
+		synctest.Wait()
+		if got := f.ask("Listed", "192.0.2.9"); got.State != Verified {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+func TestCheckURL(t *testing.T) {
+	for address, ok := range map[string]bool{
+		"https://operator.test/list.json": true, "http://127.0.0.1:8080/list": true, "http://[::1]/list": true, "http://localhost/x": true,
+		"http://operator.test/list.json": false, "ftp://operator.test/": false, "/etc/passwd": false, "file:///etc/passwd": false,
+		"https://user:secret@operator.test/": false, "https://": false, "http://127.0.0.1.operator.test/": false, "https://a.test/#x": false,
+	} {
+		if err := CheckURL(address); (err == nil) != ok {
+			t.Errorf("CheckURL(%q) = %v, want accepted: %v", address, err, ok)
+		}
+	}
+}
