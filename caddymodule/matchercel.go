@@ -35,11 +35,11 @@ func newMatchRobots(words []string) (*MatchRobots, error) {
 	if len(words) == 0 {
 		return m, nil
 	}
-	if words[0] == "disallowed" {
+	if flag := map[string]*bool{"disallowed": &m.Disallowed, "verified": &m.Verified, "impostor": &m.Impostor}[words[0]]; flag != nil {
 		if len(words) > 1 {
-			return nil, fmt.Errorf("robots: disallowed takes no value")
+			return nil, fmt.Errorf("robots: %s takes no value", words[0])
 		}
-		m.Disallowed = true
+		*flag = true
 		return m, nil
 	}
 	field := m.fields()[words[0]]

@@ -109,19 +109,19 @@ func says(g *robots.Group, paced bool) string {
 	for _, r := range g.Rules() {
 		lines = append(lines, r.String())
 	}
-	slices.Sort(lines)
-	lines = slices.Compact(lines)
 	if paced {
 		if d, ok := g.CrawlDelay(); ok {
-			lines = append(lines, d.String())
+			lines = append(lines, "Crawl-delay: "+d.String())
 		}
 		for _, r := range g.RequestRates() {
-			lines = append(lines, r.String())
+			lines = append(lines, "Request-rate: "+r.String())
 		}
 		for _, v := range g.VisitTimes() {
-			lines = append(lines, v.Window.String())
+			lines = append(lines, "Visit-time: "+v.Window.String())
 		}
 	}
+	slices.Sort(lines)
+	lines = slices.Compact(lines) // a copy of a group says what the group does
 	return strings.Join(lines, "\n")
 }
 

@@ -1,7 +1,6 @@
 package managed
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -183,6 +182,10 @@ func TestMerge(t *testing.T) {
 			want: "User-agent: *\nContent-Signal: search=yes, ai-train=no\nDisallow: /private/\nAllow: /private/open/\nCrawl-delay: 5\n" +
 				"User-agent: Rankster\nContent-Signal: search=yes, ai-train=no\nAllow: /r\nDisallow: /\n" +
 				"User-agent: Gatherer\nDisallow: /",
+		},
+		"signals beside limits": {
+			policy: Policy{Signal: []Preference{{Key: "search", Value: "yes"}}}, site: "User-agent: *\nRequest-rate: 1/10\nVisit-time: 0400-0845\nDisallow: /p\n",
+			want: "User-agent: *\nContent-Signal: search=yes\nDisallow: /p\nRequest-rate: 1/10s\nVisit-time: 0400-0845",
 		},
 		"signals where the site has no group": {
 			policy: Policy{Signal: []Preference{{Key: "ai-train", Value: "no"}}, Usage: []Preference{{Key: "train-ai", Value: "n"}}},
@@ -392,33 +395,5 @@ func TestSectionIsReplaced(t *testing.T) {
 	}
 	if got := m.Origin(6); got.Line < 8 { // behind the old section
 		t.Errorf("line 6 comes from line %d of the site's file", got.Line)
-	}
-}
-
-// The proof does not rest on what makes the lines: files that it did not make
-// are refused where they change something for others.
-func TestProve(t *testing.T) {
-	const site = "User-agent: *\nDisallow: /private/\nCrawl-delay: 5\n\nUser-agent: Linkster\nDisallow: /l\n"
-	l := compile(t, deny("ai-training", "seo"))
-	for after, want := range map[string]string{
-		site: "",
-		site + "\nUser-agent: Teacher\nDisallow: /\n":                                      "",
-		site + "\nUser-agent: SeekBot\nDisallow: /private/\nCrawl-delay: 5\n":              "",
-		site + "\nUser-agent: SeekBot-Image\nDisallow: /private/\n":                        "", // documents that it reads no Crawl-delay
-		site + "\nUser-agent: SeekBot\nDisallow: /private/\n":                              "for SeekBot",
-		site + "\nUser-agent: Fallback\nCrawl-delay: 5\nDisallow: /\n":                     "disallowed",
-		site + "\nUser-agent: *\nAllow: /\n":                                               "",
-		site + "\nUser-agent: *\nAllow: /private/x\n":                                      "for *, /private/x would be allowed",
-		site + "\nUser-agent: *\nRequest-rate: 1/5\nDisallow:\n":                           "Request-rate",
-		site + "\nUser-agent: Linkster\nDisallow: /\n":                                     "for Linkster", // its purpose alone is denied
-		site + "\nUser-agent: unknown\nDisallow: /\nDisallow: /private/\nCrawl-delay: 5\n": "for unknown",
-		strings.Replace(site, "User-agent: Linkster", "User-agent: Teacher", 1):            "for Linkster",
-		strings.Replace(site, "Crawl-delay: 5", "Crawl-delay: 50\nDisallow: /nothing/", 1): "for *",
-	} {
-		err := l.prove(robots.Parse([]byte(site)), robots.Parse([]byte(after)))
-		var proof *ProofError
-		if (err == nil) != (want == "") || err != nil && (!errors.As(err, &proof) || !strings.Contains(err.Error(), want)) {
-			t.Errorf("%q:\n%v, want %q", strings.TrimPrefix(after, site), err, want)
-		}
 	}
 }
