@@ -228,7 +228,7 @@ func TestFleetCloseWhileConnecting(t *testing.T) {
 			}
 			s.wait() // until all its connections are closed
 			other.wait()
-			if err := goleak.Find(current, clientsNextLook); err != nil {
+			if err := goleak.Find(clientsLeftovers(current)...); err != nil {
 				t.Error(err)
 			}
 		})
@@ -237,7 +237,7 @@ func TestFleetCloseWhileConnecting(t *testing.T) {
 
 // Close may come at any time, also from several goroutines and beside requests.
 func TestFleetCloseAtAnyTime(t *testing.T) {
-	defer goleak.VerifyNone(t, goleak.IgnoreCurrent(), clientsNextLook)
+	defer goleak.VerifyNone(t, clientsLeftovers(goleak.IgnoreCurrent())...)
 	mini := miniredis.RunT(t)
 	defer mini.Close()
 	for i := range 50 {
