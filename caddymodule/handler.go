@@ -117,7 +117,8 @@ type exchange struct {
 	r       *http.Request
 	handler *Handler
 	server  *caddyhttp.Server
-	earlier *record // of another robots handler on the same request
+	vars    map[string]any // of the request; nil without a server
+	earlier *record        // of another robots handler on the same request
 }
 
 // exchanges are reused, so that a request allocates none.
@@ -138,6 +139,7 @@ func (h *Handler) open(x *exchange, r *http.Request) {
 	x.Authorized = len(r.Header["Authorization"]) > 0
 	trusted := false
 	if vars, ok := ctx.Value(caddyhttp.VarsCtxKey).(map[string]any); ok {
+		x.vars = vars
 		x.Client, _ = vars[caddyhttp.ClientIPVarKey].(string)
 		trusted, _ = vars[caddyhttp.TrustedProxyVarKey].(bool)
 		if x.earlier, _ = vars[recordVar].(*record); x.earlier != nil {

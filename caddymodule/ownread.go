@@ -37,6 +37,9 @@ func newSiteSource(ctx caddy.Context) *siteSource { return &siteSource{ctx: ctx}
 // documentation and belongs to nobody (RFC 5737).
 const ownAddress = "192.0.2.1"
 
+// ownRemote is the same with a port, as a request has it.
+const ownRemote = ownAddress + ":1"
+
 // cause is what the own read takes from the request that causes it.
 type cause struct {
 	server  *caddyhttp.Server
@@ -80,8 +83,11 @@ func (h *Handler) noteOwnRead(r *http.Request) {
 	}
 }
 
-// isOwnRead reports whether a request is an own read of some handler.
-func isOwnRead(r *http.Request) bool { return r.Context().Value(causeKey{}) != nil }
+// isOwnRead reports whether a request is an own read of some handler. The
+// address is looked at first, because it costs less than the context.
+func isOwnRead(r *http.Request) bool {
+	return r.RemoteAddr == ownRemote && r.Context().Value(causeKey{}) != nil
+}
 
 var errNoServer = errors.New("the request did not come through a Caddy server")
 
@@ -188,7 +194,7 @@ func (s *siteSource) ask(ctx context.Context, c *cause, at *url.URL) (*capture, 
 	r := (&http.Request{
 		Method: http.MethodGet, URL: &url.URL{Path: at.Path, RawPath: at.RawPath, RawQuery: at.RawQuery},
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: header,
-		Body: http.NoBody, Host: c.host, RemoteAddr: ownAddress + ":1", RequestURI: at.RequestURI(),
+		Body: http.NoBody, Host: c.host, RemoteAddr: ownRemote, RequestURI: at.RequestURI(),
 	}).WithContext(ctx)
 	if c.tls {
 		r.TLS = &tls.ConnectionState{Version: tls.VersionTLS13, HandshakeComplete: true, ServerName: at.Hostname()}

@@ -43,7 +43,7 @@ var person = new(record)
 // the metrics and the log.
 func (h *Handler) record(x *exchange, now *running) {
 	if h.app.policyWanted.Load() {
-		caddyhttp.SetVar(x.r.Context(), policyVar, x.Policy)
+		x.set(policyVar, x.Policy)
 	}
 	if x.Reason == enforce.Person {
 		h.recordPerson(x)
@@ -68,6 +68,7 @@ func (h *Handler) record(x *exchange, now *running) {
 	rec.take(x, h.monitor)
 	if rec != x.earlier {
 		rec.publish(x.r.Context(), x.server, x.earlier == person)
+		x.set(recordVar, rec)
 	}
 }
 
@@ -84,11 +85,17 @@ func (h *Handler) recordPerson(x *exchange) {
 	if x.earlier != nil {
 		return
 	}
-	ctx := x.r.Context()
-	if repl, ok := ctx.Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
+	if repl, ok := x.r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
 		repl.Map(personPlaceholder)
 	}
-	caddyhttp.SetVar(ctx, recordVar, person)
+	x.set(recordVar, person)
+}
+
+// set sets a variable of the request.
+func (x *exchange) set(name string, value any) {
+	if x.vars != nil {
+		x.vars[name] = value
+	}
 }
 
 func personPlaceholder(key string) (any, bool) { return person.placeholder(key) }
@@ -112,7 +119,6 @@ func (rec *record) publish(ctx context.Context, server *caddyhttp.Server, afterP
 			extra.Add(zap.Object("robots", rec))
 		}
 	}
-	caddyhttp.SetVar(ctx, recordVar, rec)
 }
 
 // recordOf returns the record of a request, nil if no robots handler has seen
