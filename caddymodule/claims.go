@@ -23,8 +23,7 @@ type claims struct {
 // claimRow is what verification said about one crawler, by state and method.
 type claimRow struct {
 	counters [verify.Impostor + 1][verify.SignatureMethod + 1]atomic.Pointer[prometheus.Counter]
-	logged   atomic.Int64 // when an impostor was logged last, in nanoseconds
-	since    atomic.Int64 // impostors since then
+	gate     logGate // of impostors
 }
 
 func newClaims(registry *crawler.Registry, log *zap.Logger) *claims {
@@ -57,11 +56,8 @@ func (c *claims) count(x *exchange) {
 	if claim.State != verify.Impostor {
 		return
 	}
-	n := row.since.Add(1)
-	now, last := c.now().UnixNano(), row.logged.Load()
-	if now-last >= int64(logEvery) && row.logged.CompareAndSwap(last, now) {
-		row.since.Add(-n)
-		c.write(x, n-1)
+	if more, ok := row.gate.pass(c.now()); ok {
+		c.write(x, more)
 	}
 }
 

@@ -12,10 +12,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-// logEvery is how often at most a denial of one crawler for one reason is
-// logged, so that a flood of them can't flood the log.
-const logEvery = 10 * time.Second
-
 // maxLogged is how many octets of what a client sent go into a log line.
 const maxLogged = 256
 
@@ -35,8 +31,7 @@ type outcomeRow [enforce.Reasons]outcome
 // outcome is one crawler's one reason.
 type outcome struct {
 	counter atomic.Pointer[prometheus.Counter]
-	logged  atomic.Int64 // when a line was written last, in nanoseconds
-	since   atomic.Int64 // decisions since then
+	gate    logGate
 }
 
 func newOutcomes(registry *crawler.Registry, monitor bool, log *zap.Logger) *outcomes {
@@ -76,11 +71,8 @@ func (o *outcomes) count(d *enforce.Decision, r *http.Request) {
 	if d.Action == enforce.Pass || d.Reason == enforce.Impostor { // which claims logs
 		return
 	}
-	n := out.since.Add(1)
-	now, last := o.now().UnixNano(), out.logged.Load()
-	if now-last >= int64(logEvery) && out.logged.CompareAndSwap(last, now) {
-		out.since.Add(-n)
-		o.write(d, r, n-1)
+	if more, ok := out.gate.pass(o.now()); ok {
+		o.write(d, r, more)
 	}
 }
 
