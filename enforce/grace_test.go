@@ -124,7 +124,7 @@ func TestEndOfGrace(t *testing.T) {
 		g.clock.advance(2 * time.Hour)
 		g.wants(Graced, bingbot, "/archive/x", "within 24 hours")
 	}
-	g.clock.advance(changed.Add(GracePeriod - time.Second).Sub(g.clock.now()) - time.Nanosecond)
+	g.clock.advance(changed.Add(GracePeriod-time.Second).Sub(g.clock.now()) - time.Nanosecond)
 	g.wants(Graced, bingbot, "/archive/x", "a moment before 24 hours")
 	g.clock.advance(time.Nanosecond)
 	g.wants(Disallowed, bingbot, "/archive/x", "24 hours after the change")
@@ -194,7 +194,9 @@ func (g *graceTest) change0() {
 // A crawler is held to the version that it read last, and one that was not seen
 // to read any to what all disallow that it may have read.
 func TestSeveralChanges(t *testing.T) {
-	file := func(paths ...string) string { return "User-agent: *\nDisallow: " + strings.Join(paths, "\nDisallow: ") + "\n" }
+	file := func(paths ...string) string {
+		return "User-agent: *\nDisallow: " + strings.Join(paths, "\nDisallow: ") + "\n"
+	}
 	g := newGraceTest(t, Rules{Grace: GraceAll}, Config{})
 	g.change(file("/1"))
 	g.reads(gptbot, "192.0.2.1")

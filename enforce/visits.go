@@ -37,25 +37,30 @@ func NewVisits(size int) *Visits { return &Visits{newVisitTable(size), newVisitT
 
 // See notes that a crawler comes now, and returns what is known of it.
 func (t *Visits) See(who Visitor, now time.Time) Visit {
-	_, visit := t.of(who).see(who.key(), now.UnixNano())
-	return visit
+	return t.of(who).see(who.key(), now.UnixNano())
 }
 
 // Last is See without noting anything.
 func (t *Visits) Last(who Visitor, now time.Time) Visit {
-	slot := t.of(who).find(who.key())
-	if slot == nil || slot.lapsed(now.UnixNano()) {
+	slot, word := t.of(who).find(who.key())
+	if slot == nil || lapsed(slot.last.Load(), now.UnixNano()) {
 		return Visit{}
 	}
-	return slot.visit()
+	if visit, ok := slot.visit(word); ok {
+		return visit
+	}
+	return Visit{}
 }
 
 // Read is See, and notes that the crawler read the version of the robots.txt
 // that was in force at a time.
 func (t *Visits) Read(who Visitor, now time.Time, version int64) {
-	if slot, _ := t.of(who).see(who.key(), now.UnixNano()); slot != nil {
-		for old := slot.read.Load(); old < version && !slot.read.CompareAndSwap(old, version); old = slot.read.Load() {
-		}
+	t.See(who, now)
+	slot, _ := t.of(who).find(who.key())
+	if slot == nil {
+		return
+	}
+	for old := slot.read.Load(); old < version && !slot.read.CompareAndSwap(old, version); old = slot.read.Load() {
 	}
 }
 
@@ -66,13 +71,11 @@ func (t *Visits) of(who Visitor) *visitTable {
 	return &t.known
 }
 
-// Keys of slots that hold no visitor.
-const (
-	emptySlot   = 0
-	claimedSlot = 1 // one that is being written
-)
+// The lower bits of a slot's word count how often it was written. An odd count
+// marks a slot that is being written.
+const countMask = 1<<16 - 1
 
-func (v Visitor) key() uint64 { return max(v.hash, claimedSlot+1) }
+func (v Visitor) key() uint64 { return max(v.hash, countMask+1) &^ countMask }
 
 // visitTable is a hash table of sets of slots.
 type visitTable struct{ slots []visitSlot }
@@ -81,7 +84,7 @@ const visitWays = 4 // slots of a set
 
 // visitSlot is what is known of one visitor.
 type visitSlot struct {
-	key               atomic.Uint64
+	word              atomic.Uint64 // its key and a count; a key of 0 is nobody's
 	first, last, read atomic.Int64
 }
 
@@ -98,65 +101,77 @@ func newVisitTable(size int) visitTable {
 }
 
 func (t *visitTable) set(key uint64) []visitSlot {
-	i := int(key&uint64(len(t.slots)/visitWays-1)) * visitWays
+	i := int(key>>16&uint64(len(t.slots)/visitWays-1)) * visitWays
 	return t.slots[i : i+visitWays : i+visitWays]
 }
 
-func (t *visitTable) find(key uint64) *visitSlot {
+// find returns the slot of a visitor, and its word; nil if it has none.
+func (t *visitTable) find(key uint64) (*visitSlot, uint64) {
 	set := t.set(key)
 	for i := range set {
-		if set[i].key.Load() == key {
-			return &set[i]
+		if word := set[i].word.Load(); word&^countMask == key && word&1 == 0 {
+			return &set[i], word
 		}
 	}
-	return nil
+	return nil, 0
 }
 
-// see notes a visit. The slot is nil if another visitor takes it just now.
-func (t *visitTable) see(key uint64, now int64) (*visitSlot, Visit) {
-	if slot := t.find(key); slot != nil {
-		switch {
-		case slot.lapsed(now):
-			slot.read.Store(0)
-			slot.first.Store(now)
-			slot.last.Store(now)
-		case now-slot.last.Load() >= seenEvery:
-			slot.last.Store(now)
-		}
-		return slot, slot.visit()
+// see notes a visit, and returns what is known of the visitor.
+func (t *visitTable) see(key uint64, now int64) Visit {
+	slot, word := t.find(key)
+	if slot == nil {
+		t.insert(key, now)
+		return Visit{First: now}
 	}
-	slot := t.oldest(key)
-	if old := slot.key.Load(); old == claimedSlot || !slot.key.CompareAndSwap(old, claimedSlot) {
-		return nil, Visit{First: now}
+	if last := slot.last.Load(); lapsed(last, now) {
+		slot.read.Store(0)
+		slot.first.Store(now)
+		slot.last.Store(now)
+	} else if now-last >= seenEvery {
+		slot.last.Store(now)
 	}
-	slot.first.Store(now)
-	slot.last.Store(now)
-	slot.read.Store(0)
-	slot.key.Store(key)
-	return slot, Visit{First: now}
+	if visit, ok := slot.visit(word); ok {
+		return visit
+	}
+	return Visit{First: now}
 }
 
-// oldest returns the slot that a new visitor gets.
-func (t *visitTable) oldest(key uint64) *visitSlot {
+// insert gives a visitor the slot of its set that is empty, or whose visitor
+// came least lately; none if another visitor takes it just now.
+func (t *visitTable) insert(key uint64, now int64) {
 	set := t.set(key)
 	best := &set[0]
 	for i := range set {
-		if set[i].key.Load() == emptySlot {
-			return &set[i]
+		if set[i].word.Load() == 0 {
+			best = &set[i]
+			break
 		}
 		if set[i].last.Load() < best.last.Load() {
 			best = &set[i]
 		}
 	}
-	return best
+	old := best.word.Load()
+	word := key | (old+1)&countMask
+	if word&1 == 0 || !best.word.CompareAndSwap(old, word) {
+		return
+	}
+	best.first.Store(now)
+	best.last.Store(now)
+	best.read.Store(0)
+	best.word.Store(key | (word+1)&countMask)
 }
 
-// lapsed reports whether the visitor has not come for so long that no copy of
-// its own can be in use. A visit in the future, after the clock was set back,
-// is none.
-func (s *visitSlot) lapsed(now int64) bool {
-	since := now - s.last.Load()
+// visit returns what is known of the visitor that had the slot with that word,
+// unless another one has got it.
+func (s *visitSlot) visit(word uint64) (Visit, bool) {
+	visit := Visit{s.first.Load(), s.read.Load()}
+	return visit, s.word.Load() == word
+}
+
+// lapsed reports whether a visitor has not come for so long that no copy of its
+// own can be in use. A visit far in the future, after the clock was set back, is
+// none.
+func lapsed(last, now int64) bool {
+	since := now - last
 	return since > int64(GracePeriod) || since < -int64(GracePeriod)
 }
-
-func (s *visitSlot) visit() Visit { return Visit{s.first.Load(), s.read.Load()} }
