@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -129,7 +130,7 @@ func recordOf(r *http.Request) *record {
 }
 
 // placeholders are the names of the placeholders, without their prefix.
-var placeholders = []string{"crawler", "class", "evidence", "purpose", "group", "action", "reason", "rule", "layer", "line", "verified"}
+var placeholders = []string{"crawler", "class", "evidence", "purpose", "group", "action", "reason", "rule", "layer", "line", "version", "grace_ends", "verified"}
 
 // placeholder is the value of a placeholder.
 func (rec *record) placeholder(key string) (any, bool) {
@@ -158,6 +159,10 @@ func (rec *record) placeholder(key string) (any, bool) {
 		return rec.Layer.String(), true
 	case "line":
 		return rec.Line, true
+	case "version":
+		return rec.VersionTag(), true
+	case "grace_ends":
+		return rec.graceEnds(), true
 	case "verified":
 		return rec.Claim.State.String(), true
 	}
@@ -193,6 +198,14 @@ func actionName(a enforce.Action, monitor bool) string {
 		return "would_throttle"
 	}
 	return a.String()
+}
+
+// graceEnds is when a request that passes by grace would be denied for good.
+func (rec *record) graceEnds() string {
+	if rec.Version == nil {
+		return ""
+	}
+	return rec.Version.Ends().UTC().Format(time.RFC3339)
 }
 
 func (rec *record) purpose() string {
