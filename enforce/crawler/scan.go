@@ -74,7 +74,7 @@ type evidence struct {
 	beforeEngine bool   // a host name stands between a comment and the first layout engine
 	engine       int    // position of the last layout engine
 	browser      int    // position of the last word of a browser that others repeat
-	any          span   // the first unknown word of more than one octet
+	any          span   // the first unknown word of more than one octet that begins with no digit
 	after        span   // the first word behind a comment that can be a program's name
 	behind       span   // the first unknown word behind the last of a browser's own products
 	name         span   // the first unknown word that can be a program's name
@@ -330,7 +330,7 @@ func (e *evidence) unknownWord(ua string, start, end int) int {
 		e.compat = span{start, end}
 	}
 	e.compatible = 0
-	if !e.any.ok() && end-start > 1 {
+	if !e.any.ok() && end-start > 1 && !digit(ua[start]) {
 		e.any = span{start, end}
 	}
 	if e.depth == 0 && e.comments > 0 && !e.after.ok() {
