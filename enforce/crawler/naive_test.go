@@ -113,7 +113,7 @@ func naiveRole(word string) role {
 		return r
 	}
 	for i := range word {
-		if i > 0 && naiveVersion(word[i:]) == word[i:] {
+		if i > 0 && (word[i] == '-' || word[i] == '_') && naiveVersion(word[i:]) == word[i:] {
 			return vocabulary[word[:i]]
 		}
 	}
