@@ -41,6 +41,7 @@ const (
 	RequestRate                 // too many
 	VisitTime                   // the wrong time of day
 	Hidden                      // a path that the operator hides from crawlers
+	Suspected                   // a rule for all crawlers disallows the path to whoever behaves like a robot
 	reasons
 )
 
@@ -51,7 +52,7 @@ const Reasons = int(reasons)
 func (r Reason) String() string {
 	return [...]string{
 		"person", "allowed", "exempt", "exempt_path", "unbound", "no_policy",
-		"disallowed", "impostor", "unavailable", "pending", "crawl_delay", "request_rate", "visit_time", "hidden",
+		"disallowed", "impostor", "unavailable", "pending", "crawl_delay", "request_rate", "visit_time", "hidden", "suspect",
 	}[r]
 }
 

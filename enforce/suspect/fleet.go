@@ -46,10 +46,11 @@ type heard struct {
 // called while requests are on their way.
 func (w *Watch) SetKey(k *Key) { w.key.Store(k) }
 
-// Share has signals of visitors sent to Raised from now on, or no longer.
-func (w *Watch) Share(on bool) { w.sharing.Store(on) }
+// Share has signals of visitors sent to Raised from now on.
+func (w *Watch) Share() { w.sharing.Store(true) }
 
-// Raised has the signals that the fleet should be told of, while Share is on.
+// Raised has the signals that the fleet should be told of, once Share was
+// called. Those that nobody takes in time are dropped.
 func (w *Watch) Raised() <-chan Mark { return w.raised }
 
 // Hear replaces what other servers say by marks. They count as if the requests

@@ -29,7 +29,7 @@ func fleetOf(t *testing.T, n int) (servers []*Watch) {
 	for range n {
 		w := NewWatch(Config{Entries: 1000})
 		w.SetKey(testKey(t, 1))
-		w.Share(true)
+		w.Share()
 		servers = append(servers, w)
 	}
 	return servers
@@ -125,7 +125,7 @@ func TestAFleetThatDoesNotListen(t *testing.T) {
 		t.Errorf("%d marks wait", n)
 	}
 	alone := NewWatch(Config{})
-	alone.Share(true)
+	alone.Share()
 	visitorAt(t, alone).send("/robots.txt", nil)
 	if len(alone.Raised()) != 0 {
 		t.Error("a mark was made without a key")
