@@ -42,6 +42,7 @@ const (
 	VisitTime                   // the wrong time of day
 	Hidden                      // a path that the operator hides from crawlers
 	Graced                      // disallowed by a rule that this crawler may not know yet
+	Suspected                   // a rule for all crawlers disallows the path to whoever behaves like a robot
 	reasons
 )
 
@@ -52,7 +53,7 @@ const Reasons = int(reasons)
 func (r Reason) String() string {
 	return [...]string{
 		"person", "allowed", "exempt", "exempt_path", "unbound", "no_policy",
-		"disallowed", "impostor", "unavailable", "pending", "crawl_delay", "request_rate", "visit_time", "hidden", "grace",
+		"disallowed", "impostor", "unavailable", "pending", "crawl_delay", "request_rate", "visit_time", "hidden", "grace", "suspect",
 	}[r]
 }
 
