@@ -12,6 +12,7 @@ import (
 	"github.com/caddyserver/certmagic"
 	"go.uber.org/zap"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
@@ -33,27 +34,43 @@ type App struct {
 	// each handler keeps one at least. Default: 67108864 (64 MiB).
 	MaxMemory int64 `json:"max_memory,omitempty"`
 
-	ceiling *enforce.Ceiling
-	memory  *throttle.Memory // the budgets of all handlers
-	waiters *throttle.Waiters
-	entries int // the largest max_entries of a handler; 0 if none sets it
-	readers *enforce.Recent
-	copies  *siteCopies
-	log     *zap.Logger
-	cleanup []func() error
-	storage func(caddy.Context) certmagic.Storage
+	// The file that keeps counters over a restart. It is written every five
+	// minutes and when the server stops, and read when it starts; a damaged
+	// one is logged and ignored. Each server has a file of its own.
+	// Placeholders that are known when the configuration is loaded are
+	// replaced. Default: none; counters then begin again with the process.
+	Persist string `json:"persist,omitempty"`
+
+	// What metrics have beside what they always have.
+	Metrics *Metrics `json:"metrics,omitempty"`
+
+	ctx      caddy.Context
+	report   reporter
+	counters *pooledCounters
+	anySite  *counters.Site // for requests that came through no server
+	ceiling  *enforce.Ceiling
+	memory   *throttle.Memory // the budgets of all handlers
+	waiters  *throttle.Waiters
+	entries  int // the largest max_entries of a handler; 0 if none sets it
+	readers  *enforce.Recent
+	copies   *siteCopies
+	log      *zap.Logger
+	cleanup  []func() error
+	storage  func(caddy.Context) certmagic.Storage
 
 	// policyWanted is set where a matcher needs the policy of requests, of
 	// people's too.
 	policyWanted atomic.Bool
 
-	mu      sync.Mutex
-	remotes map[string]*registryURL // registries from URLs
-	watcher *enforce.Watcher        // nil until Start
-	checks  []func() error          // what handlers check when all sites are known
-	starts  []func()                // what handlers begin at Start
-	stops   []func() error          // what ends at Stop
-	started bool
+	mu       sync.Mutex
+	handlers []*Handler
+	modes    modeSwitch
+	remotes  map[string]*registryURL // registries from URLs
+	watcher  *enforce.Watcher        // nil until Start
+	checks   []func() error          // what handlers check when all sites are known
+	starts   []func()                // what handlers begin at Start
+	stops    []func() error          // what ends at Stop
+	started  bool
 }
 
 // CaddyModule returns the Caddy module information.
@@ -74,7 +91,8 @@ const maxRecent = 1 << 16
 
 // Provision makes the app ready. It does no I/O.
 func (a *App) Provision(ctx caddy.Context) error {
-	a.log = ctx.Logger()
+	a.ctx, a.log = ctx, ctx.Logger()
+	a.report.app = a
 	if a.storage == nil {
 		a.storage = caddy.Context.Storage
 	}
@@ -109,7 +127,10 @@ func (a *App) Provision(ctx caddy.Context) error {
 	}
 	a.waiters = waiters.Waiters
 	a.copies, err = pooled(a, "copies", func() (*siteCopies, error) { return new(siteCopies), nil })
-	return err
+	if err != nil {
+		return err
+	}
+	return a.provisionCounters()
 }
 
 // Start begins what needs files or the network, and has the handlers begin.
@@ -120,6 +141,7 @@ func (a *App) Start() error {
 		}
 	}
 	a.memory.Resize(clock.Now(), cmp.Or(a.entries, maxEntries))
+	a.startCounters()
 	watcher, err := enforce.NewWatcher()
 	if err != nil {
 		// Files are read again at each refresh all the same.
@@ -143,6 +165,8 @@ func (a *App) Stop() error {
 	a.watcher, a.stops = nil, nil
 	a.mu.Unlock()
 	err := runCleanup(stops)
+	sites.app.CompareAndSwap(a, nil)
+	a.counters.save()
 	if watcher == nil {
 		return err
 	}
@@ -154,6 +178,13 @@ func (a *App) Cleanup() error {
 	err := runCleanup(a.cleanup)
 	a.cleanup = nil
 	return err
+}
+
+// add notes a handler of the configuration.
+func (a *App) add(h *Handler) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.handlers = append(a.handlers, h)
 }
 
 // beforeStart has check called when the app starts: an error keeps the

@@ -11,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/headers"
@@ -53,12 +54,13 @@ type Handler struct {
 	Settings
 
 	running  atomic.Pointer[running]
+	changing sync.Mutex                  // held while running is replaced
 	server   atomic.Pointer[serverFacts] // of the server that served last
 	app      *App
 	source   enforce.Source
 	verifier *pooledVerifier // nil where claims are believed
 	limiter  throttle.Limiter
-	monitor  bool
+	sourceID uint64 // of its source of rules among all
 	tags     *headers.Rules
 	answers  *customAnswers // nil without any
 	usage    []string       // of the policy, as the value of Content-Usage; nil without one
@@ -93,11 +95,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	now.Decide(r.Context(), &x.Request, &x.Decision)
 	d := &x.Decision
 	h.record(x, now)
-	if d.Action != enforce.Pass && !h.monitor {
+	if d.Action != enforce.Pass && !now.monitor {
 		return h.refuse(w, r, d)
 	}
-	if h.publishes(x) {
+	if h.publishes(x, now) {
 		return h.publish(w, r, d.Policy)
+	}
+	if h.usage != nil && !now.monitor {
+		w.Header()["Content-Usage"] = h.usage
 	}
 	return h.next(w, r, x.Target, d, next)
 }
@@ -119,14 +124,18 @@ type exchange struct {
 	server  *caddyhttp.Server
 	vars    map[string]any // of the request; nil without a server
 	earlier *record        // of another robots handler on the same request
+	site    *counters.Site // that the request was sent to
+	number  uint32         // of the exchange: those that run at the same time have different ones
 }
 
 // exchanges are reused, so that a request allocates none.
-var exchanges = sync.Pool{New: func() any { return new(exchange) }}
+var exchanges = sync.Pool{New: func() any { return &exchange{number: exchangeNumber.Add(1)} }}
+
+var exchangeNumber atomic.Uint32
 
 // release returns x to the pool, without what belongs to the request.
 func (x *exchange) release() {
-	*x = exchange{}
+	*x = exchange{number: x.number}
 	exchanges.Put(x)
 }
 
@@ -150,7 +159,9 @@ func (h *Handler) open(x *exchange, r *http.Request) {
 	facts := h.factsOf(x.server)
 	x.Origin = h.origin(r, facts, trusted)
 	if facts != nil {
-		x.Site, x.Invented = facts.invented(x.Origin.Host)
+		x.site, x.Site, x.Invented = facts.site(x.Origin.Host)
+	} else {
+		x.site = h.app.anySite
 	}
 	x.Ambiguous = trusted && isAmbiguous(r, x.server, x.Client)
 	if h.verifier != nil && len(r.Header["Signature-Input"]) > 0 {

@@ -84,6 +84,13 @@ var (
 			"Lookups in reverse DNS that wait or are under way.", nil, nil),
 	}
 
+	sites = &siteCollector{
+		decisions: prometheus.NewDesc("caddy_robots_site_decisions_total",
+			"Decisions about requests of crawlers, by site. Absent without the option metrics per_site.", []string{"site", "action"}, nil),
+		people: prometheus.NewDesc("caddy_robots_site_people_total",
+			"Requests that robots.txt binds nobody for, by site. Absent without the option metrics per_site.", []string{"site"}, nil),
+	}
+
 	policies = &policyCollector{
 		count: prometheus.NewDesc("caddy_robots_policies",
 			"Origins whose robots.txt is held, by kind of source and state of the file.", []string{"source", "state"}, nil),
@@ -96,7 +103,7 @@ var (
 func registerMetrics(registry *prometheus.Registry) error {
 	for _, c := range []prometheus.Collector{
 		decisions, policyReads, policyReadTime, registryReads, policies, fleetUp, fleetCalls, fleetRefusals, fleetFallbacks,
-		verifications, lookups, sourceReads, storageFailures, verifiers,
+		verifications, lookups, sourceReads, storageFailures, verifiers, sites,
 	} {
 		var already prometheus.AlreadyRegisteredError
 		if err := registry.Register(c); err != nil && !errors.As(err, &already) {

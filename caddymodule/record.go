@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
@@ -50,6 +51,7 @@ func (h *Handler) record(x *exchange, now *running) {
 		return
 	}
 	now.outcomes.count(&x.Decision, x.r)
+	h.count(x, now)
 	now.claims.count(x)
 	var rec *record
 	switch x.earlier {
@@ -60,16 +62,25 @@ func (h *Handler) record(x *exchange, now *running) {
 	default:
 		rec = x.earlier
 		if rec.monitor && rec.Action != enforce.Pass && x.Action == enforce.Pass {
-			rec.take(x, h.monitor)
+			rec.take(x, now.monitor)
 			return
 		}
 	}
-	rec.Decision, rec.monitor, rec.signed = x.Decision, h.monitor, x.Signed
-	rec.take(x, h.monitor)
+	rec.Decision, rec.monitor, rec.signed = x.Decision, now.monitor, x.Signed
+	rec.take(x, now.monitor)
 	if rec != x.earlier {
 		rec.publish(x.r.Context(), x.server, x.earlier == person)
 		x.set(recordVar, rec)
 	}
+}
+
+// count counts a decision about a crawler, for the admin API and the dashboard.
+func (h *Handler) count(x *exchange, now *running) {
+	r := counters.Request{
+		Time: x.Time, Monitor: now.monitor, Repeated: x.earlier != nil && x.earlier != person, Origin: x.Origin, Source: h.sourceID,
+		Method: x.Method, Target: x.Target, Client: x.Client, UserAgents: x.UserAgents,
+	}
+	x.site.Count(&x.Decision, &r)
 }
 
 // take notes the pace that an enforcing handler held the request to.
@@ -85,6 +96,7 @@ func (h *Handler) recordPerson(x *exchange) {
 	if x.earlier != nil {
 		return
 	}
+	x.site.CountPerson(x.number)
 	if repl, ok := x.r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
 		repl.Map(personPlaceholder)
 	}
@@ -179,21 +191,7 @@ func (rec *record) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 }
 
 // action is what was done, or would have been.
-func (rec *record) action() string { return actionName(rec.Action, rec.monitor) }
-
-// actionName is an action's name as placeholders, logs and metrics have it.
-func actionName(a enforce.Action, monitor bool) string {
-	if !monitor {
-		return a.String()
-	}
-	switch a {
-	case enforce.Deny:
-		return "would_deny"
-	case enforce.Throttle:
-		return "would_throttle"
-	}
-	return a.String()
-}
+func (rec *record) action() string { return counters.ActionName(rec.Action, rec.monitor) }
 
 func (rec *record) purpose() string {
 	if rec.Agent.Crawler != nil {

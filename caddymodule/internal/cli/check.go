@@ -166,23 +166,10 @@ func (o *checkOptions) policy(cmd *cobra.Command, name string) (*enforce.Policy,
 func (o *checkOptions) decide(policy *enforce.Policy, target string) *enforce.Decision {
 	d := new(enforce.Decision)
 	req := &enforce.Request{Method: http.MethodGet, Target: target, UserAgents: []string{o.agent}, Time: time.Now()}
-	if policy.Check(req, d); d.Reason == enforce.Person && isProductToken(o.agent) {
-		req.UserAgents[0] = "Mozilla/5.0 (compatible; " + o.agent + "/1.0)"
-		policy.Check(req, d)
-	}
+	policy.CheckAgent(req, d)
 	d.PaceFirst(req.Time)
 	return d
 }
-
-// isProductToken reports whether an --agent is a product token alone, which no
-// browser sends: it stands for a crawler that names itself so.
-func isProductToken(agent string) bool {
-	return agent != "" && strings.Trim(agent, productTokenOctets) == ""
-}
-
-// productTokenOctets are those of RFC 9309, section 2.2.1, and the digits and
-// dots of real tokens.
-const productTokenOctets = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-0123456789."
 
 func (o *checkOptions) print(w io.Writer, target string, d *enforce.Decision) error {
 	c := o.newChecked(target, d)
