@@ -248,21 +248,23 @@ func clockOf(t, now time.Time) string {
 
 // ago is a time that has passed as messages have it.
 func ago(d time.Duration) string {
-	unit := func(n int, name string) string {
-		if n == 1 {
-			return "1 " + name
-		}
-		return strconv.Itoa(n) + " " + name + "s"
-	}
 	switch {
 	case d < time.Minute:
-		return unit(max(1, int(d/time.Second)), "second")
+		return quantity(max(1, int(d/time.Second)), "second")
 	case d < 2*time.Hour:
-		return unit(int(d/time.Minute), "minute")
+		return quantity(int(d/time.Minute), "minute")
 	case d < 48*time.Hour:
-		return unit(int(d/time.Hour), "hour")
+		return quantity(int(d/time.Hour), "hour")
 	}
-	return unit(int(d/(24*time.Hour)), "day")
+	return quantity(int(d/(24*time.Hour)), "day")
+}
+
+// quantity is a number of things as messages have it.
+func quantity(n int, name string) string {
+	if n == 1 {
+		return "1 " + name
+	}
+	return strconv.Itoa(n) + " " + name + "s"
 }
 
 // Interface guards

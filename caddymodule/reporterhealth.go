@@ -115,7 +115,7 @@ func (p *policyOf) problem(now time.Time) status.Problem {
 	case enforce.Pending:
 		return status.Problem{Message: name + " was not read yet: the first request of a crawler has it read"}
 	}
-	return status.Problem{Message: fmt.Sprintf("%s is in force, %s rules, read at %s", name, fmt.Sprint(p.Policy.Rules()), clockOf(p.Good, now))}
+	return status.Problem{Message: fmt.Sprintf("%s is in force: %s, read at %s", name, quantity(p.Policy.Rules(), "rule"), clockOf(p.Good, now))}
 }
 
 // failure tells what it means that the source of a policy fails.

@@ -88,9 +88,15 @@ func (c *siteCollector) Collect(ch chan<- prometheus.Metric) {
 		people[name] += n.People
 	}
 	for k, n := range decided {
+		if n == 0 && k.site == counters.OtherSites {
+			continue
+		}
 		ch <- prometheus.MustNewConstMetric(c.decisions, prometheus.CounterValue, float64(n), k.site, k.action)
 	}
 	for site, n := range people {
+		if n == 0 && site == counters.OtherSites {
+			continue
+		}
 		ch <- prometheus.MustNewConstMetric(c.people, prometheus.CounterValue, float64(n), site)
 	}
 }
