@@ -62,6 +62,9 @@ type App struct {
 	// people's too.
 	policyWanted atomic.Bool
 
+	// traced is set where a handler of the configuration begins spans.
+	traced atomic.Bool
+
 	mu       sync.Mutex
 	handlers []*Handler
 	modes    modeSwitch
@@ -142,6 +145,7 @@ func (a *App) Start() error {
 	}
 	a.memory.Resize(clock.Now(), cmp.Or(a.entries, maxEntries))
 	a.startCounters()
+	a.findTracing()
 	watcher, err := enforce.NewWatcher()
 	if err != nil {
 		// Files are read again at each refresh all the same.

@@ -68,6 +68,9 @@ func (h *Handler) record(x *exchange, now *running) {
 	}
 	rec.Decision, rec.monitor, rec.signed = x.Decision, now.monitor, x.Signed
 	rec.take(x, now.monitor)
+	if h.app.traced.Load() {
+		rec.trace(x.r.Context())
+	}
 	if rec != x.earlier {
 		rec.publish(x.r.Context(), x.server, x.earlier == person)
 		x.set(recordVar, rec)
@@ -97,6 +100,9 @@ func (h *Handler) recordPerson(x *exchange) {
 		return
 	}
 	x.site.CountPerson(x.number)
+	if h.app.traced.Load() {
+		person.trace(x.r.Context())
+	}
 	if repl, ok := x.r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
 		repl.Map(personPlaceholder)
 	}

@@ -7,8 +7,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
@@ -79,7 +82,9 @@ func (o *statusOptions) status(cmd *cobra.Command) (int, error) {
 		return exitFailed, err
 	}
 	if o.watch {
-		return 0, o.repeat(cmd.Context(), address, cmd.OutOrStdout())
+		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		return 0, o.repeat(ctx, address, cmd.OutOrStdout())
 	}
 	s, err := o.ask(address)
 	if err != nil {
