@@ -65,15 +65,17 @@ type App struct {
 	// traced is set where a handler of the configuration begins spans.
 	traced atomic.Bool
 
-	mu       sync.Mutex
-	handlers []*Handler
-	modes    modeSwitch
-	remotes  map[string]*registryURL // registries from URLs
-	watcher  *enforce.Watcher        // nil until Start
-	checks   []func() error          // what handlers check when all sites are known
-	starts   []func()                // what handlers begin at Start
-	stops    []func() error          // what ends at Stop
-	started  bool
+	mu           sync.Mutex
+	handlers     []*Handler
+	modes        modeSwitch
+	visitors     *pooledWatch            // nil without suspects
+	suspectFleet *pooledFleet            // to share suspicion with; nil without one
+	remotes      map[string]*registryURL // registries from URLs
+	watcher      *enforce.Watcher        // nil until Start
+	checks       []func() error          // what handlers check when all sites are known
+	starts       []func()                // what handlers begin at Start
+	stops        []func() error          // what ends at Stop
+	started      bool
 }
 
 // CaddyModule returns the Caddy module information.

@@ -75,6 +75,9 @@ func (h *Handler) provisionEngine(ctx caddy.Context) (err error) {
 	if err := h.checkRedirects(); err != nil {
 		return err
 	}
+	if err := h.provisionSuspects(ctx); err != nil {
+		return err
+	}
 	if f, ok := h.source.(enforce.File); ok {
 		h.app.onStart(func() {
 			stop := h.app.watch(f.Path, h.reread)
@@ -212,7 +215,7 @@ func (h *Handler) start(registry *crawler.Registry) error {
 	if checker != nil {
 		rules.Verification = &enforce.Verification{Checker: checker, IgnoreImpostors: h.Verify.Impostors == impostorsIgnore}
 	}
-	observer := newObserver(h.log, h.kind(), registry, h.XRobotsTag)
+	observer := newObserver(h.log, h.kind(), registry, h.XRobotsTag, h.inertTraps)
 	engine, err := enforce.NewEngine(rules, h.source, h.limiter, enforce.Config{
 		Refresh:    time.Duration(h.Refresh),
 		MaxOrigins: h.MaxOrigins,
@@ -274,7 +277,7 @@ func (h *Handler) setMode(monitor bool) error {
 // replace puts another engine in the place of the one that has decided before.
 // The caller holds changing.
 func (h *Handler) replace(before *running, registry *crawler.Registry, monitor bool, build func(*verify.Checker, *observer) (*enforce.Engine, error)) error {
-	observer := newObserver(h.log, h.kind(), registry, h.XRobotsTag)
+	observer := newObserver(h.log, h.kind(), registry, h.XRobotsTag, h.inertTraps)
 	checker, err := h.newChecker(registry)
 	if err != nil {
 		return errors.Join(err, observer.Close())

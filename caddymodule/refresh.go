@@ -35,6 +35,13 @@ func (r *reporter) Refresh(ctx context.Context, scope status.Scope, query status
 	answer := &status.Refresh{Reads: []status.Read{}}
 	var mu sync.Mutex // of answer
 	var reading sync.WaitGroup
+	if query.GraceOff {
+		for h, origins := range wanted {
+			for origin := range origins {
+				answer.Grace += h.running.Load().EndGrace(origin)
+			}
+		}
+	}
 	for h, origins := range wanted {
 		policies := h.running.Load().Policies()
 		shared := !policies.PerOrigin()

@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -226,10 +227,38 @@ func (r *reporter) Recent(scope status.Scope, query status.RecentQuery) (*status
 	return r.app.counters.Refusals(scope, query), nil
 }
 
+// maxSuspects is more than there are suspects.
+const maxSuspects = 1 << 16
+
 // Suspects implements status.Reporter.
-func (r *reporter) Suspects(_ status.Scope, pages status.Pages) (*status.Suspects, error) {
-	page, _, _ := pages.Of(0)
-	return &status.Suspects{Page: page, Suspects: []status.Suspect{}}, nil
+func (r *reporter) Suspects(scope status.Scope, pages status.Pages) (*status.Suspects, error) {
+	list := []status.Suspect{}
+	actions := make(map[string]string) // by site
+	on := false
+	for _, h := range r.in(scope) {
+		if h.Handler.Suspects == nil {
+			continue
+		}
+		on = true
+		for _, site := range h.sites {
+			actions[site] = cmp.Or(h.Handler.Suspects.Action, suspectsObserve)
+		}
+	}
+	for _, s := range r.app.Suspects(maxSuspects) {
+		if !scope.Site(s.Site) {
+			continue
+		}
+		told := status.Suspect{
+			Site: s.Site, Host: s.Site, Client: s.Network.String(), UserAgent: fmt.Sprintf("%s %d", s.Browser.Family, s.Browser.Version),
+			Signals: []string{}, Action: cmp.Or(actions[s.Site], suspectsObserve), Since: s.Since.UTC(), Until: s.Until.UTC(), Requests: uint64(s.Documents),
+		}
+		for _, c := range s.Signals {
+			told.Signals = append(told.Signals, c.Signal.String())
+		}
+		list = append(list, told)
+	}
+	page, from, to := pages.Of(len(list))
+	return &status.Suspects{Page: page, On: on, Suspects: list[from:to]}, nil
 }
 
 // badRequest returns the error of a question that can't be answered.

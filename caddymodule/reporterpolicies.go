@@ -72,6 +72,12 @@ func (p *policyOf) told(now time.Time) status.Policy {
 	if !p.shared {
 		told.Origin = p.Origin.String()
 	}
+	for i := range p.Earlier {
+		v := &p.Earlier[i]
+		told.Grace = append(told.Grace, status.Grace{
+			Crawler: policy.Grace().String(), Version: v.Tag(), Replaced: v.Until().UTC(), Until: v.Ends().UTC(),
+		})
+	}
 	if p.handler.Policy != nil {
 		told.Hidden = len(p.handler.Policy.Hidden)
 	}

@@ -20,6 +20,7 @@ type State struct {
 	Failures int       // how many these are
 	Kept     bool      // the policy in force is a good copy of an earlier read
 	Invented bool      // the host is one that a client may have made up
+	Earlier  []Version // that some crawlers may still go by, newest first
 }
 
 // States returns the states of all origins, in no order.
@@ -41,6 +42,14 @@ func (p *Policies) state(e *entry) State {
 	}
 	if at := e.lastRead.Load(); at != 0 {
 		s.Began, s.Next = time.Unix(0, at), time.Unix(0, e.nextRead.Load())
+	}
+	if h := e.history.Load(); h != nil {
+		now := p.cfg.Now().UnixNano()
+		for _, v := range h.earlier {
+			if !v.ended(now) {
+				s.Earlier = append(s.Earlier, v)
+			}
+		}
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
