@@ -215,7 +215,7 @@ type Pace struct {
 	MedianInterval float64 `json:"median_interval"`
 	// Peak is the most requests of one budget in PeakWindow seconds, and Factor
 	// is how many times as many that is as it might have sent: 4 means four
-	// times too fast at the worst. 0 where Interval is 0.
+	// times too fast at the worst. 0 where Interval is 0, or Judged is not set.
 	Peak       int64   `json:"peak"`
 	PeakWindow float64 `json:"peak_window"`
 	Factor     float64 `json:"factor"`
