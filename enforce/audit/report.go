@@ -20,8 +20,8 @@ type Report struct {
 	// Unreadable is the number of lines that could not be read as a request.
 	Unreadable int64 `json:"unreadable"`
 	// Other is the number of lines that are no requests by design: empty ones,
-	// directives of the W3C format, log lines of Caddy that are about
-	// something else.
+	// directives of the W3C format, log lines of Caddy that are about something
+	// else, and connections that sent no HTTP request.
 	Other int64 `json:"other"`
 	// Requests is the number of requests that were read.
 	Requests int64 `json:"requests"`
