@@ -4,6 +4,8 @@ go 1.26.0
 
 require (
 	github.com/caddy-robots/caddy-robots v0.0.0
+	github.com/chromedp/cdproto v0.0.0-20260321001828-e3e3800016bc
+	github.com/chromedp/chromedp v0.15.1
 	github.com/mileusna/useragent v1.3.5
 	github.com/mssola/useragent v1.0.0
 	github.com/temoto/robotstxt v1.1.2
@@ -12,7 +14,13 @@ require (
 )
 
 require (
+	github.com/chromedp/sysutil v1.1.0 // indirect
+	github.com/go-json-experiment/json v0.0.0-20260214004413-d219187c3433 // indirect
+	github.com/gobwas/httphead v0.1.0 // indirect
+	github.com/gobwas/pool v0.2.1 // indirect
+	github.com/gobwas/ws v1.4.0 // indirect
 	github.com/hashicorp/golang-lru v1.0.2 // indirect
+	golang.org/x/sys v0.48.0 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 )
 

@@ -2,7 +2,6 @@ package caddymodule
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -11,6 +10,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
+
+	"github.com/caddy-robots/caddy-robots/internal/freeport"
 )
 
 // BenchmarkReload measures how long it takes to load a configuration of 200
@@ -42,12 +43,10 @@ func BenchmarkReload(b *testing.B) {
 // manySites is a configuration of n sites, each with a robots.txt of its own.
 func manySites(b *testing.B, n int, with bool) []byte {
 	b.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := freeport.Take()
 	if err != nil {
 		b.Fatal(err)
 	}
-	port := l.Addr().(*net.TCPAddr).Port
-	l.Close()
 	folder := b.TempDir()
 	var text strings.Builder
 	text.WriteString("{\n\tadmin off\n\tpersist_config off\n\tlog {\n\t\tlevel PANIC\n\t}\n}\n")

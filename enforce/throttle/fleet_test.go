@@ -10,6 +10,7 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 
+	"github.com/caddy-robots/caddy-robots/internal/freeport"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -88,7 +89,7 @@ func TestFleetUsesTheServersClock(t *testing.T) {
 // Nobody waits for the server when a configuration is loaded, and until it
 // answers each process decides alone.
 func TestFleetWithoutServer(t *testing.T) {
-	port, err := freePort()
+	port, err := freeport.Take()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"strconv"
@@ -17,6 +16,8 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 	"go.uber.org/goleak"
+
+	"github.com/caddy-robots/caddy-robots/internal/freeport"
 )
 
 // shared is the server of the tests that do nothing to it.
@@ -77,7 +78,7 @@ func newProcess(args ...string) (*testbed, error) {
 	if command == "" {
 		return nil, nil
 	}
-	port, err := freePort()
+	port, err := freeport.Take()
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +88,7 @@ func newProcess(args ...string) (*testbed, error) {
 
 // newSentinel returns a Sentinel with the given configuration file.
 func newSentinel(file string) (*testbed, error) {
-	port, err := freePort()
+	port, err := freeport.Take()
 	if err != nil {
 		return nil, err
 	}
@@ -123,15 +124,6 @@ func testServer(t *testing.T, own bool) *testbed {
 		t.Log("neither redis-server nor valkey-server is here; using miniredis, in process")
 	}
 	return s
-}
-
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
 // start starts the server, which is empty then.

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/valkey-io/valkey-go"
+
+	"github.com/caddy-robots/caddy-robots/internal/freeport"
 )
 
 // processOrLog returns a server with the given arguments, or nil where none
@@ -80,7 +82,7 @@ func TestFleetUserPasswordDatabase(t *testing.T) {
 
 func TestFleetTLS(t *testing.T) {
 	cert, key, pool := selfSigned(t)
-	port, err := freePort()
+	port, err := freeport.Take()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,14 +30,7 @@ func dnsServer(t testing.TB, answers map[string]func(*dns.Msg)) *ServerResolver 
 		}
 		_ = w.WriteMsg(reply)
 	})
-	packets, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", packets.LocalAddr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	packets, listener := listenBoth(t)
 	for _, s := range []*dns.Server{{PacketConn: packets, Handler: handler}, {Listener: listener, Handler: handler}} {
 		started := make(chan struct{})
 		s.NotifyStartedFunc = func() { close(started) }
@@ -51,6 +44,26 @@ func dnsServer(t testing.TB, answers map[string]func(*dns.Msg)) *ServerResolver 
 		t.Fatal(err)
 	}
 	return resolver
+}
+
+// listenBoth listens on one port over UDP and TCP, as a DNS server does. A port
+// that the system chose for UDP may be in use over TCP; then it tries another.
+func listenBoth(t testing.TB) (net.PacketConn, net.Listener) {
+	t.Helper()
+	var err error
+	for range 100 {
+		var packets net.PacketConn
+		if packets, err = net.ListenPacket("udp", "127.0.0.1:0"); err != nil {
+			break
+		}
+		var listener net.Listener
+		if listener, err = net.Listen("tcp", packets.LocalAddr().String()); err == nil {
+			return packets, listener
+		}
+		packets.Close()
+	}
+	t.Fatal(err)
+	return nil, nil
 }
 
 // records answers with resource records in text form.

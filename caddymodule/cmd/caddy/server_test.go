@@ -17,6 +17,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/internal/freeport"
 )
 
 // User-Agents as they are really sent.
@@ -321,23 +323,13 @@ func (b *lockedBuffer) tail(n int) string {
 	return string(all[max(0, len(all)-n):])
 }
 
-// givenPorts are the ports of all tests: Caddy shares a port with whoever has
-// it, so none may be given twice.
-var givenPorts sync.Map
-
 func freePort(t testing.TB) int {
 	t.Helper()
-	for {
-		l, err := net.Listen("tcp", ":0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		port := l.Addr().(*net.TCPAddr).Port
-		l.Close()
-		if _, given := givenPorts.LoadOrStore(port, true); !given {
-			return port
-		}
+	port, err := freeport.Take()
+	if err != nil {
+		t.Fatal(err)
 	}
+	return port
 }
 
 func writeFile(t testing.TB, path, text string) {

@@ -1,0 +1,183 @@
+// Package server builds Caddy with the plugin and runs it for a test.
+package server
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/internal/freeport"
+)
+
+// patience bounds what a test waits for; the machine may be busy.
+const patience = 2 * time.Minute
+
+// Server is a running Caddy.
+type Server struct {
+	// Dir is its home, where Caddy keeps its files; $DIR in a configuration.
+	Dir string
+	// Port, TLSPort and Admin are ports that nothing else uses; $PORT and
+	// $TLSPORT in a configuration. The admin API listens on Admin.
+	Port, TLSPort, Admin int
+
+	t   testing.TB
+	log buffer
+}
+
+// Start runs Caddy with a Caddyfile until the test ends, and waits until it is
+// up. $DIR, $PORT and $TLSPORT in the Caddyfile are replaced. Its certificates
+// are its own; nothing is installed on the machine.
+func Start(t testing.TB, caddyfile string) *Server {
+	t.Helper()
+	s := &Server{Dir: t.TempDir(), Port: port(t), TLSPort: port(t), Admin: port(t), t: t}
+	cmd := exec.Command(Binary(t), "run", "--adapter", "caddyfile", "--config", s.write(caddyfile))
+	cmd.Dir, cmd.Env = root(t), s.env()
+	cmd.Stdout, cmd.Stderr = &s.log, &s.log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	exited := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(exited) }()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		<-exited
+		if t.Failed() {
+			t.Logf("log of the server:\n%s", s.log.tail(4000))
+		}
+	})
+	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		resp, err := http.Get(s.AdminURL("/config/"))
+		if err == nil {
+			resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				return s
+			}
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the server did not start: %v", err)
+		}
+	}
+}
+
+// Reload loads another Caddyfile into the running server.
+func (s *Server) Reload(caddyfile string) error {
+	s.t.Helper()
+	cmd := exec.Command(Binary(s.t), "reload", "--adapter", "caddyfile", "--config", s.write(caddyfile), "--force")
+	cmd.Dir, cmd.Env = root(s.t), s.env()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return nil
+}
+
+// URL is a URL of the site on Port, over http, with the host name localhost.
+func (s *Server) URL(path string) string { return fmt.Sprintf("http://localhost:%d%s", s.Port, path) }
+
+// TLSURL is a URL of the site on TLSPort, over https.
+func (s *Server) TLSURL(path string) string {
+	return fmt.Sprintf("https://localhost:%d%s", s.TLSPort, path)
+}
+
+// AdminURL is a URL of the admin API.
+func (s *Server) AdminURL(path string) string {
+	return fmt.Sprintf("http://localhost:%d%s", s.Admin, path)
+}
+
+// Log returns what the server has logged so far.
+func (s *Server) Log() string { return s.log.tail(1 << 30) }
+
+func (s *Server) write(caddyfile string) string {
+	s.t.Helper()
+	global := fmt.Sprintf("admin localhost:%d\n\tskip_install_trust\n\tlocal_certs\n\tgrace_period 5s", s.Admin)
+	if rest, ok := strings.CutPrefix(caddyfile, "{\n"); ok {
+		caddyfile = "{\n\t" + global + "\n" + rest
+	} else {
+		caddyfile = "{\n\t" + global + "\n}\n" + caddyfile
+	}
+	caddyfile = strings.NewReplacer("$PORT", fmt.Sprint(s.Port), "$TLSPORT", fmt.Sprint(s.TLSPort), "$DIR", s.Dir).Replace(caddyfile)
+	path := filepath.Join(s.Dir, "Caddyfile")
+	if err := os.WriteFile(path, []byte(caddyfile), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	return path
+}
+
+func (s *Server) env() []string {
+	return append(os.Environ(), "HOME="+s.Dir, "XDG_DATA_HOME="+s.Dir, "XDG_CONFIG_HOME="+s.Dir)
+}
+
+var binary = sync.OnceValues(func() (string, error) {
+	folder, err := os.MkdirTemp("", "caddy-robots-bench")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(folder, "caddy")
+	cmd := exec.Command("go", "build", "-o", path, "./caddymodule/cmd/caddy")
+	if cmd.Dir, err = moduleRoot(); err != nil {
+		return "", err
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return path, nil
+})
+
+// Binary returns the path of the built Caddy.
+func Binary(t testing.TB) string {
+	t.Helper()
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// moduleRoot is the folder of the plugin's module, the parent of this one.
+func moduleRoot() (string, error) {
+	out, err := exec.Command("go", "env", "GOMOD").Output()
+	return filepath.Dir(filepath.Dir(strings.TrimSpace(string(out)))), err
+}
+
+func root(t testing.TB) string {
+	t.Helper()
+	dir, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func port(t testing.TB) int {
+	t.Helper()
+	port, err := freeport.Take()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// buffer is a buffer that a process writes to while a test reads it.
+type buffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *buffer) tail(n int) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := b.buf.Bytes()
+	return string(all[max(0, len(all)-n):])
+}
