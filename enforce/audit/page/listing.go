@@ -13,16 +13,16 @@ import (
 // listing is a robots.txt as source, with counts in its margin.
 type listing struct {
 	*audit.Source
-	From, To    *time.Time
-	Notes       []string
-	NotesLeft   int
-	Lines       []lineRow
-	Hidden      []lineRow
-	Rules       int // lines with rules
-	Never       int // of them, those that never bound anyone
-	Left        int // lines that are not shown
-	HostsLeft   int
-	Hosts       []string
+	From, To  *time.Time
+	Notes     []string
+	NotesLeft int
+	Lines     []lineRow
+	Hidden    []lineRow
+	Rules     int // lines with rules
+	Never     int // of them, those that never bound anyone
+	Left      int // lines that are not shown
+	HostsLeft int
+	Hosts     []string
 }
 
 // lineRow is a line of it, or a run of lines that are left out.

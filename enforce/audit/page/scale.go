@@ -52,7 +52,9 @@ type span struct {
 }
 
 // x returns where a time is drawn.
-func (s span) x(t time.Time) string { return percent(float64(t.Sub(s.from)), float64(s.to.Sub(s.from))) }
+func (s span) x(t time.Time) string {
+	return percent(float64(t.Sub(s.from)), float64(s.to.Sub(s.from)))
+}
 
 // part returns where a time is, from 0 to 1.
 func (s span) part(t time.Time) float64 {
