@@ -1,10 +1,6 @@
 package page
 
-import (
-	"strings"
-
-	"github.com/caddy-robots/caddy-robots/enforce/audit"
-)
+import "github.com/caddy-robots/caddy-robots/enforce/audit"
 
 // crawlerTable is the table of crawlers.
 type crawlerTable struct {
@@ -19,11 +15,11 @@ type crawlerTable struct {
 // crawlerRow is a row of it.
 type crawlerRow struct {
 	*audit.Crawler
-	Label   string
-	Kind    string // its class, for people
-	Bars    []bar
-	Answers string
-	Group   place
+	Label  string
+	Kind   string // its class in words, "" for a known crawler
+	Bars   []bar
+	Errors int64 // answers with a status of 400 and more
+	Group  place
 }
 
 // newCrawlerTable lays out the crawlers.
@@ -33,14 +29,13 @@ func newCrawlerTable(r *audit.Report, places places) crawlerTable {
 	for i := range r.Crawlers[len(shown):] {
 		t.LeftCount += r.Crawlers[len(shown)+i].Requests
 	}
-	var most int64
-	for i := range shown {
-		most = max(most, shown[i].Requests)
-	}
 	for i := range shown {
 		c := &shown[i]
-		row := crawlerRow{Crawler: c, Label: label(c), Kind: kind(c.Class), Answers: answers(c.Statuses)}
-		row.Bars = bars(most, part{"pass", c.Requests - c.Denied - c.Throttled}, part{"deny", c.Denied}, part{"throttle", c.Throttled})
+		row := crawlerRow{Crawler: c, Label: label(c), Errors: errors(c.Statuses)}
+		if c.Class != "crawler" && c.Class != c.Purpose {
+			row.Kind = kind(c.Class)
+		}
+		row.Bars = bars(c.Requests, part{"pass", c.Requests - c.Denied - c.Throttled}, part{"deny", c.Denied}, part{"throttle", c.Throttled})
 		if c.Group != "" {
 			row.Group = place{Text: c.Group}
 		}
@@ -80,11 +75,12 @@ func kind(class string) string {
 	return class
 }
 
-// answers writes how often the server gave which class of status.
-func answers(list []audit.Count) string {
-	var parts []string
+// errors returns how many answers had a status of 400 and more.
+func errors(list []audit.Count) (n int64) {
 	for _, c := range list {
-		parts = append(parts, c.Name+" "+count(c.Requests))
+		if c.Name >= "4" {
+			n += c.Requests
+		}
 	}
-	return strings.Join(parts, ", ")
+	return n
 }

@@ -57,3 +57,14 @@ func paceRows(r *audit.Report, places places) (rows []paceRow, left int) {
 func logarithmic(factor float64) float64 {
 	return math.Log(min(max(factor, slowest), fastest)/slowest) / math.Log(fastest/slowest)
 }
+
+// paceTicks returns the labels of the scale.
+func paceTicks() []tick {
+	return []tick{
+		{percent(logarithmic(1.0/4), 1), "¼ ×", "middle"},
+		{percent(logarithmic(1), 1), "1 ×", "middle"},
+		{percent(logarithmic(4), 1), "4 ×", "middle"},
+		{percent(logarithmic(16), 1), "16 ×", "middle"},
+		{percent(logarithmic(64), 1), "64 ×", "middle"},
+	}
+}

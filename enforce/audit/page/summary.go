@@ -72,13 +72,13 @@ type activity struct {
 
 // panel is one of the charts above each other.
 type panel struct {
-	Name, Peak, Text string
-	Areas            []area
+	Peak, Text string
+	Areas      []area
 }
 
 // area is a curve of steps, filled down to the base line.
 type area struct {
-	Kind, Path string
+	Kind, Name, Path string
 }
 
 // hit is what a tooltip says of a step.
@@ -112,15 +112,15 @@ func newActivity(a *audit.Activity) *activity {
 		}
 		when := moment(start.Add(time.Duration(at) * step))
 		chart.Panels = append(chart.Panels, panel{
-			Name: name, Peak: "at most " + count(most) + " in " + seconds(a.Step),
+			Peak:  "at most " + count(most) + " in " + seconds(a.Step),
 			Text:  name + ": at most " + plural(most, "request", "requests") + " in " + seconds(a.Step) + ", on " + when,
 			Areas: areas,
 		})
 	}
 	people, _ := peak(a.People[:n])
 	robots, _ := peak(a.Robots[:n])
-	add("People", a.People, area{"people", curve(a.People[:n], people)})
-	add("Robots", a.Robots, area{"pass", curve(a.Robots[:n], robots)}, area{"deny", curve(a.Refused[:n], robots)})
+	add("People", a.People, area{"people", "People", curve(a.People[:n], people)})
+	add("Robots", a.Robots, area{"pass", "Robots", curve(a.Robots[:n], robots)}, area{"deny", "would be refused", curve(a.Refused[:n], robots)})
 	return chart
 }
 

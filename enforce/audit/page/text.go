@@ -87,7 +87,7 @@ func short(f float64) string {
 	case math.Abs(f) >= 10:
 		return humanize.Commaf(math.Round(f))
 	}
-	return strconv.FormatFloat(math.Round(f*10)/10, 'f', -1, 64)
+	return strconv.FormatFloat(f, 'g', 2, 64)
 }
 
 // share writes a part of a whole as a percentage.

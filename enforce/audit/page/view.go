@@ -2,6 +2,7 @@ package page
 
 import (
 	"html/template"
+	"slices"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/audit"
@@ -30,6 +31,8 @@ type view struct {
 	Listings   []listing
 	Reads      *readTable
 	Paces      []paceRow
+	PaceTicks  []tick
+	Coarse     bool // a pace had no verdict
 	Examples   []exampleGroup
 	Referrals  []referralRow
 	People     []peopleTable
@@ -63,6 +66,8 @@ func newView(r *audit.Report) *view {
 	v.Crawlers = newCrawlerTable(r, places)
 	v.Reads = newReadTable(r)
 	v.Paces, v.Left.Paces = paceRows(r, places)
+	v.PaceTicks = paceTicks()
+	v.Coarse = slices.ContainsFunc(v.Paces, func(row paceRow) bool { return !row.Judged })
 	v.Examples, v.Left.Examples = exampleGroups(r, places)
 	v.Referrals, v.Left.Referrals = referralRows(r)
 	v.People = peopleTables(r)
@@ -96,10 +101,5 @@ func title(r *audit.Report) string {
 // estimated tells whether a figure of the report, by its name in JSON, is an
 // estimate.
 func estimated(r *audit.Report, name string) bool {
-	for _, e := range r.Estimates {
-		if e == name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(r.Estimates, name)
 }
