@@ -5,7 +5,7 @@ import "github.com/caddy-robots/caddy-robots/enforce/audit"
 // estimateNames say in words what a figure of the report is.
 var estimateNames = map[string]string{
 	"addresses":            "the number of client addresses",
-	"crawlers[].addresses": "each crawler's number of client addresses",
+	"crawlers[].addresses": "each crawler’s number of client addresses",
 }
 
 // estimates returns in words which figures are estimates.

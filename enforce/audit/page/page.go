@@ -26,6 +26,7 @@ var tmpl = template.Must(template.New("page").Funcs(template.FuncMap{
 	"lines":   plural[int],
 	"name":    func(s string) template.HTML { return strange(maxName, s) },
 	"text":    func(s string) template.HTML { return strange(maxText, s) },
+	"plain":   func(s string) string { return plain(maxName, s) },
 	"moment":  moment,
 	"seconds": seconds,
 	"short":   short,

@@ -27,16 +27,18 @@ type part struct {
 	n    int64
 }
 
-// bars lays parts beside each other, drawn to the scale of whole.
+// bars lays parts beside each other, drawn to the scale of whole. What is there
+// can be seen: a part is at least 1 % wide.
 func bars(whole int64, parts ...part) []bar {
 	var list []bar
-	var at int64
+	at := 0.0
 	for _, p := range parts {
-		if p.n <= 0 {
+		if p.n <= 0 || whole <= 0 {
 			continue
 		}
-		list = append(list, bar{p.kind, percent(float64(at), float64(whole)), percent(float64(p.n), float64(whole))})
-		at += p.n
+		width := max(float64(p.n)/float64(whole), 0.01)
+		list = append(list, bar{p.kind, percent(min(at, 0.99), 1), percent(width, 1)})
+		at += width
 	}
 	return list
 }
