@@ -168,9 +168,12 @@ type Crawler struct {
 	// Statuses counts the answers that the server gave, by class: "2xx" …, most
 	// first.
 	Statuses []Count `json:"statuses"`
-	// Group is the token of the group that bound most of its requests, and
-	// GroupSource and GroupLine where that begins. "" if none did.
-	Group string `json:"group"`
+	// Group is the token of the group that bound most of its requests, "" if none
+	// did; GroupSource the index of Report.Sources, -1 if none did; and GroupLine
+	// the line at which the group begins, as Rule.Line counts them.
+	Group       string `json:"group"`
+	GroupSource int    `json:"group_source"`
+	GroupLine   int    `json:"group_line"`
 	// Reads are its reads of /robots.txt, in order of time. Where there are
 	// many, neighbours with the same status and host are one element. At most
 	// 200.
