@@ -20,6 +20,7 @@ type crawlerRow struct {
 	Bars   []bar
 	Errors int64 // answers with a status of 400 and more
 	Group  place
+	About  bool // Requests is an estimate
 }
 
 // newCrawlerTable lays out the crawlers.
@@ -29,15 +30,16 @@ func newCrawlerTable(r *audit.Report, places places) crawlerTable {
 	for i := range r.Crawlers[len(shown):] {
 		t.LeftCount += r.Crawlers[len(shown)+i].Requests
 	}
+	about := estimated(r, "crawlers[].requests")
 	for i := range shown {
 		c := &shown[i]
-		row := crawlerRow{Crawler: c, Label: label(c), Errors: errors(c.Statuses)}
+		row := crawlerRow{Crawler: c, Label: label(c), Errors: errors(c.Statuses), About: about && !c.Known}
 		if c.Class != "crawler" && c.Class != c.Purpose {
 			row.Kind = kind(c.Class)
 		}
 		row.Bars = bars(c.Requests, part{"pass", c.Requests - c.Denied - c.Throttled}, part{"deny", c.Denied}, part{"throttle", c.Throttled})
 		if c.Group != "" {
-			row.Group = place{Text: c.Group}
+			row.Group = places.of(c.GroupSource, "site", c.GroupLine, c.Group)
 		}
 		t.Rows = append(t.Rows, row)
 	}

@@ -111,6 +111,9 @@ func newListing(r *audit.Report, source, budget int, at places) listing {
 		}
 		row := newLineRow(source, rules, most, at)
 		row.ID, row.Number, row.Raw, row.Kind = lineID(source, line.Number), line.Number, line.Raw, lineKind(&line, len(rules) > 0)
+		if row.Kind == "agent" {
+			at[key{source, "site", line.Number}] = row.ID
+		}
 		l.Lines = append(l.Lines, row)
 	}
 	if gap.Gap > 0 {

@@ -11,6 +11,7 @@ import (
 type paceRow struct {
 	*audit.Pace
 	Label string
+	About bool // MedianInterval is an estimate
 	Rule  place
 	Limit string // where 1 is on the scale
 	X     string // of the bar from 1 to Factor
@@ -30,7 +31,7 @@ func paceRows(r *audit.Report, places places) (rows []paceRow, left int) {
 			continue
 		}
 		p := c.Pace
-		row := paceRow{Pace: p, Label: label(c), Rule: places.of(p.Source, p.Layer, p.Line, p.Text)}
+		row := paceRow{Pace: p, Label: label(c), About: estimated(r, "crawlers[].pace.median_interval"), Rule: places.of(p.Source, p.Layer, p.Line, p.Text)}
 		row.Limit = percent(logarithmic(1), 1)
 		if p.Factor > 0 {
 			at, one := logarithmic(p.Factor), logarithmic(1)

@@ -126,7 +126,7 @@ func TestWrite(t *testing.T) {
 		{"reads", []string{"7 crawlers never read it: Bytespider (6,904)", "a server error (5xx)", "unchanged (304)"}},
 		{"hosts", []string{"www.shop.example8,200", "others800"}},
 		{"log", []string{"41 that could not be read", "the line ends inside a string 40", "access.log.3, line 88,412", "caddy-json, gzip",
-			"Estimates, because exact numbers would need memory without bound: the number of client addresses, each crawler’s number of client addresses."}},
+			"Estimates, because exact numbers would need memory without bound: the number of client addresses, each crawler’s number of client addresses, the median interval"}},
 	} {
 		section := words(byID(t, doc, test.id))
 		for _, want := range test.want {
@@ -281,9 +281,9 @@ func TestPaces(t *testing.T) {
 	table := all(byID(t, written(t, sample(t)), "pace"), "table")[0]
 	rows := cells(table)
 	for i, want := range map[int][]string{
-		0:  {"PriceSpider", "Crawl-delay: 10 line 9", "18", "", "388", "140", "10 s", "400 ms", "110 in 60 s"},
+		0:  {"PriceSpider", "Crawl-delay: 10 line 9", "18", "", "388", "140", "10 s", "≈ 400 ms", "110 in 60 s"},
 		9:  {"YandexBot", "Crawl-delay: 10 line 9", "–", "", "1,330", "no verdict", "10 s", "–", "–"},
-		10: {"MJ12bot", "Visit-time: 0200-0500 line 31", "–", "", "1,210", "903", "–", "2.3 min", "–"},
+		10: {"MJ12bot", "Visit-time: 0200-0500 line 31", "–", "", "1,210", "903", "–", "≈ 2.3 min", "–"},
 	} {
 		if !slices.Equal(rows[i], want) {
 			t.Errorf("row %d: %q, want %q", i, rows[i], want)

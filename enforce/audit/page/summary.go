@@ -42,14 +42,13 @@ type legend struct {
 // have become of them.
 func whole(r *audit.Report) ([]bar, []legend) {
 	w := &r.WouldHave
-	passed := r.Robots - (w.Refused - w.Browsers)
 	names := []string{"people", "robots, let through", "denied", "throttled"}
 	if !w.Known {
 		names[1] = "robots"
 	}
 	parts := []part{
-		{"people", r.People - w.Browsers},
-		{"pass", passed},
+		{"people", r.People},
+		{"pass", r.Robots - w.Refused},
 		{"deny", w.Denied},
 		{"throttle", w.Throttled},
 	}
