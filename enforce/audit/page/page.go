@@ -1,6 +1,7 @@
 package page
 
 import (
+	"bufio"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -35,7 +36,11 @@ var tmpl = template.Must(template.New("page").Funcs(template.FuncMap{
 
 // Write writes the report as a page. It returns the error of w.
 func Write(w io.Writer, r *audit.Report) error {
-	return tmpl.Execute(w, newView(r))
+	buf := bufio.NewWriterSize(w, 64<<10)
+	if err := tmpl.Execute(buf, newView(r)); err != nil {
+		return err
+	}
+	return buf.Flush()
 }
 
 // policy is the Content-Security-Policy of the page: it runs its own script,

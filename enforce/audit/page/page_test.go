@@ -282,7 +282,7 @@ func TestPaces(t *testing.T) {
 	rows := cells(table)
 	for i, want := range map[int][]string{
 		0:  {"PriceSpider", "Crawl-delay: 10 line 9", "18", "", "388", "140", "10 s", "≈ 400 ms", "110 in 60 s"},
-		9:  {"YandexBot", "Crawl-delay: 10 line 9", "–", "", "1,330", "no verdict", "10 s", "–", "–"},
+		9:  {"YandexBot", "Crawl-delay: 10 line 9", "–", "", "1,330", "no verdict", "10 s", "≈ 0 s", "–"},
 		10: {"MJ12bot", "Visit-time: 0200-0500 line 31", "–", "", "1,210", "903", "–", "≈ 2.3 min", "–"},
 	} {
 		if !slices.Equal(rows[i], want) {

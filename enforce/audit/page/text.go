@@ -67,7 +67,7 @@ func seconds(s float64) string {
 	switch {
 	case math.IsNaN(s) || math.IsInf(s, 0):
 		return "?"
-	case s < 1:
+	case s > 0 && s < 1:
 		return strconv.FormatFloat(s*1000, 'f', 0, 64) + " ms"
 	case s < 120:
 		return short(s) + " s"
