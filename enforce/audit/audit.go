@@ -169,7 +169,9 @@ func (a *auditor) count(ctx context.Context, in *input) error {
 		a.unread(in)
 		return nil
 	}
-	in.report.Requests++
+	if in.report.Requests++; in.report.Requests == 1 {
+		in.report.Format = in.formats.main.name()
+	}
 	a.requests++
 	e := &in.head
 	if len(e.agents) > 0 && e.agents[0] != "" {

@@ -428,7 +428,7 @@ func (p *caddyLog) finish(e *entry, l *caddyLine) problem {
 	case len(e.agents) == 0:
 		e.agents = append(e.agents, "")
 	}
-	if e.timed && l.duration >= 0 {
+	if e.timed && l.duration >= 0 && e.resolution < int64(time.Second) {
 		e.at -= l.duration
 		e.begun = true
 	}

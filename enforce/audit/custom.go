@@ -275,7 +275,7 @@ func (p *customLog) finish(e *entry, v *customValues) problem {
 	if e.host == "" {
 		e.host = v.host
 	}
-	if e.timed && v.seconds > 0 { // nginx writes when a request ended
+	if e.timed && v.seconds > 0 && e.resolution < 1e9 { // nginx writes when a request ended
 		e.at -= int64(v.seconds * 1e9)
 		e.begun = true
 	}

@@ -84,7 +84,7 @@ func (m masker) line(b []byte) string {
 	b = b[:min(len(b), 4*maxExcerpt)]
 	s := string(b)
 	if !m.full {
-		s = lineAddresses.ReplaceAllStringFunc(s, m.address)
+		s = m.addresses(s)
 		s = lineQueries.ReplaceAllString(s, "?"+hidden)
 	}
 	if len(s) > maxExcerpt {
@@ -93,13 +93,25 @@ func (m masker) line(b []byte) string {
 	return s
 }
 
-// address masks what could be an address, or a time of day.
-func (m masker) address(s string) string {
-	if _, err := netip.ParseAddr(s); err == nil {
-		return m.client(s)
+// addresses masks what could be an address, and is no time behind a year.
+func (m masker) addresses(s string) string {
+	var b strings.Builder
+	last := 0
+	for _, at := range lineAddresses.FindAllStringIndex(s, -1) {
+		found := s[at[0]:at[1]]
+		b.WriteString(s[last:at[0]])
+		last = at[1]
+		_, err := netip.ParseAddr(found)
+		switch {
+		case at[0] > 0 && s[at[0]-1] == '/':
+			b.WriteString(found)
+		case err == nil:
+			b.WriteString(m.client(found))
+		case strings.Count(found, ".") == 3:
+			b.WriteString(hidden)
+		default:
+			b.WriteString(found)
+		}
 	}
-	if strings.Count(s, ".") == 3 {
-		return hidden
-	}
-	return s
+	return b.String() + s[last:]
 }

@@ -190,7 +190,7 @@ func (p *paceTally) report() *Pace {
 		r.Layer, r.Line, r.Text = t.rule.Layer, t.rule.Line, t.rule.Text
 	}
 	r.Text = strings.TrimSpace(r.Text)
-	if p.interval > 0 {
+	if p.interval > 0 && p.judged {
 		r.Peak, r.PeakWindow = p.peak, time.Duration(p.window).Seconds()
 		r.Factor = rounded(float64(p.peak) * float64(p.interval) / float64(p.window))
 	}

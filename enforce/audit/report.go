@@ -20,8 +20,8 @@ type Report struct {
 	// Unreadable is the number of lines that could not be read as a request.
 	Unreadable int64 `json:"unreadable"`
 	// Other is the number of lines that are no requests by design: empty ones,
-	// directives of the W3C format, log lines of Caddy that are about
-	// something else.
+	// directives of the W3C format, log lines of Caddy that are about something
+	// else, and connections that sent no HTTP request.
 	Other int64 `json:"other"`
 	// Requests is the number of requests that were read.
 	Requests int64 `json:"requests"`
@@ -215,7 +215,7 @@ type Pace struct {
 	MedianInterval float64 `json:"median_interval"`
 	// Peak is the most requests of one budget in PeakWindow seconds, and Factor
 	// is how many times as many that is as it might have sent: 4 means four
-	// times too fast at the worst. 0 where Interval is 0.
+	// times too fast at the worst. 0 where Interval is 0, or Judged is not set.
 	Peak       int64   `json:"peak"`
 	PeakWindow float64 `json:"peak_window"`
 	Factor     float64 `json:"factor"`

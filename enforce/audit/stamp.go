@@ -178,7 +178,7 @@ func (z zoneOf) common(b []byte) (stamp, bool) {
 }
 
 // timeOfDay reads 15:04:05, with or without a fraction, or 15:04 with or
-// without a colon behind it.
+// without one or two colons behind it.
 func (c *clock) timeOfDay(b []byte, i *int) bool {
 	c.hour = digits(b, i, 2)
 	if c.hour < 0 || !skip(b, i, ':') {
@@ -188,7 +188,7 @@ func (c *clock) timeOfDay(b []byte, i *int) bool {
 		return false
 	}
 	c.resolution = int64(time.Minute)
-	if !skip(b, i, ':') || *i == len(b) || b[*i] < '0' || b[*i] > '9' {
+	if !skip(b, i, ':') || skip(b, i, ':') || *i == len(b) || !isDigit(b[*i]) {
 		return true
 	}
 	if c.second = digits(b, i, 2); c.second < 0 {

@@ -90,7 +90,7 @@ func period(first, last int64, timed bool) (p Period) {
 // summary is what the report says of a file.
 func (in *input) summary() Input {
 	r := in.report
-	if in.formats != nil {
+	if r.Format == "" && in.formats != nil {
 		r.Format = in.formats.main.name()
 	}
 	r.Period = period(in.begin, in.end, in.begin != 0)

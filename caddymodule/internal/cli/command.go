@@ -66,6 +66,7 @@ func subcommands(m Module) []*cobra.Command {
 		verifyCommand(m),
 		headersImportCommand(),
 		policyCommand(m),
+		auditCommand(m),
 	}
 }
 
