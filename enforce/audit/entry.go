@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"strings"
 	"time"
 	"unsafe"
 )
@@ -72,9 +73,7 @@ func (e *entry) setRequestLine(line string) bool {
 	}
 	e.method, e.target = line[:i], line[i+1:]
 	// The target of a hostile client can have blanks.
-	if n := len(e.target) - len(" HTTP/1.1"); n > 0 && e.target[n:n+6] == " HTTP/" {
-		e.target = e.target[:n]
-	} else if n++; n > 0 && len(e.target) > n+5 && e.target[n-1:n+4] == "HTTP/" {
+	if n := strings.LastIndex(e.target, " HTTP/"); n > 0 && len(e.target)-n <= len(" HTTP/1.1") {
 		e.target = e.target[:n]
 	}
 	return true
