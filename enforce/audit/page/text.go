@@ -1,7 +1,6 @@
 package page
 
 import (
-	"fmt"
 	"html/template"
 	"math"
 	"strconv"
@@ -59,8 +58,8 @@ func plural[N int | int64](n N, one, many string) string {
 	return count(n) + " " + many
 }
 
-// octets writes a size in binary units.
-func octets(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
+// octets writes a size.
+func octets(n int64) string { return humanize.Bytes(uint64(max(n, 0))) }
 
 // seconds writes a length of time in the unit that suits it.
 func seconds(s float64) string {
@@ -103,6 +102,8 @@ func share(part, whole int64) string {
 		return "< 0.1 %"
 	case p < 9.95:
 		return strconv.FormatFloat(p, 'f', 1, 64) + " %"
+	case p > 99 && p < 100:
+		return "> 99 %"
 	default:
 		return strconv.FormatFloat(p, 'f', 0, 64) + " %"
 	}
@@ -110,18 +111,3 @@ func share(part, whole int64) string {
 
 // moment writes a time in its own zone, which the page names once.
 func moment(t time.Time) string { return t.Format("2 Jan 2006, 15:04") }
-
-// days writes the days that a period covers.
-func days(from, to time.Time) string {
-	y1, m1, d1 := from.Date()
-	y2, m2, d2 := to.Date()
-	switch {
-	case y1 != y2:
-		return from.Format("2 January 2006") + " – " + to.Format("2 January 2006")
-	case m1 != m2:
-		return from.Format("2 January") + " – " + to.Format("2 January 2006")
-	case d1 != d2:
-		return fmt.Sprintf("%d–%s", d1, to.Format("2 January 2006"))
-	}
-	return to.Format("2 January 2006")
-}

@@ -15,7 +15,6 @@ type view struct {
 	Script template.JS
 
 	Title    string
-	Period   string
 	From     *time.Time
 	To       *time.Time
 	Report   *audit.Report
@@ -54,7 +53,7 @@ func newView(r *audit.Report) *view {
 	}
 	if p := r.Period; p.From != nil && p.To != nil {
 		from, to := p.From.UTC(), p.To.UTC()
-		v.From, v.To, v.Period = &from, &to, days(from, to)
+		v.From, v.To = &from, &to
 	}
 	v.Figures = figures(r)
 	v.Whole, v.Legend = whole(r)
