@@ -33,6 +33,8 @@ type Options struct {
 	Full bool
 	// Warnings are added to those of the report.
 	Warnings []Warning
+	// Now is the time of the audit itself; nil: time.Now.
+	Now func() time.Time
 	// Progress is told now and then how far the audit is; nil: nobody is.
 	Progress func(Progress)
 }
@@ -99,6 +101,26 @@ type auditor struct {
 // Run reads logs and reports what it found. The error tells that a log could
 // not be read at all, or is none.
 func Run(ctx context.Context, o Options) (*Report, error) {
+	a, err := newAuditor(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if a.seq, err = newSequence(o.Files, o.Format, zoneOf{o.Zone}); err != nil {
+		return nil, err
+	}
+	defer a.seq.close()
+	if err := a.read(ctx); err != nil {
+		return nil, err
+	}
+	return a.report(), nil
+}
+
+// newAuditor returns one that is ready to read. Where claims are verified, it
+// has looked them up.
+func newAuditor(ctx context.Context, o Options) (*auditor, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	a := &auditor{
 		options: o, mask: masker{o.Full}, crawlers: newCrawlers(), people: newPeople(), referrals: newReferrals(),
 		addresses: distinct{precision: 14}, reasons: newCounter(enforce.Reasons), purposes: newCounter(maxNames),
@@ -109,7 +131,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	a.crawlers.merge = a.mergeRules
 	a.hosts = newHosts(a.sites)
 	if o.Compare {
-		a.against = newAgainst(a.sites)
+		a.against = newAgainst()
 	}
 	if o.Verify {
 		a.claims = newClaims()
@@ -117,15 +139,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 			return nil, err
 		}
 	}
-	var err error
-	if a.seq, err = newSequence(o.Files, o.Format, zoneOf{o.Zone}); err != nil {
-		return nil, err
-	}
-	defer a.seq.close()
-	if err := a.read(ctx); err != nil {
-		return nil, err
-	}
-	return a.report(), nil
+	return a, nil
 }
 
 // read goes through all lines.

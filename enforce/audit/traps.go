@@ -139,7 +139,7 @@ func (a *auditor) warnings() []Warning {
 		} else if c.dropped > 0 {
 			warn("verify_incomplete", "%d claims of crawlers were not looked up: there were too many, or it took too long.", c.dropped)
 		}
-		if old := time.Since(time.Unix(0, a.first)); a.timed && old > 3*24*time.Hour {
+		if old := a.options.Now().Sub(time.Unix(0, a.first)); a.timed && old > 3*24*time.Hour {
 			warn("verify_old", "The log is %d days old. Lists of addresses are those of today: they confirm crawlers, and call nobody an impostor.", int(old.Hours()/24))
 		}
 	}

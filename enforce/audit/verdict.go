@@ -109,7 +109,7 @@ const (
 	maxDifferent   = 3 // examples of each
 )
 
-func newAgainst(sites []*site) *against {
+func newAgainst() *against {
 	a := &against{differences: make(map[differenceKey]*Difference), search: make(map[string]*[2]int64)}
 	a.report.Sources = []Source{}
 	return a
