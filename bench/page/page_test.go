@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -19,6 +20,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/caddy-robots/caddy-robots/bench/internal/chromium"
+	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/audit"
 	"github.com/caddy-robots/caddy-robots/enforce/audit/page"
 )
@@ -114,6 +116,37 @@ func TestNoRequests(t *testing.T) {
 	if !slices.Equal(asked, []string{"/report.html"}) {
 		t.Errorf("the server was asked for %q", asked)
 	}
+}
+
+// A log that was really audited gives such a page.
+func TestAudit(t *testing.T) {
+	var log strings.Builder
+	for i := range 600 {
+		agent, path := "GPTBot/1.2", "/private/x"
+		switch i % 3 {
+		case 1:
+			agent = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
+		case 2:
+			agent, path = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", "/robots.txt"
+		}
+		fmt.Fprintf(&log, "192.0.2.%d - - [%02d/Nov/2026:10:00:00 +0000] \"GET %s HTTP/1.1\" 200 12 \"-\" \"%s\"\n", i%250, 1+i/30, path, agent)
+	}
+	r, err := audit.Run(t.Context(), audit.Options{
+		Files: []audit.File{{Name: "access.log", Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(log.String())), nil }}},
+		Sites: []audit.Site{{Robots: []audit.Version{{Name: "robots.txt", Response: enforce.Response{Status: 200, Body: []byte("User-agent: GPTBot\nDisallow: /private/\nDisallow: /never/\n")}}}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := file(t, r)
+	tab := open(t, chromium.Open(t), url, 1280)
+	text := chromium.Eval[string](tab, `document.body.innerText`)
+	for _, want := range []string{"200 of 400 requests of self-declared robots would have been refused", "GPTBot 200", "never bound anyone", "200 × 200", "Firefox"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page has no %q:\n%s", want, text)
+		}
+	}
+	clean(t, tab, url)
 }
 
 // A click on a heading sorts, the next one reverses the order, and the
