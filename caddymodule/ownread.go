@@ -225,7 +225,7 @@ func (s *siteSource) compiled(server *caddyhttp.Server) (caddyhttp.Handler, erro
 	if err := routes.ProvisionHandlers(s.ctx, nil); err != nil {
 		return nil, err
 	}
-	var compiled caddyhttp.Handler = routes.Compile(emptyAnswer)
+	compiled := routes.Compile(emptyAnswer)
 	if server.Errors != nil && len(server.Errors.Routes) > 0 {
 		compiled = withErrorRoutes(compiled, server)
 	}

@@ -102,6 +102,15 @@ func TestCommandsPrint(t *testing.T) {
 		{"headers-import-names", 2, "headers-import -", "server { add_header X-Robots-Tag noindex; }\nserver { server_name ~^www\\d+\\.example\\.com$ *.example.*; add_header X-Robots-Tag noindex; }\nserver { server_name .example.org; add_header X-Robots-Tag $x; }\n"},
 		{"headers-import-missing", 1, "headers-import nothing-here.conf", ""},
 
+		{"init", 0, "init --config init.json --site example.com --robots init.txt", ""},
+		{"init-several", 0, "init --config init.json", ""},
+		{"init-url", 0, "init --config init.json --site internal --robots SITE", ""},
+		{"init-without-config", 0, "init --robots clean.txt", ""},
+		{"init-config-missing", 1, "init --config nothing-here", ""},
+		{"init-several-one-robots", 1, "init --config init.json --robots init.txt", ""},
+		{"init-any-host", 0, "init --config init.json --site other.test", ""},
+		{"init-nothing-left", 1, "init --config tags.caddyfile", ""},
+
 		{"lint", 3, "lint mistakes.txt", ""},
 		{"lint-json", 3, "lint --json mistakes.txt", ""},
 		{"lint-sarif", 3, "lint --sarif mistakes.txt clean.txt", ""},
@@ -281,7 +290,7 @@ func TestUnknownCommands(t *testing.T) {
 	for _, tt := range []struct {
 		args, want string // want: in the error; empty: none
 	}{
-		{"robots lnt clean.txt", `unknown command "lnt" for "caddy robots"; did you mean lint?`},
+		{"robots lnt clean.txt", `unknown command "lnt" for "caddy robots"; did you mean init or lint?`},
 		{"robots frobnicate", `unknown command "frobnicate" for "caddy robots"`},
 		{"robots", ""},
 	} {
