@@ -3,6 +3,9 @@ package main_test
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -59,15 +62,16 @@ type trapServer struct {
 	config string
 }
 
-// startTraps starts a server whose suspects take lines of the block.
-func startTraps(t *testing.T, lines string) *trapServer {
-	t.Helper()
-	port := freePort(t)
-	config := fmt.Sprintf(`{
+// trapConfig is the configuration of the site of traps, with lines of the block
+// suspects.
+func trapConfig(t *testing.T, address, lines string) string {
+	return fmt.Sprintf(`{
 	metrics
-	default_sni localhost
+	servers {
+		trusted_proxies static 127.0.0.1/8 ::1/128
+	}
 }
-https://localhost:%d {
+%s {
 	log
 	root %s
 	robots {
@@ -80,7 +84,14 @@ https://localhost:%d {
 	respond /who "{http.robots.suspect}"
 	templates
 	file_server
-}`, port, trapSite(t), trapRules, lines)
+}`, address, trapSite(t), trapRules, lines)
+}
+
+// startTraps starts a server over HTTPS.
+func startTraps(t *testing.T, lines string) *trapServer {
+	t.Helper()
+	port := freePort(t)
+	config := trapConfig(t, fmt.Sprintf("https://localhost:%d", port), lines)
 	s := &trapServer{start(t, config), fmt.Sprintf("https://localhost:%d", port), config}
 	h2 := http2Client(port)
 	t.Cleanup(h2.CloseIdleConnections)
@@ -154,10 +165,18 @@ class Spider(scrapy.Spider):
 	}
 }
 
+// HTTrack sends a server's port along in TLS, which Caddy refuses: so here a
+// proxy decrypts.
 func TestHTTrackBehindABrowsersNameIsFound(t *testing.T) {
 	t.Parallel()
-	s := startTraps(t, "action bind")
-	if s.runs("httrack", s.base+"/", "-O", filepath.Join(s.dir, "mirror"), "-F", chrome, "-q", "-%!", "-%c100", "-c4", "-A100000000", "-I0") {
+	s := start(t, trapConfig(t, "http://:$PORT", "action bind"))
+	proxy := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(&url.URL{Scheme: "http", Host: fmt.Sprintf("localhost:%d", s.port)})
+		r.Out.Host = "example.com"
+		r.Out.Header["X-Forwarded-For"], r.Out.Header["X-Forwarded-Proto"] = []string{"203.0.113.9"}, []string{"https"}
+	}})
+	t.Cleanup(proxy.Close)
+	if s.runs("httrack", proxy.URL+"/", "-O", filepath.Join(s.dir, "mirror"), "-F", chrome, "-q", "-%!", "-%c100", "-c4", "-A100000000", "-I0") {
 		s.found("robots_txt,pace")
 	}
 }
