@@ -16,6 +16,7 @@ import (
 // that was minted for it, and gets a person onto a page with it. Nobody is
 // bound, and no signal is raised.
 func TestPlantedTraps(t *testing.T) {
+	s, b := startSite(t), chromium.Open(t, chromedp.UserAgent(userAgent))
 	for name, markup := range map[string]string{
 		"image":             `<img src="%s">`,
 		"many images":       `<script>for (let i = 0; i < 200; i++) new Image().src = "%s?" + i</script>`,
@@ -32,7 +33,7 @@ func TestPlantedTraps(t *testing.T) {
 		"posted form":       `<form id="f" method="post" action="%s?caddy-robots-continue=AAAAAAAAAAAAAAAAAAAAAA"></form><script>addEventListener("load", () => document.getElementById("f").submit())</script>`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, b := startSite(t), chromium.Open(t, chromedp.UserAgent(userAgent))
+			s := &site{s.Server, t}
 			p := s.person(b)
 			trap := chromium.Eval[string](p, "document.getElementById('trap').href")
 			planted := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -40,13 +41,9 @@ func TestPlantedTraps(t *testing.T) {
 				fmt.Fprintf(w, "<!DOCTYPE html><title>Other</title><body>"+markup, html.EscapeString(trap))
 			}))
 			defer planted.Close()
-			before := len(p.Requests())
 			p.Run(chromedp.Navigate(planted.URL))
 			arrived := "performance.getEntriesByType('resource').some(e => e.name.startsWith(" + fmt.Sprintf("%q", s.TLSURL("/")) + ")) || location.href.startsWith(" + fmt.Sprintf("%q", s.TLSURL("/")) + ")"
 			s.is(p, arrived)
-			if len(p.Requests()) <= before {
-				t.Error("nothing was requested")
-			}
 			s.nothing(p)
 			if cookies := chromium.Eval[string](p, "document.cookie"); cookies != "" {
 				t.Errorf("a cookie was set: %s", cookies)

@@ -89,6 +89,7 @@ https://localhost:$TLSPORT {
 		}
 	}
 	header Cache-Control "max-age=600"
+	respond /calendar-all/* "There is nothing here."
 	templates
 	file_server
 }`, dir))

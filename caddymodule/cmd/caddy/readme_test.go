@@ -82,7 +82,7 @@ func TestREADMECaddyfiles(t *testing.T) {
 // The Caddyfiles and commands of the pages below docs are valid too.
 func TestPages(t *testing.T) {
 	t.Parallel()
-	for _, page := range []string{"docs/policies.md", "docs/answers.md"} {
+	for _, page := range []string{"docs/policies.md", "docs/answers.md", "docs/suspects.md"} {
 		blocks := blocksOf(t, page)
 		if len(blocks["caddyfile"]) == 0 {
 			t.Errorf("%s has no Caddyfile", page)
