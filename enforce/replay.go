@@ -32,7 +32,7 @@ func NewReplay(rules Rules) (*Replay, error) {
 	limiter := &replayLimiter{throttle.NewMemory(replayEntries), rules.Wait}
 	waiters := throttle.NewWaiters(0)
 	waiters.Close()
-	return &Replay{newEngine(compiled, nil, limiter, waiters, NewRecent(replayEntries))}, nil
+	return &Replay{&Engine{rules: compiled, limiter: limiter, waiters: waiters, readers: NewRecent(replayEntries), visits: NewVisits(replayEntries)}}, nil
 }
 
 // Policy returns the policy that an answer of a source is under the rules.
@@ -47,7 +47,7 @@ func (r *Replay) Decide(policy *Policy, req *Request, d *Decision) {
 		r.engine.passRobotsTxt(policy, req, d)
 		return
 	}
-	policy.check(req, r.engine.readers, d)
+	policy.check(req, r.engine, nil, d)
 }
 
 // Paced reports whether a decision depends on the pace of the crawler: then

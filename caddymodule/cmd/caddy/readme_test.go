@@ -12,31 +12,16 @@ import (
 	"testing"
 )
 
-// readme has the fenced blocks of the README, and of the pages in docs, by
-// language.
+// readme has the fenced blocks of the README, and then those of the pages in
+// docs, by language.
 func readme(t *testing.T) map[string][]string {
 	t.Helper()
-	return blocksOf(t, "README.md")
-}
-
-// blocksOf has the fenced blocks of a page, by language.
-func blocksOf(t *testing.T, page string) map[string][]string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root(t), page))
-	if err != nil {
-		t.Fatal(err)
-	}
 	pages, _ := filepath.Glob(filepath.Join(root(t), "docs", "*.md"))
-	for _, page := range pages {
-		more, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text = append(append(text, '\n'), more...)
-	}
 	blocks := make(map[string][]string)
-	for _, m := range regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$").FindAllStringSubmatch(string(text), -1) {
-		blocks[m[1]] = append(blocks[m[1]], m[2])
+	for _, page := range append([]string{filepath.Join(root(t), "README.md")}, pages...) {
+		for _, m := range regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$").FindAllStringSubmatch(readFile(t, page), -1) {
+			blocks[m[1]] = append(blocks[m[1]], m[2])
+		}
 	}
 	return blocks
 }
@@ -77,21 +62,6 @@ func TestREADMECaddyfiles(t *testing.T) {
 	}
 	for _, block := range blocks {
 		validate(t, "caddyfile", block)
-	}
-}
-
-// The Caddyfiles and commands of the pages below docs are valid too.
-func TestPages(t *testing.T) {
-	t.Parallel()
-	for _, page := range []string{"docs/policies.md", "docs/answers.md", "docs/grace.md"} {
-		blocks := blocksOf(t, page)
-		if len(blocks["caddyfile"]) == 0 {
-			t.Errorf("%s has no Caddyfile", page)
-		}
-		for _, block := range blocks["caddyfile"] {
-			validate(t, "caddyfile", block)
-		}
-		checkCommands(t, blocks["sh"])
 	}
 }
 
