@@ -1,110 +1,108 @@
 package caddymodule
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
-// place is where a handler stands in the configuration.
-type place struct {
-	server *caddyhttp.Server // nil if it stands in no route that was found
-	facts  *serverFacts      // of server
-	sites  []string          // hosts, patterns or status.AnySite
-}
-
-// siteOf returns the site of a host that the handler serves.
-func (p *place) siteOf(host string) string {
-	if p.facts == nil {
-		return status.AnySite
-	}
-	site, _, _ := p.facts.site(host)
-	return site.Name()
-}
-
-// serves reports whether requests to a host may come to the handler.
-func (p *place) serves(host string) bool {
-	return slices.ContainsFunc(p.sites, func(site string) bool {
-		return site == status.AnySite || site == host || strings.Contains(site, "*") && matchesWildcard(site, host)
-	})
-}
-
-// placesOf returns the places of handlers in the routes of an HTTP app.
-func (a *App) placesOf(handlers []*Handler) map[*Handler]*place {
-	places := make(map[*Handler]*place, len(handlers))
-	for _, h := range handlers {
-		places[h] = nil
-	}
-	if app, err := a.ctx.AppIfConfigured("http"); err == nil {
+// place returns where in the configuration the handler stands, in a form that
+// stays the same over a reload: the listeners, the hosts and the paths of the
+// routes to it, and which one it is of those that these don't tell apart. A
+// handler that no route leads to has a place that no other one ever has.
+func (h *Handler) place(ctx caddy.Context) enforce.Place {
+	if app, err := ctx.AppIfConfigured("http"); err == nil {
 		for _, server := range app.(*caddyhttp.App).Servers {
-			f := newServerFacts(server)
-			f.count(a.counters.Counters)
-			f.findPlaces(server.Routes, nil, 0, places)
+			f := placeFinder{handler: h}
+			if f.search(server.Routes, enforce.Place{Handler: strings.Join(server.Listen, " ")}, 0) {
+				return f.found
+			}
 		}
 	}
-	for h, p := range places {
-		switch {
-		case p == nil: // such as in a named route
-			places[h] = &place{sites: []string{status.AnySite}}
-		case len(p.sites) == 0:
-			p.sites = []string{status.AnySite}
-		}
-	}
-	return places
+	return enforce.Place{Handler: fmt.Sprintf("%p", h)}
 }
 
-// findPlaces notes the places of handlers in routes for requests to hosts; none
-// means any.
-func (f *serverFacts) findPlaces(routes caddyhttp.RouteList, hosts []string, depth int, places map[*Handler]*place) {
+// placeFinder goes through the routes of a server in their order.
+type placeFinder struct {
+	handler *Handler
+	earlier []enforce.Place // of other robots handlers
+	found   enforce.Place
+}
+
+// search reports whether the handler is below routes, which stand at a place.
+func (f *placeFinder) search(routes caddyhttp.RouteList, at enforce.Place, depth int) bool {
 	if depth > maxRouteDepth {
-		return
+		return false
 	}
 	for i := range routes {
-		within := hosts
-		if named := matchedBy(routes[i].MatcherSets); named != nil {
-			within = named
-		}
+		at := below(at, routes[i].MatcherSets)
 		for _, handler := range routes[i].Handlers {
 			switch handler := handler.(type) {
-			case *caddyhttp.Subroute:
-				f.findPlaces(handler.Routes, within, depth+1, places)
 			case *Handler:
-				p, ours := places[handler]
-				if !ours {
-					continue
+				if handler == f.handler {
+					f.found = f.numbered(at)
+					return true
 				}
-				if p == nil {
-					p = &place{server: f.server, facts: f}
-					places[handler] = p
-				}
-				for _, host := range within {
-					if !slices.Contains(p.sites, host) {
-						p.sites = append(p.sites, host)
-					}
+				f.earlier = append(f.earlier, at)
+			case *caddyhttp.Subroute:
+				if f.search(handler.Routes, at, depth+1) {
+					return true
 				}
 			}
 		}
 	}
+	return false
 }
 
-// matchedBy returns the hosts that matchers name; nil where one set names none.
-func matchedBy(sets caddyhttp.MatcherSets) (hosts []string) {
-	for _, set := range sets {
-		named := false
-		for _, m := range set {
-			if match, ok := m.(*caddyhttp.MatchHost); ok {
-				named = true
-				for _, host := range *match {
-					hosts = append(hosts, strings.ToLower(host))
-				}
-			}
-		}
-		if !named {
-			return nil
+// numbered adds to a place how many robots handlers stand before it that it
+// does not tell apart from its own.
+func (f *placeFinder) numbered(at enforce.Place) enforce.Place {
+	n := 0
+	for _, other := range f.earlier {
+		if other.Handler == at.Handler && mayShareHost(other.Hosts, at.Hosts) {
+			n++
 		}
 	}
-	return hosts
+	at.Handler = fmt.Sprintf("%s #%d", at.Handler, n)
+	return at
+}
+
+// below returns the place of a route with matchers that stands at a place.
+func below(at enforce.Place, sets caddyhttp.MatcherSets) enforce.Place {
+	var hosts, paths []string
+	for _, set := range sets {
+		for _, m := range set {
+			switch m := m.(type) {
+			case *caddyhttp.MatchHost:
+				hosts = append(hosts, *m...)
+			case *caddyhttp.MatchPath:
+				paths = append(paths, *m...)
+			case caddyhttp.MatchPath:
+				paths = append(paths, m...)
+			}
+		}
+	}
+	if hosts != nil {
+		for i := range hosts {
+			hosts[i] = strings.ToLower(hosts[i])
+		}
+		at.Hosts = hosts
+	}
+	if paths != nil {
+		at.Handler += " " + strings.Join(paths, ",")
+	}
+	return at
+}
+
+// mayShareHost reports whether two lists of hosts, of which an empty one means
+// any, may be for the same host.
+func mayShareHost(a, b []string) bool {
+	return len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(host string) bool {
+		return strings.Contains(host, "*") || slices.Contains(b, host)
+	}) || slices.ContainsFunc(b, func(host string) bool { return strings.Contains(host, "*") })
 }

@@ -25,10 +25,10 @@ type reporter struct {
 	findings findingsCache
 }
 
-// reported is a handler and its place.
+// reported is a handler and its sites.
 type reported struct {
 	*Handler
-	*place
+	*handlerSite
 }
 
 // reporter returns what tells about the app. It is complete once the app has
@@ -41,7 +41,7 @@ func (r *reporter) all() []*reported {
 		r.app.mu.Lock()
 		handlers := slices.Clone(r.app.handlers)
 		r.app.mu.Unlock()
-		places := r.app.placesOf(handlers)
+		places := r.app.handlerSites(handlers)
 		for _, h := range handlers {
 			r.handlers = append(r.handlers, &reported{h, places[h]})
 		}

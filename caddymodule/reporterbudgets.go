@@ -77,7 +77,7 @@ func (p *policyOf) origins() []enforce.Origin {
 // hasScheme reports whether clients may use a scheme at the handler's server:
 // http alone where that serves no TLS, https alone where it does, and either
 // behind a trusted proxy.
-func (p *place) hasScheme(scheme string) bool {
+func (p *handlerSite) hasScheme(scheme string) bool {
 	if p.server == nil || p.server.TrustedProxiesRaw != nil {
 		return true
 	}
@@ -86,7 +86,7 @@ func (p *place) hasScheme(scheme string) bool {
 
 // invented returns what a request to a host says of it, as Request.Site and
 // Request.Invented.
-func (p *place) invented(host string) (pattern string, invented bool) {
+func (p *handlerSite) invented(host string) (pattern string, invented bool) {
 	if p.facts == nil {
 		return "", false
 	}

@@ -63,7 +63,7 @@ func (r *reporter) Check(scope status.Scope, query status.CheckQuery) (*status.C
 		policy = now.Policies().Unread()
 	}
 	d := new(enforce.Decision)
-	policy.CheckAgent(request, d)
+	enforce.CheckAgent(policy.Check, request, d)
 	d.PaceFirst(request.Time)
 	fillCheck(check, d, policy, now.monitor, &h.Settings)
 	return check, nil
@@ -136,7 +136,7 @@ func (r *reporter) handlerFor(scope status.Scope, origin enforce.Origin) (best *
 
 // caller is whom a robots.txt is read for where no request causes the read.
 func (h *reported) caller(origin enforce.Origin) enforce.Caller {
-	if h.place.server == nil {
+	if h.handlerSite.server == nil {
 		return nil
 	}
 	r, err := http.NewRequest(http.MethodGet, origin.String()+"/robots.txt", nil)
@@ -149,7 +149,7 @@ func (h *reported) caller(origin enforce.Origin) enforce.Caller {
 	local := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: int(origin.Port)}
 	ctx := context.WithValue(r.Context(), http.LocalAddrContextKey, local)
 	ctx = context.WithValue(ctx, caddyhttp.VarsCtxKey, map[string]any{})
-	return &exchange{r: r.WithContext(ctx), handler: h.Handler, server: h.place.server, Request: enforce.Request{Origin: origin}}
+	return &exchange{r: r.WithContext(ctx), handler: h.Handler, server: h.handlerSite.server, Request: enforce.Request{Origin: origin}}
 }
 
 // fillCheck writes a decision into the answer about it.

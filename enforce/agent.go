@@ -6,16 +6,16 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-// CheckAgent is Check for a request whose only User-Agent is the first one of r,
-// where a product token alone, which no browser sends, stands for a crawler that
-// names itself so.
-func (p *Policy) CheckAgent(r *Request, d *Decision) {
-	if p.Check(r, d); d.Reason != Person || !isProductToken(r.UserAgents[0]) {
+// CheckAgent asks check, such as Policy.Check, about a request with one
+// User-Agent, where a product token alone, which no browser sends, stands for a
+// crawler that names itself so.
+func CheckAgent(check func(*Request, *Decision), r *Request, d *Decision) {
+	if check(r, d); d.Reason != Person || !isProductToken(r.UserAgents[0]) {
 		return
 	}
 	as := *r
 	as.UserAgents = []string{"Mozilla/5.0 (compatible; " + r.UserAgents[0] + "/1.0)"}
-	p.Check(&as, d)
+	check(&as, d)
 }
 
 // isProductToken reports whether a User-Agent is a product token alone.

@@ -8,7 +8,7 @@ import (
 // Peek says what Take would, and changes nothing; Forget gives the budget back.
 func TestPeekAndForget(t *testing.T) {
 	m := NewMemory(1000)
-	fleet, _ := newFleet(t, FleetConfig{Deadline: 10 * time.Second})
+	fleet, _ := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute})
 	for name, limiter := range map[string]interface {
 		Limiter
 		Inspector

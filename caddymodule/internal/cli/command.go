@@ -70,6 +70,7 @@ func subcommands(m Module) []*cobra.Command {
 		headersImportCommand(),
 		policyCommand(m),
 		statusCommand(),
+		auditCommand(m),
 	}
 }
 
