@@ -21,6 +21,7 @@ type auditOptions struct {
 	format, zone, resolver string
 	dialect                string
 	json, full, verify     bool
+	html                   string
 	config                 configFlags
 	rules                  enforce.Rules
 	location               *time.Location
@@ -29,7 +30,7 @@ type auditOptions struct {
 func auditCommand(m Module) *cobra.Command {
 	var o auditOptions
 	cmd := &cobra.Command{
-		Use:   "audit [--robots <file|url>] [--config <file>] [--against <file|url>] [--verify] [--json] <log>...",
+		Use:   "audit [--robots <file|url>] [--config <file>] [--against <file|url>] [--verify] [--json] [--html <file>] <log>...",
 		Short: "Tells from access logs what robots did, and what robots.txt would have done",
 		Long: `
 Reads access logs and tells which crawlers came, what they fetched and how fast,
@@ -57,6 +58,10 @@ own. --against compares with another robots.txt under the same settings.
 --verify asks DNS and the operators' published lists of addresses whether the
 crawlers are who they say they are.
 
+--html writes the report as one HTML file too, which loads nothing from the
+network, prints, and has charts, tables that sort, and robots.txt with counts
+beside its lines.
+
 Client addresses and the values of queries are masked unless --full is given.
 
 The exit status is 0, or 1 if a log could not be read or has no User-Agents.
@@ -65,6 +70,7 @@ refused, or more requests of a search engine than before.`,
 		Example: `  caddy robots audit --robots robots.txt /var/log/caddy/access*.log*
   caddy robots audit --config Caddyfile --verify access.log
   caddy robots audit --robots new.txt --against old.txt access.log
+  caddy robots audit --html report.html access.log
   zcat access.log.gz | caddy robots audit --robots robots.txt --json - | jq .would_have
   caddy robots audit --format '$host $remote_addr [$time_local] "$request" $status "$http_user_agent"' access.log`,
 		Args: cobra.MinimumNArgs(1),
@@ -78,6 +84,7 @@ refused, or more requests of a search engine than before.`,
 	f.BoolVar(&o.verify, "verify", false, "check that crawlers are who they say they are, by published lists and DNS")
 	f.StringVar(&o.resolver, "resolver", "", "address of the DNS server to ask instead of the system's")
 	f.BoolVar(&o.json, "json", false, "print the report as JSON")
+	f.StringVar(&o.html, "html", "", "write the report as an HTML page to this file, too")
 	f.BoolVar(&o.full, "full", false, "show client addresses and the values of queries")
 	addDialectFlag(cmd, &o.dialect)
 	o.config.add(cmd, m)
@@ -98,6 +105,13 @@ func (o *auditOptions) audit(cmd *cobra.Command, args []string) (int, error) {
 		Files: files, Format: o.format, Zone: o.location, Compare: len(o.against) > 0, Verify: o.verify, Full: o.full,
 		Progress: newProgress(cmd.ErrOrStderr(), size).show,
 	}
+	var page *pageFile
+	if o.html != "" {
+		if page, err = openPage(o.html); err != nil {
+			return exitFailed, err
+		}
+		defer page.discard()
+	}
 	if err := o.addSites(cmd, &options); err != nil {
 		return exitFailed, err
 	}
@@ -113,6 +127,11 @@ func (o *auditOptions) audit(cmd *cobra.Command, args []string) (int, error) {
 	}
 	if err := o.print(cmd.OutOrStdout(), r); err != nil {
 		return exitFailed, err
+	}
+	if o.html != "" {
+		if err := page.write(r); err != nil {
+			return exitFailed, err
+		}
 	}
 	if r.Against != nil && r.Against.Bad {
 		return exitFinding, nil
