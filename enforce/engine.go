@@ -35,6 +35,8 @@ type Engine struct {
 	waiters  *throttle.Waiters
 	readers  *Recent
 	visits   *Visits
+
+	past []Version // of a Replay, which has no policies: earlier versions of the file
 }
 
 // NewEngine returns an engine that enforces what source says, under rules.
