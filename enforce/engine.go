@@ -123,6 +123,12 @@ func (e *Engine) robotsTxt(r *Request, d *Decision) {
 	if policy == nil {
 		policy = e.policies.pending
 	}
+	e.passRobotsTxt(policy, r, d)
+}
+
+// passRobotsTxt lets a request for the robots.txt through, and remembers who
+// read it.
+func (e *Engine) passRobotsTxt(policy *Policy, r *Request, d *Decision) {
 	var s senders
 	for s.begin(policy, r); s.next(); {
 		agents := s.agents()

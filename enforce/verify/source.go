@@ -57,8 +57,8 @@ type environment struct {
 	slots    chan struct{} // reads at a time
 }
 
-// fresh tells whether the copy in use was found to be current in the last 3 days.
-func (h *held[T]) fresh(now time.Time) bool { return now.Sub(h.info.Read) <= freshPeriod }
+// fresh tells whether the copy in use was found to be current in the 3 days before now, or, where now is a time of the past, after it.
+func (h *held[T]) fresh(now time.Time) bool { return now.Sub(h.info.Read).Abs() <= freshPeriod }
 
 func (s *source[T]) state() SourceState {
 	state := SourceState{Kind: s.kind, URL: s.address, Failures: int(s.failures.Load())}

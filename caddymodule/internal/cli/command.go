@@ -69,6 +69,7 @@ func subcommands(m Module) []*cobra.Command {
 		verifyCommand(m),
 		headersImportCommand(),
 		policyCommand(m),
+		auditCommand(m),
 	}
 }
 
