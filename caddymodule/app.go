@@ -47,13 +47,15 @@ type App struct {
 	// people's too.
 	policyWanted atomic.Bool
 
-	mu      sync.Mutex
-	remotes map[string]*registryURL // registries from URLs
-	watcher *enforce.Watcher        // nil until Start
-	checks  []func() error          // what handlers check when all sites are known
-	starts  []func()                // what handlers begin at Start
-	stops   []func() error          // what ends at Stop
-	started bool
+	mu           sync.Mutex
+	visitors     *pooledWatch            // nil without suspects
+	suspectFleet *pooledFleet            // to share suspicion with; nil without one
+	remotes      map[string]*registryURL // registries from URLs
+	watcher      *enforce.Watcher        // nil until Start
+	checks       []func() error          // what handlers check when all sites are known
+	starts       []func()                // what handlers begin at Start
+	stops        []func() error          // what ends at Stop
+	started      bool
 }
 
 // CaddyModule returns the Caddy module information.

@@ -67,6 +67,7 @@ func init() {
 		"crawl_delay":    parseCrawlDelay,
 		"fleet":          parseFleet,
 		"verify":         parseVerify,
+		"suspects":       parseSuspects,
 		"x_robots_tag":   parseXRobotsTag,
 		"noindex_lines":  onOffField(func(h *Handler) **bool { return &h.NoindexLines }),
 		"meta_robots":    onOffField(func(h *Handler) **bool { return &h.MetaRobots }),
@@ -132,6 +133,11 @@ func init() {
 //			lists      [on|off]
 //			dns        [on|off]
 //			signatures [on|off]
+//		}
+//		suspects {
+//			trap   <paths...>
+//			action observe | bind
+//			for    <duration>
 //		}
 //		x_robots_tag   [not] <pattern> [<crawler>: [only]] <directives...>
 //		noindex_lines  [on|off]

@@ -60,17 +60,22 @@ func handlersOf(name string) ([]*Handler, error) {
 	return found, err
 }
 
+// Config implements cli.Module.
+func (commands) Config(name string) ([]byte, error) {
+	config, err := os.ReadFile(name)
+	if err != nil || strings.HasSuffix(name, ".json") {
+		return config, err
+	}
+	config, _, err = caddyconfig.GetAdapter("caddyfile").Adapt(config, map[string]any{"filename": name})
+	return config, err
+}
+
 // configOf reads a configuration file: a Caddyfile, or JSON where its name ends
 // so.
 func configOf(name string) (tree any, err error) {
-	config, err := os.ReadFile(name)
+	config, err := commands{}.Config(name)
 	if err != nil {
 		return nil, err
-	}
-	if !strings.HasSuffix(name, ".json") {
-		if config, _, err = caddyconfig.GetAdapter("caddyfile").Adapt(config, map[string]any{"filename": name}); err != nil {
-			return nil, err
-		}
 	}
 	if err := json.Unmarshal(config, &tree); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)

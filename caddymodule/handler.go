@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/suspect"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/headers"
 )
@@ -49,21 +50,24 @@ func init() {
 // `{http.robots.layer}` | Where that rule stands: site (its own robots.txt), policy, or hidden
 // `{http.robots.line}` | The line that decided: of the site's robots.txt, or of the configuration for policy and hidden
 // `{http.robots.verified}` | What verify says: verified, impostor, unverified; or none, where nothing can be said
+// `{http.robots.suspect}` | The signals of a client that behaves like a robot behind a browser's User-Agent, such as trap,pace; empty for others
+// `{http.robots.trap}` | A URL for a link that people don't see, for this client's address alone; empty without a trap in force
 type Handler struct {
 	Settings
 
-	running  atomic.Pointer[running]
-	server   atomic.Pointer[serverFacts] // of the server that served last
-	app      *App
-	source   enforce.Source
-	verifier *pooledVerifier // nil where claims are believed
-	limiter  throttle.Limiter
-	monitor  bool
-	tags     *headers.Rules
-	answers  *customAnswers // nil without any
-	usage    []string       // of the policy, as the value of Content-Usage; nil without one
-	log      *zap.Logger
-	cleanup  []func() error
+	running   atomic.Pointer[running]
+	server    atomic.Pointer[serverFacts] // of the server that served last
+	app       *App
+	source    enforce.Source
+	verifier  *pooledVerifier // nil where claims are believed
+	limiter   throttle.Limiter
+	suspicion *suspicion // nil without suspects
+	monitor   bool
+	tags      *headers.Rules
+	answers   *customAnswers // nil without any
+	usage     []string       // of the policy, as the value of Content-Usage; nil without one
+	log       *zap.Logger
+	cleanup   []func() error
 
 	// While a Caddyfile is parsed:
 	hasDefaults bool           // the robots app has defaults, which are not known yet
@@ -92,8 +96,17 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	now := h.running.Load()
 	now.Decide(r.Context(), &x.Request, &x.Decision)
 	d := &x.Decision
+	if h.suspicion != nil && d.Reason == enforce.Person {
+		if h.suspicion.pressed(x, h.monitor) {
+			return sendCookie(w, x)
+		}
+		h.suspicion.look(x)
+	}
 	h.record(x, now)
 	if d.Action != enforce.Pass && !h.monitor {
+		if d.Reason == enforce.Suspected {
+			return h.suspicion.refuse(w, x)
+		}
 		return h.refuse(w, r, d)
 	}
 	if h.publishes(x) {
@@ -119,6 +132,10 @@ type exchange struct {
 	server  *caddyhttp.Server
 	vars    map[string]any // of the request; nil without a server
 	earlier *record        // of another robots handler on the same request
+
+	visit    suspect.Request  // what suspicion looks at
+	standing suspect.Standing // what it says
+	looked   bool             // it has looked at the request
 }
 
 // exchanges are reused, so that a request allocates none.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/caddyserver/certmagic"
 	"go.uber.org/zap"
 	zapobserver "go.uber.org/zap/zaptest/observer"
 
@@ -49,7 +50,8 @@ func provisioned(t testing.TB, h *Handler) *Handler {
 // startedApp is the app of a running configuration.
 func startedApp(t testing.TB, ctx caddy.Context) *App {
 	t.Helper()
-	app := new(App)
+	dir := t.TempDir()
+	app := &App{storage: func(caddy.Context) certmagic.Storage { return &certmagic.FileStorage{Path: dir} }}
 	if err := errors.Join(app.Provision(ctx), app.Start()); err != nil {
 		t.Fatal(err)
 	}

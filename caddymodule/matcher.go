@@ -53,6 +53,10 @@ type MatchRobots struct {
 	// holds behind a robots handler only, and changes nothing by itself.
 	Disallowed bool `json:"disallowed,omitempty"`
 
+	// Clients that send a browser's User-Agent and behave like robots, by the
+	// `suspects` of a robots handler on the way.
+	Suspect bool `json:"suspect,omitempty"`
+
 	base  *crawler.Matcher
 	cache *crawler.Cache
 }
@@ -67,13 +71,14 @@ func (*MatchRobots) CaddyModule() caddy.ModuleInfo {
 
 // UnmarshalCaddyfile sets up the matcher. Syntax:
 //
-//	@name robots [crawler|purpose|class|operator <values...> | disallowed | verified | impostor]
+//	@name robots [crawler|purpose|class|operator <values...> | disallowed | suspect | verified | impostor]
 //	@name robots {
 //		crawler  <names...>
 //		purpose  <purposes...>
 //		class    <classes...>
 //		operator <operators...>
 //		disallowed
+//		suspect
 //		verified
 //		impostor
 //	}
@@ -97,7 +102,7 @@ func (m *MatchRobots) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 }
 
 // matcherFields are the fields of a matcher, for error messages.
-const matcherFields = "crawler, purpose, class, operator, disallowed, verified or impostor"
+const matcherFields = "crawler, purpose, class, operator, disallowed, suspect, verified or impostor"
 
 // fields are those that take values, by name.
 func (m *MatchRobots) fields() map[string]*[]string {
@@ -107,7 +112,7 @@ func (m *MatchRobots) fields() map[string]*[]string {
 // field parses the name of a field and its values.
 func (m *MatchRobots) field(d *caddyfile.Dispenser) error {
 	name := d.Val()
-	if flag := map[string]*bool{"verified": &m.Verified, "impostor": &m.Impostor}[name]; flag != nil {
+	if flag := map[string]*bool{"verified": &m.Verified, "impostor": &m.Impostor, "suspect": &m.Suspect}[name]; flag != nil {
 		*flag = true
 		return nil
 	}
@@ -116,10 +121,6 @@ func (m *MatchRobots) field(d *caddyfile.Dispenser) error {
 		if d.NextArg() {
 			return d.Errf("disallowed takes no value, not %q", d.Val())
 		}
-		return nil
-	}
-	if flag := map[string]*bool{"verified": &m.Verified, "impostor": &m.Impostor}[name]; flag != nil {
-		*flag = true
 		return nil
 	}
 	f, ok := m.fields()[name]
@@ -172,6 +173,9 @@ func (m *MatchRobots) validate() error {
 	if m.Verified && m.Impostor {
 		return errors.New("verified and impostor: nobody is both")
 	}
+	if m.Suspect && m.namesCrawlers() {
+		return errors.New("suspect goes with disallowed alone: a suspect sends no crawler's name")
+	}
 	for _, p := range m.Purpose {
 		if err := checkPurpose(p); err != nil {
 			return err
@@ -222,9 +226,13 @@ func (m *MatchRobots) MatchWithError(r *http.Request) (bool, error) {
 		if policy == nil || !policy.DisallowsStar(originalTarget(r)) {
 			return false, nil
 		}
-		if len(m.Crawler)+len(m.Purpose)+len(m.Class)+len(m.Operator) == 0 && !m.Verified && !m.Impostor {
+		if !m.namesCrawlers() && !m.Suspect {
 			return true, nil
 		}
+	}
+	if m.Suspect {
+		rec := recordOf(r)
+		return rec != nil && rec.standing.Suspect, nil
 	}
 	if rec := recordOf(r); rec != nil {
 		return !rec.isPerson() && m.fitsClaim(rec.Claim.State) && m.fits(&rec.Agent), nil
@@ -246,6 +254,11 @@ func (m *MatchRobots) MatchWithError(r *http.Request) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// namesCrawlers reports whether only crawlers can match.
+func (m *MatchRobots) namesCrawlers() bool {
+	return len(m.Crawler)+len(m.Purpose)+len(m.Class)+len(m.Operator) > 0 || m.Verified || m.Impostor
 }
 
 // fitsClaim reports whether verification says what is asked for.

@@ -35,7 +35,7 @@ func newMatchRobots(words []string) (*MatchRobots, error) {
 	if len(words) == 0 {
 		return m, nil
 	}
-	if flag := map[string]*bool{"disallowed": &m.Disallowed, "verified": &m.Verified, "impostor": &m.Impostor}[words[0]]; flag != nil {
+	if flag := map[string]*bool{"disallowed": &m.Disallowed, "suspect": &m.Suspect, "verified": &m.Verified, "impostor": &m.Impostor}[words[0]]; flag != nil {
 		if len(words) > 1 {
 			return nil, fmt.Errorf("robots: %s takes no value", words[0])
 		}

@@ -84,6 +84,25 @@ var (
 			"Lookups in reverse DNS that wait or are under way.", nil, nil),
 	}
 
+	suspectSignals = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: "caddy", Subsystem: "robots", Name: "suspect_signals_total",
+		Help: "Signals of robots raised by clients that send a browser's User-Agent, by signal.",
+	}, []string{"signal"})
+
+	suspectsFound = prometheus.NewCounter(prometheus.CounterOpts{
+		Namespace: "caddy", Subsystem: "robots", Name: "suspects_found_total",
+		Help: "Clients that became suspects: two independent signals were raised.",
+	})
+
+	suspectShares = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: "caddy", Subsystem: "robots", Name: "suspect_shares_total",
+		Help: "Attempts to tell the servers of the fleet of signals, by result.",
+	}, []string{"result"})
+
+	suspectWatches = &suspectCollector{
+		count: prometheus.NewDesc("caddy_robots_suspects", "Clients that are suspects. Absent without suspects in the configuration.", nil, nil),
+	}
+
 	policies = &policyCollector{
 		count: prometheus.NewDesc("caddy_robots_policies",
 			"Origins whose robots.txt is held, by kind of source and state of the file.", []string{"source", "state"}, nil),
@@ -97,6 +116,7 @@ func registerMetrics(registry *prometheus.Registry) error {
 	for _, c := range []prometheus.Collector{
 		decisions, policyReads, policyReadTime, registryReads, policies, fleetUp, fleetCalls, fleetRefusals, fleetFallbacks,
 		verifications, lookups, sourceReads, storageFailures, verifiers,
+		suspectSignals, suspectsFound, suspectShares, suspectWatches,
 	} {
 		var already prometheus.AlreadyRegisteredError
 		if err := registry.Register(c); err != nil && !errors.As(err, &already) {

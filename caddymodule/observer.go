@@ -24,11 +24,12 @@ type observer struct {
 }
 
 // newObserver returns the observer of a source of a kind, which knows the
-// crawlers in the registry and the headers that are sent. Close it once
+// crawlers in the registry and the headers that are sent, and has more look at
+// each file. Close it once
 // nothing is read any longer.
-func newObserver(log *zap.Logger, kind string, registry *crawler.Registry, tags []headers.Rule) *observer {
+func newObserver(log *zap.Logger, kind string, registry *crawler.Registry, tags []headers.Rule, more ...func(*zap.Logger, *enforce.Policy)) *observer {
 	log = sampled(log, readsLogged)
-	return &observer{log: log, kind: kind, review: newReview(log, registry, tags)}
+	return &observer{log: log, kind: kind, review: newReview(log, registry, tags, more...)}
 }
 
 // Close waits until what was read is reviewed as far as it will be.

@@ -75,6 +75,9 @@ func (h *Handler) provisionEngine(ctx caddy.Context) (err error) {
 	if err := h.checkRedirects(); err != nil {
 		return err
 	}
+	if err := h.provisionSuspects(ctx); err != nil {
+		return err
+	}
 	if f, ok := h.source.(enforce.File); ok {
 		h.app.onStart(func() {
 			stop := h.app.watch(f.Path, h.reread)
@@ -211,7 +214,7 @@ func (h *Handler) start(registry *crawler.Registry) error {
 	if checker != nil {
 		rules.Verification = &enforce.Verification{Checker: checker, IgnoreImpostors: h.Verify.Impostors == impostorsIgnore}
 	}
-	observer := newObserver(h.log, h.kind(), registry, h.XRobotsTag)
+	observer := newObserver(h.log, h.kind(), registry, h.XRobotsTag, h.inertTraps)
 	engine, err := enforce.NewEngine(rules, h.source, h.limiter, enforce.Config{
 		Refresh:    time.Duration(h.Refresh),
 		MaxOrigins: h.MaxOrigins,
@@ -241,7 +244,7 @@ func (h *Handler) start(registry *crawler.Registry) error {
 // that are being decided, or held, go on as they began.
 func (h *Handler) restart(registry *crawler.Registry) error {
 	before := h.running.Load()
-	observer := newObserver(h.log, h.kind(), registry, h.XRobotsTag)
+	observer := newObserver(h.log, h.kind(), registry, h.XRobotsTag, h.inertTraps)
 	checker, err := h.newChecker(registry)
 	if err != nil {
 		return errors.Join(err, observer.Close())

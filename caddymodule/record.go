@@ -12,6 +12,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/suspect"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
@@ -34,10 +35,15 @@ type record struct {
 	monitor bool            // the decision is not carried out
 	taken   *throttle.Terms // the pace that the request was held to; nil if none
 	signed  *enforce.Signed // what was found out about its signature; nil if it has none
+
+	standing suspect.Standing // of the client, where suspects are looked for
+	looked   bool             // the request was counted there
+	visitor  *visitor         // for whom traps are minted; nil without a trap
 }
 
-// person is the record of all requests that robots.txt does not bind.
-var person = new(record)
+// person is the record of all requests that robots.txt does not bind, and
+// lookedAt that of those that were counted for suspects too.
+var person, lookedAt = new(record), &record{looked: true}
 
 // record makes a decision known to the handlers that follow, the access log,
 // the metrics and the log.
@@ -45,17 +51,17 @@ func (h *Handler) record(x *exchange, now *running) {
 	if h.app.policyWanted.Load() {
 		x.set(policyVar, x.Policy)
 	}
-	if x.Reason == enforce.Person {
+	if x.Reason == enforce.Person && !x.standing.Suspect {
 		h.recordPerson(x)
 		return
 	}
-	now.outcomes.count(&x.Decision, x.r)
-	now.claims.count(x)
+	if x.Reason != enforce.Person {
+		now.outcomes.count(&x.Decision, x.r)
+		now.claims.count(x)
+	}
 	var rec *record
 	switch x.earlier {
-	case nil:
-		rec = new(record)
-	case person:
+	case nil, person, lookedAt:
 		rec = new(record)
 	default:
 		rec = x.earlier
@@ -65,9 +71,10 @@ func (h *Handler) record(x *exchange, now *running) {
 		}
 	}
 	rec.Decision, rec.monitor, rec.signed = x.Decision, h.monitor, x.Signed
+	rec.standing, rec.looked, rec.visitor = x.standing, x.looked, h.visitor(x)
 	rec.take(x, h.monitor)
 	if rec != x.earlier {
-		rec.publish(x.r.Context(), x.server, x.earlier == person)
+		rec.publish(x.r.Context(), x.server, x.earlier != nil)
 		x.set(recordVar, rec)
 	}
 }
@@ -82,13 +89,21 @@ func (rec *record) take(x *exchange, monitor bool) {
 // recordPerson sets the placeholders for a request that robots.txt does not
 // bind, unless an earlier handler found a crawler.
 func (h *Handler) recordPerson(x *exchange) {
-	if x.earlier != nil {
+	if x.earlier != nil && (x.earlier != person || !x.looked) {
 		return
 	}
 	if repl, ok := x.r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
-		repl.Map(personPlaceholder)
+		if v := h.visitor(x); v != nil {
+			repl.Map(v.placeholder)
+		} else if x.earlier == nil {
+			repl.Map(personPlaceholder)
+		}
 	}
-	x.set(recordVar, person)
+	if x.looked {
+		x.set(recordVar, lookedAt)
+	} else {
+		x.set(recordVar, person)
+	}
 }
 
 // set sets a variable of the request.
@@ -129,7 +144,14 @@ func recordOf(r *http.Request) *record {
 }
 
 // placeholders are the names of the placeholders, without their prefix.
-var placeholders = []string{"crawler", "class", "evidence", "purpose", "group", "action", "reason", "rule", "layer", "line", "verified"}
+var placeholders = []string{"crawler", "class", "evidence", "purpose", "group", "action", "reason", "rule", "layer", "line", "verified", suspectPlaceholder}
+
+// Names of placeholders that are in the access log only where they say
+// something, or never.
+const (
+	suspectPlaceholder = "suspect"
+	trapPlaceholder    = "trap"
+)
 
 // placeholder is the value of a placeholder.
 func (rec *record) placeholder(key string) (any, bool) {
@@ -160,6 +182,10 @@ func (rec *record) placeholder(key string) (any, bool) {
 		return rec.Line, true
 	case "verified":
 		return rec.Claim.State.String(), true
+	case suspectPlaceholder:
+		return rec.suspect(), true
+	case trapPlaceholder:
+		return rec.visitor.trap(), true
 	}
 	return nil, false
 }
@@ -170,12 +196,22 @@ func (rec *record) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 	for _, name := range placeholders {
 		switch value, _ := rec.placeholder(placeholderPrefix + name); v := value.(type) {
 		case string:
-			enc.AddString(name, v)
+			if v != "" || name != suspectPlaceholder {
+				enc.AddString(name, v)
+			}
 		case int:
 			enc.AddInt(name, v)
 		}
 	}
 	return nil
+}
+
+// suspect is the signals of a suspect, "" for others.
+func (rec *record) suspect() string {
+	if !rec.standing.Suspect {
+		return ""
+	}
+	return rec.standing.Signals.String()
 }
 
 // action is what was done, or would have been.

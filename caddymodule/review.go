@@ -29,6 +29,7 @@ type review struct {
 	log      *zap.Logger
 	registry *crawler.Registry
 	tags     []headers.Rule
+	more     []func(*zap.Logger, *enforce.Policy)
 
 	mu      sync.Mutex
 	queue   []loaded
@@ -46,9 +47,9 @@ type loaded struct {
 }
 
 // newReview returns a review that logs to log and knows the crawlers of the
-// registry and the headers that are sent.
-func newReview(log *zap.Logger, registry *crawler.Registry, tags []headers.Rule) *review {
-	return &review{log: log, registry: registry, tags: tags}
+// registry and the headers that are sent. It also has more look at each file.
+func newReview(log *zap.Logger, registry *crawler.Registry, tags []headers.Rule, more ...func(*zap.Logger, *enforce.Policy)) *review {
+	return &review{log: log, registry: registry, tags: tags, more: more}
 }
 
 // add has a policy reviewed. It does not block.
@@ -90,6 +91,9 @@ func (r *review) work() {
 		unenforceable(log, l.policy)
 		mistakes(log, l.policy.File(), r.registry)
 		logUnseen(log, r.tags, l.policy.File(), r.registry)
+		for _, look := range r.more {
+			look(log, l.policy)
+		}
 	}
 }
 

@@ -145,6 +145,10 @@ type Settings struct {
 	// for it asks other people's servers.
 	Verify *Verify `json:"verify,omitempty"`
 
+	// Notice clients that send a browser's User-Agent and behave like robots.
+	// Off unless present.
+	Suspects *Suspects `json:"suspects,omitempty"`
+
 	// X-Robots-Tag headers by file pattern. All that match are sent, also with
 	// errors, by the status of the error that a handler returned. Where a rule
 	// with `only` matches, `Vary: User-Agent` is sent too.
@@ -254,6 +258,11 @@ func (s *Settings) validate() error {
 	}
 	if s.Verify != nil {
 		if err := s.Verify.validate(); err != nil {
+			return err
+		}
+	}
+	if s.Suspects != nil {
+		if err := s.Suspects.validate(); err != nil {
 			return err
 		}
 	}

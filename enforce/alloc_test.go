@@ -27,6 +27,28 @@ func TestDecidingAllocatesNothing(t *testing.T) {
 	}
 }
 
+// Nor does it after a change, whether a grace lets a request through or not.
+func TestGraceAllocatesNothing(t *testing.T) {
+	g := newGraceTest(t, Rules{Grace: GraceAll, HTTPClients: true}, Config{})
+	crawlers := []string{googlebot, gptbot, newbot, curl, wget}
+	for _, ua := range crawlers {
+		g.ask(ua, "192.0.2.1", "/")
+	}
+	g.change(closed)
+	for i, want := range []Reason{Graced, Disallowed} {
+		for _, ua := range append(crawlers, chrome) {
+			req := &Request{Target: "/archive/x", UserAgents: []string{ua}, Origin: home, Client: "192.0.2.1", Time: g.clock.now()}
+			var d Decision
+			ctx := context.Background()
+			g.Decide(ctx, req, &d)
+			if n := testing.AllocsPerRun(100, func() { g.Decide(ctx, req, &d) }); n != 0 || ua != chrome && d.Reason != want {
+				t.Errorf("%s, %d: %v allocations, %v", ua, i, n, d.Reason)
+			}
+		}
+		g.clock.advance(GracePeriod)
+	}
+}
+
 // Nor does it where claims are verified.
 func TestVerifyingAllocatesNothing(t *testing.T) {
 	v := newVerifiedTest(t, Rules{Verification: &Verification{IgnoreImpostors: true}})

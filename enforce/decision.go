@@ -41,6 +41,8 @@ const (
 	RequestRate                 // too many
 	VisitTime                   // the wrong time of day
 	Hidden                      // a path that the operator hides from crawlers
+	Graced                      // disallowed by a rule that this crawler may not know yet
+	Suspected                   // a rule for all crawlers disallows the path to whoever behaves like a robot
 	reasons
 )
 
@@ -51,7 +53,7 @@ const Reasons = int(reasons)
 func (r Reason) String() string {
 	return [...]string{
 		"person", "allowed", "exempt", "exempt_path", "unbound", "no_policy",
-		"disallowed", "impostor", "unavailable", "pending", "crawl_delay", "request_rate", "visit_time", "hidden",
+		"disallowed", "impostor", "unavailable", "pending", "crawl_delay", "request_rate", "visit_time", "hidden", "grace", "suspect",
 	}[r]
 }
 
@@ -83,6 +85,10 @@ type Decision struct {
 	// the path, and as google/robotstxt reads it does not: then the request of
 	// a crawler that reads so is let through. Else it is 0.
 	Reading robots.Dialect
+	// Version is the earlier version of the robots.txt by which a request was
+	// let through, of reason Graced; else nil. Rule, Layer and Line are then of
+	// the version in force, which disallows the path.
+	Version *Version
 	// RetryAfter is in how long a request that is throttled, or refused
 	// because there is no policy, should be tried again.
 	RetryAfter time.Duration

@@ -33,6 +33,9 @@ type Engine struct {
 	limiter  throttle.Limiter
 	waiters  *throttle.Waiters
 	readers  *Recent
+	visits   *Visits
+
+	past []Version // of a Replay, which has no policies: earlier versions of the file
 }
 
 // NewEngine returns an engine that enforces what source says, under rules.
@@ -49,17 +52,17 @@ func NewEngine(rules Rules, source Source, limiter throttle.Limiter, cfg Config)
 	if cfg.Waiters == nil {
 		cfg.Waiters = throttle.NewWaiters(MaxHeld)
 	}
-	return newEngine(compiled, NewPolicies(source, compiled, cfg), limiter, cfg.Waiters, cfg.Readers), nil
-}
-
-func newEngine(rules *compiledRules, policies *Policies, limiter throttle.Limiter, waiters *throttle.Waiters, readers *Recent) *Engine {
-	return &Engine{
-		rules:    rules,
-		policies: policies,
-		limiter:  limiter,
-		waiters:  waiters,
-		readers:  readers,
+	if cfg.Visits == nil {
+		cfg.Visits = NewVisits(smallRecent)
 	}
+	return &Engine{
+		rules:    compiled,
+		policies: NewPolicies(source, compiled, cfg),
+		limiter:  limiter,
+		waiters:  cfg.Waiters,
+		readers:  cfg.Readers,
+		visits:   cfg.Visits,
+	}, nil
 }
 
 // With returns an engine with another registry that shares e's budgets, held
@@ -76,7 +79,9 @@ func (e *Engine) With(registry *crawler.Registry, checker *verify.Checker, obser
 	if err != nil {
 		return nil, err
 	}
-	return newEngine(compiled, e.policies.with(compiled, observer), e.limiter, e.waiters, e.readers), nil
+	q := *e
+	q.rules, q.policies = compiled, e.policies.with(compiled, observer)
+	return &q, nil
 }
 
 // Policies returns the policies that the engine enforces.
@@ -103,7 +108,7 @@ func (e *Engine) Decide(ctx context.Context, r *Request, d *Decision) {
 		return
 	}
 	policy := e.resolve(ctx, r)
-	policy.check(r, e.readers, d)
+	policy.check(r, e, nil, d)
 	if d.Action == Pass && d.Terms != nil {
 		e.pace(ctx, r, d)
 	}
@@ -129,6 +134,7 @@ func (e *Engine) passRobotsTxt(policy *Policy, r *Request, d *Decision) {
 	var s senders
 	for s.begin(policy, r); s.next(); {
 		agents := s.agents()
+		e.see(r, agents, s.evidence())
 		for i := range agents {
 			a := &agents[i]
 			d.pass(a, s.evidence().claim(i), ExemptPath)

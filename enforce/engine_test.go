@@ -443,3 +443,42 @@ func BenchmarkPolicy(b *testing.B) {
 		rules.compile(content{body: []byte(site)})
 	}
 }
+
+// BenchmarkGrace measures a decision while a grace runs, and while none does.
+func BenchmarkGrace(b *testing.B) {
+	for _, bb := range []struct {
+		name, ua, target string
+		grace            Grace
+		file             string // after a change; "" for none
+	}{
+		{"off/browser", chrome, "/archive/x", GraceOff, ""}, {"search/browser", chrome, "/archive/x", GraceSearch, ""},
+		{"off/allowed", googlebot, "/x", GraceOff, ""}, {"search/allowed", googlebot, "/x", GraceSearch, ""},
+		{"off/denied", googlebot, "/private/x", GraceOff, ""}, {"search/denied", googlebot, "/private/x", GraceSearch, ""},
+		{"running/browser", chrome, "/archive/x", GraceSearch, closed}, {"running/allowed", googlebot, "/x", GraceSearch, closed},
+		{"running/denied", googlebot, "/private/x", GraceSearch, closed}, {"running/graced", googlebot, "/archive/x", GraceSearch, closed},
+	} {
+		b.Run(bb.name, func(b *testing.B) {
+			c := newClock()
+			e, err := NewEngine(Rules{Grace: bb.grace}, Inline(open), throttle.NewMemory(16), Config{Now: c.now})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer e.Close()
+			e.policies.Load(context.Background())
+			req := &Request{Target: bb.target, UserAgents: []string{bb.ua}, Origin: home, Client: "192.0.2.1", Time: c.now()}
+			var d Decision
+			ctx := context.Background()
+			e.Decide(ctx, req, &d)
+			if bb.file != "" {
+				c.advance(time.Second)
+				e.policies.source = Inline(bb.file)
+				e.policies.Load(ctx)
+				req.Time = c.now()
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				e.Decide(ctx, req, &d)
+			}
+		})
+	}
+}

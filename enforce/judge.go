@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -29,12 +30,21 @@ func (r *compiledRules) viewsOf(target string) *robots.Views {
 // to d. It is what Engine.Decide does without waiting and without regard to
 // pace.
 func (p *Policy) Check(r *Request, d *Decision) {
-	p.check(r, nil, d)
+	p.check(r, nil, nil, d)
 }
 
-// check is Check, and knows from readers which programs have read the
-// robots.txt. Without readers, none has.
-func (p *Policy) check(r *Request, readers *Recent, d *Decision) {
+// CheckBefore is Check for a crawler that read an earlier version of the file,
+// which p replaced at the time of the request, and has not read p's yet. Both
+// policies are under the same Rules.
+func (p *Policy) CheckBefore(r *Request, before *Policy, d *Decision) {
+	now := r.Time.UnixNano()
+	p.check(r, nil, []Version{{policy: before, until: now}}, d)
+}
+
+// check is Check, and knows from e who has read the robots.txt, and which
+// versions of it there were. Without e, nobody has read it, and every crawler
+// may know the earlier versions that are given.
+func (p *Policy) check(r *Request, e *Engine, before []Version, d *Decision) {
 	*d = Decision{}
 	var v *robots.Views
 	var s senders
@@ -43,8 +53,18 @@ func (p *Policy) check(r *Request, readers *Recent, d *Decision) {
 			v = p.rules.viewsOf(r.Target)
 		}
 		ask := r.ask()
-		ask.ReadRobots = p.rules.Programs == ProgramsSeen && hasRead(readers, r, &s.id)
 		ask.Evidence = s.evidence()
+		if e != nil {
+			ask.ReadRobots = p.rules.Programs == ProgramsSeen && hasRead(e.readers, r, &s.id)
+			before = e.earlier(r, s.agents())
+		}
+		if before != nil {
+			var earlier Earlier
+			earlier.fill(before, &s, e)
+			ask.Earlier = &earlier
+		} else if e != nil {
+			e.see(r, s.agents(), ask.Evidence)
+		}
 		p.Judge(s.agents(), ask, v, d)
 	}
 	if v != nil {
@@ -62,6 +82,10 @@ type Ask struct {
 	// Evidence is what is known about the sender beside the User-Agent; nil
 	// where nothing else counts.
 	Evidence *Evidence
+
+	// Earlier has the earlier versions of the file that the sender may go by;
+	// nil where there is none.
+	Earlier *Earlier
 }
 
 // reads reports whether the request only reads.
@@ -79,14 +103,15 @@ func (a Ask) reads() bool {
 // requests, commands and replayed logs all call it.
 func (p *Policy) Judge(agents []crawler.Agent, ask Ask, v *robots.Views, d *Decision) {
 	for i := range agents {
-		if p.judge(&agents[i], ask.Evidence.claim(i), ask, v, d); d.Action != Pass {
+		if p.judge(&agents[i], i, ask, v, d); d.Action != Pass {
 			return
 		}
 	}
 }
 
-// judge judges one crawler, about whom verification says claim.
-func (p *Policy) judge(a *crawler.Agent, claim verify.Result, ask Ask, v *robots.Views, d *Decision) {
+// judge judges one crawler, the one at place i among those that ask is about.
+func (p *Policy) judge(a *crawler.Agent, i int, ask Ask, v *robots.Views, d *Decision) {
+	claim := ask.Evidence.claim(i)
 	if p.rules.exemptPaths.MatchViews(v).Allowed {
 		d.pass(a, claim, ExemptPath)
 		return
@@ -107,33 +132,64 @@ func (p *Policy) judge(a *crawler.Agent, claim verify.Result, ask Ask, v *robots
 		p.withoutRules(a, claim, ask, d)
 		return
 	}
-	plan := p.plan(a)
-	if plan.group == nil || plan.byStar && !p.rules.starBinds(a, ask) {
+	w := p.weigh(a, ask, v)
+	switch {
+	case w.group == nil:
 		reason := Unbound
 		if p.state != Loaded {
 			reason = NoPolicy
 		}
 		d.pass(a, claim, reason)
 		return
-	}
-	verdict := plan.group.MatchViews(v)
-	if !verdict.Allowed && plan.reads {
-		if google := plan.google.MatchViews(v); google.Allowed {
-			if d.pass(a, claim, Allowed) {
-				d.Group, d.Terms, d.Rule, d.Reading = plan.group, plan.terms, google.Rule, robots.Google
-				d.from(p, google.Line())
-			}
-			return
+	case w.allowed:
+		if d.pass(a, claim, Allowed) {
+			d.decidedBy(p, &w)
 		}
-	}
-	if !verdict.Allowed {
-		*d = Decision{Action: Deny, Reason: Disallowed, Agent: *a, Claim: claim, Group: plan.group, Rule: verdict.Rule}
-		d.from(p, verdict.Line())
 		return
 	}
-	if d.pass(a, claim, Allowed) {
-		d.Group, d.Terms, d.Rule = plan.group, plan.terms, verdict.Rule
-		d.from(p, verdict.Line())
+	if version := ask.Earlier.allows(i, a, ask, v); version != nil {
+		if d.pass(a, claim, Graced) {
+			d.decidedBy(p, &w)
+			d.Version = version
+		}
+		return
+	}
+	*d = Decision{Action: Deny, Reason: Disallowed, Agent: *a, Claim: claim}
+	d.decidedBy(p, &w)
+	d.Terms = nil
+}
+
+// weighed is what the path rules of a file say to an agent.
+type weighed struct {
+	group   *robots.Group // that binds the agent; nil if none does
+	terms   *throttle.Terms
+	allowed bool
+	rule    *robots.Rule   // that decided; nil if none matched
+	reading robots.Dialect // robots.Google where only the file as read in its dialect disallows the path
+}
+
+// weigh finds the group that binds an agent, and what its rules say about the
+// path.
+func (p *Policy) weigh(a *crawler.Agent, ask Ask, v *robots.Views) (w weighed) {
+	plan := p.plan(a)
+	if plan.group == nil || plan.byStar && !p.rules.starBinds(a, ask) {
+		return w
+	}
+	verdict := plan.group.MatchViews(v)
+	w = weighed{group: plan.group, terms: plan.terms, allowed: verdict.Allowed, rule: verdict.Rule}
+	if !verdict.Allowed && plan.reads {
+		if google := plan.google.MatchViews(v); google.Allowed {
+			w.allowed, w.rule, w.reading = true, google.Rule, robots.Google
+		}
+	}
+	return w
+}
+
+// decidedBy notes which line of p's file decided.
+func (d *Decision) decidedBy(p *Policy, w *weighed) {
+	d.Group, d.Terms, d.Rule, d.Reading = w.group, w.terms, w.rule, w.reading
+	if w.rule != nil {
+		d.from(p, w.rule.Line)
 	}
 }
 
@@ -157,12 +213,16 @@ const unavailableRetry = time.Minute
 // robots.txt binds and that was let through already. It reports whether d is
 // now about this agent.
 func (d *Decision) pass(a *crawler.Agent, claim verify.Result, why Reason) bool {
-	if d.Reason == Allowed && (why != Allowed || d.Terms != nil) {
+	if d.Reason.bound() && (!why.bound() || d.Terms != nil) {
 		return false
 	}
 	*d = Decision{Reason: why, Agent: *a, Claim: claim}
 	return true
 }
+
+// bound reports whether a request that was let through for this reason is one
+// that a group binds.
+func (r Reason) bound() bool { return r == Allowed || r == Graced }
 
 // DisallowsStar reports whether the file disallows a request target to the
 // crawlers that it does not name, whoever asks. Exempt paths are not

@@ -43,6 +43,9 @@ func (d *Decision) PaceFirst(now time.Time) {
 // throttle makes d a refusal for the time being.
 func (d *Decision) throttle(res throttle.Result, retryAfter time.Duration) {
 	d.Action, d.RetryAfter = Throttle, retryAfter
+	if d.Version != nil { // the rule that disallows the path is not why
+		d.Version, d.Rule = nil, nil
+	}
 	d.from(d.Policy, res.Line)
 	switch res.Reason {
 	case throttle.RequestRate:

@@ -40,6 +40,10 @@ type Config struct {
 	Copies     *Copies           // where good copies outlive the engine; none if nil
 	Readers    *Recent           // which crawlers read which robots.txt; the engine's own if nil
 	Waiters    *throttle.Waiters // holds requests until their time comes; the engine's own if nil
+	Visits     *Visits           // when crawlers came; the engine's own if nil
+	Histories  *Histories        // where versions of files outlive the engine; none if nil
+	Place      func() Place      // where the files are enforced, for Histories; called once, when the first crawler comes or by Connect
+	Published  bool              // clients that ask for /robots.txt are given Policy.Text
 	Observer   Observer
 	Now        func() time.Time // the clock of reads; default time.Now
 }
@@ -77,10 +81,17 @@ type Policies struct {
 	waiting *atomic.Int64
 	running sync.WaitGroup
 
-	table *origins
+	table  *origins
+	graces atomic.Int64 // origins whose file has earlier versions
 
-	mu      sync.Mutex         // held while table and shared are changed
+	connecting sync.Once
+	connected  atomic.Bool // place and generation are known
+	place      Place
+	generation int
+
+	mu      sync.Mutex         // held while table, shared and histories are changed
 	shared  map[uint64]*Policy // by a hash of the file: origins with the same file share one
+	used    int64              // octets of memory that all policies take
 	retired bool
 }
 
@@ -89,11 +100,13 @@ type entry struct {
 	origin   Origin
 	next     atomic.Pointer[entry] // in the table
 	policy   atomic.Pointer[Policy]
-	invented atomic.Bool  // the host is one that a client may have made up
-	used     atomic.Int64 // when it was last asked for; this and the following in nanoseconds since 1970
-	nextRead atomic.Int64 // when it is to be read again
-	lastRead atomic.Int64 // when the last read began
-	reading  atomic.Bool  // whether a read is under way
+	history  atomic.Pointer[history] // nil while there was no version yet
+	recalled atomic.Bool             // the history that an earlier configuration left was looked for
+	invented atomic.Bool             // the host is one that a client may have made up
+	used     atomic.Int64            // when it was last asked for; this and the following in nanoseconds since 1970
+	nextRead atomic.Int64            // when it is to be read again
+	lastRead atomic.Int64            // when the last read began
+	reading  atomic.Bool             // whether a read is under way
 
 	mu       sync.Mutex
 	good     goodCopy
@@ -103,6 +116,8 @@ type entry struct {
 	failures int           // reads in a row that failed
 	ready    chan struct{} // closed when there is a policy; nil before the first read begins
 	again    bool          // whether the read under way may have come too early
+	asked    int64         // when a client first asked for the file after the last read began; 0 if none has
+	changed  int64         // since when the file may be another than the one before, if the read under way finds one
 	gone     bool          // it was evicted
 }
 
@@ -137,8 +152,19 @@ func (p *Policies) with(rules *compiledRules, observer Observer) *Policies {
 		q.cfg.Observer = nopObserver{}
 	}
 	q.use(rules)
+	if p.connected.Load() {
+		q.generation, q.place = p.generation, p.place
+		q.connected.Store(true)
+	}
 	for old := range p.table.all() {
 		e := &entry{origin: old.origin}
+		if h := old.history.Load(); h != nil {
+			h = q.compileVersions(newHistoryRecord(h))
+			q.mu.Lock()
+			q.setHistory(e, h)
+			q.mu.Unlock()
+			e.recalled.Store(old.recalled.Load())
+		}
 		e.used.Store(old.used.Load())
 		e.invented.Store(old.invented.Load())
 		old.mu.Lock()
@@ -151,7 +177,7 @@ func (p *Policies) with(rules *compiledRules, observer Observer) *Policies {
 		}
 		if policy != nil {
 			e.was = policy.publishedText()
-			q.set(e, policy.content)
+			q.set(e, policy.content, q.cfg.Now().UnixNano())
 		}
 		q.table.insert(e)
 	}
@@ -171,8 +197,8 @@ func (p *Policies) Close() error {
 func (p *Policies) retire() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, policy := range p.shared {
-		p.account(-policy.memory())
+	if !p.retired {
+		p.cfg.Ceiling.add(-p.used)
 	}
 	p.retired = true
 }
@@ -254,6 +280,9 @@ func (p *Policies) Reread(r *Request) {
 	if soon < e.nextRead.Load() {
 		e.nextRead.Store(soon)
 	}
+	if e.asked == 0 || e.asked > now {
+		e.asked = now
+	}
 	e.mu.Unlock()
 	if !recent {
 		p.read(r, e)
@@ -266,6 +295,7 @@ func (p *Policies) Load(ctx context.Context) *Policy {
 	r := &Request{Time: p.cfg.Now()}
 	e := p.find(r)
 	e.lastRead.Store(r.Time.UnixNano())
+	e.changed = r.Time.UnixNano()
 	p.readNow(ctx, e)
 	return e.policy.Load()
 }
@@ -322,5 +352,6 @@ func (p *Policies) evict(keep *entry) bool {
 	p.table.remove(e)
 	e.gone = true
 	p.release(e.policy.Load())
+	p.setHistory(e, nil)
 	return true
 }

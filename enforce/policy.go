@@ -28,12 +28,14 @@ type Policy struct {
 	// signalsVary is set where signals are not the same for every crawler.
 	signalsVary bool
 
+	pathRules uint64 // a hash of what the file allows and disallows
+
 	content         // of the site's own robots.txt
 	text     []byte // of file: the site's own, with the operator's lines
 	etag     string // of text
 	merged   *managed.Merged
 	mergeErr error
-	users    int // origins that share it; guarded by Policies.mu
+	users    int // origins that share it, now or as an earlier version; guarded by Policies.mu
 }
 
 // plan is what binds one crawler.
@@ -55,7 +57,8 @@ type plan struct {
 
 // empty returns a policy without rules, for an origin in the given state.
 func (r *compiledRules) empty(state Outcome) *Policy {
-	return &Policy{file: robots.Parse(nil), rules: r, matcher: r.base, content: content{state: state}}
+	file := robots.Parse(nil)
+	return &Policy{file: file, rules: r, matcher: r.base, pathRules: hashPathRules(file, nil), content: content{state: state}}
 }
 
 // compile makes the policy that a robots.txt is under the rules, with the
@@ -88,6 +91,7 @@ func (r *compiledRules) compile(c content) *Policy {
 	if !r.Strict {
 		p.google = p.file.GoogleReading()
 	}
+	p.pathRules = hashPathRules(p.file, p.google)
 	p.plans = make([]plan, r.Registry.Len())
 	for row := range r.Registry.All() {
 		pl := p.planFor(row.Class, row, row.Robots...)
@@ -200,6 +204,10 @@ func (p *Policy) Size() int { return len(p.text) }
 
 // ETag returns an entity tag of the file (RFC 9110, section 8.8.3).
 func (p *Policy) ETag() string { return p.etag }
+
+// Tag names the version of the file: its entity tag without quotes. It is empty
+// where there is no file.
+func (p *Policy) Tag() string { return strings.Trim(p.etag, `"`) }
 
 // Groups and Rules return the number of groups of the file, and of Allow and
 // Disallow rules in them.

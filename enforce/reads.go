@@ -26,7 +26,14 @@ func (p *Policies) read(r *Request, e *entry) {
 	}
 	ready := make(chan struct{})
 	e.ready, e.again = ready, false
-	e.lastRead.Store(r.Time.UnixNano())
+	began := r.Time.UnixNano()
+	e.lastRead.Store(began)
+	// Whoever asked for the file since the last read began may have been given
+	// the one that this read finds.
+	if e.changed = began; e.asked != 0 {
+		e.changed = min(e.asked, began)
+	}
+	e.asked = 0
 	e.reading.Store(true)
 	detached := r.detach()
 	p.running.Add(1)
@@ -64,7 +71,7 @@ func (p *Policies) recall(e *entry) bool {
 	e.mu.Lock()
 	e.good, e.was = c, c.published
 	e.mu.Unlock()
-	p.set(e, c.content)
+	p.set(e, c.content, p.cfg.Now().UnixNano())
 	return true
 }
 
@@ -104,14 +111,15 @@ func (p *Policies) readNow(ctx context.Context, e *entry) {
 		next = time.Unix(0, e.lastRead.Load()).Add(minReread)
 	}
 	ev.Was, e.was = e.was, nil
-	good := e.good
+	good, changed := e.good, e.changed
 	e.mu.Unlock()
 	if ev.Was == nil && current != nil {
 		ev.Was = current.publishedText()
 	}
 	if ev.Outcome != Unchanged {
-		current = p.set(e, inForce)
+		current = p.set(e, inForce, changed)
 	}
+	p.forgetEnded(e, now.UnixNano())
 	if out != Refused && out != Failed {
 		good.published = current.publishedText()
 		p.cfg.Copies.put(e.origin, good)
@@ -149,10 +157,12 @@ func (p *Policies) pause(e *entry, state Outcome) time.Duration {
 	return min(p.cfg.Refresh, time.Second<<min(e.failures-1, 20))
 }
 
-// set puts the policy that a content is in force for e. Where
-// another origin has the same file they share one policy, so that host names
-// made up by a client cost no memory but their own.
-func (p *Policies) set(e *entry, c content) *Policy {
+// set puts the policy that a content is in force for e. The file that clients
+// get may be that content since a time before. Where another origin has the
+// same file they share one policy, so that host names made up by a client cost
+// no memory but their own.
+func (p *Policies) set(e *entry, c content, changed int64) *Policy {
+	p.recallHistory(e)
 	key := c.key()
 	p.mu.Lock()
 	policy := p.shared[key]
@@ -165,22 +175,35 @@ func (p *Policies) set(e *entry, c content) *Policy {
 	if other := p.shared[key]; other != nil && bytes.Equal(other.body, c.body) {
 		policy = other
 	}
-	p.put(e, policy)
-	for !e.gone && p.cfg.Ceiling.exceeded() && p.evict(e) {
+	p.put(e, policy, changed)
+	for !e.gone && p.cfg.Ceiling.exceeded() && (p.dropVersion() || p.evict(e)) {
 	}
 	return policy
 }
 
 // put replaces e's policy. The caller holds p.mu.
-func (p *Policies) put(e *entry, policy *Policy) {
+func (p *Policies) put(e *entry, policy *Policy, changed int64) {
 	if e.gone {
 		return
 	}
-	if policy.users++; policy.users == 1 {
-		p.shared[policy.key()] = policy
-		p.account(policy.memory())
+	if p.published(policy) {
+		changed = p.cfg.Now().UnixNano() // clients are given this text from now on
 	}
+	p.acquire(policy)
+	p.note(e, policy, changed) // before the policy, so that it denies nobody who has a grace
 	p.release(e.policy.Swap(policy))
+}
+
+// acquire notes that an origin has a policy, now or as an earlier version. The
+// caller holds p.mu.
+func (p *Policies) acquire(policy *Policy) {
+	if policy.users++; policy.users > 1 {
+		return
+	}
+	if key := policy.key(); p.shared[key] == nil {
+		p.shared[key] = policy
+	}
+	p.account(policy.memory())
 }
 
 // release notes that an origin does without a policy, which may be nil. The
@@ -192,17 +215,16 @@ func (p *Policies) release(policy *Policy) {
 	if policy.users--; policy.users > 0 {
 		return
 	}
-	key := policy.key()
-	if p.shared[key] == policy {
+	if key := policy.key(); p.shared[key] == policy {
 		delete(p.shared, key)
-		p.account(-policy.memory())
 	}
+	p.account(-policy.memory())
 }
 
 // account adds to the memory that is used, unless p has been replaced or
 // closed. The caller holds p.mu.
 func (p *Policies) account(n int64) {
-	if !p.retired {
+	if p.used += n; !p.retired {
 		p.cfg.Ceiling.add(n)
 	}
 }

@@ -61,6 +61,9 @@ type Rules struct {
 	// Burst is how many requests may come at once where a Crawl-delay is
 	// kept. Zero means 1.
 	Burst int
+	// Grace chooses the crawlers that may go by an earlier version of the file
+	// for a while after it changed. Zero means those of search engines.
+	Grace Grace
 }
 
 // Programs says which programs that give no more than their name the group for

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -270,21 +271,29 @@ func (a *auditor) judge(ctx context.Context, e *entry) {
 	s := h.site
 	r := &a.request
 	*r = request(e, h)
-	src, policy := s.at(e.at)
+	src, edition := s.at(e.at)
 	if src != nil {
 		src.requests++
 		a.judged++
 	}
 	d := &a.decision
-	s.replay.Decide(policy, r, d)
+	s.replay.Decide(edition, r, d)
 	if a.options.Verify && a.claims.wants(d) && a.input.file.Once {
 		a.claims.lookUp(ctx, s, r, d)
-		s.replay.Decide(policy, r, d)
+		s.replay.Decide(edition, r, d)
 	}
 	var was *enforce.Decision
+	read := isRead(e)
+	if read {
+		s.replay.RobotsRead(edition, r)
+	}
 	if a.against != nil {
+		before := s.editionBefore(e.at)
 		was = &a.was
-		s.before.Decide(s.policyBefore(e.at), r, was)
+		if read {
+			s.before.RobotsRead(before, r)
+		}
+		s.before.Decide(before, r, was)
 	}
 	a.octets += e.bytes
 	h.requests++
@@ -308,6 +317,11 @@ func (a *auditor) judge(ctx context.Context, e *entry) {
 		a.tally(c, e, src, h, address)
 	}
 	a.verdict(e, c, h, src, was)
+}
+
+// isRead reports whether a request read the robots.txt that was in force.
+func isRead(e *entry) bool {
+	return (e.status == http.StatusOK || e.status == http.StatusNotModified) && e.method == http.MethodGet && enforce.IsRobotsTxt(e.target)
 }
 
 // request returns an entry as the engine wants it.

@@ -67,12 +67,12 @@ func liveAfter(t *testing.T, lines int) (int64, *auditor) {
 
 // What an audit remembers does not grow with the log.
 func TestBoundedMemory(t *testing.T) {
-	small, _ := liveAfter(t, 60_000)
-	large, a := liveAfter(t, 240_000)
+	small, _ := liveAfter(t, 40_000)
+	large, a := liveAfter(t, 120_000)
 	if large > small+8<<20 {
-		t.Errorf("%d octets after 60,000 lines, %d after 240,000", small, large)
+		t.Errorf("%d octets after 40,000 lines, %d after 120,000", small, large)
 	}
-	t.Logf("%d octets after 60,000 lines, %d after 240,000", small, large)
+	t.Logf("%d octets after 40,000 lines, %d after 120,000", small, large)
 	if n := len(a.crawlers.folded); n > maxUnlisted {
 		t.Errorf("%d crawlers", n)
 	}
@@ -94,7 +94,7 @@ func TestBoundedMemory(t *testing.T) {
 	if sum != r.Robots || hosts != r.Requests {
 		t.Errorf("crawlers have %d of %d requests, hosts %d of %d", sum, r.Robots, hosts, r.Requests)
 	}
-	if n := r.Addresses; n < 240_000*97/100 || n > 240_000*103/100 {
+	if n := r.Addresses; n < 120_000*97/100 || n > 120_000*103/100 {
 		t.Errorf("%d addresses", n)
 	}
 }

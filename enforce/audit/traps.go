@@ -109,7 +109,7 @@ func (a *auditor) warnings() []Warning {
 	a.warnOfTimes(warn)
 	t := &a.traps
 	if t.heads+t.unchanged > 0 {
-		warn("no_bodies", "%d requests are HEAD, and %d were answered 304 (Not Modified). They count as requests, but no body was sent: octets are fewer than what was looked at.", t.heads, t.unchanged)
+		warn("no_bodies", "HEAD requests: %d, answers 304 (Not Modified): %d. They count as requests, but no body was sent, so that octets are fewer than what was looked at.", t.heads, t.unchanged)
 	}
 	if t.forwarded > 0 {
 		warn("cached", "%d requests came through a proxy or CDN. What it answered from its cache is not in this log.", t.forwarded)

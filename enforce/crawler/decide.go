@@ -62,11 +62,15 @@ func (e *evidence) declares(ua string, person, mozilla bool, id *Identity) bool 
 func (e *evidence) amongBrowsers(ua string, mozilla bool, id *Identity) bool {
 	switch {
 	case e.name.ok() && e.name.start == 0 && e.beforeBrowser(ua, mozilla):
-		e.declare(ua, e.name, NameBefore, id)
+		id.add(client(ua, e.name, Program, NameBefore))
 	case mozilla && e.lastDomain.ok() && e.has(roleEngine|roleBrowser|roleAnyBrowser) && (e.beforeEngine || e.desktop() && e.outside(ua, e.domain, e.lastDomain)):
 		e.declare(ua, e.lastDomain, HostName, id)
 	case mozilla && e.behind.ok() && e.desktop() && (e.has(roleIE) && e.behindComment(ua) || e.has(roleChrome) && e.has(roleSafari) && e.endsIn(ua, e.behind)):
 		id.add(client(ua, e.behind, Program, NameBehind))
+	case mozilla && e.after.ok() && e.desktop() && e.beforeSafari(ua, e.after):
+		id.add(client(ua, e.after, Program, NameBehind))
+	case mozilla && e.template:
+		id.add(client(ua, e.first, Program, TemplateVersion))
 	case e.has(roleCompatible) && !mozilla && !e.has(roleClient) && e.name.ok() && e.name.start == 0:
 		e.declare(ua, e.name, CompatibleName, id)
 	case mozilla && id.n == 0 && e.after.ok() && e.onlySystem():
@@ -77,7 +81,9 @@ func (e *evidence) amongBrowsers(ua string, mozilla bool, id *Identity) bool {
 		id.add(client(ua, e.first, Program, ProgramName)) // no browser sends its name alone, but for old ones
 	case !mozilla && id.n == 0 && e.contact.ok() && e.name.ok() && e.name.start == 0 && e.onlySystem():
 		id.add(client(ua, e.name, Program, ProgramName))
-	case !mozilla && e.hint.ok() && e.roles&rolePerson == roleAnyBrowser:
+	case !mozilla && id.n == 0 && e.name.ok() && e.onlySystem() && systemBehind(ua):
+		id.add(client(ua, e.name, Program, ProgramName))
+	case !mozilla && e.hint.ok() && e.hintSure && e.roles&rolePerson == roleAnyBrowser:
 		e.declare(ua, e.hint, RobotsWork, id) // SEO Browser
 	default:
 		return false
@@ -90,10 +96,13 @@ func (e *evidence) apart(ua string, mozilla bool, id *Identity) bool {
 	switch {
 	case mozilla && id.n == 0 && e.has(roleUnix) && e.any.ok() && strings.HasPrefix(ua, "Mozilla/5"):
 		id.add(client(ua, e.any, Program, BareMozilla))
-	case mozilla && id.n == 0 && (e.any.ok() || e.domain.ok()) && strings.HasPrefix(ua, "Mozilla/5"):
-		e.declare(ua, cmp.Or(e.any, e.domain), BareMozilla, id)
-	case e.hint.ok():
+	case mozilla && id.n == 0 && (e.any.ok() || e.domain.ok()) && !e.has(roleMobile|roleLike) && strings.HasPrefix(ua, "Mozilla/5"):
+		e.bareMozilla(ua, id)
+	case e.hintSure:
 		e.declare(ua, e.hint, RobotsWork, id)
+	case e.hint.ok():
+		p := e.product(ua, e.hint, RobotsWork)
+		id.add(Agent{Class: Program, Token: ua[p.start:p.end], Start: e.hint.start, End: e.hint.end, Reason: ProgramName})
 	case !mozilla && id.n == 0 && e.contact.ok():
 		id.add(client(ua, e.first, Program, ProgramName))
 	case e.signed.ok():
@@ -106,16 +115,30 @@ func (e *evidence) apart(ua string, mozilla bool, id *Identity) bool {
 	return true
 }
 
+// bareMozilla adds what a name behind nothing but Mozilla/5.0 stands for: a robot if no comment is before it, else a program. Forgotten
+// browsers have theirs in the comment.
+func (e *evidence) bareMozilla(ua string, id *Identity) {
+	name := cmp.Or(e.any, e.domain)
+	if strings.Contains(ua[:name.start], "(") {
+		id.add(client(ua, name, Program, BareMozilla))
+		return
+	}
+	e.declare(ua, name, BareMozilla, id)
+}
+
 // plain adds the program that gives its name and nothing else, or not even that.
 func (e *evidence) plain(ua string, mozilla bool, id *Identity) {
 	switch {
 	case e.library.ok():
 		id.add(client(ua, e.library, Library, LibraryWord))
+	case fields(ua):
+	case !mozilla && e.first.start == 0 && e.first.ok() && gluedVersion(ua): // Java1.8.0_151
+		id.add(client(ua, e.first, Program, ProgramName))
 	case !mozilla && e.name.ok() && e.words <= maxProgramWords && e.comments <= 1 && !e.has(roleMedia):
 		id.add(client(ua, e.name, Program, ProgramName))
 	case mozilla && e.words == 1:
 		id.add(client(ua, e.first, Program, BareMozilla))
-	case !mozilla && e.any.ok() && e.any.start == 0 && e.words <= 3 && 'a' <= ua[0] && ua[0] <= 'z' && e.any.end > 2:
+	case !mozilla && e.any.ok() && e.any.start == 0 && e.words <= 3 && 'a' <= ua[0] && ua[0] <= 'z' && e.any.end > 2 && !e.has(roleMedia):
 		id.add(client(ua, e.any, Program, ProgramName)) // ds9
 	case e.words == 1 && !e.any.ok() && e.roles&^roleNoise == 0 && !strings.ContainsAny(ua, "0123456789"):
 		id.add(client(ua, e.first, Program, ProgramName))

@@ -14,16 +14,17 @@ type naiveToken struct {
 }
 
 var (
-	naiveWord   = regexp.MustCompile(`^[0-9A-Za-z_\x{80}-\x{10ffff}-]+`)
-	naiveURL    = regexp.MustCompile(`^(?i:https?|ftp):/[^ \t);,"'<>\[\]{}|]`)
-	naiveTail   = regexp.MustCompile(`^[-_][vV]?[0-9]+([-_][0-9]+)*`)
-	naiveGlued  = regexp.MustCompile(`^(.{4,}?)[0-9]+$`)
-	naiveURLEnd = regexp.MustCompile(`^[^ \t);,"'<>\[\]{}|]*`)
+	naiveWord     = regexp.MustCompile(`^[0-9A-Za-z_\x{80}-\x{10ffff}-]+`)
+	naiveURL      = regexp.MustCompile(`^(?i:https?|ftp):/[^ \t);,"'<>\[\]{}|]`)
+	naiveTail     = regexp.MustCompile(`^[-_][vV]?[0-9]+([-_][0-9]+)*`)
+	naiveGlued    = regexp.MustCompile(`^(.{4,}?)[0-9]+$`)
+	naiveInPhrase = regexp.MustCompile(`[A-Za-z] $`)
+	naiveURLEnd   = regexp.MustCompile(`^[^ \t);,"'<>\[\]{}|]*`)
 )
 
 // naiveTokens finds tokens as the documentation says, with one comparison for each token at each word: the longest token of the registry
-// or the site that begins and ends at words' ends, left to right, none inside another, in a URL, in a host name or an e-mail address, or
-// in the name of an Android device unless it is a known crawler's.
+// or the site that begins and ends at words' ends, left to right, none inside another, in a URL, in a host name or an e-mail address, in the
+// name of an Android device unless it is a known crawler's, or, where apps send it too, behind another word of its phrase.
 func naiveTokens(m *Matcher, ua string) []naiveToken {
 	tables := []*table{m.table}
 	if m.site != nil {
@@ -46,7 +47,7 @@ func naiveTokens(m *Matcher, ua string) []naiveToken {
 				}
 			}
 		}
-		if best != nil && !naiveInHost(ua, i, i+len(best.text)) && (e.device == 0 || best.knownCrawler) {
+		if best != nil && !naiveInHost(ua, i, i+len(best.text)) && (e.device == 0 || best.knownCrawler) && !(best.shared && naiveInPhrase.MatchString(ua[:i])) {
 			if !e.like && !best.control {
 				out = append(out, naiveToken{best.name, i, i + len(best.text)})
 			}
@@ -112,7 +113,7 @@ func naiveRole(word string) role {
 		return r
 	}
 	for i := range word {
-		if i > 0 && naiveVersion(word[i:]) == word[i:] {
+		if i > 0 && (word[i] == '-' || word[i] == '_') && naiveVersion(word[i:]) == word[i:] {
 			return vocabulary[word[:i]]
 		}
 	}

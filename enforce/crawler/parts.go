@@ -77,7 +77,7 @@ var partTable = func() *table {
 	m := map[string]role{}
 	for w, r := range vocabulary {
 		if r&(roleStrong|roleWork|roleHint|roleLibrary|roleBrand) != 0 {
-			m[w] = r & (roleStrong | roleWork | roleHint | roleLibrary | roleBrand | roleHook)
+			m[w] = r & (roleStrong | roleWork | roleHint | roleSure | roleLibrary | roleBrand | roleHook)
 		}
 	}
 	for w, r := range vocabulary {
@@ -108,7 +108,7 @@ var suffixTable = func() *table {
 	m := map[string]role{}
 	for w, r := range vocabulary {
 		if len(w) >= 3 && r&(roleStrong|roleWork|roleHint) != 0 && len(w) <= longestSuffix {
-			m[w] = r & (roleStrong | roleWork | roleHint | roleHook)
+			m[w] = r & (roleStrong | roleWork | roleHint | roleSure | roleHook)
 		}
 	}
 	for _, w := range []string{"browser"} {

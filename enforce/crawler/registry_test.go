@@ -87,9 +87,9 @@ func TestRegistryInvariants(t *testing.T) {
 			}
 		}
 
-		// a fallback is the operator's own; Apple alone documents another's
+		// a fallback is the operator's own, unless a document of the operator's names another's: Apple's, Kagi's, Screaming Frog's
 		for _, token := range c.Robots[1:] {
-			if o := r.Lookup(token); o != nil && !strings.Contains(o.Operator, c.Operator) && c.Name != "Applebot" {
+			if o := r.Lookup(token); o != nil && !strings.Contains(o.Operator, c.Operator) && slices.Contains(c.Unverified, "robots") {
 				t.Errorf("%s of %s falls back to %s of %s", c.Name, c.Operator, token, o.Operator)
 			}
 		}
@@ -128,6 +128,9 @@ func TestFallbacks(t *testing.T) {
 		"GoogleOther":           {"GoogleOther"},
 		"AdsBot-Google":         {"AdsBot-Google"},
 		"Applebot":              {"Applebot", "Googlebot"},
+		"Kagibot":               {"Kagibot", "Googlebot"},
+		"Siteimprove":           {"SiteimproveBot-Crawler", "SiteimproveBot"},
+		"Dataprovider.com":      {"Dataprovider.com", "dataprovider"},
 		"YandexImages":          {"YandexImages", "Yandex"},
 		"YandexDirect":          {"YandexDirect"},
 		"Baiduspider-image":     {"Baiduspider-image", "Baiduspider"},
@@ -161,6 +164,9 @@ func TestFacts(t *testing.T) {
 		{"CCBot", crawler.Registered, crawler.AIData, crawler.Yes, crawler.Yes, false},
 		{"ClaudeBot", crawler.Registered, crawler.AITraining, crawler.Yes, crawler.Yes, false},
 		{"GPTBot", crawler.Registered, crawler.AITraining, crawler.Yes, crawler.Unknown, false},
+		{"MojeekBot", crawler.Registered, crawler.Search, crawler.Yes, crawler.No, false},
+		{"Barkrowler", crawler.Registered, crawler.SEO, crawler.Yes, crawler.Yes, false},
+		{"DeepCrawl", crawler.Registered, crawler.SEO, crawler.Yes, crawler.No, false},
 		{"ChatGPT-User", crawler.UserTriggered, crawler.AIUser, crawler.Unknown, crawler.Unknown, false},
 		{"Twitterbot", crawler.UserTriggered, crawler.Preview, crawler.Yes, crawler.Unknown, false},
 		{"AhrefsBot", crawler.Registered, crawler.SEO, crawler.Yes, crawler.Yes, false},

@@ -231,8 +231,9 @@ func TestBrowsersThatLookLikeRobots(t *testing.T) {
 func TestNamesWhereBrowsersHaveNone(t *testing.T) {
 	holdRules(t, []ruleCase{
 		{"Mozilla/5.0 (compatible; MSIE 9.0; Windows NT 6.1; Trident/5.0) Acme/276", []string{"program Acme"}},
-		{"Acmeware/1.0 (compatible; MSIE 6.0; Windows NT 5.1)", []string{"self-declared Acmeware"}},
-		{"Acmeware Mozilla/5.0 (X11; Linux x86_64)" + engine, []string{"self-declared Acmeware"}},
+		{"Acmeware/1.0 (compatible; MSIE 6.0; Windows NT 5.1)", []string{"program Acmeware"}},
+		{"Acmeware Mozilla/5.0 (X11; Linux x86_64)" + engine, []string{"program Acmeware"}},
+		{"Acmewave/1.0 Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)" + engine, []string{"program Acmewave"}}, // an app of people
 		{"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)" + engine + " Acmeware", []string{"program Acmeware"}},
 		{"Mozilla/5.0", []string{"program Mozilla"}},
 		{"Mozilla/5.0 (Windows NT 10.0; Win64; x64)", nil},     // what privacy tools leave

@@ -61,6 +61,7 @@ type evidence struct {
 	work         span   // a word that names a robot's work
 	workInside   bool   // it stands in a comment
 	hint         span   // a word that may name a robot's work
+	hintSure     bool   // it is a robot's rather than an app's
 	library      span   // a word that names an HTTP client
 	compat       span   // what follows `compatible;`, unless browsers send it
 	contact      span   // a URL or an e-mail address
@@ -73,11 +74,12 @@ type evidence struct {
 	beforeEngine bool   // a host name stands between a comment and the first layout engine
 	engine       int    // position of the last layout engine
 	browser      int    // position of the last word of a browser that others repeat
-	any          span   // the first unknown word
+	any          span   // the first unknown word of more than one octet that begins with no digit
 	after        span   // the first word behind a comment that can be a program's name
 	behind       span   // the first unknown word behind the last of a browser's own products
 	name         span   // the first unknown word that can be a program's name
 	appID        bool   // a name in reverse-domain form: com.example.app
+	template     bool   // the version of a browser or its engine is a word, as documentation has it: Chrome/W.X.Y.Z
 	comments     int    // opening parentheses
 
 	shared uint16 // bit i: agent i rests on a token that apps send as well
@@ -181,7 +183,7 @@ func (e *evidence) token(tok *token, ua string, start, end int, id *Identity) bo
 	if inHost(ua, start, end) {
 		return false
 	}
-	if e.device > 0 && !tok.knownCrawler {
+	if e.device > 0 && !tok.knownCrawler || tok.shared && insidePhrase(ua, start) {
 		return false
 	}
 	declared := e.compatible > 0 || e.khtml > 0 && e.khtml == e.depth // as the name of the client
@@ -220,6 +222,9 @@ func (e *evidence) mark(ua string, i int) int {
 	case '(', '[':
 		e.depth++
 		e.comments++
+		if e.device == 0 && (strings.HasPrefix(ua[i:], "[FB") || ua[i] == '[' && e.has(roleMobile)) {
+			e.device = e.depth + 1 // apps say the device, the carrier and more there: [FBAN/FBIOS;FBDV/iPhone14,5;FBCR/…]
+		}
 	case ')', ']':
 		if e.depth > 0 {
 			e.depth--
@@ -266,7 +271,9 @@ func (e *evidence) known(r role, ua string, start, end int) int {
 		return end
 	case r&roleCompatible != 0:
 		e.roles |= r
-		e.compatible = end
+		if !strings.HasPrefix(ua[end:], " (") { // LG NetCast.TV-2013 Compatible (LGE, …)
+			e.compatible = end
+		}
 		return end
 	case e.compatible > 0 && r&sentByBrowsers == 0 && !e.compat.ok():
 		e.compat = span{start, end}
@@ -285,6 +292,9 @@ func (e *evidence) known(r role, ua string, start, end int) int {
 	}
 	if r&roleMain != 0 {
 		e.browser, e.behind = start, span{}
+	}
+	if r&(roleChrome|roleGecko) != 0 && templateVersion(ua[end:]) {
+		e.template = true
 	}
 	if e.device == 0 || r&(roleStrong|roleWork|roleHint|roleLibrary) == 0 {
 		e.roles |= r
@@ -320,7 +330,7 @@ func (e *evidence) unknownWord(ua string, start, end int) int {
 		e.compat = span{start, end}
 	}
 	e.compatible = 0
-	if !e.any.ok() {
+	if !e.any.ok() && end-start > 1 && !digit(ua[start]) {
 		e.any = span{start, end}
 	}
 	if e.depth == 0 && e.comments > 0 && !e.after.ok() {
@@ -353,8 +363,8 @@ func (e *evidence) evident(r role, start, end int) {
 	if r&roleWork != 0 && !e.work.ok() {
 		e.work, e.workInside = span{start, end}, e.depth > 0
 	}
-	if r&roleHint != 0 && !e.hint.ok() {
-		e.hint = span{start, end}
+	if r&roleHint != 0 && (!e.hint.ok() || !e.hintSure && r&roleSure != 0) {
+		e.hint, e.hintSure = span{start, end}, r&roleSure != 0
 	}
 	if r&roleLibrary != 0 && !e.library.ok() {
 		e.library = span{start, end}
@@ -369,7 +379,7 @@ func (e *evidence) homePage(between string) bool {
 // addContact keeps the first contact. The address behind the name of a browser or an app, unless it has a `+` before it, is its home page.
 func (e *evidence) addContact(ua string, start, end int) {
 	plus := start > 0 && ua[start-1] == '+'
-	if e.contact.ok() {
+	if e.contact.ok() || start > 0 && (ua[start-1] == '\'' || ua[start-1] == '"') { // in quotes: a script's
 		return
 	}
 	if !plus && e.prevEnd <= start && e.homePage(ua[e.prevEnd:start]) {

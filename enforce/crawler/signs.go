@@ -9,7 +9,7 @@ import (
 // Explorer's User-Agent theirs.
 func (e *evidence) declaresContact(ua string, person, mozilla bool) bool {
 	switch {
-	case e.plus && !e.has(roleApp) || e.contact.start == 0:
+	case e.plus && !e.has(roleApp) || e.contact.start == 0 || robotsPage(ua[e.contact.start:e.contact.end]):
 		return true
 	case mozilla && e.has(roleIE) && !e.has(roleMobile):
 		return !e.inside || isMail(ua, e.contact) || !e.has(roleInstalled) && ownField(ua, e.contact)
@@ -25,6 +25,16 @@ func (e *evidence) declaresContact(ua string, person, mozilla bool) bool {
 func isMail(ua string, contact span) bool {
 	text := ua[contact.start:contact.end]
 	return !strings.Contains(text, "://") && strings.ContainsAny(text, "@ ")
+}
+
+// robotsPage tells whether a URL's path is that of a page on a robot: http://acme.example/bot.html.
+func robotsPage(url string) bool {
+	_, host, ok := strings.Cut(url, "://")
+	if !ok {
+		return false
+	}
+	slash := strings.IndexByte(host, '/')
+	return slash >= 0 && parts(host[slash:])&roleStrong != 0
 }
 
 // ownField tells whether a span begins a field of a comment.
@@ -74,11 +84,68 @@ func (e *evidence) behindComment(ua string) bool {
 	return strings.HasSuffix(strings.TrimRight(ua[:e.behind.start], " "), ")") && programName(ua[e.behind.start:e.behind.end])
 }
 
-// endsIn tells whether a name without a version follows Safari's product and is the last of the User-Agent: what browsers of other makers
-// add to Chrome's has one.
+// endsIn tells whether a name without a version, or one set off by a semicolon, follows Safari's product and is the last of the User-Agent:
+// what browsers of other makers add to Chrome's has a version and no semicolon before it.
 func (e *evidence) endsIn(ua string, name span) bool {
-	return foldHas(ua[e.browser:], "safari") && strings.IndexFunc(ua[e.browser+len("safari"):name.start], unicode.IsLetter) < 0 &&
-		!strings.ContainsAny(ua[name.end:], "/.0123456789([") && programName(ua[name.start:name.end])
+	if !foldHas(ua[e.browser:], "safari") || !programName(ua[name.start:name.end]) {
+		return false
+	}
+	between, behind := ua[e.browser+len("safari"):name.start], ua[name.end:]
+	if strings.IndexFunc(between, unicode.IsLetter) >= 0 {
+		return false
+	}
+	if strings.HasSuffix(between, "; ") && strings.HasPrefix(behind, "/") {
+		return !strings.ContainsAny(behind, " ([")
+	}
+	return strings.Trim(behind, " );,") == ""
+}
+
+// beforeSafari tells whether a name without a version stands alone between the comment on KHTML and Safari's product, as programs have it that
+// show pages with a WebKit of their own. Safari has its version there, Chrome its product.
+func (e *evidence) beforeSafari(ua string, name span) bool {
+	return !e.has(roleChrome|roleVersion|roleAnyBrowser) && e.engine > 0 && strings.HasSuffix(ua[:name.start], ") ") &&
+		foldHas(ua[name.end:], " safari/") && parts(ua[name.start:name.end])&roleBrowser == 0 && programName(ua[name.start:name.end])
+}
+
+// systemBehind tells whether a User-Agent ends with the system as .NET's programs name it: Acme 2013 (15.0.4797) Windows NT 10.0.
+// Browsers have it in their comment.
+func systemBehind(ua string) bool {
+	i := strings.LastIndex(ua, " Windows NT ")
+	return i > 0 && strings.Trim(ua[i+len(" Windows NT "):], "0123456789.") == ""
+}
+
+// fields tells whether a User-Agent consists of nothing but fields with semicolons or slashes between, as televisions and other devices send
+// them: Acme;TV1;f00d;;3.2, A/11/unknown/TP320/arm/7471894.
+func fields(ua string) bool {
+	return (strings.Count(ua, ";") >= 2 || strings.Count(ua, "/") >= 5) && !strings.ContainsAny(ua, " ()")
+}
+
+// templateVersion tells whether a product goes on with a word for its version, as documentation has it. Privacy tools leave one letter over and over.
+func templateVersion(s string) bool {
+	if len(s) < 2 || s[0] != '/' || !letter(s[1]) {
+		return false
+	}
+	hash, n := firstWord(s[1:])
+	return baseTable.find(hash) == nil && !masked(s[1:1+n])
+}
+
+// gluedVersion tells whether a User-Agent begins with a name that its version follows without a blank or a slash: Java1.8.0_151.
+// Devices have no dot in their names.
+func gluedVersion(ua string) bool {
+	n := 0
+	for n < len(ua) && letter(ua[n]) {
+		n++
+	}
+	name := n
+	for n < len(ua) && digit(ua[n]) {
+		n++
+	}
+	return name >= 4 && n > name && n+1 < len(ua) && ua[n] == '.' && digit(ua[n+1])
+}
+
+// insidePhrase tells whether the word at position i follows another of the same phrase (Acme Uptime Monitor).
+func insidePhrase(ua string, i int) bool {
+	return i >= 2 && ua[i-1] == ' ' && letter(ua[i-2])
 }
 
 // beforeBrowser tells whether the User-Agent goes on as a desktop browser's, which begins with "Mozilla" or is Internet Explorer's comment,
@@ -108,6 +175,9 @@ func (e *evidence) robotAfterCompatible(ua string) bool {
 	if e.contact.ok() || e.domain.ok() || e.work.ok() || e.hint.ok() {
 		return true
 	}
+	if e.has(roleMobile) {
+		return false // a television's or a handheld's browser
+	}
 	field := ua[e.compat.end:]
 	if i := strings.IndexAny(field, ";)"); i >= 0 {
 		field = field[:i]
@@ -135,7 +205,7 @@ func (e *evidence) has(r role) bool { return e.roles&r != 0 }
 func (e *evidence) person() bool { return e.roles&rolePerson != 0 || e.appID }
 
 // programName tells a program's name from a device's (LGU8120) and from a word that says too little: it has four letters before the first
-// digit and two behind it at least, or four in lower case.
+// digit and two behind it at least, or four in lower case, and no part of it is a model's number (ACME-A877).
 func programName(name string) bool {
 	var letters, before, lower int
 	before = -1
@@ -153,7 +223,36 @@ func programName(name string) bool {
 	if before < 0 {
 		return letters >= 4
 	}
+	if modelNumber(name) {
+		return false
+	}
 	return before >= 6 || lower >= 4 && lower == letters-upperFirst(name)
+}
+
+// modelNumber tells whether a part of a name behind a hyphen or an underscore is a model's number: one to three upper-case letters, two to four
+// digits, and two letters at most. V2024 is a version.
+func modelNumber(name string) bool {
+	for i := 1; i < len(name); i++ {
+		if name[i-1] != '-' && name[i-1] != '_' {
+			continue
+		}
+		k := i
+		for k < len(name) && upper(name[k]) {
+			k++
+		}
+		letters := k - i
+		for k < len(name) && digit(name[k]) {
+			k++
+		}
+		digits := k - i - letters
+		for k < len(name) && letter(name[k]) && k-i-letters-digits < 2 {
+			k++
+		}
+		if letters >= 1 && letters <= 3 && digits >= 2 && digits <= 4 && (k == len(name) || name[k] == '-' || name[k] == '_') && (letters > 1 || name[i] != 'V') {
+			return true
+		}
+	}
+	return false
 }
 
 // upperFirst is 1 where a name begins with an upper-case letter.

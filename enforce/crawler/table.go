@@ -40,7 +40,7 @@ type token struct {
 	text         string   // lower case, `+` as a blank
 	name         string   // as the registry or the site writes it
 	crawler      *Crawler // nil if only the site names it
-	shared       bool     // counts only where nothing speaks for a person
+	shared       bool     // counts only where nothing speaks for a person; never where the token itself says "crawler"
 	knownCrawler bool     // counts in the name of an Android device too
 	control      bool     // a robots.txt token of the registry that no crawler sends
 }
@@ -200,7 +200,7 @@ func newTable(rows []*Crawler) *table {
 			tokens = append(tokens, token{text: foldToken(text), name: text, crawler: c, knownCrawler: c.Class == Registered || c.Class == UserTriggered})
 		}
 		for _, text := range c.Shared {
-			tokens = append(tokens, token{text: foldToken(text), name: text, crawler: c, shared: true})
+			tokens = append(tokens, token{text: foldToken(text), name: text, crawler: c, shared: parts(text)&roleStrong == 0})
 		}
 		if c.ControlOnly {
 			for _, text := range c.Robots {

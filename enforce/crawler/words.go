@@ -21,6 +21,7 @@ const (
 	roleStrong                      // "crawler" in one of its forms
 	roleWork                        // a robot's work
 	roleHint                        // what may be a robot's work
+	roleSure                        // with roleHint: what is a robot's rather than an app's
 	roleLibrary                     // an HTTP client, or a word for one
 	roleMedia                       // music, broadcasts, podcasts: what apps are for
 	roleAt                          // of an address that is spelt out
@@ -102,7 +103,7 @@ var words = []struct {
 		liferea akregator rssowl netnewswire reeder readkit feeddemon newsgator rssbandit vienna quiterss newsflash feedstation evergreen juice castero cpod
 		breaker stitcher acast himalaya bullhorn podchaser goodpods podverse podkicker podfriend kasts awasu outcast ivoox radioline xiaoyuzhou ximalaya
 		gaana jiosaavn wynk anghami boomplay hungama soundon soundcloud pandora napster victorreader netflix
-		frontpage office word excel powerpoint onenote teams onedrive`},
+		frontpage teams onedrive`},
 	{roleBrand, `samsung nokia lg lge htc motorola mot moto sonyericsson sony ericsson siemens sie alcatel huawei honor zte lenovo asus acer dell
 		hp philips panasonic sharp kyocera sanyo toshiba fujitsu nec sagem pantech vertu blackberry palm oppo vivo realme oneplus xiaomi redmi
 		meizu coolpad gionee tecno infinix itel micromax lava karbonn spice intex cubot doogee ulefone umidigi oukitel blackview wiko bq archos
@@ -118,7 +119,8 @@ var words = []struct {
 		golang node nodejs jakarta dotnet netty`},
 	{roleWork, work},
 	{roleHook | roleWork, `webhook webhooks hookshot`},
-	{roleHint, hints},
+	{roleHint | roleSure, hints},
+	{roleHint, tasks},
 }
 
 // work lists what robots do for a living, in words that browsers don't send. Each counts by itself and as the last part of a longer
@@ -133,9 +135,12 @@ feedfinder newsgathering webmonitor antivirus lighthouse pagespeed linkcheck lin
 
 // hints lists words of the same kind that apps send too: they count where nothing speaks for a person.
 const hints = `check monit archive grab analysis analytics test tester testing generator mirror ripper search searcher searchengine finder seeker hunter
-agent subscriber subscribers aggregator collector callout sitemap watchdog downloader inspect audit proxy cloud
-daemon worker processor transcriber updater tool tools service services server engine pipeline integration connector gateway security virus rank rating
-ranking seo tracker sync import export feed reader compress optimizer optimization compliance dns ssl linter lookup quality`
+subscriber subscribers aggregator collector callout sitemap watchdog inspect audit security virus rank rating ranking seo
+compliance dns ssl linter lookup quality`
+
+// tasks lists words that programs of all kinds have in their names, those on people's machines no less than robots: alone they make a program.
+const tasks = `agent downloader proxy cloud daemon worker processor transcriber updater tool tools service services server engine pipeline integration
+connector gateway tracker sync import export feed reader compress optimizer optimization`
 
 // vocabulary maps each word to its roles.
 var vocabulary = func() map[string]role {

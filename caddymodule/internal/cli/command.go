@@ -34,6 +34,8 @@ type Module interface {
 	HeaderRules(path string) ([]headers.Rule, error)
 	// Sites returns the robots handlers of a configuration file.
 	Sites(path string) ([]Site, error)
+	// Config returns a configuration file as JSON.
+	Config(path string) ([]byte, error)
 }
 
 // Register makes `caddy robots` and its subcommands known to Caddy. It is
@@ -58,6 +60,7 @@ Nothing here talks to a running Caddy.`,
 // subcommands returns the commands below `caddy robots`.
 func subcommands(m Module) []*cobra.Command {
 	return []*cobra.Command{
+		initCommand(m),
 		checkCommand(m),
 		lintCommand(m),
 		explainCommand(),

@@ -41,8 +41,10 @@ and the group that binds each crawler is named; with --registry so do the
 crawlers of a file such as the subdirective registry takes.
 
 --measure prints how many of them are recognised, how many the group for all
-binds with the flags given and with http_clients on and programs on, and how
-many are of each class and purpose, instead of each User-Agent.`,
+binds with the flags given and with http_clients on and programs on, how many
+declare in so many words that they are robots (a word ending in bot, spider or
+crawler, +http://, a name after "compatible;") and how many of those it binds,
+and how many are of each class and purpose, instead of each User-Agent.`,
 		Example: `  caddy robots identify "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)"
   cut -d'"' -f6 access.log | sort -u | caddy robots identify --measure -`,
 		Args: cobra.MinimumNArgs(1),
@@ -113,14 +115,13 @@ func (o *identifyOptions) identify(cmd *cobra.Command, args []string) error {
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
-	var bound, boundAll int
+	var held heldCounts
 	all := o.rules
 	all.HTTPClients, all.Programs = true, enforce.ProgramsOn
 	sum, err := matcher.MeasureList(list, func(ua string, id *crawler.Identity) {
 		switch {
 		case o.measure:
-			bound += one(boundByStar(&o.rules, id))
-			boundAll += one(boundByStar(&all, id))
+			held.add(crawler.DeclaresRobot(ua), boundByStar(&o.rules, id), boundByStar(&all, id))
 		case o.json:
 			_ = enc.Encode(o.describe(policy, matcher, ua, id)) // Flush tells
 		default:
@@ -130,9 +131,9 @@ func (o *identifyOptions) identify(cmd *cobra.Command, args []string) error {
 	switch {
 	case err != nil || !o.measure:
 	case o.json:
-		_ = enc.Encode(newMeasured(&sum, bound, boundAll))
+		_ = enc.Encode(newMeasured(&sum, held))
 	default:
-		newMeasured(&sum, bound, boundAll).write(out)
+		newMeasured(&sum, held).write(out)
 	}
 	return errors.Join(err, out.Flush())
 }
@@ -146,6 +147,20 @@ func boundByStar(rules *enforce.Rules, id *crawler.Identity) bool {
 		}
 	}
 	return false
+}
+
+// heldCounts counts the User-Agents of a list that the group for all binds.
+type heldCounts struct {
+	bound, boundAll         int // as the flags say, and with http_clients on and programs on
+	declared, declaredBound int // that declare themselves robots, and those of them in boundAll
+}
+
+// add counts one User-Agent.
+func (h *heldCounts) add(declared, bound, boundAll bool) {
+	h.bound += one(bound)
+	h.boundAll += one(boundAll)
+	h.declared += one(declared)
+	h.declaredBound += one(declared && boundAll)
 }
 
 // one is 1 where ok is true.

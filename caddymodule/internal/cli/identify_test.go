@@ -65,6 +65,10 @@ func TestIdentifyReadsLists(t *testing.T) {
 	if err := json.Unmarshal([]byte(identifyWith(t, list, "--measure", "--json", "-")), &measure); err != nil || measure.Total != 3 || measure.Classes["library"].Count != 1 || measure.Classes["library"].Percent != 100./3 {
 		t.Errorf("--measure --json: %+v, %v", measure, err)
 	}
+	if got := identifyWith(t, list, "--measure", "-"); !strings.Contains(got, "declare themselves robots                       1   33.333 %") ||
+		!strings.Contains(got, "  of those, bound with both on                  1  100.000 %") {
+		t.Errorf("--measure: %s", got)
+	}
 	if got := identifyWith(t, list, "--measure", "-"); !strings.Contains(got, "recognised: not a person's                      2   66.667 %") ||
 		!strings.Contains(got, "bound by the group for *                        1   33.333 %") ||
 		!strings.Contains(got, "with http_clients on and programs on          2   66.667 %") {

@@ -120,9 +120,11 @@ func browserWords(d *crawler.Description) string {
 // measured is what --measure prints of a list.
 type measured struct {
 	Total    int              `json:"total"`
-	Crawlers share            `json:"crawlers"`  // all that are no person's
-	Bound    share            `json:"bound"`     // what the group for all binds
-	BoundAll share            `json:"bound_all"` // what it binds with http_clients on and programs on
+	Crawlers share            `json:"crawlers"`       // all that are no person's
+	Bound    share            `json:"bound"`          // what the group for all binds
+	BoundAll share            `json:"bound_all"`      // what it binds with http_clients on and programs on
+	Declared share            `json:"declared"`       // what declares itself a robot in so many words
+	OfThose  share            `json:"declared_bound"` // the part of Declared that BoundAll holds
 	Classes  map[string]share `json:"classes"`
 	Purposes map[string]share `json:"purposes,omitempty"` // of those in the registry
 }
@@ -133,15 +135,17 @@ type share struct {
 	Percent float64 `json:"percent"`
 }
 
-// newMeasured sums up a list, of which the group for all binds that many, and
-// that many with http_clients on and programs on.
-func newMeasured(sum *crawler.Measure, bound, boundAll int) *measured {
-	part := func(n int) share { return share{n, 100 * float64(n) / float64(max(sum.Total, 1))} }
+// newMeasured sums up a list, of which the group for all binds what held says.
+func newMeasured(sum *crawler.Measure, held heldCounts) *measured {
+	of := func(n, total int) share { return share{n, 100 * float64(n) / float64(max(total, 1))} }
+	part := func(n int) share { return of(n, sum.Total) }
 	m := &measured{
 		Total:    sum.Total,
 		Crawlers: part(sum.Total - sum.Classes[crawler.Person]),
-		Bound:    part(bound),
-		BoundAll: part(boundAll),
+		Bound:    part(held.bound),
+		BoundAll: part(held.boundAll),
+		Declared: part(held.declared),
+		OfThose:  of(held.declaredBound, held.declared),
 		Classes:  make(map[string]share),
 		Purposes: make(map[string]share),
 	}
@@ -163,6 +167,10 @@ func (m *measured) write(w io.Writer) {
 	line("recognised: not a person's", m.Crawlers)
 	line("bound by the group for *", m.Bound)
 	line("  with http_clients on and programs on", m.BoundAll)
+	line("declare themselves robots", m.Declared)
+	if m.Declared.Count > 0 {
+		line("  of those, bound with both on", m.OfThose)
+	}
 	fmt.Fprintln(w, "by class")
 	for class := range crawler.Library + 1 {
 		line(class.String(), m.Classes[class.String()])

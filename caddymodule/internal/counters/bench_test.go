@@ -1,0 +1,74 @@
+package counters
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+)
+
+// BenchmarkCount measures what counting costs a request of a crawler, and one of
+// a person.
+func BenchmarkCount(b *testing.B) {
+	clock := newTestClock()
+	site := New(clock.now).Site("example.com")
+	for _, bb := range []struct {
+		name string
+		d    *enforce.Decision
+	}{
+		{"crawler_passed", decision(gptbot, enforce.Unbound)},
+		{"crawler_by_rule", decision(gptbot, enforce.Disallowed)},
+		{"unknown_crawler", decision(goodbot, enforce.Unbound)},
+		{"throttled", decision(gptbot, enforce.CrawlDelay)},
+	} {
+		b.Run(bb.name, func(b *testing.B) {
+			r := clock.request()
+			b.ReportAllocs()
+			for b.Loop() {
+				site.Count(bb.d, r)
+			}
+		})
+	}
+	b.Run("person", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			site.CountPerson(1)
+		}
+	})
+	b.Run("person_parallel", func(b *testing.B) {
+		var callers atomic.Uint32
+		b.RunParallel(func(pb *testing.PB) {
+			caller := callers.Add(1)
+			for pb.Next() {
+				site.CountPerson(caller)
+			}
+		})
+	})
+	b.Run("fold_full", func(b *testing.B) {
+		c := filled(clock)
+		b.ReportAllocs()
+		for b.Loop() {
+			clock.add(time.Minute)
+			c.Fold()
+		}
+	})
+}
+
+// filled returns Counters with three quarters of the crawlers and rules that
+// they hold.
+func filled(clock *testClock) *Counters {
+	c := New(clock.now)
+	for i := 0; c.crawlers.len() < MaxCrawlers*3/4; i++ {
+		site := c.Site(fmt.Sprintf("s%d.example", i))
+		for row := range crawler.Builtin().All() {
+			site.Count(decision(crawler.Agent{Class: row.Class, Crawler: row, Token: row.Name}, enforce.Allowed), clock.request())
+		}
+	}
+	for i := range MaxRules * 3 / 4 {
+		c.Site("example.com").Count(decision(gptbot, enforce.Disallowed), clock.requestTo(fmt.Sprintf("h%d.example", i)))
+	}
+	return c
+}

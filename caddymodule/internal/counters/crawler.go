@@ -1,0 +1,159 @@
+package counters
+
+import (
+	"hash/maphash"
+	"strings"
+	"sync/atomic"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
+)
+
+// maxName is how many octets of the name that a client sent count.
+const maxName = 64
+
+// Crawler counts the decisions about one crawler at one site.
+type Crawler struct {
+	site     *Site
+	name     string
+	class    crawler.Class
+	known    bool // the registry has it
+	other    bool // all of a class, for whose names there is no room
+	operator string
+	purpose  string
+
+	decided  [modes][enforce.Reasons]atomic.Uint64
+	repeated atomic.Uint64 // decisions about requests that were counted before
+	claims   [verify.Impostor + 1]atomic.Uint64
+	gate     gate // of refusals that are kept
+
+	// Guarded by Counters.mu:
+	past   [measures]history
+	folded [modes][enforce.Reasons]uint64 // of decided, into the site's reasons
+	last   minute                         // of the last request
+}
+
+// What is remembered of a crawler's past.
+const (
+	requests = iota
+	denied
+	throttled
+	wouldDeny
+	wouldThrottle
+	verified
+	unverified
+	impostors
+	measures
+)
+
+// actions has the action of each reason.
+var actions = func() (list [enforce.Reasons]enforce.Action) {
+	for _, r := range []enforce.Reason{enforce.Disallowed, enforce.Impostor, enforce.Unavailable, enforce.Hidden} {
+		list[r] = enforce.Deny
+	}
+	for _, r := range []enforce.Reason{enforce.PolicyPending, enforce.CrawlDelay, enforce.RequestRate, enforce.VisitTime} {
+		list[r] = enforce.Throttle
+	}
+	return list
+}()
+
+// totals returns what was counted, by measure.
+func (c *Crawler) totals() (t [measures]uint64) {
+	repeated := c.repeated.Load()
+	for mode := range c.decided {
+		for reason := range c.decided[mode] {
+			n := c.decided[mode][reason].Load()
+			t[requests] += n
+			switch {
+			case actions[reason] == enforce.Pass:
+			case actions[reason] == enforce.Deny:
+				t[denied+2*mode] += n
+			default:
+				t[throttled+2*mode] += n
+			}
+		}
+	}
+	t[requests] -= min(repeated, t[requests])
+	t[verified] = c.claims[verify.Verified].Load()
+	t[unverified] = c.claims[verify.Unverified].Load()
+	t[impostors] = c.claims[verify.Impostor].Load()
+	return t
+}
+
+// nameOf returns the name by which a crawler is counted.
+func nameOf(a *crawler.Agent) string {
+	if a.Crawler != nil {
+		return a.Crawler.Name
+	}
+	return a.Token[:min(len(a.Token), maxName)]
+}
+
+// crawler returns the counters of the crawler that a decision is about. Those of
+// a name for which there is no room are those of its class.
+func (s *Site) crawler(a *crawler.Agent) *Crawler {
+	name, known := nameOf(a), a.Crawler != nil
+	hash := s.counters.hashName(name, known) ^ s.salt
+	for n := s.counters.crawlers.bucket(hash).Load(); n != nil; n = n.next.Load() {
+		if n.hash == hash && n.value.is(s, name, known) {
+			return n.value
+		}
+	}
+	return s.addCrawler(a, name, hash)
+}
+
+// is reports whether c counts a crawler of this name at a site.
+func (c *Crawler) is(s *Site, name string, known bool) bool {
+	return c.site == s && c.known == known && (c.name == name || !known && strings.EqualFold(c.name, name))
+}
+
+// addCrawler is crawler for a name that is not counted yet.
+func (s *Site) addCrawler(a *crawler.Agent, name string, hash uint64) *Crawler {
+	known := a.Crawler != nil
+	if !known && s.counters.names.Add(1) > MaxNames {
+		s.counters.names.Add(-1)
+		return s.class(a.Class)
+	}
+	var made *Crawler
+	c := s.counters.crawlers.add(hash, func(c *Crawler) bool { return c.is(s, name, known) }, func() *Crawler {
+		made = &Crawler{site: s, name: strings.Clone(name), class: a.Class, known: known}
+		if known {
+			made.operator, made.purpose = a.Crawler.Operator, string(a.Crawler.Purpose)
+		}
+		return made
+	})
+	if !known && (c == nil || c != made) {
+		s.counters.names.Add(-1)
+	}
+	if c == nil {
+		return s.class(a.Class)
+	}
+	return c
+}
+
+// class returns the counters of the crawlers of a class for whose names there is
+// no room.
+func (s *Site) class(class crawler.Class) *Crawler {
+	at := &s.classes[min(int(class), classes-1)]
+	if c := at.Load(); c != nil {
+		return c
+	}
+	at.CompareAndSwap(nil, &Crawler{site: s, name: class.String(), class: class, other: true})
+	return at.Load()
+}
+
+// hashName hashes a name: one that a client sent without regard to its case.
+func (c *Counters) hashName(name string, known bool) uint64 {
+	if known {
+		return maphash.String(c.seed, name)
+	}
+	var lower [maxName]byte
+	for i := range len(name) {
+		b := name[i]
+		if 'A' <= b && b <= 'Z' {
+			b += 'a' - 'A'
+		}
+		lower[i] = b
+	}
+	return maphash.Bytes(c.seed, lower[:len(name)])
+}

@@ -1,0 +1,152 @@
+package counters
+
+import (
+	"hash/maphash"
+	"strings"
+	"sync/atomic"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+)
+
+// maxRuleText is how many octets of a rule are kept to be shown.
+const maxRuleText = 256
+
+// RuleID identifies a line that decides, independent of where in the file it
+// stands: a rule that moves keeps its counts. It is the same in every process.
+type RuleID uint64
+
+// NewRuleID returns the identity of a line: that of source, a number of the
+// handler's choice; in a layer; and in the group with the token group, the rule
+// as the file writes it, or, for a pace, the name of the reason. Of a hidden
+// path, line is the line of the configuration; it does not count else.
+func NewRuleID(source uint64, layer enforce.Layer, group string, allow bool, pattern string, reason enforce.Reason, line int) RuleID {
+	var short [128]byte
+	key := append(short[:0], byte(layer), byte(reason), 0, 0, 0, 0)
+	if allow {
+		key[2] = 1
+	}
+	if layer == enforce.HiddenLayer {
+		key[3], key[4], key[5] = byte(line>>16), byte(line>>8), byte(line)
+	}
+	if len(key)+len(group)+1+len(pattern) > len(short) {
+		return longRuleID(source, key, group, pattern)
+	}
+	key = append(append(append(key, group...), 0), pattern...)
+	return RuleID(xxhash.Sum64(key) ^ source)
+}
+
+// longRuleID is NewRuleID for a rule that is too long for a key on the stack.
+func longRuleID(source uint64, key []byte, group, pattern string) RuleID {
+	var d xxhash.Digest
+	d.Reset()
+	_, _ = d.Write(key)
+	_, _ = d.WriteString(group)
+	_, _ = d.WriteString("\x00")
+	_, _ = d.WriteString(pattern)
+	return RuleID(d.Sum64() ^ source)
+}
+
+// ruleIDOf returns the identity of the line that made a decision.
+func ruleIDOf(source uint64, d *enforce.Decision) RuleID {
+	switch {
+	case d.Reason == enforce.Hidden:
+		return NewRuleID(source, d.Layer, "", false, "", 0, d.Line)
+	case actions[d.Reason] == enforce.Throttle:
+		return NewRuleID(source, d.Layer, d.GroupToken(), false, "", d.Reason, 0)
+	case d.Rule == nil:
+		return NewRuleID(source, d.Layer, d.GroupToken(), false, "", d.Reason, 0)
+	}
+	return NewRuleID(source, d.Layer, d.GroupToken(), d.Rule.Allow, d.Rule.Pattern, 0, 0)
+}
+
+// Rule counts the decisions that one line made about requests to one origin.
+type Rule struct {
+	origin enforce.Origin
+	id     RuleID
+	site   *Site
+	layer  enforce.Layer
+	group  string
+	text   string
+	reason enforce.Reason
+
+	source  uint64
+	line    atomic.Int32 // where it stood when it decided last
+	last    atomic.Int64 // when, in seconds since 1970
+	decided [modes][enforce.Throttle + 1]atomic.Uint64
+
+	refused history // guarded by Counters.mu
+}
+
+// refusals returns how often the line refused a request, or would have.
+func (r *Rule) refusals() (n uint64) {
+	for mode := range r.decided {
+		n += r.decided[mode][enforce.Deny].Load() + r.decided[mode][enforce.Throttle].Load()
+	}
+	return n
+}
+
+// rule returns the counters of the line that made a decision; nil where there is
+// no room.
+func (s *Site) rule(d *enforce.Decision, r *Request) *Rule {
+	id := ruleIDOf(r.Source, d)
+	hash := s.counters.hashRule(id, r.Origin)
+	for n := s.counters.rules.bucket(hash).Load(); n != nil; n = n.next.Load() {
+		if n.hash == hash && n.value.is(id, r.Origin) {
+			return n.value
+		}
+	}
+	if c := s.counters; c.rules.len() >= MaxRules || s.pattern && c.invented.Load() >= maxInvented {
+		return nil
+	}
+	return s.addRule(hash, newRule(s, id, d, r))
+}
+
+func (c *Counters) hashRule(id RuleID, o enforce.Origin) uint64 {
+	return uint64(id) ^ maphash.String(c.seed, o.Host) ^ uint64(o.Port)*0x9e3779b97f4a7c15 ^ uint64(len(o.Scheme))
+}
+
+// newRule returns the counters of a line that has not decided yet.
+func newRule(s *Site, id RuleID, d *enforce.Decision, r *Request) *Rule {
+	rule := &Rule{origin: r.Origin, id: id, site: s, layer: d.Layer, source: r.Source, reason: d.Reason}
+	rule.origin.Host = strings.Clone(r.Origin.Host)
+	if d.Layer == enforce.HiddenLayer {
+		return rule
+	}
+	rule.group = strings.Clone(clip(d.GroupToken()))
+	if actions[d.Reason] != enforce.Throttle {
+		rule.text = clip(d.RuleText())
+	}
+	return rule
+}
+
+// addRule adds a rule, unless there is one that is the same or no room. It
+// returns the one that there is then; nil where there is no room.
+func (s *Site) addRule(hash uint64, rule *Rule) *Rule {
+	c := s.counters
+	if s.pattern && c.invented.Add(1) > maxInvented {
+		c.invented.Add(-1)
+		return nil
+	}
+	found := c.rules.add(hash, func(r *Rule) bool { return r.is(rule.id, rule.origin) }, func() *Rule { return rule })
+	if s.pattern && found != rule {
+		c.invented.Add(-1)
+	}
+	return found
+}
+
+func (r *Rule) is(id RuleID, origin enforce.Origin) bool { return r.id == id && r.origin == origin }
+
+// count counts a decision of the line.
+func (r *Rule) count(d *enforce.Decision, mode int, seconds int64) {
+	r.decided[mode][d.Action].Add(1)
+	if line := int32(d.Line); r.line.Load() != line {
+		r.line.Store(line)
+	}
+	if r.last.Load() < seconds {
+		r.last.Store(seconds)
+	}
+}
+
+func clip(s string) string { return s[:min(len(s), maxRuleText)] }

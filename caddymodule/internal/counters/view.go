@@ -1,0 +1,282 @@
+package counters
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/enforce"
+)
+
+// spans are the spans by their names, with the length of a step in seconds and
+// the number of steps.
+var spans = map[string]struct {
+	span
+	step, count int
+}{
+	status.SpanHour:  {hourSpan, 60, minutes},
+	status.SpanDay:   {daySpan, 60 * 60, hours},
+	status.SpanMonth: {monthSpan, 24 * 60 * 60, days},
+}
+
+// steps tells what the points of the series of a span stand for.
+func (c *Counters) steps(name string) status.Steps {
+	of := spans[name]
+	present := int64(c.at) * 60 / int64(of.step) // the step
+	first := present - int64(of.count) + 1
+	return status.Steps{Span: name, Start: time.Unix(first*int64(of.step), 0).UTC(), Step: of.step, Count: of.count}
+}
+
+// Summary returns what was counted at the sites of a scope. Its Policies and
+// Health, and the modes of its sites, are left to the caller. The span is one of
+// status.
+func (c *Counters) Summary(scope status.Scope, span string) *status.Summary {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fold()
+	s := &status.Summary{Now: c.now().UTC(), Since: c.since.UTC(), Sites: []status.Site{}, Reasons: []status.ReasonCounts{}}
+	of := spans[span]
+	points := func() []uint64 { return make([]uint64, of.count) }
+	s.Series = status.Series{
+		Steps: c.steps(span), People: points(), Passed: points(), Denied: points(), Throttled: points(), WouldDeny: points(), WouldThrottle: points(),
+	}
+	sites := make(map[*Site]*status.Site)
+	for _, site := range c.sites {
+		if !scope.Site(site.name) {
+			continue
+		}
+		sites[site] = &status.Site{Name: site.name, People: site.peopleWindows()}
+		site.visitors.addTo(s.Series.People, of.span, c.at)
+	}
+	all := points()
+	for row := range c.rows() {
+		site := sites[row.site]
+		if site == nil {
+			continue
+		}
+		addWindows(&site.Crawlers, row.windows())
+		row.past[requests].addTo(all, of.span, c.at)
+		row.past[denied].addTo(s.Series.Denied, of.span, c.at)
+		row.past[throttled].addTo(s.Series.Throttled, of.span, c.at)
+		row.past[wouldDeny].addTo(s.Series.WouldDeny, of.span, c.at)
+		row.past[wouldThrottle].addTo(s.Series.WouldThrottle, of.span, c.at)
+	}
+	for i, n := range all {
+		s.Series.Passed[i] = less(n, s.Series.Denied[i]+s.Series.Throttled[i]+s.Series.WouldDeny[i]+s.Series.WouldThrottle[i])
+	}
+	for _, site := range sites {
+		s.Sites = append(s.Sites, *site)
+		addWindows(&s.Crawlers, site.Crawlers)
+		s.People.Hour += site.People.Hour
+		s.People.Day += site.People.Day
+		s.People.Month += site.People.Month
+		s.People.Total += site.People.Total
+	}
+	slices.SortFunc(s.Sites, func(a, b status.Site) int { return strings.Compare(a.Name, b.Name) })
+	s.Reasons = c.reasons(sites)
+	return s
+}
+
+// less returns a - b, 0 where that is below 0.
+func less(a, b uint64) uint64 { return a - min(a, b) }
+
+func (s *Site) peopleWindows() status.PeopleWindows {
+	h := &s.visitors
+	return status.PeopleWindows{Hour: h.sum(hourSpan), Day: h.sum(daySpan), Month: h.sum(monthSpan), Total: h.folded}
+}
+
+// windows returns what was counted until the last fold.
+func (c *Crawler) windows() status.Windows {
+	var totals [measures]uint64
+	for i := range totals {
+		totals[i] = c.past[i].folded
+	}
+	return status.Windows{Hour: c.in(hourSpan), Day: c.in(daySpan), Month: c.in(monthSpan), Total: countsOf(totals)}
+}
+
+// in returns what was counted in a span.
+func (c *Crawler) in(of span) status.Counts {
+	var sums [measures]uint64
+	for i := range sums {
+		sums[i] = c.past[i].sum(of)
+	}
+	return countsOf(sums)
+}
+
+func countsOf(n [measures]uint64) status.Counts {
+	return status.Counts{
+		Requests: n[requests], Passed: less(n[requests], n[denied]+n[throttled]+n[wouldDeny]+n[wouldThrottle]),
+		Denied: n[denied], Throttled: n[throttled], WouldDeny: n[wouldDeny], WouldThrottle: n[wouldThrottle],
+		Verified: n[verified], Unverified: n[unverified], Impostors: n[impostors],
+	}
+}
+
+func addWindows(to *status.Windows, w status.Windows) {
+	to.Hour.Add(w.Hour)
+	to.Day.Add(w.Day)
+	to.Month.Add(w.Month)
+	to.Total.Add(w.Total)
+}
+
+// reasons returns the decisions at sites by reason.
+func (c *Counters) reasons(sites map[*Site]*status.Site) []status.ReasonCounts {
+	var sums [modes][enforce.Reasons]status.ReasonCounts
+	for site := range sites {
+		for mode := range site.reasons {
+			for reason := range site.reasons[mode] {
+				h, to := &site.reasons[mode][reason], &sums[mode][reason]
+				if actions[reason] == enforce.Pass {
+					to = &sums[0][reason] // the same in both modes
+				}
+				to.Hour += h.sum(hourSpan)
+				to.Day += h.sum(daySpan)
+				to.Month += h.sum(monthSpan)
+				to.Total += h.folded
+			}
+		}
+	}
+	list := []status.ReasonCounts{}
+	for mode := range sums {
+		for reason, n := range sums[mode] {
+			if n.Total > 0 {
+				n.Reason, n.Action = enforce.Reason(reason).String(), ActionName(actions[reason], mode == 1)
+				list = append(list, n)
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b status.ReasonCounts) int {
+		return cmp.Or(cmp.Compare(b.Day, a.Day), cmp.Compare(b.Total, a.Total), strings.Compare(a.Reason, b.Reason))
+	})
+	return list
+}
+
+// ActionName is an action's name as placeholders, logs and metrics have it.
+func ActionName(a enforce.Action, monitor bool) string {
+	if monitor && a != enforce.Pass {
+		return "would_" + a.String()
+	}
+	return a.String()
+}
+
+// Crawlers returns the crawlers at the sites of a scope, those of the same name
+// together. The span of query is one of status.
+func (c *Counters) Crawlers(scope status.Scope, query status.CrawlersQuery) ([]status.Crawler, status.Steps) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fold()
+	type key struct {
+		name         string
+		known, other bool
+	}
+	of := spans[query.Span]
+	found := make(map[key]*status.Crawler)
+	for row := range c.rows() {
+		if !scope.Site(row.site.name) || row.past[requests].folded == 0 && row.repeated.Load() == 0 {
+			continue
+		}
+		k := key{row.name, row.known, row.other}
+		if !row.known {
+			k.name = strings.ToLower(k.name)
+		}
+		to := found[k]
+		if to == nil {
+			to = &status.Crawler{
+				Name: row.name, Class: row.class.String(), Known: row.known, Other: row.other, Operator: row.operator, Purpose: row.purpose,
+				Series: make([]uint64, of.count),
+			}
+			found[k] = to
+		}
+		addWindows(&to.Windows, row.windows())
+		row.past[requests].addTo(to.Series, of.span, c.at)
+		if last := time.Unix(int64(row.last)*60, 0).UTC(); last.After(to.Last) {
+			to.Last = last
+		}
+	}
+	list := make([]status.Crawler, 0, len(found))
+	for _, one := range found {
+		list = append(list, *one)
+	}
+	return list, c.steps(query.Span)
+}
+
+// RuleCount is what was counted of a line.
+type RuleCount struct {
+	ID     RuleID
+	Source uint64
+	Origin enforce.Origin
+	Site   string
+	Layer  enforce.Layer
+	Line   int // where it stood when it decided last
+	Group  string
+	Text   string
+	Reason enforce.Reason
+	status.RuleCounts
+}
+
+// Rules returns the lines that decided about requests to the sites, and hosts,
+// of a scope.
+func (c *Counters) Rules(scope status.Scope) []RuleCount {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fold()
+	var list []RuleCount
+	for _, r := range c.rules.all() {
+		if !scope.Host(r.site.name, r.origin.Host) {
+			continue
+		}
+		n := RuleCount{
+			ID: r.id, Source: r.source, Origin: r.origin, Site: r.site.name, Layer: r.layer, Line: int(r.line.Load()),
+			Group: r.group, Text: r.text, Reason: r.reason,
+		}
+		count := func(mode int, a enforce.Action) uint64 { return r.decided[mode][a].Load() }
+		n.Passed = count(0, enforce.Pass) + count(1, enforce.Pass)
+		n.Denied, n.Throttled = count(0, enforce.Deny), count(0, enforce.Throttle)
+		n.WouldDeny, n.WouldThrottle = count(1, enforce.Deny), count(1, enforce.Throttle)
+		n.Hour, n.Day = r.refused.sum(hourSpan), r.refused.sum(daySpan)
+		n.Last = time.Unix(r.last.Load(), 0).UTC()
+		list = append(list, n)
+	}
+	return list
+}
+
+// Refusals returns the refusals that are kept, at the sites and hosts of a scope.
+func (c *Counters) Refusals(scope status.Scope, query status.RecentQuery) *status.Recent {
+	limit := query.Limit
+	if limit <= 0 {
+		limit = status.DefaultLimit
+	}
+	kept, last := c.refusals.since(query.After)
+	recent := &status.Recent{Refusals: []status.Refusal{}}
+	for _, f := range kept {
+		if !scope.Host(f.Site, f.Host) {
+			continue
+		}
+		if recent.Last == 0 {
+			recent.Last = f.Seq
+		}
+		if len(recent.Refusals) == limit {
+			break
+		}
+		recent.Refusals = append(recent.Refusals, f.status())
+	}
+	if scope.All() {
+		recent.Last = last
+	}
+	recent.Last = max(recent.Last, query.After)
+	return recent
+}
+
+// status is f as it is told.
+func (f *Refusal) status() status.Refusal {
+	return status.Refusal{
+		Seq: f.Seq, Time: f.Time.UTC(), Site: f.Site, Host: f.Host, Method: f.Method, Path: f.Path, Client: f.Client, UserAgent: f.UserAgent,
+		Crawler: f.Crawler, Class: f.Class, Purpose: f.Purpose, Verified: f.Verified, Action: ActionName(f.Action, f.Monitor),
+		Reason: f.Reason.String(), Group: f.Group, Rule: f.Rule, Layer: f.Layer.String(), Line: f.Line,
+		RetryAfter: int((f.RetryAfter + time.Second - 1) / time.Second), Omitted: f.Omitted,
+	}
+}
+
+// Sizes tells how much is counted.
+func (c *Counters) Sizes() (crawlers, rules int) { return c.crawlers.len(), c.rules.len() }

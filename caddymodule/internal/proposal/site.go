@@ -1,0 +1,206 @@
+package proposal
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Site is what a configuration says about one site: the routes for a set of
+// hosts.
+type Site struct {
+	Hosts []string // as the site's address has them; none: any host
+
+	Root     string   // folder of its files; empty if it has none
+	Backends []string // addresses that requests are forwarded to
+	PHP      bool     // some are forwarded over FastCGI
+
+	Robots         bool // it has a robots handler
+	TrustedProxies bool // its server knows proxies in front of it
+	Plain          bool // its server listens without TLS
+
+	AgentMatchers []string // patterns of hand-written matchers for User-Agent
+	Tags          []string // values of X-Robots-Tag that it sets by itself
+}
+
+// Open reports whether the site serves hosts that its address does not name.
+func (s *Site) Open() bool {
+	return len(s.Hosts) == 0 || slices.ContainsFunc(s.Hosts, func(h string) bool { return strings.Contains(h, "*") })
+}
+
+// Breadth says how narrowly the site's address fits a host: 0 if it names the
+// host, 1 if only a wildcard of it does, 2 if it is for any host.
+func (s *Site) Breadth(host string) int {
+	switch {
+	case len(s.Hosts) == 0:
+		return 2
+	case slices.ContainsFunc(s.Hosts, func(h string) bool { return strings.EqualFold(h, host) }):
+		return 0
+	}
+	return 1
+}
+
+// Name is the site's address as far as it consists of hosts.
+func (s *Site) Name() string {
+	if len(s.Hosts) == 0 {
+		return "all hosts"
+	}
+	return strings.Join(s.Hosts, ", ")
+}
+
+// config is as much of Caddy's configuration as is looked at.
+type config struct {
+	Apps struct {
+		HTTP struct {
+			Servers map[string]server `json:"servers"`
+		} `json:"http"`
+	} `json:"apps"`
+}
+
+type server struct {
+	Listen         []string          `json:"listen"`
+	Routes         []route           `json:"routes"`
+	TrustedProxies json.RawMessage   `json:"trusted_proxies"`
+	TLS            []json.RawMessage `json:"tls_connection_policies"`
+}
+
+type route struct {
+	Match  []map[string]json.RawMessage `json:"match"`
+	Handle []handler                    `json:"handle"`
+}
+
+type handler struct {
+	Name      string  `json:"handler"`
+	Root      string  `json:"root"` // of file_server, and of vars
+	Routes    []route `json:"routes"`
+	Upstreams []struct {
+		Dial string `json:"dial"`
+	} `json:"upstreams"`
+	Transport struct {
+		Protocol string `json:"protocol"`
+	} `json:"transport"`
+	Response *struct {
+		Set map[string][]string `json:"set"`
+		Add map[string][]string `json:"add"`
+	} `json:"response"`
+}
+
+// Read returns the sites of an adapted configuration, in its order: one for
+// each route of a server that goes on to other routes or serves something.
+func Read(adapted []byte) ([]Site, error) {
+	var c config
+	if err := json.Unmarshal(adapted, &c); err != nil {
+		return nil, fmt.Errorf("reading the configuration: %w", err)
+	}
+	var sites []Site
+	for _, name := range slices.Sorted(maps.Keys(c.Apps.HTTP.Servers)) {
+		srv := c.Apps.HTTP.Servers[name]
+		for i := range srv.Routes {
+			s := Site{Hosts: hosts(srv.Routes[i].Match), TrustedProxies: len(srv.TrustedProxies) > 0, Plain: srv.plain()}
+			s.readRoute(&srv.Routes[i])
+			sites = append(sites, s)
+		}
+	}
+	return sites, nil
+}
+
+func (s *server) plain() bool {
+	if len(s.TLS) > 0 {
+		return false
+	}
+	return !slices.ContainsFunc(s.Listen, func(address string) bool { return strings.HasSuffix(address, ":443") })
+}
+
+func hosts(match []map[string]json.RawMessage) (all []string) {
+	for _, set := range match {
+		var list []string
+		if json.Unmarshal(set["host"], &list) == nil {
+			all = append(all, list...)
+		}
+	}
+	return all
+}
+
+func (s *Site) readRoute(r *route) {
+	for _, set := range r.Match {
+		for _, name := range slices.Sorted(maps.Keys(set)) {
+			s.AgentMatchers = append(s.AgentMatchers, agentPatterns(name, set[name])...)
+		}
+	}
+	for i := range r.Handle {
+		s.readHandler(&r.Handle[i])
+	}
+}
+
+func (s *Site) readHandler(h *handler) {
+	switch h.Name {
+	case "robots":
+		s.Robots = true
+	case "vars", "file_server":
+		if h.Root != "" && s.Root == "" {
+			s.Root = h.Root
+		}
+	case "reverse_proxy":
+		s.PHP = s.PHP || h.Transport.Protocol == "fastcgi"
+		for _, u := range h.Upstreams {
+			s.Backends = append(s.Backends, u.Dial)
+		}
+	}
+	if h.Response != nil {
+		for _, fields := range []map[string][]string{h.Response.Set, h.Response.Add} {
+			for name, values := range fields {
+				if strings.EqualFold(name, "X-Robots-Tag") {
+					s.Tags = append(s.Tags, values...)
+				}
+			}
+		}
+	}
+	for i := range h.Routes {
+		s.readRoute(&h.Routes[i])
+	}
+}
+
+// agentPatterns returns what a matcher compares User-Agent with.
+func agentPatterns(name string, matcher json.RawMessage) (patterns []string) {
+	switch name {
+	case "header":
+		var fields map[string][]string
+		_ = json.Unmarshal(matcher, &fields)
+		for field, values := range fields {
+			if strings.EqualFold(field, "User-Agent") {
+				patterns = append(patterns, values...)
+			}
+		}
+	case "header_regexp":
+		var fields map[string]struct {
+			Pattern string `json:"pattern"`
+		}
+		_ = json.Unmarshal(matcher, &fields)
+		for field, value := range fields {
+			if strings.EqualFold(field, "User-Agent") {
+				patterns = append(patterns, value.Pattern)
+			}
+		}
+	case "expression":
+		var expression struct {
+			Expr string `json:"expr"`
+		}
+		if json.Unmarshal(matcher, &expression) != nil {
+			_ = json.Unmarshal(matcher, &expression.Expr)
+		}
+		if strings.Contains(strings.ToLower(expression.Expr), "user-agent") {
+			patterns = append(patterns, expression.Expr)
+		}
+	case "not":
+		var sets []map[string]json.RawMessage
+		_ = json.Unmarshal(matcher, &sets)
+		for _, set := range sets {
+			for _, name := range slices.Sorted(maps.Keys(set)) {
+				patterns = append(patterns, agentPatterns(name, set[name])...)
+			}
+		}
+	}
+	return patterns
+}

@@ -1,0 +1,31 @@
+package status
+
+import "context"
+
+// Reporter makes what is told. Its methods are safe for concurrent use. An error
+// is a *Error where it is the fault of whoever asks.
+type Reporter interface {
+	Summary(Scope, SummaryQuery) (*Summary, error)
+	Policies(Scope, PoliciesQuery) (*Policies, error)
+	Crawlers(Scope, CrawlersQuery) (*Crawlers, error)
+	Rules(Scope, RulesQuery) (*Rules, error)
+	Recent(Scope, RecentQuery) (*Recent, error)
+	Suspects(Scope, Pages) (*Suspects, error)
+	Budgets(Scope, BudgetsQuery) (*Budgets, error)
+	Check(Scope, CheckQuery) (*Check, error)
+	Health(Scope) (*Health, error)
+
+	// Refresh reads sources again and waits for them, within the bounds of ctx.
+	Refresh(context.Context, Scope, RefreshQuery) (*Refresh, error)
+	ResetBudgets(context.Context, Scope, ResetQuery) (*Reset, error)
+	SetMode(Scope, ModeQuery) (*Mode, error)
+}
+
+// Error is what is wrong with a question.
+type Error struct {
+	Status  int // of HTTP: 400, 404 …
+	Message string
+}
+
+// Error implements error.
+func (e *Error) Error() string { return e.Message }

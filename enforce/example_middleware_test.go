@@ -1,0 +1,76 @@
+package enforce_test
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/headers"
+)
+
+// obeyed returns a handler that holds crawlers to what the engine decides and
+// passes all other requests on.
+func obeyed(engine *enforce.Engine, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		client, _, _ := net.SplitHostPort(r.RemoteAddr)
+		var d enforce.Decision
+		engine.Decide(r.Context(), &enforce.Request{
+			Method:     r.Method,
+			Target:     r.RequestURI,
+			UserAgents: r.Header.Values("User-Agent"),
+			Origin:     enforce.NewOrigin("http", r.Host, 80),
+			Client:     client,
+			Authorized: r.Header.Get("Authorization") != "",
+			Time:       time.Now(),
+		}, &d)
+		switch d.Action {
+		case enforce.Pass:
+			next.ServeHTTP(w, r)
+			return
+		case enforce.Deny:
+			w.Header().Set("Cache-Control", "no-store") // people must not get it from a cache
+			http.Error(w, "The robots.txt of this site disallows this URL to your crawler.", http.StatusForbidden)
+		case enforce.Throttle:
+			w.Header().Set("Cache-Control", "no-store")
+			w.Header().Set("Retry-After", headers.RetryAfter(d.RetryAfter))
+			http.Error(w, "Your crawler comes too often.", http.StatusTooManyRequests)
+		}
+	})
+}
+
+// Any server of net/http can hold crawlers to a robots.txt; Caddy is not
+// needed.
+func Example_middleware() {
+	limiter := throttle.NewMemory(100_000)
+	defer limiter.Close()
+	file := enforce.Inline("User-agent: *\nDisallow: /private/\nCrawl-delay: 10\n")
+	engine, err := enforce.NewEngine(enforce.Rules{}, file, limiter, enforce.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer engine.Close()
+
+	site := obeyed(engine, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "page") }))
+	for _, r := range []struct{ ua, path string }{
+		{"Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0", "/private/plan"},
+		{"Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", "/private/plan"},
+		{"Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", "/"},
+		{"Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", "/"},
+	} {
+		request := httptest.NewRequest(http.MethodGet, r.path, nil)
+		request.Header.Set("User-Agent", r.ua)
+		response := httptest.NewRecorder()
+		site.ServeHTTP(response, request)
+		fmt.Printf("%d %q\n", response.Code, response.Header().Get("Retry-After"))
+	}
+	// Output:
+	// 200 ""
+	// 403 ""
+	// 200 ""
+	// 429 "5"
+}

@@ -1,0 +1,81 @@
+package enforce
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
+)
+
+// change replaces the file of a verified test.
+func (v *verifiedTest) change(file string) {
+	v.advance(2 * time.Second)
+	v.policies.source, v.policies.cfg.Now = Inline(file), v.clock.now
+	v.policies.Load(context.Background())
+	v.advance(time.Second)
+}
+
+// reads has a client read /robots.txt.
+func (v *verifiedTest) reads(addr, ua string) {
+	v.advance(time.Second)
+	r := &Request{Method: "GET", Target: "/robots.txt", UserAgents: []string{ua}, Origin: home, Client: addr, Time: v.clock.now()}
+	var d Decision
+	v.Decide(context.Background(), r, &d)
+	v.RobotsRead(r, d.Policy)
+	v.advance(time.Second)
+}
+
+// Whoever sends a crawler's name neither ends its grace nor gets one as an
+// impostor.
+func TestGraceByClaim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const real, claimant, impostor = "203.0.113.5", "10.0.0.1", "198.51.100.1"
+		v := newVerifiedTest(t, Rules{Grace: GraceAll, Verification: &Verification{IgnoreImpostors: true}})
+		v.change(open)
+		v.from("192.0.2.1", listbot, "/") // proves that addresses are the clients' own
+		for range 2 {
+			v.from(real, namebot, "/")
+			v.from(impostor, namebot, "/")
+			v.advance(time.Second)
+		}
+		v.wants(t, real, namebot, "/x", verify.Verified, Allowed)
+		v.wants(t, impostor, namebot, "/x", verify.Impostor, Allowed)
+		v.wants(t, claimant, listbot, "/x", verify.Unverified, Allowed)
+		v.change(closed)
+		v.wants(t, real, namebot, "/archive/x", verify.Verified, Graced)
+		v.wants(t, impostor, namebot, "/archive/x", verify.Impostor, Disallowed)
+		v.wants(t, claimant, namebot, "/archive/x", verify.Unverified, Graced) // the same path rules
+		v.wants(t, "10.0.0.2", listbot, "/archive/x", verify.Unverified, Graced)
+
+		v.reads(claimant, namebot)
+		v.wants(t, claimant, namebot, "/archive/x", verify.Unverified, Disallowed)
+		v.reads(impostor, namebot)
+		v.wants(t, real, namebot, "/archive/x", verify.Verified, Graced)
+		v.wants(t, "10.0.0.3", namebot, "/archive/x", verify.Unverified, Graced)
+
+		v.reads(real, namebot)
+		v.wants(t, real, namebot, "/archive/x", verify.Verified, Disallowed)
+		v.wants(t, "10.0.0.3", namebot, "/archive/x", verify.Unverified, Disallowed)
+	})
+}
+
+// An address that read the file before it was verified has read it.
+func TestGraceOfOneVerifiedLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newVerifiedTest(t, Rules{Grace: GraceAll})
+		v.change(open)
+		v.published.down.Store(true)
+		v.wants(t, "203.0.113.5", namebot, "/", verify.Unverified, Allowed)
+		v.change(closed)
+		v.wants(t, "203.0.113.5", namebot, "/archive/x", verify.Unverified, Graced)
+		v.reads("203.0.113.5", namebot)
+		v.wants(t, "203.0.113.5", namebot, "/archive/x", verify.Unverified, Disallowed)
+		v.published.down.Store(false)
+		v.advance(10 * time.Minute)
+		v.from("203.0.113.5", namebot, "/")
+		v.advance(time.Second)
+		v.wants(t, "203.0.113.5", namebot, "/archive/x", verify.Verified, Disallowed)
+	})
+}

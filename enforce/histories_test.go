@@ -1,0 +1,195 @@
+package enforce
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+)
+
+// reloadTest has one configuration after another at the same place.
+type reloadTest struct {
+	t         *testing.T
+	clock     *clock
+	histories *Histories
+	visits    *Visits
+	copies    *Copies
+	engine    *Engine
+}
+
+func newReloadTest(t *testing.T) *reloadTest {
+	return &reloadTest{t: t, clock: newClock(), histories: NewHistories(), visits: NewVisits(64), copies: NewCopies()}
+}
+
+// provision makes an engine that is not in force yet.
+func (l *reloadTest) provision(source Source, handler string, rules Rules) *Engine {
+	l.t.Helper()
+	limiter := throttle.NewMemory(100)
+	e, err := NewEngine(rules, source, limiter, Config{
+		Now: l.clock.now, Visits: l.visits, Histories: l.histories, Copies: l.copies, Refresh: 1000 * time.Hour, Published: true,
+		Place: func() Place { return Place{[]string{home.Host}, handler} },
+	})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.t.Cleanup(func() { e.Close(); e.policies.running.Wait(); limiter.Close() })
+	if !source.PerOrigin() {
+		e.policies.Load(context.Background())
+	}
+	return e
+}
+
+// load replaces the configuration.
+func (l *reloadTest) load(source Source, handler string, rules Rules) *Engine {
+	l.t.Helper()
+	l.clock.advance(time.Minute)
+	e := l.provision(source, handler, rules)
+	e.policies.Connect()
+	if source.PerOrigin() {
+		e.policies.Peek(&Request{Origin: home, Time: l.clock.now()})
+		e.policies.running.Wait()
+	}
+	if l.engine != nil {
+		l.engine.Close()
+	}
+	l.engine = e
+	l.clock.advance(time.Minute)
+	return e
+}
+
+func (l *reloadTest) wants(want Reason, ua, target, when string) {
+	l.t.Helper()
+	var d Decision
+	l.engine.Decide(context.Background(), &Request{Target: target, UserAgents: []string{ua}, Origin: home, Time: l.clock.now()}, &d)
+	if d.Reason != want {
+		l.t.Errorf("%s: %.40s for %s: %v, want %v", when, ua, target, d.Reason, want)
+	}
+}
+
+func siteSource(file string) *fakeSource {
+	s := new(fakeSource)
+	s.set(200, file)
+	return s
+}
+
+// A change by another configuration, and one that is some configurations ago.
+func TestGraceOverReloads(t *testing.T) {
+	for _, tt := range []struct {
+		name                 string
+		first, second, third Source
+	}{
+		{"inline", Inline(open), Inline(closed), Inline(closed)},
+		{"site", siteSource(open), siteSource(closed), siteSource(closed)},
+		{"from site to inline", siteSource(open), Inline(closed), Inline(closed)},
+		{"from inline to site and back", Inline(open), siteSource(closed), Inline(closed)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			l := newReloadTest(t)
+			l.load(tt.first, "", Rules{})
+			l.wants(Allowed, googlebot, "/archive/x", "before the change")
+			l.load(tt.second, "", Rules{})
+			l.wants(Graced, googlebot, "/archive/x", "after the change")
+			l.wants(Disallowed, bingbot, "/archive/x", "a crawler that comes after the change")
+			l.wants(Disallowed, googlebot, "/private/x", "what both disallow")
+			l.load(tt.third, "", Rules{Strict: true})
+			l.wants(Graced, googlebot, "/archive/x", "after a reload without a change")
+			l.wants(Disallowed, bingbot, "/archive/x", "a crawler that came after the change")
+			l.load(tt.third, "", Rules{Grace: GraceOff})
+			l.wants(Disallowed, googlebot, "/archive/x", "after grace was switched off")
+			l.load(tt.third, "", Rules{})
+			l.wants(Disallowed, googlebot, "/archive/x", "after grace was switched off and on")
+			l.load(Inline(shut), "", Rules{})
+			l.wants(Graced, googlebot, "/x", "after another change")
+			l.wants(Disallowed, googlebot, "/archive/x", "what the version before disallowed")
+			l.clock.advance(GracePeriod)
+			l.wants(Disallowed, googlebot, "/x", "24 hours later")
+		})
+	}
+}
+
+// Another handler at the same host enforces another file: that is no change.
+func TestHandlersAtTheSameHost(t *testing.T) {
+	l := newReloadTest(t)
+	l.load(Inline(open), "/shop/*", Rules{})
+	l.wants(Allowed, googlebot, "/archive/x", "by the handler of /shop/*")
+	l.load(Inline(closed), "", Rules{})
+	l.wants(Disallowed, googlebot, "/archive/x", "by the other handler")
+}
+
+// A configuration that is never in force leaves nothing.
+func TestConfigurationThatFails(t *testing.T) {
+	l := newReloadTest(t)
+	l.load(Inline(closed), "", Rules{})
+	l.wants(Disallowed, googlebot, "/archive/x", "before")
+	l.provision(Inline(open), "", Rules{}).Close()
+	l.load(Inline(closed), "", Rules{})
+	l.wants(Disallowed, googlebot, "/archive/x", "after a configuration that failed")
+}
+
+// An engine that was replaced does not overwrite what its successor left.
+func TestReplacedEngineLeavesNothing(t *testing.T) {
+	l := newReloadTest(t)
+	l.copies = nil
+	source := siteSource(open)
+	before := l.provision(source, "", Rules{})
+	before.policies.Connect()
+	r := &Request{Origin: home, Time: l.clock.now()}
+	before.policies.Peek(r)
+	before.policies.running.Wait()
+	l.load(siteSource(closed), "", Rules{})
+	l.wants(Disallowed, googlebot, "/archive/x", "a crawler that comes after the change")
+	source.set(200, "User-agent: *\nDisallow: /other/\n")
+	l.clock.advance(time.Minute)
+	before.policies.Reread(&Request{Origin: home, Time: l.clock.now()})
+	before.policies.running.Wait()
+	l.load(siteSource(closed), "", Rules{})
+	l.wants(Disallowed, googlebot, "/archive/x", "after the next reload")
+}
+
+// The first crawler's request is enough: Connect may come later.
+func TestHistoryIsThereForTheFirstRequest(t *testing.T) {
+	l := newReloadTest(t)
+	l.load(Inline(open), "", Rules{})
+	l.wants(Allowed, googlebot, "/archive/x", "before the change")
+	l.clock.advance(time.Minute)
+	l.engine = l.provision(Inline(closed), "", Rules{})
+	l.wants(Graced, googlebot, "/archive/x", "the first request after the change")
+}
+
+// Another registry loses no grace.
+func TestGraceWithAnotherRegistry(t *testing.T) {
+	g := newGraceTest(t, Rules{}, Config{})
+	g.reads(googlebot, "192.0.2.1")
+	g.change(closed)
+	q, err := g.With(g.Registry(), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Engine = q
+	g.wants(Graced, googlebot, "/archive/x", "with another registry")
+	g.reads(googlebot, "192.0.2.1")
+	g.wants(Disallowed, googlebot, "/archive/x", "after it read the file")
+}
+
+// What is left is bounded in number and octets.
+func TestHistoriesAreBounded(t *testing.T) {
+	s := NewHistories()
+	policy := func(size int) *history {
+		return &history{current: &Policy{text: make([]byte, size), content: content{state: Loaded}}}
+	}
+	generation := s.begin()
+	for i := range maxHistories + 100 {
+		s.put([]historyKey{{"", Origin{Host: fmt.Sprint(i)}}}, generation, policy(10))
+	}
+	if len(s.records) != maxHistories || s.size != 10*maxHistories {
+		t.Errorf("%d histories of %d octets", len(s.records), s.size)
+	}
+	for i := range 40 {
+		s.put([]historyKey{{"", Origin{Host: fmt.Sprint("large", i)}}}, generation, policy(1<<20))
+	}
+	if s.size > maxHistoriesSize || s.size < maxHistoriesSize/2 {
+		t.Errorf("%d octets, want at most %d", s.size, maxHistoriesSize)
+	}
+}

@@ -1,0 +1,307 @@
+package enforce
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// maxVersions is how many earlier versions of a file are kept. Beyond, the one
+// that was replaced first goes.
+const maxVersions = 8
+
+// history is which versions of an origin's robots.txt there were in the last
+// GracePeriod. It is immutable.
+type history struct {
+	current *Policy
+	from    int64 // when the current version came into force, in nanoseconds since 1970
+	earlier []Version
+	ends    int64 // when nobody may go by any of the earlier ones any longer
+}
+
+// next returns the history with a policy in force from a time on. Versions whose
+// path rules are the same count as one: a comment or a date that changes is no
+// change, and a version that comes back is none beside the one in force. An
+// earlier one that was in force several times counts as one from its first day
+// to its last.
+func (h *history) next(policy *Policy, at int64) *history {
+	n := &history{current: policy, from: at}
+	if h == nil {
+		return n
+	}
+	if h.current.pathRules == policy.pathRules {
+		n.from = h.from
+	} else {
+		n.add(Version{h.current, h.from, at}, at)
+	}
+	for _, v := range h.earlier {
+		n.add(v, at)
+	}
+	return n
+}
+
+// add adds a version, unless nobody may go by it or it is no other than one that
+// h has.
+func (h *history) add(v Version, now int64) {
+	if v.ended(now) || v.policy.pathRules == h.current.pathRules || h.current.rules.Grace == GraceOff {
+		return
+	}
+	h.ends = max(h.ends, v.Ends().UnixNano())
+	i := slices.IndexFunc(h.earlier, func(w Version) bool { return w.policy.pathRules == v.policy.pathRules })
+	switch {
+	case i >= 0:
+		w := &h.earlier[i]
+		w.from, w.until = min(w.from, v.from), max(w.until, v.until)
+	case len(h.earlier) < maxVersions:
+		h.earlier = append(h.earlier, v)
+	}
+}
+
+// policies returns the policies that h holds.
+func (h *history) policies() []*Policy {
+	if h == nil {
+		return nil
+	}
+	list := []*Policy{h.current}
+	for i := range h.earlier {
+		list = append(list, h.earlier[i].policy)
+	}
+	return list
+}
+
+// isVersion reports whether a policy is what a crawler can have read: not one
+// that is in force because nothing could be read.
+func (p *Policy) isVersion() bool {
+	switch p.state {
+	case Loaded, Missing, NotRobots, Refused:
+		return !p.denyAll
+	}
+	return false
+}
+
+// hashPathRules returns a hash of the rules by which files allow and disallow
+// paths.
+func hashPathRules(files ...*robots.File) uint64 {
+	var d xxhash.Digest
+	add := func(token string, g *robots.Group) {
+		_, _ = d.WriteString("\x00" + token)
+		for _, r := range g.Rules() {
+			_, _ = d.WriteString(map[bool]string{false: "\n-", true: "\n+"}[r.Allow])
+			_, _ = d.WriteString(r.Pattern)
+		}
+	}
+	for _, f := range files {
+		if f == nil {
+			continue
+		}
+		_, _ = d.WriteString("\x01")
+		for _, token := range f.Tokens() {
+			add(token, f.Named(token))
+		}
+		if star := f.Star(); star != nil {
+			add("*", star)
+		}
+	}
+	return d.Sum64()
+}
+
+// earlier returns the earlier versions of the robots.txt of r's origin that
+// somebody may still go by, newest first; nil if there is none.
+func (p *Policies) earlier(r *Request) []Version {
+	if !p.connected.Load() {
+		p.Connect()
+	}
+	if p.graces.Load() == 0 {
+		return nil
+	}
+	e := p.table.find(p.key(r.Origin))
+	if e == nil {
+		return nil
+	}
+	h := e.history.Load()
+	if h == nil || r.Time.UnixNano() >= h.ends {
+		return nil
+	}
+	return h.earlier
+}
+
+// readAt returns the time that tells which version of the robots.txt the sender
+// of r was given. Where the engine's own text is served, that is known: policy's.
+func (p *Policies) readAt(r *Request, policy *Policy) int64 {
+	at := r.Time.UnixNano()
+	e := p.table.find(p.key(r.Origin))
+	if e == nil || !p.published(policy) {
+		return at
+	}
+	h := e.history.Load()
+	switch {
+	case h == nil:
+	case policy.pathRules == h.current.pathRules:
+		at = max(at, h.from)
+	default:
+		at = min(at, h.from-1)
+	}
+	return at
+}
+
+// published reports whether the text of a policy is what clients get that ask
+// for /robots.txt.
+func (p *Policies) published(policy *Policy) bool { return p.cfg.Published || policy.Published() }
+
+// note notes that a policy is in force for e from a time on. The caller holds
+// p.mu.
+func (p *Policies) note(e *entry, policy *Policy, at int64) {
+	if policy.isVersion() {
+		p.setHistory(e, e.history.Load().next(policy, at))
+	}
+}
+
+// forgetEnded lets go of versions that nobody may go by any longer.
+func (p *Policies) forgetEnded(e *entry, now int64) {
+	h := e.history.Load()
+	if h == nil || !slices.ContainsFunc(h.earlier, func(v Version) bool { return v.ended(now) }) {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if h := e.history.Load(); h != nil {
+		p.setHistory(e, h.next(h.current, now))
+	}
+}
+
+// setHistory replaces e's history. The caller holds p.mu.
+func (p *Policies) setHistory(e *entry, h *history) {
+	for _, policy := range h.policies() {
+		p.acquire(policy)
+	}
+	old := e.history.Swap(h)
+	for _, policy := range old.policies() {
+		p.release(policy)
+	}
+	if old != nil && len(old.earlier) > 0 {
+		p.graces.Add(-1)
+	}
+	if h == nil {
+		return
+	}
+	if len(h.earlier) > 0 {
+		p.graces.Add(1)
+	}
+	if p.connected.Load() && !p.retired {
+		p.cfg.Histories.put(p.placesOf(e), p.generation, h)
+	}
+}
+
+// dropVersion lets go of the earlier version that was replaced first, of any
+// origin. It reports whether there was one. The caller holds p.mu.
+func (p *Policies) dropVersion() bool {
+	if p.graces.Load() == 0 {
+		return false
+	}
+	var oldest *entry
+	first := int64(0)
+	for e := range p.table.all() {
+		if h := e.history.Load(); h != nil && len(h.earlier) > 0 {
+			if until := h.earlier[len(h.earlier)-1].until; oldest == nil || until < first {
+				oldest, first = e, until
+			}
+		}
+	}
+	if oldest == nil {
+		return false
+	}
+	h := *oldest.history.Load()
+	h.earlier = slices.Clip(h.earlier[:len(h.earlier)-1])
+	p.setHistory(oldest, &h)
+	return true
+}
+
+// endGrace lets go of all earlier versions of an origin's file, or of all files
+// for the zero Origin. It returns of how many files there were some.
+func (p *Policies) endGrace(o Origin) (n int) {
+	all := o.IsZero() || !p.source.PerOrigin()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for e := range p.table.all() {
+		h := e.history.Load()
+		if h != nil && len(h.earlier) > 0 && (all || e.origin == o) {
+			// Who read an earlier version is taken for one who read this one.
+			p.setHistory(e, &history{current: h.current})
+			n++
+		}
+	}
+	return n
+}
+
+// compileVersions returns the history that a record is under p's rules. It takes
+// long, so the caller must not hold p.mu.
+func (p *Policies) compileVersions(rec *historyRecord) *history {
+	compile := func(c content) *Policy {
+		c.apart = true // the text has the operator's lines already
+		p.mu.Lock()
+		shared := p.shared[c.key()]
+		p.mu.Unlock()
+		if shared != nil && string(shared.body) == string(c.body) {
+			return shared
+		}
+		return p.compile(c)
+	}
+	h := &history{current: compile(rec.current), from: rec.from}
+	for _, v := range rec.earlier {
+		h.add(Version{compile(v.content), v.from, v.until}, 0)
+	}
+	return h
+}
+
+// Connect has p go on with the histories that an earlier configuration left,
+// and leave its own. It is called once requests come to p, or will at once: a
+// configuration that is never in force must leave nothing.
+func (p *Policies) Connect() {
+	p.connecting.Do(func() {
+		if p.cfg.Histories == nil || p.cfg.Place == nil {
+			p.connected.Store(true)
+			return
+		}
+		p.place = p.cfg.Place()
+		p.generation = p.cfg.Histories.begin()
+		p.connected.Store(true)
+		for e := range p.table.all() {
+			p.recallHistory(e)
+		}
+	})
+}
+
+// recallHistory puts what an earlier configuration left of e's history before
+// what p knows of it.
+func (p *Policies) recallHistory(e *entry) {
+	if !p.connected.Load() || !e.recalled.CompareAndSwap(false, true) {
+		return
+	}
+	var before *history
+	if rec := p.cfg.Histories.get(p.placesOf(e), p.source.PerOrigin()); rec != nil {
+		before = p.compileVersions(rec)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e.gone {
+		return
+	}
+	known := e.history.Load()
+	switch {
+	case before == nil && known == nil:
+	case before == nil:
+		p.setHistory(e, known)
+	case known == nil:
+		p.setHistory(e, before)
+	default:
+		h := before.next(known.current, p.cfg.Now().UnixNano())
+		for _, v := range known.earlier {
+			h.add(v, 0)
+		}
+		slices.SortStableFunc(h.earlier, func(a, b Version) int { return cmp.Compare(b.until, a.until) })
+		p.setHistory(e, h)
+	}
+}

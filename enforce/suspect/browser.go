@@ -1,0 +1,121 @@
+package suspect
+
+import "strings"
+
+// Browser is a browser and its major version, as a User-Agent has them.
+type Browser struct {
+	Family  string // Chrome, Edge, Opera, Firefox or Safari
+	Version int    // major; of Safari the minor version is left out
+	engine  int    // the version of Chromium; 0 for other engines
+}
+
+// The first versions that send Sec-Fetch-Site, -Mode and -Dest with every
+// request over HTTPS: Chromium has sent all three since 80 (-Dest came last),
+// Firefox since 90, Safari since 16.4 (MDN's compatibility tables of
+// Sec-Fetch-Dest).
+const (
+	chromiumSends    = 80
+	firefoxSends     = 90
+	safariSends      = 16
+	safariSendsMinor = 4
+)
+
+// ParseBrowser returns the browser that a User-Agent names where that browser
+// and version always send Sec-Fetch-* fields over HTTPS. Only the exact forms
+// of the large browsers are accepted: what an app or a WebView adds to them
+// makes it another client, of which nothing is known. On iOS that is so for all
+// browsers but Safari.
+func ParseBrowser(userAgent string) (b Browser, ok bool) {
+	rest, found := strings.CutPrefix(userAgent, "Mozilla/5.0 (")
+	if !found {
+		return b, false
+	}
+	platform, rest, found := strings.Cut(rest, ")")
+	if !found || strings.Contains(platform, "compatible") || strings.HasSuffix(platform, "; wv") {
+		return b, false
+	}
+	if rest, found = strings.CutPrefix(rest, " AppleWebKit/"); !found {
+		return firefox(platform, rest)
+	}
+	if chrome, found := strings.CutPrefix(rest, "537.36 (KHTML, like Gecko) Chrome/"); found {
+		return chromium(chrome)
+	}
+	if apple, found := strings.CutPrefix(rest, "605.1.15 (KHTML, like Gecko) Version/"); found {
+		return safari(platform, apple)
+	}
+	return b, false
+}
+
+// chromium reads what follows `Chrome/`.
+func chromium(s string) (b Browser, ok bool) {
+	major, _, s := version(s)
+	s = strings.TrimPrefix(s, " Mobile")
+	s, ok = strings.CutPrefix(s, " Safari/537.36")
+	if !ok || major < chromiumSends {
+		return b, false
+	}
+	b = Browser{Family: "Chrome", Version: major, engine: major}
+	if s == "" {
+		return b, true
+	}
+	for _, other := range [...]struct{ token, family string }{{" Edg/", "Edge"}, {" EdgA/", "Edge"}, {" OPR/", "Opera"}} {
+		if v, found := strings.CutPrefix(s, other.token); found {
+			var end string
+			b.Family = other.family
+			b.Version, _, end = version(v)
+			return b, end == "" && b.Version > 0
+		}
+	}
+	return Browser{}, false
+}
+
+// firefox reads what follows the platform.
+func firefox(platform, s string) (b Browser, ok bool) {
+	s, ok = strings.CutPrefix(s, " Gecko/")
+	if !ok || !strings.Contains(platform, "; rv:") {
+		return b, false
+	}
+	_, _, s = version(s)
+	if s, ok = strings.CutPrefix(s, " Firefox/"); !ok {
+		return b, false
+	}
+	major, _, end := version(s)
+	return Browser{Family: "Firefox", Version: major}, end == "" && major >= firefoxSends
+}
+
+// safari reads what follows `Version/`.
+func safari(platform, s string) (b Browser, ok bool) {
+	if !strings.HasPrefix(platform, "Macintosh;") && !strings.HasPrefix(platform, "iPhone;") && !strings.HasPrefix(platform, "iPad;") {
+		return b, false
+	}
+	major, minor, s := version(s)
+	s = strings.TrimPrefix(s, " Mobile/15E148")
+	if s, ok = strings.CutPrefix(s, " Safari/"); !ok {
+		return b, false
+	}
+	_, _, end := version(s)
+	sends := major > safariSends || major == safariSends && minor >= safariSendsMinor
+	return Browser{Family: "Safari", Version: major}, end == "" && sends
+}
+
+// version reads digits and dots: the first two numbers, and what follows.
+func version(s string) (major, minor int, rest string) {
+	var numbers [2]int
+	n := 0
+	for i := range len(s) {
+		switch c := s[i]; {
+		case '0' <= c && c <= '9':
+			if n < len(numbers) {
+				numbers[n] = min(numbers[n]*10+int(c-'0'), maxVersion)
+			}
+		case c == '.':
+			n++
+		default:
+			return numbers[0], numbers[1], s[i:]
+		}
+	}
+	return numbers[0], numbers[1], ""
+}
+
+// maxVersion bounds the numbers of a version.
+const maxVersion = 1 << 20

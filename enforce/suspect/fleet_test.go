@@ -1,0 +1,145 @@
+package suspect
+
+import (
+	"testing"
+	"time"
+)
+
+// share has everything that a server raised heard by another one.
+func share(from *Watch, to ...*Watch) {
+	var marks []Mark
+	for {
+		select {
+		case m := <-from.Raised():
+			d, ok := DecodeMark(m.Encode(), m.Time)
+			if ok {
+				marks = append(marks, d)
+			}
+			continue
+		default:
+		}
+		break
+	}
+	for _, w := range to {
+		w.Hear(marks)
+	}
+}
+
+func fleetOf(t *testing.T, n int) (servers []*Watch) {
+	for range n {
+		w := NewWatch(Config{Entries: 1000})
+		w.SetKey(testKey(t, 1))
+		w.Share()
+		servers = append(servers, w)
+	}
+	return servers
+}
+
+// Signals that two servers saw are added up, and who is a suspect at one is one
+// at the others.
+func TestAFleetSharesSuspicion(t *testing.T) {
+	t.Parallel()
+	s := fleetOf(t, 3)
+	first, second, third := visitorAt(t, s[0]), visitorAt(t, s[1]), visitorAt(t, s[2])
+	first.send("/robots.txt", nil)
+	share(s[0], s[1])
+	second.now = second.now.Add(time.Hour)
+	if !second.send("/trap/x", hit(StaticHit)).Suspect {
+		t.Fatal("the second server did not hear of robots.txt")
+	}
+	if first.send("/", nil).Suspect {
+		t.Error("the first server knows of the trap already")
+	}
+	share(s[1], s[0])
+	first.now = second.now
+	if !first.send("/", nil).Suspect {
+		t.Error("the first server did not hear of the trap")
+	}
+	// The third one hears of both, and late.
+	third.now = second.now.Add(30 * time.Minute)
+	s[2].Hear([]Mark{
+		{third.id(), RobotsTxt, first.now.Add(-time.Hour)},
+		{third.id(), StaticTrap, second.now},
+	})
+	if got := third.send("/", nil); !got.Suspect || !got.Until.Equal(second.now.Add(time.Hour)) {
+		t.Errorf("the third server: %+v", got)
+	}
+	if len(s[2].Suspects(third.now, 10)) != 1 {
+		t.Error("it is not listed there")
+	}
+	third.now = second.now.Add(2 * time.Hour)
+	s[2].Hear([]Mark{{third.id(), StaticTrap, second.now}})
+	if third.send("/a", nil).Suspect {
+		t.Error("what was heard before makes a suspect again")
+	}
+}
+
+// id is the visitor's name in the fleet.
+func (v *visitor) id() [16]byte {
+	return v.watch.key.Load().visitor(v.r.Site, v.r.Port, v.r.Client, v.r.UserAgent, bare)
+}
+
+func TestWhatAFleetSaysOfOthers(t *testing.T) {
+	t.Parallel()
+	s := fleetOf(t, 2)
+	v := visitorAt(t, s[0])
+	id := v.id()
+	marks := []Mark{{id, RobotsTxt, v.now}, {id, Pace, v.now}}
+	s[0].Hear(marks)
+	if v.send("/", nil, clicked...).Suspect {
+		t.Error("a browser at the same address is a suspect")
+	}
+	v.r.UserAgent = mozilla
+	if v.send("/", nil).Suspect {
+		t.Error("another User-Agent is a suspect")
+	}
+	v.r.UserAgent = chrome
+	if v.send("/", nil, "Cookie", "a=b").Suspect {
+		t.Error("a client with a cookie is a suspect")
+	}
+	if !v.send("/image.png", nil).Suspect {
+		t.Error("the client itself is none")
+	}
+	s[0].Hear(nil)
+	if !v.send("/", nil).Suspect {
+		t.Error("what was heard is forgotten too soon")
+	}
+	old := visitorAt(t, s[1])
+	old.now = old.now.Add(25 * time.Hour)
+	s[1].Hear(marks)
+	if old.send("/", nil).Suspect {
+		t.Error("a mark of yesterday counts")
+	}
+}
+
+// Nobody waits for a fleet, and a server without a key tells it nothing.
+func TestAFleetThatDoesNotListen(t *testing.T) {
+	t.Parallel()
+	w := fleetOf(t, 1)[0]
+	for i := range maxWaiting + 10 {
+		v := visitorAt(t, w)
+		v.r.Client = addr(i)
+		v.send("/robots.txt", nil)
+	}
+	if n := len(w.Raised()); n != maxWaiting {
+		t.Errorf("%d marks wait", n)
+	}
+	alone := NewWatch(Config{})
+	alone.Share()
+	visitorAt(t, alone).send("/robots.txt", nil)
+	if len(alone.Raised()) != 0 {
+		t.Error("a mark was made without a key")
+	}
+}
+
+func FuzzDecodeMark(f *testing.F) {
+	m := Mark{[16]byte{1, 2, 3}, Pace, noon}
+	f.Add(m.Encode())
+	f.Add("")
+	f.Fuzz(func(t *testing.T, s string) {
+		m, ok := DecodeMark(s, noon)
+		if ok && (m.Encode() != s || m.Signal >= signals) {
+			t.Errorf("%q: %+v", s, m)
+		}
+	})
+}
