@@ -12,6 +12,7 @@ import (
 	"github.com/caddyserver/certmagic"
 	"go.uber.org/zap"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
@@ -33,21 +34,42 @@ type App struct {
 	// each handler keeps one at least. Default: 67108864 (64 MiB).
 	MaxMemory int64 `json:"max_memory,omitempty"`
 
-	ceiling *enforce.Ceiling
-	memory  *throttle.Memory // the budgets of all handlers
-	waiters *throttle.Waiters
-	entries int // the largest max_entries of a handler; 0 if none sets it
-	readers *enforce.Recent
-	copies  *siteCopies
-	log     *zap.Logger
-	cleanup []func() error
-	storage func(caddy.Context) certmagic.Storage
+	// The file that keeps counters over a restart. It is written every five
+	// minutes and when the server stops, and read when it starts; a damaged
+	// one is logged and ignored. Each server has a file of its own.
+	// Placeholders that are known when the configuration is loaded are
+	// replaced. Default: none; counters then begin again with the process.
+	Persist string `json:"persist,omitempty"`
+
+	// What metrics have beside what they always have.
+	Metrics *Metrics `json:"metrics,omitempty"`
+
+	ctx       caddy.Context
+	report    reporter
+	counters  *pooledCounters
+	anySite   *counters.Site // for requests that came through no server
+	ceiling   *enforce.Ceiling
+	memory    *throttle.Memory // the budgets of all handlers
+	waiters   *throttle.Waiters
+	entries   int // the largest max_entries of a handler; 0 if none sets it
+	readers   *enforce.Recent
+	copies    *siteCopies
+	visits    *enforce.Visits
+	histories *enforce.Histories
+	log       *zap.Logger
+	cleanup   []func() error
+	storage   func(caddy.Context) certmagic.Storage
 
 	// policyWanted is set where a matcher needs the policy of requests, of
 	// people's too.
 	policyWanted atomic.Bool
 
+	// traced is set where a handler of the configuration begins spans.
+	traced atomic.Bool
+
 	mu           sync.Mutex
+	handlers     []*Handler
+	modes        modeSwitch
 	visitors     *pooledWatch            // nil without suspects
 	suspectFleet *pooledFleet            // to share suspicion with; nil without one
 	remotes      map[string]*registryURL // registries from URLs
@@ -74,9 +96,14 @@ var clock throttle.Clock
 // crawler: 512 KiB.
 const maxRecent = 1 << 16
 
+// maxVisits is of how many crawlers it is remembered when they came, at each
+// origin: 1 MiB for those that are known, and 1 MiB for all others.
+const maxVisits = 1 << 15
+
 // Provision makes the app ready. It does no I/O.
 func (a *App) Provision(ctx caddy.Context) error {
-	a.log = ctx.Logger()
+	a.ctx, a.log = ctx, ctx.Logger()
+	a.report.app = a
 	if a.storage == nil {
 		a.storage = caddy.Context.Storage
 	}
@@ -111,7 +138,20 @@ func (a *App) Provision(ctx caddy.Context) error {
 	}
 	a.waiters = waiters.Waiters
 	a.copies, err = pooled(a, "copies", func() (*siteCopies, error) { return new(siteCopies), nil })
-	return err
+	if err != nil {
+		return err
+	}
+	visits, err := pooled(a, "visits", func() (pooledVisits, error) { return pooledVisits{enforce.NewVisits(maxVisits)}, nil })
+	if err != nil {
+		return err
+	}
+	a.visits = visits.Visits
+	histories, err := pooled(a, "histories", func() (pooledHistories, error) { return pooledHistories{enforce.NewHistories()}, nil })
+	if err != nil {
+		return err
+	}
+	a.histories = histories.Histories
+	return a.provisionCounters()
 }
 
 // Start begins what needs files or the network, and has the handlers begin.
@@ -122,6 +162,8 @@ func (a *App) Start() error {
 		}
 	}
 	a.memory.Resize(clock.Now(), cmp.Or(a.entries, maxEntries))
+	a.startCounters()
+	a.findTracing()
 	watcher, err := enforce.NewWatcher()
 	if err != nil {
 		// Files are read again at each refresh all the same.
@@ -145,6 +187,8 @@ func (a *App) Stop() error {
 	a.watcher, a.stops = nil, nil
 	a.mu.Unlock()
 	err := runCleanup(stops)
+	sites.app.CompareAndSwap(a, nil)
+	a.counters.save()
 	if watcher == nil {
 		return err
 	}
@@ -156,6 +200,13 @@ func (a *App) Cleanup() error {
 	err := runCleanup(a.cleanup)
 	a.cleanup = nil
 	return err
+}
+
+// add notes a handler of the configuration.
+func (a *App) add(h *Handler) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.handlers = append(a.handlers, h)
 }
 
 // beforeStart has check called when the app starts: an error keeps the
@@ -243,9 +294,11 @@ func pooled[T caddy.Destructor](a *App, key string, create func() (T, error)) (v
 
 // The values of pool.
 type (
-	pooledReaders struct{ *enforce.Recent }
-	pooledLimiter struct{ *throttle.Memory }
-	pooledWaiters struct{ *throttle.Waiters }
+	pooledReaders   struct{ *enforce.Recent }
+	pooledLimiter   struct{ *throttle.Memory }
+	pooledWaiters   struct{ *throttle.Waiters }
+	pooledVisits    struct{ *enforce.Visits }
+	pooledHistories struct{ *enforce.Histories }
 	// siteCopies has the copies of each source.
 	siteCopies struct{ sources sync.Map }
 )
@@ -261,6 +314,12 @@ func (w pooledWaiters) Destruct() error { return w.Close() }
 
 // Destruct implements caddy.Destructor.
 func (*siteCopies) Destruct() error { return nil }
+
+// Destruct implements caddy.Destructor.
+func (pooledVisits) Destruct() error { return nil }
+
+// Destruct implements caddy.Destructor.
+func (pooledHistories) Destruct() error { return nil }
 
 // of returns where the good copies of a source live. The number of sources is
 // bounded by the configurations that were loaded.

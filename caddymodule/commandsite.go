@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/caddyserver/caddy/v2"
+
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli"
+	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
 // Sites implements cli.Module.
@@ -15,6 +18,7 @@ func (commands) Sites(path string) ([]cli.Site, error) {
 		return nil, err
 	}
 	var found []cli.Site
+	sampled := isSampled(tree)
 	err = walkSites(tree, nil, func(hosts []string, object map[string]any) error {
 		h := new(Handler)
 		if err := unmarshalTree(object, h); err != nil {
@@ -29,10 +33,46 @@ func (commands) Sites(path string) ([]cli.Site, error) {
 		if rules.Registry, err = file.read(h.Crawlers); err != nil {
 			return err
 		}
-		found = append(found, cli.Site{Hosts: hosts, Rules: rules})
+		site := cli.Site{Hosts: hosts, Rules: rules, Sampled: sampled}
+		if site.Source, site.SourceName, err = h.knownSource(); err != nil {
+			return err
+		}
+		found = append(found, site)
 		return nil
 	})
 	return found, err
+}
+
+// knownSource returns the source that the settings name, and what it is called;
+// nil for the site's own file, which only a running server can read.
+func (s *Settings) knownSource() (enforce.Source, string, error) {
+	repl := caddy.NewReplacer()
+	switch s.kind() {
+	case sourceInline:
+		return enforce.Inline(s.Source.Text), "the configuration", nil
+	case sourceFile:
+		path := repl.ReplaceAll(s.Source.Path, "")
+		return enforce.File{Path: path}, path, nil
+	case sourceURL:
+		address := repl.ReplaceAll(s.Source.URL, "")
+		source, err := enforce.NewURL(address)
+		if err != nil {
+			return nil, "", fmt.Errorf("source url: %w", err)
+		}
+		return source, address, nil
+	}
+	return nil, "", nil
+}
+
+// isSampled reports whether a configuration has a log sampled.
+func isSampled(tree any) bool {
+	logs, _ := field(field(tree, "logging"), "logs").(map[string]any)
+	for _, log := range logs {
+		if field(log, "sampling") != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // defaultsOf returns the settings for all sites of a configuration; nil if it

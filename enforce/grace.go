@@ -129,8 +129,11 @@ func (x *Earlier) allows(i int, a *crawler.Agent, ask Ask, v *robots.Views) *Ver
 // earlier returns the earlier versions of the file that one of the agents of a
 // request may go by, newest first; nil if there is none.
 func (e *Engine) earlier(r *Request, agents []crawler.Agent) []Version {
-	if !e.gracesAny(agents) {
+	if e.policies == nil || !e.gracesAny(agents) {
 		return nil
+	}
+	if e.policies == nil {
+		return e.past
 	}
 	return e.policies.earlier(r)
 }
@@ -160,20 +163,26 @@ func (e *Engine) see(r *Request, agents []crawler.Agent, ev *Evidence) {
 // has none once it has read the file itself.
 func (e *Engine) visit(r *Request, a *crawler.Agent, claim verify.Result) Visit {
 	visit := e.visits.See(e.visitorOf(r, a, claim), r.Time)
-	switch crawler := e.visitor(r, a); claim.State {
+	crawler := e.visitor(r, a)
+	switch claim.State {
 	case verify.Unverified:
-		return visit.with(e.visits.Last(crawler, r.Time))
+		visit = visit.with(e.visits.Last(crawler, r.Time))
 	case verify.Verified: // it may have come before it was verified
-		return visit.with(e.visits.Last(crawler.claimant(clientAddr(r)), r.Time))
+		visit = visit.with(e.visits.Last(crawler.claimant(clientAddr(r)), r.Time))
 	}
-	return visit
+	crawler.many = !crawler.many // an earlier configuration may or may not have named the host
+	return visit.with(e.visits.Last(crawler, r.Time))
 }
 
 // RobotsRead notes that a GET of /robots.txt was answered with status 200 or
 // 304: its sender now goes by the version that is in force. The policy is the
 // one that was in force when the request was decided on.
 func (e *Engine) RobotsRead(r *Request, policy *Policy) {
-	at := e.policies.readAt(r, policy)
+	e.robotsRead(r, policy, e.policies.readAt(r, policy))
+}
+
+// robotsRead is RobotsRead for the version that was in force at a time.
+func (e *Engine) robotsRead(r *Request, policy *Policy, at int64) {
 	var s senders
 	for s.begin(policy, r); s.next(); {
 		for i := range s.agents() {

@@ -145,8 +145,13 @@ func (r Rules) Policy(resp Response) (*Policy, error) {
 	if err != nil {
 		return nil, err
 	}
+	return compiled.answer(resp), nil
+}
+
+// answer returns the policy that an answer of a source is under the rules.
+func (r *compiledRules) answer(resp Response) *Policy {
 	out, _ := outcome(resp, nil)
-	return compiled.policy(content{body: resp.Body[:min(len(resp.Body), robots.MaxSize+1)], state: out}), nil
+	return r.policy(content{body: resp.Body[:min(len(resp.Body), robots.MaxSize+1)], state: out})
 }
 
 // CheckPathPattern reports what keeps s from being a pattern in robots.txt

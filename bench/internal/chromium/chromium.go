@@ -15,6 +15,7 @@ import (
 
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
@@ -136,7 +137,8 @@ func (p *Page) Eventually(what, expression string) {
 func (p *Page) Screenshot(path string) {
 	p.t.Helper()
 	var picture []byte
-	p.Run(chromedp.FullScreenshot(&picture, 100))
+	// A tab in the background is not drawn.
+	p.Run(page.BringToFront(), chromedp.FullScreenshot(&picture, 100))
 	if err := os.WriteFile(path, picture, 0o644); err != nil {
 		p.t.Fatal(err)
 	}

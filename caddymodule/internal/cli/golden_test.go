@@ -86,8 +86,9 @@ func TestCommandsPrint(t *testing.T) {
 	srv := site(t)
 	empty := httptest.NewServer(http.NotFoundHandler())
 	defer empty.Close()
-	replace := strings.NewReplacer("SITE", srv.URL, "HOST", srv.Listener.Addr().String(), "EMPTY", empty.URL)
-	restore := strings.NewReplacer(srv.URL, "SITE", empty.URL, "EMPTY", srv.Listener.Addr().String(), "HOST")
+	const logs = "../../enforce/audit/testdata/logs"
+	replace := strings.NewReplacer("LOGS", logs, "SITE", srv.URL, "HOST", srv.Listener.Addr().String(), "EMPTY", empty.URL)
+	restore := strings.NewReplacer(logs, "LOGS", srv.URL, "SITE", empty.URL, "EMPTY", srv.Listener.Addr().String(), "HOST")
 	for _, tt := range []struct {
 		golden string
 		status int
@@ -189,6 +190,11 @@ func TestCommandsPrint(t *testing.T) {
 
 		{"check", 2, "check -a bingbot -r pace.txt / /private/x /private/press/", ""},
 		{"check-json", 2, "check -a bingbot -r pace.txt --json / /private/x", ""},
+		{"check-before", 2, "check -a Googlebot -r - --before clean.txt /archive/x /private/x", "User-agent: *\nDisallow: /archive/\nDisallow: /private/\n"},
+		{"check-before-json", 0, "check -a Googlebot -r - --before clean.txt --json /archive/x", "User-agent: *\nDisallow: /archive/\n"},
+		{"check-before-other", 2, "check -a GPTBot -r - --before clean.txt /archive/x", "User-agent: *\nDisallow: /archive/\n"},
+		{"check-before-all", 0, "check -a GPTBot -r - --before clean.txt --grace all /archive/x", "User-agent: *\nDisallow: /archive/\n"},
+		{"check-before-unknown", 1, "check -a GPTBot -r pace.txt --before clean.txt --grace some /archive/x", ""},
 		{"check-max", 0, "check -a bingbot -r pace.txt --json --max-crawl-delay 1h /", ""},
 		{"check-star", 2, "check -a anybot -r pace.txt / //private/x /private/press/kit", ""},
 		{"check-delay-unread", 0, "check -a Googlebot -r pace.txt /", ""},
@@ -206,6 +212,30 @@ func TestCommandsPrint(t *testing.T) {
 		{"check-huge", 1, "check -a GPTBot -r SITE/huge/robots.txt /", ""},
 		{"check-path-alone", 1, "check -a GPTBot /private/", ""},
 		{"check-no-agent", 1, "check -r pace.txt /", ""},
+
+		{"audit", 0, "audit -r LOGS/../robots.txt LOGS/combined.log", ""},
+		{"audit-json", 0, "audit --json -r LOGS/../robots.txt LOGS/caddy.log", ""},
+		{"audit-full", 0, "audit --full -r LOGS/../robots.txt LOGS/vhost-combined.log", ""},
+		{"audit-config", 0, "audit -c audit.caddyfile LOGS/caddy.log", ""},
+		{"audit-config-site", 0, "audit -c audit.caddyfile --site www.example.com LOGS/caddy.log", ""},
+		{"audit-config-robots", 0, "audit -c audit.caddyfile -r audit-old.txt LOGS/caddy.log", ""},
+		{"audit-config-strict", 1, "audit -c audit.caddyfile --strict LOGS/caddy.log", ""},
+		{"audit-against", 2, "audit -r LOGS/../robots.txt --against audit-old.txt LOGS/combined.log", ""},
+		{"audit-against-better", 0, "audit -r audit-old.txt --against LOGS/../robots.txt LOGS/combined.log", ""},
+		{"audit-versions", 0, "audit -r 2026-11-07T12:00:15Z=LOGS/../robots.txt -r 2026-11-01=audit-old.txt LOGS/combined.log", ""},
+		{"audit-versions-undated", 1, "audit -r audit-old.txt -r LOGS/../robots.txt LOGS/combined.log", ""},
+		{"audit-none", 0, "audit -r none LOGS/caddy.log", ""},
+		{"audit-glob", 0, "audit -r none LOGS/caddy-[r2]*.log", ""},
+		{"audit-glob-empty", 1, "audit -r none LOGS/nothing*.log", ""},
+		{"audit-stdin", 0, "audit -r audit-old.txt -", "192.0.2.1 - - [07/Nov/2026:12:00:00 +0000] \"GET / HTTP/1.1\" 200 5 \"-\" \"\x1b]0;Bad\u202eBot/1.0 \xff(+https://example.org)\"\nnothing\n"},
+		{"audit-no-agents", 1, "audit -r none LOGS/common.log", ""},
+		{"audit-no-log", 1, "audit -r none clean.txt", ""},
+		{"audit-missing", 1, "audit -r none nothing-here.log", ""},
+		{"audit-folder", 1, "audit -r none LOGS", ""},
+		{"audit-zone", 0, "audit -r none --zone +02:00 LOGS/caddy-renamed.log", ""},
+		{"audit-zone-unknown", 1, "audit -r none --zone Nowhere LOGS/caddy-renamed.log", ""},
+		{"audit-format", 1, "audit -r none --format $status LOGS/custom.log", ""},
+		{"audit-resolver-alone", 1, "audit -r none --resolver 192.0.2.53 LOGS/combined.log", ""},
 	} {
 		t.Run(tt.golden, func(t *testing.T) {
 			status, stdout, stderr := runCommand(tt.stdin, strings.Fields(replace.Replace(tt.args))...)
@@ -348,7 +378,7 @@ func TestCommandsComplete(t *testing.T) {
 
 // Whoever asks for help sees what the exit status means, and an example.
 func TestCommandsHelp(t *testing.T) {
-	for _, name := range []string{"check", "lint", "diff", "explain"} {
+	for _, name := range []string{"check", "lint", "diff", "explain", "audit"} {
 		cmd, _, err := robotsCommand().Find([]string{name})
 		if err != nil {
 			t.Fatal(err)

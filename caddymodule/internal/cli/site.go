@@ -14,6 +14,12 @@ import (
 type Site struct {
 	Hosts []string // that its routes match; none: any
 	Rules enforce.Rules
+	// Source is where its robots.txt comes from, and SourceName what that is
+	// called; nil where only the running server can tell.
+	Source     enforce.Source
+	SourceName string
+	// Sampled reports that the configuration has access logs sampled.
+	Sampled bool
 }
 
 // name is the site as error messages have it.

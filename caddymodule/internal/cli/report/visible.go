@@ -1,12 +1,13 @@
 package report
 
 import (
-	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/width"
+
+	"github.com/caddy-robots/caddy-robots/internal/visible"
 )
 
 // Visible returns s with all that a terminal would obey or not show written as
@@ -27,23 +28,19 @@ func Visible(s string) string {
 // visibleRune returns how the first rune of s is shown, its length in octets,
 // and how many columns of a terminal it takes.
 func visibleRune(s string) (text string, size, columns int) {
-	r, size := utf8.DecodeRuneInString(s)
-	switch {
-	case r == utf8.RuneError && size <= 1:
-		return fmt.Sprintf(`\x%02x`, s[0]), 1, 4
-	case r == '\t':
-		return " ", size, 1
-	case !unicode.IsPrint(r):
-		text = strings.Trim(fmt.Sprintf("%+q", r), "'")
+	text, size, escaped := visible.Rune(s)
+	if escaped {
 		return text, size, len(text)
-	case unicode.In(r, unicode.Mn, unicode.Me):
-		return s[:size], size, 0
+	}
+	r, _ := utf8.DecodeRuneInString(text)
+	if unicode.In(r, unicode.Mn, unicode.Me) {
+		return text, size, 0
 	}
 	switch width.LookupRune(r).Kind() {
 	case width.EastAsianWide, width.EastAsianFullwidth:
-		return s[:size], size, 2
+		return text, size, 2
 	}
-	return s[:size], size, 1
+	return text, size, 1
 }
 
 // The part of a long line that is shown: with its number, what a terminal of 80

@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/audit"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+)
+
+// auditOptions are the flags of `caddy robots audit`.
+type auditOptions struct {
+	robots, against        []string
+	format, zone, resolver string
+	dialect                string
+	json, full, verify     bool
+	html                   string
+	config                 configFlags
+	rules                  enforce.Rules
+	location               *time.Location
+}
+
+func auditCommand(m Module) *cobra.Command {
+	var o auditOptions
+	cmd := &cobra.Command{
+		Use:   "audit [--robots <file|url>] [--config <file>] [--against <file|url>] [--verify] [--json] [--html <file>] <log>...",
+		Short: "Tells from access logs what robots did, and what robots.txt would have done",
+		Long: `
+Reads access logs and tells which crawlers came, what they fetched and how fast,
+when they read robots.txt, and what would have become of each request, had
+robots.txt been enforced: by each line of the file, with the lines that never
+bound anyone. Each request is judged as a running server judges it, at the time
+that stands in the log.
+
+A log is a file, a glob, or - for standard input; it may be compressed by gzip
+or zstd. Its format is found out file by file: Caddy's JSON of every version and
+with every option, Caddy's console, the common and combined formats of Apache
+and nginx with or without the virtual host, and the W3C's. --format describes
+any other format in the notation of nginx's log_format. Rotated files are read
+in order of time.
+
+--robots names the robots.txt to judge by: a file, a URL, or none. Several
+versions with the day or the time from which each was in force are written
+--robots 2026-11-01=old.txt --robots 2026-11-15=new.txt. Without it, the file is
+that of the site's source in --config; else it is fetched from the hosts that
+make a tenth or more of the requests at the beginning of the log. Where none is
+known, the report says so and nothing is judged.
+
+--config judges with the settings of the sites in a Caddyfile, each host by its
+own. --against compares with another robots.txt under the same settings.
+--verify asks DNS and the operators' published lists of addresses whether the
+crawlers are who they say they are.
+
+--html writes the report as one HTML file too, which loads nothing from the
+network, prints, and has charts, tables that sort, and robots.txt with counts
+beside its lines.
+
+Client addresses and the values of queries are masked unless --full is given.
+
+The exit status is 0, or 1 if a log could not be read or has no User-Agents.
+With --against it is 2 if a request with a browser's User-Agent would be
+refused, or more requests of a search engine than before.`,
+		Example: `  caddy robots audit --robots robots.txt /var/log/caddy/access*.log*
+  caddy robots audit --config Caddyfile --verify access.log
+  caddy robots audit --robots new.txt --against old.txt access.log
+  caddy robots audit --html report.html access.log
+  zcat access.log.gz | caddy robots audit --robots robots.txt --json - | jq .would_have
+  caddy robots audit --format '$host $remote_addr [$time_local] "$request" $status "$http_user_agent"' access.log`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: run(func(cmd *cobra.Command, args []string) (int, error) { return o.audit(cmd, args) }),
+	}
+	f := cmd.Flags()
+	f.StringArrayVarP(&o.robots, "robots", "r", nil, "robots.txt to judge by: a file, a URL, or none; or DATE=FILE, several times")
+	f.StringArrayVar(&o.against, "against", nil, "robots.txt to compare with: as --robots")
+	f.StringVar(&o.format, "format", "", "the format of the lines, in the notation of nginx's log_format")
+	f.StringVar(&o.zone, "zone", "", "the time zone of times without one: Europe/Berlin, +02:00, Local (default UTC)")
+	f.BoolVar(&o.verify, "verify", false, "check that crawlers are who they say they are, by published lists and DNS")
+	f.StringVar(&o.resolver, "resolver", "", "address of the DNS server to ask instead of the system's")
+	f.BoolVar(&o.json, "json", false, "print the report as JSON")
+	f.StringVar(&o.html, "html", "", "write the report as an HTML page to this file, too")
+	f.BoolVar(&o.full, "full", false, "show client addresses and the values of queries")
+	addDialectFlag(cmd, &o.dialect)
+	o.config.add(cmd, m)
+	addRuleFlags(cmd, m, &o.rules)
+	f.DurationVar(&o.rules.MaxDelay, "max-crawl-delay", throttle.DefaultMaxDelay, "a longer Crawl-delay counts as this, as max in crawl_delay does")
+	return cmd
+}
+
+func (o *auditOptions) audit(cmd *cobra.Command, args []string) (int, error) {
+	files, size, err := openLogs(args, cmd.InOrStdin())
+	if err != nil {
+		return exitFailed, err
+	}
+	if o.location, err = parseZone(o.zone); err != nil {
+		return exitFailed, err
+	}
+	options := audit.Options{
+		Files: files, Format: o.format, Zone: o.location, Compare: len(o.against) > 0, Verify: o.verify, Full: o.full,
+		Progress: newProgress(cmd.ErrOrStderr(), size).show,
+	}
+	var page *pageFile
+	if o.html != "" {
+		if page, err = openPage(o.html); err != nil {
+			return exitFailed, err
+		}
+		defer page.discard()
+	}
+	if err := o.addSites(cmd, &options); err != nil {
+		return exitFailed, err
+	}
+	done, err := o.addVerification(&options)
+	if err != nil {
+		return exitFailed, err
+	}
+	defer done()
+	r, err := audit.Run(cmd.Context(), options)
+	clearProgress(cmd.ErrOrStderr())
+	if err != nil {
+		return exitFailed, err
+	}
+	if err := o.print(cmd.OutOrStdout(), r); err != nil {
+		return exitFailed, err
+	}
+	if o.html != "" {
+		if err := page.write(r); err != nil {
+			return exitFailed, err
+		}
+	}
+	if r.Against != nil && r.Against.Bad {
+		return exitFinding, nil
+	}
+	return 0, nil
+}
+
+// print writes the report.
+func (o *auditOptions) print(w io.Writer, r *audit.Report) error {
+	if !o.json {
+		return report.Audit(w, r, paintFor(w))
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(r)
+}
+
+// parseZone reads --zone: the name of a zone, or an offset from UTC.
+func parseZone(s string) (*time.Location, error) {
+	switch {
+	case s == "":
+		return nil, nil
+	case s == "Local" || s == "local":
+		return time.Local, nil
+	case s[0] == '+' || s[0] == '-':
+		for _, layout := range []string{"-07:00", "-0700", "-07"} {
+			if t, err := time.Parse(layout, s); err == nil {
+				return t.Location(), nil
+			}
+		}
+	default:
+		if l, err := time.LoadLocation(s); err == nil {
+			return l, nil
+		}
+	}
+	return nil, fmt.Errorf("--zone %q: want the name of a zone such as Europe/Berlin, an offset such as +02:00, UTC or Local", s)
+}
+
+var errSeveralStdin = errors.New("standard input can be read only once")

@@ -1,0 +1,213 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/audit"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
+)
+
+// addSites adds the sites that requests are judged for.
+func (o *auditOptions) addSites(cmd *cobra.Command, to *audit.Options) error {
+	given, err := o.versions(cmd, "--robots", o.robots)
+	if err != nil {
+		return err
+	}
+	was, err := o.versions(cmd, "--against", o.against)
+	if err != nil {
+		return err
+	}
+	if o.config.path != "" {
+		return o.addConfigured(cmd, to, given, was)
+	}
+	if o.config.host != "" {
+		return errors.New("--site goes with --config")
+	}
+	if o.rules.Dialect, err = dialectFlag(o.dialect); err != nil {
+		return err
+	}
+	if len(o.robots) > 0 {
+		to.Sites = []audit.Site{{Rules: o.rules, Robots: given, Was: was}}
+		return nil
+	}
+	return o.addFetched(cmd, to, was)
+}
+
+// addConfigured adds the sites of a configuration.
+func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, given, was []audit.Version) error {
+	for _, flag := range []string{"dialect", "http-clients", "no-user-triggered", "strict", "registry"} {
+		if cmd.Flags().Changed(flag) {
+			return fmt.Errorf("--%s does not go with --config, which has that setting", flag)
+		}
+	}
+	sites, err := o.config.module.Sites(o.config.path)
+	if err != nil {
+		return err
+	}
+	if o.config.host != "" {
+		site, err := o.config.site(func(*Site) bool { return true })
+		if err != nil {
+			return err
+		}
+		site.Hosts = nil // the log is that of this site
+		sites = []Site{*site}
+	}
+	if len(sites) == 0 {
+		return fmt.Errorf("%s has no robots handler", o.config.path)
+	}
+	for i := range sites {
+		s := audit.Site{Hosts: sites[i].Hosts, Rules: sites[i].Rules, Robots: given, Was: was}
+		if cmd.Flags().Changed("max-crawl-delay") {
+			s.Rules.MaxDelay = o.rules.MaxDelay
+		}
+		if len(o.robots) == 0 {
+			if s.Robots, err = sites[i].versions(cmd, to); err != nil {
+				return err
+			}
+		}
+		to.Sites = append(to.Sites, s)
+	}
+	if len(sites) > 0 && sites[0].Sampled {
+		to.Warnings = append(to.Warnings, audit.Warning{Code: "sampled", Text: "The configuration has logs sampled: figures are lower than what came."})
+	}
+	return nil
+}
+
+// versions reads the file that a site's source names.
+func (s *Site) versions(cmd *cobra.Command, to *audit.Options) ([]audit.Version, error) {
+	if s.Source == nil {
+		to.Warnings = append(to.Warnings, audit.Warning{Code: "no_robots", Text: fmt.Sprintf(
+			"The robots.txt of %s is what the running site serves, which its configuration does not have: give it with --robots.", s.name())})
+		return nil, nil
+	}
+	answer, err := s.Source.Fetch(cmd.Context(), enforce.Origin{})
+	if err != nil {
+		return nil, fmt.Errorf("the robots.txt of %s: %w", s.name(), err)
+	}
+	return []audit.Version{{Name: s.SourceName, Response: answer}}, nil
+}
+
+// versions reads the files of a flag: FILE, or DATE=FILE several times.
+func (o *auditOptions) versions(cmd *cobra.Command, flag string, values []string) ([]audit.Version, error) {
+	var list []audit.Version
+	for _, value := range values {
+		if value == "none" && len(values) == 1 {
+			return nil, nil
+		}
+		v := audit.Version{Name: value}
+		if date, name, ok := strings.Cut(value, "="); ok {
+			if from, ok := o.date(date); ok {
+				v.From, v.Name = from, name
+			}
+		}
+		if v.From.IsZero() && len(values) > 1 {
+			return nil, fmt.Errorf("%s %s: where there are several, each is written DATE=FILE, with a date as 2026-11-01 or a time as 2026-11-01T15:04:05Z", flag, value)
+		}
+		body, err := readRobots(cmd.Context(), v.Name, cmd.InOrStdin())
+		v.Response = enforce.Response{Status: http.StatusOK, Body: body}
+		if status, ok := errors.AsType[*statusError](err); ok && status.missing() {
+			v.Response.Status = status.code
+		} else if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	return list, nil
+}
+
+// date reads a day or a time. A day begins at midnight in --zone.
+func (o *auditOptions) date(s string) (time.Time, bool) {
+	location := o.location
+	if location == nil {
+		location = time.UTC
+	}
+	for _, layout := range []string{time.DateOnly, time.RFC3339, "2006-01-02T15:04:05", time.DateTime, "2006-01-02T15:04"} {
+		if t, err := time.ParseInLocation(layout, s, location); err == nil {
+			return t, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// addFetched fetches the robots.txt of the hosts that a log is mostly of, and
+// says that it does.
+func (o *auditOptions) addFetched(cmd *cobra.Command, to *audit.Options, was []audit.Version) error {
+	hosts, err := audit.Hosts(to)
+	if err != nil {
+		return err
+	}
+	for _, host := range hosts {
+		site := audit.Site{Hosts: []string{enforce.NewOrigin("", host, 0).Host}, Rules: o.rules, Was: was}
+		address, answer, err := fetchOf(cmd, host)
+		if err != nil {
+			to.Warnings = append(to.Warnings, audit.Warning{Code: "no_robots", Text: fmt.Sprintf("The robots.txt of %s can't be fetched: %v. Give it with --robots.", host, err)})
+		} else {
+			to.Warnings = append(to.Warnings, audit.Warning{Code: "robots_now", Text: fmt.Sprintf("%s is judged by %s as it is now, which need not be what it was at the time of the log.", host, address)})
+			site.Robots = []audit.Version{{Name: address, Response: answer}}
+		}
+		to.Sites = append(to.Sites, site)
+	}
+	if len(to.Sites) == 0 {
+		to.Sites = []audit.Site{{Rules: o.rules, Was: was}}
+	}
+	return nil
+}
+
+// fetchOf fetches the robots.txt of a host, by https or else by http.
+func fetchOf(cmd *cobra.Command, host string) (address string, answer enforce.Response, err error) {
+	for _, scheme := range []string{"https", "http"} {
+		address = scheme + "://" + host + "/robots.txt"
+		fmt.Fprintf(cmd.ErrOrStderr(), "Fetching %s, for the log is mostly of that host\n", address)
+		var body []byte
+		body, err = readURL(cmd.Context(), address)
+		answer = enforce.Response{Status: http.StatusOK, Body: body}
+		if status, ok := errors.AsType[*statusError](err); ok && status.missing() {
+			answer.Status, err = status.code, nil
+		}
+		if err == nil {
+			return address, answer, nil
+		}
+	}
+	return "", answer, err
+}
+
+// addVerification has the claims of crawlers verified. What it returns ends
+// that.
+func (o *auditOptions) addVerification(to *audit.Options) (done func(), err error) {
+	if !o.verify {
+		if o.resolver != "" {
+			return nil, errors.New("--resolver goes with --verify")
+		}
+		return func() {}, nil
+	}
+	config := verify.Config{Lists: true, DNS: true}
+	if o.resolver != "" {
+		if config.Resolver, err = verify.NewServerResolver(o.resolver); err != nil {
+			return nil, fmt.Errorf("--resolver: %w", err)
+		}
+	}
+	verifier := verify.New(config)
+	checkers := map[*crawler.Registry]*verify.Checker{}
+	for i := range to.Sites {
+		rules := &to.Sites[i].Rules
+		if rules.Registry == nil {
+			rules.Registry = crawler.Builtin()
+		}
+		if checkers[rules.Registry] == nil {
+			if checkers[rules.Registry], err = verifier.Bind(rules.Registry); err != nil {
+				verifier.Close()
+				return nil, err
+			}
+		}
+		rules.Verification = &enforce.Verification{Checker: checkers[rules.Registry]}
+	}
+	return verifier.Close, nil
+}

@@ -1,0 +1,317 @@
+package report
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/caddy-robots/caddy-robots/enforce/audit"
+)
+
+// Rows of tables that text shows; JSON has them all.
+const (
+	auditCrawlers = 40
+	auditRules    = 200
+	auditCounts   = 8
+)
+
+// Audit writes the report of an audit for people. All that comes from logs and
+// robots.txt files is made visible.
+func Audit(w io.Writer, r *audit.Report, paint Paint) error {
+	t := auditText{Writer: bufio.NewWriter(w), paint: paint, r: r}
+	t.summary()
+	if r.Requests > 0 {
+		t.crawlers()
+		t.pace()
+		t.rules()
+		t.reads()
+		t.refused()
+		t.referrals()
+		t.hosts()
+		t.people()
+	}
+	t.against()
+	t.unreadable()
+	t.warnings()
+	return t.Flush()
+}
+
+// auditText writes a report. Errors stay with its Writer.
+type auditText struct {
+	*bufio.Writer
+	paint Paint
+	r     *audit.Report
+}
+
+func (t *auditText) printf(format string, args ...any) { fmt.Fprintf(t, format, args...) }
+
+// title begins a part of the report.
+func (t *auditText) title(format string, args ...any) {
+	t.printf("\n%s\n", t.paint.in(bold, fmt.Sprintf(format, args...)))
+}
+
+func number(n int64) string { return humanize.Comma(n) }
+
+// octets are those of humanize, "0" for none.
+func octets(n int64) string { return humanize.Bytes(uint64(max(n, 0))) }
+
+func moment(t *time.Time) string {
+	if t == nil {
+		return "-"
+	}
+	return t.UTC().Format("2006-01-02 15:04")
+}
+
+func (t *auditText) summary() {
+	for _, s := range t.r.Summary {
+		t.printf("%s\n", t.paint.in(bold, Visible(s)))
+	}
+	parts := []string{
+		number(t.r.Lines) + " lines", number(t.r.Requests) + " requests", number(t.r.Unreadable) + " unreadable", number(t.r.Other) + " other",
+		number(t.r.Addresses) + " addresses" + t.estimate("addresses"), octets(t.r.Bytes),
+	}
+	t.printf("\n%s\n", strings.Join(parts, ", "))
+	for _, in := range t.r.Inputs {
+		line := fmt.Sprintf("%s: %s", Visible(in.Name), in.Format)
+		if in.Compression != "" {
+			line += ", " + in.Compression
+		}
+		t.printf("%s\n", t.paint.in(faint, fmt.Sprintf("%s, %s lines, %s to %s", line, number(in.Lines), moment(in.Period.From), moment(in.Period.To))))
+	}
+}
+
+// estimate marks a figure that is one.
+func (t *auditText) estimate(name string) string {
+	if slices.Contains(t.r.Estimates, name) {
+		return " (estimate)"
+	}
+	return ""
+}
+
+// crawlerName is how a crawler is called.
+func crawlerName(c *audit.Crawler) string {
+	switch {
+	case c.Rest:
+		return "(other " + c.Class + ")"
+	case c.Name == "":
+		return "(no User-Agent)"
+	}
+	return clipped(c.Name, 32)
+}
+
+func (t *auditText) crawlers() {
+	t.title("Robots")
+	if len(t.r.Crawlers) == 0 {
+		t.printf("  none\n")
+		return
+	}
+	columns := []column{{"name", true}, {"class", true}, {"purpose", true}, {"requests", false}, {"octets", false}, {"denied", false}, {"throttled", false}, {"robots.txt", false}, {"addresses", false}}
+	if t.r.Verified {
+		columns = append(columns, column{"verified", false}, column{"impostor", false})
+	}
+	var rows [][]string
+	for i := range t.r.Crawlers[:min(len(t.r.Crawlers), auditCrawlers)] {
+		c := &t.r.Crawlers[i]
+		row := []string{
+			crawlerName(c), c.Class, cmp.Or(clipped(c.Purpose, 20), "-"), number(c.Requests), octets(c.Bytes), number(c.Denied), number(c.Throttled),
+			number(c.RobotsTxtReads), number(c.Addresses),
+		}
+		if t.r.Verified {
+			row = append(row, number(c.Verified), number(c.Impostor))
+		}
+		rows = append(rows, row)
+	}
+	t.table(columns, rows)
+	t.more(len(t.r.Crawlers) - auditCrawlers)
+}
+
+// more tells how many rows were left out.
+func (t *auditText) more(n int) {
+	if n > 0 {
+		t.printf("  and %d more, which --json shows\n", n)
+	}
+}
+
+func (t *auditText) pace() {
+	var rows [][]string
+	for i := range t.r.Crawlers {
+		c := &t.r.Crawlers[i]
+		p := c.Pace
+		if p == nil {
+			continue
+		}
+		factor, slowed := "-", number(p.Throttled)
+		if p.Factor > 0 {
+			factor = fmt.Sprintf("%.3g", p.Factor)
+		}
+		if !p.Judged {
+			slowed = "not judged"
+		}
+		rows = append(rows, []string{crawlerName(c), clipped(p.Text, 40), seconds(p.Interval), seconds(p.MedianInterval), factor, number(p.Requests), slowed})
+	}
+	if len(rows) == 0 {
+		return
+	}
+	t.title("Pace")
+	t.table([]column{{"name", true}, {"line", true}, {"asked", false}, {"median", false}, {"peak: times too fast", false}, {"requests", false}, {"throttled", false}}, rows[:min(len(rows), auditCrawlers)])
+}
+
+func seconds(s float64) string {
+	if s == 0 {
+		return "-"
+	}
+	return strconv.FormatFloat(s, 'g', 3, 64) + " s"
+}
+
+func (t *auditText) refused() {
+	n := 0
+	for i := range t.r.Crawlers {
+		c := &t.r.Crawlers[i]
+		if len(c.Refused) == 0 {
+			continue
+		}
+		if n++; n > 10 {
+			break
+		}
+		if n == 1 {
+			t.title("Would have been refused, the first ones")
+		}
+		for j := range c.Refused[:min(len(c.Refused), 2)] {
+			t.example(crawlerName(c), &c.Refused[j])
+		}
+	}
+}
+
+func (t *auditText) example(name string, e *audit.Example) {
+	t.printf("  %s  %s %s%s  %s", name, clipped(e.Method, 12), clipped(e.Host, 40), clipped(e.Target, 60), e.Verdict.Reason)
+	if e.Verdict.Line > 0 {
+		t.printf("  line %d", e.Verdict.Line)
+	}
+	if e.Verdict.Text != "" {
+		t.printf("  %s", clipped(e.Verdict.Text, 40))
+	}
+	t.printf("  (%s line %d)\n", Visible(e.Input), e.LineNo)
+}
+
+func (t *auditText) referrals() {
+	var rows [][]string
+	for _, r := range t.r.Referrals {
+		rows = append(rows, []string{clipped(r.Operator, 24), number(r.Crawls), number(r.Referrals), clipped(strings.Join(r.Sites, ", "), 48)})
+	}
+	if len(rows) == 0 {
+		return
+	}
+	t.title("What operators fetched, and whom they sent")
+	t.table([]column{{"operator", true}, {"crawls", false}, {"visits", false}, {"from", true}}, rows[:min(len(rows), 20)])
+}
+
+func (t *auditText) hosts() {
+	if len(t.r.Hosts) < 2 {
+		return
+	}
+	t.title("Hosts")
+	var rows [][]string
+	for _, h := range t.r.Hosts[:min(len(t.r.Hosts), 20)] {
+		refused := number(h.Refused)
+		if !h.Known {
+			refused = "no robots.txt known"
+		}
+		rows = append(rows, []string{clipped(h.Name, 48), number(h.Requests), number(h.Robots), refused})
+	}
+	t.table([]column{{"host", true}, {"requests", false}, {"of robots", false}, {"refused", false}}, rows)
+	t.more(len(t.r.Hosts) - 20)
+}
+
+func (t *auditText) people() {
+	if t.r.People == 0 {
+		return
+	}
+	t.title("Browsers")
+	for _, part := range []struct {
+		name string
+		list []audit.Count
+	}{{"browser", t.r.Browsers}, {"system", t.r.Systems}, {"device", t.r.Devices}} {
+		var list []string
+		for _, c := range part.list[:min(len(part.list), auditCounts)] {
+			list = append(list, fmt.Sprintf("%s %s", clipped(c.Name, 32), number(c.Requests)))
+		}
+		t.printf("  %-8s  %s\n", part.name, strings.Join(list, ", "))
+	}
+}
+
+func (t *auditText) against() {
+	a := t.r.Against
+	if a == nil {
+		return
+	}
+	t.title("Compared with %s", sourcesName(a.Sources))
+	t.printf("  %s verdicts differ: %s more refused, %s more let through\n", number(a.Changed), number(a.MoreRefused), number(a.MorePassed))
+	line := fmt.Sprintf("  refused: %s requests of search engines (before: %s), %s with browsers' User-Agents\n", number(a.Search), number(a.SearchWas), number(a.Browsers))
+	if a.Bad {
+		line = t.paint.Bad(strings.TrimSuffix(line, "\n")) + "\n"
+	}
+	t.printf("%s", line)
+	for i := range a.Differences[:min(len(a.Differences), auditCrawlers)] {
+		d := &a.Differences[i]
+		t.printf("  %s (%s): %s requests, %s, was %s\n", cmp.Or(clipped(d.Crawler, 32), "(no User-Agent)"), d.Class, number(d.Requests), verdictText(&d.Now), verdictText(&d.Was))
+		for j := range d.Examples {
+			e := &d.Examples[j]
+			t.printf("      %s %s%s (%s line %d)\n", clipped(e.Method, 12), clipped(e.Host, 40), clipped(e.Target, 80), Visible(e.Input), e.LineNo)
+		}
+	}
+	t.more(len(a.Differences) - auditCrawlers)
+}
+
+func sourcesName(list []audit.Source) string {
+	var names []string
+	for i := range list {
+		if name := Visible(list[i].Name); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return joinUpTo(names, 5)
+}
+
+func verdictText(v *audit.Verdict) string {
+	s := v.Action + " (" + v.Reason
+	if v.Line > 0 {
+		s += fmt.Sprintf(", line %d: %s", v.Line, clipped(v.Text, 48))
+	}
+	return s + ")"
+}
+
+func (t *auditText) unreadable() {
+	if t.r.Unreadable == 0 {
+		return
+	}
+	t.title("Not read")
+	for _, c := range t.r.UnreadableReasons {
+		t.printf("  %s: %s\n", number(c.Requests), c.Name)
+	}
+	for _, e := range t.r.UnreadableExamples {
+		t.printf("  %s line %d %s: %s\n", Visible(e.Input), e.LineNo, e.Reason, clipped(e.Text, 100))
+	}
+}
+
+func (t *auditText) warnings() {
+	if len(t.r.Warnings) == 0 && !t.r.Masked {
+		return
+	}
+	t.title("To be kept in mind")
+	for _, w := range t.r.Warnings {
+		t.printf("  %s\n", t.paint.Odd(Visible(w.Text)))
+	}
+	if len(t.r.Estimates) > 0 {
+		t.printf("  Estimates: %s.\n", strings.Join(t.r.Estimates, ", "))
+	}
+	if t.r.Masked {
+		t.printf("  Client addresses and values of queries are masked; --full shows them.\n")
+	}
+}

@@ -1,0 +1,44 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"testing"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+)
+
+const benchRobots = "User-agent: *\nDisallow: /private/\nCrawl-delay: 5\n\nUser-agent: GPTBot\nDisallow: /\n\nUser-agent: bingbot\nCrawl-delay: 2\nDisallow: /page/1*/\n"
+
+func benchSites() []Site {
+	return []Site{{Robots: []Version{{Name: "robots.txt", Response: enforce.Response{Status: http.StatusOK, Body: []byte(benchRobots)}}}}}
+}
+
+// BenchmarkAudit reads 200,000 generated lines an iteration.
+func BenchmarkAudit(b *testing.B) {
+	for _, format := range []string{"combined", "caddy"} {
+		b.Run(format, func(b *testing.B) {
+			const lines = 200_000
+			text, err := io.ReadAll(newGenerated(format, lines, 50_000))
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				r, err := Run(context.Background(), Options{Files: []File{memory("access.log", text)}, Sites: benchSites()})
+				if err != nil || r.Requests != lines {
+					b.Fatal(r, err)
+				}
+			}
+			b.ReportMetric(float64(lines)*float64(b.N)/b.Elapsed().Seconds(), "lines/s")
+		})
+	}
+}
+
+// memory is a log in memory.
+func memory(name string, text []byte) File {
+	return File{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }}
+}

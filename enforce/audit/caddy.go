@@ -1,0 +1,283 @@
+package audit
+
+import (
+	"bytes"
+	"time"
+)
+
+// caddyLog reads Caddy's access logs: JSON as versions 2.0 to 2.11 write it,
+// with whatever time_format, renamed keys, removed, masked or hashed fields, and
+// what log drivers put before it; and the console encoder's lines.
+type caddyLog struct {
+	zone    zoneOf
+	console bool   // the last line was one of the console encoder
+	timeKey string // where the time was found, if not under one of the usual names
+	layout  string // the layout of times that fitted last
+	nested  bool   // the object is the text of another one
+	walk    object
+	inner   []byte
+}
+
+func (p *caddyLog) name() string {
+	if p.console {
+		return "caddy-console"
+	}
+	return "caddy-json"
+}
+
+// hasAgents is true: whether fields were removed, the lines tell.
+func (p *caddyLog) hasAgents() bool { return true }
+
+// caddyLine is what decides whether a line is one of an access log.
+type caddyLine struct {
+	access, other bool // it says that it is, or that it is not
+	request       bool // it has a request
+	agent         bool // it has User-Agents, or fields among which there is none
+	duration      int64
+	level         int // how sure the place of the time is
+}
+
+func (p *caddyLog) parse(line []byte, e *entry) problem {
+	p.console, p.nested = false, false
+	begin := bytes.IndexByte(line, '{')
+	if begin < 0 {
+		return p.without(line)
+	}
+	p.walk.buf = p.walk.buf[:0]
+	l := caddyLine{duration: -1}
+	if begin > 0 && line[begin-1] == '\t' {
+		p.head(line[:begin], e, &l)
+	}
+	return p.object(line[begin:], e, &l)
+}
+
+// without tells a log line of Caddy that has no fields from other lines.
+func (p *caddyLog) without(line []byte) problem {
+	if i := bytes.IndexByte(line, '\t'); i > 0 {
+		if _, ok := p.zone.any(line[:i], &p.layout); ok {
+			return noRequest
+		}
+	}
+	return badJSON
+}
+
+// head reads the time, and the other columns before the object of the console
+// encoder.
+func (p *caddyLog) head(b []byte, e *entry, l *caddyLine) {
+	at, rest, _ := bytes.Cut(b, []byte("\t"))
+	s, ok := p.zone.any(at, &p.layout)
+	if !ok {
+		return
+	}
+	p.console = true
+	e.setTime(s)
+	l.level = 3
+	for len(rest) > 0 {
+		var column []byte
+		column, rest, _ = bytes.Cut(rest, []byte("\t"))
+		l.says(column)
+	}
+}
+
+// says looks for what tells access logs from others in a logger's name or a
+// message.
+func (l *caddyLine) says(text []byte) {
+	switch {
+	case bytes.HasPrefix(text, []byte("http.log.access")), string(text) == "handled request":
+		l.access = true
+	case bytes.HasPrefix(text, []byte("http.")), bytes.HasPrefix(text, []byte("tls")), bytes.HasPrefix(text, []byte("admin")):
+		l.other = true
+	}
+}
+
+func (p *caddyLog) object(b []byte, e *entry, l *caddyLine) problem {
+	p.walk.b, p.walk.i = b, 0
+	o := &p.walk
+	if !o.begin('{') {
+		return badJSON
+	}
+	for first := true; ; first = false {
+		more, ok := o.more('}', first)
+		if !ok {
+			return cutOrBad(o)
+		}
+		if !more {
+			break
+		}
+		key, ok := o.key()
+		if !ok {
+			return cutOrBad(o)
+		}
+		if string(key) == "log" && !p.nested && o.b[o.i] == '"' {
+			if text, ok := o.text(); ok && bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+				p.nested = true // a log driver's envelope
+				p.inner = append(p.inner[:0], text...)
+				return p.object(p.inner, e, l)
+			}
+			continue
+		}
+		if !p.member(key, e, l) {
+			return cutOrBad(o)
+		}
+	}
+	return p.finish(e, l)
+}
+
+// cutOrBad tells an object that ends too early from one that is none.
+func cutOrBad(o *object) problem {
+	if b := bytes.TrimRight(o.b, " \t\r"); len(b) > 0 && b[len(b)-1] != '}' {
+		return cutOff
+	}
+	return badJSON
+}
+
+// member reads one member of the whole object.
+func (p *caddyLog) member(key []byte, e *entry, l *caddyLine) bool {
+	o := &p.walk
+	switch string(key) {
+	case "request":
+		if o.b[o.i] != '{' {
+			return o.skipValue()
+		}
+		l.request = true
+		return p.request(e, l)
+	case "resp_headers", "common_log", "bytes_read", "error", "err_id", "err_trace":
+		return o.skipValue()
+	case "status", "http_status", "status_code":
+		n, ok := o.integer()
+		e.status = int(min(max(n, 0), 999))
+		return ok
+	case "size", "bytes_written":
+		n, ok := o.integer()
+		e.bytes = max(n, 0)
+		return ok
+	case "duration":
+		return p.duration(l)
+	case "user_id":
+		text, _, ok := o.scalar()
+		e.authorized = e.authorized || len(text) > 0
+		return ok
+	}
+	if i := bytes.IndexByte(key, '>'); i > 0 { // renamed to a path
+		return p.requestMember(lastSegment(key), e, l)
+	}
+	if c := o.b[o.i]; c == '{' || c == '[' {
+		return o.skipValue()
+	}
+	text, quoted, ok := o.scalar()
+	if !ok {
+		return false
+	}
+	if quoted {
+		l.says(text)
+	}
+	p.time(key, text, e, l)
+	return true
+}
+
+func lastSegment(key []byte) []byte { return key[bytes.LastIndexByte(key, '>')+1:] }
+
+// time looks for the time in a member: under its usual name, else where it was
+// found before, else wherever something looks like one.
+func (p *caddyLog) time(key, text []byte, e *entry, l *caddyLine) {
+	level := 1
+	switch {
+	case string(key) == "ts":
+		level = 3
+	case string(key) == "time", string(key) == "timestamp", string(key) == "@timestamp", string(key) == p.timeKey:
+		level = 2
+	case p.timeKey != "":
+		return
+	}
+	if level <= l.level || len(text) == 0 {
+		return
+	}
+	if s, ok := p.zone.any(text, &p.layout); ok {
+		e.setTime(s)
+		l.level = level
+		if level == 1 {
+			p.timeKey = string(key)
+		}
+	}
+}
+
+// integer reads a number without its fraction. What is no number is 0.
+func (o *object) integer() (int64, bool) {
+	if o.b[o.i] == '{' || o.b[o.i] == '[' {
+		return 0, o.skipValue()
+	}
+	text, _, ok := o.scalar()
+	n := int64(0)
+	for _, c := range text {
+		if !isDigit(c) || n > 1<<56 {
+			break
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return n, ok
+}
+
+// duration reads how long the answer took: seconds with a fraction, or Go's
+// notation. Whole numbers are nanoseconds if they are large, else milliseconds
+// or seconds, which can't be told apart: then nothing is known.
+func (p *caddyLog) duration(l *caddyLine) bool {
+	o := &p.walk
+	if o.b[o.i] == '{' || o.b[o.i] == '[' {
+		return o.skipValue()
+	}
+	text, quoted, ok := o.scalar()
+	if !ok {
+		return false
+	}
+	l.duration = -1
+	whole, rest, fraction := bytes.Cut(text, []byte("."))
+	switch {
+	case quoted:
+		if d, err := time.ParseDuration(string(text)); err == nil {
+			l.duration = int64(d)
+		}
+	case fraction && len(whole) < 8 && bytes.IndexByte(rest, 'e') < 0:
+		n, unit := int64(0), int64(1e8)
+		for _, c := range whole {
+			n = n*10 + int64(c&15)
+		}
+		n *= 1e9
+		for _, c := range rest {
+			n += int64(c&15) * unit
+			unit /= 10
+		}
+		l.duration = n
+	case !fraction && len(whole) > 6 && len(whole) < 15:
+		i := 0
+		l.duration = int64(max(digits(whole, &i, len(whole)), 0))
+	case !fraction && string(whole) == "0":
+		l.duration = 0
+	}
+	return true
+}
+
+// finish tells whether what was read is a request, and completes it.
+func (p *caddyLog) finish(e *entry, l *caddyLine) problem {
+	switch {
+	case l.access:
+		if !l.request && e.target == "" {
+			return badRequest
+		}
+	case l.other, !l.request, e.status == 0:
+		return noRequest
+	}
+	if e.method == "" && e.target == "" && e.host == "" {
+		return badRequest
+	}
+	switch {
+	case !l.agent:
+		e.agents = nil
+	case len(e.agents) == 0:
+		e.agents = append(e.agents, "")
+	}
+	if e.timed && l.duration >= 0 && e.resolution < int64(time.Second) {
+		e.at -= l.duration
+		e.begun = true
+	}
+	return fine
+}

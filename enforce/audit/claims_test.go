@@ -1,0 +1,121 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
+)
+
+// operator is the published list of one crawler, and DNS, in memory.
+type operator struct {
+	down  bool
+	asked atomic.Int64
+}
+
+func (p *operator) RoundTrip(r *http.Request) (*http.Response, error) {
+	if p.down || r.URL.Host != "operator.test" {
+		return nil, errors.New("no route to host")
+	}
+	body := `{"prefixes":[{"ipv4Prefix":"192.0.2.0/24"}]}`
+	return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(body)), Header: http.Header{}, Request: r}, nil
+}
+
+func (p *operator) LookupAddr(_ context.Context, addr string) ([]string, error) {
+	p.asked.Add(1)
+	switch {
+	case p.down:
+		return nil, errors.New("no answer")
+	case addr == "203.0.113.5":
+		return []string{"5.crawl.test."}, nil
+	}
+	return nil, &net.DNSError{Err: "no such host", IsNotFound: true}
+}
+
+func (p *operator) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
+	return []netip.Addr{netip.MustParseAddr("203.0.113.5")}, nil
+}
+
+var claimsTime = time.Date(2026, 11, 7, 12, 0, 0, 0, time.UTC)
+
+// claimsSite verifies two crawlers: ListBot by its list, NameBot by DNS.
+func claimsSite(t *testing.T, p *operator, now time.Time) []Site {
+	t.Helper()
+	registry, err := crawler.Builtin().With(
+		crawler.Crawler{Name: "ListBot", UserAgents: []string{"ListBot"}, Robots: []string{"ListBot"}, Class: crawler.Registered, Purpose: crawler.Search,
+			Verify: crawler.Verify{Ranges: []string{"https://operator.test/list.json"}}},
+		crawler.Crawler{Name: "NameBot", UserAgents: []string{"NameBot"}, Robots: []string{"NameBot"}, Class: crawler.Registered,
+			Verify: crawler.Verify{Hosts: []string{"crawl.test"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	verifier := verify.New(verify.Config{Lists: true, DNS: true, Client: &http.Client{Transport: p}, Resolver: p, Now: func() time.Time { return now }})
+	t.Cleanup(verifier.Close)
+	checker, err := verifier.Bind(registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []Site{{
+		Rules:  enforce.Rules{Registry: registry, Verification: &enforce.Verification{Checker: checker}},
+		Robots: []Version{robotsVersion("robots.txt", "User-agent: *\nDisallow: /private/\n")},
+	}}
+}
+
+const claimsLog = `198.51.100.1 - - [07/Nov/2026:11:00:00 +0000] "GET /a HTTP/1.1" 200 5 "-" "ListBot/1.0"
+192.0.2.9 - - [07/Nov/2026:11:00:01 +0000] "GET /private/ HTTP/1.1" 200 5 "-" "ListBot/1.0"
+198.51.100.2 - - [07/Nov/2026:11:00:02 +0000] "GET /a HTTP/1.1" 200 5 "-" "NameBot/1.0"
+203.0.113.5 - - [07/Nov/2026:11:00:03 +0000] "GET /a HTTP/1.1" 200 5 "-" "NameBot/1.0"
+203.0.113.5 - - [07/Nov/2026:11:00:04 +0000] "GET /b HTTP/1.1" 200 5 "-" "NameBot/1.0"
+10.0.0.1 - - [07/Nov/2026:11:00:05 +0000] "GET /b HTTP/1.1" 200 5 "-" "NameBot/1.0"
+`
+
+// Claims are looked up before anything is judged, so that the first request of
+// the log can be an impostor's; what can be read only once is looked up line by
+// line.
+func TestClaims(t *testing.T) {
+	for _, once := range []bool{false, true} {
+		p := &operator{}
+		file := memory("access.log", []byte(claimsLog))
+		file.Once = once
+		r := mustRun(t, Options{Files: []File{file}, Sites: claimsSite(t, p, claimsTime), Verify: true, Now: func() time.Time { return claimsTime }})
+		list, name := crawlerOf(t, r, "ListBot"), crawlerOf(t, r, "NameBot")
+		if list.Verified != 1 || name.Verified != 2 || name.Impostor != 1 || name.Unverified != 1 {
+			t.Errorf("once %v: %+v %+v", once, list, name)
+		}
+		if impostors := list.Impostor; impostors != 1 && !once {
+			t.Errorf("%d impostors of ListBot", impostors)
+		}
+		if p.asked.Load() != 2 {
+			t.Errorf("once %v: DNS was asked %d times", once, p.asked.Load())
+		}
+		if w := r.WouldHave; w.SearchVerified != 1 || !r.Verified || warned(r, "verify_failed") {
+			t.Errorf("%+v %v", w, r.Warnings)
+		}
+	}
+}
+
+// Lists of today call nobody of last month an impostor; they confirm.
+func TestClaimsOfOldLogs(t *testing.T) {
+	now := claimsTime.AddDate(0, 1, 0)
+	r := mustRun(t, Options{Files: []File{memory("access.log", []byte(claimsLog))}, Sites: claimsSite(t, &operator{}, now), Verify: true, Now: func() time.Time { return now }})
+	if c := crawlerOf(t, r, "ListBot"); c.Verified != 1 || c.Impostor != 0 || c.Unverified != 1 || !warned(r, "verify_old") {
+		t.Errorf("%+v %v", c, r.Warnings)
+	}
+}
+
+func TestClaimsWithoutNetwork(t *testing.T) {
+	r := mustRun(t, Options{Files: []File{memory("access.log", []byte(claimsLog))}, Sites: claimsSite(t, &operator{down: true}, claimsTime), Verify: true})
+	if c := crawlerOf(t, r, "NameBot"); c.Verified+c.Impostor != 0 || c.Unverified != 4 || !warned(r, "verify_failed") {
+		t.Errorf("%+v %v", c, r.Warnings)
+	}
+}

@@ -1,0 +1,56 @@
+package audit
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// otherName is what stands for all names that have no place of their own.
+const otherName = "other"
+
+// counter counts requests by name. It has a bounded number of names; what comes
+// when it is full counts as other.
+type counter struct {
+	max    int
+	counts map[string]*int64
+	other  int64
+}
+
+func newCounter(max int) *counter { return &counter{max: max, counts: make(map[string]*int64)} }
+
+// of returns the count of a name, to add to. The name is cloned where it is
+// kept.
+func (c *counter) of(name string) *int64 {
+	if n := c.counts[name]; n != nil {
+		return n
+	}
+	if len(c.counts) >= c.max {
+		return &c.other
+	}
+	n := new(int64)
+	c.counts[strings.Clone(name)] = n
+	return n
+}
+
+// top returns the n most frequent names, most first, with the rest as other.
+func (c *counter) top(n int) []Count {
+	list := make([]Count, 0, len(c.counts))
+	for name, count := range c.counts {
+		if *count > 0 {
+			list = append(list, Count{name, *count})
+		}
+	}
+	slices.SortFunc(list, func(a, b Count) int {
+		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Name, b.Name))
+	})
+	rest := c.other
+	for len(list) > n {
+		rest += list[len(list)-1].Requests
+		list = list[:len(list)-1]
+	}
+	if rest > 0 {
+		list = append(list, Count{otherName, rest})
+	}
+	return list
+}

@@ -1,0 +1,35 @@
+package page
+
+// The most that the page shows of each list. What is left out is counted in
+// the page; the JSON report has all of it.
+const (
+	maxCrawlers    = 1000 // rows of the crawlers table
+	maxTimelines   = 60   // crawlers whose reads of robots.txt are drawn
+	maxPaces       = 200  // crawlers whose pace is shown
+	maxExamples    = 40   // crawlers with examples of refused requests
+	maxSources     = 20   // robots.txt files
+	maxLines       = 3000 // lines of all robots.txt files together
+	maxLineAgents  = 4    // crawlers named beside a line
+	maxReferrals   = 100
+	maxPeople      = 12 // browsers, systems and devices each
+	maxHosts       = 200
+	maxInputs      = 200
+	maxDifferences = 200
+	maxNotes       = 50 // warnings, and notes of each file
+	maxTitleHosts  = 3
+	maxNeverRead   = 12
+)
+
+// The most runes that are shown of a text.
+const (
+	maxName = 80
+	maxText = 400 // lines of files, User-Agents, request targets
+)
+
+// cut returns at most n elements of list, and how many it leaves out.
+func cut[T any](list []T, n int) (shown []T, left int) {
+	if len(list) <= n {
+		return list, 0
+	}
+	return list[:n], len(list) - n
+}

@@ -1,0 +1,33 @@
+package page
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// curve returns the path of a filled curve of steps: each number is as wide as
+// 1, and most is as high as the panel.
+func curve(list []int64, most int64) string {
+	var b strings.Builder
+	b.WriteString("M0 " + strconv.Itoa(panelHeight))
+	last := -1
+	for i, n := range list {
+		y := panelHeight
+		if most > 0 {
+			y = panelHeight - int(math.Round(panelHeight*float64(max(min(n, most), 0))/float64(most)))
+		}
+		if n > 0 && y == panelHeight {
+			y-- // what is there can be seen
+		}
+		if y != last {
+			if last >= 0 {
+				b.WriteString("H" + strconv.Itoa(i))
+			}
+			b.WriteString("V" + strconv.Itoa(y))
+			last = y
+		}
+	}
+	b.WriteString("H" + strconv.Itoa(len(list)) + "V" + strconv.Itoa(panelHeight) + "Z")
+	return b.String()
+}

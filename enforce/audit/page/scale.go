@@ -1,0 +1,155 @@
+package page
+
+import (
+	"math"
+	"strconv"
+	"time"
+)
+
+// percent writes a part of a whole for the coordinates of an SVG, which has
+// the width of the page whatever that is.
+func percent(part, whole float64) string {
+	if !(whole > 0) || math.IsNaN(part) || math.IsInf(part, 0) {
+		return "0%"
+	}
+	p := min(max(100*part/whole, 0), 100)
+	return strconv.FormatFloat(math.Round(p*100)/100, 'f', -1, 64) + "%"
+}
+
+// bar is a part of a chart: a rectangle from X on, of kind Kind.
+type bar struct {
+	Kind, X, Width string
+}
+
+// part is a number of requests that a bar stands for.
+type part struct {
+	kind string
+	n    int64
+}
+
+// bars lays parts beside each other, drawn to the scale of whole. What is there
+// can be seen: a part is at least 1 % wide.
+func bars(whole int64, parts ...part) []bar {
+	var list []bar
+	at := 0.0
+	for _, p := range parts {
+		if p.n <= 0 || whole <= 0 {
+			continue
+		}
+		width := max(float64(p.n)/float64(whole), 0.01)
+		list = append(list, bar{p.kind, percent(min(at, 0.99), 1), percent(width, 1)})
+		at += width
+	}
+	return list
+}
+
+// tick is a labelled place of an axis.
+type tick struct {
+	X, Label, Anchor string
+}
+
+// span is a period that a chart draws.
+type span struct {
+	from, to time.Time
+}
+
+// x returns where a time is drawn.
+func (s span) x(t time.Time) string {
+	return percent(float64(t.Sub(s.from)), float64(s.to.Sub(s.from)))
+}
+
+// part returns where a time is, from 0 to 1.
+func (s span) part(t time.Time) float64 {
+	if !s.to.After(s.from) {
+		return 0
+	}
+	return min(max(float64(t.Sub(s.from))/float64(s.to.Sub(s.from)), 0), 1)
+}
+
+// steps are the distances between ticks of an axis of time; after them come
+// months and years.
+var steps = [...]time.Duration{
+	time.Second, 5 * time.Second, 15 * time.Second, 30 * time.Second,
+	time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute,
+	time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour,
+	24 * time.Hour, 2 * 24 * time.Hour, 7 * 24 * time.Hour, 14 * 24 * time.Hour,
+}
+
+// maxTicks is how many labels stand beside each other on a phone.
+const maxTicks = 5
+
+// ticks returns the labelled places of a period: at most maxTicks, at round
+// times.
+func (s span) ticks() []tick {
+	length := s.to.Sub(s.from)
+	if length <= 0 {
+		return nil
+	}
+	for _, step := range steps {
+		if length/step <= maxTicks-1 {
+			return s.ticksEvery(step)
+		}
+	}
+	return s.ticksOfMonths()
+}
+
+// ticksEvery returns the ticks at multiples of step, counted from midnight of
+// the first day.
+func (s span) ticksEvery(step time.Duration) []tick {
+	y, m, d := s.from.Date()
+	midnight := time.Date(y, m, d, 0, 0, 0, 0, s.from.Location())
+	layout := "15:04"
+	if step < time.Minute {
+		layout = "15:04:05"
+	}
+	var list []tick
+	for t := midnight.Add(s.from.Sub(midnight).Truncate(step)); !t.After(s.to); t = t.Add(step) {
+		if t.Before(s.from) {
+			continue
+		}
+		format := layout
+		if t.Hour() == 0 && t.Minute() == 0 && t.Second() == 0 || step >= 24*time.Hour {
+			format = "2 Jan"
+		}
+		list = append(list, s.tick(t, t.Format(format)))
+	}
+	return list
+}
+
+// ticksOfMonths returns ticks at the beginning of months or years.
+func (s span) ticksOfMonths() []tick {
+	months := 12*(s.to.Year()-s.from.Year()) + int(s.to.Month()) - int(s.from.Month()) + 1
+	every, format := 1, "Jan 2006"
+	for _, n := range [...]int{1, 2, 3, 6, 12} {
+		if every = n; months/n < maxTicks {
+			break
+		}
+	}
+	if every == 12 {
+		every, format = 12*(1+months/12/maxTicks), "2006"
+	}
+	var list []tick
+	first := (int(s.from.Month()) - 1) / min(every, 12) * min(every, 12)
+	for i := 0; len(list) < maxTicks; i++ {
+		t := time.Date(s.from.Year(), time.Month(1+first+i*every), 1, 0, 0, 0, 0, s.from.Location())
+		if t.After(s.to) {
+			break
+		}
+		if !t.Before(s.from) {
+			list = append(list, s.tick(t, t.Format(format)))
+		}
+	}
+	return list
+}
+
+// tick returns the tick at t. Labels at the ends of the axis stay within it.
+func (s span) tick(t time.Time, label string) tick {
+	anchor := "middle"
+	switch p := s.part(t); {
+	case p < 0.06:
+		anchor = "start"
+	case p > 0.94:
+		anchor = "end"
+	}
+	return tick{s.x(t), label, anchor}
+}

@@ -1,0 +1,113 @@
+package page
+
+import (
+	"html/template"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/caddy-robots/caddy-robots/internal/visible"
+)
+
+// strange returns text that anyone may have written: escaped, cut after max
+// runes, and with what can't be seen as marked escapes.
+func strange(max int, s string) template.HTML {
+	var b strings.Builder
+	for n := 0; s != ""; n++ {
+		if n == max {
+			b.WriteString(`<span class="more" title="cut here">…</span>`)
+			break
+		}
+		text, size, escaped := visible.Rune(s)
+		s = s[size:]
+		if escaped {
+			b.WriteString(`<span class="escape">` + text + `</span>`)
+			continue
+		}
+		b.WriteString(template.HTMLEscapeString(text))
+	}
+	return template.HTML(b.String())
+}
+
+// plain returns the same as text for an attribute, which the template escapes.
+func plain(max int, s string) string {
+	var b strings.Builder
+	for n := 0; s != ""; n++ {
+		if n == max {
+			b.WriteString("…")
+			break
+		}
+		text, size, _ := visible.Rune(s)
+		b.WriteString(text)
+		s = s[size:]
+	}
+	return b.String()
+}
+
+// count writes a number of things with a comma after thousands.
+func count[N int | int64](n N) string { return humanize.Comma(int64(n)) }
+
+// plural writes a number of things and what they are.
+func plural[N int | int64](n N, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return count(n) + " " + many
+}
+
+// octets writes a size.
+func octets(n int64) string { return humanize.Bytes(uint64(max(n, 0))) }
+
+// seconds writes a length of time in the unit that suits it.
+func seconds(s float64) string {
+	switch {
+	case math.IsNaN(s) || math.IsInf(s, 0):
+		return "?"
+	case s > 0 && s < 1:
+		return strconv.FormatFloat(s*1000, 'f', 0, 64) + " ms"
+	case s < 120:
+		return short(s) + " s"
+	case s < 2*3600:
+		return short(s/60) + " min"
+	case s < 2*86400:
+		return short(s/3600) + " h"
+	}
+	return short(s/86400) + " days"
+}
+
+// short writes a number with two or three digits that count.
+func short(f float64) string {
+	switch {
+	case math.IsNaN(f) || math.IsInf(f, 0):
+		return "?"
+	case math.Abs(f) >= 10:
+		return humanize.Commaf(math.Round(f))
+	}
+	return strconv.FormatFloat(f, 'g', 2, 64)
+}
+
+// share writes a part of a whole as a percentage.
+func share(part, whole int64) string {
+	switch {
+	case whole <= 0:
+		return "–"
+	case part <= 0:
+		return "0 %"
+	}
+	switch p := 100 * float64(part) / float64(whole); {
+	case p < 0.1:
+		return "< 0.1 %"
+	case p < 9.95:
+		return strconv.FormatFloat(p, 'f', 1, 64) + " %"
+	case p > 99 && p < 100:
+		return "> 99 %"
+	default:
+		return strconv.FormatFloat(p, 'f', 0, 64) + " %"
+	}
+}
+
+// moment writes a time in its own zone, which the page names once.
+func moment(t time.Time) string { return t.Format("2 Jan 2006, 15:04") }

@@ -1,0 +1,49 @@
+package audit
+
+import (
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+)
+
+// people counts the browsers, systems and devices of people.
+type people struct {
+	browsers, systems, devices *counter
+	agents                     map[uint64]*person // by a hash of the User-Agent
+}
+
+// person is what a User-Agent of people counts for.
+type person struct{ browser, system, device *int64 }
+
+// Bounds of what is remembered of people.
+const (
+	maxPersons = 1 << 15
+	maxNames   = 1000
+	topNames   = 20
+)
+
+func newPeople() *people {
+	return &people{newCounter(maxNames), newCounter(maxNames), newCounter(maxNames), make(map[uint64]*person)}
+}
+
+func (p *people) add(ua string) {
+	hash := xxhash.Sum64String(ua)
+	who := p.agents[hash]
+	if who == nil {
+		if len(p.agents) >= maxPersons {
+			clear(p.agents)
+		}
+		d := crawler.Describe(ua)
+		device := d.Device
+		if device == "" {
+			if device = "computer"; d.Mobile {
+				device = "phone or tablet"
+			}
+		}
+		who = &person{p.browsers.of(d.Browser), p.systems.of(d.System), p.devices.of(device)}
+		p.agents[hash] = who
+	}
+	*who.browser++
+	*who.system++
+	*who.device++
+}

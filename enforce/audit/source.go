@@ -1,0 +1,272 @@
+package audit
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// Version is a robots.txt, and from when on it was in force.
+type Version struct {
+	Name     string    // a file or a URL, for the report
+	From     time.Time // zero: from the beginning on
+	Response enforce.Response
+}
+
+// source is a version of a robots.txt that requests are judged by.
+type source struct {
+	index    int
+	name     string
+	from     int64 // nanoseconds since 1970; 0 for the beginning
+	until    int64 // 0 for no end
+	edition  *enforce.Edition
+	policy   *enforce.Policy // of edition
+	hosts    []string
+	requests int64
+	rules    map[ruleKey]*ruleTally
+}
+
+// ruleKey names a rule: by its line in the text that is judged by, or of a
+// hidden one, in the configuration.
+type ruleKey struct {
+	hidden bool
+	line   int
+}
+
+// ruleTally is what a rule did.
+type ruleTally struct {
+	rule     Rule
+	crawlers map[*crawlerTally]*RuleCrawler
+}
+
+// newSources makes policies of versions, in order of time.
+func newSources(replay *enforce.Replay, versions []Version, hidden []int) []*source {
+	versions = slices.Clone(versions)
+	slices.SortStableFunc(versions, func(a, b Version) int { return a.From.Compare(b.From) })
+	var list []*source
+	var before *enforce.Edition
+	for i, v := range versions {
+		s := &source{name: v.Name, edition: replay.Edition(v.Response, v.From, before), rules: make(map[ruleKey]*ruleTally)}
+		s.policy, before = s.edition.Policy(), s.edition
+		if !v.From.IsZero() {
+			s.from = v.From.UnixNano()
+		}
+		if i > 0 {
+			list[i-1].until = s.from
+		}
+		s.addRules(hidden)
+		list = append(list, s)
+	}
+	return list
+}
+
+// sourceAt returns the version that was in force at a time; nil for none.
+func sourceAt(list []*source, at int64) *source {
+	for i := len(list) - 1; i >= 0; i-- {
+		if s := list[i]; s.from == 0 || at >= s.from {
+			return s
+		}
+	}
+	return nil
+}
+
+// addRules lists the rules of the file, and the hidden ones by their lines.
+func (s *source) addRules(hidden []int) {
+	for _, g := range s.policy.File().Groups() {
+		group := strings.Join(g.Tokens(), ", ")
+		for _, r := range g.Rules() {
+			kind := "disallow"
+			if r.Allow {
+				kind = "allow"
+			}
+			s.addRule(r.Line, r.String(), group, kind)
+		}
+		if d, ok := g.CrawlDelay(); ok {
+			s.addRule(d.Line, "Crawl-delay: "+d.String(), group, "crawl-delay")
+		}
+		for _, r := range g.RequestRates() {
+			s.addRule(r.Line, "Request-rate: "+r.String(), group, "request-rate")
+		}
+		for _, v := range g.VisitTimes() {
+			s.addRule(v.Line, "Visit-time: "+v.Window.String(), group, "visit-time")
+		}
+	}
+	for _, line := range hidden {
+		s.rules[ruleKey{true, line}] = &ruleTally{rule: Rule{Layer: enforce.HiddenLayer.String(), Line: line, Kind: "disallow"}}
+	}
+}
+
+func (s *source) addRule(line int, text, group, kind string) {
+	key := ruleKey{line: line}
+	if t := s.rules[key]; t != nil { // a line of a list, or of a group for several tokens
+		if !strings.Contains(t.rule.Group, group) {
+			t.rule.Group += ", " + group
+		}
+		return
+	}
+	if written, ok := s.policy.File().Line(line); ok {
+		text = strings.TrimSpace(written.Raw)
+	}
+	layer, at := s.policy.Origin(line)
+	s.rules[key] = &ruleTally{rule: Rule{Layer: layer.String(), Line: at, TextLine: line, Text: text, Group: group, Kind: kind}}
+}
+
+// count notes that a rule decided about a request of a crawler.
+func (s *source) count(key ruleKey, c *crawlerTally, denied bool) {
+	t := s.rules[key]
+	if t == nil {
+		return
+	}
+	if t.crawlers == nil {
+		t.crawlers = make(map[*crawlerTally]*RuleCrawler)
+	}
+	rc := t.crawlers[c]
+	if rc == nil {
+		rc = &RuleCrawler{}
+		t.crawlers[c] = rc
+	}
+	t.rule.Bound++
+	rc.Bound++
+	if denied {
+		t.rule.Denied++
+		rc.Denied++
+	}
+}
+
+// merge gives what rules did to one crawler to another.
+func (s *source) merge(from, to *crawlerTally) {
+	for _, t := range s.rules {
+		was := t.crawlers[from]
+		if was == nil {
+			continue
+		}
+		delete(t.crawlers, from)
+		if now := t.crawlers[to]; now != nil {
+			now.Bound += was.Bound
+			now.Denied += was.Denied
+		} else {
+			t.crawlers[to] = was
+		}
+	}
+}
+
+// lineOf returns the key of the line that decided, and whether one did.
+func (s *source) lineOf(d *enforce.Decision) (ruleKey, bool) {
+	switch {
+	case d.Reason == enforce.Hidden:
+		return ruleKey{true, d.Line}, true
+	case d.Action == enforce.Throttle:
+		return ruleKey{line: s.paceLine(d)}, d.Group != nil
+	case d.Rule != nil:
+		return ruleKey{line: d.Rule.Line}, true
+	}
+	return ruleKey{}, false
+}
+
+// paceLine returns the line of the text that made a decision to throttle.
+func (s *source) paceLine(d *enforce.Decision) int {
+	from := func(line int) bool {
+		layer, at := s.policy.Origin(line)
+		return layer == d.Layer && at == d.Line
+	}
+	for _, line := range paceLines(d.Group) {
+		if from(line) {
+			return line
+		}
+	}
+	return 0
+}
+
+// paceLines are the lines of a group that limit the pace.
+func paceLines(g *robots.Group) []int {
+	var lines []int
+	if d, ok := g.CrawlDelay(); ok {
+		lines = append(lines, d.Line)
+	}
+	for _, r := range g.RequestRates() {
+		lines = append(lines, r.Line)
+	}
+	for _, v := range g.VisitTimes() {
+		lines = append(lines, v.Line)
+	}
+	return lines
+}
+
+// verdict makes that of a decision.
+func (s *source) verdict(d *enforce.Decision) Verdict {
+	v := Verdict{Action: d.Action.String(), Reason: d.Reason.String(), Source: -1, Layer: d.Layer.String(), Line: d.Line}
+	if s == nil {
+		return v
+	}
+	v.Source = s.index
+	if key, ok := s.lineOf(d); ok {
+		if t := s.rules[key]; t != nil {
+			v.Text = t.rule.Text
+		}
+	}
+	return v
+}
+
+// maxRuleCrawlers is how many crawlers a rule is reported with.
+const maxRuleCrawlers = 50
+
+// report makes the rows of the report.
+func (s *source) report() (Source, []Rule) {
+	r := Source{
+		Name: s.name, Hosts: s.hosts, State: s.policy.Outcome().String(), Text: string(s.policy.Text()), Requests: s.requests, Notes: s.notes(),
+	}
+	if r.Hosts == nil {
+		r.Hosts = []string{}
+	}
+	slices.Sort(r.Hosts)
+	if s.from != 0 {
+		from := time.Unix(0, s.from).UTC()
+		r.From = &from
+	}
+	if s.until != 0 {
+		until := time.Unix(0, s.until).UTC()
+		r.To = &until
+	}
+	rules := []Rule{}
+	for _, t := range s.rules {
+		rule := t.rule
+		rule.Source = s.index
+		rule.Crawlers = []RuleCrawler{}
+		for c, rc := range t.crawlers {
+			rule.Crawlers = append(rule.Crawlers, RuleCrawler{c.name, rc.Bound, rc.Denied})
+		}
+		slices.SortFunc(rule.Crawlers, func(a, b RuleCrawler) int {
+			return cmp.Or(cmp.Compare(b.Bound, a.Bound), strings.Compare(a.Name, b.Name))
+		})
+		rule.Crawlers = rule.Crawlers[:min(len(rule.Crawlers), maxRuleCrawlers)]
+		rules = append(rules, rule)
+	}
+	slices.SortFunc(rules, func(a, b Rule) int {
+		return cmp.Or(cmp.Compare(layerOrder(a.Layer), layerOrder(b.Layer)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.TextLine, b.TextLine))
+	})
+	return r, rules
+}
+
+// layerOrder is the place of a layer in the report.
+func layerOrder(layer string) int {
+	return slices.Index([]string{enforce.SiteLayer.String(), enforce.PolicyLayer.String(), enforce.HiddenLayer.String()}, layer)
+}
+
+// notes tell what can't be enforced.
+func (s *source) notes() []string {
+	notes := []string{}
+	for _, token := range s.policy.Unenforceable() {
+		notes = append(notes, token+" arrives in no request: what the file says to it no server can enforce")
+	}
+	for _, token := range s.policy.Ignored() {
+		notes = append(notes, token+" is not looked for, because browsers send it")
+	}
+	if err := s.policy.MergeError(); err != nil {
+		notes = append(notes, "the lines of the policy are not in force: "+err.Error())
+	}
+	return notes
+}

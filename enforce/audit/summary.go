@@ -1,0 +1,184 @@
+package audit
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+)
+
+// report sums the audit up.
+func (a *auditor) report() *Report {
+	r := &Report{
+		Lines: a.lines, Unreadable: a.unreadable, Other: a.other, Requests: a.requests, People: a.persons, Robots: a.requests - a.persons, Bytes: a.octets,
+		Crawlers: []Crawler{}, Sources: []Source{}, Rules: []Rule{}, Inputs: []Input{}, Estimates: []string{}, Masked: !a.options.Full, Verified: a.verified(),
+		Browsers: a.people.browsers.top(topNames), Systems: a.people.systems.top(topNames), Devices: a.people.devices.top(topNames),
+		Activity: a.activity.report(), Hosts: a.hosts.report(), UnreadableExamples: a.examples, UnreadableReasons: []Count{},
+	}
+	if r.UnreadableExamples == nil {
+		r.UnreadableExamples = []UnreadableExample{}
+	}
+	for p, n := range a.problems {
+		if n > 0 {
+			r.UnreadableReasons = append(r.UnreadableReasons, Count{problem(p).String(), n})
+		}
+	}
+	sortCounts(r.UnreadableReasons)
+	r.Period = period(a.first, a.last, a.timed)
+	r.WouldHave = WouldHave{
+		Known: len(a.allSources()) > 0, Judged: a.judged, Refused: a.denied + a.throttled, Denied: a.denied, Throttled: a.throttled, Browsers: a.browsers,
+		Search: a.search, SearchVerified: a.searchVerified, Reasons: a.reasons.top(maxNames), Purposes: a.purposes.top(maxNames),
+	}
+	a.reportCrawlers(r)
+	for _, src := range a.allSources() {
+		one, rules := src.report()
+		r.Sources = append(r.Sources, one)
+		r.Rules = append(r.Rules, rules...)
+	}
+	for _, in := range a.seq.all {
+		r.Inputs = append(r.Inputs, in.summary())
+	}
+	if a.against != nil {
+		r.Against = a.against.finish(a.sites)
+	}
+	r.Warnings = a.warnings()
+	r.Summary = a.summary(r)
+	return r
+}
+
+// reportCrawlers adds the crawlers, and what depends on them.
+func (a *auditor) reportCrawlers(r *Report) {
+	crawls := make(map[string]int64)
+	estimated, paced := false, false
+	for _, t := range a.crawlers.all() {
+		c := t.report()
+		r.Crawlers = append(r.Crawlers, c)
+		if c.Operator != "" {
+			crawls[c.Operator] += c.Requests
+		}
+		_, estimate := t.from.count()
+		estimated = estimated || estimate
+		paced = paced || c.Pace != nil
+	}
+	r.Referrals = a.referrals.report(crawls)
+	n, estimate := a.addresses.count()
+	if r.Addresses = n; estimate {
+		r.Estimates = append(r.Estimates, "addresses")
+	}
+	if estimated {
+		r.Estimates = append(r.Estimates, "crawlers[].addresses")
+	}
+	if paced {
+		r.Estimates = append(r.Estimates, "crawlers[].pace.median_interval")
+	}
+	if a.crawlers.evicted {
+		r.Estimates = append(r.Estimates, "crawlers[].requests")
+	}
+}
+
+func period(first, last int64, timed bool) (p Period) {
+	if timed {
+		from, to := time.Unix(0, first).UTC(), time.Unix(0, last).UTC()
+		p.From, p.To = &from, &to
+	}
+	return p
+}
+
+// summary is what the report says of a file.
+func (in *input) summary() Input {
+	r := in.report
+	if r.Format == "" && in.formats != nil {
+		r.Format = in.formats.main.name()
+	}
+	r.Period = period(in.begin, in.end, in.begin != 0)
+	r.Resolution = time.Duration(in.coarse).Seconds()
+	r.Zone = r.Requests > 0 && in.zoneless == 0 && in.begin != 0
+	return r
+}
+
+// allSources are those of all sites.
+func (a *auditor) allSources() []*source {
+	var list []*source
+	for _, s := range a.sites {
+		list = append(list, s.sources...)
+	}
+	return list
+}
+
+// report lists the hosts with the most requests.
+func (h *hosts) report() []Host {
+	list := []Host{}
+	for _, t := range h.named {
+		if t.name != "" {
+			list = append(list, t.report())
+		}
+	}
+	slices.SortFunc(list, func(a, b Host) int {
+		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Name, b.Name))
+	})
+	var rest Host
+	if h.rest != nil {
+		rest = h.rest.report()
+	}
+	for len(list) > topHosts {
+		last := list[len(list)-1]
+		list = list[:len(list)-1]
+		rest.Requests += last.Requests
+		rest.Robots += last.Robots
+		rest.Refused += last.Refused
+	}
+	if rest.Requests > 0 {
+		rest.Name, rest.Rest = otherName, true
+		list = append(list, rest)
+	}
+	return list
+}
+
+func (t *hostTally) report() Host {
+	return Host{Name: t.name, Rest: t.isRest, Requests: t.requests, Robots: t.robots, Refused: t.refused, Known: len(t.site.sources) > 0}
+}
+
+// summary is what can be said at the top of the report.
+func (a *auditor) summary(r *Report) []string {
+	n := humanize.Comma
+	when := ""
+	if r.Period.From != nil {
+		when = days(*r.Period.From, *r.Period.To) + ": "
+	}
+	var list []string
+	switch w := &r.WouldHave; {
+	case r.Requests == 0:
+		return []string{"There are no requests in this log."}
+	case !w.Known:
+		list = append(list, fmt.Sprintf("%s%s of %s requests are of self-declared robots. No robots.txt is known, so what it would have refused can't be told.", when, n(r.Robots), n(r.Requests)))
+	default:
+		search := fmt.Sprintf("%s of search engines'", n(w.Search))
+		if r.Verified && w.Search > 0 {
+			search += fmt.Sprintf(", %s of them verified", n(w.SearchVerified))
+		}
+		list = append(list, fmt.Sprintf("%s%s of %s requests of self-declared robots would have been refused (%s).", when, n(w.Refused), n(r.Robots), search))
+	}
+	if w := &r.WouldHave; w.Browsers > 0 {
+		list = append(list, fmt.Sprintf("%s requests with User-Agents of browsers or apps would have been refused, because robots.txt names a word in them.", n(w.Browsers)))
+	}
+	list = append(list, fmt.Sprintf("%s requests with browsers' User-Agents, disguised robots among them, are untouched.", n(r.People)))
+	list = append(list, "Requests that a CDN or a cache answered are not in this log.")
+	return list
+}
+
+// days is a period in words.
+func days(from, to time.Time) string {
+	const day, full = "2 January", "2 January 2006"
+	switch {
+	case from.Format(full) == to.Format(full):
+		return from.Format(full)
+	case from.Year() == to.Year() && from.Month() == to.Month():
+		return fmt.Sprintf("%d–%s", from.Day(), to.Format(full))
+	case from.Year() == to.Year():
+		return from.Format(day) + "–" + to.Format(full)
+	}
+	return from.Format(full) + "–" + to.Format(full)
+}
