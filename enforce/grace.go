@@ -129,7 +129,7 @@ func (x *Earlier) allows(i int, a *crawler.Agent, ask Ask, v *robots.Views) *Ver
 // earlier returns the earlier versions of the file that one of the agents of a
 // request may go by, newest first; nil if there is none.
 func (e *Engine) earlier(r *Request, agents []crawler.Agent) []Version {
-	if e.policies == nil || !e.gracesAny(agents) {
+	if !e.gracesAny(agents) {
 		return nil
 	}
 	if e.policies == nil {
