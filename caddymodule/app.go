@@ -33,15 +33,17 @@ type App struct {
 	// each handler keeps one at least. Default: 67108864 (64 MiB).
 	MaxMemory int64 `json:"max_memory,omitempty"`
 
-	ceiling *enforce.Ceiling
-	memory  *throttle.Memory // the budgets of all handlers
-	waiters *throttle.Waiters
-	entries int // the largest max_entries of a handler; 0 if none sets it
-	readers *enforce.Recent
-	copies  *siteCopies
-	log     *zap.Logger
-	cleanup []func() error
-	storage func(caddy.Context) certmagic.Storage
+	ceiling   *enforce.Ceiling
+	memory    *throttle.Memory // the budgets of all handlers
+	waiters   *throttle.Waiters
+	entries   int // the largest max_entries of a handler; 0 if none sets it
+	readers   *enforce.Recent
+	copies    *siteCopies
+	visits    *enforce.Visits
+	histories *enforce.Histories
+	log       *zap.Logger
+	cleanup   []func() error
+	storage   func(caddy.Context) certmagic.Storage
 
 	// policyWanted is set where a matcher needs the policy of requests, of
 	// people's too.
@@ -73,6 +75,10 @@ var clock throttle.Clock
 // maxRecent is how many reads of a robots.txt are remembered, by origin and
 // crawler: 512 KiB.
 const maxRecent = 1 << 16
+
+// maxVisits is of how many crawlers it is remembered when they came, at each
+// origin: 1 MiB for those that are known, and 1 MiB for all others.
+const maxVisits = 1 << 15
 
 // Provision makes the app ready. It does no I/O.
 func (a *App) Provision(ctx caddy.Context) error {
@@ -111,6 +117,16 @@ func (a *App) Provision(ctx caddy.Context) error {
 	}
 	a.waiters = waiters.Waiters
 	a.copies, err = pooled(a, "copies", func() (*siteCopies, error) { return new(siteCopies), nil })
+	if err != nil {
+		return err
+	}
+	visits, err := pooled(a, "visits", func() (pooledVisits, error) { return pooledVisits{enforce.NewVisits(maxVisits)}, nil })
+	if err != nil {
+		return err
+	}
+	a.visits = visits.Visits
+	histories, err := pooled(a, "histories", func() (pooledHistories, error) { return pooledHistories{enforce.NewHistories()}, nil })
+	a.histories = histories.Histories
 	return err
 }
 
@@ -243,9 +259,11 @@ func pooled[T caddy.Destructor](a *App, key string, create func() (T, error)) (v
 
 // The values of pool.
 type (
-	pooledReaders struct{ *enforce.Recent }
-	pooledLimiter struct{ *throttle.Memory }
-	pooledWaiters struct{ *throttle.Waiters }
+	pooledReaders   struct{ *enforce.Recent }
+	pooledLimiter   struct{ *throttle.Memory }
+	pooledWaiters   struct{ *throttle.Waiters }
+	pooledVisits    struct{ *enforce.Visits }
+	pooledHistories struct{ *enforce.Histories }
 	// siteCopies has the copies of each source.
 	siteCopies struct{ sources sync.Map }
 )
@@ -261,6 +279,12 @@ func (w pooledWaiters) Destruct() error { return w.Close() }
 
 // Destruct implements caddy.Destructor.
 func (*siteCopies) Destruct() error { return nil }
+
+// Destruct implements caddy.Destructor.
+func (pooledVisits) Destruct() error { return nil }
+
+// Destruct implements caddy.Destructor.
+func (pooledHistories) Destruct() error { return nil }
 
 // of returns where the good copies of a source live. The number of sources is
 // bounded by the configurations that were loaded.

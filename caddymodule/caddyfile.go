@@ -62,6 +62,7 @@ func init() {
 		"crawler":        parseCrawler,
 		"registry":       parseRegistry,
 		"policy":         parsePolicy,
+		"grace":          choice(func(h *Handler) *string { return &h.Grace }, enforce.GraceSearch.String(), enforce.GraceOff.String(), enforce.GraceAll.String()),
 		"answer":         parseAnswer,
 		"paths":          parsePaths,
 		"crawl_delay":    parseCrawlDelay,
@@ -113,6 +114,7 @@ func init() {
 //			license <url>
 //			hidden  <paths...>
 //		}
+//		grace          off | search | all
 //		answer         <verdict> <status> [<text>] | redir <url> | abort
 //		paths          ignore_case | strip_params | decode_twice ...
 //		crawl_delay {

@@ -45,9 +45,11 @@ func init() {
 // `{http.robots.purpose}` | What it crawls for, such as search or ai-training
 // `{http.robots.group}` | The token of the group of the robots.txt that binds it
 // `{http.robots.action}` | pass, deny or throttle; in monitor mode would_deny or would_throttle
-// `{http.robots.reason}` | Why: allowed, disallowed, crawl_delay, request_rate, visit_time, hidden, pending, impostor, exempt, exempt_path, unbound, no_policy, unavailable; or person
+// `{http.robots.reason}` | Why: allowed, disallowed, crawl_delay, request_rate, visit_time, hidden, grace, pending, impostor, exempt, exempt_path, unbound, no_policy, unavailable; or person
 // `{http.robots.rule}` | The rule that decided, as the file writes it
 // `{http.robots.layer}` | Where that rule stands: site (its own robots.txt), policy, or hidden
+// `{http.robots.version}` | The version of robots.txt that judged: its entity tag
+// `{http.robots.grace_ends}` | For reason grace: when the request would be denied for good, as 2006-01-02T15:04:05Z
 // `{http.robots.line}` | The line that decided: of the site's robots.txt, or of the configuration for policy and hidden
 // `{http.robots.verified}` | What verify says: verified, impostor, unverified; or none, where nothing can be said
 // `{http.robots.suspect}` | The signals of a client that behaves like a robot behind a browser's User-Agent, such as trap,pace; empty for others
@@ -108,6 +110,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 			return h.suspicion.refuse(w, x)
 		}
 		return h.refuse(w, r, d)
+	}
+	if d.Reason == enforce.ExemptPath && enforce.IsRobotsTxt(x.Target) && x.Method == http.MethodGet {
+		w = newReadWriter(w, x, now)
 	}
 	if h.publishes(x) {
 		return h.publish(w, r, d.Policy)

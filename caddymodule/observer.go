@@ -82,7 +82,7 @@ func (o *observer) tell(e *enforce.PolicyRead) {
 		fields = append(fields, zap.Error(e.Err))
 	}
 	if e.Outcome == enforce.Loaded {
-		fields = append(fields, zap.Int("size", e.Policy.Size()), zap.Int("groups", e.Policy.Groups()), zap.Int("rules", e.Policy.Rules()))
+		fields = append(fields, zap.Int("size", e.Policy.Size()), zap.Int("groups", e.Policy.Groups()), zap.Int("rules", e.Policy.Rules()), zap.String("version", e.Policy.Tag()))
 	}
 	c.Write(fields...)
 }

@@ -57,8 +57,8 @@ func (o *outcomes) row(d *enforce.Decision) *outcomeRow {
 	return o.rows[i].Load()
 }
 
-// count counts a decision, and logs it where it denies and the last line about
-// the same is some time ago.
+// count counts a decision, and logs it where it denies, or lets through what the
+// version in force disallows, and the last line about the same is some time ago.
 func (o *outcomes) count(d *enforce.Decision, r *http.Request) {
 	out := &o.row(d)[d.Reason]
 	counter := out.counter.Load()
@@ -68,7 +68,7 @@ func (o *outcomes) count(d *enforce.Decision, r *http.Request) {
 		out.counter.Store(counter)
 	}
 	(*counter).Inc()
-	if d.Action == enforce.Pass || d.Reason == enforce.Impostor { // which claims logs
+	if d.Action == enforce.Pass && d.Reason != enforce.Graced || d.Reason == enforce.Impostor { // which claims logs
 		return
 	}
 	if more, ok := out.gate.pass(o.now()); ok {
@@ -87,6 +87,7 @@ func (o *outcomes) write(d *enforce.Decision, r *http.Request, more int64) {
 		zap.String("rule", clip(d.RuleText())),
 		zap.String("layer", d.Layer.String()),
 		zap.Int("line", d.Line),
+		zap.String("version", d.VersionTag()),
 		zap.String("host", clip(r.Host)),
 		zap.String("user_agent", clip(r.UserAgent())),
 		zap.Int64("not_logged", more),
@@ -97,7 +98,12 @@ func (o *outcomes) write(d *enforce.Decision, r *http.Request, more int64) {
 	if d.RetryAfter > 0 {
 		fields = append(fields, zap.Duration("retry_after", d.RetryAfter))
 	}
-	o.log.Info("crawler stopped by robots.txt", fields...)
+	message := "crawler stopped by robots.txt"
+	if d.Version != nil {
+		message = "crawler let through by an earlier robots.txt"
+		fields = append(fields, zap.Time("grace_ends", d.Version.Ends().UTC()))
+	}
+	o.log.Info(message, fields...)
 }
 
 // clip shortens what a client sent.

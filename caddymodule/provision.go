@@ -107,7 +107,7 @@ func (h *Handler) provisionRegistry(ctx caddy.Context) error {
 	if err := h.provisionPolicy(ctx, registry, false); err != nil {
 		return err
 	}
-	if err := h.start(registry); err != nil {
+	if err := h.start(ctx, registry); err != nil {
 		return err
 	}
 	if file.path != "" {
@@ -134,7 +134,7 @@ func (h *Handler) provisionRegistryURL(ctx caddy.Context, rawURL string) error {
 	if err := h.provisionPolicy(ctx, registry, true); err != nil {
 		return err
 	}
-	if err := h.start(registry); err != nil {
+	if err := h.start(ctx, registry); err != nil {
 		return err
 	}
 	var mu sync.Mutex // of version, which is that in force
@@ -201,7 +201,7 @@ func (h *Handler) newChecker(registry *crawler.Registry) (*verify.Checker, error
 
 // start has requests decided with a registry. A source that is at hand is
 // read now.
-func (h *Handler) start(registry *crawler.Registry) error {
+func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 	rules, err := h.rules()
 	if err != nil {
 		return err
@@ -223,6 +223,10 @@ func (h *Handler) start(registry *crawler.Registry) error {
 		Copies:     h.app.copies.of(h.Source),
 		Readers:    h.app.readers,
 		Waiters:    h.app.waiters,
+		Visits:     h.app.visits,
+		Histories:  h.app.histories,
+		Place:      func() enforce.Place { return h.place(ctx) },
+		Published:  isOn(h.Publish),
 		Observer:   observer,
 		Now:        clock.Now,
 	})
@@ -235,6 +239,7 @@ func (h *Handler) start(registry *crawler.Registry) error {
 	policies.engines.Store(engine, h.kind())
 	now := h.newRunning(engine, checker, observer)
 	h.running.Store(now)
+	h.app.onStart(func() { h.running.Load().Policies().Connect() })
 	h.cleanup = append(h.cleanup, h.end)
 	h.warnOfForgeable(now)
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -144,11 +145,12 @@ func recordOf(r *http.Request) *record {
 }
 
 // placeholders are the names of the placeholders, without their prefix.
-var placeholders = []string{"crawler", "class", "evidence", "purpose", "group", "action", "reason", "rule", "layer", "line", "verified", suspectPlaceholder}
+var placeholders = []string{"crawler", "class", "evidence", "purpose", "group", "action", "reason", "rule", "layer", "line", "version", gracePlaceholder, "verified", suspectPlaceholder}
 
 // Names of placeholders that are in the access log only where they say
 // something, or never.
 const (
+	gracePlaceholder   = "grace_ends"
 	suspectPlaceholder = "suspect"
 	trapPlaceholder    = "trap"
 )
@@ -180,6 +182,10 @@ func (rec *record) placeholder(key string) (any, bool) {
 		return rec.Layer.String(), true
 	case "line":
 		return rec.Line, true
+	case "version":
+		return rec.VersionTag(), true
+	case gracePlaceholder:
+		return rec.graceEnds(), true
 	case "verified":
 		return rec.Claim.State.String(), true
 	case suspectPlaceholder:
@@ -196,7 +202,7 @@ func (rec *record) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 	for _, name := range placeholders {
 		switch value, _ := rec.placeholder(placeholderPrefix + name); v := value.(type) {
 		case string:
-			if v != "" || name != suspectPlaceholder {
+			if v != "" || name != suspectPlaceholder && name != gracePlaceholder {
 				enc.AddString(name, v)
 			}
 		case int:
@@ -229,6 +235,14 @@ func actionName(a enforce.Action, monitor bool) string {
 		return "would_throttle"
 	}
 	return a.String()
+}
+
+// graceEnds is when a request that passes by grace would be denied for good.
+func (rec *record) graceEnds() string {
+	if rec.Version == nil {
+		return ""
+	}
+	return rec.Version.Ends().UTC().Format(time.RFC3339)
 }
 
 func (rec *record) purpose() string {

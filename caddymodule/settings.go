@@ -128,6 +128,13 @@ type Settings struct {
 	// publishes itself.
 	Policy *managed.Policy `json:"policy,omitempty"`
 
+	// Which crawlers may go by an earlier version of robots.txt after it changed:
+	// `search`, those of search engines, which drop a page that they get 403 for;
+	// `all`; or `off`. A path that the earlier version allowed then passes for a
+	// crawler that was there before the change, until it has read the file
+	// again, and for 24 hours at most. Default: `search`.
+	Grace string `json:"grace,omitempty"`
+
 	// Other answers than the usual ones, by verdict.
 	Answers []Answer `json:"answers,omitempty"`
 
@@ -206,7 +213,15 @@ func (s *Settings) rules() (enforce.Rules, error) {
 			return enforce.Rules{}, fmt.Errorf("programs %w", err)
 		}
 	}
+	grace := enforce.GraceSearch
+	if s.Grace != "" {
+		var err error
+		if grace, err = enforce.ParseGrace(s.Grace); err != nil {
+			return enforce.Rules{}, fmt.Errorf("grace %w", err)
+		}
+	}
 	r := enforce.Rules{
+		Grace:               grace,
 		Dialect:             dialect,
 		Exempt:              exempt,
 		ExemptPaths:         s.ExemptPaths,
@@ -240,6 +255,9 @@ func (s *Settings) validate() error {
 		return err
 	}
 	if err := oneOf("programs", s.Programs, "", enforce.ProgramsOff.String(), enforce.ProgramsSeen.String(), enforce.ProgramsOn.String()); err != nil {
+		return err
+	}
+	if err := oneOf("grace", s.Grace, "", enforce.GraceSearch.String(), enforce.GraceOff.String(), enforce.GraceAll.String()); err != nil {
 		return err
 	}
 	if s.Refresh != 0 && time.Duration(s.Refresh) < time.Second {

@@ -127,6 +127,19 @@ func (d *Decision) Name() string {
 	return d.Agent.Token
 }
 
+// VersionTag names the version of the robots.txt that judged the request: the
+// earlier one by which it was let through, or else the one in force. See
+// Policy.Tag.
+func (d *Decision) VersionTag() string {
+	switch {
+	case d.Version != nil:
+		return d.Version.Tag()
+	case d.Policy != nil:
+		return d.Policy.Tag()
+	}
+	return ""
+}
+
 // RuleText returns the rule that decided as a line of robots.txt, "" if none
 // did.
 func (d *Decision) RuleText() string {

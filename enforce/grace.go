@@ -163,13 +163,15 @@ func (e *Engine) see(r *Request, agents []crawler.Agent, ev *Evidence) {
 // has none once it has read the file itself.
 func (e *Engine) visit(r *Request, a *crawler.Agent, claim verify.Result) Visit {
 	visit := e.visits.See(e.visitorOf(r, a, claim), r.Time)
-	switch crawler := e.visitor(r, a); claim.State {
+	crawler := e.visitor(r, a)
+	switch claim.State {
 	case verify.Unverified:
-		return visit.with(e.visits.Last(crawler, r.Time))
+		visit = visit.with(e.visits.Last(crawler, r.Time))
 	case verify.Verified: // it may have come before it was verified
-		return visit.with(e.visits.Last(crawler.claimant(clientAddr(r)), r.Time))
+		visit = visit.with(e.visits.Last(crawler.claimant(clientAddr(r)), r.Time))
 	}
-	return visit
+	crawler.many = !crawler.many // an earlier configuration may or may not have named the host
+	return visit.with(e.visits.Last(crawler, r.Time))
 }
 
 // RobotsRead notes that a GET of /robots.txt was answered with status 200 or

@@ -116,8 +116,6 @@ type entry struct {
 	failures int           // reads in a row that failed
 	ready    chan struct{} // closed when there is a policy; nil before the first read begins
 	again    bool          // whether the read under way may have come too early
-	asked    int64         // when a client first asked for the file after the last read began; 0 if none has
-	changed  int64         // since when the file may be another than the one before, if the read under way finds one
 	gone     bool          // it was evicted
 }
 
@@ -280,9 +278,6 @@ func (p *Policies) Reread(r *Request) {
 	if soon < e.nextRead.Load() {
 		e.nextRead.Store(soon)
 	}
-	if e.asked == 0 || e.asked > now {
-		e.asked = now
-	}
 	e.mu.Unlock()
 	if !recent {
 		p.read(r, e)
@@ -295,7 +290,6 @@ func (p *Policies) Load(ctx context.Context) *Policy {
 	r := &Request{Time: p.cfg.Now()}
 	e := p.find(r)
 	e.lastRead.Store(r.Time.UnixNano())
-	e.changed = r.Time.UnixNano()
 	p.readNow(ctx, e)
 	return e.policy.Load()
 }

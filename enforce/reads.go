@@ -26,14 +26,7 @@ func (p *Policies) read(r *Request, e *entry) {
 	}
 	ready := make(chan struct{})
 	e.ready, e.again = ready, false
-	began := r.Time.UnixNano()
-	e.lastRead.Store(began)
-	// Whoever asked for the file since the last read began may have been given
-	// the one that this read finds.
-	if e.changed = began; e.asked != 0 {
-		e.changed = min(e.asked, began)
-	}
-	e.asked = 0
+	e.lastRead.Store(r.Time.UnixNano())
 	e.reading.Store(true)
 	detached := r.detach()
 	p.running.Add(1)
@@ -111,7 +104,7 @@ func (p *Policies) readNow(ctx context.Context, e *entry) {
 		next = time.Unix(0, e.lastRead.Load()).Add(minReread)
 	}
 	ev.Was, e.was = e.was, nil
-	good, changed := e.good, e.changed
+	good, changed := e.good, e.lastRead.Load()
 	e.mu.Unlock()
 	if ev.Was == nil && current != nil {
 		ev.Was = current.publishedText()
@@ -157,8 +150,11 @@ func (p *Policies) pause(e *entry, state Outcome) time.Duration {
 	return min(p.cfg.Refresh, time.Second<<min(e.failures-1, 20))
 }
 
-// set puts the policy that a content is in force for e. The file that clients
-// get may be that content since a time before. Where another origin has the
+// set puts the policy that a content is in force for e. Clients are given that
+// file since a time before: the one at which the read began that found it, for
+// a client's own read of /robots.txt begins it. (A client that asks less than a
+// second after another read counts as one that was given the version before,
+// though it may be this one.) Where another origin has the
 // same file they share one policy, so that host names made up by a client cost
 // no memory but their own.
 func (p *Policies) set(e *entry, c content, changed int64) *Policy {

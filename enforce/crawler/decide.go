@@ -103,7 +103,7 @@ func (e *evidence) apart(ua string, mozilla bool, id *Identity) bool {
 	case e.hint.ok():
 		p := e.product(ua, e.hint, RobotsWork)
 		id.add(Agent{Class: Program, Token: ua[p.start:p.end], Start: e.hint.start, End: e.hint.end, Reason: ProgramName})
-	case !mozilla && id.n == 0 && e.contact.ok():
+	case !mozilla && id.n == 0 && e.contact.ok() && !e.has(roleMedia):
 		id.add(client(ua, e.first, Program, ProgramName))
 	case e.signed.ok():
 		e.declare(ua, e.signed, Contact, id)

@@ -102,6 +102,15 @@ func (e *evidence) host(ua string, start, end int) int {
 	return stop
 }
 
+// radio tells whether a URL's host ends in .fm, as those of broadcasts, podcasts and their players do.
+func radio(url string) bool {
+	_, host, ok := strings.Cut(url, "://")
+	if i := strings.IndexByte(host, '/'); i >= 0 {
+		host = host[:i]
+	}
+	return ok && strings.HasSuffix(host, ".fm")
+}
+
 var (
 	wwwHash, _ = firstWord("www")
 	comHash, _ = firstWord("com")

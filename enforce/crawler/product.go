@@ -19,6 +19,10 @@ func (e *evidence) product(ua string, why span, reason Reason) span {
 // in its comment, else the contact itself.
 func (e *evidence) contactProduct(ua string, why span) span {
 	if e.first.ok() && e.first.start < why.start && !e.has(roleMozilla) {
+		if e.appID && e.first.start == 0 {
+			end, _ := labels(ua, e.first.end)
+			return span{0, end} // com.example.reader
+		}
 		return e.first
 	}
 	end := why.start

@@ -105,6 +105,10 @@ func TestAddressesThatAreContactsAndThoseThatAreNot(t *testing.T) {
 		{ieXP + "; SV1; http://bot.example/toolbar)", nil},
 		{"acme('a.src='https://acme.example/a'')", []string{"program acme"}}, // a script, not an address to write to
 		{"Acmeware/1.0 (https://acme.example)", []string{"self-declared Acmeware"}},
+		{"Acmewave/1.0 (http://acmewave.fm/)", nil},
+		{"Acmewave/1.0 (+http://acmewave.fm/)", []string{"self-declared Acmewave"}},
+		{"com.acme (ops@acme.example)", []string{"self-declared com.acme"}},
+		{"com.acme.reader/1.0 (https://acme.example)", nil},
 	})
 }
 

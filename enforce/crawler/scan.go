@@ -385,6 +385,9 @@ func (e *evidence) addContact(ua string, start, end int) {
 	if !plus && e.prevEnd <= start && e.homePage(ua[e.prevEnd:start]) {
 		return
 	}
+	if radio(ua[start:end]) {
+		e.roles |= roleMedia
+	}
 	e.contact = span{start, end}
 	e.plus = plus
 	e.inside = e.depth > 0

@@ -17,6 +17,8 @@ func (e *evidence) declaresContact(ua string, person, mozilla bool) bool {
 		return !e.has(roleMobile) || e.wholeMobileBrowser(e.contact.start) || e.has(roleAndroid) && e.inside && e.contact.start < e.engine
 	case !person:
 		return !e.has(roleMedia)
+	case !e.has(rolePerson) && isMail(ua, e.contact):
+		return !e.has(roleMedia) // com.example.reader (mail@example.com): an app gives no address to write to
 	}
 	return e.name.ok() && e.name.start == 0 && !e.has(rolePlatform|roleApp|roleBrand|roleAndroid)
 }

@@ -7,35 +7,21 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// readme has the fenced blocks of the README, and of the pages in docs, by
-// language.
+// readme has the fenced blocks of the README, and then those of the pages in
+// docs, by language.
 func readme(t *testing.T) map[string][]string {
 	t.Helper()
-	return blocksOf(t, "README.md")
-}
-
-// blocksOf has the fenced blocks of a page, by language.
-func blocksOf(t *testing.T, page string) map[string][]string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root(t), page))
-	if err != nil {
-		t.Fatal(err)
-	}
 	pages, _ := filepath.Glob(filepath.Join(root(t), "docs", "*.md"))
-	for _, page := range pages {
-		more, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text = append(append(text, '\n'), more...)
-	}
 	blocks := make(map[string][]string)
-	for _, m := range regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$").FindAllStringSubmatch(string(text), -1) {
-		blocks[m[1]] = append(blocks[m[1]], m[2])
+	for _, page := range append([]string{filepath.Join(root(t), "README.md")}, pages...) {
+		for _, m := range regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$").FindAllStringSubmatch(readFile(t, page), -1) {
+			blocks[m[1]] = append(blocks[m[1]], m[2])
+		}
 	}
 	return blocks
 }
@@ -79,21 +65,6 @@ func TestREADMECaddyfiles(t *testing.T) {
 	}
 }
 
-// The Caddyfiles and commands of the pages below docs are valid too.
-func TestPages(t *testing.T) {
-	t.Parallel()
-	for _, page := range []string{"docs/policies.md", "docs/answers.md"} {
-		blocks := blocksOf(t, page)
-		if len(blocks["caddyfile"]) == 0 {
-			t.Errorf("%s has no Caddyfile", page)
-		}
-		for _, block := range blocks["caddyfile"] {
-			validate(t, "caddyfile", block)
-		}
-		checkCommands(t, blocks["sh"])
-	}
-}
-
 func TestREADMEJSON(t *testing.T) {
 	t.Parallel()
 	blocks := readme(t)["json"]
@@ -127,6 +98,77 @@ func checkCommands(t *testing.T, blocks []string) {
 			}
 		}
 	}
+}
+
+// Relative links in the pages lead to files, and to headings of them.
+func TestPageLinks(t *testing.T) {
+	t.Parallel()
+	pages, _ := filepath.Glob(filepath.Join(root(t), "docs", "*.md"))
+	more, _ := filepath.Glob(filepath.Join(root(t), "*.md"))
+	link := regexp.MustCompile(`\]\(([^)#:\s]*)(?:#([^)\s]*))?\)`)
+	checked := 0
+	for _, page := range append(pages, more...) {
+		text := readFile(t, page)
+		for _, m := range link.FindAllStringSubmatch(fences.ReplaceAllString(text, ""), -1) {
+			target := page
+			if m[1] != "" {
+				target = filepath.Join(filepath.Dir(page), m[1])
+			}
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s: the link to %s leads nowhere", filepath.Base(page), m[0])
+				continue
+			}
+			if m[2] != "" && !slices.Contains(anchors(readFile(t, target)), m[2]) {
+				t.Errorf("%s: %s has no heading for %s", filepath.Base(page), filepath.Base(target), m[0])
+			}
+			checked++
+		}
+	}
+	if checked < 20 {
+		t.Errorf("only %d links were found", checked)
+	}
+}
+
+// fences matches fenced blocks, and code in a line.
+var fences = regexp.MustCompile("(?ms)^```.*?^```$|`[^`\n]*`")
+
+// anchors returns the names by which the headings of a page are linked.
+func anchors(text string) (names []string) {
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(text, -1) {
+		name := regexp.MustCompile(`[^\pL\pN _-]`).ReplaceAllString(strings.ToLower(m[1]), "")
+		names = append(names, strings.ReplaceAll(name, " ", "-"))
+	}
+	return names
+}
+
+// The Go programs in the pages run and print what they say.
+func TestPageGo(t *testing.T) {
+	t.Parallel()
+	blocks := readme(t)["go"]
+	if len(blocks) < 2 {
+		t.Fatalf("only %d Go programs were found", len(blocks))
+	}
+	for _, block := range blocks {
+		program, output, _ := strings.Cut(block, "// Output:")
+		want := strings.TrimSuffix(strings.ReplaceAll(strings.TrimSpace(output), "\t// ", ""), "\n}")
+		path := filepath.Join(t.TempDir(), "main.go")
+		writeFile(t, path, program+"}\n")
+		cmd := exec.Command("go", "run", path)
+		cmd.Dir = root(t)
+		out, err := cmd.CombinedOutput()
+		if err != nil || strings.TrimSpace(string(out)) != strings.TrimPrefix(want, "// ") {
+			t.Errorf("%v: prints %q, want %q:\n%s", err, out, want, block)
+		}
+	}
+}
+
+func readFile(t testing.TB, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 func validate(t *testing.T, adapter, config string) {

@@ -20,6 +20,7 @@ import (
 // checkOptions are the flags of `caddy robots check`.
 type checkOptions struct {
 	agent, robots, dialect string
+	before, grace          string
 	config                 configFlags
 	json                   bool
 	rules                  enforce.Rules
@@ -28,7 +29,7 @@ type checkOptions struct {
 func checkCommand(m Module) *cobra.Command {
 	var o checkOptions
 	cmd := &cobra.Command{
-		Use:   "check --agent <user-agent> [--robots <file|url|->] [--config <file>] [--json] <url>...",
+		Use:   "check --agent <user-agent> [--robots <file|url|->] [--before <file|url|->] [--config <file>] [--json] <url>...",
 		Short: "Tells what robots.txt says to a crawler about URLs",
 		Long: `
 Tells for each URL what the robots handler would decide about a request of a
@@ -39,6 +40,10 @@ URL is judged as the first one: how fast they follow each other does not count.
 With --config, the settings are those of a site in a Caddyfile: also the lines
 of its policy, and the paths that it hides, which nothing else shows.
 
+With --before, the robots.txt has just replaced another one, and the crawler has
+not read it since: a path that the old one allows may pass by grace, which is for
+search engines unless --grace or the site's configuration says otherwise.
+
 Without --robots, the robots.txt of each URL's own site is fetched. A URL may
 be a path alone where --robots is given. A product token alone (GPTBot) stands
 for a crawler of that name.
@@ -47,7 +52,8 @@ The exit status is 0 if all URLs are let through, 2 if one is not, and 1 if
 that can't be told.`,
 		Example: `  caddy robots check --agent GPTBot --robots robots.txt /private/ /blog/
   caddy robots check --agent "Mozilla/5.0 (compatible; bingbot/2.0)" https://example.com/
-  caddy robots check --agent bingbot --robots robots.txt --json / | jq .crawl_delay`,
+  caddy robots check --agent bingbot --robots robots.txt --json / | jq .crawl_delay
+  caddy robots check --agent Googlebot --robots robots.txt --before robots.txt.old /archive/`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              run(func(cmd *cobra.Command, args []string) (int, error) { return o.check(cmd, args) }),
@@ -55,6 +61,8 @@ that can't be told.`,
 	f := cmd.Flags()
 	f.StringVarP(&o.agent, "agent", "a", "", "User-Agent or product token of the crawler (required)")
 	f.StringVarP(&o.robots, "robots", "r", "", "robots.txt to go by: a file, a URL, or - for standard input")
+	f.StringVar(&o.before, "before", "", "robots.txt that it replaced: a file, a URL, or - for standard input")
+	f.StringVar(&o.grace, "grace", enforce.GraceSearch.String(), "crawlers that may go by that one for a while: off, search or all")
 	addDialectFlag(cmd, &o.dialect)
 	f.BoolVar(&o.json, "json", false, "print one JSON object a line")
 	o.config.add(cmd, m)
@@ -63,6 +71,10 @@ that can't be told.`,
 	if err := cmd.MarkFlagRequired("agent"); err != nil {
 		panic(err)
 	}
+	complete(cmd, "grace", cobra.FixedCompletions([]cobra.Completion{
+		cobra.CompletionWithDesc(enforce.GraceSearch.String(), "those of search engines"),
+		enforce.GraceOff.String(), enforce.GraceAll.String(),
+	}, cobra.ShellCompDirectiveNoFileComp))
 	complete(cmd, "agent", completeCrawlers)
 	return cmd
 }
@@ -84,11 +96,17 @@ func (o *checkOptions) check(cmd *cobra.Command, args []string) (int, error) {
 		if err := o.useConfig(cmd); err != nil {
 			return exitFailed, err
 		}
-	} else if o.rules.Dialect, err = dialectFlag(o.dialect); err != nil {
+	} else if err := o.useFlags(); err != nil {
 		return exitFailed, err
 	}
 	if o.rules.MaxDelay <= 0 {
 		return exitFailed, fmt.Errorf("--max-crawl-delay %s is not above zero", o.rules.MaxDelay)
+	}
+	var before *enforce.Policy
+	if o.before != "" {
+		if before, err = o.policy(cmd, o.before); err != nil {
+			return exitFailed, err
+		}
 	}
 	policies := make(map[string]*enforce.Policy)
 	status := 0
@@ -102,7 +120,7 @@ func (o *checkOptions) check(cmd *cobra.Command, args []string) (int, error) {
 				return exitFailed, err
 			}
 		}
-		d := o.decide(policies[name], arg)
+		d := o.decide(policies[name], before, arg)
 		if d.Action != enforce.Pass {
 			status = exitFinding
 		}
@@ -115,7 +133,7 @@ func (o *checkOptions) check(cmd *cobra.Command, args []string) (int, error) {
 
 // useConfig has URLs judged by the settings of a site.
 func (o *checkOptions) useConfig(cmd *cobra.Command) error {
-	for _, flag := range []string{"dialect", "http-clients", "no-user-triggered", "strict", "registry"} {
+	for _, flag := range []string{"dialect", "http-clients", "no-user-triggered", "strict", "registry", "grace"} {
 		if cmd.Flags().Changed(flag) {
 			return fmt.Errorf("--%s does not go with --config, which has that setting", flag)
 		}
@@ -127,6 +145,17 @@ func (o *checkOptions) useConfig(cmd *cobra.Command) error {
 	longest := o.rules.MaxDelay
 	if o.rules = site.Rules; o.rules.MaxDelay == 0 || cmd.Flags().Changed("max-crawl-delay") {
 		o.rules.MaxDelay = longest
+	}
+	return nil
+}
+
+// useFlags takes the settings from flags.
+func (o *checkOptions) useFlags() (err error) {
+	if o.rules.Dialect, err = dialectFlag(o.dialect); err != nil {
+		return err
+	}
+	if o.rules.Grace, err = enforce.ParseGrace(o.grace); err != nil {
+		return fmt.Errorf("--grace %w", err)
 	}
 	return nil
 }
@@ -162,13 +191,18 @@ func (o *checkOptions) policy(cmd *cobra.Command, name string) (*enforce.Policy,
 }
 
 // decide asks about one URL, as if it were requested first and now: how fast
-// requests follow each other does not count, but the time of day does.
-func (o *checkOptions) decide(policy *enforce.Policy, target string) *enforce.Decision {
+// requests follow each other does not count, but the time of day does. A policy
+// that is not nil was in force before.
+func (o *checkOptions) decide(policy, before *enforce.Policy, target string) *enforce.Decision {
 	d := new(enforce.Decision)
 	req := &enforce.Request{Method: http.MethodGet, Target: target, UserAgents: []string{o.agent}, Time: time.Now()}
-	if policy.Check(req, d); d.Reason == enforce.Person && isProductToken(o.agent) {
+	check := policy.Check
+	if before != nil {
+		check = func(req *enforce.Request, d *enforce.Decision) { policy.CheckBefore(req, before, d) }
+	}
+	if check(req, d); d.Reason == enforce.Person && isProductToken(o.agent) {
 		req.UserAgents[0] = "Mozilla/5.0 (compatible; " + o.agent + "/1.0)"
-		policy.Check(req, d)
+		check(req, d)
 	}
 	d.PaceFirst(req.Time)
 	return d

@@ -22,8 +22,10 @@ type checked struct {
 	Layer     string `json:"layer,omitempty"` // policy or hidden; not given for the site's own file
 	Line      int    `json:"line,omitempty"`
 	Hidden    string `json:"hidden_path,omitempty"`
+	Version   string `json:"version,omitempty"` // of the robots.txt that judged; not given without a file
 	Reading   string `json:"reading,omitempty"` // google: the file's own disallows it, that of google/robotstxt does not
 	checkedPace
+	graced bool // Version is that of --before
 }
 
 // checkedPace is the pace that a crawler which is let through is held to.
@@ -46,6 +48,7 @@ func (o *checkOptions) newChecked(target string, d *enforce.Decision) *checked {
 	}
 	_, groupLine := d.Policy.Origin(d.Group.Line())
 	return &checked{
+		Version: d.VersionTag(), graced: d.Version != nil,
 		Layer: layer, Hidden: d.Policy.HiddenPath(d), Reading: reading, URL: target, Action: d.Action.String(), Reason: d.Reason.String(), Crawler: d.Name(),
 		Class: d.Agent.Class.String(), Group: d.GroupToken(), GroupLine: groupLine,
 		Rule: d.RuleText(), Line: d.Line, checkedPace: o.newCheckedPace(d),
@@ -105,6 +108,9 @@ func (c *checked) sentence(paint report.Paint) string {
 	}
 	if c.Reading != "" {
 		part("  as google/robotstxt reads the file")
+	}
+	if c.graced {
+		part("  as the version before (%s) has it, for 24 hours at most", c.Version)
 	}
 	if c.CrawlDelay != 0 {
 		part("  crawl-delay %gs", c.CrawlDelay)

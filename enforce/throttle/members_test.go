@@ -1,0 +1,98 @@
+package throttle
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+)
+
+// Servers of a fleet add to a set, and hear of what the others added.
+func TestMembersOfASet(t *testing.T) {
+	t.Parallel()
+	s, err := shared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := ParseFleetURL("redis://" + s.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.Prefix = "members:"
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var fleets []*Fleet
+	for range 2 {
+		f, err := NewFleet(config, NewMemory(100), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		fleets = append(fleets, f)
+		for f.server() == nil {
+			if ctx.Err() != nil {
+				t.Fatal("the server is not reached")
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+	set := t.Name()
+	none, empty, err := fleets[0].Members(ctx, set, "-", 10)
+	if err != nil || len(none) != 0 || empty != "" {
+		t.Fatalf("at first: %v, %q, %v", none, empty, err)
+	}
+	now := time.Unix(1_800_000_000, 0)
+	add := func(f *Fleet, members ...Member) {
+		t.Helper()
+		if err := f.AddMembers(ctx, set, members, time.Hour, 5); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names := func(f *Fleet, known string, most int) (names []string, version string) {
+		t.Helper()
+		members, version, err := f.Members(ctx, set, known, most)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range members {
+			names = append(names, fmt.Sprintf("%s@%d", m.Name, m.Time.Unix()-now.Unix()))
+		}
+		return names, version
+	}
+	add(fleets[0])
+	if _, version := names(fleets[1], "", 10); version != "" {
+		t.Errorf("adding nothing makes version %q", version)
+	}
+	add(fleets[0], Member{"a", now}, Member{"b\x00\xff", now.Add(time.Second)})
+	got, version := names(fleets[1], empty, 10)
+	if !slices.Equal(got, []string{"b\x00\xff@1", "a@0"}) {
+		t.Errorf("%q", got)
+	}
+	if got, again := names(fleets[1], version, 10); got != nil || again != version {
+		t.Errorf("nothing was added since: %q, %q", got, again)
+	}
+	add(fleets[1], Member{"a", now.Add(2 * time.Second)})
+	if got, _ := names(fleets[0], version, 1); !slices.Equal(got, []string{"a@2"}) {
+		t.Errorf("the newest: %q", got)
+	}
+	for i := range 6 {
+		add(fleets[1], Member{fmt.Sprint(i), now.Add(time.Minute)})
+	}
+	if got, _ := names(fleets[0], version, 10); !slices.Equal(got, []string{"5@60", "4@60", "3@60", "2@60", "1@60"}) {
+		t.Errorf("of five at most: %q", got)
+	}
+	add(fleets[0], Member{"later", now.Add(2 * time.Hour)})
+	if got, _ := names(fleets[0], version, 10); !slices.Equal(got, []string{"later@7200"}) {
+		t.Errorf("an hour later: %q", got)
+	}
+	if err := fleets[0].Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := fleets[0].AddMembers(ctx, set, []Member{{"x", now}}, time.Hour, 5); err == nil {
+		t.Error("a fleet that is closed adds")
+	}
+	if _, version, err := fleets[0].Members(ctx, set, "known", 5); err == nil || version != "known" {
+		t.Errorf("a fleet that is closed answers %q", version)
+	}
+}
