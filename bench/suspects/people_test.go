@@ -2,10 +2,13 @@ package suspects
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 
 	"github.com/caddy-robots/caddy-robots/bench/internal/chromium"
@@ -19,7 +22,11 @@ func TestAPersonWhoReads(t *testing.T) {
 	for n := range 10 {
 		s.click(p, fmt.Sprint("p", n), fmt.Sprint("Page ", n))
 		s.click(p, "next", fmt.Sprint("Page ", n+1))
-		p.Run(chromedp.NavigateBack(), chromedp.Reload(), chromedp.Navigate(s.TLSURL("/")))
+		p.Run(chromedp.Evaluate("history.back()", nil))
+		s.shows(p, fmt.Sprint("Page ", n))
+		p.Run(chromedp.Evaluate("history.forward()", nil))
+		s.shows(p, fmt.Sprint("Page ", n+1))
+		p.Run(chromedp.Reload(), chromedp.Navigate(s.TLSURL("/")))
 	}
 	p.Run(chromedp.Navigate(s.TLSURL("/robots.txt")))
 	for n := range 5 {
@@ -41,38 +48,47 @@ func TestPrefetchAndPrerender(t *testing.T) {
 	s.nothing(p)
 }
 
-// 50 people with the same browser at one address.
+// 50 people with the same browser at one address: each has a profile, and with
+// it connections and a cache, of their own.
 func TestFiftyPeopleAtOneAddress(t *testing.T) {
 	s, b := startSite(t), chromium.Open(t, chromedp.UserAgent(userAgent))
 	p := s.person(b)
-	p.Run(chromedp.ActionFunc(func(ctx context.Context) error {
-		var at sync.WaitGroup
-		errs := make(chan error, 50)
-		places := make(chan struct{}, 5)
-		for person := range 50 {
-			at.Go(func() {
-				places <- struct{}{}
-				defer func() { <-places }()
-				own, done := chromedp.NewContext(ctx, chromedp.WithNewBrowserContext())
-				defer done()
-				visit := chromedp.Tasks{asAPerson(), chromedp.Navigate(s.TLSURL("/"))}
-				for n := range 3 {
-					n = (person + n) % (pages - 1)
-					visit = append(visit, chromedp.Click(fmt.Sprint("#p", n), chromedp.ByQuery), chromedp.WaitReady(fmt.Sprintf("img[src='/picture-%d.svg']", n), chromedp.ByQuery),
-						chromedp.NavigateBack(), chromedp.WaitReady("#p0", chromedp.ByQuery))
-				}
-				if err := chromedp.Run(own, visit); err != nil {
-					errs <- err
-				}
-			})
-		}
-		at.Wait()
-		select {
-		case err := <-errs:
-			return err
-		default:
-			return nil
-		}
-	}))
+	const atOnce = 5
+	for first := 0; first < 50; first += atOnce {
+		p.Run(chromedp.ActionFunc(func(ctx context.Context) error {
+			var all sync.WaitGroup
+			var errs [atOnce]error
+			for i := range errs {
+				all.Go(func() { errs[i] = s.visit(ctx, first+i) })
+			}
+			all.Wait()
+			return errors.Join(errs[:]...)
+		}))
+	}
 	s.nothing(p)
+}
+
+// visit has a person read a few pages in a profile of their own.
+func (s *site) visit(ctx context.Context, person int) error {
+	browser := cdp.WithExecutor(ctx, chromedp.FromContext(ctx).Browser)
+	profile, err := target.CreateBrowserContext().WithDisposeOnDetach(true).Do(browser)
+	if err != nil {
+		return err
+	}
+	tab, err := target.CreateTarget("about:blank").WithBrowserContextID(profile).WithNewWindow(true).Do(browser)
+	if err != nil {
+		return err
+	}
+	own, done := chromedp.NewContext(ctx, chromedp.WithTargetID(tab))
+	defer func() {
+		done()
+		_ = target.DisposeBrowserContext(profile).Do(browser)
+	}()
+	read := chromedp.Tasks{asAPerson()}
+	for n := range 3 {
+		n = (person + n) % pages
+		read = append(read, chromedp.Navigate(s.TLSURL("/")), chromedp.Click(fmt.Sprint("#p", n), chromedp.ByQuery),
+			chromedp.WaitReady(fmt.Sprintf("img[src='/picture-%d.svg']", n), chromedp.ByQuery))
+	}
+	return chromedp.Run(own, read)
 }

@@ -23,6 +23,7 @@ type entry struct {
 	at                  [signals]uint16 // when each signal was raised last, in minutes since 1970, modulo 2^16; 0: never
 	n                   [signals]uint8  // how often
 	flags               uint8
+	set                 Signals // those that were raised in the last 24 hours
 }
 
 const _ = uint(lineSize - unsafe.Sizeof(entry{})) // does not compile if it is larger
@@ -41,28 +42,19 @@ func (e *entry) forget(now uint32) {
 	for s := range e.at {
 		if e.at[s] != 0 && minute(now)-e.at[s] > uint16(Remember/time.Minute) {
 			e.at[s], e.n[s] = 0, 0
+			e.set &^= 1 << s
 		}
 	}
-}
-
-// signals returns those that were raised in the last 24 hours.
-func (e *entry) signals() (set Signals) {
-	for s := range e.at {
-		if e.at[s] != 0 {
-			set |= 1 << s
-		}
-	}
-	return set
 }
 
 // rank is how little an entry should be forgotten.
 func (e *entry) rank(now uint32) int {
-	switch set := e.signals(); {
+	switch {
 	case e.until > now:
 		return 3
-	case set&strong != 0:
+	case e.set&strong != 0:
 		return 2
-	case set != 0:
+	case e.set != 0:
 		return 1
 	}
 	return 0
@@ -71,13 +63,14 @@ func (e *entry) rank(now uint32) int {
 // raise notes a signal.
 func (e *entry) raise(s Signal, now uint32) {
 	e.at[s] = minute(now)
+	e.set |= 1 << s
 	e.n[s] = min(e.n[s], 254) + 1
 }
 
 // judge makes e a suspect until hold after its last signal, and reports whether
 // it has become one. last is 0 where there is no new signal.
 func (e *entry) judge(last, now, hold uint32) (became bool) {
-	if last == 0 || last+hold <= now || !e.signals().suspicious() {
+	if last == 0 || last+hold <= now || !e.set.suspicious() {
 		return false
 	}
 	if became = e.until <= now; became {

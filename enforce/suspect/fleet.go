@@ -88,6 +88,7 @@ func (w *Watch) hear(e *entry, r *Request, how shape, h *heard, now uint32) (las
 			continue
 		}
 		e.at[one], e.n[one] = minute(at), 1
+		e.set |= 1 << one
 		last = max(last, at)
 	}
 	return last

@@ -96,7 +96,7 @@ func (w *Watch) See(r *Request, hold time.Duration) (s Standing) {
 		e = b.add(hash, now)
 	}
 	became := w.count(e, r, &l, now, site, hold)
-	s.Signals = e.signals()
+	s.Signals = e.set
 	if e.until > now {
 		s.Suspect, s.Until, s.Page = true, time.Unix(int64(e.until), 0), l.page
 	}
