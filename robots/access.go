@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// Allowed reports whether the crawler with a product token may fetch a URL,
-// by the letter of RFC 9309 as Match has it. The URL is absolute or a path
-// with its query; Allowed does not check that the file is for its host, as
-// Covers does.
+// Allowed reports whether the crawler with the given product token may fetch a
+// URL. It applies exactly the rules of RFC 9309, as Group.Match does. The URL
+// is absolute, or a path with its query. Allowed does not check that the file
+// applies to the URL's host: Covers does.
 func (f *File) Allowed(token, url string) bool { return f.Match(url, token).Allowed }
 
-// Match returns the verdict of the group for a crawler that obeys the given
-// product tokens, in their order (see Group), on a URL, which is absolute or a
-// path with its query.
+// Match returns the verdict on a URL for a crawler that obeys the given product
+// tokens (see Group for their order). The URL is absolute, or a path with its
+// query.
 func (f *File) Match(url string, tokens ...string) Verdict { return f.Group(tokens...).Match(url) }
 
-// Read reads a robots.txt file as Parse does. It reads no more of r than the
-// limit (MaxSize, or that of WithMaxSize) and one octet. The error is that of
-// r; the File then holds the lines that were read before it.
+// Read reads a robots.txt file as Parse does. It reads at most one octet more
+// than the limit (MaxSize, or that of WithMaxSize). The error is that of r; the
+// File then holds the lines that were read before the error.
 func Read(r io.Reader, opts ...Option) (*File, error) {
 	o := options{maxSize: MaxSize}
 	for _, opt := range opts {
@@ -29,17 +29,17 @@ func Read(r io.Reader, opts ...Option) (*File, error) {
 	return Parse(data, opts...), err
 }
 
-// FromResponse returns what a crawler goes by that got an HTTP response to its
-// request for /robots.txt, as RFC 9309, section 2.3.1 has it:
+// FromResponse returns the rules that apply after an HTTP response to a request
+// for /robots.txt (RFC 9309, section 2.3.1). They depend on the status:
 //
 //   - 200 to 299: the body.
 //   - 400 to 499, and 300 to 399, which are redirects that were not followed
 //     any further: the file is unavailable, and nothing is disallowed.
-//   - All else, as 500 to 599, and 0 for no response at all: the file is
+//   - Anything else, such as 500 to 599, and 0 for no response: the file is
 //     unreachable, and everything is disallowed.
 //
-// A crawler that has an older copy may use that while the file is unreachable
-// (section 2.4). Google counts 429 as unreachable.
+// While the file is unreachable, a crawler may use an older copy (section 2.4).
+// Google counts 429 as unreachable.
 func FromResponse(status int, body []byte, opts ...Option) *File {
 	switch {
 	case status >= 200 && status < 300:
@@ -50,9 +50,9 @@ func FromResponse(status int, body []byte, opts ...Option) *File {
 	return Parse([]byte("User-agent: *\nDisallow: /\n"), opts...)
 }
 
-// Location returns the address of the robots.txt that is for a URL: at the
-// root of its scheme, host and port (RFC 9309, section 2.3). It is not ok for
-// a URL without scheme and host.
+// Location returns the address of the robots.txt that applies to a URL:
+// /robots.txt at the same scheme, host and port (RFC 9309, section 2.3). ok is
+// false for a URL without scheme or host.
 func Location(page string) (location string, ok bool) {
 	o, ok := originOf(page)
 	if !ok {
@@ -61,10 +61,10 @@ func Location(page string) (location string, ok bool) {
 	return o + "/robots.txt", true
 }
 
-// Covers reports whether the robots.txt at location is for a URL: both have
-// the same scheme, host and port, and location is /robots.txt there. Case of
-// scheme and host, a default port and a dot at the end of the host make no
-// difference.
+// Covers reports whether the robots.txt at location applies to the URL page:
+// both have the same scheme, host and port, and the path of location is
+// /robots.txt. The comparison ignores the case of scheme and host, a default
+// port, and a dot at the end of the host.
 func Covers(location, page string) bool {
 	u, err := url.Parse(location)
 	if err != nil || u.Path != "/robots.txt" {
@@ -93,5 +93,6 @@ func originOf(s string) (string, bool) {
 	return scheme + "://" + host, true
 }
 
-// defaultPorts are the ports of schemes that a robots.txt may have.
+// defaultPorts are the default ports of the schemes for which robots.txt
+// exists.
 var defaultPorts = map[string]string{"http": "80", "https": "443", "ftp": "21"}

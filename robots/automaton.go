@@ -6,9 +6,9 @@ import (
 )
 
 // automaton finds all occurrences of fragments in a text in one pass (Aho and
-// Corasick, 1975). The states that texts are in most are rows of a table; the
-// others, of long fragments, are looked up octet by octet. Its memory is
-// proportional to the fragments.
+// Corasick, 1975). The states that occur most are rows of a table; the others,
+// deep inside long fragments, are nodes whose children are searched at each
+// octet. Its memory is proportional to the fragments.
 type automaton struct {
 	starts  [256]bool   // octets that a fragment starts with
 	classes [256]uint16 // octets that occur in fragments, from 1; 0: all others
@@ -19,7 +19,7 @@ type automaton struct {
 	rowOf   []uint32    // of these nodes, where their rows begin
 }
 
-// step is what an octet leads to.
+// step is the transition from a state on one octet.
 type step struct {
 	state    uint32
 	fragment int32 // the longest one that ends with the octet, 0: none
@@ -28,13 +28,13 @@ type step struct {
 // sparseState is added to the number of a node that has no row.
 const sparseState = 1 << 31
 
-// trieNode is a beginning of fragments. Its children stand one after the other
-// in the order of their octets.
+// trieNode stands for a prefix of one or more fragments. Its children are
+// adjacent, sorted by their octets.
 type trieNode struct {
 	child    [2]uint64 // octets of the children; fragments have none above 127
 	first    int32     // the first child
-	fail     int32     // the node of the longest end of this beginning that is one, too
-	state    uint32    // where to go on after it
+	fail     int32     // the node of the longest proper suffix of this prefix that is a node too
+	state    uint32    // the state to continue in after it
 	fragment int32     // the longest fragment that it ends with, 0: none
 }
 
@@ -53,9 +53,9 @@ func (n *trieNode) next(c byte) int32 {
 
 func (n *trieNode) isLeaf() bool { return n.child == [2]uint64{} }
 
-// newAutomaton returns the automaton of fragments, which are sorted, without
-// repeats, none empty. They are numbered from 1. suffix holds for each the
-// longest other one that it ends with, 0 for none.
+// newAutomaton returns the automaton of fragments, which must be sorted, unique
+// and not empty. They are numbered from 1. suffix holds, for each fragment, the
+// longest other fragment that is its suffix, 0 for none.
 func newAutomaton(fragments []string) (a *automaton, suffix []int32) {
 	a = &automaton{width: 1}
 	for _, f := range fragments {
@@ -73,8 +73,9 @@ func newAutomaton(fragments []string) (a *automaton, suffix []int32) {
 	return a, suffix
 }
 
-// buildTrie makes the nodes, level by level. It returns the fragment that each
-// is, 0 for none, and has the parents of nodes in their fail.
+// buildTrie makes the nodes, level by level. It returns for each node the
+// fragment that ends there, 0 for none. It stores each node's parent in fail,
+// until link replaces it.
 func (a *automaton) buildTrie(fragments []string) (own []int32) {
 	type job struct{ from, to int } // the fragments that begin with the node
 	jobs := []job{{0, len(fragments)}}
@@ -108,7 +109,7 @@ func (a *automaton) buildTrie(fragments []string) (own []int32) {
 	return own
 }
 
-// link finds fail, fragment and state of each node.
+// link sets fail, fragment and state of each node.
 func (a *automaton) link(own []int32, fragments int) (suffix []int32) {
 	suffix = make([]int32, fragments+1)
 	octets := make([]byte, len(a.nodes))
@@ -197,8 +198,8 @@ func (a *automaton) buildTable(fragments []string) {
 	}
 }
 
-// rowAt returns the row of a node that is before a.rows; a leaf has that of
-// the next node that it fails to.
+// rowAt returns the row of a node before a.rows. A leaf uses the row of the
+// nearest node on its chain of fail links that has one.
 func (a *automaton) rowAt(n int32) []step {
 	for n > 0 && a.nodes[n].isLeaf() {
 		n = a.nodes[n].fail
@@ -206,9 +207,9 @@ func (a *automaton) rowAt(n int32) []step {
 	return a.table[a.rowOf[n]:][:a.width]
 }
 
-// scan adds to h the occurrences in text from an octet on, in a state. It stops
-// where there is no room for more, and returns how far it came. (It takes and
-// returns hits by value, so that they can be on the stack.)
+// scan adds to h the occurrences in text, starting at an octet and in a state.
+// It stops when h is full, and returns where it stopped. (It takes and returns
+// hits by value, so that they can be on the stack.)
 func (a *automaton) scan(h []hit, text string, from int, state uint32) ([]hit, int, uint32) {
 	for i := from; i < len(text); i++ {
 		if state == 0 {
@@ -236,7 +237,7 @@ func (a *automaton) scan(h []hit, text string, from int, state uint32) ([]hit, i
 	return h, len(text), state
 }
 
-// sparse returns what an octet leads to from a node without a row.
+// sparse returns the transition on an octet from a node without a row.
 func (a *automaton) sparse(n int32, c byte) step {
 	for n >= a.rows {
 		if child := a.nodes[n].next(c); child != 0 {

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Builder writes a robots.txt file that every parser reads as it was meant:
-// one rule a line, groups that a blank line parts, no group without a rule. The zero
-// value is ready. Its methods return it, so that calls can be chained, and
-// keep the first error for Text. It must not be used by several goroutines at
-// once.
+// Builder writes a robots.txt file that every parser reads the same way: one
+// rule per line, a blank line between groups, at least one rule in each group.
+// The zero value is ready to use. The methods return the Builder, so that calls
+// can be chained; Text returns the first error. A Builder is not safe for
+// concurrent use.
 type Builder struct {
 	text  strings.Builder
 	group bool // there are User-agent lines
@@ -18,8 +18,8 @@ type Builder struct {
 	err   error
 }
 
-// Group begins the group of crawlers, by their product tokens; "*" stands for
-// all that no other group is for.
+// Group begins a group for the crawlers with the given product tokens. "*"
+// stands for all crawlers that no other group names.
 func (b *Builder) Group(tokens ...string) *Builder {
 	b.endGroup()
 	if len(tokens) == 0 {
@@ -36,8 +36,8 @@ func (b *Builder) Group(tokens ...string) *Builder {
 	return b
 }
 
-// closeGroup gives the last group a rule if it has none: only a rule keeps it
-// from running into the next one.
+// closeGroup adds an empty rule to the last group if it has no rule: otherwise
+// parsers would merge the group with the next one.
 func (b *Builder) closeGroup() {
 	if b.group && !b.ruled {
 		b.line(DirectiveDisallow.String(), "")
@@ -45,7 +45,8 @@ func (b *Builder) closeGroup() {
 	}
 }
 
-// endGroup parts what follows from the last group.
+// endGroup writes the blank line that separates the last group from what
+// follows.
 func (b *Builder) endGroup() {
 	b.closeGroup()
 	if b.text.Len() > 0 {
@@ -54,8 +55,8 @@ func (b *Builder) endGroup() {
 	b.group, b.ruled = false, false
 }
 
-// Allow adds a rule to the group. The pattern starts with `/` or `*`; what a
-// URL does not hold is written as escapes (%20, %23).
+// Allow adds a rule to the group. The pattern must start with `/` or `*`.
+// Characters that cannot stand in a URL are written as escapes (%20, %23).
 func (b *Builder) Allow(pattern string) *Builder { return b.rule(DirectiveAllow, pattern) }
 
 // Disallow adds a rule to the group, as Allow does. The empty pattern
@@ -99,8 +100,8 @@ func (b *Builder) VisitTime(w Window) *Builder {
 	return b.member(DirectiveVisitTime.String(), w.String())
 }
 
-// Field adds another line to the group, as Content-Signal. Its key is none of a
-// User-agent line or a rule, to no parser.
+// Field adds another line to the group, such as Content-Signal. It is an error
+// if any parser reads the key as User-agent, Allow or Disallow.
 func (b *Builder) Field(key, value string) *Builder {
 	if key == "" || strings.ContainsAny(key, ":# \t") || isRuleKey(key) || !b.fits(key) || !b.fits(value) {
 		return b.fail("%q: %q is no line of a group", key, value)
@@ -116,8 +117,8 @@ func isRuleKey(key string) bool {
 	return false
 }
 
-// Sitemap adds the address of a sitemap, which is for all crawlers. It ends
-// the group.
+// Sitemap adds the address of a sitemap. It applies to all crawlers and ends
+// the current group.
 func (b *Builder) Sitemap(url string) *Builder {
 	if url == "" || !b.fits(url) {
 		return b.fail("%q is no address of a sitemap", url)
@@ -129,7 +130,7 @@ func (b *Builder) Sitemap(url string) *Builder {
 	return b
 }
 
-// Comment adds a line of text for people, or several.
+// Comment adds a comment of one or more lines.
 func (b *Builder) Comment(text string) *Builder {
 	for l := range strings.SplitSeq(text, "\n") {
 		if strings.ContainsFunc(l, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
@@ -140,7 +141,7 @@ func (b *Builder) Comment(text string) *Builder {
 	return b
 }
 
-// fits reports whether a value is read again as it is.
+// fits reports whether a parser reads the value back unchanged.
 func (b *Builder) fits(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r == '#' }) && strings.TrimSpace(s) == s
 }
@@ -164,9 +165,8 @@ func (b *Builder) fail(format string, args ...any) *Builder {
 	return b
 }
 
-// Text returns the file, or the first error: a value that would be read
-// otherwise than it was given, a line before any group, a file larger than
-// MaxSize.
+// Text returns the file, or the first error: a value that a parser would not
+// read back unchanged, a line before any group, or a file larger than MaxSize.
 func (b *Builder) Text() (string, error) {
 	b.closeGroup()
 	if b.err == nil && b.text.Len() > MaxSize {

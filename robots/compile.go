@@ -8,16 +8,17 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
 )
 
-// source is a pattern to compile and the rule that it stands for.
+// source is a pattern to compile and the rule that it belongs to.
 type source struct {
 	pattern string
 	rule    int
 	allow   bool
-	octets  int // the length that counts, if it is not that of the pattern
+	octets  int // the length that decides between rules, if it differs from the pattern's
 }
 
-// rank orders rules: the most octets win, and Allow wins a tie (RFC 9309,
-// section 2.2.2); for the older dialects the first in the file.
+// rank orders rules: the rule with the most octets wins, and Allow wins a tie
+// (RFC 9309, section 2.2.2). In the older dialects the first rule in the file
+// wins.
 func rank(d Dialect, octets, index int, allow bool) uint32 {
 	if d.firstMatch() {
 		return 1<<31 - uint32(index)
@@ -64,11 +65,12 @@ type builder struct {
 	hung    []hung
 }
 
-// hung is one of the builder's wilds and the node whose text is its prefix.
+// hung is a rule with a `*` (an index in builder.wilds) and the node whose text
+// is the rule's prefix.
 type hung struct{ node, wild int32 }
 
-// literal is a text to put into the tree, and the rule that ends there or,
-// where wild is not negative, the one of the builder's wilds that goes on
+// literal is a text to put into the tree and the rule that ends there. If wild
+// is not negative, it is the index in builder.wilds of the rule that continues
 // there with a `*`.
 type literal struct {
 	text     string
@@ -139,8 +141,8 @@ func (b *builder) end(i int32, l *literal) {
 	}
 }
 
-// commonPrefix returns the length of the longest prefix of a that b has too;
-// they are known to agree up to from.
+// commonPrefix returns the length of the longest common prefix of a and b. The
+// caller knows that they agree up to from.
 func commonPrefix(a, b string, from int) int {
 	n := min(len(a), len(b))
 	for from < n && a[from] == b[from] {
@@ -149,12 +151,12 @@ func commonPrefix(a, b string, from int) int {
 	return from
 }
 
-// maxListed is the number of rules with a `*` that may hang on a node of the
-// tree and those above it. Where there are more, they go into the index.
+// maxListed is the most rules with a `*` that are listed at a node of the tree
+// and the nodes above it. If there are more, they go into the index.
 const maxListed = 4
 
-// hangWilds hangs the rules with a `*` on the nodes of their prefixes, or
-// puts them into the index. Nodes stand after their parents.
+// hangWilds lists the rules with a `*` at the nodes of their prefixes, or puts
+// them into the index. Parents precede their children in the list of nodes.
 func (b *builder) hangWilds() {
 	if len(b.wilds) == 0 {
 		return
@@ -190,7 +192,7 @@ func (b *builder) hangWilds() {
 	}
 }
 
-// list hangs rules on a node.
+// list adds rules to the list of a node.
 func (b *builder) list(node int32, rules []wildRule, above int32) {
 	sortByRank(rules)
 	l := wildList{from: int32(len(b.direct)), next: above, top: rules[0].rank, count: int32(len(rules))}

@@ -7,7 +7,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
 )
 
-// Dialect is the edition of the language that a file was written for.
+// Dialect is a version of the robots.txt language.
 type Dialect uint8
 
 const (
@@ -18,13 +18,14 @@ const (
 	// record, the first matching rule wins, in the order of the file, and no
 	// octet of a path is special.
 	Koster1994
-	// Kollar1996 is the language of "Robot Exclusion Standard Revisited":
-	// as Koster1994, with several product tokens on a User-agent line and
+	// Kollar1996 is the language of "Robot Exclusion Standard Revisited": like
+	// Koster1994, but with several product tokens on a User-agent line and
 	// several paths on an Allow or Disallow line, separated by blanks.
 	Kollar1996
-	// Google is the language as google/robotstxt reads it, the parser of
-	// Google's crawlers: RFC9309 but for what File.GoogleDifferences tells. No
-	// file is written for it alone, so ParseDialect does not know it.
+	// Google is the language as google/robotstxt, the parser of Google's
+	// crawlers, reads it: RFC9309 with the differences that
+	// File.GoogleDifferences returns. ParseDialect does not accept it, since no
+	// file is written for it alone.
 	Google
 )
 
@@ -55,7 +56,8 @@ func (d Dialect) lists() bool { return d == Kollar1996 }
 // pattern is special.
 func (d Dialect) firstMatch() bool { return d == Koster1994 || d == Kollar1996 }
 
-// Syntax returns how patterns are read. It is for the packages beside this one.
+// Syntax returns the syntax of patterns in the dialect. It is for packages lint
+// and diff.
 func (d Dialect) Syntax() pattern.Syntax {
 	switch d {
 	case Koster1994, Kollar1996:

@@ -2,7 +2,7 @@ package robots
 
 import "github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 
-// Directive says what a line of a robots.txt file is.
+// Directive is the kind of a line of a robots.txt file.
 type Directive uint8
 
 const (
@@ -25,7 +25,7 @@ const (
 	DirectiveLicense
 )
 
-// directiveNames holds each directive as its standard writes it.
+// directiveNames holds the standard spelling of each directive.
 var directiveNames = [...]string{
 	DirectiveNone:          "",
 	DirectiveUnknown:       "unknown",
@@ -46,7 +46,7 @@ var directiveNames = [...]string{
 	DirectiveLicense:       "License",
 }
 
-// String returns the directive's standard spelling, as User-agent.
+// String returns the directive's standard spelling, such as User-agent.
 func (d Directive) String() string {
 	if int(d) < len(directiveNames) {
 		return directiveNames[d]
@@ -54,11 +54,10 @@ func (d Directive) String() string {
 	return directiveNames[DirectiveUnknown]
 }
 
-// spellings maps each key that is understood, in lower case, to its
-// directive. The misspellings of User-agent, Disallow and Sitemap are those
-// that Google's parser accepts (google/robotstxt, robots.cc); no others are
-// taken for these, since a crawler that follows the same list would read a
-// file otherwise than this package does.
+// spellings maps each key that is understood, in lower case, to its directive.
+// The misspellings of User-agent, Disallow and Sitemap are those that Google's
+// parser accepts (google/robotstxt, robots.cc); other misspellings are not
+// accepted, so that this package and Google's crawlers read the same lines.
 var spellings = map[string]Directive{
 	"user-agent": DirectiveUserAgent, "useragent": DirectiveUserAgent, "user agent": DirectiveUserAgent,
 	"allow":    DirectiveAllow,

@@ -1,37 +1,39 @@
-// Package robots is the language of robots.txt: RFC 9309, what came before
-// it, and what real files have on top of it.
+// Package robots parses robots.txt files, matches URLs against their rules, and
+// writes such files. It supports RFC 9309, the older standards, and the
+// extensions that real files use.
 //
 // To ask whether a crawler may fetch a URL:
 //
 //	f := robots.Parse(data)
 //	if f.Allowed("ExampleBot", "https://example.com/private/x.html") { … }
 //
-// A crawler that obeys several product tokens, the most specific first, and
-// wants to know which line decided:
+// If a crawler obeys several product tokens, name the most specific one first.
+// The verdict also tells which line decided:
 //
 //	v := f.Match("/private/x.html", "Googlebot-Image", "Googlebot")
 //	if !v.Allowed {
 //		log.Printf("disallowed by line %d: %s", v.Line(), v.Rule)
 //	}
 //
-// For many URLs, look the group up once: File.Group returns it, Group.Match
-// asks it, Group.CrawlDelay and others tell its limits. A server that enforces
-// a file asks Group.MatchViews, so that no other spelling of a path that it
-// would serve slips through.
+// To check many URLs, look up the crawler's group once with File.Group. Then
+// call Group.Match for each URL, and Group.CrawlDelay and similar methods for
+// the limits. A server that enforces a file calls Group.MatchViews: it also
+// checks the path as the server decodes it, so that another spelling of a
+// disallowed path is disallowed too.
 //
-// Where the file comes from: Parse takes octets, Read a reader, FromResponse
-// the status and body of an HTTP response. Location gives the address of the
-// robots.txt for a URL, and Covers tells whether a robots.txt is for a URL.
-// Builder writes a file.
+// Parse reads a file from a byte slice, Read from an io.Reader, and
+// FromResponse from the status and body of an HTTP response. Location returns
+// the address of the robots.txt for a URL. Covers reports whether a robots.txt
+// applies to a URL. Builder writes a file.
 //
-// No input makes any of these fail or panic: lines that are no part of the
-// language do nothing. A file is compiled when it is parsed: a match allocates
-// nothing, and its cost follows the length of the URL, not the number of rules.
-// Only thousands of rules that have many `*` each, and whose first parts the URL
-// has, cost time for each of these parts.
-// Files and groups are immutable and safe for concurrent use.
+// No input makes the parser fail or panic: it ignores lines that it does not
+// know. Parsing also compiles the rules, so a match allocates nothing, and its
+// time depends on the length of the URL, not on the number of rules. The
+// exception: with thousands of rules that have many `*` each, the time also
+// grows with the number of their parts that occur in the URL. Files and groups
+// are immutable and safe for concurrent use.
 //
-// What the package does not do: it fetches nothing, it does not find out which
-// crawler sent a request, and it does not count requests. Package diff compares
-// two files, package lint finds mistakes in one.
+// The package does not fetch files, does not identify the crawler that sent a
+// request, and does not count requests. Package diff compares two files.
+// Package lint finds mistakes in a file.
 package robots

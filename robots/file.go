@@ -25,8 +25,8 @@ type File struct {
 	fields      []Field // outside any group
 }
 
-// Bytes returns a copy of the octets that were read, which are all of the
-// file unless it is Truncated.
+// Bytes returns a copy of the octets that were read: the whole file, unless it
+// is Truncated.
 func (f *File) Bytes() []byte { return []byte(f.text) }
 
 // Size returns the number of octets that were read.
@@ -39,10 +39,10 @@ func (f *File) Dialect() Dialect { return f.dialect }
 // end was not read.
 func (f *File) Truncated() bool { return f.truncated }
 
-// Named returns the group that a product token has of its own, nil if it has
-// none. The token is compared without regard to case and version, first with the tokens
-// of the User-agent lines, then, where none is the same, with the first word
-// of each. It is never the group of `*`. It allocates nothing.
+// Named returns the group whose User-agent lines name the product token, nil if
+// there is none. It never returns the group for `*`. The comparison ignores
+// case and version. If no User-agent line has the same token, Named compares
+// the token with the first word of each line's token. It allocates nothing.
 func (f *File) Named(token string) *Group {
 	if i := strings.IndexByte(token, '/'); i >= 0 {
 		token = strings.TrimRight(token[:i], " ")
@@ -60,13 +60,14 @@ func (f *File) Named(token string) *Group {
 // maxToken is the length in octets of the longest product token.
 const maxToken = 128
 
-// Star returns the group of `*`, which is for all crawlers that no other
-// group is for, nil if there is none.
+// Star returns the group for `*`, which applies to all crawlers without a group
+// of their own. It returns nil if there is none.
 func (f *File) Star() *Group { return f.star }
 
-// Group returns the group of the first of the tokens that has one, else that
-// of `*`, else nil. The tokens are a crawler's product tokens in the order in
-// which its operator says that it obeys them, as Googlebot-Image, Googlebot.
+// Group returns the group of the first of the tokens that has one. If none has,
+// it returns the group for `*`, or nil if there is none. The tokens are those
+// of one crawler, in the order of precedence that its operator documents, such
+// as Googlebot-Image, Googlebot.
 func (f *File) Group(tokens ...string) *Group {
 	for _, token := range tokens {
 		if g := f.Named(token); g != nil {
@@ -76,8 +77,8 @@ func (f *File) Group(tokens ...string) *Group {
 	return f.star
 }
 
-// Groups returns all groups in the order of the file, those of `*` included.
-// Crawlers with the same rules and limits share one.
+// Groups returns all groups in the order of the file, including the group for
+// `*`. Crawlers that share all their User-agent lines share one Group.
 func (f *File) Groups() []*Group {
 	var all []*Group
 	seen := map[*Group]bool{}
@@ -99,14 +100,15 @@ func (f *File) Groups() []*Group {
 // but without versions (see ProductToken), without `*` and without repeats.
 func (f *File) Tokens() []string { return f.tokens }
 
-// Words returns the first words of tokens of several words, as "Sogou" of
-// "Sogou web spider", in lower case: Named finds a group by these too.
+// Words returns the first word of each product token that has several words, in
+// lower case: "sogou" for "Sogou web spider". Named also finds a group by such
+// a word.
 func (f *File) Words() []string { return f.words }
 
 // Sitemaps returns the Sitemap lines.
 func (f *File) Sitemaps() []Sitemap { return f.sitemaps }
 
-// Hosts returns the Host lines; where there are several, the last counts.
+// Hosts returns the Host lines. If there are several, the last one applies.
 func (f *File) Hosts() []Host { return f.hosts }
 
 // Licenses returns the License lines.
@@ -115,12 +117,13 @@ func (f *File) Licenses() []License { return f.licenses }
 // CleanParams returns the Clean-param lines.
 func (f *File) CleanParams() []CleanParam { return f.cleanParams }
 
-// Fields returns the lines before the first User-agent line that are neither
-// rules nor one of the above, unknown ones included.
+// Fields returns the other lines before the first User-agent line: unknown
+// lines, and lines such as Crawl-delay that have no effect outside a group. It
+// leaves out rules, and the lines that the other methods of File return.
 func (f *File) Fields() []Field { return f.fields }
 
-// ContentSignals returns the Content-Signal lines before the first
-// User-agent line, which speak to all crawlers.
+// ContentSignals returns the Content-Signal lines before the first User-agent
+// line, which apply to all crawlers.
 func (f *File) ContentSignals() []ContentSignal {
 	var l limits
 	for i := range f.fields {
@@ -132,7 +135,7 @@ func (f *File) ContentSignals() []ContentSignal {
 }
 
 // ContentUsage returns the Content-Usage lines before the first User-agent
-// line, which speak to all crawlers.
+// line, which apply to all crawlers.
 func (f *File) ContentUsage() []ContentUsage {
 	var l limits
 	for i := range f.fields {

@@ -8,14 +8,14 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
 )
 
-// What is here follows google/robotstxt (robots.cc), which Google publishes as
-// the parser of its crawlers.
+// This file follows google/robotstxt (robots.cc), which Google publishes as the
+// parser of its crawlers.
 
 // googleLineSize is how many octets of a line Google's parser reads.
 const googleLineSize = 2083*8 - 1
 
-// googleKeys are the beginnings of keys that Google's parser knows, in lower
-// case: whatever follows them belongs to the key.
+// googleKeys are the keys that Google's parser knows, in lower case. It
+// compares only the start of a key with them, so longer keys match too.
 var googleKeys = []struct {
 	prefix    string
 	directive Directive
@@ -36,8 +36,8 @@ func googleDirective(key string) Directive {
 	return lookupDirective(key)
 }
 
-// splitGoogle finds key, value and directive of the line as Google's parser
-// does.
+// splitGoogle sets the line's key, value and directive as Google's parser reads
+// them.
 func (l *Line) splitGoogle() {
 	start := 0
 	if l.Offset == 0 {
@@ -83,10 +83,11 @@ func googleToken(value string) string {
 	return value[:end]
 }
 
-// GoogleReading returns the file as google/robotstxt reads it, nil if that
-// reading and the file's own have the same rules for Google's crawlers. A
-// crawler that obeys either is polite, so one of Google's is disallowed only
-// what both disallow. It reads the file again at each call.
+// GoogleReading returns the file as google/robotstxt reads it. It returns nil
+// if that reading has the same rules for Google's crawlers as f. Where both
+// differ, a crawler of Google's that obeys either reading should be accepted:
+// treat a path as disallowed to it only if both readings disallow the path.
+// Each call parses the file again.
 func (f *File) GoogleReading() *File {
 	if f.dialect == Google {
 		return nil
@@ -106,42 +107,45 @@ func (f *File) GoogleReading() *File {
 	return g
 }
 
-// GoogleDifference is a line that google/robotstxt reads otherwise than a File
-// does, so that another rule, or another group, is for Google's crawlers.
+// GoogleDifference is a line that google/robotstxt reads differently from this
+// package, so that another rule or another group applies to Google's crawlers.
 type GoogleDifference struct {
 	Line   int    // from 1
-	Ours   string // what the line says to the File, as a line of robots.txt; "" for nothing
-	Google string // what it says to Google's parser
-	// Kind says in what the two differ.
+	Ours   string // the line as this package reads it, as a line of robots.txt; "" if ignored
+	Google string // the line as Google's parser reads it; "" if ignored
+	// Kind is the kind of the difference.
 	Kind GoogleDifferenceKind
 }
 
-// GoogleDifferenceKind is a way in which google/robotstxt reads a line
-// otherwise than RFC 9309 has it.
+// GoogleDifferenceKind is a way in which google/robotstxt deviates from RFC
+// 9309.
 type GoogleDifferenceKind uint8
 
 const (
-	// GoogleKey: it knows keys by how they begin (`Disallow all:`), and may
-	// find another one where a line has a colon after a blank.
+	// GoogleKey: Google's parser compares only the start of a key (`Disallow
+	// all:` is Disallow). It may also find another key in a line that has a
+	// colon after a blank.
 	GoogleKey GoogleDifferenceKind = iota + 1
-	// GoogleAgent: it names a crawler by the leading letters, `_` and `-`, and
-	// knows `*` only alone or before an ASCII blank.
+	// GoogleAgent: Google's parser takes only the leading letters, `_` and `-`
+	// of a User-agent value as the name. It accepts `*` only alone or before an
+	// ASCII blank.
 	GoogleAgent
 	// GoogleIndexPage: an Allow line for index.htm or index.html allows the
 	// folder itself.
 	GoogleIndexPage
-	// GooglePath: it compares escapes as they are written (%7E is not ~), and
-	// does not encode blanks.
+	// GooglePath: Google's parser compares escapes as they are written (%7E is
+	// not ~), and does not encode blanks.
 	GooglePath
-	// GoogleEnd: it reads no further than a NUL, or than 16,663 octets.
+	// GoogleEnd: Google's parser ends a line at a NUL octet, and after 16,663
+	// octets.
 	GoogleEnd
 )
 
-// GoogleDifferences goes through the lines that google/robotstxt reads
-// otherwise than f does. Lines of groups that are neither for `*` nor for a
-// crawler of Google's, all of whose tokens contain "google", are left out. With
-// a dialect other than RFC9309 the two also differ in which rule decides, which
-// no line shows.
+// GoogleDifferences iterates over the lines that google/robotstxt reads
+// differently from this package. It leaves out groups that apply neither to `*`
+// nor to a crawler of Google's (all tokens of Google's crawlers contain
+// "google"). If the file's dialect is not RFC9309, the two also differ in which
+// rule decides; GoogleDifferences does not report that.
 func (f *File) GoogleDifferences() iter.Seq[GoogleDifference] {
 	return func(yield func(GoogleDifference) bool) {
 		var c googleComparison
@@ -160,7 +164,8 @@ func (f *File) GoogleDifferences() iter.Seq[GoogleDifference] {
 	}
 }
 
-// decisive writes a line that decides verdicts, "" for another one.
+// decisive returns the line in its normal form if it is a User-agent line or a
+// rule, else "".
 func (l *Line) decisive() string {
 	if !l.decides() {
 		return ""
@@ -168,18 +173,18 @@ func (l *Line) decisive() string {
 	return l.Directive.String() + ": " + l.Value
 }
 
-// decides reports whether the line is one that makes groups and their rules.
+// decides reports whether the line is a User-agent line or a rule.
 func (l *Line) decides() bool {
 	return l.Directive == DirectiveUserAgent || l.Directive == DirectiveAllow || l.Directive == DirectiveDisallow
 }
 
-// googleComparison goes through the lines of a file in two readings.
+// googleComparison compares two readings of a file line by line.
 type googleComparison struct {
 	ours, google googleRun
 }
 
-// googleRun tells whether the group that a reading is in is for crawlers of
-// Google's.
+// googleRun tracks whether the current group of a reading applies to Google's
+// crawlers.
 type googleRun struct {
 	begun, open, relevant bool
 }

@@ -28,7 +28,8 @@ func (r Rule) String() string {
 	return d.String() + ": " + r.Pattern
 }
 
-// Verdict is what the rules of a group say on one request target.
+// Verdict is the result of a match: whether a request target is allowed, and by
+// which rule.
 type Verdict struct {
 	Allowed bool
 	Rule    *Rule // the rule that decided; nil if none matched
@@ -42,24 +43,25 @@ func (v Verdict) Line() int {
 	return v.Rule.Line
 }
 
-// Group is what a file says to one crawler: all that stands below the
-// User-agent lines with its token (RFC 9309, section 2.2.1). The nil *Group
-// is what it says to a crawler that no group is for: everything is allowed,
-// and there are no limits.
+// Group holds the rules and limits that apply to one crawler: all lines below
+// the User-agent lines with its token (RFC 9309, section 2.2.1). The nil *Group
+// is valid. It is for a crawler to which no group applies: it allows everything
+// and has no limits.
 //
 // All methods are safe for concurrent use. Slices that they return must not
 // be changed.
 type Group struct {
 	tokens  []string
 	line    int
-	rules   []*ruleset // one, but for the files that units.go tells of
+	rules   []*ruleset // usually one; see units.go
 	noindex []*ruleset
 	units   []*unit
 	limits
 }
 
-// Token returns the group's token as its User-agent line has it, without a
-// version: "*" for the group of all other crawlers, "" for the nil Group.
+// Token returns the group's token as the User-agent line spells it, without a
+// version. It is "*" for the group of all other crawlers, and "" for the nil
+// Group.
 func (g *Group) Token() string {
 	if g == nil {
 		return ""
@@ -67,8 +69,8 @@ func (g *Group) Token() string {
 	return g.tokens[0]
 }
 
-// Tokens returns the tokens of all crawlers that have just the same rules and
-// limits as this one, since they share the User-agent lines.
+// Tokens returns the tokens of all crawlers that this Group applies to: the
+// same User-agent lines name them.
 func (g *Group) Tokens() []string {
 	if g == nil {
 		return nil
@@ -116,9 +118,9 @@ func joinRules(sets []*ruleset) []Rule {
 	return all
 }
 
-// CrawlDelay returns the group's Crawl-delay; malformed values count as
-// absent. Where there are several, parsers differ on which counts, so it is
-// the shortest: a crawler that obeys any of them obeys this one.
+// CrawlDelay returns the group's Crawl-delay. It ignores malformed values. If
+// there are several, parsers differ on which one applies; CrawlDelay returns
+// the shortest, so that a crawler that obeys any of them obeys this one.
 func (g *Group) CrawlDelay() (CrawlDelay, bool) {
 	if g == nil || len(g.delays) == 0 {
 		return CrawlDelay{}, false
@@ -126,7 +128,7 @@ func (g *Group) CrawlDelay() (CrawlDelay, bool) {
 	return g.delays[0], true
 }
 
-// RequestRates returns the group's Request-rate lines, which all apply, each
+// RequestRates returns the group's Request-rate lines. All of them apply, each
 // in its window.
 func (g *Group) RequestRates() []RequestRate {
 	if g == nil {
@@ -160,9 +162,9 @@ func (g *Group) ContentUsage() []ContentUsage {
 	return g.usages
 }
 
-// Fields returns the lines of the group that are no rules, unknown ones
-// included, in the order of the file. Lines that speak to all crawlers
-// (Sitemap, Host, License) are not among them.
+// Fields returns the lines of the group that are not rules, in the order of the
+// file, including unknown lines. It leaves out lines that apply to all crawlers
+// (Sitemap, Host, License).
 func (g *Group) Fields() []Field {
 	if g == nil {
 		return nil
@@ -178,10 +180,10 @@ func (g *Group) Fields() []Field {
 	return all
 }
 
-// Match returns the verdict on a request target by the letter of RFC 9309,
-// section 2.2.2: the longest matching rule decides, /robots.txt is always
-// allowed. The target is a path with its query, as requested; Views.Reset
-// tells which other forms are understood.
+// Match returns the verdict on a request target, exactly as RFC 9309, section
+// 2.2.2 defines it: the longest matching rule decides, and /robots.txt is
+// always allowed. The target is a path with its query, as requested.
+// Views.Reset lists the other forms that Match accepts.
 func (g *Group) Match(target string) Verdict {
 	if g == nil || len(g.rules) == 0 {
 		return Verdict{Allowed: true}
@@ -202,12 +204,13 @@ func (g *Group) Match(target string) Verdict {
 	return verdict
 }
 
-// readsGoogle reports whether the group is one of the Google dialect, which
+// readsGoogle reports whether the group is of the Google dialect, which
 // compares paths as they were sent.
 func (g *Group) readsGoogle() bool { return g.rules[0].dialect == Google }
 
-// MatchViews returns the verdict on both views of a request target: what is
-// disallowed in either is disallowed, by the rule that says so.
+// MatchViews returns the verdict on both views of a request target. If either
+// view is disallowed, the target is disallowed, and the verdict has the rule of
+// that view.
 func (g *Group) MatchViews(v *Views) Verdict {
 	if g == nil || len(g.rules) == 0 {
 		return Verdict{Allowed: true}
@@ -242,8 +245,8 @@ func (g *Group) verdict(s *subject, as reading) Verdict {
 	return Verdict{Rule: r}
 }
 
-// Noindex returns the Noindex line that holds for a request target, by the
-// letter as Match has it.
+// Noindex returns the Noindex line that applies to a request target, with the
+// matching rules of Match.
 func (g *Group) Noindex(target string) (Rule, bool) {
 	if g == nil || len(g.noindex) == 0 {
 		return Rule{}, false
@@ -259,7 +262,7 @@ func (g *Group) Noindex(target string) (Rule, bool) {
 	return *r, true
 }
 
-// NoindexViews returns the Noindex line that holds for a request target in
+// NoindexViews returns the Noindex line that applies to a request target in
 // either view, nil for none.
 func (g *Group) NoindexViews(v *Views) *Rule {
 	if g == nil || len(g.noindex) == 0 {

@@ -3,9 +3,9 @@ package robots
 // hit is an occurrence: the longest fragment that ends before an octet.
 type hit struct{ end, fragment int32 }
 
-// fewHits is room on the stack for the hits of most texts.
+// fewHits is the number of hits that fit on the stack: enough for most texts.
 type fewHits [64]hit
 
-// maxKeptHits bounds the hits and octets for which room is kept for another
-// text.
+// maxKeptHits bounds the hits and octets of the buffers that are kept for
+// reuse.
 const maxKeptHits = 16 << 10

@@ -2,7 +2,7 @@ package robots
 
 import "slices"
 
-// limits is what the lines of a group say apart from its rules.
+// limits holds the lines of a group that are not rules.
 type limits struct {
 	delays  []CrawlDelay
 	rates   []RequestRate
@@ -11,7 +11,7 @@ type limits struct {
 	usages  []ContentUsage
 }
 
-// maxLimits bounds how many lines of each kind a group keeps; the first count.
+// maxLimits bounds how many lines of each kind a group keeps: the first ones.
 const maxLimits = 16
 
 func (l *limits) add(fd *Field) {

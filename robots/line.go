@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Line is one line of a robots.txt file. Raw and Ending of all lines, one
-// after the other, are the file.
+// Line is one line of a robots.txt file. The file is the concatenation of Raw
+// and Ending of all its lines.
 type Line struct {
 	Number    int       // from 1; a CR, a LF and a CRLF each end a line
 	Offset    int       // octets before the line
@@ -20,7 +20,7 @@ type Line struct {
 	HasColon  bool      // a colon separates key and value
 }
 
-// Lines goes through the lines of the file.
+// Lines iterates over the lines of the file.
 func (f *File) Lines() iter.Seq[Line] {
 	return func(yield func(Line) bool) {
 		sc := lineScanner{text: f.text, dialect: f.dialect}
@@ -34,8 +34,8 @@ func (f *File) Lines() iter.Seq[Line] {
 
 const byteOrderMark = "\xef\xbb\xbf"
 
-// lineScanner cuts a text into lines. It looks at each octet a bounded
-// number of times, whichever line endings the text has.
+// lineScanner splits a text into lines. Its time is linear in the size of the
+// text, with any mix of line endings.
 type lineScanner struct {
 	text       string
 	dialect    Dialect
@@ -88,7 +88,7 @@ func (sc *lineScanner) find(c byte) int {
 	return len(sc.text)
 }
 
-// split finds key, value and directive of the line.
+// split sets the line's key, value and directive.
 func (l *Line) split() {
 	start := 0
 	if l.Offset == 0 {
@@ -120,10 +120,10 @@ func (l *Line) split() {
 	l.splitAtBlank(start, end, colon >= 0)
 }
 
-// splitAtBlank reads a line without its colon, as Google's parser does where
-// the line is exactly two words. A colon within the value (Sitemap
-// https://…) is allowed only to lines that decide no verdict: Google's
-// parser would read a rule at that colon.
+// splitAtBlank splits a line without a colon after the key. Like Google's
+// parser, it requires that the line is exactly two words. A colon within the
+// value (Sitemap https://…) is allowed only to lines that decide no verdict:
+// Google's parser would read a rule at that colon.
 func (l *Line) splitAtBlank(start, end int, colon bool) {
 	s := l.Raw[start:end]
 	blank := strings.IndexAny(s, " \t")
@@ -144,14 +144,14 @@ func (l *Line) splitAtBlank(start, end int, colon bool) {
 	}
 }
 
-// blank reports whether the line has nothing on it, no comment either.
+// blank reports whether the line is empty: it has neither text nor a comment.
 func (l *Line) blank() bool {
 	from, to := trimRange(l.Raw, l.KeyCol, len(l.Raw))
 	return l.Directive == DirectiveNone && from == to
 }
 
-// bomLen returns the length of the byte order mark that s starts with; a part
-// of one counts too, where a text begins with it.
+// bomLen returns the length of the byte order mark, or the part of one, that s
+// starts with.
 func bomLen(s string) int {
 	n := 0
 	for n < len(byteOrderMark) && n < len(s) && s[n] == byteOrderMark[n] {
