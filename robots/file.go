@@ -117,9 +117,8 @@ func (f *File) Licenses() []License { return f.licenses }
 // CleanParams returns the Clean-param lines.
 func (f *File) CleanParams() []CleanParam { return f.cleanParams }
 
-// Fields returns the other lines before the first User-agent line: unknown
-// lines, and lines such as Crawl-delay that have no effect outside a group. It
-// leaves out rules, and the lines that the other methods of File return.
+// Fields returns the lines before the first User-agent line, including unknown
+// lines. It leaves out rules and the Sitemap, Host and License lines.
 func (f *File) Fields() []Field { return f.fields }
 
 // ContentSignals returns the Content-Signal lines before the first User-agent

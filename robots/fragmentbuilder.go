@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// fewEdges is how many edges of a beginning are looked at one by one.
+// fewEdges is the most edges of a beginning that are compared one by one.
 const fewEdges = 6
 
 // indexBuilder builds a fragmentIndex.
@@ -116,7 +116,8 @@ func (b *indexBuilder) addRule(r *wildRule) {
 	b.rules = append(b.rules, built)
 }
 
-// spreadTops has the tops of a fragment regard those that it ends with.
+// spreadTops raises the tops of a fragment to those of the fragments that are
+// its suffixes.
 func (b *indexBuilder) spreadTops() {
 	for i := range b.fragments {
 		f := &b.fragments[i]
@@ -212,8 +213,8 @@ func (b *indexBuilder) newEdge(rules []builtRule, depth int32) (e edge, behind s
 	return e, subtree{rules, depth + int32(n)}
 }
 
-// sumUp finds what is known of a beginning by its edges, and of an edge by the
-// beginning behind it.
+// sumUp computes the fields of a beginning from its edges, and those of an edge
+// from the beginning behind it.
 func (b *indexBuilder) sumUp() {
 	for n := len(b.begins) - 2; n > 0; n-- {
 		bg := &b.begins[n]
@@ -250,8 +251,8 @@ func (b *indexBuilder) sumUpEdge(e *edge) {
 	}
 }
 
-// addSets makes the sets of the edges of a beginning. Where there are none, the
-// edges are ordered by rank, the highest last.
+// addSets makes the edge sets of a beginning. If it has few edges, it gets no
+// sets, and its edges are sorted by rank, the highest last.
 func (b *indexBuilder) addSets(from, to int32) {
 	if to-from <= fewEdges {
 		slices.SortStableFunc(b.edges[from:to], func(x, y edge) int { return cmp.Compare(x.top, y.top) })

@@ -7,17 +7,18 @@ import (
 )
 
 // fragmentIndex finds the winner among many rules with a `*`. A pattern is a
-// prefix and fragments that follow each other; it matches a text that starts
-// with the prefix if each fragment, taken where it first can be, is followed by
-// the next.
+// prefix and a sequence of fragments. It matches a text that starts with the
+// prefix and in which each fragment occurs behind the end of the one before,
+// taking each time the first occurrence.
 //
 // Patterns are in a radix tree whose edges are fragments, so that a beginning
-// that rules share is looked for once. A text is scanned once for all
-// fragments. Then the beginnings that it has are visited, those with many edges
-// in the order in which they end in it. Of the edges of one only those are
-// followed whose fragment still occurs behind that place: 64 edges at a time
-// are compared with the set of these fragments. So a rule costs nothing if the text has no fragment of it
-// behind a beginning of it, and an edge costs a few nanoseconds if it has.
+// that several rules share is searched for once. A text is scanned once for all
+// fragments. Then the beginnings that occur in it are visited; those with many
+// edges in the order of their ends in the text. From a beginning, only the
+// edges are followed whose fragment still occurs behind its end: 64 edges at a
+// time are compared with the set of these fragments. So a rule takes no time
+// unless the text has one of its beginnings and, behind it, the rule's next
+// fragment. Then each edge takes a few nanoseconds.
 //
 // It is safe for concurrent use.
 type fragmentIndex struct {
@@ -34,17 +35,18 @@ type fragmentIndex struct {
 	pool      sync.Pool // of *fragmentScratch
 }
 
-// fragment is a text that stands between two `*` of a pattern, or after the
-// last. Its number is a symbol. Another symbol stands for it where only an
-// occurrence at the end of the text counts, as before a `$`.
+// fragment is a text between two `*` of a pattern, or after the last one. Its
+// number is a symbol. Before a `$` a second symbol stands for the fragment: it
+// means an occurrence at the end of the text.
 type fragment struct {
 	tops
 	suffix int32 // the longest other one that it ends with, 0: none
 	atEnd  int32 // the other symbol, 0: none
 }
 
-// tops are the highest ranks of the rules that a fragment, or one that it ends
-// with, is the last one of, is the last one of before a `$`, or stands within.
+// tops are the highest ranks of the rules that have a fragment, or a suffix of
+// it: as their last fragment, as their last fragment before a `$`, or at
+// another place.
 type tops struct{ last, anchored, inner uint32 }
 
 // prefix is what patterns have before their first `*`.
@@ -54,9 +56,9 @@ type prefix struct {
 	roots [2]int32 // its beginnings, of rules without and with a `?`; 0: none
 }
 
-// beginning is a node of the tree: a prefix, or what is behind an edge where
-// patterns branch off from each other or one of several ends. They are numbered
-// from 1, parents before their children.
+// beginning is a node of the tree: a prefix, or the end of an edge, where
+// patterns branch or one of several ends. Beginnings are numbered from 1,
+// parents before their children.
 type beginning struct {
 	needs uint64 // symbolBit of what follows in all its rules
 	least int32  // the octets that what follows takes at least
@@ -65,8 +67,8 @@ type beginning struct {
 	group int32  // the first of its groups of edge sets; it has none if its edges are few
 }
 
-// edge leads from a beginning over a fragment, and further ones where no other
-// pattern branches off.
+// edge leads from a beginning over one or more fragments to the next place
+// where patterns branch or end.
 type edge struct {
 	symbol   int32
 	from, to int32 // the symbols that follow, in fragmentIndex.symbols
@@ -91,8 +93,10 @@ type setGroup struct {
 	set  int32 // the first of them
 }
 
-// symbolBit maps symbols to the bits of a word. A set of symbols may lack one
-// whose bit is set in the word of the set, but has none whose bit is not.
+// symbolBit maps symbols to the bits of a word. The word of a set has the bits
+// of all its symbols. Since several symbols share a bit, a set bit does not
+// prove that a symbol is in the set; a bit that is not set proves that it is
+// not.
 func symbolBit(symbol int32) uint64 { return 1 << (symbol & 63) }
 
 // match returns the winner among best and the rules of the index.
@@ -104,7 +108,7 @@ func (x *fragmentIndex) match(s *subject, best winner) winner {
 	return x.matchText(s.literal, pathForm, best)
 }
 
-// form says which rules a text is for.
+// form selects the rules that a text is compared with.
 type form uint8
 
 const (

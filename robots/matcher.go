@@ -7,27 +7,27 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
 )
 
-// matcher is a list of rules, compiled. Its memory is proportional to the
-// rules' patterns. The cost of a match follows the target's length. Only rules
-// with a `*` whose beginnings the target has cost more: at most in proportion
-// to the fragments of these beginnings.
+// matcher is a compiled list of rules. Its memory is proportional to the rules'
+// patterns. The time of a match depends on the target's length. Rules with a
+// `*` add time only if the target matches their first fragments: at most in
+// proportion to the number of these fragments.
 //
-// Patterns up to their first `*` are in a radix tree. A node of it knows the
-// rule that wins among all patterns without a `*` that end there or above,
-// so that one walk down the tree finds the winner of these. Rules with a `*`
-// hang on the node where their first `*` stands, or, where a target could meet
-// many, are in an index of the fragments that they require.
+// Patterns up to their first `*` are in a radix tree. A node stores the rule
+// that wins among all patterns without a `*` that end there or above, so that
+// one walk down the tree finds the winner of these. Rules with a `*` are listed
+// at the node where their first `*` stands. If a target could meet many of
+// them, they are in an index of the fragments that they require.
 //
 // It is safe for concurrent use.
 type matcher struct {
 	nodes  []node
 	lists  []wildList
-	direct []wildRule     // what the lists hold
-	index  *fragmentIndex // nil where the lists hold all
+	direct []wildRule     // the rules of all lists
+	index  *fragmentIndex // nil if the lists hold all rules
 }
 
-// node is a node of the radix tree. The children of a node stand one after
-// the other in the order of the octets that their labels start with.
+// node is a node of the radix tree. The children of a node are adjacent, sorted
+// by the first octets of their labels.
 type node struct {
 	head  uint64 // the first eight octets of label, or fewer
 	label string
@@ -38,8 +38,8 @@ type node struct {
 	exact winner    // of the patterns that end here with a `$`
 }
 
-// winner is a rule that matched and its rank: the higher one wins. The zero
-// winner is none.
+// winner is a rule that matched and its rank: the higher rank wins. The zero
+// winner means that no rule matched.
 type winner struct {
 	rank uint32
 	rule int32
@@ -94,7 +94,7 @@ func (m *matcher) walk(s string) (nd *node, end bool) {
 	return nd, true
 }
 
-// labels reports whether the node's label stands in s at i.
+// labels reports whether s has the node's label at index i.
 func (nd *node) labels(s string, i int) bool {
 	n := len(nd.label)
 	if i+8 <= len(s) {

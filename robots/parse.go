@@ -7,11 +7,12 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
-// MaxSize is how many octets of a file are read unless WithMaxSize says
-// otherwise: what RFC 9309, section 2.5 has crawlers read at least.
+// MaxSize is the default limit, in octets, of how much of a file is read. RFC
+// 9309, section 2.5 requires crawlers to read at least this much. WithMaxSize
+// changes it.
 const MaxSize = 500 << 10
 
-// Option is an option of Parse.
+// Option is an option of Parse, Read and FromResponse.
 type Option func(*options)
 
 type options struct {
@@ -19,20 +20,22 @@ type options struct {
 	maxSize int
 }
 
-// WithDialect has Parse read a file as its dialect has it.
+// WithDialect sets the dialect in which the file is read. The default is
+// RFC9309.
 func WithDialect(d Dialect) Option {
 	return func(o *options) { o.dialect = d }
 }
 
-// WithMaxSize has Parse read at most n octets. A line that the limit cuts is
-// not read either: half a path would be another rule.
+// WithMaxSize limits how much of the file is read to n octets. A line that
+// crosses the limit is ignored: half a path would be a different rule.
 func WithMaxSize(n int) Option {
 	return func(o *options) { o.maxSize = max(n, 0) }
 }
 
-// Parse reads a robots.txt file. It never fails: lines that it cannot use do
-// nothing (RFC 9309, section 2.2: parseable lines are used). It copies what it
-// keeps of data. Time and memory are proportional to the size of data.
+// Parse reads a robots.txt file. It never fails: it ignores lines that it
+// cannot parse (RFC 9309, section 2.2: crawlers use the parseable lines). The
+// File does not refer to data after Parse returns. Time and memory are
+// proportional to the size of data.
 func Parse(data []byte, opts ...Option) *File {
 	o := options{maxSize: MaxSize}
 	for _, opt := range opts {
@@ -64,8 +67,8 @@ func (f *File) read(text string) {
 	p.finish()
 }
 
-// parser collects the lines of a file. What it collects is in a few flat
-// lists; blocks and runs are ranges of these.
+// parser collects the lines of a file in a few flat lists. Blocks and runs are
+// ranges of these lists.
 type parser struct {
 	file   *File
 	agents map[string]int32 // token in lower case → index in names
@@ -84,11 +87,11 @@ type parser struct {
 type agent struct {
 	name   string // as first written
 	line   int    // of the first User-agent line
-	strong bool   // some line names it by itself, not as its first word
+	strong bool   // some line names exactly this token, and not only as its first word
 }
 
-// ref is what one User-agent line names: the token and its first word, if
-// that is another.
+// ref is what one User-agent line names: the token, and its first word if the
+// token has several words.
 type ref struct{ token, word int32 }
 
 // block is a range of refs and the range of rules or fields that follow them.
@@ -131,7 +134,8 @@ func (p *parser) userAgent(l *Line) {
 	p.extend()
 }
 
-// extend has the last block and the last run take all that was read so far.
+// extend ends the last block and the last run after the last item that was
+// read.
 func (p *parser) extend() {
 	if n := len(p.blocks); n > 0 {
 		b := &p.blocks[n-1]

@@ -6,13 +6,13 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
 )
 
-// ruleset is a list of rules and what they compile to.
+// ruleset is a list of rules and their compiled matchers.
 type ruleset struct {
 	dialect Dialect
 	rules   []Rule
 	matcher *matcher
-	served  *matcher                // for paths as served; mostly the same
-	folded  atomic.Pointer[matcher] // for paths as served without regard to case, once it was asked for
+	served  *matcher                // for paths as served; usually the same matcher
+	folded  atomic.Pointer[matcher] // for paths as served, ignoring case; compiled at first use
 }
 
 // reading is how rules are read for a view.
@@ -49,11 +49,11 @@ func (s *ruleset) sources() []source {
 	return sources
 }
 
-// withServed adds to the sources of the Allow rules that have a spelling which
-// a path as served never has, as `//` or %2F, what they are as served. So what
-// they allow by the letter is not denied because it is served under another
-// spelling. Disallow rules stay as they are: one for `/*//` is not one for all
-// that has a slash.
+// withServed adds a second pattern for each Allow rule that has a spelling
+// which never occurs in a path as served, such as `//` or %2F: the rule's
+// pattern as served. Otherwise a path that the rule allows would be disallowed
+// because it is served under another spelling. Disallow rules are not changed:
+// a rule for `/*//` must not become a rule for every path with a slash.
 func (s *ruleset) withServed(sources []source) []source {
 	n := len(sources)
 	for _, src := range sources[:n] {
@@ -70,7 +70,7 @@ func (s *ruleset) withServed(sources []source) []source {
 	return sources
 }
 
-// fold returns the matcher that does not regard case.
+// fold returns the matcher that ignores case.
 func (s *ruleset) fold() *matcher {
 	if m := s.folded.Load(); m != nil {
 		return m
@@ -101,7 +101,7 @@ func decide(sets []*ruleset, t *subject, as reading) *Rule {
 	for _, set := range sets[1:] {
 		r, rank := set.decide(t, as)
 		if set.dialect.firstMatch() {
-			// Ranks count the rules of one set from its first.
+			// Ranks of different sets are not comparable in these dialects.
 			if r != nil && (best == nil || r.Line < best.Line) {
 				best = r
 			}

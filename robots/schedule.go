@@ -53,8 +53,8 @@ func (w Window) Next(t time.Time) time.Time {
 	return open
 }
 
-// Closes returns the first instant after t at which the window is shut, for
-// a t at which it is open. The zero Time means that it never shuts.
+// Closes returns the first instant after t at which the window is closed, for a
+// t at which it is open. It returns the zero Time if the window is always open.
 func (w Window) Closes(t time.Time) time.Time {
 	if w.Always() {
 		return time.Time{}

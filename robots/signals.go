@@ -2,7 +2,7 @@ package robots
 
 import "strings"
 
-// Sitemap is a Sitemap line. It speaks to all crawlers, wherever it stands.
+// Sitemap is a Sitemap line. It applies to all crawlers, anywhere in the file.
 type Sitemap struct {
 	URL  string // as written
 	Line int
@@ -20,15 +20,16 @@ type License struct {
 	Line int
 }
 
-// CleanParam is a Clean-param line: query parameters that do not change what
-// a path below Path answers. It speaks to all crawlers, wherever it stands.
+// CleanParam is a Clean-param line: it names query parameters that do not
+// change the response for paths that begin with Path. It applies to all
+// crawlers, anywhere in the file.
 type CleanParam struct {
 	Params []string
 	Path   string // as written, "" for all
 	Line   int
 }
 
-// Field is a line that is no rule, Key and Value as written.
+// Field is a line that is not a rule. Key and Value are as written.
 type Field struct {
 	Directive Directive
 	Key       string
@@ -42,7 +43,7 @@ type Preference struct {
 	Key, Value string
 }
 
-// ContentSignal is a Content-Signal line, as `search=yes, ai-train=no`.
+// ContentSignal is a Content-Signal line, such as `search=yes, ai-train=no`.
 // Unknown keys are kept.
 type ContentSignal struct {
 	Signals []Preference
@@ -50,10 +51,11 @@ type ContentSignal struct {
 	Line    int
 }
 
-// Get returns the value of a key, without regard to case; the last one counts.
+// Get returns the value of a key, ignoring case. If the key occurs several
+// times, it returns the last value.
 func (c ContentSignal) Get(key string) (string, bool) { return lastPreference(c.Signals, key) }
 
-// ContentUsage is a Content-Usage line (AIPREF), as `/path train-ai=n`.
+// ContentUsage is a Content-Usage line (AIPREF), such as `/path train-ai=n`.
 type ContentUsage struct {
 	Path        string // as written, "" for all
 	Preferences []Preference
@@ -61,7 +63,8 @@ type ContentUsage struct {
 	Line        int
 }
 
-// Get returns the value of a key, without regard to case; the last one counts.
+// Get returns the value of a key, ignoring case. If the key occurs several
+// times, it returns the last value.
 func (c ContentUsage) Get(key string) (string, bool) { return lastPreference(c.Preferences, key) }
 
 func lastPreference(list []Preference, key string) (string, bool) {
@@ -73,7 +76,7 @@ func lastPreference(list []Preference, key string) (string, bool) {
 	return "", false
 }
 
-// maxPreferences bounds how many key=value of one line are kept.
+// maxPreferences bounds how many key=value pairs of one line are kept.
 const maxPreferences = 64
 
 func parsePreferences(s string) []Preference {

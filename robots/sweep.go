@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// fragmentScratch is the memory of one match. All but hits, next and left is zero
-// or empty between two.
+// fragmentScratch holds the buffers of one match. Between two matches all
+// fields except hits, next and left are zero or empty.
 type fragmentScratch struct {
 	hits    []hit
 	present []int32      // symbols that the text has, the one that ends first for the last time last
@@ -37,8 +37,8 @@ func newFragmentScratch(x *fragmentIndex) *fragmentScratch {
 	}
 }
 
-// mark finds which symbols of rules above a rank a text of n octets has, and
-// where each is for the first and for the last time.
+// mark finds the symbols that occur in a text of n octets and belong to rules
+// above a rank, with the first and the last place of each.
 func (m *fragmentScratch) mark(x *fragmentIndex, h []hit, n int, rank uint32) {
 	if cap(m.reached) <= n {
 		m.reached, m.bits = make([]int32, n+1+n/4), make([]uint64, n+1+n/4)
@@ -87,7 +87,7 @@ func (m *fragmentScratch) add(symbol, end int32) {
 	m.places[symbol] = occurrence{last: end, from: -1}
 }
 
-// moveTo removes the symbols that end at an octet or before for the last time.
+// moveTo removes the symbols whose last occurrence ends at or before an octet.
 func (m *fragmentScratch) moveTo(at int) {
 	for ; m.left > 0; m.left-- {
 		symbol := m.present[m.left-1]
@@ -100,7 +100,7 @@ func (m *fragmentScratch) moveTo(at int) {
 	}
 }
 
-// reach records that a beginning comes to an end at an octet.
+// reach records that a beginning ends at an octet.
 func (m *fragmentScratch) reach(begin int32, at int) {
 	m.next[begin], m.reached[at] = m.reached[at], begin
 	m.pending++
@@ -131,8 +131,8 @@ func (m *fragmentScratch) reset() {
 	}
 }
 
-// sweep goes through the beginnings that the text has, and returns the winner
-// among best and the rules that end behind one.
+// sweep visits the beginnings that the text has. It returns the winner among
+// best and the rules that end behind one of them.
 func (x *fragmentIndex) sweep(m *fragmentScratch, text string, best winner) winner {
 	m.left = len(m.present)
 	for at := 0; m.pending > 0; at++ {
@@ -154,7 +154,8 @@ func (x *fragmentIndex) sweep(m *fragmentScratch, text string, best winner) winn
 	return best
 }
 
-// visit follows the edges of a beginning if the text may have what they need.
+// visit follows the edges of a beginning if the rest of the text may have the
+// symbols that they need.
 func (x *fragmentIndex) visit(m *fragmentScratch, text string, v visit, best winner) winner {
 	b := &x.begins[v.begin]
 	if b.top > best.rank && b.needs&^m.bits[v.at] == 0 && int(v.at+b.least) <= len(text) {
@@ -231,8 +232,8 @@ func (x *fragmentIndex) step(m *fragmentScratch, text string, at int, symbol int
 	return int(p.end)
 }
 
-// walk returns where symbols that follow each other come to an end behind an
-// octet, a negative number if the text does not have them.
+// walk returns where a sequence of symbols ends behind an octet, a negative
+// number if the text does not have it.
 func (x *fragmentIndex) walk(m *fragmentScratch, text string, at int, symbols []int32) int {
 	// The narrowest symbol is the one that leaves those before it the least room
 	// to its last occurrence: the first has to start at latest or before.

@@ -4,11 +4,11 @@ import "strings"
 
 // ProductToken returns the product token that the value of a User-agent line
 // names: without a version (`BLEXBot/1.0`), a comment (`WebZIP (spidersoft)`)
-// or a trailing `*`. RFC 9309, section 2.2.1 allows only letters, `_` and
-// `-`; the tokens of real crawlers have digits, dots and blanks as well
-// (MJ12bot, archive.org_bot, Sogou web spider), and these stay.
-// The value `*`, also where more words follow it, gives "*". A value that names
-// no crawler, as an address does, gives "".
+// or a trailing `*`. RFC 9309, section 2.2.1 allows only letters, `_` and `-`;
+// the tokens of real crawlers have digits, dots and blanks as well (MJ12bot,
+// archive.org_bot, Sogou web spider), and these stay. ProductToken returns "*"
+// for the value `*`, with or without more words after it, and "" for a value
+// that names no crawler, such as a URL.
 func ProductToken(value string) string {
 	value = strings.TrimSpace(value)
 	if value == "*" || len(value) > 1 && value[0] == '*' && isBlank(value[1]) {
@@ -28,8 +28,9 @@ func ProductToken(value string) string {
 	return token
 }
 
-// isTokenOctet holds for what a product token of a real crawler contains: not
-// the octets that begin a version, a comment, an address or a pattern.
+// isTokenOctet reports whether product tokens of real crawlers contain the
+// octet. It excludes octets that begin a version, a comment, an address or a
+// pattern.
 func isTokenOctet(c byte) bool {
 	switch c {
 	case '/', '(', ')', '[', ']', '<', '>', '{', '}', '*', '"', '\\', ',', ';', '?', '=', '$', '^', '|', '#', '+', '\t':

@@ -7,15 +7,15 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
-// A unit is all that a file says to one set of crawlers: the rules and fields
-// below User-agent lines that name exactly these. The group of a crawler is
-// made of the units that it is in, mostly one. Units are compiled, not groups,
-// so that a list of rules below a thousand User-agent lines is compiled once.
+// A unit holds the rules and fields below the User-agent lines that name
+// exactly one set of crawlers. A crawler's group consists of the units that
+// name it, usually one. Units are compiled, not groups, so that a list of rules
+// below a thousand User-agent lines is compiled once.
 //
-// A crawler that is in several units has their rules compiled together while
-// that costs no more than mergeFactor times the rules of the file; beyond it,
-// which only a file made for the purpose reaches, its units are asked one
-// after the other. So memory stays proportional to the file.
+// If several units name a crawler, their rules are copied and compiled
+// together, as long as all copies have at most mergeFactor times the rules of
+// the file. Beyond this limit, which only malicious files reach, a match tries
+// the units one after the other. So memory stays proportional to the file.
 type unit struct {
 	agents  []int32 // sorted
 	rules   []Rule
@@ -55,8 +55,8 @@ func (p *parser) finish() {
 	u.groups()
 }
 
-// extend appends more to list. It takes more itself, which no one writes to,
-// where the list is empty.
+// extend appends more to list. If list is empty, it returns more itself;
+// nothing writes to the result.
 func extend[T any](list, more []T) []T {
 	if len(list) == 0 {
 		return slices.Clip(more)
@@ -78,12 +78,11 @@ type unitTable struct {
 	units    []*unit
 	set      []int32
 	key      []byte
-	compiled map[string]*ruleset // short lists of rules, by what they say
+	compiled map[string]*ruleset // short lists of rules, by their text
 }
 
-// maxShort is how many rules a list has at most that is looked up among those
-// which were compiled before. Files that name hundreds of crawlers say the
-// same to most.
+// maxShort is the most rules of a list that is compiled only once if it occurs
+// again. Files that name hundreds of crawlers often repeat the same rules.
 const maxShort = 8
 
 // ruleset compiles rules.
@@ -139,7 +138,7 @@ func appendKey(b []byte, ids []int32) []byte {
 	return b
 }
 
-// groups makes one group for all crawlers that are in the same units.
+// groups makes one group for all crawlers that the same units name.
 func (u *unitTable) groups() {
 	f := u.file
 	member := make([][]int32, len(u.names))
@@ -201,8 +200,8 @@ func (u *unitTable) groups() {
 	}
 }
 
-// assemble joins the units of a group. It returns what is left of the number
-// of rules that may be copied for that.
+// assemble joins the units of a group. It returns how many more rules may be
+// copied.
 func (g *Group) assemble(d Dialect, budget int) int {
 	rules, fields := 0, 0
 	for _, un := range g.units {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// parseCrawlDelay reads a number of seconds: digits, at most one dot.
-// Whatever else, also a sign or a unit, is malformed.
+// parseCrawlDelay reads a number of seconds: digits, at most one dot. Any other
+// value, for example with a sign or a unit, is malformed.
 func parseCrawlDelay(s string) (time.Duration, bool) {
 	if s == "" || strings.Trim(s, "0123456789.") != "" || strings.Count(s, ".") > 1 || s == "." {
 		return 0, false
@@ -37,8 +37,8 @@ var rateUnits = map[string]time.Duration{
 // maxRate bounds both numbers of a Request-rate.
 const maxRate = 1_000_000_000
 
-// parseRequestRate reads N/T[s|m|h|d] [hhmm-hhmm]. A window that is malformed
-// counts as absent.
+// parseRequestRate reads N/T[s|m|h|d] [hhmm-hhmm]. It ignores a malformed
+// window.
 func parseRequestRate(s string) (r RequestRate, ok bool) {
 	rate, window := s, ""
 	if i := strings.IndexAny(s, " \t"); i >= 0 {
@@ -81,7 +81,8 @@ func parseCount(s string) (int, bool) {
 }
 
 // parseWindow reads hhmm-hhmm. The two times may be separated by blanks
-// instead, and hours and minutes by a colon or a dot, as real files have it.
+// instead, and hours and minutes by a colon or a dot, since real files have
+// such spellings.
 func parseWindow(s string) (w Window, ok bool) {
 	from, to, found := strings.Cut(s, "-")
 	if !found {

@@ -8,21 +8,23 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
-// ViewOptions says how the back end reads a path beyond what all do.
+// ViewOptions describes how the back end reads a path, in addition to what
+// every back end does.
 type ViewOptions struct {
-	FoldCase    bool // upper and lower case name the same file
+	FoldCase    bool // paths are case-insensitive
 	StripParams bool // `;` and what follows it up to the next `/` is no part of the path
 	DecodeTwice bool // escapes are decoded a second time
 }
 
-// Views holds the two readings of one request target that rules are compared
-// with: as requested, in the canonical form of RFC 9309, section 2.2.2; and as
-// served, that is with the path percent-decoded once, its dot segments
-// removed and its slashes merged, as file servers and most back ends read it.
+// Views holds the two forms of one request target that rules are compared with.
+// The first is the target as requested, in the canonical form of RFC 9309,
+// section 2.2.2. The second is the target as served: the path is
+// percent-decoded once, its dot segments are removed and its slashes merged, as
+// file servers and most back ends do.
 //
-// The zero value is ready. A Views keeps its buffer, so that one that is used
-// again allocates nothing. It must not be used by several goroutines at once,
-// and it refers to the target that it was reset to.
+// The zero value is ready to use. A Views reuses its buffer, so that Reset does
+// not allocate again. It is not safe for concurrent use, and it keeps a
+// reference to the target of the last Reset.
 type Views struct {
 	raw    string // path and query as they were sent
 	first  subject
@@ -30,7 +32,7 @@ type Views struct {
 	file   subject // served without its last slash; only where dotted is set
 	differ bool    // what is served is not what was requested
 	dotted bool    // the path ends in `/.`, which some back ends serve as the file before it
-	fold   bool    // served is compared without regard to case
+	fold   bool    // served is compared ignoring case
 	buf    []byte
 }
 
@@ -47,9 +49,9 @@ type subject struct {
 	// target has path and query in their canonical forms.
 	target string
 	// literal is target, but the query is in the canonical form of a path.
-	// Patterns without a `?` are compared with it: their `*` may reach into a
-	// query, and there `/*/admin` means a slash and not %2F, which
-	// `/login?next=%2Fadmin` has.
+	// Patterns without a `?` are compared with it: their `*` may match a part
+	// of the query, and `/*/admin` must not match the %2F in
+	// `/login?next=%2Fadmin`.
 	literal string
 }
 
@@ -60,7 +62,7 @@ func (s *subject) isRobots() bool {
 	return ok && (path == "" || path[0] == '?')
 }
 
-// maxKeptBuffer bounds what a Views that is kept in a pool holds on to.
+// maxKeptBuffer bounds the buffer of a Views that is kept in a pool.
 const maxKeptBuffer = 64 << 10
 
 // Reset reads the request target of a request line: in origin form
@@ -97,7 +99,7 @@ func (v *Views) resetSlow(target string, o ViewOptions) {
 	twice := hasQuery && canonical.HasEscape(query)
 	b, first, firstLiteral := appendSubject(b, firstPath, query, hasQuery, twice)
 
-	// As served. The decoded path is put behind it and dropped again.
+	// As served. The decoded path is appended to the buffer temporarily.
 	decoded := len(b)
 	b = appendRooted(b, path)
 	b = appendServed(b, path, o)
@@ -127,8 +129,9 @@ func (v *Views) resetSlow(target string, o ViewOptions) {
 	}
 }
 
-// appendSubject appends the query to the path at the end of b, and where it has
-// escapes the path with the query's other form. It returns where both are.
+// appendSubject appends the query to the path at the end of b. If the query has
+// escapes, it also appends the path with the other form of the query. It
+// returns the spans of both.
 func appendSubject(b []byte, path span, query string, hasQuery, twice bool) (_ []byte, target, literal span) {
 	b = appendQuery(b, query, hasQuery, canonical.Query)
 	target = span{path.from, len(b)}
@@ -303,7 +306,8 @@ func cutScheme(s string) (string, bool) {
 	return s, false
 }
 
-// release drops the target, so that a Views in a pool does not keep it.
+// release removes the reference to the target, so that a Views in a pool does
+// not keep it alive.
 func (v *Views) release() {
 	v.raw, v.first, v.served, v.file = "", subject{}, subject{}, subject{}
 	v.differ, v.dotted = false, false

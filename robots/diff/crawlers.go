@@ -7,32 +7,33 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
-// Crawler says which groups a crawler obeys.
+// Crawler describes which groups a crawler obeys.
 type Crawler struct {
 	// Tokens are its product tokens in the order in which it obeys them, as
 	// Googlebot-Image, Googlebot.
 	Tokens []string
-	// IgnoresStar says that the group of `*` is not for it.
+	// IgnoresStar means that the group for `*` does not apply to the crawler.
 	IgnoresStar bool
-	// ReadsGoogle says that it reads files with google/robotstxt: then it also
-	// notices what changes in that reading (see robots.File.GoogleReading).
+	// ReadsGoogle means that the crawler reads files with google/robotstxt, so
+	// that changes in that reading affect it too (see
+	// robots.File.GoogleReading).
 	ReadsGoogle bool
 }
 
-// pairKey is what makes two crawlers the same to both files.
+// pairKey identifies crawlers that both files treat alike.
 type pairKey struct {
 	oldGroup, newGroup *robots.Group
 	ownOld, ownNew     bool // the group is the crawlers' own, not that of `*`
 }
 
-// pair is what the two files say to the same crawlers.
+// pair holds the groups of both files that apply to the same crawlers.
 type pair struct {
 	pairKey
 	crawlers []string
 }
 
-// pairs returns what the files say to each crawler that one of them names, to
-// those that obey the group of another, and to all others.
+// pairs returns the groups for each crawler that a file names, for crawlers
+// that obey the group of another one, and for all others.
 func (d *differ) pairs() []*pair {
 	var list []*pair
 	index := map[pairKey]*pair{}
@@ -90,20 +91,20 @@ func (d *differ) names() []string {
 	return slices.Concat(d.before.Tokens(), d.after.Tokens(), d.before.Words(), d.after.Words())
 }
 
-// looksAt reports whether a crawler is one to compare the files for.
+// looksAt reports whether the files are to be compared for a crawler.
 func (d *differ) looksAt(c Crawler) bool {
 	return (!d.google || c.ReadsGoogle) && (d.inside == nil || !d.inside(c.Tokens[0]))
 }
 
-// pairKey returns what the files say to one crawler.
+// pairKey returns the key of one crawler.
 func (d *differ) pairKey(c Crawler) (k pairKey) {
 	k.oldGroup, k.ownOld = c.group(d.before)
 	k.newGroup, k.ownNew = c.group(d.after)
 	return k
 }
 
-// group returns the group that a file has for the crawler, and whether it is
-// not that of `*` for want of another.
+// group returns the group of a file that applies to the crawler, and whether
+// that is the crawler's own group and not the one for `*`.
 func (c Crawler) group(f *robots.File) (g *robots.Group, own bool) {
 	if c.Tokens[0] == "*" {
 		return f.Star(), f.Star() != nil

@@ -7,39 +7,40 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Change is a difference between two files that some crawlers notice.
+// Change is a difference between two files that affects some crawlers.
 type Change struct {
-	// Crawlers are the product tokens that it is for, as written; "*" stands
-	// for all crawlers that neither file names.
+	// Crawlers are the product tokens of the affected crawlers, as written. "*"
+	// stands for all crawlers that neither file names.
 	Crawlers []string `json:"crawlers"`
 	// What changed: "verdict", "group" (a crawler got or lost a group of its
 	// own), "crawl-delay", "request-rate", "visit-time", "noindex",
 	// "content-signal", "content-usage", or, for all crawlers, "sitemap",
 	// "host", "license", "clean-param".
 	What string `json:"what"`
-	// Old and New say what holds, as lines of robots.txt; "" for nothing.
+	// Old and New are the lines of robots.txt that apply in each file; "" for
+	// none.
 	Old string `json:"old"`
 	New string `json:"new"`
-	// OldLine and NewLine are the lines that say so, 0 for none.
+	// OldLine and NewLine are the numbers of these lines, 0 for none.
 	OldLine int `json:"old_line,omitempty"`
 	NewLine int `json:"new_line,omitempty"`
-	// For verdicts: what the new one is, and paths that have it.
+	// Allowed and Paths are set for verdicts: the new verdict, and example
+	// paths that have it.
 	Allowed bool     `json:"allowed,omitempty"`
 	Paths   []string `json:"paths,omitempty"`
-	// Reading is "google" for a change of the verdict that only those notice
-	// who read files with google/robotstxt.
+	// Reading is "google" for a verdict that changes only for crawlers that
+	// read files with google/robotstxt.
 	Reading string `json:"reading,omitempty"`
 }
 
-// Result is what a comparison found.
+// Result is the result of a comparison.
 type Result struct {
 	// Changes are in the order of the new file's lines.
 	Changes []Change
-	// Complete says that there is no other change: for each crawler and each
-	// path, either the verdicts of the two files are the same, or a Change of
-	// that crawler tells of it. It is false for files with very many rules
-	// that differ, and for rules of some rare forms that are not compared
-	// exactly.
+	// Complete means that there is no other change: for each crawler and each
+	// path, either both files have the same verdict, or Changes has a Change of
+	// that crawler for it. Complete is false if very many rules differ, and for
+	// some rare forms of rules that are not compared exactly.
 	Complete bool
 }
 
@@ -49,16 +50,18 @@ func (r *Result) Same() bool { return r.Complete && len(r.Changes) == 0 }
 const (
 	maxExamples = 5   // paths of one change
 	maxChanges  = 500 // changes of one crawler, of each kind
-	// maxSteps bounds the steps that look for paths in one comparison: about a
-	// second.
+	// maxSteps bounds the steps that search for paths in one comparison: they
+	// take about a second.
 	maxSteps = 10_000_000
 )
 
-// Compare returns what a crawler notices when the file after takes the place
-// of before: each rule that begins or ceases to decide, with paths that show
-// it, and each limit that changed. The crawlers are those that obey other
-// groups than those of their own name and of `*`; one that neither file names
-// is told of where something else changes for it than for those that they name.
+// Compare returns what changes for crawlers when the file after replaces
+// before: each rule that starts or stops deciding, with example paths, and each
+// limit that changed. It compares the files for every crawler that a file names
+// and for all others. The argument crawlers adds those that obey a group of
+// another name, or that ignore `*`. A crawler among them that neither file
+// names appears in the result only if other changes apply to it than to the
+// crawlers of the groups that it obeys.
 func Compare(before, after *robots.File, crawlers ...Crawler) Result {
 	d := newDiffer(before, after, crawlers)
 	d.compareAll()
@@ -66,12 +69,12 @@ func Compare(before, after *robots.File, crawlers ...Crawler) Result {
 	return d.result()
 }
 
-// Unaffected compares what two files say to the crawlers that inside, which is
-// called with product tokens and "*", does not report: their verdicts,
-// Crawl-delay, Request-rate and Visit-time. If the result is Same, the change
-// from before to after changes none of these for any of them, named by a file
-// or not. Crawlers that obey the group of another crawler, or that ignore `*`,
-// must be given to be taken into account.
+// Unaffected compares two files for the crawlers for which inside returns
+// false. It calls inside with product tokens and "*". It compares verdicts,
+// Crawl-delay, Request-rate and Visit-time. If the result is Same, none of
+// these changes for any of those crawlers, whether a file names them or not.
+// The caller must pass crawlers that obey the group of another crawler, or that
+// ignore `*`; otherwise they are not compared.
 func Unaffected(before, after *robots.File, inside func(token string) bool, crawlers ...Crawler) Result {
 	d := newDiffer(before, after, crawlers)
 	d.inside = inside
@@ -111,7 +114,7 @@ func (d *differ) result() Result {
 }
 
 // compareAll compares the files for each crawler, and in Google's reading for
-// those that read so.
+// the crawlers that use it.
 func (d *differ) compareAll() {
 	for _, p := range d.pairs() {
 		d.compare(p)
@@ -134,8 +137,7 @@ func readAsGoogle(f *robots.File) *robots.File {
 	return robots.Parse(f.Bytes(), robots.WithDialect(robots.Google), robots.WithMaxSize(f.Size()))
 }
 
-// addGoogle adds the changes of Google's reading that are none of the files'
-// own.
+// addGoogle adds the changes that occur only in Google's reading.
 func (d *differ) addGoogle(changes []Change) {
 	known := map[key]bool{}
 	for i := range d.changes {
@@ -169,7 +171,8 @@ func (d *differ) add(p *pair, c Change) {
 	d.changes = append(d.changes, c)
 }
 
-// key is what makes changes of several crawlers one.
+// key identifies a change; changes of several crawlers with the same key are
+// merged.
 type key struct {
 	what, old, new, reading string
 	oldLine, newLine        int
@@ -180,8 +183,8 @@ func (c *Change) key() key {
 	return key{c.What, c.Old, c.New, c.Reading, c.OldLine, c.NewLine, c.Allowed}
 }
 
-// merged returns the changes with those that are the same for several
-// crawlers put together.
+// merged returns the changes, with one Change for all crawlers that it is the
+// same for.
 func (d *differ) merged() []Change {
 	at := map[key]int{}
 	var list []Change

@@ -1,5 +1,6 @@
-// Package diff tells what crawlers notice when one robots.txt takes another's
-// place, and proves that some notice nothing.
+// Package diff compares two robots.txt files: it finds what changes for which
+// crawlers when the second file replaces the first. It can also prove that
+// nothing changes for some crawlers.
 //
 //	r := diff.Compare(before, after)
 //	for _, c := range r.Changes {
@@ -10,12 +11,13 @@
 //	}
 //
 // Unaffected is for programs that change a file for some crawlers and must not
-// change what it says to others:
+// change it for others:
 //
 //	if r := diff.Unaffected(before, after, isInside, crawlers...); !r.Same() {
 //		// keep the old file: r.Changes says why, or !r.Complete
 //	}
 //
-// Verdicts are compared by the letter of RFC 9309, section 2.2.2 (Group.Match)
-// and as a back end serves paths (Group.MatchViews) without options.
+// Verdicts are compared exactly as RFC 9309, section 2.2.2 defines them
+// (Group.Match), and as a back end serves paths (Group.MatchViews without
+// options).
 package diff

@@ -6,13 +6,13 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// line is a line that a group or a file has.
+// line is a line of a group or a file.
 type line struct {
 	text   string
 	number int
 }
 
-// limits compares what the groups say apart from their rules.
+// limits compares the lines of the groups that are not rules.
 func (d *differ) limits(p *pair) {
 	both := func(what string, ordered bool, of func(*robots.Group) []line) {
 		d.lines(p, what, ordered, of(p.oldGroup), of(p.newGroup))
@@ -59,7 +59,7 @@ func usages(of []robots.ContentUsage) (list []line) {
 	return list
 }
 
-// wholeFile compares the lines that are for all crawlers.
+// wholeFile compares the lines that apply to all crawlers.
 func (d *differ) wholeFile() {
 	all := &pair{crawlers: []string{"*"}}
 	both := func(what string, ordered bool, of func(*robots.File) []line) {
@@ -93,9 +93,9 @@ func (d *differ) wholeFile() {
 	})
 }
 
-// lines compares two lists of lines: what is only in one of them changed.
-// Where their order counts and only it changed, the first line that stands
-// elsewhere is a change.
+// lines compares two lists of lines. A line that only one list has is a change.
+// If the order matters and only the order changed, the first line at another
+// position is a change.
 func (d *differ) lines(p *pair, what string, ordered bool, before, after []line) {
 	gone, come := without(before, after), without(after, before)
 	if n := min(len(before), len(after)); ordered && len(gone) == 0 && len(come) == 0 {
@@ -120,7 +120,7 @@ func (d *differ) lines(p *pair, what string, ordered bool, before, after []line)
 	}
 }
 
-// without returns what of a is not in b.
+// without returns the elements of a that are not in b.
 func without(a, b []line) (list []line) {
 	in := map[string]bool{}
 	for _, l := range b {

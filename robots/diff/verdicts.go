@@ -9,15 +9,16 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
 )
 
-// The verdicts of two groups differ on some path if and only if they differ on
-// one of few: for each rule, and for each two rules, the witnesses of what they
-// match (see pattern.Merge). For take a path whose verdicts differ, the rule
-// that decides it in the one group, and the rule in the other. Both match one
-// of their witnesses. A rule that outranks one of them and matches the witness
-// too would match all that this witness stands for, the path among it, and
-// would have decided there. So these two decide on the witness as well. And two
-// rules that both groups have can't be the two, for then the higher one decides
-// in both: one of them is in one group only.
+// Two groups have different verdicts on some path if and only if they have
+// different verdicts on one of a few paths: the witnesses of each rule and of
+// each pair of rules (see pattern.Merge). Proof: take a path whose verdicts
+// differ, the rule that decides it in one group, and the rule that decides it
+// in the other. Both rules match one of the witnesses of their pair, which
+// stands for a set of paths that includes this path. A rule that outranks one
+// of them and matches the witness would match the whole set, so it would have
+// decided the path too. So the two rules also decide on the witness. At least
+// one of the two rules is in one group only: if both groups had both rules, the
+// higher one would decide in both.
 
 // ruleLine is a rule as a line of robots.txt.
 type ruleLine struct {
@@ -31,7 +32,7 @@ type candidate struct {
 	changed bool // only one group has the rule
 }
 
-// verdicts looks for paths that the groups answer otherwise.
+// verdicts searches for paths on which the groups have different verdicts.
 func (d *differ) verdicts(p *pair) {
 	before, after := p.oldGroup.Rules(), p.newGroup.Rules()
 	sameDialect := d.before.Dialect() == d.after.Dialect()
@@ -49,7 +50,7 @@ func (d *differ) verdicts(p *pair) {
 	f.mixed, inexact = f.queryForms(list)
 	d.cut = d.cut || !fresh || inexact
 	root := &candidate{Pattern: pattern.Pattern{Prefix: "/"}}
-	var meet []*candidate // those that meet a changed one
+	var meet []*candidate // patterns that may match the same paths as a changed one
 	for i := range list {
 		c := &list[i]
 		if d.steps -= 1 + len(changed)/16; d.steps < 0 {
@@ -80,13 +81,14 @@ func (d *differ) verdicts(p *pair) {
 	}
 }
 
-// mayMeet reports whether the texts before the first `*` go together.
+// mayMeet reports whether some path may match both patterns: one text before
+// the first `*` is a prefix of the other.
 func (c *candidate) mayMeet(o candidate) bool {
 	n := min(len(c.Prefix), len(o.Prefix))
 	return c.Prefix[:n] == o.Prefix[:n]
 }
 
-// finder collects the paths that a pair of groups answers otherwise.
+// finder collects the paths on which a pair of groups has different verdicts.
 type finder struct {
 	*differ
 	*pair
@@ -133,8 +135,8 @@ func (f *finder) candidates(before, after []robots.Rule) (list []candidate) {
 	return list
 }
 
-// fillOctets are those that a witness may have where a `*` takes anything, the
-// most readable first. None of them means anything in a path.
+// fillOctets are the octets that a witness may have in place of a `*`, the most
+// readable first. None of them has a special meaning in a path.
 const fillOctets = "xzqjkvwyuobcdefghilmnprstaXZQJKVWYUOBCDEFGHILMNPRSTA0123456789~_-!',()@:|^`<>{}[]\"\\"
 
 // freshOctet returns an octet that no pattern has.
@@ -153,9 +155,10 @@ func (f *finder) freshOctet(list []candidate) (string, bool) {
 	return "x", false
 }
 
-// queryForms says whether some patterns are compared with the query in one
-// form, and others in the other (see robots.Views), and whether one has there
-// what only one of the forms has. The latter are not compared exactly.
+// queryForms reports whether some patterns are compared with one form of the
+// query and others with the other form (see robots.Views). It also reports
+// whether a pattern has octets there that only one form has; such patterns are
+// not compared exactly.
 func (f *finder) queryForms(list []candidate) (mixed, inexact bool) {
 	var with, without, escapes bool
 	for i := range list {
@@ -176,7 +179,7 @@ func hasAny(s string, list ...string) bool {
 	return slices.ContainsFunc(list, func(e string) bool { return strings.Contains(s, e) })
 }
 
-// witnesses tries the witnesses of what two patterns both match.
+// witnesses tries the witnesses of the paths that match both patterns.
 func (f *finder) witnesses(c, o *candidate) {
 	f.steps -= 20
 	complete := pattern.Merge(&c.Pattern, &o.Pattern, f.fill, &f.steps, func(text string) bool {
@@ -190,7 +193,8 @@ func (f *finder) witnesses(c, o *candidate) {
 }
 
 // escapeQuery returns text, which p and q match, with those delimiters in its
-// query escaped that none of the two needs: so fewer other patterns match it.
+// query escaped that neither p nor q requires. Then fewer other patterns match
+// it.
 func escapeQuery(text string, p, q *pattern.Pattern) string {
 	query := strings.IndexByte(text, '?') + 1
 	if query == 0 {

@@ -41,8 +41,8 @@ func (l *linter) checkUserAgent(line *robots.Line) {
 	}
 }
 
-// wordsForAll are words that people write for all crawlers, and that no crawler
-// is named.
+// wordsForAll are words that people write to mean all crawlers. No crawler has
+// such a name.
 var wordsForAll = []string{"all", "any", "everyone", "everybody", "all robots", "all bots", "all crawlers", "robots", "bots", "crawlers", "spiders"}
 
 // wildcardInAgent reports a * that is not the whole value.
@@ -59,7 +59,7 @@ func (l *linter) wildcardInAgent(line *robots.Line, token string) {
 }
 
 // several reports a line that names several crawlers, separated by commas or
-// other marks, or by blanks where each word is a crawler that is known.
+// other marks. Blanks separate names only if each word is a known crawler.
 func (l *linter) several(line *robots.Line) bool {
 	words := strings.FieldsFunc(line.Value, func(r rune) bool { return strings.ContainsRune(",;|", r) })
 	for i, w := range words {
@@ -109,8 +109,8 @@ func (l *linter) wholeUserAgent(line *robots.Line) {
 	l.add(f)
 }
 
-// innerToken returns the crawler's token in a User-Agent, "" where none is
-// recognised. In quotes it is what they hold.
+// innerToken returns the crawler's token in a User-Agent, "" if it recognises
+// none. For a value in quotes it returns the quoted text.
 func (l *linter) innerToken(value string) string {
 	if s := strings.Trim(value, "\"'`“”<>[]"); s != value && robots.ProductToken(s) == s {
 		return s
@@ -123,13 +123,13 @@ func (l *linter) innerToken(value string) string {
 	return ""
 }
 
-// isWord reports whether s is made of what a product token of one word has.
+// isWord reports whether s has only characters of a product token of one word.
 func isWord(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == ""
 }
 
-// withoutInvisible returns s without the characters that no one sees: no-break
-// and zero-width spaces, marks of direction, soft hyphens and byte order marks.
+// withoutInvisible returns s without invisible characters: no-break and
+// zero-width spaces, direction marks, soft hyphens and byte order marks.
 func withoutInvisible(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

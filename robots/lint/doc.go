@@ -12,7 +12,7 @@
 // page that explains it. A comment in the file suppresses findings: see
 // Suppression.
 //
-// What is known of crawlers comes from the caller (see Crawlers): without it,
-// the rules about crawlers by name find nothing. The package reads no files and
-// knows nothing of enforcement.
+// The caller provides information about crawlers (see WithCrawlers). Without
+// it, rules that depend on a crawler's name report nothing. The package does
+// not read files from disk.
 package lint

@@ -10,8 +10,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// unreadKeys are keys that once were proposed, or that people expect, and that
-// no crawler reads, with what to do instead.
+// unreadKeys are keys that no crawler reads, though they were once proposed or
+// people expect them. The values say what to do instead.
 var unreadKeys = map[string]string{
 	"nofollow":           "no crawler reads Nofollow in robots.txt; send an X-Robots-Tag header",
 	"noarchive":          "no crawler reads Noarchive in robots.txt; send an X-Robots-Tag header",
@@ -31,7 +31,7 @@ func (l *linter) checkUnknown(line *robots.Line) {
 		return
 	}
 	if l.google[line.Number].Kind == robots.GoogleKey {
-		return // Google knows it, which is reported as such
+		return // Google reads this line; checkGoogle reports it
 	}
 	if colon := withColon(text); !line.HasColon && colon != "" {
 		l.add(l.at("missing-colon", line, line.KeyCol, text, "put a colon after the key: crawlers ignore the line without it").suggest(colon))
@@ -61,8 +61,9 @@ func (l *linter) checkUnknown(line *robots.Line) {
 	l.add(l.onKey("unknown-key", line, "no crawler is known to read %s", line.Key))
 }
 
-// withColon returns a line with a colon after its key, where it starts with a key
-// that is known, and an equals sign, a path or nothing follows; else "".
+// withColon returns the line with a colon after its key, if the line starts
+// with a known key and an equals sign, a path or nothing follows. Otherwise it
+// returns "".
 func withColon(text string) string {
 	key, value, found := strings.Cut(text, "=")
 	if !found || !knownLine(strings.TrimSpace(key)+": x") {
@@ -78,7 +79,7 @@ func withColon(text string) string {
 	return strings.TrimSpace(key + ": " + strings.TrimSpace(value))
 }
 
-// cut bounds a text that a message quotes.
+// cut shortens a text that a message quotes.
 func cut(s string) string { return s[:min(len(s), 40)] }
 
 // knownLine reports whether a line is one that the parser knows.
@@ -89,11 +90,11 @@ func knownLine(s string) bool {
 	return false
 }
 
-// maxKey bounds the keys that a misspelling is looked for in, in octets.
+// maxKey is the longest key, in octets, that is checked for a misspelling.
 const maxKey = 24
 
-// nearestKey returns the key that a misspelt one was probably meant as: one
-// from which at most a third of its octets differ, and three at most.
+// nearestKey returns the known key that a misspelt key probably means. At most
+// a third of its octets may differ, and at most three.
 func nearestKey(key string) string {
 	if len(key) > maxKey {
 		return ""
@@ -113,7 +114,7 @@ func nearestKey(key string) string {
 	return ""
 }
 
-// foldKey writes a key without what people mistake most.
+// foldKey removes from a key the differences that people make most often.
 func foldKey(key string) string {
 	return strings.NewReplacer("-", "", "_", "", " ", "").Replace(lowerASCII(key))
 }
@@ -127,7 +128,7 @@ var foldedNames iter.Seq[string] = func(yield func(string) bool) {
 	}
 }
 
-// directiveNames goes through the standard spellings of all keys.
+// directiveNames iterates over the standard spellings of all keys.
 var directiveNames iter.Seq[string] = func(yield func(string) bool) {
 	for d := robots.DirectiveUserAgent; d.String() != robots.DirectiveUnknown.String(); d++ {
 		if !yield(d.String()) {
@@ -136,8 +137,8 @@ var directiveNames iter.Seq[string] = func(yield func(string) bool) {
 	}
 }
 
-// group returns the group of a file that has one more line: a way to ask the
-// parser whether it takes the value.
+// group parses a file that has the line in a group, and returns the group. This
+// shows whether the parser accepts the value.
 func group(d robots.Directive, value string) *robots.Group {
 	return robots.Parse([]byte("User-agent: *\n" + d.String() + ": " + value + "\n")).Star()
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// maxLines bounds how many lines are looked at. Half a megabyte of rules has
-// some 20,000.
+// maxLines bounds how many lines are checked. Half a megabyte of rules has
+// about 20,000 lines.
 const maxLines = 100_000
 
-// checkFile looks at the file as a whole. It reports whether there are lines
-// worth looking at.
+// checkFile checks the file as a whole. It returns false if checking the lines
+// makes no sense.
 func (l *linter) checkFile() bool {
 	text := l.text
 	truncated := l.file.Truncated()
@@ -84,7 +84,7 @@ func firstLine(text string) string {
 	return text
 }
 
-// isBinary reports whether a text has control octets as no text has them.
+// isBinary reports whether the data has control octets that text never has.
 func isBinary(text string) bool {
 	odd := 0
 	head := text[:min(len(text), 4096)]
@@ -99,8 +99,8 @@ func isBinary(text string) bool {
 // endingNames names line endings for messages.
 var endingNames = map[string]string{"\n": "LF", "\r\n": "CRLF", "\r": "CR"}
 
-// checkEndings reports line endings that are not those of the most lines, or
-// that simple readers do not know.
+// checkEndings reports line endings that differ from those of most lines, or
+// that simple readers do not recognise.
 func (l *linter) checkEndings() {
 	count := map[string]int{}
 	for i := range l.lines {
@@ -119,8 +119,9 @@ func (l *linter) checkEndings() {
 	}
 }
 
-// endings reports the first line whose ending is not want, and has Fix write
-// want on all. Readers that know no CR begin to see lines where one goes.
+// endings reports the first line whose ending is not want. The correction
+// replaces all other endings with want. Readers that do not recognise CR then
+// read lines that they did not see before.
 func (l *linter) endings(code, want, format string) {
 	other := slices.IndexFunc(l.lines, func(line robots.Line) bool { return line.Ending != want && line.Ending != "" })
 	if other < 0 {

@@ -37,7 +37,7 @@ func (s *Severity) UnmarshalText(text []byte) error {
 	return fmt.Errorf("unknown severity %q: want info, warning or error", text)
 }
 
-// Grade says which correction of a finding Fix makes, and what it promises.
+// Grade tells how safe the correction of a finding is.
 type Grade uint8
 
 const (
@@ -45,12 +45,12 @@ const (
 	None Grade = iota
 	// Safe: the correction changes no verdict and no limit for a crawler that
 	// reads the file as RFC 9309 says, as google/robotstxt does, or as the
-	// standard of 1994 says by its letter.
+	// standard of 1994 says literally.
 	Safe
-	// Unsafe: the correction changes no verdict and no limit for a crawler
-	// that reads the file as RFC 9309 says, with the tolerance of package
-	// robots. For others it may: mostly they begin to see a line that they
-	// ignored.
+	// Unsafe: the correction changes no verdict and no limit for a crawler that
+	// reads the file as RFC 9309 says and accepts the same misspellings as
+	// package robots. Other crawlers may change their verdicts, usually because
+	// they now read a line that they ignored before.
 	Unsafe
 )
 
@@ -62,7 +62,8 @@ func (g Grade) String() string { return gradeNames[min(g, Unsafe)] }
 // MarshalText writes the grade as String does.
 func (g Grade) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
 
-// Finding is something in a file that its author may want to change.
+// Finding is a problem in a file, or something that its author may want to
+// change.
 type Finding struct {
 	Code        string   `json:"code"` // of the rule; stable
 	Severity    Severity `json:"severity"`
@@ -70,10 +71,10 @@ type Finding struct {
 	Column      int      `json:"column"`                // of Text, in octets from 1
 	Text        string   `json:"text,omitempty"`        // what was found, as written; at most MaxText octets of it
 	Message     string   `json:"message"`               // what is wrong
-	Why         string   `json:"why"`                   // what follows from it, and for whom
-	Related     int      `json:"related,omitempty"`     // another line that the finding is about, or 0
+	Why         string   `json:"why"`                   // the consequence, and for which crawlers
+	Related     int      `json:"related,omitempty"`     // another line that the finding refers to, or 0
 	Replacement *string  `json:"replacement,omitempty"` // what to write instead of Text; "" to remove it
-	Fix         Grade    `json:"fix,omitempty"`         // whether Fix makes the correction
+	Fix         Grade    `json:"fix,omitempty"`         // the grade of the correction that Fix can make
 
 	edits []edit
 }
@@ -87,13 +88,14 @@ type edit struct {
 // MaxText bounds the Text of a finding, in octets.
 const MaxText = 120
 
-// suggest says what to write instead.
+// suggest sets the replacement.
 func (f *Finding) suggest(text string) *Finding {
 	f.Replacement = &text
 	return f
 }
 
-// edit has Fix write text in place of the part of a line from col to end.
+// edit adds a correction: Fix replaces the part of a line from col to end with
+// text.
 func (f *Finding) edit(g Grade, line *robots.Line, col, end int, text string) *Finding {
 	f.Fix = max(f.Fix, g)
 	f.edits = append(f.edits, edit{line.Offset + col, line.Offset + end, text})

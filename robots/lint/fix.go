@@ -11,16 +11,16 @@ import (
 // ErrTruncated is returned by Fix for a file that was not read to its end.
 var ErrTruncated = errors.New("the file is too large: its end was not read")
 
-// Fix returns the file with all corrections made up to a grade: for Safe the
-// safe ones, for Unsafe these and the unsafe ones (see Grade for what each
-// promises). The options say which rules count, as for Lint. It returns
-// ErrTruncated for a file whose end was not read and would be lost.
+// Fix returns the file with all corrections up to a grade: Safe makes the safe
+// corrections, Unsafe makes the safe and the unsafe ones (see Grade). The
+// options select the rules, as for Lint. Fix returns ErrTruncated for a file
+// that was not read to its end, since the end would be lost.
 func Fix(f *robots.File, grade Grade, opts ...Option) ([]byte, error) {
 	if f.Truncated() {
 		return nil, ErrTruncated
 	}
 	text := string(f.Bytes())
-	// A correction may make way for another one.
+	// One correction may make another one possible.
 	for range maxFixes {
 		fixed := applyEdits(text, Lint(f, opts...), grade)
 		if fixed == text {
@@ -35,8 +35,8 @@ func Fix(f *robots.File, grade Grade, opts ...Option) ([]byte, error) {
 // maxFixes bounds how often a file is linted again after it was changed.
 const maxFixes = 4
 
-// applyEdits makes the edits of all findings up to a grade, but of those that
-// overlap only the first.
+// applyEdits makes the edits of all findings up to a grade. Of edits that
+// overlap it makes only the first.
 func applyEdits(text string, findings []Finding, grade Grade) string {
 	var edits []edit
 	for i := range findings {

@@ -32,8 +32,8 @@ var googleRules = []Rule{
 }
 
 // checkGoogle reports the lines that Google's parser reads differently, unless
-// an error is reported on the same text already. The older dialects differ from
-// it in everything, so they are left alone.
+// an error is reported on the same text already. It does nothing for the older
+// dialects, which differ from Google's in everything.
 func (l *linter) checkGoogle() {
 	wrong := map[[2]int]bool{}
 	for i := range l.findings {
@@ -101,8 +101,8 @@ func (l *linter) googlePath(line *robots.Line) *Finding {
 // indexFolder returns the folder of an index page.
 func indexFolder(path string) string { return path[:strings.LastIndexByte(path, '/')+1] }
 
-// indexPages returns the lines that allow the index page of a folder which is
-// itself disallowed to a crawler that the line is for.
+// indexPages returns the lines that allow the index page of a folder, while the
+// folder itself is disallowed to a crawler that the line applies to.
 func (l *linter) indexPages() map[int]bool {
 	lines := map[int]bool{}
 	for _, g := range l.allGroups() {
@@ -134,7 +134,7 @@ func googleName(value string) string {
 	return quoted(f.Tokens()[0])
 }
 
-// quoted quotes a line, or says that there is none.
+// quoted quotes a line, or returns a phrase that says that there is none.
 func quoted(line string) string {
 	if line == "" {
 		return "nothing"

@@ -7,8 +7,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// block is a group as it stands in the file: User-agent lines and what is below
-// them.
+// block is a group as it is written in the file: User-agent lines and the lines
+// below them.
 type block struct {
 	agents []*robots.Line // its User-agent lines
 	body   []*robots.Line
@@ -68,7 +68,7 @@ func (l *linter) tokens(line *robots.Line) []string {
 	return list
 }
 
-// checkGroups looks at which crawlers the groups are for.
+// checkGroups checks which crawlers the groups apply to.
 func (l *linter) checkGroups() {
 	l.blocks = l.readBlocks()
 	ruled := map[string]bool{}
@@ -100,8 +100,8 @@ func (l *linter) checkGroups() {
 	l.checkEngines()
 }
 
-// checkJoints reports groups that go on after a blank line, though their authors
-// began others there. It matters where rules follow.
+// checkJoints reports groups that continue after a blank line, although their
+// authors meant to begin another group there. It matters only if rules follow.
 func (l *linter) checkJoints() {
 	ruled := map[int]bool{} // User-agent lines of groups with rules
 	for i := range l.blocks {
@@ -140,8 +140,8 @@ func (l *linter) checkRuled(ruled map[string]bool) {
 	}
 }
 
-// checkSupport reports the first line of each kind in a group that one of its
-// crawlers does not support.
+// checkSupport reports, for each kind of line that one of the group's crawlers
+// does not support, the first such line.
 func (l *linter) checkSupport(b *block, agent *robots.Line, c Crawler, reported map[string]bool) {
 	for _, line := range b.body {
 		v := line.Value
@@ -165,12 +165,12 @@ func (l *linter) checkSupport(b *block, agent *robots.Line, c Crawler, reported 
 	}
 }
 
-// maxJoined bounds how many lines of groups that are merged from several
-// places are looked through.
+// maxJoined bounds how many lines are checked of groups that are merged from
+// several places.
 const maxJoined = 100_000
 
-// allGroups returns the groups that any crawler may get: also those that a
-// crawler gets by the first word of a longer name.
+// allGroups returns all groups that may apply to a crawler, including those
+// that are found only by the first word of a longer name.
 func (l *linter) allGroups() []*robots.Group {
 	list := l.file.Groups()
 	seen := map[*robots.Group]bool{}
@@ -218,8 +218,8 @@ func (l *linter) checkDelays() {
 	}
 }
 
-// checkEngines reports the rules that shut search engines out of the whole
-// site.
+// checkEngines reports the rules that disallow the whole site to search
+// engines.
 func (l *linter) checkEngines() {
 	shut := map[int][]string{}
 	for _, c := range l.crawlers.SearchEngines() {
@@ -236,8 +236,8 @@ func (l *linter) checkEngines() {
 	}
 }
 
-// opens reports whether a group has an Allow line, which may let a crawler in
-// somewhere.
+// opens reports whether a group has an Allow line, so that some paths may be
+// allowed.
 func (l *linter) opens(g *robots.Group) bool {
 	return slices.ContainsFunc(g.Rules(), func(r robots.Rule) bool {
 		_, ok := l.patternSet(r.Pattern)

@@ -7,10 +7,11 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// maxLine is how many octets of a line Google's parser keeps, or a few less.
+// maxLine is the number of octets of a line that Google's parser keeps, rounded
+// down a little.
 const maxLine = 16660
 
-// checkLines looks at each line by itself and at the line before it.
+// checkLines checks each line alone and together with the line before it.
 func (l *linter) checkLines() {
 	inGroup, ruled := false, false // after a User-agent line; after a rule of its group
 	begun := false                 // after any User-agent line
@@ -75,7 +76,7 @@ type joint struct {
 	line  *robots.Line
 }
 
-// checkShape looks at how a line is written.
+// checkShape checks how a line is written.
 func (l *linter) checkShape(line *robots.Line) {
 	if len(line.Raw) > maxLine {
 		l.add(l.at("line-too-long", line, maxLine, "", "the line has %d octets; Google's parser ignores those from here on", len(line.Raw)))
@@ -124,7 +125,7 @@ func googleSpelling(line *robots.Line) bool {
 	return false
 }
 
-// checkComment looks at what follows the value.
+// checkComment checks the text after the value.
 func (l *linter) checkComment(line *robots.Line) {
 	end := line.ValueCol + len(line.Value)
 	i := strings.IndexByte(line.Raw[end:], '#')
@@ -142,15 +143,15 @@ func (l *linter) checkComment(line *robots.Line) {
 	}
 	at, grade := start(line), Safe
 	if at > 0 || strings.Trim(line.Raw[end:end+i], blanks) != "" {
-		grade = Unsafe // readers that do not skip the mark, or control octets, begin to see the line
+		grade = Unsafe // readers that do not skip the mark or the control octets may now read the line
 	}
 	l.add(l.at("trailing-comment", line, end+i, comment, "put the comment on a line of its own, above %s", line.Key).
 		suggest("").edit(grade, line, at, at, moved).edit(grade, line, end, len(line.Raw), ""))
 }
 
 // hashInPath reports whether the # at col of a rule may be meant as a part of
-// the path: it stands right after the path, or where the path should start,
-// and no comment of the usual form follows.
+// the path: it follows the path without a blank, or is where the path should
+// start, and what follows does not look like a comment.
 func hashInPath(raw string, col int, value string) bool {
 	if col+1 >= len(raw) {
 		return false

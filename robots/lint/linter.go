@@ -12,37 +12,37 @@ import (
 // Option is an option of Lint and Fix.
 type Option func(*linter)
 
-// WithLocation tells the URL that the file was read from.
+// WithLocation sets the URL that the file was read from.
 func WithLocation(url string) Option {
 	return func(l *linter) { l.location = url }
 }
 
-// WithCrawlers says where to learn about crawlers.
+// WithCrawlers sets the source of information about crawlers.
 func WithCrawlers(c Crawlers) Option {
 	return func(l *linter) { l.crawlers = c }
 }
 
-// WithSelect has only the rules with these codes reported. Without codes all
-// rules are.
+// WithSelect limits the report to the rules with these codes. Without codes,
+// all rules are reported.
 func WithSelect(codes ...string) Option {
 	return func(l *linter) { l.selected = codes }
 }
 
-// WithIgnore has the rules with these codes not reported.
+// WithIgnore leaves the rules with these codes out of the report.
 func WithIgnore(codes ...string) Option {
 	return func(l *linter) { l.ignored = codes }
 }
 
-// WithCheck adds a check that belongs to the caller, of something outside the
-// file. It calls report for each finding with the code of a rule, the line of
-// the file, and what is wrong.
+// WithCheck adds a check of the caller's, for example one that compares the
+// file with other settings of the site. The check calls report for each
+// finding, with the code of a rule, the line of the file, and the message.
 func WithCheck(check func(f *robots.File, report func(code string, line int, message string))) Option {
 	return func(l *linter) { l.checks = append(l.checks, check) }
 }
 
-// Lint returns what a file's author may want to change, in the order of the
-// lines. Its time is bounded: at most proportional to the file, but for a
-// fixed amount of work that compares rules with each other.
+// Lint returns the findings in a file, in the order of the lines. Its time is
+// at most proportional to the size of the file, plus a constant bound for
+// comparing rules with each other.
 func Lint(f *robots.File, opts ...Option) []Finding {
 	l := &linter{file: f, text: string(f.Bytes()), crawlers: noCrawlers{}, budget: maxComparisons, counts: map[string]int{}}
 	for _, o := range opts {
@@ -102,7 +102,7 @@ func (l *linter) wildcards() bool {
 // lists reports whether a line of the file's dialect may hold several values.
 func (l *linter) lists() bool { return l.file.Dialect() == robots.Kollar1996 }
 
-// at returns a finding on a part of a line, which starts at column col,
+// at returns a finding on a part of a line. The part starts at column col,
 // counted from 0.
 func (l *linter) at(code string, line *robots.Line, col int, text, format string, args ...any) *Finding {
 	if len(text) > MaxText {
@@ -158,7 +158,7 @@ func start(line *robots.Line) int {
 // blanks are the octets that parsers trim.
 const blanks = " \t\n\v\f\r"
 
-// isBlank reports whether a line has nothing on it, no comment either.
+// isBlank reports whether a line is empty: it has neither text nor a comment.
 func isBlank(line *robots.Line) bool {
 	return line.Directive == robots.DirectiveNone && strings.Trim(line.Raw[start(line):], blanks) == ""
 }

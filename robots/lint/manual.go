@@ -20,7 +20,7 @@ func Manual() string {
 	return b.String()
 }
 
-// cell escapes what ends a cell of a Markdown table.
+// cell escapes the characters that end a cell of a Markdown table.
 var cell = strings.NewReplacer("|", `\|`)
 
 const manualIntro = `# Rules of the linter

@@ -9,8 +9,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
 )
 
-// maxComparisons bounds the steps that compare rules with each other in one
-// run of the linter: some tenths of a second.
+// maxComparisons bounds the steps that compare rules with each other in one run
+// of the linter: they take a few tenths of a second.
 const maxComparisons = 5_000_000
 
 // overlapRule is a rule of a group, compiled.
@@ -26,17 +26,18 @@ type set struct {
 	witness string
 }
 
-// patternSet compiles a pattern. It is not ok for one that never matches.
+// patternSet compiles a pattern. It returns false for a pattern that never
+// matches.
 func (l *linter) patternSet(s string) (*set, bool) {
 	p, ok := pattern.Compile(s, l.file.Dialect().Syntax(), false)
 	return &set{p, p.Witness()}, ok
 }
 
-// contains reports whether s has every path that t has. It may say no where it
-// does.
+// contains reports whether s has every path that t has. It may return false
+// although s has them; it never returns true wrongly.
 func (s *set) contains(t *set) bool { return s.Matches(t.witness) && !differInQuery(s, t) }
 
-// disjoint reports whether s and t have no path in common, for certain.
+// disjoint reports whether it is certain that s and t have no path in common.
 func (s *set) disjoint(t *set) bool {
 	_, ok, certain := pattern.Common(&s.Pattern, &t.Pattern)
 	return certain && !ok && !differInQuery(s, t)
@@ -57,15 +58,14 @@ func differInQuery(s, t *set) bool {
 	return strings.ContainsAny(query, "/?%")
 }
 
-// overlaps is what was found about the rules of the groups that were compared.
-// A rule may be in several groups; it is reported only if it is without effect
-// in all of them.
+// overlaps holds the results for the groups that were compared. A rule may be
+// in several groups; it is reported only if it has no effect in any of them.
 type overlaps struct {
 	*linter
 	without map[int]*Finding // by line; nil: the rule has an effect in some group
-	late    map[int]*Finding // by line: exceptions after what they are from
+	late    map[int]*Finding // by line: exceptions that follow the rule that they limit
 	folders map[int]bool     // lines that were reported as the first of a list
-	stars   map[int]bool     // lines whose `*` at the end decides over another rule, by its length alone
+	stars   map[int]bool     // lines that outrank another rule only because the `*` at the end counts as an octet
 }
 
 // checkOverlaps compares the rules of each group with each other.
@@ -90,9 +90,9 @@ func (l *linter) checkOverlaps() {
 	}
 }
 
-// compile returns the rules of a group that can match, those that decide over
-// others first. Lines of several patterns are not among them, since one can't
-// be removed by itself.
+// compile returns the rules of a group that can match, sorted by precedence. It
+// leaves out lines with several patterns, since one pattern can't be removed
+// alone.
 func (o *overlaps) compile(g *robots.Group) []overlapRule {
 	all := g.Rules()
 	if o.budget -= len(all); o.budget < 0 {
@@ -128,14 +128,14 @@ func allowFirst(a, b bool) int {
 	return 1
 }
 
-// spare has no finding reported on rules that were not compared.
+// spare drops the findings on rules that were not compared.
 func (o *overlaps) spare(rules []robots.Rule) {
 	for _, r := range rules {
 		o.without[r.Line] = nil
 	}
 }
 
-// compare looks at each rule of a group.
+// compare checks each rule of a group.
 func (o *overlaps) compare(x *ruleIndex) {
 	served := slices.ContainsFunc(x.rules, func(r overlapRule) bool { return r.Allow && servedDiffers(r.Rule.Pattern) })
 	for i := range x.rules {
@@ -163,10 +163,10 @@ func servedDiffers(p string) bool {
 	return false
 }
 
-// effect returns a finding on a rule without which every path has the same
-// verdict, nil for all others. It goes through the rules that may match the
-// same paths: first those that decide over it, then those that it decides
-// over, until one settles it.
+// effect returns a finding if every path has the same verdict without the rule,
+// else nil. It compares the rule with those that may match the same paths:
+// first with those of higher precedence, then with those of lower precedence,
+// until one of them gives the answer.
 func (o *overlaps) effect(x *ruleIndex, i int) *Finding {
 	r := &x.rules[i]
 	for _, k := range x.related(i, &o.budget) {
@@ -182,7 +182,7 @@ func (o *overlaps) effect(x *ruleIndex, i int) *Finding {
 			continue
 		}
 		if contains && r.contains(other.set) && r.Allow == other.Allow {
-			continue // other never decides, which is reported on its own line
+			continue // other never decides; its own line has that finding
 		}
 		if r.Allow == other.Allow {
 			if contains {
@@ -222,7 +222,7 @@ func (o *overlaps) finding(code string, r, other *overlapRule, format string, ar
 	return f
 }
 
-// disjoint reports whether no path matches both rules, for certain.
+// disjoint reports whether it is certain that no path matches both rules.
 func (o *overlaps) disjoint(r, other *overlapRule) bool {
 	if r.Wild || other.Wild {
 		o.budget -= (r.Octets + 1) * (other.Octets + 1)
@@ -233,8 +233,8 @@ func (o *overlaps) disjoint(r, other *overlapRule) bool {
 	return r.disjoint(other.set)
 }
 
-// keepLastRules drops the finding on the last rule of a block whose rules would
-// all go: its User-agent lines would join the group that follows.
+// keepLastRules drops the finding on the last rule of a block if all its rules
+// would be removed: its User-agent lines would become part of the next group.
 func (o *overlaps) keepLastRules() {
 	for i := range o.blocks {
 		last := 0
@@ -255,7 +255,7 @@ func (o *overlaps) keepLastRules() {
 	}
 }
 
-// checkStar looks whether a rule that ends in a `*` decides over another one, or
+// checkStar checks whether a rule that ends in a `*` outranks another rule, or
 // the other way round, only because the `*` counts as an octet.
 func (o *overlaps) checkStar(x *ruleIndex, i int) {
 	r := &x.rules[i]
@@ -276,14 +276,14 @@ func (o *overlaps) checkStar(x *ruleIndex, i int) {
 	}
 }
 
-// decides reports whether a rule of some octets decides over one of the other
-// kind (RFC 9309, section 2.2.2).
+// decides reports whether a rule with a number of octets outranks a rule of the
+// other kind, Allow or Disallow (RFC 9309, section 2.2.2).
 func decides(octets int, allow bool, other int) bool {
 	return octets > other || octets == other && allow
 }
 
-// keepStars drops the advice to remove a `*` that matters. Where the rules were
-// too many to compare, all of it is dropped.
+// keepStars drops the findings that suggest removing a `*` that has an effect.
+// If there were too many rules to compare, it drops all of them.
 func (o *overlaps) keepStars() {
 	o.findings = slices.DeleteFunc(o.findings, func(f Finding) bool {
 		return f.Code == "trailing-star" && (o.stars[f.Line] || o.budget < 0)

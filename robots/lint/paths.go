@@ -8,7 +8,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// checkRuleLine looks at the value of an Allow or Disallow line.
+// checkRuleLine checks the value of an Allow or Disallow line.
 func (l *linter) checkRuleLine(line *robots.Line) {
 	value := line.Value
 	if value == "" {
@@ -59,7 +59,7 @@ func (l *linter) checkPattern(line *robots.Line, p string) {
 	l.checkOctets(line, p)
 }
 
-// checkRootless looks at a pattern that does not start as one does.
+// checkRootless checks a pattern that starts with neither a slash nor a `*`.
 func (l *linter) checkRootless(line *robots.Line, p string) {
 	u, err := url.Parse(p)
 	switch {
@@ -100,9 +100,8 @@ func isHost(p string) bool {
 	return strings.HasPrefix(host, "www.")
 }
 
-// rooted returns the pattern that one without a leading slash was probably
-// meant as: for the end of a file's name or a query, one that matches it in
-// every folder.
+// rooted returns the pattern that a value without a leading slash probably
+// means. For a file extension or a query it matches them in every folder.
 func (l *linter) rooted(p string) string {
 	p = strings.TrimLeft(p, "\"'`“^")
 	p = strings.TrimRight(p, "\"'`”")
@@ -130,12 +129,12 @@ func (l *linter) coversSite(s string) bool {
 	return ok && p.contains(root)
 }
 
-// dotFiles are names that start with a dot and are as short as the extension
-// of a file's name.
+// dotFiles are names that start with a dot and are as short as a file
+// extension.
 var dotFiles = map[string]bool{".git": true, ".svn": true, ".hg": true, ".env": true, ".ssh": true, ".aws": true, ".idea": true, ".cache": true}
 
-// isExtension reports whether a pattern is the extension of a file's name, as
-// .pdf or .php$ or .php?id=.
+// isExtension reports whether a pattern is a file extension, such as .pdf,
+// .php$ or .php?id=.
 func isExtension(p string) bool {
 	if p == "" || p[0] != '.' {
 		return false
@@ -147,8 +146,8 @@ func isExtension(p string) bool {
 	return len(name) > 1 && len(name) <= 6 && !dotFiles[lowerASCII(name)] && isWord(name[1:]) && !strings.Contains(name[1:], ".")
 }
 
-// crawlerName reports whether a value is a crawler's token: one that is known,
-// or one that ends as most do.
+// crawlerName reports whether a value is a crawler's token: a known one, or one
+// with a usual ending such as bot.
 func (l *linter) crawlerName(p string) bool {
 	s := strings.ToLower(p)
 	if !isWord(s) || s == "all" || s == "none" || strings.Contains(strings.TrimSuffix(s, ".org_bot"), ".") {
@@ -165,13 +164,13 @@ func (l *linter) crawlerName(p string) bool {
 	return false
 }
 
-// regularSigns are what only a regular expression has.
+// regularSigns are character sequences that occur only in regular expressions.
 var regularSigns = []string{"/.*", "^", "[0-9", "[a-z", `\d`, `\w`, `\.`, `\/`, "(.", ".+", "(?"}
 
-// plainSigns writes what a simple regular expression means as a pattern.
+// plainSigns converts a simple regular expression to a pattern.
 var plainSigns = strings.NewReplacer("(.*)", "*", ".*", "*", ".+", "*", `\.`, ".", `\/`, "/", `\?`, "?", "^", "")
 
-// checkSigns looks at the special characters of a pattern.
+// checkSigns checks the special characters of a pattern.
 func (l *linter) checkSigns(line *robots.Line, p string) {
 	for _, sign := range regularSigns {
 		if !strings.Contains(p, sign) {
@@ -202,7 +201,7 @@ func (l *linter) checkSigns(line *robots.Line, p string) {
 	}
 }
 
-// checkOctets looks at the octets of a pattern that URLs write differently.
+// checkOctets checks for octets of a pattern that are encoded in URLs.
 func (l *linter) checkOctets(line *robots.Line, p string) {
 	escaped := escapePath(p)
 	var f *Finding
@@ -241,8 +240,8 @@ func isEscape(s string) bool {
 	return len(s) >= 3 && s[0] == '%' && strings.IndexByte(digits, s[1]) >= 0 && strings.IndexByte(digits, s[2]) >= 0
 }
 
-// escapePath writes the octets of a pattern that a URL does not hold as
-// escapes, and nothing else.
+// escapePath percent-encodes the octets of a pattern that cannot stand in a
+// URL, and changes nothing else.
 func escapePath(p string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder

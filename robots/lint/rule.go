@@ -12,10 +12,10 @@ type Rule struct {
 	Code     string   `json:"code"` // stable; lower case with hyphens
 	Severity Severity `json:"severity"`
 	Title    string   `json:"title"`   // what was found, without a full stop
-	Why      string   `json:"why"`     // what follows from it, and for whom; one sentence or two
-	Readers  string   `json:"readers"` // which crawlers read it how, and where that is documented
+	Why      string   `json:"why"`     // the consequence, and for which crawlers; one sentence or two
+	Readers  string   `json:"readers"` // how which crawlers read it, and where that is documented
 	Before   string   `json:"before"`  // a file with the finding
-	After    string   `json:"after"`   // the file without it; "" where no text can show it
+	After    string   `json:"after"`   // the file without the finding; "" if text can't show it
 
 	location string // where the file of the example was read from
 	outside  bool   // found by the caller: see WithCheck
@@ -63,8 +63,8 @@ func (r Rule) Page() string {
 	return b.String()
 }
 
-// inCode puts words with a * into backquotes, so that Markdown takes none for
-// emphasis.
+// inCode puts words with a * into backquotes, so that Markdown does not read
+// the * as emphasis.
 func inCode(s string) string {
 	return starred.ReplaceAllString(s, "$1`$2`$3")
 }
@@ -80,7 +80,7 @@ func sentence(s string) string {
 	return capital(s) + "."
 }
 
-// visible shows the octets of an example that a page would hide.
+// visible writes invisible octets of an example as names such as <CR>.
 func visible(s string) string {
 	s = strings.NewReplacer("\xef\xbb\xbf", "<BOM>", "\r\n", "<CR><LF>\n", "\u200b", "<U+200B>", "\u00a0", "<U+00A0>", "\x00", "<NUL>").Replace(s)
 	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\r", "<CR>"), "<octet that is not UTF-8>")

@@ -2,10 +2,10 @@ package lint
 
 import "strings"
 
-// What Google's parser makes of a line is from its source (google/robotstxt,
-// robots.cc). Which readers know no Allow, no wildcards and no blank lines was
-// tried with wget, wget2, HTTrack, LWP, linkchecker and Python's
-// urllib.robotparser.
+// The statements about Google's parser are from its source (google/robotstxt,
+// robots.cc). The statements about readers that do not support Allow, wildcards
+// or blank lines were tested with wget, wget2, HTTrack, LWP, linkchecker and
+// Python's urllib.robotparser.
 
 // fileRules are about the file as a whole.
 var fileRules = []Rule{

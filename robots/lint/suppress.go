@@ -7,21 +7,22 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Suppression is how a comment that suppresses findings begins. The forms are
+// Suppression is the first word of a comment that suppresses findings. The
+// forms are
 //
 //	# robots-lint: ignore CODE[, CODE …]
 //	# robots-lint: ignore-file CODE[, CODE …]
 //
-// The first, at the end of a line, is for the findings on that line. On a line
-// of its own it is for those on the next line that is no comment. The second
-// form is for the whole file, wherever it stands. Case and blanks do not
-// matter.
+// At the end of a line, the first form suppresses findings on that line. On a
+// line of its own, it suppresses findings on the next line that is not a
+// comment. The second form suppresses findings in the whole file; it may be on
+// any line. Case and blanks do not matter.
 const Suppression = "robots-lint:"
 
 // suppression is one code of such a comment.
 type suppression struct {
 	line   *robots.Line // that it stands on
-	target int          // number of the line that it is for; 0: the whole file
+	target int          // number of the line that it applies to; 0: the whole file
 	code   string
 	col    int // of the code in the line
 	used   bool
@@ -124,7 +125,8 @@ func suppressionsOn(line *robots.Line) (list []suppression, whole bool) {
 	return list, whole
 }
 
-// isSuppression reports whether a comment, from its # on, speaks to the linter.
+// isSuppression reports whether a comment, which starts with its #, is a
+// suppression.
 func isSuppression(comment string) bool {
 	text := strings.TrimLeft(comment, "# \t")
 	return len(text) >= len(Suppression) && strings.EqualFold(text[:len(Suppression)], Suppression)
