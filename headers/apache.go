@@ -12,7 +12,7 @@ import (
 type apacheServer struct {
 	site    *ImportedSite
 	root    string          // DocumentRoot
-	mapped  int             // the first line that maps URLs otherwise; 0: none
+	mapped  int             // the first line that maps URLs to files in another way; 0: none
 	modules map[string]bool // that LoadModule loads, in lower case
 	index   indexNames
 	ops     []apacheOp
@@ -22,17 +22,17 @@ type apacheServer struct {
 type apacheOp struct {
 	line   int
 	place  place
-	host   bool   // in a virtual host: merged after the main server's
-	always bool   // its table: always, or onsuccess
+	host   bool   // in a virtual host; merged after the directives of the main server
+	always bool   // the header table: always if true, else onsuccess
 	action string // set, add, append, merge, setifempty, unset, edit, edit*, include
 	tags   []Tag
-	// sometimes: under a condition.
+	// sometimes: the directive has a condition.
 	sometimes bool
-	status    string // of the responses that it is for; "": all
+	status    string // of the responses that it applies to; "": all
 }
 
-// maxApacheOps bounds the Header directives of a server: the work is quadratic
-// in them.
+// maxApacheOps bounds the Header directives of a server: the time is quadratic
+// in their number.
 const maxApacheOps = 2000
 
 // importApache reads Apache's configuration.
@@ -75,7 +75,7 @@ func importApache(config string) Imported {
 	return im
 }
 
-// settings reads what says which URLs lead to which files, and the names.
+// settings reads the server's names, and the directives that map URLs to files.
 func (a *apacheServer) settings(all []apacheDirective, host bool) {
 	for _, d := range all {
 		switch d.name {
@@ -104,8 +104,8 @@ func (a *apacheServer) settings(all []apacheDirective, host bool) {
 	}
 }
 
-// harmlessApacheIncludes are files that come with Apache and its usual
-// companions, and set no headers.
+// harmlessApacheIncludes are files that are distributed with Apache and common
+// packages and set no headers.
 var harmlessApacheIncludes = map[string]bool{"ports.conf": true, "options-ssl-apache.conf": true, "serve-cgi-bin.conf": true, "*.load": true}
 
 // collect reads the Header directives among directives.
@@ -180,7 +180,8 @@ func (a *apacheServer) header(d *apacheDirective, p place, host bool) {
 	a.ops = append(a.ops, op)
 }
 
-// value reads the value of a Header directive. It reports whether it is known.
+// value reads the value of a Header directive. It returns false if the value
+// depends on the request.
 func (a *apacheServer) value(op *apacheOp, value string) bool {
 	if strings.Contains(strings.ReplaceAll(value, "%%", ""), "%") || strings.HasPrefix(value, "expr=") {
 		a.site.problem(op.line, "the value %q is computed for each request", clip(value))
@@ -195,8 +196,8 @@ func (a *apacheServer) value(op *apacheOp, value string) bool {
 	return true
 }
 
-// convert makes rules of the Header directives, in the order in which Apache
-// merges sections and runs them.
+// convert converts the Header directives to rules, in the order in which Apache
+// merges sections and applies the directives.
 func (a *apacheServer) convert() {
 	if len(a.ops) > maxApacheOps {
 		return
@@ -221,8 +222,8 @@ func (a *apacheServer) convert() {
 	}
 }
 
-// exceptionsTo are the parts of an operation's scope in which later ones remove
-// what it sets.
+// exceptionsTo returns the parts of an operation's scope in which later
+// operations remove the value that it sets.
 func exceptionsTo(op apacheOp, later []apacheOp) (all []exception) {
 	for _, l := range later {
 		removes := l.action == "set" || l.action == "unset" || strings.HasPrefix(l.action, "edit") || l.action == "include"
@@ -238,8 +239,8 @@ func exceptionsTo(op apacheOp, later []apacheOp) (all []exception) {
 	return all
 }
 
-// joins is why a value that is appended to others in one field may be for
-// another crawler than it says; "" if it is not.
+// joins returns the reason why a value that is appended to another value in one
+// field may apply to a different crawler than intended; "" if it can't.
 func (a *apacheServer) joins(op apacheOp, earlier []apacheOp) string {
 	if op.action != "append" && op.action != "merge" || op.tags[0].Crawler != "" {
 		return ""
@@ -252,7 +253,8 @@ func (a *apacheServer) joins(op apacheOp, earlier []apacheOp) string {
 	return ""
 }
 
-// statusRule makes rules of an operation for responses of one status.
+// statusRule makes the rules for an operation that applies to responses of one
+// status.
 func (a *apacheServer) statusRule(op apacheOp, later []apacheOp) {
 	if op.status < "4" && len(exceptionsTo(op, later)) > 0 {
 		a.site.problem(op.line, "not converted: a later line sends something else")

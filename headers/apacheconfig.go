@@ -13,8 +13,8 @@ type apacheDirective struct {
 	inner   []apacheDirective
 }
 
-// logicalLines yields the lines of an Apache configuration by their numbers,
-// those joined that end in a backslash.
+// logicalLines yields the lines of an Apache configuration with their numbers.
+// It joins a line that ends in a backslash with the next one.
 func logicalLines(config string) func(func(int, string) bool) {
 	return func(yield func(int, string) bool) {
 		var joined strings.Builder
@@ -91,8 +91,8 @@ func parseApache(config string) (all []apacheDirective, problems []Problem) {
 	return open[0].inner, problems
 }
 
-// apacheWords parts a line into words as Apache does: quotes hold one
-// together, and a backslash before a quote or another backslash escapes it.
+// apacheWords splits a line into words as Apache does: quotes enclose a word
+// with blanks, and a backslash escapes a quote or another backslash.
 func apacheWords(s string) []string {
 	var words []string
 	for {

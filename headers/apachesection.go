@@ -21,7 +21,7 @@ const (
 	inIf
 )
 
-// place is where a directive stands: in which sections.
+// place describes the sections that a directive is in.
 type place struct {
 	stage apacheStage
 	depth int // of the directory
@@ -29,7 +29,7 @@ type place struct {
 	text  string // the innermost section, for messages
 }
 
-// within is the place of what stands in a section at place p.
+// within returns the place of the directives in a section at place p.
 func (a *apacheServer) within(p place, d *apacheDirective) place {
 	text := fmt.Sprintf("<%s> (line %d)", clip(strings.Join(append([]string{d.title}, d.args...), " ")), d.line)
 	args := d.args
@@ -108,8 +108,9 @@ func filesScope(args []string, matches bool, text string) scope {
 	return scope{patterns: []Rule{r}}
 }
 
-// fnmatchRegexp is a pattern of <Files> as a regular expression: *, ?, brackets
-// and backslashes (apr_fnmatch). It reports whether there is one.
+// fnmatchRegexp converts a pattern of <Files> with *, ?, brackets and
+// backslashes (apr_fnmatch) to a regular expression. It returns false if it
+// can't.
 func fnmatchRegexp(s string) (string, bool) {
 	if !strings.ContainsAny(s, "*?[") { // compared as it is
 		return "^" + regexp.QuoteMeta(s) + "$", true
@@ -141,8 +142,9 @@ func fnmatchRegexp(s string) (string, bool) {
 	return b.String() + "$", true
 }
 
-// fnmatchClass is a class of a regular expression for what is in brackets, and
-// the octets of it, with the closing one; 0 if it can't be converted.
+// fnmatchClass converts a bracket expression to a character class of a regular
+// expression. It also returns the length of the bracket expression, with the
+// closing bracket, or 0 if it can't convert it.
 func fnmatchClass(s string) (string, int) {
 	var b strings.Builder
 	b.WriteString("[")
@@ -188,8 +190,8 @@ func (a *apacheServer) locationScope(args []string, matches bool, text string) s
 	return pathFolder(args[0])
 }
 
-// directoryScope is the scope of <Directory>, where it is known which URLs lead
-// to it.
+// directoryScope is the scope of <Directory>, if the URLs of the directory are
+// known.
 func (a *apacheServer) directoryScope(args []string, matches bool, text string, in *place) scope {
 	switch {
 	case len(args) != 1:
@@ -217,8 +219,8 @@ func (a *apacheServer) directoryScope(args []string, matches bool, text string, 
 	return unknownScope("%s is not below DocumentRoot", text)
 }
 
-// hasModule reports whether a module is known to be loaded: Header itself is
-// one of mod_headers.
+// hasModule reports whether a module is known to be loaded. mod_headers is,
+// since the configuration has Header directives.
 func (a *apacheServer) hasModule(name string) bool {
 	name = strings.ToLower(name)
 	return name == "mod_headers.c" || name == "headers_module" || name == "mod_headers" || a.modules[name]

@@ -43,11 +43,12 @@ var zones = map[string]string{
 	"PST": "-0800", "PDT": "-0700",
 }
 
-// longestDate is more than any date takes: "Wednesday, 25 September 2010 …".
+// longestDate is longer, in octets, than any date: "Wednesday, 25 September
+// 2010 …".
 const longestDate = 64
 
-// parseDate reads a date in RFC 822, RFC 850 or ISO 8601 form. A date without
-// a zone is read as UTC; day says that it has no time of day.
+// parseDate reads a date in RFC 822, RFC 850 or ISO 8601 form. A date without a
+// zone is read as UTC; day reports that the date has no time of day.
 func parseDate(s string) (t time.Time, day, ok bool) {
 	if len(s) > longestDate {
 		return time.Time{}, false, false
@@ -78,8 +79,8 @@ func printable(t time.Time) bool {
 	return 1 <= year && year <= 9999
 }
 
-// cutWeekday takes the day of the week off a date, long or short, with or
-// without its comma. It is redundant, and often wrong.
+// cutWeekday removes the day of the week from a date: its long or short name,
+// and a comma after it. The weekday is redundant, and often wrong.
 func cutWeekday(s string) string {
 	name, rest, found := strings.Cut(s, " ")
 	if !found || !isWeekday(strings.TrimSuffix(name, ",")) {
@@ -97,8 +98,9 @@ func isWeekday(s string) bool {
 	return false
 }
 
-// formatDate writes a date in ISO 8601, which, unlike RFC 822 and RFC 850,
-// has no comma for a careless reader to split at, and no zone to know by name.
+// formatDate writes a date in ISO 8601. Unlike RFC 822 and RFC 850 dates, it
+// has no comma, at which a simple parser would split the list, and no zone
+// name.
 func formatDate(t time.Time, day bool) string {
 	if day {
 		return t.Format("2006-01-02")

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Directives is what an X-Robots-Tag field or a robots meta tag asks of a
-// crawler. It is a comparable value: two that are equal ask the same in the
-// same words. The zero value asks for nothing.
+// Directives is a set of directives of an X-Robots-Tag field or a robots meta
+// tag, such as noindex. Values are comparable with ==: equal values have the
+// same directives under the same names. The zero value has no directives.
 //
 // In JSON it is a string, such as "noindex, nofollow".
 type Directives struct {
@@ -23,24 +23,24 @@ type Directives struct {
 	until   time.Time
 }
 
-// Empty reports whether nothing is asked for.
+// Empty reports whether d has no directives.
 func (d Directives) Empty() bool { return d.set == 0 }
 
-// Has reports whether the directive of that name is asked for, in these words
-// or, as noindex is by none, in others. Names are those of Names.
+// Has reports whether d has the directive with that name, or another directive
+// that includes it, as none includes noindex. The name is one of Names.
 func (d Directives) Has(name string) bool {
 	w := lookup(name)
 	return w != nil && d.set&w.bit != 0
 }
 
-// UnavailableAfter is the instant of unavailable_after, in UTC, and whether
-// there is one.
+// UnavailableAfter returns the time of the unavailable_after directive, in UTC,
+// and whether d has that directive.
 func (d Directives) UnavailableAfter() (time.Time, bool) {
 	return d.until, d.set&unavailableAfter != 0
 }
 
-// String writes the directives as an X-Robots-Tag value, in the order of the
-// vocabulary, dates in ISO 8601. ParseDirectives reads it back.
+// String returns the directives as an X-Robots-Tag value, in the order of
+// Names, with dates in ISO 8601. ParseDirectives reads it back.
 func (d Directives) String() string {
 	return string(d.appendTo(make([]byte, 0, 64)))
 }
@@ -77,10 +77,10 @@ func (d Directives) appendTo(b []byte) []byte {
 	return b
 }
 
-// MarshalText is String.
+// MarshalText returns the same text as String.
 func (d Directives) MarshalText() ([]byte, error) { return d.appendTo(nil), nil }
 
-// UnmarshalText is ParseDirectives.
+// UnmarshalText reads the text as ParseDirectives does.
 func (d *Directives) UnmarshalText(text []byte) error {
 	parsed, err := ParseDirectives(string(text))
 	if err != nil {
@@ -90,9 +90,9 @@ func (d *Directives) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Validate reports what can't be meant as it stands: nothing at all, pairs
-// such as index and noindex, and indexifembedded without noindex, which does
-// nothing (Google, robots meta tag specifications).
+// Validate returns an error for directives that are probably a mistake: no
+// directives, pairs such as index and noindex, and indexifembedded without
+// noindex, which has no effect (Google, robots meta tag specifications).
 func (d Directives) Validate() error {
 	if d.set == 0 {
 		return errors.New("no directive; write at least one, such as noindex")
@@ -115,9 +115,9 @@ func (d Directives) Validate() error {
 	return nil
 }
 
-// Restrict is what a crawler that hears both d and e has to do: everything
-// that either asks for, and where they disagree the more restrictive of both.
-// It is commutative, associative and idempotent.
+// Restrict returns the directives for a crawler to which both d and e apply:
+// all directives of both. Where they contradict each other, it keeps the more
+// restrictive one. Restrict is commutative, associative and idempotent.
 func (d Directives) Restrict(e Directives) Directives {
 	r := d.join(e)
 	if !d.embedded() || !e.embedded() {
@@ -126,8 +126,8 @@ func (d Directives) Restrict(e Directives) Directives {
 	return r.settle()
 }
 
-// join is d and e as if they stood in one list: as Google documents it,
-// noindex in one and indexifembedded in the other belong together.
+// join merges d and e as if they were one list: Google documents that noindex
+// in one and indexifembedded in the other are combined.
 func (d Directives) join(e Directives) Directives {
 	if d.set == 0 {
 		return e
@@ -148,7 +148,7 @@ func (d Directives) join(e Directives) Directives {
 // embedded in another by iframe.
 func (d Directives) embedded() bool { return d.set&noindex == 0 || d.set&indexifembedded != 0 }
 
-// settle drops what a more restrictive directive overrules.
+// settle drops directives that a more restrictive directive overrides.
 func (d Directives) settle() Directives {
 	kept := d.set
 	for _, c := range contradictions {
@@ -168,7 +168,7 @@ func (d Directives) settle() Directives {
 // valued are the directives that have a value.
 const valued = maxSnippet | maxVideoPreview | maxImagePreview | unavailableAfter
 
-// keep is the part of d that is in s.
+// keep returns the directives of d that are in s.
 func (d Directives) keep(s set) Directives {
 	d.set &= s
 	if d.set&valued == 0 {
@@ -189,8 +189,8 @@ func (d Directives) keep(s set) Directives {
 	return d
 }
 
-// tighter is the lower of two limits, of which -1 is the highest, or the one
-// that is there.
+// tighter returns the lower of two limits, where -1 is the highest. If only one
+// of them is set, it returns that one.
 func tighter(bit set, d, e Directives, x, y int32) int32 {
 	switch {
 	case d.set&bit == 0:
@@ -206,8 +206,8 @@ func tighter(bit set, d, e Directives, x, y int32) int32 {
 // looser reports whether the limit x allows more than y.
 func looser(x, y int32) bool { return y >= 0 && (x < 0 || x > y) }
 
-// without is the part of d that a crawler which hears u does not know yet: u
-// says it neither as strictly nor more strictly.
+// without returns the directives of d that u does not imply: u has neither the
+// same directive nor a more restrictive one.
 func (d Directives) without(u Directives) Directives {
 	if u.set == 0 {
 		return d
@@ -239,7 +239,7 @@ func (d Directives) without(u Directives) Directives {
 	return d.keep(need)
 }
 
-// overrules reports whether d forbids what the single directive one allows.
+// overrules reports whether d forbids what the single directive one permits.
 func (d Directives) overrules(one Directives) bool {
 	for _, c := range contradictions {
 		if one.set&c.permissive != 0 && d.set&c.restrictive != 0 {

@@ -1,6 +1,7 @@
-// Package headers reads and writes X-Robots-Tag, the header field that tells
-// crawlers what they may do with a response: not to index it, to show no
-// snippet of it, to forget it after a date. It says what robots.txt can't.
+// Package headers reads and writes X-Robots-Tag. This header field tells
+// crawlers what they may do with a response: for example not to index it, to
+// show no snippet of it, or to drop it from the index after a date. A
+// robots.txt file can't express this.
 //
 // Rules add the field to responses, by file name, path, media type or status:
 //
@@ -9,15 +10,16 @@
 //	match := rules.Match(r.RequestURI)          // before the handler runs
 //	match.Apply(w.Header(), http.StatusOK, nil) // when it writes its header
 //
-// Without rules: ParseDirectives reads what an operator writes, with errors;
-// ReadDirectives and ReadTags read what others wrote, as crawlers do; AddTags
-// adds to a header, and the more restrictive directive wins.
+// The package can also be used without rules. ParseDirectives parses directives
+// that an operator wrote, and returns errors. ReadDirectives and ReadTags parse
+// directives of other sources as crawlers do, without errors. AddTags adds tags
+// to a header; if directives contradict each other, the more restrictive one
+// wins.
 //
-// Beside that, HeadScanner finds the robots meta tags in the head of a document
-// that arrives piece by piece, Signals are the lines of robots.txt that have a
-// header form, and Import converts the rules of Apache and nginx.
+// HeadScanner finds robots meta tags in the head of a document that is read in
+// pieces. Signals sends lines of robots.txt, such as Content-Signal, as header
+// fields. Import converts existing Apache and nginx rules.
 //
-// The package uses the standard library only. It knows nothing of robots.txt but
-// the syntax of its paths, reads no User-Agent, and keeps no one from fetching
-// anything.
+// The package uses only the standard library. It does not parse robots.txt
+// files, does not read the User-Agent field, and blocks no requests.
 package headers

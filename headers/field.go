@@ -9,16 +9,17 @@ import (
 // fieldName is the canonical name of the field.
 const fieldName = "X-Robots-Tag"
 
-// AddTags adds tags to the X-Robots-Tag fields of h. What h has is kept, but
-// for directives that allow what a tag forbids: there the more restrictive one
-// wins. What h already says to a crawler, as strictly or more so, is not said
-// again. The values of h are not modified in place.
+// AddTags adds tags to the X-Robots-Tag fields of h. It keeps the directives
+// that h has, except those that permit what a tag forbids: the more restrictive
+// directive wins. It does not repeat a directive that h already has for the
+// same crawler, in the same or a more restrictive form. It does not modify the
+// slices in h in place.
 //
-// What is said to every crawler comes before what is said to one. A proxy may
-// join the fields into one with commas (RFC 9110, section 5.3), and a
-// crawler's name holds for all that follows it: in "googlebot: nofollow,
-// noindex" the noindex would be for Googlebot alone. A value of h that says
-// both is split for that.
+// AddTags puts directives for all crawlers before those for one crawler. The
+// reason: a proxy may join the fields into one with commas (RFC 9110, section
+// 5.3), and a crawler's name applies to everything after it. In "googlebot:
+// nofollow, noindex" the noindex would apply to Googlebot only. AddTags splits
+// a value of h that has both.
 func AddTags(h http.Header, tags []Tag) {
 	if values := h[fieldName]; len(values) > 0 {
 		h[fieldName] = generalFirst(tagsOver(values, tags))
@@ -37,7 +38,8 @@ func AddTags(h http.Header, tags []Tag) {
 	}
 }
 
-// tagsOver is values, without what tags overrule, and what tags say beyond it.
+// tagsOver returns values without the directives that tags override, and the
+// directives of tags that the values do not imply.
 func tagsOver(values []string, tags []Tag) []string {
 	there, over := indexTags(ReadTags(values)), indexTags(tags)
 	kept := make([]string, 0, len(values)+len(tags))
@@ -54,7 +56,7 @@ func tagsOver(values []string, tags []Tag) []string {
 	return kept
 }
 
-// tagIndex finds in tags what a crawler hears.
+// tagIndex finds the directives of tags that apply to a crawler.
 type tagIndex struct {
 	tags   []Tag
 	byName map[string]Directives // in lower case, joined; nil while tags are few
@@ -75,7 +77,8 @@ func indexTags(tags []Tag) tagIndex {
 	return x
 }
 
-// heardBy is what a crawler hears: what is said to it and to all.
+// heardBy returns the directives that apply to a crawler: those for it and
+// those for all crawlers.
 func (x *tagIndex) heardBy(crawler string) (d Directives) {
 	if x.byName != nil {
 		d = x.byName[""]
@@ -92,15 +95,15 @@ func (x *tagIndex) heardBy(crawler string) (d Directives) {
 	return d.settle()
 }
 
-// overrule reports whether what the element's crawler hears forbids what the
-// element allows.
+// overrule reports whether the directives for the element's crawler forbid what
+// the element permits.
 func (x *tagIndex) overrule(it item) bool {
 	one, err := it.directive()
 	return err == nil && x.heardBy(it.crawler).overrules(one)
 }
 
-// dropOverruled is the value without the directives that tags overrule: v
-// itself where they overrule none, and "" where nothing is left.
+// dropOverruled returns the value without the directives that tags override: v
+// itself if they override none, and "" if nothing is left.
 func dropOverruled(v string, tags tagIndex) string {
 	if !anyOverruled(v, tags) {
 		return v
@@ -125,7 +128,7 @@ func dropOverruled(v string, tags tagIndex) string {
 		}
 		b.WriteString(it.raw)
 	}
-	if l.rest != "" { // beyond what is read
+	if l.rest != "" { // after the last element that is read
 		b.WriteString(", " + l.rest)
 	}
 	return b.String()
@@ -144,8 +147,8 @@ func anyOverruled(v string, tags tagIndex) bool {
 	}
 }
 
-// generalFirst is values with all that speaks to every crawler before what
-// speaks to one; values itself where it is so already.
+// generalFirst returns values with the directives for all crawlers before those
+// for one crawler. It returns values itself if they have that order.
 func generalFirst(values []string) []string {
 	named := false
 	if !slices.ContainsFunc(values, func(v string) bool {
@@ -169,8 +172,8 @@ func generalFirst(values []string) []string {
 	return append(first, last...)
 }
 
-// splitGeneral parts a value into what it says to every crawler and the rest,
-// which begins with a crawler's name.
+// splitGeneral splits a value into the directives for all crawlers and the
+// rest, which begins with a crawler's name.
 func splitGeneral(v string) (general, own string) {
 	l := list{rest: v}
 	for {

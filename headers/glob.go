@@ -5,15 +5,15 @@ import (
 	"unicode/utf8"
 )
 
-// glob is a file name pattern: * is any characters, ? is one. A pattern's
-// literal ends, before its first and after its last wildcard, lead to it in
-// the tables of Rules; pattern as a whole is compared only where they are not
-// all that there is to it.
+// glob is a file name pattern: * matches any characters, ? matches one. The
+// tables of Rules find a pattern by its literal prefix, before its first
+// wildcard, or its literal suffix, after its last. The whole pattern is
+// compared only if there is more between them than one *.
 type glob struct {
 	pattern        string
-	prefix, suffix string // the literal ends; both are all of it where there is no wildcard
+	prefix, suffix string // both are the whole pattern if it has no wildcard
 	literal        bool   // no wildcard
-	ends           bool   // one * between the ends, and nothing else
+	ends           bool   // only one * between prefix and suffix
 }
 
 func newGlob(s string) *glob {
@@ -27,9 +27,9 @@ func newGlob(s string) *glob {
 	}
 }
 
-// match reports whether the pattern matches the whole name. It takes time
-// proportional to the product of both lengths at worst, and goes back to the
-// last * only.
+// match reports whether the pattern matches the whole name. It backtracks only
+// to the last *; in the worst case its time is proportional to the product of
+// both lengths.
 func (g *glob) match(name string) bool {
 	switch {
 	case g.literal:

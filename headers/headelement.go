@@ -1,27 +1,28 @@
 package headers
 
-// rawElements are those whose text has no tags in it, within a head or a
-// template, but for script and plaintext.
+// rawElements are the elements in a head or a template whose text can't contain
+// tags, except script and plaintext.
 var rawElements = map[string]bool{
 	"style": true, "title": true, "noframes": true, "noscript": true,
 	"textarea": true, "xmp": true, "iframe": true, "noembed": true,
 }
 
-// headElements are the others that a head may have in it (HTML, section
+// headElements are the other elements that a head may contain (HTML, section
 // 13.2.6.4.4). Any other start tag begins the body.
 var headElements = map[string]bool{
 	"html": true, "head": true, "meta": true, "link": true, "base": true, "basefont": true, "bgsound": true,
 	"script": true, "style": true, "title": true, "noframes": true, "template": true, "noscript": true,
 }
 
-// noscriptElements are those that may be in a noscript element of the head.
+// noscriptElements are the elements that a noscript element of the head may
+// contain.
 var noscriptElements = map[string]bool{
 	"html": true, "head": true, "meta": true, "link": true, "basefont": true, "bgsound": true,
 	"style": true, "noframes": true, "noscript": true,
 }
 
-// opaqueElements are those that may change how the rest of a template is
-// parsed: which elements have tags in them, and which tags count at all.
+// opaqueElements are the elements that may change how the rest of a template is
+// parsed: which elements may contain tags, and which tags are ignored.
 var opaqueElements = map[string]bool{
 	"plaintext": true, "svg": true, "math": true, "select": true, "frameset": true, "col": true, "colgroup": true,
 }
@@ -77,8 +78,9 @@ func (s *HeadScanner) endTag(name string) {
 	}
 }
 
-// bodyBegins ends the scan at what can't be in a head. In a noscript element
-// only the rest of that can't be: with scripts it is all text.
+// bodyBegins ends the scan at an element that can't be in a head. In a noscript
+// element it only stops reading tags, up to the end of that element: for a
+// browser with scripts, its content is text.
 func (s *HeadScanner) bodyBegins() {
 	if !s.noscript {
 		s.done = true
@@ -88,9 +90,10 @@ func (s *HeadScanner) bodyBegins() {
 	s.state, s.raw = inRaw, "noscript"
 }
 
-// endsNoscript reads what was just read of a noscript element once more, as
-// text: with scripts, the first </noscript ends it. It reports whether that
-// stands where without scripts no end tag is, in an attribute or a comment.
+// endsNoscript reads the last piece of a noscript element a second time, as
+// text: with scripts enabled, the first </noscript ends the element. It reports
+// whether that </noscript is in an attribute or a comment, where it is no end
+// tag if scripts are disabled.
 func (s *HeadScanner) endsNoscript(p []byte) bool {
 	const end = "</noscript"
 	for _, c := range p {

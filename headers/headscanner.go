@@ -6,25 +6,27 @@ import "bytes"
 // for its head.
 const MaxHead = 64 << 10
 
-// HeadScanner finds the robots meta tags in the head of an HTML document while
-// it arrives piece by piece. It reads no further than it has to: to the end of
-// the head, to the first thing that can't be in one, or to MaxHead. It never
-// changes what it is given, and keeps no part of it but the values it looks for.
+// HeadScanner finds the robots meta tags in the head of an HTML document that
+// is read in pieces. It stops at the end of the head, at the first element or
+// text that can't be in a head, or after MaxHead octets. It does not modify the
+// pieces, and keeps only the values of the tags that it found.
 //
-// It finds no tag that a parser (HTML, section 13.2) doesn't find in the head;
-// where what follows can't be told without building the whole tree, as in a
-// drawing within a template, it stops. A noscript element is read both ways:
-// the tags in it count, as they do without scripts, and what can't be in a
-// head doesn't end the head there, as it doesn't with them.
+// Every tag that it finds is one that an HTML parser (HTML, section 13.2) also
+// finds in the head. It stops where only a parser that builds the tree could
+// continue, for example at an svg element in a template. Tags in a noscript
+// element count, as in a browser without scripts. An element in noscript that
+// can't be in a head does not end the head, as in a browser with scripts.
 //
-// The zero value is ready to scan one document, which has to be in an encoding
-// that has ASCII in it, as UTF-8 has. It is not for concurrent use.
+// The zero value is ready to scan one document. The document must use an
+// encoding that includes ASCII, such as UTF-8. A HeadScanner is not safe for
+// concurrent use.
 type HeadScanner struct {
-	// Crawlers reports whether the lower-case name of a meta tag, other than
-	// robots, is that of a crawler. Default: those of MetaCrawlers.
+	// Crawlers reports whether the name of a meta tag, in lower case, is that
+	// of a crawler. It is not called for robots. The default accepts
+	// MetaCrawlers.
 	Crawlers func(name string) bool
-	// XHTML reads the document by the rules of XML, as it is where its media
-	// type is application/xhtml+xml.
+	// XHTML tells Scan to read the document as XML. Set it for the media type
+	// application/xhtml+xml.
 	XHTML bool
 
 	state   headState
@@ -45,7 +47,7 @@ type HeadScanner struct {
 
 	tag     shortName // name of the tag
 	attr    shortName // name of the attribute
-	value   *capture  // where the attribute's value goes; nil if it is of no use
+	value   *capture  // buffer for the attribute's value; nil if the value is ignored
 	name    capture   // value of the attribute name
 	content capture   // value of the attribute content
 	tags    []Tag
@@ -66,15 +68,15 @@ const (
 	inComment // after <!--
 	inBogus   // after <?, <!x, </x where x is no letter
 	inRaw     // in the text of an element that has no tags in it
-	inRawTag  // in what may be its end tag
+	inRawTag  // in text that may be its end tag
 	inScript  // in the text of a script
 )
 
 // commentBang is the state of a comment after --!, which > ends.
 const commentBang = -1
 
-// shortName holds a lower-case name; of a longer one, which is none that the
-// scanner knows, the beginning.
+// shortName holds a name in lower case. Of a longer name, which the scanner
+// does not recognise, it holds the beginning.
 type shortName struct {
 	octets [12]byte
 	n      uint8
@@ -110,11 +112,12 @@ func (c *capture) add(p []byte) {
 
 func (c *capture) reset() { *c = capture{octets: c.octets[:0]} }
 
-// Done reports whether the document has been read far enough.
+// Done reports whether the scan is complete, so that no more of the document is
+// needed.
 func (s *HeadScanner) Done() bool { return s.done }
 
-// Tags is what the document asks of crawlers, one Tag for each that it names,
-// as far as it has been read.
+// Tags returns the directives that were found so far, one Tag for each crawler
+// that the document names.
 func (s *HeadScanner) Tags() []Tag {
 	tags := make([]Tag, len(s.tags))
 	for i, t := range s.tags {
@@ -123,16 +126,15 @@ func (s *HeadScanner) Tags() []Tag {
 	return tags
 }
 
-// Reset makes s ready for another document. It keeps Crawlers and
-// XHTML.
+// Reset prepares s for another document. It keeps Crawlers and XHTML.
 func (s *HeadScanner) Reset() {
 	s.name.reset()
 	s.content.reset()
 	*s = HeadScanner{Crawlers: s.Crawlers, XHTML: s.XHTML, name: s.name, content: s.content, tags: s.tags[:0]}
 }
 
-// Scan reads the next piece of the document, and reports whether it has been
-// read far enough. After that pieces are ignored.
+// Scan reads the next piece of the document, and returns the new value of Done.
+// Once it is true, Scan ignores further pieces.
 func (s *HeadScanner) Scan(p []byte) bool {
 	if rest := MaxHead - s.read; len(p) >= rest {
 		p = p[:rest]
@@ -246,7 +248,7 @@ func (s *HeadScanner) comment(p []byte) int {
 	return 1
 }
 
-// rawTag compares what may be the end tag of the raw element.
+// rawTag reads text that may be the end tag of the raw element.
 func (s *HeadScanner) rawTag(c byte) int {
 	switch {
 	case s.matched == 0 && c == '/':
@@ -335,8 +337,8 @@ func (s *HeadScanner) tagPart(c byte) int {
 	return 1
 }
 
-// endOfAttrName finds out what the attribute's value is for. Of two attributes
-// of one name the first counts, with a value or without.
+// endOfAttrName selects the buffer for the attribute's value. Of two attributes
+// with the same name the first counts, even if it has no value.
 func (s *HeadScanner) endOfAttrName() {
 	s.value = nil
 	if s.closing || !s.tag.is("meta") {

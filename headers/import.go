@@ -8,28 +8,29 @@ import (
 	"slices"
 )
 
-// Imported is what Import made of another server's configuration.
+// Imported is the result of Import.
 type Imported struct {
-	// Sites are the servers or virtual hosts of the configuration that say
-	// something of X-Robots-Tag, in the order of the file.
+	// Sites are the servers or virtual hosts of the configuration that set
+	// X-Robots-Tag, in the order of the file.
 	Sites []ImportedSite
-	// Problems are those outside of all sites.
+	// Problems are the problems that belong to no site.
 	Problems []Problem
 }
 
-// ImportedSite is what one server of nginx, or one virtual host of Apache, says
-// of X-Robots-Tag. What is meant for it is meant for no other site.
+// ImportedSite holds the X-Robots-Tag rules of one nginx server or one Apache
+// virtual host. They apply only to that site.
 type ImportedSite struct {
-	// Line is where its block begins; 0 for what stands outside of all blocks.
+	// Line is the line where the site's block begins; 0 for lines outside of
+	// all blocks.
 	Line int
-	// Names are the names that requests for it come under, as the configuration
-	// writes them.
+	// Names are the site's host names, as the configuration writes them.
 	Names    []string
 	Rules    []ImportedRule
 	Problems []Problem
 }
 
-// ImportedRule is a rule and the line of the configuration that it stands for.
+// ImportedRule is a rule and the line of the configuration that it was
+// converted from.
 type ImportedRule struct {
 	Line int
 	Rule Rule
@@ -43,8 +44,8 @@ type Problem struct {
 
 func (p Problem) String() string { return fmt.Sprintf("line %d: %s", p.Line, p.Text) }
 
-// AllProblems returns the problems of the sites and those outside of them, by
-// their lines.
+// AllProblems returns the problems of all sites and those that belong to no
+// site, sorted by line.
 func (im *Imported) AllProblems() []Problem {
 	all := slices.Clone(im.Problems)
 	for _, s := range im.Sites {
@@ -61,19 +62,21 @@ func sortedProblems(all []Problem) []Problem {
 // maxImport bounds the octets of a configuration that is imported.
 const maxImport = 4 << 20
 
-// Import reads the configuration of an Apache HTTP server (also .htaccess) or
-// of nginx (also the output of nginx -T), finds out which of them it is, and
-// converts what it says of X-Robots-Tag into rules, for each site apart.
+// Import reads a configuration of the Apache HTTP server (also .htaccess) or of
+// nginx (also the output of nginx -T). It detects which of the two it is, and
+// converts the directives that set X-Robots-Tag to rules, separately for each
+// site.
 //
-// It decides as these servers do which location or which sections a request
-// falls under, and what overrides what. A rule asks for nothing that the
-// configuration doesn't ask for on the same requests. What rules can't say
-// exactly is not converted: there is a Problem instead.
+// It selects the location or sections of a request, and applies overrides, as
+// these servers do. A rule never sends a directive on a request on which the
+// configuration does not send it. A line that rules can't express exactly is
+// not converted; Import returns a Problem instead.
 //
-// In three points rules are not compared with the configuration: they go out
-// with responses of every status, which changes nothing, as nothing but
-// successful responses is indexed; they add to what a back end sends itself,
-// and don't replace it; and names of files are those in the URL.
+// Rules differ from the configuration in three points. They apply to responses
+// of every status; this has no effect, as crawlers index only successful
+// responses. They add to the header that a back end sends, and do not replace
+// it. And they compare the file name in the URL, not the name of a file on
+// disk.
 func Import(config []byte) Imported {
 	if len(config) > maxImport {
 		return Imported{Problems: []Problem{{1, fmt.Sprintf("file of %d octets, %d are read", len(config), maxImport)}}}
@@ -96,8 +99,8 @@ func Import(config []byte) Imported {
 
 var apacheLine = regexp.MustCompile(`(?mi)^[ \t]*(</?[a-z]|Header[ \t]|RequestHeader[ \t]|SetEnvIf|Rewrite|Options[ \t]|AddType[ \t]|#.*\.htaccess)`)
 
-// looksLikeApache reports whether config is Apache's rather than nginx's,
-// whose blocks have braces.
+// looksLikeApache reports whether config is for Apache and not for nginx, whose
+// blocks have braces.
 func looksLikeApache(config []byte) bool {
 	nginx := bytes.Contains(config, []byte("add_header")) || bytes.Contains(config, []byte("more_set_headers"))
 	return apacheLine.Match(config) && (!nginx || bytes.Contains(bytes.ToLower(config), []byte("<files")))

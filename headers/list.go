@@ -7,27 +7,27 @@ import (
 
 // item is one element of an X-Robots-Tag list.
 type item struct {
-	crawler string // to whom it speaks, as written; "": to all
+	crawler string // name of the crawler that it applies to, as written; "": all
 	name    string
 	value   string
 	raw     string // as written, without the crawler
 }
 
-// list reads the elements of a value one by one. It never splits a date at
-// its comma, and a crawler's name holds until the next one.
+// list reads the elements of a value one by one. It does not split a date at
+// its comma. A crawler's name applies to all elements up to the next name.
 type list struct {
 	rest    string
 	crawler string
-	blanks  bool // blanks part elements, as commas do
+	blanks  bool // blanks separate elements, as commas do
 	count   int
 }
 
-// maxItems bounds the elements that are read of one value; the rest is
-// ignored. The whole vocabulary for ten crawlers has fewer.
+// maxItems bounds the elements that are read of one value; the rest is ignored.
+// All known directives for ten crawlers are fewer.
 const maxItems = 256
 
-// next is the next element, and false at the end. Empty elements, which
-// RFC 9110, section 5.6.1.2 allows, are left out.
+// next returns the next element, or false at the end. It skips empty elements,
+// which RFC 9110, section 5.6.1.2 allows.
 func (l *list) next() (item, bool) {
 	for {
 		l.rest = strings.TrimLeft(l.rest, ", \t")
@@ -68,7 +68,7 @@ func (l *list) next() (item, bool) {
 	}
 }
 
-// take is the element of the first end octets.
+// take returns the element in the first end octets.
 func (l *list) take(name, value string, end int) item {
 	l.count++
 	it := item{l.crawler, name, value, trim(l.rest[:end])}
@@ -76,8 +76,8 @@ func (l *list) take(name, value string, end int) item {
 	return it
 }
 
-// date is the value of unavailable_after and the end of its element: of all
-// that could be meant the longest that is a date.
+// date returns the value of unavailable_after and the end of its element. The
+// value is the longest text that is a valid date.
 func (l *list) date() (string, int) {
 	start := strings.IndexByte(l.rest, ':') + 1
 	tail := l.rest[start:]
@@ -141,12 +141,13 @@ func isLetterOrDigit(c byte) bool {
 func trim(s string) string { return strings.Trim(s, " \t") }
 
 // ParseDirectives reads a list such as "noindex, max-snippet:50", the content
-// of a robots meta tag or an X-Robots-Tag value without a crawler's name.
-// Names and values are compared without regard to case; a date may be in
-// RFC 822, RFC 850 or ISO 8601 form, comma and all.
+// of a robots meta tag or an X-Robots-Tag value without a crawler's name. It
+// ignores the case of names and values. A date may have RFC 822, RFC 850 or ISO
+// 8601 form, also with a comma in it.
 //
-// It is for what an operator writes: an unknown directive, a wrong value and a
-// contradiction are errors that say what to write instead.
+// Use it for text that an operator writes: it returns an error for an unknown
+// directive, a wrong value or a contradiction. The error says what to write
+// instead.
 func ParseDirectives(s string) (Directives, error) {
 	return parseList(&list{rest: s})
 }
@@ -173,7 +174,7 @@ func parseList(l *list) (Directives, error) {
 	return d, d.Validate()
 }
 
-// directive reads the element, strictly.
+// directive parses the element strictly.
 func (it item) directive() (Directives, error) {
 	w := lookup(it.name)
 	if w == nil {
@@ -182,7 +183,8 @@ func (it item) directive() (Directives, error) {
 	return w.value(it.value)
 }
 
-// strayCrawler is the error for a crawler's name where a directive is wanted.
+// strayCrawler returns the error for a crawler's name where a directive is
+// expected.
 func strayCrawler(name string) error {
 	if nearValued(name) != "" {
 		return unknown(name)
@@ -190,8 +192,8 @@ func strayCrawler(name string) error {
 	return fmt.Errorf("crawler %q in the middle of the directives; what is meant for it goes on a line of its own", clip(name))
 }
 
-// nearValued is the directive with a value that name was probably meant as,
-// for what stands before a colon is a crawler or such a directive.
+// nearValued returns the directive with a value that a misspelt name probably
+// means. Only crawlers and such directives can be before a colon.
 func nearValued(name string) string {
 	return nearest(name, func(yield func(string) bool) {
 		for i := range vocabulary {
@@ -202,12 +204,12 @@ func nearValued(name string) string {
 	})
 }
 
-// ReadDirectives reads a list as a crawler does: without error, leaving out
-// what it doesn't know and taking the more restrictive of what contradicts
-// itself. It is for what others wrote.
+// ReadDirectives reads a list as a crawler does: it returns no error, ignores
+// unknown directives, and where directives contradict each other keeps the more
+// restrictive one. Use it for text from other sources.
 func ReadDirectives(s string) Directives { return readDirectives(s).settle() }
 
-// readDirectives is ReadDirectives of a part of a list.
+// readDirectives is ReadDirectives for a part of a list.
 func readDirectives(s string) Directives {
 	var d Directives
 	l := list{rest: strings.Map(blank, s)}
@@ -225,7 +227,7 @@ func readDirectives(s string) Directives {
 	}
 }
 
-// blank makes the line breaks that a meta tag may have blanks.
+// blank replaces line breaks, which a meta tag may contain, with blanks.
 func blank(r rune) rune {
 	if r == '\n' || r == '\r' || r == '\f' {
 		return ' '
@@ -233,15 +235,16 @@ func blank(r rune) rune {
 	return r
 }
 
-// Tag is what one crawler, or every crawler, is asked.
+// Tag holds the directives for one crawler or for all crawlers.
 type Tag struct {
-	// Crawler is the name of the crawler that it speaks to; "" is every one.
+	// Crawler is the name of the crawler that the tag applies to; "" means all
+	// crawlers.
 	Crawler    string
 	Directives Directives
 }
 
-// Validate reports what is wrong with the tag, for the person who wrote it: a
-// Crawler that a header can't name, or what Directives.Validate reports.
+// Validate returns an error if a header can't contain the name Crawler, or if
+// Directives.Validate does. The error is written for the operator.
 func (t Tag) Validate() error {
 	if err := validateCrawler(t.Crawler); err != nil {
 		return err
@@ -258,9 +261,10 @@ func (t Tag) String() string {
 	return string(t.Directives.appendTo(b))
 }
 
-// ReadTags reads the values of a response's X-Robots-Tag fields as crawlers
-// do, one Tag for each crawler that they name, "" among them, in the order of
-// their appearance. As ReadDirectives it leaves out what it doesn't know.
+// ReadTags reads the values of a response's X-Robots-Tag fields as crawlers do.
+// It returns one Tag for each crawler that they name, and one with Crawler ""
+// for directives without a name, in the order of appearance. Like
+// ReadDirectives, it ignores unknown directives.
 func ReadTags(values []string) []Tag {
 	var tags []Tag
 	for _, v := range values {

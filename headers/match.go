@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// inlineMatches is how much a Match holds without allocating.
+// inlineMatches is the number of values that a Match holds without allocating.
 const inlineMatches = 8
 
-// Match is what the rules that match a request say, found before its handler
-// runs, so that Apply can write it when the response's status and media type
-// are known. It is a value; the zero Match applies nothing.
+// Match is the set of rules that match a request. It is found before the
+// handler runs; Apply writes the header later, when the response's status and
+// media type are known. The zero Match applies no rules.
 type Match struct {
 	rules *Rules
 	n     int
@@ -18,11 +18,12 @@ type Match struct {
 	many  []uint64             // a bit for each of rules.said; nil while few is enough
 }
 
-// Empty reports whether no rule of a name or path matches. Rules of a media
-// type or status may still, where NeedsResponse reports so.
+// Empty reports whether no rule for a name or path matches. If
+// Rules.NeedsResponse is true, rules for a media type or status may still
+// match.
 func (m *Match) Empty() bool { return m.n == 0 }
 
-// has reports whether what a rule says is in m.
+// has reports whether the value of a rule is in m.
 func (m *Match) has(says int32) bool {
 	if m.many != nil {
 		return m.many[says>>6]&(1<<(says&63)) != 0
@@ -35,7 +36,7 @@ func (m *Match) has(says int32) bool {
 	return false
 }
 
-// add adds what a rule says.
+// add adds the value of a rule.
 func (m *Match) add(says int32) {
 	if m.has(says) {
 		return
@@ -54,11 +55,11 @@ func (m *Match) add(says int32) {
 	m.many[says>>6] |= 1 << (says & 63)
 }
 
-// addRule adds what a rule says.
+// addRule adds the value of a rule, by the rule's index.
 func (m *Match) addRule(id int32) { m.add(m.rules.rules[id].says) }
 
-// each calls f for all that is said, general tags first and those of one
-// crawler together.
+// each calls f for all values: first for tags without a crawler, then for the
+// others, grouped by crawler.
 func (m *Match) each(f func(*said)) {
 	if m.many == nil {
 		slices.Sort(m.few[:m.n])
@@ -74,11 +75,12 @@ func (m *Match) each(f func(*said)) {
 	}
 }
 
-// Match finds the rules of file names and paths that match a request. target
-// is the path and query as requested, percent-encoded, before any rewrite; it
-// may be in absolute form. The file name is compared as a server would look
-// for it, percent-decoded once and without dot segments, a path in its
-// RFC 9309 form and in that one: a rule that matches either applies.
+// Match finds the rules for file names and paths that match a request. target
+// is the path and query as requested: percent-encoded, before any rewrite. It
+// may be in absolute form. Patterns for names are compared with the file name
+// as a server reads it: percent-decoded once, without dot segments. Patterns
+// for paths are compared with that form and with the canonical form of RFC
+// 9309; a rule applies if it matches either.
 func (r *Rules) Match(target string) Match {
 	m := Match{rules: r}
 	if r == nil || len(r.rules) == 0 {

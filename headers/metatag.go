@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// MetaCrawlers are names of meta tags by which crawlers document that they are
-// spoken to.
+// MetaCrawlers are the names of meta tags that crawlers document for directives
+// that apply to them alone.
 var MetaCrawlers = []string{
 	"googlebot", "googlebot-news", // Google, robots meta tag specifications
 	"bingbot", "msnbot", // Bing, robots meta tags
@@ -17,7 +17,7 @@ var MetaCrawlers = []string{
 	"slurp", "teoma", "duckduckbot", // Yahoo, Ask, DuckDuckGo
 }
 
-// maxMetaTags bounds the crawlers that one document speaks to.
+// maxMetaTags bounds the crawlers that one document may name.
 const maxMetaTags = 16
 
 // meta reads a meta tag.
@@ -28,7 +28,7 @@ func (s *HeadScanner) meta() {
 	s.addMeta(html.UnescapeString(string(s.name.octets)), html.UnescapeString(string(s.content.octets)))
 }
 
-// addMeta adds what a meta tag says, if it says something to crawlers.
+// addMeta adds the directives of a meta tag, if it is for crawlers.
 func (s *HeadScanner) addMeta(name, content string) {
 	name = strings.ToLower(strings.TrimSpace(name))
 	switch {

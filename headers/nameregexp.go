@@ -8,12 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// nameRegexp is a regular expression that is searched for in a file name.
-// Where it stands for a few literals, as `\.(pdf|docx?)$` does, they are found
-// through the tables of file names instead.
+// nameRegexp is a regular expression that is searched for in a file name. If it
+// is equivalent to a few literals, as `\.(pdf|docx?)$` is, the tables of file
+// names find these instead.
 type nameRegexp struct {
 	re    *regexp.Regexp
-	globs []*glob // what it stands for; nil if it has to be run
+	globs []*glob // the equivalent patterns; nil if the regular expression must be run
 }
 
 func newNameRegexp(s string) (*nameRegexp, error) {
@@ -36,12 +36,12 @@ func (n *nameRegexp) match(name string) bool {
 	return false
 }
 
-// maxLiterals bounds the literals that a regular expression is turned into.
+// maxLiterals bounds the literals that a regular expression is converted to.
 const maxLiterals = 256
 
-// literalGlobs are the globs that together match what the expression is found
-// in, for one that is anchored to the name's beginning or end; nil if there
-// are no such or too many.
+// literalGlobs returns globs that together match the same names as an
+// expression that is anchored to the beginning or the end of the name. It
+// returns nil if there are none or too many.
 func literalGlobs(s string) []*glob {
 	re, err := syntax.Parse(s, syntax.Perl)
 	if err != nil {
@@ -63,7 +63,8 @@ func literalGlobs(s string) []*glob {
 	if end {
 		parts = parts[:len(parts)-1]
 	}
-	// What is searched for anywhere needs no .* before it, nor after.
+	// The search is not anchored, so a .* at the beginning or the end has no
+	// effect.
 	for !begin && len(parts) > 0 && isAnything(parts[0]) {
 		parts = parts[1:]
 	}
@@ -96,7 +97,7 @@ func isAnything(re *syntax.Regexp) bool {
 	return re.Op == syntax.OpStar && (re.Sub[0].Op == syntax.OpAnyChar || re.Sub[0].Op == syntax.OpAnyCharNotNL)
 }
 
-// literalsOf are the strings that re matches, if they are few.
+// literalsOf returns the strings that re matches, if they are few.
 func literalsOf(re *syntax.Regexp) ([]string, bool) {
 	switch re.Op {
 	case syntax.OpEmptyMatch:
@@ -142,9 +143,9 @@ func literalsOf(re *syntax.Regexp) ([]string, bool) {
 	return nil, false
 }
 
-// literalsOfRunes are the spellings of a literal.
+// literalsOfRunes returns the spellings of a literal.
 func literalsOfRunes(runes []rune, fold bool) ([]string, bool) {
-	if slices.Contains(runes, utf8.RuneError) { // it also matches octets that are no UTF-8
+	if slices.Contains(runes, utf8.RuneError) { // it also matches octets that are not UTF-8
 		return nil, false
 	}
 	if !fold {
@@ -164,7 +165,7 @@ func literalsOfRunes(runes []rune, fold bool) ([]string, bool) {
 	return literals, true
 }
 
-// product is every string of a followed by every one of b.
+// product returns every string of a followed by every string of b.
 func product(a, b []string) []string {
 	all := make([]string, 0, len(a)*len(b))
 	for _, x := range a {

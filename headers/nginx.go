@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// maxLevels bounds the locations of a server: the work is quadratic in them.
+// maxLevels bounds the locations of a server: the time is quadratic in their
+// number.
 const maxLevels = 2000
 
-// nginxImporter makes the levels of a configuration and what they say.
+// nginxImporter builds the levels of a configuration and their directives.
 type nginxImporter struct {
 	files *nginxFiles
 	out   Imported
@@ -27,8 +28,8 @@ func importNginx(config string) Imported {
 	return im.out
 }
 
-// servers imports the servers among directives, and what stands among them for
-// a server that is not there, as in a file that another one includes.
+// servers imports the servers among directives. Other directives, as in a file
+// that another file includes, are imported as one site.
 func (im *nginxImporter) servers(directives []nginxDirective, around *nginxLevel, depth int) {
 	flat := im.flatten(directives, func(d *nginxDirective) {
 		im.out.Problems = append(im.out.Problems, Problem{d.line, unreadInclude(d)})
@@ -45,7 +46,7 @@ func (im *nginxImporter) servers(directives []nginxDirective, around *nginxLevel
 			loose = append(loose, d)
 		}
 	}
-	alone := true // no server takes what stands here
+	alone := true // no server inherits these directives
 	for _, d := range flat {
 		switch {
 		case len(d.words) == 0 || !d.open:
@@ -73,14 +74,14 @@ func unreadInclude(d *nginxDirective) string {
 	return "the included file " + clip(d.words[1]) + " is not known here; nginx -T prints the configuration with all files"
 }
 
-// harmlessIncludes are files that come with nginx and its usual companions, and
-// neither set headers nor have locations.
+// harmlessIncludes are files that are distributed with nginx and common
+// packages. They neither set headers nor have locations.
 var harmlessIncludes = map[string]bool{
 	"mime.types": true, "fastcgi_params": true, "fastcgi.conf": true, "uwsgi_params": true, "scgi_params": true, "proxy_params": true,
 	"fastcgi-php.conf": true, "snakeoil.conf": true, "options-ssl-nginx.conf": true,
 }
 
-// flatten replaces includes by what they include.
+// flatten replaces includes with the included directives.
 func (im *nginxImporter) flatten(directives []nginxDirective, unread func(*nginxDirective), depth int) (flat []nginxDirective) {
 	for _, d := range directives {
 		if len(d.words) != 2 || d.words[0] != "include" {
@@ -179,7 +180,7 @@ func locationScope(outer *nginxLevel, modifier, uri string) scope {
 	return s
 }
 
-// finish converts what the lines of a server say.
+// finish converts the lines of a server to rules.
 func (im *nginxImporter) finish(site *ImportedSite, server *nginxLevel) {
 	levels := 0
 	server.all(func(*nginxLevel) bool { levels++; return true })

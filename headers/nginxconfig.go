@@ -12,7 +12,7 @@ type nginxDirective struct {
 	words []string // the name and the arguments
 	block []nginxDirective
 	open  bool   // it has a block
-	text  string // the block, where it is a program in another language
+	text  string // the block, if it is a program in another language
 }
 
 // maxDepth bounds the nesting of blocks and sections.
@@ -115,7 +115,7 @@ func parseNginx(config string) (main []nginxDirective, f *nginxFiles, problems [
 			if name != "" {
 				end()
 			}
-			text.Reset() // what stands before the first file are messages
+			text.Reset() // the text before the first file is messages of nginx
 			name, start = strings.TrimSuffix(strings.TrimSpace(after), ":"), line
 		}
 		text.WriteString(l)
@@ -124,8 +124,8 @@ func parseNginx(config string) (main []nginxDirective, f *nginxFiles, problems [
 	return main, f, problems
 }
 
-// include returns the directives of the files that a pattern names, and false
-// where they are not known.
+// include returns the directives of the files that match a pattern, or false if
+// the files are not known.
 func (f *nginxFiles) include(pattern string) (all []nginxDirective, known bool) {
 	if f.names[0] == "" || f.left == 0 {
 		return nil, false

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// nginxConverter makes rules of what is said in a server.
+// nginxConverter converts the lines of a server to rules.
 type nginxConverter struct {
 	site   *ImportedSite
 	server *nginxLevel
 	index  indexNames
 	levels []*nginxLevel
 	sent   map[*nginxLevel][]Tag
-	unsure map[*nginxLevel]bool // what is sent is not known for certain
+	unsure map[*nginxLevel]bool // levels for which it is not certain what is sent
 }
 
 func (c *nginxConverter) convert() {
@@ -38,8 +38,8 @@ func (c *nginxConverter) convert() {
 	}
 }
 
-// exceptions are the parts of what level d stands for in which tags, which it
-// asks for, are not sent.
+// exceptions returns the parts of the scope of level d in which its tags are
+// not sent.
 func (c *nginxConverter) exceptions(d *nginxLevel, tags []Tag) (all []exception) {
 	if d == c.server.outer {
 		d = c.server
@@ -59,8 +59,8 @@ func (c *nginxConverter) exceptions(d *nginxLevel, tags []Tag) (all []exception)
 	return all
 }
 
-// loses reports whether a level on which tags are sent may be chosen in a part
-// of the scope of m, on which they are not.
+// loses reports whether nginx may choose a level on which the tags are sent for
+// a part of the scope of m, on which they are not sent.
 func (c *nginxConverter) loses(m *nginxLevel, tags []Tag) bool {
 	for _, l := range c.levels {
 		if l != m && l.reaches(m) && imply(c.sent[l], tags) {
@@ -70,7 +70,7 @@ func (c *nginxConverter) loses(m *nginxLevel, tags []Tag) bool {
 	return false
 }
 
-// passes are the redirects that are in force on a level.
+// passes returns the redirects that apply on a level.
 func (l *nginxLevel) passes() []nginxRedirect {
 	all := l.redirects
 	for outer := l.outer; outer != nil; outer = outer.outer {
@@ -84,8 +84,8 @@ func (l *nginxLevel) passes() []nginxRedirect {
 	return all
 }
 
-// answering yields the levels that may answer what a level passes on, at once
-// or by way of others, with the line of the level that does.
+// answering yields the levels that may answer requests that a level redirects,
+// directly or through other levels, with the line of the redirect.
 func (c *nginxConverter) answering(l *nginxLevel, yield func(nginxRedirect, *nginxLevel) bool) {
 	seen := map[*nginxLevel]bool{}
 	var follow func(l *nginxLevel, by *nginxRedirect) bool
@@ -114,7 +114,8 @@ func (c *nginxConverter) answering(l *nginxLevel, yield func(nginxRedirect, *ngi
 	follow(l, nil)
 }
 
-// redirects are those of a level, with those from a folder to its index file.
+// redirects returns the redirects of a level, including those from a folder to
+// its index file.
 func (c *nginxConverter) redirects(l *nginxLevel) []nginxRedirect {
 	all := l.passes()
 	if l.modifier == "=" && !l.answers {
@@ -131,7 +132,7 @@ func (c *nginxConverter) redirects(l *nginxLevel) []nginxRedirect {
 	return all
 }
 
-// elsewhere is a level that may answer requests of level m without tags.
+// elsewhere returns a level that may answer requests of level m without tags.
 func (c *nginxConverter) elsewhere(m *nginxLevel, tags []Tag) (found *nginxLevel) {
 	c.answering(m, func(_ nginxRedirect, to *nginxLevel) bool {
 		if !imply(c.sent[to], tags) {
@@ -142,8 +143,8 @@ func (c *nginxConverter) elsewhere(m *nginxLevel, tags []Tag) (found *nginxLevel
 	return found
 }
 
-// passedOn reports what is sent with requests that a level passes on to
-// another one, and that the rules for that one don't find.
+// passedOn reports tags that nginx sends for requests that one level redirects
+// to another, and that the rules for the other level do not cover.
 func (c *nginxConverter) passedOn(m *nginxLevel) {
 	c.answering(m, func(r nginxRedirect, to *nginxLevel) bool {
 		if to == m || imply(c.sent[m], c.sent[to]) {

@@ -51,7 +51,7 @@ func (im *nginxImporter) directive(site *ImportedSite, l *nginxLevel, d *nginxDi
 	}
 }
 
-// redirect notes that the level passes requests on to a path or a named
+// redirect records that the level redirects requests to a path or a named
 // location.
 func (l *nginxLevel) redirect(d *nginxDirective, to string) {
 	if strings.HasPrefix(to, "=") || strings.Contains(to, "://") {
@@ -64,7 +64,7 @@ func (l *nginxLevel) redirect(d *nginxDirective, to string) {
 	l.redirects = append(l.redirects, nginxRedirect{d.line, d.words[0], to})
 }
 
-// nginxRewrite notes that a rewrite may lead to another location.
+// nginxRewrite records that a rewrite may lead to another location.
 func nginxRewrite(l *nginxLevel, d *nginxDirective) {
 	to, flag := d.words[2], ""
 	if len(d.words) > 3 {

@@ -7,11 +7,11 @@ import (
 )
 
 // nginxLevel is a level of an nginx configuration: http, a server, a location,
-// or an if within one. Each level has its own add_header directives, or else
+// or an if in one of these. A level without add_header directives inherits
 // those of the level around it.
 type nginxLevel struct {
 	line     int
-	outer    *nginxLevel // nil for what is around a server
+	outer    *nginxLevel // nil for the level around the servers
 	inner    []*nginxLevel
 	kind     string // server, location, if, include
 	modifier string // of a location
@@ -35,7 +35,8 @@ type nginxTag struct {
 	sometimes bool // under a condition, or with a value that is not known
 }
 
-// nginxRedirect is a line that passes requests on to another location.
+// nginxRedirect is a line that redirects requests internally to another
+// location.
 type nginxRedirect struct {
 	line int
 	name string // of the directive
@@ -68,7 +69,7 @@ func (l *nginxLevel) all(yield func(*nginxLevel) bool) bool {
 	return true
 }
 
-// path is the levels from the outermost one to l.
+// path returns the levels from the outermost one to l.
 func (l *nginxLevel) path() []*nginxLevel {
 	var p []*nginxLevel
 	for ; l != nil; l = l.outer {
@@ -78,7 +79,7 @@ func (l *nginxLevel) path() []*nginxLevel {
 	return p
 }
 
-// source is the level whose add_header directives are in force on l.
+// source returns the level whose add_header directives apply on l.
 func (l *nginxLevel) source() *nginxLevel {
 	for !l.adds && l.outer != nil {
 		l = l.outer
@@ -86,8 +87,9 @@ func (l *nginxLevel) source() *nginxLevel {
 	return l
 }
 
-// sent is what is sent on level l for certain, and whether more or less may
-// be: by a condition, or with a value that is not known.
+// sent returns the tags that are certainly sent on level l. It also reports
+// whether more or fewer tags may be sent, because of a condition or an unknown
+// value.
 func (l *nginxLevel) sent() (tags []Tag, sometimes bool) {
 	if l.kind == "include" {
 		return nil, true
@@ -112,7 +114,7 @@ func (l *nginxLevel) sent() (tags []Tag, sometimes bool) {
 	return append(tags, more...), sometimes
 }
 
-// beats reports whether m may be chosen where l matches the request as well
+// beats reports whether nginx may choose m for a request that l matches too
 // (nginx.org/en/docs/http/ngx_http_core_module.html#location).
 func (m *nginxLevel) beats(l *nginxLevel) bool {
 	a, b := l.path(), m.path()
@@ -148,7 +150,7 @@ func (m *nginxLevel) beats(l *nginxLevel) bool {
 
 func (l *nginxLevel) isRegexp() bool { return strings.HasPrefix(l.modifier, "~") }
 
-// reaches reports whether m may be chosen for a request in the scope of l.
+// reaches reports whether nginx may choose m for a request in the scope of l.
 func (m *nginxLevel) reaches(l *nginxLevel) bool {
 	for x := m; x != nil; x = x.outer {
 		if !x.scope.overlaps(l.scope) {
@@ -158,9 +160,9 @@ func (m *nginxLevel) reaches(l *nginxLevel) bool {
 	return m.beats(l)
 }
 
-// find is the level that a path is looked up in, from level l on; final says
-// that no regular expression of the levels around it is tried any more, and
-// known is false where it can't be told.
+// find returns the level that nginx chooses for a path, starting at level l.
+// final means that nginx does not try regular expressions of the levels around
+// it. known is false if the level can't be determined.
 func (l *nginxLevel) find(path string) (found *nginxLevel, final, known bool) {
 	var longest *nginxLevel
 	for _, in := range l.inner {
@@ -202,7 +204,8 @@ func (l *nginxLevel) find(path string) (found *nginxLevel, final, known bool) {
 	return found, false, true
 }
 
-// target is the level that answers what is redirected, nil where any may.
+// target returns the level that answers redirected requests, nil if any level
+// may.
 func (l *nginxLevel) target(r nginxRedirect) *nginxLevel {
 	server := l
 	for server.kind != "server" {
@@ -225,7 +228,8 @@ func (l *nginxLevel) target(r nginxRedirect) *nginxLevel {
 	return nil
 }
 
-// conditions adds to all the level and what may take its place by a condition.
+// conditions adds to all the level and the levels that may replace it because
+// of a condition.
 func (l *nginxLevel) conditions(all []*nginxLevel) []*nginxLevel {
 	all = append(all, l)
 	for _, in := range l.inner {

@@ -12,7 +12,7 @@ const (
 	nginxSemicolon
 )
 
-// nginxTokens parts an nginx configuration into tokens.
+// nginxTokens splits an nginx configuration into tokens.
 type nginxTokens struct {
 	rest string
 	line int // of rest
@@ -86,7 +86,8 @@ func (t *nginxTokens) skip(n int) {
 	t.rest = t.rest[n:]
 }
 
-// block skips what is in braces, and returns it: a program in another language.
+// block skips a block in braces, and returns its text: a program in another
+// language.
 func (t *nginxTokens) block() string {
 	depth, i := 1, 0
 	for ; i < len(t.rest) && depth > 0; i++ {

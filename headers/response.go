@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// Apply adds what the matching rules ask for to h, the header of a response
-// that is about to be written with status. crawlers are the product tokens of
-// the crawler that asks, nil if none does; a rule with Only is for them alone.
-// Where a rule with Only matches, whoever asks, the response differs by
-// User-Agent, and Apply says so in Vary.
+// Apply adds the directives of the matching rules to h. h is the header of a
+// response that is about to be written with the given status. crawlers are the
+// product tokens of the crawler that sent the request, nil for other clients. A
+// rule with Only applies only to these crawlers. If a rule with Only matches
+// the response, Apply adds User-Agent to Vary for every client, since the
+// response depends on it.
 //
-// Rules that speak to the same crawler merge into one value, the more
-// restrictive of contradicting ones wins, and so it does against what h
-// already has: that is kept but for directives that allow what a rule forbids,
-// and what it already says is not said again. AddTags says in which order the
-// values go out.
+// Apply merges rules for the same crawler into one value. If directives
+// contradict each other, the more restrictive one wins. It merges the result
+// into the existing fields of h as AddTags does, and in that order.
 //
-// The media type is that of h's Content-Type; without one no rule of a type
-// applies. Nothing is added to interim responses (1xx, also an upgrade to WebSocket),
-// and to a 304, with which a client keeps the header it stored, only Vary is.
+// The media type is that of Content-Type in h. Without a Content-Type no rule
+// for a media type applies. Apply adds nothing to interim responses (1xx,
+// including an upgrade to WebSocket). To a 304 it adds only Vary, since the
+// client keeps the header that it stored.
 func (m Match) Apply(h http.Header, status int, crawlers []string) {
 	if m.rules == nil || status < 200 {
 		return
@@ -117,12 +117,12 @@ func (t mediaType) match(media []byte, slash int) bool {
 	return t.top == string(media[:slash]) && (t.sub == "*" || t.sub == string(media[slash+1:]))
 }
 
-// maxMediaType is more than a registered media type may have: 127 octets on
-// either side of the slash (RFC 6838, section 4.2).
+// maxMediaType is the longest media type, in octets: 127 octets on either side
+// of the slash (RFC 6838, section 4.2).
 const maxMediaType = 2*127 + 2
 
-// lowerMediaType is the media type of a Content-Type value, without its
-// parameters and in lower case; nil if it is none.
+// lowerMediaType returns the media type of a Content-Type value, without
+// parameters and in lower case; nil if the value has none.
 func lowerMediaType(buf *[maxMediaType]byte, value string) []byte {
 	if i := strings.IndexByte(value, ';'); i >= 0 {
 		value = value[:i]

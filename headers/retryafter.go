@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// RetryAfter is the value of a Retry-After field that asks a client to wait
-// for d: whole seconds (RFC 9110, section 10.2.3), rounded up so that who
-// waits that long is not too early, and at least 1.
+// RetryAfter returns the value of a Retry-After field that asks a client to
+// wait for d: whole seconds (RFC 9110, section 10.2.3), rounded up so that the
+// client does not come back too early, and at least 1.
 func RetryAfter(d time.Duration) string {
 	seconds := int64(d / time.Second)
 	if d%time.Second > 0 {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Rule asks something of crawlers for the responses that its pattern matches.
-// The zero value is not valid: it needs a Pattern and Directives.
+// Rule adds directives to the responses that its pattern matches. The zero
+// value is not valid: a rule needs a Pattern and Directives.
 type Rule struct {
 	// What Pattern is compared with: `name` (the default), `path`, `regexp`,
 	// `type` or `status`.
@@ -46,7 +46,7 @@ type Rule struct {
 // Kind is what a rule's pattern is compared with.
 type Kind string
 
-// The kinds of patterns. The empty Kind is KindName.
+// The kinds of patterns. The empty Kind means KindName.
 const (
 	KindName   Kind = "name"   // the file's name, with * and ?
 	KindPath   Kind = "path"   // path and query, in robots.txt syntax
@@ -58,7 +58,8 @@ const (
 // maxPattern bounds the octets of a pattern.
 const maxPattern = 2048
 
-// Validate reports what is wrong with the rule, for the person who wrote it.
+// Validate returns an error if the rule is not valid. The error is written for
+// the operator.
 func (r Rule) Validate() error {
 	if _, err := r.pattern(); err != nil {
 		return err
@@ -69,8 +70,8 @@ func (r Rule) Validate() error {
 	return Tag{r.Crawler, r.Directives}.Validate()
 }
 
-// validateCrawler reports why a header can't name a crawler so; "" is every
-// crawler.
+// validateCrawler returns an error if a header can't contain the crawler's
+// name; "" means all crawlers.
 func validateCrawler(name string) error {
 	switch {
 	case name == "*" || strings.EqualFold(name, "robots"):
@@ -140,7 +141,8 @@ func regexpPattern(s string) (pattern, error) {
 	return re, nil
 }
 
-// mediaType is a media type in lower case; of all subtypes where sub is "*".
+// mediaType is a media type in lower case. If sub is "*" it stands for all
+// subtypes.
 type mediaType struct{ top, sub string }
 
 // topLevelTypes are those of RFC 6838, section 4.2, and its successors.
@@ -179,7 +181,8 @@ func isToken(s string) bool {
 	return s != ""
 }
 
-// statusRange is a status, or with class the hundred that begins with it.
+// statusRange is a status or, if class is set, the hundred statuses that begin
+// with the same digit.
 type statusRange struct {
 	status int
 	class  bool

@@ -7,43 +7,45 @@ import (
 )
 
 const (
-	// MaxRules bounds the rules that are compiled into one Rules.
+	// MaxRules is the most rules that Compile accepts.
 	MaxRules = 10_000
-	// MaxRegexps bounds those that have to be run on every request, some 50 ns
-	// each: regular expressions that don't stand for a few literals.
+	// MaxRegexps is the most regular expressions that must be run on every
+	// request; each takes about 50 ns. Expressions that are equivalent to a few
+	// literals do not count.
 	MaxRegexps = 1_000
 )
 
-// Rules finds the rules that match a response. Patterns of file names and
-// paths are found through tables, so that a thousand cost little more than
-// one; only regular expressions that don't stand for a few literals, patterns
-// that begin and end with a wildcard and negated rules are compared one by one.
+// Rules is a compiled list of rules. It finds patterns of file names and paths
+// through tables, so that a thousand take little more time than one. Only three
+// kinds are compared one by one: regular expressions that are not equivalent to
+// a few literals, patterns that begin and end with a wildcard, and negated
+// rules.
 //
 // A Rules does not change and is safe for concurrent use.
 type Rules struct {
 	rules []compiled
 	said  []said // general ones first, then those of one crawler together
-	paths bool   // some rule looks at the path
+	paths bool   // some rule is for paths
 
-	names    trie // globs by their literal beginning, exact names among them
-	suffixes trie // globs by their literal end
+	names    trie // globs by their literal prefix, including exact names
+	suffixes trie // globs by their literal suffix
 	filed    []filedGlob
-	globs    []filedGlob // those with neither
+	globs    []filedGlob // globs with neither
 	regexps  []int32
-	prefixes trie // paths by their literal beginning
+	prefixes trie // paths by their literal prefix
 	inPaths  []int32
 	negated  []int32 // of names and paths
 
 	types    map[string][]int32 // by media type; by top-level type and "/*"
-	statuses [600][]int32       // by status, classes spread
-	notIn    []int32            // negated ones of types and statuses
+	statuses [600][]int32       // by status; a class is in all its statuses
+	notIn    []int32            // negated rules for types and statuses
 
-	response, mediaType bool // some rule looks at either, at the media type
+	response, mediaType bool // some rule needs the media type or the status; the media type
 }
 
-// said is what one rule or several say. A Match holds what is said rather than
-// the rules that say it, so that a thousand rules that say the same cost it no
-// more than one.
+// said is a header value that one or several rules add. A Match holds these
+// values and not the rules, so that a thousand rules with the same value take
+// no more space than one.
 type said struct {
 	Tag
 	only  bool   // to the crawler alone
@@ -63,8 +65,8 @@ type compiled struct {
 	says    int32 // index into Rules.said
 }
 
-// Compile compiles rules, which stay in their order. The error names the rule
-// by its index.
+// Compile compiles rules and keeps their order. An error contains the index of
+// the invalid rule.
 func Compile(rules []Rule) (*Rules, error) {
 	if len(rules) > MaxRules {
 		return nil, fmt.Errorf("%d rules, %d are allowed", len(rules), MaxRules)
@@ -123,8 +125,9 @@ func Compile(rules []Rule) (*Rules, error) {
 	return r, nil
 }
 
-// say fills r.said, and returns what each rule says: general tags first, then
-// those of each crawler, in the order in which the rules name them.
+// say fills r.said, and returns for each rule the index of its value. Values
+// for all crawlers come first, then those for each crawler, in the order of the
+// rules.
 func (r *Rules) say(rules []Rule) []int32 {
 	type key struct {
 		crawler    int
@@ -164,7 +167,8 @@ func (r *Rules) say(rules []Rule) []int32 {
 // tables are the keys of the tries to be.
 type tables struct{ names, suffixes, prefixes []trieKey }
 
-// addGlob files a glob under the longer of its literal ends.
+// addGlob adds a glob to a table, under its literal prefix or suffix: the
+// longer one.
 func (t *tables) addGlob(r *Rules, g filedGlob) {
 	at := int32(len(r.filed))
 	switch {
@@ -181,7 +185,7 @@ func (t *tables) addGlob(r *Rules, g filedGlob) {
 	r.filed = append(r.filed, g)
 }
 
-// fileNegated files a negated rule.
+// fileNegated adds a negated rule to its list.
 func (r *Rules) fileNegated(id int32, p pattern) {
 	switch p.(type) {
 	case mediaType, statusRange:
@@ -195,12 +199,12 @@ func (r *Rules) fileNegated(id int32, p pattern) {
 	r.negated = append(r.negated, id)
 }
 
-// NeedsResponse reports whether any rule looks at the media type or the
-// status, so that Apply has something to add to an empty Match.
+// NeedsResponse reports whether any rule depends on the media type or the
+// status. If so, Apply may add directives even for an empty Match.
 func (r *Rules) NeedsResponse() bool { return r != nil && r.response }
 
-// NeedsMediaType reports whether any rule looks at the media type.
+// NeedsMediaType reports whether any rule depends on the media type.
 func (r *Rules) NeedsMediaType() bool { return r != nil && r.mediaType }
 
-// Empty reports whether there is no rule.
+// Empty reports whether there are no rules.
 func (r *Rules) Empty() bool { return r == nil || len(r.rules) == 0 }

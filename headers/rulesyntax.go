@@ -19,12 +19,13 @@ import (
 //	type application/pdf  the media type of the response, or type image/*
 //	status 404            the status of the response, or status 4xx
 //
-// and not, or a ! before the pattern, stands for whatever does not match it.
-// Directives are parted by commas or blanks. The header goes to everyone and
-// names the CRAWLER; with only it goes to that crawler alone.
+// The word not, or a ! before the pattern, negates the pattern. Directives are
+// separated by commas or blanks. By default the header is sent to every client
+// and contains the name of the CRAWLER; with only it is sent to that crawler
+// alone.
 //
-// Errors are for the person who wrote the rule: what was found, what is
-// allowed, and the nearest thing that is known.
+// Errors are written for the operator: they say what was found, what is
+// allowed, and the nearest known word.
 func ParseRule(words []string) (Rule, error) {
 	var r Rule
 	words = slices.Clone(words)
@@ -53,10 +54,10 @@ func ParseRule(words []string) (Rule, error) {
 	return r, r.Validate()
 }
 
-// kindWords are the words that come before a pattern of their kind.
+// kindWords are the words before a pattern that select its kind.
 var kindWords = map[string]Kind{"~": KindRegexp, "type": KindType, "status": KindStatus}
 
-// parsePattern takes the pattern off the words.
+// parsePattern parses the pattern and returns the remaining words.
 func (r *Rule) parsePattern(words []string) []string {
 	if kind, found := kindWords[words[0]]; found {
 		r.Kind = kind
@@ -91,8 +92,8 @@ func (r *Rule) parseDirectives(s string) error {
 	return err
 }
 
-// isCrawler reports whether the words before the first colon name a crawler,
-// and are no directives.
+// isCrawler reports whether the words before the first colon are a crawler's
+// name and not directives.
 func (r *Rule) isCrawler(name string) bool {
 	if strings.Contains(name, ",") {
 		return false
@@ -129,7 +130,7 @@ func (r Rule) String() string {
 	return strings.Join(append(words, r.Directives.String()), " ")
 }
 
-// quoteWord quotes a word of a Caddyfile where it has to be.
+// quoteWord quotes a word for a Caddyfile if necessary.
 func quoteWord(s string) string {
 	if !strings.ContainsAny(s, " \t\"`{}#") {
 		return s

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// scope is what a section or location limits a header to: the requests that
-// any of the patterns matches.
+// scope is the set of requests that a section or location applies to: those
+// that any of the patterns matches.
 type scope struct {
 	patterns []Rule // Kind, Pattern
-	unknown  string // why no patterns say it; "" if they do
-	// bounds are scopes that an unknown one is within.
+	unknown  string // the reason why patterns can't express the scope; "" if they can
+	// bounds are known scopes that contain an unknown one.
 	bounds []scope
 }
 
@@ -27,7 +27,7 @@ func unknownScope(format string, args ...any) scope {
 	return scope{unknown: fmt.Sprintf(format, args...)}
 }
 
-// boundBy is an unknown scope that is within others.
+// boundBy returns an unknown scope that the given scopes contain.
 func (s scope) boundBy(bounds ...scope) scope {
 	s.bounds = append(s.bounds[:len(s.bounds):len(s.bounds)], bounds...)
 	return s
@@ -67,11 +67,11 @@ func (s scope) covers(o scope) bool {
 	return true
 }
 
-// shape is what is known of the paths, without query, that a pattern matches.
+// shape describes the paths, without query, that a pattern matches.
 type shape struct {
 	prefix string
 	suffix string // of the path; a whole file name has its slash
-	name   string // what the file name begins with
+	name   string // the prefix of the file name
 	exact  bool   // the path is prefix
 }
 
@@ -109,7 +109,7 @@ func globShape(g *glob) shape {
 	return shape{name: g.prefix, suffix: g.suffix}
 }
 
-// apart reports whether no request is known to match both patterns.
+// apart reports whether it is certain that no request matches both patterns.
 func apart(a, b Rule) bool {
 	for _, x := range shapes(a) {
 		for _, y := range shapes(b) {
@@ -140,10 +140,10 @@ func (s shape) matches(path string) bool {
 		strings.HasPrefix(path[strings.LastIndexByte(path, '/')+1:], s.name)
 }
 
-// begins reports whether a string may begin with both.
+// begins reports whether a string can begin with both a and b.
 func begins(a, b string) bool { return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) }
 
-// ends reports whether a string may end in both.
+// ends reports whether a string can end with both a and b.
 func ends(a, b string) bool { return strings.HasSuffix(a, b) || strings.HasSuffix(b, a) }
 
 // pathPrefix is the scope of the paths that begin with s.
@@ -173,9 +173,10 @@ func quotePath(s string) string {
 	return strings.NewReplacer("%", "%25", "*", "%2A", "$", "%24", "?", "%3F", "#", "%23", " ", "%20").Replace(s)
 }
 
-// pathRegexp is the scope of the paths, without query, in which the regular
-// expression is found: one that ends in a few literals without a slash is one
-// of file names, one that begins with a few is one of paths.
+// pathRegexp is the scope of the paths, without query, that the regular
+// expression matches. An expression that ends in a few literals without a slash
+// gives patterns for file names; one that begins with a few literals gives
+// patterns for paths.
 func pathRegexp(s string, fold bool) scope {
 	if fold {
 		s = "(?i)" + s
@@ -204,8 +205,8 @@ func pathRegexp(s string, fold bool) scope {
 	return found
 }
 
-// regexpBounds are scopes that the paths of a regular expression are within:
-// by the literals that it begins and ends with.
+// regexpBounds returns scopes that contain all paths of a regular expression:
+// they follow from its literal prefix and suffix.
 func regexpBounds(s string) (bounds []scope) {
 	begin, end := literalEnds(s)
 	if strings.HasPrefix(begin, "/") {
@@ -217,8 +218,8 @@ func regexpBounds(s string) (bounds []scope) {
 	return bounds
 }
 
-// literalEnds are literals that all that a regular expression matches as a whole
-// begins and ends with; "" where it is not anchored or has none.
+// literalEnds returns the literal prefix and suffix of all strings that a
+// regular expression matches; "" if it is not anchored there or has none.
 func literalEnds(s string) (begin, end string) {
 	re, err := syntax.Parse(s, syntax.Perl)
 	if err != nil || re.Op != syntax.OpConcat || len(re.Sub) < 2 {
@@ -240,15 +241,15 @@ func literalEnds(s string) (begin, end string) {
 	return begin, end
 }
 
-// indexNames are the files that a server answers the URL of a folder with.
+// indexNames are the files that a server sends for the URL of a folder.
 type indexNames []string
 
-// commonIndexes are those that servers have by default or that applications
-// ask for.
+// commonIndexes are the index files that servers use by default or applications
+// require.
 var commonIndexes = indexNames{"index.html", "index.htm", "index.php", "index.cgi", "index.pl", "index.shtml", "index.xhtml", "index.asp", "index.jsp", "default.html", "default.htm"}
 
-// in is one of the names that the pattern matches in a folder whose own URL it
-// does not match; "" if there is none.
+// in returns one of the names that the pattern matches in a folder whose own
+// URL it does not match; "" if there is none.
 func (names indexNames) in(r Rule) string {
 	if r.Pattern == "*" && r.Kind == "" {
 		return ""

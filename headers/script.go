@@ -2,12 +2,12 @@ package headers
 
 import "bytes"
 
-// scriptText is where in the text of a script a HeadScanner is (HTML,
+// scriptText is the state of a HeadScanner in the text of a script (HTML,
 // sections 13.2.5.15 to 13.2.5.31). After <!-- the text is escaped: a <script
-// in it begins one within, whose end tag doesn't end the outer one.
+// in it begins a nested script, whose end tag does not end the outer one.
 type scriptText struct {
 	part    scriptPart
-	level   uint8 // 1: escaped, 2: in a script within what is escaped
+	level   uint8 // 1: escaped, 2: in a script nested in escaped text
 	dashes  uint8 // just before, up to two
 	matched uint8 // octets of the element's name
 }
@@ -20,7 +20,7 @@ const (
 	scriptBang                // after <!
 	scriptBangDash            // after <!-
 	scriptEnd                 // after </
-	scriptStart               // after < in what is escaped
+	scriptStart               // after < in escaped text
 )
 
 // scriptStep reads at least one octet of a script's text, or none where the
@@ -62,7 +62,7 @@ func (s *HeadScanner) scriptStep(p []byte) int {
 				s.closing, s.state, s.tag = true, beforeAttr, shortName{}
 				return 0
 			}
-			t.level = 3 - t.level // in or out of the script within
+			t.level = 3 - t.level // begin or end of the nested script
 			n = 1
 		}
 	}

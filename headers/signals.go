@@ -9,16 +9,17 @@ import (
 	"strings"
 )
 
-// Signals are the lines of a robots.txt group that have a header form, for
-// readers that look at responses only.
+// Signals holds the lines of a robots.txt group that can also be sent as header
+// fields, for clients that read only responses.
 //
-// A Signals does not change and is safe for concurrent use; nil sends nothing.
+// A Signals is immutable and safe for concurrent use. A nil *Signals sends
+// nothing.
 type Signals struct {
 	signal, usage []pathSignal // the longest path first
 	links         []string     // values of Link
 }
 
-// pathSignal is what is said of the paths that a pattern matches.
+// pathSignal is the value for the paths that a pattern matches.
 type pathSignal struct {
 	path  *pathGlob
 	size  int // octets of the pattern; 0: every path
@@ -35,12 +36,12 @@ const (
 // maxSignals bounds the lines of one kind that are sent.
 const maxSignals = 64
 
-// CompileSignals compiles the values of a group's Content-Signal lines, such
-// as "search=yes, ai-train=no" (contentsignals.org), those of its
-// Content-Usage lines, such as "/path train-ai=n" (IETF AIPREF), either with a
-// path before the rest or for all paths, and the absolute URLs of the file's
-// License lines (RSL 1.0). Lines that can't stand in a header are left out;
-// the errors say why.
+// CompileSignals compiles the values of three kinds of lines: a group's
+// Content-Signal lines, such as "search=yes, ai-train=no" (contentsignals.org);
+// its Content-Usage lines, such as "/path train-ai=n" (IETF AIPREF); and the
+// absolute URLs of the file's License lines (RSL 1.0). Values of the first two
+// kinds may begin with a path; without one they apply to all paths. Lines that
+// can't be sent in a header are left out, with an error for each.
 func CompileSignals(contentSignal, contentUsage, license []string) (*Signals, []error) {
 	s := &Signals{}
 	var errs []error
@@ -87,7 +88,8 @@ func compileSignals(field string, lines []string, errs []error) ([]pathSignal, [
 			continue
 		}
 		if i := slices.IndexFunc(signals, func(p pathSignal) bool { return p.text == path }); i >= 0 {
-			// Lines of one path are one list; both are valid, so are they together.
+			// Lines for the same path are joined to one list. Both are valid,
+			// so the joined list is valid too.
 			if joined, err := preferences(signals[i].value + ", " + value); err == nil {
 				signals[i].value = joined
 			}
@@ -107,8 +109,8 @@ func compileSignals(field string, lines []string, errs []error) ([]pathSignal, [
 	return signals, errs
 }
 
-// preferences normalises a list of key=value pairs. Of a key that comes twice
-// the more restrictive value counts: a no or n, else the last.
+// preferences normalises a list of key=value pairs. If a key occurs several
+// times, the more restrictive value applies: no or n, else the last value.
 func preferences(s string) (string, error) {
 	type pair struct{ key, value string }
 	var pairs []pair
@@ -155,17 +157,18 @@ func isFieldValue(s string) bool {
 	return true
 }
 
-// Empty reports whether there is nothing to send.
+// Empty reports whether s has nothing to send.
 func (s *Signals) Empty() bool {
 	return s == nil || len(s.signal)+len(s.usage)+len(s.links) == 0
 }
 
-// Apply adds the signals of a request target, in the form that Rules.Match
-// takes, to h, the header of a response that is about to be written with
-// status. Of the lines of a field the one with the longest path that matches
-// is sent. A Content-Signal or Content-Usage that h already has is kept, as
-// the response knows better than robots.txt; a Link is added, once. Nothing is
-// added to interim responses (1xx) and to a 304.
+// Apply adds the signals for a request target to h, the header of a response
+// that is about to be written with status. The target has the form that
+// Rules.Match takes. Of several lines for a field, Apply sends the one with the
+// longest matching path. It keeps a Content-Signal or Content-Usage field that
+// h already has, since the response is more specific than robots.txt. It adds a
+// Link field unless h has the same. It adds nothing to interim responses (1xx)
+// or to a 304.
 func (s *Signals) Apply(h http.Header, target string, status int) {
 	if s.Empty() || status < 200 || status == http.StatusNotModified {
 		return

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// statement is one line of a configuration that asks something of crawlers.
+// statement is one line of a configuration that sets directives for crawlers.
 type statement struct {
 	line       int
 	scope      scope
@@ -13,7 +13,7 @@ type statement struct {
 	exceptions []exception
 }
 
-// exception is a part of a statement's scope in which it does not hold.
+// exception is a part of a statement's scope in which it does not apply.
 type exception struct {
 	scope scope
 	// sometimes: only for a part of the scope, or under a condition.
@@ -23,7 +23,8 @@ type exception struct {
 	what  string // for the operator, such as "location /public/ (line 9)"
 }
 
-// convert makes rules of a statement, or a problem where no rules say the same.
+// convert converts a statement to rules, or to a problem if rules can't express
+// it.
 func (s *ImportedSite) convert(st statement, index indexNames) {
 	if st.scope.unknown != "" {
 		s.problem(st.line, "not converted: %s", st.scope.unknown)
@@ -62,15 +63,15 @@ func (s *ImportedSite) convert(st statement, index indexNames) {
 	}
 }
 
-// addRule adds a rule, unless one of the same words is there.
+// addRule adds a rule unless the same rule exists.
 func (s *ImportedSite) addRule(line int, r Rule) {
 	if !slices.ContainsFunc(s.Rules, func(i ImportedRule) bool { return i.Rule == r }) {
 		s.Rules = append(s.Rules, ImportedRule{line, r})
 	}
 }
 
-// allBut is the pattern of all that is not in one of the exceptions, and why
-// there is none.
+// allBut returns a pattern for everything except the exceptions, or the reason
+// why there is no such pattern.
 func allBut(whole scope, exceptions []exception, index indexNames) (Rule, string) {
 	first := exceptions[0]
 	if !whole.isEverything() {
@@ -127,7 +128,8 @@ func parseTags(value string) ([]Tag, error) {
 	return tags, nil
 }
 
-// imply reports whether whoever hears there is asked no more by tags.
+// imply reports whether the directives in there already include those of tags,
+// for every crawler.
 func imply(there, tags []Tag) bool {
 	x := indexTags(there)
 	return !slices.ContainsFunc(tags, func(t Tag) bool {

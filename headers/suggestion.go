@@ -7,11 +7,11 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 )
 
-// nearest is the candidate that found most probably was meant as: the one
-// with the fewest typing errors between them, and "" where none is near. The
-// comparison ignores case, hyphens and underscores.
+// nearest returns the candidate that a misspelt word probably means: the one
+// with the smallest edit distance, or "" if none is near. The comparison
+// ignores case, hyphens and underscores.
 func nearest(found string, candidates iter.Seq[string]) string {
-	const longest = 40 // no known word is longer, and the cost is quadratic
+	const longest = 40 // no known word is longer, and the time is quadratic
 	if found == "" || len(found) > longest {
 		return ""
 	}

@@ -6,14 +6,14 @@ import (
 	"unsafe"
 )
 
-// views are the readings of a request target that patterns are compared with.
+// views are the forms of a request target that patterns are compared with.
 type views struct {
-	name   string // the file's name as a server finds it; "" for a folder
+	name   string // the file name as a server reads it; "" for a folder
 	target string // path and query, percent-escapes in normal form
-	served string // the same of the path that a server finds; "" if that is target
+	served string // the same with the path as a server reads it; "" if it equals target
 }
 
-// buffers holds the readings of a target that is not its own reading.
+// buffers holds the forms of a target that is not in normal form.
 type buffers struct{ path, target, served []byte }
 
 var bufferPool = sync.Pool{New: func() any { return new(buffers) }}
@@ -21,17 +21,17 @@ var bufferPool = sync.Pool{New: func() any { return new(buffers) }}
 // maxPooled bounds the buffers that are kept for the next request.
 const maxPooled = 16 << 10
 
-// release gives the buffers back. Views into them are no longer valid.
+// release returns the buffers to the pool. Views into them are no longer valid.
 func (b *buffers) release() {
 	if b != nil && cap(b.path) <= maxPooled && cap(b.target) <= maxPooled && cap(b.served) <= maxPooled {
 		bufferPool.Put(b)
 	}
 }
 
-// read finds the views of a request target: its file name as a server has it,
-// percent-decoded once, its dot segments removed; and where paths is set its
-// path as in RFC 9309 and as a server has it. Where the target is its own
-// normal form there is nothing to release.
+// read returns the views of a request target: the file name as a server reads
+// it, percent-decoded once and without dot segments; and, if paths is set, the
+// path in the form of RFC 9309 and as a server reads it. If the target is in
+// normal form, there are no buffers to release.
 func read(target string, paths bool) (views, *buffers) {
 	target = cutOrigin(target)
 	path, query := target, ""
@@ -58,12 +58,11 @@ func read(target string, paths bool) (views, *buffers) {
 	return v, b
 }
 
-// view is b as a string, valid as long as b is not written to.
+// view returns b as a string, which is valid until b is written to.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// cutOrigin takes the scheme and the authority off a target in absolute form
-// (RFC 9112, section 3.2.2), whatever they are: they don't change what a
-// server finds.
+// cutOrigin removes the scheme and the authority from a target in absolute form
+// (RFC 9112, section 3.2.2).
 func cutOrigin(target string) string {
 	if target == "" || target[0] == '/' {
 		return target
@@ -79,9 +78,9 @@ func cutOrigin(target string) string {
 }
 
 // appendNormal appends s with its percent-escapes in normal form: an escaped
-// octet is the octet itself but for those that would change the structure
-// (/, ?, # and %), which stay escaped with upper-case digits. Two spellings of
-// a target that RFC 9309, section 2.2.2 has as equal become equal.
+// octet is decoded, except those that would change the structure (/, ?, # and
+// %): they stay escaped, with upper-case digits. Two spellings that are equal
+// by RFC 9309, section 2.2.2 become equal strings.
 func appendNormal(b []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
 		c, ok := unescape(s, i)
@@ -99,8 +98,8 @@ func appendNormal(b []byte, s string) []byte {
 	return b
 }
 
-// appendServed appends the path that a server looks for: decoded once, its
-// dot segments removed, its slashes merged. A slash at its end stays.
+// appendServed appends the path as a server reads it: decoded once, without dot
+// segments, with merged slashes. It keeps a slash at the end.
 func appendServed(b []byte, path string) []byte {
 	start := len(b)
 	for i := 0; i < len(path); i++ {
@@ -125,8 +124,8 @@ func appendServed(b []byte, path string) []byte {
 	return b
 }
 
-// endSegment takes off the last segment of b if it is a dot segment, and with
-// .. the one before it.
+// endSegment removes the last segment of b if it is a dot segment; for .. it
+// also removes the segment before.
 func endSegment(b []byte, start int) []byte {
 	slash := len(b)
 	for slash > start && b[slash-1] != '/' {
@@ -153,7 +152,7 @@ func endsInSlash(path string) bool {
 	return n > 0 && path[n-1] == '/' || n > 2 && strings.EqualFold(path[n-3:], "%2f")
 }
 
-// unescape is the octet that the escape at i stands for, if there is one.
+// unescape returns the octet of the escape at i, if there is one.
 func unescape(s string, i int) (byte, bool) {
 	if s[i] != '%' || i+2 >= len(s) {
 		return 0, false
@@ -162,7 +161,7 @@ func unescape(s string, i int) (byte, bool) {
 	return high<<4 | low&0xf, high < 16 && low < 16
 }
 
-// hex is the value of a hexadecimal digit, 16 or more if it is none.
+// hex returns the value of a hexadecimal digit, 16 or more for another octet.
 func hex(c byte) byte {
 	switch {
 	case '0' <= c && c <= '9':

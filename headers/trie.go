@@ -5,22 +5,23 @@ import (
 	"strings"
 )
 
-// trie finds what is filed under the beginnings of a string, in time
-// proportional to the part of the string that they share, however many there
-// are. An octet that all keys of a node have in common costs no node.
+// trie finds all keys that are prefixes of a string, in time proportional to
+// the part of the string that it follows, independent of the number of keys.
+// Octets that all keys below a node share are stored in one node.
 type trie struct{ nodes []trieNode }
 
-// trieNode is reached by the octets on the way to it and its own run.
+// trieNode stands for the octets on the path from the root, followed by its own
+// run.
 type trieNode struct {
-	run    string // what every key below has next
-	labels string // the octets that lead on after it
-	first  int32  // the node that the first label leads to; those of the others follow it
+	run    string // the octets that every key below has next
+	labels string // the first octets of the children
+	first  int32  // the child of the first label; the other children follow it
 	ids    []int32
-	whole  []int32 // filed under a string that has to end here
+	whole  []int32 // values of keys that must equal the whole string
 }
 
-// trieKey is a key and what is filed under it: whole if it is all that the
-// string may be, else its beginning.
+// trieKey is a key and its value. If whole is set, the key must equal the
+// string; otherwise it must be a prefix.
 type trieKey struct {
 	key   string
 	whole bool
@@ -36,7 +37,8 @@ func newTrie(keys []trieKey) trie {
 	return t
 }
 
-// fill makes the node at of the keys, which share their first depth octets.
+// fill builds the node at index at from the keys, which share their first depth
+// octets.
 func (t *trie) fill(at int32, keys []trieKey, depth int) {
 	run := keys[0].key[depth:]
 	for _, k := range keys[1:] {
@@ -68,7 +70,7 @@ func (t *trie) fill(at int32, keys []trieKey, depth int) {
 	}
 }
 
-// shared is the number of octets that a and b begin with alike.
+// shared returns the length of the common prefix of a and b.
 func shared(a, b string) int {
 	n := min(len(a), len(b))
 	for i := range n {
@@ -79,8 +81,8 @@ func shared(a, b string) int {
 	return n
 }
 
-// newBackTrie builds the trie of keys that are read from their end. The runs
-// of its nodes are in the order of the string.
+// newBackTrie builds a trie of keys that are read from their end. The runs of
+// its nodes are in the order of the string.
 func newBackTrie(keys []trieKey) trie {
 	for i := range keys {
 		keys[i].key = backwards(keys[i].key)
@@ -92,16 +94,15 @@ func newBackTrie(keys []trieKey) trie {
 	return t
 }
 
-// backwards is s with its octets in reverse.
+// backwards returns s with its octets in reverse order.
 func backwards(s string) string {
 	b := []byte(s)
 	slices.Reverse(b)
 	return string(b)
 }
 
-// descend goes from a node along s. It returns the node that it reaches, what
-// is left of s there, and false where the trie has nothing more. To begin,
-// enter node 0.
+// descend follows s from a node to a child. It returns the child, the rest of
+// s, and false if there is no such child. Begin with enter.
 func (t *trie) descend(n *trieNode, s string) (*trieNode, string, bool) {
 	if s == "" {
 		return nil, "", false
@@ -115,15 +116,15 @@ func (t *trie) descend(n *trieNode, s string) (*trieNode, string, bool) {
 	return n, s, found
 }
 
-// enter is the root, what is left of s there, and false where nothing is
-// filed under any beginning of s.
+// enter returns the root, the rest of s after its run, and false if no key is a
+// prefix of s.
 func (t *trie) enter(s string) (*trieNode, string, bool) {
 	n := &t.nodes[0]
 	s, found := strings.CutPrefix(s, n.run)
 	return n, s, found
 }
 
-// descendBack is descend for a trie of keys backwards, along s from its end.
+// descendBack is descend for a trie of newBackTrie: it follows s from its end.
 func (t *trie) descendBack(n *trieNode, s string) (*trieNode, string, bool) {
 	if s == "" {
 		return nil, "", false
@@ -137,7 +138,7 @@ func (t *trie) descendBack(n *trieNode, s string) (*trieNode, string, bool) {
 	return n, s, found
 }
 
-// enterBack is enter for a trie of keys backwards.
+// enterBack is enter for a trie of newBackTrie.
 func (t *trie) enterBack(s string) (*trieNode, string, bool) {
 	n := &t.nodes[0]
 	s, found := strings.CutSuffix(s, n.run)

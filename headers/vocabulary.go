@@ -51,8 +51,8 @@ type word struct {
 	name string
 	kind kind
 	bit  set
-	sets set    // what naming it says: its own bit, and those that it stands for
-	doc  string // where an operator of crawlers, or the one who proposed it, documents it
+	sets set    // its own bit, and those of the directives that it includes
+	doc  string // URL of its documentation
 }
 
 const (
@@ -63,8 +63,9 @@ const (
 	deviant   = "https://www.deviantart.com/team/journal/UPDATE-All-Deviations-Are-Opted-Out-of-AI-Datasets-934500371"
 )
 
-// vocabulary is every directive known, in the order in which they are
-// printed: what a page may be used for first, then how it may be shown.
+// vocabulary lists all known directives, in the order in which they are
+// printed: first those about the use of a page, then those about how it is
+// shown.
 var vocabulary = []word{
 	{"all", bare, all, all, googleDoc},
 	{"index", bare, index, index, bingDoc},
@@ -87,7 +88,7 @@ var vocabulary = []word{
 	{"unavailable_after", moment, unavailableAfter, unavailableAfter, googleDoc},
 	{"noai", bare, noai, noai, deviant},
 	{"noimageai", bare, noimageai, noimageai, deviant},
-	// Readers of these are gone, but the words are still on many pages.
+	// No crawler reads these any more, but many pages still have them.
 	{"noodp", bare, noodp, noodp, bingDoc},
 	{"noydir", bare, noydir, noydir, "https://help.yahoo.com/kb/search-for-desktop/SLN2256.html"},
 	{"noyaca", bare, noyaca, noyaca, yandexDoc},
@@ -102,9 +103,8 @@ var vocabularyByName = func() map[string]*word {
 	return byName
 }()
 
-// contradictions are the pairs that can't both be meant. Google lets the more
-// restrictive one win, Yandex the permissive one, so a pair says something
-// else to each.
+// contradictions are pairs of directives that exclude each other. Google
+// applies the more restrictive one, Yandex the more permissive one.
 var contradictions = []struct{ permissive, restrictive set }{
 	{all, noindex},
 	{all, nofollow},
@@ -117,7 +117,8 @@ var contradictions = []struct{ permissive, restrictive set }{
 // first.
 var imagePreviews = []string{"none", "standard", "large"}
 
-// Names lists the name of every directive known, in the order of printing.
+// Names returns the names of all known directives, in the order in which String
+// prints them.
 func Names() []string {
 	names := make([]string, len(vocabulary))
 	for i, w := range vocabulary {
@@ -137,7 +138,7 @@ func lookup(name string) *word {
 	return vocabularyByName[strings.ToLower(name)]
 }
 
-// named lists the names of the directives in s, for an error message.
+// named returns the names of the directives in s, for an error message.
 func (s set) named() string {
 	var names []string
 	for _, w := range vocabulary {
@@ -148,8 +149,8 @@ func (s set) named() string {
 	return strings.Join(names, ", ")
 }
 
-// unknown is the error for a word that is no directive. It names the nearest
-// one where there is one near.
+// unknown returns the error for a word that is not a directive. It suggests the
+// nearest directive if one is near.
 func unknown(found string) error {
 	if near := nearest(found, slices.Values(Names())); near != "" {
 		return fmt.Errorf("unknown directive %q; did you mean %q?", clip(found), near)
@@ -157,7 +158,7 @@ func unknown(found string) error {
 	return fmt.Errorf("unknown directive %q; known are %s", clip(found), strings.Join(Names(), ", "))
 }
 
-// clip keeps hostile input out of error messages beyond its first octets.
+// clip shortens untrusted input for error messages.
 func clip(s string) string {
 	const limit = 80
 	if len(s) > limit {

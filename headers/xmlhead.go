@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// xmlHead is where in an XHTML document a HeadScanner is. It collects a tag and
-// then reads it; what is no tag it skips.
+// xmlHead is the state of a HeadScanner in an XHTML document. It collects a tag
+// and then reads it; it skips everything else.
 type xmlHead struct {
-	markup []byte // from the < on; of comments and the like the beginning only
+	markup []byte // from the < on; only the beginning of comments and similar markup
 	tail   [2]byte
-	end    string // what ends the markup; "": not known yet
+	end    string // the text that ends the markup; "": not known yet
 	quote  byte   // of an attribute's value
 	depth  int    // open elements
 	head   int    // the depth within the head; 0: it is not open
@@ -20,7 +20,8 @@ type xmlHead struct {
 // maxXMLTag bounds the octets of a tag.
 const maxXMLTag = 2 * maxCapture
 
-// xmlEnds are what ends the markup that begins so. Other markup ends in >.
+// xmlEnds maps the beginning of markup to the text that ends it. Other markup
+// ends in >.
 var xmlEnds = []struct{ begin, end string }{{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}}
 
 // xmlStep reads at least one octet of an XHTML document, and returns how many
