@@ -189,7 +189,7 @@ func strayCrawler(name string) error {
 	if nearValued(name) != "" {
 		return unknown(name)
 	}
-	return fmt.Errorf("crawler %q in the middle of the directives; what is meant for it goes on a line of its own", clip(name))
+	return fmt.Errorf("crawler %q in the middle of the directives; write the directives for it on a line of their own", clip(name))
 }
 
 // nearValued returns the directive with a value that a misspelt name probably

@@ -75,7 +75,7 @@ func (r Rule) Validate() error {
 func validateCrawler(name string) error {
 	switch {
 	case name == "*" || strings.EqualFold(name, "robots"):
-		return fmt.Errorf("%q names no crawler in a header; leave it out to speak to every crawler", name)
+		return fmt.Errorf("%q is not the name of a crawler in a header; leave it out to address all crawlers", name)
 	case name != "" && lookup(name) != nil:
 		return fmt.Errorf("%q is a directive, not a crawler", name)
 	case name != "" && !isCrawler(name):
@@ -116,7 +116,7 @@ func namePattern(s string) (pattern, error) {
 	case strings.Contains(s, "/"):
 		return nil, fmt.Errorf("%q is neither a file name, which has no /, nor a path, which begins with / or *", clip(s))
 	case strings.Contains(s, `\`):
-		return nil, fmt.Errorf("file name pattern %q knows * and ? only; write ~ before a regular expression", clip(s))
+		return nil, fmt.Errorf("file name pattern %q: only * and ? are special; write ~ before a regular expression", clip(s))
 	case strings.HasSuffix(s, "$") && len(s) > 1:
 		return nil, fmt.Errorf("file name pattern %q: file names are matched as a whole, leave the $ out (or write ? for a $ that is part of the name)", clip(s))
 	}
@@ -157,7 +157,7 @@ func typePattern(s string) (pattern, error) {
 	case !slash && slices.Contains(topLevelTypes, top):
 		return nil, fmt.Errorf("media type %q has no subtype; write %s/* for all of them", clip(s), top)
 	case !slash || !isToken(top) || !isToken(sub):
-		return nil, fmt.Errorf("%q is no media type; write it as type/subtype or type/*, such as application/pdf", clip(s))
+		return nil, fmt.Errorf("%q is not a media type; write it as type/subtype or type/*, such as application/pdf", clip(s))
 	case top == "*":
 		return nil, fmt.Errorf("media type %q matches everything; write the pattern * for that", clip(s))
 	case strings.Contains(top, "*") || strings.Contains(sub, "*") && sub != "*":
@@ -189,7 +189,7 @@ type statusRange struct {
 }
 
 func statusPattern(s string) (pattern, error) {
-	wrong := fmt.Errorf("%q is no status; write one such as 404, or a class such as 4xx", clip(s))
+	wrong := fmt.Errorf("%q is not a status; write one such as 404, or a class such as 4xx", clip(s))
 	if len(s) != 3 || s[0] < '1' || s[0] > '5' {
 		return nil, wrong
 	}

@@ -42,7 +42,7 @@ func ParseRule(words []string) (Rule, error) {
 		}
 	}
 	if len(words) == 0 {
-		return Rule{}, errors.New("no pattern; write one such as *.pdf, and what to ask of crawlers, such as noindex")
+		return Rule{}, errors.New("no pattern; write one such as *.pdf, and directives such as noindex")
 	}
 	words = r.parsePattern(words)
 	if _, err := r.pattern(); err != nil {

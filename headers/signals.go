@@ -51,7 +51,7 @@ func CompileSignals(contentSignal, contentUsage, license []string) (*Signals, []
 		u, err := url.Parse(strings.TrimSpace(l))
 		switch {
 		case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-			errs = append(errs, fmt.Errorf("the value %q of License is no absolute URL", clip(l)))
+			errs = append(errs, fmt.Errorf("the value %q of License is not an absolute URL", clip(l)))
 		case len(s.links) == maxSignals:
 			errs = append(errs, fmt.Errorf("more than %d lines of License", maxSignals))
 		default:
@@ -121,7 +121,7 @@ func preferences(s string) (string, error) {
 		key, value, found := strings.Cut(part, "=")
 		p := pair{strings.ToLower(strings.TrimSpace(key)), strings.TrimSpace(value)}
 		if !found || !isToken(p.key) || !isToken(p.value) {
-			return "", fmt.Errorf("%q is no key=value", clip(part))
+			return "", fmt.Errorf("%q is not key=value", clip(part))
 		}
 		if i := slices.IndexFunc(pairs, func(q pair) bool { return q.key == p.key }); i >= 0 {
 			if !strings.EqualFold(pairs[i].value, "no") && !strings.EqualFold(pairs[i].value, "n") {
@@ -135,7 +135,7 @@ func preferences(s string) (string, error) {
 		pairs = append(pairs, p)
 	}
 	if pairs == nil {
-		return "", errors.New("nothing is said")
+		return "", errors.New("the value is empty")
 	}
 	var b strings.Builder
 	for i, p := range pairs {

@@ -23,11 +23,11 @@ type Builder struct {
 func (b *Builder) Group(tokens ...string) *Builder {
 	b.endGroup()
 	if len(tokens) == 0 {
-		b.fail("a group is for one crawler at least")
+		b.fail("a group needs at least one product token")
 	}
 	for _, t := range tokens {
 		if t == "" || ProductToken(t) != t {
-			b.fail("%q is no product token", t)
+			b.fail("%q is not a product token", t)
 			continue
 		}
 		b.line(DirectiveUserAgent.String(), t)
@@ -69,7 +69,7 @@ func (b *Builder) rule(d Directive, pattern string) *Builder {
 	case pattern == "" || pattern[0] != '/' && pattern[0] != '*':
 		return b.fail("pattern %q starts with neither / nor *", pattern)
 	case strings.ContainsFunc(pattern, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '#' }):
-		return b.fail("pattern %q has characters that a URL holds as escapes", pattern)
+		return b.fail("pattern %q has characters that must be percent-encoded", pattern)
 	}
 	b.member(d.String(), pattern)
 	b.ruled = b.group
@@ -104,7 +104,7 @@ func (b *Builder) VisitTime(w Window) *Builder {
 // if any parser reads the key as User-agent, Allow or Disallow.
 func (b *Builder) Field(key, value string) *Builder {
 	if key == "" || strings.ContainsAny(key, ":# \t") || isRuleKey(key) || !b.fits(key) || !b.fits(value) {
-		return b.fail("%q: %q is no line of a group", key, value)
+		return b.fail("%q: %q is not a valid line of a group", key, value)
 	}
 	return b.member(key, value)
 }
@@ -121,7 +121,7 @@ func isRuleKey(key string) bool {
 // the current group.
 func (b *Builder) Sitemap(url string) *Builder {
 	if url == "" || !b.fits(url) {
-		return b.fail("%q is no address of a sitemap", url)
+		return b.fail("%q is not a valid address of a sitemap", url)
 	}
 	if b.group {
 		b.endGroup()
@@ -148,7 +148,7 @@ func (b *Builder) fits(s string) bool {
 
 func (b *Builder) member(key, value string) *Builder {
 	if !b.group {
-		return b.fail("%s: %s stands before any group", key, value)
+		return b.fail("%s: %s is before any group", key, value)
 	}
 	b.line(key, value)
 	return b

@@ -1,4 +1,4 @@
-// Package accesslog makes up access logs for benchmarks.
+// Package accesslog generates access logs for benchmarks.
 package accesslog
 
 import (
@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Log is a log of made-up requests: three of four of browsers, the rest of
-// crawlers, whose addresses, pages and times go on and on. It is the same each
-// time, and is read once.
+// Log is a generated log: three of four requests are of browsers, the others of
+// crawlers, with different addresses, pages and times. The content is the same
+// in each run. A Log can be read once.
 type Log struct {
 	line      func(b []byte, r *rand.Rand, at time.Time, addr netip.Addr, agent, target string) []byte
 	lines     int

@@ -1,12 +1,13 @@
-// Package editdistance finds the word that a mistyped one was probably meant
-// as.
+// Package editdistance finds the known word that a misspelt word probably
+// means.
 package editdistance
 
 import "iter"
 
-// Between is the number of octets to insert, delete, replace or swap with
-// their neighbour to make b of a: the optimal string alignment distance. Its
-// time is proportional to the product of both lengths, so bound them first.
+// Between returns how many octets must be inserted, deleted, replaced or
+// swapped with their neighbour to change a into b (the optimal string alignment
+// distance). Its time is proportional to the product of both lengths, so bound
+// them first.
 func Between(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
@@ -29,8 +30,9 @@ func Between(a, b string) int {
 	return last[len(b)]
 }
 
-// Nearest returns the candidate with the smallest distance to word, of several
-// the first, and "" where every distance is more than most.
+// Nearest returns the candidate with the smallest distance to word. Of several
+// such candidates it returns the first. It returns "" if every distance is
+// greater than most.
 func Nearest(word string, candidates iter.Seq[string], most int) string {
 	best, fewest := "", most+1
 	for c := range candidates {

@@ -1,7 +1,8 @@
-// Package freeport gives tests ports for servers that they start as processes
-// of their own, which have to be told their port before they listen.
+// Package freeport returns ports for servers that tests start as separate
+// processes. Such a process must be given its port before it listens.
 //
-// A test that listens itself has no need of it: it listens on port 0.
+// A test that listens in its own process does not need it: it can listen on
+// port 0.
 package freeport
 
 import (
@@ -13,8 +14,8 @@ import (
 )
 
 // The ports lie below those that Linux gives to outgoing connections and to
-// servers on port 0 (32768 to 60999), so nobody gets one of them by chance
-// between Take and the server's start.
+// servers on port 0 (32768 to 60999), so no other process gets one of them by
+// chance between Take and the server's start.
 const (
 	first  = 10240
 	blocks = 220

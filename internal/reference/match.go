@@ -1,7 +1,6 @@
-// Package reference is a second implementation of the language of robots.txt,
-// written from the text of RFC 9309 to be obviously right and of no other use
-// than to test the first: it looks at each rule of a group, and compares it
-// with each octet of the path.
+// Package reference is a second, simple implementation of robots.txt matching,
+// written from the text of RFC 9309. Tests compare package robots with it. It
+// compares each rule of a group with each octet of the path.
 package reference
 
 import (
@@ -17,13 +16,12 @@ type Rule struct {
 	Pattern string // as written
 }
 
-// symbol is an octet of a path as comparison sees it: itself, or an escape
-// that must stay one.
+// symbol is an octet of a path in a comparison: the octet itself, or an escape
+// that must not be decoded.
 type symbol string
 
-// symbols reads a path (RFC 9309, section 2.2.2). What is escaped is read as
-// the octet, but not where that octet delimits: a `/` or `?` in a path, one
-// of `&=+;` in a query.
+// symbols reads a path (RFC 9309, section 2.2.2). An escape is read as its
+// octet, except for delimiters: `/` and `?` in a path, and `&=+;` in a query.
 func symbols(s string, query, star bool) (list []symbol) {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
@@ -62,8 +60,8 @@ func symbols(s string, query, star bool) (list []symbol) {
 
 func isHex(c byte) bool { return strings.IndexByte("0123456789abcdefABCDEF", c) >= 0 }
 
-// pathSymbols reads a target as a pattern without a query sees it: the `?`
-// is an octet like others.
+// pathSymbols reads a target in the form that patterns without a query are
+// compared with: the `?` is an ordinary octet.
 func pathSymbols(s string) (list []symbol) {
 	for i, part := range strings.SplitN(s, "?", 2) {
 		if i > 0 {
@@ -81,7 +79,8 @@ func pathSymbols(s string) (list []symbol) {
 	return list
 }
 
-// spell writes symbols as the octets of a URI, in which an escape is three.
+// spell writes symbols as the octets of a URI, where an escape has three
+// octets.
 func spell(list []symbol) (spelt []symbol) {
 	for _, s := range list {
 		if len(s) == 1 && (s[0] <= ' ' || s[0] >= 0x7f) {
@@ -120,7 +119,8 @@ func matchSymbols(pattern, text []symbol, anchored bool) bool {
 	return slices.Contains(row, true)
 }
 
-// octets is the length of a pattern: what is never written raw counts three.
+// octets returns the length of a pattern: an octet that is always escaped
+// counts as three.
 func octets(pattern []symbol, anchored bool) int {
 	n := 0
 	for i, s := range pattern {

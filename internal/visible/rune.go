@@ -1,5 +1,5 @@
-// Package visible writes text that anyone may have sent so that all of it can
-// be seen, and nothing of it is obeyed by a terminal or rearranges a page.
+// Package visible escapes untrusted text: all characters become visible, and
+// none controls a terminal or changes the order of text on a page.
 package visible
 
 import (

@@ -31,42 +31,42 @@ func auditCommand(m Module) *cobra.Command {
 	var o auditOptions
 	cmd := &cobra.Command{
 		Use:   "audit [--robots <file|url>] [--config <file>] [--against <file|url>] [--verify] [--json] [--html <file>] <log>...",
-		Short: "Tells from access logs what robots did, and what robots.txt would have done",
+		Short: "Reports from access logs what robots did, and what robots.txt would have done",
 		Long: `
-Reads access logs and tells which crawlers came, what they fetched and how fast,
-when they read robots.txt, and what would have become of each request, had
-robots.txt been enforced: by each line of the file, with the lines that never
-bound anyone. Each request is judged as a running server judges it, at the time
-that stands in the log.
+Reads access logs and reports which crawlers came, what they fetched, how fast,
+and when they read robots.txt. It also reports what an enforced robots.txt would
+have done with each request, counted for each line of the file, and lists the
+lines that never applied. Each request is judged as a running server would judge
+it, at the time in the log.
 
-A log is a file, a glob, or - for standard input; it may be compressed by gzip
-or zstd. Its format is found out file by file: Caddy's JSON of every version and
-with every option, Caddy's console, the common and combined formats of Apache
-and nginx with or without the virtual host, and the W3C's. --format describes
-any other format in the notation of nginx's log_format. Rotated files are read
-in order of time.
+A log is a file, a glob, or - for standard input; it may be compressed with gzip
+or zstd. The format of each file is detected: JSON of Caddy in every version and
+with every option, Caddy's console format, the common and combined formats of
+Apache and nginx with or without the virtual host, and the W3C format. For any
+other format, pass --format in the notation of nginx's log_format. Rotated files
+are read in order of time.
 
---robots names the robots.txt to judge by: a file, a URL, or none. Several
-versions with the day or the time from which each was in force are written
---robots 2026-11-01=old.txt --robots 2026-11-15=new.txt. Without it, the file is
-that of the site's source in --config; else it is fetched from the hosts that
-make a tenth or more of the requests at the beginning of the log. Where none is
-known, the report says so and nothing is judged.
+--robots names the robots.txt to judge by: a file, a URL, or none. If the file
+changed, pass each version with the day or time from which it was in force:
+--robots 2026-11-01=old.txt --robots 2026-11-15=new.txt. Without --robots, the
+file is that of the site's source in --config. Without --config, it is fetched
+from the hosts that have a tenth or more of the requests at the beginning of the
+log. If no file is found, the report says so, and requests are not judged.
 
---config judges with the settings of the sites in a Caddyfile, each host by its
-own. --against compares with another robots.txt under the same settings.
---verify asks DNS and the operators' published lists of addresses whether the
-crawlers are who they say they are.
+--config uses the settings of the sites in a Caddyfile, for each host its own.
+--against compares with another robots.txt under the same settings. --verify
+checks with DNS and the operators' published address lists whether clients are
+the crawlers that their User-Agents name.
 
---html writes the report as one HTML file too, which loads nothing from the
-network, prints, and has charts, tables that sort, and robots.txt with counts
-beside its lines.
+--html also writes the report as one HTML file. It loads nothing from the
+network, can be printed, and has charts, sortable tables, and robots.txt with
+counts beside its lines.
 
 Client addresses and the values of queries are masked unless --full is given.
 
 The exit status is 0, or 1 if a log could not be read or has no User-Agents.
 With --against it is 2 if a request with a browser's User-Agent would be
-refused, or more requests of a search engine than before.`,
+refused, or if more requests of a search engine would be refused than before.`,
 		Example: `  caddy robots audit --robots robots.txt /var/log/caddy/access*.log*
   caddy robots audit --config Caddyfile --verify access.log
   caddy robots audit --robots new.txt --against old.txt access.log
@@ -77,19 +77,19 @@ refused, or more requests of a search engine than before.`,
 		RunE: run(func(cmd *cobra.Command, args []string) (int, error) { return o.audit(cmd, args) }),
 	}
 	f := cmd.Flags()
-	f.StringArrayVarP(&o.robots, "robots", "r", nil, "robots.txt to judge by: a file, a URL, or none; or DATE=FILE, several times")
-	f.StringArrayVar(&o.against, "against", nil, "robots.txt to compare with: as --robots")
-	f.StringVar(&o.format, "format", "", "the format of the lines, in the notation of nginx's log_format")
-	f.StringVar(&o.zone, "zone", "", "the time zone of times without one: Europe/Berlin, +02:00, Local (default UTC)")
-	f.BoolVar(&o.verify, "verify", false, "check that crawlers are who they say they are, by published lists and DNS")
+	f.StringArrayVarP(&o.robots, "robots", "r", nil, "robots.txt to judge by: a file, a URL, or none; or DATE=FILE, which may be repeated")
+	f.StringArrayVar(&o.against, "against", nil, "robots.txt to compare with, in the forms of --robots")
+	f.StringVar(&o.format, "format", "", "format of the lines, in the notation of nginx's log_format")
+	f.StringVar(&o.zone, "zone", "", "time zone for times without one: Europe/Berlin, +02:00, Local (default UTC)")
+	f.BoolVar(&o.verify, "verify", false, "verify the crawlers with published address lists and DNS")
 	f.StringVar(&o.resolver, "resolver", "", "address of the DNS server to ask instead of the system's")
 	f.BoolVar(&o.json, "json", false, "print the report as JSON")
-	f.StringVar(&o.html, "html", "", "write the report as an HTML page to this file, too")
+	f.StringVar(&o.html, "html", "", "also write the report as an HTML page to this file")
 	f.BoolVar(&o.full, "full", false, "show client addresses and the values of queries")
 	addDialectFlag(cmd, &o.dialect)
 	o.config.add(cmd, m)
 	addRuleFlags(cmd, m, &o.rules)
-	f.DurationVar(&o.rules.MaxDelay, "max-crawl-delay", throttle.DefaultMaxDelay, "a longer Crawl-delay counts as this, as max in crawl_delay does")
+	f.DurationVar(&o.rules.MaxDelay, "max-crawl-delay", throttle.DefaultMaxDelay, "limit for the Crawl-delay of the file, like max in crawl_delay")
 	return cmd
 }
 

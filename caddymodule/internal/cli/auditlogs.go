@@ -13,8 +13,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/audit"
 )
 
-// openLogs returns the logs that arguments name, files and globs, and their
-// size in octets; -1 where that can't be told.
+// openLogs opens the logs that the arguments (files and globs) name. It also
+// returns their total size in octets, -1 if it is unknown.
 func openLogs(args []string, stdin io.Reader) (files []audit.File, size int64, err error) {
 	seen := map[string]bool{}
 	for _, arg := range args {
@@ -43,7 +43,7 @@ func openLogs(args []string, stdin io.Reader) (files []audit.File, size int64, e
 			case err != nil:
 				return nil, 0, err
 			case info.IsDir():
-				return nil, 0, fmt.Errorf("%s is a folder: name the logs in it, for instance %s", name, filepath.Join(name, "*.log*"))
+				return nil, 0, fmt.Errorf("%s is a folder: give the logs in it, for example %s", name, filepath.Join(name, "*.log*"))
 			}
 			if size >= 0 {
 				size += info.Size()
@@ -57,8 +57,8 @@ func openLogs(args []string, stdin io.Reader) (files []audit.File, size int64, e
 	return files, size, nil
 }
 
-// logNames returns the files that an argument names: itself, or what a glob
-// matches.
+// logNames returns the files that an argument names: the argument itself, or
+// the files that a glob matches.
 func logNames(arg string) ([]string, error) {
 	if _, err := os.Lstat(arg); err == nil || !strings.ContainsAny(arg, "*?[") {
 		return []string{arg}, nil
@@ -73,8 +73,8 @@ func logNames(arg string) ([]string, error) {
 	return names, nil
 }
 
-// progress shows how far an audit is, on a terminal and only where it takes
-// long.
+// progress shows the progress of an audit, only on a terminal and only if the
+// audit takes long.
 type progress struct {
 	w     io.Writer
 	total int64 // octets; -1: not known
@@ -107,8 +107,7 @@ func (p *progress) show(at audit.Progress) {
 	fmt.Fprintf(p.w, "\r\x1b[K%s", progressLine(at, now.Sub(p.begin), p.total))
 }
 
-// progressLine tells the rate, and the time that is left where the size is
-// known.
+// progressLine returns the rate and, if the size is known, the remaining time.
 func progressLine(at audit.Progress, passed time.Duration, total int64) string {
 	line := fmt.Sprintf("%d lines, %.0f lines/s", at.Lines, float64(at.Lines)/max(passed.Seconds(), 0.001))
 	if total > 0 && at.Read > 0 {
@@ -119,7 +118,7 @@ func progressLine(at audit.Progress, passed time.Duration, total int64) string {
 	return line
 }
 
-// clearProgress removes the line that shows it.
+// clearProgress removes the progress line from the terminal.
 func clearProgress(w io.Writer) {
 	if isTerminal(w) {
 		fmt.Fprint(w, "\r\x1b[K")

@@ -12,7 +12,7 @@ import (
 )
 
 // pageFile is the file that --html names. It is opened before the logs are
-// read, so that a file that can't be written is found out at once.
+// read, so that an error is reported at once.
 type pageFile struct {
 	file  *os.File
 	fresh bool // it was not there before
@@ -21,8 +21,8 @@ type pageFile struct {
 // pageStart is what every page begins with.
 const pageStart = "<!DOCTYPE html>"
 
-// openPage opens or creates the file. It refuses a file that holds anything but
-// a page: a log that was named by mistake, for instance.
+// openPage opens or creates the file. It returns an error for a file that is
+// not a report, for example a log that was named by mistake.
 func openPage(name string) (*pageFile, error) {
 	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
 	if err == nil {
@@ -40,7 +40,7 @@ func openPage(name string) (*pageFile, error) {
 		return &pageFile{file, false}, nil
 	default:
 		_ = file.Close()
-		return nil, fmt.Errorf("--html would overwrite %s, which is no HTML page: name another file, or delete it first", name)
+		return nil, fmt.Errorf("--html would overwrite %s, which is not a report: give another file name, or delete the file first", name)
 	}
 }
 
@@ -58,8 +58,8 @@ func (p *pageFile) write(r *audit.Report) error {
 	return nil
 }
 
-// discard closes the file if nothing was written, and removes it if it was not
-// there before.
+// discard closes the file if nothing was written, and removes it if openPage
+// created it.
 func (p *pageFile) discard() {
 	if p.file.Close() == nil && p.fresh {
 		_ = os.Remove(p.file.Name())

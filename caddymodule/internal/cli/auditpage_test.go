@@ -45,8 +45,8 @@ func TestAuditHTML(t *testing.T) {
 	}
 
 	for name, test := range map[string]struct{ page, want string }{
-		"a log":         {in("access.log.1", pageLine), "which is no HTML page"},
-		"a short file":  {in("short", "x"), "which is no HTML page"},
+		"a log":         {in("access.log.1", pageLine), "which is not a report"},
+		"a short file":  {in("short", "x"), "which is not a report"},
 		"a folder":      {dir, "is a directory"},
 		"in no folder":  {filepath.Join(dir, "missing", "report.html"), "--html: open "},
 		"after failure": {filepath.Join(dir, "fresh.html"), "missing.txt"},

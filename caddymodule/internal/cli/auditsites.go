@@ -15,7 +15,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
-// addSites adds the sites that requests are judged for.
+// addSites adds the sites whose requests are judged.
 func (o *auditOptions) addSites(cmd *cobra.Command, to *audit.Options) error {
 	given, err := o.versions(cmd, "--robots", o.robots)
 	if err != nil {
@@ -29,7 +29,7 @@ func (o *auditOptions) addSites(cmd *cobra.Command, to *audit.Options) error {
 		return o.addConfigured(cmd, to, given, was)
 	}
 	if o.config.host != "" {
-		return errors.New("--site goes with --config")
+		return errors.New("--site needs --config")
 	}
 	if o.rules.Dialect, err = dialectFlag(o.dialect); err != nil {
 		return err
@@ -45,7 +45,7 @@ func (o *auditOptions) addSites(cmd *cobra.Command, to *audit.Options) error {
 func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, given, was []audit.Version) error {
 	for _, flag := range []string{"dialect", "http-clients", "no-user-triggered", "strict", "registry"} {
 		if cmd.Flags().Changed(flag) {
-			return fmt.Errorf("--%s does not go with --config, which has that setting", flag)
+			return fmt.Errorf("--%s can't be used with --config, which has that setting", flag)
 		}
 	}
 	sites, err := o.config.module.Sites(o.config.path)
@@ -57,7 +57,7 @@ func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, give
 		if err != nil {
 			return err
 		}
-		site.Hosts = nil // the log is that of this site
+		site.Hosts = nil // the log has only requests of this site
 		sites = []Site{*site}
 	}
 	if len(sites) == 0 {
@@ -81,7 +81,7 @@ func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, give
 	return nil
 }
 
-// versions reads the file that a site's source names.
+// versions reads the robots.txt of a site's source.
 func (s *Site) versions(cmd *cobra.Command, to *audit.Options) ([]audit.Version, error) {
 	if s.Source == nil {
 		to.Warnings = append(to.Warnings, audit.Warning{Code: "no_robots", Text: fmt.Sprintf(
@@ -109,7 +109,7 @@ func (o *auditOptions) versions(cmd *cobra.Command, flag string, values []string
 			}
 		}
 		if v.From.IsZero() && len(values) > 1 {
-			return nil, fmt.Errorf("%s %s: where there are several, each is written DATE=FILE, with a date as 2026-11-01 or a time as 2026-11-01T15:04:05Z", flag, value)
+			return nil, fmt.Errorf("%s %s: if there are several, write each as DATE=FILE, with a date such as 2026-11-01 or a time such as 2026-11-01T15:04:05Z", flag, value)
 		}
 		body, err := readRobots(cmd.Context(), v.Name, cmd.InOrStdin())
 		v.Response = enforce.Response{Status: http.StatusOK, Body: body}
@@ -137,8 +137,8 @@ func (o *auditOptions) date(s string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// addFetched fetches the robots.txt of the hosts that a log is mostly of, and
-// says that it does.
+// addFetched fetches the robots.txt of the hosts with the most requests in the
+// log, and prints that it does.
 func (o *auditOptions) addFetched(cmd *cobra.Command, to *audit.Options, was []audit.Version) error {
 	hosts, err := audit.Hosts(to)
 	if err != nil {
@@ -179,12 +179,12 @@ func fetchOf(cmd *cobra.Command, host string) (address string, answer enforce.Re
 	return "", answer, err
 }
 
-// addVerification has the claims of crawlers verified. What it returns ends
-// that.
+// addVerification turns on the verification of crawlers. The returned function
+// stops it.
 func (o *auditOptions) addVerification(to *audit.Options) (done func(), err error) {
 	if !o.verify {
 		if o.resolver != "" {
-			return nil, errors.New("--resolver goes with --verify")
+			return nil, errors.New("--resolver needs --verify")
 		}
 		return func() {}, nil
 	}

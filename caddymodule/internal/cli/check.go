@@ -30,26 +30,27 @@ func checkCommand(m Module) *cobra.Command {
 	var o checkOptions
 	cmd := &cobra.Command{
 		Use:   "check --agent <user-agent> [--robots <file|url|->] [--before <file|url|->] [--config <file>] [--json] <url>...",
-		Short: "Tells what robots.txt says to a crawler about URLs",
+		Short: "Tells whether robots.txt allows URLs to a crawler",
 		Long: `
-Tells for each URL what the robots handler would decide about a request of a
-User-Agent: the verdict, who it is taken for, the group of the robots.txt that
-binds it, the line that decides, and the Crawl-delay that it is held to. Each
-URL is judged as the first one: how fast they follow each other does not count.
+Prints for each URL what the robots handler would decide about a request with a
+User-Agent: the verdict, the crawler that the User-Agent names, the group of
+robots.txt that applies, the line that decides, and the Crawl-delay that is
+enforced. Each URL is judged as if it were the crawler's first request: the time
+between requests does not count.
 
-With --config, the settings are those of a site in a Caddyfile: also the lines
-of its policy, and the paths that it hides, which nothing else shows.
+With --config, the settings are those of a site in a Caddyfile, including the
+lines of its policy and its hidden paths, which are not in the robots.txt.
 
 With --before, the robots.txt has just replaced another one, and the crawler has
-not read it since: a path that the old one allows may pass by grace, which is for
-search engines unless --grace or the site's configuration says otherwise.
+not read the new one yet. A path that the old one allows may then be allowed for
+a grace period. By default only search engines get it; --grace or the site's
+configuration can change that.
 
-Without --robots, the robots.txt of each URL's own site is fetched. A URL may
-be a path alone where --robots is given. A product token alone (GPTBot) stands
-for a crawler of that name.
+Without --robots, the robots.txt of each URL's own site is fetched. With
+--robots, a URL may be only a path. --agent may be only a product token (GPTBot).
 
-The exit status is 0 if all URLs are let through, 2 if one is not, and 1 if
-that can't be told.`,
+The exit status is 0 if all URLs are allowed, 2 if one is not, and 1 if the
+verdict can't be determined.`,
 		Example: `  caddy robots check --agent GPTBot --robots robots.txt /private/ /blog/
   caddy robots check --agent "Mozilla/5.0 (compatible; bingbot/2.0)" https://example.com/
   caddy robots check --agent bingbot --robots robots.txt --json / | jq .crawl_delay
@@ -60,14 +61,14 @@ that can't be told.`,
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.agent, "agent", "a", "", "User-Agent or product token of the crawler (required)")
-	f.StringVarP(&o.robots, "robots", "r", "", "robots.txt to go by: a file, a URL, or - for standard input")
-	f.StringVar(&o.before, "before", "", "robots.txt that it replaced: a file, a URL, or - for standard input")
-	f.StringVar(&o.grace, "grace", enforce.GraceSearch.String(), "crawlers that may go by that one for a while: off, search or all")
+	f.StringVarP(&o.robots, "robots", "r", "", "robots.txt to check with: a file, a URL, or - for standard input")
+	f.StringVar(&o.before, "before", "", "robots.txt that was replaced: a file, a URL, or - for standard input")
+	f.StringVar(&o.grace, "grace", enforce.GraceSearch.String(), "crawlers for which the file of --before still applies for a while: off, search or all")
 	addDialectFlag(cmd, &o.dialect)
-	f.BoolVar(&o.json, "json", false, "print one JSON object a line")
+	f.BoolVar(&o.json, "json", false, "print one JSON object per line")
 	o.config.add(cmd, m)
 	addRuleFlags(cmd, m, &o.rules)
-	f.DurationVar(&o.rules.MaxDelay, "max-crawl-delay", throttle.DefaultMaxDelay, "a longer Crawl-delay counts as this, as max in crawl_delay does")
+	f.DurationVar(&o.rules.MaxDelay, "max-crawl-delay", throttle.DefaultMaxDelay, "limit for the Crawl-delay of the file, like max in crawl_delay")
 	if err := cmd.MarkFlagRequired("agent"); err != nil {
 		panic(err)
 	}
@@ -79,7 +80,7 @@ that can't be told.`,
 	return cmd
 }
 
-// completeCrawlers offers the tokens of the crawlers that are known.
+// completeCrawlers completes the tokens of known crawlers.
 func completeCrawlers(_ *cobra.Command, _ []string, begin string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var list []cobra.Completion
 	for row := range crawler.Builtin().All() {
@@ -131,11 +132,11 @@ func (o *checkOptions) check(cmd *cobra.Command, args []string) (int, error) {
 	return status, nil
 }
 
-// useConfig has URLs judged by the settings of a site.
+// useConfig takes the settings from a site of the configuration.
 func (o *checkOptions) useConfig(cmd *cobra.Command) error {
 	for _, flag := range []string{"dialect", "http-clients", "no-user-triggered", "strict", "registry", "grace"} {
 		if cmd.Flags().Changed(flag) {
-			return fmt.Errorf("--%s does not go with --config, which has that setting", flag)
+			return fmt.Errorf("--%s can't be used with --config, which has that setting", flag)
 		}
 	}
 	site, err := o.config.site(func(*Site) bool { return true })
@@ -160,8 +161,9 @@ func (o *checkOptions) useFlags() (err error) {
 	return nil
 }
 
-// robotsFor names the robots.txt that a URL is checked by. The URL itself may
-// be as broken as those that crawlers send, if it need not be fetched from.
+// robotsFor returns the name of the robots.txt to check a URL with. The URL may
+// be malformed, as those of crawlers may be, unless robots.txt is fetched from
+// it.
 func (o *checkOptions) robotsFor(arg string) (string, error) {
 	if o.robots != "" {
 		return o.robots, nil
@@ -176,8 +178,7 @@ func (o *checkOptions) robotsFor(arg string) (string, error) {
 	return u.Scheme + "://" + u.Host + "/robots.txt", nil
 }
 
-// policy reads the robots.txt that name says. Where a site has none, crawlers
-// may fetch everything.
+// policy reads the named robots.txt. If a site has none, everything is allowed.
 func (o *checkOptions) policy(cmd *cobra.Command, name string) (*enforce.Policy, error) {
 	body, err := readRobots(cmd.Context(), name, cmd.InOrStdin())
 	answer := enforce.Response{Status: http.StatusOK, Body: body}
@@ -190,9 +191,9 @@ func (o *checkOptions) policy(cmd *cobra.Command, name string) (*enforce.Policy,
 	return o.rules.Policy(answer)
 }
 
-// decide asks about one URL, as if it were requested first and now: how fast
-// requests follow each other does not count, but the time of day does. A policy
-// that is not nil was in force before.
+// decide decides about one URL, as if it were the crawler's first request. The
+// time between requests does not count, but the time of day does. If before is
+// not nil, it is the policy that the current one replaced.
 func (o *checkOptions) decide(policy, before *enforce.Policy, target string) *enforce.Decision {
 	d := new(enforce.Decision)
 	req := &enforce.Request{Method: http.MethodGet, Target: target, UserAgents: []string{o.agent}, Time: time.Now()}

@@ -23,8 +23,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
-// Module is what the commands need to know of the Caddy module whose commands
-// they are.
+// Module is the part of the Caddy module that the commands use.
 type Module interface {
 	// ReadRegistry returns the crawlers of a registry file in addition to the
 	// built-in ones.
@@ -38,17 +37,18 @@ type Module interface {
 	Config(path string) ([]byte, error)
 }
 
-// Register makes `caddy robots` and its subcommands known to Caddy. It is
-// called once, before Caddy's main function.
+// Register registers `caddy robots` and its subcommands with Caddy. Call it
+// once, before Caddy's main function.
 func Register(m Module) {
 	caddycmd.RegisterCommand(caddycmd.Command{
 		Name:  "robots",
 		Short: "Works with robots.txt files and crawlers",
 		Long: `
-Looks at robots.txt files the way the robots handler does: what they say to
-which crawler, what is wrong with them, and who it is that sends a User-Agent.
+Works with robots.txt files and crawlers: shows what a robots.txt allows to
+which crawler, finds mistakes in it, identifies the crawler behind a User-Agent,
+and reports on access logs and on a running server.
 
-Only status talks to a running Caddy.`,
+Only status connects to a running Caddy.`,
 		CobraFunc: func(cmd *cobra.Command) {
 			cmd.AddCommand(subcommands(m)...)
 			cmd.SuggestionsMinimumDistance = 2
@@ -74,8 +74,8 @@ func subcommands(m Module) []*cobra.Command {
 	}
 }
 
-// runParent prints the help of a command that only has subcommands, and reports
-// one that it does not have.
+// runParent prints the help of a command that only has subcommands. It returns
+// an error for an unknown subcommand.
 func runParent(cmd *cobra.Command, args []string) (int, error) {
 	if len(args) == 0 {
 		return 0, cmd.Help()
@@ -90,11 +90,11 @@ func runParent(cmd *cobra.Command, args []string) (int, error) {
 // The exit statuses of commands, beside 0.
 const (
 	exitFailed  = 1 // the command could not do its work
-	exitFinding = 2 // it did, and what it found is bad news
+	exitFinding = 2 // the command did its work and found a problem
 )
 
-// run makes a cobra function of one that returns the exit status. An error
-// means exitFailed.
+// run converts a function that returns the exit status to a cobra function. An
+// error means exitFailed.
 func run(f func(cmd *cobra.Command, args []string) (int, error)) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		cmd.SilenceErrors = true
@@ -110,7 +110,7 @@ func run(f func(cmd *cobra.Command, args []string) (int, error)) func(*cobra.Com
 	}
 }
 
-// inputs returns all that may be the name of an input: the arguments and the
+// inputs returns all strings that may name an input: the arguments and the
 // values of flags.
 func inputs(cmd *cobra.Command, args []string) []string {
 	list := slices.Clone(args)
@@ -118,7 +118,7 @@ func inputs(cmd *cobra.Command, args []string) []string {
 	return list
 }
 
-// errReported is what a command returns whose errors were printed.
+// errReported is the error of a command that printed its errors itself.
 var errReported = errors.New("not all files could be read")
 
 func printError(cmd *cobra.Command, err error) {
@@ -131,9 +131,8 @@ const fetchTimeout = 30 * time.Second
 // maxInput is the most octets that a command reads of one input.
 const maxInput = 16 << 20
 
-// readRobots reads the robots.txt that name says: a file, an http or https
-// URL, or - for standard input. What is no robots.txt is an error that says
-// what it is.
+// readRobots reads the named robots.txt: a file, an http or https URL, or - for
+// standard input. It returns an error for other content, such as a web page.
 func readRobots(ctx context.Context, name string, stdin io.Reader) ([]byte, error) {
 	body, err := readInput(ctx, name, stdin)
 	if err != nil {
@@ -143,13 +142,13 @@ func readRobots(ctx context.Context, name string, stdin io.Reader) ([]byte, erro
 		return nil, fmt.Errorf("%s is a web page, not a robots.txt", shown(name))
 	}
 	for _, f := range lint.Lint(robots.Parse(body[:min(len(body), 4<<10)]), lint.WithSelect(unreadable...)) {
-		return nil, fmt.Errorf("%s is no robots.txt: %s", shown(name), f.Message)
+		return nil, fmt.Errorf("%s is not a robots.txt: %s", shown(name), f.Message)
 	}
 	return body, nil
 }
 
-// unreadable are the findings of the linter in files that hold no rules. They
-// show in the first 4 KiB.
+// unreadable are the linter's findings for files that are not robots.txt files.
+// The first 4 KiB are enough to find them.
 var unreadable = []string{"html-page", "binary", "utf-16"}
 
 func readInput(ctx context.Context, name string, stdin io.Reader) ([]byte, error) {
@@ -167,14 +166,14 @@ func readInput(ctx context.Context, name string, stdin io.Reader) ([]byte, error
 	return readAll(name, f)
 }
 
-// isURL reports whether the name of an input is that of a URL.
+// isURL reports whether the name of an input is a URL.
 func isURL(name string) bool {
 	lower := strings.ToLower(name[:min(len(name), len("https://"))])
 	return strings.HasPrefix(lower, "http://") || strings.HasPrefix(lower, "https://")
 }
 
-// robotsAddress is where the robots.txt that a URL means is: a URL without a
-// path means that of its site.
+// robotsAddress returns the address to fetch for a URL: /robots.txt if the URL
+// has no path.
 func robotsAddress(name string) string {
 	if u, err := url.Parse(name); err == nil && u.Path == "" && u.RawQuery == "" {
 		return u.JoinPath("/robots.txt").String()
@@ -201,7 +200,7 @@ func readURL(ctx context.Context, address string) ([]byte, error) {
 	return readAll(shown(address), resp.Body)
 }
 
-// statusError is an answer that is no file.
+// statusError is the error for a response whose status is not 200.
 type statusError struct {
 	address, status string
 	code            int
@@ -209,8 +208,9 @@ type statusError struct {
 
 func (e *statusError) Error() string { return fmt.Sprintf("%s answers %s", e.address, e.status) }
 
-// missing reports whether the answer says that there is no such file (RFC
-// 9309, section 2.3.1.3); 429 says that there is too much to do.
+// missing reports whether the status means that there is no such file (RFC
+// 9309, section 2.3.1.3). 429 does not: it means that the server limits
+// requests.
 func (e *statusError) missing() bool {
 	return e.code >= 400 && e.code < 500 && e.code != http.StatusTooManyRequests
 }

@@ -24,14 +24,15 @@ func diffCommand() *cobra.Command {
 		Use:   "diff [--json] <old> <new>",
 		Short: "Tells what a new robots.txt changes, and for which crawlers",
 		Long: `
-Tells what crawlers notice when one robots.txt takes another's place: paths
-that are now allowed or disallowed, with the lines that decide and examples,
-and limits that change. Lines that were only moved or written otherwise are no
-change. What changes only for those who read files with google/robotstxt, as
-Google's crawlers do, is marked so. Each of the two is a file, a URL, or - for standard input.
+Prints what changes for crawlers when the robots.txt <new> replaces <old>: paths
+that are now allowed or disallowed, with the lines that decide and examples, and
+changed limits. Lines that were only moved or spelt differently are not changes.
+Changes that apply only to crawlers that read files with google/robotstxt, as
+Google's crawlers do, are marked. Each of the two is a file, a URL, or - for
+standard input.
 
-The exit status is 0 if nothing changes, 2 if something does, and 1 if that
-can't be told.`,
+The exit status is 0 if nothing changes, 2 if something does, and 1 if the
+comparison is not possible.`,
 		Example: `  caddy robots diff robots.txt new.txt
   caddy robots diff https://example.com public/robots.txt
   git show HEAD:robots.txt | caddy robots diff - robots.txt`,
@@ -45,11 +46,11 @@ can't be told.`,
 		RunE: run(func(cmd *cobra.Command, args []string) (int, error) { return o.diff(cmd, args[0], args[1]) }),
 	}
 	addDialectFlag(cmd, &o.dialect)
-	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object a line")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object per line")
 	return cmd
 }
 
-// errIncomplete is what diff says of files with very many rules.
+// errIncomplete is the message of diff for files with very many rules.
 var errIncomplete = errors.New("the comparison is not complete: the files have too many rules that differ, or rules that are hard to compare, and may have more changes")
 
 func (o *diffOptions) diff(cmd *cobra.Command, before, after string) (int, error) {

@@ -1,5 +1,5 @@
 // Package cli has the commands below `caddy robots`.
 //
-// It knows the Caddy module only through the interface Module, because the
-// module registers the commands.
+// It uses the Caddy module only through the interface Module, because the
+// module imports this package to register the commands.
 package cli

@@ -18,9 +18,9 @@ func explainCommand() *cobra.Command {
 		Use:   "explain [code]...",
 		Short: "Explains the rules of the linter",
 		Long: `
-Prints the page of each rule of the linter that is named: what it finds, why that
-matters, which crawlers read it how, and an example before and after. The pages
-are Markdown. Without a code, all rules are listed.
+Prints the page of each named rule of the linter: what the rule finds, why it
+matters, how which crawlers read the line, and an example before and after. The
+pages are Markdown. Without a code, it lists all rules.
 
 The exit status is 0, or 1 if there is no such rule.`,
 		Example: `  caddy robots explain
@@ -56,8 +56,8 @@ func listRules(w io.Writer) error {
 	return table.Flush()
 }
 
-// knownRule returns an error for a code that no rule has, with the one that was
-// probably meant.
+// knownRule returns an error for an unknown code. The error suggests a similar
+// code.
 func knownRule(code string) error {
 	if _, ok := lint.RuleFor(code); ok {
 		return nil

@@ -21,7 +21,7 @@ func addDialectFlag(cmd *cobra.Command, dialect *string) {
 	}, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// complete has a shell complete the value of a flag.
+// complete registers shell completion for the value of a flag.
 func complete(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, f); err != nil {
 		panic(err) // there is no such flag
@@ -36,8 +36,8 @@ func dialectFlag(s string) (robots.Dialect, error) {
 	return robots.ParseDialect(s)
 }
 
-// paintFor is in colour on a terminal that shows it, unless the user has
-// asked for none (https://no-color.org).
+// paintFor returns a Paint that is in colour if w is a terminal with colours,
+// unless NO_COLOR is set (https://no-color.org).
 func paintFor(w io.Writer) report.Paint {
 	f, ok := w.(*os.File)
 	return report.Paint(ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd())))

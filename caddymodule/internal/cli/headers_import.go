@@ -17,19 +17,19 @@ func headersImportCommand() *cobra.Command {
 		Use:   "headers-import <file|->",
 		Short: "Converts X-Robots-Tag headers of Apache and nginx into x_robots_tag lines",
 		Long: `
-Reads an Apache or nginx configuration, finds what sets the header X-Robots-Tag
-(Header in sections, add_header and more_set_headers in locations), decides as
-these servers do where it is sent, and prints x_robots_tag lines that send the
-same, for each site apart: a server or virtual host with a name becomes a site
-block of its own.
+Reads an Apache or nginx configuration, finds the directives that set the header
+X-Robots-Tag (Header in sections, add_header and more_set_headers in locations),
+and prints x_robots_tag lines that send the same header for the same requests.
+The lines are grouped by site: each named server or virtual host becomes a site
+block.
 
-A line asks for nothing that the configuration does not ask for on the same
-requests. What no line says exactly is not converted: it stands as a comment in
-the output and on standard error, with its line. A .htaccess file is taken for
-that of the site's root folder.
+A line never sends a directive on a request on which the configuration does not
+send it. A directive that no x_robots_tag line can express exactly is not
+converted: it is a comment in the output and a message on standard error, with
+its line number. A .htaccess file is read as that of the site's root folder.
 
-With several files, let the server print them as one: nginx -T, or
-httpd -t -D DUMP_CONFIG.
+If the configuration has several files, let the server print them as one:
+nginx -T, or httpd -t -D DUMP_CONFIG.
 
 The exit status is 0 if everything was converted, 2 if something was not, and 1
 if the file can't be read.`,
@@ -66,8 +66,8 @@ func importHeaders(cmd *cobra.Command, args []string) (int, error) {
 	return 0, nil
 }
 
-// writeSite prints what is for one site: as a block of it, where its names are
-// addresses of Caddy's, or else as lines to paste into that site's block.
+// writeSite prints the rules of one site: as a site block if its names are
+// valid Caddy addresses, otherwise as lines to paste into the site's block.
 func writeSite(out io.Writer, site *headers.ImportedSite, only bool) {
 	addresses, all := siteAddresses(site.Names)
 	indent := ""
@@ -92,7 +92,7 @@ func writeSite(out io.Writer, site *headers.ImportedSite, only bool) {
 	}
 }
 
-// oneLine keeps a comment a comment.
+// oneLine replaces line breaks, so that a comment stays on one line.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' {
@@ -109,12 +109,12 @@ func nameList(names []string) string {
 	return oneLine(strings.Join(names, " "))
 }
 
-// siteAddress is a name that is an address of Caddy's as it stands.
+// siteAddress matches a name that is a valid Caddy address without changes.
 var siteAddress = regexp.MustCompile(`^(\*\.)?[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$`)
 
-// siteAddresses are the names of a server as Caddy writes them. It reports
-// whether all are: regular expressions, wildcards at the end and servers without
-// a name have no such.
+// siteAddresses converts the names of a server to Caddy addresses. It returns
+// false if that is not possible for all of them: there is no address for a
+// regular expression, a wildcard at the end, or a server without a name.
 func siteAddresses(names []string) (addresses []string, all bool) {
 	for _, name := range names {
 		if rest, both := strings.CutPrefix(name, "."); both { // nginx: the name and all below it

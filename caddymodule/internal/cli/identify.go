@@ -27,46 +27,47 @@ func identifyCommand(m Module) *cobra.Command {
 	var o identifyOptions
 	cmd := &cobra.Command{
 		Use:   "identify [--robots <file|url>] [--registry <file>] [--json] [--measure] <user-agent>...|-",
-		Short: "Tells which crawler sends a User-Agent, and why",
+		Short: "Identifies the crawler that sends a User-Agent",
 		Long: `
-Tells for each User-Agent which crawlers it names, or that it is a person's:
-the class, the purpose, the robots.txt tokens, what the crawler would be held
-to, the part of the User-Agent that decided, with the reason, and how strong
-that evidence is: a token of the registry or the robots.txt, the client's own
-declaration that it is a robot, or no more than the form of the User-Agent.
+Prints for each User-Agent which crawlers it names, or that it is a browser's:
+the class, the purpose, the robots.txt tokens, the group of robots.txt that would
+apply, the part of the User-Agent that decided, and the reason. It also prints
+how strong the evidence is: a token of the registry or the robots.txt, a
+declaration of the client that it is a robot, or only the form of the User-Agent.
 
-With - the User-Agents come from standard input, one a line, up to a TAB where
-there is one. With --robots the tokens that a robots.txt names count as well,
-and the group that binds each crawler is named; with --registry so do the
-crawlers of a file such as the subdirective registry takes.
+With -, it reads the User-Agents from standard input, one per line; text after a
+TAB is ignored. With --robots, it also recognises the tokens in a robots.txt and
+names the group that applies to each crawler. With --registry, it also recognises
+the crawlers of a file, as the subdirective registry does.
 
---measure prints how many of them are recognised, how many the group for all
-binds with the flags given and with http_clients on and programs on, how many
-declare in so many words that they are robots (a word ending in bot, spider or
-crawler, +http://, a name after "compatible;") and how many of those it binds,
-and how many are of each class and purpose, instead of each User-Agent.`,
+With --measure, it prints counts and not each User-Agent: how many are
+recognised; to how many the group for * applies, with the given flags, and with
+http_clients on and programs on; how many declare that they are robots (a word
+ending in bot, spider or crawler, +http://, a name after "compatible;"), and to
+how many of these the group for * applies; and how many are of each class and
+purpose.`,
 		Example: `  caddy robots identify "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)"
   cut -d'"' -f6 access.log | sort -u | caddy robots identify --measure -`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: run(func(cmd *cobra.Command, args []string) (int, error) { return 0, o.identify(cmd, args) }),
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.robots, "robots", "r", "", "robots.txt whose tokens count as well: a file, a URL, or - for standard input")
-	f.BoolVar(&o.json, "json", false, "print JSON, an object a line")
+	f.StringVarP(&o.robots, "robots", "r", "", "robots.txt whose tokens are recognised too: a file, a URL, or - for standard input")
+	f.BoolVar(&o.json, "json", false, "print one JSON object per line")
 	f.BoolVar(&o.measure, "measure", false, "print the number and share of each class and purpose")
 	addRuleFlags(cmd, m, &o.rules)
 	return cmd
 }
 
-// addRuleFlags adds the flags that choose whom robots.txt binds, as the
-// subdirectives of the same names do.
+// addRuleFlags adds the flags that select the clients to which robots.txt
+// applies, like the subdirectives of the same names.
 func addRuleFlags(cmd *cobra.Command, m Module, rules *enforce.Rules) {
 	f := cmd.Flags()
-	f.BoolVar(&rules.HTTPClients, "http-clients", false, "hold HTTP libraries to the group for all, as http_clients on does")
-	f.Var((*programsFlag)(&rules.Programs), "programs", "hold programs that give only their name to the group for all, as programs does: off, seen (those that read the robots.txt) or on")
-	f.BoolVar(&rules.IgnoreUserTriggered, "no-user-triggered", false, "free user-triggered fetchers from the group for all, as user_triggered off does")
-	f.BoolVar(&rules.Strict, "strict", false, "hold every crawler to everything, as strict on does")
-	f.Var(&registryFlag{read: m.ReadRegistry, registry: &rules.Registry}, "registry", "file or URL of crawlers that are known as well, as registry does")
+	f.BoolVar(&rules.HTTPClients, "http-clients", false, "apply the group for * to HTTP libraries, like http_clients on")
+	f.Var((*programsFlag)(&rules.Programs), "programs", "apply the group for * to programs that send only their name, like programs: off, seen (those that read the robots.txt) or on")
+	f.BoolVar(&rules.IgnoreUserTriggered, "no-user-triggered", false, "do not apply the group for * to user-triggered fetchers, like user_triggered off")
+	f.BoolVar(&rules.Strict, "strict", false, "apply every rule to every crawler, like strict on")
+	f.Var(&registryFlag{read: m.ReadRegistry, registry: &rules.Registry}, "registry", "file or URL of crawlers to add to the built-in registry, like registry")
 }
 
 // programsFlag is the value of the flag --programs.
@@ -99,7 +100,7 @@ func (f *registryFlag) Set(path string) (err error) {
 	return err
 }
 
-// identify does the command's work. An error is all that can go wrong.
+// identify runs the command. Its only failures are errors.
 func (o *identifyOptions) identify(cmd *cobra.Command, args []string) error {
 	list := argumentList(args)
 	if len(args) == 1 && args[0] == "-" {
@@ -138,8 +139,8 @@ func (o *identifyOptions) identify(cmd *cobra.Command, args []string) error {
 	return errors.Join(err, out.Flush())
 }
 
-// boundByStar reports whether the group for all binds one of the crawlers that
-// a User-Agent names, as a GET without a group of its own.
+// boundByStar reports whether the group for * applies to one of the crawlers
+// that a User-Agent names, in a GET request and if it has no group of its own.
 func boundByStar(rules *enforce.Rules, id *crawler.Identity) bool {
 	for i := range id.Len() {
 		if a := id.At(i); rules.BoundByStar(a.Class, a.Crawler) {
@@ -149,9 +150,9 @@ func boundByStar(rules *enforce.Rules, id *crawler.Identity) bool {
 	return false
 }
 
-// heldCounts counts the User-Agents of a list that the group for all binds.
+// heldCounts counts the User-Agents of a list to which the group for * applies.
 type heldCounts struct {
-	bound, boundAll         int // as the flags say, and with http_clients on and programs on
+	bound, boundAll         int // with the given flags, and with http_clients on and programs on
 	declared, declaredBound int // that declare themselves robots, and those of them in boundAll
 }
 
@@ -171,8 +172,8 @@ func one(ok bool) int {
 	return 0
 }
 
-// argumentList makes a list of User-Agents of arguments. What ends a line, or
-// a User-Agent in it, can't be in a field of a request and stands for a blank.
+// argumentList makes a list of User-Agents from arguments. It replaces line
+// breaks and TABs, which end a User-Agent in such a list, with blanks.
 func argumentList(args []string) io.Reader {
 	var b strings.Builder
 	oneLine := strings.NewReplacer("\t", " ", "\n", " ", "\r", " ")
@@ -183,7 +184,7 @@ func argumentList(args []string) io.Reader {
 	return strings.NewReader(b.String())
 }
 
-// policy is that of --robots, or of an empty file.
+// policy returns the policy of --robots, or of an empty file.
 func (o *identifyOptions) policy(ctx context.Context, stdin io.Reader) (*enforce.Policy, error) {
 	var body []byte
 	if o.robots != "" {
@@ -195,7 +196,7 @@ func (o *identifyOptions) policy(ctx context.Context, stdin io.Reader) (*enforce
 	return o.rules.Policy(enforce.Response{Status: http.StatusOK, Body: body})
 }
 
-// describe tells what was found out about a User-Agent.
+// describe returns the result for a User-Agent.
 func (o *identifyOptions) describe(policy *enforce.Policy, m *crawler.Matcher, ua string, id *crawler.Identity) *identified {
 	found := &identified{UserAgent: ua, Class: id.Class().String()}
 	for i := range id.Len() {
@@ -211,7 +212,7 @@ func (o *identifyOptions) describe(policy *enforce.Policy, m *crawler.Matcher, u
 	return found
 }
 
-// crawler tells what was found out about one of the crawlers of a User-Agent.
+// crawler returns the result for one of the crawlers of a User-Agent.
 func (o *identifyOptions) crawler(policy *enforce.Policy, ua string, a *crawler.Agent) identifiedCrawler {
 	c := identifiedCrawler{
 		Crawler: a.Token, Class: a.Class.String(), Tokens: []string{a.Token},
@@ -228,7 +229,7 @@ func (o *identifyOptions) crawler(policy *enforce.Policy, ua string, a *crawler.
 	return c
 }
 
-// wouldHold says which group of a robots.txt would bind a crawler.
+// wouldHold describes the group of a robots.txt that would apply to a crawler.
 func wouldHold(rules *enforce.Rules, a *crawler.Agent) string {
 	switch star := rules.BoundByStar(a.Class, a.Crawler); {
 	case a.Token == "" && star:

@@ -12,7 +12,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-// identified is what identify prints of one User-Agent.
+// identified is the output of identify for one User-Agent.
 type identified struct {
 	UserAgent string               `json:"user_agent"`
 	Class     string               `json:"class"`
@@ -34,7 +34,7 @@ type identifiedCrawler struct {
 	evidence
 }
 
-// evidence is a part of a User-Agent, the octets of it, and what it says.
+// evidence is a part of a User-Agent, its position in octets, and its meaning.
 type evidence struct {
 	Text     string `json:"evidence"`
 	Start    int    `json:"start"`
@@ -43,7 +43,7 @@ type evidence struct {
 	Strength string `json:"strength,omitempty"` // of a crawler: "token", "declaration" or "form"
 }
 
-// String says it for people.
+// String returns the evidence as text.
 func (e evidence) String() string {
 	if e.Start == e.End {
 		return e.Says
@@ -51,14 +51,14 @@ func (e evidence) String() string {
 	return fmt.Sprintf("%q at %d-%d: %s", e.Text, e.Start, e.End, e.Says)
 }
 
-// strengths says in words how sure each strength is.
+// strengths describes each strength of evidence.
 var strengths = map[string]string{
 	"token":       "token: the name of a crawler that is known",
 	"declaration": "declaration: the client says itself that it is a robot",
 	"form":        "form: no more than what the User-Agent looks like",
 }
 
-// write prints it for people. What clients made up is made visible.
+// write prints the result as text. Control characters from clients are escaped.
 func (f *identified) write(w io.Writer) {
 	fmt.Fprintf(w, "%s\n", report.Visible(f.UserAgent))
 	if f.Browser != nil {
@@ -78,7 +78,7 @@ func (f *identified) write(w io.Writer) {
 	}
 }
 
-// because prints why.
+// because prints the reasons.
 func because(w io.Writer, why []evidence) {
 	label := "because"
 	for _, e := range why {
@@ -87,7 +87,7 @@ func because(w io.Writer, why []evidence) {
 	}
 }
 
-// heldTo is what binds a crawler, or would.
+// heldTo returns the group that applies, or would apply, to a crawler.
 func (c *identifiedCrawler) heldTo() string {
 	switch {
 	case c.HeldTo != "":
@@ -99,7 +99,8 @@ func (c *identifiedCrawler) heldTo() string {
 	}
 }
 
-// browserWords tells what a person's User-Agent claims.
+// browserWords returns the browser, the operating system and the like that a
+// User-Agent names.
 func browserWords(d *crawler.Description) string {
 	name := strings.TrimSpace(d.Browser + " " + d.BrowserVersion)
 	if d.Browser == crawler.UnknownPart {
@@ -117,14 +118,14 @@ func browserWords(d *crawler.Description) string {
 	return name
 }
 
-// measured is what --measure prints of a list.
+// measured is the output of --measure.
 type measured struct {
 	Total    int              `json:"total"`
-	Crawlers share            `json:"crawlers"`       // all that are no person's
-	Bound    share            `json:"bound"`          // what the group for all binds
-	BoundAll share            `json:"bound_all"`      // what it binds with http_clients on and programs on
-	Declared share            `json:"declared"`       // what declares itself a robot in so many words
-	OfThose  share            `json:"declared_bound"` // the part of Declared that BoundAll holds
+	Crawlers share            `json:"crawlers"`       // all that are not a browser's
+	Bound    share            `json:"bound"`          // those to which the group for * applies
+	BoundAll share            `json:"bound_all"`      // the same with http_clients on and programs on
+	Declared share            `json:"declared"`       // those that declare that they are robots
+	OfThose  share            `json:"declared_bound"` // the part of Declared that is in BoundAll
 	Classes  map[string]share `json:"classes"`
 	Purposes map[string]share `json:"purposes,omitempty"` // of those in the registry
 }
@@ -135,7 +136,8 @@ type share struct {
 	Percent float64 `json:"percent"`
 }
 
-// newMeasured sums up a list, of which the group for all binds what held says.
+// newMeasured sums up a list. held counts the User-Agents to which the group
+// for * applies.
 func newMeasured(sum *crawler.Measure, held heldCounts) *measured {
 	of := func(n, total int) share { return share{n, 100 * float64(n) / float64(max(total, 1))} }
 	part := func(n int) share { return of(n, sum.Total) }
@@ -158,7 +160,7 @@ func newMeasured(sum *crawler.Measure, held heldCounts) *measured {
 	return m
 }
 
-// write prints it for people.
+// write prints the counts as text.
 func (m *measured) write(w io.Writer) {
 	line := func(name string, s share) {
 		fmt.Fprintf(w, "    %-40s %8d %8.3f %%\n", report.Visible(name), s.Count, s.Percent)

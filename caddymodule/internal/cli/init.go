@@ -25,8 +25,8 @@ type initOptions struct {
 	site           string
 }
 
-// defaultConfig is the configuration file that is looked at if none is named,
-// as by Caddy's own commands.
+// defaultConfig is the default configuration file, the same as that of Caddy's
+// own commands.
 const defaultConfig = "Caddyfile"
 
 func initCommand(m Module) *cobra.Command {
@@ -35,16 +35,16 @@ func initCommand(m Module) *cobra.Command {
 		Use:   "init [--config <file>] [--site <host>] [--robots <file|url|->]",
 		Short: "Proposes a robots block for a site",
 		Long: `
-Looks at a site's configuration and its robots.txt, and prints a robots block
-that fits, in monitor mode: it counts and logs what would be refused, and
-refuses nothing. Each line has a comment that says why it is there. What else
-was noticed goes to standard error.
+Reads a site's configuration and its robots.txt, and prints a suitable robots
+block in monitor mode, which counts and logs the requests that it would refuse
+but refuses none. Each line has a comment that gives the reason for it. Other
+observations go to standard error.
 
-Without --config, the file Caddyfile of this folder is looked at. Without
---robots, the robots.txt in the site's root folder is, if it has one. Sites that
-have a robots handler are left out, unless --site names them.
+Without --config, it reads the file Caddyfile in the current folder. Without
+--robots, it reads the robots.txt in the site's root folder, if there is one. It
+skips sites that have a robots handler, unless --site names them.
 
-Nothing is written to any file.`,
+It writes no files.`,
 		Example: `  caddy robots init
   caddy robots init --site example.com --robots https://example.com`,
 		Args:              cobra.NoArgs,
@@ -86,7 +86,7 @@ func (o *initOptions) propose(cmd *cobra.Command) error {
 	return nil
 }
 
-// sites returns the sites to propose something for.
+// sites returns the sites to print a block for.
 func (o *initOptions) sites() ([]proposal.Site, error) {
 	path := o.config
 	if path == "" {
@@ -106,7 +106,7 @@ func (o *initOptions) sites() ([]proposal.Site, error) {
 	if o.site != "" {
 		chosen := slices.DeleteFunc(slices.Clone(all), func(s proposal.Site) bool { return !(&Site{Hosts: s.Hosts}).serves(o.site) })
 		if len(chosen) == 0 {
-			return nil, fmt.Errorf("%s has no such site as %s, but %s", path, o.site, strings.Join(siteNames(all), "; "))
+			return nil, fmt.Errorf("%s has no site %s; it has %s", path, o.site, strings.Join(siteNames(all), "; "))
 		}
 		// The site that names the host comes before those with a wildcard, as it does in Caddy.
 		slices.SortStableFunc(chosen, func(a, b proposal.Site) int { return a.Breadth(o.site) - b.Breadth(o.site) })
@@ -119,7 +119,7 @@ func (o *initOptions) sites() ([]proposal.Site, error) {
 	return left, nil
 }
 
-// hosts are those of a site of which no configuration is known.
+// hosts returns the hosts of a site without a known configuration.
 func (o *initOptions) hosts() []string {
 	if o.site == "" {
 		return []string{"example.com"}
@@ -127,8 +127,8 @@ func (o *initOptions) hosts() []string {
 	return []string{o.site}
 }
 
-// file returns the site's robots.txt, and where it is from; nil if it is not
-// at hand.
+// file returns the site's robots.txt and its name, or nil if it is not
+// available.
 func (o *initOptions) file(cmd *cobra.Command, s *proposal.Site) (*robots.File, string, error) {
 	name := o.robots
 	if name == "" && s.Root != "" && !strings.Contains(s.Root, "{") {
@@ -147,7 +147,7 @@ func (o *initOptions) file(cmd *cobra.Command, s *proposal.Site) (*robots.File, 
 	return robots.Parse(text), name, nil
 }
 
-// lint tells how many mistakes the file has.
+// lint prints the number of mistakes in the file.
 func (o *initOptions) lint(cmd *cobra.Command, f *robots.File, name string) {
 	count := 0
 	for _, finding := range lint.Lint(f, findings.Crawlers(crawler.Builtin())) {

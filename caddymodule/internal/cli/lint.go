@@ -48,29 +48,31 @@ func lintCommand(m Module) *cobra.Command {
 		Short: "Finds mistakes in robots.txt files",
 		Long: `
 Finds lines of a robots.txt that do not do what they were written for, and lines
-that crawlers read differently. Each finding says where, why it matters, and what
-to write instead. "caddy robots explain CODE" has a page about each.
+that crawlers read differently. Each finding has its place, the reason why it
+matters, and a correction. "caddy robots explain CODE" prints a page about it.
 
 - is standard input. For a URL without a path, /robots.txt is read.
 
---fix prints the file with all safe corrections made: they change no verdict for
-crawlers that read the file as RFC 9309, Google's parser or the standard of 1994
-do. --unsafe-fixes also makes those that change no verdict for RFC 9309 alone.
-With --write the file is written back, with --diff only the changes are printed.
-The findings are then those that are left; without --write they go to standard
-error.
+--fix prints the file with all safe corrections: they change no verdict for
+crawlers that follow RFC 9309, Google's parser or the standard of 1994.
+--unsafe-fixes also makes corrections that are safe only for crawlers that
+follow RFC 9309. --write writes the corrected file back, --diff prints only the
+changes. Only the remaining findings are printed; without --write they go to
+standard error.
 
-A comment suppresses findings of the next line, or at a line's end of that line:
+A comment suppresses findings on the next line, or on its own line if it is at
+the end of that line:
   # robots-lint: ignore CODE, CODE
-and "# robots-lint: ignore-file CODE" those of the whole file.
+"# robots-lint: ignore-file CODE" suppresses findings in the whole file.
 
-With --config the x_robots_tag lines of a Caddyfile (or JSON configuration) are
-checked against the files: crawlers never see a noindex header on a path that
-is disallowed to them.
+--config checks the x_robots_tag lines of a Caddyfile (or JSON configuration)
+against the files: crawlers never see a noindex header on a path that is
+disallowed to them.
 
-The exit status is that of the worst finding: 0 for none or infos, 2 for
-warnings, 3 for errors; 1 if a file could not be read. --fail-on error gives 0
-for warnings too, --fail-on info gives 2 for infos, --fail-on never always 0.`,
+The exit status depends on the worst finding: 0 for none or infos, 2 for
+warnings, 3 for errors. It is 1 if a file could not be read. With --fail-on error
+it is 0 for warnings too, with --fail-on info 2 for infos, and with --fail-on
+never always 0.`,
 		Example: `  caddy robots lint robots.txt
   caddy robots lint https://example.com
   caddy robots lint --fix --diff robots.txt
@@ -88,16 +90,16 @@ for warnings too, --fail-on info gives 2 for infos, --fail-on never always 0.`,
 func (o *lintFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	addDialectFlag(cmd, &o.dialect)
-	f.StringVar(&o.format, "format", "text", "how findings are printed: text, json (one object a line), sarif (2.1.0), github (annotations of Actions) or gitlab (Code Quality report)")
+	f.StringVar(&o.format, "format", "text", "output format: text, json (one object per line), sarif (2.1.0), github (annotations of Actions) or gitlab (Code Quality report)")
 	f.BoolVar(&o.json, "json", false, "the same as --format json")
 	f.BoolVar(&o.sarif, "sarif", false, "the same as --format sarif")
 	f.StringSliceVar(&o.selected, "select", nil, "report only these rules, separated by commas")
 	f.StringSliceVar(&o.ignored, "ignore", nil, "do not report these rules, separated by commas")
 	f.StringVar(&o.failOn, "fail-on", "warning", "the least severity that changes the exit status: info, warning, error or never")
 	f.BoolVar(&o.info, "info", false, "report infos too")
-	f.StringVarP(&o.config, "config", "c", "", "a Caddyfile whose x_robots_tag lines are checked against the files")
+	f.StringVarP(&o.config, "config", "c", "", "Caddyfile whose x_robots_tag lines are checked against the files")
 	f.BoolVar(&o.fix, "fix", false, "print the file with all safe corrections made")
-	f.BoolVar(&o.unsafe, "unsafe-fixes", false, "as --fix, with the unsafe corrections too")
+	f.BoolVar(&o.unsafe, "unsafe-fixes", false, "like --fix, with the unsafe corrections too")
 	f.BoolVar(&o.write, "write", false, "with --fix: write the file back")
 	f.BoolVar(&o.diff, "diff", false, "with --fix: print what would change, as a unified diff")
 	cmd.MarkFlagsMutuallyExclusive("json", "sarif", "format")
@@ -142,7 +144,8 @@ func (o *lintFlags) lint(cmd *cobra.Command, args []string) (int, error) {
 	return status, nil
 }
 
-// print writes the findings in one file, in the formats that have no end.
+// print writes the findings of one file, for formats that can be written file
+// by file.
 func (o *lintFlags) print(out io.Writer, d *report.Document) error {
 	switch o.format {
 	case "json":
@@ -155,8 +158,8 @@ func (o *lintFlags) print(out io.Writer, d *report.Document) error {
 	return nil
 }
 
-// printAll writes the findings in all files, in the formats that have one
-// document for all.
+// printAll writes the findings of all files, for formats with one document for
+// all files.
 func (o *lintFlags) printAll(out io.Writer, docs []*report.Document, failures []error) error {
 	switch o.format {
 	case "sarif":
@@ -180,7 +183,7 @@ func (o *lintFlags) status(d *report.Document) int {
 	return exitFinding
 }
 
-// validate checks the flags, and reads what they name.
+// validate checks the flags, and reads the configuration.
 func (o *lintFlags) validate(args []string) error {
 	switch {
 	case o.json:
@@ -229,7 +232,7 @@ func (o *lintFlags) validateFix(args []string) error {
 	return nil
 }
 
-// document reads a robots.txt, corrects it where that is wanted, and lints it.
+// document reads a robots.txt, corrects it if the flags say so, and lints it.
 func (o *lintFlags) document(cmd *cobra.Command, name string) (*report.Document, error) {
 	body, err := readInput(cmd.Context(), name, cmd.InOrStdin())
 	if err != nil {
@@ -274,7 +277,7 @@ func (o *lintFlags) parse(body []byte) *robots.File {
 	return robots.Parse(body, robots.WithDialect(o.dialectOfFiles), robots.WithMaxSize(maxInput))
 }
 
-// options are what the linter is told about a file.
+// options returns the linter's options for a file.
 func (o *lintFlags) options(name string) []lint.Option {
 	opts := []lint.Option{
 		findings.Crawlers(crawler.Builtin()), findings.UnseenCheck(o.rules, crawler.Builtin()),
@@ -286,7 +289,7 @@ func (o *lintFlags) options(name string) []lint.Option {
 	return opts
 }
 
-// version is that of this module in the binary, "" where it has none.
+// version returns the version of this module in the binary, "" if it has none.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

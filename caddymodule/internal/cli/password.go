@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// hidden stands for a password, as net/url writes it.
+// hidden replaces a password, as in net/url.
 const hidden = "xxxxx"
 
-// shown is the name of an input as it is printed: without a password. Of a URL
-// that can't be parsed everything between scheme and host is left out.
+// shown returns the name of an input for printing, without a password. If a URL
+// can't be parsed, it leaves out everything between scheme and host.
 func shown(name string) string {
 	scheme, rest, found := strings.Cut(name, "://")
 	if !found {

@@ -27,19 +27,19 @@ func policyCommand(m Module) *cobra.Command {
 	var o policyOptions
 	cmd := &cobra.Command{
 		Use:   "policy --config <file> [--site <host>] [--robots <file|url|->] [--check <url>]...",
-		Short: "Prints the robots.txt that a site's policy makes, and what it changes",
+		Short: "Prints the robots.txt that a site publishes with its policy, and the changes",
 		Long: `
-Prints the robots.txt that a site publishes: its own file, with the lines that
-the policy of its robots handler makes. What the policy changes, and for whom,
-goes to standard error, with what the operator may want to know of it.
+Prints the robots.txt that a site publishes: its own file, merged with the lines
+that the policy of its robots handler adds. Standard error has the changes that
+the policy makes, the crawlers that they apply to, and notes for the operator.
 
-The site's own file is the one that --robots names; without it, the site is one
-that has none. --check fetches the robots.txt that a URL's site publishes and
-compares: a published file that has lines of a policy already is merged anew,
-so --robots is not needed.
+--robots names the site's own file. Without it, the site has none. --check
+fetches the published robots.txt of a URL's site and compares it with the
+expected one. It needs no --robots: policy lines in the published file are
+replaced with the current ones.
 
-The exit status is 0, with --check 2 if a published file is another one, and 1
-if the policy can't be merged or a file can't be read.`,
+The exit status is 0, or 1 if the policy can't be merged or a file can't be
+read. With --check it is 2 if a published file is different.`,
 		Example: `  caddy robots policy --config Caddyfile --robots public/robots.txt
   caddy robots policy --config Caddyfile --check https://example.com`,
 		Args:              cobra.NoArgs,
@@ -49,7 +49,7 @@ if the policy can't be merged or a file can't be read.`,
 	o.config.add(cmd, m)
 	f := cmd.Flags()
 	f.StringVarP(&o.robots, "robots", "r", "", "the site's own robots.txt: a file, a URL, or - for standard input")
-	f.StringArrayVar(&o.check, "check", nil, "compare with what this URL's site publishes; may be given several times")
+	f.StringArrayVar(&o.check, "check", nil, "compare with the robots.txt that this URL's site publishes; may be repeated")
 	if err := cmd.MarkFlagRequired("config"); err != nil {
 		panic(err)
 	}
@@ -81,7 +81,7 @@ func (o *policyOptions) policy(cmd *cobra.Command) (int, error) {
 	return 0, tellChanges(cmd.ErrOrStderr(), site, own.Body, merged)
 }
 
-// merge returns the policy of a site with its own file.
+// merge merges the policy of a site with the site's own file.
 func merge(site *Site, own enforce.Response) (*enforce.Policy, error) {
 	p, err := site.Rules.Policy(own)
 	if err != nil {
@@ -93,7 +93,8 @@ func merge(site *Site, own enforce.Response) (*enforce.Policy, error) {
 	return p, nil
 }
 
-// tellChanges prints what the policy changes, for whom, and what to know of it.
+// tellChanges prints the changes that the policy makes, the crawlers that they
+// apply to, and notes.
 func tellChanges(w io.Writer, site *Site, own []byte, merged *enforce.Policy) error {
 	registry := site.Rules.Registry
 	if registry == nil {
@@ -116,7 +117,7 @@ func tellChanges(w io.Writer, site *Site, own []byte, merged *enforce.Policy) er
 	return nil
 }
 
-// compare compares what URLs publish with what they should.
+// compare compares the published files of URLs with the expected ones.
 func (o *policyOptions) compare(cmd *cobra.Command, site *Site, own enforce.Response) (int, error) {
 	status := 0
 	for _, url := range o.check {

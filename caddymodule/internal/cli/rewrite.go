@@ -8,8 +8,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/atomicfile"
 )
 
-// rewrite replaces a file by its corrected content, at once. A file that needs
-// no correction is not touched.
+// rewrite replaces a file atomically with its corrected content. It does not
+// write a file that needs no correction.
 func rewrite(name string, old, fixed []byte) error {
 	if string(old) == string(fixed) {
 		return nil

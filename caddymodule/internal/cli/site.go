@@ -14,15 +14,15 @@ import (
 type Site struct {
 	Hosts []string // that its routes match; none: any
 	Rules enforce.Rules
-	// Source is where its robots.txt comes from, and SourceName what that is
-	// called; nil where only the running server can tell.
+	// Source is the source of its robots.txt, and SourceName the name of that
+	// source. Source is nil if only the running server knows it.
 	Source     enforce.Source
 	SourceName string
 	// Sampled reports that the configuration has access logs sampled.
 	Sampled bool
 }
 
-// name is the site as error messages have it.
+// name returns the name of the site for error messages.
 func (s *Site) name() string {
 	if len(s.Hosts) == 0 {
 		return "the site without a host"
@@ -42,7 +42,7 @@ func (c *configFlags) add(cmd *cobra.Command, m Module) {
 	cmd.Flags().StringVar(&c.host, "site", "", "host name of the site in it, where it has several")
 }
 
-// site returns the site that the flags choose of those that fit.
+// site returns the site that the flags select from the suitable ones.
 func (c *configFlags) site(fits func(*Site) bool) (*Site, error) {
 	sites, err := c.module.Sites(c.path)
 	if err != nil {
@@ -58,16 +58,16 @@ func (c *configFlags) site(fits func(*Site) bool) (*Site, error) {
 	}
 	switch {
 	case len(names) == 0:
-		return nil, fmt.Errorf("%s has no such robots handler", c.path)
+		return nil, fmt.Errorf("%s has no robots handler that fits", c.path)
 	case len(sites) == 0:
-		return nil, fmt.Errorf("%s has no such site as %s, but %s", c.path, c.host, strings.Join(names, "; "))
+		return nil, fmt.Errorf("%s has no site %s; it has %s", c.path, c.host, strings.Join(names, "; "))
 	case len(sites) > 1:
 		return nil, fmt.Errorf("%s has several sites: choose one with --site: %s", c.path, strings.Join(names, "; "))
 	}
 	return &sites[0], nil
 }
 
-// serves reports whether the site is one of a host.
+// serves reports whether the site serves a host.
 func (s *Site) serves(host string) bool {
 	return len(s.Hosts) == 0 || slices.ContainsFunc(s.Hosts, func(h string) bool {
 		if rest, ok := strings.CutPrefix(h, "*."); ok {

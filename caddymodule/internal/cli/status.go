@@ -33,18 +33,18 @@ func statusCommand() *cobra.Command {
 	var o statusOptions
 	cmd := &cobra.Command{
 		Use:   "status [--watch] [--json] [--address <address>] [--site <host>]...",
-		Short: "Tells what the robots handlers of a running Caddy do",
+		Short: "Shows the state of the robots handlers of a running Caddy",
 		Long: `
-Asks the admin endpoint of a running Caddy what its robots handlers do now: the
-crawlers that came, what was refused and by which line of which robots.txt, the
-policies in force, and what is wrong and what to do about it.
+Asks the admin endpoint of a running Caddy for the state of its robots handlers:
+the crawlers that came, the refused requests with the lines of robots.txt that
+refused them, the policies in force, and problems with their solutions.
 
 The address of the admin endpoint is that of --address, or of the configuration
 that --config names, or Caddy's default, localhost:2019.
 
-The exit status is 0 if all is well, 2 if there is a problem of severity error,
-such as a robots.txt that can't be read and of which there is no copy, and 1 if
-Caddy can't be asked. With --watch it is 0 once the command is interrupted.`,
+The exit status is 0 if there is no problem of severity error, 2 if there is one,
+such as a robots.txt that can't be read and is not cached, and 1 if Caddy does
+not answer. With --watch it is 0 when the command is interrupted.`,
 		Example: `  caddy robots status
   caddy robots status --watch --site shop.example.com
   caddy robots status --json | jq '.health.problems[].message'`,
@@ -56,12 +56,12 @@ Caddy can't be asked. With --watch it is 0 once the command is interrupted.`,
 	f.StringVar(&o.address, "address", "", "address of the admin endpoint")
 	f.StringVarP(&o.config, "config", "c", "", "configuration file that has the address of the admin endpoint")
 	f.StringVar(&o.adapter, "adapter", "", "adapter of that configuration file")
-	f.StringArrayVar(&o.sites, "site", nil, "host of a site to tell of; may be repeated")
-	f.StringVar(&o.span, "span", status.SpanDay, "the time that counts are of: hour, day or month")
-	f.IntVar(&o.limit, "limit", 10, "rows of each table at most")
+	f.StringArrayVar(&o.sites, "site", nil, "host of a site to show; may be repeated")
+	f.StringVar(&o.span, "span", status.SpanDay, "period of the counts: hour, day or month")
+	f.IntVar(&o.limit, "limit", 10, "maximum number of rows of each table")
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
-	f.BoolVarP(&o.watch, "watch", "w", false, "print it again and again, until interrupted")
-	f.DurationVar(&o.every, "every", 2*time.Second, "time between two prints with --watch")
+	f.BoolVarP(&o.watch, "watch", "w", false, "repeat until interrupted")
+	f.DurationVar(&o.every, "every", 2*time.Second, "interval of --watch")
 	return cmd
 }
 
@@ -103,8 +103,8 @@ func (o *statusOptions) status(cmd *cobra.Command) (int, error) {
 // 8.3.21 and 8.3.39).
 const clearScreen = "\x1b[H\x1b[2J"
 
-// repeat prints the status again and again until ctx ends. A Caddy that can't be
-// asked for a while, such as during a restart, is asked again.
+// repeat prints the status repeatedly until ctx ends. If Caddy does not answer,
+// for example during a restart, it tries again.
 func (o *statusOptions) repeat(ctx context.Context, address string, w io.Writer) error {
 	tick := time.NewTicker(o.every)
 	defer tick.Stop()
@@ -132,16 +132,16 @@ func (o *statusOptions) repeat(ctx context.Context, address string, w io.Writer)
 	}
 }
 
-// statusReport is what `caddy robots status --json` prints.
+// statusReport is the output of `caddy robots status --json`.
 type statusReport struct {
 	*status.Summary
 	Busiest []status.Crawler `json:"busiest_crawlers"`
 	Rules   []status.Rule    `json:"busiest_rules"`
-	Files   []status.Policy  `json:"robots_txt"` // those that are not as they should be first
+	Files   []status.Policy  `json:"robots_txt"` // those with problems first
 	Recent  []status.Refusal `json:"recent"`
 }
 
-// ask asks a running Caddy.
+// ask queries a running Caddy.
 func (o *statusOptions) ask(address string) (*statusReport, error) {
 	s := &statusReport{Summary: new(status.Summary)}
 	var (
@@ -172,7 +172,7 @@ func (o *statusOptions) ask(address string) (*statusReport, error) {
 // maxStatus is the most octets of one answer that are read.
 const maxStatus = 64 << 20
 
-// get asks for one value.
+// get queries one value.
 func (o *statusOptions) get(address, route string, into any) error {
 	route, query, _ := strings.Cut(route, "?")
 	values, err := url.ParseQuery(query)
@@ -188,7 +188,7 @@ func (o *statusOptions) get(address, route string, into any) error {
 	}
 	defer resp.Body.Close()
 	if err := json.NewDecoder(io.LimitReader(resp.Body, maxStatus)).Decode(into); err != nil {
-		return fmt.Errorf("the admin endpoint at %s answers no JSON: %w", address, err)
+		return fmt.Errorf("the answer of the admin endpoint at %s is not JSON: %w", address, err)
 	}
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
 )
 
-// statusTables prints what a running Caddy tells, for people. What clients made
-// up is made visible.
+// statusTables prints the status of a running Caddy as text. Control characters
+// from clients are escaped.
 type statusTables struct {
 	w     io.Writer
 	span  string
@@ -88,7 +88,7 @@ func (t *statusTables) print(s *statusReport) {
 	})
 }
 
-// problems prints what is wrong and what to do.
+// problems prints the problems and their solutions.
 func (t *statusTables) problems(h *status.Health) {
 	if h.OK {
 		t.printf("Health:   %s\n", t.paint.Good("no problems"))
@@ -107,7 +107,7 @@ func (t *statusTables) problems(h *status.Health) {
 	}
 }
 
-// maxCell is how wide a cell is at most, in characters.
+// maxCell is the maximum width of a cell, in characters.
 const maxCell = 60
 
 // table prints n rows below a head.
@@ -132,7 +132,7 @@ func (t *statusTables) table(head string, n int, row func(i int) []any) {
 	}
 }
 
-// shortened makes what a client sent fit for a cell.
+// shortened returns text from a client, shortened to fit into a cell.
 func shortened(s string) string {
 	visible := []rune(report.Visible(s))
 	if len(visible) > maxCell {
@@ -148,7 +148,8 @@ func orDash(s string) string {
 	return s
 }
 
-// verifiedShare is the share of the requests that could be verified and were.
+// verifiedShare returns the share of verified requests among those that could
+// be verified.
 func verifiedShare(c *status.Counts) string {
 	claims := c.Verified + c.Unverified + c.Impostors
 	if claims == 0 {

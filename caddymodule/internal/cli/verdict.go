@@ -8,8 +8,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
-// checked is what `caddy robots check` says of one URL. Lines are those of
-// the site's robots.txt, or of the configuration where the layer is another.
+// checked is the output of `caddy robots check` for one URL. Line numbers are
+// those of the site's robots.txt or, for another layer, of the configuration.
 type checked struct {
 	URL       string `json:"url"`
 	Action    string `json:"action"`
@@ -28,7 +28,7 @@ type checked struct {
 	graced bool // Version is that of --before
 }
 
-// checkedPace is the pace that a crawler which is let through is held to.
+// checkedPace holds the rate limits of a crawler whose request is allowed.
 type checkedPace struct {
 	CrawlDelay      float64  `json:"crawl_delay,omitempty"`       // seconds, as enforced
 	CrawlDelayAsked float64  `json:"crawl_delay_asked,omitempty"` // seconds, as the file has it, where that is more
@@ -55,8 +55,8 @@ func (o *checkOptions) newChecked(target string, d *enforce.Decision) *checked {
 	}
 }
 
-// newCheckedPace tells the pace of a decision; none where the group's limits
-// do not bind the crawler.
+// newCheckedPace returns the rate limits of a decision, none if the group's
+// limits do not apply to the crawler.
 func (o *checkOptions) newCheckedPace(d *enforce.Decision) (p checkedPace) {
 	if d.Terms == nil {
 		return p
@@ -77,7 +77,7 @@ func (o *checkOptions) newCheckedPace(d *enforce.Decision) (p checkedPace) {
 	return p
 }
 
-// sentence writes a verdict for people.
+// sentence returns a verdict as text.
 func (c *checked) sentence(paint report.Paint) string {
 	var b strings.Builder
 	colour := map[string]func(string) string{

@@ -24,23 +24,23 @@ func verifyCommand(m Module) *cobra.Command {
 	var o verifyOptions
 	cmd := &cobra.Command{
 		Use:   "verify --agent <user-agent> [--resolver <address>] [--json] <address>...",
-		Short: "Tells whether addresses are those of the crawler that a User-Agent names",
+		Short: "Tells whether addresses belong to the crawler that a User-Agent names",
 		Long: `
-Checks for each address whether the crawler that a User-Agent names comes from
-there, by every method that its operator documents: published lists of
-addresses, which are read now, and reverse DNS, which is asked now. For each
-method it prints what was asked and what came, and then the verdict:
+Checks for each address whether it belongs to the crawler that a User-Agent
+names, with every method that the crawler's operator documents: published
+address lists and reverse DNS, both queried now. It prints for each method the
+query and the answer, and then the verdict:
 
   verified    a method confirms the address
-  impostor    every method ran and refutes it
-  unverified  neither, for instance because DNS did not answer
+  impostor    every method ran and refutes the address
+  unverified  neither, for example because DNS did not answer
   none        the operator documents no method
 
-A running server also wants to have verified some crawler in the last 24 hours
-before it calls a client an impostor.
+A running server calls a client an impostor only if it also verified some
+crawler in the last 24 hours.
 
 The exit status is 0 if all addresses are verified, 2 if one is not, and 1 if
-that can't be told.`,
+the check is not possible.`,
 		Example: `  caddy robots verify --agent Googlebot 66.249.66.1
   caddy robots verify --agent "Mozilla/5.0 (compatible; bingbot/2.0)" --resolver 10.0.0.53 157.55.39.1 203.0.113.7`,
 		Args:              cobra.MinimumNArgs(1),
@@ -50,8 +50,8 @@ that can't be told.`,
 	f := cmd.Flags()
 	f.StringVarP(&o.agent, "agent", "a", "", "User-Agent, product token or name of the crawler (required)")
 	f.StringVar(&o.resolver, "resolver", "", "address of the DNS server to ask instead of the system's")
-	f.BoolVar(&o.json, "json", false, "print one JSON object a line")
-	f.Var(&registryFlag{read: m.ReadRegistry, registry: &o.registry}, "registry", "file of crawlers that are known as well, as registry does")
+	f.BoolVar(&o.json, "json", false, "print one JSON object per line")
+	f.Var(&registryFlag{read: m.ReadRegistry, registry: &o.registry}, "registry", "file of crawlers to add to the built-in registry, like registry")
 	if err := cmd.MarkFlagRequired("agent"); err != nil {
 		panic(err)
 	}
@@ -70,7 +70,7 @@ func (o *verifyOptions) verify(cmd *cobra.Command, args []string) (int, error) {
 	addrs := make([]netip.Addr, len(args))
 	for i, arg := range args {
 		if addrs[i], err = netip.ParseAddr(arg); err != nil {
-			return exitFailed, fmt.Errorf("%q is no IP address", arg)
+			return exitFailed, fmt.Errorf("%q is not an IP address", arg)
 		}
 	}
 	config := verify.Config{Lists: true, DNS: true, Signatures: true}
@@ -116,12 +116,12 @@ func (o *verifyOptions) crawlers() ([]*crawler.Crawler, error) {
 		}
 	}
 	if len(rows) == 0 {
-		return nil, fmt.Errorf("%q names no crawler of the registry: nothing is known about its addresses", o.agent)
+		return nil, fmt.Errorf("%q names no crawler of the registry, so its addresses are unknown", o.agent)
 	}
 	return rows, nil
 }
 
-// verified is what the command prints of one address.
+// verified is the output of the command for one address.
 type verified struct {
 	Address string         `json:"address"`
 	Crawler string         `json:"crawler"`
@@ -131,7 +131,7 @@ type verified struct {
 	Steps   []verifiedStep `json:"steps,omitempty"`
 }
 
-// verifiedStep is what one method found out.
+// verifiedStep is the result of one method.
 type verifiedStep struct {
 	Method string `json:"method"`
 	Asked  string `json:"asked"`
@@ -160,7 +160,8 @@ func (o *verifyOptions) print(w io.Writer, e *verify.Explanation) error {
 	return v.write(w, paintFor(w))
 }
 
-// write prints it for people. What DNS and web servers sent is made visible.
+// write prints the result as text. Control characters from DNS and web servers
+// are escaped.
 func (v *verified) write(w io.Writer, paint report.Paint) error {
 	colour := map[string]func(string) string{verify.Verified.String(): paint.Good, verify.Impostor.String(): paint.Bad}[v.State]
 	if colour == nil {

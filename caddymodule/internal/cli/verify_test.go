@@ -108,7 +108,7 @@ func TestVerifyCommandErrors(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--agent", "Googlebot", "not-an-address"}, `"not-an-address" is no IP address`},
+		{[]string{"--agent", "Googlebot", "not-an-address"}, `"not-an-address" is not an IP address`},
 		{[]string{"--agent", "Mozilla/5.0 Firefox/140.0", "192.0.2.1"}, "names no crawler of the registry"},
 		{[]string{"--agent", "Googlebot", "--resolver", "dns.test", "192.0.2.1"}, "no address of a DNS server"},
 	} {

@@ -22,8 +22,8 @@ const (
 	auditCounts   = 8
 )
 
-// Audit writes the report of an audit for people. All that comes from logs and
-// robots.txt files is made visible.
+// Audit writes the report of an audit as text. Control characters from logs and
+// robots.txt files are escaped.
 func Audit(w io.Writer, r *audit.Report, paint Paint) error {
 	t := auditText{Writer: bufio.NewWriter(w), paint: paint, r: r}
 	t.summary()
@@ -43,7 +43,7 @@ func Audit(w io.Writer, r *audit.Report, paint Paint) error {
 	return t.Flush()
 }
 
-// auditText writes a report. Errors stay with its Writer.
+// auditText writes a report. Its Writer keeps the first error.
 type auditText struct {
 	*bufio.Writer
 	paint Paint
@@ -87,7 +87,7 @@ func (t *auditText) summary() {
 	}
 }
 
-// estimate marks a figure that is one.
+// estimate marks a figure that is an estimate.
 func (t *auditText) estimate(name string) string {
 	if slices.Contains(t.r.Estimates, name) {
 		return " (estimate)"
@@ -95,7 +95,7 @@ func (t *auditText) estimate(name string) string {
 	return ""
 }
 
-// crawlerName is how a crawler is called.
+// crawlerName returns the display name of a crawler.
 func crawlerName(c *audit.Crawler) string {
 	switch {
 	case c.Rest:
@@ -132,7 +132,7 @@ func (t *auditText) crawlers() {
 	t.more(len(t.r.Crawlers) - auditCrawlers)
 }
 
-// more tells how many rows were left out.
+// more prints how many rows were left out.
 func (t *auditText) more(n int) {
 	if n > 0 {
 		t.printf("  and %d more, which --json shows\n", n)

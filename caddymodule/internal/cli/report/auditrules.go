@@ -10,7 +10,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/audit"
 )
 
-// sourceName is how a robots.txt is called.
+// sourceName returns the display name of a robots.txt.
 func sourceName(s *audit.Source) string {
 	name := Visible(s.Name)
 	if len(s.Hosts) > 0 {
@@ -61,7 +61,7 @@ func (t *auditText) rules() {
 	}
 }
 
-// ruleLine is where a rule stands.
+// ruleLine returns the place of a rule.
 func ruleLine(r *audit.Rule) string {
 	if r.Layer == "site" {
 		return strconv.Itoa(r.Line)
@@ -76,7 +76,7 @@ func ruleText(r *audit.Rule) string {
 	return clipped(r.Text, 48)
 }
 
-// ruleCrawlers names those whom a rule bound most.
+// ruleCrawlers returns the crawlers to which a rule applied most often.
 func ruleCrawlers(r *audit.Rule) string {
 	var list []string
 	for _, c := range r.Crawlers[:min(len(r.Crawlers), 3)] {

@@ -9,8 +9,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/diff"
 )
 
-// Changes writes the changes between two files for people: for each, whom it
-// concerns, the lines that make it, and paths that show it.
+// Changes writes the changes between two files as text: for each change the
+// affected crawlers, the lines that make it, and example paths.
 func Changes(w io.Writer, changes []diff.Change, paint Paint) error {
 	t := textWriter{Writer: bufio.NewWriter(w), paint: paint}
 	for i := range changes {
@@ -53,7 +53,7 @@ func (t *textWriter) change(c *diff.Change) {
 	t.WriteByte('\n')
 }
 
-// side writes what one of the files says.
+// side writes the lines of one of the files.
 func (t *textWriter) side(sign string, s style, text string, line int) {
 	if text == "" {
 		return
@@ -94,8 +94,8 @@ func crawlers(c *diff.Change) string {
 	return s
 }
 
-// others names whom * stands for: some lines are for no crawler more than for
-// another.
+// others returns the words for *, which depend on the change: some lines apply
+// to all crawlers.
 func others(what string) string {
 	switch what {
 	case "sitemap", "host", "license", "clean-param":

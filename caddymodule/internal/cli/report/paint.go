@@ -2,7 +2,7 @@ package report
 
 import "github.com/caddy-robots/caddy-robots/robots/lint"
 
-// Paint says whether text is in colour.
+// Paint is true if text is in colour.
 type Paint bool
 
 // style is an SGR sequence (ECMA-48, section 8.3.117).
@@ -26,8 +26,8 @@ func (p Paint) in(s style, text string) string {
 	return string(s) + text + endOfStyle
 }
 
-// Good, Bad and Odd paint what is as it should be, what is not, and what is
-// worth a look.
+// Good, Bad and Odd paint text about a normal state, a problem, and something
+// unusual.
 func (p Paint) Good(text string) string { return p.in(green, text) }
 
 // Bad is documented with Good.

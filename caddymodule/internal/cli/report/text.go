@@ -10,7 +10,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
-// Document is a robots.txt and what was found in it.
+// Document is a robots.txt and the findings in it.
 type Document struct {
 	Name     string // file name, URL, or - for standard input
 	File     *robots.File
@@ -27,7 +27,7 @@ func (d *Document) Worst() (lint.Severity, bool) {
 	return worst, len(d.Findings) > 0
 }
 
-// label is the name as people read it.
+// label returns the display name.
 func (d *Document) label() string {
 	if d.Name == "-" {
 		return "standard input"
@@ -50,9 +50,9 @@ func (d *Document) lines() map[int]robots.Line {
 	return wanted
 }
 
-// Text writes findings for people: each with its line, a caret below what was
-// found, why it matters (once for each code) and what to write instead, and a
-// summary at the end.
+// Text writes findings as text: each with its line, carets below the text that
+// was found, the reason (once for each code) and the correction, and a summary
+// at the end.
 func Text(w io.Writer, d *Document, paint Paint) error {
 	t := textWriter{Writer: bufio.NewWriter(w), paint: paint, lines: d.lines(), told: map[string]bool{}}
 	for i := range d.Findings {
@@ -92,8 +92,8 @@ func (t *textWriter) finding(name string, f *lint.Finding) {
 	t.WriteByte('\n')
 }
 
-// isOn reports whether a line of the file is what a finding is about: some are
-// about the file as a whole, or about its end.
+// isOn reports whether a finding is about a line of the file. Some are about
+// the file as a whole, or about its end.
 func isOn(f *lint.Finding, l *robots.Line) bool {
 	return l.Number > 0 && f.Column-1 <= len(l.Raw) && strings.HasPrefix(l.Raw[f.Column-1:], f.Text)
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/pmezard/go-difflib/difflib"
 )
 
-// Unified writes what was changed in a file as a unified diff, which patch and
-// git apply read. It writes nothing where nothing was changed.
+// Unified writes the changes of a file as a unified diff, which patch and git
+// apply read. It writes nothing if nothing changed.
 func Unified(w io.Writer, name, before, after string) error {
 	if before == after {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/visible"
 )
 
-// Visible returns s with all that a terminal would obey or not show written as
-// an escape, so that a file can't paint over what is said about it.
+// Visible returns s with control characters and invisible characters written as
+// escapes, so that a file can't send commands to the terminal.
 func Visible(s string) string {
 	if strings.IndexFunc(s, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) < 0 {
 		return s
