@@ -47,7 +47,7 @@ const chart = {
 	labels: (u, splits) => splits.map((s) => (chart.data.step >= 86400 ? day : minute).format(new Date(s * 1000))),
 
 	options: (width, height, axisHeight, drawn, paths) => ({
-		width, height, padding: [6, 2, 0, 0], legend: { show: false },
+		width, height, padding: [6, 14, 0, 0], legend: { show: false },
 		cursor: { y: false, points: { show: false }, drag: { x: false, y: false }, sync: { key: 'robots' } },
 		scales: { x: { time: true, range: (u, min, max) => [min - chart.data.step / 2, max + chart.data.step / 2] }, y: { range: (u, min, max) => [0, Math.max(max * 1.05, 4)] } },
 		axes: chart.axes(axisHeight),

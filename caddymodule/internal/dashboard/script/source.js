@@ -143,5 +143,5 @@ const source = {
 
 	// findings are what the linter found in a line.
 	findings: (n) => (source.text.findings || []).filter((f) => f.line === n && f.severity !== 'info').map((f) =>
-		make('tr', 'finding ' + f.severity, make('td', 'hits'), make('td', 'no'), make('td', '', make('b', '', f.severity + ': '), f.message || f.text))),
+		make('tr', 'finding ' + f.severity, make('td', 'hits'), make('td', 'no'), make('td', '', make('div', '', make('b', '', f.severity + ': '), f.message || f.text)))),
 };
