@@ -67,6 +67,9 @@ type App struct {
 	// traced is set where a handler of the configuration begins spans.
 	traced atomic.Bool
 
+	findPlaces sync.Once
+	places     map[*Handler]enforce.Place // where handlers stand
+
 	mu           sync.Mutex
 	handlers     []*Handler
 	modes        modeSwitch

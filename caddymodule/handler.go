@@ -50,7 +50,7 @@ func init() {
 // `{http.robots.rule}` | The rule that decided, as the file writes it
 // `{http.robots.layer}` | Where that rule stands: site (its own robots.txt), policy, or hidden
 // `{http.robots.version}` | The version of robots.txt that judged: its entity tag
-// `{http.robots.grace_ends}` | For reason grace: when the request would be denied for good, as 2006-01-02T15:04:05Z
+// `{http.robots.grace_ends}` | For reason grace: from when on the request would be denied at the latest, as 2006-01-02T15:04:05Z
 // `{http.robots.line}` | The line that decided: of the site's robots.txt, or of the configuration for policy and hidden
 // `{http.robots.verified}` | What verify says: verified, impostor, unverified; or none, where nothing can be said
 // `{http.robots.suspect}` | The signals of a client that behaves like a robot behind a browser's User-Agent, such as trap,pace; empty for others

@@ -102,7 +102,7 @@ func (o *outcomes) write(d *enforce.Decision, r *http.Request, more int64) {
 	message := "crawler stopped by robots.txt"
 	if d.Version != nil {
 		message = "crawler let through by an earlier robots.txt"
-		fields = append(fields, zap.Time("grace_ends", d.Version.Ends().UTC()))
+		fields = append(fields, zap.String("grace_ends", graceEnds(d)))
 	}
 	o.log.Info(message, fields...)
 }

@@ -3,7 +3,6 @@ package caddymodule
 import (
 	"bufio"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -23,8 +22,11 @@ import (
 // persistEvery is the time between two writes of the file that keeps counters.
 const persistEvery = 5 * time.Minute
 
-// persistMode is the mode of a file that is made: it tells who visits the site.
-const persistMode = 0o600
+// The modes of a file and a folder that are made: they tell who visits the site.
+const (
+	persistMode       = 0o600
+	persistFolderMode = 0o700
+)
 
 // pooledCounters are the counters of the process. They outlive the
 // configuration.
@@ -64,13 +66,6 @@ func (a *App) provisionCounters() (err error) {
 		return err
 	}
 	a.anySite = a.counters.Site(status.AnySite)
-	if path := a.persistPath(); path != "" {
-		if info, err := os.Stat(filepath.Dir(path)); err != nil {
-			return fmt.Errorf("persist: %w", err)
-		} else if !info.IsDir() {
-			return fmt.Errorf("persist: %s is not a folder", filepath.Dir(path))
-		}
-	}
 	return nil
 }
 
@@ -141,18 +136,26 @@ func (p *pooledCounters) save() {
 		return
 	}
 	counted := &countingWriter{}
-	err := atomicfile.Write(p.file, persistMode, func(w io.Writer) error {
+	err := os.MkdirAll(filepath.Dir(p.file), persistFolderMode)
+	if err == nil {
+		err = p.write(counted)
+	}
+	if p.err = err; err != nil {
+		p.log.Error("persist: the file can't be written", zap.String("file", p.file), zap.Error(err))
+		return
+	}
+	p.written, p.size = time.Now(), counted.n
+}
+
+// write writes the file through counted.
+func (p *pooledCounters) write(counted *countingWriter) error {
+	return atomicfile.Write(p.file, persistMode, func(w io.Writer) error {
 		counted.w = bufio.NewWriterSize(w, 1<<16)
 		if err := p.Save(counted); err != nil {
 			return err
 		}
 		return counted.w.Flush()
 	})
-	if p.err = err; err != nil {
-		p.log.Error("persist: the file can't be written", zap.String("file", p.file), zap.Error(err))
-		return
-	}
-	p.written, p.size = time.Now(), counted.n
 }
 
 // countingWriter counts what is written.

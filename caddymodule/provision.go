@@ -226,7 +226,7 @@ func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 		Waiters:    h.app.waiters,
 		Visits:     h.app.visits,
 		Histories:  h.app.histories,
-		Place:      func() enforce.Place { return h.place(ctx) },
+		Place:      func() enforce.Place { return h.app.place(ctx, h) },
 		Published:  isOn(h.Publish),
 		Observer:   observer,
 		Now:        clock.Now,

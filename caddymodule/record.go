@@ -207,7 +207,7 @@ func (rec *record) placeholder(key string) (any, bool) {
 	case "version":
 		return rec.VersionTag(), true
 	case gracePlaceholder:
-		return rec.graceEnds(), true
+		return graceEnds(&rec.Decision), true
 	case "verified":
 		return rec.Claim.State.String(), true
 	case suspectPlaceholder:
@@ -245,12 +245,13 @@ func (rec *record) suspect() string {
 // action is what was done, or would have been.
 func (rec *record) action() string { return counters.ActionName(rec.Action, rec.monitor) }
 
-// graceEnds is when a request that passes by grace would be denied for good.
-func (rec *record) graceEnds() string {
-	if rec.Version == nil {
+// graceEnds is from when on a request that passes by grace would be denied, ""
+// for all others.
+func graceEnds(d *enforce.Decision) string {
+	if d.Version == nil {
 		return ""
 	}
-	return rec.Version.Ends().UTC().Format(time.RFC3339)
+	return d.Version.Ends().UTC().Format(time.RFC3339)
 }
 
 func (rec *record) purpose() string {

@@ -110,7 +110,7 @@ func (x *Earlier) fill(versions []Version, s *senders, e *Engine) {
 
 // allows returns the version that lets the agent at place i through which the
 // version in force does not; nil if there is none.
-func (x *Earlier) allows(i int, a *crawler.Agent, ask Ask, v *robots.Views) *Version {
+func (x *Earlier) allows(i int, a *crawler.Agent, ask *Ask, v *robots.Views) *Version {
 	if x == nil {
 		return nil
 	}

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// fragmentScratch is the memory of one match. All but next is zero between two.
+// fragmentScratch is the memory of one match. All but hits, next and left is zero
+// or empty between two.
 type fragmentScratch struct {
 	hits    []hit
 	present []int32      // symbols that the text has, the one that ends first for the last time last

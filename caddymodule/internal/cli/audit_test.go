@@ -27,8 +27,8 @@ func audited(t *testing.T, stdin string, args ...string) (*audit.Report, string)
 	return r, stderr
 }
 
-// auditLine is a request of GPTBot to a host.
-func auditLine(host, target string) string {
+// lineOfGPTBot is a request of GPTBot to a host.
+func lineOfGPTBot(host, target string) string {
 	return host + ` 192.0.2.1 - - [07/Nov/2026:12:00:00 +0000] "GET ` + target + ` HTTP/1.1" 200 5 "-" "GPTBot/1.2"` + "\n"
 }
 
@@ -40,7 +40,7 @@ func TestAuditFetches(t *testing.T) {
 	defer srv.Close()
 	host := srv.Listener.Addr().String()
 	log := filepath.Join(t.TempDir(), "access.log")
-	text := strings.Repeat(auditLine(host, "/private/"), 20) + auditLine("made-up.test", "/private/")
+	text := strings.Repeat(lineOfGPTBot(host, "/private/"), 20) + lineOfGPTBot("made-up.test", "/private/")
 	if err := os.WriteFile(log, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
