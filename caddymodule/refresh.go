@@ -35,13 +35,6 @@ func (r *reporter) Refresh(ctx context.Context, scope status.Scope, query status
 	answer := &status.Refresh{Reads: []status.Read{}}
 	var mu sync.Mutex // of answer
 	var reading sync.WaitGroup
-	if query.GraceOff {
-		for h, origins := range wanted {
-			for origin := range origins {
-				answer.Grace += h.running.Load().EndGrace(origin)
-			}
-		}
-	}
 	for h, origins := range wanted {
 		policies := h.running.Load().Policies()
 		shared := !policies.PerOrigin()
@@ -58,6 +51,13 @@ func (r *reporter) Refresh(ctx context.Context, scope status.Scope, query status
 		})
 	}
 	reading.Wait()
+	if query.GraceOff { // also of a change that was found just now
+		for h, origins := range wanted {
+			for origin := range origins {
+				answer.Grace += h.running.Load().EndGrace(origin)
+			}
+		}
+	}
 	slices.SortFunc(answer.Reads, func(a, b status.Read) int { return strings.Compare(a.Origin+" "+a.Policy, b.Origin+" "+b.Policy) })
 	return answer, nil
 }

@@ -229,6 +229,10 @@ func TestTooltips(t *testing.T) {
 	if got := chromium.Eval[int](tab, `document.querySelectorAll("#reads svg.strip[tabindex='0']").length`); got != 1 {
 		t.Errorf("%d charts are in the tab order", got)
 	}
+	tab.Run(chromedp.Focus("svg.panel", chromedp.ByQuery), chromedp.KeyEvent(kb.ArrowRight))
+	if got := chromium.Eval[string](tab, tip); !strings.HasPrefix(got, "1 Nov 2026, 00:00: ") {
+		t.Errorf("the first hour is described as %q", got)
+	}
 	var box []float64
 	tab.Run(
 		chromedp.ScrollIntoView("svg.panel .hit:nth-of-type(60)", chromedp.ByQuery),

@@ -311,3 +311,23 @@ func TestGraceOfWatchedFile(t *testing.T) {
 	s.wants(200, s.get(googlebot, "/robots.txt"), "robots.txt after the change")
 	s.wants(403, s.get(googlebot, "/a/x"), "Googlebot, which read the new version")
 }
+
+// The admin API ends a grace that runs, also that of a change which it finds
+// itself.
+func TestEndOfGraceByAdminAPI(t *testing.T) {
+	t.Parallel()
+	a := startArchived(t, "")
+	a.door.open()
+	a.wants(200, a.get(googlebot, "/a/1.html"), "before the change")
+	refresh := func(query string) {
+		a.wants(200, a.do("POST", fmt.Sprintf("http://localhost:%d/robots/refresh%s", a.admin, query), "", "", nil), "refresh"+query)
+	}
+	a.says(shutUp)
+	refresh("")
+	a.wants(200, a.get(googlebot, "/a/1.html"), "after the change")
+	refresh("?grace=off")
+	a.wants(403, a.get(googlebot, "/a/1.html"), "after grace=off")
+	a.says(shutUp + "Disallow: /b\n")
+	refresh("?grace=off")
+	a.wants(403, a.get(googlebot, "/b.html"), "after another change, with grace=off at once")
+}

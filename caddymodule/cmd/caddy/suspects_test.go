@@ -67,9 +67,6 @@ type trapServer struct {
 func trapConfig(t *testing.T, address, lines string) string {
 	return fmt.Sprintf(`{
 	metrics
-	servers {
-		trusted_proxies static 127.0.0.1/8 ::1/128
-	}
 }
 %s {
 	log
@@ -169,7 +166,8 @@ class Spider(scrapy.Spider):
 // proxy decrypts.
 func TestHTTrackBehindABrowsersNameIsFound(t *testing.T) {
 	t.Parallel()
-	s := start(t, trapConfig(t, "http://:$PORT", "action bind"))
+	trusting := strings.Replace(trapConfig(t, "http://:$PORT", "action bind"), "metrics\n", "metrics\n\tservers {\n\t\ttrusted_proxies static 127.0.0.1/8 ::1/128\n\t}\n", 1)
+	s := start(t, trusting)
 	proxy := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(&url.URL{Scheme: "http", Host: fmt.Sprintf("localhost:%d", s.port)})
 		r.Out.Host = "example.com"

@@ -95,17 +95,16 @@
 	document.addEventListener('scroll', hide, {capture: true, passive: true});
 	document.addEventListener('focusout', hide);
 
-	// Of a table's charts one is in the tab order: left and right go to its
-	// marks, up and down to the charts of the rows beside it.
-	for (const body of document.querySelectorAll('table.strips > tbody')) {
-		const charts = () => [...body.querySelectorAll('svg.strip')].filter(chart => chart.querySelector('[data-tip]'));
-		charts().forEach((chart, i) => chart.setAttribute('tabindex', i === 0 ? '0' : '-1'));
-		body.addEventListener('keydown', event => {
+	// Of charts below each other one is in the tab order: left and right go to
+	// its marks, up and down to the charts beside it.
+	for (const group of document.querySelectorAll('table.strips > tbody, figure.activity')) {
+		const all = [...group.querySelectorAll('svg.strip')].filter(chart => chart.querySelector('[data-tip]'));
+		all.forEach((chart, i) => chart.setAttribute('tabindex', i === 0 ? '0' : '-1'));
+		group.addEventListener('keydown', event => {
 			const chart = event.target.closest?.('svg.strip');
 			if (!chart) {
 				return;
 			}
-			const all = charts();
 			const marks = [...chart.querySelectorAll('[data-tip]')];
 			const at = marks.indexOf(marked);
 			const step = {ArrowRight: 1, ArrowLeft: -1}[event.key];
