@@ -12,6 +12,7 @@ import (
 	"github.com/caddyserver/certmagic"
 	"go.uber.org/zap"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
@@ -33,6 +34,20 @@ type App struct {
 	// each handler keeps one at least. Default: 67108864 (64 MiB).
 	MaxMemory int64 `json:"max_memory,omitempty"`
 
+	// The file that keeps counters over a restart. It is written every five
+	// minutes and when the server stops, and read when it starts; a damaged
+	// one is logged and ignored. Each server has a file of its own.
+	// Placeholders that are known when the configuration is loaded are
+	// replaced. Default: none; counters then begin again with the process.
+	Persist string `json:"persist,omitempty"`
+
+	// What metrics have beside what they always have.
+	Metrics *Metrics `json:"metrics,omitempty"`
+
+	ctx       caddy.Context
+	report    reporter
+	counters  *pooledCounters
+	anySite   *counters.Site // for requests that came through no server
 	ceiling   *enforce.Ceiling
 	memory    *throttle.Memory // the budgets of all handlers
 	waiters   *throttle.Waiters
@@ -49,7 +64,15 @@ type App struct {
 	// people's too.
 	policyWanted atomic.Bool
 
+	// traced is set where a handler of the configuration begins spans.
+	traced atomic.Bool
+
+	findPlaces sync.Once
+	places     map[*Handler]enforce.Place // where handlers stand
+
 	mu           sync.Mutex
+	handlers     []*Handler
+	modes        modeSwitch
 	visitors     *pooledWatch            // nil without suspects
 	suspectFleet *pooledFleet            // to share suspicion with; nil without one
 	remotes      map[string]*registryURL // registries from URLs
@@ -82,7 +105,8 @@ const maxVisits = 1 << 15
 
 // Provision makes the app ready. It does no I/O.
 func (a *App) Provision(ctx caddy.Context) error {
-	a.log = ctx.Logger()
+	a.ctx, a.log = ctx, ctx.Logger()
+	a.report.app = a
 	if a.storage == nil {
 		a.storage = caddy.Context.Storage
 	}
@@ -126,8 +150,11 @@ func (a *App) Provision(ctx caddy.Context) error {
 	}
 	a.visits = visits.Visits
 	histories, err := pooled(a, "histories", func() (pooledHistories, error) { return pooledHistories{enforce.NewHistories()}, nil })
+	if err != nil {
+		return err
+	}
 	a.histories = histories.Histories
-	return err
+	return a.provisionCounters()
 }
 
 // Start begins what needs files or the network, and has the handlers begin.
@@ -138,6 +165,8 @@ func (a *App) Start() error {
 		}
 	}
 	a.memory.Resize(clock.Now(), cmp.Or(a.entries, maxEntries))
+	a.startCounters()
+	a.findTracing()
 	watcher, err := enforce.NewWatcher()
 	if err != nil {
 		// Files are read again at each refresh all the same.
@@ -161,6 +190,8 @@ func (a *App) Stop() error {
 	a.watcher, a.stops = nil, nil
 	a.mu.Unlock()
 	err := runCleanup(stops)
+	sites.app.CompareAndSwap(a, nil)
+	a.counters.save()
 	if watcher == nil {
 		return err
 	}
@@ -172,6 +203,13 @@ func (a *App) Cleanup() error {
 	err := runCleanup(a.cleanup)
 	a.cleanup = nil
 	return err
+}
+
+// add notes a handler of the configuration.
+func (a *App) add(h *Handler) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.handlers = append(a.handlers, h)
 }
 
 // beforeStart has check called when the app starts: an error keeps the

@@ -102,7 +102,8 @@ type pooledFleet struct {
 	local  *throttle.Memory
 	log    atomic.Pointer[zap.Logger] // of the newest configuration
 	fleet  atomic.Pointer[throttle.Fleet]
-	up     atomic.Bool // whether the server answers
+	up     atomic.Bool                 // whether the server answers
+	last   atomic.Pointer[fleetChange] // nil before the first one
 
 	mu     sync.Mutex // held while fleet and closed are changed
 	closed bool
@@ -114,6 +115,25 @@ func (p *pooledFleet) Take(ctx context.Context, now time.Time, k throttle.Key, t
 		return f.Take(ctx, now, k, t, maxWait)
 	}
 	return p.local.Take(ctx, now, k, t, maxWait)
+}
+
+// fleetChange is when a fleet's state became what it is, and why.
+type fleetChange struct {
+	at  time.Time
+	err error
+}
+
+// Peek implements throttle.Inspector.
+func (p *pooledFleet) Peek(now time.Time, k throttle.Key, t *throttle.Terms) (throttle.Result, bool) {
+	return p.local.Peek(now, k, t)
+}
+
+// Forget implements throttle.Inspector.
+func (p *pooledFleet) Forget(ctx context.Context, now time.Time, k throttle.Key) error {
+	if f := p.fleet.Load(); f != nil {
+		return f.Forget(ctx, now, k)
+	}
+	return p.local.Forget(ctx, now, k)
 }
 
 // connect starts the fleet's engine, once. It does not wait for the server.
@@ -152,6 +172,7 @@ func (p *pooledFleet) Destruct() error {
 // FleetState implements throttle.Observer.
 func (p *pooledFleet) FleetState(s throttle.FleetState, err error) {
 	p.up.Store(s == throttle.FleetUp)
+	p.last.Store(&fleetChange{time.Now(), err})
 	if s == throttle.FleetDown {
 		p.log.Load().Error("fleet: Redis is away, each server counts for itself until it is back",
 			zap.Int("instances", p.config.Instances), zap.Error(err))
@@ -205,6 +226,7 @@ func (a *App) limiter(s *Settings) (throttle.Limiter, error) {
 
 // Interface guards
 var (
-	_ throttle.Limiter  = (*pooledFleet)(nil)
-	_ throttle.Observer = (*pooledFleet)(nil)
+	_ throttle.Limiter   = (*pooledFleet)(nil)
+	_ throttle.Observer  = (*pooledFleet)(nil)
+	_ throttle.Inspector = (*pooledFleet)(nil)
 )

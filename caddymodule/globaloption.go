@@ -18,6 +18,8 @@ func init() {
 //	{
 //		robots {
 //			max_memory <size>
+//			persist    <file>
+//			metrics    per_site [<max_sites>]
 //			# and the subdirectives of robots, as defaults for all sites
 //		}
 //	}
@@ -30,7 +32,11 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 		return nil, d.Errf("unexpected %q: robots takes its options in a block", d.Val())
 	}
 	app, defaults := new(App), new(Handler)
-	table := map[string]subdirective{"max_memory": func(_ *Handler, d *caddyfile.Dispenser) error { return parseMaxMemory(app, d) }}
+	table := map[string]subdirective{
+		"max_memory": func(_ *Handler, d *caddyfile.Dispenser) error { return parseMaxMemory(app, d) },
+		"persist":    func(_ *Handler, d *caddyfile.Dispenser) error { return parsePersist(app, d) },
+		"metrics":    func(_ *Handler, d *caddyfile.Dispenser) error { return parseMetrics(app, d) },
+	}
 	for name, parse := range subdirectives {
 		table[name] = parse
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/suspect"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
@@ -49,7 +50,7 @@ func init() {
 // `{http.robots.rule}` | The rule that decided, as the file writes it
 // `{http.robots.layer}` | Where that rule stands: site (its own robots.txt), policy, or hidden
 // `{http.robots.version}` | The version of robots.txt that judged: its entity tag
-// `{http.robots.grace_ends}` | For reason grace: when the request would be denied for good, as 2006-01-02T15:04:05Z
+// `{http.robots.grace_ends}` | For reason grace: from when on the request would be denied at the latest, as 2006-01-02T15:04:05Z
 // `{http.robots.line}` | The line that decided: of the site's robots.txt, or of the configuration for policy and hidden
 // `{http.robots.verified}` | What verify says: verified, impostor, unverified; or none, where nothing can be said
 // `{http.robots.suspect}` | The signals of a client that behaves like a robot behind a browser's User-Agent, such as trap,pace; empty for others
@@ -58,13 +59,14 @@ type Handler struct {
 	Settings
 
 	running   atomic.Pointer[running]
+	changing  sync.Mutex                  // held while running is replaced
 	server    atomic.Pointer[serverFacts] // of the server that served last
 	app       *App
 	source    enforce.Source
 	verifier  *pooledVerifier // nil where claims are believed
 	limiter   throttle.Limiter
 	suspicion *suspicion // nil without suspects
-	monitor   bool
+	sourceID  uint64     // of its source of rules among all
 	tags      *headers.Rules
 	answers   *customAnswers // nil without any
 	usage     []string       // of the policy, as the value of Content-Usage; nil without one
@@ -99,13 +101,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	now.Decide(r.Context(), &x.Request, &x.Decision)
 	d := &x.Decision
 	if h.suspicion != nil && d.Reason == enforce.Person {
-		if h.suspicion.pressed(x, h.monitor) {
+		if h.suspicion.pressed(x, now.monitor) {
 			return sendCookie(w, x)
 		}
 		h.suspicion.look(x)
 	}
 	h.record(x, now)
-	if d.Action != enforce.Pass && !h.monitor {
+	if d.Action != enforce.Pass && !now.monitor {
 		if d.Reason == enforce.Suspected {
 			return h.suspicion.refuse(w, x)
 		}
@@ -114,8 +116,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	if d.Reason == enforce.ExemptPath && enforce.IsRobotsTxt(x.Target) && x.Method == http.MethodGet {
 		w = newReadWriter(w, x, now)
 	}
-	if h.publishes(x) {
+	if h.publishes(x, now) {
 		return h.publish(w, r, d.Policy)
+	}
+	if h.usage != nil && !now.monitor {
+		w.Header()["Content-Usage"] = h.usage
 	}
 	return h.next(w, r, x.Target, d, next)
 }
@@ -137,6 +142,8 @@ type exchange struct {
 	server  *caddyhttp.Server
 	vars    map[string]any // of the request; nil without a server
 	earlier *record        // of another robots handler on the same request
+	site    *counters.Site // that the request was sent to
+	number  uint32         // of the exchange: those that run at the same time have different ones
 
 	visit    suspect.Request  // what suspicion looks at
 	standing suspect.Standing // what it says
@@ -144,11 +151,13 @@ type exchange struct {
 }
 
 // exchanges are reused, so that a request allocates none.
-var exchanges = sync.Pool{New: func() any { return new(exchange) }}
+var exchanges = sync.Pool{New: func() any { return &exchange{number: exchangeNumber.Add(1)} }}
+
+var exchangeNumber atomic.Uint32
 
 // release returns x to the pool, without what belongs to the request.
 func (x *exchange) release() {
-	*x = exchange{}
+	*x = exchange{number: x.number}
 	exchanges.Put(x)
 }
 
@@ -172,7 +181,9 @@ func (h *Handler) open(x *exchange, r *http.Request) {
 	facts := h.factsOf(x.server)
 	x.Origin = h.origin(r, facts, trusted)
 	if facts != nil {
-		x.Site, x.Invented = facts.invented(x.Origin.Host)
+		x.site, x.Site, x.Invented = facts.site(x.Origin.Host)
+	} else {
+		x.site = h.app.anySite
 	}
 	x.Ambiguous = trusted && isAmbiguous(r, x.server, x.Client)
 	if h.verifier != nil && len(r.Header["Signature-Input"]) > 0 {

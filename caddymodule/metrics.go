@@ -84,6 +84,13 @@ var (
 			"Lookups in reverse DNS that wait or are under way.", nil, nil),
 	}
 
+	sites = &siteCollector{
+		decisions: prometheus.NewDesc("caddy_robots_site_decisions_total",
+			"Decisions about requests of crawlers, by site. Absent without the option metrics per_site.", []string{"site", "action"}, nil),
+		people: prometheus.NewDesc("caddy_robots_site_people_total",
+			"Requests that robots.txt binds nobody for, by site. Absent without the option metrics per_site.", []string{"site"}, nil),
+	}
+
 	suspectSignals = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Namespace: "caddy", Subsystem: "robots", Name: "suspect_signals_total",
 		Help: "Signals of robots raised by clients that send a browser's User-Agent, by signal.",
@@ -116,7 +123,8 @@ func registerMetrics(registry *prometheus.Registry) error {
 	for _, c := range []prometheus.Collector{
 		decisions, policyReads, policyReadTime, registryReads, policies, fleetUp, fleetCalls, fleetRefusals, fleetFallbacks,
 		verifications, lookups, sourceReads, storageFailures, verifiers,
-		suspectSignals, suspectsFound, suspectShares, suspectWatches,
+		verifications, lookups, sourceReads, storageFailures, verifiers,
+		suspectSignals, suspectsFound, suspectShares, suspectWatches, sites,
 	} {
 		var already prometheus.AlreadyRegisteredError
 		if err := registry.Register(c); err != nil && !errors.As(err, &already) {

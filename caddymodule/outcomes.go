@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
@@ -63,7 +64,7 @@ func (o *outcomes) count(d *enforce.Decision, r *http.Request) {
 	out := &o.row(d)[d.Reason]
 	counter := out.counter.Load()
 	if counter == nil {
-		c := decisions.WithLabelValues(d.Crawler(), actionName(d.Action, o.monitor), d.Reason.String())
+		c := decisions.WithLabelValues(d.Crawler(), counters.ActionName(d.Action, o.monitor), d.Reason.String())
 		counter = &c
 		out.counter.Store(counter)
 	}
@@ -79,7 +80,7 @@ func (o *outcomes) count(d *enforce.Decision, r *http.Request) {
 // write logs one decision; more is how many like it were not logged.
 func (o *outcomes) write(d *enforce.Decision, r *http.Request, more int64) {
 	fields := []zap.Field{
-		zap.String("action", actionName(d.Action, o.monitor)),
+		zap.String("action", counters.ActionName(d.Action, o.monitor)),
 		zap.String("reason", d.Reason.String()),
 		zap.String("crawler", clip(d.Name())),
 		zap.String("class", d.Agent.Class.String()),
@@ -101,7 +102,7 @@ func (o *outcomes) write(d *enforce.Decision, r *http.Request, more int64) {
 	message := "crawler stopped by robots.txt"
 	if d.Version != nil {
 		message = "crawler let through by an earlier robots.txt"
-		fields = append(fields, zap.Time("grace_ends", d.Version.Ends().UTC()))
+		fields = append(fields, zap.String("grace_ends", graceEnds(d)))
 	}
 	o.log.Info(message, fields...)
 }

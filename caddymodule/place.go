@@ -2,7 +2,6 @@ package caddymodule
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
@@ -11,62 +10,66 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
-// place returns where in the configuration the handler stands, in a form that
+// place returns where in the configuration a handler stands, in a form that
 // stays the same over a reload: the listeners, the hosts and the paths of the
-// routes to it, and which one it is of those that these don't tell apart. A
-// handler that no route leads to has a place that no other one ever has.
-func (h *Handler) place(ctx caddy.Context) enforce.Place {
-	if app, err := ctx.AppIfConfigured("http"); err == nil {
-		for _, server := range app.(*caddyhttp.App).Servers {
-			f := placeFinder{handler: h}
-			if f.search(server.Routes, enforce.Place{Handler: strings.Join(server.Listen, " ")}, 0) {
-				return f.found
-			}
+// routes to it, and a number where these don't tell it apart from another one.
+// A handler that no route leads to has a place that no other one ever has.
+func (a *App) place(ctx caddy.Context, h *Handler) enforce.Place {
+	a.findPlaces.Do(func() {
+		a.places = make(map[*Handler]enforce.Place)
+		app, err := ctx.AppIfConfigured("http")
+		if err != nil {
+			return
 		}
+		for _, server := range app.(*caddyhttp.App).Servers {
+			f := placeFinder{places: a.places, next: make(map[string]int)}
+			f.search(server.Routes, enforce.Place{Handler: strings.Join(server.Listen, " ")}, 0)
+		}
+	})
+	if place, ok := a.places[h]; ok {
+		return place
 	}
 	return enforce.Place{Handler: fmt.Sprintf("%p", h)}
 }
 
 // placeFinder goes through the routes of a server in their order.
 type placeFinder struct {
-	handler *Handler
-	earlier []enforce.Place // of other robots handlers
-	found   enforce.Place
+	places map[*Handler]enforce.Place
+	next   map[string]int // the next number, by listeners, paths and host
 }
 
-// search reports whether the handler is below routes, which stand at a place.
-func (f *placeFinder) search(routes caddyhttp.RouteList, at enforce.Place, depth int) bool {
+// search notes the places of the handlers below routes, which stand at a place
+// themselves.
+func (f *placeFinder) search(routes caddyhttp.RouteList, at enforce.Place, depth int) {
 	if depth > maxRouteDepth {
-		return false
+		return
 	}
 	for i := range routes {
 		at := below(at, routes[i].MatcherSets)
 		for _, handler := range routes[i].Handlers {
 			switch handler := handler.(type) {
 			case *Handler:
-				if handler == f.handler {
-					f.found = f.numbered(at)
-					return true
-				}
-				f.earlier = append(f.earlier, at)
+				f.places[handler] = f.numbered(at)
 			case *caddyhttp.Subroute:
-				if f.search(handler.Routes, at, depth+1) {
-					return true
-				}
+				f.search(handler.Routes, at, depth+1)
 			}
 		}
 	}
-	return false
 }
 
-// numbered adds to a place how many robots handlers stand before it that it
-// does not tell apart from its own.
+// numbered adds to a place a number that no earlier one has that shares a host
+// with it.
 func (f *placeFinder) numbered(at enforce.Place) enforce.Place {
+	hosts := at.Hosts
+	if len(hosts) == 0 {
+		hosts = []string{""}
+	}
 	n := 0
-	for _, other := range f.earlier {
-		if other.Handler == at.Handler && mayShareHost(other.Hosts, at.Hosts) {
-			n++
-		}
+	for _, host := range hosts {
+		n = max(n, f.next[at.Handler+" "+host])
+	}
+	for _, host := range hosts {
+		f.next[at.Handler+" "+host] = n + 1
 	}
 	at.Handler = fmt.Sprintf("%s #%d", at.Handler, n)
 	return at
@@ -79,7 +82,9 @@ func below(at enforce.Place, sets caddyhttp.MatcherSets) enforce.Place {
 		for _, m := range set {
 			switch m := m.(type) {
 			case *caddyhttp.MatchHost:
-				hosts = append(hosts, *m...)
+				for _, host := range *m {
+					hosts = append(hosts, strings.ToLower(host))
+				}
 			case *caddyhttp.MatchPath:
 				paths = append(paths, *m...)
 			case caddyhttp.MatchPath:
@@ -88,21 +93,10 @@ func below(at enforce.Place, sets caddyhttp.MatcherSets) enforce.Place {
 		}
 	}
 	if hosts != nil {
-		for i := range hosts {
-			hosts[i] = strings.ToLower(hosts[i])
-		}
 		at.Hosts = hosts
 	}
 	if paths != nil {
 		at.Handler += " " + strings.Join(paths, ",")
 	}
 	return at
-}
-
-// mayShareHost reports whether two lists of hosts, of which an empty one means
-// any, may be for the same host.
-func mayShareHost(a, b []string) bool {
-	return len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(host string) bool {
-		return strings.Contains(host, "*") || slices.Contains(b, host)
-	}) || slices.ContainsFunc(b, func(host string) bool { return strings.Contains(host, "*") })
 }

@@ -198,7 +198,7 @@ func (h *Handler) provisionPolicy(ctx caddy.Context, registry *crawler.Registry,
 	if usage := lines.Usage(); usage != "" && !isOn(h.Signals) {
 		h.usage = []string{usage}
 	}
-	if h.Policy.Publishes() && !h.monitor {
+	if h.Policy.Publishes() && h.Mode != modeMonitor {
 		h.app.beforeStart(func() error { return h.checkReached(ctx) })
 	}
 	for _, b := range lines.Beyond() {

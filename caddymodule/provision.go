@@ -40,7 +40,7 @@ func (h *Handler) provision(ctx caddy.Context, app *App) error {
 	if err := registerMetrics(ctx.GetMetricsRegistry()); err != nil {
 		return fmt.Errorf("registering metrics: %w", err)
 	}
-	h.monitor = h.Mode == modeMonitor
+	h.sourceID = h.Source.id()
 	h.answers = newCustomAnswers(h.Answers)
 	if len(h.XRobotsTag) > 0 {
 		tags, err := headers.Compile(h.XRobotsTag)
@@ -175,12 +175,13 @@ type running struct {
 	outcomes *outcomes
 	claims   *claims
 	observer *observer
+	monitor  bool // decisions are not carried out
 }
 
 // newRunning returns what decides by an engine.
-func (h *Handler) newRunning(engine *enforce.Engine, checker *verify.Checker, observer *observer) *running {
+func (h *Handler) newRunning(engine *enforce.Engine, checker *verify.Checker, observer *observer, monitor bool) *running {
 	registry := engine.Registry()
-	return &running{engine, checker, newOutcomes(registry, h.monitor, h.log), newClaims(registry, h.log), observer}
+	return &running{engine, checker, newOutcomes(registry, monitor, h.log), newClaims(registry, h.log), observer, monitor}
 }
 
 // unbind gives up the lists that only this registry names.
@@ -225,7 +226,7 @@ func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 		Waiters:    h.app.waiters,
 		Visits:     h.app.visits,
 		Histories:  h.app.histories,
-		Place:      func() enforce.Place { return h.place(ctx) },
+		Place:      func() enforce.Place { return h.app.place(ctx, h) },
 		Published:  isOn(h.Publish),
 		Observer:   observer,
 		Now:        clock.Now,
@@ -237,10 +238,11 @@ func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 		engine.Policies().Load(context.Background())
 	}
 	policies.engines.Store(engine, h.kind())
-	now := h.newRunning(engine, checker, observer)
+	now := h.newRunning(engine, checker, observer, h.Mode == modeMonitor)
 	h.running.Store(now)
 	h.app.onStart(func() { h.running.Load().Policies().Connect() })
 	h.cleanup = append(h.cleanup, h.end)
+	h.app.add(h)
 	h.warnOfForgeable(now)
 	return nil
 }
@@ -248,18 +250,49 @@ func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 // restart has requests decided with another registry from now on. Requests
 // that are being decided, or held, go on as they began.
 func (h *Handler) restart(registry *crawler.Registry) error {
+	h.changing.Lock()
+	defer h.changing.Unlock()
 	before := h.running.Load()
+	return h.replace(before, registry, before.monitor, func(checker *verify.Checker, observer *observer) (*enforce.Engine, error) {
+		return before.With(registry, checker, observer)
+	})
+}
+
+// setMode has requests decided in monitor mode, or not, from now on.
+func (h *Handler) setMode(monitor bool) error {
+	h.changing.Lock()
+	defer h.changing.Unlock()
+	before := h.running.Load()
+	if before.monitor == monitor {
+		return nil
+	}
+	settings := h.Settings
+	if settings.Mode = modeEnforce; monitor {
+		settings.Mode = modeMonitor
+	}
+	rules, err := settings.rules()
+	if err != nil {
+		return err
+	}
+	return h.replace(before, before.Registry(), monitor, func(checker *verify.Checker, observer *observer) (*enforce.Engine, error) {
+		return before.WithMode(monitor, rules.Wait, checker, observer)
+	})
+}
+
+// replace puts another engine in the place of the one that has decided before.
+// The caller holds changing.
+func (h *Handler) replace(before *running, registry *crawler.Registry, monitor bool, build func(*verify.Checker, *observer) (*enforce.Engine, error)) error {
 	observer := newObserver(h.log, h.kind(), registry, h.XRobotsTag, h.inertTraps)
 	checker, err := h.newChecker(registry)
 	if err != nil {
 		return errors.Join(err, observer.Close())
 	}
-	engine, err := before.With(registry, checker, observer)
+	engine, err := build(checker, observer)
 	if err != nil {
 		return errors.Join(err, observer.Close())
 	}
 	policies.engines.Store(engine, h.kind())
-	h.running.Store(h.newRunning(engine, checker, observer))
+	h.running.Store(h.newRunning(engine, checker, observer, monitor))
 	policies.engines.Delete(before.Engine)
 	before.unbind()
 	return before.observer.Close()

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/suspect"
@@ -58,7 +59,10 @@ func (h *Handler) record(x *exchange, now *running) {
 	}
 	if x.Reason != enforce.Person {
 		now.outcomes.count(&x.Decision, x.r)
+		h.count(x, now)
 		now.claims.count(x)
+	} else if x.earlier == nil {
+		x.site.CountPerson(x.number)
 	}
 	var rec *record
 	switch x.earlier {
@@ -67,17 +71,29 @@ func (h *Handler) record(x *exchange, now *running) {
 	default:
 		rec = x.earlier
 		if rec.monitor && rec.Action != enforce.Pass && x.Action == enforce.Pass {
-			rec.take(x, h.monitor)
+			rec.take(x, now.monitor)
 			return
 		}
 	}
-	rec.Decision, rec.monitor, rec.signed = x.Decision, h.monitor, x.Signed
+	rec.Decision, rec.monitor, rec.signed = x.Decision, now.monitor, x.Signed
 	rec.standing, rec.looked, rec.visitor = x.standing, x.looked, h.visitor(x)
-	rec.take(x, h.monitor)
+	rec.take(x, now.monitor)
+	if h.app.traced.Load() {
+		rec.trace(x.r.Context())
+	}
 	if rec != x.earlier {
 		rec.publish(x.r.Context(), x.server, x.earlier != nil)
 		x.set(recordVar, rec)
 	}
+}
+
+// count counts a decision about a crawler, for the admin API and the dashboard.
+func (h *Handler) count(x *exchange, now *running) {
+	r := counters.Request{
+		Time: x.Time, Monitor: now.monitor, Repeated: x.earlier != nil && x.earlier != person && x.earlier != lookedAt, Origin: x.Origin, Source: h.sourceID,
+		Method: x.Method, Target: x.Target, Client: x.Client, UserAgents: x.UserAgents,
+	}
+	x.site.Count(&x.Decision, &r)
 }
 
 // take notes the pace that an enforcing handler held the request to.
@@ -92,6 +108,12 @@ func (rec *record) take(x *exchange, monitor bool) {
 func (h *Handler) recordPerson(x *exchange) {
 	if x.earlier != nil && (x.earlier != person || !x.looked) {
 		return
+	}
+	if x.earlier == nil {
+		x.site.CountPerson(x.number)
+		if h.app.traced.Load() {
+			person.trace(x.r.Context())
+		}
 	}
 	if repl, ok := x.r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
 		if v := h.visitor(x); v != nil {
@@ -185,7 +207,7 @@ func (rec *record) placeholder(key string) (any, bool) {
 	case "version":
 		return rec.VersionTag(), true
 	case gracePlaceholder:
-		return rec.graceEnds(), true
+		return graceEnds(&rec.Decision), true
 	case "verified":
 		return rec.Claim.State.String(), true
 	case suspectPlaceholder:
@@ -221,28 +243,15 @@ func (rec *record) suspect() string {
 }
 
 // action is what was done, or would have been.
-func (rec *record) action() string { return actionName(rec.Action, rec.monitor) }
+func (rec *record) action() string { return counters.ActionName(rec.Action, rec.monitor) }
 
-// actionName is an action's name as placeholders, logs and metrics have it.
-func actionName(a enforce.Action, monitor bool) string {
-	if !monitor {
-		return a.String()
-	}
-	switch a {
-	case enforce.Deny:
-		return "would_deny"
-	case enforce.Throttle:
-		return "would_throttle"
-	}
-	return a.String()
-}
-
-// graceEnds is when a request that passes by grace would be denied for good.
-func (rec *record) graceEnds() string {
-	if rec.Version == nil {
+// graceEnds is from when on a request that passes by grace would be denied, ""
+// for all others.
+func graceEnds(d *enforce.Decision) string {
+	if d.Version == nil {
 		return ""
 	}
-	return rec.Version.Ends().UTC().Format(time.RFC3339)
+	return d.Version.Ends().UTC().Format(time.RFC3339)
 }
 
 func (rec *record) purpose() string {

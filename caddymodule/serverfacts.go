@@ -8,6 +8,9 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
 )
 
 // serverFacts is what a handler needs to know of the server that it is part
@@ -17,6 +20,11 @@ type serverFacts struct {
 	port   uint16          // that the server listens on; 0 if there are several
 	hosts  map[string]bool // that host matchers name literally
 	wild   []string        // host patterns with a *
+
+	// The counters of the sites, by host and in the order of wild.
+	byHost    map[string]*counters.Site
+	byPattern []*counters.Site
+	others    *counters.Site // of all hosts that no matcher names
 }
 
 // factsOf returns the facts of the server that handles a request, nil without
@@ -29,6 +37,7 @@ func (h *Handler) factsOf(server *caddyhttp.Server) *serverFacts {
 		return f
 	}
 	f := newServerFacts(server)
+	f.count(h.app.counters.Counters)
 	h.server.Store(f)
 	return f
 }
@@ -37,6 +46,18 @@ func newServerFacts(server *caddyhttp.Server) *serverFacts {
 	f := &serverFacts{server: server, port: listenerPort(server), hosts: make(map[string]bool)}
 	f.addHosts(server.Routes, 0)
 	return f
+}
+
+// count finds the counters of the server's sites.
+func (f *serverFacts) count(all *counters.Counters) {
+	f.byHost = make(map[string]*counters.Site, len(f.hosts))
+	for host := range f.hosts {
+		f.byHost[host] = all.Site(host)
+	}
+	for _, pattern := range f.wild {
+		f.byPattern = append(f.byPattern, all.Site(pattern))
+	}
+	f.others = all.Site(status.AnySite)
 }
 
 // listenerPort returns the port of all listeners of a server, 0 if they have
@@ -87,18 +108,19 @@ func (f *serverFacts) add(hosts caddyhttp.MatchHost) {
 	}
 }
 
-// invented reports whether no host matcher names a host literally, and which
-// pattern it fits; "" for a catch-all.
-func (f *serverFacts) invented(host string) (pattern string, invented bool) {
-	if f.hosts[host] {
-		return "", false
+// site returns the counters of the site that a host belongs to, whether no host
+// matcher names the host literally, and which pattern it fits; "" for a
+// catch-all.
+func (f *serverFacts) site(host string) (site *counters.Site, pattern string, invented bool) {
+	if site = f.byHost[host]; site != nil {
+		return site, "", false
 	}
-	for _, p := range f.wild {
+	for i, p := range f.wild {
 		if matchesWildcard(p, host) {
-			return p, true
+			return f.byPattern[i], p, true
 		}
 	}
-	return "", true
+	return f.others, "", true
 }
 
 // matchesWildcard reports whether a host fits a pattern in which each label

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/cespare/xxhash/v2"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
@@ -41,6 +42,16 @@ func (s *Settings) kind() string {
 		return sourceSite
 	}
 	return s.Source.Kind
+}
+
+// id returns a number that tells sources apart, the same in every process. The
+// text of an inline one does not count, so that what is counted of its lines
+// outlives an edit.
+func (s *Source) id() uint64 {
+	if s == nil || s.Kind == "" || s.Kind == sourceSite {
+		return 0
+	}
+	return xxhash.Sum64String(s.Kind + "\x00" + s.Path + "\x00" + s.URL)
 }
 
 // newSource makes the source that the settings name.

@@ -35,9 +35,6 @@ type tagWriter struct {
 
 // next passes a request on, with the headers that its path asks for.
 func (h *Handler) next(w http.ResponseWriter, r *http.Request, target string, d *enforce.Decision, next caddyhttp.Handler) error {
-	if h.usage != nil && !h.monitor {
-		w.Header()["Content-Usage"] = h.usage
-	}
 	match, file := h.tags.Match(target), h.fileTags(target, d)
 	if match.Empty() && file.empty() && !h.tags.NeedsResponse() && !isOn(h.MetaRobots) {
 		return next.ServeHTTP(w, r)

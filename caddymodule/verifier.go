@@ -28,7 +28,9 @@ type pooledVerifier struct {
 	*verify.Verifier
 	log     atomic.Pointer[zap.Logger]
 	storage atomic.Pointer[certmagic.Storage]
-	failing sync.Map // URLs of lists and directories whose last read failed
+	failing sync.Map // URLs of lists and directories whose last read failed, to the error
+
+	dnsFailures atomic.Int64 // lookups in a row that failed
 }
 
 // verifier returns what checks claims. It outlives the configuration, and
@@ -105,7 +107,7 @@ func (p *pooledVerifier) SourceRead(s verify.SourceState, err error) {
 	if !s.Read.IsZero() {
 		fields = append(fields, zap.Time("last_good_read", s.Read))
 	}
-	if _, failed := p.failing.LoadOrStore(s.URL, nil); failed {
+	if _, failed := p.failing.Swap(s.URL, err); failed {
 		p.log.Load().Debug("a list or directory of crawlers still can't be used", fields...)
 		return
 	}
@@ -121,7 +123,10 @@ func (p *pooledVerifier) StorageFailed(url string, err error) {
 // Lookup implements verify.Observer.
 func (p *pooledVerifier) Lookup(addr netip.Addr, _ []string, state verify.State, took time.Duration, err error) {
 	lookups.WithLabelValues(state.String()).Inc()
-	if err != nil {
+	if err == nil {
+		p.dnsFailures.Store(0)
+	} else {
+		p.dnsFailures.Add(1)
 		p.log.Load().Debug("reverse DNS of a crawler's address says neither yes nor no",
 			zap.Stringer("address", addr), zap.Duration("took", took), zap.Error(err))
 	}

@@ -33,5 +33,8 @@ func (c *Ceiling) add(n int64) {
 // exceeded reports whether too much is used.
 func (c *Ceiling) exceeded() bool { return c != nil && c.used.Load() > c.max }
 
+// Max returns the octets that policies may take.
+func (c *Ceiling) Max() int64 { return c.max }
+
 // Used returns the octets that policies take now, as estimated.
 func (c *Ceiling) Used() int64 { return c.used.Load() }

@@ -3,6 +3,7 @@ package enforce
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
@@ -34,6 +35,8 @@ type Engine struct {
 	waiters  *throttle.Waiters
 	readers  *Recent
 	visits   *Visits
+
+	past []Version // of a Replay, which has no policies: earlier versions of the file
 }
 
 // NewEngine returns an engine that enforces what source says, under rules.
@@ -70,6 +73,19 @@ func NewEngine(rules Rules, source Source, limiter throttle.Limiter, cfg Config)
 func (e *Engine) With(registry *crawler.Registry, checker *verify.Checker, observer Observer) (*Engine, error) {
 	rules := e.rules.Rules
 	rules.Registry = registry
+	return e.with(rules, checker, observer)
+}
+
+// WithMode is With for the same registry, and for another Rules.Monitor and
+// Rules.Wait.
+func (e *Engine) WithMode(monitor bool, wait time.Duration, checker *verify.Checker, observer Observer) (*Engine, error) {
+	rules := e.rules.Rules
+	rules.Monitor, rules.Wait = monitor, wait
+	return e.with(rules, checker, observer)
+}
+
+// with returns an engine under other rules that shares the rest with e.
+func (e *Engine) with(rules Rules, checker *verify.Checker, observer Observer) (*Engine, error) {
 	if rules.Verification != nil {
 		rules.Verification = &Verification{checker, rules.Verification.IgnoreImpostors}
 	}

@@ -110,7 +110,7 @@ func (x *Earlier) fill(versions []Version, s *senders, e *Engine) {
 
 // allows returns the version that lets the agent at place i through which the
 // version in force does not; nil if there is none.
-func (x *Earlier) allows(i int, a *crawler.Agent, ask Ask, v *robots.Views) *Version {
+func (x *Earlier) allows(i int, a *crawler.Agent, ask *Ask, v *robots.Views) *Version {
 	if x == nil {
 		return nil
 	}
@@ -129,8 +129,11 @@ func (x *Earlier) allows(i int, a *crawler.Agent, ask Ask, v *robots.Views) *Ver
 // earlier returns the earlier versions of the file that one of the agents of a
 // request may go by, newest first; nil if there is none.
 func (e *Engine) earlier(r *Request, agents []crawler.Agent) []Version {
-	if e.policies == nil || !e.gracesAny(agents) {
+	if !e.gracesAny(agents) {
 		return nil
+	}
+	if e.policies == nil {
+		return e.past
 	}
 	return e.policies.earlier(r)
 }
@@ -175,7 +178,11 @@ func (e *Engine) visit(r *Request, a *crawler.Agent, claim verify.Result) Visit 
 // 304: its sender now goes by the version that is in force. The policy is the
 // one that was in force when the request was decided on.
 func (e *Engine) RobotsRead(r *Request, policy *Policy) {
-	at := e.policies.readAt(r, policy)
+	e.robotsRead(r, policy, e.policies.readAt(r, policy))
+}
+
+// robotsRead is RobotsRead for the version that was in force at a time.
+func (e *Engine) robotsRead(r *Request, policy *Policy, at int64) {
 	var s senders
 	for s.begin(policy, r); s.next(); {
 		for i := range s.agents() {

@@ -43,7 +43,7 @@ func (h *hidden) match(v *robots.Views) *managed.Hidden {
 
 // hides reports whether hidden paths are denied to an agent: to every crawler,
 // and to those that the group for all binds only if the operator wants that.
-func (r *compiledRules) hides(a *crawler.Agent, ask Ask) bool {
+func (r *compiledRules) hides(a *crawler.Agent, ask *Ask) bool {
 	switch a.Class {
 	case crawler.Person, crawler.Webhook:
 		return false

@@ -65,7 +65,7 @@ func (p *Policy) check(r *Request, e *Engine, before []Version, d *Decision) {
 		} else if e != nil {
 			e.see(r, s.agents(), ask.Evidence)
 		}
-		p.Judge(s.agents(), ask, v, d)
+		p.Judge(s.agents(), &ask, v, d)
 	}
 	if v != nil {
 		views.Put(v)
@@ -101,7 +101,7 @@ func (a Ask) reads() bool {
 //
 // Judge is pure: it does no I/O, takes no lock and allocates nothing. Live
 // requests, commands and replayed logs all call it.
-func (p *Policy) Judge(agents []crawler.Agent, ask Ask, v *robots.Views, d *Decision) {
+func (p *Policy) Judge(agents []crawler.Agent, ask *Ask, v *robots.Views, d *Decision) {
 	for i := range agents {
 		if p.judge(&agents[i], i, ask, v, d); d.Action != Pass {
 			return
@@ -110,7 +110,7 @@ func (p *Policy) Judge(agents []crawler.Agent, ask Ask, v *robots.Views, d *Deci
 }
 
 // judge judges one crawler, the one at place i among those that ask is about.
-func (p *Policy) judge(a *crawler.Agent, i int, ask Ask, v *robots.Views, d *Decision) {
+func (p *Policy) judge(a *crawler.Agent, i int, ask *Ask, v *robots.Views, d *Decision) {
 	claim := ask.Evidence.claim(i)
 	if p.rules.exemptPaths.MatchViews(v).Allowed {
 		d.pass(a, claim, ExemptPath)
@@ -170,7 +170,7 @@ type weighed struct {
 
 // weigh finds the group that binds an agent, and what its rules say about the
 // path.
-func (p *Policy) weigh(a *crawler.Agent, ask Ask, v *robots.Views) (w weighed) {
+func (p *Policy) weigh(a *crawler.Agent, ask *Ask, v *robots.Views) (w weighed) {
 	plan := p.plan(a)
 	if plan.group == nil || plan.byStar && !p.rules.starBinds(a, ask) {
 		return w
@@ -194,7 +194,7 @@ func (d *Decision) decidedBy(p *Policy, w *weighed) {
 }
 
 // withoutRules judges a crawler while there are no rules to judge it by.
-func (p *Policy) withoutRules(a *crawler.Agent, claim verify.Result, ask Ask, d *Decision) {
+func (p *Policy) withoutRules(a *crawler.Agent, claim verify.Result, ask *Ask, d *Decision) {
 	switch {
 	case !p.rules.bindable(a, claim, ask):
 		d.pass(a, claim, NoPolicy)

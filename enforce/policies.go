@@ -110,13 +110,17 @@ type entry struct {
 
 	mu       sync.Mutex
 	good     goodCopy
-	was      []byte        // what was published under other rules; nil if nothing, or not known
-	last     Outcome       // of the last read
-	tried    bool          // whether there was one
-	failures int           // reads in a row that failed
-	ready    chan struct{} // closed when there is a policy; nil before the first read begins
-	again    bool          // whether the read under way may have come too early
-	gone     bool          // it was evicted
+	was      []byte          // what was published under other rules; nil if nothing, or not known
+	last     Outcome         // of the last read
+	tried    bool            // whether there was one
+	failures int             // reads in a row that failed
+	failing  time.Time       // when the first of them began
+	err      error           // why the last read failed; nil if it did not
+	cause    context.Context // of the last read, for further reads of the same origin
+	ended    chan struct{}   // closed when the read under way, or the last one, ends; nil before the first read
+	ready    chan struct{}   // closed when there is a policy; nil before the first read begins
+	again    bool            // whether the read under way may have come too early
+	gone     bool            // it was evicted
 }
 
 // NewPolicies returns an empty Policies that reads from source and turns the
@@ -168,6 +172,7 @@ func (p *Policies) with(rules *compiledRules, observer Observer) *Policies {
 		old.mu.Lock()
 		policy, reading := old.policy.Load(), old.reading.Load()
 		e.good, e.last, e.tried, e.failures = old.good, old.last, old.tried, old.failures
+		e.failing, e.err, e.cause = old.failing, old.err, old.cause
 		old.mu.Unlock()
 		e.lastRead.Store(old.lastRead.Load())
 		if !reading {

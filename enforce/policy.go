@@ -245,3 +245,6 @@ func (p *Policy) Unenforceable() []string {
 // Ignored returns the tokens of the file that are not looked for in requests
 // because browsers send them: a group for Mozilla would bind people.
 func (p *Policy) Ignored() []string { return p.matcher.Ignored() }
+
+// Grace returns which crawlers may go by an earlier version of the file.
+func (p *Policy) Grace() Grace { return p.rules.Grace }

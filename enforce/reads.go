@@ -9,11 +9,15 @@ import (
 
 // read starts a read of e unless one is under way, or too many are. The read
 // does not end with the request that started it.
-func (p *Policies) read(r *Request, e *entry) {
+func (p *Policies) read(r *Request, e *entry) { p.begin(r, e, nil) }
+
+// begin is read, and calls told with what the read comes to, unless told is nil
+// or p is closed meanwhile. It reports whether a read was started.
+func (p *Policies) begin(r *Request, e *entry, told func(PolicyRead)) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.reading.Load() || p.ctx.Err() != nil {
-		return
+		return false
 	}
 	places := p.again
 	if e.policy.Load() == nil {
@@ -22,13 +26,14 @@ func (p *Policies) read(r *Request, e *entry) {
 	select {
 	case places <- struct{}{}:
 	default:
-		return
+		return false
 	}
-	ready := make(chan struct{})
-	e.ready, e.again = ready, false
+	ready, ended := make(chan struct{}), make(chan struct{})
+	e.ready, e.again, e.ended = ready, false, ended
 	e.lastRead.Store(r.Time.UnixNano())
 	e.reading.Store(true)
 	detached := r.detach()
+	e.cause = detached
 	p.running.Add(1)
 	go func() {
 		defer p.running.Done()
@@ -38,7 +43,10 @@ func (p *Policies) read(r *Request, e *entry) {
 		}
 		ctx, cancel := context.WithTimeout(detached, readTimeout)
 		stop := context.AfterFunc(p.ctx, cancel)
-		p.readNow(ctx, e)
+		ev, ok := p.readNow(ctx, e)
+		if ok && told != nil {
+			told(ev)
+		}
 		stop()
 		cancel()
 		<-places
@@ -47,8 +55,10 @@ func (p *Policies) read(r *Request, e *entry) {
 		if ready != nil {
 			close(ready)
 		}
+		close(ended)
 		e.mu.Unlock()
 	}()
+	return true
 }
 
 // recall puts the last good copy of an origin in force that has no policy,
@@ -68,12 +78,13 @@ func (p *Policies) recall(e *entry) bool {
 	return true
 }
 
-// readNow reads e's source and puts what it came to in force.
-func (p *Policies) readNow(ctx context.Context, e *entry) {
+// readNow reads e's source and puts what it came to in force. It reports
+// whether p is still open.
+func (p *Policies) readNow(ctx context.Context, e *entry) (PolicyRead, bool) {
 	began := p.cfg.Now()
 	resp, err := p.fetch(ctx, e.origin)
 	if p.ctx.Err() != nil && err != nil {
-		return // closed: nobody is to be told
+		return PolicyRead{}, false // closed: nobody is to be told
 	}
 	now := p.cfg.Now()
 	out, err := outcome(resp, err)
@@ -93,12 +104,14 @@ func (p *Policies) readNow(ctx context.Context, e *entry) {
 		}
 		e.good, e.failures = goodCopy{content: content{body: resp.Body, state: out, apart: resp.Apart}, at: now}, 0
 	case Refused, Failed:
-		e.failures++
+		if e.failures++; e.failures == 1 {
+			e.failing = began
+		}
 	}
 	inForce := p.inForce(e, out, now)
 	ev.Kept = inForce.state != out
 	ev.Changed = !e.tried || e.last != out || ev.Outcome == Loaded
-	e.last, e.tried = out, true
+	e.last, e.tried, e.err = out, true, err
 	next := now.Add(p.pause(e, inForce.state))
 	if e.again {
 		next = time.Unix(0, e.lastRead.Load()).Add(minReread)
@@ -120,6 +133,7 @@ func (p *Policies) readNow(ctx context.Context, e *entry) {
 	e.nextRead.Store(next.UnixNano())
 	ev.Policy = current
 	p.cfg.Observer.PolicyRead(ev)
+	return ev, true
 }
 
 // inForce returns what is in force after a read that came to out. The caller

@@ -8,18 +8,18 @@ import (
 )
 
 // Replay decides on requests of the past, such as those of an access log, as an
-// Engine would have decided on them: by the policies that it is given, at the
-// times that the requests have. It never waits, and starts nothing. What a
-// request may have to wait for, where the operator has requests held, counts as
-// waited for.
+// Engine would have decided on them: by the editions of a robots.txt that it is
+// given, at the times that the requests have. It never waits, and starts
+// nothing. What a request may have to wait for, where the operator has requests
+// held, counts as waited for.
 //
 // Its methods are not safe for concurrent use.
 type Replay struct {
 	engine *Engine
 }
 
-// replayEntries is how many budgets, and how many readers of robots.txt, a
-// Replay remembers.
+// replayEntries is how many budgets, readers of robots.txt and visitors a Replay
+// remembers.
 const replayEntries = 100_000
 
 // NewReplay returns a Replay under rules. The error names what is wrong with
@@ -29,25 +29,57 @@ func NewReplay(rules Rules) (*Replay, error) {
 	if err != nil {
 		return nil, err
 	}
-	limiter := &replayLimiter{throttle.NewMemory(replayEntries), rules.Wait}
 	waiters := throttle.NewWaiters(0)
 	waiters.Close()
-	return &Replay{&Engine{rules: compiled, limiter: limiter, waiters: waiters, readers: NewRecent(replayEntries), visits: NewVisits(replayEntries)}}, nil
+	return &Replay{&Engine{
+		rules:   compiled,
+		limiter: &replayLimiter{throttle.NewMemory(replayEntries), rules.Wait},
+		waiters: waiters,
+		readers: NewRecent(replayEntries),
+		visits:  NewVisits(replayEntries),
+	}}, nil
 }
 
-// Policy returns the policy that an answer of a source is under the rules.
-func (r *Replay) Policy(resp Response) *Policy { return r.engine.rules.answer(resp) }
+// Edition is a robots.txt that was in force from some time on, with those before
+// it.
+type Edition struct{ history *history }
 
-// Decide decides on a request by a policy of the same Replay, without regard to
-// pace, and writes the decision to d. Requests are given in order of time, as
+// Policy returns the policy that an edition is.
+func (e *Edition) Policy() *Policy { return e.history.current }
+
+// Edition returns the edition that an answer of a source is under the rules,
+// from a time on. The zero time is that of the first one. before is the edition
+// that it replaced, of the same Replay; nil for none.
+func (r *Replay) Edition(resp Response, from time.Time, before *Edition) *Edition {
+	at := int64(0)
+	if !from.IsZero() {
+		at = from.UnixNano()
+	}
+	var h *history
+	if before != nil {
+		h = before.history
+	}
+	return &Edition{h.next(r.engine.rules.answer(resp), at)}
+}
+
+// Decide decides on a request by an edition of the same Replay, without regard
+// to pace, and writes the decision to d. Requests are given in order of time, as
 // far as that is known.
-func (r *Replay) Decide(policy *Policy, req *Request, d *Decision) {
+func (r *Replay) Decide(edition *Edition, req *Request, d *Decision) {
+	policy := edition.Policy()
 	if IsRobotsTxt(req.Target) {
 		*d = Decision{}
 		r.engine.passRobotsTxt(policy, req, d)
 		return
 	}
+	r.engine.past = edition.history.earlier
 	policy.check(req, r.engine, nil, d)
+}
+
+// RobotsRead notes that a GET of /robots.txt was answered with status 200 or
+// 304, as Engine.RobotsRead does.
+func (r *Replay) RobotsRead(edition *Edition, req *Request) {
+	r.engine.robotsRead(req, edition.Policy(), req.Time.UnixNano())
 }
 
 // Paced reports whether a decision depends on the pace of the crawler: then

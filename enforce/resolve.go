@@ -40,7 +40,7 @@ func (e *Engine) mayWait(r *Request) bool {
 		var id crawler.Identity
 		identities().Identify(e.rules.base, ua, &id)
 		for i := range id.Len() {
-			bindable = bindable || e.rules.bindable(id.At(i), verify.Result{}, ask)
+			bindable = bindable || e.rules.bindable(id.At(i), verify.Result{}, &ask)
 		}
 	}
 	if !bindable {

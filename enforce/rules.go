@@ -192,7 +192,7 @@ func (r *Rules) BoundByStar(class crawler.Class, row *crawler.Crawler) bool {
 
 // starBinds reports whether the group for all crawlers, which binds an agent's
 // GET, binds this request of it.
-func (r *compiledRules) starBinds(a *crawler.Agent, ask Ask) bool {
+func (r *compiledRules) starBinds(a *crawler.Agent, ask *Ask) bool {
 	switch {
 	case a.Class == crawler.UserTriggered:
 		return ask.reads()
@@ -206,7 +206,7 @@ func (r *compiledRules) starBinds(a *crawler.Agent, ask Ask) bool {
 // agent. An HTTP library, a program or a webhook that a group names is not
 // among them: while no policy is known, it passes as the most of them do in
 // the end.
-func (r *compiledRules) bindable(a *crawler.Agent, claim verify.Result, ask Ask) bool {
+func (r *compiledRules) bindable(a *crawler.Agent, claim verify.Result, ask *Ask) bool {
 	switch a.Class {
 	case crawler.Person, crawler.Webhook:
 		return false

@@ -1,6 +1,7 @@
 package enforce
 
 import (
+	"hash/maphash"
 	"net/netip"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -14,16 +15,20 @@ type Visitor struct {
 	many bool // one of many that anybody can make up
 }
 
-// Seeds that keep visitors apart from each other and from budgets.
-const (
-	seedVisitor  = 61
-	seedClaimant = 71
-)
+// visitorSeed is that of all visitors' hashes, so that nobody can choose names
+// that drive out a certain one.
+var visitorSeed = maphash.MakeSeed()
+
+// oddFactor has the order of what is hashed together count: 2^64 divided by the
+// golden ratio.
+const oddFactor = 0x9e3779b97f4a7c15
 
 // visitor names an agent at the origin of a request: across its addresses, or
 // at one where it is software that anyone runs.
 func (e *Engine) visitor(r *Request, a *crawler.Agent) Visitor {
-	v := Visitor{hash(seedVisitor, r.Origin, agentName(a)), r.Invented || a.Crawler == nil}
+	o := &r.Origin
+	origin := maphash.String(visitorSeed, o.Host) + uint64(o.Port)<<8 + uint64(len(o.Scheme))
+	v := Visitor{origin*oddFactor ^ maphash.String(visitorSeed, agentName(a)), r.Invented || a.Crawler == nil}
 	if a.RunByAnyone() {
 		return v.at(clientAddr(r))
 	}
@@ -32,11 +37,11 @@ func (e *Engine) visitor(r *Request, a *crawler.Agent) Visitor {
 
 // visitorOf is visitor for an agent about whom verification says claim.
 func (e *Engine) visitorOf(r *Request, a *crawler.Agent, claim verify.Result) Visitor {
-	if v := e.visitor(r, a); claim.State != verify.Unverified {
-		return v
-	} else {
+	v := e.visitor(r, a)
+	if claim.State == verify.Unverified {
 		return v.claimant(clientAddr(r))
 	}
+	return v
 }
 
 // at names v at one client address: IPv4 /32 or IPv6 /64.
@@ -47,7 +52,7 @@ func (v Visitor) at(addr netip.Addr) Visitor {
 // claimant names a client that claims to be v and is not verified.
 func (v Visitor) claimant(addr netip.Addr) Visitor {
 	c := v.at(addr)
-	c.hash ^= seedClaimant
+	c.hash ^= oddFactor
 	return c
 }
 

@@ -206,11 +206,10 @@ func (a *automaton) rowAt(n int32) []step {
 	return a.table[a.rowOf[n]:][:a.width]
 }
 
-// scan adds to h the occurrences in text from an octet on, in a state, of
-// fragments of rules that rank above floor. It stops where there is no room for
-// more, and returns how far it came. (It takes and returns hits by value, so
-// that they can be on the stack.)
-func (a *automaton) scan(h hits, text string, from int, state uint32, t []tops, floor uint32) (hits, int, uint32) {
+// scan adds to h the occurrences in text from an octet on, in a state. It stops
+// where there is no room for more, and returns how far it came. (It takes and
+// returns hits by value, so that they can be on the stack.)
+func (a *automaton) scan(h []hit, text string, from int, state uint32) ([]hit, int, uint32) {
 	for i := from; i < len(text); i++ {
 		if state == 0 {
 			for !a.starts[text[i]] {
@@ -229,17 +228,8 @@ func (a *automaton) scan(h hits, text string, from int, state uint32, t []tops, 
 		if s.fragment == 0 {
 			continue
 		}
-		if i+1 == len(text) {
-			h.end = s.fragment
-		}
-		one, top := hit{int32(i) + 1, s.fragment}, &t[s.fragment]
-		if top.final > floor {
-			h.final = append(h.final, one)
-		}
-		if top.inner > floor {
-			h.inner = append(h.inner, one)
-		}
-		if len(h.final) == cap(h.final) || len(h.inner) == cap(h.inner) {
+		h = append(h, hit{int32(i) + 1, s.fragment})
+		if len(h) == cap(h) {
 			return h, i + 1, state
 		}
 	}

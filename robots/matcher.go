@@ -8,7 +8,9 @@ import (
 )
 
 // matcher is a list of rules, compiled. Its memory is proportional to the
-// rules' patterns, and the cost of a match follows the target's length.
+// rules' patterns. The cost of a match follows the target's length. Only rules
+// with a `*` whose beginnings the target has cost more: at most in proportion
+// to the fragments of these beginnings.
 //
 // Patterns up to their first `*` are in a radix tree. A node of it knows the
 // rule that wins among all patterns without a `*` that end there or above,

@@ -68,6 +68,55 @@ func TestMatchManyRules(t *testing.T) {
 	}
 }
 
+// Fragments that are in each other, or overlap, are each taken where they first
+// and last are.
+func TestMatchNestedFragments(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	word := func(from, n int, alphabet string) string {
+		b := make([]byte, from+rnd.IntN(n))
+		for i := range b {
+			b[i] = alphabet[rnd.IntN(len(alphabet))]
+		}
+		return string(b)
+	}
+	for range 400 {
+		alphabet := "abcd"[:2+rnd.IntN(3)]
+		var rules []Rule
+		for range 6 + rnd.IntN(12) {
+			p := "/"
+			for range 1 + rnd.IntN(4) {
+				p += "*" + word(1, 3, alphabet)
+			}
+			rules = append(rules, Rule{Pattern: p + []string{"", "", "$"}[rnd.IntN(3)], Allow: rnd.IntN(2) == 0})
+		}
+		set := newRuleset(RFC9309, rules)
+		for range 40 {
+			checkRank(t, set, "/"+word(0, 16, alphabet+"x"))
+		}
+	}
+}
+
+// checkRank compares the rank of the rule that decides on a target with that
+// which looking at each rule finds.
+func checkRank(t *testing.T, set *ruleset, target string) {
+	t.Helper()
+	s := subject{target, target}
+	_, got := set.decide(&s, byLetter)
+	want := uint32(0)
+	if r := naive(set.rules, &s); r != nil {
+		want = rankOf(*r)
+	}
+	if got != want {
+		t.Fatalf("%q: rank %d, want %d of %v", target, got, want, set.rules)
+	}
+}
+
+// rankOf returns the rank of a rule.
+func rankOf(r Rule) uint32 {
+	p, _ := pattern.Compile(r.Pattern, pattern.RFC9309, false)
+	return rank(RFC9309, p.Octets, 0, r.Allow)
+}
+
 // What a file compiles to is proportional to it.
 func TestMatcherSize(t *testing.T) {
 	prefixes, wildcards := []Rule{}, []Rule{}
@@ -82,10 +131,14 @@ func TestMatcherSize(t *testing.T) {
 		}
 		hung := len(m.direct)
 		if m.index != nil {
-			hung += len(m.index.finals)
+			for _, e := range m.index.edges {
+				if e.rank > 0 {
+					hung++
+				}
+			}
 			size := 0
-			for _, f := range m.index.fragments {
-				size += len(f.text)
+			for _, f := range m.index.texts {
+				size += len(f)
 			}
 			if n := len(m.index.nodes); n > size+1 {
 				t.Errorf("%s: %d nodes for fragments of %d octets", name, n, size)
@@ -139,4 +192,30 @@ func TestMatchHostileFamilies(t *testing.T) {
 			}
 		})
 	}
+}
+
+// FuzzMatchNested has rules and targets of so few octets that their fragments
+// are in each other and overlap.
+func FuzzMatchNested(f *testing.F) {
+	f.Add("ba*c\n*a*b\n*ab*a$\n*bb*a\n*a\n*aab*b$\n", "bacab")
+	f.Add("a*a*a\n*aa*a\n*aaa\n*aaaa*a\n*aa*aa$\n", "aaaab")
+	f.Add("*a*b*c\n*a*b*a\n*a*b*b$\n*a*bc\n*c*ab*a*b\n*b*b*b\n", "abcabcab")
+	f.Fuzz(func(t *testing.T, patterns, target string) {
+		if len(patterns) > 400 || len(target) > 80 {
+			return
+		}
+		small := func(alphabet string) func(r rune) rune {
+			return func(r rune) rune {
+				if r == '\n' || strings.ContainsRune(alphabet, r) {
+					return r
+				}
+				return rune(alphabet[int(uint32(r))%len(alphabet)])
+			}
+		}
+		var rules []Rule
+		for i, p := range strings.Split(strings.Map(small("abc*$/"), patterns), "\n") {
+			rules = append(rules, Rule{Pattern: "/" + p, Allow: i%3 == 0})
+		}
+		checkRank(t, newRuleset(RFC9309, rules), "/"+strings.ReplaceAll(strings.Map(small("abcx/"), target), "\n", "/"))
+	})
 }

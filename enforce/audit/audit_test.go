@@ -390,3 +390,29 @@ func TestMasked(t *testing.T) {
 		t.Errorf("too much is masked: %s", masked)
 	}
 }
+
+// A search engine that was there before a change goes by the version before,
+// until it has read the file again.
+func TestGrace(t *testing.T) {
+	line := func(clock, target, agent string) string {
+		return `192.0.2.1 - - [07/Nov/2026:` + clock + ` +0000] "GET ` + target + ` HTTP/1.1" 200 5 "-" "` + agent + `"` + "\n"
+	}
+	const google, gpt = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "GPTBot/1.2"
+	text := line("11:00:00", "/a", google) + line("11:00:01", "/a", gpt) +
+		line("12:01:00", "/a", google) + line("12:01:01", "/a", gpt) + // after the change
+		line("12:02:00", "/robots.txt", google) + line("12:03:00", "/a", google)
+	site := Site{Robots: []Version{robotsVersion("old", "User-agent: *\nDisallow:\n"), robotsVersion("new", "User-agent: *\nDisallow: /a\n")}}
+	site.Robots[1].From = time.Date(2026, 11, 7, 12, 0, 0, 0, time.UTC)
+	r := mustRun(t, Options{Files: []File{memory("access.log", []byte(text))}, Sites: []Site{site}})
+	if n := crawlerOf(t, r, "Googlebot").Denied; n != 1 {
+		t.Errorf("%d requests of Googlebot are denied, want that after its read alone", n)
+	}
+	if n := crawlerOf(t, r, "GPTBot").Denied; n != 1 {
+		t.Errorf("%d requests of GPTBot are denied", n)
+	}
+	site.Rules.Grace = enforce.GraceOff
+	r = mustRun(t, Options{Files: []File{memory("access.log", []byte(text))}, Sites: []Site{site}})
+	if n := crawlerOf(t, r, "Googlebot").Denied; n != 2 {
+		t.Errorf("without grace, %d requests of Googlebot are denied", n)
+	}
+}

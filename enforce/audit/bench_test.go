@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/accesslog"
 )
 
 const benchRobots = "User-agent: *\nDisallow: /private/\nCrawl-delay: 5\n\nUser-agent: GPTBot\nDisallow: /\n\nUser-agent: bingbot\nCrawl-delay: 2\nDisallow: /page/1*/\n"
@@ -21,7 +22,7 @@ func BenchmarkAudit(b *testing.B) {
 	for _, format := range []string{"combined", "caddy"} {
 		b.Run(format, func(b *testing.B) {
 			const lines = 200_000
-			text, err := io.ReadAll(newGenerated(format, lines, 50_000))
+			text, err := io.ReadAll(accesslog.New(format, lines, 50_000))
 			if err != nil {
 				b.Fatal(err)
 			}

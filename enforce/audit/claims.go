@@ -133,7 +133,7 @@ func (a *auditor) collect(e *entry) {
 		return
 	}
 	a.request = request(e, h)
-	h.site.unknown.Check(&a.request, &a.decision)
+	h.site.unknown.Policy().Check(&a.request, &a.decision)
 	if a.claims.wants(&a.decision) {
 		a.claims.add(h.site, &a.request, a.decision.Agent.Crawler)
 	}

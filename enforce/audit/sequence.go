@@ -2,7 +2,6 @@ package audit
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 )
 
@@ -15,7 +14,6 @@ type sequence struct {
 	all     []*input
 	waiting []*input // not yet begun, in order of their first time
 	active  []*input // each with a line ready
-	clock   int64    // the latest time so far
 }
 
 // newSequence looks at the beginning of each file, for its format and its first
@@ -133,6 +131,3 @@ func (s *sequence) read() int64 {
 	}
 	return n
 }
-
-// isNoAgents reports whether an error tells of a log without User-Agents.
-func isNoAgents(err error) bool { return errors.Is(err, errNoAgents) }

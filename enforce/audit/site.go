@@ -13,12 +13,12 @@ type site struct {
 	Site
 	replay  *enforce.Replay
 	sources []*source
-	unknown *enforce.Policy // where no robots.txt is known
+	unknown *enforce.Edition // where no robots.txt is known
 	longest time.Duration
 
 	before        *enforce.Replay // with what is compared; nil without
 	beforeSources []*source
-	beforeUnknown *enforce.Policy
+	beforeUnknown *enforce.Edition
 }
 
 // addSites makes the sites ready, and one more for hosts that are of none.
@@ -36,13 +36,13 @@ func (a *auditor) addSites() error {
 			}
 		}
 		s.sources = newSources(s.replay, given.Robots, hidden)
-		s.unknown = s.replay.Policy(enforce.Response{Status: http.StatusNotFound})
+		s.unknown = s.replay.Edition(enforce.Response{Status: http.StatusNotFound}, time.Time{}, nil)
 		if a.options.Compare {
 			if s.before, err = enforce.NewReplay(given.Rules); err != nil {
 				return err
 			}
 			s.beforeSources = newSources(s.before, given.Was, hidden)
-			s.beforeUnknown = s.before.Policy(enforce.Response{Status: http.StatusNotFound})
+			s.beforeUnknown = s.before.Edition(enforce.Response{Status: http.StatusNotFound}, time.Time{}, nil)
 		}
 		a.sites = append(a.sites, s)
 	}
@@ -62,16 +62,16 @@ func (a *auditor) addSites() error {
 
 // at returns what is in force at a time. The source is nil where no robots.txt
 // is known.
-func (s *site) at(nanos int64) (*source, *enforce.Policy) {
+func (s *site) at(nanos int64) (*source, *enforce.Edition) {
 	if src := sourceAt(s.sources, nanos); src != nil {
-		return src, src.policy
+		return src, src.edition
 	}
 	return nil, s.unknown
 }
 
-func (s *site) policyBefore(nanos int64) *enforce.Policy {
+func (s *site) editionBefore(nanos int64) *enforce.Edition {
 	if src := sourceAt(s.beforeSources, nanos); src != nil {
-		return src.policy
+		return src.edition
 	}
 	return s.beforeUnknown
 }

@@ -23,7 +23,8 @@ type source struct {
 	name     string
 	from     int64 // nanoseconds since 1970; 0 for the beginning
 	until    int64 // 0 for no end
-	policy   *enforce.Policy
+	edition  *enforce.Edition
+	policy   *enforce.Policy // of edition
 	hosts    []string
 	requests int64
 	rules    map[ruleKey]*ruleTally
@@ -47,8 +48,10 @@ func newSources(replay *enforce.Replay, versions []Version, hidden []int) []*sou
 	versions = slices.Clone(versions)
 	slices.SortStableFunc(versions, func(a, b Version) int { return a.From.Compare(b.From) })
 	var list []*source
+	var before *enforce.Edition
 	for i, v := range versions {
-		s := &source{name: v.Name, policy: replay.Policy(v.Response), rules: make(map[ruleKey]*ruleTally)}
+		s := &source{name: v.Name, edition: replay.Edition(v.Response, v.From, before), rules: make(map[ruleKey]*ruleTally)}
+		s.policy, before = s.edition.Policy(), s.edition
 		if !v.From.IsZero() {
 			s.from = v.From.UnixNano()
 		}

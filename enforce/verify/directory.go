@@ -59,7 +59,7 @@ func (d *directory) find(thumbprint string, read, now time.Time) *publicKey {
 	if k == nil || !k.notBefore.IsZero() && k.notBefore.After(now.Add(clockSkew)) {
 		return nil
 	}
-	if !k.expires.IsZero() && k.expires.Before(now) && now.Sub(read) > freshPeriod {
+	if !k.expires.IsZero() && k.expires.Before(now) && now.Sub(read) > FreshPeriod {
 		return nil
 	}
 	return k

@@ -74,7 +74,7 @@ func TestKeyTimes(t *testing.T) {
 		{now, now.Add(-time.Hour), false},
 		{now, now, true},
 		{now, now.Add(2 * time.Hour), true},
-		{now, now.Add(freshPeriod + time.Hour), false},
+		{now, now.Add(FreshPeriod + time.Hour), false},
 	} {
 		if got := d.find("a", tc.read, tc.now) != nil; got != tc.found {
 			t.Errorf("read %s, now %s: found %v", tc.read, tc.now, got)

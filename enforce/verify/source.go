@@ -10,12 +10,15 @@ import (
 	"time"
 )
 
+// FreshPeriod is how long after it was found to be current a list still tells
+// impostors. An older one only confirms.
+const FreshPeriod = 3 * 24 * time.Hour
+
 // Times of a list or directory.
 const (
 	refreshInterval = 6 * time.Hour
 	refreshJitter   = 30 * time.Minute // taken off the interval at random
 	firstRetry      = time.Minute      // doubled with each failure, up to refreshInterval
-	freshPeriod     = 3 * 24 * time.Hour
 
 	// settlePeriod is after which a document is no longer compared with a copy that no read has confirmed since: an operator who gives
 	// up most of the addresses must not be distrusted for ever.
@@ -58,7 +61,7 @@ type environment struct {
 }
 
 // fresh tells whether the copy in use was found to be current in the 3 days before now, or, where now is a time of the past, after it.
-func (h *held[T]) fresh(now time.Time) bool { return now.Sub(h.info.Read).Abs() <= freshPeriod }
+func (h *held[T]) fresh(now time.Time) bool { return now.Sub(h.info.Read).Abs() <= FreshPeriod }
 
 func (s *source[T]) state() SourceState {
 	state := SourceState{Kind: s.kind, URL: s.address, Failures: int(s.failures.Load())}

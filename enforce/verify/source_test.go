@@ -146,7 +146,7 @@ func TestOldListOnlyConfirms(t *testing.T) {
 		defer f.Close()
 		synctest.Wait()
 		f.web.set(listURL, nil)
-		time.Sleep(freshPeriod - time.Hour)
+		time.Sleep(FreshPeriod - time.Hour)
 		f.ask("Listed", "192.0.2.9")
 		if got := f.ask("Listed", "198.51.100.1"); got.State != Impostor {
 			t.Errorf("before 3 days: %+v", got)
@@ -201,7 +201,7 @@ func TestRestartWithoutNetwork(t *testing.T) {
 				t.Errorf("offline for %s: %+v", offline, got)
 			}
 			want := Impostor
-			if offline > freshPeriod {
+			if offline > FreshPeriod {
 				want = Unverified
 			}
 			if got := f.ask("Listed", "198.51.100.1"); got.State != want {

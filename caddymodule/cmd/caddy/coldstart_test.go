@@ -7,9 +7,10 @@ import (
 	"testing"
 )
 
-// proxied is a configuration of one site that proxies to a back end.
+// proxied is a configuration of one site that proxies to a back end, whose
+// robots.txt holds at once.
 func proxied(back, options string) string {
-	return "http://:$PORT {\n\trobots {\n\t\trefresh 1h\n\t\t" + options + "\n\t}\n\treverse_proxy " + back + "\n}\n"
+	return "http://:$PORT {\n\trobots {\n\t\trefresh 1h\n\t\tgrace off\n\t\t" + options + "\n\t}\n\treverse_proxy " + back + "\n}\n"
 }
 
 // flood sends n requests for disallowed pages at once, the i-th to the i-th

@@ -31,7 +31,7 @@ func TestHundredsOfSitesWithFiles(t *testing.T) {
 	for i := range n {
 		writeFile(t, manyFile(dir, i), disallow(fmt.Sprintf("/of-%d/", i)))
 	}
-	s := start(t, manySites(n, dir, "refresh 1h"))
+	s := start(t, manySites(n, dir, "refresh 1h\n\t\tgrace off"))
 	enforced := func(when string, i int) {
 		t.Helper()
 		host := s.named(fmt.Sprintf("s%d.test", i))
@@ -41,7 +41,7 @@ func TestHundredsOfSitesWithFiles(t *testing.T) {
 	for i := range n {
 		enforced("at first", i)
 	}
-	for _, options := range []string{"refresh 1h\n\t\tmode enforce", "refresh 1h"} {
+	for _, options := range []string{"refresh 1h\n\t\tgrace off\n\t\tmode enforce", "refresh 1h\n\t\tgrace off"} {
 		if err := s.reload(manySites(n, dir, options)); err != nil {
 			t.Fatal(err)
 		}

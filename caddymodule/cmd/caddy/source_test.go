@@ -148,7 +148,7 @@ func TestTheLastGoodCopyStaysAlsoThroughAReload(t *testing.T) {
 	t.Parallel()
 	back := newFlaky(t)
 	config := func(more string) string {
-		return "http://:$PORT {\n\trobots {\n\t\trefresh 1s\n\t\t" + more + "\n\t}\n\treverse_proxy " + back.URL + "\n}\n"
+		return "http://:$PORT {\n\trobots {\n\t\trefresh 1s\n\t\tgrace off\n\t\t" + more + "\n\t}\n\treverse_proxy " + back.URL + "\n}\n"
 	}
 	s := start(t, config(""))
 	s.wants(403, s.get(googlebot, "/private/x"), "with the file")
@@ -198,7 +198,7 @@ func TestAFileIsReadWhenItChanges(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "robots.txt")
 	writeFile(t, path, "User-agent: *\nDisallow: /one/\n")
-	s := start(t, "http://:$PORT {\n\trobots {\n\t\tsource file "+path+"\n\t\trefresh 1h\n\t\tpublish\n\t}\n\trespond hello\n}\n")
+	s := start(t, "http://:$PORT {\n\trobots {\n\t\tsource file "+path+"\n\t\trefresh 1h\n\t\tgrace off\n\t\tpublish\n\t}\n\trespond hello\n}\n")
 	s.wants(403, s.get(googlebot, "/one/"), "by the first file")
 	if got := s.get(chrome, "/robots.txt"); got.status != 200 || got.body != "User-agent: *\nDisallow: /one/\n" || !strings.HasPrefix(got.header.Get("Content-Type"), "text/plain") {
 		t.Errorf("published: status %d, %q, %v", got.status, got.body, got.header)

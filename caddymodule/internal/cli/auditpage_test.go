@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-const auditLine = `192.0.2.1 - - [07/Nov/2026:10:00:00 +0000] "GET /private/x?q=1 HTTP/1.1" 200 12 "-" "GPTBot/1.2"` + "\n"
+const pageLine = `192.0.2.1 - - [07/Nov/2026:10:00:00 +0000] "GET /private/x?q=1 HTTP/1.1" 200 12 "-" "GPTBot/1.2"` + "\n"
 
 // --html writes a page beside the text, again over an older page, and never
 // over another file.
@@ -22,7 +22,7 @@ func TestAuditHTML(t *testing.T) {
 		}
 		return path
 	}
-	log, robots := in("access.log", auditLine), in("robots.txt", "User-agent: GPTBot\nDisallow: /private/\n")
+	log, robots := in("access.log", pageLine), in("robots.txt", "User-agent: GPTBot\nDisallow: /private/\n")
 	page := in("report.html", "")
 	for range 2 {
 		status, stdout, stderr := runCommand("", "audit", "--robots", robots, "--html", page, log)
@@ -45,7 +45,7 @@ func TestAuditHTML(t *testing.T) {
 	}
 
 	for name, test := range map[string]struct{ page, want string }{
-		"a log":         {in("access.log.1", auditLine), "which is no HTML page"},
+		"a log":         {in("access.log.1", pageLine), "which is no HTML page"},
 		"a short file":  {in("short", "x"), "which is no HTML page"},
 		"a folder":      {dir, "is a directory"},
 		"in no folder":  {filepath.Join(dir, "missing", "report.html"), "--html: open "},
@@ -60,7 +60,7 @@ func TestAuditHTML(t *testing.T) {
 			t.Errorf("%s: status %d\n%s%s", name, status, stdout, stderr)
 		}
 	}
-	if text, err := os.ReadFile(filepath.Join(dir, "access.log.1")); err != nil || string(text) != auditLine {
+	if text, err := os.ReadFile(filepath.Join(dir, "access.log.1")); err != nil || string(text) != pageLine {
 		t.Errorf("the log is %q, %v", text, err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "fresh.html")); !os.IsNotExist(err) {

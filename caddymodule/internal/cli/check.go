@@ -200,23 +200,10 @@ func (o *checkOptions) decide(policy, before *enforce.Policy, target string) *en
 	if before != nil {
 		check = func(req *enforce.Request, d *enforce.Decision) { policy.CheckBefore(req, before, d) }
 	}
-	if check(req, d); d.Reason == enforce.Person && isProductToken(o.agent) {
-		req.UserAgents[0] = "Mozilla/5.0 (compatible; " + o.agent + "/1.0)"
-		check(req, d)
-	}
+	enforce.CheckAgent(check, req, d)
 	d.PaceFirst(req.Time)
 	return d
 }
-
-// isProductToken reports whether an --agent is a product token alone, which no
-// browser sends: it stands for a crawler that names itself so.
-func isProductToken(agent string) bool {
-	return agent != "" && strings.Trim(agent, productTokenOctets) == ""
-}
-
-// productTokenOctets are those of RFC 9309, section 2.2.1, and the digits and
-// dots of real tokens.
-const productTokenOctets = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-0123456789."
 
 func (o *checkOptions) print(w io.Writer, target string, d *enforce.Decision) error {
 	c := o.newChecked(target, d)

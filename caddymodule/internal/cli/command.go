@@ -48,7 +48,7 @@ func Register(m Module) {
 Looks at robots.txt files the way the robots handler does: what they say to
 which crawler, what is wrong with them, and who it is that sends a User-Agent.
 
-Nothing here talks to a running Caddy.`,
+Only status talks to a running Caddy.`,
 		CobraFunc: func(cmd *cobra.Command) {
 			cmd.AddCommand(subcommands(m)...)
 			cmd.SuggestionsMinimumDistance = 2
@@ -69,6 +69,7 @@ func subcommands(m Module) []*cobra.Command {
 		verifyCommand(m),
 		headersImportCommand(),
 		policyCommand(m),
+		statusCommand(),
 		auditCommand(m),
 	}
 }

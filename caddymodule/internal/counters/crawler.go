@@ -49,7 +49,7 @@ const (
 
 // actions has the action of each reason.
 var actions = func() (list [enforce.Reasons]enforce.Action) {
-	for _, r := range []enforce.Reason{enforce.Disallowed, enforce.Impostor, enforce.Unavailable, enforce.Hidden} {
+	for _, r := range []enforce.Reason{enforce.Disallowed, enforce.Impostor, enforce.Unavailable, enforce.Hidden, enforce.Suspected} {
 		list[r] = enforce.Deny
 	}
 	for _, r := range []enforce.Reason{enforce.PolicyPending, enforce.CrawlDelay, enforce.RequestRate, enforce.VisitTime} {
@@ -93,6 +93,9 @@ func nameOf(a *crawler.Agent) string {
 // a name for which there is no room are those of its class.
 func (s *Site) crawler(a *crawler.Agent) *Crawler {
 	name, known := nameOf(a), a.Crawler != nil
+	if name == "" { // an empty User-Agent, or a suspect
+		return s.class(a.Class)
+	}
 	hash := s.counters.hashName(name, known) ^ s.salt
 	for n := s.counters.crawlers.bucket(hash).Load(); n != nil; n = n.next.Load() {
 		if n.hash == hash && n.value.is(s, name, known) {

@@ -154,8 +154,14 @@ func (c *Counters) reasons(sites map[*Site]*status.Site) []status.ReasonCounts {
 
 // ActionName is an action's name as placeholders, logs and metrics have it.
 func ActionName(a enforce.Action, monitor bool) string {
-	if monitor && a != enforce.Pass {
-		return "would_" + a.String()
+	if !monitor {
+		return a.String()
+	}
+	switch a {
+	case enforce.Deny:
+		return "would_deny"
+	case enforce.Throttle:
+		return "would_throttle"
 	}
 	return a.String()
 }
@@ -280,3 +286,37 @@ func (f *Refusal) status() status.Refusal {
 
 // Sizes tells how much is counted.
 func (c *Counters) Sizes() (crawlers, rules int) { return c.crawlers.len(), c.rules.len() }
+
+// SiteCounts is what was counted at a site. None of it ever goes down, but for
+// sites that go from their own name to OtherSites.
+type SiteCounts struct {
+	Site    string
+	Actions map[string]uint64 // decisions about crawlers, by ActionName
+	People  uint64
+}
+
+// Total returns the number of decisions.
+func (s SiteCounts) Total() (n uint64) {
+	for _, count := range s.Actions {
+		n += count
+	}
+	return n
+}
+
+// Decided returns what was counted at each site.
+func (c *Counters) Decided() []SiteCounts {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fold()
+	list := make([]SiteCounts, 0, len(c.sites))
+	for _, s := range c.sites {
+		n := SiteCounts{Site: s.name, Actions: make(map[string]uint64), People: s.visitors.folded}
+		for mode := range s.reasons {
+			for reason := range s.reasons[mode] {
+				n.Actions[ActionName(actions[reason], mode == 1)] += s.reasons[mode][reason].folded
+			}
+		}
+		list = append(list, n)
+	}
+	return list
+}

@@ -42,7 +42,7 @@ type Policy struct {
 	Notes         []Note   `json:"notes"`         // on how the operator's lines were merged
 	Unenforceable []string `json:"unenforceable"` // tokens of groups that arrive in no request
 	Ignored       []string `json:"ignored"`       // tokens of groups that browsers send
-	Grace         []Grace  `json:"grace"`         // crawlers that may still use the version before
+	Grace         []Grace  `json:"grace"`         // earlier versions that some crawlers may still go by, newest first
 
 	// Only where PoliciesQuery.Text is set:
 	Text     string    `json:"text,omitempty"`     // as it is in force and published
@@ -60,10 +60,13 @@ type Note struct {
 	Line     int      `json:"line"` // of the configuration
 }
 
-// Grace tells that a crawler may still use an earlier version of the file.
+// Grace is an earlier version of the file that crawlers may still go by which
+// were seen before it was replaced and have not read the file since.
 type Grace struct {
-	Crawler string    `json:"crawler"`
-	Until   time.Time `json:"until"`
+	Crawler  string    `json:"crawler"`  // who: search, the crawlers of search engines; or all
+	Version  string    `json:"version"`  // the entity tag of the file, without quotes
+	Replaced time.Time `json:"replaced"` // when it was
+	Until    time.Time `json:"until"`    // when nobody may go by it any longer
 }
 
 // Line is a line of Policy.Text that has decided, or that the operator's

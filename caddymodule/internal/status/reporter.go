@@ -1,6 +1,9 @@
 package status
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
 // Reporter makes what is told. Its methods are safe for concurrent use. An error
 // is a *Error where it is the fault of whoever asks.
@@ -29,3 +32,8 @@ type Error struct {
 
 // Error implements error.
 func (e *Error) Error() string { return e.Message }
+
+// Errorf returns an *Error.
+func Errorf(code int, format string, args ...any) error {
+	return &Error{Status: code, Message: fmt.Sprintf(format, args...)}
+}

@@ -29,9 +29,9 @@ type RuleCounts struct {
 	Throttled     uint64    `json:"throttled"`
 	WouldDeny     uint64    `json:"would_deny"` // in monitor mode
 	WouldThrottle uint64    `json:"would_throttle"`
-	Hour          uint64    `json:"hour"` // refused in the last hour, or would have been
-	Day           uint64    `json:"day"`  // the same in the last day
-	Last          time.Time `json:"last"` // when it decided last, to the second
+	Hour          uint64    `json:"hour"`          // refused in the last hour, or would have been
+	Day           uint64    `json:"day"`           // the same in the last day
+	Last          time.Time `json:"last,omitzero"` // when it decided last, to the second
 }
 
 // RulesQuery chooses rules.

@@ -13,11 +13,11 @@ type Suspects struct {
 type Suspect struct {
 	Site      string    `json:"site"`
 	Host      string    `json:"host"`
-	Client    string    `json:"client"` // its network: IPv4 /24, IPv6 /48
-	UserAgent string    `json:"user_agent"`
-	Signals   []string  `json:"signals"` // why
-	Action    string    `json:"action"`  // observe or bind
+	Client    string    `json:"client"`     // its network: IPv4 /24, IPv6 /48
+	UserAgent string    `json:"user_agent"` // the browser that it says it is, and its version
+	Signals   []string  `json:"signals"`    // why
+	Action    string    `json:"action"`     // observe or bind
 	Since     time.Time `json:"since"`
 	Until     time.Time `json:"until"`
-	Requests  uint64    `json:"requests"` // 0 if they are not counted
+	Requests  uint64    `json:"requests"` // for documents, in the last day
 }

@@ -158,16 +158,19 @@ func unplain(w uint64) uint64 {
 // as where `//` stands in the query.
 func IsPlain(s string) bool {
 	if len(s) < 8 {
-		return isPlainShort(s)
+		return isPlainSlow(s)
 	}
 	bad := unplain(Load64(s, len(s)-8))
 	for i := 0; i+8 < len(s); i += 7 { // the octet after a slash is seen with it
 		bad |= unplain(Load64(s, i))
 	}
-	return bad&highs == 0 && s[0] == '/'
+	if bad&highs != 0 {
+		return isPlainSlow(s) // there are octets that unplain is not sure of
+	}
+	return s[0] == '/'
 }
 
-func isPlainShort(s string) bool {
+func isPlainSlow(s string) bool {
 	if s == "" || s[0] != '/' {
 		return false
 	}

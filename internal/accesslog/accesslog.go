@@ -1,4 +1,5 @@
-package audit
+// Package accesslog makes up access logs for benchmarks.
+package accesslog
 
 import (
 	"fmt"
@@ -8,9 +9,10 @@ import (
 	"time"
 )
 
-// generated is a log of made-up requests: three of four of browsers, the rest
-// of crawlers, whose addresses, pages and times go on and on.
-type generated struct {
+// Log is a log of made-up requests: three of four of browsers, the rest of
+// crawlers, whose addresses, pages and times go on and on. It is the same each
+// time, and is read once.
+type Log struct {
 	line      func(b []byte, r *rand.Rand, at time.Time, addr netip.Addr, agent, target string) []byte
 	lines     int
 	addresses int
@@ -20,9 +22,11 @@ type generated struct {
 	n         int
 }
 
-func newGenerated(format string, lines, addresses int) *generated {
-	g := &generated{lines: lines, addresses: addresses, random: rand.New(rand.NewPCG(1, 2)), at: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)}
-	g.line = map[string]func([]byte, *rand.Rand, time.Time, netip.Addr, string, string) []byte{"combined": combinedLine, "caddy": caddyLineOf}[format]
+// New returns a log in a format, combined or caddy, of that many lines, from that
+// many client addresses.
+func New(format string, lines, addresses int) *Log {
+	g := &Log{lines: lines, addresses: addresses, random: rand.New(rand.NewPCG(1, 2)), at: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)}
+	g.line = map[string]func([]byte, *rand.Rand, time.Time, netip.Addr, string, string) []byte{"combined": combinedLine, "caddy": caddyLine}[format]
 	return g
 }
 
@@ -31,12 +35,12 @@ func combinedLine(b []byte, r *rand.Rand, at time.Time, addr netip.Addr, agent, 
 		addr, at.Format("02/Jan/2006:15:04:05 -0700"), target, 500+r.IntN(50_000), agent)
 }
 
-func caddyLineOf(b []byte, r *rand.Rand, at time.Time, addr netip.Addr, agent, target string) []byte {
+func caddyLine(b []byte, r *rand.Rand, at time.Time, addr netip.Addr, agent, target string) []byte {
 	return fmt.Appendf(b, `{"level":"info","ts":%.7f,"logger":"http.log.access.log0","msg":"handled request","request":{"remote_ip":"%s","remote_port":"%d","client_ip":"%s","proto":"HTTP/2.0","method":"GET","host":"example.com","uri":"%s","headers":{"Accept":["text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"],"Accept-Language":["en-US,en;q=0.5"],"Accept-Encoding":["gzip, deflate, br"],"User-Agent":["%s"],"Sec-Fetch-Mode":["navigate"]},"tls":{"resumed":false,"version":772,"cipher_suite":4865,"proto":"h2","server_name":"example.com"}},"bytes_read":0,"user_id":"","duration":0.000365512,"size":%d,"status":200,"resp_headers":{"Server":["Caddy"],"Content-Type":["text/html; charset=utf-8"],"Etag":["\"abc\""]}}`+"\n",
 		float64(at.UnixMicro())/1e6, addr, 1024+r.IntN(60_000), addr, target, agent, 500+r.IntN(50_000))
 }
 
-var generatedAgents = []string{
+var agents = []string{
 	"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
 	"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)",
 	"Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)",
@@ -47,14 +51,14 @@ var generatedAgents = []string{
 }
 
 // agent returns one of 2,107 User-Agents.
-func (g *generated) agent() string {
+func (g *Log) agent() string {
 	if g.random.IntN(4) == 0 {
-		return generatedAgents[g.random.IntN(len(generatedAgents))]
+		return agents[g.random.IntN(len(agents))]
 	}
 	return fmt.Sprintf("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.%d.0 Safari/537.36", 100+g.random.IntN(42), g.random.IntN(50))
 }
 
-func (g *generated) target() string {
+func (g *Log) target() string {
 	switch g.random.IntN(20) {
 	case 0:
 		return "/robots.txt"
@@ -65,7 +69,7 @@ func (g *generated) target() string {
 }
 
 // Read implements io.Reader.
-func (g *generated) Read(p []byte) (int, error) {
+func (g *Log) Read(p []byte) (int, error) {
 	for len(g.buf) < len(p) && g.n < g.lines {
 		g.n++
 		g.at = g.at.Add(time.Duration(g.random.IntN(20)) * time.Millisecond)

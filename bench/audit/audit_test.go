@@ -1,0 +1,99 @@
+package audit
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"github.com/caddy-robots/caddy-robots/internal/accesslog"
+)
+
+// addresses is how many clients the logs have.
+const addresses = 1_000_000
+
+const robotsTxt = "User-agent: *\nDisallow: /private/\nCrawl-delay: 5\n\nUser-agent: GPTBot\nDisallow: /\n\nUser-agent: bingbot\nCrawl-delay: 2\nDisallow: /page/1*/\n"
+
+// lines is how many lines the logs have: AUDIT_LINES, or 1,000,000.
+func lines(b *testing.B) int {
+	if s := os.Getenv("AUDIT_LINES"); s != "" {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return n
+	}
+	return 1_000_000
+}
+
+// build builds Caddy with the plugin.
+func build(b *testing.B) string {
+	binary := filepath.Join(b.TempDir(), "caddy")
+	cmd := exec.Command("go", "build", "-o", binary, "./caddymodule/cmd/caddy")
+	cmd.Dir = "../.."
+	if out, err := cmd.CombinedOutput(); err != nil {
+		b.Fatalf("%v: %s", err, out)
+	}
+	return binary
+}
+
+// write writes a log and returns its name.
+func write(b *testing.B, format string, lines int) string {
+	name := filepath.Join(b.TempDir(), format+".log")
+	f, err := os.Create(name)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := io.Copy(f, accesslog.New(format, lines, addresses)); err != nil {
+		b.Fatal(err)
+	}
+	return name
+}
+
+// BenchmarkAudit reads one log of each format with both programs, each on one
+// processor.
+func BenchmarkAudit(b *testing.B) {
+	n := lines(b)
+	caddy := build(b)
+	robots := filepath.Join(b.TempDir(), "robots.txt")
+	if err := os.WriteFile(robots, []byte(robotsTxt), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	for format, goaccess := range map[string]string{"combined": "COMBINED", "caddy": "CADDY"} {
+		log := write(b, format, n)
+		out := filepath.Join(b.TempDir(), "report.json")
+		for name, args := range map[string][]string{
+			"caddy-robots": {caddy, "robots", "audit", "--json", "--robots", robots, log},
+			"goaccess":     {"goaccess", log, "--log-format=" + goaccess, "--no-global-config", "--no-progress", "-o", out},
+		} {
+			b.Run(fmt.Sprintf("%s/%s", format, name), func(b *testing.B) {
+				if _, err := exec.LookPath(args[0]); err != nil {
+					b.Logf("%s is not installed", args[0])
+					return
+				}
+				for b.Loop() {
+					measure(b, n, args)
+				}
+			})
+		}
+	}
+}
+
+// measure runs a program once and reports what it took.
+func measure(b *testing.B, n int, args []string) {
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
+	if out, err := cmd.Output(); err != nil {
+		b.Fatalf("%v: %s", err, out)
+	}
+	used := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	b.ReportMetric(float64(n)/used.Seconds(), "lines/cpu-s")
+	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		b.ReportMetric(float64(usage.Maxrss)/1024, "MiB")
+	}
+}

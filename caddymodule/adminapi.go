@@ -1,0 +1,68 @@
+package caddymodule
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+)
+
+func init() {
+	caddy.RegisterModule(new(AdminAPI))
+}
+
+// adminPrefix begins the paths of the admin API.
+const adminPrefix = "/robots/"
+
+// AdminAPI adds what the robots app tells about itself, and its switches, to
+// Caddy's admin endpoint, below /robots/. It is provisioned before all apps and
+// outlives a configuration that can't be loaded, so it looks for the app that
+// runs at each request.
+type AdminAPI struct{}
+
+// CaddyModule returns the Caddy module information.
+func (*AdminAPI) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{
+		ID:  "admin.api.robots",
+		New: func() caddy.Module { return new(AdminAPI) },
+	}
+}
+
+// Routes implements caddy.AdminRouter.
+func (a *AdminAPI) Routes() []caddy.AdminRoute {
+	return []caddy.AdminRoute{{Pattern: adminPrefix, Handler: caddy.AdminHandlerFunc(a.serve)}}
+}
+
+// serve answers one request.
+func (*AdminAPI) serve(w http.ResponseWriter, r *http.Request) error {
+	app, err := runningApp()
+	if err != nil {
+		return caddy.APIError{HTTPStatus: http.StatusServiceUnavailable, Err: err, Message: "robots: " + err.Error()}
+	}
+	err = status.ServeHTTP(w, r, strings.TrimPrefix(r.URL.Path, adminPrefix), app.reporter(), status.AllSites())
+	if err == nil {
+		return nil
+	}
+	if asked, ok := errors.AsType[*status.Error](err); ok {
+		return caddy.APIError{HTTPStatus: asked.Status, Err: err, Message: "robots: " + asked.Message}
+	}
+	return caddy.APIError{HTTPStatus: http.StatusInternalServerError, Err: err, Message: "robots: " + err.Error()}
+}
+
+// errNotRunning is what there is to say while no configuration with robots runs.
+var errNotRunning = errors.New("no configuration with a robots handler is running")
+
+// runningApp returns the app of the configuration that runs.
+func runningApp() (*App, error) {
+	app, err := caddy.ActiveContext().AppIfConfigured("robots")
+	if err != nil {
+		return nil, errNotRunning
+	}
+	return app.(*App), nil
+}
+
+// Interface guards
+var _ caddy.AdminRouter = (*AdminAPI)(nil)

@@ -1,0 +1,510 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+)
+
+// told asks the admin API for a value.
+func told[T any](s *server, route string) (value T) {
+	s.t.Helper()
+	s.asks(http.MethodGet, route, 200, &value)
+	return value
+}
+
+// asks sends a request to the admin API and reads the answer into value, unless
+// that is nil.
+func (s *server) asks(method, route string, want int, value any) response {
+	s.t.Helper()
+	got := s.do(method, fmt.Sprintf("http://localhost:%d/robots/%s", s.admin, route), "test", "", nil)
+	if got.status != want {
+		s.t.Fatalf("%s /robots/%s: status %d, want %d: %s", method, route, got.status, want, got.body)
+	}
+	if value != nil {
+		if err := json.Unmarshal([]byte(got.body), value); err != nil {
+			s.t.Fatalf("%s /robots/%s: %v: %s", method, route, err, got.body)
+		}
+	}
+	return got
+}
+
+// end stops a server as the system does, and waits until it has ended.
+func (s *server) end() {
+	s.t.Helper()
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		s.t.Fatal(err)
+	}
+	s.eventually("the server has ended", func() bool {
+		return s.cmd.Process.Signal(syscall.Signal(0)) != nil
+	})
+}
+
+// tenants are two sites, with hidden paths, of which the second is a pattern.
+const tenants = `
+http://shop.test:$PORT {
+	robots {
+		refresh 1h
+		policy {
+			hidden /secret-area/*
+		}
+	}
+	file_server {
+		root $DIR/shop
+	}
+}
+http://*.pages.test:$PORT {
+	robots {
+		source inline <<TXT
+			User-agent: *
+			Disallow: /drafts/
+			Crawl-delay: 600
+			TXT
+	}
+	respond "page"
+}`
+
+const shopRobots = "User-agent: *\nDisallow: /private/\n\nUser-agent: bingbot\nCrawl-delay: 600\n"
+
+// visited starts tenants and sends some requests to them.
+func visited(t *testing.T, global string) *server {
+	t.Helper()
+	s := &server{t: t, dir: t.TempDir(), host: "localhost", port: freePort(t), admin: freePort(t)}
+	writeFile(t, filepath.Join(s.dir, "shop/robots.txt"), shopRobots)
+	writeFile(t, filepath.Join(s.dir, "shop/index.html"), "hello")
+	s.run(global + tenants)
+	s.visit()
+	return s
+}
+
+// visit sends requests: of three crawlers that are refused, one that is not, and
+// two people.
+func (s *server) visit() {
+	s.t.Helper()
+	s.wants(403, s.at("shop.test", gptbot, "/private/report?token=hunter2"), "a disallowed path")
+	s.wants(404, s.at("shop.test", googlebot, "/secret-area/x?token=hunter2"), "a hidden path")
+	s.wants(200, s.at("shop.test", googlebot, "/"), "an allowed path")
+	s.wants(403, s.at("a.pages.test", "Mozilla/5.0 (compatible; PageBot/1.0)", "/drafts/1"), "a disallowed path of a page")
+	for range 2 {
+		s.wants(200, s.at("a.pages.test", chrome, "/drafts/1"), "a person")
+	}
+}
+
+func TestAdminAPITellsWhatHappens(t *testing.T) {
+	t.Parallel()
+	s := visited(t, "{\n\trobots {\n\t\tmetrics per_site 1\n\t}\n}")
+	sum := told[status.Summary](s, "")
+	if c := sum.Crawlers.Hour; c.Requests != 4 || c.Denied != 3 || c.Passed != 1 || sum.People.Hour != 2 || sum.Crawlers.Total != c {
+		t.Errorf("summary: %+v, people %+v", sum.Crawlers, sum.People)
+	}
+	if !sum.Health.OK || len(sum.Health.Problems) != 0 || sum.Health.Memory == nil || sum.Health.Memory.Crawlers != 3 {
+		t.Errorf("health: %+v", sum.Health)
+	}
+	s.visit()
+	if c := told[status.Summary](s, "").Crawlers.Hour; c.Requests != 8 || c.Denied != 6 {
+		t.Errorf("the numbers do not move: %+v", c)
+	}
+
+	shop := told[status.Summary](s, "?site=shop.test")
+	if len(shop.Sites) != 1 || shop.Crawlers.Hour.Requests != 6 || shop.People.Hour != 0 || shop.Health.Memory != nil {
+		t.Errorf("one site: %+v", shop)
+	}
+	crawlers := told[status.Crawlers](s, "crawlers?limit=2&span=hour")
+	if crawlers.Total != 3 || crawlers.Next != 2 || len(crawlers.Crawlers) != 2 || crawlers.Crawlers[0].Name != "Googlebot" || crawlers.Steps.Count != 60 {
+		t.Errorf("crawlers: %+v", crawlers)
+	}
+	rest := told[status.Crawlers](s, "crawlers?limit=2&offset=2")
+	if rest.Next != 0 || len(rest.Crawlers) != 1 || rest.Crawlers[0].Name != "PageBot" || rest.Crawlers[0].Class != "self-declared" {
+		t.Errorf("the next page: %+v", rest)
+	}
+	rules := told[status.Rules](s, "rules").Rules
+	if i := slices.IndexFunc(rules, func(r status.Rule) bool { return r.Rule == "Disallow: /private/" }); i < 0 || rules[i].Denied != 2 || rules[i].Line != 2 || rules[i].Layer != "site" {
+		t.Errorf("rules: %+v", rules)
+	}
+	for _, metric := range []string{`caddy_robots_site_decisions_total{action="deny",site="shop.test"}`, `caddy_robots_site_people_total{site="(other)"}`} {
+		if got := s.metric(metric); got != 4 {
+			t.Errorf("%s is %v, want 4", metric, got)
+		}
+	}
+}
+
+func TestAdminAPITellsThePolicies(t *testing.T) {
+	t.Parallel()
+	s := visited(t, "")
+	list := told[status.Policies](s, "policies")
+	if len(list.Policies) != 2 {
+		t.Fatalf("policies: %+v", list)
+	}
+	i := slices.IndexFunc(list.Policies, func(p status.Policy) bool { return p.Origin != "" })
+	p := list.Policies[i]
+	if p.Source != "site" || p.State != "loaded" || !p.OK || p.ReadAt == nil || p.Rules != 1 || p.Hidden != 1 || p.Text != "" || !slices.Equal(p.Sites, []string{"shop.test"}) {
+		t.Errorf("the policy of the shop: %+v", p)
+	}
+	full := told[status.Policies](s, "policies?text=1&id="+p.ID).Policies
+	if len(full) != 1 || full[0].Text != shopRobots || len(full[0].Lines) != 1 || full[0].Lines[0].Number != 2 || full[0].Lines[0].Counts.Denied != 1 {
+		t.Errorf("with its text: %+v", full)
+	}
+	s.asks(http.MethodGet, "policies?id=none", 404, nil)
+
+	s.wants(200, s.at("shop.test", bingbot, "/"), "the first request")
+	s.wants(429, s.at("shop.test", bingbot, "/"), "the second one")
+	budgets := told[status.Budgets](s, "budgets?crawler=bingbot")
+	i = slices.IndexFunc(budgets.Budgets, func(b status.Budget) bool { return b.Site == "shop.test" })
+	if i < 0 || !budgets.Known || budgets.Budgets[i].Free || !budgets.Budgets[i].Used || budgets.Budgets[i].Line != 5 {
+		t.Fatalf("budgets: %+v", budgets)
+	}
+	var reset status.Reset
+	s.asks(http.MethodPost, "budgets/reset?crawler=bingbot&policy="+p.ID, 200, &reset)
+	if reset.Budgets != 1 {
+		t.Errorf("%d budgets were reset", reset.Budgets)
+	}
+	s.wants(200, s.at("shop.test", bingbot, "/"), "after the reset")
+	s.asks(http.MethodPost, "budgets/reset", 400, nil)
+	s.asks(http.MethodPost, "budgets/reset?crawler=bingbot&policy=none", 404, nil)
+}
+
+func TestAdminAPIChecksAURL(t *testing.T) {
+	t.Parallel()
+	s := visited(t, "")
+	for _, tt := range []struct{ ua, url, action, reason, line string }{
+		{"GPTBot", "http://shop.test/private/x?y=1", "deny", "disallowed", "2 site"},
+		{"GPTBot", "http://shop.test/public", "pass", "allowed", "0 "},
+		{"Googlebot", "http://shop.test/secret-area/x", "deny", "hidden", "6 hidden"},
+		{chrome, "http://shop.test/private/x", "pass", "person", "0 "},
+		{"PageBot", "http://never-asked.pages.test/drafts/x", "deny", "disallowed", "2 site"},
+		{"PageBot", "http://shop.test/robots.txt", "pass", "exempt_path", "0 "},
+	} {
+		c := told[status.Check](s, "check?ua="+queryOf(tt.ua)+"&url="+queryOf(tt.url))
+		if line := fmt.Sprint(c.Line, " ", c.Layer); c.Action != tt.action || c.Reason != tt.reason || c.Reason != "hidden" && line != tt.line || c.Message == "" {
+			t.Errorf("%s for %s: %+v", tt.url, tt.ua, c)
+		}
+	}
+	s.asks(http.MethodGet, "check?ua=x&url=/private/", 400, nil)
+	s.asks(http.MethodGet, "check?ua=x", 400, nil)
+	s.asks(http.MethodGet, "check?ua=x&url=http://elsewhere.test/", 404, nil)
+}
+
+// A file that was never read is read for the check.
+func TestAdminAPIChecksAnUnreadFile(t *testing.T) {
+	t.Parallel()
+	s := start(t, "http://new.test:$PORT {\n\trobots\n\trespond /robots.txt \"User-agent: *\nDisallow: /private/\"\n}\n")
+	if c := told[status.Check](s, "check?ua=GPTBot&url=http://new.test/private/"); c.Action != "deny" || c.State != "loaded" {
+		t.Errorf("%+v", c)
+	}
+}
+
+// Nothing that is told has a query, a hidden path, or a whole address.
+func TestAdminAPITellsNoSecrets(t *testing.T) {
+	t.Parallel()
+	s := visited(t, "")
+	s.at("shop.test", googlebot, "//user:hunter2@x/secret-area/y")
+	for _, route := range []string{"", "policies?text=1", "crawlers", "rules", "recent", "suspects", "budgets?crawler=GPTBot", "health"} {
+		body := s.asks(http.MethodGet, route, 200, nil).body
+		for _, secret := range []string{"hunter2", "secret-area", `"127.0.0.1"`} {
+			if strings.Contains(body, secret) {
+				t.Errorf("/robots/%s tells %s: %s", route, secret, body)
+			}
+		}
+	}
+	recent := told[status.Recent](s, "recent").Refusals
+	if len(recent) < 3 || recent[len(recent)-1].Path != "/private/report" || !strings.HasSuffix(recent[len(recent)-1].Client, "/24") && !strings.HasSuffix(recent[len(recent)-1].Client, "/48") {
+		t.Errorf("refusals: %+v", recent)
+	}
+	if newer := told[status.Recent](s, fmt.Sprintf("recent?after=%d", recent[0].Seq)); len(newer.Refusals) != 0 || newer.Last != recent[0].Seq {
+		t.Errorf("after the last one: %+v", newer)
+	}
+}
+
+// GET changes nothing, and a value that did not change is not sent again.
+func TestAdminAPIMethods(t *testing.T) {
+	t.Parallel()
+	s := visited(t, "")
+	for _, tt := range []struct {
+		method, route string
+		want          int
+	}{
+		{"GET", "mode?mode=monitor", 405}, {"GET", "refresh", 405}, {"GET", "budgets/reset?crawler=x", 405}, {"POST", "crawlers", 405},
+		{"DELETE", "", 405}, {"GET", "nothing", 404}, {"GET", "crawlers?limit=-1", 400}, {"GET", "crawlers?sort=size", 400},
+		{"GET", "?span=year", 400}, {"POST", "mode", 400}, {"POST", "mode?mode=off", 400}, {"POST", "mode?mode=monitor&site=elsewhere.test", 404},
+		{"GET", "policies?text=yes", 400}, {"POST", "refresh?policy=none", 404}, {"GET", "budgets", 400},
+	} {
+		got := s.asks(tt.method, tt.route, tt.want, nil)
+		var answer struct{ Error string }
+		if err := json.Unmarshal([]byte(got.body), &answer); err != nil || !strings.HasPrefix(answer.Error, "robots: ") {
+			t.Errorf("%s %s: %s", tt.method, tt.route, got.body)
+		}
+	}
+	first := s.asks(http.MethodGet, "policies", 200, nil)
+	again := s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/robots/policies", s.admin), "test", "", http.Header{"If-None-Match": {`"x", W/` + first.header.Get("Etag")}})
+	if again.status != http.StatusNotModified || again.body != "" {
+		t.Errorf("status %d, %q", again.status, again.body)
+	}
+	if head := s.asks(http.MethodHead, "policies", 200, nil); head.header.Get("Etag") != first.header.Get("Etag") || head.body != "" {
+		t.Errorf("HEAD: %v", head)
+	}
+}
+
+// The switch for a bad day lets everything through at once, and the next load of
+// the configuration ends it.
+func TestModeUntilTheNextLoad(t *testing.T) {
+	t.Parallel()
+	s := visited(t, "")
+	var mode status.Mode
+	s.asks(http.MethodPost, "mode?mode=monitor&site=shop.test", 200, &mode)
+	if !slices.Equal(mode.Sites, []string{"shop.test"}) {
+		t.Errorf("%+v", mode)
+	}
+	s.wants(404, s.at("shop.test", gptbot, "/private/x"), "a disallowed path that does not exist")
+	for range 3 {
+		s.wants(200, s.at("shop.test", bingbot, "/"), "without a pace")
+	}
+	s.wants(403, s.at("a.pages.test", gptbot, "/drafts/1"), "another site")
+	h := told[status.Health](s, "health?site=shop.test")
+	if len(h.Problems) != 1 || h.Problems[0].Kind != "mode" || h.OK {
+		t.Errorf("health: %+v", h)
+	}
+	i := slices.IndexFunc(told[status.Summary](s, "").Sites, func(site status.Site) bool {
+		return site.Name == "shop.test" && site.Overridden && site.Mode == "monitor" && site.Crawlers.Total.WouldDeny == 1
+	})
+	if i < 0 {
+		t.Errorf("summary: %+v", told[status.Summary](s, "").Sites)
+	}
+	s.asks(http.MethodPost, "mode?mode=configured", 200, nil)
+	s.wants(403, s.at("shop.test", gptbot, "/private/x"), "after the mode was taken back")
+	s.asks(http.MethodPost, "mode?mode=monitor", 200, nil)
+	s.wants(200, s.at("a.pages.test", gptbot, "/drafts/1"), "in monitor mode")
+	if err := s.reload(tenants); err != nil {
+		t.Fatal(err)
+	}
+	s.wants(403, s.at("a.pages.test", gptbot, "/drafts/1"), "after the next load")
+	s.wants(403, s.at("shop.test", gptbot, "/private/x"), "after the next load")
+	if h := told[status.Health](s, "health"); !h.OK {
+		t.Errorf("health after the next load: %+v", h)
+	}
+}
+
+// A site in monitor mode can be switched to enforce.
+func TestModeEnforce(t *testing.T) {
+	t.Parallel()
+	s := start(t, `
+http://:$PORT {
+	robots {
+		mode monitor
+		source inline "User-agent: *
+Disallow: /private/"
+	}
+	respond "hello"
+}`)
+	s.wants(200, s.get(gptbot, "/private/x"), "in monitor mode")
+	s.asks(http.MethodPost, "mode?mode=enforce", 200, nil)
+	s.wants(403, s.get(gptbot, "/private/x"), "in enforce mode")
+	s.wants(200, s.get(chrome, "/private/x"), "a person")
+	if sites := told[status.Summary](s, "").Sites; len(sites) != 1 || sites[0].Name != status.AnySite || sites[0].Mode != "enforce" || sites[0].Crawlers.Total.WouldDeny != 1 || sites[0].Crawlers.Total.Denied != 1 {
+		t.Errorf("sites: %+v", sites)
+	}
+}
+
+func TestRefresh(t *testing.T) {
+	t.Parallel()
+	s := visited(t, "")
+	writeFile(t, filepath.Join(s.dir, "shop/robots.txt"), "User-agent: *\nDisallow: /other/\n")
+	var refresh status.Refresh
+	s.asks(http.MethodPost, "refresh", 200, &refresh)
+	if refresh.More != 0 || len(refresh.Reads) != 2 {
+		t.Errorf("%+v", refresh)
+	}
+	s.wants(403, s.at("shop.test", gptbot, "/other/x"), "what the new file disallows")
+	s.wants(404, s.at("shop.test", gptbot, "/private/x"), "what the new file allows")
+	if i := slices.IndexFunc(refresh.Reads, func(r status.Read) bool { return r.State == "loaded" && strings.Contains(r.Origin, "shop.test") }); i < 0 {
+		t.Errorf("reads: %+v", refresh.Reads)
+	} else {
+		s.asks(http.MethodPost, "refresh?policy="+refresh.Reads[i].Policy, 200, &refresh)
+		if len(refresh.Reads) != 1 || refresh.Reads[0].State != "unchanged" {
+			t.Errorf("a second time: %+v", refresh)
+		}
+	}
+}
+
+// What cannot be read is told in words, with what to do.
+func TestHealthInWords(t *testing.T) {
+	t.Parallel()
+	back := newFlaky(t)
+	s := start(t, strings.Replace(proxied(back.URL, ""), "http://:$PORT", "http://shop.test:$PORT", 1))
+	s.wants(403, s.at("shop.test", googlebot, "/private/x"), "with the file")
+	back.says(text(503, ""))
+	s.asks(http.MethodPost, "refresh", 200, nil)
+	h := told[status.Health](s, "health")
+	if len(h.Problems) != 1 || h.OK {
+		t.Fatalf("%+v", h)
+	}
+	p := h.Problems[0]
+	if p.Kind != "policy" || p.Severity != "warning" || p.Subject != "shop.test" || p.Since == nil || p.Advice == "" ||
+		!strings.HasPrefix(p.Message, "robots.txt of shop.test could not be read for ") || !strings.Contains(p.Message, "the copy of ") {
+		t.Errorf("%+v", p)
+	}
+	if broken := told[status.Policies](s, "policies?broken=1").Policies; len(broken) != 1 || !broken[0].Kept || broken[0].Failures != 1 || broken[0].Error == "" {
+		t.Errorf("%+v", broken)
+	}
+	back.says(rules("/private/"))
+	s.asks(http.MethodPost, "refresh", 200, nil)
+	if h := told[status.Health](s, "health"); !h.OK {
+		t.Errorf("after it was read: %+v", h)
+	}
+}
+
+// Counters outlive a reload, and a configuration that can't be loaded ends
+// neither them nor the API.
+func TestCountersOverReloads(t *testing.T) {
+	t.Parallel()
+	s := visited(t, "")
+	if err := s.reload(strings.Replace(tenants, `"page"`, `"another page"`, 1)); err != nil {
+		t.Fatal(err)
+	}
+	s.visit()
+	if c := told[status.Summary](s, ""); c.Crawlers.Hour.Requests != 8 || c.People.Total != 4 {
+		t.Errorf("after a reload: %+v", c.Crawlers.Hour)
+	}
+	if err := s.reload(strings.Replace(tenants, "source inline", "source file /nonexistent/robots.txt\n\t\t#", 1)); err == nil {
+		t.Fatal("a broken configuration is loaded")
+	}
+	s.visit()
+	if c := told[status.Summary](s, ""); c.Crawlers.Hour.Requests != 12 || len(c.Sites) != 2 {
+		t.Errorf("after a reload that failed: %+v", c)
+	}
+	if err := s.reload("http://:$PORT {\n\trespond hello\n}"); err != nil {
+		t.Fatal(err)
+	}
+	s.asks(http.MethodGet, "", 503, nil)
+}
+
+// persist keeps counters over a restart. A damaged file is logged and replaced.
+func TestPersist(t *testing.T) {
+	t.Parallel()
+	const global = "{\n\trobots {\n\t\tpersist $DIR/robots.json\n\t}\n}"
+	s := visited(t, global)
+	s.end()
+	again := startIn(t, s, global+tenants)
+	sum := told[status.Summary](again, "")
+	if sum.Crawlers.Total.Requests != 4 || sum.Crawlers.Day.Denied != 3 || sum.People.Total != 2 || sum.Health.Persist == nil {
+		t.Errorf("after a restart: %+v", sum.Crawlers)
+	}
+	if rules := told[status.Rules](again, "rules").Rules; len(rules) != 3 {
+		t.Errorf("rules after a restart: %+v", rules)
+	}
+	again.visit()
+	if sum := told[status.Summary](again, ""); sum.Crawlers.Total.Requests != 8 {
+		t.Errorf("they do not go on: %+v", sum.Crawlers.Total)
+	}
+	again.end()
+
+	writeFile(t, filepath.Join(s.dir, "robots.json"), `{"version": 1, "sites": [`)
+	damaged := startIn(t, s, global+tenants)
+	if sum := told[status.Summary](damaged, ""); sum.Crawlers.Total.Requests != 0 || sum.Health.OK || sum.Health.Problems[0].Kind != "persist" {
+		t.Errorf("with a damaged file: %+v", sum)
+	}
+	if len(damaged.lines("persist: the file can't be read, so counters begin anew")) != 1 {
+		t.Error("the damage is not logged")
+	}
+	damaged.visit()
+	damaged.end()
+	if sum := told[status.Summary](startIn(t, s, global+tenants), ""); sum.Crawlers.Total.Requests != 4 {
+		t.Errorf("after the damaged file was replaced: %+v", sum.Crawlers.Total)
+	}
+}
+
+// A flood of names and hosts that clients make up stays bounded, and leaves what
+// is told of others.
+func TestFloodOfNamesStaysBounded(t *testing.T) {
+	t.Parallel()
+	s := start(t, `
+http://:$PORT {
+	robots {
+		source inline "User-agent: *
+Disallow: /private/"
+	}
+	respond "hello"
+}`)
+	s.wants(403, s.get(gptbot, "/private/x"), "the first one")
+	const workers, each = 8, 300
+	var sending sync.WaitGroup
+	for w := range workers {
+		sending.Go(func() {
+			for i := range each {
+				ua, host := fmt.Sprintf("Mozilla/5.0 (compatible; Made%dUp%dBot/1.0)", w, i), fmt.Sprintf("h%d-%d.test", w, i)
+				got, err := send(client, http.MethodGet, fmt.Sprintf("http://localhost:%d/private/%d", s.port, i), ua, host, nil)
+				if err != nil || got.status != 403 {
+					t.Errorf("status %d, %v", got.status, err)
+					return
+				}
+			}
+		})
+	}
+	sending.Wait()
+	sum := told[status.Summary](s, "")
+	if sum.Crawlers.Total.Requests != workers*each+1 {
+		t.Errorf("%d requests", sum.Crawlers.Total.Requests)
+	}
+	if m := sum.Health.Memory; m.Crawlers > 1100 || m.Rules > workers*each+1 {
+		t.Errorf("memory: %+v", m)
+	}
+	named := told[status.Crawlers](s, "crawlers?name=GPTBot").Crawlers
+	if len(named) != 1 || named[0].Total.Denied != 1 {
+		t.Errorf("GPTBot: %+v", named)
+	}
+	if recent := told[status.Recent](s, "recent?limit=1000").Refusals; len(recent) > 1000 || recent[len(recent)-1].Crawler != "GPTBot" && len(recent) < 200 {
+		t.Errorf("%d refusals, the last one %+v", len(recent), recent[len(recent)-1])
+	}
+}
+
+func TestStatusCommand(t *testing.T) {
+	t.Parallel()
+	s := visited(t, "")
+	run := func(args ...string) (string, error) {
+		cmd := exec.Command(binary, append([]string{"robots", "status", "--address", fmt.Sprintf("localhost:%d", s.admin)}, args...)...)
+		cmd.Env = s.env()
+		out, err := cmd.Output()
+		return string(out), err
+	}
+	out, err := run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Crawlers: 4 requests, 1 passed, 3 denied", "People:   2 requests", "no problems", "GPTBot", "ai-training", "Disallow: /private/", "*.pages.test", "PageBot", "/private/report", "hidden"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("it does not print %q:\n%s", want, out)
+		}
+	}
+	out, err = run("--json", "--site", "shop.test")
+	var report struct {
+		status.Summary
+		Busiest []status.Crawler `json:"busiest_crawlers"`
+		Files   []status.Policy  `json:"robots_txt"`
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(out), &report)
+	}
+	if err != nil || report.Summary.Crawlers.Day.Requests != 3 || len(report.Busiest) != 2 || len(report.Files) != 1 {
+		t.Errorf("%v: %s", err, out)
+	}
+	if _, err := run("--span", "year"); err == nil {
+		t.Error("--span year is taken")
+	}
+	s.end()
+	if _, err := run(); err == nil {
+		t.Error("no error without a server")
+	}
+}
+
+// queryOf escapes a parameter.
+func queryOf(s string) string {
+	return strings.NewReplacer(" ", "%20", "&", "%26", "+", "%2B", "#", "%23", ";", "%3B", "?", "%3F", "=", "%3D", "(", "%28", ")", "%29", ",", "%2C").Replace(s)
+}

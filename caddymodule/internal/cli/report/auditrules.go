@@ -1,0 +1,132 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/enforce/audit"
+)
+
+// sourceName is how a robots.txt is called.
+func sourceName(s *audit.Source) string {
+	name := Visible(s.Name)
+	if len(s.Hosts) > 0 {
+		list := strings.Join(s.Hosts[:min(len(s.Hosts), 3)], ", ")
+		if len(s.Hosts) > 3 {
+			list += fmt.Sprintf(" and %d more", len(s.Hosts)-3)
+		}
+		name += " for " + Visible(list)
+	}
+	if s.From != nil {
+		name += " from " + moment(s.From)
+	}
+	if s.To != nil {
+		name += " until " + moment(s.To)
+	}
+	return name
+}
+
+func (t *auditText) rules() {
+	for i := range t.r.Sources {
+		s := &t.r.Sources[i]
+		t.title("Rules of %s: %s requests", sourceName(s), number(s.Requests))
+		if s.State != "loaded" {
+			t.printf("  %s: it has no rules\n", s.State)
+		}
+		var rows [][]string
+		var idle []string
+		for j := range t.r.Rules {
+			rule := &t.r.Rules[j]
+			switch {
+			case rule.Source != i:
+			case rule.Bound == 0:
+				idle = append(idle, ruleLine(rule))
+			default:
+				rows = append(rows, []string{ruleLine(rule), ruleText(rule), clipped(rule.Group, 24), number(rule.Bound), number(rule.Denied), ruleCrawlers(rule)})
+			}
+		}
+		if len(rows) > 0 {
+			t.table([]column{{"line", false}, {"rule", true}, {"group", true}, {"bound", false}, {"denied", false}, {"robots", true}}, rows[:min(len(rows), auditRules)])
+			t.more(len(rows) - auditRules)
+		}
+		if len(idle) > 0 {
+			t.printf("  %d bound nobody: line %s\n", len(idle), joinUpTo(idle, 20))
+		}
+		for _, note := range s.Notes {
+			t.printf("  %s\n", Visible(note))
+		}
+	}
+}
+
+// ruleLine is where a rule stands.
+func ruleLine(r *audit.Rule) string {
+	if r.Layer == "site" {
+		return strconv.Itoa(r.Line)
+	}
+	return r.Layer + " " + strconv.Itoa(r.Line)
+}
+
+func ruleText(r *audit.Rule) string {
+	if r.Layer == "hidden" {
+		return "(hidden)"
+	}
+	return clipped(r.Text, 48)
+}
+
+// ruleCrawlers names those whom a rule bound most.
+func ruleCrawlers(r *audit.Rule) string {
+	var list []string
+	for _, c := range r.Crawlers[:min(len(r.Crawlers), 3)] {
+		list = append(list, fmt.Sprintf("%s %s", clipped(cmp.Or(c.Name, "(no User-Agent)"), 24), number(c.Bound)))
+	}
+	if n := len(r.Crawlers) - len(list); n > 0 {
+		list = append(list, fmt.Sprintf("%d more", n))
+	}
+	return strings.Join(list, ", ")
+}
+
+func joinUpTo(list []string, n int) string {
+	if len(list) <= n {
+		return strings.Join(list, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(list[:n], ", "), len(list)-n)
+}
+
+func (t *auditText) reads() {
+	var rows [][]string
+	for i := range t.r.Crawlers {
+		c := &t.r.Crawlers[i]
+		if len(c.Reads) == 0 {
+			continue
+		}
+		statuses := map[int]int64{}
+		for _, read := range c.Reads {
+			statuses[read.Status] += read.Count
+		}
+		var list []string
+		for _, status := range slices.Sorted(keysOf(statuses)) {
+			list = append(list, fmt.Sprintf("%d: %s", status, number(statuses[status])))
+		}
+		last := c.Reads[len(c.Reads)-1].Until
+		rows = append(rows, []string{crawlerName(c), number(c.RobotsTxtReads), moment(&c.Reads[0].Time), moment(&last), strings.Join(list, ", ")})
+	}
+	if len(rows) == 0 {
+		return
+	}
+	t.title("Reads of robots.txt")
+	t.table([]column{{"name", true}, {"reads", false}, {"first", true}, {"last", true}, {"answers", true}}, rows[:min(len(rows), auditCrawlers)])
+	t.more(len(rows) - auditCrawlers)
+}
+
+func keysOf(m map[int]int64) func(func(int) bool) {
+	return func(yield func(int) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package caddymodule
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"go.uber.org/zap"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/atomicfile"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+)
+
+// persistEvery is the time between two writes of the file that keeps counters.
+const persistEvery = 5 * time.Minute
+
+// The modes of a file and a folder that are made: they tell who visits the site.
+const (
+	persistMode       = 0o600
+	persistFolderMode = 0o700
+)
+
+// pooledCounters are the counters of the process. They outlive the
+// configuration.
+type pooledCounters struct {
+	*counters.Counters
+
+	mu      sync.Mutex
+	stop    chan struct{} // nil before the first start
+	ended   chan struct{}
+	log     *zap.Logger
+	file    string          // "" without one
+	known   map[string]bool // files that were read, or need not be
+	written time.Time
+	size    int64
+	err     error // of the last write, or of the read
+}
+
+// parsePersist parses
+//
+//	persist <file>
+func parsePersist(app *App, d *caddyfile.Dispenser) (err error) {
+	if app.Persist != "" {
+		return d.Err("persist stands here a second time")
+	}
+	if app.Persist, err = one(d); err == nil && app.Persist == "" {
+		return d.Err("persist: the file's name is empty")
+	}
+	return err
+}
+
+// provisionCounters finds the counters of the process.
+func (a *App) provisionCounters() (err error) {
+	a.counters, err = pooled(a, "counters", func() (*pooledCounters, error) {
+		return &pooledCounters{Counters: counters.New(time.Now), log: zap.NewNop(), known: make(map[string]bool)}, nil
+	})
+	if err != nil {
+		return err
+	}
+	a.anySite = a.counters.Site(status.AnySite)
+	return nil
+}
+
+// persistPath is the file that keeps counters, "" if none does.
+func (a *App) persistPath() string { return caddy.NewReplacer().ReplaceAll(a.Persist, "") }
+
+// startCounters reads what an earlier process kept, and has the counters folded
+// and kept from now on.
+func (a *App) startCounters() {
+	p := a.counters
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.log, p.file = a.log, a.persistPath()
+	sites.app.Store(a)
+	p.read()
+	if p.stop != nil {
+		return
+	}
+	stop, ended := make(chan struct{}), make(chan struct{})
+	p.stop, p.ended = stop, ended
+	go func() {
+		defer close(ended)
+		var running sync.WaitGroup
+		running.Go(func() { p.Run(stop) })
+		p.saveRegularly(stop)
+		running.Wait()
+	}()
+}
+
+// read adds what the file has, once. The caller holds mu.
+func (p *pooledCounters) read() {
+	if p.file == "" || p.known[p.file] {
+		return
+	}
+	p.known[p.file] = true
+	f, err := os.Open(p.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	if err == nil {
+		err = p.Load(bufio.NewReader(f))
+		f.Close()
+	}
+	if p.err = err; err != nil {
+		p.log.Error("persist: the file can't be read, so counters begin anew", zap.String("file", p.file), zap.Error(err))
+	}
+}
+
+// saveRegularly writes the file every persistEvery until the end.
+func (p *pooledCounters) saveRegularly(stop <-chan struct{}) {
+	ticker := time.NewTicker(persistEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			p.save()
+		case <-stop:
+			return
+		}
+	}
+}
+
+// save writes the file, if there is to be one.
+func (p *pooledCounters) save() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.file == "" {
+		return
+	}
+	counted := &countingWriter{}
+	err := os.MkdirAll(filepath.Dir(p.file), persistFolderMode)
+	if err == nil {
+		err = p.write(counted)
+	}
+	if p.err = err; err != nil {
+		p.log.Error("persist: the file can't be written", zap.String("file", p.file), zap.Error(err))
+		return
+	}
+	p.written, p.size = time.Now(), counted.n
+}
+
+// write writes the file through counted.
+func (p *pooledCounters) write(counted *countingWriter) error {
+	return atomicfile.Write(p.file, persistMode, func(w io.Writer) error {
+		counted.w = bufio.NewWriterSize(w, 1<<16)
+		if err := p.Save(counted); err != nil {
+			return err
+		}
+		return counted.w.Flush()
+	})
+}
+
+// countingWriter counts what is written.
+type countingWriter struct {
+	w *bufio.Writer
+	n int64
+}
+
+// Write implements io.Writer.
+func (c *countingWriter) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.n += int64(n)
+	return n, err
+}
+
+// state tells how keeping counters goes; nil without a file.
+func (p *pooledCounters) state() *status.Persist {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.file == "" {
+		return nil
+	}
+	s := &status.Persist{File: p.file, Octets: p.size, Written: timeOf(p.written)}
+	if p.err != nil {
+		s.Error = p.err.Error()
+	}
+	return s
+}
+
+// Destruct implements caddy.Destructor.
+func (p *pooledCounters) Destruct() error {
+	p.mu.Lock()
+	stop, ended := p.stop, p.ended
+	p.stop = nil
+	p.mu.Unlock()
+	if stop != nil {
+		close(stop)
+		<-ended
+	}
+	return nil
+}
+
+// timeOf is a time as JSON has it: null where it is zero.
+func timeOf(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
+// Interface guards
+var _ caddy.Destructor = (*pooledCounters)(nil)

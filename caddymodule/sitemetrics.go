@@ -1,0 +1,128 @@
+package caddymodule
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+)
+
+// Metrics says what metrics have beside what they always have.
+type Metrics struct {
+	// Counters for each site: `caddy_robots_site_decisions_total` and
+	// `caddy_robots_site_people_total`. Off by default, for each site is a
+	// label.
+	PerSite bool `json:"per_site,omitempty"`
+
+	// How many sites have counters of their own at most, those with the most
+	// requests of crawlers first; the others share the site `(other)`.
+	// Default: 100.
+	MaxSites int `json:"max_sites,omitempty"`
+}
+
+// The bounds of Metrics.MaxSites.
+const (
+	defaultMetricSites = 100
+	mostMetricSites    = counters.MaxSites
+)
+
+// parseMetrics parses
+//
+//	metrics per_site [<max_sites>]
+func parseMetrics(app *App, d *caddyfile.Dispenser) error {
+	args := d.RemainingArgs()
+	if len(args) == 0 || args[0] != "per_site" || len(args) > 2 {
+		return d.Errf("metrics: want per_site, and at most how many sites")
+	}
+	if app.Metrics != nil {
+		return d.Err("metrics stands here a second time")
+	}
+	app.Metrics = &Metrics{PerSite: true}
+	if len(args) == 2 {
+		n, err := strconv.Atoi(args[1])
+		if err != nil || n < 1 || n > mostMetricSites {
+			return d.Errf("metrics per_site: %q is no whole number from 1 to %d", args[1], mostMetricSites)
+		}
+		app.Metrics.MaxSites = n
+	}
+	return nil
+}
+
+// siteCollector reports counters by site, for the configuration that was
+// started last, where that wants them.
+type siteCollector struct {
+	decisions, people *prometheus.Desc
+	app               atomic.Pointer[App]
+	named             atomic.Pointer[map[string]bool] // sites that have a label of their own
+}
+
+// Describe implements prometheus.Collector.
+func (c *siteCollector) Describe(ch chan<- *prometheus.Desc) {
+	ch <- c.decisions
+	ch <- c.people
+}
+
+// Collect implements prometheus.Collector.
+func (c *siteCollector) Collect(ch chan<- prometheus.Metric) {
+	app := c.app.Load()
+	if app == nil || app.Metrics == nil || !app.Metrics.PerSite {
+		return
+	}
+	counts := app.counters.Decided()
+	named := c.label(counts, cmp.Or(app.Metrics.MaxSites, defaultMetricSites))
+	type key struct{ site, action string }
+	decided, people := make(map[key]uint64), make(map[string]uint64)
+	for _, n := range counts {
+		name := n.Site
+		if !named[name] {
+			name = counters.OtherSites
+		}
+		for action, count := range n.Actions {
+			decided[key{name, action}] += count
+		}
+		people[name] += n.People
+	}
+	for k, n := range decided {
+		if n == 0 && k.site == counters.OtherSites {
+			continue
+		}
+		ch <- prometheus.MustNewConstMetric(c.decisions, prometheus.CounterValue, float64(n), k.site, k.action)
+	}
+	for site, n := range people {
+		if n == 0 && site == counters.OtherSites {
+			continue
+		}
+		ch <- prometheus.MustNewConstMetric(c.people, prometheus.CounterValue, float64(n), site)
+	}
+}
+
+// label chooses the sites that have a label of their own. One that has keeps it,
+// so that no counter goes back.
+func (c *siteCollector) label(counts []counters.SiteCounts, most int) map[string]bool {
+	before := map[string]bool{}
+	if named := c.named.Load(); named != nil {
+		before = *named
+	}
+	slices.SortStableFunc(counts, func(a, b counters.SiteCounts) int {
+		if before[a.Site] != before[b.Site] {
+			if before[a.Site] {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(b.Total(), a.Total()), cmp.Compare(a.Site, b.Site))
+	})
+	named := make(map[string]bool)
+	for _, n := range counts[:min(len(counts), most)] {
+		if n.Total()+n.People > 0 && n.Site != counters.OtherSites {
+			named[n.Site] = true
+		}
+	}
+	c.named.Store(&named)
+	return named
+}

@@ -1,0 +1,75 @@
+package caddymodule
+
+import (
+	"context"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// tracingModule is the handler that begins spans.
+const tracingModule = "http.handlers.tracing"
+
+// attributePrefix begins the names of span attributes.
+const attributePrefix = "robots."
+
+// trace gives the current span the decision's attributes, named as the
+// placeholders are. Those without a value are left out.
+func (rec *record) trace(ctx context.Context) {
+	span := trace.SpanFromContext(ctx)
+	if !span.IsRecording() {
+		return
+	}
+	attributes := make([]attribute.KeyValue, 0, len(placeholders))
+	for _, name := range placeholders {
+		switch value, _ := rec.placeholder(placeholderPrefix + name); v := value.(type) {
+		case string:
+			if v != "" {
+				attributes = append(attributes, attribute.String(attributePrefix+name, clip(v)))
+			}
+		case int:
+			if v != 0 {
+				attributes = append(attributes, attribute.Int(attributePrefix+name, v))
+			}
+		}
+	}
+	span.SetAttributes(attributes...)
+}
+
+// findTracing notes whether a handler of the configuration begins spans: without
+// one, requests are not asked for theirs.
+func (a *App) findTracing() {
+	app, err := a.ctx.AppIfConfigured("http")
+	if err != nil {
+		return
+	}
+	for _, server := range app.(*caddyhttp.App).Servers {
+		found := hasTracing(server.Routes, 0)
+		for _, named := range server.NamedRoutes {
+			found = found || hasTracing(caddyhttp.RouteList{*named}, 0)
+		}
+		if found {
+			a.traced.Store(true)
+		}
+	}
+}
+
+// hasTracing reports whether a handler in routes begins spans.
+func hasTracing(routes caddyhttp.RouteList, depth int) bool {
+	if depth > maxRouteDepth {
+		return false
+	}
+	for i := range routes {
+		for _, handler := range routes[i].Handlers {
+			if m, ok := handler.(caddy.Module); ok && m.CaddyModule().ID == tracingModule {
+				return true
+			}
+			if sub, ok := handler.(*caddyhttp.Subroute); ok && hasTracing(sub.Routes, depth+1) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,44 @@
+package enforce
+
+import (
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+)
+
+// CheckAgent asks check, such as Policy.Check, about a request with one
+// User-Agent, where a product token alone, which no browser sends, stands for a
+// crawler that names itself so.
+func CheckAgent(check func(*Request, *Decision), r *Request, d *Decision) {
+	if check(r, d); d.Reason != Person || !isProductToken(r.UserAgents[0]) {
+		return
+	}
+	as := *r
+	as.UserAgents = []string{"Mozilla/5.0 (compatible; " + r.UserAgents[0] + "/1.0)"}
+	check(&as, d)
+}
+
+// isProductToken reports whether a User-Agent is a product token alone.
+func isProductToken(agent string) bool {
+	return agent != "" && strings.Trim(agent, productTokenOctets) == ""
+}
+
+// productTokenOctets are those of RFC 9309, section 2.2.1, and the digits and
+// dots of real tokens.
+const productTokenOctets = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-0123456789."
+
+// Agent returns the crawler that a name or product token stands for: one of the
+// registry, or else one that declares itself so.
+func (e *Engine) Agent(name string) crawler.Agent {
+	if row := e.Registry().Lookup(name); row != nil {
+		return signedAgent(row)
+	}
+	var id crawler.Identity
+	identities().Identify(e.rules.base, name, &id)
+	for i := range id.Len() {
+		if id.At(i).Crawler != nil {
+			return *id.At(i)
+		}
+	}
+	return crawler.Agent{Class: crawler.SelfDeclared, Token: name}
+}

@@ -1,0 +1,132 @@
+package audit
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+)
+
+// against compares verdicts.
+type against struct {
+	report      Against
+	differences map[differenceKey]*Difference
+	order       []*Difference
+	search      map[string]*[2]int64 // refused requests of search engines, now and before
+}
+
+// differenceKey names verdicts that changed in the same way.
+type differenceKey struct {
+	crawler  string
+	class    crawler.Class
+	now, was Verdict
+}
+
+// Bounds of what is compared.
+const (
+	maxDifferences = 500
+	maxDifferent   = 3 // examples of each
+)
+
+func newAgainst() *against {
+	a := &against{differences: make(map[differenceKey]*Difference), search: make(map[string]*[2]int64)}
+	a.report.Sources = []Source{}
+	return a
+}
+
+// count compares the verdicts on a request.
+func (g *against) count(a *auditor, v *verdicts) {
+	now, was := v.now.Action != enforce.Pass, v.was.Action != enforce.Pass
+	agent := &v.now.Agent
+	if agent.Class == crawler.Person {
+		agent = &v.was.Agent
+	}
+	if row := agent.Crawler; row != nil && row.Purpose == crawler.Search && (now || was) {
+		n := g.search[row.Name]
+		if n == nil {
+			n = new([2]int64)
+			g.search[row.Name] = n
+		}
+		if now {
+			n[0]++
+		}
+		if was {
+			n[1]++
+		}
+	}
+	if now && a.isBrowser(v) {
+		g.report.Browsers++
+	}
+	if v.now.Action == v.was.Action {
+		return
+	}
+	g.report.Changed++
+	if now && !was {
+		g.report.MoreRefused++
+	} else if was && !now {
+		g.report.MorePassed++
+	}
+	g.add(a, v, agent)
+}
+
+// add notes a difference.
+func (g *against) add(a *auditor, v *verdicts, agent *crawler.Agent) {
+	name := agent.Token
+	purpose := ""
+	if agent.Crawler != nil {
+		name, purpose = agent.Crawler.Name, string(agent.Crawler.Purpose)
+	}
+	before := sourceAt(v.site.beforeSources, v.at)
+	verdict := v.source.verdict(&v.now)
+	key := differenceKey{crawler: name, class: agent.Class, now: verdict, was: before.verdict(v.was)}
+	d := g.differences[key]
+	if d == nil {
+		if len(g.order) >= maxDifferences {
+			return
+		}
+		key.crawler = strings.Clone(name)
+		d = &Difference{Crawler: key.crawler, Class: agent.Class.String(), Purpose: purpose, Was: key.was, Now: key.now, Examples: []Example{}}
+		g.differences[key] = d
+		g.order = append(g.order, d)
+	}
+	d.Requests++
+	if len(d.Examples) < maxDifferent {
+		d.Examples = append(d.Examples, a.example(v, verdict))
+	}
+}
+
+// finish completes the comparison.
+func (g *against) finish(sites []*site) *Against {
+	r := &g.report
+	for _, s := range sites {
+		for _, src := range s.beforeSources {
+			one, _ := src.report()
+			r.Sources = append(r.Sources, one)
+		}
+	}
+	r.Bad = r.Browsers > 0
+	for _, n := range g.search {
+		r.Search += n[0]
+		r.SearchWas += n[1]
+		r.Bad = r.Bad || n[0] > n[1]
+	}
+	r.Differences = make([]Difference, 0, len(g.order))
+	for _, d := range g.order {
+		r.Differences = append(r.Differences, *d)
+	}
+	pass := enforce.Pass.String()
+	refuses := func(d *Difference) int {
+		if d.Was.Action == pass {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(r.Differences, func(x, y Difference) int {
+		if n := refuses(&x) - refuses(&y); n != 0 {
+			return n
+		}
+		return int(min(max(y.Requests-x.Requests, -1), 1))
+	})
+	return r
+}

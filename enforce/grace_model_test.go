@@ -1,0 +1,109 @@
+package enforce
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// modelVersion is a version of a file that disallows /1 to /4 or not.
+type modelVersion struct {
+	disallows   [4]bool
+	from, until time.Time
+}
+
+// modelCrawler is what a model knows of a crawler.
+type modelCrawler struct {
+	ua   string
+	came bool
+	at   time.Time // of the first visit
+	read int       // the version that it read last, -1 for none
+}
+
+// Changes, visits and reads at random are judged as by the plainest reading of
+// what a grace is: a crawler is refused what the version in force disallows and
+// each version disallows that it may have a copy of.
+func TestGraceByModel(t *testing.T) {
+	for seed := range uint64(20) {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		g := newGraceTest(t, Rules{Grace: GraceAll}, Config{})
+		versions := []modelVersion{{from: g.clock.now()}}
+		crawlers := []*modelCrawler{{ua: googlebot, read: -1}, {ua: gptbot, read: -1}, {ua: newbot, read: -1}}
+		come := func(c *modelCrawler) {
+			if !c.came {
+				c.came, c.at = true, g.clock.now()
+			}
+		}
+		graced := 0
+		for step := range 300 {
+			g.clock.advance(time.Duration(rnd.IntN(100)) * time.Minute)
+			c := crawlers[rnd.IntN(len(crawlers))]
+			switch rnd.IntN(10) {
+			case 0:
+				if recent(versions, g.clock.now()) == maxVersions {
+					break
+				}
+				v := modelVersion{}
+				file := fmt.Sprintf("User-agent: *\nDisallow: /unique/%d\n", step)
+				for i := range v.disallows {
+					if v.disallows[i] = rnd.IntN(2) == 0; v.disallows[i] {
+						file += fmt.Sprintf("Disallow: /%d\n", i+1)
+					}
+				}
+				g.change(file)
+				v.from = g.clock.now().Add(-time.Second)
+				versions[len(versions)-1].until = v.from
+				versions = append(versions, v)
+			case 1:
+				g.reads(c.ua, "192.0.2.1")
+				if !c.came {
+					c.came, c.at = true, g.clock.now().Add(-time.Second)
+				}
+				c.read = len(versions) - 1
+			default:
+				come(c)
+				path := rnd.IntN(4)
+				want := c.judged(versions, path, g.clock.now())
+				if want == Graced {
+					graced++
+				}
+				if d := g.ask(c.ua, "192.0.2.1", fmt.Sprintf("/%d", path+1)); d.Reason != want {
+					t.Fatalf("seed %d, step %d, %.40s for /%d: %v, want %v", seed, step, c.ua, path+1, d.Reason, want)
+				}
+			}
+			for _, c := range crawlers { // all come at least once a day
+				if c.came {
+					g.ask(c.ua, "192.0.2.1", "/")
+				}
+			}
+		}
+		if graced == 0 {
+			t.Errorf("seed %d: nothing passed by grace", seed)
+		}
+	}
+}
+
+// judged is what becomes of a request for one of the paths.
+func (c *modelCrawler) judged(versions []modelVersion, path int, now time.Time) Reason {
+	if !versions[len(versions)-1].disallows[path] {
+		return Allowed
+	}
+	for i, v := range versions[:len(versions)-1] {
+		holds := c.read == i || c.read < 0 && c.at.Before(v.until)
+		if holds && now.Sub(v.until) < 24*time.Hour && !v.disallows[path] {
+			return Graced
+		}
+	}
+	return Disallowed
+}
+
+// recent counts the earlier versions that were replaced less than a day ago.
+func recent(versions []modelVersion, now time.Time) (n int) {
+	for _, v := range versions[:len(versions)-1] {
+		if now.Sub(v.until) < 25*time.Hour {
+			n++
+		}
+	}
+	return n
+}

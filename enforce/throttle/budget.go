@@ -1,0 +1,73 @@
+package throttle
+
+import (
+	"context"
+	"time"
+)
+
+// Inspector is what operators use of an engine, to see budgets and to forget
+// them. Its methods are safe for concurrent use.
+type Inspector interface {
+	// Peek returns what Take would answer for k without a wait, uses nothing,
+	// and reports whether anything of the budget is used as far as this process
+	// knows.
+	Peek(now time.Time, k Key, t *Terms) (r Result, used bool)
+
+	// Forget forgets what is used of k's budget.
+	Forget(ctx context.Context, now time.Time, k Key) error
+}
+
+// Peek implements Inspector.
+func (m *Memory) Peek(now time.Time, k Key, t *Terms) (r Result, used bool) {
+	if t == nil {
+		return Result{OK: true}, false
+	}
+	at := now.UnixMicro()
+	a, found := m.recall(at, k, t)
+	if found {
+		for i := range t.limits[:t.n] {
+			used = used || a.tat[i] > at
+		}
+	}
+	r, _ = t.decide(at, &a, 0)
+	return r, used
+}
+
+// Forget implements Inspector. The error is always nil.
+func (m *Memory) Forget(_ context.Context, now time.Time, k Key) error {
+	s, tag, h := m.lock(k, now.UnixMicro())
+	defer s.mu.Unlock()
+	if place, found := s.find(tag, h); found {
+		place.head.marks &^= 0xff << (8 * place.index)
+		s.used--
+	}
+	return nil
+}
+
+// Peek implements Inspector: it tells what this process knows.
+func (f *Fleet) Peek(now time.Time, k Key, t *Terms) (r Result, used bool) {
+	return f.local.Peek(now, k, t)
+}
+
+// Forget implements Inspector. The error tells that other servers may still
+// know the budget.
+func (f *Fleet) Forget(ctx context.Context, now time.Time, k Key) error {
+	_ = f.local.Forget(ctx, now, k)
+	s := f.link.usable.Load()
+	if s == nil {
+		return errDown
+	}
+	ctx, cancel := context.WithTimeout(ctx, forgetDeadline)
+	defer cancel()
+	return explain(s.client.Do(ctx, s.client.B().Del().Key(f.name(k)).Build()).Error())
+}
+
+// forgetDeadline bounds how long Forget waits for the server. No request waits
+// for it.
+const forgetDeadline = 2 * time.Second
+
+// Interface guards
+var (
+	_ Inspector = (*Memory)(nil)
+	_ Inspector = (*Fleet)(nil)
+)

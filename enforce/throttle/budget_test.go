@@ -1,0 +1,48 @@
+package throttle
+
+import (
+	"testing"
+	"time"
+)
+
+// Peek says what Take would, and changes nothing; Forget gives the budget back.
+func TestPeekAndForget(t *testing.T) {
+	m := NewMemory(1000)
+	fleet, _ := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute})
+	for name, limiter := range map[string]interface {
+		Limiter
+		Inspector
+	}{"memory": m, "fleet": fleet} {
+		t.Run(name, func(t *testing.T) {
+			now, k := time.Now(), NewKey("peek", t.Name(), time.Now().String())
+			for range 3 {
+				if r, used := limiter.Peek(now, k, hourly); !r.OK || used {
+					t.Fatalf("before the first request: %+v, %t", r, used)
+				}
+			}
+			if r := limiter.Take(t.Context(), now, k, hourly, 0); !r.OK {
+				t.Fatalf("the first request: %+v", r)
+			}
+			peeked, used := limiter.Peek(now, k, hourly)
+			taken := limiter.Take(t.Context(), now, k, hourly, 0)
+			if peeked.OK || !used || taken.OK || peeked.Reason != taken.Reason {
+				t.Errorf("after it: %+v, %t; Take says %+v", peeked, used, taken)
+			}
+			if err := limiter.Forget(t.Context(), now, k); err != nil {
+				t.Fatal(err)
+			}
+			if r := limiter.Take(t.Context(), now, k, hourly, 0); !r.OK {
+				t.Errorf("after it was forgotten: %+v", r)
+			}
+			if r, used := limiter.Peek(now, k, nil); !r.OK || used {
+				t.Errorf("without terms: %+v, %t", r, used)
+			}
+		})
+	}
+	if err := m.Forget(t.Context(), noon, NewKey("never seen")); err != nil {
+		t.Error(err)
+	}
+	if s := stats(m); s.Entries != 1 {
+		t.Errorf("%d entries, want 1", s.Entries)
+	}
+}

@@ -1,0 +1,276 @@
+package robots
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+)
+
+// fewEdges is how many edges of a beginning are looked at one by one.
+const fewEdges = 6
+
+// indexBuilder builds a fragmentIndex.
+type indexBuilder struct {
+	*fragmentIndex
+	numbers map[string]int32 // of the fragments
+	all     []int32          // the symbols of all rules
+	rules   []builtRule
+}
+
+// builtRule is a rule to put into the tree.
+type builtRule struct {
+	winner
+	prefix   int32
+	root     int32 // 1: it has a `?`
+	from, to int32 // its symbols, in indexBuilder.all
+}
+
+func newFragmentIndex(rules []wildRule) *fragmentIndex {
+	b := indexBuilder{fragmentIndex: &fragmentIndex{}, numbers: map[string]int32{}}
+	b.addFragments(rules)
+	b.addPrefixes(rules)
+	for i := range rules {
+		b.addRule(&rules[i])
+	}
+	b.spreadTops()
+	b.buildTree()
+	b.sumUp()
+	x := b.fragmentIndex
+	x.pool.New = func() any { return newFragmentScratch(x) }
+	return x
+}
+
+// eachFragment calls f with each fragment that the rule requires.
+func (r *wildRule) eachFragment(f func(string)) {
+	for _, part := range r.Parts {
+		f(part)
+	}
+	if r.Last != "" {
+		f(r.Last)
+	}
+}
+
+func (b *indexBuilder) addFragments(rules []wildRule) {
+	var all []string
+	for i := range rules {
+		rules[i].eachFragment(func(f string) { all = append(all, f) })
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	var suffix []int32
+	b.automaton, suffix = newAutomaton(all)
+	b.fragments, b.sizes = make([]fragment, len(suffix)), make([]int32, len(suffix))
+	b.texts = append([]string{""}, all...)
+	for i, f := range all {
+		b.numbers[f] = int32(i) + 1
+		b.fragments[i+1].suffix = suffix[i+1]
+		b.sizes[i+1] = int32(len(f))
+	}
+}
+
+func (b *indexBuilder) addPrefixes(rules []wildRule) {
+	var all []string
+	for i := range rules {
+		all = append(all, rules[i].Prefix)
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	b.prefixes = make([]prefix, len(all))
+	for i, text := range all {
+		up := int32(i) - 1
+		for up >= 0 && !strings.HasPrefix(text, all[up]) {
+			up = b.prefixes[up].up
+		}
+		b.prefixes[i] = prefix{text: text, up: up}
+	}
+}
+
+// addRule notes the symbols of a rule.
+func (b *indexBuilder) addRule(r *wildRule) {
+	i, _ := slices.BinarySearchFunc(b.prefixes, r.Prefix, func(p prefix, text string) int { return cmp.Compare(p.text, text) })
+	built := builtRule{winner: r.winner, prefix: int32(i), from: int32(len(b.all))}
+	if r.Query {
+		built.root = 1
+	}
+	last := int32(0)
+	r.eachFragment(func(f string) {
+		if last != 0 {
+			b.fragments[last].inner = max(b.fragments[last].inner, r.rank)
+		}
+		last = b.numbers[f]
+		b.all = append(b.all, last)
+	})
+	f := &b.fragments[last]
+	if r.Anchored {
+		f.anchored = max(f.anchored, r.rank)
+		if f.atEnd == 0 {
+			f.atEnd = int32(len(b.sizes))
+			b.sizes = append(b.sizes, b.sizes[last])
+		}
+		b.all[len(b.all)-1] = f.atEnd
+	} else {
+		f.last = max(f.last, r.rank)
+	}
+	built.to = int32(len(b.all))
+	b.rules = append(b.rules, built)
+}
+
+// spreadTops has the tops of a fragment regard those that it ends with.
+func (b *indexBuilder) spreadTops() {
+	for i := range b.fragments {
+		f := &b.fragments[i]
+		for s := f.suffix; s != 0; s = b.fragments[s].suffix {
+			end := &b.fragments[s]
+			f.last, f.anchored, f.inner = max(f.last, end.last), max(f.anchored, end.anchored), max(f.inner, end.inner)
+		}
+	}
+}
+
+// symbolsOf returns the symbols of a rule from a depth on.
+func (b *indexBuilder) symbolsOf(r *builtRule, depth int32) []int32 {
+	return b.all[r.from+depth : r.to]
+}
+
+// compare orders rules by their beginnings.
+func (b *indexBuilder) compare(x, y builtRule) int {
+	if x.prefix != y.prefix {
+		return cmp.Compare(x.prefix, y.prefix)
+	}
+	if x.root != y.root {
+		return cmp.Compare(x.root, y.root)
+	}
+	if c := slices.Compare(b.symbolsOf(&x, 0), b.symbolsOf(&y, 0)); c != 0 {
+		return c
+	}
+	return cmp.Compare(x.rule, y.rule)
+}
+
+// buildTree puts the rules into the tree, level by level: each beginning stands
+// for a range of the sorted rules, which share its symbols.
+func (b *indexBuilder) buildTree() {
+	slices.SortFunc(b.rules, b.compare)
+	jobs := []subtree{{}}
+	for rules := b.rules; len(rules) > 0; {
+		n, r := 1, rules[0]
+		for n < len(rules) && rules[n].prefix == r.prefix && rules[n].root == r.root {
+			n++
+		}
+		b.prefixes[r.prefix].roots[r.root] = int32(len(jobs))
+		jobs = append(jobs, subtree{rules[:n], 0})
+		rules = rules[n:]
+	}
+	for n := 0; n < len(jobs); n++ {
+		j := jobs[n]
+		b.begins = append(b.begins, beginning{edge: int32(len(b.edges))})
+		for len(j.rules) > 0 {
+			shared := b.shared(j.rules, j.depth)
+			e, behind := b.newEdge(j.rules[:shared], j.depth)
+			if len(behind.rules) > 0 {
+				e.child = int32(len(jobs))
+				jobs = append(jobs, behind)
+			}
+			b.edges = append(b.edges, e)
+			j.rules = j.rules[shared:]
+		}
+	}
+	b.begins = append(b.begins, beginning{edge: int32(len(b.edges))})
+	b.begins, b.edges, b.symbols = slices.Clip(b.begins), slices.Clip(b.edges), slices.Clip(b.symbols)
+}
+
+// subtree is the rules behind an edge.
+type subtree struct {
+	rules []builtRule
+	depth int32
+}
+
+// shared returns how many of the rules have the first one's symbol at a depth.
+func (b *indexBuilder) shared(rules []builtRule, depth int32) int {
+	symbol := b.all[rules[0].from+depth]
+	n := 1
+	for n < len(rules) && b.all[rules[n].from+depth] == symbol {
+		n++
+	}
+	return n
+}
+
+// newEdge returns the edge of rules that share their symbol at a depth, and
+// what is behind it. It ends where one of the rules ends, or they differ.
+func (b *indexBuilder) newEdge(rules []builtRule, depth int32) (e edge, behind subtree) {
+	first, last := b.symbolsOf(&rules[0], depth), b.symbolsOf(&rules[len(rules)-1], depth)
+	n := 1
+	for n < len(first) && n < len(last) && first[n] == last[n] {
+		n++
+	}
+	e = edge{symbol: first[0], from: int32(len(b.symbols))}
+	b.symbols = append(b.symbols, first[1:n]...)
+	e.to = int32(len(b.symbols))
+	for len(rules) > 0 && len(b.symbolsOf(&rules[0], depth)) == n {
+		e.winner = rules[0].winner.over(e.winner)
+		rules = rules[1:]
+	}
+	return e, subtree{rules, depth + int32(n)}
+}
+
+// sumUp finds what is known of a beginning by its edges, and of an edge by the
+// beginning behind it.
+func (b *indexBuilder) sumUp() {
+	for n := len(b.begins) - 2; n > 0; n-- {
+		bg := &b.begins[n]
+		bg.needs, bg.least = math.MaxUint64, math.MaxInt32
+		for i := bg.edge; i < b.begins[n+1].edge; i++ {
+			e := &b.edges[i]
+			b.sumUpEdge(e)
+			bg.top, bg.needs, bg.least = max(bg.top, e.top), bg.needs&(e.needs|symbolBit(e.symbol)), min(bg.least, e.least)
+		}
+	}
+	for n := 1; n < len(b.begins); n++ {
+		b.begins[n].group = int32(len(b.groups))
+		if n+1 < len(b.begins) {
+			b.addSets(b.begins[n].edge, b.begins[n+1].edge)
+		}
+	}
+	b.sets, b.groups = slices.Clip(b.sets), slices.Clip(b.groups)
+}
+
+func (b *indexBuilder) sumUpEdge(e *edge) {
+	e.top, e.least = e.rank, b.sizes[e.symbol]
+	for _, symbol := range b.symbols[e.from:e.to] {
+		e.needs |= symbolBit(symbol)
+		e.least += b.sizes[symbol]
+	}
+	if e.child == 0 {
+		return
+	}
+	child := &b.begins[e.child]
+	e.top = max(e.top, child.top)
+	if e.rank == 0 {
+		e.needs |= child.needs
+		e.least += child.least
+	}
+}
+
+// addSets makes the sets of the edges of a beginning. Where there are none, the
+// edges are ordered by rank, the highest last.
+func (b *indexBuilder) addSets(from, to int32) {
+	if to-from <= fewEdges {
+		slices.SortStableFunc(b.edges[from:to], func(x, y edge) int { return cmp.Compare(x.top, y.top) })
+		return
+	}
+	word, group := int32(-1), int32(-1)
+	for i := from; i < to; i++ {
+		e := &b.edges[i]
+		if e.symbol>>12 != group {
+			group = e.symbol >> 12
+			b.groups = append(b.groups, setGroup{word: group, set: int32(len(b.sets))})
+		}
+		if e.symbol>>6 != word {
+			word = e.symbol >> 6
+			b.groups[len(b.groups)-1].mask |= 1 << (word & 63)
+			b.sets = append(b.sets, edgeSet{edge: i})
+		}
+		s := &b.sets[len(b.sets)-1]
+		s.mask |= 1 << (e.symbol & 63)
+		s.top = max(s.top, e.top)
+	}
+}

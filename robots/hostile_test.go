@@ -1,0 +1,251 @@
+package robots
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+)
+
+// hostileFamily is a file of rules with `*` that were slow to match in one
+// implementation or another, and the path on which they are slowest: of as many
+// octets as asked for, with many of the fragments, matched by few of the rules.
+type hostileFamily struct {
+	name string
+	rule func(i int) string // "" for no more
+	path func(n int) string
+}
+
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789~!@,:_-'"
+
+// fill repeats texts up to n octets.
+func fill(n int, text func(i int) string) string {
+	var b strings.Builder
+	b.WriteByte('/')
+	for i := 0; b.Len() < n; i++ {
+		b.WriteString(text(i))
+	}
+	return b.String()[:n]
+}
+
+func pairOf(i int) string {
+	n := len(letters)
+	if i >= n*n {
+		return ""
+	}
+	return string(letters[i/n]) + string(letters[i%n])
+}
+
+var hostileFamilies = []hostileFamily{
+	{"one after another shared", func(i int) string {
+		if i >= 500 {
+			return ""
+		}
+		return "Disallow: /*.php?*" + pairOf(i) + "="
+	}, func(n int) string { return fill(n-5, func(i int) string { return pairOf(i%500) + "=" }) + ".php?" }},
+	{"many after one", func(i int) string {
+		if p := pairOf(i); p != "" {
+			return "Disallow: /*aaa*" + p
+		}
+		return ""
+	}, func(n int) string { return fill(n-3, func(i int) string { return pairOf(i * 7 % 4000) }) + "aaa" }},
+	{"many at the end after one", func(i int) string {
+		if p := pairOf(i); p != "" {
+			return "Disallow: /*aaa*" + p + "$"
+		}
+		return ""
+	}, func(n int) string { return "/aaa" + fill(n-4, func(i int) string { return pairOf(i * 7 % 4000) }) }},
+	{"pairs in the wrong order", func(i int) string {
+		x, y := i/len(letters), i%len(letters)
+		switch {
+		case x >= len(letters):
+			return ""
+		case x <= y:
+			return "Allow: /robots"
+		}
+		return fmt.Sprintf("Disallow: /*%c*%c", letters[x], letters[y])
+	}, func(n int) string {
+		return fill(n, func(i int) string { return string(letters[min(len(letters)-1, i*len(letters)/n)]) })
+	}},
+	{"fragments in each other", func(i int) string {
+		if i >= 900 {
+			return ""
+		}
+		return "Disallow: /*" + strings.Repeat("a", i+1) + "*" + strings.Repeat("b", 100-i%100)
+	}, func(n int) string { return "/" + strings.Repeat("b", n/3) + strings.Repeat("a", n-n/3-1) }},
+	{"prefixes of each other", func(i int) string {
+		if i >= 700 {
+			return ""
+		}
+		return "Disallow: /" + strings.Repeat("a", i) + "*b" + strings.Repeat("c", i%7)
+	}, func(n int) string { return "/" + strings.Repeat("a", n-1) }},
+	{"long sequences", func(i int) string {
+		if i >= 120 {
+			return ""
+		}
+		return "Disallow: /" + strings.Repeat("*a", 1+i) + strings.Repeat("*b", 120-i) + "*c"
+	}, func(n int) string { return "/c" + strings.Repeat("ab", n/2-1) }},
+	{"random sequences", func(i int) string {
+		if i >= 4000 {
+			return ""
+		}
+		rnd := rand.New(rand.NewPCG(7, uint64(i)))
+		var b strings.Builder
+		for range 30 {
+			b.WriteString([]string{"*a", "*b"}[rnd.IntN(2)])
+		}
+		return "Disallow: /" + b.String() + "*c*d"
+	}, func(n int) string { return "/cd" + strings.Repeat("ab", n/2-2) + "d" }},
+	{"random pairs of words", func(i int) string {
+		if i >= 20000 {
+			return ""
+		}
+		rnd := rand.New(rand.NewPCG(8, uint64(i)))
+		word := func() string { return pairOf(rnd.IntN(600))[:1] + pairOf(rnd.IntN(600)) }
+		return "Disallow: /*" + word() + "*" + word()
+	}, func(n int) string {
+		return fill(n, func(i int) string { return pairOf(i * 13 % 600)[:1] + pairOf(i*29%600) })
+	}},
+	{"many before one", func(i int) string {
+		if p := pairOf(i); p != "" {
+			return "Disallow: /*" + p + "*aaa"
+		}
+		return ""
+	}, func(n int) string { return "/aaa" + fill(n-4, func(i int) string { return pairOf(i * 7 % 4000) }) }},
+	{"sequences that fail late", func(i int) string {
+		if i >= 4000 {
+			return ""
+		}
+		rnd := rand.New(rand.NewPCG(9, uint64(i)))
+		var b strings.Builder
+		for range 45 {
+			b.WriteString([]string{"*a", "*b"}[rnd.IntN(2)])
+		}
+		return "Disallow: /" + b.String() + "*c*d"
+	}, func(n int) string {
+		return "/" + strings.Repeat("ab", min(28, n/2-2)) + strings.Repeat("x", max(0, n-59)) + "cd"
+	}},
+	{"letters before words", func(i int) string {
+		if i >= 28000 {
+			return ""
+		}
+		rnd := rand.New(rand.NewPCG(10, uint64(i)))
+		letter := func(from, to int) string { return letters[from+rnd.IntN(to-from):][:1] }
+		return "Disallow: /*" + letter(0, 40) + "*" + letter(40, 69) + letter(40, 69) + letter(40, 69)
+	}, func(n int) string {
+		rnd := rand.New(rand.NewPCG(11, uint64(n)))
+		return "/" + fill(max(1, n-41), func(int) string { return letters[40+rnd.IntN(29):][:1] })[1:] + letters[:40]
+	}},
+	{"all match", func(i int) string {
+		x, y := i%len(letters), i/len(letters)
+		switch {
+		case y >= len(letters):
+			return ""
+		case x >= y:
+			return "Allow: /robots"
+		}
+		return fmt.Sprintf("Disallow: /*%c%s%c", letters[x], strings.Repeat("*", 1+(x*7+y*3)%60), letters[y])
+	}, func(n int) string {
+		return fill(n, func(i int) string { return string(letters[min(len(letters)-1, i*len(letters)/n)]) })
+	}},
+	{"letters before other words", func(i int) string {
+		if i >= 28000 {
+			return ""
+		}
+		rnd := rand.New(rand.NewPCG(12, uint64(i)))
+		k := i % 2 // half of the letters are before words that end in an even letter, half before the others
+		x, y, z := k+2*rnd.IntN(20), 40+rnd.IntN(28), 40+rnd.IntN(28)
+		return fmt.Sprintf("Disallow: /*%c*%c%c%c", letters[x], letters[y], letters[z], letters[40+k+2*rnd.IntN(14)])
+	}, func(n int) string {
+		rnd := rand.New(rand.NewPCG(13, uint64(n)))
+		var b strings.Builder
+		b.WriteByte('/')
+		for i := range 20 {
+			b.WriteByte(letters[2*i])
+		}
+		for b.Len() < n {
+			b.WriteByte(letters[41+2*rnd.IntN(14)])
+		}
+		return b.String()[:n]
+	}},
+	{"sequences that match", func(i int) string {
+		rnd := rand.New(rand.NewPCG(14, uint64(i)))
+		var b strings.Builder
+		for range 8 + rnd.IntN(40) {
+			b.WriteString([]string{"*a", "*b"}[rnd.IntN(2)])
+		}
+		return "Disallow: /" + b.String() + "*c"
+	}, func(n int) string { return "/" + strings.Repeat("ab", n/2-1) + "c" }},
+	{"many others before one", func(i int) string {
+		if p := pairOf(i); p != "" {
+			return "Disallow: /*" + p + "*.html"
+		}
+		return ""
+	}, func(n int) string { return "/" + strings.Repeat("|", n-6) + ".html" }},
+	{"far apart", func(i int) string {
+		if p := pairOf(i); p != "" {
+			return "Disallow: /*" + p + "*zzzzzzzB*zzzzzzzC*zzzzzzzD"
+		}
+		return ""
+	}, func(n int) string {
+		return fill(n, func(i int) string {
+			if i%40 == 0 {
+				return "zzzzzzzB"
+			}
+			return "zz" + pairOf(i*7%4000)
+		}) + "zzzzzzzD"
+	}},
+	{"backtracking", func(i int) string {
+		if i >= 60 {
+			return ""
+		}
+		return "Disallow: /" + strings.Repeat("*a", 60-i%8) + "b" + strings.Repeat("c", i)
+	}, func(n int) string { return "/" + strings.Repeat("a", n-1) }},
+}
+
+func (h *hostileFamily) text() string {
+	var b strings.Builder
+	b.WriteString("User-agent: *\n")
+	for i := 0; b.Len() < MaxSize-1000; i++ {
+		r := h.rule(i)
+		if r == "" {
+			break
+		}
+		b.WriteString(r + "\n")
+	}
+	return b.String()
+}
+
+// BenchmarkMatchHostile has several paths of each family, so that none of them
+// is the one that the processor has learned by heart. Besides the mean it tells
+// the cost in the fastest round of all paths, which is that of a machine with
+// nothing else to do.
+func BenchmarkMatchHostile(b *testing.B) {
+	for _, h := range hostileFamilies {
+		g := Parse([]byte(h.text())).Star()
+		for _, n := range []int{100, 4096} {
+			var targets [8]string
+			for i := range targets {
+				targets[i] = h.path(n - i)
+			}
+			b.Run(fmt.Sprintf("%s/rules=%d/octets=%d", h.name, len(g.Rules()), n), func(b *testing.B) {
+				var v Views
+				b.ReportAllocs()
+				i, round, fastest := 0, time.Now(), time.Duration(math.MaxInt64)
+				for b.Loop() {
+					v.Reset(targets[i&7], ViewOptions{})
+					g.MatchViews(&v)
+					if i++; i&7 == 0 {
+						now := time.Now()
+						fastest, round = min(fastest, now.Sub(round)), now
+					}
+				}
+				if i >= len(targets) {
+					b.ReportMetric(float64(fastest)/float64(len(targets)), "fastest-ns/op")
+				}
+			})
+		}
+	}
+}
