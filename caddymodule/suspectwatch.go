@@ -41,8 +41,8 @@ type pooledWatch struct {
 	*suspect.Watch
 	own    *suspect.Key                // signs until the key of the storage is read, and is good after that too
 	key    atomic.Pointer[suspect.Key] // signs
-	log    atomic.Pointer[zap.Logger] // of the newest configuration
-	stored atomic.Bool                // the key is that of the storage
+	log    atomic.Pointer[zap.Logger]  // of the newest configuration
+	stored atomic.Bool                 // the key is that of the storage
 }
 
 // watchVisitors returns what remembers visitors. Its key is read once the app has
