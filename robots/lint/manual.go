@@ -50,8 +50,8 @@ those of the whole file. Codes that do not exist, and comments that suppress not
 
 | flag | makes | promise |
 |---|---|---|
-| ` + "`--fix`" + ` | safe corrections | no verdict and no limit changes for a crawler that reads the file as RFC 9309 says, as google/robotstxt does, or as the standard of 1994 says by its letter |
-| ` + "`--unsafe-fixes`" + ` | these and the unsafe ones | no verdict and no limit changes for a crawler that follows RFC 9309 with the tolerance of this parser (misspelt keys, missing colons). Others may begin to see lines that they ignored |
+| ` + "`--fix`" + ` | safe corrections | no verdict and no limit changes for a crawler that reads the file as RFC 9309 says, as google/robotstxt does, or exactly as the standard of 1994 says |
+| ` + "`--unsafe-fixes`" + ` | these and the unsafe ones | no verdict and no limit changes for a crawler that follows RFC 9309 with the tolerance of this parser (misspelt keys, missing colons). Other crawlers may then read lines that they ignored before |
 
 Both promises are fuzzed. Suggestions that would change what the file means are never made by either.
 

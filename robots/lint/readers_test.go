@@ -82,7 +82,7 @@ type rule1994 struct {
 	path  string
 }
 
-// read1994 reads a file as the standard of 1994 says by its letter, with
+// read1994 reads a file exactly as the standard of 1994 says, with
 // Allow, of which the first rule that matches decides: records end at a blank
 // line, a line that has only a comment is none, keys start in the first
 // column, nothing is misspelt, and paths are compared as they are written.

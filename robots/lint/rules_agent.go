@@ -22,7 +22,7 @@ var agentRules = []Rule{
 		Why:     "* stands for all crawlers only when it is the whole value. Within a name it matches nothing, so the group does not bind the crawlers that it was written for",
 		Readers: "RFC 9309, section 2.2.1. Google and this parser ignore the * and what follows it: Bing* is a crawler named Bing, and *bot* is none",
 		Before:  "User-agent: *bot*\nDisallow: /private/\n", After: "User-agent: examplebot\nDisallow: /private/\n"},
-	{Code: "all-in-user-agent", Severity: Error, Title: "the User-agent line holds a word for all crawlers that crawlers do not know",
+	{Code: "all-in-user-agent", Severity: Error, Title: "the User-agent line has a word such as all, which does not mean all crawlers",
 		Why:     "the group is for one crawler of that name, which does not exist. * stands for all crawlers",
 		Readers: "RFC 9309, section 2.2.1",
 		Before:  "User-agent: all\nDisallow: /private/\n", After: "User-agent: *\nDisallow: /private/\n"},

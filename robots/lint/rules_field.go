@@ -27,7 +27,7 @@ var fieldRules = []Rule{
 		Readers: "Content-Usage is a draft of the IETF working group AIPREF",
 		Before:  "User-agent: *\nContent-Usage: none\nDisallow: /a\n", After: "User-agent: *\nContent-Usage: train-ai=n\nDisallow: /a\n"},
 	{Code: "long-crawl-delay", Severity: Warning, Title: "the Crawl-delay is longer than an hour",
-		Why:     "the unit is seconds, not milliseconds. Crawlers limit such a delay, or do not come back",
+		Why:     "the unit is seconds, not milliseconds. Crawlers limit such a delay, or stop visiting the site",
 		Readers: "Bing accepts 1 to 30 seconds. Others have limits of their own",
 		Before:  "User-agent: examplebot\nCrawl-delay: 10000\nDisallow: /a\n", After: "User-agent: examplebot\nCrawl-delay: 10\nDisallow: /a\n"},
 	{Code: "noindex-line", Severity: Warning, Title: "no crawler reads Noindex lines",

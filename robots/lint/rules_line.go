@@ -63,7 +63,7 @@ var suppressionRules = []Rule{
 		Why:     "the comment has no effect. Mostly the code is misspelt",
 		Readers: "crawlers ignore comments; this is for the linter alone",
 		Before:  "User-agent: *\n# robots-lint: ignore mispelt-key\nDissallow: /private/\n", After: "User-agent: *\n# robots-lint: ignore misspelt-key\nDissallow: /private/\n"},
-	{Code: "unused-suppression", Severity: Info, Title: "a comment suppresses findings that there are not",
+	{Code: "unused-suppression", Severity: Info, Title: "a comment suppresses findings that do not exist",
 		Why:     "the comment can go. Left there, it would hide a later mistake",
 		Readers: "crawlers ignore comments; this is for the linter alone",
 		Before:  "User-agent: *\n# robots-lint: ignore misspelt-key\nDisallow: /private/\n", After: "User-agent: *\nDisallow: /private/\n"},

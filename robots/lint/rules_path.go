@@ -79,7 +79,7 @@ var overlapRules = []Rule{
 		Why:     "the rule can go. A shorter file is easier to check",
 		Readers: "RFC 9309, section 2.2.2: of the rules that match, the one with the most octets decides",
 		Before:  "User-agent: *\nDisallow: /a\nDisallow: /a/b\n", After: "User-agent: *\nDisallow: /a\n"},
-	{Code: "allow-after-disallow", Severity: Info, Title: "an exception stands after the rule that it is from",
+	{Code: "allow-after-disallow", Severity: Info, Title: "an exception is after the rule that it limits",
 		Why:     "crawlers that follow RFC 9309 ignore the order. Older readers use the first rule that matches and never reach the exception",
 		Readers: "the standard of 1994 and urllib use the first rule that matches",
 		Before:  "User-agent: *\nDisallow: /a\nAllow: /a/b\n", After: "User-agent: *\nAllow: /a/b\nDisallow: /a\n"},
