@@ -40,7 +40,8 @@ the crawlers that came, the refused requests with the lines of robots.txt that
 refused them, the policies in force, and problems with their solutions.
 
 The address of the admin endpoint is that of --address, or of the configuration
-that --config names, or Caddy's default, localhost:2019.
+that --config names, or of the file Caddyfile in this folder, or Caddy's
+default, localhost:2019.
 
 The exit status is 0 if there is no problem of severity error, 2 if there is one,
 such as a robots.txt that can't be read and is not cached, and 1 if Caddy does
@@ -76,6 +77,11 @@ func (o *statusOptions) status(cmd *cobra.Command) (int, error) {
 		return exitFailed, fmt.Errorf("--limit %d is not between 1 and %d", o.limit, status.MaxLimit)
 	case o.every < minWatch:
 		return exitFailed, fmt.Errorf("--every %s is below %s", o.every, minWatch)
+	}
+	if o.config == "" && o.address == "" {
+		if _, err := os.Stat(defaultConfig); err == nil {
+			o.config = defaultConfig // as caddy reload does
+		}
 	}
 	address, err := caddycmd.DetermineAdminAPIAddress(o.address, nil, o.config, o.adapter)
 	if err != nil {
