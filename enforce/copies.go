@@ -30,10 +30,9 @@ type goodCopy struct {
 	at        time.Time // when the source last confirmed it
 }
 
-// Copies holds the last good answer for each origin for longer than a Policies
-// lives, so that after a reload the rules are in force at once, whether or not
-// the source can be read. It is safe for concurrent use; a nil Copies holds
-// nothing.
+// Copies keeps the last good answer for each origin after a Policies is closed.
+// So the rules are in force at once after a reload, whether or not the source
+// can be read. It is safe for concurrent use; a nil Copies holds nothing.
 type Copies struct {
 	mu     sync.Mutex
 	size   int

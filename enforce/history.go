@@ -19,7 +19,7 @@ type history struct {
 	current *Policy
 	from    int64 // when the current version came into force, in nanoseconds since 1970
 	earlier []Version
-	ends    int64 // when nobody may go by any of the earlier ones any longer
+	ends    int64 // when no crawler may follow any of the earlier ones any longer
 }
 
 // next returns the history with a policy in force from a time on. Versions whose
@@ -159,7 +159,7 @@ func (p *Policies) note(e *entry, policy *Policy, at int64) {
 	}
 }
 
-// forgetEnded lets go of versions that nobody may go by any longer.
+// forgetEnded drops versions that no crawler may follow any longer.
 func (p *Policies) forgetEnded(e *entry, now int64) {
 	h := e.history.Load()
 	if h == nil || !slices.ContainsFunc(h.earlier, func(v Version) bool { return v.ended(now) }) {
@@ -195,8 +195,8 @@ func (p *Policies) setHistory(e *entry, h *history) {
 	}
 }
 
-// dropVersion lets go of the earlier version that was replaced first, of any
-// origin. It reports whether there was one. The caller holds p.mu.
+// dropVersion drops the earlier version that was replaced first, of any origin.
+// It reports whether there was one. The caller holds p.mu.
 func (p *Policies) dropVersion() bool {
 	if p.graces.Load() == 0 {
 		return false
@@ -219,8 +219,8 @@ func (p *Policies) dropVersion() bool {
 	return true
 }
 
-// endGrace lets go of all earlier versions of an origin's file, or of all files
-// for the zero Origin. It returns of how many files there were some.
+// endGrace drops all earlier versions of an origin's file, or of all files for
+// the zero Origin. It returns of how many files there were some.
 func (p *Policies) endGrace(o Origin) (n int) {
 	all := o.IsZero() || !p.source.PerOrigin()
 	p.mu.Lock()
@@ -256,9 +256,9 @@ func (p *Policies) compileVersions(rec *historyRecord) *history {
 	return h
 }
 
-// Connect has p go on with the histories that an earlier configuration left,
-// and leave its own. It is called once requests come to p, or will at once: a
-// configuration that is never in force must leave nothing.
+// Connect makes p continue the histories of an earlier configuration, and store
+// its own. It is called when requests come to p or are about to: a
+// configuration that is never in force must store nothing.
 func (p *Policies) Connect() {
 	p.connecting.Do(func() {
 		if p.cfg.Histories == nil || p.cfg.Place == nil {

@@ -105,7 +105,7 @@ func (p *Policy) Beyond() []string {
 	return p.rules.lines.Beyond()
 }
 
-// MergeError tells why the lines of the operator's policy are not in force;
+// MergeError returns why the lines of the operator's policy are not in force;
 // nil if they are, or if there are none.
 func (p *Policy) MergeError() error {
 	if p.apart && p.rules.publishes() {

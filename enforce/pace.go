@@ -29,8 +29,8 @@ func (e *Engine) pace(ctx context.Context, r *Request, d *Decision) {
 	}
 }
 
-// PaceFirst applies what a request that is let through meets at the time now if
-// it is the first of its crawler: Visit-time alone can refuse it.
+// PaceFirst applies the pace at the time now to a request that is let through,
+// as if it were its crawler's first request: only Visit-time can refuse it.
 func (d *Decision) PaceFirst(now time.Time) {
 	if d.Action != Pass || d.Terms == nil {
 		return

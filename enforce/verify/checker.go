@@ -46,8 +46,9 @@ func (v *Verifier) Bind(registry *crawler.Registry) (*Checker, error) {
 	return c, nil
 }
 
-// Close gives up the lists and directories that no other Checker uses: they are no longer read. Claims are still judged by what is known.
-// It is called once.
+// Close releases the lists and directories that no other Checker uses, so that
+// they are no longer read. Claims are still judged, by the data at hand. Call
+// it once.
 func (c *Checker) Close() {
 	for _, s := range c.subjects {
 		if s == nil {
@@ -139,11 +140,13 @@ func (c *Checker) subject(row *crawler.Crawler) *subject {
 	return nil
 }
 
-// Verifiable tells whether a claim to be row can be checked: it is never NoMethod then.
+// Verifiable reports whether a claim to be row can be checked. If so, the State
+// of a claim is never NoMethod.
 func (c *Checker) Verifiable(row *crawler.Crawler) bool { return c.subject(row) != nil }
 
-// Address checks the claim of client to be row by its address: by what is known now. What is not known is looked up beside the request, for
-// the next one. It allocates nothing.
+// Address checks by its address whether client is the crawler row, with the
+// data that is available now. Missing data is looked up in the background, for
+// the next request. It allocates nothing.
 func (c *Checker) Address(row *crawler.Crawler, client Client, now time.Time) Result {
 	s := c.subject(row)
 	if s == nil {

@@ -23,7 +23,8 @@ const (
 // sharedSuffixes are domains whose hosts belong to customers of their operator: a name below them says nothing.
 var sharedSuffixes = []string{"googleusercontent.com", "amazonaws.com", "cloudapp.azure.com", "in-addr.arpa", "ip6.arpa"}
 
-// CheckSuffix tells what is wrong with the suffix of a crawler's host names.
+// CheckSuffix returns what is wrong with a suffix of a crawler's host names, or
+// nil.
 func CheckSuffix(suffix string) error {
 	s := normalName(suffix)
 	switch {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// FreshPeriod is how long after it was found to be current a list still tells
-// impostors. An older one only confirms.
+// FreshPeriod is how long a list can refute claims after it was last found to
+// be current. An older list can only confirm them.
 const FreshPeriod = 3 * 24 * time.Hour
 
 // Times of a list or directory.
