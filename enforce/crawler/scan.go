@@ -50,7 +50,7 @@ type span struct{ start, end int }
 
 func (s span) ok() bool { return s.end > 0 }
 
-// evidence is what a pass over a User-Agent found beside tokens.
+// evidence is what a pass over a User-Agent found in addition to tokens.
 type evidence struct {
 	roles role // all that its words said
 	words int  // words that are not numbers

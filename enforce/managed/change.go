@@ -7,9 +7,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Changed says in a few words what the lines of a policy in one merged file
-// say otherwise than those in another: whom they name, and no longer name. It
-// is "" where they say the same. At most ten crawlers of each are named.
+// Changed says briefly how the policy's lines differ between two merged files:
+// which crawlers they name now, and which they no longer name. It returns "" if
+// the lines say the same. At most ten crawlers of each kind are named.
 func Changed(before, after []byte) string {
 	was, is := named(before), named(after)
 	var parts []string

@@ -10,8 +10,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-// Lines is a Policy made ready for a registry: which crawlers it covers, and
-// what it says to each. It does not change and is safe for concurrent use.
+// Lines is a Policy compiled for a registry: which crawlers it covers, and
+// which lines are for each. It does not change and is safe for concurrent use.
 type Lines struct {
 	policy   Policy // without presets
 	registry *crawler.Registry
@@ -48,8 +48,8 @@ type path struct {
 type StatementError struct {
 	Line    int // of the configuration; 0 where there is none
 	Message string
-	// UnknownName is set where the statement names a crawler or a purpose
-	// that the registry does not have: a registry that is read later may.
+	// UnknownName is set where the statement names a crawler or a purpose that
+	// the registry does not have. A registry that is read later may have it.
 	UnknownName bool
 }
 
@@ -96,7 +96,8 @@ func Purposes(registry *crawler.Registry) []crawler.Purpose {
 	return slices.Compact(list)
 }
 
-// Beyond returns what the policy's presets do not reach, a sentence each.
+// Beyond returns what the policy's presets can't prevent, one sentence for each
+// case.
 func (l *Lines) Beyond() []string { return l.beyond }
 
 // Usage returns the Content-Usage preferences, as a header's value; "" if
