@@ -23,38 +23,40 @@ func init() {
 	caddy.RegisterModule(new(MatchRobots))
 }
 
-// MatchRobots matches requests of crawlers, by who they are. With no field it
-// matches all of them; otherwise each field that is given must fit, and one of
-// its values is enough. After a robots handler it knows what that handler
-// found out; before one, or without, it goes by the built-in registry.
+// MatchRobots matches requests of crawlers by their name, purpose, class,
+// operator or verification. Without fields it matches all crawlers. Otherwise
+// each given field must match, and a field matches if one of its values does.
+// After a robots handler it uses that handler's result; otherwise it uses the
+// built-in registry.
 type MatchRobots struct {
 	// Names in the registry, or tokens.
 	Crawler []string `json:"crawler,omitempty"`
 
-	// What they crawl for: search, ai-training, ai-search, seo, archive, …;
-	// or a purpose that the configuration of a robots handler gives.
+	// Their purpose: search, ai-training, ai-search, seo, archive, …; or a
+	// purpose that the configuration of a robots handler gives.
 	Purpose []string `json:"purpose,omitempty"`
 
-	// What they are: crawler, named, self-declared, user-triggered, offline,
+	// Their class: crawler, named, self-declared, user-triggered, offline,
 	// webhook, program or library.
 	Class []string `json:"class,omitempty"`
 
-	// Who operates them, as the registry has it.
+	// Their operators, as the registry names them.
 	Operator []string `json:"operator,omitempty"`
 
 	// Only crawlers that the robots handler has verified.
 	Verified bool `json:"verified,omitempty"`
 
 	// Only clients that the robots handler found to be impostors. With
-	// `impostors deny` they reach no later handler but those of errors.
+	// `impostors deny` only error routes see their requests.
 	Impostor bool `json:"impostor,omitempty"`
 
-	// The robots.txt disallows the URL to `*`, whoever asks: people too. It
-	// holds behind a robots handler only, and changes nothing by itself.
+	// Requests for URLs that robots.txt disallows to `*`, from crawlers and
+	// people. It only matches after a robots handler, and denies nothing by
+	// itself.
 	Disallowed bool `json:"disallowed,omitempty"`
 
-	// Clients that send a browser's User-Agent and behave like robots, by the
-	// `suspects` of a robots handler on the way.
+	// Clients that send a browser's User-Agent and behave like robots, as found
+	// by `suspects` of an earlier robots handler.
 	Suspect bool `json:"suspect,omitempty"`
 
 	base  *crawler.Matcher
@@ -219,7 +221,7 @@ func purposes() []string {
 	return slices.Sorted(maps.Keys(set))
 }
 
-// MatchWithError reports whether the request is one of a crawler that fits.
+// MatchWithError reports whether the request matches.
 func (m *MatchRobots) MatchWithError(r *http.Request) (bool, error) {
 	if m.Disallowed {
 		policy, _ := caddyhttp.GetVar(r.Context(), policyVar).(*enforce.Policy)

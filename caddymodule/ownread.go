@@ -19,13 +19,13 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
-// siteSource is an enforce.Source that asks the site itself: it sends
-// GET /robots.txt through the server's own routes, in process, so that it gets
-// what a crawler of that origin would get, whatever serves it.
+// siteSource is an enforce.Source that asks the site itself. It sends GET
+// /robots.txt through the server's own routes, in process, so that it gets the
+// same answer as a crawler of that origin.
 //
-// The request has the Host of the request that causes the read, but none of
-// its credentials, and comes from ownAddress, so that no remote_ip matcher
-// takes it for the machine itself. It appears in no access log.
+// The request has the Host of the request that causes the read, but none of its
+// credentials, and comes from ownAddress, so that no remote_ip matcher treats
+// it as a local client. It appears in no access log.
 type siteSource struct {
 	ctx    caddy.Context
 	routes sync.Map // *caddyhttp.Server to caddyhttp.Handler
@@ -75,8 +75,8 @@ func (h *Handler) newCause(r *http.Request, server *caddyhttp.Server, origin enf
 	return c
 }
 
-// noteOwnRead notes that an own read of h comes through h: then so do requests
-// of clients for the file.
+// noteOwnRead records that h's own read of the file comes through h. Then
+// clients' requests for the file do so too.
 func (h *Handler) noteOwnRead(r *http.Request) {
 	if c, ok := r.Context().Value(causeKey{}).(*cause); ok && c.reader == h && c.passed != nil {
 		c.passed.Store(true)

@@ -218,9 +218,9 @@ func makeKey(ctx context.Context, storage certmagic.Storage) (secret []byte, err
 	return secret, storage.Store(ctx, suspectKey, secret)
 }
 
-// Suspects returns the clients that are suspects now, the ones that were found
-// last first, and at most limit of them. Without `suspects` there is none. It is
-// safe for concurrent use.
+// Suspects returns the clients that are suspects now, the latest first, and at
+// most limit of them. Without `suspects` there are none. It is safe for
+// concurrent use.
 func (a *App) Suspects(limit int) []suspect.Suspect {
 	a.mu.Lock()
 	p := a.visitors

@@ -75,8 +75,8 @@ func (v *Version) Ends() time.Time { return v.Until().Add(GracePeriod) }
 func (v *Version) ended(now int64) bool { return now-v.until >= int64(GracePeriod) }
 
 // mayHold reports whether a crawler may have a copy of the version: it was in
-// force when the crawler read the file last, or, where it was not seen to read
-// the file, it was replaced after the crawler was first seen.
+// force when the crawler last read the file, or, if the crawler was never seen
+// to read the file, it was replaced after the crawler was first seen.
 func (v *Version) mayHold(visit Visit) bool {
 	if visit.Read != 0 {
 		return v.from <= visit.Read && visit.Read < v.until
@@ -92,8 +92,8 @@ type Earlier struct {
 	visits   [crawler.MaxAgents]Visit // by the place among the agents
 }
 
-// fill notes what is known of the agents that s has found. Without an engine,
-// each was there before any version was replaced.
+// fill stores what is known about the agents that s has found. Without an
+// engine, each counts as seen before any version was replaced.
 func (x *Earlier) fill(versions []Version, s *senders, e *Engine) {
 	x.versions, x.now = versions, s.request.Time.UnixNano()
 	ev := s.evidence()
@@ -128,7 +128,7 @@ func (x *Earlier) allows(i int, a *crawler.Agent, ask *Ask, v *robots.Views) *Ve
 }
 
 // earlier returns the earlier versions of the file that one of the agents of a
-// request may go by, newest first; nil if there is none.
+// request may follow, newest first; nil if there is none.
 func (e *Engine) earlier(r *Request, agents []crawler.Agent) []Version {
 	if !e.gracesAny(agents) {
 		return nil
@@ -149,7 +149,7 @@ func (e *Engine) gracesAny(agents []crawler.Agent) bool {
 	return false
 }
 
-// see notes that the agents of a request are there.
+// see records a visit of the agents of a request.
 func (e *Engine) see(r *Request, agents []crawler.Agent, ev *Evidence) {
 	for i := range agents {
 		if a, claim := &agents[i], ev.claim(i); e.rules.graces(a) && claim.State != verify.Impostor {
@@ -158,10 +158,10 @@ func (e *Engine) see(r *Request, agents []crawler.Agent, ev *Evidence) {
 	}
 }
 
-// visit is see for one agent. It returns what is known of it. A client that
-// claims to be a crawler and is not verified has what is known of the crawler,
-// and of its own address beside: so it takes no grace from the crawler, and
-// has none once it has read the file itself.
+// visit is see for one agent. It returns what is known about it. For an
+// unverified claim to be a crawler, this is what is known about the crawler
+// and, in addition, about the client's own address. So the client does not end
+// the crawler's grace, and has no grace itself once it has read the file.
 func (e *Engine) visit(r *Request, a *crawler.Agent, claim verify.Result) Visit {
 	visit := e.visits.See(e.visitorOf(r, a, claim), r.Time)
 	crawler := e.visitor(r, a)

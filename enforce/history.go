@@ -9,8 +9,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// maxVersions is how many earlier versions of a file are kept. Beyond, the one
-// that was replaced first goes.
+// maxVersions is how many earlier versions of a file are kept. If there are
+// more, the one that was replaced first is dropped.
 const maxVersions = 8
 
 // history is which versions of an origin's robots.txt there were in the last
@@ -22,11 +22,10 @@ type history struct {
 	ends    int64 // when no crawler may follow any of the earlier ones any longer
 }
 
-// next returns the history with a policy in force from a time on. Versions whose
-// path rules are the same count as one: a comment or a date that changes is no
-// change, and a version that comes back is none beside the one in force. An
-// earlier one that was in force several times counts as one from its first day
-// to its last.
+// next returns the history with a policy in force from a time on. Versions with
+// the same path rules count as one: a changed comment or date makes no new
+// version, and neither does a version equal to the one in force. An earlier one
+// that was in force several times counts as one from its first day to its last.
 func (h *history) next(policy *Policy, at int64) *history {
 	n := &history{current: policy, from: at}
 	if h == nil {
@@ -43,8 +42,7 @@ func (h *history) next(policy *Policy, at int64) *history {
 	return n
 }
 
-// add adds a version, unless nobody may go by it or it is no other than one that
-// h has.
+// add adds a version, unless no crawler may follow it or h has the same one.
 func (h *history) add(v Version, now int64) {
 	if v.ended(now) || v.policy.pathRules == h.current.pathRules || h.current.rules.Grace == GraceOff {
 		return
@@ -108,8 +106,8 @@ func hashPathRules(files ...*robots.File) uint64 {
 	return d.Sum64()
 }
 
-// earlier returns the earlier versions of the robots.txt of r's origin that
-// somebody may still go by, newest first; nil if there is none.
+// earlier returns the earlier versions of the robots.txt of r's origin that a
+// crawler may still follow, newest first; nil if there is none.
 func (p *Policies) earlier(r *Request) []Version {
 	if !p.connected.Load() {
 		p.Connect()
@@ -128,8 +126,9 @@ func (p *Policies) earlier(r *Request) []Version {
 	return h.earlier
 }
 
-// readAt returns the time that tells which version of the robots.txt the sender
-// of r was given. Where the engine's own text is served, that is known: policy's.
+// readAt returns a time at which the version of the robots.txt that the sender
+// of r was given was in force. If the engine's own text is served, that version
+// is policy.
 func (p *Policies) readAt(r *Request, policy *Policy) int64 {
 	at := r.Time.UnixNano()
 	e := p.table.find(p.key(r.Origin))
@@ -220,7 +219,7 @@ func (p *Policies) dropVersion() bool {
 }
 
 // endGrace drops all earlier versions of an origin's file, or of all files for
-// the zero Origin. It returns of how many files there were some.
+// the zero Origin. It returns the number of files that had some.
 func (p *Policies) endGrace(o Origin) (n int) {
 	all := o.IsZero() || !p.source.PerOrigin()
 	p.mu.Lock()
@@ -228,7 +227,8 @@ func (p *Policies) endGrace(o Origin) (n int) {
 	for e := range p.table.all() {
 		h := e.history.Load()
 		if h != nil && len(h.earlier) > 0 && (all || e.origin == o) {
-			// Who read an earlier version is taken for one who read this one.
+			// A crawler that read an earlier version counts as one that read
+			// this one.
 			p.setHistory(e, &history{current: h.current})
 			n++
 		}
@@ -274,8 +274,8 @@ func (p *Policies) Connect() {
 	})
 }
 
-// recallHistory puts what an earlier configuration left of e's history before
-// what p knows of it.
+// recallHistory puts the history of e that an earlier configuration left before
+// the one that p has.
 func (p *Policies) recallHistory(e *entry) {
 	if !p.connected.Load() || !e.recalled.CompareAndSwap(false, true) {
 		return

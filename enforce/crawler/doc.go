@@ -9,8 +9,8 @@
 //	for _, a := range id.Agents() { … a.Class, a.Token, a.Crawler … }
 //
 // It uses three sources. The [Registry] has a row for each known crawler, with the source of each fact (registry.jsonl). A [Matcher]
-// adds the tokens that one site's robots.txt names. The vocabulary (words.go) says what browsers, apps, devices and robots call
-// themselves, so that crawlers which nobody has listed are known by the shape of their User-Agent, and people by theirs.
+// adds the tokens that one site's robots.txt names. The vocabulary (words.go) lists the words that browsers, apps, devices and
+// robots send, so that people, and crawlers that are in no list, are recognised by the shape of their User-Agent.
 //
 // # Rules
 //
