@@ -15,19 +15,22 @@ import (
 // claims counts what verification says about crawlers and logs impostors. Its
 // size is bounded by the registry, and counting takes no lock.
 type claims struct {
-	log  *zap.Logger
-	rows []atomic.Pointer[claimRow] // by crawler.Crawler.Index
-	now  func() time.Time
+	log     *zap.Logger
+	monitor bool
+	rows    []atomic.Pointer[claimRow] // by crawler.Crawler.Index
+	now     func() time.Time
 }
 
 // claimRow is what verification said about one crawler, by state and method.
 type claimRow struct {
 	counters [verify.Impostor + 1][verify.SignatureMethod + 1]atomic.Pointer[prometheus.Counter]
-	gate     logGate // of impostors
+	// throttled counts requests of the verified crawler that were throttled.
+	throttled atomic.Pointer[prometheus.Counter]
+	gate      logGate // of impostors
 }
 
-func newClaims(registry *crawler.Registry, log *zap.Logger) *claims {
-	return &claims{log: log, rows: make([]atomic.Pointer[claimRow], registry.Len()), now: time.Now}
+func newClaims(registry *crawler.Registry, monitor bool, log *zap.Logger) *claims {
+	return &claims{log: log, monitor: monitor, rows: make([]atomic.Pointer[claimRow], registry.Len()), now: time.Now}
 }
 
 func (c *claims) row(i int) *claimRow {
@@ -53,12 +56,27 @@ func (c *claims) count(x *exchange) {
 		row.counters[claim.State][claim.Method].Store(counter)
 	}
 	(*counter).Inc()
+	if claim.State == verify.Verified && x.Action == enforce.Throttle && !c.monitor {
+		row.countThrottled(x.Agent.Crawler)
+	}
 	if claim.State != verify.Impostor {
 		return
 	}
 	if more, ok := row.gate.pass(c.now()); ok {
 		c.write(x, more)
 	}
+}
+
+// countThrottled counts a request of a verified crawler that was throttled: a
+// search engine that is throttled often crawls less.
+func (r *claimRow) countThrottled(row *crawler.Crawler) {
+	counter := r.throttled.Load()
+	if counter == nil {
+		made := verifiedThrottled.WithLabelValues(row.Name, string(row.Purpose))
+		counter = &made
+		r.throttled.Store(counter)
+	}
+	(*counter).Inc()
 }
 
 // write logs one impostor; more is how many were not logged.

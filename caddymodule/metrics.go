@@ -58,6 +58,11 @@ var (
 		Help: "Requests of crawlers whose claim can be verified, by the crawler, the method that confirmed it, and the outcome: verified, impostor or unverified.",
 	}, []string{"crawler", "method", "outcome"})
 
+	verifiedThrottled = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: "caddy", Subsystem: "robots", Name: "verified_throttled_total",
+		Help: "Requests of verified crawlers that were refused for their pace, by the crawler and its purpose.",
+	}, []string{"crawler", "purpose"})
+
 	lookups = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Namespace: "caddy", Subsystem: "robots", Name: "verification_lookups_total",
 		Help: "Addresses looked up in reverse DNS, by outcome: verified, impostor, unverified; or dropped where too many were waiting.",
@@ -122,8 +127,7 @@ var (
 func registerMetrics(registry *prometheus.Registry) error {
 	for _, c := range []prometheus.Collector{
 		decisions, policyReads, policyReadTime, registryReads, policies, fleetUp, fleetCalls, fleetRefusals, fleetFallbacks,
-		verifications, lookups, sourceReads, storageFailures, verifiers,
-		verifications, lookups, sourceReads, storageFailures, verifiers,
+		verifications, verifiedThrottled, lookups, sourceReads, storageFailures, verifiers,
 		suspectSignals, suspectsFound, suspectShares, suspectWatches, sites,
 	} {
 		var already prometheus.AlreadyRegisteredError

@@ -44,8 +44,7 @@ func (r *reporter) SetMode(scope status.Scope, query status.ModeQuery) (*status.
 		case scope.All(), len(in) == len(h.sites):
 			handlers = append(handlers, h)
 		case len(in) > 0:
-			return nil, status.Errorf(http.StatusConflict, "the handler of %s serves other sites too: set the mode of all of them, with the admin API: %s",
-				strings.Join(in, ", "), strings.Join(h.sites, ", "))
+			return nil, status.Errorf(http.StatusConflict, "the handler of %s serves other sites too: the admin API sets the mode of all of them", strings.Join(in, ", "))
 		}
 	}
 	if len(handlers) == 0 {

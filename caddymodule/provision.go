@@ -182,7 +182,7 @@ type running struct {
 // newRunning returns a running for an engine.
 func (h *Handler) newRunning(engine *enforce.Engine, checker *verify.Checker, observer *observer, monitor bool) *running {
 	registry := engine.Registry()
-	return &running{engine, checker, newOutcomes(registry, monitor, h.log), newClaims(registry, h.log), observer, monitor}
+	return &running{engine, checker, newOutcomes(registry, monitor, h.log), newClaims(registry, monitor, h.log), observer, monitor}
 }
 
 // unbind releases the lists that only this registry names.

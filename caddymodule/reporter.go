@@ -100,7 +100,8 @@ type policyOf struct {
 	handler *reported
 	enforce.State
 	id     string
-	shared bool // one for all origins
+	shared bool     // one for all origins
+	sites  []string // of the handler, as far as they are in the scope
 }
 
 // policies returns what is in force for the origins in a scope, by origin.
@@ -111,7 +112,7 @@ func (r *reporter) policies(scope status.Scope) []policyOf {
 		shared := !policies.PerOrigin()
 		for s := range policies.States() {
 			if shared || scope.Host(h.siteOf(s.Origin.Host), s.Origin.Host) {
-				list = append(list, policyOf{h, s, h.policyID(s.Origin, shared), shared})
+				list = append(list, policyOf{h, s, h.policyID(s.Origin, shared), shared, h.sitesIn(scope)})
 			}
 		}
 	}

@@ -27,7 +27,7 @@ func (r *reporter) Budgets(scope status.Scope, query status.BudgetsQuery) (*stat
 			answer.Crawler, answer.Known = agent.Crawler.Name, true
 		}
 		answer.Class = agent.Class.String()
-		for _, b := range p.budgets(&agent, now) {
+		for _, b := range p.budgets(scope, &agent, now) {
 			list = append(list, p.toldBudget(b, now))
 		}
 	}
@@ -37,10 +37,13 @@ func (r *reporter) Budgets(scope status.Scope, query status.BudgetsQuery) (*stat
 }
 
 // budgets returns the budgets of a crawler at the origin of a policy; where it is
-// one for all origins, at those of the handler's sites that are hosts.
-func (p *policyOf) budgets(a *crawler.Agent, now time.Time) (list []budgetAt) {
+// one for all origins, at those of the handler's sites that are hosts in a scope.
+func (p *policyOf) budgets(scope status.Scope, a *crawler.Agent, now time.Time) (list []budgetAt) {
 	engine := p.handler.running.Load().Engine
 	for _, origin := range p.origins() {
+		if !scope.Host(p.handler.siteOf(origin.Host), origin.Host) {
+			continue
+		}
 		site, invented := p.handler.invented(origin.Host)
 		for _, b := range engine.Budgets(origin, a, invented, site, now) {
 			list = append(list, budgetAt{b, origin})
@@ -172,7 +175,7 @@ func (r *reporter) ResetBudgets(ctx context.Context, scope status.Scope, query s
 		}
 		found = true
 		agent := p.handler.running.Load().Agent(query.Crawler)
-		for _, b := range p.budgets(&agent, now) {
+		for _, b := range p.budgets(scope, &agent, now) {
 			inspector, ok := p.handler.limiter.(throttle.Inspector)
 			if perClient = perClient || b.PerAddr; b.PerAddr || !ok || slices.Contains(done, b.Key) {
 				continue

@@ -47,7 +47,7 @@ func (r *reporter) Policies(scope status.Scope, query status.PoliciesQuery) (*st
 	}
 	for _, p := range list[from:to] {
 		told := p.told(now)
-		told.Sites = p.handler.sitesIn(scope)
+		told.Sites = p.sites
 		if query.Text {
 			told.Text = string(p.Policy.Text())
 			told.Lines = p.lines(p.countsOf(counted))
@@ -151,7 +151,7 @@ func (p *policyOf) subject() string {
 	case !p.shared:
 		return p.Origin.Host
 	case p.handler.kind() == sourceInline:
-		return strings.Join(p.handler.sites, ", ")
+		return strings.Join(p.sites, ", ")
 	}
 	return p.handler.Source.location()
 }

@@ -86,8 +86,7 @@ func (s *suspicion) pressed(x *exchange, monitor bool) bool {
 			return false
 		}
 	}
-	v := &x.visit
-	return s.visitors.key.Load().Pressed(token, v.Site, v.Client, v.UserAgent, x.Time)
+	return s.visitors.pressed(token, &x.visit, x.Time)
 }
 
 // cutToken returns the button's token in a request target, and the query without

@@ -39,9 +39,10 @@ const (
 // configuration.
 type pooledWatch struct {
 	*suspect.Watch
-	key    atomic.Pointer[suspect.Key]
-	log    atomic.Pointer[zap.Logger] // of the newest configuration
-	stored atomic.Bool                // the key is that of the storage
+	own    *suspect.Key                // signs until the key of the storage is read, and is good after that too
+	key    atomic.Pointer[suspect.Key] // signs
+	log    atomic.Pointer[zap.Logger]  // of the newest configuration
+	stored atomic.Bool                 // the key is that of the storage
 }
 
 // watchVisitors returns what remembers visitors. Its key is read once the app has
@@ -79,9 +80,25 @@ func newPooledWatch() (*pooledWatch, error) {
 	p := new(pooledWatch)
 	p.Watch = suspect.NewWatch(suspect.Config{Observer: p})
 	p.log.Store(zap.NewNop())
-	key, err := suspect.NewKey(newSecret())
-	p.key.Store(key)
+	var err error
+	p.own, err = suspect.NewKey(newSecret())
+	p.key.Store(p.own)
 	return p, err
+}
+
+// hit tells what a request target has to do with a trap.
+func (p *pooledWatch) hit(trap suspect.Trap, target string, v *suspect.Request, now time.Time) suspect.Hit {
+	hit := trap.Hit(p.key.Load(), target, v.Site, v.Client, now)
+	if hit == suspect.StaticHit {
+		return trap.Hit(p.own, target, v.Site, v.Client, now)
+	}
+	return hit
+}
+
+// pressed reports whether a token is that of a button which this client was
+// given lately.
+func (p *pooledWatch) pressed(token string, v *suspect.Request, now time.Time) bool {
+	return p.key.Load().Pressed(token, v.Site, v.Client, v.UserAgent, now) || p.own.Pressed(token, v.Site, v.Client, v.UserAgent, now)
 }
 
 func newSecret() []byte {

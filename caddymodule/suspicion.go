@@ -135,7 +135,7 @@ func (s *suspicion) visit(x *exchange) bool {
 // hit says whether and how a request hits a trap that is in force.
 func (s *suspicion) hit(x *exchange) suspect.Hit {
 	for _, trap := range s.traps {
-		hit := trap.Hit(s.visitors.key.Load(), x.Target, x.visit.Site, x.visit.Client, x.Time)
+		hit := s.visitors.hit(trap, x.Target, &x.visit, x.Time)
 		if hit == suspect.NoHit {
 			continue
 		}

@@ -504,6 +504,46 @@ func TestStatusCommand(t *testing.T) {
 	}
 }
 
+// What is told of one site of a handler names no other, and changes no other.
+func TestAdminAPINarrowedToOneOfSeveralSites(t *testing.T) {
+	t.Parallel()
+	s := start(t, `
+http://one.test:$PORT, http://two.test:$PORT {
+	robots {
+		source inline "User-agent: *
+Disallow: /private/
+
+User-agent: bingbot
+Crawl-delay: 600"
+	}
+	respond "hello"
+}`)
+	for _, host := range []string{"one.test", "two.test"} {
+		s.wants(403, s.at(host, gptbot, "/private/"+host), "a disallowed path")
+		s.wants(200, s.at(host, bingbot, "/"), "the first request")
+		s.wants(429, s.at(host, bingbot, "/"), "the second one")
+	}
+	for _, route := range []string{"?", "policies?text=1&", "crawlers?", "rules?", "recent?", "budgets?crawler=bingbot&", "health?"} {
+		body := s.asks(http.MethodGet, route+"site=one.test", 200, nil).body
+		if i := strings.Index(body, "two.test"); i >= 0 && !strings.HasPrefix(route, "policies") {
+			t.Errorf("/robots/%s tells of another site: %.200s", route, body[i:])
+		}
+	}
+	if p := told[status.Policies](s, "policies?text=1&site=one.test").Policies; len(p) != 1 || !slices.Equal(p[0].Sites, []string{"one.test"}) || p[0].Lines[0].Counts.Denied != 1 {
+		t.Errorf("%+v", p)
+	}
+	var reset status.Reset
+	s.asks(http.MethodPost, "budgets/reset?crawler=bingbot&site=one.test", 200, &reset)
+	if reset.Budgets != 1 {
+		t.Errorf("%d budgets were reset", reset.Budgets)
+	}
+	s.wants(200, s.at("one.test", bingbot, "/"), "after the reset")
+	s.wants(429, s.at("two.test", bingbot, "/"), "the other site")
+	if got := s.asks(http.MethodPost, "mode?mode=monitor&site=one.test", 409, nil); strings.Contains(got.body, "two.test") {
+		t.Errorf("another site is named: %s", got.body)
+	}
+}
+
 // queryOf escapes a parameter.
 func queryOf(s string) string {
 	return strings.NewReplacer(" ", "%20", "&", "%26", "+", "%2B", "#", "%23", ";", "%3B", "?", "%3F", "=", "%3D", "(", "%28", ")", "%29", ",", "%2C").Replace(s)

@@ -11,5 +11,5 @@
 //	site := c.Site("example.com")
 //	site.Count(&decision, counters.Request{Time: now})
 //	site.CountPerson(0)
-//	view := c.View() // of all sites
+//	summary := c.Summary(status.AllSites(), status.SpanHour)
 package counters

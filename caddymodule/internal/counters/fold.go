@@ -29,7 +29,8 @@ func (c *Counters) Fold() {
 // fold is Fold without eviction. The caller holds mu.
 func (c *Counters) fold() {
 	for _, s := range c.sites {
-		s.visitors.fold(c.at, s.peopleTotal())
+		// A request that was taken back after it was folded counts for a later one.
+		s.visitors.fold(c.at, max(s.peopleTotal(), s.visitors.folded))
 	}
 	for row := range c.rows() {
 		row.fold(c.at)

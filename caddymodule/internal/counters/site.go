@@ -46,6 +46,10 @@ func (s *Site) Name() string { return s.name }
 // run at the same time give different numbers.
 func (s *Site) CountPerson(caller uint32) { s.people[caller%Shards].n.Add(1) }
 
+// UncountPerson takes back a CountPerson: the request is one that is not to be
+// told of, such as the dashboard's own.
+func (s *Site) UncountPerson() { s.people[0].n.Add(^uint64(0)) }
+
 // peopleTotal returns the requests of people.
 func (s *Site) peopleTotal() (n uint64) {
 	for i := range s.people {

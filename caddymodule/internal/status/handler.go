@@ -41,11 +41,11 @@ func ServeHTTP(w http.ResponseWriter, r *http.Request, route string, reporter Re
 	if err != nil {
 		return err
 	}
-	return write(w, r, value)
+	return Write(w, r, value)
 }
 
-// write sends a value.
-func write(w http.ResponseWriter, r *http.Request, value any) error {
+// Write sends a value as JSON with an entity tag, or 304 where the client has it.
+func Write(w http.ResponseWriter, r *http.Request, value any) error {
 	var body bytes.Buffer
 	enc := json.NewEncoder(&body)
 	if err := enc.Encode(value); err != nil {

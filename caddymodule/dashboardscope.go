@@ -1,0 +1,199 @@
+package caddymodule
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/enforce"
+)
+
+// checkHostPattern reports what is no host name or pattern of host names.
+func checkHostPattern(host string) error {
+	switch {
+	case host == "":
+		return fmt.Errorf("hosts: a host is empty")
+	case strings.ContainsAny(host, "/?#@ "):
+		return fmt.Errorf("hosts %q: write the name of the host alone, such as shop.example.com", host)
+	case strings.Count(host, ":") == 1:
+		return fmt.Errorf("hosts %q: write the host without a port", host)
+	}
+	return nil
+}
+
+// dashboardScope finds out which sites a dashboard shows. One process may serve
+// the sites of several tenants, and none is shown another's.
+type dashboardScope struct {
+	dashboard *Dashboard
+	ctx       caddy.Context
+	once      sync.Once
+	sites     []string // nil if the dashboard's own site was not found
+}
+
+// of returns the sites to show in answer to a request. Where the dashboard's
+// own site can't be found, such as in a named route, that is the host that was
+// asked, as far as a site names it.
+func (s *dashboardScope) of(r *http.Request) status.Scope {
+	if s.dashboard.AllSites {
+		return status.AllSites()
+	}
+	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	s.once.Do(func() { s.find(server) })
+	if s.sites == nil {
+		return status.Sites(plainHost(r.Host))
+	}
+	return status.Sites(s.sites...)
+}
+
+// find fills in the sites, when the first request comes: before, the routes
+// are not complete.
+func (s *dashboardScope) find(server *caddyhttp.Server) {
+	servers := make(map[*caddyhttp.Server]bool)
+	if app, err := s.ctx.AppIfConfigured("http"); err == nil {
+		for _, other := range app.(*caddyhttp.App).Servers {
+			servers[other] = true
+		}
+	}
+	if server != nil {
+		servers[server] = true
+	}
+	if s.dashboard.Hosts != nil {
+		s.sites = s.chosen(servers)
+		return
+	}
+	for server := range servers {
+		if own := s.own(server.Routes, nil, 0); own != nil {
+			s.sites = own.sites()
+			return
+		}
+	}
+}
+
+// chosen returns the hosts that the operator chose, and the sites of the
+// process that fit a pattern among them.
+func (s *dashboardScope) chosen(servers map[*caddyhttp.Server]bool) (sites []string) {
+	for _, host := range s.dashboard.Hosts {
+		host = plainHost(host)
+		sites = append(sites, host)
+		for server := range servers {
+			for name := range newServerFacts(server).hosts {
+				if host != name && matchesWildcard(host, name) {
+					sites = append(sites, name)
+				}
+			}
+		}
+	}
+	return sites
+}
+
+// ownSite is the innermost route around a dashboard that names hosts.
+type ownSite struct {
+	hosts  []string    // that it names; nil: any
+	inside serverFacts // what routes inside it name
+	done   bool        // inside is filled in
+}
+
+// own looks for the dashboard in routes whose requests are for hosts, nil for
+// any. It returns nil if it is not there.
+func (s *dashboardScope) own(routes caddyhttp.RouteList, hosts []string, depth int) *ownSite {
+	if depth > maxRouteDepth {
+		return nil
+	}
+	for i := range routes {
+		route := &routes[i]
+		named := routeHosts(route)
+		own := s.ownIn(route, within(named, hosts), depth)
+		if own == nil {
+			continue
+		}
+		if !own.done && (named != nil || depth == 0) {
+			own.inside.hosts = make(map[string]bool)
+			own.inside.addHosts(caddyhttp.RouteList{{Handlers: route.Handlers}}, depth)
+			own.done = true
+		}
+		return own
+	}
+	return nil
+}
+
+// ownIn is own for the handlers of one route.
+func (s *dashboardScope) ownIn(route *caddyhttp.Route, hosts []string, depth int) *ownSite {
+	for _, h := range route.Handlers {
+		switch h := h.(type) {
+		case *Dashboard:
+			if h == s.dashboard {
+				return &ownSite{hosts: hosts}
+			}
+		case *caddyhttp.Subroute:
+			if own := s.own(h.Routes, hosts, depth+1); own != nil {
+				return own
+			}
+		}
+	}
+	return nil
+}
+
+// sites returns the names of the sites of o: its own hosts, and those inside
+// it that are counted by names of their own.
+func (o *ownSite) sites() []string {
+	sites := slices.Clone(o.hosts)
+	if o.hosts == nil {
+		sites = []string{status.AnySite}
+	}
+	sites = append(sites, within(slices.Sorted(maps.Keys(o.inside.hosts)), o.hosts)...)
+	return append(sites, within(o.inside.wild, o.hosts)...)
+}
+
+// routeHosts returns the hosts that a route matches, nil for any.
+func routeHosts(route *caddyhttp.Route) (hosts []string) {
+	for _, set := range route.MatcherSets {
+		limited := false
+		for _, m := range set {
+			if match, ok := m.(*caddyhttp.MatchHost); ok {
+				limited = true
+				for _, host := range *match {
+					hosts = append(hosts, plainHost(host))
+				}
+			}
+		}
+		if !limited {
+			return nil
+		}
+	}
+	return hosts
+}
+
+// within returns which of the hosts named in a route are among those of the
+// routes around it. Nil stands for any host.
+func within(named, around []string) []string {
+	switch {
+	case named == nil:
+		return around
+	case around == nil:
+		return named
+	}
+	both := []string{}
+	for _, n := range named {
+		for _, a := range around {
+			if n == a || matchesWildcard(a, n) {
+				both = append(both, n)
+			} else if matchesWildcard(n, a) {
+				both = append(both, a)
+			}
+		}
+	}
+	return both
+}
+
+// plainHost returns a host or pattern as sites are named: in lower case, without
+// port, brackets and final dot.
+func plainHost(host string) string {
+	return enforce.NewOrigin("", caddy.NewReplacer().ReplaceAll(host, ""), 0).Host
+}

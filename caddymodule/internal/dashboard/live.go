@@ -1,0 +1,67 @@
+package dashboard
+
+import (
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+)
+
+// Live is what the page asks for every few seconds.
+type Live struct {
+	Summary  *status.Summary  `json:"summary"`
+	Hour     status.Series    `json:"hour"` // the last hour by minutes, whatever span is asked for
+	Crawlers *status.Crawlers `json:"crawlers"`
+	Policies *status.Policies `json:"policies"`
+	Rules    *status.Rules    `json:"rules"` // of the policy that is asked for; null without one
+	Recent   *status.Recent   `json:"recent"`
+	Suspects *status.Suspects `json:"suspects"`
+}
+
+// Bounds of the lists in Live. The page says how many more there are.
+const (
+	maxCrawlers = 300
+	maxPolicies = 200
+	maxRules    = status.MaxLimit
+	maxRecent   = 100
+	maxSuspects = 100
+)
+
+// LiveQuery chooses what a Live has.
+type LiveQuery struct {
+	Span   string // of the figures: status.SpanHour, status.SpanDay or status.SpanMonth
+	Policy string // whose rules are told; "": none
+	After  uint64 // only refusals with a higher Seq
+}
+
+// NewLive asks a reporter for all that the page shows of a scope.
+func NewLive(reporter status.Reporter, scope status.Scope, q LiveQuery) (live *Live, err error) {
+	live = new(Live)
+	if live.Summary, err = reporter.Summary(scope, status.SummaryQuery{Span: q.Span}); err != nil {
+		return nil, err
+	}
+	live.Summary.Now = time.Time{} // the entity tag would change with it; the answer has a Date
+	live.Hour = live.Summary.Series
+	if q.Span != status.SpanHour {
+		hour, err := reporter.Summary(scope, status.SummaryQuery{Span: status.SpanHour})
+		if err != nil {
+			return nil, err
+		}
+		live.Hour = hour.Series
+	}
+	if live.Crawlers, err = reporter.Crawlers(scope, status.CrawlersQuery{Pages: status.Pages{Limit: maxCrawlers}, Span: q.Span}); err != nil {
+		return nil, err
+	}
+	if live.Policies, err = reporter.Policies(scope, status.PoliciesQuery{Pages: status.Pages{Limit: maxPolicies}}); err != nil {
+		return nil, err
+	}
+	if q.Policy != "" {
+		if live.Rules, err = reporter.Rules(scope, status.RulesQuery{Pages: status.Pages{Limit: maxRules}, Policy: q.Policy}); err != nil {
+			return nil, err
+		}
+	}
+	if live.Recent, err = reporter.Recent(scope, status.RecentQuery{After: q.After, Limit: maxRecent}); err != nil {
+		return nil, err
+	}
+	live.Suspects, err = reporter.Suspects(scope, status.Pages{Limit: maxSuspects})
+	return live, err
+}

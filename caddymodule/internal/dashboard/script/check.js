@@ -1,0 +1,41 @@
+// The form that tells what a User-Agent and a URL would get.
+const check = {
+	begin: () => byId('check').addEventListener('submit', check.submit),
+
+	// absolute completes a path with the origin whose robots.txt is shown.
+	absolute: (url) => {
+		if (/^https?:\/\//i.test(url)) return url;
+		if (!url.startsWith('/')) return 'https://' + url;
+		const policy = state.live && state.live.policies.policies.find((p) => p.id === state.policy);
+		const site = policy && policy.sites.find((s) => !s.includes('*'));
+		return ((policy && policy.origin) || (site ? 'https://' + site : location.origin)) + url;
+	},
+
+	submit: async (event) => {
+		event.preventDefault();
+		const form = new FormData(event.target), box = byId('verdict');
+		const url = check.absolute(form.get('url').trim());
+		box.replaceChildren(make('p', 'empty', 'Asking …'));
+		try {
+			const { value } = await ask({ data: 'check', ua: form.get('ua').trim(), url });
+			box.replaceChildren(check.answer(value));
+		} catch (error) {
+			box.replaceChildren(make('p', '', 'That could not be checked: ' + error.message));
+		}
+	},
+
+	answer: (c) => {
+		const [word, mark] = actionOf(c.action), list = make('dl');
+		const fact = (name, value) => value && list.append(make('dt', '', name), make('dd', '', value));
+		fact('URL', c.url);
+		fact('Crawler', c.crawler && c.crawler + [c.class, c.purpose].filter(Boolean).map((s) => ', ' + s).join(''));
+		fact('Reason', reasonOf(c.reason));
+		fact('Group', c.group);
+		fact('Rule', c.rule && make('code', '', c.rule));
+		fact('Line', layerOf(c.layer, c.line));
+		fact('Reading', c.reading && 'as google/robotstxt reads the file');
+		fact('Pace', [c.crawl_delay ? 'one request in ' + c.crawl_delay + ' s' : '', ...(c.request_rates || []), ...(c.visit_times || [])].filter(Boolean).join('; '));
+		fact('Verification', c.verified === 'unverified' && 'the address of a real request decides whether it is this crawler');
+		return make('div', 'answer ' + mark, make('p', '', word.charAt(0).toUpperCase() + word.slice(1)), make('p', '', c.message), list);
+	},
+};

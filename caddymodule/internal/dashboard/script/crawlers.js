@@ -1,0 +1,112 @@
+// The table of crawlers, sortable by each column.
+const columns = [
+	{ key: 'name', name: 'Crawler', text: true },
+	{ key: 'purpose', name: 'Purpose', text: true, wide: true },
+	{ key: 'requests', name: 'Requests' },
+	{ key: 'denied', name: 'Denied', would: 'Would deny' },
+	{ key: 'throttled', name: 'Throttled', would: 'Would throttle' },
+	{ key: 'share', name: 'Verified', wide: true },
+	{ key: 'last', name: 'Last', wide: true },
+];
+
+const crawlers = {
+	sort: { key: 'requests', down: true },
+
+	begin: () => {
+		const head = make('tr');
+		for (const c of columns) {
+			const button = make('button', 'sort', c.name);
+			button.type = 'button';
+			button.addEventListener('click', () => {
+				crawlers.sort = { key: c.key, down: crawlers.sort.key === c.key ? !crawlers.sort.down : !c.text };
+				crawlers.show(state.live);
+			});
+			const th = make('th', (c.text ? '' : 'num ') + (c.wide ? 'wide' : ''), button);
+			th.scope = 'col';
+			head.append(th);
+		}
+		byId('crawlers').tHead.replaceChildren(head);
+	},
+
+	// of returns what is shown of a crawler. What would have been refused in
+	// monitor mode counts with what was.
+	of: (c) => {
+		const n = c[state.span];
+		return {
+			name: c.other ? 'other, ' + c.class : c.name, operator: c.operator, purpose: c.purpose || c.class, last: Date.parse(c.last), series: c.series,
+			requests: n.requests, passed: n.passed, denied: n.denied + n.would_deny, throttled: n.throttled + n.would_throttle,
+			verified: n.verified, unverified: n.unverified, impostors: n.impostors,
+		};
+	},
+
+	// value is what a row is sorted by.
+	value: (row, key) => (key === 'share' ? crawlers.share(row) : row[key]),
+
+	// share is the part of requests that were verified, -1 where none could be.
+	share: (row) => {
+		const checked = row.verified + row.unverified + row.impostors;
+		return checked ? row.verified / checked : -1;
+	},
+
+	order: (a, b) => {
+		const { key, down } = crawlers.sort, x = crawlers.value(a, key), y = crawlers.value(b, key);
+		const by = typeof x === 'string' ? x.localeCompare(y, 'en') : x - y;
+		return (down ? -by : by) || a.name.localeCompare(b.name, 'en');
+	},
+
+	show: (live) => {
+		if (!live) return;
+		const table = byId('crawlers'), rows = live.crawlers.crawlers.map(crawlers.of).filter((c) => c.requests).sort(crawlers.order);
+		byId('crawlersunit').textContent = 'in the last ' + state.span;
+		[...table.tHead.rows[0].cells].forEach((th, i) => { th.firstChild.textContent = (state.monitor && columns[i].would) || columns[i].name; });
+		const more = live.crawlers.total - live.crawlers.crawlers.length;
+		empty('crawlersempty', !rows.length ? 'No crawler has come in the last ' + state.span + '.' : more > 0 ? plural(more, 'more crawler', 'more crawlers') + ' with fewer requests.' : '');
+		table.hidden = !rows.length;
+		[...table.tHead.rows[0].cells].forEach((th, i) => {
+			if (columns[i].key === crawlers.sort.key) th.setAttribute('aria-sort', crawlers.sort.down ? 'descending' : 'ascending');
+			else th.removeAttribute('aria-sort');
+		});
+		replace(table.tBodies[0], JSON.stringify([rows, crawlers.sort]), ...rows.map(crawlers.row));
+	},
+
+	row: (row) => {
+		const name = make('th', '', row.name, make('span', 'sub', [row.purpose, crawlers.shareText(row)].filter(Boolean).join(', ')));
+		name.scope = 'row';
+		if (row.operator) name.title = 'operated by ' + row.operator;
+		return make('tr', '', name,
+			make('td', 'wide', row.purpose),
+			make('td', 'num', count(row.requests), crawlers.split(row)),
+			make('td', 'num' + (row.denied ? ' some-deny' : ' none'), count(row.denied)),
+			make('td', 'num' + (row.throttled ? ' some-throttle' : ' none'), count(row.throttled)),
+			make('td', 'num wide' + (crawlers.share(row) < 0 ? ' none' : ''), crawlers.shareText(row) || '–'),
+			make('td', 'num wide', timeOf(row.last)));
+	},
+
+	shareText: (row) => {
+		const share = crawlers.share(row);
+		if (share < 0) return '';
+		const text = share > 0 && share < .01 ? '<1 %' : Math.floor(share * 100) + ' %';
+		return text + (row.impostors ? ', ' + plural(row.impostors, 'impostor', 'impostors') : ' verified');
+	},
+
+	// split is a thin bar with the parts let through, denied and throttled.
+	split: (row) => {
+		const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+		svg.setAttribute('viewBox', '0 0 100 1');
+		svg.setAttribute('preserveAspectRatio', 'none');
+		let from = 0;
+		for (const [n, mark] of [[row.passed, 'pass'], [row.denied, 'deny'], [row.throttled, 'throttle']]) {
+			const rect = document.createElementNS('http://www.w3.org/2000/svg', 'rect');
+			const width = n / row.requests * 100;
+			rect.setAttribute('x', from);
+			rect.setAttribute('width', width);
+			rect.setAttribute('height', 1);
+			rect.setAttribute('class', 'fill-' + mark);
+			svg.append(rect);
+			from += width;
+		}
+		const box = make('span', 'share', svg);
+		box.setAttribute('aria-hidden', 'true');
+		return box;
+	},
+};

@@ -1,0 +1,66 @@
+// Requests that were refused, as they happen.
+const mostShown = 150;
+
+const denials = {
+	update: (live) => {
+		const recent = live.recent;
+		if (recent.last < state.last) { // counting began again
+			Object.assign(state, { refusals: [], last: 0, etag: '' });
+		}
+		const known = new Set(state.refusals.map((r) => r.seq));
+		const fresh = recent.refusals.filter((r) => !known.has(r.seq));
+		state.refusals = [...fresh, ...state.refusals].slice(0, mostShown);
+		state.last = Math.max(recent.last, 0);
+		denials.show();
+	},
+
+	show: () => {
+		const list = state.refusals;
+		byId('h-denials').firstChild.textContent = state.monitor ? 'Would be refused ' : 'Refused just now ';
+		byId('denialsunit').textContent = list.length ? 'newest first, a sample of each crawler' : '';
+		empty('denialsempty', list.length ? '' : state.monitor ? 'No request would have been refused yet.' : 'No request has been refused yet.');
+		replace(byId('denials'), list.map((r) => r.seq).join(), ...list.map(denials.item));
+	},
+
+	item: (r) => {
+		const [word, mark] = actionOf(r.action), at = Date.parse(r.time);
+		const time = make('time', '', timeOf(at, true));
+		time.dateTime = r.time;
+		const who = make('span', 'who', r.crawler || r.class);
+		who.title = r.user_agent;
+		const claim = r.verified === 'verified' || r.verified === 'impostor' ? ' (' + r.verified + ')' : '';
+		const what = make('span', 'what clip', r.method + ' ' + r.host + (r.layer === 'hidden' ? ' a hidden path' : r.path));
+		const why = make('span', 'why', reasonOf(r.reason), r.line ? ', ' : '');
+		const policy = denials.policyOf(r);
+		if (r.line && policy && r.layer !== 'hidden') {
+			const link = make('button', 'link', (r.rule || layerOf(r.layer, r.line)));
+			link.type = 'button';
+			link.title = layerOf(r.layer, r.line);
+			link.addEventListener('click', () => {
+				source.choose(policy.id, source.lines.get(r.layer + r.line) || r.line);
+				byId('h-source').scrollIntoView({ block: 'start' });
+			});
+			why.append(link);
+		} else if (r.line) {
+			why.append(layerOf(r.layer, r.line));
+		}
+		if (r.retry_after) why.append(', told to wait ' + r.retry_after + ' s');
+		const more = r.omitted > 0 ? make('span', 'why', ' and ' + plural(r.omitted, 'more request', 'more requests') + ' before it') : null;
+		return make('li', '', time, make('div', '', make('div', '', who, claim + ' ', make('span', 'tag ' + mark, word)), what, make('div', '', why, more)));
+	},
+
+	// policyOf finds the policy that refused a request.
+	policyOf: (r) => {
+		const list = state.live.policies.policies, on = list.filter((p) => p.sites.includes(r.site));
+		return on.find((p) => p.origin && hostOf(p.origin) === r.host) || on.find((p) => !p.origin) || null;
+	},
+};
+
+// hostOf returns the host of an origin, as the server writes hosts.
+const hostOf = (origin) => {
+	try {
+		return new URL(origin).hostname.replaceAll(/[[\]]/g, '');
+	} catch {
+		return '';
+	}
+};

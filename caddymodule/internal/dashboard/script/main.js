@@ -1,0 +1,109 @@
+// Polling, and what belongs to the page as a whole.
+const pause = 3000, longestPause = 30000; // milliseconds between two questions
+
+// poll asks for what is new, and again after a while: not in a hidden tab, and
+// not while the operator has paused the page.
+const poll = async () => {
+	clearTimeout(state.timer);
+	if (state.controller) state.controller.abort();
+	if (document.hidden || state.paused) return;
+	const controller = new AbortController();
+	state.controller = controller;
+	const question = { data: 'live', span: state.span, after: state.last };
+	if (state.policy) question.policy = state.policy;
+	if (state.site) question.site = state.site;
+	const asked = JSON.stringify(question);
+	try {
+		const { response, value } = await ask(question, asked === state.asked ? state.etag : '', controller.signal);
+		state.now = Date.parse(response.headers.get('Date') || '') || Date.now();
+		if (value) {
+			Object.assign(state, { live: value, asked, etag: response.headers.get('ETag') || '' });
+			await show();
+		} else {
+			figures.show(state.live);
+		}
+		if (controller !== state.controller) return;
+		Object.assign(state, { failures: 0, answered: Date.now() });
+		connection('');
+	} catch (error) {
+		if (controller !== state.controller || error.name === 'AbortError') return;
+		state.failures++;
+		connection(why(error));
+	}
+	state.timer = setTimeout(poll, Math.min(longestPause, pause * 2 ** Math.max(0, Math.min(state.failures - 2, 5))));
+};
+
+// why says why there is no answer.
+const why = (error) => {
+	const since = state.answered ? ' since ' + timeOf(state.answered, true) : '';
+	if (error.status === 401 || error.status === 403) return 'The server no longer lets you see this page. Load it again to sign in.';
+	if (error.status) return 'The server can’t tell' + since + ': ' + error.message + '. Trying again.';
+	if (error instanceof TypeError) return 'The server does not answer' + since + '. Trying again.';
+	return 'Something is wrong with this page' + since + ': ' + error.message;
+};
+
+// connection shows whether the page is up to date.
+const connection = (trouble) => {
+	const box = byId('offline');
+	box.hidden = !trouble;
+	if (box.textContent !== trouble) box.textContent = trouble;
+	byId('live').className = 'live ' + (trouble ? 'off' : state.paused ? '' : 'on');
+	byId('updated').textContent = (state.paused ? 'Paused; ' : '') + (state.answered ? 'as of ' + timeOf(state.answered, true) : trouble ? 'no data yet' : 'Loading …');
+};
+
+// show shows the last answer.
+const show = async () => {
+	const live = state.live, sites = live.summary.sites;
+	state.monitor = sites.length > 0 && sites.every((s) => s.mode === 'monitor' || s.mode === 'off') && sites.some((s) => s.mode === 'monitor');
+	if (!state.site) state.sites = sites.map((s) => s.name);
+	byId('of').textContent = state.sites.length === 1 ? 'of ' + (state.sites[0] === '*' ? 'all hosts' : state.sites[0]) : '';
+	byId('hostfield').hidden = state.sites.length < 2;
+	replace(byId('host'), state.sites.join(), ...[['', 'all ' + state.sites.length], ...state.sites.map((s) => [s, s === '*' ? 'hosts that no site names' : s])].map(([value, name]) => {
+		const option = make('option', '', name);
+		option.value = value;
+		return option;
+	}));
+	byId('host').value = state.site;
+	health.show(live);
+	figures.show(live);
+	chart.draw(chart.of(live.summary.series));
+	crawlers.show(live);
+	denials.update(live);
+	policies.show(live);
+	suspects.show(live);
+	byId('main').removeAttribute('aria-busy');
+	await source.update(live);
+};
+
+// choose takes what the operator chose; the address keeps it over a reload.
+const choose = (what) => {
+	Object.assign(state, what, { refusals: [], last: 0 });
+	history.replaceState(null, '', '#' + new URLSearchParams({ span: state.span, ...(state.site && { site: state.site }) }));
+	poll();
+};
+
+const begin = () => {
+	const kept = new URLSearchParams(location.hash.slice(1));
+	if (periods[kept.get('span')]) state.span = kept.get('span');
+	state.site = kept.get('site') || '';
+	for (const input of byId('period').querySelectorAll('input')) {
+		input.checked = input.value === state.span;
+		input.addEventListener('change', () => choose({ span: input.value }));
+	}
+	byId('host').addEventListener('change', () => choose({ site: byId('host').value }));
+	byId('pause').addEventListener('click', () => {
+		state.paused = !state.paused;
+		byId('pause').setAttribute('aria-pressed', state.paused);
+		connection('');
+		poll();
+	});
+	document.addEventListener('visibilitychange', poll);
+	byId('zone').textContent = ', ' + Intl.DateTimeFormat().resolvedOptions().timeZone;
+	chart.begin();
+	crawlers.begin();
+	source.begin();
+	check.begin();
+	poll();
+};
+
+begin();

@@ -1,0 +1,91 @@
+// Health, the figures of now, policies and suspects.
+const health = {
+	show: (live) => {
+		const h = live.summary.health, notes = h.problems.map((p) => health.note(p.severity === 'error' ? 'bad' : 'warn', p.severity === 'error' ? 'Problem' : 'Warning',
+			p.message + (p.since ? ' (since ' + timeOf(Date.parse(p.since)) + ')' : ''), p.advice));
+		if (h.more > 0) notes.push(health.note('warn', 'And', plural(h.more, 'more problem', 'more problems') + '.', 'Run caddy robots status to see all of them.'));
+		const monitored = live.summary.sites.filter((s) => s.mode === 'monitor' || s.mode === 'both').map((s) => s.name);
+		if (monitored.length) {
+			notes.push(health.note('info', 'Monitor mode', 'nothing is refused at ' + monitored.slice(0, 5).join(', ') + (monitored.length > 5 ? ' and ' + (monitored.length - 5) + ' more' : '') + '; the figures tell what would be.', ''));
+		}
+		if (!h.problems.length) notes.unshift(health.note('good', 'All is well', health.summary(live), ''));
+		replace(byId('health'), JSON.stringify([h.problems, h.more, monitored, live.summary.policies]), ...notes);
+	},
+
+	summary: (live) => {
+		const tally = live.summary.policies;
+		if (!tally.policies) return 'no robots.txt was needed yet.';
+		return plural(tally.policies, 'policy', 'policies') + ' with ' + plural(tally.rules, 'rule', 'rules') + (tally.policies === 1 ? ' is' : ' are') + ' in force.';
+	},
+
+	note: (className, kind, text, advice) => make('li', 'note ' + className, make('span', 'kind', kind), make('span', '', text), advice ? make('span', 'todo', 'What to do: ' + advice) : null),
+};
+
+const figures = {
+	// rate estimates requests in the last 60 seconds from the counts by minute.
+	rate: (values, hour) => {
+		const last = values.length - 1, begun = (state.now / 1000) - (Date.parse(hour.start) / 1000 + last * hour.step);
+		const left = Math.min(1, Math.max(0, 1 - begun / hour.step));
+		return Math.round((values[last] || 0) + (values[last - 1] || 0) * left);
+	},
+
+	show: (live) => {
+		const hour = live.hour, d = chart.of(hour), windows = live.summary.crawlers, w = windows[state.span], people = live.summary.people[state.span];
+		const all = d.passed.map((n, i) => n + d.denied[i] + d.throttled[i]);
+		const sub = (n, what) => count(n) + ' in the last ' + state.span + (what || '');
+		const tiles = [
+			['Crawlers', 'm-pass', figures.rate(all, hour), sub(w.requests, w.impostors ? ', ' + plural(w.impostors, 'impostor', 'impostors') : '')],
+			[state.monitor ? 'Would be denied' : 'Denied', 'm-deny', figures.rate(d.denied, hour), sub(w.denied + w.would_deny)],
+			[state.monitor ? 'Would be throttled' : 'Throttled', 'm-throttle', figures.rate(d.throttled, hour), sub(w.throttled + w.would_throttle)],
+			['People', 'm-people', figures.rate(d.people, hour), sub(people)],
+		];
+		replace(byId('now'), JSON.stringify(tiles), ...tiles.map(([name, mark, n, text]) => make('div', mark, make('dt', '', name), make('dd', '', count(n), make('div', 'sub', text)))));
+	},
+};
+
+const policies = {
+	show: (live) => {
+		const list = live.policies.policies, h = live.summary.health, more = live.policies.total - list.length;
+		byId('policiesunit').textContent = list.length ? count(live.policies.total) : '';
+		empty('policiesempty', list.length ? more > 0 ? plural(more, 'more policy', 'more policies') + '.' : '' : 'None yet: the first request to a site has its robots.txt read.');
+		const items = [...list].sort((a, b) => a.ok - b.ok).map(policies.item);
+		for (const f of h.fleets || []) items.push(policies.other('Fleet ' + f.address, f.message));
+		for (const l of h.lists || []) items.push(policies.other(l.kind + ' ' + l.url, l.message));
+		if (h.dns) items.push(policies.other('Reverse DNS', h.dns.message));
+		if (h.persist) items.push(policies.other('Counters are kept in ' + h.persist.file, h.persist.error || (h.persist.written ? 'Written ' + timeOf(Date.parse(h.persist.written)) : 'Not written yet')));
+		replace(byId('policies'), JSON.stringify([list, h.fleets, h.lists, h.dns, h.persist]), ...items);
+	},
+
+	item: (p) => {
+		const name = make('button', 'link name', source.nameOf(p));
+		name.type = 'button';
+		name.title = 'show its robots.txt';
+		name.addEventListener('click', () => {
+			source.choose(p.id);
+			byId('h-source').scrollIntoView({ block: 'start' });
+		});
+		const facts = [p.source === 'site' ? '' : p.source + (p.location ? ' ' + p.location : ''), p.mode === 'monitor' ? 'monitor' : '', plural(p.rules, 'rule', 'rules'),
+			p.hidden ? plural(p.hidden, 'hidden path', 'hidden paths') : '', p.read_at ? 'read ' + timeOf(Date.parse(p.read_at), true) : ''].filter(Boolean).join(' · ');
+		const item = make('li', p.ok ? '' : 'wrong', name, ' ', make('small', '', facts), make('p', '', p.message), p.advice ? make('p', 'todo', 'What to do: ' + p.advice) : null);
+		if (p.merge_error) item.append(make('p', '', 'The operator’s lines are not in force: ' + p.merge_error));
+		if (p.unenforceable.length) item.append(make('p', '', 'No server can enforce: ' + p.unenforceable.join(', ')));
+		const grace = p.grace.slice(0, 8).map((g) => g.crawler + ' until ' + timeOf(Date.parse(g.until)));
+		if (grace.length) item.append(make('p', '', 'May still use the version before: ' + grace.join(', ') + (p.grace.length > 8 ? ' …' : '')));
+		return item;
+	},
+
+	other: (name, message) => make('li', '', make('span', 'name', name), make('p', '', message)),
+};
+
+const suspects = {
+	show: (live) => {
+		const s = live.suspects, box = byId('suspectspanel');
+		box.hidden = !s.on && !s.suspects.length;
+		if (box.hidden) return;
+		const items = s.suspects.map((one) => make('li', '', make('span', 'name', one.client), ' at ' + one.host + ', ' + (one.action === 'bind' ? 'held to the rules' : 'observed') + ' until ' + timeOf(Date.parse(one.until)),
+			make('p', '', one.signals.join(', ')), make('p', 'clip', one.user_agent)));
+		if (!items.length) items.push(make('li', 'none', 'None now.'));
+		if (s.total > s.suspects.length) items.push(make('li', 'none', plural(s.total - s.suspects.length, 'more suspect', 'more suspects')));
+		replace(byId('suspects'), JSON.stringify(s), ...items);
+	},
+};

@@ -1,0 +1,147 @@
+// The robots.txt in force as source, with how often each line decided in its
+// margin.
+const mostLines = 4000; // of a longer file only lines that decided are shown
+
+const source = {
+	text: null, mark: '', at: 0, etag: '', // what the server said of the policy, and for which state of it
+	lines: new Map(), // numbers of lines, by layer and line there
+	counts: new Map(), // of the answer before
+	target: 0,
+
+	begin: () => {
+		byId('origin').addEventListener('change', () => source.choose(byId('origin').value));
+		byId('onlyhits').addEventListener('change', source.show);
+	},
+
+	// choose shows another policy, at a line.
+	choose: (id, line) => {
+		source.target = line || 0;
+		if (state.policy === id) return source.show();
+		Object.assign(source, { text: null, mark: '', etag: '', counts: new Map() });
+		byId('source').tBodies[0].replaceChildren();
+		delete byId('source').tBodies[0].dataset.key;
+		state.policy = id;
+		poll();
+	},
+
+	nameOf: (p) => p.origin || p.sites.join(', ') || 'all sites',
+
+	// update takes an answer of the server.
+	update: async (live) => {
+		const list = live.policies.policies;
+		byId('originfield').hidden = !list.length;
+		if (!list.some((p) => p.id === state.policy)) {
+			if (list.length) source.choose(list[0].id);
+			source.state(null);
+			return;
+		}
+		const select = byId('origin');
+		replace(select, JSON.stringify(list.map((p) => [p.id, source.nameOf(p)])), ...list.map((p) => {
+			const option = make('option', '', source.nameOf(p));
+			option.value = p.id;
+			return option;
+		}));
+		select.value = state.policy;
+		const policy = list.find((p) => p.id === state.policy);
+		source.state(policy);
+		await source.load(policy, live.rules);
+		source.show();
+	},
+
+	state: (policy) => {
+		empty('sourceempty', policy ? '' : 'No robots.txt has been read yet. It is read when the first request comes.');
+		byId('sourcestate').textContent = policy ? policy.message : '';
+		byId('source').hidden = !policy;
+	},
+
+	// load gets the text, where it may have changed since it was got.
+	load: async (policy, rules) => {
+		const mark = JSON.stringify([policy.id, policy.state, policy.octets, policy.groups, policy.rules, policy.published, policy.merge_error]);
+		const unknown = ((rules && rules.rules) || []).some((r) => r.layer !== 'hidden' && !source.lines.has(r.layer + r.line));
+		if (source.text && source.mark === mark && !unknown && state.now - source.at < 60000) return;
+		const { response, value } = await ask({ data: 'policies', id: policy.id, text: 1 }, source.mark === mark ? source.etag : '');
+		if (state.policy !== policy.id) return;
+		Object.assign(source, { mark, at: state.now });
+		if (!value || !value.policies.length) return;
+		source.etag = response.headers.get('ETag') || '';
+		source.text = value.policies[0];
+		source.lines = new Map((source.text.lines || []).map((l) => [l.layer + l.at, l.number]));
+	},
+
+	// sums returns the counts of each line of the text, and of hidden paths.
+	sums: () => {
+		const sums = new Map(), rules = (state.live.rules && state.live.rules.rules) || [];
+		for (const r of rules) {
+			const key = r.layer === 'hidden' ? 'hidden' + r.line : source.lines.get(r.layer + r.line);
+			if (!key) continue;
+			const sum = sums.get(key) || { refused: 0, passed: 0, slow: true, last: 0, total: 0 };
+			const total = r.denied + r.throttled + r.would_deny + r.would_throttle;
+			sum.refused += state.span === 'hour' ? r.hour : state.span === 'day' ? r.day : total;
+			sum.total += total;
+			sum.passed += r.passed;
+			sum.slow = sum.slow && !(r.denied + r.would_deny);
+			sum.last = Math.max(sum.last, Date.parse(r.last));
+			sums.set(key, sum);
+		}
+		return sums;
+	},
+
+	show: () => {
+		if (!state.live || !source.text) return;
+		const sums = source.sums(), body = byId('source').tBodies[0];
+		const lines = (source.text.text || '').split('\n');
+		if (lines.at(-1) === '') lines.pop();
+		const only = byId('onlyhits').checked || lines.length > mostLines;
+		byId('onlyhits').disabled = lines.length > mostLines;
+		byId('sourceunit').textContent = state.span === 'month' ? 'refused since counting began' : 'refused in the last ' + state.span;
+		const key = JSON.stringify([source.mark, only, source.target, source.text.findings, lines.length, source.text.text, [...sums]]);
+		const rows = [];
+		let skipped = 0;
+		lines.forEach((line, i) => {
+			if (only && !sums.has(i + 1) && source.target !== i + 1) return void skipped++;
+			if (skipped) rows.push(source.gap(skipped));
+			skipped = 0;
+			rows.push(source.row(i + 1, line, sums.get(i + 1)), ...source.findings(i + 1));
+		});
+		if (skipped) rows.push(source.gap(skipped));
+		for (const [k, sum] of sums) {
+			if (typeof k === 'string') rows.push(source.row(0, 'hidden path, line ' + k.slice(6) + ' of the configuration', sum, k));
+		}
+		if (!lines.length) rows.push(source.gap(0));
+		if (replace(body, key, ...rows)) {
+			source.counts = new Map([...sums].map(([k, s]) => [k, s.total]));
+			const target = body.querySelector('.target');
+			if (target) target.scrollIntoView({ block: 'center' });
+			source.target = 0;
+			body.dataset.key = key;
+		}
+	},
+
+	gap: (n) => {
+		const cell = make('td', '', n ? '… ' + plural(n, 'line', 'lines') + ' without requests' : 'The file is empty: crawlers may fetch everything.');
+		return make('tr', 'gap', make('td', 'hits'), make('td', 'no'), cell);
+	},
+
+	row: (n, text, sum, key) => {
+		const hits = make('td', 'hits');
+		const line = make('tr', /^\s*(#|$)/.test(text) ? 'comment' : '', hits, make('td', 'no', n || ''), make('td', '', text.replaceAll('\r', '')));
+		if (n && n === source.target) line.classList.add('target');
+		if (!sum) return line;
+		const since = source.counts.get(key || n);
+		if (since !== undefined && sum.total > since) line.classList.add('fresh');
+		if (sum.refused || sum.total) {
+			line.classList.add(sum.slow ? 'slow' : 'hit');
+			hits.textContent = count(sum.refused);
+			hits.title = plural(sum.total, 'request', 'requests') + ' refused since counting began, the last one at ' + timeOf(sum.last, true);
+		} else {
+			line.classList.add('let');
+			hits.textContent = count(sum.passed) + ' ✓';
+			hits.title = plural(sum.passed, 'request', 'requests') + ' let through by this line';
+		}
+		return line;
+	},
+
+	// findings are what the linter found in a line.
+	findings: (n) => (source.text.findings || []).filter((f) => f.line === n && f.severity !== 'info').map((f) =>
+		make('tr', 'finding ' + f.severity, make('td', 'hits'), make('td', 'no'), make('td', '', make('div', '', make('b', '', f.severity + ': '), f.message || f.text)))),
+};

@@ -1,0 +1,213 @@
+package dashboard
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+)
+
+// get asks for the page or its data, with header fields.
+func get(t *testing.T, p status.Reporter, target string, fields ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequest(http.MethodGet, target, nil)
+	for i := 0; i < len(fields); i += 2 {
+		r.Header.Set(fields[i], fields[i+1])
+	}
+	w := httptest.NewRecorder()
+	SetHeaders(w.Header())
+	if err := ServeHTTP(w, r, p, status.Sites("a.test")); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func TestPage(t *testing.T) {
+	first, second := get(t, new(reporter), "/any/prefix"), get(t, new(reporter), "/any/prefix/")
+	policy := first.Header().Get("Content-Security-Policy")
+	if policy == second.Header().Get("Content-Security-Policy") {
+		t.Error("two pages have the same nonce")
+	}
+	nonce := regexp.MustCompile(`script-src 'nonce-([\w-]{22,})'`).FindStringSubmatch(policy)
+	if nonce == nil {
+		t.Fatalf("no nonce in %s", policy)
+	}
+	for _, directive := range []string{
+		"default-src 'none'", "style-src 'nonce-" + nonce[1] + "'", "connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
+		"require-trusted-types-for 'script'", "trusted-types 'none'",
+	} {
+		if !slices.Contains(strings.Split(policy, "; "), directive) {
+			t.Errorf("the policy lacks %s: %s", directive, policy)
+		}
+	}
+	body := first.Body.String()
+	for _, tag := range regexp.MustCompile(`<(?:script|style)\b[^>]*>`).FindAllString(body, -1) {
+		if !strings.Contains(tag, `nonce="`+nonce[1]+`"`) {
+			t.Errorf("%s has no nonce", tag)
+		}
+	}
+	if n := strings.Count(body, "<script"); n != 1 {
+		t.Errorf("%d scripts, want 1", n)
+	}
+}
+
+// The page's markup loads nothing from anywhere, and has no script or style in
+// attributes, which the policy would refuse.
+func TestPageIsComplete(t *testing.T) {
+	markup := text("page.html")
+	for _, bad := range []string{`\b(?:src|action|srcset|style)=`, `\bon[a-z]+=`, `javascript:`, `https?:`, `<base\b`, `<iframe`, `@import`} {
+		if found := regexp.MustCompile(bad).FindString(markup); found != "" {
+			t.Errorf("the page has %q", found)
+		}
+	}
+	for _, href := range regexp.MustCompile(`href="([^"]*)"`).FindAllStringSubmatch(markup, -1) {
+		if href[1] != "data:," && !strings.HasPrefix(href[1], "#") {
+			t.Errorf("the page refers to %s", href[1])
+		}
+	}
+	if bad := regexp.MustCompile(`url\(|@import|https?:`).FindString(text("style.css")); bad != "" {
+		t.Errorf("the style has %q", bad)
+	}
+}
+
+// The page's own script never turns text into markup or script, and asks no
+// other URL than its own.
+func TestScriptSetsTextOnly(t *testing.T) {
+	source := joined(scripts)
+	for _, bad := range []string{
+		"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", "DOMParser", "createContextualFragment", "setHTML", "srcdoc",
+		".src ", ".href ", "setAttribute('style'", "setAttribute('on", "XMLHttpRequest", "WebSocket", "EventSource", "sendBeacon", "localStorage", "import(",
+	} {
+		if strings.Contains(source, bad) {
+			t.Errorf("the script has %s", bad)
+		}
+	}
+	if n := strings.Count(source, "fetch("); n != 1 || !strings.Contains(source, "await fetch(here + '?' + ") {
+		t.Errorf("the script fetches in %d places", n)
+	}
+	if found := regexp.MustCompile(`https?://[^\s'"]+`).FindAllString(source, -1); !slices.Equal(found, []string{"http://www.w3.org/2000/svg", "http://www.w3.org/2000/svg"}) {
+		t.Errorf("the script has the URLs %q", found)
+	}
+	entries, err := files.ReadDir("script")
+	if err != nil || len(entries) != len(scripts) {
+		t.Errorf("%d files of scripts, of which %d are part of the page: %v", len(entries), len(scripts), err)
+	}
+}
+
+func TestLive(t *testing.T) {
+	p := new(reporter)
+	w := get(t, p, "/?data=live&span=day&policy=a&after=41")
+	body := w.Body.String()
+	if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "application/json" {
+		t.Fatalf("%d %s", w.Code, w.Header().Get("Content-Type"))
+	}
+	if strings.ContainsAny(body, "<>&") {
+		t.Errorf("markup is sent as it came: %s", body)
+	}
+	var live Live
+	if err := json.Unmarshal([]byte(body), &live); err != nil {
+		t.Fatal(err)
+	}
+	if live.Summary.Series.Span != status.SpanDay || live.Hour.Span != status.SpanHour || live.Recent.Last != 42 || live.Rules == nil || live.Recent.Refusals[0].UserAgent != hostile {
+		t.Errorf("%s", body)
+	}
+	if !slices.Equal(p.asked, []string{"a.test", "a.test"}) {
+		t.Errorf("asked about %v", p.asked)
+	}
+	if w := get(t, p, "/?data=live"); strings.Contains(w.Body.String(), `"rules":{`) {
+		t.Error("rules are told though no policy was asked for")
+	}
+}
+
+// What did not change is not sent again; the time alone is no change.
+func TestLiveIsConditional(t *testing.T) {
+	for _, encoding := range []string{"identity", "gzip"} {
+		etag := get(t, new(reporter), "/?data=live", "Accept-Encoding", encoding).Header().Get("Etag")
+		w := get(t, new(reporter), "/?data=live", "Accept-Encoding", encoding, "If-None-Match", etag)
+		if etag == "" || w.Code != http.StatusNotModified || w.Body.Len() != 0 {
+			t.Errorf("%s: Etag %q, then %d with %d octets", encoding, etag, w.Code, w.Body.Len())
+		}
+		if w := get(t, new(reporter), "/?data=live&after=1", "Accept-Encoding", encoding, "If-None-Match", etag); w.Code != http.StatusOK {
+			t.Errorf("%s: something else: %d", encoding, w.Code)
+		}
+	}
+}
+
+// A parameter site narrows the scope and never widens it.
+func TestScopeIsNotWidened(t *testing.T) {
+	for target, want := range map[string][]string{
+		"/?data=live": {"a.test"}, "/?data=live&site=a.test": {"a.test"}, "/?data=live&site=b.test": nil, "/?data=live&site=a.test&site=b.test": {"a.test"}, "/?data=live&site=": nil,
+	} {
+		p := new(reporter)
+		if get(t, p, target); !slices.Equal(p.asked, want) {
+			t.Errorf("%s asks about %v, want %v", target, p.asked, want)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	for target, want := range map[string]int{
+		"/?data=live&span=year": 400, "/?data=live&after=-1": 400, "/?data=live&after=x": 400, "/?data=refresh": 404, "/?data=mode&mode=monitor": 404, "/?data=": 404,
+		"/?data=policies&id=none&text=1": 404, "/?data=%3Cb%3E": 404,
+	} {
+		p := new(reporter)
+		w := get(t, p, target)
+		var answer map[string]string
+		if err := json.Unmarshal(w.Body.Bytes(), &answer); w.Code != want || err != nil || answer["error"] == "" || strings.Contains(w.Body.String(), "<") {
+			t.Errorf("%s: %d %s, want %d", target, w.Code, w.Body, want)
+		}
+		if p.writes > 0 {
+			t.Errorf("%s changes something", target)
+		}
+	}
+}
+
+func TestCompression(t *testing.T) {
+	for field, want := range map[string]bool{"gzip": true, "br, gzip;q=0.5": true, "gzip;q=0": false, "gzip; q=0.0": false, "": false, "br": false, "GZIP": true} {
+		w := get(t, new(reporter), "/", "Accept-Encoding", field)
+		if got := w.Header().Get("Content-Encoding") == "gzip"; got != want {
+			t.Errorf("%q: compressed %t, want %t", field, got, want)
+			continue
+		}
+		body := io.Reader(w.Body)
+		if want {
+			z, err := gzip.NewReader(w.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body = z
+		}
+		if all, err := io.ReadAll(body); err != nil || !strings.HasPrefix(string(all), "<!doctype html>") || !strings.HasSuffix(string(all), "</html>\n") {
+			t.Errorf("%q: %v", field, err)
+		}
+		if w.Header().Get("Vary") != "Accept-Encoding" {
+			t.Errorf("%q: Vary %q", field, w.Header().Get("Vary"))
+		}
+	}
+}
+
+// HEAD is answered like GET; all that would write is refused.
+func TestMethods(t *testing.T) {
+	p := new(reporter)
+	for method, want := range map[string]int{http.MethodHead: 200, http.MethodPost: 405, http.MethodPut: 405, http.MethodDelete: 405} {
+		for _, target := range []string{"/", "/?data=live", "/?data=refresh"} {
+			w := httptest.NewRecorder()
+			if err := ServeHTTP(w, httptest.NewRequest(method, target, nil), p, status.AllSites()); err != nil {
+				t.Fatal(err)
+			}
+			if w.Code != want && (method != http.MethodHead || target != "/?data=refresh") {
+				t.Errorf("%s %s: %d, want %d", method, target, w.Code, want)
+			}
+		}
+	}
+	if p.writes > 0 {
+		t.Error("something was changed")
+	}
+}
