@@ -144,7 +144,7 @@ func (m *MatchRobots) Provision(ctx caddy.Context) error {
 	}
 	for _, p := range m.Purpose {
 		if !slices.Contains(purposes(), p) {
-			ctx.Logger().Warn("no crawler of the built-in registry has this purpose: only a robots handler on the way finds one", zap.String("purpose", p))
+			ctx.Logger().Warn("no crawler of the built-in registry has this purpose: the matcher only works after a robots handler that adds one", zap.String("purpose", p))
 		}
 	}
 	if m.Disallowed {
@@ -173,7 +173,7 @@ func (m *MatchRobots) validate() error {
 		}
 	}
 	if m.Verified && m.Impostor {
-		return errors.New("verified and impostor: nobody is both")
+		return errors.New("verified and impostor: no client is both")
 	}
 	if m.Suspect && m.namesCrawlers() {
 		return errors.New("suspect goes with disallowed alone: a suspect sends no crawler's name")

@@ -129,7 +129,7 @@ func (h *Handler) provisionRegistryURL(ctx caddy.Context, rawURL string) error {
 	}
 	registry, _, version := remote.state.extend(own)
 	if err := checkExempt(h.Exempt, registry); err != nil {
-		h.log.Warn("a name is not known, unless the registry's URL brings it", zap.Error(err))
+		h.log.Warn("a name is not known: it has no effect unless the registry's URL adds it", zap.Error(err))
 	}
 	if err := h.provisionPolicy(ctx, registry, true); err != nil {
 		return err
@@ -147,7 +147,7 @@ func (h *Handler) provisionRegistryURL(ctx caddy.Context, rawURL string) error {
 		}
 		version = latest
 		if err := h.restart(registry); err != nil {
-			h.log.Error("the registry can't be used: the crawlers known before stay", zap.Error(err))
+			h.log.Error("the registry can't be used: the previous crawlers stay in force", zap.Error(err))
 		}
 	}
 	remote.onChange(update)

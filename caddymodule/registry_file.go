@@ -153,7 +153,7 @@ func (h *Handler) rereadRegistry(file *registryFile) {
 	}
 	if err != nil {
 		registryReads.WithLabelValues("failed").Inc()
-		h.log.Error("the registry file can't be used: the crawlers known before stay", zap.Error(err))
+		h.log.Error("the registry file can't be used: the previous crawlers stay in force", zap.Error(err))
 		return
 	}
 	registryReads.WithLabelValues("loaded").Inc()

@@ -196,7 +196,7 @@ func (u *registryURL) read(ctx context.Context) time.Duration {
 		return registryRefresh
 	case err != nil:
 		registryReads.WithLabelValues("failed").Inc()
-		u.log.Error("the registry can't be read: the crawlers known before stay", zap.Error(err))
+		u.log.Error("the registry can't be read: the previous crawlers stay in force", zap.Error(err))
 		u.failures++
 		return min(registryRetry<<min(u.failures-1, 10), registryRefresh)
 	}
@@ -209,7 +209,7 @@ func (u *registryURL) read(ctx context.Context) time.Duration {
 	}
 	if err := u.take(next); err != nil {
 		registryReads.WithLabelValues("failed").Inc()
-		u.log.Error("the registry can't be used: the crawlers known before stay", zap.Error(err))
+		u.log.Error("the registry can't be used: the previous crawlers stay in force", zap.Error(err))
 		return registryRefresh
 	}
 	registryReads.WithLabelValues("loaded").Inc()

@@ -110,7 +110,7 @@ func merges(log *zap.Logger, p *enforce.Policy) {
 	notes := p.Notes()
 	for i, n := range notes {
 		if i == maxFindingsLogged {
-			log.Warn("there is more to know of the policy: see caddy robots policy", zap.Int("not_logged", len(notes)-i))
+			log.Warn("the policy has more notes: see caddy robots policy", zap.Int("not_logged", len(notes)-i))
 			break
 		}
 		log.Info("policy: "+n.Text(), zap.Strings("crawlers", n.Crawlers[:min(len(n.Crawlers), maxFindingsLogged)]), zap.Int("of", len(n.Crawlers)),

@@ -139,7 +139,7 @@ func (p *pooledWatch) run(ctx context.Context, storage certmagic.Storage, fleet 
 			p.stored.Store(true)
 			break
 		}
-		p.log.Load().Error("suspects: the key of trap URLs can't be read or stored: until it can, trap URLs are good for this process alone", zap.Error(err))
+		p.log.Load().Error("suspects: the key of trap URLs can't be read or stored: until then, trap URLs are valid in this process only", zap.Error(err))
 		if !sleep(ctx, pause) {
 			return
 		}

@@ -114,7 +114,7 @@ func readRow(text []byte) (Crawler, error) {
 		return Crawler{}, fmt.Errorf("reading the row: %w", err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return Crawler{}, errors.New("a row ends with its line: there is more behind the closing brace")
+		return Crawler{}, errors.New("a row must be one line: there is text after the closing brace")
 	}
 	c := Crawler{
 		Name: f.Name, Operator: f.Operator, Purpose: f.Purpose, Class: Registered, ControlOnly: f.ControlOnly,

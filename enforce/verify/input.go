@@ -62,7 +62,7 @@ func readInputs(header http.Header, tag string) ([]*input, error) {
 		item, _ := value.(httpsfv.Item)
 		octets, ok := item.Value.([]byte)
 		if !ok {
-			return nil, fmt.Errorf("the signature %q is no octets", label)
+			return nil, fmt.Errorf("the signature %q is not a byte sequence", label)
 		}
 		inputs = append(inputs, &input{
 			label: label, list: list, signature: octets, created: timeParam(list, "created"), expires: timeParam(list, "expires"),
