@@ -213,11 +213,12 @@ func (a *App) add(h *Handler) {
 	a.handlers = append(a.handlers, h)
 }
 
-// beforeStart has check called when the app starts: an error keeps the
-// configuration from being loaded.
+// beforeStart registers check to be called when the app starts: an error keeps
+// the configuration from being loaded.
 func (a *App) beforeStart(check func() error) { a.checks = append(a.checks, check) }
 
-// onStart has start called when the app starts, at once if it has started.
+// onStart registers start to be called when the app starts, or calls it at once
+// if the app has started.
 func (a *App) onStart(start func()) {
 	a.mu.Lock()
 	if !a.started {

@@ -40,7 +40,7 @@ type Answer struct {
 	Abort bool `json:"abort,omitempty"`
 }
 
-// verdict is what an Answer may be for.
+// verdict is a kind of refusal that an Answer can be for.
 type verdict struct {
 	reasons  []string // of enforce.Reason
 	status   func(int) bool

@@ -17,7 +17,7 @@ type fileTags struct {
 	varies  bool // it says something else to another crawler
 }
 
-// noindex is what a Noindex line says.
+// noindex is the content of a Noindex line.
 var noindex = headers.ReadDirectives("noindex")
 
 // viewsPool holds the paths that Noindex lines are compared with.

@@ -116,7 +116,7 @@ func (p *pooledFleet) Take(ctx context.Context, now time.Time, k throttle.Key, t
 	return p.local.Take(ctx, now, k, t, maxWait)
 }
 
-// fleetChange is when a fleet's state became what it is, and why.
+// fleetChange is the time and the cause of a fleet's last change of state.
 type fleetChange struct {
 	at  time.Time
 	err error

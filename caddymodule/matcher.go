@@ -194,7 +194,7 @@ var classNames = func() (names []string) {
 	return names
 }()
 
-// checkPurpose reports what is probably a slip of the pen: operators may give
+// checkPurpose reports a purpose that is probably misspelt: operators may give
 // their crawlers purposes of their own.
 func checkPurpose(purpose string) error {
 	known := purposes()
@@ -263,7 +263,7 @@ func (m *MatchRobots) namesCrawlers() bool {
 	return len(m.Crawler)+len(m.Purpose)+len(m.Class)+len(m.Operator) > 0 || m.Verified || m.Impostor
 }
 
-// fitsClaim reports whether verification says what is asked for.
+// fitsClaim reports whether the result of verification is the requested one.
 func (m *MatchRobots) fitsClaim(s verify.State) bool {
 	return (!m.Verified || s == verify.Verified) && (!m.Impostor || s == verify.Impostor)
 }

@@ -40,7 +40,7 @@ const ownAddress = "192.0.2.1"
 // ownRemote is the same with a port, as a request has it.
 const ownRemote = ownAddress + ":1"
 
-// cause is what the own read takes from the request that causes it.
+// cause is the data that the own read takes from the request that causes it.
 type cause struct {
 	server  *caddyhttp.Server
 	host    string // with the port of the listener, if the client gave it
@@ -56,7 +56,7 @@ type cause struct {
 // causeKey is the key of a cause in a context.
 type causeKey struct{}
 
-// newCause returns what the own read takes from a request.
+// newCause returns the data that the own read takes from a request.
 func (h *Handler) newCause(r *http.Request, server *caddyhttp.Server, origin enforce.Origin) *cause {
 	c := &cause{server: server, host: origin.Host, tls: r.TLS != nil, reader: h}
 	if h.Policy != nil && h.Policy.Publishes() {

@@ -242,7 +242,7 @@ func (rec *record) suspect() string {
 	return rec.standing.Signals.String()
 }
 
-// action is what was done, or would have been.
+// action is the action that was taken, or would have been.
 func (rec *record) action() string { return counters.ActionName(rec.Action, rec.monitor) }
 
 // graceEnds is the time from which a request that passes by grace would be

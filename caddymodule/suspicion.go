@@ -55,7 +55,7 @@ func (h *Handler) provisionSuspects(ctx caddy.Context) error {
 	return nil
 }
 
-// anyTrapURL is what a URL looks like that a trap mints.
+// anyTrapURL is an example of a URL that a trap mints.
 const anyTrapURL = "anyMintedUrl-0123456789_xyz"
 
 // allows names the group of a robots.txt that allows URLs of a trap, "" if none

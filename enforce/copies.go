@@ -22,8 +22,8 @@ const (
 	keepFailed = 30 * 24 * time.Hour
 )
 
-// goodCopy is what a source said the last time that it said something: a
-// robots.txt, or that there is none.
+// goodCopy is the last good answer of a source: a robots.txt, or that there is
+// none.
 type goodCopy struct {
 	content             // of state Loaded, Missing or NotRobots
 	published []byte    // the file with the operator's lines; nil without any

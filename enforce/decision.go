@@ -11,7 +11,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Action is what is to be done with a request.
+// Action says how to treat a request.
 type Action uint8
 
 const (
@@ -57,7 +57,7 @@ func (r Reason) String() string {
 	}[r]
 }
 
-// Decision is what is to be done with one request, and why.
+// Decision says how to treat one request, and why.
 type Decision struct {
 	Action Action
 	Reason Reason

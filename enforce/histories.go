@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Bounds of what a configuration leaves to the next one.
+// Bounds of the histories that a configuration leaves to the next one.
 const (
 	maxHistories     = 10_000
 	maxHistoriesSize = 16 << 20 // octets of all texts

@@ -70,8 +70,8 @@ func (h *history) policies() []*Policy {
 	return list
 }
 
-// isVersion reports whether a policy is what a crawler can have read: not one
-// that is in force because nothing could be read.
+// isVersion reports whether a crawler can have read a policy's file: not if the
+// policy is in force because nothing could be read.
 func (p *Policy) isVersion() bool {
 	switch p.state {
 	case Loaded, Missing, NotRobots, Refused:
@@ -146,8 +146,8 @@ func (p *Policies) readAt(r *Request, policy *Policy) int64 {
 	return at
 }
 
-// published reports whether the text of a policy is what clients get that ask
-// for /robots.txt.
+// published reports whether clients that ask for /robots.txt get the text of a
+// policy.
 func (p *Policies) published(policy *Policy) bool { return p.cfg.Published || policy.Published() }
 
 // note notes that a policy is in force for e from a time on. The caller holds

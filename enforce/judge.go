@@ -11,7 +11,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// pendingRetry is what a crawler is told to wait while no policy could be read
+// pendingRetry is the Retry-After for a crawler while no policy could be read
 // yet.
 const pendingRetry = 5 * time.Second
 
@@ -159,7 +159,7 @@ func (p *Policy) judge(a *crawler.Agent, i int, ask *Ask, v *robots.Views, d *De
 	d.Terms = nil
 }
 
-// weighed is what the path rules of a file say to an agent.
+// weighed is the result of a file's path rules for an agent.
 type weighed struct {
 	group   *robots.Group // that binds the agent; nil if none does
 	terms   *throttle.Terms
@@ -205,7 +205,7 @@ func (p *Policy) withoutRules(a *crawler.Agent, claim verify.Result, ask *Ask, d
 	}
 }
 
-// unavailableRetry is what a crawler is told to wait while the source of the
+// unavailableRetry is the Retry-After for a crawler while the source of the
 // robots.txt fails and the operator has crawlers refused then.
 const unavailableRetry = time.Minute
 

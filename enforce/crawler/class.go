@@ -30,7 +30,7 @@ var classNames = [...]string{
 	Library:       "library",
 }
 
-// inRegistry tells whether rows of the registry can have the class.
+// inRegistry reports whether rows of the registry can have the class.
 func (c Class) inRegistry() bool {
 	switch c {
 	case Registered, UserTriggered, Offline, Webhook, Library:

@@ -58,7 +58,7 @@ func (r *Registry) Matcher(siteTokens []string) *Matcher {
 	return m
 }
 
-// compound tells whether a token is a crawler's name that can't be a device's: a word for a crawler as a part of a longer one.
+// compound reports whether a token is a crawler's name that can't be a device's: a word for a crawler as a part of a longer one.
 func compound(text string) bool {
 	_, n := firstWord(text)
 	return n == len(text) && vocabulary[text] == 0 && parts(text)&roleStrong != 0

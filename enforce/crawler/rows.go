@@ -236,7 +236,7 @@ func checkTokens(tokens []string, userAgents bool) error {
 	return nil
 }
 
-// tokenShaped tells whether a token can match at all: printable ASCII that begins with a word character and doesn't end in a blank.
+// tokenShaped reports whether a token can match at all: printable ASCII that begins with a word character and doesn't end in a blank.
 func tokenShaped(token string) bool {
 	if token == "" || wordByte[token[0]] == 0 || token[len(token)-1] == ' ' {
 		return false

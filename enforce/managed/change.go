@@ -31,7 +31,7 @@ func Changed(before, after []byte) string {
 	return strings.Join(parts, "; ")
 }
 
-// named returns what a merged file's lines of a policy say to each token.
+// named returns the policy's lines in a merged file for each token.
 func named(text []byte) map[string]string {
 	inside := false
 	var section strings.Builder

@@ -20,8 +20,8 @@ type Lines struct {
 	byFirst  map[string][]*crawler.Crawler // by the group that they obey first
 }
 
-// cover is what a policy says to one crawler: by its name, and by its name or
-// its purpose. Where a site's file has a group for the crawler, only what is
+// cover has the rules of a policy for one crawler: by its name, and by its name
+// or its purpose. Where a site's file has a group for the crawler, only what is
 // said by its name counts.
 type cover struct {
 	crawler     *crawler.Crawler
@@ -110,8 +110,8 @@ func (l *Lines) Hidden() []Hidden { return l.policy.Hidden }
 // Publishes reports whether the policy has lines to publish.
 func (l *Lines) Publishes() bool { return l.policy.Publishes() }
 
-// cover finds what the policy says to each crawler. Names that are unknown
-// are skipped.
+// cover finds the policy's rules for each crawler. Names that are unknown are
+// skipped.
 func (l *Lines) cover(c *compiler) {
 	for row := range l.registry.All() {
 		cv := cover{crawler: row}

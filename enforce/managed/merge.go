@@ -144,7 +144,7 @@ func btoi(b bool) int {
 	return 0
 }
 
-// reachable reports whether a group can say to a crawler what the policy does.
+// reachable reports whether a group can give a crawler the policy's rules.
 func (m *merger) reachable(t *target) bool {
 	c := t.crawler
 	if t.terms.interval > 0 && c.CrawlDelay == crawler.No {

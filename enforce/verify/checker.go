@@ -115,7 +115,7 @@ func (c *Checker) agent(address string) (*agent, error) {
 	return a, nil
 }
 
-// canRefute tells whether a claim to be the crawler can be refuted at all, and why not. A signature refutes nothing, so a crawler must have
+// canRefute reports whether a claim to be the crawler can be refuted at all, and why not. A signature refutes nothing, so a crawler must have
 // a list or a suffix; autonomous systems are documented for some, and are not looked up.
 func (s *subject) canRefute() (bool, Reason) {
 	facts := &s.row.Verify

@@ -102,7 +102,7 @@ func newTable(prefixes ...string) *bart.Lite {
 	return table
 }
 
-// special tells whether addr, which is not IPv4 in IPv6 form, is in one of specials. Every request with a claim asks, so it does not look
+// special reports whether addr, which is not IPv4 in IPv6 form, is in one of specials. Every request with a claim asks, so it does not look
 // into the table.
 func special(addr netip.Addr) bool {
 	if !addr.IsValid() {

@@ -65,7 +65,7 @@ func parseList(r *response, old *list, _ time.Time) (*list, error) {
 	return l, nil
 }
 
-// farFewer tells whether most of the prefixes are gone and were not just joined into wider ones.
+// farFewer reports whether most of the prefixes are gone and were not just joined into wider ones.
 func (l *list) farFewer(old *list) bool {
 	return old.count >= 4 && l.count*2 < old.count && (l.size4*2 < old.size4 || l.size6*2 < old.size6)
 }

@@ -44,7 +44,7 @@ func CheckSuffix(suffix string) error {
 // normalName returns a domain in lower case without the dots at its ends.
 func normalName(domain string) string { return strings.ToLower(strings.Trim(domain, ".")) }
 
-// hasSuffix tells whether host is one of suffixes or ends in a dot and one of them.
+// hasSuffix reports whether host is one of suffixes or ends in a dot and one of them.
 func hasSuffix(host string, suffixes []string) bool {
 	return slices.ContainsFunc(suffixes, func(suffix string) bool {
 		rest, ok := strings.CutSuffix(host, suffix)
@@ -98,7 +98,7 @@ func checkReverse(ctx context.Context, resolver Resolver, addr netip.Addr, suffi
 	return f
 }
 
-// leadsBack tells whether host has the address addr. nil is yes.
+// leadsBack reports whether host has the address addr. nil is yes.
 func leadsBack(ctx context.Context, resolver Resolver, host string, addr netip.Addr) error {
 	network := "ip6"
 	if addr.Is4() {

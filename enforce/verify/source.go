@@ -60,7 +60,7 @@ type environment struct {
 	slots    chan struct{} // reads at a time
 }
 
-// fresh tells whether the copy in use was found to be current in the 3 days before now, or, where now is a time of the past, after it.
+// fresh reports whether the copy in use was found to be current in the 3 days before now, or, where now is a time of the past, after it.
 func (h *held[T]) fresh(now time.Time) bool { return now.Sub(h.info.Read).Abs() <= FreshPeriod }
 
 func (s *source[T]) state() SourceState {
