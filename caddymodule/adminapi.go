@@ -17,10 +17,10 @@ func init() {
 // adminPrefix begins the paths of the admin API.
 const adminPrefix = "/robots/"
 
-// AdminAPI adds what the robots app tells about itself, and its switches, to
-// Caddy's admin endpoint, below /robots/. It is provisioned before all apps and
-// outlives a configuration that can't be loaded, so it looks for the app that
-// runs at each request.
+// AdminAPI adds the status and the controls of the robots app to Caddy's admin
+// endpoint, below /robots/. Caddy provisions it before all apps and keeps it
+// when a configuration can't be loaded, so it looks up the running app at each
+// request.
 type AdminAPI struct{}
 
 // CaddyModule returns the Caddy module information.
@@ -52,7 +52,7 @@ func (*AdminAPI) serve(w http.ResponseWriter, r *http.Request) error {
 	return caddy.APIError{HTTPStatus: http.StatusInternalServerError, Err: err, Message: "robots: " + err.Error()}
 }
 
-// errNotRunning is what there is to say while no configuration with robots runs.
+// errNotRunning is the error while no configuration with robots runs.
 var errNotRunning = errors.New("no configuration with a robots handler is running")
 
 // runningApp returns the app of the configuration that runs.

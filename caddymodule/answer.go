@@ -10,8 +10,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/headers"
 )
 
-// answer is what a denial says. The header values are shared by all answers
-// and never written to.
+// answer is the response to a denied request. The header values are shared by
+// all answers and never written to.
 type answer struct {
 	status int
 	body   string

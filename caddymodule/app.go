@@ -23,25 +23,25 @@ func init() {
 
 // App holds what the robots handlers of all sites share: defaults for their
 // settings, budgets, copies of robots.txt files, file watchers and the bound on
-// memory. It exists also where the configuration does not name it.
+// memory. It also runs if the configuration does not name it.
 type App struct {
-	// Settings for all robots handlers. What a handler sets itself counts
-	// instead.
+	// Settings for all robots handlers. A handler's own setting overrides them.
 	Defaults *Settings `json:"defaults,omitempty"`
 
-	// The most memory that the policies of all sites take together, in octets,
-	// as estimated. Beyond, the policies of hosts that no site names go first;
-	// each handler keeps one at least. Default: 67108864 (64 MiB).
+	// The most memory that the policies of all sites may use together, in
+	// octets, as estimated. If they need more, policies of hosts that no site
+	// names are dropped first; each handler keeps at least one. Default:
+	// 67108864 (64 MiB).
 	MaxMemory int64 `json:"max_memory,omitempty"`
 
 	// The file that keeps counters over a restart. It is written every five
-	// minutes and when the server stops, and read when it starts; a damaged
-	// one is logged and ignored. Each server has a file of its own.
-	// Placeholders that are known when the configuration is loaded are
-	// replaced. Default: none; counters then begin again with the process.
+	// minutes and when the server stops, and read when it starts; a damaged one
+	// is logged and ignored. Each server has a file of its own. Placeholders
+	// that are known when the configuration is loaded are replaced. Default:
+	// none; the counters then start at zero with the process.
 	Persist string `json:"persist,omitempty"`
 
-	// What metrics have beside what they always have.
+	// Optional metrics.
 	Metrics *Metrics `json:"metrics,omitempty"`
 
 	ctx       caddy.Context
@@ -157,7 +157,8 @@ func (a *App) Provision(ctx caddy.Context) error {
 	return a.provisionCounters()
 }
 
-// Start begins what needs files or the network, and has the handlers begin.
+// Start starts the work that needs files or the network, and starts the
+// handlers.
 func (a *App) Start() error {
 	for _, check := range a.checks {
 		if err := check(); err != nil {
@@ -183,7 +184,7 @@ func (a *App) Start() error {
 	return nil
 }
 
-// Stop ends what Start began.
+// Stop stops the work that Start started.
 func (a *App) Stop() error {
 	a.mu.Lock()
 	watcher, stops := a.watcher, a.stops
@@ -198,7 +199,7 @@ func (a *App) Stop() error {
 	return errors.Join(err, watcher.Close())
 }
 
-// Cleanup lets go of what Provision took, as far as it came.
+// Cleanup releases what Provision acquired, also if Provision failed.
 func (a *App) Cleanup() error {
 	err := runCleanup(a.cleanup)
 	a.cleanup = nil
@@ -212,11 +213,12 @@ func (a *App) add(h *Handler) {
 	a.handlers = append(a.handlers, h)
 }
 
-// beforeStart has check called when the app starts: an error keeps the
-// configuration from being loaded.
+// beforeStart registers check to be called when the app starts: an error keeps
+// the configuration from being loaded.
 func (a *App) beforeStart(check func() error) { a.checks = append(a.checks, check) }
 
-// onStart has start called when the app starts, at once if it has started.
+// onStart registers start to be called when the app starts, or calls it at once
+// if the app has started.
 func (a *App) onStart(start func()) {
 	a.mu.Lock()
 	if !a.started {

@@ -14,7 +14,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// capture is a ResponseWriter that keeps what the own read wants to know.
+// capture is a ResponseWriter that keeps the parts of a response that the own
+// read needs.
 type capture struct {
 	header http.Header
 	status int
@@ -65,7 +66,7 @@ func (c *capture) Flush() {}
 
 func (c *capture) isFull() bool { return c.body.Len() > robots.MaxSize }
 
-// failure tells why a captured response can't be used.
+// failure returns why a captured response can't be used.
 func (c *capture) failure(ctx context.Context) error {
 	if c.isFull() {
 		return nil

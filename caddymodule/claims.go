@@ -21,7 +21,8 @@ type claims struct {
 	now     func() time.Time
 }
 
-// claimRow is what verification said about one crawler, by state and method.
+// claimRow counts the results of verification for one crawler, by state and
+// method.
 type claimRow struct {
 	counters [verify.Impostor + 1][verify.SignatureMethod + 1]atomic.Pointer[prometheus.Counter]
 	// throttled counts requests of the verified crawler that were throttled.

@@ -18,7 +18,8 @@ const (
 	mostEntries = 10_000_000 // and at most
 )
 
-// CrawlDelay tells how the pace that robots.txt asks for is enforced.
+// CrawlDelay configures how Crawl-delay, Request-rate and Visit-time are
+// enforced.
 type CrawlDelay struct {
 	// A longer Crawl-delay is enforced as this. Default: 24h.
 	Max caddy.Duration `json:"max,omitempty"`
@@ -27,19 +28,19 @@ type CrawlDelay struct {
 	// a 429. At most 10m. Default: 0s.
 	Wait caddy.Duration `json:"wait,omitempty"`
 
-	// How many requests may come at once where a Crawl-delay is kept on the
-	// whole. Default: 1.
+	// How many requests may come at once, as long as the Crawl-delay is kept on
+	// average. Default: 1.
 	Burst int `json:"burst,omitempty"`
 
-	// How many budgets the process holds, for all sites: the largest value of
-	// a site counts. Of more, those that would be free soonest are forgotten.
-	// Default: 100000.
+	// How many budgets the process holds, for all sites: the largest value of a
+	// site counts. If there are more, those that would be free soonest are
+	// forgotten. Default: 100000.
 	MaxEntries int `json:"max_entries,omitempty"`
 
-	// What a budget is counted by: `crawler`, across its addresses, or `ip`,
-	// each client address of each crawler. HTTP libraries, which many people
-	// share, are counted by address always (IPv4 /32, IPv6 /64). Default:
-	// `crawler`.
+	// How budgets are counted: `crawler`, one for each crawler, across its
+	// addresses; or `ip`, one for each client address of each crawler. HTTP
+	// libraries, which many people use, always have one for each address (IPv4
+	// /32, IPv6 /64). Default: `crawler`.
 	Per string `json:"per,omitempty"`
 }
 

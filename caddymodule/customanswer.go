@@ -15,10 +15,10 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-// Answer is another answer to requests that are refused. It also takes the
-// place of the site's error routes.
+// Answer replaces the default answer to refused requests. It takes precedence
+// over the site's error routes.
 type Answer struct {
-	// Which refusals it is for: `disallowed`, `impostor`, `throttled` (too
+	// The refusals that it answers: `disallowed`, `impostor`, `throttled` (too
 	// soon, too many, the wrong time), `pending`, `unavailable` or `hidden`.
 	Verdict string `json:"verdict"`
 
@@ -31,16 +31,16 @@ type Answer struct {
 	Text string `json:"text,omitempty"`
 
 	// Redirect there with status 302 instead: a URL, or a path of the site.
-	// Placeholders are replaced. Crawlers of purpose search get the usual
-	// answer: to redirect them and not people would be cloaking.
+	// Placeholders are replaced. Crawlers of purpose search get the default
+	// answer, because to redirect them and not people would be cloaking.
 	Redirect string `json:"redirect,omitempty"`
 
-	// Close the connection without an answer instead. Behind a trusted proxy,
-	// whose connection it would be, the answer is 403, or 404 for `hidden`.
+	// Close the connection without an answer instead. Behind a trusted proxy
+	// the connection is the proxy's, so the answer is 403, or 404 for `hidden`.
 	Abort bool `json:"abort,omitempty"`
 }
 
-// verdict is what an Answer may be for.
+// verdict is a kind of refusal that an Answer can be for.
 type verdict struct {
 	reasons  []string // of enforce.Reason
 	status   func(int) bool
@@ -49,8 +49,8 @@ type verdict struct {
 	abort    bool
 }
 
-// verdicts are the verdicts that may be answered otherwise, with the answers
-// that do no harm: Google takes 429 and 5xx for an overloaded host and crawls
+// verdicts are the verdicts whose answers can be replaced, with the statuses
+// that do no harm: Google treats 429 and 5xx as an overloaded host and crawls
 // all of it less, and drops a page for any other 4xx.
 var verdicts = map[string]verdict{
 	"disallowed":  {[]string{"disallowed"}, isRefusal, "4xx other than 429", true, true},
@@ -69,7 +69,7 @@ func isPause(s int) bool {
 	return s == http.StatusTooManyRequests || s == http.StatusServiceUnavailable
 }
 
-// validate reports what would do harm, or can't be.
+// validate reports values that would do harm or are not possible.
 func (a *Answer) validate() error {
 	v, ok := verdicts[a.Verdict]
 	if !ok {
@@ -98,7 +98,7 @@ func (a *Answer) validate() error {
 	return nil
 }
 
-// checkURL reports a redirect to what is no URL.
+// checkURL reports a redirect whose target is not a URL.
 func (a *Answer) checkURL() error {
 	if strings.Contains(a.Redirect, "{") {
 		return nil // a placeholder
@@ -161,7 +161,7 @@ func parseAnswer(h *Handler, d *caddyfile.Dispenser) error {
 // customAnswers has the operator's answer to each reason.
 type customAnswers [enforce.Reasons]*customAnswer
 
-// customAnswer is an Answer made ready.
+// customAnswer is a compiled Answer.
 type customAnswer struct {
 	Answer
 	fixed   *answer // where no placeholder is to be replaced
@@ -238,8 +238,8 @@ func (c *customAnswer) replaced(r *http.Request, text string) string {
 	return repl.ReplaceAll(text, "")
 }
 
-// leadsBack reports whether a redirect leads to a URL of the same site that is
-// refused too.
+// leadsBack reports whether a redirect leads to a URL of the same site that
+// would be refused too.
 func leadsBack(to string, r *http.Request, d *enforce.Decision) bool {
 	u, err := url.Parse(to)
 	if err != nil {

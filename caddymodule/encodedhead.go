@@ -57,7 +57,7 @@ func decodeZstd(body []byte) []byte {
 	return beginning(r)
 }
 
-// beginning is what can be read of r up to headers.MaxHead octets.
+// beginning returns the data of r, up to headers.MaxHead octets.
 func beginning(r io.Reader) []byte {
 	text, _ := io.ReadAll(io.LimitReader(r, headers.MaxHead))
 	return text

@@ -14,9 +14,9 @@ import (
 )
 
 // Exemption frees a crawler from robots.txt. Where claims are verified
-// (`verify`), an impostor is not exempt; without, anybody can send the
-// crawler's name, unless `from` bounds the addresses. A string stands for a name
-// without addresses.
+// (`verify`), an impostor is not exempt; otherwise any client that sends the
+// crawler's name is exempt, unless `from` limits the addresses. A string stands
+// for a name without addresses.
 type Exemption struct {
 	// The crawler's name in the registry, or its token.
 	Name string `json:"name"`

@@ -9,24 +9,24 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// fileTags is what robots.txt says of one response in header fields: its
-// Noindex lines, and those that have a header form.
+// fileTags has the header fields for one response that come from robots.txt:
+// from its Noindex lines, and from lines that have a header form.
 type fileTags struct {
 	noindex headers.Tag // of a Noindex line; empty without one
 	signals *headers.Signals
 	varies  bool // it says something else to another crawler
 }
 
-// noindex is what a Noindex line says.
+// noindex is the content of a Noindex line.
 var noindex = headers.ReadDirectives("noindex")
 
 // viewsPool holds the paths that Noindex lines are compared with.
 var viewsPool = sync.Pool{New: func() any { return new(robots.Views) }}
 
-// fileTags returns what the robots.txt says of a target to whoever asks for
-// it: a crawler's own group to that crawler, and the group for `*` to everybody
-// else, people too, since what they get may be stored and passed on. It
-// allocates nothing.
+// fileTags returns the header fields from robots.txt for a target and a client:
+// from a crawler's own group for that crawler, and from the group for `*` for
+// all other clients, people too, because their copies may be stored and passed
+// on. It allocates nothing.
 func (h *Handler) fileTags(target string, d *enforce.Decision) (t fileTags) {
 	if d.Policy == nil || !isOn(h.NoindexLines) && !isOn(h.Signals) {
 		return t

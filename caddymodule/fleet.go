@@ -22,23 +22,23 @@ const maxInstances = 10_000
 // maxFleetDeadline bounds Fleet.Deadline: requests wait for it.
 const maxFleetDeadline = time.Second
 
-// Fleet makes the servers that serve a site hold each crawler to one budget,
-// through a Redis or Valkey that they share. While it is away each server
-// goes on alone, with intervals as many times as long as there are servers, so
-// that the whole budget holds.
+// Fleet makes all servers of a site share one budget for each crawler, through
+// Redis or Valkey. While Redis or Valkey can't be reached, each server decides
+// alone and multiplies its intervals by the number of servers, so that all
+// together keep to the budget.
 type Fleet struct {
-	// Where Redis or Valkey is: `redis://[[user]:password@]host[:port][/database]`,
-	// `rediss://` with TLS, or `redis+unix:///path/to/socket`; the same with
-	// `valkey`. Parameters: `addr` for more nodes of a cluster or more
-	// Sentinels, `master_set` for Sentinels. Placeholders that are known when
-	// the configuration is loaded, such as `{env.REDIS_PASSWORD}`, are
-	// replaced.
+	// The URL of Redis or Valkey:
+	// `redis://[[user]:password@]host[:port][/database]`, `rediss://` with TLS,
+	// or `redis+unix:///path/to/socket`; the same with `valkey`. Parameters:
+	// `addr` for more nodes of a cluster or more Sentinels, `master_set` for
+	// Sentinels. Placeholders that are known when the configuration is loaded,
+	// such as `{env.REDIS_PASSWORD}`, are replaced.
 	URL string `json:"url,omitempty"`
 
-	// How many servers share it. Default: 1.
+	// The number of servers that share it. Default: 1.
 	Instances int `json:"instances,omitempty"`
 
-	// What the keys in it begin with. Default: `robots:`.
+	// The prefix of its keys. Default: `robots:`.
 	Prefix string `json:"prefix,omitempty"`
 
 	// The longest time for which a request waits for it; at most 1s.
@@ -95,8 +95,7 @@ func (f *Fleet) config(repl *caddy.Replacer) (throttle.FleetConfig, error) {
 }
 
 // pooledFleet is the value of pool for one fleet. It connects when the app
-// starts, so that loading a configuration, and checking one, has nothing to do
-// with the network.
+// starts, so that loading or checking a configuration does not use the network.
 type pooledFleet struct {
 	config throttle.FleetConfig
 	local  *throttle.Memory
@@ -117,7 +116,7 @@ func (p *pooledFleet) Take(ctx context.Context, now time.Time, k throttle.Key, t
 	return p.local.Take(ctx, now, k, t, maxWait)
 }
 
-// fleetChange is when a fleet's state became what it is, and why.
+// fleetChange is the time and the cause of a fleet's last change of state.
 type fleetChange struct {
 	at  time.Time
 	err error

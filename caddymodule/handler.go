@@ -22,18 +22,19 @@ func init() {
 	caddy.RegisterModule(new(Handler))
 }
 
-// Handler makes the site's robots.txt binding. It finds out by the User-Agent
-// which crawler sent a request, answers 403 where robots.txt disallows the
-// path to it and 429 where it comes sooner than Crawl-delay or Request-rate
-// allow, or outside Visit-time, and adds X-Robots-Tag headers by file pattern.
+// Handler makes the site's robots.txt binding. It identifies the crawler that
+// sent a request by its User-Agent. It answers 403 if robots.txt disallows the
+// path to that crawler, and 429 if the request comes sooner than Crawl-delay or
+// Request-rate allow, or outside Visit-time. It also adds X-Robots-Tag headers
+// by file pattern.
 //
 // People are never blocked: rules bind crawlers, and a browser gets through
-// whatever `User-agent: *` says. It is not access control: a crawler that
-// sends a browser's User-Agent is taken for a browser.
+// whatever `User-agent: *` says. It is not access control: a crawler that sends
+// a browser's User-Agent is treated as a browser.
 //
-// Each known crawler is judged by the group that its operator documents, so a
-// request of Googlebot-Image falls to the group of Googlebot where it has none
-// of its own.
+// Each known crawler is judged by the group that its operator documents. For
+// example, the group of Googlebot applies to Googlebot-Image if robots.txt has
+// no group for Googlebot-Image.
 //
 // For requests of crawlers these placeholders are set, and the same fields
 // are in the access log:
@@ -48,13 +49,13 @@ func init() {
 // `{http.robots.action}` | pass, deny or throttle; in monitor mode would_deny or would_throttle
 // `{http.robots.reason}` | Why: allowed, disallowed, crawl_delay, request_rate, visit_time, hidden, grace, pending, impostor, exempt, exempt_path, unbound, no_policy, unavailable; or person
 // `{http.robots.rule}` | The rule that decided, as the file writes it
-// `{http.robots.layer}` | Where that rule stands: site (its own robots.txt), policy, or hidden
-// `{http.robots.version}` | The version of robots.txt that judged: its entity tag
-// `{http.robots.grace_ends}` | For reason grace: from when on the request would be denied at the latest, as 2006-01-02T15:04:05Z
+// `{http.robots.layer}` | The source of that rule: site (the site's own robots.txt), policy, or hidden
+// `{http.robots.version}` | The entity tag of the version of robots.txt that was applied
+// `{http.robots.grace_ends}` | For reason grace: the time at which grace ends at the latest, as 2006-01-02T15:04:05Z
 // `{http.robots.line}` | The line that decided: of the site's robots.txt, or of the configuration for policy and hidden
-// `{http.robots.verified}` | What verify says: verified, impostor, unverified; or none, where nothing can be said
+// `{http.robots.verified}` | The result of verify: verified, impostor, unverified; or none, if the claim can't be checked
 // `{http.robots.suspect}` | The signals of a client that behaves like a robot behind a browser's User-Agent, such as trap,pace; empty for others
-// `{http.robots.trap}` | A URL for a link that people don't see, for this client's address alone; empty without a trap in force
+// `{http.robots.trap}` | A trap URL for a link that people don't see. It is made for this client's address only. Empty if no trap is in force
 type Handler struct {
 	Settings
 
@@ -86,9 +87,9 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 	}
 }
 
-// ServeHTTP takes a request through its steps: the engine resolves the policy,
-// identifies the sender, judges and paces; then the decision is recorded, and
-// the request answered or passed on.
+// ServeHTTP processes a request in steps: the engine finds the policy,
+// identifies the sender, and applies the path rules and the pace. Then the
+// decision is recorded, and the request is answered or passed on.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	if isSubrequest(r) {
 		h.noteOwnRead(r)
@@ -133,7 +134,7 @@ func isSubrequest(r *http.Request) bool {
 	return r.Context().Value(http.LocalAddrContextKey) == nil || isOwnRead(r)
 }
 
-// exchange is what the engine is asked about one request and what it answers.
+// exchange holds the engine's input and output for one request.
 type exchange struct {
 	enforce.Request
 	enforce.Decision
@@ -161,7 +162,7 @@ func (x *exchange) release() {
 	exchanges.Put(x)
 }
 
-// open fills in what the engine is asked.
+// open fills in the engine's input.
 func (h *Handler) open(x *exchange, r *http.Request) {
 	ctx := r.Context()
 	x.r, x.handler = r, h

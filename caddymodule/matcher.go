@@ -23,38 +23,40 @@ func init() {
 	caddy.RegisterModule(new(MatchRobots))
 }
 
-// MatchRobots matches requests of crawlers, by who they are. With no field it
-// matches all of them; otherwise each field that is given must fit, and one of
-// its values is enough. After a robots handler it knows what that handler
-// found out; before one, or without, it goes by the built-in registry.
+// MatchRobots matches requests of crawlers by their name, purpose, class,
+// operator or verification. Without fields it matches all crawlers. Otherwise
+// each given field must match, and a field matches if one of its values does.
+// After a robots handler it uses that handler's result; otherwise it uses the
+// built-in registry.
 type MatchRobots struct {
 	// Names in the registry, or tokens.
 	Crawler []string `json:"crawler,omitempty"`
 
-	// What they crawl for: search, ai-training, ai-search, seo, archive, …;
-	// or a purpose that the configuration of a robots handler gives.
+	// Their purpose: search, ai-training, ai-search, seo, archive, …; or a
+	// purpose that the configuration of a robots handler gives.
 	Purpose []string `json:"purpose,omitempty"`
 
-	// What they are: crawler, named, self-declared, user-triggered, offline,
+	// Their class: crawler, named, self-declared, user-triggered, offline,
 	// webhook, program or library.
 	Class []string `json:"class,omitempty"`
 
-	// Who operates them, as the registry has it.
+	// Their operators, as the registry names them.
 	Operator []string `json:"operator,omitempty"`
 
 	// Only crawlers that the robots handler has verified.
 	Verified bool `json:"verified,omitempty"`
 
 	// Only clients that the robots handler found to be impostors. With
-	// `impostors deny` they reach no later handler but those of errors.
+	// `impostors deny` only error routes see their requests.
 	Impostor bool `json:"impostor,omitempty"`
 
-	// The robots.txt disallows the URL to `*`, whoever asks: people too. It
-	// holds behind a robots handler only, and changes nothing by itself.
+	// Requests for URLs that robots.txt disallows to `*`, from crawlers and
+	// people. It only matches after a robots handler, and denies nothing by
+	// itself.
 	Disallowed bool `json:"disallowed,omitempty"`
 
-	// Clients that send a browser's User-Agent and behave like robots, by the
-	// `suspects` of a robots handler on the way.
+	// Clients that send a browser's User-Agent and behave like robots, as found
+	// by `suspects` of an earlier robots handler.
 	Suspect bool `json:"suspect,omitempty"`
 
 	base  *crawler.Matcher
@@ -142,7 +144,7 @@ func (m *MatchRobots) Provision(ctx caddy.Context) error {
 	}
 	for _, p := range m.Purpose {
 		if !slices.Contains(purposes(), p) {
-			ctx.Logger().Warn("no crawler of the built-in registry has this purpose: only a robots handler on the way finds one", zap.String("purpose", p))
+			ctx.Logger().Warn("no crawler of the built-in registry has this purpose: the matcher only works after a robots handler that adds one", zap.String("purpose", p))
 		}
 	}
 	if m.Disallowed {
@@ -171,7 +173,7 @@ func (m *MatchRobots) validate() error {
 		}
 	}
 	if m.Verified && m.Impostor {
-		return errors.New("verified and impostor: nobody is both")
+		return errors.New("verified and impostor: no client is both")
 	}
 	if m.Suspect && m.namesCrawlers() {
 		return errors.New("suspect goes with disallowed alone: a suspect sends no crawler's name")
@@ -192,7 +194,7 @@ var classNames = func() (names []string) {
 	return names
 }()
 
-// checkPurpose reports what is probably a slip of the pen: operators may give
+// checkPurpose reports a purpose that is probably misspelt: operators may give
 // their crawlers purposes of their own.
 func checkPurpose(purpose string) error {
 	known := purposes()
@@ -219,7 +221,7 @@ func purposes() []string {
 	return slices.Sorted(maps.Keys(set))
 }
 
-// MatchWithError reports whether the request is one of a crawler that fits.
+// MatchWithError reports whether the request matches.
 func (m *MatchRobots) MatchWithError(r *http.Request) (bool, error) {
 	if m.Disallowed {
 		policy, _ := caddyhttp.GetVar(r.Context(), policyVar).(*enforce.Policy)
@@ -261,7 +263,7 @@ func (m *MatchRobots) namesCrawlers() bool {
 	return len(m.Crawler)+len(m.Purpose)+len(m.Class)+len(m.Operator) > 0 || m.Verified || m.Impostor
 }
 
-// fitsClaim reports whether verification says what is asked for.
+// fitsClaim reports whether the result of verification is the requested one.
 func (m *MatchRobots) fitsClaim(s verify.State) bool {
 	return (!m.Verified || s == verify.Verified) && (!m.Impostor || s == verify.Impostor)
 }

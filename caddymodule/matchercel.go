@@ -10,7 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// CELLibrary makes the matcher known to expressions, as
+// CELLibrary makes the matcher available in expressions, as
 //
 //	expression robots('purpose', 'ai-training', 'ai-data') || robots('disallowed')
 func (*MatchRobots) CELLibrary(ctx caddy.Context) (cel.Library, error) {

@@ -12,11 +12,11 @@ import (
 	"github.com/caddy-robots/caddy-robots/headers"
 )
 
-// readsLogged is how many lines a minute at most tell the same of reading
-// robots.txt: clients make up host names.
+// readsLogged is the largest number of log lines per minute with the same
+// message about reads of robots.txt: clients can invent host names.
 const readsLogged = 20
 
-// observer turns what happens beside requests into log lines and metrics.
+// observer turns what happens in the background into log lines and metrics.
 type observer struct {
 	log    *zap.Logger
 	kind   string // of source
@@ -49,8 +49,8 @@ func (o *observer) PolicyRead(e enforce.PolicyRead) {
 	}
 }
 
-// tellMerge logs whether the operator's lines are in force, and what changed
-// in them since they were published last.
+// tellMerge logs whether the operator's lines are in force, and how they
+// changed since they were last published.
 func (o *observer) tellMerge(e *enforce.PolicyRead) {
 	if err := e.Policy.MergeError(); err != nil {
 		if e.Changed {
@@ -95,7 +95,7 @@ func originField(o enforce.Origin) []zap.Field {
 	return []zap.Field{zap.String("origin", clip(o.String()))}
 }
 
-// readLevel returns how loudly and in which words a read is logged.
+// readLevel returns the level and the message with which a read is logged.
 func readLevel(e *enforce.PolicyRead) (zapcore.Level, string) {
 	switch e.Outcome {
 	case enforce.Loaded:

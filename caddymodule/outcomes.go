@@ -26,10 +26,10 @@ type outcomes struct {
 	now     func() time.Time
 }
 
-// outcomeRow is what one crawler met, by reason.
+// outcomeRow has the outcomes of one crawler, by reason.
 type outcomeRow [enforce.Reasons]outcome
 
-// outcome is one crawler's one reason.
+// outcome counts one reason of one crawler.
 type outcome struct {
 	counter atomic.Pointer[prometheus.Counter]
 	gate    logGate

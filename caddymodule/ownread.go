@@ -19,13 +19,13 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
-// siteSource is an enforce.Source that asks the site itself: it sends
-// GET /robots.txt through the server's own routes, in process, so that it gets
-// what a crawler of that origin would get, whatever serves it.
+// siteSource is an enforce.Source that asks the site itself. It sends GET
+// /robots.txt through the server's own routes, in process, so that it gets the
+// same answer as a crawler of that origin.
 //
-// The request has the Host of the request that causes the read, but none of
-// its credentials, and comes from ownAddress, so that no remote_ip matcher
-// takes it for the machine itself. It appears in no access log.
+// The request has the Host of the request that causes the read, but none of its
+// credentials, and comes from ownAddress, so that no remote_ip matcher treats
+// it as a local client. It appears in no access log.
 type siteSource struct {
 	ctx    caddy.Context
 	routes sync.Map // *caddyhttp.Server to caddyhttp.Handler
@@ -40,7 +40,7 @@ const ownAddress = "192.0.2.1"
 // ownRemote is the same with a port, as a request has it.
 const ownRemote = ownAddress + ":1"
 
-// cause is what the own read takes from the request that causes it.
+// cause is the data that the own read takes from the request that causes it.
 type cause struct {
 	server  *caddyhttp.Server
 	host    string // with the port of the listener, if the client gave it
@@ -56,7 +56,7 @@ type cause struct {
 // causeKey is the key of a cause in a context.
 type causeKey struct{}
 
-// newCause returns what the own read takes from a request.
+// newCause returns the data that the own read takes from a request.
 func (h *Handler) newCause(r *http.Request, server *caddyhttp.Server, origin enforce.Origin) *cause {
 	c := &cause{server: server, host: origin.Host, tls: r.TLS != nil, reader: h}
 	if h.Policy != nil && h.Policy.Publishes() {
@@ -75,8 +75,8 @@ func (h *Handler) newCause(r *http.Request, server *caddyhttp.Server, origin enf
 	return c
 }
 
-// noteOwnRead notes that an own read of h comes through h: then so do requests
-// of clients for the file.
+// noteOwnRead records that h's own read of the file comes through h. Then
+// clients' requests for the file do so too.
 func (h *Handler) noteOwnRead(r *http.Request) {
 	if c, ok := r.Context().Value(causeKey{}).(*cause); ok && c.reader == h && c.passed != nil {
 		c.passed.Store(true)

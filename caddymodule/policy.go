@@ -193,7 +193,7 @@ func (h *Handler) provisionPolicy(ctx caddy.Context, registry *crawler.Registry,
 		if lines == nil || !more {
 			return err
 		}
-		h.log.Warn("a name is not known, unless the registry's URL brings it", zap.Error(err))
+		h.log.Warn("a name is not known: it has no effect unless the registry's URL adds it", zap.Error(err))
 	}
 	if usage := lines.Usage(); usage != "" && !isOn(h.Signals) {
 		h.usage = []string{usage}
@@ -202,7 +202,7 @@ func (h *Handler) provisionPolicy(ctx caddy.Context, registry *crawler.Registry,
 		h.app.beforeStart(func() error { return h.checkReached(ctx) })
 	}
 	for _, b := range lines.Beyond() {
-		h.log.Info("policy: beyond its reach", zap.String("what", b))
+		h.log.Info("policy: a preset can't prevent this use", zap.String("what", b))
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	return h.provision(ctx, app.(*App))
 }
 
-// provision is Provision as a part of an app.
+// provision is Provision for a handler that belongs to an app.
 func (h *Handler) provision(ctx caddy.Context, app *App) error {
 	h.app = app
 	if h.log == nil {
@@ -52,7 +52,7 @@ func (h *Handler) provision(ctx caddy.Context, app *App) error {
 	return h.provisionEngine(ctx)
 }
 
-// provisionEngine makes what decides, and has it kept fresh once the app
+// provisionEngine makes the engine, and keeps its policies fresh once the app
 // starts.
 func (h *Handler) provisionEngine(ctx caddy.Context) (err error) {
 	if h.source, err = h.newSource(ctx, caddy.NewReplacer()); err != nil {
@@ -88,8 +88,8 @@ func (h *Handler) provisionEngine(ctx caddy.Context) (err error) {
 	return nil
 }
 
-// provisionRegistry has requests decided with the crawlers that the settings
-// name, and keeps them fresh once the app starts.
+// provisionRegistry sets up the crawlers that the settings name for decisions,
+// and keeps them fresh once the app starts.
 func (h *Handler) provisionRegistry(ctx caddy.Context) error {
 	location := h.registryPath()
 	if isRegistryURL(location) {
@@ -116,8 +116,8 @@ func (h *Handler) provisionRegistry(ctx caddy.Context) error {
 	return nil
 }
 
-// provisionRegistryURL is provisionRegistry for a registry from a URL. What
-// it adds is known at once only after a reload.
+// provisionRegistryURL is provisionRegistry for a registry from a URL. The
+// crawlers that it adds are known at once only after a reload.
 func (h *Handler) provisionRegistryURL(ctx caddy.Context, rawURL string) error {
 	remote, err := h.app.registry(ctx, rawURL)
 	if err != nil {
@@ -129,7 +129,7 @@ func (h *Handler) provisionRegistryURL(ctx caddy.Context, rawURL string) error {
 	}
 	registry, _, version := remote.state.extend(own)
 	if err := checkExempt(h.Exempt, registry); err != nil {
-		h.log.Warn("a name is not known, unless the registry's URL brings it", zap.Error(err))
+		h.log.Warn("a name is not known: it has no effect unless the registry's URL adds it", zap.Error(err))
 	}
 	if err := h.provisionPolicy(ctx, registry, true); err != nil {
 		return err
@@ -147,7 +147,7 @@ func (h *Handler) provisionRegistryURL(ctx caddy.Context, rawURL string) error {
 		}
 		version = latest
 		if err := h.restart(registry); err != nil {
-			h.log.Error("the registry can't be used: the crawlers known before stay", zap.Error(err))
+			h.log.Error("the registry can't be used: the previous crawlers stay in force", zap.Error(err))
 		}
 	}
 	remote.onChange(update)
@@ -162,13 +162,14 @@ func (h *Handler) logOverrides(overrides []string) {
 	}
 }
 
-// reread has the source read again, because it may have changed.
+// reread starts another read of the source, because it may have changed.
 func (h *Handler) reread() {
 	h.running.Load().Policies().Reread(&enforce.Request{Time: clock.Now()})
 }
 
-// running is what decides and counts, for one registry. It is replaced whole,
-// for what it holds is indexed by a crawler's position in the registry.
+// running holds the engine and the counters for one registry. It is replaced as
+// a whole, because its parts are indexed by a crawler's position in the
+// registry.
 type running struct {
 	*enforce.Engine
 	checker  *verify.Checker // nil where claims are believed
@@ -178,21 +179,21 @@ type running struct {
 	monitor  bool // decisions are not carried out
 }
 
-// newRunning returns what decides by an engine.
+// newRunning returns a running for an engine.
 func (h *Handler) newRunning(engine *enforce.Engine, checker *verify.Checker, observer *observer, monitor bool) *running {
 	registry := engine.Registry()
 	return &running{engine, checker, newOutcomes(registry, monitor, h.log), newClaims(registry, monitor, h.log), observer, monitor}
 }
 
-// unbind gives up the lists that only this registry names.
+// unbind releases the lists that only this registry names.
 func (r *running) unbind() {
 	if r.checker != nil {
 		r.checker.Close()
 	}
 }
 
-// newChecker returns what checks claims to be the crawlers of a registry, nil
-// where they are believed.
+// newChecker returns the checker for the crawlers of a registry; nil if claims
+// are not checked.
 func (h *Handler) newChecker(registry *crawler.Registry) (*verify.Checker, error) {
 	if h.verifier == nil {
 		return nil, nil
@@ -200,8 +201,8 @@ func (h *Handler) newChecker(registry *crawler.Registry) (*verify.Checker, error
 	return h.verifier.Bind(registry)
 }
 
-// start has requests decided with a registry. A source that is at hand is
-// read now.
+// start begins to decide on requests with a registry. A local source is read
+// now.
 func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 	rules, err := h.rules()
 	if err != nil {
@@ -247,8 +248,8 @@ func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 	return nil
 }
 
-// restart has requests decided with another registry from now on. Requests
-// that are being decided, or held, go on as they began.
+// restart uses another registry for the requests from now on. Requests that are
+// being decided, or held, continue with the old one.
 func (h *Handler) restart(registry *crawler.Registry) error {
 	h.changing.Lock()
 	defer h.changing.Unlock()
@@ -258,7 +259,7 @@ func (h *Handler) restart(registry *crawler.Registry) error {
 	})
 }
 
-// setMode has requests decided in monitor mode, or not, from now on.
+// setMode switches monitor mode on or off for the requests from now on.
 func (h *Handler) setMode(monitor bool) error {
 	h.changing.Lock()
 	defer h.changing.Unlock()
@@ -279,8 +280,7 @@ func (h *Handler) setMode(monitor bool) error {
 	})
 }
 
-// replace puts another engine in the place of the one that has decided before.
-// The caller holds changing.
+// replace replaces the engine. The caller holds changing.
 func (h *Handler) replace(before *running, registry *crawler.Registry, monitor bool, build func(*verify.Checker, *observer) (*enforce.Engine, error)) error {
 	observer := newObserver(h.log, h.kind(), registry, h.XRobotsTag, h.inertTraps)
 	checker, err := h.newChecker(registry)
@@ -298,8 +298,8 @@ func (h *Handler) replace(before *running, registry *crawler.Registry, monitor b
 	return before.observer.Close()
 }
 
-// end ends what decides. It stays in place, for the requests that are still
-// on their way through an old configuration.
+// end closes the engine. It stays usable for requests that are still in an old
+// configuration.
 func (h *Handler) end() error {
 	now := h.running.Load()
 	policies.engines.Delete(now.Engine)
@@ -307,7 +307,7 @@ func (h *Handler) end() error {
 	return errors.Join(now.Close(), now.observer.Close())
 }
 
-// Cleanup lets go of what Provision took, as far as it came.
+// Cleanup releases what Provision acquired, also if Provision failed.
 func (h *Handler) Cleanup() error {
 	err := runCleanup(h.cleanup)
 	h.cleanup = nil

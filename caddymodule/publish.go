@@ -17,8 +17,8 @@ var (
 )
 
 // publishes reports whether the handler itself answers a request for the
-// robots.txt: where it is told to, and where the operator's lines are merged
-// into the file.
+// robots.txt: if `publish` is on, or if the operator's lines are merged into
+// the file.
 func (h *Handler) publishes(x *exchange, now *running) bool {
 	return !now.monitor && (isOn(h.Publish) || x.Policy.Published()) && enforce.IsRobotsTxt(x.Target) &&
 		(x.Method == http.MethodGet || x.Method == http.MethodHead)

@@ -28,10 +28,10 @@ const recordVar = "caddy_robots.record"
 // matcher needs it.
 const policyVar = "caddy_robots.policy"
 
-// record is a decision as the rest of Caddy sees it: placeholders, access-log
-// fields, the matcher, metrics and log lines are all made of it. It lives as
-// long as the request. Of several robots handlers on one request, the last one
-// writes it, unless an earlier one in monitor mode would have refused it.
+// record is a decision for the rest of Caddy: placeholders, access-log fields,
+// the matcher, metrics and log lines are all made from it. It lives as long as
+// the request. Of several robots handlers on one request, the last one writes
+// it, unless an earlier one in monitor mode would have refused it.
 type record struct {
 	enforce.Decision
 	monitor bool            // the decision is not carried out
@@ -43,12 +43,12 @@ type record struct {
 	visitor  *visitor         // for whom traps are minted; nil without a trap
 }
 
-// person is the record of all requests that robots.txt does not bind, and
-// lookedAt that of those that were counted for suspects too.
+// person is the record of all requests that robots.txt does not bind. lookedAt
+// is the record of those that were also counted for suspects.
 var person, lookedAt = new(record), &record{looked: true}
 
-// record makes a decision known to the handlers that follow, the access log,
-// the metrics and the log.
+// record publishes a decision to the handlers that follow, the access log, the
+// metrics and the log.
 func (h *Handler) record(x *exchange, now *running) {
 	if h.app.policyWanted.Load() {
 		x.set(policyVar, x.Policy)
@@ -96,7 +96,7 @@ func (h *Handler) count(x *exchange, now *running) {
 	x.site.Count(&x.Decision, &r)
 }
 
-// take notes the pace that an enforcing handler held the request to.
+// take records the pace that an enforcing handler applied to the request.
 func (rec *record) take(x *exchange, monitor bool) {
 	if !monitor && x.Terms != nil && x.Action == enforce.Pass {
 		rec.taken = x.Terms
@@ -138,8 +138,8 @@ func (x *exchange) set(name string, value any) {
 
 func personPlaceholder(key string) (any, bool) { return person.placeholder(key) }
 
-// publish makes rec known to placeholders, access log and matchers. Where an
-// earlier handler took the request for a person's, its placeholders are
+// publish makes rec available to placeholders, the access log and matchers. If
+// an earlier handler treated the request as a person's, its placeholders are
 // replaced.
 func (rec *record) publish(ctx context.Context, server *caddyhttp.Server, afterPerson bool) {
 	if repl, ok := ctx.Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
@@ -169,8 +169,8 @@ func recordOf(r *http.Request) *record {
 // placeholders are the names of the placeholders, without their prefix.
 var placeholders = []string{"crawler", "class", "evidence", "purpose", "group", "action", "reason", "rule", "layer", "line", "version", gracePlaceholder, "verified", suspectPlaceholder}
 
-// Names of placeholders that are in the access log only where they say
-// something, or never.
+// Names of placeholders that are in the access log only if they are not empty,
+// or never.
 const (
 	gracePlaceholder   = "grace_ends"
 	suspectPlaceholder = "suspect"
@@ -242,11 +242,11 @@ func (rec *record) suspect() string {
 	return rec.standing.Signals.String()
 }
 
-// action is what was done, or would have been.
+// action is the action that was taken, or would have been.
 func (rec *record) action() string { return counters.ActionName(rec.Action, rec.monitor) }
 
-// graceEnds is from when on a request that passes by grace would be denied, ""
-// for all others.
+// graceEnds is the time from which a request that passes by grace would be
+// denied, "" for all others.
 func graceEnds(d *enforce.Decision) string {
 	if d.Version == nil {
 		return ""

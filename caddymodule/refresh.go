@@ -62,7 +62,7 @@ func (r *reporter) Refresh(ctx context.Context, scope status.Scope, query status
 	return answer, nil
 }
 
-// toldRead tells what a read came to.
+// toldRead describes the result of a read.
 func (h *reported) toldRead(e enforce.PolicyRead, shared bool) status.Read {
 	read := status.Read{Policy: h.policyID(e.Origin, shared), State: e.Outcome.String(), Error: plainError(e.Err)}
 	if !shared {

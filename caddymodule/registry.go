@@ -10,8 +10,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-// Crawler adds a crawler to those that are known, or says otherwise about one
-// that is: then what is left out stays as it is.
+// Crawler adds a crawler to the registry, or overrides facts about a known one.
+// Fields that are left out keep the registry's facts.
 type Crawler struct {
 	// Its name. Names are compared without regard to case.
 	Name string `json:"name"`
@@ -34,9 +34,9 @@ type Crawler struct {
 	// for a new one: `crawler`, and `webhook` for the purpose of that name.
 	Class string `json:"class,omitempty"`
 
-	// Whose machines it runs on: `operator`, or `anyone`. What anyone runs is
-	// counted per client address. Default, for a new one: `anyone` for the
-	// classes `offline` and `library`, else `operator`.
+	// Whose machines it runs on: `operator`, or `anyone`. Software that anyone
+	// runs is counted per client address. Default, for a new one: `anyone` for
+	// the classes `offline` and `library`, else `operator`.
 	RunBy string `json:"run_by,omitempty"`
 
 	// Whether `User-agent: *` binds it: `yes` or `no`. Default, for a new
@@ -115,7 +115,7 @@ func tri(name, value string, before crawler.Tri) (crawler.Tri, error) {
 	return before, fmt.Errorf("%s %q: want yes or no", name, value)
 }
 
-// withCrawlers is a registry with what the configuration says.
+// withCrawlers is a registry with the crawlers of the configuration.
 func withCrawlers(registry *crawler.Registry, crawlers []Crawler) (*crawler.Registry, error) {
 	if len(crawlers) == 0 {
 		return registry, nil
@@ -130,9 +130,9 @@ func withCrawlers(registry *crawler.Registry, crawlers []Crawler) (*crawler.Regi
 	return registry.With(rows...)
 }
 
-// checkCrawlers reports what keeps the crawlers of the configuration so far
-// from going together. With a registry file that is found out when the
-// configuration is loaded: adapting it reads no files.
+// checkCrawlers reports conflicts among the crawlers that the configuration has
+// so far. With a registry file they are found when the configuration is loaded,
+// because adapting reads no files.
 func (h *Handler) checkCrawlers() error {
 	if h.Registry != "" {
 		return nil
@@ -187,7 +187,7 @@ func parseCrawler(h *Handler, d *caddyfile.Dispenser) error {
 	return nil
 }
 
-// then has a value looked at where it stands.
+// then checks a value at its place in the Caddyfile.
 func then(parse subdirective, check func() error) subdirective {
 	return func(h *Handler, d *caddyfile.Dispenser) error {
 		if err := parse(h, d); err != nil {
@@ -200,7 +200,7 @@ func then(parse subdirective, check func() error) subdirective {
 	}
 }
 
-// checkUserAgentToken reports a token that would take people for a crawler.
+// checkUserAgentToken reports a token that would match people's User-Agents.
 func checkUserAgentToken(token string) error {
 	if crawler.BrowserWord(token) {
 		return fmt.Errorf("browsers send the word %q: people would be taken for this crawler", token)

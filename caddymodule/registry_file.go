@@ -34,7 +34,7 @@ type registryFile struct {
 }
 
 // read returns the built-in registry with the rows of the file, and with what
-// the configuration says beside it.
+// the configuration adds to it.
 func (f *registryFile) read(crawlers []Crawler) (*crawler.Registry, error) {
 	if f.data, f.err = f.octets(); f.err != nil {
 		return nil, f.err
@@ -42,8 +42,7 @@ func (f *registryFile) read(crawlers []Crawler) (*crawler.Registry, error) {
 	return f.registry(crawlers)
 }
 
-// reread is read where the file is another than it was, and nil where it is
-// not.
+// reread is like read if the file has changed, and returns nil if it has not.
 func (f *registryFile) reread(crawlers []Crawler) (*crawler.Registry, error) {
 	data, err := f.octets()
 	if err != nil {
@@ -98,8 +97,8 @@ func (h *Handler) registryPath() string {
 	return caddy.NewReplacer().ReplaceAll(h.Registry, "")
 }
 
-// watchRegistry has the handler know the crawlers of its registry file as the
-// file changes. A file that is broken changes nothing.
+// watchRegistry updates the crawlers of the handler when its registry file
+// changes. A broken file changes nothing.
 func (h *Handler) watchRegistry(ctx context.Context, file *registryFile) {
 	watching, stop := context.WithCancel(ctx)
 	changes := make(chan struct{}, 1)
@@ -121,7 +120,7 @@ func (h *Handler) watchRegistry(ctx context.Context, file *registryFile) {
 	h.cleanup = append(h.cleanup, func() error { unwatch(); stop(); <-ended; return nil })
 }
 
-// settled waits for a change and for what else belongs to it. It returns
+// settled waits for a change and for the events that belong to it. It returns
 // false when ctx ends.
 func settled(ctx context.Context, changes <-chan struct{}) bool {
 	select {
@@ -143,7 +142,7 @@ func settled(ctx context.Context, changes <-chan struct{}) bool {
 	return true
 }
 
-// rereadRegistry puts a registry file that is another than before in force.
+// rereadRegistry puts a changed registry file in force.
 func (h *Handler) rereadRegistry(file *registryFile) {
 	registry, err := file.reread(h.Crawlers)
 	if registry == nil && err == nil {
@@ -154,7 +153,7 @@ func (h *Handler) rereadRegistry(file *registryFile) {
 	}
 	if err != nil {
 		registryReads.WithLabelValues("failed").Inc()
-		h.log.Error("the registry file can't be used: the crawlers known before stay", zap.Error(err))
+		h.log.Error("the registry file can't be used: the previous crawlers stay in force", zap.Error(err))
 		return
 	}
 	registryReads.WithLabelValues("loaded").Inc()

@@ -45,9 +45,9 @@ const (
 // isRegistryURL reports whether the value of registry is a URL, not a file.
 func isRegistryURL(registry string) bool { return strings.Contains(registry, "://") }
 
-// checkRegistryURL reports what keeps a URL from naming a registry: what comes
-// over the network decides who is bound, so it must be https, but for this
-// machine.
+// checkRegistryURL reports what is wrong with the URL of a registry. It must be
+// https, except on this machine, because the rows decide which clients are
+// bound.
 func checkRegistryURL(rawURL string) error {
 	u, err := url.Parse(rawURL)
 	if err != nil {
@@ -99,7 +99,7 @@ func (s *registryState) set(c registryCopy, rows []crawler.Crawler, refused []cr
 	s.version++
 }
 
-// refresh notes that the copy is current still.
+// refresh records that the copy is still current.
 func (s *registryState) refresh(c registryCopy) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,7 +131,7 @@ func (s *registryState) extend(base *crawler.Registry) (*crawler.Registry, []cra
 	return s.extended, slices.Concat(s.refused, s.extendedRefused), s.version
 }
 
-// registryURL is a registry that is read from a URL, beside requests.
+// registryURL is a registry that is read from a URL, in the background.
 type registryURL struct {
 	url     string
 	state   *registryState
@@ -160,14 +160,15 @@ func newRegistryURL(rawURL string, state *registryState, storage certmagic.Stora
 	}
 }
 
-// onChange has changed called after each read that brought other rows.
+// onChange sets changed to be called after each read that brought other rows.
 func (u *registryURL) onChange(changed func()) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.changed = append(u.changed, changed)
 }
 
-// run reads the URL now and then until ctx ends, from the copy in storage on.
+// run loads the copy in storage, then reads the URL at intervals until ctx
+// ends.
 func (u *registryURL) run(ctx context.Context) {
 	u.restore(ctx)
 	wait := time.Duration(0)
@@ -195,7 +196,7 @@ func (u *registryURL) read(ctx context.Context) time.Duration {
 		return registryRefresh
 	case err != nil:
 		registryReads.WithLabelValues("failed").Inc()
-		u.log.Error("the registry can't be read: the crawlers known before stay", zap.Error(err))
+		u.log.Error("the registry can't be read: the previous crawlers stay in force", zap.Error(err))
 		u.failures++
 		return min(registryRetry<<min(u.failures-1, 10), registryRefresh)
 	}
@@ -208,7 +209,7 @@ func (u *registryURL) read(ctx context.Context) time.Duration {
 	}
 	if err := u.take(next); err != nil {
 		registryReads.WithLabelValues("failed").Inc()
-		u.log.Error("the registry can't be used: the crawlers known before stay", zap.Error(err))
+		u.log.Error("the registry can't be used: the previous crawlers stay in force", zap.Error(err))
 		return registryRefresh
 	}
 	registryReads.WithLabelValues("loaded").Inc()
@@ -281,7 +282,7 @@ func (u *registryURL) fetch(ctx context.Context, before registryCopy) (registryC
 	}, nil
 }
 
-// bounded is a field's value, unless it is longer than any that is useful.
+// bounded is a field's value, or "" if it is too long to be useful.
 func bounded(value string) string {
 	if len(value) > 256 {
 		return ""
@@ -295,7 +296,7 @@ func (u *registryURL) storageKey() string {
 	return path.Join("robots", "registry", hex.EncodeToString(sum[:])+".json")
 }
 
-// store keeps a good copy for the next start of the server.
+// store stores a good copy for the next start of the server.
 func (u *registryURL) store(ctx context.Context, c registryCopy) {
 	if u.storage == nil {
 		return

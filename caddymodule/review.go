@@ -21,10 +21,9 @@ const (
 	maxReviewed       = 64  // files that are remembered as reviewed
 )
 
-// review logs, once for each robots.txt that is loaded, what in it does not do
-// what it was written for. The linter may take a tenth of a second for the
-// largest files, so it works beside the reads that requests wait for, on one
-// file at a time.
+// review logs, once for each robots.txt that is loaded, the lines that have no
+// effect or not the intended one. The linter may take a tenth of a second for
+// the largest files, so it works in the background, on one file at a time.
 type review struct {
 	log      *zap.Logger
 	registry *crawler.Registry
@@ -106,13 +105,12 @@ func (r *review) Close() error {
 	return nil
 }
 
-// merges tells what the operator may want to know of how the policy's lines
-// were merged into the file.
+// merges logs the notes about how the policy's lines were merged into the file.
 func merges(log *zap.Logger, p *enforce.Policy) {
 	notes := p.Notes()
 	for i, n := range notes {
 		if i == maxFindingsLogged {
-			log.Warn("there is more to know of the policy: see caddy robots policy", zap.Int("not_logged", len(notes)-i))
+			log.Warn("the policy has more notes: see caddy robots policy", zap.Int("not_logged", len(notes)-i))
 			break
 		}
 		log.Info("policy: "+n.Text(), zap.Strings("crawlers", n.Crawlers[:min(len(n.Crawlers), maxFindingsLogged)]), zap.Int("of", len(n.Crawlers)),

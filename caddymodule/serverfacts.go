@@ -13,8 +13,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
 )
 
-// serverFacts is what a handler needs to know of the server that it is part
-// of. It is found out once a server.
+// serverFacts has the facts that a handler needs about the server that it is
+// part of. It is found out once a server.
 type serverFacts struct {
 	server *caddyhttp.Server
 	port   uint16          // that the server listens on; 0 if there are several

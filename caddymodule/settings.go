@@ -24,9 +24,9 @@ const (
 	countByCrawler = "crawler"
 )
 
-// Paths tells what else the back end takes for the same path, beside percent
-// escapes, dot segments and double slashes, which are always seen through.
-// All are off by default.
+// Paths says which other spellings the back end treats as the same path.
+// Percent escapes, dot segments and double slashes are always resolved. All
+// fields are off by default.
 type Paths struct {
 	// The back end ignores the case of paths, as on Windows.
 	IgnoreCase bool `json:"ignore_case,omitempty"`
@@ -57,19 +57,19 @@ type Settings struct {
 	// when it changes. Default: 1m.
 	Refresh caddy.Duration `json:"refresh,omitempty"`
 
-	// What is in force while the source answers 5xx or not at all:
-	// `last_good`, the last good copy, or no rules where there is none; or
-	// `deny`, which denies crawlers everything, as RFC 9309 has it. Default:
-	// `last_good`.
+	// What is in force while the source answers 5xx or not at all: `last_good`,
+	// the last good copy, or no rules where there is none; or `deny`, which
+	// denies crawlers everything, as RFC 9309 says. Default: `last_good`.
 	OnError string `json:"on_error,omitempty"`
 
 	// How many origins (scheme, host and port) the site's own robots.txt is
-	// kept for. Beyond, the one not asked for the longest time goes.
+	// kept for. If there are more, the least recently used one is dropped.
 	// Default: 1000.
 	MaxOrigins int `json:"max_origins,omitempty"`
 
-	// Serve /robots.txt from the source, so that what is enforced is what is
-	// published. Not with the source `site`, which is published already.
+	// Serve /robots.txt from the source, so that the published rules are the
+	// enforced ones. Not allowed with the source `site`, which the site
+	// publishes already.
 	Publish *bool `json:"publish,omitempty"`
 
 	// `enforce`, or `monitor`, which decides, counts and logs, and lets
@@ -89,8 +89,8 @@ type Settings struct {
 	ExemptPaths []string `json:"exempt_paths,omitempty"`
 
 	// Hold HTTP libraries (curl, python-requests, …) and requests without a
-	// User-Agent to `User-agent: *`. Off by default, for API clients and
-	// webhooks look like this. A group that names a library binds it always.
+	// User-Agent to `User-agent: *`. Off by default, because API clients and
+	// webhooks look the same. A group that names a library binds it always.
 	HTTPClients *bool `json:"http_clients,omitempty"`
 
 	// Hold programs that give no more than their name (`SiteSweeper/2.0`) to
@@ -104,67 +104,68 @@ type Settings struct {
 	// previews, …) to `User-agent: *`, for GET and HEAD. Default: true.
 	UserTriggered *bool `json:"user_triggered,omitempty"`
 
-	// Hold every crawler to everything, whatever its operator documents:
-	// AdsBot-Google to `User-agent: *`, Googlebot to its Crawl-delay.
+	// Apply every rule to every crawler, even one that its operator documents
+	// as ignored: `User-agent: *` to AdsBot-Google, Crawl-delay to Googlebot.
 	Strict *bool `json:"strict,omitempty"`
 
 	// Take the host of the site from X-Forwarded-Host where the client is a
-	// trusted proxy. Off by default, for many balancers pass on what the
-	// client wrote there.
+	// trusted proxy. Off by default, because many load balancers pass on the
+	// client's own value.
 	ForwardedHost *bool `json:"forwarded_host,omitempty"`
 
-	// Crawlers that the built-in registry does not know, or knows otherwise.
+	// Crawlers to add to the built-in registry, or to override.
 	Crawlers []Crawler `json:"crawlers,omitempty"`
 
-	// A file with more of them, a JSON object a line, read again when it
-	// changes; a broken one leaves the crawlers known before. Or an https URL
-	// of such a file, read every 6 hours beside requests, whose last good copy
-	// Caddy's storage keeps: its rows only add crawlers. Placeholders that are
-	// known when the configuration is loaded are replaced.
+	// A file with more crawlers, one JSON object per line. It is read again
+	// when it changes; a broken file changes nothing. Or an https URL of such a
+	// file, which is read every 6 hours in the background. Its last good copy
+	// is kept in Caddy's storage, and its rows only add crawlers. Placeholders
+	// that are known when the configuration is loaded are replaced.
 	Registry string `json:"registry,omitempty"`
 
-	// What crawlers may do by purpose and by name, beside the site's own
-	// robots.txt: its lines are merged into that file, which the handler then
+	// Rules for crawlers by purpose and by name, in addition to the site's own
+	// robots.txt. They are merged into that file, which the handler then
 	// publishes itself.
 	Policy *managed.Policy `json:"policy,omitempty"`
 
-	// Which crawlers may go by an earlier version of robots.txt after it changed:
-	// `search`, those of search engines, which drop a page that they get 403 for;
-	// `all`; or `off`. A path that the earlier version allowed then passes for a
-	// crawler that was there before the change, until it has read the file
-	// again, and for 24 hours at most. Default: `search`.
+	// Which crawlers may follow an earlier version of robots.txt after it
+	// changed: `search`, those of search engines, which drop a page that they get
+	// 403 for; `all`; or `off`. A path that the earlier version allowed then
+	// passes for a crawler that was there before the change, until it has read
+	// the file again, and for 24 hours at most. Default: `search`.
 	Grace string `json:"grace,omitempty"`
 
-	// Other answers than the usual ones, by verdict.
+	// Answers that replace the default ones, by verdict.
 	Answers []Answer `json:"answers,omitempty"`
 
-	// What else a back end takes for the same path.
+	// Other spellings that the back end treats as the same path.
 	Paths *Paths `json:"paths,omitempty"`
 
 	// How Crawl-delay, Request-rate and Visit-time are enforced.
 	CrawlDelay *CrawlDelay `json:"crawl_delay,omitempty"`
 
-	// One budget for all servers that share a Redis or Valkey. Without it
+	// Share budgets among several servers, through Redis or Valkey. Without it
 	// each process has its own.
 	Fleet *Fleet `json:"fleet,omitempty"`
 
-	// Check whether crawlers are who they say they are. Off unless present,
-	// for it asks other people's servers.
+	// Check the claims of crawlers. Off unless present, because it sends
+	// requests to other operators' servers.
 	Verify *Verify `json:"verify,omitempty"`
 
 	// Notice clients that send a browser's User-Agent and behave like robots.
 	// Off unless present.
 	Suspects *Suspects `json:"suspects,omitempty"`
 
-	// X-Robots-Tag headers by file pattern. All that match are sent, also with
-	// errors, by the status of the error that a handler returned. Where a rule
-	// with `only` matches, `Vary: User-Agent` is sent too.
+	// X-Robots-Tag headers by file pattern. All matching headers are sent, with
+	// error responses too: there the status is that of the error that a handler
+	// returned. Where a rule with `only` matches, `Vary: User-Agent` is sent
+	// too.
 	XRobotsTag []headers.Rule `json:"x_robots_tag,omitempty"`
 
 	// Answer paths that a `Noindex:` line of robots.txt matches with
 	// `X-Robots-Tag: noindex`. Crawlers no longer obey these lines themselves.
 	// A crawler with a group of its own gets what that group says, under its
-	// own name; everybody else, people too, gets what the group for `*` says.
+	// own name; all other clients, people too, get what the group for `*` says.
 	NoindexLines *bool `json:"noindex_lines,omitempty"`
 
 	// Send the robots meta tags in the head of HTML documents as X-Robots-Tag

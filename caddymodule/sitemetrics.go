@@ -12,16 +12,15 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 )
 
-// Metrics says what metrics have beside what they always have.
+// Metrics selects optional metrics.
 type Metrics struct {
 	// Counters for each site: `caddy_robots_site_decisions_total` and
-	// `caddy_robots_site_people_total`. Off by default, for each site is a
-	// label.
+	// `caddy_robots_site_people_total`. Off by default, because each site adds
+	// a label value.
 	PerSite bool `json:"per_site,omitempty"`
 
-	// How many sites have counters of their own at most, those with the most
-	// requests of crawlers first; the others share the site `(other)`.
-	// Default: 100.
+	// The number of sites with counters of their own: those with the most
+	// requests of crawlers. The others share the site `(other)`. Default: 100.
 	MaxSites int `json:"max_sites,omitempty"`
 }
 

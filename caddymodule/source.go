@@ -21,8 +21,8 @@ const (
 
 // Source tells where the rules come from.
 type Source struct {
-	// `site`: the site's own /robots.txt, asked for in process, each origin
-	// its own; `file`; `inline`; or `url`. Default: `site`.
+	// `site`: the site's own /robots.txt, requested in process, for each
+	// origin; `file`; `inline`; or `url`. Default: `site`.
 	Kind string `json:"kind,omitempty"`
 
 	// The file's path, for `file`. Placeholders that are known when the

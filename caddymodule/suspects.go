@@ -38,7 +38,7 @@ type Suspects struct {
 	// placeholder `{http.robots.trap}` is a URL below the first of them.
 	Trap []string `json:"trap,omitempty"`
 
-	// What is done about suspects: `observe`, which shows them in placeholders,
+	// What happens to suspects: `observe`, which shows them in placeholders,
 	// the access log, the log and metrics; or `bind`, which also holds them to
 	// the path rules of `User-agent: *`, not to its pace. Then they get a page
 	// that says why, with a button for people. Default: `observe`.

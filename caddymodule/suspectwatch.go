@@ -139,7 +139,7 @@ func (p *pooledWatch) run(ctx context.Context, storage certmagic.Storage, fleet 
 			p.stored.Store(true)
 			break
 		}
-		p.log.Load().Error("suspects: the key of trap URLs can't be read or stored: until it can, trap URLs are good for this process alone", zap.Error(err))
+		p.log.Load().Error("suspects: the key of trap URLs can't be read or stored: until then, trap URLs are valid in this process only", zap.Error(err))
 		if !sleep(ctx, pause) {
 			return
 		}
@@ -235,9 +235,9 @@ func makeKey(ctx context.Context, storage certmagic.Storage) (secret []byte, err
 	return secret, storage.Store(ctx, suspectKey, secret)
 }
 
-// Suspects returns the clients that are suspects now, the ones that were found
-// last first, and at most limit of them. Without `suspects` there is none. It is
-// safe for concurrent use.
+// Suspects returns the clients that are suspects now, the latest first, and at
+// most limit of them. Without `suspects` there are none. It is safe for
+// concurrent use.
 func (a *App) Suspects(limit int) []suspect.Suspect {
 	a.mu.Lock()
 	p := a.visitors

@@ -55,10 +55,10 @@ func (h *Handler) provisionSuspects(ctx caddy.Context) error {
 	return nil
 }
 
-// anyTrapURL is what a URL looks like that a trap mints.
+// anyTrapURL is an example of a URL that a trap mints.
 const anyTrapURL = "anyMintedUrl-0123456789_xyz"
 
-// allows says which group of a robots.txt allows URLs of a trap, "" if none
+// allows names the group of a robots.txt that allows URLs of a trap, "" if none
 // does.
 func allows(p *enforce.Policy, trap suspect.Trap) string {
 	for _, target := range []string{string(trap), string(trap) + anyTrapURL} {
@@ -74,7 +74,7 @@ func allows(p *enforce.Policy, trap suspect.Trap) string {
 	return ""
 }
 
-// inertTraps logs the traps that do nothing because of a robots.txt.
+// inertTraps logs the traps that have no effect because of a robots.txt.
 func (h *Handler) inertTraps(log *zap.Logger, p *enforce.Policy) {
 	if h.Suspects == nil {
 		return
@@ -88,8 +88,9 @@ func (h *Handler) inertTraps(log *zap.Logger, p *enforce.Policy) {
 }
 
 // look counts a request that seems to be a person's, and turns the decision
-// into a denial where a suspect is to be held to the rules for all crawlers.
-// The request is counted once, also where several robots handlers see it.
+// into a denial if the rules for all crawlers apply to a suspect and disallow
+// the path. The request is counted once, also where several robots handlers see
+// it.
 func (s *suspicion) look(x *exchange) {
 	if x.earlier != nil && x.earlier.looked {
 		x.standing, x.looked = x.earlier.standing, true
@@ -117,7 +118,7 @@ func (s *suspicion) see(x *exchange) bool {
 	return true
 }
 
-// visit fills in whose request it is, and reports whether that can be known.
+// visit fills in the client of a request, and reports whether it can be known.
 func (s *suspicion) visit(x *exchange) bool {
 	if x.Origin.Scheme != "https" || len(x.UserAgents) != 1 || x.Client == "" {
 		return false
@@ -131,7 +132,7 @@ func (s *suspicion) visit(x *exchange) bool {
 	return v.Client.IsValid()
 }
 
-// hit tells what a request has to do with a trap that is in force.
+// hit says whether and how a request hits a trap that is in force.
 func (s *suspicion) hit(x *exchange) suspect.Hit {
 	for _, trap := range s.traps {
 		hit := s.visitors.hit(trap, x.Target, &x.visit, x.Time)
@@ -152,8 +153,8 @@ type visitor http.Request
 // mints traps.
 const handlerVar = "caddy_robots.handler"
 
-// visitor returns for whom traps are minted: whoever asks for what may be a
-// page. It returns nil without a trap.
+// visitor returns the client for which traps are minted if the request may be
+// for a page. It returns nil without a trap.
 func (h *Handler) visitor(x *exchange) *visitor {
 	if h.suspicion == nil || len(h.suspicion.traps) == 0 || x.vars == nil || x.Origin.Scheme != "https" {
 		return nil

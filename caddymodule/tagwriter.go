@@ -16,7 +16,7 @@ import (
 // the handlers behind it set is known. Where more has to be known, the media
 // type that shows in the first octets of the body or what the document's own
 // head says, it holds the header and the body's beginning until then: up to
-// headers.MaxHead octets, and never past a flush.
+// headers.MaxHead octets, and not beyond a flush.
 type tagWriter struct {
 	caddyhttp.ResponseWriterWrapper
 	match    headers.Match
@@ -33,7 +33,7 @@ type tagWriter struct {
 	head   encodedHead
 }
 
-// next passes a request on, with the headers that its path asks for.
+// next passes a request on, with the headers that match its path.
 func (h *Handler) next(w http.ResponseWriter, r *http.Request, target string, d *enforce.Decision, next caddyhttp.Handler) error {
 	match, file := h.tags.Match(target), h.fileTags(target, d)
 	if match.Empty() && file.empty() && !h.tags.NeedsResponse() && !isOn(h.MetaRobots) {
@@ -179,7 +179,7 @@ func (t *tagWriter) sendHeld() error {
 	return err
 }
 
-// release sends the header and what was held, however little is known.
+// release sends the header and what was held, even if not all is known.
 func (t *tagWriter) release() error {
 	if t.sent {
 		return nil

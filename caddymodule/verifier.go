@@ -127,7 +127,7 @@ func (p *pooledVerifier) Lookup(addr netip.Addr, _ []string, state verify.State,
 		p.dnsFailures.Store(0)
 	} else {
 		p.dnsFailures.Add(1)
-		p.log.Load().Debug("reverse DNS of a crawler's address says neither yes nor no",
+		p.log.Load().Debug("reverse DNS neither confirms nor refutes a crawler's address",
 			zap.Stringer("address", addr), zap.Duration("took", took), zap.Error(err))
 	}
 }

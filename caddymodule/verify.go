@@ -17,21 +17,22 @@ const (
 	impostorsIgnore = "ignore"
 )
 
-// Verify has the claims of crawlers checked. A User-Agent is a claim that
-// anybody can send; whether it is true shows by published lists of addresses,
-// by reverse DNS and by signatures of requests, as far as the crawler's
-// operator documents them. No request waits for it: lists and directories of
-// keys are read beside requests, and DNS is asked beside them.
+// Verify checks the claims of crawlers. A User-Agent is a claim that any client
+// can send. It is checked with published lists of addresses, reverse DNS and
+// signatures of requests, as far as the crawler's operator documents them. No
+// request waits for a check: lists and directories of keys are read, and DNS is
+// asked, in the background.
 //
-// A crawler that is verified has its own budget of Crawl-delay and
-// Request-rate; claims that are not verified draw on others. Nobody is called
-// an impostor before a crawler was verified by its address at the same host in
-// the last 24 hours, which shows that the server sees the real addresses of
-// clients: behind a proxy or CDN set `trusted_proxies`.
+// A verified crawler has its own budget of Crawl-delay and Request-rate;
+// unverified claims use other budgets. A client is called an impostor only if
+// some crawler was verified by its address at the same host in the last 24
+// hours, which shows that the server sees the real addresses of clients: behind
+// a proxy or CDN set `trusted_proxies`.
 type Verify struct {
-	// What a client gets that every documented method refutes: `deny`, 403
-	// whatever it asks for but /robots.txt; or `ignore`, what a crawler gets
-	// that could not be verified, with a budget of its own. Default: `deny`.
+	// The treatment of clients whose claim every documented method refutes:
+	// `deny` answers 403 to all their requests except those for /robots.txt;
+	// `ignore` treats them as unverified crawlers with a separate budget.
+	// Default: `deny`.
 	Impostors string `json:"impostors,omitempty"`
 
 	// The DNS server to ask: an IP address, with or without a port.

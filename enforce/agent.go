@@ -6,9 +6,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-// CheckAgent asks check, such as Policy.Check, about a request with one
-// User-Agent, where a product token alone, which no browser sends, stands for a
-// crawler that names itself so.
+// CheckAgent calls check, such as Policy.Check, for a request with one
+// User-Agent. A User-Agent that is only a product token, which no browser
+// sends, is treated as a crawler with that token.
 func CheckAgent(check func(*Request, *Decision), r *Request, d *Decision) {
 	if check(r, d); d.Reason != Person || !isProductToken(r.UserAgents[0]) {
 		return
@@ -28,7 +28,7 @@ func isProductToken(agent string) bool {
 const productTokenOctets = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-0123456789."
 
 // Agent returns the crawler that a name or product token stands for: one of the
-// registry, or else one that declares itself so.
+// registry, or else a self-declared crawler with that token.
 func (e *Engine) Agent(name string) crawler.Agent {
 	if row := e.Registry().Lookup(name); row != nil {
 		return signedAgent(row)

@@ -14,14 +14,14 @@ type Budget struct {
 	Terms   *throttle.Terms
 	Group   *robots.Group
 	Policy  *Policy
-	Pool    bool // that of all claims to be the crawler that are not verified
-	PerAddr bool // each address has one of its own: Key is none of them
+	Pool    bool // the one budget of all unverified claims to be this crawler
+	PerAddr bool // each address has its own budget; Key is not the key of any of them
 }
 
-// Budgets returns the budgets that a crawler has at an origin: its own, and
-// where its claim can be verified, that of the claims that are not. site is the
-// pattern that the host fits where no site names it, as Request.Site; invented
-// as Request.Invented. Nothing limits a crawler without budgets.
+// Budgets returns the budgets that a crawler has at an origin: its own and, if
+// claims to be this crawler can be verified, the one of unverified claims. For
+// site and invented see Request.Site and Request.Invented. A crawler without
+// budgets is not limited.
 func (e *Engine) Budgets(origin Origin, a *crawler.Agent, invented bool, site string, now time.Time) []Budget {
 	policy := e.policies.Of(origin)
 	if policy == nil {

@@ -6,10 +6,10 @@ import "sync/atomic"
 // octets.
 const DefaultMaxMemory = 64 << 20
 
-// Ceiling bounds the memory that the policies of several engines take
-// together. An engine that would go above it lets go of origins of its own;
-// one policy an engine is always kept, for without it crawlers would be let
-// through. It is safe for concurrent use. A nil Ceiling bounds nothing.
+// Ceiling bounds the memory that the policies of several engines use together.
+// An engine that would exceed the bound drops some of its own origins. Each
+// engine always keeps at least one policy, because without it crawlers would be
+// let through. It is safe for concurrent use. A nil Ceiling bounds nothing.
 type Ceiling struct {
 	max  int64
 	used atomic.Int64

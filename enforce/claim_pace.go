@@ -22,8 +22,8 @@ const debtPeriod = time.Hour
 // take asks the limiter for a request, from the budgets of what verification
 // says about the sender: a crawler that is verified, or that can't be, has its
 // own. An unverified client draws on one for its address and on one for all
-// claims to be that crawler, so that it uses up nobody's. Impostors that are
-// not denied share one.
+// claims to be that crawler, so that it uses up no other budget. Impostors that
+// are not denied share one.
 func (e *Engine) take(ctx context.Context, r *Request, d *Decision) (throttle.Result, error) {
 	own := budgetOf{e.budget(r, &d.Agent, 0), d.Terms}
 	switch d.Claim.State {
@@ -46,7 +46,7 @@ func (e *Engine) take(ctx context.Context, r *Request, d *Decision) (throttle.Re
 	return e.waiters.Take(ctx, e.limiter, r.Time, own.key, own.terms, e.rules.Wait)
 }
 
-// budgetOf is a budget, and what it grants.
+// budgetOf is a budget and its terms.
 type budgetOf struct {
 	key   throttle.Key
 	terms *throttle.Terms
@@ -79,8 +79,8 @@ func (e *Engine) takeBoth(ctx context.Context, r *Request, first, second budgetO
 // debtKey names a client of a crawler's own budget among what happened lately.
 func debtKey(own throttle.Key, d *Decision) uint64 { return own.Client(d.addr)[0] ^ seedDebt }
 
-// poolTerms is what a group grants all unverified claims to be one crawler
-// together; nil where it limits nothing.
+// poolTerms is the pace that a group allows all unverified claims to be one
+// crawler together; nil where it limits nothing.
 func (r *compiledRules) poolTerms(g *robots.Group) *throttle.Terms {
 	delay, _ := g.CrawlDelay()
 	delay.Delay = min(delay.Delay, cmp.Or(r.MaxDelay, throttle.DefaultMaxDelay)) / poolFactor

@@ -22,18 +22,17 @@ const (
 	keepFailed = 30 * 24 * time.Hour
 )
 
-// goodCopy is what a source said the last time that it said something: a
-// robots.txt, or that there is none.
+// goodCopy is the last good answer of a source: a robots.txt, or that there is
+// none.
 type goodCopy struct {
 	content             // of state Loaded, Missing or NotRobots
 	published []byte    // the file with the operator's lines; nil without any
 	at        time.Time // when the source last confirmed it
 }
 
-// Copies holds the last good answer for each origin for longer than a Policies
-// lives, so that after a reload the rules are in force at once, whether or not
-// the source can be read. It is safe for concurrent use; a nil Copies holds
-// nothing.
+// Copies keeps the last good answer for each origin after a Policies is closed.
+// So the rules are in force at once after a reload, whether or not the source
+// can be read. It is safe for concurrent use; a nil Copies holds nothing.
 type Copies struct {
 	mu     sync.Mutex
 	size   int

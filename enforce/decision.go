@@ -11,7 +11,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Action is what is to be done with a request.
+// Action says how to treat a request.
 type Action uint8
 
 const (
@@ -23,11 +23,11 @@ const (
 // String returns the action's name as logs, metrics and placeholders show it.
 func (a Action) String() string { return [...]string{"pass", "deny", "throttle"}[a] }
 
-// Reason is why.
+// Reason says why a decision was made.
 type Reason uint8
 
 const (
-	Person        Reason = iota // nobody that robots.txt binds
+	Person        Reason = iota // a sender that robots.txt never binds
 	Allowed                     // no rule disallows the path, and the pace is kept
 	Exempt                      // the operator exempted the crawler
 	ExemptPath                  // the path is never denied
@@ -42,7 +42,7 @@ const (
 	VisitTime                   // the wrong time of day
 	Hidden                      // a path that the operator hides from crawlers
 	Graced                      // disallowed by a rule that this crawler may not know yet
-	Suspected                   // a rule for all crawlers disallows the path to whoever behaves like a robot
+	Suspected                   // the client behaves like a robot, and the group for all crawlers disallows the path
 	reasons
 )
 
@@ -57,15 +57,15 @@ func (r Reason) String() string {
 	}[r]
 }
 
-// Decision is what is to be done with one request, and why.
+// Decision says how to treat one request, and why.
 type Decision struct {
 	Action Action
 	Reason Reason
-	// Policy is what the decision was made by. It is never nil after Decide.
+	// Policy is the policy that was applied. It is never nil after Decide.
 	Policy *Policy
-	// Agent is whom the decision is about: of several crawlers that a
-	// User-Agent names, the one that decided. Its Class is crawler.Person
-	// where there is none.
+	// Agent is the crawler that the decision is about. If a User-Agent names
+	// several crawlers, it is the one that determined the decision. Its Class
+	// is crawler.Person if there is none.
 	Agent crawler.Agent
 	// Claim is what verification says about the agent.
 	Claim verify.Result
@@ -73,24 +73,25 @@ type Decision struct {
 	Group *robots.Group
 	// Rule is the rule that decided; nil where none matched.
 	Rule *robots.Rule
-	// Terms is the pace that the group sets this agent; nil if none.
+	// Terms is the pace that the group sets for this agent; nil if none.
 	Terms *throttle.Terms
 	// Layer is where the line that decided comes from.
 	Layer Layer
 	// Line is the line that decided: the rule's, or that of the Crawl-delay,
-	// Request-rate or Visit-time. It counts in the site's own robots.txt or,
-	// as Layer says, in the operator's configuration. 0 where none did.
+	// Request-rate or Visit-time. Layer says whether it is a line of the site's
+	// own robots.txt or of the operator's configuration. 0 if no line decided.
 	Line int
-	// Reading is robots.Google where the file as read in its dialect disallows
-	// the path, and as google/robotstxt reads it does not: then the request of
-	// a crawler that reads so is let through. Else it is 0.
+	// Reading is robots.Google if the file disallows the path when it is read
+	// in its dialect, but not when it is read as google/robotstxt reads it. A
+	// crawler that reads the file like google/robotstxt is then let through.
+	// Otherwise it is 0.
 	Reading robots.Dialect
 	// Version is the earlier version of the robots.txt by which a request was
 	// let through, of reason Graced; else nil. Rule, Layer and Line are then of
 	// the version in force, which disallows the path.
 	Version *Version
-	// RetryAfter is in how long a request that is throttled, or refused
-	// because there is no policy, should be tried again.
+	// RetryAfter is how long the client should wait before it repeats a request
+	// that is throttled, or refused because there is no policy.
 	RetryAfter time.Duration
 	// Delay is how long the request was held before it was let through.
 	Delay time.Duration
@@ -99,8 +100,8 @@ type Decision struct {
 	addr   netip.Addr      // of the client, where more than the User-Agent counts
 }
 
-// Crawler returns a name for whom the decision is about that is one of a
-// bounded number: the registry's, or else the class.
+// Crawler returns the crawler's name in the registry, or else its class, so
+// that the number of different names is bounded.
 func (d *Decision) Crawler() string {
 	if d.Agent.Crawler != nil {
 		return d.Agent.Crawler.Name

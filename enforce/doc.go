@@ -1,11 +1,11 @@
-// Package enforce decides what a crawler may do: it holds the policy that a
-// site's robots.txt is, and answers for each request whether the crawler
-// that sent it is let through, denied or told to come back later.
+// Package enforce decides what a crawler may do. It reads a site's robots.txt,
+// keeps its rules as a policy, and decides for each request whether to let it
+// through, deny it, or tell the crawler to come back later.
 //
-// It knows nothing of any web server. Requests come in as values, time comes
-// in with them, and what happens beside a request (a policy read, a source
-// failing) goes out through an Observer. It is not access control: whoever
-// sends a browser's User-Agent is a person here.
+// It depends on no web server. A Request carries everything that a decision
+// needs, its time included. What happens in the background, such as a read of a
+// robots.txt, is reported to an Observer. It is not access control: a client
+// that sends a browser's User-Agent is treated as a person.
 //
 //	engine, err := enforce.NewEngine(enforce.Rules{}, source, throttle.NewMemory(100_000), enforce.PoliciesConfig{})
 //	var d enforce.Decision

@@ -25,9 +25,9 @@ const (
 //	Judge     what the policy says to them about the path; pure
 //	Pace      whether a request that is let through comes too soon
 //
-// What becomes of the decision (recording it, answering the request) is the
-// caller's. An Engine is safe for concurrent use, and a decision with a policy
-// that is loaded allocates nothing and takes no lock that all requests share.
+// The caller records the decision and answers the request. An Engine is safe
+// for concurrent use. If the policy is loaded, a decision allocates nothing and
+// takes no lock that all requests share.
 type Engine struct {
 	rules    *compiledRules
 	policies *Policies
@@ -39,9 +39,9 @@ type Engine struct {
 	past []Version // of a Replay, which has no policies: earlier versions of the file
 }
 
-// NewEngine returns an engine that enforces what source says, under rules.
-// The limiter is the caller's to close; Close ends the rest. The error names
-// what is wrong with the rules.
+// NewEngine returns an engine that enforces what source says, under rules. The
+// caller closes the limiter; Engine.Close closes everything else. The error
+// says what is wrong with the rules.
 func NewEngine(rules Rules, source Source, limiter throttle.Limiter, cfg Config) (*Engine, error) {
 	compiled, err := rules.compile()
 	if err != nil {
@@ -67,16 +67,16 @@ func NewEngine(rules Rules, source Source, limiter throttle.Limiter, cfg Config)
 }
 
 // With returns an engine with another registry that shares e's budgets, held
-// requests and policies. The checker is one for that registry; nil where claims
-// are not verified. Its reads are reported to observer. Requests may go
-// on through e meanwhile. Closing one of them closes both.
+// requests and policies. The checker must be made for that registry; nil means
+// that claims are not verified. Reads of the new engine are reported to
+// observer. e can still be used. Closing one of the two engines closes both.
 func (e *Engine) With(registry *crawler.Registry, checker *verify.Checker, observer Observer) (*Engine, error) {
 	rules := e.rules.Rules
 	rules.Registry = registry
 	return e.with(rules, checker, observer)
 }
 
-// WithMode is With for the same registry, and for another Rules.Monitor and
+// WithMode is like With, but keeps the registry and changes Rules.Monitor and
 // Rules.Wait.
 func (e *Engine) WithMode(monitor bool, wait time.Duration, checker *verify.Checker, observer Observer) (*Engine, error) {
 	rules := e.rules.Rules
@@ -104,17 +104,17 @@ func (e *Engine) Policies() *Policies { return e.policies }
 // Registry returns the crawlers that the engine knows.
 func (e *Engine) Registry() *crawler.Registry { return e.rules.Registry }
 
-// Close ends the reads under way. Requests that are held go on waiting for
+// Close stops the reads under way. Requests that are held keep waiting for
 // their time.
 func (e *Engine) Close() error { return e.policies.Close() }
 
 // Decide decides on a request and writes the decision to d.
 //
-// It never waits for a person, nor for anyone whom nothing would bind. For a
-// crawler it waits for the policy of an origin that was never read (five
-// seconds at most), for a limiter that is shared with other servers, and for
-// its time to come where the operator has requests held, all within the bounds
-// of ctx.
+// A request of a person, or of a client that no rule can bind, never waits. A
+// request of a crawler can wait for three things: the policy of an origin that
+// was never read (five seconds at most), a limiter that is shared with other
+// servers and, with Rules.Wait, its time in the budget. The end of ctx ends
+// every wait.
 func (e *Engine) Decide(ctx context.Context, r *Request, d *Decision) {
 	*d = Decision{}
 	if IsRobotsTxt(r.Target) {

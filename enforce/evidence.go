@@ -9,16 +9,16 @@ import (
 
 // Verification tells how the claims of crawlers are checked.
 type Verification struct {
-	// Checker knows the crawlers of Rules.Registry. It is the caller's to
-	// close, after the engine.
+	// Checker is made for Rules.Registry. The caller closes it, after the
+	// engine.
 	Checker *verify.Checker
-	// IgnoreImpostors has impostors treated as crawlers that could not be
-	// verified, with a budget of their own. Otherwise they are denied
-	// everything.
+	// IgnoreImpostors treats impostors as crawlers that could not be verified,
+	// with a separate budget. Otherwise they are denied everything.
 	IgnoreImpostors bool
 }
 
-// Evidence is what a request shows about who sent it, beside its User-Agent.
+// Evidence is what a request shows about its sender, in addition to its
+// User-Agent.
 type Evidence struct {
 	Addr      netip.Addr
 	Ambiguous bool // as in Request

@@ -47,7 +47,7 @@ func (x *Exemption) includes(ev *Evidence) bool {
 	return !ev.Ambiguous && slices.ContainsFunc(x.From, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// needsAddr reports whether an exemption goes by addresses.
+// needsAddr reports whether an exemption is limited to addresses.
 func (r *Rules) needsAddr() bool {
 	return slices.ContainsFunc(r.Exempt, func(x Exemption) bool { return len(x.From) > 0 })
 }

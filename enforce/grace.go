@@ -9,18 +9,18 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Grace says which crawlers may go by an earlier version of a robots.txt after
-// it changed: those that were there before the change, until they have read the
-// file again, and for GracePeriod at most.
+// Grace says which crawlers may still follow an earlier version of a robots.txt
+// after it changed. A crawler must have visited before the change. Its grace
+// ends when it reads the file again, and after GracePeriod at the latest.
 type Grace uint8
 
 const (
-	// GraceSearch is for crawlers of purpose search alone: a search engine
-	// drops a page that it gets 403 for.
+	// GraceSearch is for crawlers of purpose search only, because a search
+	// engine drops a page that it gets 403 for.
 	GraceSearch Grace = iota
-	// GraceOff is for none: a change holds at once for all.
+	// GraceOff is for no crawler: a change binds all crawlers at once.
 	GraceOff
-	// GraceAll is for all.
+	// GraceAll is for all crawlers.
 	GraceAll
 )
 
@@ -39,11 +39,12 @@ func ParseGrace(s string) (Grace, error) {
 	return 0, fmt.Errorf("%q: want off, search or all", s)
 }
 
-// GracePeriod is how long after a change a crawler may go by the version
-// before: the 24 hours for which it may use a copy (RFC 9309, section 2.4).
+// GracePeriod is how long after a change a crawler may still follow the earlier
+// version: the 24 hours for which it may use a cached copy (RFC 9309, section
+// 2.4).
 const GracePeriod = 24 * time.Hour
 
-// graces reports whether an agent may go by an earlier version of the file.
+// graces reports whether an agent may follow an earlier version of the file.
 func (r *Rules) graces(a *crawler.Agent) bool {
 	switch r.Grace {
 	case GraceOff:
@@ -67,15 +68,15 @@ func (v *Version) Tag() string { return v.policy.Tag() }
 // Until returns when the version was replaced.
 func (v *Version) Until() time.Time { return time.Unix(0, v.until) }
 
-// Ends returns when nobody may go by the version any longer.
+// Ends returns the time after which no crawler may follow the version.
 func (v *Version) Ends() time.Time { return v.Until().Add(GracePeriod) }
 
-// ended reports whether nobody may go by the version any longer.
+// ended reports whether no crawler may follow the version any longer.
 func (v *Version) ended(now int64) bool { return now-v.until >= int64(GracePeriod) }
 
 // mayHold reports whether a crawler may have a copy of the version: it was in
-// force when the crawler read the file last, or, where it was not seen to read
-// the file, it was replaced after the crawler was first seen.
+// force when the crawler last read the file, or, if the crawler was never seen
+// to read the file, it was replaced after the crawler was first seen.
 func (v *Version) mayHold(visit Visit) bool {
 	if visit.Read != 0 {
 		return v.from <= visit.Read && visit.Read < v.until
@@ -83,7 +84,7 @@ func (v *Version) mayHold(visit Visit) bool {
 	return visit.First != 0 && visit.First < v.until
 }
 
-// Earlier has the earlier versions of a robots.txt, and what is known of the
+// Earlier has the earlier versions of a robots.txt, and what is known about the
 // crawlers that a request names. The zero value has none.
 type Earlier struct {
 	versions []Version // newest first
@@ -91,8 +92,8 @@ type Earlier struct {
 	visits   [crawler.MaxAgents]Visit // by the place among the agents
 }
 
-// fill notes what is known of the agents that s has found. Without an engine,
-// each was there before any version was replaced.
+// fill stores what is known about the agents that s has found. Without an
+// engine, each counts as seen before any version was replaced.
 func (x *Earlier) fill(versions []Version, s *senders, e *Engine) {
 	x.versions, x.now = versions, s.request.Time.UnixNano()
 	ev := s.evidence()
@@ -127,7 +128,7 @@ func (x *Earlier) allows(i int, a *crawler.Agent, ask *Ask, v *robots.Views) *Ve
 }
 
 // earlier returns the earlier versions of the file that one of the agents of a
-// request may go by, newest first; nil if there is none.
+// request may follow, newest first; nil if there is none.
 func (e *Engine) earlier(r *Request, agents []crawler.Agent) []Version {
 	if !e.gracesAny(agents) {
 		return nil
@@ -138,7 +139,7 @@ func (e *Engine) earlier(r *Request, agents []crawler.Agent) []Version {
 	return e.policies.earlier(r)
 }
 
-// gracesAny reports whether one of the agents may go by an earlier version.
+// gracesAny reports whether one of the agents may follow an earlier version.
 func (e *Engine) gracesAny(agents []crawler.Agent) bool {
 	for i := range agents {
 		if e.rules.graces(&agents[i]) {
@@ -148,7 +149,7 @@ func (e *Engine) gracesAny(agents []crawler.Agent) bool {
 	return false
 }
 
-// see notes that the agents of a request are there.
+// see records a visit of the agents of a request.
 func (e *Engine) see(r *Request, agents []crawler.Agent, ev *Evidence) {
 	for i := range agents {
 		if a, claim := &agents[i], ev.claim(i); e.rules.graces(a) && claim.State != verify.Impostor {
@@ -157,10 +158,10 @@ func (e *Engine) see(r *Request, agents []crawler.Agent, ev *Evidence) {
 	}
 }
 
-// visit is see for one agent. It returns what is known of it. A client that
-// claims to be a crawler and is not verified has what is known of the crawler,
-// and of its own address beside: so it takes no grace from the crawler, and
-// has none once it has read the file itself.
+// visit is see for one agent. It returns what is known about it. For an
+// unverified claim to be a crawler, this is what is known about the crawler
+// and, in addition, about the client's own address. So the client does not end
+// the crawler's grace, and has no grace itself once it has read the file.
 func (e *Engine) visit(r *Request, a *crawler.Agent, claim verify.Result) Visit {
 	visit := e.visits.See(e.visitorOf(r, a, claim), r.Time)
 	crawler := e.visitor(r, a)
@@ -175,8 +176,8 @@ func (e *Engine) visit(r *Request, a *crawler.Agent, claim verify.Result) Visit 
 }
 
 // RobotsRead notes that a GET of /robots.txt was answered with status 200 or
-// 304: its sender now goes by the version that is in force. The policy is the
-// one that was in force when the request was decided on.
+// 304: from now on the version in force binds its sender. The policy is the one
+// that was in force when the request was decided on.
 func (e *Engine) RobotsRead(r *Request, policy *Policy) {
 	e.robotsRead(r, policy, e.policies.readAt(r, policy))
 }
@@ -194,8 +195,8 @@ func (e *Engine) robotsRead(r *Request, policy *Policy, at int64) {
 	}
 }
 
-// EndGrace has the version that is in force hold for all crawlers at once: of
-// an origin, or of all for the zero Origin. Where one robots.txt serves all
-// origins, it ends for all. It returns for how many files it ended a grace. It
-// is safe for concurrent use.
+// EndGrace ends the grace of an origin, or of all origins for the zero Origin:
+// the version in force then binds all crawlers at once. If one robots.txt
+// serves all origins, the grace ends for all of them. It returns the number of
+// files whose grace it ended. It is safe for concurrent use.
 func (e *Engine) EndGrace(o Origin) int { return e.policies.endGrace(o) }

@@ -6,24 +6,25 @@ import (
 	"sync"
 )
 
-// Bounds of what a configuration leaves to the next one.
+// Bounds of the histories that a configuration leaves to the next one.
 const (
 	maxHistories     = 10_000
 	maxHistoriesSize = 16 << 20 // octets of all texts
 )
 
-// Place is where a robots.txt is enforced, for the next configuration to find
-// out what was enforced at the same place before.
+// Place identifies where a robots.txt is enforced, so that the next
+// configuration can find out what was enforced there before.
 type Place struct {
 	// Hosts are those that requests can be for; none means any.
 	Hosts []string
-	// Handler tells apart those that enforce a robots.txt at the same host.
+	// Handler distinguishes the handlers that enforce a robots.txt at the same
+	// host.
 	Handler string
 }
 
-// Histories holds for longer than an engine lives which versions of each
-// robots.txt there were in the last GracePeriod. It is safe for concurrent use;
-// a nil Histories holds nothing.
+// Histories keeps the versions that each robots.txt had in the last
+// GracePeriod, also after an engine is closed. It is safe for concurrent use; a
+// nil Histories holds nothing.
 type Histories struct {
 	mu         sync.Mutex
 	generation int

@@ -9,8 +9,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// maxVersions is how many earlier versions of a file are kept. Beyond, the one
-// that was replaced first goes.
+// maxVersions is how many earlier versions of a file are kept. If there are
+// more, the one that was replaced first is dropped.
 const maxVersions = 8
 
 // history is which versions of an origin's robots.txt there were in the last
@@ -19,14 +19,13 @@ type history struct {
 	current *Policy
 	from    int64 // when the current version came into force, in nanoseconds since 1970
 	earlier []Version
-	ends    int64 // when nobody may go by any of the earlier ones any longer
+	ends    int64 // when no crawler may follow any of the earlier ones any longer
 }
 
-// next returns the history with a policy in force from a time on. Versions whose
-// path rules are the same count as one: a comment or a date that changes is no
-// change, and a version that comes back is none beside the one in force. An
-// earlier one that was in force several times counts as one from its first day
-// to its last.
+// next returns the history with a policy in force from a time on. Versions with
+// the same path rules count as one: a changed comment or date makes no new
+// version, and neither does a version equal to the one in force. An earlier one
+// that was in force several times counts as one from its first day to its last.
 func (h *history) next(policy *Policy, at int64) *history {
 	n := &history{current: policy, from: at}
 	if h == nil {
@@ -43,8 +42,7 @@ func (h *history) next(policy *Policy, at int64) *history {
 	return n
 }
 
-// add adds a version, unless nobody may go by it or it is no other than one that
-// h has.
+// add adds a version, unless no crawler may follow it or h has the same one.
 func (h *history) add(v Version, now int64) {
 	if v.ended(now) || v.policy.pathRules == h.current.pathRules || h.current.rules.Grace == GraceOff {
 		return
@@ -72,8 +70,8 @@ func (h *history) policies() []*Policy {
 	return list
 }
 
-// isVersion reports whether a policy is what a crawler can have read: not one
-// that is in force because nothing could be read.
+// isVersion reports whether a crawler can have read a policy's file: not if the
+// policy is in force because nothing could be read.
 func (p *Policy) isVersion() bool {
 	switch p.state {
 	case Loaded, Missing, NotRobots, Refused:
@@ -108,8 +106,8 @@ func hashPathRules(files ...*robots.File) uint64 {
 	return d.Sum64()
 }
 
-// earlier returns the earlier versions of the robots.txt of r's origin that
-// somebody may still go by, newest first; nil if there is none.
+// earlier returns the earlier versions of the robots.txt of r's origin that a
+// crawler may still follow, newest first; nil if there is none.
 func (p *Policies) earlier(r *Request) []Version {
 	if !p.connected.Load() {
 		p.Connect()
@@ -128,8 +126,9 @@ func (p *Policies) earlier(r *Request) []Version {
 	return h.earlier
 }
 
-// readAt returns the time that tells which version of the robots.txt the sender
-// of r was given. Where the engine's own text is served, that is known: policy's.
+// readAt returns a time at which the version of the robots.txt that the sender
+// of r was given was in force. If the engine's own text is served, that version
+// is policy.
 func (p *Policies) readAt(r *Request, policy *Policy) int64 {
 	at := r.Time.UnixNano()
 	e := p.table.find(p.key(r.Origin))
@@ -147,8 +146,8 @@ func (p *Policies) readAt(r *Request, policy *Policy) int64 {
 	return at
 }
 
-// published reports whether the text of a policy is what clients get that ask
-// for /robots.txt.
+// published reports whether clients that ask for /robots.txt get the text of a
+// policy.
 func (p *Policies) published(policy *Policy) bool { return p.cfg.Published || policy.Published() }
 
 // note notes that a policy is in force for e from a time on. The caller holds
@@ -159,7 +158,7 @@ func (p *Policies) note(e *entry, policy *Policy, at int64) {
 	}
 }
 
-// forgetEnded lets go of versions that nobody may go by any longer.
+// forgetEnded drops versions that no crawler may follow any longer.
 func (p *Policies) forgetEnded(e *entry, now int64) {
 	h := e.history.Load()
 	if h == nil || !slices.ContainsFunc(h.earlier, func(v Version) bool { return v.ended(now) }) {
@@ -195,8 +194,8 @@ func (p *Policies) setHistory(e *entry, h *history) {
 	}
 }
 
-// dropVersion lets go of the earlier version that was replaced first, of any
-// origin. It reports whether there was one. The caller holds p.mu.
+// dropVersion drops the earlier version that was replaced first, of any origin.
+// It reports whether there was one. The caller holds p.mu.
 func (p *Policies) dropVersion() bool {
 	if p.graces.Load() == 0 {
 		return false
@@ -219,8 +218,8 @@ func (p *Policies) dropVersion() bool {
 	return true
 }
 
-// endGrace lets go of all earlier versions of an origin's file, or of all files
-// for the zero Origin. It returns of how many files there were some.
+// endGrace drops all earlier versions of an origin's file, or of all files for
+// the zero Origin. It returns the number of files that had some.
 func (p *Policies) endGrace(o Origin) (n int) {
 	all := o.IsZero() || !p.source.PerOrigin()
 	p.mu.Lock()
@@ -228,7 +227,8 @@ func (p *Policies) endGrace(o Origin) (n int) {
 	for e := range p.table.all() {
 		h := e.history.Load()
 		if h != nil && len(h.earlier) > 0 && (all || e.origin == o) {
-			// Who read an earlier version is taken for one who read this one.
+			// A crawler that read an earlier version counts as one that read
+			// this one.
 			p.setHistory(e, &history{current: h.current})
 			n++
 		}
@@ -256,9 +256,9 @@ func (p *Policies) compileVersions(rec *historyRecord) *history {
 	return h
 }
 
-// Connect has p go on with the histories that an earlier configuration left,
-// and leave its own. It is called once requests come to p, or will at once: a
-// configuration that is never in force must leave nothing.
+// Connect makes p continue the histories of an earlier configuration, and store
+// its own. It is called when requests come to p or are about to: a
+// configuration that is never in force must store nothing.
 func (p *Policies) Connect() {
 	p.connecting.Do(func() {
 		if p.cfg.Histories == nil || p.cfg.Place == nil {
@@ -274,8 +274,8 @@ func (p *Policies) Connect() {
 	})
 }
 
-// recallHistory puts what an earlier configuration left of e's history before
-// what p knows of it.
+// recallHistory puts the history of e that an earlier configuration left before
+// the one that p has.
 func (p *Policies) recallHistory(e *entry) {
 	if !p.connected.Load() || !e.recalled.CompareAndSwap(false, true) {
 		return

@@ -11,7 +11,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// pendingRetry is what a crawler is told to wait while no policy could be read
+// pendingRetry is the Retry-After for a crawler while no policy could be read
 // yet.
 const pendingRetry = 5 * time.Second
 
@@ -27,8 +27,7 @@ func (r *compiledRules) viewsOf(target string) *robots.Views {
 
 // Check identifies the sender of a request by each User-Agent field, judges all
 // crawlers that are named, until one of them is denied, and writes the decision
-// to d. It is what Engine.Decide does without waiting and without regard to
-// pace.
+// to d. It does what Engine.Decide does, but never waits and ignores the pace.
 func (p *Policy) Check(r *Request, d *Decision) {
 	p.check(r, nil, nil, d)
 }
@@ -41,9 +40,9 @@ func (p *Policy) CheckBefore(r *Request, before *Policy, d *Decision) {
 	p.check(r, nil, []Version{{policy: before, until: now}}, d)
 }
 
-// check is Check, and knows from e who has read the robots.txt, and which
-// versions of it there were. Without e, nobody has read it, and every crawler
-// may know the earlier versions that are given.
+// check is like Check, but takes from e which crawlers have read the
+// robots.txt, and which versions of it there were. Without e, nobody has read
+// it, and every crawler may know the earlier versions that are given.
 func (p *Policy) check(r *Request, e *Engine, before []Version, d *Decision) {
 	*d = Decision{}
 	var v *robots.Views
@@ -73,18 +72,19 @@ func (p *Policy) check(r *Request, e *Engine, before []Version, d *Decision) {
 	d.Policy, d.addr = p, s.store.Addr
 }
 
-// Ask is what decides, beside the path, whether a rule binds a request.
+// Ask holds what decides, in addition to the path, whether a rule binds a
+// request.
 type Ask struct {
 	Method     string // "" means GET
 	Authorized bool   // it has an Authorization field
 	ReadRobots bool   // its sender read the robots.txt in the last 24 hours
 
-	// Evidence is what is known about the sender beside the User-Agent; nil
-	// where nothing else counts.
+	// Evidence is what is known about the sender in addition to the User-Agent;
+	// nil if only the User-Agent counts.
 	Evidence *Evidence
 
-	// Earlier has the earlier versions of the file that the sender may go by;
-	// nil where there is none.
+	// Earlier has the earlier versions of the file that the sender may follow;
+	// nil if there are none.
 	Earlier *Earlier
 }
 
@@ -93,11 +93,11 @@ func (a Ask) reads() bool {
 	return a.Method == "" || a.Method == http.MethodGet || a.Method == http.MethodHead
 }
 
-// Judge writes to d what p says to the crawlers that a request names, about
-// the path that v holds. It goes on until one of them is not let through; of
-// those that are, the first that a group binds is the one that d is about. A d
-// that is about an earlier User-Agent field of the same request is kept where
-// that is the case there.
+// Judge writes to d what p decides for the crawlers that a request names, about
+// the path in v. It stops at the first crawler that is not let through. If all
+// are let through, d is about the first one that a group binds. If an earlier
+// User-Agent field of the same request has already named a crawler that a group
+// binds, d stays about that one.
 //
 // Judge is pure: it does no I/O, takes no lock and allocates nothing. Live
 // requests, commands and replayed logs all call it.
@@ -159,7 +159,7 @@ func (p *Policy) judge(a *crawler.Agent, i int, ask *Ask, v *robots.Views, d *De
 	d.Terms = nil
 }
 
-// weighed is what the path rules of a file say to an agent.
+// weighed is the result of a file's path rules for an agent.
 type weighed struct {
 	group   *robots.Group // that binds the agent; nil if none does
 	terms   *throttle.Terms
@@ -205,7 +205,7 @@ func (p *Policy) withoutRules(a *crawler.Agent, claim verify.Result, ask *Ask, d
 	}
 }
 
-// unavailableRetry is what a crawler is told to wait while the source of the
+// unavailableRetry is the Retry-After for a crawler while the source of the
 // robots.txt fails and the operator has crawlers refused then.
 const unavailableRetry = time.Minute
 
@@ -225,8 +225,8 @@ func (d *Decision) pass(a *crawler.Agent, claim verify.Result, why Reason) bool 
 func (r Reason) bound() bool { return r == Allowed || r == Graced }
 
 // DisallowsStar reports whether the file disallows a request target to the
-// crawlers that it does not name, whoever asks. Exempt paths are not
-// disallowed.
+// crawlers that it does not name. It does not matter who sent the request.
+// Exempt paths are not disallowed.
 func (p *Policy) DisallowsStar(target string) bool {
 	star := p.file.Star()
 	if star == nil {

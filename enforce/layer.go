@@ -13,7 +13,8 @@ const (
 	// PolicyLayer is the operator's policy, whose lines are published with
 	// the site's.
 	PolicyLayer
-	// HiddenLayer is what the operator's policy hides: published nowhere.
+	// HiddenLayer is the hidden paths of the operator's policy, which are
+	// published nowhere.
 	HiddenLayer
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// content is what a source said, or what is in force in place of it. Policies
+// content is a source's answer, or what is in force instead of it. Policies
 // with equal content are equal.
 type content struct {
 	body    []byte
@@ -32,7 +32,7 @@ func (c *content) key() uint64 {
 	return key
 }
 
-// policy returns the policy that a content is under the rules.
+// policy returns the policy made from a content under the rules.
 func (r *compiledRules) policy(c content) *Policy {
 	var p *Policy
 	switch c.state {
@@ -88,7 +88,7 @@ func (p *Policy) publishedText() []byte {
 	return p.text
 }
 
-// Notes tell what the operator may want to know of how the policy's lines were
+// Notes are information for the operator about how the policy's lines were
 // merged into the site's file.
 func (p *Policy) Notes() []managed.Note {
 	if p.merged == nil {
@@ -97,7 +97,7 @@ func (p *Policy) Notes() []managed.Note {
 	return p.merged.Notes
 }
 
-// Beyond tells what the presets of the operator's policy do not reach.
+// Beyond returns what the presets of the operator's policy can't prevent.
 func (p *Policy) Beyond() []string {
 	if p.rules.lines == nil {
 		return nil
@@ -105,7 +105,7 @@ func (p *Policy) Beyond() []string {
 	return p.rules.lines.Beyond()
 }
 
-// MergeError tells why the lines of the operator's policy are not in force;
+// MergeError returns why the lines of the operator's policy are not in force;
 // nil if they are, or if there are none.
 func (p *Policy) MergeError() error {
 	if p.apart && p.rules.publishes() {

@@ -12,8 +12,8 @@ import (
 )
 
 // pace asks the limiter for a request that the path rules let through. A
-// request that an earlier handler has held to the same pace is let through; to
-// another pace, it draws on a budget of its own.
+// request to which an earlier handler has applied the same pace is let through;
+// if the pace differs, the request uses a separate budget.
 func (e *Engine) pace(ctx context.Context, r *Request, d *Decision) {
 	if d.Terms.Same(r.Taken) {
 		return
@@ -29,8 +29,8 @@ func (e *Engine) pace(ctx context.Context, r *Request, d *Decision) {
 	}
 }
 
-// PaceFirst applies what a request that is let through meets at the time now if
-// it is the first of its crawler: Visit-time alone can refuse it.
+// PaceFirst applies the pace at the time now to a request that is let through,
+// as if it were its crawler's first request: only Visit-time can refuse it.
 func (d *Decision) PaceFirst(now time.Time) {
 	if d.Action != Pass || d.Terms == nil {
 		return
@@ -77,11 +77,11 @@ const (
 
 // budget returns the key of the budget that a request draws on: that of the
 // origin and the crawler, across the crawler's addresses; of one client's
-// address for software that anyone runs, whose User-Agent people share who have
-// nothing to do with one another, and where the operator wants it. On invented hosts all share the budget of the site until the
-// crawler has read the host's robots.txt. The key is the same in every
-// process. budget allocates nothing. Another value of more than 0 gives the key
-// of another budget of the same crawler.
+// address for software that anyone runs, because unrelated people send its
+// User-Agent, and if the operator wants it. All invented hosts share the budget
+// of the site until the crawler has read the host's robots.txt. The key is the
+// same in every process. budget allocates nothing. Another value of more than 0
+// gives the key of another budget of the same crawler.
 func (e *Engine) budget(r *Request, a *crawler.Agent, more uint64) throttle.Key {
 	origin := r.Origin
 	if r.Invented && !e.readers.Seen(readerKey(r.Origin, a), r.Time, hostRead) {
@@ -137,8 +137,8 @@ func agentName(a *crawler.Agent) string {
 }
 
 // hash hashes an origin and a name without regard to the name's case. It need
-// not withstand forgery: whoever wants to draw on a crawler's budget can as
-// well send its User-Agent.
+// not withstand forgery: a client that wants to use a crawler's budget can
+// simply send its User-Agent.
 func hash(seed uint64, o Origin, name string) uint64 {
 	var d xxhash.Digest
 	d.ResetWithSeed(seed)

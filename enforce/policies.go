@@ -30,18 +30,18 @@ const (
 	maxUnread = 24 * time.Hour
 )
 
-// Config are the operator's choices beside Rules. The zero value has every
-// default.
+// Config has the operator's choices that are not in Rules. The zero value has
+// every default.
 type Config struct {
 	Refresh    time.Duration     // time between two reads of a source; default 1 minute, least 1 second
 	MaxOrigins int               // origins kept at most; default 1000
-	DenyFailed bool              // refuse crawlers everything while the source fails, as RFC 9309 has it
+	DenyFailed bool              // deny crawlers everything while the source fails, as RFC 9309 says
 	Ceiling    *Ceiling          // bounds the memory of several engines; none if nil
-	Copies     *Copies           // where good copies outlive the engine; none if nil
+	Copies     *Copies           // keeps good copies after the engine is closed; none if nil
 	Readers    *Recent           // which crawlers read which robots.txt; the engine's own if nil
 	Waiters    *throttle.Waiters // holds requests until their time comes; the engine's own if nil
 	Visits     *Visits           // when crawlers came; the engine's own if nil
-	Histories  *Histories        // where versions of files outlive the engine; none if nil
+	Histories  *Histories        // keeps versions of files after the engine is closed; none if nil
 	Place      func() Place      // where the files are enforced, for Histories; called once, when the first crawler comes or by Connect
 	Published  bool              // clients that ask for /robots.txt are given Policy.Text
 	Observer   Observer
@@ -66,9 +66,9 @@ func (c Config) complete() Config {
 	return c
 }
 
-// Policies holds the policy of each origin and keeps it fresh. Looking one up
-// takes no lock; a policy that is being replaced is never seen half done. It is
-// safe for concurrent use.
+// Policies holds the policy of each origin and keeps it fresh. A lookup takes
+// no lock. It returns either the old or the new policy while one is replaced.
+// It is safe for concurrent use.
 type Policies struct {
 	source  Source
 	compile func(content) *Policy
@@ -188,8 +188,8 @@ func (p *Policies) with(rules *compiledRules, observer Observer) *Policies {
 	return q
 }
 
-// Close makes the reads under way end, without waiting for them. Policies
-// that are held stay in force for the requests that are still running.
+// Close stops the reads under way, without waiting for their end. The policies
+// stay in force for the requests that are still running.
 func (p *Policies) Close() error {
 	p.stop()
 	p.retire()
@@ -215,8 +215,8 @@ func (p *Policies) key(origin Origin) Origin {
 }
 
 // Peek returns the policy of the origin of r, nil if none was read yet. It
-// never waits; where the policy is missing or due, a read begins beside the
-// request. It allocates nothing where there is a policy.
+// never waits. If the policy is missing or due for a refresh, a read begins in
+// the background. It allocates nothing where there is a policy.
 func (p *Policies) Peek(r *Request) *Policy {
 	e := p.find(r)
 	now := r.Time.UnixNano()
@@ -235,9 +235,9 @@ func (p *Policies) outdated(r *Request) bool {
 	return e != nil && e.policy.Load() != nil && e.reading.Load() && r.Time.UnixNano()-e.nextRead.Load() > int64(maxUnread)
 }
 
-// Wait returns the policy of r's origin, for which it waits while there is
-// none and a read is under way: until firstWait after the read began, or the
-// end of ctx. It returns nil where there is still none.
+// Wait returns the policy of r's origin. If there is none and a read is under
+// way, it waits for the read, until firstWait after the read began or until ctx
+// ends. It returns nil if there is still none.
 func (p *Policies) Wait(ctx context.Context, r *Request) *Policy {
 	e := p.find(r)
 	outdated := p.outdated(r)
@@ -265,10 +265,10 @@ func (p *Policies) Wait(ctx context.Context, r *Request) *Policy {
 	return e.policy.Load()
 }
 
-// Reread reads the source of r's origin again beside the request, soon: a
-// client has just fetched /robots.txt, and what is enforced should be what it
-// saw. A read that is under way may have seen what was there before, so it is
-// followed by another one.
+// Reread soon reads the source of r's origin again, in the background: a client
+// has just fetched /robots.txt, and the rules that it saw should be enforced.
+// If a read is already under way, another one follows it, because the first may
+// have read the older file.
 func (p *Policies) Reread(r *Request) {
 	e := p.find(r)
 	e.mu.Lock()

@@ -12,8 +12,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Policy is a robots.txt made ready for decisions: which group binds each
-// known crawler, and what it grants. It is immutable and safe for concurrent
+// Policy is a robots.txt compiled for decisions: which group binds each known
+// crawler, and what the group allows. It is immutable and safe for concurrent
 // use.
 type Policy struct {
 	file    *robots.File
@@ -172,7 +172,7 @@ func containsFold(list []string, s string) bool {
 	return slices.ContainsFunc(list, func(e string) bool { return strings.EqualFold(e, s) })
 }
 
-// Matcher returns what tells the crawlers of the site apart.
+// Matcher returns the matcher that identifies crawlers for the site.
 func (p *Policy) Matcher() *crawler.Matcher { return p.matcher }
 
 // Group returns the group that binds an agent, nil if none does.
@@ -192,8 +192,8 @@ func (p *Policy) memory() int64 {
 	return policyBase + int64(len(p.plans))*int64(unsafe.Sizeof(plan{})) + readings*policyFactor*int64(max(len(p.body), len(p.text)))
 }
 
-// What a policy takes for each octet of the file in each reading, and besides. Measured by
-// TestMemoryOfPolicies.
+// What a policy takes for each octet of the file in each reading, and what it
+// takes in addition. Measured by TestMemoryOfPolicies.
 const (
 	policyBase   = 4 << 10
 	policyFactor = 24
@@ -231,7 +231,7 @@ func (p *Policy) Outcome() Outcome { return p.state }
 func (p *Policy) DeniesAll() bool { return p.denyAll }
 
 // Unenforceable returns the tokens of the file that arrive in no request, such
-// as Google-Extended: what is said to them no server can enforce.
+// as Google-Extended. No server can enforce the rules for them.
 func (p *Policy) Unenforceable() []string {
 	var tokens []string
 	for _, t := range p.file.Tokens() {
@@ -246,5 +246,5 @@ func (p *Policy) Unenforceable() []string {
 // because browsers send them: a group for Mozilla would bind people.
 func (p *Policy) Ignored() []string { return p.matcher.Ignored() }
 
-// Grace returns which crawlers may go by an earlier version of the file.
+// Grace returns which crawlers may follow an earlier version of the file.
 func (p *Policy) Grace() Grace { return p.rules.Grace }

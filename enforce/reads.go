@@ -200,7 +200,7 @@ func (p *Policies) put(e *entry, policy *Policy, changed int64) {
 		changed = p.cfg.Now().UnixNano() // clients are given this text from now on
 	}
 	p.acquire(policy)
-	p.note(e, policy, changed) // before the policy, so that it denies nobody who has a grace
+	p.note(e, policy, changed) // before the policy, so that it denies no crawler that has a grace
 	p.release(e.policy.Swap(policy))
 }
 

@@ -13,9 +13,9 @@ const smallRecent = 1 << 12
 // for each thing remembered, and times are exact to two minutes. It is safe for
 // concurrent use, takes no lock and allocates nothing.
 //
-// Things are forgotten when there is no room: the oldest of the eight in the
-// same place goes. Two things are taken for one with a probability of about
-// 2^-38. Whoever asks must be able to live with both.
+// When there is no room, the oldest of the eight things in the same bucket is
+// forgotten. Two things are confused with a probability of about 2^-38. The
+// caller must tolerate both errors.
 type Recent struct {
 	slots []atomic.Uint64 // sets of recentWays; a fingerprint and a time each
 }

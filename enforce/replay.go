@@ -9,9 +9,9 @@ import (
 
 // Replay decides on requests of the past, such as those of an access log, as an
 // Engine would have decided on them: by the editions of a robots.txt that it is
-// given, at the times that the requests have. It never waits, and starts
-// nothing. What a request may have to wait for, where the operator has requests
-// held, counts as waited for.
+// given, at the times that the requests have. It never waits, and starts no
+// goroutine. With Rules.Wait, a request that an Engine would hold counts as one
+// that has waited.
 //
 // Its methods are not safe for concurrent use.
 type Replay struct {
@@ -40,16 +40,16 @@ func NewReplay(rules Rules) (*Replay, error) {
 	}}, nil
 }
 
-// Edition is a robots.txt that was in force from some time on, with those before
-// it.
+// Edition is a robots.txt that was in force from a certain time on, with the
+// editions before it.
 type Edition struct{ history *history }
 
-// Policy returns the policy that an edition is.
+// Policy returns the policy made from the edition.
 func (e *Edition) Policy() *Policy { return e.history.current }
 
-// Edition returns the edition that an answer of a source is under the rules,
-// from a time on. The zero time is that of the first one. before is the edition
-// that it replaced, of the same Replay; nil for none.
+// Edition returns the edition made from a source's answer under the rules, in
+// force from the given time on. The first edition has the zero time. before is
+// the edition that it replaced, of the same Replay; nil for none.
 func (r *Replay) Edition(resp Response, from time.Time, before *Edition) *Edition {
 	at := int64(0)
 	if !from.IsZero() {
@@ -82,12 +82,12 @@ func (r *Replay) RobotsRead(edition *Edition, req *Request) {
 	r.engine.robotsRead(req, edition.Policy(), req.Time.UnixNano())
 }
 
-// Paced reports whether a decision depends on the pace of the crawler: then
-// Pace has the last word.
+// Paced reports whether a decision depends on the crawler's pace. If so, Pace
+// makes the final decision.
 func (d *Decision) Paced() bool { return d.Action == Pass && d.Terms != nil }
 
-// Pace holds a request that Decide let through to the pace that its crawler may
-// have, and makes d a refusal where it came too soon.
+// Pace applies the crawler's pace to a request that Decide let through, and
+// turns d into a refusal if the request came too soon.
 func (r *Replay) Pace(req *Request, d *Decision) {
 	if d.Paced() {
 		r.engine.pace(context.Background(), req, d)

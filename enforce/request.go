@@ -8,22 +8,22 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
-// Request is what a decision is made on.
+// Request is a request to decide on.
 type Request struct {
 	Method     string
 	Target     string   // the request target as it came: path and query, or absolute form
 	UserAgents []string // the values of all User-Agent fields
 	Origin     Origin
-	Client     string // the client's address, for those who are counted by address
+	Client     string // the client's address, for budgets that are counted by address
 	Time       time.Time
 
 	// Authorized reports that the request has an Authorization field.
 	Authorized bool
 
 	// Invented reports that no host matcher of the site names the host
-	// literally, so that clients may make up any number of such hosts. Their
-	// crawlers share one budget, that of Site, until they have read the host's
-	// robots.txt.
+	// literally, so that clients may make up any number of such hosts. A
+	// crawler has one budget for all hosts of Site, until it has read the
+	// host's robots.txt.
 	Invented bool
 	Site     string
 
@@ -32,22 +32,22 @@ type Request struct {
 	Taken *throttle.Terms
 
 	// Ambiguous reports that Client is one of several addresses in a field that
-	// the client may have written itself, or that of a proxy. It verifies
-	// nothing and accuses nobody.
+	// the client may have written itself, or that of a proxy. Such an address
+	// neither verifies nor refutes a claim.
 	Ambiguous bool
 	// Proxied reports that the request came through a trusted proxy.
 	Proxied bool
 	// Signed has the signature fields of a request; nil if it has none.
 	Signed *Signed
 
-	// Caller is whose request it is. It may be nil if the source needs nothing
-	// of the request.
+	// Caller is the server that received the request. It may be nil if the
+	// source needs nothing of the request.
 	Caller Caller
 }
 
 // Caller is the server that an engine decides for.
 type Caller interface {
-	// Detach returns a context for reading a robots.txt beside the request. It
+	// Detach returns a context for reading a robots.txt in the background. It
 	// is not cancelled with the request, and may carry values for the source.
 	// It is called on the goroutine of the request, only when a read begins.
 	Detach() context.Context
@@ -61,7 +61,7 @@ func (r *Request) detach() context.Context {
 	return r.Caller.Detach()
 }
 
-// ask returns what of the request decides, beside its path.
+// ask returns what decides about the request, in addition to its path.
 func (r *Request) ask() Ask { return Ask{Method: r.Method, Authorized: r.Authorized} }
 
 // noUserAgent stands for the User-Agent fields of a request that has none.

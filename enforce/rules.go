@@ -12,26 +12,27 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Rules are the operator's choices: whom robots.txt binds, and how it is
-// read. The zero value of each field is its default but where it says
+// Rules are the operator's choices: whom robots.txt binds, and how it is read.
+// The zero value of each field is its default unless its comment says
 // otherwise.
 type Rules struct {
 	// Registry is the crawlers that are known. Nil means the built-in ones.
 	Registry *crawler.Registry
 	// Dialect is the reading of the file.
 	Dialect robots.Dialect
-	// Views chooses what else a back end takes for the same path.
+	// Views says which other spellings the back end treats as the same path.
 	Views robots.ViewOptions
 	// Exempt has the crawlers that are never bound.
 	Exempt []Exemption
-	// Verification checks that crawlers are who they say they are. Nil means
-	// that they are believed.
+	// Verification checks the claims of crawlers. Nil means that all claims are
+	// believed.
 	Verification *Verification
 	// ExemptPaths are patterns in robots.txt syntax for paths that are never
 	// denied and never throttled; /robots.txt is one of them always.
 	ExemptPaths []string
-	// Managed is what the operator says beside robots.txt, by purpose. Nil means
-	// nothing. Names that the registry does not have are skipped.
+	// Managed is the operator's policy by purpose, which is added to
+	// robots.txt. Nil means none. Names that the registry does not have are
+	// skipped.
 	Managed *managed.Policy
 	// HTTPClients holds HTTP libraries and requests without a User-Agent to
 	// the group for all crawlers.
@@ -42,26 +43,26 @@ type Rules struct {
 	// IgnoreUserTriggered frees fetchers that act on a person's request from
 	// the group for all crawlers.
 	IgnoreUserTriggered bool
-	// Signals makes Policy.Signals ready.
+	// Signals enables Policy.Signals.
 	Signals bool
-	// Monitor marks decisions that are not carried out: they draw on budgets
-	// of their own.
+	// Monitor says that decisions are not carried out. Such decisions use
+	// separate budgets.
 	Monitor bool
-	// Strict holds every crawler to everything, whatever its operator
-	// documents.
+	// Strict applies every rule to every crawler, even one that its operator
+	// documents as ignored.
 	Strict bool
 	// PerIP counts each crawler per client address and not as a whole.
 	PerIP bool
 	// MaxDelay is the longest Crawl-delay enforced; a longer one is enforced
 	// as this. Zero means 24 hours.
 	MaxDelay time.Duration
-	// Wait is how long a request may be held until its time comes, in place
-	// of a refusal.
+	// Wait is how long a request may be held until its time comes, instead of a
+	// refusal.
 	Wait time.Duration
 	// Burst is how many requests may come at once where a Crawl-delay is
 	// kept. Zero means 1.
 	Burst int
-	// Grace chooses the crawlers that may go by an earlier version of the file
+	// Grace chooses the crawlers that may follow an earlier version of the file
 	// for a while after it changed. Zero means those of search engines.
 	Grace Grace
 }
@@ -75,8 +76,8 @@ const (
 	ProgramsOff Programs = iota
 	// ProgramsSeen binds those that read the robots.txt of the origin from the
 	// same address under the same name in the last 24 hours, to the path rules
-	// alone, for GET and HEAD without Authorization. What is remembered of
-	// them is bounded; who is forgotten is bound no longer.
+	// alone, for GET and HEAD without Authorization. The memory of such reads
+	// is bounded; a program that is forgotten is no longer bound.
 	ProgramsSeen
 	// ProgramsOn binds all.
 	ProgramsOn
@@ -138,8 +139,8 @@ func (r Rules) compile() (*compiledRules, error) {
 	return c, nil
 }
 
-// Policy returns the policy that an answer of a source is under the rules. The
-// error names what is wrong with the rules.
+// Policy returns the policy made from a source's answer under the rules. The
+// error says what is wrong with the rules.
 func (r Rules) Policy(resp Response) (*Policy, error) {
 	compiled, err := r.compile()
 	if err != nil {
@@ -154,8 +155,8 @@ func (r *compiledRules) answer(resp Response) *Policy {
 	return r.policy(content{body: resp.Body[:min(len(resp.Body), robots.MaxSize+1)], state: out})
 }
 
-// CheckPathPattern reports what keeps s from being a pattern in robots.txt
-// syntax.
+// CheckPathPattern returns an error that says why s is not a pattern in
+// robots.txt syntax, or nil if it is one.
 func CheckPathPattern(s string) error {
 	switch {
 	case s == "":

@@ -30,8 +30,8 @@ func (s *senders) agents() []crawler.Agent {
 	return s.id.Agents()
 }
 
-// evidence returns what is known about the agents beside the User-Agent; nil
-// where nothing else counts.
+// evidence returns what is known about the agents in addition to the
+// User-Agent; nil where nothing else counts.
 func (s *senders) evidence() *Evidence {
 	if !s.found {
 		return nil

@@ -40,8 +40,8 @@ func (p *Policy) compileSignals() {
 	p.signalsVary = len(said) > 1
 }
 
-// SignalsVary reports whether Signals differ from group to group, so that a
-// response with them says so in Vary.
+// SignalsVary reports whether Signals differ from group to group, so that the
+// response must say so in Vary.
 func (p *Policy) SignalsVary() bool { return p.signalsVary }
 
 // noindexGroups are the groups whose Noindex lines are for one crawler or
@@ -52,11 +52,11 @@ type noindexGroups struct {
 	others bool            // the file names some crawler
 }
 
-// NoindexVaries reports whether the Noindex lines say something else of a
-// target to one crawler than to another, so that a response with them says so
-// in Vary. What is in the group for `*` is for everybody who has no other
-// group, what is in another one for its crawlers by name. It allocates
-// nothing but the first time.
+// NoindexVaries reports whether the Noindex lines treat a target differently
+// for different crawlers, so that the response must say so in Vary. Lines in
+// the group for `*` are for all clients that have no other group; lines in
+// another group are for its crawlers, by name. It allocates nothing but the
+// first time.
 func (p *Policy) NoindexVaries(v *robots.Views) bool {
 	n := &p.noindex
 	n.once.Do(func() {
@@ -81,6 +81,6 @@ func (p *Policy) NoindexVaries(v *robots.Views) bool {
 	return false
 }
 
-// Signals returns what the file says to a group, nil for nobody's, in lines
-// that have a header form. It is nil unless Rules.Signals is set.
+// Signals returns the lines of a group that have a header form. g is nil for a
+// client that no group binds. It is nil unless Rules.Signals is set.
 func (p *Policy) Signals(g *robots.Group) *headers.Signals { return p.signals[g] }

@@ -26,15 +26,16 @@ type Source interface {
 type Response struct {
 	Status int    // an HTTP status code, after redirects
 	Body   []byte // not more than robots.MaxSize octets and one
-	// Apart reports that clients which ask for the file do not get it from
-	// whom the policy is for, so that lines of the operator's can't be
+	// Apart reports that clients which ask for the file do not get it from the
+	// handler that has the policy, so that the operator's lines can't be
 	// published with it.
 	Apart bool
 }
 
-// ErrRedirects is returned by a source that was redirected more often than
-// the five times that RFC 9309, section 2.3.1.2, asks for, or to where it
-// does not follow. It counts as a failure: the site has rules, elsewhere.
+// ErrRedirects is returned by a source after more than the five redirects that
+// RFC 9309, section 2.3.1.2, asks for, or after a redirect that it does not
+// follow. It counts as a failure, because the site may have rules at another
+// address.
 var ErrRedirects = errors.New("redirects that are not followed")
 
 // MaxRedirects is how many redirects in a row a source follows.

@@ -64,12 +64,12 @@ func (s *URL) Fetch(ctx context.Context, _ Origin) (Response, error) {
 // PerOrigin is false: the URL serves all origins.
 func (*URL) PerOrigin() bool { return false }
 
-// Close lets go of idle connections.
+// Close closes idle connections.
 func (s *URL) Close() error {
 	s.client.CloseIdleConnections()
 	return nil
 }
 
-// FetcherUserAgent is what sources call themselves. It has no word by which
-// sites refuse crawlers, such as bot.
+// FetcherUserAgent is the User-Agent that sources send. It avoids words, such
+// as bot, by which some sites refuse crawlers.
 const FetcherUserAgent = "Caddy (reads the rules of a site)"

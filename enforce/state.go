@@ -7,20 +7,21 @@ import (
 	"time"
 )
 
-// State tells what is in force for an origin, and how its source is doing.
+// State says what is in force for an origin, and whether its source can be
+// read.
 type State struct {
 	Origin   Origin    // the zero Origin where one policy serves all
 	Policy   *Policy   // what is in force
 	Last     Outcome   // of the last read; Pending before the first one has ended
 	Err      error     // why the last read failed; nil if it did not
-	Good     time.Time // when the source last said something: a file, or that there is none; zero if it never did
+	Good     time.Time // when the source last answered with a file, or that there is none; zero if it never did
 	Began    time.Time // when the last read began; zero before the first one
-	Next     time.Time // from when on a request has the source read again
+	Next     time.Time // from this time on, a request causes another read of the source
 	Failing  time.Time // when the first of the reads in a row that failed began; zero if the last one did not fail
 	Failures int       // how many these are
 	Kept     bool      // the policy in force is a good copy of an earlier read
 	Invented bool      // the host is one that a client may have made up
-	Earlier  []Version // that some crawlers may still go by, newest first
+	Earlier  []Version // that some crawlers may still follow, newest first
 }
 
 // States returns the states of all origins, in no order.
@@ -64,10 +65,11 @@ func (p *Policies) state(e *entry) State {
 	return s
 }
 
-// Refresh reads the sources of the origins that want names again, and calls
-// told with what each came to, one call at a time. A read that is under way may
-// have come too early, so another one follows it. Refresh returns when all are
-// read or ctx ends, and returns how many were not read by then.
+// Refresh reads again the sources of the origins for which want returns true,
+// and calls told with each result, one call at a time. If a read is already
+// under way, another one follows it, because the first may have begun too
+// early. Refresh returns when all reads or ctx have ended, and returns how many
+// sources were not read by then.
 func (p *Policies) Refresh(ctx context.Context, want func(Origin) bool, told func(PolicyRead)) (unread int) {
 	var calling sync.Mutex
 	var reading sync.WaitGroup
@@ -147,7 +149,7 @@ func (a again) Detach() context.Context {
 }
 
 // Of returns the policy that is in force for an origin, nil if none was read
-// yet. Unlike Peek it has nothing read.
+// yet. Unlike Peek it starts no read.
 func (p *Policies) Of(origin Origin) *Policy {
 	if e := p.table.find(p.key(origin)); e != nil {
 		return e.policy.Load()
@@ -155,7 +157,8 @@ func (p *Policies) Of(origin Origin) *Policy {
 	return nil
 }
 
-// Unread returns what is in force for an origin that was never read.
+// Unread returns the policy in force for an origin whose robots.txt was never
+// read.
 func (p *Policies) Unread() *Policy { return p.pending }
 
 // Key returns the origin under which the policy of an origin is held: the zero

@@ -24,10 +24,9 @@ func (p *Policy) JudgeSuspect(target string, d *Decision) {
 	d.from(p, verdict.Line())
 }
 
-// DisallowsEveryGroup reports whether each group of the file disallows a target
-// to its crawlers, the group for all others too, in each reading of the file.
-// If not, it returns a group that allows it: nil is the one for all others,
-// where there is none.
+// DisallowsEveryGroup reports whether every group of the file, the one for `*`
+// included, disallows a target in each reading of the file. If not, it returns
+// a group that allows the target, or nil if the file has no group for `*`.
 func (p *Policy) DisallowsEveryGroup(target string) (allows *robots.Group, ok bool) {
 	v := p.rules.viewsOf(target)
 	defer views.Put(v)

@@ -10,17 +10,17 @@ import (
 // each origin. It is safe for concurrent use, takes no lock and allocates
 // nothing.
 //
-// Who has not come for GracePeriod is forgotten, and begins anew. Where there
-// is no room, the one of the four in the same place that came least lately
-// goes. Visitors that anybody can make up (addresses, names that no registry
-// knows, invented hosts) have a table of their own, so that no number of them
-// drives out a crawler that is known.
+// A crawler that has not come for GracePeriod is forgotten. When there is no
+// room, the least recent of the four visitors in the same bucket is forgotten.
+// Visitors that a client can invent (addresses, names that are in no registry,
+// invented hosts) have a separate table, so that they never displace a known
+// crawler.
 type Visits struct{ known, many visitTable }
 
-// Visit is what is known of a crawler's visits, in nanoseconds since 1970.
+// Visit is what is known about a crawler's visits, in nanoseconds since 1970.
 type Visit struct {
-	First int64 // since when it comes, at least once in each GracePeriod; 0: it was never seen
-	Read  int64 // when it read the robots.txt last since then; 0: it was not seen to
+	First int64 // the first of its latest visits that are less than GracePeriod apart; 0: it was never seen
+	Read  int64 // when it last read the robots.txt since First; 0: it did not
 }
 
 // with returns what is known of a crawler of which v and w are known.
@@ -31,16 +31,16 @@ func (v Visit) with(w Visit) Visit {
 	return Visit{min(v.First, w.First), max(v.Read, w.Read)}
 }
 
-// NewVisits returns a Visits for about size crawlers that are known, and as many
-// visitors that anybody can make up.
+// NewVisits returns a Visits for about size known crawlers, and for as many
+// visitors that a client can invent.
 func NewVisits(size int) *Visits { return &Visits{newVisitTable(size), newVisitTable(size)} }
 
-// See notes that a crawler comes now, and returns what is known of it.
+// See records that a crawler comes now, and returns what is known about it.
 func (t *Visits) See(who Visitor, now time.Time) Visit {
 	return t.of(who).see(who.key(), now.UnixNano())
 }
 
-// Last is See without noting anything.
+// Last is like See, but records nothing.
 func (t *Visits) Last(who Visitor, now time.Time) Visit {
 	slot, word := t.of(who).find(who.key())
 	if slot == nil || lapsed(slot.last.Load(), now.UnixNano()) {
@@ -52,8 +52,8 @@ func (t *Visits) Last(who Visitor, now time.Time) Visit {
 	return Visit{}
 }
 
-// Read is See, and notes that the crawler read the version of the robots.txt
-// that was in force at a time.
+// Read is like See, and also records that the crawler read the version of the
+// robots.txt that was in force at a time.
 func (t *Visits) Read(who Visitor, now time.Time, version int64) {
 	t.See(who, now)
 	slot, _ := t.of(who).find(who.key())

@@ -8,7 +8,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Watcher tells when files may have changed. All files share one instance of
+// Watcher reports when files may have changed. All files share one instance of
 // the system's notification service, of which Linux gives a user 128. It is
 // safe for concurrent use. Close it.
 type Watcher struct {

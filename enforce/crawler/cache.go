@@ -6,8 +6,10 @@ import (
 	"sync/atomic"
 )
 
-// Cache remembers who sent which User-Agent. It holds a fixed number of entries, takes no locks and keeps nothing of a request's
-// memory. It is safe for concurrent use, by several matchers at once: what one matcher found never answers for another.
+// Cache stores the identity of each User-Agent. It holds a fixed number of
+// entries, takes no locks and keeps no reference to a request's memory. It is
+// safe for concurrent use, by several matchers at once: a result of one matcher
+// is never used for another.
 type Cache struct {
 	seed1, seed2 maphash.Seed
 	mask         uint64
@@ -42,7 +44,8 @@ func NewCache(entries int) *Cache {
 	}
 }
 
-// Identify is [Matcher.Identify], answered from the cache where it can be.
+// Identify is like [Matcher.Identify], but uses a cached result if there is
+// one.
 func (c *Cache) Identify(m *Matcher, ua string, id *Identity) {
 	key := cut(ua)
 	hash1 := maphash.String(c.seed1, key)

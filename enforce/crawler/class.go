@@ -30,7 +30,7 @@ var classNames = [...]string{
 	Library:       "library",
 }
 
-// inRegistry tells whether rows of the registry can have the class.
+// inRegistry reports whether rows of the registry can have the class.
 func (c Class) inRegistry() bool {
 	switch c {
 	case Registered, UserTriggered, Offline, Webhook, Library:
@@ -57,12 +57,13 @@ func ParseClass(s string) (Class, error) {
 	return 0, fmt.Errorf("unknown class %q", s)
 }
 
-// Tri is a fact that can be known, known not to hold, or not documented. The zero value is Unknown.
+// Tri is a fact that is documented to be true, documented to be false, or not
+// documented. The zero value is Unknown.
 type Tri uint8
 
 // The three states of a documented fact.
 const (
-	Unknown Tri = iota // no document at hand says
+	Unknown Tri = iota // no document says
 	Yes
 	No
 )
@@ -92,9 +93,10 @@ func parseTri(s string) (Tri, error) {
 // RunBy says who runs a crawler: one operator, or anyone who installs the software. The zero value is UnknownRunner.
 type RunBy uint8
 
-// Who runs a crawler. What anyone runs shares a User-Agent between people who have nothing to do with one another.
+// Who runs a crawler. Unrelated people who run the same software send the same
+// User-Agent.
 const (
-	UnknownRunner RunBy = iota // no document at hand says
+	UnknownRunner RunBy = iota // no document says
 	ByOperator                 // the operator's own machines
 	ByAnyone                   // whoever installs the software: wget, feed readers, servers of the Fediverse, HTTP libraries
 )
@@ -146,7 +148,7 @@ const (
 	Intelligence   Purpose = "intelligence"   // brand and media monitoring
 	Data           Purpose = "data"           // company, contact and domain data
 	Research       Purpose = "research"       // studies
-	Scraper        Purpose = "scraper"        // software that downloads sites for whoever runs it
+	Scraper        Purpose = "scraper"        // software that downloads sites for its user
 	HTTPClient     Purpose = "http-client"    // a library or a command-line client
 	Test           Purpose = "test"           // browsers under the control of a program
 	WebhookEvent   Purpose = "webhook"        // an event that the site asked to be told of: a payment, a push, a form

@@ -126,7 +126,7 @@ func (e *evidence) bareMozilla(ua string, id *Identity) {
 	e.declare(ua, name, BareMozilla, id)
 }
 
-// plain adds the program that gives its name and nothing else, or not even that.
+// plain adds a program that sends only its name, or not even its name.
 func (e *evidence) plain(ua string, mozilla bool, id *Identity) {
 	switch {
 	case e.library.ok():

@@ -15,9 +15,9 @@ var (
 	comparison      = regexp.MustCompile(`(?i)\blike\s+\S+`)
 )
 
-// DeclaresRobot tells whether a User-Agent says in so many words that it is a robot's, by a plain reading of its text: a word that ends in bot,
-// spider or crawler, a contact with a `+` before it, or a name behind `compatible;` that browsers don't send. What stands in an address or after
-// `like` is no word, and an app in its platform's form declares nothing. It is for measuring what [Matcher.Identify] makes of such robots; it is
+// DeclaresRobot reports whether a User-Agent states that it is a robot's, by a simple reading of its text: a word that ends in bot, spider or
+// crawler, a contact with a `+` before it, or a name behind `compatible;` that browsers don't send. Words in an address or after `like` do
+// not count, and neither does an app in its platform's form. It serves to measure how [Matcher.Identify] classifies such robots. It is
 // slower, and safe for concurrent use.
 func DeclaresRobot(ua string) bool {
 	if platformForm(ua) {

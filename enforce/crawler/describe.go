@@ -6,7 +6,8 @@ import (
 	"github.com/mssola/useragent"
 )
 
-// UnknownPart is what a [Description] says where the User-Agent doesn't tell, or tells something that can't be relied on.
+// UnknownPart stands in a [Description] for a part that the User-Agent does not
+// state, or not reliably.
 const UnknownPart = "unknown"
 
 // Description is what a person's User-Agent says of the browser, the system and the device: for logs and reports, never for a decision.
@@ -55,7 +56,7 @@ var (
 	engines  = set("AppleWebKit", "Gecko", "Trident", "Presto", "EdgeHTML")
 )
 
-// outer is what the words outside comments say.
+// outer is what the words outside comments indicate.
 type outer struct {
 	mainstream bool // all of them are those of the mainstream browsers
 	version    bool // Safari's version is among them

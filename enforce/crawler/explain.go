@@ -1,12 +1,13 @@
 package crawler
 
-// Explanation is what [Matcher.Explain] found: for people, not for the way of a request.
+// Explanation is the result of [Matcher.Explain]. It is for display, not for
+// the request path.
 type Explanation struct {
 	Identity Identity
 	Words    []Word // the words that were taken into account, in the order of their place
 }
 
-// Word is a part of a User-Agent and what it says.
+// Word is a part of a User-Agent and what it indicates.
 type Word struct {
 	Start, End int
 	Text       string

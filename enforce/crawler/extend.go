@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Refusal is a row of a registry from elsewhere that was not taken.
+// Refusal is a row of an added registry that was not used.
 type Refusal struct {
 	Name   string // of the crawler; the number of the line where the row can't be read
 	Reason string
@@ -42,9 +42,12 @@ func ReadAdditions(data []byte) ([]Crawler, []Refusal, error) {
 	return rows, refused, nil
 }
 
-// Extend returns a registry with the crawlers added that r does not know, and the rows that it refuses. Such rows can come from somebody
-// else, who must not be able to shut a crawler out: a row with the name of one that r knows changes nothing, and is refused where it says
-// otherwise; so is one with a token that r knows, or that a known crawler sends with other words around its own.
+// Extend returns a registry with the crawlers added that r does not know, and
+// the rows that it refuses. The rows can come from a third party, who must not
+// be able to shut a crawler out. A row with the name of a crawler that r knows
+// changes nothing, and is refused if its facts differ. A row is also refused if
+// r knows one of its tokens, or if a known crawler sends that token with other
+// words around its own.
 func (r *Registry) Extend(rows []Crawler) (*Registry, []Refusal) {
 	all := make([]Crawler, len(r.rows), len(r.rows)+len(rows))
 	for i, c := range r.rows {
@@ -75,7 +78,7 @@ func (r *Registry) Extend(rows []Crawler) (*Registry, []Refusal) {
 		return r, refused
 	}
 	extended, err := newRegistry(all)
-	if err != nil { // each row was checked alone and beside the others
+	if err != nil { // each row was checked alone and against the others
 		return r, append(refused, Refusal{"", err.Error()})
 	}
 	return extended, refused
@@ -107,7 +110,8 @@ func (r *Registry) refuse(row *Crawler, names map[string]bool, tokens map[string
 	return ""
 }
 
-// Overrides says which crawlers of r the rows replace, and in which facts, in the order of the rows: for the log of whoever gives them.
+// Overrides returns which crawlers of r the rows replace and which facts
+// change, in the order of the rows, for the operator's log.
 func (r *Registry) Overrides(rows []Crawler) []string {
 	var out []string
 	for i := range rows {

@@ -2,7 +2,7 @@ package crawler
 
 import "strings"
 
-// platformForm tells whether a User-Agent has the form that an operating system or an app's HTTP library makes of the app's name. Whatever
+// platformForm reports whether a User-Agent has the form that an operating system or an app's HTTP library makes of the app's name. Whatever
 // that name is, a person uses the app (Chatbot/42 CFNetwork/1485 Darwin/23.1.0). It has to be the whole form: a crawler that only adds a
 // word of it, or that gives a contact, does not become an app.
 func platformForm(ua string) bool {

@@ -20,7 +20,7 @@ var endsURL = func() (t [256]bool) {
 	return t
 }()
 
-// inHost tells whether ua[start:end] is a part of a host name or of an e-mail address.
+// inHost reports whether ua[start:end] is a part of a host name or of an e-mail address.
 func inHost(ua string, start, end int) bool {
 	if start >= 2 && (ua[start-1] == '@' || ua[start-1] == '.') && wordByte[ua[start-2]] != 0 {
 		return true
@@ -102,7 +102,7 @@ func (e *evidence) host(ua string, start, end int) int {
 	return stop
 }
 
-// radio tells whether a URL's host ends in .fm, as those of broadcasts, podcasts and their players do.
+// radio reports whether a URL's host ends in .fm, as those of broadcasts, podcasts and their players do.
 func radio(url string) bool {
 	_, host, ok := strings.Cut(url, "://")
 	if i := strings.IndexByte(host, '/'); i >= 0 {

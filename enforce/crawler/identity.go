@@ -22,9 +22,10 @@ type Agent struct {
 	Reason     Reason // why they did; Reason.Strength says how sure that is
 }
 
-// RunByAnyone tells whether the User-Agent is that of software which anyone runs, so that two clients which send it need not have anything
-// to do with one another: what the registry says so of, HTTP libraries, and programs that give only their name. A self-declared robot
-// that nobody has listed is taken for one operator's.
+// RunByAnyone reports whether the User-Agent is that of software which anyone
+// can run, so that two clients that send it may be unrelated: crawlers that the
+// registry marks so, HTTP libraries, and programs that send only their name. A
+// self-declared robot that is in no list is assumed to have one operator.
 func (a *Agent) RunByAnyone() bool {
 	if a.Crawler != nil && a.Crawler.RunBy != UnknownRunner {
 		return a.Crawler.RunBy == ByAnyone
@@ -32,7 +33,8 @@ func (a *Agent) RunByAnyone() bool {
 	return a.Class == Library || a.Class == Program || a.Class == Offline
 }
 
-// Identity says who sent a User-Agent: a person, or one or several crawlers. It is a plain value; the zero value is a person.
+// Identity is the sender of a User-Agent: a person, or one or several crawlers.
+// It is a plain value; the zero value is a person.
 type Identity struct {
 	n      int
 	agents [MaxAgents]Agent

@@ -22,9 +22,11 @@ func nextMatcherID() uint64 { return matcherIDs.Add(1) }
 // MaxSiteTokens bounds the tokens of one site's robots.txt that are looked for. More than that are left out.
 const MaxSiteTokens = 10_000
 
-// Matcher returns the matcher for a site whose robots.txt names siteTokens: the values of its User-agent lines. A value counts up to
-// a `/`, without a version that follows a blank; `*` and what is in the registry already adds nothing. The matcher shares the
-// registry's table, and is the same for all sites that add nothing: there may be thousands.
+// Matcher returns the matcher for a site whose robots.txt names siteTokens: the
+// values of its User-agent lines. Only the part of a value before a `/` counts,
+// without a version that follows a blank. `*` and tokens of the registry add
+// nothing. Matchers share the registry's table, and all sites that add nothing
+// share one matcher, so there may be thousands of sites.
 func (r *Registry) Matcher(siteTokens []string) *Matcher {
 	var tokens []token
 	var ignored []string
@@ -56,7 +58,7 @@ func (r *Registry) Matcher(siteTokens []string) *Matcher {
 	return m
 }
 
-// compound tells whether a token is a crawler's name that can't be a device's: a word for a crawler as a part of a longer one.
+// compound reports whether a token is a crawler's name that can't be a device's: a word for a crawler as a part of a longer one.
 func compound(text string) bool {
 	_, n := firstWord(text)
 	return n == len(text) && vocabulary[text] == 0 && parts(text)&roleStrong != 0

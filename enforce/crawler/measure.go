@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Measure counts who sends the User-Agents of a list.
+// Measure counts the classes and purposes of the User-Agents in a list.
 type Measure struct {
 	Total   int
 	Classes [Library + 1]int // by Class

@@ -1,7 +1,8 @@
 package crawler
 
-// parts returns what the parts of a word say: YottaaMonitor is a monitor, GenomeCrawlerd a crawler, SonyEricssonT610 a device.
-// A part is a run of letters; an upper-case letter after a lower-case one begins another.
+// parts returns what the parts of a word indicate: YottaaMonitor is a monitor,
+// GenomeCrawlerd a crawler, SonyEricssonT610 a device. A part is a run of letters; an
+// upper-case letter after a lower-case one begins another.
 func parts(word string) role {
 	var r role
 	for i := 0; i < len(word); {
@@ -58,7 +59,7 @@ func part(s string, first bool) role {
 	return r
 }
 
-// foldHas tells whether s begins with the lower-case prefix, in any case.
+// foldHas reports whether s begins with the lower-case prefix, in any case.
 func foldHas(s, prefix string) bool {
 	if len(s) < len(prefix) {
 		return false

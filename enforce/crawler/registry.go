@@ -59,7 +59,8 @@ type Verify struct {
 	SignatureAgents []string // HTTP Message Signatures: the Signature-Agent that it sends
 }
 
-// Index returns the crawler's place in its registry, 0 ≤ Index < [Registry.Len]: for tables beside the registry.
+// Index returns the crawler's position in its registry, 0 ≤ Index <
+// [Registry.Len]: an index for tables with one entry per crawler.
 func (c *Crawler) Index() int { return c.index }
 
 // Tokens returns the User-Agent tokens, those that apps share included.

@@ -114,7 +114,7 @@ func readRow(text []byte) (Crawler, error) {
 		return Crawler{}, fmt.Errorf("reading the row: %w", err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return Crawler{}, errors.New("a row ends with its line: there is more behind the closing brace")
+		return Crawler{}, errors.New("a row must be one line: there is text after the closing brace")
 	}
 	c := Crawler{
 		Name: f.Name, Operator: f.Operator, Purpose: f.Purpose, Class: Registered, ControlOnly: f.ControlOnly,
@@ -236,7 +236,7 @@ func checkTokens(tokens []string, userAgents bool) error {
 	return nil
 }
 
-// tokenShaped tells whether a token can match at all: printable ASCII that begins with a word character and doesn't end in a blank.
+// tokenShaped reports whether a token can match at all: printable ASCII that begins with a word character and doesn't end in a blank.
 func tokenShaped(token string) bool {
 	if token == "" || wordByte[token[0]] == 0 || token[len(token)-1] == ' ' {
 		return false

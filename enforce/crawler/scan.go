@@ -50,7 +50,7 @@ type span struct{ start, end int }
 
 func (s span) ok() bool { return s.end > 0 }
 
-// evidence is what a pass over a User-Agent found beside tokens.
+// evidence is what a pass over a User-Agent found in addition to tokens.
 type evidence struct {
 	roles role // all that its words said
 	words int  // words that are not numbers
@@ -345,7 +345,7 @@ func (e *evidence) unknownWord(ua string, start, end int) int {
 	return end
 }
 
-// masked tells whether a word is one letter over and over: what privacy tools leave of a browser's name.
+// masked reports whether a word is one letter over and over: what privacy tools leave of a browser's name.
 func masked(word string) bool {
 	for i := 1; i < len(word); i++ {
 		if word[i] != word[0] {
@@ -371,7 +371,7 @@ func (e *evidence) evident(r role, start, end int) {
 	}
 }
 
-// homePage tells whether an address is that of the browser or the app whose name stands before it: between is a version or a parenthesis.
+// homePage reports whether an address is that of the browser or the app whose name stands before it: between is a version or a parenthesis.
 func (e *evidence) homePage(between string) bool {
 	return e.prev&(roleBrowser|roleAnyBrowser|roleApp) != 0 && e.prev&(roleMain|roleMozilla|roleEngine) == 0 && strings.ContainsAny(between, "(0123456789")
 }

@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// declaresContact tells whether a contact is a crawler's. Apps give the address of their home page, and programs that add to Internet
+// declaresContact reports whether a contact is a crawler's. Apps give the address of their home page, and programs that add to Internet
 // Explorer's User-Agent theirs.
 func (e *evidence) declaresContact(ua string, person, mozilla bool) bool {
 	switch {
@@ -23,13 +23,13 @@ func (e *evidence) declaresContact(ua string, person, mozilla bool) bool {
 	return e.name.ok() && e.name.start == 0 && !e.has(rolePlatform|roleApp|roleBrand|roleAndroid)
 }
 
-// isMail tells whether a contact is an e-mail address, spelt out or not.
+// isMail reports whether a contact is an e-mail address, spelt out or not.
 func isMail(ua string, contact span) bool {
 	text := ua[contact.start:contact.end]
 	return !strings.Contains(text, "://") && strings.ContainsAny(text, "@ ")
 }
 
-// robotsPage tells whether a URL's path is that of a page on a robot: http://acme.example/bot.html.
+// robotsPage reports whether a URL's path is that of a page on a robot: http://acme.example/bot.html.
 func robotsPage(url string) bool {
 	_, host, ok := strings.Cut(url, "://")
 	if !ok {
@@ -39,13 +39,13 @@ func robotsPage(url string) bool {
 	return slash >= 0 && parts(host[slash:])&roleStrong != 0
 }
 
-// ownField tells whether a span begins a field of a comment.
+// ownField reports whether a span begins a field of a comment.
 func ownField(ua string, s span) bool {
 	before := strings.TrimRight(ua[:s.start], " ")
 	return before != "" && (before[len(before)-1] == ';' || before[len(before)-1] == '(')
 }
 
-// declaresWork tells whether a word for a robot's work is a robot's. On mobile devices, consoles and televisions it can be the name of
+// declaresWork reports whether a word for a robot's work is a robot's. On mobile devices, consoles and televisions it can be the name of
 // the app around the browser.
 func (e *evidence) declaresWork(person, mozilla bool) bool {
 	switch {
@@ -61,7 +61,7 @@ func (e *evidence) declaresWork(person, mozilla bool) bool {
 	return !e.has(rolePerson&^roleApp | roleMedia)
 }
 
-// wholeMobileBrowser tells whether position i is behind all that Chrome on Android or Safari on iOS sends. Apps around a browser don't send
+// wholeMobileBrowser reports whether position i is behind all that Chrome on Android or Safari on iOS sends. Apps around a browser don't send
 // that: on Android they have `wv` or a version of Safari's, on iOS neither that version nor Safari's name.
 func (e *evidence) wholeMobileBrowser(i int) bool {
 	if i < e.browser || !e.has(roleSafari) || e.has(roleWebView|roleApp) {
@@ -73,20 +73,22 @@ func (e *evidence) wholeMobileBrowser(i int) bool {
 	return e.has(roleVersion) && e.has(roleForm)
 }
 
-// desktop tells whether nothing speaks for a telephone, a television, a device's maker or an app.
+// desktop reports whether nothing indicates a telephone, a television, a
+// device's maker or an app.
 func (e *evidence) desktop() bool { return !e.has(roleMobile | roleBrand | roleApp | roleMedia) }
 
-// onlySystem tells whether nothing but a desktop system speaks for a person: no browser, no engine, no device and no app's runtime.
+// onlySystem reports whether only a desktop system indicates a person: no
+// browser, no engine, no device and no app's runtime.
 func (e *evidence) onlySystem() bool {
 	return e.desktop() && !e.has(roleEngine|roleBrowser|roleAnyBrowser) && e.has(rolePlatform|roleUnix)
 }
 
-// behindComment tells whether an unknown name follows the comment of a browser whose User-Agent ends with it, as Internet Explorer's does.
+// behindComment reports whether an unknown name follows the comment of a browser whose User-Agent ends with it, as Internet Explorer's does.
 func (e *evidence) behindComment(ua string) bool {
 	return strings.HasSuffix(strings.TrimRight(ua[:e.behind.start], " "), ")") && programName(ua[e.behind.start:e.behind.end])
 }
 
-// endsIn tells whether a name without a version, or one set off by a semicolon, follows Safari's product and is the last of the User-Agent:
+// endsIn reports whether a name without a version, or one set off by a semicolon, follows Safari's product and is the last of the User-Agent:
 // what browsers of other makers add to Chrome's has a version and no semicolon before it.
 func (e *evidence) endsIn(ua string, name span) bool {
 	if !foldHas(ua[e.browser:], "safari") || !programName(ua[name.start:name.end]) {
@@ -102,27 +104,27 @@ func (e *evidence) endsIn(ua string, name span) bool {
 	return strings.Trim(behind, " );,") == ""
 }
 
-// beforeSafari tells whether a name without a version stands alone between the comment on KHTML and Safari's product, as programs have it that
+// beforeSafari reports whether a name without a version stands alone between the comment on KHTML and Safari's product, as programs have it that
 // show pages with a WebKit of their own. Safari has its version there, Chrome its product.
 func (e *evidence) beforeSafari(ua string, name span) bool {
 	return !e.has(roleChrome|roleVersion|roleAnyBrowser) && e.engine > 0 && strings.HasSuffix(ua[:name.start], ") ") &&
 		foldHas(ua[name.end:], " safari/") && parts(ua[name.start:name.end])&roleBrowser == 0 && programName(ua[name.start:name.end])
 }
 
-// systemBehind tells whether a User-Agent ends with the system as .NET's programs name it: Acme 2013 (15.0.4797) Windows NT 10.0.
+// systemBehind reports whether a User-Agent ends with the system as .NET's programs name it: Acme 2013 (15.0.4797) Windows NT 10.0.
 // Browsers have it in their comment.
 func systemBehind(ua string) bool {
 	i := strings.LastIndex(ua, " Windows NT ")
 	return i > 0 && strings.Trim(ua[i+len(" Windows NT "):], "0123456789.") == ""
 }
 
-// fields tells whether a User-Agent consists of nothing but fields with semicolons or slashes between, as televisions and other devices send
+// fields reports whether a User-Agent consists of nothing but fields with semicolons or slashes between, as televisions and other devices send
 // them: Acme;TV1;f00d;;3.2, A/11/unknown/TP320/arm/7471894.
 func fields(ua string) bool {
 	return (strings.Count(ua, ";") >= 2 || strings.Count(ua, "/") >= 5) && !strings.ContainsAny(ua, " ()")
 }
 
-// templateVersion tells whether a product goes on with a word for its version, as documentation has it. Privacy tools leave one letter over and over.
+// templateVersion reports whether a product goes on with a word for its version, as documentation has it. Privacy tools leave one letter over and over.
 func templateVersion(s string) bool {
 	if len(s) < 2 || s[0] != '/' || !letter(s[1]) {
 		return false
@@ -131,7 +133,7 @@ func templateVersion(s string) bool {
 	return baseTable.find(hash) == nil && !masked(s[1:1+n])
 }
 
-// gluedVersion tells whether a User-Agent begins with a name that its version follows without a blank or a slash: Java1.8.0_151.
+// gluedVersion reports whether a User-Agent begins with a name that its version follows without a blank or a slash: Java1.8.0_151.
 // Devices have no dot in their names.
 func gluedVersion(ua string) bool {
 	n := 0
@@ -145,12 +147,12 @@ func gluedVersion(ua string) bool {
 	return name >= 4 && n > name && n+1 < len(ua) && ua[n] == '.' && digit(ua[n+1])
 }
 
-// insidePhrase tells whether the word at position i follows another of the same phrase (Acme Uptime Monitor).
+// insidePhrase reports whether the word at position i follows another of the same phrase (Acme Uptime Monitor).
 func insidePhrase(ua string, i int) bool {
 	return i >= 2 && ua[i-1] == ' ' && letter(ua[i-2])
 }
 
-// beforeBrowser tells whether the User-Agent goes on as a desktop browser's, which begins with "Mozilla" or is Internet Explorer's comment,
+// beforeBrowser reports whether the User-Agent goes on as a desktop browser's, which begins with "Mozilla" or is Internet Explorer's comment,
 // or as any browser's behind a comma.
 func (e *evidence) beforeBrowser(ua string, mozilla bool) bool {
 	if strings.HasPrefix(ua[e.name.end:], ", Mozilla/") {
@@ -165,7 +167,7 @@ func (e *evidence) beforeBrowser(ua string, mozilla bool) bool {
 	return e.has(roleIE) && e.has(roleCompatible)
 }
 
-// robotAfterCompatible tells whether the name behind `compatible;` is a robot's. An unknown browser's says Browser, or it has no version and a
+// robotAfterCompatible reports whether the name behind `compatible;` is a robot's. An unknown browser's says Browser, or it has no version and a
 // layout engine follows; Internet Explorer's comment and those of devices hold names of all kinds.
 func (e *evidence) robotAfterCompatible(ua string) bool {
 	if e.engine > 0 && e.compat.start > e.browser && e.browser > e.engine {
@@ -192,7 +194,8 @@ func (e *evidence) robotAfterCompatible(ua string) bool {
 	return e.engine < e.compat.end || strings.HasPrefix(field, "/")
 }
 
-// outside tells whether a host name stands before or behind all else.
+// outside reports whether a host name is the first or the last part of the
+// User-Agent.
 func (e *evidence) outside(ua string, first, last span) bool {
 	end := " "
 	if e.has(roleSafari) && last.start > e.browser {
@@ -203,7 +206,7 @@ func (e *evidence) outside(ua string, first, last span) bool {
 
 func (e *evidence) has(r role) bool { return e.roles&r != 0 }
 
-// person tells whether there are words of a browser, an app or a device.
+// person reports whether there are words of a browser, an app or a device.
 func (e *evidence) person() bool { return e.roles&rolePerson != 0 || e.appID }
 
 // programName tells a program's name from a device's (LGU8120) and from a word that says too little: it has four letters before the first
@@ -231,7 +234,7 @@ func programName(name string) bool {
 	return before >= 6 || lower >= 4 && lower == letters-upperFirst(name)
 }
 
-// modelNumber tells whether a part of a name behind a hyphen or an underscore is a model's number: one to three upper-case letters, two to four
+// modelNumber reports whether a part of a name behind a hyphen or an underscore is a model's number: one to three upper-case letters, two to four
 // digits, and two letters at most. V2024 is a version.
 func modelNumber(name string) bool {
 	for i := 1; i < len(name); i++ {

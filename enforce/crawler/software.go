@@ -2,12 +2,12 @@ package crawler
 
 import "strings"
 
-// knownCrawler tells whether an agent is in the registry as a crawler or a service, not as software that apps are made with.
+// knownCrawler reports whether an agent is in the registry as a crawler or a service, not as software that apps are made with.
 func (a *Agent) knownCrawler() bool {
 	return a.Crawler != nil && (a.Class == Registered || a.Class == UserTriggered || a.Class == Webhook)
 }
 
-// platformToken tells whether an agent rests on fields that a program leaves in a browser's comment (`Unknown; Linux x86_64`), as consoles,
+// platformToken reports whether an agent rests on fields that a program leaves in a browser's comment (`Unknown; Linux x86_64`), as consoles,
 // telephones and televisions do too.
 func platformToken(a *Agent) bool { return strings.Contains(a.Token, ";") }
 
@@ -41,7 +41,7 @@ func (e *evidence) dropSoftware(ua string, id *Identity) {
 	}
 }
 
-// sameField tells whether ua[from:to] stays within one field of a comment or one product.
+// sameField reports whether ua[from:to] stays within one field of a comment or one product.
 func sameField(ua string, from, to int) bool {
 	return from <= to && !strings.ContainsAny(ua[from:to], ";,") || builtOn(ua, from, to)
 }
@@ -54,7 +54,7 @@ func (e *evidence) productBefore(i int) span {
 	return e.first
 }
 
-// builtOn tells whether ua[from:to] says that what follows is software which the product before is made with.
+// builtOn reports whether ua[from:to] says that what follows is software which the product before is made with.
 func builtOn(ua string, from, to int) bool {
 	between := ua[from:to]
 	for _, phrase := range [...]string{"compatible;", "based on", "powered by", "built on", "using"} {

@@ -45,7 +45,8 @@ type token struct {
 	control      bool     // a robots.txt token of the registry that no crawler sends
 }
 
-// slot holds all that is known of one word: what it says by itself, and the tokens that begin with it.
+// slot holds all facts about one word: what it indicates by itself, and the
+// tokens that begin with it.
 type slot struct {
 	hash  uint64
 	role  role
@@ -53,14 +54,15 @@ type slot struct {
 	n     uint32
 }
 
-// table finds what is known of a word by its hash: open addressing, at most half full.
+// table finds the facts about a word by its hash: open addressing, at most half
+// full.
 type table struct {
 	slots  []slot
 	mask   uint64
 	tokens []token
 }
 
-// find returns what is known of the word with that hash, nil if nothing is.
+// find returns the facts about the word with that hash, nil if there are none.
 func (t *table) find(hash uint64) *slot {
 	for i := hash ^ hash>>32; ; i++ {
 		s := &t.slots[i&t.mask]
@@ -83,7 +85,7 @@ func (t *table) match(s *slot, ua string, i int) *token {
 	return nil
 }
 
-// hasToken tells whether s begins with the token, in any case and with `+` for a blank, and the token ends at a word's end or before a
+// hasToken reports whether s begins with the token, in any case and with `+` for a blank, and the token ends at a word's end or before a
 // version.
 func hasToken(s, text string) bool {
 	n := len(text)

@@ -2,7 +2,8 @@ package crawler
 
 import "strings"
 
-// role is what a word says of the client that sends it, whatever it stands beside.
+// role is what a word indicates about the client that sends it, whatever words
+// are next to it.
 type role uint64
 
 const (
@@ -124,7 +125,7 @@ var words = []struct {
 }
 
 // work lists what robots do for a living, in words that browsers don't send. Each counts by itself and as the last part of a longer
-// word (LinkChecker), whatever it stands beside.
+// word (LinkChecker), whatever words are next to it.
 const work = `checker monitor monitoring scanner scan scanning fetcher fetch parser scraper scrape scraping harvester harvest archiver archiving
 validator validation grabber extractor extract analyzer analyser indexer indexing resolver expander unshortener importer preview previewer
 previews thumbnailer webthumb thumb screenshot screenshots screenshotter pinger uptime healthcheck probe prober prefetch preload prerender renderer
@@ -157,8 +158,9 @@ var vocabulary = func() map[string]role {
 const sentByBrowsers = roleMozilla | roleEngine | roleBrowser | roleAnyBrowser | rolePlatform | roleUnix | roleApp | roleBrand | roleNoise | roleLike |
 	roleCompatible | roleAndroid | roleScheme
 
-// BrowserWord tells whether browsers, apps or devices send token: a word of theirs, several of them, or what both robots and apps do
-// (`search`). Such a token can't name a crawler without taking people for it.
+// BrowserWord reports whether token is a word, or several, that browsers, apps
+// or devices send, or a word that both robots and apps send (`search`). A
+// crawler with such a token would match people's User-Agents.
 func BrowserWord(token string) bool {
 	words := 0
 	for i := 0; i < len(token); {

@@ -7,9 +7,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Changed says in a few words what the lines of a policy in one merged file
-// say otherwise than those in another: whom they name, and no longer name. It
-// is "" where they say the same. At most ten crawlers of each are named.
+// Changed says briefly how the policy's lines differ between two merged files:
+// which crawlers they name now, and which they no longer name. It returns "" if
+// the lines say the same. At most ten crawlers of each kind are named.
 func Changed(before, after []byte) string {
 	was, is := named(before), named(after)
 	var parts []string
@@ -31,7 +31,7 @@ func Changed(before, after []byte) string {
 	return strings.Join(parts, "; ")
 }
 
-// named returns what a merged file's lines of a policy say to each token.
+// named returns the policy's lines in a merged file for each token.
 func named(text []byte) map[string]string {
 	inside := false
 	var section strings.Builder

@@ -10,8 +10,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-// Lines is a Policy made ready for a registry: which crawlers it covers, and
-// what it says to each. It does not change and is safe for concurrent use.
+// Lines is a Policy compiled for a registry: which crawlers it covers, and
+// which lines are for each. It does not change and is safe for concurrent use.
 type Lines struct {
 	policy   Policy // without presets
 	registry *crawler.Registry
@@ -20,8 +20,8 @@ type Lines struct {
 	byFirst  map[string][]*crawler.Crawler // by the group that they obey first
 }
 
-// cover is what a policy says to one crawler: by its name, and by its name or
-// its purpose. Where a site's file has a group for the crawler, only what is
+// cover has the rules of a policy for one crawler: by its name, and by its name
+// or its purpose. Where a site's file has a group for the crawler, only what is
 // said by its name counts.
 type cover struct {
 	crawler     *crawler.Crawler
@@ -48,8 +48,8 @@ type path struct {
 type StatementError struct {
 	Line    int // of the configuration; 0 where there is none
 	Message string
-	// UnknownName is set where the statement names a crawler or a purpose
-	// that the registry does not have: a registry that is read later may.
+	// UnknownName is set where the statement names a crawler or a purpose that
+	// the registry does not have. A registry that is read later may have it.
 	UnknownName bool
 }
 
@@ -96,7 +96,8 @@ func Purposes(registry *crawler.Registry) []crawler.Purpose {
 	return slices.Compact(list)
 }
 
-// Beyond returns what the policy's presets do not reach, a sentence each.
+// Beyond returns what the policy's presets can't prevent, one sentence for each
+// case.
 func (l *Lines) Beyond() []string { return l.beyond }
 
 // Usage returns the Content-Usage preferences, as a header's value; "" if
@@ -109,8 +110,8 @@ func (l *Lines) Hidden() []Hidden { return l.policy.Hidden }
 // Publishes reports whether the policy has lines to publish.
 func (l *Lines) Publishes() bool { return l.policy.Publishes() }
 
-// cover finds what the policy says to each crawler. Names that are unknown
-// are skipped.
+// cover finds the policy's rules for each crawler. Names that are unknown are
+// skipped.
 func (l *Lines) cover(c *compiler) {
 	for row := range l.registry.All() {
 		cv := cover{crawler: row}

@@ -29,7 +29,7 @@ func (l *Lines) owner(c *crawler.Crawler) *crawler.Crawler {
 	return c
 }
 
-// isOwn reports whether a crawler goes by a token: as its name, or in its
+// isOwn reports whether a token belongs to a crawler: as its name, or in its
 // User-Agent.
 func isOwn(c *crawler.Crawler, token string) bool {
 	return strings.EqualFold(c.Name, token) || c.ControlOnly || containsFold(c.Tokens(), token)

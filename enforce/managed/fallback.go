@@ -66,7 +66,7 @@ func (m *merger) ofTarget(token string) bool {
 	return false
 }
 
-// keep writes what a group of the site says for one crawler alone.
+// keep writes a copy of a site's group for one crawler alone.
 func (m *merger) keep(g *robots.Group, paced bool, token string) bool {
 	if m.written[lower(token)] || !nameable(token) {
 		return false
@@ -96,13 +96,13 @@ func (m *merger) saying(g *robots.Group, paced bool) string {
 	return text
 }
 
-// groupSaid is what a merger looks up what a group says by.
+// groupSaid is the key by which a merger looks up a group's rules and pace.
 type groupSaid struct {
 	group *robots.Group
 	paced bool
 }
 
-// says returns what a group says in rules and pace, so that equal texts mean
+// says returns a group's rules and pace as a text, so that equal texts mean
 // equal verdicts.
 func says(g *robots.Group, paced bool) string {
 	var lines []string

@@ -14,12 +14,12 @@ import (
 type Layer uint8
 
 const (
-	// Marker is a line that says nothing: a comment, a blank line, a
+	// Marker is a line without a rule or value: a comment, a blank line, a
 	// User-agent line, or a Disallow without a path, which closes a group.
 	Marker Layer = iota
 	// Site is a line of the site's own file, or a copy of one.
 	Site
-	// Operator is a line that the policy says.
+	// Operator is a line of the policy.
 	Operator
 )
 

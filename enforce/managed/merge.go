@@ -24,14 +24,14 @@ type Options struct {
 type Merged struct {
 	// Text is the whole file.
 	Text []byte
-	// Notes are what its operator may want to know, by kind.
+	// Notes are the notes for the operator, by kind.
 	Notes []Note
 
 	origins []Origin // by line, from 1
 }
 
 // Origin returns where a line of the merged file comes from. Lines count from
-// 1; the zero Origin is that of a line that there is not.
+// 1. For a line that does not exist it returns the zero Origin.
 func (m *Merged) Origin(line int) Origin {
 	if line < 1 || line > len(m.origins) {
 		return Origin{}
@@ -44,7 +44,7 @@ func (m *Merged) Origin(line int) Origin {
 //
 // An error means that the site's file must stay as it is: it is too large, its
 // lines from an earlier merge are damaged, or a crawler outside the policy
-// would be held to something else than before (a *ProofError).
+// would get other rules than before (a *ProofError).
 func (l *Lines) Merge(file []byte, o Options) (*Merged, error) {
 	if len(file) > robots.MaxSize {
 		return nil, errTooLarge
@@ -144,7 +144,7 @@ func btoi(b bool) int {
 	return 0
 }
 
-// reachable reports whether a group can say to a crawler what the policy does.
+// reachable reports whether a group can give a crawler the policy's rules.
 func (m *merger) reachable(t *target) bool {
 	c := t.crawler
 	if t.terms.interval > 0 && c.CrawlDelay == crawler.No {
@@ -258,7 +258,7 @@ func (m *merger) write(t *target) {
 	m.put(b.entries, "", first(t.crawler))
 }
 
-// put has a group for each set of lines, whoever they are for.
+// put has a group for each set of lines, whichever crawlers they are for.
 func (m *merger) put(entries []entry, why string, agents ...string) {
 	g := &group{entries: entries, why: why}
 	key := g.key()

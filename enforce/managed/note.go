@@ -12,8 +12,8 @@ type NoteKind string
 
 // The kinds of notes.
 const (
-	// KeptGroup: crawlers whose purpose the policy speaks of have a group of
-	// their own in the site's file, and stay as they are.
+	// KeptGroup: crawlers whose purpose the policy names have a group of their
+	// own in the site's file, and keep it.
 	KeptGroup NoteKind = "kept-group"
 	// ReplacedGroup: the site's group for crawlers that the policy names is
 	// replaced.
@@ -27,20 +27,21 @@ const (
 	// LongerDelay: the site's Crawl-delay is longer than the policy's, and
 	// stays.
 	LongerDelay NoteKind = "longer-delay"
-	// SharedGroup: crawlers that obey a group of another crawler, and can't be
-	// spoken to apart from it.
+	// SharedGroup: crawlers that obey the group of another crawler, so that the
+	// policy can't give them rules of their own.
 	SharedGroup NoteKind = "shared-group"
 	// WithoutToken: crawlers whose token can't stand on a User-agent line.
 	WithoutToken NoteKind = "without-token"
-	// FallbackGroup: crawlers outside the policy that got a group so that
-	// nothing changes for them: they fall back to one that the policy makes.
+	// FallbackGroup: crawlers outside the policy that would fall back to a
+	// group of the policy. They got a group of their own, so that nothing
+	// changes for them.
 	FallbackGroup NoteKind = "fallback-group"
 	// KeptPreference: the site's own Content-Signal or Content-Usage for a key
 	// says something else, and stays.
 	KeptPreference NoteKind = "kept-preference"
 )
 
-// Note is something about a merge that its operator may want to know.
+// Note is information about a merge for the operator.
 type Note struct {
 	Kind     NoteKind `json:"kind"`
 	Crawlers []string `json:"crawlers"`

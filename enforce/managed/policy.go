@@ -1,10 +1,10 @@
 package managed
 
-// Policy is what an operator says about crawlers by purpose or by name. The
-// order of its statements does not matter. The Line of each statement is
-// where the operator wrote it; 0 where there is no such line.
+// Policy has the operator's rules for crawlers, by purpose or by name. The
+// order of its statements does not matter. The Line of each statement is where
+// the operator wrote it; 0 where there is no such line.
 type Policy struct {
-	// Sets of statements with a name: `no-training` or `no-ai`.
+	// Named sets of statements: `no-training` or `no-ai`.
 	Presets []Preset `json:"presets,omitempty"`
 
 	// Crawlers that may fetch nothing, or nothing below certain paths.
@@ -30,26 +30,26 @@ type Policy struct {
 	Hidden []Hidden `json:"hidden,omitempty"`
 }
 
-// Preset is a set of statements with a name.
+// Preset is a named set of statements.
 type Preset struct {
 	// `no-training` or `no-ai`.
 	Name string `json:"name"`
 
-	// The line of the configuration that says so.
+	// The line of the configuration that has this statement.
 	Line int `json:"line,omitempty"`
 }
 
 // Deny denies crawlers all of a site, or some of its paths.
 type Deny struct {
-	// Purposes and names of crawlers in the registry. A crawler that has a
-	// group of its own in the site's robots.txt is left as it is where only
-	// its purpose is denied; where its name is denied, that group is replaced.
+	// Purposes and names of crawlers in the registry. For a crawler with its
+	// own group in the site's robots.txt, denying its purpose changes nothing;
+	// denying its name replaces that group.
 	Crawlers []string `json:"crawlers"`
 
-	// The paths, in robots.txt syntax. None: the whole site.
+	// The paths, in robots.txt syntax. Default: the whole site.
 	Paths []string `json:"paths,omitempty"`
 
-	// The line of the configuration that says so.
+	// The line of the configuration that has this statement.
 	Line int `json:"line,omitempty"`
 }
 
@@ -59,33 +59,33 @@ type Allow struct {
 	// Names of crawlers in the registry.
 	Crawlers []string `json:"crawlers"`
 
-	// The line of the configuration that says so.
+	// The line of the configuration that has this statement.
 	Line int `json:"line,omitempty"`
 }
 
 // Delay gives crawlers a Crawl-delay. Crawlers whose operators document that
-// they read none are skipped.
+// they ignore Crawl-delay are skipped.
 type Delay struct {
 	// Purposes and names of crawlers in the registry.
 	Crawlers []string `json:"crawlers"`
 
-	// The time between two requests, as `10s`: 100 ms to 24 h. A longer one
-	// that the site's own file sets stays.
+	// The time between two requests, such as `10s`: 100 ms to 24 h. If the
+	// site's own file sets a longer one, that one stays.
 	Interval string `json:"interval"`
 
-	// The line of the configuration that says so.
+	// The line of the configuration that has this statement.
 	Line int `json:"line,omitempty"`
 }
 
-// Preference is a key and its value, as `ai-train=no`.
+// Preference is a key and its value, such as `ai-train=no`.
 type Preference struct {
-	// The key, as `ai-train`.
+	// The key, such as `ai-train`.
 	Key string `json:"key"`
 
-	// Its value, as `no`.
+	// Its value, such as `no`.
 	Value string `json:"value"`
 
-	// The line of the configuration that says so.
+	// The line of the configuration that has this statement.
 	Line int `json:"line,omitempty"`
 }
 
@@ -94,7 +94,7 @@ type License struct {
 	// An absolute URL.
 	URL string `json:"url"`
 
-	// The line of the configuration that says so.
+	// The line of the configuration that has this statement.
 	Line int `json:"line,omitempty"`
 }
 
@@ -103,7 +103,7 @@ type Hidden struct {
 	// The path, in robots.txt syntax.
 	Path string `json:"path"`
 
-	// The line of the configuration that says so.
+	// The line of the configuration that has this statement.
 	Line int `json:"line,omitempty"`
 }
 

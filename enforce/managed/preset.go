@@ -7,11 +7,11 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-// preset is what a Preset stands for.
+// preset holds the statements of a Preset.
 type preset struct {
 	deny   []crawler.Purpose
 	signal []Preference
-	// beyond says what the preset does not reach, for the operator.
+	// beyond says what the preset can't prevent, for the operator.
 	beyond []string
 }
 
@@ -41,8 +41,8 @@ var beyondAll = []string{
 // PresetNames returns the names of the presets.
 func PresetNames() []string { return slices.Sorted(maps.Keys(presets)) }
 
-// expand returns the policy with each preset replaced by what it stands for,
-// and what the presets do not reach. Presets that do not exist are skipped.
+// expand returns the policy with each preset replaced by its statements, and
+// what the presets can't prevent. Presets that do not exist are skipped.
 func (p *Policy) expand() (all Policy, beyond []string) {
 	all = *p
 	all.Presets = nil

@@ -10,13 +10,13 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/diff"
 )
 
-// A ProofError says why a merged file is not used: a crawler outside the
-// policy would be held to something else, or that can't be ruled out.
+// A ProofError says why a merged file is not used: a crawler outside the policy
+// would get other rules, or that can't be ruled out.
 type ProofError struct {
 	Crawler string // its product token; "*": those that the file does not name
-	Path    string // for which the verdict would change; "" where another thing would
+	Path    string // for which the verdict would change; "" if something else would change
 	Line    int    // of the site's file, of the rule or limit that decided; 0: none
-	Detail  string // what it would be held to before and after
+	Detail  string // which rules it would get before and after
 }
 
 // Error says which crawler and path would have changed.

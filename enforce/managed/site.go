@@ -123,7 +123,7 @@ type owners struct {
 	runNamed      bool
 }
 
-// read tells whether a line stays. Of one that does not, kept is what takes
+// read reports whether a line stays. Of one that does not, kept is what takes
 // its place: a User-agent line with the tokens that stay.
 func (o *owners) read(l *robots.Line, d robots.Dialect, removed func(string) bool) (kept string, stays bool) {
 	switch l.Directive {

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Inspector is what operators use of an engine, to see budgets and to forget
-// them. Its methods are safe for concurrent use.
+// Inspector lets operators see and reset the budgets of an engine. Its methods
+// are safe for concurrent use.
 type Inspector interface {
-	// Peek returns what Take would answer for k without a wait, uses nothing,
-	// and reports whether anything of the budget is used as far as this process
-	// knows.
+	// Peek returns what Take would answer for k with a maxWait of zero, but
+	// uses no budget. It reports whether any of the budget is used, as far as
+	// this process knows.
 	Peek(now time.Time, k Key, t *Terms) (r Result, used bool)
 
-	// Forget forgets what is used of k's budget.
+	// Forget resets k's budget, so that none of it is used.
 	Forget(ctx context.Context, now time.Time, k Key) error
 }
 
@@ -44,7 +44,7 @@ func (m *Memory) Forget(_ context.Context, now time.Time, k Key) error {
 	return nil
 }
 
-// Peek implements Inspector: it tells what this process knows.
+// Peek implements Inspector, with what this process knows.
 func (f *Fleet) Peek(now time.Time, k Key, t *Terms) (r Result, used bool) {
 	return f.local.Peek(now, k, t)
 }

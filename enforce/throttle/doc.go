@@ -1,9 +1,9 @@
 // Package throttle holds crawlers to the Crawl-delay, Request-rate and
 // Visit-time lines of a robots.txt group. It answers one question: may this
-// request go on now, and if not, when does whoever comes back get through?
+// request go on now, and if not, when may it be repeated?
 //
-// It does not know which crawler sent a request, which group binds it, or
-// what HTTP is; its caller finds the Terms and the Key of a request.
+// It does not know HTTP, crawlers or groups: its caller supplies the Terms and
+// the Key of each request.
 //
 //	memory := throttle.NewMemory(100_000)
 //	terms := throttle.Compile(throttle.Grant{Delay: delay, Visits: visits}, throttle.Options{})
@@ -11,7 +11,7 @@
 //	result := memory.Take(ctx, time.Now(), key, terms, 0)
 //	if !result.OK { /* 429, Retry-After: result.RetryAfter, rounded up */ }
 //
-// Two engines are the same Limiter: Memory, for one process, and Fleet, which
-// shares budgets through Redis or Valkey. Waiters holds requests back until
-// their place instead of refusing them.
+// Two engines implement Limiter: Memory, for one process, and Fleet, which
+// shares budgets through Redis or Valkey. Waiters holds requests until their
+// time comes instead of refusing them.
 package throttle

@@ -14,7 +14,7 @@ import (
 var (
 	errDown     = errors.New("the server is away")
 	errBusy     = errors.New("too many requests wait for the server")
-	errReply    = errors.New("the server's reply to the script is not one of ours")
+	errReply    = errors.New("the server's reply to the script has an unknown form")
 	errDeadline = errors.New("the server did not answer in time")
 	errEnded    = errors.New("the connection to the server has ended")
 	errRefused  = errors.New("the server answered the script with an error")

@@ -18,28 +18,26 @@ const maxTries = 3
 // Fleet is the engine that shares budgets among processes, through Redis or
 // Valkey. Its methods are safe for concurrent use.
 //
-// Each process keeps what it has heard of a key's budget in its Memory. A
-// request that is refused by that is refused, without a round trip: the
-// fleet's budget can only have become smaller since. Others are decided by a
-// script in the server, by the server's clock, in one round trip on one key,
-// and the process remembers the state that it answers with. So a crawler costs
-// each process one round trip an interval, however fast it comes.
+// Each process keeps the last known state of a key's budget in its Memory. A
+// request that this state refuses is refused without a round trip: the fleet's
+// budget can only have become smaller since. Others are decided by a script in
+// the server, by the server's clock, in one round trip on one key, and the
+// process remembers the state that it answers with. So a crawler costs each
+// process one round trip per interval, however many requests it sends.
 //
 // Clocks need not agree, neither those of the processes nor those of a
-// cluster's nodes: what goes between a process and a server is converted from
-// one clock to the other with each request. Windows of the day go by the clock
-// of the process.
+// cluster's nodes: times are converted between the clocks of a process and a
+// server with each request. Visit-time windows use the clock of the process.
 //
-// A request waits for the server for FleetConfig.Deadline at most. While the
-// server is away or hangs, which three missed deadlines or one broken
-// connection tell, nobody waits for it: each process decides by itself, with
-// its intervals multiplied by FleetConfig.Instances and the burst divided by
-// it. At the change each process may accept what its part of the burst
-// allows, one request of a Crawl-delay, beyond the budget. The server is
-// probed in the background, and used again as soon as it answers; what the
-// processes accepted meanwhile is then brought to it with the next request of
-// the same key, so that a restarted server forgets nothing that one of the
-// processes remembers.
+// A request waits for the server for FleetConfig.Deadline at most. After three
+// missed deadlines or one broken connection, the server counts as unavailable,
+// and no request waits for it: each process decides alone, with its intervals
+// multiplied by FleetConfig.Instances and the burst divided by it. When this
+// begins, each process may exceed the budget by its part of the burst, which is
+// one request for a Crawl-delay. The server is probed in the background, and
+// used again as soon as it answers. With its next request for a key, each
+// process then reports what it accepted in the meantime. So a restarted server
+// gets back all that a process remembers.
 type Fleet struct {
 	config   FleetConfig
 	local    *Memory
@@ -50,12 +48,12 @@ type Fleet struct {
 }
 
 // NewFleet returns an engine that remembers in local and tells obs, which may
-// be nil. It connects in the background: until then it is as if the server
-// were away. The error tells what is wrong with c.
+// be nil. It connects in the background: until then it decides as if the server
+// were unavailable. The error says what is wrong with c.
 //
-// The budgets outlive the Fleet: those that the process knows are in local,
-// and all are in the server. So where the configuration has changed, such as
-// its password, make a new Fleet with the same Memory, and Close the old one.
+// The budgets outlive the Fleet: those that the process knows are in local, and
+// all are in the server. So if the configuration has changed, such as its
+// password, make a new Fleet with the same Memory, and Close the old one.
 func NewFleet(c FleetConfig, local *Memory, obs Observer) (*Fleet, error) {
 	c, err := c.complete()
 	if err != nil {

@@ -57,7 +57,7 @@ var fleetSchemes = map[string]bool{"redis": false, "valkey": false, "rediss": tr
 // fleetParameters are the query parameters that ParseFleetURL knows.
 var fleetParameters = []string{"addr", "db", "master_set", "sentinel_password", "sentinel_username", "skip_verify"}
 
-// ParseFleetURL returns the configuration that a URL tells:
+// ParseFleetURL returns the configuration that a URL describes:
 //
 //	redis://[[user]:password@]host[:port][/database][?parameter=value&…]
 //	valkey://…   the same
@@ -66,13 +66,13 @@ var fleetParameters = []string{"addr", "db", "master_set", "sentinel_password", 
 //
 // Parameters: addr=host:port for more nodes of a cluster or more Sentinels, as
 // often as needed; master_set=name for Sentinels, with sentinel_username and
-// sentinel_password where they want others than the server; db=database;
+// sentinel_password if they differ from the server's; db=database;
 // skip_verify=true to accept any certificate. The port is 6379, or 26379 for
 // Sentinels, unless given.
 //
-// The errors repeat nothing of s but the names of known parameters: a password
-// with a character that is not percent-encoded can end up in any other part of
-// the URL.
+// The errors contain no part of s except the names of known parameters: a
+// password with a character that is not percent-encoded can end up in any other
+// part of the URL.
 func ParseFleetURL(s string) (FleetConfig, error) {
 	u, err := url.Parse(s)
 	if err != nil {

@@ -48,11 +48,11 @@ func (k Key) Client(addr netip.Addr) Key {
 	}
 }
 
-// Disposable marks k as one of many that anybody can make up, such as a
-// client's address or a name that no registry knows. Where room is short, the
-// memory engine forgets such keys first: whoever can make up keys gains
-// nothing from a forgotten one, while a flood of them must not make it forget
-// the crawlers that have but one.
+// Disposable marks k as one of many that a client can invent, such as an
+// address or a name that is in no registry. When there is no room, the memory
+// engine forgets such keys first. A client that can invent keys gains nothing
+// when one is forgotten, and a flood of them must not displace the keys of
+// known crawlers.
 func (k Key) Disposable() Key {
 	k[1] |= clientBit
 	return k
@@ -66,6 +66,6 @@ func mix(x, m uint64) uint64 {
 	return x ^ x>>29
 }
 
-// KeyOf returns the key whose 128 bits, but for the mark of Disposable, the
-// caller has hashed itself.
+// KeyOf returns a key from 128 bits of a hash that the caller has computed. One
+// of them is replaced by the mark of Disposable.
 func KeyOf(a, b uint64) Key { return Key{a, b &^ clientBit} }

@@ -15,9 +15,9 @@ type Member struct {
 }
 
 // AddMembers adds to a set that all servers of the fleet share. Members older
-// than keep, and the oldest beyond the number most, are removed. It waits for
-// the server until ctx ends: call it beside requests. While the server is away,
-// the error says so at once.
+// than keep are removed, and so are the oldest if there are more than most. It
+// waits for the server until ctx ends, so don't call it on the request path.
+// While the server is unavailable, it returns an error at once.
 func (f *Fleet) AddMembers(ctx context.Context, set string, members []Member, keep time.Duration, most int) error {
 	s, ok := f.server().(scripted)
 	if !ok {
@@ -51,9 +51,9 @@ func (f *Fleet) AddMembers(ctx context.Context, set string, members []Member, ke
 	return nil
 }
 
-// Members returns a set's members and its version. Where the version is the
-// known one, there are no members: nothing was added since. At most the newest
-// of the number most are returned.
+// Members returns a set's members and its version. If the version equals known,
+// no members are returned, because none were added since. Of more members than
+// most, only the newest are returned.
 func (f *Fleet) Members(ctx context.Context, set, known string, most int) (members []Member, version string, err error) {
 	s, ok := f.server().(scripted)
 	if !ok {

@@ -13,12 +13,12 @@ import (
 // goroutine. Its methods are safe for concurrent use, and Take allocates
 // nothing but when it grows.
 //
-// Where a new key finds no room, the key that would be free soonest is
+// If there is no room for a new key, the key that would be free soonest is
 // forgotten, Disposable keys before others. That takes constant time, as the
 // choice is among the 16 keys of two buckets rather than among all: the one
-// forgotten is the soonest of 16 drawn at random, so it is among the later
-// half of all keys in fewer than 1 of 60,000 cases. That happens when a table
-// is about four fifths full; of as many keys as it was made for it holds 97 %.
+// forgotten is the soonest of 16 drawn at random, so it is among the later half
+// of all keys in fewer than 1 of 60,000 cases. That happens when a table is
+// about four fifths full; of as many keys as it was made for it holds 97 %.
 //
 // A key's identity in memory is 63 of the Key's 128 bits and whether it is
 // Disposable.
@@ -37,8 +37,8 @@ func NewMemory(maxEntries int) *Memory {
 }
 
 // Resize makes m hold at most maxEntries keys from now on, rounded as by
-// NewMemory. Budgets are kept. Where more keys than that are not free, those
-// are forgotten that would be free soonest, Disposable keys before others.
+// NewMemory. Budgets are kept. If more keys than that are in use, those that
+// would be free soonest are forgotten, Disposable keys before others.
 //
 // Requests go on meanwhile: one waits at most while the shard of its key is
 // copied, which is a 256th of a large table. Where the number is the same,

@@ -8,9 +8,9 @@ type FleetState uint8
 const (
 	// FleetConnecting is the state of a new Fleet. It decides alone.
 	FleetConnecting FleetState = iota
-	// FleetUp is that the server answers.
+	// FleetUp means that the server answers.
 	FleetUp
-	// FleetDown is that the server is away or hangs. The Fleet decides alone.
+	// FleetDown means that the server is unavailable. The Fleet decides alone.
 	FleetDown
 )
 
@@ -49,7 +49,7 @@ func (e Engine) String() string {
 // Observer is told what happens in a Fleet. Its methods are called on the
 // request path, from any goroutine, and must neither block nor call the Fleet.
 type Observer interface {
-	// FleetState tells of a change, and of what brought it about: nil for
+	// FleetState reports a change of state and its cause, which is nil for
 	// FleetUp.
 	FleetState(s FleetState, err error)
 	// FleetCall tells of one round trip to the server.

@@ -33,20 +33,18 @@ type Result struct {
 	OK bool
 
 	// Reason and Line name the robots.txt line that refused the request, or
-	// that made it wait. Visit-time comes before the others; among those,
-	// the one that is longest in the way.
+	// that made it wait. Visit-time takes precedence. Of the others it is the
+	// line that refuses for the longest time.
 	Reason Reason
 	Line   int
 
-	// RetryAfter is how long from now the earliest instant is at which every
-	// line lets the request through, if no other request of the same key
-	// takes that place. It is exact to the microsecond: round it up. Zero
-	// when OK.
+	// RetryAfter is the time from now until every line lets the request
+	// through, if no other request of the same key comes first. It is exact to
+	// the microsecond: round it up. Zero when OK.
 	RetryAfter time.Duration
 
-	// Delay is how long an accepted request has to be held before it goes
-	// on: its place in the budget lies that far ahead. Zero unless the
-	// caller was willing to wait.
+	// Delay is how long an accepted request has to be held before it goes on:
+	// its place in the budget lies that far ahead. Zero if maxWait was zero.
 	Delay time.Duration
 }
 
@@ -61,14 +59,14 @@ type Limiter interface {
 	// time is accepted for that instant, which Result.Delay tells. A maxWait
 	// above MaxWait counts as MaxWait.
 	//
-	// ctx bounds what an engine may wait for others; the answer is never an
-	// error, as an engine that cannot ask decides alone.
+	// ctx bounds how long an engine may wait for its server. Take returns no
+	// error, because an engine that cannot reach its server decides alone.
 	Take(ctx context.Context, now time.Time, k Key, t *Terms, maxWait time.Duration) Result
 
 	// Close releases what the engine holds. A closed engine still answers.
 	Close() error
 }
 
-// MaxWait is the longest time for which a request can be held. It also tells
-// a place taken ahead of time from a clock that was set back.
+// MaxWait is the longest time for which a request can be held. A budget that is
+// used further ahead than this shows that a clock was set back.
 const MaxWait = 10 * time.Minute

@@ -12,10 +12,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// MaxLimits is the number of limits, the Crawl-delay and the Request-rate
-// lines together, that one Terms holds a crawler to. Lines that a stricter
-// one implies do not count. Of more, those with the lowest sustained rate are
-// kept.
+// MaxLimits is the largest number of limits in one Terms, the Crawl-delay and
+// the Request-rate lines together. Lines that a stricter one implies do not
+// count. If there are more, those with the lowest sustained rates are kept.
 const MaxLimits = 8
 
 // DefaultMaxDelay is the longest interval that is enforced unless
@@ -34,7 +33,7 @@ type Grant struct {
 	Delay robots.CrawlDelay
 
 	// Rates are the Request-rate lines. Each holds while its window is open.
-	// One whose Requests or Per is not above zero is none.
+	// One whose Requests or Per is not above zero is ignored.
 	Rates []robots.RequestRate
 
 	// Visits are the Visit-time lines: requests only while one of the windows
@@ -66,9 +65,9 @@ type Options struct {
 // that sends no more than N in any T, is never refused, even if the network
 // delivers them up to a tenth too early.
 //
-// Times are whole microseconds. Those that lie more than 70 minutes ahead are
-// kept to one part in 2^31. Rounding favours the crawler. A limit of more than
-// one request in a microsecond is none.
+// Times are whole microseconds. Times more than 70 minutes ahead are stored
+// with a precision of one part in 2^31. Rounding favours the crawler. A limit
+// of more than one request per microsecond is ignored.
 type Terms struct {
 	limits  [MaxLimits]limit
 	n       int    // limits in use

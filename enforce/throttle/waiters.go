@@ -31,7 +31,7 @@ func NewWaiters(max int) *Waiters {
 // that it takes no place that it cannot keep; so is each request after Close.
 //
 // The error is that of ctx if ctx ends while the request is held. The request
-// is then not to go on, although its place stays taken.
+// must then not go on, although its place stays taken.
 func (w *Waiters) Take(ctx context.Context, l Limiter, now time.Time, k Key, t *Terms, maxWait time.Duration) (Result, error) {
 	if maxWait <= 0 || t == nil || w.closed.Load() {
 		return l.Take(ctx, now, k, t, 0), nil

@@ -46,8 +46,9 @@ func (v *Verifier) Bind(registry *crawler.Registry) (*Checker, error) {
 	return c, nil
 }
 
-// Close gives up the lists and directories that no other Checker uses: they are no longer read. Claims are still judged by what is known.
-// It is called once.
+// Close releases the lists and directories that no other Checker uses, so that
+// they are no longer read. Claims are still judged, by the data at hand. Call
+// it once.
 func (c *Checker) Close() {
 	for _, s := range c.subjects {
 		if s == nil {
@@ -114,7 +115,7 @@ func (c *Checker) agent(address string) (*agent, error) {
 	return a, nil
 }
 
-// canRefute tells whether a claim to be the crawler can be refuted at all, and why not. A signature refutes nothing, so a crawler must have
+// canRefute reports whether a claim to be the crawler can be refuted at all, and why not. A signature refutes nothing, so a crawler must have
 // a list or a suffix; autonomous systems are documented for some, and are not looked up.
 func (s *subject) canRefute() (bool, Reason) {
 	facts := &s.row.Verify
@@ -139,11 +140,13 @@ func (c *Checker) subject(row *crawler.Crawler) *subject {
 	return nil
 }
 
-// Verifiable tells whether a claim to be row can be checked: it is never NoMethod then.
+// Verifiable reports whether a claim to be row can be checked. If so, the State
+// of a claim is never NoMethod.
 func (c *Checker) Verifiable(row *crawler.Crawler) bool { return c.subject(row) != nil }
 
-// Address checks the claim of client to be row by its address: by what is known now. What is not known is looked up beside the request, for
-// the next one. It allocates nothing.
+// Address checks by its address whether client is the crawler row, with the
+// data that is available now. Missing data is looked up in the background, for
+// the next request. It allocates nothing.
 func (c *Checker) Address(row *crawler.Crawler, client Client, now time.Time) Result {
 	s := c.subject(row)
 	if s == nil {

@@ -17,16 +17,20 @@ const proofPeriod = 24 * time.Hour
 type Client struct {
 	Addr netip.Addr
 
-	// Ambiguous marks an address that is one of several in a forwarding field, which the client may have written itself. It verifies
-	// nothing and accuses nobody.
+	// Ambiguous marks an address that is one of several in a forwarding field,
+	// which the client may have written itself. Such an address neither
+	// verifies nor refutes a claim.
 	Ambiguous bool
 
-	// Proof is the proof of the place that serves the request, usually one per site. Without one nobody is accused.
+	// Proof is the Proof of the place that serves the request, usually one per
+	// site. Without one no client is an Impostor.
 	Proof *Proof
 }
 
-// Proof remembers when a crawler was last verified by its address. Where that was never the case, the server may see the addresses of a
-// CDN instead of those of clients, and no claim may be refuted by them. The zero value has seen none. It is safe for concurrent use.
+// Proof records when a crawler was last verified by its address. If none ever
+// was, the server may see the addresses of a CDN instead of its clients', so no
+// claim may be refuted by them. In the zero value, no crawler was verified. It
+// is safe for concurrent use.
 type Proof struct {
 	last atomic.Int64 // seconds since 1970
 }
@@ -38,7 +42,8 @@ func (p *Proof) set(now time.Time) {
 	}
 }
 
-// Holds tells whether a crawler was verified by its address in the 24 hours before now.
+// Holds reports whether a crawler was verified by its address in the 24 hours
+// before now.
 func (p *Proof) Holds(now time.Time) bool {
 	if p == nil {
 		return false
@@ -53,8 +58,10 @@ const maxPlaces = 10_000
 // place has the proofs of one place: of requests that came directly, and of those through a trusted proxy.
 type place [2]Proof
 
-// Proof returns the proof of the host or host pattern that serves a request: sites of one server may be behind different proxies. It is the
-// same one as long as the Verifier lives. It takes no lock once it is made.
+// Proof returns the Proof of the host or host pattern that serves a request.
+// Each has its own, because sites of one server may be behind different
+// proxies. The Verifier returns the same Proof each time. Only the first call
+// for a host takes a lock.
 func (c *Checker) Proof(host string, proxied bool) *Proof {
 	i := 0
 	if proxied {
@@ -95,7 +102,7 @@ func newTable(prefixes ...string) *bart.Lite {
 	return table
 }
 
-// special tells whether addr, which is not IPv4 in IPv6 form, is in one of specials. Every request with a claim asks, so it does not look
+// special reports whether addr, which is not IPv4 in IPv6 form, is in one of specials. Every request with a claim asks, so it does not look
 // into the table.
 func special(addr netip.Addr) bool {
 	if !addr.IsValid() {

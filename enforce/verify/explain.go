@@ -27,7 +27,8 @@ type Explanation struct {
 }
 
 // Explain checks the claim of addr to be row by all methods and tells what each found out. Unlike Address it reads the lists and asks DNS
-// itself, and waits for them. Whether the server verified some crawler before, without which it calls nobody an impostor, is left out.
+// itself, and waits for them. It ignores whether the server has verified a crawler before, a condition without which Address calls no
+// client an impostor.
 func (c *Checker) Explain(ctx context.Context, row *crawler.Crawler, addr netip.Addr) Explanation {
 	e := Explanation{Crawler: row, Addr: addr.Unmap().WithZone("")}
 	s := c.subject(row)

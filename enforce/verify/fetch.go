@@ -21,7 +21,8 @@ const (
 	userAgent    = "caddy-robots (+https://github.com/caddy-robots/caddy-robots)"
 )
 
-// CheckURL tells what is wrong with the address of a list or directory: it must be https, or http on a loopback address.
+// CheckURL returns what is wrong with the address of a list or directory, or
+// nil: it must be https, or http on a loopback address.
 func CheckURL(address string) error {
 	u, err := url.Parse(address)
 	if err != nil {

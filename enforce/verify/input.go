@@ -62,7 +62,7 @@ func readInputs(header http.Header, tag string) ([]*input, error) {
 		item, _ := value.(httpsfv.Item)
 		octets, ok := item.Value.([]byte)
 		if !ok {
-			return nil, fmt.Errorf("the signature %q is no octets", label)
+			return nil, fmt.Errorf("the signature %q is not a byte sequence", label)
 		}
 		inputs = append(inputs, &input{
 			label: label, list: list, signature: octets, created: timeParam(list, "created"), expires: timeParam(list, "expires"),
@@ -88,7 +88,7 @@ func (in *input) checkTimes(now time.Time) Reason {
 	return NoReason
 }
 
-// covers tells whether the component id is covered as it is, without parameters.
+// covers reports whether the component id is covered as it is, without parameters.
 func (in *input) covers(id string) bool {
 	for _, item := range in.list.Items {
 		if item.Value == id && (item.Params == nil || len(item.Params.Names()) == 0) {
@@ -98,7 +98,7 @@ func (in *input) covers(id string) bool {
 	return false
 }
 
-// coversDigest tells whether the signature covers the content.
+// coversDigest reports whether the signature covers the content.
 func (in *input) coversDigest() bool {
 	return slices.ContainsFunc(in.list.Items, func(item httpsfv.Item) bool { return item.Value == "content-digest" })
 }

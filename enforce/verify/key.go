@@ -149,7 +149,7 @@ func (k *publicKey) readECDSA(j *jwk) (string, error) {
 	return `{"crv":"P-256","kty":"EC","x":"` + encodeBase64URL(x) + `","y":"` + encodeBase64URL(y) + `"}`, nil
 }
 
-// verify tells whether signature is one of base by this key.
+// verify reports whether signature is one of base by this key.
 func (k *publicKey) verify(base, signature []byte) bool {
 	switch key := k.key.(type) {
 	case ed25519.PublicKey:

@@ -10,7 +10,8 @@ import (
 	"github.com/gaissmai/bart"
 )
 
-// A list may hold no prefix wider than these, and no more addresses in all: whoever publishes more says nothing about who asks.
+// A list may hold no prefix wider than these, and no more addresses in all: a
+// longer list would not identify a crawler.
 const (
 	minBits4, minBits6 = 8, 20
 	maxSize4           = 1 << 26 // addresses: four times 17.0.0.0/8, the widest block that a crawler was documented with
@@ -29,7 +30,8 @@ func (l *list) entries() int { return l.count }
 // contains looks addr up, which is not IPv4 in IPv6 form.
 func (l *list) contains(addr netip.Addr) bool { return l.table.Contains(addr) }
 
-// parseList reads a list and checks that it is plausible, also beside the one in use. A list that is not plausible is an error.
+// parseList reads a list and checks that it is plausible, also in comparison
+// with the one in use. A list that is not plausible is an error.
 func parseList(r *response, old *list, _ time.Time) (*list, error) {
 	prefixes, err := readPrefixes(r.body)
 	if err != nil {
@@ -63,7 +65,7 @@ func parseList(r *response, old *list, _ time.Time) (*list, error) {
 	return l, nil
 }
 
-// farFewer tells whether most of the prefixes are gone and were not just joined into wider ones.
+// farFewer reports whether most of the prefixes are gone and were not just joined into wider ones.
 func (l *list) farFewer(old *list) bool {
 	return old.count >= 4 && l.count*2 < old.count && (l.size4*2 < old.size4 || l.size6*2 < old.size6)
 }

@@ -7,8 +7,10 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-// LookUp finds out what Address needs to judge the claim of addr to be row: it reads lists that are missing or older than 6 hours, and asks
-// DNS, and waits for both. It is for claims of the past, and needs no Start. It reports whether Address will know more than before.
+// LookUp gets the data that Address needs to judge whether addr is the crawler
+// row: it reads lists that are missing or older than 6 hours, asks DNS, and
+// waits for both. It is for requests of the past, and works without Start. It
+// reports whether it got new data for Address.
 func (c *Checker) LookUp(ctx context.Context, row *crawler.Crawler, addr netip.Addr) bool {
 	s := c.subject(row)
 	if addr = addr.Unmap().WithZone(""); s == nil || special(addr) {

@@ -25,7 +25,8 @@ type suffixSet struct {
 	running  atomic.Int32
 }
 
-// lookups asks DNS beside requests, with a bounded number of workers that serve the sets of suffixes in turn.
+// lookups asks DNS in the background, with a bounded number of workers that
+// serve the sets of suffixes in turn.
 type lookups struct {
 	env      *environment
 	resolver Resolver

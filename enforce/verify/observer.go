@@ -27,7 +27,8 @@ type SourceState struct {
 	Failures int       // reads in a row that failed
 }
 
-// Observer is told what happens beside requests. Its methods are called from any goroutine and must not block.
+// Observer is told what happens in the background. Its methods are called from
+// any goroutine and must not block.
 type Observer interface {
 	// SourceRead tells of one read of a list or directory. err is nil when the copy in use is current.
 	SourceRead(s SourceState, err error)

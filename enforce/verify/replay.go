@@ -16,7 +16,7 @@ type replays struct {
 	cache *cache // for its keyed hash
 }
 
-// first tells whether the nonce was not used with that key before, and remembers it. expires is in seconds since 1970.
+// first reports whether the nonce was not used with that key before, and remembers it. expires is in seconds since 1970.
 func (r *replays) first(thumbprint, nonce string, expires int64, now time.Time) bool {
 	sum := sha256.Sum256([]byte(thumbprint + "\x00" + nonce))
 	var key slotKey

@@ -13,8 +13,8 @@ import (
 )
 
 // Resolver asks DNS. A name that does not exist (NXDOMAIN) is a *net.DNSError with IsNotFound; every other failure is another error.
-// Names are fully qualified. *net.Resolver is a Resolver, but takes a name without records of the wanted type for one that does not
-// exist.
+// Names are fully qualified. *net.Resolver is a Resolver, but does not distinguish a name without records of the wanted type from a
+// name that does not exist.
 type Resolver interface {
 	// LookupAddr returns the names that addr, in text form, has in reverse DNS.
 	LookupAddr(ctx context.Context, addr string) ([]string, error)
@@ -30,7 +30,7 @@ const (
 	dnsUDPSize   = 1232
 )
 
-// ServerResolver asks one DNS server, which must resolve names for its clients.
+// ServerResolver asks one DNS server, which must be a recursive resolver.
 type ServerResolver struct{ address string }
 
 // NewServerResolver returns a resolver that asks the server at address, an IP address with or without a port (53).

@@ -1,18 +1,18 @@
 package verify
 
-// State is what is known about the claim to be a crawler.
+// State says whether the claim to be a crawler is confirmed.
 type State uint8
 
 const (
-	// NoMethod is that the crawler's operator documents no way to check the
+	// NoMethod means that the crawler's operator documents no way to check the
 	// claim, or that all of them are switched off.
 	NoMethod State = iota
-	// Unverified is that the claim is neither confirmed nor refuted. A Reason
-	// says why.
+	// Unverified means that the claim is neither confirmed nor refuted. A
+	// Reason says why.
 	Unverified
-	// Verified is that a method confirmed the claim.
+	// Verified means that a method confirmed the claim.
 	Verified
-	// Impostor is that every documented method ran on fresh data and refuted
+	// Impostor means that every documented method ran on fresh data and refuted
 	// the claim, and that this server is known to see the real addresses of
 	// clients.
 	Impostor

@@ -23,7 +23,8 @@ const (
 // sharedSuffixes are domains whose hosts belong to customers of their operator: a name below them says nothing.
 var sharedSuffixes = []string{"googleusercontent.com", "amazonaws.com", "cloudapp.azure.com", "in-addr.arpa", "ip6.arpa"}
 
-// CheckSuffix tells what is wrong with the suffix of a crawler's host names.
+// CheckSuffix returns what is wrong with a suffix of a crawler's host names, or
+// nil.
 func CheckSuffix(suffix string) error {
 	s := normalName(suffix)
 	switch {
@@ -43,7 +44,7 @@ func CheckSuffix(suffix string) error {
 // normalName returns a domain in lower case without the dots at its ends.
 func normalName(domain string) string { return strings.ToLower(strings.Trim(domain, ".")) }
 
-// hasSuffix tells whether host is one of suffixes or ends in a dot and one of them.
+// hasSuffix reports whether host is one of suffixes or ends in a dot and one of them.
 func hasSuffix(host string, suffixes []string) bool {
 	return slices.ContainsFunc(suffixes, func(suffix string) bool {
 		rest, ok := strings.CutSuffix(host, suffix)
@@ -97,7 +98,7 @@ func checkReverse(ctx context.Context, resolver Resolver, addr netip.Addr, suffi
 	return f
 }
 
-// leadsBack tells whether host has the address addr. nil is yes.
+// leadsBack reports whether host has the address addr. nil is yes.
 func leadsBack(ctx context.Context, resolver Resolver, host string, addr netip.Addr) error {
 	network := "ip6"
 	if addr.Is4() {

@@ -13,7 +13,8 @@ import (
 // signatureTag is the tag of Web Bot Auth signatures (draft-ietf-webbotauth-httpsig-protocol).
 const signatureTag = "web-bot-auth"
 
-// Signed tells whether m has signature fields at all. It costs a look into a map: everything else is for requests that have.
+// Signed reports whether m has signature fields. It only looks them up in a
+// map. Call Checker.Signature only for requests that have them.
 func Signed(m *Message) bool { return len(m.Header["Signature-Input"]) > 0 }
 
 // Signature checks the Web Bot Auth signatures of m and returns the crawler that one of them proves, whatever the User-Agent says. claim is
@@ -21,7 +22,8 @@ func Signed(m *Message) bool { return len(m.Header["Signature-Input"]) > 0 }
 // several crawlers share a directory, claim is preferred.
 //
 // The result is Verified with the crawler, Unverified with nil and the reason, or the zero Result for a request without such a signature.
-// It is never Impostor: a signature that does not hold says neither yes nor no. Calling it twice for one request finds a replay.
+// It is never Impostor: an invalid signature neither confirms nor refutes a claim. Call it once per request: a second call reports a
+// replay.
 func (c *Checker) Signature(m *Message, claim *crawler.Crawler, now time.Time) (*crawler.Crawler, Result) {
 	if !Signed(m) || !c.verifier.config.Signatures {
 		return nil, Result{}

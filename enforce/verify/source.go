@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// FreshPeriod is how long after it was found to be current a list still tells
-// impostors. An older one only confirms.
+// FreshPeriod is how long a list can refute claims after it was last found to
+// be current. An older list can only confirm them.
 const FreshPeriod = 3 * 24 * time.Hour
 
 // Times of a list or directory.
@@ -60,7 +60,7 @@ type environment struct {
 	slots    chan struct{} // reads at a time
 }
 
-// fresh tells whether the copy in use was found to be current in the 3 days before now, or, where now is a time of the past, after it.
+// fresh reports whether the copy in use was found to be current in the 3 days before now, or, where now is a time of the past, after it.
 func (h *held[T]) fresh(now time.Time) bool { return now.Sub(h.info.Read).Abs() <= FreshPeriod }
 
 func (s *source[T]) state() SourceState {

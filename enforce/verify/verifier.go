@@ -20,8 +20,8 @@ const (
 type Config struct {
 	Lists, DNS, Signatures bool // which methods are on
 
-	Client   *http.Client     // reads lists and directories; redirects and cookies are not left to it. nil: one of the Verifier's own
-	Storage  Storage          // keeps copies over a restart. nil: none does
+	Client   *http.Client     // reads lists and directories; the Verifier handles redirects itself and sends no cookies. nil: a client of the Verifier
+	Storage  Storage          // keeps copies over a restart. nil: no copies are kept
 	Resolver Resolver         // nil: the system's
 	Observer Observer         // nil: none
 	Now      func() time.Time // nil: time.Now
@@ -79,7 +79,8 @@ func New(config Config) *Verifier {
 	return v
 }
 
-// Start begins to read lists and directories and to ask DNS. Calling it again does nothing.
+// Start begins to read lists and directories and to ask DNS. Calling it again
+// has no effect.
 func (v *Verifier) Start() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -105,7 +106,8 @@ func begin[T content](v *Verifier, s *source[T]) {
 	v.running.Go(func() { s.run(ctx, v.env) })
 }
 
-// Close ends all work and waits until it has ended. Claims are still judged by what is known, which no longer changes.
+// Close stops all background work and waits for its end. Claims are still
+// judged, by the data at hand, which no longer changes.
 func (v *Verifier) Close() {
 	v.mu.Lock()
 	v.closed = true

@@ -27,7 +27,7 @@ func TestRegistryFileInARunningServer(t *testing.T) {
 
 	writeFile(t, file, "{\n")
 	s.eventually("the broken file is logged", func() bool {
-		return len(s.lines("the registry file can't be used: the crawlers known before stay")) == 1
+		return len(s.lines("the registry file can't be used: the previous crawlers stay in force")) == 1
 	})
 	s.wants(403, s.get(thing, "/private/x"), "a crawler of the file that was good")
 	if err := s.reload(config); err == nil {
