@@ -275,7 +275,7 @@ func TestReadRows(t *testing.T) {
 	for in, want := range map[string]string{
 		"\n{\"name\":":                                   "line 2: reading the row",
 		`{"name":"X","colour":"red"}`:                    `line 1: reading the row: json: unknown field "colour"`,
-		`{"name":"X"} {"name":"Y"}`:                      "line 1: a row ends with its line",
+		`{"name":"X"} {"name":"Y"}`:                      "line 1: a row must be one line",
 		`{"name":"X","class":"robot"}`:                   `line 1: crawler "X": class: unknown class "robot"`,
 		`{"name":"X","star":"maybe"}`:                    `line 1: crawler "X": star: unknown value "maybe"`,
 		`{"name":"X","crawl_delay":"5"}`:                 `line 1: crawler "X": crawl_delay`,
