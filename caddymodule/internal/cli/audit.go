@@ -54,7 +54,9 @@ make a tenth or more of the requests at the beginning of the log. Where none is
 known, the report says so and nothing is judged.
 
 --config judges with the settings of the sites in a Caddyfile, each host by its
-own. --against compares with another robots.txt under the same settings.
+own. Where a site has suspects, and the log is Caddy's JSON with the fields of
+requests, the report tells how many clients with browsers' User-Agents would have
+become suspects, and by which signals. --against compares with another robots.txt under the same settings.
 --verify asks DNS and the operators' published lists of addresses whether the
 crawlers are who they say they are.
 
