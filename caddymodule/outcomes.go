@@ -100,7 +100,10 @@ func (o *outcomes) write(d *enforce.Decision, r *http.Request, more int64) {
 		fields = append(fields, zap.Duration("retry_after", d.RetryAfter))
 	}
 	message := "crawler stopped by robots.txt"
-	if d.Version != nil {
+	switch {
+	case o.monitor && d.Action != enforce.Pass:
+		message = "crawler would be stopped by robots.txt"
+	case d.Version != nil:
 		message = "crawler let through by an earlier robots.txt"
 		fields = append(fields, zap.String("grace_ends", graceEnds(d)))
 	}

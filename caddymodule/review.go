@@ -125,11 +125,15 @@ func unenforceable(log *zap.Logger, p *enforce.Policy) {
 	left := maxFindingsLogged
 	tell := func(tokens []string, why string) {
 		for _, token := range tokens {
+			line := p.File().Named(token).Line()
+			if layer, _ := p.Origin(line); layer == enforce.PolicyLayer {
+				continue // the operator's own policy asked for it
+			}
 			if left--; left < 0 {
 				return
 			}
 			log.Warn("robots.txt has a group that no server can enforce",
-				zap.String("token", clip(token)), zap.Int("line", p.File().Named(token).Line()), zap.String("why", why))
+				zap.String("token", clip(token)), zap.Int("line", line), zap.String("why", why))
 		}
 	}
 	tell(p.Unenforceable(), "its token arrives in no request")

@@ -126,7 +126,7 @@ func (a *auditor) warnings() []Warning {
 		warn("masked_targets", "%d requests have no path: they seem to be hashed or masked, and no rule matches them.", t.relative)
 	}
 	if len(a.allSources()) == 0 {
-		warn("no_robots", "No robots.txt is known for this log, so nothing is judged. Give one with --robots.")
+		warn("no_robots", "No robots.txt is known for this log, so nothing is judged. Name one with --robots: a file, or a URL such as https://example.com.")
 	} else if n := a.requests - a.judged; n > 0 {
 		warn("partly_judged", "For %d requests no robots.txt is known: their host is none of the sites', or they came before the first version.", n)
 	}

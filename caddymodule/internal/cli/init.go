@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -59,7 +60,7 @@ Nothing is written to any file.`,
 }
 
 func (o *initOptions) propose(cmd *cobra.Command) error {
-	sites, err := o.sites()
+	sites, err := o.sites(cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
@@ -87,13 +88,14 @@ func (o *initOptions) propose(cmd *cobra.Command) error {
 }
 
 // sites returns the sites to propose something for.
-func (o *initOptions) sites() ([]proposal.Site, error) {
+func (o *initOptions) sites(stderr io.Writer) ([]proposal.Site, error) {
 	path := o.config
 	if path == "" {
 		path = defaultConfig
 	}
 	config, err := o.module.Config(path)
 	if errors.Is(err, fs.ErrNotExist) && o.config == "" {
+		fmt.Fprintf(stderr, "note: this folder has no %s: the block is for a site of which nothing is known\n", defaultConfig)
 		return []proposal.Site{{Hosts: o.hosts()}}, nil
 	}
 	if err != nil {

@@ -71,6 +71,9 @@ func (o *policyOptions) policy(cmd *cobra.Command) (int, error) {
 	if len(o.check) > 0 {
 		return o.compare(cmd, site, own)
 	}
+	if o.robots == "" {
+		fmt.Fprintln(cmd.ErrOrStderr(), "note: without --robots, this is what a site without a robots.txt of its own publishes")
+	}
 	merged, err := merge(site, own)
 	if err != nil {
 		return exitFailed, err

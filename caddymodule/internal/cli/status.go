@@ -40,7 +40,8 @@ crawlers that came, what was refused and by which line of which robots.txt, the
 policies in force, and what is wrong and what to do about it.
 
 The address of the admin endpoint is that of --address, or of the configuration
-that --config names, or Caddy's default, localhost:2019.
+that --config names, or of the file Caddyfile in this folder, or Caddy's
+default, localhost:2019.
 
 The exit status is 0 if all is well, 2 if there is a problem of severity error,
 such as a robots.txt that can't be read and of which there is no copy, and 1 if
@@ -76,6 +77,11 @@ func (o *statusOptions) status(cmd *cobra.Command) (int, error) {
 		return exitFailed, fmt.Errorf("--limit %d is not between 1 and %d", o.limit, status.MaxLimit)
 	case o.every < minWatch:
 		return exitFailed, fmt.Errorf("--every %s is below %s", o.every, minWatch)
+	}
+	if o.config == "" && o.address == "" {
+		if _, err := os.Stat(defaultConfig); err == nil {
+			o.config = defaultConfig // as caddy reload does
+		}
 	}
 	address, err := caddycmd.DetermineAdminAPIAddress(o.address, nil, o.config, o.adapter)
 	if err != nil {

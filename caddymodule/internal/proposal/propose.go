@@ -42,11 +42,11 @@ const manyNames = 3
 // the file is not known. The block decides and records, and refuses nothing.
 func (s *Site) Propose(f *robots.File, registry *crawler.Registry) Proposal {
 	w := new(writer)
-	w.WriteString("robots {\n\t# Counts and logs what would be refused, and refuses nothing. Remove this line to enforce.\n\tmode monitor\n")
+	w.WriteString("robots {\n\tmode monitor # counts and logs what would be refused; remove this line to enforce\n")
 	s.surroundings(w)
 	switch {
 	case f == nil:
-		w.note("the robots.txt was not looked at: name it with --robots, as a file or as https://%s", s.example())
+		w.note("the robots.txt was not looked at: name it with --robots, as a file or as a URL such as https://%s", s.example())
 	case len(f.Groups()) == 0:
 		w.note("robots.txt has no groups: nothing is disallowed to anybody. A policy can say what AI crawlers may do: policy no-training")
 	default:
