@@ -21,6 +21,43 @@ type SuspectRules struct {
 	For   time.Duration // how long a client stays a suspect; 0: suspect.DefaultFor
 }
 
+// Suspects are clients that send a browser's User-Agent and behave like robots.
+// A client is an address (IPv6: a /64) with a whole User-Agent at a host.
+type Suspects struct {
+	// Looked is the number of requests that could be looked at: over TLS, with
+	// their fields in the log, without a Cookie or Authorization field.
+	Looked int64 `json:"looked"`
+	// Unknown is the number of requests of People of which the log does not have
+	// the fields. Nothing is known of them.
+	Unknown int64 `json:"unknown"`
+	// Known tells that the log has what suspects are found by. Where it is not
+	// set, the figures below are 0 and say nothing.
+	Known bool `json:"known"`
+	// Clients is the number of different clients that would have become
+	// suspects, and Found how often one would have: a client may stop being one
+	// and become one again.
+	Clients int64 `json:"clients"`
+	Found   int64 `json:"found"`
+	// Requests is the number of requests of suspects, while they were suspects.
+	Requests int64 `json:"requests"`
+	// Refused is the number of those that the path rules of the group for all
+	// crawlers would have refused, at the sites whose action is bind.
+	Refused int64 `json:"refused"`
+	// Bound tells that a site has the action bind.
+	Bound bool `json:"bound"`
+	// Signals are those that were raised, ordered by Found, most first, then by
+	// Raised.
+	Signals []SuspectSignal `json:"signals"`
+}
+
+// SuspectSignal is a sign of a robot.
+type SuspectSignal struct {
+	Name   string `json:"name"` // as in logs and metrics: robots_txt, pace, …
+	Strong bool   `json:"strong"`
+	Raised int64  `json:"raised"` // how often, of suspects and others
+	Found  int64  `json:"found"`  // how many of Suspects.Found had it then
+}
+
 // requestFields are the values of the fields that suspectFields names.
 type requestFields [len(suspectFields)][]string
 

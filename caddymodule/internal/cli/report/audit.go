@@ -257,9 +257,9 @@ func (t *auditText) suspects() {
 		t.printf("  not known: see below\n")
 		return
 	}
-	t.printf("  %s clients%s, %s requests while they were suspects, of %s that could be looked at\n", number(s.Clients), t.estimate("suspects.clients"), number(s.Requests), number(s.Looked))
+	t.printf("  clients: %s%s; requests while they were suspects: %s of %s that could be looked at\n", number(s.Clients), t.estimate("suspects.clients"), number(s.Requests), number(s.Looked))
 	if s.Bound {
-		t.printf("  %s of these requests would have been refused by the rules for all crawlers\n", number(s.Refused))
+		t.printf("  refused by the rules for all crawlers: %s of these requests\n", number(s.Refused))
 	}
 	var rows [][]string
 	for _, one := range s.Signals {
