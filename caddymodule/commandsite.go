@@ -9,6 +9,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli"
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/audit"
 )
 
 // Sites implements cli.Module.
@@ -34,6 +35,13 @@ func (commands) Sites(path string) ([]cli.Site, error) {
 			return err
 		}
 		site := cli.Site{Hosts: hosts, Rules: rules, Sampled: sampled}
+		if s := h.Suspects; s != nil {
+			traps, err := s.traps()
+			if err != nil {
+				return err
+			}
+			site.Suspects = &audit.SuspectRules{Traps: traps, Bind: s.Action == suspectsBind, For: s.hold()}
+		}
 		if site.Source, site.SourceName, err = h.knownSource(); err != nil {
 			return err
 		}

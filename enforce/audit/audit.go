@@ -45,6 +45,9 @@ type Site struct {
 	Robots []Version
 	// Was is what Robots is compared with.
 	Was []Version
+	// Suspects is how the site looks for robots among people; nil if it does
+	// not.
+	Suspects *SuspectRules
 }
 
 // Progress is how far an audit is.
@@ -72,6 +75,7 @@ type auditor struct {
 	traps     traps
 	against   *against
 	claims    *claims
+	suspicion *suspicion // nil where no site looks for suspects
 
 	input    *input // of the line that is being judged
 	clock    int64  // the latest time
@@ -125,6 +129,7 @@ func newAuditor(ctx context.Context, o Options) (*auditor, error) {
 	}
 	a.crawlers.merge = a.mergeRules
 	a.hosts = newHosts(a.sites)
+	a.suspicion = newSuspicion(a.sites)
 	if o.Compare {
 		a.against = newAgainst()
 	}

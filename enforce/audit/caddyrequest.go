@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"strings"
 )
 
@@ -30,8 +31,13 @@ func (p *caddyLog) requestMember(key []byte, e *entry, l *caddyLine) bool {
 		if o.b[o.i] != '{' {
 			return o.skipValue()
 		}
-		l.agent = true
+		l.agent, e.headers = true, true
 		return p.headers(e)
+	case "tls":
+		e.tls = o.b[o.i] == '{'
+		return o.skipValue()
+	case "remote_port":
+		to = &e.port
 	case "method":
 		to = &e.method
 	case "uri":
@@ -41,18 +47,17 @@ func (p *caddyLog) requestMember(key []byte, e *entry, l *caddyLine) bool {
 	case "client_ip":
 		to = &e.client
 	case "remote_ip":
-		if e.client != "" {
-			return o.skipValue()
-		}
-		to = &e.client
+		ok := o.string(&e.remote)
+		e.client = cmp.Or(e.client, e.remote)
+		return ok
 	case "remote_addr":
-		if e.client != "" {
-			return o.skipValue()
-		}
-		if !o.string(&e.client) {
+		var address string
+		if !o.string(&address) {
 			return false
 		}
-		e.client = withoutPort(e.client)
+		e.remote = withoutPort(address)
+		e.port = address[strings.LastIndexByte(address, ':')+1:]
+		e.client = cmp.Or(e.client, e.remote)
 		return true
 	case "User-Agent", "user-agent", "user_agent", "UserAgent", "useragent", "ua":
 		l.agent = true
@@ -109,16 +114,33 @@ func (p *caddyLog) headers(e *entry) bool {
 		case "Authorization":
 			e.authorized = true
 			ok = o.skipValue()
-		case "X-Forwarded-For", "Via", "Cf-Ray", "Cdn-Loop", "X-Amz-Cf-Id", "Fastly-Client-Ip", "True-Client-Ip", "X-Varnish":
+		case "X-Forwarded-For":
+			e.forwarded = true
+			ok = p.field(key, e)
+		case "Via", "Cf-Ray", "Cdn-Loop", "X-Amz-Cf-Id", "Fastly-Client-Ip", "True-Client-Ip", "X-Varnish":
 			e.forwarded = true
 			ok = o.skipValue()
 		default:
-			ok = o.skipValue()
+			ok = p.field(key, e)
 		}
 		if !ok {
 			return false
 		}
 	}
+}
+
+// field reads a field that tells suspects from people, and goes over others.
+func (p *caddyLog) field(key []byte, e *entry) bool {
+	i := fieldOf(lastSegment(key))
+	if i < 0 {
+		return p.walk.skipValue()
+	}
+	n := len(e.fields[i])
+	ok := p.values(func(s string) { e.fields[i] = append(e.fields[i], s) })
+	if len(e.fields[i]) == n { // present, but masked
+		e.fields[i] = append(e.fields[i], "")
+	}
+	return ok
 }
 
 // maxValues bounds the values of one field that are read.

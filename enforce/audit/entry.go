@@ -28,14 +28,24 @@ type entry struct {
 	status     int // 0 where the log does not say
 	bytes      int64
 	authorized bool // the request had an Authorization field
-	forwarded  bool // it came through a proxy or CDN, by fields of such
+	tls        bool // it came over TLS
+	headers    bool // the log has the request's fields
+	fields     requestFields
+	// remote is the address of the connection and port its port, where the log
+	// has them; client is another one than remote behind a trusted proxy.
+	remote, port string
+	forwarded    bool // it came through a proxy or CDN, by fields of such
 }
 
 // reset makes e that of no request and keeps its memory.
 func (e *entry) reset() {
-	agents := e.agents[:0]
+	agents, fields := e.agents[:0], e.fields
 	*e = entry{}
 	e.agents = agents
+	for i := range fields {
+		fields[i] = fields[i][:0]
+	}
+	e.fields = fields
 }
 
 // setAgent notes the one User-Agent of a request. A hyphen stands for none.

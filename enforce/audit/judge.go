@@ -54,6 +54,9 @@ func (a *auditor) judge(ctx context.Context, e *entry) {
 	var c *crawlerTally
 	if d.Agent.Class == crawler.Person {
 		a.person(e, step)
+		if a.suspicion != nil && s.Suspects != nil && d.Reason == enforce.Person {
+			a.suspicion.look(e, h, src, edition.Policy())
+		}
 		if was == nil || was.Agent.Class == crawler.Person {
 			return
 		}

@@ -72,6 +72,10 @@ type Report struct {
 	// Warnings tell what the figures can't be relied on for.
 	Warnings []Warning `json:"warnings"`
 
+	// Suspects are the robots among People that the sites' settings would have
+	// found; nil where no site looks for them.
+	Suspects *Suspects `json:"suspects,omitempty"`
+
 	// Against compares the verdicts with those of other robots.txt files; nil
 	// unless asked for.
 	Against *Against `json:"against,omitempty"`
@@ -109,7 +113,8 @@ type WouldHave struct {
 	Throttled int64 `json:"throttled"`
 	// Browsers is the number of refused requests with a User-Agent that the
 	// registry takes for a browser or an app of people: a robots.txt that names
-	// such an app has them refused.
+	// such an app has them refused. Suspects.Refused are among them too, though
+	// not among Refused.
 	Browsers int64 `json:"browsers"`
 	// Search is the number of refused requests of search engines, and
 	// SearchVerified of those among them that are verified.

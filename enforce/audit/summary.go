@@ -44,6 +44,7 @@ func (a *auditor) report() *Report {
 	if a.against != nil {
 		r.Against = a.against.finish(a.sites)
 	}
+	a.reportSuspects(r)
 	r.Warnings = a.warnings()
 	r.Summary = a.summary(r)
 	return r
@@ -161,10 +162,18 @@ func (a *auditor) summary(r *Report) []string {
 		}
 		list = append(list, fmt.Sprintf("%s%s of %s requests of self-declared robots would have been refused (%s).", when, n(w.Refused), n(r.Robots), search))
 	}
-	if w := &r.WouldHave; w.Browsers > 0 {
-		list = append(list, fmt.Sprintf("%s requests with User-Agents of browsers or apps would have been refused, because robots.txt names a word in them.", n(w.Browsers)))
+	suspects := r.suspectsRefused()
+	if named := r.WouldHave.Browsers - suspects; named > 0 {
+		list = append(list, fmt.Sprintf("%s requests with User-Agents of browsers or apps would have been refused, because robots.txt names a word in them.", n(named)))
 	}
-	list = append(list, fmt.Sprintf("%s requests with browsers' User-Agents, disguised robots among them, are untouched.", n(r.People)))
+	if s := r.Suspects; s != nil && s.Clients > 0 {
+		text := fmt.Sprintf("Suspects among the clients with browsers' User-Agents: %s", n(s.Clients))
+		if s.Bound {
+			text += fmt.Sprintf("; requests of theirs that would have been refused: %s", n(suspects))
+		}
+		list = append(list, text+".")
+	}
+	list = append(list, fmt.Sprintf("%s requests with browsers' User-Agents, disguised robots among them, are untouched.", n(r.People-suspects)))
 	list = append(list, "Requests that a CDN or a cache answered are not in this log.")
 	return list
 }

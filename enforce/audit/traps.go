@@ -130,6 +130,7 @@ func (a *auditor) warnings() []Warning {
 	} else if n := a.requests - a.judged; n > 0 {
 		warn("partly_judged", "For %d requests no robots.txt is known: their host is none of the sites', or they came before the first version.", n)
 	}
+	a.warnOfSuspects(warn)
 	if a.crawlers.evicted {
 		warn("many_names", "There are more than %d names of robots that nobody has listed. The rare ones are counted together.", maxUnlisted)
 	}

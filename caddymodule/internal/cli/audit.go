@@ -53,10 +53,12 @@ file is that of the site's source in --config. Without --config, it is fetched
 from the hosts that have a tenth or more of the requests at the beginning of the
 log. If no file is found, the report says so, and requests are not judged.
 
---config uses the settings of the sites in a Caddyfile, for each host its own.
---against compares with another robots.txt under the same settings. --verify
-checks with DNS and the operators' published address lists whether clients are
-the crawlers that their User-Agents name.
+--config uses the settings of the sites in a Caddyfile, for each host its own. If
+a site has suspects, and the log is Caddy's JSON with the fields of requests, the
+report says how many clients with browsers' User-Agents would have become
+suspects, and by which signals. --against compares with another robots.txt under
+the same settings. --verify checks with DNS and the operators' published address
+lists whether clients are the crawlers that their User-Agents name.
 
 --html also writes the report as one HTML file. It loads nothing from the
 network, can be printed, and has charts, sortable tables, and robots.txt with

@@ -64,7 +64,7 @@ func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, give
 		return fmt.Errorf("%s has no robots handler", o.config.path)
 	}
 	for i := range sites {
-		s := audit.Site{Hosts: sites[i].Hosts, Rules: sites[i].Rules, Robots: given, Was: was}
+		s := audit.Site{Hosts: sites[i].Hosts, Rules: sites[i].Rules, Robots: given, Was: was, Suspects: sites[i].Suspects}
 		if cmd.Flags().Changed("max-crawl-delay") {
 			s.Rules.MaxDelay = o.rules.MaxDelay
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/audit"
 )
 
 // Site is a robots handler of a configuration file.
@@ -18,6 +19,8 @@ type Site struct {
 	// source. Source is nil if only the running server knows it.
 	Source     enforce.Source
 	SourceName string
+	// Suspects is how it looks for robots among people; nil if it does not.
+	Suspects *audit.SuspectRules
 	// Sampled reports that the configuration has access logs sampled.
 	Sampled bool
 }

@@ -8,6 +8,7 @@ var estimateNames = map[string]string{
 	"crawlers[].addresses":            "each crawler’s number of client addresses",
 	"crawlers[].pace.median_interval": "the median interval of crawlers with a pace",
 	"crawlers[].requests":             "the number of requests of crawlers that the registry does not know",
+	"suspects.clients":                "the number of suspects",
 }
 
 // estimates returns in words which figures are estimates.

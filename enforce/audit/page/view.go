@@ -38,6 +38,8 @@ type view struct {
 	Hosts      []audit.Host
 	Inputs     []audit.Input
 	Estimates  []string
+
+	SuspectsEstimated bool
 }
 
 // left counts what the page leaves out of its lists.
@@ -49,7 +51,7 @@ type left struct {
 func newView(r *audit.Report) *view {
 	v := &view{
 		Policy: policy, Style: template.CSS(style), Script: template.JS(script),
-		Report: r, Title: title(r), Estimates: estimates(r),
+		Report: r, Title: title(r), Estimates: estimates(r), SuspectsEstimated: estimated(r, "suspects.clients"),
 	}
 	if p := r.Period; p.From != nil && p.To != nil {
 		from, to := p.From.UTC(), p.To.UTC()

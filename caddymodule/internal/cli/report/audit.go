@@ -36,6 +36,7 @@ func Audit(w io.Writer, r *audit.Report, paint Paint) error {
 		t.referrals()
 		t.hosts()
 		t.people()
+		t.suspects()
 	}
 	t.against()
 	t.unreadable()
@@ -243,6 +244,33 @@ func (t *auditText) people() {
 			list = append(list, fmt.Sprintf("%s %s", clipped(c.Name, 32), number(c.Requests)))
 		}
 		t.printf("  %-8s  %s\n", part.name, strings.Join(list, ", "))
+	}
+}
+
+func (t *auditText) suspects() {
+	s := t.r.Suspects
+	if s == nil {
+		return
+	}
+	t.title("Suspects: robots with browsers' User-Agents")
+	if !s.Known {
+		t.printf("  not known: see below\n")
+		return
+	}
+	t.printf("  clients: %s%s; requests while they were suspects: %s of %s that could be looked at\n", number(s.Clients), t.estimate("suspects.clients"), number(s.Requests), number(s.Looked))
+	if s.Bound {
+		t.printf("  refused by the rules for all crawlers: %s of these requests\n", number(s.Refused))
+	}
+	var rows [][]string
+	for _, one := range s.Signals {
+		weight := "weak"
+		if one.Strong {
+			weight = "strong"
+		}
+		rows = append(rows, []string{one.Name, weight, number(one.Raised), number(one.Found)})
+	}
+	if len(rows) > 0 {
+		t.table([]column{{"signal", true}, {"weight", true}, {"raised", false}, {"of suspects", false}}, rows)
 	}
 }
 
