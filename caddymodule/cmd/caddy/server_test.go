@@ -14,7 +14,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -69,7 +68,7 @@ type server struct {
 	host  string // of the sites; $HOST in configurations
 	port  int    // of the sites; $PORT in configurations
 	admin int
-	log   lockedBuffer
+	log   logFile
 	cmd   *exec.Cmd
 }
 
@@ -98,7 +97,13 @@ func (s *server) run(caddyfile string) *server {
 	t.Helper()
 	s.cmd = exec.Command(binary, "run", "--adapter", "caddyfile", "--config", s.write(caddyfile))
 	s.cmd.Dir, s.cmd.Env = root(t), s.env()
-	s.cmd.Stdout, s.cmd.Stderr = &s.log, &s.log
+	file, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	s.log = logFile(file.Name())
+	s.cmd.Stdout, s.cmd.Stderr = file, file
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -300,26 +305,17 @@ func (s *server) lines(message string) (found []map[string]any) {
 	return found
 }
 
-// lockedBuffer is a buffer that a process writes to while a test reads it.
-type lockedBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
+// logFile is the path of a file that a process writes to. What it wrote before
+// it answered a request is there when the answer is.
+type logFile string
+
+func (f logFile) bytes() []byte {
+	all, _ := os.ReadFile(string(f))
+	return all
 }
 
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *lockedBuffer) bytes() []byte {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return bytes.Clone(b.buf.Bytes())
-}
-
-func (b *lockedBuffer) tail(n int) string {
-	all := b.bytes()
+func (f logFile) tail(n int) string {
+	all := f.bytes()
 	return string(all[max(0, len(all)-n):])
 }
 
