@@ -108,7 +108,7 @@ func (s *dashboardScope) own(routes caddyhttp.RouteList, hosts []string, depth i
 	}
 	for i := range routes {
 		route := &routes[i]
-		named := routeHosts(route)
+		named := matchedBy(route.MatcherSets, plainHost)
 		own := s.ownIn(route, within(named, hosts), depth)
 		if own == nil {
 			continue
@@ -149,25 +149,6 @@ func (o *ownSite) sites() []string {
 	}
 	sites = append(sites, within(slices.Sorted(maps.Keys(o.inside.hosts)), o.hosts)...)
 	return append(sites, within(o.inside.wild, o.hosts)...)
-}
-
-// routeHosts returns the hosts that a route matches, nil for any.
-func routeHosts(route *caddyhttp.Route) (hosts []string) {
-	for _, set := range route.MatcherSets {
-		limited := false
-		for _, m := range set {
-			if match, ok := m.(*caddyhttp.MatchHost); ok {
-				limited = true
-				for _, host := range *match {
-					hosts = append(hosts, plainHost(host))
-				}
-			}
-		}
-		if !limited {
-			return nil
-		}
-	}
-	return hosts
 }
 
 // within returns which of the hosts named in a route are among those of the

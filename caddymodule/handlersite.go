@@ -64,7 +64,7 @@ func (f *serverFacts) findSites(routes caddyhttp.RouteList, hosts []string, dept
 	}
 	for i := range routes {
 		within := hosts
-		if named := matchedBy(routes[i].MatcherSets); named != nil {
+		if named := matchedBy(routes[i].MatcherSets, strings.ToLower); named != nil {
 			within = named
 		}
 		for _, handler := range routes[i].Handlers {
@@ -90,15 +90,16 @@ func (f *serverFacts) findSites(routes caddyhttp.RouteList, hosts []string, dept
 	}
 }
 
-// matchedBy returns the hosts that matchers name; nil where one set names none.
-func matchedBy(sets caddyhttp.MatcherSets) (hosts []string) {
+// matchedBy returns the hosts that matchers name, each as spell writes it; nil if
+// one set names none, which means any host.
+func matchedBy(sets caddyhttp.MatcherSets, spell func(string) string) (hosts []string) {
 	for _, set := range sets {
 		named := false
 		for _, m := range set {
 			if match, ok := m.(*caddyhttp.MatchHost); ok {
 				named = true
 				for _, host := range *match {
-					hosts = append(hosts, strings.ToLower(host))
+					hosts = append(hosts, spell(host))
 				}
 			}
 		}

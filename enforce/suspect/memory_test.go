@@ -30,6 +30,7 @@ func TestTenMillionAddresses(t *testing.T) {
 	n := uint32(10_000_000)
 	if raceEnabled || testing.Short() {
 		n = 200_000
+		t.Logf("with the race detector or -short: %d addresses of 10,000,000; go test without them tries all", n)
 	}
 	w := NewWatch(Config{})
 	v := visitorAt(t, w)

@@ -115,7 +115,7 @@ func tellChanges(w io.Writer, site *Site, own []byte, merged *enforce.Policy) er
 		fmt.Fprintf(w, "note: %s\n", report.Visible(n.String()))
 	}
 	for _, b := range merged.Beyond() {
-		fmt.Fprintf(w, "beyond its reach: %s\n", b)
+		fmt.Fprintf(w, "a preset can't prevent this use: %s\n", b)
 	}
 	return nil
 }
