@@ -4,11 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
@@ -253,66 +251,6 @@ func TestAdminAPIMethods(t *testing.T) {
 	}
 }
 
-// The switch for a bad day lets everything through at once, and the next load of
-// the configuration ends it.
-func TestModeUntilTheNextLoad(t *testing.T) {
-	t.Parallel()
-	s := visited(t, "")
-	var mode status.Mode
-	s.asks(http.MethodPost, "mode?mode=monitor&site=shop.test", 200, &mode)
-	if !slices.Equal(mode.Sites, []string{"shop.test"}) {
-		t.Errorf("%+v", mode)
-	}
-	s.wants(404, s.at("shop.test", gptbot, "/private/x"), "a disallowed path that does not exist")
-	for range 3 {
-		s.wants(200, s.at("shop.test", bingbot, "/"), "without a pace")
-	}
-	s.wants(403, s.at("a.pages.test", gptbot, "/drafts/1"), "another site")
-	h := told[status.Health](s, "health?site=shop.test")
-	if len(h.Problems) != 1 || h.Problems[0].Kind != "mode" || h.OK {
-		t.Errorf("health: %+v", h)
-	}
-	i := slices.IndexFunc(told[status.Summary](s, "").Sites, func(site status.Site) bool {
-		return site.Name == "shop.test" && site.Overridden && site.Mode == "monitor" && site.Crawlers.Total.WouldDeny == 1
-	})
-	if i < 0 {
-		t.Errorf("summary: %+v", told[status.Summary](s, "").Sites)
-	}
-	s.asks(http.MethodPost, "mode?mode=configured", 200, nil)
-	s.wants(403, s.at("shop.test", gptbot, "/private/x"), "after the mode was taken back")
-	s.asks(http.MethodPost, "mode?mode=monitor", 200, nil)
-	s.wants(200, s.at("a.pages.test", gptbot, "/drafts/1"), "in monitor mode")
-	if err := s.reload(tenants); err != nil {
-		t.Fatal(err)
-	}
-	s.wants(403, s.at("a.pages.test", gptbot, "/drafts/1"), "after the next load")
-	s.wants(403, s.at("shop.test", gptbot, "/private/x"), "after the next load")
-	if h := told[status.Health](s, "health"); !h.OK {
-		t.Errorf("health after the next load: %+v", h)
-	}
-}
-
-// A site in monitor mode can be switched to enforce.
-func TestModeEnforce(t *testing.T) {
-	t.Parallel()
-	s := start(t, `
-http://:$PORT {
-	robots {
-		mode monitor
-		source inline "User-agent: *
-Disallow: /private/"
-	}
-	respond "hello"
-}`)
-	s.wants(200, s.get(gptbot, "/private/x"), "in monitor mode")
-	s.asks(http.MethodPost, "mode?mode=enforce", 200, nil)
-	s.wants(403, s.get(gptbot, "/private/x"), "in enforce mode")
-	s.wants(200, s.get(chrome, "/private/x"), "a person")
-	if sites := told[status.Summary](s, "").Sites; len(sites) != 1 || sites[0].Name != status.AnySite || sites[0].Mode != "enforce" || sites[0].Crawlers.Total.WouldDeny != 1 || sites[0].Crawlers.Total.Denied != 1 {
-		t.Errorf("sites: %+v", sites)
-	}
-}
-
 func TestRefresh(t *testing.T) {
 	t.Parallel()
 	s := visited(t, "")
@@ -358,149 +296,6 @@ func TestHealthInWords(t *testing.T) {
 	s.asks(http.MethodPost, "refresh", 200, nil)
 	if h := told[status.Health](s, "health"); !h.OK {
 		t.Errorf("after it was read: %+v", h)
-	}
-}
-
-// Counters outlive a reload, and a configuration that can't be loaded ends
-// neither them nor the API.
-func TestCountersOverReloads(t *testing.T) {
-	t.Parallel()
-	s := visited(t, "")
-	if err := s.reload(strings.Replace(tenants, `"page"`, `"another page"`, 1)); err != nil {
-		t.Fatal(err)
-	}
-	s.visit()
-	if c := told[status.Summary](s, ""); c.Crawlers.Hour.Requests != 8 || c.People.Total != 4 {
-		t.Errorf("after a reload: %+v", c.Crawlers.Hour)
-	}
-	if err := s.reload(strings.Replace(tenants, "source inline", "source file /nonexistent/robots.txt\n\t\t#", 1)); err == nil {
-		t.Fatal("a broken configuration is loaded")
-	}
-	s.visit()
-	if c := told[status.Summary](s, ""); c.Crawlers.Hour.Requests != 12 || len(c.Sites) != 2 {
-		t.Errorf("after a reload that failed: %+v", c)
-	}
-	if err := s.reload("http://:$PORT {\n\trespond hello\n}"); err != nil {
-		t.Fatal(err)
-	}
-	s.asks(http.MethodGet, "", 503, nil)
-}
-
-// persist keeps counters over a restart. A damaged file is logged and replaced.
-func TestPersist(t *testing.T) {
-	t.Parallel()
-	const global = "{\n\trobots {\n\t\tpersist $DIR/robots.json\n\t}\n}"
-	s := visited(t, global)
-	s.end()
-	again := startIn(t, s, global+tenants)
-	sum := told[status.Summary](again, "")
-	if sum.Crawlers.Total.Requests != 4 || sum.Crawlers.Day.Denied != 3 || sum.People.Total != 2 || sum.Health.Persist == nil {
-		t.Errorf("after a restart: %+v", sum.Crawlers)
-	}
-	if rules := told[status.Rules](again, "rules").Rules; len(rules) != 3 {
-		t.Errorf("rules after a restart: %+v", rules)
-	}
-	again.visit()
-	if sum := told[status.Summary](again, ""); sum.Crawlers.Total.Requests != 8 {
-		t.Errorf("they do not go on: %+v", sum.Crawlers.Total)
-	}
-	again.end()
-
-	writeFile(t, filepath.Join(s.dir, "robots.json"), `{"version": 1, "sites": [`)
-	damaged := startIn(t, s, global+tenants)
-	if sum := told[status.Summary](damaged, ""); sum.Crawlers.Total.Requests != 0 || sum.Health.OK || sum.Health.Problems[0].Kind != "persist" {
-		t.Errorf("with a damaged file: %+v", sum)
-	}
-	if len(damaged.lines("persist: the file can't be read, so counters begin anew")) != 1 {
-		t.Error("the damage is not logged")
-	}
-	damaged.visit()
-	damaged.end()
-	if sum := told[status.Summary](startIn(t, s, global+tenants), ""); sum.Crawlers.Total.Requests != 4 {
-		t.Errorf("after the damaged file was replaced: %+v", sum.Crawlers.Total)
-	}
-}
-
-// A flood of names and hosts that clients make up stays bounded, and leaves what
-// is told of others.
-func TestFloodOfNamesStaysBounded(t *testing.T) {
-	t.Parallel()
-	s := start(t, `
-http://:$PORT {
-	robots {
-		source inline "User-agent: *
-Disallow: /private/"
-	}
-	respond "hello"
-}`)
-	s.wants(403, s.get(gptbot, "/private/x"), "the first one")
-	const workers, each = 8, 300
-	var sending sync.WaitGroup
-	for w := range workers {
-		sending.Go(func() {
-			for i := range each {
-				ua, host := fmt.Sprintf("Mozilla/5.0 (compatible; Made%dUp%dBot/1.0)", w, i), fmt.Sprintf("h%d-%d.test", w, i)
-				got, err := send(client, http.MethodGet, fmt.Sprintf("http://localhost:%d/private/%d", s.port, i), ua, host, nil)
-				if err != nil || got.status != 403 {
-					t.Errorf("status %d, %v", got.status, err)
-					return
-				}
-			}
-		})
-	}
-	sending.Wait()
-	sum := told[status.Summary](s, "")
-	if sum.Crawlers.Total.Requests != workers*each+1 {
-		t.Errorf("%d requests", sum.Crawlers.Total.Requests)
-	}
-	if m := sum.Health.Memory; m.Crawlers > 1100 || m.Rules > workers*each+1 {
-		t.Errorf("memory: %+v", m)
-	}
-	named := told[status.Crawlers](s, "crawlers?name=GPTBot").Crawlers
-	if len(named) != 1 || named[0].Total.Denied != 1 {
-		t.Errorf("GPTBot: %+v", named)
-	}
-	if recent := told[status.Recent](s, "recent?limit=1000").Refusals; len(recent) > 1000 || recent[len(recent)-1].Crawler != "GPTBot" && len(recent) < 200 {
-		t.Errorf("%d refusals, the last one %+v", len(recent), recent[len(recent)-1])
-	}
-}
-
-func TestStatusCommand(t *testing.T) {
-	t.Parallel()
-	s := visited(t, "")
-	run := func(args ...string) (string, error) {
-		cmd := exec.Command(binary, append([]string{"robots", "status", "--address", fmt.Sprintf("localhost:%d", s.admin)}, args...)...)
-		cmd.Env = s.env()
-		out, err := cmd.Output()
-		return string(out), err
-	}
-	out, err := run()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"Crawlers: 4 requests, 1 passed, 3 denied", "People:   2 requests", "no problems", "GPTBot", "ai-training", "Disallow: /private/", "*.pages.test", "PageBot", "/private/report", "hidden"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("it does not print %q:\n%s", want, out)
-		}
-	}
-	out, err = run("--json", "--site", "shop.test")
-	var report struct {
-		status.Summary
-		Busiest []status.Crawler `json:"busiest_crawlers"`
-		Files   []status.Policy  `json:"robots_txt"`
-	}
-	if err == nil {
-		err = json.Unmarshal([]byte(out), &report)
-	}
-	if err != nil || report.Summary.Crawlers.Day.Requests != 3 || len(report.Busiest) != 2 || len(report.Files) != 1 {
-		t.Errorf("%v: %s", err, out)
-	}
-	if _, err := run("--span", "year"); err == nil {
-		t.Error("--span year is taken")
-	}
-	s.end()
-	if _, err := run(); err == nil {
-		t.Error("no error without a server")
 	}
 }
 
