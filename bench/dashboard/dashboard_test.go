@@ -153,6 +153,15 @@ func TestNumbersMove(t *testing.T) {
 	t.Logf("page weight %.1f KB, first chart after %.0f ms", size/1000, first)
 }
 
+// A bookmark may name a site that the server no longer has. The page shows all
+// sites then.
+func TestBookmarkOfRemovedSite(t *testing.T) {
+	s := server.Start(t, site)
+	page := open(t, s.URL("/ops/deep/")+"#span=day&site=removed.test", 1440)
+	page.Eventually("the address names the site no longer", `location.hash === "#span=day"`)
+	page.Eventually("there is no error", `document.getElementById("offline").hidden`)
+}
+
 // The page stands behind Caddy's authentication.
 func TestAuthentication(t *testing.T) {
 	s := server.Start(t, site)

@@ -339,6 +339,21 @@ Crawl-delay: 600"
 	}
 }
 
+// A name that is no site and no host of one is an error, not an empty answer.
+func TestAdminAPIUnknownSite(t *testing.T) {
+	t.Parallel()
+	s := visited(t, "")
+	for _, route := range []string{"?", "policies?", "crawlers?", "rules?", "recent?", "suspects?", "budgets?crawler=bingbot&", "health?"} {
+		for _, site := range []string{"shop.test", "SHOP.test", "*.pages.test", "a.pages.test", "b.pages.test"} {
+			s.asks(http.MethodGet, route+"site="+site, 200, nil)
+		}
+		got := s.asks(http.MethodGet, route+"site=shop.test&site=elsewhere.test", 404, nil)
+		if want := `robots: site=\"elsewhere.test\" is not the name of a site with a robots handler: the sites are *.pages.test, shop.test`; !strings.Contains(got.body, want) {
+			t.Errorf("/robots/%s: %s, want %s", route, got.body, want)
+		}
+	}
+}
+
 // queryOf escapes a parameter.
 func queryOf(s string) string {
 	return strings.NewReplacer(" ", "%20", "&", "%26", "+", "%2B", "#", "%23", ";", "%3B", "?", "%3F", "=", "%3D", "(", "%28", ")", "%29", ",", "%2C").Replace(s)

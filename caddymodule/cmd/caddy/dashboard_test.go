@@ -86,7 +86,7 @@ func TestDashboardOfTenants(t *testing.T) {
 		s.wants(404, s.at(host, googlebot, "/hidden-of-"+letter+"/path"), "a hidden path")
 		s.wants(200, s.at(host, chrome, "/"), "a person")
 	}
-	queries := []string{"", "data=live", "data=live&span=day", "data=live&span=month&after=0", "data=policies&text=1", "data=live&site=a.test&site=b.test"}
+	queries := []string{"", "data=live", "data=live&span=day", "data=live&span=month&after=0", "data=policies&text=1"}
 	foreign := map[string]string{"a.test": "b", "also-a.test": "b", "b.test": "a"}
 	for host, other := range foreign {
 		for _, query := range queries {
@@ -117,6 +117,12 @@ func TestDashboardOfTenants(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(s.dashboard("b.test", "/robots-dashboard", "data=live")), &live); err != nil || len(live.Policies.Policies) == 0 {
 		t.Fatalf("%v, %d policies", err, len(live.Policies.Policies))
+	}
+	for _, site := range []string{"b.test", "elsewhere.test"} {
+		resp := s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/robots-dashboard?data=live&site=a.test&site=%s", s.port, site), chrome, "a.test", bob)
+		if resp.status != 404 || !strings.Contains(resp.body, `is not the name of a site with a robots handler: the sites are a.test, also-a.test"`) {
+			t.Errorf("site %s: %d %s", site, resp.status, resp.body)
+		}
 	}
 	id := url.QueryEscape(live.Policies.Policies[0].ID)
 	for _, query := range []string{"data=policies&text=1&id=" + id, "data=live&policy=" + id, "data=check&ua=Googlebot&url=http://b.test/of-b/"} {

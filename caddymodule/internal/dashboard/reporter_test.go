@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
@@ -25,6 +26,19 @@ func (p *reporter) note(s status.Scope) {
 			p.asked = append(p.asked, site)
 		}
 	}
+}
+
+func (p *reporter) Sites(s status.Scope) (names []string) {
+	for _, name := range []string{"a.test", "b.test"} {
+		if s.Site(name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (p *reporter) HasSite(s status.Scope, name string) bool {
+	return slices.Contains(p.Sites(s), name)
 }
 
 func (p *reporter) Summary(s status.Scope, q status.SummaryQuery) (*status.Summary, error) {

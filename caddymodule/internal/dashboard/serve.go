@@ -50,7 +50,10 @@ func serveData(w http.ResponseWriter, r *http.Request, query url.Values, reporte
 		if err != nil {
 			return err
 		}
-		live, err := NewLive(reporter, scope.Only(query["site"]...), q)
+		if scope, err = status.Narrow(reporter, scope, query["site"]); err != nil {
+			return err
+		}
+		live, err := NewLive(reporter, scope, q)
 		if err != nil {
 			return err
 		}

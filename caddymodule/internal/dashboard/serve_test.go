@@ -140,14 +140,23 @@ func TestLiveIsConditional(t *testing.T) {
 	}
 }
 
-// A parameter site narrows the scope and never widens it.
+// A parameter site narrows the scope and never widens it. A site outside the
+// scope gets the same answer as one that does not exist.
 func TestScopeIsNotWidened(t *testing.T) {
-	for target, want := range map[string][]string{
-		"/?data=live": {"a.test"}, "/?data=live&site=a.test": {"a.test"}, "/?data=live&site=b.test": nil, "/?data=live&site=a.test&site=b.test": {"a.test"}, "/?data=live&site=": nil,
+	for target, want := range map[string]int{
+		"/?data=live": 200, "/?data=live&site=a.test": 200, "/?data=live&site=b.test": 404, "/?data=live&site=a.test&site=b.test": 404, "/?data=live&site=": 404,
+		"/?data=live&site=c.test": 404, "/?data=policies&site=b.test": 404, "/?data=check&site=b.test": 404,
 	} {
 		p := new(reporter)
-		if get(t, p, target); !slices.Equal(p.asked, want) {
-			t.Errorf("%s asks about %v, want %v", target, p.asked, want)
+		w := get(t, p, target)
+		if w.Code != want {
+			t.Errorf("%s: %d %s, want %d", target, w.Code, w.Body, want)
+		}
+		switch {
+		case want == 200 && !slices.Equal(p.asked, []string{"a.test"}):
+			t.Errorf("%s asks about %v", target, p.asked)
+		case want == 404 && (p.asked != nil || !strings.Contains(w.Body.String(), "the sites are a.test\"")):
+			t.Errorf("%s asks about %v and answers %s", target, p.asked, w.Body)
 		}
 	}
 }

@@ -21,7 +21,6 @@ import (
 // `site` of a request narrows the scope.
 func ServeHTTP(w http.ResponseWriter, r *http.Request, route string, reporter Reporter, scope Scope) error {
 	q := params{values: r.URL.Query()}
-	scope = scope.Only(q.values["site"]...)
 	answer, ok := answers[strings.TrimSuffix(route, "/")]
 	if !ok {
 		return &Error{http.StatusNotFound, fmt.Sprintf("there is no %q: want policies, crawlers, rules, recent, suspects, budgets, check, health, refresh, budgets/reset or mode", route)}
@@ -33,6 +32,10 @@ func ServeHTTP(w http.ResponseWriter, r *http.Request, route string, reporter Re
 		}
 		w.Header().Set("Allow", want)
 		return &Error{http.StatusMethodNotAllowed, fmt.Sprintf("%s does not go with %q: use %s", r.Method, route, want)}
+	}
+	scope, err := Narrow(reporter, scope, q.values["site"])
+	if err != nil {
+		return err
 	}
 	value, err := answer.make(&q, r, reporter, scope)
 	if q.err != nil {

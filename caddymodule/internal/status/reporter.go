@@ -8,6 +8,13 @@ import (
 // Reporter makes what is told. Its methods are safe for concurrent use. An error
 // is a *Error where it is the fault of whoever asks.
 type Reporter interface {
+	// Sites returns the names of the sites in a scope, sorted and without
+	// duplicates.
+	Sites(Scope) []string
+	// HasSite reports whether a scope has the site of this name, or a host of
+	// this name that one of its sites serves. The name is in lower case.
+	HasSite(s Scope, name string) bool
+
 	Summary(Scope, SummaryQuery) (*Summary, error)
 	Policies(Scope, PoliciesQuery) (*Policies, error)
 	Crawlers(Scope, CrawlersQuery) (*Crawlers, error)

@@ -27,6 +27,8 @@ const poll = async () => {
 		connection('');
 	} catch (error) {
 		if (controller !== state.controller || error.name === 'AbortError') return;
+		// The site of a bookmark may be gone: show all sites.
+		if (error.status === 404 && error.data === 'live' && state.site) return choose({ site: '' });
 		state.failures++;
 		connection(why(error));
 	}

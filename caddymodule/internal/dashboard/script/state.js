@@ -24,8 +24,7 @@ const ask = async (parameters, etag, signal) => {
 	const value = isJSON ? await response.json() : null;
 	if (!response.ok || !value) {
 		const error = new Error((value && value.error) || 'it answers ' + response.status);
-		error.status = response.status;
-		throw error;
+		throw Object.assign(error, { status: response.status, data: parameters.data });
 	}
 	return { response, value };
 };

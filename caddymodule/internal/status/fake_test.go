@@ -1,0 +1,95 @@
+package status
+
+import (
+	"context"
+	"slices"
+	"strings"
+)
+
+// fakeReporter has the sites a.test and *.b.test. It keeps the arguments of the
+// last call.
+type fakeReporter struct {
+	Reporter
+	sites []string
+	scope Scope
+	query any
+	calls int
+	err   error
+}
+
+func newFakeReporter() *fakeReporter {
+	return &fakeReporter{sites: []string{"*.b.test", "a.test"}}
+}
+
+func (f *fakeReporter) note(scope Scope, query any) {
+	f.scope, f.query = scope, query
+	f.calls++
+}
+
+func (f *fakeReporter) Sites(scope Scope) []string {
+	return slices.DeleteFunc(slices.Clone(f.sites), func(s string) bool { return !scope.Site(s) })
+}
+
+func (f *fakeReporter) HasSite(scope Scope, name string) bool {
+	return slices.Contains(f.Sites(scope), name) || strings.HasSuffix(name, ".b.test")
+}
+
+func (f *fakeReporter) Summary(scope Scope, q SummaryQuery) (*Summary, error) {
+	f.note(scope, q)
+	return &Summary{Policies: PolicyTally{Rules: 7}}, f.err
+}
+
+func (f *fakeReporter) Policies(scope Scope, q PoliciesQuery) (*Policies, error) {
+	f.note(scope, q)
+	return new(Policies), f.err
+}
+
+func (f *fakeReporter) Crawlers(scope Scope, q CrawlersQuery) (*Crawlers, error) {
+	f.note(scope, q)
+	return new(Crawlers), f.err
+}
+
+func (f *fakeReporter) Rules(scope Scope, q RulesQuery) (*Rules, error) {
+	f.note(scope, q)
+	return new(Rules), f.err
+}
+
+func (f *fakeReporter) Recent(scope Scope, q RecentQuery) (*Recent, error) {
+	f.note(scope, q)
+	return new(Recent), f.err
+}
+
+func (f *fakeReporter) Suspects(scope Scope, q Pages) (*Suspects, error) {
+	f.note(scope, q)
+	return new(Suspects), f.err
+}
+
+func (f *fakeReporter) Budgets(scope Scope, q BudgetsQuery) (*Budgets, error) {
+	f.note(scope, q)
+	return new(Budgets), f.err
+}
+
+func (f *fakeReporter) Check(scope Scope, q CheckQuery) (*Check, error) {
+	f.note(scope, q)
+	return new(Check), f.err
+}
+
+func (f *fakeReporter) Health(scope Scope) (*Health, error) {
+	f.note(scope, nil)
+	return new(Health), f.err
+}
+
+func (f *fakeReporter) Refresh(_ context.Context, scope Scope, q RefreshQuery) (*Refresh, error) {
+	f.note(scope, q)
+	return new(Refresh), f.err
+}
+
+func (f *fakeReporter) ResetBudgets(_ context.Context, scope Scope, q ResetQuery) (*Reset, error) {
+	f.note(scope, q)
+	return new(Reset), f.err
+}
+
+func (f *fakeReporter) SetMode(scope Scope, q ModeQuery) (*Mode, error) {
+	f.note(scope, q)
+	return new(Mode), f.err
+}

@@ -1,0 +1,137 @@
+package status
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// serve sends a request for a route with its query to ServeHTTP.
+func serve(f *fakeReporter, method, target string, fields ...string) (*httptest.ResponseRecorder, error) {
+	r := httptest.NewRequest(method, "/robots/"+target, nil)
+	for i := 0; i < len(fields); i += 2 {
+		r.Header.Set(fields[i], fields[i+1])
+	}
+	w := httptest.NewRecorder()
+	route, _, _ := strings.Cut(target, "?")
+	return w, ServeHTTP(w, r, route, f, AllSites())
+}
+
+func TestServeHTTPPassesTheQuery(t *testing.T) {
+	for _, tt := range []struct {
+		method, target string
+		want           any
+	}{
+		{"GET", "", SummaryQuery{Span: SpanHour}},
+		{"GET", "?span=month", SummaryQuery{Span: SpanMonth}},
+		{"HEAD", "", SummaryQuery{Span: SpanHour}},
+		{"GET", "policies", PoliciesQuery{}},
+		{"GET", "policies/", PoliciesQuery{}},
+		{"GET", "policies?id=x&text=1&broken=true&offset=3&limit=4", PoliciesQuery{ID: "x", Text: true, Broken: true, Pages: Pages{3, 4}}},
+		{"GET", "policies?text=0&broken=false", PoliciesQuery{}},
+		{"GET", "crawlers", CrawlersQuery{Span: SpanDay}},
+		{"GET", "crawlers?span=hour&sort=last&name=bot", CrawlersQuery{Span: SpanHour, Sort: SortLast, Name: "bot"}},
+		{"GET", "crawlers?offset=9000000000", CrawlersQuery{Span: SpanDay, Pages: Pages{Offset: 1 << 31}}},
+		{"GET", "rules?policy=x", RulesQuery{Policy: "x"}},
+		{"GET", "recent?after=7&limit=8", RecentQuery{After: 7, Limit: 8}},
+		{"GET", "suspects?limit=2", Pages{Limit: 2}},
+		{"GET", "budgets?crawler=bingbot", BudgetsQuery{Crawler: "bingbot"}},
+		{"GET", "check?ua=GPTBot&url=https://a.test/%3Fx", CheckQuery{UserAgent: "GPTBot", URL: "https://a.test/?x"}},
+		{"GET", "health", nil},
+		{"POST", "refresh?policy=x&grace=off", RefreshQuery{Policy: "x", GraceOff: true}},
+		{"POST", "budgets/reset?crawler=x&policy=y", ResetQuery{Crawler: "x", Policy: "y"}},
+		{"POST", "mode?mode=monitor", ModeQuery{Mode: Monitor}},
+	} {
+		f := newFakeReporter()
+		w, err := serve(f, tt.method, tt.target)
+		if err != nil || w.Code != http.StatusOK {
+			t.Errorf("%s %s: status %d, error %v", tt.method, tt.target, w.Code, err)
+			continue
+		}
+		if f.calls != 1 || f.query != tt.want || !f.scope.All() {
+			t.Errorf("%s %s: %d calls, query %+v, want %+v", tt.method, tt.target, f.calls, f.query, tt.want)
+		}
+		if tt.method == http.MethodHead {
+			if w.Body.Len() != 0 {
+				t.Errorf("HEAD %s has a body: %s", tt.target, w.Body)
+			}
+		} else if !json.Valid(w.Body.Bytes()) {
+			t.Errorf("%s %s is not JSON: %s", tt.method, tt.target, w.Body)
+		}
+	}
+}
+
+func TestServeHTTPErrors(t *testing.T) {
+	for _, tt := range []struct {
+		method, target string
+		status         int
+		message        string // a part of it
+	}{
+		{"GET", "policy", 404, `"policy"`},
+		{"POST", "crawlers", 405, "use GET"},
+		{"DELETE", "", 405, "use GET"},
+		{"GET", "mode?mode=monitor", 405, "use POST"},
+		{"GET", "?span=year", 400, "hour or day or month"},
+		{"GET", "policies?text=yes", 400, "want 1 or 0"},
+		{"GET", "crawlers?limit=-1", 400, `limit="-1"`},
+		{"GET", "crawlers?offset=1.5", 400, `offset="1.5"`},
+		{"GET", "recent?after=18446744073709551616", 400, "after="},
+		{"POST", "mode?mode=off", 400, "enforce or monitor or configured"},
+		{"POST", "refresh?grace=on", 400, "want off"},
+		{"GET", "crawlers?site=c.test", 404, `site="c.test"`},
+	} {
+		f := newFakeReporter()
+		w, err := serve(f, tt.method, tt.target)
+		e, ok := errors.AsType[*Error](err)
+		if !ok || e.Status != tt.status || !strings.Contains(e.Message, tt.message) {
+			t.Errorf("%s %s: error %v, want status %d and %q", tt.method, tt.target, err, tt.status, tt.message)
+		}
+		if f.calls != 0 || w.Body.Len() != 0 {
+			t.Errorf("%s %s: %d calls, body %q", tt.method, tt.target, f.calls, w.Body)
+		}
+		if tt.status == http.StatusMethodNotAllowed && !strings.HasSuffix(tt.message, w.Header().Get("Allow")) {
+			t.Errorf("%s %s: Allow is %q", tt.method, tt.target, w.Header().Get("Allow"))
+		}
+	}
+	f := newFakeReporter()
+	f.err = errors.New("out of order")
+	if w, err := serve(f, "GET", ""); !errors.Is(err, f.err) || w.Body.Len() != 0 {
+		t.Errorf("an error of the reporter: %v, body %q", err, w.Body)
+	}
+}
+
+func TestServeHTTPNarrowsTheScope(t *testing.T) {
+	f := newFakeReporter()
+	if _, err := serve(f, "GET", "?site=A.test&site=x.b.test"); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{"a.test": true, "x.b.test": true, "*.b.test": false} {
+		if f.scope.Site(name) != want {
+			t.Errorf("%s is in the scope: %t", name, !want)
+		}
+	}
+}
+
+// An entity tag is compared as RFC 9110, section 13.1.2, demands.
+func TestServeHTTPEntityTag(t *testing.T) {
+	first, err := serve(newFakeReporter(), "GET", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	etag := first.Header().Get("Etag")
+	if etag == "" || first.Header().Get("Cache-Control") != "no-store" || first.Header().Get("Content-Type") != "application/json" {
+		t.Errorf("header fields %v", first.Header())
+	}
+	for field, want := range map[string]int{etag: 304, "W/" + etag: 304, `"x", ` + etag: 304, "*": 304, `"x"`: 200, "": 200} {
+		w, err := serve(newFakeReporter(), "GET", "", "If-None-Match", field)
+		if err != nil || w.Code != want || (want == 304) != (w.Body.Len() == 0) {
+			t.Errorf("If-None-Match %s: status %d, error %v, %d octets", field, w.Code, err, w.Body.Len())
+		}
+	}
+	if w, err := serve(newFakeReporter(), "POST", "mode?mode=monitor", "If-None-Match", "*"); err != nil || w.Code != 200 || w.Header().Get("Etag") != "" {
+		t.Errorf("POST: status %d, error %v, Etag %q", w.Code, err, w.Header().Get("Etag"))
+	}
+}
