@@ -36,6 +36,9 @@ func (r *reporter) Policies(scope status.Scope, query status.PoliciesQuery) (*st
 	if query.Broken {
 		list = slices.DeleteFunc(list, func(p policyOf) bool { return p.told(now).OK })
 	}
+	if query.Grace {
+		list = slices.DeleteFunc(list, func(p policyOf) bool { return len(p.Earlier) == 0 })
+	}
 	if query.Text {
 		query.Limit = min(cmp.Or(query.Limit, status.MaxTexts), status.MaxTexts)
 	}
@@ -295,7 +298,39 @@ func (r *reporter) Rules(scope status.Scope, query status.RulesQuery) (*status.R
 			strings.Compare(a.Layer, b.Layer), cmp.Compare(a.Line, b.Line), strings.Compare(a.Rule, b.Rule))
 	})
 	page, from, to := query.Of(len(list))
-	return &status.Rules{Page: page, Rules: list[from:to]}, nil
+	list = list[from:to]
+	addTokens(list, policies)
+	return &status.Rules{Page: page, Rules: list}, nil
+}
+
+// addTokens adds the product tokens of their groups to rules.
+func addTokens(list []status.Rule, policies []policyOf) {
+	groups := make(map[string]map[string][]string) // tokens by policy and group
+	for i := range list {
+		rule := &list[i]
+		if rule.Group == "" {
+			rule.Tokens = []string{}
+			continue
+		}
+		if groups[rule.Policy] == nil {
+			groups[rule.Policy] = tokensByGroup(rule.Policy, policies)
+		}
+		if rule.Tokens = groups[rule.Policy][rule.Group]; rule.Tokens == nil {
+			rule.Tokens = []string{rule.Group}
+		}
+	}
+}
+
+// tokensByGroup returns the product tokens of each group of a policy, by the
+// group's first token.
+func tokensByGroup(id string, policies []policyOf) map[string][]string {
+	tokens := make(map[string][]string)
+	if i := slices.IndexFunc(policies, func(p policyOf) bool { return p.id == id }); i >= 0 {
+		for _, g := range policies[i].Policy.File().Groups() {
+			tokens[g.Token()] = first(g.Tokens())
+		}
+	}
+	return tokens
 }
 
 // recordNames are the names of the records that set a pace.

@@ -17,6 +17,7 @@ import (
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
 )
 
@@ -35,9 +36,37 @@ func statusCommand() *cobra.Command {
 		Use:   "status [--watch] [--json] [--address <address>] [--site <host>]...",
 		Short: "Shows the state of the robots handlers of a running Caddy",
 		Long: `
-Asks the admin endpoint of a running Caddy for the state of its robots handlers:
-the crawlers that came, the refused requests with the lines of robots.txt that
-refused them, the policies in force, and problems with their solutions.
+Asks the admin endpoint of a running Caddy for the state of its robots handlers,
+and prints the problems with their solutions and these tables. A table without
+rows is left out. Times are in UTC.
+
+Sites, Busiest crawlers: requests in the last hour, day or month (--span).
+  MODE             enforce, monitor (refuse nothing, but count what would be
+                   refused), both (several handlers), off (no handler any more)
+  CRAWLERS         requests of crawlers; PEOPLE: requests of browsers, to which
+                   robots.txt does not apply
+  PASSED, DENIED, THROTTLED
+                   what became of the crawlers' requests: passed on, answered
+                   with 403 (404 for hidden paths), or answered with 429
+  WOULD DENY, WOULD THROTTLE
+                   requests that passed, but only because of monitor mode
+  CLASS, PURPOSE   kind of client, and what its operator uses the pages for
+  VERIFIED         share of the requests that verification confirmed, among
+                   those of crawlers that can be verified; - for none
+Rules that refuse most: counts since Caddy began to count, and of the last hour
+and day. REFUSED includes what would have been refused in monitor mode.
+  LINE             robots.txt:12 is line 12 of the site's robots.txt;
+                   policy:12 and hidden:12 are line 12 of the configuration
+  GROUP            product tokens (User-agent lines) of the rule's group; the
+                   counts are those of all its crawlers
+  ACTION           what the rule did: pass, deny or throttle; would_deny or
+                   would_throttle in monitor mode
+Last refused requests: newest first. CLIENT is a network (/24 or /48).
+Grace periods: earlier versions of robots.txt that were replaced less than 24
+hours ago. Crawlers that may have read one may follow it until they read the new
+one, and at the latest until ENDS.
+robots.txt in force: those with problems first. STATE is loaded, missing (404:
+everything is allowed), not_robots, refused, failed or pending (not read yet).
 
 The address of the admin endpoint is that of --address, or of the configuration
 that --config names, or of the file Caddyfile in this folder, or Caddy's
@@ -57,9 +86,9 @@ not answer. With --watch it is 0 when the command is interrupted.`,
 	f.StringVar(&o.address, "address", "", "address of the admin endpoint")
 	f.StringVarP(&o.config, "config", "c", "", "configuration file that has the address of the admin endpoint")
 	f.StringVar(&o.adapter, "adapter", "", "adapter of that configuration file")
-	f.StringArrayVar(&o.sites, "site", nil, "host of a site to show; may be repeated")
+	f.StringArrayVar(&o.sites, "site", nil, "site to show: a host, or a pattern as in the Caddyfile; may be repeated")
 	f.StringVar(&o.span, "span", status.SpanDay, "period of the counts: hour, day or month")
-	f.IntVar(&o.limit, "limit", 10, "maximum number of rows of each table")
+	f.IntVar(&o.limit, "limit", 10, "maximum number of crawlers, rules, requests and files to show")
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
 	f.BoolVarP(&o.watch, "watch", "w", false, "repeat until interrupted")
 	f.DurationVar(&o.every, "every", 2*time.Second, "interval of --watch")
@@ -96,7 +125,8 @@ func (o *statusOptions) status(cmd *cobra.Command) (int, error) {
 	if err != nil {
 		return exitFailed, err
 	}
-	if err := o.print(cmd.OutOrStdout(), s); err != nil {
+	out := cmd.OutOrStdout()
+	if err := o.print(out, s, isTerminal(out), paintFor(out)); err != nil {
 		return exitFailed, err
 	}
 	if slices.ContainsFunc(s.Health.Problems, func(p status.Problem) bool { return p.Severity == status.Severe }) {
@@ -118,13 +148,13 @@ func (o *statusOptions) repeat(ctx context.Context, address string, w io.Writer)
 		var page strings.Builder
 		s, err := o.ask(address)
 		if err == nil {
-			err = o.print(&page, s)
+			err = o.print(&page, s, isTerminal(w), paintFor(w))
 		}
 		if err != nil {
 			fmt.Fprintf(&page, "Error: %v\n", err)
 		}
-		if paintFor(w) {
-			page.WriteString("\nControl-C ends this.\n")
+		if isTerminal(w) && !o.json {
+			page.WriteString("\nPress Control-C to end.\n")
 			fmt.Fprint(w, clearScreen)
 		}
 		if _, err := io.WriteString(w, page.String()); err != nil {
@@ -144,29 +174,33 @@ type statusReport struct {
 	Busiest []status.Crawler `json:"busiest_crawlers"`
 	Rules   []status.Rule    `json:"busiest_rules"`
 	Files   []status.Policy  `json:"robots_txt"` // those with problems first
+	Grace   []status.Policy  `json:"grace"`      // those with a grace period that is running
 	Recent  []status.Refusal `json:"recent"`
+
+	crawlers, rules, files int // all that there are, of Busiest, Rules and Files
 }
 
 // ask queries a running Caddy.
 func (o *statusOptions) ask(address string) (*statusReport, error) {
 	s := &statusReport{Summary: new(status.Summary)}
 	var (
-		crawlers        status.Crawlers
-		rules           status.Rules
-		policies, wrong status.Policies
-		recent          status.Recent
+		crawlers                status.Crawlers
+		rules                   status.Rules
+		policies, broken, grace status.Policies
+		recent                  status.Recent
 	)
 	for _, part := range []struct {
 		route string
 		into  any
 	}{
-		{"", s.Summary}, {"crawlers", &crawlers}, {"rules", &rules}, {"policies?broken=1", &wrong}, {"policies", &policies}, {"recent", &recent},
+		{"", s.Summary}, {"crawlers", &crawlers}, {"rules", &rules}, {"policies?broken=1", &broken}, {"policies?grace=1", &grace}, {"policies", &policies}, {"recent", &recent},
 	} {
 		if err := o.get(address, part.route, part.into); err != nil {
 			return nil, err
 		}
 	}
-	s.Busiest, s.Rules, s.Files, s.Recent = crawlers.Crawlers, rules.Rules, wrong.Policies, recent.Refusals
+	s.Busiest, s.Rules, s.Files, s.Grace, s.Recent = crawlers.Crawlers, rules.Rules, broken.Policies, grace.Policies, recent.Refusals
+	s.crawlers, s.rules, s.files = crawlers.Total, rules.Total, policies.Total
 	for _, p := range policies.Policies {
 		if p.OK && len(s.Files) < o.limit {
 			s.Files = append(s.Files, p)
@@ -199,13 +233,14 @@ func (o *statusOptions) get(address, route string, into any) error {
 	return nil
 }
 
-func (o *statusOptions) print(w io.Writer, s *statusReport) error {
+// print writes a report. On a terminal, long texts in tables are cut.
+func (o *statusOptions) print(w io.Writer, s *statusReport, onTerminal bool, paint report.Paint) error {
 	if o.json {
 		enc := json.NewEncoder(w)
 		enc.SetEscapeHTML(false)
 		return enc.Encode(s)
 	}
-	t := statusTables{w: w, span: o.span, paint: paintFor(w)}
+	t := statusTables{w: w, span: o.span, paint: paint, shorten: onTerminal}
 	t.print(s)
 	return t.err
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -11,13 +12,18 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
 )
 
-// statusTables prints the status of a running Caddy as text. Control characters
-// from clients are escaped.
+// statusTables prints the status of a running Caddy as text. It escapes control
+// characters from clients.
 type statusTables struct {
 	w     io.Writer
 	span  string
 	paint report.Paint
-	err   error
+	// shorten cuts the cells of tables at maxCell characters, except those of the
+	// last column.
+	shorten bool
+	// monitor adds columns for requests that monitor mode let pass.
+	monitor bool
+	err     error
 }
 
 func (t *statusTables) printf(format string, args ...any) {
@@ -26,7 +32,7 @@ func (t *statusTables) printf(format string, args ...any) {
 	}
 }
 
-// counts are those of the span.
+// counts returns the counts of the span.
 func (t *statusTables) counts(w *status.Windows) *status.Counts {
 	switch t.span {
 	case status.SpanHour:
@@ -37,6 +43,7 @@ func (t *statusTables) counts(w *status.Windows) *status.Counts {
 	return &w.Day
 }
 
+// people returns the requests of people in the span.
 func (t *statusTables) people(w *status.PeopleWindows) uint64 {
 	switch t.span {
 	case status.SpanHour:
@@ -47,44 +54,110 @@ func (t *statusTables) people(w *status.PeopleWindows) uint64 {
 	return w.Day
 }
 
+// statusTime is the layout of times. They are in UTC.
+const statusTime = "2006-01-02 15:04"
+
 func (t *statusTables) print(s *statusReport) {
+	t.summary(s)
+	t.problems(&s.Health)
+	t.sites(s.Sites)
+	t.crawlers(s.Busiest, s.crawlers)
+	t.rules(s)
+	t.refusals(s.Recent)
+	t.grace(s.Grace)
+	t.files(s.Files, s.files)
+}
+
+func (t *statusTables) summary(s *statusReport) {
 	c := t.counts(&s.Crawlers)
-	t.printf("Last %s until %s\n", t.span, s.Now.UTC().Format("2006-01-02 15:04:05 MST"))
-	t.printf("Crawlers: %d requests, %d passed, %d denied, %d throttled", c.Requests, c.Passed, c.Denied, c.Throttled)
-	if c.WouldDeny+c.WouldThrottle > 0 {
-		t.printf("; in monitor mode %d would be denied, %d throttled", c.WouldDeny, c.WouldThrottle)
+	t.monitor = c.WouldDeny+c.WouldThrottle > 0 || slices.ContainsFunc(s.Sites, func(site status.Site) bool { return site.Mode == status.Monitor || site.Mode == "both" })
+	t.printf("The last %s until %s. All times are in UTC.\n", t.span, s.Now.UTC().Format(time.DateTime))
+	t.printf("Crawlers: %d requests: %d passed, %d denied, %d throttled", c.Requests, c.Passed, c.Denied, c.Throttled)
+	if t.monitor {
+		t.printf(";\n          in monitor mode, %d would have been denied, %d throttled", c.WouldDeny, c.WouldThrottle)
 	}
 	t.printf("\nPeople:   %d requests\n", t.people(&s.People))
-	t.problems(&s.Health)
-	t.table("SITE\tMODE\tCRAWLERS\tDENIED\tTHROTTLED\tPEOPLE", len(s.Sites), func(i int) []any {
-		site := &s.Sites[i]
+}
+
+// refusedHeadings returns the headings of the columns for refused requests.
+func (t *statusTables) refusedHeadings() string {
+	if t.monitor {
+		return "DENIED\tTHROTTLED\tWOULD DENY\tWOULD THROTTLE"
+	}
+	return "DENIED\tTHROTTLED"
+}
+
+// refused returns the cells for refusedHeadings.
+func (t *statusTables) refused(c *status.Counts) []any {
+	if t.monitor {
+		return []any{c.Denied, c.Throttled, c.WouldDeny, c.WouldThrottle}
+	}
+	return []any{c.Denied, c.Throttled}
+}
+
+func (t *statusTables) sites(sites []status.Site) {
+	t.table("Sites: requests in the last "+t.span, "SITE\tMODE\tCRAWLERS\tPASSED\t"+t.refusedHeadings()+"\tPEOPLE", len(sites), func(i int) []any {
+		site := &sites[i]
 		mode := site.Mode
 		if site.Overridden {
 			mode += " (until the next load)"
 		}
 		c := t.counts(&site.Crawlers)
-		return []any{site.Name, mode, c.Requests, c.Denied + c.WouldDeny, c.Throttled + c.WouldThrottle, t.people(&site.People)}
+		return slices.Concat([]any{site.Name, mode, c.Requests, c.Passed}, t.refused(c), []any{t.people(&site.People)})
 	})
-	t.table("CRAWLER\tCLASS\tPURPOSE\tREQUESTS\tDENIED\tTHROTTLED\tVERIFIED\tLAST", len(s.Busiest), func(i int) []any {
-		one := &s.Busiest[i]
+}
+
+func (t *statusTables) crawlers(crawlers []status.Crawler, total int) {
+	title := "Busiest crawlers" + partOf(len(crawlers), total) + ": requests in the last " + t.span
+	t.table(title, "CRAWLER\tCLASS\tPURPOSE\tREQUESTS\tPASSED\t"+t.refusedHeadings()+"\tVERIFIED\tLAST SEEN", len(crawlers), func(i int) []any {
+		one := &crawlers[i]
 		c := t.counts(&one.Windows)
-		return []any{one.Name, one.Class, orDash(one.Purpose), c.Requests, c.Denied + c.WouldDeny, c.Throttled + c.WouldThrottle, verifiedShare(c), one.Last.UTC().Format("01-02 15:04")}
+		return slices.Concat([]any{one.Name, one.Class, orDash(one.Purpose), c.Requests, c.Passed}, t.refused(c), []any{verifiedShare(c), one.Last.UTC().Format(statusTime)})
 	})
-	t.table("ORIGIN\tLAYER\tLINE\tGROUP\tRULE\tPASSED\tREFUSED\tLAST HOUR\tLAST DAY", len(s.Rules), func(i int) []any {
+}
+
+func (t *statusTables) rules(s *statusReport) {
+	title := fmt.Sprintf("Rules that refuse most%s: requests since %s, and in the last hour and day", partOf(len(s.Rules), s.rules), s.Since.UTC().Format(statusTime))
+	if t.monitor {
+		title += "; REFUSED includes would_deny and would_throttle"
+	}
+	t.table(title, "ORIGIN\tLINE\tGROUP\tRULE\tACTION\tPASSED\tREFUSED\tREFUSED LAST HOUR\tREFUSED LAST DAY", len(s.Rules), func(i int) []any {
 		r := &s.Rules[i]
-		return []any{r.Origin, r.Layer, r.Line, orDash(r.Group), orDash(r.Rule), r.Passed, r.Denied + r.Throttled + r.WouldDeny + r.WouldThrottle, r.Hour, r.Day}
-	})
-	t.table("TIME\tHOST\tPATH\tCRAWLER\tFROM\tACTION\tREASON\tLINE", len(s.Recent), func(i int) []any {
-		f := &s.Recent[i]
-		return []any{f.Time.UTC().Format(time.TimeOnly), f.Host, orDash(f.Path), f.Crawler, f.Client, f.Action, f.Reason, f.Line}
-	})
-	t.table("ROBOTS.TXT\tSTATE\tRULES\tIN FORCE", len(s.Files), func(i int) []any {
-		p := &s.Files[i]
-		name := p.Origin
-		if name == "" {
-			name = strings.Join(p.Sites, ", ")
+		return []any{
+			r.Origin, lineOf(r.Layer, r.Line), orDash(groupName(r)), orDash(r.Rule), actionsOf(&r.RuleCounts),
+			r.Passed, r.Denied + r.Throttled + r.WouldDeny + r.WouldThrottle, r.Hour, r.Day,
 		}
-		return []any{name, p.State, p.Rules, p.Message}
+	})
+}
+
+func (t *statusTables) refusals(list []status.Refusal) {
+	t.table("Last refused requests, newest first: a sample for each crawler", "TIME\tHOST\tPATH\tCRAWLER\tCLIENT\tACTION\tREASON\tLINE", len(list), func(i int) []any {
+		f := &list[i]
+		return []any{f.Time.UTC().Format(time.DateTime), f.Host, orDash(f.Path), f.Crawler, f.Client, f.Action, f.Reason, lineOf(f.Layer, f.Line)}
+	})
+}
+
+// grace prints the grace periods that are running, a row for each earlier version
+// of a file.
+func (t *statusTables) grace(policies []status.Policy) {
+	var rows [][]any
+	for i := range policies {
+		p := &policies[i]
+		for _, g := range p.Grace {
+			crawlers := g.Crawler
+			if crawlers == "search" {
+				crawlers = "search engines"
+			}
+			rows = append(rows, []any{policyName(p), g.Version, crawlers, g.Replaced.UTC().Format(statusTime), g.Until.UTC().Format(statusTime)})
+		}
+	}
+	t.table("Grace periods: crawlers that may still follow an earlier robots.txt", "ROBOTS.TXT\tVERSION\tCRAWLERS\tREPLACED\tENDS", len(rows), func(i int) []any { return rows[i] })
+}
+
+func (t *statusTables) files(policies []status.Policy, total int) {
+	t.table("robots.txt in force"+partOf(len(policies), total), "ROBOTS.TXT\tSTATE\tRULES\tMESSAGE", len(policies), func(i int) []any {
+		p := &policies[i]
+		return []any{policyName(p), p.State, p.Rules, p.Message}
 	})
 }
 
@@ -107,23 +180,26 @@ func (t *statusTables) problems(h *status.Health) {
 	}
 }
 
-// maxCell is the maximum width of a cell, in characters.
-const maxCell = 60
-
-// table prints n rows below a head.
-func (t *statusTables) table(head string, n int, row func(i int) []any) {
+// table prints n rows below a title and a line of headings. It prints nothing
+// without rows.
+func (t *statusTables) table(title, headings string, n int, row func(i int) []any) {
 	if n == 0 || t.err != nil {
 		return
 	}
-	t.printf("\n")
+	t.printf("\n%s\n", title)
 	w := tabwriter.NewWriter(t.w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, head)
+	fmt.Fprintln(w, headings)
 	for i := range n {
-		for j, cell := range row(i) {
-			if j > 0 {
-				fmt.Fprint(w, "\t")
+		cells := row(i)
+		for j, cell := range cells {
+			text := report.Visible(fmt.Sprint(cell))
+			if j < len(cells)-1 {
+				if t.shorten {
+					text = shortened(text)
+				}
+				text += "\t"
 			}
-			fmt.Fprint(w, shortened(fmt.Sprint(cell)))
+			fmt.Fprint(w, text)
 		}
 		fmt.Fprintln(w)
 	}
@@ -132,20 +208,77 @@ func (t *statusTables) table(head string, n int, row func(i int) []any) {
 	}
 }
 
-// shortened returns text from a client, shortened to fit into a cell.
+// maxCell is the maximum width of a cell on a terminal, in characters.
+const maxCell = 60
+
+// shortened returns text of at most maxCell characters.
 func shortened(s string) string {
-	visible := []rune(report.Visible(s))
-	if len(visible) > maxCell {
-		return string(visible[:maxCell-1]) + "…"
+	if text := []rune(s); len(text) > maxCell {
+		return string(text[:maxCell-1]) + "…"
 	}
-	return string(visible)
+	return s
 }
 
+// orDash returns "-" for an empty text.
 func orDash(s string) string {
 	if s == "" {
 		return "-"
 	}
 	return s
+}
+
+// partOf says that a table has n of total rows, if it does not have all.
+func partOf(n, total int) string {
+	if n >= total {
+		return ""
+	}
+	return fmt.Sprintf(" (%d of %d)", n, total)
+}
+
+// lineOf returns the place of a line: the site's robots.txt, or the configuration
+// for the lines of a policy and for hidden paths.
+func lineOf(layer string, line int) string {
+	if line == 0 {
+		return "-"
+	}
+	if layer == "site" {
+		layer = "robots.txt"
+	}
+	return fmt.Sprintf("%s:%d", layer, line)
+}
+
+// maxTokens is the maximum number of product tokens in a cell.
+const maxTokens = 3
+
+// groupName returns the product tokens of the group of a rule.
+func groupName(r *status.Rule) string {
+	if len(r.Tokens) <= maxTokens {
+		return strings.Join(r.Tokens, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(r.Tokens[:maxTokens], ", "), len(r.Tokens)-maxTokens)
+}
+
+// actionsOf returns the actions that a rule decided.
+func actionsOf(c *status.RuleCounts) string {
+	var actions []string
+	for _, a := range []struct {
+		name  string
+		count uint64
+	}{{"pass", c.Passed}, {"deny", c.Denied}, {"throttle", c.Throttled}, {"would_deny", c.WouldDeny}, {"would_throttle", c.WouldThrottle}} {
+		if a.count > 0 {
+			actions = append(actions, a.name)
+		}
+	}
+	return orDash(strings.Join(actions, ", "))
+}
+
+// policyName returns the origin of a policy or, if it is the same for all origins
+// of a handler, the handler's sites.
+func policyName(p *status.Policy) string {
+	if p.Origin != "" {
+		return p.Origin
+	}
+	return strings.Join(p.Sites, ", ")
 }
 
 // verifiedShare returns the share of verified requests among those that could

@@ -95,7 +95,7 @@ var answers = map[string]struct {
 		return q.ask(func() (any, error) { return reporter.Summary(scope, query) })
 	}},
 	"policies": {make: func(q *params, _ *http.Request, reporter Reporter, scope Scope) (any, error) {
-		query := PoliciesQuery{Pages: q.pages(), ID: q.text("id"), Text: q.flag("text"), Broken: q.flag("broken")}
+		query := PoliciesQuery{Pages: q.pages(), ID: q.text("id"), Text: q.flag("text"), Broken: q.flag("broken"), Grace: q.flag("grace")}
 		return q.ask(func() (any, error) { return reporter.Policies(scope, query) })
 	}},
 	"crawlers": {make: func(q *params, _ *http.Request, reporter Reporter, scope Scope) (any, error) {

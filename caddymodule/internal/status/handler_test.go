@@ -30,7 +30,7 @@ func TestServeHTTPPassesTheQuery(t *testing.T) {
 		{"HEAD", "", SummaryQuery{Span: SpanHour}},
 		{"GET", "policies", PoliciesQuery{}},
 		{"GET", "policies/", PoliciesQuery{}},
-		{"GET", "policies?id=x&text=1&broken=true&offset=3&limit=4", PoliciesQuery{ID: "x", Text: true, Broken: true, Pages: Pages{3, 4}}},
+		{"GET", "policies?id=x&text=1&broken=true&grace=1&offset=3&limit=4", PoliciesQuery{ID: "x", Text: true, Broken: true, Grace: true, Pages: Pages{3, 4}}},
 		{"GET", "policies?text=0&broken=false", PoliciesQuery{}},
 		{"GET", "crawlers", CrawlersQuery{Span: SpanDay}},
 		{"GET", "crawlers?span=hour&sort=last&name=bot", CrawlersQuery{Span: SpanHour, Sort: SortLast, Name: "bot"}},

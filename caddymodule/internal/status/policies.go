@@ -94,6 +94,7 @@ type PoliciesQuery struct {
 	ID     string // only this one; "": all
 	Text   bool   // with text, lines and findings; then at most MaxTexts a page
 	Broken bool   // only those that are not OK
+	Grace  bool   // only those with a grace period that is running
 }
 
 // MaxTexts is how many policies with their text an answer has at most.

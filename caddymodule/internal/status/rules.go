@@ -16,9 +16,13 @@ type Rule struct {
 	Site   string `json:"site"`
 	Layer  string `json:"layer"` // site, policy or hidden
 	Line   int    `json:"line"`  // of the site's own robots.txt, or of the configuration where the layer is another
-	Group  string `json:"group"` // token of its group
-	Rule   string `json:"rule"`  // as the file writes it; the name of the record for a pace; "" for a hidden path
-	Reason string `json:"reason"`
+	Group  string `json:"group"` // the first product token of its group
+	// Tokens has the product tokens of its group: the counts are those of all
+	// crawlers that one of them names. It has Group alone if the group is no
+	// longer in the file, and is empty for a hidden path.
+	Tokens []string `json:"tokens"`
+	Rule   string   `json:"rule"` // as the file writes it; the name of the record for a rate limit; "" for a hidden path
+	Reason string   `json:"reason"`
 	RuleCounts
 }
 

@@ -1,0 +1,198 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+)
+
+// at returns a time on 22 November 2026.
+func at(hour, minute int) time.Time { return time.Date(2026, 11, 22, hour, minute, 0, 0, time.UTC) }
+
+// windowsOf returns windows that have these counts in the last day.
+func windowsOf(c status.Counts) status.Windows { return status.Windows{Day: c} }
+
+// longPath is longer than a cell on a terminal.
+var longPath = "/" + strings.Repeat("path-", 20) + "end"
+
+// enforcing is the state of one site in enforce mode.
+func enforcing() map[string]any {
+	c := status.Counts{Requests: 13, Passed: 9, Denied: 3, Throttled: 1, Verified: 3, Unverified: 1}
+	return map[string]any{
+		"/robots/": &status.Summary{
+			Now: at(14, 14), Since: at(8, 0), Crawlers: windowsOf(c), People: status.PeopleWindows{Day: 40},
+			Sites:  []status.Site{{Name: "shop.test", Mode: status.Enforce, Crawlers: windowsOf(c), People: status.PeopleWindows{Day: 40}}},
+			Health: status.Health{OK: true},
+		},
+		"/robots/crawlers": &status.Crawlers{Page: status.Page{Total: 2}, Crawlers: []status.Crawler{
+			{Name: "Googlebot", Class: "crawler", Purpose: "search", Last: at(14, 13), Windows: windowsOf(status.Counts{Requests: 10, Passed: 9, Throttled: 1, Verified: 3, Unverified: 1})},
+			{Name: "Evil\x1b[2JBot", Class: "self-declared", Last: at(9, 0), Windows: windowsOf(status.Counts{Requests: 3, Denied: 3})},
+		}},
+		"/robots/rules": &status.Rules{Page: status.Page{Total: 3}, Rules: []status.Rule{
+			{Origin: "https://shop.test", Layer: "site", Line: 9, Group: "GPTBot", Tokens: []string{"GPTBot", "CCBot", "ClaudeBot", "Bytespider", "Amazonbot"}, Rule: "Disallow: /", RuleCounts: status.RuleCounts{Denied: 5, Hour: 1, Day: 3}},
+			{Origin: "https://shop.test", Layer: "policy", Line: 4, Group: "*", Tokens: []string{"*"}, Rule: "Crawl-delay", RuleCounts: status.RuleCounts{Throttled: 1, Day: 1}},
+			{Origin: "https://shop.test", Layer: "site", Line: 2, Group: "*", Tokens: []string{"*"}, Rule: "Allow: /", RuleCounts: status.RuleCounts{Passed: 9}},
+		}},
+		"/robots/policies": &status.Policies{Page: status.Page{Total: 1}, Policies: []status.Policy{
+			{Origin: "https://shop.test", State: "loaded", OK: true, Rules: 3, Message: "robots.txt of shop.test is in force: 3 rules, read at 14:02 UTC"},
+		}},
+		"/robots/recent": &status.Recent{Refusals: []status.Refusal{
+			{Time: at(14, 10), Host: "shop.test", Path: longPath, Client: "192.0.2.0/24", Crawler: "GPTBot", Action: "deny", Reason: "disallowed", Layer: "site", Line: 9},
+			{Time: at(9, 0), Host: "shop.test", Client: "192.0.2.0/24", Crawler: "GPTBot", Action: "deny", Reason: "hidden", Layer: "hidden", Line: 7},
+		}},
+	}
+}
+
+// monitoring is the state of one site in monitor mode, after a change of its
+// robots.txt, and with a problem.
+func monitoring() map[string]any {
+	c := status.Counts{Requests: 13, Passed: 9, WouldDeny: 3, WouldThrottle: 1}
+	changed := status.Policy{Sites: []string{"shop.test", "*.shop.test"}, State: "failed", Rules: 3, Message: "robots.txt of shop.test could not be read for 5 minutes", Grace: []status.Grace{
+		{Crawler: "search", Version: "3v5wq8j4l9268", Replaced: at(13, 0), Until: at(13, 0).Add(24 * time.Hour)},
+		{Crawler: "all", Version: "1mh5vtx8q2k0c", Replaced: at(9, 0), Until: at(9, 0).Add(24 * time.Hour)},
+	}}
+	return map[string]any{
+		"/robots/": &status.Summary{
+			Now: at(14, 14), Since: at(8, 0), Crawlers: windowsOf(c), People: status.PeopleWindows{Day: 40},
+			Sites:  []status.Site{{Name: "shop.test", Mode: status.Monitor, Overridden: true, Crawlers: windowsOf(c), People: status.PeopleWindows{Day: 40}}},
+			Health: status.Health{Problems: []status.Problem{{Severity: status.Severe, Message: "robots.txt of shop.test could not be read for 5 minutes", Advice: "Check the file."}}},
+		},
+		"/robots/crawlers": &status.Crawlers{Page: status.Page{Total: 12}, Crawlers: []status.Crawler{
+			{Name: "GPTBot", Class: "crawler", Purpose: "ai-training", Last: at(14, 13), Windows: windowsOf(c)},
+		}},
+		"/robots/rules": &status.Rules{Page: status.Page{Total: 1}, Rules: []status.Rule{
+			{Origin: "https://shop.test", Layer: "site", Line: 2, Group: "*", Tokens: []string{"*"}, Rule: "Disallow: /private/", RuleCounts: status.RuleCounts{Denied: 1, WouldDeny: 3, Hour: 1, Day: 3}},
+		}},
+		"/robots/policies": &status.Policies{Page: status.Page{Total: 1}, Policies: []status.Policy{changed}},
+		"/robots/recent": &status.Recent{Refusals: []status.Refusal{
+			{Time: at(14, 10), Host: "shop.test", Path: "/private/x", Client: "2001:db8::/48", Crawler: "GPTBot", Action: "would_deny", Reason: "disallowed", Layer: "site", Line: 2},
+		}},
+	}
+}
+
+// documented is the state that docs/commands.md shows.
+func documented() map[string]any {
+	answers := enforcing()
+	answers["/robots/crawlers"] = &status.Crawlers{Crawlers: []status.Crawler{
+		{Name: "Googlebot", Class: "crawler", Purpose: "search", Last: at(14, 13), Windows: windowsOf(status.Counts{Requests: 10, Passed: 9, Throttled: 1, Verified: 3, Unverified: 1})},
+		{Name: "GPTBot", Class: "crawler", Purpose: "ai-training", Last: at(9, 0), Windows: windowsOf(status.Counts{Requests: 3, Denied: 3})},
+	}}
+	answers["/robots/rules"] = &status.Rules{Rules: []status.Rule{
+		{Origin: "https://shop.test", Layer: "site", Line: 9, Group: "GPTBot", Tokens: []string{"GPTBot", "CCBot"}, Rule: "Disallow: /", RuleCounts: status.RuleCounts{Denied: 3, Hour: 1, Day: 3}},
+		{Origin: "https://shop.test", Layer: "site", Line: 4, Group: "*", Tokens: []string{"*"}, Rule: "Crawl-delay", RuleCounts: status.RuleCounts{Throttled: 1, Day: 1}},
+	}}
+	answers["/robots/recent"] = &status.Recent{Refusals: []status.Refusal{
+		{Time: at(14, 10), Host: "shop.test", Path: "/products/1234", Client: "192.0.2.0/24", Crawler: "GPTBot", Action: "deny", Reason: "disallowed", Layer: "site", Line: 9},
+	}}
+	policies := answers["/robots/policies"].(*status.Policies)
+	policies.Policies[0].Grace = []status.Grace{{Crawler: "search", Version: "3v5wq8j4l9268", Replaced: at(13, 0), Until: at(13, 0).Add(24 * time.Hour)}}
+	return answers
+}
+
+func TestStatusInTheDocumentation(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/commands.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, stdout, stderr := runCommand("", "status", "--address", adminEndpoint(t, documented())); !strings.Contains(string(text), "```text\n"+stdout+"```\n") {
+		t.Errorf("docs/commands.md does not show this output:\n%s%s", stdout, stderr)
+	}
+}
+
+// adminEndpoint returns the address of an admin endpoint that answers with the
+// given values.
+func adminEndpoint(t *testing.T, answers map[string]any) string {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := answers[r.URL.Path]
+		query := r.URL.Query()
+		if r.URL.Path == "/robots/policies" {
+			list := answer.(*status.Policies)
+			part := status.Policies{Page: list.Page, Policies: []status.Policy{}}
+			for _, p := range list.Policies {
+				if query.Get("broken") != "" && p.OK || query.Get("grace") != "" && len(p.Grace) == 0 {
+					continue
+				}
+				part.Policies = append(part.Policies, p)
+			}
+			answer = &part
+		}
+		if query.Has("site") && query.Get("site") != "shop.test" {
+			w.WriteHeader(http.StatusNotFound)
+			answer = map[string]string{"error": "robots: there is no such site"}
+		}
+		if err := json.NewEncoder(w).Encode(answer); err != nil {
+			t.Error(err)
+		}
+	}))
+	t.Cleanup(srv.Close)
+	return srv.Listener.Addr().String()
+}
+
+func TestStatusTables(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		answers map[string]any
+		exit    int
+	}{
+		{"status-enforce", enforcing(), 0},
+		{"status-monitor", monitoring(), 2},
+	} {
+		exit, stdout, stderr := runCommand("", "status", "--address", adminEndpoint(t, tt.answers))
+		if exit != tt.exit || stderr != "" {
+			t.Errorf("%s: exit status %d, want %d; standard error %q", tt.name, exit, tt.exit, stderr)
+		}
+		compareGolden(t, filepath.Join(commandsFolder, tt.name+".golden"), stdout)
+		if strings.ContainsRune(stdout, '\x1b') {
+			t.Errorf("%s: control characters are printed: %q", tt.name, stdout)
+		}
+	}
+}
+
+func TestStatusOfUnknownSite(t *testing.T) {
+	exit, _, stderr := runCommand("", "status", "--site", "shop.test", "--site", "elsewhere.test", "--address", adminEndpoint(t, enforcing()))
+	if exit != 0 {
+		t.Errorf("a known site: exit status %d, %s", exit, stderr)
+	}
+	exit, stdout, stderr := runCommand("", "status", "--site", "elsewhere.test", "--address", adminEndpoint(t, enforcing()))
+	if exit != 1 || stdout != "" || !strings.Contains(stderr, "robots: there is no such site") {
+		t.Errorf("exit status %d, %q, %q", exit, stdout, stderr)
+	}
+}
+
+// --json has the grace periods too.
+func TestStatusJSON(t *testing.T) {
+	exit, stdout, stderr := runCommand("", "status", "--json", "--address", adminEndpoint(t, monitoring()))
+	var report struct {
+		Grace []status.Policy
+		Files []status.Policy `json:"robots_txt"`
+	}
+	if err := json.Unmarshal([]byte(stdout), &report); err != nil || exit != 2 {
+		t.Fatalf("%v, exit status %d, %s", err, exit, stderr)
+	}
+	if len(report.Grace) != 1 || len(report.Grace[0].Grace) != 2 || len(report.Files) != 1 {
+		t.Errorf("%s", stdout)
+	}
+}
+
+// The help explains each heading of the tables.
+func TestStatusHelpExplainsColumns(t *testing.T) {
+	cmd, _, err := robotsCommand().Find([]string{"status"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, heading := range []string{
+		"MODE", "CRAWLERS", "PEOPLE", "PASSED", "DENIED", "THROTTLED", "WOULD DENY", "WOULD THROTTLE", "CLASS", "PURPOSE", "VERIFIED",
+		"LINE", "GROUP", "ACTION", "REFUSED", "CLIENT", "ENDS", "STATE",
+	} {
+		if !strings.Contains(cmd.Long, heading) {
+			t.Errorf("the help does not explain %s", heading)
+		}
+	}
+}
