@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -42,8 +44,9 @@ but refuses none. Each line has a comment that gives the reason for it. Other
 observations go to standard error.
 
 Without --config, it reads the file Caddyfile in the current folder. Without
---robots, it reads the robots.txt in the site's root folder, if there is one. It
-skips sites that have a robots handler, unless --site names them.
+--robots, it reads the robots.txt in the site's root folder; if there is none, it
+prints the command that fetches the file from the site. It skips sites that have
+a robots handler, unless --site names them.
 
 It writes no files.`,
 		Example: `  caddy robots init
@@ -82,9 +85,45 @@ func (o *initOptions) propose(cmd *cobra.Command) error {
 		}
 		if f != nil {
 			o.lint(cmd, f, from)
+		} else {
+			how := "run"
+			if sites[i].Port == 0 {
+				how = "run this with the address of the site"
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "note: %s: robots.txt was not read. To take it into account, %s: %s\n",
+				report.Visible(sites[i].Name()), how, report.Visible(o.command(&sites[i], len(sites) > 1)))
 		}
 	}
 	return nil
+}
+
+// command returns the command line that reads the robots.txt of a site from its
+// URL. several says that this command found several sites.
+func (o *initOptions) command(s *proposal.Site, several bool) string {
+	words := []string{"caddy", "robots", "init"}
+	if o.config != "" {
+		words = append(words, "--config", o.config)
+	}
+	host := cmp.Or(o.site, s.Host())
+	if several || o.site != "" {
+		words = append(words, "--site", host)
+	}
+	words = append(words, "--robots", s.URL(host))
+	for i := range words {
+		words[i] = shellWord(words[i])
+	}
+	return strings.Join(words, " ")
+}
+
+// plainWord matches text that no shell changes.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,-]+$`)
+
+// shellWord quotes text as one word for a POSIX shell.
+func shellWord(s string) string {
+	if plainWord.MatchString(s) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // sites returns the sites to print a block for.

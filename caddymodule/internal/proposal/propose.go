@@ -46,7 +46,6 @@ func (s *Site) Propose(f *robots.File, registry *crawler.Registry) Proposal {
 	s.surroundings(w)
 	switch {
 	case f == nil:
-		w.note("the robots.txt was not looked at: name it with --robots, as a file or as a URL such as https://%s", s.example())
 	case len(f.Groups()) == 0:
 		w.note("robots.txt has no groups: nothing is disallowed to anybody. A policy can say what AI crawlers may do: policy no-training")
 	default:
@@ -57,15 +56,6 @@ func (s *Site) Propose(f *robots.File, registry *crawler.Registry) Proposal {
 	}
 	w.WriteString("}\n")
 	return Proposal{w.String(), w.notes}
-}
-
-func (s *Site) example() string {
-	for _, h := range s.Hosts {
-		if !strings.Contains(h, "*") {
-			return h
-		}
-	}
-	return "example.com"
 }
 
 // surroundings adds what follows from the configuration alone.

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -20,6 +22,7 @@ type Site struct {
 	Robots         bool // it has a robots handler
 	TrustedProxies bool // its server knows proxies in front of it
 	Plain          bool // its server listens without TLS
+	Port           uint // on which its server listens; 0 if it listens on no TCP port
 
 	AgentMatchers []string // patterns of hand-written matchers for User-Agent
 	Tags          []string // values of X-Robots-Tag that it sets by itself
@@ -42,28 +45,45 @@ func (s *Site) Breadth(host string) int {
 	return 1
 }
 
+// Host returns a host that the site serves: the first one that its address names
+// without a wildcard. If there is none, it returns localhost for a site that
+// serves any host, and else a host that a wildcard matches.
+func (s *Site) Host() string {
+	for _, h := range s.Hosts {
+		if !strings.ContainsAny(h, "*{") {
+			return h
+		}
+	}
+	for _, h := range s.Hosts {
+		if !strings.Contains(h, "{") {
+			return strings.ReplaceAll(h, "*", "www")
+		}
+	}
+	return "localhost"
+}
+
+// URL returns the URL of a host that the site serves, with the scheme and port of
+// the site's server.
+func (s *Site) URL(host string) string {
+	scheme, standard := "https", uint(443)
+	if s.Plain {
+		scheme, standard = "http", 80
+	}
+	switch {
+	case s.Port != 0 && s.Port != standard:
+		host = net.JoinHostPort(host, strconv.FormatUint(uint64(s.Port), 10))
+	case strings.Contains(host, ":"):
+		host = "[" + host + "]"
+	}
+	return scheme + "://" + host
+}
+
 // Name is the site's address as far as it consists of hosts.
 func (s *Site) Name() string {
 	if len(s.Hosts) == 0 {
 		return "all hosts"
 	}
 	return strings.Join(s.Hosts, ", ")
-}
-
-// config is as much of Caddy's configuration as is looked at.
-type config struct {
-	Apps struct {
-		HTTP struct {
-			Servers map[string]server `json:"servers"`
-		} `json:"http"`
-	} `json:"apps"`
-}
-
-type server struct {
-	Listen         []string          `json:"listen"`
-	Routes         []route           `json:"routes"`
-	TrustedProxies json.RawMessage   `json:"trusted_proxies"`
-	TLS            []json.RawMessage `json:"tls_connection_policies"`
 }
 
 type route struct {
@@ -97,20 +117,14 @@ func Read(adapted []byte) ([]Site, error) {
 	var sites []Site
 	for _, name := range slices.Sorted(maps.Keys(c.Apps.HTTP.Servers)) {
 		srv := c.Apps.HTTP.Servers[name]
+		plain, port := c.Apps.HTTP.isPlain(&srv), srv.port()
 		for i := range srv.Routes {
-			s := Site{Hosts: hosts(srv.Routes[i].Match), TrustedProxies: len(srv.TrustedProxies) > 0, Plain: srv.plain()}
+			s := Site{Hosts: hosts(srv.Routes[i].Match), TrustedProxies: len(srv.TrustedProxies) > 0, Plain: plain, Port: port}
 			s.readRoute(&srv.Routes[i])
 			sites = append(sites, s)
 		}
 	}
 	return sites, nil
-}
-
-func (s *server) plain() bool {
-	if len(s.TLS) > 0 {
-		return false
-	}
-	return !slices.ContainsFunc(s.Listen, func(address string) bool { return strings.HasSuffix(address, ":443") })
 }
 
 func hosts(match []map[string]json.RawMessage) (all []string) {

@@ -17,11 +17,11 @@ func TestRead(t *testing.T) {
 	}
 	want := []Site{{
 		Hosts: []string{"example.com", "*.example.com"}, Root: "/var/www", PHP: true, Backends: []string{"unix//run/php/php-fpm.sock"},
-		TrustedProxies: true, AgentMatchers: []string{"*bot*", "(?i)gptbot|ccbot"}, Tags: []string{"noindex"},
+		TrustedProxies: true, Port: 443, AgentMatchers: []string{"*bot*", "(?i)gptbot|ccbot"}, Tags: []string{"noindex"},
 	}, {
-		Robots: true, TrustedProxies: true, Backends: []string{"a:1", "b:2", "a:3"},
+		Robots: true, TrustedProxies: true, Port: 443, Backends: []string{"a:1", "b:2", "a:3"},
 	}, {
-		Hosts: []string{"internal"}, TrustedProxies: true, Plain: true, Backends: []string{"c:1"},
+		Hosts: []string{"internal"}, TrustedProxies: true, Plain: true, Port: 8080, Backends: []string{"c:1"},
 		AgentMatchers: []string{`{http.request.header.User-Agent}.contains("bot")`},
 	}}
 	if !reflect.DeepEqual(sites, want) {
@@ -34,5 +34,36 @@ func TestRead(t *testing.T) {
 	}
 	if _, err := Read([]byte("{")); err == nil {
 		t.Error("half a configuration was read")
+	}
+}
+
+// The URL of a site follows from its server as Caddy's automatic HTTPS decides.
+func TestSiteURL(t *testing.T) {
+	const route = `,"routes":[{"match":[{"host":["a.test"]}]}]`
+	for _, tt := range []struct{ name, app, server, want string }{
+		{"the HTTPS port", ``, `"listen":[":443"]` + route, "https://a.test"},
+		{"the HTTP port", ``, `"listen":[":80"]` + route, "http://a.test"},
+		{"another port, with automatic HTTPS", ``, `"listen":[":8443"]` + route, "https://a.test:8443"},
+		{"another port, without it for this host", ``, `"listen":[":8080"],"automatic_https":{"skip":["a.test"]}` + route, "http://a.test:8080"},
+		{"automatic HTTPS is off", ``, `"listen":[":8443"],"automatic_https":{"disable":true}` + route, "http://a.test:8443"},
+		{"a connection policy", ``, `"listen":["127.0.0.1:8443"],"tls_connection_policies":[{}],"automatic_https":{"disable":true}` + route, "https://a.test:8443"},
+		{"other standard ports", `"http_port":8080,"https_port":8443,`, `"listen":[":8080"]` + route, "http://a.test:8080"},
+		{"another HTTPS port, any host", `"http_port":8080,"https_port":8443,`, `"listen":[":8443"],"routes":[{}]`, "https://localhost:8443"},
+		{"any host", ``, `"listen":[":8080"],"routes":[{}]`, "http://localhost:8080"},
+		{"a wildcard", ``, `"listen":[":443"],"routes":[{"match":[{"host":["*.a.test"]}]}]`, "https://www.a.test"},
+		{"a placeholder", ``, `"listen":[":443"],"routes":[{"match":[{"host":["{env.HOST}","b.test"]}]}]`, "https://b.test"},
+		{"an IPv6 address", ``, `"listen":[":443"],"routes":[{"match":[{"host":["::1"]}]}]`, "https://[::1]"},
+		{"an IPv6 address and a port", ``, `"listen":[":8443"],"routes":[{"match":[{"host":["::1"]}]}]`, "https://[::1]:8443"},
+		{"a range of ports", ``, `"listen":[":8443-8450"]` + route, "https://a.test:8443"},
+		{"a socket, then a port", ``, `"listen":["unix//run/caddy.sock",":8443"]` + route, "https://a.test:8443"},
+		{"a socket only", ``, `"listen":["unix//run/caddy.sock"]` + route, "https://a.test"},
+	} {
+		sites, err := Read([]byte(`{"apps":{"http":{` + tt.app + `"servers":{"srv0":{` + tt.server + `}}}}}`))
+		if err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		if got := sites[0].URL(sites[0].Host()); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
 	}
 }
