@@ -49,9 +49,10 @@ are read in order of time.
 --robots names the robots.txt to judge by: a file, a URL, or none. If the file
 changed, pass each version with the day or time from which it was in force:
 --robots 2026-11-01=old.txt --robots 2026-11-15=new.txt. Without --robots, the
-file is that of the site's source in --config. Without --config, it is fetched
-from the hosts that have a tenth or more of the requests at the beginning of the
-log. If no file is found, the report says so, and requests are not judged.
+file is that of the site's source in --config. For a site with source site, and
+without --config, it is fetched from the hosts that have a tenth or more of the
+requests at the beginning of the log. If no file is found, the report says so,
+and requests are not judged.
 
 --config uses the settings of the sites in a Caddyfile, for each host its own. If
 a site has suspects, and the log is Caddy's JSON with the fields of requests, the

@@ -52,9 +52,9 @@ func TestAuditFetches(t *testing.T) {
 		t.Errorf("standard error: %q", stderr)
 	}
 	srv.Close()
-	r, _ = audited(t, "", log)
-	if r.WouldHave.Known || r.WouldHave.Judged != 0 {
-		t.Errorf("without an answer: %+v", r.WouldHave)
+	r, stderr = audited(t, "", log)
+	if r.WouldHave.Known || r.WouldHave.Judged != 0 || !strings.Contains(stderr, "Warning: The robots.txt of "+host+" can't be fetched: ") {
+		t.Errorf("without an answer: %+v, standard error %q", r.WouldHave, stderr)
 	}
 	// Nothing is fetched where the operator says so, nor for what is piped in.
 	asked = nil
@@ -63,6 +63,52 @@ func TestAuditFetches(t *testing.T) {
 	}
 	if _, stderr := audited(t, text, "-"); stderr != "" || asked != nil {
 		t.Errorf("standard error: %q", stderr)
+	}
+}
+
+// With a configuration, the file of a site with the source site is fetched as
+// well, and requests are judged by the site's settings.
+func TestAuditFetchesForConfiguration(t *testing.T) {
+	var asked []string
+	srv := httptest.NewServer(robotsOf("User-agent: *\nDisallow: /private/\n", &asked))
+	defer srv.Close()
+	host := srv.Listener.Addr().String()
+	name, _, _ := strings.Cut(host, ":")
+	dir := t.TempDir()
+	log, withoutHosts := filepath.Join(dir, "access.log"), filepath.Join(dir, "combined.log")
+	line := lineOfGPTBot(host, "/private/")
+	writeText(t, log, strings.Repeat(line, 20)+lineOfGPTBot("made-up.test", "/private/"))
+	writeText(t, withoutHosts, strings.Repeat(strings.TrimPrefix(line, host+" "), 20))
+	const other = "other.test {\n\trobots {\n\t\tsource inline \"User-agent: *\"\n\t}\n}\n"
+	for _, tt := range []struct {
+		name, sites string
+		args        []string
+		fetched     int
+		denied      int64
+		stderr      string
+	}{
+		{"a site that names the host", other + "http://" + host + " {\n\trobots\n}\n", []string{log}, 1, 20, "Fetching http://" + host},
+		{"a site for any host", other + ":8080 {\n\trobots\n}\n", []string{log}, 1, 20, "Fetching http://" + host},
+		{"the settings of the site", other + "http://" + host + " {\n\trobots {\n\t\texempt GPTBot\n\t}\n}\n", []string{log}, 1, 0, "Fetching http://" + host},
+		{"--site", other + "http://" + host + " {\n\trobots\n}\n", []string{"--site", name, log}, 1, 21, "Fetching http://" + host},
+		{"--robots", other + ":8080 {\n\trobots\n}\n", []string{"--robots", "none", log}, 0, 0, ""},
+		{"a site that is not in the log", other + "elsewhere.test, else.test {\n\trobots\n}\n", []string{log}, 0, 0, "Warning: The robots.txt of elsewhere.test, else.test is not known"},
+		{"a log without hosts", other + "http://" + host + " {\n\trobots\n}\n", []string{withoutHosts}, 0, 0, "Pass the file or its URL with --robots, and the site with --site."},
+	} {
+		asked = nil
+		config := filepath.Join(dir, "Caddyfile")
+		writeText(t, config, tt.sites)
+		r, stderr := audited(t, "", append([]string{"--config", config}, tt.args...)...)
+		if len(asked) != tt.fetched || r.WouldHave.Denied != tt.denied || !strings.Contains(stderr, tt.stderr) || tt.stderr == "" && stderr != "" {
+			t.Errorf("%s: asked %v, denied %d of %d judged, standard error %q", tt.name, asked, r.WouldHave.Denied, r.WouldHave.Judged, stderr)
+		}
+	}
+}
+
+func writeText(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -57,23 +57,30 @@ func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, give
 		if err != nil {
 			return err
 		}
-		site.Hosts = nil // the log has only requests of this site
 		sites = []Site{*site}
+		sites[0].Hosts = nil // the log has only requests of this site
 	}
 	if len(sites) == 0 {
 		return fmt.Errorf("%s has no robots handler", o.config.path)
 	}
+	var settings []audit.Site
 	for i := range sites {
 		s := audit.Site{Hosts: sites[i].Hosts, Rules: sites[i].Rules, Robots: given, Was: was, Suspects: sites[i].Suspects}
 		if cmd.Flags().Changed("max-crawl-delay") {
 			s.Rules.MaxDelay = o.rules.MaxDelay
 		}
-		if len(o.robots) == 0 {
-			if s.Robots, err = sites[i].versions(cmd, to); err != nil {
+		if len(o.robots) == 0 && sites[i].Source != nil {
+			if s.Robots, err = sites[i].versions(cmd); err != nil {
 				return err
 			}
 		}
-		to.Sites = append(to.Sites, s)
+		settings = append(settings, s)
+	}
+	to.Sites = settings
+	if len(o.robots) == 0 {
+		if to.Sites, err = o.fetchConfigured(cmd, to, sites, settings); err != nil {
+			return err
+		}
 	}
 	if len(sites) > 0 && sites[0].Sampled {
 		to.Warnings = append(to.Warnings, audit.Warning{Code: "sampled", Text: "The configuration has logs sampled: figures are lower than what came."})
@@ -81,13 +88,8 @@ func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, give
 	return nil
 }
 
-// versions reads the robots.txt of a site's source.
-func (s *Site) versions(cmd *cobra.Command, to *audit.Options) ([]audit.Version, error) {
-	if s.Source == nil {
-		to.Warnings = append(to.Warnings, audit.Warning{Code: "no_robots", Text: fmt.Sprintf(
-			"The robots.txt of %s is what the running site serves, which its configuration does not have: give it with --robots.", s.name())})
-		return nil, nil
-	}
+// versions reads the robots.txt of a site's source, which must not be nil.
+func (s *Site) versions(cmd *cobra.Command) ([]audit.Version, error) {
 	answer, err := s.Source.Fetch(cmd.Context(), enforce.Origin{})
 	if err != nil {
 		return nil, fmt.Errorf("the robots.txt of %s: %w", s.name(), err)
@@ -135,48 +137,6 @@ func (o *auditOptions) date(s string) (time.Time, bool) {
 		}
 	}
 	return time.Time{}, false
-}
-
-// addFetched fetches the robots.txt of the hosts with the most requests in the
-// log, and prints that it does.
-func (o *auditOptions) addFetched(cmd *cobra.Command, to *audit.Options, was []audit.Version) error {
-	hosts, err := audit.Hosts(to)
-	if err != nil {
-		return err
-	}
-	for _, host := range hosts {
-		site := audit.Site{Hosts: []string{enforce.NewOrigin("", host, 0).Host}, Rules: o.rules, Was: was}
-		address, answer, err := fetchOf(cmd, host)
-		if err != nil {
-			to.Warnings = append(to.Warnings, audit.Warning{Code: "no_robots", Text: fmt.Sprintf("The robots.txt of %s can't be fetched: %v. Give it with --robots.", host, err)})
-		} else {
-			to.Warnings = append(to.Warnings, audit.Warning{Code: "robots_now", Text: fmt.Sprintf("%s is judged by %s as it is now, which need not be what it was at the time of the log.", host, address)})
-			site.Robots = []audit.Version{{Name: address, Response: answer}}
-		}
-		to.Sites = append(to.Sites, site)
-	}
-	if len(to.Sites) == 0 {
-		to.Sites = []audit.Site{{Rules: o.rules, Was: was}}
-	}
-	return nil
-}
-
-// fetchOf fetches the robots.txt of a host, by https or else by http.
-func fetchOf(cmd *cobra.Command, host string) (address string, answer enforce.Response, err error) {
-	for _, scheme := range []string{"https", "http"} {
-		address = scheme + "://" + host + "/robots.txt"
-		fmt.Fprintf(cmd.ErrOrStderr(), "Fetching %s, for the log is mostly of that host\n", address)
-		var body []byte
-		body, err = readURL(cmd.Context(), address)
-		answer = enforce.Response{Status: http.StatusOK, Body: body}
-		if status, ok := errors.AsType[*statusError](err); ok && status.missing() {
-			answer.Status, err = status.code, nil
-		}
-		if err == nil {
-			return address, answer, nil
-		}
-	}
-	return "", answer, err
 }
 
 // addVerification turns on the verification of crawlers. The returned function

@@ -70,6 +70,11 @@ func (c *configFlags) site(fits func(*Site) bool) (*Site, error) {
 	return &sites[0], nil
 }
 
+// names reports whether the site names a host, without a wildcard.
+func (s *Site) names(host string) bool {
+	return slices.ContainsFunc(s.Hosts, func(h string) bool { return strings.EqualFold(h, host) })
+}
+
 // serves reports whether the site serves a host.
 func (s *Site) serves(host string) bool {
 	return len(s.Hosts) == 0 || slices.ContainsFunc(s.Hosts, func(h string) bool {
