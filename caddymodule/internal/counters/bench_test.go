@@ -10,8 +10,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-// BenchmarkCount measures what counting costs a request of a crawler, and one of
-// a person.
+// BenchmarkCount measures the cost of counting for a request of a crawler and of a
+// person, and the cost of Fold.
 func BenchmarkCount(b *testing.B) {
 	clock := newTestClock()
 	site := New(clock.now).Site("example.com")
@@ -57,8 +57,8 @@ func BenchmarkCount(b *testing.B) {
 	})
 }
 
-// filled returns Counters with three quarters of the crawlers and rules that
-// they hold.
+// filled returns Counters that have three quarters of the maximum numbers of
+// crawlers and rules.
 func filled(clock *testClock) *Counters {
 	c := New(clock.now)
 	for i := 0; c.crawlers.len() < MaxCrawlers*3/4; i++ {

@@ -11,18 +11,18 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
-// Bounds of what is counted. A Crawler takes 0.5 KiB, a Rule 0.3 KiB, and each
-// another 0.5 KiB for every measure that was not 0 in the last month.
+// Maximum numbers of counters. A Crawler takes 0.5 KiB and a Rule 0.3 KiB. Each
+// takes another 0.5 KiB for every measure that was not 0 in the last month.
 const (
 	MaxSites    = 1000
-	MaxCrawlers = 8192 // at a site each
-	MaxNames    = 1024 // of these, crawlers that the registry does not have: clients make up their names
+	MaxCrawlers = 8192 // a crawler counts once for each site
+	maxNames    = 1024 // of MaxCrawlers, those that are not in the registry: clients make up their names
 	MaxRules    = 16384
-	maxInvented = 4096 // of these, at hosts that no site names: clients make up their names
+	maxInvented = 4096 // of MaxRules, those at hosts that no site names: clients make up such hosts
 )
 
-// OtherSites is the name of the site that counts for all sites for which there
-// is no room.
+// OtherSites is the name of the site that counts the requests to all sites after
+// the first MaxSites.
 const OtherSites = "(other)"
 
 // Counters counts decisions. It is safe for concurrent use.
@@ -30,19 +30,19 @@ type Counters struct {
 	now      func() time.Time
 	seed     maphash.Seed
 	crawlers *table[Crawler]
-	names    atomic.Int64 // of crawlers in the table, those that the registry does not have
+	names    atomic.Int64 // number of crawlers in the table that are not in the registry
 	rules    *table[Rule]
-	invented atomic.Int64 // of rules in the table, those at hosts that no site names
+	invented atomic.Int64 // number of rules in the table at hosts that no site names
 	refusals refusals
 
 	mu      sync.Mutex
 	since   time.Time
-	at      minute // the present one as of the last fold
+	at      minute // of the last fold
 	sites   map[string]*Site
-	retired []*Crawler // taken out of the table, for requests that still count into them
+	retired []*Crawler // removed from the table; requests that found them before may still count
 }
 
-// New returns Counters that have counted nothing. The clock is wall time.
+// New returns Counters whose counts are all 0. now returns the time of day.
 func New(now func() time.Time) *Counters {
 	c := &Counters{
 		now: now, seed: maphash.MakeSeed(), crawlers: newTable[Crawler](MaxCrawlers), rules: newTable[Rule](MaxRules),
@@ -54,8 +54,9 @@ func New(now func() time.Time) *Counters {
 
 func minuteOf(t time.Time) minute { return minute(t.Unix() / 60) }
 
-// Site returns the counters of a site. The name is one of the configuration's,
-// never a client's.
+// Site returns the counters of a site, and adds them if there are none. The name
+// must come from the configuration, not from a client: the counters of a site are
+// never removed. After MaxSites sites it returns those of OtherSites.
 func (c *Counters) Site(name string) *Site {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -75,26 +76,25 @@ func (c *Counters) site(name string) *Site {
 	return s
 }
 
-// Request is what is counted of a request, beside the decision.
+// Request is what Site.Count has to know about a request, besides the decision.
 type Request struct {
 	Time    time.Time
-	Monitor bool // the decision is not carried out
+	Monitor bool // the handler is in monitor mode: it does not refuse the request
 
-	// Repeated reports that another handler counted the request before. Then
-	// only a refusal counts, and not as another request.
+	// Repeated says that another handler has counted this request. Then only a
+	// refusal is counted, and not as another request.
 	Repeated bool
 
-	// Origin is where the request was sent, and Source a number of the
-	// handler's source of rules: lines of two sources are never the same.
-	Origin enforce.Origin
-	Source uint64
+	Origin enforce.Origin // where the request was sent
+	Source uint64         // number of the handler's source of rules; lines of different sources are counted separately
 
-	// What is kept of a request that is refused.
+	// Kept only if the request is refused. Target is the request target, and
+	// Client an IP address.
 	Method, Target, Client string
 	UserAgents             []string
 }
 
-// Count counts a decision about a crawler.
+// Count counts a decision about a crawler. It is safe for concurrent use.
 func (s *Site) Count(d *enforce.Decision, r *Request) {
 	if r.Repeated && d.Action == enforce.Pass {
 		return

@@ -10,7 +10,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
-// maxName is how many octets of the name that a client sent count.
+// maxName is the maximum length of a name that a client sent, in octets. The rest
+// is ignored.
 const maxName = 64
 
 // Crawler counts the decisions about one crawler at one site.
@@ -19,22 +20,22 @@ type Crawler struct {
 	name     string
 	class    crawler.Class
 	known    bool // the registry has it
-	other    bool // all of a class, for whose names there is no room
+	other    bool // all crawlers of the class that have no counters of their own
 	operator string
 	purpose  string
 
 	decided  [modes][enforce.Reasons]atomic.Uint64
-	repeated atomic.Uint64 // decisions about requests that were counted before
+	repeated atomic.Uint64 // decisions about requests that another handler counted
 	claims   [verify.Impostor + 1]atomic.Uint64
-	gate     gate // of refusals that are kept
+	gate     gate // limits the refusals that are kept
 
 	// Guarded by Counters.mu:
 	past   [measures]history
-	folded [modes][enforce.Reasons]uint64 // of decided, into the site's reasons
+	folded [modes][enforce.Reasons]uint64 // the part of decided that is in the reasons of site
 	last   minute                         // of the last request
 }
 
-// What is remembered of a crawler's past.
+// The measures: what is counted of a crawler.
 const (
 	requests = iota
 	denied
@@ -58,7 +59,7 @@ var actions = func() (list [enforce.Reasons]enforce.Action) {
 	return list
 }()
 
-// totals returns what was counted, by measure.
+// totals returns the total counts, by measure.
 func (c *Crawler) totals() (t [measures]uint64) {
 	repeated := c.repeated.Load()
 	for mode := range c.decided {
@@ -81,7 +82,8 @@ func (c *Crawler) totals() (t [measures]uint64) {
 	return t
 }
 
-// nameOf returns the name by which a crawler is counted.
+// nameOf returns the name of a crawler in the counters: the name in the registry,
+// or the token that the client sent.
 func nameOf(a *crawler.Agent) string {
 	if a.Crawler != nil {
 		return a.Crawler.Name
@@ -89,8 +91,8 @@ func nameOf(a *crawler.Agent) string {
 	return a.Token[:min(len(a.Token), maxName)]
 }
 
-// crawler returns the counters of the crawler that a decision is about. Those of
-// a name for which there is no room are those of its class.
+// crawler returns the counters of a crawler. If there is no room for its name, it
+// returns those of its class.
 func (s *Site) crawler(a *crawler.Agent) *Crawler {
 	name, known := nameOf(a), a.Crawler != nil
 	if name == "" { // an empty User-Agent, or a suspect
@@ -110,22 +112,22 @@ func (c *Crawler) is(s *Site, name string, known bool) bool {
 	return c.site == s && c.known == known && (c.name == name || !known && strings.EqualFold(c.name, name))
 }
 
-// addCrawler is crawler for a name that is not counted yet.
+// addCrawler is crawler for a name that has no counters yet.
 func (s *Site) addCrawler(a *crawler.Agent, name string, hash uint64) *Crawler {
 	known := a.Crawler != nil
-	if !known && s.counters.names.Add(1) > MaxNames {
+	if !known && s.counters.names.Add(1) > maxNames {
 		s.counters.names.Add(-1)
 		return s.class(a.Class)
 	}
-	var made *Crawler
+	var created *Crawler
 	c := s.counters.crawlers.add(hash, func(c *Crawler) bool { return c.is(s, name, known) }, func() *Crawler {
-		made = &Crawler{site: s, name: strings.Clone(name), class: a.Class, known: known}
+		created = &Crawler{site: s, name: strings.Clone(name), class: a.Class, known: known}
 		if known {
-			made.operator, made.purpose = a.Crawler.Operator, string(a.Crawler.Purpose)
+			created.operator, created.purpose = a.Crawler.Operator, string(a.Crawler.Purpose)
 		}
-		return made
+		return created
 	})
-	if !known && (c == nil || c != made) {
+	if !known && (c == nil || c != created) {
 		s.counters.names.Add(-1)
 	}
 	if c == nil {
@@ -134,8 +136,8 @@ func (s *Site) addCrawler(a *crawler.Agent, name string, hash uint64) *Crawler {
 	return c
 }
 
-// class returns the counters of the crawlers of a class for whose names there is
-// no room.
+// class returns the counters for the crawlers of a class that have none of their
+// own.
 func (s *Site) class(class crawler.Class) *Crawler {
 	at := &s.classes[min(int(class), classes-1)]
 	if c := at.Load(); c != nil {
@@ -145,7 +147,8 @@ func (s *Site) class(class crawler.Class) *Crawler {
 	return at.Load()
 }
 
-// hashName hashes a name: one that a client sent without regard to its case.
+// hashName returns the hash of a name. It ignores the case of a name that a client
+// sent.
 func (c *Counters) hashName(name string, known bool) uint64 {
 	if known {
 		return maphash.String(c.seed, name)

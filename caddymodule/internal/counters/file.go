@@ -2,6 +2,7 @@ package counters
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -10,13 +11,13 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-// fileVersion is that of the format of Save.
+// fileVersion is the version of the format that Save writes.
 const fileVersion = 1
 
-// MaxFile is the most octets that Load reads.
-const MaxFile = 64 << 20
+// maxFile is the maximum size of a file that Load reads, in octets.
+const maxFile = 64 << 20
 
-// file is what Save writes. Times are minutes, hours and days since 1970 in
+// file is the JSON that Save writes. Times are minutes, hours or days since 1970, in
 // UTC.
 type file struct {
 	Version int         `json:"version"`
@@ -67,7 +68,7 @@ type fileRule struct {
 	reason enforce.Reason
 }
 
-// fileHistory is a history; pairs are a time and a count.
+// fileHistory is a history. Each pair is a time and a count.
 type fileHistory struct {
 	Total   uint64      `json:"total"`
 	Minutes [][2]uint64 `json:"minutes,omitempty"`
@@ -75,14 +76,14 @@ type fileHistory struct {
 	Days    [][2]uint64 `json:"days,omitempty"`
 }
 
-// The names that a file has.
+// Names in a file.
 var (
 	modeNames    = [modes]string{"enforce", "monitor"}
 	measureNames = [measures]string{
 		"requests", "denied", "throttled", "would_deny", "would_throttle", "verified", "unverified", "impostors",
 	}
 	layerNames = map[string]enforce.Layer{}
-	// reasonKeys are the names of modes and reasons together.
+	// reasonKeys has the keys for a mode and a reason, such as "monitor disallowed".
 	reasonKeys = func() (keys [modes][enforce.Reasons]string) {
 		for mode := range keys {
 			for reason := range keys[mode] {
@@ -103,12 +104,12 @@ func init() {
 	}
 }
 
-// Save writes what was counted. The refusals that are kept are not among it.
+// Save writes the counts as JSON. It does not write the refusals that are kept.
 func (c *Counters) Save(w io.Writer) error {
 	return json.NewEncoder(w).Encode(c.snapshot())
 }
 
-// snapshot returns what was counted as a file has it.
+// snapshot returns the counts in the format of a file.
 func (c *Counters) snapshot() *file {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -126,7 +127,7 @@ func (c *Counters) snapshot() *file {
 		}
 		sites[s] = saved
 	}
-	for row := range c.rows() {
+	for row := range c.allCrawlers() {
 		site := sites[row.site]
 		site.Crawlers = append(site.Crawlers, row.save(c.at))
 	}
@@ -175,19 +176,20 @@ func (r *Rule) save(m minute) *fileRule {
 	return saved
 }
 
-// save returns a history, where the present minute is m.
+// save converts a history for a file. m is the current minute.
 func (h *history) save(m minute) fileHistory {
 	saved := fileHistory{Total: h.folded}
 	if h.series != nil {
-		saved.Minutes = pairs(h.series.minutes[:], int64(m))
-		saved.Hours = pairs(h.series.hours[:], m.hour())
-		saved.Days = pairs(h.series.days[:], m.day())
+		saved.Minutes = toPairs(h.series.minutes[:], int64(m))
+		saved.Hours = toPairs(h.series.hours[:], m.hour())
+		saved.Days = toPairs(h.series.days[:], m.day())
 	}
 	return saved
 }
 
-// pairs returns what is in a ring whose present place is that of at.
-func pairs(ring []uint32, at int64) (list [][2]uint64) {
+// toPairs returns the counts of a ring that are not 0, with their times. at is the
+// number of the current step.
+func toPairs(ring []uint32, at int64) (list [][2]uint64) {
 	for i, n := range values(ring, at) {
 		if n > 0 {
 			list = append(list, [2]uint64{uint64(at + 1 + int64(i) - int64(len(ring))), n})
@@ -196,40 +198,42 @@ func pairs(ring []uint32, at int64) (list [][2]uint64) {
 	return list
 }
 
-// restore is the inverse of save. What is too long ago is left out.
+// restore is the inverse of save. It leaves out counts that are older than the
+// series.
 func (f *fileHistory) restore(m minute) history {
 	h := history{folded: f.Total}
 	if len(f.Minutes)+len(f.Hours)+len(f.Days) == 0 {
 		return h
 	}
 	h.series = new(series)
-	unpair(h.series.minutes[:], f.Minutes, int64(m))
-	unpair(h.series.hours[:], f.Hours, m.hour())
-	unpair(h.series.days[:], f.Days, m.day())
+	fromPairs(h.series.minutes[:], f.Minutes, int64(m))
+	fromPairs(h.series.hours[:], f.Hours, m.hour())
+	fromPairs(h.series.days[:], f.Days, m.day())
 	return h
 }
 
-func unpair(ring []uint32, list [][2]uint64, at int64) {
+// fromPairs is the inverse of toPairs.
+func fromPairs(ring []uint32, list [][2]uint64, at int64) {
 	for _, pair := range list {
 		if then := int64(pair[0]); then <= at && then > at-int64(len(ring)) {
-			saturate(&ring[then%int64(len(ring))], pair[1])
+			saturatingAdd(&ring[then%int64(len(ring))], pair[1])
 		}
 	}
 }
 
-// decodeFile reads a file and reports what is wrong with it.
+// decodeFile reads and checks a file.
 func decodeFile(r io.Reader) (*file, error) {
-	limited := &io.LimitedReader{R: r, N: MaxFile + 1}
+	limited := &io.LimitedReader{R: r, N: maxFile + 1}
 	f := new(file)
 	dec := json.NewDecoder(limited)
 	if err := dec.Decode(f); err != nil {
 		return nil, err
 	}
 	if limited.N <= 0 {
-		return nil, fmt.Errorf("it is larger than %d octets", MaxFile)
+		return nil, fmt.Errorf("the file is larger than %d octets", maxFile)
 	}
 	if f.Version != fileVersion {
-		return nil, fmt.Errorf("its version is %d: want %d", f.Version, fileVersion)
+		return nil, fmt.Errorf("the file has version %d: want %d", f.Version, fileVersion)
 	}
 	for i := range f.Sites {
 		for _, row := range f.Sites[i].Crawlers {
@@ -244,20 +248,20 @@ func decodeFile(r io.Reader) (*file, error) {
 	}
 	for _, r := range f.Rules {
 		if r == nil {
-			return nil, fmt.Errorf("a rule is null")
+			return nil, errors.New("a rule is null")
 		}
 		var ok1, ok2 bool
 		r.layer, ok1 = layerNames[r.Layer]
 		r.reason, ok2 = reasonNames[r.Reason]
 		if !ok1 || !ok2 {
-			return nil, fmt.Errorf("a rule has layer %q and reason %q", r.Layer, r.Reason)
+			return nil, fmt.Errorf("a rule has the unknown layer %q or reason %q", r.Layer, r.Reason)
 		}
 	}
 	return f, nil
 }
 
-// Load adds what Save wrote. Where that is damaged, it returns an error and adds
-// nothing.
+// Load adds the counts of a file that Save wrote. If the file is damaged or larger
+// than 64 MiB, it returns an error and adds nothing.
 func (c *Counters) Load(r io.Reader) error {
 	f, err := decodeFile(r)
 	if err != nil {
@@ -297,7 +301,7 @@ func (s *Site) restorePeople(saved *fileHistory, m minute) {
 	s.visitors.merge(&h)
 }
 
-// restore adds a crawler to those of a site.
+// restore adds the counts of a crawler to those of a site.
 func (f *fileCrawler) restore(s *Site, m minute) {
 	c := &Crawler{site: s, last: min(minute(f.Last), m)}
 	for mode := range c.folded {
@@ -322,7 +326,7 @@ func (f *fileCrawler) restore(s *Site, m minute) {
 	c.addTo(s.crawler(&a))
 }
 
-// restore adds a rule, where there is room.
+// restore adds the counts of a rule, if there is room.
 func (f *fileRule) restore(c *Counters) {
 	rule := &Rule{
 		origin: enforce.Origin{Scheme: f.Scheme, Host: f.Host, Port: f.Port}, id: RuleID(f.ID), site: c.site(f.Site),

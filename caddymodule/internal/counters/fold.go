@@ -9,19 +9,20 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
-// maxBack is how many minutes the clock may be set back without the past being
-// forgotten.
+// maxBack is the number of minutes by which the clock may be set back. If it is set
+// back further, the series start at 0 again.
 const maxBack = 10
 
-// Fold adds what was counted since the last fold to the past. It is called at
-// least once a minute; so that each minute gets its own, soon after it ends.
+// Fold adds what was counted since the last fold to the minute of the last fold.
+// Call it soon after the end of each minute, so that each minute gets its own
+// counts. Once a minute, it also evicts counters if there are too many.
 func (c *Counters) Fold() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before := c.at
 	c.fold()
 	if c.at != before {
-		c.absorb()
+		c.addRetired()
 		c.evict()
 	}
 }
@@ -29,10 +30,11 @@ func (c *Counters) Fold() {
 // fold is Fold without eviction. The caller holds mu.
 func (c *Counters) fold() {
 	for _, s := range c.sites {
-		// A request that was taken back after it was folded counts for a later one.
+		// UncountPerson may make the total less than it was at the last fold. The
+		// series keeps that request and does not count the next one instead.
 		s.visitors.fold(c.at, max(s.peopleTotal(), s.visitors.folded))
 	}
-	for row := range c.rows() {
+	for row := range c.allCrawlers() {
 		row.fold(c.at)
 	}
 	for _, r := range c.rules.all() {
@@ -41,8 +43,9 @@ func (c *Counters) fold() {
 	c.advance(minuteOf(c.now()))
 }
 
-// rows returns the counters of all crawlers. The caller holds mu.
-func (c *Counters) rows() iter.Seq[*Crawler] {
+// allCrawlers returns the counters of all crawlers: of classes, in the table, and
+// retired ones. The caller holds mu.
+func (c *Counters) allCrawlers() iter.Seq[*Crawler] {
 	return func(yield func(*Crawler) bool) {
 		for _, s := range c.sites {
 			for i := range s.classes {
@@ -64,15 +67,15 @@ func (c *Counters) rows() iter.Seq[*Crawler] {
 	}
 }
 
-// advance makes minute m the present one.
+// advance makes m the current minute.
 func (c *Counters) advance(m minute) {
 	from := c.at
 	switch {
 	case m >= from:
 	case from-m <= maxBack:
-		return // the clock was set back a little: the present minute goes on
+		return // the clock was set back a little: go on with the current minute
 	default:
-		from = m - days*24*60 // nothing of the past is where it was
+		from = m - days*24*60 // clears all series
 	}
 	c.at = m
 	for _, s := range c.sites {
@@ -83,7 +86,7 @@ func (c *Counters) advance(m minute) {
 			}
 		}
 	}
-	for row := range c.rows() {
+	for row := range c.allCrawlers() {
 		row.advance(from, m)
 	}
 	for _, r := range c.rules.all() {
@@ -117,23 +120,22 @@ func (c *Crawler) advance(from, to minute) {
 	}
 }
 
-// absorb adds what the crawlers counted that were evicted to the crawlers of
-// their class. It is called a minute after the eviction: no request still counts
-// into them.
-func (c *Counters) absorb() {
+// addRetired adds the counts of evicted crawlers to those of their classes. Fold
+// calls it a minute after the eviction. By then, no request that found the evicted
+// counters is still counting.
+func (c *Counters) addRetired() {
 	for _, row := range c.retired {
 		row.addTo(row.site.class(row.class))
 	}
 	c.retired = nil
 }
 
-// addTo adds what was counted until the last fold to another crawler of the same
-// site.
+// addTo adds the counts of the last fold to another crawler of the same site.
 func (c *Crawler) addTo(to *Crawler) {
 	for mode := range c.folded {
 		for reason, n := range c.folded[mode] {
 			to.decided[mode][reason].Add(n)
-			to.folded[mode][reason] += n // in the site's reasons already
+			to.folded[mode][reason] += n // the site's reasons already have it
 		}
 	}
 	to.repeated.Add(c.repeated.Load())
@@ -146,7 +148,7 @@ func (c *Crawler) addTo(to *Crawler) {
 	to.last = max(to.last, c.last)
 }
 
-// merge adds what another history has.
+// merge adds the counts of another history.
 func (h *history) merge(other *history) {
 	h.folded += other.folded
 	if other.series == nil {
@@ -162,16 +164,17 @@ func (h *history) merge(other *history) {
 
 func addAll(to, from []uint32) {
 	for i, n := range from {
-		saturate(&to[i], uint64(n))
+		saturatingAdd(&to[i], uint64(n))
 	}
 }
 
-// evict makes room where a table is three quarters full, down to a half: of
-// crawlers whose names clients made up, those with the fewest requests in the
-// last hour go; of others and of rules, those that are the longest time ago.
-// What was counted of a crawler is counted for its class then.
+// evict removes counters if a table is more than three quarters full, until it is
+// half full. Of the crawlers that are not in the registry, it removes those with the
+// fewest requests in the last hour. Of all crawlers, and of rules, it removes those
+// that were seen least recently. The counts of a crawler go to its class, and those
+// of a rule are lost.
 func (c *Counters) evict() {
-	c.evictCrawlers(c.names.Load() > MaxNames*3/4, MaxNames/2, func(row *Crawler) bool { return !row.known },
+	c.evictCrawlers(c.names.Load() > maxNames*3/4, maxNames/2, func(row *Crawler) bool { return !row.known },
 		func(a, b *Crawler) int {
 			return cmp.Or(cmp.Compare(a.past[requests].sum(hourSpan), b.past[requests].sum(hourSpan)), cmp.Compare(a.last, b.last))
 		})
@@ -181,9 +184,9 @@ func (c *Counters) evict() {
 	c.evictRules(c.rules.len() > MaxRules*3/4, MaxRules/2, func(*Rule) bool { return true })
 }
 
-// evictCrawlers takes crawlers that may go out of the table until as many as
-// keep are left, the least in order first.
-func (c *Counters) evictCrawlers(full bool, keep int, may func(*Crawler) bool, order func(a, b *Crawler) int) {
+// evictCrawlers removes crawlers for which mayEvict returns true, the first in order
+// first, until keep of them are left. It does nothing unless full is true.
+func (c *Counters) evictCrawlers(full bool, keep int, mayEvict func(*Crawler) bool, order func(a, b *Crawler) int) {
 	if !full {
 		return
 	}
@@ -193,7 +196,7 @@ func (c *Counters) evictCrawlers(full bool, keep int, may func(*Crawler) bool, o
 	}
 	var list []entry
 	for hash, row := range c.crawlers.all() {
-		if may(row) {
+		if mayEvict(row) {
 			list = append(list, entry{hash, row})
 		}
 	}
@@ -207,8 +210,8 @@ func (c *Counters) evictCrawlers(full bool, keep int, may func(*Crawler) bool, o
 	}
 }
 
-// evictRules is evictCrawlers for rules. What was counted of them is lost.
-func (c *Counters) evictRules(full bool, keep int, may func(*Rule) bool) {
+// evictRules is evictCrawlers for rules, those that decided least recently first.
+func (c *Counters) evictRules(full bool, keep int, mayEvict func(*Rule) bool) {
 	if !full {
 		return
 	}
@@ -219,7 +222,7 @@ func (c *Counters) evictRules(full bool, keep int, may func(*Rule) bool) {
 	}
 	var list []entry
 	for hash, r := range c.rules.all() {
-		if may(r) {
+		if mayEvict(r) {
 			list = append(list, entry{hash, r, r.last.Load()})
 		}
 	}
@@ -232,7 +235,7 @@ func (c *Counters) evictRules(full bool, keep int, may func(*Rule) bool) {
 	}
 }
 
-// Run folds soon after the end of each minute, until done is closed.
+// Run calls Fold soon after the end of each minute, until done is closed.
 func (c *Counters) Run(done <-chan struct{}) {
 	for {
 		now := c.now()

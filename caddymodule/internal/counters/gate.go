@@ -5,15 +5,17 @@ import (
 	"time"
 )
 
-// gate lets events through at a bounded rate and counts the others. It takes no
-// lock. The zero value is ready.
+// gate limits the rate of events with GCRA, and counts the events that it rejects.
+// It takes no lock and is safe for concurrent use. The zero value is ready.
 type gate struct {
-	due    atomic.Int64 // the theoretical arrival time of GCRA, in nanoseconds
-	missed atomic.Int64 // events that were not let through, since the last one that was
+	due    atomic.Int64 // the theoretical arrival time of GCRA, in nanoseconds since 1970
+	missed atomic.Int64 // events that were rejected since the last one that was accepted
 }
 
-// pass reports whether an event at now is let through: one in each interval,
-// and burst more at once. missed is how many were not since the last one.
+// pass reports whether the gate accepts an event at the time now, in nanoseconds
+// since 1970. It accepts one event in each interval, and burst more at once. For an
+// accepted event, missed is the number of events that were rejected since the one
+// accepted before.
 func (g *gate) pass(now int64, interval time.Duration, burst int) (missed int64, ok bool) {
 	step := int64(interval)
 	for {

@@ -7,24 +7,27 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
-// Bounds of the refusals that are kept.
+// Limits for the refusals that are kept.
 const (
-	MaxRefusals = 1000
+	maxRefusals = status.MaxRecent
 	maxText     = 512 // octets of a path, a User-Agent or a host
 
-	// Of one crawler at one site.
+	// For one crawler at one site: one refusal in keepEvery, and keepBurst more at
+	// once.
 	keepEvery = 2 * time.Second
 	keepBurst = 10
-	// Of all.
+	// The same for all crawlers together.
 	keepAllEvery = 10 * time.Millisecond
 	keepAllBurst = 200
 )
 
-// Refusal is a request that was refused, or would have been in monitor mode.
-// It has no query, no whole address, and not the path of a hidden one.
+// Refusal is a request that was refused, or would have been refused in monitor
+// mode. It has no query and no full address. If the path is hidden, it has no path
+// either.
 type Refusal struct {
 	Seq        uint64 // counts up from 1
 	Time       time.Time
@@ -46,18 +49,17 @@ type Refusal struct {
 	Layer      enforce.Layer
 	Line       int
 	RetryAfter time.Duration
-	Omitted    int64 // refusals of the same crawler at the same site since the one before
+	Omitted    int64 // refusals of the same crawler at the same site, since the one kept before, that were not kept
 }
 
-// refusals keeps the last refusals. Keeping one takes no lock.
+// refusals keeps the last refusals in a ring buffer, without a lock.
 type refusals struct {
 	all  gate
-	seq  atomic.Uint64
-	ring [MaxRefusals]atomic.Pointer[Refusal]
+	seq  atomic.Uint64 // of the last refusal
+	ring [maxRefusals]atomic.Pointer[Refusal]
 }
 
-// keep keeps a refusal, unless too many of the same crawler or of all were kept
-// lately.
+// keep keeps a refusal, unless a limit for refusals is reached.
 func (c *Crawler) keep(d *enforce.Decision, r *Request) {
 	now := r.Time.UnixNano()
 	omitted, ok := c.gate.pass(now, keepEvery, keepBurst)
@@ -80,11 +82,11 @@ func (c *Crawler) keep(d *enforce.Decision, r *Request) {
 		f.Path, f.Rule = text(pathOf(r.Target)), text(d.RuleText())
 	}
 	f.Seq = kept.seq.Add(1)
-	kept.ring[f.Seq%MaxRefusals].Store(f)
+	kept.ring[f.Seq%maxRefusals].Store(f)
 }
 
-// since returns the refusals that are kept and come after seq, newest first,
-// and the number of the newest one of all.
+// since returns the refusals with a higher Seq than seq, newest first, and the
+// highest Seq of all refusals.
 func (k *refusals) since(seq uint64) (list []*Refusal, last uint64) {
 	last = k.seq.Load()
 	for i := range k.ring {
@@ -118,12 +120,14 @@ func pathOf(target string) string {
 	return path
 }
 
-// text returns a copy of what a client sent, clipped, as valid UTF-8.
+// text returns a copy of the first maxText octets of a text from a client, as valid
+// UTF-8.
 func text(s string) string {
 	return strings.ToValidUTF8(strings.Clone(s[:min(len(s), maxText)]), "\uFFFD")
 }
 
-// network returns the network of an address: IPv4 /24, IPv6 /48.
+// network returns the network of an IP address: IPv4 /24, IPv6 /48. It returns "" for
+// other text.
 func network(addr string) string {
 	a, err := netip.ParseAddr(addr)
 	if err != nil {

@@ -10,17 +10,21 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
-// maxRuleText is how many octets of a rule are kept to be shown.
+// maxRuleText is the maximum length of the text of a rule that is kept, in octets.
 const maxRuleText = 256
 
-// RuleID identifies a line that decides, independent of where in the file it
-// stands: a rule that moves keeps its counts. It is the same in every process.
+// RuleID identifies a line that decides. It does not depend on the line's number,
+// so a rule that moves in the file keeps its counts. It is the same in every process.
 type RuleID uint64
 
-// NewRuleID returns the identity of a line: that of source, a number of the
-// handler's choice; in a layer; and in the group with the token group, the rule
-// as the file writes it, or, for a pace, the name of the reason. Of a hidden
-// path, line is the line of the configuration; it does not count else.
+// NewRuleID returns the ID of a line. source is a number that the handler chooses
+// for its source of rules, and group the first product token of the line's group.
+//
+//   - For an Allow or Disallow line, allow and pattern are the rule as the file
+//     writes it, and reason is 0.
+//   - For a rate limit, reason is CrawlDelay, RequestRate or VisitTime.
+//   - For a hidden path, line is the line of the configuration. For all others, line
+//     is ignored.
 func NewRuleID(source uint64, layer enforce.Layer, group string, allow bool, pattern string, reason enforce.Reason, line int) RuleID {
 	var short [128]byte
 	key := append(short[:0], byte(layer), byte(reason), 0, 0, 0, 0)
@@ -48,7 +52,7 @@ func longRuleID(source uint64, key []byte, group, pattern string) RuleID {
 	return RuleID(d.Sum64() ^ source)
 }
 
-// ruleIDOf returns the identity of the line that made a decision.
+// ruleIDOf returns the ID of the line that made a decision.
 func ruleIDOf(source uint64, d *enforce.Decision) RuleID {
 	switch {
 	case d.Reason == enforce.Hidden:
@@ -72,14 +76,15 @@ type Rule struct {
 	reason enforce.Reason
 
 	source  uint64
-	line    atomic.Int32 // where it stood when it decided last
-	last    atomic.Int64 // when, in seconds since 1970
+	line    atomic.Int32 // its number when it last decided
+	last    atomic.Int64 // when it last decided, in seconds since 1970
 	decided [modes][enforce.Throttle + 1]atomic.Uint64
 
 	refused history // guarded by Counters.mu
 }
 
-// refusals returns how often the line refused a request, or would have.
+// refusals returns the number of requests that the line refused, or would have
+// refused in monitor mode.
 func (r *Rule) refusals() (n uint64) {
 	for mode := range r.decided {
 		n += r.decided[mode][enforce.Deny].Load() + r.decided[mode][enforce.Throttle].Load()
@@ -87,8 +92,8 @@ func (r *Rule) refusals() (n uint64) {
 	return n
 }
 
-// rule returns the counters of the line that made a decision; nil where there is
-// no room.
+// rule returns the counters of the line that made a decision, nil if there is no
+// room.
 func (s *Site) rule(d *enforce.Decision, r *Request) *Rule {
 	id := ruleIDOf(r.Source, d)
 	hash := s.counters.hashRule(id, r.Origin)
@@ -107,7 +112,7 @@ func (c *Counters) hashRule(id RuleID, o enforce.Origin) uint64 {
 	return uint64(id) ^ maphash.String(c.seed, o.Host) ^ uint64(o.Port)*0x9e3779b97f4a7c15 ^ uint64(len(o.Scheme))
 }
 
-// newRule returns the counters of a line that has not decided yet.
+// newRule returns counters for the line that made a decision. All are 0.
 func newRule(s *Site, id RuleID, d *enforce.Decision, r *Request) *Rule {
 	rule := &Rule{origin: r.Origin, id: id, site: s, layer: d.Layer, source: r.Source, reason: d.Reason}
 	rule.origin.Host = strings.Clone(r.Origin.Host)
@@ -121,8 +126,8 @@ func newRule(s *Site, id RuleID, d *enforce.Decision, r *Request) *Rule {
 	return rule
 }
 
-// addRule adds a rule, unless there is one that is the same or no room. It
-// returns the one that there is then; nil where there is no room.
+// addRule adds a rule and returns it. If the table has the same rule, it returns
+// that one. If there is no room, it returns nil.
 func (s *Site) addRule(hash uint64, rule *Rule) *Rule {
 	c := s.counters
 	if s.pattern && c.invented.Add(1) > maxInvented {
@@ -149,4 +154,5 @@ func (r *Rule) count(d *enforce.Decision, mode int, seconds int64) {
 	}
 }
 
+// clip returns the first maxRuleText octets of s.
 func clip(s string) string { return s[:min(len(s), maxRuleText)] }

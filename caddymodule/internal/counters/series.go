@@ -2,15 +2,16 @@ package counters
 
 import "math"
 
-// What is remembered of the past.
+// Lengths of the ring buffers of a series.
 const (
-	minutes = 60 // a minute each
-	hours   = 24 // an hour each
-	days    = 31 // a day each, in UTC
+	minutes = 60
+	hours   = 24
+	days    = 31 // in UTC
 )
 
-// series counts over the last hour, day and month. Its owner knows which minute
-// it is; the series are rings with a place for each minute, hour and day.
+// series has counts for each of the last minutes, hours and days. They are ring
+// buffers: minute m is at index m%minutes, and so on. The owner of a series keeps
+// the current minute.
 type series struct {
 	minutes [minutes]uint32
 	hours   [hours]uint32
@@ -23,25 +24,27 @@ type minute int64
 func (m minute) hour() int64 { return int64(m) / 60 }
 func (m minute) day() int64  { return int64(m) / (24 * 60) }
 
-// add adds to minute m, which is the present one.
+// add adds n to the current minute m, its hour and its day.
 func (s *series) add(m minute, n uint64) {
-	saturate(&s.minutes[int64(m)%minutes], n)
-	saturate(&s.hours[m.hour()%hours], n)
-	saturate(&s.days[m.day()%days], n)
+	saturatingAdd(&s.minutes[int64(m)%minutes], n)
+	saturatingAdd(&s.hours[m.hour()%hours], n)
+	saturatingAdd(&s.days[m.day()%days], n)
 }
 
-func saturate(to *uint32, n uint64) {
+// saturatingAdd adds n to a count. It stops at the largest value.
+func saturatingAdd(to *uint32, n uint64) {
 	*to = uint32(min(uint64(*to)+n, math.MaxUint32))
 }
 
-// advance makes room for the time after minute from until minute to.
+// advance makes to the current minute instead of from, and sets the counts of the
+// time after from to 0.
 func (s *series) advance(from, to minute) {
 	clearRing(s.minutes[:], int64(from), int64(to))
 	clearRing(s.hours[:], from.hour(), to.hour())
 	clearRing(s.days[:], from.day(), to.day())
 }
 
-// clearRing clears the places of a ring after from until to.
+// clearRing sets the counts of the steps after from, up to and including to, to 0.
 func clearRing(ring []uint32, from, to int64) {
 	n := int64(len(ring))
 	for i := max(from+1, to-n+1); i <= to; i++ {
@@ -52,8 +55,8 @@ func clearRing(ring []uint32, from, to int64) {
 // isZero reports whether nothing happened in the last month.
 func (s *series) isZero() bool { return *s == series{} }
 
-// values returns the counts of a ring whose present place is that of at, oldest
-// first.
+// values returns the counts of a ring, oldest first. at is the number of the current
+// step.
 func values(ring []uint32, at int64) []uint64 {
 	n := int64(len(ring))
 	list := make([]uint64, n)
@@ -63,7 +66,7 @@ func values(ring []uint32, at int64) []uint64 {
 	return list
 }
 
-// sum returns the counts of a ring together.
+// sum returns the sum of the counts of a ring.
 func sum(ring []uint32) (n uint64) {
 	for _, v := range ring {
 		n += uint64(v)
@@ -71,15 +74,15 @@ func sum(ring []uint32) (n uint64) {
 	return n
 }
 
-// history is a count whose present value is an atomic counter elsewhere: what
-// was counted until the last fold, and when. A history of the past month without
-// anything has no series.
+// history is the past of a counter: how much it had counted at the last fold, and
+// when. The counter itself is atomic and elsewhere.
 type history struct {
-	folded uint64
-	series *series
+	folded uint64  // value of the counter at the last fold
+	series *series // nil if nothing was counted in the last month
 }
 
-// fold adds what was counted since the last fold to minute m.
+// fold adds what was counted since the last fold to minute m. counted is the value
+// of the counter.
 func (h *history) fold(m minute, counted uint64) {
 	if counted == h.folded {
 		return
@@ -93,7 +96,7 @@ func (h *history) fold(m minute, counted uint64) {
 	h.folded = counted
 }
 
-// advance is series.advance.
+// advance is series.advance. Once an hour it drops a series that is empty.
 func (h *history) advance(from, to minute) {
 	if h.series == nil {
 		return
@@ -104,7 +107,7 @@ func (h *history) advance(from, to minute) {
 	}
 }
 
-// span is one of the three rings of a series.
+// span selects one of the three rings of a series.
 type span uint8
 
 const (
@@ -113,8 +116,8 @@ const (
 	monthSpan
 )
 
-// ring returns the ring of a span and the present number of its steps since
-// 1970.
+// ring returns the ring of a span, and the number of its current step since 1970 if
+// m is the current minute.
 func (s *series) ring(of span, m minute) ([]uint32, int64) {
 	switch of {
 	case daySpan:
@@ -125,7 +128,7 @@ func (s *series) ring(of span, m minute) ([]uint32, int64) {
 	return s.minutes[:], int64(m)
 }
 
-// sum returns what happened in a span.
+// sum returns the count of a span.
 func (h *history) sum(of span) uint64 {
 	if h.series == nil {
 		return 0
@@ -134,7 +137,8 @@ func (h *history) sum(of span) uint64 {
 	return sum(ring)
 }
 
-// addTo adds the steps of a span to list, which has as many.
+// addTo adds the counts of the steps of a span to list, oldest first. list must
+// have as many elements as the span has steps.
 func (h *history) addTo(list []uint64, of span, m minute) {
 	if h.series == nil {
 		return

@@ -7,9 +7,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-// Shards is how many counters a site has for people, so that processors do not
-// wait for each other's.
-const Shards = 8
+// shards is the number of counters that a site has for people. With several,
+// processors do not wait for the same cache line.
+const shards = 8
 
 // Site counts requests to one site. Its methods for requests are safe for
 // concurrent use.
@@ -18,19 +18,17 @@ type Site struct {
 	name     string
 	salt     uint64
 	pattern  bool // clients may make up its hosts
-	people   [Shards]shard
-	classes  [classes]atomic.Pointer[Crawler] // crawlers for whose names there is no room
+	people   [shards]shard
+	classes  [classes]atomic.Pointer[Crawler] // crawlers that have no counters of their own, by class
 
 	// Guarded by Counters.mu:
 	visitors history
 	reasons  [modes][enforce.Reasons]history
 }
 
-// classes is the number of crawler.Class values, modes that of the values of
-// Request.Monitor.
 const (
-	classes = int(crawler.Library) + 1
-	modes   = 2
+	classes = int(crawler.Library) + 1 // number of values of crawler.Class
+	modes   = 2                        // 0: enforce, 1: monitor
 )
 
 // shard is a counter on cache lines of its own.
@@ -39,15 +37,15 @@ type shard struct {
 	_ [120]byte
 }
 
-// Name returns the name by which the site was made.
+// Name returns the name that was passed to Counters.Site, or OtherSites.
 func (s *Site) Name() string { return s.name }
 
-// CountPerson counts a request that robots.txt binds nobody for. Callers that
-// run at the same time give different numbers.
-func (s *Site) CountPerson(caller uint32) { s.people[caller%Shards].n.Add(1) }
+// CountPerson counts a request to which robots.txt does not apply. Callers that
+// run at the same time should pass different numbers: it is faster then.
+func (s *Site) CountPerson(caller uint32) { s.people[caller%shards].n.Add(1) }
 
-// UncountPerson takes back a CountPerson: the request is one that is not to be
-// told of, such as the dashboard's own.
+// UncountPerson undoes one call of CountPerson, for a request that should not be
+// counted, such as one of the dashboard page.
 func (s *Site) UncountPerson() { s.people[0].n.Add(^uint64(0)) }
 
 // peopleTotal returns the requests of people.

@@ -5,17 +5,17 @@ import (
 	"sync/atomic"
 )
 
-// node is a link of a chain in a table.
+// node is an entry in a bucket, which is a linked list.
 type node[T any] struct {
 	hash  uint64
 	value *T
 	next  atomic.Pointer[node[T]]
 }
 
-// table is a hash table of bounded size. Finding and adding take no lock;
-// remove is called by one goroutine at a time.
+// table is a hash table of bounded size. Lookups and add take no lock and are safe
+// for concurrent use. Only one goroutine at a time may call remove.
 type table[T any] struct {
-	buckets []atomic.Pointer[node[T]] // a power of two of chains
+	buckets []atomic.Pointer[node[T]] // their number is a power of two
 	n       atomic.Int64
 	max     int64
 }
@@ -33,16 +33,15 @@ func (t *table[T]) bucket(hash uint64) *atomic.Pointer[node[T]] {
 	return &t.buckets[hash&uint64(len(t.buckets)-1)]
 }
 
-// add adds the value that create makes, unless there is one that is the same or
-// no room. It returns the one that the table has then; nil where there is no
-// room.
+// add returns the value for which same returns true. If there is none, it adds the
+// one that create returns. If there is no room either, it returns nil.
 func (t *table[T]) add(hash uint64, same func(*T) bool, create func() *T) *T {
 	if t.n.Add(1) > t.max {
 		t.n.Add(-1)
 		return nil
 	}
 	b := t.bucket(hash)
-	var made *node[T]
+	var created *node[T]
 	for {
 		head := b.Load()
 		for n := head; n != nil; n = n.next.Load() {
@@ -51,17 +50,18 @@ func (t *table[T]) add(hash uint64, same func(*T) bool, create func() *T) *T {
 				return n.value
 			}
 		}
-		if made == nil {
-			made = &node[T]{hash: hash, value: create()}
+		if created == nil {
+			created = &node[T]{hash: hash, value: create()}
 		}
-		made.next.Store(head)
-		if b.CompareAndSwap(head, made) {
-			return made.value
+		created.next.Store(head)
+		if b.CompareAndSwap(head, created) {
+			return created.value
 		}
 	}
 }
 
-// remove takes a value out. Those who are at it go on to the ones behind it.
+// remove removes a value. The removed node keeps its link to the next one, so that
+// a lookup that has reached it can go on.
 func (t *table[T]) remove(hash uint64, value *T) {
 	link := t.bucket(hash)
 	for n := link.Load(); n != nil; n = link.Load() {
@@ -73,11 +73,12 @@ func (t *table[T]) remove(hash uint64, value *T) {
 			t.n.Add(-1)
 			return
 		}
-		link = t.bucket(hash) // another one was added before it
+		link = t.bucket(hash) // another node was added at the front: search again
 	}
 }
 
-// all returns the values, also some that come or go meanwhile.
+// all returns the values and their hashes. A value that is added or removed during
+// the iteration may or may not be among them.
 func (t *table[T]) all() iter.Seq2[uint64, *T] {
 	return func(yield func(uint64, *T) bool) {
 		for i := range t.buckets {

@@ -10,8 +10,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
-// spans are the spans by their names, with the length of a step in seconds and
-// the number of steps.
+// spans has the spans by name, with the length of a step in seconds and the number
+// of steps.
 var spans = map[string]struct {
 	span
 	step, count int
@@ -21,17 +21,17 @@ var spans = map[string]struct {
 	status.SpanMonth: {monthSpan, 24 * 60 * 60, days},
 }
 
-// steps tells what the points of the series of a span stand for.
+// steps describes the points of the series of a span.
 func (c *Counters) steps(name string) status.Steps {
 	of := spans[name]
-	present := int64(c.at) * 60 / int64(of.step) // the step
-	first := present - int64(of.count) + 1
+	current := int64(c.at) * 60 / int64(of.step) // number of the step since 1970
+	first := current - int64(of.count) + 1
 	return status.Steps{Span: name, Start: time.Unix(first*int64(of.step), 0).UTC(), Step: of.step, Count: of.count}
 }
 
-// Summary returns what was counted at the sites of a scope. Its Policies and
-// Health, and the modes of its sites, are left to the caller. The span is one of
-// status.
+// Summary returns the counts of the sites of a scope. The caller has to fill in its
+// Policies and Health, and the modes of its sites. span is status.SpanHour, SpanDay
+// or SpanMonth.
 func (c *Counters) Summary(scope status.Scope, span string) *status.Summary {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,7 +51,7 @@ func (c *Counters) Summary(scope status.Scope, span string) *status.Summary {
 		site.visitors.addTo(s.Series.People, of.span, c.at)
 	}
 	all := points()
-	for row := range c.rows() {
+	for row := range c.allCrawlers() {
 		site := sites[row.site]
 		if site == nil {
 			continue
@@ -64,7 +64,7 @@ func (c *Counters) Summary(scope status.Scope, span string) *status.Summary {
 		row.past[wouldThrottle].addTo(s.Series.WouldThrottle, of.span, c.at)
 	}
 	for i, n := range all {
-		s.Series.Passed[i] = less(n, s.Series.Denied[i]+s.Series.Throttled[i]+s.Series.WouldDeny[i]+s.Series.WouldThrottle[i])
+		s.Series.Passed[i] = subtract(n, s.Series.Denied[i]+s.Series.Throttled[i]+s.Series.WouldDeny[i]+s.Series.WouldThrottle[i])
 	}
 	for _, site := range sites {
 		s.Sites = append(s.Sites, *site)
@@ -79,15 +79,15 @@ func (c *Counters) Summary(scope status.Scope, span string) *status.Summary {
 	return s
 }
 
-// less returns a - b, 0 where that is below 0.
-func less(a, b uint64) uint64 { return a - min(a, b) }
+// subtract returns a - b, or 0 if b is larger.
+func subtract(a, b uint64) uint64 { return a - min(a, b) }
 
 func (s *Site) peopleWindows() status.PeopleWindows {
 	h := &s.visitors
 	return status.PeopleWindows{Hour: h.sum(hourSpan), Day: h.sum(daySpan), Month: h.sum(monthSpan), Total: h.folded}
 }
 
-// windows returns what was counted until the last fold.
+// windows returns the counts at the last fold.
 func (c *Crawler) windows() status.Windows {
 	var totals [measures]uint64
 	for i := range totals {
@@ -96,7 +96,7 @@ func (c *Crawler) windows() status.Windows {
 	return status.Windows{Hour: c.in(hourSpan), Day: c.in(daySpan), Month: c.in(monthSpan), Total: countsOf(totals)}
 }
 
-// in returns what was counted in a span.
+// in returns the counts of a span.
 func (c *Crawler) in(of span) status.Counts {
 	var sums [measures]uint64
 	for i := range sums {
@@ -107,7 +107,7 @@ func (c *Crawler) in(of span) status.Counts {
 
 func countsOf(n [measures]uint64) status.Counts {
 	return status.Counts{
-		Requests: n[requests], Passed: less(n[requests], n[denied]+n[throttled]+n[wouldDeny]+n[wouldThrottle]),
+		Requests: n[requests], Passed: subtract(n[requests], n[denied]+n[throttled]+n[wouldDeny]+n[wouldThrottle]),
 		Denied: n[denied], Throttled: n[throttled], WouldDeny: n[wouldDeny], WouldThrottle: n[wouldThrottle],
 		Verified: n[verified], Unverified: n[unverified], Impostors: n[impostors],
 	}
@@ -120,7 +120,7 @@ func addWindows(to *status.Windows, w status.Windows) {
 	to.Total.Add(w.Total)
 }
 
-// reasons returns the decisions at sites by reason.
+// reasons returns the number of decisions at the given sites, by reason.
 func (c *Counters) reasons(sites map[*Site]*status.Site) []status.ReasonCounts {
 	var sums [modes][enforce.Reasons]status.ReasonCounts
 	for site := range sites {
@@ -128,7 +128,7 @@ func (c *Counters) reasons(sites map[*Site]*status.Site) []status.ReasonCounts {
 			for reason := range site.reasons[mode] {
 				h, to := &site.reasons[mode][reason], &sums[mode][reason]
 				if actions[reason] == enforce.Pass {
-					to = &sums[0][reason] // the same in both modes
+					to = &sums[0][reason] // the action is pass in both modes
 				}
 				to.Hour += h.sum(hourSpan)
 				to.Day += h.sum(daySpan)
@@ -152,7 +152,8 @@ func (c *Counters) reasons(sites map[*Site]*status.Site) []status.ReasonCounts {
 	return list
 }
 
-// ActionName is an action's name as placeholders, logs and metrics have it.
+// ActionName returns the name of an action in placeholders, logs and metrics: pass,
+// deny or throttle, or in monitor mode would_deny or would_throttle.
 func ActionName(a enforce.Action, monitor bool) string {
 	if !monitor {
 		return a.String()
@@ -166,8 +167,9 @@ func ActionName(a enforce.Action, monitor bool) string {
 	return a.String()
 }
 
-// Crawlers returns the crawlers at the sites of a scope, those of the same name
-// together. The span of query is one of status.
+// Crawlers returns the counts of the crawlers at the sites of a scope, in no order.
+// The counts of one crawler at several sites are added up. Of query, it uses only
+// Span, which must be status.SpanHour, SpanDay or SpanMonth.
 func (c *Counters) Crawlers(scope status.Scope, query status.CrawlersQuery) ([]status.Crawler, status.Steps) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -178,7 +180,7 @@ func (c *Counters) Crawlers(scope status.Scope, query status.CrawlersQuery) ([]s
 	}
 	of := spans[query.Span]
 	found := make(map[key]*status.Crawler)
-	for row := range c.rows() {
+	for row := range c.allCrawlers() {
 		if !scope.Site(row.site.name) || row.past[requests].folded == 0 && row.repeated.Load() == 0 {
 			continue
 		}
@@ -207,22 +209,22 @@ func (c *Counters) Crawlers(scope status.Scope, query status.CrawlersQuery) ([]s
 	return list, c.steps(query.Span)
 }
 
-// RuleCount is what was counted of a line.
+// RuleCount has the counts of one line at one origin.
 type RuleCount struct {
 	ID     RuleID
 	Source uint64
 	Origin enforce.Origin
 	Site   string
 	Layer  enforce.Layer
-	Line   int // where it stood when it decided last
-	Group  string
+	Line   int    // its number when it last decided
+	Group  string // the first product token of its group
 	Text   string
 	Reason enforce.Reason
 	status.RuleCounts
 }
 
-// Rules returns the lines that decided about requests to the sites, and hosts,
-// of a scope.
+// Rules returns the counts of the lines that decided about requests to the sites and
+// hosts of a scope, in no order.
 func (c *Counters) Rules(scope status.Scope) []RuleCount {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -247,7 +249,8 @@ func (c *Counters) Rules(scope status.Scope) []RuleCount {
 	return list
 }
 
-// Refusals returns the refusals that are kept, at the sites and hosts of a scope.
+// Refusals returns the refusals that are kept for the sites and hosts of a scope,
+// newest first.
 func (c *Counters) Refusals(scope status.Scope, query status.RecentQuery) *status.Recent {
 	limit := query.Limit
 	if limit <= 0 {
@@ -274,7 +277,7 @@ func (c *Counters) Refusals(scope status.Scope, query status.RecentQuery) *statu
 	return recent
 }
 
-// status is f as it is told.
+// status converts a refusal for the admin API.
 func (f *Refusal) status() status.Refusal {
 	return status.Refusal{
 		Seq: f.Seq, Time: f.Time.UTC(), Site: f.Site, Host: f.Host, Method: f.Method, Path: f.Path, Client: f.Client, UserAgent: f.UserAgent,
@@ -284,11 +287,11 @@ func (f *Refusal) status() status.Refusal {
 	}
 }
 
-// Sizes tells how much is counted.
+// Sizes returns the number of crawlers and of rules that have counters.
 func (c *Counters) Sizes() (crawlers, rules int) { return c.crawlers.len(), c.rules.len() }
 
-// SiteCounts is what was counted at a site. None of it ever goes down, but for
-// sites that go from their own name to OtherSites.
+// SiteCounts has the total counts of a site. They never decrease while the process
+// runs.
 type SiteCounts struct {
 	Site    string
 	Actions map[string]uint64 // decisions about crawlers, by ActionName
@@ -303,7 +306,7 @@ func (s SiteCounts) Total() (n uint64) {
 	return n
 }
 
-// Decided returns what was counted at each site.
+// Decided returns the total counts of each site, in no order.
 func (c *Counters) Decided() []SiteCounts {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,0 +1,90 @@
+package counters
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+)
+
+func TestSaveAndLoad(t *testing.T) {
+	clock := newTestClock()
+	c := New(clock.now)
+	site := c.Site("example.com")
+	site.CountPerson(3)
+	for i := range 5 {
+		site.Count(decision(gptbot, enforce.Disallowed), clock.request())
+		site.Count(decision(crawler.Agent{Class: crawler.SelfDeclared, Token: fmt.Sprintf("Bot%d", i)}, enforce.CrawlDelay), clock.request())
+		clock.add(30 * time.Minute)
+		c.Fold()
+	}
+	site.class(crawler.Program).decided[1][enforce.Disallowed].Add(4)
+	var saved bytes.Buffer
+	if err := c.Save(&saved); err != nil {
+		t.Fatal(err)
+	}
+	text := saved.String()
+	clock.add(2 * time.Hour)
+	restored := New(clock.now)
+	restored.Site("example.com").Count(decision(gptbot, enforce.Disallowed), clock.request())
+	if err := restored.Load(&saved); err != nil {
+		t.Fatal(err)
+	}
+	want, got := c.Summary(status.AllSites(), status.SpanDay), restored.Summary(status.AllSites(), status.SpanDay)
+	if got.Crawlers.Total.Requests != want.Crawlers.Total.Requests+1 || got.Crawlers.Day.Denied != 6 || got.Crawlers.Hour.Denied != 1 ||
+		got.People.Total != 1 || got.People.Day != 1 || !got.Since.Equal(want.Since) || got.Crawlers.Total.WouldDeny != 4 {
+		t.Errorf("restored: %+v %+v, want %+v %+v", got.Crawlers, got.People, want.Crawlers, want.People)
+	}
+	rules := restored.Rules(status.AllSites())
+	if len(rules) != 2 {
+		t.Fatalf("rules: %+v", rules)
+	}
+	for _, r := range rules {
+		if r.Line == 2 && (r.Denied != 6 || r.Day != 6 || r.Text != "Disallow: /private/") || r.Line == 4 && r.Throttled != 5 {
+			t.Errorf("rule: %+v", r)
+		}
+	}
+	for _, damaged := range []string{"", "{", text[:len(text)/2], `{"version":2}`, `{"version":1,"sites":[{"crawlers":[{"class":"x"}]}]}`,
+		`{"version":1,"sites":[{"crawlers":[null]}]}`, `{"version":1,"rules":[null]}`, `{"version":1,"rules":[{"layer":"x"}]}`} {
+		fresh := New(clock.now)
+		if err := fresh.Load(strings.NewReader(damaged)); err == nil {
+			t.Errorf("%.50q is loaded", damaged)
+		}
+		if s := fresh.Summary(status.AllSites(), status.SpanHour); len(s.Sites) != 0 {
+			t.Errorf("%.50q adds sites: %+v", damaged, s.Sites)
+		}
+	}
+}
+
+// FuzzLoad checks that no file makes Load panic, and that loaded counts can be saved
+// and loaded again.
+func FuzzLoad(f *testing.F) {
+	clock := newTestClock()
+	c := New(clock.now)
+	c.Site("example.com").Count(decision(gptbot, enforce.Disallowed), clock.request())
+	var saved bytes.Buffer
+	if err := c.Save(&saved); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(saved.Bytes())
+	f.Add([]byte(`{"version":1,"sites":[{"name":"a","people":{"total":1,"minutes":[[18446744073709551615,1]]}}],"rules":[{"layer":"site","reason":"allowed"}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c := New(clock.now)
+		if c.Load(bytes.NewReader(data)) != nil {
+			return
+		}
+		c.Fold()
+		var again bytes.Buffer
+		if err := c.Save(&again); err != nil {
+			t.Fatal(err)
+		}
+		if err := New(clock.now).Load(&again); err != nil {
+			t.Fatalf("the saved file can't be loaded: %v", err)
+		}
+	})
+}

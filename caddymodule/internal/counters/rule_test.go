@@ -1,0 +1,22 @@
+package counters
+
+import (
+	"testing"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/enforce"
+)
+
+// A rule whose line number changes keeps its counts.
+func TestMovedRuleKeepsItsCounts(t *testing.T) {
+	clock := newTestClock()
+	c := New(clock.now)
+	d := decision(gptbot, enforce.Disallowed)
+	c.Site("example.com").Count(d, clock.request())
+	d.Line = 7
+	c.Site("example.com").Count(d, clock.request())
+	rules := c.Rules(status.AllSites())
+	if len(rules) != 1 || rules[0].Line != 7 || rules[0].Denied != 2 {
+		t.Errorf("rules: %+v", rules)
+	}
+}
