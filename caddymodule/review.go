@@ -159,7 +159,7 @@ func mistakes(log *zap.Logger, f *robots.File, registry *crawler.Registry) {
 // logUnseen logs the headers that no crawler will see because of the file.
 func logUnseen(log *zap.Logger, tags []headers.Rule, f *robots.File, registry *crawler.Registry) {
 	left := maxFindingsLogged
-	findings.Unseen(tags, f, registry, func(t *headers.Rule, by *robots.Rule) {
+	findings.UnseenNoindex(tags, f, registry, func(t *headers.Rule, by *robots.Rule) {
 		if left--; left >= 0 {
 			log.Warn("robots.txt hides an X-Robots-Tag header from the crawlers that it is for",
 				zap.Int("line", by.Line), zap.String("rule", clip(by.String())), zap.String("x_robots_tag", clip(t.String())))

@@ -1,5 +1,5 @@
-// Package atomicfile replaces files at once: whoever reads one meanwhile gets
-// the old or the new content, and never a part.
+// Package atomicfile replaces files atomically: a process that reads a file during
+// the change gets the old or the new content, never a part of one.
 package atomicfile
 
 import (
@@ -11,10 +11,14 @@ import (
 	"path/filepath"
 )
 
-// Write replaces the file at path, or makes it with mode, by what write writes.
-// Owner, group and mode of one that is there stay; symbolic links are followed.
-// The content is on disk when Write returns. Where it fails, the file is as it
-// was.
+// Write replaces the content of the file at path by the content that the function
+// write writes. A new file gets the given mode. An existing file keeps its owner,
+// group and mode. If path is a symbolic link, Write replaces the file to which it
+// points.
+//
+// When Write returns nil, the content is on disk. If write or the file system
+// fails, the file is not changed; only if the folder can't be synced, which is the
+// last step, it is.
 func Write(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -33,7 +37,7 @@ func Write(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(tmp.Name()) // fails once it was renamed
+	defer os.Remove(tmp.Name()) // does nothing after the rename
 	err = write(tmp)
 	if info != nil {
 		err = errors.Join(err, keepOwner(tmp, info))

@@ -4,9 +4,8 @@ package atomicfile
 
 import "os"
 
-// keepOwner does nothing where a new file belongs to whoever may write to its
-// folder.
+// keepOwner does nothing: these systems have no owners as Unix has them.
 func keepOwner(*os.File, os.FileInfo) error { return nil }
 
-// syncFolder does nothing where folders can't be synced.
+// syncFolder does nothing: these systems can't sync a folder.
 func syncFolder(string) error { return nil }

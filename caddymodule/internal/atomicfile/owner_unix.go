@@ -8,8 +8,9 @@ import (
 	"syscall"
 )
 
-// keepOwner gives a file the owner and group of another one. Where the user may
-// not do that, it fails, so that nobody loses access to a file by accident.
+// keepOwner gives f the owner and group of the file like. It returns an error if the
+// process may not do that: with another owner, programs that could read the file
+// before might not be able to.
 func keepOwner(f *os.File, like os.FileInfo) error {
 	want, ok := like.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -25,12 +26,12 @@ func keepOwner(f *os.File, like os.FileInfo) error {
 	return f.Chown(int(want.Uid), int(want.Gid))
 }
 
-// syncFolder makes a rename in a folder survive a crash. File systems that
-// can't sync a folder are left alone.
+// syncFolder makes sure that a rename in a folder survives a crash. It does nothing
+// on file systems that can't sync a folder.
 func syncFolder(name string) error {
 	d, err := os.Open(name)
 	if err != nil {
-		return nil // a folder that may be written and not read
+		return nil // the process may write to the folder, but not read it
 	}
 	defer d.Close()
 	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, syscall.ENOTSUP) {

@@ -280,7 +280,7 @@ func (o *lintFlags) parse(body []byte) *robots.File {
 // options returns the linter's options for a file.
 func (o *lintFlags) options(name string) []lint.Option {
 	opts := []lint.Option{
-		findings.Crawlers(crawler.Builtin()), findings.UnseenCheck(o.rules, crawler.Builtin()),
+		findings.Crawlers(crawler.Builtin()), findings.WithUnseenNoindex(o.rules, crawler.Builtin()),
 		lint.WithSelect(o.selected...), lint.WithIgnore(o.ignored...),
 	}
 	if isURL(name) {

@@ -5,14 +5,15 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
-// Crawlers tells the linter what a registry knows of crawlers.
+// Crawlers returns the option that gives the linter the crawlers of a registry.
 func Crawlers(registry *crawler.Registry) lint.Option {
 	return lint.WithCrawlers(crawlers{registry})
 }
 
-// crawlers is a registry as the linter asks it.
+// crawlers implements the linter's interface for crawlers with a registry.
 type crawlers struct{ *crawler.Registry }
 
+// Lookup returns the crawler with a product token.
 func (c crawlers) Lookup(token string) (lint.Crawler, bool) {
 	row := c.Registry.Lookup(token)
 	if row == nil {
@@ -21,8 +22,9 @@ func (c crawlers) Lookup(token string) (lint.Crawler, bool) {
 	return facts(row), true
 }
 
-// SearchEngines returns the first crawler of each search engine of some size,
-// which is one that publishes how its crawler is told from impostors.
+// SearchEngines returns the first crawler of each operator of a large search engine.
+// A search engine counts as large if its operator publishes how to verify the
+// crawler.
 func (c crawlers) SearchEngines() []lint.Crawler {
 	var engines []lint.Crawler
 	seen := map[string]bool{}
@@ -35,6 +37,7 @@ func (c crawlers) SearchEngines() []lint.Crawler {
 	return engines
 }
 
+// facts converts an entry of the registry for the linter.
 func facts(row *crawler.Crawler) lint.Crawler {
 	return lint.Crawler{
 		Name: row.Name, Tokens: row.Robots, ControlOnly: row.ControlOnly,
@@ -42,6 +45,8 @@ func facts(row *crawler.Crawler) lint.Crawler {
 	}
 }
 
+// verifiable reports whether the operator of a crawler publishes hosts or addresses
+// with which the crawler can be verified.
 func verifiable(row *crawler.Crawler) bool {
 	return len(row.Verify.Hosts)+len(row.Verify.Ranges) > 0
 }

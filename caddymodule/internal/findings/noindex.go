@@ -10,11 +10,12 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
-// Unseen calls report with the rules that say noindex about paths that the
-// robots.txt disallows to every crawler that would read the header, and with
-// the lines that disallow them. It tests example URLs, so it finds the plain
-// cases and reports nothing that is not true.
-func Unseen(rules []headers.Rule, f *robots.File, registry *crawler.Registry, report func(t *headers.Rule, by *robots.Rule)) {
+// UnseenNoindex finds noindex headers that no crawler sees, because robots.txt
+// disallows their paths to every crawler to which the header applies. For each, it
+// calls report with the header rule and with the robots.txt rule that disallows the
+// paths. It tests a few example URLs for each header rule, so it may miss some, but
+// does not report others.
+func UnseenNoindex(rules []headers.Rule, f *robots.File, registry *crawler.Registry, report func(t *headers.Rule, by *robots.Rule)) {
 	for i := range rules {
 		t := &rules[i]
 		if t.Not || !t.Directives.Has("noindex") && !t.Directives.Has("none") {
@@ -26,17 +27,18 @@ func Unseen(rules []headers.Rule, f *robots.File, registry *crawler.Registry, re
 	}
 }
 
-// UnseenCheck has the linter report what Unseen finds.
-func UnseenCheck(rules []headers.Rule, registry *crawler.Registry) lint.Option {
+// WithUnseenNoindex returns the option that makes the linter report what
+// UnseenNoindex finds.
+func WithUnseenNoindex(rules []headers.Rule, registry *crawler.Registry) lint.Option {
 	return lint.WithCheck(func(f *robots.File, report func(code string, line int, message string)) {
-		Unseen(rules, f, registry, func(t *headers.Rule, by *robots.Rule) {
+		UnseenNoindex(rules, f, registry, func(t *headers.Rule, by *robots.Rule) {
 			report("unseen-noindex", by.Line, fmt.Sprintf("%q keeps crawlers from seeing \"x_robots_tag %s\"", by, t))
 		})
 	})
 }
 
-// readers returns the groups that bind the crawlers that a rule speaks to; a
-// nil one where there is a crawler that no group binds.
+// readers returns the groups of robots.txt for the crawlers to which a header rule
+// applies. One of them is nil if there is such a crawler without a group.
 func readers(t *headers.Rule, f *robots.File, registry *crawler.Registry) []*robots.Group {
 	if t.Crawler == "" {
 		return append(f.Groups(), f.Star())
@@ -68,8 +70,8 @@ func hiddenBy(targets []string, groups []*robots.Group) (by *robots.Rule) {
 	return by
 }
 
-// exampleTargets are addresses that a rule matches; none where that can't be
-// told before a response is there.
+// exampleTargets returns request targets that a header rule matches. It returns none
+// if only the response shows whether the rule matches.
 func exampleTargets(t *headers.Rule) []string {
 	example := strings.NewReplacer("*", "x", "?", "x").Replace(strings.TrimSuffix(t.Pattern, "$"))
 	switch {
