@@ -2,43 +2,43 @@ package status
 
 import "time"
 
-// Refresh is what POST /robots/refresh answers.
+// Refresh is the answer to POST /robots/refresh.
 type Refresh struct {
-	Reads []Read `json:"reads"` // what was read again, by Origin
-	More  int    `json:"more"`  // reads that are still under way, or not begun because there are too many
-	Grace int    `json:"grace"` // periods of grace that were ended
+	Reads []Read `json:"reads"` // the sources that were read again, ordered by Origin
+	More  int    `json:"more"`  // number of reads that are not finished, or were not begun because there are too many
+	Grace int    `json:"grace"` // number of policies whose grace periods were ended
 }
 
-// Read is one source that was read again.
+// Read is one read of a source.
 type Read struct {
 	Policy  string `json:"policy"` // Policy.ID
 	Origin  string `json:"origin"`
-	State   string `json:"state"` // what the read came to: a Policy.State, or unchanged
+	State   string `json:"state"` // the result: a Policy.State, or unchanged
 	Error   string `json:"error"`
 	Message string `json:"message"`
 }
 
-// RefreshQuery chooses what is read again.
+// RefreshQuery selects the sources to read again.
 type RefreshQuery struct {
-	Policy   string // only the one with this ID; "": all
-	GraceOff bool   // end the periods of grace that run
+	Policy   string // Policy.ID; "": all policies
+	GraceOff bool   // end the grace periods that are running
 }
 
-// Reset is what POST /robots/budgets/reset answers.
+// Reset is the answer to POST /robots/budgets/reset.
 type Reset struct {
-	Budgets int `json:"budgets"` // that were reset
+	Budgets int `json:"budgets"` // number of budgets that were reset
 }
 
-// ResetQuery chooses budgets.
+// ResetQuery selects the budgets to reset.
 type ResetQuery struct {
-	Crawler string // name or token; required
-	Policy  string // only at the policy with this ID; "": all
+	Crawler string // name or product token; required
+	Policy  string // Policy.ID; "": all policies
 }
 
-// Mode is what POST /robots/mode answers.
+// Mode is the answer to POST /robots/mode.
 type Mode struct {
-	Mode  string    `json:"mode"`  // enforce or monitor; as configured where it was taken back
-	Sites []string  `json:"sites"` // where it holds until the next load
+	Mode  string    `json:"mode"`  // as in ModeQuery
+	Sites []string  `json:"sites"` // the sites that have this mode until the next load of the configuration
 	Since time.Time `json:"since"`
 }
 
@@ -46,10 +46,10 @@ type Mode struct {
 const (
 	Enforce    = "enforce"
 	Monitor    = "monitor"
-	Configured = "configured" // as the configuration has it
+	Configured = "configured" // the mode in the configuration
 )
 
-// ModeQuery says which mode holds until the next load.
+// ModeQuery has the mode to set until the next load of the configuration.
 type ModeQuery struct {
 	Mode string
 }

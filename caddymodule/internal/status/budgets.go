@@ -2,13 +2,13 @@ package status
 
 import "time"
 
-// Budgets is what GET /robots/budgets?crawler= answers: the pace that a crawler
-// is held to at each origin in force, and what it has used of it.
+// Budgets is the answer to GET /robots/budgets?crawler=: the rate limits of a
+// crawler at each origin, and what it has used of them.
 type Budgets struct {
 	Page
-	Crawler string   `json:"crawler"` // as the registry has it
+	Crawler string   `json:"crawler"` // its name in the registry, or the name in the query
 	Class   string   `json:"class"`
-	Known   bool     `json:"known"` // the registry has it
+	Known   bool     `json:"known"` // the crawler is in the registry
 	Budgets []Budget `json:"budgets"`
 }
 
@@ -19,24 +19,25 @@ type Budget struct {
 	Site   string `json:"site"`
 	Mode   string `json:"mode"`
 	Group  string `json:"group"`
-	Line   int    `json:"line"` // of the record that sets the pace
+	Line   int    `json:"line"` // of the first line that sets a limit; see Rule.Line
 	Layer  string `json:"layer"`
 	Limits string `json:"limits"` // in words, such as "one request in 10s"
 
-	// Counted tells what counts together: crawler, all its requests; or
-	// client, those of each address, of which only the number is known here.
+	// Counted is crawler if all requests of the crawler share the budget. It is
+	// client if each client address has a budget of its own; then Used is false, and
+	// Free and Next are those of a new client.
 	Counted string `json:"counted"`
-	// Claim: own, the crawler's own budget; or unverified, that of all claims
-	// to be it that verification does not confirm.
+	// Claim is own for the budget of the crawler itself. It is unverified for the
+	// budget that all clients share whose claim to be the crawler can't be verified.
 	Claim  string    `json:"claim"`
-	Used   bool      `json:"used"`   // something of it is used; false too where it is not known
-	Free   bool      `json:"free"`   // a request would be let through now
-	Next   time.Time `json:"next"`   // when one would be; now if Free
-	Shared bool      `json:"shared"` // with other servers; what is told is what this one knows
+	Used   bool      `json:"used"`   // a part of the budget is used; false if not known
+	Free   bool      `json:"free"`   // a request would be allowed now
+	Next   time.Time `json:"next"`   // when the next request is allowed; now if Free
+	Shared bool      `json:"shared"` // with the other servers of the fleet; Used, Free and Next are what this server knows
 }
 
-// BudgetsQuery chooses budgets.
+// BudgetsQuery selects budgets.
 type BudgetsQuery struct {
 	Pages
-	Crawler string // name or token; required
+	Crawler string // name or product token; required
 }

@@ -2,17 +2,19 @@ package status
 
 import "time"
 
-// Counts are the decisions about requests of crawlers in some time.
+// Counts has the requests of crawlers in a span of time, by decision. Requests is
+// the sum of the following five, but a request that several handlers refuse counts
+// once in Requests and once for each refusal.
 type Counts struct {
-	Requests      uint64 `json:"requests"` // all of the following five
+	Requests      uint64 `json:"requests"`
 	Passed        uint64 `json:"passed"`
 	Denied        uint64 `json:"denied"`
 	Throttled     uint64 `json:"throttled"`
-	WouldDeny     uint64 `json:"would_deny"` // in monitor mode
+	WouldDeny     uint64 `json:"would_deny"` // passed only because of monitor mode
 	WouldThrottle uint64 `json:"would_throttle"`
 
-	// Requests whose sender can be verified, by what verification says. All
-	// are 0 where nothing can be said.
+	// Requests that claim to be from a crawler that can be verified, by the result.
+	// All are 0 without verification.
 	Verified   uint64 `json:"verified"`
 	Unverified uint64 `json:"unverified"`
 	Impostors  uint64 `json:"impostors"`
@@ -31,15 +33,15 @@ func (c *Counts) Add(other Counts) {
 	c.Impostors += other.Impostors
 }
 
-// Windows are counts over the time until now.
+// Windows has counts for several spans of time that end now.
 type Windows struct {
-	Hour  Counts `json:"hour"`  // this minute and the 59 before
-	Day   Counts `json:"day"`   // this hour and the 23 before
-	Month Counts `json:"month"` // this day and the 30 before, in UTC
+	Hour  Counts `json:"hour"`  // this minute and the 59 before it
+	Day   Counts `json:"day"`   // this hour and the 23 before it
+	Month Counts `json:"month"` // this day and the 30 before it, in UTC
 	Total Counts `json:"total"` // since Summary.Since
 }
 
-// PeopleWindows are requests of people over the time until now, as in Windows.
+// PeopleWindows has the number of requests of people, for the spans of Windows.
 type PeopleWindows struct {
 	Hour  uint64 `json:"hour"`
 	Day   uint64 `json:"day"`
@@ -47,23 +49,23 @@ type PeopleWindows struct {
 	Total uint64 `json:"total"`
 }
 
-// The spans of a series.
+// The names of spans.
 const (
 	SpanHour  = "hour"  // 60 minutes
 	SpanDay   = "day"   // 24 hours
 	SpanMonth = "month" // 31 days, in UTC
 )
 
-// Steps tells what the points of series stand for. The last point is the step
-// that is not over yet.
+// Steps describes the points of a series. Each point has the count of one step. The
+// last step is not over yet.
 type Steps struct {
 	Span  string    `json:"span"`  // hour, day or month
 	Start time.Time `json:"start"` // of the first step
-	Step  int       `json:"step"`  // seconds
-	Count int       `json:"count"` // points of each series
+	Step  int       `json:"step"`  // length in seconds
+	Count int       `json:"count"` // number of steps
 }
 
-// Series are counts over the steps of a span, oldest first.
+// Series has the counts of each step of a span, oldest first.
 type Series struct {
 	Steps
 	People        []uint64 `json:"people"`
@@ -74,15 +76,15 @@ type Series struct {
 	WouldThrottle []uint64 `json:"would_throttle"`
 }
 
-// Page tells which part of a list an answer has.
+// Page says which part of a list an answer has.
 type Page struct {
-	Total  int `json:"total"`  // entries of the whole list
-	Offset int `json:"offset"` // of the first entry here
+	Total  int `json:"total"`  // number of entries in the whole list
+	Offset int `json:"offset"` // position of the first entry of this page, from 0
 	Next   int `json:"next"`   // offset of the next page; 0 if this is the last one
 }
 
-// Pages are the bounds of what is asked for. A Limit of 0 means DefaultLimit;
-// more than MaxLimit means MaxLimit.
+// Pages selects a part of a list. A Limit of 0 means DefaultLimit; more than
+// MaxLimit means MaxLimit.
 type Pages struct{ Offset, Limit int }
 
 // Bounds of Pages.Limit.
@@ -91,7 +93,8 @@ const (
 	MaxLimit     = 1000
 )
 
-// Of returns the part of a list of n entries that p asks for.
+// Of returns the part of a list of n entries that p selects: the entries from the
+// index from up to, but not including, to.
 func (p Pages) Of(n int) (page Page, from, to int) {
 	limit := p.Limit
 	if limit <= 0 {

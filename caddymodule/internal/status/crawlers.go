@@ -2,36 +2,41 @@ package status
 
 import "time"
 
-// Crawlers is what GET /robots/crawlers answers.
+// Crawlers is the answer to GET /robots/crawlers.
 type Crawlers struct {
 	Page
 	Steps    Steps     `json:"steps"` // of Crawler.Series
 	Crawlers []Crawler `json:"crawlers"`
 }
 
-// Crawler is one crawler, on all sites in the scope together.
+// Crawler has the counts of one crawler, at all sites of the scope together.
 type Crawler struct {
-	Name     string    `json:"name"`     // in the registry, or the token that it sent; a class where there are too many
+	Name     string    `json:"name"`     // its name in the registry, or the token that it sent
 	Class    string    `json:"class"`    // as {http.robots.class}
-	Known    bool      `json:"known"`    // the registry has it
-	Other    bool      `json:"other"`    // counts of all crawlers of this class for which there was no room; Name is the class
+	Known    bool      `json:"known"`    // the crawler is in the registry
+	Other    bool      `json:"other"`    // the counts are those of all crawlers of a class that are not counted by name; Name is the class
 	Operator string    `json:"operator"` // "" if not known
 	Purpose  string    `json:"purpose"`  // as {http.robots.purpose}
-	Last     time.Time `json:"last"`     // its last request, to the minute
+	Last     time.Time `json:"last"`     // the minute of its last request
 	Windows
-	Series []uint64 `json:"series"` // requests, over the span that is asked for
+	Series []uint64 `json:"series"` // requests in each step of CrawlersQuery.Span
 }
 
-// The values of CrawlersQuery.Sort, beside the names of Counts' fields.
+// The values of CrawlersQuery.Sort, besides the JSON names of the fields of Counts.
 const (
 	SortName = "name"
 	SortLast = "last"
 )
 
-// CrawlersQuery chooses crawlers.
+// CrawlersQuery selects crawlers and their order.
 type CrawlersQuery struct {
 	Pages
-	Span string // of the series, and of the counts that Sort is about: SpanHour, SpanDay (default) or SpanMonth
-	Sort string // name, last, requests (default), passed, denied, throttled, would_deny, would_throttle, verified or impostors; largest first, but names
-	Name string // only crawlers whose name contains this, in any case
+	// Span is the span of the series, and of the counts for Sort: SpanHour, SpanDay
+	// (default) or SpanMonth.
+	Span string
+	// Sort is name, last, requests (default), passed, denied, throttled, would_deny,
+	// would_throttle, verified, unverified or impostors. Names are in alphabetical
+	// order, all others begin with the largest value.
+	Sort string
+	Name string // only crawlers with this text in their name; the case is ignored
 }

@@ -1,12 +1,10 @@
-// Package status has what the robots app tells about itself while it runs: the
-// admin API below /robots/, the dashboard and `caddy robots status` all show
-// these values, and send them as this JSON.
+// Package status defines the data about a running robots app. The admin API below
+// /robots/ sends it as JSON, and the dashboard and `caddy robots status` show it.
 //
-// A Reporter makes the values, restricted by a Scope to the sites that whoever
-// asks may see. ServeHTTP turns a request into a call of the Reporter and its
-// result into an answer.
+// A Reporter provides the data. A Scope restricts it to the sites that a client may
+// see. ServeHTTP answers a request with data of the Reporter.
 //
-// None of the values holds a query string, a hidden path, a full address or a
-// credential. Strings come from strangers all the same: whoever shows them
-// escapes them.
+// The data has no query strings, hidden paths, full addresses or credentials. Many
+// strings come from clients, such as User-Agents and paths: programs that show them
+// must escape them.
 package status

@@ -2,11 +2,11 @@ package status
 
 import "time"
 
-// Health tells what works and what does not.
+// Health has the problems of the app, and the state of what all sites share.
 type Health struct {
 	OK       bool      `json:"ok"`       // there are no problems
 	Problems []Problem `json:"problems"` // the most severe first; at most MaxProblems
-	More     int       `json:"more"`     // problems that are not told
+	More     int       `json:"more"`     // number of problems that are not in Problems
 	Fleets   []Fleet   `json:"fleets"`   // only in the scope of all sites
 	Lists    []List    `json:"lists"`    // only in the scope of all sites
 	DNS      *DNS      `json:"dns"`      // only in the scope of all sites; null without verify
@@ -14,21 +14,21 @@ type Health struct {
 	Persist  *Persist  `json:"persist"`  // only in the scope of all sites; null without the option persist
 }
 
-// MaxProblems is how many problems are told.
+// MaxProblems is the maximum number of Health.Problems.
 const MaxProblems = 50
 
 // The severities of a Problem.
 const (
 	Severe  = "error"   // rules are not enforced, or budgets are not shared
-	Warning = "warning" // something is, but not as it should
+	Warning = "warning" // anything else
 )
 
-// Problem is something wrong.
+// Problem is one problem, with advice.
 type Problem struct {
 	Severity string     `json:"severity"`
 	Kind     string     `json:"kind"`    // policy, merge, fleet, list, dns, memory, persist or mode
-	Subject  string     `json:"subject"` // what it is about, such as an origin or a URL
-	Message  string     `json:"message"` // "robots.txt of shop.example.com could not be read for 12 minutes; the copy of 14:02 is in force"
+	Subject  string     `json:"subject"` // the host, URL, file or the like that has the problem
+	Message  string     `json:"message"` // such as "robots.txt of shop.example.com could not be read for 12 minutes; the copy of 14:02 is in force"
 	Advice   string     `json:"advice"`  // what the operator can do
 	Since    *time.Time `json:"since"`   // null if not known
 }
@@ -38,47 +38,48 @@ type Fleet struct {
 	Address   string     `json:"address"` // without credentials
 	Instances int        `json:"instances"`
 	Up        bool       `json:"up"`
-	Since     *time.Time `json:"since"` // of the state; null before the first one
+	Since     *time.Time `json:"since"` // when Up last changed; null if it is not known yet
 	Error     string     `json:"error"`
 	Message   string     `json:"message"`
 }
 
-// List is a list of addresses or a directory of keys.
+// List is a list of a crawler operator's addresses, or a directory of its keys, that
+// verification reads.
 type List struct {
 	Kind     string     `json:"kind"` // list or directory
 	URL      string     `json:"url"`  // without query
 	Entries  int        `json:"entries"`
-	Read     *time.Time `json:"read"`     // when the copy was last found to be current; null without one
-	Failures int        `json:"failures"` // reads in a row that failed
-	Stale    bool       `json:"stale"`    // too old to accuse anybody
+	Read     *time.Time `json:"read"`     // when the cached copy was last read or confirmed; null without a copy
+	Failures int        `json:"failures"` // number of failed reads since the last one that worked
+	Stale    bool       `json:"stale"`    // too old to show that a client is an impostor
 	Error    string     `json:"error"`
 	Message  string     `json:"message"`
 }
 
-// DNS is what is known of reverse DNS.
+// DNS is the state of verification with reverse DNS.
 type DNS struct {
-	Confirmed int    `json:"confirmed"` // addresses in the cache, by answer
+	Confirmed int    `json:"confirmed"` // number of addresses in the cache, by result of the lookup
 	Refuted   int    `json:"refuted"`
 	Failed    int    `json:"failed"`
-	InFlight  int    `json:"in_flight"`
+	InFlight  int    `json:"in_flight"` // number of lookups without an answer yet
 	OK        bool   `json:"ok"`
 	Message   string `json:"message"`
 }
 
-// Memory is what is kept in memory, in octets as estimated and in entries.
+// Memory has the sizes of the app's data, and their limits.
 type Memory struct {
-	Policies    int64 `json:"policies"` // octets
+	Policies    int64 `json:"policies"` // estimated octets
 	MaxPolicies int64 `json:"max_policies"`
-	Crawlers    int   `json:"crawlers"` // counted, a site each
+	Crawlers    int   `json:"crawlers"` // number of crawlers with counters; a crawler counts once for each site
 	MaxCrawlers int   `json:"max_crawlers"`
-	Rules       int   `json:"rules"` // counted
+	Rules       int   `json:"rules"` // number of rules with counters
 	MaxRules    int   `json:"max_rules"`
 }
 
-// Persist is the file that keeps counters over restarts.
+// Persist is the file that keeps the counters over a restart.
 type Persist struct {
 	File    string     `json:"file"`
-	Written *time.Time `json:"written"` // null before the first time
+	Written *time.Time `json:"written"` // null before the first write
 	Octets  int64      `json:"octets"`
-	Error   string     `json:"error"` // of the last write or of the read; "" if it worked
+	Error   string     `json:"error"` // of the last write, or of the read at the start; "" if it worked
 }

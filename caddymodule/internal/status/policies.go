@@ -2,83 +2,83 @@ package status
 
 import "time"
 
-// Policies is what GET /robots/policies answers.
+// Policies is the answer to GET /robots/policies.
 type Policies struct {
 	Page
 	Policies []Policy `json:"policies"`
 }
 
-// Policy is what is in force for one origin, or for all of a handler whose
-// source is not the site itself.
+// Policy is the robots.txt in force for one origin. If the source of a handler is not
+// the site itself, all origins of the handler share one policy.
 type Policy struct {
-	ID       string   `json:"id"`       // stable over a reload
-	Origin   string   `json:"origin"`   // such as https://example.com; "" where it is one for all sites
-	Sites    []string `json:"sites"`    // of the handler
+	ID       string   `json:"id"`       // the same after a reload of the configuration
+	Origin   string   `json:"origin"`   // such as https://example.com; "" if all origins of the handler share the policy
+	Sites    []string `json:"sites"`    // of the handler, as far as they are in the scope
 	Mode     string   `json:"mode"`     // enforce or monitor
 	Source   string   `json:"source"`   // site, file, inline or url
 	Location string   `json:"location"` // of a file or url, without credentials and query
 	Dialect  string   `json:"dialect"`  // rfc9309, 1994 or 1996
 
-	State     string     `json:"state"`      // of what is in force: loaded, missing, not_robots, refused, failed or pending
-	LastRead  string     `json:"last_read"`  // what the last read came to, as State
-	Error     string     `json:"error"`      // why it failed; "" if it did not
+	State     string     `json:"state"`      // of the policy in force: loaded, missing, not_robots, refused, failed or pending
+	LastRead  string     `json:"last_read"`  // the result of the last read, as in State
+	Error     string     `json:"error"`      // of the last read; "" if it worked
 	Message   string     `json:"message"`    // the state in words
-	Advice    string     `json:"advice"`     // what the operator can do; "" where nothing is wrong
-	OK        bool       `json:"ok"`         // nothing is wrong
-	ReadAt    *time.Time `json:"read_at"`    // when the copy in force was last found to be current; null without one
-	CheckedAt *time.Time `json:"checked_at"` // when the last read began
-	NextRead  *time.Time `json:"next_read"`  // the first request after it has the source read again
-	Failing   *time.Time `json:"failing"`    // the first of the reads in a row that failed; null if the last one did not
-	Failures  int        `json:"failures"`   // reads in a row that failed
-	Kept      bool       `json:"kept"`       // an earlier copy is in force
-	DeniesAll bool       `json:"denies_all"` // crawlers may fetch nothing, because the source fails
+	Advice    string     `json:"advice"`     // what the operator can do; "" if OK
+	OK        bool       `json:"ok"`         // there is no problem
+	ReadAt    *time.Time `json:"read_at"`    // when the policy in force was last read or confirmed; null if it was not read
+	CheckedAt *time.Time `json:"checked_at"` // when the last read began; null before the first one
+	NextRead  *time.Time `json:"next_read"`  // the first request after this time makes the handler read the source again
+	Failing   *time.Time `json:"failing"`    // the first failed read since the last one that worked; null if the last one worked
+	Failures  int        `json:"failures"`   // number of failed reads since the last one that worked
+	Kept      bool       `json:"kept"`       // the last read gave no usable file, so the cached copy stays in force
+	DeniesAll bool       `json:"denies_all"` // crawlers may fetch nothing, because the source can't be read
 
 	Octets        int      `json:"octets"`
 	Groups        int      `json:"groups"`
 	Rules         int      `json:"rules"`
-	Hidden        int      `json:"hidden"`        // hidden paths of the operator's policy
-	Published     bool     `json:"published"`     // the handler answers /robots.txt, with lines of the operator's policy
-	MergeError    string   `json:"merge_error"`   // why the operator's lines are not in force; "" if they are
-	Notes         []Note   `json:"notes"`         // on how the operator's lines were merged
-	Unenforceable []string `json:"unenforceable"` // tokens of groups that arrive in no request
-	Ignored       []string `json:"ignored"`       // tokens of groups that browsers send
-	Grace         []Grace  `json:"grace"`         // earlier versions that some crawlers may still go by, newest first
+	Hidden        int      `json:"hidden"`        // number of hidden paths of the managed policy (subdirective policy)
+	Published     bool     `json:"published"`     // the handler answers /robots.txt itself, with the lines of the managed policy
+	MergeError    string   `json:"merge_error"`   // why the managed policy is not in force; "" if it is
+	Notes         []Note   `json:"notes"`         // about the merge of the managed policy with the site's robots.txt
+	Unenforceable []string `json:"unenforceable"` // product tokens that no crawler sends in its User-Agent
+	Ignored       []string `json:"ignored"`       // product tokens that browsers send, so that their groups are not enforced
+	Grace         []Grace  `json:"grace"`         // earlier versions that some crawlers may still follow, newest first
 
-	// Only where PoliciesQuery.Text is set:
-	Text     string    `json:"text,omitempty"`     // as it is in force and published
-	Lines    []Line    `json:"lines,omitempty"`    // of Text that something is known of
+	// Only if PoliciesQuery.Text is set:
+	Text     string    `json:"text,omitempty"`     // as it is in force, and published if Published
+	Lines    []Line    `json:"lines,omitempty"`    // of Text that have counts, or come from the managed policy
 	Findings []Finding `json:"findings,omitempty"` // of the linter
 }
 
-// Note is one thing to know of how the operator's lines were merged.
+// Note is a note about the merge of the managed policy with the site's robots.txt.
 type Note struct {
 	Text     string   `json:"text"`
-	Crawlers []string `json:"crawlers"` // the first ten
-	Of       int      `json:"of"`       // how many crawlers it is about
+	Crawlers []string `json:"crawlers"` // the first ten crawlers that the note is about
+	Of       int      `json:"of"`       // number of all crawlers that the note is about
 	Detail   string   `json:"detail"`
 	SiteLine int      `json:"site_line"`
 	Line     int      `json:"line"` // of the configuration
 }
 
-// Grace is an earlier version of the file that crawlers may still go by which
-// were seen before it was replaced and have not read the file since.
+// Grace is an earlier version of the file. Crawlers that came before it was replaced
+// may follow it until they read the file again.
 type Grace struct {
-	Crawler  string    `json:"crawler"`  // who: search, the crawlers of search engines; or all
-	Version  string    `json:"version"`  // the entity tag of the file, without quotes
-	Replaced time.Time `json:"replaced"` // when it was
-	Until    time.Time `json:"until"`    // when nobody may go by it any longer
+	Crawler  string    `json:"crawler"` // which crawlers: search (those of search engines) or all
+	Version  string    `json:"version"` // the entity tag of the version, without quotes
+	Replaced time.Time `json:"replaced"`
+	Until    time.Time `json:"until"` // after this time, no crawler may follow the version
 }
 
-// Line is a line of Policy.Text that has decided, or that the operator's
-// policy added.
+// Line is a line of Policy.Text that decided about requests, or that comes from the
+// managed policy.
 type Line struct {
 	Number int        `json:"number"` // in Text, from 1
 	Layer  string     `json:"layer"`  // site or policy
-	At     int        `json:"at"`     // the line in the site's own robots.txt, or in the configuration
+	At     int        `json:"at"`     // the line in the site's own robots.txt or, for layer policy, in the configuration
 	Counts RuleCounts `json:"counts"`
 }
 
-// Finding is what the linter found.
+// Finding is a mistake that the linter found.
 type Finding struct {
 	Line     int    `json:"line"` // in Policy.Text, from 1
 	Column   int    `json:"column"`
@@ -88,14 +88,14 @@ type Finding struct {
 	Message  string `json:"message"`
 }
 
-// PoliciesQuery chooses policies.
+// PoliciesQuery selects policies.
 type PoliciesQuery struct {
 	Pages
-	ID     string // only this one; "": all
-	Text   bool   // with text, lines and findings; then at most MaxTexts a page
-	Broken bool   // only those that are not OK
-	Grace  bool   // only those with a grace period that is running
+	ID     string // only the policy with this ID; "": all
+	Text   bool   // with text, lines and findings; then a page has at most MaxTexts policies
+	Broken bool   // only policies that are not OK
+	Grace  bool   // only policies with a grace period that is running
 }
 
-// MaxTexts is how many policies with their text an answer has at most.
+// MaxTexts is the maximum number of policies with text in one answer.
 const MaxTexts = 20

@@ -2,26 +2,27 @@ package status
 
 import "time"
 
-// MaxRecent is how many refusals are kept.
+// MaxRecent is the maximum number of refusals that are kept.
 const MaxRecent = 1000
 
-// Recent is what GET /robots/recent answers: requests that were refused, or
-// would have been in monitor mode, newest first. Of each crawler at each site a
-// bounded number a minute is kept; Refusal.Omitted counts the others.
+// Recent is the answer to GET /robots/recent: requests that were refused, or would
+// have been refused in monitor mode, newest first. For each crawler at each site,
+// only a limited number of refusals per minute is kept. Refusal.Omitted counts the
+// others.
 type Recent struct {
-	Last     uint64    `json:"last"` // the highest Refusal.Seq there is; ask with it for those that follow
+	Last     uint64    `json:"last"` // the highest Refusal.Seq; pass it as RecentQuery.After to get the refusals that follow
 	Refusals []Refusal `json:"refusals"`
 }
 
 // Refusal is a request that was refused.
 type Refusal struct {
-	Seq        uint64    `json:"seq"` // counts up
+	Seq        uint64    `json:"seq"` // number of the refusal, ascending
 	Time       time.Time `json:"time"`
 	Site       string    `json:"site"`
 	Host       string    `json:"host"`
 	Method     string    `json:"method"`
-	Path       string    `json:"path"`   // without query; "" for a hidden one
-	Client     string    `json:"client"` // its network: IPv4 /24, IPv6 /48
+	Path       string    `json:"path"`   // without query; "" for a hidden path
+	Client     string    `json:"client"` // the client's network: IPv4 /24 or IPv6 /48
 	UserAgent  string    `json:"user_agent"`
 	Crawler    string    `json:"crawler"` // as {http.robots.crawler}
 	Class      string    `json:"class"`
@@ -34,11 +35,11 @@ type Refusal struct {
 	Layer      string    `json:"layer"`
 	Line       int       `json:"line"`
 	RetryAfter int       `json:"retry_after"` // seconds; 0 if none was sent
-	Omitted    int64     `json:"omitted"`     // refusals of this crawler at this site since the one before that are not shown
+	Omitted    int64     `json:"omitted"`     // number of refusals of this crawler at this site, between the previous one that was kept and this one, that were not kept
 }
 
-// RecentQuery chooses refusals.
+// RecentQuery selects refusals.
 type RecentQuery struct {
-	After uint64 // only those with a higher Seq
+	After uint64 // only refusals with a higher Seq
 	Limit int    // 0: DefaultLimit; at most MaxRecent
 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Reporter makes what is told. Its methods are safe for concurrent use. An error
-// is a *Error where it is the fault of whoever asks.
+// Reporter provides the data of a running app. Its methods are safe for concurrent
+// use. If a query is wrong, they return an *Error.
 type Reporter interface {
 	// Sites returns the names of the sites in a scope, sorted and without
 	// duplicates.
@@ -25,22 +25,24 @@ type Reporter interface {
 	Check(Scope, CheckQuery) (*Check, error)
 	Health(Scope) (*Health, error)
 
-	// Refresh reads sources again and waits for them, within the bounds of ctx.
+	// Refresh reads sources again. It waits until all are read or ctx is done.
 	Refresh(context.Context, Scope, RefreshQuery) (*Refresh, error)
+	// ResetBudgets forgets what a crawler has used of its budgets.
 	ResetBudgets(context.Context, Scope, ResetQuery) (*Reset, error)
+	// SetMode sets the mode of handlers until the next load of the configuration.
 	SetMode(Scope, ModeQuery) (*Mode, error)
 }
 
-// Error is what is wrong with a question.
+// Error is the error of a request that is wrong.
 type Error struct {
-	Status  int // of HTTP: 400, 404 …
+	Status  int // HTTP status: 400, 404 …
 	Message string
 }
 
 // Error implements error.
 func (e *Error) Error() string { return e.Message }
 
-// Errorf returns an *Error.
+// Errorf returns an *Error with a formatted message.
 func Errorf(code int, format string, args ...any) error {
 	return &Error{Status: code, Message: fmt.Sprintf(format, args...)}
 }

@@ -2,20 +2,20 @@ package status
 
 import "time"
 
-// Rules is what GET /robots/rules answers: the lines that have decided, those
-// that refused most in the last day first.
+// Rules is the answer to GET /robots/rules: the lines that have decided about
+// requests, those with the most refusals in the last day first.
 type Rules struct {
 	Page
 	Rules []Rule `json:"rules"`
 }
 
-// Rule is a line that has decided.
+// Rule is a line that has decided about requests to an origin.
 type Rule struct {
-	Policy string `json:"policy"` // Policy.ID
-	Origin string `json:"origin"` // of the requests that it decided
+	Policy string `json:"policy"` // Policy.ID; "" if the line is in no policy in force
+	Origin string `json:"origin"` // of the requests
 	Site   string `json:"site"`
 	Layer  string `json:"layer"` // site, policy or hidden
-	Line   int    `json:"line"`  // of the site's own robots.txt, or of the configuration where the layer is another
+	Line   int    `json:"line"`  // in the site's own robots.txt or, for the other layers, in the configuration
 	Group  string `json:"group"` // the first product token of its group
 	// Tokens has the product tokens of its group: the counts are those of all
 	// crawlers that one of them names. It has Group alone if the group is no
@@ -26,20 +26,21 @@ type Rule struct {
 	RuleCounts
 }
 
-// RuleCounts tells how often a line decided.
+// RuleCounts has the number of decisions of a line. They are totals since
+// Summary.Since, except Hour and Day.
 type RuleCounts struct {
-	Passed        uint64    `json:"passed"` // an Allow rule let the request through
+	Passed        uint64    `json:"passed"` // allowed by the line
 	Denied        uint64    `json:"denied"`
 	Throttled     uint64    `json:"throttled"`
-	WouldDeny     uint64    `json:"would_deny"` // in monitor mode
+	WouldDeny     uint64    `json:"would_deny"` // passed only because of monitor mode
 	WouldThrottle uint64    `json:"would_throttle"`
-	Hour          uint64    `json:"hour"`          // refused in the last hour, or would have been
-	Day           uint64    `json:"day"`           // the same in the last day
-	Last          time.Time `json:"last,omitzero"` // when it decided last, to the second
+	Hour          uint64    `json:"hour"`          // refused in the last hour, or would have been in monitor mode
+	Day           uint64    `json:"day"`           // the same for the last day
+	Last          time.Time `json:"last,omitzero"` // when the line last decided, to the second
 }
 
-// RulesQuery chooses rules.
+// RulesQuery selects rules.
 type RulesQuery struct {
 	Pages
-	Policy string // only those of the policy with this ID
+	Policy string // only rules of the policy with this ID; "": all
 }

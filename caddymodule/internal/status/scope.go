@@ -5,23 +5,24 @@ import (
 	"strings"
 )
 
-// AnySite is the name of the site that serves all hosts which no site names.
+// AnySite is the name of the site that serves all hosts that no other site names.
 const AnySite = "*"
 
-// Scope is the set of sites that are told of. The zero value has none.
+// Scope is a set of sites and hosts. The zero value is empty.
 //
-// A site is named as its host matcher has it: a host in lower case, a pattern
-// such as *.example.com, or AnySite. Counts are kept by site, so those of a
-// pattern are not split into its hosts.
+// The name of a site is a host in lower case, a pattern such as *.example.com, or
+// AnySite. Counts are kept per site: a pattern has counts, but its hosts have none
+// of their own.
 type Scope struct {
 	all   bool
 	hosts []string
 }
 
-// AllSites returns the Scope that has every site.
+// AllSites returns the Scope that contains every site.
 func AllSites() Scope { return Scope{all: true} }
 
-// Sites returns the Scope of sites, and of hosts that a pattern serves.
+// Sites returns the Scope that contains the given sites, and hosts that match a
+// pattern.
 func Sites(hosts ...string) Scope {
 	var s Scope
 	for _, h := range hosts {
@@ -30,16 +31,17 @@ func Sites(hosts ...string) Scope {
 	return s
 }
 
-// All reports whether s has every site.
+// All reports whether s contains every site.
 func (s Scope) All() bool { return s.all }
 
 // Site reports whether a site is in s.
 func (s Scope) Site(site string) bool { return s.all || slices.Contains(s.hosts, site) }
 
-// Host reports whether a host that a site serves is in s.
+// Host reports whether s contains a host, by its own name or by that of the site that
+// serves it.
 func (s Scope) Host(site, host string) bool { return s.Site(site) || s.Site(host) }
 
-// Only returns the part of s that is named by hosts; s where none is given.
+// Only returns the part of s that hosts names. Without hosts, it returns s.
 func (s Scope) Only(hosts ...string) Scope {
 	if len(hosts) == 0 {
 		return s

@@ -2,30 +2,31 @@ package status
 
 import "time"
 
-// Summary is what GET /robots/ answers.
+// Summary is the answer to GET /robots/.
 type Summary struct {
 	Now   time.Time `json:"now"`
 	Since time.Time `json:"since"` // when counting began
 
-	Sites    []Site         `json:"sites"`    // that counts are kept of, by name
+	Sites    []Site         `json:"sites"`    // ordered by name
 	Crawlers Windows        `json:"crawlers"` // requests of crawlers
-	People   PeopleWindows  `json:"people"`   // requests that robots.txt binds nobody for
-	Reasons  []ReasonCounts `json:"reasons"`  // of crawlers' decisions, the most frequent of the last day first
-	Series   Series         `json:"series"`   // over the span that is asked for; an hour unless said otherwise
+	People   PeopleWindows  `json:"people"`   // requests to which robots.txt does not apply
+	Reasons  []ReasonCounts `json:"reasons"`  // of decisions about crawlers, the most frequent of the last day first
+	Series   Series         `json:"series"`   // for SummaryQuery.Span
 	Policies PolicyTally    `json:"policies"`
 	Health   Health         `json:"health"`
 }
 
-// Site is a site that has a robots handler, or had one.
+// Site has the counts of a site that has a robots handler, or had one before a reload
+// of the configuration.
 type Site struct {
 	Name       string        `json:"name"`       // a host, a pattern, or AnySite
-	Mode       string        `json:"mode"`       // enforce, monitor, both where it has handlers of both modes, or off where it has none now
-	Overridden bool          `json:"overridden"` // the mode was set until the next load
+	Mode       string        `json:"mode"`       // enforce, monitor, both (it has handlers of both modes), or off (it has no handler now)
+	Overridden bool          `json:"overridden"` // the mode was set until the next load of the configuration
 	Crawlers   Windows       `json:"crawlers"`
 	People     PeopleWindows `json:"people"`
 }
 
-// ReasonCounts are the decisions with one reason.
+// ReasonCounts has the number of decisions with one reason and one action.
 type ReasonCounts struct {
 	Reason string `json:"reason"` // as {http.robots.reason}
 	Action string `json:"action"` // pass, deny, throttle, would_deny or would_throttle
@@ -35,14 +36,14 @@ type ReasonCounts struct {
 	Total  uint64 `json:"total"`
 }
 
-// PolicyTally counts the policies in force.
+// PolicyTally has the number of policies in force.
 type PolicyTally struct {
 	Policies int            `json:"policies"`
-	Rules    int            `json:"rules"`  // Allow and Disallow
-	States   map[string]int `json:"states"` // by Policy.State
+	Rules    int            `json:"rules"`  // number of Allow and Disallow rules in all of them
+	States   map[string]int `json:"states"` // number of policies by Policy.State
 }
 
-// SummaryQuery chooses what a Summary has.
+// SummaryQuery selects the series of a Summary.
 type SummaryQuery struct {
 	Span string // of Summary.Series: SpanHour (default), SpanDay or SpanMonth
 }
