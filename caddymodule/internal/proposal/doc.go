@@ -1,9 +1,9 @@
-// Package proposal looks at a site as it is configured and at its robots.txt,
-// and proposes a robots block for it.
+// Package proposal proposes a robots block for a site, from the site's configuration
+// and its robots.txt.
 //
 //	sites, err := proposal.Read(config) // adapted JSON
 //	p := sites[0].Propose(file, crawler.Builtin())
 //	fmt.Print(p.Block)
 //
-// It reads no file and asks nobody.
+// It reads no files and sends no requests.
 package proposal

@@ -10,78 +10,80 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Proposal is a robots block for a site, and what was noticed.
+// Proposal is a robots block for a site, with notes.
 type Proposal struct {
-	Block string   // Caddyfile lines, each indented by one tab less than in a site
-	Notes []string // sentences for the operator
+	Block string   // Caddyfile lines, without the indentation that they have in a site block
+	Notes []string // what the operator should know about the site, without a final period
 }
 
-// writer collects a block.
+// writer collects the lines and notes of a Proposal.
 type writer struct {
 	strings.Builder
 	notes []string
 }
 
-// line adds a subdirective, with the comment that says why it is there.
+// line adds a subdirective, and the reason for it as a comment.
 func (w *writer) line(text, why string) {
 	fmt.Fprintf(w, "\n\t# %s\n\t%s\n", why, text)
 }
 
+// note adds a note.
 func (w *writer) note(format string, args ...any) {
 	w.notes = append(w.notes, fmt.Sprintf(format, args...))
 }
 
-// longDelay is a Crawl-delay above which most crawlers never finish a site.
+// longDelay is the largest Crawl-delay that the block does not limit. With a longer
+// one, most crawlers never finish a site.
 const longDelay = 60 * time.Second
 
-// manyNames is the number of groups for crawlers of one purpose that one line
-// of a policy replaces with profit.
-const manyNames = 3
+// minShutOut is the number of disallowed crawlers for AI training from which on
+// Propose proposes a policy for all of them.
+const minShutOut = 3
 
-// Propose returns a block for the site with the given robots.txt; nil says that
-// the file is not known. The block decides and records, and refuses nothing.
+// Propose returns a block for the site. f is its robots.txt, nil if it is not known.
+// The block is in monitor mode: it refuses nothing.
 func (s *Site) Propose(f *robots.File, registry *crawler.Registry) Proposal {
 	w := new(writer)
 	w.WriteString("robots {\n\tmode monitor # counts and logs what would be refused; remove this line to enforce\n")
-	s.surroundings(w)
+	s.configured(w)
 	switch {
 	case f == nil:
 	case len(f.Groups()) == 0:
-		w.note("robots.txt has no groups: nothing is disallowed to anybody. A policy can say what AI crawlers may do: policy no-training")
+		w.note("robots.txt has no groups, so it disallows nothing. A policy such as \"policy no-training\" adds rules for AI crawlers")
 	default:
 		delays(w, f)
-		purposes(w, f, registry)
-		fields(w, f)
-		reach(w, f, registry)
+		training(w, f, registry)
+		headerFields(w, f)
+		groups(w, f, registry)
 	}
 	w.WriteString("}\n")
 	return Proposal{w.String(), w.notes}
 }
 
-// surroundings adds what follows from the configuration alone.
-func (s *Site) surroundings(w *writer) {
+// configured adds what follows from the configuration of the site.
+func (s *Site) configured(w *writer) {
 	if s.Open() {
-		w.line("max_origins 10000", "The site serves hosts that its address does not name: keep the robots.txt of so many.")
+		w.line("max_origins 10000", "The site serves hosts that its address does not name: cache the robots.txt of at most 10,000 hosts.")
 	}
 	if s.Plain && !s.TrustedProxies {
-		w.note("the site is served without TLS. If a load balancer or CDN stands in front of it, set trusted_proxies in the global options: without it, all clients have the address of the proxy")
+		w.note("the site is served without TLS. If there is a load balancer or CDN in front of it, set trusted_proxies in the global options. Otherwise, all clients have the address of the proxy")
 	}
 	if s.TrustedProxies {
-		w.note("proxies are trusted: what a cache in front answers never gets here, so it is neither judged nor counted")
+		w.note("the server trusts proxies. If a proxy has a cache, the requests that it answers do not reach this server, so robots.txt is not enforced for them")
 	}
 	if n := len(s.AgentMatchers); n > 0 {
-		w.note("the site has %d %s for User-Agent (%s). robots.txt with this block can replace those that are about crawlers",
+		w.note("the site has %d %s for User-Agent (%s). robots.txt and this block can replace the ones for crawlers",
 			n, plural(n, "matcher", "matchers"), quoted(s.AgentMatchers))
 	}
 	if n := len(s.Tags); n > 0 {
-		w.note("the site sets X-Robots-Tag by itself (%s). x_robots_tag does that by file, path, media type and status, and checks the directives", quoted(s.Tags))
+		w.note("the site sets X-Robots-Tag in another handler (%s). The subdirective x_robots_tag sets it by file name, path, media type and status, and checks the directives", quoted(s.Tags))
 	}
 	if len(s.Backends) > 1 {
 		w.note("the site has %d back ends. The robots.txt of the one that answers /robots.txt applies to all of them", len(s.Backends))
 	}
 }
 
-// delays says what Crawl-delay lines will do.
+// delays adds a limit for a long Crawl-delay.
 func delays(w *writer, f *robots.File) {
 	var longest time.Duration
 	line := 0
@@ -92,44 +94,45 @@ func delays(w *writer, f *robots.File) {
 	}
 	if longest > longDelay {
 		w.line(fmt.Sprintf("crawl_delay {\n\t\tmax %gs\n\t}", longDelay.Seconds()),
-			fmt.Sprintf("Line %d of robots.txt asks for one request in %g seconds. With that, a crawler needs weeks for a small site.", line, longest.Seconds()))
+			fmt.Sprintf("Line %d of robots.txt has a Crawl-delay of %g seconds. A crawler that obeys it needs weeks for a small site.", line, longest.Seconds()))
 	}
 }
 
-// purposes proposes a policy where the file lists crawlers of one kind.
-func purposes(w *writer, f *robots.File, registry *crawler.Registry) {
-	named, missing := map[*crawler.Crawler]bool{}, []string{}
+// training proposes a policy if the file disallows some crawlers for AI training, but
+// not all of them.
+func training(w *writer, f *robots.File, registry *crawler.Registry) {
+	shutOut, missing := map[*crawler.Crawler]bool{}, []string{}
 	for row := range registry.All() {
 		if row.Purpose != crawler.AITraining && row.Purpose != crawler.AIData || row.ControlOnly {
 			continue
 		}
-		shut := false
+		disallowed := false
 		for _, token := range row.Robots {
 			if g := f.Named(token); g != nil && !g.Match("/").Allowed {
-				shut = true
+				disallowed = true
 			}
 		}
-		if shut {
-			named[row] = true
+		if disallowed {
+			shutOut[row] = true
 		} else if g := f.Group(row.Robots...); g.Match("/").Allowed {
 			missing = append(missing, row.Name)
 		}
 	}
-	if len(named) >= manyNames && len(missing) > 0 {
-		w.line("policy no-training", fmt.Sprintf("robots.txt shuts out %d crawlers that collect training data, and %d more are known, such as %s.",
-			len(named), len(missing), strings.Join(missing[:min(3, len(missing))], ", ")))
+	if len(shutOut) >= minShutOut && len(missing) > 0 {
+		w.line("policy no-training", fmt.Sprintf("robots.txt disallows %d crawlers that collect AI training data. There are %d more, such as %s.",
+			len(shutOut), len(missing), strings.Join(missing[:min(3, len(missing))], ", ")))
 	}
 }
 
-// fields switches on what the file has lines for.
-func fields(w *writer, f *robots.File) {
+// headerFields adds subdirectives that send headers for lines of the file.
+func headerFields(w *writer, f *robots.File) {
 	noindex, signals := 0, len(f.ContentSignals())+len(f.ContentUsage()) > 0
 	for _, g := range f.Groups() {
 		noindex += len(g.NoindexRules())
 		signals = signals || len(g.ContentSignals())+len(g.ContentUsage()) > 0
 		for _, r := range g.Rules() {
 			if !r.Allow && strings.HasSuffix(strings.TrimSuffix(r.Pattern, "$"), ".pdf") {
-				w.note("line %d of robots.txt disallows PDFs. That keeps crawlers from fetching them, and not from listing their URLs; x_robots_tag *.pdf noindex does, if the line is removed", r.Line)
+				w.note("line %d of robots.txt disallows PDF files. Crawlers do not fetch them then, but search engines may still list their URLs. To prevent that, remove the line and add: x_robots_tag *.pdf noindex", r.Line)
 			}
 		}
 	}
@@ -141,10 +144,10 @@ func fields(w *writer, f *robots.File) {
 	}
 }
 
-// reach says whom the file's groups bind.
-func reach(w *writer, f *robots.File, registry *crawler.Registry) {
+// groups adds notes about the crawlers to which the groups of the file apply.
+func groups(w *writer, f *robots.File, registry *crawler.Registry) {
 	if !f.Star().Match("/").Allowed {
-		w.note("the group for * disallows the whole site: every crawler without a group of its own will be refused, search engines too")
+		w.note("the group for * disallows the whole site: every crawler without a group of its own will be refused, search engines included")
 	}
 	var control, unknown []string
 	for _, g := range f.Groups() {
@@ -160,13 +163,14 @@ func reach(w *writer, f *robots.File, registry *crawler.Registry) {
 		}
 	}
 	if len(control) > 0 {
-		w.note("no server can enforce the %s for %s: these tokens arrive in no request", plural(len(control), "group", "groups"), quoted(control))
+		w.note("no server can enforce the %s for %s: no crawler sends these product tokens in its User-Agent", plural(len(control), "group", "groups"), quoted(control))
 	}
 	if len(unknown) > 0 {
-		w.note("no known crawler has the %s %s: each binds requests whose User-Agent has it as a word", plural(len(unknown), "name", "names"), quoted(unknown))
+		w.note("the registry has no crawler with the product %s %s: such a group applies to requests that have its token as a word in their User-Agent", plural(len(unknown), "token", "tokens"), quoted(unknown))
 	}
 }
 
+// plural returns the word for n things.
 func plural(n int, one, many string) string {
 	if n == 1 {
 		return one
@@ -174,9 +178,10 @@ func plural(n int, one, many string) string {
 	return many
 }
 
-// maxQuoted is the most values that a note shows.
+// maxQuoted is the maximum number of values that a note lists.
 const maxQuoted = 5
 
+// quoted lists values without duplicates.
 func quoted(values []string) string {
 	values = slices.Compact(slices.Sorted(slices.Values(values)))
 	rest := ""

@@ -10,31 +10,31 @@ import (
 	"strings"
 )
 
-// Site is what a configuration says about one site: the routes for a set of
-// hosts.
+// Site is one site of a configuration: a route of a server, for a set of hosts.
 type Site struct {
-	Hosts []string // as the site's address has them; none: any host
+	Hosts []string // hosts and wildcards of its address; none: any host
 
-	Root     string   // folder of its files; empty if it has none
-	Backends []string // addresses that requests are forwarded to
-	PHP      bool     // some are forwarded over FastCGI
+	Root     string   // folder of its files; "" if it has none
+	Backends []string // addresses to which it forwards requests
+	PHP      bool     // it forwards requests over FastCGI
 
 	Robots         bool // it has a robots handler
-	TrustedProxies bool // its server knows proxies in front of it
+	TrustedProxies bool // its server has trusted_proxies
 	Plain          bool // its server listens without TLS
 	Port           uint // on which its server listens; 0 if it listens on no TCP port
 
-	AgentMatchers []string // patterns of hand-written matchers for User-Agent
-	Tags          []string // values of X-Robots-Tag that it sets by itself
+	AgentMatchers []string // patterns of its matchers for User-Agent
+	Tags          []string // values of X-Robots-Tag that its header handlers set
 }
 
-// Open reports whether the site serves hosts that its address does not name.
+// Open reports whether the site serves hosts that its address does not name: any
+// host, or those of a wildcard.
 func (s *Site) Open() bool {
 	return len(s.Hosts) == 0 || slices.ContainsFunc(s.Hosts, func(h string) bool { return strings.Contains(h, "*") })
 }
 
-// Breadth says how narrowly the site's address fits a host: 0 if it names the
-// host, 1 if only a wildcard of it does, 2 if it is for any host.
+// Breadth returns how broadly the site's address matches a host that it serves: 0 if
+// it names the host, 1 if it has a wildcard for it, 2 if it is for any host.
 func (s *Site) Breadth(host string) int {
 	switch {
 	case len(s.Hosts) == 0:
@@ -78,7 +78,7 @@ func (s *Site) URL(host string) string {
 	return scheme + "://" + host
 }
 
-// Name is the site's address as far as it consists of hosts.
+// Name returns the hosts of the site's address.
 func (s *Site) Name() string {
 	if len(s.Hosts) == 0 {
 		return "all hosts"
@@ -107,8 +107,9 @@ type handler struct {
 	} `json:"response"`
 }
 
-// Read returns the sites of an adapted configuration, in its order: one for
-// each route of a server that goes on to other routes or serves something.
+// Read returns the sites of a configuration in JSON: one for each route of each
+// server. They are ordered by the name of the server, and then as in the
+// configuration.
 func Read(adapted []byte) ([]Site, error) {
 	var c config
 	if err := json.Unmarshal(adapted, &c); err != nil {
@@ -127,6 +128,7 @@ func Read(adapted []byte) ([]Site, error) {
 	return sites, nil
 }
 
+// hosts returns the hosts of matchers.
 func hosts(match []map[string]json.RawMessage) (all []string) {
 	for _, set := range match {
 		var list []string
@@ -176,7 +178,7 @@ func (s *Site) readHandler(h *handler) {
 	}
 }
 
-// agentPatterns returns what a matcher compares User-Agent with.
+// agentPatterns returns the patterns that a matcher compares with User-Agent.
 func agentPatterns(name string, matcher json.RawMessage) (patterns []string) {
 	switch name {
 	case "header":

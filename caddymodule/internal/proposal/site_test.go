@@ -29,11 +29,11 @@ func TestRead(t *testing.T) {
 	}
 	for i, open := range []bool{true, true, false} {
 		if sites[i].Open() != open {
-			t.Errorf("%s: open %v, want %v", sites[i].Name(), sites[i].Open(), open)
+			t.Errorf("%s: Open returns %v, want %v", sites[i].Name(), sites[i].Open(), open)
 		}
 	}
 	if _, err := Read([]byte("{")); err == nil {
-		t.Error("half a configuration was read")
+		t.Error("no error for incomplete JSON")
 	}
 }
 
