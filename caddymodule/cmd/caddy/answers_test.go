@@ -251,7 +251,7 @@ func TestPolicyCommand(t *testing.T) {
 		{[]string{"policy", "--config", config, "--robots", "-"}, 0, published},
 		{[]string{"policy", "--config", config, "--check", url}, 0, "publishes the policy"},
 		{[]string{"policy", "--config", config, "--robots", "-", "--check", url}, 0, "publishes the policy"},
-		{[]string{"policy", "--config", config, "--robots", "/dev/null", "--check", url}, 2, "publishes another robots.txt"},
+		{[]string{"policy", "--config", config, "--robots", "/dev/null", "--check", url}, 2, "publishes a different robots.txt"},
 		{[]string{"policy", "--config", config, "--site", "other.test"}, 0, "User-agent: GPTBot"},
 		{[]string{"policy", "--config", "missing"}, 1, ""},
 		{[]string{"check", "--config", config, "--robots", "-", "--agent", "Googlebot", "/backup-7f3a/x"}, 2, `hidden  line 15  "/backup-7f3a/*"`},

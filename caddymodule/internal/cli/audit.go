@@ -15,7 +15,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
-// auditOptions are the flags of `caddy robots audit`.
+// auditOptions has the flags of `caddy robots audit`.
 type auditOptions struct {
 	robots, against        []string
 	format, zone, resolver string
@@ -31,7 +31,7 @@ func auditCommand(m Module) *cobra.Command {
 	var o auditOptions
 	cmd := &cobra.Command{
 		Use:   "audit [--robots <file|url>] [--config <file>] [--against <file|url>] [--verify] [--json] [--html <file>] <log>...",
-		Short: "Reports from access logs what robots did, and what robots.txt would have done",
+		Short: "Shows from access logs what robots did, and what robots.txt would have refused",
 		Long: `
 Reads access logs and reports which crawlers came, what they fetched, how fast,
 and when they read robots.txt. It also reports what an enforced robots.txt would
@@ -47,7 +47,7 @@ other format, pass --format in the notation of nginx's log_format. Rotated files
 are read in order of time.
 
 --robots names the robots.txt to judge by: a file, a URL, or none. If the file
-changed, pass each version with the day or time from which it was in force:
+changed, pass each version with the day or time at which it came into force:
 --robots 2026-11-01=old.txt --robots 2026-11-15=new.txt. Without --robots, the
 file is that of the site's source in --config. For a site with source site, and
 without --config, it is fetched from the hosts that have a tenth or more of the
@@ -85,7 +85,7 @@ refused, or if more requests of a search engine would be refused than before.`,
 	f.StringVar(&o.format, "format", "", "format of the lines, in the notation of nginx's log_format")
 	f.StringVar(&o.zone, "zone", "", "time zone for times without one: Europe/Berlin, +02:00, Local (default UTC)")
 	f.BoolVar(&o.verify, "verify", false, "verify the crawlers with published address lists and DNS")
-	f.StringVar(&o.resolver, "resolver", "", "address of the DNS server to ask instead of the system's")
+	f.StringVar(&o.resolver, "resolver", "", "address of a DNS server to use instead of the system's")
 	f.BoolVar(&o.json, "json", false, "print the report as JSON")
 	f.StringVar(&o.html, "html", "", "also write the report as an HTML page to this file")
 	f.BoolVar(&o.full, "full", false, "show client addresses and the values of queries")

@@ -15,18 +15,18 @@ import (
 
 // addFetched fetches the robots.txt of the hosts with the most requests in the
 // log.
-func (o *auditOptions) addFetched(cmd *cobra.Command, to *audit.Options, was []audit.Version) error {
+func (o *auditOptions) addFetched(cmd *cobra.Command, to *audit.Options, old []audit.Version) error {
 	hosts, err := audit.Hosts(to)
 	if err != nil {
 		return err
 	}
 	for _, host := range hosts {
-		site := audit.Site{Hosts: []string{hostname(host)}, Rules: o.rules, Was: was}
+		site := audit.Site{Hosts: []string{hostname(host)}, Rules: o.rules, Was: old}
 		site.Robots = fetchVersions(cmd, to, host)
 		to.Sites = append(to.Sites, site)
 	}
 	if len(to.Sites) == 0 {
-		to.Sites = []audit.Site{{Rules: o.rules, Was: was}}
+		to.Sites = []audit.Site{{Rules: o.rules, Was: old}}
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func siteOf(sites []Site, host string) int {
 	return catchAll
 }
 
-// hostname returns a host without port, in lower case.
+// hostname returns a host of a log without its port, in lower case.
 func hostname(host string) string { return enforce.NewOrigin("", host, 0).Host }
 
 // fetchVersions fetches the robots.txt of a host now. Without an answer it adds a

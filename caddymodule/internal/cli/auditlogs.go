@@ -43,7 +43,7 @@ func openLogs(args []string, stdin io.Reader) (files []audit.File, size int64, e
 			case err != nil:
 				return nil, 0, err
 			case info.IsDir():
-				return nil, 0, fmt.Errorf("%s is a folder: give the logs in it, for example %s", name, filepath.Join(name, "*.log*"))
+				return nil, 0, fmt.Errorf("%s is a folder: name the logs in it, for example %s", name, filepath.Join(name, "*.log*"))
 			}
 			if size >= 0 {
 				size += info.Size()
@@ -77,15 +77,15 @@ func logNames(arg string) ([]string, error) {
 // audit takes long.
 type progress struct {
 	w     io.Writer
-	total int64 // octets; -1: not known
+	total int64 // size of the logs in octets; -1: not known
 	begin time.Time
-	next  time.Time
+	next  time.Time // of the next update
 	off   bool
 }
 
 const (
-	progressAfter = 2 * time.Second
-	progressEach  = time.Second / 4
+	progressAfter = 2 * time.Second // before the first update
+	progressEach  = time.Second / 4 // between updates
 )
 
 func newProgress(w io.Writer, total int64) *progress {
@@ -93,11 +93,13 @@ func newProgress(w io.Writer, total int64) *progress {
 	return &progress{w: w, total: total, begin: now, next: now.Add(progressAfter), off: !isTerminal(w)}
 }
 
+// isTerminal reports whether w is a terminal.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
+// show shows how far the audit is.
 func (p *progress) show(at audit.Progress) {
 	now := time.Now()
 	if p.off || now.Before(p.next) {

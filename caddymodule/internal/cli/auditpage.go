@@ -15,10 +15,10 @@ import (
 // read, so that an error is reported at once.
 type pageFile struct {
 	file  *os.File
-	fresh bool // it was not there before
+	fresh bool // openPage created it
 }
 
-// pageStart is what every page begins with.
+// pageStart is the beginning of every report.
 const pageStart = "<!DOCTYPE html>"
 
 // openPage opens or creates the file. It returns an error for a file that is
@@ -40,7 +40,7 @@ func openPage(name string) (*pageFile, error) {
 		return &pageFile{file, false}, nil
 	default:
 		_ = file.Close()
-		return nil, fmt.Errorf("--html would overwrite %s, which is not a report: give another file name, or delete the file first", name)
+		return nil, fmt.Errorf("--html would overwrite %s, which is not a report: use another file name, or delete the file first", name)
 	}
 }
 

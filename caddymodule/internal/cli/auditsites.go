@@ -21,12 +21,12 @@ func (o *auditOptions) addSites(cmd *cobra.Command, to *audit.Options) error {
 	if err != nil {
 		return err
 	}
-	was, err := o.versions(cmd, "--against", o.against)
+	old, err := o.versions(cmd, "--against", o.against)
 	if err != nil {
 		return err
 	}
 	if o.config.path != "" {
-		return o.addConfigured(cmd, to, given, was)
+		return o.addConfigured(cmd, to, given, old)
 	}
 	if o.config.host != "" {
 		return errors.New("--site needs --config")
@@ -35,14 +35,15 @@ func (o *auditOptions) addSites(cmd *cobra.Command, to *audit.Options) error {
 		return err
 	}
 	if len(o.robots) > 0 {
-		to.Sites = []audit.Site{{Rules: o.rules, Robots: given, Was: was}}
+		to.Sites = []audit.Site{{Rules: o.rules, Robots: given, Was: old}}
 		return nil
 	}
-	return o.addFetched(cmd, to, was)
+	return o.addFetched(cmd, to, old)
 }
 
-// addConfigured adds the sites of a configuration.
-func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, given, was []audit.Version) error {
+// addConfigured adds the sites of a configuration. given are the versions of
+// --robots, and old are those of --against.
+func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, given, old []audit.Version) error {
 	for _, flag := range []string{"dialect", "http-clients", "no-user-triggered", "strict", "registry"} {
 		if cmd.Flags().Changed(flag) {
 			return fmt.Errorf("--%s can't be used with --config, which has that setting", flag)
@@ -65,7 +66,7 @@ func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, give
 	}
 	var settings []audit.Site
 	for i := range sites {
-		s := audit.Site{Hosts: sites[i].Hosts, Rules: sites[i].Rules, Robots: given, Was: was, Suspects: sites[i].Suspects}
+		s := audit.Site{Hosts: sites[i].Hosts, Rules: sites[i].Rules, Robots: given, Was: old, Suspects: sites[i].Suspects}
 		if cmd.Flags().Changed("max-crawl-delay") {
 			s.Rules.MaxDelay = o.rules.MaxDelay
 		}
@@ -83,7 +84,7 @@ func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, give
 		}
 	}
 	if len(sites) > 0 && sites[0].Sampled {
-		to.Warnings = append(to.Warnings, audit.Warning{Code: "sampled", Text: "The configuration has logs sampled: figures are lower than what came."})
+		to.Warnings = append(to.Warnings, audit.Warning{Code: "sampled", Text: "The configuration has sampling for logs: the log does not have all requests."})
 	}
 	return nil
 }
@@ -92,7 +93,7 @@ func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, give
 func (s *Site) versions(cmd *cobra.Command) ([]audit.Version, error) {
 	answer, err := s.Source.Fetch(cmd.Context(), enforce.Origin{})
 	if err != nil {
-		return nil, fmt.Errorf("the robots.txt of %s: %w", s.name(), err)
+		return nil, fmt.Errorf("reading the robots.txt of %s: %w", s.name(), err)
 	}
 	return []audit.Version{{Name: s.SourceName, Response: answer}}, nil
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
-// checkOptions are the flags of `caddy robots check`.
+// checkOptions has the flags of `caddy robots check`.
 type checkOptions struct {
 	agent, robots, dialect string
 	before, grace          string
@@ -30,13 +30,13 @@ func checkCommand(m Module) *cobra.Command {
 	var o checkOptions
 	cmd := &cobra.Command{
 		Use:   "check --agent <user-agent> [--robots <file|url|->] [--before <file|url|->] [--config <file>] [--json] <url>...",
-		Short: "Tells whether robots.txt allows URLs to a crawler",
+		Short: "Shows whether robots.txt allows a crawler to fetch URLs",
 		Long: `
 Prints for each URL what the robots handler would decide about a request with a
-User-Agent: the verdict, the crawler that the User-Agent names, the group of
-robots.txt that applies, the line that decides, and the Crawl-delay that is
-enforced. Each URL is judged as if it were the crawler's first request: the time
-between requests does not count.
+User-Agent: the action, the reason, the crawler that the User-Agent names, the
+group of robots.txt that applies, the line that decides, and the rate limits. The
+decision is that about the crawler's first request: the time between requests
+does not count.
 
 With --config, the settings are those of a site in a Caddyfile, including the
 lines of its policy and its hidden paths, which are not in the robots.txt.
@@ -49,8 +49,8 @@ configuration can change that.
 Without --robots, the robots.txt of each URL's own site is fetched. With
 --robots, a URL may be only a path. --agent may be only a product token (GPTBot).
 
-The exit status is 0 if all URLs are allowed, 2 if one is not, and 1 if the
-verdict can't be determined.`,
+The exit status is 0 if all URLs are allowed, 2 if one is not, and 1 if there was
+an error, such as a robots.txt that can't be read.`,
 		Example: `  caddy robots check --agent GPTBot --robots robots.txt /private/ /blog/
   caddy robots check --agent "Mozilla/5.0 (compatible; bingbot/2.0)" https://example.com/
   caddy robots check --agent bingbot --robots robots.txt --json / | jq .crawl_delay
@@ -80,7 +80,7 @@ verdict can't be determined.`,
 	return cmd
 }
 
-// completeCrawlers completes the tokens of known crawlers.
+// completeCrawlers completes the User-Agent tokens of the crawlers in the registry.
 func completeCrawlers(_ *cobra.Command, _ []string, begin string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var list []cobra.Completion
 	for row := range crawler.Builtin().All() {
@@ -101,7 +101,7 @@ func (o *checkOptions) check(cmd *cobra.Command, args []string) (int, error) {
 		return exitFailed, err
 	}
 	if o.rules.MaxDelay <= 0 {
-		return exitFailed, fmt.Errorf("--max-crawl-delay %s is not above zero", o.rules.MaxDelay)
+		return exitFailed, fmt.Errorf("--max-crawl-delay %s: want more than 0", o.rules.MaxDelay)
 	}
 	var before *enforce.Policy
 	if o.before != "" {
@@ -173,7 +173,7 @@ func (o *checkOptions) robotsFor(arg string) (string, error) {
 		return "", err
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return "", fmt.Errorf("%q is not an http or https URL: give --robots to check a path", arg)
+		return "", fmt.Errorf("%q is not an http or https URL: use --robots to check a path", arg)
 	}
 	return u.Scheme + "://" + u.Host + "/robots.txt", nil
 }

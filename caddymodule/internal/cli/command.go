@@ -87,7 +87,7 @@ func runParent(cmd *cobra.Command, args []string) (int, error) {
 	return exitFailed, fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), near)
 }
 
-// The exit statuses of commands, beside 0.
+// The exit statuses of commands, besides 0.
 const (
 	exitFailed  = 1 // the command could not do its work
 	exitFinding = 2 // the command did its work and found a problem
@@ -118,17 +118,18 @@ func inputs(cmd *cobra.Command, args []string) []string {
 	return list
 }
 
-// errReported is the error of a command that printed its errors itself.
+// errReported is the error of a command that has printed its errors.
 var errReported = errors.New("not all files could be read")
 
+// printError prints an error as all commands do.
 func printError(cmd *cobra.Command, err error) {
 	fmt.Fprintf(cmd.ErrOrStderr(), "Error: %v\n", err)
 }
 
-// fetchTimeout bounds how long a command waits for a URL.
+// fetchTimeout is the maximum time to fetch a URL.
 const fetchTimeout = 30 * time.Second
 
-// maxInput is the most octets that a command reads of one input.
+// maxInput is the maximum size of an input, in octets.
 const maxInput = 16 << 20
 
 // readRobots reads the named robots.txt: a file, an http or https URL, or - for
@@ -151,6 +152,7 @@ func readRobots(ctx context.Context, name string, stdin io.Reader) ([]byte, erro
 // The first 4 KiB are enough to find them.
 var unreadable = []string{"html-page", "binary", "utf-16"}
 
+// readInput reads a file, the robots.txt of a URL, or standard input.
 func readInput(ctx context.Context, name string, stdin io.Reader) ([]byte, error) {
 	switch {
 	case name == "-":
@@ -181,6 +183,7 @@ func robotsAddress(name string) string {
 	return name
 }
 
+// readURL fetches a URL. If the status is not 200, it returns a *statusError.
 func readURL(ctx context.Context, address string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
@@ -215,13 +218,14 @@ func (e *statusError) missing() bool {
 	return e.code >= 400 && e.code < 500 && e.code != http.StatusTooManyRequests
 }
 
+// readAll reads at most maxInput octets. It returns an error if there are more.
 func readAll(name string, r io.Reader) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(r, maxInput+1))
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", name, err)
 	}
 	if len(body) > maxInput {
-		return nil, fmt.Errorf("%s is larger than %d MiB, while crawlers read the first %d KiB", name, maxInput>>20, robots.MaxSize>>10)
+		return nil, fmt.Errorf("%s is larger than %d MiB. Crawlers read only the first %d KiB", name, maxInput>>20, robots.MaxSize>>10)
 	}
 	return body, nil
 }

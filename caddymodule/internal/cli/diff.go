@@ -22,7 +22,7 @@ func diffCommand() *cobra.Command {
 	var o diffOptions
 	cmd := &cobra.Command{
 		Use:   "diff [--json] <old> <new>",
-		Short: "Tells what a new robots.txt changes, and for which crawlers",
+		Short: "Shows what a new robots.txt changes, and for which crawlers",
 		Long: `
 Prints what changes for crawlers when the robots.txt <new> replaces <old>: paths
 that are now allowed or disallowed, with the lines that decide and examples, and
@@ -51,7 +51,7 @@ comparison is not possible.`,
 }
 
 // errIncomplete is the message of diff for files with very many rules.
-var errIncomplete = errors.New("the comparison is not complete: the files have too many rules that differ, or rules that are hard to compare, and may have more changes")
+var errIncomplete = errors.New("the comparison is not complete, because too many rules differ or some are hard to compare: there may be more changes")
 
 func (o *diffOptions) diff(cmd *cobra.Command, before, after string) (int, error) {
 	if before == "-" && after == "-" {
@@ -69,7 +69,7 @@ func (o *diffOptions) diff(cmd *cobra.Command, before, after string) (int, error
 		}
 		files[i] = robots.Parse(body, robots.WithDialect(dialect))
 		if files[i].Truncated() {
-			fmt.Fprintf(cmd.ErrOrStderr(), "%s: what lies beyond %d KiB is not compared, for crawlers do not read it\n", name, robots.MaxSize>>10)
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s: only the first %d KiB are compared, because crawlers do not read more\n", name, robots.MaxSize>>10)
 		}
 	}
 	r := diff.Compare(files[0], files[1], diffCrawlers(crawler.Builtin())...)
@@ -93,8 +93,9 @@ func (o *diffOptions) diff(cmd *cobra.Command, before, after string) (int, error
 	return 0, nil
 }
 
-// diffCrawlers are the crawlers of the registry that obey the group of another
-// one, or not that of *, or read the file with google/robotstxt.
+// diffCrawlers returns the crawlers of the registry that may differ from others:
+// those that obey the group of another crawler or not the group for *, and those that
+// read the file with google/robotstxt.
 func diffCrawlers(registry *crawler.Registry) []diff.Crawler {
 	var list []diff.Crawler
 	for row := range registry.All() {

@@ -19,8 +19,8 @@ func explainCommand() *cobra.Command {
 		Short: "Explains the rules of the linter",
 		Long: `
 Prints the page of each named rule of the linter: what the rule finds, why it
-matters, how which crawlers read the line, and an example before and after. The
-pages are Markdown. Without a code, it lists all rules.
+matters, how different crawlers read the line, and an example before and after.
+The pages are Markdown. Without a code, it lists all rules.
 
 The exit status is 0, or 1 if there is no such rule.`,
 		Example: `  caddy robots explain

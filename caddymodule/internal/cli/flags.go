@@ -5,7 +5,6 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -36,9 +35,8 @@ func dialectFlag(s string) (robots.Dialect, error) {
 	return robots.ParseDialect(s)
 }
 
-// paintFor returns a Paint that is in colour if w is a terminal with colours,
-// unless NO_COLOR is set (https://no-color.org).
+// paintFor returns a Paint that uses colours if w is a terminal with colours, unless
+// NO_COLOR is set (https://no-color.org).
 func paintFor(w io.Writer) report.Paint {
-	f, ok := w.(*os.File)
-	return report.Paint(ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd())))
+	return report.Paint(isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb")
 }

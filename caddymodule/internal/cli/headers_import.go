@@ -26,9 +26,10 @@ block.
 A line never sends a directive on a request on which the configuration does not
 send it. A directive that no x_robots_tag line can express exactly is not
 converted: it is a comment in the output and a message on standard error, with
-its line number. A .htaccess file is read as that of the site's root folder.
+its line number. A .htaccess file is read as if it were in the site's root folder.
 
-If the configuration has several files, let the server print them as one:
+If the configuration has several files, print them as one with the server's
+command:
 nginx -T, or httpd -t -D DUMP_CONFIG.
 
 The exit status is 0 if everything was converted, 2 if something was not, and 1
@@ -74,9 +75,9 @@ func writeSite(out io.Writer, site *headers.ImportedSite, only bool) {
 	switch {
 	case site.Line == 0 && only:
 	case site.Line == 0:
-		fmt.Fprintln(out, "# outside of all servers and virtual hosts: for requests that none of them takes")
+		fmt.Fprintln(out, "# outside of all servers and virtual hosts: for requests to no other site")
 	case !all:
-		fmt.Fprintf(out, "# for the site of line %d alone: %s\n", site.Line, nameList(site.Names))
+		fmt.Fprintf(out, "# only for the site of line %d: %s\n", site.Line, nameList(site.Names))
 	default:
 		fmt.Fprintf(out, "# line %d\n%s {\n\trobots {\n", site.Line, strings.Join(addresses, ", "))
 		indent = "\t\t"
@@ -102,6 +103,7 @@ func oneLine(s string) string {
 	}, s)
 }
 
+// nameList returns the names of a site on one line.
 func nameList(names []string) string {
 	if len(names) == 0 {
 		return "it has no name"

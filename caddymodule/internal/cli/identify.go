@@ -100,7 +100,7 @@ func (f *registryFlag) Set(path string) (err error) {
 	return err
 }
 
-// identify runs the command. Its only failures are errors.
+// identify runs the command.
 func (o *identifyOptions) identify(cmd *cobra.Command, args []string) error {
 	list := argumentList(args)
 	if len(args) == 1 && args[0] == "-" {
@@ -116,15 +116,15 @@ func (o *identifyOptions) identify(cmd *cobra.Command, args []string) error {
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
-	var held heldCounts
+	var star starCounts
 	all := o.rules
 	all.HTTPClients, all.Programs = true, enforce.ProgramsOn
 	sum, err := matcher.MeasureList(list, func(ua string, id *crawler.Identity) {
 		switch {
 		case o.measure:
-			held.add(crawler.DeclaresRobot(ua), boundByStar(&o.rules, id), boundByStar(&all, id))
+			star.add(crawler.DeclaresRobot(ua), boundByStar(&o.rules, id), boundByStar(&all, id))
 		case o.json:
-			_ = enc.Encode(o.describe(policy, matcher, ua, id)) // Flush tells
+			_ = enc.Encode(o.describe(policy, matcher, ua, id)) // Flush returns the error
 		default:
 			o.describe(policy, matcher, ua, id).write(out)
 		}
@@ -132,15 +132,15 @@ func (o *identifyOptions) identify(cmd *cobra.Command, args []string) error {
 	switch {
 	case err != nil || !o.measure:
 	case o.json:
-		_ = enc.Encode(newMeasured(&sum, held))
+		_ = enc.Encode(newMeasured(&sum, star))
 	default:
-		newMeasured(&sum, held).write(out)
+		newMeasured(&sum, star).write(out)
 	}
 	return errors.Join(err, out.Flush())
 }
 
-// boundByStar reports whether the group for * applies to one of the crawlers
-// that a User-Agent names, in a GET request and if it has no group of its own.
+// boundByStar reports whether the group for * applies to one of the crawlers that a
+// User-Agent names, if the crawler has no group of its own and sends a GET request.
 func boundByStar(rules *enforce.Rules, id *crawler.Identity) bool {
 	for i := range id.Len() {
 		if a := id.At(i); rules.BoundByStar(a.Class, a.Crawler) {
@@ -150,22 +150,22 @@ func boundByStar(rules *enforce.Rules, id *crawler.Identity) bool {
 	return false
 }
 
-// heldCounts counts the User-Agents of a list to which the group for * applies.
-type heldCounts struct {
-	bound, boundAll         int // with the given flags, and with http_clients on and programs on
-	declared, declaredBound int // that declare themselves robots, and those of them in boundAll
+// starCounts counts the User-Agents of a list to which the group for * applies.
+type starCounts struct {
+	bound, boundAll         int // with the given flags; with http_clients on and programs on
+	declared, declaredBound int // that declare that they are robots, and the part of them that is in boundAll
 }
 
 // add counts one User-Agent.
-func (h *heldCounts) add(declared, bound, boundAll bool) {
-	h.bound += one(bound)
-	h.boundAll += one(boundAll)
-	h.declared += one(declared)
-	h.declaredBound += one(declared && boundAll)
+func (h *starCounts) add(declared, bound, boundAll bool) {
+	h.bound += count(bound)
+	h.boundAll += count(boundAll)
+	h.declared += count(declared)
+	h.declaredBound += count(declared && boundAll)
 }
 
-// one is 1 where ok is true.
-func one(ok bool) int {
+// count returns 1 if ok is true, else 0.
+func count(ok bool) int {
 	if ok {
 		return 1
 	}
@@ -222,15 +222,15 @@ func (o *identifyOptions) crawler(policy *enforce.Policy, ua string, a *crawler.
 		c.Crawler, c.Operator, c.Purpose, c.Tokens = row.Name, row.Operator, string(row.Purpose), row.Robots
 	}
 	if o.robots == "" {
-		c.HeldTo = wouldHold(&o.rules, a)
+		c.HeldTo = groupWords(&o.rules, a)
 	} else if g := policy.Group(a); g != nil {
 		c.Group, c.GroupLine = g.Token(), g.Line()
 	}
 	return c
 }
 
-// wouldHold describes the group of a robots.txt that would apply to a crawler.
-func wouldHold(rules *enforce.Rules, a *crawler.Agent) string {
+// groupWords describes the group of a robots.txt that would apply to a crawler.
+func groupWords(rules *enforce.Rules, a *crawler.Agent) string {
 	switch star := rules.BoundByStar(a.Class, a.Crawler); {
 	case a.Token == "" && star:
 		return "*"

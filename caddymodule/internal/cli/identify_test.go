@@ -31,14 +31,14 @@ func TestIdentifySaysWhoAndWhy(t *testing.T) {
 		{[]string{gptbot}, []string{"crawler: GPTBot, OpenAI, ai-training", `"GPTBot" at`, "its own group, else *", "evidence token: "}},
 		{[]string{"AcmeBot/1.0"}, []string{"self-declared: AcmeBot", "evidence declaration: "}},
 		{[]string{"SiteSweeper/2.0"}, []string{"program: SiteSweeper", "evidence form: "}},
-		{[]string{"Stripe/1.0 (+https://stripe.com/docs/webhooks)"}, []string{"webhook: Stripe, Stripe, webhook", "held to  its own group\n"}},
+		{[]string{"Stripe/1.0 (+https://stripe.com/docs/webhooks)"}, []string{"webhook: Stripe, Stripe, webhook", "obeys    its own group\n"}},
 		{[]string{chrome}, []string{"person: Chrome 131.0.0.0 on Windows 10 or 11"}},
-		{[]string{"curl/8.5.0"}, []string{"library: curl", "held to  its own group\n"}},
+		{[]string{"curl/8.5.0"}, []string{"library: curl", "obeys    its own group\n"}},
 		{[]string{"--http-clients", "curl/8.5.0"}, []string{"its own group, else *"}},
-		{[]string{"AdsBot-Google (+http://www.google.com/adsbot.html)"}, []string{"held to  its own group\n"}},
+		{[]string{"AdsBot-Google (+http://www.google.com/adsbot.html)"}, []string{"obeys    its own group\n"}},
 		{[]string{"--strict", "AdsBot-Google"}, []string{"its own group, else *"}},
 		{[]string{"--robots", "../../../testdata/site/robots.txt", "MJ12bot"}, []string{"group MJ12bot, line 25"}},
-		{[]string{"--robots", "../../../testdata/site/robots.txt", "curl/8.5.0"}, []string{"held to  nothing"}},
+		{[]string{"--robots", "../../../testdata/site/robots.txt", "curl/8.5.0"}, []string{"obeys    nothing"}},
 		{[]string{"Mozilla/5.0 (compatible; Googlebot/2.1; bingbot/2.0)"}, []string{"crawler: Googlebot", "crawler: bingbot"}},
 	} {
 		got := identifyWith(t, "", tt.args...)
@@ -65,12 +65,12 @@ func TestIdentifyReadsLists(t *testing.T) {
 	if err := json.Unmarshal([]byte(identifyWith(t, list, "--measure", "--json", "-")), &measure); err != nil || measure.Total != 3 || measure.Classes["library"].Count != 1 || measure.Classes["library"].Percent != 100./3 {
 		t.Errorf("--measure --json: %+v, %v", measure, err)
 	}
-	if got := identifyWith(t, list, "--measure", "-"); !strings.Contains(got, "declare themselves robots                       1   33.333 %") ||
-		!strings.Contains(got, "  of those, bound with both on                  1  100.000 %") {
+	if got := identifyWith(t, list, "--measure", "-"); !strings.Contains(got, "declare that they are robots                    1   33.333 %") ||
+		!strings.Contains(got, "  the group for * applies with both on          1  100.000 %") {
 		t.Errorf("--measure: %s", got)
 	}
-	if got := identifyWith(t, list, "--measure", "-"); !strings.Contains(got, "recognised: not a person's                      2   66.667 %") ||
-		!strings.Contains(got, "bound by the group for *                        1   33.333 %") ||
+	if got := identifyWith(t, list, "--measure", "-"); !strings.Contains(got, "recognised as not a person's                    2   66.667 %") ||
+		!strings.Contains(got, "the group for * applies                         1   33.333 %") ||
 		!strings.Contains(got, "with http_clients on and programs on          2   66.667 %") {
 		t.Errorf("--measure: %s", got)
 	}
@@ -116,7 +116,7 @@ func TestIdentifyKnowsTheCrawlersOfARegistryFile(t *testing.T) {
 
 func TestIdentifyReadsTheRobotsFromStandardInput(t *testing.T) {
 	got := identifyWith(t, "User-agent: Thing9\nDisallow: /\n", "--robots", "-", "Thing9/1.0")
-	if !strings.Contains(got, "held to  group Thing9, line 1") {
+	if !strings.Contains(got, "obeys    group Thing9, line 1") {
 		t.Error(got)
 	}
 	if status, _, stderr := runCommand("", "identify", "--robots", "-", "-"); status != 1 || !strings.Contains(stderr, "not both") {

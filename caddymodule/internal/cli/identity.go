@@ -17,11 +17,11 @@ type identified struct {
 	UserAgent string               `json:"user_agent"`
 	Class     string               `json:"class"`
 	Crawlers  []identifiedCrawler  `json:"crawlers,omitempty"`
-	Browser   *crawler.Description `json:"browser,omitempty"` // of a person
-	Words     []evidence           `json:"words,omitempty"`   // of a person
+	Browser   *crawler.Description `json:"browser,omitempty"` // only for a person
+	Words     []evidence           `json:"words,omitempty"`   // only for a person
 }
 
-// identifiedCrawler is one crawler of it.
+// identifiedCrawler is one of the crawlers that a User-Agent names.
 type identifiedCrawler struct {
 	Crawler   string   `json:"crawler"`
 	Class     string   `json:"class"`
@@ -53,9 +53,9 @@ func (e evidence) String() string {
 
 // strengths describes each strength of evidence.
 var strengths = map[string]string{
-	"token":       "token: the name of a crawler that is known",
-	"declaration": "declaration: the client says itself that it is a robot",
-	"form":        "form: no more than what the User-Agent looks like",
+	"token":       "token: the name of a crawler in the registry or in robots.txt",
+	"declaration": "declaration: the client says that it is a robot",
+	"form":        "form: only the form of the User-Agent",
 }
 
 // write prints the result as text. Control characters from clients are escaped.
@@ -63,7 +63,7 @@ func (f *identified) write(w io.Writer) {
 	fmt.Fprintf(w, "%s\n", report.Visible(f.UserAgent))
 	if f.Browser != nil {
 		fmt.Fprintf(w, "    person: %s\n", report.Visible(browserWords(f.Browser)))
-		because(w, f.Words)
+		writeReasons(w, f.Words)
 	}
 	for _, c := range f.Crawlers {
 		facts := []string{cmp.Or(c.Crawler, "(no User-Agent)"), c.Operator, c.Purpose}
@@ -72,23 +72,23 @@ func (f *identified) write(w io.Writer) {
 		if tokens := strings.Join(c.Tokens, ", "); tokens != "" {
 			fmt.Fprintf(w, "        tokens   %s\n", report.Visible(tokens))
 		}
-		fmt.Fprintf(w, "        held to  %s\n", report.Visible(c.heldTo()))
-		because(w, []evidence{c.evidence})
+		fmt.Fprintf(w, "        obeys    %s\n", report.Visible(c.group()))
+		writeReasons(w, []evidence{c.evidence})
 		fmt.Fprintf(w, "        evidence %s\n", strengths[c.Strength])
 	}
 }
 
-// because prints the reasons.
-func because(w io.Writer, why []evidence) {
-	label := "because"
+// writeReasons prints the reasons for a result.
+func writeReasons(w io.Writer, why []evidence) {
+	label := "reason"
 	for _, e := range why {
 		fmt.Fprintf(w, "        %-7s  %v\n", label, e)
 		label = ""
 	}
 }
 
-// heldTo returns the group that applies, or would apply, to a crawler.
-func (c *identifiedCrawler) heldTo() string {
+// group returns the group that applies, or would apply, to a crawler.
+func (c *identifiedCrawler) group() string {
 	switch {
 	case c.HeldTo != "":
 		return c.HeldTo
@@ -121,13 +121,13 @@ func browserWords(d *crawler.Description) string {
 // measured is the output of --measure.
 type measured struct {
 	Total    int              `json:"total"`
-	Crawlers share            `json:"crawlers"`       // all that are not a browser's
-	Bound    share            `json:"bound"`          // those to which the group for * applies
+	Crawlers share            `json:"crawlers"`       // all except browsers
+	Bound    share            `json:"bound"`          // to which the group for * applies
 	BoundAll share            `json:"bound_all"`      // the same with http_clients on and programs on
-	Declared share            `json:"declared"`       // those that declare that they are robots
+	Declared share            `json:"declared"`       // that declare that they are robots
 	OfThose  share            `json:"declared_bound"` // the part of Declared that is in BoundAll
 	Classes  map[string]share `json:"classes"`
-	Purposes map[string]share `json:"purposes,omitempty"` // of those in the registry
+	Purposes map[string]share `json:"purposes,omitempty"` // of crawlers in the registry
 }
 
 // share is a part of a list.
@@ -136,18 +136,17 @@ type share struct {
 	Percent float64 `json:"percent"`
 }
 
-// newMeasured sums up a list. held counts the User-Agents to which the group
-// for * applies.
-func newMeasured(sum *crawler.Measure, held heldCounts) *measured {
+// newMeasured returns the output for a list.
+func newMeasured(sum *crawler.Measure, star starCounts) *measured {
 	of := func(n, total int) share { return share{n, 100 * float64(n) / float64(max(total, 1))} }
 	part := func(n int) share { return of(n, sum.Total) }
 	m := &measured{
 		Total:    sum.Total,
 		Crawlers: part(sum.Total - sum.Classes[crawler.Person]),
-		Bound:    part(held.bound),
-		BoundAll: part(held.boundAll),
-		Declared: part(held.declared),
-		OfThose:  of(held.declaredBound, held.declared),
+		Bound:    part(star.bound),
+		BoundAll: part(star.boundAll),
+		Declared: part(star.declared),
+		OfThose:  of(star.declaredBound, star.declared),
 		Classes:  make(map[string]share),
 		Purposes: make(map[string]share),
 	}
@@ -166,12 +165,12 @@ func (m *measured) write(w io.Writer) {
 		fmt.Fprintf(w, "    %-40s %8d %8.3f %%\n", report.Visible(name), s.Count, s.Percent)
 	}
 	fmt.Fprintf(w, "%d User-Agents\n", m.Total)
-	line("recognised: not a person's", m.Crawlers)
-	line("bound by the group for *", m.Bound)
+	line("recognised as not a person's", m.Crawlers)
+	line("the group for * applies", m.Bound)
 	line("  with http_clients on and programs on", m.BoundAll)
-	line("declare themselves robots", m.Declared)
+	line("declare that they are robots", m.Declared)
 	if m.Declared.Count > 0 {
-		line("  of those, bound with both on", m.OfThose)
+		line("  the group for * applies with both on", m.OfThose)
 	}
 	fmt.Fprintln(w, "by class")
 	for class := range crawler.Library + 1 {
@@ -180,7 +179,7 @@ func (m *measured) write(w io.Writer) {
 	if len(m.Purposes) == 0 {
 		return
 	}
-	fmt.Fprintln(w, "by purpose, of those in the registry")
+	fmt.Fprintln(w, "by purpose (crawlers in the registry)")
 	for _, purpose := range slices.SortedFunc(maps.Keys(m.Purposes), func(a, b string) int {
 		return cmp.Or(cmp.Compare(m.Purposes[b].Count, m.Purposes[a].Count), strings.Compare(a, b))
 	}) {

@@ -21,7 +21,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
-// initOptions are the flags of `caddy robots init`.
+// initOptions has the flags of `caddy robots init`.
 type initOptions struct {
 	module         Module
 	config, robots string
@@ -57,7 +57,7 @@ It writes no files.`,
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.config, "config", "c", "", "configuration file: a Caddyfile, or JSON if its name ends in .json")
-	f.StringVar(&o.site, "site", "", "host name of one site in it")
+	f.StringVar(&o.site, "site", "", "host of the site to print a block for; default: all sites without a robots handler")
 	f.StringVarP(&o.robots, "robots", "r", "", "the site's robots.txt: a file, a URL, or - for standard input")
 	return cmd
 }
@@ -68,7 +68,7 @@ func (o *initOptions) propose(cmd *cobra.Command) error {
 		return err
 	}
 	if o.robots != "" && len(sites) > 1 {
-		return fmt.Errorf("--robots is for one site: choose one with --site: %s", strings.Join(siteNames(sites), "; "))
+		return fmt.Errorf("--robots is for one site: select it with --site. The sites are %s", strings.Join(siteNames(sites), "; "))
 	}
 	for i := range sites {
 		f, from, err := o.file(cmd, &sites[i])
@@ -134,7 +134,7 @@ func (o *initOptions) sites(stderr io.Writer) ([]proposal.Site, error) {
 	}
 	config, err := o.module.Config(path)
 	if errors.Is(err, fs.ErrNotExist) && o.config == "" {
-		fmt.Fprintf(stderr, "note: this folder has no %s: the block is for a site of which nothing is known\n", defaultConfig)
+		fmt.Fprintf(stderr, "note: this folder has no %s: the block is for a site without a known configuration\n", defaultConfig)
 		return []proposal.Site{{Hosts: o.hosts()}}, nil
 	}
 	if err != nil {
@@ -147,7 +147,7 @@ func (o *initOptions) sites(stderr io.Writer) ([]proposal.Site, error) {
 	if o.site != "" {
 		chosen := slices.DeleteFunc(slices.Clone(all), func(s proposal.Site) bool { return !(&Site{Hosts: s.Hosts}).serves(o.site) })
 		if len(chosen) == 0 {
-			return nil, fmt.Errorf("%s has no site %s; it has %s", path, o.site, strings.Join(siteNames(all), "; "))
+			return nil, fmt.Errorf("%s has no site %s. The sites are %s", path, o.site, strings.Join(siteNames(all), "; "))
 		}
 		// The site that names the host comes before those with a wildcard, as it does in Caddy.
 		slices.SortStableFunc(chosen, func(a, b proposal.Site) int { return a.Breadth(o.site) - b.Breadth(o.site) })
@@ -155,7 +155,7 @@ func (o *initOptions) sites(stderr io.Writer) ([]proposal.Site, error) {
 	}
 	left := slices.DeleteFunc(slices.Clone(all), func(s proposal.Site) bool { return s.Robots })
 	if len(left) == 0 {
-		return nil, fmt.Errorf("%s has no site without a robots handler", path)
+		return nil, fmt.Errorf("all sites of %s have a robots handler: select one with --site", path)
 	}
 	return left, nil
 }
@@ -197,10 +197,11 @@ func (o *initOptions) lint(cmd *cobra.Command, f *robots.File, name string) {
 		}
 	}
 	if count > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "note: %s: errors that the linter finds: %d. See caddy robots lint %s\n", shown(name), count, shown(name))
+		fmt.Fprintf(cmd.ErrOrStderr(), "note: %s: the linter finds errors: %d. Run caddy robots lint %s to see them\n", shown(name), count, shown(name))
 	}
 }
 
+// siteNames returns the names of sites.
 func siteNames(sites []proposal.Site) []string {
 	names := make([]string, len(sites))
 	for i := range sites {

@@ -18,7 +18,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
-// exitErrors is the exit status of lint where a finding is an error.
+// exitErrors is the exit status of lint if a finding is an error.
 const exitErrors = 3
 
 // lintFlags are the flags of `caddy robots lint`.
@@ -51,7 +51,7 @@ Finds lines of a robots.txt that do not do what they were written for, and lines
 that crawlers read differently. Each finding has its place, the reason why it
 matters, and a correction. "caddy robots explain CODE" prints a page about it.
 
-- is standard input. For a URL without a path, /robots.txt is read.
+The file - is standard input. For a URL without a path, it reads /robots.txt.
 
 --fix prints the file with all safe corrections: they change no verdict for
 crawlers that follow RFC 9309, Google's parser or the standard of 1994.
@@ -87,6 +87,7 @@ never always 0.`,
 	return cmd
 }
 
+// register adds the flags to a command.
 func (o *lintFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	addDialectFlag(cmd, &o.dialect)
@@ -95,10 +96,10 @@ func (o *lintFlags) register(cmd *cobra.Command) {
 	f.BoolVar(&o.sarif, "sarif", false, "the same as --format sarif")
 	f.StringSliceVar(&o.selected, "select", nil, "report only these rules, separated by commas")
 	f.StringSliceVar(&o.ignored, "ignore", nil, "do not report these rules, separated by commas")
-	f.StringVar(&o.failOn, "fail-on", "warning", "the least severity that changes the exit status: info, warning, error or never")
+	f.StringVar(&o.failOn, "fail-on", "warning", "lowest severity that changes the exit status: info, warning, error or never")
 	f.BoolVar(&o.info, "info", false, "report infos too")
 	f.StringVarP(&o.config, "config", "c", "", "Caddyfile whose x_robots_tag lines are checked against the files")
-	f.BoolVar(&o.fix, "fix", false, "print the file with all safe corrections made")
+	f.BoolVar(&o.fix, "fix", false, "print the file with all safe corrections")
 	f.BoolVar(&o.unsafe, "unsafe-fixes", false, "like --fix, with the unsafe corrections too")
 	f.BoolVar(&o.write, "write", false, "with --fix: write the file back")
 	f.BoolVar(&o.diff, "diff", false, "with --fix: print what would change, as a unified diff")
@@ -170,7 +171,7 @@ func (o *lintFlags) printAll(out io.Writer, docs []*report.Document, failures []
 	return nil
 }
 
-// status returns the exit status that the findings in a file give.
+// status returns the exit status for the findings in a file.
 func (o *lintFlags) status(d *report.Document) int {
 	worst, ok := d.Worst()
 	var least lint.Severity
@@ -183,7 +184,7 @@ func (o *lintFlags) status(d *report.Document) int {
 	return exitFinding
 }
 
-// validate checks the flags, and reads the configuration.
+// validate checks the flags and reads the configuration.
 func (o *lintFlags) validate(args []string) error {
 	switch {
 	case o.json:
@@ -213,6 +214,7 @@ func (o *lintFlags) validate(args []string) error {
 	return err
 }
 
+// validateFix checks the flags for corrections.
 func (o *lintFlags) validateFix(args []string) error {
 	switch {
 	case o.write && !o.fix:
@@ -220,7 +222,7 @@ func (o *lintFlags) validateFix(args []string) error {
 	case o.diff && !o.fix:
 		return errors.New("--diff needs --fix or --unsafe-fixes")
 	case o.fix && !o.write && !o.diff && len(args) > 1:
-		return errors.New("--fix prints one file: give one, or --write to write them all back, or --diff")
+		return errors.New("--fix prints one file, but there are several: add --write to write them back, or --diff to print the changes")
 	case !o.write:
 		return nil
 	}
@@ -303,4 +305,5 @@ func version() string {
 	return ""
 }
 
+// modulePath is the path of the Go module with this package.
 const modulePath = "github.com/caddy-robots/caddy-robots"

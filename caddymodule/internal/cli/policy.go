@@ -49,7 +49,7 @@ read. With --check it is 2 if a published file is different.`,
 	o.config.add(cmd, m)
 	f := cmd.Flags()
 	f.StringVarP(&o.robots, "robots", "r", "", "the site's own robots.txt: a file, a URL, or - for standard input")
-	f.StringArrayVar(&o.check, "check", nil, "compare with the robots.txt that this URL's site publishes; may be repeated")
+	f.StringArrayVar(&o.check, "check", nil, "compare with the robots.txt that the site of this URL publishes; may be repeated")
 	if err := cmd.MarkFlagRequired("config"); err != nil {
 		panic(err)
 	}
@@ -72,7 +72,7 @@ func (o *policyOptions) policy(cmd *cobra.Command) (int, error) {
 		return o.compare(cmd, site, own)
 	}
 	if o.robots == "" {
-		fmt.Fprintln(cmd.ErrOrStderr(), "note: without --robots, this is what a site without a robots.txt of its own publishes")
+		fmt.Fprintln(cmd.ErrOrStderr(), "note: this is the file of a site without a robots.txt of its own. To merge the policy with one, add --robots")
 	}
 	merged, err := merge(site, own)
 	if err != nil {
@@ -81,7 +81,7 @@ func (o *policyOptions) policy(cmd *cobra.Command) (int, error) {
 	if _, err := cmd.OutOrStdout().Write(merged.Text()); err != nil {
 		return exitFailed, err
 	}
-	return 0, tellChanges(cmd.ErrOrStderr(), site, own.Body, merged)
+	return 0, printChanges(cmd.ErrOrStderr(), site, own.Body, merged)
 }
 
 // merge merges the policy of a site with the site's own file.
@@ -96,9 +96,9 @@ func merge(site *Site, own enforce.Response) (*enforce.Policy, error) {
 	return p, nil
 }
 
-// tellChanges prints the changes that the policy makes, the crawlers that they
+// printChanges prints the changes that the policy makes, the crawlers that they
 // apply to, and notes.
-func tellChanges(w io.Writer, site *Site, own []byte, merged *enforce.Policy) error {
+func printChanges(w io.Writer, site *Site, own []byte, merged *enforce.Policy) error {
 	registry := site.Rules.Registry
 	if registry == nil {
 		registry = crawler.Builtin()
@@ -115,7 +115,7 @@ func tellChanges(w io.Writer, site *Site, own []byte, merged *enforce.Policy) er
 		fmt.Fprintf(w, "note: %s\n", report.Visible(n.String()))
 	}
 	for _, b := range merged.Beyond() {
-		fmt.Fprintf(w, "a preset can't prevent this use: %s\n", b)
+		fmt.Fprintf(w, "note: a preset can't prevent this use: %s\n", b)
 	}
 	return nil
 }
@@ -146,8 +146,8 @@ func (o *policyOptions) compare(cmd *cobra.Command, site *Site, own enforce.Resp
 			continue
 		}
 		status = exitFinding
-		fmt.Fprintf(cmd.OutOrStdout(), "%s publishes another robots.txt; what it should change:\n", shown(url))
-		if err := tellChanges(cmd.OutOrStdout(), site, published, want); err != nil {
+		fmt.Fprintf(cmd.OutOrStdout(), "%s publishes a different robots.txt. With the policy, it would have these changes:\n", shown(url))
+		if err := printChanges(cmd.OutOrStdout(), site, published, want); err != nil {
 			return exitFailed, err
 		}
 	}

@@ -13,22 +13,22 @@ import (
 
 // Site is a robots handler of a configuration file.
 type Site struct {
-	Hosts []string // that its routes match; none: any
+	Hosts []string // hosts that its routes match; none: any
 	Rules enforce.Rules
-	// Source is the source of its robots.txt, and SourceName the name of that
-	// source. Source is nil if only the running server knows it.
+	// Source is the source of its robots.txt, and SourceName the display name of the
+	// source. Source is nil for source site: only the running server can read it.
 	Source     enforce.Source
 	SourceName string
-	// Suspects is how it looks for robots among people; nil if it does not.
+	// Suspects has the settings of the subdirective suspects; nil without it.
 	Suspects *audit.SuspectRules
-	// Sampled reports that the configuration has access logs sampled.
+	// Sampled says that a log of the configuration is sampled.
 	Sampled bool
 }
 
 // name returns the name of the site for error messages.
 func (s *Site) name() string {
 	if len(s.Hosts) == 0 {
-		return "the site without a host"
+		return "the site for any host"
 	}
 	return strings.Join(s.Hosts, ", ")
 }
@@ -39,19 +39,21 @@ type configFlags struct {
 	path, host string
 }
 
+// add adds the flags to a command.
 func (c *configFlags) add(cmd *cobra.Command, m Module) {
 	c.module = m
 	cmd.Flags().StringVarP(&c.path, "config", "c", "", "configuration file: a Caddyfile, or JSON if its name ends in .json")
-	cmd.Flags().StringVar(&c.host, "site", "", "host name of the site in it, where it has several")
+	cmd.Flags().StringVar(&c.host, "site", "", "host of the site, if the configuration has several")
 }
 
-// site returns the site that the flags select from the suitable ones.
-func (c *configFlags) site(fits func(*Site) bool) (*Site, error) {
+// site returns the site that the flags select from those for which suitable returns
+// true.
+func (c *configFlags) site(suitable func(*Site) bool) (*Site, error) {
 	sites, err := c.module.Sites(c.path)
 	if err != nil {
 		return nil, err
 	}
-	sites = slices.DeleteFunc(sites, func(s Site) bool { return !fits(&s) })
+	sites = slices.DeleteFunc(sites, func(s Site) bool { return !suitable(&s) })
 	var names []string
 	for i := range sites {
 		names = append(names, sites[i].name())
@@ -61,11 +63,11 @@ func (c *configFlags) site(fits func(*Site) bool) (*Site, error) {
 	}
 	switch {
 	case len(names) == 0:
-		return nil, fmt.Errorf("%s has no robots handler that fits", c.path)
+		return nil, fmt.Errorf("%s has no suitable robots handler", c.path)
 	case len(sites) == 0:
-		return nil, fmt.Errorf("%s has no site %s; it has %s", c.path, c.host, strings.Join(names, "; "))
+		return nil, fmt.Errorf("%s has no site %s. The sites are %s", c.path, c.host, strings.Join(names, "; "))
 	case len(sites) > 1:
-		return nil, fmt.Errorf("%s has several sites: choose one with --site: %s", c.path, strings.Join(names, "; "))
+		return nil, fmt.Errorf("%s has several sites: select one with --site. The sites are %s", c.path, strings.Join(names, "; "))
 	}
 	return &sites[0], nil
 }

@@ -95,7 +95,7 @@ not answer. With --watch it is 0 when the command is interrupted.`,
 	return cmd
 }
 
-// minWatch is the least time between two prints.
+// minWatch is the minimum value of --every.
 const minWatch = 200 * time.Millisecond
 
 func (o *statusOptions) status(cmd *cobra.Command) (int, error) {
@@ -103,13 +103,13 @@ func (o *statusOptions) status(cmd *cobra.Command) (int, error) {
 	case o.span != status.SpanHour && o.span != status.SpanDay && o.span != status.SpanMonth:
 		return exitFailed, fmt.Errorf("--span %q: want hour, day or month", o.span)
 	case o.limit < 1 || o.limit > status.MaxLimit:
-		return exitFailed, fmt.Errorf("--limit %d is not between 1 and %d", o.limit, status.MaxLimit)
+		return exitFailed, fmt.Errorf("--limit %d: want 1 to %d", o.limit, status.MaxLimit)
 	case o.every < minWatch:
-		return exitFailed, fmt.Errorf("--every %s is below %s", o.every, minWatch)
+		return exitFailed, fmt.Errorf("--every %s: want at least %s", o.every, minWatch)
 	}
 	if o.config == "" && o.address == "" {
 		if _, err := os.Stat(defaultConfig); err == nil {
-			o.config = defaultConfig // as caddy reload does
+			o.config = defaultConfig // like caddy reload
 		}
 	}
 	address, err := caddycmd.DetermineAdminAPIAddress(o.address, nil, o.config, o.adapter)
@@ -135,7 +135,7 @@ func (o *statusOptions) status(cmd *cobra.Command) (int, error) {
 	return 0, nil
 }
 
-// clearScreen moves the cursor home and clears what follows (ECMA-48, sections
+// clearScreen moves the cursor to the top and clears the screen (ECMA-48, sections
 // 8.3.21 and 8.3.39).
 const clearScreen = "\x1b[H\x1b[2J"
 
@@ -209,7 +209,7 @@ func (o *statusOptions) ask(address string) (*statusReport, error) {
 	return s, nil
 }
 
-// maxStatus is the most octets of one answer that are read.
+// maxStatus is the maximum size of an answer, in octets.
 const maxStatus = 64 << 20
 
 // get queries one value.

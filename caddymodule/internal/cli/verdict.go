@@ -19,11 +19,11 @@ type checked struct {
 	Group     string `json:"group,omitempty"`
 	GroupLine int    `json:"group_line,omitempty"`
 	Rule      string `json:"rule,omitempty"`
-	Layer     string `json:"layer,omitempty"` // policy or hidden; not given for the site's own file
+	Layer     string `json:"layer,omitempty"` // policy or hidden; absent for the site's own file
 	Line      int    `json:"line,omitempty"`
 	Hidden    string `json:"hidden_path,omitempty"`
-	Version   string `json:"version,omitempty"` // of the robots.txt that judged; not given without a file
-	Reading   string `json:"reading,omitempty"` // google: the file's own disallows it, that of google/robotstxt does not
+	Version   string `json:"version,omitempty"` // of the robots.txt that decided; absent without a file
+	Reading   string `json:"reading,omitempty"` // google: google/robotstxt reads the file differently, and allows the URL
 	checkedPace
 	graced bool // Version is that of --before
 }
@@ -31,7 +31,7 @@ type checked struct {
 // checkedPace holds the rate limits of a crawler whose request is allowed.
 type checkedPace struct {
 	CrawlDelay      float64  `json:"crawl_delay,omitempty"`       // seconds, as enforced
-	CrawlDelayAsked float64  `json:"crawl_delay_asked,omitempty"` // seconds, as the file has it, where that is more
+	CrawlDelayAsked float64  `json:"crawl_delay_asked,omitempty"` // seconds, in the file; absent unless it is more
 	CrawlDelayLine  int      `json:"crawl_delay_line,omitempty"`
 	RequestRates    []string `json:"request_rates,omitempty"`
 	VisitTimes      []string `json:"visit_times,omitempty"`
@@ -77,7 +77,7 @@ func (o *checkOptions) newCheckedPace(d *enforce.Decision) (p checkedPace) {
 	return p
 }
 
-// sentence returns a verdict as text.
+// sentence returns the decision as one line of text.
 func (c *checked) sentence(paint report.Paint) string {
 	var b strings.Builder
 	colour := map[string]func(string) string{
@@ -110,12 +110,12 @@ func (c *checked) sentence(paint report.Paint) string {
 		part("  as google/robotstxt reads the file")
 	}
 	if c.graced {
-		part("  as the version before (%s) has it, for 24 hours at most", c.Version)
+		part("  by the version before (%s), for at most 24 hours", c.Version)
 	}
 	if c.CrawlDelay != 0 {
 		part("  crawl-delay %gs", c.CrawlDelay)
 		if c.CrawlDelayAsked != 0 {
-			part(" of %gs asked", c.CrawlDelayAsked)
+			part(" instead of %gs", c.CrawlDelayAsked)
 		}
 		part(" (line %d)", c.CrawlDelayLine)
 	}

@@ -24,15 +24,15 @@ func verifyCommand(m Module) *cobra.Command {
 	var o verifyOptions
 	cmd := &cobra.Command{
 		Use:   "verify --agent <user-agent> [--resolver <address>] [--json] <address>...",
-		Short: "Tells whether addresses belong to the crawler that a User-Agent names",
+		Short: "Checks whether addresses belong to the crawler that a User-Agent names",
 		Long: `
 Checks for each address whether it belongs to the crawler that a User-Agent
 names, with every method that the crawler's operator documents: published
 address lists and reverse DNS, both queried now. It prints for each method the
 query and the answer, and then the verdict:
 
-  verified    a method confirms the address
-  impostor    every method ran and refutes the address
+  verified    a method shows that the address belongs to the crawler
+  impostor    all methods show that it does not
   unverified  neither, for example because DNS did not answer
   none        the operator documents no method
 
@@ -49,7 +49,7 @@ the check is not possible.`,
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.agent, "agent", "a", "", "User-Agent, product token or name of the crawler (required)")
-	f.StringVar(&o.resolver, "resolver", "", "address of the DNS server to ask instead of the system's")
+	f.StringVar(&o.resolver, "resolver", "", "address of a DNS server to use instead of the system's")
 	f.BoolVar(&o.json, "json", false, "print one JSON object per line")
 	f.Var(&registryFlag{read: m.ReadRegistry, registry: &o.registry}, "registry", "file of crawlers to add to the built-in registry, like registry")
 	if err := cmd.MarkFlagRequired("agent"); err != nil {
@@ -126,7 +126,7 @@ type verified struct {
 	Address string         `json:"address"`
 	Crawler string         `json:"crawler"`
 	State   string         `json:"state"`
-	Method  string         `json:"method,omitempty"` // that confirmed it
+	Method  string         `json:"method,omitempty"` // the method that confirmed the address
 	Reason  string         `json:"reason,omitempty"` // why it is unverified
 	Steps   []verifiedStep `json:"steps,omitempty"`
 }
@@ -174,7 +174,7 @@ func (v *verified) write(w io.Writer, paint report.Paint) error {
 	case v.Reason != "":
 		line += "  " + v.Reason
 	case len(v.Steps) == 0:
-		line += "  its operator documents no way to check it"
+		line += "  its operator documents no method to verify it"
 	}
 	if _, err := fmt.Fprintln(w, line); err != nil {
 		return err

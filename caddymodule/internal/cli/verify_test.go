@@ -76,7 +76,7 @@ func TestVerifyCommand(t *testing.T) {
 		{"TestCrawler", "203.0.113.6", 2, []string{"unverified 203.0.113.6 TestCrawler  lookup_failed", "SERVFAIL"}},
 		{"TestCrawler", "10.0.0.1", 2, []string{"unverified 10.0.0.1 TestCrawler  address_special"}},
 		{"GoneCrawler", "192.0.2.9", 2, []string{"unverified 192.0.2.9 GoneCrawler  list_missing", "can't be read: status 404"}},
-		{"PlainCrawler", "192.0.2.9", 2, []string{"none       192.0.2.9 PlainCrawler  its operator documents no way to check it"}},
+		{"PlainCrawler", "192.0.2.9", 2, []string{"none       192.0.2.9 PlainCrawler  its operator documents no method to verify it"}},
 	} {
 		status, out, errs := runCommand("", "verify", "--registry", registry, "--resolver", resolver, "--agent", tc.agent, tc.addr)
 		if status != tc.status || errs != "" {
