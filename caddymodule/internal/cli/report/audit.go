@@ -15,15 +15,15 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/audit"
 )
 
-// Rows of tables that text shows; JSON has them all.
+// Maximum numbers of rows in the tables of the text. The JSON has all rows.
 const (
 	auditCrawlers = 40
 	auditRules    = 200
 	auditCounts   = 8
 )
 
-// Audit writes the report of an audit as text. Control characters from logs and
-// robots.txt files are escaped.
+// Audit writes the report of an audit as text. It escapes control characters from
+// logs and robots.txt files.
 func Audit(w io.Writer, r *audit.Report, paint Paint) error {
 	t := auditText{Writer: bufio.NewWriter(w), paint: paint, r: r}
 	t.summary()
@@ -44,7 +44,7 @@ func Audit(w io.Writer, r *audit.Report, paint Paint) error {
 	return t.Flush()
 }
 
-// auditText writes a report. Its Writer keeps the first error.
+// auditText writes a report as text. Flush of its Writer returns the first error.
 type auditText struct {
 	*bufio.Writer
 	paint Paint
@@ -53,16 +53,18 @@ type auditText struct {
 
 func (t *auditText) printf(format string, args ...any) { fmt.Fprintf(t, format, args...) }
 
-// title begins a part of the report.
+// title writes the title of a section.
 func (t *auditText) title(format string, args ...any) {
 	t.printf("\n%s\n", t.paint.in(bold, fmt.Sprintf(format, args...)))
 }
 
+// number returns a number with commas, such as "1,234".
 func number(n int64) string { return humanize.Comma(n) }
 
-// octets are those of humanize, "0" for none.
+// octets returns a size with its unit, such as "1.9 kB".
 func octets(n int64) string { return humanize.Bytes(uint64(max(n, 0))) }
 
+// moment returns a time in UTC, "-" for none.
 func moment(t *time.Time) string {
 	if t == nil {
 		return "-"
@@ -88,7 +90,7 @@ func (t *auditText) summary() {
 	}
 }
 
-// estimate marks a figure that is an estimate.
+// estimate returns the mark of a figure that is an estimate, "" for other figures.
 func (t *auditText) estimate(name string) string {
 	if slices.Contains(t.r.Estimates, name) {
 		return " (estimate)"
@@ -133,7 +135,7 @@ func (t *auditText) crawlers() {
 	t.more(len(t.r.Crawlers) - auditCrawlers)
 }
 
-// more prints how many rows were left out.
+// more writes how many rows were left out.
 func (t *auditText) more(n int) {
 	if n > 0 {
 		t.printf("  and %d more, which --json shows\n", n)
@@ -160,10 +162,11 @@ func (t *auditText) pace() {
 	if len(rows) == 0 {
 		return
 	}
-	t.title("Pace")
-	t.table([]column{{"name", true}, {"line", true}, {"asked", false}, {"median", false}, {"peak: times too fast", false}, {"requests", false}, {"throttled", false}}, rows[:min(len(rows), auditCrawlers)])
+	t.title("Rate limits: time between requests")
+	t.table([]column{{"name", true}, {"line", true}, {"limit", false}, {"median", false}, {"times too fast, at most", false}, {"requests", false}, {"throttled", false}}, rows[:min(len(rows), auditCrawlers)])
 }
 
+// seconds returns a number of seconds, "-" for 0.
 func seconds(s float64) string {
 	if s == 0 {
 		return "-"
@@ -182,7 +185,7 @@ func (t *auditText) refused() {
 			break
 		}
 		if n == 1 {
-			t.title("Would have been refused, the first ones")
+			t.title("Examples of requests that would have been refused")
 		}
 		for j := range c.Refused[:min(len(c.Refused), 2)] {
 			t.example(crawlerName(c), &c.Refused[j])
@@ -209,7 +212,7 @@ func (t *auditText) referrals() {
 	if len(rows) == 0 {
 		return
 	}
-	t.title("What operators fetched, and whom they sent")
+	t.title("Operators: pages that their crawlers fetched, and visitors from their sites")
 	t.table([]column{{"operator", true}, {"crawls", false}, {"visits", false}, {"from", true}}, rows[:min(len(rows), 20)])
 }
 
@@ -222,7 +225,7 @@ func (t *auditText) hosts() {
 	for _, h := range t.r.Hosts[:min(len(t.r.Hosts), 20)] {
 		refused := number(h.Refused)
 		if !h.Known {
-			refused = "no robots.txt known"
+			refused = "robots.txt not known"
 		}
 		rows = append(rows, []string{clipped(h.Name, 48), number(h.Requests), number(h.Robots), refused})
 	}
@@ -254,7 +257,7 @@ func (t *auditText) suspects() {
 	}
 	t.title("Suspects: robots with browsers' User-Agents")
 	if !s.Known {
-		t.printf("  not known: see below\n")
+		t.printf("  not known: see the notes below\n")
 		return
 	}
 	t.printf("  clients: %s%s; requests while they were suspects: %s of %s that could be looked at\n", number(s.Clients), t.estimate("suspects.clients"), number(s.Requests), number(s.Looked))
@@ -280,7 +283,7 @@ func (t *auditText) against() {
 		return
 	}
 	t.title("Compared with %s", sourcesName(a.Sources))
-	t.printf("  %s verdicts differ: %s more refused, %s more let through\n", number(a.Changed), number(a.MoreRefused), number(a.MorePassed))
+	t.printf("  %s decisions differ: %s more requests are refused, %s more are allowed\n", number(a.Changed), number(a.MoreRefused), number(a.MorePassed))
 	line := fmt.Sprintf("  refused: %s requests of search engines (before: %s), %s with browsers' User-Agents\n", number(a.Search), number(a.SearchWas), number(a.Browsers))
 	if a.Bad {
 		line = t.paint.Bad(strings.TrimSuffix(line, "\n")) + "\n"
@@ -297,6 +300,7 @@ func (t *auditText) against() {
 	t.more(len(a.Differences) - auditCrawlers)
 }
 
+// sourcesName returns the display names of several robots.txt files.
 func sourcesName(list []audit.Source) string {
 	var names []string
 	for i := range list {
@@ -307,6 +311,7 @@ func sourcesName(list []audit.Source) string {
 	return joinUpTo(names, 5)
 }
 
+// verdictText returns the action, reason and line of a decision.
 func verdictText(v *audit.Verdict) string {
 	s := v.Action + " (" + v.Reason
 	if v.Line > 0 {
@@ -319,7 +324,7 @@ func (t *auditText) unreadable() {
 	if t.r.Unreadable == 0 {
 		return
 	}
-	t.title("Not read")
+	t.title("Lines that could not be read")
 	for _, c := range t.r.UnreadableReasons {
 		t.printf("  %s: %s\n", number(c.Requests), c.Name)
 	}
@@ -332,12 +337,12 @@ func (t *auditText) warnings() {
 	if len(t.r.Warnings) == 0 && !t.r.Masked {
 		return
 	}
-	t.title("To be kept in mind")
+	t.title("Notes")
 	for _, w := range t.r.Warnings {
 		t.printf("  %s\n", t.paint.Odd(Visible(w.Text)))
 	}
 	if len(t.r.Estimates) > 0 {
-		t.printf("  Estimates: %s.\n", strings.Join(t.r.Estimates, ", "))
+		t.printf("  These figures are estimates: %s.\n", strings.Join(t.r.Estimates, ", "))
 	}
 	if t.r.Masked {
 		t.printf("  Client addresses and values of queries are masked; --full shows them.\n")

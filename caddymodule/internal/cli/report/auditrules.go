@@ -34,26 +34,26 @@ func (t *auditText) rules() {
 		s := &t.r.Sources[i]
 		t.title("Rules of %s: %s requests", sourceName(s), number(s.Requests))
 		if s.State != "loaded" {
-			t.printf("  %s: it has no rules\n", s.State)
+			t.printf("  %s: no rules\n", s.State)
 		}
 		var rows [][]string
-		var idle []string
+		var unused []string
 		for j := range t.r.Rules {
 			rule := &t.r.Rules[j]
 			switch {
 			case rule.Source != i:
 			case rule.Bound == 0:
-				idle = append(idle, ruleLine(rule))
+				unused = append(unused, ruleLine(rule))
 			default:
 				rows = append(rows, []string{ruleLine(rule), ruleText(rule), clipped(rule.Group, 24), number(rule.Bound), number(rule.Denied), ruleCrawlers(rule)})
 			}
 		}
 		if len(rows) > 0 {
-			t.table([]column{{"line", false}, {"rule", true}, {"group", true}, {"bound", false}, {"denied", false}, {"robots", true}}, rows[:min(len(rows), auditRules)])
+			t.table([]column{{"line", false}, {"rule", true}, {"group", true}, {"applied", false}, {"denied", false}, {"robots", true}}, rows[:min(len(rows), auditRules)])
 			t.more(len(rows) - auditRules)
 		}
-		if len(idle) > 0 {
-			t.printf("  %d bound nobody: line %s\n", len(idle), joinUpTo(idle, 20))
+		if len(unused) > 0 {
+			t.printf("  rules that never applied: %d (line %s)\n", len(unused), joinUpTo(unused, 20))
 		}
 		for _, note := range s.Notes {
 			t.printf("  %s\n", Visible(note))
@@ -61,7 +61,8 @@ func (t *auditText) rules() {
 	}
 }
 
-// ruleLine returns the place of a rule.
+// ruleLine returns the line of a rule, with its layer unless that is the site's own
+// file.
 func ruleLine(r *audit.Rule) string {
 	if r.Layer == "site" {
 		return strconv.Itoa(r.Line)
@@ -69,6 +70,7 @@ func ruleLine(r *audit.Rule) string {
 	return r.Layer + " " + strconv.Itoa(r.Line)
 }
 
+// ruleText returns a rule as the file writes it. Hidden paths are not shown.
 func ruleText(r *audit.Rule) string {
 	if r.Layer == "hidden" {
 		return "(hidden)"
@@ -88,6 +90,7 @@ func ruleCrawlers(r *audit.Rule) string {
 	return strings.Join(list, ", ")
 }
 
+// joinUpTo lists at most n elements.
 func joinUpTo(list []string, n int) string {
 	if len(list) <= n {
 		return strings.Join(list, ", ")
@@ -121,6 +124,7 @@ func (t *auditText) reads() {
 	t.more(len(rows) - auditCrawlers)
 }
 
+// keysOf returns the keys of a map, in no order.
 func keysOf(m map[int]int64) func(func(int) bool) {
 	return func(yield func(int) bool) {
 		for k := range m {

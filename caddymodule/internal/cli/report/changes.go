@@ -19,7 +19,7 @@ func Changes(w io.Writer, changes []diff.Change, paint Paint) error {
 	return t.Flush()
 }
 
-// ChangesJSON writes changes as one object a line.
+// ChangesJSON writes changes as JSON, one object per line.
 func ChangesJSON(w io.Writer, changes []diff.Change) error {
 	buf := bufio.NewWriter(w)
 	enc := newEncoder(buf)
@@ -42,7 +42,7 @@ func (t *textWriter) change(c *diff.Change) {
 		title = t.paint.Bad("now disallowed")
 	}
 	if c.Reading != "" {
-		title += " in the reading of google/robotstxt,"
+		title += " as google/robotstxt reads the file,"
 	}
 	fmt.Fprintf(t, "%s for %s\n", title, t.paint.in(bold, crawlers(c)))
 	t.side("-", red, c.Old, c.OldLine)
@@ -53,7 +53,7 @@ func (t *textWriter) change(c *diff.Change) {
 	t.WriteByte('\n')
 }
 
-// side writes the lines of one of the files.
+// side writes the line of one of the two files.
 func (t *textWriter) side(sign string, s style, text string, line int) {
 	if text == "" {
 		return
@@ -65,6 +65,7 @@ func (t *textWriter) side(sign string, s style, text string, line int) {
 	fmt.Fprintf(t, "  %s%s\n", t.paint.in(s, sign+" "+newExcerpt(text, 0, 0).text), at)
 }
 
+// changed returns what happened to a line.
 func changed(c *diff.Change) string {
 	switch {
 	case c.Old == "":
@@ -75,9 +76,10 @@ func changed(c *diff.Change) string {
 	return " changed"
 }
 
-// maxCrawlers bounds the crawlers that are named of one change.
+// maxCrawlers is the maximum number of crawlers that are listed for a change.
 const maxCrawlers = 12
 
+// crawlers lists the crawlers to which a change applies.
 func crawlers(c *diff.Change) string {
 	tokens := c.Crawlers
 	named := make([]string, 0, maxCrawlers)
@@ -94,8 +96,8 @@ func crawlers(c *diff.Change) string {
 	return s
 }
 
-// others returns the words for *, which depend on the change: some lines apply
-// to all crawlers.
+// others returns the words for *. Lines outside of groups apply to all crawlers, the
+// others to those without a group of their own.
 func others(what string) string {
 	switch what {
 	case "sitemap", "host", "license", "clean-param":

@@ -5,7 +5,7 @@
 //	d := &report.Document{Name: "robots.txt", File: f, Findings: lint.Lint(f)}
 //	err := report.Text(os.Stdout, d, report.Paint(true))
 //
-// Files and their names are untrusted: control characters are escaped before
-// they are written to a terminal. The package depends neither on Caddy nor on
-// the command line.
+// The contents and names of files are not trusted: the package escapes control
+// characters in text for a terminal. It does not depend on Caddy or on the command
+// line.
 package report

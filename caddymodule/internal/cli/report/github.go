@@ -9,8 +9,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
-// GitHub writes findings as workflow commands of GitHub Actions, which shows
-// them beside the lines.
+// GitHub writes findings as workflow commands of GitHub Actions. GitHub shows them
+// beside the lines of the file.
 func GitHub(w io.Writer, d *Document) error {
 	buf := bufio.NewWriter(w)
 	lines := d.lines()
@@ -29,15 +29,15 @@ func GitHub(w io.Writer, d *Document) error {
 	return buf.Flush()
 }
 
-// local reports whether the document is a file, and neither a URL nor standard
-// input.
+// local reports whether the document is a file, not a URL or standard input.
 func (d *Document) local() bool { return d.Name != "-" && !strings.Contains(d.Name, "://") }
 
+// commandLevel returns the name of a severity in workflow commands.
 func commandLevel(s lint.Severity) string {
 	return [...]string{lint.Info: "notice", lint.Warning: "warning", lint.Error: "error"}[min(s, lint.Error)]
 }
 
-// What workflow commands escape, in their text and in their properties.
+// Escapes of workflow commands, in their text and in their properties.
 var (
 	commandData     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	commandProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")

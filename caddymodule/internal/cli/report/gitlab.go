@@ -14,7 +14,7 @@ import (
 type gitlabIssue struct {
 	Description string         `json:"description"`
 	Check       string         `json:"check_name"`
-	Fingerprint string         `json:"fingerprint"` // the same while the finding is: no line number is in it
+	Fingerprint string         `json:"fingerprint"` // identifies the finding; it does not depend on the line number
 	Severity    string         `json:"severity"`
 	Location    gitlabLocation `json:"location"`
 }
@@ -26,8 +26,8 @@ type gitlabLocation struct {
 	} `json:"lines"`
 }
 
-// GitLab writes the findings in several files as a Code Quality report of
-// GitLab, which shows them in merge requests.
+// GitLab writes the findings in several files as a Code Quality report. GitLab shows
+// it in merge requests.
 func GitLab(w io.Writer, docs []*Document) error {
 	issues := []gitlabIssue{}
 	for _, d := range docs {

@@ -8,7 +8,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
-// JSON writes findings as one object a line: the fields of lint.Finding, and
+// JSON writes findings as JSON, one object per line: the fields of lint.Finding and
 // the name of the file.
 func JSON(w io.Writer, d *Document) error {
 	buf := bufio.NewWriter(w)
@@ -25,8 +25,8 @@ func JSON(w io.Writer, d *Document) error {
 	return buf.Flush()
 }
 
-// newEncoder returns an encoder that leaves < > & as they are: nothing here
-// ends up in HTML.
+// newEncoder returns an encoder that does not escape < > &, because the output is not
+// for HTML.
 func newEncoder(w io.Writer) *json.Encoder {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

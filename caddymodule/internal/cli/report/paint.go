@@ -2,10 +2,10 @@ package report
 
 import "github.com/caddy-robots/caddy-robots/robots/lint"
 
-// Paint is true if text is in colour.
+// Paint colours text for a terminal if it is true.
 type Paint bool
 
-// style is an SGR sequence (ECMA-48, section 8.3.117).
+// style is an escape sequence for a colour or font (SGR; ECMA-48, section 8.3.117).
 type style string
 
 const (
@@ -26,14 +26,13 @@ func (p Paint) in(s style, text string) string {
 	return string(s) + text + endOfStyle
 }
 
-// Good, Bad and Odd paint text about a normal state, a problem, and something
-// unusual.
+// Good colours text about a normal state.
 func (p Paint) Good(text string) string { return p.in(green, text) }
 
-// Bad is documented with Good.
+// Bad colours text about a problem.
 func (p Paint) Bad(text string) string { return p.in(red, text) }
 
-// Odd is documented with Good.
+// Odd colours text about something unusual.
 func (p Paint) Odd(text string) string { return p.in(yellow, text) }
 
 func (p Paint) severity(s lint.Severity, text string) string {

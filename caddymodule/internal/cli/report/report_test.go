@@ -39,7 +39,7 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-// The mark stands below what was found, in columns of a terminal.
+// The mark is below the text that was found, in columns of a terminal.
 func TestExcerpt(t *testing.T) {
 	long := strings.Repeat("x", 500)
 	for _, tt := range []struct {
@@ -141,8 +141,8 @@ func TestColour(t *testing.T) {
 	}
 }
 
-// SARIF, section 3.30: columns count characters from 1, not octets, and a byte
-// order mark is none.
+// SARIF, section 3.30: columns are counted in characters from 1, not in octets. A byte
+// order mark does not count.
 func TestSARIFColumns(t *testing.T) {
 	for _, tt := range []struct {
 		name, text, code string
@@ -181,8 +181,9 @@ func TestSARIFArtifacts(t *testing.T) {
 	}
 }
 
-// Where a text was cut, a replacement for it would leave the rest behind.
-func TestSARIFProposesWholeReplacements(t *testing.T) {
+// A finding whose text was cut has no fix: the replacement would leave the rest of the
+// text behind.
+func TestSARIFHasNoFixForCutText(t *testing.T) {
 	for text, want := range map[string]int{
 		"User-agent: *\nDisallow: a\n":                                1,
 		"User-agent: *\nDisallow: " + strings.Repeat("a", 500) + "\n": 0,

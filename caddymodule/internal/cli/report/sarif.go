@@ -12,10 +12,9 @@ import (
 )
 
 // SARIF writes the findings in several files as one log in the Static Analysis
-// Results Interchange Format 2.1.0 (OASIS), which code hosts show beside the
-// lines. Columns count code points, as the log says. version is that of the
-// tool, "" where it has none. failures are the errors of files that could not
-// be read.
+// Results Interchange Format 2.1.0 (OASIS). Code hosts show it beside the lines of the
+// files. Columns are counted in code points. version is the version of the tool, ""
+// if it has none. failures has the errors of files that could not be read.
 func SARIF(w io.Writer, version string, docs []*Document, failures []error) error {
 	log := sarifLog{
 		Schema:  "https://json.schemastore.org/sarif-2.1.0.json",
@@ -58,12 +57,12 @@ func SARIF(w io.Writer, version string, docs []*Document, failures []error) erro
 	return enc.Encode(log)
 }
 
-// helpURI is where the page of a rule is.
+// helpURI returns the URL of the page about a rule.
 func helpURI(code string) string {
 	return "https://github.com/caddy-robots/caddy-robots/blob/main/docs/lint-rules.md#" + code
 }
 
-// level names a severity as SARIF does (section 3.27.10).
+// level returns the name of a severity in SARIF (section 3.27.10).
 func level(s lint.Severity) string {
 	return [...]string{lint.Info: "note", lint.Warning: "warning", lint.Error: "error"}[min(s, lint.Error)]
 }
@@ -97,8 +96,9 @@ func newSARIFResult(name string, f *lint.Finding, rule int, lines map[int]robots
 	return r
 }
 
-// newSARIFFix makes the replacement of a finding a proposal, where the text
-// that it replaces is there in full and stays on its line.
+// newSARIFFix returns the replacement of a finding as a SARIF fix. It returns false if
+// there is no replacement, or if the text to replace was cut, is not valid UTF-8 or is
+// not on the line.
 func newSARIFFix(f *lint.Finding, region *sarifRegion) (sarifFix, bool) {
 	if f.Replacement == nil || *f.Replacement == "" || f.Text == "" || region.StartColumn == 0 ||
 		len(f.Text) >= lint.MaxText || !utf8.ValidString(f.Text) {
@@ -112,16 +112,16 @@ func newSARIFFix(f *lint.Finding, region *sarifRegion) (sarifFix, bool) {
 	}, true
 }
 
-// byteOrderMark is no part of the columns (section 3.30.4 counts characters).
+// byteOrderMark is not counted as a column (section 3.30.4).
 const byteOrderMark = "\ufeff"
 
 func codePoints(s string) int { return utf8.RuneCountInString(s) }
 
-// valid returns s with what is not UTF-8 replaced: JSON is.
+// valid returns s as valid UTF-8, which JSON requires.
 func valid(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
 
-// artifact names a file: by its address, or by its path relative to the
-// folder of the sources.
+// artifact returns the name of a file in SARIF: its URL, or its path relative to the
+// root of the repository.
 func artifact(name string) sarifArtifact {
 	switch {
 	case name == "-":

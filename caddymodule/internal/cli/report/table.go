@@ -4,14 +4,13 @@ import (
 	"strings"
 )
 
-// column is one of a table.
+// column is a column of a table.
 type column struct {
 	name string
-	left bool
+	left bool // align to the left
 }
 
-// table writes rows below the names of their columns, each as wide as it has to
-// be.
+// table writes rows below the names of the columns.
 func (t *auditText) table(columns []column, rows [][]string) {
 	widths := make([]int, len(columns))
 	for i, c := range columns {
@@ -48,7 +47,7 @@ func (t *auditText) row(columns []column, widths []int, row []string, s style) {
 	t.printf("%s\n", line)
 }
 
-// textWidth is how many columns of a terminal a text takes.
+// textWidth returns the width of a text on a terminal, in columns.
 func textWidth(s string) int {
 	n := 0
 	for i := 0; i < len(s); {
@@ -59,7 +58,7 @@ func textWidth(s string) int {
 	return n
 }
 
-// clipped is text of at most n columns, made visible.
+// clipped returns Visible(s), cut to at most n columns.
 func clipped(s string, n int) string {
 	s = Visible(s)
 	if textWidth(s) <= n {

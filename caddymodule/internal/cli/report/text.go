@@ -15,10 +15,11 @@ type Document struct {
 	Name     string // file name, URL, or - for standard input
 	File     *robots.File
 	Findings []lint.Finding
-	Infos    int // findings that are infos and were left out of Findings
+	Infos    int // number of findings with severity info that are not in Findings
 }
 
-// Worst returns the severity of the worst finding; false where there is none.
+// Worst returns the severity of the worst finding. It returns false if there are no
+// findings.
 func (d *Document) Worst() (lint.Severity, bool) {
 	worst := lint.Info
 	for i := range d.Findings {
@@ -35,7 +36,7 @@ func (d *Document) label() string {
 	return Visible(d.Name)
 }
 
-// lines returns the lines that findings are about, by number.
+// lines returns the lines that have findings or are related to one, by number.
 func (d *Document) lines() map[int]robots.Line {
 	wanted := map[int]robots.Line{}
 	for i := range d.Findings {
@@ -62,11 +63,12 @@ func Text(w io.Writer, d *Document, paint Paint) error {
 	return t.Flush()
 }
 
+// textWriter writes findings or changes as text.
 type textWriter struct {
 	*bufio.Writer
 	paint Paint
 	lines map[int]robots.Line
-	told  map[string]bool // codes whose reason was given
+	told  map[string]bool // codes of rules whose reason was written
 }
 
 func (t *textWriter) finding(name string, f *lint.Finding) {
@@ -92,20 +94,20 @@ func (t *textWriter) finding(name string, f *lint.Finding) {
 	t.WriteByte('\n')
 }
 
-// isOn reports whether a finding is about a line of the file. Some are about
-// the file as a whole, or about its end.
+// isOn reports whether a finding is about this line. Some findings are about the
+// whole file or its end.
 func isOn(f *lint.Finding, l *robots.Line) bool {
 	return l.Number > 0 && f.Column-1 <= len(l.Raw) && strings.HasPrefix(l.Raw[f.Column-1:], f.Text)
 }
 
-// replacement says what to write instead of what was found.
+// replacement writes what to write instead of the text that was found.
 func (t *textWriter) replacement(f *lint.Finding) {
 	fix := ""
 	switch f.Fix {
 	case lint.Safe:
-		fix = t.paint.in(faint, "  (--fix does)")
+		fix = t.paint.in(faint, "  (--fix corrects it)")
 	case lint.Unsafe:
-		fix = t.paint.in(faint, "  (--unsafe-fixes does)")
+		fix = t.paint.in(faint, "  (--unsafe-fixes corrects it)")
 	}
 	if *f.Replacement == "" {
 		t.note("remove it" + fix)
@@ -121,7 +123,7 @@ func (t *textWriter) replacement(f *lint.Finding) {
 	}
 }
 
-// maxReplacementLines bounds how much of a replacement is shown.
+// maxReplacementLines is the maximum number of lines of a replacement that are shown.
 const maxReplacementLines = 8
 
 // source writes a line of the file.
@@ -129,7 +131,7 @@ func (t *textWriter) source(number int, text string) {
 	fmt.Fprintf(t, "%s %s\n", t.paint.in(faint, fmt.Sprintf("%6d |", number)), text)
 }
 
-// note writes a line below one of the file.
+// note writes a note below a line of the file.
 func (t *textWriter) note(text string) {
 	fmt.Fprintf(t, "%s %s\n", t.paint.in(faint, "       |"), text)
 }
@@ -168,6 +170,7 @@ func (t *textWriter) summary(d *Document) {
 	fmt.Fprintf(t, "%s\n", hidden)
 }
 
+// plural returns a number of things in words.
 func plural(n int, what string) string {
 	if n == 1 || what == lint.Info.String() {
 		return fmt.Sprintf("%d %s", n, what)

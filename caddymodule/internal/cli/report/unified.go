@@ -7,8 +7,8 @@ import (
 	"github.com/pmezard/go-difflib/difflib"
 )
 
-// Unified writes the changes of a file as a unified diff, which patch and git
-// apply read. It writes nothing if nothing changed.
+// Unified writes the changes of a file as a unified diff, for patch and git apply. It
+// writes nothing if nothing changed.
 func Unified(w io.Writer, name, before, after string) error {
 	if before == after {
 		return nil
@@ -20,7 +20,8 @@ func Unified(w io.Writer, name, before, after string) error {
 	})
 }
 
-// diffLines cuts a text after each LF, and marks a last line that has none.
+// diffLines splits a text after each LF. If the last line has no LF, it adds the note
+// that unified diffs have for this.
 func diffLines(s string) []string {
 	lines := strings.SplitAfter(s, "\n")
 	last := len(lines) - 1

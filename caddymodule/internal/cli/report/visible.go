@@ -10,8 +10,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/visible"
 )
 
-// Visible returns s with control characters and invisible characters written as
-// escapes, so that a file can't send commands to the terminal.
+// Visible returns s with escapes instead of control characters and invisible
+// characters, so that text from a file can't send commands to the terminal.
 func Visible(s string) string {
 	if strings.IndexFunc(s, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) < 0 {
 		return s
@@ -25,8 +25,8 @@ func Visible(s string) string {
 	return b.String()
 }
 
-// visibleRune returns how the first rune of s is shown, its length in octets,
-// and how many columns of a terminal it takes.
+// visibleRune returns the first rune of s as Visible writes it, the rune's length in
+// octets, and the width of the text on a terminal in columns.
 func visibleRune(s string) (text string, size, columns int) {
 	text, size, escaped := visible.Rune(s)
 	if escaped {
@@ -43,21 +43,21 @@ func visibleRune(s string) (text string, size, columns int) {
 	return text, size, 1
 }
 
-// The part of a long line that is shown: with its number, what a terminal of 80
-// columns has on one line.
+// The size of an excerpt of a long line, in columns. With the line's number, it fits on
+// a terminal of 80 columns.
 const (
 	maxColumns    = 69
-	columnsBefore = 20 // before the mark of a long line
+	columnsBefore = 20 // before the marked text
 )
 
-// excerpt is the part of a line that is shown, and where its mark is.
+// excerpt is the part of a line that is shown, with the position of the text to mark.
 type excerpt struct {
 	text string
-	from int // columns before the mark
-	mark int // columns of the mark, at least 1
+	from int // columns before the marked text
+	mark int // columns of the marked text, at least 1
 }
 
-// newExcerpt shows the part of raw around the octets from to before to.
+// newExcerpt returns the part of raw around raw[from:to].
 func newExcerpt(raw string, from, to int) excerpt {
 	from = min(max(from, 0), len(raw))
 	to = min(max(to, from), len(raw))
@@ -85,7 +85,7 @@ func newExcerpt(raw string, from, to int) excerpt {
 		}
 		i += size
 	}
-	if e.mark < 0 { // right of the text
+	if e.mark < 0 { // the marked text is after the end of the line
 		e.from = columns
 	}
 	if i < len(raw) {
