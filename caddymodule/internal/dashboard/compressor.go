@@ -8,24 +8,25 @@ import (
 	"strings"
 )
 
-// leastCompressed is the least size of an answer that is worth compressing.
-const leastCompressed = 1 << 10
+// minCompressed is the minimum size of an answer to compress, in octets.
+const minCompressed = 1 << 10
 
-// compressor holds an answer until it is complete, and compresses it for
-// clients that take gzip.
+// compressor keeps an answer until it is complete, and compresses it for clients that
+// accept gzip.
 type compressor struct {
 	http.ResponseWriter
-	takesGzip bool
-	status    int
-	body      bytes.Buffer
+	acceptsGzip bool
+	status      int
+	body        bytes.Buffer
 }
 
 func newCompressor(w http.ResponseWriter, r *http.Request) *compressor {
-	return &compressor{ResponseWriter: w, takesGzip: takesGzip(r.Header.Get("Accept-Encoding")), status: http.StatusOK}
+	return &compressor{ResponseWriter: w, acceptsGzip: acceptsGzip(r.Header.Get("Accept-Encoding")), status: http.StatusOK}
 }
 
-// takesGzip reads an Accept-Encoding field (RFC 9110, section 12.5.3).
-func takesGzip(field string) bool {
+// acceptsGzip reports whether an Accept-Encoding field accepts gzip (RFC 9110, section
+// 12.5.3).
+func acceptsGzip(field string) bool {
 	for coding := range strings.SplitSeq(field, ",") {
 		name, weight, _ := strings.Cut(coding, ";")
 		if strings.EqualFold(strings.TrimSpace(name), "gzip") {
@@ -42,12 +43,13 @@ func (c *compressor) WriteHeader(status int) { c.status = status }
 // Write implements http.ResponseWriter.
 func (c *compressor) Write(p []byte) (int, error) { return c.body.Write(p) }
 
-// finish sends the answer. That the client may be gone is no error.
+// finish sends the answer. If the client has closed the connection, that is not an
+// error.
 func (c *compressor) finish() error {
 	header := c.Header()
 	header.Add("Vary", "Accept-Encoding")
 	body := c.body.Bytes()
-	if c.takesGzip && len(body) >= leastCompressed {
+	if c.acceptsGzip && len(body) >= minCompressed {
 		var small bytes.Buffer
 		z := gzip.NewWriter(&small)
 		if _, err := z.Write(body); err != nil {
@@ -59,7 +61,7 @@ func (c *compressor) finish() error {
 		body = small.Bytes()
 		header.Set("Content-Encoding", "gzip")
 		if etag := header.Get("Etag"); etag != "" && !strings.HasPrefix(etag, "W/") {
-			header.Set("Etag", "W/"+etag) // the octets are others
+			header.Set("Etag", "W/"+etag) // weak, because the compressed octets are different
 		}
 	}
 	if len(body) > 0 {

@@ -6,18 +6,18 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
 )
 
-// Live is what the page asks for every few seconds.
+// Live is the data that the page fetches every few seconds.
 type Live struct {
 	Summary  *status.Summary  `json:"summary"`
-	Hour     status.Series    `json:"hour"` // the last hour by minutes, whatever span is asked for
+	Hour     status.Series    `json:"hour"` // the last hour by minutes, for any LiveQuery.Span
 	Crawlers *status.Crawlers `json:"crawlers"`
 	Policies *status.Policies `json:"policies"`
-	Rules    *status.Rules    `json:"rules"` // of the policy that is asked for; null without one
+	Rules    *status.Rules    `json:"rules"` // of the policy LiveQuery.Policy; null without one
 	Recent   *status.Recent   `json:"recent"`
 	Suspects *status.Suspects `json:"suspects"`
 }
 
-// Bounds of the lists in Live. The page says how many more there are.
+// Maximum lengths of the lists in Live. The page shows how many more there are.
 const (
 	maxCrawlers = 300
 	maxPolicies = 200
@@ -26,20 +26,20 @@ const (
 	maxSuspects = 100
 )
 
-// LiveQuery chooses what a Live has.
+// LiveQuery selects the data of a Live.
 type LiveQuery struct {
-	Span   string // of the figures: status.SpanHour, status.SpanDay or status.SpanMonth
-	Policy string // whose rules are told; "": none
+	Span   string // of the counts: status.SpanHour, status.SpanDay or status.SpanMonth
+	Policy string // ID of the policy to get the rules of; "": none
 	After  uint64 // only refusals with a higher Seq
 }
 
-// NewLive asks a reporter for all that the page shows of a scope.
+// NewLive returns the data that the page shows for a scope.
 func NewLive(reporter status.Reporter, scope status.Scope, q LiveQuery) (live *Live, err error) {
 	live = new(Live)
 	if live.Summary, err = reporter.Summary(scope, status.SummaryQuery{Span: q.Span}); err != nil {
 		return nil, err
 	}
-	live.Summary.Now = time.Time{} // the entity tag would change with it; the answer has a Date
+	live.Summary.Now = time.Time{} // otherwise the entity tag would always change; the page uses the Date field
 	live.Hour = live.Summary.Series
 	if q.Span != status.SpanHour {
 		hour, err := reporter.Summary(scope, status.SummaryQuery{Span: status.SpanHour})

@@ -13,18 +13,18 @@ import (
 //go:embed page.html style.css script/*.js uplot/*
 var files embed.FS
 
-// scripts are the parts of the page's script, in their order.
+// scripts has the files of the page's script, in the order of the script.
 var scripts = []string{"dom", "state", "chart", "crawlers", "source", "denials", "panels", "check", "main"}
 
-// The page's parts. Its script is one function, which leaves nothing behind in
-// the window.
+// The parts of the page. The script is one function, so that it adds no global
+// variables.
 var (
 	page   = template.Must(template.New("page.html").ParseFS(files, "page.html"))
 	style  = template.CSS(text("uplot/uPlot.min.css") + "\n" + text("style.css"))
 	script = template.JS(text("uplot/uPlot.iife.min.js") + "\n(() => {\n'use strict';\n" + joined(scripts) + "})();\n")
 )
 
-// text returns an embedded file.
+// text returns the content of an embedded file.
 func text(name string) string {
 	data, err := fs.ReadFile(files, name)
 	if err != nil {
@@ -33,7 +33,7 @@ func text(name string) string {
 	return string(data)
 }
 
-// joined returns the parts of the script.
+// joined returns the content of script files.
 func joined(names []string) string {
 	var b strings.Builder
 	for _, name := range names {
@@ -42,8 +42,8 @@ func joined(names []string) string {
 	return b.String()
 }
 
-// SetHeaders sets the fields that protect an answer. They hold for the page,
-// for its data, and for refusals.
+// SetHeaders sets the header fields that protect the page, its data and errors: no
+// caching, no indexing, no frames and no other scripts.
 func SetHeaders(header http.Header) {
 	for name, value := range map[string]string{
 		"Content-Security-Policy":      policyWith("'none'"),
@@ -60,9 +60,9 @@ func SetHeaders(header http.Header) {
 	}
 }
 
-// policyWith returns the Content-Security-Policy of a page whose styles and
-// scripts have a source. Trusted Types without any policy make a browser refuse
-// each way by which text can become markup or script.
+// policyWith returns the Content-Security-Policy of a page with a given source for
+// styles and scripts. It allows no Trusted Types policy, so a browser refuses to turn
+// text into markup or script.
 func policyWith(source string) string {
 	return strings.Join([]string{
 		"default-src 'none'",
@@ -78,11 +78,11 @@ func policyWith(source string) string {
 	}, "; ")
 }
 
-// nonceOctets is how many random octets a nonce has (CSP Level 3, section 7.1,
-// asks for 128 bits at least).
+// nonceOctets is the number of random octets of a nonce (CSP Level 3, section 7.1,
+// demands at least 128 bits).
 const nonceOctets = 18
 
-// writePage writes the page, with a nonce of its own.
+// writePage writes the page with a new nonce.
 func writePage(w http.ResponseWriter) error {
 	random := make([]byte, nonceOctets)
 	_, _ = rand.Read(random) // never fails

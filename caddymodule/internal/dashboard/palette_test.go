@@ -30,8 +30,8 @@ func palettes(t *testing.T) map[string]map[string]colour.RGB {
 	return all
 }
 
-// Text has a contrast of 4.5 to what it stands on, marks of 3 (WCAG 2.2,
-// sections 1.4.3 and 1.4.11), in both modes.
+// In both modes, text has a contrast of at least 4.5 to its background, and marks of at
+// least 3 (WCAG 2.2, sections 1.4.3 and 1.4.11).
 func TestContrast(t *testing.T) {
 	for mode, c := range palettes(t) {
 		check := func(name, on string, least float64) {
@@ -63,12 +63,13 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-// marks are the colours of data.
+// marks has the names of the colours for data.
 var marks = []string{"pass", "deny", "throttle", "people"}
 
-// The colours of data stay apart whatever colours someone sees: by 0.08 in
-// OKLab, four times what is just noticed.
-func TestColoursStayApart(t *testing.T) {
+// The colours for data are different for everyone, also for people with a colour vision
+// deficiency: by at least 0.08 in OKLab, which is four times the difference that is just
+// noticeable.
+func TestColoursAreDistinguishable(t *testing.T) {
 	for mode, colours := range palettes(t) {
 		for kind, matrix := range colour.Visions {
 			for i, a := range marks {

@@ -8,13 +8,13 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
 )
 
-// hostile is what a stranger may send in each field.
+// hostile is a text that an attacker may send in any field.
 const hostile = `</script><script>alert(1)</script><img src=x onerror=alert(2)>"'&{{.Nonce}}`
 
-// reporter tells of one crawler that calls itself by markup.
+// reporter is a Reporter with hostile data.
 type reporter struct {
 	status.Reporter
-	asked  []string // the sites that scopes had, of those below
+	asked  []string // a.test and b.test, if they were in the scope of a call
 	writes int
 }
 

@@ -10,10 +10,10 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
 )
 
-// ServeHTTP answers a request for the page, or for its data (?data=), about
-// the sites in scope. Whether the client may see it is the caller's to check;
-// SetHeaders is to be called before. It only ever reads: other methods than GET
-// and HEAD get 405.
+// ServeHTTP answers a request for the page or, with the parameter data, for its data
+// about the sites in scope. The caller must check before that the client may see the
+// scope, and call SetHeaders. ServeHTTP changes nothing; methods other than GET and
+// HEAD get 405.
 func ServeHTTP(w http.ResponseWriter, r *http.Request, reporter status.Reporter, scope status.Scope) error {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
@@ -61,10 +61,10 @@ func serveData(w http.ResponseWriter, r *http.Request, query url.Values, reporte
 	case "policies", "check":
 		return status.ServeHTTP(w, r, data, reporter, scope)
 	}
-	return &status.Error{Status: http.StatusNotFound, Message: "there is no such data: want live, policies or check"}
+	return &status.Error{Status: http.StatusNotFound, Message: "data: want live, policies or check"}
 }
 
-// liveQuery reads what a request chooses.
+// liveQuery reads a LiveQuery from the parameters of a request.
 func liveQuery(query url.Values) (q LiveQuery, err error) {
 	q.Span, q.Policy = status.SpanHour, query.Get("policy")
 	switch span := query.Get("span"); span {
@@ -76,7 +76,7 @@ func liveQuery(query url.Values) (q LiveQuery, err error) {
 	}
 	if after := query.Get("after"); after != "" {
 		if q.After, err = strconv.ParseUint(after, 10, 63); err != nil {
-			return q, &status.Error{Status: http.StatusBadRequest, Message: "after: want a whole number from 0"}
+			return q, &status.Error{Status: http.StatusBadRequest, Message: "after: want a whole number that is not negative"}
 		}
 	}
 	return q, nil

@@ -14,7 +14,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
 )
 
-// get asks for the page or its data, with header fields.
+// get requests the page or its data, with header fields.
 func get(t *testing.T, p status.Reporter, target string, fields ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodGet, target, nil)
@@ -58,9 +58,9 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// The page's markup loads nothing from anywhere, and has no script or style in
-// attributes, which the policy would refuse.
-func TestPageIsComplete(t *testing.T) {
+// The page loads nothing from elsewhere. It has no script or style in attributes, which
+// the policy would refuse.
+func TestPageLoadsNothing(t *testing.T) {
 	markup := text("page.html")
 	for _, bad := range []string{`\b(?:src|action|srcset|style)=`, `\bon[a-z]+=`, `javascript:`, `https?:`, `<base\b`, `<iframe`, `@import`} {
 		if found := regexp.MustCompile(bad).FindString(markup); found != "" {
@@ -77,9 +77,9 @@ func TestPageIsComplete(t *testing.T) {
 	}
 }
 
-// The page's own script never turns text into markup or script, and asks no
-// other URL than its own.
-func TestScriptSetsTextOnly(t *testing.T) {
+// The page's script never turns text into markup or script, and sends requests only to
+// the page's own URL.
+func TestScriptIsSafe(t *testing.T) {
 	source := joined(scripts)
 	for _, bad := range []string{
 		"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", "DOMParser", "createContextualFragment", "setHTML", "srcdoc",
@@ -109,7 +109,7 @@ func TestLive(t *testing.T) {
 		t.Fatalf("%d %s", w.Code, w.Header().Get("Content-Type"))
 	}
 	if strings.ContainsAny(body, "<>&") {
-		t.Errorf("markup is sent as it came: %s", body)
+		t.Errorf("markup is not escaped: %s", body)
 	}
 	var live Live
 	if err := json.Unmarshal([]byte(body), &live); err != nil {
@@ -119,14 +119,15 @@ func TestLive(t *testing.T) {
 		t.Errorf("%s", body)
 	}
 	if !slices.Equal(p.asked, []string{"a.test", "a.test"}) {
-		t.Errorf("asked about %v", p.asked)
+		t.Errorf("the sites in the scope are %v", p.asked)
 	}
 	if w := get(t, p, "/?data=live"); strings.Contains(w.Body.String(), `"rules":{`) {
-		t.Error("rules are told though no policy was asked for")
+		t.Error("there are rules without a policy in the query")
 	}
 }
 
-// What did not change is not sent again; the time alone is no change.
+// Data that has not changed is not sent again. The current time does not count as a
+// change.
 func TestLiveIsConditional(t *testing.T) {
 	for _, encoding := range []string{"identity", "gzip"} {
 		etag := get(t, new(reporter), "/?data=live", "Accept-Encoding", encoding).Header().Get("Etag")
@@ -135,7 +136,7 @@ func TestLiveIsConditional(t *testing.T) {
 			t.Errorf("%s: Etag %q, then %d with %d octets", encoding, etag, w.Code, w.Body.Len())
 		}
 		if w := get(t, new(reporter), "/?data=live&after=1", "Accept-Encoding", encoding, "If-None-Match", etag); w.Code != http.StatusOK {
-			t.Errorf("%s: something else: %d", encoding, w.Code)
+			t.Errorf("%s: other data: %d", encoding, w.Code)
 		}
 	}
 }
@@ -154,9 +155,9 @@ func TestScopeIsNotWidened(t *testing.T) {
 		}
 		switch {
 		case want == 200 && !slices.Equal(p.asked, []string{"a.test"}):
-			t.Errorf("%s asks about %v", target, p.asked)
+			t.Errorf("%s: the sites in the scope are %v", target, p.asked)
 		case want == 404 && (p.asked != nil || !strings.Contains(w.Body.String(), "the sites are a.test\"")):
-			t.Errorf("%s asks about %v and answers %s", target, p.asked, w.Body)
+			t.Errorf("%s: the sites in the scope are %v, the answer is %s", target, p.asked, w.Body)
 		}
 	}
 }
@@ -202,7 +203,7 @@ func TestCompression(t *testing.T) {
 	}
 }
 
-// HEAD is answered like GET; all that would write is refused.
+// HEAD is answered like GET. All other methods are refused.
 func TestMethods(t *testing.T) {
 	p := new(reporter)
 	for method, want := range map[string]int{http.MethodHead: 200, http.MethodPost: 405, http.MethodPut: 405, http.MethodDelete: 405} {

@@ -163,7 +163,7 @@ func (t *auditText) pace() {
 		return
 	}
 	t.title("Rate limits: time between requests")
-	t.table([]column{{"name", true}, {"line", true}, {"limit", false}, {"median", false}, {"times too fast, at most", false}, {"requests", false}, {"throttled", false}}, rows[:min(len(rows), auditCrawlers)])
+	t.table([]column{{"name", true}, {"line", true}, {"limit", false}, {"median", false}, {"peak/limit", false}, {"requests", false}, {"throttled", false}}, rows[:min(len(rows), auditCrawlers)])
 }
 
 // seconds returns a number of seconds, "-" for 0.

@@ -1,7 +1,7 @@
-// The chart: requests of crawlers by what became of them, stacked, and below
-// it, on a scale of its own, requests of people.
+// The charts: requests of crawlers by decision, as stacked bars, and below them
+// requests of people, with a scale of their own.
 const series = [
-	{ key: 'passed', name: 'let through', mark: 'm-pass', token: '--pass' },
+	{ key: 'passed', name: 'passed', mark: 'm-pass', token: '--pass' },
 	{ key: 'denied', name: 'denied', would: 'would be denied', mark: 'm-deny', token: '--deny' },
 	{ key: 'throttled', name: 'throttled', would: 'would be throttled', mark: 'm-throttle', token: '--throttle' },
 	{ key: 'people', name: 'people', mark: 'm-people', token: '--people' },
@@ -13,25 +13,26 @@ const periods = {
 };
 const colour = (token) => getComputedStyle(document.documentElement).getPropertyValue(token).trim();
 
-// nameOf names a series: in monitor mode nothing is refused.
+// nameOf returns the name of a series. In monitor mode nothing is refused, so two
+// series have other names.
 const nameOf = (s) => (state.monitor && s.would) || s.name;
 
 const chart = {
 	plots: [], data: null, at: -1,
 
-	// of returns what is drawn of a series. What would have been refused in
-	// monitor mode counts with what was.
+	// of returns the data to draw. Requests that would have been refused in monitor
+	// mode are added to those that were refused.
 	of: (s) => ({
 		start: Date.parse(s.start) / 1000, step: s.step, people: s.people, passed: s.passed,
 		denied: s.denied.map((n, i) => n + s.would_deny[i]),
 		throttled: s.throttled.map((n, i) => n + s.would_throttle[i]),
 	}),
 
-	// times returns the time at which each part of the data begins, in seconds.
+	// times returns the time at which each step begins, in seconds since 1970.
 	times: (d) => d.passed.map((_, i) => d.start + i * d.step),
 
-	// stacked returns what uPlot draws: the sums first, so that each bar
-	// covers the foot of the one behind.
+	// stacked returns the data for uPlot. The largest sums come first, so that each bar
+	// covers the lower part of the bar behind it.
 	stacked: (d) => [
 		chart.times(d),
 		d.passed.map((n, i) => n + d.denied[i] + d.throttled[i]),
@@ -55,14 +56,15 @@ const chart = {
 		hooks: { setCursor: [(u) => chart.point(u.cursor.idx)] },
 	}),
 
-	// draw shows data; it makes the plots anew where size or colours changed.
-	draw: (d, anew) => {
+	// draw shows data. It builds the plots again if rebuild is set, or if the steps have
+	// changed.
+	draw: (d, rebuild) => {
 		const before = chart.data;
 		chart.data = d;
 		byId('chartunit').textContent = periods[state.span].unit;
 		const total = ['passed', 'denied', 'throttled', 'people'].reduce((sum, k) => sum + d[k].reduce((a, b) => a + b, 0), 0);
-		empty('chartempty', total ? '' : 'No request has come in this time.');
-		if (anew || !chart.plots.length || before.step !== d.step || before.passed.length !== d.passed.length) chart.build();
+		empty('chartempty', total ? '' : 'There were no requests in this period.');
+		if (rebuild || !chart.plots.length || before.step !== d.step || before.passed.length !== d.passed.length) chart.build();
 		else {
 			chart.plots[0].setData(chart.stacked(d));
 			chart.plots[1].setData([chart.times(d), d.people]);
@@ -86,7 +88,7 @@ const chart = {
 		];
 	},
 
-	// point reads the part of the data that the cursor is at; null: none.
+	// point shows the figures of the step under the cursor; null: no step.
 	point: (i) => {
 		i = i === null || i === undefined ? -1 : i;
 		if (i !== chart.at) {
@@ -95,8 +97,8 @@ const chart = {
 		}
 	},
 
-	// read writes the figures of a part, the newest whole one by default. It
-	// is the legend too.
+	// read writes the figures of a step, by default the newest one that is over. They
+	// are also the legend.
 	read: () => {
 		const d = chart.data, last = d.passed.length - 1;
 		const i = chart.at >= 0 && chart.at <= last ? chart.at : Math.max(0, last - 1);
@@ -107,7 +109,7 @@ const chart = {
 		byId('chart').setAttribute('aria-label', 'Chart of requests. ' + byId('readout').textContent.replaceAll(/(\d)([a-z])/g, '$1, $2') + '. Arrow keys move through time.');
 	},
 
-	// move goes to another part by the keyboard.
+	// move goes to another step with the keyboard.
 	move: (event) => {
 		const last = chart.data ? chart.data.passed.length - 1 : -1;
 		const from = chart.at < 0 ? last : chart.at;

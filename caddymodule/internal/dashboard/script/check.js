@@ -1,8 +1,8 @@
-// The form that tells what a User-Agent and a URL would get.
+// The form that shows the decision about a User-Agent and a URL.
 const check = {
 	begin: () => byId('check').addEventListener('submit', check.submit),
 
-	// absolute completes a path with the origin whose robots.txt is shown.
+	// absolute adds the origin of the robots.txt that is shown to a path.
 	absolute: (url) => {
 		if (/^https?:\/\//i.test(url)) return url;
 		if (!url.startsWith('/')) return 'https://' + url;
@@ -15,12 +15,12 @@ const check = {
 		event.preventDefault();
 		const form = new FormData(event.target), box = byId('verdict');
 		const url = check.absolute(form.get('url').trim());
-		box.replaceChildren(make('p', 'empty', 'Asking …'));
+		box.replaceChildren(make('p', 'empty', 'Checking …'));
 		try {
 			const { value } = await ask({ data: 'check', ua: form.get('ua').trim(), url });
 			box.replaceChildren(check.answer(value));
 		} catch (error) {
-			box.replaceChildren(make('p', '', 'That could not be checked: ' + error.message));
+			box.replaceChildren(make('p', '', 'It could not be checked: ' + error.message));
 		}
 	},
 
@@ -33,9 +33,9 @@ const check = {
 		fact('Group', c.group);
 		fact('Rule', c.rule && make('code', '', c.rule));
 		fact('Line', layerOf(c.layer, c.line));
-		fact('Reading', c.reading && 'as google/robotstxt reads the file');
-		fact('Pace', [c.crawl_delay ? 'one request in ' + c.crawl_delay + ' s' : '', ...(c.request_rates || []), ...(c.visit_times || [])].filter(Boolean).join('; '));
-		fact('Verification', c.verified === 'unverified' && 'the address of a real request decides whether it is this crawler');
+		fact('Parser', c.reading && 'google/robotstxt, which reads the file differently');
+		fact('Rate limit', [c.crawl_delay ? 'one request in ' + c.crawl_delay + ' s' : '', ...(c.request_rates || []), ...(c.visit_times || [])].filter(Boolean).join('; '));
+		fact('Verification', c.verified === 'unverified' && 'a real request is verified by its address');
 		return make('div', 'answer ' + mark, make('p', '', word.charAt(0).toUpperCase() + word.slice(1)), make('p', '', c.message), list);
 	},
 };

@@ -28,8 +28,8 @@ const crawlers = {
 		byId('crawlers').tHead.replaceChildren(head);
 	},
 
-	// of returns what is shown of a crawler. What would have been refused in
-	// monitor mode counts with what was.
+	// of returns the row of a crawler. Requests that would have been refused in monitor
+	// mode are added to those that were refused.
 	of: (c) => {
 		const n = c[state.span];
 		return {
@@ -39,10 +39,10 @@ const crawlers = {
 		};
 	},
 
-	// value is what a row is sorted by.
+	// value returns the value by which a row is sorted.
 	value: (row, key) => (key === 'share' ? crawlers.share(row) : row[key]),
 
-	// share is the part of requests that were verified, -1 where none could be.
+	// share returns the part of the requests that was verified, -1 if none could be.
 	share: (row) => {
 		const checked = row.verified + row.unverified + row.impostors;
 		return checked ? row.verified / checked : -1;
@@ -60,7 +60,7 @@ const crawlers = {
 		byId('crawlersunit').textContent = 'in the last ' + state.span;
 		[...table.tHead.rows[0].cells].forEach((th, i) => { th.firstChild.textContent = (state.monitor && columns[i].would) || columns[i].name; });
 		const more = live.crawlers.total - live.crawlers.crawlers.length;
-		empty('crawlersempty', !rows.length ? 'No crawler has come in the last ' + state.span + '.' : more > 0 ? plural(more, 'more crawler', 'more crawlers') + ' with fewer requests.' : '');
+		empty('crawlersempty', !rows.length ? 'No crawler has sent a request in the last ' + state.span + '.' : more > 0 ? plural(more, 'more crawler', 'more crawlers') + ' with fewer requests.' : '');
 		table.hidden = !rows.length;
 		[...table.tHead.rows[0].cells].forEach((th, i) => {
 			if (columns[i].key === crawlers.sort.key) th.setAttribute('aria-sort', crawlers.sort.down ? 'descending' : 'ascending');
@@ -89,7 +89,7 @@ const crawlers = {
 		return text + (row.impostors ? ', ' + plural(row.impostors, 'impostor', 'impostors') : ' verified');
 	},
 
-	// split is a thin bar with the parts let through, denied and throttled.
+	// split returns a thin bar with the parts that passed, were denied and throttled.
 	split: (row) => {
 		const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
 		svg.setAttribute('viewBox', '0 0 100 1');

@@ -4,7 +4,7 @@ const mostShown = 150;
 const denials = {
 	update: (live) => {
 		const recent = live.recent;
-		if (recent.last < state.last) { // counting began again
+		if (recent.last < state.last) { // the server has restarted
 			Object.assign(state, { refusals: [], last: 0, etag: '' });
 		}
 		const known = new Set(state.refusals.map((r) => r.seq));
@@ -17,7 +17,7 @@ const denials = {
 	show: () => {
 		const list = state.refusals;
 		byId('h-denials').firstChild.textContent = state.monitor ? 'Would be refused ' : 'Refused just now ';
-		byId('denialsunit').textContent = list.length ? 'newest first, a sample of each crawler' : '';
+		byId('denialsunit').textContent = list.length ? 'newest first, a sample for each crawler' : '';
 		empty('denialsempty', list.length ? '' : state.monitor ? 'No request would have been refused yet.' : 'No request has been refused yet.');
 		replace(byId('denials'), list.map((r) => r.seq).join(), ...list.map(denials.item));
 	},
@@ -44,8 +44,8 @@ const denials = {
 		} else if (r.line) {
 			why.append(layerOf(r.layer, r.line));
 		}
-		if (r.retry_after) why.append(', told to wait ' + r.retry_after + ' s');
-		const more = r.omitted > 0 ? make('span', 'why', ' and ' + plural(r.omitted, 'more request', 'more requests') + ' before it') : null;
+		if (r.retry_after) why.append(', Retry-After ' + r.retry_after + ' s');
+		const more = r.omitted > 0 ? make('span', 'why', ' and ' + plural(r.omitted, 'more request', 'more requests') + ' before it, not listed') : null;
 		return make('li', '', time, make('div', '', make('div', '', who, claim + ' ', make('span', 'tag ' + mark, word)), what, make('div', '', why, more)));
 	},
 

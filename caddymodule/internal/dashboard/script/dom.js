@@ -1,5 +1,5 @@
-// Elements and words. Nothing here takes markup: what is shown comes from
-// strangers, so it is only ever set as text.
+// Elements and texts. The data may come from attackers, so it is always set as text,
+// never as markup.
 const byId = (id) => document.getElementById(id);
 
 // make returns an element with a class and children: elements, or text.
@@ -19,14 +19,14 @@ const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-dig
 const minute = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
 
-// timeOf writes a time in milliseconds since 1970: today's without its date.
+// timeOf formats a time in milliseconds since 1970. It leaves out the date of today.
 const timeOf = (ms, seconds) => {
 	const at = new Date(ms);
 	const text = (seconds ? clock : minute).format(at);
 	return at.toDateString() === new Date().toDateString() ? text : day.format(at) + ', ' + text;
 };
 
-// ago writes how long ago a time was.
+// ago returns how long ago a time was.
 const ago = (ms, now) => {
 	const s = Math.max(0, Math.round((now - ms) / 1000));
 	if (s < 5) return 'just now';
@@ -38,8 +38,8 @@ const ago = (ms, now) => {
 
 const plural = (n, one, many) => count(n) + ' ' + (n === 1 ? one : many);
 
-// replace sets the children of an element, unless they are the same as before
-// by their key: then focus and selection stay.
+// replace sets the children of an element, unless key is the same as the last time.
+// Then the element keeps its focus and selection.
 const replace = (e, key, ...children) => {
 	if (e.dataset.key === key) return false;
 	e.dataset.key = key;
@@ -47,18 +47,18 @@ const replace = (e, key, ...children) => {
 	return true;
 };
 
-// empty shows text in place of what is not there.
+// empty shows a text in place of missing data; '' hides it.
 const empty = (id, text) => {
 	const e = byId(id);
 	e.hidden = !text;
 	if (e.textContent !== text) e.textContent = text;
 };
 
-// reasons has what a decision's reason means.
+// reasons has the meaning of each reason of a decision.
 const reasons = {
 	allowed: 'no rule disallows it',
 	disallowed: 'disallowed by robots.txt',
-	impostor: 'not the crawler that it says it is',
+	impostor: 'an impostor: not the crawler that it claims to be',
 	unavailable: 'robots.txt can’t be read',
 	pending: 'robots.txt was not read yet',
 	crawl_delay: 'faster than Crawl-delay',
@@ -67,17 +67,17 @@ const reasons = {
 	hidden: 'a hidden path',
 	exempt: 'the crawler is exempt',
 	exempt_path: 'the path is never refused',
-	unbound: 'no group binds this crawler',
+	unbound: 'no group applies to this crawler',
 	no_policy: 'there are no rules',
-	person: 'nothing binds it: a person, or a program that is not held to robots.txt',
-	suspect: 'a robot that does not say so',
+	person: 'robots.txt does not apply: a person, or a program that it is not enforced for',
+	suspect: 'a suspect: a robot with a browser’s User-Agent',
 	grace: 'allowed before the last change of robots.txt',
 };
 const reasonOf = (r) => reasons[r] || r.replaceAll('_', ' ');
 
-// actions has the word and the mark of an action.
+// actions has the text and the mark of each action.
 const actions = {
-	pass: ['let through', 'm-pass'],
+	pass: ['passed', 'm-pass'],
 	deny: ['denied', 'm-deny'],
 	throttle: ['throttled', 'm-throttle'],
 	would_deny: ['would be denied', 'm-deny'],
@@ -85,7 +85,7 @@ const actions = {
 };
 const actionOf = (a) => actions[a] || [a, ''];
 
-// layerOf says where a line stands.
+// layerOf returns the place of a line.
 const layerOf = (layer, line) => {
 	if (!line) return '';
 	if (layer === 'policy') return 'policy, line ' + line + ' of the configuration';

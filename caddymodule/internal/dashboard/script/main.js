@@ -1,8 +1,8 @@
-// Polling, and what belongs to the page as a whole.
-const pause = 3000, longestPause = 30000; // milliseconds between two questions
+// Polling, and the parts of the page that belong to no panel.
+const pause = 3000, longestPause = 30000; // milliseconds between two requests
 
-// poll asks for what is new, and again after a while: not in a hidden tab, and
-// not while the operator has paused the page.
+// poll fetches new data, and calls itself again after a pause. It does nothing in a
+// hidden tab, or while the operator has paused the page.
 const poll = async () => {
 	clearTimeout(state.timer);
 	if (state.controller) state.controller.abort();
@@ -35,16 +35,16 @@ const poll = async () => {
 	state.timer = setTimeout(poll, Math.min(longestPause, pause * 2 ** Math.max(0, Math.min(state.failures - 2, 5))));
 };
 
-// why says why there is no answer.
+// why returns the text for an error.
 const why = (error) => {
 	const since = state.answered ? ' since ' + timeOf(state.answered, true) : '';
 	if (error.status === 401 || error.status === 403) return 'The server no longer lets you see this page. Load it again to sign in.';
-	if (error.status) return 'The server can’t tell' + since + ': ' + error.message + '. Trying again.';
+	if (error.status) return 'The server has an error' + since + ': ' + error.message + '. Trying again.';
 	if (error instanceof TypeError) return 'The server does not answer' + since + '. Trying again.';
-	return 'Something is wrong with this page' + since + ': ' + error.message;
+	return 'This page has an error' + since + ': ' + error.message;
 };
 
-// connection shows whether the page is up to date.
+// connection shows whether the data is up to date. trouble is the text of an error.
 const connection = (trouble) => {
 	const box = byId('offline');
 	box.hidden = !trouble;
@@ -60,7 +60,7 @@ const show = async () => {
 	if (!state.site) state.sites = sites.map((s) => s.name);
 	byId('of').textContent = state.sites.length === 1 ? 'of ' + (state.sites[0] === '*' ? 'all hosts' : state.sites[0]) : '';
 	byId('hostfield').hidden = state.sites.length < 2;
-	replace(byId('host'), state.sites.join(), ...[['', 'all ' + state.sites.length], ...state.sites.map((s) => [s, s === '*' ? 'hosts that no site names' : s])].map(([value, name]) => {
+	replace(byId('host'), state.sites.join(), ...[['', 'all ' + state.sites.length], ...state.sites.map((s) => [s, s === '*' ? 'other hosts' : s])].map(([value, name]) => {
 		const option = make('option', '', name);
 		option.value = value;
 		return option;
@@ -77,7 +77,7 @@ const show = async () => {
 	await source.update(live);
 };
 
-// choose takes what the operator chose; the address keeps it over a reload.
+// choose changes what is shown. The fragment of the URL keeps it over a reload.
 const choose = (what) => {
 	Object.assign(state, what, { refusals: [], last: 0 });
 	history.replaceState(null, '', '#' + new URLSearchParams({ span: state.span, ...(state.site && { site: state.site }) }));

@@ -1,4 +1,4 @@
-// Health, the figures of now, policies and suspects.
+// The panels for health, current figures, policies and suspects.
 const health = {
 	show: (live) => {
 		const h = live.summary.health, notes = h.problems.map((p) => health.note(p.severity === 'error' ? 'bad' : 'warn', p.severity === 'error' ? 'Problem' : 'Warning',
@@ -6,7 +6,7 @@ const health = {
 		if (h.more > 0) notes.push(health.note('warn', 'And', plural(h.more, 'more problem', 'more problems') + '.', 'Run caddy robots status to see all of them.'));
 		const monitored = live.summary.sites.filter((s) => s.mode === 'monitor' || s.mode === 'both').map((s) => s.name);
 		if (monitored.length) {
-			notes.push(health.note('info', 'Monitor mode', 'nothing is refused at ' + monitored.slice(0, 5).join(', ') + (monitored.length > 5 ? ' and ' + (monitored.length - 5) + ' more' : '') + '; the figures tell what would be.', ''));
+			notes.push(health.note('info', 'Monitor mode', 'nothing is refused at ' + monitored.slice(0, 5).join(', ') + (monitored.length > 5 ? ' and ' + (monitored.length - 5) + ' more' : '') + '. The figures show what would be refused.', ''));
 		}
 		if (!h.problems.length) notes.unshift(health.note('good', 'All is well', health.summary(live), ''));
 		replace(byId('health'), JSON.stringify([h.problems, h.more, monitored, live.summary.policies]), ...notes);
@@ -14,7 +14,7 @@ const health = {
 
 	summary: (live) => {
 		const tally = live.summary.policies;
-		if (!tally.policies) return 'no robots.txt was needed yet.';
+		if (!tally.policies) return 'no robots.txt has been read yet.';
 		return plural(tally.policies, 'policy', 'policies') + ' with ' + plural(tally.rules, 'rule', 'rules') + (tally.policies === 1 ? ' is' : ' are') + ' in force.';
 	},
 
@@ -22,7 +22,7 @@ const health = {
 };
 
 const figures = {
-	// rate estimates requests in the last 60 seconds from the counts by minute.
+	// rate estimates the requests in the last 60 seconds from the counts per minute.
 	rate: (values, hour) => {
 		const last = values.length - 1, begun = (state.now / 1000) - (Date.parse(hour.start) / 1000 + last * hour.step);
 		const left = Math.min(1, Math.max(0, 1 - begun / hour.step));
@@ -47,7 +47,7 @@ const policies = {
 	show: (live) => {
 		const list = live.policies.policies, h = live.summary.health, more = live.policies.total - list.length;
 		byId('policiesunit').textContent = list.length ? count(live.policies.total) : '';
-		empty('policiesempty', list.length ? more > 0 ? plural(more, 'more policy', 'more policies') + '.' : '' : 'None yet: the first request to a site has its robots.txt read.');
+		empty('policiesempty', list.length ? more > 0 ? plural(more, 'more policy', 'more policies') + '.' : '' : 'None yet: robots.txt is read at the first request to a site.');
 		const items = [...list].sort((a, b) => a.ok - b.ok).map(policies.item);
 		for (const f of h.fleets || []) items.push(policies.other('Fleet ' + f.address, f.message));
 		for (const l of h.lists || []) items.push(policies.other(l.kind + ' ' + l.url, l.message));
@@ -67,10 +67,10 @@ const policies = {
 		const facts = [p.source === 'site' ? '' : p.source + (p.location ? ' ' + p.location : ''), p.mode === 'monitor' ? 'monitor' : '', plural(p.rules, 'rule', 'rules'),
 			p.hidden ? plural(p.hidden, 'hidden path', 'hidden paths') : '', p.read_at ? 'read ' + timeOf(Date.parse(p.read_at), true) : ''].filter(Boolean).join(' · ');
 		const item = make('li', p.ok ? '' : 'wrong', name, ' ', make('small', '', facts), make('p', '', p.message), p.advice ? make('p', 'todo', 'What to do: ' + p.advice) : null);
-		if (p.merge_error) item.append(make('p', '', 'The operator’s lines are not in force: ' + p.merge_error));
-		if (p.unenforceable.length) item.append(make('p', '', 'No server can enforce: ' + p.unenforceable.join(', ')));
-		const grace = p.grace.slice(0, 8).map((g) => g.crawler + ' until ' + timeOf(Date.parse(g.until)));
-		if (grace.length) item.append(make('p', '', 'May still use the version before: ' + grace.join(', ') + (p.grace.length > 8 ? ' …' : '')));
+		if (p.merge_error) item.append(make('p', '', 'The managed policy is not in force: ' + p.merge_error));
+		if (p.unenforceable.length) item.append(make('p', '', 'No crawler sends these tokens, so they can’t be enforced: ' + p.unenforceable.join(', ')));
+		const grace = p.grace.slice(0, 8).map((g) => (g.crawler === 'search' ? 'search engines' : 'all crawlers') + ' until ' + timeOf(Date.parse(g.until)));
+		if (grace.length) item.append(make('p', '', 'Grace period: may still follow an earlier version: ' + grace.join(', ') + (p.grace.length > 8 ? ' …' : '')));
 		return item;
 	},
 
@@ -82,7 +82,7 @@ const suspects = {
 		const s = live.suspects, box = byId('suspectspanel');
 		box.hidden = !s.on && !s.suspects.length;
 		if (box.hidden) return;
-		const items = s.suspects.map((one) => make('li', '', make('span', 'name', one.client), ' at ' + one.host + ', ' + (one.action === 'bind' ? 'held to the rules' : 'observed') + ' until ' + timeOf(Date.parse(one.until)),
+		const items = s.suspects.map((one) => make('li', '', make('span', 'name', one.client), ' at ' + one.host + ', ' + (one.action === 'bind' ? 'rules applied' : 'observed') + ' until ' + timeOf(Date.parse(one.until)),
 			make('p', '', one.signals.join(', ')), make('p', 'clip', one.user_agent)));
 		if (!items.length) items.push(make('li', 'none', 'None now.'));
 		if (s.total > s.suspects.length) items.push(make('li', 'none', plural(s.total - s.suspects.length, 'more suspect', 'more suspects')));

@@ -1,11 +1,10 @@
-// The robots.txt in force as source, with how often each line decided in its
-// margin.
-const mostLines = 4000; // of a longer file only lines that decided are shown
+// The text of the robots.txt in force, with the number of decisions beside each line.
+const mostLines = 4000; // of a longer file, only lines that decided are shown
 
 const source = {
-	text: null, mark: '', at: 0, etag: '', // what the server said of the policy, and for which state of it
-	lines: new Map(), // numbers of lines, by layer and line there
-	counts: new Map(), // of the answer before
+	text: null, mark: '', at: 0, etag: '', // the policy with its text, as the server sent it for this state
+	lines: new Map(), // line numbers in the text, by layer and line number in the layer
+	counts: new Map(), // counts of the previous answer
 	target: 0,
 
 	begin: () => {
@@ -26,7 +25,7 @@ const source = {
 
 	nameOf: (p) => p.origin || p.sites.join(', ') || 'all sites',
 
-	// update takes an answer of the server.
+	// update shows an answer of the server.
 	update: async (live) => {
 		const list = live.policies.policies;
 		byId('originfield').hidden = !list.length;
@@ -49,12 +48,12 @@ const source = {
 	},
 
 	state: (policy) => {
-		empty('sourceempty', policy ? '' : 'No robots.txt has been read yet. It is read when the first request comes.');
+		empty('sourceempty', policy ? '' : 'No robots.txt has been read yet. It is read at the first request.');
 		byId('sourcestate').textContent = policy ? policy.message : '';
 		byId('source').hidden = !policy;
 	},
 
-	// load gets the text, where it may have changed since it was got.
+	// load fetches the text if it may have changed.
 	load: async (policy, rules) => {
 		const mark = JSON.stringify([policy.id, policy.state, policy.octets, policy.groups, policy.rules, policy.published, policy.merge_error]);
 		const unknown = ((rules && rules.rules) || []).some((r) => r.layer !== 'hidden' && !source.lines.has(r.layer + r.line));
@@ -118,7 +117,7 @@ const source = {
 	},
 
 	gap: (n) => {
-		const cell = make('td', '', n ? '… ' + plural(n, 'line', 'lines') + ' without requests' : 'The file is empty: crawlers may fetch everything.');
+		const cell = make('td', '', n ? '… ' + plural(n, 'line', 'lines') + ' that did not decide' : 'The file is empty: crawlers may fetch everything.');
 		return make('tr', 'gap', make('td', 'hits'), make('td', 'no'), cell);
 	},
 
@@ -136,12 +135,12 @@ const source = {
 		} else {
 			line.classList.add('let');
 			hits.textContent = count(sum.passed) + ' ✓';
-			hits.title = plural(sum.passed, 'request', 'requests') + ' let through by this line';
+			hits.title = plural(sum.passed, 'request', 'requests') + ' allowed by this line';
 		}
 		return line;
 	},
 
-	// findings are what the linter found in a line.
+	// findings returns the rows for the linter's findings in a line.
 	findings: (n) => (source.text.findings || []).filter((f) => f.line === n && f.severity !== 'info').map((f) =>
 		make('tr', 'finding ' + f.severity, make('td', 'hits'), make('td', 'no'), make('td', '', make('div', '', make('b', '', f.severity + ': '), f.message || f.text)))),
 };

@@ -1,19 +1,18 @@
-// What the page knows: what the operator chose, and what the server said last.
+// The state of the page: the operator's choices, and the last data of the server.
 const state = {
 	span: 'hour', site: '', policy: '',
-	sites: [], // all that may be shown
-	live: null, etag: '', asked: '', // the last answer, its entity tag, and its question
-	refusals: [], last: 0, // newest first, and the highest number among them
-	monitor: false, // no site enforces
-	now: 0, answered: 0, failures: 0, // times in milliseconds: the server's of its last answer, and this browser's
+	sites: [], // all sites that the page may show
+	live: null, etag: '', asked: '', // the last answer, its entity tag, and the parameters of its request
+	refusals: [], last: 0, // newest first, and the highest Seq
+	monitor: false, // all sites are in monitor mode
+	now: 0, answered: 0, failures: 0, // the time of the last answer in milliseconds since 1970, by the server's and the browser's clock
 	paused: false, timer: 0, controller: null,
 };
 
-// here is this page's own URL, whatever its path is; without credentials, which
-// fetch refuses in a URL.
+// here is the URL of this page, without credentials: fetch does not accept them.
 const here = location.origin + location.pathname;
 
-// ask gets data.
+// ask fetches data. Without new data, it returns no value.
 const ask = async (parameters, etag, signal) => {
 	const response = await fetch(here + '?' + new URLSearchParams(parameters), {
 		cache: 'no-store', credentials: 'same-origin', redirect: 'error', signal,
@@ -23,7 +22,7 @@ const ask = async (parameters, etag, signal) => {
 	const isJSON = (response.headers.get('Content-Type') || '').startsWith('application/json');
 	const value = isJSON ? await response.json() : null;
 	if (!response.ok || !value) {
-		const error = new Error((value && value.error) || 'it answers ' + response.status);
+		const error = new Error((value && value.error) || 'the status is ' + response.status);
 		throw Object.assign(error, { status: response.status, data: parameters.data });
 	}
 	return { response, value };
