@@ -205,10 +205,10 @@ func TestCheckForm(t *testing.T) {
 	page.Eventually("there is a policy", `document.getElementById("origin").value !== ""`)
 	for _, tt := range []struct{ ua, url, verdict, says string }{
 		{"GPTBot", "/products", "Denied", "line 6"},
-		{bingbot, "/private/x", "Let through", "1000"},
+		{bingbot, "/private/x", "Passed", "1000"},
 		{"CCBot", s.URL("/private/x?a=b"), "Denied", "line 2"},
-		{"CCBot", "/private/press/kit", "Let through", "Allow: /private/press/"},
-		{chrome, "/private/x", "Let through", "person"},
+		{"CCBot", "/private/press/kit", "Passed", "Allow: /private/press/"},
+		{chrome, "/private/x", "Passed", "person"},
 	} {
 		page.Run(chromedp.Evaluate(fmt.Sprintf(`document.querySelector("[name=ua]").value = %q; document.querySelector("[name=url]").value = %q; document.getElementById("verdict").replaceChildren()`, tt.ua, tt.url), nil),
 			chromedp.Focus(`[name=url]`, chromedp.ByQuery), chromedp.KeyEvent(kb.Enter))
@@ -240,7 +240,7 @@ func TestMarkupStaysText(t *testing.T) {
 	if found := chromium.Eval[string](page, `[...document.querySelectorAll("img, script:not([nonce]), b:not(.key b):not(.finding b), iframe, object, [onload], [onerror]")].filter(e => e !== document.scripts[0]).map(e => e.outerHTML).join()`); found != "" {
 		t.Errorf("markup became elements: %s", found)
 	}
-	if title := chromium.Eval[string](page, `document.title`); title != "robots.txt: what happens now" {
+	if title := chromium.Eval[string](page, `document.title`); title != "robots.txt dashboard" {
 		t.Errorf("the title is %q", title)
 	}
 	for _, e := range page.Errors() {
