@@ -9,17 +9,18 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
-// Exemption frees a crawler from robots.txt.
+// Exemption exempts a crawler from robots.txt.
 type Exemption struct {
 	// Name is the crawler's name in the registry, or its token.
 	Name string
-	// From are the addresses that it comes from. None means any.
+	// From are the client addresses for which the exemption applies. If there
+	// are none, it applies for all.
 	From []netip.Prefix
 }
 
-// isExempt reports whether an agent is never bound. Where the crawler can be
-// verified, an impostor is not exempt, and a claim that is still being looked
-// up is.
+// isExempt reports whether an agent is exempt from robots.txt. An impostor is
+// not; an unverified crawler is, because its verification may still be under
+// way.
 func (r *compiledRules) isExempt(a *crawler.Agent, claim verify.Result, ev *Evidence) bool {
 	if claim.State == verify.Impostor {
 		return false
@@ -37,8 +38,8 @@ func (r *compiledRules) isExempt(a *crawler.Agent, claim verify.Result, ev *Evid
 	return false
 }
 
-// includes reports whether the client's address is one of the exemption's.
-// While no address is known, it may be.
+// includes reports whether the exemption applies for the client's address. It
+// returns true if ev is nil.
 func (x *Exemption) includes(ev *Evidence) bool {
 	if len(x.From) == 0 || ev == nil {
 		return true

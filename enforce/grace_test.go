@@ -249,8 +249,8 @@ func TestVersionsAreBounded(t *testing.T) {
 	g.wants(Disallowed, googlebot, "/x", "the version that it read was dropped")
 	g.clock.advance(GracePeriod)
 	g.change0()
-	if h := g.history(); len(h.earlier) != 0 || len(g.policies.shared) != 1 || g.policies.graces.Load() != 0 {
-		t.Errorf("after 24 hours: %d earlier versions, %d policies, %d graces", len(h.earlier), len(g.policies.shared), g.policies.graces.Load())
+	if h := g.history(); len(h.earlier) != 0 || len(g.policies.shared) != 1 || g.policies.withEarlier.Load() != 0 {
+		t.Errorf("after 24 hours: %d earlier versions, %d policies, %d graces", len(h.earlier), len(g.policies.shared), g.policies.withEarlier.Load())
 	}
 }
 

@@ -123,7 +123,7 @@ func TestWasAcrossCopies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := NewPolicies(Inline(site), compiled, Config{Copies: copies, Observer: observe, Now: clock.now})
+		p := newPolicies(Inline(site), compiled, Config{Copies: copies, Observer: observe, Now: clock.now})
 		p.Reread(&Request{Origin: home, Time: clock.now()})
 		p.running.Wait()
 		p.Close()

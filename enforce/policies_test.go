@@ -98,7 +98,7 @@ func newPoliciesTest(t *testing.T, cfg Config) *policiesTest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Policies = NewPolicies(p.source, rules, cfg)
+	p.Policies = newPolicies(p.source, rules, cfg)
 	t.Cleanup(func() {
 		if err := p.Close(); err != nil {
 			t.Error(err)

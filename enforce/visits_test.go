@@ -10,7 +10,7 @@ import (
 func TestVisits(t *testing.T) {
 	v := NewVisits(64)
 	c := newClock()
-	who, other := Visitor{hash: 1 << 40}, Visitor{hash: 1 << 40, many: true}
+	who, other := Visitor{hash: 1 << 40}, Visitor{hash: 1 << 40, invented: true}
 	first := c.now().UnixNano()
 	if got := v.Last(who, c.now()); got != (Visit{}) {
 		t.Errorf("before any visit: %+v", got)
