@@ -38,7 +38,7 @@ func ParseGrace(s string) (Grace, error) {
 			return Grace(g), nil
 		}
 	}
-	return 0, fmt.Errorf("%q: want off, search or all", s)
+	return 0, fmt.Errorf("%q is not allowed: write off, search or all", s)
 }
 
 // GracePeriod is the longest grace. It is the time for which a crawler may use

@@ -195,7 +195,7 @@ func (p *Policy) memory() int64 {
 }
 
 // A policy takes policyBase octets, and policyFactor octets for each octet of
-// the file in each reading. TestMemoryOfPolicies measures both.
+// the file in each reading. TestEstimateOfPolicyMemory measures both.
 const (
 	policyBase   = 4 << 10
 	policyFactor = 24

@@ -101,7 +101,7 @@ func ParsePrograms(s string) (Programs, error) {
 			return Programs(p), nil
 		}
 	}
-	return 0, fmt.Errorf("%q: want off, seen or on", s)
+	return 0, fmt.Errorf("%q is not allowed: write off, seen or on", s)
 }
 
 // compiledRules are Rules with what decisions need.
@@ -166,11 +166,11 @@ func (r *compiledRules) answer(resp Response) *Policy {
 func CheckPathPattern(s string) error {
 	switch {
 	case s == "":
-		return fmt.Errorf("a path pattern is empty")
+		return fmt.Errorf("a path pattern is empty: write a path, such as /private/")
 	case s[0] != '/' && s[0] != '*':
-		return fmt.Errorf("path pattern %q starts with neither / nor *: write /%s", s, s)
+		return fmt.Errorf("path pattern %q must start with / or *: write /%s", s, s)
 	case strings.ContainsAny(s, "# \t\r\n"):
-		return fmt.Errorf("path pattern %q has a blank or a #: write them as %%20 and %%23", s)
+		return fmt.Errorf("path pattern %q contains white space or #: write a space as %%20, and # as %%23", s)
 	}
 	return nil
 }

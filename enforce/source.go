@@ -36,7 +36,7 @@ type Response struct {
 // ErrRedirects is the error of a source for more than MaxRedirects redirects in
 // a row, or for a redirect that it does not follow. The read then counts as
 // Failed, because the site may have rules at another address.
-var ErrRedirects = errors.New("redirects that are not followed")
+var ErrRedirects = errors.New("redirect not followed")
 
 // MaxRedirects is how many redirects in a row a source follows: the least
 // number that RFC 9309, section 2.3.1.2, asks for.

@@ -25,7 +25,7 @@ func NewURL(rawURL string) (*URL, error) {
 		return nil, err
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, fmt.Errorf("%q is not an absolute http or https URL", rawURL)
+		return nil, fmt.Errorf("%q is not an absolute http or https URL: write one such as https://example.com/robots.txt", rawURL)
 	}
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConns = 1

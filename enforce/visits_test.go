@@ -35,9 +35,9 @@ func TestVisits(t *testing.T) {
 	wants(Visit{First: c.now().UnixNano()}, v.See(who, c.now()), "a visit after that")
 }
 
-// Visitors that anybody can make up drive out none that are known, and the one
-// that came least lately goes first.
-func TestVisitsUnderAFlood(t *testing.T) {
+// Visitors that clients can invent displace no known one, and the least recent
+// visitor is displaced first.
+func TestInventedVisitorsDisplaceNoKnownOnes(t *testing.T) {
 	v := NewVisits(1 << 10)
 	c := newClock()
 	var known []Visitor
@@ -55,7 +55,7 @@ func TestVisitsUnderAFlood(t *testing.T) {
 			held++
 		}
 	}
-	if held < 190 { // more than four in a set are rare
+	if held < 190 { // a set with more than four known visitors is rare
 		t.Errorf("%d of %d known visitors are left", held, len(known))
 	}
 	faithful := known[0]
@@ -67,12 +67,12 @@ func TestVisitsUnderAFlood(t *testing.T) {
 		}
 	}
 	if v.Last(faithful, c.now()).First == 0 {
-		t.Error("one that comes all the time was driven out")
+		t.Error("a frequent visitor was displaced")
 	}
 }
 
-// Many at once see no visitor's time as another's.
-func TestVisitsOfManyAtOnce(t *testing.T) {
+// Concurrent calls never return another visitor's time.
+func TestVisitsAreSafeForConcurrentUse(t *testing.T) {
 	v := NewVisits(visitWays) // all in one set
 	at := time.Unix(1_800_000_000, 0)
 	var wg sync.WaitGroup

@@ -116,4 +116,4 @@ func (p *Policy) MergeError() error {
 	return p.mergeErr
 }
 
-var errApart = fmt.Errorf("requests for /robots.txt do not come through the handler that has the policy: its lines can't be published, so they are not in force")
+var errApart = fmt.Errorf("requests for /robots.txt do not come through the handler with the policy, so the lines of the policy can't be published and are not in force")
