@@ -34,7 +34,7 @@ func TestGraceAllocatesNothing(t *testing.T) {
 	g := newGraceTest(t, Rules{Grace: GraceAll, HTTPClients: true}, Config{})
 	crawlers := []string{googlebot, gptbot, newbot, curl, wget}
 	for _, ua := range crawlers {
-		g.ask(ua, "192.0.2.1", "/")
+		g.decideFrom(ua, "192.0.2.1", "/")
 	}
 	g.change(closed)
 	for i, want := range []Reason{Graced, Disallowed} {

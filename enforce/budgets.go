@@ -15,7 +15,7 @@ type Budget struct {
 	Group   *robots.Group
 	Policy  *Policy
 	Pool    bool // the budget that all clients with an unverified claim to be this crawler share
-	PerAddr bool // each client address has its own budget, derived from Key; Key itself is no budget
+	PerAddr bool // each client address has its own budget, and Key is the key of none of them
 }
 
 // Budgets returns the budgets of a crawler at an origin: its own and, if claims

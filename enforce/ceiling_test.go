@@ -16,7 +16,7 @@ func TestCeilingOfSeveralEngines(t *testing.T) {
 	for i := range 200 {
 		for j, p := range all {
 			p.source.set(200, fmt.Sprintf("User-agent: *\nDisallow: /%d/\n%s", i*2+j, strings.Repeat("# filler\n", 1000)))
-			if policy := p.ask(Origin{Host: fmt.Sprintf("h%d.test", i)}); policy == nil || policy.Outcome() != Loaded {
+			if policy := p.policyAfterRead(Origin{Host: fmt.Sprintf("h%d.test", i)}); policy == nil || policy.Outcome() != Loaded {
 				t.Fatalf("engine %d, host %d: the newest policy is not in force", j, i)
 			}
 		}

@@ -30,7 +30,7 @@ func TestCopiesOutliveThePolicies(t *testing.T) {
 // After a reload, the cached copy is in force before the source answers.
 func TestCopyIsInForceBeforeTheFirstReadEnds(t *testing.T) {
 	copies := NewCopies()
-	newPoliciesTest(t, Config{Copies: copies}).ask(home)
+	newPoliciesTest(t, Config{Copies: copies}).policyAfterRead(home)
 	q := newPoliciesTest(t, Config{Copies: copies})
 	q.source.block = make(chan struct{})
 	defer close(q.source.block)
@@ -47,26 +47,26 @@ func TestLifetimeOfCopies(t *testing.T) {
 		keep   time.Duration
 	}{{403, keepRefused}, {500, keepFailed}} {
 		p := newPoliciesTest(t, Config{Refresh: time.Hour})
-		p.ask(home)
+		p.policyAfterRead(home)
 		p.source.set(tt.status, "")
 		p.clock.advance(tt.keep)
-		if policy := p.ask(home); policy.Outcome() != Loaded {
+		if policy := p.policyAfterRead(home); policy.Outcome() != Loaded {
 			t.Errorf("%d: the copy is gone after %v", tt.status, tt.keep)
 		}
 		p.clock.advance(2 * time.Hour)
-		if policy := p.ask(home); policy.Outcome() == Loaded {
+		if policy := p.policyAfterRead(home); policy.Outcome() == Loaded {
 			t.Errorf("%d: the copy is in force after more than %v", tt.status, tt.keep)
 		}
 	}
 	copies := NewCopies()
 	p := newPoliciesTest(t, Config{Copies: copies})
-	p.ask(home)
+	p.policyAfterRead(home)
 	q := newPoliciesTest(t, Config{Copies: copies})
 	q.source.mu.Lock()
 	q.source.err = errors.New("gone")
 	q.source.mu.Unlock()
 	q.clock.advance(keepFailed + time.Hour)
-	if policy := q.ask(home); policy.Outcome() != Failed {
+	if policy := q.policyAfterRead(home); policy.Outcome() != Failed {
 		t.Errorf("a copy older than %v is in force: %v", keepFailed, policy.Outcome())
 	}
 }

@@ -76,7 +76,7 @@ type Decision struct {
 	// Terms are the rate limits and Visit-time windows that the group sets for
 	// this agent; nil if it sets none.
 	Terms *throttle.Terms
-	// Layer is the file or configuration that Line is a line of.
+	// Layer says where Line comes from.
 	Layer Layer
 	// Line is the number, from 1, of the line that decided: a rule,
 	// Crawl-delay, Request-rate or Visit-time. Layer says whether it is in the
@@ -104,8 +104,8 @@ type Decision struct {
 }
 
 // Crawler returns the crawler's name in the registry or, if the registry does
-// not have it, its class. So clients can't cause more different names, in
-// metrics for instance.
+// not have it, its class. So the number of different names is limited, which
+// metrics need.
 func (d *Decision) Crawler() string {
 	if d.Agent.Crawler != nil {
 		return d.Agent.Crawler.Name

@@ -155,7 +155,7 @@ func (e *Engine) passRobotsTxt(policy *Policy, r *Request, d *Decision) {
 			a := &agents[i]
 			d.pass(a, s.evidence().claim(i), ExemptPath)
 			e.readers.Mark(readerKey(r.Origin, a), r.Time)
-			if a.Class == crawler.Program && e.rules.Programs == ProgramsSeen && r.ask().reads() {
+			if a.Class == crawler.Program && e.rules.Programs == ProgramsSeen && r.info().reads() {
 				e.readers.Mark(programKey(r, a), r.Time)
 			}
 		}

@@ -17,22 +17,22 @@ type Verification struct {
 	IgnoreImpostors bool
 }
 
-// Evidence is what is known about a client from its request, in addition to the
+// evidence is what is known about a client from its request, in addition to the
 // User-Agent.
-type Evidence struct {
-	Addr      netip.Addr
-	Ambiguous bool // see Request.Ambiguous
-	// Claims are the results of verification, one for each crawler of an
+type evidence struct {
+	addr      netip.Addr
+	ambiguous bool // see Request.Ambiguous
+	// claims are the results of verification, one for each crawler of an
 	// Identity, in its order.
-	Claims [crawler.MaxAgents]verify.Result
+	claims [crawler.MaxAgents]verify.Result
 }
 
 // claim returns the result of verification for crawler i. ev may be nil.
-func (ev *Evidence) claim(i int) verify.Result {
+func (ev *evidence) claim(i int) verify.Result {
 	if ev == nil {
 		return verify.Result{}
 	}
-	return ev.Claims[i]
+	return ev.claims[i]
 }
 
 // Signed has the signature fields of a request. All handlers of one request
@@ -58,17 +58,17 @@ func (s *Signed) row(v *Verification, registry *crawler.Registry, claim *crawler
 }
 
 // fill sets ev from a request, except for the claims.
-func (r *compiledRules) fill(req *Request, ev *Evidence) {
+func (r *compiledRules) fill(req *Request, ev *evidence) {
 	if req.Client != "" { // for "", ParseAddr would allocate an error
-		ev.Addr, _ = netip.ParseAddr(req.Client)
+		ev.addr, _ = netip.ParseAddr(req.Client)
 	}
-	ev.Ambiguous = req.Ambiguous
+	ev.ambiguous = req.Ambiguous
 }
 
-// addClaims sets ev.Claims for the crawlers that a User-Agent field names.
+// addClaims sets ev.claims for the crawlers that a User-Agent field names.
 // signer is the crawler that a signature proves, or nil. With a signer, no
 // crawler is called an impostor.
-func (r *compiledRules) addClaims(req *Request, agents []crawler.Agent, signer *crawler.Crawler, ev *Evidence) {
+func (r *compiledRules) addClaims(req *Request, agents []crawler.Agent, signer *crawler.Crawler, ev *evidence) {
 	if r.Verification == nil {
 		return
 	}
@@ -79,28 +79,28 @@ func (r *compiledRules) addClaims(req *Request, agents []crawler.Agent, signer *
 		row := agents[i].Crawler
 		switch {
 		case row != nil && row == signer:
-			ev.Claims[i] = verify.Result{State: verify.Verified, Method: verify.SignatureMethod}
+			ev.claims[i] = verify.Result{State: verify.Verified, Method: verify.SignatureMethod}
 			verified = true
 			continue
 		case !checker.Verifiable(row):
-			ev.Claims[i] = verify.Result{}
+			ev.claims[i] = verify.Result{}
 			continue
 		case proof == nil && signer == nil:
 			proof = checker.Proof(req.place(), req.Proxied)
 		}
-		claim := checker.Address(row, verify.Client{Addr: ev.Addr, Ambiguous: req.Ambiguous, Proof: proof}, req.Time)
+		claim := checker.Address(row, verify.Client{Addr: ev.addr, Ambiguous: req.Ambiguous, Proof: proof}, req.Time)
 		if claim.Reason == verify.SignatureMissing && req.Signed != nil && req.Signed.result.Reason != verify.NoReason {
 			claim.Reason = req.Signed.result.Reason
 		}
-		ev.Claims[i] = claim
+		ev.claims[i] = claim
 		verified = verified || claim.State == verify.Verified
 		impostor = impostor || claim.State == verify.Impostor
 	}
 	for i := range agents {
 		// A client that is one of the crawlers in its User-Agent is not an
 		// impostor of the others.
-		if verified && impostor && ev.Claims[i].State == verify.Impostor {
-			ev.Claims[i] = verify.Result{State: verify.Unverified, Reason: verify.OtherVerified}
+		if verified && impostor && ev.claims[i].State == verify.Impostor {
+			ev.claims[i] = verify.Result{State: verify.Unverified, Reason: verify.OtherVerified}
 		}
 	}
 }

@@ -21,7 +21,7 @@ type Exemption struct {
 // isExempt reports whether an agent is exempt from robots.txt. An impostor is
 // not; an unverified crawler is, because its verification may still be under
 // way.
-func (r *compiledRules) isExempt(a *crawler.Agent, claim verify.Result, ev *Evidence) bool {
+func (r *compiledRules) isExempt(a *crawler.Agent, claim verify.Result, ev *evidence) bool {
 	if claim.State == verify.Impostor {
 		return false
 	}
@@ -40,12 +40,12 @@ func (r *compiledRules) isExempt(a *crawler.Agent, claim verify.Result, ev *Evid
 
 // includes reports whether the exemption applies for the client's address. It
 // returns true if ev is nil.
-func (x *Exemption) includes(ev *Evidence) bool {
+func (x *Exemption) includes(ev *evidence) bool {
 	if len(x.From) == 0 || ev == nil {
 		return true
 	}
-	addr := ev.Addr.Unmap().WithZone("")
-	return !ev.Ambiguous && slices.ContainsFunc(x.From, func(p netip.Prefix) bool { return p.Contains(addr) })
+	addr := ev.addr.Unmap().WithZone("")
+	return !ev.ambiguous && slices.ContainsFunc(x.From, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
 // needsAddr reports whether an exemption is limited to addresses.

@@ -80,24 +80,25 @@ func (v *Version) ended(now int64) bool { return now-v.until >= int64(GracePerio
 // the crawler is known to have read the file, the version must have been in
 // force at the last read. If it is not, the crawler must have come before the
 // version was replaced.
-func (v *Version) mayHold(visit Visit) bool {
-	if visit.Read != 0 {
-		return v.from <= visit.Read && visit.Read < v.until
+func (v *Version) mayHold(visit visitTimes) bool {
+	if visit.read != 0 {
+		return v.from <= visit.read && visit.read < v.until
 	}
-	return visit.First != 0 && visit.First < v.until
+	return visit.first != 0 && visit.first < v.until
 }
 
-// Earlier has the earlier versions of a robots.txt, and what is known about the
-// visits of the crawlers that a request names. The zero value has no versions.
-type Earlier struct {
+// earlierVersions has the earlier versions of a robots.txt, and what is known
+// about the visits of the crawlers that a request names. The zero value has no
+// versions.
+type earlierVersions struct {
 	versions []Version // newest first
 	now      int64
-	visits   [crawler.MaxAgents]Visit // one for each agent, in the order of the agents
+	visits   [crawler.MaxAgents]visitTimes // one for each agent, in the order of the agents
 }
 
 // fill sets the versions, and the visits of the agents that s has found. If e
 // is nil, each agent counts as having come before any version was replaced.
-func (x *Earlier) fill(versions []Version, s *senders, e *Engine) {
+func (x *earlierVersions) fill(versions []Version, s *senders, e *Engine) {
 	x.versions, x.now = versions, s.request.Time.UnixNano()
 	ev := s.evidence()
 	for i := range s.agents() {
@@ -105,7 +106,7 @@ func (x *Earlier) fill(versions []Version, s *senders, e *Engine) {
 		switch {
 		case !s.policy.rules.hasGrace(a) || claim.State == verify.Impostor:
 		case e == nil:
-			x.visits[i] = Visit{First: 1}
+			x.visits[i] = visitTimes{first: 1}
 		default:
 			x.visits[i] = e.visit(s.request, a, claim)
 		}
@@ -114,7 +115,7 @@ func (x *Earlier) fill(versions []Version, s *senders, e *Engine) {
 
 // allows returns the newest earlier version that agent a, with index i, may
 // follow and that lets it through. It returns nil if there is none.
-func (x *Earlier) allows(i int, a *crawler.Agent, ask *Ask, v *robots.Views) *Version {
+func (x *earlierVersions) allows(i int, a *crawler.Agent, info *requestInfo, v *robots.Views) *Version {
 	if x == nil {
 		return nil
 	}
@@ -123,7 +124,7 @@ func (x *Earlier) allows(i int, a *crawler.Agent, ask *Ask, v *robots.Views) *Ve
 		if version.ended(x.now) || !version.mayHold(x.visits[i]) {
 			continue
 		}
-		if w := version.policy.judgePath(a, ask, v); w.group == nil || w.allowed {
+		if w := version.policy.judgePath(a, info, v); w.group == nil || w.allowed {
 			return version
 		}
 	}
@@ -153,10 +154,10 @@ func (e *Engine) anyHasGrace(agents []crawler.Agent) bool {
 }
 
 // see records a visit of each agent of a request.
-func (e *Engine) see(r *Request, agents []crawler.Agent, ev *Evidence) {
+func (e *Engine) see(r *Request, agents []crawler.Agent, ev *evidence) {
 	for i := range agents {
 		if a, claim := &agents[i], ev.claim(i); e.rules.hasGrace(a) && claim.State != verify.Impostor {
-			e.visits.See(e.visitorOf(r, a, claim), r.Time)
+			e.visits.see(e.visitorOf(r, a, claim), r.Time)
 		}
 	}
 }
@@ -165,17 +166,17 @@ func (e *Engine) see(r *Request, agents []crawler.Agent, ev *Evidence) {
 // visits. For an unverified claim, it combines the visits of the crawler with
 // those of the client's own address. So an unverified client does not end the
 // crawler's grace, and has no grace itself once it has read the file.
-func (e *Engine) visit(r *Request, a *crawler.Agent, claim verify.Result) Visit {
-	visit := e.visits.See(e.visitorOf(r, a, claim), r.Time)
+func (e *Engine) visit(r *Request, a *crawler.Agent, claim verify.Result) visitTimes {
+	visit := e.visits.see(e.visitorOf(r, a, claim), r.Time)
 	crawler := e.visitor(r, a)
 	switch claim.State {
 	case verify.Unverified:
-		visit = visit.with(e.visits.Last(crawler, r.Time))
+		visit = visit.with(e.visits.last(crawler, r.Time))
 	case verify.Verified: // it may have come before it was verified
-		visit = visit.with(e.visits.Last(crawler.claimant(clientAddr(r)), r.Time))
+		visit = visit.with(e.visits.last(crawler.claimant(clientAddr(r)), r.Time))
 	}
 	crawler.invented = !crawler.invented // an earlier configuration may or may not have named the host
-	return visit.with(e.visits.Last(crawler, r.Time))
+	return visit.with(e.visits.last(crawler, r.Time))
 }
 
 // RobotsRead records that a GET of /robots.txt was answered with status 200 or
@@ -193,7 +194,7 @@ func (e *Engine) robotsRead(r *Request, policy *Policy, at int64) {
 		for i := range s.agents() {
 			a, claim := &s.agents()[i], s.evidence().claim(i)
 			if e.rules.hasGrace(a) && claim.State != verify.Impostor {
-				e.visits.Read(e.visitorOf(r, a, claim), r.Time, at)
+				e.visits.read(e.visitorOf(r, a, claim), r.Time, at)
 			}
 		}
 	}

@@ -68,13 +68,13 @@ func TestGraceAgainstAModel(t *testing.T) {
 				if want == Graced {
 					graced++
 				}
-				if d := g.ask(c.ua, "192.0.2.1", fmt.Sprintf("/%d", path+1)); d.Reason != want {
+				if d := g.decideFrom(c.ua, "192.0.2.1", fmt.Sprintf("/%d", path+1)); d.Reason != want {
 					t.Fatalf("seed %d, step %d, %.40s for /%d: %v, want %v", seed, step, c.ua, path+1, d.Reason, want)
 				}
 			}
 			for _, c := range crawlers { // each crawler comes at least once a day
 				if c.came {
-					g.ask(c.ua, "192.0.2.1", "/")
+					g.decideFrom(c.ua, "192.0.2.1", "/")
 				}
 			}
 		}

@@ -60,7 +60,7 @@ func (g *graceTest) reads(ua, addr string) {
 	g.clock.advance(time.Second)
 }
 
-func (g *graceTest) ask(ua, addr, target string) Decision {
+func (g *graceTest) decideFrom(ua, addr, target string) Decision {
 	var d Decision
 	g.Decide(context.Background(), &Request{Target: target, UserAgents: []string{ua}, Origin: home, Client: addr, Time: g.clock.now()}, &d)
 	return d
@@ -73,7 +73,7 @@ func (g *graceTest) wants(want Reason, ua, target, when string) {
 
 func (g *graceTest) wantsAt(want Reason, ua, addr, target, when string) {
 	g.t.Helper()
-	if d := g.ask(ua, addr, target); d.Reason != want || (d.Version != nil) != (want == Graced) {
+	if d := g.decideFrom(ua, addr, target); d.Reason != want || (d.Version != nil) != (want == Graced) {
 		g.t.Errorf("%s: %.50s from %s for %s: %v, want %v", when, ua, addr, target, d.Reason, want)
 	}
 }
@@ -83,7 +83,7 @@ func (g *graceTest) wantsAt(want Reason, ua, addr, target, when string) {
 func TestGraceOfSearchEngines(t *testing.T) {
 	g := newGraceTest(t, Rules{}, Config{})
 	for _, ua := range []string{googlebot, bingbot, gptbot, newbot, wget, chrome} {
-		g.ask(ua, "192.0.2.1", "/")
+		g.decideFrom(ua, "192.0.2.1", "/")
 	}
 	g.change(closed)
 	for ua, want := range map[string]Reason{googlebot: Graced, bingbot: Graced, gptbot: Disallowed, newbot: Disallowed, wget: Disallowed, chrome: Person} {
@@ -92,7 +92,7 @@ func TestGraceOfSearchEngines(t *testing.T) {
 	g.wants(Disallowed, googlebot, "/private/x", "a path that both versions disallow")
 	g.wants(Allowed, googlebot, "/x", "a path that both versions allow")
 	g.wants(Disallowed, "Mozilla/5.0 (compatible; YandexBot/3.0; +http://yandex.com/bots)", "/archive/x", "a crawler that did not come before the change")
-	d := g.ask(googlebot, "192.0.2.1", "/archive/x")
+	d := g.decideFrom(googlebot, "192.0.2.1", "/archive/x")
 	if d.Action != Pass || d.RuleText() != "Disallow: /archive/" || d.Line != 3 || d.Layer != SiteLayer || d.GroupToken() != "*" {
 		t.Errorf("%v by %q, line %d, layer %v", d.Action, d.RuleText(), d.Line, d.Layer)
 	}
@@ -136,7 +136,7 @@ func TestEndOfGrace(t *testing.T) {
 func TestGraceOfTheReadThatFindsTheChange(t *testing.T) {
 	g := newGraceTest(t, Rules{}, Config{})
 	g.reads(googlebot, "192.0.2.1")
-	g.ask(bingbot, "192.0.2.1", "/")
+	g.decideFrom(bingbot, "192.0.2.1", "/")
 	g.source.set(200, closed)
 	g.reads(googlebot, "192.0.2.1")
 	g.wants(Disallowed, googlebot, "/archive/x", "the read found the change")
@@ -152,7 +152,7 @@ func TestGraceOfTheReadThatFindsTheChange(t *testing.T) {
 	g.RobotsRead(r, d.Policy)
 	g.source.set(200, shut)
 	g.clock.advance(10 * time.Second)
-	g.ask(chrome, "192.0.2.1", "/") // starts the read that is due
+	g.decideFrom(chrome, "192.0.2.1", "/") // starts the read that is due
 	g.policies.running.Wait()
 	g.wants(Graced, bingbot, "/x", "the crawler read the version before")
 }
@@ -201,11 +201,11 @@ func TestSeveralChanges(t *testing.T) {
 	g := newGraceTest(t, Rules{Grace: GraceAll}, Config{})
 	g.change(file("/1"))
 	g.reads(gptbot, "192.0.2.1")
-	g.ask(newbot, "192.0.2.1", "/")
+	g.decideFrom(newbot, "192.0.2.1", "/")
 	g.change(file("/2"))
 	g.reads(googlebot, "192.0.2.1")
 	g.change(file("/1", "/2", "/3"))
-	g.ask(bingbot, "192.0.2.1", "/")
+	g.decideFrom(bingbot, "192.0.2.1", "/")
 	for _, tt := range []struct {
 		ua       string
 		statuses [4]Reason // for /1, /2, /3
@@ -278,7 +278,7 @@ func TestVersionsCountForTheCeiling(t *testing.T) {
 		t.Errorf("%d octets of %d, %d origins, %d earlier versions", used, ceiling.max, g.policies.Len(), len(g.history().earlier))
 	}
 	g.wants(Disallowed, googlebot, "/x", "the version that the crawler read was dropped")
-	g.ask(googlebot, "192.0.2.1", "/")
+	g.decideFrom(googlebot, "192.0.2.1", "/")
 	g.Close()
 	if ceiling.Used() != 0 {
 		t.Errorf("%d octets are used after Close", ceiling.Used())
@@ -291,8 +291,8 @@ func TestGraceByAddress(t *testing.T) {
 	g := newGraceTest(t, Rules{Grace: GraceAll, HTTPClients: true, Programs: ProgramsOn}, Config{})
 	const program = "SiteSweeper/2.0"
 	for _, ua := range []string{wget, curl, program, gptbot} {
-		g.ask(ua, "192.0.2.1", "/")
-		g.ask(ua, "2001:db8::1", "/")
+		g.decideFrom(ua, "192.0.2.1", "/")
+		g.decideFrom(ua, "2001:db8::1", "/")
 	}
 	g.change(closed)
 	for _, ua := range []string{wget, curl, program} {
@@ -332,7 +332,7 @@ func TestWhatHasNoGrace(t *testing.T) {
 	// the other.
 	both := "Mozilla/5.0 (compatible; Googlebot/2.1; CCBot/2.0)"
 	s := newGraceTest(t, Rules{}, Config{})
-	s.ask(both, "192.0.2.1", "/")
+	s.decideFrom(both, "192.0.2.1", "/")
 	s.change(closed)
 	s.wants(Disallowed, both, "/archive/x", "a search engine and another crawler")
 	s.wants(Graced, googlebot, "/archive/x", "the search engine alone")
@@ -342,10 +342,10 @@ func TestWhatHasNoGrace(t *testing.T) {
 func TestGraceNeedsARecentVisit(t *testing.T) {
 	g := newGraceTest(t, Rules{}, Config{})
 	g.reads(googlebot, "192.0.2.1")
-	g.ask(bingbot, "192.0.2.1", "/")
+	g.decideFrom(bingbot, "192.0.2.1", "/")
 	for range 3 {
 		g.clock.advance(20 * time.Hour)
-		g.ask(bingbot, "192.0.2.1", "/")
+		g.decideFrom(bingbot, "192.0.2.1", "/")
 	}
 	g.change(closed)
 	g.wants(Disallowed, googlebot, "/archive/x", "the last visit was 60 hours ago")

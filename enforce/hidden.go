@@ -42,16 +42,16 @@ func (h *hidden) match(v *robots.Views) *managed.Hidden {
 // hides reports whether hidden paths are denied to an agent. They are denied to
 // every crawler, and to other clients if the operator applies the group for `*`
 // to them.
-func (r *compiledRules) hides(a *crawler.Agent, ask *Ask) bool {
+func (r *compiledRules) hides(a *crawler.Agent, info *requestInfo) bool {
 	switch a.Class {
 	case crawler.Person, crawler.Webhook:
 		return false
 	case crawler.Library:
 		return r.HTTPClients
 	case crawler.Program:
-		return r.Programs != ProgramsOff && r.starApplies(a, ask)
+		return r.Programs != ProgramsOff && r.starApplies(a, info)
 	case crawler.UserTriggered:
-		return (r.Strict || !r.IgnoreUserTriggered) && r.starApplies(a, ask)
+		return (r.Strict || !r.IgnoreUserTriggered) && r.starApplies(a, info)
 	}
 	return true
 }

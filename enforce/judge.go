@@ -52,73 +52,74 @@ func (p *Policy) check(r *Request, e *Engine, before []Version, d *Decision) {
 		if v == nil {
 			v = p.rules.viewsOf(r.Target)
 		}
-		ask := r.ask()
-		ask.Evidence = s.evidence()
+		info := r.info()
+		info.evidence = s.evidence()
 		if e != nil {
-			ask.ReadRobots = p.rules.Programs == ProgramsSeen && hasRead(e.readers, r, &s.id)
+			info.readRobots = p.rules.Programs == ProgramsSeen && hasRead(e.readers, r, &s.id)
 			before = e.earlier(r, s.agents())
 		}
 		if before != nil {
-			var earlier Earlier
+			var earlier earlierVersions
 			earlier.fill(before, &s, e)
-			ask.Earlier = &earlier
+			info.earlier = &earlier
 		} else if e != nil {
-			e.see(r, s.agents(), ask.Evidence)
+			e.see(r, s.agents(), info.evidence)
 		}
-		p.Judge(s.agents(), &ask, v, d)
+		p.judge(s.agents(), &info, v, d)
 	}
 	if v != nil {
 		views.Put(v)
 	}
-	d.Policy, d.addr = p, s.ev.Addr
+	d.Policy, d.addr = p, s.ev.addr
 }
 
-// Ask has the properties of a request, other than its path and its User-Agent,
-// that decide whether a rule applies to it.
-type Ask struct {
-	Method     string // "" means GET
-	Authorized bool   // the request has an Authorization field
-	ReadRobots bool   // the client is a program that has read the robots.txt in the last 24 hours; see ProgramsSeen
+// requestInfo has the properties of a request, other than its path and its
+// User-Agent, that decide whether a rule applies to it.
+type requestInfo struct {
+	method     string // "" means GET
+	authorized bool   // the request has an Authorization field
+	readRobots bool   // the client is a program that has read the robots.txt in the last 24 hours; see ProgramsSeen
 
-	// Evidence is what is known about the client in addition to the User-Agent;
+	// evidence is what is known about the client in addition to the User-Agent;
 	// nil if only the User-Agent counts.
-	Evidence *Evidence
+	evidence *evidence
 
-	// Earlier has the earlier versions of the file that the crawlers may
+	// earlier has the earlier versions of the file that the crawlers may
 	// follow; nil if there are none.
-	Earlier *Earlier
+	earlier *earlierVersions
 }
 
 // reads reports whether the method only reads.
-func (a Ask) reads() bool {
-	return a.Method == "" || a.Method == http.MethodGet || a.Method == http.MethodHead
+func (info requestInfo) reads() bool {
+	return info.method == "" || info.method == http.MethodGet || info.method == http.MethodHead
 }
 
-// Judge decides on the path in v for the crawlers that a User-Agent field
+// judge decides on the path in v for the crawlers that a User-Agent field
 // names, and writes the decision to d. It stops at the first crawler that is
 // not let through. If all are let through, d is about a crawler that a group
 // applies to, if there is one: the first that has Terms, or otherwise the last.
 // The caller passes the same d for each User-Agent field of a request, so that
 // this is true for all fields together.
 //
-// Judge does no I/O, takes no lock and allocates nothing. Engine, Policy.Check
+// judge does no I/O, takes no lock and allocates nothing. Engine, Policy.Check
 // and Replay all call it, so that they decide alike.
-func (p *Policy) Judge(agents []crawler.Agent, ask *Ask, v *robots.Views, d *Decision) {
+func (p *Policy) judge(agents []crawler.Agent, info *requestInfo, v *robots.Views, d *Decision) {
 	for i := range agents {
-		if p.judge(&agents[i], i, ask, v, d); d.Action != Pass {
+		if p.judgeAgent(&agents[i], i, info, v, d); d.Action != Pass {
 			return
 		}
 	}
 }
 
-// judge judges one crawler. Its index in ask.Evidence and ask.Earlier is i.
-func (p *Policy) judge(a *crawler.Agent, i int, ask *Ask, v *robots.Views, d *Decision) {
-	claim := ask.Evidence.claim(i)
+// judgeAgent judges one crawler. Its index in info.evidence and info.earlier is
+// i.
+func (p *Policy) judgeAgent(a *crawler.Agent, i int, info *requestInfo, v *robots.Views, d *Decision) {
+	claim := info.evidence.claim(i)
 	if p.rules.exemptPaths.MatchViews(v).Allowed {
 		d.pass(a, claim, ExemptPath)
 		return
 	}
-	if p.rules.isExempt(a, claim, ask.Evidence) {
+	if p.rules.isExempt(a, claim, info.evidence) {
 		d.pass(a, claim, Exempt)
 		return
 	}
@@ -126,15 +127,15 @@ func (p *Policy) judge(a *crawler.Agent, i int, ask *Ask, v *robots.Views, d *De
 		*d = Decision{Action: Deny, Reason: Impostor, Agent: *a, Claim: claim}
 		return
 	}
-	if h := p.rules.hidden.match(v); h != nil && p.rules.hides(a, ask) {
+	if h := p.rules.hidden.match(v); h != nil && p.rules.hides(a, info) {
 		*d = Decision{Action: Deny, Reason: Hidden, Agent: *a, Claim: claim, Layer: HiddenLayer, Line: h.Line, hidden: h}
 		return
 	}
 	if p.state == Pending || p.denyAll {
-		p.withoutRules(a, claim, ask, d)
+		p.withoutRules(a, claim, info, d)
 		return
 	}
-	w := p.judgePath(a, ask, v)
+	w := p.judgePath(a, info, v)
 	switch {
 	case w.group == nil:
 		reason := Unbound
@@ -149,7 +150,7 @@ func (p *Policy) judge(a *crawler.Agent, i int, ask *Ask, v *robots.Views, d *De
 		}
 		return
 	}
-	if version := ask.Earlier.allows(i, a, ask, v); version != nil {
+	if version := info.earlier.allows(i, a, info, v); version != nil {
 		if d.pass(a, claim, Graced) {
 			d.decidedBy(p, &w)
 			d.Version = version
@@ -172,9 +173,9 @@ type pathVerdict struct {
 
 // judgePath finds the group that applies to an agent, and matches its rules
 // with the path.
-func (p *Policy) judgePath(a *crawler.Agent, ask *Ask, v *robots.Views) (w pathVerdict) {
+func (p *Policy) judgePath(a *crawler.Agent, info *requestInfo, v *robots.Views) (w pathVerdict) {
 	plan := p.plan(a)
-	if plan.group == nil || plan.byStar && !p.rules.starApplies(a, ask) {
+	if plan.group == nil || plan.byStar && !p.rules.starApplies(a, info) {
 		return w
 	}
 	verdict := plan.group.MatchViews(v)
@@ -196,9 +197,9 @@ func (d *Decision) decidedBy(p *Policy, w *pathVerdict) {
 }
 
 // withoutRules judges a crawler while the rules are not known.
-func (p *Policy) withoutRules(a *crawler.Agent, claim verify.Result, ask *Ask, d *Decision) {
+func (p *Policy) withoutRules(a *crawler.Agent, claim verify.Result, info *requestInfo, d *Decision) {
 	switch {
-	case !p.rules.bindable(a, claim, ask):
+	case !p.rules.bindable(a, claim, info):
 		d.pass(a, claim, NoPolicy)
 	case p.state == Pending:
 		*d = Decision{Action: Throttle, Reason: PolicyPending, Agent: *a, Claim: claim, RetryAfter: pendingRetry}

@@ -38,18 +38,18 @@ func TestBudgetsAreSeparate(t *testing.T) {
 			t.Errorf("%s shares a budget with another crawler: %v", ua, d.Reason)
 		}
 	}
-	ask := func(client string) Action {
+	decide := func(client string) Action {
 		var d Decision
 		e.Decide(context.Background(), &Request{Target: "/", UserAgents: []string{curl}, Origin: home, Client: client, Time: e.clock.now()}, &d)
 		return d.Action
 	}
 	for _, c := range []string{"192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8:0:1::1"} {
-		if ask(c) != Pass {
+		if decide(c) != Pass {
 			t.Errorf("curl at %s shares a budget with another address", c)
 		}
 	}
 	for _, c := range []string{"192.0.2.1", "2001:db8::2", "::ffff:192.0.2.2"} {
-		if ask(c) != Throttle {
+		if decide(c) != Throttle {
 			t.Errorf("curl at %s has a separate budget", c)
 		}
 	}
@@ -84,29 +84,29 @@ func TestCrawlersWithoutCrawlDelaySupport(t *testing.T) {
 // the host's robots.txt.
 func TestInventedHostsShareOneBudget(t *testing.T) {
 	e := newEngineTest(t, site, Rules{})
-	ask := func(host, site, ua, target string, invented bool) Decision {
+	decide := func(host, site, ua, target string, invented bool) Decision {
 		var d Decision
 		e.Decide(context.Background(), &Request{
 			Target: target, UserAgents: []string{ua}, Origin: NewOrigin("https", host, 443), Time: e.clock.now(), Invented: invented, Site: site,
 		}, &d)
 		return d
 	}
-	if d := ask("a.test", "*.test", bingbot, "/", true); d.Action != Pass {
+	if d := decide("a.test", "*.test", bingbot, "/", true); d.Action != Pass {
 		t.Fatalf("first request: %v", d.Reason)
 	}
-	if d := ask("b.test", "*.test", bingbot, "/", true); d.Action != Throttle {
+	if d := decide("b.test", "*.test", bingbot, "/", true); d.Action != Throttle {
 		t.Errorf("second invented host: %v", d.Action)
 	}
-	if d := ask("b.test", "", bingbot, "/", false); d.Action != Pass {
+	if d := decide("b.test", "", bingbot, "/", false); d.Action != Pass {
 		t.Errorf("host that is not invented: %v", d.Action)
 	}
-	ask("c.test", "*.test", bingbot, "/robots.txt", true)
-	if d := ask("c.test", "*.test", bingbot, "/", true); d.Action != Pass {
+	decide("c.test", "*.test", bingbot, "/robots.txt", true)
+	if d := decide("c.test", "*.test", bingbot, "/", true); d.Action != Pass {
 		t.Errorf("after reading the robots.txt: %v", d.Action)
 	}
 	e.clock.advance(25 * time.Hour)
-	ask("a.test", "*.test", bingbot, "/", true)
-	if d := ask("c.test", "*.test", bingbot, "/", true); d.Action != Throttle {
+	decide("a.test", "*.test", bingbot, "/", true)
+	if d := decide("c.test", "*.test", bingbot, "/", true); d.Action != Throttle {
 		t.Errorf("a day after reading the robots.txt: %v", d.Action)
 	}
 }
@@ -173,17 +173,17 @@ func TestSoftwareThatAnyoneCanRunHasABudgetPerAddress(t *testing.T) {
 			if i > 0 && !perAddress {
 				want = Throttle
 			}
-			if d := e.ask(Request{UserAgents: []string{ua}, Client: client, Target: "/"}); d.Action != want {
+			if d := e.decideOn(Request{UserAgents: []string{ua}, Client: client, Target: "/"}); d.Action != want {
 				t.Errorf("%s from %s: %v, %v; want %v", ua, client, d.Action, d.Reason, want)
 			}
 		}
-		if d := e.ask(Request{UserAgents: []string{ua}, Client: "192.0.2.1", Target: "/"}); d.Action != Throttle {
+		if d := e.decideOn(Request{UserAgents: []string{ua}, Client: "192.0.2.1", Target: "/"}); d.Action != Throttle {
 			t.Errorf("%s again from the same address: %v, %v", ua, d.Action, d.Reason)
 		}
 	}
 	e := newEngineTest(t, file, Rules{HTTPClients: true, Programs: ProgramsOn})
 	for range 5 {
-		if d := e.ask(Request{Method: http.MethodPost, UserAgents: []string{stripe}, Target: "/hook"}); d.Action != Pass {
+		if d := e.decideOn(Request{Method: http.MethodPost, UserAgents: []string{stripe}, Target: "/hook"}); d.Action != Pass {
 			t.Errorf("a webhook is throttled: %v", d.Reason)
 		}
 	}

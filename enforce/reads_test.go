@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// ask starts a read if one is due, and waits for it.
-func (p *policiesTest) ask(o Origin) *Policy {
+// policyAfterRead starts a read if one is due, waits for it, and returns the
+// policy.
+func (p *policiesTest) policyAfterRead(o Origin) *Policy {
 	p.Peek(p.request(o))
 	p.running.Wait()
 	return p.Peek(p.request(o))
@@ -19,22 +20,22 @@ func (p *policiesTest) ask(o Origin) *Policy {
 func TestRetriesOfTheFirstRead(t *testing.T) {
 	p := newPoliciesTest(t, Config{Refresh: 10 * time.Second})
 	p.source.set(503, "")
-	p.ask(home)
+	p.policyAfterRead(home)
 	reads := p.source.count(home)
 	for _, pause := range []time.Duration{1, 2, 4, 8, 10, 10} {
 		p.clock.advance(pause*time.Second - time.Millisecond)
-		if p.ask(home); p.source.count(home) != reads {
+		if p.policyAfterRead(home); p.source.count(home) != reads {
 			t.Fatalf("read %d came before a pause of %ds", reads+1, pause)
 		}
 		p.clock.advance(time.Millisecond)
-		if p.ask(home); p.source.count(home) != reads+1 {
+		if p.policyAfterRead(home); p.source.count(home) != reads+1 {
 			t.Fatalf("read %d did not come after a pause of %ds", reads+1, pause)
 		}
 		reads++
 	}
 	p.source.set(200, "User-agent: *\nDisallow: /private/\n")
 	p.clock.advance(10 * time.Second)
-	if policy := p.ask(home); allows(policy, "/private/x") {
+	if policy := p.policyAfterRead(home); allows(policy, "/private/x") {
 		t.Error("the file is not in force once it can be read")
 	}
 }
@@ -42,14 +43,14 @@ func TestRetriesOfTheFirstRead(t *testing.T) {
 // After the clock is set back by hours, policies are still read again.
 func TestReadsAfterTheClockIsSetBack(t *testing.T) {
 	p := newPoliciesTest(t, Config{Refresh: time.Minute})
-	p.ask(home)
+	p.policyAfterRead(home)
 	p.source.set(200, "User-agent: *\nDisallow: /other/\n")
 	p.clock.advance(-3 * time.Hour)
-	if policy := p.ask(home); allows(policy, "/other/x") {
+	if policy := p.policyAfterRead(home); allows(policy, "/other/x") {
 		t.Error("the file was not read again")
 	}
 	reads := p.source.count(home)
-	if p.ask(home); p.source.count(home) != reads {
+	if p.policyAfterRead(home); p.source.count(home) != reads {
 		t.Error("the file is read at each request")
 	}
 }
@@ -59,7 +60,7 @@ func TestReadsAfterTheClockIsSetBack(t *testing.T) {
 func TestInventedHostsEvictNoRealSite(t *testing.T) {
 	p := newPoliciesTest(t, Config{MaxOrigins: 50})
 	for i := range 20 {
-		p.ask(Origin{Scheme: "http", Host: fmt.Sprintf("real%d.test", i)})
+		p.policyAfterRead(Origin{Scheme: "http", Host: fmt.Sprintf("real%d.test", i)})
 	}
 	for i := range 1000 {
 		r := p.request(Origin{Scheme: "http", Host: fmt.Sprintf("made-up%d.test", i)})

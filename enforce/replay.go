@@ -39,9 +39,8 @@ func NewReplay(rules Rules) (*Replay, error) {
 	}}, nil
 }
 
-// Edition is a robots.txt with the time from which it was in force. It also has
-// the earlier editions that crawlers may still follow, as a Version is for an
-// Engine.
+// Edition is a robots.txt with the time from which it was in force, and with
+// the earlier editions that crawlers may still follow.
 type Edition struct{ history *history }
 
 // Policy returns the policy of the edition.
@@ -64,7 +63,8 @@ func (r *Replay) Edition(resp Response, from time.Time, before *Edition) *Editio
 
 // Decide decides on a request by an edition of the same Replay, and writes the
 // decision to d. It ignores rate limits and Visit-time; see Pace. The caller
-// must pass requests in the order of their times, as far as it is known.
+// must pass requests in the order of their times, as far as this order is
+// known.
 func (r *Replay) Decide(edition *Edition, req *Request, d *Decision) {
 	policy := edition.Policy()
 	if IsRobotsTxt(req.Target) {

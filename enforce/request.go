@@ -21,7 +21,7 @@ type Request struct {
 	Authorized bool
 
 	// Invented reports that clients can invent any number of hosts like this
-	// one, because the site's host matchers only have a pattern for it. Site
+	// one, because the site's host matchers match it only by a pattern. Site
 	// identifies this site. A crawler has one budget for all invented hosts of
 	// Site; for a host whose robots.txt it has read, it has a separate one.
 	Invented bool
@@ -62,8 +62,11 @@ func (r *Request) detach() context.Context {
 	return r.Caller.Detach()
 }
 
-// ask returns the Ask of the request, without evidence and earlier versions.
-func (r *Request) ask() Ask { return Ask{Method: r.Method, Authorized: r.Authorized} }
+// info returns the requestInfo of the request, without evidence and earlier
+// versions.
+func (r *Request) info() requestInfo {
+	return requestInfo{method: r.Method, authorized: r.Authorized}
+}
 
 // noUserAgent takes the place of the User-Agent fields of a request that has
 // none.

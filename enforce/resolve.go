@@ -30,17 +30,17 @@ func (e *Engine) resolve(ctx context.Context, r *Request) *Policy {
 func (e *Engine) mayWait(r *Request) bool {
 	fields, tooMany := r.fields()
 	bindable := tooMany
-	ask := r.ask()
-	var ev Evidence
+	info := r.info()
+	var ev evidence
 	if e.rules.needsAddr() {
-		ask.Evidence = &ev
+		info.evidence = &ev
 		e.rules.fill(r, &ev)
 	}
 	for _, ua := range fields {
 		var id crawler.Identity
 		identities().Identify(e.rules.base, ua, &id)
 		for i := range id.Len() {
-			bindable = bindable || e.rules.bindable(id.At(i), verify.Result{}, &ask)
+			bindable = bindable || e.rules.bindable(id.At(i), verify.Result{}, &info)
 		}
 	}
 	if !bindable {

@@ -37,8 +37,7 @@ type Rules struct {
 	// HTTPClients applies the group for `*` to HTTP libraries and to requests
 	// without a User-Agent.
 	HTTPClients bool
-	// Programs says whether the group for `*` applies to programs with an
-	// unknown name.
+	// Programs says when the group for `*` applies to programs.
 	Programs Programs
 	// IgnoreUserTriggered exempts fetchers that act on a person's request from
 	// the group for `*`.
@@ -71,8 +70,9 @@ type Rules struct {
 }
 
 // Programs says when the group for `*` applies to programs. A program is a
-// client of class crawler.Program: its User-Agent is only a name, and no
-// registry has it. A group with the program's own name always applies to it.
+// client of class crawler.Program: its User-Agent is only a program's name,
+// which is not in the registry. A group with the program's own name always
+// applies to it.
 type Programs uint8
 
 const (
@@ -112,7 +112,7 @@ type compiledRules struct {
 	base        *crawler.Matcher // for the registry's tokens only
 	exempt      []*Exemption     // by crawler.Crawler.Index; nil if not exempt
 	exemptPaths *robots.Group    // allows the exempt paths and nothing else
-	byEvidence  bool             // decisions need Evidence
+	byEvidence  bool             // decisions need evidence
 }
 
 func (r Rules) compile() (*compiledRules, error) {
@@ -199,12 +199,12 @@ func (r *Rules) BoundByStar(class crawler.Class, row *crawler.Crawler) bool {
 
 // starApplies reports whether the group for `*` applies to this request of an
 // agent. BoundByStar must be true for the agent.
-func (r *compiledRules) starApplies(a *crawler.Agent, ask *Ask) bool {
+func (r *compiledRules) starApplies(a *crawler.Agent, info *requestInfo) bool {
 	switch {
 	case a.Class == crawler.UserTriggered:
-		return ask.reads()
+		return info.reads()
 	case a.Class == crawler.Program && r.Programs == ProgramsSeen:
-		return ask.reads() && !ask.Authorized && ask.ReadRobots
+		return info.reads() && !info.authorized && info.readRobots
 	}
 	return true
 }
@@ -213,18 +213,18 @@ func (r *compiledRules) starApplies(a *crawler.Agent, ask *Ask) bool {
 // agent. It returns false for HTTP libraries, programs and webhooks that the
 // group for `*` does not apply to. A group could name them, but this is rare,
 // so they are let through until the robots.txt is known.
-func (r *compiledRules) bindable(a *crawler.Agent, claim verify.Result, ask *Ask) bool {
+func (r *compiledRules) bindable(a *crawler.Agent, claim verify.Result, info *requestInfo) bool {
 	switch a.Class {
 	case crawler.Person, crawler.Webhook:
 		return false
 	case crawler.Library:
-		return r.HTTPClients && !r.isExempt(a, claim, ask.Evidence)
+		return r.HTTPClients && !r.isExempt(a, claim, info.evidence)
 	case crawler.Program:
-		return r.Programs == ProgramsOn && !r.isExempt(a, claim, ask.Evidence)
+		return r.Programs == ProgramsOn && !r.isExempt(a, claim, info.evidence)
 	case crawler.UserTriggered:
-		return ask.reads() && !r.isExempt(a, claim, ask.Evidence)
+		return info.reads() && !r.isExempt(a, claim, info.evidence)
 	}
-	return !r.isExempt(a, claim, ask.Evidence)
+	return !r.isExempt(a, claim, info.evidence)
 }
 
 // throttledByStar reports whether the rate limits of the group for `*` apply to

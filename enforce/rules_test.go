@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// ask decides on r, with defaults for the fields that are not set.
-func (e *engineTest) ask(r Request) Decision {
+// decideOn decides on r, with defaults for the fields that are not set.
+func (e *engineTest) decideOn(r Request) Decision {
 	var d Decision
 	if r.Client == "" {
 		r.Client = "192.0.2.1"
@@ -49,7 +49,7 @@ func TestStarGroupByMethodAndClass(t *testing.T) {
 		{"library, with ProgramsOn", Rules{Programs: ProgramsOn}, "", curl, "/private/x", Pass},
 		{"POST of a program with its own group", Rules{}, http.MethodPost, "Sweepo/1.0", "/own/x", Deny},
 	} {
-		if d := newEngineTest(t, file, tt.rules).ask(Request{Method: tt.method, UserAgents: []string{tt.ua}, Target: tt.target}); d.Action != tt.want {
+		if d := newEngineTest(t, file, tt.rules).decideOn(Request{Method: tt.method, UserAgents: []string{tt.ua}, Target: tt.target}); d.Action != tt.want {
 			t.Errorf("%s: %v, %v; want %v", tt.name, d.Action, d.Reason, tt.want)
 		}
 	}
@@ -59,7 +59,7 @@ func TestProgramsSeen(t *testing.T) {
 	const file = "User-agent: *\nDisallow: /private/\nCrawl-delay: 1000\n"
 	e := newEngineTest(t, file, Rules{Programs: ProgramsSeen})
 	read := func(ua, client, method string) {
-		e.ask(Request{Method: method, UserAgents: []string{ua}, Client: client, Target: "/robots.txt"})
+		e.decideOn(Request{Method: method, UserAgents: []string{ua}, Client: client, Target: "/robots.txt"})
 	}
 	want := func(what string, want Action, r Request) {
 		t.Helper()
@@ -69,7 +69,7 @@ func TestProgramsSeen(t *testing.T) {
 		if r.UserAgents == nil {
 			r.UserAgents = []string{program}
 		}
-		if d := e.ask(r); d.Action != want {
+		if d := e.decideOn(r); d.Action != want {
 			t.Errorf("%s: %v, %v; want %v", what, d.Action, d.Reason, want)
 		}
 	}

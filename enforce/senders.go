@@ -18,7 +18,7 @@ type senders struct {
 
 	id          crawler.Identity // what next found, unless extra is set
 	extra       []crawler.Agent
-	ev          Evidence
+	ev          evidence
 	hasEvidence bool // ev is set
 }
 
@@ -32,7 +32,7 @@ func (s *senders) agents() []crawler.Agent {
 
 // evidence returns what is known about the agents in addition to the
 // User-Agent; nil if only the User-Agent counts.
-func (s *senders) evidence() *Evidence {
+func (s *senders) evidence() *evidence {
 	if !s.hasEvidence {
 		return nil
 	}
@@ -81,10 +81,10 @@ func (s *senders) next() bool {
 		s.unnamed = false
 		s.loadEvidence()
 		s.extra = []crawler.Agent{signedAgent(s.signer)}
-		s.ev.Claims[0] = verify.Result{State: verify.Verified, Method: verify.SignatureMethod}
+		s.ev.claims[0] = verify.Result{State: verify.Verified, Method: verify.SignatureMethod}
 	case s.tooMany:
 		s.tooMany = false
-		s.extra, s.ev.Claims[0] = tooManyFields, verify.Result{}
+		s.extra, s.ev.claims[0] = tooManyFields, verify.Result{}
 	default:
 		return false
 	}

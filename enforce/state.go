@@ -64,11 +64,11 @@ func (p *Policies) state(e *entry) State {
 	return s
 }
 
-// Refresh reads the source again for each origin for which selected returns true.
-// It calls report with each result, one call at a time. If a read is already
-// under way, another one follows it, because the first may have begun too
-// early. Refresh returns when all reads have ended or ctx ends, with the number
-// of sources that it has not read.
+// Refresh reads the source again for each origin for which selected returns
+// true. It calls report with each result, one call at a time. If a read is
+// already under way, another one follows it, because the first may have begun
+// too early. Refresh returns when all reads have ended or ctx ends, with the
+// number of sources that it has not read.
 func (p *Policies) Refresh(ctx context.Context, selected func(Origin) bool, report func(PolicyRead)) (unread int) {
 	var calling sync.Mutex
 	var reading sync.WaitGroup
@@ -135,8 +135,8 @@ func (p *Policies) refresh(ctx context.Context, e *entry) (PolicyRead, bool) {
 // refreshPause is how long Refresh waits before it tries again to begin a read.
 const refreshPause = 20 * time.Millisecond
 
-// rereadCaller is the Caller of a read that no request causes. It has the context of
-// the previous read.
+// rereadCaller is the Caller of a read that no request causes. It has the
+// context of the previous read.
 type rereadCaller struct{ cause context.Context }
 
 // Detach implements Caller.

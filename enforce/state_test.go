@@ -22,24 +22,24 @@ func (p *policiesTest) stateOf(t *testing.T, o Origin) State {
 // force.
 func TestStateOfAFailingSource(t *testing.T) {
 	p := newPoliciesTest(t, Config{Refresh: time.Minute})
-	p.ask(home)
+	p.policyAfterRead(home)
 	read := p.clock.now()
 	if s := p.stateOf(t, home); s.Last != Loaded || s.Kept || s.Failures != 0 || !s.Failing.IsZero() || s.Err != nil || !s.Good.Equal(read) {
 		t.Errorf("a good file: %+v", s)
 	}
 	p.source.set(503, "")
 	p.clock.advance(time.Minute)
-	p.ask(home)
+	p.policyAfterRead(home)
 	failed := p.clock.now()
 	p.clock.advance(time.Minute)
-	p.ask(home)
+	p.policyAfterRead(home)
 	s := p.stateOf(t, home)
 	if s.Last != Failed || !s.Kept || s.Failures != 2 || !s.Failing.Equal(failed) || s.Err == nil || !s.Good.Equal(read) || s.Policy.Outcome() != Loaded {
 		t.Errorf("a source that fails: %+v", s)
 	}
 	p.source.set(404, "")
 	p.clock.advance(time.Minute)
-	p.ask(home)
+	p.policyAfterRead(home)
 	if s := p.stateOf(t, home); s.Last != Missing || s.Kept || s.Failures != 0 || !s.Failing.IsZero() {
 		t.Errorf("a file that is gone: %+v", s)
 	}
@@ -50,8 +50,8 @@ func TestStateOfAFailingSource(t *testing.T) {
 func TestRefreshReadsSelectedOrigins(t *testing.T) {
 	p := newPoliciesTest(t, Config{Refresh: time.Hour})
 	other := NewOrigin("https", "other.test", 443)
-	p.ask(home)
-	p.ask(other)
+	p.policyAfterRead(home)
+	p.policyAfterRead(other)
 	p.source.set(200, "User-agent: *\nDisallow: /other/\n")
 	var reads []PolicyRead
 	unread := p.Refresh(context.Background(), func(o Origin) bool { return o == home }, func(e PolicyRead) { reads = append(reads, e) })
@@ -67,7 +67,7 @@ func TestRefreshReadsSelectedOrigins(t *testing.T) {
 // not read.
 func TestRefreshEndsWithItsContext(t *testing.T) {
 	p := newPoliciesTest(t, Config{Refresh: time.Hour})
-	p.ask(home)
+	p.policyAfterRead(home)
 	p.source.block = make(chan struct{})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan int)

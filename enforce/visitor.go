@@ -9,8 +9,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
-// Visitor identifies a crawler at an origin, for Visits.
-type Visitor struct {
+// visitorKey identifies a crawler at an origin, for Visits.
+type visitorKey struct {
 	hash     uint64
 	invented bool // clients can invent any number of such visitors
 }
@@ -26,10 +26,10 @@ const hashFactor = 0x9e3779b97f4a7c15
 // visitor returns the visitor for an agent at the origin of a request. All
 // addresses of a crawler are one visitor; for software that anyone can run,
 // each address is one.
-func (e *Engine) visitor(r *Request, a *crawler.Agent) Visitor {
+func (e *Engine) visitor(r *Request, a *crawler.Agent) visitorKey {
 	o := &r.Origin
 	origin := maphash.String(visitorSeed, o.Host) + uint64(o.Port)<<8 + uint64(len(o.Scheme))
-	v := Visitor{origin*hashFactor ^ maphash.String(visitorSeed, agentName(a)), r.Invented || a.Crawler == nil}
+	v := visitorKey{origin*hashFactor ^ maphash.String(visitorSeed, agentName(a)), r.Invented || a.Crawler == nil}
 	if a.RunByAnyone() {
 		return v.at(clientAddr(r))
 	}
@@ -37,7 +37,7 @@ func (e *Engine) visitor(r *Request, a *crawler.Agent) Visitor {
 }
 
 // visitorOf is visitor for an agent with a result of verification.
-func (e *Engine) visitorOf(r *Request, a *crawler.Agent, claim verify.Result) Visitor {
+func (e *Engine) visitorOf(r *Request, a *crawler.Agent, claim verify.Result) visitorKey {
 	v := e.visitor(r, a)
 	if claim.State == verify.Unverified {
 		return v.claimant(clientAddr(r))
@@ -46,12 +46,12 @@ func (e *Engine) visitorOf(r *Request, a *crawler.Agent, claim verify.Result) Vi
 }
 
 // at returns the visitor for v at one client address: IPv4 /32 or IPv6 /64.
-func (v Visitor) at(addr netip.Addr) Visitor {
-	return Visitor{throttle.Key{v.hash}.Client(addr)[0], true}
+func (v visitorKey) at(addr netip.Addr) visitorKey {
+	return visitorKey{throttle.Key{v.hash}.Client(addr)[0], true}
 }
 
 // claimant returns the visitor for an unverified client that claims to be v.
-func (v Visitor) claimant(addr netip.Addr) Visitor {
+func (v visitorKey) claimant(addr netip.Addr) visitorKey {
 	c := v.at(addr)
 	c.hash ^= hashFactor
 	return c

@@ -17,48 +17,48 @@ import (
 // displace a known crawler.
 type Visits struct{ known, invented visitTable }
 
-// Visit is what is known about a crawler's visits. Times are in nanoseconds
-// since 1970.
-type Visit struct {
-	First int64 // the first visit after which no pause was longer than GracePeriod; 0 if there was none
-	Read  int64 // a time at which the version that it last read, since First, was in force; 0 if it read none
+// visitTimes is what is known about a crawler's visits. Times are in
+// nanoseconds since 1970.
+type visitTimes struct {
+	first int64 // the first visit after which no pause was longer than GracePeriod; 0 if there was none
+	read  int64 // a time at which the version that it last read, since first, was in force; 0 if it read none
 }
 
 // with combines what is known about a crawler from two visitors.
-func (v Visit) with(w Visit) Visit {
-	if w.First == 0 {
+func (v visitTimes) with(w visitTimes) visitTimes {
+	if w.first == 0 {
 		return v
 	}
-	return Visit{min(v.First, w.First), max(v.Read, w.Read)}
+	return visitTimes{min(v.first, w.first), max(v.read, w.read)}
 }
 
 // NewVisits returns a Visits for size known crawlers, rounded up to a power of
 // two, and for as many visitors that clients can invent.
 func NewVisits(size int) *Visits { return &Visits{newVisitTable(size), newVisitTable(size)} }
 
-// See records a visit now, and returns what is known about the crawler's
+// see records a visit now, and returns what is known about the crawler's
 // visits.
-func (t *Visits) See(who Visitor, now time.Time) Visit {
+func (t *Visits) see(who visitorKey, now time.Time) visitTimes {
 	return t.of(who).see(who.key(), now.UnixNano())
 }
 
-// Last returns what See would return, but records nothing. If the crawler is
-// not known, it returns the zero Visit.
-func (t *Visits) Last(who Visitor, now time.Time) Visit {
+// last returns what see would return, but records nothing. If the crawler is
+// not known, it returns the zero visitTimes.
+func (t *Visits) last(who visitorKey, now time.Time) visitTimes {
 	slot, word := t.of(who).find(who.key())
 	if slot == nil || lapsed(slot.last.Load(), now.UnixNano()) {
-		return Visit{}
+		return visitTimes{}
 	}
 	if visit, ok := slot.visit(word); ok {
 		return visit
 	}
-	return Visit{}
+	return visitTimes{}
 }
 
-// Read records a visit now, in which the crawler read the version of the
+// read records a visit now, in which the crawler read the version of the
 // robots.txt that was in force at the time version, in nanoseconds since 1970.
-func (t *Visits) Read(who Visitor, now time.Time, version int64) {
-	t.See(who, now)
+func (t *Visits) read(who visitorKey, now time.Time, version int64) {
+	t.see(who, now)
 	slot, _ := t.of(who).find(who.key())
 	if slot == nil {
 		return
@@ -67,7 +67,7 @@ func (t *Visits) Read(who Visitor, now time.Time, version int64) {
 	}
 }
 
-func (t *Visits) of(who Visitor) *visitTable {
+func (t *Visits) of(who visitorKey) *visitTable {
 	if who.invented {
 		return &t.invented
 	}
@@ -78,7 +78,7 @@ func (t *Visits) of(who Visitor) *visitTable {
 // is odd while the slot is being written.
 const countMask = 1<<16 - 1
 
-func (v Visitor) key() uint64 { return max(v.hash, countMask+1) &^ countMask }
+func (v visitorKey) key() uint64 { return max(v.hash, countMask+1) &^ countMask }
 
 // visitTable is a hash table of sets of slots.
 type visitTable struct{ slots []visitSlot }
@@ -120,12 +120,12 @@ func (t *visitTable) find(key uint64) (*visitSlot, uint64) {
 	return nil, 0
 }
 
-// see is Visits.See for one table.
-func (t *visitTable) see(key uint64, now int64) Visit {
+// see is Visits.see for one table.
+func (t *visitTable) see(key uint64, now int64) visitTimes {
 	slot, word := t.find(key)
 	if slot == nil {
 		t.insert(key, now)
-		return Visit{First: now}
+		return visitTimes{first: now}
 	}
 	if last := slot.last.Load(); lapsed(last, now) {
 		slot.read.Store(0)
@@ -137,7 +137,7 @@ func (t *visitTable) see(key uint64, now int64) Visit {
 	if visit, ok := slot.visit(word); ok {
 		return visit
 	}
-	return Visit{First: now}
+	return visitTimes{first: now}
 }
 
 // insert gives a visitor an empty slot of its set, or else the slot of the
@@ -168,8 +168,8 @@ func (t *visitTable) insert(key uint64, now int64) {
 
 // visit returns what the slot has about the visitor with that word. It returns
 // false if another visitor got the slot meanwhile.
-func (s *visitSlot) visit(word uint64) (Visit, bool) {
-	visit := Visit{s.first.Load(), s.read.Load()}
+func (s *visitSlot) visit(word uint64) (visitTimes, bool) {
+	visit := visitTimes{s.first.Load(), s.read.Load()}
 	return visit, s.word.Load() == word
 }
 

@@ -61,7 +61,7 @@ func TestWithAnotherRegistry(t *testing.T) {
 	decide(after, origin, "bingbot", "/", CrawlDelay) // its budget stays
 	decide(before, origin, "bingbot", "/", CrawlDelay)
 	if source.count(origin) != 1 {
-		t.Errorf("the source was asked %d times, want once", source.count(origin))
+		t.Errorf("%d reads of the source, want 1", source.count(origin))
 	}
 	policies := make(map[*Policy]bool)
 	after.Policies().All(func(_ Origin, p *Policy) { policies[p] = true })

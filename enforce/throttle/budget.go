@@ -44,7 +44,7 @@ func (m *Memory) Forget(_ context.Context, now time.Time, k Key) error {
 	return nil
 }
 
-// Peek implements Inspector. It does not ask the server.
+// Peek implements Inspector. It does not call the server.
 func (f *Fleet) Peek(now time.Time, k Key, t *Terms) (r Result, used bool) {
 	return f.local.Peek(now, k, t)
 }

@@ -12,8 +12,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// silentServer is a server that accepts connections but never answers. It sends to
-// ended for each connection that the client has closed.
+// silentServer is a server that accepts connections but never answers. It sends
+// to ended for each connection that the client has closed.
 type silentServer struct {
 	net.Listener
 	accepted chan struct{}

@@ -26,15 +26,21 @@ type FleetConfig struct {
 	// Unix socket. At least one is required.
 	Addresses []string
 
+	// Username and Password are for the login at the server. They are empty if
+	// it requires none.
 	Username, Password string
-	Database           int
+
+	// Database is the number of the server's database, from 0.
+	Database int
 
 	// TLS is the configuration of TLS. If nil, connections do not use TLS.
 	TLS *tls.Config
 
 	// MasterSet is the name that the Sentinels have for the server. It is empty
 	// if Addresses are not those of Sentinels.
-	MasterSet                          string
+	MasterSet string
+
+	// SentinelUsername and SentinelPassword are for the login at the Sentinels.
 	SentinelUsername, SentinelPassword string
 
 	// Prefix is the prefix of all keys in the server. If empty, it is

@@ -19,7 +19,7 @@ const clientBit = 1
 
 // NewKey returns a key for parts, such as the origin, the policy and the
 // crawler's token. The same parts in the same order give the same key. The
-// limits between parts count: the keys of "a", "bc" and "ab", "c" differ.
+// boundaries between parts count: the keys of "a", "bc" and "ab", "c" differ.
 func NewKey(parts ...string) Key {
 	h := sha256.New()
 	var n [8]byte

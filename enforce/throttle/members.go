@@ -52,10 +52,10 @@ func (f *Fleet) AddMembers(ctx context.Context, set string, members []Member, ke
 	return nil
 }
 
-// Members returns the newest members of a set, at most most of them, and the
-// version of the set. The version changes whenever members are added. If it
-// equals known, Members returns no members. Members waits for the server until
-// ctx ends.
+// Members returns the members of a set, newest first, and the version of the
+// set. If there are more than most members, it returns only the newest. The
+// version changes whenever members are added. If it equals known, Members
+// returns no members. Members waits for the server until ctx ends.
 func (f *Fleet) Members(ctx context.Context, set, known string, most int) (members []Member, version string, err error) {
 	s, ok := f.server().(valkeyServer)
 	if !ok {
