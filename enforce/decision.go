@@ -16,8 +16,8 @@ type Action uint8
 
 const (
 	Pass     Action = iota // let the request through
-	Deny                   // answer with status 403
-	Throttle               // answer with status 429; the client may repeat it after Decision.RetryAfter
+	Deny                   // refuse the request, usually with status 403
+	Throttle               // refuse the request for now, usually with status 429; the client may repeat it after Decision.RetryAfter
 )
 
 // String returns the action's name as logs, metrics and placeholders show it.

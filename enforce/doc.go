@@ -1,6 +1,7 @@
 // Package enforce decides on requests by a site's robots.txt. It reads the
 // robots.txt, keeps its rules as a policy, and decides for each request of a
-// crawler: allow it, deny it (status 403), or throttle it (status 429).
+// crawler whether to allow it, deny it (usually with status 403), or throttle
+// it (usually with status 429).
 //
 // It depends on no web server. A Request has everything that a decision needs,
 // also its time. An Observer receives the results of background work, such as

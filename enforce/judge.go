@@ -199,7 +199,7 @@ func (d *Decision) decidedBy(p *Policy, w *pathVerdict) {
 // withoutRules judges a crawler while the rules are not known.
 func (p *Policy) withoutRules(a *crawler.Agent, claim verify.Result, info *requestInfo, d *Decision) {
 	switch {
-	case !p.rules.bindable(a, claim, info):
+	case !p.rules.couldApply(a, claim, info):
 		d.pass(a, claim, NoPolicy)
 	case p.state == Pending:
 		*d = Decision{Action: Throttle, Reason: PolicyPending, Agent: *a, Claim: claim, RetryAfter: pendingRetry}
@@ -216,16 +216,16 @@ const unavailableRetry = time.Minute
 // that d is about, d stays about that agent, unless it has no Terms and a group
 // applies to this agent too. pass reports whether d is now about this agent.
 func (d *Decision) pass(a *crawler.Agent, claim verify.Result, why Reason) bool {
-	if d.Reason.bound() && (!why.bound() || d.Terms != nil) {
+	if d.Reason.hasGroup() && (!why.hasGroup() || d.Terms != nil) {
 		return false
 	}
 	*d = Decision{Reason: why, Agent: *a, Claim: claim}
 	return true
 }
 
-// bound reports whether a group applies to a request that was let through for
-// this reason.
-func (r Reason) bound() bool { return r == Allowed || r == Graced }
+// hasGroup reports whether a group applies to a request that was let through
+// for this reason.
+func (r Reason) hasGroup() bool { return r == Allowed || r == Graced }
 
 // DisallowsStar reports whether the group for `*` disallows a request target.
 // Exempt paths are not disallowed.

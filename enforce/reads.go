@@ -11,8 +11,8 @@ import (
 // read goes on when the request that started it ends.
 func (p *Policies) read(r *Request, e *entry) { p.begin(r, e, nil) }
 
-// begin is read with a function that receives the result, unless it is nil or p
-// is closed meanwhile. begin reports whether it started a read.
+// begin is like read, and calls report with the result, unless report is nil or
+// p is closed meanwhile. It reports whether it started a read.
 func (p *Policies) begin(r *Request, e *entry, report func(PolicyRead)) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -29,7 +29,7 @@ func (e *Engine) resolve(ctx context.Context, r *Request) *Policy {
 // yet.
 func (e *Engine) mayWait(r *Request) bool {
 	fields, tooMany := r.fields()
-	bindable := tooMany
+	applicable := tooMany
 	info := r.info()
 	var ev evidence
 	if e.rules.needsAddr() {
@@ -40,10 +40,10 @@ func (e *Engine) mayWait(r *Request) bool {
 		var id crawler.Identity
 		identities().Identify(e.rules.base, ua, &id)
 		for i := range id.Len() {
-			bindable = bindable || e.rules.bindable(id.At(i), verify.Result{}, &info)
+			applicable = applicable || e.rules.couldApply(id.At(i), verify.Result{}, &info)
 		}
 	}
-	if !bindable {
+	if !applicable {
 		return false
 	}
 	v := e.rules.viewsOf(r.Target)

@@ -209,11 +209,11 @@ func (r *compiledRules) starApplies(a *crawler.Agent, info *requestInfo) bool {
 	return true
 }
 
-// bindable reports whether a robots.txt that is not known yet could apply to an
-// agent. It returns false for HTTP libraries, programs and webhooks that the
+// couldApply reports whether a robots.txt that is not known yet could apply to
+// an agent. It returns false for HTTP libraries, programs and webhooks that the
 // group for `*` does not apply to. A group could name them, but this is rare,
 // so they are let through until the robots.txt is known.
-func (r *compiledRules) bindable(a *crawler.Agent, claim verify.Result, info *requestInfo) bool {
+func (r *compiledRules) couldApply(a *crawler.Agent, claim verify.Result, info *requestInfo) bool {
 	switch a.Class {
 	case crawler.Person, crawler.Webhook:
 		return false
