@@ -78,7 +78,7 @@ func BenchmarkMatcher(b *testing.B) {
 		name   string
 		tokens []string
 	}{
-		{"nothing new", []string{"*", "Googlebot", "GPTBot"}},
+		{"no new token", []string{"*", "Googlebot", "GPTBot"}},
 		{"five tokens", []string{"AcmeBot", "Example-Archiver", "Gulper Web Bot", "NewsHound", "quux"}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
