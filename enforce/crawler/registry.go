@@ -107,7 +107,7 @@ func (r *Registry) With(rows ...Crawler) (*Registry, error) {
 	for _, row := range rows {
 		name := fold(row.Name)
 		if added[name] {
-			return nil, fmt.Errorf("two rows have the crawler name %q: remove one", row.Name)
+			return nil, fmt.Errorf("the crawler name %q is given twice: remove one", row.Name)
 		}
 		added[name] = true
 		if i, ok := at[name]; ok {
@@ -137,7 +137,7 @@ func newRegistry(rows []Crawler) (*Registry, error) {
 			return nil, fmt.Errorf("crawler %q: %w", c.Name, err)
 		}
 		if _, ok := r.byName[fold(c.Name)]; ok {
-			return nil, fmt.Errorf("two rows have the crawler name %q: remove one", c.Name)
+			return nil, fmt.Errorf("the crawler name %q is given twice: remove one", c.Name)
 		}
 		r.byName[fold(c.Name)] = &c
 		for _, token := range c.Tokens() {
