@@ -50,7 +50,7 @@ func (c *Cache) Identify(m *Matcher, ua string, id *Identity) {
 	key := cut(ua)
 	hash1 := maphash.String(c.seed1, key)
 	if len(ua) > MaxUserAgent {
-		hash1 = ^hash1 // the result differs from that for the first MaxUserAgent octets alone
+		hash1 = ^hash1 // a longer User-Agent has another result than its first MaxUserAgent octets
 	}
 	hash2 := maphash.String(c.seed2, key)
 	base := ((hash1 ^ m.id*0x9e3779b97f4a7c15) & c.mask) * cacheWays

@@ -54,7 +54,7 @@ func ParseClass(s string) (Class, error) {
 			return Class(c), nil
 		}
 	}
-	return 0, fmt.Errorf("unknown class %q: a row can have \"crawler\", \"user-triggered\", \"offline\", \"webhook\" or \"library\"", s)
+	return 0, fmt.Errorf("unknown class %q: write \"crawler\", \"user-triggered\", \"offline\", \"webhook\" or \"library\"", s)
 }
 
 // Tri is a fact that is documented to be true, documented to be false, or not

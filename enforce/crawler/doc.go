@@ -1,6 +1,5 @@
 // Package crawler identifies the sender of a request by its User-Agent: a
-// person, or one or several crawlers. For each crawler it knows the robots.txt
-// groups that the crawler obeys.
+// person, or one or several crawlers with the robots.txt groups that each obeys.
 //
 //	m := crawler.Builtin().Matcher([]string{"*", "AcmeBot"}) // the User-agent values of a site's robots.txt
 //	cache := crawler.NewCache(10_000)
@@ -21,7 +20,7 @@
 //   - Of several tokens that match at the same place, the longest counts.
 //   - A token does not count in a URL, in a host name, in an e-mail address or right after the word `like`.
 //   - In the name of an Android device, only tokens of crawlers in the registry, and tokens of the site that contain a word for a crawler, count.
-//   - A token that apps send too does not count right after another word and a space.
+//   - A token that apps send too (Crawler.Shared) does not count if it continues a longer name, as in `Acme Uptime Monitor`.
 //   - A User-Agent that names several crawlers yields all of them. Software that a product is made with (`Acme/1.0 (compatible;
 //     Framework/2.0)`, `Acme/1.0 library/2.0`) is not a second crawler.
 //
@@ -30,7 +29,7 @@
 // If no token is found, the form of the User-Agent counts, from the strongest evidence to the weakest (see [Reason] and [Reason.Strength]):
 //
 //   - a word for a crawler (AcmeBot)
-//   - a name after `compatible;` that is no browser's
+//   - a name after `compatible;` that browsers don't send
 //   - a contact: a URL or an e-mail address
 //   - a word for what crawlers do (AcmeLinkChecker)
 //   - a name in a place where browsers have none

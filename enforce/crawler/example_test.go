@@ -86,7 +86,7 @@ func ExampleMatcher_Explain() {
 		fmt.Printf("%d-%d %s: %s\n", w.Start, w.End, w.Text, w.Says)
 	}
 	// Output:
-	// self-declared AcmeLinkChecker: "AcmeLinkChecker" is a name after "compatible" that is no browser's
+	// self-declared AcmeLinkChecker: "AcmeLinkChecker" is a name after "compatible" that browsers don't send
 	// 0-7 Mozilla: the word with which browsers' User-Agents begin
 	// 13-23 compatible: the client's name follows
 	// 25-40 AcmeLinkChecker: a word for what crawlers do

@@ -10,7 +10,7 @@ const (
 	SiteToken              // a token that the site's robots.txt names
 	ControlToken           // a robots.txt token that no crawler is known to send
 	CrawlerWord            // a word for a crawler: bot, AcmeSpider, AcmeCrawlerd
-	CompatibleName         // a name after `compatible;` that is no browser's
+	CompatibleName         // a name after `compatible;` that browsers don't send
 	CommentName            // a name in the comment that begins with KHTML; browsers have only `KHTML, like Gecko` there
 	Contact                // a URL or an e-mail address, also one written as `ops at acme dot com`
 	RobotsWork             // a word for what crawlers do: AcmeChecker, AcmeMonitor
@@ -32,7 +32,7 @@ var reasonTexts = [...]string{
 	SiteToken:       "a token of the site's robots.txt",
 	ControlToken:    "a robots.txt token that no crawler is known to send",
 	CrawlerWord:     "a word for a crawler",
-	CompatibleName:  "a name after \"compatible\" that is no browser's",
+	CompatibleName:  "a name after \"compatible\" that browsers don't send",
 	CommentName:     "a name in the KHTML comment, where browsers have none",
 	Contact:         "a contact",
 	RobotsWork:      "a word for what crawlers do",

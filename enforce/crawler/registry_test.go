@@ -234,7 +234,7 @@ func TestWithAddsAndReplacesRows(t *testing.T) {
 		want string
 	}{
 		{crawler.Crawler{Class: crawler.Registered}, `name is empty`},
-		{crawler.Crawler{Name: "X", UserAgents: []string{"X"}, Robots: []string{"X"}}, `crawler "X": class: a row can't have class "person"`},
+		{crawler.Crawler{Name: "X", UserAgents: []string{"X"}, Robots: []string{"X"}}, `crawler "X": a crawler of the registry can't have class "person"`},
 		{crawler.Crawler{Name: "X", Class: crawler.Registered, Robots: []string{"X"}}, `user_agents is empty`},
 		{crawler.Crawler{Name: "X", Class: crawler.Registered, UserAgents: []string{"X"}}, `robots is empty`},
 		{crawler.Crawler{Name: "X", Class: crawler.Registered, UserAgents: []string{"Chrome"}, Robots: []string{"X"}}, `browsers send the word "Chrome"`},

@@ -179,7 +179,7 @@ func (c *Crawler) check() error {
 	case len(c.Name) > MaxTokenSize:
 		return fmt.Errorf("name has %d octets: the limit is %d", len(c.Name), MaxTokenSize)
 	case !c.Class.inRegistry():
-		return fmt.Errorf("class: a row can't have class %q: write \"crawler\", \"user-triggered\", \"offline\", \"webhook\" or \"library\"", c.Class)
+		return fmt.Errorf("a crawler of the registry can't have class %q: write \"crawler\", \"user-triggered\", \"offline\", \"webhook\" or \"library\"", c.Class)
 	case (c.Class == Webhook) != (c.Purpose == WebhookEvent):
 		return fmt.Errorf("class is %q and purpose is %q: if one of them is \"webhook\", write \"webhook\" for both", c.Class, c.Purpose)
 	case c.ControlOnly && len(c.UserAgents)+len(c.Shared) > 0:
@@ -189,7 +189,7 @@ func (c *Crawler) check() error {
 	case len(c.Robots) == 0:
 		return errors.New("robots is empty: write the product tokens of the robots.txt groups that the crawler obeys")
 	case len(c.UserAgents)+len(c.Shared) > MaxTokens || len(c.Robots) > MaxTokens:
-		return fmt.Errorf("user_agents and shared together, and robots, can have at most %d tokens each", MaxTokens)
+		return fmt.Errorf("there are %d User-Agent tokens and %d robots.txt tokens: the limit is %d each", len(c.UserAgents)+len(c.Shared), len(c.Robots), MaxTokens)
 	}
 	if err := checkTokens(c.UserAgents, true); err != nil {
 		return fmt.Errorf("user_agents: %w", err)

@@ -19,7 +19,7 @@ func (m *Matcher) Identify(ua string, id *Identity) {
 }
 
 // addOverlong handles a User-Agent that is longer than any browser's. Unless the part that was read names a crawler (an HTTP library or a
-// program does not count), it makes its first word the product token of a self-declared crawler.
+// program does not count), the first word of the User-Agent becomes the product token of a self-declared crawler.
 func (e *evidence) addOverlong(ua string, id *Identity) {
 	for i := range id.n {
 		if c := id.agents[i].Class; c != Library && c != Program {
@@ -312,8 +312,8 @@ func (e *evidence) keepFirst(r role, start, end int) {
 	}
 }
 
-// homePage reports whether an address is the home page of the browser or the app named before it. between is the text between the two: it
-// has a digit of a version, or a parenthesis.
+// homePage reports whether an address is the home page of the browser or the app named before it. between, the
+// text between the two, must have an opening parenthesis, or a digit as in a version.
 func (e *evidence) homePage(between string) bool {
 	return e.prevRole&(roleBrowser|roleAnyBrowser|roleApp) != 0 && e.prevRole&(roleMain|roleMozilla|roleEngine) == 0 && strings.ContainsAny(between, "(0123456789")
 }

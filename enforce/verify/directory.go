@@ -71,7 +71,7 @@ func directoryParser(refused []string) func(*response, *directory, time.Time) (*
 	return func(r *response, _ *directory, now time.Time) (*directory, error) {
 		mediaType, _, err := mime.ParseMediaType(r.mediaType)
 		if err != nil && mediaType == "" || !slices.Contains(directoryTypes, mediaType) {
-			return nil, fmt.Errorf("the media type is %.100q: the directory must have %s", r.mediaType, directoryTypes[0])
+			return nil, fmt.Errorf("the media type is %.100q: it must be one of %s", r.mediaType, strings.Join(directoryTypes, ", "))
 		}
 		keys, err := readKeys(r.body)
 		if err != nil {

@@ -11,7 +11,7 @@
 //	checker, err := v.Bind(crawler.Builtin())
 //	v.Start()
 //	defer v.Close()
-//	client := verify.Client{Addr: addr, Proof: checker.Proof(r.Host, false)}
+//	client := verify.Client{Addr: addr, Proof: checker.Proof("example.com", false)}
 //	result := checker.Address(row, client, time.Now())
 //	if result.State == verify.Impostor { /* 403 */ }
 //

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/netip"
@@ -111,7 +112,7 @@ func (c *Checker) explainList(ctx context.Context, l *source[*list], addr netip.
 func (c *Checker) explainDNS(ctx context.Context, set *suffixSet, addr netip.Addr) (Step, Reason) {
 	step := Step{Method: DNSMethod, Asked: fmt.Sprintf("host name of %s under %s", addr, strings.Join(set.suffixes, " or ")), State: Unverified}
 	f := checkReverse(ctx, c.verifier.config.Resolver, addr, set.suffixes)
-	names := "the address has no host name"
+	names := ""
 	if len(f.names) > 0 {
 		names = "host name " + strings.Join(f.names, ", ")
 	}
@@ -119,9 +120,12 @@ func (c *Checker) explainDNS(ctx context.Context, set *suffixSet, addr netip.Add
 	case confirmed:
 		step.State, step.Answer = Verified, fmt.Sprintf("host name %s, which resolves to the address", f.confirmedName)
 	case refuted:
-		step.State, step.Answer = Impostor, names
+		step.State, step.Answer = Impostor, cmp.Or(names, "the address has no host name")
 	default:
-		step.Answer = fmt.Sprintf("%s: %v", names, f.err)
+		step.Answer = f.err.Error()
+		if names != "" {
+			step.Answer = names + ": " + step.Answer
+		}
 		return step, LookupFailed
 	}
 	return step, NoReason

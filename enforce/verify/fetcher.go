@@ -99,7 +99,7 @@ func checkRedirect(r *http.Request, via []*http.Request) error {
 	if from.Scheme == "https" && to.Scheme == "https" && (a == "www."+b || b == "www."+a) {
 		return nil
 	}
-	return fmt.Errorf("redirect from %s to %s: only redirects to the same scheme and host, or between a host and its www host, are followed", from.Redacted(), to.Redacted())
+	return fmt.Errorf("redirect to %s: the scheme, host and port must stay the same, except that https:// hosts may add or remove www.", to.Redacted())
 }
 
 // get fetches address. etag and lastModified, if not empty, make the request conditional.
