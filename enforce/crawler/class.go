@@ -5,7 +5,7 @@ import "fmt"
 // Class is the kind of client that a User-Agent names. It decides which rules of a robots.txt apply. The zero value is Person.
 type Class uint8
 
-// The classes. A group that names a crawler applies to it whatever its class. For the group `*` it depends on the class, as stated.
+// The classes. A group that names a crawler applies to it whatever its class. Whether the group for `*` applies depends on the class.
 const (
 	Person        Class = iota // a browser or an app that a person uses: no group applies
 	Registered                 // a crawler in the registry: `*` applies unless its operator documents that the crawler ignores `*`
@@ -63,7 +63,7 @@ type Tri uint8
 
 // The three states of a documented fact.
 const (
-	Unknown Tri = iota // no document says
+	Unknown Tri = iota // no document states it
 	Yes
 	No
 )
@@ -96,7 +96,7 @@ type RunBy uint8
 // The values of RunBy. Unrelated people who run the same software send the
 // same User-Agent.
 const (
-	UnknownRunner RunBy = iota // no document says
+	UnknownRunner RunBy = iota // no document states it
 	ByOperator                 // the operator's own machines
 	ByAnyone                   // anyone who installs the software: wget, feed readers, Fediverse servers, HTTP libraries
 )

@@ -46,7 +46,7 @@ func (m *Matcher) MeasureList(list io.Reader, each func(ua string, id *Identity)
 	return sum, nil
 }
 
-// Share returns the share of the list that has one of the classes, from 0 to 1; 0 for an empty list.
+// Share returns the share of User-Agents that have one of the classes, from 0 to 1; 0 for an empty list.
 func (m *Measure) Share(classes ...Class) float64 {
 	n := 0
 	for _, c := range classes {

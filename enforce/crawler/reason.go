@@ -1,6 +1,6 @@
 package crawler
 
-// Reason says why a User-Agent, or a part of it, names a crawler.
+// Reason is why a User-Agent, or a part of it, names a crawler.
 type Reason uint8
 
 // The reasons, from the strongest evidence to the weakest.

@@ -11,7 +11,7 @@ import (
 
 // Crawler is one row of the registry. Do not change it once it is part of a [Registry].
 type Crawler struct {
-	Name     string // unique within a registry
+	Name     string // unique within a registry, in any case
 	Operator string
 	Purpose  Purpose
 	Class    Class // Registered, UserTriggered, Offline, Webhook or Library

@@ -62,8 +62,8 @@ type hostProofs [2]Proof
 // Proof returns the Proof of the host or host pattern that serves a request.
 // proxied is whether the request came through a trusted proxy. Each combination
 // has its own Proof, because sites of one server may be behind different proxies.
-// Checkers of one Verifier share them. Only the first call for a host takes a
-// lock.
+// Checkers of one Verifier share them. After 10,000 hosts, further hosts share
+// one. Only the first call for a host takes a lock.
 func (c *Checker) Proof(host string, proxied bool) *Proof {
 	i := 0
 	if proxied {

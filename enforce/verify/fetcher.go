@@ -99,7 +99,7 @@ func checkRedirect(r *http.Request, via []*http.Request) error {
 	if from.Scheme == "https" && to.Scheme == "https" && (a == "www."+b || b == "www."+a) {
 		return nil
 	}
-	return fmt.Errorf("redirect to %s: the scheme, host and port must stay the same, except that https:// hosts may add or remove www.", to.Redacted())
+	return fmt.Errorf("redirect to %s: the scheme, host and port must stay the same, except that an https:// host may gain or lose its \"www.\" prefix", to.Redacted())
 }
 
 // get fetches address. etag and lastModified, if not empty, make the request conditional.

@@ -8,6 +8,7 @@ import (
 // SourceKind is the kind of a document that a [Verifier] reads.
 type SourceKind uint8
 
+// The kinds.
 const (
 	ListSource      SourceKind = iota // a list of addresses
 	DirectorySource                   // a directory of keys
