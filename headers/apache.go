@@ -27,8 +27,8 @@ type apacheOp struct {
 	action string // set, add, append, merge, setifempty, unset, edit, edit*, include
 	tags   []Tag
 	// sometimes: the directive has a condition.
-	sometimes bool
-	status    string // of the responses that it applies to; "": all
+	conditional bool
+	status      string // of the responses that it applies to; "": all
 }
 
 // maxApacheOps bounds the Header directives of a server: the time is quadratic
@@ -122,7 +122,7 @@ func (a *apacheServer) collect(all []apacheDirective, p place, host bool) {
 			}
 			a.site.problem(d.line, "the included file %s is not known here; httpd -t -D DUMP_CONFIG prints the configuration with all files", clip(d.args[0]))
 			for _, always := range [...]bool{true, false} {
-				a.ops = append(a.ops, apacheOp{line: d.line, place: place{p.stage, p.depth, p.scope, "the included file"}, host: host, always: always, action: "include", sometimes: true})
+				a.ops = append(a.ops, apacheOp{line: d.line, place: place{p.stage, p.depth, p.scope, "the included file"}, host: host, always: always, action: "include", conditional: true})
 			}
 		case d.name == "header":
 			a.header(&d, p, host)
@@ -158,7 +158,7 @@ func (a *apacheServer) header(d *apacheDirective, p place, host bool) {
 		a.site.problem(d.line, "Header unset: what the back end itself sends is kept; remove it with the directive header or header_down")
 	case "edit", "edit*":
 		a.site.problem(d.line, "Header %s: a rule edits nothing", op.action)
-		op.sometimes, conditions = true, nil
+		op.conditional, conditions = true, nil
 	default:
 		a.site.problem(d.line, "Header %s does not exist", clip(args[0]))
 		return
@@ -168,7 +168,7 @@ func (a *apacheServer) header(d *apacheDirective, p place, host bool) {
 			op.status = m[1]
 		} else {
 			a.site.problem(d.line, "not converted: the condition %s", clip(c))
-			op.sometimes = true
+			op.conditional = true
 		}
 	}
 	if value != "" && !a.value(&op, value) && op.action != "set" {
@@ -207,7 +207,7 @@ func (a *apacheServer) convert() {
 	})
 	for i, op := range a.ops {
 		switch {
-		case op.tags == nil || op.sometimes:
+		case op.tags == nil || op.conditional:
 		case op.action == "setifempty":
 			a.site.problem(op.line, "not converted: setifempty gives way to what the back end sends, and a rule does not")
 		case op.status != "":
@@ -234,7 +234,7 @@ func exceptionsTo(op apacheOp, later []apacheOp) (all []exception) {
 		if what == "" {
 			what = "a later line"
 		}
-		all = append(all, exception{scope: l.place.scope, sometimes: l.sometimes || l.status != "", what: what})
+		all = append(all, exception{scope: l.place.scope, partial: l.conditional || l.status != "", what: what})
 	}
 	return all
 }

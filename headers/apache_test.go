@@ -20,7 +20,7 @@ type fakeSection struct {
 type fakeHeader struct {
 	always        bool
 	action, value string
-	sometimes     bool
+	conditional   bool
 }
 
 func (c *choices) section(kinds ...string) fakeSection {
@@ -60,7 +60,7 @@ func (s *fakeSection) print(b *strings.Builder) {
 		if h.action != "unset" {
 			fmt.Fprintf(b, " %q", h.value)
 		}
-		if h.sometimes {
+		if h.conditional {
 			b.WriteString(" env=X")
 		}
 		b.WriteString("\n")
@@ -141,12 +141,12 @@ func sections(all []fakeSection, url string) (merged []fakeHeader) {
 	return merged
 }
 
-// run is the fields that Header lines make, when the condition of some holds or
+// evaluate is the fields that Header lines make, when the condition of some holds or
 // not.
-func run(lines []fakeHeader, holds bool) []string {
+func evaluate(lines []fakeHeader, holds bool) []string {
 	var tables [2][]string
 	for _, l := range lines {
-		if l.sometimes && !holds {
+		if l.conditional && !holds {
 			continue
 		}
 		table := &tables[0]
@@ -192,7 +192,7 @@ func importApacheProperty(t *testing.T, c *choices) (rules, problems int) {
 			compareImported(t, b.String(), site, func(path string) [][]string {
 				// Those of the host come after those outside of it, stage by stage.
 				lines := sections(append(slices.Clone(all), host...), path)
-				return [][]string{run(lines, true), run(lines, false)}
+				return [][]string{evaluate(lines, true), evaluate(lines, false)}
 			})
 			return len(site.Rules), len(site.Problems)
 		}
@@ -201,7 +201,7 @@ func importApacheProperty(t *testing.T, c *choices) (rules, problems int) {
 	return 0, 0
 }
 
-func TestImportedApacheRulesAreNotWider(t *testing.T) {
+func TestImportApacheAddsNoDirectives(t *testing.T) {
 	c := &choices{rand: rand.New(rand.NewPCG(5, 6))}
 	rules, problems := 0, 0
 	for range 2000 {

@@ -99,11 +99,11 @@ func (d Directives) Validate() error {
 	}
 	for _, c := range contradictions {
 		if d.set&c.permissive != 0 && d.set&c.restrictive != 0 {
-			said := d.set & c.restrictive
+			found := d.set & c.restrictive
 			if d.set&none != 0 {
-				said = none
+				found = none
 			}
-			return fmt.Errorf("%s and %s contradict each other; keep the one that you mean", c.permissive.named(), said.named())
+			return fmt.Errorf("%s and %s contradict each other; keep the one that you mean", c.permissive.names(), found.names())
 		}
 	}
 	if d.set&nosnippet != 0 && d.set&maxSnippet != 0 && d.snippet != 0 {
@@ -239,8 +239,8 @@ func (d Directives) without(u Directives) Directives {
 	return d.keep(need)
 }
 
-// overrules reports whether d forbids what the single directive one permits.
-func (d Directives) overrules(one Directives) bool {
+// overrides reports whether d forbids what the single directive one permits.
+func (d Directives) overrides(one Directives) bool {
 	for _, c := range contradictions {
 		if one.set&c.permissive != 0 && d.set&c.restrictive != 0 {
 			return true
@@ -265,11 +265,11 @@ func (d Directives) overrules(one Directives) bool {
 func (w *word) value(s string) (Directives, error) {
 	d := Directives{set: w.sets}
 	switch w.kind {
-	case bare:
+	case noValue:
 		if s != "" {
 			return d, fmt.Errorf("%s takes no value, found %q", w.name, clip(s))
 		}
-	case count:
+	case numberValue:
 		n, err := strconv.ParseInt(s, 10, 32)
 		if err != nil || n < -1 || s[0] == '+' {
 			return d, fmt.Errorf("%s takes a whole number, 0 for none and -1 for no limit, as in %s:50; found %q", w.name, w.name, clip(s))
@@ -279,7 +279,7 @@ func (w *word) value(s string) (Directives, error) {
 		} else {
 			d.video = int32(n)
 		}
-	case size:
+	case sizeValue:
 		i := slices.Index(imagePreviews, strings.ToLower(s))
 		if i < 0 {
 			if near := nearest(s, slices.Values(imagePreviews)); near != "" {
@@ -288,7 +288,7 @@ func (w *word) value(s string) (Directives, error) {
 			return d, fmt.Errorf("%s is none, standard or large; found %q", w.name, clip(s))
 		}
 		d.image = uint8(i)
-	case moment:
+	case dateValue:
 		t, day, ok := parseDate(s)
 		if !ok {
 			return d, fmt.Errorf("%s takes a date such as 2027-12-31, 2027-12-31T18:00:00Z or 31 Dec 2027 18:00:00 GMT (ISO 8601, RFC 822 or RFC 850); found %q", w.name, clip(s))

@@ -253,7 +253,7 @@ func FuzzDirectives(f *testing.F) {
 		}
 		h := header(a)
 		AddTags(h, []Tag{{"", y}})
-		if heard := heard(h, ""); !heard.Restrict(y).same(heard) && len(a) < 1000 {
+		if got := directivesFor(h, ""); !got.Restrict(y).same(got) && len(a) < 1000 {
 			t.Errorf("%q with %q added is %q, which is not all of both", a, y, h)
 		}
 	})
@@ -266,10 +266,10 @@ func (d Directives) same(e Directives) bool {
 	return d == e
 }
 
-// heard is what the X-Robots-Tag fields of h say to a crawler.
-func heard(h http.Header, crawler string) Directives {
+// directivesFor is what the X-Robots-Tag fields of h say to a crawler.
+func directivesFor(h http.Header, crawler string) Directives {
 	tags := indexTags(ReadTags(h["X-Robots-Tag"]))
-	return tags.heardBy(crawler)
+	return tags.forCrawler(crawler)
 }
 
 // joinable reports whether a value has nothing but directives, crawlers'
@@ -315,16 +315,16 @@ func FuzzJoinedFields(f *testing.F) {
 				names = append(names, tag.Crawler)
 			}
 			for _, name := range names {
-				if apart, together := heard(h, name), heard(joined, name); !apart.same(together) {
+				if apart, together := directivesFor(h, name), directivesFor(joined, name); !apart.same(together) {
 					t.Errorf("%q says %q to %q, joined %q", fields, apart, name, together)
 				}
-				all := heard(before, name)
+				all := directivesFor(before, name)
 				for _, tag := range tags {
 					if tag.Crawler == "" || strings.EqualFold(tag.Crawler, name) {
 						all = all.join(tag.Directives)
 					}
 				}
-				if got := heard(h, name); !got.Restrict(all.settle()).same(got) {
+				if got := directivesFor(h, name); !got.Restrict(all.settle()).same(got) {
 					t.Errorf("%q and then %v says %q to %q, which is less than %q", before["X-Robots-Tag"], tags, got, name, all)
 				}
 			}

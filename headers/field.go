@@ -22,7 +22,7 @@ const fieldName = "X-Robots-Tag"
 // a value of h that has both.
 func AddTags(h http.Header, tags []Tag) {
 	if values := h[fieldName]; len(values) > 0 {
-		h[fieldName] = generalFirst(tagsOver(values, tags))
+		h[fieldName] = generalFirst(mergeTags(values, tags))
 		return
 	}
 	values := make([]string, 0, len(tags))
@@ -38,18 +38,18 @@ func AddTags(h http.Header, tags []Tag) {
 	}
 }
 
-// tagsOver returns values without the directives that tags override, and the
+// mergeTags returns values without the directives that tags override, and the
 // directives of tags that the values do not imply.
-func tagsOver(values []string, tags []Tag) []string {
+func mergeTags(values []string, tags []Tag) []string {
 	there, over := indexTags(ReadTags(values)), indexTags(tags)
 	kept := make([]string, 0, len(values)+len(tags))
 	for _, v := range values {
-		if v = dropOverruled(v, over); v != "" {
+		if v = dropOverridden(v, over); v != "" {
 			kept = append(kept, v)
 		}
 	}
 	for _, t := range tags {
-		if t.Directives = t.Directives.without(there.heardBy(t.Crawler)); !t.Directives.Empty() {
+		if t.Directives = t.Directives.without(there.forCrawler(t.Crawler)); !t.Directives.Empty() {
 			kept = append(kept, t.String())
 		}
 	}
@@ -77,9 +77,9 @@ func indexTags(tags []Tag) tagIndex {
 	return x
 }
 
-// heardBy returns the directives that apply to a crawler: those for it and
+// forCrawler returns the directives that apply to a crawler: those for it and
 // those for all crawlers.
-func (x *tagIndex) heardBy(crawler string) (d Directives) {
+func (x *tagIndex) forCrawler(crawler string) (d Directives) {
 	if x.byName != nil {
 		d = x.byName[""]
 		if crawler != "" {
@@ -95,17 +95,17 @@ func (x *tagIndex) heardBy(crawler string) (d Directives) {
 	return d.settle()
 }
 
-// overrule reports whether the directives for the element's crawler forbid what
+// overrides reports whether the directives for the element's crawler forbid what
 // the element permits.
-func (x *tagIndex) overrule(it item) bool {
+func (x *tagIndex) overrides(it item) bool {
 	one, err := it.directive()
-	return err == nil && x.heardBy(it.crawler).overrules(one)
+	return err == nil && x.forCrawler(it.crawler).overrides(one)
 }
 
-// dropOverruled returns the value without the directives that tags override: v
+// dropOverridden returns the value without the directives that tags override: v
 // itself if they override none, and "" if nothing is left.
-func dropOverruled(v string, tags tagIndex) string {
-	if !anyOverruled(v, tags) {
+func dropOverridden(v string, tags tagIndex) string {
+	if !anyOverridden(v, tags) {
 		return v
 	}
 	var b strings.Builder
@@ -116,7 +116,7 @@ func dropOverruled(v string, tags tagIndex) string {
 		if !more {
 			break
 		}
-		if tags.overrule(it) {
+		if tags.overrides(it) {
 			continue
 		}
 		if b.Len() > 0 {
@@ -134,14 +134,14 @@ func dropOverruled(v string, tags tagIndex) string {
 	return b.String()
 }
 
-func anyOverruled(v string, tags tagIndex) bool {
+func anyOverridden(v string, tags tagIndex) bool {
 	l := list{rest: v}
 	for {
 		it, more := l.next()
 		if !more {
 			return false
 		}
-		if tags.overrule(it) {
+		if tags.overrides(it) {
 			return true
 		}
 	}

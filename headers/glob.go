@@ -13,7 +13,7 @@ type glob struct {
 	pattern        string
 	prefix, suffix string // both are the whole pattern if it has no wildcard
 	literal        bool   // no wildcard
-	ends           bool   // only one * between prefix and suffix
+	oneStar        bool   // only one * between prefix and suffix
 }
 
 func newGlob(s string) *glob {
@@ -23,7 +23,7 @@ func newGlob(s string) *glob {
 	}
 	return &glob{
 		pattern: s, prefix: s[:first], suffix: s[last+1:],
-		ends: strings.Trim(s[first:last+1], "*") == "",
+		oneStar: strings.Trim(s[first:last+1], "*") == "",
 	}
 }
 
@@ -34,7 +34,7 @@ func (g *glob) match(name string) bool {
 	switch {
 	case g.literal:
 		return name == g.prefix
-	case g.ends:
+	case g.oneStar:
 		return len(name) >= len(g.prefix)+len(g.suffix) &&
 			strings.HasPrefix(name, g.prefix) && strings.HasSuffix(name, g.suffix)
 	}

@@ -54,7 +54,7 @@ func (s *HeadScanner) startTag(name string) {
 		s.state, s.script = inScript, scriptText{}
 	case name == "noscript" && s.templates == 0:
 		if !s.noscript {
-			s.noscript, s.ending = true, 0
+			s.noscript, s.noscriptMatched = true, 0
 		}
 	case name == "meta" && s.templates == 0:
 		s.meta()
@@ -98,19 +98,19 @@ func (s *HeadScanner) endsNoscript(p []byte) bool {
 	const end = "</noscript"
 	for _, c := range p {
 		switch {
-		case s.ending == len(end):
-			s.ending = 0
+		case s.noscriptMatched == len(end):
+			s.noscriptMatched = 0
 			if (isSpace(c) || c == '/' || c == '>') && !(s.closing && s.tag.is(end[2:])) {
 				return true
 			}
-		case lower(c) == end[s.ending]:
-			s.ending++
+		case lower(c) == end[s.noscriptMatched]:
+			s.noscriptMatched++
 			continue
 		default:
-			s.ending = 0
+			s.noscriptMatched = 0
 		}
 		if c == '<' {
-			s.ending = 1
+			s.noscriptMatched = 1
 		}
 	}
 	return false

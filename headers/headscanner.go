@@ -41,9 +41,9 @@ type HeadScanner struct {
 	script  scriptText
 	xml     xmlHead
 
-	templates int  // open template elements
-	noscript  bool // in a noscript element whose tags are read
-	ending    int  // octets of </noscript that were read, in any state
+	templates       int  // open template elements
+	noscript        bool // in a noscript element whose tags are read
+	noscriptMatched int  // octets of </noscript that were read, in any state
 
 	tag     shortName // name of the tag
 	attr    shortName // name of the attribute

@@ -54,8 +54,8 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// TestImportClassic holds the example that everyone copies.
-func TestImportClassic(t *testing.T) {
+// TestImportFilesSection holds the example that everyone copies.
+func TestImportFilesSection(t *testing.T) {
 	im := Import([]byte("<Files ~ \"\\.pdf$\">\n  Header set X-Robots-Tag \"noindex, nofollow\"\n</Files>\n"))
 	if len(im.Sites) != 1 || len(im.Sites[0].Rules) != 1 || im.Sites[0].Rules[0].Line != 2 || len(im.AllProblems()) != 0 ||
 		im.Sites[0].Rules[0].Rule.String() != `~ \.pdf$ noindex, nofollow` {

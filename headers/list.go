@@ -54,7 +54,7 @@ func (l *list) next() (item, bool) {
 			l.rest = l.rest[strings.IndexByte(l.rest, ':')+1:]
 			l.count++
 			continue
-		case w != nil && w.kind == moment:
+		case w != nil && w.kind == dateValue:
 			value, end = l.date()
 		case w != nil && l.blanks:
 			start := strings.IndexByte(l.rest, ':') + 1
@@ -160,14 +160,14 @@ func parseList(l *list) (Directives, error) {
 			break
 		}
 		if it.crawler != "" {
-			return Directives{}, strayCrawler(it.crawler)
+			return Directives{}, misplacedCrawler(it.crawler)
 		}
 		one, err := it.directive()
 		if err != nil {
 			return Directives{}, err
 		}
 		if again := d.set & one.set & valued; again != 0 && d.keep(again) != one {
-			return Directives{}, fmt.Errorf("%s is given twice with different values; keep one", again.named())
+			return Directives{}, fmt.Errorf("%s is given twice with different values; keep one", again.names())
 		}
 		d = d.join(one)
 	}
@@ -178,16 +178,16 @@ func parseList(l *list) (Directives, error) {
 func (it item) directive() (Directives, error) {
 	w := lookup(it.name)
 	if w == nil {
-		return Directives{}, unknown(it.name)
+		return Directives{}, unknownDirective(it.name)
 	}
 	return w.value(it.value)
 }
 
-// strayCrawler returns the error for a crawler's name where a directive is
+// misplacedCrawler returns the error for a crawler's name where a directive is
 // expected.
-func strayCrawler(name string) error {
+func misplacedCrawler(name string) error {
 	if nearValued(name) != "" {
-		return unknown(name)
+		return unknownDirective(name)
 	}
 	return fmt.Errorf("crawler %q in the middle of the directives; write the directives for it on a line of their own", clip(name))
 }
@@ -197,7 +197,7 @@ func strayCrawler(name string) error {
 func nearValued(name string) string {
 	return nearest(name, func(yield func(string) bool) {
 		for i := range vocabulary {
-			if vocabulary[i].kind != bare && !yield(vocabulary[i].name) {
+			if vocabulary[i].kind != noValue && !yield(vocabulary[i].name) {
 				return
 			}
 		}
@@ -212,7 +212,7 @@ func ReadDirectives(s string) Directives { return readDirectives(s).settle() }
 // readDirectives is ReadDirectives for a part of a list.
 func readDirectives(s string) Directives {
 	var d Directives
-	l := list{rest: strings.Map(blank, s)}
+	l := list{rest: strings.Map(breakToBlank, s)}
 	for {
 		it, more := l.next()
 		if !more {
@@ -227,8 +227,8 @@ func readDirectives(s string) Directives {
 	}
 }
 
-// blank replaces line breaks, which a meta tag may contain, with blanks.
-func blank(r rune) rune {
+// breakToBlank replaces line breaks, which a meta tag may contain, with blanks.
+func breakToBlank(r rune) rune {
 	if r == '\n' || r == '\r' || r == '\f' {
 		return ' '
 	}

@@ -84,9 +84,9 @@ func literalGlobs(s string) []*glob {
 		case begin && end:
 			globs[i] = &glob{prefix: l, suffix: l, literal: true}
 		case begin:
-			globs[i] = &glob{prefix: l, ends: true}
+			globs[i] = &glob{prefix: l, oneStar: true}
 		default:
-			globs[i] = &glob{suffix: l, ends: true}
+			globs[i] = &glob{suffix: l, oneStar: true}
 		}
 	}
 	return globs

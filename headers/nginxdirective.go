@@ -22,7 +22,7 @@ func (im *nginxImporter) directive(site *ImportedSite, l *nginxLevel, d *nginxDi
 		}
 	case name == "add_header_inherit":
 		l.adds = true
-		l.tags = append(l.tags, nginxTag{line: d.line, sometimes: true})
+		l.tags = append(l.tags, nginxTag{line: d.line, uncertain: true})
 		site.problem(d.line, "add_header_inherit is not converted, nor is what it inherits")
 	case name == "more_set_headers" || name == "more_clear_headers":
 		nginxMore(site, l, d)
@@ -88,13 +88,13 @@ func nginxValue(site *ImportedSite, line int, value string) nginxTag {
 	t := nginxTag{line: line}
 	if nginxVariable.MatchString(value) {
 		site.problem(line, "the value %q is computed for each request", clip(value))
-		t.sometimes = true
+		t.uncertain = true
 		return t
 	}
 	tags, err := parseTags(value)
 	if err != nil {
 		site.problem(line, "%v", err)
-		t.sometimes = true
+		t.uncertain = true
 		return t
 	}
 	t.tags = tags
@@ -103,11 +103,11 @@ func nginxValue(site *ImportedSite, line int, value string) nginxTag {
 
 // nginxMore reads more_set_headers and more_clear_headers (headers-more).
 func nginxMore(site *ImportedSite, l *nginxLevel, d *nginxDirective) {
-	sometimes := false
+	conditional := false
 	for i := 1; i < len(d.words); i++ {
 		w := d.words[i]
 		if w == "-s" || w == "-t" || w == "-a" || w == "-r" {
-			sometimes = true
+			conditional = true
 			if w == "-s" || w == "-t" {
 				i++
 			}
@@ -117,19 +117,19 @@ func nginxMore(site *ImportedSite, l *nginxLevel, d *nginxDirective) {
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		clears := d.words[0] == "more_clear_headers"
 		if pattern, some := strings.CutSuffix(name, "*"); clears && some && len(pattern) <= len(fieldName) && strings.EqualFold(fieldName[:len(pattern)], pattern) {
-			name, sometimes = fieldName, true
+			name, conditional = fieldName, true
 		}
 		if !strings.EqualFold(name, fieldName) {
 			continue
 		}
 		t := nginxTag{line: d.line, clears: true}
 		switch {
-		case sometimes:
+		case conditional:
 			site.problem(d.line, "%s with conditions is not converted", d.words[0])
-			t.sometimes = true
+			t.uncertain = true
 		case !clears && found && value != "":
 			t = nginxValue(site, d.line, value)
-			t.clears = t.sometimes
+			t.clears = t.uncertain
 		}
 		l.more = append(l.more, t)
 	}

@@ -32,7 +32,7 @@ type nginxTag struct {
 	line      int
 	tags      []Tag
 	clears    bool
-	sometimes bool // under a condition, or with a value that is not known
+	uncertain bool // under a condition, or with a value that is not known
 }
 
 // nginxRedirect is a line that redirects requests internally to another
@@ -90,19 +90,19 @@ func (l *nginxLevel) source() *nginxLevel {
 // sent returns the tags that are certainly sent on level l. It also reports
 // whether more or fewer tags may be sent, because of a condition or an unknown
 // value.
-func (l *nginxLevel) sent() (tags []Tag, sometimes bool) {
+func (l *nginxLevel) sent() (tags []Tag, uncertain bool) {
 	if l.kind == "include" {
 		return nil, true
 	}
 	for _, t := range l.source().tags {
-		sometimes = sometimes || t.sometimes
+		uncertain = uncertain || t.uncertain
 		tags = append(tags, t.tags...)
 	}
 	var more []Tag
 	for _, level := range l.path() {
 		for _, t := range level.more {
-			if t.sometimes {
-				sometimes = true
+			if t.uncertain {
+				uncertain = true
 				if !imply(t.tags, more) || t.clears {
 					more = nil
 				}
@@ -111,7 +111,7 @@ func (l *nginxLevel) sent() (tags []Tag, sometimes bool) {
 			more = t.tags
 		}
 	}
-	return append(tags, more...), sometimes
+	return append(tags, more...), uncertain
 }
 
 // beats reports whether nginx may choose m for a request that l matches too

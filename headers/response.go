@@ -31,10 +31,10 @@ func (m Match) Apply(h http.Header, status int, crawlers []string) {
 	if m.n == 0 {
 		return
 	}
-	var first *said
+	var first *headerValue
 	var several []Tag
 	varies := false
-	m.each(func(s *said) {
+	m.each(func(s *headerValue) {
 		varies = varies || s.only
 		switch {
 		case s.only && !containsFold(crawlers, s.Crawler):
@@ -93,7 +93,7 @@ func (m *Match) matchResponse(h http.Header, status int) {
 		class[n] = '*'
 		m.addRules(r.types[string(class[:n+1])])
 	}
-	for _, id := range r.notIn {
+	for _, id := range r.negatedResponse {
 		switch p := r.rules[id].pattern.(type) {
 		case mediaType:
 			if slash > 0 && !p.match(media, slash) {

@@ -173,8 +173,8 @@ func b2i(b bool) int {
 	return 0
 }
 
-// TestApplyMany holds that more rules may match than a Match has room for.
-func TestApplyMany(t *testing.T) {
+// TestApplyMoreRulesThanInline holds that more rules may match than a Match has room for.
+func TestApplyMoreRulesThanInline(t *testing.T) {
 	var lines []string
 	for i := range 40 {
 		lines = append(lines, "/a* bot"+strconv.Itoa(i)+": noindex")
@@ -187,9 +187,9 @@ func TestApplyMany(t *testing.T) {
 	}
 }
 
-// TestApplyOwnsItsValues holds that a response may change its header without
+// TestApplyDoesNotShareValues holds that a response may change its header without
 // changing that of the next one.
-func TestApplyOwnsItsValues(t *testing.T) {
+func TestApplyDoesNotShareValues(t *testing.T) {
 	rules := compile(t, "* noindex")
 	for range 2 {
 		h := header()

@@ -41,7 +41,7 @@ func (s scope) overlaps(o scope) bool {
 	}
 	for _, a := range s.patterns {
 		for _, b := range o.patterns {
-			if !apart(a, b) {
+			if !disjoint(a, b) {
 				return true
 			}
 		}
@@ -109,11 +109,11 @@ func globShape(g *glob) shape {
 	return shape{name: g.prefix, suffix: g.suffix}
 }
 
-// apart reports whether it is certain that no request matches both patterns.
-func apart(a, b Rule) bool {
+// disjoint reports whether it is certain that no request matches both patterns.
+func disjoint(a, b Rule) bool {
 	for _, x := range shapes(a) {
 		for _, y := range shapes(b) {
-			if !x.apart(y) {
+			if !x.disjoint(y) {
 				return false
 			}
 		}
@@ -121,14 +121,14 @@ func apart(a, b Rule) bool {
 	return true
 }
 
-func (s shape) apart(o shape) bool {
+func (s shape) disjoint(o shape) bool {
 	switch {
 	case s.exact:
 		return !o.matches(s.prefix)
 	case o.exact:
 		return !s.matches(o.prefix)
 	}
-	return !begins(s.prefix, o.prefix) || !begins(s.name, o.name) || !ends(s.suffix, o.suffix)
+	return !prefixesAgree(s.prefix, o.prefix) || !prefixesAgree(s.name, o.name) || !suffixesAgree(s.suffix, o.suffix)
 }
 
 // matches reports whether the path may have the shape.
@@ -140,11 +140,11 @@ func (s shape) matches(path string) bool {
 		strings.HasPrefix(path[strings.LastIndexByte(path, '/')+1:], s.name)
 }
 
-// begins reports whether a string can begin with both a and b.
-func begins(a, b string) bool { return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) }
+// prefixesAgree reports whether a string can begin with both a and b.
+func prefixesAgree(a, b string) bool { return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) }
 
 // ends reports whether a string can end with both a and b.
-func ends(a, b string) bool { return strings.HasSuffix(a, b) || strings.HasSuffix(b, a) }
+func suffixesAgree(a, b string) bool { return strings.HasSuffix(a, b) || strings.HasSuffix(b, a) }
 
 // pathPrefix is the scope of the paths that begin with s.
 func pathPrefix(s string) scope {

@@ -17,10 +17,10 @@ type statement struct {
 type exception struct {
 	scope scope
 	// sometimes: only for a part of the scope, or under a condition.
-	sometimes bool
-	// loses: something else may decide in a part of the scope.
-	loses bool
-	what  string // for the operator, such as "location /public/ (line 9)"
+	partial bool
+	// contested: something else may decide in a part of the scope.
+	contested bool
+	what      string // for the operator, such as "location /public/ (line 9)"
 }
 
 // convert converts a statement to rules, or to a problem if rules can't express
@@ -32,13 +32,13 @@ func (s *ImportedSite) convert(st statement, index indexNames) {
 	}
 	within := slices.DeleteFunc(slices.Clone(st.exceptions), func(e exception) bool { return !e.scope.overlaps(st.scope) })
 	for _, e := range within {
-		if !e.sometimes && !e.loses && e.scope.covers(st.scope) {
+		if !e.partial && !e.contested && e.scope.covers(st.scope) {
 			return // never sent
 		}
 	}
 	patterns := st.scope.patterns
 	if len(within) > 0 {
-		but, why := allBut(st.scope, within, index)
+		but, why := negatedPattern(st.scope, within, index)
 		if why != "" {
 			s.problem(st.line, "not converted: %s", why)
 			return
@@ -70,16 +70,16 @@ func (s *ImportedSite) addRule(line int, r Rule) {
 	}
 }
 
-// allBut returns a pattern for everything except the exceptions, or the reason
+// negatedPattern returns a pattern for everything except the exceptions, or the reason
 // why there is no such pattern.
-func allBut(whole scope, exceptions []exception, index indexNames) (Rule, string) {
+func negatedPattern(whole scope, exceptions []exception, index indexNames) (Rule, string) {
 	first := exceptions[0]
 	if !whole.isEverything() {
 		return Rule{}, fmt.Sprintf("a part of these requests falls under %s, where something else is sent", first.what)
 	}
 	for _, e := range exceptions {
 		switch {
-		case e.scope.unknown != "" || e.sometimes || e.loses:
+		case e.scope.unknown != "" || e.partial || e.contested:
 			return Rule{}, fmt.Sprintf("it is not sent with some requests that fall under %s, and no pattern says which", e.what)
 		case !slices.Equal(e.scope.patterns, first.scope.patterns):
 			return Rule{}, fmt.Sprintf("it is sent neither under %s nor under %s, and a rule excludes one pattern only", first.what, e.what)
@@ -105,7 +105,7 @@ func parseTags(value string) ([]Tag, error) {
 			break
 		}
 		if it.crawler != "" && nearValued(it.crawler) != "" {
-			return nil, unknown(it.crawler)
+			return nil, unknownDirective(it.crawler)
 		}
 		one, err := it.directive()
 		if err != nil {
@@ -133,6 +133,6 @@ func parseTags(value string) ([]Tag, error) {
 func imply(there, tags []Tag) bool {
 	x := indexTags(there)
 	return !slices.ContainsFunc(tags, func(t Tag) bool {
-		return !t.Directives.without(x.heardBy(t.Crawler)).Empty()
+		return !t.Directives.without(x.forCrawler(t.Crawler)).Empty()
 	})
 }

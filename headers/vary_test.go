@@ -33,9 +33,9 @@ func TestAddVary(t *testing.T) {
 	}
 }
 
-// TestApplySaysWhatDiffers holds that a response that differs by User-Agent says
+// TestApplyAddsVary holds that a response that differs by User-Agent says
 // so to whoever asks, and that no other does.
-func TestApplySaysWhatDiffers(t *testing.T) {
+func TestApplyAddsVary(t *testing.T) {
 	rules := compile(t, "*.pdf noindex", "*.doc googlebot: nofollow", "*.zip bingbot: only noindex", "type image/png bingbot: only noimageindex")
 	for _, tt := range []struct {
 		target, media string

@@ -40,10 +40,10 @@ const (
 type kind uint8
 
 const (
-	bare   kind = iota // no value
-	count              // an integer, -1 for no limit
-	size               // one of imagePreviews
-	moment             // a date, see parseDate
+	noValue     kind = iota // no value
+	numberValue             // an integer, -1 for no limit
+	sizeValue               // one of imagePreviews
+	dateValue               // a date, see parseDate
 )
 
 // word is one row of the vocabulary.
@@ -67,31 +67,31 @@ const (
 // printed: first those about the use of a page, then those about how it is
 // shown.
 var vocabulary = []word{
-	{"all", bare, all, all, googleDoc},
-	{"index", bare, index, index, bingDoc},
-	{"follow", bare, follow, follow, bingDoc},
-	{"archive", bare, archive, archive, yandexDoc},
-	{"none", bare, none, none | noindex | nofollow, googleDoc},
-	{"noindex", bare, noindex, noindex, googleDoc},
-	{"nofollow", bare, nofollow, nofollow, googleDoc},
-	{"noarchive", bare, noarchive, noarchive, bingDoc},
-	{"nocache", bare, nocache, nocache, bingChat},
-	{"nosnippet", bare, nosnippet, nosnippet, googleDoc},
-	{"indexifembedded", bare, indexifembedded, indexifembedded, googleDoc},
-	{"max-snippet", count, maxSnippet, maxSnippet, googleDoc},
-	{"max-image-preview", size, maxImagePreview, maxImagePreview, googleDoc},
-	{"max-video-preview", count, maxVideoPreview, maxVideoPreview, googleDoc},
-	{"notranslate", bare, notranslate, notranslate, googleDoc},
-	{"noimageindex", bare, noimageindex, noimageindex, googleDoc},
-	{"nositelinkssearchbox", bare, nositelinkssearchbox, nositelinkssearchbox, googleDoc},
-	{"nopagereadaloud", bare, nopagereadaloud, nopagereadaloud, "https://developers.google.com/search/docs/crawling-indexing/google-read-aloud"},
-	{"unavailable_after", moment, unavailableAfter, unavailableAfter, googleDoc},
-	{"noai", bare, noai, noai, deviant},
-	{"noimageai", bare, noimageai, noimageai, deviant},
+	{"all", noValue, all, all, googleDoc},
+	{"index", noValue, index, index, bingDoc},
+	{"follow", noValue, follow, follow, bingDoc},
+	{"archive", noValue, archive, archive, yandexDoc},
+	{"none", noValue, none, none | noindex | nofollow, googleDoc},
+	{"noindex", noValue, noindex, noindex, googleDoc},
+	{"nofollow", noValue, nofollow, nofollow, googleDoc},
+	{"noarchive", noValue, noarchive, noarchive, bingDoc},
+	{"nocache", noValue, nocache, nocache, bingChat},
+	{"nosnippet", noValue, nosnippet, nosnippet, googleDoc},
+	{"indexifembedded", noValue, indexifembedded, indexifembedded, googleDoc},
+	{"max-snippet", numberValue, maxSnippet, maxSnippet, googleDoc},
+	{"max-image-preview", sizeValue, maxImagePreview, maxImagePreview, googleDoc},
+	{"max-video-preview", numberValue, maxVideoPreview, maxVideoPreview, googleDoc},
+	{"notranslate", noValue, notranslate, notranslate, googleDoc},
+	{"noimageindex", noValue, noimageindex, noimageindex, googleDoc},
+	{"nositelinkssearchbox", noValue, nositelinkssearchbox, nositelinkssearchbox, googleDoc},
+	{"nopagereadaloud", noValue, nopagereadaloud, nopagereadaloud, "https://developers.google.com/search/docs/crawling-indexing/google-read-aloud"},
+	{"unavailable_after", dateValue, unavailableAfter, unavailableAfter, googleDoc},
+	{"noai", noValue, noai, noai, deviant},
+	{"noimageai", noValue, noimageai, noimageai, deviant},
 	// No crawler reads these any more, but many pages still have them.
-	{"noodp", bare, noodp, noodp, bingDoc},
-	{"noydir", bare, noydir, noydir, "https://help.yahoo.com/kb/search-for-desktop/SLN2256.html"},
-	{"noyaca", bare, noyaca, noyaca, yandexDoc},
+	{"noodp", noValue, noodp, noodp, bingDoc},
+	{"noydir", noValue, noydir, noydir, "https://help.yahoo.com/kb/search-for-desktop/SLN2256.html"},
+	{"noyaca", noValue, noyaca, noyaca, yandexDoc},
 }
 
 // vocabularyByName finds a row by its lower-case name.
@@ -138,8 +138,8 @@ func lookup(name string) *word {
 	return vocabularyByName[strings.ToLower(name)]
 }
 
-// named returns the names of the directives in s, for an error message.
-func (s set) named() string {
+// names returns the names of the directives in s, for an error message.
+func (s set) names() string {
 	var names []string
 	for _, w := range vocabulary {
 		if s&w.bit != 0 {
@@ -149,9 +149,9 @@ func (s set) named() string {
 	return strings.Join(names, ", ")
 }
 
-// unknown returns the error for a word that is not a directive. It suggests the
+// unknownDirective returns the error for a word that is not a directive. It suggests the
 // nearest directive if one is near.
-func unknown(found string) error {
+func unknownDirective(found string) error {
 	if near := nearest(found, slices.Values(Names())); near != "" {
 		return fmt.Errorf("unknown directive %q; did you mean %q?", clip(found), near)
 	}

@@ -15,15 +15,15 @@ func TestFromResponse(t *testing.T) {
 		200: "/a", 204: "/a", 301: "", 304: "", 404: "", 410: "", 429: "", 401: "", 500: "/", 503: "/", 0: "/", 100: "/", 600: "/",
 	} {
 		f := FromResponse(status, body)
-		shut := ""
+		disallowed := ""
 		for _, path := range []string{"/", "/a"} {
 			if !f.Allowed("anybot", path) {
-				shut = path
+				disallowed = path
 				break
 			}
 		}
-		if shut != want {
-			t.Errorf("%d: %q is disallowed, want %q", status, shut, want)
+		if disallowed != want {
+			t.Errorf("%d: %q is disallowed, want %q", status, disallowed, want)
 		}
 	}
 }

@@ -48,7 +48,7 @@ Sitemap: https://example.com/s.xml
 	}
 }
 
-func TestBuilderRefuses(t *testing.T) {
+func TestBuilderErrors(t *testing.T) {
 	for name, b := range map[string]*Builder{
 		"a line that ends early":    new(Builder).Group("*").Disallow("/a\nDisallow: /"),
 		"a comment in a pattern":    new(Builder).Group("*").Disallow("/a#b"),

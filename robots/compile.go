@@ -52,7 +52,7 @@ func compileRules(d Dialect, fold bool, sources []source) *matcher {
 	}
 	b := builder{matcher: new(matcher), wilds: wilds}
 	b.buildTree(literals)
-	b.hangWilds()
+	b.placeWilds()
 	b.nodes = slices.Clone(b.nodes)
 	return b.matcher
 }
@@ -60,14 +60,14 @@ func compileRules(d Dialect, fold bool, sources []source) *matcher {
 // builder builds a matcher.
 type builder struct {
 	*matcher
-	wilds   []wildRule
-	parents []int32 // of each node
-	hung    []hung
+	wilds     []wildRule
+	parents   []int32 // of each node
+	wildNodes []wildNode
 }
 
 // hung is a rule with a `*` (an index in builder.wilds) and the node whose text
 // is the rule's prefix.
-type hung struct{ node, wild int32 }
+type wildNode struct{ node, wild int32 }
 
 // literal is a text to put into the tree and the rule that ends there. If wild
 // is not negative, it is the index in builder.wilds of the rule that continues
@@ -133,7 +133,7 @@ func (b *builder) end(i int32, l *literal) {
 	nd := &b.nodes[i]
 	switch {
 	case l.wild >= 0:
-		b.hung = append(b.hung, hung{i, l.wild})
+		b.wildNodes = append(b.wildNodes, wildNode{i, l.wild})
 	case l.anchored:
 		nd.exact = l.winner.over(nd.exact)
 	default:
@@ -155,14 +155,14 @@ func commonPrefix(a, b string, from int) int {
 // and the nodes above it. If there are more, they go into the index.
 const maxListed = 4
 
-// hangWilds lists the rules with a `*` at the nodes of their prefixes, or puts
+// placeWilds lists the rules with a `*` at the nodes of their prefixes, or puts
 // them into the index. Parents precede their children in the list of nodes.
-func (b *builder) hangWilds() {
+func (b *builder) placeWilds() {
 	if len(b.wilds) == 0 {
 		return
 	}
 	var indexed []wildRule
-	hung := b.hung // in the order of the nodes
+	rest := b.wildNodes // in the order of the nodes
 	for i := range b.nodes {
 		above := int32(-1)
 		if p := b.parents[i]; p >= 0 {
@@ -170,7 +170,7 @@ func (b *builder) hangWilds() {
 		}
 		b.nodes[i].wild = above
 		n := 0
-		for n < len(hung) && hung[n].node == int32(i) {
+		for n < len(rest) && rest[n].node == int32(i) {
 			n++
 		}
 		if n == 0 {
@@ -178,9 +178,9 @@ func (b *builder) hangWilds() {
 		}
 		rules := make([]wildRule, n)
 		for k := range rules {
-			rules[k] = b.wilds[hung[k].wild]
+			rules[k] = b.wilds[rest[k].wild]
 		}
-		hung = hung[n:]
+		rest = rest[n:]
 		if above >= 0 && n+int(b.lists[above].count) > maxListed || n > maxListed {
 			indexed = append(indexed, rules...)
 		} else {

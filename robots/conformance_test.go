@@ -62,9 +62,9 @@ func (c caseText) bytes(t *testing.T) []byte {
 	return data
 }
 
-// otherwise lists the cases of other suites that this package answers
+// knownDifferences lists the cases of other suites that this package answers
 // otherwise, by suite and id, with the reason.
-var otherwise = map[string]string{}
+var knownDifferences = map[string]string{}
 
 func TestConformanceVerdicts(t *testing.T) {
 	dir, ok := corpusFolder(t)
@@ -85,7 +85,7 @@ func TestConformanceVerdicts(t *testing.T) {
 		both := g.MatchViews(&views)
 		all++
 		key := c.Suite + " " + c.ID
-		reason, listed := otherwise[key]
+		reason, listed := knownDifferences[key]
 		good := letter.Allowed == c.Allowed && (both.Allowed == c.Allowed || c.Aside == "denied-as-served")
 		switch {
 		case good && listed:

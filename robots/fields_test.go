@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// fieldsOtherwise lists the expectations of other suites on lines that are no
+// knownFieldDifferences lists the expectations of other suites on lines that are no
 // rules which this package does not meet, by suite and id, with the reason.
 // The suites contradict each other here.
-var fieldsOtherwise = map[string]string{
+var knownFieldDifferences = map[string]string{
 	"nzrsky-cc ID_CrawlDelay#7 Googlebot":                              "a negative delay counts as absent, which has the same effect as 0",
 	"nzrsky-cc ID_RequestRate#6 Googlebot":                             "a rate without a time is malformed (Conner 1996; vipnytt has it so too)",
 	"crawler-commons testHtmlMarkupInRobotsTxt#2 bogusbot":             "an HTML page is no robots.txt; `*<BR>` is no product token",
@@ -43,7 +43,7 @@ func TestConformanceFields(t *testing.T) {
 		g := f.Group(ProductToken(c.Agent))
 		got := fieldOf(f, g, c.Field, c.Expect)
 		key := c.Suite + " " + c.ID + " " + c.Agent
-		reason, listed := fieldsOtherwise[key]
+		reason, listed := knownFieldDifferences[key]
 		good := reflect.DeepEqual(got, c.Expect)
 		switch {
 		case good && listed:
@@ -54,7 +54,7 @@ func TestConformanceFields(t *testing.T) {
 			t.Errorf("%s: %s = %v, want %v (%s)\n%s", key, c.Field, got, c.Expect, c.Note, c.bytes(t))
 		}
 	}
-	t.Logf("other lines: %d of %d cases as expected, %d otherwise for a reason", passed, all, len(fieldsOtherwise))
+	t.Logf("other lines: %d of %d cases as expected, %d otherwise for a reason", passed, all, len(knownFieldDifferences))
 }
 
 // fieldOf returns what the file says to the group in the shape that the cases

@@ -35,7 +35,7 @@ func newFragmentIndex(rules []wildRule) *fragmentIndex {
 	}
 	b.spreadTops()
 	b.buildTree()
-	b.sumUp()
+	b.summarize()
 	x := b.fragmentIndex
 	x.pool.New = func() any { return newFragmentScratch(x) }
 	return x
@@ -213,15 +213,15 @@ func (b *indexBuilder) newEdge(rules []builtRule, depth int32) (e edge, behind s
 	return e, subtree{rules, depth + int32(n)}
 }
 
-// sumUp computes the fields of a beginning from its edges, and those of an edge
+// summarize computes the fields of a beginning from its edges, and those of an edge
 // from the beginning behind it.
-func (b *indexBuilder) sumUp() {
+func (b *indexBuilder) summarize() {
 	for n := len(b.begins) - 2; n > 0; n-- {
 		bg := &b.begins[n]
 		bg.needs, bg.least = math.MaxUint64, math.MaxInt32
 		for i := bg.edge; i < b.begins[n+1].edge; i++ {
 			e := &b.edges[i]
-			b.sumUpEdge(e)
+			b.summarizeEdge(e)
 			bg.top, bg.needs, bg.least = max(bg.top, e.top), bg.needs&(e.needs|symbolBit(e.symbol)), min(bg.least, e.least)
 		}
 	}
@@ -234,7 +234,7 @@ func (b *indexBuilder) sumUp() {
 	b.sets, b.groups = slices.Clip(b.sets), slices.Clip(b.groups)
 }
 
-func (b *indexBuilder) sumUpEdge(e *edge) {
+func (b *indexBuilder) summarizeEdge(e *edge) {
 	e.top, e.least = e.rank, b.sizes[e.symbol]
 	for _, symbol := range b.symbols[e.from:e.to] {
 		e.needs |= symbolBit(symbol)

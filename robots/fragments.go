@@ -118,7 +118,7 @@ const (
 )
 
 func (x *fragmentIndex) matchText(text string, f form, best winner) winner {
-	var few fewHits
+	var few stackHits
 	h, at, state := x.scan(few[:0], text, 0, 0)
 	if at == len(text) && !x.mayEnd(h, at, best.rank) {
 		return best

@@ -113,9 +113,9 @@ func FuzzViews(f *testing.F) {
 		var v Views
 		v.Reset(target, options)
 		if !v.differ {
-			v.served = v.first
+			v.served = v.requested
 		}
-		checkCanonical(t, v.first.target)
+		checkCanonical(t, v.requested.target)
 		checkCanonical(t, v.served.target)
 		path, _, _ := strings.Cut(v.served.target, "?")
 		if strings.Contains(path, "//") || strings.Contains(path+"/", "/./") || strings.Contains(path+"/", "/../") {
@@ -124,16 +124,16 @@ func FuzzViews(f *testing.F) {
 		served := strings.Clone(v.served.target)
 		if options == (ViewOptions{}) {
 			v.Reset(served, options)
-			if v.differ || v.first.target != served {
-				t.Fatalf("%q as served is not canonical: %q, %q", served, v.first.target, v.served.target)
+			if v.differ || v.requested.target != served {
+				t.Fatalf("%q as served is not canonical: %q, %q", served, v.requested.target, v.served.target)
 			}
 		}
 		// The slow way gives the same as the quick one.
 		v.Reset(target, options)
-		first, literal := strings.Clone(v.first.target), strings.Clone(v.first.literal)
+		first, literal := strings.Clone(v.requested.target), strings.Clone(v.requested.literal)
 		v.resetSlow(target, options)
-		if v.first.target != first || v.first.literal != literal {
-			t.Fatalf("%q: quick %q, slow %q", target, first, v.first.target)
+		if v.requested.target != first || v.requested.literal != literal {
+			t.Fatalf("%q: quick %q, slow %q", target, first, v.requested.target)
 		}
 	})
 }

@@ -190,16 +190,16 @@ func (g *Group) Match(target string) Verdict {
 	}
 	if canonical.IsPlain(target) {
 		s := subject{target, target}
-		return g.verdict(&s, byLetter)
+		return g.verdict(&s, asRequested)
 	}
 	v := viewsPool.Get().(*Views)
 	defer viewsPool.Put(v)
 	v.Reset(target, ViewOptions{})
-	s := &v.first
+	s := &v.requested
 	if g.readsGoogle() {
 		s = &subject{v.raw, v.raw}
 	}
-	verdict := g.verdict(s, byLetter)
+	verdict := g.verdict(s, asRequested)
 	v.release()
 	return verdict
 }
@@ -215,18 +215,18 @@ func (g *Group) MatchViews(v *Views) Verdict {
 	if g == nil || len(g.rules) == 0 {
 		return Verdict{Allowed: true}
 	}
-	if g.readsGoogle() && v.raw != v.first.target {
-		if verdict := g.verdict(&subject{v.raw, v.raw}, byLetter); !verdict.Allowed {
+	if g.readsGoogle() && v.raw != v.requested.target {
+		if verdict := g.verdict(&subject{v.raw, v.raw}, asRequested); !verdict.Allowed {
 			return verdict
 		}
 	}
-	verdict := g.verdict(&v.first, byLetter)
+	verdict := g.verdict(&v.requested, asRequested)
 	if v.differ && verdict.Allowed {
 		if served := g.verdict(&v.served, v.reading()); !served.Allowed || verdict.Rule == nil {
 			verdict = served
 		}
 	}
-	if v.dotted && verdict.Allowed {
+	if v.endsInDot && verdict.Allowed {
 		if file := g.verdict(&v.file, v.reading()); !file.Allowed {
 			return file
 		}
@@ -254,7 +254,7 @@ func (g *Group) Noindex(target string) (Rule, bool) {
 	v := viewsPool.Get().(*Views)
 	defer viewsPool.Put(v)
 	v.Reset(target, ViewOptions{})
-	r := decide(g.noindex, &v.first, byLetter)
+	r := decide(g.noindex, &v.requested, asRequested)
 	v.release()
 	if r == nil {
 		return Rule{}, false
@@ -268,7 +268,7 @@ func (g *Group) NoindexViews(v *Views) *Rule {
 	if g == nil || len(g.noindex) == 0 {
 		return nil
 	}
-	r := decide(g.noindex, &v.first, byLetter)
+	r := decide(g.noindex, &v.requested, asRequested)
 	if r == nil && v.differ {
 		r = decide(g.noindex, &v.served, v.reading())
 	}

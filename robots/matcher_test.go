@@ -57,7 +57,7 @@ func TestMatchManyRules(t *testing.T) {
 		target := "/" + word(8) + "/" + word(8) + []string{"", "/" + word(9), "?" + word(5), "%2F" + word(3), "?a=%2F" + word(3)}[rnd.IntN(5)]
 		var v Views
 		v.Reset(target, ViewOptions{})
-		got, want := decide(g.rules, &v.first, byLetter), naive(g.Rules(), &v.first)
+		got, want := decide(g.rules, &v.requested, asRequested), naive(g.Rules(), &v.requested)
 		if got != want && (got == nil || want == nil || got.Allow != want.Allow || len(got.Pattern) != len(want.Pattern)) {
 			t.Fatalf("%q: %v, want %v", target, got, want)
 		}
@@ -101,7 +101,7 @@ func TestMatchNestedFragments(t *testing.T) {
 func checkRank(t *testing.T, set *ruleset, target string) {
 	t.Helper()
 	s := subject{target, target}
-	_, got := set.decide(&s, byLetter)
+	_, got := set.decide(&s, asRequested)
 	want := uint32(0)
 	if r := naive(set.rules, &s); r != nil {
 		want = rankOf(*r)
@@ -129,11 +129,11 @@ func TestMatcherSize(t *testing.T) {
 		if n := len(m.nodes); n > 2*len(rules)+1 {
 			t.Errorf("%s: %d nodes for %d rules", name, n, len(rules))
 		}
-		hung := len(m.direct)
+		listed := len(m.direct)
 		if m.index != nil {
 			for _, e := range m.index.edges {
 				if e.rank > 0 {
-					hung++
+					listed++
 				}
 			}
 			size := 0
@@ -147,8 +147,8 @@ func TestMatcherSize(t *testing.T) {
 				t.Errorf("%s: a table of %d steps for fragments of %d octets", name, n, size)
 			}
 		}
-		if hung != len(rules) {
-			t.Errorf("%s: %d rules with a wildcard, want %d", name, hung, len(rules))
+		if listed != len(rules) {
+			t.Errorf("%s: %d rules with a wildcard, want %d", name, listed, len(rules))
 		}
 	}
 }
@@ -185,7 +185,7 @@ func TestMatchHostileFamilies(t *testing.T) {
 				}
 				var v Views
 				v.Reset(target, ViewOptions{})
-				got, want := decide(g.rules, &v.first, byLetter), naive(rules, &v.first)
+				got, want := decide(g.rules, &v.requested, asRequested), naive(rules, &v.requested)
 				if got != want && (got == nil || want == nil || got.Allow != want.Allow || len(got.Pattern) != len(want.Pattern)) {
 					t.Fatalf("%q: %v, want %v", target, got, want)
 				}

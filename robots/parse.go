@@ -70,24 +70,24 @@ func (f *File) read(text string) {
 // parser collects the lines of a file in a few flat lists. Blocks and runs are
 // ranges of these lists.
 type parser struct {
-	file   *File
-	agents map[string]int32 // token in lower case → index in names
-	names  []agent
-	refs   []ref // one for each token of a User-agent line
-	rules  []Rule
-	fields []Field
-	blocks []block // RFC 9309's groups, as they stand in the file
-	runs   []block // fields, and the User-agent lines right before them
-	open   bool    // the last block still takes User-agent lines
-	inRun  bool    // so does the last run
-	ended  bool    // a blank line ended the last record (Koster 1994)
+	file        *File
+	agents      map[string]int32 // token in lower case → index in names
+	names       []agent
+	refs        []ref // one for each token of a User-agent line
+	rules       []Rule
+	fields      []Field
+	blocks      []block // RFC 9309's groups, as they stand in the file
+	runs        []block // fields, and the User-agent lines right before them
+	open        bool    // the last block still takes User-agent lines
+	inRun       bool    // so does the last run
+	recordEnded bool    // a blank line ended the last record (Koster 1994)
 }
 
 // agent is a token that a User-agent line names. Token 0 is `*`.
 type agent struct {
-	name   string // as first written
-	line   int    // of the first User-agent line
-	strong bool   // some line names exactly this token, and not only as its first word
+	name  string // as first written
+	line  int    // of the first User-agent line
+	exact bool   // some line names exactly this token, and not only as its first word
 }
 
 // ref is what one User-agent line names: the token, and its first word if the
@@ -103,7 +103,7 @@ func (p *parser) line(l *Line) {
 	switch l.Directive {
 	case DirectiveNone:
 		if p.file.dialect.firstMatch() && l.blank() {
-			p.open, p.inRun, p.ended = false, false, true
+			p.open, p.inRun, p.recordEnded = false, false, true
 		}
 	case DirectiveUserAgent:
 		p.userAgent(l)
@@ -115,7 +115,7 @@ func (p *parser) line(l *Line) {
 }
 
 func (p *parser) userAgent(l *Line) {
-	p.ended = false
+	p.recordEnded = false
 	if !p.open {
 		p.blocks = append(p.blocks, block{refs: [2]int{len(p.refs), 0}, items: [2]int{len(p.rules), 0}})
 		p.open, p.inRun = true, false
@@ -172,7 +172,7 @@ func (p *parser) refer(value string, line int) {
 	p.refs = append(p.refs, r)
 }
 
-func (p *parser) agent(token string, line int, strong bool) int32 {
+func (p *parser) agent(token string, line int, exact bool) int32 {
 	if len(p.names) == 0 {
 		p.names = append(p.names, agent{name: "*"})
 	}
@@ -187,14 +187,14 @@ func (p *parser) agent(token string, line int, strong bool) int32 {
 		}
 	}
 	a := &p.names[id]
-	if strong && !a.strong {
-		a.strong, a.name, a.line = true, token, line
+	if exact && !a.exact {
+		a.exact, a.name, a.line = true, token, line
 	}
 	return id
 }
 
 func (p *parser) rule(l *Line) {
-	if len(p.blocks) == 0 || p.ended {
+	if len(p.blocks) == 0 || p.recordEnded {
 		return // RFC 9309, section 2.2.2: rules before any User-agent do nothing
 	}
 	p.open, p.inRun = false, false
@@ -233,7 +233,7 @@ func (p *parser) field(l *Line) {
 			f.cleanParams = append(f.cleanParams, c)
 		}
 	}
-	if len(p.runs) == 0 || p.ended {
+	if len(p.runs) == 0 || p.recordEnded {
 		f.fields = append(f.fields, fd)
 		return
 	}

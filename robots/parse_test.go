@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// say writes what a group's rules are, with their lines.
-func say(g *Group) string {
+// describeRules writes what a group's rules are, with their lines.
+func describeRules(g *Group) string {
 	var list []string
 	for _, r := range g.Rules() {
 		list = append(list, fmt.Sprintf("%d %s", r.Line, r))
@@ -48,7 +48,7 @@ func TestParseLines(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := Parse([]byte(tt.text))
-			if got := say(f.Star()); got != tt.want {
+			if got := describeRules(f.Star()); got != tt.want {
 				t.Errorf("rules %q, want %q", got, tt.want)
 			}
 			if string(f.Bytes()) != tt.text {
@@ -93,7 +93,7 @@ func TestParseGroups(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := say(Parse([]byte(tt.text)).Group(tt.agent)); got != tt.want {
+			if got := describeRules(Parse([]byte(tt.text)).Group(tt.agent)); got != tt.want {
 				t.Errorf("rules for %q: %q, want %q", tt.agent, got, tt.want)
 			}
 		})
@@ -106,7 +106,7 @@ func TestGroupOfSeveralTokens(t *testing.T) {
 		"2 Disallow: /1": {"Googlebot-Image", "Googlebot"},
 		"4 Disallow: /2": {"Bingbot"},
 	} {
-		if got := say(f.Group(tokens...)); got != want {
+		if got := describeRules(f.Group(tokens...)); got != want {
 			t.Errorf("rules for %q: %q, want %q", tokens, got, want)
 		}
 	}
@@ -154,7 +154,7 @@ func TestParseMaxSize(t *testing.T) {
 		0:             "",
 	} {
 		f := Parse([]byte(text), WithMaxSize(size))
-		if got := say(f.Star()); got != want || f.Truncated() != (size < len(text)) {
+		if got := describeRules(f.Star()); got != want || f.Truncated() != (size < len(text)) {
 			t.Errorf("the first %d octets: rules %q, truncated %v; want %q", size, got, f.Truncated(), want)
 		}
 	}
@@ -199,7 +199,7 @@ func TestDialects(t *testing.T) {
 
 // A file in which many crawlers share rules, and each also has some of its
 // own, does not multiply.
-func TestParseSharesRules(t *testing.T) {
+func TestParseSharedRulesMemory(t *testing.T) {
 	var b strings.Builder
 	for i := range 3000 {
 		fmt.Fprintf(&b, "User-agent: a%d\n", i)
@@ -294,14 +294,14 @@ func TestKoster1994LargeFile(t *testing.T) {
 }
 
 // Control octets at the end of a value are no part of it.
-func TestControlOctets(t *testing.T) {
+func TestParseControlOctetsAfterValue(t *testing.T) {
 	for text, want := range map[string]string{
 		"User-agent: *\x00\nDisallow: /a\x00":           "2 Disallow: /a",
 		"User-agent: *\nDisallow: /a \x00 \x01\x7f # b": "2 Disallow: /a",
 		"User-agent: *\nDisallow /a\x00":                "2 Disallow: /a",
 		"User-agent: *\nDisallow: /a\x00b":              "2 Disallow: /a\x00b",
 	} {
-		if got := say(Parse([]byte(text)).Star()); got != want {
+		if got := describeRules(Parse([]byte(text)).Star()); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

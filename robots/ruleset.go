@@ -19,7 +19,7 @@ type ruleset struct {
 type reading uint8
 
 const (
-	byLetter reading = iota
+	asRequested reading = iota
 	asServed
 	asServedFolded
 )

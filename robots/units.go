@@ -112,7 +112,7 @@ func (u *unitTable) unit(refs [2]int) *unit {
 	u.set = u.set[:0]
 	for _, r := range u.refs[refs[0]:refs[1]] {
 		u.set = append(u.set, r.token)
-		if r.word >= 0 && !u.names[r.word].strong {
+		if r.word >= 0 && !u.names[r.word].exact {
 			u.set = append(u.set, r.word)
 		}
 	}
@@ -186,7 +186,7 @@ func (u *unitTable) groups() {
 		byID[id] = g
 		switch {
 		case id == starAgent:
-		case a.strong:
+		case a.exact:
 			f.tokens = append(f.tokens, a.name)
 		default:
 			f.words = append(f.words, canonical.Lower(a.name))

@@ -90,7 +90,7 @@ func TestVisitTime(t *testing.T) {
 	}
 }
 
-func TestOtherLines(t *testing.T) {
+func TestNonRuleLines(t *testing.T) {
 	f := Parse([]byte("License: https://x.test/l.xml\nContent-Signal: search=yes, ai-train=no\nUser-agent: a\n" +
 		"Content-Signal: AI-Train = yes ,use=full, x\nContent-Usage: /p train-ai=n\nContent-Usage: search=y\nNoindex: /n*x$\n" +
 		"Clean-param: s&ref /forum/\nHost: a.test\nSitemap: /s.xml\nX-Thing: 1\nComment: by night only\nHost: b.test\n"))
@@ -161,7 +161,7 @@ func TestLooksLikeHTML(t *testing.T) {
 	}
 }
 
-func TestScheduleString(t *testing.T) {
+func TestLimitStrings(t *testing.T) {
 	for line, want := range map[string]string{
 		"1/10":           "1/10s",
 		"100/15m":        "100/15m",

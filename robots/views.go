@@ -26,14 +26,14 @@ type ViewOptions struct {
 // not allocate again. It is not safe for concurrent use, and it keeps a
 // reference to the target of the last Reset.
 type Views struct {
-	raw    string // path and query as they were sent
-	first  subject
-	served subject // only where differ is set
-	file   subject // served without its last slash; only where dotted is set
-	differ bool    // what is served is not what was requested
-	dotted bool    // the path ends in `/.`, which some back ends serve as the file before it
-	fold   bool    // served is compared ignoring case
-	buf    []byte
+	raw       string // path and query as they were sent
+	requested subject
+	served    subject // only where differ is set
+	file      subject // served without its last slash; only where dotted is set
+	differ    bool    // what is served is not what was requested
+	endsInDot bool    // the path ends in `/.`, which some back ends serve as the file before it
+	fold      bool    // served is compared ignoring case
+	buf       []byte
 }
 
 // reading returns how rules are read for the path as served.
@@ -72,8 +72,8 @@ const maxKeptBuffer = 64 << 10
 func (v *Views) Reset(target string, o ViewOptions) {
 	v.fold = o.FoldCase
 	if canonical.IsPlain(target) {
-		v.raw, v.first = target, subject{target, target}
-		v.differ, v.dotted = false, false
+		v.raw, v.requested = target, subject{target, target}
+		v.differ, v.endsInDot = false, false
 		if o == (ViewOptions{}) {
 			return
 		}
@@ -96,47 +96,47 @@ func (v *Views) resetSlow(target string, o ViewOptions) {
 	b = appendRooted(b, path)
 	b = canonical.Append(b, path, canonical.Path)
 	firstPath := span{0, len(b)}
-	twice := hasQuery && canonical.HasEscape(query)
-	b, first, firstLiteral := appendSubject(b, firstPath, query, hasQuery, twice)
+	hasEscapes := hasQuery && canonical.HasEscape(query)
+	b, first, firstLiteral := appendSubject(b, firstPath, query, hasQuery, hasEscapes)
 
 	// As served. The decoded path is appended to the buffer temporarily.
 	decoded := len(b)
 	b = appendRooted(b, path)
 	b = appendServed(b, path, o)
-	v.dotted = bytes.HasSuffix(b[decoded:], []byte("/."))
+	v.endsInDot = bytes.HasSuffix(b[decoded:], []byte("/."))
 	clean := cleanPath(b[decoded:])
 	end := decoded + len(clean)
-	v.dotted = v.dotted && len(clean) > 1
+	v.endsInDot = v.endsInDot && len(clean) > 1
 	b = canonical.AppendEncoded(b[:end], b[decoded:end])
 	servedPath := span{end, len(b)}
-	b, served, servedLiteral := appendSubject(b, servedPath, query, hasQuery, twice)
+	b, served, servedLiteral := appendSubject(b, servedPath, query, hasQuery, hasEscapes)
 	var file, fileLiteral span
-	if v.dotted {
+	if v.endsInDot {
 		from := len(b)
 		b = append(b, b[servedPath.from:servedPath.to-1]...)
-		b, file, fileLiteral = appendSubject(b, span{from, len(b)}, query, hasQuery, twice)
+		b, file, fileLiteral = appendSubject(b, span{from, len(b)}, query, hasQuery, hasEscapes)
 	}
 	if o.FoldCase {
 		canonical.Fold(b[end:])
 	}
 	v.buf = b
-	v.first = subject{text(b, first), text(b, firstLiteral)}
+	v.requested = subject{text(b, first), text(b, firstLiteral)}
 	v.served = subject{text(b, served), text(b, servedLiteral)}
 	v.file = subject{text(b, file), text(b, fileLiteral)}
-	v.differ = o.FoldCase || v.served != v.first
+	v.differ = o.FoldCase || v.served != v.requested
 	if v.raw, _, _ = strings.Cut(origin, "#"); v.raw == "" || v.raw[0] != '/' {
-		v.raw = v.first.target
+		v.raw = v.requested.target
 	}
 }
 
 // appendSubject appends the query to the path at the end of b. If the query has
 // escapes, it also appends the path with the other form of the query. It
 // returns the spans of both.
-func appendSubject(b []byte, path span, query string, hasQuery, twice bool) (_ []byte, target, literal span) {
+func appendSubject(b []byte, path span, query string, hasQuery, hasEscapes bool) (_ []byte, target, literal span) {
 	b = appendQuery(b, query, hasQuery, canonical.Query)
 	target = span{path.from, len(b)}
 	literal = target
-	if twice {
+	if hasEscapes {
 		b = append(b, b[path.from:path.to]...)
 		b = appendQuery(b, query, hasQuery, canonical.Path)
 		literal = span{target.to, len(b)}
@@ -309,8 +309,8 @@ func cutScheme(s string) (string, bool) {
 // release removes the reference to the target, so that a Views in a pool does
 // not keep it alive.
 func (v *Views) release() {
-	v.raw, v.first, v.served, v.file = "", subject{}, subject{}, subject{}
-	v.differ, v.dotted = false, false
+	v.raw, v.requested, v.served, v.file = "", subject{}, subject{}, subject{}
+	v.differ, v.endsInDot = false, false
 	if cap(v.buf) > maxKeptBuffer {
 		v.buf = nil
 	}

@@ -55,11 +55,11 @@ func TestViewsServed(t *testing.T) {
 			var v Views
 			v.Reset(tt.target, ViewOptions{})
 			if !v.differ {
-				v.served = v.first
+				v.served = v.requested
 			}
-			if v.first.target != tt.first || v.served.target != tt.served {
+			if v.requested.target != tt.first || v.served.target != tt.served {
 				t.Errorf("Reset(%q): as requested %q, as served %q; want %q, %q",
-					tt.target, v.first.target, v.served.target, tt.first, tt.served)
+					tt.target, v.requested.target, v.served.target, tt.first, tt.served)
 			}
 			if v.differ != (tt.first != tt.served) {
 				t.Errorf("Reset(%q): differ = %v", tt.target, v.differ)
@@ -195,7 +195,7 @@ func TestMatchViewsFoldCase(t *testing.T) {
 
 // A path that ends in `/.` is served as a folder by some back ends and as the
 // file before it by others: what is disallowed as either is disallowed.
-func TestADotAtTheEndHidesNoFile(t *testing.T) {
+func TestMatchViewsDotAtEnd(t *testing.T) {
 	file := Parse([]byte("User-agent: *\nDisallow: /*.pdf$\nDisallow: /folder/\nDisallow: /*.php?id=1$\n"))
 	for target, allowed := range map[string]bool{
 		"/x.pdf/.": false, "/x.pdf/%2e": false, "/x.pdf/%2E": false, "//x.pdf/./.": false, "/a/..%2fx.pdf/.": false,

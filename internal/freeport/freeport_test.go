@@ -21,7 +21,7 @@ func TestTake(t *testing.T) {
 }
 
 // A port that is in use is not given, whichever protocol uses it.
-func TestInUse(t *testing.T) {
+func TestPortInUseIsNotFree(t *testing.T) {
 	port, err := Take()
 	if err != nil {
 		t.Fatal(err)

@@ -79,9 +79,9 @@ func pathSymbols(s string) (list []symbol) {
 	return list
 }
 
-// spell writes symbols as the octets of a URI, where an escape has three
+// expandEscapes writes symbols as the octets of a URI, where an escape has three
 // octets.
-func spell(list []symbol) (spelt []symbol) {
+func expandEscapes(list []symbol) (spelt []symbol) {
 	for _, s := range list {
 		if len(s) == 1 && (s[0] <= ' ' || s[0] >= 0x7f) {
 			s = symbol(fmt.Sprintf("%%%02X", s[0]))
@@ -119,9 +119,9 @@ func matchSymbols(pattern, text []symbol, anchored bool) bool {
 	return slices.Contains(row, true)
 }
 
-// octets returns the length of a pattern: an octet that is always escaped
+// patternLength returns the length of a pattern: an octet that is always escaped
 // counts as three.
-func octets(pattern []symbol, anchored bool) int {
+func patternLength(pattern []symbol, anchored bool) int {
 	n := 0
 	for i, s := range pattern {
 		switch {
@@ -154,7 +154,7 @@ func Match(pattern, target string) (bool, int) {
 	}
 	p, anchored := strings.CutSuffix(pattern, "$")
 	list := symbols(p, false, true)
-	return matchSymbols(spell(list), spell(text), anchored), octets(list, anchored)
+	return matchSymbols(expandEscapes(list), expandEscapes(text), anchored), patternLength(list, anchored)
 }
 
 // Verdict returns whether the target is allowed by the longest rule

@@ -32,17 +32,17 @@ func checkComplete(t *testing.T, x, y []byte, more ...string) (complete bool) {
 	t.Helper()
 	before, after := robots.Parse(x), robots.Parse(y)
 	r := Compare(before, after)
-	told := map[string]map[bool]bool{}
+	reported := map[string]map[bool]bool{}
 	for _, c := range r.Changes {
 		if c.What != "verdict" || c.Reading != "" {
 			continue
 		}
 		for _, crawler := range c.Crawlers {
 			name := canonical.Lower(crawler)
-			if told[name] == nil {
-				told[name] = map[bool]bool{}
+			if reported[name] == nil {
+				reported[name] = map[bool]bool{}
 			}
-			told[name][c.Allowed] = true
+			reported[name][c.Allowed] = true
 			a, b := before.Group(crawler), after.Group(crawler)
 			for _, p := range c.Paths {
 				if a.Match(p).Allowed == c.Allowed || b.Match(p).Allowed != c.Allowed {
@@ -57,7 +57,7 @@ func checkComplete(t *testing.T, x, y []byte, more ...string) (complete bool) {
 	for _, crawler := range append(slices.Concat(before.Tokens(), after.Tokens(), before.Words()), "*") {
 		a, b := before.Group(crawler), after.Group(crawler)
 		for _, p := range append(more, paths...) {
-			if v, w := a.Match(p), b.Match(p); v.Allowed != w.Allowed && !told[canonical.Lower(crawler)][w.Allowed] {
+			if v, w := a.Match(p), b.Match(p); v.Allowed != w.Allowed && !reported[canonical.Lower(crawler)][w.Allowed] {
 				t.Fatalf("%q for %q: before %v, after %v, and no change\n%s\n%s", p, crawler, v.Allowed, w.Allowed, x, y)
 			}
 		}

@@ -68,13 +68,13 @@ func (d *differ) pairs() []*pair {
 			c = Crawler{Tokens: []string{t}}
 		}
 		c.Tokens = append([]string{t}, c.Tokens[1:]...)
-		if d.looksAt(c) {
+		if d.includes(c) {
 			add(c)
 		}
 	}
 	named := len(list)
 	for _, c := range d.crawlers {
-		if seen[canonical.Lower(c.Tokens[0])] || !d.looksAt(c) {
+		if seen[canonical.Lower(c.Tokens[0])] || !d.includes(c) {
 			continue
 		}
 		key := d.pairKey(c)
@@ -91,8 +91,8 @@ func (d *differ) names() []string {
 	return slices.Concat(d.before.Tokens(), d.after.Tokens(), d.before.Words(), d.after.Words())
 }
 
-// looksAt reports whether the files are to be compared for a crawler.
-func (d *differ) looksAt(c Crawler) bool {
+// includes reports whether the files are to be compared for a crawler.
+func (d *differ) includes(c Crawler) bool {
 	return (!d.google || c.ReadsGoogle) && (d.inside == nil || !d.inside(c.Tokens[0]))
 }
 

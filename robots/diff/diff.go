@@ -96,7 +96,7 @@ type differ struct {
 	google        bool // the files are in Google's reading
 	changes       []Change
 	steps         int  // that are left
-	cut           bool // there may be more changes than were found
+	incomplete    bool // there may be more changes than were found
 }
 
 func newDiffer(before, after *robots.File, crawlers []Crawler) *differ {
@@ -110,7 +110,7 @@ func newDiffer(before, after *robots.File, crawlers []Crawler) *differ {
 }
 
 func (d *differ) result() Result {
-	return Result{Changes: d.merged(), Complete: d.steps >= 0 && !d.cut}
+	return Result{Changes: d.merged(), Complete: d.steps >= 0 && !d.incomplete}
 }
 
 // compareAll compares the files for each crawler, and in Google's reading for
@@ -129,7 +129,7 @@ func (d *differ) compareAll() {
 	for _, p := range g.pairs() {
 		g.verdicts(p)
 	}
-	d.steps, d.cut = g.steps, g.cut
+	d.steps, d.incomplete = g.steps, g.incomplete
 	d.addGoogle(g.changes)
 }
 

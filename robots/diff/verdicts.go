@@ -48,30 +48,30 @@ func (d *differ) verdicts(p *pair) {
 	var fresh, inexact bool
 	f.fill, fresh = f.freshOctet(list)
 	f.mixed, inexact = f.queryForms(list)
-	d.cut = d.cut || !fresh || inexact
+	d.incomplete = d.incomplete || !fresh || inexact
 	root := &candidate{Pattern: pattern.Pattern{Prefix: "/"}}
-	var meet []*candidate // patterns that may match the same paths as a changed one
+	var overlapping []*candidate // patterns that may match the same paths as a changed one
 	for i := range list {
 		c := &list[i]
 		if d.steps -= 1 + len(changed)/16; d.steps < 0 {
 			return
 		}
-		if slices.ContainsFunc(changed, c.mayMeet) {
-			meet = append(meet, c)
+		if slices.ContainsFunc(changed, c.mayOverlap) {
+			overlapping = append(overlapping, c)
 			for _, fill := range []string{"", "x", "/x"} {
 				f.try(c.Example(fill))
 			}
 			f.witnesses(c, root)
 		}
 	}
-	for i, c := range meet {
-		d.steps -= len(meet) / 16
-		for j, o := range meet {
-			if !c.changed || o.changed && j <= i || !c.Wild && !o.Wild || !c.mayMeet(*o) {
+	for i, c := range overlapping {
+		d.steps -= len(overlapping) / 16
+		for j, o := range overlapping {
+			if !c.changed || o.changed && j <= i || !c.Wild && !o.Wild || !c.mayOverlap(*o) {
 				continue
 			}
 			if len(d.changes)-f.first >= maxChanges {
-				d.cut = true
+				d.incomplete = true
 				return
 			}
 			if f.witnesses(c, o); d.steps < 0 {
@@ -81,9 +81,9 @@ func (d *differ) verdicts(p *pair) {
 	}
 }
 
-// mayMeet reports whether some path may match both patterns: one text before
+// mayOverlap reports whether some path may match both patterns: one text before
 // the first `*` is a prefix of the other.
-func (c *candidate) mayMeet(o candidate) bool {
+func (c *candidate) mayOverlap(o candidate) bool {
 	n := min(len(c.Prefix), len(o.Prefix))
 	return c.Prefix[:n] == o.Prefix[:n]
 }
@@ -120,7 +120,7 @@ func (f *finder) candidates(before, after []robots.Rule) (list []candidate) {
 		}
 		if sides[l] != 3 && l.allow {
 			if _, differs := pattern.Served(l.pattern); differs {
-				f.cut = true // it may also hold for a path as it is served
+				f.incomplete = true // it may also hold for a path as it is served
 			}
 		}
 		syntaxes := slices.Compact([]pattern.Syntax{f.before.Dialect().Syntax(), f.after.Dialect().Syntax()})
@@ -189,7 +189,7 @@ func (f *finder) witnesses(c, o *candidate) {
 		}
 		return f.steps >= 0
 	})
-	f.cut = f.cut || !complete
+	f.incomplete = f.incomplete || !complete
 }
 
 // escapeQuery returns text, which p and q match, with those delimiters in its
@@ -238,7 +238,7 @@ func (f *finder) try(path string) {
 	i, ok := f.found[key]
 	if !ok {
 		if len(f.changes)-f.first >= maxChanges {
-			f.cut = true
+			f.incomplete = true
 			return
 		}
 		c := Change{What: "verdict", Allowed: y.Allowed, OldLine: x.Line(), NewLine: y.Line()}

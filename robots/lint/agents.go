@@ -21,7 +21,7 @@ func (l *linter) checkUserAgent(line *robots.Line) {
 		l.add(l.onValue("path-in-user-agent", line, "%s is a path and names no crawler", value).
 			suggest("*\nDisallow: " + strings.TrimPrefix(value, "*")))
 	case l.lists():
-	case l.several(line):
+	case l.checkSeveral(line):
 	case strings.Contains(value, "*") && value != "*" && !(token != "*" && l.known(token)):
 		l.wildcardInAgent(line, token)
 	case token == "", strings.EqualFold(token, "Mozilla") && token != value, strings.Contains(token, "://"):
@@ -58,9 +58,9 @@ func (l *linter) wildcardInAgent(line *robots.Line, token string) {
 	}
 }
 
-// several reports a line that names several crawlers, separated by commas or
+// checkSeveral reports a line that names several crawlers, separated by commas or
 // other marks. Blanks separate names only if each word is a known crawler.
-func (l *linter) several(line *robots.Line) bool {
+func (l *linter) checkSeveral(line *robots.Line) bool {
 	words := strings.FieldsFunc(line.Value, func(r rune) bool { return strings.ContainsRune(",;|", r) })
 	for i, w := range words {
 		words[i] = strings.TrimSpace(w)

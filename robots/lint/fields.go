@@ -27,7 +27,7 @@ var unreadKeys = map[string]string{
 func (l *linter) checkUnknown(line *robots.Line) {
 	text := strings.Trim(line.Raw[line.KeyCol:], blanks)
 	if plain := strings.TrimSpace(withoutInvisible(text)); plain != text && knownLine(plain) {
-		l.add(l.at("invisible-in-key", line, line.KeyCol, text, "remove the invisible character from %+q", cut(text)).suggest(plain))
+		l.add(l.at("invisible-in-key", line, line.KeyCol, text, "remove the invisible character from %+q", shorten(text)).suggest(plain))
 		return
 	}
 	if l.google[line.Number].Kind == robots.GoogleKey {
@@ -79,8 +79,8 @@ func withColon(text string) string {
 	return strings.TrimSpace(key + ": " + strings.TrimSpace(value))
 }
 
-// cut shortens a text that a message quotes.
-func cut(s string) string { return s[:min(len(s), 40)] }
+// shorten shortens a text that a message quotes.
+func shorten(s string) string { return s[:min(len(s), 40)] }
 
 // knownLine reports whether a line is one that the parser knows.
 func knownLine(s string) bool {
@@ -156,15 +156,15 @@ func (l *linter) checkField(line *robots.Line, inGroup bool, sitemaps map[string
 		case d.Delay > time.Hour:
 			l.add(l.onValue("long-crawl-delay", line, "%s seconds are %v", v, d.Delay))
 		}
-		l.outside(line, inGroup)
+		l.reportOutsideGroup(line, inGroup)
 	case robots.DirectiveRequestRate:
 		l.checkRate(line)
-		l.outside(line, inGroup)
+		l.reportOutsideGroup(line, inGroup)
 	case robots.DirectiveVisitTime:
 		if len(group(line.Directive, v).VisitTimes()) == 0 {
 			l.add(l.onValue("malformed-visit-time", line, "%q is not hhmm-hhmm", v))
 		}
-		l.outside(line, inGroup)
+		l.reportOutsideGroup(line, inGroup)
 	case robots.DirectiveNoindex:
 		l.add(l.onKey("noindex-line", line, "no crawler reads Noindex in robots.txt"))
 	case robots.DirectiveContentSignal:
@@ -197,7 +197,7 @@ func (l *linter) checkRate(line *robots.Line) {
 	}
 }
 
-func (l *linter) outside(line *robots.Line, inGroup bool) {
+func (l *linter) reportOutsideGroup(line *robots.Line, inGroup bool) {
 	if !inGroup {
 		l.add(l.onKey("field-outside-group", line, "put %s below a User-agent line", line.Directive))
 	}

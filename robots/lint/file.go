@@ -113,16 +113,16 @@ func (l *linter) checkEndings() {
 	}
 	switch {
 	case cr > 0 && cr >= lf+crlf:
-		l.endings("cr-line-endings", "\n", "lines end in %s alone: simple readers see one long line")
+		l.reportEndings("cr-line-endings", "\n", "lines end in %s alone: simple readers see one long line")
 	case cr > 0 || lf > 0 && crlf > 0:
-		l.endings("mixed-line-endings", usual, "this line ends in %s, most others in "+endingNames[usual])
+		l.reportEndings("mixed-line-endings", usual, "this line ends in %s, most others in "+endingNames[usual])
 	}
 }
 
-// endings reports the first line whose ending is not want. The correction
+// reportEndings reports the first line whose ending is not want. The correction
 // replaces all other endings with want. Readers that do not recognise CR then
 // read lines that they did not see before.
-func (l *linter) endings(code, want, format string) {
+func (l *linter) reportEndings(code, want, format string) {
 	other := slices.IndexFunc(l.lines, func(line robots.Line) bool { return line.Ending != want && line.Ending != "" })
 	if other < 0 {
 		return

@@ -86,12 +86,12 @@ func checkFix(t *testing.T, file *robots.File) {
 		t.Fatal(err)
 	}
 	original := file.Bytes()
-	agents, paths := questions(file)
+	agents, paths := samples(file)
 	rfc := rfcReaders(file.Dialect())
-	same(t, slices.Concat(rfc, readers), original, safe, agents, paths)
-	same(t, rfc, original, unsafe, agents, paths)
-	sameLimits(t, original, safe, agents)
-	sameLimits(t, original, unsafe, agents)
+	checkSameVerdicts(t, slices.Concat(rfc, readers), original, safe, agents, paths)
+	checkSameVerdicts(t, rfc, original, unsafe, agents, paths)
+	checkSameLimits(t, original, safe, agents)
+	checkSameLimits(t, original, unsafe, agents)
 	for grade, fixed := range map[Grade][]byte{Safe: safe, Unsafe: unsafe} {
 		again, err := Fix(robots.Parse(fixed, robots.WithDialect(file.Dialect()), robots.WithMaxSize(len(fixed))), grade, WithCrawlers(crawlers))
 		if err == nil && !bytes.Equal(fixed, again) {
@@ -113,7 +113,7 @@ func FuzzAdvice(f *testing.F) {
 func checkAdvice(t *testing.T, file *robots.File) {
 	text := string(file.Bytes())
 	lines := slices.Collect(file.Lines())
-	agents, paths := questions(file)
+	agents, paths := samples(file)
 	rfc := rfcReaders(file.Dialect())
 	without := func(remove ...int) []byte {
 		var b []byte
@@ -128,11 +128,11 @@ func checkAdvice(t *testing.T, file *robots.File) {
 	}
 	var all []int
 	for _, x := range Lint(file, WithSelect("never-decides", "without-effect")) {
-		same(t, rfc, []byte(text), without(x.Line), agents, paths)
+		checkSameVerdicts(t, rfc, []byte(text), without(x.Line), agents, paths)
 		all = append(all, x.Line)
 	}
 	if len(all) > 1 {
-		same(t, rfc, []byte(text), without(all...), agents, paths)
+		checkSameVerdicts(t, rfc, []byte(text), without(all...), agents, paths)
 	}
 	changed := map[int]string{}
 	for _, x := range Lint(file, WithSelect("trailing-star")) {
@@ -146,13 +146,13 @@ func checkAdvice(t *testing.T, file *robots.File) {
 			}
 			b = append(b, l.Raw+l.Ending...)
 		}
-		same(t, rfc, []byte(text), b, agents, paths)
+		checkSameVerdicts(t, rfc, []byte(text), b, agents, paths)
 	}
 }
 
-// questions returns crawlers to ask about, and paths that the rules of the file
+// samples returns crawlers to ask about, and paths that the rules of the file
 // are about.
-func questions(f *robots.File) (agents, paths []string) {
+func samples(f *robots.File) (agents, paths []string) {
 	agents = append([]string{"nobody", "Googlebot"}, f.Tokens()...)
 	for _, token := range f.Tokens() {
 		word, _, _ := strings.Cut(token, " ")
@@ -178,7 +178,7 @@ func questions(f *robots.File) (agents, paths []string) {
 	return agents[:min(len(agents), 8)], slices.Compact(paths)
 }
 
-func sameLimits(t *testing.T, before, after []byte, agents []string) {
+func checkSameLimits(t *testing.T, before, after []byte, agents []string) {
 	t.Helper()
 	x, y := robots.Parse(before), robots.Parse(after, robots.WithMaxSize(len(after)))
 	for _, agent := range agents {

@@ -78,7 +78,7 @@ func (l *linter) googleFinding(d robots.GoogleDifference, line *robots.Line) *Fi
 	case robots.GoogleIndexPage:
 		return l.onValue("google-index-page", line, "to Google this line also allows %s itself, which is disallowed", indexFolder(line.Value))
 	case robots.GoogleEnd:
-		return l.onValue("google-end", line, "Google reads only %q", cut(d.Google))
+		return l.onValue("google-end", line, "Google reads only %q", shorten(d.Google))
 	}
 	return l.googlePath(line)
 }
@@ -139,7 +139,7 @@ func quoted(line string) string {
 	if line == "" {
 		return "nothing"
 	}
-	return `"` + cut(line) + `"`
+	return `"` + shorten(line) + `"`
 }
 
 // decodeUnreserved decodes the escapes of octets that URLs never escape (RFC

@@ -10,9 +10,9 @@ import (
 // block is a group as it is written in the file: User-agent lines and the lines
 // below them.
 type block struct {
-	agents []*robots.Line // its User-agent lines
-	body   []*robots.Line
-	ruled  bool // has an Allow or Disallow line, be it empty
+	agents   []*robots.Line // its User-agent lines
+	body     []*robots.Line
+	hasRules bool // has an Allow or Disallow line, be it empty
 }
 
 // readBlocks returns the groups as they stand in the file.
@@ -46,7 +46,7 @@ func (l *linter) readBlocks() []block {
 		b.body = append(b.body, line)
 		if isRule(line) {
 			reading = false
-			b.ruled = true
+			b.hasRules = true
 		}
 	}
 	return list
@@ -71,7 +71,7 @@ func (l *linter) tokens(line *robots.Line) []string {
 // checkGroups checks which crawlers the groups apply to.
 func (l *linter) checkGroups() {
 	l.blocks = l.readBlocks()
-	ruled := map[string]bool{}
+	hasRules := map[string]bool{}
 	first := map[string]*robots.Line{}
 	for i := range l.blocks {
 		b := &l.blocks[i]
@@ -79,7 +79,7 @@ func (l *linter) checkGroups() {
 		unread := map[string]bool{} // rules that were reported for the group
 		for _, line := range b.agents {
 			for _, token := range l.tokens(line) {
-				ruled[token] = ruled[token] || b.ruled
+				hasRules[token] = hasRules[token] || b.hasRules
 				if before, ok := first[token]; ok && !seen[token] {
 					f := l.onValue("split-group", line, "line %d already begins a group for %s", before.Number, line.Value)
 					f.Related = before.Number
@@ -94,23 +94,23 @@ func (l *linter) checkGroups() {
 			}
 		}
 	}
-	l.checkRuled(ruled)
-	l.checkJoints()
+	l.checkGroupsWithoutRules(hasRules)
+	l.checkContinued()
 	l.checkDelays()
-	l.checkEngines()
+	l.checkSearchEngines()
 }
 
-// checkJoints reports groups that continue after a blank line, although their
+// checkContinued reports groups that continue after a blank line, although their
 // authors meant to begin another group there. It matters only if rules follow.
-func (l *linter) checkJoints() {
-	ruled := map[int]bool{} // User-agent lines of groups with rules
+func (l *linter) checkContinued() {
+	hasRules := map[int]bool{} // User-agent lines of groups with rules
 	for i := range l.blocks {
 		for _, agent := range l.blocks[i].agents {
-			ruled[agent.Number] = l.blocks[i].ruled
+			hasRules[agent.Number] = l.blocks[i].hasRules
 		}
 	}
-	for _, j := range l.joints {
-		if !ruled[j.line.Number] {
+	for _, j := range l.continued {
+		if !hasRules[j.line.Number] {
 			continue
 		}
 		blank := l.lines[j.blank].Number
@@ -120,14 +120,14 @@ func (l *linter) checkJoints() {
 	}
 }
 
-// checkRuled reports groups without rules.
-func (l *linter) checkRuled(ruled map[string]bool) {
+// checkGroupsWithoutRules reports groups without rules.
+func (l *linter) checkGroupsWithoutRules(hasRules map[string]bool) {
 	for i := range l.blocks {
 		var line *robots.Line
 		for _, agent := range l.blocks[i].agents {
 			for _, token := range l.tokens(agent) {
-				if !ruled[token] {
-					ruled[token] = true
+				if !hasRules[token] {
+					hasRules[token] = true
 					if line == nil {
 						line = agent
 					}
@@ -218,27 +218,27 @@ func (l *linter) checkDelays() {
 	}
 }
 
-// checkEngines reports the rules that disallow the whole site to search
+// checkSearchEngines reports the rules that disallow the whole site to search
 // engines.
-func (l *linter) checkEngines() {
-	shut := map[int][]string{}
+func (l *linter) checkSearchEngines() {
+	blocked := map[int][]string{}
 	for _, c := range l.crawlers.SearchEngines() {
 		g := l.file.Group(c.Tokens...)
 		v := g.Match("/")
-		if v.Allowed || !l.coversSite(v.Rule.Pattern) || l.opens(g) {
+		if v.Allowed || !l.coversSite(v.Rule.Pattern) || l.hasAllow(g) {
 			continue
 		}
-		shut[v.Line()] = append(shut[v.Line()], c.Name)
+		blocked[v.Line()] = append(blocked[v.Line()], c.Name)
 	}
-	for number, engines := range shut {
+	for number, engines := range blocked {
 		slices.Sort(engines)
 		l.add(l.onValue("search-engine-shut-out", &l.lines[number-1], "this rule shuts out %s", strings.Join(engines, ", ")))
 	}
 }
 
-// opens reports whether a group has an Allow line, so that some paths may be
+// hasAllow reports whether a group has an Allow line, so that some paths may be
 // allowed.
-func (l *linter) opens(g *robots.Group) bool {
+func (l *linter) hasAllow(g *robots.Group) bool {
 	return slices.ContainsFunc(g.Rules(), func(r robots.Rule) bool {
 		_, ok := l.patternSet(r.Pattern)
 		return r.Allow && ok

@@ -13,9 +13,9 @@ const maxLine = 16660
 
 // checkLines checks each line alone and together with the line before it.
 func (l *linter) checkLines() {
-	inGroup, ruled := false, false // after a User-agent line; after a rule of its group
-	begun := false                 // after any User-agent line
-	blank := -1                    // the first blank line since a line of the group
+	inGroup, hasRules := false, false // after a User-agent line; after a rule of its group
+	begun := false                    // after any User-agent line
+	blank := -1                       // the first blank line since a line of the group
 	sitemaps := map[string]int{}
 	for i := range l.lines {
 		line := &l.lines[i]
@@ -25,16 +25,16 @@ func (l *linter) checkLines() {
 			switch {
 			case !inGroup || !isBlank(line):
 			case !l.wildcards(): // a blank line ends a record of the older dialects
-				inGroup, ruled = false, false
+				inGroup, hasRules = false, false
 			case blank < 0:
 				blank = i
 			}
 			continue
 		case robots.DirectiveUserAgent:
-			if blank >= 0 && inGroup && !ruled {
-				l.joints = append(l.joints, joint{blank, line})
+			if blank >= 0 && inGroup && !hasRules {
+				l.continued = append(l.continued, continuedGroup{blank, line})
 			}
-			inGroup, ruled, begun, blank = true, false, true, -1
+			inGroup, hasRules, begun, blank = true, false, true, -1
 			l.checkUserAgent(line)
 		case robots.DirectiveAllow, robots.DirectiveDisallow:
 			if !inGroup {
@@ -46,7 +46,7 @@ func (l *linter) checkLines() {
 			} else if blank >= 0 {
 				l.blankInGroup(blank, i)
 			}
-			ruled, blank = true, -1
+			hasRules, blank = true, -1
 			l.checkRuleLine(line)
 		case robots.DirectiveUnknown:
 			l.checkUnknown(line)
@@ -69,9 +69,9 @@ func (l *linter) blankInGroup(i, end int) {
 	l.add(f.suggest(""))
 }
 
-// joint is a User-agent line after a blank line that does not end the group
+// continuedGroup is a User-agent line after a blank line that does not end the group
 // above it.
-type joint struct {
+type continuedGroup struct {
 	blank int // index of the blank line
 	line  *robots.Line
 }
@@ -134,7 +134,7 @@ func (l *linter) checkComment(line *robots.Line) {
 	}
 	comment := line.Raw[end+i:]
 	if isRule(line) && (hashInPath(line.Raw, end+i, line.Value) || i == 0 && line.Value != "" && l.coversSite(line.Value)) {
-		l.hash(line, end+i, comment)
+		l.reportHash(line, end+i, comment)
 		return
 	}
 	moved := comment + cmpOr(line.Ending, "\n")
@@ -163,8 +163,8 @@ func hashInPath(raw string, col int, value string) bool {
 	return !strings.ContainsRune(" \t#", rune(next)) && !strings.ContainsRune(blanks, rune(raw[col-1]))
 }
 
-// hash reports a # within a path.
-func (l *linter) hash(line *robots.Line, col int, comment string) {
+// reportHash reports a # within a path.
+func (l *linter) reportHash(line *robots.Line, col int, comment string) {
 	from := line.ValueCol
 	if line.Value == "" {
 		from = col

@@ -61,7 +61,7 @@ func Lint(f *robots.File, opts ...Option) []Finding {
 		}
 		l.suppress()
 	}
-	l.findings = slices.DeleteFunc(l.findings, func(f Finding) bool { return !l.wanted(f.Code) })
+	l.findings = slices.DeleteFunc(l.findings, func(f Finding) bool { return !l.selects(f.Code) })
 	slices.SortStableFunc(l.findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
@@ -72,24 +72,24 @@ func Lint(f *robots.File, opts ...Option) []Finding {
 const maxFindings = 1000
 
 type linter struct {
-	file     *robots.File
-	text     string // of file
-	location string
-	crawlers Crawlers
-	selected []string
-	ignored  []string
-	checks   []func(f *robots.File, report func(code string, line int, message string))
-	lines    []robots.Line
-	google   map[int]robots.GoogleDifference // by line
-	joints   []joint
-	blocks   []block
-	findings []Finding
-	counts   map[string]int // findings by code
-	budget   int            // comparisons of rules that are left
+	file      *robots.File
+	text      string // of file
+	location  string
+	crawlers  Crawlers
+	selected  []string
+	ignored   []string
+	checks    []func(f *robots.File, report func(code string, line int, message string))
+	lines     []robots.Line
+	google    map[int]robots.GoogleDifference // by line
+	continued []continuedGroup
+	blocks    []block
+	findings  []Finding
+	counts    map[string]int // findings by code
+	budget    int            // comparisons of rules that are left
 }
 
-// wanted reports whether the findings of a rule are to be reported.
-func (l *linter) wanted(code string) bool {
+// selects reports whether the findings of a rule are to be reported.
+func (l *linter) selects(code string) bool {
 	return (len(l.selected) == 0 || slices.Contains(l.selected, code)) && !slices.Contains(l.ignored, code)
 }
 

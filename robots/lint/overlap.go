@@ -62,15 +62,15 @@ func differInQuery(s, t *set) bool {
 // in several groups; it is reported only if it has no effect in any of them.
 type overlaps struct {
 	*linter
-	without map[int]*Finding // by line; nil: the rule has an effect in some group
-	late    map[int]*Finding // by line: exceptions that follow the rule that they limit
-	folders map[int]bool     // lines that were reported as the first of a list
-	stars   map[int]bool     // lines that outrank another rule only because the `*` at the end counts as an octet
+	without     map[int]*Finding // by line; nil: the rule has an effect in some group
+	misordered  map[int]*Finding // by line: exceptions that follow the rule that they limit
+	folders     map[int]bool     // lines that were reported as the first of a list
+	neededStars map[int]bool     // lines that outrank another rule only because the `*` at the end counts as an octet
 }
 
 // checkOverlaps compares the rules of each group with each other.
 func (l *linter) checkOverlaps() {
-	o := overlaps{linter: l, without: map[int]*Finding{}, late: map[int]*Finding{}, folders: map[int]bool{}, stars: map[int]bool{}}
+	o := overlaps{linter: l, without: map[int]*Finding{}, misordered: map[int]*Finding{}, folders: map[int]bool{}, neededStars: map[int]bool{}}
 	for _, g := range l.allGroups() {
 		rules := o.compile(g)
 		o.checkFolders(rules)
@@ -79,9 +79,9 @@ func (l *linter) checkOverlaps() {
 	if l.budget < 0 {
 		l.add(l.at("analysis-limited", &robots.Line{Number: 1}, 0, "", "there are too many rules to compare each with each"))
 	}
-	o.keepLastRules()
-	o.keepStars()
-	for _, found := range []map[int]*Finding{o.without, o.late} {
+	o.dropLastRuleFindings()
+	o.dropStarFindings()
+	for _, found := range []map[int]*Finding{o.without, o.misordered} {
 		for _, f := range found {
 			if f != nil {
 				l.add(f)
@@ -96,7 +96,7 @@ func (l *linter) checkOverlaps() {
 func (o *overlaps) compile(g *robots.Group) []overlapRule {
 	all := g.Rules()
 	if o.budget -= len(all); o.budget < 0 {
-		o.spare(all)
+		o.dropFindings(all)
 		return nil
 	}
 	list := make([]overlapRule, 0, len(all))
@@ -128,8 +128,8 @@ func allowFirst(a, b bool) int {
 	return 1
 }
 
-// spare drops the findings on rules that were not compared.
-func (o *overlaps) spare(rules []robots.Rule) {
+// dropFindings drops the findings on rules that were not compared.
+func (o *overlaps) dropFindings(rules []robots.Rule) {
 	for _, r := range rules {
 		o.without[r.Line] = nil
 	}
@@ -193,8 +193,8 @@ func (o *overlaps) effect(x *ruleIndex, i int) *Finding {
 		if !contains && o.disjoint(r, other) {
 			continue
 		}
-		if contains && r.Allow && other.Line < r.Line && o.wildcards() && o.late[r.Line] == nil {
-			o.late[r.Line] = o.finding("allow-after-disallow", r, other, "this exception from line %d stands below it: older readers never reach it", other.Line)
+		if contains && r.Allow && other.Line < r.Line && o.wildcards() && o.misordered[r.Line] == nil {
+			o.misordered[r.Line] = o.finding("allow-after-disallow", r, other, "this exception from line %d stands below it: older readers never reach it", other.Line)
 		}
 		return nil
 	}
@@ -233,9 +233,9 @@ func (o *overlaps) disjoint(r, other *overlapRule) bool {
 	return r.disjoint(other.set)
 }
 
-// keepLastRules drops the finding on the last rule of a block if all its rules
+// dropLastRuleFindings drops the finding on the last rule of a block if all its rules
 // would be removed: its User-agent lines would become part of the next group.
-func (o *overlaps) keepLastRules() {
+func (o *overlaps) dropLastRuleFindings() {
 	for i := range o.blocks {
 		last := 0
 		for _, line := range o.blocks[i].body {
@@ -260,7 +260,7 @@ func (o *overlaps) keepLastRules() {
 func (o *overlaps) checkStar(x *ruleIndex, i int) {
 	r := &x.rules[i]
 	short := strings.TrimRight(r.Rule.Pattern, "*")
-	if short == r.Rule.Pattern || o.stars[r.Line] || !o.wildcards() {
+	if short == r.Rule.Pattern || o.neededStars[r.Line] || !o.wildcards() {
 		return
 	}
 	octets := r.Octets - (len(r.Rule.Pattern) - len(short))
@@ -270,7 +270,7 @@ func (o *overlaps) checkStar(x *ruleIndex, i int) {
 			continue
 		}
 		if o.budget -= 1 + r.Octets; o.budget < 0 || !o.disjoint(r, other) {
-			o.stars[r.Line] = true
+			o.neededStars[r.Line] = true
 			return
 		}
 	}
@@ -282,11 +282,11 @@ func decides(octets int, allow bool, other int) bool {
 	return octets > other || octets == other && allow
 }
 
-// keepStars drops the findings that suggest removing a `*` that has an effect.
+// dropStarFindings drops the findings that suggest removing a `*` that has an effect.
 // If there were too many rules to compare, it drops all of them.
-func (o *overlaps) keepStars() {
+func (o *overlaps) dropStarFindings() {
 	o.findings = slices.DeleteFunc(o.findings, func(f Finding) bool {
-		return f.Code == "trailing-star" && (o.stars[f.Line] || o.budget < 0)
+		return f.Code == "trailing-star" && (o.neededStars[f.Line] || o.budget < 0)
 	})
 }
 

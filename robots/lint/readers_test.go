@@ -13,8 +13,8 @@ type reader struct {
 	read func(data []byte) func(agent, path string) bool // reports whether a path is allowed
 }
 
-// same holds that two files say the same to a reader.
-func (r reader) same(t *testing.T, before, after []byte, agents, paths []string) {
+// checkSame holds that two files say the same to a reader.
+func (r reader) checkSame(t *testing.T, before, after []byte, agents, paths []string) {
 	t.Helper()
 	x, y := r.read(before), r.read(after)
 	for _, agent := range agents {
@@ -49,10 +49,10 @@ func rfcReaders(d robots.Dialect) []reader {
 }
 
 // same holds that two files say the same to each of the readers.
-func same(t *testing.T, readers []reader, before, after []byte, agents, paths []string) {
+func checkSameVerdicts(t *testing.T, readers []reader, before, after []byte, agents, paths []string) {
 	t.Helper()
 	for _, r := range readers {
-		r.same(t, before, after, agents, paths)
+		r.checkSame(t, before, after, agents, paths)
 	}
 }
 

@@ -18,7 +18,7 @@ type Rule struct {
 	After    string   `json:"after"`   // the file without the finding; "" if text can't show it
 
 	location string // where the file of the example was read from
-	outside  bool   // found by the caller: see WithCheck
+	external bool   // found by the caller: see WithCheck
 }
 
 // rules holds all rules, sorted by code.

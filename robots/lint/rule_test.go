@@ -17,7 +17,7 @@ func TestRuleExamples(t *testing.T) {
 		t.Run(r.Code, func(t *testing.T) {
 			codes := func(text string) []string {
 				opts := []Option{WithCrawlers(crawlers), WithLocation(r.location)}
-				if r.outside {
+				if r.external {
 					opts = append(opts, WithCheck(func(f *robots.File, report func(string, int, string)) {
 						if !f.Star().Match("/a").Allowed {
 							report(r.Code, f.Star().Match("/a").Line(), "found outside")
@@ -61,7 +61,7 @@ func TestRulesAreComplete(t *testing.T) {
 // Every rule has an example among the golden files.
 func TestRulesHaveGoldenFiles(t *testing.T) {
 	for _, r := range Rules() {
-		if len(r.Before) > 2000 || r.outside {
+		if len(r.Before) > 2000 || r.external {
 			continue
 		}
 		data, err := os.ReadFile(lintFolder + "/" + r.Code + ".findings")

@@ -70,7 +70,7 @@ var overlapRules = []Rule{
 	{Code: "unseen-noindex", Severity: Warning, Title: "a noindex header is sent for a path that is disallowed",
 		Why:     "a crawler that may not fetch a page never sees its header, and may list the URL all the same. Allow the path, or remove the header",
 		Readers: "Google's and Bing's documentation: a page must be crawled for noindex to be seen. Found with --config, which reads the site's x_robots_tag lines",
-		Before:  "User-agent: *\nDisallow: /a\n", After: "User-agent: *\nDisallow: /b\n", outside: true},
+		Before:  "User-agent: *\nDisallow: /a\n", After: "User-agent: *\nDisallow: /b\n", external: true},
 	{Code: "never-decides", Severity: Warning, Title: "a longer rule decides wherever this one matches",
 		Why:     "the rule has no effect",
 		Readers: "RFC 9309, section 2.2.2: of the rules that match, the one with the most octets decides",

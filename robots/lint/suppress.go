@@ -21,12 +21,12 @@ const Suppression = "robots-lint:"
 
 // suppression is one code of such a comment.
 type suppression struct {
-	line   *robots.Line // that it stands on
-	target int          // number of the line that it applies to; 0: the whole file
-	code   string
-	col    int // of the code in the line
-	used   bool
-	verb   bool // code stands where ignore or ignore-file belongs
+	line        *robots.Line // that it stands on
+	target      int          // number of the line that it applies to; 0: the whole file
+	code        string
+	col         int // of the code in the line
+	used        bool
+	unknownVerb bool // code stands where ignore or ignore-file belongs
 }
 
 // suppress drops the findings that comments suppress, and reports comments that
@@ -51,11 +51,11 @@ func (l *linter) suppress() {
 	})
 	for i := range list {
 		s := &list[i]
-		if s.verb {
+		if s.unknownVerb {
 			l.add(l.at("unknown-suppression", s.line, s.col, s.line.Raw[s.col:s.col+len(s.code)], "%q is not known here: write \"ignore CODE\" or \"ignore-file CODE\"", s.code))
 		} else if _, ok := byCode[s.code]; !ok {
 			l.add(l.at("unknown-suppression", s.line, s.col, s.line.Raw[s.col:s.col+len(s.code)], "the linter has no rule named %q", s.code))
-		} else if !s.used && l.wanted(s.code) {
+		} else if !s.used && l.selects(s.code) {
 			l.add(l.at("unused-suppression", s.line, s.col, s.line.Raw[s.col:s.col+len(s.code)], "there is no finding %s to suppress", s.code))
 		}
 	}
@@ -115,7 +115,7 @@ func suppressionsOn(line *robots.Line) (list []suppression, whole bool) {
 		case first:
 			first, whole = false, strings.EqualFold(word, "ignore-file")
 			if !whole && !strings.EqualFold(word, "ignore") {
-				return []suppression{{line: line, code: lowerASCII(word), col: col, verb: true}}, false
+				return []suppression{{line: line, code: lowerASCII(word), col: col, unknownVerb: true}}, false
 			}
 		default:
 			list = append(list, suppression{line: line, code: lowerASCII(word), col: col})

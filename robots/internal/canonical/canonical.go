@@ -143,11 +143,11 @@ func Load64(s string, i int) uint64 {
 		uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
 }
 
-// unplain has a high bit set where eight octets of a target must be looked at
+// suspectOctets has a high bit set where eight octets of a target must be looked at
 // one by one: for the octets below 0x26, among which `#` and `%` are the ones
 // that count, for those from 0x7F, and for a slash followed by a slash or a
 // dot.
-func unplain(w uint64) uint64 {
+func suspectOctets(w uint64) uint64 {
 	next := w>>8 | ones // the octet after each; a dot becomes a slash
 	pairs := (w ^ ones*'/') | (next ^ ones*'/')
 	return (w - ones*0x26) | w | (w + ones) | (pairs-ones)&^pairs
@@ -160,9 +160,9 @@ func IsPlain(s string) bool {
 	if len(s) < 8 {
 		return isPlainSlow(s)
 	}
-	bad := unplain(Load64(s, len(s)-8))
+	bad := suspectOctets(Load64(s, len(s)-8))
 	for i := 0; i+8 < len(s); i += 7 { // the octet after a slash is seen with it
-		bad |= unplain(Load64(s, i))
+		bad |= suspectOctets(Load64(s, i))
 	}
 	if bad&highs != 0 {
 		return isPlainSlow(s) // there are octets that unplain is not sure of
@@ -202,9 +202,9 @@ func Plain(c byte) bool { return classes[c]&encoded == 0 }
 // HasEscape reports whether s holds a `%`.
 func HasEscape(s string) bool { return strings.IndexByte(s, '%') >= 0 }
 
-// Escape writes a pattern as google/robotstxt has it (MaybeEscapePattern):
+// GoogleEscape writes a pattern as google/robotstxt has it (MaybeEscapePattern):
 // octets above 0x7F as escapes, and the digits of escapes in upper case.
-func Escape(s string) string {
+func GoogleEscape(s string) string {
 	if !HasEscape(s) && !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 }) {
 		return s
 	}

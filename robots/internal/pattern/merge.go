@@ -17,8 +17,8 @@ const star = -1
 // common. Each step costs one of budget. Merge returns false if it did not come
 // to an end: within budget, within MaxProduct, or because yield returned false.
 func Merge(p, q *Pattern, fill string, budget *int, yield func(text string) bool) bool {
-	for _, a := range p.rooted() {
-		for _, b := range q.rooted() {
+	for _, a := range p.tokenLists() {
+		for _, b := range q.tokenLists() {
 			m := merger{a: a, b: b, fill: fill, budget: budget, yield: yield, seen: map[string]bool{}}
 			if !m.run() {
 				return false
@@ -28,11 +28,11 @@ func Merge(p, q *Pattern, fill string, budget *int, yield func(text string) bool
 	return true
 }
 
-// rooted returns the octets of p, and a star for each `*`, also the one that
+// tokenLists returns the octets of p, and a star for each `*`, also the one that
 // follows every pattern without a `$`. A pattern that starts with a `*` is cut
 // into those of its texts that start with the slash of the `*`, and those that
 // start with its own.
-func (p *Pattern) rooted() [][]int16 {
+func (p *Pattern) tokenLists() [][]int16 {
 	all := p.tokens()
 	if len(all) == 0 || all[0] != star {
 		return [][]int16{all}
@@ -52,9 +52,9 @@ type merger struct {
 	budget *int
 	yield  func(string) bool
 
-	ends []bool // by pair: both can come to their ends from here
-	text []byte
-	seen map[string]bool
+	canFinish []bool // by pair: both can come to their ends from here
+	text      []byte
+	seen      map[string]bool
 }
 
 func (m *merger) run() bool {
@@ -70,12 +70,12 @@ func (m *merger) run() bool {
 	if (len(m.a)+1)*(len(m.b)+1) > MaxProduct {
 		return false
 	}
-	m.findEnds()
-	return m.from(0, 0)
+	m.findFinish()
+	return m.extend(0, 0)
 }
 
-// at returns the octet or star at i, and -2 at the end.
-func at(list []int16, i int) int16 {
+// tokenAt returns the octet or star at i, and -2 at the end.
+func tokenAt(list []int16, i int) int16 {
 	if i < len(list) {
 		return list[i]
 	}
@@ -85,7 +85,7 @@ func at(list []int16, i int) int16 {
 // steps calls f with each pair that follows (i, j), and what the text has
 // between the two.
 func (m *merger) steps(i, j int, f func(i, j int, text int16)) {
-	x, y := at(m.a, i), at(m.b, j)
+	x, y := tokenAt(m.a, i), tokenAt(m.b, j)
 	switch {
 	case x == star && y == star:
 		f(i+1, j, star)
@@ -105,23 +105,23 @@ func (m *merger) steps(i, j int, f func(i, j int, text int16)) {
 	}
 }
 
-func (m *merger) findEnds() {
+func (m *merger) findFinish() {
 	w := len(m.b) + 1
-	m.ends = make([]bool, (len(m.a)+1)*w)
-	m.ends[len(m.ends)-1] = true
+	m.canFinish = make([]bool, (len(m.a)+1)*w)
+	m.canFinish[len(m.canFinish)-1] = true
 	for i := len(m.a); i >= 0; i-- {
 		for j := len(m.b); j >= 0; j-- {
 			m.steps(i, j, func(ni, nj int, _ int16) {
-				m.ends[i*w+j] = m.ends[i*w+j] || m.ends[ni*w+nj]
+				m.canFinish[i*w+j] = m.canFinish[i*w+j] || m.canFinish[ni*w+nj]
 			})
 		}
 	}
-	*m.budget -= len(m.ends) / 2
+	*m.budget -= len(m.canFinish) / 2
 }
 
-// from goes on from a pair with the text so far.
-func (m *merger) from(i, j int) bool {
-	if !m.ends[i*(len(m.b)+1)+j] {
+// extend goes on from a pair with the text so far.
+func (m *merger) extend(i, j int) bool {
+	if !m.canFinish[i*(len(m.b)+1)+j] {
 		return true
 	}
 	if *m.budget--; *m.budget < 0 {
@@ -142,7 +142,7 @@ func (m *merger) from(i, j int) bool {
 		case text == star && !strings.HasSuffix(string(m.text), m.fill):
 			m.text = append(m.text, m.fill...)
 		}
-		ok = ok && m.from(ni, nj)
+		ok = ok && m.extend(ni, nj)
 		m.text = m.text[:size]
 	})
 	return ok

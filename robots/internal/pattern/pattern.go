@@ -57,7 +57,7 @@ func Compile(s string, syntax Syntax, fold bool) (p Pattern, ok bool) {
 		p.Octets = len(p.Prefix)
 		return p, true
 	case Google:
-		s = canonical.Escape(s)
+		s = canonical.GoogleEscape(s)
 	}
 	if p.Anchored = strings.HasSuffix(s, "$"); p.Anchored {
 		s = s[:len(s)-1]
