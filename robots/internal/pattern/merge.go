@@ -2,20 +2,29 @@ package pattern
 
 import "strings"
 
-// MaxProduct bounds the product of the lengths of two patterns that are
-// compared.
+// MaxProduct limits the comparison of two patterns: Merge does not compare
+// patterns if the product of their lengths in octets, plus one each, is larger.
 const MaxProduct = 1 << 14
 
-// star stands for a `*` among the octets of a pattern.
-const star = -1
+// star is the token for a `*`, and end the token after the last one. All other
+// tokens are octets.
+const (
+	star = -1
+	end  = -2
+)
 
-// Merge calls yield with texts that both p and q match, where fill stands for
-// what a `*` of both takes. For every text that both match there is a pattern
-// among those whose witnesses these are, with fill for a `*`, which matches it:
-// so if fill has an octet that no third pattern has, and a third pattern
-// matches none of the witnesses, it does not match all that p and q have in
-// common. Each step costs one of budget. Merge returns false if it did not come
-// to an end: within budget, within MaxProduct, or because yield returned false.
+// Merge calls yield with texts that both p and q match. Together, the texts
+// stand for all texts that both match: each text that both match results from
+// one of them by replacing occurrences of fill with other texts. fill replaces
+// the octets that a `*` of p and a `*` of q match at the same time.
+//
+// If fill has an octet that a third pattern r does not have, only a `*` of r
+// can match it. So if r matches one of the texts, it also matches all texts
+// that this text stands for.
+//
+// Each step subtracts one from budget. Merge returns false if it did not find
+// all texts: because the budget was used up, because of MaxProduct, or because
+// yield returned false.
 func Merge(p, q *Pattern, fill string, budget *int, yield func(text string) bool) bool {
 	for _, a := range p.tokenLists() {
 		for _, b := range q.tokenLists() {
@@ -28,10 +37,10 @@ func Merge(p, q *Pattern, fill string, budget *int, yield func(text string) bool
 	return true
 }
 
-// tokenLists returns the octets of p, and a star for each `*`, also the one that
-// follows every pattern without a `$`. A pattern that starts with a `*` is cut
-// into those of its texts that start with the slash of the `*`, and those that
-// start with its own.
+// tokenLists returns the tokens of p (see tokens). Every path starts with a
+// slash. If p starts with a `*`, tokenLists returns two lists that start with a
+// slash: one where the `*` matches the slash, and one where the `*` matches
+// nothing and the next octet of p is the slash.
 func (p *Pattern) tokenLists() [][]int16 {
 	all := p.tokens()
 	if len(all) == 0 || all[0] != star {
@@ -44,15 +53,15 @@ func (p *Pattern) tokenLists() [][]int16 {
 	return list
 }
 
-// merger goes through the ways in which two patterns match one text: pairs of
-// how far each has come.
+// merger searches all ways in which two patterns match the same text. A state
+// of the search is a pair of positions, one in each pattern.
 type merger struct {
 	a, b   []int16
 	fill   string
 	budget *int
 	yield  func(string) bool
 
-	canFinish []bool // by pair: both can come to their ends from here
+	canFinish []bool // by pair: some text leads both patterns from there to their ends
 	text      []byte
 	seen      map[string]bool
 }
@@ -74,16 +83,17 @@ func (m *merger) run() bool {
 	return m.extend(0, 0)
 }
 
-// tokenAt returns the octet or star at i, and -2 at the end.
+// tokenAt returns the token at index i, and end behind the last one.
 func tokenAt(list []int16, i int) int16 {
 	if i < len(list) {
 		return list[i]
 	}
-	return -2
+	return end
 }
 
-// steps calls f with each pair that follows (i, j), and what the text has
-// between the two.
+// steps calls f with each pair that can follow (i, j), and with the token that
+// the text has between the two: an octet, star for the fill text, or end for
+// nothing.
 func (m *merger) steps(i, j int, f func(i, j int, text int16)) {
 	x, y := tokenAt(m.a, i), tokenAt(m.b, j)
 	switch {
@@ -91,12 +101,12 @@ func (m *merger) steps(i, j int, f func(i, j int, text int16)) {
 		f(i+1, j, star)
 		f(i, j+1, star)
 	case x == star:
-		f(i+1, j, -2)
+		f(i+1, j, end)
 		if y >= 0 {
 			f(i, j+1, y)
 		}
 	case y == star:
-		f(i, j+1, -2)
+		f(i, j+1, end)
 		if x >= 0 {
 			f(i+1, j, x)
 		}
@@ -119,7 +129,7 @@ func (m *merger) findFinish() {
 	*m.budget -= len(m.canFinish) / 2
 }
 
-// extend goes on from a pair with the text so far.
+// extend continues the search from a pair. m.text is the text so far.
 func (m *merger) extend(i, j int) bool {
 	if !m.canFinish[i*(len(m.b)+1)+j] {
 		return true
