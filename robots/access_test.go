@@ -8,7 +8,7 @@ import (
 	"testing/iotest"
 )
 
-// RFC 9309, section 2.3.1: what the status of the response means.
+// RFC 9309, section 2.3.1: the meaning of the status of the response.
 func TestFromResponse(t *testing.T) {
 	body := []byte("User-agent: *\nDisallow: /a\n")
 	for status, want := range map[int]string{
@@ -23,7 +23,7 @@ func TestFromResponse(t *testing.T) {
 			}
 		}
 		if disallowed != want {
-			t.Errorf("%d: %q is disallowed, want %q", status, disallowed, want)
+			t.Errorf("status %d: the first disallowed path is %q, want %q", status, disallowed, want)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
 )
 
-// naive returns the rule that wins by looking at each.
+// naive returns the rule that decides. It compares each rule with the target.
 func naive(rules []Rule, s *subject) (best *Rule) {
 	top := uint32(0)
 	for i := range rules {
@@ -28,8 +28,8 @@ func naive(rules []Rule, s *subject) (best *Rule) {
 	return best
 }
 
-// With thousands of rules, whose wildcards are in the index, the same rule
-// wins as when each is looked at.
+// With thousands of rules, so that rules with wildcards are in the index, the
+// matcher finds the same rule as naive.
 func TestMatchManyRules(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	word := func(n int) string {
@@ -50,7 +50,7 @@ func TestMatchManyRules(t *testing.T) {
 	}
 	g := Parse([]byte(b.String())).Star()
 	if g.rules[0].matcher.index == nil {
-		t.Fatal("there is no index")
+		t.Fatal("the matcher has no index")
 	}
 	decided := map[*Rule]bool{}
 	for range 2000 {
@@ -68,8 +68,8 @@ func TestMatchManyRules(t *testing.T) {
 	}
 }
 
-// Fragments that are in each other, or overlap, are each taken where they first
-// and last are.
+// The index finds the first and the last occurrence of fragments that contain
+// each other or overlap.
 func TestMatchNestedFragments(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	word := func(from, n int, alphabet string) string {
@@ -96,8 +96,8 @@ func TestMatchNestedFragments(t *testing.T) {
 	}
 }
 
-// checkRank compares the rank of the rule that decides on a target with that
-// which looking at each rule finds.
+// checkRank compares the rank of the rule that decides on a target with the
+// rank of the rule that naive returns.
 func checkRank(t *testing.T, set *ruleset, target string) {
 	t.Helper()
 	s := subject{target, target}
@@ -117,7 +117,7 @@ func rankOf(r Rule) uint32 {
 	return rank(RFC9309, p.Octets, 0, r.Allow)
 }
 
-// What a file compiles to is proportional to it.
+// The size of a matcher is proportional to the size of the file.
 func TestMatcherSize(t *testing.T) {
 	prefixes, wildcards := []Rule{}, []Rule{}
 	for i := range 900 {
@@ -153,8 +153,8 @@ func TestMatcherSize(t *testing.T) {
 	}
 }
 
-// The families of rules that are hard to match have the winners that looking
-// at each rule has, on the paths that were made for them and on mixed ones.
+// For the hostile families, the matcher finds the same rule as naive, on the
+// paths of the families and on variants of them.
 func TestMatchHostileFamilies(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	for _, h := range hostileFamilies {
@@ -194,8 +194,8 @@ func TestMatchHostileFamilies(t *testing.T) {
 	}
 }
 
-// FuzzMatchNested has rules and targets of so few octets that their fragments
-// are in each other and overlap.
+// FuzzMatchNested has rules and targets of few different octets, so that the
+// fragments contain each other and overlap.
 func FuzzMatchNested(f *testing.F) {
 	f.Add("ba*c\n*a*b\n*ab*a$\n*bb*a\n*a\n*aab*b$\n", "bacab")
 	f.Add("a*a*a\n*aa*a\n*aaa\n*aaaa*a\n*aa*aa$\n", "aaaab")

@@ -24,8 +24,8 @@ func TestCrawlDelay(t *testing.T) {
 	}
 }
 
-// A Crawl-delay is for the crawlers right above it, and groups are never
-// combined with that of `*`.
+// A Crawl-delay applies to the crawlers on the User-agent lines directly above
+// it. Groups are never combined with the group for `*`.
 func TestCrawlDelayGroups(t *testing.T) {
 	f := Parse([]byte("User-agent: a\nCrawl-delay: 10\nUser-agent: b\nDisallow: /1\n\n" +
 		"User-agent: c\nUser-agent: d\nCrawl-delay: x\nCrawl-delay: 7\n\nUser-agent: *\nCrawl-delay: 30\n\n" +
@@ -40,7 +40,7 @@ func TestCrawlDelayGroups(t *testing.T) {
 		}
 	}
 	if f.Group("a").Match("/1").Allowed {
-		t.Error("a Crawl-delay ends the group: /1 is allowed to a")
+		t.Error("/1 is allowed for a: the Crawl-delay ended its group")
 	}
 }
 
@@ -116,7 +116,7 @@ func TestNonRuleLines(t *testing.T) {
 		t.Errorf("Noindex(/n/y/x) = %v, %v", r, ok)
 	}
 	if _, ok := g.Noindex("/n/y/xy"); ok {
-		t.Error("Noindex(/n/y/xy) holds")
+		t.Error("Noindex(/n/y/xy) matches")
 	}
 	var v Views
 	v.Reset("/a/..//n/x", ViewOptions{})
