@@ -12,7 +12,7 @@ type line struct {
 	number int
 }
 
-// limits compares the lines of the groups that are not rules.
+// limits compares the limits and preferences of the groups.
 func (d *differ) limits(p *pair) {
 	both := func(what string, ordered bool, of func(*robots.Group) []line) {
 		d.lines(p, what, ordered, of(p.oldGroup), of(p.newGroup))
@@ -94,8 +94,8 @@ func (d *differ) wholeFile() {
 }
 
 // lines compares two lists of lines. A line that only one list has is a change.
-// If the order matters and only the order changed, the first line at another
-// position is a change.
+// If the order matters and only the order is different, the first difference is
+// a change.
 func (d *differ) lines(p *pair, what string, ordered bool, before, after []line) {
 	removed, added := without(before, after), without(after, before)
 	if n := min(len(before), len(after)); ordered && len(removed) == 0 && len(added) == 0 {
