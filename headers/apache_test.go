@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// fakeSection is an Apache section of a made-up configuration, and the Header
+// fakeSection is a section of a random Apache configuration, with the Header
 // lines in it.
 type fakeSection struct {
 	kind, arg string // kind "": outside of sections
@@ -73,8 +73,8 @@ func (s *fakeSection) print(b *strings.Builder) {
 	}
 }
 
-// matches is what Apache does to find out whether a section is for a URL, whose
-// files lie below /www.
+// matches reports whether Apache applies a section to a URL. The DocumentRoot
+// is /www.
 func (s *fakeSection) matches(url string) bool {
 	name := url[strings.LastIndexByte(url, '/')+1:]
 	if name == "" {
@@ -104,9 +104,9 @@ func (s *fakeSection) matches(url string) bool {
 	return true
 }
 
-// sections yields the sections that a URL falls under, in the order of merging:
-// what is outside, directories by their length, files, those in directories,
-// locations.
+// sections returns the Header lines that apply to a URL, in the order in which
+// Apache merges them: outside of sections, Directory by depth, Files, Files in
+// Directory, Location.
 func sections(all []fakeSection, url string) (merged []fakeHeader) {
 	var stages [5][]fakeSection
 	for _, s := range all {
@@ -141,8 +141,8 @@ func sections(all []fakeSection, url string) (merged []fakeHeader) {
 	return merged
 }
 
-// evaluate is the fields that Header lines make, when the condition of some holds or
-// not.
+// evaluate returns the X-Robots-Tag fields that Header lines set. holds is
+// whether the conditions of conditional lines are true.
 func evaluate(lines []fakeHeader, holds bool) []string {
 	var tables [2][]string
 	for _, l := range lines {
@@ -190,7 +190,8 @@ func importApacheProperty(t *testing.T, c *choices) (rules, problems int) {
 	for _, site := range im.Sites {
 		if slices.Equal(site.Names, []string{"a.test"}) {
 			compareImported(t, b.String(), site, func(path string) [][]string {
-				// Those of the host come after those outside of it, stage by stage.
+				// At each stage, the lines of the virtual host are after the
+				// lines outside of it.
 				lines := sections(append(slices.Clone(all), host...), path)
 				return [][]string{evaluate(lines, true), evaluate(lines, false)}
 			})
@@ -209,7 +210,7 @@ func TestImportApacheAddsNoDirectives(t *testing.T) {
 		rules, problems = rules+r, problems+p
 	}
 	if rules < 1000 || problems < 1000 {
-		t.Errorf("%d rules and %d problems are too few to hold anything", rules, problems)
+		t.Errorf("%d rules and %d problems are too few for this test", rules, problems)
 	}
 }
 

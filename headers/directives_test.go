@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestVocabulary holds that each directive is read and written as those who
-// document it have it.
+// TestVocabulary checks that each directive is read and written as its
+// documentation says.
 func TestVocabulary(t *testing.T) {
 	const (
 		google = "https://developers.google.com/search/docs/crawling-indexing/robots-meta-tag"
@@ -71,9 +71,9 @@ func TestVocabulary(t *testing.T) {
 	}
 }
 
-// TestDates holds that a date is read whole, whatever its form, and written
-// without a comma: RFC 822, section 5; RFC 850, section 2.1.4; ISO 8601 by way
-// of RFC 3339.
+// TestDates checks that a date in any supported form is read completely, and
+// written without a comma: RFC 822, section 5; RFC 850, section 2.1.4; ISO 8601
+// as in RFC 3339.
 func TestDates(t *testing.T) {
 	want := time.Date(2027, 6, 5, 13, 30, 0, 0, time.UTC)
 	for _, in := range []string{
@@ -115,8 +115,8 @@ func TestDates(t *testing.T) {
 	}
 }
 
-// TestParseErrors holds that what can't be meant is said to whoever wrote it,
-// with what is near.
+// TestParseErrors checks that mistakes give an error which suggests a similar
+// name or what to write instead.
 func TestParseErrors(t *testing.T) {
 	for _, test := range []struct{ in, want string }{
 		{"", "no directive"},
@@ -131,15 +131,15 @@ func TestParseErrors(t *testing.T) {
 		{"disallow", `unknown directive "disallow"; known are all, index,`},
 		{"noindex nofollow", `unknown directive "noindex nofollow"`},
 		{"noindex: yes", `noindex takes no value, found "yes"`},
-		{"max-snippet", `max-snippet takes a whole number`},
-		{"max-snippet:-2", `max-snippet takes a whole number`},
+		{"max-snippet", `max-snippet needs a whole number`},
+		{"max-snippet:-2", `max-snippet needs a whole number`},
 		{"max-snippet:+2", `found "+2"`},
 		{"max-snippet:5.5", `found "5.5"`},
 		{"max-snippet:99999999999", `found "99999999999"`},
 		{"max-image-preview:lage", `did you mean "large"?`},
 		{"max-image-preview:7", `none, standard or large; found "7"`},
-		{"unavailable_after", `takes a date`},
-		{"unavailable_after:, noindex", `takes a date`},
+		{"unavailable_after", `needs a date`},
+		{"unavailable_after:, noindex", `needs a date`},
 		{"unavailable_after: tomorrow", `found "tomorrow"`},
 		{"unavailable_after: Sat, 32 Jun 2027 13:30:00 GMT", `found "Sat, 32 Jun 2027 13:30:00 GMT"`},
 		{"unavailable_after: 12/31/2027", `2027-12-31`},
@@ -149,7 +149,7 @@ func TestParseErrors(t *testing.T) {
 		{"none, index", "index and none contradict each other"},
 		{"archive, noarchive", "archive and noarchive contradict each other"},
 		{"nosnippet, max-snippet:50", "nosnippet and max-snippet:50 contradict each other"},
-		{"indexifembedded", "indexifembedded does nothing without noindex"},
+		{"indexifembedded", "indexifembedded has no effect without noindex"},
 		{"max-snippet:1, max-snippet:2", "max-snippet is given twice"},
 		{"googlebot: noindex", `crawler "googlebot" in the middle`},
 	} {
@@ -165,8 +165,8 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// TestRestrict holds that the more restrictive wins (Google, "combining
-// multiple rules": "the more restrictive rule applies").
+// TestRestrict checks that the more restrictive directive applies (Google,
+// "combining multiple rules": "the more restrictive rule applies").
 func TestRestrict(t *testing.T) {
 	for _, test := range []struct{ a, b, want string }{
 		{"noindex", "nofollow", "noindex, nofollow"},
@@ -237,12 +237,12 @@ func FuzzDirectives(f *testing.F) {
 		if d, err := ParseDirectives(a); err == nil {
 			again, err := ParseDirectives(d.String())
 			if err != nil || again != d {
-				t.Errorf("%q is printed as %q, which is read as %q, %v", a, d, again, err)
+				t.Errorf("%q: String returns %q, which is parsed as %q, %v", a, d, again, err)
 			}
 		}
 		x, y := ReadDirectives(a), ReadDirectives(b)
 		if got := ReadDirectives(x.String()); got != x {
-			t.Errorf("%q is printed as %q, which is read as %q", a, x, got)
+			t.Errorf("%q: String returns %q, which is parsed as %q", a, x, got)
 		}
 		r := x.Restrict(y)
 		if r.Restrict(x) != r || r.Restrict(y) != r || r.Restrict(r) != r {
@@ -254,27 +254,29 @@ func FuzzDirectives(f *testing.F) {
 		h := header(a)
 		AddTags(h, []Tag{{"", y}})
 		if got := directivesFor(h, ""); !got.Restrict(y).same(got) && len(a) < 1000 {
-			t.Errorf("%q with %q added is %q, which is not all of both", a, y, h)
+			t.Errorf("%q with %q added is %q, which does not have all directives of both", a, y, h)
 		}
 	})
 }
 
-// same reports whether d and e ask the same, in whatever words.
+// same reports whether d and e mean the same, in the same or other words (none,
+// or noindex and nofollow).
 func (d Directives) same(e Directives) bool {
 	d.set, e.set = d.set&^none, e.set&^none
 	d.day, e.day = false, false
 	return d == e
 }
 
-// directivesFor is what the X-Robots-Tag fields of h say to a crawler.
+// directivesFor returns the directives in the X-Robots-Tag fields of h that
+// apply to a crawler.
 func directivesFor(h http.Header, crawler string) Directives {
 	tags := indexTags(ReadTags(h["X-Robots-Tag"]))
 	return tags.forCrawler(crawler)
 }
 
-// joinable reports whether a value has nothing but directives, crawlers'
-// names and words in it, so that joining it with another one can't make a
-// directive of parts of both.
+// joinable reports whether a value has only complete directives, names of
+// crawlers and unknown words, so that joining it with another value can't make
+// a directive from parts of both.
 func joinable(v string) bool {
 	l := list{rest: v}
 	for {
@@ -288,9 +290,9 @@ func joinable(v string) bool {
 	}
 }
 
-// FuzzJoinedFields holds that a proxy may join the fields into one (RFC 9110,
-// section 5.3): every crawler is asked the same, and nothing that was said
-// before or added is lost.
+// FuzzJoinedFields checks that a proxy may join the fields to one (RFC 9110,
+// section 5.3): the same directives apply to each crawler, and no directive of
+// the fields or of the tags is lost.
 func FuzzJoinedFields(f *testing.F) {
 	f.Add("googlebot: nofollow", "noindex", "noarchive", "bingbot", "nosnippet", false)
 	f.Add("noindex, googlebot: none", "nosnippet, bingbot: max-snippet:5", "index", "googlebot", "all", true)
@@ -316,7 +318,7 @@ func FuzzJoinedFields(f *testing.F) {
 			}
 			for _, name := range names {
 				if apart, together := directivesFor(h, name), directivesFor(joined, name); !apart.same(together) {
-					t.Errorf("%q says %q to %q, joined %q", fields, apart, name, together)
+					t.Errorf("%q has %q for %q, joined %q", fields, apart, name, together)
 				}
 				all := directivesFor(before, name)
 				for _, tag := range tags {
@@ -325,7 +327,7 @@ func FuzzJoinedFields(f *testing.F) {
 					}
 				}
 				if got := directivesFor(h, name); !got.Restrict(all.settle()).same(got) {
-					t.Errorf("%q and then %v says %q to %q, which is less than %q", before["X-Robots-Tag"], tags, got, name, all)
+					t.Errorf("%q with %v added has %q for %q, which is less than %q", before["X-Robots-Tag"], tags, got, name, all)
 				}
 			}
 		}

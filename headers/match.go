@@ -5,17 +5,18 @@ import (
 	"slices"
 )
 
-// inlineMatches is the number of values that a Match holds without allocating.
+// inlineMatches is the number of header values that a Match holds without
+// allocating.
 const inlineMatches = 8
 
-// Match is the set of rules that match a request. It is found before the
-// handler runs; Apply writes the header later, when the response's status and
-// media type are known. The zero Match applies no rules.
+// Match is the set of rules that match a request. Rules.Match returns it before
+// the handler runs. Apply adds the header later, when the status and the media
+// type of the response are known. The zero Match applies no rules.
 type Match struct {
 	rules *Rules
 	n     int
-	few   [inlineMatches]int32 // indexes into rules.said
-	many  []uint64             // a bit for each of rules.said; nil while few is enough
+	few   [inlineMatches]int32 // indexes in rules.values
+	many  []uint64             // a bit for each of rules.values; nil if few has enough room
 }
 
 // Empty reports whether no rule for a name or path matches. If
@@ -23,7 +24,7 @@ type Match struct {
 // match.
 func (m *Match) Empty() bool { return m.n == 0 }
 
-// has reports whether the value of a rule is in m.
+// has reports whether m has a header value, by its index.
 func (m *Match) has(value int32) bool {
 	if m.many != nil {
 		return m.many[value>>6]&(1<<(value&63)) != 0
@@ -36,7 +37,7 @@ func (m *Match) has(value int32) bool {
 	return false
 }
 
-// add adds the value of a rule.
+// add adds a header value, by its index.
 func (m *Match) add(value int32) {
 	if m.has(value) {
 		return
@@ -55,11 +56,11 @@ func (m *Match) add(value int32) {
 	m.many[value>>6] |= 1 << (value & 63)
 }
 
-// addRule adds the value of a rule, by the rule's index.
+// addRule adds the header value of a rule, by the index of the rule.
 func (m *Match) addRule(id int32) { m.add(m.rules.rules[id].value) }
 
-// each calls f for all values: first for tags without a crawler, then for the
-// others, grouped by crawler.
+// each calls f for all header values: first for those for all crawlers, then
+// for the others, grouped by crawler.
 func (m *Match) each(f func(*headerValue)) {
 	if m.many == nil {
 		slices.Sort(m.few[:m.n])
@@ -77,10 +78,11 @@ func (m *Match) each(f func(*headerValue)) {
 
 // Match finds the rules for file names and paths that match a request. target
 // is the path and query as requested: percent-encoded, before any rewrite. It
-// may be in absolute form. Patterns for names are compared with the file name
-// as a server reads it: percent-decoded once, without dot segments. Patterns
-// for paths are compared with that form and with the canonical form of RFC
-// 9309; a rule applies if it matches either.
+// may be in absolute form. Match compares patterns for names with the file name
+// as a server reads it: percent-decoded once, without dot segments. It compares
+// patterns for paths with two forms of the target: with the path as a server
+// reads it, and with the canonical form of RFC 9309. A rule matches if its
+// pattern matches one of the two.
 func (r *Rules) Match(target string) Match {
 	m := Match{rules: r}
 	if r == nil || len(r.rules) == 0 {
@@ -103,7 +105,7 @@ func (r *Rules) Match(target string) Match {
 	return m
 }
 
-// matches reports whether the pattern of a name or path matches.
+// matches reports whether the pattern of a rule for a name or path matches.
 func (c *compiled) matches(v *views) bool {
 	switch p := c.pattern.(type) {
 	case *glob:

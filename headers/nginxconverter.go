@@ -12,7 +12,7 @@ type nginxConverter struct {
 	index     indexNames
 	levels    []*nginxLevel
 	sent      map[*nginxLevel][]Tag
-	uncertain map[*nginxLevel]bool // levels for which it is not certain what is sent
+	uncertain map[*nginxLevel]bool // levels that may send more or fewer tags than sent has
 }
 
 func (c *nginxConverter) convert() {
@@ -38,8 +38,8 @@ func (c *nginxConverter) convert() {
 	}
 }
 
-// exceptions returns the parts of the scope of level d in which its tags are
-// not sent.
+// exceptions returns the parts of the scope of level d in which nginx does not
+// send tags, which d sets.
 func (c *nginxConverter) exceptions(d *nginxLevel, tags []Tag) (all []exception) {
 	if d == c.server.outer {
 		d = c.server
@@ -59,8 +59,8 @@ func (c *nginxConverter) exceptions(d *nginxLevel, tags []Tag) (all []exception)
 	return all
 }
 
-// contested reports whether nginx may choose a level on which the tags are sent for
-// a part of the scope of m, on which they are not sent.
+// contested reports whether, for a part of the scope of m, nginx may choose
+// another level that sends the tags.
 func (c *nginxConverter) contested(m *nginxLevel, tags []Tag) bool {
 	for _, l := range c.levels {
 		if l != m && l.reaches(m) && imply(c.sent[l], tags) {
@@ -70,7 +70,8 @@ func (c *nginxConverter) contested(m *nginxLevel, tags []Tag) bool {
 	return false
 }
 
-// allRedirects returns the redirects that apply on a level.
+// allRedirects returns the redirects that apply on a level: its own and those
+// that it inherits.
 func (l *nginxLevel) allRedirects() []nginxRedirect {
 	all := l.redirects
 	for outer := l.outer; outer != nil; outer = outer.outer {
@@ -84,8 +85,9 @@ func (l *nginxLevel) allRedirects() []nginxRedirect {
 	return all
 }
 
-// redirectTargets yields the levels that may answer requests that a level redirects,
-// directly or through other levels, with the line of the redirect.
+// redirectTargets calls yield with each level that may answer requests which
+// level l redirects, directly or through other levels, and with the first of
+// these redirects. It stops if yield returns false.
 func (c *nginxConverter) redirectTargets(l *nginxLevel, yield func(nginxRedirect, *nginxLevel) bool) {
 	seen := map[*nginxLevel]bool{}
 	var follow func(l *nginxLevel, by *nginxRedirect) bool
@@ -114,8 +116,8 @@ func (c *nginxConverter) redirectTargets(l *nginxLevel, yield func(nginxRedirect
 	follow(l, nil)
 }
 
-// redirects returns the redirects of a level, including those from a folder to
-// its index file.
+// redirects returns the redirects that apply on a level, including those from a
+// folder to its index file.
 func (c *nginxConverter) redirects(l *nginxLevel) []nginxRedirect {
 	all := l.allRedirects()
 	if l.modifier == "=" && !l.answers {
@@ -125,14 +127,15 @@ func (c *nginxConverter) redirects(l *nginxLevel) []nginxRedirect {
 		if !strings.HasSuffix(r.to, "/") {
 			continue
 		}
-		for _, name := range c.index { // the file of a folder is looked up anew
+		for _, name := range c.index { // nginx chooses a location for the index file again
 			all = append(all[:len(all):len(all)], nginxRedirect{r.line, r.name, r.to + name})
 		}
 	}
 	return all
 }
 
-// targetWithout returns a level that may answer requests of level m without tags.
+// targetWithout returns a level that may answer requests of level m and does
+// not send tags, nil if there is none.
 func (c *nginxConverter) targetWithout(m *nginxLevel, tags []Tag) (found *nginxLevel) {
 	c.redirectTargets(m, func(_ nginxRedirect, to *nginxLevel) bool {
 		if !imply(c.sent[to], tags) {
@@ -143,14 +146,15 @@ func (c *nginxConverter) targetWithout(m *nginxLevel, tags []Tag) (found *nginxL
 	return found
 }
 
-// reportRedirects reports tags that nginx sends for requests that one level redirects
-// to another, and that the rules for the other level do not cover.
+// reportRedirects reports the first redirect from level m to a level that sends
+// more tags than m. The rules have patterns for the original request, so they
+// do not add these tags.
 func (c *nginxConverter) reportRedirects(m *nginxLevel) {
 	c.redirectTargets(m, func(r nginxRedirect, to *nginxLevel) bool {
 		if to == m || imply(c.sent[m], c.sent[to]) {
 			return true
 		}
-		c.site.problem(r.line, "not converted: %s passes requests on, and %s sends more with them", r.name, fmt.Sprint(to))
+		c.site.problem(r.line, "not converted: %s redirects requests, and %s then sends other directives", r.name, fmt.Sprint(to))
 		return false
 	})
 }

@@ -2,13 +2,13 @@ package headers
 
 import "strings"
 
-// pathGlob is a path pattern in robots.txt syntax (RFC 9309, section 2.2.3): it
-// matches the beginning of a path and query. * matches any octets, and $ at the
-// end of the pattern matches the end of the target.
+// pathGlob is a pattern for paths in robots.txt syntax (RFC 9309, section
+// 2.2.3): it matches the start of a path and query. * matches any octets, and $
+// at the end of the pattern matches the end of the target.
 type pathGlob struct {
 	prefix   string   // normal form of the text before the first *
 	parts    []string // normal forms of the texts between and after the *
-	anchored bool     // the pattern ends in $: the target must end with the last part
+	anchored bool     // the pattern ends in $, so the target must end with the last part
 }
 
 func newPathGlob(s string) *pathGlob {
@@ -26,9 +26,9 @@ func newPathGlob(s string) *pathGlob {
 	return g
 }
 
-// match reports whether the pattern matches target, in normal form. It searches
-// for each part once, starting behind the one before, so its time is linear in
-// the length of target.
+// match reports whether the pattern matches target, which must be in normal
+// form. It searches for each part only once, behind the part before, so its
+// time is proportional to the length of target.
 func (g *pathGlob) match(target string) bool {
 	rest, found := strings.CutPrefix(target, g.prefix)
 	if !found {

@@ -36,14 +36,14 @@ const (
 	noyaca
 )
 
-// kind is the form of the value that follows a directive's name.
+// kind is the kind of the value after the name of a directive.
 type kind uint8
 
 const (
 	noValue     kind = iota // no value
-	numberValue             // an integer, -1 for no limit
+	numberValue             // a whole number, -1 for no limit
 	sizeValue               // one of imagePreviews
-	dateValue               // a date, see parseDate
+	dateValue               // a date (see parseDate)
 )
 
 // word is one row of the vocabulary.
@@ -51,7 +51,7 @@ type word struct {
 	name string
 	kind kind
 	bit  set
-	sets set    // its own bit, and those of the directives that it includes
+	sets set    // its bit, and the bits of the directives that it includes
 	doc  string // URL of its documentation
 }
 
@@ -63,9 +63,8 @@ const (
 	deviant   = "https://www.deviantart.com/team/journal/UPDATE-All-Deviations-Are-Opted-Out-of-AI-Datasets-934500371"
 )
 
-// vocabulary lists all known directives, in the order in which they are
-// printed: first those about the use of a page, then those about how it is
-// shown.
+// vocabulary lists all known directives, in the order in which String prints
+// them.
 var vocabulary = []word{
 	{"all", noValue, all, all, googleDoc},
 	{"index", noValue, index, index, bingDoc},
@@ -88,13 +87,14 @@ var vocabulary = []word{
 	{"unavailable_after", dateValue, unavailableAfter, unavailableAfter, googleDoc},
 	{"noai", noValue, noai, noai, deviant},
 	{"noimageai", noValue, noimageai, noimageai, deviant},
-	// No crawler reads these any more, but many pages still have them.
+	// No crawler reads the following directives any more, but many pages still
+	// have them.
 	{"noodp", noValue, noodp, noodp, bingDoc},
 	{"noydir", noValue, noydir, noydir, "https://help.yahoo.com/kb/search-for-desktop/SLN2256.html"},
 	{"noyaca", noValue, noyaca, noyaca, yandexDoc},
 }
 
-// vocabularyByName finds a row by its lower-case name.
+// vocabularyByName has the rows by their names.
 var vocabularyByName = func() map[string]*word {
 	byName := make(map[string]*word, len(vocabulary))
 	for i := range vocabulary {
@@ -103,7 +103,7 @@ var vocabularyByName = func() map[string]*word {
 	return byName
 }()
 
-// contradictions are pairs of directives that exclude each other. Google
+// contradictions are pairs of directives that contradict each other. Google
 // applies the more restrictive one, Yandex the more permissive one.
 var contradictions = []struct{ permissive, restrictive set }{
 	{all, noindex},
@@ -127,7 +127,8 @@ func Names() []string {
 	return names
 }
 
-// lookup finds a directive by its name, in any case.
+// lookup finds a directive by its name, ignoring case. It returns nil if there
+// is none.
 func lookup(name string) *word {
 	if w := vocabularyByName[name]; w != nil {
 		return w
@@ -138,7 +139,7 @@ func lookup(name string) *word {
 	return vocabularyByName[strings.ToLower(name)]
 }
 
-// names returns the names of the directives in s, for an error message.
+// names returns the names of the directives in s, for error messages.
 func (s set) names() string {
 	var names []string
 	for _, w := range vocabulary {
@@ -149,8 +150,8 @@ func (s set) names() string {
 	return strings.Join(names, ", ")
 }
 
-// unknownDirective returns the error for a word that is not a directive. It suggests the
-// nearest directive if one is near.
+// unknownDirective returns the error for a word that is not a directive. It
+// suggests a directive with a similar name, if there is one.
 func unknownDirective(found string) error {
 	if near := nearest(found, slices.Values(Names())); near != "" {
 		return fmt.Errorf("unknown directive %q; did you mean %q?", clip(found), near)
