@@ -203,15 +203,7 @@ func importApacheProperty(t *testing.T, c *choices) (rules, problems int) {
 }
 
 func TestImportApacheAddsNoDirectives(t *testing.T) {
-	c := &choices{rand: rand.New(rand.NewPCG(5, 6))}
-	rules, problems := 0, 0
-	for range 2000 {
-		r, p := importApacheProperty(t, c)
-		rules, problems = rules+r, problems+p
-	}
-	if rules < 1000 || problems < 1000 {
-		t.Errorf("%d rules and %d problems are too few for this test", rules, problems)
-	}
+	checkRandomImports(t, importApacheProperty, rand.NewPCG(5, 6), 2000, 1000)
 }
 
 func FuzzImportApache(f *testing.F) {

@@ -2,11 +2,8 @@ package headers
 
 import (
 	"encoding/json"
-	"net/http"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestVocabulary checks that each directive is read and written as its
@@ -71,100 +68,6 @@ func TestVocabulary(t *testing.T) {
 	}
 }
 
-// TestDates checks that a date in any supported form is read completely, and
-// written without a comma: RFC 822, section 5; RFC 850, section 2.1.4; ISO 8601
-// as in RFC 3339.
-func TestDates(t *testing.T) {
-	want := time.Date(2027, 6, 5, 13, 30, 0, 0, time.UTC)
-	for _, in := range []string{
-		"Sat, 05 Jun 27 13:30:00 GMT",
-		"5 Jun 27 13:30 UT",
-		"Sat, 05 Jun 2027 13:30:00 +0000",
-		"05 Jun 2027 09:30 EDT",
-		"Sat, 05 Jun 2027 05:30:00 PST",
-		"Sat 05 Jun 2027 13:30:00 UTC",
-		"Saturday, 05-Jun-27 13:30:00 GMT",
-		"Saturday, 5-Jun-2027 14:30:00 +0100",
-		"2027-06-05T13:30:00Z",
-		"2027-06-05T13:30:00.250Z",
-		"2027-06-05T15:30:00+02:00",
-		"2027-06-05T15:30+0200",
-		"2027-06-05T15:30+02",
-		"2027-06-05 13:30:00",
-		"2027-06-05 13:30",
-		"20270605T133000Z",
-	} {
-		for _, list := range []string{
-			"unavailable_after: " + in, "unavailable_after:" + in + ", noindex", "noindex, unavailable_after: " + in + ",nofollow",
-		} {
-			d, err := ParseDirectives(list)
-			if err != nil {
-				t.Errorf("ParseDirectives(%q): %v", list, err)
-				continue
-			}
-			if got, ok := d.UnavailableAfter(); !ok || !got.Equal(want) {
-				t.Errorf("ParseDirectives(%q): unavailable_after is %v, want %v", list, got, want)
-			}
-			if strings.Contains(list, "noindex") != d.Has("noindex") || strings.Contains(list, "nofollow") != d.Has("nofollow") {
-				t.Errorf("ParseDirectives(%q) = %q", list, d)
-			}
-			if again, err := ParseDirectives(d.String()); err != nil || again != d {
-				t.Errorf("ParseDirectives(%q) = %v, %v, want %v", d.String(), again, err, d)
-			}
-		}
-	}
-}
-
-// TestParseErrors checks that mistakes give an error which suggests a similar
-// name or what to write instead.
-func TestParseErrors(t *testing.T) {
-	for _, test := range []struct{ in, want string }{
-		{"", "no directive"},
-		{" , ", "no directive"},
-		{"noindx", `unknown directive "noindx"; did you mean "noindex"?`},
-		{"no-index", `did you mean "noindex"?`},
-		{"no_follow", `did you mean "nofollow"?`},
-		{"noflolow", `did you mean "nofollow"?`},
-		{"unavailable-after: 2027-01-01", `did you mean "unavailable_after"?`},
-		{"max_snippet:50", `did you mean "max-snippet"?`},
-		{"max-image-prevew:none", `did you mean "max-image-preview"?`},
-		{"disallow", `unknown directive "disallow"; known are all, index,`},
-		{"noindex nofollow", `unknown directive "noindex nofollow"`},
-		{"noindex: yes", `noindex takes no value, found "yes"`},
-		{"max-snippet", `max-snippet needs a whole number`},
-		{"max-snippet:-2", `max-snippet needs a whole number`},
-		{"max-snippet:+2", `found "+2"`},
-		{"max-snippet:5.5", `found "5.5"`},
-		{"max-snippet:99999999999", `found "99999999999"`},
-		{"max-image-preview:lage", `did you mean "large"?`},
-		{"max-image-preview:7", `none, standard or large; found "7"`},
-		{"unavailable_after", `needs a date`},
-		{"unavailable_after:, noindex", `needs a date`},
-		{"unavailable_after: tomorrow", `found "tomorrow"`},
-		{"unavailable_after: Sat, 32 Jun 2027 13:30:00 GMT", `found "Sat, 32 Jun 2027 13:30:00 GMT"`},
-		{"unavailable_after: 12/31/2027", `2027-12-31`},
-		{"index, noindex", "index and noindex contradict each other"},
-		{"follow, noindex, nofollow", "follow and nofollow contradict each other"},
-		{"all, noindex", "all and noindex contradict each other"},
-		{"none, index", "index and none contradict each other"},
-		{"archive, noarchive", "archive and noarchive contradict each other"},
-		{"nosnippet, max-snippet:50", "nosnippet and max-snippet:50 contradict each other"},
-		{"indexifembedded", "indexifembedded has no effect without noindex"},
-		{"max-snippet:1, max-snippet:2", "max-snippet is given twice"},
-		{"googlebot: noindex", `crawler "googlebot" in the middle`},
-	} {
-		_, err := ParseDirectives(test.in)
-		if err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("ParseDirectives(%q): error %v, want one with %q", test.in, err, test.want)
-		}
-	}
-	for _, in := range []string{"noindex, noindex", "none, noindex", "max-snippet:5, max-snippet:5", "nosnippet, max-snippet:0", "follow, noindex", "all, noarchive"} {
-		if _, err := ParseDirectives(in); err != nil {
-			t.Errorf("ParseDirectives(%q): %v", in, err)
-		}
-	}
-}
-
 // TestRestrict checks that the more restrictive directive applies (Google,
 // "combining multiple rules": "the more restrictive rule applies").
 func TestRestrict(t *testing.T) {
@@ -189,29 +92,6 @@ func TestRestrict(t *testing.T) {
 			if got.String() != test.want {
 				t.Errorf("%q and %q: got %q, want %q", test.a, test.b, got, test.want)
 			}
-		}
-	}
-}
-
-func TestReadTags(t *testing.T) {
-	for _, test := range []struct {
-		values []string
-		want   []string
-	}{
-		{[]string{"noindex"}, []string{"noindex"}},
-		{[]string{"googlebot: nofollow", "otherbot: noindex, nofollow"}, []string{"googlebot: nofollow", "otherbot: noindex, nofollow"}},
-		{[]string{"noarchive, googlebot: nofollow, noindex, otherbot: none"}, []string{"noarchive", "googlebot: noindex, nofollow", "otherbot: none"}},
-		{[]string{"GoogleBot: noindex", "googlebot: indexifembedded"}, []string{"GoogleBot: noindex, indexifembedded"}},
-		{[]string{"googlebot: max-snippet: 5, unavailable_after: Saturday, 05-Jun-27 13:30:00 GMT"}, []string{"googlebot: max-snippet:5, unavailable_after: 2027-06-05T13:30:00Z"}},
-		{[]string{"gibberish, 42, noindex nofollow, max-snippet:x"}, nil},
-		{[]string{"noindex", "index"}, []string{"noindex"}},
-	} {
-		var got []string
-		for _, tag := range ReadTags(test.values) {
-			got = append(got, tag.String())
-		}
-		if !slices.Equal(got, test.want) {
-			t.Errorf("ReadTags(%q) = %q, want %q", test.values, got, test.want)
 		}
 	}
 }
@@ -265,71 +145,4 @@ func (d Directives) same(e Directives) bool {
 	d.set, e.set = d.set&^none, e.set&^none
 	d.day, e.day = false, false
 	return d == e
-}
-
-// directivesFor returns the directives in the X-Robots-Tag fields of h that
-// apply to a crawler.
-func directivesFor(h http.Header, crawler string) Directives {
-	tags := indexTags(ReadTags(h["X-Robots-Tag"]))
-	return tags.forCrawler(crawler)
-}
-
-// joinable reports whether a value has only complete directives, names of
-// crawlers and unknown words, so that joining it with another value can't make
-// a directive from parts of both.
-func joinable(v string) bool {
-	l := list{rest: v}
-	for {
-		it, more := l.next()
-		if !more {
-			return l.rest == "" && l.count < 32
-		}
-		if _, err := it.directive(); err != nil && lookup(it.name) != nil {
-			return false
-		}
-	}
-}
-
-// FuzzJoinedFields checks that a proxy may join the fields to one (RFC 9110,
-// section 5.3): the same directives apply to each crawler, and no directive of
-// the fields or of the tags is lost.
-func FuzzJoinedFields(f *testing.F) {
-	f.Add("googlebot: nofollow", "noindex", "noarchive", "bingbot", "nosnippet", false)
-	f.Add("noindex, googlebot: none", "nosnippet, bingbot: max-snippet:5", "index", "googlebot", "all", true)
-	f.Add("otherbot:", "unavailable_after: Saturday, 05-Jun-27 13:30:00 GMT", "noindex, indexifembedded", "a b", "none", false)
-	f.Fuzz(func(t *testing.T, first, second, general, crawler, own string, ownFirst bool) {
-		if !joinable(first) || !joinable(second) {
-			return
-		}
-		tags := []Tag{{"", ReadDirectives(general)}, {crawler, ReadDirectives(own)}}
-		if tags[1].Validate() != nil {
-			tags = tags[:1]
-		} else if ownFirst {
-			slices.Reverse(tags)
-		}
-		for _, h := range []http.Header{{}, header(first), header(first, second)} {
-			before := h.Clone()
-			AddTags(h, tags)
-			fields := h["X-Robots-Tag"]
-			joined := header(strings.Join(fields, ", "))
-			names := []string{"", "otherbot"}
-			for _, tag := range append(ReadTags(append(fields, before["X-Robots-Tag"]...)), tags...) {
-				names = append(names, tag.Crawler)
-			}
-			for _, name := range names {
-				if apart, together := directivesFor(h, name), directivesFor(joined, name); !apart.same(together) {
-					t.Errorf("%q has %q for %q, joined %q", fields, apart, name, together)
-				}
-				all := directivesFor(before, name)
-				for _, tag := range tags {
-					if tag.Crawler == "" || strings.EqualFold(tag.Crawler, name) {
-						all = all.join(tag.Directives)
-					}
-				}
-				if got := directivesFor(h, name); !got.Restrict(all.settle()).same(got) {
-					t.Errorf("%q with %v added has %q for %q, which is less than %q", before["X-Robots-Tag"], tags, got, name, all)
-				}
-			}
-		}
-	})
 }

@@ -57,3 +57,19 @@ func compareImported(t *testing.T, config string, site ImportedSite, sent func(p
 		}
 	}
 }
+
+// checkRandomImports calls property for several random configurations. All
+// together must have at least the given number of rules and of problems,
+// otherwise the test would not check much.
+func checkRandomImports(t *testing.T, property func(*testing.T, *choices) (rules, problems int), source rand.Source, configs, least int) {
+	t.Helper()
+	c := &choices{rand: rand.New(source)}
+	rules, problems := 0, 0
+	for range configs {
+		r, p := property(t, c)
+		rules, problems = rules+r, problems+p
+	}
+	if rules < least || problems < least {
+		t.Errorf("%d rules and %d problems, want at least %d of each", rules, problems, least)
+	}
+}

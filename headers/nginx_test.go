@@ -168,15 +168,7 @@ func importNginxProperty(t *testing.T, c *choices) (rules, problems int) {
 }
 
 func TestImportNginxAddsNoDirectives(t *testing.T) {
-	c := &choices{rand: rand.New(rand.NewPCG(3, 4))}
-	rules, problems := 0, 0
-	for range 500 {
-		r, p := importNginxProperty(t, c)
-		rules, problems = rules+r, problems+p
-	}
-	if rules < 300 || problems < 300 {
-		t.Errorf("%d rules and %d problems are too few for this test", rules, problems)
-	}
+	checkRandomImports(t, importNginxProperty, rand.NewPCG(3, 4), 500, 300)
 }
 
 func FuzzImportNginx(f *testing.F) {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestParseRule(t *testing.T) {
@@ -93,17 +92,5 @@ func TestParseRuleErrors(t *testing.T) {
 	}
 	if _, err := Compile([]Rule{{Kind: "nome", Pattern: "a"}}); err == nil || !strings.Contains(err.Error(), "known are name, path") {
 		t.Errorf("Compile of an unknown kind: %v", err)
-	}
-}
-
-// RFC 9110, section 10.2.3: Retry-After is a number of whole seconds.
-func TestRetryAfter(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		-time.Hour: "1", 0: "1", 1: "1", time.Second: "1", time.Second + 1: "2", 90 * time.Second: "90", 1500 * time.Millisecond: "2",
-		1<<63 - 1: "9223372037",
-	} {
-		if got := RetryAfter(d); got != want {
-			t.Errorf("RetryAfter(%v) = %q, want %q", d, got, want)
-		}
 	}
 }

@@ -144,23 +144,6 @@ func TestNonRuleLines(t *testing.T) {
 	}
 }
 
-func TestLooksLikeHTML(t *testing.T) {
-	for text, want := range map[string]bool{
-		"<!DOCTYPE html><html>":               true,
-		"\xef\xbb\xbf\r\n <html lang=\"en\">": true,
-		"<!-- x --><HTML>":                    true,
-		"<?xml version=\"1.0\"?>\n<html>":     true,
-		"User-agent: *":                       false,
-		"# <html>":                            false,
-		"":                                    false,
-		"<br />\nUser-agent: *":               true,
-	} {
-		if got := LooksLikeHTML([]byte(text)); got != want {
-			t.Errorf("LooksLikeHTML(%q) = %v", text, got)
-		}
-	}
-}
-
 func TestLimitStrings(t *testing.T) {
 	for line, want := range map[string]string{
 		"1/10":           "1/10s",

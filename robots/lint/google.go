@@ -22,7 +22,7 @@ var googleRules = []Rule{
 		Why:     "Google's crawlers may fetch the URL of the folder, and others may not. To allow it to all crawlers, add an Allow line that ends in /$",
 		Readers: "Google's parser applies an Allow line for index.htm or index.html to the folder too (google/robotstxt, RobotsMatcher::HandleAllow)",
 		Before:  "User-agent: *\nAllow: /docs/index.html\nDisallow: /docs/\n", After: "User-agent: *\nAllow: /docs/$\nAllow: /docs/index.html\nDisallow: /docs/\n"},
-	{Code: "google-path", Severity: Error, Title: "Google's parser compares this path in another form than RFC 9309",
+	{Code: "google-path", Severity: Error, Title: "Google's parser does not compare this path as RFC 9309 requires",
 		Why:     "the rule covers other URLs for Google's crawlers than for crawlers that follow RFC 9309",
 		Readers: "Google's parser compares escapes as they are written, so that %7E is not ~, and does not encode blanks (google/robotstxt, MaybeEscapePattern). RFC 9309, section 2.2.2: crawlers decode and encode the rule and the URL in the same way",
 		Before:  "User-agent: *\nDisallow: /%7Ejoe/\n", After: "User-agent: *\nDisallow: /~joe/\n"},

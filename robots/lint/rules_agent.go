@@ -36,7 +36,7 @@ var agentRules = []Rule{
 		Before:  "User-agent: examplebot, otherbot\nDisallow: /\n", After: "User-agent: examplebot\nUser-agent: otherbot\nDisallow: /\n"},
 	{Code: "control-token", Severity: Info, Title: "no request carries this token, so no server can enforce the group",
 		Why:     "the operator of the crawler reads the group to decide how to use pages that another of its crawlers fetched",
-		Readers: "the operator documents the token as one for robots.txt only, such as Google-Extended and Applebot-Extended",
+		Readers: "the operator documents that the token is only for robots.txt, as for Google-Extended and Applebot-Extended",
 		Before:  "User-agent: Google-Extended\nDisallow: /\n"},
 }
 
@@ -69,7 +69,7 @@ var groupRules = []Rule{
 		Readers: "no standard says what the line means there; a few parsers apply it to all crawlers",
 		Before:  "Crawl-delay: 10\nUser-agent: *\nDisallow: /private/\n", After: "User-agent: *\nCrawl-delay: 10\nDisallow: /private/\n"},
 	{Code: "crawl-delay-unread", Severity: Info, Title: "a crawler of this group does not support Crawl-delay",
-		Why:     "the crawler's operator documents that it ignores the line",
+		Why:     "the crawler's operator documents that the crawler ignores the line",
 		Readers: "Google, Yandex and Amazonbot document that they ignore Crawl-delay. Bing, Ahrefs, Semrush and others obey it",
 		Before:  "User-agent: Googlebot\nCrawl-delay: 10\nDisallow: /private/\n", After: "User-agent: Googlebot\nDisallow: /private/\n"},
 	{Code: "wildcard-unread", Severity: Warning, Title: "a crawler of this group does not support wildcards",

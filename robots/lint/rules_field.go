@@ -40,7 +40,7 @@ var fieldRules = []Rule{
 		Before:  "Sitemap: /sitemap.xml\n", After: "Sitemap: https://www.example.com/sitemap.xml\n", location: "https://www.example.com/robots.txt"},
 	{Code: "duplicate-sitemap", Severity: Info, Title: "two Sitemap lines have the same URL",
 		Why:     "the second line has no effect",
-		Readers: "all crawlers that read Sitemap lines",
+		Readers: "this is so for all crawlers that read Sitemap lines",
 		Before:  "Sitemap: https://www.example.com/s.xml\nSitemap: https://www.example.com/s.xml\n", After: "Sitemap: https://www.example.com/s.xml\n"},
 	{Code: "relative-license", Severity: Warning, Title: "the License is not a full URL",
 		Why:     "crawlers may ignore it",
