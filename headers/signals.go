@@ -31,6 +31,7 @@ const (
 	signalField = "Content-Signal"
 	usageField  = "Content-Usage"
 	linkField   = "Link"
+	licenseLine = "License" // sent as Link
 )
 
 // maxSignals is the maximal number of lines of one kind, and of pairs on a
@@ -52,14 +53,14 @@ func CompileSignals(contentSignal, contentUsage, license []string) (*Signals, []
 		u, err := url.Parse(strings.TrimSpace(l))
 		switch {
 		case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-			errs = append(errs, fmt.Errorf("License: %q is not an absolute URL", clip(l)))
+			errs = append(errs, fmt.Errorf("%s: %q is not an absolute URL", licenseLine, clip(l)))
 		case len(s.links) == maxSignals:
-			errs = append(errs, fmt.Errorf("License: more than %d lines", maxSignals))
+			errs = append(errs, fmt.Errorf("%s: more than %d lines", licenseLine, maxSignals))
 		default:
 			// After this, a URL of printable ASCII has no > in it.
 			value := "<" + strings.NewReplacer("<", "%3C", ">", "%3E", `"`, "%22").Replace(u.String()) + `>; rel="license"`
 			if !isFieldValue(value) {
-				errs = append(errs, fmt.Errorf("License: a header can't contain %q", clip(l)))
+				errs = append(errs, fmt.Errorf("%s: a header can't contain %q", licenseLine, clip(l)))
 			} else if !slices.Contains(s.links, value) {
 				s.links = append(s.links, value)
 			}
