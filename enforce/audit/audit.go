@@ -88,6 +88,7 @@ type auditor struct {
 	untimed  activityStep // of requests without a time
 
 	lines, unreadable, other, requests, persons, octets int64
+	ownFetches                                          int64 // of other
 	first, last                                         int64
 	timed                                               bool
 	judged, denied, throttled, browsers                 int64
@@ -183,11 +184,16 @@ func (a *auditor) count(ctx context.Context, in *input) error {
 		a.unread(in)
 		return nil
 	}
+	e := &in.head
+	if isOwnFetch(e) {
+		a.other++
+		a.ownFetches++
+		return nil
+	}
 	if in.report.Requests++; in.report.Requests == 1 {
 		in.report.Format = in.formats.main.name()
 	}
 	a.requests++
-	e := &in.head
 	if len(e.agents) > 0 && e.agents[0] != "" {
 		in.nonEmpty++
 	}
@@ -221,7 +227,7 @@ func (a *auditor) checkAgents() error {
 			return fmt.Errorf("%s: %w", in.file.Name, in.cut)
 		}
 	}
-	if a.requests == 0 && a.unreadable > 0 {
+	if a.requests == 0 && a.ownFetches == 0 && a.unreadable > 0 {
 		return fmt.Errorf("%s %w", a.seq.all[0].file.Name, errFormat)
 	}
 	return nil

@@ -21,7 +21,7 @@ func Hosts(o *Options) ([]string, error) {
 		in := &input{file: f, format: o.Format, zone: zoneOf{o.Zone}}
 		err := in.open()
 		for n := 0; err == nil && n < 10*sampleLines && in.next(); n++ {
-			if in.problem == fine {
+			if in.problem == fine && !isOwnFetch(&in.head) {
 				requests++
 				*counts.of(in.head.host)++
 			}

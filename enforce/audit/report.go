@@ -21,7 +21,8 @@ type Report struct {
 	Unreadable int64 `json:"unreadable"`
 	// Other is the number of lines that are no requests by design: empty ones,
 	// directives of the W3C format, log lines of Caddy that are about something
-	// else, and connections that sent no HTTP request.
+	// else, connections that sent no HTTP request, and fetches of robots.txt by
+	// Caddy itself (enforce.FetcherUserAgent).
 	Other int64 `json:"other"`
 	// Requests is the number of requests that were read.
 	Requests int64 `json:"requests"`

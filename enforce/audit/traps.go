@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
 // traps counts what a log can mislead by.
@@ -113,6 +115,9 @@ func (a *auditor) warnings() []Warning {
 	}
 	if t.forwarded > 0 {
 		warn("cached", "%d requests came through a proxy or CDN. What it answered from its cache is not in this log.", t.forwarded)
+	}
+	if a.ownFetches > 0 {
+		warn("own_fetches", "Caddy itself fetched robots.txt %d times (User-Agent %q). These requests are not counted.", a.ownFetches, enforce.FetcherUserAgent)
 	}
 	t.perSecond.end()
 	t.perSecond.count = 0
