@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// request reads the object of that name.
+// request parses the object "request".
 func (p *caddyLog) request(e *entry, l *caddyLine) bool {
 	o := &p.walk
 	if !o.begin('{') {
@@ -23,6 +23,7 @@ func (p *caddyLog) request(e *entry, l *caddyLine) bool {
 	}
 }
 
+// requestMember parses one member of the object "request".
 func (p *caddyLog) requestMember(key []byte, e *entry, l *caddyLine) bool {
 	o := &p.walk
 	var to *string
@@ -77,7 +78,7 @@ func withoutPort(s string) string {
 	return strings.Trim(s[:i], "[]")
 }
 
-// string reads a string into to. What is none is left out.
+// string parses a string into to. It skips other values.
 func (o *object) string(to *string) bool {
 	if o.b[o.i] != '"' {
 		return o.skipValue()
@@ -87,7 +88,7 @@ func (o *object) string(to *string) bool {
 	return ok
 }
 
-// headers reads the fields of the request.
+// headers parses the header fields of the request.
 func (p *caddyLog) headers(e *entry) bool {
 	o := &p.walk
 	if !o.begin('{') {
@@ -129,7 +130,7 @@ func (p *caddyLog) headers(e *entry) bool {
 	}
 }
 
-// field reads a field that tells suspects from people, and goes over others.
+// field parses a field that is in suspectFields, and skips others.
 func (p *caddyLog) field(key []byte, e *entry) bool {
 	i := fieldOf(lastSegment(key))
 	if i < 0 {
@@ -137,17 +138,16 @@ func (p *caddyLog) field(key []byte, e *entry) bool {
 	}
 	n := len(e.fields[i])
 	ok := p.values(func(s string) { e.fields[i] = append(e.fields[i], s) })
-	if len(e.fields[i]) == n { // present, but masked
+	if len(e.fields[i]) == n { // the field was there, but its value was removed
 		e.fields[i] = append(e.fields[i], "")
 	}
 	return ok
 }
 
-// maxValues bounds the values of one field that are read.
+// maxValues is the largest number of values of one field that are read.
 const maxValues = 17
 
-// values calls f for the strings of an array, or for the one that stands in its
-// place.
+// values calls f for each string of an array, or for a single string.
 func (p *caddyLog) values(f func(string)) bool {
 	o := &p.walk
 	if o.b[o.i] != '[' {

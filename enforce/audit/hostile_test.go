@@ -88,7 +88,7 @@ func TestHostileCaddyLines(t *testing.T) {
 		{name: "another logger", line: `{"level":"debug","ts":1742400753.05,"logger":"http.handlers.reverse_proxy","msg":"upstream roundtrip","request":{"method":"GET","uri":"/","headers":{"User-Agent":["x"]}},"status":200}`, other: true},
 		{name: "a start", line: `{"level":"info","ts":1742400753.05,"msg":"serving initial configuration"}`, other: true},
 		{name: "cut", line: good[:len(good)-40], reason: "ends too early"},
-		{name: "no JSON", line: `{"level":"info",ts}`, reason: "is no valid JSON"},
+		{name: "no JSON", line: `{"level":"info",ts}`, reason: "is not valid JSON"},
 		{name: "very deep", line: `{"request":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `,"msg":"handled request"}`, reason: "has no valid request"},
 		{name: "a request that is none", line: `{"ts":1742400753.05,"msg":"handled request","request":"x","status":200}`, reason: "has no valid request"},
 	} {

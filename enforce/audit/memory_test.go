@@ -54,7 +54,7 @@ func liveAfter(t *testing.T, lines int) (int64, *auditor) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.seq, err = newSequence(o.Files, "", zoneOf{}); err != nil {
+	if a.seq, err = newSequence(o.Files, "", timeParser{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.read(t.Context()); err != nil {
