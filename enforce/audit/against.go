@@ -35,8 +35,7 @@ type Against struct {
 	Differences []Difference `json:"differences"`
 }
 
-// Difference counts the requests of one crawler for which the same verdict became the
-// same other verdict.
+// Difference counts the requests of one crawler whose verdict changed from Was to Now.
 type Difference struct {
 	Crawler  string    `json:"crawler"`
 	Class    string    `json:"class"`   // as Crawler.Class

@@ -7,20 +7,7 @@ import (
 
 // request parses the object "request".
 func (p *caddyLog) request(e *entry, l *caddyLine) bool {
-	o := &p.walk
-	if !o.begin('{') {
-		return false
-	}
-	for first := true; ; first = false {
-		more, ok := o.more('}', first)
-		if !ok || !more {
-			return ok
-		}
-		key, ok := o.key()
-		if !ok || !p.requestMember(lastSegment(key), e, l) {
-			return false
-		}
-	}
+	return p.walk.members(func(key []byte) bool { return p.requestMember(lastSegment(key), e, l) })
 }
 
 // requestMember parses one member of the object "request".
@@ -90,49 +77,35 @@ func (o *object) string(to *string) bool {
 
 // headers parses the header fields of the request.
 func (p *caddyLog) headers(e *entry) bool {
-	o := &p.walk
-	if !o.begin('{') {
-		return false
+	return p.walk.members(func(key []byte) bool { return p.header(lastSegment(key), e) })
+}
+
+// header parses one header field of the request.
+func (p *caddyLog) header(name []byte, e *entry) bool {
+	switch string(name) {
+	case "User-Agent", "user-agent", "ua", "UA", "user_agent":
+		return p.values(func(s string) { e.agents = append(e.agents, s) })
+	case "Referer", "referer":
+		return p.values(func(s string) {
+			if e.referer == "" {
+				e.referer = s
+			}
+		})
+	case "Authorization":
+		e.authorized = true
+		return p.walk.skipValue()
+	case "X-Forwarded-For":
+		e.forwarded = true
+	case "Via", "Cf-Ray", "Cdn-Loop", "X-Amz-Cf-Id", "Fastly-Client-Ip", "True-Client-Ip", "X-Varnish":
+		e.forwarded = true
+		return p.walk.skipValue()
 	}
-	for first := true; ; first = false {
-		more, ok := o.more('}', first)
-		if !ok || !more {
-			return ok
-		}
-		key, ok := o.key()
-		if !ok {
-			return false
-		}
-		switch string(lastSegment(key)) {
-		case "User-Agent", "user-agent", "ua", "UA", "user_agent":
-			ok = p.values(func(s string) { e.agents = append(e.agents, s) })
-		case "Referer", "referer":
-			ok = p.values(func(s string) {
-				if e.referer == "" {
-					e.referer = s
-				}
-			})
-		case "Authorization":
-			e.authorized = true
-			ok = o.skipValue()
-		case "X-Forwarded-For":
-			e.forwarded = true
-			ok = p.field(key, e)
-		case "Via", "Cf-Ray", "Cdn-Loop", "X-Amz-Cf-Id", "Fastly-Client-Ip", "True-Client-Ip", "X-Varnish":
-			e.forwarded = true
-			ok = o.skipValue()
-		default:
-			ok = p.field(key, e)
-		}
-		if !ok {
-			return false
-		}
-	}
+	return p.field(name, e)
 }
 
 // field parses a field that is in suspectFields, and skips others.
-func (p *caddyLog) field(key []byte, e *entry) bool {
-	i := fieldOf(lastSegment(key))
+func (p *caddyLog) field(name []byte, e *entry) bool {
+	i := fieldOf(name)
 	if i < 0 {
 		return p.walk.skipValue()
 	}

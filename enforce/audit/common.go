@@ -265,20 +265,12 @@ func appendUnescaped(buf, b []byte) []byte {
 			continue
 		}
 		i++
-		switch b[i] {
-		case 'n':
-			c = '\n'
-		case 'r':
-			c = '\r'
-		case 't':
-			c = '\t'
-		case 'b':
-			c = '\b'
-		case 'f':
-			c = '\f'
-		case 'v':
+		switch control, ok := controlOctet(b[i]); {
+		case ok:
+			c = control
+		case b[i] == 'v':
 			c = '\v'
-		case 'x':
+		case b[i] == 'x':
 			if i+2 < len(b) {
 				if h, l := hex(b[i+1]), hex(b[i+2]); h >= 0 && l >= 0 {
 					c = byte(h<<4 | l)
@@ -294,6 +286,23 @@ func appendUnescaped(buf, b []byte) []byte {
 		buf = append(buf, c)
 	}
 	return buf
+}
+
+// controlOctet returns the octet for the letter after a backslash: \n, \r, \t, \b or \f.
+func controlOctet(letter byte) (octet byte, ok bool) {
+	switch letter {
+	case 'n':
+		return '\n', true
+	case 'r':
+		return '\r', true
+	case 't':
+		return '\t', true
+	case 'b':
+		return '\b', true
+	case 'f':
+		return '\f', true
+	}
+	return 0, false
 }
 
 func hex(c byte) int {

@@ -44,6 +44,24 @@ func (o *object) more(c byte, first bool) (more, ok bool) {
 	return true, o.i < len(o.b)
 }
 
+// members parses an object. It calls f with the key of each member; f parses the value
+// and reports whether it is valid.
+func (o *object) members(f func(key []byte) bool) bool {
+	if !o.begin('{') {
+		return false
+	}
+	for first := true; ; first = false {
+		more, ok := o.more('}', first)
+		if !ok || !more {
+			return ok
+		}
+		key, ok := o.key()
+		if !ok || !f(key) {
+			return false
+		}
+	}
+}
+
 // key parses the name of a member and the colon.
 func (o *object) key() ([]byte, bool) {
 	k, ok := o.text()
@@ -103,17 +121,11 @@ func (o *object) escape() bool {
 	}
 	c := o.b[o.i+1]
 	o.i += 2
+	if control, ok := controlOctet(c); ok {
+		o.buf = append(o.buf, control)
+		return true
+	}
 	switch c {
-	case 'n':
-		c = '\n'
-	case 'r':
-		c = '\r'
-	case 't':
-		c = '\t'
-	case 'b':
-		c = '\b'
-	case 'f':
-		c = '\f'
 	case 'u':
 		r, ok := o.unit()
 		if !ok {
