@@ -21,8 +21,8 @@ type entry struct {
 	method  string
 	target  string
 	referer string
-	// agents are the values of all User-Agent fields. A request without a User-Agent
-	// has one empty string. It is empty if the log does not have the User-Agent.
+	// agents are the values of all User-Agent fields: one empty string for a request
+	// without a User-Agent, and no value if the log does not have User-Agents.
 	agents     []string
 	status     int   // 0 if the log does not have it
 	bytes      int64 // octets of the response

@@ -40,11 +40,12 @@ type Observer interface {
 // A visitor is an address (IPv4 /32, IPv6 /64) with a complete User-Agent at one
 // site. Visitors that send all Sec-Fetch-* fields and visitors that do not are
 // counted apart: a robot without these fields does not make the browsers at its
-// address suspects. A Watch stores a keyed hash of the visitor, and no address.
+// address suspects. A Watch stores a keyed hash of each visitor. It stores a part of
+// the address only for suspects (Suspect.Network).
 //
-// The size of a Watch is fixed. When there is no room for a new visitor, it
-// forgets another one: visitors without signals first, and of these the one that
-// was seen longest ago.
+// The size of a Watch is fixed. When there is no room for a new visitor, it forgets
+// one of the seven visitors that have the same place in its table: those without
+// signals first, and of these the one that was seen longest ago.
 //
 // All methods are safe for concurrent use. See takes no lock that all requests
 // share. It allocates memory only when a client becomes a suspect.
