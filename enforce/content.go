@@ -1,0 +1,119 @@
+package enforce
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/managed"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// content is a source's answer, or what is in force instead of it. The same
+// rules compile equal contents to equal policies.
+type content struct {
+	body    []byte
+	state   Outcome // Loaded, Missing, NotRobots, Refused, Failed or Pending
+	denyAll bool    // the source fails, and Config.DenyFailed is set
+	apart   bool    // see Response.Apart
+}
+
+// key returns the key of the policy in Policies.shared.
+func (c *content) key() uint64 {
+	key := xxhash.Sum64(c.body)*31 + uint64(c.state)*4
+	if c.denyAll {
+		key += 2
+	}
+	if c.apart {
+		key++
+	}
+	return key
+}
+
+// policy compiles a content to a policy.
+func (r *compiledRules) policy(c content) *Policy {
+	var p *Policy
+	switch c.state {
+	case Loaded:
+		p = r.compile(c)
+	case Missing, NotRobots: // the file has only the lines of the managed policy
+		if c.body = nil; r.publishes() && !c.apart {
+			p = r.compile(c)
+			break
+		}
+		p = r.empty(c.state)
+	default:
+		p = r.empty(c.state)
+	}
+	p.content = c
+	return p
+}
+
+// publishes reports whether the managed policy has lines to publish.
+func (r *compiledRules) publishes() bool { return r.lines != nil && r.lines.Publishes() }
+
+// merge makes and parses the text of a policy: the site's own file with the
+// lines of the managed policy, if there are any and they can be merged.
+func (p *Policy) merge(c content) {
+	p.text = c.body
+	if p.rules.publishes() && !c.apart {
+		m, err := p.rules.lines.Merge(c.body, managed.Options{
+			Dialect:   p.rules.Dialect,
+			StarBinds: func(row *crawler.Crawler) bool { return p.rules.BoundByStar(row.Class, row) },
+		})
+		if err == nil {
+			p.merged, p.text = m, m.Text
+		}
+		p.mergeErr = err
+	}
+	p.etag = fmt.Sprintf("%q", strconv.FormatUint(xxhash.Sum64(p.text), 36))
+	p.file = robots.Parse(p.text, robots.WithDialect(p.rules.Dialect))
+}
+
+// Text returns the file that is in force: the site's own, with the lines of the
+// managed policy. The caller must not change it.
+func (p *Policy) Text() []byte { return p.text }
+
+// Published reports whether Text has lines of the managed policy. If so,
+// clients that request /robots.txt must receive Text, not the site's own file.
+func (p *Policy) Published() bool { return p.merged != nil }
+
+// publishedText returns Text if it has lines of the managed policy; otherwise
+// nil.
+func (p *Policy) publishedText() []byte {
+	if p.merged == nil {
+		return nil
+	}
+	return p.text
+}
+
+// Notes returns notes for the operator about how the lines of the managed
+// policy were merged into the site's file.
+func (p *Policy) Notes() []managed.Note {
+	if p.merged == nil {
+		return nil
+	}
+	return p.merged.Notes
+}
+
+// Beyond returns what the presets of the managed policy can't prevent, one
+// sentence for each case.
+func (p *Policy) Beyond() []string {
+	if p.rules.lines == nil {
+		return nil
+	}
+	return p.rules.lines.Beyond()
+}
+
+// MergeError returns why the lines of the managed policy are not in force. It
+// returns nil if they are, or if there are none.
+func (p *Policy) MergeError() error {
+	if p.apart && p.rules.publishes() {
+		return errApart
+	}
+	return p.mergeErr
+}
+
+var errApart = fmt.Errorf("requests for /robots.txt do not come through the handler with the policy, so the lines of the policy can't be published and are not in force")

@@ -1,0 +1,174 @@
+package crawler
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Refusal is a row of an added registry file that is not used, with the reason.
+type Refusal struct {
+	Name   string // the crawler's name; "line 7" if the row can't be parsed
+	Reason string
+}
+
+// String returns the name and the reason.
+func (r Refusal) String() string { return fmt.Sprintf("crawler %q: %s", r.Name, r.Reason) }
+
+// ReadAdditions parses rows like [ReadRows], but it leaves out rows that are not valid and returns the reason for each. It returns an error, and
+// no rows, if no row is valid or the file has more than [MaxRows].
+func ReadAdditions(data []byte) ([]Crawler, []Refusal, error) {
+	var rows []Crawler
+	var refused []Refusal
+	err := eachRow(data, func(line int, text []byte) error {
+		row, err := readRow(text)
+		if err != nil {
+			refused = append(refused, Refusal{cmp.Or(row.Name, fmt.Sprintf("line %d", line)), err.Error()})
+			return nil
+		}
+		rows = append(rows, row)
+		return nil
+	})
+	if err == nil && len(rows) == 0 {
+		err = errors.New("the file has no valid row")
+		if len(refused) > 0 {
+			err = fmt.Errorf("%w; the first row: %v", err, refused[0])
+		}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return rows, refused, nil
+}
+
+// Extend returns a registry with rows added, and the rows that it refuses. It is
+// for rows from a third party, which must not be able to block a known crawler:
+//
+//   - A row with the name of a crawler in r changes nothing. Extend refuses it if
+//     its facts differ.
+//   - Extend refuses a row if one of its User-Agent tokens belongs to a crawler in
+//     r or contains such a token.
+//
+// r itself does not change.
+func (r *Registry) Extend(rows []Crawler) (*Registry, []Refusal) {
+	all := make([]Crawler, len(r.rows), len(r.rows)+len(rows))
+	for i, c := range r.rows {
+		all[i] = *c
+	}
+	var refused []Refusal
+	names, tokens := map[string]bool{}, map[string]string{}
+	for i := range rows {
+		row := &rows[i]
+		known := r.byName[fold(row.Name)]
+		if known != nil {
+			if diff := differences(known, row); len(diff) > 0 {
+				refused = append(refused, Refusal{row.Name, "the crawler is in the registry already, and added rows can't change its " + strings.Join(diff, ", ")})
+			}
+			continue
+		}
+		if reason := r.refuse(row, names, tokens); reason != "" {
+			refused = append(refused, Refusal{row.Name, reason})
+			continue
+		}
+		names[fold(row.Name)] = true
+		for _, token := range row.Tokens() {
+			tokens[fold(token)] = row.Name
+		}
+		all = append(all, *row)
+	}
+	if len(all) == len(r.rows) {
+		return r, refused
+	}
+	extended, err := newRegistry(all)
+	if err != nil { // can't happen: each row was checked, alone and against the others
+		return r, append(refused, Refusal{"", err.Error()})
+	}
+	return extended, refused
+}
+
+// refuse returns why a row can't be added; "" if it can. names and tokens are those of the rows before it.
+func (r *Registry) refuse(row *Crawler, names map[string]bool, tokens map[string]string) string {
+	if err := row.check(); err != nil {
+		return err.Error()
+	}
+	if names[fold(row.Name)] {
+		return "an earlier row has the same name"
+	}
+	var id Identity
+	for _, token := range row.Tokens() {
+		if other := tokens[fold(token)]; other != "" {
+			return fmt.Sprintf("the User-Agent token %q already belongs to crawler %q", token, other)
+		}
+		r.base.Identify(token, &id)
+		for _, a := range id.Agents() {
+			if a.Crawler != nil {
+				return fmt.Sprintf("the User-Agent token %q is, or contains, a token of crawler %q", token, a.Crawler.Name)
+			}
+		}
+		if other := r.byUA[fold(token)]; other != nil {
+			return fmt.Sprintf("the User-Agent token %q already belongs to crawler %q", token, other.Name)
+		}
+	}
+	return ""
+}
+
+// Overrides returns, for the log, a text for each row that replaces a crawler of
+// r with other facts: the crawler's name and the fields that change. The texts
+// are in the order of the rows.
+func (r *Registry) Overrides(rows []Crawler) []string {
+	var out []string
+	for i := range rows {
+		if known := r.byName[fold(rows[i].Name)]; known != nil {
+			if diff := differences(known, &rows[i]); len(diff) > 0 {
+				out = append(out, fmt.Sprintf("%s (%s)", known.Name, strings.Join(diff, ", ")))
+			}
+		}
+	}
+	return out
+}
+
+// differences returns the registry file's names of the fields in which two rows differ.
+func differences(a, b *Crawler) []string {
+	var out []string
+	for _, f := range []struct {
+		name string
+		same bool
+	}{
+		{"purpose", a.Purpose == b.Purpose},
+		{"class", a.Class == b.Class},
+		{"run_by", a.RunBy == b.RunBy},
+		{"user_agents", sameTokens(a.UserAgents, b.UserAgents) && sameTokens(a.Shared, b.Shared)},
+		{"robots", slices.EqualFunc(a.Robots, b.Robots, strings.EqualFold)},
+		{"star", a.Star == b.Star},
+		{"crawl_delay", a.CrawlDelay == b.CrawlDelay},
+		{"reads", a.ReadsGoogle == b.ReadsGoogle},
+		{"lacks", a.LacksWildcards == b.LacksWildcards && a.LacksAllow == b.LacksAllow},
+		{"control_only", a.ControlOnly == b.ControlOnly},
+		{"verify", sameVerify(a.Verify, b.Verify)},
+	} {
+		if !f.same {
+			out = append(out, f.name)
+		}
+	}
+	return out
+}
+
+func sameTokens(a, b []string) bool {
+	fa, fb := make([]string, len(a)), make([]string, len(b))
+	for i := range a {
+		fa[i] = fold(a[i])
+	}
+	for i := range b {
+		fb[i] = fold(b[i])
+	}
+	slices.Sort(fa)
+	slices.Sort(fb)
+	return slices.Equal(fa, fb)
+}
+
+func sameVerify(a, b Verify) bool {
+	return slices.Equal(a.Hosts, b.Hosts) && slices.Equal(a.HostMasks, b.HostMasks) && slices.Equal(a.Ranges, b.Ranges) &&
+		slices.Equal(a.ASN, b.ASN) && slices.Equal(a.SignatureAgents, b.SignatureAgents)
+}

@@ -1,0 +1,77 @@
+package crawler_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+)
+
+func TestExplain(t *testing.T) {
+	m := crawler.Builtin().Matcher([]string{"Acme"})
+	for _, c := range []struct {
+		ua     string
+		octets string // the evidence
+		reason crawler.Reason
+		words  map[string]string
+	}{
+		{"Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)", "GPTBot", crawler.RegistryToken, map[string]string{"GPTBot": "a token of GPTBot"}},
+		{chrome + " acme/2", "acme", crawler.SiteToken, map[string]string{"acme": "a token of the site's robots.txt", "Chrome": "a browser or an app"}},
+		{"FooSpider/1", "FooSpider", crawler.CrawlerWord, map[string]string{"FooSpider": "a word for a crawler"}},
+		{"Foo/1.0 (+https://foo.example)", "https://foo.example", crawler.Contact, nil},
+		{"Foo 1 (a at b dot de)", "at b dot", crawler.Contact, nil},
+		{"Mozilla/5.0 (compatible; Foo/1.0)", "Foo", crawler.CompatibleName, map[string]string{"compatible": "the client's name follows"}},
+		{"Google-Extended", "Google-Extended", crawler.ControlToken, nil},
+		{"Mozilla/5.0 Fooware", "Fooware", crawler.BareMozilla, nil},
+		{"Fooware/2", "Fooware", crawler.ProgramName, nil},
+		{"foo.example.com", "foo.example.com", crawler.HostName, nil},
+		{"", "", crawler.NoUserAgent, nil},
+		{chrome, "", crawler.NoReason, map[string]string{"Mozilla": "the word with which browsers' User-Agents begin", "AppleWebKit": "a layout engine"}},
+	} {
+		x := m.Explain(c.ua)
+		if x.Identity.Len() == 0 {
+			if c.reason != crawler.NoReason {
+				t.Errorf("%q is a person, want %q", c.ua, c.reason)
+			}
+		} else if a := x.Identity.At(0); c.ua[a.Start:a.End] != c.octets || a.Reason != c.reason {
+			t.Errorf("%q: the evidence is %q (%s), want %q (%s)", c.ua, c.ua[a.Start:a.End], a.Reason, c.octets, c.reason)
+		}
+		for word, says := range c.words {
+			found := false
+			for _, w := range x.Words {
+				found = found || w.Text == word && w.Says == says && c.ua[w.Start:w.End] == word
+			}
+			if !found {
+				t.Errorf("%q: the words are %+v, want %q with %q", c.ua, x.Words, word, says)
+			}
+		}
+	}
+}
+
+func TestMeasureList(t *testing.T) {
+	list := chrome + "\nGooglebot/2.1\tGooglebot\ncurl/8.5.0\n\nGPTBot/1.0\n"
+	var seen []string
+	sum, err := crawler.Builtin().Matcher(nil).MeasureList(strings.NewReader(list), func(ua string, id *crawler.Identity) {
+		seen = append(seen, id.Class().String())
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(seen, " "); got != "person crawler library library crawler" {
+		t.Errorf("classes %q", got)
+	}
+	if sum.Total != 5 || sum.Share(crawler.Registered) != 0.4 || sum.Share(crawler.Person, crawler.Library) != 0.6 || sum.Purpose[crawler.Search] != 1 {
+		t.Errorf("%+v", sum)
+	}
+	sum, err = crawler.Builtin().Matcher(nil).MeasureList(strings.NewReader(list), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "5 User-Agents, person 20.00 % (1), crawler 40.00 % (2), named 0.00 % (0), self-declared 0.00 % (0), user-triggered 0.00 % (0), offline 0.00 % (0), webhook 0.00 % (0), program 0.00 % (0), library 40.00 % (2)"
+	if got := sum.String(); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if _, err := crawler.Builtin().Matcher(nil).MeasureList(strings.NewReader(strings.Repeat("x", 2<<20)), nil); err == nil {
+		t.Error("a line of 2 MB is accepted")
+	}
+}

@@ -1,0 +1,126 @@
+package crawler
+
+// parts returns the roles of the parts of a word: YottaaMonitor has a word for
+// what crawlers do, GenomeCrawlerd one for a crawler, SonyEricssonT610 one for a
+// maker of devices. A part is a run of letters; an upper-case letter after a
+// lower-case one begins a new part.
+func parts(word string) role {
+	var r role
+	for i := 0; i < len(word); {
+		if !letter(word[i]) {
+			i++
+			continue
+		}
+		run, start := i, i
+		for i++; i < len(word) && letter(word[i]); i++ {
+			if upper(word[i]) && !upper(word[i-1]) {
+				r |= part(word[start:i], start == 0)
+				start = i
+			}
+		}
+		r |= part(word[start:i], start == 0)
+		if start > run {
+			r |= part(word[run:i], run == 0)
+		}
+	}
+	return r
+}
+
+func letter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
+func upper(c byte) bool  { return 'A' <= c && c <= 'Z' }
+
+// part returns the roles of one part of a word, by the whole part and by its end. first is whether the word begins with it.
+func part(s string, first bool) role {
+	var r role
+	hash, _ := firstWord(s)
+	if v := partTable.find(hash); v != nil {
+		r |= v.role
+		if !first {
+			r &^= roleBrand
+		}
+	}
+	if r&roleBrand != 0 {
+		return r
+	}
+	for n := 4; first && n < min(len(s), longestSuffix); n++ {
+		hash, _ := firstWord(s[:n])
+		if v := partTable.find(hash); v != nil && v.role&roleBrand != 0 {
+			return roleBrand // NOKIAN92
+		}
+	}
+	if hasPrefixFold(s, "crawl") || hasPrefixFold(s, "spider") {
+		return r | roleCrawlerWord // GenomeCrawlerd
+	}
+	for n := min(len(s)-1, longestSuffix); n >= 3; n-- {
+		hash, _ := firstWord(s[len(s)-n:])
+		if v := suffixTable.find(hash); v != nil {
+			return r | v.role
+		}
+	}
+	return r
+}
+
+// hasPrefixFold reports whether s begins with prefix, in any case. prefix has lower-case letters only.
+func hasPrefixFold(s, prefix string) bool {
+	if len(s) < len(prefix) {
+		return false
+	}
+	for i := range len(prefix) {
+		if s[i]|0x20 != prefix[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// longestSuffix bounds the octets at the end of a part that are looked up.
+const longestSuffix = 12
+
+// partTable has the words that count as a part of a longer word.
+var partTable = func() *table {
+	m := map[string]role{}
+	for w, r := range vocabulary {
+		if r&(roleCrawlerWord|roleTask|roleWeakTask|roleLibrary|roleBrand) != 0 {
+			m[w] = r & (roleCrawlerWord | roleTask | roleWeakTask | roleLikelyTask | roleLibrary | roleBrand | roleHook)
+		}
+	}
+	for w, r := range vocabulary {
+		if r&(roleBrowser|roleAnyBrowser|roleApp) != 0 && len(w) >= 6 {
+			m[w] |= roleMedia
+		}
+	}
+	for _, w := range []string{"ios", "android", "macos", "watchos", "tvos", "iphone", "ipad", "phone", "smarttv"} {
+		m[w] |= roleApp
+	}
+	for _, w := range []string{"music", "radio", "podcast", "podcasts", "player", "fm", "pod", "pods", "stream", "sound", "audio", "video"} {
+		m[w] |= roleMedia
+	}
+	m["tv"] |= roleMedia | roleMobile
+	for _, w := range []string{"http", "https", "api", "rpc"} {
+		m[w] |= roleLibrary
+	}
+	for _, w := range []string{"browser"} {
+		m[w] |= roleBrowser
+	}
+	for _, w := range []string{"sonyericsson", "cubot"} {
+		m[w] |= roleBrand
+	}
+	return buildTable(nil, m)
+}()
+
+// suffixTable has the words that count at the end of a part.
+var suffixTable = func() *table {
+	m := map[string]role{}
+	for w, r := range vocabulary {
+		if len(w) >= 3 && r&(roleCrawlerWord|roleTask|roleWeakTask) != 0 && len(w) <= longestSuffix {
+			m[w] = r & (roleCrawlerWord | roleTask | roleWeakTask | roleLikelyTask | roleHook)
+		}
+	}
+	for _, w := range []string{"browser"} {
+		m[w] = roleBrowser
+	}
+	for _, w := range []string{"pod", "cast", "podcast", "podcasts", "radio", "music", "player"} {
+		m[w] = roleMedia
+	}
+	return buildTable(nil, m)
+}()

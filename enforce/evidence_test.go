@@ -1,0 +1,291 @@
+package enforce
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
+)
+
+// published is a fake of the list of one crawler and of DNS.
+type published struct{ down atomic.Bool }
+
+func (p *published) RoundTrip(r *http.Request) (*http.Response, error) {
+	if p.down.Load() || r.URL.Host != "operator.test" {
+		return nil, errors.New("no route to host")
+	}
+	body := `{"prefixes":[{"ipv4Prefix":"192.0.2.0/24"}]}`
+	return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(body)), Header: http.Header{}, Request: r}, nil
+}
+
+func (p *published) LookupAddr(_ context.Context, addr string) ([]string, error) {
+	switch {
+	case p.down.Load():
+		return nil, errors.New("no answer")
+	case addr == "203.0.113.5":
+		return []string{"5.crawl.test."}, nil
+	}
+	return nil, &net.DNSError{Err: "no such host", IsNotFound: true}
+}
+
+func (p *published) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
+	return []netip.Addr{netip.MustParseAddr("203.0.113.5")}, nil
+}
+
+// verifiedTest is an engine that verifies two crawlers: ListBot by its list,
+// NameBot by DNS.
+type verifiedTest struct {
+	*engineTest
+	published *published
+}
+
+func newVerifiedTest(t testing.TB, rules Rules) *verifiedTest {
+	t.Helper()
+	registry, err := crawler.Builtin().With(
+		crawler.Crawler{Name: "ListBot", UserAgents: []string{"ListBot"}, Robots: []string{"ListBot"}, Class: crawler.Registered,
+			Verify: crawler.Verify{Ranges: []string{"https://operator.test/list.json"}}},
+		crawler.Crawler{Name: "NameBot", UserAgents: []string{"NameBot"}, Robots: []string{"NameBot"}, Class: crawler.Registered,
+			Verify: crawler.Verify{Hosts: []string{"crawl.test"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &verifiedTest{published: new(published)}
+	clock := newClock()
+	verifier := verify.New(verify.Config{
+		Lists: true, DNS: true, Client: &http.Client{Transport: v.published}, Resolver: v.published, Now: func() time.Time { return clock.now() },
+	})
+	checker, err := verifier.Bind(registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verifier.Start()
+	t.Cleanup(verifier.Close)
+	rules.Registry = registry
+	if rules.Verification == nil {
+		rules.Verification = new(Verification)
+	}
+	rules.Verification.Checker = checker
+	v.engineTest = newEngineTest(t, "User-agent: *\nCrawl-delay: 10\n\nUser-agent: NameBot\nDisallow: /private/\nCrawl-delay: 10\n", rules)
+	v.engineTest.clock = clock
+	return v
+}
+
+func (v *verifiedTest) from(addr, ua, target string) Decision {
+	var d Decision
+	v.Decide(context.Background(), &Request{Target: target, UserAgents: []string{ua}, Origin: home, Client: addr, Time: v.clock.now()}, &d)
+	return d
+}
+
+// advance lets time pass, also for the verifier.
+func (v *verifiedTest) advance(d time.Duration) {
+	v.clock.advance(d)
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+func (v *verifiedTest) wants(t *testing.T, addr, ua, target string, state verify.State, reason Reason) {
+	t.Helper()
+	if d := v.from(addr, ua, target); d.Claim.State != state || d.Reason != reason {
+		t.Errorf("%s from %s for %s: %s (%s), %s, want %s, %s", ua, addr, target, d.Claim.State, d.Claim.Reason, d.Reason, state, reason)
+	}
+}
+
+const (
+	listbot = "ListBot/1.0"
+	namebot = "NameBot/1.0"
+)
+
+// A client with a false claim never uses the crawler's budget, whether it is
+// unverified or an impostor.
+func TestBudgetsByResultOfVerification(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newVerifiedTest(t, Rules{Verification: &Verification{IgnoreImpostors: true}})
+		v.wants(t, "198.51.100.1", listbot, "/", verify.Unverified, Allowed) // the list is not read yet
+		v.wants(t, "198.51.100.1", listbot, "/", verify.Unverified, CrawlDelay)
+		v.wants(t, "198.51.100.2", listbot, "/", verify.Unverified, Allowed)
+		synctest.Wait()
+		v.wants(t, "192.0.2.1", listbot, "/", verify.Verified, Allowed)
+		v.wants(t, "192.0.2.2", listbot, "/", verify.Verified, CrawlDelay)
+		v.wants(t, "198.51.100.3", listbot, "/", verify.Impostor, Allowed)
+		v.wants(t, "198.51.100.4", listbot, "/", verify.Impostor, CrawlDelay)
+		v.advance(10 * time.Second)
+		v.wants(t, "192.0.2.2", listbot, "/", verify.Verified, Allowed)
+		v.wants(t, "198.51.100.4", listbot, "/", verify.Impostor, Allowed)
+	})
+}
+
+// All unverified clients together have ten times the crawler's rate.
+func TestPoolOfUnverifiedClaims(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newVerifiedTest(t, Rules{})
+		v.published.down.Store(true)
+		synctest.Wait()
+		passed := 0
+		for second := range 60 {
+			for i := range 5 {
+				if v.from(fmt.Sprintf("198.51.%d.%d", second, i), namebot, "/").Action == Pass {
+					passed++
+				}
+			}
+			v.clock.advance(time.Second)
+		}
+		if passed < 60 || passed > 80 {
+			t.Errorf("%d requests in a minute, want about 10 at once and one a second", passed)
+		}
+	})
+}
+
+// Requests of an unverified client count for the crawler's budget if it turns
+// out to be the crawler.
+func TestVerifiedAfterTheFirstRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newVerifiedTest(t, Rules{})
+		v.wants(t, "203.0.113.5", namebot, "/", verify.Unverified, Allowed)
+		synctest.Wait()
+		v.wants(t, "203.0.113.5", namebot, "/", verify.Verified, CrawlDelay)
+		d := v.from("203.0.113.5", namebot, "/")
+		v.advance(d.RetryAfter)
+		v.wants(t, "203.0.113.5", namebot, "/", verify.Verified, Allowed)
+		v.advance(10 * time.Second)
+		v.wants(t, "203.0.113.5", namebot, "/", verify.Verified, Allowed)
+	})
+}
+
+// Impostors are denied every path but /robots.txt and exempt paths, even if the
+// crawler is exempt. People with the same address are let through.
+func TestImpostors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newVerifiedTest(t, Rules{ExemptPaths: []string{"/.well-known/*"}, Exempt: []Exemption{{Name: "NameBot"}}})
+		synctest.Wait()
+		v.wants(t, "198.51.100.1", listbot, "/", verify.Unverified, Allowed) // no crawler was verified yet
+		v.wants(t, "192.0.2.1", listbot, "/", verify.Verified, Allowed)
+		v.wants(t, "198.51.100.1", listbot, "/", verify.Impostor, Impostor)
+		v.wants(t, "198.51.100.1", listbot, "/robots.txt", verify.Impostor, ExemptPath)
+		v.wants(t, "198.51.100.1", listbot, "/.well-known/x", verify.Impostor, ExemptPath)
+		v.wants(t, "198.51.100.1", chrome, "/", verify.NoMethod, Person)
+		v.wants(t, "198.51.100.1", gptbot+" "+listbot, "/", verify.Impostor, Impostor)
+		v.wants(t, "198.51.100.1", namebot, "/private/", verify.Unverified, Exempt) // its address is being looked up
+		synctest.Wait()
+		v.wants(t, "198.51.100.1", namebot, "/private/", verify.Impostor, Impostor)
+		v.wants(t, "203.0.113.5", namebot, "/private/", verify.Unverified, Exempt)
+		synctest.Wait()
+		v.wants(t, "203.0.113.5", namebot, "/private/", verify.Verified, Exempt)
+		v.from("192.0.2.1", listbot+" "+namebot, "/robots.txt") // starts the lookup of the address
+		synctest.Wait()
+		if d := v.from("192.0.2.1", namebot+" "+listbot, "/"); d.Action == Deny {
+			t.Errorf("a verified crawler that names another one: %s", d.Reason)
+		}
+		v.advance(25 * time.Hour)
+		v.wants(t, "198.51.100.1", listbot, "/x", verify.Unverified, Allowed) // the proof is too old
+	})
+}
+
+// An outage of one hour makes no client an impostor, and changes no earlier
+// result.
+func TestOutageOfDNSAndLists(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newVerifiedTest(t, Rules{})
+		synctest.Wait()
+		v.from("203.0.113.5", namebot, "/")
+		synctest.Wait()
+		v.wants(t, "192.0.2.1", listbot, "/", verify.Verified, Allowed)
+		v.published.down.Store(true)
+		for range 6 {
+			v.advance(10 * time.Minute)
+			v.wants(t, "192.0.2.1", listbot, "/", verify.Verified, Allowed)
+			v.wants(t, "203.0.113.5", namebot, "/", verify.Verified, Allowed)
+			v.wants(t, "198.51.100.1", listbot, "/", verify.Impostor, Impostor) // by a list that is not too old
+			if d := v.from("198.51.100.9", namebot, "/"); d.Claim.State != verify.Unverified || d.Action == Deny {
+				t.Errorf("a new address without DNS: %s, %s", d.Claim.State, d.Reason)
+			}
+			synctest.Wait()
+		}
+		v.published.down.Store(false)
+		v.advance(10 * time.Minute)
+		v.from("198.51.100.9", namebot, "/")
+		synctest.Wait()
+		v.wants(t, "198.51.100.9", namebot, "/", verify.Impostor, Impostor)
+	})
+}
+
+// Impostors with a million addresses neither use up nor displace the crawler's
+// budget.
+func TestFloodOfImpostors(t *testing.T) {
+	for _, ignore := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			v := newVerifiedTest(t, Rules{Verification: &Verification{IgnoreImpostors: ignore}})
+			synctest.Wait()
+			v.wants(t, "192.0.2.1", listbot, "/", verify.Verified, Allowed)
+			d := new(Decision)
+			req := &Request{Target: "/", UserAgents: []string{listbot}, Origin: home, Time: v.clock.now()}
+			for i := range 1_000_000 {
+				req.Client = netip.AddrFrom4([4]byte{byte(16 + i>>16), byte(i >> 8), byte(i), 7}).String()
+				v.Decide(context.Background(), req, d)
+			}
+			v.wants(t, "192.0.2.1", listbot, "/", verify.Verified, CrawlDelay)
+			v.advance(10 * time.Second)
+			v.wants(t, "192.0.2.2", listbot, "/", verify.Verified, Allowed)
+		})
+	}
+}
+
+// An ambiguous address neither verifies nor refutes a claim.
+func TestAmbiguousAddress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newVerifiedTest(t, Rules{Exempt: []Exemption{{Name: "CCBot", From: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}}}})
+		synctest.Wait()
+		v.from("192.0.2.1", listbot, "/")
+		for addr, want := range map[string]verify.Reason{"192.0.2.1": verify.AddressAmbiguous, "198.51.100.1": verify.AddressAmbiguous, "10.0.0.1": verify.AddressSpecial} {
+			var d Decision
+			v.Decide(context.Background(), &Request{Target: "/", UserAgents: []string{listbot}, Origin: home, Client: addr, Ambiguous: true, Time: v.clock.now()}, &d)
+			if d.Claim.State != verify.Unverified || d.Claim.Reason != want || d.Action == Deny {
+				t.Errorf("%s: %+v, %s", addr, d.Claim, d.Reason)
+			}
+		}
+		for ambiguous, want := range map[bool]Reason{false: Exempt, true: Allowed} {
+			var d Decision
+			v.Decide(context.Background(), &Request{Target: "/", UserAgents: []string{"CCBot/2.0"}, Origin: home, Client: "192.0.2.1", Ambiguous: ambiguous, Time: v.clock.now()}, &d)
+			if d.Reason != want {
+				t.Errorf("an exempt crawler, ambiguous %v: %s, want %s", ambiguous, d.Reason, want)
+			}
+		}
+	})
+}
+
+// BenchmarkVerification measures what verification adds to a decision.
+func BenchmarkVerification(b *testing.B) {
+	v := newVerifiedTest(b, Rules{})
+	for v.from("192.0.2.1", listbot, "/robots.txt").Claim.State != verify.Verified {
+		time.Sleep(time.Millisecond)
+	}
+	believed := newEngineTest(b, "User-agent: *\nCrawl-delay: 10\n", Rules{Registry: v.Registry()})
+	ctx := context.Background()
+	for _, bb := range []struct {
+		name     string
+		e        *Engine
+		addr, ua string
+	}{
+		{"believed", believed.Engine, "192.0.2.1", listbot}, {"verified", v.Engine, "192.0.2.1", listbot}, {"impostor", v.Engine, "198.51.100.1", listbot},
+		{"browser_believed", believed.Engine, "192.0.2.1", chrome}, {"browser", v.Engine, "192.0.2.1", chrome},
+	} {
+		b.Run(bb.name, func(b *testing.B) {
+			req := &Request{Target: "/articles/2026/some-article.html", UserAgents: []string{bb.ua}, Origin: home, Client: bb.addr, Time: v.clock.now()}
+			var d Decision
+			b.ReportAllocs()
+			for b.Loop() {
+				bb.e.Decide(ctx, req, &d)
+			}
+		})
+	}
+}

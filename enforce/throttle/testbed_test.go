@@ -1,0 +1,274 @@
+package throttle
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"go.uber.org/goleak"
+
+	"github.com/caddy-robots/caddy-robots/internal/freeport"
+)
+
+// sharedServer returns one server for all tests that do not change its state.
+var sharedServer = sync.OnceValues(newServer)
+
+// clientGoroutines are goroutines of the client library that end some time
+// after the client is closed: one reads the topology of a cluster again after
+// at most a second, the other closes replaced connections after five seconds.
+func clientGoroutines(more ...goleak.Option) []goleak.Option {
+	return append(more,
+		goleak.IgnoreAnyFunction("github.com/valkey-io/valkey-go.(*call).DelayDo.func1"),
+		goleak.IgnoreAnyFunction("github.com/valkey-io/valkey-go.(*clusterClient)._refresh.func2"),
+	)
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if s, err := sharedServer(); err == nil {
+		s.stop()
+	}
+	if code == 0 {
+		if err := goleak.Find(clientGoroutines()...); err != nil {
+			fmt.Println(err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// testbed is a process of redis-server or valkey-server or, if neither is
+// installed, a miniredis in this process.
+type testbed struct {
+	address string
+	command string    // empty for miniredis
+	args    []string  // more arguments
+	file    string    // a Sentinel's configuration
+	process *exec.Cmd // of command
+	mini    *miniredis.Miniredis
+}
+
+func newServer() (*testbed, error) {
+	if s, err := newProcess(); s != nil || err != nil {
+		return s, err
+	}
+	s := &testbed{mini: miniredis.NewMiniRedis()}
+	if err := s.mini.Start(); err != nil {
+		return nil, err
+	}
+	s.address = s.mini.Addr()
+	return s, nil
+}
+
+// newProcess starts a server with more arguments. It returns nil if no server
+// is installed.
+func newProcess(args ...string) (*testbed, error) {
+	command := serverCommand()
+	if command == "" {
+		return nil, nil
+	}
+	port, err := freeport.Take()
+	if err != nil {
+		return nil, err
+	}
+	s := &testbed{address: fmt.Sprintf("127.0.0.1:%d", port), command: command, args: args}
+	return s, s.start()
+}
+
+// newSentinel starts a Sentinel with a configuration file.
+func newSentinel(file string) (*testbed, error) {
+	port, err := freeport.Take()
+	if err != nil {
+		return nil, err
+	}
+	s := &testbed{address: fmt.Sprintf("127.0.0.1:%d", port), command: serverCommand(), file: file}
+	return s, s.start()
+}
+
+// serverCommand returns the path of an installed server, or "".
+func serverCommand() string {
+	for _, command := range []string{"redis-server", "valkey-server"} {
+		if path, err := exec.LookPath(command); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+// testServer returns a separate server for this test if own is set, and
+// otherwise the shared one.
+func testServer(t *testing.T, own bool) *testbed {
+	t.Helper()
+	open := sharedServer
+	if own {
+		open = newServer
+	}
+	s, err := open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if own {
+		t.Cleanup(s.stop)
+	}
+	if s.command == "" {
+		t.Log("neither redis-server nor valkey-server is installed; using miniredis")
+	}
+	return s
+}
+
+// start starts the server, without data.
+func (s *testbed) start() error {
+	if s.command == "" {
+		s.mini.FlushAll()
+		return s.mini.Restart()
+	}
+	_, port, _ := strings.Cut(s.address, ":")
+	s.process = exec.Command(s.command, append(s.config(), append(s.args, "--port", port, "--bind", "127.0.0.1")...)...)
+	dieWithTest(s.process)
+	out, err := s.process.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := s.process.Start(); err != nil {
+		return err
+	}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if line := lines.Text(); strings.Contains(line, "eady to accept connections") || strings.Contains(line, "Sentinel ID is") {
+			go func() {
+				for lines.Scan() {
+				}
+			}()
+			return nil
+		}
+	}
+	return errors.New("the server ended during its start")
+}
+
+// config returns the first arguments of the command.
+func (s *testbed) config() []string {
+	if s.file != "" {
+		return []string{s.file, "--sentinel"}
+	}
+	return []string{"--save", "", "--appendonly", "no", "--dir", os.TempDir()}
+}
+
+// kill ends the server like a crash.
+func (s *testbed) kill() {
+	if s.command == "" {
+		s.mini.Close()
+		return
+	}
+	s.process.Process.Kill()
+	s.process.Wait()
+}
+
+// pause makes the server hang until resume.
+func (s *testbed) pause() {
+	if s.command == "" {
+		s.mini.Lock()
+		return
+	}
+	s.signal("-STOP")
+}
+
+func (s *testbed) resume() {
+	if s.command == "" {
+		s.mini.Unlock()
+		return
+	}
+	s.signal("-CONT")
+}
+
+// signal sends a signal to the server. It runs the command kill, because
+// package syscall does not have these signals on every system.
+func (s *testbed) signal(name string) {
+	if err := exec.Command("kill", name, strconv.Itoa(s.process.Process.Pid)).Run(); err != nil {
+		panic(err)
+	}
+}
+
+func (s *testbed) stop() { s.kill() }
+
+// recorder is an Observer that counts.
+type recorder struct {
+	calls, errors, fallbacks atomic.Int64
+	refusals                 [EngineFallback + 1]atomic.Int64
+	states                   chan FleetState
+}
+
+func newRecorder() *recorder { return &recorder{states: make(chan FleetState, 1000)} }
+
+func (r *recorder) FleetState(s FleetState, _ error) { r.states <- s }
+func (r *recorder) FleetRefusal(by Engine)           { r.refusals[by].Add(1) }
+func (r *recorder) FleetFallback()                   { r.fallbacks.Add(1) }
+func (r *recorder) FleetCall(_ time.Duration, err error) {
+	r.calls.Add(1)
+	if err != nil {
+		r.errors.Add(1)
+	}
+}
+
+// await waits until the state of the Fleet changes to s. The timeout is long,
+// and is only there to report a missing state.
+func (r *recorder) await(t *testing.T, s FleetState) {
+	t.Helper()
+	for {
+		select {
+		case got := <-r.states:
+			if got == s {
+				return
+			}
+		case <-time.After(5 * time.Minute):
+			t.Fatalf("the state of the Fleet does not become %v", s)
+		}
+	}
+}
+
+// newFleet returns a Fleet that is connected, with a unique prefix for its
+// keys.
+func newFleet(t *testing.T, c FleetConfig) (*Fleet, *recorder) {
+	t.Helper()
+	if c.Prefix == "" {
+		c.Prefix = fmt.Sprintf("test:%x:", rand.Uint64())
+	}
+	r := newRecorder()
+	f, err := NewFleet(c, NewMemory(1000), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	r.await(t, FleetUp)
+	return f, r
+}
+
+// stateOf returns the state of f's link.
+func stateOf(f *Fleet) FleetState {
+	f.link.mu.Lock()
+	defer f.link.mu.Unlock()
+	return f.link.state
+}
+
+// rounds returns the number of rounds of a random test with l, at most n. It is
+// smaller for a Limiter with a server, and smallest for miniredis with the race
+// detector, because these are slower.
+func rounds(l Limiter, n int) uint64 {
+	switch l.(type) {
+	case *Memory:
+		return uint64(n)
+	}
+	if serverCommand() == "" {
+		return uint64(n/4/raceFactor + 1)
+	}
+	return uint64(n / 4)
+}

@@ -1,0 +1,151 @@
+package verify
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+)
+
+// Step is one check of a claim by one method.
+type Step struct {
+	Method Method
+	Asked  string // the URL of a list or directory, or the query to DNS
+	Answer string // the result, as a text for people
+	State  State  // Verified: the step confirms the claim. Impostor: it refutes it. Unverified: neither
+}
+
+// Explanation is the result of a check of a claim, with its steps.
+type Explanation struct {
+	Crawler *crawler.Crawler
+	Addr    netip.Addr
+	Steps   []Step
+	Result  Result
+}
+
+// Explain checks by all methods whether addr is the crawler row, and returns the result of each. Unlike [Checker.Address], it reads lists and
+// directories and queries DNS itself, and waits for them. It needs no [Proof], without which Address never returns Impostor.
+func (c *Checker) Explain(ctx context.Context, row *crawler.Crawler, addr netip.Addr) Explanation {
+	e := Explanation{Crawler: row, Addr: addr.Unmap().WithZone("")}
+	s := c.subject(row)
+	if s == nil {
+		return e
+	}
+	if special(e.Addr) {
+		e.Result = Result{State: Unverified, Reason: AddressSpecial}
+		return e
+	}
+	doubt := s.doubt
+	for _, l := range s.lists {
+		step, why := c.explainList(ctx, l, e.Addr)
+		doubt = e.add(step, why, doubt)
+	}
+	if s.names != nil {
+		step, why := c.explainDNS(ctx, s.names, e.Addr)
+		doubt = e.add(step, why, doubt)
+	}
+	for _, a := range s.agents {
+		e.Steps = append(e.Steps, c.explainDirectory(ctx, a))
+	}
+	switch {
+	case e.Result.State == Verified:
+	case doubt != NoReason:
+		e.Result = Result{State: Unverified, Reason: doubt}
+	default:
+		e.Result = Result{State: Impostor}
+	}
+	return e
+}
+
+// add appends a step. It returns why if that is a reason, else doubt.
+func (e *Explanation) add(step Step, why, doubt Reason) Reason {
+	e.Steps = append(e.Steps, step)
+	if step.State == Verified && e.Result.State != Verified {
+		e.Result = Result{State: Verified, Method: step.Method}
+	}
+	if why != NoReason {
+		return why
+	}
+	return doubt
+}
+
+// current returns the copy in use. It first reads the document if there is no copy or the copy is older than 6 hours. An error means that the
+// read failed; the copy may still be usable.
+func current[T content](ctx context.Context, s *source[T], env *environment) (*document[T], error) {
+	s.restore(ctx, env)
+	if h := s.current.Load(); h != nil && env.now().Sub(h.info.Read) < refreshInterval {
+		return h, nil
+	}
+	err := s.read(ctx, env)
+	return s.current.Load(), err
+}
+
+func (c *Checker) explainList(ctx context.Context, l *source[*list], addr netip.Addr) (Step, Reason) {
+	step := Step{Method: ListMethod, Asked: l.address, State: Unverified}
+	h, err := current(ctx, l, c.verifier.env)
+	if h == nil {
+		step.Answer = fmt.Sprintf("the list can't be read: %v", err)
+		return step, ListMissing
+	}
+	now := c.verifier.config.Now()
+	age := now.Sub(h.info.Read).Round(time.Minute)
+	where := fmt.Sprintf("%s, read %s ago", countOf(h.value.count, "prefix", "prefixes"), age)
+	if err != nil {
+		where += fmt.Sprintf("; the last read failed: %v", err)
+	}
+	switch {
+	case h.value.contains(addr):
+		step.State, step.Answer = Verified, "the address is in the list ("+where+")"
+	case !h.fresh(now):
+		step.Answer = "the address is not in the list, but the list is too old to refute a claim (" + where + ")"
+		return step, ListOld
+	default:
+		step.State, step.Answer = Impostor, "the address is not in the list ("+where+")"
+	}
+	return step, NoReason
+}
+
+func (c *Checker) explainDNS(ctx context.Context, set *suffixSet, addr netip.Addr) (Step, Reason) {
+	step := Step{Method: DNSMethod, Asked: fmt.Sprintf("host name of %s under %s", addr, strings.Join(set.suffixes, " or ")), State: Unverified}
+	f := checkReverse(ctx, c.verifier.config.Resolver, addr, set.suffixes)
+	names := ""
+	if len(f.names) > 0 {
+		names = "host name " + strings.Join(f.names, ", ")
+	}
+	switch f.answer {
+	case confirmed:
+		step.State, step.Answer = Verified, fmt.Sprintf("host name %s, which resolves to the address", f.confirmedName)
+	case refuted:
+		step.State, step.Answer = Impostor, cmp.Or(names, "the address has no host name")
+	default:
+		step.Answer = f.err.Error()
+		if names != "" {
+			step.Answer = names + ": " + step.Answer
+		}
+		return step, LookupFailed
+	}
+	return step, NoReason
+}
+
+func (c *Checker) explainDirectory(ctx context.Context, a *agent) Step {
+	step := Step{Method: SignatureMethod, Asked: a.source.address, State: Unverified}
+	h, err := current(ctx, a.source, c.verifier.env)
+	if h == nil {
+		step.Answer = fmt.Sprintf("the directory can't be read: %v", err)
+		return step
+	}
+	step.Answer = fmt.Sprintf("%s; signatures are in requests, so an address alone can't be checked", countOf(len(h.value.keys), "key", "keys"))
+	return step
+}
+
+// countOf returns n with the noun in the singular or the plural.
+func countOf(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
