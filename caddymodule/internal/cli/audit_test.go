@@ -32,8 +32,8 @@ func lineOfGPTBot(host, target string) string {
 	return host + ` 192.0.2.1 - - [07/Nov/2026:12:00:00 +0000] "GET ` + target + ` HTTP/1.1" 200 5 "-" "GPTBot/1.2"` + "\n"
 }
 
-// Without --robots, what the hosts of the log serve is fetched; hosts that are
-// rare in it are left alone, for clients can make up any.
+// Without --robots, the robots.txt of the hosts in the log is fetched. Rare hosts are
+// left out, because clients can make up hosts.
 func TestAuditFetches(t *testing.T) {
 	var asked []string
 	srv := httptest.NewServer(robotsOf("User-agent: *\nDisallow: /private/\n", &asked))
@@ -112,7 +112,7 @@ func writeText(t *testing.T, name, text string) {
 	}
 }
 
-// robotsOf serves a robots.txt and notes what is asked for.
+// robotsOf returns a handler that serves a robots.txt and records the paths of requests.
 func robotsOf(text string, asked *[]string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		*asked = append(*asked, r.URL.Path)
@@ -120,8 +120,8 @@ func robotsOf(text string, asked *[]string) http.HandlerFunc {
 	}
 }
 
-// With a configuration that has suspects, the report tells of them as text, as
-// data and as a page.
+// If the configuration has suspects, the text, the JSON and the page have a section
+// about them.
 func TestAuditSuspects(t *testing.T) {
 	dir := t.TempDir()
 	config, log, page := filepath.Join(dir, "Caddyfile"), filepath.Join(dir, "access.log"), filepath.Join(dir, "report.html")

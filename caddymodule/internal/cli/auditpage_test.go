@@ -9,8 +9,8 @@ import (
 
 const pageLine = `192.0.2.1 - - [07/Nov/2026:10:00:00 +0000] "GET /private/x?q=1 HTTP/1.1" 200 12 "-" "GPTBot/1.2"` + "\n"
 
-// --html writes a page beside the text, again over an older page, and never
-// over another file.
+// --html writes a page in addition to the text. It replaces an older page, but no other
+// file.
 func TestAuditHTML(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name, text string) string {
@@ -39,7 +39,7 @@ func TestAuditHTML(t *testing.T) {
 			}
 		}
 		if strings.Contains(string(text), "q=1") || !strings.HasSuffix(string(text), "</html>\n") {
-			t.Errorf("the page is not masked, or not whole:\n%s", text)
+			t.Errorf("the page is not masked, or not complete:\n%s", text)
 		}
 		in("report.html", "<!DOCTYPE html>\n"+strings.Repeat("an older and longer page\n", 10_000)) // for the second time
 	}

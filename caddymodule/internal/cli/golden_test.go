@@ -19,10 +19,10 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
-// commandsFolder holds the inputs of commands and what they print.
+// commandsFolder has the inputs of commands and their expected output.
 const commandsFolder = "../../../testdata/commands"
 
-// update writes the golden files anew: go test ./caddymodule/internal/cli -update
+// update writes the golden files: go test ./caddymodule/internal/cli -update
 var update = flag.Bool("update", false, "write the golden files")
 
 // robotsCommand returns `caddy robots` as the plugin registers it.
@@ -33,7 +33,7 @@ func robotsCommand() *cobra.Command {
 }
 
 // runCommand runs a command below `caddy robots` and returns its exit status,
-// as Caddy's main function makes it of the error.
+// as Caddy's main function derives it from the error.
 func runCommand(stdin string, args ...string) (status int, stdout, stderr string) {
 	root := robotsCommand()
 	var out, errs bytes.Buffer
@@ -50,7 +50,7 @@ func runCommand(stdin string, args ...string) (status int, stdout, stderr string
 	return status, out.String(), errs.String()
 }
 
-// site answers as sites do when they are asked for a robots.txt.
+// site returns a server with several robots.txt files, redirects and errors.
 func site(t *testing.T) *httptest.Server {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -78,9 +78,9 @@ func site(t *testing.T) *httptest.Server {
 	return srv
 }
 
-// Each golden file is what a command prints on standard output, then on
-// standard error, and its exit status. SITE and HOST stand for the address of a
-// test server, EMPTY for that of one without a robots.txt.
+// Each golden file has the standard output of a command, its standard error and its
+// exit status. SITE and HOST stand for the address of a test server, EMPTY for the
+// address of a server without a robots.txt.
 func TestCommandsPrint(t *testing.T) {
 	t.Chdir(commandsFolder)
 	srv := site(t)
@@ -297,14 +297,14 @@ func TestLintWritesFilesBack(t *testing.T) {
 		t.Errorf("the file is now %q, want %q", after, fixed)
 	}
 	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
-		t.Errorf("the symbolic link is one no longer: %v %v", info, err)
+		t.Errorf("the symbolic link was replaced: %v %v", info, err)
 	}
 	info, err := os.Stat(file)
 	if err != nil || info.Mode().Perm() != 0o640 {
-		t.Errorf("the file's mode is %v, want that of before: %v", info.Mode(), err)
+		t.Errorf("the file's mode has changed to %v: %v", info.Mode(), err)
 	}
 	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 2 {
-		t.Errorf("the folder holds %v: %v", entries, err)
+		t.Errorf("the folder has the entries %v: %v", entries, err)
 	}
 	if status, _, _ := runCommand("", "lint", "--unsafe-fixes", "--write", file); status != 0 {
 		t.Error("a file that is correct can't be written back")
@@ -314,8 +314,8 @@ func TestLintWritesFilesBack(t *testing.T) {
 	}
 }
 
-// Below Caddy's own command, cobra would print the help of robots for a command
-// that is not there, and exit with 0.
+// Without runParent, cobra would print the help of `caddy robots` for an unknown
+// command, and exit with 0.
 func TestUnknownCommands(t *testing.T) {
 	for _, tt := range []struct {
 		args, want string // want: in the error; empty: none
@@ -343,7 +343,7 @@ func TestUnknownCommands(t *testing.T) {
 	}
 }
 
-// Shells complete files, flags and their values.
+// Completion for shells offers files, flags and values of flags.
 func TestCommandsComplete(t *testing.T) {
 	for _, tt := range []struct {
 		args string // the last one is what was typed so far; _ is nothing
@@ -376,15 +376,15 @@ func TestCommandsComplete(t *testing.T) {
 	}
 }
 
-// Whoever asks for help sees what the exit status means, and an example.
+// The help of each command explains the exit status and has an example.
 func TestCommandsHelp(t *testing.T) {
-	for _, name := range []string{"check", "lint", "diff", "explain", "audit"} {
+	for _, name := range []string{"check", "lint", "diff", "explain", "audit", "status", "verify", "policy", "headers-import"} {
 		cmd, _, err := robotsCommand().Find([]string{name})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(cmd.Long, "exit status") {
-			t.Errorf("%s does not tell its exit status", cmd.Name())
+			t.Errorf("the help of %s does not explain the exit status", cmd.Name())
 		}
 		if !strings.Contains(cmd.Example, "caddy robots "+cmd.Name()) {
 			t.Errorf("%s has no example", cmd.Name())

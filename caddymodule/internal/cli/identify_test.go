@@ -13,7 +13,7 @@ const (
 	gptbot = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)"
 )
 
-// identifyWith runs the command as a shell does.
+// identifyWith runs the command and returns its output.
 func identifyWith(t *testing.T, stdin string, args ...string) string {
 	t.Helper()
 	status, stdout, stderr := runCommand(stdin, append([]string{"identify"}, args...)...)
@@ -23,7 +23,7 @@ func identifyWith(t *testing.T, stdin string, args ...string) string {
 	return stdout
 }
 
-func TestIdentifySaysWhoAndWhy(t *testing.T) {
+func TestIdentify(t *testing.T) {
 	for _, tt := range []struct {
 		args []string
 		want []string
@@ -89,15 +89,15 @@ func TestIdentifyReadsLists(t *testing.T) {
 	}
 }
 
-// What clients made up reaches neither the terminal nor another line.
-func TestIdentifyMakesUserAgentsVisible(t *testing.T) {
+// Control characters in User-Agents are escaped.
+func TestIdentifyEscapesControlCharacters(t *testing.T) {
 	got := identifyWith(t, "", "Evil\x1b[2JBot/1.0\n    person: nobody")
 	if strings.ContainsAny(got, "\x1b") || strings.Contains(got, "\n    person") || !strings.Contains(got, `\x1b[2J`) {
 		t.Errorf("%q", got)
 	}
 }
 
-func TestIdentifyKnowsTheCrawlersOfARegistryFile(t *testing.T) {
+func TestIdentifyWithRegistryFile(t *testing.T) {
 	const ua = "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/130.0 OneThing/1.0"
 	file := filepath.Join(t.TempDir(), "crawlers.jsonl")
 	if err := os.WriteFile(file, []byte(`{"name": "Thing", "operator": "Us", "purpose": "archive", "user_agents": ["OneThing"], "robots": ["Thing", "Any"]}`), 0o600); err != nil {
@@ -114,7 +114,7 @@ func TestIdentifyKnowsTheCrawlersOfARegistryFile(t *testing.T) {
 	}
 }
 
-func TestIdentifyReadsTheRobotsFromStandardInput(t *testing.T) {
+func TestIdentifyReadsRobotsFromStandardInput(t *testing.T) {
 	got := identifyWith(t, "User-agent: Thing9\nDisallow: /\n", "--robots", "-", "Thing9/1.0")
 	if !strings.Contains(got, "obeys    group Thing9, line 1") {
 		t.Error(got)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// --write keeps owner, group and mode, the bits for set-ID included, which a
-// change of owner clears.
+// --write keeps the owner, group and mode of a file. That includes the set-user-ID and
+// set-group-ID bits, which a change of the owner clears.
 func TestLintKeepsOwnerAndMode(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "robots.txt")
 	if err := os.WriteFile(file, []byte("USER-AGENT: *\nDisallow: /a\n"), 0o644); err != nil {
@@ -43,8 +43,8 @@ func TestLintKeepsOwnerAndMode(t *testing.T) {
 	}
 }
 
-// Files that are no regular ones are not replaced.
-func TestLintWritesNoDevices(t *testing.T) {
+// --write replaces regular files only.
+func TestLintDoesNotReplaceDevices(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "robots.txt")
 	if err := syscall.Mkfifo(file, 0o644); err != nil {
 		t.Fatal(err)
@@ -61,6 +61,6 @@ func TestLintWritesNoDevices(t *testing.T) {
 		t.Errorf("exit status %d, want 1", status)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
-		t.Errorf("the pipe is one no longer: %v, %v", info, err)
+		t.Errorf("the pipe was replaced: %v, %v", info, err)
 	}
 }

@@ -28,7 +28,7 @@ type Budget struct {
 	// Free and Next are those of a new client.
 	Counted string `json:"counted"`
 	// Claim is own for the budget of the crawler itself. It is unverified for the
-	// budget that all clients share whose claim to be the crawler can't be verified.
+	// budget that all clients share that claim to be the crawler but can't be verified.
 	Claim  string    `json:"claim"`
 	Used   bool      `json:"used"`   // a part of the budget is used; false if not known
 	Free   bool      `json:"free"`   // a request would be allowed now

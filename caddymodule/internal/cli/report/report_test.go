@@ -82,8 +82,8 @@ func TestExcerpt(t *testing.T) {
 	}
 }
 
-// Whatever a file holds, a report is text of bounded lines without control
-// characters, and the machine formats are JSON.
+// For any file, the text has lines of bounded length without control characters, and the
+// other formats are valid JSON.
 func FuzzReports(f *testing.F) {
 	f.Add("User-agent: *\nDisallow: private\x1b[2J\nSitemap: /x", "Disallow: /\n")
 	f.Add("\xef\xbb\xbf Disalow /\xff\xfe 日本\rUser-agent:\x00", "User-agent: a\nAllow: *\u202e")
@@ -117,7 +117,7 @@ func FuzzReports(f *testing.F) {
 	})
 }
 
-// Colour adds nothing but escape sequences.
+// Colours only add escape sequences.
 func TestColour(t *testing.T) {
 	d := document("User-agent: *\nDisallow: private\nDISALLOW: /x\nCrawl-delay: soon\n")
 	var plain, painted bytes.Buffer

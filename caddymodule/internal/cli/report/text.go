@@ -55,7 +55,7 @@ func (d *Document) lines() map[int]robots.Line {
 // was found, the reason (once for each code) and the correction, and a summary
 // at the end.
 func Text(w io.Writer, d *Document, paint Paint) error {
-	t := textWriter{Writer: bufio.NewWriter(w), paint: paint, lines: d.lines(), told: map[string]bool{}}
+	t := textWriter{Writer: bufio.NewWriter(w), paint: paint, lines: d.lines(), explained: map[string]bool{}}
 	for i := range d.Findings {
 		t.finding(d.label(), &d.Findings[i])
 	}
@@ -66,9 +66,9 @@ func Text(w io.Writer, d *Document, paint Paint) error {
 // textWriter writes findings or changes as text.
 type textWriter struct {
 	*bufio.Writer
-	paint Paint
-	lines map[int]robots.Line
-	told  map[string]bool // codes of rules whose reason was written
+	paint     Paint
+	lines     map[int]robots.Line
+	explained map[string]bool // codes of rules whose reason was written
 }
 
 func (t *textWriter) finding(name string, f *lint.Finding) {
@@ -84,8 +84,8 @@ func (t *textWriter) finding(name string, f *lint.Finding) {
 	if l, ok := t.lines[f.Related]; ok && l.Number > 0 {
 		t.source(l.Number, newExcerpt(l.Raw, 0, 0).text)
 	}
-	if !t.told[f.Code] {
-		t.told[f.Code] = true
+	if !t.explained[f.Code] {
+		t.explained[f.Code] = true
 		t.note("why: " + f.Why)
 	}
 	if f.Replacement != nil {
