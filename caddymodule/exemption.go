@@ -83,8 +83,8 @@ func checkExempt(exempt []Exemption, registry *crawler.Registry) error {
 	return nil
 }
 
-// warnOfForgeable warns of names that anybody can send to be exempt.
-func (h *Handler) warnOfForgeable(now *running) {
+// warnForgeableExemptions warns of names that anybody can send to be exempt.
+func (h *Handler) warnForgeableExemptions(now *running) {
 	for _, x := range h.Exempt {
 		row := now.Registry().Lookup(x.Name)
 		if len(x.From) > 0 || row == nil || now.checker != nil && now.checker.Verifiable(row) {
@@ -128,7 +128,7 @@ func parseExempt(h *Handler, d *caddyfile.Dispenser) error {
 		}
 		registry, err := withCrawlers(crawler.Builtin(), h.Crawlers)
 		if err != nil {
-			return nil // reported where it stands
+			return nil // siteHandler where it stands
 		}
 		if err := checkExempt(added, registry); err != nil {
 			return here.WrapErr(err)

@@ -92,7 +92,7 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 // decision is recorded, and the request is answered or passed on.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	if isSubrequest(r) {
-		h.noteOwnRead(r)
+		h.noteInternalRead(r)
 		return next.ServeHTTP(w, r)
 	}
 	x := exchanges.Get().(*exchange)
@@ -115,7 +115,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 		return h.refuse(w, r, d)
 	}
 	if d.Reason == enforce.ExemptPath && enforce.IsRobotsTxt(x.Target) && x.Method == http.MethodGet {
-		w = newReadWriter(w, x, now)
+		w = newRobotsTxtWriter(w, x, now)
 	}
 	if h.publishes(x, now) {
 		return h.publish(w, r, d.Policy)
@@ -131,7 +131,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 // The latter have no local address. (http.ServerContextKey would not do:
 // requests of HTTP/3 lack it too.)
 func isSubrequest(r *http.Request) bool {
-	return r.Context().Value(http.LocalAddrContextKey) == nil || isOwnRead(r)
+	return r.Context().Value(http.LocalAddrContextKey) == nil || isInternalRead(r)
 }
 
 // exchange holds the engine's input and output for one request.

@@ -237,7 +237,7 @@ func (m *MatchRobots) MatchWithError(r *http.Request) (bool, error) {
 		return rec != nil && rec.standing.Suspect, nil
 	}
 	if rec := recordOf(r); rec != nil {
-		return !rec.isPerson() && m.fitsClaim(rec.Claim.State) && m.fits(&rec.Agent), nil
+		return !rec.isPerson() && m.matchesClaim(rec.Claim.State) && m.fits(&rec.Agent), nil
 	}
 	if m.Verified || m.Impostor {
 		return false, nil // nothing has verified anybody
@@ -263,8 +263,8 @@ func (m *MatchRobots) namesCrawlers() bool {
 	return len(m.Crawler)+len(m.Purpose)+len(m.Class)+len(m.Operator) > 0 || m.Verified || m.Impostor
 }
 
-// fitsClaim reports whether the result of verification is the requested one.
-func (m *MatchRobots) fitsClaim(s verify.State) bool {
+// matchesClaim reports whether the result of verification is the requested one.
+func (m *MatchRobots) matchesClaim(s verify.State) bool {
 	return (!m.Verified || s == verify.Verified) && (!m.Impostor || s == verify.Impostor)
 }
 

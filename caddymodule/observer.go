@@ -43,15 +43,15 @@ func (o *observer) PolicyRead(e enforce.PolicyRead) {
 		policyReadTime.WithLabelValues(o.kind).Set(float64(time.Now().Unix()))
 	}
 	o.tell(&e)
-	o.tellMerge(&e)
+	o.logMerge(&e)
 	if e.Outcome == enforce.Loaded || e.Policy.Published() {
 		o.review.add(e.Origin, e.Policy)
 	}
 }
 
-// tellMerge logs whether the operator's lines are in force, and how they
+// logMerge logs whether the operator's lines are in force, and how they
 // changed since they were last published.
-func (o *observer) tellMerge(e *enforce.PolicyRead) {
+func (o *observer) logMerge(e *enforce.PolicyRead) {
 	if err := e.Policy.MergeError(); err != nil {
 		if e.Changed {
 			o.log.Error("the policy is not in force: the site's own robots.txt stays as it is", append(originField(e.Origin), zap.Error(err))...)

@@ -185,8 +185,8 @@ func (h *Handler) newRunning(engine *enforce.Engine, checker *verify.Checker, ob
 	return &running{engine, checker, newOutcomes(registry, monitor, h.log), newClaims(registry, monitor, h.log), observer, monitor}
 }
 
-// unbind releases the lists that only this registry names.
-func (r *running) unbind() {
+// releaseChecker releases the lists that only this registry names.
+func (r *running) releaseChecker() {
 	if r.checker != nil {
 		r.checker.Close()
 	}
@@ -216,7 +216,7 @@ func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 	if checker != nil {
 		rules.Verification = &enforce.Verification{Checker: checker, IgnoreImpostors: h.Verify.Impostors == impostorsIgnore}
 	}
-	observer := newObserver(h.log, h.kind(), registry, h.XRobotsTag, h.inertTraps)
+	observer := newObserver(h.log, h.kind(), registry, h.XRobotsTag, h.logInactiveTraps)
 	engine, err := enforce.NewEngine(rules, h.source, h.limiter, enforce.Config{
 		Refresh:    time.Duration(h.Refresh),
 		MaxOrigins: h.MaxOrigins,
@@ -244,7 +244,7 @@ func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 	h.app.onStart(func() { h.running.Load().Policies().Connect() })
 	h.cleanup = append(h.cleanup, h.end)
 	h.app.add(h)
-	h.warnOfForgeable(now)
+	h.warnForgeableExemptions(now)
 	return nil
 }
 
@@ -282,7 +282,7 @@ func (h *Handler) setMode(monitor bool) error {
 
 // replace replaces the engine. The caller holds changing.
 func (h *Handler) replace(before *running, registry *crawler.Registry, monitor bool, build func(*verify.Checker, *observer) (*enforce.Engine, error)) error {
-	observer := newObserver(h.log, h.kind(), registry, h.XRobotsTag, h.inertTraps)
+	observer := newObserver(h.log, h.kind(), registry, h.XRobotsTag, h.logInactiveTraps)
 	checker, err := h.newChecker(registry)
 	if err != nil {
 		return errors.Join(err, observer.Close())
@@ -294,7 +294,7 @@ func (h *Handler) replace(before *running, registry *crawler.Registry, monitor b
 	policies.engines.Store(engine, h.kind())
 	h.running.Store(h.newRunning(engine, checker, observer, monitor))
 	policies.engines.Delete(before.Engine)
-	before.unbind()
+	before.releaseChecker()
 	return before.observer.Close()
 }
 
@@ -303,7 +303,7 @@ func (h *Handler) replace(before *running, registry *crawler.Registry, monitor b
 func (h *Handler) end() error {
 	now := h.running.Load()
 	policies.engines.Delete(now.Engine)
-	now.unbind()
+	now.releaseChecker()
 	return errors.Join(now.Close(), now.observer.Close())
 }
 

@@ -43,9 +43,9 @@ type record struct {
 	visitor  *visitor         // for whom traps are minted; nil without a trap
 }
 
-// person is the record of all requests that robots.txt does not bind. lookedAt
+// person is the record of all requests that robots.txt does not bind. observedPerson
 // is the record of those that were also counted for suspects.
-var person, lookedAt = new(record), &record{looked: true}
+var person, observedPerson = new(record), &record{looked: true}
 
 // record publishes a decision to the handlers that follow, the access log, the
 // metrics and the log.
@@ -66,7 +66,7 @@ func (h *Handler) record(x *exchange, now *running) {
 	}
 	var rec *record
 	switch x.earlier {
-	case nil, person, lookedAt:
+	case nil, person, observedPerson:
 		rec = new(record)
 	default:
 		rec = x.earlier
@@ -90,7 +90,7 @@ func (h *Handler) record(x *exchange, now *running) {
 // count counts a decision about a crawler, for the admin API and the dashboard.
 func (h *Handler) count(x *exchange, now *running) {
 	r := counters.Request{
-		Time: x.Time, Monitor: now.monitor, Repeated: x.earlier != nil && x.earlier != person && x.earlier != lookedAt, Origin: x.Origin, Source: h.sourceID,
+		Time: x.Time, Monitor: now.monitor, Repeated: x.earlier != nil && x.earlier != person && x.earlier != observedPerson, Origin: x.Origin, Source: h.sourceID,
 		Method: x.Method, Target: x.Target, Client: x.Client, UserAgents: x.UserAgents,
 	}
 	x.site.Count(&x.Decision, &r)
@@ -123,7 +123,7 @@ func (h *Handler) recordPerson(x *exchange) {
 		}
 	}
 	if x.looked {
-		x.set(recordVar, lookedAt)
+		x.set(recordVar, observedPerson)
 	} else {
 		x.set(recordVar, person)
 	}

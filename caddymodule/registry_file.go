@@ -18,9 +18,9 @@ const (
 	// maxRegistryFile is the largest registry file that is read, in octets:
 	// 1.6 KB for each of the rows that it may have.
 	maxRegistryFile = 16 << 20
-	// registrySettles is how long a change of a registry file may take: an
+	// registryDebounce is how long a change of a registry file may take: an
 	// editor that empties a file and fills it again is not read in between.
-	registrySettles = 100 * time.Millisecond
+	registryDebounce = 100 * time.Millisecond
 )
 
 // registryFile is a file of crawlers, as crawler.ReadRows reads it. The zero
@@ -113,22 +113,22 @@ func (h *Handler) watchRegistry(ctx context.Context, file *registryFile) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		for settled(watching, changes) {
+		for waitForChange(watching, changes) {
 			h.rereadRegistry(file)
 		}
 	}()
 	h.cleanup = append(h.cleanup, func() error { unwatch(); stop(); <-ended; return nil })
 }
 
-// settled waits for a change and for the events that belong to it. It returns
+// waitForChange waits for a change and for the events that belong to it. It returns
 // false when ctx ends.
-func settled(ctx context.Context, changes <-chan struct{}) bool {
+func waitForChange(ctx context.Context, changes <-chan struct{}) bool {
 	select {
 	case <-ctx.Done():
 		return false
 	case <-changes:
 	}
-	t := time.NewTimer(registrySettles)
+	t := time.NewTimer(registryDebounce)
 	defer t.Stop()
 	select {
 	case <-ctx.Done():

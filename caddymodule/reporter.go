@@ -21,12 +21,12 @@ import (
 type reporter struct {
 	app      *App
 	placed   sync.Once
-	handlers []*reported
+	handlers []*siteHandler
 	findings findingsCache
 }
 
-// reported is a handler and its sites.
-type reported struct {
+// siteHandler is a handler and its sites.
+type siteHandler struct {
 	*Handler
 	*handlerSite
 }
@@ -36,23 +36,23 @@ type reported struct {
 func (a *App) reporter() status.Reporter { return &a.report }
 
 // all returns the handlers of the configuration, by site.
-func (r *reporter) all() []*reported {
+func (r *reporter) all() []*siteHandler {
 	r.placed.Do(func() {
 		r.app.mu.Lock()
 		handlers := slices.Clone(r.app.handlers)
 		r.app.mu.Unlock()
 		places := r.app.handlerSites(handlers)
 		for _, h := range handlers {
-			r.handlers = append(r.handlers, &reported{h, places[h]})
+			r.handlers = append(r.handlers, &siteHandler{h, places[h]})
 		}
-		slices.SortStableFunc(r.handlers, func(a, b *reported) int { return slices.Compare(a.sites, b.sites) })
+		slices.SortStableFunc(r.handlers, func(a, b *siteHandler) int { return slices.Compare(a.sites, b.sites) })
 	})
 	return r.handlers
 }
 
 // in returns the handlers that serve a site of a scope.
-func (r *reporter) in(scope status.Scope) []*reported {
-	var list []*reported
+func (r *reporter) in(scope status.Scope) []*siteHandler {
+	var list []*siteHandler
 	for _, h := range r.all() {
 		if scope.All() || slices.ContainsFunc(h.sites, scope.Site) || h.hasOriginIn(scope) {
 			list = append(list, h)
@@ -63,7 +63,7 @@ func (r *reporter) in(scope status.Scope) []*reported {
 
 // hasOriginIn reports whether a host of a scope is among those whose policy the
 // handler holds.
-func (h *reported) hasOriginIn(scope status.Scope) bool {
+func (h *siteHandler) hasOriginIn(scope status.Scope) bool {
 	policies := h.running.Load().Policies()
 	if !policies.PerOrigin() {
 		return false
@@ -77,7 +77,7 @@ func (h *reported) hasOriginIn(scope status.Scope) bool {
 }
 
 // sitesIn returns the sites of the handler that are in a scope.
-func (h *reported) sitesIn(scope status.Scope) []string {
+func (h *siteHandler) sitesIn(scope status.Scope) []string {
 	sites := []string{}
 	for _, s := range h.sites {
 		if scope.Site(s) {
@@ -88,7 +88,7 @@ func (h *reported) sitesIn(scope status.Scope) []string {
 }
 
 // mode is the handler's mode now.
-func (h *reported) mode() string {
+func (h *siteHandler) mode() string {
 	if h.running.Load().monitor {
 		return status.Monitor
 	}
@@ -97,7 +97,7 @@ func (h *reported) mode() string {
 
 // policyOf is what is in force for an origin of a handler.
 type policyOf struct {
-	handler *reported
+	handler *siteHandler
 	enforce.State
 	id     string
 	shared bool     // one for all origins
@@ -123,7 +123,7 @@ func (r *reporter) policies(scope status.Scope) []policyOf {
 }
 
 // policyID names a policy, the same after a reload.
-func (h *reported) policyID(origin enforce.Origin, shared bool) string {
+func (h *siteHandler) policyID(origin enforce.Origin, shared bool) string {
 	var d xxhash.Digest
 	d.ResetWithSeed(h.sourceID)
 	name := origin.Scheme + "://" + origin.Host + ":" + strconv.Itoa(int(origin.Port))
@@ -267,8 +267,8 @@ func badRequest(format string, args ...any) error {
 	return status.Errorf(http.StatusBadRequest, format, args...)
 }
 
-// clockOf is a time of day as messages have it.
-func clockOf(t, now time.Time) string {
+// formatTime is a time of day as messages have it.
+func formatTime(t, now time.Time) string {
 	t, now = t.UTC(), now.UTC()
 	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
 		return t.Format("15:04") + " UTC"

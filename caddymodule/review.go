@@ -89,7 +89,7 @@ func (r *review) work() {
 		merges(log, l.policy)
 		unenforceable(log, l.policy)
 		mistakes(log, l.policy.File(), r.registry)
-		logUnseen(log, r.tags, l.policy.File(), r.registry)
+		logHiddenHeaders(log, r.tags, l.policy.File(), r.registry)
 		for _, look := range r.more {
 			look(log, l.policy)
 		}
@@ -156,8 +156,8 @@ func mistakes(log *zap.Logger, f *robots.File, registry *crawler.Registry) {
 	}
 }
 
-// logUnseen logs the headers that no crawler will see because of the file.
-func logUnseen(log *zap.Logger, tags []headers.Rule, f *robots.File, registry *crawler.Registry) {
+// logHiddenHeaders logs the headers that no crawler will see because of the file.
+func logHiddenHeaders(log *zap.Logger, tags []headers.Rule, f *robots.File, registry *crawler.Registry) {
 	left := maxFindingsLogged
 	findings.Unseen(tags, f, registry, func(t *headers.Rule, by *robots.Rule) {
 		if left--; left >= 0 {

@@ -18,9 +18,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
-// verifierLines is how many log lines a minute at most tell the same of
+// verifierLogLines is how many log lines a minute at most tell the same of
 // verification.
-const verifierLines = 5
+const verifierLogLines = 5
 
 // pooledVerifier is the value of pool for one configuration of verification.
 // It has the storage and the log of the newest configuration that was started.
@@ -53,7 +53,7 @@ func (a *App) verifier(ctx caddy.Context, v *Verify) (*pooledVerifier, error) {
 		return nil, err
 	}
 	log := a.log.Named("verify").WithOptions(zap.WrapCore(func(core zapcore.Core) zapcore.Core {
-		return zapcore.NewSamplerWithOptions(core, time.Minute, verifierLines, 0)
+		return zapcore.NewSamplerWithOptions(core, time.Minute, verifierLogLines, 0)
 	}))
 	a.onStart(func() {
 		storage := ctx.Storage()

@@ -22,7 +22,7 @@ import (
 const (
 	maxCheckURL   = 8 << 10 // octets
 	maxCheckAgent = 4 << 10
-	checkPatience = 6 * time.Second // how long it waits for a file that was not read yet
+	checkTimeout = 6 * time.Second // how long it waits for a file that was not read yet
 )
 
 // Check implements status.Reporter.
@@ -50,7 +50,7 @@ func (r *reporter) Check(scope status.Scope, query status.CheckQuery) (*status.C
 	request.Site, request.Invented = h.invented(origin.Host)
 	policy := now.Policies().Peek(request)
 	if policy == nil {
-		ctx, cancel := context.WithTimeout(context.Background(), checkPatience)
+		ctx, cancel := context.WithTimeout(context.Background(), checkTimeout)
 		defer cancel()
 		policy = now.Policies().Wait(ctx, request)
 	}
@@ -100,7 +100,7 @@ func splitURL(raw string) (target string, origin enforce.Origin, err error) {
 // handlerFor returns the handler that serves an origin, and the origin as it is
 // held: the port of a URL need not be that of the listener. It prefers the
 // handler that names the host.
-func (r *reporter) handlerFor(scope status.Scope, origin enforce.Origin) (best *reported, held enforce.Origin) {
+func (r *reporter) handlerFor(scope status.Scope, origin enforce.Origin) (best *siteHandler, held enforce.Origin) {
 	rank, held := 0, origin
 	for _, h := range r.in(scope) {
 		if !h.serves(origin.Host) || !scope.Host(h.siteOf(origin.Host), origin.Host) {
@@ -135,7 +135,7 @@ func (r *reporter) handlerFor(scope status.Scope, origin enforce.Origin) (best *
 }
 
 // caller is whom a robots.txt is read for where no request causes the read.
-func (h *reported) caller(origin enforce.Origin) enforce.Caller {
+func (h *siteHandler) caller(origin enforce.Origin) enforce.Caller {
 	if h.handlerSite.server == nil {
 		return nil
 	}
@@ -167,7 +167,7 @@ func fillCheck(c *status.Check, d *enforce.Decision, policy *enforce.Policy, mon
 	if d.Terms != nil {
 		fillPace(c, d, s)
 	}
-	c.Message = sentenceOf(c)
+	c.Message = checkMessage(c)
 }
 
 // fillPace writes the pace that a decision's group sets.
@@ -187,8 +187,8 @@ func fillPace(c *status.Check, d *enforce.Decision, s *Settings) {
 	}
 }
 
-// sentenceOf tells a decision in a sentence.
-func sentenceOf(c *status.Check) string {
+// checkMessage tells a decision in a sentence.
+func checkMessage(c *status.Check) string {
 	who := c.Crawler
 	if who == "" {
 		who = "a client without a User-Agent"

@@ -55,13 +55,13 @@ func (h *Handler) provisionSuspects(ctx caddy.Context) error {
 	return nil
 }
 
-// anyTrapURL is an example of a URL that a trap mints.
-const anyTrapURL = "anyMintedUrl-0123456789_xyz"
+// sampleTrapURL is an example of a URL that a trap mints.
+const sampleTrapURL = "anyMintedUrl-0123456789_xyz"
 
 // allows names the group of a robots.txt that allows URLs of a trap, "" if none
 // does.
 func allows(p *enforce.Policy, trap suspect.Trap) string {
-	for _, target := range []string{string(trap), string(trap) + anyTrapURL} {
+	for _, target := range []string{string(trap), string(trap) + sampleTrapURL} {
 		group, ok := p.DisallowsEveryGroup(target)
 		switch {
 		case ok:
@@ -74,8 +74,8 @@ func allows(p *enforce.Policy, trap suspect.Trap) string {
 	return ""
 }
 
-// inertTraps logs the traps that have no effect because of a robots.txt.
-func (h *Handler) inertTraps(log *zap.Logger, p *enforce.Policy) {
+// logInactiveTraps logs the traps that have no effect because of a robots.txt.
+func (h *Handler) logInactiveTraps(log *zap.Logger, p *enforce.Policy) {
 	if h.Suspects == nil {
 		return
 	}

@@ -54,12 +54,12 @@ func (r *reporter) addShared(health *status.Health, now time.Time) {
 	}
 	for _, v := range r.verifiers() {
 		for _, s := range v.Sources() {
-			list, problem := v.toldSource(s, now)
+			list, problem := v.listStatus(s, now)
 			if health.Lists = append(health.Lists, list); problem.Severity != "" {
 				health.Problems = append(health.Problems, problem)
 			}
 		}
-		dns, problem := v.toldDNS()
+		dns, problem := v.dnsStatus()
 		if health.DNS == nil || !dns.OK {
 			health.DNS = dns
 		}
@@ -115,7 +115,7 @@ func (p *policyOf) problem(now time.Time) status.Problem {
 	case enforce.Pending:
 		return status.Problem{Message: name + " was not read yet: the first request of a crawler has it read"}
 	}
-	return status.Problem{Message: fmt.Sprintf("%s is in force: %s, read at %s", name, quantity(p.Policy.Rules(), "rule"), clockOf(p.Good, now))}
+	return status.Problem{Message: fmt.Sprintf("%s is in force: %s, read at %s", name, quantity(p.Policy.Rules(), "rule"), formatTime(p.Good, now))}
 }
 
 // failure tells what it means that the source of a policy fails.
@@ -127,7 +127,7 @@ func (p *policyOf) failure(now time.Time) status.Problem {
 		message += "; crawlers may fetch nothing, as on_error deny has it"
 	case p.Policy.Outcome() == enforce.Loaded && !p.Good.IsZero():
 		problem.Severity = status.Warning
-		message += "; the copy of " + clockOf(p.Good, now) + " is in force"
+		message += "; the copy of " + formatTime(p.Good, now) + " is in force"
 	case p.Kept:
 		problem.Severity = status.Warning
 		message += "; as before, there are no rules in force"
@@ -173,8 +173,8 @@ func (r *reporter) modeProblems(scope status.Scope) []status.Problem {
 	return problems
 }
 
-// toldSource tells of a list of addresses or a directory of keys.
-func (p *pooledVerifier) toldSource(s verify.SourceState, now time.Time) (status.List, status.Problem) {
+// listStatus tells of a list of addresses or a directory of keys.
+func (p *pooledVerifier) listStatus(s verify.SourceState, now time.Time) (status.List, status.Problem) {
 	list := status.List{Kind: s.Kind.String(), URL: plainURL(s.URL), Entries: s.Entries, Read: timeOf(s.Read), Failures: s.Failures}
 	list.Stale = s.Read.IsZero() || now.Sub(s.Read) > verify.FreshPeriod
 	if err, ok := p.failing.Load(s.URL); ok {
@@ -194,9 +194,9 @@ func (p *pooledVerifier) toldSource(s verify.SourceState, now time.Time) (status
 	case list.Stale:
 		list.Message = fmt.Sprintf("%s is %s old: it confirms crawlers, and tells no impostor any longer", name, ago(now.Sub(s.Read)))
 	case s.Failures > 0:
-		list.Message = fmt.Sprintf("%s could not be read again %d times; the copy of %s is in use", name, s.Failures, clockOf(s.Read, now))
+		list.Message = fmt.Sprintf("%s could not be read again %d times; the copy of %s is in use", name, s.Failures, formatTime(s.Read, now))
 	default:
-		list.Message = fmt.Sprintf("%s has %d entries, found current at %s", name, s.Entries, clockOf(s.Read, now))
+		list.Message = fmt.Sprintf("%s has %d entries, found current at %s", name, s.Entries, formatTime(s.Read, now))
 	}
 	if s.Failures == 0 && !list.Stale {
 		return list, status.Problem{}
@@ -212,8 +212,8 @@ func (p *pooledVerifier) toldSource(s verify.SourceState, now time.Time) (status
 // be down.
 const mostDNSFailures = 20
 
-// toldDNS tells of reverse DNS.
-func (p *pooledVerifier) toldDNS() (*status.DNS, status.Problem) {
+// dnsStatus tells of reverse DNS.
+func (p *pooledVerifier) dnsStatus() (*status.DNS, status.Problem) {
 	stats := p.Stats()
 	failures := p.dnsFailures.Load()
 	dns := &status.DNS{
@@ -240,7 +240,7 @@ func (p *pooledFleet) told(now time.Time) status.Fleet {
 		told.Up = true // so far nothing is wrong
 	case told.Up:
 		told.Since = timeOf(last.at)
-		told.Message = "budgets are shared since " + clockOf(last.at, now)
+		told.Message = "budgets are shared since " + formatTime(last.at, now)
 	default:
 		told.Since = timeOf(last.at)
 		told.Message = fmt.Sprintf("Redis is away for %s: each server counts for itself", ago(now.Sub(last.at)))

@@ -24,7 +24,7 @@ import (
 // same answer as a crawler of that origin.
 //
 // The request has the Host of the request that causes the read, but none of its
-// credentials, and comes from ownAddress, so that no remote_ip matcher treats
+// credentials, and comes from internalAddress, so that no remote_ip matcher treats
 // it as a local client. It appears in no access log.
 type siteSource struct {
 	ctx    caddy.Context
@@ -33,12 +33,12 @@ type siteSource struct {
 
 func newSiteSource(ctx caddy.Context) *siteSource { return &siteSource{ctx: ctx} }
 
-// ownAddress is the client address of the own read. 192.0.2.0/24 is for
+// internalAddress is the client address of the own read. 192.0.2.0/24 is for
 // documentation and belongs to nobody (RFC 5737).
-const ownAddress = "192.0.2.1"
+const internalAddress = "192.0.2.1"
 
-// ownRemote is the same with a port, as a request has it.
-const ownRemote = ownAddress + ":1"
+// internalRemote is the same with a port, as a request has it.
+const internalRemote = internalAddress + ":1"
 
 // cause is the data that the own read takes from the request that causes it.
 type cause struct {
@@ -75,18 +75,18 @@ func (h *Handler) newCause(r *http.Request, server *caddyhttp.Server, origin enf
 	return c
 }
 
-// noteOwnRead records that h's own read of the file comes through h. Then
+// noteInternalRead records that h's own read of the file comes through h. Then
 // clients' requests for the file do so too.
-func (h *Handler) noteOwnRead(r *http.Request) {
+func (h *Handler) noteInternalRead(r *http.Request) {
 	if c, ok := r.Context().Value(causeKey{}).(*cause); ok && c.reader == h && c.passed != nil {
 		c.passed.Store(true)
 	}
 }
 
-// isOwnRead reports whether a request is an own read of some handler. The
+// isInternalRead reports whether a request is an own read of some handler. The
 // address is looked at first, because it costs less than the context.
-func isOwnRead(r *http.Request) bool {
-	return r.RemoteAddr == ownRemote && r.Context().Value(causeKey{}) != nil
+func isInternalRead(r *http.Request) bool {
+	return r.RemoteAddr == internalRemote && r.Context().Value(causeKey{}) != nil
 }
 
 var errNoServer = errors.New("the request did not come through a Caddy server")
@@ -194,7 +194,7 @@ func (s *siteSource) ask(ctx context.Context, c *cause, at *url.URL) (*capture, 
 	r := (&http.Request{
 		Method: http.MethodGet, URL: &url.URL{Path: at.Path, RawPath: at.RawPath, RawQuery: at.RawQuery},
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: header,
-		Body: http.NoBody, Host: c.host, RemoteAddr: ownRemote, RequestURI: at.RequestURI(),
+		Body: http.NoBody, Host: c.host, RemoteAddr: internalRemote, RequestURI: at.RequestURI(),
 	}).WithContext(ctx)
 	if c.tls {
 		r.TLS = &tls.ConnectionState{Version: tls.VersionTLS13, HandshakeComplete: true, ServerName: at.Hostname()}
@@ -202,7 +202,7 @@ func (s *siteSource) ask(ctx context.Context, c *cause, at *url.URL) (*capture, 
 	w := &capture{header: make(http.Header), full: cancel}
 	r = caddyhttp.PrepareRequest(r, caddy.NewReplacer(), w, c.server)
 	caddyhttp.SetVar(r.Context(), caddyhttp.TrustedProxyVarKey, c.trusted)
-	caddyhttp.SetVar(r.Context(), caddyhttp.ClientIPVarKey, ownAddress)
+	caddyhttp.SetVar(r.Context(), caddyhttp.ClientIPVarKey, internalAddress)
 	w.run(routes, r)
 	if err := w.failure(ctx); err != nil {
 		return nil, err

@@ -22,8 +22,8 @@ import (
 // once, and all servers that share the storage share it.
 const suspectKey = "robots/suspects/key"
 
-// suspectLines is how many log lines a minute at most tell of suspects.
-const suspectLines = 20
+// suspectLogLines is how many log lines a minute at most tell of suspects.
+const suspectLogLines = 20
 
 // How signals are shared with a fleet.
 const (
@@ -63,7 +63,7 @@ func (a *App) watchVisitors(ctx caddy.Context, limiter throttle.Limiter) (*poole
 		return p, nil
 	}
 	a.onStart(func() {
-		p.log.Store(sampled(a.log.Named("suspects"), suspectLines))
+		p.log.Store(sampled(a.log.Named("suspects"), suspectLogLines))
 		running, stop := context.WithCancel(context.Background())
 		var ended sync.WaitGroup
 		ended.Go(func() { p.run(running, a.storage(ctx), a.suspectFleet) })

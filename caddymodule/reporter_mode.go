@@ -38,7 +38,7 @@ func (r *reporter) SetMode(scope status.Scope, query status.ModeQuery) (*status.
 	if query.Mode == "" {
 		return nil, badRequest("mode is missing: want enforce, monitor or configured")
 	}
-	var handlers []*reported
+	var handlers []*siteHandler
 	for _, h := range r.all() {
 		switch in := h.sitesIn(scope); {
 		case scope.All(), len(in) == len(h.sites):

@@ -9,24 +9,24 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
-// readWriter is the ResponseWriter of a crawler's GET of /robots.txt. It has the
+// robotsTxtWriter is the ResponseWriter of a crawler's GET of /robots.txt. It has the
 // engine note that the crawler reads the file: before the first octet is sent,
 // so that whatever it asks for next is decided with that known.
-type readWriter struct {
+type robotsTxtWriter struct {
 	*caddyhttp.ResponseWriterWrapper
 	exchange *exchange
 	engine   *enforce.Engine
 	begun    bool
 }
 
-// newReadWriter returns a readWriter around w, for as long as x lives.
-func newReadWriter(w http.ResponseWriter, x *exchange, now *running) *readWriter {
-	return &readWriter{&caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, x, now.Engine, false}
+// newRobotsTxtWriter returns a robotsTxtWriter around w, for as long as x lives.
+func newRobotsTxtWriter(w http.ResponseWriter, x *exchange, now *running) *robotsTxtWriter {
+	return &robotsTxtWriter{&caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, x, now.Engine, false}
 }
 
 // WriteHeader implements http.ResponseWriter. Only 200 and 304 are a read of the
 // file.
-func (w *readWriter) WriteHeader(status int) {
+func (w *robotsTxtWriter) WriteHeader(status int) {
 	if !w.begun && status >= 200 {
 		w.begun = true
 		if status == http.StatusOK || status == http.StatusNotModified {
@@ -37,7 +37,7 @@ func (w *readWriter) WriteHeader(status int) {
 }
 
 // Write implements http.ResponseWriter.
-func (w *readWriter) Write(p []byte) (int, error) {
+func (w *robotsTxtWriter) Write(p []byte) (int, error) {
 	if !w.begun {
 		w.WriteHeader(http.StatusOK)
 	}
@@ -45,7 +45,7 @@ func (w *readWriter) Write(p []byte) (int, error) {
 }
 
 // ReadFrom implements io.ReaderFrom.
-func (w *readWriter) ReadFrom(r io.Reader) (int64, error) {
+func (w *robotsTxtWriter) ReadFrom(r io.Reader) (int64, error) {
 	if !w.begun {
 		w.WriteHeader(http.StatusOK)
 	}
@@ -54,6 +54,6 @@ func (w *readWriter) ReadFrom(r io.Reader) (int64, error) {
 
 // Interface guards
 var (
-	_ http.ResponseWriter = (*readWriter)(nil)
-	_ io.ReaderFrom       = (*readWriter)(nil)
+	_ http.ResponseWriter = (*robotsTxtWriter)(nil)
+	_ io.ReaderFrom       = (*robotsTxtWriter)(nil)
 )

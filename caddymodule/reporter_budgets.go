@@ -28,7 +28,7 @@ func (r *reporter) Budgets(scope status.Scope, query status.BudgetsQuery) (*stat
 		}
 		answer.Class = agent.Class.String()
 		for _, b := range p.budgets(scope, &agent, now) {
-			list = append(list, p.toldBudget(b, now))
+			list = append(list, p.budgetStatus(b, now))
 		}
 	}
 	page, from, to := query.Of(len(list))
@@ -97,8 +97,8 @@ func (p *handlerSite) invented(host string) (pattern string, invented bool) {
 	return pattern, invented
 }
 
-// toldBudget returns what is told of a budget.
-func (p *policyOf) toldBudget(b budgetAt, now time.Time) status.Budget {
+// budgetStatus returns what is told of a budget.
+func (p *policyOf) budgetStatus(b budgetAt, now time.Time) status.Budget {
 	told := status.Budget{
 		Origin: b.origin.String(), Policy: p.id, Site: p.handler.siteOf(b.origin.Host), Mode: p.handler.mode(),
 		Group: b.Group.Token(), Limits: limits(b, &p.handler.Settings), Counted: "crawler", Claim: "own", Next: now.UTC(), Free: true,

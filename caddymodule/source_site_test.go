@@ -25,7 +25,7 @@ func TestWithoutAServerTheSiteCanNotBeAsked(t *testing.T) {
 // What a client sends can't make a request pass for one of the server's own.
 func TestOnlyRequestsOfTheServerItselfPass(t *testing.T) {
 	r := request(gptbot, "/")
-	r.RemoteAddr = ownAddress + ":1"
+	r.RemoteAddr = internalAddress + ":1"
 	r.Header.Set("User-Agent", enforce.FetcherUserAgent)
 	if isSubrequest(r) {
 		t.Error("a request passes by its address")

@@ -12,12 +12,12 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
-// refreshPatience is how long Refresh waits for the sources at most.
-const refreshPatience = 30 * time.Second
+// refreshTimeout is how long Refresh waits for the sources at most.
+const refreshTimeout = 30 * time.Second
 
 // Refresh implements status.Reporter.
 func (r *reporter) Refresh(ctx context.Context, scope status.Scope, query status.RefreshQuery) (*status.Refresh, error) {
-	wanted := make(map[*reported]map[enforce.Origin]bool)
+	wanted := make(map[*siteHandler]map[enforce.Origin]bool)
 	for _, p := range r.policies(scope) {
 		if query.Policy != "" && p.id != query.Policy {
 			continue
@@ -30,7 +30,7 @@ func (r *reporter) Refresh(ctx context.Context, scope status.Scope, query status
 	if query.Policy != "" && len(wanted) == 0 {
 		return nil, status.Errorf(http.StatusNotFound, "there is no policy %q", query.Policy)
 	}
-	ctx, cancel := context.WithTimeout(ctx, refreshPatience)
+	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
 	answer := &status.Refresh{Reads: []status.Read{}}
 	var mu sync.Mutex // of answer
@@ -40,7 +40,7 @@ func (r *reporter) Refresh(ctx context.Context, scope status.Scope, query status
 		shared := !policies.PerOrigin()
 		reading.Go(func() {
 			unread := policies.Refresh(ctx, func(o enforce.Origin) bool { return origins[o] }, func(e enforce.PolicyRead) {
-				read := h.toldRead(e, shared)
+				read := h.readStatus(e, shared)
 				mu.Lock()
 				defer mu.Unlock()
 				answer.Reads = append(answer.Reads, read)
@@ -62,8 +62,8 @@ func (r *reporter) Refresh(ctx context.Context, scope status.Scope, query status
 	return answer, nil
 }
 
-// toldRead describes the result of a read.
-func (h *reported) toldRead(e enforce.PolicyRead, shared bool) status.Read {
+// readStatus describes the result of a read.
+func (h *siteHandler) readStatus(e enforce.PolicyRead, shared bool) status.Read {
 	read := status.Read{Policy: h.policyID(e.Origin, shared), State: e.Outcome.String(), Error: plainError(e.Err)}
 	if !shared {
 		read.Origin = e.Origin.String()

@@ -20,8 +20,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
-// maxTold is how many notes, tokens and the like of one policy are told.
-const maxTold = 100
+// maxShown is how many notes, tokens and the like of one policy are told.
+const maxShown = 100
 
 // Policies implements status.Reporter.
 func (r *reporter) Policies(scope status.Scope, query status.PoliciesQuery) (*status.Policies, error) {
@@ -98,9 +98,9 @@ func (p *policyOf) told(now time.Time) status.Policy {
 	return told
 }
 
-// first returns the first maxTold of a list, never nil.
+// first returns the first maxShown of a list, never nil.
 func first[T any](list []T) []T {
-	return append([]T{}, list[:min(len(list), maxTold)]...)
+	return append([]T{}, list[:min(len(list), maxShown)]...)
 }
 
 // location is where a file or URL is, without credentials and query.
