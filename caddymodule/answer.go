@@ -15,28 +15,38 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-// Answer replaces the default answer to refused requests. It takes precedence
-// over the site's error routes.
+// Answer replaces the default answer to requests with one verdict. It needs
+// exactly one of `status`, `redirect` and `abort`. It takes precedence over the
+// site's error routes.
 type Answer struct {
-	// The refusals that it answers: `disallowed`, `impostor`, `throttled` (too
-	// soon, too many, the wrong time), `pending`, `unavailable` or `hidden`.
+	// The verdict: `disallowed` (robots.txt or the policy disallows the URL),
+	// `impostor` (the client is not the crawler that it claims to be),
+	// `throttled` (the request breaks Crawl-delay, Request-rate or Visit-time),
+	// `pending` (robots.txt was never read yet), `unavailable` (robots.txt can't
+	// be read, with `on_error deny`) or `hidden` (the policy hides the path).
 	Verdict string `json:"verdict"`
 
-	// The status code. A search engine drops a page for 403, 404, 410 and 451,
-	// and crawls the whole host less for 429 and 503.
+	// The status code. Allowed are: for `disallowed` and `impostor`, any 4xx
+	// except 429; for `throttled` and `pending`, 429 and 503; for `unavailable`,
+	// 503; for `hidden`, 404 and 410. A search engine removes a page that
+	// answers 403, 404, 410 or 451 from its index, and crawls the whole host
+	// less if it gets 429 or 503.
 	Status int `json:"status,omitempty"`
 
-	// The body, as plain text. Placeholders are replaced. Default: a sentence
-	// that says why.
+	// The body as plain text, with a status. Placeholders are replaced. Default:
+	// a sentence that gives the reason.
 	Text string `json:"text,omitempty"`
 
-	// Redirect there with status 302 instead: a URL, or a path of the site.
-	// Placeholders are replaced. Crawlers of purpose search get the default
-	// answer, because to redirect them and not people would be cloaking.
+	// An http or https URL, or a path of the site, to redirect to with status
+	// 302. Only for `disallowed` and `impostor`. Placeholders are replaced.
+	// Crawlers of search engines get the default answer instead, because search
+	// engines punish sites that show them other pages than people (cloaking).
+	// So do crawlers whose redirect would lead to a URL that is refused too.
 	Redirect string `json:"redirect,omitempty"`
 
-	// Close the connection without an answer instead. Behind a trusted proxy
-	// the connection is the proxy's, so the answer is 403, or 404 for `hidden`.
+	// Close the connection without an answer. Only for `disallowed`, `impostor`
+	// and `hidden`. Behind a trusted proxy the client gets the default answer,
+	// because the connection is the proxy's.
 	Abort bool `json:"abort,omitempty"`
 }
 
@@ -49,9 +59,9 @@ type verdict struct {
 	abort    bool
 }
 
-// verdicts are the verdicts whose answers can be replaced, with the statuses
-// that do no harm: Google treats 429 and 5xx as an overloaded host and crawls
-// all of it less, and drops a page for any other 4xx.
+// verdicts has, for each verdict, the statuses that do no harm: Google treats
+// 429 and 5xx as signs of an overloaded host and crawls the whole host less. It
+// drops a page that answers any other 4xx.
 var verdicts = map[string]verdict{
 	"disallowed":  {[]string{"disallowed"}, isRefusal, "4xx other than 429", true, true},
 	"impostor":    {[]string{"impostor"}, isRefusal, "4xx other than 429", true, true},
@@ -69,7 +79,8 @@ func isThrottling(s int) bool {
 	return s == http.StatusTooManyRequests || s == http.StatusServiceUnavailable
 }
 
-// validate reports values that would do harm or are not possible.
+// validate returns an error for answers that contradict themselves or would
+// harm the site.
 func (a *Answer) validate() error {
 	v, ok := verdicts[a.Verdict]
 	if !ok {
@@ -85,7 +96,7 @@ func (a *Answer) validate() error {
 	case kinds != 1:
 		return fmt.Errorf("answer %s: want one of a status, redir URL and abort", a.Verdict)
 	case a.Text != "" && a.Status == 0:
-		return fmt.Errorf("answer %s: a text goes with a status", a.Verdict)
+		return fmt.Errorf("answer %s: a text needs a status", a.Verdict)
 	case a.Redirect != "" && !v.redirect:
 		return fmt.Errorf("answer %s redir: want the status %s", a.Verdict, v.allowed)
 	case a.Abort && !v.abort:
@@ -98,7 +109,7 @@ func (a *Answer) validate() error {
 	return nil
 }
 
-// checkURL reports a redirect whose target is not a URL.
+// checkURL returns an error if the target of the redirect is not a URL.
 func (a *Answer) checkURL() error {
 	if strings.Contains(a.Redirect, "{") {
 		return nil // a placeholder
@@ -110,7 +121,7 @@ func (a *Answer) checkURL() error {
 	return nil
 }
 
-// checkAnswers reports what is wrong with answers.
+// checkAnswers validates all answers.
 func checkAnswers(answers []Answer) error {
 	seen := map[string]bool{}
 	for i := range answers {
@@ -118,7 +129,7 @@ func checkAnswers(answers []Answer) error {
 			return err
 		}
 		if seen[answers[i].Verdict] {
-			return fmt.Errorf("answer %s stands here a second time", answers[i].Verdict)
+			return fmt.Errorf("answer %s is given twice", answers[i].Verdict)
 		}
 		seen[answers[i].Verdict] = true
 	}
@@ -142,7 +153,7 @@ func parseAnswer(h *Handler, d *caddyfile.Dispenser) error {
 	case args[1] != "abort" && args[1] != "redir" && len(rest) <= 1:
 		status, err := strconv.Atoi(args[1])
 		if err != nil || status == 0 {
-			return d.Errf("answer %s: %q is no status, redir or abort", a.Verdict, args[1])
+			return d.Errf("answer %s: unknown value %q: want a status, redir or abort", a.Verdict, args[1])
 		}
 		a.Status = status
 		if len(rest) == 1 {
@@ -158,15 +169,15 @@ func parseAnswer(h *Handler, d *caddyfile.Dispenser) error {
 	return nil
 }
 
-// customAnswers has the operator's answer to each reason.
+// customAnswers has the operator's answer for each reason.
 type customAnswers [enforce.Reasons]*customAnswer
 
 // customAnswer is a compiled Answer.
 type customAnswer struct {
 	Answer
-	fixed   *answer // where no placeholder is to be replaced
-	usual   *answer // where the operator's would do harm
-	replace bool
+	fixed    *answer // for a status and a text without placeholders
+	fallback *answer // the default answer, if the operator's would do harm
+	replace  bool    // there are placeholders to replace
 }
 
 func newCustomAnswers(answers []Answer) *customAnswers {
@@ -185,17 +196,17 @@ func newCustomAnswers(answers []Answer) *customAnswers {
 }
 
 func newCustomAnswer(a Answer, reason enforce.Reason) *customAnswer {
-	c := &customAnswer{Answer: a, usual: &answers[reason], replace: strings.Contains(a.Text+a.Redirect, "{")}
+	c := &customAnswer{Answer: a, fallback: &answers[reason], replace: strings.Contains(a.Text+a.Redirect, "{")}
 	text := a.Text
 	if text == "" {
-		text = strings.TrimSuffix(c.usual.body, "\n")
+		text = strings.TrimSuffix(c.fallback.body, "\n")
 	}
 	fixed := newAnswer(a.Status, text)
 	c.fixed = &fixed
 	return c
 }
 
-// of returns the operator's answer to a reason, nil if there is none.
+// of returns the operator's answer for a reason, nil if there is none.
 func (c *customAnswers) of(reason enforce.Reason) *customAnswer {
 	if c == nil {
 		return nil
@@ -208,13 +219,13 @@ func (c *customAnswer) send(w http.ResponseWriter, r *http.Request, d *enforce.D
 	switch {
 	case c.Abort:
 		if trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool); trusted {
-			return c.usual.send(w, r) // the connection is the proxy's
+			return c.fallback.send(w, r) // the connection is the proxy's
 		}
 		panic(http.ErrAbortHandler)
 	case c.Redirect != "":
 		to := c.replaced(r, c.Redirect)
 		if d.Agent.Crawler != nil && d.Agent.Crawler.Purpose == crawler.Search || leadsToRefusal(to, r, d) {
-			return c.usual.send(w, r)
+			return c.fallback.send(w, r)
 		}
 		w.Header().Set("Location", to)
 		w.WriteHeader(http.StatusFound)
@@ -253,11 +264,12 @@ func leadsToRefusal(to string, r *http.Request, d *enforce.Decision) bool {
 	return there.Action != enforce.Pass
 }
 
-// checkRedirects reports a redirect to a path that the robots.txt disallows,
-// where that file is at hand.
+// checkRedirects returns an error for a redirect to a path that robots.txt
+// disallows. For sources that are not local, leadsToRefusal checks this at each
+// request.
 func (h *Handler) checkRedirects() error {
 	if kind := h.kind(); kind != sourceFile && kind != sourceInline {
-		return nil // leadsToRefusal finds out
+		return nil
 	}
 	var err error
 	for _, a := range h.Answers {

@@ -10,8 +10,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/headers"
 )
 
-// answer is the response to a denied request. The header values are shared by
-// all answers and never written to.
+// answer is the response to a refused request. Nothing may change length: all
+// responses share it.
 type answer struct {
 	status int
 	body   string
@@ -23,7 +23,7 @@ func newAnswer(status int, body string) answer {
 	return answer{status, body + "\n", []string{strconv.Itoa(len(body) + 1)}, errors.New(body)}
 }
 
-// answers has the answer for each reason that denies or throttles.
+// answers has the default answer for each reason to deny or throttle.
 var answers = [enforce.Reasons]answer{
 	enforce.Disallowed:    newAnswer(http.StatusForbidden, "The robots.txt of this site disallows this URL to your crawler."),
 	enforce.Impostor:      newAnswer(http.StatusForbidden, "Your User-Agent names a crawler that does not come from your address. See the robots.txt of this site."),
@@ -41,8 +41,8 @@ var (
 	noStore   = []string{"no-store"}
 )
 
-// refuse answers a request that is not let through. The answer must not be
-// stored: a cache in front would give it to people.
+// refuse answers a refused request. The answer must not be stored, because a
+// cache in front of the server would give it to people.
 func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, d *enforce.Decision) error {
 	a := &answers[d.Reason]
 	header := w.Header()
@@ -67,8 +67,7 @@ func (a *answer) send(w http.ResponseWriter, r *http.Request) error {
 	header["Content-Length"] = a.length
 	w.WriteHeader(a.status)
 	if r.Method != http.MethodHead {
-		// The client may be gone: that is no error of ours.
-		_, _ = io.WriteString(w, a.body)
+		_, _ = io.WriteString(w, a.body) // an error means that the client is gone
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func (commands) Sites(path string) ([]cli.Site, error) {
 			if err != nil {
 				return err
 			}
-			site.Suspects = &audit.SuspectRules{Traps: traps, Bind: s.Action == suspectsBind, For: s.hold()}
+			site.Suspects = &audit.SuspectRules{Traps: traps, Bind: s.Action == suspectsBind, For: s.period()}
 		}
 		if site.Source, site.SourceName, err = h.knownSource(); err != nil {
 			return err

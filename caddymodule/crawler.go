@@ -10,49 +10,56 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-// Crawler adds a crawler to the registry, or overrides facts about a known one.
-// Fields that are left out keep the registry's facts.
+// Crawler adds a crawler to the registry, or overrides facts about a crawler in
+// it. For a known crawler, a field that is left out keeps the fact of the
+// registry. The defaults below are those of a new crawler.
 type Crawler struct {
-	// Its name. Names are compared without regard to case.
+	// The name of the crawler. Upper and lower case are the same.
 	Name string `json:"name"`
 
-	// The tokens by which its User-Agent names it. They match as whole words,
-	// without regard to case. Default, for a new one: its name.
+	// The words in a User-Agent that identify the crawler. They match as whole
+	// words; upper and lower case are the same. Words that browsers send are an
+	// error, because people would be taken for the crawler. Default: the name.
 	UserAgents []string `json:"user_agents,omitempty"`
 
-	// The groups of a robots.txt that it obeys, most specific first. Default,
-	// for a new one: its first User-Agent token.
+	// The product tokens of the robots.txt groups that the crawler obeys, the
+	// most specific one first. Default: the first value of `user_agents`.
 	Robots []string `json:"robots,omitempty"`
 
-	// Who runs it.
+	// The company or person that runs the crawler. Default: none.
 	Operator string `json:"operator,omitempty"`
 
-	// What it crawls for, such as search or ai-training.
+	// What the operator uses the pages for, such as `search` or `ai-training`:
+	// a purpose of the registry, or one of your own in lower-case letters,
+	// digits and hyphens. Default: none.
 	Purpose string `json:"purpose,omitempty"`
 
-	// `crawler`, `user-triggered`, `offline`, `webhook` or `library`. Default,
-	// for a new one: `crawler`, and `webhook` for the purpose of that name.
+	// `crawler`; `user-triggered`, a fetcher that acts for a person; `offline`,
+	// an offline browser or scraping framework; `webhook`, which delivers events
+	// that the site asked for; or `library`, an HTTP library. Default: `webhook`
+	// for the purpose `webhook`, otherwise `crawler`.
 	Class string `json:"class,omitempty"`
 
-	// Whose machines it runs on: `operator`, or `anyone`. Software that anyone
-	// runs is counted per client address. Default, for a new one: `anyone` for
-	// the classes `offline` and `library`, else `operator`.
+	// On whose machines the software runs: `operator` or `anyone`. With
+	// `anyone`, each client address has a budget of its own. Default: `anyone`
+	// for the classes `offline` and `library`, otherwise `operator`.
 	RunBy string `json:"run_by,omitempty"`
 
-	// Whether `User-agent: *` binds it: `yes` or `no`. Default, for a new
-	// one: `yes`.
+	// Whether the group `User-agent: *` applies to the crawler if no group names
+	// it: `yes` or `no`. Default: `yes`.
 	Star string `json:"star,omitempty"`
 
-	// Whether the Crawl-delay of `User-agent: *` binds it: `yes` or `no`.
-	// Default, for a new one: `yes`.
+	// Whether the Crawl-delay of the group `User-agent: *` applies to the
+	// crawler: `yes` or `no`. Default: `yes`.
 	CrawlDelay string `json:"crawl_delay,omitempty"`
 
-	// How claims to be this crawler are checked, with verify. Default: as the
-	// registry says.
+	// How `verify` checks whether a client is this crawler. Default: no method,
+	// so that the claim can't be checked.
 	Verify *CrawlerVerify `json:"verify,omitempty"`
 }
 
-// row is the crawler as the registry has it, made of what base has of it.
+// row converts the crawler to a row of a registry. Facts that c does not have
+// are taken from the row of base with the same name.
 func (c *Crawler) row(base *crawler.Registry) (row crawler.Crawler, err error) {
 	for known := range base.All() {
 		if strings.EqualFold(known.Name, c.Name) {
@@ -102,7 +109,7 @@ func (c *Crawler) row(base *crawler.Registry) (row crawler.Crawler, err error) {
 	return row, err
 }
 
-// tri reads yes or no; nothing leaves what was known before.
+// tri parses yes or no; an empty value returns before.
 func tri(name, value string, before crawler.Tri) (crawler.Tri, error) {
 	switch value {
 	case "":
@@ -115,7 +122,7 @@ func tri(name, value string, before crawler.Tri) (crawler.Tri, error) {
 	return before, fmt.Errorf("%s %q: want yes or no", name, value)
 }
 
-// withCrawlers is a registry with the crawlers of the configuration.
+// withCrawlers returns a registry with the crawlers of the configuration added.
 func withCrawlers(registry *crawler.Registry, crawlers []Crawler) (*crawler.Registry, error) {
 	if len(crawlers) == 0 {
 		return registry, nil
@@ -130,9 +137,10 @@ func withCrawlers(registry *crawler.Registry, crawlers []Crawler) (*crawler.Regi
 	return registry.With(rows...)
 }
 
-// checkCrawlers reports conflicts among the crawlers that the configuration has
-// so far. With a registry file they are found when the configuration is loaded,
-// because adapting reads no files.
+// checkCrawlers returns an error if crawlers of the configuration conflict with
+// each other or with the built-in registry. With a registry file they are
+// checked when the configuration is loaded, because adapting a Caddyfile reads
+// no other files.
 func (h *Handler) checkCrawlers() error {
 	if h.Registry != "" {
 		return nil
@@ -160,14 +168,14 @@ func parseCrawler(h *Handler, d *caddyfile.Dispenser) error {
 	if c.Name, err = one(d); err != nil {
 		return err
 	}
-	head := *d // errors about all of it name its first line
+	head := *d // for errors about the whole block
 	field := func(f *string) func(*Handler) *string { return func(*Handler) *string { return f } }
 	list := func(f *[]string) func(*Handler) *[]string { return func(*Handler) *[]string { return f } }
 	err = parseBlock(h, d, map[string]subdirective{
 		"user_agents": words(list(&c.UserAgents), checkUserAgentToken),
 		"robots":      words(list(&c.Robots), nil),
 		"operator":    text(field(&c.Operator)),
-		"purpose":     then(text(field(&c.Purpose)), func() error { return checkPurpose(c.Purpose) }),
+		"purpose":     withCheck(text(field(&c.Purpose)), func() error { return checkPurpose(c.Purpose) }),
 		"class":       choice(field(&c.Class), "crawler", "user-triggered", "offline", "webhook", "library"),
 		"run_by":      choice(field(&c.RunBy), "operator", "anyone"),
 		"star":        choice(field(&c.Star), "yes", "no"),
@@ -178,7 +186,7 @@ func parseCrawler(h *Handler, d *caddyfile.Dispenser) error {
 		return err
 	}
 	if slices.ContainsFunc(h.Crawlers, func(other Crawler) bool { return strings.EqualFold(other.Name, c.Name) }) {
-		return head.Errf("crawler %s stands here a second time", c.Name)
+		return head.Errf("crawler %s is defined twice", c.Name)
 	}
 	h.Crawlers = append(h.Crawlers, c)
 	if err := h.checkCrawlers(); err != nil {
@@ -187,8 +195,9 @@ func parseCrawler(h *Handler, d *caddyfile.Dispenser) error {
 	return nil
 }
 
-// then checks a value at its place in the Caddyfile.
-func then(parse subdirective, check func() error) subdirective {
+// withCheck calls check after parse, so that its error names the line in the
+// Caddyfile.
+func withCheck(parse subdirective, check func() error) subdirective {
 	return func(h *Handler, d *caddyfile.Dispenser) error {
 		if err := parse(h, d); err != nil {
 			return err
@@ -200,10 +209,10 @@ func then(parse subdirective, check func() error) subdirective {
 	}
 }
 
-// checkUserAgentToken reports a token that would match people's User-Agents.
+// checkUserAgentToken returns an error for a token that would match browsers.
 func checkUserAgentToken(token string) error {
 	if crawler.BrowserWord(token) {
-		return fmt.Errorf("browsers send the word %q: people would be taken for this crawler", token)
+		return fmt.Errorf("browsers send the word %q, so people would be taken for this crawler: give a word that only the crawler sends", token)
 	}
 	return nil
 }

@@ -7,24 +7,23 @@ import (
 	"github.com/caddyserver/caddy/v2"
 )
 
-// authUser is the placeholder that Caddy's authentication sets.
+// authUser is the placeholder that Caddy's authentication handlers set.
 const authUser = "http.auth.user.id"
 
-// forbidden explains why the dashboard does not answer.
-const forbidden = `403: this dashboard is not protected, so it is closed.
+// forbidden is the body of the 403 answer.
+const forbidden = `403: this dashboard is closed, because Caddy did not authenticate the request.
 
-It opens for requests that Caddy has authenticated: put basic_auth, or another
-authentication that sets {http.auth.user.id}, before robots_dashboard, or ask
-for client certificates. If something protects it that Caddy does not see, such
-as forward_auth or a private network, write
+Put basic_auth, or another authentication that sets {http.auth.user.id}, before
+robots_dashboard, or require client certificates. If forward_auth, a private
+network or the like protects the page, write
 
 	robots_dashboard {
 		access external
 	}
 `
 
-// allows reports whether a request may see the dashboard: Caddy knows who
-// sent it, or the operator said that something else does.
+// allows reports whether a request may see the dashboard: Caddy authenticated
+// it, or the operator configured external access control.
 func (b *Dashboard) allows(r *http.Request) bool {
 	if b.Access == accessExternal {
 		return true

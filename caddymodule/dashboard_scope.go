@@ -15,21 +15,22 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
-// checkHostPattern reports what is no host name or pattern of host names.
+// checkHostPattern returns an error if host is neither a host name nor a pattern
+// of host names.
 func checkHostPattern(host string) error {
 	switch {
 	case host == "":
 		return fmt.Errorf("hosts: a host is empty")
 	case strings.ContainsAny(host, "/?#@ "):
-		return fmt.Errorf("hosts %q: write the name of the host alone, such as shop.example.com", host)
+		return fmt.Errorf("hosts %q: write only the host name, such as shop.example.com", host)
 	case strings.Count(host, ":") == 1:
 		return fmt.Errorf("hosts %q: write the host without a port", host)
 	}
 	return nil
 }
 
-// dashboardScope finds out which sites a dashboard shows. One process may serve
-// the sites of several tenants, and none is shown another's.
+// dashboardScope determines the sites that a dashboard shows. One process may
+// serve the sites of several tenants, and no tenant may see another one's.
 type dashboardScope struct {
 	dashboard *Dashboard
 	ctx       caddy.Context
@@ -37,9 +38,9 @@ type dashboardScope struct {
 	sites     []string // nil if the dashboard's own site was not found
 }
 
-// of returns the sites to show in answer to a request. Where the dashboard's
-// own site can't be found, such as in a named route, that is the host that was
-// asked, as far as a site names it.
+// of returns the sites to show in the answer to a request. If the dashboard's
+// own site can't be found, for example in a named route, it is the host of the
+// request.
 func (s *dashboardScope) of(r *http.Request) status.Scope {
 	if s.dashboard.AllSites {
 		return status.AllSites()
@@ -52,8 +53,8 @@ func (s *dashboardScope) of(r *http.Request) status.Scope {
 	return status.Sites(s.sites...)
 }
 
-// find fills in the sites, when the first request comes: before, the routes
-// are not complete.
+// find fills in the sites. It runs at the first request, because the routes are
+// not complete before.
 func (s *dashboardScope) find(server *caddyhttp.Server) {
 	servers := make(map[*caddyhttp.Server]bool)
 	if app, err := s.ctx.AppIfConfigured("http"); err == nil {
@@ -76,8 +77,8 @@ func (s *dashboardScope) find(server *caddyhttp.Server) {
 	}
 }
 
-// chosen returns the hosts that the operator chose, and the sites of the
-// process that fit a pattern among them.
+// chosen returns the hosts that the operator configured, and the hosts of this
+// process that match a pattern among them.
 func (s *dashboardScope) chosen(servers map[*caddyhttp.Server]bool) (sites []string) {
 	for _, host := range s.dashboard.Hosts {
 		host = plainHost(host)
@@ -93,15 +94,16 @@ func (s *dashboardScope) chosen(servers map[*caddyhttp.Server]bool) (sites []str
 	return sites
 }
 
-// ownSite is the innermost route around a dashboard that names hosts.
+// ownSite is the site that a dashboard is part of: the innermost route around it
+// that has a host matcher.
 type ownSite struct {
-	hosts  []string    // that it names; nil: any
-	inside serverFacts // what routes inside it name
+	hosts  []string    // of the host matcher; nil means any host
+	inside serverFacts // the host matchers of routes inside it
 	done   bool        // inside is filled in
 }
 
-// own looks for the dashboard in routes whose requests are for hosts, nil for
-// any. It returns nil if it is not there.
+// own searches routes for the dashboard. The hosts are those of the routes
+// around them; nil means any. It returns nil if the dashboard is not there.
 func (s *dashboardScope) own(routes caddyhttp.RouteList, hosts []string, depth int) *ownSite {
 	if depth > maxRouteDepth {
 		return nil
@@ -123,7 +125,7 @@ func (s *dashboardScope) own(routes caddyhttp.RouteList, hosts []string, depth i
 	return nil
 }
 
-// ownIn is own for the handlers of one route.
+// ownIn searches the handlers of one route for the dashboard.
 func (s *dashboardScope) ownIn(route *caddyhttp.Route, hosts []string, depth int) *ownSite {
 	for _, h := range route.Handlers {
 		switch h := h.(type) {
@@ -140,8 +142,8 @@ func (s *dashboardScope) ownIn(route *caddyhttp.Route, hosts []string, depth int
 	return nil
 }
 
-// sites returns the names of the sites of o: its own hosts, and those inside
-// it that are counted by names of their own.
+// sites returns the names under which requests of the site are counted: its own
+// hosts, and the hosts that routes inside it match.
 func (o *ownSite) sites() []string {
 	sites := slices.Clone(o.hosts)
 	if o.hosts == nil {
@@ -151,8 +153,8 @@ func (o *ownSite) sites() []string {
 	return append(sites, within(o.inside.wild, o.hosts)...)
 }
 
-// within returns which of the hosts named in a route are among those of the
-// routes around it. Nil stands for any host.
+// within returns the hosts that both a route and the routes around it match. Nil
+// means any host.
 func within(named, around []string) []string {
 	switch {
 	case named == nil:
@@ -173,8 +175,8 @@ func within(named, around []string) []string {
 	return both
 }
 
-// plainHost returns a host or pattern as sites are named: in lower case, without
-// port, brackets and final dot.
+// plainHost returns a host or pattern in the form of a site's name: in lower
+// case, without port, brackets and final dot.
 func plainHost(host string) string {
 	return enforce.NewOrigin("", caddy.NewReplacer().ReplaceAll(host, ""), 0).Host
 }

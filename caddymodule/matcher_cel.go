@@ -10,7 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// CELLibrary makes the matcher available in expressions, as
+// CELLibrary makes the matcher available in expressions:
 //
 //	expression robots('purpose', 'ai-training', 'ai-data') || robots('disallowed')
 func (*MatchRobots) CELLibrary(ctx caddy.Context) (cel.Library, error) {
@@ -28,8 +28,8 @@ func (*MatchRobots) CELLibrary(ctx caddy.Context) (cel.Library, error) {
 		})
 }
 
-// newMatchRobots returns the matcher of the words behind its name in a
-// Caddyfile.
+// newMatchRobots returns the matcher for the arguments of robots() in an
+// expression: the name of a field and its values.
 func newMatchRobots(words []string) (*MatchRobots, error) {
 	m := new(MatchRobots)
 	if len(words) == 0 {

@@ -14,17 +14,18 @@ import (
 
 // Metrics selects optional metrics.
 type Metrics struct {
-	// Counters for each site: `caddy_robots_site_decisions_total` and
-	// `caddy_robots_site_people_total`. Off by default, because each site adds
-	// a label value.
+	// Whether there are metrics for each site:
+	// `caddy_robots_site_decisions_total` and `caddy_robots_site_people_total`.
+	// Each site adds a label value. Default: false.
 	PerSite bool `json:"per_site,omitempty"`
 
-	// The number of sites with counters of their own: those with the most
-	// requests of crawlers. The others share the site `(other)`. Default: 100.
+	// The largest number of sites with a label value of their own. They are the
+	// sites with the most requests of crawlers; all others share the value
+	// `(other)`. A site that has one keeps it. Default: 100.
 	MaxSites int `json:"max_sites,omitempty"`
 }
 
-// The bounds of Metrics.MaxSites.
+// The default and the largest value of Metrics.MaxSites.
 const (
 	defaultMetricSites = 100
 	mostMetricSites    = counters.MaxSites
@@ -36,24 +37,24 @@ const (
 func parseMetrics(app *App, d *caddyfile.Dispenser) error {
 	args := d.RemainingArgs()
 	if len(args) == 0 || args[0] != "per_site" || len(args) > 2 {
-		return d.Errf("metrics: want per_site, and at most how many sites")
+		return d.Errf("metrics: want per_site, or per_site and the largest number of sites")
 	}
 	if app.Metrics != nil {
-		return d.Err("metrics stands here a second time")
+		return d.Err("metrics is given twice")
 	}
 	app.Metrics = &Metrics{PerSite: true}
 	if len(args) == 2 {
 		n, err := strconv.Atoi(args[1])
 		if err != nil || n < 1 || n > mostMetricSites {
-			return d.Errf("metrics per_site: %q is no whole number from 1 to %d", args[1], mostMetricSites)
+			return d.Errf("metrics per_site: %q is not a whole number from 1 to %d", args[1], mostMetricSites)
 		}
 		app.Metrics.MaxSites = n
 	}
 	return nil
 }
 
-// siteCollector reports counters by site, for the configuration that was
-// started last, where that wants them.
+// siteCollector reports counters by site, if the configuration that was started
+// last has them switched on.
 type siteCollector struct {
 	decisions, people *prometheus.Desc
 	app               atomic.Pointer[App]
@@ -100,8 +101,8 @@ func (c *siteCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// label chooses the sites that have a label of their own. One that has keeps it,
-// so that no counter goes back.
+// label chooses the sites that get a label value of their own. A site that has
+// one keeps it, so that no counter goes back.
 func (c *siteCollector) label(counts []counters.SiteCounts, most int) map[string]bool {
 	before := map[string]bool{}
 	if named := c.named.Load(); named != nil {

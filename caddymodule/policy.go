@@ -57,7 +57,7 @@ type policyParser struct {
 func (p *policyParser) check(h *Handler, head *caddyfile.Dispenser) error {
 	registry, err := withCrawlers(crawler.Builtin(), h.Crawlers)
 	if err != nil {
-		return nil // siteHandler where it stands
+		return nil // the parser of the crawler block reports it
 	}
 	_, err = p.policy.Compile(registry)
 	for _, e := range statementErrors(err) {

@@ -51,7 +51,7 @@ func (h *Handler) provisionSuspects(ctx caddy.Context) error {
 	if err != nil {
 		return err
 	}
-	h.suspicion = &suspicion{visitors: visitors, traps: traps, bind: h.Suspects.Action == suspectsBind, hold: h.Suspects.hold()}
+	h.suspicion = &suspicion{visitors: visitors, traps: traps, bind: h.Suspects.Action == suspectsBind, hold: h.Suspects.period()}
 	return nil
 }
 

@@ -456,7 +456,7 @@ Disallow: /"
 	}
 }
 
-// Mistakes are siteHandler with file and line.
+// Mistakes are reported with file and line.
 func TestVerifyMistakes(t *testing.T) {
 	t.Parallel()
 	for block, want := range map[string]string{
