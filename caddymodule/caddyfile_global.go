@@ -13,7 +13,7 @@ func init() {
 	httpcaddyfile.RegisterGlobalOption("robots", parseGlobalOption)
 }
 
-// parseGlobalOption sets up the App from the global option robots. Syntax:
+// parseGlobalOption makes an App from the global option robots. Syntax:
 //
 //	{
 //		robots {
@@ -26,10 +26,10 @@ func init() {
 func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 	d.Next() // the option's name
 	if existing != nil {
-		return nil, d.Err("the global option robots stands here a second time")
+		return nil, d.Err("the global option robots is given twice")
 	}
 	if d.NextArg() {
-		return nil, d.Errf("unexpected %q: robots takes its options in a block", d.Val())
+		return nil, d.Errf("unexpected %q: write the options of robots in a block", d.Val())
 	}
 	app, defaults := new(App), new(Handler)
 	table := map[string]subdirective{
@@ -56,8 +56,8 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 	return httpcaddyfile.App{Name: "robots", Value: caddyconfig.JSON(app, nil)}, nil
 }
 
-// leastMemory is the least value of max_memory: one file of the largest size
-// that is read, compiled.
+// leastMemory is the least value of max_memory in a Caddyfile, in octets: the
+// size of one compiled file of the largest size that is read.
 const leastMemory = 16 << 20
 
 // parseMaxMemory parses
@@ -70,7 +70,7 @@ func parseMaxMemory(app *App, d *caddyfile.Dispenser) error {
 	}
 	size, err := humanize.ParseBytes(arg)
 	if err != nil || size < leastMemory || size > 1<<40 {
-		return d.Errf("max_memory: %q is no size from 16MiB to 1TiB, such as 64MiB", arg)
+		return d.Errf("max_memory: %q is not a size from 16MiB to 1TiB: write it as 64MiB", arg)
 	}
 	app.MaxMemory = int64(size)
 	return nil

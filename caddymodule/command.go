@@ -41,8 +41,8 @@ func (commands) HeaderRules(path string) ([]headers.Rule, error) {
 	return rules, nil
 }
 
-// handlersOf returns the robots handlers of a configuration file: a Caddyfile,
-// or JSON where its name ends so.
+// handlersOf returns the robots handlers of a configuration file: JSON if its
+// name ends in .json, otherwise a Caddyfile.
 func handlersOf(name string) ([]*Handler, error) {
 	tree, err := configOf(name)
 	if err != nil {
@@ -70,8 +70,8 @@ func (commands) Config(name string) ([]byte, error) {
 	return config, err
 }
 
-// configOf reads a configuration file: a Caddyfile, or JSON where its name ends
-// so.
+// configOf reads a configuration file: JSON if its name ends in .json, otherwise
+// a Caddyfile.
 func configOf(name string) (tree any, err error) {
 	config, err := commands{}.Config(name)
 	if err != nil {

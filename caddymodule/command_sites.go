@@ -51,8 +51,9 @@ func (commands) Sites(path string) ([]cli.Site, error) {
 	return found, err
 }
 
-// knownSource returns the source that the settings name, and what it is called;
-// nil for the site's own file, which only a running server can read.
+// knownSource returns the source that the settings name, and its name for
+// messages. It returns nil for the source site, which only a running server can
+// read.
 func (s *Settings) knownSource() (enforce.Source, string, error) {
 	repl := caddy.NewReplacer()
 	switch s.kind() {
@@ -72,7 +73,8 @@ func (s *Settings) knownSource() (enforce.Source, string, error) {
 	return nil, "", nil
 }
 
-// isSampled reports whether a configuration has a log sampled.
+// isSampled reports whether a configuration samples a log, so that the log lacks
+// some requests.
 func isSampled(tree any) bool {
 	logs, _ := field(field(tree, "logging"), "logs").(map[string]any)
 	for _, log := range logs {
@@ -83,8 +85,8 @@ func isSampled(tree any) bool {
 	return false
 }
 
-// defaultsOf returns the settings for all sites of a configuration; nil if it
-// has none.
+// defaultsOf returns the default settings of a configuration, nil if it has
+// none.
 func defaultsOf(tree any) *Settings {
 	apps, _ := field(tree, "apps").(map[string]any)
 	defaults := field(apps["robots"], "defaults")
@@ -111,8 +113,9 @@ func unmarshalTree(tree, to any) error {
 	return json.Unmarshal(text, to)
 }
 
-// walkSites calls f for each robots handler in a configuration, in its order
-// where that is one of lists, with the hosts that the routes to it match.
+// walkSites calls f for each robots handler in a configuration, with the hosts
+// that the routes to it match. Lists are walked in their order, objects by the
+// names of their fields.
 func walkSites(tree any, hosts []string, f func([]string, map[string]any) error) error {
 	switch node := tree.(type) {
 	case map[string]any:

@@ -86,10 +86,10 @@ func checkExempt(exempt []Exemption, registry *crawler.Registry) error {
 }
 
 // warnForgeableExemptions warns of exempt names that any client can send.
-func (h *Handler) warnForgeableExemptions(now *running) {
+func (h *Handler) warnForgeableExemptions(current *running) {
 	for _, x := range h.Exempt {
-		row := now.Registry().Lookup(x.Name)
-		if len(x.From) > 0 || row == nil || now.checker != nil && now.checker.Verifiable(row) {
+		row := current.Registry().Lookup(x.Name)
+		if len(x.From) > 0 || row == nil || current.checker != nil && current.checker.Verifiable(row) {
 			continue
 		}
 		h.log.Warn("every client that sends the name of this exempt crawler is exempt: give its addresses with from, or set verify if its operator documents a method",

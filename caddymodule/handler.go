@@ -1,9 +1,7 @@
 package caddymodule
 
 import (
-	"context"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -11,9 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/enforce"
-	"github.com/caddy-robots/caddy-robots/enforce/suspect"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/headers"
 )
@@ -98,157 +94,41 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	}
 	x := exchanges.Get().(*exchange)
 	defer x.release()
-	h.open(x, r)
-	now := h.running.Load()
-	now.Decide(r.Context(), &x.Request, &x.Decision)
+	h.fill(x, r)
+	current := h.running.Load()
+	current.Decide(r.Context(), &x.Request, &x.Decision)
 	d := &x.Decision
 	if h.suspicion != nil && d.Reason == enforce.Person {
-		if h.suspicion.pressed(x, now.monitor) {
+		if h.suspicion.pressed(x, current.monitor) {
 			return sendCookie(w, x)
 		}
 		h.suspicion.look(x)
 	}
-	h.record(x, now)
-	if d.Action != enforce.Pass && !now.monitor {
+	h.record(x, current)
+	if d.Action != enforce.Pass && !current.monitor {
 		if d.Reason == enforce.Suspected {
 			return h.suspicion.refuse(w, x)
 		}
 		return h.refuse(w, r, d)
 	}
 	if d.Reason == enforce.ExemptPath && enforce.IsRobotsTxt(x.Target) && x.Method == http.MethodGet {
-		w = newRobotsTxtWriter(w, x, now)
+		w = newRobotsTxtWriter(w, x, current)
 	}
-	if h.publishes(x, now) {
+	if h.publishes(x, current) {
 		return h.publish(w, r, d.Policy)
 	}
-	if h.usage != nil && !now.monitor {
+	if h.usage != nil && !current.monitor {
 		w.Header()["Content-Usage"] = h.usage
 	}
 	return h.next(w, r, x.Target, d, next)
 }
 
-// isSubrequest reports whether a request was made by the server itself: by the
-// own read of a robots.txt, or by a handler such as templates with httpInclude.
-// The latter have no local address. (http.ServerContextKey would not do:
-// requests of HTTP/3 lack it too.)
+// isSubrequest reports whether the server itself made a request: to read a
+// robots.txt, or in a handler such as templates with httpInclude. Requests of
+// handlers have no local address. (http.ServerContextKey is no sign: requests of
+// HTTP/3 lack it too.)
 func isSubrequest(r *http.Request) bool {
 	return r.Context().Value(http.LocalAddrContextKey) == nil || isInternalRead(r)
-}
-
-// exchange holds the engine's input and output for one request.
-type exchange struct {
-	enforce.Request
-	enforce.Decision
-	r       *http.Request
-	handler *Handler
-	server  *caddyhttp.Server
-	vars    map[string]any // of the request; nil without a server
-	earlier *record        // of another robots handler on the same request
-	site    *counters.Site // that the request was sent to
-	number  uint32         // of the exchange: those that run at the same time have different ones
-
-	visit    suspect.Request  // what suspicion looks at
-	standing suspect.Standing // what it says
-	looked   bool             // it has looked at the request
-}
-
-// exchanges are reused, so that a request allocates none.
-var exchanges = sync.Pool{New: func() any { return &exchange{number: exchangeNumber.Add(1)} }}
-
-var exchangeNumber atomic.Uint32
-
-// release returns x to the pool, without what belongs to the request.
-func (x *exchange) release() {
-	*x = exchange{number: x.number}
-	exchanges.Put(x)
-}
-
-// open fills in the engine's input.
-func (h *Handler) open(x *exchange, r *http.Request) {
-	ctx := r.Context()
-	x.r, x.handler = r, h
-	x.server, _ = ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	x.Method, x.Target, x.UserAgents, x.Time, x.Caller = r.Method, originalTarget(r), r.Header["User-Agent"], clock.Now(), x
-	x.Authorized = len(r.Header["Authorization"]) > 0
-	trusted := false
-	if vars, ok := ctx.Value(caddyhttp.VarsCtxKey).(map[string]any); ok {
-		x.vars = vars
-		x.Client, _ = vars[caddyhttp.ClientIPVarKey].(string)
-		trusted, _ = vars[caddyhttp.TrustedProxyVarKey].(bool)
-		if x.earlier, _ = vars[recordVar].(*record); x.earlier != nil {
-			x.Taken = x.earlier.taken
-		}
-	}
-	x.Proxied = trusted
-	facts := h.factsOf(x.server)
-	x.Origin = h.origin(r, facts, trusted)
-	if facts != nil {
-		x.site, x.Site, x.Invented = facts.site(x.Origin.Host)
-	} else {
-		x.site = h.app.anySite
-	}
-	x.Ambiguous = trusted && isAmbiguous(r, x.server, x.Client)
-	if h.verifier != nil && len(r.Header["Signature-Input"]) > 0 {
-		x.Signed = h.signed(x, trusted)
-	}
-}
-
-// origin returns where a request was sent. Behind a trusted proxy that is
-// where the client sent it to the proxy.
-func (h *Handler) origin(r *http.Request, facts *serverFacts, trusted bool) enforce.Origin {
-	scheme, host, port := "http", r.Host, uint16(0)
-	if r.TLS != nil {
-		scheme = "https"
-	}
-	if facts != nil {
-		port = facts.port
-	}
-	if port == 0 {
-		port = localPort(r)
-	}
-	if trusted {
-		switch proto := firstValue(r.Header["X-Forwarded-Proto"]); {
-		case strings.EqualFold(proto, "https"):
-			scheme = "https"
-		case strings.EqualFold(proto, "http"):
-			scheme = "http"
-		}
-		if isOn(h.ForwardedHost) {
-			if forwarded := firstValue(r.Header["X-Forwarded-Host"]); forwarded != "" {
-				host = forwarded
-			}
-		}
-	}
-	return enforce.NewOrigin(scheme, host, port)
-}
-
-// firstValue returns the first of the values in a list field.
-func firstValue(fields []string) string {
-	if len(fields) == 0 {
-		return ""
-	}
-	value, _, _ := strings.Cut(fields[0], ",")
-	return strings.TrimSpace(value)
-}
-
-// Detach implements enforce.Caller.
-func (x *exchange) Detach() context.Context {
-	if x.server == nil {
-		return context.Background()
-	}
-	return context.WithValue(context.Background(), causeKey{}, x.handler.newCause(x.r, x.server, x.Origin))
-}
-
-// originalTarget returns the request target as the client sent it, before any
-// rewrite.
-func originalTarget(r *http.Request) string {
-	if or, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request); ok && or.RequestURI != "" {
-		return or.RequestURI
-	}
-	if r.RequestURI != "" {
-		return r.RequestURI
-	}
-	return r.URL.RequestURI()
 }
 
 // Interface guards

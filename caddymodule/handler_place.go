@@ -10,10 +10,10 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
-// place returns where in the configuration a handler stands, in a form that
-// stays the same over a reload: the listeners, the hosts and the paths of the
-// routes to it, and a number where these don't tell it apart from another one.
-// A handler that no route leads to has a place that no other one ever has.
+// place returns the place of a handler in the configuration. It stays the same
+// over a reload, because it is made of the listeners, and of the hosts and paths
+// of the routes to the handler. A number makes it unique if several handlers
+// have the same. A handler without a route gets a place that is never repeated.
 func (a *App) place(ctx caddy.Context, h *Handler) enforce.Place {
 	a.findPlaces.Do(func() {
 		a.places = make(map[*Handler]enforce.Place)
@@ -38,8 +38,8 @@ type placeFinder struct {
 	next   map[string]int // the next number, by listeners, paths and host
 }
 
-// search notes the places of the handlers below routes, which stand at a place
-// themselves.
+// search records the places of the handlers in routes; at is the place of the
+// routes.
 func (f *placeFinder) search(routes caddyhttp.RouteList, at enforce.Place, depth int) {
 	if depth > maxRouteDepth {
 		return
@@ -57,8 +57,8 @@ func (f *placeFinder) search(routes caddyhttp.RouteList, at enforce.Place, depth
 	}
 }
 
-// numbered adds to a place a number that no earlier one has that shares a host
-// with it.
+// numbered adds a number to a place, so that it differs from all earlier places
+// with a host in common.
 func (f *placeFinder) numbered(at enforce.Place) enforce.Place {
 	hosts := at.Hosts
 	if len(hosts) == 0 {
@@ -75,7 +75,7 @@ func (f *placeFinder) numbered(at enforce.Place) enforce.Place {
 	return at
 }
 
-// below returns the place of a route with matchers that stands at a place.
+// below returns the place of a route with these matchers, inside the place at.
 func below(at enforce.Place, sets caddyhttp.MatcherSets) enforce.Place {
 	var hosts, paths []string
 	for _, set := range sets {

@@ -9,14 +9,14 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
 )
 
-// handlerSite is where a handler stands in the configuration.
+// handlerSite is the server and the sites that a handler belongs to.
 type handlerSite struct {
-	server *caddyhttp.Server // nil if it stands in no route that was found
+	server *caddyhttp.Server // nil if no route to the handler was found
 	facts  *serverFacts      // of server
 	sites  []string          // hosts, patterns or status.AnySite
 }
 
-// siteOf returns the site of a host that the handler serves.
+// siteOf returns the name of the site that a host belongs to.
 func (p *handlerSite) siteOf(host string) string {
 	if p.facts == nil {
 		return status.AnySite
@@ -25,14 +25,15 @@ func (p *handlerSite) siteOf(host string) string {
 	return site.Name()
 }
 
-// serves reports whether requests to a host may come to the handler.
+// serves reports whether requests for a host may reach the handler.
 func (p *handlerSite) serves(host string) bool {
 	return slices.ContainsFunc(p.sites, func(site string) bool {
 		return site == status.AnySite || site == host || strings.Contains(site, "*") && matchesWildcard(site, host)
 	})
 }
 
-// handlerSites returns the sites of handlers in the routes of an HTTP app.
+// handlerSites returns the site of each handler, from the routes of the HTTP
+// app.
 func (a *App) handlerSites(handlers []*Handler) map[*Handler]*handlerSite {
 	places := make(map[*Handler]*handlerSite, len(handlers))
 	for _, h := range handlers {
@@ -47,7 +48,7 @@ func (a *App) handlerSites(handlers []*Handler) map[*Handler]*handlerSite {
 	}
 	for h, p := range places {
 		switch {
-		case p == nil: // such as in a named route
+		case p == nil: // for example in a named route
 			places[h] = &handlerSite{sites: []string{status.AnySite}}
 		case len(p.sites) == 0:
 			p.sites = []string{status.AnySite}
@@ -56,8 +57,8 @@ func (a *App) handlerSites(handlers []*Handler) map[*Handler]*handlerSite {
 	return places
 }
 
-// findSites notes the sites of handlers in routes for requests to hosts; none
-// means any.
+// findSites records the sites of the handlers in routes. The hosts are those of
+// the routes around them; none means any.
 func (f *serverFacts) findSites(routes caddyhttp.RouteList, hosts []string, depth int, places map[*Handler]*handlerSite) {
 	if depth > maxRouteDepth {
 		return
@@ -90,8 +91,8 @@ func (f *serverFacts) findSites(routes caddyhttp.RouteList, hosts []string, dept
 	}
 }
 
-// matchedBy returns the hosts that matchers name, each as spell writes it; nil if
-// one set names none, which means any host.
+// matchedBy returns the hosts in host matchers, each converted by spell. It
+// returns nil, which means any host, if a matcher set has no host matcher.
 func matchedBy(sets caddyhttp.MatcherSets, spell func(string) string) (hosts []string) {
 	for _, set := range sets {
 		named := false

@@ -239,12 +239,12 @@ func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 		engine.Policies().Load(context.Background())
 	}
 	policies.engines.Store(engine, h.kind())
-	now := h.newRunning(engine, checker, observer, h.Mode == modeMonitor)
-	h.running.Store(now)
+	current := h.newRunning(engine, checker, observer, h.Mode == modeMonitor)
+	h.running.Store(current)
 	h.app.onStart(func() { h.running.Load().Policies().Connect() })
 	h.cleanup = append(h.cleanup, h.end)
 	h.app.add(h)
-	h.warnForgeableExemptions(now)
+	h.warnForgeableExemptions(current)
 	return nil
 }
 
@@ -301,10 +301,10 @@ func (h *Handler) replace(before *running, registry *crawler.Registry, monitor b
 // end closes the engine. It stays usable for requests that are still in an old
 // configuration.
 func (h *Handler) end() error {
-	now := h.running.Load()
-	policies.engines.Delete(now.Engine)
-	now.releaseChecker()
-	return errors.Join(now.Close(), now.observer.Close())
+	current := h.running.Load()
+	policies.engines.Delete(current.Engine)
+	current.releaseChecker()
+	return errors.Join(current.Close(), current.observer.Close())
 }
 
 // Cleanup releases what Provision acquired, also if Provision failed.

@@ -19,8 +19,8 @@ var (
 // publishes reports whether the handler itself answers a request for the
 // robots.txt: if `publish` is on, or if the operator's lines are merged into
 // the file.
-func (h *Handler) publishes(x *exchange, now *running) bool {
-	return !now.monitor && (isOn(h.Publish) || x.Policy.Published()) && enforce.IsRobotsTxt(x.Target) &&
+func (h *Handler) publishes(x *exchange, current *running) bool {
+	return !current.monitor && (isOn(h.Publish) || x.Policy.Published()) && enforce.IsRobotsTxt(x.Target) &&
 		(x.Method == http.MethodGet || x.Method == http.MethodHead)
 }
 

@@ -49,7 +49,7 @@ var person, observedPerson = new(record), &record{looked: true}
 
 // record publishes a decision to the handlers that follow, the access log, the
 // metrics and the log.
-func (h *Handler) record(x *exchange, now *running) {
+func (h *Handler) record(x *exchange, current *running) {
 	if h.app.policyWanted.Load() {
 		x.set(policyVar, x.Policy)
 	}
@@ -58,9 +58,9 @@ func (h *Handler) record(x *exchange, now *running) {
 		return
 	}
 	if x.Reason != enforce.Person {
-		now.outcomes.count(&x.Decision, x.r)
-		h.count(x, now)
-		now.claims.count(x)
+		current.outcomes.count(&x.Decision, x.r)
+		h.count(x, current)
+		current.claims.count(x)
 	} else if x.earlier == nil {
 		x.site.CountPerson(x.number)
 	}
@@ -71,13 +71,13 @@ func (h *Handler) record(x *exchange, now *running) {
 	default:
 		rec = x.earlier
 		if rec.monitor && rec.Action != enforce.Pass && x.Action == enforce.Pass {
-			rec.take(x, now.monitor)
+			rec.take(x, current.monitor)
 			return
 		}
 	}
-	rec.Decision, rec.monitor, rec.signed = x.Decision, now.monitor, x.Signed
+	rec.Decision, rec.monitor, rec.signed = x.Decision, current.monitor, x.Signed
 	rec.standing, rec.looked, rec.visitor = x.standing, x.looked, h.visitor(x)
-	rec.take(x, now.monitor)
+	rec.take(x, current.monitor)
 	if h.app.traced.Load() {
 		rec.trace(x.r.Context())
 	}
@@ -88,9 +88,9 @@ func (h *Handler) record(x *exchange, now *running) {
 }
 
 // count counts a decision about a crawler, for the admin API and the dashboard.
-func (h *Handler) count(x *exchange, now *running) {
+func (h *Handler) count(x *exchange, current *running) {
 	r := counters.Request{
-		Time: x.Time, Monitor: now.monitor, Repeated: x.earlier != nil && x.earlier != person && x.earlier != observedPerson, Origin: x.Origin, Source: h.sourceID,
+		Time: x.Time, Monitor: current.monitor, Repeated: x.earlier != nil && x.earlier != person && x.earlier != observedPerson, Origin: x.Origin, Source: h.sourceID,
 		Method: x.Method, Target: x.Target, Client: x.Client, UserAgents: x.UserAgents,
 	}
 	x.site.Count(&x.Decision, &r)

@@ -43,29 +43,29 @@ func (r *reporter) Check(scope status.Scope, query status.CheckQuery) (*status.C
 	if h == nil {
 		return nil, status.Errorf(http.StatusNotFound, "no robots handler that is shown here serves %s", origin.Host)
 	}
-	now := h.running.Load()
+	current := h.running.Load()
 	request := &enforce.Request{
 		Method: http.MethodGet, Target: target, UserAgents: []string{query.UserAgent}, Origin: origin, Time: clock.Now(), Caller: h.caller(origin),
 	}
 	request.Site, request.Invented = h.invented(origin.Host)
-	policy := now.Policies().Peek(request)
+	policy := current.Policies().Peek(request)
 	if policy == nil {
 		ctx, cancel := context.WithTimeout(context.Background(), checkTimeout)
 		defer cancel()
-		policy = now.Policies().Wait(ctx, request)
+		policy = current.Policies().Wait(ctx, request)
 	}
 	check := &status.Check{
 		URL: query.URL, UserAgent: query.UserAgent, Site: h.siteOf(origin.Host), Origin: origin.String(),
-		Policy: h.policyID(now.Policies().Key(origin), !now.Policies().PerOrigin()), State: enforce.Pending.String(),
+		Policy: h.policyID(current.Policies().Key(origin), !current.Policies().PerOrigin()), State: enforce.Pending.String(),
 		RequestRates: []string{}, VisitTimes: []string{},
 	}
 	if policy == nil {
-		policy = now.Policies().Unread()
+		policy = current.Policies().Unread()
 	}
 	d := new(enforce.Decision)
 	enforce.CheckAgent(policy.Check, request, d)
 	d.PaceFirst(request.Time)
-	fillCheck(check, d, policy, now.monitor, &h.Settings)
+	fillCheck(check, d, policy, current.monitor, &h.Settings)
 	return check, nil
 }
 

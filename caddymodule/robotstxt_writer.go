@@ -20,8 +20,8 @@ type robotsTxtWriter struct {
 }
 
 // newRobotsTxtWriter returns a robotsTxtWriter around w, for as long as x lives.
-func newRobotsTxtWriter(w http.ResponseWriter, x *exchange, now *running) *robotsTxtWriter {
-	return &robotsTxtWriter{&caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, x, now.Engine, false}
+func newRobotsTxtWriter(w http.ResponseWriter, x *exchange, current *running) *robotsTxtWriter {
+	return &robotsTxtWriter{&caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, x, current.Engine, false}
 }
 
 // WriteHeader implements http.ResponseWriter. Only 200 and 304 are a read of the

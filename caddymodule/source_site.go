@@ -19,13 +19,14 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
-// siteSource is an enforce.Source that asks the site itself. It sends GET
-// /robots.txt through the server's own routes, in process, so that it gets the
-// same answer as a crawler of that origin.
+// siteSource is an enforce.Source that reads robots.txt from the site itself. It
+// runs GET /robots.txt through the server's own routes, inside the process, and
+// so gets the same answer as a crawler of that origin. This is called the
+// internal read.
 //
-// The request has the Host of the request that causes the read, but none of its
-// credentials, and comes from internalAddress, so that no remote_ip matcher treats
-// it as a local client. It appears in no access log.
+// The internal request has the Host of the client's request that caused it, but
+// none of its credentials. Its client address is internalAddress, so that no
+// remote_ip matcher treats it as a local client. It appears in no access log.
 type siteSource struct {
 	ctx    caddy.Context
 	routes sync.Map // *caddyhttp.Server to caddyhttp.Handler
@@ -33,30 +34,31 @@ type siteSource struct {
 
 func newSiteSource(ctx caddy.Context) *siteSource { return &siteSource{ctx: ctx} }
 
-// internalAddress is the client address of the own read. 192.0.2.0/24 is for
-// documentation and belongs to nobody (RFC 5737).
+// internalAddress is the client address of the internal read. 192.0.2.0/24 is
+// for documentation and belongs to nobody (RFC 5737).
 const internalAddress = "192.0.2.1"
 
-// internalRemote is the same with a port, as a request has it.
+// internalRemote is internalAddress with a port, for Request.RemoteAddr.
 const internalRemote = internalAddress + ":1"
 
-// cause is the data that the own read takes from the request that causes it.
+// cause holds the data that the internal read copies from the client's request
+// that caused it.
 type cause struct {
 	server  *caddyhttp.Server
-	host    string // with the port of the listener, if the client gave it
+	host    string // with the port of the listener, if the client sent it
 	tls     bool
-	trusted bool // the client is a trusted proxy
-	proto   string
-	local   net.Addr // at which the request arrived; placeholders ask for it
+	trusted bool     // the client is a trusted proxy
+	proto   string   // the proxy's X-Forwarded-Proto
+	local   net.Addr // the address at which the request arrived, for placeholders
 
-	reader *Handler     // whose read it is
-	passed *atomic.Bool // whether it came through that handler; nil if that does not matter
+	reader *Handler     // the handler that reads
+	passed *atomic.Bool // the request came through that handler; nil if that does not matter
 }
 
 // causeKey is the key of a cause in a context.
 type causeKey struct{}
 
-// newCause returns the data that the own read takes from a request.
+// newCause returns the cause for a client's request.
 func (h *Handler) newCause(r *http.Request, server *caddyhttp.Server, origin enforce.Origin) *cause {
 	c := &cause{server: server, host: origin.Host, tls: r.TLS != nil, reader: h}
 	if h.Policy != nil && h.Policy.Publishes() {
@@ -75,16 +77,16 @@ func (h *Handler) newCause(r *http.Request, server *caddyhttp.Server, origin enf
 	return c
 }
 
-// noteInternalRead records that h's own read of the file comes through h. Then
-// clients' requests for the file do so too.
+// noteInternalRead records that h's internal read passes through h. Then requests
+// of clients for /robots.txt pass through h too, so that h can publish a file.
 func (h *Handler) noteInternalRead(r *http.Request) {
 	if c, ok := r.Context().Value(causeKey{}).(*cause); ok && c.reader == h && c.passed != nil {
 		c.passed.Store(true)
 	}
 }
 
-// isInternalRead reports whether a request is an own read of some handler. The
-// address is looked at first, because it costs less than the context.
+// isInternalRead reports whether a request is the internal read of any handler.
+// It compares the address first, because that costs less than the context.
 func isInternalRead(r *http.Request) bool {
 	return r.RemoteAddr == internalRemote && r.Context().Value(causeKey{}) != nil
 }
@@ -94,9 +96,9 @@ var errNoServer = errors.New("the request did not come through a Caddy server")
 // PerOrigin is true: each origin of a site may have a file of its own.
 func (*siteSource) PerOrigin() bool { return true }
 
-// Fetch asks the server that handled the request by which ctx was made.
-// Redirects are followed within the same host only, in process, never over the
-// network: a client's Host field may stand in them.
+// Fetch runs a request through the server whose client request is the cause in
+// ctx. It follows redirects only within the same host, inside the process and
+// never over the network: a redirect may contain a Host that a client forged.
 func (s *siteSource) Fetch(ctx context.Context, _ enforce.Origin) (enforce.Response, error) {
 	c, ok := ctx.Value(causeKey{}).(*cause)
 	if !ok || c.server == nil {
@@ -124,8 +126,8 @@ func (s *siteSource) Fetch(ctx context.Context, _ enforce.Origin) (enforce.Respo
 	return enforce.Response{}, fmt.Errorf("%w: the last one to %s", enforce.ErrRedirects, at.Redacted())
 }
 
-// follow prepares a hop for a redirect from one URL to another, or tells why
-// it is not followed.
+// follow prepares a hop for a redirect from one URL to another. It returns an
+// error if the redirect must not be followed.
 func (s *siteSource) follow(hop *cause, from, to *url.URL) error {
 	if !strings.EqualFold(from.Hostname(), to.Hostname()) || to.Scheme != "http" && to.Scheme != "https" {
 		return fmt.Errorf("%w: to another host, %s", enforce.ErrRedirects, to.Redacted())
@@ -139,7 +141,7 @@ func (s *siteSource) follow(hop *cause, from, to *url.URL) error {
 	}
 	other := s.serverAt(to)
 	if other == nil || other == hop.server {
-		return nil // a proxy in front ends TLS, or maps the port
+		return nil // a proxy in front terminates TLS or maps the port
 	}
 	for _, p := range other.TLSConnPolicies {
 		if p.ClientAuthentication != nil {
@@ -176,9 +178,9 @@ func (s *siteSource) serverAt(u *url.URL) *caddyhttp.Server {
 	return nil
 }
 
-// ask sends one request through the routes of a server.
+// ask runs one request through the routes of a server.
 func (s *siteSource) ask(ctx context.Context, c *cause, at *url.URL) (*capture, error) {
-	if c.local != nil { // without it, Caddy's placeholders of it panic
+	if c.local != nil { // without it, Caddy's placeholders for it panic
 		ctx = context.WithValue(ctx, http.LocalAddrContextKey, c.local)
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -210,10 +212,9 @@ func (s *siteSource) ask(ctx context.Context, c *cause, at *url.URL) (*capture, 
 	return w, nil
 }
 
-// compiled returns the routes of a server, ready to run from the first one,
-// with its error routes behind them. The matchers and handlers are the
-// server's own, so that nothing that they do in the background is doubled; only
-// the metrics of requests are left out.
+// compiled returns the routes and the error routes of a server as one handler,
+// without the metrics of requests. The matchers and handlers are the server's
+// own, so that their background work is not doubled.
 func (s *siteSource) compiled(server *caddyhttp.Server) (caddyhttp.Handler, error) {
 	if h, ok := s.routes.Load(server); ok {
 		return h.(caddyhttp.Handler), nil
@@ -233,10 +234,10 @@ func (s *siteSource) compiled(server *caddyhttp.Server) (caddyhttp.Handler, erro
 	return compiled, nil
 }
 
-// emptyAnswer ends a chain of routes as Caddy does.
+// emptyAnswer ends a chain of routes in the same way as Caddy.
 var emptyAnswer = caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error { return nil })
 
-// emptyError ends a chain of error routes as Caddy does.
+// emptyError ends a chain of error routes in the same way as Caddy.
 var emptyError = caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
 	status := http.StatusInternalServerError
 	if err, ok := r.Context().Value(caddyhttp.ErrorCtxKey).(error); ok {
@@ -246,8 +247,8 @@ var emptyError = caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Reque
 	return nil
 })
 
-// withErrorRoutes returns a handler that has the server's error routes answer
-// the errors of next, to which the original request is restored first.
+// withErrorRoutes returns a handler that passes the errors of next to the
+// server's error routes, with the original URL restored.
 func withErrorRoutes(next caddyhttp.Handler, server *caddyhttp.Server) caddyhttp.Handler {
 	errorRoutes := server.Errors.Routes.Compile(emptyError)
 	return caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {

@@ -14,20 +14,20 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// capture is a ResponseWriter that keeps the parts of a response that the own
-// read needs.
+// capture is a ResponseWriter that keeps the parts of a response that the
+// internal read needs.
 type capture struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
-	full   func() // called when the body is longer than will be read
+	full   func() // called when the body exceeds the limit
 	err    error  // of the routes
 }
 
-var errFull = errors.New("more than will be read")
+var errFull = errors.New("the robots.txt exceeds the size limit; the rest is not read")
 
-// run serves r. Handlers abort by panicking with http.ErrAbortHandler; when
-// they do because the body is long enough, all is well.
+// run serves r. A handler may panic with http.ErrAbortHandler when a write
+// fails. That is no error if the body is full.
 func (c *capture) run(h caddyhttp.Handler, r *http.Request) {
 	defer func() {
 		if p := recover(); p != nil && !c.isFull() {
@@ -61,12 +61,12 @@ func (c *capture) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Flush is there for handlers that insist on it.
+// Flush implements http.Flusher, which some handlers require.
 func (c *capture) Flush() {}
 
 func (c *capture) isFull() bool { return c.body.Len() > robots.MaxSize }
 
-// failure returns why a captured response can't be used.
+// failure returns an error if a captured response can't be used.
 func (c *capture) failure(ctx context.Context) error {
 	if c.isFull() {
 		return nil
@@ -78,12 +78,12 @@ func (c *capture) failure(ctx context.Context) error {
 		return err
 	}
 	if enc := c.header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
-		return fmt.Errorf("the body is encoded as %q although that was not asked for", enc)
+		return fmt.Errorf("the body has the Content-Encoding %q, which the request did not accept", enc)
 	}
 	return nil
 }
 
-// redirect returns where the response points to, nil if nowhere.
+// redirect returns the target of a redirect, nil if the response is none.
 func (c *capture) redirect(from *url.URL) *url.URL {
 	switch c.status {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:

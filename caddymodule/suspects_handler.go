@@ -186,7 +186,7 @@ func (v *visitor) trap() string {
 	}
 	x := exchanges.Get().(*exchange)
 	defer x.release()
-	h.open(x, r)
+	h.fill(x, r)
 	policy := h.running.Load().Policies().Peek(&x.Request)
 	if policy == nil || !h.suspicion.visit(x) {
 		return ""

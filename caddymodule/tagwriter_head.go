@@ -12,24 +12,24 @@ import (
 	"github.com/caddy-robots/caddy-robots/headers"
 )
 
-// encodedHead reads the beginning of a body that may be compressed, because the
-// handler stands outside `encode`: for its media type, and for the robots meta
-// tags in the head of a document. The zero value reads nothing.
+// encodedHead finds the media type of a response and the robots meta tags in the
+// head of an HTML document, from the beginning of the body. The body may be
+// compressed, because the handler runs outside `encode`. The zero value finds
+// nothing.
 type encodedHead struct {
-	scanner  *headers.HeadScanner // nil: not begun, or only the media type matters
+	scanner  *headers.HeadScanner // nil if not begun, or if only the media type is needed
 	encoding string
-	scanned  int    // octets of the body that the scanner has seen; without an encoding
-	next     int    // octets that the body has to have to be decoded once more
+	scanned  int    // octets of the body that were scanned; only without an encoding
+	next     int    // the length of the body, in octets, at which it is decoded again
 	media    string // the media type; "" until it is known
-	sniffed  string // the Content-Type that shows in the body; "" if the response has one
+	sniffed  string // the detected Content-Type; "" if the response has one
 }
 
-// sniffLength is how many octets of a body tell its media type
-// (http.DetectContentType).
+// sniffLength is the number of octets that http.DetectContentType looks at.
 const sniffLength = 512
 
-// decoders decode the beginning of a body, for each encoding that is read. What
-// is cut off is an error at its end, and what came before it counts.
+// decoders has a decoder for each supported encoding. A decoder returns the
+// beginning of the decoded body. A body that is cut off is no error.
 var decoders = map[string]func(body []byte) []byte{"gzip": decodeGzip, "zstd": decodeZstd}
 
 // gzipReaders are reused: each has a window of 32 KB.
@@ -44,8 +44,8 @@ func decodeGzip(body []byte) []byte {
 	return beginning(r)
 }
 
-// maxWindow bounds the memory that a zstd decoder may take: the 8 MB that
-// RFC 9659 allows a server to ask for.
+// maxWindow bounds the memory of a zstd decoder: RFC 9659 allows windows of up
+// to 8 MB.
 const maxWindow = 8 << 20
 
 func decodeZstd(body []byte) []byte {
@@ -63,9 +63,9 @@ func beginning(r io.Reader) []byte {
 	return text
 }
 
-// begin starts to read a body in an encoding and of a media type, "" if the
-// response has none, for its meta tags or else for its media type alone. It
-// reports whether that can be done.
+// begin prepares for a body with an encoding and a media type; either is "" if
+// the response has none. With meta it looks for meta tags, otherwise only for the
+// media type. It returns false if the encoding is not supported.
 func (h *encodedHead) begin(encoding, media string, meta bool) bool {
 	if encoding != "" && decoders[encoding] == nil {
 		return false
@@ -82,11 +82,12 @@ const (
 	mediaXHTML = "application/xhtml+xml"
 )
 
-// scan reads body, which is all that there is of it so far; last says that no
-// more comes. It reports whether nothing more is to be found.
+// scan reads body, which is the whole body so far; last means that no more
+// follows. It returns true when it has found everything.
 //
-// What is encoded is decoded from its beginning each time that it has doubled,
-// so that the work is linear in the body however small its pieces are.
+// An encoded body is decoded from its beginning each time its length has
+// doubled. So the total work is linear in the length, even if the body arrives
+// in small pieces.
 func (h *encodedHead) scan(body []byte, last bool) bool {
 	if h.encoding == "" {
 		if !h.sniff(body, last) {
@@ -111,8 +112,8 @@ func (h *encodedHead) scan(body []byte, last bool) bool {
 	return h.scanner.Scan(text)
 }
 
-// sniff finds out the media type from the body's decoded beginning, as a
-// browser does for a response without one. It reports whether it is known.
+// sniff detects the media type from the decoded beginning of the body, in the
+// same way as browsers do. It returns true when the media type is known.
 func (h *encodedHead) sniff(text []byte, last bool) bool {
 	if h.media == "" && len(text) > 0 && (last || len(text) >= sniffLength) {
 		h.sniffed = http.DetectContentType(text) // never XHTML
@@ -121,12 +122,12 @@ func (h *encodedHead) sniff(text []byte, last bool) bool {
 	return h.media != ""
 }
 
-// isDocument reports whether there is a head to look at.
+// isDocument reports whether the body is a document whose head is scanned.
 func (h *encodedHead) isDocument() bool {
 	return h.scanner != nil && (h.media == mediaHTML || h.media == mediaXHTML)
 }
 
-// tags returns what was found.
+// tags returns the meta tags that were found.
 func (h *encodedHead) tags() []headers.Tag {
 	if h.scanner == nil {
 		return nil
