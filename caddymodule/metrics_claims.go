@@ -12,8 +12,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
-// claims counts what verification says about crawlers and logs impostors. Its
-// size is bounded by the registry, and counting takes no lock.
+// claims counts the results of verification and logs impostors. It has one row
+// for each crawler in the registry. It takes no lock and is safe for concurrent
+// use.
 type claims struct {
 	log     *zap.Logger
 	monitor bool
@@ -24,10 +25,9 @@ type claims struct {
 // claimRow counts the results of verification for one crawler, by state and
 // method.
 type claimRow struct {
-	counters [verify.Impostor + 1][verify.SignatureMethod + 1]atomic.Pointer[prometheus.Counter]
-	// throttled counts requests of the verified crawler that were throttled.
-	throttled atomic.Pointer[prometheus.Counter]
-	gate      logGate // of impostors
+	counters  [verify.Impostor + 1][verify.SignatureMethod + 1]atomic.Pointer[prometheus.Counter]
+	throttled atomic.Pointer[prometheus.Counter] // throttled requests of the verified crawler
+	gate      logGate                            // for log lines about impostors
 }
 
 func newClaims(registry *crawler.Registry, monitor bool, log *zap.Logger) *claims {
@@ -42,8 +42,8 @@ func (c *claims) row(i int) *claimRow {
 	return c.rows[i].Load()
 }
 
-// count counts a claim, and logs an impostor where the last line about one of
-// the same crawler is some time ago.
+// count counts the result of verification for a request. It logs an impostor if
+// the last line about an impostor of the same crawler is at least logEvery old.
 func (c *claims) count(x *exchange) {
 	claim := x.Claim
 	if claim.State == verify.NoMethod || x.Agent.Crawler == nil {
@@ -68,8 +68,8 @@ func (c *claims) count(x *exchange) {
 	}
 }
 
-// countThrottled counts a request of a verified crawler that was throttled: a
-// search engine that is throttled often crawls less.
+// countThrottled counts a throttled request of a verified crawler. Operators
+// want to see these, because a search engine that is throttled often crawls less.
 func (r *claimRow) countThrottled(row *crawler.Crawler) {
 	counter := r.throttled.Load()
 	if counter == nil {
@@ -80,9 +80,9 @@ func (r *claimRow) countThrottled(row *crawler.Crawler) {
 	(*counter).Inc()
 }
 
-// write logs one impostor; more is how many were not logged.
+// write logs an impostor; more is the number of impostors that were not logged.
 func (c *claims) write(x *exchange, more int64) {
-	c.log.Info("a client is not the crawler that it says it is",
+	c.log.Info("a client is not the crawler that its User-Agent names",
 		zap.String("crawler", x.Agent.Crawler.Name),
 		zap.String("client_ip", clip(x.Client)),
 		zap.Bool("denied", x.Reason == enforce.Impostor),

@@ -13,23 +13,24 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-// maxLogged is how many octets of what a client sent go into a log line.
+// maxLogged is the longest value from a client in a log line, in octets.
 const maxLogged = 256
 
-// outcomes counts decisions about crawlers and logs refusals. Its size is
-// bounded by the registry, and counting takes no lock.
+// outcomes counts decisions about crawlers and logs refusals. It has one row for
+// each crawler in the registry and one for each class. It takes no lock and is
+// safe for concurrent use.
 type outcomes struct {
 	log     *zap.Logger
 	monitor bool
-	rows    []atomic.Pointer[outcomeRow] // by crawler.Crawler.Index, then one a class
+	rows    []atomic.Pointer[outcomeRow] // by crawler.Crawler.Index, then by class
 	classes int                          // index of the first class's row
 	now     func() time.Time
 }
 
-// outcomeRow has the outcomes of one crawler, by reason.
+// outcomeRow has the outcomes of one crawler or class, by reason.
 type outcomeRow [enforce.Reasons]outcome
 
-// outcome counts one reason of one crawler.
+// outcome counts the decisions about one crawler or class with one reason.
 type outcome struct {
 	counter atomic.Pointer[prometheus.Counter]
 	gate    logGate
@@ -45,7 +46,7 @@ func newOutcomes(registry *crawler.Registry, monitor bool, log *zap.Logger) *out
 	}
 }
 
-// row returns the row of a decision's crawler, made at its first decision.
+// row returns the row for a decision. It makes the row at the first decision.
 func (o *outcomes) row(d *enforce.Decision) *outcomeRow {
 	i := o.classes + int(d.Agent.Class)
 	if d.Agent.Crawler != nil {
@@ -58,8 +59,8 @@ func (o *outcomes) row(d *enforce.Decision) *outcomeRow {
 	return o.rows[i].Load()
 }
 
-// count counts a decision, and logs it where it denies, or lets through what the
-// version in force disallows, and the last line about the same is some time ago.
+// count counts a decision. It logs a refusal, or a request that passes only by
+// grace, if the last such line is at least logEvery old.
 func (o *outcomes) count(d *enforce.Decision, r *http.Request) {
 	out := &o.row(d)[d.Reason]
 	counter := out.counter.Load()
@@ -69,7 +70,7 @@ func (o *outcomes) count(d *enforce.Decision, r *http.Request) {
 		out.counter.Store(counter)
 	}
 	(*counter).Inc()
-	if d.Action == enforce.Pass && d.Reason != enforce.Graced || d.Reason == enforce.Impostor { // which claims logs
+	if d.Action == enforce.Pass && d.Reason != enforce.Graced || d.Reason == enforce.Impostor { // claims logs impostors
 		return
 	}
 	if more, ok := out.gate.pass(o.now()); ok {
@@ -77,7 +78,8 @@ func (o *outcomes) count(d *enforce.Decision, r *http.Request) {
 	}
 }
 
-// write logs one decision; more is how many like it were not logged.
+// write logs a decision; more is the number of such decisions that were not
+// logged.
 func (o *outcomes) write(d *enforce.Decision, r *http.Request, more int64) {
 	fields := []zap.Field{
 		zap.String("action", counters.ActionName(d.Action, o.monitor)),
@@ -93,24 +95,24 @@ func (o *outcomes) write(d *enforce.Decision, r *http.Request, more int64) {
 		zap.String("user_agent", clip(r.UserAgent())),
 		zap.Int64("not_logged", more),
 	}
-	if d.Reason != enforce.Hidden { // of a hidden path, only the layer and the line are told
+	if d.Reason != enforce.Hidden { // hidden paths are never logged, only their layer and line
 		fields = append(fields, zap.String("uri", clip(originalTarget(r))))
 	}
 	if d.RetryAfter > 0 {
 		fields = append(fields, zap.Duration("retry_after", d.RetryAfter))
 	}
-	message := "crawler stopped by robots.txt"
+	message := "crawler refused by robots.txt"
 	switch {
 	case o.monitor && d.Action != enforce.Pass:
-		message = "crawler would be stopped by robots.txt"
+		message = "crawler would be refused by robots.txt"
 	case d.Version != nil:
-		message = "crawler let through by an earlier robots.txt"
+		message = "crawler allowed by an earlier robots.txt"
 		fields = append(fields, zap.String("grace_ends", graceEnds(d)))
 	}
 	o.log.Info(message, fields...)
 }
 
-// clip shortens what a client sent.
+// clip shortens a value from a client to maxLogged octets.
 func clip(s string) string {
 	if len(s) > maxLogged {
 		return s[:maxLogged]

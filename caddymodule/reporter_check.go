@@ -22,7 +22,7 @@ import (
 const (
 	maxCheckURL   = 8 << 10 // octets
 	maxCheckAgent = 4 << 10
-	checkTimeout = 6 * time.Second // how long it waits for a file that was not read yet
+	checkTimeout  = 6 * time.Second // how long it waits for a file that was not read yet
 )
 
 // Check implements status.Reporter.

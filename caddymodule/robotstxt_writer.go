@@ -9,9 +9,10 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
-// robotsTxtWriter is the ResponseWriter of a crawler's GET of /robots.txt. It has the
-// engine note that the crawler reads the file: before the first octet is sent,
-// so that whatever it asks for next is decided with that known.
+// robotsTxtWriter is the ResponseWriter for a crawler's GET of /robots.txt. When
+// the answer is 200 or 304, it records in the engine that the crawler has read
+// the file. It does so before the first octet is sent, so that the crawler's next
+// request is decided with this.
 type robotsTxtWriter struct {
 	*caddyhttp.ResponseWriterWrapper
 	exchange *exchange
@@ -19,13 +20,13 @@ type robotsTxtWriter struct {
 	begun    bool
 }
 
-// newRobotsTxtWriter returns a robotsTxtWriter around w, for as long as x lives.
+// newRobotsTxtWriter returns a robotsTxtWriter around w. It must not be used
+// after x is released.
 func newRobotsTxtWriter(w http.ResponseWriter, x *exchange, current *running) *robotsTxtWriter {
 	return &robotsTxtWriter{&caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, x, current.Engine, false}
 }
 
-// WriteHeader implements http.ResponseWriter. Only 200 and 304 are a read of the
-// file.
+// WriteHeader implements http.ResponseWriter.
 func (w *robotsTxtWriter) WriteHeader(status int) {
 	if !w.begun && status >= 200 {
 		w.begun = true
