@@ -16,11 +16,12 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
-// reporter makes what the admin API, the dashboard and the status command tell
-// about a configuration that runs.
+// reporter implements status.Reporter: it reports the state of the running
+// configuration to the admin API, the dashboard and the status command. Its
+// methods are safe for concurrent use.
 type reporter struct {
 	app      *App
-	placed   sync.Once
+	once     sync.Once // fills in handlers
 	handlers []*siteHandler
 	findings findingsCache
 }
@@ -31,13 +32,12 @@ type siteHandler struct {
 	*handlerSite
 }
 
-// reporter returns what tells about the app. It is complete once the app has
-// started.
+// reporter returns the reporter of the app. It may only be used after Start.
 func (a *App) reporter() status.Reporter { return &a.report }
 
-// all returns the handlers of the configuration, by site.
+// all returns the handlers of the configuration, sorted by site.
 func (r *reporter) all() []*siteHandler {
-	r.placed.Do(func() {
+	r.once.Do(func() {
 		r.app.mu.Lock()
 		handlers := slices.Clone(r.app.handlers)
 		r.app.mu.Unlock()
@@ -50,7 +50,7 @@ func (r *reporter) all() []*siteHandler {
 	return r.handlers
 }
 
-// in returns the handlers that serve a site of a scope.
+// in returns the handlers that serve a site in a scope.
 func (r *reporter) in(scope status.Scope) []*siteHandler {
 	var list []*siteHandler
 	for _, h := range r.all() {
@@ -61,8 +61,7 @@ func (r *reporter) in(scope status.Scope) []*siteHandler {
 	return list
 }
 
-// hasOriginIn reports whether a host of a scope is among those whose policy the
-// handler holds.
+// hasOriginIn reports whether the handler holds the policy of a host in a scope.
 func (h *siteHandler) hasOriginIn(scope status.Scope) bool {
 	policies := h.running.Load().Policies()
 	if !policies.PerOrigin() {
@@ -87,7 +86,7 @@ func (h *siteHandler) sitesIn(scope status.Scope) []string {
 	return sites
 }
 
-// mode is the handler's mode now.
+// mode returns the current mode of the handler.
 func (h *siteHandler) mode() string {
 	if h.running.Load().monitor {
 		return status.Monitor
@@ -95,16 +94,17 @@ func (h *siteHandler) mode() string {
 	return status.Enforce
 }
 
-// policyOf is what is in force for an origin of a handler.
+// policyOf is the policy that is in force for an origin of a handler.
 type policyOf struct {
 	handler *siteHandler
 	enforce.State
 	id     string
-	shared bool     // one for all origins
-	sites  []string // of the handler, as far as they are in the scope
+	shared bool     // the handler has one policy for all origins
+	sites  []string // the sites of the handler in the scope
 }
 
-// policies returns what is in force for the origins in a scope, by origin.
+// policies returns the policies in force for the origins in a scope, sorted by
+// origin.
 func (r *reporter) policies(scope status.Scope) []policyOf {
 	var list []policyOf
 	for _, h := range r.in(scope) {
@@ -122,7 +122,7 @@ func (r *reporter) policies(scope status.Scope) []policyOf {
 	return list
 }
 
-// policyID names a policy, the same after a reload.
+// policyID returns the ID of a policy. It stays the same over a reload.
 func (h *siteHandler) policyID(origin enforce.Origin, shared bool) string {
 	var d xxhash.Digest
 	d.ResetWithSeed(h.sourceID)
@@ -136,7 +136,7 @@ func (h *siteHandler) policyID(origin enforce.Origin, shared bool) string {
 
 // Summary implements status.Reporter.
 func (r *reporter) Summary(scope status.Scope, query status.SummaryQuery) (*status.Summary, error) {
-	for _, h := range r.all() { // sites without a request too
+	for _, h := range r.all() { // so that sites without requests are included
 		for _, site := range h.sites {
 			r.app.counters.Site(site)
 		}
@@ -228,7 +228,7 @@ func (r *reporter) Recent(scope status.Scope, query status.RecentQuery) (*status
 	return r.app.counters.Refusals(scope, query), nil
 }
 
-// maxSuspects is more than there are suspects.
+// maxSuspects is larger than any number of suspects.
 const maxSuspects = 1 << 16
 
 // Suspects implements status.Reporter.
@@ -249,25 +249,26 @@ func (r *reporter) Suspects(scope status.Scope, pages status.Pages) (*status.Sus
 		if !scope.Site(s.Site) {
 			continue
 		}
-		told := status.Suspect{
+		entry := status.Suspect{
 			Site: s.Site, Host: s.Site, Client: s.Network.String(), UserAgent: fmt.Sprintf("%s %d", s.Browser.Family, s.Browser.Version),
 			Signals: []string{}, Action: cmp.Or(actions[s.Site], suspectsObserve), Since: s.Since.UTC(), Until: s.Until.UTC(), Requests: uint64(s.Documents),
 		}
 		for _, c := range s.Signals {
-			told.Signals = append(told.Signals, c.Signal.String())
+			entry.Signals = append(entry.Signals, c.Signal.String())
 		}
-		list = append(list, told)
+		list = append(list, entry)
 	}
 	page, from, to := pages.Of(len(list))
 	return &status.Suspects{Page: page, On: on, Suspects: list[from:to]}, nil
 }
 
-// badRequest returns the error of a question that can't be answered.
+// badRequest returns an error that is answered with status 400.
 func badRequest(format string, args ...any) error {
 	return status.Errorf(http.StatusBadRequest, format, args...)
 }
 
-// formatTime is a time of day as messages have it.
+// formatTime returns a time for messages, without the date if it is the date of
+// now.
 func formatTime(t, now time.Time) string {
 	t, now = t.UTC(), now.UTC()
 	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
@@ -276,7 +277,7 @@ func formatTime(t, now time.Time) string {
 	return t.Format("2 January 15:04") + " UTC"
 }
 
-// ago is a time that has passed as messages have it.
+// ago returns an elapsed time for messages, in one unit.
 func ago(d time.Duration) string {
 	switch {
 	case d < time.Minute:
@@ -289,7 +290,7 @@ func ago(d time.Duration) string {
 	return quantity(int(d/(24*time.Hour)), "day")
 }
 
-// quantity is a number of things as messages have it.
+// quantity returns a number with a noun in the singular or plural.
 func quantity(n int, name string) string {
 	if n == 1 {
 		return "1 " + name

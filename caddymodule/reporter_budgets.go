@@ -16,7 +16,7 @@ import (
 // Budgets implements status.Reporter.
 func (r *reporter) Budgets(scope status.Scope, query status.BudgetsQuery) (*status.Budgets, error) {
 	if query.Crawler == "" {
-		return nil, badRequest("crawler is missing: name one, such as crawler=bingbot")
+		return nil, badRequest("crawler is missing: add one, such as crawler=bingbot")
 	}
 	now := clock.Now()
 	answer := &status.Budgets{Crawler: query.Crawler, Budgets: []status.Budget{}}
@@ -36,8 +36,8 @@ func (r *reporter) Budgets(scope status.Scope, query status.BudgetsQuery) (*stat
 	return answer, nil
 }
 
-// budgets returns the budgets of a crawler at the origin of a policy; where it is
-// one for all origins, at those of the handler's sites that are hosts in a scope.
+// budgets returns the budgets of a crawler at the origins of a policy that are in
+// a scope.
 func (p *policyOf) budgets(scope status.Scope, a *crawler.Agent, now time.Time) (list []budgetAt) {
 	engine := p.handler.running.Load().Engine
 	for _, origin := range p.origins() {
@@ -58,7 +58,8 @@ type budgetAt struct {
 	origin enforce.Origin
 }
 
-// origins returns the origins that a policy is for, as far as they are known.
+// origins returns the known origins of a policy. For a policy of all origins,
+// these are the handler's sites whose names are host names.
 func (p *policyOf) origins() []enforce.Origin {
 	if !p.shared {
 		return []enforce.Origin{p.Origin}
@@ -77,9 +78,8 @@ func (p *policyOf) origins() []enforce.Origin {
 	return list
 }
 
-// hasScheme reports whether clients may use a scheme at the handler's server:
-// http alone where that serves no TLS, https alone where it does, and either
-// behind a trusted proxy.
+// hasScheme reports whether clients may use a scheme at the handler's server: http
+// without TLS, https with TLS, and both behind a trusted proxy.
 func (p *handlerSite) hasScheme(scheme string) bool {
 	if p.server == nil || p.server.TrustedProxiesRaw != nil {
 		return true
@@ -87,8 +87,8 @@ func (p *handlerSite) hasScheme(scheme string) bool {
 	return (scheme == "https") == (len(p.server.TLSConnPolicies) > 0)
 }
 
-// invented returns what a request to a host says of it, as Request.Site and
-// Request.Invented.
+// invented returns the values of enforce.Request.Site and Request.Invented for a
+// host.
 func (p *handlerSite) invented(host string) (pattern string, invented bool) {
 	if p.facts == nil {
 		return "", false
@@ -97,34 +97,34 @@ func (p *handlerSite) invented(host string) (pattern string, invented bool) {
 	return pattern, invented
 }
 
-// budgetStatus returns what is told of a budget.
+// budgetStatus returns the state of a budget.
 func (p *policyOf) budgetStatus(b budgetAt, now time.Time) status.Budget {
-	told := status.Budget{
+	budget := status.Budget{
 		Origin: b.origin.String(), Policy: p.id, Site: p.handler.siteOf(b.origin.Host), Mode: p.handler.mode(),
 		Group: b.Group.Token(), Limits: limits(b, &p.handler.Settings), Counted: "crawler", Claim: "own", Next: now.UTC(), Free: true,
 	}
 	if b.Pool {
-		told.Claim = "unverified"
+		budget.Claim = "unverified"
 	}
 	layer, line := b.Policy.Origin(paceLine(b))
-	told.Layer, told.Line = layer.String(), line
-	_, told.Shared = p.handler.limiter.(*pooledFleet)
+	budget.Layer, budget.Line = layer.String(), line
+	_, budget.Shared = p.handler.limiter.(*pooledFleet)
 	if b.PerAddr {
-		told.Counted = "client"
+		budget.Counted = "client"
 		if first := b.Terms.First(now); !first.OK {
-			told.Free, told.Next = false, now.Add(first.RetryAfter).UTC()
+			budget.Free, budget.Next = false, now.Add(first.RetryAfter).UTC()
 		}
-		return told
+		return budget
 	}
 	if inspector, ok := p.handler.limiter.(throttle.Inspector); ok {
 		result, used := inspector.Peek(now, b.Key, b.Terms)
-		told.Used, told.Free = used, result.OK
-		told.Next = now.Add(result.RetryAfter).UTC()
+		budget.Used, budget.Free = used, result.OK
+		budget.Next = now.Add(result.RetryAfter).UTC()
 	}
-	return told
+	return budget
 }
 
-// paceLine is the first line of a group that sets a pace.
+// paceLine returns the line of the first rate limit in a budget's group.
 func paceLine(b budgetAt) int {
 	if delay, ok := b.Group.CrawlDelay(); ok {
 		return delay.Line
@@ -138,7 +138,7 @@ func paceLine(b budgetAt) int {
 	return 0
 }
 
-// limits tells a budget's limits in words.
+// limits describes the rate limits of a budget.
 func limits(b budgetAt, s *Settings) string {
 	var list []string
 	most := throttle.DefaultMaxDelay
@@ -146,7 +146,7 @@ func limits(b budgetAt, s *Settings) string {
 		most = time.Duration(s.CrawlDelay.Max)
 	}
 	if delay, ok := b.Group.CrawlDelay(); ok && delay.Delay > 0 {
-		list = append(list, "one request in "+min(delay.Delay, most).String())
+		list = append(list, "one request every "+min(delay.Delay, most).String())
 	}
 	for _, rate := range b.Group.RequestRates() {
 		list = append(list, rate.String())
@@ -155,7 +155,7 @@ func limits(b budgetAt, s *Settings) string {
 		list = append(list, "only "+visit.Window.String()+" UTC")
 	}
 	if b.Pool {
-		return strings.Join(list, ", ") + "; ten times that for all claims together"
+		return strings.Join(list, ", ") + "; all unverified clients together may send ten times as many"
 	}
 	return strings.Join(list, ", ")
 }
@@ -163,7 +163,7 @@ func limits(b budgetAt, s *Settings) string {
 // ResetBudgets implements status.Reporter.
 func (r *reporter) ResetBudgets(ctx context.Context, scope status.Scope, query status.ResetQuery) (*status.Reset, error) {
 	if query.Crawler == "" {
-		return nil, badRequest("crawler is missing: name one, such as crawler=bingbot")
+		return nil, badRequest("crawler is missing: add one, such as crawler=bingbot")
 	}
 	now := clock.Now()
 	reset := new(status.Reset)
@@ -181,7 +181,7 @@ func (r *reporter) ResetBudgets(ctx context.Context, scope status.Scope, query s
 				continue
 			}
 			if err := inspector.Forget(ctx, now, b.Key); err != nil {
-				return nil, status.Errorf(http.StatusBadGateway, "the budget at %s is reset on this server, and not in Redis: %v", b.origin, err)
+				return nil, status.Errorf(http.StatusBadGateway, "the budget at %s was reset on this server, but not in Redis: %v", b.origin, err)
 			}
 			done = append(done, b.Key)
 			reset.Budgets++
@@ -191,7 +191,7 @@ func (r *reporter) ResetBudgets(ctx context.Context, scope status.Scope, query s
 	case query.Policy != "" && !found:
 		return nil, status.Errorf(http.StatusNotFound, "there is no policy %q", query.Policy)
 	case reset.Budgets == 0 && perClient:
-		return nil, status.Errorf(http.StatusConflict, "requests of %s are counted by the client's address, so its budgets can't be reset by name", query.Crawler)
+		return nil, status.Errorf(http.StatusConflict, "%s has one budget for each client address; such budgets can't be reset", query.Crawler)
 	}
 	return reset, nil
 }

@@ -18,18 +18,18 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
-// Bounds of what Check is asked.
+// Bounds of Check.
 const (
-	maxCheckURL   = 8 << 10 // octets
-	maxCheckAgent = 4 << 10
-	checkTimeout  = 6 * time.Second // how long it waits for a file that was not read yet
+	maxCheckURL   = 8 << 10         // octets
+	maxCheckAgent = 4 << 10         // octets
+	checkTimeout  = 6 * time.Second // for the first read of a robots.txt
 )
 
 // Check implements status.Reporter.
 func (r *reporter) Check(scope status.Scope, query status.CheckQuery) (*status.Check, error) {
 	switch {
 	case query.URL == "":
-		return nil, badRequest("url is missing: give an absolute one, such as url=https://example.com/page")
+		return nil, badRequest("url is missing: add an absolute URL, such as url=https://example.com/page")
 	case len(query.URL) > maxCheckURL:
 		return nil, badRequest("url has more than %d octets", maxCheckURL)
 	case len(query.UserAgent) > maxCheckAgent:
@@ -41,7 +41,7 @@ func (r *reporter) Check(scope status.Scope, query status.CheckQuery) (*status.C
 	}
 	h, origin := r.handlerFor(scope, origin)
 	if h == nil {
-		return nil, status.Errorf(http.StatusNotFound, "no robots handler that is shown here serves %s", origin.Host)
+		return nil, status.Errorf(http.StatusNotFound, "no robots handler that you may see serves %s", origin.Host)
 	}
 	current := h.running.Load()
 	request := &enforce.Request{
@@ -73,7 +73,7 @@ func (r *reporter) Check(scope status.Scope, query status.CheckQuery) (*status.C
 func splitURL(raw string) (target string, origin enforce.Origin, err error) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return "", origin, badRequest("url=%.200q is no absolute http or https URL", raw)
+		return "", origin, badRequest("url=%.200q is not an absolute http or https URL", raw)
 	}
 	_, rest, _ := strings.Cut(raw, "://")
 	target = "/"
@@ -97,9 +97,9 @@ func splitURL(raw string) (target string, origin enforce.Origin, err error) {
 	return target, enforce.NewOrigin(u.Scheme, u.Host, port), nil
 }
 
-// handlerFor returns the handler that serves an origin, and the origin as it is
-// held: the port of a URL need not be that of the listener. It prefers the
-// handler that names the host.
+// handlerFor returns the handler that serves an origin, and the origin with the
+// port of the handler's listener, which may differ from the port of a URL. It
+// prefers the handler whose site names the host.
 func (r *reporter) handlerFor(scope status.Scope, origin enforce.Origin) (best *siteHandler, held enforce.Origin) {
 	rank, held := 0, origin
 	for _, h := range r.in(scope) {
@@ -134,7 +134,8 @@ func (r *reporter) handlerFor(scope status.Scope, origin enforce.Origin) (best *
 	return best, held
 }
 
-// caller is whom a robots.txt is read for where no request causes the read.
+// caller returns an enforce.Caller for a read of robots.txt that no request
+// causes.
 func (h *siteHandler) caller(origin enforce.Origin) enforce.Caller {
 	if h.handlerSite.server == nil {
 		return nil
@@ -152,7 +153,7 @@ func (h *siteHandler) caller(origin enforce.Origin) enforce.Caller {
 	return &exchange{r: r.WithContext(ctx), handler: h.Handler, server: h.handlerSite.server, Request: enforce.Request{Origin: origin}}
 }
 
-// fillCheck writes a decision into the answer about it.
+// fillCheck copies a decision into c.
 func fillCheck(c *status.Check, d *enforce.Decision, policy *enforce.Policy, monitor bool, s *Settings) {
 	c.State = policy.Outcome().String()
 	c.Action, c.Reason = counters.ActionName(d.Action, monitor), d.Reason.String()
@@ -170,7 +171,7 @@ func fillCheck(c *status.Check, d *enforce.Decision, policy *enforce.Policy, mon
 	c.Message = checkMessage(c)
 }
 
-// fillPace writes the pace that a decision's group sets.
+// fillPace copies the rate limits of a decision's group into c.
 func fillPace(c *status.Check, d *enforce.Decision, s *Settings) {
 	most := throttle.DefaultMaxDelay
 	if s.CrawlDelay != nil && s.CrawlDelay.Max != 0 {
@@ -187,11 +188,11 @@ func fillPace(c *status.Check, d *enforce.Decision, s *Settings) {
 	}
 }
 
-// checkMessage tells a decision in a sentence.
+// checkMessage describes a decision in a sentence.
 func checkMessage(c *status.Check) string {
-	who := c.Crawler
-	if who == "" {
-		who = "a client without a User-Agent"
+	client := c.Crawler
+	if client == "" {
+		client = "a client without a User-Agent"
 	}
 	line := ""
 	if c.Line != 0 {
@@ -204,22 +205,22 @@ func checkMessage(c *status.Check) string {
 	}
 	switch c.Reason {
 	case enforce.Person.String():
-		return "This is a person's User-Agent, or one that nothing binds: let through."
+		return "This User-Agent is a person's, or no rule applies to it: the request would pass."
 	case enforce.PolicyPending.String():
-		return who + " would have to wait: robots.txt was not read yet."
+		return client + " would have to wait, because robots.txt was not read yet."
 	case enforce.Hidden.String():
-		return who + " would be refused: the path is hidden" + line + "."
+		return client + " would be denied: the path is hidden" + line + "."
 	}
 	verb := map[string]string{
-		"pass": "would be let through", "deny": "would be refused", "throttle": "would be refused for now",
-		"would_deny": "would be refused in enforce mode", "would_throttle": "would be refused for now in enforce mode",
+		"pass": "would pass", "deny": "would be denied", "throttle": "would be throttled",
+		"would_deny": "would be denied in enforce mode", "would_throttle": "would be throttled in enforce mode",
 	}[c.Action]
-	sentence := who + " " + verb + ": " + strings.ReplaceAll(c.Reason, "_", " ") + line
+	sentence := client + " " + verb + ": " + strings.ReplaceAll(c.Reason, "_", " ") + line
 	if c.Rule != "" {
 		sentence += ", " + c.Rule
 	}
 	if c.CrawlDelay > 0 {
-		sentence += fmt.Sprintf("; at most one request in %gs", c.CrawlDelay)
+		sentence += fmt.Sprintf("; at most one request every %gs", c.CrawlDelay)
 	}
 	return sentence + "."
 }

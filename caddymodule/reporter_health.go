@@ -17,11 +17,11 @@ import (
 func (r *reporter) Health(scope status.Scope) (*status.Health, error) {
 	now := time.Now()
 	health := &status.Health{Problems: []status.Problem{}, Fleets: []status.Fleet{}, Lists: []status.List{}}
-	told := make(map[string]bool) // of a file that several handlers have
+	seen := make(map[string]bool) // several handlers may have the same file
 	for _, p := range r.policies(scope) {
 		problem := p.problem(now)
-		if key := problem.Kind + problem.Message; problem.Severity != "" && !told[key] {
-			told[key] = true
+		if key := problem.Kind + problem.Message; problem.Severity != "" && !seen[key] {
+			seen[key] = true
 			health.Problems = append(health.Problems, problem)
 		}
 	}
@@ -41,14 +41,14 @@ func (r *reporter) Health(scope status.Scope) (*status.Health, error) {
 
 var severities = map[string]int{status.Severe: 0, status.Warning: 1}
 
-// addShared adds what belongs to no site.
+// addShared adds the parts that belong to no single site.
 func (r *reporter) addShared(health *status.Health, now time.Time) {
 	for _, f := range r.fleets() {
-		told := f.told(now)
-		if health.Fleets = append(health.Fleets, told); !told.Up {
+		fleet := f.status(now)
+		if health.Fleets = append(health.Fleets, fleet); !fleet.Up {
 			health.Problems = append(health.Problems, status.Problem{
-				Severity: status.Severe, Kind: "fleet", Subject: told.Address, Message: told.Message, Since: told.Since,
-				Advice: "Check that Redis or Valkey runs and can be reached from this server. Until then each server holds crawlers to its own part of the budget.",
+				Severity: status.Severe, Kind: "fleet", Subject: fleet.Address, Message: fleet.Message, Since: fleet.Since,
+				Advice: "Check that Redis or Valkey runs and that this server can reach it. Until then each server allows crawlers its own share of the budget.",
 			})
 		}
 	}
@@ -76,7 +76,7 @@ func (r *reporter) addShared(health *status.Health, now time.Time) {
 	if m := health.Memory; m.Policies > m.MaxPolicies {
 		health.Problems = append(health.Problems, status.Problem{
 			Severity: status.Warning, Kind: "memory", Subject: "max_memory",
-			Message: fmt.Sprintf("the robots.txt files in force take %d MiB of %d MiB, so those of rarely visited hosts are read again and again", m.Policies>>20, m.MaxPolicies>>20),
+			Message: fmt.Sprintf("the robots.txt files in force take %d MiB of memory; the limit is %d MiB. Files of rarely visited hosts are dropped and read again", m.Policies>>20, m.MaxPolicies>>20),
 			Advice:  "Raise max_memory in the global option robots.",
 		})
 	}
@@ -84,19 +84,19 @@ func (r *reporter) addShared(health *status.Health, now time.Time) {
 		health.Problems = append(health.Problems, status.Problem{
 			Severity: status.Warning, Kind: "persist", Subject: health.Persist.File,
 			Message: "the file that keeps counters over a restart can't be used: " + health.Persist.Error,
-			Advice:  "Check that Caddy's user may write to the file and its folder, and that there is room on the disk.",
+			Advice:  "Check that Caddy's user may write to the file and its folder, and that the disk is not full.",
 		})
 	}
 }
 
-// problem tells what is wrong with a policy; without a severity nothing is, and
-// the message tells what is in force.
+// problem returns the problem of a policy. Without a problem the severity is
+// empty, and the message describes the policy in force.
 func (p *policyOf) problem(now time.Time) status.Problem {
 	if err := p.Policy.MergeError(); err != nil {
 		return status.Problem{
 			Severity: status.Severe, Kind: "merge", Subject: p.subject(),
-			Message: fmt.Sprintf("the lines of the policy are not in force in robots.txt of %s: %s", p.subject(), plainError(err)),
-			Advice:  "Run `caddy robots policy` with this configuration: it shows the file that the policy makes, and why it can't be merged.",
+			Message: fmt.Sprintf("the policy in the configuration is not in force: it can't be merged into robots.txt of %s: %s", p.subject(), plainError(err)),
+			Advice:  "Run `caddy robots policy` with this configuration: it shows the merged file, or the reason why it can't be merged.",
 		}
 	}
 	if p.Failures > 0 {
@@ -107,35 +107,35 @@ func (p *policyOf) problem(now time.Time) status.Problem {
 	case enforce.NotRobots:
 		return status.Problem{
 			Severity: status.Severe, Kind: "policy", Subject: p.subject(),
-			Message: name + " is a web page and no robots.txt: crawlers may fetch everything",
-			Advice:  "Have the site answer /robots.txt with the text file, or with 404 if it has none. Often a catch-all route answers it.",
+			Message: name + " is a web page, not a robots.txt: crawlers may fetch everything",
+			Advice:  "Make the site answer /robots.txt with the text file, or with 404 if it has none. The usual cause is a catch-all route.",
 		}
 	case enforce.Missing:
 		return status.Problem{Message: "there is no " + name + ": crawlers may fetch everything"}
 	case enforce.Pending:
-		return status.Problem{Message: name + " was not read yet: the first request of a crawler has it read"}
+		return status.Problem{Message: name + " was not read yet: it is read at the first request of a crawler"}
 	}
 	return status.Problem{Message: fmt.Sprintf("%s is in force: %s, read at %s", name, quantity(p.Policy.Rules(), "rule"), formatTime(p.Good, now))}
 }
 
-// failure tells what it means that the source of a policy fails.
+// failure returns the problem of a policy whose source can't be read.
 func (p *policyOf) failure(now time.Time) status.Problem {
 	problem := status.Problem{Severity: status.Severe, Kind: "policy", Subject: p.subject(), Since: timeOf(p.Failing)}
-	message := fmt.Sprintf("robots.txt of %s could not be read for %s", p.subject(), ago(now.Sub(p.Failing)))
+	message := fmt.Sprintf("robots.txt of %s has not been readable for %s", p.subject(), ago(now.Sub(p.Failing)))
 	switch {
 	case p.Policy.DeniesAll():
-		message += "; crawlers may fetch nothing, as on_error deny has it"
+		message += "; crawlers may fetch nothing, because on_error deny is set"
 	case p.Policy.Outcome() == enforce.Loaded && !p.Good.IsZero():
 		problem.Severity = status.Warning
-		message += "; the copy of " + formatTime(p.Good, now) + " is in force"
+		message += "; the cached copy of " + formatTime(p.Good, now) + " is in force"
 	case p.Kept:
 		problem.Severity = status.Warning
-		message += "; as before, there are no rules in force"
+		message += "; as before, no rules are in force"
 	default:
-		message += "; there is no copy, so crawlers may fetch everything"
+		message += "; there is no cached copy, so crawlers may fetch everything"
 	}
 	problem.Message = message
-	problem.Advice = "Open the file as a crawler would and look at Caddy's log for why it fails"
+	problem.Advice = "Request the file yourself, and look for the error in Caddy's log"
 	if p.Err != nil {
 		problem.Advice += ": " + plainError(p.Err)
 	}
@@ -143,7 +143,7 @@ func (p *policyOf) failure(now time.Time) status.Problem {
 	return problem
 }
 
-// modeProblems tells of sites whose mode is not the configuration's.
+// modeProblems returns the sites whose mode was set through the admin API.
 func (r *reporter) modeProblems(scope status.Scope) []status.Problem {
 	forced := r.app.overridden()
 	var monitored, enforced []string
@@ -158,22 +158,23 @@ func (r *reporter) modeProblems(scope status.Scope) []status.Problem {
 		}
 	}
 	var problems []status.Problem
-	tell := func(sites []string, message string) {
+	add := func(sites []string, message string) {
 		if len(sites) > 0 {
 			slices.Sort(sites)
 			sites = slices.Compact(sites)
 			problems = append(problems, status.Problem{
 				Severity: status.Warning, Kind: "mode", Subject: clip(strings.Join(sites, ", ")), Message: message,
-				Advice: "Set the mode `configured`, or reload the configuration, to end this.", Since: timeOf(r.app.modeSince()),
+				Advice: "To return to the configured mode, set the mode `configured` or reload the configuration.", Since: timeOf(r.app.modeSince()),
 			})
 		}
 	}
-	tell(monitored, "nothing is refused, because the mode was set to monitor until the next load of the configuration")
-	tell(enforced, "requests are refused, because the mode was set to enforce until the next load of the configuration")
+	add(monitored, "no requests are refused, because the mode was set to monitor until the next load of the configuration")
+	add(enforced, "requests are refused, because the mode was set to enforce until the next load of the configuration")
 	return problems
 }
 
-// listStatus tells of a list of addresses or a directory of keys.
+// listStatus returns the state of a list of addresses or a directory of keys, and
+// its problem, if it has one.
 func (p *pooledVerifier) listStatus(s verify.SourceState, now time.Time) (status.List, status.Problem) {
 	list := status.List{Kind: s.Kind.String(), URL: plainURL(s.URL), Entries: s.Entries, Read: timeOf(s.Read), Failures: s.Failures}
 	list.Stale = s.Read.IsZero() || now.Sub(s.Read) > verify.FreshPeriod
@@ -190,65 +191,65 @@ func (p *pooledVerifier) listStatus(s verify.SourceState, now time.Time) (status
 		list.Stale, list.Message = false, name+" was not read yet"
 		return list, status.Problem{}
 	case s.Read.IsZero():
-		list.Message = name + " could not be read: claims that need it stay unverified"
+		list.Message = name + " could not be read: crawlers that need it stay unverified"
 	case list.Stale:
-		list.Message = fmt.Sprintf("%s is %s old: it confirms crawlers, and tells no impostor any longer", name, ago(now.Sub(s.Read)))
+		list.Message = fmt.Sprintf("%s was last read %s ago: it still confirms crawlers, but is too old to detect impostors", name, ago(now.Sub(s.Read)))
 	case s.Failures > 0:
-		list.Message = fmt.Sprintf("%s could not be read again %d times; the copy of %s is in use", name, s.Failures, formatTime(s.Read, now))
+		list.Message = fmt.Sprintf("the last %d attempts to read %s failed; the copy of %s is in use", s.Failures, name, formatTime(s.Read, now))
 	default:
-		list.Message = fmt.Sprintf("%s has %d entries, found current at %s", name, s.Entries, formatTime(s.Read, now))
+		list.Message = fmt.Sprintf("%s has %d entries, last confirmed as current at %s", name, s.Entries, formatTime(s.Read, now))
 	}
 	if s.Failures == 0 && !list.Stale {
 		return list, status.Problem{}
 	}
-	advice := "Check that this server may connect to that address; the log has each failure."
+	advice := "Check that this server can connect to that URL. The log has the first failure, and at DEBUG each one."
 	if list.Error != "" {
-		advice = "Check that this server may connect to that address. The last error: " + list.Error + "."
+		advice = "Check that this server can connect to that URL. The last error: " + list.Error + "."
 	}
 	return list, status.Problem{Severity: status.Warning, Kind: "list", Subject: list.URL, Message: list.Message, Advice: advice}
 }
 
-// mostDNSFailures is how many lookups in a row may fail before DNS is said to
-// be down.
+// mostDNSFailures is the number of failed lookups in a row that is reported as a
+// problem.
 const mostDNSFailures = 20
 
-// dnsStatus tells of reverse DNS.
+// dnsStatus returns the state of reverse DNS, and its problem, if it has one.
 func (p *pooledVerifier) dnsStatus() (*status.DNS, status.Problem) {
 	stats := p.Stats()
 	failures := p.dnsFailures.Load()
 	dns := &status.DNS{
 		Confirmed: stats.Confirmed, Refuted: stats.Refuted, Failed: stats.Failed, InFlight: stats.InFlight, OK: failures < mostDNSFailures,
-		Message: fmt.Sprintf("the answers for %d addresses are in the cache", stats.Confirmed+stats.Refuted+stats.Failed),
+		Message: fmt.Sprintf("the cache has the answers for %d addresses", stats.Confirmed+stats.Refuted+stats.Failed),
 	}
 	if dns.OK {
 		return dns, status.Problem{}
 	}
-	dns.Message = fmt.Sprintf("the last %d lookups in reverse DNS failed: crawlers that are verified by DNS stay unverified", failures)
+	dns.Message = fmt.Sprintf("the last %d lookups in reverse DNS failed: crawlers that need it stay unverified", failures)
 	return dns, status.Problem{
 		Severity: status.Warning, Kind: "dns", Subject: "reverse DNS", Message: dns.Message,
-		Advice: "Check the DNS resolver of this server, or name another one with `resolver` in verify.",
+		Advice: "Check the DNS resolver of this server, or set another one with `resolver` in `verify`.",
 	}
 }
 
-// told tells of a fleet.
-func (p *pooledFleet) told(now time.Time) status.Fleet {
-	told := status.Fleet{Address: strings.Join(p.config.Addresses, ", "), Instances: p.config.Instances, Up: p.up.Load()}
+// status returns the state of a fleet.
+func (p *pooledFleet) status(now time.Time) status.Fleet {
+	fleet := status.Fleet{Address: strings.Join(p.config.Addresses, ", "), Instances: p.config.Instances, Up: p.up.Load()}
 	last := p.last.Load()
 	switch {
 	case last == nil:
-		told.Message = "the connection is being made"
-		told.Up = true // so far nothing is wrong
-	case told.Up:
-		told.Since = timeOf(last.at)
-		told.Message = "budgets are shared since " + formatTime(last.at, now)
+		fleet.Message = "the connection is being made"
+		fleet.Up = true // not a problem yet
+	case fleet.Up:
+		fleet.Since = timeOf(last.at)
+		fleet.Message = "budgets have been shared since " + formatTime(last.at, now)
 	default:
-		told.Since = timeOf(last.at)
-		told.Message = fmt.Sprintf("Redis is away for %s: each server counts for itself", ago(now.Sub(last.at)))
+		fleet.Since = timeOf(last.at)
+		fleet.Message = fmt.Sprintf("Redis has not answered for %s: each server counts alone", ago(now.Sub(last.at)))
 		if last.err != nil {
-			told.Error = plainError(last.err)
+			fleet.Error = plainError(last.err)
 		}
 	}
-	return told
+	return fleet
 }
 
 // fleets returns the fleets of the configuration.
@@ -261,7 +262,7 @@ func (r *reporter) fleets() (list []*pooledFleet) {
 	return list
 }
 
-// verifiers returns what checks claims in the configuration.
+// verifiers returns the verifiers of the configuration.
 func (r *reporter) verifiers() (list []*pooledVerifier) {
 	for _, h := range r.all() {
 		if h.verifier != nil && !slices.Contains(list, h.verifier) {

@@ -13,20 +13,21 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
 )
 
-// modeSwitch is the mode that was set until the next load of the configuration.
+// modeSwitch records the modes that were set through the admin API. They end with
+// the next load of the configuration.
 type modeSwitch struct {
-	since    time.Time
-	handlers map[*Handler]bool // whose mode is not the configuration's
+	since    time.Time         // the time of the last change
+	handlers map[*Handler]bool // the handlers whose mode differs from the configured one
 }
 
-// overridden returns the handlers whose mode is not the configuration's.
+// overridden returns the handlers whose mode differs from the configured one.
 func (a *App) overridden() map[*Handler]bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return maps.Clone(a.modes.handlers)
 }
 
-// modeSince returns when a mode was set last; zero if it was not.
+// modeSince returns the time at which a mode was last set, or zero.
 func (a *App) modeSince() time.Time {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -44,11 +45,11 @@ func (r *reporter) SetMode(scope status.Scope, query status.ModeQuery) (*status.
 		case scope.All(), len(in) == len(h.sites):
 			handlers = append(handlers, h)
 		case len(in) > 0:
-			return nil, status.Errorf(http.StatusConflict, "the handler of %s serves other sites too: the admin API sets the mode of all of them", strings.Join(in, ", "))
+			return nil, status.Errorf(http.StatusConflict, "the handler of %s also serves other sites, whose mode would change too: set the mode of all of them together", strings.Join(in, ", "))
 		}
 	}
 	if len(handlers) == 0 {
-		return nil, status.Errorf(http.StatusNotFound, "no site with a robots handler is named")
+		return nil, status.Errorf(http.StatusNotFound, "no site with a robots handler has this name")
 	}
 	answer := &status.Mode{Mode: query.Mode, Sites: []string{}, Since: time.Now().UTC()}
 	for _, h := range handlers {
@@ -63,7 +64,7 @@ func (r *reporter) SetMode(scope status.Scope, query status.ModeQuery) (*status.
 	return answer, nil
 }
 
-// setMode sets a handler's mode until the next load.
+// setMode sets the mode of a handler until the next load of the configuration.
 func (a *App) setMode(h *Handler, mode string, now time.Time) error {
 	configured := h.Mode == modeMonitor
 	monitor := configured

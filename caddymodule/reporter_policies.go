@@ -20,7 +20,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
-// maxShown is how many notes, tokens and the like of one policy are told.
+// maxShown bounds each list of notes, tokens or findings of one policy.
 const maxShown = 100
 
 // Policies implements status.Reporter.
@@ -29,12 +29,12 @@ func (r *reporter) Policies(scope status.Scope, query status.PoliciesQuery) (*st
 	if query.ID != "" {
 		list = slices.DeleteFunc(list, func(p policyOf) bool { return p.id != query.ID })
 		if len(list) == 0 {
-			return nil, status.Errorf(http.StatusNotFound, "there is no policy %q: it may have been replaced, or not been read yet", query.ID)
+			return nil, status.Errorf(http.StatusNotFound, "there is no policy %q: a reload may have replaced it, or it was not read yet", query.ID)
 		}
 	}
 	now := time.Now()
 	if query.Broken {
-		list = slices.DeleteFunc(list, func(p policyOf) bool { return p.told(now).OK })
+		list = slices.DeleteFunc(list, func(p policyOf) bool { return p.status(now).OK })
 	}
 	if query.Text {
 		query.Limit = min(cmp.Or(query.Limit, status.MaxTexts), status.MaxTexts)
@@ -46,22 +46,22 @@ func (r *reporter) Policies(scope status.Scope, query status.PoliciesQuery) (*st
 		counted = r.app.counters.Rules(scope)
 	}
 	for _, p := range list[from:to] {
-		told := p.told(now)
-		told.Sites = p.sites
+		policy := p.status(now)
+		policy.Sites = p.sites
 		if query.Text {
-			told.Text = string(p.Policy.Text())
-			told.Lines = p.lines(p.countsOf(counted))
-			told.Findings = r.findings.of(p.Policy, p.handler.running.Load().Registry())
+			policy.Text = string(p.Policy.Text())
+			policy.Lines = p.lines(p.countsOf(counted))
+			policy.Findings = r.findings.of(p.Policy, p.handler.running.Load().Registry())
 		}
-		answer.Policies = append(answer.Policies, told)
+		answer.Policies = append(answer.Policies, policy)
 	}
 	return answer, nil
 }
 
-// told returns what is told of a policy, without its text.
-func (p *policyOf) told(now time.Time) status.Policy {
+// status returns the state of a policy, without its text.
+func (p *policyOf) status(now time.Time) status.Policy {
 	policy := p.Policy
-	told := status.Policy{
+	s := status.Policy{
 		ID: p.id, Mode: p.handler.mode(), Source: p.handler.kind(), Location: p.handler.Source.location(),
 		Dialect: cmp.Or(p.handler.Dialect, robots.RFC9309.String()), State: policy.Outcome().String(), LastRead: p.Last.String(),
 		ReadAt: timeOf(p.Good), CheckedAt: timeOf(p.Began), NextRead: timeOf(p.Next), Failing: timeOf(p.Failing), Failures: p.Failures,
@@ -70,40 +70,41 @@ func (p *policyOf) told(now time.Time) status.Policy {
 		Unenforceable: first(policy.Unenforceable()), Ignored: first(policy.Ignored()),
 	}
 	if !p.shared {
-		told.Origin = p.Origin.String()
+		s.Origin = p.Origin.String()
 	}
 	for i := range p.Earlier {
 		v := &p.Earlier[i]
-		told.Grace = append(told.Grace, status.Grace{
+		s.Grace = append(s.Grace, status.Grace{
 			Crawler: policy.Grace().String(), Version: v.Tag(), Replaced: v.Until().UTC(), Until: v.Ends().UTC(),
 		})
 	}
 	if p.handler.Policy != nil {
-		told.Hidden = len(p.handler.Policy.Hidden)
+		s.Hidden = len(p.handler.Policy.Hidden)
 	}
 	if p.Err != nil {
-		told.Error = plainError(p.Err)
+		s.Error = plainError(p.Err)
 	}
 	if err := policy.MergeError(); err != nil {
-		told.MergeError = plainError(err)
+		s.MergeError = plainError(err)
 	}
 	for _, n := range first(policy.Notes()) {
-		told.Notes = append(told.Notes, status.Note{
+		s.Notes = append(s.Notes, status.Note{
 			Text: n.Text(), Crawlers: slices.Clone(n.Crawlers[:min(len(n.Crawlers), maxFindingsLogged)]), Of: len(n.Crawlers),
 			Detail: clip(n.Detail), SiteLine: n.SiteLine, Line: n.Line,
 		})
 	}
 	problem := p.problem(now)
-	told.OK, told.Message, told.Advice = problem.Severity == "", problem.Message, problem.Advice
-	return told
+	s.OK, s.Message, s.Advice = problem.Severity == "", problem.Message, problem.Advice
+	return s
 }
 
-// first returns the first maxShown of a list, never nil.
+// first returns the first maxShown elements of a list, never nil.
 func first[T any](list []T) []T {
 	return append([]T{}, list[:min(len(list), maxShown)]...)
 }
 
-// location is where a file or URL is, without credentials and query.
+// location returns the path or URL of a source, without credentials and query;
+// "" for other sources.
 func (s *Source) location() string {
 	switch {
 	case s == nil:
@@ -116,8 +117,8 @@ func (s *Source) location() string {
 	return ""
 }
 
-// plainURL returns a URL without credentials, query and fragment; "" for what is
-// none.
+// plainURL returns a URL without credentials, query and fragment. It returns ""
+// if raw is not a URL.
 func plainURL(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -127,13 +128,14 @@ func plainURL(raw string) string {
 	return u.String()
 }
 
-// plainError is what an error says, without credentials and queries of URLs.
+// plainError returns the text of an error, with credentials and queries removed
+// from the URLs in it.
 func plainError(err error) string {
 	if err == nil {
 		return ""
 	}
 	if u, ok := errors.AsType[*url.Error](err); ok {
-		err = u.Err // which does not repeat the URL
+		err = u.Err // it does not contain the URL
 	}
 	words := strings.Split(clip(err.Error()), " ")
 	for i, word := range words {
@@ -145,7 +147,7 @@ func plainError(err error) string {
 	return strings.Join(words, " ")
 }
 
-// subject names what a policy is for, as messages do.
+// subject returns the name of a policy for messages: its host, sites or location.
 func (p *policyOf) subject() string {
 	switch {
 	case !p.shared:
@@ -156,8 +158,7 @@ func (p *policyOf) subject() string {
 	return p.handler.Source.location()
 }
 
-// countsOf returns what was counted of the lines of a policy, those of several
-// origins together.
+// countsOf returns the counts of the lines of a policy, summed over its origins.
 func (p *policyOf) countsOf(all []counters.RuleCount) map[counters.RuleID]counters.RuleCount {
 	found := make(map[counters.RuleID]counters.RuleCount)
 	for _, n := range all {
@@ -172,7 +173,7 @@ func (p *policyOf) countsOf(all []counters.RuleCount) map[counters.RuleID]counte
 	return found
 }
 
-// has reports whether the policy is the one for an origin.
+// has reports whether the policy applies to an origin.
 func (p *policyOf) has(origin enforce.Origin) bool {
 	if p.shared {
 		return p.handler.serves(origin.Host)
@@ -180,8 +181,8 @@ func (p *policyOf) has(origin enforce.Origin) bool {
 	return origin == p.Origin
 }
 
-// add returns the sum of two counts of a line. The one that decided last tells
-// where it stands.
+// add returns the sum of two counts of a line, with the position of the count that
+// changed last.
 func add(a, b counters.RuleCount) counters.RuleCount {
 	if a.Last.Before(b.Last) {
 		a, b = b, a
@@ -196,8 +197,8 @@ func add(a, b counters.RuleCount) counters.RuleCount {
 	return a
 }
 
-// lines returns the lines of a policy's text that decided, and those that the
-// operator's policy added.
+// lines returns the lines of a policy's text that decided on requests, and those
+// that the managed policy added.
 func (p *policyOf) lines(counts map[counters.RuleID]counters.RuleCount) []status.Line {
 	found := make(map[int]*status.Line)
 	line := func(number int) *status.Line {
@@ -230,8 +231,8 @@ func (p *policyOf) lines(counts map[counters.RuleID]counters.RuleCount) []status
 	return list
 }
 
-// countsIn returns what was counted of the lines of a group under one of its
-// tokens, by their number in the text.
+// countsIn returns the counts of the lines of a group for one of its tokens, by
+// line number in the text.
 func (p *policyOf) countsIn(g *robots.Group, token string, counts map[counters.RuleID]counters.RuleCount) map[int]counters.RuleCount {
 	found := make(map[int]counters.RuleCount)
 	id := func(number int, allow bool, pattern string, reason enforce.Reason) counters.RuleID {
@@ -298,28 +299,28 @@ func (r *reporter) Rules(scope status.Scope, query status.RulesQuery) (*status.R
 	return &status.Rules{Page: page, Rules: list[from:to]}, nil
 }
 
-// recordNames are the names of the records that set a pace.
+// recordNames has the names of the lines that set a rate limit.
 var recordNames = map[enforce.Reason]string{
 	enforce.CrawlDelay: "Crawl-delay", enforce.RequestRate: "Request-rate", enforce.VisitTime: "Visit-time",
 }
 
-// findingsCache keeps what the linter says of files, which takes it a tenth of a
-// second for the largest.
+// findingsCache caches the findings of the linter, which takes a tenth of a second
+// for the largest files.
 type findingsCache struct {
 	mu    sync.Mutex
 	known map[lintedFile][]status.Finding
 }
 
-// lintedFile is what the findings of a file depend on.
+// lintedFile holds everything that the findings of a file depend on.
 type lintedFile struct {
 	etag     string
 	registry *crawler.Registry
 }
 
-// maxLinted is how many files findingsCache keeps.
+// maxLinted is the largest number of files in findingsCache.
 const maxLinted = 64
 
-// of returns what the linter says of a policy's file.
+// of returns the findings in a policy's file.
 func (c *findingsCache) of(p *enforce.Policy, registry *crawler.Registry) []status.Finding {
 	c.mu.Lock()
 	defer c.mu.Unlock()

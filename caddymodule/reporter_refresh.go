@@ -12,7 +12,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
-// refreshTimeout is how long Refresh waits for the sources at most.
+// refreshTimeout is the longest time for which Refresh waits for the sources.
 const refreshTimeout = 30 * time.Second
 
 // Refresh implements status.Reporter.
@@ -33,7 +33,7 @@ func (r *reporter) Refresh(ctx context.Context, scope status.Scope, query status
 	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
 	answer := &status.Refresh{Reads: []status.Read{}}
-	var mu sync.Mutex // of answer
+	var mu sync.Mutex // guards answer
 	var reading sync.WaitGroup
 	for h, origins := range wanted {
 		policies := h.running.Load().Policies()
@@ -51,7 +51,7 @@ func (r *reporter) Refresh(ctx context.Context, scope status.Scope, query status
 		})
 	}
 	reading.Wait()
-	if query.GraceOff { // also of a change that was found just now
+	if query.GraceOff { // after the reads, so that it also ends the grace of a change that they found
 		for h, origins := range wanted {
 			for origin := range origins {
 				answer.Grace += h.running.Load().EndGrace(origin)
@@ -62,7 +62,7 @@ func (r *reporter) Refresh(ctx context.Context, scope status.Scope, query status
 	return answer, nil
 }
 
-// readStatus describes the result of a read.
+// readStatus returns the result of a read.
 func (h *siteHandler) readStatus(e enforce.PolicyRead, shared bool) status.Read {
 	read := status.Read{Policy: h.policyID(e.Origin, shared), State: e.Outcome.String(), Error: plainError(e.Err)}
 	if !shared {

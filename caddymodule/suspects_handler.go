@@ -15,17 +15,18 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/suspect"
 )
 
-// suspicion looks for robots among the requests of a handler that seem to be
+// suspicion looks for suspects among the requests of a handler that seem to be
 // people's.
 type suspicion struct {
 	visitors *pooledWatch
 	traps    []suspect.Trap
 	bind     bool
-	hold     time.Duration
+	period   time.Duration // from Suspects.For
 }
 
-// provisionSuspects makes suspicion ready. A trap that the file at hand does not
-// disallow to every group is an error: polite crawlers would meet it.
+// provisionSuspects sets up suspicion. For local sources, a trap that robots.txt
+// does not disallow to every group is an error, because crawlers that obey
+// robots.txt would request it.
 func (h *Handler) provisionSuspects(ctx caddy.Context) error {
 	if h.Suspects == nil {
 		return nil
@@ -38,7 +39,7 @@ func (h *Handler) provisionSuspects(ctx caddy.Context) error {
 		var problem error
 		h.running.Load().Policies().All(func(_ enforce.Origin, p *enforce.Policy) {
 			for _, trap := range traps {
-				if allowed := allows(p, trap); problem == nil && allowed != "" {
+				if allowed := allowingGroup(p, trap); problem == nil && allowed != "" {
 					problem = fmt.Errorf("suspects trap %s: robots.txt does not disallow it to every crawler: %s", trap, allowed)
 				}
 			}
@@ -51,50 +52,51 @@ func (h *Handler) provisionSuspects(ctx caddy.Context) error {
 	if err != nil {
 		return err
 	}
-	h.suspicion = &suspicion{visitors: visitors, traps: traps, bind: h.Suspects.Action == suspectsBind, hold: h.Suspects.period()}
+	h.suspicion = &suspicion{visitors: visitors, traps: traps, bind: h.Suspects.Action == suspectsBind, period: h.Suspects.period()}
 	return nil
 }
 
-// sampleTrapURL is an example of a URL that a trap mints.
+// sampleTrapURL is the end of an example of a trap URL.
 const sampleTrapURL = "anyMintedUrl-0123456789_xyz"
 
-// allows names the group of a robots.txt that allows URLs of a trap, "" if none
-// does.
-func allows(p *enforce.Policy, trap suspect.Trap) string {
+// allowingGroup describes a group of robots.txt that allows URLs of a trap, "" if
+// there is none.
+func allowingGroup(p *enforce.Policy, trap suspect.Trap) string {
 	for _, target := range []string{string(trap), string(trap) + sampleTrapURL} {
 		group, ok := p.DisallowsEveryGroup(target)
 		switch {
 		case ok:
 		case group == nil:
-			return fmt.Sprintf("it has no group for *; add Disallow: %s there and to each other group", trap)
+			return fmt.Sprintf("it has no group for *: add one with Disallow: %s, and add this line to all other groups", trap)
 		default:
-			return fmt.Sprintf("the group for %s (line %d) allows it; add Disallow: %s there", clip(group.Token()), group.Line(), trap)
+			return fmt.Sprintf("the group for %s (line %d) allows it: add Disallow: %s to that group", clip(group.Token()), group.Line(), trap)
 		}
 	}
 	return ""
 }
 
-// logInactiveTraps logs the traps that have no effect because of a robots.txt.
+// logInactiveTraps logs the traps that are not in force, because a group of
+// robots.txt allows them.
 func (h *Handler) logInactiveTraps(log *zap.Logger, p *enforce.Policy) {
 	if h.Suspects == nil {
 		return
 	}
 	traps, _ := h.Suspects.traps()
 	for _, trap := range traps {
-		if allowed := allows(p, trap); allowed != "" {
+		if allowed := allowingGroup(p, trap); allowed != "" {
 			log.Warn("a trap is not in force: robots.txt does not disallow it to every crawler", zap.String("trap", string(trap)), zap.String("why", allowed))
 		}
 	}
 }
 
-// look counts a request that seems to be a person's, and turns the decision
-// into a denial if the rules for all crawlers apply to a suspect and disallow
-// the path. The request is counted once, also where several robots handlers see
-// it.
+// look counts a request that seems to be a person's. If the client is a suspect,
+// action bind is set and the group for * disallows the path, look changes the
+// decision to deny. A request is counted once, even if it passes several robots
+// handlers.
 func (s *suspicion) look(x *exchange) {
 	if x.earlier != nil && x.earlier.looked {
 		x.standing, x.looked = x.earlier.standing, true
-	} else if !s.see(x) {
+	} else if !s.count(x) {
 		return
 	}
 	if s.bind && x.standing.Suspect && x.standing.Page && !x.Authorized {
@@ -102,8 +104,8 @@ func (s *suspicion) look(x *exchange) {
 	}
 }
 
-// see counts a request, and reports whether it was one to be counted.
-func (s *suspicion) see(x *exchange) bool {
+// count counts a request. It returns false if such requests are not counted.
+func (s *suspicion) count(x *exchange) bool {
 	if len(x.r.Header["Cookie"]) > 0 || x.Authorized || x.Ambiguous || !s.visit(x) {
 		return false
 	}
@@ -114,11 +116,12 @@ func (s *suspicion) see(x *exchange) bool {
 		v.Connection = x.r.RemoteAddr
 	}
 	v.Trap = s.hit(x)
-	x.standing, x.looked = s.visitors.See(v, s.hold), true
+	x.standing, x.looked = s.visitors.See(v, s.period), true
 	return true
 }
 
-// visit fills in the client of a request, and reports whether it can be known.
+// visit fills in the client and the site of x.visit. It returns false if the
+// client is not certain, or if the request was not sent over HTTPS.
 func (s *suspicion) visit(x *exchange) bool {
 	if x.Origin.Scheme != "https" || len(x.UserAgents) != 1 || x.Client == "" {
 		return false
@@ -132,7 +135,7 @@ func (s *suspicion) visit(x *exchange) bool {
 	return v.Client.IsValid()
 }
 
-// hit says whether and how a request hits a trap that is in force.
+// hit returns whether and how a request hits a trap that is in force.
 func (s *suspicion) hit(x *exchange) suspect.Hit {
 	for _, trap := range s.traps {
 		hit := s.visitors.hit(trap, x.Target, &x.visit, x.Time)
@@ -146,15 +149,15 @@ func (s *suspicion) hit(x *exchange) suspect.Hit {
 	return suspect.NoHit
 }
 
-// visitor is a request of a client for which traps are minted.
+// visitor is a request of a client that trap URLs are made for.
 type visitor http.Request
 
-// handlerVar is the name of the request variable that holds the handler that
-// mints traps.
+// handlerVar is the name of the request variable that holds the handler whose
+// traps are used.
 const handlerVar = "caddy_robots.handler"
 
-// visitor returns the client for which traps are minted if the request may be
-// for a page. It returns nil without a trap.
+// visitor returns the visitor for a request that may be for a page. It returns
+// nil for other requests, and if the handler has no trap.
 func (h *Handler) visitor(x *exchange) *visitor {
 	if h.suspicion == nil || len(h.suspicion.traps) == 0 || x.vars == nil || x.Origin.Scheme != "https" {
 		return nil
@@ -166,7 +169,7 @@ func (h *Handler) visitor(x *exchange) *visitor {
 	return (*visitor)(x.r)
 }
 
-// placeholder is the value of a placeholder for a person.
+// placeholder returns the value of a placeholder for a person.
 func (v *visitor) placeholder(key string) (any, bool) {
 	if key == placeholderPrefix+trapPlaceholder {
 		return v.trap(), true
@@ -174,7 +177,7 @@ func (v *visitor) placeholder(key string) (any, bool) {
 	return person.placeholder(key)
 }
 
-// trap mints a URL for the client, "" where no trap is in force.
+// trap returns a trap URL for the client, "" if no trap is in force.
 func (v *visitor) trap() string {
 	if v == nil {
 		return ""

@@ -10,19 +10,20 @@ import (
 	"strings"
 )
 
-// buttonField is the query parameter of the button's token. It is added to the
-// URL that was refused, so that the button needs no path of its own.
+// buttonField is the query parameter with the button's token. It is added to the
+// refused URL, so that the button needs no path of its own.
 const buttonField = "caddy-robots-continue"
 
-// The cookie that the button sets. A request with any cookie is not looked at,
-// so its value says nothing.
+// The cookie that the button sets. Requests with any cookie are not counted, so
+// its value has no meaning.
 const (
 	personCookie     = "caddy_robots_person"
 	personCookieLife = 24 * 60 * 60 // seconds
 )
 
-// refuse answers a suspect that may not have a page: with a page that says why
-// and has a button for people, or with plain text for those that want no HTML.
+// refuse answers a denied request of a suspect with 403 and a page that gives the
+// reason and has a button for people. Clients that do not accept HTML get plain
+// text.
 func (s *suspicion) refuse(w http.ResponseWriter, x *exchange) error {
 	header := w.Header()
 	header["Cache-Control"] = noStore
@@ -48,7 +49,8 @@ func (s *suspicion) refuse(w http.ResponseWriter, x *exchange) error {
 	return nil
 }
 
-// wantsHTML reports whether a client accepts HTML by name, as all browsers do.
+// wantsHTML reports whether the Accept field names text/html. All browsers send
+// it for a page.
 func wantsHTML(r *http.Request) bool {
 	for _, accept := range r.Header["Accept"] {
 		if strings.Contains(accept, "text/html") {
@@ -58,9 +60,9 @@ func wantsHTML(r *http.Request) bool {
 	return false
 }
 
-// action is where the form of the page goes: the URL that was refused, with the
-// button's token. Without a path it is resolved against that URL, so that no
-// path, such as one with two slashes, leads to another host.
+// action returns the target of the page's form: the refused URL with the button's
+// token added. The result has no path, so the browser keeps the path of the
+// refused URL. A path could lead to another host if it begins with two slashes.
 func (s *suspicion) action(x *exchange) string {
 	v := &x.visit
 	token := s.visitors.key.Load().Button(v.Site, v.Client, v.UserAgent, x.Time)
@@ -71,8 +73,8 @@ func (s *suspicion) action(x *exchange) string {
 	return "?" + query + buttonField + "=" + token
 }
 
-// pressed reports whether a request is that of the button: a POST of the client
-// that was given its token, from a page of the site.
+// pressed reports whether a request comes from the button: a POST from a page of
+// the site, by the client that the token was made for.
 func (s *suspicion) pressed(x *exchange, monitor bool) bool {
 	if x.Method != http.MethodPost || !s.bind || monitor {
 		return false
@@ -89,8 +91,8 @@ func (s *suspicion) pressed(x *exchange, monitor bool) bool {
 	return s.visitors.pressed(token, &x.visit, x.Time)
 }
 
-// cutToken returns the button's token in a request target, and the query without
-// it. It stands at the end.
+// cutToken returns the button's token, which is at the end of a request target,
+// and the query without it.
 func cutToken(target string) (token, query string) {
 	_, query, _ = strings.Cut(target, "?")
 	i := strings.LastIndex(query, buttonField+"=")
@@ -100,7 +102,7 @@ func cutToken(target string) (token, query string) {
 	return query[i+len(buttonField)+1:], strings.TrimSuffix(query[:i], "&")
 }
 
-// sendCookie sets the cookie and leads back to the page.
+// sendCookie sets the cookie and redirects to the refused page.
 func sendCookie(w http.ResponseWriter, x *exchange) error {
 	header := w.Header()
 	header["Cache-Control"] = noStore
@@ -112,8 +114,8 @@ func sendCookie(w http.ResponseWriter, x *exchange) error {
 	return nil
 }
 
-// back is the page that was refused, as a reference on the same host: only its
-// query where its path could be read as a host.
+// back returns a reference to the refused page. If a browser could take the path
+// for a host, the reference has only the query, so that it stays on this host.
 func back(target string) string {
 	path, _, _ := strings.Cut(target, "?")
 	_, query := cutToken(target)
@@ -127,10 +129,10 @@ func back(target string) string {
 	return path + "?" + query
 }
 
-const suspectText = "The robots.txt of this site disallows this URL to robots, and requests of your browser from your address look like those of a robot.\n" +
-	"Open the URL in a browser to go on as a person.\n"
+const suspectText = "The robots.txt of this site disallows this URL to robots, and requests with your User-Agent from your address look like those of a robot.\n" +
+	"If you are a person, open the URL in a browser to continue.\n"
 
-// suspectCSP allows the style of the page, and its form.
+// suspectCSP allows only the style and the form of the page.
 var suspectCSP = func() string {
 	sum := sha256.Sum256([]byte(suspectStyle))
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -155,11 +157,11 @@ var suspectPage = template.Must(template.New("suspect").Parse(`<!DOCTYPE html>
 <body>
 <main>
 <h1>This page is not for robots</h1>
-<p>The robots.txt of this site disallows this page to robots. Requests with your browser’s name from your internet address look like those of a robot, so the page is not shown. Somebody else at the same address may have sent them.</p>
+<p>The robots.txt of this site disallows this page to robots. Requests with your browser’s name from your internet address look like those of a robot, so the page is not shown. Another person at the same address may have sent them.</p>
 <form method="post" action="{{.}}">
 <p><button type="submit">I am a person: show the page</button></p>
 </form>
-<p class="note">The button stores a cookie for one day. It says only that the button was pressed. Without it, the page can be opened again after some time.</p>
+<p class="note">The button stores a cookie for one day. The cookie only records that the button was pressed. Without the button, you can open the page again after some time.</p>
 </main>
 </body>
 </html>

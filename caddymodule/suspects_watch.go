@@ -18,35 +18,35 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
-// suspectKey is where the key of trap URLs lies in Caddy's storage. It is made
-// once, and all servers that share the storage share it.
+// suspectKey is the name of the key of trap URLs in Caddy's storage. It is made
+// once. All servers with the same storage share it.
 const suspectKey = "robots/suspects/key"
 
-// suspectLogLines is how many log lines a minute at most tell of suspects.
+// suspectLogLines is the largest number of log lines about suspects in a minute.
 const suspectLogLines = 20
 
-// How signals are shared with a fleet.
+// Parameters of sharing signals with a fleet, and of reading the key.
 const (
 	suspectSet    = "suspects"
 	shareEvery    = time.Second
 	shareDeadline = time.Second
-	sharedSignals = 1 << 14 // the newest that are kept
+	sharedSignals = 1 << 14 // the largest number of signals that the fleet keeps
 	keyRetry      = time.Second
 	keyRetryMost  = time.Minute
 )
 
-// pooledWatch is the value of pool for what visitors did: it outlives the
-// configuration.
+// pooledWatch is the value of pool that records the behaviour of visitors. It
+// outlives the configuration.
 type pooledWatch struct {
 	*suspect.Watch
-	own    *suspect.Key                // signs until the key of the storage is read, and is good after that too
-	key    atomic.Pointer[suspect.Key] // signs
+	own    *suspect.Key                // the key of this process: signs until the stored key is read, and stays valid
+	key    atomic.Pointer[suspect.Key] // the key that signs now
 	log    atomic.Pointer[zap.Logger]  // of the newest configuration
-	stored atomic.Bool                 // the key is that of the storage
+	stored atomic.Bool                 // key is the stored key
 }
 
-// watchVisitors returns what remembers visitors. Its key is read once the app has
-// started, and signals are shared with the fleet, if there is one.
+// watchVisitors returns the process's watch. After Start it reads its key, and
+// shares signals with the fleet, if there is one.
 func (a *App) watchVisitors(ctx caddy.Context, limiter throttle.Limiter) (*pooledWatch, error) {
 	p, err := pooled(a, "suspects", newPooledWatch)
 	if err != nil {
@@ -75,7 +75,7 @@ func (a *App) watchVisitors(ctx caddy.Context, limiter throttle.Limiter) (*poole
 	return p, nil
 }
 
-// newPooledWatch has a key of its own until that of the storage is read.
+// newPooledWatch returns a watch with a random key.
 func newPooledWatch() (*pooledWatch, error) {
 	p := new(pooledWatch)
 	p.Watch = suspect.NewWatch(suspect.Config{Observer: p})
@@ -86,7 +86,7 @@ func newPooledWatch() (*pooledWatch, error) {
 	return p, err
 }
 
-// hit tells what a request target has to do with a trap.
+// hit returns whether and how a request target hits a trap.
 func (p *pooledWatch) hit(trap suspect.Trap, target string, v *suspect.Request, now time.Time) suspect.Hit {
 	hit := trap.Hit(p.key.Load(), target, v.Site, v.Client, now)
 	if hit == suspect.StaticHit {
@@ -95,8 +95,8 @@ func (p *pooledWatch) hit(trap suspect.Trap, target string, v *suspect.Request, 
 	return hit
 }
 
-// pressed reports whether a token is that of a button which this client was
-// given lately.
+// pressed reports whether a token is valid: it belongs to a button that this
+// client got recently.
 func (p *pooledWatch) pressed(token string, v *suspect.Request, now time.Time) bool {
 	return p.key.Load().Pressed(token, v.Site, v.Client, v.UserAgent, now) || p.own.Pressed(token, v.Site, v.Client, v.UserAgent, now)
 }
@@ -123,13 +123,13 @@ func (p *pooledWatch) Suspected(s *suspect.Suspect) {
 	for _, c := range s.Signals {
 		signals |= 1 << c.Signal
 	}
-	p.log.Load().Info("a client behaves like a robot and says that it is a browser",
+	p.log.Load().Info("a client behaves like a robot and sends a browser's User-Agent",
 		zap.String("host", clip(s.Site)), zap.Stringer("network", s.Network), zap.String("browser", s.Browser.Family), zap.Int("version", s.Browser.Version),
 		zap.Stringer("signals", signals), zap.Int("documents", s.Documents), zap.Int("embedded", s.Embedded), zap.Time("until", s.Until))
 }
 
-// run reads the key, and shares signals with a fleet, which may be nil, until
-// ctx ends.
+// run reads the key, and then shares signals with a fleet until ctx ends. The
+// fleet may be nil.
 func (p *pooledWatch) run(ctx context.Context, storage certmagic.Storage, fleet *pooledFleet) {
 	for pause := keyRetry; !p.stored.Load(); pause = min(2*pause, keyRetryMost) {
 		key, err := loadKey(ctx, storage)
@@ -139,7 +139,7 @@ func (p *pooledWatch) run(ctx context.Context, storage certmagic.Storage, fleet 
 			p.stored.Store(true)
 			break
 		}
-		p.log.Load().Error("suspects: the key of trap URLs can't be read or stored: until then, trap URLs are valid in this process only", zap.Error(err))
+		p.log.Load().Error("suspects: the key of trap URLs can't be read or stored: for now, trap URLs are valid in this process only", zap.Error(err))
 		if !sleep(ctx, pause) {
 			return
 		}
@@ -155,14 +155,14 @@ func (p *pooledWatch) run(ctx context.Context, storage certmagic.Storage, fleet 
 	}
 }
 
-// share tells a fleet of the signals that were raised here, and hears of the
-// others. What fails is tried again with the next signals: the fleet logs
-// itself that its server is away.
+// share sends the new signals of this process to a fleet, and gets those of the
+// other servers. It returns the version of the fleet's signals. Errors are not
+// logged, because the fleet logs that Redis does not answer.
 func (p *pooledWatch) share(ctx context.Context, f *throttle.Fleet, known string) (version string) {
 	ctx, cancel := context.WithTimeout(ctx, shareDeadline)
 	defer cancel()
-	if news := p.news(); len(news) > 0 {
-		if err := f.AddMembers(ctx, suspectSet, news, suspect.Remember, sharedSignals); err != nil {
+	if added := p.newSignals(); len(added) > 0 {
+		if err := f.AddMembers(ctx, suspectSet, added, suspect.Remember, sharedSignals); err != nil {
 			suspectShares.WithLabelValues("error").Inc()
 			return known
 		}
@@ -182,20 +182,20 @@ func (p *pooledWatch) share(ctx context.Context, f *throttle.Fleet, known string
 	return version
 }
 
-// news returns the signals that were raised since it was called last.
-func (p *pooledWatch) news() (news []throttle.Member) {
+// newSignals returns the signals that were raised since the last call.
+func (p *pooledWatch) newSignals() (list []throttle.Member) {
 	for {
 		select {
 		case mark := <-p.Watch.Raised():
-			news = append(news, throttle.Member{Name: mark.Encode(), Time: mark.Time})
+			list = append(list, throttle.Member{Name: mark.Encode(), Time: mark.Time})
 			continue
 		default:
 		}
-		return news
+		return list
 	}
 }
 
-// sleep waits, and reports false as soon as ctx ends.
+// sleep waits for d. It returns false if ctx ends before.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -207,7 +207,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// loadKey reads the key from the storage, and makes it where there is none.
+// loadKey reads the key from the storage, or makes one if there is none.
 func loadKey(ctx context.Context, storage certmagic.Storage) (*suspect.Key, error) {
 	secret, err := storage.Load(ctx, suspectKey)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -219,7 +219,7 @@ func loadKey(ctx context.Context, storage certmagic.Storage) (*suspect.Key, erro
 	return suspect.NewKey(secret)
 }
 
-// makeKey stores a new key, unless another server was faster.
+// makeKey stores a new key, unless another server has just stored one.
 func makeKey(ctx context.Context, storage certmagic.Storage) (secret []byte, err error) {
 	if err := storage.Lock(ctx, suspectKey); err != nil {
 		return nil, err
@@ -235,9 +235,9 @@ func makeKey(ctx context.Context, storage certmagic.Storage) (secret []byte, err
 	return secret, storage.Store(ctx, suspectKey, secret)
 }
 
-// Suspects returns the clients that are suspects now, the latest first, and at
-// most limit of them. Without `suspects` there are none. It is safe for
-// concurrent use.
+// Suspects returns the clients that are suspects now, the latest ones first, and
+// at most limit of them. It returns none if no handler has Settings.Suspects. It
+// is safe for concurrent use.
 func (a *App) Suspects(limit int) []suspect.Suspect {
 	a.mu.Lock()
 	p := a.visitors
@@ -266,7 +266,7 @@ func (c *suspectCollector) Collect(ch chan<- prometheus.Metric) {
 	})
 }
 
-// maxListed is more than there are suspects in a list.
+// maxListed is larger than any number of suspects.
 const maxListed = 1 << 20
 
 // Interface guards
