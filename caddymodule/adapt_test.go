@@ -13,7 +13,7 @@ import (
 	_ "github.com/caddyserver/caddy/v2/modules/standard"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 const adapted = "\n----------\n"
 
@@ -70,8 +70,7 @@ func TestAdaptCoversAllSubdirectives(t *testing.T) {
 	}
 }
 
-// Every subdirective, and every line of the global option, has a section in the
-// configuration reference.
+// Every subdirective has a section in the configuration reference.
 func TestConfigurationReference(t *testing.T) {
 	text, err := os.ReadFile("../docs/configuration.md")
 	if err != nil {

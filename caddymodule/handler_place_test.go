@@ -9,9 +9,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
-// Handlers that the routes to them tell apart have places of their own, as have
-// those that they don't.
-func TestPlaces(t *testing.T) {
+// Each handler has a place of its own, even if the routes to two handlers are the
+// same.
+func TestHandlersHaveDifferentPlaces(t *testing.T) {
 	handlers := make([]*Handler, 7)
 	for i := range handlers {
 		handlers[i] = new(Handler)

@@ -146,7 +146,7 @@ func limits(b budgetAt, s *Settings) string {
 		most = time.Duration(s.CrawlDelay.Max)
 	}
 	if delay, ok := b.Group.CrawlDelay(); ok && delay.Delay > 0 {
-		list = append(list, "one request every "+min(delay.Delay, most).String())
+		list = append(list, "one request in "+min(delay.Delay, most).String())
 	}
 	for _, rate := range b.Group.RequestRates() {
 		list = append(list, rate.String())

@@ -220,7 +220,7 @@ func checkMessage(c *status.Check) string {
 		sentence += ", " + c.Rule
 	}
 	if c.CrawlDelay > 0 {
-		sentence += fmt.Sprintf("; at most one request every %gs", c.CrawlDelay)
+		sentence += fmt.Sprintf("; at most one request in %gs", c.CrawlDelay)
 	}
 	return sentence + "."
 }

@@ -121,13 +121,13 @@ func (p *policyOf) problem(now time.Time) status.Problem {
 // failure returns the problem of a policy whose source can't be read.
 func (p *policyOf) failure(now time.Time) status.Problem {
 	problem := status.Problem{Severity: status.Severe, Kind: "policy", Subject: p.subject(), Since: timeOf(p.Failing)}
-	message := fmt.Sprintf("robots.txt of %s has not been readable for %s", p.subject(), ago(now.Sub(p.Failing)))
+	message := fmt.Sprintf("robots.txt of %s could not be read for %s", p.subject(), ago(now.Sub(p.Failing)))
 	switch {
 	case p.Policy.DeniesAll():
 		message += "; crawlers may fetch nothing, because on_error deny is set"
 	case p.Policy.Outcome() == enforce.Loaded && !p.Good.IsZero():
 		problem.Severity = status.Warning
-		message += "; the cached copy of " + formatTime(p.Good, now) + " is in force"
+		message += "; the copy of " + formatTime(p.Good, now) + " is in force"
 	case p.Kept:
 		problem.Severity = status.Warning
 		message += "; as before, no rules are in force"

@@ -16,27 +16,27 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-func TestWithoutAServerTheSiteCanNotBeAsked(t *testing.T) {
+func TestSiteSourceNeedsAServer(t *testing.T) {
 	if _, err := new(siteSource).Fetch(context.Background(), enforce.NewOrigin("https", "example.com", 443)); !errors.Is(err, errNoServer) {
 		t.Errorf("Fetch = %v, want %v", err, errNoServer)
 	}
 }
 
-// What a client sends can't make a request pass for one of the server's own.
-func TestOnlyRequestsOfTheServerItselfPass(t *testing.T) {
+// A client can't send a request that counts as one of the server itself.
+func TestClientsCantImitateRequestsOfTheServer(t *testing.T) {
 	r := request(gptbot, "/")
 	r.RemoteAddr = internalAddress + ":1"
 	r.Header.Set("User-Agent", enforce.FetcherUserAgent)
 	if isSubrequest(r) {
-		t.Error("a request passes by its address")
+		t.Error("the address alone makes a request count as one of the server")
 	}
 	inner := httptest.NewRequest(http.MethodGet, "/part.html", nil)
 	if !isSubrequest(inner) {
-		t.Error("a request of the server itself does not pass")
+		t.Error("a request of the server itself counts as a client's")
 	}
 }
 
-// capturing serves one request with a handler and returns what was captured.
+// capturing serves one request with a handler and returns the captured response.
 func capturing(h http.HandlerFunc) (c *capture, failure error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -58,7 +58,7 @@ func TestCapture(t *testing.T) {
 		{"a file", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, line) }, 200, len(line), false},
 		{"a status", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) }, 404, 0, false},
 		{"the first status counts", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503); w.WriteHeader(200) }, 503, 0, false},
-		{"an early hint is none", func(w http.ResponseWriter, _ *http.Request) {
+		{"the status of an early hint does not count", func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusEarlyHints)
 			w.WriteHeader(200)
 		}, 200, 0, false},
@@ -74,21 +74,21 @@ func TestCapture(t *testing.T) {
 				}
 			}
 		}, 200, robots.MaxSize + 1, false},
-		{"a body without end, from one who does not look at errors", func(w http.ResponseWriter, r *http.Request) {
+		{"a body without end, from a handler that ignores write errors", func(w http.ResponseWriter, r *http.Request) {
 			for r.Context().Err() == nil {
 				_, _ = io.WriteString(w, strings.Repeat(line, 1000))
 			}
 		}, 200, robots.MaxSize + 1, false},
-		{"an abort because there is enough", func(w http.ResponseWriter, r *http.Request) {
+		{"an abort because the body is full", func(w http.ResponseWriter, r *http.Request) {
 			if _, err := w.Write(make([]byte, 2*robots.MaxSize)); err != nil {
 				panic(http.ErrAbortHandler)
 			}
 		}, 200, robots.MaxSize + 1, false},
-		{"an encoding that was not asked for", func(w http.ResponseWriter, _ *http.Request) {
+		{"an encoding that the request did not accept", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "zstd")
 			_, _ = io.WriteString(w, line)
 		}, 200, len(line), true},
-		{"identity is no encoding", func(w http.ResponseWriter, _ *http.Request) {
+		{"identity does not count as an encoding", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "Identity")
 			_, _ = io.WriteString(w, line)
 		}, 200, len(line), false},
@@ -102,18 +102,18 @@ func TestCapture(t *testing.T) {
 	}
 }
 
-// An abort halfway is a failure: half a file would be taken for the whole.
-func TestAnAbortHalfwayIsNotHidden(t *testing.T) {
+// A handler that aborts has sent only a part of the file.
+func TestAbortedResponseIsAnError(t *testing.T) {
 	_, err := capturing(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "User-agent: *\n")
 		panic(http.ErrAbortHandler)
 	})
 	if err == nil {
-		t.Error("half a file is taken for the whole")
+		t.Error("a part of a file counts as the whole file")
 	}
 }
 
-func TestRedirectsOfTheSite(t *testing.T) {
+func TestTargetsOfRedirects(t *testing.T) {
 	from := &url.URL{Scheme: "https", Host: "example.com", Path: "/robots.txt"}
 	for _, tt := range []struct {
 		status         int

@@ -141,7 +141,7 @@ func (s *site) freePass(p *chromium.Page) {
 func (s *site) found() map[string]any {
 	for line := range strings.Lines(s.Log()) {
 		var fields map[string]any
-		if json.Unmarshal([]byte(line), &fields) == nil && fields["msg"] == "a client behaves like a robot and says that it is a browser" {
+		if json.Unmarshal([]byte(line), &fields) == nil && fields["msg"] == "a client behaves like a robot and sends a browser's User-Agent" {
 			return fields
 		}
 	}

@@ -61,7 +61,7 @@ func TestPersist(t *testing.T) {
 	if sum := told[status.Summary](damaged, ""); sum.Crawlers.Total.Requests != 0 || sum.Health.OK || sum.Health.Problems[0].Kind != "persist" {
 		t.Errorf("with a damaged file: %+v", sum)
 	}
-	if len(damaged.lines("persist: the file can't be read, so counters begin anew")) != 1 {
+	if len(damaged.lines("persist: the file can't be read: the counters start at zero")) != 1 {
 		t.Error("the damage is not logged")
 	}
 	damaged.visit()

@@ -192,7 +192,7 @@ func TestAFleetOutlivesItsRedis(t *testing.T) {
 			t.Errorf("%s: %d requests of one crawler in %v: it was locked out", outage.name, got, span)
 		}
 	}
-	if len(servers[0].lines("fleet: Redis is away, each server counts for itself until it is back")) == 0 {
+	if len(servers[0].lines("fleet: Redis does not answer: each server counts alone until it answers again")) == 0 {
 		t.Error("the outage is not in the log")
 	}
 	if strings.Contains(string(servers[0].log.bytes()), "panic") {

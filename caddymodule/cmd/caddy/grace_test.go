@@ -214,8 +214,8 @@ func TestGraceOfSearchEngines(t *testing.T) {
 		})
 		return found
 	}
-	let := line("crawler let through by an earlier robots.txt", func(l map[string]any) bool { return l["crawler"] == "Googlebot" })
-	stopped := line("crawler stopped by robots.txt", func(l map[string]any) bool { return l["crawler"] == "GPTBot" })
+	let := line("crawler allowed by an earlier robots.txt", func(l map[string]any) bool { return l["crawler"] == "Googlebot" })
+	stopped := line("crawler refused by robots.txt", func(l map[string]any) bool { return l["crawler"] == "GPTBot" })
 	if let["version"] == "" || let["version"] == stopped["version"] || let["rule"] != "Disallow: /a/" || let["reason"] != "grace" || let["grace_ends"] == nil {
 		t.Errorf("log: %v\n%v", let, stopped)
 	}

@@ -145,7 +145,7 @@ Disallow: /private/"
 		s.get(gptbot, "/private/x")
 		s.get("MadeUpBot-"+strings.Repeat("x", 50), "/private/y")
 	}
-	stopped := s.lines("crawler stopped by robots.txt")
+	stopped := s.lines("crawler refused by robots.txt")
 	windows := int(time.Since(began)/(10*time.Second)) + 2 // of which each crawler has a line
 	if len(stopped) < 2 || len(stopped) > 2*windows {
 		t.Errorf("600 denials wrote %d lines in %d windows of ten seconds", len(stopped), windows)
@@ -192,7 +192,7 @@ func TestBadConfigurationIsNamedByLine(t *testing.T) {
 		{"refrehs 1m", "did you mean refresh?"},
 		{"refresh", "takes one value"},
 		{"refresh 1m 2m", "takes one value"},
-		{"refresh often", "is no duration"},
+		{"refresh often", "is not a duration"},
 		{"refresh 10ms", "is below 1s"},
 		{"mode monitor\n\t\tmode monitor", "a second time"},
 		{"mode sometimes", "want enforce or monitor"},
@@ -205,7 +205,7 @@ func TestBadConfigurationIsNamedByLine(t *testing.T) {
 		{"source", "want site, file PATH"},
 		{"source ftp x", "want site, file, inline or url"},
 		{"source url example.com/robots.txt", "absolute http or https URL"},
-		{"publish", "publish goes with source file"},
+		{"publish", "publish needs source file"},
 		{"paths upside_down", "ignore_case"},
 		{"crawl_delay 5s", "in a block"},
 		{"crawl_delay {\n\t\t\twait 24h\n\t\t}", "not between 0s and 10m0s"},

@@ -109,7 +109,7 @@ func TestPolicyIsPublishedAndEnforced(t *testing.T) {
 		t.Error("the log has the hidden pattern")
 	}
 	layers := map[string]string{}
-	for _, line := range s.lines("crawler stopped by robots.txt") {
+	for _, line := range s.lines("crawler refused by robots.txt") {
 		layers[fmt.Sprint(line["crawler"], " ", line["reason"])] = fmt.Sprint(line["layer"], " ", line["line"])
 		if line["reason"] == "hidden" && (line["uri"] != nil || line["rule"] != "") {
 			t.Errorf("the log line about a hidden path says %v", line)
@@ -210,7 +210,7 @@ func TestPolicyOutOfReach(t *testing.T) {
 	t.Parallel()
 	s := startPoliced(t, policedFile, "")
 	err := s.reload("http://:$PORT {\n\thandle /shop/* {\n\t\trobots {\n\t\t\tpolicy no-ai\n\t\t}\n\t\trespond hello\n\t}\n}")
-	if err == nil || !strings.Contains(err.Error(), "requests for /robots.txt do not come to this handler") {
+	if err == nil || !strings.Contains(err.Error(), "a path matcher keeps requests for /robots.txt from this handler") {
 		t.Errorf("loading a policy below /shop/: %v", err)
 	}
 	s.wants(403, s.get(gptbot, "/"), "GPTBot, by the configuration before")
@@ -218,7 +218,7 @@ func TestPolicyOutOfReach(t *testing.T) {
 	other := start(t, "http://:$PORT {\n\thandle /robots.txt {\n\t\trespond \"User-agent: *\nDisallow: /p/\n\"\n\t}\n\thandle {\n\t\trobots {\n\t\t\tpolicy no-ai\n\t\t}\n\t\trespond hello\n\t}\n}")
 	other.wants(200, other.get(gptbot, "/"), "GPTBot")
 	other.wants(403, other.get(gptbot, "/p/"), "the site's own rule")
-	if got := other.lines("the policy is not in force: the site's own robots.txt stays as it is"); len(got) != 1 {
+	if got := other.lines("the policy can't be merged into robots.txt: only the site's own robots.txt is in force"); len(got) != 1 {
 		t.Errorf("%d log lines", len(got))
 	}
 }
@@ -253,7 +253,7 @@ func TestMergeThatFails(t *testing.T) {
 	if resp := s.get(chrome, "/robots.txt"); resp.body != large {
 		t.Errorf("published: %d octets, want %d", len(resp.body), len(large))
 	}
-	if got := s.lines("the policy is not in force: the site's own robots.txt stays as it is"); len(got) != 1 || !strings.Contains(fmt.Sprint(got[0]["error"]), "500 KiB") {
+	if got := s.lines("the policy can't be merged into robots.txt: only the site's own robots.txt is in force"); len(got) != 1 || !strings.Contains(fmt.Sprint(got[0]["error"]), "500 KiB") {
 		t.Errorf("log: %v", got)
 	}
 }

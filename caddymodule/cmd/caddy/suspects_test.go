@@ -99,7 +99,7 @@ func startTraps(t *testing.T, lines string) *trapServer {
 	return s
 }
 
-const foundLine = "a client behaves like a robot and says that it is a browser"
+const foundLine = "a client behaves like a robot and sends a browser's User-Agent"
 
 // found checks that a robot became a suspect, and logs after how many requests.
 func (s *server) found(signals string) {

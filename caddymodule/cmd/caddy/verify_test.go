@@ -226,7 +226,7 @@ func TestVerifiedCrawlersAndImpostors(t *testing.T) {
 			t.Errorf("%s is not above 0", name)
 		}
 	}
-	if lines := s.lines("a client is not the crawler that it says it is"); len(lines) == 0 || len(lines) > 4 || lines[0]["client_ip"] != strangerAddr {
+	if lines := s.lines("a client is not the crawler that its User-Agent names"); len(lines) == 0 || len(lines) > 4 || lines[0]["client_ip"] != strangerAddr {
 		t.Errorf("%d lines about impostors: %v", len(lines), lines)
 	}
 
@@ -451,7 +451,7 @@ Disallow: /"
 	s.wants(403, s.via("198.51.100.7", ccbot, "/"), "the exempt crawler from elsewhere")
 	s.wants(403, s.via("192.0.2.7, 198.51.100.7", ccbot, "/"), "an address that the client may have written")
 	s.wants(200, s.via("198.51.100.7", gptbot, "/"), "a crawler that is exempt wherever it comes from")
-	if lines := s.lines("anybody can send this crawler's name and is exempt: add the addresses that it comes from (from), or verify where its operator documents how"); len(lines) != 1 || lines[0]["crawler"] != "GPTBot" {
+	if lines := s.lines("every client that sends the name of this exempt crawler is exempt: give its addresses with from, or set verify if its operator documents a method"); len(lines) != 1 || lines[0]["crawler"] != "GPTBot" {
 		t.Errorf("warnings: %v", lines)
 	}
 }
@@ -469,7 +469,7 @@ func TestVerifyMistakes(t *testing.T) {
 		"crawler X {\n verify dns googleusercontent.com\n}": "belong to anybody",
 		"crawler X {\n verify dns\n}":                       "at least one value",
 		"crawler X {\n verify magic a\n}":                   "want lists, dns, signatures or none",
-		"crawler X {\n verify none\n verify dns a.test\n}":  "goes with no other method",
+		"crawler X {\n verify none\n verify dns a.test\n}":  "excludes all other methods",
 		"exempt GPTBot from":                                "at least one address",
 		"exempt GPTBot from 1.2.3.4/40":                     "neither an address nor a CIDR range",
 		"exempt Googelbot from 192.0.2.0/24":                "did you mean Googlebot",
