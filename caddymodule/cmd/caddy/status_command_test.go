@@ -12,7 +12,7 @@ import (
 
 func TestStatusCommand(t *testing.T) {
 	t.Parallel()
-	s := visited(t, "")
+	s := startTenants(t, "")
 	run := func(args ...string) (string, error) {
 		cmd := exec.Command(binary, append([]string{"robots", "status", "--address", fmt.Sprintf("localhost:%d", s.admin)}, args...)...)
 		cmd.Env = s.env()
@@ -41,7 +41,7 @@ func TestStatusCommand(t *testing.T) {
 		t.Errorf("%v: %s", err, out)
 	}
 	if _, err := run("--span", "year"); err == nil {
-		t.Error("--span year is taken")
+		t.Error("--span year is accepted")
 	}
 	s.end()
 	if _, err := run(); err == nil {

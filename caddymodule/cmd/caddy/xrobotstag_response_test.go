@@ -13,10 +13,9 @@ import (
 	"testing"
 )
 
-// TestErrorsAreTaggedOverHTTP holds that the headers of an error go by the
-// status of the error that a handler returned, whoever writes the answer, and
-// whatever status an error route makes of it.
-func TestErrorsAreTaggedOverHTTP(t *testing.T) {
+// The headers of an error depend on the status of the error that a handler
+// returned, even if an error route answers with another status.
+func TestXRobotsTagOfErrorsOverHTTP(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	writeFile(t, dir+"/page.html", "a page")
@@ -35,7 +34,7 @@ func TestErrorsAreTaggedOverHTTP(t *testing.T) {
 `
 	for _, tt := range []struct {
 		name, routes   string
-		missing, after int // the statuses of what is missing, and of what is broken
+		missing, after int // the statuses of a missing file and of /broken
 	}{
 		{"no error route", "", 404, 503},
 		{"a text", "handle_errors {\nrespond \"sorry\"\n}", 404, 503},
@@ -61,7 +60,7 @@ func TestErrorsAreTaggedOverHTTP(t *testing.T) {
 	}
 }
 
-// TestVaryOverHTTP holds that Vary names all that an answer differs by.
+// Vary names all request fields that an answer depends on.
 func TestVaryOverHTTP(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -101,8 +100,8 @@ Disallow: /private/"
 	}
 }
 
-// TestEncodedDocumentsKeepTheirType holds that an encoded document without a
-// media type is read, and is sent as it came.
+// The head of an encoded document without a media type is read, and the document
+// is sent unchanged.
 func TestEncodedDocumentsKeepTheirType(t *testing.T) {
 	t.Parallel()
 	var packed bytes.Buffer
@@ -124,9 +123,8 @@ func TestEncodedDocumentsKeepTheirType(t *testing.T) {
 	}
 }
 
-// TestImportedSitesAreACaddyfile holds that Caddy reads what headers-import
-// prints of servers with names.
-func TestImportedSitesAreACaddyfile(t *testing.T) {
+// Caddy can adapt the output of headers-import for servers with names.
+func TestHeadersImportPrintsAValidCaddyfile(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command(binary, "robots", "headers-import", "testdata/headers/import/nginx-sites.conf")
 	cmd.Dir = root(t)

@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// command runs a command of the server beside a Caddyfile, and returns what it
-// prints.
+// command runs a Caddy command with a Caddyfile, and returns its output.
 func command(t *testing.T, caddyfile string, args ...string) (stdout, stderr, path string, err error) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "Caddyfile")
@@ -27,13 +26,13 @@ func command(t *testing.T, caddyfile string, args ...string) (stdout, stderr, pa
 	return out.String(), problems.String(), path, err
 }
 
-// A Caddyfile can be adapted on a machine that has none of its files.
+// A Caddyfile can be adapted on a machine that does not have the files in it.
 func TestAdaptingReadsNoFiles(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, options, missing string }{
 		{"a source", "source file /nowhere/robots.txt", "/nowhere/robots.txt"},
 		{"a registry", "registry /nowhere/crawlers.jsonl", "/nowhere/crawlers.jsonl"},
-		{"a source and what it is for", "source file /nowhere/robots.txt\n\t\tpublish\n\t\texempt GPTBot\n\t\tx_robots_tag *.pdf noindex", "/nowhere/robots.txt"},
+		{"a source and other options", "source file /nowhere/robots.txt\n\t\tpublish\n\t\texempt GPTBot\n\t\tx_robots_tag *.pdf noindex", "/nowhere/robots.txt"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -52,9 +51,9 @@ func TestAdaptingReadsNoFiles(t *testing.T) {
 	}
 }
 
-// Caddy compares adapted configurations to see whether there is anything to
-// reload.
-func TestMovedLinesAreTheSameConfiguration(t *testing.T) {
+// Caddy does not reload if the adapted JSON is the same. So it must not depend on
+// the lines of the Caddyfile.
+func TestAdaptedJSONDoesNotDependOnLines(t *testing.T) {
 	t.Parallel()
 	lines := []string{
 		"example.test {", "robots {", "source inline <<TXT", "User-agent: *", "TXT", "exempt GPTBot", "exempt_paths /feed.xml",
@@ -85,14 +84,14 @@ func TestMovedLinesAreTheSameConfiguration(t *testing.T) {
 	}
 }
 
-// A name that nothing knows is an error where it is written.
-func TestUnknownCrawlersAreNamedByLine(t *testing.T) {
+// An unknown name is an error with the line of the name.
+func TestErrorOfAnUnknownCrawlerHasTheLine(t *testing.T) {
 	t.Parallel()
 	crawlers := filepath.Join(t.TempDir(), "crawlers.jsonl")
 	writeFile(t, crawlers, `{"name": "TheirIndexer"}`+"\n")
 	for _, tt := range []struct {
-		options, want string // what the error says, or nothing
-		line          int    // where, if not 0
+		options, want string // a part of the error; "": no error
+		line          int    // the line in the error; 0: not checked
 	}{
 		{"exempt Googelbot", "Googlebot", 3},
 		{"refresh 1m\n\t\texempt_paths /x\n\t\texempt UptimeRobot GPTBot Googelbot", "Googlebot", 5},

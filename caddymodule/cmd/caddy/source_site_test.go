@@ -16,7 +16,8 @@ import (
 	"time"
 )
 
-// authority writes the certificate of an authority that signed nothing.
+// authority writes the certificate of an authority that no client certificate is
+// signed by, and returns its path.
 func authority(t *testing.T) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -36,10 +37,10 @@ func authority(t *testing.T) string {
 	return path
 }
 
-// One tenant's robots.txt must not make the server ask another tenant's site
-// for anything, in the name of the machine itself or of a client with a
-// certificate.
-func TestOwnReadFollowsNoRedirectToAnotherSite(t *testing.T) {
+// A redirect of one tenant's robots.txt must not make the server send a request to
+// another tenant's site, where it would have the rights of a local client or of a
+// client with a certificate.
+func TestInternalReadFollowsNoRedirectToAnotherSite(t *testing.T) {
 	t.Parallel()
 	port, tlsPort := freePort(t), freePort(t)
 	victim := newBackend(t, text(200, "deleted"))
@@ -104,17 +105,17 @@ https://secure.test:$TLS {
 		}
 	}
 	for _, r := range victim.requests("") {
-		t.Errorf("the server asked another site for %s", r.URL)
+		t.Errorf("the server requested %s from another site", r.URL)
 	}
 	if got := s.rawAt("admin.test", "/delete", chrome); got.status != 200 || len(victim.requests("/delete")) == 0 {
-		t.Errorf("the operator gets %d, %q: the test proves nothing", got.status, got.body)
+		t.Errorf("a local client gets %d, %q: this tests nothing", got.status, got.body)
 	}
 	if n := len(tenant.requests("/robots.txt")); n < len(location) {
-		t.Errorf("%d reads of %d tenants' robots.txt: the test proves nothing", n, len(location))
+		t.Errorf("%d reads of %d tenants' robots.txt: this tests nothing", n, len(location))
 	}
 }
 
-func TestOwnReadFollowsRedirectsWithinItsHost(t *testing.T) {
+func TestInternalReadFollowsRedirectsWithinItsHost(t *testing.T) {
 	t.Parallel()
 	port, tlsPort := freePort(t), freePort(t)
 	locations := map[string]string{
@@ -166,10 +167,9 @@ http://*.test:$PORT {
 	s.wants(302, s.rawAt("both.test", "/x", googlebot), "from http to https, another path")
 }
 
-// Behind a balancer that ends TLS the back end hears, for the own read as for
-// its other requests, that the client came by https, and nothing else about
-// the client.
-func TestOwnReadBehindATrustedProxy(t *testing.T) {
+// Behind a load balancer that terminates TLS, the internal read tells the back end
+// that the client used https, and nothing else about the client.
+func TestInternalReadBehindATrustedProxy(t *testing.T) {
 	t.Parallel()
 	const trusting = "{\n\tservers {\n\t\ttrusted_proxies static 127.0.0.1/8 ::1/128\n\t}\n}\n"
 	back := newBackend(t, func(w http.ResponseWriter, r *http.Request) {
@@ -202,22 +202,22 @@ func TestOwnReadBehindATrustedProxy(t *testing.T) {
 	for _, r := range read {
 		for _, secret := range []string{"Cookie", "Authorization", "Forwarded", "X-Real-Ip", "X-Forwarded-Port", "X-Forwarded-Prefix"} {
 			if got := r.Header.Get(secret); got != "" {
-				t.Errorf("the own read carries the client's %s: %s", secret, got)
+				t.Errorf("the internal read has the client's %s: %s", secret, got)
 			}
 		}
 		for field := range r.Header {
 			if got := strings.Join(r.Header[field], " "); strings.Contains(got, "203.0.113.9") || strings.Contains(got, "made-up") {
-				t.Errorf("the own read carries %s: %s", field, got)
+				t.Errorf("the internal read has %s: %s", field, got)
 			}
 		}
 		if r.Host != "site.test" {
-			t.Errorf("the own read asks for the host %q", r.Host)
+			t.Errorf("the internal read has the host %q", r.Host)
 		}
 	}
 }
 
-// An origin's scheme is the one that the client used with the proxy that the
-// operator trusts, and what anyone else writes makes no origin.
+// Behind a trusted proxy, an origin has the scheme that the proxy reports.
+// X-Forwarded-Proto of other clients has no effect.
 func TestSchemeOfAnOrigin(t *testing.T) {
 	t.Parallel()
 	for _, trusted := range []bool{true, false} {

@@ -15,8 +15,8 @@ import (
 var taggedDocument = `<!doctype html><html><head><meta name="robots" content="noarchive"><title>x</title></head><body>` +
 	strings.Repeat("text and more ", 100) + `</body></html>`
 
-// TestXRobotsTagOverHTTP holds each kind of pattern against files and against a
-// back end that says something of its own.
+// Each kind of pattern is tested with files, and with a back end that sends its
+// own X-Robots-Tag.
 func TestXRobotsTagOverHTTP(t *testing.T) {
 	t.Parallel()
 	modified := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -55,7 +55,7 @@ func TestXRobotsTagOverHTTP(t *testing.T) {
 	files := start(t, "http://:$PORT {\n\troot "+dir+options+"\tencode\n\tfile_server\n}\n")
 	proxy := start(t, "http://:$PORT {"+options+"\treverse_proxy "+up.URL+"\n}\n")
 	for _, s := range []*server{files, proxy} {
-		s.get(googlebot, "/page.html") // waits for the robots.txt, as no person does
+		s.get(googlebot, "/page.html") // a crawler waits for robots.txt, a person would not
 	}
 	for _, tt := range []struct {
 		path, ua             string

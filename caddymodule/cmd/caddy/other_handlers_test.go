@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// upstream is a back end with a robots.txt of its own.
+// upstream returns a back end with its own robots.txt.
 func upstream(t *testing.T) *httptest.Server {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -45,7 +45,7 @@ func upstream(t *testing.T) *httptest.Server {
 	return s
 }
 
-func TestComposition(t *testing.T) {
+func TestWithOtherHandlers(t *testing.T) {
 	t.Parallel()
 	up := upstream(t).URL
 	for _, tt := range []struct {
@@ -80,7 +80,7 @@ func TestComposition(t *testing.T) {
 	}
 }
 
-func TestHeadersOfTheSiteStayOnDenials(t *testing.T) {
+func TestDenialsKeepTheSitesHeaders(t *testing.T) {
 	t.Parallel()
 	s := start(t, "http://:$PORT {\n\theader X-Site yes\n\trobots {\n\t\tsource inline \"User-agent: *\nDisallow: /\"\n\t}\n\trespond hello\n}\n")
 	if got := s.get(gptbot, "/"); got.status != 403 || got.header.Get("X-Site") != "yes" {
@@ -184,13 +184,13 @@ http://:$PORT {
 	s.wants(200, s.at(host("other.test"), bingbot, "/robots.txt"), "its robots.txt")
 	s.wants(200, s.at(host("other.test"), bingbot, "/x"), "the first one after that")
 	for i := range 2000 {
-		s.at(fmt.Sprintf("made-up-%d.test", i), googlebot, "/x")
+		s.at(fmt.Sprintf("invented-%d.test", i), googlebot, "/x")
 	}
 	if n := s.metric(`caddy_robots_policies{source="site",state="loaded"}`); n > 12 || n < 3 {
-		t.Errorf("%v policies are held, want at most 12: 10 and those of two sites", n)
+		t.Errorf("%v policies in memory, want at most 12: 10 and those of two sites", n)
 	}
 	s.wants(429, s.at(host("any.test"), bingbot, "/x"), "after a flood of host names")
 	if n := len(s.lines("robots.txt loaded")); n > 100 {
-		t.Errorf("made-up host names wrote %d lines to the log", n)
+		t.Errorf("%d log lines about invented host names", n)
 	}
 }

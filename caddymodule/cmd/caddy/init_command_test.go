@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// The block that is proposed for a site is valid in it, and refuses nothing.
-func TestProposedBlock(t *testing.T) {
+// The block that the command prints for a site is valid there, and refuses no
+// request.
+func TestInitCommandPrintsAValidBlock(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "robots.txt"), `User-agent: GPTBot
@@ -37,7 +38,7 @@ Crawl-delay: 600
 	}
 	s := start(t, strings.Replace(site, "\tfile_server", string(block)+"\tfile_server", 1))
 	s.wants(200, s.get(googlebot, "/private"), "a disallowed path in monitor mode")
-	s.eventually("the denial that was not carried out is counted", func() bool {
+	s.eventually("the would-be denial is counted", func() bool {
 		return s.metric(`caddy_robots_decisions_total{action="would_deny",crawler="Googlebot",reason="disallowed"}`) == 1
 	})
 }

@@ -21,7 +21,7 @@ func (s *server) cpuSeconds() float64 {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	// The second field, the name in brackets, may hold blanks.
+	// The second field, the name in brackets, may contain blanks.
 	_, rest, _ := strings.Cut(string(stat), ") ")
 	fields := strings.Fields(rest)
 	ticks := 0.0
@@ -35,10 +35,10 @@ func (s *server) cpuSeconds() float64 {
 	return ticks / ticksPerSecond
 }
 
-// BenchmarkServerCPU measures the CPU time that a server uses for a request, as
-// a whole process: a page of 27 KB from file_server without the plugin, and with
-// it for browsers, for crawlers that are refused, and for a mix in which every
-// tenth request is a crawler's. Compare the rows of one run: cpu-µs/request.
+// BenchmarkServerCPU measures the CPU time of the whole server process for each
+// request, in cpu-µs/request. file_server sends a page of 27 KB: without the
+// plugin, and with the plugin for browsers, for refused crawlers, and for a mix in
+// which every tenth request is a crawler's. Compare results of one run only.
 func BenchmarkServerCPU(b *testing.B) {
 	const rules = `robots {
 		source inline <<TXT

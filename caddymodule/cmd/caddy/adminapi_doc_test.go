@@ -11,8 +11,9 @@ import (
 	"testing"
 )
 
-// The requests of docs/admin-api.md are answered with the fields that it shows.
-func TestAdminAPIPage(t *testing.T) {
+// The answers to the requests in docs/admin-api.md have the fields of the
+// examples there.
+func TestAdminAPIDocumentation(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(filepath.Join(root(t), "docs/admin-api.md"))
 	if err != nil {
@@ -33,18 +34,17 @@ func TestAdminAPIPage(t *testing.T) {
 	for _, e := range examples {
 		var want, got any
 		if err := json.Unmarshal([]byte(e[3]), &want); err != nil {
-			t.Errorf("%s /robots/%s: the example is no JSON: %v", e[1], e[2], err)
+			t.Errorf("%s /robots/%s: the example is not valid JSON: %v", e[1], e[2], err)
 			continue
 		}
-		s.asks(e[1], e[2], 200, &got)
-		fits(t, fmt.Sprintf("%s /robots/%s", e[1], e[2]), want, got)
+		s.adminRequest(e[1], e[2], 200, &got)
+		compareShape(t, fmt.Sprintf("%s /robots/%s", e[1], e[2]), want, got)
 	}
 }
 
-// fits compares the shape of an answer with that of an example: each field of
-// the example is there, with the same kind of value. Of lists, the first entries
-// are compared.
-func fits(t *testing.T, where string, example, answer any) {
+// compareShape compares an answer with an example: each field of the example must
+// be there, with a value of the same type. Of lists, it compares the first entry.
+func compareShape(t *testing.T, where string, example, answer any) {
 	t.Helper()
 	if reflect.TypeOf(example) != reflect.TypeOf(answer) {
 		t.Errorf("%s: %v, and in the example %v", where, answer, example)
@@ -58,14 +58,14 @@ func fits(t *testing.T, where string, example, answer any) {
 				t.Errorf("%s: there is no %s", where, name)
 				continue
 			}
-			fits(t, where+" "+name, value, got)
+			compareShape(t, where+" "+name, value, got)
 		}
 	case []any:
 		list := answer.([]any)
 		if (len(example) == 0) != (len(list) == 0) {
 			t.Errorf("%s: %d entries, and in the example %d", where, len(list), len(example))
 		} else if len(list) > 0 {
-			fits(t, where, example[0], list[0])
+			compareShape(t, where, example[0], list[0])
 		}
 	case string:
 		if name := where[strings.LastIndex(where, " ")+1:]; name == "action" || name == "reason" || name == "rule" || name == "layer" || name == "crawler" {

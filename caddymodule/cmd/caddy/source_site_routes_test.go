@@ -8,13 +8,12 @@ import (
 	"testing"
 )
 
-// slurp is a crawler whose User-Agent has none of the words that operators
-// look for in robots'.
+// slurp is a crawler whose User-Agent has none of the usual words for robots.
 const slurp = "Mozilla/5.0 (compatible; Yahoo! Slurp; http://help.yahoo.com/help/us/ysearch/slurp)"
 
-// The own read gets what a crawler gets, through everything that stands before
-// the file.
-func TestOwnReadThroughTheSitesRoutes(t *testing.T) {
+// The internal read gets the same robots.txt as a crawler, whatever handlers come
+// before the file.
+func TestInternalReadThroughTheSitesRoutes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "robots.txt"), disallow("/private/"))
@@ -43,9 +42,9 @@ Disallow: /private/"`
 		{"an error route", "root $DIR/none\n\trobots\n\thandle /robots.txt {\n\t\tfile_server\n\t}\n\trespond page\n\thandle_errors 404 {\n\t\t" + inline + " 200\n\t}"},
 		{"an error route by file", "root $DIR/none\n\trobots\n\thandle /robots.txt {\n\t\tfile_server\n\t}\n\trespond page\n\thandle_errors 404 {\n\t\trewrite * /seo/site.test.txt\n\t\troot $DIR\n\t\tfile_server {\n\t\t\tstatus 200\n\t\t}\n\t}"},
 		{"addresses of the machine", "@inside {\n\t\tpath /robots.txt\n\t\tremote_ip 127.0.0.1/8 ::1/128 private_ranges\n\t}\n\t@client {\n\t\tpath /robots.txt\n\t\tclient_ip 127.0.0.1/8 ::1/128 private_ranges\n\t}\n\troute {\n\t\trobots\n\t\trespond @inside \"no rules for us\"\n\t\trespond @client \"no rules for us\"\n\t\t" + inline + "\n\t\trespond page\n\t}"},
-		{"robots shut out by their names", "@robots header_regexp User-Agent (?i)(bot|crawl|spider)\n\troute {\n\t\trobots\n\t\trespond @robots \"no robots here\" 403\n\t\t" + inline + "\n\t\trespond page\n\t}"},
+		{"robots denied by their names", "@robots header_regexp User-Agent (?i)(bot|crawl|spider)\n\troute {\n\t\trobots\n\t\trespond @robots \"no robots here\" 403\n\t\t" + inline + "\n\t\trespond page\n\t}"},
 		{"placeholders of the request", "robots\n\trespond /robots.txt \"# {http.request.local} {http.request.local.port} {remote_host} {client_ip} {http.request.tls.version} {http.request.duration_ms} {http.request.uuid} {http.request.proto}\nUser-agent: *\nDisallow: /private/\"\n\trespond page"},
-		{"no User-Agent shut out", "@nameless header_regexp User-Agent ^$\n\t@missing not header User-Agent *\n\troute {\n\t\trobots\n\t\trespond @nameless 403\n\t\trespond @missing 403\n\t\t" + inline + "\n\t\trespond page\n\t}"},
+		{"requests without a User-Agent denied", "@nameless header_regexp User-Agent ^$\n\t@missing not header User-Agent *\n\troute {\n\t\trobots\n\t\trespond @nameless 403\n\t\trespond @missing 403\n\t\t" + inline + "\n\t\trespond page\n\t}"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -60,23 +59,24 @@ Disallow: /private/"`
 	}
 }
 
-// reverse_proxy panics where a back end hangs up in the middle of an answer.
-func TestOwnReadThroughAHandlerThatPanics(t *testing.T) {
+// reverse_proxy panics if the back end closes the connection in the middle of an
+// answer.
+func TestInternalReadThroughAHandlerThatPanics(t *testing.T) {
 	t.Parallel()
 	back := newFlaky(t)
-	back.says(func(w http.ResponseWriter, _ *http.Request) {
+	back.answerWith(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "1000")
 		fmt.Fprint(w, disallow("/"))
 	})
 	s := start(t, "http://:$PORT {\n\trobots {\n\t\trefresh 1s\n\t}\n\treverse_proxy "+back.URL+"\n}\n")
 	s.wants(200, s.get(googlebot, "/x"), "a crawler while the file can't be read")
-	back.says(rules("/private/"))
-	s.eventually("the file that can be read is in force", func() bool { return s.get(googlebot, "/private/x").status == 403 })
+	back.answerWith(rules("/private/"))
+	s.eventually("the good file is in force", func() bool { return s.get(googlebot, "/private/x").status == 403 })
 	s.wants(200, s.get(googlebot, "/x"), "a crawler on another path")
 }
 
-// What the server's owner counts and reads in the log is what clients sent.
-func TestOwnReadIsInNoLogAndNoRequestMetric(t *testing.T) {
+// The access log and the request metrics have requests of clients only.
+func TestInternalReadIsInNoLogAndNoRequestMetric(t *testing.T) {
 	t.Parallel()
 	back := newFlaky(t)
 	s := start(t, "{\n\tmetrics\n}\nhttp://:$PORT {\n\tlog\n\trobots {\n\t\trefresh 1s\n\t}\n\treverse_proxy "+back.URL+"\n}\n")
@@ -110,9 +110,9 @@ func TestOwnReadIsInNoLogAndNoRequestMetric(t *testing.T) {
 	}
 }
 
-// A copy of the site's routes must not double what the site's modules do
-// beside requests.
-func TestOwnReadAsksForNoBackEndsHealth(t *testing.T) {
+// The internal read must not double the background work of the site's modules,
+// such as active health checks.
+func TestInternalReadDoublesNoHealthChecks(t *testing.T) {
 	t.Parallel()
 	pages := func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/robots.txt" {
@@ -125,8 +125,9 @@ func TestOwnReadAsksForNoBackEndsHealth(t *testing.T) {
 	}
 	config := site("with.test", "robots {\n\t\trefresh 1s\n\t}", with) + site("without.test", "header X-Robots no", without)
 	s := start(t, config)
-	// Both timers run in one process, so they are late together. One begins
-	// before the other, and a check may be under way: hence the quarter.
+	// Both timers run in one process, so a busy machine delays both. One begins
+	// before the other, and a check may be running, so the numbers may differ by a
+	// quarter.
 	compare := func(when string) {
 		t.Helper()
 		s.wants(403, s.at("with.test", googlebot, "/private/x"), "a crawler "+when)
@@ -135,7 +136,7 @@ func TestOwnReadAsksForNoBackEndsHealth(t *testing.T) {
 		s.eventually("there were forty intervals", func() bool { return len(without.requests("/health")) >= b+intervals })
 		got, want := len(with.requests("/health"))-a, len(without.requests("/health"))-b
 		if got > want*5/4 || got < want*3/4 {
-			t.Errorf("%s the back end's health was asked for %d times with robots, %d times without", when, got, want)
+			t.Errorf("%s: %d health checks with robots, %d without", when, got, want)
 		}
 	}
 	compare("at first")

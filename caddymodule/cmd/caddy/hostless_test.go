@@ -15,7 +15,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// hostlessSites are sites that serve requests without a host, with one and the
+// hostlessSites returns sites that serve requests without a host. All have the
 // same robots.txt.
 func hostlessSites(back string) map[string]string {
 	const text = "\"User-agent: *\nDisallow: /private/\n\nUser-agent: bingbot\nCrawl-delay: 600\""
@@ -26,8 +26,9 @@ func hostlessSites(back string) map[string]string {
 	}
 }
 
-// binds checks that a site's rules and paces bind requests without a host.
-func binds(t *testing.T, ask func(ua, path string) int) {
+// checkRulesApply checks that the path rules and the Crawl-delay of hostlessSites
+// apply.
+func checkRulesApply(t *testing.T, ask func(ua, path string) int) {
 	t.Helper()
 	for _, tt := range []struct {
 		ua, path string
@@ -42,7 +43,7 @@ func binds(t *testing.T, ask func(ua, path string) int) {
 	}
 }
 
-// hostlessBackend is a back end that cares for no host.
+// hostlessBackend returns a back end that ignores the host.
 func hostlessBackend(t *testing.T) string {
 	t.Helper()
 	return newBackend(t, func(w http.ResponseWriter, r *http.Request) {
@@ -54,7 +55,7 @@ func hostlessBackend(t *testing.T) string {
 	}).URL
 }
 
-func TestRequestsOfHTTP10WithoutAHost(t *testing.T) {
+func TestHTTP10RequestsWithoutAHost(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"http://:$PORT", "http://site.test:$PORT, http://:$PORT"} {
 		for name, site := range hostlessSites(hostlessBackend(t)) {
@@ -62,7 +63,7 @@ func TestRequestsOfHTTP10WithoutAHost(t *testing.T) {
 				t.Run(address+" "+name+" "+field, func(t *testing.T) {
 					t.Parallel()
 					s := start(t, address+" {\n\t"+site+"\n}\n")
-					binds(t, func(ua, path string) int {
+					checkRulesApply(t, func(ua, path string) int {
 						return s.raw("GET " + path + " HTTP/1.0\r\n" + host + "User-Agent: " + ua + "\r\n\r\n").status
 					})
 				})
@@ -71,7 +72,7 @@ func TestRequestsOfHTTP10WithoutAHost(t *testing.T) {
 	}
 }
 
-func TestRequestsOfHTTP2WithoutAnAuthority(t *testing.T) {
+func TestHTTP2RequestsWithoutAnAuthority(t *testing.T) {
 	t.Parallel()
 	for name, site := range hostlessSites(hostlessBackend(t)) {
 		t.Run(name, func(t *testing.T) {
@@ -82,7 +83,7 @@ func TestRequestsOfHTTP2WithoutAnAuthority(t *testing.T) {
 				_, err := overHTTP2(port, hpack.HeaderField{Name: ":path", Value: "/"}, hpack.HeaderField{Name: "user-agent", Value: chrome})
 				return err == nil
 			})
-			binds(t, func(ua, path string) int {
+			checkRulesApply(t, func(ua, path string) int {
 				status, err := overHTTP2(port, hpack.HeaderField{Name: ":path", Value: path}, hpack.HeaderField{Name: "user-agent", Value: ua})
 				if err != nil {
 					t.Fatal(err)
@@ -93,7 +94,7 @@ func TestRequestsOfHTTP2WithoutAnAuthority(t *testing.T) {
 			for what, fields := range map[string][]hpack.HeaderField{
 				"a name in the second of two User-Agent fields": {{Name: ":path", Value: "/private/x"}, {Name: "user-agent", Value: chrome}, {Name: "user-agent", Value: gptbot}},
 				"an authority with a made-up port":              {{Name: ":authority", Value: "site.test:abc"}, {Name: ":path", Value: "/private/x"}, {Name: "user-agent", Value: gptbot}},
-				"a host field for the authority":                {{Name: ":path", Value: "/private/x"}, {Name: "host", Value: "site.test"}, {Name: "user-agent", Value: gptbot}},
+				"a host field instead of an authority":          {{Name: ":path", Value: "/private/x"}, {Name: "host", Value: "site.test"}, {Name: "user-agent", Value: gptbot}},
 			} {
 				if status, err := overHTTP2(port, fields...); err != nil || status != 403 {
 					t.Errorf("%s: status %d, %v, want 403", what, status, err)
@@ -103,8 +104,8 @@ func TestRequestsOfHTTP2WithoutAnAuthority(t *testing.T) {
 	}
 }
 
-// overHTTP2 sends one GET of exactly these fields over a connection of its own
-// and returns the response's status.
+// overHTTP2 sends one GET with exactly these fields over a new connection and
+// returns the status of the response.
 func overHTTP2(port int, fields ...hpack.HeaderField) (status int, err error) {
 	conn, err := tls.DialWithDialer(&net.Dialer{Timeout: patience}, "tcp", fmt.Sprintf("localhost:%d", port),
 		&tls.Config{InsecureSkipVerify: true, ServerName: "site.test", NextProtos: []string{"h2"}})

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// disguises are targets for which file_server serves /private/plan.html, or
-// which other back ends take for it.
-var disguises = []string{
+// spellingsOfPlan are request targets for which file_server, or other back ends,
+// serve /private/plan.html.
+var spellingsOfPlan = []string{
 	"/private/plan.html",
 	"//private/plan.html",
 	"/./private/plan.html",
@@ -43,13 +43,13 @@ var disguises = []string{
 	"http:/private/plan.html",
 }
 
-// secret is what nobody may get out of /private/plan.html.
+// secret is a part of /private/plan.html.
 const secret = "The plan"
 
-func TestNoDisguiseOfADisallowedPathIsServed(t *testing.T) {
+func TestNoSpellingOfADisallowedPathIsServed(t *testing.T) {
 	t.Parallel()
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// A back end that decodes and cleans as thoroughly as one may.
+		// This back end decodes and cleans paths as far as possible.
 		p := r.URL.Path
 		if u, err := url.PathUnescape(strings.TrimPrefix(r.URL.Opaque, "http:")); p == "" && err == nil {
 			p = "/" + u
@@ -71,7 +71,7 @@ func TestNoDisguiseOfADisallowedPathIsServed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := start(t, "http://:$PORT {\n\trobots\n\t"+backend+"\n}\n")
-			for _, target := range disguises {
+			for _, target := range spellingsOfPlan {
 				target = strings.ReplaceAll(target, "$PORT", fmt.Sprint(s.port))
 				if got := s.rawGet(target, googlebot); strings.Contains(got.body, secret) || got.status == 200 {
 					t.Errorf("%s: status %d, %q", target, got.status, got.body)
@@ -82,15 +82,15 @@ func TestNoDisguiseOfADisallowedPathIsServed(t *testing.T) {
 			}
 			s.wants(403, s.rawGet("http://other.test/private/plan.html", googlebot), "another host in absolute form")
 			served := 0
-			for _, target := range disguises {
+			for _, target := range spellingsOfPlan {
 				if got := s.rawGet(strings.ReplaceAll(target, "$PORT", fmt.Sprint(s.port)), chrome); strings.Contains(got.body, secret) {
 					served++
 				}
 			}
-			if served < len(disguises)/2 {
-				t.Errorf("a person gets the page for %d of %d disguises only: the test proves little", served, len(disguises))
+			if served < len(spellingsOfPlan)/2 {
+				t.Errorf("a person gets the page for only %d of %d spellings: too few for this test", served, len(spellingsOfPlan))
 			}
-			s.wants(200, s.rawGet("/private/press/kit.html", googlebot), "the page beside it that is allowed")
+			s.wants(200, s.rawGet("/private/press/kit.html", googlebot), "an allowed page next to it")
 		})
 	}
 }

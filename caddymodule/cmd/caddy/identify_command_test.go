@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// identify says of a person which browser, system and device it is, as far as
-// the User-Agent says so.
+// For a person, identify prints the browser, system and device in the User-Agent.
 func TestIdentifyDescribesPeople(t *testing.T) {
 	t.Parallel()
 	for ua, want := range map[string][]string{

@@ -12,7 +12,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/audit"
 )
 
-// auditConfig logs the same requests in two formats.
+// auditConfig logs requests in two formats.
 const auditConfig = `http://localhost:$PORT {
 	log plain {
 		output file access.json
@@ -37,9 +37,9 @@ Disallow: /"
 	respond page
 }`
 
-// What the audit says would have become of the requests in the log of a server
-// that only watched is what becomes of them on one that enforces the same rules.
-func TestAuditOfServer(t *testing.T) {
+// The audit of a log from a server in monitor mode gives the same results as a
+// server that enforces the same rules on the same requests.
+func TestAuditMatchesTheServer(t *testing.T) {
 	t.Parallel()
 	requests := [][2]string{
 		{gptbot, "/a"}, {gptbot, "/robots.txt"}, {chrome, "/private/"}, {chrome, "/"}, {"ExampleBot/1.0 (+https://example.org)", "/"},
@@ -57,7 +57,7 @@ func TestAuditOfServer(t *testing.T) {
 	answers, _ := run("enforce")
 	watched, s := run("monitor")
 	if answers[403] != 2 || answers[429] != 1 || watched[200] != int64(len(requests)) {
-		t.Fatalf("answers %v, while watching %v", answers, watched)
+		t.Fatalf("answers %v, in monitor mode %v", answers, watched)
 	}
 	config := filepath.Join(t.TempDir(), "Caddyfile")
 	writeFile(t, config, strings.ReplaceAll(strings.ReplaceAll(auditConfig, "$MODE", "enforce"), "$PORT", "8080"))
@@ -76,7 +76,7 @@ func TestAuditOfServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r.Requests != int64(len(requests)) || r.Unreadable != 0 || r.People != 2 || r.WouldHave.Denied != answers[403] || r.WouldHave.Throttled != answers[429] {
-			t.Errorf("%s: %d requests, %d unreadable, %d of people, would have %+v, while the server answered %v", name, r.Requests, r.Unreadable, r.People, r.WouldHave, answers)
+			t.Errorf("%s: %d requests, %d unreadable, %d of people, would have %+v, but the server answered %v", name, r.Requests, r.Unreadable, r.People, r.WouldHave, answers)
 		}
 		if len(r.Hosts) != 1 || r.Hosts[0].Name != "localhost" {
 			t.Errorf("%s: hosts %+v", name, r.Hosts)

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// decision waits for the access log's line about a path and returns its fields
-// about robots.
+// decision waits for the access-log line of a path and returns its field robots.
 func (s *server) decision(path string) (fields map[string]any) {
 	s.t.Helper()
 	s.eventually("the access log has "+path, func() bool {
@@ -23,7 +22,7 @@ func (s *server) decision(path string) (fields map[string]any) {
 	return fields
 }
 
-// decides checks the access log's line about a path.
+// decides checks the access-log line of a path.
 func (s *server) decides(path, crawler, action, reason string) {
 	s.t.Helper()
 	got := s.decision(path)
@@ -32,13 +31,13 @@ func (s *server) decides(path, crawler, action, reason string) {
 	}
 }
 
-// pacedRobots are lines of a site: rules with a Crawl-delay for bingbot, and
+// pacedRobots returns a robots directive with a Crawl-delay for bingbot and with
 // options.
 func pacedRobots(options string) string {
 	return "robots {\n\t\t\tsource inline \"User-agent: *\nDisallow: /private/\n\nUser-agent: bingbot\nDisallow: /private/\nCrawl-delay: 600\"\n\t\t\t" + options + "\n\t\t}\n\t\t"
 }
 
-func TestAMonitorBeforeAnEnforcer(t *testing.T) {
+func TestMonitorAndEnforceOnOneRequest(t *testing.T) {
 	t.Parallel()
 	for name, handlers := range map[string]string{
 		"monitor first": pacedRobots("mode monitor") + pacedRobots(""),
@@ -59,7 +58,7 @@ func TestAMonitorBeforeAnEnforcer(t *testing.T) {
 	}
 }
 
-func TestAMonitorAloneSaysWhatItWouldDo(t *testing.T) {
+func TestMonitorReportsWhatItWouldDo(t *testing.T) {
 	t.Parallel()
 	s := start(t, "http://:$PORT {\n\tlog\n\troute {\n\t\t"+pacedRobots("mode monitor")+"respond \"{http.robots.crawler} {http.robots.action} {http.robots.reason}\"\n\t}\n}\n")
 	for _, tt := range []struct{ ua, path, crawler, action, reason string }{
@@ -75,8 +74,7 @@ func TestAMonitorAloneSaysWhatItWouldDo(t *testing.T) {
 	}
 }
 
-// A request that passes two handlers is one request.
-func TestTwoHandlersTakeOneBudget(t *testing.T) {
+func TestTwoHandlersCountARequestOnce(t *testing.T) {
 	t.Parallel()
 	burst := "crawl_delay {\n\t\t\t\tburst 3\n\t\t\t}"
 	for name, handlers := range map[string]string{
@@ -94,9 +92,9 @@ func TestTwoHandlersTakeOneBudget(t *testing.T) {
 	}
 }
 
-// Each site answers denials by its own error routes, and by text where it has
-// none for them.
-func TestErrorRoutesAreTheSitesOwn(t *testing.T) {
+// A site answers denials with its own error routes, or with plain text if none of
+// them matches.
+func TestErrorRoutesOfOtherSitesAreNotUsed(t *testing.T) {
 	t.Parallel()
 	site := func(host, more string) string {
 		return "http://" + host + ":$PORT {\n\theader X-Site yes\n\troute {\n\t\t" + pacedRobots("") + "respond page\n\t}\n\t" + more + "\n}\n"
@@ -149,8 +147,8 @@ func TestErrorRoutesAreTheSitesOwn(t *testing.T) {
 	}
 }
 
-// A site without a name has its error routes at the top.
-func TestErrorRoutesOfOneStatusOnASiteWithoutAName(t *testing.T) {
+// The error routes of a site without a host are not in a subroute.
+func TestErrorRouteOfOneStatusOnASiteWithoutAHost(t *testing.T) {
 	t.Parallel()
 	s := start(t, "http://:$PORT {\n\troute {\n\t\t"+pacedRobots("")+"respond page\n\t}\n\thandle_errors 403 {\n\t\trespond \"for {err.status_code} {http.robots.crawler}\"\n\t}\n}\n")
 	if got := s.get(gptbot, "/private/x"); got.status != 403 || got.body != "for 403 GPTBot" {
