@@ -35,9 +35,9 @@ type CrawlDelay struct {
 	Burst int `json:"burst,omitempty"`
 
 	// The largest number of budgets in the memory of this server, for all sites
-	// together, from 1 to 10000000. One takes about 64 octets. If sites have different
-	// values, the largest one applies. Beyond it, the budgets that allow the next
-	// request soonest are dropped. Default: 100000.
+	// together, from 1 to 10000000. One takes about 64 octets. If sites have
+	// different values, the largest one applies. Beyond it, the budgets that
+	// allow the next request soonest are dropped. Default: 100000.
 	MaxEntries int `json:"max_entries,omitempty"`
 
 	// What has a budget of its own: `crawler`, each crawler, with all its
