@@ -69,16 +69,3 @@ func TestAdaptCoversAllSubdirectives(t *testing.T) {
 		}
 	}
 }
-
-// Every subdirective has a section in the configuration reference.
-func TestConfigurationReference(t *testing.T) {
-	text, err := os.ReadFile("../docs/configuration.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name := range subdirectives {
-		if !strings.Contains(string(text), "\n### "+name+"\n") {
-			t.Errorf("docs/configuration.md has no section %s", name)
-		}
-	}
-}

@@ -123,14 +123,18 @@ var (
 	}
 )
 
-// registerMetrics registers the collectors with the metrics registry of a
-// configuration.
-func registerMetrics(registry *prometheus.Registry) error {
-	for _, c := range []prometheus.Collector{
+// collectors returns the collectors of all metrics.
+func collectors() []prometheus.Collector {
+	return []prometheus.Collector{
 		decisions, policyReads, policyReadTime, registryReads, policies, fleetUp, fleetCalls, fleetRefusals, fleetFallbacks,
 		verifications, verifiedThrottled, lookups, sourceReads, storageFailures, verifiers,
 		suspectSignals, suspectsFound, suspectShares, suspectWatches, sites,
-	} {
+	}
+}
+
+// registerMetrics registers the collectors in a configuration's registry.
+func registerMetrics(registry *prometheus.Registry) error {
+	for _, c := range collectors() {
 		var already prometheus.AlreadyRegisteredError
 		if err := registry.Register(c); err != nil && !errors.As(err, &already) {
 			return err

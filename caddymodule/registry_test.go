@@ -234,12 +234,12 @@ func TestInvalidCrawlersInTheCaddyfile(t *testing.T) {
 	}{
 		{"crawler", "one value", 1},
 		{"crawler A B", "one value, not 2", 1},
-		{"crawler \"\"", "a name is required", 1},
+		{"crawler \"\"", "name is empty", 1},
 		{"crawler Chrome", "browsers send the word", 1},
 		{"crawler X1 {\npurpose search\nuser_agents X1 Safari\nstar yes\n}", `browsers send the word "Safari"`, 3},
 		{"crawler X1 {\nuser_agents\n}", "at least one value", 2},
 		{"crawler X1 {\nuser_agents X1\nuser_agents X2\n}", "given twice", 3},
-		{"crawler X1 {\npurpose search\nuser_agents GPTBot\n}", "already that of", 1},
+		{"crawler X1 {\npurpose search\nuser_agents GPTBot\n}", "already belongs to", 1},
 		{"crawler X1 {\npurpose ai-trainig\n}", "did you mean ai-training", 2},
 		{"crawler X1 {\nclass robot\n}", "want crawler or user-triggered", 2},
 		{"crawler X1 {\nstar maybe\n}", "want yes or no", 2},
@@ -247,10 +247,10 @@ func TestInvalidCrawlersInTheCaddyfile(t *testing.T) {
 		{"crawler X1\ncrawler x1", "defined twice", 2},
 		{"registry http://registry.example/x", "want an https URL", 1},
 		{"crawler X1 {\nrun_by nobody\n}", "want operator or anyone", 2},
-		{"crawler X1 {\nclass webhook\npurpose search\n}", "go together", 1},
+		{"crawler X1 {\nclass webhook\npurpose search\n}", "for both", 1},
 		{"registry " + file + ".none", "no such file", 0},
-		{"registry " + file + "\ncrawler X1 {\nuser_agents OneThing\n}", "already that of", 0},
-		{"crawler X1 {\nuser_agents OneThing\n}\nregistry " + file, "already that of", 0},
+		{"registry " + file + "\ncrawler X1 {\nuser_agents OneThing\n}", "already belongs to", 0},
+		{"crawler X1 {\nuser_agents OneThing\n}\nregistry " + file, "already belongs to", 0},
 	} {
 		d := caddyfile.NewTestDispenser("robots {\n" + tt.block + "\n}")
 		h := new(Handler)

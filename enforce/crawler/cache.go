@@ -8,12 +8,12 @@ import (
 
 // Cache stores the identity of each User-Agent. It holds a fixed number of
 // entries, takes no locks and keeps no reference to a request's memory. It is
-// safe for concurrent use, by several matchers at once: a result of one matcher
-// is never used for another.
+// safe for concurrent use. Several matchers can share it: a result of one
+// matcher is never used for another.
 type Cache struct {
 	seed1, seed2 maphash.Seed
 	mask         uint64
-	entries      []atomic.Pointer[entry] // sets of cacheWays entries, each set with the same lower bits of its hash
+	entries      []atomic.Pointer[entry] // sets of cacheWays entries; the lower bits of a hash choose the set
 }
 
 const (
@@ -21,16 +21,16 @@ const (
 	maxCacheEntry = 1 << 24
 )
 
-// entry is one remembered User-Agent. Two hashes of 64 bits, with seeds that nobody outside this process knows, stand for it: clients
-// can't make two User-Agents meet.
+// entry is the result for one User-Agent. It is found by two hashes of 64 bits instead of the text. Their seeds are secret, so clients can't
+// make up two User-Agents with the same hashes.
 type entry struct {
 	hash1, hash2 uint64
 	matcher      uint64
 	agents       []Agent
 }
 
-// NewCache returns a cache for at least that many User-Agents, rounded up to a power of two, and at most 16 million. An entry takes about
-// 60 octets, and some 80 more for each crawler that it names.
+// NewCache returns a cache for at least the given number of User-Agents. The number is rounded up to a power of two of at most 16,777,216. An
+// entry takes about 60 bytes, and about 80 more for each crawler that the User-Agent names.
 func NewCache(entries int) *Cache {
 	sets := 1
 	for sets*cacheWays < min(entries, maxCacheEntry) {
@@ -50,7 +50,7 @@ func (c *Cache) Identify(m *Matcher, ua string, id *Identity) {
 	key := cut(ua)
 	hash1 := maphash.String(c.seed1, key)
 	if len(ua) > MaxUserAgent {
-		hash1 = ^hash1 // not what the part that is read says by itself
+		hash1 = ^hash1 // a longer User-Agent has another result than its first MaxUserAgent octets
 	}
 	hash2 := maphash.String(c.seed2, key)
 	base := ((hash1 ^ m.id*0x9e3779b97f4a7c15) & c.mask) * cacheWays
@@ -67,7 +67,7 @@ func (c *Cache) Identify(m *Matcher, ua string, id *Identity) {
 		e.agents = make([]Agent, id.n)
 		for i, a := range id.Agents() {
 			if a.Crawler == nil && a.Class != Named || a.Class == Offline {
-				a.Token = strings.Clone(a.Token) // it can be a part of the request
+				a.Token = strings.Clone(a.Token) // it can share memory with the request
 			}
 			e.agents[i] = a
 		}
@@ -76,7 +76,7 @@ func (c *Cache) Identify(m *Matcher, ua string, id *Identity) {
 	set[way(set, hash2)].Store(e)
 }
 
-// way chooses the entry of a set to be replaced: an empty one, else one at random.
+// way returns the index of the entry to replace in a set: an empty one, else one at random.
 func way(set []atomic.Pointer[entry], random uint64) int {
 	for i := range set {
 		if set[i].Load() == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-func TestCacheAnswersAsTheMatcher(t *testing.T) {
+func TestCachedResultsEqualTheMatchers(t *testing.T) {
 	r := crawler.Builtin()
 	m := r.Matcher(nil)
 	for _, entries := range []int{0, 1, 4096} {
@@ -30,7 +30,7 @@ func TestCacheAnswersAsTheMatcher(t *testing.T) {
 	}
 }
 
-func TestCacheDoesNotAnswerForAnotherMatcher(t *testing.T) {
+func TestCacheKeepsMatchersApart(t *testing.T) {
 	base := crawler.Builtin()
 	cache := crawler.NewCache(16)
 	const ua = "Acme/1.0 (X11; Linux x86_64) AppleWebKit/605.1"
@@ -51,14 +51,14 @@ func TestCacheDoesNotAnswerForAnotherMatcher(t *testing.T) {
 			var id crawler.Identity
 			cache.Identify(c.m, ua, &id)
 			if id.Class() != c.want {
-				t.Errorf("%v, want %v", id.Class(), c.want)
+				t.Errorf("class %v, want %v", id.Class(), c.want)
 			}
 		}
 	}
 }
 
-// A cached identity outlives its request: no part of the User-Agent may be kept with it.
-func TestCachePinsNoRequestMemory(t *testing.T) {
+// A cached identity lives longer than its request, so it must not refer to the request's User-Agent.
+func TestCacheKeepsNoRequestMemory(t *testing.T) {
 	m := crawler.Builtin().Matcher([]string{"acme"})
 	cache := crawler.NewCache(64)
 	const size = 1 << 20
@@ -67,14 +67,14 @@ func TestCachePinsNoRequestMemory(t *testing.T) {
 		var id crawler.Identity
 		cache.Identify(m, big, &id)
 		if id.Len() == 0 {
-			t.Fatal("no crawler")
+			t.Fatal("the User-Agent names no crawler")
 		}
 	}
 	runtime.GC()
 	var s runtime.MemStats
 	runtime.ReadMemStats(&s)
 	if s.HeapInuse > 100*size {
-		t.Errorf("%d MB in use after 200 User-Agents of 1 MB", s.HeapInuse>>20)
+		t.Errorf("the heap has %d MiB after 200 User-Agents of 1 MiB, want at most 100", s.HeapInuse>>20)
 	}
 	runtime.KeepAlive(cache)
 }

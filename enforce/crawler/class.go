@@ -2,20 +2,20 @@ package crawler
 
 import "fmt"
 
-// Class says which kind of client a User-Agent names, and with that which rules of a robots.txt bind it. The zero value is Person.
+// Class is the kind of client that a User-Agent names. It decides which rules of a robots.txt apply. The zero value is Person.
 type Class uint8
 
-// The classes. A crawler's own group binds each class but Person; the group for `*` binds them as stated.
+// The classes. A group that names a crawler applies to it whatever its class. Whether the group for `*` applies depends on the class.
 const (
-	Person        Class = iota // a browser or an app in a person's hands: bound by nothing
-	Registered                 // a crawler in the registry: bound by `*` unless its operator documents that it ignores it
-	Named                      // a crawler that only the site's robots.txt names: bound by the group that names it
-	SelfDeclared               // says of itself that it is a crawler, and is not in the registry: bound by `*`
-	UserTriggered              // fetches a page because a person asked for it: `*` binds its GET and HEAD if the operator wants that
-	Offline                    // an offline browser or a scraping framework: bound by `*`
-	Webhook                    // delivers an event that the site asked for: never bound by `*`
-	Program                    // gives a program's name and nothing else: bound by `*` if the operator wants that
-	Library                    // an HTTP library, or an empty User-Agent: bound by `*` if the operator wants that
+	Person        Class = iota // a browser or an app that a person uses: no group applies
+	Registered                 // a crawler in the registry: `*` applies unless its operator documents that the crawler ignores `*`
+	Named                      // a crawler that only the site's robots.txt names: the group that names it applies
+	SelfDeclared               // declares that it is a crawler, and is not in the registry: `*` applies
+	UserTriggered              // fetches a page because a person asked for it: `*` applies to GET and HEAD if the site's operator wants that
+	Offline                    // an offline browser or a scraping framework: `*` applies
+	Webhook                    // delivers an event that the site asked for: `*` never applies
+	Program                    // sends only a program's name: `*` applies if the site's operator wants that
+	Library                    // an HTTP library, or an empty User-Agent: `*` applies if the site's operator wants that
 )
 
 var classNames = [...]string{
@@ -39,7 +39,7 @@ func (c Class) inRegistry() bool {
 	return false
 }
 
-// String returns the name under which a class appears in the registry file, logs and metrics.
+// String returns the name of the class in the registry file, logs and metrics.
 func (c Class) String() string {
 	if int(c) < len(classNames) {
 		return classNames[c]
@@ -54,7 +54,7 @@ func ParseClass(s string) (Class, error) {
 			return Class(c), nil
 		}
 	}
-	return 0, fmt.Errorf("unknown class %q", s)
+	return 0, fmt.Errorf("unknown class %q: write \"crawler\", \"user-triggered\", \"offline\", \"webhook\" or \"library\"", s)
 }
 
 // Tri is a fact that is documented to be true, documented to be false, or not
@@ -63,7 +63,7 @@ type Tri uint8
 
 // The three states of a documented fact.
 const (
-	Unknown Tri = iota // no document says
+	Unknown Tri = iota // no document states it
 	Yes
 	No
 )
@@ -90,15 +90,15 @@ func parseTri(s string) (Tri, error) {
 	return 0, fmt.Errorf("unknown value %q: write \"yes\", \"no\" or \"unknown\"", s)
 }
 
-// RunBy says who runs a crawler: one operator, or anyone who installs the software. The zero value is UnknownRunner.
+// RunBy is who runs a crawler: one operator, or anyone who installs the software. The zero value is UnknownRunner.
 type RunBy uint8
 
-// Who runs a crawler. Unrelated people who run the same software send the same
-// User-Agent.
+// The values of RunBy. Unrelated people who run the same software send the
+// same User-Agent.
 const (
-	UnknownRunner RunBy = iota // no document says
+	UnknownRunner RunBy = iota // no document states it
 	ByOperator                 // the operator's own machines
-	ByAnyone                   // whoever installs the software: wget, feed readers, servers of the Fediverse, HTTP libraries
+	ByAnyone                   // anyone who installs the software: wget, feed readers, Fediverse servers, HTTP libraries
 )
 
 var runByNames = [...]string{UnknownRunner: "", ByOperator: "operator", ByAnyone: "anyone"}
@@ -121,21 +121,21 @@ func ParseRunBy(s string) (RunBy, error) {
 	return 0, fmt.Errorf("unknown value %q: write \"operator\" or \"anyone\"", s)
 }
 
-// Purpose says what an operator does with the pages that its crawler fetches.
+// Purpose is what an operator does with the pages that its crawler fetches.
 type Purpose string
 
-// The purposes that rows of the built-in registry have. Operators may use others.
+// The purposes in the built-in registry. Rows that are added may have others.
 const (
 	Search         Purpose = "search"         // an index that people search
 	AITraining     Purpose = "ai-training"    // training data for models
 	AISearch       Purpose = "ai-search"      // an index that a model answers from
-	AIUser         Purpose = "ai-user"        // a page that a person's question to a model needs
+	AIUser         Purpose = "ai-user"        // a page that a model reads to answer a person's question
 	AIAgent        Purpose = "ai-agent"       // a model that acts for a person
-	AIData         Purpose = "ai-data"        // page collections that are passed on, to model makers among others
-	UserRequest    Purpose = "user-triggered" // a page that a person asked a service for
+	AIData         Purpose = "ai-data"        // collections of pages for others, model makers among them
+	UserRequest    Purpose = "user-triggered" // a page that a person requested through a service
 	SEO            Purpose = "seo"            // link indexes and site audits
 	Archive        Purpose = "archive"        // web archives
-	Preview        Purpose = "preview"        // a card or a picture for a link that a person shared
+	Preview        Purpose = "preview"        // the preview of a link that a person shared
 	Social         Purpose = "social"         // content of a social network
 	Monitor        Purpose = "monitor"        // availability and speed
 	Ads            Purpose = "ads"            // advertisements: landing pages, placement, brand safety
@@ -150,7 +150,7 @@ const (
 	Research       Purpose = "research"       // studies
 	Scraper        Purpose = "scraper"        // software that downloads sites for its user
 	HTTPClient     Purpose = "http-client"    // a library or a command-line client
-	Test           Purpose = "test"           // browsers under the control of a program
-	WebhookEvent   Purpose = "webhook"        // an event that the site asked to be told of: a payment, a push, a form
+	Test           Purpose = "test"           // browsers that a program controls
+	WebhookEvent   Purpose = "webhook"        // the delivery of an event that the site asked for: a payment, a push, a form
 	Infrastructure Purpose = "infrastructure" // proxies, certificate and feature checks of a hosting service
 )

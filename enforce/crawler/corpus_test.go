@@ -12,12 +12,12 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-// corpusFile returns a file of the corpus, nil where ROBOTS_CORPUS names none.
+// corpusFile returns a file of the corpus; nil if ROBOTS_CORPUS is not set.
 func corpusFile(t *testing.T, name string) []byte {
 	t.Helper()
 	dir := os.Getenv("ROBOTS_CORPUS")
 	if dir == "" {
-		t.Log("ROBOTS_CORPUS is not set: nothing to measure")
+		t.Log("ROBOTS_CORPUS is not set: the corpus is not tested")
 		return nil
 	}
 	data, err := os.ReadFile(filepath.Join(dir, name))
@@ -27,7 +27,7 @@ func corpusFile(t *testing.T, name string) []byte {
 	return data
 }
 
-// tableRow is a known crawler of the corpus.
+// tableRow is a crawler of the corpus's table crawlers.json.
 type tableRow struct {
 	ID          string   `json:"id"`
 	Operator    string   `json:"operator"`
@@ -55,18 +55,18 @@ func table(t *testing.T) []tableRow {
 	return f.Crawlers
 }
 
-// registryName says under which name the registry has a row of the table, where that differs: names are unique in any case.
+// registryName maps a row's ID to the crawler's name in the registry, where they differ.
 var registryName = map[string]string{"ExaBot": "Exa"}
 
-// notItsOwn lists User-Agents that the table has with a crawler which did not send them: they name it after `like`, or it is another
-// crawler of the same operator.
-var notItsOwn = map[string]string{
+// otherCrawlers maps User-Agents to the ID of a row which has them although that crawler did not send them: they name it after `like`, or
+// another crawler of the same operator sent them.
+var otherCrawlers = map[string]string{
 	"Feedly/1.0 (+http://www.feedly.com/fetcher.html; like FeedFetcher-Google)": "FeedFetcher-Google",
 	"TelegramBot (like TwitterBot)":                                             "Twitterbot",
 	"omgilibot/0.3 +http://www.omgili.com/Crawler.html":                         "omgili",
 }
 
-func TestEachCrawlerOfTheTableIsInTheRegistry(t *testing.T) {
+func TestRegistryHasEachCrawlerOfTheTable(t *testing.T) {
 	for _, row := range table(t) {
 		name := row.ID
 		if n, ok := registryName[name]; ok {
@@ -94,7 +94,7 @@ func TestEachCrawlerOfTheTableIsInTheRegistry(t *testing.T) {
 	}
 }
 
-func TestEachUserAgentOfTheTableIsItsOwnCrawlers(t *testing.T) {
+func TestUserAgentsOfTheTableYieldTheirCrawlers(t *testing.T) {
 	rows := table(t)
 	m := crawler.Builtin().Matcher(nil)
 	total, right := 0, 0
@@ -106,7 +106,7 @@ func TestEachUserAgentOfTheTableIsItsOwnCrawlers(t *testing.T) {
 		for _, e := range row.Examples {
 			var id crawler.Identity
 			m.Identify(e.UA, &id)
-			if notItsOwn[e.UA] == row.ID {
+			if otherCrawlers[e.UA] == row.ID {
 				continue
 			}
 			total++
@@ -117,7 +117,7 @@ func TestEachUserAgentOfTheTableIsItsOwnCrawlers(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d of %d", right, total)
+	t.Logf("%d of %d User-Agents yield their crawler", right, total)
 }
 
 // agents prints an identity for failure messages.
@@ -133,7 +133,7 @@ func agents(id *crawler.Identity) []string {
 	return out
 }
 
-func TestGroupChoice(t *testing.T) {
+func TestOnlyCrawlersOfAGroupGetTheGroup(t *testing.T) {
 	rows := table(t)
 	if rows == nil {
 		return
@@ -158,37 +158,38 @@ func TestGroupChoice(t *testing.T) {
 			oc := r.Lookup(otherName)
 			obeys := slices.ContainsFunc(oc.Robots, func(s string) bool { return strings.EqualFold(s, group) })
 			for _, e := range other.Examples {
-				if notItsOwn[e.UA] == other.ID {
+				if otherCrawlers[e.UA] == other.ID {
 					continue
 				}
 				var id crawler.Identity
 				m.Identify(e.UA, &id)
 				got := false
 				for _, a := range id.Agents() {
-					got = got || groupOf(a, group)
+					got = got || hasGroup(a, group)
 				}
 				want := obeys
-				for _, a := range id.Agents() { // a User-Agent that names several crawlers gets the groups of all
-					want = want || id.Len() > 1 && a.Crawler != oc && groupOf(a, group)
+				for _, a := range id.Agents() { // a User-Agent that names several crawlers gets the groups of all of them
+					want = want || id.Len() > 1 && a.Crawler != oc && hasGroup(a, group)
 				}
 				if got != want {
-					t.Errorf("group %q: %q of %s gets it: %v, want %v (%v)", group, e.UA, oc.Name, got, want, agents(&id))
+					t.Errorf("group %q applies to %q of %s: %v, want %v (%v)", group, e.UA, oc.Name, got, want, agents(&id))
 				}
 			}
 		}
 	}
 }
 
-// groupOf tells whether an agent takes the group of that token when there is no other but `*`.
-func groupOf(a crawler.Agent, group string) bool {
+// hasGroup reports whether an agent obeys the group with that token, in a file whose only other group is `*`.
+func hasGroup(a crawler.Agent, group string) bool {
 	if strings.EqualFold(a.Token, group) {
 		return true
 	}
 	return a.Crawler != nil && slices.ContainsFunc(a.Crawler.Robots, func(s string) bool { return strings.EqualFold(s, group) })
 }
 
-// The lists of the corpus are what others collected, with their mistakes: python-requests among browsers, word processors among robots.
-func TestMeasuredOnLists(t *testing.T) {
+// Others collected the lists of the corpus, and the lists have mistakes: python-requests is among the browsers, word processors are among the
+// robots. So a small share may be wrong.
+func TestErrorRatesOnLists(t *testing.T) {
 	for _, c := range []struct {
 		file string
 		ok   func(m crawler.Measure) bool
@@ -224,7 +225,7 @@ func TestMeasuredOnLists(t *testing.T) {
 	}
 }
 
-func TestRobotsThatDeclareThemselvesAreRecognised(t *testing.T) {
+func TestDeclaredCrawlersAreNotPeople(t *testing.T) {
 	data := corpusFile(t, "useragents-bots.txt")
 	if data == nil {
 		return
@@ -244,11 +245,11 @@ func TestRobotsThatDeclareThemselvesAreRecognised(t *testing.T) {
 		t.Fatal(err)
 	}
 	if declared < 1000 || missed*1000 > declared {
-		t.Errorf("%d of %d robots that declare themselves are taken for people", missed, declared)
+		t.Errorf("%d of %d User-Agents that declare a crawler count as people, want at most 1 in 1000", missed, declared)
 	}
 }
 
-func TestAICrawlersOfTheTable(t *testing.T) {
+func TestAICrawlersOfTheTableAreNotPeople(t *testing.T) {
 	m := crawler.Builtin().Matcher(nil)
 	total := map[string]int{}
 	for _, row := range table(t) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// What a robot says in so many words, by patterns that have nothing in common with the pass over a User-Agent: a measure of it must not
-// repeat its mistakes.
+// Patterns of declarations. They are independent of the scan in Matcher.Identify, because they measure its results and must not repeat its
+// mistakes.
 var (
 	declaredAddress = regexp.MustCompile(`(?i)(?:https?://|www\.)[^\s);,"'<>]*|[\w.+-]+@[\w.-]+`)
 	declaredContact = regexp.MustCompile(`(?i)\+\s*(?:https?://|www\.)`)
@@ -15,10 +15,10 @@ var (
 	comparison      = regexp.MustCompile(`(?i)\blike\s+\S+`)
 )
 
-// DeclaresRobot reports whether a User-Agent states that it is a robot's, by a simple reading of its text: a word that ends in bot, spider or
-// crawler, a contact with a `+` before it, or a name behind `compatible;` that browsers don't send. Words in an address or after `like` do
-// not count, and neither does an app in its platform's form. It serves to measure how [Matcher.Identify] classifies such robots. It is
-// slower, and safe for concurrent use.
+// DeclaresRobot reports whether a User-Agent declares that a crawler sent it. It uses simple patterns: a word that ends with bot, spider or
+// crawler; a contact with a `+` before it; or a name after `compatible;` that browsers don't send. Words in an address or after `like` do not
+// count, and neither does an app whose User-Agent has the form of its platform. It serves to measure how [Matcher.Identify] classifies such
+// crawlers. It is slower than Identify, and safe for concurrent use.
 func DeclaresRobot(ua string) bool {
 	if platformForm(ua) {
 		return false

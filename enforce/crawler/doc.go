@@ -1,6 +1,5 @@
 // Package crawler identifies the sender of a request by its User-Agent: a
-// person, or one or several crawlers, with the robots.txt groups that each
-// obeys.
+// person, or one or several crawlers with the robots.txt groups that each obeys.
 //
 //	m := crawler.Builtin().Matcher([]string{"*", "AcmeBot"}) // the User-agent values of a site's robots.txt
 //	cache := crawler.NewCache(10_000)
@@ -9,30 +8,46 @@
 //	for _, a := range id.Agents() { … a.Class, a.Token, a.Crawler … }
 //
 // It uses three sources. The [Registry] has a row for each known crawler, with the source of each fact (registry.jsonl). A [Matcher]
-// adds the tokens that one site's robots.txt names. The vocabulary (words.go) lists the words that browsers, apps, devices and
-// robots send, so that people, and crawlers that are in no list, are recognised by the shape of their User-Agent.
+// adds the tokens that one site's robots.txt names. The vocabulary (words.go) lists words that browsers, apps, devices and crawlers
+// send. It serves to recognise people, and crawlers that are in no list, by the form of their User-Agent.
 //
-// # Rules
+// # Tokens
 //
-// A User-Agent is read in one pass, up to [MaxUserAgent] octets; a longer one is never a person's. A token is a run of words: it begins
-// and ends where a letter, a digit, `-` or `_` has no such octet beside it, or before a version (Token-1.7); the longest counts; case
-// doesn't matter; `+` stands for a blank. A token does not count in a URL, in a host name, in an e-mail address or right after the word
-// `like`. In an Android device's name, only tokens of the registry count. A token that apps send too does not count behind another word
-// of its phrase. A User-Agent that names several crawlers yields all of them; software that a product is made with (`Acme/1.0
-// (compatible; Framework/2.0)`, `Acme/1.0 library/2.0`) is not a second crawler.
+// A User-Agent is read once, up to [MaxUserAgent] octets. A longer one is never a person's. These rules apply to tokens:
 //
-// If no token is found, shapes count, from the surest to the weakest (see [Reason] and [Reason.Strength]): a word for a crawler (AcmeBot); a name
-// after `compatible;` that no browser has; a contact; a robot's work (AcmeLinkChecker); a name where browsers have none; a program's name and
-// nothing else. Three shapes only make a program, which no group for `*` binds unless the operator says so: a word that apps have in their names
-// as often as robots do (agent, sync, reader), a name before a browser's User-Agent, and a name in the comment of a bare `Mozilla/5.0`. Weak
-// shapes don't count where something indicates a person: a browser's name, a layout engine, an operating system, a maker of devices or a model's
-// number. An app in the form that its platform gives it (`Chatbot/42 CFNetwork/1485 Darwin/23.1.0`) counts as a person, whatever its name.
+//   - A token matches whole words, in any case. A word consists of letters, digits, `-`, `_` and non-ASCII octets. A version may follow the
+//     token in the same word (Token-1.7). A `+` in the User-Agent matches a space in the token.
+//   - Of several tokens that match at the same place, the longest counts.
+//   - A token does not count in a URL, in a host name, in an e-mail address or right after the word `like`.
+//   - In the name of an Android device, only tokens of crawlers in the registry, and tokens of the site that contain a word for a crawler, count.
+//   - A token that apps send too (Crawler.Shared) does not count if it continues a longer name, as in `Acme Uptime Monitor`.
+//   - A User-Agent that names several crawlers yields all of them. Software that a product is made with (`Acme/1.0 (compatible;
+//     Framework/2.0)`, `Acme/1.0 library/2.0`) is not a second crawler.
 //
-// # What it is not
+// # Form
 //
-// It does not check whether a User-Agent is true: a client that sends a
-// browser's counts as a person, and one that forges a crawler's counts as that
-// crawler. [Verify] has the facts with which another package can check a claim.
-// This package decides nothing about requests and does not evaluate robots.txt
-// rules.
+// If no token is found, the form of the User-Agent counts, from the strongest evidence to the weakest (see [Reason] and [Reason.Strength]):
+//
+//   - a word for a crawler (AcmeBot)
+//   - a name after `compatible;` that browsers don't send
+//   - a contact: a URL or an e-mail address
+//   - a word for what crawlers do (AcmeLinkChecker)
+//   - a name in a place where browsers have none
+//   - only a program's name
+//
+// Some forms yield only a [Program], to which no group for `*` applies unless the site's operator wants that. Examples are a word that is as
+// common in names of apps as in names of crawlers (agent, sync, reader), a name before a browser's User-Agent, and a name in the
+// comment of a bare `Mozilla/5.0`. Weak evidence does not count if anything indicates a person: the name of a browser, a layout engine, an
+// operating system or a maker of devices, or a device's model number.
+//
+// An app whose User-Agent has the form that its platform gives it (`Chatbot/42 CFNetwork/1485 Darwin/23.1.0`) counts as a person, whatever
+// its name.
+//
+// # What the package does not do
+//
+// It does not check whether a User-Agent is true. A client that sends a
+// browser's User-Agent counts as a person, and one that sends a crawler's counts
+// as that crawler. [Verify] has the facts with which another package can check
+// such a claim. This package makes no decisions about requests and does not
+// evaluate robots.txt rules.
 package crawler

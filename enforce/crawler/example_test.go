@@ -39,15 +39,15 @@ func Example() {
 func ExampleRegistry_Lookup() {
 	c := crawler.Builtin().Lookup("googlebot-image")
 	fmt.Println(c.Name, c.Operator, c.Purpose)
-	fmt.Println(c.Robots, "bound by *:", c.Star, "honours Crawl-delay:", c.CrawlDelay)
+	fmt.Println(c.Robots, "obeys *:", c.Star, "honours Crawl-delay:", c.CrawlDelay)
 	// Output:
 	// Googlebot-Image Google search
-	// [Googlebot-Image Googlebot] bound by *: yes honours Crawl-delay: no
+	// [Googlebot-Image Googlebot] obeys *: yes honours Crawl-delay: no
 }
 
 func ExampleRegistry_With() {
 	rows, err := crawler.ReadRows([]byte(`
-# crawlers of our own
+# our own crawlers
 {"name": "PriceFinder", "operator": "Acme", "purpose": "shopping", "user_agents": ["Acme Price Finder"], "robots": ["pricefinder"]}
 `))
 	if err != nil {
@@ -67,7 +67,7 @@ func ExampleRegistry_With() {
 	fmt.Println(err)
 	// Output:
 	// PriceFinder [pricefinder]
-	// crawler "Mine": user_agents: browsers send the word "Safari": people would be taken for this crawler; as a token in "shared" it counts only where nothing else speaks for a person
+	// crawler "Mine": user_agents: browsers send the word "Safari", so people would count as this crawler: write it under "shared", where it counts only if nothing indicates a person
 }
 
 func ExampleMatcher_Ignored() {
@@ -86,10 +86,10 @@ func ExampleMatcher_Explain() {
 		fmt.Printf("%d-%d %s: %s\n", w.Start, w.End, w.Text, w.Says)
 	}
 	// Output:
-	// self-declared AcmeLinkChecker: "AcmeLinkChecker" is a name after "compatible" that is no browser's
-	// 0-7 Mozilla: the word that browsers begin with
+	// self-declared AcmeLinkChecker: "AcmeLinkChecker" is a name after "compatible" that browsers don't send
+	// 0-7 Mozilla: the word with which browsers' User-Agents begin
 	// 13-23 compatible: the client's name follows
-	// 25-40 AcmeLinkChecker: a robot's work
+	// 25-40 AcmeLinkChecker: a word for what crawlers do
 	// 44-48 like: a comparison follows
 	// 49-58 Googlebot: a token of Googlebot
 }
@@ -100,7 +100,7 @@ func ExampleMatcher_MeasureList() {
 	if err != nil {
 		fmt.Println(err)
 	}
-	fmt.Printf("%.0f %% crawlers, %.0f %% persons\n", 100*sum.Share(crawler.Registered), 100*sum.Share(crawler.Person))
+	fmt.Printf("%.0f %% crawlers, %.0f %% people\n", 100*sum.Share(crawler.Registered), 100*sum.Share(crawler.Person))
 	// Output:
-	// 50 % crawlers, 25 % persons
+	// 50 % crawlers, 25 % people
 }

@@ -2,7 +2,7 @@ package crawler
 
 import "strings"
 
-// urlEnd returns the end of the URL whose scheme ends at position i, and i where none goes on.
+// urlEnd returns the end of the URL whose scheme ends at position i. It returns i if `:/` and another octet do not follow.
 func urlEnd(ua string, i int) int {
 	if i+2 >= len(ua) || ua[i] != ':' || ua[i+1] != '/' {
 		return i
@@ -32,10 +32,10 @@ func inHost(ua string, start, end int) bool {
 	return hostLike && stop > end
 }
 
-// maxLabels bounds the labels of a host name that are looked at.
+// maxLabels bounds the labels of a host name that are read.
 const maxLabels = 8
 
-// labels follows the labels `.label.label` from position i, the end of a word. It returns their end, and whether the last one is a
+// labels reads labels (`.label.label`) from position i, which is the end of a word. It returns their end, and whether the last label is a
 // top-level domain.
 func labels(ua string, i int) (end int, host bool) {
 	for range maxLabels {
@@ -49,9 +49,9 @@ func labels(ua string, i int) (end int, host bool) {
 	return i, host
 }
 
-// host takes in a host name, an e-mail address or a name in reverse-domain form that begins with the word ua[start:end]. It
-// returns its end, and end where there is none.
-func (e *evidence) host(ua string, start, end int) int {
+// readHost reads a host name, an e-mail address or a name in reverse-domain form (com.example.app) that begins with the word ua[start:end].
+// It returns the position after it, or end if there is none.
+func (e *evidence) readHost(ua string, start, end int) int {
 	if end+1 >= len(ua) || ua[end] != '.' && ua[end] != '@' {
 		return end
 	}
@@ -71,29 +71,29 @@ func (e *evidence) host(ua string, start, end int) int {
 	if !host {
 		return end
 	}
-	if e.device > 0 || e.like || strings.HasSuffix(ua[:start], "via ") { // a proxy that people use: (via translate.example.com)
+	if e.device > 0 || e.like || strings.HasSuffix(ua[:start], "via ") { // people use this proxy: (via translate.example.com)
 		return stop
 	}
 	r := parts(ua[start:end])
 	e.roles |= r & roleMedia
-	if r&(roleWork|roleStrong) != 0 && !e.work.ok() {
-		e.work = span{start, stop} // AcmeMonitor.com
+	if r&(roleTask|roleCrawlerWord) != 0 && !e.task.ok() {
+		e.task = span{start, stop} // AcmeMonitor.com
 	}
-	e.lastDomain = span{start, stop}
-	e.beforeEngine = e.beforeEngine || e.depth == 0 && e.comments > 0 && !e.has(roleEngine|roleBrowser)
+	e.lastHostName = span{start, stop}
+	e.hostBeforeEngine = e.hostBeforeEngine || e.depth == 0 && e.comments > 0 && !e.has(roleEngine|roleBrowser)
 	if hash, n := firstWord(ua[start:end]); n == 3 && hash == wwwHash {
 		e.addContact(ua, start, stop)
-	} else if !e.domain.ok() {
-		e.domain = span{start, stop}
+	} else if !e.hostName.ok() {
+		e.hostName = span{start, stop}
 		if start > 0 && ua[start-1] == '+' {
 			e.addContact(ua, start, stop)
 		}
 	}
-	if e.compatible > 0 && !e.compat.ok() {
-		e.compat = span{start, stop}
+	if e.compatibleEnd > 0 && !e.afterCompatible.ok() {
+		e.afterCompatible = span{start, stop}
 	}
-	e.compatible = 0
-	// the path behind it
+	e.compatibleEnd = 0
+	// skip the path
 	if stop < len(ua) && ua[stop] == '/' && stop+1 < len(ua) && !('0' <= ua[stop+1] && ua[stop+1] <= '9') {
 		for stop < len(ua) && !endsURL[ua[stop]] {
 			stop++
@@ -102,7 +102,7 @@ func (e *evidence) host(ua string, start, end int) int {
 	return stop
 }
 
-// radio reports whether a URL's host ends in .fm, as those of broadcasts, podcasts and their players do.
+// radio reports whether a URL's host ends in .fm. Such hosts usually belong to broadcasts, podcasts and their players.
 func radio(url string) bool {
 	_, host, ok := strings.Cut(url, "://")
 	if i := strings.IndexByte(host, '/'); i >= 0 {

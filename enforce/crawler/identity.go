@@ -2,11 +2,11 @@ package crawler
 
 import "strings"
 
-// MaxAgents is the number of crawlers that one User-Agent can name. More are left out.
+// MaxAgents is the maximum number of crawlers in an [Identity]. If a User-Agent names more, the others are left out.
 const MaxAgents = 8
 
-// MaxUserAgent is the number of octets of a User-Agent that are read. A longer one is no person's: the longest of 227,618 browsers' has
-// 681 octets.
+// MaxUserAgent is the maximum number of octets of a User-Agent that are read. A longer User-Agent never counts as a person's: the longest of
+// 227,618 User-Agents of browsers has 681 octets.
 const MaxUserAgent = 2048
 
 // Agent is one crawler that a User-Agent names.
@@ -14,18 +14,19 @@ type Agent struct {
 	Class   Class
 	Crawler *Crawler // nil unless it is in the registry
 
-	// Token is what robots.txt groups are looked up by first, before Crawler.Robots: the registry's User-Agent token, the site's
-	// token in lower case, or the product token as the User-Agent has it. Empty only for an empty User-Agent.
+	// Token is the product token for which a robots.txt group is looked up first, before those in Crawler.Robots. It is the User-Agent
+	// token as the registry has it, the token as the site's robots.txt has it, or a product token as the User-Agent has it. It is
+	// empty only if Reason is NoUserAgent.
 	Token string
 
-	Start, End int    // the octets of the User-Agent that decided
-	Reason     Reason // why they did; Reason.Strength says how sure that is
+	Start, End int    // the octets of the User-Agent that are the evidence
+	Reason     Reason // what kind of evidence they are; see also Reason.Strength
 }
 
-// RunByAnyone reports whether the User-Agent is that of software which anyone
-// can run, so that two clients that send it may be unrelated: crawlers that the
-// registry marks so, HTTP libraries, and programs that send only their name. A
-// self-declared robot that is in no list is assumed to have one operator.
+// RunByAnyone reports whether the User-Agent belongs to software that anyone can
+// run, so that two clients that send it may be unrelated: a crawler that the
+// registry marks so, an offline browser, an HTTP library, or a program that
+// sends only its name. A self-declared crawler is assumed to have one operator.
 func (a *Agent) RunByAnyone() bool {
 	if a.Crawler != nil && a.Crawler.RunBy != UnknownRunner {
 		return a.Crawler.RunBy == ByAnyone
@@ -34,23 +35,24 @@ func (a *Agent) RunByAnyone() bool {
 }
 
 // Identity is the sender of a User-Agent: a person, or one or several crawlers.
-// It is a plain value; the zero value is a person.
+// The zero value is a person. An Identity can be copied; its methods are not
+// safe for concurrent use with a call that stores a new result in it.
 type Identity struct {
 	n      int
 	agents [MaxAgents]Agent
 }
 
-// Len returns the number of crawlers that the User-Agent names: 0 for a person.
+// Len returns the number of crawlers that the User-Agent names: 0 for a person, at most [MaxAgents].
 func (id *Identity) Len() int { return id.n }
 
-// At returns the crawler i, 0 ≤ i < Len.
+// At returns crawler i, 0 ≤ i < Len, which is part of id.
 func (id *Identity) At(i int) *Agent { return &id.agents[:id.n][i] }
 
-// Agents returns the crawlers that the User-Agent names, in the order of their place in it. The slice is part of id.
+// Agents returns the crawlers that the User-Agent names, in the order in which it names them. The slice is part of id.
 func (id *Identity) Agents() []Agent { return id.agents[:id.n] }
 
-// Class returns Person when the User-Agent names no crawler, else the class of the crawler that robots.txt binds most: the first
-// of Registered, Named, SelfDeclared, UserTriggered, Offline, Webhook, Program and Library that is there.
+// Class returns Person if the User-Agent names no crawler. If the crawlers have different classes, it returns the first of Registered, Named,
+// SelfDeclared, UserTriggered, Offline, Webhook, Program and Library that is among them.
 func (id *Identity) Class() Class {
 	class := Person
 	for i := range id.n {
@@ -61,7 +63,7 @@ func (id *Identity) Class() Class {
 	return class
 }
 
-// keep leaves out the agents that fail the test.
+// keep removes the agents for which test returns false.
 func (id *Identity) keep(test func(i int) bool) {
 	n := 0
 	for i := range id.n {
@@ -73,7 +75,7 @@ func (id *Identity) keep(test func(i int) bool) {
 	id.n = n
 }
 
-// add appends an agent unless id has that crawler, or that token, already. It returns the agent's place, MaxAgents if id is full.
+// add appends an agent unless id has the same crawler, or the same token, already. It returns the agent's index, or MaxAgents if id is full.
 func (id *Identity) add(a Agent) int {
 	for i := range id.n {
 		b := &id.agents[i]

@@ -5,28 +5,28 @@ import (
 	"sync/atomic"
 )
 
-// Matcher identifies User-Agents by a registry, by the tokens that a site's robots.txt names, and by their shape.
+// Matcher identifies User-Agents by a registry, by the tokens that a site's robots.txt names, and by their form.
 // It is immutable and safe for concurrent use. Make one with [Registry.Matcher].
 type Matcher struct {
 	registry *Registry
-	table    *table // of the registry, shared
+	table    *table // of the registry; all matchers share it
 	site     *table // of the site's own tokens; nil without any
 	ignored  []string
-	id       uint64 // unique in this process: what the cache tells matchers apart by
+	id       uint64 // unique in this process for each set of tokens; the cache uses it as part of its key
 }
 
 var matcherIDs atomic.Uint64
 
 func nextMatcherID() uint64 { return matcherIDs.Add(1) }
 
-// MaxSiteTokens bounds the tokens of one site's robots.txt that are looked for. More than that are left out.
+// MaxSiteTokens is the maximum number of tokens of one site's robots.txt that a [Matcher] uses. Further ones are left out.
 const MaxSiteTokens = 10_000
 
-// Matcher returns the matcher for a site whose robots.txt names siteTokens: the
-// values of its User-agent lines. Only the part of a value before a `/` counts,
-// without a version that follows a blank. `*` and tokens of the registry add
-// nothing. Matchers share the registry's table, and all sites that add nothing
-// share one matcher, so there may be thousands of sites.
+// Matcher returns the matcher for a site. siteTokens are the values of the
+// User-agent lines in its robots.txt. Of each value, only the part before a `/`
+// counts, without a version after a space. `*`, and tokens that the registry has
+// already, add nothing. All sites that add nothing share one matcher, and all
+// matchers share the registry's table, so thousands of sites need little memory.
 func (r *Registry) Matcher(siteTokens []string) *Matcher {
 	var tokens []token
 	var ignored []string
@@ -39,11 +39,11 @@ func (r *Registry) Matcher(siteTokens []string) *Matcher {
 		}
 		seen[text] = true
 		switch {
-		case len(text) > MaxTokenSize || !tokenShaped(text) || r.byUA[text] != nil:
+		case len(text) > MaxTokenSize || !validToken(text) || r.byUA[text] != nil:
 		case BrowserWord(text):
 			ignored = append(ignored, strings.TrimSpace(value))
 		default:
-			tokens = append(tokens, token{text: text, name: name, knownCrawler: compound(text)})
+			tokens = append(tokens, token{text: text, name: name, allowedInDevice: isCrawlerName(text)})
 		}
 	}
 	if len(tokens) == 0 && len(ignored) == 0 {
@@ -53,18 +53,19 @@ func (r *Registry) Matcher(siteTokens []string) *Matcher {
 	if len(tokens) > 0 {
 		m.site = buildTable(tokens, nil)
 	} else {
-		m.id = r.base.id // identifies as the base does
+		m.id = r.base.id // its results are the same as those of base
 	}
 	return m
 }
 
-// compound reports whether a token is a crawler's name that can't be a device's: a word for a crawler as a part of a longer one.
-func compound(text string) bool {
+// isCrawlerName reports whether a token can be the name of a crawler but not of a device: one word that contains a word for a crawler and
+// something else.
+func isCrawlerName(text string) bool {
 	_, n := firstWord(text)
-	return n == len(text) && vocabulary[text] == 0 && parts(text)&roleStrong != 0
+	return n == len(text) && vocabulary[text] == 0 && parts(text)&roleCrawlerWord != 0
 }
 
-// siteToken returns the part of a User-agent line's value that a User-Agent is searched for.
+// siteToken returns the part of a User-agent line's value that must occur in a User-Agent; "" for `*`.
 func siteToken(value string) string {
 	value, _, _ = strings.Cut(value, "/")
 	value = strings.TrimSpace(value)
@@ -80,6 +81,6 @@ func siteToken(value string) string {
 // Registry returns the registry that the matcher was made from.
 func (m *Matcher) Registry() *Registry { return m.registry }
 
-// Ignored returns the values of the site's robots.txt that are not looked for because browsers send them: a group for `Mozilla`
-// would bind people.
+// Ignored returns the values of the site's User-agent lines that the matcher does not use, because browsers send these words: a group for
+// `Mozilla` would apply to people.
 func (m *Matcher) Ignored() []string { return m.ignored }

@@ -9,16 +9,17 @@ import (
 
 // Measure counts the classes and purposes of the User-Agents in a list.
 type Measure struct {
-	Total   int
-	Classes [Library + 1]int // by Class
-	Purpose map[Purpose]int  // of those in the registry
+	Total   int              // User-Agents
+	Classes [Library + 1]int // User-Agents by class (see Identity.Class)
+	Purpose map[Purpose]int  // User-Agents by purpose of the first crawler that is in the registry
 }
 
-// maxLine bounds a line of a list.
+// maxLine is the maximum length of a line of a list, in octets.
 const maxLine = 1 << 20
 
-// MeasureList identifies each line of a list as [Matcher.Identify] does, one User-Agent a line, up to a TAB if there is one. Empty lines
-// count as empty User-Agents. It calls each, if not nil, with every line's User-Agent and identity.
+// MeasureList identifies each line of a list as [Matcher.Identify] does. A line is one User-Agent; a TAB and the text after it are ignored. An
+// empty line counts as an empty User-Agent. If each is not nil, MeasureList calls it with the User-Agent and the identity of each line; the
+// identity is valid during the call only. A line of more than 1 MiB is an error.
 func (m *Matcher) MeasureList(list io.Reader, each func(ua string, id *Identity)) (Measure, error) {
 	sum := Measure{Purpose: map[Purpose]int{}}
 	s := bufio.NewScanner(list)
@@ -45,7 +46,7 @@ func (m *Matcher) MeasureList(list io.Reader, each func(ua string, id *Identity)
 	return sum, nil
 }
 
-// Share returns the part of the list that got one of the classes, 0 to 1; 0 for an empty list.
+// Share returns the share of User-Agents that have one of the classes, from 0 to 1; 0 for an empty list.
 func (m *Measure) Share(classes ...Class) float64 {
 	n := 0
 	for _, c := range classes {
@@ -57,7 +58,7 @@ func (m *Measure) Share(classes ...Class) float64 {
 	return float64(n) / float64(m.Total)
 }
 
-// String prints the share of each class, in percent.
+// String returns the number of User-Agents, and for each class its share in percent and its number.
 func (m *Measure) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d User-Agents", m.Total)

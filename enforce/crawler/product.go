@@ -1,13 +1,13 @@
 package crawler
 
-// product finds the product token of a crawler that is in no table: the word that decided, or what it belongs to.
+// product returns the product token of a crawler that is in no table: the evidence why itself, or the name to which it belongs.
 func (e *evidence) product(ua string, why span, reason Reason) span {
 	switch reason {
 	case Contact:
 		return e.contactProduct(ua, why)
 	case CrawlerWord, RobotsWork:
 		if hash, n := firstWord(ua[why.start:why.end]); n == why.end-why.start {
-			if s := baseTable.find(hash); s != nil && s.role&(roleStrong|roleWork|roleHint) != 0 {
+			if s := baseTable.find(hash); s != nil && s.role&(roleCrawlerWord|roleTask|roleWeakTask) != 0 {
 				return phraseStart(ua, why) // `Gulper Web Bot`: Gulper
 			}
 		}
@@ -15,7 +15,7 @@ func (e *evidence) product(ua string, why span, reason Reason) span {
 	return why
 }
 
-// contactProduct finds the product that a contact belongs to: the one that the User-Agent begins with, else the one before the contact
+// contactProduct returns the product to which a contact belongs: the one at the beginning of the User-Agent, else the one before the contact
 // in its comment, else the contact itself.
 func (e *evidence) contactProduct(ua string, why span) span {
 	if e.first.ok() && e.first.start < why.start && !e.has(roleMozilla) {
@@ -39,7 +39,7 @@ func (e *evidence) contactProduct(ua string, why span) span {
 	return why
 }
 
-// phraseStart returns the first word of the phrase that why ends.
+// phraseStart returns the first word of the phrase that ends with why. Separators and browsers' words do not belong to a phrase.
 func phraseStart(ua string, why span) span {
 	start := why.start
 	for start > 0 && !separator[ua[start-1]] {
@@ -51,7 +51,7 @@ func phraseStart(ua string, why span) span {
 	return why
 }
 
-// productIn returns the first word of ua[start:end] that begins with a letter and isn't one that browsers send.
+// productIn returns the first word of ua[start:end] that begins with a letter and that browsers do not send; an empty span if there is none.
 func productIn(ua string, start, end int) span {
 	for i := start; i < end; {
 		if wordByte[ua[i]] == 0 {
@@ -67,7 +67,7 @@ func productIn(ua string, start, end int) span {
 	return span{}
 }
 
-// separator holds the octets that end a phrase of a User-Agent.
+// separator has the octets that end a phrase in a User-Agent.
 var separator = func() (t [256]bool) {
 	for _, c := range "();,/[]{}<>\"'+" {
 		t[c] = true
@@ -75,5 +75,5 @@ var separator = func() (t [256]bool) {
 	return t
 }()
 
-// baseTable holds the vocabulary alone.
+// baseTable has the vocabulary and no tokens.
 var baseTable = buildTable(nil, vocabulary)

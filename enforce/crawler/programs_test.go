@@ -6,80 +6,80 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-func TestTasksAloneMakeAProgram(t *testing.T) {
-	holdRules(t, []ruleCase{
+func TestWordsOfProgramsAloneYieldAProgram(t *testing.T) {
+	checkRules(t, []ruleCase{
 		{"acme-agent", []string{"program acme-agent"}},
 		{"AcmeDownloader/1.2 R 9I/Q", []string{"program AcmeDownloader"}},
 		{"Acme-Delivery-Optimization/10.0", []string{"program Acme-Delivery-Optimization"}},
 		{"Acme Sync Service/3.1", []string{"program Acme"}},
 		{"AcmeFeedReader/0.9", []string{"program AcmeFeedReader"}},
 		{"Acme Cloud Connector", []string{"program Acme"}},
-		// beside a word for what robots do rather than apps, or a contact, they are robots
+		// with a word that is more likely a crawler's, or with a contact, they are crawlers
 		{"AcmeSearchEngine/1.0", []string{"self-declared AcmeSearchEngine"}},
 		{"acme-sitemap-generator", []string{"self-declared acme-sitemap-generator"}},
 		{"Acme Agent for SEO", []string{"self-declared Acme"}},
 		{"AcmeFeedFetcher/1.0", []string{"self-declared AcmeFeedFetcher"}},
 		{"AcmeAgent/1.0 (+https://acme.example)", []string{"self-declared AcmeAgent"}},
-		// on a person's system they are a person's
+		// with the operating system of a person they are apps
 		{"AcmeSync/1.0 (Windows NT 10.0; Win64; x64)", nil},
 		{"Acme Desktop Agent/3.1 (Macintosh; Intel Mac OS X 14_4)", nil},
 	})
 }
 
-func TestDesktopProgramsWithAnEngineOrASystem(t *testing.T) {
-	holdRules(t, []ruleCase{
+func TestDesktopProgramsThatStateAnEngineOrASystem(t *testing.T) {
+	checkRules(t, []ruleCase{
 		{"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.21 (KHTML, like Gecko) acmeshot Safari/537.21", []string{"program acmeshot"}},
 		{"Mozilla/5.0 (Windows NT 6.1; WOW64) AppleWebKit/534.34 (KHTML, like Gecko) Acmeware Safari/534.34", []string{"program Acmeware"}},
 		{"Mozilla/5.0 (X11; Linux) AppleWebKit/534.34 (KHTML, like Gecko) AcmeCarBrowser Safari/534.34", nil},
-		{"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.21 (KHTML, like Gecko) Acmeware/1.3 Safari/537.21", nil}, // a browser of that name, with its version
+		{"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.21 (KHTML, like Gecko) Acmeware/1.3 Safari/537.21", nil}, // a browser with its version
 		{"Mozilla/5.0 (Linux; Android 4.4; X9) AppleWebKit/537.36 (KHTML, like Gecko) Acmeware Safari/537.36", nil},
 		{"Acmewriter 2013 (15.0.4797) Windows NT 10.0", []string{"program Acmewriter"}},
 		{"AcmeTool/1.0 Microsoft Windows NT 6.2.9200.0", []string{"program AcmeTool"}},
 		{"Acmewriter/16.4 (Windows NT 10.0; Acmewriter 16.0.17425; Pro)", nil},
 		{"Mozilla/4.0 (compatible; MSIE 6.0; Windows NT 5.1", nil},
 		{"Acme Phone/1.0 Windows Phone 10.0", nil},
-		{"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)", nil}, // what privacy tools leave
+		{"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)", nil}, // a privacy tool removed the rest
 		{"Mozilla/5.0 (Macintosh; Intel Mac OS X) Acmewriter/14.25.0", []string{"program Acmewriter"}},
 	})
 }
 
-func TestNamesSetOffBehindSafari(t *testing.T) {
+func TestNamesAfterSafari(t *testing.T) {
 	const mac = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)" + engine
-	holdRules(t, []ruleCase{
+	checkRules(t, []ruleCase{
 		{mac + "; Acme-User/1.0", []string{"program Acme-User"}},
 		{mac + "; Acmeware", []string{"program Acmeware"}},
 		{mac + " Acmeware", []string{"program Acmeware"}},
 		{mac + " Acmeware/1.0", nil},
-		{mac + " Acme Game Client", nil}, // a game's own window
+		{mac + " Acme Game Client", nil}, // a game that shows pages
 		{mac + "; AcmeInfo: 3158:acme", nil},
 		{androidUA + "; Acmeware/1.0", nil},
 	})
 }
 
-func TestWordsForVersions(t *testing.T) {
-	holdRules(t, []ruleCase{
+func TestVersionPlaceholdersAndAttachedVersions(t *testing.T) {
+	checkRules(t, []ruleCase{
 		{"Mozilla/5.0 (platform; rv:geckoversion) Gecko/geckotrail Firefox/firefoxversion", []string{"program Mozilla"}},
 		{"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/W.X.Y.Z Safari/537.36", []string{"program Mozilla"}},
-		{"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/xxx.x Safari/537.36", nil}, // what privacy tools leave
+		{"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/xxx.x Safari/537.36", nil}, // a privacy tool removed the rest
 		{"Mozilla/5.0 (BB10; Touch) AppleWebKit/BB10 (KHTML, like Gecko) Version/BB10 Mobile Safari/BB10", nil},
 		{"Java1.8.0_151", []string{"program Java1"}},
 		{"Acmeware2.1", []string{"program Acmeware2"}},
-		{"Acme830", nil}, // a device's
+		{"Acme830", nil}, // a device
 	})
 }
 
-func TestBareMozilla(t *testing.T) {
-	holdRules(t, []ruleCase{
+func TestNamesAfterBareMozilla(t *testing.T) {
+	checkRules(t, []ruleCase{
 		{"Mozilla/5.0 Acmeware/1.0", []string{"self-declared Acmeware"}},
 		{"Mozilla/5.0 (Acmeware/1.0)", []string{"program Acmeware"}},
-		// browsers that nobody remembers
+		// old browsers
 		{"Mozilla/5.0 (AC01L;FOO;like Gecko)", nil},
 		{"Mozilla/5.0 (Java; U; Pt-br; acme-e63) Acmeware8.2.0.132/69/444/ACME Mobile UNTRUSTED/1.0", nil},
 	})
 }
 
-func TestDevicesThatGiveNoSystem(t *testing.T) {
-	holdRules(t, people(
+func TestDevicesWithoutAnOperatingSystem(t *testing.T) {
+	checkRules(t, people(
 		"ACME-SGH-A877",
 		"ACMECORP-MT-C5220-Orange/1.0",
 		"Acme;TV1;756a522d9f1648b89e76e80be654456a;;3.202.356",
@@ -90,7 +90,7 @@ func TestDevicesThatGiveNoSystem(t *testing.T) {
 		"Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 [FBAN/FBIOS;FBDV/iPhone14,5;FBCR/Robot Mobile;FBID/phone]",
 		"Mozilla/5.0 (Linux; Android 13; X9; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/124.0.0.0 Mobile Safari/537.36 [AcmeApp/3;CARRIER/Spider]",
 	))
-	holdRules(t, []ruleCase{
+	checkRules(t, []ruleCase{
 		{"acme-V2024", []string{"program acme-V2024"}}, // a version
 		{"AcmeBot-A877", []string{"self-declared AcmeBot-A877"}},
 		{"Mozilla/5.0 (compatible; Acmegalio/3.0.2; Linux)", []string{"self-declared Acmegalio"}},
@@ -98,12 +98,12 @@ func TestDevicesThatGiveNoSystem(t *testing.T) {
 	})
 }
 
-func TestAddressesThatAreContactsAndThoseThatAreNot(t *testing.T) {
-	holdRules(t, []ruleCase{
+func TestContactsAndOtherAddresses(t *testing.T) {
+	checkRules(t, []ruleCase{
 		{ieXP + "; SV1;  http://www.acme.example/bot.html )", []string{"self-declared http://www.acme.example/bot.html"}},
 		{ieXP + "; .NET CLR 2.0.50727; http://acme.example/about/crawlers/)", []string{"self-declared http://acme.example/about/crawlers/"}},
 		{ieXP + "; SV1; http://bot.example/toolbar)", nil},
-		{"acme('a.src='https://acme.example/a'')", []string{"program acme"}}, // a script, not an address to write to
+		{"acme('a.src='https://acme.example/a'')", []string{"program acme"}}, // the URL is part of a script, not a contact
 		{"Acmeware/1.0 (https://acme.example)", []string{"self-declared Acmeware"}},
 		{"Acmewave/1.0 (http://acmewave.fm/)", nil},
 		{"Acmewave/1.0 (+http://acmewave.fm/)", []string{"self-declared Acmewave"}},
@@ -112,11 +112,11 @@ func TestAddressesThatAreContactsAndThoseThatAreNot(t *testing.T) {
 	})
 }
 
-func TestSharedTokens(t *testing.T) {
-	holdRules(t, []ruleCase{
+func TestTokensThatAppsSendToo(t *testing.T) {
+	checkRules(t, []ruleCase{
 		{"Acme Uptime Monitor", []string{"self-declared Acme"}},
 		{"Uptime/1.0", []string{"crawler Uptime"}},
-		{"SuperBot/4.4.0.0 (Windows XP)", []string{"offline SuperBot"}}, // says that it is a robot, whoever else is called so
+		{"SuperBot/4.4.0.0 (Windows XP)", []string{"offline SuperBot"}}, // the token has a word for a crawler, so it counts
 	})
 }
 
@@ -139,7 +139,7 @@ func TestDeclaresRobot(t *testing.T) {
 		"":                                                   false,
 	} {
 		if got := crawler.DeclaresRobot(ua); got != want {
-			t.Errorf("%q declares itself a robot: %v, want %v", ua, got, want)
+			t.Errorf("DeclaresRobot(%q) = %v, want %v", ua, got, want)
 		}
 	}
 }

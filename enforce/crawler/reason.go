@@ -1,29 +1,29 @@
 package crawler
 
-// Reason says why a User-Agent, or a part of it, names a crawler.
+// Reason is why a User-Agent, or a part of it, names a crawler.
 type Reason uint8
 
-// The reasons, from the surest to the weakest.
+// The reasons, from the strongest evidence to the weakest.
 const (
 	NoReason        Reason = iota
 	RegistryToken          // a User-Agent token of the registry
 	SiteToken              // a token that the site's robots.txt names
 	ControlToken           // a robots.txt token that no crawler is known to send
-	CrawlerWord            // a word for a crawler: bot, …spider, Crawler…
-	CompatibleName         // the name that follows `compatible;`, as no browser has it
-	CommentName            // a name in the comment that browsers fill with `KHTML, like Gecko` alone
-	Contact                // a URL or an e-mail address, spelt out or not
-	RobotsWork             // a word for what robots do: …Checker, …Monitor
-	NameBefore             // a name before the `Mozilla/5.0` that browsers begin with
-	NameBehind             // a name behind a browser's products, where that browser has none
-	TemplateVersion        // a word for a browser's version, as documentation has it: Chrome/W.X.Y.Z
+	CrawlerWord            // a word for a crawler: bot, AcmeSpider, AcmeCrawlerd
+	CompatibleName         // a name after `compatible;` that browsers don't send
+	CommentName            // a name in the comment that begins with KHTML; browsers have only `KHTML, like Gecko` there
+	Contact                // a URL or an e-mail address, also one written as `ops at acme dot com`
+	RobotsWork             // a word for what crawlers do: AcmeChecker, AcmeMonitor
+	NameBefore             // a name before `Mozilla/5.0`, with which browsers' User-Agents begin
+	NameBehind             // a name after a browser's products, where that browser has none
+	TemplateVersion        // a placeholder instead of a browser's version: Chrome/W.X.Y.Z
 	BareMozilla            // `Mozilla/5.0` without a browser or an engine
-	HostName               // a host name for a product
+	HostName               // a host name in place of a product
 	LibraryWord            // a word for an HTTP client
-	ProgramName            // a program's name, and nothing else
-	Overlong               // longer than any browser's
+	ProgramName            // only a program's name
+	Overlong               // longer than MaxUserAgent octets
 	ManyFields             // more User-Agent fields than any browser sends
-	NoUserAgent            // empty, or without a word
+	NoUserAgent            // empty, or without words and digits
 )
 
 var reasonTexts = [...]string{
@@ -32,23 +32,23 @@ var reasonTexts = [...]string{
 	SiteToken:       "a token of the site's robots.txt",
 	ControlToken:    "a robots.txt token that no crawler is known to send",
 	CrawlerWord:     "a word for a crawler",
-	CompatibleName:  "a name after \"compatible\" that is no browser's",
-	CommentName:     "a name in the comment on KHTML, where browsers have none",
+	CompatibleName:  "a name after \"compatible\" that browsers don't send",
+	CommentName:     "a name in the KHTML comment, where browsers have none",
 	Contact:         "a contact",
-	RobotsWork:      "a word for a robot's work",
-	NameBefore:      "a name before \"Mozilla\", with which browsers begin",
-	NameBehind:      "a name behind a browser's, where that browser has none",
-	TemplateVersion: "a word where browsers have their version",
+	RobotsWork:      "a word for what crawlers do",
+	NameBefore:      "a name before \"Mozilla\", with which browsers' User-Agents begin",
+	NameBehind:      "a name after a browser's name, where that browser has none",
+	TemplateVersion: "a placeholder instead of a browser's version",
 	BareMozilla:     "\"Mozilla/5.0\" without a browser or an engine",
-	HostName:        "a host name for a product",
+	HostName:        "a host name in place of a product",
 	LibraryWord:     "a word for an HTTP client",
-	ProgramName:     "a program's name and nothing else",
+	ProgramName:     "only a program's name",
 	Overlong:        "a User-Agent longer than any browser's",
 	ManyFields:      "more User-Agent fields than any browser sends",
 	NoUserAgent:     "no User-Agent",
 }
 
-// String says the reason in words.
+// String describes the reason in a few words; it is empty for NoReason.
 func (r Reason) String() string {
 	if int(r) < len(reasonTexts) {
 		return reasonTexts[r]
@@ -56,15 +56,15 @@ func (r Reason) String() string {
 	return ""
 }
 
-// Strength says how sure the evidence is that a User-Agent is a crawler's.
+// Strength is how strong the evidence is that a crawler sent a User-Agent.
 type Strength uint8
 
-// The strengths, the greatest first. The zero value stands for no evidence.
+// The strengths, the greatest first. The zero value means no evidence.
 const (
 	NoStrength  Strength = iota
 	ByToken              // a token of the registry, or one that the site's robots.txt names
-	Declaration          // the client says of itself that it is a robot: by a word for one, a contact, or a name where browsers have none
-	ByForm               // nothing but the form of the User-Agent: a program's name alone, an HTTP client's, none at all
+	Declaration          // the client declares that it is a crawler: by a word for one, a contact, or a name where browsers have none
+	ByForm               // only the form of the User-Agent: a program's name alone, an HTTP client's name, no User-Agent
 )
 
 var strengthNames = [...]string{NoStrength: "", ByToken: "token", Declaration: "declaration", ByForm: "form"}
@@ -77,7 +77,7 @@ func (s Strength) String() string {
 	return ""
 }
 
-// Strength says how sure the reason is.
+// Strength returns the strength of the reason as evidence.
 func (r Reason) Strength() Strength {
 	switch r {
 	case NoReason:

@@ -9,61 +9,61 @@ import (
 	"sync"
 )
 
-// Crawler is one row of the registry. It is immutable once it is part of a [Registry].
+// Crawler is one row of the registry. Do not change it once it is part of a [Registry].
 type Crawler struct {
-	Name     string // unique within a registry
+	Name     string // unique within a registry, in any case
 	Operator string
 	Purpose  Purpose
 	Class    Class // Registered, UserTriggered, Offline, Webhook or Library
-	RunBy    RunBy // whose machines it runs on
+	RunBy    RunBy // who runs it: its operator, or anyone
 
-	// UserAgents holds the tokens by which it names itself, in any case. A token matches as whole words; a blank in it also matches `+`.
+	// UserAgents has the tokens that it sends in its User-Agent. A token matches whole words, in any case; a space in it also matches `+`.
 	UserAgents []string
 
-	// Shared holds further tokens, which apps of that name send as well (WhatsApp, Pinterest): they count only where no other word of
-	// the User-Agent is one of a browser, an app or a device.
+	// Shared has further tokens, which apps of the same name send too (WhatsApp, Pinterest). They count only if the User-Agent has no word
+	// of a browser, an app or a device.
 	Shared []string
 
-	// Robots holds the robots.txt groups that it obeys, most specific first: Googlebot-Image, then Googlebot.
-	// The group for `*` is not part of it.
+	// Robots has the product tokens of the robots.txt groups that it obeys, most specific first: Googlebot-Image, then Googlebot. `*` is
+	// not among them.
 	Robots []string
 
-	Star       Tri // whether the group for `*` binds it; No only where its operator documents that it ignores `*`
+	Star       Tri // whether it obeys the group for `*`; No only if its operator documents that it ignores `*`
 	CrawlDelay Tri // whether its operator documents that it honours Crawl-delay
 
-	// ReadsGoogle is set for crawlers whose operator reads robots.txt with google/robotstxt, which differs from RFC 9309 in places:
-	// robots.Google is its reading.
+	// ReadsGoogle is true if the operator parses robots.txt with google/robotstxt, which differs from RFC 9309 in some places. robots.Google
+	// reads a file like google/robotstxt.
 	ReadsGoogle bool
 
-	LacksWildcards bool // its robots.txt parser takes `*` and `$` for ordinary octets
+	LacksWildcards bool // its robots.txt parser gives `*` and `$` in a path no special meaning
 	LacksAllow     bool // its robots.txt parser ignores Allow lines
 
-	// ControlOnly marks a robots.txt token that arrives in no request (Google-Extended): what it asks for can't be enforced by a server.
+	// ControlOnly is true for a robots.txt token that no client sends (Google-Extended). A server can't enforce a rule for it.
 	ControlOnly bool
 
 	Verify Verify // how a claim to be this crawler can be checked
 
-	Sources    map[string][]string // field name of the registry file → where the fact comes from
-	Unverified []string            // field names of the registry file that no document at hand confirmed
-	Checked    string              // day on which the documents in Sources were read, as 2026-11-21; empty where the file says it for all
+	Sources    map[string][]string // by field name of the registry file: URLs or descriptions of the documents that state the fact
+	Unverified []string            // field names of the registry file: facts that no document of the operator confirms
+	Checked    string              // the day on which the documents in Sources were read, like 2026-11-21; empty if the file's comments state it
 
 	index int
 }
 
-// Verify says how a claim to be a crawler can be checked. The registry only carries these facts; it does no network I/O.
+// Verify has the facts with which a claim to be a crawler can be checked. This package does not check claims and uses no network.
 type Verify struct {
-	Hosts           []string // reverse DNS: the host is one of these or ends in a dot and one of these, and resolves back
-	HostMasks       []string // the documented form of such host names, `***` standing for a part of the address
+	Hosts           []string // domains for forward-confirmed reverse DNS: a host name must be one of these or end with a dot and one of these
+	HostMasks       []string // the documented form of such host names; `***` is a part of the address
 	Ranges          []string // URLs of published address lists
-	ASN             []int    // autonomous systems that it comes from
-	SignatureAgents []string // HTTP Message Signatures: the Signature-Agent that it sends
+	ASN             []int    // numbers of the autonomous systems from which it sends requests
+	SignatureAgents []string // HTTP Message Signatures: the URLs that it sends in Signature-Agent
 }
 
 // Index returns the crawler's position in its registry, 0 ≤ Index <
-// [Registry.Len]: an index for tables with one entry per crawler.
+// [Registry.Len]. It can be the index of a table with one entry per crawler.
 func (c *Crawler) Index() int { return c.index }
 
-// Tokens returns the User-Agent tokens, those that apps share included.
+// Tokens returns the User-Agent tokens: UserAgents and Shared.
 func (c *Crawler) Tokens() []string { return slices.Concat(c.UserAgents, c.Shared) }
 
 // Registry is an immutable set of crawlers. Its methods are safe for concurrent use.
@@ -71,7 +71,7 @@ type Registry struct {
 	rows   []*Crawler
 	byName map[string]*Crawler // folded name
 	byUA   map[string]*Crawler // folded User-Agent token
-	byBots map[string]*Crawler // folded robots.txt token → the first row that lists it first, else the first that lists it
+	byBots map[string]*Crawler // folded robots.txt token → the first row with it at the head of Robots, else the first row with it
 	table  *table
 	base   *Matcher
 }
@@ -79,7 +79,7 @@ type Registry struct {
 //go:embed registry.jsonl
 var builtinRows []byte
 
-// Builtin returns the registry that comes with this package. It is built on first use.
+// Builtin returns the registry of this package. The first call builds it.
 func Builtin() *Registry { return builtin() }
 
 var builtin = sync.OnceValue(func() *Registry {
@@ -94,8 +94,8 @@ var builtin = sync.OnceValue(func() *Registry {
 	return r
 })
 
-// With returns a registry with rows added. A row whose Name is already there (in any case) replaces that row.
-// The receiver is unchanged. An error names the row and what is wrong with it.
+// With returns a registry with rows added. A row replaces the row of r that has the same Name, in any case. r itself does not change. An
+// error names the row and what is wrong with it.
 func (r *Registry) With(rows ...Crawler) (*Registry, error) {
 	all := make([]Crawler, len(r.rows), len(r.rows)+len(rows))
 	at := make(map[string]int, len(all))
@@ -107,7 +107,7 @@ func (r *Registry) With(rows ...Crawler) (*Registry, error) {
 	for _, row := range rows {
 		name := fold(row.Name)
 		if added[name] {
-			return nil, fmt.Errorf("crawler %q is given twice", row.Name)
+			return nil, fmt.Errorf("the crawler name %q is given twice: remove one", row.Name)
 		}
 		added[name] = true
 		if i, ok := at[name]; ok {
@@ -137,12 +137,12 @@ func newRegistry(rows []Crawler) (*Registry, error) {
 			return nil, fmt.Errorf("crawler %q: %w", c.Name, err)
 		}
 		if _, ok := r.byName[fold(c.Name)]; ok {
-			return nil, fmt.Errorf("crawler %q is given twice", c.Name)
+			return nil, fmt.Errorf("the crawler name %q is given twice: remove one", c.Name)
 		}
 		r.byName[fold(c.Name)] = &c
 		for _, token := range c.Tokens() {
 			if other, ok := r.byUA[fold(token)]; ok {
-				return nil, fmt.Errorf("crawler %q: the User-Agent token %q is already that of %q", c.Name, token, other.Name)
+				return nil, fmt.Errorf("crawler %q: the User-Agent token %q already belongs to crawler %q", c.Name, token, other.Name)
 			}
 			r.byUA[fold(token)] = &c
 		}
@@ -162,8 +162,8 @@ func newRegistry(rows []Crawler) (*Registry, error) {
 	return r, nil
 }
 
-// Lookup returns the crawler of that name, else the one with that User-Agent token, else the one that obeys that robots.txt token
-// before any other crawler; nil if there is none. Case does not matter.
+// Lookup returns the crawler with the given name, else the one with that User-Agent token, else one with that robots.txt token: the first that
+// has it at the head of its Robots, else the first that has it. It returns nil if there is none. Case does not matter.
 func (r *Registry) Lookup(nameOrToken string) *Crawler {
 	key := fold(nameOrToken)
 	for _, m := range []map[string]*Crawler{r.byName, r.byUA, r.byBots} {
@@ -174,7 +174,7 @@ func (r *Registry) Lookup(nameOrToken string) *Crawler {
 	return nil
 }
 
-// At returns the crawler with Index i.
+// At returns the crawler with Index i, 0 ≤ i < Len.
 func (r *Registry) At(i int) *Crawler { return r.rows[i] }
 
 // Len returns the number of crawlers.
@@ -183,7 +183,7 @@ func (r *Registry) Len() int { return len(r.rows) }
 // All yields the crawlers in the order of their Index.
 func (r *Registry) All() iter.Seq[*Crawler] { return slices.Values(r.rows) }
 
-// fold returns s in lower case, ASCII only, as tokens are compared.
+// fold returns s with ASCII letters in lower case, for the comparison of names and tokens.
 func fold(s string) string {
 	for i := range len(s) {
 		if 'A' <= s[i] && s[i] <= 'Z' {

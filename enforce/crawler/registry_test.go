@@ -27,7 +27,7 @@ func TestEachTokenFindsItsCrawler(t *testing.T) {
 				for _, a := range id.Agents() {
 					found = found || a.Crawler == c && a.Class == c.Class
 				}
-				if !found && c.Class != crawler.Library { // what people's clients send as well speaks against a library
+				if !found && c.Class != crawler.Library { // people's clients send names of libraries too
 					t.Errorf("%s: %q is %v", c.Name, ua, agents(&id))
 				}
 			}
@@ -47,17 +47,17 @@ func TestRegistryInvariants(t *testing.T) {
 	for i := range r.Len() {
 		c := r.At(i)
 		if c.Index() != i {
-			t.Errorf("%s: Index() = %d at place %d", c.Name, c.Index(), i)
+			t.Errorf("%s: Index() = %d, want %d", c.Name, c.Index(), i)
 		}
 		if r.Lookup(c.Name) != c {
 			t.Errorf("Lookup(%q) is another crawler", c.Name)
 		}
 		if c.Operator == "" || c.Purpose == "" {
-			t.Errorf("%s: no operator or no purpose", c.Name)
+			t.Errorf("%s: operator or purpose is empty", c.Name)
 		}
 		purposes[c.Purpose] = true
 
-		// a fact has a source or is marked
+		// each fact has a source or is in Unverified
 		for field, known := range map[string]bool{
 			"user_agents": len(c.Tokens()) > 0,
 			"robots":      true,
@@ -73,54 +73,54 @@ func TestRegistryInvariants(t *testing.T) {
 			}
 		}
 
-		// the crawlers that google/robotstxt decides for are Google's
+		// only Google's crawlers use google/robotstxt
 		if c.ReadsGoogle && c.Operator != "Google" {
-			t.Errorf("%s of %s reads as Google's crawlers do", c.Name, c.Operator)
+			t.Errorf("%s of %s has reads \"google\"", c.Name, c.Operator)
 		}
 
 		// most specific first: Googlebot-Image before Googlebot
 		for j, general := range c.Robots {
 			for _, special := range c.Robots[j+1:] {
 				if strings.HasPrefix(strings.ToLower(special), strings.ToLower(general)) {
-					t.Errorf("%s: %q stands before %q", c.Name, general, special)
+					t.Errorf("%s: %q is before %q, want the more specific one first", c.Name, general, special)
 				}
 			}
 		}
 
-		// a fallback is the operator's own, unless a document of the operator's names another's: Apple's, Kagi's, Screaming Frog's
+		// a crawler falls back to groups of its own operator, unless a document says otherwise (Apple, Kagi)
 		for _, token := range c.Robots[1:] {
 			if o := r.Lookup(token); o != nil && !strings.Contains(o.Operator, c.Operator) && slices.Contains(c.Unverified, "robots") {
 				t.Errorf("%s of %s falls back to %s of %s", c.Name, c.Operator, token, o.Operator)
 			}
 		}
 
-		// who takes no notice of a file can be named in it all the same
+		// every row has a robots.txt token, also of a crawler that ignores robots.txt
 		if len(c.Robots) == 0 {
-			t.Errorf("%s: no robots.txt token", c.Name)
+			t.Errorf("%s: robots is empty", c.Name)
 		}
 		if c.ControlOnly && len(c.Tokens()) > 0 {
-			t.Errorf("%s is said to arrive in no request, and has User-Agent tokens", c.Name)
+			t.Errorf("%s is control_only and has User-Agent tokens", c.Name)
 		}
 
-		// names of hosts, for forward-confirmed reverse DNS
+		// domains for forward-confirmed reverse DNS
 		for _, h := range c.Verify.Hosts {
 			if h != strings.ToLower(h) || strings.HasPrefix(h, ".") || !strings.Contains(h, ".") || h == "googleusercontent.com" {
-				t.Errorf("%s: host %q", c.Name, h)
+				t.Errorf("%s: %q is not a domain of crawlers only, in lower case", c.Name, h)
 			}
 		}
 		for _, u := range c.Verify.Ranges {
 			if !strings.HasPrefix(u, "https://") && !strings.HasPrefix(u, "http://www.facebook.com/") {
-				t.Errorf("%s: address list %q", c.Name, u)
+				t.Errorf("%s: the address list %q is not https", c.Name, u)
 			}
 		}
 	}
 	if len(purposes) > 30 {
-		t.Errorf("%d purposes", len(purposes))
+		t.Errorf("%d purposes, want at most 30", len(purposes))
 	}
 }
 
-// RFC 9309, section 2.2.1: the token that a crawler obeys first. The fallbacks are documented by the operators.
-func TestFallbacks(t *testing.T) {
+// The first token is a crawler's own (RFC 9309, section 2.2.1). Its operator documents the others.
+func TestRobotsTokensOfKnownCrawlers(t *testing.T) {
 	for name, want := range map[string][]string{
 		"Googlebot":             {"Googlebot"},
 		"Googlebot-Image":       {"Googlebot-Image", "Googlebot"},
@@ -141,13 +141,13 @@ func TestFallbacks(t *testing.T) {
 		"Google-CloudVertexBot": {"Google-CloudVertexBot", "Googlebot"},
 	} {
 		if c := crawler.Builtin().Lookup(name); c == nil || !slices.Equal(c.Robots, want) {
-			t.Errorf("%s obeys %v, want %q", name, c, want)
+			t.Errorf("%s: %+v, want robots %q", name, c, want)
 		}
 	}
 }
 
-// What the operators document; see the sources of each row.
-func TestFacts(t *testing.T) {
+// The operators document these facts; see the sources of each row.
+func TestFactsOfKnownCrawlers(t *testing.T) {
 	for _, f := range []struct {
 		name        string
 		class       crawler.Class
@@ -190,10 +190,10 @@ func TestFacts(t *testing.T) {
 func TestLookup(t *testing.T) {
 	r := crawler.Builtin()
 	for in, want := range map[string]string{
-		"googlebot":    "Googlebot", // a name, in any case
+		"googlebot":    "Googlebot", // a name, in another case
 		"AwarioBot":    "Awario",    // a User-Agent token
 		"whatsapp":     "WhatsApp",
-		"Yandex":       "YandexBot", // a robots.txt token of several: the first that lists it
+		"Yandex":       "YandexBot", // a robots.txt token of several crawlers: the first that has it
 		"Yahoo! Slurp": "Slurp",
 	} {
 		if c := r.Lookup(in); c == nil || c.Name != want {
@@ -201,11 +201,11 @@ func TestLookup(t *testing.T) {
 		}
 	}
 	if c := r.Lookup("no such crawler"); c != nil {
-		t.Errorf("Lookup finds %s", c.Name)
+		t.Errorf("an unknown name finds %s", c.Name)
 	}
 }
 
-func TestWith(t *testing.T) {
+func TestWithAddsAndReplacesRows(t *testing.T) {
 	base := crawler.Builtin()
 	acme := crawler.Crawler{Name: "Acme", Operator: "Acme Corp.", Purpose: "shopping", Class: crawler.Registered,
 		UserAgents: []string{"AcmeBot", "Acme Price Finder"}, Robots: []string{"AcmeBot"}}
@@ -214,10 +214,10 @@ func TestWith(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r.Len() != base.Len()+1 || base.Lookup("Acme") != nil {
-		t.Errorf("With changed its receiver, or added %d rows", r.Len()-base.Len())
+		t.Errorf("With changed its receiver, or added %d rows instead of 1", r.Len()-base.Len())
 	}
 	if got := identify(r.Matcher(nil), "Acme Price Finder 2"); !slices.Equal(got, []string{"crawler Acme Price Finder"}) {
-		t.Errorf("an added crawler is %q", got)
+		t.Errorf("an added crawler is identified as %q", got)
 	}
 
 	gpt := *base.Lookup("GPTBot")
@@ -233,16 +233,16 @@ func TestWith(t *testing.T) {
 		row  crawler.Crawler
 		want string
 	}{
-		{crawler.Crawler{Class: crawler.Registered}, `a name is required`},
-		{crawler.Crawler{Name: "X", UserAgents: []string{"X"}, Robots: []string{"X"}}, `crawler "X": class "person" is for clients outside the registry`},
+		{crawler.Crawler{Class: crawler.Registered}, `name is empty`},
+		{crawler.Crawler{Name: "X", UserAgents: []string{"X"}, Robots: []string{"X"}}, `crawler "X": a crawler of the registry can't have class "person"`},
 		{crawler.Crawler{Name: "X", Class: crawler.Registered, Robots: []string{"X"}}, `user_agents is empty`},
 		{crawler.Crawler{Name: "X", Class: crawler.Registered, UserAgents: []string{"X"}}, `robots is empty`},
 		{crawler.Crawler{Name: "X", Class: crawler.Registered, UserAgents: []string{"Chrome"}, Robots: []string{"X"}}, `browsers send the word "Chrome"`},
 		{crawler.Crawler{Name: "X", Class: crawler.Registered, UserAgents: []string{"Internet Explorer"}, Robots: []string{"X"}}, `browsers send the word`},
-		{crawler.Crawler{Name: "X", Class: crawler.Registered, UserAgents: []string{"GPTBot"}, Robots: []string{"X"}}, `"GPTBot" is already that of "GPTBot"`},
-		{crawler.Crawler{Name: "X", Class: crawler.Registered, UserAgents: []string{"xy", "XY"}, Robots: []string{"X"}}, `"XY" is there twice`},
-		{crawler.Crawler{Name: "X", Class: crawler.Registered, UserAgents: []string{" x"}, Robots: []string{"X"}}, `must begin`},
-		{crawler.Crawler{Name: "X", Class: crawler.Registered, UserAgents: []string{strings.Repeat("x", 101)}, Robots: []string{"X"}}, `longer than 100 octets`},
+		{crawler.Crawler{Name: "X", Class: crawler.Registered, UserAgents: []string{"GPTBot"}, Robots: []string{"X"}}, `"GPTBot" already belongs to crawler "GPTBot"`},
+		{crawler.Crawler{Name: "X", Class: crawler.Registered, UserAgents: []string{"xy", "XY"}, Robots: []string{"X"}}, `"XY" is listed twice`},
+		{crawler.Crawler{Name: "X", Class: crawler.Registered, UserAgents: []string{" x"}, Robots: []string{"X"}}, `" x" is not valid`},
+		{crawler.Crawler{Name: "X", Class: crawler.Registered, UserAgents: []string{strings.Repeat("x", 101)}, Robots: []string{"X"}}, `has 101 octets: the limit is 100`},
 		{crawler.Crawler{Name: "X", Class: crawler.Registered, ControlOnly: true, UserAgents: []string{"x"}, Robots: []string{"X"}}, `control_only`},
 	} {
 		if _, err := base.With(c.row); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -250,7 +250,7 @@ func TestWith(t *testing.T) {
 		}
 	}
 	if _, err := base.With(acme, acme); err == nil {
-		t.Error("one crawler twice is accepted")
+		t.Error("two rows with one name are accepted")
 	}
 }
 
@@ -273,18 +273,18 @@ func TestReadRows(t *testing.T) {
 	}
 
 	for in, want := range map[string]string{
-		"\n{\"name\":":                                   "line 2: reading the row",
-		`{"name":"X","colour":"red"}`:                    `line 1: reading the row: json: unknown field "colour"`,
-		`{"name":"X"} {"name":"Y"}`:                      "line 1: a row must be one line",
+		"\n{\"name\":":                                   "line 2: parsing the row as JSON",
+		`{"name":"X","colour":"red"}`:                    `line 1: parsing the row as JSON: json: unknown field "colour"`,
+		`{"name":"X"} {"name":"Y"}`:                      "line 1: text follows the closing brace",
 		`{"name":"X","class":"robot"}`:                   `line 1: crawler "X": class: unknown class "robot"`,
 		`{"name":"X","star":"maybe"}`:                    `line 1: crawler "X": star: unknown value "maybe"`,
 		`{"name":"X","crawl_delay":"5"}`:                 `line 1: crawler "X": crawl_delay`,
-		`{"name":"X","lacks":["sitemap"]}`:               `line 1: crawler "X": lacks: unknown part of robots.txt "sitemap"`,
-		`{"name":"X","reads":"bing"}`:                    `line 1: crawler "X": reads: unknown reading "bing"`,
+		`{"name":"X","lacks":["sitemap"]}`:               `line 1: crawler "X": lacks: unknown value "sitemap"`,
+		`{"name":"X","reads":"bing"}`:                    `line 1: crawler "X": reads: unknown value "bing"`,
 		`{"name":"Firefox"}`:                             `line 1: crawler "Firefox": user_agents: browsers send the word "Firefox"`,
-		`{"name":"X","unverified":["colour"]}`:           `unverified: there is no field "colour"`,
-		`{"name":"X","sources":{"colour":["http://x"]}}`: `sources: there is no field "colour"`,
-		`[]`: "line 1: reading the row",
+		`{"name":"X","unverified":["colour"]}`:           `unverified: unknown field "colour"`,
+		`{"name":"X","sources":{"colour":["http://x"]}}`: `sources: unknown field "colour"`,
+		`[]`: "line 1: parsing the row as JSON",
 	} {
 		if _, err := crawler.ReadRows([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("ReadRows(%q): %v, want %q", in, err, want)
@@ -303,15 +303,15 @@ func FuzzReadRows(f *testing.F) {
 		}
 		c := rows[0]
 		if c.Name == "" || len(c.Robots) == 0 || c.Class == crawler.Person {
-			t.Errorf("%q is read as %+v", data, c)
+			t.Errorf("%q yields %+v", data, c)
 		}
 		if r, err := crawler.Builtin().With(c); err == nil && r.Lookup(c.Name) == nil {
-			t.Errorf("%q is added and not found", c.Name)
+			t.Errorf("Lookup does not find %q, which was added", c.Name)
 		}
 	})
 }
 
-func TestClassNames(t *testing.T) {
+func TestParseClassIsTheInverseOfString(t *testing.T) {
 	for c := crawler.Person; c <= crawler.Library; c++ {
 		if got, err := crawler.ParseClass(c.String()); got != c || err != nil {
 			t.Errorf("ParseClass(%q) = %v, %v", c, got, err)

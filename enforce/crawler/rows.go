@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// Bounds of a registry file and of its rows. The built-in registry uses a small part of each.
+// Limits of a registry file and of its rows. The built-in registry is far below each.
 const (
-	MaxRows      = 10_000
-	MaxTokens    = 64  // User-Agent tokens of a row, and robots.txt tokens
-	MaxTokenSize = 100 // octets
+	MaxRows      = 10_000 // of a file
+	MaxTokens    = 64     // User-Agent tokens of a row; also robots.txt tokens of a row
+	MaxTokenSize = 100    // octets of a token or of a crawler's name
 )
 
-// fileRow is a row of the registry file: one JSON object on a line of its own.
+// fileRow is a row of the registry file.
 type fileRow struct {
 	Name        string              `json:"name"`
 	Operator    string              `json:"operator"`
@@ -47,30 +47,31 @@ type fileVerify struct {
 	SignatureAgents []string `json:"signature_agents"`
 }
 
-// facts are the fields of a row that Sources and Unverified may speak of.
+// facts are the fields of a row that `sources` and `unverified` can name.
 var facts = []string{"operator", "purpose", "class", "run_by", "user_agents", "robots", "star", "crawl_delay", "reads", "lacks", "verify"}
 
-// ReadRows reads a registry file: one JSON object a line, empty lines and lines that begin with `#` left out. The fields:
+// ReadRows parses a registry file: one JSON object per line. It ignores empty lines and lines that begin with `#`. The fields:
 //
 //	name         required, unique
 //	operator     who runs it
 //	purpose      see [Purpose]
 //	class        "crawler" (default), "user-triggered", "offline", "webhook" (the default for that purpose) or "library"
-//	run_by       "operator": the operator's own machines; "anyone": whoever installs the software, which is counted per client address
-//	user_agents  tokens by which it names itself; default: the name
-//	shared       more tokens, which apps of that name send as well: they count where nothing else speaks for a person
-//	robots       robots.txt groups that it obeys, most specific first; default: the first of user_agents
-//	star         "yes", "no": whether the group for `*` binds it
-//	crawl_delay  "yes", "no": whether it honours Crawl-delay
-//	reads        "google": reads robots.txt with google/robotstxt; "rfc9309" (default)
-//	control_only true for a robots.txt token that arrives in no request; user_agents stays empty then
+//	run_by       "operator": the operator's own machines; "anyone": anyone who installs the software, so each client address has its own budget
+//	user_agents  tokens that it sends in its User-Agent; default: the name
+//	shared       further tokens, which apps of the same name send too: they count only if nothing indicates a person
+//	robots       product tokens of the robots.txt groups that it obeys, most specific first; default: the first of user_agents
+//	star         "yes", "no", "unknown" (default): whether it obeys the group for `*`
+//	crawl_delay  "yes", "no", "unknown" (default): whether it honours Crawl-delay
+//	reads        "google": it parses robots.txt with google/robotstxt; "rfc9309" (default)
+//	control_only true for a robots.txt token that no client sends; it has no user_agents and no shared
 //	verify       {"hosts": [], "host_masks": [], "ranges": [], "asn": [], "signature_agents": []}
-//	sources      {"robots": ["https://…"], …}: where each fact comes from
+//	sources      {"robots": ["https://…"], …}: the documents that state each fact
 //	lacks        ["wildcards", "allow"]: what its robots.txt parser does not support
-//	unverified   ["star", …]: facts that no document confirms
+//	unverified   ["star", …]: facts that no document of the operator confirms
 //	checked      "2026-11-21": the day on which the documents in sources were read
 //
-// An error begins with the number of the line. Whether the rows go together is checked by [Registry.With].
+// An error begins with the number of the line. ReadRows checks each row alone; [Registry.With] checks that no two rows have the same name or
+// the same User-Agent token.
 func ReadRows(data []byte) ([]Crawler, error) {
 	var rows []Crawler
 	err := eachRow(data, func(line int, text []byte) error {
@@ -87,7 +88,7 @@ func ReadRows(data []byte) ([]Crawler, error) {
 	return rows, nil
 }
 
-// eachRow calls do with each row of a registry file and the number of its line, until an error.
+// eachRow calls do for each row of a registry file, with the number of its line. It stops at the first error.
 func eachRow(data []byte, do func(line int, text []byte) error) error {
 	line, rows := 0, 0
 	for raw := range bytes.Lines(bytes.TrimPrefix(data, []byte("\ufeff"))) {
@@ -97,7 +98,7 @@ func eachRow(data []byte, do func(line int, text []byte) error) error {
 			continue
 		}
 		if rows++; rows > MaxRows {
-			return fmt.Errorf("line %d: more than %d crawlers", line, MaxRows)
+			return fmt.Errorf("line %d: a registry file can have at most %d rows", line, MaxRows)
 		}
 		if err := do(line, text); err != nil {
 			return err
@@ -111,10 +112,10 @@ func readRow(text []byte) (Crawler, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&f); err != nil {
-		return Crawler{}, fmt.Errorf("reading the row: %w", err)
+		return Crawler{}, fmt.Errorf("parsing the row as JSON: %w", err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return Crawler{}, errors.New("a row must be one line: there is text after the closing brace")
+		return Crawler{}, errors.New("text follows the closing brace: write each row on a line of its own")
 	}
 	c := Crawler{
 		Name: f.Name, Operator: f.Operator, Purpose: f.Purpose, Class: Registered, ControlOnly: f.ControlOnly,
@@ -146,7 +147,7 @@ func readRow(text []byte) (Crawler, error) {
 	case "google":
 		c.ReadsGoogle = true
 	default:
-		return Crawler{}, fmt.Errorf("crawler %q: reads: unknown reading %q of robots.txt: use \"rfc9309\" or \"google\"", f.Name, f.Reads)
+		return Crawler{}, fmt.Errorf("crawler %q: reads: unknown value %q: write \"rfc9309\" or \"google\"", f.Name, f.Reads)
 	}
 	for _, lack := range f.Lacks {
 		switch lack {
@@ -155,7 +156,7 @@ func readRow(text []byte) (Crawler, error) {
 		case "allow":
 			c.LacksAllow = true
 		default:
-			return Crawler{}, fmt.Errorf("crawler %q: lacks: unknown part of robots.txt %q: use \"wildcards\" or \"allow\"", f.Name, lack)
+			return Crawler{}, fmt.Errorf("crawler %q: lacks: unknown value %q: write \"wildcards\" or \"allow\"", f.Name, lack)
 		}
 	}
 	if c.UserAgents == nil && c.Shared == nil && !c.ControlOnly {
@@ -170,25 +171,25 @@ func readRow(text []byte) (Crawler, error) {
 	return c, nil
 }
 
-// check tells what is wrong with a row by itself.
+// check returns an error if the row is not valid. It does not compare it with other rows.
 func (c *Crawler) check() error {
 	switch {
 	case strings.TrimSpace(c.Name) == "":
-		return errors.New("a name is required")
+		return errors.New("name is empty: write the crawler's name")
 	case len(c.Name) > MaxTokenSize:
-		return fmt.Errorf("the name is longer than %d octets", MaxTokenSize)
+		return fmt.Errorf("name has %d octets: the limit is %d", len(c.Name), MaxTokenSize)
 	case !c.Class.inRegistry():
-		return fmt.Errorf("class %q is for clients outside the registry: use \"crawler\", \"user-triggered\", \"offline\", \"webhook\" or \"library\"", c.Class)
+		return fmt.Errorf("a crawler of the registry can't have class %q: write \"crawler\", \"user-triggered\", \"offline\", \"webhook\" or \"library\"", c.Class)
 	case (c.Class == Webhook) != (c.Purpose == WebhookEvent):
-		return fmt.Errorf("class %q does not go with purpose %q: the class and the purpose \"webhook\" go together", c.Class, c.Purpose)
+		return fmt.Errorf("class is %q and purpose is %q: if one of them is \"webhook\", write \"webhook\" for both", c.Class, c.Purpose)
 	case c.ControlOnly && len(c.UserAgents)+len(c.Shared) > 0:
-		return errors.New("a token that arrives in no request (control_only) has no user_agents")
+		return errors.New("control_only: a token that no client sends can't have user_agents or shared: remove them")
 	case !c.ControlOnly && len(c.UserAgents)+len(c.Shared) == 0 && !slices.Contains(c.Unverified, "user_agents"):
-		return errors.New("user_agents is empty: name the tokens, or say that they are unverified")
+		return errors.New("user_agents is empty: write at least one token, or add \"user_agents\" to unverified")
 	case len(c.Robots) == 0:
-		return errors.New("robots is empty: name the robots.txt groups that it obeys")
+		return errors.New("robots is empty: write the product tokens of the robots.txt groups that the crawler obeys")
 	case len(c.UserAgents)+len(c.Shared) > MaxTokens || len(c.Robots) > MaxTokens:
-		return fmt.Errorf("more than %d tokens", MaxTokens)
+		return fmt.Errorf("there are %d User-Agent tokens and %d robots.txt tokens: the limit is %d each", len(c.UserAgents)+len(c.Shared), len(c.Robots), MaxTokens)
 	}
 	if err := checkTokens(c.UserAgents, true); err != nil {
 		return fmt.Errorf("user_agents: %w", err)
@@ -201,17 +202,17 @@ func (c *Crawler) check() error {
 	}
 	if c.Checked != "" {
 		if _, err := time.Parse(time.DateOnly, c.Checked); err != nil {
-			return fmt.Errorf("checked: %q is no day: write it as 2026-11-21", c.Checked)
+			return fmt.Errorf("checked: %q is not a date: write it like 2026-11-21", c.Checked)
 		}
 	}
 	for _, fact := range c.Unverified {
 		if !slices.Contains(facts, fact) {
-			return fmt.Errorf("unverified: there is no field %q", fact)
+			return fmt.Errorf("unverified: unknown field %q: write one of %s", fact, strings.Join(facts, ", "))
 		}
 	}
 	for fact := range c.Sources {
 		if !slices.Contains(facts, fact) {
-			return fmt.Errorf("sources: there is no field %q", fact)
+			return fmt.Errorf("sources: unknown field %q: write one of %s", fact, strings.Join(facts, ", "))
 		}
 	}
 	return nil
@@ -223,21 +224,21 @@ func checkTokens(tokens []string, userAgents bool) error {
 		key := fold(token)
 		switch {
 		case seen[key]:
-			return fmt.Errorf("the token %q is there twice", token)
+			return fmt.Errorf("the token %q is listed twice: remove one", token)
 		case len(token) > MaxTokenSize:
-			return fmt.Errorf("the token %q is longer than %d octets", token, MaxTokenSize)
-		case !tokenShaped(token):
-			return fmt.Errorf("the token %q must begin and end with a letter or a digit and hold printable ASCII only", token)
+			return fmt.Errorf("the token %q has %d octets: the limit is %d", token, len(token), MaxTokenSize)
+		case !validToken(token):
+			return fmt.Errorf("the token %q is not valid: it must be printable ASCII, begin with a letter, a digit, \"-\" or \"_\", and not end with a space", token)
 		case userAgents && BrowserWord(token):
-			return fmt.Errorf("browsers send the word %q: people would be taken for this crawler; as a token in \"shared\" it counts only where nothing else speaks for a person", token)
+			return fmt.Errorf("browsers send the word %q, so people would count as this crawler: write it under \"shared\", where it counts only if nothing indicates a person", token)
 		}
 		seen[key] = true
 	}
 	return nil
 }
 
-// tokenShaped reports whether a token can match at all: printable ASCII that begins with a word character and doesn't end in a blank.
-func tokenShaped(token string) bool {
+// validToken reports whether a token can match: printable ASCII that begins with a letter, a digit, `-` or `_` and does not end with a space.
+func validToken(token string) bool {
 	if token == "" || wordByte[token[0]] == 0 || token[len(token)-1] == ' ' {
 		return false
 	}

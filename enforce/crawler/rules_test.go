@@ -8,13 +8,14 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-// ruleCase says what a User-Agent is by one rule.
+// ruleCase is a User-Agent with its agents.
 type ruleCase struct {
 	ua   string
 	want []string // "class token" of each agent; nil for a person
 }
 
-func holdRules(t *testing.T, cases []ruleCase) {
+// checkRules checks each case with a matcher that has no tokens of a site.
+func checkRules(t *testing.T, cases []ruleCase) {
 	t.Helper()
 	m := crawler.Builtin().Matcher(nil)
 	for _, c := range cases {
@@ -24,7 +25,7 @@ func holdRules(t *testing.T, cases []ruleCase) {
 	}
 }
 
-// people are identified as nothing.
+// people returns cases of User-Agents that are people's.
 func people(uas ...string) (cases []ruleCase) {
 	for _, ua := range uas {
 		cases = append(cases, ruleCase{ua, nil})
@@ -41,8 +42,8 @@ const (
 	webViewUA  = "Mozilla/5.0 (Linux; Android 13; Pixel 7; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/124.0.0.0 Mobile Safari/537.36"
 )
 
-func TestAVersionBehindAHyphenHidesNoToken(t *testing.T) {
-	holdRules(t, []ruleCase{
+func TestTokenBeforeAVersionAfterAHyphen(t *testing.T) {
+	checkRules(t, []ruleCase{
 		{"Googlebot-2.1", []string{"crawler Googlebot"}},
 		{"GPTBot_1.2 (+https://openai.com/gptbot)", []string{"crawler GPTBot"}},
 		{"ia_archiver-v1", []string{"crawler ia_archiver"}},
@@ -60,8 +61,8 @@ func TestAVersionBehindAHyphenHidesNoToken(t *testing.T) {
 	}
 }
 
-func TestARobotsWorkInAHostName(t *testing.T) {
-	holdRules(t, []ruleCase{
+func TestWordsForWhatCrawlersDo(t *testing.T) {
+	checkRules(t, []ruleCase{
 		{"AcmeMonitor.com", []string{"self-declared AcmeMonitor.com"}},
 		{ieXP + ") AcmeMonitor.com", []string{"self-declared AcmeMonitor.com"}},
 		{"Mozilla/5.0 (Windows NT 10.0; Win64; x64)" + engine + " acme-uptime.net", []string{"self-declared acme-uptime.net"}},
@@ -69,7 +70,7 @@ func TestARobotsWorkInAHostName(t *testing.T) {
 		{"Chrome/80.0.3987.87 Safari/537.36 AcmeSynthetics/1.0", []string{"self-declared AcmeSynthetics"}},
 		{androidUA + " AcmeLinkChecker/1.0", []string{"self-declared AcmeLinkChecker"}},
 		{safariIOS + " acme-scanner", []string{"self-declared acme-scanner"}},
-		// an app around a browser may be called so
+		// such a word can be part of the name of an app that shows pages
 		{webViewIOS + " AcmeScanner/3.1", nil},
 		{webViewUA + " AcmeMonitor/2.0", nil},
 		{"Mozilla/5.0 (FetchTV; Linux armv7l) AppleWebKit/537.36 (KHTML, like Gecko) Safari/537.36", nil},
@@ -77,8 +78,8 @@ func TestARobotsWorkInAHostName(t *testing.T) {
 	})
 }
 
-func TestAHostNameBeforeOrBehindABrowser(t *testing.T) {
-	holdRules(t, []ruleCase{
+func TestHostNamesBeforeOrAfterABrowser(t *testing.T) {
+	checkRules(t, []ruleCase{
 		{"Mozilla/5.0 (Windows NT 10.0; Win64; x64)" + engine + " acme.com", []string{"self-declared acme.com"}},
 		{"acme.com Mozilla/5.0 (X11; Linux x86_64)" + engine, []string{"self-declared acme.com"}},
 		{"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)" + engine + " (Acme Labs, acme.com)", []string{"self-declared acme.com"}},
@@ -88,15 +89,15 @@ func TestAHostNameBeforeOrBehindABrowser(t *testing.T) {
 	})
 }
 
-func TestContactsInAnOldBrowsersComment(t *testing.T) {
-	holdRules(t, []ruleCase{
+func TestContactsInABrowsersComment(t *testing.T) {
+	checkRules(t, []ruleCase{
 		{ieXP + "; http://acme.example/crawl)", []string{"self-declared http://acme.example/crawl"}},
 		{ieXP + "; ops@acme.example)", []string{"self-declared ops@acme.example"}},
 		{ieXP + "; SV1; .NET CLR 1.1.4322; ops@acme.example)", []string{"self-declared ops@acme.example"}},
 		{ieXP + "; SV1; .NET CLR 1.1.4322) http://acme.example/why", []string{"self-declared http://acme.example/why"}},
 		{"Mozilla/5.0 (Linux; Android 4.1; Nexus 4; AcmeTest http://acme.example/) AppleWebKit/537.22 (KHTML, like Gecko) Chrome/26.0.1410.58 Mobile Safari/537.22",
 			[]string{"self-declared AcmeTest"}},
-		// programs that add their maker's address to the browser of a person
+		// programs that add their maker's address to a person's browser
 		{ieXP + "; SV1; http://toolbar.example)", nil},
 		{ieXP + "; .NET CLR 2.0.50727; http://toolbar.example)", nil},
 		{"Mozilla/4.0 (compatible; MSIE 8.0; Windows NT 6.1; Trident/4.0; SLCC2; http://toolbar.example; .NET CLR 2.0.50727; Media Center PC 6.0)", nil},
@@ -104,8 +105,8 @@ func TestContactsInAnOldBrowsersComment(t *testing.T) {
 	})
 }
 
-func TestCrawlingFrameworksAndProductsMadeWithLibraries(t *testing.T) {
-	holdRules(t, []ruleCase{
+func TestFrameworksLibrariesAndProductsMadeWithThem(t *testing.T) {
+	checkRules(t, []ruleCase{
 		{"colly - https://github.com/gocolly/colly", []string{"offline colly"}},
 		{"WWW-Mechanize/2.17", []string{"offline WWW-Mechanize"}},
 		{"Mozilla/5.0 (compatible; heritrix/3.4.0 +http://archive.example)", []string{"offline heritrix"}},
@@ -115,17 +116,17 @@ func TestCrawlingFrameworksAndProductsMadeWithLibraries(t *testing.T) {
 		{"Acmeware/1.0 (+https://acme.example) axios/1.6.0", []string{"self-declared Acmeware"}},
 		{"python-requests/2.31.0", []string{"library python-requests"}},
 		{"Apache-HttpClient/4.5.2 (Java/1.8.0_65)", []string{"library Apache-HttpClient", "library Java"}},
-		{"Acmeware/Nutch-1.19 (acme research)", []string{"offline Acmeware"}}, // made with Nutch, whose group it falls back to
+		{"Acmeware/Nutch-1.19 (acme research)", []string{"offline Acmeware"}}, // falls back to Nutch's group
 	})
 	var id crawler.Identity
 	crawler.Builtin().Matcher(nil).Identify("Acmeware/Nutch-1.19", &id)
 	if a := id.At(0); a.Crawler == nil || a.Crawler.Name != "Nutch" {
-		t.Errorf("Acmeware/Nutch-1.19 falls back to %v, want Nutch", a.Crawler)
+		t.Errorf("Acmeware/Nutch-1.19 falls back to the groups of %v, want Nutch", a.Crawler)
 	}
 }
 
-func TestSoftwareThatACrawlerRunsOnIsNoSecondCrawler(t *testing.T) {
-	holdRules(t, []ruleCase{
+func TestSoftwareOfACrawlerIsNotASecondCrawler(t *testing.T) {
+	checkRules(t, []ruleCase{
 		{"AcmeBot/2.0 (compatible; heritrix/3.4.0 +http://acme.example)", []string{"self-declared AcmeBot"}},
 		{"Acmeware/1.0 (based on Nutch/1.19; ops@acme.example)", []string{"self-declared Acmeware"}},
 		{"Acmeware (powered by Scrapy/2.11)", []string{"self-declared Acmeware"}},
@@ -135,16 +136,16 @@ func TestSoftwareThatACrawlerRunsOnIsNoSecondCrawler(t *testing.T) {
 	})
 }
 
-func TestASharedTokenBesideADeclaration(t *testing.T) {
-	holdRules(t, []ruleCase{
+func TestTokensThatAppsSendTooCountWithADeclaration(t *testing.T) {
+	checkRules(t, []ruleCase{
 		{"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)" + engine + " Pinterest/0.2 (+https://www.pinterest.com/bot.html)", []string{"crawler Pinterest"}},
 		{"Mozilla/5.0 (Windows NT 10.0; Win64; x64)" + engine + " Netcraft (+http://www.netcraft.com/contact)", []string{"crawler Netcraft"}},
 		{webViewIOS + " [Pinterest/iOS]", nil},
 	})
 }
 
-func TestPlatformForms(t *testing.T) {
-	holdRules(t, people(
+func TestAppsInAPlatformsFormArePeople(t *testing.T) {
+	checkRules(t, people(
 		"iRobot Home/6.0 (iPhone; iOS 17.0; Scale/3.00)",
 		"Chatbot/42 CFNetwork/1485 Darwin/23.1.0",
 		"Web%20Crawler/7 CFNetwork/1474 Darwin/23.0.0 (x86_64) (MacBookPro18%2C1)",
@@ -161,9 +162,9 @@ func TestPlatformForms(t *testing.T) {
 		"Mastodon/2024.3 CFNetwork/1490 Darwin/23.2.0",
 		"Miniflux/1 CFNetwork/1490 Darwin/23.2.0",
 	))
-	holdRules(t, []ruleCase{
+	checkRules(t, []ruleCase{
 		{"okhttp/4.12.0", []string{"library okhttp"}},
-		// what isn't the platform's whole form says nothing for a person
+		// an incomplete form does not indicate a person
 		{"AcmeBot/1.0 (+https://acme.example/bot) CFNetwork/1485 Darwin/23.1.0", []string{"self-declared AcmeBot"}},
 		{"AcmeBot/1.0 CFNetwork", []string{"self-declared AcmeBot"}},
 		{"AcmeBot/1.0 (crawler; CFNetwork/1485 Darwin/23.1.0)", []string{"self-declared AcmeBot"}},
@@ -171,41 +172,41 @@ func TestPlatformForms(t *testing.T) {
 		{"AcmeCrawler/1.0 (iPhone; iOS 17.0; https://acme.example)", []string{"self-declared AcmeCrawler"}},
 		{"AcmeCrawler (compatible; okhttp/4.9.0)", []string{"self-declared AcmeCrawler"}},
 		{"AcmeCrawler/1.0 okhttp", []string{"self-declared AcmeCrawler"}},
-		// a crawler of the registry is one in any form
+		// a crawler of the registry counts in any form
 		{"GPTBot/1.2 CFNetwork/1485 Darwin/23.1.0", []string{"crawler GPTBot"}},
 	})
 	m := crawler.Builtin().Matcher([]string{"Chatbot"})
 	if got := identify(m, "Chatbot/42 CFNetwork/1485 Darwin/23.1.0"); got != nil {
-		t.Errorf("an app that shares its name with a group of the site's is %q, want a person", got)
+		t.Errorf("an app with the name of one of the site's groups is %q, want a person", got)
 	}
 }
 
-func TestBrowsersThatLookLikeRobots(t *testing.T) {
-	holdRules(t, people(
-		// the comment on KHTML misspelt, translated or cut off
+func TestUnusualBrowsersArePeople(t *testing.T) {
+	checkRules(t, people(
+		// the KHTML comment misspelt, translated or cut off
 		"Mozilla/5.0 (Windows NT 6.1) AppleWebKit/537.36 (KHTML, lyke Gekko) Chrome/41.0.2272.76 Safari/537.36",
 		"Mozilla/5.0 (Windows NT 6.1) AppleWebKit/537.36 (KHTML, wie Gecko) Chrome/41.0.2272.76 Safari/537.36",
 		"Mozilla/5.0 (Linux; Android 5.1; X9) AppleWebKit/537.36 (KHTML, link Gecko) Version/4.0 Chrome/43.0.2357.121 Mobile Safari/537.36",
 		"Mozilla/5.0 (Windows NT 6.1) AppleWebKit/537.36 (KHTML, comme Gecko) Chrome/41.0.2272.76 Safari/537.36",
 		"Mozilla/5.0 (iPhone; CPU iPhone OS 8_1 like Mac OS X) AppleWebKit/600.1.4 (KHTML, li",
 		"Mozilla/5.0 (Windows; U; Windows NT 5.1; en) AppleWebKit/522.11 (KHTML, similar",
-		// browsers' names glued to their version
+		// browsers' names with the version attached
 		"Mozilla/4.0 (compatible; MSIE6.0; Windows NT 5.1)",
 		"Mozilla/4.0 (compatible; MSIE5.5; Windows98)",
 		"Mozilla/5.0 (compatible; Konqueror3.5; Linux)",
 		"Mozilla/5.0 (compatible; Opera9.5; Windows NT 5.1)",
-		// beside "Browser"
+		// with the word Browser
 		"Mozilla/5.0 (compatible; Acme Browser 1.2; Haiku)",
 		"Mozilla/5.0 (compatible; AcmeBrowser/1.2; Windows NT 6.1)",
-		// an unknown word, and an engine follows
+		// an unknown word before an engine
 		"Mozilla/5.0 (compatible; Syllable; i586) AppleWebKit/420+ (KHTML, like Gecko)",
 		"Mozilla/5.0 (compatible; MorphOSX; ppc; U; en) AppleWebKit/533.3 (KHTML, like Gecko) Version/4.0 Safari/533.3",
-		// home pages behind a browser's name
+		// a home page after a browser's name
 		"Dillo/3.0 (http://www.dillo.example)",
 		"Mozilla/5.0 (X11; U; Linux i686; en-US) Gecko/20081217 K-Meleon/1.5.4 (http://kmeleon.example)",
 		"Lunascape/5.1 (http://www.lunascape.example)",
 		"AcmeBrowser/2.0 (https://acmebrowser.example)",
-		// what programs on a person's machine add to Internet Explorer's comment, and proxies that people use behind a browser's products
+		// additions of programs on a person's computer, and of proxies that people use
 		"Mozilla/4.0 (compatible; MSIE 7.0; Windows NT 6.0; SLCC1; .NET CLR 2.0.50727; Acme Antivirus)",
 		"Mozilla/5.0 (Windows NT 6.1; WOW64)"+engine+",gzip(gfe) (via translate.example.com)",
 		"Mozilla/1.22 (compatible; MSIE 5.01; PalmOS 3.0) Acmeweb 2",
@@ -218,7 +219,7 @@ func TestBrowsersThatLookLikeRobots(t *testing.T) {
 		"Mozilla/4.08 (PSP; PlayStation Portable; 2.00) NetFront/3.0 SSL",
 		"Mozilla/5.0 (Nintendo WiiU) AppleWebKit/536.28 (KHTML, like Gecko) NX/3.0.3.12.6 fetch NintendoBrowser/2.0.0.9362.US",
 	))
-	holdRules(t, []ruleCase{
+	checkRules(t, []ruleCase{
 		{"Mozilla/5.0 (compatible; Acme/1.2) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/124.0.0.0 Safari/537.36", []string{"self-declared Acme"}},
 		{"Mozilla/5.0 (compatible; Acme Browser/1.2; +https://acme.example)", []string{"self-declared Acme"}},
 		{"Mozilla/5.0 (X11; Linux x86_64)" + engine + " (compatible; Acme)", []string{"self-declared Acme"}},
@@ -228,25 +229,25 @@ func TestBrowsersThatLookLikeRobots(t *testing.T) {
 	})
 }
 
-func TestNamesWhereBrowsersHaveNone(t *testing.T) {
-	holdRules(t, []ruleCase{
+func TestNamesInPlacesWhereBrowsersHaveNone(t *testing.T) {
+	checkRules(t, []ruleCase{
 		{"Mozilla/5.0 (compatible; MSIE 9.0; Windows NT 6.1; Trident/5.0) Acme/276", []string{"program Acme"}},
 		{"Acmeware/1.0 (compatible; MSIE 6.0; Windows NT 5.1)", []string{"program Acmeware"}},
 		{"Acmeware Mozilla/5.0 (X11; Linux x86_64)" + engine, []string{"program Acmeware"}},
-		{"Acmewave/1.0 Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)" + engine, []string{"program Acmewave"}}, // an app of people
+		{"Acmewave/1.0 Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)" + engine, []string{"program Acmewave"}}, // an app
 		{"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)" + engine + " Acmeware", []string{"program Acmeware"}},
 		{"Mozilla/5.0", []string{"program Mozilla"}},
-		{"Mozilla/5.0 (Windows NT 10.0; Win64; x64)", nil},     // what privacy tools leave
+		{"Mozilla/5.0 (Windows NT 10.0; Win64; x64)", nil},     // a privacy tool removed the rest
 		{"Mozilla/4.79 [en] (X11; U; Linux 2.4.18 i686)", nil}, // Netscape
 		{"Chrome", []string{"program Chrome"}},
-		{"Mozilla/5.0 (Windows NT 10.0; Win64; x64)" + engine + " Acmeware/3.1", nil}, // an unknown browser, which has a version
+		{"Mozilla/5.0 (Windows NT 10.0; Win64; x64)" + engine + " Acmeware/3.1", nil}, // an unknown browser with its version
 		{"Mozilla/5.0 (Windows NT 10.0; WOW64)" + engine + " OPR/45.0.2539.0 (Edition developer)", nil},
 		{"Mozilla/5.0 (Windows NT 10.0; WOW64)" + engine + " AcmeBrowser", nil},
 	})
 }
 
-func TestProgramsThatGiveOnlyTheirName(t *testing.T) {
-	holdRules(t, []ruleCase{
+func TestProgramsThatSendOnlyTheirName(t *testing.T) {
+	checkRules(t, []ruleCase{
 		{"SiteSweeper/2.0", []string{"program SiteSweeper"}},
 		{"acme", []string{"program acme"}},
 		{"a7ware/1.0", []string{"program a7ware"}},
@@ -259,7 +260,7 @@ func TestProgramsThatGiveOnlyTheirName(t *testing.T) {
 }
 
 func TestWebhooks(t *testing.T) {
-	holdRules(t, []ruleCase{
+	checkRules(t, []ruleCase{
 		{"GitHub-Hookshot/044aadd", []string{"webhook GitHub-Hookshot"}},
 		{"Stripe/1.0 (+https://stripe.com/docs/webhooks)", []string{"webhook Stripe"}},
 		{"PayPal IPN ( https://www.paypal.com/ipn )", []string{"webhook PayPal IPN"}},
@@ -270,11 +271,11 @@ func TestWebhooks(t *testing.T) {
 	})
 }
 
-func TestALongUserAgentIsNoPersons(t *testing.T) {
+func TestTooLongUserAgentsAreNotPeople(t *testing.T) {
 	m := crawler.Builtin().Matcher(nil)
 	pad := strings.Repeat("Lorem ipsum (", 60)
 	if len(pad) < 600 {
-		t.Fatal("too short")
+		t.Fatal("the padding is too short")
 	}
 	for _, c := range []struct {
 		ua    string
@@ -293,15 +294,15 @@ func TestALongUserAgentIsNoPersons(t *testing.T) {
 			t.Errorf("%.40q… of %d octets is %v, want %v", c.ua, len(c.ua), id.Class(), c.class)
 		}
 		cache := crawler.NewCache(16)
-		cache.Identify(m, c.ua[:min(len(c.ua), crawler.MaxUserAgent)], &cached) // the same octets, all of them
+		cache.Identify(m, c.ua[:min(len(c.ua), crawler.MaxUserAgent)], &cached) // the same octets that are read of the longer one
 		cache.Identify(m, c.ua, &cached)
 		if !slices.Equal(id.Agents(), cached.Agents()) {
-			t.Errorf("%.40q…: %v, from the cache %v", c.ua, agents(&id), agents(&cached))
+			t.Errorf("%.40q…: the matcher finds %v, the cache %v", c.ua, agents(&id), agents(&cached))
 		}
 	}
 }
 
-func TestStrength(t *testing.T) {
+func TestStrengthOfReasons(t *testing.T) {
 	m := crawler.Builtin().Matcher([]string{"quux"})
 	for ua, want := range map[string]crawler.Strength{
 		"GPTBot/1.2":                     crawler.ByToken,
@@ -319,10 +320,10 @@ func TestStrength(t *testing.T) {
 		var id crawler.Identity
 		m.Identify(ua, &id)
 		if got := id.At(0).Reason.Strength(); got != want {
-			t.Errorf("%q: %v, want %v", ua, got, want)
+			t.Errorf("%q: strength %v, want %v", ua, got, want)
 		}
 	}
 	if got := crawler.NoReason.Strength().String(); got != "" {
-		t.Errorf("no reason has the strength %q", got)
+		t.Errorf("NoReason has strength %q, want none", got)
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Identify finds out who sent a User-Agent, in one pass over its first [MaxUserAgent] octets. It allocates nothing; the tokens in id are
-// parts of the registry, of the site's tokens or of ua.
+// Identify stores in id who sent the User-Agent ua. It reads the first [MaxUserAgent] octets once and allocates nothing. The tokens in id
+// share memory with the registry, with the site's tokens or with ua.
 func (m *Matcher) Identify(ua string, id *Identity) {
 	id.n = 0
 	read := cut(ua)
@@ -14,12 +14,13 @@ func (m *Matcher) Identify(ua string, id *Identity) {
 	m.scan(read, &e, id)
 	e.decide(read, id)
 	if len(ua) > MaxUserAgent {
-		e.overlong(read, id)
+		e.addOverlong(read, id)
 	}
 }
 
-// overlong sees to a User-Agent longer than any browser's: where no robot is named in the part that was read, its first word stands for one.
-func (e *evidence) overlong(ua string, id *Identity) {
+// addOverlong handles a User-Agent that is longer than any browser's. Unless the part that was read names a crawler (an HTTP library or a
+// program does not count), the first word of the User-Agent becomes the product token of a self-declared crawler.
+func (e *evidence) addOverlong(ua string, id *Identity) {
 	for i := range id.n {
 		if c := id.agents[i].Class; c != Library && c != Program {
 			return
@@ -30,7 +31,8 @@ func (e *evidence) overlong(ua string, id *Identity) {
 	id.add(Agent{Class: SelfDeclared, Token: ua[p.start:p.end], Start: p.start, End: p.end, Reason: Overlong})
 }
 
-// cut shortens a User-Agent to MaxUserAgent octets, without a word that goes on behind them.
+// cut shortens a User-Agent to MaxUserAgent octets. It also leaves out a word that continues after them, because half a word could match a
+// token that the whole word does not.
 func cut(ua string) string {
 	if len(ua) <= MaxUserAgent {
 		return ua
@@ -40,67 +42,16 @@ func cut(ua string) string {
 		n--
 	}
 	if n == 0 {
-		n = MaxUserAgent // one word
+		n = MaxUserAgent // there is only one word
 	}
 	return ua[:n]
 }
 
-// span is a part of a User-Agent; empty if end is 0.
-type span struct{ start, end int }
-
-func (s span) ok() bool { return s.end > 0 }
-
-// evidence is what a pass over a User-Agent found in addition to tokens.
-type evidence struct {
-	roles role // all that its words said
-	words int  // words that are not numbers
-
-	first        span   // the first word
-	strong       span   // a word that says "crawler"
-	control      Reason // ControlToken if that is what strong is
-	work         span   // a word that names a robot's work
-	workInside   bool   // it stands in a comment
-	hint         span   // a word that may name a robot's work
-	hintSure     bool   // it is a robot's rather than an app's
-	library      span   // a word that names an HTTP client
-	compat       span   // what follows `compatible;`, unless browsers send it
-	contact      span   // a URL or an e-mail address
-	plus         bool   // the contact has a `+` before it
-	inside       bool   // the contact stands in a comment
-	afterKHTML   span   // what a comment that begins with KHTML goes on with
-	signed       span   // a comment that begins with `+`, as contacts do
-	domain       span   // a host name that stands for itself
-	lastDomain   span   // the last of them
-	beforeEngine bool   // a host name stands between a comment and the first layout engine
-	engine       int    // position of the last layout engine
-	browser      int    // position of the last word of a browser that others repeat
-	any          span   // the first unknown word of more than one octet that begins with no digit
-	after        span   // the first word behind a comment that can be a program's name
-	behind       span   // the first unknown word behind the last of a browser's own products
-	name         span   // the first unknown word that can be a program's name
-	appID        bool   // a name in reverse-domain form: com.example.app
-	template     bool   // the version of a browser or its engine is a word, as documentation has it: Chrome/W.X.Y.Z
-	comments     int    // opening parentheses
-
-	shared uint16 // bit i: agent i rests on a token that apps send as well
-
-	// where the pass is
-	depth      int
-	prev       role // of the word before
-	prevEnd    int  // its end
-	device     int  // 1 + the depth of the comment that names an Android device; 0 outside
-	khtml      int  // depth of the comment that holds the word KHTML; 0 outside
-	gecko      bool // the comment on KHTML has come to the word Gecko
-	like       bool
-	at, atWord int // position of the word `at`, and its number
-	compatible int // end of the word `compatible` while the next word is awaited
-}
-
-// scan makes the pass: tokens go to id, everything else to e.
+// scan reads ua once. It adds the tokens to id and everything else to e.
 func (m *Matcher) scan(ua string, e *evidence, id *Identity) {
 	for i := 0; i < len(ua); {
 		if wordByte[ua[i]] == 0 {
-			i = e.mark(ua, i)
+			i = e.readPunctuation(ua, i)
 			continue
 		}
 		start, hash := i, uint64(hashSeed)
@@ -115,12 +66,12 @@ func (m *Matcher) scan(ua string, e *evidence, id *Identity) {
 			i++
 		}
 		s := m.table.find(hash)
-		tok := m.token(s, hash, ua, start)
+		tok := m.findToken(s, hash, ua, start)
 		if tok == nil && s == nil && !number && digit(ua[i-1]) {
-			s, tok = m.versioned(ua, start, i)
+			s, tok = m.withoutVersion(ua, start, i)
 		}
 		if tok != nil {
-			if end := start + len(tok.text); e.token(tok, ua, start, end, id) {
+			if end := start + len(tok.text); e.addToken(tok, ua, start, end, id) {
 				i = end + versionTail(ua[end:])
 				if s != nil {
 					e.roles |= s.role & roleForm
@@ -130,9 +81,9 @@ func (m *Matcher) scan(ua string, e *evidence, id *Identity) {
 		}
 		switch {
 		case s != nil && s.role != 0:
-			i = e.known(s.role, ua, start, i)
+			i = e.readKnownWord(s.role, ua, start, i)
 		case !number:
-			i = e.unknownWord(ua, start, i)
+			i = e.readUnknownWord(ua, start, i)
 		}
 		if !number {
 			e.like = s != nil && s.role&roleLike != 0
@@ -140,8 +91,8 @@ func (m *Matcher) scan(ua string, e *evidence, id *Identity) {
 	}
 }
 
-// token returns the longest token, of the registry or of the site, that ua holds at position i.
-func (m *Matcher) token(s *slot, hash uint64, ua string, i int) (tok *token) {
+// findToken returns the longest token, of the registry or of the site, that ua has at position i; nil if there is none.
+func (m *Matcher) findToken(s *slot, hash uint64, ua string, i int) (tok *token) {
 	if s != nil && s.n > 0 {
 		tok = m.table.match(s, ua, i)
 	}
@@ -155,9 +106,9 @@ func (m *Matcher) token(s *slot, hash uint64, ua string, i int) (tok *token) {
 	return tok
 }
 
-// versioned looks up the word ua[start:end] without the version that ends it: a token or a word before a hyphen (Wget-1), the name of a browser,
-// an engine or a platform before digits (MSIE6).
-func (m *Matcher) versioned(ua string, start, end int) (*slot, *token) {
+// withoutVersion looks up the word ua[start:end] without the version at its end: a token or a word before a hyphen (Wget-1), or the name of a
+// browser, an engine or a platform before digits (MSIE6).
+func (m *Matcher) withoutVersion(ua string, start, end int) (*slot, *token) {
 	cut := end
 	for cut > start && digit(ua[cut-1]) {
 		cut--
@@ -165,9 +116,9 @@ func (m *Matcher) versioned(ua string, start, end int) (*slot, *token) {
 	if name := cutVersion(ua[start:end]); name > 0 {
 		hash, _ := firstWord(ua[start : start+name])
 		s := m.table.find(hash)
-		return s, m.token(s, hash, ua, start)
+		return s, m.findToken(s, hash, ua, start)
 	}
-	const shortestName = 4 // of a browser that is told from a device's by itself
+	const shortestName = 4 // a shorter name before digits can be a device's
 	if cut-start < shortestName {
 		return nil, nil
 	}
@@ -178,21 +129,21 @@ func (m *Matcher) versioned(ua string, start, end int) (*slot, *token) {
 	return nil, nil
 }
 
-// token takes in a token of the registry or of the site at ua[start:end]. It returns false where the token is no evidence.
-func (e *evidence) token(tok *token, ua string, start, end int, id *Identity) bool {
+// addToken adds the token of the registry or of the site at ua[start:end]. It returns false if the token is no evidence there.
+func (e *evidence) addToken(tok *token, ua string, start, end int, id *Identity) bool {
 	if inHost(ua, start, end) {
 		return false
 	}
-	if e.device > 0 && !tok.knownCrawler || tok.shared && insidePhrase(ua, start) {
+	if e.device > 0 && !tok.allowedInDevice || tok.shared && followsWord(ua, start) {
 		return false
 	}
-	declared := e.compatible > 0 || e.khtml > 0 && e.khtml == e.depth // as the name of the client
-	e.count(start, end)
-	e.compatible = 0
+	declared := e.compatibleEnd > 0 || e.khtml > 0 && e.khtml == e.depth // the token stands where a client states its name
+	e.countWord(start, end)
+	e.compatibleEnd = 0
 	switch {
 	case e.like:
 	case tok.control:
-		e.strong, e.control = span{start, end}, ControlToken
+		e.crawlerWord, e.crawlerReason = span{start, end}, ControlToken
 	case tok.crawler == nil:
 		id.add(Agent{Class: Named, Token: tok.name, Start: start, End: end, Reason: SiteToken})
 	default:
@@ -208,22 +159,22 @@ func (e *evidence) token(tok *token, ua string, start, end int, id *Identity) bo
 	return true
 }
 
-// count takes note of a word that is not a number.
-func (e *evidence) count(start, end int) {
+// countWord counts a word that is not a number.
+func (e *evidence) countWord(start, end int) {
 	if e.words == 0 {
 		e.first = span{start, end}
 	}
 	e.words++
 }
 
-// mark takes in the octet between words at position i and returns the position of the next.
-func (e *evidence) mark(ua string, i int) int {
+// readPunctuation reads the octet between words at position i and returns the position of the next octet.
+func (e *evidence) readPunctuation(ua string, i int) int {
 	switch ua[i] {
 	case '(', '[':
 		e.depth++
 		e.comments++
 		if e.device == 0 && (strings.HasPrefix(ua[i:], "[FB") || ua[i] == '[' && e.has(roleMobile)) {
-			e.device = e.depth + 1 // apps say the device, the carrier and more there: [FBAN/FBIOS;FBDV/iPhone14,5;FBCR/…]
+			e.device = e.depth + 1 // apps put the device, the carrier and more there: [FBAN/FBIOS;FBDV/iPhone14,5;FBCR/…]
 		}
 	case ')', ']':
 		if e.depth > 0 {
@@ -236,17 +187,17 @@ func (e *evidence) mark(ua string, i int) int {
 			e.device = 0
 		}
 	case '+':
-		if i > 0 && ua[i-1] == '(' && i+1 < len(ua) && letter(ua[i+1]) && !e.signed.ok() {
+		if i > 0 && ua[i-1] == '(' && i+1 < len(ua) && letter(ua[i+1]) && !e.plusComment.ok() {
 			_, n := firstWord(ua[i+1:])
-			e.signed = span{i + 1, i + 1 + n}
+			e.plusComment = span{i + 1, i + 1 + n}
 		}
 	}
 	return i + 1
 }
 
-// known takes in a word of the vocabulary and returns where the pass goes on.
-func (e *evidence) known(r role, ua string, start, end int) int {
-	e.count(start, end)
+// readKnownWord reads a word of the vocabulary and returns the position at which the scan continues.
+func (e *evidence) readKnownWord(r role, ua string, start, end int) int {
+	e.countWord(start, end)
 	if r&roleGecko != 0 && e.khtml == e.depth {
 		e.gecko = true
 	}
@@ -256,7 +207,7 @@ func (e *evidence) known(r role, ua string, start, end int) int {
 			return stop
 		}
 	}
-	if stop := e.host(ua, start, end); stop > end {
+	if stop := e.readHost(ua, start, end); stop > end {
 		return stop
 	}
 	if e.like {
@@ -272,48 +223,48 @@ func (e *evidence) known(r role, ua string, start, end int) int {
 	case r&roleCompatible != 0:
 		e.roles |= r
 		if !strings.HasPrefix(ua[end:], " (") { // LG NetCast.TV-2013 Compatible (LGE, …)
-			e.compatible = end
+			e.compatibleEnd = end
 		}
 		return end
-	case e.compatible > 0 && r&sentByBrowsers == 0 && !e.compat.ok():
-		e.compat = span{start, end}
+	case e.compatibleEnd > 0 && r&sentByBrowsers == 0 && !e.afterCompatible.ok():
+		e.afterCompatible = span{start, end}
 	case r&roleAndroid != 0 && e.device == 0:
 		e.device = e.depth + 1
 	case r&roleEngine != 0 && e.device == 1:
 		e.device = 0
 	}
-	e.compatible = 0
-	e.prev, e.prevEnd = r, end
+	e.compatibleEnd = 0
+	e.prevRole, e.prevEnd = r, end
 	if r&roleKHTML != 0 && e.depth > 0 {
 		e.khtml, e.gecko = e.depth, false
 	}
 	if r&roleEngine != 0 {
-		e.engine = start
+		e.enginePos = start
 	}
 	if r&roleMain != 0 {
-		e.browser, e.behind = start, span{}
+		e.browserPos, e.afterBrowser = start, span{}
 	}
 	if r&(roleChrome|roleGecko) != 0 && templateVersion(ua[end:]) {
 		e.template = true
 	}
-	if e.device == 0 || r&(roleStrong|roleWork|roleHint|roleLibrary) == 0 {
+	if e.device == 0 || r&(roleCrawlerWord|roleTask|roleWeakTask|roleLibrary) == 0 {
 		e.roles |= r
-		e.evident(r, start, end)
+		e.keepFirst(r, start, end)
 	}
 	return end
 }
 
-// unknownWord takes in a word that is neither a number nor in the vocabulary and returns where the pass goes on.
-func (e *evidence) unknownWord(ua string, start, end int) int {
+// readUnknownWord reads a word that is neither a number nor in the vocabulary and returns the position at which the scan continues.
+func (e *evidence) readUnknownWord(ua string, start, end int) int {
 	if strings.Trim(ua[start:end], "-_") == "" {
 		return end
 	}
-	e.count(start, end)
-	if stop := e.host(ua, start, end); stop > end {
+	e.countWord(start, end)
+	if stop := e.readHost(ua, start, end); stop > end {
 		return stop
 	}
 	if e.like || e.device > 0 {
-		e.compatible = 0
+		e.compatibleEnd = 0
 		return end
 	}
 	if masked(ua[start:end]) {
@@ -324,20 +275,20 @@ func (e *evidence) unknownWord(ua string, start, end int) int {
 	}
 	r := parts(ua[start:end])
 	e.roles |= r
-	e.prev, e.prevEnd = r, end
-	e.evident(r, start, end)
-	if e.compatible > 0 && r&(roleBrowser|roleBrand|roleApp|rolePlatform) == 0 && !e.compat.ok() {
-		e.compat = span{start, end}
+	e.prevRole, e.prevEnd = r, end
+	e.keepFirst(r, start, end)
+	if e.compatibleEnd > 0 && r&(roleBrowser|roleBrand|roleApp|rolePlatform) == 0 && !e.afterCompatible.ok() {
+		e.afterCompatible = span{start, end}
 	}
-	e.compatible = 0
-	if !e.any.ok() && end-start > 1 && !digit(ua[start]) {
-		e.any = span{start, end}
+	e.compatibleEnd = 0
+	if !e.unknown.ok() && end-start > 1 && !digit(ua[start]) {
+		e.unknown = span{start, end}
 	}
-	if e.depth == 0 && e.comments > 0 && !e.after.ok() {
-		e.after = span{start, end}
+	if e.depth == 0 && e.comments > 0 && !e.afterComment.ok() {
+		e.afterComment = span{start, end}
 	}
-	if e.browser > 0 && !e.behind.ok() {
-		e.behind = span{start, end}
+	if e.browserPos > 0 && !e.afterBrowser.ok() {
+		e.afterBrowser = span{start, end}
 	}
 	if !e.name.ok() && programName(ua[start:end]) {
 		e.name = span{start, end}
@@ -345,41 +296,33 @@ func (e *evidence) unknownWord(ua string, start, end int) int {
 	return end
 }
 
-// masked reports whether a word is one letter over and over: what privacy tools leave of a browser's name.
-func masked(word string) bool {
-	for i := 1; i < len(word); i++ {
-		if word[i] != word[0] {
-			return false
-		}
+// keepFirst stores the first word of each kind of evidence.
+func (e *evidence) keepFirst(r role, start, end int) {
+	if r&roleCrawlerWord != 0 && !e.crawlerWord.ok() {
+		e.crawlerWord = span{start, end}
 	}
-	return len(word) > 1
-}
-
-// evident keeps the first word of each kind of evidence.
-func (e *evidence) evident(r role, start, end int) {
-	if r&roleStrong != 0 && !e.strong.ok() {
-		e.strong = span{start, end}
+	if r&roleTask != 0 && !e.task.ok() {
+		e.task, e.taskInComment = span{start, end}, e.depth > 0
 	}
-	if r&roleWork != 0 && !e.work.ok() {
-		e.work, e.workInside = span{start, end}, e.depth > 0
-	}
-	if r&roleHint != 0 && (!e.hint.ok() || !e.hintSure && r&roleSure != 0) {
-		e.hint, e.hintSure = span{start, end}, r&roleSure != 0
+	if r&roleWeakTask != 0 && (!e.weakTask.ok() || !e.likelyTask && r&roleLikelyTask != 0) {
+		e.weakTask, e.likelyTask = span{start, end}, r&roleLikelyTask != 0
 	}
 	if r&roleLibrary != 0 && !e.library.ok() {
 		e.library = span{start, end}
 	}
 }
 
-// homePage reports whether an address is that of the browser or the app whose name stands before it: between is a version or a parenthesis.
+// homePage reports whether an address is the home page of the browser or the app named before it. between, the
+// text between the two, must have an opening parenthesis, or a digit as in a version.
 func (e *evidence) homePage(between string) bool {
-	return e.prev&(roleBrowser|roleAnyBrowser|roleApp) != 0 && e.prev&(roleMain|roleMozilla|roleEngine) == 0 && strings.ContainsAny(between, "(0123456789")
+	return e.prevRole&(roleBrowser|roleAnyBrowser|roleApp) != 0 && e.prevRole&(roleMain|roleMozilla|roleEngine) == 0 && strings.ContainsAny(between, "(0123456789")
 }
 
-// addContact keeps the first contact. The address behind the name of a browser or an app, unless it has a `+` before it, is its home page.
+// addContact stores the first contact. An address after the name of a browser or an app is its home page, not a contact, unless a `+` comes
+// before it.
 func (e *evidence) addContact(ua string, start, end int) {
 	plus := start > 0 && ua[start-1] == '+'
-	if e.contact.ok() || start > 0 && (ua[start-1] == '\'' || ua[start-1] == '"') { // in quotes: a script's
+	if e.contact.ok() || start > 0 && (ua[start-1] == '\'' || ua[start-1] == '"') { // a script has it in quotes
 		return
 	}
 	if !plus && e.prevEnd <= start && e.homePage(ua[e.prevEnd:start]) {
@@ -389,6 +332,6 @@ func (e *evidence) addContact(ua string, start, end int) {
 		e.roles |= roleMedia
 	}
 	e.contact = span{start, end}
-	e.plus = plus
-	e.inside = e.depth > 0
+	e.contactPlus = plus
+	e.contactInComment = e.depth > 0
 }

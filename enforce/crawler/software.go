@@ -2,20 +2,20 @@ package crawler
 
 import "strings"
 
-// knownCrawler reports whether an agent is in the registry as a crawler or a service, not as software that apps are made with.
+// knownCrawler reports whether an agent is in the registry as a crawler or a service, not as software with which apps are made.
 func (a *Agent) knownCrawler() bool {
 	return a.Crawler != nil && (a.Class == Registered || a.Class == UserTriggered || a.Class == Webhook)
 }
 
-// platformToken reports whether an agent rests on fields that a program leaves in a browser's comment (`Unknown; Linux x86_64`), as consoles,
-// telephones and televisions do too.
+// platformToken reports whether an agent's token is several fields of a browser's comment (`Unknown; Linux x86_64`). Consoles, telephones and
+// televisions can have the same fields.
 func platformToken(a *Agent) bool { return strings.Contains(a.Token, ";") }
 
-// dropSoftware sees to crawling frameworks and HTTP libraries behind the name of the product that is made with them:
-//   - behind a crawler of the registry or of the site, they are no second crawler;
-//   - `Acme/1.0 (compatible; Framework/2.0)` and `Acme/1.0 (based on Framework/2.0)` are Acme, which obeys no group for the framework;
-//   - `Acme/Framework-2.0` is Acme, made with a framework whose group it falls back to;
-//   - `Acme/1.0 library/2.0` is Acme.
+// dropSoftware handles crawling frameworks and HTTP libraries that follow the name of a product that is made with them:
+//   - After another crawler, in the same field, they are removed: they are not a second crawler.
+//   - `Acme/1.0 (compatible; Framework/2.0)` and `Acme/1.0 (based on Framework/2.0)` become Acme. A group for the framework does not apply.
+//   - `Acme/Framework-2.0` becomes Acme. If robots.txt has no group for Acme, a group for the framework applies.
+//   - `Acme/1.0 library/2.0` becomes Acme.
 func (e *evidence) dropSoftware(ua string, id *Identity) {
 	for i := 0; i < id.n; {
 		a := &id.agents[i]
@@ -41,20 +41,21 @@ func (e *evidence) dropSoftware(ua string, id *Identity) {
 	}
 }
 
-// sameField reports whether ua[from:to] stays within one field of a comment or one product.
+// sameField reports whether ua[from:to] stays in one field of a comment, or says that the software after it is part of the product before it.
 func sameField(ua string, from, to int) bool {
 	return from <= to && !strings.ContainsAny(ua[from:to], ";,") || builtOn(ua, from, to)
 }
 
-// productBefore returns the product that a User-Agent begins with if the software at position i is behind it: a name that no browser has.
+// productBefore returns the product at the beginning of the User-Agent if the software at position i follows it and no browser has its name.
+// Otherwise it returns an empty span.
 func (e *evidence) productBefore(i int) span {
-	if !e.first.ok() || e.first.start != 0 || e.first.end > i-1 || e.has(roleMozilla) || e.name.start != 0 || !e.name.ok() && !e.strong.ok() {
+	if !e.first.ok() || e.first.start != 0 || e.first.end > i-1 || e.has(roleMozilla) || e.name.start != 0 || !e.name.ok() && !e.crawlerWord.ok() {
 		return span{}
 	}
 	return e.first
 }
 
-// builtOn reports whether ua[from:to] says that what follows is software which the product before is made with.
+// builtOn reports whether ua[from:to] ends with a phrase like "based on": the software after it is part of the product before it.
 func builtOn(ua string, from, to int) bool {
 	between := ua[from:to]
 	for _, phrase := range [...]string{"compatible;", "based on", "powered by", "built on", "using"} {

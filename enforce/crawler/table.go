@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// wordByte maps each octet that a word may hold to its lower case, and every other octet to 0.
-// Words are runs of letters, digits, `-`, `_` and non-ASCII octets.
+// wordByte maps each octet that can be part of a word to its lower case, and every other octet to 0.
+// A word consists of letters, digits, `-`, `_` and non-ASCII octets.
 var wordByte = func() (t [256]byte) {
 	for c := range 256 {
 		switch b := byte(c); {
@@ -19,13 +19,13 @@ var wordByte = func() (t [256]byte) {
 	return t
 }()
 
-// The hash of a word: FNV-1a with 64 bits over its lower case.
+// The hash of a word is FNV-1a with 64 bits over its lower case.
 const (
 	hashSeed  = 0xcbf29ce484222325
 	hashPrime = 0x100000001b3
 )
 
-// firstWord returns the hash of the word that s begins with, and its length.
+// firstWord returns the hash and the length of the word at the beginning of s. The length is 0 if s begins with no word.
 func firstWord(s string) (hash uint64, n int) {
 	hash = hashSeed
 	for n < len(s) && wordByte[s[n]] != 0 {
@@ -37,16 +37,16 @@ func firstWord(s string) (hash uint64, n int) {
 
 // token is one User-Agent token: of a crawler in the registry, or of a group in a site's robots.txt.
 type token struct {
-	text         string   // lower case, `+` as a blank
-	name         string   // as the registry or the site writes it
-	crawler      *Crawler // nil if only the site names it
-	shared       bool     // counts only where nothing speaks for a person; never where the token itself says "crawler"
-	knownCrawler bool     // counts in the name of an Android device too
-	control      bool     // a robots.txt token of the registry that no crawler sends
+	text            string   // in lower case, with a space instead of `+`
+	name            string   // as the registry or the site writes it
+	crawler         *Crawler // nil if only the site names it
+	shared          bool     // counts only if nothing indicates a person; false if the token has a word for a crawler
+	allowedInDevice bool     // counts in the name of an Android device too
+	control         bool     // a robots.txt token of the registry that no client sends
 }
 
-// slot holds all facts about one word: what it indicates by itself, and the
-// tokens that begin with it.
+// slot has all facts about one word: its role, and the tokens that begin with
+// it.
 type slot struct {
 	hash  uint64
 	role  role
@@ -54,15 +54,15 @@ type slot struct {
 	n     uint32
 }
 
-// table finds the facts about a word by its hash: open addressing, at most half
-// full.
+// table is a hash table of facts about words, with open addressing. At most half
+// of its slots are in use.
 type table struct {
 	slots  []slot
 	mask   uint64
 	tokens []token
 }
 
-// find returns the facts about the word with that hash, nil if there are none.
+// find returns the facts about the word with the given hash; nil if there are none.
 func (t *table) find(hash uint64) *slot {
 	for i := hash ^ hash>>32; ; i++ {
 		s := &t.slots[i&t.mask]
@@ -75,7 +75,7 @@ func (t *table) find(hash uint64) *slot {
 	}
 }
 
-// match returns the longest token of s that ua holds at position i, ending at a word's end; nil if there is none.
+// match returns the longest token of s that ua has at position i; nil if there is none.
 func (t *table) match(s *slot, ua string, i int) *token {
 	for k := range t.tokens[s.first : s.first+s.n] {
 		if tok := &t.tokens[s.first+uint32(k)]; hasToken(ua[i:], tok.text) {
@@ -85,8 +85,8 @@ func (t *table) match(s *slot, ua string, i int) *token {
 	return nil
 }
 
-// hasToken reports whether s begins with the token, in any case and with `+` for a blank, and the token ends at a word's end or before a
-// version.
+// hasToken reports whether s begins with the token text, in any case and with `+` or a space for each space. The token must end at the end of
+// a word or before a version.
 func hasToken(s, text string) bool {
 	n := len(text)
 	if len(s) < n || len(s) > n && wordByte[s[n]] != 0 && wordByte[text[n-1]] != 0 && versionTail(s[n:]) == 0 {
@@ -100,8 +100,8 @@ func hasToken(s, text string) bool {
 	return true
 }
 
-// versionTail returns the length of the version that s begins with, as it follows a name in the same word: `-2`, `_2-1`, `-v2`, with no
-// other word's octet behind it; 0 where there is none.
+// versionTail returns the length of the version at the beginning of s, where s follows a name in the same word: `-2`, `_2-1`, `-v2`. The version
+// must end at the end of the word. The length is 0 if there is no version.
 func versionTail(s string) int {
 	n := 0
 	for n < len(s) && (s[n] == '-' || s[n] == '_') {
@@ -124,7 +124,7 @@ func versionTail(s string) int {
 	return n
 }
 
-// cutVersion returns the length of a word without the version that ends it (see versionTail), 0 where none does.
+// cutVersion returns the length of a word without the version at its end (see versionTail); 0 if there is no version.
 func cutVersion(word string) int {
 	for n := 1; n < len(word); n++ {
 		if (word[n] == '-' || word[n] == '_') && versionTail(word[n:]) > 0 {
@@ -136,7 +136,7 @@ func cutVersion(word string) int {
 
 func digit(c byte) bool { return '0' <= c && c <= '9' }
 
-// foldByte is how octets of a token are compared: in lower case, and `+` as a blank.
+// foldByte returns an octet of a token for comparison: in lower case, with a space instead of `+`.
 func foldByte(c byte) byte {
 	switch {
 	case 'A' <= c && c <= 'Z':
@@ -155,7 +155,7 @@ func foldToken(s string) string {
 	return string(b)
 }
 
-// buildTable makes the table of tokens and of words with a role.
+// buildTable returns a table of tokens and of words with their roles.
 func buildTable(tokens []token, words map[string]role) *table {
 	size := 16
 	for size < 2*(len(tokens)+len(words)) {
@@ -194,15 +194,15 @@ func (t *table) insert(hash uint64) *slot {
 	}
 }
 
-// newTable makes the table of a registry: its tokens, and the words of the vocabulary.
+// newTable returns the table of a registry: its tokens and the words of the vocabulary.
 func newTable(rows []*Crawler) *table {
 	var tokens []token
 	for _, c := range rows {
 		for _, text := range c.UserAgents {
-			tokens = append(tokens, token{text: foldToken(text), name: text, crawler: c, knownCrawler: c.Class == Registered || c.Class == UserTriggered})
+			tokens = append(tokens, token{text: foldToken(text), name: text, crawler: c, allowedInDevice: c.Class == Registered || c.Class == UserTriggered})
 		}
 		for _, text := range c.Shared {
-			tokens = append(tokens, token{text: foldToken(text), name: text, crawler: c, shared: parts(text)&roleStrong == 0})
+			tokens = append(tokens, token{text: foldToken(text), name: text, crawler: c, shared: parts(text)&roleCrawlerWord == 0})
 		}
 		if c.ControlOnly {
 			for _, text := range c.Robots {

@@ -2,47 +2,47 @@ package crawler
 
 import "strings"
 
-// role is what a word indicates about the client that sends it, whatever words
-// are next to it.
+// role is a set of bits: what a word indicates about the client that sends it,
+// independently of the words next to it.
 type role uint64
 
 const (
-	roleMozilla    role = 1 << iota // the compatibility word that browsers begin with
-	roleEngine                      // a layout engine
-	roleBrowser                     // a browser's product token
-	rolePlatform                    // an operating system or a machine of a person
-	roleUnix                        // an operating system of people and of servers
-	roleApp                         // a runtime or a product of apps, players and televisions
-	roleBrand                       // a maker of devices
-	roleNoise                       // a word of such User-Agents that says nothing
-	roleLike                        // what follows is a comparison
-	roleCompatible                  // what follows is the client's name
-	roleScheme                      // of a URL
-	roleAndroid                     // a device name follows
-	roleStrong                      // "crawler" in one of its forms
-	roleWork                        // a robot's work
-	roleHint                        // what may be a robot's work
-	roleSure                        // with roleHint: what is a robot's rather than an app's
-	roleLibrary                     // an HTTP client, or a word for one
-	roleMedia                       // music, broadcasts, podcasts: what apps are for
-	roleAt                          // of an address that is spelt out
-	roleDot                         // of an address that is spelt out
-	roleKHTML                       // opens the comment on compatibility of today's browsers
-	roleMobile                      // a telephone, a tablet, or a program around a browser: its User-Agent can name an app
-	roleIE                          // Internet Explorer, to whose name other programs added theirs
-	roleGecko                       // what the comment on KHTML compares with
-	roleMain                        // a word that other programs' User-Agents repeat: what stands behind it is not its home page
-	roleInstalled                   // what Windows adds to Internet Explorer's User-Agent on a person's machine
-	roleForm                        // a word of a platform's own form (see platformForm)
-	roleChrome                      // Chrome's own product
-	roleSafari                      // Safari's own product
-	roleVersion                     // Safari's version
-	roleWebView                     // Android's view of pages inside an app
-	roleAnyBrowser                  // the word for browsers, which is no browser's name
-	roleHook                        // a robot's work that a site asked for: the delivery of events
+	roleMozilla     role = 1 << iota // `mozilla`, with which browsers' User-Agents begin
+	roleEngine                       // a layout engine
+	roleBrowser                      // a browser's product token
+	rolePlatform                     // an operating system or a device that a person uses
+	roleUnix                         // an operating system that both people and servers use
+	roleApp                          // a runtime of apps, or the name of an app or a player
+	roleBrand                        // a maker of devices
+	roleNoise                        // a word of browsers' and apps' User-Agents that indicates nothing
+	roleLike                         // `like`: the next word is a comparison
+	roleCompatible                   // `compatible`: the client's name follows
+	roleScheme                       // the scheme of a URL
+	roleAndroid                      // the name of an Android device follows
+	roleCrawlerWord                  // a word for a crawler: bot, spider
+	roleTask                         // a word for what crawlers do, which browsers don't send (crawlerTasks)
+	roleWeakTask                     // a word for what both crawlers and other programs do (likelyTasks, programTasks)
+	roleLikelyTask                   // with roleWeakTask: the program is more likely a crawler than an app (likelyTasks)
+	roleLibrary                      // an HTTP client, or a word for one
+	roleMedia                        // music, broadcasts, podcasts: usually an app
+	roleAt                           // `at` of an address like `ops at acme dot com`
+	roleDot                          // `dot` of such an address
+	roleKHTML                        // `khtml`, with which a comment of today's browsers begins
+	roleMobile                       // a telephone, a tablet, a television, or a program that embeds a browser: the User-Agent can name an app
+	roleIE                           // Internet Explorer; other programs added their names to its User-Agent
+	roleGecko                        // `gecko`, with which the KHTML comment compares
+	roleMain                         // a browser's name that other programs send too: an address after it is not the browser's home page
+	roleInstalled                    // a word that Windows adds to Internet Explorer's User-Agent on a person's computer
+	roleForm                         // a word of a platform's form (see platformForm)
+	roleChrome                       // Chrome's own product
+	roleSafari                       // Safari's own product
+	roleVersion                      // Safari's version
+	roleWebView                      // an Android app that shows pages
+	roleAnyBrowser                   // `browser`
+	roleHook                         // with roleTask: the delivery of events that a site asked for
 )
 
-// words lists the vocabulary: what browsers, apps and devices send, and what robots call themselves.
+// words lists the vocabulary: words that browsers, apps and devices send, and words for crawlers.
 var words = []struct {
 	role role
 	list string
@@ -115,18 +115,18 @@ var words = []struct {
 	{roleLike, `like`},
 	{roleCompatible, `compatible`},
 	{roleScheme, `http https ftp`},
-	{roleStrong, `bot bots robot robots spider spiders crawler crawlers crawl crawling crawls webcrawler webspider webbot botu spyder xrawler`},
+	{roleCrawlerWord, `bot bots robot robots spider spiders crawler crawlers crawl crawling crawls webcrawler webspider webbot botu spyder xrawler`},
 	{roleLibrary, `httpclient http-client libwww libhttp httplib http-kit urllib rest restclient soap sdk wget curl php perl python python2 python3 ruby
 		golang node nodejs jakarta dotnet netty`},
-	{roleWork, work},
-	{roleHook | roleWork, `webhook webhooks hookshot`},
-	{roleHint | roleSure, hints},
-	{roleHint, tasks},
+	{roleTask, crawlerTasks},
+	{roleHook | roleTask, `webhook webhooks hookshot`},
+	{roleWeakTask | roleLikelyTask, likelyTasks},
+	{roleWeakTask, programTasks},
 }
 
-// work lists what robots do for a living, in words that browsers don't send. Each counts by itself and as the last part of a longer
-// word (LinkChecker), whatever words are next to it.
-const work = `checker monitor monitoring scanner scan scanning fetcher fetch parser scraper scrape scraping harvester harvest archiver archiving
+// crawlerTasks lists words for what crawlers do, which browsers don't send. Each counts alone and as the last part of a longer word
+// (LinkChecker), whatever words are next to it.
+const crawlerTasks = `checker monitor monitoring scanner scan scanning fetcher fetch parser scraper scrape scraping harvester harvest archiver archiving
 validator validation grabber extractor extract analyzer analyser indexer indexing resolver expander unshortener importer preview previewer
 previews thumbnailer webthumb thumb screenshot screenshots screenshotter pinger uptime healthcheck probe prober prefetch preload prerender renderer
 webrender headless synthetic synthetics transcoder imageproxy detector detection inspector
@@ -134,13 +134,14 @@ auditor survey observatory diagnostics benchmark copier sucker webmon classifier
 feedfinder newsgathering webmonitor antivirus lighthouse pagespeed linkcheck linkchecker metrics translate
 `
 
-// hints lists words of the same kind that apps send too: they count where nothing speaks for a person.
-const hints = `check monit archive grab analysis analytics test tester testing generator mirror ripper search searcher searchengine finder seeker hunter
+// likelyTasks lists words for what crawlers do, which apps send too. They count only if nothing indicates a person.
+const likelyTasks = `check monit archive grab analysis analytics test tester testing generator mirror ripper search searcher searchengine finder seeker hunter
 subscriber subscribers aggregator collector callout sitemap watchdog inspect audit security virus rank rating ranking seo
 compliance dns ssl linter lookup quality`
 
-// tasks lists words that programs of all kinds have in their names, those on people's machines no less than robots: alone they make a program.
-const tasks = `agent downloader proxy cloud daemon worker processor transcriber updater tool tools service services server engine pipeline integration
+// programTasks lists words in the names of programs of all kinds, of programs on people's computers as often as of crawlers. Alone they
+// indicate a program.
+const programTasks = `agent downloader proxy cloud daemon worker processor transcriber updater tool tools service services server engine pipeline integration
 connector gateway tracker sync import export feed reader compress optimizer optimization`
 
 // vocabulary maps each word to its roles.
@@ -158,9 +159,9 @@ var vocabulary = func() map[string]role {
 const sentByBrowsers = roleMozilla | roleEngine | roleBrowser | roleAnyBrowser | rolePlatform | roleUnix | roleApp | roleBrand | roleNoise | roleLike |
 	roleCompatible | roleAndroid | roleScheme
 
-// BrowserWord reports whether token is a word, or several, that browsers, apps
-// or devices send, or a word that both robots and apps send (`search`). A
-// crawler with such a token would match people's User-Agents.
+// BrowserWord reports whether token consists only of words that browsers, apps
+// or devices send, or that apps send as well as crawlers (`search`). Numbers
+// don't count. A crawler with such a token would match people's User-Agents.
 func BrowserWord(token string) bool {
 	words := 0
 	for i := 0; i < len(token); {
@@ -173,7 +174,7 @@ func BrowserWord(token string) bool {
 		for _, c := range []byte(token[i : i+n]) {
 			number = number && '0' <= c && c <= '9'
 		}
-		if s := baseTable.find(hash); !number && (s == nil || s.role&(sentByBrowsers|roleHint|roleMedia) == 0) {
+		if s := baseTable.find(hash); !number && (s == nil || s.role&(sentByBrowsers|roleWeakTask|roleMedia) == 0) {
 			return false
 		}
 		i += n
@@ -182,7 +183,7 @@ func BrowserWord(token string) bool {
 	return words > 0
 }
 
-// topLevel holds the top-level domains by which a host name without a scheme is told from other dotted words.
+// topLevel holds the top-level domains that distinguish a host name without a scheme from other words with dots.
 var topLevel = func() *table {
 	const list = `com net org info biz edu gov mil int io ai co de fr uk eu ru cz sk pl it es pt nl be at ch se no fi dk is ie us ca br ar mx cl jp cn kr tw hk sg
 in au nz za tr gr hu ro bg hr si rs ua by lt lv ee il ir me tv fm cc ws app dev tech cloud online site xyz club blog news tools fun page link live

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// benchFixture has a list of 1,292 addresses, as many as the longest published one, and one address that DNS confirmed.
+// benchFixture returns a fixture with a list of 1,292 addresses, as many as the longest published list has, and 10,000 addresses that DNS confirmed.
 func benchFixture(b *testing.B) *fixture {
 	f := newFixture(b)
 	b.Cleanup(f.Close)
@@ -22,10 +22,10 @@ func benchFixture(b *testing.B) *fixture {
 		b.Fatal(err)
 	}
 	now := time.Now()
-	f.lists[listURL].current.Store(&held[*list]{l, copyInfo{Read: now}})
+	f.lists[listURL].current.Store(&document[*list]{l, copyInfo{Read: now}})
 	set := f.checker.subject(f.registry.Lookup("Named")).names
 	for i := range 10_000 {
-		f.lookups.cache.put(makeKey(set.id, netip.AddrFrom4([4]byte{203, 0, byte(i >> 8), byte(i)})), yes, now)
+		f.lookups.cache.put(makeKey(set.id, netip.AddrFrom4([4]byte{203, 0, byte(i >> 8), byte(i)})), confirmed, now)
 	}
 	return f
 }
@@ -62,7 +62,7 @@ func BenchmarkSignature(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		f.directories[directoryAt].current.Store(&held[*directory]{d, copyInfo{Read: now}})
+		f.directories[directoryAt].current.Store(&document[*directory]{d, copyInfo{Read: now}})
 		m := bc.signer.request(agentMember, bc.signer.params(now, ""), authority, coveredBot)
 		b.Run(bc.name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -75,7 +75,7 @@ func BenchmarkSignature(b *testing.B) {
 	}
 	f := benchFixture(b)
 	m := &Message{Header: http.Header{"User-Agent": {"Mozilla/5.0"}, "Accept": {"*/*"}}}
-	b.Run("none", func(b *testing.B) {
+	b.Run("no signature", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			f.checker.Signature(m, nil, now)

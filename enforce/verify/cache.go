@@ -8,36 +8,38 @@ import (
 	"time"
 )
 
-// Lifetimes of answers of DNS.
+// Lifetimes of DNS answers.
 const (
-	yesLifetime  = 24 * time.Hour
-	noLifetime   = time.Hour
-	failLifetime = 5 * time.Minute
+	confirmedLifetime = 24 * time.Hour
+	refutedLifetime   = time.Hour
+	failedLifetime    = 5 * time.Minute
 
-	// yesRefresh is the rest of its life from which on a yes is looked up again, so that an outage of DNS makes nobody unverified.
-	yesRefresh = 6 * time.Hour
+	// A confirmed address is looked up again when less than confirmedRefresh of its lifetime is left, so that it stays verified during an
+	// outage of DNS.
+	confirmedRefresh = 6 * time.Hour
 )
 
-// Sizes of the cache: 64 shards hold 16,384 confirmed addresses, 65,536 refuted ones and 16,384 whose lookup failed, 24 octets each.
+// Sizes of the cache. In all shards together it has room for 16,384 confirmed addresses, 65,536 refuted ones and 16,384 with a failed lookup,
+// at 24 bytes each.
 const (
-	shardCount = 64
-	ways       = 8
-	yesSlots   = 256 // of a shard, a multiple of ways, a power of two
-	noSlots    = 1024
-	failSlots  = 256
+	shardCount     = 64
+	ways           = 8
+	confirmedSlots = 256 // of a shard, a multiple of ways, a power of two
+	refutedSlots   = 1024
+	failedSlots    = 256
 )
 
-// answer is what DNS said about an address.
+// answer is the result of a DNS lookup of an address.
 type answer uint8
 
 const (
-	unknown answer = iota
-	yes
-	no
-	failed
+	noAnswer  answer = iota // the cache has none
+	confirmed               // it belongs to the crawler
+	refuted                 // it does not
+	failed                  // DNS gave no usable answer
 )
 
-// slotKey names an entry: an address and what it was checked against.
+// slotKey identifies an entry: an address and the suffix set with which it was checked.
 type slotKey struct {
 	addr [16]byte
 	set  uint32
@@ -50,7 +52,8 @@ type slot struct {
 	expires uint32 // seconds since 1970; 0: free
 }
 
-// partition is a table of fixed size. Each key has its place in one group of slots, where the entry that expires first gives way.
+// partition is a hash table of fixed size. A hash determines the group of slots for a key. If the group is full, a new entry replaces the one
+// that expires first.
 type partition []slot
 
 func (p partition) group(hash uint64) []slot {
@@ -73,7 +76,7 @@ func (p partition) get(hash uint64, key slotKey, now uint32) (expires uint32, ok
 
 func (p partition) put(hash uint64, key slotKey, expires uint32) {
 	group := p.group(hash)
-	oldest := &group[hash>>29%ways] // of several that expire at the same time
+	oldest := &group[hash>>29%ways] // which one is replaced if several expire at the same time
 	for i := range group {
 		s := &group[i]
 		if s.key == key && s.expires != 0 {
@@ -108,7 +111,7 @@ func (p partition) count(now uint32) (n int) {
 	return n
 }
 
-// cache holds the answers of DNS, each kind in a partition of its own: no number of refuted or failed addresses can push out a
+// cache stores DNS answers. Each kind of answer has its own partition, so that no number of refuted or failed addresses can displace a
 // confirmed one. It is safe for concurrent use.
 type cache struct {
 	seed   maphash.Seed
@@ -117,8 +120,8 @@ type cache struct {
 
 type cacheShard struct {
 	mu      sync.Mutex
-	parts   [failed + 1]partition // by answer; made when first used
-	pending map[slotKey]struct{}  // lookups queued or under way, bounded by the queues
+	parts   [failed + 1]partition // by answer; allocated when first used
+	pending map[slotKey]struct{}  // lookups that are queued or running; the queues bound their number
 	_       [16]byte
 }
 
@@ -129,25 +132,25 @@ func (c *cache) shard(key slotKey) (*cacheShard, uint64) {
 	return &c.shards[hash%shardCount], hash
 }
 
-// get returns what is known, and whether it is time to look up again.
-func (c *cache) get(key slotKey, now time.Time) (a answer, again bool) {
+// get returns the cached answer, and whether the address should be looked up again.
+func (c *cache) get(key slotKey, now time.Time) (a answer, refresh bool) {
 	s, hash := c.shard(key)
 	seconds := stamp(now)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for a := yes; a <= failed; a++ {
+	for a := confirmed; a <= failed; a++ {
 		if expires, ok := s.parts[a].get(hash, key, seconds); ok {
-			if a == yes && expires-seconds < uint32(yesRefresh/time.Second) {
+			if a == confirmed && expires-seconds < uint32(confirmedRefresh/time.Second) {
 				_, recent := s.parts[failed].get(hash, key, seconds)
-				return yes, !recent
+				return confirmed, !recent
 			}
 			return a, false
 		}
 	}
-	return unknown, true
+	return noAnswer, true
 }
 
-// reserve marks a lookup as under way. It returns false where one is already.
+// reserve marks a lookup as queued. It returns false if one of the same key is queued or running.
 func (c *cache) reserve(key slotKey) bool {
 	s, _ := c.shard(key)
 	s.mu.Lock()
@@ -162,6 +165,7 @@ func (c *cache) reserve(key slotKey) bool {
 	return true
 }
 
+// release removes the mark of reserve.
 func (c *cache) release(key slotKey) {
 	s, _ := c.shard(key)
 	s.mu.Lock()
@@ -169,24 +173,24 @@ func (c *cache) release(key slotKey) {
 	delete(s.pending, key)
 }
 
-// put keeps the answer of a lookup. A failure replaces neither a yes nor a no.
+// put stores the answer of a lookup. A failed lookup does not replace another answer.
 func (c *cache) put(key slotKey, a answer, now time.Time) {
 	s, hash := c.shard(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	size, lifetime := failSlots, failLifetime
+	size, lifetime := failedSlots, failedLifetime
 	switch a {
-	case yes:
-		size, lifetime = yesSlots, yesLifetime
-	case no:
-		size, lifetime = noSlots, noLifetime
+	case confirmed:
+		size, lifetime = confirmedSlots, confirmedLifetime
+	case refuted:
+		size, lifetime = refutedSlots, refutedLifetime
 	}
 	if s.parts[a] == nil {
 		s.parts[a] = make(partition, size)
 	}
 	s.parts[a].put(hash, key, stamp(now.Add(lifetime)))
 	if a != failed {
-		for other := yes; other <= failed; other++ {
+		for other := confirmed; other <= failed; other++ {
 			if other != a {
 				s.parts[other].remove(hash, key)
 			}
@@ -194,12 +198,12 @@ func (c *cache) put(key slotKey, a answer, now time.Time) {
 	}
 }
 
-// counts returns how many confirmed, refuted and failed addresses are held, and how many lookups are queued or under way.
+// counts returns the number of stored addresses by answer, and the number of lookups that are queued or running.
 func (c *cache) counts(now time.Time) (n [failed + 1]int, pending int) {
 	for i := range c.shards {
 		s := &c.shards[i]
 		s.mu.Lock()
-		for a := yes; a <= failed; a++ {
+		for a := confirmed; a <= failed; a++ {
 			n[a] += s.parts[a].count(stamp(now))
 		}
 		pending += len(s.pending)
@@ -208,5 +212,5 @@ func (c *cache) counts(now time.Time) (n [failed + 1]int, pending int) {
 	return n, pending
 }
 
-// stamp returns t in seconds since 1970, within what an entry holds.
+// stamp returns t in seconds since 1970, limited to 1 … math.MaxUint32, the range of slot.expires.
 func stamp(t time.Time) uint32 { return uint32(min(max(t.Unix(), 1), math.MaxUint32)) }

@@ -1,7 +1,9 @@
 package verify
 
 import (
+	"context"
 	"fmt"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -12,24 +14,24 @@ import (
 type Checker struct {
 	verifier *Verifier
 	registry *crawler.Registry
-	subjects []*subject        // by a crawler's index in the registry; nil where no method is on
-	agents   map[string]*agent // by the address of the directory
+	subjects []*subject        // by a crawler's index in the registry; nil if no method is on for the crawler
+	agents   map[string]*agent // by the URL of the directory
 }
 
-// subject is how claims to be one crawler are checked.
+// subject has the methods by which claims to be one crawler are checked.
 type subject struct {
 	row    *crawler.Crawler
 	lists  []*source[*list]
-	names  *suffixSet // nil: not by DNS
+	names  *suffixSet // nil: DNS is not used
 	agents []*agent
 
-	// refutable is that each documented method by address can be run, and that documents confirm the facts. hold says why it is not.
-	refutable bool
-	hold      Reason
+	// doubt is why the client's address can't refute a claim. It is NoReason if every documented method by address is on and a document
+	// confirms the facts.
+	doubt Reason
 }
 
-// Bind returns a Checker for the crawlers of registry. Lists and directories that other registries name too are read once. An error names
-// the crawler and the fact that can't be used.
+// Bind returns a Checker for the crawlers of registry. Checkers of one Verifier share lists, directories and DNS answers, so each document is
+// read once. An error names the crawler and the fact that is not valid. The caller must close the Checker.
 func (v *Verifier) Bind(registry *crawler.Registry) (*Checker, error) {
 	c := &Checker{verifier: v, registry: registry, subjects: make([]*subject, registry.Len()), agents: make(map[string]*agent)}
 	for row := range registry.All() {
@@ -46,9 +48,9 @@ func (v *Verifier) Bind(registry *crawler.Registry) (*Checker, error) {
 	return c, nil
 }
 
-// Close releases the lists and directories that no other Checker uses, so that
-// they are no longer read. Claims are still judged, by the data at hand. Call
-// it once.
+// Close ends the reads of lists and directories that no other Checker uses. The
+// Checker can still check claims, with the data that it has. Close must be
+// called once only.
 func (c *Checker) Close() {
 	for _, s := range c.subjects {
 		if s == nil {
@@ -63,7 +65,7 @@ func (c *Checker) Close() {
 	}
 }
 
-// fill adds the methods that are on.
+// fill adds to s the methods that are documented and on.
 func (c *Checker) fill(s *subject) error {
 	facts, on := &s.row.Verify, &c.verifier.config
 	if on.Lists {
@@ -77,7 +79,7 @@ func (c *Checker) fill(s *subject) error {
 	}
 	if on.DNS && len(facts.Hosts) > 0 {
 		if len(facts.Hosts) > maxSuffixes {
-			return fmt.Errorf("more than %d suffixes", maxSuffixes)
+			return fmt.Errorf("%d host suffixes: the limit is %d", len(facts.Hosts), maxSuffixes)
 		}
 		for _, suffix := range facts.Hosts {
 			if err := CheckSuffix(suffix); err != nil {
@@ -85,7 +87,7 @@ func (c *Checker) fill(s *subject) error {
 			}
 		}
 		if s.names = c.verifier.lookups.set(facts.Hosts); s.names == nil {
-			return fmt.Errorf("more than %d different sets of suffixes", maxSuffixSets)
+			return fmt.Errorf("all registries together have more than %d different sets of host suffixes", maxSuffixSets)
 		}
 	}
 	if on.Signatures {
@@ -98,10 +100,11 @@ func (c *Checker) fill(s *subject) error {
 			s.agents = append(s.agents, a)
 		}
 	}
-	s.refutable, s.hold = s.canRefute()
+	s.doubt = s.initialDoubt()
 	return nil
 }
 
+// agent returns the agent with the directory at address. All crawlers with that directory share it.
 func (c *Checker) agent(address string) (*agent, error) {
 	source, err := c.verifier.directory(address)
 	if err != nil {
@@ -115,21 +118,22 @@ func (c *Checker) agent(address string) (*agent, error) {
 	return a, nil
 }
 
-// canRefute reports whether a claim to be the crawler can be refuted at all, and why not. A signature refutes nothing, so a crawler must have
-// a list or a suffix; autonomous systems are documented for some, and are not looked up.
-func (s *subject) canRefute() (bool, Reason) {
+// initialDoubt returns why no address can refute a claim to be the crawler; NoReason if one can. A signature never refutes a claim, so the
+// crawler must have a list or a host suffix. Autonomous systems are never looked up, so a crawler that has them can't be refuted.
+func (s *subject) initialDoubt() Reason {
 	facts := &s.row.Verify
 	switch {
 	case len(facts.Ranges) == 0 && len(facts.Hosts) == 0:
-		return false, SignatureMissing
+		return SignatureMissing
 	case slices.Contains(s.row.Unverified, "verify"):
-		return false, FactsUnconfirmed
+		return FactsUnconfirmed
 	case len(facts.ASN) > 0, len(s.lists) < len(facts.Ranges), s.names == nil && len(facts.Hosts) > 0:
-		return false, MethodOff
+		return MethodOff
 	}
-	return true, NoReason
+	return NoReason
 }
 
+// subject returns the methods for row; nil if there are none or row is of another registry.
 func (c *Checker) subject(row *crawler.Crawler) *subject {
 	if row == nil || row.Index() >= len(c.subjects) {
 		return nil
@@ -140,13 +144,14 @@ func (c *Checker) subject(row *crawler.Crawler) *subject {
 	return nil
 }
 
-// Verifiable reports whether a claim to be row can be checked. If so, the State
-// of a claim is never NoMethod.
+// Verifiable reports whether a claim to be row can be checked: whether a
+// documented method is on. If so, Address never returns the state NoMethod.
 func (c *Checker) Verifiable(row *crawler.Crawler) bool { return c.subject(row) != nil }
 
-// Address checks by its address whether client is the crawler row, with the
-// data that is available now. Missing data is looked up in the background, for
-// the next request. It allocates nothing.
+// Address checks by the client's address whether client is the crawler row. It
+// uses the lists and DNS answers that are available now, and never waits. If a
+// DNS answer is missing, it starts a lookup in the background, for the next
+// request. It allocates nothing unless it starts a lookup.
 func (c *Checker) Address(row *crawler.Crawler, client Client, now time.Time) Result {
 	s := c.subject(row)
 	if s == nil {
@@ -159,7 +164,7 @@ func (c *Checker) Address(row *crawler.Crawler, client Client, now time.Time) Re
 	if client.Ambiguous {
 		return Result{State: Unverified, Reason: AddressAmbiguous}
 	}
-	doubt := s.hold
+	doubt := s.doubt
 	for _, l := range s.lists {
 		h := l.current.Load()
 		switch {
@@ -173,25 +178,55 @@ func (c *Checker) Address(row *crawler.Crawler, client Client, now time.Time) Re
 		}
 	}
 	if s.names != nil {
-		a, again := c.verifier.lookups.cache.get(makeKey(s.names.id, addr), now)
-		if again {
-			c.verifier.lookups.ask(s.names, addr)
+		answer, refresh := c.verifier.lookups.cache.get(makeKey(s.names.id, addr), now)
+		if refresh {
+			c.verifier.lookups.enqueue(s.names, addr)
 		}
-		switch a {
-		case yes:
+		switch answer {
+		case confirmed:
 			client.Proof.set(now)
 			return Result{State: Verified, Method: DNSMethod}
-		case unknown:
+		case noAnswer:
 			doubt = LookupPending
 		case failed:
 			doubt = LookupFailed
 		}
 	}
-	if !s.refutable || doubt != NoReason {
+	if doubt != NoReason {
 		return Result{State: Unverified, Reason: doubt}
 	}
 	if !client.Proof.Holds(now) {
 		return Result{State: Unverified, Reason: Unproven}
 	}
 	return Result{State: Impostor}
+}
+
+// LookUp gets the data that Address needs to check whether addr is the crawler
+// row: it reads lists that are missing or older than 6 hours, queries DNS, and
+// waits for both. It reports whether it got such data. It is for requests in log
+// files, and works without Start.
+func (c *Checker) LookUp(ctx context.Context, row *crawler.Crawler, addr netip.Addr) bool {
+	s := c.subject(row)
+	if addr = addr.Unmap().WithZone(""); s == nil || special(addr) {
+		return false
+	}
+	known := false
+	for _, l := range s.lists {
+		h, _ := current(ctx, l, c.verifier.env)
+		if h == nil {
+			continue
+		}
+		if known = true; h.value.contains(addr) {
+			return true
+		}
+	}
+	if s.names == nil {
+		return known
+	}
+	f := checkReverse(ctx, c.verifier.config.Resolver, addr, s.names.suffixes)
+	if ctx.Err() != nil {
+		return false
+	}
+	c.verifier.lookups.cache.put(makeKey(s.names.id, addr), f.answer, c.verifier.config.Now())
+	return f.answer != failed
 }

@@ -10,33 +10,34 @@ import (
 	"github.com/gaissmai/bart"
 )
 
-// proofPeriod is how long one verified address proves that a server sees the real addresses of its clients.
+// proofPeriod is how long a verified address proves that the server sees the real addresses of its clients.
 const proofPeriod = 24 * time.Hour
 
-// Client is where a request comes from, as the server sees it.
+// Client is the sender of a request, as the server sees it.
 type Client struct {
-	Addr netip.Addr
+	Addr netip.Addr // IPv4 in IPv6 form counts as IPv4; a zone is ignored
 
-	// Ambiguous marks an address that is one of several in a forwarding field,
-	// which the client may have written itself. Such an address neither
+	// Ambiguous is true if Addr is one of several addresses in a forwarding
+	// field, because the client may have added it. Such an address neither
 	// verifies nor refutes a claim.
 	Ambiguous bool
 
-	// Proof is the Proof of the place that serves the request, usually one per
-	// site. Without one no client is an Impostor.
+	// Proof is the Proof of the host that serves the request (see
+	// Checker.Proof). If it is nil, no client is an Impostor.
 	Proof *Proof
 }
 
-// Proof records when a crawler was last verified by its address. If none ever
-// was, the server may see the addresses of a CDN instead of its clients', so no
-// claim may be refuted by them. In the zero value, no crawler was verified. It
-// is safe for concurrent use.
+// Proof records when a crawler was last verified by its address, which proves
+// that the server sees the addresses of its clients. Without such a proof it may
+// see the addresses of a CDN instead, so an address must not refute a claim. The
+// zero value is ready to use: no crawler was verified. A Proof is safe for
+// concurrent use.
 type Proof struct {
 	last atomic.Int64 // seconds since 1970
 }
 
 func (p *Proof) set(now time.Time) {
-	// Storing a value that is there already would make all cores fetch the cache line again.
+	// Storing an equal value would make all CPU cores fetch the cache line again.
 	if s := now.Unix(); p != nil && p.last.Load() < s {
 		p.last.Store(s)
 	}
@@ -52,46 +53,48 @@ func (p *Proof) Holds(now time.Time) bool {
 	return last != 0 && now.Sub(time.Unix(last, 0)) <= proofPeriod
 }
 
-// maxPlaces bounds the places of a Verifier. Further ones share a Proof.
-const maxPlaces = 10_000
+// maxHosts bounds the hosts that have proofs of their own. Further hosts share theirs.
+const maxHosts = 10_000
 
-// place has the proofs of one place: of requests that came directly, and of those through a trusted proxy.
-type place [2]Proof
+// hostProofs has the proofs of one host: for direct requests, and for those through a trusted proxy.
+type hostProofs [2]Proof
 
 // Proof returns the Proof of the host or host pattern that serves a request.
-// Each has its own, because sites of one server may be behind different
-// proxies. The Verifier returns the same Proof each time. Only the first call
-// for a host takes a lock.
+// proxied is whether the request came through a trusted proxy. Each combination
+// has its own Proof, because sites of one server may be behind different proxies.
+// Checkers of one Verifier share them. After 10,000 hosts, further hosts share
+// one. Only the first call for a host takes a lock.
 func (c *Checker) Proof(host string, proxied bool) *Proof {
 	i := 0
 	if proxied {
 		i = 1
 	}
-	if p := (*c.verifier.places.Load())[host]; p != nil {
+	if p := (*c.verifier.proofs.Load())[host]; p != nil {
 		return &p[i]
 	}
-	return &c.verifier.addPlace(host)[i]
+	return &c.verifier.addProofs(host)[i]
 }
 
-func (v *Verifier) addPlace(host string) *place {
+// addProofs returns the proofs of host, and adds them if they are missing.
+func (v *Verifier) addProofs(host string) *hostProofs {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	known := *v.places.Load()
-	if len(known) >= maxPlaces {
+	known := *v.proofs.Load()
+	if len(known) >= maxHosts {
 		host = ""
 	}
 	if p := known[host]; p != nil {
 		return p
 	}
-	p, all := new(place), maps.Clone(known)
+	p, all := new(hostProofs), maps.Clone(known)
 	all[strings.Clone(host)] = p
-	v.places.Store(&all)
+	v.proofs.Store(&all)
 	return p
 }
 
-// specials are the addresses that no crawler on the internet has: unspecified, private, shared (CGNAT), loopback, link-local, multicast
-// and reserved ones (IANA special-purpose address registries). Blocks for documentation are not among them.
-var specials = newTable("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16",
+// specialPrefixes are the addresses that no crawler on the internet has: unspecified, private, shared (CGNAT), loopback, link-local, multicast
+// and reserved addresses (IANA special-purpose address registries), but not the blocks for documentation.
+var specialPrefixes = newTable("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16",
 	"224.0.0.0/3", "::/8", "fc00::/7", "fe80::/9", "ff00::/8")
 
 func newTable(prefixes ...string) *bart.Lite {
@@ -102,8 +105,8 @@ func newTable(prefixes ...string) *bart.Lite {
 	return table
 }
 
-// special reports whether addr, which is not IPv4 in IPv6 form, is in one of specials. Every request with a claim asks, so it does not look
-// into the table.
+// special reports whether addr is not valid or in one of specialPrefixes. addr must not be IPv4 in IPv6 form. Every request with a claim
+// needs this check, so it does not use the slower table.
 func special(addr netip.Addr) bool {
 	if !addr.IsValid() {
 		return true

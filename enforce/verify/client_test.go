@@ -5,14 +5,14 @@ import (
 	"testing"
 )
 
-// The fast test of an address says the same as the table of special prefixes, at the edges of all of them and across all first octets.
-func TestSpecialAgreesWithTable(t *testing.T) {
+// special gives the same result as the table of special prefixes, at both ends of each prefix and for all first two octets.
+func TestSpecialAgreesWithTheTable(t *testing.T) {
 	check := func(addr netip.Addr) {
-		if addr.IsValid() && !addr.Is4In6() && special(addr) != specials.Contains(addr) {
-			t.Errorf("%s: %v, by the table %v", addr, special(addr), specials.Contains(addr))
+		if addr.IsValid() && !addr.Is4In6() && special(addr) != specialPrefixes.Contains(addr) {
+			t.Errorf("special(%s) = %v, the table has %v", addr, special(addr), specialPrefixes.Contains(addr))
 		}
 	}
-	for p := range specials.All() {
+	for p := range specialPrefixes.All() {
 		first := p.Addr()
 		last := lastOf(p)
 		for _, addr := range []netip.Addr{first, first.Prev(), last, last.Next()} {

@@ -24,13 +24,13 @@ const (
 	maxKeys         = 256 // of a directory
 )
 
-// directoryTypes are the media types of a directory: that of the standard, one that was seen in its place, and those of JWK.
+// directoryTypes are the media types of a directory: the one of the draft standard, a variant that operators use, and those of JWK.
 var directoryTypes = []string{
 	"application/http-message-signatures-directory+json", "application/http-message-signatures-directory",
 	"application/jwk-set+json", "application/jwk+json", "application/json",
 }
 
-// directoryURL returns where the keys of an agent are: at the well-known place, unless the address has a path.
+// directoryURL returns the URL of an agent's keys: its well-known URL, or agent itself if that has a path or a query.
 func directoryURL(agent string) (string, error) {
 	if err := CheckURL(agent); err != nil {
 		return "", err
@@ -47,13 +47,13 @@ func directoryURL(agent string) (string, error) {
 	return u.String(), nil
 }
 
-// directory is the keys of an agent, by thumbprint. It is immutable.
-type directory struct{ keys map[string]*publicKey }
+// directory has the keys of an agent. It is immutable.
+type directory struct{ keys map[string]*publicKey } // by thumbprint
 
 func (d *directory) entries() int { return len(d.keys) }
 
-// find returns the key, nil where the directory has none such or it is not valid at the time. read is when the directory was read: as long
-// as that is not long ago, `exp` counts as it was then, for some directories move it forward with each read.
+// find returns the key with the thumbprint; nil if there is none or it is not valid at the time now. read is when the directory was read. For
+// FreshPeriod from then on, a key counts even after its `exp`, because some operators move `exp` forward with each read.
 func (d *directory) find(thumbprint string, read, now time.Time) *publicKey {
 	k := d.keys[thumbprint]
 	if k == nil || !k.notBefore.IsZero() && k.notBefore.After(now.Add(clockSkew)) {
@@ -65,13 +65,13 @@ func (d *directory) find(thumbprint string, read, now time.Time) *publicKey {
 	return k
 }
 
-// directoryParser returns the function that reads a directory: a JWK set, or a single JWK. Keys that can't be used are left out; a
-// directory without any other is an error. refused are the thumbprints of keys that are never used.
+// directoryParser returns the function that parses a directory: a JWK set, or a single JWK. It leaves out keys that it can't use. A directory
+// without a usable key is an error. refused are the thumbprints of keys that are never used.
 func directoryParser(refused []string) func(*response, *directory, time.Time) (*directory, error) {
 	return func(r *response, _ *directory, now time.Time) (*directory, error) {
 		mediaType, _, err := mime.ParseMediaType(r.mediaType)
 		if err != nil && mediaType == "" || !slices.Contains(directoryTypes, mediaType) {
-			return nil, fmt.Errorf("media type %.100q is not that of a directory of keys", r.mediaType)
+			return nil, fmt.Errorf("the media type is %.100q: it must be one of %s", r.mediaType, strings.Join(directoryTypes, ", "))
 		}
 		keys, err := readKeys(r.body)
 		if err != nil {
@@ -85,7 +85,7 @@ func directoryParser(refused []string) func(*response, *directory, time.Time) (*
 			case err != nil:
 				unusable = err
 			case slices.Contains(refused, k.thumbprint):
-				unusable = errors.New("the key is one that RFC 9421 prints with its private half")
+				unusable = errors.New("RFC 9421 publishes the private key")
 			case !k.expires.IsZero() && k.expires.Before(now):
 				unusable = errors.New("the key has expired")
 			default:
@@ -94,13 +94,13 @@ func directoryParser(refused []string) func(*response, *directory, time.Time) (*
 		}
 		if len(d.keys) == 0 {
 			if unusable != nil {
-				return nil, fmt.Errorf("the directory has no key that can be used: %w", unusable)
+				return nil, fmt.Errorf("the directory has no usable key: %w", unusable)
 			}
 			return nil, errors.New("the directory has no keys")
 		}
 		if r.header != nil {
 			if err := checkDirectorySignatures(r, d); err != nil {
-				return nil, fmt.Errorf("the directory's own signature: %w", err)
+				return nil, fmt.Errorf("the signature of the directory: %w", err)
 			}
 		}
 		return d, nil
@@ -113,17 +113,17 @@ func readKeys(body []byte) ([]jwk, error) {
 	}
 	body = bytes.TrimPrefix(body, []byte("\ufeff"))
 	if err := json.Unmarshal(body, &set); err != nil {
-		return nil, fmt.Errorf("reading JSON: %w", err)
+		return nil, fmt.Errorf("parsing JSON: %w", err)
 	}
 	if set.Keys == nil {
 		set.Keys = &[]json.RawMessage{body}
 	}
 	if len(*set.Keys) > maxKeys {
-		return nil, fmt.Errorf("more than %d keys", maxKeys)
+		return nil, fmt.Errorf("%d keys: the limit is %d", len(*set.Keys), maxKeys)
 	}
 	keys := make([]jwk, len(*set.Keys))
 	for i, raw := range *set.Keys {
-		// A key that is no JWK at all stays empty, which publicKey refuses.
+		// A key that is not a JWK stays empty; publicKey refuses it.
 		if json.Unmarshal(raw, &keys[i]) != nil {
 			keys[i] = jwk{}
 		}
@@ -131,14 +131,14 @@ func readKeys(body []byte) ([]jwk, error) {
 	return keys, nil
 }
 
-// checkDirectorySignatures checks the signatures that a directory is sent with, by which it proves that it has the private keys. They are
-// optional; one that is there and does not hold makes the directory unusable.
+// checkDirectorySignatures checks the signatures of a directory, which prove that its server has the private keys. They are optional. A
+// signature that is not valid makes the directory unusable.
 func checkDirectorySignatures(r *response, d *directory) error {
 	if len(r.header["Signature-Input"]) == 0 {
 		return nil
 	}
 	if fieldsSize(r.header) > maxSignatureFields {
-		return errors.New("the signature fields are too long")
+		return fmt.Errorf("the signature fields have more than %d octets", maxSignatureFields)
 	}
 	inputs, err := readInputs(r.header, directoryTag)
 	if err != nil {
@@ -147,20 +147,20 @@ func checkDirectorySignatures(r *response, d *directory) error {
 	for _, in := range inputs {
 		k := d.keys[in.keyID]
 		if k == nil {
-			continue // of a key that is not used
+			continue // the key is not used
 		}
 		base, err := signatureBase(in.list, r.component)
 		if err != nil {
 			return err
 		}
 		if !k.verify(base, in.signature) {
-			return errors.New("it is wrong")
+			return fmt.Errorf("signature %q does not match", in.label)
 		}
 	}
 	return nil
 }
 
-// component returns the value of a component of a directory's signature.
+// component returns the value of a covered component of a directory's response.
 func (r *response) component(item httpsfv.Item) (string, error) {
 	id, _ := item.Value.(string)
 	names := item.Params.Names()
@@ -179,8 +179,8 @@ func (r *response) component(item httpsfv.Item) (string, error) {
 	return (&Message{Header: r.header}).field(id, item, nil)
 }
 
-// checkDigest compares the Content-Digest field (RFC 9530) with the content. Algorithms that are not known are ignored, unless there is no
-// other.
+// checkDigest compares the Content-Digest field (RFC 9530) with the content. It ignores unknown algorithms; if all are unknown, it returns
+// errComponent.
 func checkDigest(header http.Header, body []byte) error {
 	digests, err := httpsfv.UnmarshalDictionary(header["Content-Digest"])
 	if err != nil {
@@ -203,7 +203,7 @@ func checkDigest(header http.Header, body []byte) error {
 		member, _ := digests.Get(name)
 		item, _ := member.(httpsfv.Item)
 		if octets, _ := item.Value.([]byte); !bytes.Equal(octets, sum) {
-			return errors.New("Content-Digest is not that of the content")
+			return errors.New("Content-Digest does not match the content")
 		}
 	}
 	if !known {
@@ -212,7 +212,7 @@ func checkDigest(header http.Header, body []byte) error {
 	return nil
 }
 
-// fieldsSize returns how many octets the signature fields have.
+// fieldsSize returns the number of octets in the values of the signature fields.
 func fieldsSize(header http.Header) (n int) {
 	for _, name := range []string{"Signature-Input", "Signature", "Signature-Agent"} {
 		for _, value := range header[name] {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-func TestDirectories(t *testing.T) {
+func TestParseDirectory(t *testing.T) {
 	s := newEd25519Signer()
 	without := func(members string) string { return strings.TrimSuffix(s.jwk, "}") + "," + members + "}" }
 	now := time.Unix(1_800_000_000, 0)
@@ -25,29 +25,29 @@ func TestDirectories(t *testing.T) {
 		body, mediaType string
 		err             string // empty: the key of s is found
 	}{
-		"a set of keys":                    {`{"keys":[` + s.jwk + `]}`, directoryType, ""},
-		"parameters of the type":           {`{"keys":[` + s.jwk + `]}`, "Application/HTTP-Message-Signatures-Directory; charset=utf-8", ""},
-		"a JWK set":                        {`{"keys":[` + s.jwk + `]}`, "application/jwk-set+json", ""},
-		"a bare JWK":                       {s.jwk, "application/json", ""},
-		"a wrong kid":                      {`{"keys":[` + without(`"kid":"me"`) + `]}`, directoryType, ""},
-		"other members":                    {`{"keys":[` + without(`"use":"sig","alg":"ed25519","key_ops":["verify"]`) + `],"signature_agent":"https://agent.test","purpose":"ai"}`, directoryType, ""},
-		"beside keys that can't be used":   {`{"keys":[{"kty":"oct","k":"AA"},7,null,{"kty":"OKP","crv":"X25519","x":"AA"},{"kty":"RSA","n":"AQ","e":"AQAB"},` + s.jwk + `]}`, directoryType, ""},
-		"valid from now on":                {`{"keys":[` + without(fmt.Sprintf(`"nbf":%d,"exp":%d`, now.Unix(), now.Unix()+60)) + `]}`, directoryType, ""},
-		"a byte order mark":                {"\ufeff" + `{"keys":[` + s.jwk + `]}`, directoryType, ""},
-		"expired":                          {`{"keys":[` + without(fmt.Sprintf(`"exp":%d`, now.Unix()-1)) + `]}`, directoryType, "has expired"},
-		"for encryption":                   {`{"keys":[` + without(`"use":"enc"`) + `]}`, directoryType, "not for signatures"},
-		"a private key":                    {`{"keys":[` + without(`"d":"AAAA"`) + `]}`, directoryType, "private half"},
-		"another algorithm":                {`{"keys":[` + without(`"alg":"ES256"`) + `]}`, directoryType, "algorithm"},
-		"no keys":                          {`{"keys":[]}`, directoryType, "no keys"},
-		"10,000 keys":                      {`{"keys":[` + strings.Repeat(s.jwk+",", 9_999) + s.jwk + `]}`, directoryType, "more than 256"},
-		"a page":                           {`<html>`, "text/html", "media type"},
-		"no media type":                    {`{"keys":[` + s.jwk + `]}`, "", "media type"},
-		"a page as JSON":                   {`<html>`, directoryType, "reading JSON"},
-		"words":                            {`"keys"`, directoryType, "reading JSON"},
-		"RFC 9421's key":                   {`{"keys":[{"kty":"OKP","crv":"Ed25519","x":"JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs"}]}`, directoryType, "RFC 9421"},
-		"RFC 9421's P-256 key":             {`{"keys":[{"kty":"EC","crv":"P-256","x":"qIVYZVLCrPZHGHjP17CTW0_-D9Lfw0EkjqF7xB4FivA","y":"Mc4nN9LTDOBhfoUeg8Ye9WedFRhnZXZJA12Qp0zZ6F0"}]}`, directoryType, "RFC 9421"},
-		"256 keys":                         {many(255), directoryType, ""},
-		"a key with a point off the curve": {`{"keys":[{"kty":"EC","crv":"P-256","x":"qIVYZVLCrPZHGHjP17CTW0_-D9Lfw0EkjqF7xB4FivA","y":"qIVYZVLCrPZHGHjP17CTW0_-D9Lfw0EkjqF7xB4FivA"}]}`, directoryType, "P-256"},
+		"one key":                             {`{"keys":[` + s.jwk + `]}`, directoryType, ""},
+		"another media type, with parameters": {`{"keys":[` + s.jwk + `]}`, "Application/HTTP-Message-Signatures-Directory; charset=utf-8", ""},
+		"a JWK set":                           {`{"keys":[` + s.jwk + `]}`, "application/jwk-set+json", ""},
+		"a single JWK":                        {s.jwk, "application/json", ""},
+		"a wrong kid":                         {`{"keys":[` + without(`"kid":"me"`) + `]}`, directoryType, ""},
+		"members that are ignored or allow signatures": {`{"keys":[` + without(`"use":"sig","alg":"ed25519","key_ops":["verify"]`) + `],"signature_agent":"https://agent.test","purpose":"ai"}`, directoryType, ""},
+		"a usable key after unusable ones":             {`{"keys":[{"kty":"oct","k":"AA"},7,null,{"kty":"OKP","crv":"X25519","x":"AA"},{"kty":"RSA","n":"AQ","e":"AQAB"},` + s.jwk + `]}`, directoryType, ""},
+		"valid from now":                               {`{"keys":[` + without(fmt.Sprintf(`"nbf":%d,"exp":%d`, now.Unix(), now.Unix()+60)) + `]}`, directoryType, ""},
+		"a byte order mark":                            {"\ufeff" + `{"keys":[` + s.jwk + `]}`, directoryType, ""},
+		"an expired key":                               {`{"keys":[` + without(fmt.Sprintf(`"exp":%d`, now.Unix()-1)) + `]}`, directoryType, "has expired"},
+		"a key for encryption":                         {`{"keys":[` + without(`"use":"enc"`) + `]}`, directoryType, "not for signatures"},
+		"a private key":                                {`{"keys":[` + without(`"d":"AAAA"`) + `]}`, directoryType, "private key"},
+		"an algorithm that does not fit the key":       {`{"keys":[` + without(`"alg":"ES256"`) + `]}`, directoryType, "algorithm"},
+		"no keys":                                      {`{"keys":[]}`, directoryType, "no keys"},
+		"10,000 keys":                                  {`{"keys":[` + strings.Repeat(s.jwk+",", 9_999) + s.jwk + `]}`, directoryType, "10000 keys: the limit is 256"},
+		"a web page":                                   {`<html>`, "text/html", "media type"},
+		"no media type":                                {`{"keys":[` + s.jwk + `]}`, "", "media type"},
+		"a web page with the media type of JSON":       {`<html>`, directoryType, "parsing JSON"},
+		"a JSON string":                                {`"keys"`, directoryType, "parsing JSON"},
+		"the Ed25519 key of RFC 9421":                  {`{"keys":[{"kty":"OKP","crv":"Ed25519","x":"JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs"}]}`, directoryType, "RFC 9421"},
+		"the P-256 key of RFC 9421":                    {`{"keys":[{"kty":"EC","crv":"P-256","x":"qIVYZVLCrPZHGHjP17CTW0_-D9Lfw0EkjqF7xB4FivA","y":"Mc4nN9LTDOBhfoUeg8Ye9WedFRhnZXZJA12Qp0zZ6F0"}]}`, directoryType, "RFC 9421"},
+		"256 keys":                                     {many(255), directoryType, ""},
+		"a P-256 key that is not on the curve":         {`{"keys":[{"kty":"EC","crv":"P-256","x":"qIVYZVLCrPZHGHjP17CTW0_-D9Lfw0EkjqF7xB4FivA","y":"qIVYZVLCrPZHGHjP17CTW0_-D9Lfw0EkjqF7xB4FivA"}]}`, directoryType, "P-256"},
 	} {
 		d, err := directoryParser(testKeys)(&response{body: []byte(tc.body), mediaType: tc.mediaType}, nil, now)
 		switch {
@@ -63,8 +63,8 @@ func TestDirectories(t *testing.T) {
 	}
 }
 
-// A key is not found before its time, and its end counts once the directory was not read for 3 days.
-func TestKeyTimes(t *testing.T) {
+// A key is not found before `nbf`. `exp` counts only if the directory was last read more than 3 days ago.
+func TestKeyValidity(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	d := &directory{keys: map[string]*publicKey{"a": {notBefore: now, expires: now.Add(time.Hour)}}}
 	for _, tc := range []struct {
@@ -77,13 +77,13 @@ func TestKeyTimes(t *testing.T) {
 		{now, now.Add(FreshPeriod + time.Hour), false},
 	} {
 		if got := d.find("a", tc.read, tc.now) != nil; got != tc.found {
-			t.Errorf("read %s, now %s: found %v", tc.read, tc.now, got)
+			t.Errorf("read at %s, now %s: found %v", tc.read, tc.now, got)
 		}
 	}
 }
 
-// A directory may be signed by its keys; a signature that is there must hold.
-func TestSignedDirectory(t *testing.T) {
+// A directory can have signatures of its keys. They must be valid.
+func TestSignaturesOfDirectories(t *testing.T) {
 	s := newEd25519Signer()
 	body := `{"keys":[` + s.jwk + `]}`
 	sign := func(authority string) (input, signature string) {
@@ -97,15 +97,15 @@ func TestSignedDirectory(t *testing.T) {
 		input, signature string
 		ok               bool
 	}{
-		"unsigned":                    {"", "", true},
-		"signed":                      {goodInput, goodSignature, true},
-		"signed for another":          {otherInput, otherSignature, false},
-		"signed badly":                {goodInput, "d=:AAAA:", false},
-		"signature missing":           {goodInput, "", false},
-		"fields in pieces":            {`d=(`, goodSignature, false},
-		"fields of 64 KB":             {goodInput + `, e="` + strings.Repeat("a", 64<<10) + `"`, goodSignature, false},
-		"signed by a key not in it":   {strings.ReplaceAll(goodInput, s.thumbprint, "other"), goodSignature, true},
-		"signed with an unknown part": {`d=("@moon");created=1;expires=4000000000;keyid="` + s.thumbprint + `";tag="http-message-signatures-directory"`, goodSignature, false},
+		"no signature":                          {"", "", true},
+		"a valid signature":                     {goodInput, goodSignature, true},
+		"a signature for another host":          {otherInput, otherSignature, false},
+		"a wrong signature":                     {goodInput, "d=:AAAA:", false},
+		"Signature-Input without Signature":     {goodInput, "", false},
+		"Signature-Input that can't be parsed":  {`d=(`, goodSignature, false},
+		"fields of 64 KB":                       {goodInput + `, e="` + strings.Repeat("a", 64<<10) + `"`, goodSignature, false},
+		"a signature of another key":            {strings.ReplaceAll(goodInput, s.thumbprint, "other"), goodSignature, true},
+		"a signature with an unknown component": {`d=("@moon");created=1;expires=4000000000;keyid="` + s.thumbprint + `";tag="http-message-signatures-directory"`, goodSignature, false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFixture(t)
@@ -127,11 +127,11 @@ func TestSignedDirectory(t *testing.T) {
 	}
 }
 
-// While the directory can't be read again, its last keys stay, also over a restart.
-func TestDirectoryOutage(t *testing.T) {
+// If a directory can't be read again, its last copy stays in use, also after a restart.
+func TestLastCopyOfADirectoryStaysInUse(t *testing.T) {
 	s := newEd25519Signer()
 	synctest.Test(t, func(t *testing.T) {
-		f := signed(t, s)
+		f := newSignatureFixture(t, s)
 		f.web.set(directoryAt, func(*http.Request) *http.Response { return answerWith(503, "")(nil) })
 		time.Sleep(24 * time.Hour)
 		synctest.Wait()
@@ -171,7 +171,7 @@ func TestDirectoryURL(t *testing.T) {
 	}
 }
 
-// Whatever a directory says, its keys have the thumbprints that they are found by, and no key of RFC 9421 is among them.
+// FuzzDirectory checks that each key of a parsed directory is stored under its thumbprint, and that no key of RFC 9421 is among them.
 func FuzzDirectory(f *testing.F) {
 	f.Add([]byte(`{"keys":[` + newEd25519Signer().jwk + `]}`))
 	f.Add([]byte(`{"keys":[` + newECDSASigner().jwk + `,{"kty":"RSA","n":"AQ","e":"AQAB","exp":1e300}]}`))
@@ -190,7 +190,7 @@ func FuzzDirectory(f *testing.F) {
 			}
 			for _, refused := range testKeys {
 				if thumbprint == refused {
-					t.Fatal("a test key")
+					t.Fatal("the directory has a key of RFC 9421")
 				}
 			}
 			k.verify(body, body)

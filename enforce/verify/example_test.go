@@ -10,7 +10,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
-// zone is a resolver that knows one host of a crawler.
+// zone is a resolver with one host of a crawler.
 type zone struct{}
 
 func (zone) LookupAddr(_ context.Context, addr string) ([]string, error) {
@@ -27,7 +27,7 @@ func (zone) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error)
 	return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
 }
 
-// Explain asks at once, and says which steps led to the result.
+// Explain queries DNS at once and returns the steps that led to the result.
 func Example() {
 	verifier := verify.New(verify.Config{DNS: true, Resolver: zone{}})
 	defer verifier.Close()

@@ -10,28 +10,28 @@ import (
 	"github.com/gaissmai/bart"
 )
 
-// A list may hold no prefix wider than these, and no more addresses in all: a
-// longer list would not identify a crawler.
+// Limits of the prefixes of a list, and of the number of addresses in all of
+// them. A list with more addresses would not identify a crawler.
 const (
-	minBits4, minBits6 = 8, 20
-	maxSize4           = 1 << 26 // addresses: four times 17.0.0.0/8, the widest block that a crawler was documented with
-	maxSize6           = 1 << 47 // networks of 64 bits: eight times a /20
+	minBits4, minBits6 = 8, 20   // bits of a prefix, at least
+	maxSize4           = 1 << 26 // addresses: four times as many as 17.0.0.0/8, the widest block that an operator documents
+	maxSize6           = 1 << 47 // /64 networks: eight times as many as in a /20
 )
 
 // list is a published list of addresses. It is immutable.
 type list struct {
 	table        *bart.Lite
 	count        int
-	size4, size6 float64 // IPv4 addresses, IPv6 networks of 64 bits; prefixes that overlap count twice
+	size4, size6 float64 // IPv4 addresses, IPv6 /64 networks; overlapping prefixes count twice
 }
 
 func (l *list) entries() int { return l.count }
 
-// contains looks addr up, which is not IPv4 in IPv6 form.
+// contains reports whether addr is in the list. addr must not be IPv4 in IPv6 form.
 func (l *list) contains(addr netip.Addr) bool { return l.table.Contains(addr) }
 
-// parseList reads a list and checks that it is plausible, also in comparison
-// with the one in use. A list that is not plausible is an error.
+// parseList parses a list. It returns an error if the list is not plausible by
+// itself or in comparison with old, the list in use, which may be nil.
 func parseList(r *response, old *list, _ time.Time) (*list, error) {
 	prefixes, err := readPrefixes(r.body)
 	if err != nil {
@@ -39,17 +39,17 @@ func parseList(r *response, old *list, _ time.Time) (*list, error) {
 	}
 	l := &list{table: new(bart.Lite)}
 	for _, p := range prefixes {
-		if specials.OverlapsPrefix(p) {
-			return nil, fmt.Errorf("%s is private or reserved", p)
+		if specialPrefixes.OverlapsPrefix(p) {
+			return nil, fmt.Errorf("%s contains private or reserved addresses", p)
 		}
 		if p.Addr().Is4() {
 			if p.Bits() < minBits4 {
-				return nil, fmt.Errorf("%s is far too wide", p)
+				return nil, fmt.Errorf("%s is too wide: a prefix must have at least %d bits", p, minBits4)
 			}
 			l.size4 += math.Exp2(float64(32 - p.Bits()))
 		} else {
 			if p.Bits() < minBits6 {
-				return nil, fmt.Errorf("%s is far too wide", p)
+				return nil, fmt.Errorf("%s is too wide: a prefix must have at least %d bits", p, minBits6)
 			}
 			l.size6 += math.Exp2(float64(64 - p.Bits()))
 		}
@@ -57,15 +57,16 @@ func parseList(r *response, old *list, _ time.Time) (*list, error) {
 	}
 	l.count = l.table.Size()
 	if l.size4 > maxSize4 || l.size6 > maxSize6 {
-		return nil, errors.New("the prefixes hold far too many addresses")
+		return nil, errors.New("the prefixes contain too many addresses: the limits are 2^26 IPv4 addresses and 2^47 IPv6 /64 networks")
 	}
 	if old != nil && l.farFewer(old) {
-		return nil, fmt.Errorf("%d prefixes, far fewer than the %d before", l.count, old.count)
+		return nil, fmt.Errorf("the list has %d prefixes, far fewer than the list in use, which has %d", l.count, old.count)
 	}
 	return l, nil
 }
 
-// farFewer reports whether most of the prefixes are gone and were not just joined into wider ones.
+// farFewer reports whether more than half of the prefixes and of the addresses are gone. Prefixes that were joined into wider ones have as
+// many addresses as before.
 func (l *list) farFewer(old *list) bool {
 	return old.count >= 4 && l.count*2 < old.count && (l.size4*2 < old.size4 || l.size6*2 < old.size6)
 }

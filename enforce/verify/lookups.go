@@ -9,24 +9,24 @@ import (
 	"sync/atomic"
 )
 
-// Bounds of lookups. A flood of claims to be one crawler delays the lookups of that crawler only.
+// Limits of lookups. Each set of suffixes has a queue of its own, so many claims to be one crawler do not delay the lookups for others.
 const (
-	setQueue      = 128 // waiting lookups of a set of suffixes
+	setQueue      = 128 // lookups of a set of suffixes that wait
 	setWorkers    = 8   // lookups of a set of suffixes at a time
 	maxSuffixSets = 4096
 )
 
-// suffixSet is a set of suffixes of host names, shared by all crawlers that have the same.
+// suffixSet is a set of suffixes of host names. Crawlers with the same suffixes share it.
 type suffixSet struct {
 	id       uint32
 	suffixes []string
 	queue    chan netip.Addr
-	ready    atomic.Bool // waits for a worker
-	running  atomic.Int32
+	ready    atomic.Bool  // it is in lookups.ready and waits for a worker
+	running  atomic.Int32 // workers that serve it
 }
 
-// lookups asks DNS in the background, with a bounded number of workers that
-// serve the sets of suffixes in turn.
+// lookups queries DNS in the background. A fixed number of workers serve the
+// sets of suffixes in turn.
 type lookups struct {
 	env      *environment
 	resolver Resolver
@@ -34,7 +34,7 @@ type lookups struct {
 	ready    chan *suffixSet
 
 	mu   sync.Mutex
-	sets map[string]*suffixSet
+	sets map[string]*suffixSet // by the sorted suffixes, with spaces between
 }
 
 func newLookups(env *environment, resolver Resolver) *lookups {
@@ -43,7 +43,7 @@ func newLookups(env *environment, resolver Resolver) *lookups {
 	}
 }
 
-// set returns the one set of these suffixes, nil where there are too many sets.
+// set returns the set of these suffixes, and adds it if it is new; nil if there are maxSuffixSets others.
 func (l *lookups) set(suffixes []string) *suffixSet {
 	normal := make([]string, len(suffixes))
 	for i, s := range suffixes {
@@ -62,8 +62,8 @@ func (l *lookups) set(suffixes []string) *suffixSet {
 	return s
 }
 
-// ask queues a lookup, unless one of the same is queued or under way, or too many are.
-func (l *lookups) ask(s *suffixSet, addr netip.Addr) {
+// enqueue queues a lookup, unless the same one is queued or running. It drops the lookup if the queue is full.
+func (l *lookups) enqueue(s *suffixSet, addr netip.Addr) {
 	key := makeKey(s.id, addr)
 	if len(s.queue) == cap(s.queue) || !l.cache.reserve(key) {
 		if len(s.queue) == cap(s.queue) {
@@ -80,10 +80,10 @@ func (l *lookups) ask(s *suffixSet, addr netip.Addr) {
 	}
 }
 
-// offer hands s to the workers where it has work and too few of them.
+// offer gives s to the workers if it has queued lookups and fewer than setWorkers workers.
 func (l *lookups) offer(s *suffixSet) {
 	if len(s.queue) > 0 && s.running.Load() < setWorkers && s.ready.CompareAndSwap(false, true) {
-		l.ready <- s // never blocks: each set is in it once at most
+		l.ready <- s // never blocks: it has room for all sets, each at most once
 	}
 }
 
@@ -108,6 +108,7 @@ func (l *lookups) work(ctx context.Context) {
 	}
 }
 
+// check does one lookup and stores its answer.
 func (l *lookups) check(ctx context.Context, s *suffixSet, addr netip.Addr) {
 	key := makeKey(s.id, addr)
 	defer l.cache.release(key)
@@ -121,11 +122,12 @@ func (l *lookups) check(ctx context.Context, s *suffixSet, addr netip.Addr) {
 	l.env.observer.Lookup(addr, s.suffixes, f.state(), now.Sub(begin), f.err)
 }
 
+// state returns the state for Observer.Lookup.
 func (f *finding) state() State {
 	switch f.answer {
-	case yes:
+	case confirmed:
 		return Verified
-	case no:
+	case refuted:
 		return Impostor
 	}
 	return Unverified

@@ -13,22 +13,22 @@ import (
 // Message is the part of a request that a signature can cover.
 type Message struct {
 	Method     string
-	Scheme     string // http or https, as the client used it
+	Scheme     string // http or https, as the client used
 	Host       string // the Host field or :authority, as sent
 	RequestURI string // path and query as the client sent them
 	Header     http.Header
-	HasBody    bool // content follows, or may follow
+	HasBody    bool // the request has content, or may have
 }
 
-// maxComponents bounds what a signature covers.
+// maxComponents is the maximum number of components that a signature covers.
 const maxComponents = 32
 
-var errComponent = errors.New("a component that can't be checked")
+var errComponent = errors.New("the component can't be checked")
 
-// signatureBase returns the octets that are signed (RFC 9421, section 2.5). value returns the value of a component.
+// signatureBase returns the octets that a signature signs (RFC 9421, section 2.5). value must return the value of a component.
 func signatureBase(input httpsfv.InnerList, value func(httpsfv.Item) (string, error)) ([]byte, error) {
 	if len(input.Items) > maxComponents {
-		return nil, fmt.Errorf("more than %d components", maxComponents)
+		return nil, fmt.Errorf("%d components: the limit is %d", len(input.Items), maxComponents)
 	}
 	var base strings.Builder
 	seen := make(map[string]bool, len(input.Items))
@@ -46,7 +46,7 @@ func signatureBase(input httpsfv.InnerList, value func(httpsfv.Item) (string, er
 			return nil, fmt.Errorf("%s: %w", id, err)
 		}
 		if strings.ContainsAny(v, "\r\n") {
-			return nil, fmt.Errorf("%s: a value of several lines", id)
+			return nil, fmt.Errorf("%s: the value has a line break", id)
 		}
 		base.WriteString(id + ": " + v + "\n")
 	}
@@ -97,7 +97,7 @@ func (m *Message) component(item httpsfv.Item) (string, error) {
 	return "", errComponent
 }
 
-// originForm returns path and query of a request target, also of one in absolute form.
+// originForm returns the path and the query of a request target in origin form or absolute form.
 func originForm(target string) string {
 	if scheme := strings.Index(target, "://"); scheme > 0 && !strings.HasPrefix(target, "/") {
 		target = target[scheme+3:]
@@ -122,14 +122,14 @@ func (m *Message) authority() string {
 	return strings.TrimSuffix(host, ":80")
 }
 
-// field returns the value of a header field, or of one member of it where the component has the parameter key.
+// field returns the value of a header field, or of one member of it if the component has the parameter `key` (RFC 9421, sections 2.1 and 2.1.2).
 func (m *Message) field(id string, item httpsfv.Item, params []string) (string, error) {
 	values := m.Header[http.CanonicalHeaderKey(id)]
 	if id == "host" {
 		values = []string{m.Host}
 	}
 	if len(values) == 0 {
-		return "", errors.New("the field is absent")
+		return "", errors.New("the message does not have the field")
 	}
 	switch len(params) {
 	case 0:
@@ -148,6 +148,7 @@ func (m *Message) field(id string, item httpsfv.Item, params []string) (string, 
 	return "", errComponent
 }
 
+// fieldMember returns the value of one member of a dictionary field.
 func fieldMember(values []string, key string) (string, error) {
 	dictionary, err := httpsfv.UnmarshalDictionary(values)
 	if err != nil {
@@ -166,7 +167,7 @@ func fieldMember(values []string, key string) (string, error) {
 	return "", errComponent
 }
 
-// queryParam returns the value of a query parameter that is there once (RFC 9421, section 2.2.8).
+// queryParam returns the value of a query parameter (RFC 9421, section 2.2.8). It returns an error unless the query has the parameter once.
 func (m *Message) queryParam(item httpsfv.Item, params []string) (string, error) {
 	if len(params) != 1 {
 		return "", errComponent
@@ -186,7 +187,7 @@ func (m *Message) queryParam(item httpsfv.Item, params []string) (string, error)
 		return "", err
 	}
 	if len(all[wanted]) != 1 {
-		return "", fmt.Errorf("the query has the parameter %d times", len(all[wanted]))
+		return "", fmt.Errorf("the query has the parameter %d times, not once", len(all[wanted]))
 	}
 	return strings.ReplaceAll(url.QueryEscape(all[wanted][0]), "+", "%20"), nil
 }

@@ -5,12 +5,13 @@ import (
 	"time"
 )
 
-// SourceKind is what a document is read for.
+// SourceKind is the kind of a document that a [Verifier] reads.
 type SourceKind uint8
 
+// The kinds.
 const (
-	ListSource      SourceKind = iota // addresses of crawlers
-	DirectorySource                   // keys of signatures
+	ListSource      SourceKind = iota // a list of addresses
+	DirectorySource                   // a directory of keys
 )
 
 var sourceNames = [...]string{ListSource: "list", DirectorySource: "directory"}
@@ -22,26 +23,26 @@ func (k SourceKind) String() string { return name(sourceNames[:], int(k)) }
 type SourceState struct {
 	Kind     SourceKind
 	URL      string
-	Entries  int       // prefixes or keys of the copy in use; 0 without one
-	Read     time.Time // when the copy was last found to be current; zero without one
-	Failures int       // reads in a row that failed
+	Entries  int       // prefixes or keys of the copy in use; 0 if there is none
+	Read     time.Time // when a read last found the copy to be current; zero if there is none
+	Failures int       // failed reads since the last successful one
 }
 
-// Observer is told what happens in the background. Its methods are called from
-// any goroutine and must not block.
+// Observer receives what happens in the background. Its methods must be safe for
+// concurrent use and must not block.
 type Observer interface {
-	// SourceRead tells of one read of a list or directory. err is nil when the copy in use is current.
+	// SourceRead is called after each read of a list or directory. err is nil if the copy in use is current.
 	SourceRead(s SourceState, err error)
-	// StorageFailed tells that a copy of url could not be stored or loaded. Verification goes on without.
+	// StorageFailed is called if a copy of the document at url could not be stored or loaded. Verification continues without the copy.
 	StorageFailed(url string, err error)
-	// Lookup tells of one forward-confirmed reverse DNS lookup. state is Verified, Impostor (the name does not exist or belongs to
-	// somebody else) or Unverified, and err what made it fail.
+	// Lookup is called after each forward-confirmed reverse DNS lookup. state is Verified, Impostor (the address has no host name, or only
+	// names outside suffixes) or Unverified (the lookup failed with err).
 	Lookup(addr netip.Addr, suffixes []string, state State, took time.Duration, err error)
-	// LookupDropped tells that too many lookups were waiting to add another one.
+	// LookupDropped is called if a lookup was not queued because the queue was full.
 	LookupDropped()
 }
 
-// noObserver is the Observer of those who have none.
+// noObserver ignores everything.
 type noObserver struct{}
 
 func (noObserver) SourceRead(SourceState, error)                            {}

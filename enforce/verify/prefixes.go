@@ -11,17 +11,18 @@ import (
 	"golang.org/x/net/html"
 )
 
-// maxPrefixes bounds a list. The longest known one has 1,300.
+// maxPrefixes is the maximum number of prefixes of a list. The longest known list has 1,300.
 const maxPrefixes = 100_000
 
 var errNoPrefixes = errors.New("the document has no prefixes")
 
-// readPrefixes reads a published list of addresses: JSON with `prefixes` (`ipv4Prefix`, `ipv6Prefix`), as most operators publish it;
-// JSON with `ips` (Ahrefs); either of them inside an HTML page (Amazon); or plain text with a prefix or an address at the beginning of
-// each line, also with more columns after a comma, and with comments after `#`. Addresses count as prefixes of one address, IPv4 in
-// IPv6 form as IPv4.
+// readPrefixes parses a published list of addresses:
+//   - JSON with `prefixes` (`ipv4Prefix`, `ipv6Prefix`), as most operators publish it
+//   - JSON with `ips` (Ahrefs)
+//   - either of them inside an HTML page (Amazon)
+//   - plain text with a prefix or an address at the beginning of each line, then perhaps a comma and more columns; `#` begins a comment
 //
-// A document with a value that is no prefix is refused as a whole.
+// An address counts as a prefix of one address, and IPv4 in IPv6 form as IPv4. One value that is not a prefix is an error.
 func readPrefixes(body []byte) ([]netip.Prefix, error) {
 	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
 	switch {
@@ -35,23 +36,25 @@ func readPrefixes(body []byte) ([]netip.Prefix, error) {
 	return readLines(body)
 }
 
-// arrayKeys are the members of a document that hold prefixes, prefixKeys the members of an entry that is an object.
+// arrayKeys are the members of a document that can have arrays of entries. prefixKeys are the members of an entry that can have a prefix, if the
+// entry is an object.
 var (
 	arrayKeys  = []string{"prefixes", "ips", "ip_ranges", "ranges", "addresses", "ipv4", "ipv6", "ipv6_prefixes"}
 	prefixKeys = []string{"ipv4Prefix", "ipv6Prefix", "ip_address", "ip_prefix", "ipv6_prefix", "ip", "cidr", "prefix"}
 )
 
+// readJSON parses a JSON document: an array of entries, or an object with such arrays.
 func readJSON(body []byte) ([]netip.Prefix, error) {
 	var arrays [][]json.RawMessage
 	if body[0] == '[' {
 		arrays = make([][]json.RawMessage, 1)
 		if err := json.Unmarshal(body, &arrays[0]); err != nil {
-			return nil, fmt.Errorf("reading JSON: %w", err)
+			return nil, fmt.Errorf("parsing JSON: %w", err)
 		}
 	} else {
 		var members map[string]json.RawMessage
 		if err := json.Unmarshal(body, &members); err != nil {
-			return nil, fmt.Errorf("reading JSON: %w", err)
+			return nil, fmt.Errorf("parsing JSON: %w", err)
 		}
 		for _, key := range arrayKeys {
 			var array []json.RawMessage
@@ -75,7 +78,7 @@ func readJSON(body []byte) ([]netip.Prefix, error) {
 	return prefixes, nil
 }
 
-// appendEntry appends the prefixes of an entry: a string, or an object with one of prefixKeys.
+// appendEntry appends the prefixes of an entry: a string, or an object with at least one of prefixKeys.
 func appendEntry(prefixes []netip.Prefix, entry json.RawMessage) ([]netip.Prefix, error) {
 	var text string
 	if json.Unmarshal(entry, &text) == nil {
@@ -83,7 +86,7 @@ func appendEntry(prefixes []netip.Prefix, entry json.RawMessage) ([]netip.Prefix
 	}
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(entry, &members); err != nil {
-		return nil, fmt.Errorf("%.100q is neither a prefix nor an object with one", entry)
+		return nil, fmt.Errorf("the entry %.100q is neither a string nor an object", entry)
 	}
 	before := len(prefixes)
 	for _, key := range prefixKeys {
@@ -97,34 +100,35 @@ func appendEntry(prefixes []netip.Prefix, entry json.RawMessage) ([]netip.Prefix
 		}
 	}
 	if len(prefixes) == before {
-		return nil, fmt.Errorf("%.100q has no prefix", entry)
+		return nil, fmt.Errorf("the entry %.100q has no prefix: it must have one of %s", entry, strings.Join(prefixKeys, ", "))
 	}
 	return prefixes, nil
 }
 
+// appendPrefix parses a prefix or an address and appends it.
 func appendPrefix(prefixes []netip.Prefix, text string) ([]netip.Prefix, error) {
 	if len(prefixes) == maxPrefixes {
-		return nil, fmt.Errorf("more than %d prefixes", maxPrefixes)
+		return nil, fmt.Errorf("the document has more than %d prefixes", maxPrefixes)
 	}
 	text = strings.TrimSpace(text)
 	p, err := netip.ParsePrefix(text)
 	if err != nil {
 		addr, addrErr := netip.ParseAddr(text)
 		if addrErr != nil || addr.Zone() != "" {
-			return nil, fmt.Errorf("%.100q is no prefix", text)
+			return nil, fmt.Errorf("%.100q is not a prefix or an address", text)
 		}
 		p = netip.PrefixFrom(addr, addr.BitLen())
 	}
 	if p.Addr().Is4In6() {
 		if p.Bits() < 96 {
-			return nil, fmt.Errorf("%s is far too wide", p)
+			return nil, fmt.Errorf("%s is too wide: a prefix in IPv4-in-IPv6 form must have at least 96 bits", p)
 		}
 		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
 	}
 	return append(prefixes, p.Masked()), nil
 }
 
-// readHTML reads JSON that stands in the text of a page.
+// readHTML finds a JSON object with `prefixes` in the text of a page and parses it.
 func readHTML(body []byte) ([]netip.Prefix, error) {
 	var text bytes.Buffer
 	z := html.NewTokenizer(bytes.NewReader(body))
@@ -151,9 +155,10 @@ func readHTML(body []byte) ([]netip.Prefix, error) {
 		}
 		rest = rest[at+1:]
 	}
-	return nil, errors.New("the document is a web page without a list in JSON")
+	return nil, errors.New("the document is a web page without a JSON list of prefixes")
 }
 
+// readLines parses plain text.
 func readLines(body []byte) ([]netip.Prefix, error) {
 	var prefixes []netip.Prefix
 	number := 0

@@ -6,17 +6,18 @@ import (
 	"time"
 )
 
-// replaySlots is how many nonces are remembered: the ones that expire first are forgotten first.
+// replaySlots is the number of nonces that replays can store.
 const replaySlots = 65_536
 
-// replays remembers the nonces of verified signatures until they expire, as far as its size allows. It is safe for concurrent use.
+// replays stores the nonces of verified signatures until the signatures expire. If there is no room, it drops a nonce whose signature expires
+// soon. It is safe for concurrent use.
 type replays struct {
 	mu    sync.Mutex
 	seen  partition
-	cache *cache // for its keyed hash
+	cache *cache // only its keyed hash is used
 }
 
-// first reports whether the nonce was not used with that key before, and remembers it. expires is in seconds since 1970.
+// first reports whether the nonce was not used before with the key of that thumbprint, and stores it. expires is in seconds since 1970.
 func (r *replays) first(thumbprint, nonce string, expires int64, now time.Time) bool {
 	sum := sha256.Sum256([]byte(thumbprint + "\x00" + nonce))
 	var key slotKey

@@ -12,35 +12,35 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Resolver asks DNS. A name that does not exist (NXDOMAIN) is a *net.DNSError with IsNotFound; every other failure is another error.
-// Names are fully qualified. *net.Resolver is a Resolver, but does not distinguish a name without records of the wanted type from a
-// name that does not exist.
+// Resolver queries DNS. For a name that does not exist (NXDOMAIN), it returns a [*net.DNSError] with IsNotFound; for every other failure, it
+// returns another error. Names are fully qualified. A [*net.Resolver] is a Resolver, but it reports a name without records of the wanted type
+// like a name that does not exist. A Resolver must be safe for concurrent use.
 type Resolver interface {
-	// LookupAddr returns the names that addr, in text form, has in reverse DNS.
+	// LookupAddr returns the names of addr in reverse DNS. addr is in text form.
 	LookupAddr(ctx context.Context, addr string) ([]string, error)
 	// LookupNetIP returns the addresses of host. network is ip4 or ip6.
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
-// Bounds of one question to a DNS server.
+// Limits of one query to a DNS server.
 const (
-	dnsAttempt   = 900 * time.Millisecond // of two, over UDP
+	dnsAttempt   = 900 * time.Millisecond // timeout of each of two attempts over UDP
 	maxCNAMEs    = 8
-	maxDNSValues = 64 // records read from an answer
-	dnsUDPSize   = 1232
+	maxDNSValues = 64   // records of an answer that are used
+	dnsUDPSize   = 1232 // octets of a message over UDP
 )
 
-// ServerResolver asks one DNS server, which must be a recursive resolver.
+// ServerResolver queries one DNS server, which must be a recursive resolver. It is safe for concurrent use.
 type ServerResolver struct{ address string }
 
-// NewServerResolver returns a resolver that asks the server at address, an IP address with or without a port (53).
+// NewServerResolver returns a resolver that queries the server at address: an IP address, with or without a port. The default port is 53.
 func NewServerResolver(address string) (*ServerResolver, error) {
 	if addr, err := netip.ParseAddr(strings.Trim(address, "[]")); err == nil {
 		return &ServerResolver{net.JoinHostPort(addr.String(), "53")}, nil
 	}
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil || ap.Port() == 0 {
-		return nil, fmt.Errorf("%q is no address of a DNS server: write 192.0.2.53 or 192.0.2.53:53", address)
+		return nil, fmt.Errorf("%q is not the address of a DNS server: write an IP address with or without a port, like 192.0.2.53 or 192.0.2.53:53", address)
 	}
 	return &ServerResolver{ap.String()}, nil
 }
@@ -52,7 +52,7 @@ func (s *ServerResolver) LookupAddr(ctx context.Context, addr string) ([]string,
 		return nil, err
 	}
 	var names []string
-	err = s.ask(ctx, question, dns.TypePTR, func(rr dns.RR) {
+	err = s.query(ctx, question, dns.TypePTR, func(rr dns.RR) {
 		if ptr, ok := rr.(*dns.PTR); ok {
 			names = append(names, ptr.Ptr)
 		}
@@ -67,10 +67,10 @@ func (s *ServerResolver) LookupNetIP(ctx context.Context, network, host string) 
 		kind = dns.TypeAAAA
 	}
 	if _, ok := dns.IsDomainName(host); !ok {
-		return nil, fmt.Errorf("%.300q is no domain name", host)
+		return nil, fmt.Errorf("%.300q is not a domain name", host)
 	}
 	var addrs []netip.Addr
-	err := s.ask(ctx, dns.Fqdn(host), kind, func(rr dns.RR) {
+	err := s.query(ctx, dns.Fqdn(host), kind, func(rr dns.RR) {
 		var addr netip.Addr
 		switch rr := rr.(type) {
 		case *dns.A:
@@ -85,8 +85,8 @@ func (s *ServerResolver) LookupNetIP(ctx context.Context, network, host string) 
 	return addrs, err
 }
 
-// ask sends a question and calls each with the records that answer it, following CNAME records.
-func (s *ServerResolver) ask(ctx context.Context, question string, kind uint16, each func(dns.RR)) error {
+// query sends a query for records of one type (kind) and calls each for every record of the answer. It follows CNAME records.
+func (s *ServerResolver) query(ctx context.Context, question string, kind uint16, each func(dns.RR)) error {
 	query := new(dns.Msg)
 	query.SetQuestion(question, kind)
 	query.SetEdns0(dnsUDPSize, false)
@@ -95,7 +95,7 @@ func (s *ServerResolver) ask(ctx context.Context, question string, kind uint16, 
 		return err
 	}
 	if len(answer.Question) != 1 || !strings.EqualFold(answer.Question[0].Name, question) || answer.Question[0].Qtype != kind {
-		return errors.New("the DNS server answered another question")
+		return errors.New("the DNS server answered a different query")
 	}
 	switch answer.Rcode {
 	case dns.RcodeSuccess:
@@ -123,14 +123,14 @@ func (s *ServerResolver) ask(ctx context.Context, question string, kind uint16, 
 			return nil
 		}
 		if alias == "" {
-			return errors.New("the DNS server answered without a record that was asked for")
+			return errors.New("the answer of the DNS server has no record of the requested type")
 		}
 		owner = alias
 	}
-	return fmt.Errorf("more than %d CNAME records, or a loop of them", maxCNAMEs)
+	return fmt.Errorf("the answer of the DNS server has more than %d CNAME records in a row, or a loop of them", maxCNAMEs)
 }
 
-// exchange asks over UDP, twice if need be, and over TCP where the answer is cut off.
+// exchange sends a query over UDP, up to two times. If the answer is truncated, it sends the query over TCP.
 func (s *ServerResolver) exchange(ctx context.Context, query *dns.Msg) (answer *dns.Msg, err error) {
 	udp := dns.Client{Net: "udp", UDPSize: dnsUDPSize}
 	for range 2 {

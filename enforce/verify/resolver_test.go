@@ -10,7 +10,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// dnsServer is a DNS server on loopback that answers each name as its function says; what it has none for does not exist.
+// dnsServer starts a DNS server on loopback and returns a resolver that queries it. answers has a function for each name that fills in the reply.
+// Names without a function do not exist.
 func dnsServer(t testing.TB, answers map[string]func(*dns.Msg)) *ServerResolver {
 	t.Helper()
 	handler := dns.HandlerFunc(func(w dns.ResponseWriter, query *dns.Msg) {
@@ -22,7 +23,7 @@ func dnsServer(t testing.TB, answers map[string]func(*dns.Msg)) *ServerResolver 
 		} else {
 			answer(reply)
 		}
-		if reply.Opcode == dns.OpcodeNotify { // the mark of an answer that never comes
+		if reply.Opcode == dns.OpcodeNotify { // set by never: send no reply
 			return
 		}
 		if _, udp := w.RemoteAddr().(*net.UDPAddr); udp {
@@ -46,7 +47,7 @@ func dnsServer(t testing.TB, answers map[string]func(*dns.Msg)) *ServerResolver 
 	return resolver
 }
 
-// listenBoth listens on one port over UDP and TCP, as a DNS server does. A port
+// listenBoth listens on one port over UDP and TCP, like a DNS server. The port
 // that the system chose for UDP may be in use over TCP; then it tries another.
 func listenBoth(t testing.TB) (net.PacketConn, net.Listener) {
 	t.Helper()
@@ -66,7 +67,7 @@ func listenBoth(t testing.TB) (net.PacketConn, net.Listener) {
 	return nil, nil
 }
 
-// records answers with resource records in text form.
+// records fills in resource records, which are in text form.
 func records(texts ...string) func(*dns.Msg) {
 	return func(m *dns.Msg) {
 		for _, text := range texts {
@@ -79,8 +80,10 @@ func records(texts ...string) func(*dns.Msg) {
 	}
 }
 
+// rcode fills in a response code.
 func rcode(code int) func(*dns.Msg) { return func(m *dns.Msg) { m.Rcode = code } }
 
+// never makes the server send no reply.
 func never(m *dns.Msg) { m.Opcode = dns.OpcodeNotify }
 
 const (
@@ -88,8 +91,8 @@ const (
 	crawlerPTR  = "9.2.0.192.in-addr.arpa."
 )
 
-// Each answer of DNS gives a yes, a no, or neither; a no only where the address has no name or one of somebody else.
-func TestCheckReverse(t *testing.T) {
+// An address is refuted only if it has no host name, or only names outside the suffixes.
+func TestCheckReverseAnswers(t *testing.T) {
 	longName := strings.Repeat(strings.Repeat("a", 61)+".", 3) + strings.Repeat("b", 55) + ".crawl.test." // 255 octets on the wire
 	thousand := func(m *dns.Msg) {
 		for i := range 1000 {
@@ -100,28 +103,28 @@ func TestCheckReverse(t *testing.T) {
 		answers map[string]func(*dns.Msg)
 		want    answer
 	}{
-		"a name that leads back": {map[string]func(*dns.Msg){
-			crawlerPTR: records(crawlerPTR + " PTR 9.crawl.test."), "9.crawl.test.": records("9.crawl.test. A 192.0.2.9")}, yes},
-		"upper case": {map[string]func(*dns.Msg){
-			crawlerPTR: records(crawlerPTR + " PTR 9.CRAWL.Test."), "9.crawl.test.": records("9.CRAWL.test. A 192.0.2.9")}, yes},
+		"a name that resolves to the address": {map[string]func(*dns.Msg){
+			crawlerPTR: records(crawlerPTR + " PTR 9.crawl.test."), "9.crawl.test.": records("9.crawl.test. A 192.0.2.9")}, confirmed},
+		"a name in upper case": {map[string]func(*dns.Msg){
+			crawlerPTR: records(crawlerPTR + " PTR 9.CRAWL.Test."), "9.crawl.test.": records("9.CRAWL.test. A 192.0.2.9")}, confirmed},
 		"the suffix itself": {map[string]func(*dns.Msg){
-			crawlerPTR: records(crawlerPTR + " PTR crawl.test."), "crawl.test.": records("crawl.test. A 192.0.2.9")}, yes},
-		"a name after one of somebody else": {map[string]func(*dns.Msg){
-			crawlerPTR: records(crawlerPTR+" PTR x.other.test.", crawlerPTR+" PTR 9.crawl.test."), "9.crawl.test.": records("9.crawl.test. A 192.0.2.9")}, yes},
-		"several addresses": {map[string]func(*dns.Msg){
-			crawlerPTR: records(crawlerPTR + " PTR 9.crawl.test."), "9.crawl.test.": records("9.crawl.test. A 192.0.2.1", "9.crawl.test. A 192.0.2.9")}, yes},
+			crawlerPTR: records(crawlerPTR + " PTR crawl.test."), "crawl.test.": records("crawl.test. A 192.0.2.9")}, confirmed},
+		"a name after one outside the suffixes": {map[string]func(*dns.Msg){
+			crawlerPTR: records(crawlerPTR+" PTR x.other.test.", crawlerPTR+" PTR 9.crawl.test."), "9.crawl.test.": records("9.crawl.test. A 192.0.2.9")}, confirmed},
+		"a name with several addresses": {map[string]func(*dns.Msg){
+			crawlerPTR: records(crawlerPTR + " PTR 9.crawl.test."), "9.crawl.test.": records("9.crawl.test. A 192.0.2.1", "9.crawl.test. A 192.0.2.9")}, confirmed},
 		"CNAME records, RFC 2317": {map[string]func(*dns.Msg){
 			crawlerPTR:      records(crawlerPTR+" CNAME 9.0-63.2.0.192.in-addr.arpa.", "9.0-63.2.0.192.in-addr.arpa. PTR 9.crawl.test."),
-			"9.crawl.test.": records("9.crawl.test. CNAME nine.crawl.test.", "nine.crawl.test. A 192.0.2.9")}, yes},
-		"no name":                 {nil, no},
-		"a name of somebody else": {map[string]func(*dns.Msg){crawlerPTR: records(crawlerPTR + " PTR host.other.test.")}, no},
-		"a suffix that is not at a label's edge": {map[string]func(*dns.Msg){
-			crawlerPTR: records(crawlerPTR + " PTR evilcrawl.test."), "evilcrawl.test.": records("evilcrawl.test. A 192.0.2.9")}, no},
-		"the suffix in the middle": {map[string]func(*dns.Msg){
-			crawlerPTR: records(crawlerPTR + " PTR 9.crawl.test.evil.example."), "9.crawl.test.evil.example.": records("9.crawl.test.evil.example. A 192.0.2.9")}, no},
-		"a name that does not lead back": {map[string]func(*dns.Msg){
+			"9.crawl.test.": records("9.crawl.test. CNAME nine.crawl.test.", "nine.crawl.test. A 192.0.2.9")}, confirmed},
+		"no name":                     {nil, refuted},
+		"a name outside the suffixes": {map[string]func(*dns.Msg){crawlerPTR: records(crawlerPTR + " PTR host.other.test.")}, refuted},
+		"a suffix that begins inside a label": {map[string]func(*dns.Msg){
+			crawlerPTR: records(crawlerPTR + " PTR evilcrawl.test."), "evilcrawl.test.": records("evilcrawl.test. A 192.0.2.9")}, refuted},
+		"a suffix in the middle of a name": {map[string]func(*dns.Msg){
+			crawlerPTR: records(crawlerPTR + " PTR 9.crawl.test.evil.example."), "9.crawl.test.evil.example.": records("9.crawl.test.evil.example. A 192.0.2.9")}, refuted},
+		"a name that resolves to another address": {map[string]func(*dns.Msg){
 			crawlerPTR: records(crawlerPTR + " PTR 1.crawl.test."), "1.crawl.test.": records("1.crawl.test. A 192.0.2.1")}, failed},
-		"a name that does not lead back, beside one of somebody else that does": {map[string]func(*dns.Msg){
+		"a name that resolves to another address, and one outside the suffixes that resolves to this": {map[string]func(*dns.Msg){
 			crawlerPTR:      records(crawlerPTR+" PTR 1.crawl.test.", crawlerPTR+" PTR x.other.test."),
 			"1.crawl.test.": records("1.crawl.test. A 192.0.2.1"), "x.other.test.": records("x.other.test. A 192.0.2.9")}, failed},
 		"a name that does not exist": {map[string]func(*dns.Msg){crawlerPTR: records(crawlerPTR + " PTR 9.crawl.test.")}, failed},
@@ -135,12 +138,12 @@ func TestCheckReverse(t *testing.T) {
 		"no answer":   {map[string]func(*dns.Msg){crawlerPTR: never}, failed},
 		"1,000 names": {map[string]func(*dns.Msg){crawlerPTR: thousand}, failed},
 		"a name of 255 octets": {map[string]func(*dns.Msg){
-			crawlerPTR: records(crawlerPTR + " PTR " + longName), longName: records(longName + " A 192.0.2.9")}, yes},
+			crawlerPTR: records(crawlerPTR + " PTR " + longName), longName: records(longName + " A 192.0.2.9")}, confirmed},
 		"a loop of CNAME records": {map[string]func(*dns.Msg){
 			crawlerPTR: records(crawlerPTR+" CNAME a.test.", "a.test. CNAME "+crawlerPTR)}, failed},
-		"a record of another name": {map[string]func(*dns.Msg){
+		"a record for another address": {map[string]func(*dns.Msg){
 			crawlerPTR: records("8.2.0.192.in-addr.arpa. PTR 9.crawl.test."), "9.crawl.test.": records("9.crawl.test. A 192.0.2.9")}, failed},
-		"an answer to another question": {map[string]func(*dns.Msg){
+		"an answer to another query": {map[string]func(*dns.Msg){
 			crawlerPTR: func(m *dns.Msg) { m.Question[0].Name = "8.2.0.192.in-addr.arpa."; m.Rcode = dns.RcodeNameError }}, failed},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -148,7 +151,7 @@ func TestCheckReverse(t *testing.T) {
 			resolver := dnsServer(t, tc.answers)
 			f := checkReverse(context.Background(), resolver, netip.MustParseAddr(crawlerAddr), []string{"crawl.test"})
 			if f.answer != tc.want {
-				t.Errorf("answer %d (%v, %v), want %d", f.answer, f.names, f.err, tc.want)
+				t.Errorf("answer %d (names %v, error %v), want %d", f.answer, f.names, f.err, tc.want)
 			}
 			if (f.answer == failed) != (f.err != nil) {
 				t.Errorf("answer %d with error %v", f.answer, f.err)
@@ -157,8 +160,8 @@ func TestCheckReverse(t *testing.T) {
 	}
 }
 
-// The system's resolver is asked in the same way.
-func TestSystemResolver(t *testing.T) {
+// net.Resolver gives the same answers.
+func TestCheckReverseWithNetResolver(t *testing.T) {
 	server := dnsServer(t, map[string]func(*dns.Msg){
 		crawlerPTR: records(crawlerPTR + " PTR 9.crawl.test."), "9.crawl.test.": records("9.crawl.test. A 192.0.2.9"),
 		"8.2.0.192.in-addr.arpa.": rcode(dns.RcodeServerFailure),
@@ -166,28 +169,28 @@ func TestSystemResolver(t *testing.T) {
 	system := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, server.address)
 	}}
-	for addr, want := range map[string]answer{crawlerAddr: yes, "192.0.2.7": no, "192.0.2.8": failed} {
+	for addr, want := range map[string]answer{crawlerAddr: confirmed, "192.0.2.7": refuted, "192.0.2.8": failed} {
 		f := checkReverse(context.Background(), system, netip.MustParseAddr(addr), []string{"crawl.test"})
 		if f.answer != want {
-			t.Errorf("%s: answer %d (%v, %v), want %d", addr, f.answer, f.names, f.err, want)
+			t.Errorf("%s: answer %d (names %v, error %v), want %d", addr, f.answer, f.names, f.err, want)
 		}
 	}
 }
 
-// IPv6 addresses are compared as addresses, however they are written.
-func TestReverseIPv6(t *testing.T) {
+// IPv6 addresses are compared as addresses, not as text.
+func TestCheckReverseIPv6(t *testing.T) {
 	ptr, _ := dns.ReverseAddr("2001:db8::9")
 	resolver := dnsServer(t, map[string]func(*dns.Msg){
 		ptr: records(ptr + " PTR 9.crawl.test."), "9.crawl.test.": records("9.crawl.test. AAAA 2001:0db8:0:0:0:0:0:0009"),
 	})
 	f := checkReverse(context.Background(), resolver, netip.MustParseAddr("2001:db8::9"), []string{"crawl.test"})
-	if f.answer != yes || f.via != "9.crawl.test" {
+	if f.answer != confirmed || f.confirmedName != "9.crawl.test" {
 		t.Errorf("%+v", f)
 	}
 }
 
-// A server that never answers costs 2 seconds, over UDP and TCP.
-func TestLookupEndsInTime(t *testing.T) {
+// A lookup fails when its context ends, even if the server never answers.
+func TestCheckReverseEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	resolver := dnsServer(t, map[string]func(*dns.Msg){crawlerPTR: never})

@@ -1,19 +1,19 @@
 package verify
 
-// State says whether the claim to be a crawler is confirmed.
+// State is the result of a check of a claim to be a crawler.
 type State uint8
 
 const (
-	// NoMethod means that the crawler's operator documents no way to check the
-	// claim, or that all of them are switched off.
+	// NoMethod means that the crawler's operator documents no method to check
+	// the claim, or that all documented methods are off.
 	NoMethod State = iota
 	// Unverified means that the claim is neither confirmed nor refuted. A
 	// Reason says why.
 	Unverified
 	// Verified means that a method confirmed the claim.
 	Verified
-	// Impostor means that every documented method ran on fresh data and refuted
-	// the claim, and that this server is known to see the real addresses of
+	// Impostor means that every documented method had fresh data and refuted the
+	// claim, and that a Proof shows that the server sees the real addresses of
 	// clients.
 	Impostor
 )
@@ -23,14 +23,15 @@ var stateNames = [...]string{NoMethod: "none", Unverified: "unverified", Verifie
 // String returns none, unverified, verified or impostor.
 func (s State) String() string { return name(stateNames[:], int(s)) }
 
-// Method is a way to check a claim.
+// Method is a method to check a claim.
 type Method uint8
 
+// The methods.
 const (
-	NoneMethod      Method = iota
-	ListMethod             // a published list of addresses
-	DNSMethod              // forward-confirmed reverse DNS
-	SignatureMethod        // Web Bot Auth
+	NoneMethod      Method = iota // no method
+	ListMethod                    // a published list of addresses
+	DNSMethod                     // forward-confirmed reverse DNS
+	SignatureMethod               // Web Bot Auth
 )
 
 var methodNames = [...]string{NoneMethod: "none", ListMethod: "list", DNSMethod: "dns", SignatureMethod: "signature"}
@@ -38,33 +39,34 @@ var methodNames = [...]string{NoneMethod: "none", ListMethod: "list", DNSMethod:
 // String returns none, list, dns or signature.
 func (m Method) String() string { return name(methodNames[:], int(m)) }
 
-// Reason says why a claim is unverified.
+// Reason is why a claim is unverified.
 type Reason uint8
 
+// The reasons.
 const (
-	NoReason         Reason = iota
-	AddressSpecial          // the client's address is empty, private, shared (CGNAT), loopback, link-local or multicast
-	AddressAmbiguous        // the address is one of several in a field that a client can add to
-	LookupPending           // DNS has not answered yet
-	LookupFailed            // DNS failed, or a name with the right suffix does not lead back
-	ListMissing             // a list was never read
-	ListOld                 // a list was last read more than 3 days ago
-	MethodOff               // a documented method is switched off or can't be run
-	FactsUnconfirmed        // no document of the operator confirms the facts
-	Unproven                // all methods refute the claim, but this server verified no crawler by its address in 24 hours
-	OtherVerified           // the User-Agent names another crawler too, which is verified
-	SignatureMissing        // only a signature could confirm the claim, and there is none
-	SignatureMalformed
-	SignatureTooLong
-	SignatureNotCovered // the signature covers neither @authority nor @target-uri, or not the Signature-Agent that it names
-	SignatureExpired
-	SignatureFromFuture
-	SignatureUnsupported // an algorithm, a component or a covered body that can't be checked
-	DirectoryUnknown     // neither the registry nor the configuration names the directory
-	DirectoryMissing     // the directory was never read
-	KeyUnknown           // the directory has no such key
-	SignatureWrong
-	SignatureReplayed
+	NoReason             Reason = iota
+	AddressSpecial              // the client's address is not valid, or is private, shared (CGNAT), loopback, link-local, multicast or reserved
+	AddressAmbiguous            // the address is one of several in a forwarding field, to which clients can add addresses
+	LookupPending               // the DNS lookup has not finished yet
+	LookupFailed                // DNS failed, or a host name with a documented suffix does not resolve to the address
+	ListMissing                 // a list could not be read yet
+	ListOld                     // the last successful read of a list was more than 3 days ago
+	MethodOff                   // a documented method is off, or is not supported (autonomous systems)
+	FactsUnconfirmed            // no document of the operator confirms the facts, so they can't refute a claim
+	Unproven                    // all methods refute the claim, but no crawler was verified by its address in the last 24 hours (see Proof)
+	OtherVerified               // the User-Agent also names another crawler, which is verified
+	SignatureMissing            // only a signature could confirm the claim, and the request has none
+	SignatureMalformed          // the signature fields can't be parsed, or a required parameter is absent or not valid
+	SignatureTooLong            // the signature fields are longer than 8 KiB
+	SignatureNotCovered         // the signature covers neither @authority nor @target-uri, or not the Signature-Agent that it names
+	SignatureExpired            // `expires` is in the past
+	SignatureFromFuture         // `created` is more than a minute in the future
+	SignatureUnsupported        // the algorithm, a component or a covered body can't be checked
+	DirectoryUnknown            // neither the registry nor the configuration names the directory of the signature
+	DirectoryMissing            // the directory could not be read yet
+	KeyUnknown                  // the directory does not have the key of the signature
+	SignatureWrong              // the signature does not match the request
+	SignatureReplayed           // the nonce of the signature was used before
 )
 
 var reasonNames = [...]string{
@@ -77,10 +79,10 @@ var reasonNames = [...]string{
 	SignatureWrong: "signature_wrong", SignatureReplayed: "signature_replayed",
 }
 
-// String returns the reason as one lower-case word, empty for NoReason.
+// String returns the reason in snake case, like lookup_failed; empty for NoReason.
 func (r Reason) String() string { return name(reasonNames[:], int(r)) }
 
-// Result is what verification says about one request.
+// Result is the result of a check of a claim.
 type Result struct {
 	State  State
 	Method Method // what confirmed the claim; NoneMethod unless State is Verified

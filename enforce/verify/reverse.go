@@ -11,31 +11,32 @@ import (
 	"time"
 )
 
-// Bounds of one check by DNS.
+// Limits of one check by DNS.
 const (
 	dnsTimeout     = 2 * time.Second
-	maxNames       = 4   // of an address that are looked at
+	maxNames       = 4   // of an address that are checked
 	maxNameOctets  = 255 // RFC 1035, section 2.3.4
 	maxSuffixes    = 32  // of a crawler
-	dnsConcurrency = 32  // checks at a time
+	dnsConcurrency = 32  // checks that run at the same time
 )
 
-// sharedSuffixes are domains whose hosts belong to customers of their operator: a name below them says nothing.
+// sharedSuffixes are domains with hosts of anybody, such as the customers of a cloud provider.
 var sharedSuffixes = []string{"googleusercontent.com", "amazonaws.com", "cloudapp.azure.com", "in-addr.arpa", "ip6.arpa"}
 
-// CheckSuffix returns what is wrong with a suffix of a crawler's host names, or
-// nil.
+// CheckSuffix returns an error if suffix is not valid as a suffix of a crawler's
+// host names. It must be a domain like googlebot.com, but not a top-level domain
+// or a domain with hosts of anybody. A dot at its beginning or end is allowed.
 func CheckSuffix(suffix string) error {
 	s := normalName(suffix)
 	switch {
 	case s == "" || len(s) > maxNameOctets || strings.ContainsAny(s, "/:*@ \t"):
-		return fmt.Errorf("%q is no domain: write it like googlebot.com", suffix)
+		return fmt.Errorf("%q is not a domain: write one like googlebot.com", suffix)
 	case !strings.Contains(s, "."):
-		return fmt.Errorf("%q is a top-level domain: anybody can have a name in it", suffix)
+		return fmt.Errorf("%q is a top-level domain, in which anybody can have a host name: write a domain like googlebot.com", suffix)
 	}
 	for _, shared := range sharedSuffixes {
 		if hasSuffix(s, []string{shared}) {
-			return fmt.Errorf("host names in %s belong to anybody", shared)
+			return fmt.Errorf("%q: anybody can have a host name under %s", suffix, shared)
 		}
 	}
 	return nil
@@ -52,33 +53,33 @@ func hasSuffix(host string, suffixes []string) bool {
 	})
 }
 
-// finding is what one check by DNS found.
+// finding is the result of one check by DNS.
 type finding struct {
-	answer answer
-	names  []string // what reverse DNS said, at most maxNames
-	via    string   // the name that led back
-	err    error    // what made the check fail
+	answer        answer
+	names         []string // the host names of the address, at most maxNames
+	confirmedName string   // the host name that resolves to the address
+	err           error    // why the check failed
 }
 
-// checkReverse does forward-confirmed reverse DNS. A no is only that the address has no name, or none but names of others: a name that
-// has the suffix and does not lead back may be a mistake of its owner.
+// checkReverse does forward-confirmed reverse DNS. The answer is refuted only if the address has no host name, or only names outside suffixes. A
+// name with a suffix that does not resolve to the address may be a mistake of its owner, so the answer is failed then.
 func checkReverse(ctx context.Context, resolver Resolver, addr netip.Addr, suffixes []string) finding {
 	ctx, cancel := context.WithTimeout(ctx, dnsTimeout)
 	defer cancel()
 	names, err := resolver.LookupAddr(ctx, addr.String())
 	if len(names) == 0 {
 		if isNotFound(err) {
-			return finding{answer: no}
+			return finding{answer: refuted}
 		}
 		if err == nil {
-			err = errors.New("the address has no name in DNS, but may have one")
+			err = errors.New("DNS returned neither a host name of the address nor an error")
 		}
 		return finding{answer: failed, err: err}
 	}
-	f := finding{answer: no}
+	f := finding{answer: refuted}
 	if len(names) > maxNames {
 		names = names[:maxNames]
-		f.answer, err = failed, fmt.Errorf("the address has more than %d names", maxNames)
+		f.answer, err = failed, fmt.Errorf("the address has more than %d host names", maxNames)
 	}
 	if err != nil {
 		f.answer, f.err = failed, err
@@ -89,17 +90,17 @@ func checkReverse(ctx context.Context, resolver Resolver, addr netip.Addr, suffi
 		if len(host) > maxNameOctets || !hasSuffix(host, suffixes) {
 			continue
 		}
-		if err := leadsBack(ctx, resolver, host, addr); err != nil {
+		if err := resolvesTo(ctx, resolver, host, addr); err != nil {
 			f.answer, f.err = failed, err
 			continue
 		}
-		return finding{answer: yes, names: names, via: host}
+		return finding{answer: confirmed, names: names, confirmedName: host}
 	}
 	return f
 }
 
-// leadsBack reports whether host has the address addr. nil is yes.
-func leadsBack(ctx context.Context, resolver Resolver, host string, addr netip.Addr) error {
+// resolvesTo returns nil if host resolves to addr.
+func resolvesTo(ctx context.Context, resolver Resolver, host string, addr netip.Addr) error {
 	network := "ip6"
 	if addr.Is4() {
 		network = "ip4"
@@ -113,7 +114,7 @@ func leadsBack(ctx context.Context, resolver Resolver, host string, addr netip.A
 			return nil
 		}
 	}
-	return fmt.Errorf("%.260q does not lead back to %s", host, addr)
+	return fmt.Errorf("%.260q does not resolve to %s", host, addr)
 }
 
 func isNotFound(err error) bool {

@@ -13,17 +13,18 @@ import (
 // signatureTag is the tag of Web Bot Auth signatures (draft-ietf-webbotauth-httpsig-protocol).
 const signatureTag = "web-bot-auth"
 
-// Signed reports whether m has signature fields. It only looks them up in a
-// map. Call Checker.Signature only for requests that have them.
+// Signed reports whether m has the field Signature-Input. It is cheap: call it
+// before building the rest of a Message for [Checker.Signature].
 func Signed(m *Message) bool { return len(m.Header["Signature-Input"]) > 0 }
 
-// Signature checks the Web Bot Auth signatures of m and returns the crawler that one of them proves, whatever the User-Agent says. claim is
-// the crawler that the User-Agent names, nil without one: where a signature names no directory, those of claim are searched, and where
-// several crawlers share a directory, claim is preferred.
+// Signature checks the Web Bot Auth signatures of m. It returns the crawler that signed the request, whatever the User-Agent states.
 //
-// The result is Verified with the crawler, Unverified with nil and the reason, or the zero Result for a request without such a signature.
-// It is never Impostor: an invalid signature neither confirms nor refutes a claim. Call it once per request: a second call reports a
-// replay.
+// claim is the crawler that the User-Agent names, or nil. If a signature names no directory, the key is searched in the directories of claim.
+// If several crawlers share a directory that has the key, and claim is one of them, Signature returns claim.
+//
+// The state is Verified with the crawler, or Unverified with nil and the reason. The result is the zero Result if m has no Web Bot Auth
+// signature. The state is never Impostor, because a signature that is not valid does not refute a claim. Call Signature only once for each
+// request: with a nonce, a second call returns SignatureReplayed.
 func (c *Checker) Signature(m *Message, claim *crawler.Crawler, now time.Time) (*crawler.Crawler, Result) {
 	if !Signed(m) || !c.verifier.config.Signatures {
 		return nil, Result{}
@@ -46,13 +47,13 @@ func (c *Checker) Signature(m *Message, claim *crawler.Crawler, now time.Time) (
 		}
 	}
 	if reason == NoReason {
-		return nil, Result{} // signatures of another kind
+		return nil, Result{} // there are only signatures of another kind
 	}
 	return nil, Result{State: Unverified, Reason: reason}
 }
 
-// checkSignature checks one signature. What costs least comes first.
-func (c *Checker) checkSignature(m *Message, in *input, claim *crawler.Crawler, now time.Time) (*crawler.Crawler, Reason) {
+// checkSignature checks one signature. The fastest checks come first.
+func (c *Checker) checkSignature(m *Message, in *signatureInput, claim *crawler.Crawler, now time.Time) (*crawler.Crawler, Reason) {
 	if why := in.checkTimes(now); why != NoReason {
 		return nil, why
 	}
@@ -60,7 +61,7 @@ func (c *Checker) checkSignature(m *Message, in *input, claim *crawler.Crawler, 
 		return nil, SignatureNotCovered
 	}
 	if in.coversDigest() && (m.HasBody || checkDigest(m.Header, nil) != nil) {
-		return nil, SignatureUnsupported // the body is not read
+		return nil, SignatureUnsupported // this package does not read the body
 	}
 	agents, why := c.signatureAgents(m, in, claim)
 	if why != NoReason {
@@ -95,13 +96,13 @@ func (c *Checker) checkSignature(m *Message, in *input, claim *crawler.Crawler, 
 	return nil, why
 }
 
-// agent is a directory with the crawlers whose keys it holds.
+// agent is a directory of keys and the crawlers that sign with them.
 type agent struct {
 	source *source[*directory]
-	rows   []*crawler.Crawler
+	rows   []*crawler.Crawler // at least one
 }
 
-// row returns the crawler that a key of the directory proves.
+// row returns the crawler that a signature with a key of the directory proves: claim if it is one of them, else the first.
 func (a *agent) row(claim *crawler.Crawler) *crawler.Crawler {
 	if claim != nil && slices.Contains(a.rows, claim) {
 		return claim
@@ -109,9 +110,10 @@ func (a *agent) row(claim *crawler.Crawler) *crawler.Crawler {
 	return a.rows[0]
 }
 
-// signatureAgents returns the directories that can have the key of a signature: the one that Signature-Agent names, which the signature must
-// cover, or those of claim where the field is absent. Only directories of the registry and the configuration are found.
-func (c *Checker) signatureAgents(m *Message, in *input, claim *crawler.Crawler) ([]*agent, Reason) {
+// signatureAgents returns the agents whose directories can have the key of a signature. If the request has the field Signature-Agent, that is the
+// one that the field names, and the signature must cover the field. Otherwise they are the agents of claim. Only directories that the registry
+// or the configuration names are returned, so a client can't make the server fetch a URL.
+func (c *Checker) signatureAgents(m *Message, in *signatureInput, claim *crawler.Crawler) ([]*agent, Reason) {
 	fields := m.Header["Signature-Agent"]
 	if len(fields) == 0 {
 		s := c.subject(claim)
@@ -131,9 +133,9 @@ func (c *Checker) signatureAgents(m *Message, in *input, claim *crawler.Crawler)
 	return []*agent{a}, NoReason
 }
 
-// coveredAgent returns the address of the directory that the signature covers. Signature-Agent is a dictionary, whose member is covered
-// alone or with the whole field, or a single string, as older drafts had it.
-func coveredAgent(fields []string, in *input) (string, Reason) {
+// coveredAgent returns the URL of the directory in the part of Signature-Agent that the signature covers. The field is a dictionary, and the
+// signature covers one member or the whole field. In older drafts the field is a string.
+func coveredAgent(fields []string, in *signatureInput) (string, Reason) {
 	if strings.HasPrefix(strings.TrimLeft(fields[0], " "), `"`) {
 		item, err := httpsfv.UnmarshalItem(fields)
 		if err != nil {
@@ -160,9 +162,10 @@ func coveredAgent(fields []string, in *input) (string, Reason) {
 	return agentURL(item)
 }
 
-// coveredMember returns the key of the member that the signature covers: the one named by the component's parameter key, first the one
-// with the label of the signature, or where the whole field is covered the one with the label, or the only one.
-func coveredMember(keys []string, in *input) (string, bool) {
+// coveredMember returns the key of the member of Signature-Agent that counts for the signature. The candidates are the members in the component's
+// parameter `key`, or all members if the signature covers the whole field. It returns the one with the label of the signature, else the only
+// one. It returns false if there is none, or several without that label.
+func coveredMember(keys []string, in *signatureInput) (string, bool) {
 	var covered []string
 	for _, item := range in.list.Items {
 		if item.Value != "signature-agent" || item.Params == nil {
@@ -186,8 +189,8 @@ func coveredMember(keys []string, in *input) (string, bool) {
 	return "", false
 }
 
-// agentURL returns where the keys of a Signature-Agent are. The type directory, which is the default, wants an origin; jwks_uri names the
-// document itself.
+// agentURL returns the URL of the keys of a Signature-Agent. For the type `directory`, which is the default, the value must be an origin, without
+// a path; for `jwks_uri`, it must be the URL of the document.
 func agentURL(item httpsfv.Item) (string, Reason) {
 	text, ok := item.Value.(string)
 	if !ok {

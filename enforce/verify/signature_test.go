@@ -1,14 +1,7 @@
 package verify
 
 import (
-	"crypto"
-	"crypto/ecdsa"
-	"crypto/ed25519"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/rsa"
 	"crypto/sha256"
-	"crypto/sha512"
 	"encoding/base64"
 	"fmt"
 	"net/http"
@@ -20,83 +13,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-const directoryType = "application/http-message-signatures-directory+json"
-
-// signer signs requests as an agent does. It builds the signature base by itself, so that the tests hold RFC 9421 and not this package.
-type signer struct {
-	jwk        string // public
-	thumbprint string
-	sign       func(base string) []byte
-}
-
-func newEd25519Signer() *signer {
-	public, private, _ := ed25519.GenerateKey(rand.Reader)
-	x := base64.RawURLEncoding.EncodeToString(public)
-	return newSigner(`{"crv":"Ed25519","kty":"OKP","x":"`+x+`"}`, func(base string) []byte { return ed25519.Sign(private, []byte(base)) })
-}
-
-func newSigner(jwk string, sign func(string) []byte) *signer {
-	sum := sha256.Sum256([]byte(jwk)) // the JWKs above are in canonical form
-	return &signer{jwk, base64.RawURLEncoding.EncodeToString(sum[:]), sign}
-}
-
-func newRSASigner(bits int) *signer {
-	private, _ := rsa.GenerateKey(rand.Reader, bits)
-	n := base64.RawURLEncoding.EncodeToString(private.N.Bytes())
-	return newSigner(`{"e":"AQAB","kty":"RSA","n":"`+n+`"}`, func(base string) []byte {
-		sum := sha512.Sum512([]byte(base))
-		s, _ := rsa.SignPSS(rand.Reader, private, crypto.SHA512, sum[:], &rsa.PSSOptions{SaltLength: 64})
-		return s
-	})
-}
-
-func newECDSASigner() *signer {
-	private, _ := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	public, _ := private.PublicKey.Bytes()
-	encode := base64.RawURLEncoding.EncodeToString
-	return newSigner(`{"crv":"P-256","kty":"EC","x":"`+encode(public[1:33])+`","y":"`+encode(public[33:])+`"}`, func(base string) []byte {
-		sum := sha256.Sum256([]byte(base))
-		r, s, _ := ecdsa.Sign(rand.Reader, private, sum[:])
-		return append(r.FillBytes(make([]byte, 32)), s.FillBytes(make([]byte, 32))...)
-	})
-}
-
-func (s *signer) directory() func(*http.Request) *http.Response {
-	return page(`{"keys":[`+s.jwk+`]}`, "Content-Type", directoryType)
-}
-
-// request is a request to https://site.test/a?b=c. components are lines of the signature base, agent is the Signature-Agent field.
-func (s *signer) request(agent, params string, components ...string) *Message {
-	header := make(http.Header)
-	if agent != "" {
-		header.Set("Signature-Agent", agent)
-	}
-	ids := make([]string, len(components))
-	base := ""
-	for i, line := range components {
-		ids[i], _, _ = strings.Cut(line, ": ")
-		base += line + "\n"
-	}
-	list := "(" + strings.Join(ids, " ") + ")" + params
-	base += `"@signature-params": ` + list
-	header.Set("Signature-Input", "sig1="+list)
-	header.Set("Signature", "sig1=:"+base64.StdEncoding.EncodeToString(s.sign(base))+":")
-	return &Message{Method: "GET", Scheme: "https", Host: "site.test", RequestURI: "/a?b=c", Header: header}
-}
-
-func (s *signer) params(now time.Time, more string) string {
-	return fmt.Sprintf(`;created=%d;expires=%d;keyid="%s";tag="web-bot-auth"%s`, now.Unix(), now.Add(time.Hour).Unix(), s.thumbprint, more)
-}
-
-const (
-	authority   = `"@authority": site.test`
-	agentMember = `sig1="https://agent.test"`
-	coveredBot  = `"signature-agent";key="sig1": "https://agent.test"`
-	directoryAt = agentURI + wellKnown
-)
-
-// signed returns a fixture whose directory has the keys of s.
-func signed(t *testing.T, s *signer, change ...func(*Config)) *fixture {
+// newSignatureFixture returns a started fixture. Its directory has the key of s.
+func newSignatureFixture(t *testing.T, s *signer, change ...func(*Config)) *fixture {
 	f := newFixture(t, change...)
 	f.web.set(directoryAt, s.directory())
 	f.Start()
@@ -104,6 +22,7 @@ func signed(t *testing.T, s *signer, change ...func(*Config)) *fixture {
 	return f
 }
 
+// check returns the name of the crawler that signed m, and the result.
 func (f *fixture) check(m *Message, claim string) (string, Result) {
 	row, result := f.checker.Signature(m, f.registry.Lookup(claim), f.config.Now())
 	if row == nil {
@@ -114,23 +33,23 @@ func (f *fixture) check(m *Message, claim string) (string, Result) {
 
 var signatureVerified = Result{Verified, SignatureMethod, NoReason}
 
-func TestSignatures(t *testing.T) {
+func TestValidSignatures(t *testing.T) {
 	s := newEd25519Signer()
 	for name, request := range map[string]func(now time.Time) *Message{
-		"a dictionary": func(now time.Time) *Message { return s.request(agentMember, s.params(now, ""), authority, coveredBot) },
-		"a dictionary, covered as a whole": func(now time.Time) *Message {
+		"a dictionary member is covered": func(now time.Time) *Message { return s.request(agentMember, s.params(now, ""), authority, coveredBot) },
+		"a dictionary is covered as a whole": func(now time.Time) *Message {
 			return s.request(agentMember, s.params(now, ""), authority, `"signature-agent": `+agentMember)
 		},
-		"a member of another label": func(now time.Time) *Message {
+		"a dictionary member with another key than the label": func(now time.Time) *Message {
 			return s.request(`bot="https://agent.test"`, s.params(now, ""), authority, `"signature-agent";key="bot": "https://agent.test"`)
 		},
-		"a string": func(now time.Time) *Message {
+		"a string is covered": func(now time.Time) *Message {
 			return s.request(`"https://agent.test"`, s.params(now, ""), authority, `"signature-agent": "https://agent.test"`)
 		},
-		"a string with a slash": func(now time.Time) *Message {
+		"a string with a slash at its end": func(now time.Time) *Message {
 			return s.request(`"https://agent.test/"`, s.params(now, ""), authority, `"signature-agent": "https://agent.test/"`)
 		},
-		"@target-uri": func(now time.Time) *Message {
+		"@target-uri instead of @authority": func(now time.Time) *Message {
 			return s.request(agentMember, s.params(now, ""), `"@target-uri": https://site.test/a?b=c`, coveredBot)
 		},
 		"all parts of the request": func(now time.Time) *Message {
@@ -140,18 +59,18 @@ func TestSignatures(t *testing.T) {
 		"a nonce": func(now time.Time) *Message {
 			return s.request(agentMember, s.params(now, `;nonce="abc"`), authority, coveredBot)
 		},
-		"a field": func(now time.Time) *Message {
+		"a field with several values": func(now time.Time) *Message {
 			m := s.request(agentMember, s.params(now, ""), authority, coveredBot, `"accept": text/html, */*`)
 			m.Header["Accept"] = []string{" text/html", "*/* "}
 			return m
 		},
-		"another signature beside": func(now time.Time) *Message {
+		"a signature of another kind comes first": func(now time.Time) *Message {
 			m := s.request(agentMember, s.params(now, ""), authority, coveredBot)
 			m.Header.Set("Signature-Input", `cdn=("@method");created=1;keyid="x";tag="cdn", `+m.Header.Get("Signature-Input"))
 			m.Header.Set("Signature", `cdn=:AAAA:, `+m.Header.Get("Signature"))
 			return m
 		},
-		"a port that is the default": func(now time.Time) *Message {
+		"the default port and upper case in Host": func(now time.Time) *Message {
 			m := s.request(agentMember, s.params(now, ""), authority, coveredBot)
 			m.Host = "SITE.test:443"
 			return m
@@ -164,7 +83,7 @@ func TestSignatures(t *testing.T) {
 		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			f := signed(t, s)
+			f := newSignatureFixture(t, s)
 			defer f.Close()
 			if row, got := f.check(request(f.config.Now()), ""); row != "Signer" || got != signatureVerified {
 				t.Errorf("%s: %q, %+v", name, row, got)
@@ -176,7 +95,7 @@ func TestSignatures(t *testing.T) {
 func TestSignatureAlgorithms(t *testing.T) {
 	for name, s := range map[string]*signer{"ed25519": newEd25519Signer(), "rsa-pss-sha512": newRSASigner(2048), "ecdsa-p256-sha256": newECDSASigner()} {
 		synctest.Test(t, func(t *testing.T) {
-			f := signed(t, s)
+			f := newSignatureFixture(t, s)
 			defer f.Close()
 			now := f.config.Now()
 			if row, got := f.check(s.request(agentMember, s.params(now, `;alg="`+name+`"`), authority, coveredBot), ""); row != "Signer" {
@@ -185,17 +104,17 @@ func TestSignatureAlgorithms(t *testing.T) {
 			m := s.request(agentMember, s.params(now, ""), authority, coveredBot)
 			m.Host = "other.test"
 			if row, got := f.check(m, ""); row != "" || got.Reason != SignatureWrong {
-				t.Errorf("%s, changed: %q, %+v", name, row, got)
+				t.Errorf("%s, with another host: %q, %+v", name, row, got)
 			}
 			if _, got := f.check(s.request(agentMember, s.params(now, `;alg="hmac-sha256"`), authority, coveredBot), ""); got.Reason != SignatureUnsupported {
-				t.Errorf("%s, other alg: %+v", name, got)
+				t.Errorf("%s, with another alg: %+v", name, got)
 			}
 		})
 	}
 }
 
-// Each of these says neither yes nor no.
-func TestSignaturesThatDoNotHold(t *testing.T) {
+// A signature that is not valid makes a request unverified, never an impostor's.
+func TestSignaturesThatAreNotValid(t *testing.T) {
 	s, stranger := newEd25519Signer(), newEd25519Signer()
 	change := func(name, value string) func(time.Time) *Message {
 		return func(now time.Time) *Message {
@@ -212,11 +131,11 @@ func TestSignaturesThatDoNotHold(t *testing.T) {
 		request func(now time.Time) *Message
 		want    Reason
 	}{
-		"no target covered": {func(now time.Time) *Message {
+		"neither @authority nor @target-uri is covered": {func(now time.Time) *Message {
 			return s.request(agentMember, s.params(now, ""), `"@method": GET`, coveredBot)
 		}, SignatureNotCovered},
-		"no agent covered": {func(now time.Time) *Message { return s.request(agentMember, s.params(now, ""), authority) }, SignatureNotCovered},
-		"two agents, none own": {func(now time.Time) *Message {
+		"Signature-Agent is not covered": {func(now time.Time) *Message { return s.request(agentMember, s.params(now, ""), authority) }, SignatureNotCovered},
+		"two agents, none with the signature's label": {func(now time.Time) *Message {
 			return s.request(`a="https://agent.test", b="https://other.test"`, s.params(now, ""), authority, `"signature-agent": a="https://agent.test", b="https://other.test"`)
 		}, SignatureNotCovered},
 		"expired": {func(now time.Time) *Message {
@@ -234,13 +153,13 @@ func TestSignaturesThatDoNotHold(t *testing.T) {
 		"expires before it is created": {func(now time.Time) *Message {
 			return s.request(agentMember, fmt.Sprintf(`;created=%d;expires=%d;keyid="%s";tag="web-bot-auth"`, now.Unix(), now.Unix()-60, s.thumbprint), authority, coveredBot)
 		}, SignatureMalformed},
-		"a stranger's key": {func(now time.Time) *Message {
+		"a key that is not in the directory": {func(now time.Time) *Message {
 			return stranger.request(agentMember, stranger.params(now, ""), authority, coveredBot)
 		}, KeyUnknown},
-		"a stranger's signature under the key's name": {func(now time.Time) *Message {
+		"the keyid of the directory's key, but another key": {func(now time.Time) *Message {
 			return stranger.request(agentMember, s.params(now, ""), authority, coveredBot)
 		}, SignatureWrong},
-		"a directory that nobody named": {func(now time.Time) *Message {
+		"a directory that the registry does not name": {func(now time.Time) *Message {
 			return s.request(`sig1="https://stranger.test"`, s.params(now, ""), authority, `"signature-agent";key="sig1": "https://stranger.test"`)
 		}, DirectoryUnknown},
 		"a directory on http": {func(now time.Time) *Message {
@@ -249,11 +168,11 @@ func TestSignaturesThatDoNotHold(t *testing.T) {
 		"an agent with a path": {func(now time.Time) *Message {
 			return s.request(`sig1="https://agent.test/x"`, s.params(now, ""), authority, `"signature-agent";key="sig1": "https://agent.test/x"`)
 		}, SignatureMalformed},
-		"another way to find keys": {func(now time.Time) *Message {
+		"an unknown type of Signature-Agent": {func(now time.Time) *Message {
 			return s.request(`sig1="https://agent.test";type=cimd`, s.params(now, ""), authority, `"signature-agent";key="sig1": "https://agent.test";type=cimd`)
 		}, SignatureUnsupported},
 		"no agent and no claim": {func(now time.Time) *Message { return s.request("", s.params(now, ""), authority) }, DirectoryUnknown},
-		"another authority, as behind a proxy": {func(now time.Time) *Message {
+		"another Host, as behind a proxy": {func(now time.Time) *Message {
 			m := s.request(agentMember, s.params(now, ""), authority, coveredBot)
 			m.Host = "backend.internal:8080"
 			return m
@@ -264,10 +183,10 @@ func TestSignaturesThatDoNotHold(t *testing.T) {
 		"a field that is absent": {func(now time.Time) *Message {
 			return s.request(agentMember, s.params(now, ""), authority, coveredBot, `"x-other": a`)
 		}, SignatureUnsupported},
-		"a component that nobody knows": {func(now time.Time) *Message {
+		"an unknown component": {func(now time.Time) *Message {
 			return s.request(agentMember, s.params(now, ""), authority, coveredBot, `"@moon": full`)
 		}, SignatureUnsupported},
-		"a body that is not read": {func(now time.Time) *Message {
+		"a digest of a body, which is not read": {func(now time.Time) *Message {
 			digest := "sha-256=:" + base64.StdEncoding.EncodeToString(sha256.New().Sum(nil)) + ":"
 			m := s.request(agentMember, s.params(now, ""), authority, coveredBot, `"content-digest": `+digest)
 			m.Header.Set("Content-Digest", digest)
@@ -284,17 +203,17 @@ func TestSignaturesThatDoNotHold(t *testing.T) {
 			m.Header.Set("Signature", `sig1=:AAAA:, `+m.Header.Get("Signature"))
 			return m
 		}, SignatureMalformed},
-		"fields of 64 KB":     {change("Signature-Input", `sig1=("@authority");x="`+strings.Repeat("a", 64<<10)+`"`), SignatureTooLong},
-		"no Signature":        {change("Signature", ""), SignatureMalformed},
-		"Signature in pieces": {change("Signature", "sig1=:AAA"), SignatureMalformed},
-		"Signature of words":  {change("Signature", `sig1="AAAA"`), SignatureMalformed},
-		"Signature too short": {change("Signature", `sig1=:AAAA:`), SignatureWrong},
-		"no list":             {change("Signature-Input", `sig1=(("`), SignatureMalformed},
-		"agent in pieces":     {change("Signature-Agent", `sig1="https://agent.test`), SignatureMalformed},
-		"agent of bytes":      {change("Signature-Agent", `sig1=:AAAA:`), SignatureMalformed},
+		"fields of 64 KB":                      {change("Signature-Input", `sig1=("@authority");x="`+strings.Repeat("a", 64<<10)+`"`), SignatureTooLong},
+		"no Signature":                         {change("Signature", ""), SignatureMalformed},
+		"Signature that can't be parsed":       {change("Signature", "sig1=:AAA"), SignatureMalformed},
+		"Signature with a string":              {change("Signature", `sig1="AAAA"`), SignatureMalformed},
+		"Signature too short":                  {change("Signature", `sig1=:AAAA:`), SignatureWrong},
+		"Signature-Input that can't be parsed": {change("Signature-Input", `sig1=(("`), SignatureMalformed},
+		"Signature-Agent that can't be parsed": {change("Signature-Agent", `sig1="https://agent.test`), SignatureMalformed},
+		"Signature-Agent with a byte sequence": {change("Signature-Agent", `sig1=:AAAA:`), SignatureMalformed},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			f := signed(t, s)
+			f := newSignatureFixture(t, s)
 			defer f.Close()
 			f.web.set("https://stranger.test"+wellKnown, s.directory())
 			if row, got := f.check(tc.request(f.config.Now()), ""); row != "" || got != (Result{Unverified, NoneMethod, tc.want}) {
@@ -308,24 +227,24 @@ func TestSignaturesThatDoNotHold(t *testing.T) {
 	}
 }
 
-// Where a signature names no directory, those of the claimed crawler are searched: never all of them.
-func TestSignatureWithoutAgent(t *testing.T) {
+// If a signature names no directory, only the directories of the claimed crawler are searched.
+func TestSignatureWithoutSignatureAgent(t *testing.T) {
 	s := newEd25519Signer()
 	synctest.Test(t, func(t *testing.T) {
-		f := signed(t, s)
+		f := newSignatureFixture(t, s)
 		defer f.Close()
 		m := s.request("", s.params(f.config.Now(), ""), authority)
 		if row, got := f.check(m, "Signer"); row != "Signer" || got != signatureVerified {
-			t.Errorf("with the claim: %q, %+v", row, got)
+			t.Errorf("with a claim to be Signer: %q, %+v", row, got)
 		}
 		if row, got := f.check(m, "Both"); row != "" || got.Reason != DirectoryUnknown {
-			t.Errorf("with the claim to be another: %q, %+v", row, got)
+			t.Errorf("with a claim to be Both: %q, %+v", row, got)
 		}
 	})
 }
 
-// A request without signature fields, or with others' only, is none of this package's business.
-func TestUnsignedRequests(t *testing.T) {
+// A request without signatures, or only with signatures of another kind, has the zero Result.
+func TestRequestsWithoutWebBotAuth(t *testing.T) {
 	f := newFixture(t)
 	defer f.Close()
 	for _, m := range []*Message{
@@ -343,28 +262,28 @@ func TestUnsignedRequests(t *testing.T) {
 	}
 }
 
-// A nonce counts once, until the signature expires.
-func TestReplay(t *testing.T) {
+// A signature with a nonce is valid once.
+func TestReplayedNonce(t *testing.T) {
 	s := newEd25519Signer()
 	synctest.Test(t, func(t *testing.T) {
-		f := signed(t, s)
+		f := newSignatureFixture(t, s)
 		defer f.Close()
 		now := f.config.Now()
 		m := s.request(agentMember, s.params(now, `;nonce="once"`), authority, coveredBot)
 		if row, _ := f.check(m, ""); row != "Signer" {
-			t.Fatal("the first time")
+			t.Fatal("the first request is not verified")
 		}
 		if row, got := f.check(m, ""); row != "" || got.Reason != SignatureReplayed {
-			t.Errorf("the second time: %q, %+v", row, got)
+			t.Errorf("the same request again: %q, %+v", row, got)
 		}
 		if row, _ := f.check(s.request(agentMember, s.params(now, `;nonce="twice"`), authority, coveredBot), ""); row != "Signer" {
-			t.Error("another nonce")
+			t.Error("a request with another nonce is not verified")
 		}
 	})
 }
 
-// A directory that several crawlers share proves the one that is claimed.
-func TestSharedDirectory(t *testing.T) {
+// If several crawlers share a directory, its key proves the crawler in the claim, else the first one.
+func TestDirectoryOfSeveralCrawlers(t *testing.T) {
 	s := newEd25519Signer()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -389,7 +308,7 @@ func TestSharedDirectory(t *testing.T) {
 			}
 		}
 		if n := f.web.count(directoryAt); n != 1 {
-			t.Errorf("the directory was read %d times", n)
+			t.Errorf("the directory was read %d times, want once", n)
 		}
 	})
 }
@@ -406,7 +325,7 @@ func FuzzSignature(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	fx.directories[directoryAt].current.Store(&held[*directory]{d, copyInfo{Read: now}})
+	fx.directories[directoryAt].current.Store(&document[*directory]{d, copyInfo{Read: now}})
 	f.Fuzz(func(t *testing.T, input, signature, agent, uri string) {
 		m := &Message{Method: "GET", Scheme: "https", Host: "site.test", RequestURI: uri, Header: http.Header{
 			"Signature-Input": {input}, "Signature": {signature}, "Signature-Agent": {agent}}}

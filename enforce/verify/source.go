@@ -10,58 +10,59 @@ import (
 	"time"
 )
 
-// FreshPeriod is how long a list can refute claims after it was last found to
-// be current. An older list can only confirm them.
+// FreshPeriod is how long a list can refute claims after a read last found it to
+// be current. An older list can only confirm claims.
 const FreshPeriod = 3 * 24 * time.Hour
 
-// Times of a list or directory.
+// Intervals between reads of a list or directory.
 const (
 	refreshInterval = 6 * time.Hour
-	refreshJitter   = 30 * time.Minute // taken off the interval at random
-	firstRetry      = time.Minute      // doubled with each failure, up to refreshInterval
+	refreshJitter   = 30 * time.Minute // a random part of it is subtracted from the interval
+	firstRetry      = time.Minute      // the delay after a failed read; it doubles with each further failure, up to refreshInterval
 
-	// settlePeriod is after which a document is no longer compared with a copy that no read has confirmed since: an operator who gives
-	// up most of the addresses must not be distrusted for ever.
-	settlePeriod = 7 * 24 * time.Hour
+	// A new document is compared with the copy in use only until comparePeriod after the last successful read. After that, a list with
+	// far fewer addresses is accepted, because its operator may really have given them up.
+	comparePeriod = 7 * 24 * time.Hour
 )
 
-// content is what a document holds: addresses or keys.
+// content is the parsed content of a document: a list or a directory.
 type content interface{ entries() int }
 
-// held is a document in use. It is immutable.
-type held[T content] struct {
+// document is the copy of a list or directory that is in use. It is immutable.
+type document[T content] struct {
 	value T
 	info  copyInfo
 }
 
-// source is a document that is read again and again. Its last good copy stays in use whatever the reads bring.
+// source is a list or directory that is read regularly. If a read fails, the last good copy stays in use.
 type source[T content] struct {
-	address string // its URL
+	address string // the URL
 	kind    SourceKind
-	accept  string
-	// parse reads a document. old is the copy in use, nil without one. A document that it refuses changes nothing.
+	accept  string // the field Accept
+	// parse parses a document. old is the content in use, nil if there is none. If it returns an error, old stays in use.
 	parse func(r *response, old T, now time.Time) (T, error)
 
-	current  atomic.Pointer[held[T]]
+	current  atomic.Pointer[document[T]]
 	failures atomic.Int32
-	reading  sync.Mutex // one read at a time
+	reading  sync.Mutex // held during a read
 	restored bool       // guarded by reading
 
-	users int                // Checkers that use it, as often as they do; guarded by Verifier.mu
-	end   context.CancelFunc // ends run; nil before; guarded by Verifier.mu
+	users int                // crawlers of open Checkers that use it; guarded by Verifier.mu
+	end   context.CancelFunc // ends run; nil before the Verifier starts; guarded by Verifier.mu
 }
 
-// environment is what all sources of a Verifier share.
+// environment has what all sources of a Verifier share.
 type environment struct {
 	fetcher  *fetcher
 	storage  Storage // nil: copies are kept in memory only
 	observer Observer
 	now      func() time.Time
-	slots    chan struct{} // reads at a time
+	slots    chan struct{} // its capacity is the maximum number of reads at the same time
 }
 
-// fresh reports whether the copy in use was found to be current in the 3 days before now, or, where now is a time of the past, after it.
-func (h *held[T]) fresh(now time.Time) bool { return now.Sub(h.info.Read).Abs() <= FreshPeriod }
+// fresh reports whether the copy in use was read or confirmed at most FreshPeriod before now. For requests in log files, now can be before the
+// read: then it reports whether the read was at most FreshPeriod after now.
+func (h *document[T]) fresh(now time.Time) bool { return now.Sub(h.info.Read).Abs() <= FreshPeriod }
 
 func (s *source[T]) state() SourceState {
 	state := SourceState{Kind: s.kind, URL: s.address, Failures: int(s.failures.Load())}
@@ -71,7 +72,7 @@ func (s *source[T]) state() SourceState {
 	return state
 }
 
-// run keeps the document current until ctx ends.
+// run reads the document regularly until ctx ends.
 func (s *source[T]) run(ctx context.Context, env *environment) {
 	s.restore(ctx, env)
 	timer := time.NewTimer(s.untilNextRead(env.now()))
@@ -97,7 +98,7 @@ func (s *source[T]) run(ctx context.Context, env *environment) {
 	}
 }
 
-// untilNextRead returns how long to wait for the next read, with jitter, so that the servers of a fleet do not ask all at once.
+// untilNextRead returns the delay until the next read. It is random within limits, so that the servers of a fleet do not all read at once.
 func (s *source[T]) untilNextRead(now time.Time) time.Duration {
 	if n := s.failures.Load(); n > 0 {
 		wait := min(firstRetry<<min(n-1, 16), refreshInterval)
@@ -110,7 +111,7 @@ func (s *source[T]) untilNextRead(now time.Time) time.Duration {
 	return max(0, refreshInterval-now.Sub(h.info.Read)-rand.N(refreshJitter))
 }
 
-// restore takes the stored copy, once.
+// restore loads the stored copy. Only the first call has an effect.
 func (s *source[T]) restore(ctx context.Context, env *environment) {
 	s.reading.Lock()
 	defer s.reading.Unlock()
@@ -131,14 +132,14 @@ func (s *source[T]) restore(ctx context.Context, env *environment) {
 	}
 	if err != nil {
 		if ctx.Err() == nil {
-			env.observer.StorageFailed(s.address, fmt.Errorf("loading the last copy: %w", err))
+			env.observer.StorageFailed(s.address, fmt.Errorf("loading the stored copy: %w", err))
 		}
 		return
 	}
-	s.current.Store(&held[T]{value, *info})
+	s.current.Store(&document[T]{value, *info})
 }
 
-// read reads the document once. On an error the copy in use stays.
+// read reads the document once. After an error the copy in use is unchanged.
 func (s *source[T]) read(ctx context.Context, env *environment) error {
 	s.reading.Lock()
 	defer s.reading.Unlock()
@@ -158,8 +159,8 @@ func (s *source[T]) read(ctx context.Context, env *environment) error {
 	return nil
 }
 
-// next returns the copy to use from now on, and the body where it is new.
-func (s *source[T]) next(ctx context.Context, env *environment, old *held[T]) (*held[T], []byte, error) {
+// next reads the document and returns the copy to use from now on. It also returns the body if that is new.
+func (s *source[T]) next(ctx context.Context, env *environment, old *document[T]) (*document[T], []byte, error) {
 	var etag, lastModified string
 	var value T
 	if old != nil {
@@ -172,20 +173,20 @@ func (s *source[T]) next(ctx context.Context, env *environment, old *held[T]) (*
 	now := env.now()
 	if res.notModified {
 		if old == nil {
-			return nil, nil, errors.New("status 304, but there is no copy that could be current")
+			return nil, nil, errors.New("status 304 (not modified), but there is no copy in use")
 		}
 		next := *old
 		next.info.Read = now
 		return &next, nil, nil
 	}
-	if old != nil && now.Sub(old.info.Read) > settlePeriod {
+	if old != nil && now.Sub(old.info.Read) > comparePeriod {
 		value = *new(T)
 	}
 	value, err = s.parse(res, value, now)
 	if err != nil {
 		return nil, nil, err
 	}
-	return &held[T]{value, copyInfo{
+	return &document[T]{value, copyInfo{
 		URL: s.address, Read: now, ETag: res.etag, LastModified: res.lastModified, MediaType: res.mediaType, SHA256: digest(res.body),
 	}}, res.body, nil
 }

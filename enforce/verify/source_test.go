@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A list is read at the start, and every 6 hours with a condition; status 304 makes it current again.
-func TestListIsReadAgainWithCondition(t *testing.T) {
+// A list is read at the start, and then every 6 hours with conditional requests. Status 304 means that the copy is current.
+func TestConditionalReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		conditional := 0
@@ -36,13 +36,13 @@ func TestListIsReadAgainWithCondition(t *testing.T) {
 			t.Errorf("%d conditional reads in 5 days, want one every 5.5 to 6 hours", conditional)
 		}
 		if got := f.ask("Listed", "198.51.100.1"); got.Reason != Unproven && got.State != Impostor {
-			t.Errorf("another address, by a list that 304 made current: %+v", got)
+			t.Errorf("another address, after status 304: %+v", got)
 		}
 	})
 }
 
-// None of these changes the list in use, and each is told.
-func TestFaultsLeaveTheListAsItIs(t *testing.T) {
+// A bad document does not change the list in use, and the Observer receives the error.
+func TestBadDocumentsDoNotChangeTheList(t *testing.T) {
 	for _, tc := range badLists {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFixture(t)
@@ -57,25 +57,25 @@ func TestFaultsLeaveTheListAsItIs(t *testing.T) {
 				t.Errorf("%s: %+v", tc.name, got)
 			}
 			if got := f.events.lastRead(ListSource); !strings.Contains(got, tc.err) {
-				t.Errorf("%s: told %q", tc.name, got)
+				t.Errorf("%s: the Observer received %q, want %q", tc.name, got, tc.err)
 			}
 		})
 	}
 }
 
-// Without a copy, a fault leaves claims unverified.
-func TestFaultsAtTheStart(t *testing.T) {
+// If the first read fails, claims are unverified.
+func TestFirstReadFails(t *testing.T) {
 	for name, p := range map[string]func(*http.Request) *http.Response{
-		"304 without a copy":       answerWith(304, ""),
-		"404":                      answerWith(404, "gone"),
-		"500":                      answerWith(500, ""),
-		"a redirect to nowhere":    answerWith(302, ""),
-		"a redirect to a loop":     answerWith(302, "", "Location", listURL),
-		"a redirect to http":       answerWith(302, "", "Location", "http://operator.test/addresses.json"),
-		"a redirect to elsewhere":  answerWith(302, "", "Location", "https://other.test/addresses.json"),
-		"a redirect to a port":     answerWith(302, "", "Location", "https://operator.test:8443/addresses.json"),
-		"a redirect to a metadata": answerWith(302, "", "Location", "http://169.254.169.254/latest/"),
-		"no network":               nil,
+		"304 without a copy":               answerWith(304, ""),
+		"404":                              answerWith(404, "gone"),
+		"500":                              answerWith(500, ""),
+		"a redirect without Location":      answerWith(302, ""),
+		"a redirect to itself":             answerWith(302, "", "Location", listURL),
+		"a redirect to http":               answerWith(302, "", "Location", "http://operator.test/addresses.json"),
+		"a redirect to another host":       answerWith(302, "", "Location", "https://other.test/addresses.json"),
+		"a redirect to another port":       answerWith(302, "", "Location", "https://operator.test:8443/addresses.json"),
+		"a redirect to a cloud's metadata": answerWith(302, "", "Location", "http://169.254.169.254/latest/"),
+		"no network":                       nil,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFixture(t)
@@ -91,13 +91,13 @@ func TestFaultsAtTheStart(t *testing.T) {
 				t.Errorf("%s: %+v", name, got)
 			}
 			if got := f.events.lastRead(ListSource); got == "" || got == "none" {
-				t.Errorf("%s: told %q", name, got)
+				t.Errorf("%s: the Observer received %q, want an error", name, got)
 			}
 		})
 	}
 }
 
-func TestRedirectsWithinTheHost(t *testing.T) {
+func TestRedirectsToTheSameHostOrItsWWWHost(t *testing.T) {
 	for _, to := range []string{"https://operator.test/new.json", "https://www.operator.test/addresses.json"} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFixture(t)
@@ -113,8 +113,8 @@ func TestRedirectsWithinTheHost(t *testing.T) {
 	}
 }
 
-// A document of 50 MB is cut off, with and without Content-Length.
-func TestLongDocument(t *testing.T) {
+// A document of 50 MB is an error, with and without Content-Length.
+func TestTooLongDocument(t *testing.T) {
 	for _, length := range []bool{true, false} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if length {
@@ -130,14 +130,14 @@ func TestLongDocument(t *testing.T) {
 		transport := newTransport()
 		_, err := newFetcher(&http.Client{Transport: transport}).get(context.Background(), server.URL, "*/*", "", "")
 		if err != errTooLarge {
-			t.Errorf("with Content-Length %v: %v", length, err)
+			t.Errorf("with Content-Length %v: %v, want %v", length, err, errTooLarge)
 		}
 		transport.CloseIdleConnections()
 		server.Close()
 	}
 }
 
-// A list that was last read more than 3 days ago confirms and does not refute.
+// A list that was last read more than 3 days ago can confirm a claim, but not refute it.
 func TestOldListOnlyConfirms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -161,8 +161,8 @@ func TestOldListOnlyConfirms(t *testing.T) {
 	})
 }
 
-// A list that shrinks is refused for 7 days, and then believed.
-func TestShrunkListIsBelievedAfterAWeek(t *testing.T) {
+// A list with far fewer addresses is refused for 7 days, and then accepted.
+func TestShorterListIsAcceptedAfterAWeek(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		f.web.set(listURL, page("192.0.2.1\n192.0.2.2\n192.0.2.3\n192.0.2.4\n192.0.2.5\n"))
@@ -183,7 +183,7 @@ func TestShrunkListIsBelievedAfterAWeek(t *testing.T) {
 	})
 }
 
-// After a restart without network the stored copy counts, with the time it was read; an hour later the network is back.
+// After a restart without network, the stored copy is used with the time of its last read, until the network is back.
 func TestRestartWithoutNetwork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		before := newFixture(t)
@@ -198,27 +198,28 @@ func TestRestartWithoutNetwork(t *testing.T) {
 			f.Start()
 			synctest.Wait()
 			if got := f.ask("Listed", "192.0.2.9"); got.State != Verified {
-				t.Errorf("offline for %s: %+v", offline, got)
+				t.Errorf("after %s without network: %+v", offline, got)
 			}
 			want := Impostor
 			if offline > FreshPeriod {
 				want = Unverified
 			}
 			if got := f.ask("Listed", "198.51.100.1"); got.State != want {
-				t.Errorf("offline for %s, another address: %+v", offline, got)
+				t.Errorf("after %s without network, another address: %+v", offline, got)
 			}
 			f.web.set(listURL, page(goodList, "ETag", `"b"`))
 			time.Sleep(7 * time.Hour)
 			synctest.Wait()
 			if got := f.ask("Listed", "198.51.100.1"); got.State == Verified || got.Reason == ListOld {
-				t.Errorf("back online: %+v", got)
+				t.Errorf("with network again: %+v", got)
 			}
 			f.Close()
 		}
 	})
 }
 
-func TestBrokenStorage(t *testing.T) {
+// Verification works without a working storage, and the Observer receives the error.
+func TestStorageFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		f.storage.broken = true
@@ -230,18 +231,18 @@ func TestBrokenStorage(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		if len(f.events.storage) == 0 {
-			t.Error("nobody was told")
+			t.Error("the Observer received no error")
 		}
 	})
 }
 
-// A copy that somebody changed, or that broke off, is not used.
+// A stored copy that was changed or is incomplete is not used.
 func TestDamagedCopies(t *testing.T) {
 	for name, damage := range map[string]func(*memory){
-		"no document":     func(m *memory) { delete(m.values, storageKey(listURL, ".txt")) },
-		"other document":  func(m *memory) { m.values[storageKey(listURL, ".txt")] = []byte("198.51.100.0/24") },
-		"no JSON":         func(m *memory) { m.values[storageKey(listURL, ".json")] = []byte("{") },
-		"of another list": func(m *memory) { m.values[storageKey(listURL, ".json")] = []byte(`{"url":"https://other.test/"}`) },
+		"no document":            func(m *memory) { delete(m.values, storageKey(listURL, ".txt")) },
+		"another document":       func(m *memory) { m.values[storageKey(listURL, ".txt")] = []byte("198.51.100.0/24") },
+		"invalid JSON":           func(m *memory) { m.values[storageKey(listURL, ".json")] = []byte("{") },
+		"a copy of another list": func(m *memory) { m.values[storageKey(listURL, ".json")] = []byte(`{"url":"https://other.test/"}`) },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			before := newFixture(t)
@@ -258,14 +259,14 @@ func TestDamagedCopies(t *testing.T) {
 				t.Errorf("%s: %+v", name, got)
 			}
 			if len(f.events.storage) == 0 {
-				t.Errorf("%s: nobody was told", name)
+				t.Errorf("%s: the Observer received no error", name)
 			}
 		})
 	}
 }
 
-// Lists are read again 1, 2, 4 … minutes after a failure: an outage of an hour ends soon after it ends.
-func TestOutageOfAnHour(t *testing.T) {
+// After a failed read, the next one follows after 1, 2, 4 … minutes, so a list is read soon after an outage ends.
+func TestRetriesAfterAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		f.Start()
@@ -273,7 +274,7 @@ func TestOutageOfAnHour(t *testing.T) {
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if n := f.web.count(listURL); n < 4 || n > 9 {
-			t.Errorf("%d reads in an hour without network", n)
+			t.Errorf("%d reads in an hour without network, want 4 to 9", n)
 		}
 		f.web.set(listURL, page(goodList))
 		time.Sleep(time.Hour + 5*time.Minute)

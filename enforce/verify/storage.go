@@ -11,26 +11,28 @@ import (
 	"time"
 )
 
-// Storage keeps the last good copy of each list and directory over a restart. A key that is not there gives an error that is
-// [fs.ErrNotExist]. Caddy's certmagic.Storage is one.
+// Storage stores the last good copy of each list and directory, so that a restart does not lose it. For a key that does not exist, Load must
+// return an error for which errors.Is(err, [fs.ErrNotExist]) is true. A Storage must be safe for concurrent use. Caddy's certmagic.Storage
+// implements it.
 type Storage interface {
 	Load(ctx context.Context, key string) ([]byte, error)
 	Store(ctx context.Context, key string, value []byte) error
 }
 
-// storageTimeout bounds each call: a storage that hangs must not stop lists from being read.
+// storageTimeout is the timeout for loading or storing one copy. Without it, a storage that hangs would block all reads.
 const storageTimeout = 30 * time.Second
 
 // copyInfo describes a stored document.
 type copyInfo struct {
 	URL          string    `json:"url"`
-	Read         time.Time `json:"read"` // when the document was last found to be current
+	Read         time.Time `json:"read"` // when a read last found the document to be current
 	ETag         string    `json:"etag,omitempty"`
 	LastModified string    `json:"last_modified,omitempty"`
 	MediaType    string    `json:"media_type,omitempty"`
-	SHA256       string    `json:"sha256"` // of the document, in hexadecimal
+	SHA256       string    `json:"sha256"` // of the document, in hexadecimal digits
 }
 
+// storageKey returns the key of a copy of address. what is the suffix: .json for the copyInfo, .txt for the document.
 func storageKey(address, what string) string {
 	sum := sha256.Sum256([]byte(address))
 	return "robots/verify/" + hex.EncodeToString(sum[:16]) + what
@@ -41,7 +43,7 @@ func digest(body []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// loadCopy returns the stored copy of address, nil without an error where there is none.
+// loadCopy returns the stored copy of address. If there is none, it returns nil and no error.
 func loadCopy(ctx context.Context, s Storage, address string) (*copyInfo, []byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
@@ -61,12 +63,12 @@ func loadCopy(ctx context.Context, s Storage, address string) (*copyInfo, []byte
 		return nil, nil, err
 	}
 	if info.URL != address || info.SHA256 != digest(body) || len(body) > maxDocument {
-		return nil, nil, errors.New("the stored copy is damaged")
+		return nil, nil, errors.New("the stored copy is damaged: the document does not match its description")
 	}
 	return &info, body, nil
 }
 
-// storeCopy stores info, and body unless it is nil: a document that was not modified is there already.
+// storeCopy stores info, and body unless it is nil. body is nil if the stored document is current already.
 func storeCopy(ctx context.Context, s Storage, info *copyInfo, body []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()

@@ -13,11 +13,11 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-// corpus returns the folder of shared test data, "" where there is none.
+// corpus returns the folder of test vectors; "" if ROBOTS_CORPUS is not set.
 func corpus(t *testing.T) string {
 	dir := os.Getenv("ROBOTS_CORPUS")
 	if dir == "" {
-		t.Log("ROBOTS_CORPUS is not set: only this package's own signatures were checked")
+		t.Log("ROBOTS_CORPUS is not set: the test vectors are not checked")
 		return ""
 	}
 	return filepath.Join(dir, "web-bot-auth")
@@ -34,17 +34,18 @@ func readJSONFile(t *testing.T, file string, into any) {
 	}
 }
 
-// vector is a request with the directory of keys that belongs to it.
+// vector is a signed request with the directory of its key.
 type vector struct {
-	agent     string // of the registry row
-	keys      string
+	agent     string // the SignatureAgents value of the registry row
+	keys      string // the body of the directory
 	mediaType string
 	message   *Message
 	now       time.Time
 	claimed   bool // the User-Agent names the crawler
-	testKeys  bool
+	testKeys  bool // keys of RFC 9421 are accepted
 }
 
+// check returns the result of Checker.Signature for the vector.
 func (v vector) check(t *testing.T) (*crawler.Crawler, Result) {
 	t.Helper()
 	registry, err := new(crawler.Registry).With(crawler.Crawler{Name: "VectorBot", UserAgents: []string{"VectorBot"}, Robots: []string{"VectorBot"},
@@ -78,6 +79,7 @@ func (v vector) check(t *testing.T) (*crawler.Crawler, Result) {
 	return row, result
 }
 
+// newMessage returns the Message of a request to target.
 func newMessage(t *testing.T, method, target string, headers map[string]string) *Message {
 	t.Helper()
 	u, err := url.Parse(target)
@@ -91,8 +93,8 @@ func newMessage(t *testing.T, method, target string, headers map[string]string) 
 	return m
 }
 
-// The signed requests of cloudflare/web-bot-auth hold, and do not with the RFC's keys refused.
-func TestSharedVectors(t *testing.T) {
+// The signed requests of cloudflare/web-bot-auth are valid if the keys of RFC 9421 are accepted, and not valid otherwise.
+func TestCloudflareVectors(t *testing.T) {
 	dir := corpus(t)
 	if dir == "" {
 		return
@@ -134,7 +136,8 @@ func TestSharedVectors(t *testing.T) {
 	}
 }
 
-func TestSharedNegativeVectors(t *testing.T) {
+// Each request of negative.json has a fault, so it is unverified.
+func TestNegativeVectors(t *testing.T) {
 	dir := corpus(t)
 	if dir == "" {
 		return
@@ -172,8 +175,8 @@ func TestSharedNegativeVectors(t *testing.T) {
 	}
 }
 
-// The request of a real agent identifies it behind a browser's User-Agent.
-func TestRealRequest(t *testing.T) {
+// The signature of a real agent's request proves the agent, although its User-Agent is a browser's.
+func TestRequestOfARealAgent(t *testing.T) {
 	dir := corpus(t)
 	if dir == "" {
 		return
@@ -200,8 +203,8 @@ func TestRealRequest(t *testing.T) {
 	}
 }
 
-// Thumbprints are those of RFC 7638, and the directory of the draft verifies.
-func TestSharedDirectories(t *testing.T) {
+// Thumbprints are as in RFC 7638, and directories of the draft and of operators are accepted.
+func TestDirectoriesOfOthers(t *testing.T) {
 	dir := corpus(t)
 	if dir == "" {
 		return

@@ -10,34 +10,34 @@ import (
 	"time"
 )
 
-// Bounds of a Verifier.
+// Limits of a Verifier.
 const (
 	maxSources  = 1000 // lists and directories
-	readsAtOnce = 4
+	readsAtOnce = 4    // reads at the same time
 )
 
-// Config says how claims are checked. Its fields are not changed after New.
+// Config has the settings of a [Verifier].
 type Config struct {
-	Lists, DNS, Signatures bool // which methods are on
+	Lists, DNS, Signatures bool // the methods that are on
 
-	Client   *http.Client     // reads lists and directories; the Verifier handles redirects itself and sends no cookies. nil: a client of the Verifier
-	Storage  Storage          // keeps copies over a restart. nil: no copies are kept
-	Resolver Resolver         // nil: the system's
+	Client   *http.Client     // for reads of lists and directories; its CheckRedirect, Timeout and Jar are not used. nil: a client of the Verifier's own
+	Storage  Storage          // for copies of lists and directories. nil: none are stored
+	Resolver Resolver         // nil: net.DefaultResolver
 	Observer Observer         // nil: none
-	Now      func() time.Time // nil: time.Now
+	Now      func() time.Time // the clock for ages of copies and answers. nil: time.Now
 
-	allowTestKeys bool // the keys of RFC 9421, for its vectors
+	allowTestKeys bool // accept the keys of RFC 9421, which test vectors use
 }
 
-// Verifier owns the lists, directories and answers of DNS that claims are checked with. Sites share one. All methods are safe for
-// concurrent use.
+// Verifier has the lists, the directories and the DNS answers with which claims are checked. All sites of a server can share one. Its methods
+// are safe for concurrent use.
 type Verifier struct {
 	config    Config
 	env       *environment
 	lookups   *lookups
 	replays   replays
-	transport *http.Transport // nil where the client is the caller's
-	places    atomic.Pointer[map[string]*place]
+	transport *http.Transport // nil if Config.Client is set
+	proofs    atomic.Pointer[map[string]*hostProofs]
 
 	mu          sync.Mutex
 	lists       map[string]*source[*list]
@@ -49,7 +49,7 @@ type Verifier struct {
 	running     sync.WaitGroup
 }
 
-// New returns a Verifier that does nothing on the network before Start.
+// New returns a Verifier. It uses no network before [Verifier.Start], except for [Checker.Explain] and [Checker.LookUp].
 func New(config Config) *Verifier {
 	if config.Now == nil {
 		config.Now = time.Now
@@ -74,13 +74,13 @@ func New(config Config) *Verifier {
 	}
 	v.lookups = newLookups(v.env, config.Resolver)
 	v.replays.cache = v.lookups.cache
-	v.places.Store(&map[string]*place{})
+	v.proofs.Store(&map[string]*hostProofs{})
 	v.ctx, v.cancel = context.WithCancel(context.Background())
 	return v
 }
 
-// Start begins to read lists and directories and to ask DNS. Calling it again
-// has no effect.
+// Start starts the background work: reads of lists and directories, and DNS
+// lookups. Further calls, and calls after Close, have no effect.
 func (v *Verifier) Start() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -99,15 +99,15 @@ func (v *Verifier) Start() {
 	}
 }
 
-// begin has a source read until it is released or the Verifier is closed. It is called with mu held.
+// begin starts the reads of s, until s is released or v is closed. The caller must hold v.mu.
 func begin[T content](v *Verifier, s *source[T]) {
 	ctx, cancel := context.WithCancel(v.ctx)
 	s.end = cancel
 	v.running.Go(func() { s.run(ctx, v.env) })
 }
 
-// Close stops all background work and waits for its end. Claims are still
-// judged, by the data at hand, which no longer changes.
+// Close stops all background work and waits for its end. Claims can still be
+// checked, with the data that the Verifier has.
 func (v *Verifier) Close() {
 	v.mu.Lock()
 	v.closed = true
@@ -119,8 +119,7 @@ func (v *Verifier) Close() {
 	}
 }
 
-// list returns the one source of the list at address, and starts to read it where the Verifier has started. It is released when the
-// Checker that uses it is closed.
+// list returns the source of the list at address. The caller must release it.
 func (v *Verifier) list(address string) (*source[*list], error) {
 	if err := CheckURL(address); err != nil {
 		return nil, err
@@ -130,6 +129,7 @@ func (v *Verifier) list(address string) (*source[*list], error) {
 	})
 }
 
+// directory returns the source of the agent's directory. The caller must release it.
 func (v *Verifier) directory(agent string) (*source[*directory], error) {
 	address, err := directoryURL(agent)
 	if err != nil {
@@ -144,7 +144,7 @@ func (v *Verifier) directory(agent string) (*source[*directory], error) {
 	})
 }
 
-// acquire returns the source at the address of s, which is s where there was none.
+// acquire adds a use of the source at the address of s and returns it. If there is none, it adds s, and starts its reads if v was started.
 func acquire[T content](v *Verifier, sources map[string]*source[T], s *source[T]) (*source[T], error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -153,7 +153,7 @@ func acquire[T content](v *Verifier, sources map[string]*source[T], s *source[T]
 		return known, nil
 	}
 	if len(v.lists)+len(v.directories) >= maxSources {
-		return nil, fmt.Errorf("more than %d lists and directories", maxSources)
+		return nil, fmt.Errorf("the crawlers have more than %d lists and directories", maxSources)
 	}
 	s.users = 1
 	sources[s.address] = s
@@ -163,7 +163,7 @@ func acquire[T content](v *Verifier, sources map[string]*source[T], s *source[T]
 	return s, nil
 }
 
-// release gives up a use of s. Without any, it is no longer read.
+// release removes a use of s. After the last one, s is no longer read.
 func release[T content](v *Verifier, sources map[string]*source[T], s *source[T]) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -176,7 +176,7 @@ func release[T content](v *Verifier, sources map[string]*source[T], s *source[T]
 	}
 }
 
-// Sources returns the states of all lists and directories, in no order.
+// Sources returns the states of all lists and directories, in no particular order.
 func (v *Verifier) Sources() []SourceState {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -190,14 +190,14 @@ func (v *Verifier) Sources() []SourceState {
 	return states
 }
 
-// Stats is what the cache of DNS answers holds.
+// Stats are the numbers of entries in the cache of DNS answers.
 type Stats struct {
-	Confirmed, Refuted, Failed int // addresses
-	InFlight                   int // lookups queued or under way
+	Confirmed, Refuted, Failed int // addresses by the answer of the last lookup
+	InFlight                   int // lookups that are queued or running
 }
 
-// Stats counts what the cache holds now.
+// Stats counts the entries of the cache. It reads the whole cache, so do not call it for each request.
 func (v *Verifier) Stats() Stats {
 	n, pending := v.lookups.cache.counts(v.config.Now())
-	return Stats{Confirmed: n[yes], Refuted: n[no], Failed: n[failed], InFlight: pending}
+	return Stats{Confirmed: n[confirmed], Refuted: n[refuted], Failed: n[failed], InFlight: pending}
 }

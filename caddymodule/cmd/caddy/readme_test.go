@@ -35,13 +35,14 @@ func TestREADMEConsole(t *testing.T) {
 		return
 	}
 	s := start(t, exampleConfig(t))
+	addresses := strings.NewReplacer("localhost:8080", fmt.Sprintf("localhost:%d", s.port), "localhost:2019", fmt.Sprintf("localhost:%d", s.admin))
 	ran := 0
 	for _, block := range readme(t)["console"] {
 		for _, command := range strings.Split("\n"+block, "\n$ ")[1:] {
 			line, want, _ := strings.Cut(command, "\n")
-			cmd := exec.Command("bash", "-c", strings.ReplaceAll(line, "localhost:8080", fmt.Sprintf("localhost:%d", s.port)))
+			cmd := exec.Command("bash", "-c", addresses.Replace(line))
 			cmd.Dir = root(t)
-			cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"))
+			cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"), fmt.Sprintf("CADDY_ADMIN=localhost:%d", s.admin))
 			out, _ := cmd.Output() // the exit status of some commands is a result
 			if strings.TrimSpace(string(out)) != strings.TrimSpace(want) {
 				t.Errorf("$ %s\nprints\n%s\nwant\n%s", line, out, want)

@@ -356,11 +356,11 @@ func TestInvalidVerifySettings(t *testing.T) {
 	for block, want := range map[string]string{
 		"verify on":                                         `unexpected "on"`,
 		"verify {\n impostors maybe\n}":                     `impostors "maybe": want deny or ignore`,
-		"verify {\n resolver dns.test\n}":                   "no address of a DNS server",
+		"verify {\n resolver dns.test\n}":                   "is not the address of a DNS server",
 		"verify {\n whois on\n}":                            `unknown subdirective "whois"`,
 		"verify {\n}\nverify {\n}":                          "given twice",
 		"crawler X {\n verify lists http://a.test/\n}":      "must begin with https://",
-		"crawler X {\n verify dns googleusercontent.com\n}": "belong to anybody",
+		"crawler X {\n verify dns googleusercontent.com\n}": "anybody can have a host name",
 		"crawler X {\n verify dns\n}":                       "at least one value",
 		"crawler X {\n verify magic a\n}":                   "want lists, dns, signatures or none",
 		"crawler X {\n verify none\n verify dns a.test\n}":  "excludes all other methods",

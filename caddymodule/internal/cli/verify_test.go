@@ -70,9 +70,9 @@ func TestVerifyCommand(t *testing.T) {
 		status      int
 		want        []string
 	}{
-		{"TestCrawler", "192.0.2.9", 0, []string{"verified   192.0.2.9 TestCrawler  by list", "list.json", "verified: the address is in it (1 prefixes, read 0s ago)"}},
-		{"Mozilla/5.0 (compatible; TestCrawler/1.0)", "203.0.113.5", 0, []string{"by dns", "verified: 5.crawl.test, which leads back"}},
-		{"testcrawler", "198.51.100.1", 2, []string{"impostor   198.51.100.1", "impostor: the address is not in it", "impostor: no name"}},
+		{"TestCrawler", "192.0.2.9", 0, []string{"verified   192.0.2.9 TestCrawler  by list", "list.json", "verified: the address is in the list (1 prefix, read 0s ago)"}},
+		{"Mozilla/5.0 (compatible; TestCrawler/1.0)", "203.0.113.5", 0, []string{"by dns", "verified: host name 5.crawl.test, which resolves to the address"}},
+		{"testcrawler", "198.51.100.1", 2, []string{"impostor   198.51.100.1", "impostor: the address is not in the list", "impostor: the address has no host name"}},
 		{"TestCrawler", "203.0.113.6", 2, []string{"unverified 203.0.113.6 TestCrawler  lookup_failed", "SERVFAIL"}},
 		{"TestCrawler", "10.0.0.1", 2, []string{"unverified 10.0.0.1 TestCrawler  address_special"}},
 		{"GoneCrawler", "192.0.2.9", 2, []string{"unverified 192.0.2.9 GoneCrawler  list_missing", "can't be read: status 404"}},
@@ -110,7 +110,7 @@ func TestVerifyCommandErrors(t *testing.T) {
 	}{
 		{[]string{"--agent", "Googlebot", "not-an-address"}, `"not-an-address" is not an IP address`},
 		{[]string{"--agent", "Mozilla/5.0 Firefox/140.0", "192.0.2.1"}, "names no crawler of the registry"},
-		{[]string{"--agent", "Googlebot", "--resolver", "dns.test", "192.0.2.1"}, "no address of a DNS server"},
+		{[]string{"--agent", "Googlebot", "--resolver", "dns.test", "192.0.2.1"}, "is not the address of a DNS server"},
 	} {
 		status, _, errs := runCommand("", append([]string{"verify"}, tc.args...)...)
 		if status != 1 || !strings.Contains(errs, tc.want) {

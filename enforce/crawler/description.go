@@ -6,24 +6,24 @@ import (
 	"github.com/mssola/useragent"
 )
 
-// UnknownPart stands in a [Description] for a part that the User-Agent does not
-// state, or not reliably.
+// UnknownPart is the value of a field of [Description] that the User-Agent does
+// not state, or not reliably.
 const UnknownPart = "unknown"
 
-// Description is what a person's User-Agent says of the browser, the system and the device: for logs and reports, never for a decision.
-// Each string has at most 64 octets.
+// Description is the browser, the system and the device that a person's User-Agent states. It is for logs and reports, never for a decision,
+// because clients can send anything. Each string has at most 64 octets.
 type Description struct {
-	Browser        string `json:"browser"`                   // such as "Chrome"; "unknown" for apps, their views of pages, and rare browsers
-	BrowserVersion string `json:"browser_version,omitempty"` // as sent; empty where Browser is "unknown"
+	Browser        string `json:"browser"`                   // such as "Chrome"; "unknown" for apps, for pages shown by an app, and for rare browsers
+	BrowserVersion string `json:"browser_version,omitempty"` // as sent; empty if Browser is "unknown"
 	Engine         string `json:"engine"`                    // such as "AppleWebKit"
 	System         string `json:"system"`                    // such as "Windows 10 or 11", "iOS 17.4", "Android 13"
-	Device         string `json:"device,omitempty"`          // a mobile device's model; empty for computers, and where browsers hide it
+	Device         string `json:"device,omitempty"`          // a mobile device's model; empty for computers, and if the browser hides it
 	Mobile         bool   `json:"mobile,omitempty"`          // a telephone or a tablet
 }
 
-// Describe says which browser, system and device a person's User-Agent claims. The parts are those that github.com/mssola/useragent finds, where
-// nothing in the User-Agent says that it is another browser or an app around one. It reads the first [MaxUserAgent] octets and allocates:
-// not for the request path.
+// Describe returns the browser, system and device that a person's User-Agent states, as github.com/mssola/useragent finds them. Browser is
+// "unknown" if a product in the User-Agent may be another browser, or an app that shows pages. Describe reads the first [MaxUserAgent] octets.
+// It allocates memory, so do not call it for each request.
 func Describe(ua string) Description {
 	d := Description{Browser: UnknownPart, Engine: UnknownPart, System: UnknownPart}
 	ua = cut(ua)
@@ -45,24 +45,24 @@ func Describe(ua string) Description {
 		d.Device = bounded(strings.TrimPrefix(model, "SAMSUNG "))
 	}
 	if d.Browser == "Safari" && d.Mobile && !words.version {
-		d.Browser, d.BrowserVersion = UnknownPart, "" // an app's view of a page
+		d.Browser, d.BrowserVersion = UnknownPart, "" // an app shows the page
 	}
 	return d
 }
 
-// browsers and engines are the names of the library's that are reliable where no other product stands beside them.
+// browsers and engines are names that the library finds reliably.
 var (
 	browsers = set("Chrome", "Chromium", "Firefox", "Safari", "Edge", "Opera", "Internet Explorer")
 	engines  = set("AppleWebKit", "Gecko", "Trident", "Presto", "EdgeHTML")
 )
 
-// outer is what the words outside comments indicate.
+// outer is what outerWords finds in a User-Agent.
 type outer struct {
-	mainstream bool // all of them are those of the mainstream browsers
-	version    bool // Safari's version is among them
+	mainstream bool // all words outside comments are words that mainstream browsers send, and no word in a comment is one of a console's or a television's browser
+	version    bool // one of them is `Version`, Safari's version
 }
 
-// outerProducts are the words outside comments that the mainstream browsers send.
+// outerProducts are the words that mainstream browsers send outside comments.
 var outerProducts = set("mozilla", "applewebkit", "gecko", "chrome", "chromium", "safari", "version", "mobile", "tablet", "firefox", "edg", "edge", "edga", "edgios",
 	"opr", "opera", "presto", "crios", "fxios", "like")
 
@@ -87,7 +87,7 @@ func outerWords(ua string) outer {
 			s := baseTable.find(hash)
 			words.version = words.version || word == "version"
 			words.mainstream = words.mainstream && (outerProducts[word] || s != nil && s.role&roleUnix != 0)
-		default: // in a comment: a console's or a television's browser is its own
+		default: // in a comment: consoles and televisions have browsers of their own
 			s := baseTable.find(hash)
 			words.mainstream = words.mainstream && (s == nil || s.role&roleMobile == 0 || s.role&(roleAndroid|roleForm|roleNoise) != 0)
 		}
@@ -96,12 +96,12 @@ func outerWords(ua string) outer {
 	return words
 }
 
-// system names the operating system, with its version where browsers send the true one.
+// system returns the operating system, with its version if browsers send the true one.
 func system(info useragent.OSInfo, ua string) string {
 	name, version := info.Name, strings.TrimSpace(info.Version)
 	switch {
 	case strings.Contains(ua, "Windows NT 10.0"):
-		return "Windows 10 or 11" // browsers send no more of it
+		return "Windows 10 or 11" // browsers send NT 10.0 for both
 	case name == "iPhone OS":
 		name = "iOS"
 	case name == "OS" && strings.Contains(ua, "iPad"):
@@ -123,7 +123,7 @@ func system(info useragent.OSInfo, ua string) string {
 	return bounded(strings.TrimSpace(name + " " + version))
 }
 
-// bounded cuts what clients make up to 64 octets.
+// bounded returns the first 64 octets of a text that clients can choose.
 func bounded(s string) string { return s[:min(len(s), 64)] }
 
 func first[A, B any](a A, _ B) A { return a }
@@ -136,7 +136,7 @@ func set(names ...string) map[string]bool {
 	return m
 }
 
-// parse returns nil where the library fails on what clients make up.
+// parse returns nil if the library panics.
 func parse(ua string) (u *useragent.UserAgent) {
 	defer func() {
 		if recover() != nil {

@@ -2,22 +2,23 @@ package crawler
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 )
 
-// Refusal is a row of an added registry that was not used.
+// Refusal is a row of an added registry file that is not used, with the reason.
 type Refusal struct {
-	Name   string // of the crawler; the number of the line where the row can't be read
+	Name   string // the crawler's name; "line 7" if the row can't be parsed
 	Reason string
 }
 
-// String says which row was refused, and why.
+// String returns the name and the reason.
 func (r Refusal) String() string { return fmt.Sprintf("crawler %q: %s", r.Name, r.Reason) }
 
-// ReadAdditions reads rows as [ReadRows] does, but leaves out those that it refuses and says why. An error means that nothing can be
-// used: no row is left, or there are more than [MaxRows].
+// ReadAdditions parses rows like [ReadRows], but it leaves out rows that are not valid and returns the reason for each. It returns an error, and
+// no rows, if no row is valid or the file has more than [MaxRows].
 func ReadAdditions(data []byte) ([]Crawler, []Refusal, error) {
 	var rows []Crawler
 	var refused []Refusal
@@ -31,9 +32,9 @@ func ReadAdditions(data []byte) ([]Crawler, []Refusal, error) {
 		return nil
 	})
 	if err == nil && len(rows) == 0 {
-		err = fmt.Errorf("it has no row that can be used")
+		err = errors.New("the file has no valid row")
 		if len(refused) > 0 {
-			err = fmt.Errorf("%w, the first: %v", err, refused[0])
+			err = fmt.Errorf("%w; the first row: %v", err, refused[0])
 		}
 	}
 	if err != nil {
@@ -42,12 +43,15 @@ func ReadAdditions(data []byte) ([]Crawler, []Refusal, error) {
 	return rows, refused, nil
 }
 
-// Extend returns a registry with the crawlers added that r does not know, and
-// the rows that it refuses. The rows can come from a third party, who must not
-// be able to shut a crawler out. A row with the name of a crawler that r knows
-// changes nothing, and is refused if its facts differ. A row is also refused if
-// r knows one of its tokens, or if a known crawler sends that token with other
-// words around its own.
+// Extend returns a registry with rows added, and the rows that it refuses. It is
+// for rows from a third party, which must not be able to block a known crawler:
+//
+//   - A row with the name of a crawler in r changes nothing. Extend refuses it if
+//     its facts differ.
+//   - Extend refuses a row if one of its User-Agent tokens belongs to a crawler in
+//     r or contains such a token.
+//
+// r itself does not change.
 func (r *Registry) Extend(rows []Crawler) (*Registry, []Refusal) {
 	all := make([]Crawler, len(r.rows), len(r.rows)+len(rows))
 	for i, c := range r.rows {
@@ -60,7 +64,7 @@ func (r *Registry) Extend(rows []Crawler) (*Registry, []Refusal) {
 		known := r.byName[fold(row.Name)]
 		if known != nil {
 			if diff := differences(known, row); len(diff) > 0 {
-				refused = append(refused, Refusal{row.Name, "it is known already, and these rows can't change its " + strings.Join(diff, ", ")})
+				refused = append(refused, Refusal{row.Name, "the crawler is in the registry already, and added rows can't change its " + strings.Join(diff, ", ")})
 			}
 			continue
 		}
@@ -78,40 +82,41 @@ func (r *Registry) Extend(rows []Crawler) (*Registry, []Refusal) {
 		return r, refused
 	}
 	extended, err := newRegistry(all)
-	if err != nil { // each row was checked alone and against the others
+	if err != nil { // can't happen: each row was checked, alone and against the others
 		return r, append(refused, Refusal{"", err.Error()})
 	}
 	return extended, refused
 }
 
-// refuse says why a row can't be added, "" if it can.
+// refuse returns why a row can't be added; "" if it can. names and tokens are those of the rows before it.
 func (r *Registry) refuse(row *Crawler, names map[string]bool, tokens map[string]string) string {
 	if err := row.check(); err != nil {
 		return err.Error()
 	}
 	if names[fold(row.Name)] {
-		return "it is given twice"
+		return "an earlier row has the same name"
 	}
 	var id Identity
 	for _, token := range row.Tokens() {
 		if other := tokens[fold(token)]; other != "" {
-			return fmt.Sprintf("the User-Agent token %q is already that of %q", token, other)
+			return fmt.Sprintf("the User-Agent token %q already belongs to crawler %q", token, other)
 		}
 		r.base.Identify(token, &id)
 		for _, a := range id.Agents() {
 			if a.Crawler != nil {
-				return fmt.Sprintf("the User-Agent token %q is, or holds, one of %q", token, a.Crawler.Name)
+				return fmt.Sprintf("the User-Agent token %q is, or contains, a token of crawler %q", token, a.Crawler.Name)
 			}
 		}
 		if other := r.byUA[fold(token)]; other != nil {
-			return fmt.Sprintf("the User-Agent token %q is already that of %q", token, other.Name)
+			return fmt.Sprintf("the User-Agent token %q already belongs to crawler %q", token, other.Name)
 		}
 	}
 	return ""
 }
 
-// Overrides returns which crawlers of r the rows replace and which facts
-// change, in the order of the rows, for the operator's log.
+// Overrides returns, for the log, a text for each row that replaces a crawler of
+// r with other facts: the crawler's name and the fields that change. The texts
+// are in the order of the rows.
 func (r *Registry) Overrides(rows []Crawler) []string {
 	var out []string
 	for i := range rows {
@@ -124,7 +129,7 @@ func (r *Registry) Overrides(rows []Crawler) []string {
 	return out
 }
 
-// differences names the facts that two rows disagree on, as the registry file calls them.
+// differences returns the registry file's names of the fields in which two rows differ.
 func differences(a, b *Crawler) []string {
 	var out []string
 	for _, f := range []struct {

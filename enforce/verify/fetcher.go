@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Bounds of one read of a list or directory.
+// Limits of one read of a list or directory.
 const (
 	maxDocument  = 4 << 20 // octets, after decompression
 	fetchTimeout = 30 * time.Second
@@ -21,8 +21,9 @@ const (
 	userAgent    = "caddy-robots (+https://github.com/caddy-robots/caddy-robots)"
 )
 
-// CheckURL returns what is wrong with the address of a list or directory, or
-// nil: it must be https, or http on a loopback address.
+// CheckURL returns an error if address is not a valid URL of a list or directory.
+// It must begin with https://, or with http:// and a loopback address or
+// localhost, and must have no user name and no fragment.
 func CheckURL(address string) error {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -30,11 +31,11 @@ func CheckURL(address string) error {
 	}
 	switch {
 	case u.Hostname() == "" || u.User != nil || u.Fragment != "":
-		return fmt.Errorf("%q is not the URL of a document: write https://host/path", address)
+		return fmt.Errorf("%q is not the URL of a document: write https://host/path, without a user name or a fragment", address)
 	case u.Scheme == "https", u.Scheme == "http" && isLoopback(u.Hostname()):
 		return nil
 	}
-	return fmt.Errorf("%q must begin with https:// (http:// is for loopback addresses only)", address)
+	return fmt.Errorf("%q must begin with https:// (http:// is allowed for loopback addresses only)", address)
 }
 
 func isLoopback(host string) bool {
@@ -45,13 +46,13 @@ func isLoopback(host string) bool {
 	return err == nil && addr.IsLoopback()
 }
 
-// response is the answer to a read.
+// response is the response to one read.
 type response struct {
 	notModified  bool
 	body         []byte
 	mediaType    string // Content-Type, as sent
 	header       http.Header
-	authority    string
+	authority    string // host, with a port if the URL has one
 	etag         string
 	lastModified string
 }
@@ -72,7 +73,7 @@ func newFetcher(client *http.Client) *fetcher {
 	return &fetcher{&c}
 }
 
-// newTransport returns a transport of its own, so that closing its idle connections ends nobody else's.
+// newTransport returns a transport that nothing else uses, so that its idle connections can be closed.
 func newTransport() *http.Transport {
 	return &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
@@ -85,7 +86,7 @@ func newTransport() *http.Transport {
 	}
 }
 
-// checkRedirect lets a redirect lead to the same scheme, host and port only, or from https://x to https://www.x and back.
+// checkRedirect allows redirects to the same scheme, host and port, and between https://x and https://www.x in both directions.
 func checkRedirect(r *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects {
 		return fmt.Errorf("more than %d redirects", maxRedirects)
@@ -98,10 +99,10 @@ func checkRedirect(r *http.Request, via []*http.Request) error {
 	if from.Scheme == "https" && to.Scheme == "https" && (a == "www."+b || b == "www."+a) {
 		return nil
 	}
-	return fmt.Errorf("redirect to another host, %s", to.Redacted())
+	return fmt.Errorf("redirect to %s: the scheme, host and port must stay the same, except that an https:// host may gain or lose its \"www.\" prefix", to.Redacted())
 }
 
-// get reads address. With an etag or a time it asks for a document that is newer only.
+// get fetches address. etag and lastModified, if not empty, make the request conditional.
 func (f *fetcher) get(ctx context.Context, address, accept, etag, lastModified string) (*response, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -19,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// web answers reads of lists and directories in memory.
+// web is a transport that answers reads of lists and directories without a network.
 type web struct {
 	mu    sync.Mutex
 	pages map[string]func(*http.Request) *http.Response
@@ -60,6 +61,7 @@ func page(body string, fields ...string) func(*http.Request) *http.Response {
 	return answerWith(200, body, fields...)
 }
 
+// answerWith answers with a status, a body and header fields (name, value, name, value …).
 func answerWith(status int, body string, fields ...string) func(*http.Request) *http.Response {
 	return func(*http.Request) *http.Response {
 		header := make(http.Header)
@@ -70,13 +72,13 @@ func answerWith(status int, body string, fields ...string) func(*http.Request) *
 	}
 }
 
-// names answers DNS in memory. What it does not know does not exist.
+// names is a Resolver without a network. Names that it does not have do not exist.
 type names struct {
 	mu      sync.Mutex
 	reverse map[string][]string
 	forward map[string][]netip.Addr
-	fail    error // answers everything, if set
-	asked   int
+	fail    error // the answer to every query, if set
+	asked   int   // calls of LookupAddr
 }
 
 func (n *names) LookupAddr(_ context.Context, addr string) ([]string, error) {
@@ -142,7 +144,7 @@ func (m *memory) Store(_ context.Context, key string, value []byte) error {
 	return nil
 }
 
-// events is an Observer that remembers.
+// events is an Observer that records what it receives.
 type events struct {
 	mu      sync.Mutex
 	reads   [2][]error // by SourceKind
@@ -175,7 +177,7 @@ func (e *events) LookupDropped() {
 	e.dropped++
 }
 
-// lastRead returns what the last read brought, "" for a good one and "none" where there was none.
+// lastRead returns the error of the last read: "" if it succeeded, "none" if there was no read.
 func (e *events) lastRead(kind SourceKind) string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -194,7 +196,7 @@ const (
 	agentURI = "https://agent.test"
 )
 
-// rows are crawlers with each set of documented methods.
+// rows are crawlers with different documented methods.
 var rows = []crawler.Crawler{
 	{Name: "Listed", Robots: []string{"Listed"}, UserAgents: []string{"Listed"}, Class: crawler.Registered, Verify: crawler.Verify{Ranges: []string{listURL}}},
 	{Name: "Named", Robots: []string{"Named"}, UserAgents: []string{"Named"}, Class: crawler.Registered, Verify: crawler.Verify{Hosts: []string{"crawl.test"}}},
@@ -202,13 +204,13 @@ var rows = []crawler.Crawler{
 		Verify: crawler.Verify{Ranges: []string{listURL}, Hosts: []string{"crawl.test"}}},
 	{Name: "Signer", Robots: []string{"Signer"}, UserAgents: []string{"Signer"}, Class: crawler.Registered, Verify: crawler.Verify{SignatureAgents: []string{agentURI}}},
 	{Name: "Plain", Robots: []string{"Plain"}, UserAgents: []string{"Plain"}, Class: crawler.Registered},
-	{Name: "Rumour", Robots: []string{"Rumour"}, UserAgents: []string{"Rumour"}, Class: crawler.Registered, Verify: crawler.Verify{Ranges: []string{listURL}},
+	{Name: "Unconfirmed", Robots: []string{"Unconfirmed"}, UserAgents: []string{"Unconfirmed"}, Class: crawler.Registered, Verify: crawler.Verify{Ranges: []string{listURL}},
 		Unverified: []string{"verify"}},
-	{Name: "Networked", Robots: []string{"Networked"}, UserAgents: []string{"Networked"}, Class: crawler.Registered,
+	{Name: "WithASN", Robots: []string{"WithASN"}, UserAgents: []string{"WithASN"}, Class: crawler.Registered,
 		Verify: crawler.Verify{Ranges: []string{listURL}, ASN: []int{64500}}},
 }
 
-// fixture is a Verifier with everything around it.
+// fixture is a Verifier and a Checker with test doubles of everything that they use.
 type fixture struct {
 	*Verifier
 	checker  *Checker
@@ -220,6 +222,7 @@ type fixture struct {
 	proof    Proof
 }
 
+// newFixture returns a fixture that is not started. change can change its settings.
 func newFixture(t testing.TB, change ...func(*Config)) *fixture {
 	t.Helper()
 	registry, err := new(crawler.Registry).With(rows...)
@@ -243,10 +246,27 @@ func newFixture(t testing.TB, change ...func(*Config)) *fixture {
 	return f
 }
 
-// ask judges the claim of addr to be the crawler.
+// ask checks by Address whether addr is the crawler with the given name.
 func (f *fixture) ask(name, addr string) Result {
 	ip, _ := netip.ParseAddr(addr)
 	return f.checker.Address(f.registry.Lookup(name), Client{Addr: ip, Proof: &f.proof}, f.config.Now())
 }
 
 const goodList = `{"creationTime": "2026-08-14T20:03:38.055838", "prefixes": [{"ipv4Prefix": "192.0.2.0/24"}, {"ipv6Prefix": "2001:db8:1::/48"}]}`
+
+// startWithData starts f with a good list and a few names in DNS, and waits until it is idle.
+func startWithData(f *fixture) {
+	f.web.set(listURL, page(goodList))
+	f.names.reverse["203.0.113.5"] = []string{"5.crawl.test."}
+	f.names.forward["5.crawl.test."] = []netip.Addr{netip.MustParseAddr("203.0.113.5")}
+	f.names.reverse["203.0.113.6"] = []string{"5.crawl.test."}
+	f.Start()
+	synctest.Wait()
+}
+
+// askTwice checks the claim, waits for the lookups that the check started, and checks it again.
+func (f *fixture) askTwice(name, addr string) Result {
+	f.ask(name, addr)
+	synctest.Wait()
+	return f.ask(name, addr)
+}

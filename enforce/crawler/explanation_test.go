@@ -11,7 +11,7 @@ func TestExplain(t *testing.T) {
 	m := crawler.Builtin().Matcher([]string{"Acme"})
 	for _, c := range []struct {
 		ua     string
-		octets string // that decided
+		octets string // the evidence
 		reason crawler.Reason
 		words  map[string]string
 	}{
@@ -26,7 +26,7 @@ func TestExplain(t *testing.T) {
 		{"Fooware/2", "Fooware", crawler.ProgramName, nil},
 		{"foo.example.com", "foo.example.com", crawler.HostName, nil},
 		{"", "", crawler.NoUserAgent, nil},
-		{chrome, "", crawler.NoReason, map[string]string{"Mozilla": "the word that browsers begin with", "AppleWebKit": "a layout engine"}},
+		{chrome, "", crawler.NoReason, map[string]string{"Mozilla": "the word with which browsers' User-Agents begin", "AppleWebKit": "a layout engine"}},
 	} {
 		x := m.Explain(c.ua)
 		if x.Identity.Len() == 0 {
@@ -34,7 +34,7 @@ func TestExplain(t *testing.T) {
 				t.Errorf("%q is a person, want %q", c.ua, c.reason)
 			}
 		} else if a := x.Identity.At(0); c.ua[a.Start:a.End] != c.octets || a.Reason != c.reason {
-			t.Errorf("%q: %q decided as %q, want %q as %q", c.ua, c.ua[a.Start:a.End], a.Reason, c.octets, c.reason)
+			t.Errorf("%q: the evidence is %q (%s), want %q (%s)", c.ua, c.ua[a.Start:a.End], a.Reason, c.octets, c.reason)
 		}
 		for word, says := range c.words {
 			found := false
@@ -42,7 +42,7 @@ func TestExplain(t *testing.T) {
 				found = found || w.Text == word && w.Says == says && c.ua[w.Start:w.End] == word
 			}
 			if !found {
-				t.Errorf("%q: %q should say %q: %+v", c.ua, word, says, x.Words)
+				t.Errorf("%q: the words are %+v, want %q with %q", c.ua, x.Words, word, says)
 			}
 		}
 	}

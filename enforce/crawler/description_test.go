@@ -29,13 +29,13 @@ func TestDescribe(t *testing.T) {
 		{"Opera/9.80 (Windows NT 6.1; WOW64) Presto/2.12.388 Version/12.18", "Opera", "9.80", "Windows 7", "", false},
 		{"Mozilla/5.0 (X11; CrOS x86_64 14541.0.0) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/124.0.0.0 Safari/537.36", "Chrome", "124.0.0.0", "ChromeOS", "", false},
 
-		// browsers that the library takes for others
+		// browsers that the library reports as others
 		{chrome + " Vivaldi/6.7", "unknown", "", "Windows 10 or 11", "", false},
 		{mac + " Ddg/17.4", "unknown", "", "Mac OS X 10.15 or later", "", false},
 		{"Mozilla/5.0 (Linux; Android 13; SAMSUNG SM-S918B) AppleWebKit/537.36 (KHTML, like Gecko) SamsungBrowser/24.0 Chrome/117.0.0.0 Mobile Safari/537.36", "unknown", "", "Android 13", "SM-S918B", true},
 		{"Mozilla/5.0 (PlayStation; PlayStation 5/8.60) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/16.4 Safari/605.1.15", "unknown", "", "PlayStation 5/8.60", "", false},
 		{"Mozilla/5.0 (SMART-TV; LINUX; Tizen 7.0) AppleWebKit/537.36 (KHTML, like Gecko) 94.0.4606.31/7.0 TV Safari/537.36", "unknown", "", "Tizen 7.0", "", false},
-		// apps around a browser, and without one
+		// apps, some of which show pages
 		{webViewUA, "unknown", "", "Android 13", "Pixel 7", true},
 		{webViewIOS, "unknown", "", "iOS 17.4", "iPhone", true},
 		{webViewIOS + " Instagram 330.0.3.29.109 (iPhone14,5; iOS 17_4; de_DE; de; scale=3.00)", "unknown", "", "iOS 17.4", "iPhone", true},
@@ -46,7 +46,7 @@ func TestDescribe(t *testing.T) {
 	} {
 		d := crawler.Describe(c.ua)
 		if d.Browser != c.browser || d.BrowserVersion != c.version || d.System != c.system || d.Device != c.device || d.Mobile != c.mobile {
-			t.Errorf("%q:\n%+v", c.ua, d)
+			t.Errorf("%q:\n%+v, want %+v", c.ua, d, c)
 		}
 	}
 	for _, ua := range []string{"", "(", ")", "((((", "/", strings.Repeat("(", 64<<10), "\xff\xfe", "Mozilla/5.0 (", strings.Repeat("[", 100)} {
@@ -64,7 +64,7 @@ func FuzzDescribe(f *testing.F) {
 		d := crawler.Describe(ua)
 		for _, part := range []string{d.Browser, d.BrowserVersion, d.Engine, d.System, d.Device} {
 			if len(part) > 64 {
-				t.Errorf("%q: a part of %d octets", ua, len(part))
+				t.Errorf("%q: a part has %d octets, want at most 64", ua, len(part))
 			}
 		}
 		if d.Browser == "" || d.Engine == "" || d.System == "" || d.Browser == crawler.UnknownPart && d.BrowserVersion != "" {

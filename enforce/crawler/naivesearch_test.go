@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// naiveToken is a token found in a User-Agent, before anything is weighed.
+// naiveToken is a token that the naive search found in a User-Agent.
 type naiveToken struct {
 	name       string
 	start, end int
@@ -22,20 +22,21 @@ var (
 	naiveURLEnd   = regexp.MustCompile(`^[^ \t);,"'<>\[\]{}|]*`)
 )
 
-// naiveTokens finds tokens as the documentation says, with one comparison for each token at each word: the longest token of the registry
-// or the site that begins and ends at words' ends, left to right, none inside another, in a URL, in a host name or an e-mail address, in the
-// name of an Android device unless it is a known crawler's, or, where apps send it too, behind another word of its phrase.
+// naiveTokens finds tokens by the rules in the package's documentation, with one comparison for each token at each word. From left to right, it
+// takes the longest token of the registry or the site that begins and ends with a word. It skips tokens inside another token, in a URL, in a
+// host name, in an e-mail address, or in the name of an Android device if they do not count there, and tokens that apps send too if they
+// come right after another word.
 func naiveTokens(m *Matcher, ua string) []naiveToken {
 	tables := []*table{m.table}
 	if m.site != nil {
 		tables = append(tables, m.site)
 	}
 	var out []naiveToken
-	var e evidence // only where the pass is: comments and the device
+	var e evidence // only the state of the scan: comments and the device
 	for i := 0; i < len(ua); {
 		word := wordAt(ua, i)
 		if word == "" {
-			i = e.mark(ua, i)
+			i = e.readPunctuation(ua, i)
 			continue
 		}
 		end, best := i+len(word), (*token)(nil)
@@ -47,7 +48,7 @@ func naiveTokens(m *Matcher, ua string) []naiveToken {
 				}
 			}
 		}
-		if best != nil && !naiveInHost(ua, i, i+len(best.text)) && (e.device == 0 || best.knownCrawler) && !(best.shared && naiveInPhrase.MatchString(ua[:i])) {
+		if best != nil && !naiveInHost(ua, i, i+len(best.text)) && (e.device == 0 || best.allowedInDevice) && !(best.shared && naiveInPhrase.MatchString(ua[:i])) {
 			if !e.like && !best.control {
 				out = append(out, naiveToken{best.name, i, i + len(best.text)})
 			}
@@ -62,7 +63,7 @@ func naiveTokens(m *Matcher, ua string) []naiveToken {
 		case r&roleScheme != 0 && naiveURL.MatchString(ua[i:]):
 			i = end + len(naiveURLEnd.FindString(ua[end:]))
 		case r != 0 || !number:
-			stop := (&evidence{}).host(ua, i, end)
+			stop := (&evidence{}).readHost(ua, i, end)
 			if stop == end && !e.like {
 				if r&roleAndroid != 0 && e.device == 0 {
 					e.device = e.depth + 1
@@ -81,7 +82,7 @@ func naiveTokens(m *Matcher, ua string) []naiveToken {
 	return out
 }
 
-// wordAt returns the word that begins at position i: octets, since a User-Agent need not be UTF-8.
+// wordAt returns the word that begins at position i. It compares octets, because a User-Agent may not be UTF-8.
 func wordAt(s string, i int) string {
 	n := i
 	for n < len(s) && (s[n] >= 0x80 || naiveWord.MatchString(s[n:n+1])) {
@@ -97,7 +98,7 @@ func naiveHas(s, text string) bool {
 	return wordAt(text, len(text)-1) == "" || wordAt(s, len(text)) == "" || naiveVersion(s[len(text):]) != ""
 }
 
-// naiveVersion returns the version that s begins with, as it follows a name in the same word.
+// naiveVersion returns the version at the beginning of s, where s follows a name in the same word.
 func naiveVersion(s string) string {
 	tail := naiveTail.FindString(s)
 	if wordAt(s, len(tail)) != "" {
@@ -106,7 +107,7 @@ func naiveVersion(s string) string {
 	return tail
 }
 
-// naiveRole returns the role of a word, without the version that ends it.
+// naiveRole returns the role of a word, or of the word without the version at its end.
 func naiveRole(word string) role {
 	word = strings.ToLower(word)
 	if r, ok := vocabulary[word]; ok {
@@ -129,8 +130,7 @@ func equalFoldASCII(a, b string) bool {
 	})
 }
 
-// naiveInHost tells whether ua[start:end] stands behind a dot or an @, before an @, or before labels of which the last is a top-level
-// domain.
+// naiveInHost reports whether ua[start:end] comes after a dot or an @, before an @, or before labels of which the last is a top-level domain.
 func naiveInHost(ua string, start, end int) bool {
 	if start >= 2 && (ua[start-1] == '.' || ua[start-1] == '@') && wordAt(ua, start-2) != "" || strings.HasPrefix(ua[end:], "@") {
 		return true
@@ -147,8 +147,8 @@ func naiveInHost(ua string, start, end int) bool {
 	return last != "" && topLevel.find(hash) != nil
 }
 
-// agree compares the pass with the naive search.
-func agree(t *testing.T, m *Matcher, ua string) {
+// compareTokens compares the scan with the naive search.
+func compareTokens(t *testing.T, m *Matcher, ua string) {
 	t.Helper()
 	ua = cut(ua)
 	var e evidence
@@ -171,11 +171,11 @@ func agree(t *testing.T, m *Matcher, ua string) {
 		want = append(want, a.Token)
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("%q: the pass finds %q, the naive search %q", ua, got, want)
+		t.Errorf("%q: the scan finds %q, the naive search %q", ua, got, want)
 	}
 	for i, a := range id.Agents() {
 		if b := ids.At(i); a.Start != b.Start || a.End != b.End {
-			t.Errorf("%q: %s at %d-%d, the naive search has it at %d-%d", ua, a.Token, a.Start, a.End, b.Start, b.End)
+			t.Errorf("%q: the scan finds %s at %d-%d, the naive search at %d-%d", ua, a.Token, a.Start, a.End, b.Start, b.End)
 		}
 	}
 }
@@ -201,22 +201,22 @@ func naiveMatchers() []*Matcher {
 	return []*Matcher{r.Matcher(nil), r.Matcher([]string{"Acme", "Gulper Web Bot", "Gulper", "Googlebot-Acme", "http"})}
 }
 
-func TestThePassAgreesWithANaiveSearch(t *testing.T) {
+func TestScanAndNaiveSearchFindTheSameTokens(t *testing.T) {
 	ms := naiveMatchers()
 	for _, ua := range naiveUAs {
 		for _, m := range ms {
-			agree(t, m, ua)
+			compareTokens(t, m, ua)
 		}
 	}
 	for c := range Builtin().All() {
 		for _, token := range c.Tokens() {
-			agree(t, ms[1], "Mozilla/5.0 (compatible; "+token+"/1.0; +http://example.com/"+token+") "+strings.ToUpper(token)+" x"+token)
+			compareTokens(t, ms[1], "Mozilla/5.0 (compatible; "+token+"/1.0; +http://example.com/"+token+") "+strings.ToUpper(token)+" x"+token)
 		}
 	}
 }
 
-// FuzzIdentify holds: no panic; the work is bounded by the octets that are read; the pass agrees with the naive search; what is found
-// lies in the User-Agent and is what it says; the answer does not depend on case, and the cache gives the same one.
+// FuzzIdentify checks that Identify does not panic, that the scan and the naive search find the same tokens, that the octets of the evidence
+// and the product token are in the User-Agent, and that a cached result equals the matcher's.
 func FuzzIdentify(f *testing.F) {
 	for _, ua := range naiveUAs {
 		f.Add(ua)
@@ -225,29 +225,29 @@ func FuzzIdentify(f *testing.F) {
 	cache := NewCache(64)
 	f.Fuzz(func(t *testing.T, ua string) {
 		for _, m := range ms {
-			agree(t, m, ua)
+			compareTokens(t, m, ua)
 			var id Identity
 			m.Identify(ua, &id)
 			for _, a := range id.Agents() {
 				switch {
 				case a.Start < 0 || a.End < a.Start || a.End > min(len(ua), MaxUserAgent):
-					t.Errorf("%q: octets %d to %d decided", ua, a.Start, a.End)
+					t.Errorf("%q: the evidence is octets %d to %d, outside of what is read", ua, a.Start, a.End)
 				case a.Class == Person || a.Reason == NoReason:
-					t.Errorf("%q: an agent of class %v for %q", ua, a.Class, a.Reason)
+					t.Errorf("%q: an agent has class %v and reason %q", ua, a.Class, a.Reason)
 				case a.Token == "" && a.Reason != NoUserAgent:
-					t.Errorf("%q: no token for %q", ua, a.Reason)
+					t.Errorf("%q: an agent with reason %q has no token", ua, a.Reason)
 				case a.Class == SelfDeclared && !strings.Contains(ua, a.Token):
-					t.Errorf("%q doesn't hold its product token %q", ua, a.Token)
+					t.Errorf("%q does not contain the product token %q", ua, a.Token)
 				}
 			}
 			var cached, again Identity
 			cache.Identify(m, ua, &cached)
 			cache.Identify(m, ua, &again)
 			if !slices.Equal(cached.Agents(), again.Agents()) {
-				t.Errorf("%q: %v, and from the cache %v", ua, cached.Agents(), again.Agents())
+				t.Errorf("%q: the cache stores %v and returns %v", ua, cached.Agents(), again.Agents())
 			}
 			if !slices.Equal(id.Agents(), cached.Agents()) {
-				t.Errorf("%q: %v, through the cache %v", ua, id.Agents(), cached.Agents())
+				t.Errorf("%q: the matcher finds %v, the cache %v", ua, id.Agents(), cached.Agents())
 			}
 			m.Explain(ua)
 		}

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/netip"
@@ -10,15 +11,15 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-// Step is what one method found out.
+// Step is one check of a claim by one method.
 type Step struct {
 	Method Method
-	Asked  string // the address of a list or directory, or the question to DNS
-	Answer string // what came, in words
-	State  State  // Verified: it confirms the claim. Impostor: it refutes it. Unverified: neither
+	Asked  string // the URL of a list or directory, or the query to DNS
+	Answer string // the result, as a text for people
+	State  State  // Verified: the step confirms the claim. Impostor: it refutes it. Unverified: neither
 }
 
-// Explanation is how a claim is judged.
+// Explanation is the result of a check of a claim, with its steps.
 type Explanation struct {
 	Crawler *crawler.Crawler
 	Addr    netip.Addr
@@ -26,9 +27,8 @@ type Explanation struct {
 	Result  Result
 }
 
-// Explain checks the claim of addr to be row by all methods and tells what each found out. Unlike Address it reads the lists and asks DNS
-// itself, and waits for them. It ignores whether the server has verified a crawler before, a condition without which Address calls no
-// client an impostor.
+// Explain checks by all methods whether addr is the crawler row, and returns the result of each. Unlike [Checker.Address], it reads lists and
+// directories and queries DNS itself, and waits for them. It needs no [Proof], without which Address never returns Impostor.
 func (c *Checker) Explain(ctx context.Context, row *crawler.Crawler, addr netip.Addr) Explanation {
 	e := Explanation{Crawler: row, Addr: addr.Unmap().WithZone("")}
 	s := c.subject(row)
@@ -39,7 +39,7 @@ func (c *Checker) Explain(ctx context.Context, row *crawler.Crawler, addr netip.
 		e.Result = Result{State: Unverified, Reason: AddressSpecial}
 		return e
 	}
-	doubt := s.hold
+	doubt := s.doubt
 	for _, l := range s.lists {
 		step, why := c.explainList(ctx, l, e.Addr)
 		doubt = e.add(step, why, doubt)
@@ -61,7 +61,7 @@ func (c *Checker) Explain(ctx context.Context, row *crawler.Crawler, addr netip.
 	return e
 }
 
-// add appends a step and returns the doubt that remains.
+// add appends a step. It returns why if that is a reason, else doubt.
 func (e *Explanation) add(step Step, why, doubt Reason) Reason {
 	e.Steps = append(e.Steps, step)
 	if step.State == Verified && e.Result.State != Verified {
@@ -73,8 +73,9 @@ func (e *Explanation) add(step Step, why, doubt Reason) Reason {
 	return doubt
 }
 
-// current returns the copy in use, after reading the document where there is none or it is not from the last 6 hours.
-func current[T content](ctx context.Context, s *source[T], env *environment) (*held[T], error) {
+// current returns the copy in use. It first reads the document if there is no copy or the copy is older than 6 hours. An error means that the
+// read failed; the copy may still be usable.
+func current[T content](ctx context.Context, s *source[T], env *environment) (*document[T], error) {
 	s.restore(ctx, env)
 	if h := s.current.Load(); h != nil && env.now().Sub(h.info.Read) < refreshInterval {
 		return h, nil
@@ -92,36 +93,39 @@ func (c *Checker) explainList(ctx context.Context, l *source[*list], addr netip.
 	}
 	now := c.verifier.config.Now()
 	age := now.Sub(h.info.Read).Round(time.Minute)
-	where := fmt.Sprintf("%d prefixes, read %s ago", h.value.count, age)
+	where := fmt.Sprintf("%s, read %s ago", countOf(h.value.count, "prefix", "prefixes"), age)
 	if err != nil {
-		where += fmt.Sprintf("; reading it again failed: %v", err)
+		where += fmt.Sprintf("; the last read failed: %v", err)
 	}
 	switch {
 	case h.value.contains(addr):
-		step.State, step.Answer = Verified, "the address is in it ("+where+")"
+		step.State, step.Answer = Verified, "the address is in the list ("+where+")"
 	case !h.fresh(now):
-		step.Answer = "the address is not in it, but the list is too old to tell (" + where + ")"
+		step.Answer = "the address is not in the list, but the list is too old to refute a claim (" + where + ")"
 		return step, ListOld
 	default:
-		step.State, step.Answer = Impostor, "the address is not in it ("+where+")"
+		step.State, step.Answer = Impostor, "the address is not in the list ("+where+")"
 	}
 	return step, NoReason
 }
 
 func (c *Checker) explainDNS(ctx context.Context, set *suffixSet, addr netip.Addr) (Step, Reason) {
-	step := Step{Method: DNSMethod, Asked: fmt.Sprintf("name of %s in %s", addr, strings.Join(set.suffixes, " or ")), State: Unverified}
+	step := Step{Method: DNSMethod, Asked: fmt.Sprintf("host name of %s under %s", addr, strings.Join(set.suffixes, " or ")), State: Unverified}
 	f := checkReverse(ctx, c.verifier.config.Resolver, addr, set.suffixes)
-	names := "no name"
+	names := ""
 	if len(f.names) > 0 {
-		names = strings.Join(f.names, " ")
+		names = "host name " + strings.Join(f.names, ", ")
 	}
 	switch f.answer {
-	case yes:
-		step.State, step.Answer = Verified, fmt.Sprintf("%s, which leads back", f.via)
-	case no:
-		step.State, step.Answer = Impostor, names
+	case confirmed:
+		step.State, step.Answer = Verified, fmt.Sprintf("host name %s, which resolves to the address", f.confirmedName)
+	case refuted:
+		step.State, step.Answer = Impostor, cmp.Or(names, "the address has no host name")
 	default:
-		step.Answer = fmt.Sprintf("%s: %v", names, f.err)
+		step.Answer = f.err.Error()
+		if names != "" {
+			step.Answer = names + ": " + step.Answer
+		}
 		return step, LookupFailed
 	}
 	return step, NoReason
@@ -134,6 +138,14 @@ func (c *Checker) explainDirectory(ctx context.Context, a *agent) Step {
 		step.Answer = fmt.Sprintf("the directory can't be read: %v", err)
 		return step
 	}
-	step.Answer = fmt.Sprintf("%d keys; only a request can be signed, an address can't", len(h.value.keys))
+	step.Answer = fmt.Sprintf("%s; signatures are in requests, so an address alone can't be checked", countOf(len(h.value.keys), "key", "keys"))
 	return step
+}
+
+// countOf returns n with the noun in the singular or the plural.
+func countOf(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }

@@ -1,8 +1,9 @@
 package crawler
 
-// parts returns what the parts of a word indicate: YottaaMonitor is a monitor,
-// GenomeCrawlerd a crawler, SonyEricssonT610 a device. A part is a run of letters; an
-// upper-case letter after a lower-case one begins another.
+// parts returns the roles of the parts of a word: YottaaMonitor has a word for
+// what crawlers do, GenomeCrawlerd one for a crawler, SonyEricssonT610 one for a
+// maker of devices. A part is a run of letters; an upper-case letter after a
+// lower-case one begins a new part.
 func parts(word string) role {
 	var r role
 	for i := 0; i < len(word); {
@@ -28,7 +29,7 @@ func parts(word string) role {
 func letter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
 func upper(c byte) bool  { return 'A' <= c && c <= 'Z' }
 
-// part returns what one part of a word says by itself and by its end.
+// part returns the roles of one part of a word, by the whole part and by its end. first is whether the word begins with it.
 func part(s string, first bool) role {
 	var r role
 	hash, _ := firstWord(s)
@@ -47,8 +48,8 @@ func part(s string, first bool) role {
 			return roleBrand // NOKIAN92
 		}
 	}
-	if foldHas(s, "crawl") || foldHas(s, "spider") {
-		return r | roleStrong // GenomeCrawlerd
+	if hasPrefixFold(s, "crawl") || hasPrefixFold(s, "spider") {
+		return r | roleCrawlerWord // GenomeCrawlerd
 	}
 	for n := min(len(s)-1, longestSuffix); n >= 3; n-- {
 		hash, _ := firstWord(s[len(s)-n:])
@@ -59,8 +60,8 @@ func part(s string, first bool) role {
 	return r
 }
 
-// foldHas reports whether s begins with the lower-case prefix, in any case.
-func foldHas(s, prefix string) bool {
+// hasPrefixFold reports whether s begins with prefix, in any case. prefix has lower-case letters only.
+func hasPrefixFold(s, prefix string) bool {
 	if len(s) < len(prefix) {
 		return false
 	}
@@ -72,13 +73,15 @@ func foldHas(s, prefix string) bool {
 	return true
 }
 
+// longestSuffix bounds the octets at the end of a part that are looked up.
 const longestSuffix = 12
 
+// partTable has the words that count as a part of a longer word.
 var partTable = func() *table {
 	m := map[string]role{}
 	for w, r := range vocabulary {
-		if r&(roleStrong|roleWork|roleHint|roleLibrary|roleBrand) != 0 {
-			m[w] = r & (roleStrong | roleWork | roleHint | roleSure | roleLibrary | roleBrand | roleHook)
+		if r&(roleCrawlerWord|roleTask|roleWeakTask|roleLibrary|roleBrand) != 0 {
+			m[w] = r & (roleCrawlerWord | roleTask | roleWeakTask | roleLikelyTask | roleLibrary | roleBrand | roleHook)
 		}
 	}
 	for w, r := range vocabulary {
@@ -105,11 +108,12 @@ var partTable = func() *table {
 	return buildTable(nil, m)
 }()
 
+// suffixTable has the words that count at the end of a part.
 var suffixTable = func() *table {
 	m := map[string]role{}
 	for w, r := range vocabulary {
-		if len(w) >= 3 && r&(roleStrong|roleWork|roleHint) != 0 && len(w) <= longestSuffix {
-			m[w] = r & (roleStrong | roleWork | roleHint | roleSure | roleHook)
+		if len(w) >= 3 && r&(roleCrawlerWord|roleTask|roleWeakTask) != 0 && len(w) <= longestSuffix {
+			m[w] = r & (roleCrawlerWord | roleTask | roleWeakTask | roleLikelyTask | roleHook)
 		}
 	}
 	for _, w := range []string{"browser"} {

@@ -8,7 +8,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-func TestExtendOnlyAdds(t *testing.T) {
+func TestExtendDoesNotChangeKnownCrawlers(t *testing.T) {
 	base := crawler.Builtin()
 	googlebot := *base.Lookup("Googlebot")
 	change := func(f func(c *crawler.Crawler)) crawler.Crawler {
@@ -21,7 +21,7 @@ func TestExtendOnlyAdds(t *testing.T) {
 	}
 	for _, c := range []struct {
 		row  crawler.Crawler
-		want string // of the refusal; "" if the row is taken, or changes nothing
+		want string // part of the refusal; "" if the row is added or changes nothing
 	}{
 		{row("Acme", "AcmeFetch"), ""},
 		{googlebot, ""},
@@ -30,10 +30,10 @@ func TestExtendOnlyAdds(t *testing.T) {
 		{change(func(c *crawler.Crawler) { c.Purpose = crawler.AITraining }), "can't change its purpose"},
 		{change(func(c *crawler.Crawler) { c.Verify.Hosts = []string{"evil.example"} }), "can't change its verify"},
 		{change(func(c *crawler.Crawler) { c.Name = "googleBOT"; c.Star = crawler.No }), "can't change its star"},
-		{row("Evil1", "googlebot"), `is, or holds, one of "Googlebot"`},
-		{row("Evil2", "Googlebot/2.1"), `is, or holds, one of "Googlebot"`},
-		{row("Evil3", "compatible; Googlebot"), `is, or holds, one of "Googlebot"`},
-		{row("Evil4", "Googlebot-2"), `is, or holds, one of "Googlebot"`},
+		{row("Evil1", "googlebot"), `is, or contains, a token of crawler "Googlebot"`},
+		{row("Evil2", "Googlebot/2.1"), `is, or contains, a token of crawler "Googlebot"`},
+		{row("Evil3", "compatible; Googlebot"), `is, or contains, a token of crawler "Googlebot"`},
+		{row("Evil4", "Googlebot-2"), `is, or contains, a token of crawler "Googlebot"`},
 		{row("Evil5", "Chrome"), "browsers send the word"},
 		{row("Evil6", "Mozilla/5.0 (compatible"), "browsers send the word"},
 		{row("Evil7"), "user_agents is empty"},
@@ -56,11 +56,11 @@ func TestExtendOnlyAdds(t *testing.T) {
 
 	r, refused := base.Extend([]crawler.Crawler{row("Acme", "AcmeFetch"), row("acme", "Other"), row("Third", "acmefetch"), row("Fourth", "Fourthfetch")})
 	if len(refused) != 2 || r.Len() != base.Len()+2 || r.Lookup("Fourthfetch") == nil {
-		t.Errorf("refused %v, %d rows more", refused, r.Len()-base.Len())
+		t.Errorf("refused %v and added %d rows, want 2 and 2", refused, r.Len()-base.Len())
 	}
 }
 
-func TestReadAdditions(t *testing.T) {
+func TestReadAdditionsLeavesOutInvalidRows(t *testing.T) {
 	rows, refused, err := crawler.ReadAdditions([]byte("# ours\n" + `{"name":"Acme"}
 {"name":"Firefox"}
 {"name":
@@ -74,12 +74,12 @@ func TestReadAdditions(t *testing.T) {
 	}
 	for _, in := range []string{"", "<!DOCTYPE html>\n<html></html>\n", strings.Repeat("{}\n", crawler.MaxRows+1)} {
 		if rows, _, err := crawler.ReadAdditions([]byte(in)); err == nil {
-			t.Errorf("%.20q is read as %d rows", in, len(rows))
+			t.Errorf("%.20q yields %d rows, want an error", in, len(rows))
 		}
 	}
 }
 
-func TestOverrides(t *testing.T) {
+func TestOverridesNamesReplacedCrawlersAndFields(t *testing.T) {
 	base := crawler.Builtin()
 	gpt := *base.Lookup("GPTBot")
 	gpt.CrawlDelay = crawler.Yes

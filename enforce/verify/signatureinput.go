@@ -11,28 +11,28 @@ import (
 	"github.com/dunglas/httpsfv"
 )
 
-// Bounds of the signature fields of a request.
+// Limits of the signature fields of a request.
 const (
-	maxSignatureFields = 8 << 10 // octets of Signature, Signature-Input and Signature-Agent together
-	maxSignatures      = 4       // of a request that are checked
-	clockSkew          = time.Minute
+	maxSignatureFields = 8 << 10     // octets of Signature, Signature-Input and Signature-Agent together
+	maxSignatures      = 4           // of a request that are checked; further ones are ignored
+	clockSkew          = time.Minute // how far a time may be in the future
 )
 
-// input is one signature of a message.
-type input struct {
+// signatureInput is one signature of a message with its parameters (RFC 9421, section 4).
+type signatureInput struct {
 	label     string
-	list      httpsfv.InnerList // the components, and the parameters
+	list      httpsfv.InnerList // the covered components, and the parameters
 	signature []byte
 	created   int64 // seconds since 1970
-	expires   int64
+	expires   int64 // seconds since 1970
 	keyID     string
-	algorithm string // empty: not given
-	nonce     string // empty: none
+	algorithm string // empty if absent
+	nonce     string // empty if absent
 }
 
-// readInputs returns the signatures of header that have the tag, at most maxSignatures. Fields that are malformed are an error: nothing
-// of them counts.
-func readInputs(header http.Header, tag string) ([]*input, error) {
+// readInputs returns the signatures in header that have the tag, at most maxSignatures. It returns an error, and no signatures, if a field is
+// malformed.
+func readInputs(header http.Header, tag string) ([]*signatureInput, error) {
 	fields, values := header["Signature-Input"], header["Signature"]
 	if err := checkLabels(fields); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func readInputs(header http.Header, tag string) ([]*input, error) {
 	if err != nil {
 		return nil, fmt.Errorf("Signature: %w", err)
 	}
-	var inputs []*input
+	var inputs []*signatureInput
 	for _, label := range lists.Names() {
 		member, _ := lists.Get(label)
 		list, ok := member.(httpsfv.InnerList)
@@ -57,14 +57,14 @@ func readInputs(header http.Header, tag string) ([]*input, error) {
 		}
 		value, ok := signatures.Get(label)
 		if !ok {
-			return nil, fmt.Errorf("there is no signature %q", label)
+			return nil, fmt.Errorf("Signature has no member %q, but Signature-Input has", label)
 		}
 		item, _ := value.(httpsfv.Item)
 		octets, ok := item.Value.([]byte)
 		if !ok {
-			return nil, fmt.Errorf("the signature %q is not a byte sequence", label)
+			return nil, fmt.Errorf("Signature: the member %q is not a byte sequence", label)
 		}
-		inputs = append(inputs, &input{
+		inputs = append(inputs, &signatureInput{
 			label: label, list: list, signature: octets, created: timeParam(list, "created"), expires: timeParam(list, "expires"),
 			keyID: stringParam(list, "keyid"), algorithm: stringParam(list, "alg"), nonce: stringParam(list, "nonce"),
 		})
@@ -75,8 +75,8 @@ func readInputs(header http.Header, tag string) ([]*input, error) {
 	return inputs, nil
 }
 
-// checkTimes tells what is wrong with the times of the signature, which are required.
-func (in *input) checkTimes(now time.Time) Reason {
+// checkTimes returns what is wrong with created, expires or keyid, which are all required; NoReason if they are valid.
+func (in *signatureInput) checkTimes(now time.Time) Reason {
 	switch {
 	case in.created <= 0 || in.expires <= 0 || in.keyID == "" || in.expires <= in.created:
 		return SignatureMalformed
@@ -88,8 +88,8 @@ func (in *input) checkTimes(now time.Time) Reason {
 	return NoReason
 }
 
-// covers reports whether the component id is covered as it is, without parameters.
-func (in *input) covers(id string) bool {
+// covers reports whether the signature covers the component id without parameters.
+func (in *signatureInput) covers(id string) bool {
 	for _, item := range in.list.Items {
 		if item.Value == id && (item.Params == nil || len(item.Params.Names()) == 0) {
 			return true
@@ -98,8 +98,8 @@ func (in *input) covers(id string) bool {
 	return false
 }
 
-// coversDigest reports whether the signature covers the content.
-func (in *input) coversDigest() bool {
+// coversDigest reports whether the signature covers Content-Digest.
+func (in *signatureInput) coversDigest() bool {
 	return slices.ContainsFunc(in.list.Items, func(item httpsfv.Item) bool { return item.Value == "content-digest" })
 }
 
@@ -115,10 +115,10 @@ func timeParam(list httpsfv.InnerList, name string) int64 {
 	return seconds
 }
 
-var errLabels = errors.New("a label is there twice")
+var errLabels = errors.New("a dictionary has the same key twice")
 
-// checkLabels refuses a dictionary with a key that is there twice. Structured fields let the last one count, and another reader of the
-// message may take the first one.
+// checkLabels returns an error if a dictionary has the same key twice. RFC 9651 lets the last one count, but another implementation may use the
+// first one.
 func checkLabels(fields []string) error {
 	seen := make(map[string]bool, 2)
 	for _, field := range fields {
@@ -138,7 +138,7 @@ func checkLabels(fields []string) error {
 	return nil
 }
 
-// memberEnd returns where the member of a dictionary that begins at start ends: at a comma outside of strings, or at the field's end.
+// memberEnd returns the end of the dictionary member that begins at start: the next comma outside strings, or the end of the field.
 func memberEnd(field string, start int) int {
 	quoted := false
 	for i := start; i < len(field); i++ {

@@ -1,0 +1,220 @@
+package crawler
+
+import (
+	"strings"
+	"unicode"
+)
+
+// span is a part of a User-Agent; it is empty if end is 0.
+type span struct{ start, end int }
+
+func (s span) ok() bool { return s.end > 0 }
+
+// evidence is what a scan found in a User-Agent in addition to tokens. A span is the first of its kind unless its comment says otherwise.
+type evidence struct {
+	roles role // the roles of all words
+	words int  // words that are not numbers
+
+	first            span   // the first word
+	crawlerWord      span   // a word for a crawler; a robots.txt token that no crawler sends replaces it
+	crawlerReason    Reason // ControlToken if crawlerWord is such a token, else NoReason
+	task             span   // a word for what crawlers do (roleTask)
+	taskInComment    bool   // task is inside a comment
+	weakTask         span   // a word for what crawlers and other programs do (roleWeakTask); one with roleLikelyTask replaces one without
+	likelyTask       bool   // weakTask has roleLikelyTask
+	library          span   // a word for an HTTP client
+	afterCompatible  span   // the name after `compatible;`, unless browsers send it
+	contact          span   // a URL or an e-mail address
+	contactPlus      bool   // a `+` comes before the contact
+	contactInComment bool   // the contact is inside a comment
+	afterKHTML       span   // an unknown word after `Gecko` in the comment that has the word KHTML
+	plusComment      span   // the first word of a comment that begins with `+`, as contacts do
+	hostName         span   // a host name that is no contact, or has a `+` before it
+	lastHostName     span   // the last host name
+	hostBeforeEngine bool   // a host name comes after a comment and before the first layout engine
+	enginePos        int    // position of the last layout engine
+	browserPos       int    // position of the last word with roleMain
+	unknown          span   // an unknown word of at least two octets that does not begin with a digit
+	afterComment     span   // an unknown word outside comments, after a comment
+	afterBrowser     span   // the first unknown word after browserPos
+	name             span   // an unknown word that has the form of a program's name
+	appID            bool   // there is a name in reverse-domain form: com.example.app
+	template         bool   // a browser's or an engine's version is a placeholder: Chrome/W.X.Y.Z
+	comments         int    // opening parentheses and brackets
+
+	shared uint16 // bit i: apps send the token of agent i too
+
+	// the state of the scan
+	depth         int  // of nested comments
+	prevRole      role // of the previous word
+	prevEnd       int  // the previous word's end
+	device        int  // 1 + the depth of the comment that names an Android device; 0 outside such a comment
+	khtml         int  // depth of the comment that has the word KHTML; 0 outside it
+	gecko         bool // the word Gecko has been read in that comment
+	like          bool // the previous word is `like`
+	at, atWord    int  // position of the word `at`, and its number
+	compatibleEnd int  // end of the word `compatible` until the next word is read; 0 otherwise
+}
+
+// isCrawlersContact reports whether the contact shows that the client is a crawler. Apps send the address of their home page, and programs that
+// extend Internet Explorer's User-Agent send theirs.
+func (e *evidence) isCrawlersContact(ua string, person, mozilla bool) bool {
+	switch {
+	case e.contactPlus && !e.has(roleApp) || e.contact.start == 0 || isCrawlersPage(ua[e.contact.start:e.contact.end]):
+		return true
+	case mozilla && e.has(roleIE) && !e.has(roleMobile):
+		return !e.contactInComment || isMail(ua, e.contact) || !e.has(roleInstalled) && startsField(ua, e.contact)
+	case mozilla:
+		return !e.has(roleMobile) || e.followsMobileBrowser(e.contact.start) || e.has(roleAndroid) && e.contactInComment && e.contact.start < e.enginePos
+	case !person:
+		return !e.has(roleMedia)
+	case !e.has(rolePerson) && isMail(ua, e.contact):
+		return !e.has(roleMedia) // com.example.reader (mail@example.com): apps send no e-mail address
+	}
+	return e.name.ok() && e.name.start == 0 && !e.has(rolePlatform|roleApp|roleBrand|roleAndroid)
+}
+
+// isMail reports whether a contact is an e-mail address, also one written as `ops at acme dot com`.
+func isMail(ua string, contact span) bool {
+	text := ua[contact.start:contact.end]
+	return !strings.Contains(text, "://") && strings.ContainsAny(text, "@ ")
+}
+
+// isCrawlersPage reports whether a URL's path has a word for a crawler: http://acme.example/bot.html.
+func isCrawlersPage(url string) bool {
+	_, host, ok := strings.Cut(url, "://")
+	if !ok {
+		return false
+	}
+	slash := strings.IndexByte(host, '/')
+	return slash >= 0 && parts(host[slash:])&roleCrawlerWord != 0
+}
+
+// startsField reports whether a span is at the start of a comment's field.
+func startsField(ua string, s span) bool {
+	before := strings.TrimRight(ua[:s.start], " ")
+	return before != "" && (before[len(before)-1] == ';' || before[len(before)-1] == '(')
+}
+
+// isCrawlersTask reports whether task shows that the client is a crawler. On mobile devices, consoles and televisions the word can be part of
+// the name of an app that shows pages.
+func (e *evidence) isCrawlersTask(person, mozilla bool) bool {
+	switch {
+	case !person:
+		return true
+	case e.has(roleMobile):
+		return e.followsMobileBrowser(e.task.start)
+	case e.has(roleIE) && e.has(roleInstalled) && e.taskInComment:
+		return false // a program on a person's computer added it
+	case mozilla || e.has(roleMain):
+		return true
+	}
+	return !e.has(rolePerson&^roleApp | roleMedia)
+}
+
+// followsMobileBrowser reports whether position i is after the complete User-Agent of Chrome on Android or of Safari on iOS. Apps that show
+// pages never send the complete one: on Android they add `wv` or Safari's version, on iOS they leave out Safari's name and version.
+func (e *evidence) followsMobileBrowser(i int) bool {
+	if i < e.browserPos || !e.has(roleSafari) || e.has(roleWebView|roleApp) {
+		return false
+	}
+	if e.has(roleAndroid) {
+		return e.has(roleChrome) && !e.has(roleVersion)
+	}
+	return e.has(roleVersion) && e.has(roleForm)
+}
+
+// desktop reports whether nothing indicates a telephone, a television, a
+// device's maker or an app.
+func (e *evidence) desktop() bool { return !e.has(roleMobile | roleBrand | roleApp | roleMedia) }
+
+// onlySystem reports whether only a desktop system indicates a person: no
+// browser, no engine, no device and no app's runtime.
+func (e *evidence) onlySystem() bool {
+	return e.desktop() && !e.has(roleEngine|roleBrowser|roleAnyBrowser) && e.has(rolePlatform|roleUnix)
+}
+
+// followsComment reports whether afterBrowser comes right after a comment and has the form of a program's name. Internet Explorer's
+// User-Agent ends with its comment, so another program added the name.
+func (e *evidence) followsComment(ua string) bool {
+	return strings.HasSuffix(strings.TrimRight(ua[:e.afterBrowser.start], " "), ")") && programName(ua[e.afterBrowser.start:e.afterBrowser.end])
+}
+
+// lastAfterSafari reports whether name follows Safari's product at the end of the User-Agent and has no version, or has a semicolon before it.
+// Other browsers that add their name to Chrome's User-Agent add a version, and no semicolon.
+func (e *evidence) lastAfterSafari(ua string, name span) bool {
+	if !hasPrefixFold(ua[e.browserPos:], "safari") || !programName(ua[name.start:name.end]) {
+		return false
+	}
+	between, rest := ua[e.browserPos+len("safari"):name.start], ua[name.end:]
+	if strings.IndexFunc(between, unicode.IsLetter) >= 0 {
+		return false
+	}
+	if strings.HasSuffix(between, "; ") && strings.HasPrefix(rest, "/") {
+		return !strings.ContainsAny(rest, " ([")
+	}
+	return strings.Trim(rest, " );,") == ""
+}
+
+// beforeSafari reports whether name is alone, without a version, between the KHTML comment and Safari's product. Programs that embed WebKit
+// put their name there; Safari puts its version there, and Chrome its product.
+func (e *evidence) beforeSafari(ua string, name span) bool {
+	return !e.has(roleChrome|roleVersion|roleAnyBrowser) && e.enginePos > 0 && strings.HasSuffix(ua[:name.start], ") ") &&
+		hasPrefixFold(ua[name.end:], " safari/") && parts(ua[name.start:name.end])&roleBrowser == 0 && programName(ua[name.start:name.end])
+}
+
+// beforeBrowser reports whether the rest of a browser's User-Agent follows name: a desktop browser's, which begins with "Mozilla" or is Internet
+// Explorer's comment, or any browser's after a comma.
+func (e *evidence) beforeBrowser(ua string, mozilla bool) bool {
+	if strings.HasPrefix(ua[e.name.end:], ", Mozilla/") {
+		return true
+	}
+	if !e.desktop() {
+		return false
+	}
+	if mozilla {
+		return e.has(rolePlatform|roleUnix) && !e.has(roleIE)
+	}
+	return e.has(roleIE) && e.has(roleCompatible)
+}
+
+// isCrawlerAfterCompatible reports whether the name after `compatible;` is a crawler's. An unknown browser has the word Browser there, or it has
+// no version and a layout engine follows. In the comments of Internet Explorer and of devices, the name can be anything.
+func (e *evidence) isCrawlerAfterCompatible(ua string) bool {
+	if e.enginePos > 0 && e.afterCompatible.start > e.browserPos && e.browserPos > e.enginePos {
+		return true // after a browser's complete User-Agent
+	}
+	if e.has(roleIE | roleBrand | roleApp) {
+		return false
+	}
+	if e.contact.ok() || e.hostName.ok() || e.task.ok() || e.weakTask.ok() {
+		return true
+	}
+	if e.has(roleMobile) {
+		return false // a television's or a handheld's browser
+	}
+	field := ua[e.afterCompatible.end:]
+	if i := strings.IndexAny(field, ";)"); i >= 0 {
+		field = field[:i]
+	}
+	for word := range strings.FieldsSeq(field) {
+		if hasPrefixFold(word, "browser") {
+			return false
+		}
+	}
+	return e.enginePos < e.afterCompatible.end || strings.HasPrefix(field, "/")
+}
+
+// hostAtEdge reports whether the User-Agent begins with the host name first or ends with the host name last.
+func (e *evidence) hostAtEdge(ua string, first, last span) bool {
+	end := " "
+	if e.has(roleSafari) && last.start > e.browserPos {
+		end = " )"
+	}
+	return first.start == 0 || last.end == len(strings.TrimRight(ua, end))
+}
+
+func (e *evidence) has(r role) bool { return e.roles&r != 0 }
+
+// person reports whether a word of a browser, an app or a device, or an app's identifier, indicates a person.
+func (e *evidence) person() bool { return e.roles&rolePerson != 0 || e.appID }

@@ -1,0 +1,115 @@
+package crawler
+
+import "strings"
+
+// programName reports whether a word has the form of a program's name, not of a device's (LGU8120). Without a digit, it has at least four
+// letters. With a digit, no part of it is a model number (ACME-A877), and it has at least six letters before the first digit, or at least
+// four lower-case letters and no upper-case ones except the first octet.
+func programName(name string) bool {
+	var letters, before, lower int
+	before = -1
+	for i := range len(name) {
+		switch c := name[i]; {
+		case letter(c):
+			letters++
+			if !upper(c) {
+				lower++
+			}
+		case digit(c) && before < 0:
+			before = letters
+		}
+	}
+	if before < 0 {
+		return letters >= 4
+	}
+	if modelNumber(name) {
+		return false
+	}
+	return before >= 6 || lower >= 4 && lower == letters-upperFirst(name)
+}
+
+// modelNumber reports whether the part of a name after a hyphen or an underscore is a device's model number: one to three upper-case letters,
+// two to four digits, and at most two letters. V2024 is a version, not a model number.
+func modelNumber(name string) bool {
+	for i := 1; i < len(name); i++ {
+		if name[i-1] != '-' && name[i-1] != '_' {
+			continue
+		}
+		k := i
+		for k < len(name) && upper(name[k]) {
+			k++
+		}
+		letters := k - i
+		for k < len(name) && digit(name[k]) {
+			k++
+		}
+		digits := k - i - letters
+		for k < len(name) && letter(name[k]) && k-i-letters-digits < 2 {
+			k++
+		}
+		if letters >= 1 && letters <= 3 && digits >= 2 && digits <= 4 && (k == len(name) || name[k] == '-' || name[k] == '_') && (letters > 1 || name[i] != 'V') {
+			return true
+		}
+	}
+	return false
+}
+
+// upperFirst returns 1 if a name begins with an upper-case letter, else 0.
+func upperFirst(name string) int {
+	if upper(name[0]) {
+		return 1
+	}
+	return 0
+}
+
+// attachedVersion reports whether a User-Agent begins with a name and its version without a space or a slash between them: Java1.8.0_151.
+// The version must have a dot: names of devices have none.
+func attachedVersion(ua string) bool {
+	n := 0
+	for n < len(ua) && letter(ua[n]) {
+		n++
+	}
+	name := n
+	for n < len(ua) && digit(ua[n]) {
+		n++
+	}
+	return name >= 4 && n > name && n+1 < len(ua) && ua[n] == '.' && digit(ua[n+1])
+}
+
+// templateVersion reports whether s begins with a slash and a placeholder for a version, copied from documentation. One repeated letter does
+// not count: privacy tools overwrite versions with it.
+func templateVersion(s string) bool {
+	if len(s) < 2 || s[0] != '/' || !letter(s[1]) {
+		return false
+	}
+	hash, n := firstWord(s[1:])
+	return baseTable.find(hash) == nil && !masked(s[1:1+n])
+}
+
+// masked reports whether a word repeats one letter, as when a privacy tool has overwritten a browser's name.
+func masked(word string) bool {
+	for i := 1; i < len(word); i++ {
+		if word[i] != word[0] {
+			return false
+		}
+	}
+	return len(word) > 1
+}
+
+// endsWithSystem reports whether a User-Agent ends with the system in the form of .NET programs: Acme 2013 (15.0.4797) Windows NT 10.0.
+// Browsers have the system in their comment.
+func endsWithSystem(ua string) bool {
+	i := strings.LastIndex(ua, " Windows NT ")
+	return i > 0 && strings.Trim(ua[i+len(" Windows NT "):], "0123456789.") == ""
+}
+
+// isFieldList reports whether a User-Agent is only a list of fields, separated by semicolons or slashes. Televisions and other devices send
+// such lists: Acme;TV1;f00d;;3.2, A/11/unknown/TP320/arm/7471894.
+func isFieldList(ua string) bool {
+	return (strings.Count(ua, ";") >= 2 || strings.Count(ua, "/") >= 5) && !strings.ContainsAny(ua, " ()")
+}
+
+// followsWord reports whether only a space separates the word at position i from a word before it, like Uptime in `Acme Uptime Monitor`.
+func followsWord(ua string, i int) bool {
+	return i >= 2 && ua[i-1] == ' ' && letter(ua[i-2])
+}

@@ -1,0 +1,48 @@
+package verify
+
+import (
+	"errors"
+	"net/netip"
+	"testing"
+	"testing/synctest"
+)
+
+func TestExplainSteps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		f.web.set(listURL, page(goodList))
+		f.names.reverse["203.0.113.5"] = []string{"5.crawl.test."}
+		f.names.forward["5.crawl.test."] = []netip.Addr{netip.MustParseAddr("203.0.113.5")}
+		defer f.Close() // it is never started: Explain does its own reads and lookups
+		for _, tc := range []struct {
+			name, addr string
+			want       State
+			steps      []State
+		}{
+			{"Both", "192.0.2.9", Verified, []State{Verified, Impostor}},
+			{"Both", "203.0.113.5", Verified, []State{Impostor, Verified}},
+			{"Both", "198.51.100.1", Impostor, []State{Impostor, Impostor}},
+			{"Both", "10.0.0.1", Unverified, nil},
+			{"Signer", "198.51.100.1", Unverified, []State{Unverified}},
+			{"Plain", "198.51.100.1", NoMethod, nil},
+		} {
+			e := f.checker.Explain(t.Context(), f.registry.Lookup(tc.name), netip.MustParseAddr(tc.addr))
+			if e.Result.State != tc.want || len(e.Steps) != len(tc.steps) {
+				t.Errorf("%s from %s: %+v", tc.name, tc.addr, e)
+				continue
+			}
+			for i, s := range e.Steps {
+				if s.State != tc.steps[i] || s.Asked == "" || s.Answer == "" {
+					t.Errorf("%s from %s: step %d is %+v, want %s", tc.name, tc.addr, i+1, s, tc.steps[i])
+				}
+			}
+		}
+		if n := f.web.count(listURL); n != 1 {
+			t.Errorf("the list was read %d times, want once", n)
+		}
+		f.names.setFail(errors.New("no network"))
+		if e := f.checker.Explain(t.Context(), f.registry.Lookup("Both"), netip.MustParseAddr("198.51.100.2")); e.Result.Reason != LookupFailed {
+			t.Errorf("without DNS: %+v", e)
+		}
+	})
+}
