@@ -133,7 +133,7 @@ func TestInvalidJSONIsAnError(t *testing.T) {
 		{`{"crawl_delay": {"wait": "1h"}}`, "wait"},
 		{`{"crawl_delay": {"per": "planet"}}`, "per"},
 		{`{"crawl_delay": {"max_entries": -1}}`, "max_entries"},
-		{`{"crawlers": [{}]}`, "a name is required"},
+		{`{"crawlers": [{}]}`, "name is empty"},
 		{`{"crawlers": [{"name": "X1Thing", "user_agents": ["Safari"]}]}`, "browsers send"},
 		{`{"crawlers": [{"name": "X1Thing", "purpose": "ai-trainig"}]}`, "did you mean ai-training"},
 		{`{"crawlers": [{"name": "X1Thing", "star": "maybe"}]}`, "yes or no"},
