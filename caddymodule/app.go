@@ -110,7 +110,8 @@ const maxRecent = 1 << 16
 // for all others.
 const maxVisits = 1 << 15
 
-// Provision makes the app ready. It does no I/O.
+// Provision validates the configuration and gets the shared values. It reads no
+// files and uses no network.
 func (a *App) Provision(ctx caddy.Context) error {
 	a.ctx, a.log = ctx, ctx.Logger()
 	a.report.app = a

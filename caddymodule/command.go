@@ -49,7 +49,7 @@ func handlersOf(name string) ([]*Handler, error) {
 		return nil, err
 	}
 	var found []*Handler
-	err = walkHandlers(tree, func(object map[string]any) error {
+	err = walkSites(tree, nil, func(_ []string, object map[string]any) error {
 		h := new(Handler)
 		if err := unmarshalTree(object, h); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -81,26 +81,4 @@ func configOf(name string) (tree any, err error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return tree, nil
-}
-
-// walkHandlers calls f for each robots handler in a configuration.
-func walkHandlers(tree any, f func(map[string]any) error) error {
-	switch node := tree.(type) {
-	case map[string]any:
-		if node["handler"] == "robots" {
-			return f(node)
-		}
-		for _, child := range node {
-			if err := walkHandlers(child, f); err != nil {
-				return err
-			}
-		}
-	case []any:
-		for _, child := range node {
-			if err := walkHandlers(child, f); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

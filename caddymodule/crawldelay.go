@@ -40,9 +40,9 @@ type CrawlDelay struct {
 	// allow the next request soonest are dropped. Default: 100000.
 	MaxEntries int `json:"max_entries,omitempty"`
 
-	// What has a budget of its own: `crawler`, each crawler, with all its
-	// addresses together; or `ip`, each client address of each crawler (IPv4
-	// /32, IPv6 /64), so that a crawler with 500 addresses has 500 budgets.
+	// How budgets are counted. `crawler`: each crawler has one budget for all its
+	// addresses. `ip`: each client address of a crawler (IPv4 /32, IPv6 /64) has
+	// its own budget, so that a crawler with 500 addresses has 500 budgets.
 	// Software that anyone runs, such as HTTP libraries, is always counted by
 	// address. Default: `crawler`.
 	Per string `json:"per,omitempty"`

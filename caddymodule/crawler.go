@@ -12,7 +12,7 @@ import (
 
 // Crawler adds a crawler to the registry, or overrides facts about a crawler in
 // it. For a known crawler, a field that is left out keeps the fact of the
-// registry. The defaults below are those of a new crawler.
+// registry. The defaults of the fields are those of a new crawler.
 type Crawler struct {
 	// The name of the crawler. Upper and lower case are the same.
 	Name string `json:"name"`
@@ -40,9 +40,10 @@ type Crawler struct {
 	// for the purpose `webhook`, otherwise `crawler`.
 	Class string `json:"class,omitempty"`
 
-	// On whose machines the software runs: `operator` or `anyone`. With
-	// `anyone`, each client address has a budget of its own. Default: `anyone`
-	// for the classes `offline` and `library`, otherwise `operator`.
+	// Who runs the software: `operator`, only the operator; or `anyone`, any
+	// person or company on their own machines. With `anyone`, each client
+	// address has its own budget. Default: `anyone` for the classes `offline`
+	// and `library`, otherwise `operator`.
 	RunBy string `json:"run_by,omitempty"`
 
 	// Whether the group `User-agent: *` applies to the crawler if no group names

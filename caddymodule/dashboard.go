@@ -60,7 +60,7 @@ func (*Dashboard) CaddyModule() caddy.ModuleInfo {
 	}
 }
 
-// Provision makes the handler ready.
+// Provision validates the configuration.
 func (b *Dashboard) Provision(ctx caddy.Context) error {
 	app, err := ctx.App("robots")
 	if err != nil {

@@ -147,7 +147,7 @@ func TestDashboardScope(t *testing.T) {
 }
 
 // A dashboard that is in no route shows the host of the request.
-func TestDashboardScopeElsewhere(t *testing.T) {
+func TestDashboardScopeOutsideRoutes(t *testing.T) {
 	b := new(Dashboard)
 	b.scope.dashboard = b
 	r := httptest.NewRequest(http.MethodGet, "http://B.example.com:8080/", nil)

@@ -33,8 +33,8 @@ func init() {
 // group of Googlebot applies to Googlebot-Image if robots.txt has no group for
 // Googlebot-Image.
 //
-// The handler sets these placeholders. For requests of crawlers, all of them
-// except `trap` are also in the access log, in the field `robots`:
+// The handler sets these placeholders. For requests of crawlers and suspects, all
+// of them except `trap` are also in the access log, in the field `robots`:
 //
 // Placeholder | Description
 // ------------|------------

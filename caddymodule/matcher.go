@@ -144,7 +144,7 @@ func (m *MatchRobots) parseField(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-// Provision makes the matcher ready.
+// Provision validates the matcher and prepares the built-in registry.
 func (m *MatchRobots) Provision(ctx caddy.Context) error {
 	if err := m.validate(); err != nil {
 		return err

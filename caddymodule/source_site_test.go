@@ -28,7 +28,7 @@ func TestClientsCantImitateRequestsOfTheServer(t *testing.T) {
 	r.RemoteAddr = internalAddress + ":1"
 	r.Header.Set("User-Agent", enforce.FetcherUserAgent)
 	if isSubrequest(r) {
-		t.Error("the address alone makes a request count as one of the server")
+		t.Error("the client address alone makes a request count as the server's")
 	}
 	inner := httptest.NewRequest(http.MethodGet, "/part.html", nil)
 	if !isSubrequest(inner) {

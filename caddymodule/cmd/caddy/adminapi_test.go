@@ -201,8 +201,8 @@ func TestAdminAPICheckReadsAnUnreadFile(t *testing.T) {
 	}
 }
 
-// Nothing that is told has a query, a hidden path, or a whole address.
-func TestAdminAPITellsNoSecrets(t *testing.T) {
+// No answer has a query string, a hidden path or a whole IP address.
+func TestAdminAPIShowsNoSecrets(t *testing.T) {
 	t.Parallel()
 	s := startTenants(t, "")
 	s.at("shop.test", googlebot, "//user:hunter2@x/secret-area/y")

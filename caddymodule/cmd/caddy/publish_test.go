@@ -50,8 +50,8 @@ func TestPublish(t *testing.T) {
 	}
 }
 
-// robots.txt is denied to nobody, and a crawler's reading of it is seen like
-// any other request.
+// Requests for /robots.txt are never denied. They are logged like other requests of
+// a crawler.
 func TestReadingRobotsTxtIsRecorded(t *testing.T) {
 	t.Parallel()
 	const text = "\"User-agent: *\nDisallow: /\nCrawl-delay: 600\""
