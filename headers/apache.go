@@ -8,12 +8,13 @@ import (
 	"strings"
 )
 
-// apacheServer is the main server or a virtual host.
+// apacheServer is the main server or a virtual host, with its Header
+// directives.
 type apacheServer struct {
 	site    *ImportedSite
 	root    string          // DocumentRoot
-	mapped  int             // the first line that maps URLs to files in another way; 0: none
-	modules map[string]bool // that LoadModule loads, in lower case
+	mapped  int             // the first line that maps URLs to files by other means than DocumentRoot; 0: none
+	modules map[string]bool // modules that LoadModule loads, in lower case
 	index   indexNames
 	ops     []apacheOp
 }
@@ -22,20 +23,20 @@ type apacheServer struct {
 type apacheOp struct {
 	line   int
 	place  place
-	host   bool   // in a virtual host; merged after the directives of the main server
+	host   bool   // it is in a virtual host; Apache merges it after the directives of the main server
 	always bool   // the header table: always if true, else onsuccess
 	action string // set, add, append, merge, setifempty, unset, edit, edit*, include
 	tags   []Tag
-	// sometimes: the directive has a condition.
-	sometimes bool
-	status    string // of the responses that it applies to; "": all
+	// conditional: it applies only under a condition.
+	conditional bool
+	status      string // the status of the responses that it applies to; "": all
 }
 
-// maxApacheOps bounds the Header directives of a server: the time is quadratic
-// in their number.
+// maxApacheOps is the maximal number of Header directives of a server, since
+// the time is quadratic in their number.
 const maxApacheOps = 2000
 
-// importApache reads Apache's configuration.
+// importApache imports a configuration of Apache.
 func importApache(config string) Imported {
 	all, problems := parseApache(config)
 	im := Imported{Problems: problems}
@@ -75,7 +76,8 @@ func importApache(config string) Imported {
 	return im
 }
 
-// settings reads the server's names, and the directives that map URLs to files.
+// settings reads the names of the server, and the directives that map URLs to
+// files.
 func (a *apacheServer) settings(all []apacheDirective, host bool) {
 	for _, d := range all {
 		switch d.name {
@@ -104,31 +106,31 @@ func (a *apacheServer) settings(all []apacheDirective, host bool) {
 	}
 }
 
-// harmlessApacheIncludes are files that are distributed with Apache and common
-// packages and set no headers.
+// harmlessApacheIncludes are files of Apache and of common packages that set no
+// headers.
 var harmlessApacheIncludes = map[string]bool{"ports.conf": true, "options-ssl-apache.conf": true, "serve-cgi-bin.conf": true, "*.load": true}
 
-// collect reads the Header directives among directives.
+// collect adds the Header directives in all, which are at place p.
 func (a *apacheServer) collect(all []apacheDirective, p place, host bool) {
 	for _, d := range all {
 		switch {
 		case d.section && d.name == "virtualhost":
-			a.site.problem(d.line, "<VirtualHost> stands in another section")
+			a.site.problem(d.line, "<VirtualHost> is inside another section")
 		case d.section:
 			a.collect(d.inner, a.within(p, &d), host)
 		case d.name == "include" || d.name == "includeoptional":
 			if len(d.args) != 1 || harmlessApacheIncludes[path.Base(d.args[0])] {
 				continue
 			}
-			a.site.problem(d.line, "the included file %s is not known here; httpd -t -D DUMP_CONFIG prints the configuration with all files", clip(d.args[0]))
+			a.site.problem(d.line, "the included file %s is missing; import the output of httpd -t -D DUMP_CONFIG, which has all files", clip(d.args[0]))
 			for _, always := range [...]bool{true, false} {
-				a.ops = append(a.ops, apacheOp{line: d.line, place: place{p.stage, p.depth, p.scope, "the included file"}, host: host, always: always, action: "include", sometimes: true})
+				a.ops = append(a.ops, apacheOp{line: d.line, place: place{p.stage, p.depth, p.scope, "the included file"}, host: host, always: always, action: "include", conditional: true})
 			}
 		case d.name == "header":
 			a.header(&d, p, host)
 		case d.name == "use" || slices.ContainsFunc(d.args, func(s string) bool { return strings.EqualFold(strings.TrimSuffix(s, ":"), fieldName) }):
 			if d.name != "use" {
-				a.site.problem(d.line, "%s is not read; only Header is", clip(d.title))
+				a.site.problem(d.line, "%s is not converted; only Header lines are", clip(d.title))
 			}
 		}
 	}
@@ -136,7 +138,7 @@ func (a *apacheServer) collect(all []apacheDirective, p place, host bool) {
 
 var requestStatus = regexp.MustCompile(`^%\{REQUEST_STATUS\}\s*(?:==|-eq)\s*['"]?(\d{3})['"]?$`)
 
-// header reads a Header directive (mod_headers).
+// header adds a Header directive (mod_headers) if it is for X-Robots-Tag.
 func (a *apacheServer) header(d *apacheDirective, p place, host bool) {
 	args, always := d.args, false
 	if len(args) > 0 && (strings.EqualFold(args[0], "always") || strings.EqualFold(args[0], "onsuccess")) {
@@ -150,41 +152,41 @@ func (a *apacheServer) header(d *apacheDirective, p place, host bool) {
 	switch op.action {
 	case "set", "add", "append", "merge", "setifempty":
 		if len(args) < 3 {
-			a.site.problem(d.line, "Header %s without a value", op.action)
+			a.site.problem(d.line, "Header %s has no value", op.action)
 			return
 		}
 		value, conditions = args[2], args[3:]
 	case "unset":
-		a.site.problem(d.line, "Header unset: what the back end itself sends is kept; remove it with the directive header or header_down")
+		a.site.problem(d.line, "Header unset is not converted: rules keep the header that the back end sends. Remove it with the Caddyfile directive header or header_down")
 	case "edit", "edit*":
-		a.site.problem(d.line, "Header %s: a rule edits nothing", op.action)
-		op.sometimes, conditions = true, nil
+		a.site.problem(d.line, "Header %s is not converted: a rule can't edit a value", op.action)
+		op.conditional, conditions = true, nil
 	default:
-		a.site.problem(d.line, "Header %s does not exist", clip(args[0]))
+		a.site.problem(d.line, "Header has no action %s", clip(args[0]))
 		return
 	}
 	for _, c := range conditions {
 		if m := requestStatus.FindStringSubmatch(strings.TrimPrefix(c, "expr=")); m != nil && p.scope.isEverything() && op.status == "" {
 			op.status = m[1]
 		} else {
-			a.site.problem(d.line, "not converted: the condition %s", clip(c))
-			op.sometimes = true
+			a.site.problem(d.line, "not converted: it has the condition %s", clip(c))
+			op.conditional = true
 		}
 	}
 	if value != "" && !a.value(&op, value) && op.action != "set" {
 		return
 	}
 	if len(a.ops) == maxApacheOps {
-		a.site.problem(d.line, "more than %d Header lines", maxApacheOps)
+		a.site.problem(d.line, "the server is not converted: it has more than %d Header lines", maxApacheOps)
 	}
 	a.ops = append(a.ops, op)
 }
 
-// value reads the value of a Header directive. It returns false if the value
-// depends on the request.
+// value parses the value of a Header directive. It returns false if the value
+// is not valid, or if Apache computes it for each request.
 func (a *apacheServer) value(op *apacheOp, value string) bool {
 	if strings.Contains(strings.ReplaceAll(value, "%%", ""), "%") || strings.HasPrefix(value, "expr=") {
-		a.site.problem(op.line, "the value %q is computed for each request", clip(value))
+		a.site.problem(op.line, "not converted: Apache computes the value %q for each request", clip(value))
 		return false
 	}
 	tags, err := parseTags(strings.ReplaceAll(value, "%%", "%"))
@@ -196,8 +198,8 @@ func (a *apacheServer) value(op *apacheOp, value string) bool {
 	return true
 }
 
-// convert converts the Header directives to rules, in the order in which Apache
-// merges sections and applies the directives.
+// convert converts the Header directives to rules. It reads them in the order
+// in which Apache merges sections and applies directives.
 func (a *apacheServer) convert() {
 	if len(a.ops) > maxApacheOps {
 		return
@@ -207,9 +209,9 @@ func (a *apacheServer) convert() {
 	})
 	for i, op := range a.ops {
 		switch {
-		case op.tags == nil || op.sometimes:
+		case op.tags == nil || op.conditional:
 		case op.action == "setifempty":
-			a.site.problem(op.line, "not converted: setifempty gives way to what the back end sends, and a rule does not")
+			a.site.problem(op.line, "not converted: setifempty keeps a header of the back end, and a rule adds to it")
 		case op.status != "":
 			a.statusRule(op, a.ops[i+1:])
 		default:
@@ -222,8 +224,8 @@ func (a *apacheServer) convert() {
 	}
 }
 
-// exceptionsTo returns the parts of an operation's scope in which later
-// operations remove the value that it sets.
+// exceptionsTo returns the parts of the scope of a directive in which later
+// directives remove its value.
 func exceptionsTo(op apacheOp, later []apacheOp) (all []exception) {
 	for _, l := range later {
 		removes := l.action == "set" || l.action == "unset" || strings.HasPrefix(l.action, "edit") || l.action == "include"
@@ -234,30 +236,30 @@ func exceptionsTo(op apacheOp, later []apacheOp) (all []exception) {
 		if what == "" {
 			what = "a later line"
 		}
-		all = append(all, exception{scope: l.place.scope, sometimes: l.sometimes || l.status != "", what: what})
+		all = append(all, exception{scope: l.place.scope, partial: l.conditional || l.status != "", what: what})
 	}
 	return all
 }
 
-// joins returns the reason why a value that is appended to another value in one
-// field may apply to a different crawler than intended; "" if it can't.
+// joins returns why a value that is appended to an earlier value may apply to
+// another crawler than intended, and "" if that is not possible.
 func (a *apacheServer) joins(op apacheOp, earlier []apacheOp) string {
 	if op.action != "append" && op.action != "merge" || op.tags[0].Crawler != "" {
 		return ""
 	}
 	for _, e := range earlier {
 		if e.always == op.always && len(e.tags) > 0 && e.tags[len(e.tags)-1].Crawler != "" && e.place.scope.overlaps(op.place.scope) {
-			return "it is appended to what is for " + e.tags[len(e.tags)-1].Crawler + " alone, so that it is for that crawler, too"
+			return "it is appended to a value for " + e.tags[len(e.tags)-1].Crawler + ", so it applies only to that crawler"
 		}
 	}
 	return ""
 }
 
-// statusRule makes the rules for an operation that applies to responses of one
+// statusRule adds the rules for a directive that applies to responses of one
 // status.
 func (a *apacheServer) statusRule(op apacheOp, later []apacheOp) {
 	if op.status < "4" && len(exceptionsTo(op, later)) > 0 {
-		a.site.problem(op.line, "not converted: a later line sends something else")
+		a.site.problem(op.line, "not converted: a later line replaces the value")
 		return
 	}
 	for _, t := range op.tags {

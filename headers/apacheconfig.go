@@ -13,8 +13,9 @@ type apacheDirective struct {
 	inner   []apacheDirective
 }
 
-// logicalLines yields the lines of an Apache configuration with their numbers.
-// It joins a line that ends in a backslash with the next one.
+// logicalLines iterates over the lines of an Apache configuration with their
+// numbers. It joins a line that ends in a backslash with the next one, and
+// returns the number of the first.
 func logicalLines(config string) func(func(int, string) bool) {
 	return func(yield func(int, string) bool) {
 		var joined strings.Builder
@@ -42,7 +43,8 @@ func logicalLines(config string) func(func(int, string) bool) {
 	}
 }
 
-// parseApache reads the directives of a configuration.
+// parseApache parses a configuration. It returns the directives outside of all
+// sections; the directives in a section are in its inner.
 func parseApache(config string) (all []apacheDirective, problems []Problem) {
 	problem := func(line int, text string) { problems = append(problems, Problem{line, text}) }
 	open := []apacheDirective{{}}
@@ -60,7 +62,7 @@ func parseApache(config string) (all []apacheDirective, problems []Problem) {
 			if len(open) > 1 && open[len(open)-1].name == name {
 				closeLast()
 			} else {
-				problem(line, "</"+clip(name)+"> closes nothing that is open")
+				problem(line, "</"+clip(name)+"> has no matching <"+clip(name)+">")
 			}
 		default:
 			section := text[0] == '<'
@@ -77,7 +79,7 @@ func parseApache(config string) (all []apacheDirective, problems []Problem) {
 				last := &open[len(open)-1]
 				last.inner = append(last.inner, d)
 			case len(open) > maxDepth:
-				problem(line, "sections are nested too deep")
+				problem(line, "sections are nested too deeply")
 				return open[0].inner, problems
 			default:
 				open = append(open, d)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// apacheStage is when sections of a kind are merged
+// apacheStage is the order in which Apache merges the kinds of sections
 // (httpd.apache.org/docs/2.4/sections.html#merging).
 type apacheStage int
 
@@ -16,15 +16,15 @@ const (
 	inDirectory
 	inDirectoryMatch
 	inFiles
-	inNestedFiles // in a Directory
+	inNestedFiles // a Files section in a Directory section
 	inLocation
 	inIf
 )
 
-// place describes the sections that a directive is in.
+// place is the place of a directive: the sections around it.
 type place struct {
 	stage apacheStage
-	depth int // of the directory
+	depth int // number of folders in the path of the Directory section
 	scope scope
 	text  string // the innermost section, for messages
 }
@@ -44,7 +44,7 @@ func (a *apacheServer) within(p place, d *apacheDirective) place {
 		if len(args) == 1 && a.hasModule(args[0]) {
 			return p
 		}
-		s = unknownScope("%s: whether it holds is not known here", text)
+		s = unknownScope("%s: it is not known whether the module is loaded", text)
 	case "files", "filesmatch":
 		in.stage = inFiles
 		if p.stage == inDirectory || p.stage == inDirectoryMatch {
@@ -62,9 +62,9 @@ func (a *apacheServer) within(p place, d *apacheDirective) place {
 		s = a.directoryScope(args, matches, text, &in)
 	case "if", "elseif", "else":
 		in.stage = inIf
-		s = unknownScope("%s: a rule knows names, paths, media types and statuses only", text)
+		s = unknownScope("%s: rules can select only names, paths, media types and statuses", text)
 	default:
-		s = unknownScope("%s: a rule knows names, paths, media types and statuses only", text)
+		s = unknownScope("%s: rules can select only names, paths, media types and statuses", text)
 	}
 	switch {
 	case s.unknown == "" && p.scope.covers(s):
@@ -76,15 +76,15 @@ func (a *apacheServer) within(p place, d *apacheDirective) place {
 	case s.covers(p.scope):
 		in.scope = p.scope
 	default:
-		in.scope = unknownScope("a section in a section: a rule has one pattern, and here two limit the header at once").boundBy(p.scope, s)
+		in.scope = unknownScope("two sections, one inside the other, limit the requests, and a rule has only one pattern").boundBy(p.scope, s)
 	}
 	return in
 }
 
-// filesScope is the scope of <Files> or <FilesMatch>.
+// filesScope returns the scope of <Files> or <FilesMatch>.
 func filesScope(args []string, matches bool, text string) scope {
 	if len(args) != 1 {
-		return unknownScope("%s with %d arguments", text, len(args))
+		return unknownScope("%s has %d arguments, and needs one", text, len(args))
 	}
 	r := Rule{Pattern: args[0]}
 	switch {
@@ -97,7 +97,7 @@ func filesScope(args []string, matches bool, text string) scope {
 		if err != nil || strings.ContainsAny(r.Pattern, `[\`) || kindWords[r.Pattern] != "" || r.Pattern == "not" || strings.HasPrefix(r.Pattern, "!") {
 			pattern, ok := fnmatchRegexp(r.Pattern)
 			if !ok {
-				return unknownScope("%s: a bracket that is not closed, or a class in it", text)
+				return unknownScope("%s: a bracket is not closed, or contains a class", text)
 			}
 			r = Rule{Kind: KindRegexp, Pattern: pattern}
 		}
@@ -108,9 +108,9 @@ func filesScope(args []string, matches bool, text string) scope {
 	return scope{patterns: []Rule{r}}
 }
 
-// fnmatchRegexp converts a pattern of <Files> with *, ?, brackets and
-// backslashes (apr_fnmatch) to a regular expression. It returns false if it
-// can't.
+// fnmatchRegexp converts a pattern of <Files> (apr_fnmatch), which may have *,
+// ?, brackets and backslashes, to a regular expression. It returns false if it
+// can't convert the pattern.
 func fnmatchRegexp(s string) (string, bool) {
 	if !strings.ContainsAny(s, "*?[") { // compared as it is
 		return "^" + regexp.QuoteMeta(s) + "$", true
@@ -143,8 +143,9 @@ func fnmatchRegexp(s string) (string, bool) {
 }
 
 // fnmatchClass converts a bracket expression to a character class of a regular
-// expression. It also returns the length of the bracket expression, with the
-// closing bracket, or 0 if it can't convert it.
+// expression. s starts after the opening bracket. fnmatchClass also returns the
+// length of the expression up to and including the closing bracket, or 0 if it
+// can't convert it.
 func fnmatchClass(s string) (string, int) {
 	var b strings.Builder
 	b.WriteString("[")
@@ -159,7 +160,7 @@ func fnmatchClass(s string) (string, int) {
 		case c == ']' && !first:
 			return b.String() + "]", i + 1
 		case c >= 0x80 || c == '[' || c == '\\' || c == '-' || c == ']':
-			return "", 0 // classes, escapes, and what is a range or not by its place
+			return "", 0 // a class, an escape, or a hyphen that may or may not be a range
 		}
 		b.WriteString(regexp.QuoteMeta(s[i : i+1]))
 		if i++; i+1 < len(s) && s[i] == '-' && s[i+1] != ']' {
@@ -173,11 +174,11 @@ func fnmatchClass(s string) (string, int) {
 	return "", 0
 }
 
-// locationScope is the scope of <Location> or <LocationMatch>.
+// locationScope returns the scope of <Location> or <LocationMatch>.
 func (a *apacheServer) locationScope(args []string, matches bool, text string) scope {
 	switch {
 	case len(args) != 1:
-		return unknownScope("%s with %d arguments", text, len(args))
+		return unknownScope("%s has %d arguments, and needs one", text, len(args))
 	case matches:
 		return pathRegexp(args[0], false)
 	case strings.ContainsAny(args[0], "*?[") || !strings.HasPrefix(args[0], "/"):
@@ -185,19 +186,19 @@ func (a *apacheServer) locationScope(args []string, matches bool, text string) s
 		if !strings.HasPrefix(begin, "/") {
 			begin = "/"
 		}
-		return unknownScope("%s: wildcards that stop at a slash", text).boundBy(pathPrefix(begin))
+		return unknownScope("%s: its wildcards do not match a slash, and the wildcards of rules do", text).boundBy(pathPrefix(begin))
 	}
 	return pathFolder(args[0])
 }
 
-// directoryScope is the scope of <Directory>, if the URLs of the directory are
-// known.
+// directoryScope returns the scope of <Directory>: the URLs of the folder, if
+// these are known. It sets the depth of in.
 func (a *apacheServer) directoryScope(args []string, matches bool, text string, in *place) scope {
 	switch {
 	case len(args) != 1:
-		return unknownScope("%s with %d arguments", text, len(args))
+		return unknownScope("%s has %d arguments, and needs one", text, len(args))
 	case matches || strings.ContainsAny(args[0], "*?[$") || !path.IsAbs(args[0]):
-		return unknownScope("%s: a pattern of folders", text)
+		return unknownScope("%s: rules can't express a pattern of folders", text)
 	}
 	dir := path.Clean(args[0])
 	in.depth = strings.Count(dir, "/")
@@ -206,9 +207,9 @@ func (a *apacheServer) directoryScope(args []string, matches bool, text string, 
 	}
 	switch {
 	case a.mapped > 0:
-		return unknownScope("%s: line %d maps URLs to files or elsewhere", text, a.mapped)
+		return unknownScope("%s: the URLs of the folder are not known, since line %d also maps URLs to files", text, a.mapped)
 	case a.root == "":
-		return unknownScope("%s: no DocumentRoot says which URLs lead there", text)
+		return unknownScope("%s: the URLs of the folder are not known without a DocumentRoot", text)
 	case dir == "/" || dir == a.root || strings.HasPrefix(a.root, dir+"/"):
 		return everything()
 	case a.root == "/":
@@ -219,8 +220,8 @@ func (a *apacheServer) directoryScope(args []string, matches bool, text string, 
 	return unknownScope("%s is not below DocumentRoot", text)
 }
 
-// hasModule reports whether a module is known to be loaded. mod_headers is,
-// since the configuration has Header directives.
+// hasModule reports whether a module is certainly loaded. mod_headers is always
+// loaded, since the configuration has Header directives.
 func (a *apacheServer) hasModule(name string) bool {
 	name = strings.ToLower(name)
 	return name == "mod_headers.c" || name == "headers_module" || name == "mod_headers" || a.modules[name]

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// benchRules is n rules of the first kinds of patterns in turn, three of names
-// and one of paths, none of which matches
+// benchRules returns n rules. Their patterns are of the first kinds of these in
+// turn: three kinds for names and one for paths. None matches
 // /articles/2026/some-long-title.html.
 func benchRules(b *testing.B, n, kinds int) *Rules {
 	b.Helper()
@@ -51,8 +51,9 @@ func BenchmarkMatch(b *testing.B) {
 	}
 }
 
-// BenchmarkMatchRegexps is the same of regular expressions: those that are a
-// few literals are looked up, those that have to be run cost their number.
+// BenchmarkMatchRegexps measures regular expressions. Those that are equivalent
+// to a few literals are in the tables. The time of the others is proportional
+// to their number.
 func BenchmarkMatchRegexps(b *testing.B) {
 	for _, kind := range []struct{ name, pattern string }{
 		{"literals", `~ \.(x%dml|y%[1]ddoc?)$ noindex`},
@@ -77,8 +78,8 @@ func BenchmarkMatchRegexps(b *testing.B) {
 	}
 }
 
-// BenchmarkApply is Match and Apply on a fresh header, which is what a request
-// costs; "header only" is setting the one value by hand.
+// BenchmarkApply measures Match and Apply with a new header, as for each
+// request. "header only" sets one value without this package, for comparison.
 func BenchmarkApply(b *testing.B) {
 	b.Run("header only", func(b *testing.B) {
 		b.ReportAllocs()
@@ -145,8 +146,7 @@ func BenchmarkApply(b *testing.B) {
 	})
 }
 
-// BenchmarkAddTags is what is said by rules beside what the back end says: the
-// fields may be joined on the way, so they have an order.
+// BenchmarkAddTags measures tags that are added to the fields of the back end.
 func BenchmarkAddTags(b *testing.B) {
 	tags := []Tag{{"", ReadDirectives("noindex")}, {"googlebot", ReadDirectives("nofollow")}}
 	for _, upstream := range [][]string{nil, {"noarchive"}, {"bingbot: none", "noarchive"}} {

@@ -5,21 +5,22 @@ import (
 	"time"
 )
 
-// dateLayouts are the forms of a date after its weekday was cut off and the
-// name of its zone replaced by an offset. Go reads a two-digit year up to 68
-// as 20xx.
+// dateLayouts are the forms of a date without its weekday and with an offset in
+// place of the name of its time zone. Go reads a two-digit year up to 68 as
+// 20xx.
 var dateLayouts = []string{
 	// RFC 822, section 5.1, with the four-digit years of RFC 1123.
 	"2 Jan 2006 15:04:05 -0700", "2 Jan 2006 15:04 -0700",
 	"2 Jan 06 15:04:05 -0700", "2 Jan 06 15:04 -0700",
 	"2 Jan 2006 15:04:05", "2 Jan 2006 15:04",
 	"2 Jan 06 15:04:05", "2 Jan 06 15:04",
-	// RFC 850, section 2.1.4, also with four-digit years.
+	// RFC 850, section 2.1.4, and the same with four-digit years.
 	"2-Jan-06 15:04:05 -0700", "2-Jan-2006 15:04:05 -0700",
 	"2-Jan-06 15:04:05", "2-Jan-2006 15:04:05",
 	"2-Jan-06 15:04 -0700", "2-Jan-2006 15:04 -0700",
-	// ISO 8601, calendar dates: extended and basic form, as RFC 3339 has them
-	// (a blank for the T), hours and minutes alone, offsets by the hour.
+	// ISO 8601, calendar dates in extended and basic form. Also with a blank
+	// instead of the T (RFC 3339), without seconds, and with offsets of whole
+	// hours.
 	"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05Z07",
 	"2006-01-02T15:04Z07:00", "2006-01-02T15:04Z0700", "2006-01-02T15:04Z07",
 	"2006-01-02T15:04:05", "2006-01-02T15:04",
@@ -32,9 +33,9 @@ var dateLayouts = []string{
 // dayLayouts are the forms of a date without a time of day.
 var dayLayouts = []string{"2006-01-02", "20060102", "2 Jan 2006", "2 Jan 06", "2-Jan-2006", "2-Jan-06"}
 
-// zones are the zones that RFC 822, section 5.1 names, and those that HTTP
-// and ISO 8601 add. Go knows the names of its local zone only, and reads all
-// others as UTC.
+// zones are the offsets of the time zones in RFC 822, section 5.1, and of those
+// that HTTP and ISO 8601 add. time.Parse knows only the names of the local time
+// zone, and reads all others as UTC.
 var zones = map[string]string{
 	"UT": "+0000", "UTC": "+0000", "GMT": "+0000", "Z": "+0000",
 	"EST": "-0500", "EDT": "-0400",
@@ -43,12 +44,12 @@ var zones = map[string]string{
 	"PST": "-0800", "PDT": "-0700",
 }
 
-// longestDate is longer, in octets, than any date: "Wednesday, 25 September
-// 2010 …".
+// longestDate is the maximal length of a date, in octets. All valid dates are
+// shorter.
 const longestDate = 64
 
-// parseDate reads a date in RFC 822, RFC 850 or ISO 8601 form. A date without a
-// zone is read as UTC; day reports that the date has no time of day.
+// parseDate parses a date in RFC 822, RFC 850 or ISO 8601 form. It reads a date
+// without a time zone as UTC. day reports whether the date has no time of day.
 func parseDate(s string) (t time.Time, day, ok bool) {
 	if len(s) > longestDate {
 		return time.Time{}, false, false
@@ -72,15 +73,15 @@ func parseDate(s string) (t time.Time, day, ok bool) {
 	return time.Time{}, false, false
 }
 
-// printable reports whether t has a year that ISO 8601 writes in four digits,
-// in UTC too.
+// printable reports whether t has a year from 1 to 9999 in UTC, which
+// formatDate writes with four digits.
 func printable(t time.Time) bool {
 	year := t.UTC().Year()
 	return 1 <= year && year <= 9999
 }
 
 // cutWeekday removes the day of the week from a date: its long or short name,
-// and a comma after it. The weekday is redundant, and often wrong.
+// and a comma after it. The weekday is redundant and often wrong.
 func cutWeekday(s string) string {
 	name, rest, found := strings.Cut(s, " ")
 	if !found || !isWeekday(strings.TrimSuffix(name, ",")) {
@@ -98,9 +99,9 @@ func isWeekday(s string) bool {
 	return false
 }
 
-// formatDate writes a date in ISO 8601. Unlike RFC 822 and RFC 850 dates, it
-// has no comma, at which a simple parser would split the list, and no zone
-// name.
+// formatDate formats a date in ISO 8601. Unlike the RFC 822 and RFC 850 forms,
+// this form has no comma, at which a simple parser would split the list, and no
+// name of a time zone.
 func formatDate(t time.Time, day bool) string {
 	if day {
 		return t.Format("2006-01-02")

@@ -19,22 +19,22 @@ type Directives struct {
 	snippet int32 // characters; -1: no limit
 	video   int32 // seconds; -1: no limit
 	image   uint8 // index into imagePreviews
-	day     bool  // until has no time of day
+	day     bool  // until is a day without a time
 	until   time.Time
 }
 
 // Empty reports whether d has no directives.
 func (d Directives) Empty() bool { return d.set == 0 }
 
-// Has reports whether d has the directive with that name, or another directive
-// that includes it, as none includes noindex. The name is one of Names.
+// Has reports whether d has the directive with that name, or a directive that
+// includes it: none includes noindex and nofollow. The name is one of Names.
 func (d Directives) Has(name string) bool {
 	w := lookup(name)
 	return w != nil && d.set&w.bit != 0
 }
 
 // UnavailableAfter returns the time of the unavailable_after directive, in UTC,
-// and whether d has that directive.
+// and false if d does not have that directive.
 func (d Directives) UnavailableAfter() (time.Time, bool) {
 	return d.until, d.set&unavailableAfter != 0
 }
@@ -91,33 +91,34 @@ func (d *Directives) UnmarshalText(text []byte) error {
 }
 
 // Validate returns an error for directives that are probably a mistake: no
-// directives, pairs such as index and noindex, and indexifembedded without
-// noindex, which has no effect (Google, robots meta tag specifications).
+// directives, directives that contradict each other, such as index and noindex,
+// and indexifembedded without noindex, which has no effect (Google, robots meta
+// tag specifications).
 func (d Directives) Validate() error {
 	if d.set == 0 {
 		return errors.New("no directive; write at least one, such as noindex")
 	}
 	for _, c := range contradictions {
 		if d.set&c.permissive != 0 && d.set&c.restrictive != 0 {
-			said := d.set & c.restrictive
+			found := d.set & c.restrictive
 			if d.set&none != 0 {
-				said = none
+				found = none
 			}
-			return fmt.Errorf("%s and %s contradict each other; keep the one that you mean", c.permissive.named(), said.named())
+			return fmt.Errorf("%s and %s contradict each other; keep the one that you mean", c.permissive.names(), found.names())
 		}
 	}
 	if d.set&nosnippet != 0 && d.set&maxSnippet != 0 && d.snippet != 0 {
 		return fmt.Errorf("nosnippet and max-snippet:%d contradict each other; keep the one that you mean", d.snippet)
 	}
 	if d.set&indexifembedded != 0 && d.set&noindex == 0 {
-		return errors.New("indexifembedded does nothing without noindex; write both or neither")
+		return errors.New("indexifembedded has no effect without noindex; write both or neither")
 	}
 	return nil
 }
 
 // Restrict returns the directives for a crawler to which both d and e apply:
-// all directives of both. Where they contradict each other, it keeps the more
-// restrictive one. Restrict is commutative, associative and idempotent.
+// all directives of both. If directives contradict each other, it keeps the
+// more restrictive one. Restrict is commutative, associative and idempotent.
 func (d Directives) Restrict(e Directives) Directives {
 	r := d.join(e)
 	if !d.embedded() || !e.embedded() {
@@ -126,8 +127,8 @@ func (d Directives) Restrict(e Directives) Directives {
 	return r.settle()
 }
 
-// join merges d and e as if they were one list: Google documents that noindex
-// in one and indexifembedded in the other are combined.
+// join merges d and e as if they were one list. This matters for noindex in one
+// and indexifembedded in the other: Google documents that it combines them.
 func (d Directives) join(e Directives) Directives {
 	if d.set == 0 {
 		return e
@@ -144,11 +145,11 @@ func (d Directives) join(e Directives) Directives {
 	return r
 }
 
-// embedded reports whether d does not forbid the indexing of a page that is
-// embedded in another by iframe.
+// embedded reports whether d allows to index a page as a part of another page
+// that embeds it with an iframe.
 func (d Directives) embedded() bool { return d.set&noindex == 0 || d.set&indexifembedded != 0 }
 
-// settle drops directives that a more restrictive directive overrides.
+// settle drops directives that more restrictive directives of d override.
 func (d Directives) settle() Directives {
 	kept := d.set
 	for _, c := range contradictions {
@@ -165,7 +166,7 @@ func (d Directives) settle() Directives {
 	return d.keep(kept)
 }
 
-// valued are the directives that have a value.
+// valued is the set of the directives that have a value.
 const valued = maxSnippet | maxVideoPreview | maxImagePreview | unavailableAfter
 
 // keep returns the directives of d that are in s.
@@ -206,8 +207,8 @@ func tighter(bit set, d, e Directives, x, y int32) int32 {
 // looser reports whether the limit x allows more than y.
 func looser(x, y int32) bool { return y >= 0 && (x < 0 || x > y) }
 
-// without returns the directives of d that u does not imply: u has neither the
-// same directive nor a more restrictive one.
+// without returns the directives of d that u does not imply. u implies a
+// directive if it has the same or a more restrictive one.
 func (d Directives) without(u Directives) Directives {
 	if u.set == 0 {
 		return d
@@ -239,8 +240,8 @@ func (d Directives) without(u Directives) Directives {
 	return d.keep(need)
 }
 
-// overrules reports whether d forbids what the single directive one permits.
-func (d Directives) overrules(one Directives) bool {
+// overrides reports whether d forbids what the single directive one permits.
+func (d Directives) overrides(one Directives) bool {
 	for _, c := range contradictions {
 		if one.set&c.permissive != 0 && d.set&c.restrictive != 0 {
 			return true
@@ -261,37 +262,37 @@ func (d Directives) overrules(one Directives) bool {
 	return false
 }
 
-// value reads the value of a directive.
+// value parses the value of a directive and returns the directive.
 func (w *word) value(s string) (Directives, error) {
 	d := Directives{set: w.sets}
 	switch w.kind {
-	case bare:
+	case noValue:
 		if s != "" {
 			return d, fmt.Errorf("%s takes no value, found %q", w.name, clip(s))
 		}
-	case count:
+	case numberValue:
 		n, err := strconv.ParseInt(s, 10, 32)
 		if err != nil || n < -1 || s[0] == '+' {
-			return d, fmt.Errorf("%s takes a whole number, 0 for none and -1 for no limit, as in %s:50; found %q", w.name, w.name, clip(s))
+			return d, fmt.Errorf("%s needs a whole number, such as %s:50; 0 means none, -1 means no limit; found %q", w.name, w.name, clip(s))
 		}
 		if w.bit == maxSnippet {
 			d.snippet = int32(n)
 		} else {
 			d.video = int32(n)
 		}
-	case size:
+	case sizeValue:
 		i := slices.Index(imagePreviews, strings.ToLower(s))
 		if i < 0 {
 			if near := nearest(s, slices.Values(imagePreviews)); near != "" {
-				return d, fmt.Errorf("%s is %s; found %q, did you mean %q?", w.name, "none, standard or large", clip(s), near)
+				return d, fmt.Errorf("%s must be %s; found %q, did you mean %q?", w.name, "none, standard or large", clip(s), near)
 			}
-			return d, fmt.Errorf("%s is none, standard or large; found %q", w.name, clip(s))
+			return d, fmt.Errorf("%s must be none, standard or large; found %q", w.name, clip(s))
 		}
 		d.image = uint8(i)
-	case moment:
+	case dateValue:
 		t, day, ok := parseDate(s)
 		if !ok {
-			return d, fmt.Errorf("%s takes a date such as 2027-12-31, 2027-12-31T18:00:00Z or 31 Dec 2027 18:00:00 GMT (ISO 8601, RFC 822 or RFC 850); found %q", w.name, clip(s))
+			return d, fmt.Errorf("%s needs a date such as 2027-12-31, 2027-12-31T18:00:00Z or 31 Dec 2027 18:00:00 GMT (ISO 8601, RFC 822 or RFC 850); found %q", w.name, clip(s))
 		}
 		d.until, d.day = t, day
 	}

@@ -1,9 +1,10 @@
-// Package headers reads and writes X-Robots-Tag. This header field tells
-// crawlers what they may do with a response: for example not to index it, to
-// show no snippet of it, or to drop it from the index after a date. A
-// robots.txt file can't express this.
+// Package headers reads and writes the response header field X-Robots-Tag. The
+// field restricts what crawlers may do with a response: for example, they must
+// not index it, must not show a snippet of it, or must remove it from their
+// index after a date. A robots.txt file can't express this.
 //
-// Rules add the field to responses, by file name, path, media type or status:
+// Rules add the field to responses, selected by file name, path, media type or
+// status:
 //
 //	rule, err := headers.ParseRule([]string{"*.pdf", "noindex,", "nofollow"})
 //	rules, err := headers.Compile([]headers.Rule{rule})
@@ -12,14 +13,14 @@
 //
 // The package can also be used without rules. ParseDirectives parses directives
 // that an operator wrote, and returns errors. ReadDirectives and ReadTags parse
-// directives of other sources as crawlers do, without errors. AddTags adds tags
-// to a header; if directives contradict each other, the more restrictive one
-// wins.
+// directives from other sources as crawlers do, without errors. AddTags adds
+// tags to a header; if directives contradict each other, it keeps the more
+// restrictive one.
 //
-// HeadScanner finds robots meta tags in the head of a document that is read in
-// pieces. Signals sends lines of robots.txt, such as Content-Signal, as header
-// fields. Import converts existing Apache and nginx rules.
+// HeadScanner finds robots meta tags in the head of an HTML document. Signals
+// sends lines of robots.txt, such as Content-Signal, as header fields. Import
+// converts existing Apache and nginx rules.
 //
 // The package uses only the standard library. It does not parse robots.txt
-// files, does not read the User-Agent field, and blocks no requests.
+// files, does not read the User-Agent field, and does not block requests.
 package headers

@@ -28,7 +28,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	h := http.Header{"X-Robots-Tag": {"noarchive"}} // of the upstream
+	h := http.Header{"X-Robots-Tag": {"noarchive"}} // from the back end
 	match := rules.Match("/drafts/report.pdf?download")
 	match.Apply(h, http.StatusOK, nil)
 	fmt.Println(strings.Join(h.Values("X-Robots-Tag"), "\n"))
@@ -66,7 +66,7 @@ func ExampleDirectives_Restrict() {
 }
 
 func ExampleAddTags() {
-	h := http.Header{"X-Robots-Tag": {"googlebot: nofollow", "index, max-snippet:50"}} // of the upstream
+	h := http.Header{"X-Robots-Tag": {"googlebot: nofollow", "index, max-snippet:50"}} // from the back end
 	headers.AddTags(h, []headers.Tag{{Directives: headers.ReadDirectives("noindex")}})
 	fmt.Println(strings.Join(h.Values("X-Robots-Tag"), "\n"))
 	// Output:
@@ -120,7 +120,7 @@ func ExampleImport() {
 	}
 	// Output:
 	// x_robots_tag ~ \.pdf$ noindex, nofollow
-	// line 4: not converted: the condition env=STAGING
+	// line 4: not converted: it has the condition env=STAGING
 }
 
 func ExampleImport_sites() {

@@ -6,23 +6,22 @@ import (
 	"strings"
 )
 
-// fieldName is the canonical name of the field.
+// fieldName is the name of the field in canonical form.
 const fieldName = "X-Robots-Tag"
 
 // AddTags adds tags to the X-Robots-Tag fields of h. It keeps the directives
-// that h has, except those that permit what a tag forbids: the more restrictive
-// directive wins. It does not repeat a directive that h already has for the
-// same crawler, in the same or a more restrictive form. It does not modify the
-// slices in h in place.
+// that h has, except those that permit what a tag forbids. It does not add a
+// directive if h already has it, or a more restrictive one, for the same
+// crawler. AddTags does not modify the slices in h in place.
 //
-// AddTags puts directives for all crawlers before those for one crawler. The
-// reason: a proxy may join the fields into one with commas (RFC 9110, section
-// 5.3), and a crawler's name applies to everything after it. In "googlebot:
-// nofollow, noindex" the noindex would apply to Googlebot only. AddTags splits
-// a value of h that has both.
+// AddTags puts directives for all crawlers before those for one crawler, and
+// splits a value of h that has both. The reason is that a proxy may join the
+// fields to one field with commas (RFC 9110, section 5.3), and the name of a
+// crawler applies to all directives after it: in "googlebot: nofollow,
+// noindex", the noindex would apply only to Googlebot.
 func AddTags(h http.Header, tags []Tag) {
 	if values := h[fieldName]; len(values) > 0 {
-		h[fieldName] = generalFirst(tagsOver(values, tags))
+		h[fieldName] = generalFirst(mergeTags(values, tags))
 		return
 	}
 	values := make([]string, 0, len(tags))
@@ -38,18 +37,18 @@ func AddTags(h http.Header, tags []Tag) {
 	}
 }
 
-// tagsOver returns values without the directives that tags override, and the
-// directives of tags that the values do not imply.
-func tagsOver(values []string, tags []Tag) []string {
+// mergeTags returns the values without the directives that tags override,
+// followed by the directives of tags that the values do not imply.
+func mergeTags(values []string, tags []Tag) []string {
 	there, over := indexTags(ReadTags(values)), indexTags(tags)
 	kept := make([]string, 0, len(values)+len(tags))
 	for _, v := range values {
-		if v = dropOverruled(v, over); v != "" {
+		if v = dropOverridden(v, over); v != "" {
 			kept = append(kept, v)
 		}
 	}
 	for _, t := range tags {
-		if t.Directives = t.Directives.without(there.heardBy(t.Crawler)); !t.Directives.Empty() {
+		if t.Directives = t.Directives.without(there.forCrawler(t.Crawler)); !t.Directives.Empty() {
 			kept = append(kept, t.String())
 		}
 	}
@@ -59,10 +58,10 @@ func tagsOver(values []string, tags []Tag) []string {
 // tagIndex finds the directives of tags that apply to a crawler.
 type tagIndex struct {
 	tags   []Tag
-	byName map[string]Directives // in lower case, joined; nil while tags are few
+	byName map[string]Directives // joined directives by name in lower case; nil if there are few tags
 }
 
-// fewTags is how many tags are compared one by one.
+// fewTags is the maximal number of tags that are compared one by one.
 const fewTags = 8
 
 func indexTags(tags []Tag) tagIndex {
@@ -77,9 +76,9 @@ func indexTags(tags []Tag) tagIndex {
 	return x
 }
 
-// heardBy returns the directives that apply to a crawler: those for it and
-// those for all crawlers.
-func (x *tagIndex) heardBy(crawler string) (d Directives) {
+// forCrawler returns the directives that apply to a crawler: those with its
+// name, and those for all crawlers.
+func (x *tagIndex) forCrawler(crawler string) (d Directives) {
 	if x.byName != nil {
 		d = x.byName[""]
 		if crawler != "" {
@@ -95,17 +94,17 @@ func (x *tagIndex) heardBy(crawler string) (d Directives) {
 	return d.settle()
 }
 
-// overrule reports whether the directives for the element's crawler forbid what
-// the element permits.
-func (x *tagIndex) overrule(it item) bool {
+// overrides reports whether directives in x override a list element: they apply
+// to the same crawler and forbid what it permits.
+func (x *tagIndex) overrides(it item) bool {
 	one, err := it.directive()
-	return err == nil && x.heardBy(it.crawler).overrules(one)
+	return err == nil && x.forCrawler(it.crawler).overrides(one)
 }
 
-// dropOverruled returns the value without the directives that tags override: v
-// itself if they override none, and "" if nothing is left.
-func dropOverruled(v string, tags tagIndex) string {
-	if !anyOverruled(v, tags) {
+// dropOverridden returns the value without the directives that tags override.
+// It returns v itself if they override none, and "" if nothing is left.
+func dropOverridden(v string, tags tagIndex) string {
+	if !anyOverridden(v, tags) {
 		return v
 	}
 	var b strings.Builder
@@ -116,7 +115,7 @@ func dropOverruled(v string, tags tagIndex) string {
 		if !more {
 			break
 		}
-		if tags.overrule(it) {
+		if tags.overrides(it) {
 			continue
 		}
 		if b.Len() > 0 {
@@ -134,21 +133,22 @@ func dropOverruled(v string, tags tagIndex) string {
 	return b.String()
 }
 
-func anyOverruled(v string, tags tagIndex) bool {
+func anyOverridden(v string, tags tagIndex) bool {
 	l := list{rest: v}
 	for {
 		it, more := l.next()
 		if !more {
 			return false
 		}
-		if tags.overrule(it) {
+		if tags.overrides(it) {
 			return true
 		}
 	}
 }
 
-// generalFirst returns values with the directives for all crawlers before those
-// for one crawler. It returns values itself if they have that order.
+// generalFirst returns the values with the directives for all crawlers before
+// those for one crawler. It returns values itself if they already have this
+// order.
 func generalFirst(values []string) []string {
 	named := false
 	if !slices.ContainsFunc(values, func(v string) bool {

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// FuzzMatch holds that the tables find what comparing pattern by pattern
-// does, and a regular expression what package regexp finds.
+// FuzzMatch checks that the tables find the same rules as a comparison with
+// each pattern, and that a converted regular expression matches the same names
+// as package regexp.
 func FuzzMatch(f *testing.F) {
 	f.Add("*.pdf\na*b\n~ \\.(pdf|docx?)$\n/drafts/*?x$\nnot *.html\n~ (?i)^readme", "/x/%61.pdf?q")
 	f.Add("~ ^a?b$\n~ .*x$\n~ ^k.*\n~ (?i)ks$\n/a%2Fb", "/a%2fb/../\u212a\u017f")
@@ -28,24 +29,24 @@ func FuzzMatch(f *testing.F) {
 				words = []string{"not", rest, "noindex"}
 			}
 			if r, err := ParseRule(words); err == nil {
-				// Each rule says something else, so that a match shows which it was.
+				// Each rule has another value, which shows the rule in a match.
 				r.Directives = ReadDirectives("max-snippet:" + strconv.Itoa(len(list)))
 				list = append(list, r)
 			}
 		}
 		rules, err := Compile(list)
 		if err != nil {
-			t.Fatalf("Compile of valid rules: %v", err)
+			t.Fatalf("Compile with valid rules: %v", err)
 		}
 		m := rules.Match(target)
 		var got, want []int32
-		m.each(func(s *said) { got = append(got, s.Directives.snippet) })
+		m.each(func(s *headerValue) { got = append(got, s.Directives.snippet) })
 		slices.Sort(got)
 		v, b := read(target, true)
 		for i, r := range rules.rules {
 			matches := r.matches(&v)
 			if r.Kind == KindRegexp && matches != regexp.MustCompile(r.Pattern).MatchString(v.name) {
-				t.Errorf("regular expression %q on %q: %v, and package regexp does not agree", r.Pattern, v.name, matches)
+				t.Errorf("regular expression %q on %q: %v, but package regexp has the opposite", r.Pattern, v.name, matches)
 			}
 			if matches != r.Not {
 				want = append(want, int32(i))
@@ -59,7 +60,7 @@ func FuzzMatch(f *testing.F) {
 		}
 		normal := string(appendNormal(nil, target))
 		if again := string(appendNormal(nil, normal)); again != normal {
-			t.Errorf("normal form of %q is %q, of which it is %q", target, normal, again)
+			t.Errorf("normal form of %q is %q, and the normal form of that is %q", target, normal, again)
 		}
 		b.release()
 	})

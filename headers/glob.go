@@ -5,15 +5,15 @@ import (
 	"unicode/utf8"
 )
 
-// glob is a file name pattern: * matches any characters, ? matches one. The
-// tables of Rules find a pattern by its literal prefix, before its first
-// wildcard, or its literal suffix, after its last. The whole pattern is
-// compared only if there is more between them than one *.
+// glob is a pattern for file names: * matches any characters, ? matches one.
+// The tables of Rules find a pattern by its literal prefix (before the first
+// wildcard) or its literal suffix (after the last wildcard). The whole pattern
+// must be compared only if more than one * is between the two.
 type glob struct {
 	pattern        string
-	prefix, suffix string // both are the whole pattern if it has no wildcard
-	literal        bool   // no wildcard
-	ends           bool   // only one * between prefix and suffix
+	prefix, suffix string // the literal prefix and suffix; both are the pattern if it has no wildcard
+	literal        bool   // the pattern has no wildcard
+	oneStar        bool   // only a * is between prefix and suffix
 }
 
 func newGlob(s string) *glob {
@@ -23,18 +23,18 @@ func newGlob(s string) *glob {
 	}
 	return &glob{
 		pattern: s, prefix: s[:first], suffix: s[last+1:],
-		ends: strings.Trim(s[first:last+1], "*") == "",
+		oneStar: strings.Trim(s[first:last+1], "*") == "",
 	}
 }
 
 // match reports whether the pattern matches the whole name. It backtracks only
-// to the last *; in the worst case its time is proportional to the product of
+// to the last *, so that its time is at most proportional to the product of
 // both lengths.
 func (g *glob) match(name string) bool {
 	switch {
 	case g.literal:
 		return name == g.prefix
-	case g.ends:
+	case g.oneStar:
 		return len(name) >= len(g.prefix)+len(g.suffix) &&
 			strings.HasPrefix(name, g.prefix) && strings.HasSuffix(name, g.suffix)
 	}

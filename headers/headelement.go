@@ -1,28 +1,28 @@
 package headers
 
-// rawElements are the elements in a head or a template whose text can't contain
-// tags, except script and plaintext.
+// rawElements are the elements in a head or a template with content that is
+// plain text, without tags; except script and plaintext.
 var rawElements = map[string]bool{
 	"style": true, "title": true, "noframes": true, "noscript": true,
 	"textarea": true, "xmp": true, "iframe": true, "noembed": true,
 }
 
-// headElements are the other elements that a head may contain (HTML, section
-// 13.2.6.4.4). Any other start tag begins the body.
+// headElements are the elements that a head may contain (HTML, section
+// 13.2.6.4.4). The start tag of any other element begins the body.
 var headElements = map[string]bool{
 	"html": true, "head": true, "meta": true, "link": true, "base": true, "basefont": true, "bgsound": true,
 	"script": true, "style": true, "title": true, "noframes": true, "template": true, "noscript": true,
 }
 
-// noscriptElements are the elements that a noscript element of the head may
+// noscriptElements are the elements that a noscript element in the head may
 // contain.
 var noscriptElements = map[string]bool{
 	"html": true, "head": true, "meta": true, "link": true, "basefont": true, "bgsound": true,
 	"style": true, "noframes": true, "noscript": true,
 }
 
-// opaqueElements are the elements that may change how the rest of a template is
-// parsed: which elements may contain tags, and which tags are ignored.
+// opaqueElements are elements that change how a parser reads the rest of a
+// template: which elements may contain tags, and which tags it ignores.
 var opaqueElements = map[string]bool{
 	"plaintext": true, "svg": true, "math": true, "select": true, "frameset": true, "col": true, "colgroup": true,
 }
@@ -54,7 +54,7 @@ func (s *HeadScanner) startTag(name string) {
 		s.state, s.script = inScript, scriptText{}
 	case name == "noscript" && s.templates == 0:
 		if !s.noscript {
-			s.noscript, s.ending = true, 0
+			s.noscript, s.noscriptMatched = true, 0
 		}
 	case name == "meta" && s.templates == 0:
 		s.meta()
@@ -78,9 +78,9 @@ func (s *HeadScanner) endTag(name string) {
 	}
 }
 
-// bodyBegins ends the scan at an element that can't be in a head. In a noscript
-// element it only stops reading tags, up to the end of that element: for a
-// browser with scripts, its content is text.
+// bodyBegins ends the scan at an element or text that can't be in a head. In a
+// noscript element, it only skips the rest of that element: for a browser with
+// scripts, the content is plain text.
 func (s *HeadScanner) bodyBegins() {
 	if !s.noscript {
 		s.done = true
@@ -90,27 +90,28 @@ func (s *HeadScanner) bodyBegins() {
 	s.state, s.raw = inRaw, "noscript"
 }
 
-// endsNoscript reads the last piece of a noscript element a second time, as
-// text: with scripts enabled, the first </noscript ends the element. It reports
-// whether that </noscript is in an attribute or a comment, where it is no end
-// tag if scripts are disabled.
+// endsNoscript reads the last piece of a noscript element a second time, as a
+// browser with scripts does: for it, the content is plain text, and the first
+// </noscript ends the element. endsNoscript returns true if this </noscript is
+// in an attribute or a comment, where it is not an end tag for a browser
+// without scripts.
 func (s *HeadScanner) endsNoscript(p []byte) bool {
 	const end = "</noscript"
 	for _, c := range p {
 		switch {
-		case s.ending == len(end):
-			s.ending = 0
+		case s.noscriptMatched == len(end):
+			s.noscriptMatched = 0
 			if (isSpace(c) || c == '/' || c == '>') && !(s.closing && s.tag.is(end[2:])) {
 				return true
 			}
-		case lower(c) == end[s.ending]:
-			s.ending++
+		case lower(c) == end[s.noscriptMatched]:
+			s.noscriptMatched++
 			continue
 		default:
-			s.ending = 0
+			s.noscriptMatched = 0
 		}
 		if c == '<' {
-			s.ending = 1
+			s.noscriptMatched = 1
 		}
 	}
 	return false

@@ -2,48 +2,50 @@ package headers
 
 import "bytes"
 
-// MaxHead is the number of octets of a document in which a HeadScanner looks
-// for its head.
+// MaxHead is the maximal number of octets of a document that a HeadScanner
+// reads.
 const MaxHead = 64 << 10
 
-// HeadScanner finds the robots meta tags in the head of an HTML document that
-// is read in pieces. It stops at the end of the head, at the first element or
-// text that can't be in a head, or after MaxHead octets. It does not modify the
-// pieces, and keeps only the values of the tags that it found.
+// HeadScanner finds the robots meta tags in the head of an HTML document. The
+// document may be split into pieces of any size. The scan stops at the end of
+// the head, at the first element or text that can't be in a head, or after
+// MaxHead octets. A HeadScanner does not modify the pieces, and keeps only the
+// values of the tags that it found.
 //
-// Every tag that it finds is one that an HTML parser (HTML, section 13.2) also
-// finds in the head. It stops where only a parser that builds the tree could
-// continue, for example at an svg element in a template. Tags in a noscript
-// element count, as in a browser without scripts. An element in noscript that
-// can't be in a head does not end the head, as in a browser with scripts.
+// Each tag that it finds is one that an HTML parser (HTML, section 13.2) also
+// finds in the head. The scan stops where only a parser that builds the
+// document tree could continue, for example at an svg element in a template. It
+// finds tags in a noscript element, as a browser without scripts does. An
+// element in noscript that can't be in a head does not end the head, as in a
+// browser with scripts.
 //
-// The zero value is ready to scan one document. The document must use an
-// encoding that includes ASCII, such as UTF-8. A HeadScanner is not safe for
-// concurrent use.
+// The zero value is ready to scan one document. The encoding of the document
+// must include ASCII, as UTF-8 does. A HeadScanner is not safe for concurrent
+// use.
 type HeadScanner struct {
-	// Crawlers reports whether the name of a meta tag, in lower case, is that
-	// of a crawler. It is not called for robots. The default accepts
-	// MetaCrawlers.
+	// Crawlers reports whether the name of a meta tag, in lower case, is the
+	// name of a crawler. It is not called for the name robots. If it is nil,
+	// the names in MetaCrawlers are accepted.
 	Crawlers func(name string) bool
-	// XHTML tells Scan to read the document as XML. Set it for the media type
+	// XHTML makes Scan read the document as XML. Set it for the media type
 	// application/xhtml+xml.
 	XHTML bool
 
 	state   headState
 	done    bool
 	closing bool   // the tag is an end tag
-	quote   byte   // of the attribute's value; 0: none
-	dashes  int8   // at the end of the comment so far; commentBang after --!
-	read    int    // octets
-	marked  int    // octets of a byte order mark
-	matched int    // of the end tag of raw
-	raw     string // the element whose text is skipped
+	quote   byte   // the quote around the attribute's value; 0: none
+	dashes  int8   // number of dashes at the end of the comment so far; commentBang after --!
+	read    int    // number of octets that were read
+	marked  int    // number of octets of a byte order mark that were read
+	matched int    // number of octets of the end tag of raw that were read
+	raw     string // the element with the text that is skipped
 	script  scriptText
 	xml     xmlHead
 
-	templates int  // open template elements
-	noscript  bool // in a noscript element whose tags are read
-	ending    int  // octets of </noscript that were read, in any state
+	templates       int  // number of open template elements
+	noscript        bool // in a noscript element; its tags are read
+	noscriptMatched int  // number of octets of </noscript that were read, in any state
 
 	tag     shortName // name of the tag
 	attr    shortName // name of the attribute
@@ -66,17 +68,18 @@ const (
 	inValue
 	inMarkup  // after <!
 	inComment // after <!--
-	inBogus   // after <?, <!x, </x where x is no letter
-	inRaw     // in the text of an element that has no tags in it
+	inBogus   // after <?, <!x, or </x with an x that is not a letter
+	inRaw     // in the text of the element raw
 	inRawTag  // in text that may be its end tag
 	inScript  // in the text of a script
 )
 
-// commentBang is the state of a comment after --!, which > ends.
+// commentBang means that a comment so far ends in --!, so that a > ends the
+// comment.
 const commentBang = -1
 
-// shortName holds a name in lower case. Of a longer name, which the scanner
-// does not recognise, it holds the beginning.
+// shortName holds a name in lower case. It holds only the start of a name with
+// more octets than it has room for; the scanner recognises no such name.
 type shortName struct {
 	octets [12]byte
 	n      uint8
@@ -101,7 +104,8 @@ type capture struct {
 	long   bool
 }
 
-// maxCapture bounds the octets of a value; a longer one is ignored.
+// maxCapture is the maximal length of a value, in octets. The scanner ignores
+// longer ones.
 const maxCapture = 2048
 
 func (c *capture) add(p []byte) {
@@ -112,12 +116,12 @@ func (c *capture) add(p []byte) {
 
 func (c *capture) reset() { *c = capture{octets: c.octets[:0]} }
 
-// Done reports whether the scan is complete, so that no more of the document is
-// needed.
+// Done reports whether the scan is complete. If so, the scanner needs no more
+// of the document.
 func (s *HeadScanner) Done() bool { return s.done }
 
-// Tags returns the directives that were found so far, one Tag for each crawler
-// that the document names.
+// Tags returns the directives that were found so far: one Tag for each crawler
+// that the document names, and one with Crawler "" for the name robots.
 func (s *HeadScanner) Tags() []Tag {
 	tags := make([]Tag, len(s.tags))
 	for i, t := range s.tags {
@@ -133,8 +137,8 @@ func (s *HeadScanner) Reset() {
 	*s = HeadScanner{Crawlers: s.Crawlers, XHTML: s.XHTML, name: s.name, content: s.content, tags: s.tags[:0]}
 }
 
-// Scan reads the next piece of the document, and returns the new value of Done.
-// Once it is true, Scan ignores further pieces.
+// Scan reads the next piece of the document, and returns true if the scan is
+// complete, as Done does. After that, Scan ignores further pieces.
 func (s *HeadScanner) Scan(p []byte) bool {
 	if rest := MaxHead - s.read; len(p) >= rest {
 		p = p[:rest]
@@ -187,7 +191,7 @@ func (s *HeadScanner) step(p []byte) int {
 	return s.tagPart(p[0])
 }
 
-// text skips blanks. Anything else but a tag begins the body.
+// text skips blanks. Any other text begins the body.
 func (s *HeadScanner) text(p []byte) int {
 	if s.templates > 0 {
 		i := bytes.IndexByte(p, '<')
@@ -221,11 +225,11 @@ func (s *HeadScanner) markup(c byte) int {
 	switch {
 	case c != '-':
 		s.state = inBogus
-		return 0 // a > ends it at once
+		return 0 // inBogus reads c again: it may be the > at the end
 	case s.dashes == 0:
 		s.dashes = 1
 	default:
-		s.state, s.dashes = inComment, 2 // <!--> is a whole comment
+		s.state, s.dashes = inComment, 2 // with two dashes, since <!--> is a complete comment
 	}
 	return 1
 }
@@ -285,7 +289,7 @@ func (s *HeadScanner) tagPart(c byte) int {
 		case s.templates > 0:
 			s.state = inText
 			return 0
-		default: // a < in the text
+		default: // a < that is text
 			s.bodyBegins()
 		}
 	case inTagName:
@@ -301,7 +305,7 @@ func (s *HeadScanner) tagPart(c byte) int {
 			s.endOfTag()
 		case !isSpace(c) && c != '/':
 			s.state, s.attr = inAttrName, shortName{}
-			s.attr.add(c) // a = here is the beginning of a name
+			s.attr.add(c) // here, a = is the start of a name
 		}
 	case inAttrName:
 		if !isSpace(c) && c != '/' && c != '>' && c != '=' {
@@ -337,8 +341,8 @@ func (s *HeadScanner) tagPart(c byte) int {
 	return 1
 }
 
-// endOfAttrName selects the buffer for the attribute's value. Of two attributes
-// with the same name the first counts, even if it has no value.
+// endOfAttrName selects the buffer for the attribute's value. If two attributes
+// have the same name, only the first one is used, even if it has no value.
 func (s *HeadScanner) endOfAttrName() {
 	s.value = nil
 	if s.closing || !s.tag.is("meta") {

@@ -20,8 +20,8 @@ func scanAll(doc string, size int) (*HeadScanner, []string) {
 	return &s, got
 }
 
-// TestHeadScanner holds which meta tags of a head count: those that a parser
-// as in HTML, section 13.2, finds in it.
+// TestHeadScanner checks that the scanner finds the same meta tags in the head
+// as an HTML parser (HTML, section 13.2).
 func TestHeadScanner(t *testing.T) {
 	long := strings.Repeat("x", 1<<16)
 	for _, test := range []struct {
@@ -35,7 +35,7 @@ func TestHeadScanner(t *testing.T) {
 		{"unquoted, closed", `<meta name=robots content=noindex/>`, nil, false}, // the slash belongs to the value
 		{"entities", `<meta name="&#114;obots" content="noindex&#44;&#x20;nofollow">`, []string{"noindex, nofollow"}, false},
 		{"crawler", `<meta name="googlebot" content="noindex"><meta name="robots" content="noarchive">`, []string{"googlebot: noindex", "noarchive"}, false},
-		{"two tags are one", `<meta name="googlebot" content="noindex"><meta name="googlebot" content="indexifembedded">`, []string{"googlebot: noindex, indexifembedded"}, false},
+		{"two tags for one crawler", `<meta name="googlebot" content="noindex"><meta name="googlebot" content="indexifembedded">`, []string{"googlebot: noindex, indexifembedded"}, false},
 		{"other names", `<meta name="description" content="noindex"><meta name="viewport" content="none">`, nil, false},
 		{"unknown words", `<meta name="robots" content="noindex, frobnicate, max-snippet:x">`, []string{"noindex"}, false},
 		{"line break in the value", "<meta name=robots content='noindex,\n nofollow'>", []string{"noindex, nofollow"}, false},
@@ -55,7 +55,7 @@ func TestHeadScanner(t *testing.T) {
 		{"in the body", `<head></head><body><meta name="robots" content="noindex">`, nil, true},
 		{"after a tag of the body", `<div><meta name="robots" content="noindex">`, nil, true},
 		{"after text", `hello <meta name="robots" content="noindex">`, nil, true},
-		{"no HTML", `data: {}`, nil, true},
+		{"not HTML", `data: {}`, nil, true},
 		{"UTF-16", "\xff\xfe<\x00m\x00", nil, true},
 		{"value too long", `<meta name="robots" content="noindex` + strings.Repeat(" ", 4000) + `">`, nil, false},
 		{"beyond the bound", `<script>` + long + `</script><meta name="robots" content="noindex">`, nil, true},
@@ -80,13 +80,13 @@ func TestHeadScannerReset(t *testing.T) {
 		}
 		s.Reset()
 		if s.Done() || len(s.Tags()) != 0 {
-			t.Error("Reset forgets nothing")
+			t.Error("after Reset, Done is true or there are tags")
 		}
 	}
 }
 
-// FuzzHeadScanner holds that the pieces in which a document arrives change
-// nothing, and that no octet of it is changed.
+// FuzzHeadScanner checks that the result does not depend on the size of the
+// pieces, and that the scanner does not change the document.
 func FuzzHeadScanner(f *testing.F) {
 	f.Add(`<html><head><!-- x --><script>1<2</script><meta name="robots" content="noindex">`, 3)
 	f.Add(`<meta content='a' name=robots><title></title></head>`, 1)

@@ -10,7 +10,7 @@ import (
 
 // Imported is the result of Import.
 type Imported struct {
-	// Sites are the servers or virtual hosts of the configuration that set
+	// Sites are the servers (nginx) or virtual hosts (Apache) that set
 	// X-Robots-Tag, in the order of the file.
 	Sites []ImportedSite
 	// Problems are the problems that belong to no site.
@@ -20,8 +20,8 @@ type Imported struct {
 // ImportedSite holds the X-Robots-Tag rules of one nginx server or one Apache
 // virtual host. They apply only to that site.
 type ImportedSite struct {
-	// Line is the line where the site's block begins; 0 for lines outside of
-	// all blocks.
+	// Line is the line number at which the site's block begins, 0 for a site
+	// outside of all blocks.
 	Line int
 	// Names are the site's host names, as the configuration writes them.
 	Names    []string
@@ -36,7 +36,8 @@ type ImportedRule struct {
 	Rule Rule
 }
 
-// Problem is what Import could not convert, and why.
+// Problem is a line of the configuration that Import could not convert exactly.
+// Text is the reason.
 type Problem struct {
 	Line int
 	Text string
@@ -44,8 +45,8 @@ type Problem struct {
 
 func (p Problem) String() string { return fmt.Sprintf("line %d: %s", p.Line, p.Text) }
 
-// AllProblems returns the problems of all sites and those that belong to no
-// site, sorted by line.
+// AllProblems returns the problems of all sites and the problems that belong to
+// no site, sorted by line and without duplicates.
 func (im *Imported) AllProblems() []Problem {
 	all := slices.Clone(im.Problems)
 	for _, s := range im.Sites {
@@ -59,27 +60,28 @@ func sortedProblems(all []Problem) []Problem {
 	return slices.Compact(all)
 }
 
-// maxImport bounds the octets of a configuration that is imported.
+// maxImport is the maximal size of a configuration, in octets.
 const maxImport = 4 << 20
 
-// Import reads a configuration of the Apache HTTP server (also .htaccess) or of
-// nginx (also the output of nginx -T). It detects which of the two it is, and
-// converts the directives that set X-Robots-Tag to rules, separately for each
-// site.
+// Import reads a configuration of the Apache HTTP server (also a .htaccess
+// file) or of nginx (also the output of nginx -T), of at most 4 MiB. It detects
+// the kind of the configuration, and converts the directives that set
+// X-Robots-Tag to rules, separately for each site.
 //
-// It selects the location or sections of a request, and applies overrides, as
-// these servers do. A rule never sends a directive on a request on which the
-// configuration does not send it. A line that rules can't express exactly is
-// not converted; Import returns a Problem instead.
+// Import considers how these servers choose the location or the sections for a
+// request, and which directives override others. A rule never sends a directive
+// for a request for which the configuration does not send it. If rules can't
+// express a line exactly, Import does not convert it, and returns a Problem
+// instead.
 //
 // Rules differ from the configuration in three points. They apply to responses
-// of every status; this has no effect, as crawlers index only successful
-// responses. They add to the header that a back end sends, and do not replace
-// it. And they compare the file name in the URL, not the name of a file on
-// disk.
+// with any status; this makes no difference, since crawlers index only
+// successful responses. They add to the header that a back end sends, and do
+// not replace it. They compare the file name in the URL, and not the name of a
+// file on disk.
 func Import(config []byte) Imported {
 	if len(config) > maxImport {
-		return Imported{Problems: []Problem{{1, fmt.Sprintf("file of %d octets, %d are read", len(config), maxImport)}}}
+		return Imported{Problems: []Problem{{1, fmt.Sprintf("the file has %d octets; at most %d are allowed", len(config), maxImport)}}}
 	}
 	var im Imported
 	if looksLikeApache(config) {
@@ -99,8 +101,8 @@ func Import(config []byte) Imported {
 
 var apacheLine = regexp.MustCompile(`(?mi)^[ \t]*(</?[a-z]|Header[ \t]|RequestHeader[ \t]|SetEnvIf|Rewrite|Options[ \t]|AddType[ \t]|#.*\.htaccess)`)
 
-// looksLikeApache reports whether config is for Apache and not for nginx, whose
-// blocks have braces.
+// looksLikeApache reports whether config is a configuration of Apache and not
+// of nginx.
 func looksLikeApache(config []byte) bool {
 	nginx := bytes.Contains(config, []byte("add_header")) || bytes.Contains(config, []byte("more_set_headers"))
 	return apacheLine.Match(config) && (!nginx || bytes.Contains(bytes.ToLower(config), []byte("<files")))

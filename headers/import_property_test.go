@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// choices are random numbers, or what a fuzzer gives in their place.
+// choices returns random numbers, or numbers from the input of a fuzz test.
 type choices struct {
 	data []byte
 	rand *rand.Rand
@@ -31,8 +31,9 @@ var (
 		"/index.php", "/a/index.php", "/ab", "/a.php", "/a/b/c.doc", "/C.DOC", "/c.doc", "/a/x.pdf/", "/b/c/d/e.php", "/a/b", "/b"}
 )
 
-// compareImported holds that no rule of a site asks for more than the server
-// sends, on any path, and that without a problem none asks for less.
+// compareImported checks that the rules of a site send no directive that the
+// server does not send, for all paths. If the site has no problems, it also
+// checks that the rules send all directives that the server sends.
 func compareImported(t *testing.T, config string, site ImportedSite, sent func(path string) [][]string) {
 	t.Helper()
 	var list []Rule
@@ -50,9 +51,25 @@ func compareImported(t *testing.T, config string, site ImportedSite, sent func(p
 			got := ReadTags(h["X-Robots-Tag"])
 			for _, a := range sent(path) {
 				if more := !imply(ReadTags(a), got); more || !imply(got, ReadTags(a)) && len(site.Problems) == 0 {
-					t.Fatalf("%s\n%s is told %q, and the server sends %q\nrules %v\nproblems %v", config, target, h["X-Robots-Tag"], a, site.Rules, site.Problems)
+					t.Fatalf("%s\n%s: the rules send %q, the server sends %q\nrules %v\nproblems %v", config, target, h["X-Robots-Tag"], a, site.Rules, site.Problems)
 				}
 			}
 		}
+	}
+}
+
+// checkRandomImports calls property for several random configurations. All
+// together must have at least the given number of rules and of problems,
+// otherwise the test would not check much.
+func checkRandomImports(t *testing.T, property func(*testing.T, *choices) (rules, problems int), source rand.Source, configs, least int) {
+	t.Helper()
+	c := &choices{rand: rand.New(source)}
+	rules, problems := 0, 0
+	for range configs {
+		r, p := property(t, c)
+		rules, problems = rules+r, problems+p
+	}
+	if rules < least || problems < least {
+		t.Errorf("%d rules and %d problems, want at least %d of each", rules, problems, least)
 	}
 }

@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files")
 
-// TestImport compares with golden files: the rules that are made of a
-// configuration, and what can't be turned.
+// TestImport compares the rules and the problems of configurations with golden
+// files.
 func TestImport(t *testing.T) {
 	files, err := filepath.Glob("../testdata/headers/import/*.conf")
 	if err != nil || len(files) < 2 {
@@ -54,8 +54,9 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// TestImportClassic holds the example that everyone copies.
-func TestImportClassic(t *testing.T) {
+// TestImportFilesSection converts the example in Google's documentation, which
+// many sites use.
+func TestImportFilesSection(t *testing.T) {
 	im := Import([]byte("<Files ~ \"\\.pdf$\">\n  Header set X-Robots-Tag \"noindex, nofollow\"\n</Files>\n"))
 	if len(im.Sites) != 1 || len(im.Sites[0].Rules) != 1 || im.Sites[0].Rules[0].Line != 2 || len(im.AllProblems()) != 0 ||
 		im.Sites[0].Rules[0].Rule.String() != `~ \.pdf$ noindex, nofollow` {
@@ -63,8 +64,8 @@ func TestImportClassic(t *testing.T) {
 	}
 }
 
-// words parts a line as a Caddyfile does: quotes and backquotes hold a word
-// together.
+// words splits a line into words, as a Caddyfile does for words with and
+// without backquotes.
 func words(line string) []string {
 	var all []string
 	for line = strings.TrimLeft(line, " "); line != ""; line = strings.TrimLeft(line, " ") {
@@ -79,8 +80,8 @@ func words(line string) []string {
 	return all
 }
 
-// FuzzImport holds that every rule that is made is valid and is read back from
-// its line.
+// FuzzImport checks that each rule is valid, and that ParseRule reads it back
+// from its text.
 func FuzzImport(f *testing.F) {
 	for _, file := range []string{"apache.conf", "nginx.conf"} {
 		if config, err := os.ReadFile("../testdata/headers/import/" + file); err == nil {
@@ -101,19 +102,19 @@ func FuzzImport(f *testing.F) {
 				t.Errorf("line %d of %d, %v: %v", r.Line, lines, r.Rule, err)
 			}
 			if strings.ContainsAny(r.Rule.Pattern, "`\"") {
-				continue // quoted as the Caddyfile has it, which words does not read
+				continue // words does not support these quotes
 			}
 			again, err := ParseRule(words(r.Rule.String()))
 			if again.Kind == "" && r.Rule.Kind == KindName {
 				again.Kind = KindName
 			}
 			if err != nil || again != r.Rule {
-				t.Errorf("%+v is written as %s, which is read as %+v, %v", r.Rule, r.Rule, again, err)
+				t.Errorf("%+v: String returns %s, which is parsed as %+v, %v", r.Rule, r.Rule, again, err)
 			}
 		}
 		for _, p := range im.AllProblems() {
 			if p.Line < 1 || p.Line > lines+1 || p.Text == "" {
-				t.Errorf("problem %+v of %d lines", p, lines)
+				t.Errorf("problem %+v of a configuration with %d lines", p, lines)
 			}
 		}
 	})

@@ -7,27 +7,27 @@ import (
 
 // item is one element of an X-Robots-Tag list.
 type item struct {
-	crawler string // name of the crawler that it applies to, as written; "": all
+	crawler string // the crawler that it applies to, as written; "": all crawlers
 	name    string
 	value   string
-	raw     string // as written, without the crawler
+	raw     string // name and value as written, without the crawler
 }
 
-// list reads the elements of a value one by one. It does not split a date at
-// its comma. A crawler's name applies to all elements up to the next name.
+// list iterates over the elements of a value. It does not split a date at its
+// comma. The name of a crawler applies to all elements up to the next name.
 type list struct {
 	rest    string
 	crawler string
-	blanks  bool // blanks separate elements, as commas do
-	count   int
+	blanks  bool // elements may be separated by blanks instead of commas
+	count   int  // number of elements and names so far
 }
 
-// maxItems bounds the elements that are read of one value; the rest is ignored.
-// All known directives for ten crawlers are fewer.
+// maxItems is the maximal number of elements that are read of one value; the
+// rest is ignored. Even all known directives for ten crawlers are fewer.
 const maxItems = 256
 
-// next returns the next element, or false at the end. It skips empty elements,
-// which RFC 9110, section 5.6.1.2 allows.
+// next returns the next element, or false at the end. It skips empty elements
+// (RFC 9110, section 5.6.1.2).
 func (l *list) next() (item, bool) {
 	for {
 		l.rest = strings.TrimLeft(l.rest, ", \t")
@@ -54,7 +54,7 @@ func (l *list) next() (item, bool) {
 			l.rest = l.rest[strings.IndexByte(l.rest, ':')+1:]
 			l.count++
 			continue
-		case w != nil && w.kind == moment:
+		case w != nil && w.kind == dateValue:
 			value, end = l.date()
 		case w != nil && l.blanks:
 			start := strings.IndexByte(l.rest, ':') + 1
@@ -68,7 +68,8 @@ func (l *list) next() (item, bool) {
 	}
 }
 
-// take returns the element in the first end octets.
+// take returns the first end octets of the rest as an element, and removes
+// them.
 func (l *list) take(name, value string, end int) item {
 	l.count++
 	it := item{l.crawler, name, value, trim(l.rest[:end])}
@@ -77,7 +78,8 @@ func (l *list) take(name, value string, end int) item {
 }
 
 // date returns the value of unavailable_after and the end of its element. The
-// value is the longest text that is a valid date.
+// value is the longest text that is a valid date. If there is none, it is the
+// text up to the first comma that does not follow a weekday.
 func (l *list) date() (string, int) {
 	start := strings.IndexByte(l.rest, ':') + 1
 	tail := l.rest[start:]
@@ -112,8 +114,8 @@ func (l *list) date() (string, int) {
 }
 
 // isCrawler reports whether s can be the name of a crawler: a product token
-// (RFC 9309, section 2.2.1) with the digits, dots and blanks that real ones
-// have.
+// (RFC 9309, section 2.2.1), which may also have digits, dots and blanks as the
+// names of real crawlers do.
 func isCrawler(s string) bool {
 	if s == "" || len(s) > maxCrawler || !isLetterOrDigit(s[0]) {
 		return false
@@ -123,7 +125,7 @@ func isCrawler(s string) bool {
 			return false
 		}
 	}
-	for word := range strings.SplitSeq(s, " ") { // one blank at a time, and no list without its commas
+	for word := range strings.SplitSeq(s, " ") { // no double blanks, and no list of directives without commas
 		if word == "" || lookup(word) != nil || word == "only" {
 			return false
 		}
@@ -131,7 +133,7 @@ func isCrawler(s string) bool {
 	return true
 }
 
-// maxCrawler bounds the length of a crawler's name.
+// maxCrawler is the maximal length of a crawler's name, in octets.
 const maxCrawler = 128
 
 func isLetterOrDigit(c byte) bool {
@@ -140,14 +142,14 @@ func isLetterOrDigit(c byte) bool {
 
 func trim(s string) string { return strings.Trim(s, " \t") }
 
-// ParseDirectives reads a list such as "noindex, max-snippet:50", the content
-// of a robots meta tag or an X-Robots-Tag value without a crawler's name. It
-// ignores the case of names and values. A date may have RFC 822, RFC 850 or ISO
-// 8601 form, also with a comma in it.
+// ParseDirectives parses a list such as "noindex, max-snippet:50": the content
+// of a robots meta tag, or an X-Robots-Tag value without the name of a crawler.
+// It ignores the case of names and values. A date may have RFC 822, RFC 850 or
+// ISO 8601 form, and may contain a comma.
 //
-// Use it for text that an operator writes: it returns an error for an unknown
-// directive, a wrong value or a contradiction. The error says what to write
-// instead.
+// Use ParseDirectives for text that an operator writes: it returns an error for
+// an unknown directive, a wrong value or a contradiction. The error says what
+// to write instead.
 func ParseDirectives(s string) (Directives, error) {
 	return parseList(&list{rest: s})
 }
@@ -160,59 +162,63 @@ func parseList(l *list) (Directives, error) {
 			break
 		}
 		if it.crawler != "" {
-			return Directives{}, strayCrawler(it.crawler)
+			return Directives{}, misplacedCrawler(it.crawler)
 		}
 		one, err := it.directive()
 		if err != nil {
 			return Directives{}, err
 		}
 		if again := d.set & one.set & valued; again != 0 && d.keep(again) != one {
-			return Directives{}, fmt.Errorf("%s is given twice with different values; keep one", again.named())
+			return Directives{}, fmt.Errorf("%s is given twice with different values; keep one", again.names())
 		}
 		d = d.join(one)
 	}
 	return d, d.Validate()
 }
 
-// directive parses the element strictly.
+// directive parses the element. It returns an error for an unknown directive or
+// a wrong value.
 func (it item) directive() (Directives, error) {
 	w := lookup(it.name)
 	if w == nil {
-		return Directives{}, unknown(it.name)
+		return Directives{}, unknownDirective(it.name)
 	}
 	return w.value(it.value)
 }
 
-// strayCrawler returns the error for a crawler's name where a directive is
-// expected.
-func strayCrawler(name string) error {
+// misplacedCrawler returns the error for the name of a crawler at a place where
+// only a directive is allowed.
+func misplacedCrawler(name string) error {
 	if nearValued(name) != "" {
-		return unknown(name)
+		return unknownDirective(name)
 	}
-	return fmt.Errorf("crawler %q in the middle of the directives; write the directives for it on a line of their own", clip(name))
+	return fmt.Errorf("crawler %q in the middle of the directives; write the directives for it on a separate line", clip(name))
 }
 
-// nearValued returns the directive with a value that a misspelt name probably
-// means. Only crawlers and such directives can be before a colon.
+// nearValued returns the directive that a misspelt name before a colon probably
+// means, "" if there is none. Only directives with a value can be before a
+// colon.
 func nearValued(name string) string {
 	return nearest(name, func(yield func(string) bool) {
 		for i := range vocabulary {
-			if vocabulary[i].kind != bare && !yield(vocabulary[i].name) {
+			if vocabulary[i].kind != noValue && !yield(vocabulary[i].name) {
 				return
 			}
 		}
 	})
 }
 
-// ReadDirectives reads a list as a crawler does: it returns no error, ignores
-// unknown directives, and where directives contradict each other keeps the more
-// restrictive one. Use it for text from other sources.
+// ReadDirectives parses a list as a crawler does: it returns no error, and
+// ignores unknown directives and wrong values. If directives contradict each
+// other, it keeps the more restrictive one. Use ReadDirectives for text from
+// other sources than the operator.
 func ReadDirectives(s string) Directives { return readDirectives(s).settle() }
 
-// readDirectives is ReadDirectives for a part of a list.
+// readDirectives is ReadDirectives without the last step: it keeps directives
+// that contradict each other.
 func readDirectives(s string) Directives {
 	var d Directives
-	l := list{rest: strings.Map(blank, s)}
+	l := list{rest: strings.Map(breakToBlank, s)}
 	for {
 		it, more := l.next()
 		if !more {
@@ -227,8 +233,9 @@ func readDirectives(s string) Directives {
 	}
 }
 
-// blank replaces line breaks, which a meta tag may contain, with blanks.
-func blank(r rune) rune {
+// breakToBlank replaces a line break with a blank. A meta tag may contain line
+// breaks.
+func breakToBlank(r rune) rune {
 	if r == '\n' || r == '\r' || r == '\f' {
 		return ' '
 	}
@@ -243,8 +250,8 @@ type Tag struct {
 	Directives Directives
 }
 
-// Validate returns an error if a header can't contain the name Crawler, or if
-// Directives.Validate does. The error is written for the operator.
+// Validate returns an error if Crawler is not a valid name, or the error of
+// Directives.Validate. The error is written for the operator.
 func (t Tag) Validate() error {
 	if err := validateCrawler(t.Crawler); err != nil {
 		return err
@@ -252,7 +259,7 @@ func (t Tag) Validate() error {
 	return t.Directives.Validate()
 }
 
-// String writes the tag as an X-Robots-Tag value.
+// String returns the tag as an X-Robots-Tag value.
 func (t Tag) String() string {
 	b := make([]byte, 0, 64)
 	if t.Crawler != "" {
@@ -261,10 +268,11 @@ func (t Tag) String() string {
 	return string(t.Directives.appendTo(b))
 }
 
-// ReadTags reads the values of a response's X-Robots-Tag fields as crawlers do.
-// It returns one Tag for each crawler that they name, and one with Crawler ""
-// for directives without a name, in the order of appearance. Like
-// ReadDirectives, it ignores unknown directives.
+// ReadTags parses the values of the X-Robots-Tag fields of a response as
+// crawlers do. It returns one Tag for each crawler that they name, and one with
+// Crawler "" for directives without a name, in the order of their first
+// occurrence. Like ReadDirectives, it ignores unknown directives and wrong
+// values.
 func ReadTags(values []string) []Tag {
 	var tags []Tag
 	for _, v := range values {

@@ -5,17 +5,18 @@ import (
 	"slices"
 )
 
-// inlineMatches is the number of values that a Match holds without allocating.
+// inlineMatches is the number of header values that a Match holds without
+// allocating.
 const inlineMatches = 8
 
-// Match is the set of rules that match a request. It is found before the
-// handler runs; Apply writes the header later, when the response's status and
-// media type are known. The zero Match applies no rules.
+// Match is the set of rules that match a request. Rules.Match returns it before
+// the handler runs. Apply adds the header later, when the status and the media
+// type of the response are known. The zero Match applies no rules.
 type Match struct {
 	rules *Rules
 	n     int
-	few   [inlineMatches]int32 // indexes into rules.said
-	many  []uint64             // a bit for each of rules.said; nil while few is enough
+	few   [inlineMatches]int32 // indexes in rules.values
+	many  []uint64             // a bit for each of rules.values; nil if few has enough room
 }
 
 // Empty reports whether no rule for a name or path matches. If
@@ -23,64 +24,65 @@ type Match struct {
 // match.
 func (m *Match) Empty() bool { return m.n == 0 }
 
-// has reports whether the value of a rule is in m.
-func (m *Match) has(says int32) bool {
+// has reports whether m has a header value, by its index.
+func (m *Match) has(value int32) bool {
 	if m.many != nil {
-		return m.many[says>>6]&(1<<(says&63)) != 0
+		return m.many[value>>6]&(1<<(value&63)) != 0
 	}
 	for _, s := range m.few[:m.n] {
-		if s == says {
+		if s == value {
 			return true
 		}
 	}
 	return false
 }
 
-// add adds the value of a rule.
-func (m *Match) add(says int32) {
-	if m.has(says) {
+// add adds a header value, by its index.
+func (m *Match) add(value int32) {
+	if m.has(value) {
 		return
 	}
 	m.n++
 	if m.many == nil && m.n <= inlineMatches {
-		m.few[m.n-1] = says
+		m.few[m.n-1] = value
 		return
 	}
 	if m.many == nil {
-		m.many = make([]uint64, (len(m.rules.said)+63)/64)
+		m.many = make([]uint64, (len(m.rules.values)+63)/64)
 		for _, s := range m.few {
 			m.many[s>>6] |= 1 << (s & 63)
 		}
 	}
-	m.many[says>>6] |= 1 << (says & 63)
+	m.many[value>>6] |= 1 << (value & 63)
 }
 
-// addRule adds the value of a rule, by the rule's index.
-func (m *Match) addRule(id int32) { m.add(m.rules.rules[id].says) }
+// addRule adds the header value of a rule, by the index of the rule.
+func (m *Match) addRule(id int32) { m.add(m.rules.rules[id].value) }
 
-// each calls f for all values: first for tags without a crawler, then for the
-// others, grouped by crawler.
-func (m *Match) each(f func(*said)) {
+// each calls f for all header values: first for those for all crawlers, then
+// for the others, grouped by crawler.
+func (m *Match) each(f func(*headerValue)) {
 	if m.many == nil {
 		slices.Sort(m.few[:m.n])
 		for _, s := range m.few[:m.n] {
-			f(&m.rules.said[s])
+			f(&m.rules.values[s])
 		}
 		return
 	}
 	for i, word := range m.many {
 		for ; word != 0; word &= word - 1 {
-			f(&m.rules.said[i<<6+bits.TrailingZeros64(word)])
+			f(&m.rules.values[i<<6+bits.TrailingZeros64(word)])
 		}
 	}
 }
 
 // Match finds the rules for file names and paths that match a request. target
 // is the path and query as requested: percent-encoded, before any rewrite. It
-// may be in absolute form. Patterns for names are compared with the file name
-// as a server reads it: percent-decoded once, without dot segments. Patterns
-// for paths are compared with that form and with the canonical form of RFC
-// 9309; a rule applies if it matches either.
+// may be in absolute form. Match compares patterns for names with the file name
+// as a server reads it: percent-decoded once, without dot segments. It compares
+// patterns for paths with two forms of the target: with the path as a server
+// reads it, and with the canonical form of RFC 9309. A rule matches if its
+// pattern matches one of the two.
 func (r *Rules) Match(target string) Match {
 	m := Match{rules: r}
 	if r == nil || len(r.rules) == 0 {
@@ -94,16 +96,16 @@ func (r *Rules) Match(target string) Match {
 			m.matchPath(r, v.served)
 		}
 	}
-	for _, id := range r.negated {
-		if c := &r.rules[id]; !m.has(c.says) && !c.matches(&v) {
-			m.add(c.says)
+	for _, id := range r.negatedRequest {
+		if c := &r.rules[id]; !m.has(c.value) && !c.matches(&v) {
+			m.add(c.value)
 		}
 	}
 	b.release()
 	return m
 }
 
-// matches reports whether the pattern of a name or path matches.
+// matches reports whether the pattern of a rule for a name or path matches.
 func (c *compiled) matches(v *views) bool {
 	switch p := c.pattern.(type) {
 	case *glob:
@@ -119,32 +121,32 @@ func (c *compiled) matches(v *views) bool {
 func (m *Match) matchName(r *Rules, name string) {
 	for n, rest, found := r.names.enter(name); found; n, rest, found = r.names.descend(n, rest) {
 		for _, at := range n.ids {
-			m.addGlob(&r.filed[at], name)
+			m.addGlob(&r.indexed[at], name)
 		}
 		if rest == "" {
 			for _, at := range n.whole {
-				m.addRule(r.filed[at].rule)
+				m.addRule(r.indexed[at].rule)
 			}
 		}
 	}
 	for n, rest, found := r.suffixes.enterBack(name); found; n, rest, found = r.suffixes.descendBack(n, rest) {
 		for _, at := range n.ids {
-			m.addGlob(&r.filed[at], name)
+			m.addGlob(&r.indexed[at], name)
 		}
 	}
-	for i := range r.globs {
-		m.addGlob(&r.globs[i], name)
+	for i := range r.otherGlobs {
+		m.addGlob(&r.otherGlobs[i], name)
 	}
 	for _, id := range r.regexps {
-		if c := &r.rules[id]; !m.has(c.says) && c.pattern.(*nameRegexp).match(name) {
-			m.add(c.says)
+		if c := &r.rules[id]; !m.has(c.value) && c.pattern.(*nameRegexp).match(name) {
+			m.add(c.value)
 		}
 	}
 }
 
-func (m *Match) addGlob(g *filedGlob, name string) {
-	if says := m.rules.rules[g.rule].says; !m.has(says) && g.match(name) {
-		m.add(says)
+func (m *Match) addGlob(g *indexedGlob, name string) {
+	if value := m.rules.rules[g.rule].value; !m.has(value) && g.match(name) {
+		m.add(value)
 	}
 }
 
@@ -154,13 +156,13 @@ func (m *Match) matchPath(r *Rules, target string) {
 			m.addPath(id, target)
 		}
 	}
-	for _, id := range r.inPaths {
+	for _, id := range r.otherPaths {
 		m.addPath(id, target)
 	}
 }
 
 func (m *Match) addPath(id int32, target string) {
-	if c := &m.rules.rules[id]; !m.has(c.says) && c.pattern.(*pathGlob).match(target) {
-		m.add(c.says)
+	if c := &m.rules.rules[id]; !m.has(c.value) && c.pattern.(*pathGlob).match(target) {
+		m.add(c.value)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// MetaCrawlers are the names of meta tags that crawlers document for directives
-// that apply to them alone.
+// MetaCrawlers are the names of meta tags with directives for a single crawler.
+// The crawlers' operators document these names.
 var MetaCrawlers = []string{
 	"googlebot", "googlebot-news", // Google, robots meta tag specifications
 	"bingbot", "msnbot", // Bing, robots meta tags
@@ -17,10 +17,11 @@ var MetaCrawlers = []string{
 	"slurp", "teoma", "duckduckbot", // Yahoo, Ask, DuckDuckGo
 }
 
-// maxMetaTags bounds the crawlers that one document may name.
+// maxMetaTags is the maximal number of crawlers that a document may name. The
+// scanner ignores others.
 const maxMetaTags = 16
 
-// meta reads a meta tag.
+// meta reads the meta tag that ended.
 func (s *HeadScanner) meta() {
 	if s.name.long || s.content.long || len(s.name.octets) == 0 || len(s.content.octets) == 0 {
 		return
@@ -28,7 +29,8 @@ func (s *HeadScanner) meta() {
 	s.addMeta(html.UnescapeString(string(s.name.octets)), html.UnescapeString(string(s.content.octets)))
 }
 
-// addMeta adds the directives of a meta tag, if it is for crawlers.
+// addMeta adds the directives of a meta tag if its name is robots or the name
+// of a crawler.
 func (s *HeadScanner) addMeta(name, content string) {
 	name = strings.ToLower(strings.TrimSpace(name))
 	switch {

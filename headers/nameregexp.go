@@ -9,11 +9,11 @@ import (
 )
 
 // nameRegexp is a regular expression that is searched for in a file name. If it
-// is equivalent to a few literals, as `\.(pdf|docx?)$` is, the tables of file
-// names find these instead.
+// is equivalent to a few literals, such as `\.(pdf|docx?)$`, the tables of file
+// names have these literals instead.
 type nameRegexp struct {
 	re    *regexp.Regexp
-	globs []*glob // the equivalent patterns; nil if the regular expression must be run
+	globs []*glob // equivalent patterns; nil if there are none, so that the regular expression must be run
 }
 
 func newNameRegexp(s string) (*nameRegexp, error) {
@@ -36,12 +36,13 @@ func (n *nameRegexp) match(name string) bool {
 	return false
 }
 
-// maxLiterals bounds the literals that a regular expression is converted to.
+// maxLiterals is the maximal number of literals to which a regular expression
+// is converted.
 const maxLiterals = 256
 
-// literalGlobs returns globs that together match the same names as an
-// expression that is anchored to the beginning or the end of the name. It
-// returns nil if there are none or too many.
+// literalGlobs returns globs that together match the same names as a regular
+// expression that is anchored to the start or the end of the name. It returns
+// nil if there are no such globs or too many.
 func literalGlobs(s string) []*glob {
 	re, err := syntax.Parse(s, syntax.Perl)
 	if err != nil {
@@ -84,20 +85,21 @@ func literalGlobs(s string) []*glob {
 		case begin && end:
 			globs[i] = &glob{prefix: l, suffix: l, literal: true}
 		case begin:
-			globs[i] = &glob{prefix: l, ends: true}
+			globs[i] = &glob{prefix: l, oneStar: true}
 		default:
-			globs[i] = &glob{suffix: l, ends: true}
+			globs[i] = &glob{suffix: l, oneStar: true}
 		}
 	}
 	return globs
 }
 
-// isAnything reports whether re is .* in one of its spellings.
+// isAnything reports whether re is .* with or without the flag s.
 func isAnything(re *syntax.Regexp) bool {
 	return re.Op == syntax.OpStar && (re.Sub[0].Op == syntax.OpAnyChar || re.Sub[0].Op == syntax.OpAnyCharNotNL)
 }
 
-// literalsOf returns the strings that re matches, if they are few.
+// literalsOf returns all strings that re matches, and false if there are more
+// than maxLiterals or if they can't be listed.
 func literalsOf(re *syntax.Regexp) ([]string, bool) {
 	switch re.Op {
 	case syntax.OpEmptyMatch:
@@ -143,7 +145,8 @@ func literalsOf(re *syntax.Regexp) ([]string, bool) {
 	return nil, false
 }
 
-// literalsOfRunes returns the spellings of a literal.
+// literalsOfRunes returns the strings that a literal matches: one, or all its
+// spellings in upper and lower case if fold is set.
 func literalsOfRunes(runes []rune, fold bool) ([]string, bool) {
 	if slices.Contains(runes, utf8.RuneError) { // it also matches octets that are not UTF-8
 		return nil, false

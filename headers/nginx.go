@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// maxLevels bounds the locations of a server: the time is quadratic in their
-// number.
+// maxLevels is the maximal number of levels (see nginxLevel) of a server, since
+// the time is quadratic in their number.
 const maxLevels = 2000
 
-// nginxImporter builds the levels of a configuration and their directives.
+// nginxImporter builds the levels of a configuration, and imports its servers.
 type nginxImporter struct {
 	files *nginxFiles
 	out   Imported
-	left  int // levels that may still be made
+	left  int // number of levels that may still be built
 }
 
-// maxAllLevels bounds the levels of all servers together.
+// maxAllLevels is the maximal number of levels of all servers together.
 const maxAllLevels = 50_000
 
-// importNginx reads nginx's configuration.
+// importNginx imports a configuration of nginx.
 func importNginx(config string) Imported {
 	main, files, problems := parseNginx(config)
 	im := nginxImporter{files: files, left: maxAllLevels}
@@ -28,8 +28,9 @@ func importNginx(config string) Imported {
 	return im.out
 }
 
-// servers imports the servers among directives. Other directives, as in a file
-// that another file includes, are imported as one site.
+// servers imports the server blocks among directives. around is the level of
+// the directives themselves. If there is no server block, as in a file that a
+// server block includes, servers imports the other directives as one site.
 func (im *nginxImporter) servers(directives []nginxDirective, around *nginxLevel, depth int) {
 	flat := im.flatten(directives, func(d *nginxDirective) {
 		im.out.Problems = append(im.out.Problems, Problem{d.line, unreadInclude(d)})
@@ -46,7 +47,7 @@ func (im *nginxImporter) servers(directives []nginxDirective, around *nginxLevel
 			loose = append(loose, d)
 		}
 	}
-	alone := true // no server inherits these directives
+	alone := true // there is no http or server block
 	for _, d := range flat {
 		switch {
 		case len(d.words) == 0 || !d.open:
@@ -61,7 +62,7 @@ func (im *nginxImporter) servers(directives []nginxDirective, around *nginxLevel
 	if !alone {
 		im.out.Problems = append(im.out.Problems, site.Problems...)
 		for _, d := range loose {
-			im.out.Problems = append(im.out.Problems, Problem{d.line, d.words[0] + " stands in no server"})
+			im.out.Problems = append(im.out.Problems, Problem{d.line, d.words[0] + " is outside of every server block"})
 		}
 		return
 	}
@@ -71,17 +72,18 @@ func (im *nginxImporter) servers(directives []nginxDirective, around *nginxLevel
 }
 
 func unreadInclude(d *nginxDirective) string {
-	return "the included file " + clip(d.words[1]) + " is not known here; nginx -T prints the configuration with all files"
+	return "the included file " + clip(d.words[1]) + " is missing; import the output of nginx -T, which has all files"
 }
 
-// harmlessIncludes are files that are distributed with nginx and common
-// packages. They neither set headers nor have locations.
+// harmlessIncludes are files of nginx and of common packages that have no
+// add_header directives and no locations.
 var harmlessIncludes = map[string]bool{
 	"mime.types": true, "fastcgi_params": true, "fastcgi.conf": true, "uwsgi_params": true, "scgi_params": true, "proxy_params": true,
 	"fastcgi-php.conf": true, "snakeoil.conf": true, "options-ssl-nginx.conf": true,
 }
 
-// flatten replaces includes with the included directives.
+// flatten replaces include directives with the included directives. It calls
+// unread for an include of a file that is not known.
 func (im *nginxImporter) flatten(directives []nginxDirective, unread func(*nginxDirective), depth int) (flat []nginxDirective) {
 	for _, d := range directives {
 		if len(d.words) != 2 || d.words[0] != "include" {
@@ -99,7 +101,7 @@ func (im *nginxImporter) flatten(directives []nginxDirective, unread func(*nginx
 	return flat
 }
 
-// server imports a server.
+// server imports a server block.
 func (im *nginxImporter) server(d nginxDirective, http *nginxLevel) {
 	site := &ImportedSite{Line: d.line}
 	level := &nginxLevel{line: d.line, kind: "server", outer: http, scope: everything()}
@@ -107,7 +109,7 @@ func (im *nginxImporter) server(d nginxDirective, http *nginxLevel) {
 	im.finish(site, level)
 }
 
-// levels fills a level with the directives of its block.
+// levels adds the directives of a block to its level.
 func (im *nginxImporter) levels(site *ImportedSite, level *nginxLevel, block []nginxDirective) {
 	flat := im.flatten(block, func(d *nginxDirective) {
 		site.problem(d.line, "%s", unreadInclude(d))
@@ -122,7 +124,7 @@ func (im *nginxImporter) levels(site *ImportedSite, level *nginxLevel, block []n
 			continue
 		}
 		if im.left--; im.left < 0 {
-			site.problem(d.line, "more than %d blocks", maxAllLevels)
+			site.problem(d.line, "the configuration has more than %d blocks; the rest is not converted", maxAllLevels)
 			level.inner = append(level.inner, &nginxLevel{line: d.line, kind: "include", outer: level, scope: level.scope})
 			return
 		}
@@ -133,9 +135,9 @@ func (im *nginxImporter) levels(site *ImportedSite, level *nginxLevel, block []n
 			in.scope = locationScope(level, in.modifier, in.uri)
 		case d.words[0] == "if" || d.words[0] == "limit_except":
 			in.kind = d.words[0] + " " + clip(strings.Join(d.words[1:], " "))
-			in.scope = unknownScope("%s: a rule knows names, paths, media types and statuses only", in.kind).boundBy(level.scope)
+			in.scope = unknownScope("%s: rules can select only names, paths, media types and statuses", in.kind).boundBy(level.scope)
 		case strings.Contains(strings.ToLower(d.text), "x-robots-tag"):
-			site.problem(d.line, "%s is not read, and names X-Robots-Tag", d.words[0])
+			site.problem(d.line, "%s is not converted, although it contains X-Robots-Tag", d.words[0])
 			continue
 		default:
 			continue
@@ -145,13 +147,13 @@ func (im *nginxImporter) levels(site *ImportedSite, level *nginxLevel, block []n
 	}
 }
 
-// nginxLocation is the modifier and the URI of a location.
+// nginxLocation returns the modifier and the URI of a location.
 func nginxLocation(words []string) (modifier, uri string) {
 	if len(words) == 2 {
 		return words[0], words[1]
 	}
 	uri = strings.Join(words, " ")
-	for _, m := range []string{"=", "^~", "~*", "~"} { // the modifier needs no blank
+	for _, m := range []string{"=", "^~", "~*", "~"} { // there may be no blank after the modifier
 		if rest, found := strings.CutPrefix(uri, m); found {
 			return m, rest
 		}
@@ -159,33 +161,34 @@ func nginxLocation(words []string) (modifier, uri string) {
 	return "", uri
 }
 
-// locationScope is the scope of a location within a level.
+// locationScope returns the scope of a location inside a level.
 func locationScope(outer *nginxLevel, modifier, uri string) scope {
 	var s scope
 	switch {
 	case strings.HasPrefix(uri, "@"):
-		return unknownScope("location %s is reached by name only", clip(uri))
+		return unknownScope("only redirects inside nginx lead to location %s", clip(uri))
 	case strings.HasPrefix(modifier, "~"):
 		s = pathRegexp(uri, modifier == "~*")
 	case !strings.HasPrefix(uri, "/"):
-		return unknownScope("location %s does not begin with a slash", clip(uri))
+		return unknownScope("the path of location %s does not start with a slash", clip(uri))
 	case modifier == "=":
 		s = pathExactly(uri)
 	default:
 		s = pathPrefix(uri)
 	}
 	if s.unknown == "" && !outer.scope.covers(s) {
-		return unknownScope("a location in a location, whose requests are those of both patterns").boundBy(outer.scope, s)
+		return unknownScope("two locations, one inside the other, limit the requests, and a rule has only one pattern").boundBy(outer.scope, s)
 	}
 	return s
 }
 
-// finish converts the lines of a server to rules.
+// finish converts the lines of a server to rules, and adds the site to the
+// result.
 func (im *nginxImporter) finish(site *ImportedSite, server *nginxLevel) {
 	levels := 0
 	server.all(func(*nginxLevel) bool { levels++; return true })
 	if levels > maxLevels {
-		site.problem(server.line, "more than %d locations in a server", maxLevels)
+		site.problem(server.line, "the server is not converted: it has more than %d locations", maxLevels)
 	} else {
 		c := nginxConverter{site: site, server: server, index: commonIndexes}
 		server.all(func(l *nginxLevel) bool { c.index = append(c.index, l.indexes...); return true })

@@ -9,20 +9,21 @@ import (
 	"testing"
 )
 
-// fakeLevel is an nginx level of a made-up configuration, with what decides for
-// nginx: it is what the interpreter below reads, and not what the importer does.
+// fakeLevel is a level of a random nginx configuration. The test evaluates it
+// as nginx does, independently of the importer.
 type fakeLevel struct {
 	modifier, uri string
 	values        []string // of X-Robots-Tag
 	other         bool     // it adds another header
 	more          string   // of more_set_headers
 	tryFiles      string
-	ifAdds        string // a header that an if within adds, always true here
+	ifAdds        string // a header that an if block inside adds; its condition is always true
 	locations     []*fakeLevel
 }
 
-// level makes up a level of those that nginx accepts: there is nothing in an
-// exact location, and in one of a prefix only what begins with it.
+// level returns a random level that nginx accepts: an exact location contains
+// no locations, and a location with a prefix contains only locations with a
+// longer prefix or a regular expression.
 func (c *choices) level(depth int, modifier, uri string) *fakeLevel {
 	l := &fakeLevel{modifier: modifier, uri: uri}
 	for range c.of(3) {
@@ -80,8 +81,9 @@ func (l *fakeLevel) print(b *strings.Builder) {
 	}
 }
 
-// choose is what ngx_http_core_find_location does: the levels from l to the
-// one chosen, and whether regular expressions around it are out.
+// choose does what ngx_http_core_find_location does. It returns the levels from
+// l to the one that nginx chooses, and whether nginx then does not try regular
+// expressions of the levels around.
 func (l *fakeLevel) choose(path string) (chain []*fakeLevel, final bool) {
 	var longest *fakeLevel
 	for _, in := range l.locations {
@@ -112,8 +114,8 @@ func (l *fakeLevel) choose(path string) (chain []*fakeLevel, final bool) {
 	return chain, false
 }
 
-// answers are the values that may be sent with a path. Files may be there or
-// not: then try_files passes the request on.
+// answers returns all lists of values that nginx may send for a path: a file
+// may exist or not, and if it does not, try_files redirects the request.
 func (l *fakeLevel) answers(path string, passes int) (all [][]string) {
 	chain, _ := l.choose(path)
 	last := chain[len(chain)-1]
@@ -143,8 +145,8 @@ func (l *fakeLevel) answers(path string, passes int) (all [][]string) {
 	return all
 }
 
-// importNginxProperty holds that no rule asks for more than nginx sends, on any
-// path, and that without a problem none asks for less.
+// importNginxProperty checks the rules of a random configuration; see
+// compareImported.
 func importNginxProperty(t *testing.T, c *choices) (rules, problems int) {
 	server := c.level(0, "", "")
 	server.tryFiles, server.ifAdds = "", ""
@@ -158,23 +160,15 @@ func importNginxProperty(t *testing.T, c *choices) (rules, problems int) {
 		if s.Line == 1 {
 			site = s
 		} else if len(s.Rules) != 1 || s.Rules[0].Rule.Pattern != "*" {
-			t.Errorf("staging became %v", s)
+			t.Errorf("the site staging has %v", s)
 		}
 	}
 	compareImported(t, b.String(), site, func(path string) [][]string { return server.answers(path, 0) })
 	return len(site.Rules), len(site.Problems)
 }
 
-func TestImportedNginxRulesAreNotWider(t *testing.T) {
-	c := &choices{rand: rand.New(rand.NewPCG(3, 4))}
-	rules, problems := 0, 0
-	for range 500 {
-		r, p := importNginxProperty(t, c)
-		rules, problems = rules+r, problems+p
-	}
-	if rules < 300 || problems < 300 {
-		t.Errorf("%d rules and %d problems are too few to hold anything", rules, problems)
-	}
+func TestImportNginxAddsNoDirectives(t *testing.T) {
+	checkRandomImports(t, importNginxProperty, rand.NewPCG(3, 4), 500, 300)
 }
 
 func FuzzImportNginx(f *testing.F) {

@@ -11,14 +11,14 @@ type nginxDirective struct {
 	line  int
 	words []string // the name and the arguments
 	block []nginxDirective
-	open  bool   // it has a block
-	text  string // the block, if it is a program in another language
+	open  bool   // the directive has a block
+	text  string // text of the block, if it is a program in another language
 }
 
-// maxDepth bounds the nesting of blocks and sections.
+// maxDepth is the maximal depth of nested blocks or sections.
 const maxDepth = 64
 
-// nginxParser reads the directives of one file.
+// nginxParser parses the directives of one file.
 type nginxParser struct {
 	tokens   nginxTokens
 	problems []Problem
@@ -28,8 +28,8 @@ func (p *nginxParser) problem(line int, text string) {
 	p.problems = append(p.problems, Problem{line, text})
 }
 
-// parse reads the directives up to the end of a block that begins in line, or
-// up to the end of the file, where line is 0.
+// parse parses the directives of a block up to its end. line is the line where
+// the block begins, or 0 for the whole file.
 func (p *nginxParser) parse(line, depth int) (all []nginxDirective) {
 	var d nginxDirective
 	for {
@@ -56,12 +56,12 @@ func (p *nginxParser) parse(line, depth int) (all []nginxDirective) {
 				}
 				return all
 			}
-			p.problem(p.tokens.at, "} closes nothing that is open")
+			p.problem(p.tokens.at, "} has no matching {")
 		case nginxOpen:
 			d.open = true
 			switch {
 			case depth == maxDepth:
-				p.problem(p.tokens.at, "blocks are nested too deep")
+				p.problem(p.tokens.at, "blocks are nested too deeply")
 				p.tokens.block()
 			case len(d.words) > 0 && strings.HasSuffix(d.words[0], "_by_lua_block"):
 				d.text = p.tokens.block()
@@ -78,22 +78,22 @@ func (p *nginxParser) parse(line, depth int) (all []nginxDirective) {
 	}
 }
 
-// nginxFiles are the files of a configuration by their names: one without a
-// name, or those that nginx -T prints.
+// nginxFiles has the files of a configuration by their names: a single file
+// without a name, or the files that nginx -T prints.
 type nginxFiles struct {
 	names []string
 	files map[string][]nginxDirective
-	left  int // includes that may still be followed
+	left  int // number of includes that may still be followed
 }
 
-// maxIncludes bounds the includes that are followed.
+// maxIncludes is the maximal number of includes that are followed.
 const maxIncludes = 2000
 
-// dumpMark begins each file in what nginx -T prints.
+// dumpMark is the start of the line before each file in the output of nginx -T.
 const dumpMark = "# configuration file "
 
-// parseNginx reads a configuration file, or what nginx -T prints, and returns
-// the directives of the first file.
+// parseNginx parses a configuration file, or the output of nginx -T. main is
+// the first file.
 func parseNginx(config string) (main []nginxDirective, f *nginxFiles, problems []Problem) {
 	f = &nginxFiles{files: map[string][]nginxDirective{}, left: maxIncludes}
 	name, start, line := "", 1, 0
@@ -115,7 +115,7 @@ func parseNginx(config string) (main []nginxDirective, f *nginxFiles, problems [
 			if name != "" {
 				end()
 			}
-			text.Reset() // the text before the first file is messages of nginx
+			text.Reset() // the text before the first file consists of messages of nginx
 			name, start = strings.TrimSuffix(strings.TrimSpace(after), ":"), line
 		}
 		text.WriteString(l)
@@ -124,8 +124,8 @@ func parseNginx(config string) (main []nginxDirective, f *nginxFiles, problems [
 	return main, f, problems
 }
 
-// include returns the directives of the files that match a pattern, or false if
-// the files are not known.
+// include returns the directives of the files that match the argument of an
+// include directive. known is false if these files are not in f.
 func (f *nginxFiles) include(pattern string) (all []nginxDirective, known bool) {
 	if f.names[0] == "" || f.left == 0 {
 		return nil, false

@@ -7,19 +7,19 @@ import (
 
 // nginxConverter converts the lines of a server to rules.
 type nginxConverter struct {
-	site   *ImportedSite
-	server *nginxLevel
-	index  indexNames
-	levels []*nginxLevel
-	sent   map[*nginxLevel][]Tag
-	unsure map[*nginxLevel]bool // levels for which it is not certain what is sent
+	site      *ImportedSite
+	server    *nginxLevel
+	index     indexNames
+	levels    []*nginxLevel
+	sent      map[*nginxLevel][]Tag
+	uncertain map[*nginxLevel]bool // levels that may send more or fewer tags than sent has
 }
 
 func (c *nginxConverter) convert() {
-	c.sent, c.unsure = map[*nginxLevel][]Tag{}, map[*nginxLevel]bool{}
+	c.sent, c.uncertain = map[*nginxLevel][]Tag{}, map[*nginxLevel]bool{}
 	c.server.all(func(l *nginxLevel) bool {
 		c.levels = append(c.levels, l)
-		c.sent[l], c.unsure[l] = l.sent()
+		c.sent[l], c.uncertain[l] = l.sent()
 		return true
 	})
 	declaring := c.levels
@@ -28,18 +28,18 @@ func (c *nginxConverter) convert() {
 	}
 	for _, l := range declaring {
 		for _, t := range append(append([]nginxTag(nil), l.tags...), l.more...) {
-			if len(t.tags) > 0 && !t.sometimes {
+			if len(t.tags) > 0 && !t.uncertain {
 				c.site.convert(statement{t.line, l.scope, t.tags, c.exceptions(l, t.tags)}, c.index)
 			}
 		}
 	}
 	for _, l := range c.levels {
-		c.passedOn(l)
+		c.reportRedirects(l)
 	}
 }
 
-// exceptions returns the parts of the scope of level d in which its tags are
-// not sent.
+// exceptions returns the parts of the scope of level d in which nginx does not
+// send tags, which d sets.
 func (c *nginxConverter) exceptions(d *nginxLevel, tags []Tag) (all []exception) {
 	if d == c.server.outer {
 		d = c.server
@@ -50,18 +50,18 @@ func (c *nginxConverter) exceptions(d *nginxLevel, tags []Tag) (all []exception)
 		}
 		switch {
 		case !imply(c.sent[m], tags):
-			all = append(all, exception{scope: m.scope, sometimes: c.unsure[m] || m.kind != "location" && m != d, loses: c.loses(m, tags), what: m.String()})
-		case c.elsewhere(m, tags) != nil:
-			to := c.elsewhere(m, tags)
-			all = append(all, exception{scope: m.scope, sometimes: true, what: to.String()})
+			all = append(all, exception{scope: m.scope, partial: c.uncertain[m] || m.kind != "location" && m != d, contested: c.contested(m, tags), what: m.String()})
+		case c.targetWithout(m, tags) != nil:
+			to := c.targetWithout(m, tags)
+			all = append(all, exception{scope: m.scope, partial: true, what: to.String()})
 		}
 	}
 	return all
 }
 
-// loses reports whether nginx may choose a level on which the tags are sent for
-// a part of the scope of m, on which they are not sent.
-func (c *nginxConverter) loses(m *nginxLevel, tags []Tag) bool {
+// contested reports whether, for a part of the scope of m, nginx may choose
+// another level that sends the tags.
+func (c *nginxConverter) contested(m *nginxLevel, tags []Tag) bool {
 	for _, l := range c.levels {
 		if l != m && l.reaches(m) && imply(c.sent[l], tags) {
 			return true
@@ -70,8 +70,9 @@ func (c *nginxConverter) loses(m *nginxLevel, tags []Tag) bool {
 	return false
 }
 
-// passes returns the redirects that apply on a level.
-func (l *nginxLevel) passes() []nginxRedirect {
+// allRedirects returns the redirects that apply on a level: its own and those
+// that it inherits.
+func (l *nginxLevel) allRedirects() []nginxRedirect {
 	all := l.redirects
 	for outer := l.outer; outer != nil; outer = outer.outer {
 		for _, r := range outer.redirects {
@@ -84,9 +85,10 @@ func (l *nginxLevel) passes() []nginxRedirect {
 	return all
 }
 
-// answering yields the levels that may answer requests that a level redirects,
-// directly or through other levels, with the line of the redirect.
-func (c *nginxConverter) answering(l *nginxLevel, yield func(nginxRedirect, *nginxLevel) bool) {
+// redirectTargets calls yield with each level that may answer requests which
+// level l redirects, directly or through other levels, and with the first of
+// these redirects. It stops if yield returns false.
+func (c *nginxConverter) redirectTargets(l *nginxLevel, yield func(nginxRedirect, *nginxLevel) bool) {
 	seen := map[*nginxLevel]bool{}
 	var follow func(l *nginxLevel, by *nginxRedirect) bool
 	follow = func(l *nginxLevel, by *nginxRedirect) bool {
@@ -114,10 +116,10 @@ func (c *nginxConverter) answering(l *nginxLevel, yield func(nginxRedirect, *ngi
 	follow(l, nil)
 }
 
-// redirects returns the redirects of a level, including those from a folder to
-// its index file.
+// redirects returns the redirects that apply on a level, including those from a
+// folder to its index file.
 func (c *nginxConverter) redirects(l *nginxLevel) []nginxRedirect {
-	all := l.passes()
+	all := l.allRedirects()
 	if l.modifier == "=" && !l.answers {
 		all = append(all[:len(all):len(all)], nginxRedirect{l.line, "index", l.uri})
 	}
@@ -125,16 +127,17 @@ func (c *nginxConverter) redirects(l *nginxLevel) []nginxRedirect {
 		if !strings.HasSuffix(r.to, "/") {
 			continue
 		}
-		for _, name := range c.index { // the file of a folder is looked up anew
+		for _, name := range c.index { // nginx chooses a location for the index file again
 			all = append(all[:len(all):len(all)], nginxRedirect{r.line, r.name, r.to + name})
 		}
 	}
 	return all
 }
 
-// elsewhere returns a level that may answer requests of level m without tags.
-func (c *nginxConverter) elsewhere(m *nginxLevel, tags []Tag) (found *nginxLevel) {
-	c.answering(m, func(_ nginxRedirect, to *nginxLevel) bool {
+// targetWithout returns a level that may answer requests of level m and does
+// not send tags, nil if there is none.
+func (c *nginxConverter) targetWithout(m *nginxLevel, tags []Tag) (found *nginxLevel) {
+	c.redirectTargets(m, func(_ nginxRedirect, to *nginxLevel) bool {
 		if !imply(c.sent[to], tags) {
 			found = to
 		}
@@ -143,14 +146,15 @@ func (c *nginxConverter) elsewhere(m *nginxLevel, tags []Tag) (found *nginxLevel
 	return found
 }
 
-// passedOn reports tags that nginx sends for requests that one level redirects
-// to another, and that the rules for the other level do not cover.
-func (c *nginxConverter) passedOn(m *nginxLevel) {
-	c.answering(m, func(r nginxRedirect, to *nginxLevel) bool {
+// reportRedirects reports the first redirect from level m to a level that sends
+// more tags than m. The rules have patterns for the original request, so they
+// do not add these tags.
+func (c *nginxConverter) reportRedirects(m *nginxLevel) {
+	c.redirectTargets(m, func(r nginxRedirect, to *nginxLevel) bool {
 		if to == m || imply(c.sent[m], c.sent[to]) {
 			return true
 		}
-		c.site.problem(r.line, "not converted: %s passes requests on, and %s sends more with them", r.name, fmt.Sprint(to))
+		c.site.problem(r.line, "not converted: %s redirects requests, and %s then sends other directives", r.name, fmt.Sprint(to))
 		return false
 	})
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// directive reads a directive without a block into its level.
+// directive adds a directive without a block to its level.
 func (im *nginxImporter) directive(site *ImportedSite, l *nginxLevel, d *nginxDirective) {
 	args := d.words[1:]
 	switch name := d.words[0]; {
@@ -22,8 +22,8 @@ func (im *nginxImporter) directive(site *ImportedSite, l *nginxLevel, d *nginxDi
 		}
 	case name == "add_header_inherit":
 		l.adds = true
-		l.tags = append(l.tags, nginxTag{line: d.line, sometimes: true})
-		site.problem(d.line, "add_header_inherit is not converted, nor is what it inherits")
+		l.tags = append(l.tags, nginxTag{line: d.line, uncertain: true})
+		site.problem(d.line, "not converted: add_header_inherit and the headers that it inherits")
 	case name == "more_set_headers" || name == "more_clear_headers":
 		nginxMore(site, l, d)
 	case name == "try_files" && len(args) > 1:
@@ -32,7 +32,7 @@ func (im *nginxImporter) directive(site *ImportedSite, l *nginxLevel, d *nginxDi
 		nginxRewrite(l, d)
 	case name == "error_page":
 		l.errorPage = true
-		for _, a := range args { // without a = the answer keeps the status of an error
+		for _, a := range args { // without a =, the response keeps the status of the error
 			if strings.HasPrefix(a, "=") {
 				l.redirect(d, args[len(args)-1])
 				break
@@ -51,8 +51,8 @@ func (im *nginxImporter) directive(site *ImportedSite, l *nginxLevel, d *nginxDi
 	}
 }
 
-// redirect records that the level redirects requests to a path or a named
-// location.
+// redirect adds a redirect of the level to a path or a named location, unless
+// to is a status or a full URL.
 func (l *nginxLevel) redirect(d *nginxDirective, to string) {
 	if strings.HasPrefix(to, "=") || strings.Contains(to, "://") {
 		return
@@ -64,7 +64,8 @@ func (l *nginxLevel) redirect(d *nginxDirective, to string) {
 	l.redirects = append(l.redirects, nginxRedirect{d.line, d.words[0], to})
 }
 
-// nginxRewrite records that a rewrite may lead to another location.
+// nginxRewrite adds the redirect of a rewrite directive, unless the rewrite
+// does not lead to another location.
 func nginxRewrite(l *nginxLevel, d *nginxDirective) {
 	to, flag := d.words[2], ""
 	if len(d.words) > 3 {
@@ -83,31 +84,32 @@ func nginxRewrite(l *nginxLevel, d *nginxDirective) {
 
 var nginxVariable = regexp.MustCompile(`\$`)
 
-// nginxValue reads the value of a header.
+// nginxValue parses the value of a header.
 func nginxValue(site *ImportedSite, line int, value string) nginxTag {
 	t := nginxTag{line: line}
 	if nginxVariable.MatchString(value) {
-		site.problem(line, "the value %q is computed for each request", clip(value))
-		t.sometimes = true
+		site.problem(line, "not converted: nginx computes the value %q for each request", clip(value))
+		t.uncertain = true
 		return t
 	}
 	tags, err := parseTags(value)
 	if err != nil {
 		site.problem(line, "%v", err)
-		t.sometimes = true
+		t.uncertain = true
 		return t
 	}
 	t.tags = tags
 	return t
 }
 
-// nginxMore reads more_set_headers and more_clear_headers (headers-more).
+// nginxMore adds the X-Robots-Tag headers of more_set_headers and
+// more_clear_headers (module headers-more).
 func nginxMore(site *ImportedSite, l *nginxLevel, d *nginxDirective) {
-	sometimes := false
+	conditional := false
 	for i := 1; i < len(d.words); i++ {
 		w := d.words[i]
 		if w == "-s" || w == "-t" || w == "-a" || w == "-r" {
-			sometimes = true
+			conditional = true
 			if w == "-s" || w == "-t" {
 				i++
 			}
@@ -117,19 +119,19 @@ func nginxMore(site *ImportedSite, l *nginxLevel, d *nginxDirective) {
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		clears := d.words[0] == "more_clear_headers"
 		if pattern, some := strings.CutSuffix(name, "*"); clears && some && len(pattern) <= len(fieldName) && strings.EqualFold(fieldName[:len(pattern)], pattern) {
-			name, sometimes = fieldName, true
+			name, conditional = fieldName, true
 		}
 		if !strings.EqualFold(name, fieldName) {
 			continue
 		}
 		t := nginxTag{line: d.line, clears: true}
 		switch {
-		case sometimes:
-			site.problem(d.line, "%s with conditions is not converted", d.words[0])
-			t.sometimes = true
+		case conditional:
+			site.problem(d.line, "not converted: %s has conditions", d.words[0])
+			t.uncertain = true
 		case !clears && found && value != "":
 			t = nginxValue(site, d.line, value)
-			t.clears = t.sometimes
+			t.clears = t.uncertain
 		}
 		l.more = append(l.more, t)
 	}

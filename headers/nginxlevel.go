@@ -7,56 +7,57 @@ import (
 )
 
 // nginxLevel is a level of an nginx configuration: http, a server, a location,
-// or an if in one of these. A level without add_header directives inherits
-// those of the level around it.
+// an if block in one of these, or an included file that is not known. A level
+// without add_header directives inherits those of the level around it.
 type nginxLevel struct {
 	line     int
-	outer    *nginxLevel // nil for the level around the servers
+	outer    *nginxLevel // the level around this one; nil for http
 	inner    []*nginxLevel
-	kind     string // server, location, if, include
+	kind     string // http, server, location or include; or the directive of a condition, such as "if ($a)"
 	modifier string // of a location
 	uri      string
 	scope    scope
 
-	adds      bool // it has an add_header of its own, of whatever name
+	adds      bool // the level has an add_header directive, for any header
 	tags      []nginxTag
 	more      []nginxTag // more_set_headers and more_clear_headers
 	redirects []nginxRedirect
 	indexes   []string
-	answers   bool // it has a handler of its own, so that no index file is looked for
+	answers   bool // the level has a handler, so that nginx does not search for an index file
 	errorPage bool
 }
 
-// nginxTag is a line that sets X-Robots-Tag, or clears it.
+// nginxTag is a line that sets or clears X-Robots-Tag.
 type nginxTag struct {
 	line      int
 	tags      []Tag
 	clears    bool
-	sometimes bool // under a condition, or with a value that is not known
+	uncertain bool // the line has a condition, or a value that is not known
 }
 
-// nginxRedirect is a line that redirects requests internally to another
-// location.
+// nginxRedirect is a line that redirects requests to another location inside
+// nginx.
 type nginxRedirect struct {
 	line int
 	name string // of the directive
 	to   string // a path or a named location; "" if it is not known
 }
 
-// String names the level in a message.
+// String returns a name of the level for messages.
 func (l *nginxLevel) String() string {
 	switch l.kind {
 	case "location":
 		return fmt.Sprintf("location %s (line %d)", clip(strings.TrimSpace(l.modifier+" "+l.uri)), l.line)
 	case "server", "http":
-		return "no location"
+		return "the server block itself"
 	case "include":
 		return fmt.Sprintf("the included file (line %d)", l.line)
 	}
 	return fmt.Sprintf("%s (line %d)", l.kind, l.line)
 }
 
-// all yields the level and all below it.
+// all calls yield with the level and all levels inside it. It stops and returns
+// false if yield returns false.
 func (l *nginxLevel) all(yield func(*nginxLevel) bool) bool {
 	if !yield(l) {
 		return false
@@ -69,7 +70,7 @@ func (l *nginxLevel) all(yield func(*nginxLevel) bool) bool {
 	return true
 }
 
-// path returns the levels from the outermost one to l.
+// path returns the levels from the outermost level to l.
 func (l *nginxLevel) path() []*nginxLevel {
 	var p []*nginxLevel
 	for ; l != nil; l = l.outer {
@@ -79,7 +80,7 @@ func (l *nginxLevel) path() []*nginxLevel {
 	return p
 }
 
-// source returns the level whose add_header directives apply on l.
+// source returns the level with the add_header directives that apply on l.
 func (l *nginxLevel) source() *nginxLevel {
 	for !l.adds && l.outer != nil {
 		l = l.outer
@@ -87,22 +88,21 @@ func (l *nginxLevel) source() *nginxLevel {
 	return l
 }
 
-// sent returns the tags that are certainly sent on level l. It also reports
-// whether more or fewer tags may be sent, because of a condition or an unknown
-// value.
-func (l *nginxLevel) sent() (tags []Tag, sometimes bool) {
+// sent returns the tags that nginx sends on level l. uncertain means that it
+// may send more or fewer tags, because of a condition or an unknown value.
+func (l *nginxLevel) sent() (tags []Tag, uncertain bool) {
 	if l.kind == "include" {
 		return nil, true
 	}
 	for _, t := range l.source().tags {
-		sometimes = sometimes || t.sometimes
+		uncertain = uncertain || t.uncertain
 		tags = append(tags, t.tags...)
 	}
 	var more []Tag
 	for _, level := range l.path() {
 		for _, t := range level.more {
-			if t.sometimes {
-				sometimes = true
+			if t.uncertain {
+				uncertain = true
 				if !imply(t.tags, more) || t.clears {
 					more = nil
 				}
@@ -111,11 +111,11 @@ func (l *nginxLevel) sent() (tags []Tag, sometimes bool) {
 			more = t.tags
 		}
 	}
-	return append(tags, more...), sometimes
+	return append(tags, more...), uncertain
 }
 
-// beats reports whether nginx may choose m for a request that l matches too
-// (nginx.org/en/docs/http/ngx_http_core_module.html#location).
+// beats reports whether nginx may choose m for a request that both m and l
+// match (nginx.org/en/docs/http/ngx_http_core_module.html#location).
 func (m *nginxLevel) beats(l *nginxLevel) bool {
 	a, b := l.path(), m.path()
 	n := 0
@@ -150,7 +150,8 @@ func (m *nginxLevel) beats(l *nginxLevel) bool {
 
 func (l *nginxLevel) isRegexp() bool { return strings.HasPrefix(l.modifier, "~") }
 
-// reaches reports whether nginx may choose m for a request in the scope of l.
+// reaches reports whether nginx may choose m for some request in the scope of
+// l.
 func (m *nginxLevel) reaches(l *nginxLevel) bool {
 	for x := m; x != nil; x = x.outer {
 		if !x.scope.overlaps(l.scope) {
@@ -160,9 +161,9 @@ func (m *nginxLevel) reaches(l *nginxLevel) bool {
 	return m.beats(l)
 }
 
-// find returns the level that nginx chooses for a path, starting at level l.
-// final means that nginx does not try regular expressions of the levels around
-// it. known is false if the level can't be determined.
+// find returns the level inside l, or l itself, that nginx chooses for a path.
+// final means that nginx then does not try regular expressions of the levels
+// around l. known is false if the level can't be determined.
 func (l *nginxLevel) find(path string) (found *nginxLevel, final, known bool) {
 	var longest *nginxLevel
 	for _, in := range l.inner {
@@ -204,8 +205,8 @@ func (l *nginxLevel) find(path string) (found *nginxLevel, final, known bool) {
 	return found, false, true
 }
 
-// target returns the level that answers redirected requests, nil if any level
-// may.
+// target returns the level that answers the requests of a redirect, nil if it
+// is not known.
 func (l *nginxLevel) target(r nginxRedirect) *nginxLevel {
 	server := l
 	for server.kind != "server" {
@@ -228,8 +229,8 @@ func (l *nginxLevel) target(r nginxRedirect) *nginxLevel {
 	return nil
 }
 
-// conditions adds to all the level and the levels that may replace it because
-// of a condition.
+// conditions appends to all the level l and the levels inside it that may apply
+// in its place because of a condition.
 func (l *nginxLevel) conditions(all []*nginxLevel) []*nginxLevel {
 	all = append(all, l)
 	for _, in := range l.inner {

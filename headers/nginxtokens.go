@@ -12,11 +12,11 @@ const (
 	nginxSemicolon
 )
 
-// nginxTokens splits an nginx configuration into tokens.
+// nginxTokens iterates over the tokens of an nginx configuration.
 type nginxTokens struct {
 	rest string
-	line int // of rest
-	at   int // of the last token
+	line int // line number at the start of rest
+	at   int // line number of the last token
 }
 
 func (t *nginxTokens) next() (string, nginxToken) {
@@ -50,7 +50,8 @@ func (t *nginxTokens) next() (string, nginxToken) {
 	return t.word(), nginxWord
 }
 
-// word reads a word, quoted or not. A brace after a $ is part of it.
+// word reads a word, with or without quotes. A brace after a $ is a part of the
+// word.
 func (t *nginxTokens) word() string {
 	s, quote := t.rest, byte(0)
 	i := 0
@@ -86,8 +87,8 @@ func (t *nginxTokens) skip(n int) {
 	t.rest = t.rest[n:]
 }
 
-// block skips a block in braces, and returns its text: a program in another
-// language.
+// block skips the rest of a block up to its closing brace, and returns the
+// text.
 func (t *nginxTokens) block() string {
 	depth, i := 1, 0
 	for ; i < len(t.rest) && depth > 0; i++ {

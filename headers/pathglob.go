@@ -2,13 +2,13 @@ package headers
 
 import "strings"
 
-// pathGlob is a path pattern in robots.txt syntax (RFC 9309, section 2.2.3): it
-// matches the beginning of a path and query. * matches any octets, and $ at the
-// end of the pattern matches the end of the target.
+// pathGlob is a pattern for paths in robots.txt syntax (RFC 9309, section
+// 2.2.3): it matches the start of a path and query. * matches any octets, and $
+// at the end of the pattern matches the end of the target.
 type pathGlob struct {
-	prefix string   // normal form of the text before the first *
-	parts  []string // normal forms of the texts between and after the *
-	end    bool     // the pattern ends in $: the target must end with the last part
+	prefix   string   // normal form of the text before the first *
+	parts    []string // normal forms of the texts between and after the *
+	anchored bool     // the pattern ends in $, so the target must end with the last part
 }
 
 func newPathGlob(s string) *pathGlob {
@@ -17,7 +17,7 @@ func newPathGlob(s string) *pathGlob {
 	for i, part := range parts {
 		parts[i] = string(appendNormal(nil, part))
 	}
-	g := &pathGlob{prefix: parts[0], end: end}
+	g := &pathGlob{prefix: parts[0], anchored: end}
 	for i, part := range parts[1:] {
 		if part != "" || end && i == len(parts)-2 {
 			g.parts = append(g.parts, part)
@@ -26,19 +26,19 @@ func newPathGlob(s string) *pathGlob {
 	return g
 }
 
-// match reports whether the pattern matches target, in normal form. It searches
-// for each part once, starting behind the one before, so its time is linear in
-// the length of target.
+// match reports whether the pattern matches target, which must be in normal
+// form. It searches for each part only once, behind the part before, so its
+// time is proportional to the length of target.
 func (g *pathGlob) match(target string) bool {
 	rest, found := strings.CutPrefix(target, g.prefix)
 	if !found {
 		return false
 	}
 	if len(g.parts) == 0 {
-		return !g.end || rest == ""
+		return !g.anchored || rest == ""
 	}
 	middle := g.parts
-	if g.end {
+	if g.anchored {
 		middle = middle[:len(middle)-1]
 	}
 	for _, part := range middle {
@@ -48,5 +48,5 @@ func (g *pathGlob) match(target string) bool {
 		}
 		rest = rest[i+len(part):]
 	}
-	return !g.end || strings.HasSuffix(rest, g.parts[len(g.parts)-1])
+	return !g.anchored || strings.HasSuffix(rest, g.parts[len(g.parts)-1])
 }

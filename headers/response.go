@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// Apply adds the directives of the matching rules to h. h is the header of a
+// Apply adds the directives of the matching rules to h, the header of a
 // response that is about to be written with the given status. crawlers are the
 // product tokens of the crawler that sent the request, nil for other clients. A
 // rule with Only applies only to these crawlers. If a rule with Only matches
-// the response, Apply adds User-Agent to Vary for every client, since the
+// the response, Apply adds User-Agent to Vary for all clients, since the
 // response depends on it.
 //
-// Apply merges rules for the same crawler into one value. If directives
-// contradict each other, the more restrictive one wins. It merges the result
-// into the existing fields of h as AddTags does, and in that order.
+// Apply merges the directives for the same crawler to one value. If directives
+// contradict each other, it keeps the more restrictive one. It adds the values
+// to the fields that h already has, as AddTags does.
 //
-// The media type is that of Content-Type in h. Without a Content-Type no rule
+// Apply reads the media type from Content-Type in h. If there is none, no rule
 // for a media type applies. Apply adds nothing to interim responses (1xx,
 // including an upgrade to WebSocket). To a 304 it adds only Vary, since the
 // client keeps the header that it stored.
@@ -31,10 +31,10 @@ func (m Match) Apply(h http.Header, status int, crawlers []string) {
 	if m.n == 0 {
 		return
 	}
-	var first *said
+	var first *headerValue
 	var several []Tag
 	varies := false
-	m.each(func(s *said) {
+	m.each(func(s *headerValue) {
 		varies = varies || s.only
 		switch {
 		case s.only && !containsFold(crawlers, s.Crawler):
@@ -74,7 +74,8 @@ func containsFold(list []string, s string) bool {
 	return false
 }
 
-// matchResponse adds the rules of the response's status and media type.
+// matchResponse adds the rules that match the status and the media type of the
+// response.
 func (m *Match) matchResponse(h http.Header, status int) {
 	r := m.rules
 	if status < len(r.statuses) {
@@ -93,7 +94,7 @@ func (m *Match) matchResponse(h http.Header, status int) {
 		class[n] = '*'
 		m.addRules(r.types[string(class[:n+1])])
 	}
-	for _, id := range r.notIn {
+	for _, id := range r.negatedResponse {
 		switch p := r.rules[id].pattern.(type) {
 		case mediaType:
 			if slash > 0 && !p.match(media, slash) {
@@ -117,12 +118,13 @@ func (t mediaType) match(media []byte, slash int) bool {
 	return t.top == string(media[:slash]) && (t.sub == "*" || t.sub == string(media[slash+1:]))
 }
 
-// maxMediaType is the longest media type, in octets: 127 octets on either side
-// of the slash (RFC 6838, section 4.2).
+// maxMediaType is more than the maximal length of a media type, in octets: 127
+// octets on each side of the slash (RFC 6838, section 4.2).
 const maxMediaType = 2*127 + 2
 
-// lowerMediaType returns the media type of a Content-Type value, without
-// parameters and in lower case; nil if the value has none.
+// lowerMediaType returns the media type in a Content-Type value, in lower case
+// and without parameters. It uses buf for the result, and returns nil if the
+// media type is too long.
 func lowerMediaType(buf *[maxMediaType]byte, value string) []byte {
 	if i := strings.IndexByte(value, ';'); i >= 0 {
 		value = value[:i]

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// RetryAfter returns the value of a Retry-After field that asks a client to
-// wait for d: whole seconds (RFC 9110, section 10.2.3), rounded up so that the
-// client does not come back too early, and at least 1.
+// RetryAfter returns the value of a Retry-After field for a client that should
+// wait for d: a number of whole seconds (RFC 9110, section 10.2.3), at least 1.
+// It rounds up, so that the client does not come back too early.
 func RetryAfter(d time.Duration) string {
 	seconds := int64(d / time.Second)
 	if d%time.Second > 0 {

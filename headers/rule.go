@@ -15,15 +15,16 @@ type Rule struct {
 	Kind Kind `json:"kind,omitempty"`
 	// The pattern.
 	//
-	// For `name`, a file name in any folder, as in Apache's `<Files>`: `*` is
-	// any characters, `?` is one, upper and lower case differ. `*` alone matches
-	// every request, also one for a folder.
+	// For `name`, the name of a file in any folder, as in Apache's `<Files>`:
+	// `*` matches any characters, `?` matches one character, and case matters.
+	// `*` alone matches every request, also one for a folder.
 	//
-	// For `path`, the path and query as in a rule of robots.txt: `/drafts/`
-	// matches whatever begins with it, `*` is any octets, `$` at the end is the
-	// end, and a percent-encoded octet equals the octet itself.
+	// For `path`, the path and query, in the syntax of robots.txt: `/drafts/`
+	// matches all paths that start with it, `*` matches any octets, `$` at the
+	// end matches the end of the path and query, and a percent-encoded octet is
+	// equal to the octet itself.
 	//
-	// For `regexp`, a regular expression (RE2) that is searched for in the file
+	// For `regexp`, a regular expression (RE2) that matches a part of the file
 	// name, as in Apache's `<FilesMatch>`.
 	//
 	// For `type`, the media type of the response, such as `application/pdf`, or
@@ -31,31 +32,33 @@ type Rule struct {
 	//
 	// For `status`, the status of the response, such as `404`, or `4xx`.
 	Pattern string `json:"pattern"`
-	// Whether the rule is for the responses that the pattern does not match. A
-	// response without a media type is neither of a type nor not of it.
+	// Whether the rule applies to the responses that the pattern does not
+	// match. A rule for a media type never applies to a response without one.
 	Not bool `json:"not,omitempty"`
-	// The crawler that is spoken to, such as `googlebot`; default: every one.
+	// The crawler that the directives apply to, such as `googlebot`. Default:
+	// all crawlers.
 	Crawler string `json:"crawler,omitempty"`
-	// Whether the header is sent only to that crawler. By default it is sent to
-	// everyone, and names the crawler.
+	// Whether the header is sent only to that crawler. By default, it is sent
+	// to all clients, and contains the crawler's name.
 	Only bool `json:"only,omitempty"`
 	// The directives, such as `noindex, nofollow`.
 	Directives Directives `json:"directives"`
 }
 
-// Kind is what a rule's pattern is compared with.
+// Kind is the part of a request or response that a rule's pattern is compared
+// with.
 type Kind string
 
 // The kinds of patterns. The empty Kind means KindName.
 const (
-	KindName   Kind = "name"   // the file's name, with * and ?
-	KindPath   Kind = "path"   // path and query, in robots.txt syntax
-	KindRegexp Kind = "regexp" // the file's name, by regular expression
-	KindType   Kind = "type"   // the response's media type
-	KindStatus Kind = "status" // the response's status
+	KindName   Kind = "name"   // the file name; the pattern may have * and ?
+	KindPath   Kind = "path"   // the path and query; the pattern has robots.txt syntax
+	KindRegexp Kind = "regexp" // the file name; the pattern is a regular expression
+	KindType   Kind = "type"   // the media type of the response
+	KindStatus Kind = "status" // the status of the response
 )
 
-// maxPattern bounds the octets of a pattern.
+// maxPattern is the maximal length of a pattern, in octets.
 const maxPattern = 2048
 
 // Validate returns an error if the rule is not valid. The error is written for
@@ -65,32 +68,32 @@ func (r Rule) Validate() error {
 		return err
 	}
 	if r.Only && r.Crawler == "" {
-		return errors.New("only needs the crawler to send the header to, as in: googlebot: only noindex")
+		return errors.New("\"only\" needs a crawler before it, as in: googlebot: only noindex")
 	}
 	return Tag{r.Crawler, r.Directives}.Validate()
 }
 
-// validateCrawler returns an error if a header can't contain the crawler's
-// name; "" means all crawlers.
+// validateCrawler returns an error if name can't be the name of a crawler in a
+// header. "" is valid, and means all crawlers.
 func validateCrawler(name string) error {
 	switch {
 	case name == "*" || strings.EqualFold(name, "robots"):
-		return fmt.Errorf("%q is not the name of a crawler in a header; leave it out to address all crawlers", name)
+		return fmt.Errorf("%q can't be the name of a crawler in a header; leave it out to address all crawlers", name)
 	case name != "" && lookup(name) != nil:
 		return fmt.Errorf("%q is a directive, not a crawler", name)
 	case name != "" && !isCrawler(name):
-		return fmt.Errorf("crawler %q: a crawler's name has letters, digits, blanks and -_. only", clip(name))
+		return fmt.Errorf("crawler %q: a crawler's name may have only letters, digits, blanks, hyphens, underscores and dots", clip(name))
 	}
 	return nil
 }
 
-// pattern is the compiled pattern.
+// pattern returns the compiled pattern.
 func (r Rule) pattern() (pattern, error) {
 	if r.Pattern == "" {
 		return nil, errors.New("empty pattern; write * for every response")
 	}
 	if len(r.Pattern) > maxPattern {
-		return nil, fmt.Errorf("pattern of %d octets, %d are allowed", len(r.Pattern), maxPattern)
+		return nil, fmt.Errorf("the pattern has %d octets; at most %d are allowed", len(r.Pattern), maxPattern)
 	}
 	switch r.Kind {
 	case KindName, "":
@@ -114,18 +117,18 @@ type pattern any
 func namePattern(s string) (pattern, error) {
 	switch {
 	case strings.Contains(s, "/"):
-		return nil, fmt.Errorf("%q is neither a file name, which has no /, nor a path, which begins with / or *", clip(s))
+		return nil, fmt.Errorf("%q is neither a file name, which has no /, nor a path, which starts with / or *", clip(s))
 	case strings.Contains(s, `\`):
 		return nil, fmt.Errorf("file name pattern %q: only * and ? are special; write ~ before a regular expression", clip(s))
 	case strings.HasSuffix(s, "$") && len(s) > 1:
-		return nil, fmt.Errorf("file name pattern %q: file names are matched as a whole, leave the $ out (or write ? for a $ that is part of the name)", clip(s))
+		return nil, fmt.Errorf("file name pattern %q: it must match the whole file name, so leave the $ out (or write ? for a $ that is part of the name)", clip(s))
 	}
 	return newGlob(s), nil
 }
 
 func pathPattern(s string) (pattern, error) {
 	if s[0] != '/' && s[0] != '*' {
-		return nil, fmt.Errorf("path pattern %q begins with neither / nor *, so it would never match", clip(s))
+		return nil, fmt.Errorf("path pattern %q must start with / or *, otherwise it would never match", clip(s))
 	}
 	return newPathGlob(s), nil
 }
@@ -134,18 +137,18 @@ func regexpPattern(s string) (pattern, error) {
 	re, err := newNameRegexp(s)
 	if err != nil {
 		if strings.Contains(s, "(?=") || strings.Contains(s, "(?!") || strings.Contains(s, "(?<") {
-			return nil, fmt.Errorf("regular expression %q: %w; RE2 has no look-around, a rule can be negated with not", clip(s), err)
+			return nil, fmt.Errorf("regular expression %q: %w; RE2 has no look-around; write not before the pattern to negate the rule", clip(s), err)
 		}
 		return nil, fmt.Errorf("regular expression %q: %w", clip(s), err)
 	}
 	return re, nil
 }
 
-// mediaType is a media type in lower case. If sub is "*" it stands for all
-// subtypes.
+// mediaType is a media type in lower case. A sub of "*" means all subtypes.
 type mediaType struct{ top, sub string }
 
-// topLevelTypes are those of RFC 6838, section 4.2, and its successors.
+// topLevelTypes are the registered top-level media types (RFC 6838, section
+// 4.2, and later RFCs).
 var topLevelTypes = []string{"application", "audio", "font", "haptics", "image", "message", "model", "multipart", "text", "video"}
 
 func typePattern(s string) (pattern, error) {
@@ -161,7 +164,7 @@ func typePattern(s string) (pattern, error) {
 	case top == "*":
 		return nil, fmt.Errorf("media type %q matches everything; write the pattern * for that", clip(s))
 	case strings.Contains(top, "*") || strings.Contains(sub, "*") && sub != "*":
-		return nil, fmt.Errorf("media type %q: a * stands for the whole subtype, as in %s/*", clip(s), "image")
+		return nil, fmt.Errorf("media type %q: a * must be the whole subtype, as in %s/*", clip(s), "image")
 	case !slices.Contains(topLevelTypes, top) && !strings.HasPrefix(top, "x-"):
 		if near := nearest(top, slices.Values(topLevelTypes)); near != "" {
 			return nil, fmt.Errorf("media type %q: there is no %q; did you mean %s/%s?", clip(s), top, near, sub)
@@ -181,21 +184,21 @@ func isToken(s string) bool {
 	return s != ""
 }
 
-// statusRange is a status or, if class is set, the hundred statuses that begin
-// with the same digit.
+// statusRange is a status or, if class is set, the hundred statuses from status
+// on.
 type statusRange struct {
 	status int
 	class  bool
 }
 
 func statusPattern(s string) (pattern, error) {
-	wrong := fmt.Errorf("%q is not a status; write one such as 404, or a class such as 4xx", clip(s))
+	wrong := fmt.Errorf("%q is not a status; write a status such as 404, or a class such as 4xx", clip(s))
 	if len(s) != 3 || s[0] < '1' || s[0] > '5' {
 		return nil, wrong
 	}
 	hundred := int(s[0]-'0') * 100
 	if hundred == 100 {
-		return nil, fmt.Errorf("status %q: nothing is added to interim responses (1xx)", s)
+		return nil, fmt.Errorf("status %q: rules add nothing to interim responses (1xx)", s)
 	}
 	if strings.EqualFold(s[1:], "xx") {
 		return statusRange{hundred, true}, nil
@@ -205,7 +208,7 @@ func statusPattern(s string) (pattern, error) {
 	}
 	status := hundred + int(s[1]-'0')*10 + int(s[2]-'0')
 	if status == 304 {
-		return nil, errors.New("status 304: nothing is added to it, as a client keeps the header that it stored")
+		return nil, errors.New("status 304: rules add nothing to it, since a client keeps the header that it stored")
 	}
 	return statusRange{status, false}, nil
 }

@@ -7,69 +7,71 @@ import (
 )
 
 const (
-	// MaxRules is the most rules that Compile accepts.
+	// MaxRules is the maximal number of rules that Compile accepts.
 	MaxRules = 10_000
-	// MaxRegexps is the most regular expressions that must be run on every
-	// request; each takes about 50 ns. Expressions that are equivalent to a few
-	// literals do not count.
+	// MaxRegexps is the maximal number of regular expressions that must be run
+	// on every request; each takes about 50 ns. Regular expressions that are
+	// equivalent to a few literals do not count.
 	MaxRegexps = 1_000
 )
 
-// Rules is a compiled list of rules. It finds patterns of file names and paths
-// through tables, so that a thousand take little more time than one. Only three
-// kinds are compared one by one: regular expressions that are not equivalent to
-// a few literals, patterns that begin and end with a wildcard, and negated
-// rules.
+// Rules is a compiled list of rules. It finds patterns for file names and paths
+// in tables, so that a thousand rules take little more time than one. Match
+// compares only three kinds of rules one by one: regular expressions that are
+// not equivalent to a few literals, patterns that start and end with a
+// wildcard, and negated rules.
 //
-// A Rules does not change and is safe for concurrent use.
+// Rules does not change and is safe for concurrent use.
 type Rules struct {
-	rules []compiled
-	said  []said // general ones first, then those of one crawler together
-	paths bool   // some rule is for paths
+	rules  []compiled
+	values []headerValue // values for all crawlers first, then grouped by crawler
+	paths  bool          // some rule is for paths
 
-	names    trie // globs by their literal prefix, including exact names
-	suffixes trie // globs by their literal suffix
-	filed    []filedGlob
-	globs    []filedGlob // globs with neither
-	regexps  []int32
-	prefixes trie // paths by their literal prefix
-	inPaths  []int32
-	negated  []int32 // of names and paths
+	names          trie // globs by their literal prefix, including exact names
+	suffixes       trie // globs by their literal suffix
+	indexed        []indexedGlob
+	otherGlobs     []indexedGlob // globs with neither
+	regexps        []int32
+	prefixes       trie // paths by their literal prefix
+	otherPaths     []int32
+	negatedRequest []int32 // of names and paths
 
-	types    map[string][]int32 // by media type; by top-level type and "/*"
-	statuses [600][]int32       // by status; a class is in all its statuses
-	notIn    []int32            // negated rules for types and statuses
+	types           map[string][]int32 // rules by media type, or by top-level type and "/*"
+	statuses        [600][]int32       // by status; a class is in all its statuses
+	negatedResponse []int32            // negated rules for types and statuses
 
 	response, mediaType bool // some rule needs the media type or the status; the media type
 }
 
-// said is a header value that one or several rules add. A Match holds these
-// values and not the rules, so that a thousand rules with the same value take
-// no more space than one.
-type said struct {
+// headerValue is a value of X-Robots-Tag that one or more rules add. A Match
+// holds these values and not the rules, so that a thousand rules with the same
+// value take no more space than one.
+type headerValue struct {
 	Tag
-	only  bool   // to the crawler alone
-	value string // the header value
+	only  bool   // it is sent only to the crawler
+	value string // the tag as text
 }
 
-// filedGlob is what the tables of names have: a glob and its rule.
-type filedGlob struct {
+// indexedGlob is an entry in the tables of names: a glob and the index of its
+// rule.
+type indexedGlob struct {
 	*glob
 	rule int32
 }
 
-// compiled is a rule as it is used.
+// compiled is a compiled rule.
 type compiled struct {
 	Rule
 	pattern pattern
-	says    int32 // index into Rules.said
+	value   int32 // index into Rules.said
 }
 
-// Compile compiles rules and keeps their order. An error contains the index of
-// the invalid rule.
+// Compile compiles rules and keeps their order. It returns an error for an
+// invalid rule, with its index from 0, and for too many rules or regular
+// expressions.
 func Compile(rules []Rule) (*Rules, error) {
 	if len(rules) > MaxRules {
-		return nil, fmt.Errorf("%d rules, %d are allowed", len(rules), MaxRules)
+		return nil, fmt.Errorf("%d rules; at most %d are allowed", len(rules), MaxRules)
 	}
 	r := &Rules{rules: make([]compiled, len(rules)), types: map[string][]int32{}}
 	for i, rule := range rules {
@@ -77,7 +79,7 @@ func Compile(rules []Rule) (*Rules, error) {
 			return nil, fmt.Errorf("rule %d: %w", i, err)
 		}
 	}
-	says := r.say(rules)
+	valueOf := r.collectValues(rules)
 	var t tables
 	for i, rule := range rules {
 		p, err := rule.pattern()
@@ -85,27 +87,27 @@ func Compile(rules []Rule) (*Rules, error) {
 			return nil, fmt.Errorf("rule %d: %w", i, err)
 		}
 		id := int32(i)
-		r.rules[i] = compiled{rule, p, says[i]}
+		r.rules[i] = compiled{rule, p, valueOf[i]}
 		if rule.Not {
-			r.fileNegated(id, p)
+			r.addNegated(id, p)
 			continue
 		}
 		switch p := p.(type) {
 		case *glob:
-			t.addGlob(r, filedGlob{p, id})
+			t.addGlob(r, indexedGlob{p, id})
 		case *nameRegexp:
 			if p.globs == nil {
 				r.regexps = append(r.regexps, id)
 			}
 			for _, g := range p.globs {
-				t.addGlob(r, filedGlob{g, id})
+				t.addGlob(r, indexedGlob{g, id})
 			}
 		case *pathGlob:
 			r.paths = true
 			if p.prefix != "" {
 				t.prefixes = append(t.prefixes, trieKey{p.prefix, false, id})
 			} else {
-				r.inPaths = append(r.inPaths, id)
+				r.otherPaths = append(r.otherPaths, id)
 			}
 		case mediaType:
 			key := p.top + "/" + p.sub
@@ -119,16 +121,16 @@ func Compile(rules []Rule) (*Rules, error) {
 		}
 	}
 	if len(r.regexps) > MaxRegexps {
-		return nil, fmt.Errorf("%d regular expressions have to be run on every request, %d are allowed; patterns such as *.pdf cost nothing", len(r.regexps), MaxRegexps)
+		return nil, fmt.Errorf("%d regular expressions must be run on every request; at most %d are allowed; patterns such as *.pdf do not count", len(r.regexps), MaxRegexps)
 	}
 	r.names, r.suffixes, r.prefixes = newTrie(t.names), newBackTrie(t.suffixes), newTrie(t.prefixes)
 	return r, nil
 }
 
-// say fills r.said, and returns for each rule the index of its value. Values
-// for all crawlers come first, then those for each crawler, in the order of the
-// rules.
-func (r *Rules) say(rules []Rule) []int32 {
+// collectValues sets r.values, and returns the index of its value for each
+// rule. Values for all crawlers are first, then the values for each crawler, in
+// the order of the rules.
+func (r *Rules) collectValues(rules []Rule) []int32 {
 	type key struct {
 		crawler    int
 		only       bool
@@ -154,53 +156,53 @@ func (r *Rules) say(rules []Rule) []int32 {
 	for i, k := range order {
 		rule := &rules[first[k]]
 		tag := Tag{rule.Crawler, rule.Directives}
-		r.said = append(r.said, said{tag, rule.Only, tag.String()})
+		r.values = append(r.values, headerValue{tag, rule.Only, tag.String()})
 		at[k] = int32(i)
 	}
-	says := make([]int32, len(rules))
+	valueOf := make([]int32, len(rules))
 	for i, k := range keys {
-		says[i] = at[k]
+		valueOf[i] = at[k]
 	}
-	return says
+	return valueOf
 }
 
-// tables are the keys of the tries to be.
+// tables collects the keys of the tries.
 type tables struct{ names, suffixes, prefixes []trieKey }
 
-// addGlob adds a glob to a table, under its literal prefix or suffix: the
-// longer one.
-func (t *tables) addGlob(r *Rules, g filedGlob) {
-	at := int32(len(r.filed))
+// addGlob adds a glob to a table. The key is its literal prefix or suffix,
+// whichever is longer.
+func (t *tables) addGlob(r *Rules, g indexedGlob) {
+	at := int32(len(r.indexed))
 	switch {
 	case g.literal:
 		t.names = append(t.names, trieKey{g.prefix, true, at})
 	case len(g.prefix) > len(g.suffix):
 		t.names = append(t.names, trieKey{g.prefix, false, at})
-	case g.suffix != "" || g.ends:
+	case g.suffix != "" || g.oneStar:
 		t.suffixes = append(t.suffixes, trieKey{g.suffix, false, at})
 	default:
-		r.globs = append(r.globs, g)
+		r.otherGlobs = append(r.otherGlobs, g)
 		return
 	}
-	r.filed = append(r.filed, g)
+	r.indexed = append(r.indexed, g)
 }
 
-// fileNegated adds a negated rule to its list.
-func (r *Rules) fileNegated(id int32, p pattern) {
+// addNegated adds a negated rule to the list for its kind.
+func (r *Rules) addNegated(id int32, p pattern) {
 	switch p.(type) {
 	case mediaType, statusRange:
-		r.notIn = append(r.notIn, id)
+		r.negatedResponse = append(r.negatedResponse, id)
 		_, typed := p.(mediaType)
 		r.response, r.mediaType = true, r.mediaType || typed
 		return
 	case *pathGlob:
 		r.paths = true
 	}
-	r.negated = append(r.negated, id)
+	r.negatedRequest = append(r.negatedRequest, id)
 }
 
 // NeedsResponse reports whether any rule depends on the media type or the
-// status. If so, Apply may add directives even for an empty Match.
+// status. If so, Apply may add directives even if the Match is Empty.
 func (r *Rules) NeedsResponse() bool { return r != nil && r.response }
 
 // NeedsMediaType reports whether any rule depends on the media type.

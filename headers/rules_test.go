@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// rule parses a line for a test.
+// rule parses a line.
 func rule(t testing.TB, line string) Rule {
 	t.Helper()
 	r, err := ParseRule(strings.Fields(line))
@@ -31,9 +31,9 @@ func compile(t testing.TB, lines ...string) *Rules {
 	return rules
 }
 
-// TestMatch holds which requests a pattern matches. Names are matched as
-// Apache's <Files> and <FilesMatch> do (httpd.apache.org/docs/2.4/mod/core.html),
-// paths as RFC 9309, sections 2.2.2 and 2.2.3, has them.
+// TestMatch checks which requests a pattern matches. Names are compared as in
+// Apache's <Files> and <FilesMatch> (httpd.apache.org/docs/2.4/mod/core.html),
+// paths as in RFC 9309, sections 2.2.2 and 2.2.3.
 func TestMatch(t *testing.T) {
 	for _, test := range []struct {
 		pattern  string
@@ -83,7 +83,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// header is a response header with these X-Robots-Tag fields.
+// header returns a response header with these X-Robots-Tag fields.
 func header(values ...string) http.Header {
 	h := http.Header{}
 	for _, v := range values {
@@ -92,8 +92,9 @@ func header(values ...string) http.Header {
 	return h
 }
 
-// TestApply holds what a response gets: every rule that matches, equal ones
-// merged, the more restrictive one where they contradict each other.
+// TestApply checks that all matching rules are added, equal ones are merged,
+// and of directives that contradict each other, the more restrictive one is
+// kept.
 func TestApply(t *testing.T) {
 	for _, test := range []struct {
 		name     string
@@ -106,49 +107,49 @@ func TestApply(t *testing.T) {
 		want     []string
 	}{
 		{name: "one rule", rules: []string{"*.pdf nofollow, noindex"}, target: "/a.pdf", want: []string{"noindex, nofollow"}},
-		{name: "none keeps its word", rules: []string{"*.pdf none"}, target: "/a.pdf", want: []string{"none"}},
-		{name: "all that match", rules: []string{"*.pdf noindex", "/drafts/ nofollow", "*.doc noarchive"}, target: "/drafts/a.pdf", want: []string{"noindex, nofollow"}},
-		{name: "equal ones merge", rules: []string{"*.pdf noindex", "/a.pdf noindex", "a.pdf NOINDEX"}, target: "/a.pdf", want: []string{"noindex"}},
+		{name: "none is written as none", rules: []string{"*.pdf none"}, target: "/a.pdf", want: []string{"none"}},
+		{name: "all matching rules", rules: []string{"*.pdf noindex", "/drafts/ nofollow", "*.doc noarchive"}, target: "/drafts/a.pdf", want: []string{"noindex, nofollow"}},
+		{name: "equal directives are merged", rules: []string{"*.pdf noindex", "/a.pdf noindex", "a.pdf NOINDEX"}, target: "/a.pdf", want: []string{"noindex"}},
 		{name: "more restrictive limit wins", rules: []string{"* max-snippet:50", "*.pdf max-snippet:-1", "a.* max-snippet:20"}, target: "/a.pdf", want: []string{"max-snippet:20"}},
-		{name: "noindex beats index", rules: []string{"* index, follow", "*.pdf noindex"}, target: "/a.pdf", want: []string{"follow, noindex"}},
-		{name: "noindex alone beats indexifembedded", rules: []string{"* noindex indexifembedded", "*.pdf noindex"}, target: "/a.pdf", want: []string{"noindex"}},
-		{name: "one line a crawler", rules: []string{"* noarchive", "*.pdf googlebot: nofollow", "*.pdf bingbot: noindex", "a.pdf Googlebot: noindex"}, target: "/a.pdf",
+		{name: "noindex overrides index", rules: []string{"* index, follow", "*.pdf noindex"}, target: "/a.pdf", want: []string{"follow, noindex"}},
+		{name: "noindex alone overrides indexifembedded", rules: []string{"* noindex indexifembedded", "*.pdf noindex"}, target: "/a.pdf", want: []string{"noindex"}},
+		{name: "one value for each crawler", rules: []string{"* noarchive", "*.pdf googlebot: nofollow", "*.pdf bingbot: noindex", "a.pdf Googlebot: noindex"}, target: "/a.pdf",
 			want: []string{"noarchive", "googlebot: noindex, nofollow", "bingbot: noindex"}},
-		{name: "crawler's own goes to all", rules: []string{"* googlebot: nofollow"}, target: "/", want: []string{"googlebot: nofollow"}},
-		{name: "only: to that crawler", rules: []string{"* googlebot: only nofollow"}, target: "/", crawlers: []string{"googlebot-image", "Googlebot"}, want: []string{"googlebot: nofollow"}},
-		{name: "only: not to others", rules: []string{"* googlebot: only nofollow"}, target: "/", crawlers: []string{"bingbot"}},
-		{name: "only: not to people", rules: []string{"* googlebot: only nofollow"}, target: "/"},
+		{name: "a value with a crawler's name is sent to all clients", rules: []string{"* googlebot: nofollow"}, target: "/", want: []string{"googlebot: nofollow"}},
+		{name: "only, and the request is from that crawler", rules: []string{"* googlebot: only nofollow"}, target: "/", crawlers: []string{"googlebot-image", "Googlebot"}, want: []string{"googlebot: nofollow"}},
+		{name: "only, and the request is from another crawler", rules: []string{"* googlebot: only nofollow"}, target: "/", crawlers: []string{"bingbot"}},
+		{name: "only, and the request is from a person", rules: []string{"* googlebot: only nofollow"}, target: "/"},
 		{name: "status", rules: []string{"status 404 noindex"}, target: "/", status: 404, want: []string{"noindex"}},
 		{name: "other status", rules: []string{"status 404 noindex"}, target: "/", status: 410},
 		{name: "status class", rules: []string{"status 4xx noindex"}, target: "/", status: 410, want: []string{"noindex"}},
 		{name: "negated status class", rules: []string{"not status 2xx noindex"}, target: "/", status: 503, want: []string{"noindex"}},
-		{name: "negated status class, of it", rules: []string{"not status 2xx noindex"}, target: "/", status: 204},
+		{name: "negated status class, status in the class", rules: []string{"not status 2xx noindex"}, target: "/", status: 204},
 		{name: "media type", rules: []string{"type application/pdf noindex"}, target: "/x", media: "Application/PDF; charset=binary", want: []string{"noindex"}},
-		{name: "any of a type", rules: []string{"type image/* noimageindex"}, target: "/x", media: "image/webp", want: []string{"noimageindex"}},
+		{name: "any subtype", rules: []string{"type image/* noimageindex"}, target: "/x", media: "image/webp", want: []string{"noimageindex"}},
 		{name: "other type", rules: []string{"type image/* noimageindex"}, target: "/x", media: "imagex/webp"},
-		{name: "not of a type", rules: []string{"not type text/html noindex"}, target: "/x", media: "application/zip", want: []string{"noindex"}},
-		{name: "not of a type, of it", rules: []string{"not type text/html noindex"}, target: "/x", media: "text/html; charset=utf-8"},
-		{name: "no type", rules: []string{"not type text/html noindex", "type text/html noindex"}, target: "/x"},
+		{name: "negated media type", rules: []string{"not type text/html noindex"}, target: "/x", media: "application/zip", want: []string{"noindex"}},
+		{name: "negated media type, the same type", rules: []string{"not type text/html noindex"}, target: "/x", media: "text/html; charset=utf-8"},
+		{name: "no media type", rules: []string{"not type text/html noindex", "type text/html noindex"}, target: "/x"},
 		{name: "1xx", rules: []string{"* noindex"}, target: "/", status: 101},
 		{name: "103", rules: []string{"* noindex"}, target: "/", status: 103},
-		{name: "304 keeps what it has", rules: []string{"* noindex"}, target: "/", status: 304, upstream: []string{"all"}, want: []string{"all"}},
-		{name: "upstream kept", rules: []string{"* noindex"}, target: "/", upstream: []string{"noarchive"}, want: []string{"noarchive", "noindex"}},
-		{name: "upstream says it already", rules: []string{"* noindex"}, target: "/", upstream: []string{"NoIndex,nofollow"}, want: []string{"NoIndex,nofollow"}},
-		{name: "upstream says a part", rules: []string{"* none"}, target: "/", upstream: []string{"noindex"}, want: []string{"noindex", "nofollow"}},
-		{name: "upstream is stricter", rules: []string{"* index, max-snippet:50, max-image-preview:large"}, target: "/", upstream: []string{"noindex, max-snippet:20", "max-image-preview:none"},
+		{name: "nothing is added to a 304", rules: []string{"* noindex"}, target: "/", status: 304, upstream: []string{"all"}, want: []string{"all"}},
+		{name: "upstream value is kept", rules: []string{"* noindex"}, target: "/", upstream: []string{"noarchive"}, want: []string{"noarchive", "noindex"}},
+		{name: "upstream has the directive already", rules: []string{"* noindex"}, target: "/", upstream: []string{"NoIndex,nofollow"}, want: []string{"NoIndex,nofollow"}},
+		{name: "upstream has a part of the directives", rules: []string{"* none"}, target: "/", upstream: []string{"noindex"}, want: []string{"noindex", "nofollow"}},
+		{name: "upstream is more restrictive", rules: []string{"* index, max-snippet:50, max-image-preview:large"}, target: "/", upstream: []string{"noindex, max-snippet:20", "max-image-preview:none"},
 			want: []string{"noindex, max-snippet:20", "max-image-preview:none"}},
-		{name: "upstream is laxer", rules: []string{"* noindex, max-snippet:20"}, target: "/", upstream: []string{"index, follow, max-snippet:50", "index"},
+		{name: "upstream is less restrictive", rules: []string{"* noindex, max-snippet:20"}, target: "/", upstream: []string{"index, follow, max-snippet:50", "index"},
 			want: []string{"follow", "noindex, max-snippet:20"}},
-		{name: "upstream's indexifembedded", rules: []string{"* noindex"}, target: "/", upstream: []string{"noindex, indexifembedded"}, want: []string{"noindex"}},
-		{name: "indexifembedded does not loosen upstream", rules: []string{"* noindex, indexifembedded"}, target: "/", upstream: []string{"noindex"}, want: []string{"noindex"}},
-		{name: "upstream's crawler", rules: []string{"* noindex", "* googlebot: nofollow"}, target: "/", upstream: []string{"googlebot: nofollow, index", "bingbot: all"},
+		{name: "noindex overrides indexifembedded of the upstream", rules: []string{"* noindex"}, target: "/", upstream: []string{"noindex, indexifembedded"}, want: []string{"noindex"}},
+		{name: "indexifembedded does not weaken noindex of the upstream", rules: []string{"* noindex, indexifembedded"}, target: "/", upstream: []string{"noindex"}, want: []string{"noindex"}},
+		{name: "upstream value with a crawler's name", rules: []string{"* noindex", "* googlebot: nofollow"}, target: "/", upstream: []string{"googlebot: nofollow, index", "bingbot: all"},
 			want: []string{"noindex", "googlebot: nofollow"}},
-		{name: "general ones come first", rules: []string{"* googlebot: nofollow", "* noindex", "*.pdf bingbot: noarchive", "/ nosnippet"}, target: "/a.pdf",
+		{name: "values for all crawlers come first", rules: []string{"* googlebot: nofollow", "* noindex", "*.pdf bingbot: noarchive", "/ nosnippet"}, target: "/a.pdf",
 			want: []string{"noindex, nosnippet", "googlebot: nofollow", "bingbot: noarchive"}},
-		{name: "upstream's are put in order", rules: []string{"* noindex"}, target: "/", upstream: []string{"googlebot: nofollow", "nosnippet, bingbot: none"},
+		{name: "upstream values are sorted too", rules: []string{"* noindex"}, target: "/", upstream: []string{"googlebot: nofollow", "nosnippet, bingbot: none"},
 			want: []string{"nosnippet", "noindex", "googlebot: nofollow", "bingbot: none"}},
-		{name: "upstream's unknown words", rules: []string{"* noindex"}, target: "/", upstream: []string{"frobnicate: 7, index, x y"}, want: []string{"noindex", "frobnicate: 7, x y"}},
-		{name: "upstream's dates keep their commas", rules: []string{"* noindex, unavailable_after: 2030-01-01"}, target: "/",
+		{name: "unknown words of the upstream are kept", rules: []string{"* noindex"}, target: "/", upstream: []string{"frobnicate: 7, index, x y"}, want: []string{"noindex", "frobnicate: 7, x y"}},
+		{name: "dates of the upstream with commas are kept", rules: []string{"* noindex, unavailable_after: 2030-01-01"}, target: "/",
 			upstream: []string{"unavailable_after: Saturday, 01-Jan-28 00:00:00 GMT, index"}, want: []string{"unavailable_after: Saturday, 01-Jan-28 00:00:00 GMT", "noindex"}},
 		{name: "nothing matches", rules: []string{"*.pdf noindex"}, target: "/", upstream: []string{"index, noindex"}, want: []string{"index, noindex"}},
 	} {
@@ -173,8 +174,9 @@ func b2i(b bool) int {
 	return 0
 }
 
-// TestApplyMany holds that more rules may match than a Match has room for.
-func TestApplyMany(t *testing.T) {
+// TestApplyMoreRulesThanInline checks a match of more rules than a Match holds
+// without allocating.
+func TestApplyMoreRulesThanInline(t *testing.T) {
 	var lines []string
 	for i := range 40 {
 		lines = append(lines, "/a* bot"+strconv.Itoa(i)+": noindex")
@@ -187,9 +189,9 @@ func TestApplyMany(t *testing.T) {
 	}
 }
 
-// TestApplyOwnsItsValues holds that a response may change its header without
-// changing that of the next one.
-func TestApplyOwnsItsValues(t *testing.T) {
+// TestApplyDoesNotShareValues checks that a change of one response's header
+// does not change the header of the next response.
+func TestApplyDoesNotShareValues(t *testing.T) {
 	rules := compile(t, "* noindex")
 	for range 2 {
 		h := header()
@@ -214,12 +216,12 @@ func TestNeedsResponse(t *testing.T) {
 		}
 	}
 	if (*Rules)(nil).NeedsResponse() {
-		t.Error("no rules need no response")
+		t.Error("NeedsResponse of nil Rules is true")
 	}
 }
 
-// TestCompileBounds holds that neither rules nor what each request pays for
-// them are without end.
+// TestCompileBounds checks the limits for the number of rules and of regular
+// expressions.
 func TestCompileBounds(t *testing.T) {
 	list := make([]Rule, MaxRules+1)
 	for i := range list {

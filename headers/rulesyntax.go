@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// ParseRule reads the words of a rule as an operator writes them:
+// ParseRule parses the words of a rule as an operator writes them:
 //
 //	[not] PATTERN [CRAWLER: [only]] DIRECTIVE...
 //
 // PATTERN is one of
 //
-//	*.pdf                 the file's name, in any folder: * and ?
-//	/drafts/*             the path, in robots.txt syntax: it has a slash
-//	~ \.docx?$            the file's name, by regular expression (RE2)
+//	*.pdf                 the file name, in any folder, with * and ?
+//	/drafts/*             the path, in robots.txt syntax; it contains a slash
+//	~ \.docx?$            the file name, as a regular expression (RE2)
 //	type application/pdf  the media type of the response, or type image/*
 //	status 404            the status of the response, or status 4xx
 //
-// The word not, or a ! before the pattern, negates the pattern. Directives are
-// separated by commas or blanks. By default the header is sent to every client
-// and contains the name of the CRAWLER; with only it is sent to that crawler
-// alone.
+// The word not, or a ! before the pattern, negates the pattern. Commas or
+// blanks separate directives. By default, the header is sent to all clients and
+// contains the name of the CRAWLER. With the word only, it is sent only to that
+// crawler.
 //
 // Errors are written for the operator: they say what was found, what is
 // allowed, and the nearest known word.
@@ -54,7 +54,7 @@ func ParseRule(words []string) (Rule, error) {
 	return r, r.Validate()
 }
 
-// kindWords are the words before a pattern that select its kind.
+// kindWords maps the words before a pattern to its kind.
 var kindWords = map[string]Kind{"~": KindRegexp, "type": KindType, "status": KindStatus}
 
 // parsePattern parses the pattern and returns the remaining words.
@@ -72,7 +72,7 @@ func (r *Rule) parsePattern(words []string) []string {
 	return words[1:]
 }
 
-// parseDirectives reads "[CRAWLER: [only]] DIRECTIVE...".
+// parseDirectives parses "[CRAWLER: [only]] DIRECTIVE...".
 func (r *Rule) parseDirectives(s string) error {
 	s = strings.Join(strings.Fields(s), " ")
 	if name, rest, found := strings.Cut(s, ":"); found && r.isCrawler(trim(name)) {
@@ -92,8 +92,8 @@ func (r *Rule) parseDirectives(s string) error {
 	return err
 }
 
-// isCrawler reports whether the words before the first colon are a crawler's
-// name and not directives.
+// isCrawler reports whether the text before the first colon is the name of a
+// crawler, and not directives.
 func (r *Rule) isCrawler(name string) bool {
 	if strings.Contains(name, ",") {
 		return false
@@ -106,8 +106,8 @@ func (r *Rule) isCrawler(name string) bool {
 	return nearValued(name) == ""
 }
 
-// String writes the rule as ParseRule reads it, in the quotes that a Caddyfile
-// needs.
+// String returns the rule in the form that ParseRule accepts. Words have quotes
+// if they need them in a Caddyfile.
 func (r Rule) String() string {
 	var words []string
 	if r.Not {

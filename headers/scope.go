@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// scope is the set of requests that a section or location applies to: those
-// that any of the patterns matches.
+// scope is the set of requests that a section or location applies to: the
+// requests that any of the patterns matches.
 type scope struct {
-	patterns []Rule // Kind, Pattern
-	unknown  string // the reason why patterns can't express the scope; "" if they can
-	// bounds are known scopes that contain an unknown one.
+	patterns []Rule // only Kind and Pattern are set
+	unknown  string // why patterns can't express the scope; "" if they can
+	// bounds are known scopes that contain this scope if it is unknown.
 	bounds []scope
 }
 
-// everything is the scope outside of all sections.
+// everything returns the scope outside of all sections: all requests.
 func everything() scope { return scope{patterns: []Rule{{Pattern: "*"}}} }
 
 func (s scope) isEverything() bool {
@@ -27,13 +27,13 @@ func unknownScope(format string, args ...any) scope {
 	return scope{unknown: fmt.Sprintf(format, args...)}
 }
 
-// boundBy returns an unknown scope that the given scopes contain.
+// boundBy returns the unknown scope s with more bounds.
 func (s scope) boundBy(bounds ...scope) scope {
 	s.bounds = append(s.bounds[:len(s.bounds):len(s.bounds)], bounds...)
 	return s
 }
 
-// overlaps reports whether a request may be in both.
+// overlaps reports whether a request may be in both scopes.
 func (s scope) overlaps(o scope) bool {
 	if s.unknown != "" || o.unknown != "" {
 		return !slices.ContainsFunc(s.bounds, func(b scope) bool { return !b.overlaps(o) }) &&
@@ -41,7 +41,7 @@ func (s scope) overlaps(o scope) bool {
 	}
 	for _, a := range s.patterns {
 		for _, b := range o.patterns {
-			if !apart(a, b) {
+			if !disjoint(a, b) {
 				return true
 			}
 		}
@@ -49,7 +49,7 @@ func (s scope) overlaps(o scope) bool {
 	return false
 }
 
-// covers reports whether each request that is in o is known to be in s.
+// covers reports whether it is certain that s contains o.
 func (s scope) covers(o scope) bool {
 	if s.isEverything() {
 		return true
@@ -70,12 +70,13 @@ func (s scope) covers(o scope) bool {
 // shape describes the paths, without query, that a pattern matches.
 type shape struct {
 	prefix string
-	suffix string // of the path; a whole file name has its slash
+	suffix string // of the path; a complete file name starts with its slash
 	name   string // the prefix of the file name
 	exact  bool   // the path is prefix
 }
 
-// shapes are the shapes of the paths that a pattern matches, one or several.
+// shapes returns one or more shapes that together have all paths that a pattern
+// matches.
 func shapes(r Rule) []shape {
 	switch r.Kind {
 	case KindPath:
@@ -109,11 +110,11 @@ func globShape(g *glob) shape {
 	return shape{name: g.prefix, suffix: g.suffix}
 }
 
-// apart reports whether it is certain that no request matches both patterns.
-func apart(a, b Rule) bool {
+// disjoint reports whether it is certain that no request matches both patterns.
+func disjoint(a, b Rule) bool {
 	for _, x := range shapes(a) {
 		for _, y := range shapes(b) {
-			if !x.apart(y) {
+			if !x.disjoint(y) {
 				return false
 			}
 		}
@@ -121,17 +122,17 @@ func apart(a, b Rule) bool {
 	return true
 }
 
-func (s shape) apart(o shape) bool {
+func (s shape) disjoint(o shape) bool {
 	switch {
 	case s.exact:
 		return !o.matches(s.prefix)
 	case o.exact:
 		return !s.matches(o.prefix)
 	}
-	return !begins(s.prefix, o.prefix) || !begins(s.name, o.name) || !ends(s.suffix, o.suffix)
+	return !prefixesAgree(s.prefix, o.prefix) || !prefixesAgree(s.name, o.name) || !suffixesAgree(s.suffix, o.suffix)
 }
 
-// matches reports whether the path may have the shape.
+// matches reports whether a path may have the shape.
 func (s shape) matches(path string) bool {
 	if s.exact {
 		return path == s.prefix
@@ -140,13 +141,13 @@ func (s shape) matches(path string) bool {
 		strings.HasPrefix(path[strings.LastIndexByte(path, '/')+1:], s.name)
 }
 
-// begins reports whether a string can begin with both a and b.
-func begins(a, b string) bool { return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) }
+// prefixesAgree reports whether a string can start with both a and b.
+func prefixesAgree(a, b string) bool { return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) }
 
 // ends reports whether a string can end with both a and b.
-func ends(a, b string) bool { return strings.HasSuffix(a, b) || strings.HasSuffix(b, a) }
+func suffixesAgree(a, b string) bool { return strings.HasSuffix(a, b) || strings.HasSuffix(b, a) }
 
-// pathPrefix is the scope of the paths that begin with s.
+// pathPrefix returns the scope of the paths that start with s.
 func pathPrefix(s string) scope {
 	if s == "/" {
 		return everything()
@@ -154,13 +155,13 @@ func pathPrefix(s string) scope {
 	return scope{patterns: []Rule{{Kind: KindPath, Pattern: quotePath(s)}}}
 }
 
-// pathExactly is the scope of the path s, with any query or none.
+// pathExactly returns the scope of the path s, with any query or none.
 func pathExactly(s string) scope {
 	s = quotePath(s)
 	return scope{patterns: []Rule{{Kind: KindPath, Pattern: s + "$"}, {Kind: KindPath, Pattern: s + "?"}}}
 }
 
-// pathFolder is the scope of the path s and of what is below it.
+// pathFolder returns the scope of the path s and the paths below it.
 func pathFolder(s string) scope {
 	if strings.HasSuffix(s, "/") {
 		return pathPrefix(s)
@@ -168,15 +169,16 @@ func pathFolder(s string) scope {
 	return scope{patterns: append(pathExactly(s).patterns, pathPrefix(s+"/").patterns...)}
 }
 
-// quotePath is a path as a pattern of robots.txt.
+// quotePath converts a path to a pattern in robots.txt syntax.
 func quotePath(s string) string {
 	return strings.NewReplacer("%", "%25", "*", "%2A", "$", "%24", "?", "%3F", "#", "%23", " ", "%20").Replace(s)
 }
 
-// pathRegexp is the scope of the paths, without query, that the regular
-// expression matches. An expression that ends in a few literals without a slash
-// gives patterns for file names; one that begins with a few literals gives
-// patterns for paths.
+// pathRegexp returns the scope of the paths, without query, that a regular
+// expression matches. The scope has patterns for file names if the expression
+// is equivalent to a few literals without a slash at the end of the path, and
+// patterns for paths if it is equivalent to a few literals at the start.
+// Otherwise it is unknown.
 func pathRegexp(s string, fold bool) scope {
 	if fold {
 		s = "(?i)" + s
@@ -193,20 +195,20 @@ func pathRegexp(s string, fold bool) scope {
 		case !g.literal && g.suffix == "" && strings.HasPrefix(g.prefix, "/"):
 			found.patterns = append(found.patterns, pathPrefix(g.prefix).patterns...)
 		case g.literal || g.prefix != "" || g.suffix == "" || strings.Contains(g.suffix, "/"):
-			return unknownScope("the regular expression %q on whole paths", clip(s)).boundBy(regexpBounds(s)...)
+			return unknownScope("rules can't compare the regular expression %q with whole paths", clip(s)).boundBy(regexpBounds(s)...)
 		}
 	}
 	switch {
 	case re.globs == nil:
-		return unknownScope("the regular expression %q on whole paths", clip(s)).boundBy(regexpBounds(s)...)
+		return unknownScope("rules can't compare the regular expression %q with whole paths", clip(s)).boundBy(regexpBounds(s)...)
 	case found.patterns == nil:
 		return scope{patterns: []Rule{{Kind: KindRegexp, Pattern: s}}}
 	}
 	return found
 }
 
-// regexpBounds returns scopes that contain all paths of a regular expression:
-// they follow from its literal prefix and suffix.
+// regexpBounds returns scopes that contain all paths that a regular expression
+// matches, from its literal prefix and suffix.
 func regexpBounds(s string) (bounds []scope) {
 	begin, end := literalEnds(s)
 	if strings.HasPrefix(begin, "/") {
@@ -218,8 +220,9 @@ func regexpBounds(s string) (bounds []scope) {
 	return bounds
 }
 
-// literalEnds returns the literal prefix and suffix of all strings that a
-// regular expression matches; "" if it is not anchored there or has none.
+// literalEnds returns a literal prefix and suffix of all strings that a regular
+// expression matches. Each is "" if the expression is not anchored on that side
+// or has no literal there.
 func literalEnds(s string) (begin, end string) {
 	re, err := syntax.Parse(s, syntax.Perl)
 	if err != nil || re.Op != syntax.OpConcat || len(re.Sub) < 2 {
@@ -241,15 +244,16 @@ func literalEnds(s string) (begin, end string) {
 	return begin, end
 }
 
-// indexNames are the files that a server sends for the URL of a folder.
+// indexNames are the names of the files that a server may send for the URL of a
+// folder.
 type indexNames []string
 
-// commonIndexes are the index files that servers use by default or applications
-// require.
+// commonIndexes are names that servers use by default, or that common
+// applications require.
 var commonIndexes = indexNames{"index.html", "index.htm", "index.php", "index.cgi", "index.pl", "index.shtml", "index.xhtml", "index.asp", "index.jsp", "default.html", "default.htm"}
 
-// in returns one of the names that the pattern matches in a folder whose own
-// URL it does not match; "" if there is none.
+// in returns one of the names that the pattern matches in some folder, if it
+// does not match the URL of the folder too; "" if there is none.
 func (names indexNames) in(r Rule) string {
 	if r.Pattern == "*" && r.Kind == "" {
 		return ""

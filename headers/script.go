@@ -4,12 +4,13 @@ import "bytes"
 
 // scriptText is the state of a HeadScanner in the text of a script (HTML,
 // sections 13.2.5.15 to 13.2.5.31). After <!-- the text is escaped: a <script
-// in it begins a nested script, whose end tag does not end the outer one.
+// in it begins a nested script, and the end tag of the nested script does not
+// end the outer one.
 type scriptText struct {
 	part    scriptPart
 	level   uint8 // 1: escaped, 2: in a script nested in escaped text
-	dashes  uint8 // just before, up to two
-	matched uint8 // octets of the element's name
+	dashes  uint8 // number of dashes directly before, at most two
+	matched uint8 // number of octets of the element's name that were read
 }
 
 type scriptPart uint8
@@ -23,8 +24,8 @@ const (
 	scriptStart               // after < in escaped text
 )
 
-// scriptStep reads at least one octet of a script's text, or none where the
-// state changes, and returns how many it read.
+// scriptStep reads at least one octet of a script's text, or none if it changes
+// the state. It returns the number of octets that it read.
 func (s *HeadScanner) scriptStep(p []byte) int {
 	t, c := &s.script, p[0]
 	next, n := scriptData, 0
@@ -46,7 +47,7 @@ func (s *HeadScanner) scriptStep(p []byte) int {
 			next, n = scriptBangDash, 1
 		}
 	case scriptBangDash:
-		if c == '-' { // <!--> is a whole comment
+		if c == '-' { // with two dashes, since <!--> is a complete comment
 			t.level, t.dashes, n = 1, 2, 1
 		}
 	case scriptEnd, scriptStart:

@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// Signals holds the lines of a robots.txt group that can also be sent as header
-// fields, for clients that read only responses.
+// Signals holds lines of a robots.txt that can also be sent as header fields,
+// for clients that do not read robots.txt.
 //
-// A Signals is immutable and safe for concurrent use. A nil *Signals sends
+// Signals does not change and is safe for concurrent use. A nil *Signals sends
 // nothing.
 type Signals struct {
-	signal, usage []pathSignal // the longest path first
+	signal, usage []pathSignal // sorted by the length of the path, the longest first
 	links         []string     // values of Link
 }
 
 // pathSignal is the value for the paths that a pattern matches.
 type pathSignal struct {
 	path  *pathGlob
-	size  int // octets of the pattern; 0: every path
+	size  int // length of the pattern in octets; 0: all paths
 	text  string
 	value string // of the field
 }
@@ -31,17 +31,19 @@ const (
 	signalField = "Content-Signal"
 	usageField  = "Content-Usage"
 	linkField   = "Link"
+	licenseLine = "License" // sent as Link
 )
 
-// maxSignals bounds the lines of one kind that are sent.
+// maxSignals is the maximal number of lines of one kind, and of pairs on a
+// line.
 const maxSignals = 64
 
-// CompileSignals compiles the values of three kinds of lines: a group's
-// Content-Signal lines, such as "search=yes, ai-train=no" (contentsignals.org);
-// its Content-Usage lines, such as "/path train-ai=n" (IETF AIPREF); and the
-// absolute URLs of the file's License lines (RSL 1.0). Values of the first two
-// kinds may begin with a path; without one they apply to all paths. Lines that
-// can't be sent in a header are left out, with an error for each.
+// CompileSignals compiles the values of three kinds of lines: Content-Signal
+// lines, such as "search=yes, ai-train=no" (contentsignals.org); Content-Usage
+// lines, such as "/path train-ai=n" (IETF AIPREF); and License lines, which are
+// absolute URLs (RSL 1.0). Values of the first two kinds may start with a path;
+// without one, they apply to all paths. CompileSignals leaves out lines that a
+// header can't contain, and returns an error for each.
 func CompileSignals(contentSignal, contentUsage, license []string) (*Signals, []error) {
 	s := &Signals{}
 	var errs []error
@@ -51,14 +53,14 @@ func CompileSignals(contentSignal, contentUsage, license []string) (*Signals, []
 		u, err := url.Parse(strings.TrimSpace(l))
 		switch {
 		case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-			errs = append(errs, fmt.Errorf("the value %q of License is not an absolute URL", clip(l)))
+			errs = append(errs, fmt.Errorf("%s: %q is not an absolute URL", licenseLine, clip(l)))
 		case len(s.links) == maxSignals:
-			errs = append(errs, fmt.Errorf("more than %d lines of License", maxSignals))
+			errs = append(errs, fmt.Errorf("%s: more than %d lines", licenseLine, maxSignals))
 		default:
-			// A URL of printable ASCII, as String writes it, has no > in it.
+			// After this, a URL of printable ASCII has no > in it.
 			value := "<" + strings.NewReplacer("<", "%3C", ">", "%3E", `"`, "%22").Replace(u.String()) + `>; rel="license"`
 			if !isFieldValue(value) {
-				errs = append(errs, fmt.Errorf("the value %q of License can't stand in a header", clip(l)))
+				errs = append(errs, fmt.Errorf("%s: a header can't contain %q", licenseLine, clip(l)))
 			} else if !slices.Contains(s.links, value) {
 				s.links = append(s.links, value)
 			}
@@ -84,7 +86,7 @@ func compileSignals(field string, lines []string, errs []error) ([]pathSignal, [
 			errs = append(errs, fmt.Errorf("%s: %w", field, err))
 			continue
 		case len(path) > maxPattern:
-			errs = append(errs, fmt.Errorf("%s: path of %d octets, %d are allowed", field, len(path), maxPattern))
+			errs = append(errs, fmt.Errorf("%s: the path has %d octets; at most %d are allowed", field, len(path), maxPattern))
 			continue
 		}
 		if i := slices.IndexFunc(signals, func(p pathSignal) bool { return p.text == path }); i >= 0 {
@@ -110,7 +112,7 @@ func compileSignals(field string, lines []string, errs []error) ([]pathSignal, [
 }
 
 // preferences normalises a list of key=value pairs. If a key occurs several
-// times, the more restrictive value applies: no or n, else the last value.
+// times, the value is no or n if one of them is, and otherwise the last one.
 func preferences(s string) (string, error) {
 	type pair struct{ key, value string }
 	var pairs []pair
@@ -163,12 +165,12 @@ func (s *Signals) Empty() bool {
 }
 
 // Apply adds the signals for a request target to h, the header of a response
-// that is about to be written with status. The target has the form that
-// Rules.Match takes. Of several lines for a field, Apply sends the one with the
-// longest matching path. It keeps a Content-Signal or Content-Usage field that
+// that is about to be written with status. The target has the same form as for
+// Rules.Match. If several lines for a field match, Apply sends the one with the
+// longest path. It does not change a Content-Signal or Content-Usage field that
 // h already has, since the response is more specific than robots.txt. It adds a
 // Link field unless h has the same. It adds nothing to interim responses (1xx)
-// or to a 304.
+// and to a 304.
 func (s *Signals) Apply(h http.Header, target string, status int) {
 	if s.Empty() || status < 200 || status == http.StatusNotModified {
 		return

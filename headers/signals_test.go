@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestSignals holds the header forms of signals: contentsignals.org,
+// TestSignals checks the header fields: contentsignals.org,
 // draft-ietf-aipref-attach (the longest path decides), RSL 1.0 with RFC 8288
-// (rel="license" is registered by RFC 4946).
+// (RFC 4946 registers rel="license").
 func TestSignals(t *testing.T) {
 	s, errs := CompileSignals(
 		[]string{"search=yes, ai-train=no", "AI-Input = no,search=no"},
@@ -29,7 +29,7 @@ func TestSignals(t *testing.T) {
 		{"/public/a.pdf?x", "train-ai=y, search=n"},
 	} {
 		h := http.Header{"Link": {"</style.css>; rel=preload"}}
-		for range 2 { // the second time nothing is added
+		for range 2 { // the second call adds nothing
 			s.Apply(h, test.target, 200)
 		}
 		if got := h.Values("Content-Usage"); !slices.Equal(got, []string{test.usage}) {
@@ -68,8 +68,8 @@ func TestSignalErrors(t *testing.T) {
 	}
 }
 
-// FuzzSignals holds that nothing of a hostile robots.txt becomes more than the
-// value of a field.
+// FuzzSignals checks that a hostile robots.txt can't add other header fields or
+// other links.
 func FuzzSignals(f *testing.F) {
 	f.Add("search=yes", "/a train-ai=n", "https://example.com/l", "/a")
 	f.Fuzz(func(t *testing.T, signal, usage, license, target string) {

@@ -16,14 +16,14 @@ type statement struct {
 // exception is a part of a statement's scope in which it does not apply.
 type exception struct {
 	scope scope
-	// sometimes: only for a part of the scope, or under a condition.
-	sometimes bool
-	// loses: something else may decide in a part of the scope.
-	loses bool
-	what  string // for the operator, such as "location /public/ (line 9)"
+	// partial: the exception is only for a part of the scope, or under a condition.
+	partial bool
+	// contested: the statement may still apply in a part of the scope.
+	contested bool
+	what      string // name for messages, such as "location /public/ (line 9)"
 }
 
-// convert converts a statement to rules, or to a problem if rules can't express
+// convert adds the rules for a statement, or a problem if rules can't express
 // it.
 func (s *ImportedSite) convert(st statement, index indexNames) {
 	if st.scope.unknown != "" {
@@ -32,13 +32,13 @@ func (s *ImportedSite) convert(st statement, index indexNames) {
 	}
 	within := slices.DeleteFunc(slices.Clone(st.exceptions), func(e exception) bool { return !e.scope.overlaps(st.scope) })
 	for _, e := range within {
-		if !e.sometimes && !e.loses && e.scope.covers(st.scope) {
-			return // never sent
+		if !e.partial && !e.contested && e.scope.covers(st.scope) {
+			return // the server never sends it
 		}
 	}
 	patterns := st.scope.patterns
 	if len(within) > 0 {
-		but, why := allBut(st.scope, within, index)
+		but, why := negatedPattern(st.scope, within, index)
 		if why != "" {
 			s.problem(st.line, "not converted: %s", why)
 			return
@@ -47,7 +47,7 @@ func (s *ImportedSite) convert(st statement, index indexNames) {
 	}
 	for _, p := range patterns {
 		if name := index.in(p); name != "" && !p.Not {
-			s.problem(st.line, "converted for the file's own URL; the URL of a folder that is answered with %s is not included", name)
+			s.problem(st.line, "converted only for the URL of the file; for the URL of a folder, the server sends %s too, but this rule does not apply there", name)
 			break
 		}
 	}
@@ -70,32 +70,33 @@ func (s *ImportedSite) addRule(line int, r Rule) {
 	}
 }
 
-// allBut returns a pattern for everything except the exceptions, or the reason
-// why there is no such pattern.
-func allBut(whole scope, exceptions []exception, index indexNames) (Rule, string) {
+// negatedPattern returns a pattern for all requests of the scope whole except
+// the exceptions. If there is no such pattern, it returns the reason.
+func negatedPattern(whole scope, exceptions []exception, index indexNames) (Rule, string) {
 	first := exceptions[0]
 	if !whole.isEverything() {
-		return Rule{}, fmt.Sprintf("a part of these requests falls under %s, where something else is sent", first.what)
+		return Rule{}, fmt.Sprintf("%s applies to a part of these requests and sends something else", first.what)
 	}
 	for _, e := range exceptions {
 		switch {
-		case e.scope.unknown != "" || e.sometimes || e.loses:
-			return Rule{}, fmt.Sprintf("it is not sent with some requests that fall under %s, and no pattern says which", e.what)
+		case e.scope.unknown != "" || e.partial || e.contested:
+			return Rule{}, fmt.Sprintf("it is not sent for some requests of %s, and no pattern can select these", e.what)
 		case !slices.Equal(e.scope.patterns, first.scope.patterns):
-			return Rule{}, fmt.Sprintf("it is sent neither under %s nor under %s, and a rule excludes one pattern only", first.what, e.what)
+			return Rule{}, fmt.Sprintf("it is sent neither for %s nor for %s, and a rule can exclude only one pattern", first.what, e.what)
 		case len(e.scope.patterns) != 1:
-			return Rule{}, fmt.Sprintf("it is not sent under %s, and a rule excludes one pattern only", e.what)
+			return Rule{}, fmt.Sprintf("it is not sent for %s, which needs several patterns, and a rule can exclude only one", e.what)
 		}
 	}
 	p := first.scope.patterns[0]
 	if name := index.in(p); name != "" {
-		return Rule{}, fmt.Sprintf("it is not sent under %s, which also answers the URL of a folder with %s", first.what, name)
+		return Rule{}, fmt.Sprintf("it is not sent for %s, which also answers the URL of a folder with the file %s", first.what, name)
 	}
 	p.Not = true
 	return p, ""
 }
 
-// parseTags reads an X-Robots-Tag value strictly.
+// parseTags parses an X-Robots-Tag value. It returns an error for an unknown
+// directive, a wrong value or a contradiction.
 func parseTags(value string) ([]Tag, error) {
 	var tags []Tag
 	l := list{rest: value}
@@ -105,7 +106,7 @@ func parseTags(value string) ([]Tag, error) {
 			break
 		}
 		if it.crawler != "" && nearValued(it.crawler) != "" {
-			return nil, unknown(it.crawler)
+			return nil, unknownDirective(it.crawler)
 		}
 		one, err := it.directive()
 		if err != nil {
@@ -128,11 +129,11 @@ func parseTags(value string) ([]Tag, error) {
 	return tags, nil
 }
 
-// imply reports whether the directives in there already include those of tags,
-// for every crawler.
+// imply reports whether, for each crawler in tags, the directives in there
+// imply those in tags.
 func imply(there, tags []Tag) bool {
 	x := indexTags(there)
 	return !slices.ContainsFunc(tags, func(t Tag) bool {
-		return !t.Directives.without(x.heardBy(t.Crawler)).Empty()
+		return !t.Directives.without(x.forCrawler(t.Crawler)).Empty()
 	})
 }

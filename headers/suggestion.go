@@ -8,8 +8,8 @@ import (
 )
 
 // nearest returns the candidate that a misspelt word probably means: the one
-// with the smallest edit distance, or "" if none is near. The comparison
-// ignores case, hyphens and underscores.
+// with the smallest edit distance. It returns "" if no candidate is near. The
+// comparison ignores case, hyphens, underscores and blanks.
 func nearest(found string, candidates iter.Seq[string]) string {
 	const longest = 40 // no known word is longer, and the time is quadratic
 	if found == "" || len(found) > longest {

@@ -9,16 +9,17 @@ import (
 // views are the forms of a request target that patterns are compared with.
 type views struct {
 	name   string // the file name as a server reads it; "" for a folder
-	target string // path and query, percent-escapes in normal form
-	served string // the same with the path as a server reads it; "" if it equals target
+	target string // path and query in normal form (see appendNormal)
+	served string // the same, with the path as a server reads it; "" if it is equal to target
 }
 
-// buffers holds the forms of a target that is not in normal form.
+// buffers holds the views of a target that is not in normal form.
 type buffers struct{ path, target, served []byte }
 
 var bufferPool = sync.Pool{New: func() any { return new(buffers) }}
 
-// maxPooled bounds the buffers that are kept for the next request.
+// maxPooled is the maximal capacity, in octets, of a buffer that is kept for
+// the next request.
 const maxPooled = 16 << 10
 
 // release returns the buffers to the pool. Views into them are no longer valid.
@@ -28,10 +29,9 @@ func (b *buffers) release() {
 	}
 }
 
-// read returns the views of a request target: the file name as a server reads
-// it, percent-decoded once and without dot segments; and, if paths is set, the
-// path in the form of RFC 9309 and as a server reads it. If the target is in
-// normal form, there are no buffers to release.
+// read returns the views of a request target. It returns the name in any case,
+// and the other views only if paths is set. The caller must call release on the
+// buffers after use; they are nil if the target is in normal form.
 func read(target string, paths bool) (views, *buffers) {
 	target = cutOrigin(target)
 	path, query := target, ""
@@ -77,10 +77,10 @@ func cutOrigin(target string) string {
 	return target
 }
 
-// appendNormal appends s with its percent-escapes in normal form: an escaped
-// octet is decoded, except those that would change the structure (/, ?, # and
-// %): they stay escaped, with upper-case digits. Two spellings that are equal
-// by RFC 9309, section 2.2.2 become equal strings.
+// appendNormal appends the normal form of s: it decodes all escapes except
+// those of octets that would change the structure (/, ?, # and %). These keep
+// their escapes, with upper-case digits. Two texts that are equal according to
+// RFC 9309, section 2.2.2 have the same normal form.
 func appendNormal(b []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
 		c, ok := unescape(s, i)
@@ -98,8 +98,9 @@ func appendNormal(b []byte, s string) []byte {
 	return b
 }
 
-// appendServed appends the path as a server reads it: decoded once, without dot
-// segments, with merged slashes. It keeps a slash at the end.
+// appendServed appends the path as a server reads it: escapes are decoded once,
+// dot segments are removed, and repeated slashes are merged. It keeps a slash
+// at the end.
 func appendServed(b []byte, path string) []byte {
 	start := len(b)
 	for i := 0; i < len(path); i++ {
@@ -119,7 +120,7 @@ func appendServed(b []byte, path string) []byte {
 	}
 	b = endSegment(b, start)
 	if n := len(b); n > start+1 && b[n-1] == '/' && !endsInSlash(path) {
-		b = b[:n-1] // after a dot segment, what a server finds is the folder or file itself
+		b = b[:n-1] // the path ends in a dot segment: a server finds the folder or file before it
 	}
 	return b
 }

@@ -5,30 +5,30 @@ import (
 	"strings"
 )
 
-// trie finds all keys that are prefixes of a string, in time proportional to
-// the part of the string that it follows, independent of the number of keys.
-// Octets that all keys below a node share are stored in one node.
+// trie finds all keys that are prefixes of a string. Its time does not depend
+// on the number of keys, only on the length of the string. Octets that all keys
+// below a node share are stored in that node.
 type trie struct{ nodes []trieNode }
 
-// trieNode stands for the octets on the path from the root, followed by its own
-// run.
+// trieNode represents the octets on the path from the root to it, followed by
+// its run.
 type trieNode struct {
-	run    string // the octets that every key below has next
-	labels string // the first octets of the children
-	first  int32  // the child of the first label; the other children follow it
+	run    string // the octets that follow in all keys below
+	labels string // the first octet of each child
+	first  int32  // index of the child for the first label; the other children follow it
 	ids    []int32
 	whole  []int32 // values of keys that must equal the whole string
 }
 
-// trieKey is a key and its value. If whole is set, the key must equal the
-// string; otherwise it must be a prefix.
+// trieKey is a key and its value. If whole is set, the key must be equal to the
+// string; otherwise it must be a prefix of it.
 type trieKey struct {
 	key   string
 	whole bool
 	id    int32
 }
 
-// newTrie builds the trie of keys.
+// newTrie returns the trie of keys.
 func newTrie(keys []trieKey) trie {
 	t := trie{nodes: make([]trieNode, 1)}
 	if len(keys) > 0 {
@@ -37,8 +37,8 @@ func newTrie(keys []trieKey) trie {
 	return t
 }
 
-// fill builds the node at index at from the keys, which share their first depth
-// octets.
+// fill builds the node at index at, and the nodes below it, from keys that
+// share their first depth octets.
 func (t *trie) fill(at int32, keys []trieKey, depth int) {
 	run := keys[0].key[depth:]
 	for _, k := range keys[1:] {
@@ -81,8 +81,9 @@ func shared(a, b string) int {
 	return n
 }
 
-// newBackTrie builds a trie of keys that are read from their end. The runs of
-// its nodes are in the order of the string.
+// newBackTrie returns a trie that finds all keys that are suffixes of a string.
+// Its nodes represent the keys from their ends; the runs have the order of the
+// string.
 func newBackTrie(keys []trieKey) trie {
 	for i := range keys {
 		keys[i].key = backwards(keys[i].key)
@@ -101,8 +102,8 @@ func backwards(s string) string {
 	return string(b)
 }
 
-// descend follows s from a node to a child. It returns the child, the rest of
-// s, and false if there is no such child. Begin with enter.
+// descend moves from a node to the child for the start of s. It returns the
+// child, the rest of s, and false if there is no such child. Start with enter.
 func (t *trie) descend(n *trieNode, s string) (*trieNode, string, bool) {
 	if s == "" {
 		return nil, "", false
@@ -116,15 +117,15 @@ func (t *trie) descend(n *trieNode, s string) (*trieNode, string, bool) {
 	return n, s, found
 }
 
-// enter returns the root, the rest of s after its run, and false if no key is a
-// prefix of s.
+// enter returns the root, the rest of s after the run of the root, and false if
+// s does not start with that run.
 func (t *trie) enter(s string) (*trieNode, string, bool) {
 	n := &t.nodes[0]
 	s, found := strings.CutPrefix(s, n.run)
 	return n, s, found
 }
 
-// descendBack is descend for a trie of newBackTrie: it follows s from its end.
+// descendBack is descend for a trie of newBackTrie: it reads s from its end.
 func (t *trie) descendBack(n *trieNode, s string) (*trieNode, string, bool) {
 	if s == "" {
 		return nil, "", false

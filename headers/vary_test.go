@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestAddVary holds RFC 9110, section 12.5.5: names are compared without
-// regard to case, lists may be spread over fields, and * says all there is.
+// TestAddVary checks RFC 9110, section 12.5.5: the case of names is ignored, a
+// list may be split over several fields, and * includes all names.
 func TestAddVary(t *testing.T) {
 	for _, tt := range []struct{ there, want []string }{
 		{nil, []string{"User-Agent"}},
@@ -33,9 +33,9 @@ func TestAddVary(t *testing.T) {
 	}
 }
 
-// TestApplySaysWhatDiffers holds that a response that differs by User-Agent says
-// so to whoever asks, and that no other does.
-func TestApplySaysWhatDiffers(t *testing.T) {
+// TestApplyAddsVary checks that a response that depends on the User-Agent has
+// Vary for all clients, and that other responses do not.
+func TestApplyAddsVary(t *testing.T) {
 	rules := compile(t, "*.pdf noindex", "*.doc googlebot: nofollow", "*.zip bingbot: only noindex", "type image/png bingbot: only noimageindex")
 	for _, tt := range []struct {
 		target, media string

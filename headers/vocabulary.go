@@ -36,14 +36,14 @@ const (
 	noyaca
 )
 
-// kind is the form of the value that follows a directive's name.
+// kind is the kind of the value after the name of a directive.
 type kind uint8
 
 const (
-	bare   kind = iota // no value
-	count              // an integer, -1 for no limit
-	size               // one of imagePreviews
-	moment             // a date, see parseDate
+	noValue     kind = iota // no value
+	numberValue             // a whole number, -1 for no limit
+	sizeValue               // one of imagePreviews
+	dateValue               // a date (see parseDate)
 )
 
 // word is one row of the vocabulary.
@@ -51,7 +51,7 @@ type word struct {
 	name string
 	kind kind
 	bit  set
-	sets set    // its own bit, and those of the directives that it includes
+	sets set    // its bit, and the bits of the directives that it includes
 	doc  string // URL of its documentation
 }
 
@@ -63,38 +63,38 @@ const (
 	deviant   = "https://www.deviantart.com/team/journal/UPDATE-All-Deviations-Are-Opted-Out-of-AI-Datasets-934500371"
 )
 
-// vocabulary lists all known directives, in the order in which they are
-// printed: first those about the use of a page, then those about how it is
-// shown.
+// vocabulary lists all known directives, in the order in which String prints
+// them.
 var vocabulary = []word{
-	{"all", bare, all, all, googleDoc},
-	{"index", bare, index, index, bingDoc},
-	{"follow", bare, follow, follow, bingDoc},
-	{"archive", bare, archive, archive, yandexDoc},
-	{"none", bare, none, none | noindex | nofollow, googleDoc},
-	{"noindex", bare, noindex, noindex, googleDoc},
-	{"nofollow", bare, nofollow, nofollow, googleDoc},
-	{"noarchive", bare, noarchive, noarchive, bingDoc},
-	{"nocache", bare, nocache, nocache, bingChat},
-	{"nosnippet", bare, nosnippet, nosnippet, googleDoc},
-	{"indexifembedded", bare, indexifembedded, indexifembedded, googleDoc},
-	{"max-snippet", count, maxSnippet, maxSnippet, googleDoc},
-	{"max-image-preview", size, maxImagePreview, maxImagePreview, googleDoc},
-	{"max-video-preview", count, maxVideoPreview, maxVideoPreview, googleDoc},
-	{"notranslate", bare, notranslate, notranslate, googleDoc},
-	{"noimageindex", bare, noimageindex, noimageindex, googleDoc},
-	{"nositelinkssearchbox", bare, nositelinkssearchbox, nositelinkssearchbox, googleDoc},
-	{"nopagereadaloud", bare, nopagereadaloud, nopagereadaloud, "https://developers.google.com/search/docs/crawling-indexing/google-read-aloud"},
-	{"unavailable_after", moment, unavailableAfter, unavailableAfter, googleDoc},
-	{"noai", bare, noai, noai, deviant},
-	{"noimageai", bare, noimageai, noimageai, deviant},
-	// No crawler reads these any more, but many pages still have them.
-	{"noodp", bare, noodp, noodp, bingDoc},
-	{"noydir", bare, noydir, noydir, "https://help.yahoo.com/kb/search-for-desktop/SLN2256.html"},
-	{"noyaca", bare, noyaca, noyaca, yandexDoc},
+	{"all", noValue, all, all, googleDoc},
+	{"index", noValue, index, index, bingDoc},
+	{"follow", noValue, follow, follow, bingDoc},
+	{"archive", noValue, archive, archive, yandexDoc},
+	{"none", noValue, none, none | noindex | nofollow, googleDoc},
+	{"noindex", noValue, noindex, noindex, googleDoc},
+	{"nofollow", noValue, nofollow, nofollow, googleDoc},
+	{"noarchive", noValue, noarchive, noarchive, bingDoc},
+	{"nocache", noValue, nocache, nocache, bingChat},
+	{"nosnippet", noValue, nosnippet, nosnippet, googleDoc},
+	{"indexifembedded", noValue, indexifembedded, indexifembedded, googleDoc},
+	{"max-snippet", numberValue, maxSnippet, maxSnippet, googleDoc},
+	{"max-image-preview", sizeValue, maxImagePreview, maxImagePreview, googleDoc},
+	{"max-video-preview", numberValue, maxVideoPreview, maxVideoPreview, googleDoc},
+	{"notranslate", noValue, notranslate, notranslate, googleDoc},
+	{"noimageindex", noValue, noimageindex, noimageindex, googleDoc},
+	{"nositelinkssearchbox", noValue, nositelinkssearchbox, nositelinkssearchbox, googleDoc},
+	{"nopagereadaloud", noValue, nopagereadaloud, nopagereadaloud, "https://developers.google.com/search/docs/crawling-indexing/google-read-aloud"},
+	{"unavailable_after", dateValue, unavailableAfter, unavailableAfter, googleDoc},
+	{"noai", noValue, noai, noai, deviant},
+	{"noimageai", noValue, noimageai, noimageai, deviant},
+	// No crawler reads the following directives any more, but many pages still
+	// have them.
+	{"noodp", noValue, noodp, noodp, bingDoc},
+	{"noydir", noValue, noydir, noydir, "https://help.yahoo.com/kb/search-for-desktop/SLN2256.html"},
+	{"noyaca", noValue, noyaca, noyaca, yandexDoc},
 }
 
-// vocabularyByName finds a row by its lower-case name.
+// vocabularyByName has the rows by their names.
 var vocabularyByName = func() map[string]*word {
 	byName := make(map[string]*word, len(vocabulary))
 	for i := range vocabulary {
@@ -103,7 +103,7 @@ var vocabularyByName = func() map[string]*word {
 	return byName
 }()
 
-// contradictions are pairs of directives that exclude each other. Google
+// contradictions are pairs of directives that contradict each other. Google
 // applies the more restrictive one, Yandex the more permissive one.
 var contradictions = []struct{ permissive, restrictive set }{
 	{all, noindex},
@@ -127,7 +127,8 @@ func Names() []string {
 	return names
 }
 
-// lookup finds a directive by its name, in any case.
+// lookup finds a directive by its name, ignoring case. It returns nil if there
+// is none.
 func lookup(name string) *word {
 	if w := vocabularyByName[name]; w != nil {
 		return w
@@ -138,8 +139,8 @@ func lookup(name string) *word {
 	return vocabularyByName[strings.ToLower(name)]
 }
 
-// named returns the names of the directives in s, for an error message.
-func (s set) named() string {
+// names returns the names of the directives in s, for error messages.
+func (s set) names() string {
 	var names []string
 	for _, w := range vocabulary {
 		if s&w.bit != 0 {
@@ -149,9 +150,9 @@ func (s set) named() string {
 	return strings.Join(names, ", ")
 }
 
-// unknown returns the error for a word that is not a directive. It suggests the
-// nearest directive if one is near.
-func unknown(found string) error {
+// unknownDirective returns the error for a word that is not a directive. It
+// suggests a directive with a similar name, if there is one.
+func unknownDirective(found string) error {
 	if near := nearest(found, slices.Values(Names())); near != "" {
 		return fmt.Errorf("unknown directive %q; did you mean %q?", clip(found), near)
 	}

@@ -6,26 +6,27 @@ import (
 	"strings"
 )
 
-// xmlHead is the state of a HeadScanner in an XHTML document. It collects a tag
-// and then reads it; it skips everything else.
+// xmlHead is the state of a HeadScanner in an XHTML document. The scanner
+// collects each tag and then reads it. It skips everything else.
 type xmlHead struct {
-	markup []byte // from the < on; only the beginning of comments and similar markup
+	markup []byte // the current markup from its < on; of comments and similar markup, only the start
 	tail   [2]byte
-	end    string // the text that ends the markup; "": not known yet
-	quote  byte   // of an attribute's value
-	depth  int    // open elements
-	head   int    // the depth within the head; 0: it is not open
+	end    string // the text at the end of the markup; "": not known yet
+	quote  byte   // the quote around an attribute's value; 0: none
+	depth  int    // number of open elements
+	head   int    // depth inside the head element; 0: it is not open
 }
 
-// maxXMLTag bounds the octets of a tag.
+// maxXMLTag is the maximal length of a tag, in octets. A longer tag ends the
+// scan.
 const maxXMLTag = 2 * maxCapture
 
-// xmlEnds maps the beginning of markup to the text that ends it. Other markup
+// xmlEnds has the start and the end of special kinds of markup. Other markup
 // ends in >.
 var xmlEnds = []struct{ begin, end string }{{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}}
 
-// xmlStep reads at least one octet of an XHTML document, and returns how many
-// it read.
+// xmlStep reads at least one octet of an XHTML document, and returns the number
+// of octets that it read.
 func (s *HeadScanner) xmlStep(p []byte) int {
 	x := &s.xml
 	if len(x.markup) == 0 {
@@ -53,7 +54,7 @@ func (s *HeadScanner) xmlStep(p []byte) int {
 	}
 	switch {
 	case len(x.markup) > maxXMLTag, c == '<', c == '[' && x.quote == 0 && !strings.HasPrefix("<![CDATA[", string(x.markup)):
-		s.done = true // malformed, or declarations of the document's own
+		s.done = true // malformed, or a document type with its own declarations
 	case x.quote != 0:
 		if c == x.quote {
 			x.quote = 0

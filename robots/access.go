@@ -8,8 +8,8 @@ import (
 
 // Allowed reports whether the crawler with the given product token may fetch a
 // URL. It applies exactly the rules of RFC 9309, as Group.Match does. The URL
-// is absolute, or a path with its query. Allowed does not check that the file
-// applies to the URL's host: Covers does.
+// is absolute, or a path with its query. Allowed does not check whether the
+// file applies to the host of the URL; use Covers for that.
 func (f *File) Allowed(token, url string) bool { return f.Match(url, token).Allowed }
 
 // Match returns the verdict on a URL for a crawler that obeys the given product
@@ -18,8 +18,8 @@ func (f *File) Allowed(token, url string) bool { return f.Match(url, token).Allo
 func (f *File) Match(url string, tokens ...string) Verdict { return f.Group(tokens...).Match(url) }
 
 // Read reads a robots.txt file as Parse does. It reads at most one octet more
-// than the limit (MaxSize, or that of WithMaxSize). The error is that of r; the
-// File then holds the lines that were read before the error.
+// than the limit (MaxSize, or the limit that WithMaxSize sets). If r returns an
+// error, Read returns this error and a File with the lines that it read before.
 func Read(r io.Reader, opts ...Option) (*File, error) {
 	o := options{maxSize: MaxSize}
 	for _, opt := range opts {
@@ -29,8 +29,8 @@ func Read(r io.Reader, opts ...Option) (*File, error) {
 	return Parse(data, opts...), err
 }
 
-// FromResponse returns the rules that apply after an HTTP response to a request
-// for /robots.txt (RFC 9309, section 2.3.1). They depend on the status:
+// FromResponse returns the File that applies after an HTTP response to a
+// request for /robots.txt (RFC 9309, section 2.3.1). It depends on the status:
 //
 //   - 200 to 299: the body.
 //   - 400 to 499, and 300 to 399, which are redirects that were not followed
@@ -50,9 +50,9 @@ func FromResponse(status int, body []byte, opts ...Option) *File {
 	return Parse([]byte("User-agent: *\nDisallow: /\n"), opts...)
 }
 
-// Location returns the address of the robots.txt that applies to a URL:
-// /robots.txt at the same scheme, host and port (RFC 9309, section 2.3). ok is
-// false for a URL without scheme or host.
+// Location returns the URL of the robots.txt that applies to a page:
+// /robots.txt at the same scheme, host and port (RFC 9309, section 2.3). The
+// page is an absolute URL; ok is false if it has no scheme or no host.
 func Location(page string) (location string, ok bool) {
 	o, ok := originOf(page)
 	if !ok {
@@ -61,10 +61,10 @@ func Location(page string) (location string, ok bool) {
 	return o + "/robots.txt", true
 }
 
-// Covers reports whether the robots.txt at location applies to the URL page:
-// both have the same scheme, host and port, and the path of location is
-// /robots.txt. The comparison ignores the case of scheme and host, a default
-// port, and a dot at the end of the host.
+// Covers reports whether the robots.txt at the URL location applies to the URL
+// page. This is so if both have the same scheme, host and port, and the path of
+// location is /robots.txt. The comparison ignores the case of scheme and host,
+// a default port, and a dot at the end of the host.
 func Covers(location, page string) bool {
 	u, err := url.Parse(location)
 	if err != nil || u.Path != "/robots.txt" {

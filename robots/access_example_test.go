@@ -16,7 +16,8 @@ func ExampleFile_Allowed() {
 	// true
 }
 
-// A crawler that obeys several tokens gets the group of the first that has one.
+// If a crawler obeys several product tokens, the group of the first one that
+// has a group applies.
 func ExampleFile_Match() {
 	f := robots.Parse([]byte("User-agent: Googlebot\nDisallow: /photos/\n\nUser-agent: *\nDisallow: /\n"))
 	v := f.Match("/photos/1.jpg", "Googlebot-Image", "Googlebot")
@@ -25,7 +26,7 @@ func ExampleFile_Match() {
 	// false 2 Disallow: /photos/
 }
 
-// Crawlers that share their lines share a group.
+// Crawlers that the same User-agent lines name share a group.
 func ExampleFile_Groups() {
 	f := robots.Parse([]byte("User-agent: ABot\nUser-agent: BBot\nDisallow: /a\nCrawl-delay: 2\n\nUser-agent: *\nAllow: /\n"))
 	for _, g := range f.Groups() {
@@ -43,8 +44,8 @@ func ExampleRead() {
 	// false false <nil>
 }
 
-// Where there is no robots.txt, everything is allowed; where the server fails,
-// nothing is.
+// If there is no robots.txt, everything is allowed. If the server fails,
+// nothing is allowed.
 func ExampleFromResponse() {
 	for _, status := range []int{200, 404, 503} {
 		f := robots.FromResponse(status, []byte("User-agent: *\nDisallow: /a\n"))

@@ -8,22 +8,22 @@ import (
 	"testing/iotest"
 )
 
-// RFC 9309, section 2.3.1: what the status of the response means.
+// RFC 9309, section 2.3.1: the meaning of the status of the response.
 func TestFromResponse(t *testing.T) {
 	body := []byte("User-agent: *\nDisallow: /a\n")
 	for status, want := range map[int]string{
 		200: "/a", 204: "/a", 301: "", 304: "", 404: "", 410: "", 429: "", 401: "", 500: "/", 503: "/", 0: "/", 100: "/", 600: "/",
 	} {
 		f := FromResponse(status, body)
-		shut := ""
+		disallowed := ""
 		for _, path := range []string{"/", "/a"} {
 			if !f.Allowed("anybot", path) {
-				shut = path
+				disallowed = path
 				break
 			}
 		}
-		if shut != want {
-			t.Errorf("%d: %q is disallowed, want %q", status, shut, want)
+		if disallowed != want {
+			t.Errorf("status %d: the first disallowed path is %q, want %q", status, disallowed, want)
 		}
 	}
 }

@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// A match allocates nothing: in either reading, for plain and disguised
-// targets, and for rules that are hard to match.
+// A match allocates nothing, also for Google's reading, for targets with
+// escapes and dot segments, and for rules that are slow to match.
 func TestMatchAllocatesNothing(t *testing.T) {
 	if raceEnabled {
-		t.Log("measured: nothing, for pools drop what they hold under the race detector")
+		t.Log("nothing is measured: with the race detector, pools drop their elements at random")
 		return
 	}
 	texts := map[string]string{

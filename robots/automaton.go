@@ -6,36 +6,37 @@ import (
 )
 
 // automaton finds all occurrences of fragments in a text in one pass (Aho and
-// Corasick, 1975). The states that occur most are rows of a table; the others,
-// deep inside long fragments, are nodes whose children are searched at each
-// octet. Its memory is proportional to the fragments.
+// Corasick, 1975). The most frequent states are rows of a table. The other
+// states, deep inside long fragments, are nodes; at each octet, scan searches
+// for a child of the node. The memory is proportional to the total length of
+// the fragments.
 type automaton struct {
-	starts  [256]bool   // octets that a fragment starts with
+	starts  [256]bool   // octets at the start of any fragment
 	classes [256]uint16 // octets that occur in fragments, from 1; 0: all others
 	width   uint32      // number of classes
-	table   []step      // rows of width steps; a state below sparseState is where its row begins
+	table   []step      // rows of width steps; a state below sparseState is the index of its row
 	nodes   []trieNode  // level by level
-	rows    int32       // nodes before this one have a row, or no children
-	rowOf   []uint32    // of these nodes, where their rows begin
+	rows    int32       // each node before this index has a row, or has no children
+	rowOf   []uint32    // index of the row of each of these nodes
 }
 
 // step is the transition from a state on one octet.
 type step struct {
 	state    uint32
-	fragment int32 // the longest one that ends with the octet, 0: none
+	fragment int32 // the longest fragment that ends with the octet, 0: none
 }
 
 // sparseState is added to the number of a node that has no row.
 const sparseState = 1 << 31
 
-// trieNode stands for a prefix of one or more fragments. Its children are
-// adjacent, sorted by their octets.
+// trieNode represents a prefix of one or more fragments. Its children are
+// adjacent and sorted by their octets.
 type trieNode struct {
 	child    [2]uint64 // octets of the children; fragments have none above 127
 	first    int32     // the first child
-	fail     int32     // the node of the longest proper suffix of this prefix that is a node too
-	state    uint32    // the state to continue in after it
-	fragment int32     // the longest fragment that it ends with, 0: none
+	fail     int32     // the node of the longest proper suffix of this prefix that has a node
+	state    uint32    // the state in which scan continues after this prefix
+	fragment int32     // the longest fragment that is a suffix of this prefix, 0: none
 }
 
 // next returns the child for an octet, 0: none.
@@ -53,9 +54,10 @@ func (n *trieNode) next(c byte) int32 {
 
 func (n *trieNode) isLeaf() bool { return n.child == [2]uint64{} }
 
-// newAutomaton returns the automaton of fragments, which must be sorted, unique
-// and not empty. They are numbered from 1. suffix holds, for each fragment, the
-// longest other fragment that is its suffix, 0 for none.
+// newAutomaton returns the automaton for fragments. These must be sorted,
+// unique and not empty; they get the numbers from 1. suffix has, for each
+// fragment, the number of the longest other fragment that is its suffix, 0 for
+// none.
 func newAutomaton(fragments []string) (a *automaton, suffix []int32) {
 	a = &automaton{width: 1}
 	for _, f := range fragments {
@@ -73,15 +75,15 @@ func newAutomaton(fragments []string) (a *automaton, suffix []int32) {
 	return a, suffix
 }
 
-// buildTrie makes the nodes, level by level. It returns for each node the
-// fragment that ends there, 0 for none. It stores each node's parent in fail,
-// until link replaces it.
+// buildTrie makes the nodes, level by level. For each node, it returns the
+// fragment that ends there, 0 for none. It stores the parent of each node in
+// fail; link replaces it.
 func (a *automaton) buildTrie(fragments []string) (own []int32) {
-	type job struct{ from, to int } // the fragments that begin with the node
+	type job struct{ from, to int } // the fragments that start with the prefix of the node
 	jobs := []job{{0, len(fragments)}}
 	a.nodes = []trieNode{{}}
 	own = []int32{0}
-	depth, level := 0, 1 // level is the first node of the next one
+	depth, level := 0, 1 // level is the index of the first node of the next level
 	for n := 0; n < len(a.nodes); n++ {
 		if n == level {
 			depth, level = depth+1, len(a.nodes)
@@ -147,10 +149,12 @@ func (a *automaton) link(own []int32, fragments int) (suffix []int32) {
 	return suffix
 }
 
-// minTable is how many steps the table may have at least.
+// minTable is a number of steps that the table may have for any size of the
+// fragments.
 const minTable = 32 << 10
 
-// buildTable makes the rows of the first nodes, as many as fit.
+// buildTable makes rows for the first nodes, until the table has its maximal
+// size.
 func (a *automaton) buildTable(fragments []string) {
 	size := 0
 	for _, f := range fragments {
@@ -198,8 +202,8 @@ func (a *automaton) buildTable(fragments []string) {
 	}
 }
 
-// rowAt returns the row of a node before a.rows. A leaf uses the row of the
-// nearest node on its chain of fail links that has one.
+// rowAt returns the row of a node whose index is below a.rows. A leaf has no
+// row; it uses the row of the first node with a row on its chain of fail links.
 func (a *automaton) rowAt(n int32) []step {
 	for n > 0 && a.nodes[n].isLeaf() {
 		n = a.nodes[n].fail
@@ -207,9 +211,11 @@ func (a *automaton) rowAt(n int32) []step {
 	return a.table[a.rowOf[n]:][:a.width]
 }
 
-// scan adds to h the occurrences in text, starting at an octet and in a state.
-// It stops when h is full, and returns where it stopped. (It takes and returns
-// hits by value, so that they can be on the stack.)
+// scan appends to h the occurrences of fragments in text. It starts at the
+// octet from, in the given state. It stops at the end of text or when h has
+// reached its capacity, and returns the position and the state there. It takes
+// and returns the slice h itself, so that its array can be on the stack of the
+// caller.
 func (a *automaton) scan(h []hit, text string, from int, state uint32) ([]hit, int, uint32) {
 	for i := from; i < len(text); i++ {
 		if state == 0 {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// rulesText is a file of n rules whose paths share folders, as real ones do,
-// of which wild have a `*`.
+// rulesText returns a file of n rules. Their paths share folders, as in real
+// files; wild of the rules have a `*`.
 func rulesText(n, wild int) string {
 	rnd := rand.New(rand.NewPCG(1, uint64(n)))
 	words := strings.Fields("shop cart user login search tag author archive feed print private admin api static " +
@@ -29,7 +29,7 @@ func rulesText(n, wild int) string {
 	return b.String()
 }
 
-// targets are of about 40 octets: half of them match a rule.
+// benchTargets returns targets of about 40 octets. Half of them match a rule.
 func benchTargets(g *Group) []string {
 	var targets []string
 	rules := g.Rules()

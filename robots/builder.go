@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// Builder writes a robots.txt file that every parser reads the same way: one
-// rule per line, a blank line between groups, at least one rule in each group.
-// The zero value is ready to use. The methods return the Builder, so that calls
-// can be chained; Text returns the first error. A Builder is not safe for
-// concurrent use.
+// Builder writes a robots.txt file that all parsers read in the same way: it
+// has one rule per line, a blank line between groups, and at least one rule in
+// each group. The zero value is ready to use. The methods return the Builder,
+// so that calls can be chained; Text returns the first error of any of them. A
+// Builder is not safe for concurrent use.
 type Builder struct {
 	text  strings.Builder
-	group bool // there are User-agent lines
-	ruled bool // and a rule below them
+	group bool // a group is open: it has User-agent lines
+	ruled bool // the open group has a rule
 	err   error
 }
 
-// Group begins a group for the crawlers with the given product tokens. "*"
-// stands for all crawlers that no other group names.
+// Group starts a group for the crawlers with the given product tokens. "*"
+// means all crawlers that no other group names.
 func (b *Builder) Group(tokens ...string) *Builder {
 	b.endGroup()
 	if len(tokens) == 0 {
@@ -36,8 +36,8 @@ func (b *Builder) Group(tokens ...string) *Builder {
 	return b
 }
 
-// closeGroup adds an empty rule to the last group if it has no rule: otherwise
-// parsers would merge the group with the next one.
+// closeGroup adds an empty rule to the open group if it has no rule. Without
+// it, parsers would merge the group with the next one.
 func (b *Builder) closeGroup() {
 	if b.group && !b.ruled {
 		b.line(DirectiveDisallow.String(), "")
@@ -45,8 +45,7 @@ func (b *Builder) closeGroup() {
 	}
 }
 
-// endGroup writes the blank line that separates the last group from what
-// follows.
+// endGroup closes the open group and writes the blank line after it.
 func (b *Builder) endGroup() {
 	b.closeGroup()
 	if b.text.Len() > 0 {
@@ -55,19 +54,20 @@ func (b *Builder) endGroup() {
 	b.group, b.ruled = false, false
 }
 
-// Allow adds a rule to the group. The pattern must start with `/` or `*`.
-// Characters that cannot stand in a URL are written as escapes (%20, %23).
+// Allow adds an Allow rule to the group. The pattern must start with `/` or
+// `*`, and must contain only characters that a URL may contain: write other
+// characters as escapes (%20, %23).
 func (b *Builder) Allow(pattern string) *Builder { return b.rule(DirectiveAllow, pattern) }
 
-// Disallow adds a rule to the group, as Allow does. The empty pattern
-// disallows nothing.
+// Disallow adds a Disallow rule to the group. The pattern has the form that
+// Allow describes, or is empty. The empty pattern disallows nothing.
 func (b *Builder) Disallow(pattern string) *Builder { return b.rule(DirectiveDisallow, pattern) }
 
 func (b *Builder) rule(d Directive, pattern string) *Builder {
 	switch {
 	case pattern == "" && d == DirectiveDisallow:
 	case pattern == "" || pattern[0] != '/' && pattern[0] != '*':
-		return b.fail("pattern %q starts with neither / nor *", pattern)
+		return b.fail("pattern %q must start with / or *", pattern)
 	case strings.ContainsFunc(pattern, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '#' }):
 		return b.fail("pattern %q has characters that must be percent-encoded", pattern)
 	}
@@ -76,18 +76,19 @@ func (b *Builder) rule(d Directive, pattern string) *Builder {
 	return b
 }
 
-// CrawlDelay adds a Crawl-delay to the group.
+// CrawlDelay adds a Crawl-delay to the group. The delay must not be negative.
 func (b *Builder) CrawlDelay(c CrawlDelay) *Builder {
 	if c.Delay < 0 {
-		return b.fail("a Crawl-delay of %v", c.Delay)
+		return b.fail("a Crawl-delay must not be negative, found %v", c.Delay)
 	}
 	return b.member(DirectiveCrawlDelay.String(), c.String())
 }
 
-// RequestRate adds a Request-rate to the group.
+// RequestRate adds a Request-rate to the group. It must be one that the parser
+// reads back: at least one request, in a positive number of whole seconds.
 func (b *Builder) RequestRate(r RequestRate) *Builder {
 	if again, ok := parseRequestRate(r.String()); !ok || again.Requests != r.Requests || again.Per != r.Per {
-		return b.fail("a Request-rate of %d in %v can't be written", r.Requests, r.Per)
+		return b.fail("a Request-rate of %d requests in %v can't be written: both numbers must be from 1 to 1000000000, the time in whole seconds", r.Requests, r.Per)
 	}
 	return b.member(DirectiveRequestRate.String(), r.String())
 }
@@ -95,16 +96,16 @@ func (b *Builder) RequestRate(r RequestRate) *Builder {
 // VisitTime adds a Visit-time to the group.
 func (b *Builder) VisitTime(w Window) *Builder {
 	if _, ok := parseWindow(w.String()); !ok {
-		return b.fail("a Visit-time of %v", w)
+		return b.fail("the Visit-time %v is not hhmm-hhmm", w)
 	}
 	return b.member(DirectiveVisitTime.String(), w.String())
 }
 
-// Field adds another line to the group, such as Content-Signal. It is an error
-// if any parser reads the key as User-agent, Allow or Disallow.
+// Field adds another line to the group, such as Content-Signal. The key must
+// not be one that some parser reads as User-agent, Allow or Disallow.
 func (b *Builder) Field(key, value string) *Builder {
 	if key == "" || strings.ContainsAny(key, ":# \t") || isRuleKey(key) || !b.fits(key) || !b.fits(value) {
-		return b.fail("%q: %q is not a valid line of a group", key, value)
+		return b.fail("the line %q: %q is not valid in a group", key, value)
 	}
 	return b.member(key, value)
 }
@@ -117,11 +118,11 @@ func isRuleKey(key string) bool {
 	return false
 }
 
-// Sitemap adds the address of a sitemap. It applies to all crawlers and ends
-// the current group.
+// Sitemap adds the URL of a sitemap, which applies to all crawlers. It ends the
+// current group.
 func (b *Builder) Sitemap(url string) *Builder {
 	if url == "" || !b.fits(url) {
-		return b.fail("%q is not a valid address of a sitemap", url)
+		return b.fail("%q is not a valid URL of a sitemap", url)
 	}
 	if b.group {
 		b.endGroup()
@@ -141,14 +142,15 @@ func (b *Builder) Comment(text string) *Builder {
 	return b
 }
 
-// fits reports whether a parser reads the value back unchanged.
+// fits reports whether parsers read the text back unchanged as a key or a
+// value.
 func (b *Builder) fits(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r == '#' }) && strings.TrimSpace(s) == s
 }
 
 func (b *Builder) member(key, value string) *Builder {
 	if !b.group {
-		return b.fail("%s: %s is before any group", key, value)
+		return b.fail("the line %s: %s belongs to no group; call Group first", key, value)
 	}
 	b.line(key, value)
 	return b
@@ -165,12 +167,13 @@ func (b *Builder) fail(format string, args ...any) *Builder {
 	return b
 }
 
-// Text returns the file, or the first error: a value that a parser would not
-// read back unchanged, a line before any group, or a file larger than MaxSize.
+// Text returns the file, or the first error. Errors are: a value that parsers
+// would not read back unchanged, a line before the first group, and a file
+// larger than MaxSize.
 func (b *Builder) Text() (string, error) {
 	b.closeGroup()
 	if b.err == nil && b.text.Len() > MaxSize {
-		b.err = errors.New("writing robots.txt: the file is larger than crawlers read")
+		b.err = errors.New("writing robots.txt: the file is larger than 500 KiB; crawlers may ignore the rest")
 	}
 	if b.err != nil {
 		return "", b.err

@@ -20,9 +20,10 @@ func TestBuilder(t *testing.T) {
 		Group("*").Disallow("").
 		Sitemap("https://example.com/s.xml").
 		Text()
-	// A group that has limits alone would share its run with the next one.
+	// Without an empty rule, a group that has only limits would be merged with
+	// the next group.
 	if text, _ := new(Builder).Group("a").CrawlDelay(CrawlDelay{}).Group("b").Disallow("/").Text(); !Parse([]byte(text)).Allowed("a", "/") {
-		t.Errorf("a rule of b is for a:\n%s", text)
+		t.Errorf("a rule of group b applies to a:\n%s", text)
 	}
 	const want = `# Made by a program.
 
@@ -48,27 +49,27 @@ Sitemap: https://example.com/s.xml
 	}
 }
 
-func TestBuilderRefuses(t *testing.T) {
+func TestBuilderErrors(t *testing.T) {
 	for name, b := range map[string]*Builder{
-		"a line that ends early":    new(Builder).Group("*").Disallow("/a\nDisallow: /"),
-		"a comment in a pattern":    new(Builder).Group("*").Disallow("/a#b"),
-		"a pattern without slash":   new(Builder).Group("*").Disallow("a"),
-		"an empty Allow":            new(Builder).Group("*").Allow(""),
-		"a rule before any group":   new(Builder).Disallow("/"),
-		"a rule after a sitemap":    new(Builder).Group("*").Disallow("/a").Sitemap("https://x.test/").Disallow("/"),
-		"no crawler":                new(Builder).Group(),
-		"a version":                 new(Builder).Group("ExampleBot/1.0"),
-		"a token with a line end":   new(Builder).Group("a\nDisallow: /"),
-		"another User-agent":        new(Builder).Group("a").Field("User-agent", "*"),
-		"a rule without its checks": new(Builder).Group("a").Field("Disallow", "x"),
-		"a rule for Google alone":   new(Builder).Group("a").Field("Disallow-all", "/"),
-		"a key with a colon":        new(Builder).Group("a").Field("Noindex: /", "x"),
-		"a value with a line end":   new(Builder).Group("a").Field("Content-Signal", "a=b\r\nDisallow: /"),
-		"a comment with a CR":       new(Builder).Comment("a\rDisallow: /"),
-		"a sitemap with a line end": new(Builder).Sitemap("https://x.test/\nDisallow: /"),
-		"a negative delay":          new(Builder).Group("a").CrawlDelay(CrawlDelay{Delay: -time.Second}),
-		"a rate of nothing":         new(Builder).Group("a").RequestRate(RequestRate{}),
-		"a file too large":          new(Builder).Comment(strings.Repeat("a", MaxSize)),
+		"a line break in a pattern":                new(Builder).Group("*").Disallow("/a\nDisallow: /"),
+		"a # in a pattern":                         new(Builder).Group("*").Disallow("/a#b"),
+		"a pattern without a slash":                new(Builder).Group("*").Disallow("a"),
+		"an empty Allow":                           new(Builder).Group("*").Allow(""),
+		"a rule before any group":                  new(Builder).Disallow("/"),
+		"a rule after a sitemap":                   new(Builder).Group("*").Disallow("/a").Sitemap("https://x.test/").Disallow("/"),
+		"a group without a token":                  new(Builder).Group(),
+		"a token with a version":                   new(Builder).Group("ExampleBot/1.0"),
+		"a line break in a token":                  new(Builder).Group("a\nDisallow: /"),
+		"a User-agent line as a field":             new(Builder).Group("a").Field("User-agent", "*"),
+		"a rule as a field":                        new(Builder).Group("a").Field("Disallow", "x"),
+		"a field that only Google reads as a rule": new(Builder).Group("a").Field("Disallow-all", "/"),
+		"a key with a colon":                       new(Builder).Group("a").Field("Noindex: /", "x"),
+		"a line break in a value":                  new(Builder).Group("a").Field("Content-Signal", "a=b\r\nDisallow: /"),
+		"a CR in a comment":                        new(Builder).Comment("a\rDisallow: /"),
+		"a line break in a sitemap":                new(Builder).Sitemap("https://x.test/\nDisallow: /"),
+		"a negative delay":                         new(Builder).Group("a").CrawlDelay(CrawlDelay{Delay: -time.Second}),
+		"a rate without requests and time":         new(Builder).Group("a").RequestRate(RequestRate{}),
+		"a file that is too large":                 new(Builder).Comment(strings.Repeat("a", MaxSize)),
 	} {
 		if text, err := b.Text(); err == nil {
 			t.Errorf("%s: no error\n%s", name, text)
@@ -76,8 +77,8 @@ func TestBuilderRefuses(t *testing.T) {
 	}
 }
 
-// build writes a file anew, group by group; it is not ok where one has a line
-// that a Builder refuses.
+// build writes a parsed file with a Builder. ok is false if the file has a line
+// that the Builder does not accept.
 func build(f *File) (text string, ok bool) {
 	var b Builder
 	for _, g := range f.Groups() {
@@ -106,7 +107,8 @@ func build(f *File) (text string, ok bool) {
 	return text, err == nil
 }
 
-// What is built of a file is read as the file, also by Google's parser.
+// FuzzBuilder checks that a file that a Builder wrote from a parsed file has
+// the same groups, rules and delays as that file.
 func FuzzBuilder(f *testing.F) {
 	for _, s := range append(googleTexts, seeds...) {
 		f.Add([]byte(s))
@@ -114,7 +116,7 @@ func FuzzBuilder(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file := Parse(data)
 		if len(file.Words()) > 0 || len(data) > 10_000 {
-			return // a Builder names crawlers by their tokens alone
+			return // a Builder can't write groups for the first word of a token
 		}
 		text, ok := build(file)
 		if !ok {
@@ -122,7 +124,7 @@ func FuzzBuilder(f *testing.F) {
 		}
 		again := Parse([]byte(text))
 		if text2, ok := build(again); !ok || text2 != text {
-			t.Fatalf("built again it is another file:\n%s\n%s", text, text2)
+			t.Fatalf("the second file that was built differs from the first:\n%s\n%s", text, text2)
 		}
 		for _, token := range append(file.Tokens(), "*") {
 			a, b := file.Group(token), again.Group(token)

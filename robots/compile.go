@@ -8,17 +8,18 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
 )
 
-// source is a pattern to compile and the rule that it belongs to.
+// source is a pattern to compile, and the rule that has it.
 type source struct {
 	pattern string
 	rule    int
 	allow   bool
-	octets  int // the length that decides between rules, if it differs from the pattern's
+	octets  int // the length that decides between rules; 0: the length of the pattern
 }
 
-// rank orders rules: the rule with the most octets wins, and Allow wins a tie
-// (RFC 9309, section 2.2.2). In the older dialects the first rule in the file
-// wins.
+// rank returns the rank of a rule: of the rules that match, the one with the
+// highest rank decides. This is the rule with the most octets; if several have
+// the same number, Allow decides (RFC 9309, section 2.2.2). In the older
+// dialects, the first rule in the file decides.
 func rank(d Dialect, octets, index int, allow bool) uint32 {
 	if d.firstMatch() {
 		return 1<<31 - uint32(index)
@@ -30,7 +31,8 @@ func rank(d Dialect, octets, index int, allow bool) uint32 {
 	return r
 }
 
-// compileRules compiles patterns.
+// compileRules compiles patterns to a matcher. It ignores patterns that can
+// never match.
 func compileRules(d Dialect, fold bool, sources []source) *matcher {
 	var wilds []wildRule
 	literals := make([]literal, 0, len(sources))
@@ -52,7 +54,7 @@ func compileRules(d Dialect, fold bool, sources []source) *matcher {
 	}
 	b := builder{matcher: new(matcher), wilds: wilds}
 	b.buildTree(literals)
-	b.hangWilds()
+	b.placeWilds()
 	b.nodes = slices.Clone(b.nodes)
 	return b.matcher
 }
@@ -60,18 +62,18 @@ func compileRules(d Dialect, fold bool, sources []source) *matcher {
 // builder builds a matcher.
 type builder struct {
 	*matcher
-	wilds   []wildRule
-	parents []int32 // of each node
-	hung    []hung
+	wilds     []wildRule
+	parents   []int32 // the parent of each node
+	wildNodes []wildNode
 }
 
-// hung is a rule with a `*` (an index in builder.wilds) and the node whose text
-// is the rule's prefix.
-type hung struct{ node, wild int32 }
+// wildNode is a rule with a `*`, as an index in builder.wilds, and the node for
+// the prefix of the rule.
+type wildNode struct{ node, wild int32 }
 
-// literal is a text to put into the tree and the rule that ends there. If wild
-// is not negative, it is the index in builder.wilds of the rule that continues
-// there with a `*`.
+// literal is a text to put into the tree, and its rule. If wild is not
+// negative, the rule continues with a `*` after the text, and wild is its index
+// in builder.wilds.
 type literal struct {
 	text     string
 	winner   winner
@@ -79,8 +81,9 @@ type literal struct {
 	wild     int32
 }
 
-// buildTree puts the literals into the tree, level by level: each node stands
-// for a range of the sorted literals, which share its text.
+// buildTree puts the literals into the tree, level by level. Each node
+// represents a range of the sorted literals: those that start with the text of
+// the node.
 func (b *builder) buildTree(literals []literal) {
 	slices.SortFunc(literals, func(x, y literal) int {
 		if c := strings.Compare(x.text, y.text); c != 0 {
@@ -128,12 +131,12 @@ func (b *builder) addNode(nd node, parent int32) {
 	b.parents = append(b.parents, parent)
 }
 
-// end records a literal at the node where its text ends.
+// end adds a literal to the node where its text ends.
 func (b *builder) end(i int32, l *literal) {
 	nd := &b.nodes[i]
 	switch {
 	case l.wild >= 0:
-		b.hung = append(b.hung, hung{i, l.wild})
+		b.wildNodes = append(b.wildNodes, wildNode{i, l.wild})
 	case l.anchored:
 		nd.exact = l.winner.over(nd.exact)
 	default:
@@ -141,8 +144,8 @@ func (b *builder) end(i int32, l *literal) {
 	}
 }
 
-// commonPrefix returns the length of the longest common prefix of a and b. The
-// caller knows that they agree up to from.
+// commonPrefix returns the length of the longest common prefix of a and b.
+// Their first from octets must be equal.
 func commonPrefix(a, b string, from int) int {
 	n := min(len(a), len(b))
 	for from < n && a[from] == b[from] {
@@ -151,18 +154,19 @@ func commonPrefix(a, b string, from int) int {
 	return from
 }
 
-// maxListed is the most rules with a `*` that are listed at a node of the tree
-// and the nodes above it. If there are more, they go into the index.
+// maxListed is the maximal number of rules with a `*` in the lists of a node
+// and the nodes above it. If there are more, they are put into the index.
 const maxListed = 4
 
-// hangWilds lists the rules with a `*` at the nodes of their prefixes, or puts
-// them into the index. Parents precede their children in the list of nodes.
-func (b *builder) hangWilds() {
+// placeWilds adds each rule with a `*` to the list of the node for its prefix,
+// or to the index. It relies on the order of the nodes: parents precede their
+// children.
+func (b *builder) placeWilds() {
 	if len(b.wilds) == 0 {
 		return
 	}
 	var indexed []wildRule
-	hung := b.hung // in the order of the nodes
+	rest := b.wildNodes // in the order of the nodes
 	for i := range b.nodes {
 		above := int32(-1)
 		if p := b.parents[i]; p >= 0 {
@@ -170,7 +174,7 @@ func (b *builder) hangWilds() {
 		}
 		b.nodes[i].wild = above
 		n := 0
-		for n < len(hung) && hung[n].node == int32(i) {
+		for n < len(rest) && rest[n].node == int32(i) {
 			n++
 		}
 		if n == 0 {
@@ -178,9 +182,9 @@ func (b *builder) hangWilds() {
 		}
 		rules := make([]wildRule, n)
 		for k := range rules {
-			rules[k] = b.wilds[hung[k].wild]
+			rules[k] = b.wilds[rest[k].wild]
 		}
-		hung = hung[n:]
+		rest = rest[n:]
 		if above >= 0 && n+int(b.lists[above].count) > maxListed || n > maxListed {
 			indexed = append(indexed, rules...)
 		} else {

@@ -9,14 +9,15 @@ import (
 	"testing"
 )
 
-// corpusFolder is the folder of the conformance cases, which are kept outside
-// the project; ROBOTS_CORPUS names it. Without it the project's own vectors are
-// what is checked (TestVectors).
+// corpusFolder returns the folder of the conformance cases of other suites.
+// These are not a part of the project; the environment variable ROBOTS_CORPUS
+// names the folder. Without it, only the cases of the project are tested
+// (TestVectors).
 func corpusFolder(t *testing.T) (string, bool) {
 	t.Helper()
 	dir := os.Getenv("ROBOTS_CORPUS")
 	if dir == "" {
-		t.Log("ROBOTS_CORPUS is not set: 0 cases of other suites; TestVectors checks the project's own")
+		t.Log("ROBOTS_CORPUS is not set: no case of other suites is tested; TestVectors tests the cases of the project")
 		return "", false
 	}
 	return dir, true
@@ -45,7 +46,7 @@ func readLines[T any](t *testing.T, path string) []T {
 	return rows
 }
 
-// source is a robots.txt text, in base64 where B64 is set.
+// caseText is the text of a robots.txt, in base64 if B64 is set.
 type caseText struct {
 	Robots string `json:"robots"`
 	B64    bool   `json:"robots_b64"`
@@ -62,9 +63,9 @@ func (c caseText) bytes(t *testing.T) []byte {
 	return data
 }
 
-// otherwise lists the cases of other suites that this package answers
-// otherwise, by suite and id, with the reason.
-var otherwise = map[string]string{}
+// knownDifferences lists the cases of other suites for which this package has
+// another result, by suite and id, with the reason.
+var knownDifferences = map[string]string{}
 
 func TestConformanceVerdicts(t *testing.T) {
 	dir, ok := corpusFolder(t)
@@ -85,11 +86,11 @@ func TestConformanceVerdicts(t *testing.T) {
 		both := g.MatchViews(&views)
 		all++
 		key := c.Suite + " " + c.ID
-		reason, listed := otherwise[key]
+		reason, listed := knownDifferences[key]
 		good := letter.Allowed == c.Allowed && (both.Allowed == c.Allowed || c.Aside == "denied-as-served")
 		switch {
 		case good && listed:
-			t.Errorf("%s: is answered as expected, but is listed as %q", key, reason)
+			t.Errorf("%s: the result is as expected, but the case is listed with the reason %q", key, reason)
 		case good:
 			passed++
 		case !listed:
@@ -97,7 +98,7 @@ func TestConformanceVerdicts(t *testing.T) {
 				key, c.Path, c.Agent, letter, both, c.Allowed, c.Note, c.Aside, c.bytes(t))
 		}
 	}
-	t.Logf("verdicts: %d of %d cases as expected", passed, all)
+	t.Logf("verdicts: %d of %d cases have the expected result", passed, all)
 }
 
 func TestConformanceRealFiles(t *testing.T) {
@@ -132,9 +133,9 @@ func TestConformanceRealFiles(t *testing.T) {
 			continue
 		}
 		if both.Allowed != v.Allowed && !both.Allowed {
-			t.Logf("%s: %q for %q is denied as served, by line %d", c.File, c.Path, c.Agent, both.Line())
+			t.Logf("%s: %q for %q is disallowed as served, by line %d", c.File, c.Path, c.Agent, both.Line())
 		}
 		passed++
 	}
-	t.Logf("real files: %d of %d probes as expected", passed, all)
+	t.Logf("real files: %d of %d probes have the expected result", passed, all)
 }

@@ -11,27 +11,28 @@ import (
 type Dialect uint8
 
 const (
-	// RFC9309 is the language of RFC 9309: the longest matching rule wins,
-	// `*` and `$` are special.
+	// RFC9309 is the language of RFC 9309: the longest matching rule decides,
+	// and `*` and `$` have a special meaning.
 	RFC9309 Dialect = iota
 	// Koster1994 is the language of the original standard: a blank line ends a
-	// record, the first matching rule wins, in the order of the file, and no
-	// octet of a path is special.
+	// record, the first matching rule in the file decides, and no octet of a
+	// path has a special meaning.
 	Koster1994
-	// Kollar1996 is the language of "Robot Exclusion Standard Revisited": like
-	// Koster1994, but with several product tokens on a User-agent line and
-	// several paths on an Allow or Disallow line, separated by blanks.
+	// Kollar1996 is the language of "Robot Exclusion Standard Revisited": as
+	// Koster1994, but a User-agent line may have several product tokens, and an
+	// Allow or Disallow line several paths, separated by blanks.
 	Kollar1996
-	// Google is the language as google/robotstxt, the parser of Google's
-	// crawlers, reads it: RFC9309 with the differences that
-	// File.GoogleDifferences returns. ParseDialect does not accept it, since no
-	// file is written for it alone.
+	// Google is the language of google/robotstxt, the parser of Google's
+	// crawlers: RFC9309 with the differences that File.GoogleDifferences
+	// returns. ParseDialect does not accept it, since sites do not write files
+	// for this parser alone.
 	Google
 )
 
 var dialectNames = [...]string{RFC9309: "rfc9309", Koster1994: "1994", Kollar1996: "1996", Google: "google"}
 
-// ParseDialect returns the dialect that s names: rfc9309, 1994 or 1996.
+// ParseDialect returns the dialect with the name s: rfc9309, 1994 or 1996. It
+// ignores case.
 func ParseDialect(s string) (Dialect, error) {
 	for d, name := range dialectNames[:Google] {
 		if strings.EqualFold(s, name) {
@@ -41,7 +42,7 @@ func ParseDialect(s string) (Dialect, error) {
 	return RFC9309, fmt.Errorf("unknown robots.txt dialect %q: want rfc9309, 1994 or 1996", s)
 }
 
-// String returns the name that ParseDialect reads.
+// String returns the name of the dialect, as ParseDialect accepts it.
 func (d Dialect) String() string {
 	if int(d) < len(dialectNames) {
 		return dialectNames[d]
@@ -49,15 +50,15 @@ func (d Dialect) String() string {
 	return fmt.Sprintf("Dialect(%d)", uint8(d))
 }
 
-// lists reports whether blanks separate several values on one line.
+// lists reports whether a line may have several values, separated by blanks.
 func (d Dialect) lists() bool { return d == Kollar1996 }
 
-// firstMatch reports whether the first matching rule wins, and no octet of a
-// pattern is special.
+// firstMatch reports whether the first matching rule decides. In these
+// dialects, no octet of a pattern has a special meaning.
 func (d Dialect) firstMatch() bool { return d == Koster1994 || d == Kollar1996 }
 
-// Syntax returns the syntax of patterns in the dialect. It is for packages lint
-// and diff.
+// Syntax returns the syntax of patterns in the dialect. Only packages lint and
+// diff need it.
 func (d Dialect) Syntax() pattern.Syntax {
 	switch d {
 	case Koster1994, Kollar1996:

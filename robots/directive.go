@@ -7,7 +7,7 @@ type Directive uint8
 
 const (
 	DirectiveNone    Directive = iota // a blank line, or only a comment
-	DirectiveUnknown                  // a line that this package does not know
+	DirectiveUnknown                  // a line with a key that this package does not know
 	DirectiveUserAgent
 	DirectiveAllow
 	DirectiveDisallow
@@ -54,10 +54,11 @@ func (d Directive) String() string {
 	return directiveNames[DirectiveUnknown]
 }
 
-// spellings maps each key that is understood, in lower case, to its directive.
-// The misspellings of User-agent, Disallow and Sitemap are those that Google's
-// parser accepts (google/robotstxt, robots.cc); other misspellings are not
-// accepted, so that this package and Google's crawlers read the same lines.
+// spellings maps each key that the parser accepts, in lower case, to its
+// directive. The misspellings of User-agent, Disallow and Sitemap are those
+// that Google's parser accepts (google/robotstxt, robots.cc). The parser
+// accepts no others, so that this package and Google's crawlers read the same
+// lines.
 var spellings = map[string]Directive{
 	"user-agent": DirectiveUserAgent, "useragent": DirectiveUserAgent, "user agent": DirectiveUserAgent,
 	"allow":    DirectiveAllow,
@@ -80,7 +81,7 @@ var spellings = map[string]Directive{
 	"license":       DirectiveLicense,
 }
 
-// maxSpelling is the length in octets of the longest spelling, or more.
+// maxSpelling is at least the length of the longest spelling, in octets.
 const maxSpelling = 16
 
 // lookupDirective returns the directive of a key, DirectiveUnknown for none.

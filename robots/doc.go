@@ -7,8 +7,8 @@
 //	f := robots.Parse(data)
 //	if f.Allowed("ExampleBot", "https://example.com/private/x.html") { … }
 //
-// If a crawler obeys several product tokens, name the most specific one first.
-// The verdict also tells which line decided:
+// If a crawler obeys several product tokens, pass the most specific one first.
+// The verdict has the rule that decided and its line:
 //
 //	v := f.Match("/private/x.html", "Googlebot-Image", "Googlebot")
 //	if !v.Allowed {
@@ -18,20 +18,20 @@
 // To check many URLs, look up the crawler's group once with File.Group. Then
 // call Group.Match for each URL, and Group.CrawlDelay and similar methods for
 // the limits. A server that enforces a file calls Group.MatchViews: it also
-// checks the path as the server decodes it, so that another spelling of a
-// disallowed path is disallowed too.
+// checks the path in the form in which the server decodes it. So a client can't
+// avoid a rule by another spelling of the path.
 //
 // Parse reads a file from a byte slice, Read from an io.Reader, and
 // FromResponse from the status and body of an HTTP response. Location returns
-// the address of the robots.txt for a URL. Covers reports whether a robots.txt
+// the URL of the robots.txt for a page. Covers reports whether a robots.txt
 // applies to a URL. Builder writes a file.
 //
 // No input makes the parser fail or panic: it ignores lines that it does not
-// know. Parsing also compiles the rules, so a match allocates nothing, and its
-// time depends on the length of the URL, not on the number of rules. The
-// exception: with thousands of rules that have many `*` each, the time also
-// grows with the number of their parts that occur in the URL. Files and groups
-// are immutable and safe for concurrent use.
+// know. Parse also compiles the rules, so a match allocates nothing, and its
+// time depends on the length of the URL and not on the number of rules. There
+// is one exception: if thousands of rules have many `*` each, the time also
+// grows with the number of texts between these `*` that occur in the URL. Files
+// and groups are immutable and safe for concurrent use.
 //
 // The package does not fetch files, does not identify the crawler that sent a
 // request, and does not count requests. Package diff compares two files.

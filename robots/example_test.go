@@ -31,7 +31,7 @@ func Example() {
 	// 2s
 }
 
-// A server judges a target as it was requested and as it would be served.
+// A server compares the rules with a target as requested and as served.
 func ExampleGroup_MatchViews() {
 	g := robots.Parse([]byte(text)).Group("ExampleBot")
 	var views robots.Views

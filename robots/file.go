@@ -7,9 +7,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
-// File is a robots.txt file. It does not change after Parse; all methods are
-// safe for concurrent use, and the slices that they return must not be
-// changed.
+// File is a parsed robots.txt file. It does not change after Parse. All methods
+// are safe for concurrent use. The caller must not change the slices that they
+// return.
 type File struct {
 	text        string
 	dialect     Dialect
@@ -22,27 +22,28 @@ type File struct {
 	hosts       []Host
 	licenses    []License
 	cleanParams []CleanParam
-	fields      []Field // outside any group
+	fields      []Field // lines outside any group
 }
 
-// Bytes returns a copy of the octets that were read: the whole file, unless it
-// is Truncated.
+// Bytes returns a copy of the octets that were read. This is the whole file,
+// unless it is Truncated.
 func (f *File) Bytes() []byte { return []byte(f.text) }
 
 // Size returns the number of octets that were read.
 func (f *File) Size() int { return len(f.text) }
 
-// Dialect returns the dialect that the file was read in.
+// Dialect returns the dialect in which the file was parsed.
 func (f *File) Dialect() Dialect { return f.dialect }
 
-// Truncated reports whether the file was larger than the limit, so that its
-// end was not read.
+// Truncated reports whether the file was larger than the limit, so that its end
+// was ignored.
 func (f *File) Truncated() bool { return f.truncated }
 
-// Named returns the group whose User-agent lines name the product token, nil if
-// there is none. It never returns the group for `*`. The comparison ignores
-// case and version. If no User-agent line has the same token, Named compares
-// the token with the first word of each line's token. It allocates nothing.
+// Named returns the group for a product token that a User-agent line names, and
+// nil if there is none. It never returns the group for `*`. The comparison
+// ignores case, and a version in token. If no line names the token, Named
+// searches for a line that names a token of several words that starts with this
+// one (see Words). Named allocates nothing.
 func (f *File) Named(token string) *Group {
 	if i := strings.IndexByte(token, '/'); i >= 0 {
 		token = strings.TrimRight(token[:i], " ")
@@ -57,17 +58,19 @@ func (f *File) Named(token string) *Group {
 	return f.named[string(buf[:len(token)])]
 }
 
-// maxToken is the length in octets of the longest product token.
+// maxToken is the maximal length of a product token, in octets. The parser
+// ignores longer ones.
 const maxToken = 128
 
-// Star returns the group for `*`, which applies to all crawlers without a group
-// of their own. It returns nil if there is none.
+// Star returns the group for `*`, which applies to all crawlers that no other
+// group names. It returns nil if there is none.
 func (f *File) Star() *Group { return f.star }
 
-// Group returns the group of the first of the tokens that has one. If none has,
-// it returns the group for `*`, or nil if there is none. The tokens are those
-// of one crawler, in the order of precedence that its operator documents, such
-// as Googlebot-Image, Googlebot.
+// Group returns the group that applies to a crawler. The arguments are the
+// product tokens of the crawler, in the order of precedence that its operator
+// documents, such as Googlebot-Image, Googlebot. Group returns the group of the
+// first token that has one. If none has one, it returns the group for `*`, or
+// nil if there is none.
 func (f *File) Group(tokens ...string) *Group {
 	for _, token := range tokens {
 		if g := f.Named(token); g != nil {
@@ -78,7 +81,7 @@ func (f *File) Group(tokens ...string) *Group {
 }
 
 // Groups returns all groups in the order of the file, including the group for
-// `*`. Crawlers that share all their User-agent lines share one Group.
+// `*`. Crawlers that are named together everywhere in the file share one Group.
 func (f *File) Groups() []*Group {
 	var all []*Group
 	seen := map[*Group]bool{}
@@ -96,13 +99,14 @@ func (f *File) Groups() []*Group {
 	return all
 }
 
-// Tokens returns the product tokens that User-agent lines name, as written
-// but without versions (see ProductToken), without `*` and without repeats.
+// Tokens returns the product tokens that User-agent lines name, as written but
+// without versions (see ProductToken). It leaves out `*`, and returns each
+// token once.
 func (f *File) Tokens() []string { return f.tokens }
 
 // Words returns the first word of each product token that has several words, in
-// lower case: "sogou" for "Sogou web spider". Named also finds a group by such
-// a word.
+// lower case: "sogou" for "Sogou web spider". Named also returns the group for
+// such a word. Words leaves out a word that a User-agent line names as a token.
 func (f *File) Words() []string { return f.words }
 
 // Sitemaps returns the Sitemap lines.

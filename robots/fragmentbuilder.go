@@ -7,23 +7,24 @@ import (
 	"strings"
 )
 
-// fewEdges is the most edges of a beginning that are compared one by one.
+// fewEdges is the maximal number of edges of a beginning that are compared one
+// by one.
 const fewEdges = 6
 
 // indexBuilder builds a fragmentIndex.
 type indexBuilder struct {
 	*fragmentIndex
-	numbers map[string]int32 // of the fragments
+	numbers map[string]int32 // the number of each fragment
 	all     []int32          // the symbols of all rules
 	rules   []builtRule
 }
 
-// builtRule is a rule to put into the tree.
+// builtRule is a rule that is to be put into the tree.
 type builtRule struct {
 	winner
-	prefix   int32
-	root     int32 // 1: it has a `?`
-	from, to int32 // its symbols, in indexBuilder.all
+	prefix   int32 // index of its prefix
+	root     int32 // index in prefix.roots: 1 if the rule has a `?`, else 0
+	from, to int32 // range of its symbols in indexBuilder.all
 }
 
 func newFragmentIndex(rules []wildRule) *fragmentIndex {
@@ -35,7 +36,7 @@ func newFragmentIndex(rules []wildRule) *fragmentIndex {
 	}
 	b.spreadTops()
 	b.buildTree()
-	b.sumUp()
+	b.summarize()
 	x := b.fragmentIndex
 	x.pool.New = func() any { return newFragmentScratch(x) }
 	return x
@@ -86,7 +87,7 @@ func (b *indexBuilder) addPrefixes(rules []wildRule) {
 	}
 }
 
-// addRule notes the symbols of a rule.
+// addRule adds a rule and its symbols, and raises the tops of its fragments.
 func (b *indexBuilder) addRule(r *wildRule) {
 	i, _ := slices.BinarySearchFunc(b.prefixes, r.Prefix, func(p prefix, text string) int { return cmp.Compare(p.text, text) })
 	built := builtRule{winner: r.winner, prefix: int32(i), from: int32(len(b.all))}
@@ -116,8 +117,8 @@ func (b *indexBuilder) addRule(r *wildRule) {
 	b.rules = append(b.rules, built)
 }
 
-// spreadTops raises the tops of a fragment to those of the fragments that are
-// its suffixes.
+// spreadTops raises the tops of a fragment to the tops of all fragments that
+// are its suffixes.
 func (b *indexBuilder) spreadTops() {
 	for i := range b.fragments {
 		f := &b.fragments[i]
@@ -128,12 +129,13 @@ func (b *indexBuilder) spreadTops() {
 	}
 }
 
-// symbolsOf returns the symbols of a rule from a depth on.
+// symbolsOf returns the symbols of a rule without the first depth ones.
 func (b *indexBuilder) symbolsOf(r *builtRule, depth int32) []int32 {
 	return b.all[r.from+depth : r.to]
 }
 
-// compare orders rules by their beginnings.
+// compare orders rules by prefix, root and symbols, so that rules with the same
+// beginning are adjacent.
 func (b *indexBuilder) compare(x, y builtRule) int {
 	if x.prefix != y.prefix {
 		return cmp.Compare(x.prefix, y.prefix)
@@ -147,8 +149,8 @@ func (b *indexBuilder) compare(x, y builtRule) int {
 	return cmp.Compare(x.rule, y.rule)
 }
 
-// buildTree puts the rules into the tree, level by level: each beginning stands
-// for a range of the sorted rules, which share its symbols.
+// buildTree puts the rules into the tree, level by level. Each beginning
+// represents a range of the sorted rules: those that start with its symbols.
 func (b *indexBuilder) buildTree() {
 	slices.SortFunc(b.rules, b.compare)
 	jobs := []subtree{{}}
@@ -179,13 +181,13 @@ func (b *indexBuilder) buildTree() {
 	b.begins, b.edges, b.symbols = slices.Clip(b.begins), slices.Clip(b.edges), slices.Clip(b.symbols)
 }
 
-// subtree is the rules behind an edge.
+// subtree is a range of rules that share their first depth symbols.
 type subtree struct {
 	rules []builtRule
 	depth int32
 }
 
-// shared returns how many of the rules have the first one's symbol at a depth.
+// shared returns how many of the first rules have the same symbol at a depth.
 func (b *indexBuilder) shared(rules []builtRule, depth int32) int {
 	symbol := b.all[rules[0].from+depth]
 	n := 1
@@ -195,8 +197,9 @@ func (b *indexBuilder) shared(rules []builtRule, depth int32) int {
 	return n
 }
 
-// newEdge returns the edge of rules that share their symbol at a depth, and
-// what is behind it. It ends where one of the rules ends, or they differ.
+// newEdge returns the edge for rules that share their symbol at a depth, and
+// the rules that continue behind it. The edge ends where one of the rules ends
+// or where the rules differ.
 func (b *indexBuilder) newEdge(rules []builtRule, depth int32) (e edge, behind subtree) {
 	first, last := b.symbolsOf(&rules[0], depth), b.symbolsOf(&rules[len(rules)-1], depth)
 	n := 1
@@ -213,15 +216,16 @@ func (b *indexBuilder) newEdge(rules []builtRule, depth int32) (e edge, behind s
 	return e, subtree{rules, depth + int32(n)}
 }
 
-// sumUp computes the fields of a beginning from its edges, and those of an edge
-// from the beginning behind it.
-func (b *indexBuilder) sumUp() {
+// summarize computes the fields top, needs and least, from the leaves of the
+// tree to its roots: for a beginning from its edges, and for an edge from the
+// beginning behind it. Then it makes the edge sets.
+func (b *indexBuilder) summarize() {
 	for n := len(b.begins) - 2; n > 0; n-- {
 		bg := &b.begins[n]
 		bg.needs, bg.least = math.MaxUint64, math.MaxInt32
 		for i := bg.edge; i < b.begins[n+1].edge; i++ {
 			e := &b.edges[i]
-			b.sumUpEdge(e)
+			b.summarizeEdge(e)
 			bg.top, bg.needs, bg.least = max(bg.top, e.top), bg.needs&(e.needs|symbolBit(e.symbol)), min(bg.least, e.least)
 		}
 	}
@@ -234,7 +238,7 @@ func (b *indexBuilder) sumUp() {
 	b.sets, b.groups = slices.Clip(b.sets), slices.Clip(b.groups)
 }
 
-func (b *indexBuilder) sumUpEdge(e *edge) {
+func (b *indexBuilder) summarizeEdge(e *edge) {
 	e.top, e.least = e.rank, b.sizes[e.symbol]
 	for _, symbol := range b.symbols[e.from:e.to] {
 		e.needs |= symbolBit(symbol)
@@ -251,8 +255,8 @@ func (b *indexBuilder) sumUpEdge(e *edge) {
 	}
 }
 
-// addSets makes the edge sets of a beginning. If it has few edges, it gets no
-// sets, and its edges are sorted by rank, the highest last.
+// addSets makes the edge sets of a beginning. A beginning with few edges gets
+// no sets; its edges are sorted by their top rank, the highest last.
 func (b *indexBuilder) addSets(from, to int32) {
 	if to-from <= fewEdges {
 		slices.SortStableFunc(b.edges[from:to], func(x, y edge) int { return cmp.Compare(x.top, y.top) })

@@ -28,7 +28,7 @@ func FuzzParse(f *testing.F) {
 		d := Dialect(dialect % 3)
 		file := Parse(data, WithDialect(d))
 		if !file.Truncated() && !bytes.Equal(file.Bytes(), data) {
-			t.Fatal("the file does not print as it was read")
+			t.Fatal("Bytes differs from the input")
 		}
 		lines := checkLines(t, file)
 		for _, g := range file.Groups() {
@@ -41,17 +41,18 @@ func FuzzParse(f *testing.F) {
 		}
 		again := Parse(file.Bytes(), WithDialect(d))
 		if !slices.Equal(file.Tokens(), again.Tokens()) || !slices.Equal(file.Star().Rules(), again.Star().Rules()) {
-			t.Fatal("parsed again it is another file")
+			t.Fatal("the output of Bytes is parsed as another file")
 		}
 		half := Parse(data, WithDialect(d), WithMaxSize(len(data)/2))
 		if !strings.HasPrefix(string(data), string(half.Bytes())) || len(half.Bytes()) > len(data)/2 {
-			t.Fatal("WithMaxSize is not kept")
+			t.Fatal("the file has more octets than WithMaxSize allows")
 		}
 	})
 }
 
-// checkLines holds that the lines of a file, one after the other, are the
-// file, and that each key and value stands where its line says.
+// checkLines checks that the lines of a file, one after the other, are the
+// whole file, and that each key and value is at its column. It returns the
+// lines.
 func checkLines(t *testing.T, file *File) []Line {
 	t.Helper()
 	var text strings.Builder
@@ -70,7 +71,7 @@ func checkLines(t *testing.T, file *File) []Line {
 		lines = append(lines, l)
 	}
 	if text.String() != string(file.Bytes()) {
-		t.Fatal("the lines are not the file")
+		t.Fatal("the concatenated lines differ from the file")
 	}
 	return lines
 }
@@ -113,9 +114,9 @@ func FuzzViews(f *testing.F) {
 		var v Views
 		v.Reset(target, options)
 		if !v.differ {
-			v.served = v.first
+			v.served = v.requested
 		}
-		checkCanonical(t, v.first.target)
+		checkCanonical(t, v.requested.target)
 		checkCanonical(t, v.served.target)
 		path, _, _ := strings.Cut(v.served.target, "?")
 		if strings.Contains(path, "//") || strings.Contains(path+"/", "/./") || strings.Contains(path+"/", "/../") {
@@ -124,16 +125,16 @@ func FuzzViews(f *testing.F) {
 		served := strings.Clone(v.served.target)
 		if options == (ViewOptions{}) {
 			v.Reset(served, options)
-			if v.differ || v.first.target != served {
-				t.Fatalf("%q as served is not canonical: %q, %q", served, v.first.target, v.served.target)
+			if v.differ || v.requested.target != served {
+				t.Fatalf("%q is a path as served, but its views are %q and %q", served, v.requested.target, v.served.target)
 			}
 		}
-		// The slow way gives the same as the quick one.
+		// The fast path of Reset gives the same result as resetSlow.
 		v.Reset(target, options)
-		first, literal := strings.Clone(v.first.target), strings.Clone(v.first.literal)
+		first, literal := strings.Clone(v.requested.target), strings.Clone(v.requested.literal)
 		v.resetSlow(target, options)
-		if v.first.target != first || v.first.literal != literal {
-			t.Fatalf("%q: quick %q, slow %q", target, first, v.first.target)
+		if v.requested.target != first || v.requested.literal != literal {
+			t.Fatalf("%q: Reset gives %q, resetSlow %q", target, first, v.requested.target)
 		}
 	})
 }

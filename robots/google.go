@@ -8,14 +8,14 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
 )
 
-// This file follows google/robotstxt (robots.cc), which Google publishes as the
-// parser of its crawlers.
+// The code in this file does what google/robotstxt (robots.cc) does. Google
+// publishes it as the parser of its crawlers.
 
-// googleLineSize is how many octets of a line Google's parser reads.
+// googleLineSize is the number of octets of a line that Google's parser reads.
 const googleLineSize = 2083*8 - 1
 
-// googleKeys are the keys that Google's parser knows, in lower case. It
-// compares only the start of a key with them, so longer keys match too.
+// googleKeys are the keys that Google's parser knows, in lower case. The parser
+// compares only the start of a key with them, so it accepts longer keys too.
 var googleKeys = []struct {
 	prefix    string
 	directive Directive
@@ -45,7 +45,7 @@ func (l *Line) splitGoogle() {
 	}
 	end := min(len(l.Raw), start+googleLineSize)
 	if i := strings.IndexAny(l.Raw[start:end], "#\x00"); i >= 0 {
-		end = start + i // it reads lines as strings of C, which end at a NUL
+		end = start + i // it handles lines as C strings, which end at a NUL
 	}
 	start, end = trimRange(l.Raw, start, end)
 	l.KeyCol, l.ValueCol = start, end
@@ -70,8 +70,9 @@ func (l *Line) splitGoogle() {
 	l.Directive = googleDirective(l.Key)
 }
 
-// googleToken returns the product token that the value of a User-agent line
-// names: its leading letters, `_` and `-`. "" names no crawler.
+// googleToken returns the product token that Google's parser finds in the value
+// of a User-agent line: its leading letters, `_` and `-`. It returns "" if
+// there are none.
 func googleToken(value string) string {
 	if value == "*" || len(value) > 1 && value[0] == '*' && isBlank(value[1]) {
 		return "*"
@@ -84,10 +85,10 @@ func googleToken(value string) string {
 }
 
 // GoogleReading returns the file as google/robotstxt reads it. It returns nil
-// if that reading has the same rules for Google's crawlers as f. Where both
-// differ, a crawler of Google's that obeys either reading should be accepted:
-// treat a path as disallowed to it only if both readings disallow the path.
-// Each call parses the file again.
+// if that reading has the same rules for Google's crawlers as f. If the two
+// differ, treat a path as disallowed for one of Google's crawlers only if both
+// readings disallow it: a crawler that obeys one of the readings should not be
+// refused. Each call parses the file again.
 func (f *File) GoogleReading() *File {
 	if f.dialect == Google {
 		return nil
@@ -107,8 +108,9 @@ func (f *File) GoogleReading() *File {
 	return g
 }
 
-// GoogleDifference is a line that google/robotstxt reads differently from this
-// package, so that another rule or another group applies to Google's crawlers.
+// GoogleDifference is a line that google/robotstxt and this package read
+// differently, so that another rule or another group applies to Google's
+// crawlers.
 type GoogleDifference struct {
 	Line   int    // from 1
 	Ours   string // the line as this package reads it, as a line of robots.txt; "" if ignored
@@ -117,7 +119,7 @@ type GoogleDifference struct {
 	Kind GoogleDifferenceKind
 }
 
-// GoogleDifferenceKind is a way in which google/robotstxt deviates from RFC
+// GoogleDifferenceKind is one way in which google/robotstxt differs from RFC
 // 9309.
 type GoogleDifferenceKind uint8
 
@@ -130,8 +132,8 @@ const (
 	// of a User-agent value as the name. It accepts `*` only alone or before an
 	// ASCII blank.
 	GoogleAgent
-	// GoogleIndexPage: an Allow line for index.htm or index.html allows the
-	// folder itself.
+	// GoogleIndexPage: Google's parser applies an Allow line for index.htm or
+	// index.html to the folder too.
 	GoogleIndexPage
 	// GooglePath: Google's parser compares escapes as they are written (%7E is
 	// not ~), and does not encode blanks.
@@ -141,11 +143,11 @@ const (
 	GoogleEnd
 )
 
-// GoogleDifferences iterates over the lines that google/robotstxt reads
-// differently from this package. It leaves out groups that apply neither to `*`
-// nor to a crawler of Google's (all tokens of Google's crawlers contain
-// "google"). If the file's dialect is not RFC9309, the two also differ in which
-// rule decides; GoogleDifferences does not report that.
+// GoogleDifferences iterates over the lines that google/robotstxt and this
+// package read differently. It leaves out groups that apply neither to `*` nor
+// to one of Google's crawlers; all their tokens contain "google". If the
+// dialect of the file is not RFC9309, the two also differ in which rule
+// decides; GoogleDifferences does not report that.
 func (f *File) GoogleDifferences() iter.Seq[GoogleDifference] {
 	return func(yield func(GoogleDifference) bool) {
 		var c googleComparison
@@ -164,8 +166,8 @@ func (f *File) GoogleDifferences() iter.Seq[GoogleDifference] {
 	}
 }
 
-// decisive returns the line in its normal form if it is a User-agent line or a
-// rule, else "".
+// decisive returns a User-agent line or a rule in its usual spelling, and ""
+// for any other line.
 func (l *Line) decisive() string {
 	if !l.decides() {
 		return ""
@@ -183,8 +185,9 @@ type googleComparison struct {
 	ours, google googleRun
 }
 
-// googleRun tracks whether the current group of a reading applies to Google's
-// crawlers.
+// googleRun tracks the current group of one reading: whether there is one
+// (begun), whether it may get more User-agent lines (open), and whether it
+// applies to `*` or one of Google's crawlers (relevant).
 type googleRun struct {
 	begun, open, relevant bool
 }
@@ -208,7 +211,8 @@ func googleRelevant(token string) bool {
 	return token == "*" || strings.Contains(canonical.Lower(token), "google")
 }
 
-// compare returns how two readings of one line differ, 0 if they do not.
+// compare returns the kind of difference between two readings of one line, 0 if
+// there is none.
 func (c *googleComparison) compare(d Dialect, ours, google *Line) GoogleDifferenceKind {
 	var token string
 	if ours.Directive == DirectiveUserAgent {

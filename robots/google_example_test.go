@@ -6,7 +6,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// One of Google's crawlers may fetch what either reading of a file allows.
+// One of Google's crawlers may fetch a path if one of the two readings allows
+// it.
 func ExampleFile_GoogleReading() {
 	f := robots.Parse([]byte("User-agent: *\nDisallow: /a/\nAllow: /a/index.html\n"))
 	fmt.Println(f.Match("/a/", "Googlebot").Allowed)

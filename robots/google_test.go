@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// googleParser is a second implementation of google/robotstxt, written after
-// its source to be compared with: it reads the file again for each query, and
-// compares each rule with the path.
+// googleParser is a simple implementation of google/robotstxt, written from its
+// source, for comparison with package robots. It reads the file for each query,
+// and compares each rule with the path.
 type googleParser struct {
 	path                    string
 	agents                  []string
@@ -187,7 +187,7 @@ func checkGoogleReading(t *testing.T, text []byte, path string) {
 			want = googleAllows(string(text), tokens[i:i+1], path)
 		}
 		if base, _, _ := strings.Cut(path, "?"); base == "/robots.txt" {
-			want = true // which that parser leaves to its caller
+			want = true // google/robotstxt leaves this to its caller
 		}
 		if v := google.Group(tokens...).Match(path); v.Allowed != want {
 			t.Fatalf("%q for %q: allowed %v by %v, google/robotstxt says %v\n%q", path, tokens, v.Allowed, v.Rule, want, text)
@@ -227,16 +227,16 @@ func FuzzGoogleReading(f *testing.F) {
 	})
 }
 
-// Each line that Google's parser reads otherwise is told of once, with both
-// readings.
+// GoogleDifferences returns each line that Google's parser reads differently
+// once, with both readings.
 func TestGoogleDifferences(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
 		want       []GoogleDifference
 	}{
 		{"none", "User-agent: Googlebot\nDisallow: /a*b$\nAllow: /index\n\nUser-agent: MJ12bot\nDisallow: /a b\n", nil},
-		{"a key by its beginning", "User-agent: *\nDisallow all: /\n", []GoogleDifference{{2, "", "Disallow: /", GoogleKey}}},
-		{"nothing before the first group", "Disallow all: /\nUser-agent: *\n", nil},
+		{"only the start of a key is compared", "User-agent: *\nDisallow all: /\n", []GoogleDifference{{2, "", "Disallow: /", GoogleKey}}},
+		{"lines before the first group are left out", "Disallow all: /\nUser-agent: *\n", nil},
 		{"several User-agents", "User-agents: Googlebot\nDisallow: /a\n", []GoogleDifference{{1, "", "User-agent: Googlebot", GoogleKey}}},
 		{"a colon after a blank", "User-agent: *\nDisallow /a:/b\n", []GoogleDifference{{2, "", "Disallow: /b", GoogleKey}}},
 		{"an index page", "User-agent: *\nAllow: /a/index.html\nDisallow: /b/index.html\n", []GoogleDifference{{2, "Allow: /a/index.html", "Allow: /a/index.html", GoogleIndexPage}}},
@@ -253,17 +253,17 @@ func TestGoogleDifferences(t *testing.T) {
 				t.Errorf("%+v, want %+v", got, tt.want)
 			}
 			if reading := f.GoogleReading(); (reading != nil) != (len(tt.want) > 0) {
-				t.Errorf("another reading: %v", reading != nil)
+				t.Errorf("GoogleReading returns a reading: %v", reading != nil)
 			}
 		})
 	}
 	if Parse([]byte("User-agent: *\nDisallow: /a\n"), WithDialect(Koster1994)).GoogleReading() == nil {
-		t.Error("the dialect of 1994 is another reading")
+		t.Error("GoogleReading returns nil for the dialect of 1994")
 	}
 }
 
-// What Google's crawlers may fetch by either reading is allowed to them, and
-// no spelling of what both disallow is.
+// A path is allowed if one of the two readings allows it. If both disallow it,
+// every other spelling of the path is disallowed too.
 func TestGoogleReadingViews(t *testing.T) {
 	f := Parse([]byte("User-agent: *\nDisallow: /%7Ea/\nDisallow: /private/\nAllow: /private/index.html\n"))
 	ours, google := f.Group("Googlebot"), f.GoogleReading().Group("Googlebot")
@@ -300,5 +300,5 @@ func TestGoogleConformance(t *testing.T) {
 			t.Errorf("%s %s: %q for %q: allowed %v, want %v\n%s", c.Suite, c.ID, c.Path, c.Agent, v.Allowed, c.Allowed, text)
 		}
 	}
-	t.Logf("google/robotstxt: %d cases", all)
+	t.Logf("google/robotstxt: %d cases have the expected result", all)
 }

@@ -28,14 +28,14 @@ func (r Rule) String() string {
 	return d.String() + ": " + r.Pattern
 }
 
-// Verdict is the result of a match: whether a request target is allowed, and by
-// which rule.
+// Verdict is the result of a match: whether a request target is allowed, and
+// the rule that decided.
 type Verdict struct {
 	Allowed bool
 	Rule    *Rule // the rule that decided; nil if none matched
 }
 
-// Line returns the line of the rule that decided, 0 if none matched.
+// Line returns the line number of the rule that decided, 0 if none matched.
 func (v Verdict) Line() int {
 	if v.Rule == nil {
 		return 0
@@ -43,25 +43,24 @@ func (v Verdict) Line() int {
 	return v.Rule.Line
 }
 
-// Group holds the rules and limits that apply to one crawler: all lines below
-// the User-agent lines with its token (RFC 9309, section 2.2.1). The nil *Group
-// is valid. It is for a crawler to which no group applies: it allows everything
-// and has no limits.
+// Group holds the rules and limits that apply to a crawler. They are from all
+// places in the file where a User-agent line names the crawler (RFC 9309,
+// section 2.2.1). The nil *Group is valid. It is for a crawler to which no
+// group applies: it allows everything and has no limits.
 //
-// All methods are safe for concurrent use. Slices that they return must not
-// be changed.
+// All methods are safe for concurrent use. The caller must not change the
+// slices that they return.
 type Group struct {
 	tokens  []string
 	line    int
-	rules   []*ruleset // usually one; see units.go
+	rules   []*ruleset // usually one; see unit
 	noindex []*ruleset
 	units   []*unit
 	limits
 }
 
-// Token returns the group's token as the User-agent line spells it, without a
-// version. It is "*" for the group of all other crawlers, and "" for the nil
-// Group.
+// Token returns the first product token of the group, as written but without a
+// version. It is "*" for the group for `*`, and "" for the nil Group.
 func (g *Group) Token() string {
 	if g == nil {
 		return ""
@@ -69,8 +68,7 @@ func (g *Group) Token() string {
 	return g.tokens[0]
 }
 
-// Tokens returns the tokens of all crawlers that this Group applies to: the
-// same User-agent lines name them.
+// Tokens returns the product tokens of all crawlers that this Group applies to.
 func (g *Group) Tokens() []string {
 	if g == nil {
 		return nil
@@ -78,7 +76,7 @@ func (g *Group) Tokens() []string {
 	return g.tokens
 }
 
-// Line returns the line of the group's first User-agent line, 0 for the nil
+// Line returns the number of the group's first User-agent line, 0 for the nil
 // Group.
 func (g *Group) Line() int {
 	if g == nil {
@@ -95,7 +93,7 @@ func (g *Group) Rules() []Rule {
 	return joinRules(g.rules)
 }
 
-// NoindexRules returns the patterns of the group's Noindex lines.
+// NoindexRules returns the group's Noindex lines.
 func (g *Group) NoindexRules() []Rule {
 	if g == nil {
 		return nil
@@ -119,8 +117,9 @@ func joinRules(sets []*ruleset) []Rule {
 }
 
 // CrawlDelay returns the group's Crawl-delay. It ignores malformed values. If
-// there are several, parsers differ on which one applies; CrawlDelay returns
-// the shortest, so that a crawler that obeys any of them obeys this one.
+// there are several, parsers differ on which one applies. CrawlDelay returns
+// the shortest delay, so that a crawler that obeys any of them also obeys this
+// one.
 func (g *Group) CrawlDelay() (CrawlDelay, bool) {
 	if g == nil || len(g.delays) == 0 {
 		return CrawlDelay{}, false
@@ -128,8 +127,8 @@ func (g *Group) CrawlDelay() (CrawlDelay, bool) {
 	return g.delays[0], true
 }
 
-// RequestRates returns the group's Request-rate lines. All of them apply, each
-// in its window.
+// RequestRates returns the group's Request-rate lines, at most 16. All of them
+// apply, each while its window is open.
 func (g *Group) RequestRates() []RequestRate {
 	if g == nil {
 		return nil
@@ -137,8 +136,8 @@ func (g *Group) RequestRates() []RequestRate {
 	return g.rates
 }
 
-// VisitTimes returns the group's Visit-time lines: crawlers may come in any
-// of the windows.
+// VisitTimes returns the group's Visit-time lines, at most 16. Crawlers may
+// send requests while any of the windows is open.
 func (g *Group) VisitTimes() []VisitTime {
 	if g == nil {
 		return nil
@@ -190,43 +189,43 @@ func (g *Group) Match(target string) Verdict {
 	}
 	if canonical.IsPlain(target) {
 		s := subject{target, target}
-		return g.verdict(&s, byLetter)
+		return g.verdict(&s, asRequested)
 	}
 	v := viewsPool.Get().(*Views)
 	defer viewsPool.Put(v)
 	v.Reset(target, ViewOptions{})
-	s := &v.first
+	s := &v.requested
 	if g.readsGoogle() {
 		s = &subject{v.raw, v.raw}
 	}
-	verdict := g.verdict(s, byLetter)
+	verdict := g.verdict(s, asRequested)
 	v.release()
 	return verdict
 }
 
-// readsGoogle reports whether the group is of the Google dialect, which
-// compares paths as they were sent.
+// readsGoogle reports whether the group has the dialect Google, which compares
+// paths as they were sent.
 func (g *Group) readsGoogle() bool { return g.rules[0].dialect == Google }
 
-// MatchViews returns the verdict on both views of a request target. If either
-// view is disallowed, the target is disallowed, and the verdict has the rule of
-// that view.
+// MatchViews returns the verdict on both views of a request target. If one of
+// the views is disallowed, the target is disallowed, and the verdict has the
+// rule that disallows it.
 func (g *Group) MatchViews(v *Views) Verdict {
 	if g == nil || len(g.rules) == 0 {
 		return Verdict{Allowed: true}
 	}
-	if g.readsGoogle() && v.raw != v.first.target {
-		if verdict := g.verdict(&subject{v.raw, v.raw}, byLetter); !verdict.Allowed {
+	if g.readsGoogle() && v.raw != v.requested.target {
+		if verdict := g.verdict(&subject{v.raw, v.raw}, asRequested); !verdict.Allowed {
 			return verdict
 		}
 	}
-	verdict := g.verdict(&v.first, byLetter)
+	verdict := g.verdict(&v.requested, asRequested)
 	if v.differ && verdict.Allowed {
 		if served := g.verdict(&v.served, v.reading()); !served.Allowed || verdict.Rule == nil {
 			verdict = served
 		}
 	}
-	if v.dotted && verdict.Allowed {
+	if v.endsInDot && verdict.Allowed {
 		if file := g.verdict(&v.file, v.reading()); !file.Allowed {
 			return file
 		}
@@ -245,8 +244,8 @@ func (g *Group) verdict(s *subject, as reading) Verdict {
 	return Verdict{Rule: r}
 }
 
-// Noindex returns the Noindex line that applies to a request target, with the
-// matching rules of Match.
+// Noindex returns the Noindex line that applies to a request target, and false
+// if there is none. It compares paths as Match does.
 func (g *Group) Noindex(target string) (Rule, bool) {
 	if g == nil || len(g.noindex) == 0 {
 		return Rule{}, false
@@ -254,7 +253,7 @@ func (g *Group) Noindex(target string) (Rule, bool) {
 	v := viewsPool.Get().(*Views)
 	defer viewsPool.Put(v)
 	v.Reset(target, ViewOptions{})
-	r := decide(g.noindex, &v.first, byLetter)
+	r := decide(g.noindex, &v.requested, asRequested)
 	v.release()
 	if r == nil {
 		return Rule{}, false
@@ -268,7 +267,7 @@ func (g *Group) NoindexViews(v *Views) *Rule {
 	if g == nil || len(g.noindex) == 0 {
 		return nil
 	}
-	r := decide(g.noindex, &v.first, byLetter)
+	r := decide(g.noindex, &v.requested, asRequested)
 	if r == nil && v.differ {
 		r = decide(g.noindex, &v.served, v.reading())
 	}

@@ -1,11 +1,11 @@
 package robots
 
-// hit is an occurrence: the longest fragment that ends before an octet.
+// hit is an occurrence of a fragment: the longest one that ends at an octet.
 type hit struct{ end, fragment int32 }
 
-// fewHits is the number of hits that fit on the stack: enough for most texts.
-type fewHits [64]hit
+// stackHits has room for the hits in most texts, on the stack.
+type stackHits [64]hit
 
-// maxKeptHits bounds the hits and octets of the buffers that are kept for
-// reuse.
+// maxKeptHits is the maximal capacity, in hits or octets, of buffers that are
+// kept for reuse.
 const maxKeptHits = 16 << 10

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// hostileFamily is a file of rules with `*` that were slow to match in one
-// implementation or another, and the path on which they are slowest: of as many
-// octets as asked for, with many of the fragments, matched by few of the rules.
+// hostileFamily makes a file of rules with `*` that some implementation matched
+// slowly, and the slowest path for them. The path has n octets and many of the
+// fragments of the rules, but few of the rules match it.
 type hostileFamily struct {
 	name string
 	rule func(i int) string // "" for no more
@@ -20,7 +20,7 @@ type hostileFamily struct {
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789~!@,:_-'"
 
-// fill repeats texts up to n octets.
+// fill returns a path of n octets from a sequence of texts.
 func fill(n int, text func(i int) string) string {
 	var b strings.Builder
 	b.WriteByte('/')
@@ -218,10 +218,10 @@ func (h *hostileFamily) text() string {
 	return b.String()
 }
 
-// BenchmarkMatchHostile has several paths of each family, so that none of them
-// is the one that the processor has learned by heart. Besides the mean it tells
-// the cost in the fastest round of all paths, which is that of a machine with
-// nothing else to do.
+// BenchmarkMatchHostile matches several paths of each family in turn, so that
+// the branch prediction of the processor can't adapt to one path. Besides the
+// mean time, it reports the time of the fastest round of all paths, which other
+// processes on the machine influence less.
 func BenchmarkMatchHostile(b *testing.B) {
 	for _, h := range hostileFamilies {
 		g := Parse([]byte(h.text())).Star()

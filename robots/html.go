@@ -2,8 +2,8 @@ package robots
 
 import "strings"
 
-// LooksLikeHTML reports whether data begins like an HTML page. Some sites send
-// such a page instead of a 404 if they have no robots.txt.
+// LooksLikeHTML reports whether data starts like an HTML page. Sites without a
+// robots.txt often send such a page instead of a 404.
 func LooksLikeHTML(data []byte) bool {
 	s := string(data[:min(len(data), 1024)])
 	s = strings.ToLower(strings.TrimLeft(strings.TrimPrefix(s, byteOrderMark), " \t\r\n\f\v"))

@@ -2,7 +2,7 @@ package robots
 
 import "slices"
 
-// limits holds the lines of a group that are not rules.
+// limits holds the parsed limits and preferences of a group.
 type limits struct {
 	delays  []CrawlDelay
 	rates   []RequestRate
@@ -11,7 +11,8 @@ type limits struct {
 	usages  []ContentUsage
 }
 
-// maxLimits bounds how many lines of each kind a group keeps: the first ones.
+// maxLimits is how many lines of each kind a group keeps. It ignores the lines
+// after these.
 const maxLimits = 16
 
 func (l *limits) add(fd *Field) {
@@ -41,7 +42,7 @@ func (l *limits) add(fd *Field) {
 	}
 }
 
-// addDelay keeps the shortest delay.
+// addDelay adds a delay. A group keeps only the shortest one.
 func (l *limits) addDelay(d CrawlDelay) {
 	if len(l.delays) == 0 {
 		l.delays = []CrawlDelay{d}

@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// Line is one line of a robots.txt file. The file is the concatenation of Raw
-// and Ending of all its lines.
+// Line is one line of a robots.txt file. Raw and Ending of all lines, one after
+// the other, are the whole file.
 type Line struct {
 	Number    int       // from 1; a CR, a LF and a CRLF each end a line
 	Offset    int       // octets before the line
 	Raw       string    // the line without its ending
 	Ending    string    // "\n", "\r\n", "\r", or "" at the end of the file
-	Directive Directive // what the line is
-	Key       string    // as written, trimmed; "" where Directive is None
-	Value     string    // as written, without comment, trimmed
-	KeyCol    int       // octets of Raw before Key
-	ValueCol  int       // octets of Raw before Value
+	Directive Directive // kind of the line
+	Key       string    // as written, without blanks around it; "" if Directive is DirectiveNone
+	Value     string    // as written, without blanks around it and without the comment
+	KeyCol    int       // index of Key in Raw
+	ValueCol  int       // index of Value in Raw
 	HasColon  bool      // a colon separates key and value
 }
 
@@ -34,8 +34,8 @@ func (f *File) Lines() iter.Seq[Line] {
 
 const byteOrderMark = "\xef\xbb\xbf"
 
-// lineScanner splits a text into lines. Its time is linear in the size of the
-// text, with any mix of line endings.
+// lineScanner splits a text into lines. Its time is proportional to the size of
+// the text, for any mix of line endings.
 type lineScanner struct {
 	text       string
 	dialect    Dialect
@@ -120,10 +120,10 @@ func (l *Line) split() {
 	l.splitAtBlank(start, end, colon >= 0)
 }
 
-// splitAtBlank splits a line without a colon after the key. Like Google's
-// parser, it requires that the line is exactly two words. A colon within the
-// value (Sitemap https://…) is allowed only to lines that decide no verdict:
-// Google's parser would read a rule at that colon.
+// splitAtBlank splits a line that has a blank and no colon after the key. As in
+// Google's parser, the line must have exactly two words. The value of a
+// User-agent, Allow or Disallow line must not contain a colon, since Google's
+// parser would end the key at that colon.
 func (l *Line) splitAtBlank(start, end int, colon bool) {
 	s := l.Raw[start:end]
 	blank := strings.IndexAny(s, " \t")
@@ -150,8 +150,8 @@ func (l *Line) blank() bool {
 	return l.Directive == DirectiveNone && from == to
 }
 
-// bomLen returns the length of the byte order mark, or the part of one, that s
-// starts with.
+// bomLen returns the length of the byte order mark, or of the first part of
+// one, that s starts with.
 func bomLen(s string) int {
 	n := 0
 	for n < len(byteOrderMark) && n < len(s) && s[n] == byteOrderMark[n] {
@@ -160,7 +160,7 @@ func bomLen(s string) int {
 	return n
 }
 
-// trimRange returns the bounds of s[from:to] without the blanks at its ends.
+// trimRange returns the bounds of s[from:to] without blanks at both ends.
 func trimRange(s string, from, to int) (int, int) {
 	for from < to && isBlank(s[from]) {
 		from++
@@ -171,9 +171,9 @@ func trimRange(s string, from, to int) (int, int) {
 	return from, to
 }
 
-// valueRange returns the bounds of a value: s[from:to] without the blanks at
-// its ends, and without the control octets at its end, which come with text
-// from other systems and are in no URL.
+// valueRange returns the bounds of a value: s[from:to] without blanks at both
+// ends, and without control octets at its end. Some programs leave such octets
+// in a text; no URL contains them.
 func valueRange(s string, from, to int) (int, int) {
 	from, to = trimRange(s, from, to)
 	for from < to && (s[to-1] <= ' ' || s[to-1] == 0x7f) {

@@ -7,16 +7,16 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
 )
 
-// matcher is a compiled list of rules. Its memory is proportional to the rules'
-// patterns. The time of a match depends on the target's length. Rules with a
-// `*` add time only if the target matches their first fragments: at most in
-// proportion to the number of these fragments.
+// matcher is a compiled list of rules. Its memory is proportional to the total
+// length of the patterns. The time of a match is proportional to the length of
+// the target. Rules with a `*` add time only if the target matches their first
+// fragments: at most in proportion to the number of these fragments.
 //
-// Patterns up to their first `*` are in a radix tree. A node stores the rule
-// that wins among all patterns without a `*` that end there or above, so that
-// one walk down the tree finds the winner of these. Rules with a `*` are listed
-// at the node where their first `*` stands. If a target could meet many of
-// them, they are in an index of the fragments that they require.
+// A radix tree has the text of each pattern before its first `*`. Each node has
+// the winner of all patterns without a `*` that end there or above, so that one
+// walk down the tree finds the winner of these. A rule with a `*` is in a list
+// of the node where its first `*` is. If a target could match many such rules,
+// they are in an index of the fragments that they require.
 //
 // It is safe for concurrent use.
 type matcher struct {
@@ -26,20 +26,20 @@ type matcher struct {
 	index  *fragmentIndex // nil if the lists hold all rules
 }
 
-// node is a node of the radix tree. The children of a node are adjacent, sorted
-// by the first octets of their labels.
+// node is a node of the radix tree. The children of a node are adjacent and
+// sorted by the first octets of their labels.
 type node struct {
-	head  uint64 // the first eight octets of label, or fewer
+	head  uint64 // the first eight octets of label (see canonical.Load64); missing ones are 0
 	label string
-	child [2]uint64 // which octets below 128 a child's label starts with
+	child [2]uint64 // set of the octets below 128 at the start of the children's labels
 	first int32     // the first child
-	wild  int32     // the nearest list at this node or above it, -1: none
-	best  winner    // of the patterns that end here or above
+	wild  int32     // the list at this node, or else at the nearest node above; -1: none
+	best  winner    // of the patterns without a `$` that end here or above
 	exact winner    // of the patterns that end here with a `$`
 }
 
-// winner is a rule that matched and its rank: the higher rank wins. The zero
-// winner means that no rule matched.
+// winner is a rule that matched, and its rank. Of several, the one with the
+// highest rank decides. The zero winner means that no rule matched.
 type winner struct {
 	rank uint32
 	rule int32
@@ -52,11 +52,11 @@ func (w winner) over(o winner) winner {
 	return o
 }
 
-// wildList holds the rules whose first `*` stands at one node.
+// wildList holds the rules that have their first `*` at one node.
 type wildList struct {
-	from, to int32 // in matcher.direct, highest rank first
-	next     int32 // the list of the nearest node above that has one
-	count    int32 // rules in it and those above
+	from, to int32 // range in matcher.direct, highest rank first
+	next     int32 // the list of the nearest node above that has one; -1: none
+	count    int32 // number of rules in this list and the lists above
 	top      uint32
 }
 
@@ -66,8 +66,8 @@ type wildRule struct {
 	pattern.Pattern
 }
 
-// walk returns the deepest node whose text s starts with, and whether s ends
-// there.
+// walk returns the deepest node with a text that is a prefix of s, and whether
+// s is equal to that text.
 func (m *matcher) walk(s string) (nd *node, end bool) {
 	nd = &m.nodes[0]
 	i := 0
@@ -94,7 +94,7 @@ func (m *matcher) walk(s string) (nd *node, end bool) {
 	return nd, true
 }
 
-// labels reports whether s has the node's label at index i.
+// labels reports whether s has the label of the node at index i.
 func (nd *node) labels(s string, i int) bool {
 	n := len(nd.label)
 	if i+8 <= len(s) {
@@ -108,7 +108,7 @@ func (nd *node) labels(s string, i int) bool {
 	return i+n <= len(s) && s[i:i+n] == nd.label
 }
 
-// match returns the rule that decides on s.
+// match returns the winner of all rules that match s.
 func (m *matcher) match(s *subject) winner {
 	nd, end := m.walk(s.target)
 	best := nd.best

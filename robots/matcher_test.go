@@ -9,7 +9,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
 )
 
-// naive returns the rule that wins by looking at each.
+// naive returns the rule that decides. It compares each rule with the target.
 func naive(rules []Rule, s *subject) (best *Rule) {
 	top := uint32(0)
 	for i := range rules {
@@ -28,8 +28,8 @@ func naive(rules []Rule, s *subject) (best *Rule) {
 	return best
 }
 
-// With thousands of rules, whose wildcards are in the index, the same rule
-// wins as when each is looked at.
+// With thousands of rules, so that rules with wildcards are in the index, the
+// matcher finds the same rule as naive.
 func TestMatchManyRules(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	word := func(n int) string {
@@ -50,14 +50,14 @@ func TestMatchManyRules(t *testing.T) {
 	}
 	g := Parse([]byte(b.String())).Star()
 	if g.rules[0].matcher.index == nil {
-		t.Fatal("there is no index")
+		t.Fatal("the matcher has no index")
 	}
 	decided := map[*Rule]bool{}
 	for range 2000 {
 		target := "/" + word(8) + "/" + word(8) + []string{"", "/" + word(9), "?" + word(5), "%2F" + word(3), "?a=%2F" + word(3)}[rnd.IntN(5)]
 		var v Views
 		v.Reset(target, ViewOptions{})
-		got, want := decide(g.rules, &v.first, byLetter), naive(g.Rules(), &v.first)
+		got, want := decide(g.rules, &v.requested, asRequested), naive(g.Rules(), &v.requested)
 		if got != want && (got == nil || want == nil || got.Allow != want.Allow || len(got.Pattern) != len(want.Pattern)) {
 			t.Fatalf("%q: %v, want %v", target, got, want)
 		}
@@ -68,8 +68,8 @@ func TestMatchManyRules(t *testing.T) {
 	}
 }
 
-// Fragments that are in each other, or overlap, are each taken where they first
-// and last are.
+// The index finds the first and the last occurrence of fragments that contain
+// each other or overlap.
 func TestMatchNestedFragments(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	word := func(from, n int, alphabet string) string {
@@ -96,12 +96,12 @@ func TestMatchNestedFragments(t *testing.T) {
 	}
 }
 
-// checkRank compares the rank of the rule that decides on a target with that
-// which looking at each rule finds.
+// checkRank compares the rank of the rule that decides on a target with the
+// rank of the rule that naive returns.
 func checkRank(t *testing.T, set *ruleset, target string) {
 	t.Helper()
 	s := subject{target, target}
-	_, got := set.decide(&s, byLetter)
+	_, got := set.decide(&s, asRequested)
 	want := uint32(0)
 	if r := naive(set.rules, &s); r != nil {
 		want = rankOf(*r)
@@ -117,7 +117,7 @@ func rankOf(r Rule) uint32 {
 	return rank(RFC9309, p.Octets, 0, r.Allow)
 }
 
-// What a file compiles to is proportional to it.
+// The size of a matcher is proportional to the size of the file.
 func TestMatcherSize(t *testing.T) {
 	prefixes, wildcards := []Rule{}, []Rule{}
 	for i := range 900 {
@@ -129,11 +129,11 @@ func TestMatcherSize(t *testing.T) {
 		if n := len(m.nodes); n > 2*len(rules)+1 {
 			t.Errorf("%s: %d nodes for %d rules", name, n, len(rules))
 		}
-		hung := len(m.direct)
+		listed := len(m.direct)
 		if m.index != nil {
 			for _, e := range m.index.edges {
 				if e.rank > 0 {
-					hung++
+					listed++
 				}
 			}
 			size := 0
@@ -147,14 +147,14 @@ func TestMatcherSize(t *testing.T) {
 				t.Errorf("%s: a table of %d steps for fragments of %d octets", name, n, size)
 			}
 		}
-		if hung != len(rules) {
-			t.Errorf("%s: %d rules with a wildcard, want %d", name, hung, len(rules))
+		if listed != len(rules) {
+			t.Errorf("%s: %d rules with a wildcard, want %d", name, listed, len(rules))
 		}
 	}
 }
 
-// The families of rules that are hard to match have the winners that looking
-// at each rule has, on the paths that were made for them and on mixed ones.
+// For the hostile families, the matcher finds the same rule as naive, on the
+// paths of the families and on variants of them.
 func TestMatchHostileFamilies(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	for _, h := range hostileFamilies {
@@ -185,7 +185,7 @@ func TestMatchHostileFamilies(t *testing.T) {
 				}
 				var v Views
 				v.Reset(target, ViewOptions{})
-				got, want := decide(g.rules, &v.first, byLetter), naive(rules, &v.first)
+				got, want := decide(g.rules, &v.requested, asRequested), naive(rules, &v.requested)
 				if got != want && (got == nil || want == nil || got.Allow != want.Allow || len(got.Pattern) != len(want.Pattern)) {
 					t.Fatalf("%q: %v, want %v", target, got, want)
 				}
@@ -194,8 +194,8 @@ func TestMatchHostileFamilies(t *testing.T) {
 	}
 }
 
-// FuzzMatchNested has rules and targets of so few octets that their fragments
-// are in each other and overlap.
+// FuzzMatchNested has rules and targets of few different octets, so that the
+// fragments contain each other and overlap.
 func FuzzMatchNested(f *testing.F) {
 	f.Add("ba*c\n*a*b\n*ab*a$\n*bb*a\n*a\n*aab*b$\n", "bacab")
 	f.Add("a*a*a\n*aa*a\n*aaa\n*aaaa*a\n*aa*aa$\n", "aaaab")

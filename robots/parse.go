@@ -7,9 +7,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
-// MaxSize is the default limit, in octets, of how much of a file is read. RFC
-// 9309, section 2.5 requires crawlers to read at least this much. WithMaxSize
-// changes it.
+// MaxSize is the default limit for the size of a file, in octets: the parser
+// ignores the rest. RFC 9309, section 2.5 requires crawlers to read at least
+// this much. WithMaxSize sets another limit.
 const MaxSize = 500 << 10
 
 // Option is an option of Parse, Read and FromResponse.
@@ -20,22 +20,22 @@ type options struct {
 	maxSize int
 }
 
-// WithDialect sets the dialect in which the file is read. The default is
-// RFC9309.
+// WithDialect sets the dialect of the file. The default is RFC9309.
 func WithDialect(d Dialect) Option {
 	return func(o *options) { o.dialect = d }
 }
 
-// WithMaxSize limits how much of the file is read to n octets. A line that
-// crosses the limit is ignored: half a path would be a different rule.
+// WithMaxSize makes the parser read only the first n octets of the file. It
+// ignores a line that crosses the limit, since half a path would be a different
+// rule.
 func WithMaxSize(n int) Option {
 	return func(o *options) { o.maxSize = max(n, 0) }
 }
 
-// Parse reads a robots.txt file. It never fails: it ignores lines that it
-// cannot parse (RFC 9309, section 2.2: crawlers use the parseable lines). The
-// File does not refer to data after Parse returns. Time and memory are
-// proportional to the size of data.
+// Parse parses a robots.txt file. It never fails: it ignores lines that it
+// can't parse (RFC 9309, section 2.2: crawlers use the parseable lines). The
+// File keeps no reference to data. Time and memory are proportional to the size
+// of data.
 func Parse(data []byte, opts ...Option) *File {
 	o := options{maxSize: MaxSize}
 	for _, opt := range opts {
@@ -54,7 +54,7 @@ func Parse(data []byte, opts ...Option) *File {
 	return f
 }
 
-// read reads the lines of a text in the file's dialect.
+// read parses text in the file's dialect.
 func (f *File) read(text string) {
 	f.text = text
 	p := parser{file: f, agents: map[string]int32{}}
@@ -67,34 +67,39 @@ func (f *File) read(text string) {
 	p.finish()
 }
 
-// parser collects the lines of a file in a few flat lists. Blocks and runs are
-// ranges of these lists.
+// parser collects the lines of a file in a few lists. Blocks and runs are
+// ranges in these lists. A block is a group as it is written in the file:
+// User-agent lines and the rules below them. A run is User-agent lines and the
+// fields below them. A known field ends the User-agent lines of a run, but not
+// those of a block: a Crawl-delay applies only to the crawlers directly above
+// it.
 type parser struct {
-	file   *File
-	agents map[string]int32 // token in lower case → index in names
-	names  []agent
-	refs   []ref // one for each token of a User-agent line
-	rules  []Rule
-	fields []Field
-	blocks []block // RFC 9309's groups, as they stand in the file
-	runs   []block // fields, and the User-agent lines right before them
-	open   bool    // the last block still takes User-agent lines
-	inRun  bool    // so does the last run
-	ended  bool    // a blank line ended the last record (Koster 1994)
+	file        *File
+	agents      map[string]int32 // index in names, by the token in lower case
+	names       []agent
+	refs        []ref // one for each token on a User-agent line
+	rules       []Rule
+	fields      []Field
+	blocks      []block // ranges of refs, and of the rules below
+	runs        []block // ranges of refs, and of the fields below
+	open        bool    // a User-agent line would belong to the last block
+	inRun       bool    // a User-agent line would belong to the last run
+	recordEnded bool    // a blank line ended the last record (Koster 1994)
 }
 
-// agent is a token that a User-agent line names. Token 0 is `*`.
+// agent is a product token that a User-agent line names, or the first word of
+// one. Agent 0 is `*`.
 type agent struct {
-	name   string // as first written
-	line   int    // of the first User-agent line
-	strong bool   // some line names exactly this token, and not only as its first word
+	name  string // as first written
+	line  int    // of the first User-agent line
+	exact bool   // a line names this token itself, and not only one that starts with this word
 }
 
-// ref is what one User-agent line names: the token, and its first word if the
-// token has several words.
+// ref is a token on a User-agent line, and its first word if the token has
+// several words (-1 if not). Both are indexes in parser.names.
 type ref struct{ token, word int32 }
 
-// block is a range of refs and the range of rules or fields that follow them.
+// block is a range of refs, and the range of the rules or fields below them.
 type block struct{ refs, items [2]int }
 
 const starAgent = 0
@@ -103,7 +108,7 @@ func (p *parser) line(l *Line) {
 	switch l.Directive {
 	case DirectiveNone:
 		if p.file.dialect.firstMatch() && l.blank() {
-			p.open, p.inRun, p.ended = false, false, true
+			p.open, p.inRun, p.recordEnded = false, false, true
 		}
 	case DirectiveUserAgent:
 		p.userAgent(l)
@@ -115,7 +120,7 @@ func (p *parser) line(l *Line) {
 }
 
 func (p *parser) userAgent(l *Line) {
-	p.ended = false
+	p.recordEnded = false
 	if !p.open {
 		p.blocks = append(p.blocks, block{refs: [2]int{len(p.refs), 0}, items: [2]int{len(p.rules), 0}})
 		p.open, p.inRun = true, false
@@ -134,7 +139,7 @@ func (p *parser) userAgent(l *Line) {
 	p.extend()
 }
 
-// extend ends the last block and the last run after the last item that was
+// extend extends the last block and the last run to the last line that was
 // read.
 func (p *parser) extend() {
 	if n := len(p.blocks); n > 0 {
@@ -153,7 +158,7 @@ func (p *parser) extend() {
 	}
 }
 
-// refer records that a User-agent line names value.
+// refer adds the token in a value of a User-agent line to refs.
 func (p *parser) refer(value string, line int) {
 	if p.file.dialect == Google {
 		if token := googleToken(value); token != "" {
@@ -172,7 +177,7 @@ func (p *parser) refer(value string, line int) {
 	p.refs = append(p.refs, r)
 }
 
-func (p *parser) agent(token string, line int, strong bool) int32 {
+func (p *parser) agent(token string, line int, exact bool) int32 {
 	if len(p.names) == 0 {
 		p.names = append(p.names, agent{name: "*"})
 	}
@@ -187,15 +192,15 @@ func (p *parser) agent(token string, line int, strong bool) int32 {
 		}
 	}
 	a := &p.names[id]
-	if strong && !a.strong {
-		a.strong, a.name, a.line = true, token, line
+	if exact && !a.exact {
+		a.exact, a.name, a.line = true, token, line
 	}
 	return id
 }
 
 func (p *parser) rule(l *Line) {
-	if len(p.blocks) == 0 || p.ended {
-		return // RFC 9309, section 2.2.2: rules before any User-agent do nothing
+	if len(p.blocks) == 0 || p.recordEnded {
+		return // RFC 9309, section 2.2.2: a rule above all User-agent lines has no effect
 	}
 	p.open, p.inRun = false, false
 	allow := l.Directive == DirectiveAllow
@@ -233,7 +238,7 @@ func (p *parser) field(l *Line) {
 			f.cleanParams = append(f.cleanParams, c)
 		}
 	}
-	if len(p.runs) == 0 || p.ended {
+	if len(p.runs) == 0 || p.recordEnded {
 		f.fields = append(f.fields, fd)
 		return
 	}

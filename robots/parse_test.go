@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// say writes what a group's rules are, with their lines.
-func say(g *Group) string {
+// describeRules returns the rules of a group, with their line numbers.
+func describeRules(g *Group) string {
 	var list []string
 	for _, r := range g.Rules() {
 		list = append(list, fmt.Sprintf("%d %s", r.Line, r))
@@ -30,7 +30,7 @@ func TestParseLines(t *testing.T) {
 		// RFC 9309, section 2.3: UTF-8; Google's parser skips a BOM and a part of one.
 		{"byte order mark", "\xef\xbb\xbfUser-agent: *\nDisallow: /a", "2 Disallow: /a"},
 		{"a part of a byte order mark", "\xef\xbbUser-agent: *\nDisallow: /a", "2 Disallow: /a"},
-		{"another octet within", "\xef\x11\xbfUser-agent: *\nDisallow: /a", ""},
+		{"another octet inside a byte order mark", "\xef\x11\xbfUser-agent: *\nDisallow: /a", ""},
 		{"not UTF-8", "User-agent: *\n\xff\xfe: x\nDisallow: /\xff", "3 Disallow: /\xff"},
 		{"NUL", "User-agent: *\n\x00\nDisallow: /a\x00b", "3 Disallow: /a\x00b"},
 		// What Google's parser accepts (google/robotstxt, robots.cc).
@@ -39,7 +39,7 @@ func TestParseLines(t *testing.T) {
 		{"user agent", "user agent: *\nDisallow: /a", "2 Disallow: /a"},
 		{"other misspellings", "User-agent: *\nDisllow: /a\nAlow: /b\nDisallow /c d", ""},
 		{"no colon", "User-agent *\nDisallow /a\nAllow\t/b", "2 Disallow: /a; 3 Allow: /b"},
-		{"no colon before one in the value", "User-agent: *\nDisallow /a:b", ""},
+		{"no colon after the key, but one in the value", "User-agent: *\nDisallow /a:b", ""},
 		// RFC 9309, section 2.2.2
 		{"before any User-agent", "Disallow: /a\nUser-agent: *\nDisallow: /b", "3 Disallow: /b"},
 		{"empty values", "User-agent: *\nDisallow:\nAllow:\nDisallow", ""},
@@ -48,7 +48,7 @@ func TestParseLines(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := Parse([]byte(tt.text))
-			if got := say(f.Star()); got != tt.want {
+			if got := describeRules(f.Star()); got != tt.want {
 				t.Errorf("rules %q, want %q", got, tt.want)
 			}
 			if string(f.Bytes()) != tt.text {
@@ -70,30 +70,30 @@ func TestParseGroups(t *testing.T) {
 		{"others", two, "d", "9 Disallow: /3"},
 		{"a part of a token", two, "ab", "9 Disallow: /3"},
 		{"merged", "User-agent: a\nDisallow: /1\nUser-agent: b\nUser-agent: A\nDisallow: /2\n", "a", "2 Disallow: /1; 5 Disallow: /2"},
-		{"merged stars", "User-agent: *\nDisallow: /1\nUser-agent: b\nDisallow: /2\nUser-agent: *\nDisallow: /3", "x", "2 Disallow: /1; 6 Disallow: /3"},
-		{"never merged with a star", "User-agent: *\nDisallow: /1\nUser-agent: a\nDisallow: /2", "a", "4 Disallow: /2"},
+		{"merged groups for *", "User-agent: *\nDisallow: /1\nUser-agent: b\nDisallow: /2\nUser-agent: *\nDisallow: /3", "x", "2 Disallow: /1; 6 Disallow: /3"},
+		{"never merged with the group for *", "User-agent: *\nDisallow: /1\nUser-agent: a\nDisallow: /2", "a", "4 Disallow: /2"},
 		{"a group without rules", "User-agent: *\nDisallow: /1\nUser-agent: a\n", "a", ""},
 		{"blank lines do not end a group", "User-agent: a\n\nUser-agent: b\n\nDisallow: /1\n\nDisallow: /2", "a", "5 Disallow: /1; 7 Disallow: /2"},
-		{"other lines do not end it", "User-agent: a\nSitemap: x\nCrawl-delay: 1\nfoo: bar\nUser-agent: b\nDisallow: /1", "a", "6 Disallow: /1"},
-		{"an empty Disallow ends it", "User-agent: a\nDisallow:\nUser-agent: b\nDisallow: /1", "a", ""},
-		{"a User-agent line without a token is a group of nobody", "User-agent: a\nDisallow: /1\nUser-agent:\nDisallow: /2", "a", "2 Disallow: /1"},
+		{"other lines do not end a group", "User-agent: a\nSitemap: x\nCrawl-delay: 1\nfoo: bar\nUser-agent: b\nDisallow: /1", "a", "6 Disallow: /1"},
+		{"an empty Disallow ends the User-agent lines", "User-agent: a\nDisallow:\nUser-agent: b\nDisallow: /1", "a", ""},
+		{"the rules below a User-agent line without a token apply to no crawler", "User-agent: a\nDisallow: /1\nUser-agent:\nDisallow: /2", "a", "2 Disallow: /1"},
 		{"a version", "User-agent: a/1.0 (x)\nDisallow: /1", "a", "2 Disallow: /1"},
-		{"the version that is asked for", "User-agent: a\nDisallow: /1", "a/2.0", "2 Disallow: /1"},
+		{"a version in the argument", "User-agent: a\nDisallow: /1", "a/2.0", "2 Disallow: /1"},
 		{"with and without a version", "User-agent: a/1.0\nDisallow: /1\nUser-agent: a\nDisallow: /2", "a", "2 Disallow: /1; 4 Disallow: /2"},
 		{"digits", "User-agent: MJ12bot\nDisallow: /1\nUser-agent: MJ\nDisallow: /2", "mj12bot", "2 Disallow: /1"},
 		{"dots", "User-agent: archive.org_bot\nDisallow: /1\nUser-agent: archive\nDisallow: /2", "archive.org_bot", "2 Disallow: /1"},
 		{"blanks", "User-agent: Sogou web spider/4.0\nDisallow: /1", "Sogou Web Spider", "2 Disallow: /1"},
 		{"the first word", "User-agent: Sogou web spider\nDisallow: /1", "sogou", "2 Disallow: /1"},
-		{"the first word, but for a group of its own", "User-agent: Sogou web spider\nDisallow: /1\nUser-agent: sogou\nDisallow: /2", "sogou", "4 Disallow: /2"},
-		{"not another word", "User-agent: Sogou web spider\nDisallow: /1", "spider", ""},
-		{"not up to a hyphen", "User-agent: Googlebot\nDisallow: /1", "Googlebot-Image", ""},
+		{"the first word has its own group", "User-agent: Sogou web spider\nDisallow: /1\nUser-agent: sogou\nDisallow: /2", "sogou", "4 Disallow: /2"},
+		{"not a word that is not the first", "User-agent: Sogou web spider\nDisallow: /1", "spider", ""},
+		{"not the part before a hyphen", "User-agent: Googlebot\nDisallow: /1", "Googlebot-Image", ""},
 		{"a trailing star", "User-agent: foobot*\nDisallow: /1", "foobot", "2 Disallow: /1"},
 		{"a star and more words", "User-agent: * everyone\nDisallow: /1", "foobot", "2 Disallow: /1"},
-		{"an address names nobody", "User-agent: http://www.example.com/bot\nDisallow: /1", "http", ""},
+		{"a URL is not a token", "User-agent: http://www.example.com/bot\nDisallow: /1", "http", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := say(Parse([]byte(tt.text)).Group(tt.agent)); got != tt.want {
+			if got := describeRules(Parse([]byte(tt.text)).Group(tt.agent)); got != tt.want {
 				t.Errorf("rules for %q: %q, want %q", tt.agent, got, tt.want)
 			}
 		})
@@ -106,15 +106,15 @@ func TestGroupOfSeveralTokens(t *testing.T) {
 		"2 Disallow: /1": {"Googlebot-Image", "Googlebot"},
 		"4 Disallow: /2": {"Bingbot"},
 	} {
-		if got := say(f.Group(tokens...)); got != want {
+		if got := describeRules(f.Group(tokens...)); got != want {
 			t.Errorf("rules for %q: %q, want %q", tokens, got, want)
 		}
 	}
 	if f.Named("*") != nil || f.Named("") != nil {
-		t.Error("Named gives the group of *")
+		t.Error("Named returns the group for *")
 	}
 	if f := Parse(nil); f.Group("x") != nil || f.Star() != nil || len(f.Tokens()) > 0 {
-		t.Error("an empty file has groups")
+		t.Error("an empty file has groups or tokens")
 	}
 }
 
@@ -126,7 +126,7 @@ func TestNilGroupAllowsAll(t *testing.T) {
 	_, noindex := g.Noindex("/a")
 	if !g.Match("/a").Allowed || !g.MatchViews(&v).Allowed || delayed || noindex ||
 		len(g.RequestRates())+len(g.VisitTimes())+len(g.Rules())+len(g.Fields())+len(g.Tokens()) > 0 {
-		t.Error("the nil Group does not allow all")
+		t.Error("the nil Group does not allow everything, or has limits")
 	}
 }
 
@@ -142,8 +142,8 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// RFC 9309, section 2.5: at least 500 KiB are read. A line that the limit cuts
-// is not: `Disallow: /pri` is another rule.
+// RFC 9309, section 2.5: at least 500 KiB are read. A line that crosses the
+// limit is ignored: `Disallow: /pri` would be another rule.
 func TestParseMaxSize(t *testing.T) {
 	const text = "User-agent: *\nDisallow: /a\nDisallow: /private"
 	for size, want := range map[int]string{
@@ -154,52 +154,15 @@ func TestParseMaxSize(t *testing.T) {
 		0:             "",
 	} {
 		f := Parse([]byte(text), WithMaxSize(size))
-		if got := say(f.Star()); got != want || f.Truncated() != (size < len(text)) {
+		if got := describeRules(f.Star()); got != want || f.Truncated() != (size < len(text)) {
 			t.Errorf("the first %d octets: rules %q, truncated %v; want %q", size, got, f.Truncated(), want)
 		}
 	}
 }
 
-func TestDialects(t *testing.T) {
-	const text = "User-agent: a b\nDisallow: /x /y\nAllow: /x/ok\nDisallow: /*z\nDisallow: /q$\n"
-	tests := []struct {
-		dialect     Dialect
-		agent, path string
-		allowed     bool
-	}{
-		{RFC9309, "a b", "/x%20/y", false},
-		{RFC9309, "a b", "/x", true},
-		{RFC9309, "a b", "/xyz", false},
-		{RFC9309, "a b", "/q", false},
-		{RFC9309, "a b", "/qq", true},
-		{Koster1994, "a b", "/xyz", true},
-		{Koster1994, "a b", "/*z", false},
-		{Koster1994, "a b", "/q", true},
-		{Koster1994, "a b", "/q$q", false},
-		{Kollar1996, "a", "/x", false},
-		{Kollar1996, "b", "/y", false},
-		{Kollar1996, "b", "/x/ok", false}, // the first match wins
-		{Kollar1996, "c", "/x", true},
-	}
-	for _, tt := range tests {
-		f := Parse([]byte(text), WithDialect(tt.dialect))
-		if v := f.Group(tt.agent).Match(tt.path); v.Allowed != tt.allowed {
-			t.Errorf("%v: Match(%q) for %q = %v by %v", tt.dialect, tt.path, tt.agent, v.Allowed, v.Rule)
-		}
-	}
-	for _, d := range []Dialect{RFC9309, Koster1994, Kollar1996} {
-		if got, err := ParseDialect(d.String()); got != d || err != nil {
-			t.Errorf("ParseDialect(%q) = %v, %v", d, got, err)
-		}
-	}
-	if _, err := ParseDialect("1997"); err == nil {
-		t.Error("ParseDialect(1997) is no error")
-	}
-}
-
-// A file in which many crawlers share rules, and each also has some of its
-// own, does not multiply.
-func TestParseSharesRules(t *testing.T) {
+// If many crawlers share rules and each has some other rules too, the number of
+// copied rules is limited.
+func TestParseSharedRulesMemory(t *testing.T) {
 	var b strings.Builder
 	for i := range 3000 {
 		fmt.Fprintf(&b, "User-agent: a%d\n", i)
@@ -236,72 +199,15 @@ func TestParseSharesRules(t *testing.T) {
 	}
 }
 
-// Koster 1994: a blank line ends a record, a comment does not, and the first
-// rule that matches decides.
-func TestKoster1994(t *testing.T) {
-	for _, tt := range []struct {
-		name, text, path string
-		want             bool
-	}{
-		{"a blank line ends a record", "User-agent: *\nDisallow: /a\n\nDisallow: /b\n", "/b", true},
-		{"also one with blanks", "User-agent: *\nDisallow: /a\n \t\nDisallow: /b\n", "/b", true},
-		{"a comment does not", "User-agent: *\nDisallow: /a\n# b\nDisallow: /b\n", "/b", false},
-		{"and a record without rules", "User-agent: *\n\nDisallow: /b\n", "/b", true},
-		{"so that the next one is another's", "User-agent: x\n\nUser-agent: *\nDisallow: /b\n", "/b", false},
-		{"the first match", "User-agent: *\nAllow: /b\nDisallow: /b/c\n", "/b/c", true},
-		{"of several records", "User-agent: *\nDisallow: /b\n\nUser-agent: *\nAllow: /b/c\n", "/b/c", false},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			f := Parse([]byte(tt.text), WithDialect(Koster1994))
-			if v := f.Group("anybot").Match(tt.path); v.Allowed != tt.want {
-				t.Errorf("%s: allowed %v by %v, want %v", tt.path, v.Allowed, v.Rule, tt.want)
-			}
-		})
-	}
-	if g := Parse([]byte("User-agent: x\n\nUser-agent: *\nDisallow: /b\n"), WithDialect(Koster1994)).Group("x"); !g.Match("/b").Allowed {
-		t.Error("the record of x ends with the blank line")
-	}
-}
-
-// The first match of several records is that of the file, also where there are
-// more rules than are compiled together.
-func TestKoster1994LargeFile(t *testing.T) {
-	var own, agents, rules strings.Builder
-	for i := range 20 {
-		fmt.Fprintf(&own, "User-agent: a%d\nDisallow: /u\nDisallow: /v\nAllow: /r1000\n\n", i)
-		fmt.Fprintf(&agents, "User-agent: a%d\n", i)
-	}
-	for i := range 3000 {
-		fmt.Fprintf(&rules, "Disallow: /r%d\n", i)
-	}
-	f := Parse([]byte(own.String()+agents.String()+rules.String()), WithDialect(Koster1994))
-	several := 0
-	for i := range 20 {
-		g := f.Group(fmt.Sprintf("a%d", i))
-		if len(g.rules) > 1 {
-			several++
-		}
-		if v := g.Match("/r1000"); !v.Allowed {
-			t.Errorf("a%d: disallowed by line %d, after a rule that allows it", i, v.Line())
-		}
-		if g.Match("/r1001").Allowed {
-			t.Errorf("a%d: /r1001 is allowed", i)
-		}
-	}
-	if several == 0 {
-		t.Error("the rules of all are compiled together")
-	}
-}
-
-// Control octets at the end of a value are no part of it.
-func TestControlOctets(t *testing.T) {
+// Control octets at the end of a value are not a part of it.
+func TestParseControlOctetsAfterValue(t *testing.T) {
 	for text, want := range map[string]string{
 		"User-agent: *\x00\nDisallow: /a\x00":           "2 Disallow: /a",
 		"User-agent: *\nDisallow: /a \x00 \x01\x7f # b": "2 Disallow: /a",
 		"User-agent: *\nDisallow /a\x00":                "2 Disallow: /a",
 		"User-agent: *\nDisallow: /a\x00b":              "2 Disallow: /a\x00b",
 	} {
-		if got := say(Parse([]byte(text)).Star()); got != want {
+		if got := describeRules(Parse([]byte(text)).Star()); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

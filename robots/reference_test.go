@@ -9,10 +9,10 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
-// referenceRules returns the rules of a token: those below each run of
-// User-agent lines that names it (RFC 9309, section 2.2.1).
+// referenceRules returns the rules for a token: those below all User-agent
+// lines that name it (RFC 9309, section 2.2.1).
 func referenceRules(f *File, token string) (rules []Rule, found bool) {
-	reading, in := false, false // in a run of User-agent lines; the token is named
+	reading, in := false, false // the last line was a User-agent line; the group names the token
 	for l := range f.Lines() {
 		switch l.Directive {
 		case DirectiveUserAgent:
@@ -32,8 +32,8 @@ func referenceRules(f *File, token string) (rules []Rule, found bool) {
 	return rules, found
 }
 
-// checkAgainstReference compares with the second implementation of the
-// language.
+// checkAgainstReference compares groups, rules and verdicts with the
+// implementation in package reference.
 func checkAgainstReference(t *testing.T, text []byte, target string) {
 	t.Helper()
 	f := Parse(text)
@@ -89,7 +89,8 @@ func FuzzMatchAgrees(f *testing.F) {
 	})
 }
 
-// Small alphabets find the ways in which wildcards interact.
+// Rules and targets of a small alphabet match each other often, so this test
+// covers how wildcards interact.
 func TestMatchAgreesWithReference(t *testing.T) {
 	const alphabet = "ab/*$?%2Ff"
 	next := uint32(1)

@@ -11,15 +11,15 @@ type ruleset struct {
 	dialect Dialect
 	rules   []Rule
 	matcher *matcher
-	served  *matcher                // for paths as served; usually the same matcher
-	folded  atomic.Pointer[matcher] // for paths as served, ignoring case; compiled at first use
+	served  *matcher                // for paths as served; usually the same as matcher
+	folded  atomic.Pointer[matcher] // for paths as served, ignoring case; compiled when it is first used
 }
 
-// reading is how rules are read for a view.
+// reading selects the matcher for a view of a target.
 type reading uint8
 
 const (
-	byLetter reading = iota
+	asRequested reading = iota
 	asServed
 	asServedFolded
 )
@@ -35,7 +35,7 @@ func newRuleset(d Dialect, rules []Rule) *ruleset {
 	return s
 }
 
-// sources returns the patterns of the rules.
+// sources returns the patterns of the rules. A rule may have two.
 func (s *ruleset) sources() []source {
 	sources := make([]source, 0, len(s.rules)+1)
 	for i, r := range s.rules {
@@ -49,11 +49,11 @@ func (s *ruleset) sources() []source {
 	return sources
 }
 
-// withServed adds a second pattern for each Allow rule that has a spelling
-// which never occurs in a path as served, such as `//` or %2F: the rule's
-// pattern as served. Otherwise a path that the rule allows would be disallowed
-// because it is served under another spelling. Disallow rules are not changed:
-// a rule for `/*//` must not become a rule for every path with a slash.
+// withServed adds a second pattern for each Allow rule with a part that a path
+// as served never has, such as `//` or %2F: the pattern as served. Without it,
+// a path that the rule allows as requested would be disallowed as served, since
+// the rule would not match there. Disallow rules get no second pattern: a rule
+// for `/*//` must not become a rule for every path with a slash.
 func (s *ruleset) withServed(sources []source) []source {
 	n := len(sources)
 	for _, src := range sources[:n] {
@@ -70,7 +70,7 @@ func (s *ruleset) withServed(sources []source) []source {
 	return sources
 }
 
-// fold returns the matcher that ignores case.
+// fold returns the matcher for paths as served that ignores case.
 func (s *ruleset) fold() *matcher {
 	if m := s.folded.Load(); m != nil {
 		return m
@@ -79,7 +79,8 @@ func (s *ruleset) fold() *matcher {
 	return s.folded.Load()
 }
 
-// decide returns the rule of the set that decides on t, and its rank.
+// decide returns the rule of the set that decides on t, and its rank. It
+// returns nil and 0 if none matches.
 func (s *ruleset) decide(t *subject, as reading) (*Rule, uint32) {
 	m := s.matcher
 	switch as {
@@ -95,7 +96,7 @@ func (s *ruleset) decide(t *subject, as reading) (*Rule, uint32) {
 	return &s.rules[w.rule], w.rank
 }
 
-// decide returns the rule among all sets that decides on t.
+// decide returns the rule of all sets that decides on t, nil if none matches.
 func decide(sets []*ruleset, t *subject, as reading) *Rule {
 	best, top := sets[0].decide(t, as)
 	for _, set := range sets[1:] {

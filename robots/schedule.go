@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// minutesPerDay is the number of minutes in a day of UTC, which has no
-// daylight saving.
+// minutesPerDay is the number of minutes in a day in UTC, which has no daylight
+// saving time.
 const minutesPerDay = 24 * 60
 
-// Window is a span of the day in UTC, as the Visit-time and Request-rate
-// lines write it (hhmm-hhmm). Both ends are minutes after midnight, 0 to
-// 1439, and the minute To belongs to the window, so that 1700-0459 and
-// 0500-1659 leave no gap. A window whose To lies before its From wraps
-// midnight; one whose ends are equal is the whole day.
+// Window is a part of the day in UTC. Visit-time and Request-rate lines write
+// it as hhmm-hhmm. From and To are minutes after midnight, 0 to 1439. The
+// minute To is a part of the window, so that there is no gap between 1700-0459
+// and 0500-1659. If To is before From, the window includes midnight. If both
+// are equal, the window is the whole day.
 type Window struct {
 	From, To int
 }
 
-// WholeDay is the window that is always open.
+// WholeDay is a window that is always open.
 var WholeDay = Window{From: 0, To: minutesPerDay - 1}
 
 // Always reports whether the window is open at every minute of the day.
@@ -39,8 +39,8 @@ func (w Window) Contains(t time.Time) bool {
 	return m >= w.From || m <= w.To
 }
 
-// Next returns the first instant not before t at which the window is open:
-// t itself while it is open.
+// Next returns the first time at or after t at which the window is open: t
+// itself if it is open at t.
 func (w Window) Next(t time.Time) time.Time {
 	if w.Contains(t) {
 		return t
@@ -53,8 +53,9 @@ func (w Window) Next(t time.Time) time.Time {
 	return open
 }
 
-// Closes returns the first instant after t at which the window is closed, for a
-// t at which it is open. It returns the zero Time if the window is always open.
+// Closes returns the first time after t at which the window is closed. The
+// window must be open at t. Closes returns the zero Time if the window is
+// always open.
 func (w Window) Closes(t time.Time) time.Time {
 	if w.Always() {
 		return time.Time{}
@@ -68,7 +69,7 @@ func (w Window) Closes(t time.Time) time.Time {
 	return shut
 }
 
-// String writes the window as robots.txt does: hhmm-hhmm.
+// String returns the window in the syntax of robots.txt: hhmm-hhmm.
 func (w Window) String() string {
 	return fmt.Sprintf("%02d%02d-%02d%02d", w.From/60, w.From%60, w.To/60, w.To%60)
 }
@@ -81,14 +82,14 @@ func minuteOfDay(t time.Time) int {
 	return int(sec / 60)
 }
 
-// CrawlDelay is a Crawl-delay line: at most one request in Delay.
+// CrawlDelay is a Crawl-delay line: requests must be at least Delay apart.
 type CrawlDelay struct {
 	Delay time.Duration
 	Line  int
 }
 
-// RequestRate is a Request-rate line: at most Requests requests in each Per,
-// while Window is open.
+// RequestRate is a Request-rate line: while Window is open, a crawler may send
+// at most Requests requests in each period Per.
 type RequestRate struct {
 	Requests int
 	Per      time.Duration
@@ -96,14 +97,15 @@ type RequestRate struct {
 	Line     int
 }
 
-// VisitTime is a Visit-time line: requests only while Window is open.
+// VisitTime is a Visit-time line: a crawler may send requests only while Window
+// is open.
 type VisitTime struct {
 	Window Window
 	Line   int
 }
 
-// String writes the rate as robots.txt does, in the largest unit that is
-// whole: N/T[s|m|h] [hhmm-hhmm].
+// String returns the rate in the syntax of robots.txt: N/T[s|m|h] [hhmm-hhmm].
+// It uses the largest unit in which the time is a whole number.
 func (r RequestRate) String() string {
 	per, unit := r.Per, "s"
 	switch {
@@ -121,7 +123,7 @@ func (r RequestRate) String() string {
 	return s
 }
 
-// String writes the delay as robots.txt does: in seconds.
+// String returns the delay in the syntax of robots.txt: a number of seconds.
 func (c CrawlDelay) String() string {
 	return strconv.FormatFloat(c.Delay.Seconds(), 'f', -1, 64)
 }

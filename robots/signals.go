@@ -8,13 +8,13 @@ type Sitemap struct {
 	Line int
 }
 
-// Host is a Host line, by which a site names its main mirror.
+// Host is a Host line: the host name of a site's main mirror.
 type Host struct {
 	Name string // as written
 	Line int
 }
 
-// License is a License line (RSL 1.0): the address of the site's licence.
+// License is a License line (RSL 1.0): the URL of the site's licence.
 type License struct {
 	URL  string // as written
 	Line int
@@ -29,7 +29,8 @@ type CleanParam struct {
 	Line   int
 }
 
-// Field is a line that is not a rule. Key and Value are as written.
+// Field is a line that is neither a rule nor a User-agent line. Key and Value
+// are as written.
 type Field struct {
 	Directive Directive
 	Key       string
@@ -37,14 +38,14 @@ type Field struct {
 	Line      int
 }
 
-// Preference is one key=value of a Content-Signal or Content-Usage line, as
-// written.
+// Preference is one key=value pair of a Content-Signal or Content-Usage line,
+// as written.
 type Preference struct {
 	Key, Value string
 }
 
-// ContentSignal is a Content-Signal line, such as `search=yes, ai-train=no`.
-// Unknown keys are kept.
+// ContentSignal is a Content-Signal line, such as `search=yes, ai-train=no`. It
+// has all keys, also unknown ones.
 type ContentSignal struct {
 	Signals []Preference
 	Value   string // as written

@@ -5,29 +5,29 @@ import (
 	"strings"
 )
 
-// fragmentScratch holds the buffers of one match. Between two matches all
+// fragmentScratch holds the buffers of one match. Between two matches, all
 // fields except hits, next and left are zero or empty.
 type fragmentScratch struct {
 	hits    []hit
-	present []int32      // symbols that the text has, the one that ends first for the last time last
-	ahead   []uint64     // set of those that end behind the place where the sweep is
-	words   []uint64     // set of the words of ahead that are not zero
-	bits    []uint64     // by octet of the text: symbolBit of all that end behind it
-	places  []occurrence // by symbol
-	reached []int32      // by octet of the text: the first of the beginnings that end there
-	next    []int32      // by beginning: the next one that ends at the same octet
-	stack   []visit      // beginnings with few edges that are to be visited next
-	left    int          // how many of present are ahead
-	pending int          // beginnings that are still to come
+	present []int32      // symbols that the text has, sorted by the end of their last occurrence, the highest first
+	ahead   []uint64     // set of the symbols that end behind the current position of the sweep
+	words   []uint64     // set of the words of ahead that are not 0
+	bits    []uint64     // by position in the text: symbolBit of all symbols that end behind it
+	places  []occurrence // by symbol: where it occurs
+	reached []int32      // by position in the text: the first of the beginnings that end there
+	next    []int32      // by beginning: the next one that ends at the same position
+	stack   []visit      // beginnings with few edges to visit next
+	left    int          // number of symbols in present that are ahead
+	pending int          // number of beginnings in reached that were not visited yet
 }
 
-// occurrence is where a symbol is in a text.
+// occurrence has the places of a symbol in a text.
 type occurrence struct {
-	last      int32 // where it ends for the last time, 0: never
-	from, end int32 // the first one that starts at from or behind ends at end; -1 is as 0
+	last      int32 // the end of its last occurrence, 0: none
+	from, end int32 // the first occurrence at or behind from ends at end; from -1 means 0
 }
 
-// visit is a beginning that ends at an octet.
+// visit is a beginning that ends at a position of the text.
 type visit struct{ begin, at int32 }
 
 func newFragmentScratch(x *fragmentIndex) *fragmentScratch {
@@ -38,7 +38,7 @@ func newFragmentScratch(x *fragmentIndex) *fragmentScratch {
 }
 
 // mark finds the symbols that occur in a text of n octets and belong to rules
-// above a rank, with the first and the last place of each.
+// with a higher rank. It records the first and the last occurrence of each.
 func (m *fragmentScratch) mark(x *fragmentIndex, h []hit, n int, rank uint32) {
 	if cap(m.reached) <= n {
 		m.reached, m.bits = make([]int32, n+1+n/4), make([]uint64, n+1+n/4)
@@ -78,7 +78,7 @@ func (m *fragmentScratch) mark(x *fragmentIndex, h []hit, n int, rank uint32) {
 	}
 }
 
-// add adds a symbol that ends for the last time at end.
+// add adds a symbol. end is the end of its last occurrence.
 func (m *fragmentScratch) add(symbol, end int32) {
 	m.present = append(m.present, symbol)
 	m.ahead[symbol>>6] |= 1 << (symbol & 63)
@@ -87,7 +87,7 @@ func (m *fragmentScratch) add(symbol, end int32) {
 	m.places[symbol] = occurrence{last: end, from: -1}
 }
 
-// moveTo removes the symbols whose last occurrence ends at or before an octet.
+// moveTo removes from ahead the symbols that end last at or before a position.
 func (m *fragmentScratch) moveTo(at int) {
 	for ; m.left > 0; m.left-- {
 		symbol := m.present[m.left-1]
@@ -100,13 +100,14 @@ func (m *fragmentScratch) moveTo(at int) {
 	}
 }
 
-// reach records that a beginning ends at an octet.
+// reach records that a beginning ends at a position.
 func (m *fragmentScratch) reach(begin int32, at int) {
 	m.next[begin], m.reached[at] = m.reached[at], begin
 	m.pending++
 }
 
-// reachRoots records the prefixes of rules of a form that a text has.
+// reachRoots records the beginnings for all prefixes at the start of a text,
+// for the rules that f selects.
 func (m *fragmentScratch) reachRoots(x *fragmentIndex, text string, f form) {
 	for p := x.findPrefix(text); p >= 0; p = x.prefixes[p].up {
 		pre := &x.prefixes[p]
@@ -131,8 +132,9 @@ func (m *fragmentScratch) reset() {
 	}
 }
 
-// sweep visits the beginnings that the text has. It returns the winner among
-// best and the rules that end behind one of them.
+// sweep visits the beginnings that the text has, from the start of the text to
+// its end. It returns the winner among best and the rules that it found to
+// match.
 func (x *fragmentIndex) sweep(m *fragmentScratch, text string, best winner) winner {
 	m.left = len(m.present)
 	for at := 0; m.pending > 0; at++ {
@@ -154,8 +156,8 @@ func (x *fragmentIndex) sweep(m *fragmentScratch, text string, best winner) winn
 	return best
 }
 
-// visit follows the edges of a beginning if the rest of the text may have the
-// symbols that they need.
+// visit follows the edges of a beginning, unless it is certain that the rest of
+// the text does not have the symbols of any rule behind it.
 func (x *fragmentIndex) visit(m *fragmentScratch, text string, v visit, best winner) winner {
 	b := &x.begins[v.begin]
 	if b.top > best.rank && b.needs&^m.bits[v.at] == 0 && int(v.at+b.least) <= len(text) {
@@ -164,7 +166,7 @@ func (x *fragmentIndex) visit(m *fragmentScratch, text string, v visit, best win
 	return best
 }
 
-// follow goes along the edges of a beginning that ends at an octet.
+// follow follows the edges of a beginning that ends at a position.
 func (x *fragmentIndex) follow(m *fragmentScratch, text string, at int, begin int32, best winner) winner {
 	b, end := &x.begins[begin], &x.begins[begin+1]
 	if b.group == end.group {
@@ -191,7 +193,7 @@ func (x *fragmentIndex) follow(m *fragmentScratch, text string, at int, begin in
 	return best
 }
 
-// take goes along an edge whose first symbol the text may have behind an octet.
+// take follows an edge whose first symbol may occur behind a position.
 func (x *fragmentIndex) take(m *fragmentScratch, text string, at int, e *edge, best winner) winner {
 	if e.needs&^m.bits[at] != 0 || at+int(e.least) > len(text) {
 		return best
@@ -216,8 +218,8 @@ func (x *fragmentIndex) take(m *fragmentScratch, text string, at int, e *edge, b
 	return best
 }
 
-// step returns where the first occurrence of a symbol behind an octet ends, a
-// negative number if there is none.
+// step returns the end of the first occurrence of a symbol at or behind a
+// position, a negative number if there is none.
 func (x *fragmentIndex) step(m *fragmentScratch, text string, at int, symbol int32) int {
 	p, size := &m.places[symbol], int(x.sizes[symbol])
 	switch {
@@ -232,11 +234,12 @@ func (x *fragmentIndex) step(m *fragmentScratch, text string, at int, symbol int
 	return int(p.end)
 }
 
-// walk returns where a sequence of symbols ends behind an octet, a negative
-// number if the text does not have it.
+// walk returns the end of the first occurrences of a sequence of symbols behind
+// a position, a negative number if the text does not have the sequence.
 func (x *fragmentIndex) walk(m *fragmentScratch, text string, at int, symbols []int32) int {
-	// The narrowest symbol is the one that leaves those before it the least room
-	// to its last occurrence: the first has to start at latest or before.
+	// Each symbol must end at or before its last occurrence. This limits where
+	// the first symbol of the sequence may start. latest is the lowest of these
+	// limits, and narrowest the symbol that it comes from.
 	latest, narrowest, size := len(text), 0, 0
 	for i, symbol := range symbols {
 		size += int(x.sizes[symbol])

@@ -2,13 +2,13 @@ package robots
 
 import "strings"
 
-// ProductToken returns the product token that the value of a User-agent line
-// names: without a version (`BLEXBot/1.0`), a comment (`WebZIP (spidersoft)`)
-// or a trailing `*`. RFC 9309, section 2.2.1 allows only letters, `_` and `-`;
-// the tokens of real crawlers have digits, dots and blanks as well (MJ12bot,
-// archive.org_bot, Sogou web spider), and these stay. ProductToken returns "*"
-// for the value `*`, with or without more words after it, and "" for a value
-// that names no crawler, such as a URL.
+// ProductToken returns the product token in the value of a User-agent line. It
+// removes a version (`BLEXBot/1.0`), a comment (`WebZIP (spidersoft)`) and a
+// `*` at the end. RFC 9309, section 2.2.1 allows only letters, `_` and `-` in a
+// token. ProductToken also accepts digits, dots and blanks, since the tokens of
+// real crawlers have them (MJ12bot, archive.org_bot, Sogou web spider). It
+// returns "*" for the value `*`, with or without more words after it, and ""
+// for a value without a token, such as a URL.
 func ProductToken(value string) string {
 	value = strings.TrimSpace(value)
 	if value == "*" || len(value) > 1 && value[0] == '*' && isBlank(value[1]) {
@@ -28,9 +28,8 @@ func ProductToken(value string) string {
 	return token
 }
 
-// isTokenOctet reports whether product tokens of real crawlers contain the
-// octet. It excludes octets that begin a version, a comment, an address or a
-// pattern.
+// isTokenOctet reports whether a product token may contain the octet. It
+// excludes octets that start a version, a comment, an address or a pattern.
 func isTokenOctet(c byte) bool {
 	switch c {
 	case '/', '(', ')', '[', ']', '<', '>', '{', '}', '*', '"', '\\', ',', ';', '?', '=', '$', '^', '|', '#', '+', '\t':
@@ -39,8 +38,8 @@ func isTokenOctet(c byte) bool {
 	return c >= ' ' && c != 0x7f
 }
 
-// leadingWord returns the first word of a product token: digits and dots
-// included, blanks and other marks not.
+// leadingWord returns the first word of a product token. A word has letters,
+// digits, `-`, `_` and dots.
 func leadingWord(token string) string {
 	end := 0
 	for end < len(token) && isWordOctet(token[end]) {

@@ -7,17 +7,18 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
-// A unit holds the rules and fields below the User-agent lines that name
-// exactly one set of crawlers. A crawler's group consists of the units that
-// name it, usually one. Units are compiled, not groups, so that a list of rules
-// below a thousand User-agent lines is compiled once.
+// A unit holds the rules and fields of all blocks and runs that name the same
+// set of crawlers. The group of a crawler consists of the units that name it,
+// usually one. Units are compiled and not groups, so that a list of rules below
+// a thousand User-agent lines is compiled only once.
 //
 // If several units name a crawler, their rules are copied and compiled
-// together, as long as all copies have at most mergeFactor times the rules of
-// the file. Beyond this limit, which only malicious files reach, a match tries
-// the units one after the other. So memory stays proportional to the file.
+// together. The total number of copied rules is limited to mergeFactor times
+// the rules of the file, plus mergeFree, so that the memory is proportional to
+// the size of the file. Only malicious files reach this limit. Beyond it, a
+// match compares the target with one unit after the other.
 type unit struct {
-	agents  []int32 // sorted
+	agents  []int32 // the crawlers, as indexes in parser.names; sorted
 	rules   []Rule
 	fields  []Field
 	noindex []Rule
@@ -29,10 +30,10 @@ type unit struct {
 
 const (
 	mergeFactor = 4
-	mergeFree   = 4096 // rules that may always be merged
+	mergeFree   = 4096 // rules that may be copied in any file
 )
 
-// finish makes the groups of what was collected.
+// finish makes the groups from the blocks and runs.
 func (p *parser) finish() {
 	if len(p.names) == 0 {
 		return
@@ -55,8 +56,8 @@ func (p *parser) finish() {
 	u.groups()
 }
 
-// extend appends more to list. If list is empty, it returns more itself;
-// nothing writes to the result.
+// extend appends more to list. If list is empty, it returns more itself,
+// without copying it.
 func extend[T any](list, more []T) []T {
 	if len(list) == 0 {
 		return slices.Clip(more)
@@ -71,21 +72,22 @@ func (un *unit) addField(fd *Field) {
 	}
 }
 
-// unitTable finds units by the set of crawlers that they are for.
+// unitTable finds units by their set of crawlers.
 type unitTable struct {
 	*parser
 	index    map[string]int
 	units    []*unit
 	set      []int32
 	key      []byte
-	compiled map[string]*ruleset // short lists of rules, by their text
+	compiled map[string]*ruleset // compiled short lists of rules, by their text
 }
 
-// maxShort is the most rules of a list that is compiled only once if it occurs
-// again. Files that name hundreds of crawlers often repeat the same rules.
+// maxShort is the maximal length of a list of rules that is compiled only once
+// if it occurs several times. Files that name hundreds of crawlers often repeat
+// the same few rules.
 const maxShort = 8
 
-// ruleset compiles rules.
+// ruleset compiles rules. Short lists with the same rules share their matchers.
 func (u *unitTable) ruleset(rules []Rule) *ruleset {
 	if len(rules) > maxShort {
 		return newRuleset(u.file.dialect, rules)
@@ -107,12 +109,13 @@ func (u *unitTable) ruleset(rules []Rule) *ruleset {
 	return &ruleset{dialect: same.dialect, rules: rules, matcher: same.matcher, served: same.served}
 }
 
-// unit returns the unit for the crawlers that a range of refs names.
+// unit returns the unit for the crawlers that a range of refs names, nil if it
+// names none.
 func (u *unitTable) unit(refs [2]int) *unit {
 	u.set = u.set[:0]
 	for _, r := range u.refs[refs[0]:refs[1]] {
 		u.set = append(u.set, r.token)
-		if r.word >= 0 && !u.names[r.word].strong {
+		if r.word >= 0 && !u.names[r.word].exact {
 			u.set = append(u.set, r.word)
 		}
 	}
@@ -138,7 +141,8 @@ func appendKey(b []byte, ids []int32) []byte {
 	return b
 }
 
-// groups makes one group for all crawlers that the same units name.
+// groups makes the groups of the file. Crawlers that the same units name share
+// a group.
 func (u *unitTable) groups() {
 	f := u.file
 	member := make([][]int32, len(u.names))
@@ -154,8 +158,8 @@ func (u *unitTable) groups() {
 		}
 	}
 	f.named = make(map[string]*Group, len(u.agents))
-	shared := make(map[string]*Group)      // by the units, where there are several
-	single := make([]*Group, len(u.units)) // by the unit, where there is one
+	shared := make(map[string]*Group)      // groups of several units, by these units
+	single := make([]*Group, len(u.units)) // groups of one unit, by this unit
 	budget := mergeFactor*len(u.rules) + mergeFree
 	byID := make([]*Group, len(u.names))
 	for id, units := range member {
@@ -186,7 +190,7 @@ func (u *unitTable) groups() {
 		byID[id] = g
 		switch {
 		case id == starAgent:
-		case a.strong:
+		case a.exact:
 			f.tokens = append(f.tokens, a.name)
 		default:
 			f.words = append(f.words, canonical.Lower(a.name))
@@ -200,8 +204,8 @@ func (u *unitTable) groups() {
 	}
 }
 
-// assemble joins the units of a group. It returns how many more rules may be
-// copied.
+// assemble joins the units of a group. budget is how many rules may be copied;
+// assemble returns what is left of it.
 func (g *Group) assemble(d Dialect, budget int) int {
 	rules, fields := 0, 0
 	for _, un := range g.units {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// parseCrawlDelay reads a number of seconds: digits, at most one dot. Any other
-// value, for example with a sign or a unit, is malformed.
+// parseCrawlDelay parses a number of seconds: digits and at most one dot. Any
+// other value, for example one with a sign or a unit, is malformed.
 func parseCrawlDelay(s string) (time.Duration, bool) {
 	if s == "" || strings.Trim(s, "0123456789.") != "" || strings.Count(s, ".") > 1 || s == "." {
 		return 0, false
@@ -20,7 +20,8 @@ func parseCrawlDelay(s string) (time.Duration, bool) {
 	return seconds(sec), true
 }
 
-// seconds converts to a Duration, at most the longest there is.
+// seconds converts seconds to a Duration. It returns the longest Duration if
+// the number is too large.
 func seconds(sec float64) time.Duration {
 	if ns := sec * float64(time.Second); ns < math.MaxInt64 {
 		return time.Duration(math.Round(ns))
@@ -28,17 +29,17 @@ func seconds(sec float64) time.Duration {
 	return math.MaxInt64
 }
 
-// rateUnits are the units that a Request-rate counts time in. Conner's
-// Extended Standard has s, m and h; d is widely read.
+// rateUnits are the units of time in a Request-rate. Conner's Extended Standard
+// has s, m and h; many parsers also accept d.
 var rateUnits = map[string]time.Duration{
 	"": time.Second, "s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour,
 }
 
-// maxRate bounds both numbers of a Request-rate.
+// maxRate is the highest value of both numbers of a Request-rate.
 const maxRate = 1_000_000_000
 
-// parseRequestRate reads N/T[s|m|h|d] [hhmm-hhmm]. It ignores a malformed
-// window.
+// parseRequestRate parses N/T[s|m|h|d] [hhmm-hhmm]. If the window is malformed,
+// the rate applies all day.
 func parseRequestRate(s string) (r RequestRate, ok bool) {
 	rate, window := s, ""
 	if i := strings.IndexAny(s, " \t"); i >= 0 {
@@ -65,7 +66,7 @@ func parseRequestRate(s string) (r RequestRate, ok bool) {
 	return r, true
 }
 
-// parseCount reads a whole number from 1 to maxRate.
+// parseCount parses a whole number from 1 to maxRate.
 func parseCount(s string) (int, bool) {
 	if len(s) == 0 || len(s) > 10 {
 		return 0, false
@@ -80,9 +81,9 @@ func parseCount(s string) (int, bool) {
 	return n, 0 < n && n <= maxRate
 }
 
-// parseWindow reads hhmm-hhmm. The two times may be separated by blanks
-// instead, and hours and minutes by a colon or a dot, since real files have
-// such spellings.
+// parseWindow parses hhmm-hhmm. It also accepts blanks instead of the hyphen,
+// and a colon or a dot between hours and minutes, since real files have such
+// spellings.
 func parseWindow(s string) (w Window, ok bool) {
 	from, to, found := strings.Cut(s, "-")
 	if !found {
@@ -103,7 +104,7 @@ func parseWindow(s string) (w Window, ok bool) {
 	return Window{From: f, To: t}, okFrom && okTo
 }
 
-// parseClock returns the minutes after midnight of hhmm, 2400 included.
+// parseClock returns the minutes after midnight of hhmm, from 0000 to 2400.
 func parseClock(s string) (int, bool) {
 	if len(s) == 5 && (s[2] == ':' || s[2] == '.') {
 		s = s[:2] + s[3:]

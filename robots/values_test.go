@@ -24,8 +24,8 @@ func TestCrawlDelay(t *testing.T) {
 	}
 }
 
-// A Crawl-delay is for the crawlers right above it, and groups are never
-// combined with that of `*`.
+// A Crawl-delay applies to the crawlers on the User-agent lines directly above
+// it. Groups are never combined with the group for `*`.
 func TestCrawlDelayGroups(t *testing.T) {
 	f := Parse([]byte("User-agent: a\nCrawl-delay: 10\nUser-agent: b\nDisallow: /1\n\n" +
 		"User-agent: c\nUser-agent: d\nCrawl-delay: x\nCrawl-delay: 7\n\nUser-agent: *\nCrawl-delay: 30\n\n" +
@@ -40,7 +40,7 @@ func TestCrawlDelayGroups(t *testing.T) {
 		}
 	}
 	if f.Group("a").Match("/1").Allowed {
-		t.Error("a Crawl-delay ends the group: /1 is allowed to a")
+		t.Error("/1 is allowed for a: the Crawl-delay ended its group")
 	}
 }
 
@@ -90,7 +90,7 @@ func TestVisitTime(t *testing.T) {
 	}
 }
 
-func TestOtherLines(t *testing.T) {
+func TestNonRuleLines(t *testing.T) {
 	f := Parse([]byte("License: https://x.test/l.xml\nContent-Signal: search=yes, ai-train=no\nUser-agent: a\n" +
 		"Content-Signal: AI-Train = yes ,use=full, x\nContent-Usage: /p train-ai=n\nContent-Usage: search=y\nNoindex: /n*x$\n" +
 		"Clean-param: s&ref /forum/\nHost: a.test\nSitemap: /s.xml\nX-Thing: 1\nComment: by night only\nHost: b.test\n"))
@@ -116,7 +116,7 @@ func TestOtherLines(t *testing.T) {
 		t.Errorf("Noindex(/n/y/x) = %v, %v", r, ok)
 	}
 	if _, ok := g.Noindex("/n/y/xy"); ok {
-		t.Error("Noindex(/n/y/xy) holds")
+		t.Error("Noindex(/n/y/xy) matches")
 	}
 	var v Views
 	v.Reset("/a/..//n/x", ViewOptions{})
@@ -144,24 +144,7 @@ func TestOtherLines(t *testing.T) {
 	}
 }
 
-func TestLooksLikeHTML(t *testing.T) {
-	for text, want := range map[string]bool{
-		"<!DOCTYPE html><html>":               true,
-		"\xef\xbb\xbf\r\n <html lang=\"en\">": true,
-		"<!-- x --><HTML>":                    true,
-		"<?xml version=\"1.0\"?>\n<html>":     true,
-		"User-agent: *":                       false,
-		"# <html>":                            false,
-		"":                                    false,
-		"<br />\nUser-agent: *":               true,
-	} {
-		if got := LooksLikeHTML([]byte(text)); got != want {
-			t.Errorf("LooksLikeHTML(%q) = %v", text, got)
-		}
-	}
-}
-
-func TestScheduleString(t *testing.T) {
+func TestLimitStrings(t *testing.T) {
 	for line, want := range map[string]string{
 		"1/10":           "1/10s",
 		"100/15m":        "100/15m",

@@ -5,9 +5,10 @@ import (
 	"testing"
 )
 
-// vector is one of the project's own cases, which run everywhere. Served and
-// Google are set where MatchViews, or that together with Google's reading of
-// the file, answers otherwise than Match.
+// vector is a test case of the project. Allowed is the result of Match. Served
+// is the result of MatchViews, if it differs. Google is the result for one of
+// Google's crawlers, which may fetch a path if one of the two readings allows
+// it; it is set if it differs from Served.
 type vector struct {
 	ID, Robots, Agent, Path, Note string
 	Allowed                       bool
@@ -20,7 +21,7 @@ func TestVectors(t *testing.T) {
 	var views Views
 	for _, c := range rows {
 		if seen[c.ID] {
-			t.Errorf("%s: there are two", c.ID)
+			t.Errorf("two cases have the id %s", c.ID)
 		}
 		seen[c.ID] = true
 		served := c.Allowed
@@ -42,8 +43,8 @@ func TestVectors(t *testing.T) {
 			t.Errorf("%s: Match %v, MatchViews %v, with Google's reading %v, want %v, %v, %v: %s", c.ID, letter, both, either, c.Allowed, served, google, c.Note)
 		}
 	}
-	t.Logf("own vectors: %d cases", len(rows))
+	t.Logf("%d cases of the project", len(rows))
 	if len(rows) < 50 {
-		t.Errorf("only %d own vectors", len(rows))
+		t.Errorf("only %d cases, want at least 50", len(rows))
 	}
 }

@@ -8,35 +8,35 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
-// ViewOptions describes how the back end reads a path, in addition to what
-// every back end does.
+// ViewOptions describes what a back end does with a path, in addition to what
+// all back ends do (see Views).
 type ViewOptions struct {
-	FoldCase    bool // paths are case-insensitive
-	StripParams bool // `;` and what follows it up to the next `/` is no part of the path
-	DecodeTwice bool // escapes are decoded a second time
+	FoldCase    bool // it ignores upper and lower case
+	StripParams bool // it removes path parameters: each `;` and the text after it, up to the next `/`
+	DecodeTwice bool // it decodes escapes a second time
 }
 
-// Views holds the two forms of one request target that rules are compared with.
-// The first is the target as requested, in the canonical form of RFC 9309,
-// section 2.2.2. The second is the target as served: the path is
-// percent-decoded once, its dot segments are removed and its slashes merged, as
-// file servers and most back ends do.
+// Views holds the two forms of a request target that rules are compared with.
+// The first form is the target as requested, in the canonical form of RFC 9309,
+// section 2.2.2. The second form is the target as served: as file servers and
+// most back ends do, it decodes each escape in the path once, merges repeated
+// slashes and removes dot segments.
 //
-// The zero value is ready to use. A Views reuses its buffer, so that Reset does
-// not allocate again. It is not safe for concurrent use, and it keeps a
-// reference to the target of the last Reset.
+// The zero value is ready to use. A Views reuses its buffer, so that Reset
+// usually does not allocate. It keeps a reference to the target of the last
+// Reset. A Views is not safe for concurrent use.
 type Views struct {
-	raw    string // path and query as they were sent
-	first  subject
-	served subject // only where differ is set
-	file   subject // served without its last slash; only where dotted is set
-	differ bool    // what is served is not what was requested
-	dotted bool    // the path ends in `/.`, which some back ends serve as the file before it
-	fold   bool    // served is compared ignoring case
-	buf    []byte
+	raw       string // path and query as sent
+	requested subject
+	served    subject // valid if differ is set
+	file      subject // served without its last slash; valid if endsInDot is set
+	differ    bool    // served differs from requested
+	endsInDot bool    // the path ends in `/.`; some back ends then serve the file before the slash
+	fold      bool    // the comparison with served ignores case
+	buf       []byte
 }
 
-// reading returns how rules are read for the path as served.
+// reading returns the reading for the target as served.
 func (v *Views) reading() reading {
 	if v.fold {
 		return asServedFolded
@@ -44,14 +44,14 @@ func (v *Views) reading() reading {
 	return asServed
 }
 
-// subject is a canonical request target.
+// subject is a request target in canonical form.
 type subject struct {
-	// target has path and query in their canonical forms.
+	// target has the path in the canonical form of paths and the query in that
+	// of queries.
 	target string
-	// literal is target, but the query is in the canonical form of a path.
-	// Patterns without a `?` are compared with it: their `*` may match a part
-	// of the query, and `/*/admin` must not match the %2F in
-	// `/login?next=%2Fadmin`.
+	// literal has path and query in the canonical form of paths. Patterns
+	// without a `?` are compared with it: a `*` in them may match a part of the
+	// query, but `/*/admin` must not match the %2F in `/login?next=%2Fadmin`.
 	literal string
 }
 
@@ -62,18 +62,20 @@ func (s *subject) isRobots() bool {
 	return ok && (path == "" || path[0] == '?')
 }
 
-// maxKeptBuffer bounds the buffer of a Views that is kept in a pool.
+// maxKeptBuffer is the maximal capacity, in octets, of a buffer that a Views
+// keeps.
 const maxKeptBuffer = 64 << 10
 
-// Reset reads the request target of a request line: in origin form
-// (/path?query), in absolute form with any scheme (http://user@host/path, of
-// which only path and query count), or with an opaque path (http:private/x,
-// whose path is /private/x). `*` and the empty target are `/`.
+// Reset sets the views to those of the target in a request line. The target may
+// be in origin form (/path?query), in absolute form with any scheme
+// (http://user@host/path; only path and query are used), or have a path without
+// a host (http:private/x, with the path /private/x). Reset reads `*` and the
+// empty target as `/`.
 func (v *Views) Reset(target string, o ViewOptions) {
 	v.fold = o.FoldCase
 	if canonical.IsPlain(target) {
-		v.raw, v.first = target, subject{target, target}
-		v.differ, v.dotted = false, false
+		v.raw, v.requested = target, subject{target, target}
+		v.differ, v.endsInDot = false, false
 		if o == (ViewOptions{}) {
 			return
 		}
@@ -81,7 +83,7 @@ func (v *Views) Reset(target string, o ViewOptions) {
 	v.resetSlow(target, o)
 }
 
-// span is a part of a Views' buffer.
+// span is a range in the buffer of a Views.
 type span struct{ from, to int }
 
 func (v *Views) resetSlow(target string, o ViewOptions) {
@@ -96,47 +98,47 @@ func (v *Views) resetSlow(target string, o ViewOptions) {
 	b = appendRooted(b, path)
 	b = canonical.Append(b, path, canonical.Path)
 	firstPath := span{0, len(b)}
-	twice := hasQuery && canonical.HasEscape(query)
-	b, first, firstLiteral := appendSubject(b, firstPath, query, hasQuery, twice)
+	hasEscapes := hasQuery && canonical.HasEscape(query)
+	b, first, firstLiteral := appendSubject(b, firstPath, query, hasQuery, hasEscapes)
 
 	// As served. The decoded path is appended to the buffer temporarily.
 	decoded := len(b)
 	b = appendRooted(b, path)
 	b = appendServed(b, path, o)
-	v.dotted = bytes.HasSuffix(b[decoded:], []byte("/."))
+	v.endsInDot = bytes.HasSuffix(b[decoded:], []byte("/."))
 	clean := cleanPath(b[decoded:])
 	end := decoded + len(clean)
-	v.dotted = v.dotted && len(clean) > 1
+	v.endsInDot = v.endsInDot && len(clean) > 1
 	b = canonical.AppendEncoded(b[:end], b[decoded:end])
 	servedPath := span{end, len(b)}
-	b, served, servedLiteral := appendSubject(b, servedPath, query, hasQuery, twice)
+	b, served, servedLiteral := appendSubject(b, servedPath, query, hasQuery, hasEscapes)
 	var file, fileLiteral span
-	if v.dotted {
+	if v.endsInDot {
 		from := len(b)
 		b = append(b, b[servedPath.from:servedPath.to-1]...)
-		b, file, fileLiteral = appendSubject(b, span{from, len(b)}, query, hasQuery, twice)
+		b, file, fileLiteral = appendSubject(b, span{from, len(b)}, query, hasQuery, hasEscapes)
 	}
 	if o.FoldCase {
 		canonical.Fold(b[end:])
 	}
 	v.buf = b
-	v.first = subject{text(b, first), text(b, firstLiteral)}
+	v.requested = subject{text(b, first), text(b, firstLiteral)}
 	v.served = subject{text(b, served), text(b, servedLiteral)}
 	v.file = subject{text(b, file), text(b, fileLiteral)}
-	v.differ = o.FoldCase || v.served != v.first
+	v.differ = o.FoldCase || v.served != v.requested
 	if v.raw, _, _ = strings.Cut(origin, "#"); v.raw == "" || v.raw[0] != '/' {
-		v.raw = v.first.target
+		v.raw = v.requested.target
 	}
 }
 
 // appendSubject appends the query to the path at the end of b. If the query has
-// escapes, it also appends the path with the other form of the query. It
-// returns the spans of both.
-func appendSubject(b []byte, path span, query string, hasQuery, twice bool) (_ []byte, target, literal span) {
+// escapes, it then appends the path and the other form of the query. It returns
+// the spans of both forms.
+func appendSubject(b []byte, path span, query string, hasQuery, hasEscapes bool) (_ []byte, target, literal span) {
 	b = appendQuery(b, query, hasQuery, canonical.Query)
 	target = span{path.from, len(b)}
 	literal = target
-	if twice {
+	if hasEscapes {
 		b = append(b, b[path.from:path.to]...)
 		b = appendQuery(b, query, hasQuery, canonical.Path)
 		literal = span{target.to, len(b)}
@@ -144,9 +146,9 @@ func appendSubject(b []byte, path span, query string, hasQuery, twice bool) (_ [
 	return b, target, literal
 }
 
-// text returns a part of a buffer as a string without copying it. The buffer
-// is not written to again while the string is in use: Reset sets all strings
-// anew before it returns.
+// text returns a range of a buffer as a string, without copying it. This is
+// safe since only Reset writes to the buffer, and Reset also replaces all
+// strings.
 func text(b []byte, s span) string {
 	return unsafe.String(unsafe.SliceData(b[s.from:]), s.to-s.from)
 }
@@ -165,7 +167,7 @@ func appendQuery(b []byte, query string, has bool, keep canonical.Octets) []byte
 	return canonical.Append(append(b, '?'), query, keep)
 }
 
-// appendServed appends a path as a back end with the options o decodes it.
+// appendServed appends a path, decoded as a back end with the options o does.
 func appendServed(b []byte, path string, o ViewOptions) []byte {
 	start := len(b)
 	if o.StripParams {
@@ -227,8 +229,9 @@ func stripParams(b []byte) int {
 	return n
 }
 
-// cleanPath removes empty and dot segments in place, as path.Clean does, but
-// a path that ends in one of these, or in a slash, keeps its last slash.
+// cleanPath removes empty segments and dot segments in place, as path.Clean
+// does. Unlike path.Clean, it keeps the last slash of a path that ends in a
+// slash or in such a segment.
 func cleanPath(b []byte) []byte {
 	out := b[:0]
 	for i := 0; i < len(b); {
@@ -268,7 +271,7 @@ func cleanPath(b []byte) []byte {
 	return out
 }
 
-// originForm returns path and query of a request target.
+// originForm returns the path and the query of a request target (see Reset).
 func originForm(target string) string {
 	if target == "" || target == "*" {
 		return "/"
@@ -306,11 +309,11 @@ func cutScheme(s string) (string, bool) {
 	return s, false
 }
 
-// release removes the reference to the target, so that a Views in a pool does
-// not keep it alive.
+// release removes the references to the target, so that a Views in a pool does
+// not keep it in memory.
 func (v *Views) release() {
-	v.raw, v.first, v.served, v.file = "", subject{}, subject{}, subject{}
-	v.differ, v.dotted = false, false
+	v.raw, v.requested, v.served, v.file = "", subject{}, subject{}, subject{}
+	v.differ, v.endsInDot = false, false
 	if cap(v.buf) > maxKeptBuffer {
 		v.buf = nil
 	}

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The path that a back end serves for a target, as stock Caddy's file_server,
-// nginx and net/http have it.
+// The path that a back end serves for a target, as in Caddy's file_server,
+// nginx and net/http.
 func TestViewsServed(t *testing.T) {
 	tests := []struct{ name, target, first, served string }{
 		{"an ordinary path", "/private/x.html", "/private/x.html", "/private/x.html"},
@@ -14,23 +14,23 @@ func TestViewsServed(t *testing.T) {
 		{"empty", "", "/", "/"},
 		{"OPTIONS *", "*", "/", "/"},
 		{"only a query", "?a=b", "/?a=b", "/?a=b"},
-		{"two slashes first", "//private/x.html", "//private/x.html", "/private/x.html"},
+		{"two slashes at the start", "//private/x.html", "//private/x.html", "/private/x.html"},
 		{"two slashes within", "/private//x.html", "/private//x.html", "/private/x.html"},
-		{"a dot segment first", "/./private/x.html", "/./private/x.html", "/private/x.html"},
-		{"up and down", "/a/../private/x.html", "/a/../private/x.html", "/private/x.html"},
-		{"up beyond the root", "/../../private/", "/../../private/", "/private/"},
-		{"up over an empty segment", "/a//../private/", "/a//../private/", "/private/"},
+		{"a dot segment at the start", "/./private/x.html", "/./private/x.html", "/private/x.html"},
+		{"a .. segment", "/a/../private/x.html", "/a/../private/x.html", "/private/x.html"},
+		{"a .. segment at the root", "/../../private/", "/../../private/", "/private/"},
+		{"a .. segment after an empty segment", "/a//../private/", "/a//../private/", "/private/"},
 		{"a dot at the end", "/private/.", "/private/.", "/private/"},
 		{"an escaped dot at the end", "/private/%2e", "/private/.", "/private/"},
-		{"up at the end", "/private/deep/..", "/private/deep/..", "/private/"},
-		{"up to the root", "/private/..", "/private/..", "/"},
+		{"a .. segment at the end", "/private/deep/..", "/private/deep/..", "/private/"},
+		{"a .. segment that leads to the root", "/private/..", "/private/..", "/"},
 		{"three dots are a name", "/private/...", "/private/...", "/private/..."},
 		{"a hidden file", "/.git/config", "/.git/config", "/.git/config"},
 		{"an escaped letter", "/%70rivate/x.html", "/private/x.html", "/private/x.html"},
 		{"an escaped slash", "/private%2fx.html", "/private%2Fx.html", "/private/x.html"},
 		{"escaped dots", "/private/%2e%2e/private/x.html", "/private/../private/x.html", "/private/x.html"},
 		{"escaped dots and slash", "/a/..%2fprivate/x.html", "/a/..%2Fprivate/x.html", "/private/x.html"},
-		{"double encoding stays", "/%2570rivate", "/%2570rivate", "/%2570rivate"},
+		{"double encoding is decoded once", "/%2570rivate", "/%2570rivate", "/%2570rivate"},
 		{"a backslash is no slash", `/private\x`, `/private\x`, `/private\x`},
 		{"an escaped backslash", `/private%5Cx`, `/private\x`, `/private\x`},
 		{"NUL", "/a%00b\x00c", "/a%00b%00c", "/a%00b%00c"},
@@ -40,26 +40,26 @@ func TestViewsServed(t *testing.T) {
 		{"non-ASCII escaped", "/%e3%83%84", "/%E3%83%84", "/%E3%83%84"},
 		{"reserved octets", "/a%3Ab%40c%2C", "/a:b@c,", "/a:b@c,"},
 		{"a hash", "/a#b", "/a%23b", "/a%23b"},
-		{"params stay", "/a;x=1/b", "/a;x=1/b", "/a;x=1/b"},
+		{"path parameters are kept", "/a;x=1/b", "/a;x=1/b", "/a;x=1/b"},
 		{"absolute form", "http://other.test/private/", "/private/", "/private/"},
 		{"absolute form without a path", "http://other.test", "/", "/"},
 		{"absolute form with only a query", "http://other.test?x", "/?x", "/?x"},
 		{"absolute form, another scheme", "gopher+x-1.0://u:p@h:70/private//x", "/private//x", "/private/x"},
-		{"opaque", "http:private/x.html", "/private/x.html", "/private/x.html"},
-		{"opaque and rooted", "http:/private/x.html", "/private/x.html", "/private/x.html"},
+		{"a scheme and a path without a slash", "http:private/x.html", "/private/x.html", "/private/x.html"},
+		{"a scheme and a path", "http:/private/x.html", "/private/x.html", "/private/x.html"},
 		{"a colon in a path", "/a:b", "/a:b", "/a:b"},
-		{"no slash first", "private/x", "/private/x", "/private/x"},
+		{"no slash at the start", "private/x", "/private/x", "/private/x"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var v Views
 			v.Reset(tt.target, ViewOptions{})
 			if !v.differ {
-				v.served = v.first
+				v.served = v.requested
 			}
-			if v.first.target != tt.first || v.served.target != tt.served {
+			if v.requested.target != tt.first || v.served.target != tt.served {
 				t.Errorf("Reset(%q): as requested %q, as served %q; want %q, %q",
-					tt.target, v.first.target, v.served.target, tt.first, tt.served)
+					tt.target, v.requested.target, v.served.target, tt.first, tt.served)
 			}
 			if v.differ != (tt.first != tt.served) {
 				t.Errorf("Reset(%q): differ = %v", tt.target, v.differ)
@@ -75,9 +75,9 @@ func TestViewOptions(t *testing.T) {
 	}{
 		{"case", "/PRIVATE/X?Q=A", "/private/x?q=a", ViewOptions{FoldCase: true}},
 		{"params", "/a;x=1/b;y", "/a/b", ViewOptions{StripParams: true}},
-		{"params as Tomcat has them", "/a;x=%2F..%2Fb/c", "/a/c", ViewOptions{StripParams: true}},
+		{"path parameters as in Tomcat", "/a;x=%2F..%2Fb/c", "/a/c", ViewOptions{StripParams: true}},
 		{"escaped params", "/a%3Bx=1/b", "/a/b", ViewOptions{StripParams: true}},
-		{"params hide dots", "/a/..;x/b", "/b", ViewOptions{StripParams: true}},
+		{"path parameters after dots", "/a/..;x/b", "/b", ViewOptions{StripParams: true}},
 		{"double encoding", "/%2570rivate/%252e%252e/x", "/x", ViewOptions{DecodeTwice: true}},
 		{"the query has no params", "/a?b;c", "/a?b;c", ViewOptions{StripParams: true}},
 	}
@@ -92,7 +92,8 @@ func TestViewOptions(t *testing.T) {
 	}
 }
 
-// Denied in either view is denied, and the rule that denies is told.
+// A target that is disallowed in one view is disallowed, and the verdict has
+// the rule of that view.
 func TestMatchViews(t *testing.T) {
 	g := Parse([]byte(strings.Join([]string{
 		"User-agent: *",
@@ -118,7 +119,7 @@ func TestMatchViews(t *testing.T) {
 		{"/a/b", true, 0},
 		{"/x/admin", false, 5},
 		{"/login?next=/admin", false, 5},
-		{"/login?next=%2Fadmin", true, 0}, // an ordinary spelling, no slash by the letter
+		{"/login?next=%2Fadmin", true, 0}, // a usual spelling; the canonical form has no slash here
 		{"/go?to=https://x.test/", false, 6},
 		{"/go?to=https%3A%2F%2Fx.test%2F", false, 6}, // RFC 9309, section 2.2.2, table
 		{"/go?to=https:%2f/x.test/", false, 6},
@@ -140,8 +141,8 @@ func TestMatchViews(t *testing.T) {
 	}
 }
 
-// What is allowed by a rule that spells a path in a way that no path as served
-// has is not denied as served.
+// An Allow rule with a part that no path as served has, such as //, also allows
+// the path as served.
 func TestMatchViewsServedSpellings(t *testing.T) {
 	g := Parse([]byte(strings.Join([]string{
 		"User-agent: *",
@@ -164,7 +165,7 @@ func TestMatchViewsServedSpellings(t *testing.T) {
 		{"/a//no", false},
 		{"/a%2Fno", false},
 		{"/a/no", true},
-		{"/b//a/no", true}, // only the letter counts for a Disallow
+		{"/b//a/no", true}, // a Disallow rule is not rewritten
 	}
 	var v Views
 	for _, tt := range tests {
@@ -193,9 +194,9 @@ func TestMatchViewsFoldCase(t *testing.T) {
 	}
 }
 
-// A path that ends in `/.` is served as a folder by some back ends and as the
-// file before it by others: what is disallowed as either is disallowed.
-func TestADotAtTheEndHidesNoFile(t *testing.T) {
+// Some back ends serve a path that ends in `/.` as a folder, others as the file
+// before the slash. The path is disallowed if one of these is disallowed.
+func TestMatchViewsDotAtEnd(t *testing.T) {
 	file := Parse([]byte("User-agent: *\nDisallow: /*.pdf$\nDisallow: /folder/\nDisallow: /*.php?id=1$\n"))
 	for target, allowed := range map[string]bool{
 		"/x.pdf/.": false, "/x.pdf/%2e": false, "/x.pdf/%2E": false, "//x.pdf/./.": false, "/a/..%2fx.pdf/.": false,

@@ -14,12 +14,12 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/accesslog"
 )
 
-// addresses is how many clients the logs have.
+// addresses is the number of client addresses in the logs.
 const addresses = 1_000_000
 
 const robotsTxt = "User-agent: *\nDisallow: /private/\nCrawl-delay: 5\n\nUser-agent: GPTBot\nDisallow: /\n\nUser-agent: bingbot\nCrawl-delay: 2\nDisallow: /page/1*/\n"
 
-// lines is how many lines the logs have: AUDIT_LINES, or 1,000,000.
+// lines returns the number of lines of the logs: AUDIT_LINES, or 1,000,000.
 func lines(b *testing.B) int {
 	if s := os.Getenv("AUDIT_LINES"); s != "" {
 		n, err := strconv.Atoi(s)
@@ -42,7 +42,7 @@ func build(b *testing.B) string {
 	return binary
 }
 
-// write writes a log and returns its name.
+// write generates a log and returns the name of its file.
 func write(b *testing.B, format string, lines int) string {
 	name := filepath.Join(b.TempDir(), format+".log")
 	f, err := os.Create(name)
@@ -56,8 +56,8 @@ func write(b *testing.B, format string, lines int) string {
 	return name
 }
 
-// BenchmarkAudit reads one log of each format with both programs, each on one
-// processor.
+// BenchmarkAudit reads one log of each format with both programs. The Go program runs on
+// one processor.
 func BenchmarkAudit(b *testing.B) {
 	n := lines(b)
 	caddy := build(b)
@@ -85,7 +85,7 @@ func BenchmarkAudit(b *testing.B) {
 	}
 }
 
-// measure runs a program once and reports what it took.
+// measure runs a program once and reports its CPU time and memory.
 func measure(b *testing.B, n int, args []string) {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")

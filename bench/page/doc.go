@@ -1,4 +1,3 @@
-// Package page opens the report of an audit in a browser. Its tests need
-// Chromium. They leave pictures of the page, and its print, where
-// `go test -artifacts` keeps such files.
+// Package page tests the HTML page of `caddy robots audit` in a browser. The tests need
+// Chromium. With `go test -artifacts`, they keep screenshots and a PDF of the page.
 package page

@@ -2,23 +2,35 @@ package audit
 
 import "time"
 
-// maxSteps bounds the steps of an Activity.
+// Activity has the numbers of requests in steps of equal length. The three lists
+// have the same length, at most 400.
+type Activity struct {
+	Start   *time.Time `json:"start"` // of the first step; nil if no line has a time
+	Step    float64    `json:"step"`  // seconds
+	People  []int64    `json:"people"`
+	Robots  []int64    `json:"robots"`
+	Refused []int64    `json:"refused"` // of Robots
+}
+
+// maxSteps is the largest number of steps of an Activity.
 const maxSteps = 400
 
-// activitySteps are lengths of a step. Each is a multiple of the one before.
+// activitySteps are the possible lengths of a step in seconds. Each is a multiple of
+// the one before.
 var activitySteps = []int64{60, 300, 900, 3600, 6 * 3600, 24 * 3600, 7 * 24 * 3600, 28 * 24 * 3600, 364 * 24 * 3600}
 
-// activity counts requests over a period that nobody knows before its end.
+// activity counts requests over a period whose length is not known in advance. It
+// begins with the shortest step.
 type activity struct {
-	level int   // index of activitySteps
-	start int64 // of the first step, in steps since 1970
+	level int   // index in activitySteps
+	start int64 // time of the first step, in steps since 1970
 	steps []activityStep
 }
 
 type activityStep struct{ people, robots, refused int64 }
 
-// at returns the step of a time in nanoseconds. Steps that lie too far apart
-// for all to have one are merged.
+// at returns the step for a time in nanoseconds since 1970. If more than maxSteps
+// steps would be necessary, it changes to a longer step.
 func (a *activity) at(nanos int64) *activityStep {
 	for {
 		n := nanos / 1e9 / activitySteps[a.level]
@@ -43,7 +55,7 @@ func (a *activity) at(nanos int64) *activityStep {
 	}
 }
 
-// coarsen goes on with the next longer step.
+// coarsen merges the steps into steps of the next longer length.
 func (a *activity) coarsen() {
 	ratio := activitySteps[a.level+1] / activitySteps[a.level]
 	start := a.start / ratio

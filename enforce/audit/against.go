@@ -8,7 +8,45 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-// against compares verdicts.
+// Against compares the verdicts of two sets of robots.txt files under the same
+// settings: those of Site.Robots (now) and those of Site.Was (before).
+type Against struct {
+	// Sources are the files of Site.Was, in the form of Report.Sources.
+	Sources []Source `json:"sources"`
+	// Changed is the number of requests that would get another action.
+	Changed int64 `json:"changed"`
+	// MoreRefused is the number of requests that are refused now and passed before,
+	// MorePassed the reverse. Changed also counts those that are throttled instead of
+	// denied, or denied instead of throttled.
+	MoreRefused int64 `json:"more_refused"`
+	MorePassed  int64 `json:"more_passed"`
+	// Browsers is the number of requests with browsers' User-Agents that are refused
+	// now.
+	Browsers int64 `json:"browsers"`
+	// Search and SearchWas are the numbers of requests of search engines that are
+	// refused now and before.
+	Search    int64 `json:"search"`
+	SearchWas int64 `json:"search_was"`
+	// Bad is true if Browsers is not 0, or if more requests of any one search engine
+	// are refused now than before. The command then exits with status 2.
+	Bad bool `json:"bad"`
+	// Differences are the changed verdicts by crawler and rule: first those that
+	// passed before, and within that by Requests, most first. At most 500.
+	Differences []Difference `json:"differences"`
+}
+
+// Difference counts the requests of one crawler whose verdict changed from Was to Now.
+type Difference struct {
+	Crawler  string    `json:"crawler"`
+	Class    string    `json:"class"`   // as Crawler.Class
+	Purpose  string    `json:"purpose"` // "" if not known
+	Was      Verdict   `json:"was"`     // by Site.Was
+	Now      Verdict   `json:"now"`     // by Site.Robots
+	Requests int64     `json:"requests"`
+	Examples []Example `json:"examples"` // at most 3
+}
+
+// against compares the verdicts of two sets of robots.txt files.
 type against struct {
 	report      Against
 	differences map[differenceKey]*Difference
@@ -16,17 +54,17 @@ type against struct {
 	search      map[string]*[2]int64 // refused requests of search engines, now and before
 }
 
-// differenceKey names verdicts that changed in the same way.
+// differenceKey identifies a Difference.
 type differenceKey struct {
 	crawler  string
 	class    crawler.Class
 	now, was Verdict
 }
 
-// Bounds of what is compared.
+// Limits for differences.
 const (
 	maxDifferences = 500
-	maxDifferent   = 3 // examples of each
+	maxDifferent   = 3 // examples of each difference
 )
 
 func newAgainst() *against {
@@ -35,8 +73,8 @@ func newAgainst() *against {
 	return a
 }
 
-// count compares the verdicts on a request.
-func (g *against) count(a *auditor, v *verdicts) {
+// count compares the two verdicts on a request.
+func (g *against) count(a *auditor, v *judgedRequest) {
 	now, was := v.now.Action != enforce.Pass, v.was.Action != enforce.Pass
 	agent := &v.now.Agent
 	if agent.Class == crawler.Person {
@@ -70,8 +108,8 @@ func (g *against) count(a *auditor, v *verdicts) {
 	g.add(a, v, agent)
 }
 
-// add notes a difference.
-func (g *against) add(a *auditor, v *verdicts, agent *crawler.Agent) {
+// add counts a changed verdict as a Difference.
+func (g *against) add(a *auditor, v *judgedRequest, agent *crawler.Agent) {
 	name := agent.Token
 	purpose := ""
 	if agent.Crawler != nil {
@@ -96,7 +134,7 @@ func (g *against) add(a *auditor, v *verdicts, agent *crawler.Agent) {
 	}
 }
 
-// finish completes the comparison.
+// finish returns the comparison.
 func (g *against) finish(sites []*site) *Against {
 	r := &g.report
 	for _, s := range sites {

@@ -9,85 +9,75 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
-// Options say what is read and how it is judged.
+// Options configure an audit.
 type Options struct {
-	Files []File
-	// Format describes the lines in the notation of nginx's log_format, where
-	// they are of no format that is known; "" otherwise.
+	Files []File // the logs, in any order
+	// Format describes the lines in the notation of nginx's log_format. "" means
+	// that the format is detected.
 	Format string
-	// Zone is where times without a zone are of; nil for UTC, with a warning.
+	// Zone is the time zone of times that have none in the log. nil means UTC, and
+	// the report then has a warning.
 	Zone *time.Location
-	// Sites are the sites of the log. Without any, nothing is judged.
+	// Sites are the sites whose requests are in the log. Without any, requests are
+	// not judged.
 	Sites []Site
-	// Compare has requests judged by Site.Was too.
+	// Compare also judges the requests by Site.Was, for Report.Against.
 	Compare bool
-	// Verify looks up the claims of crawlers that the Verification of the sites'
-	// rules does not know yet.
+	// Verify looks up the addresses of crawlers that the Verification of the sites'
+	// rules has not checked yet, with published lists and DNS. It stops after 5
+	// minutes or 10,000 addresses.
 	Verify bool
-	// Full shows addresses and values of queries.
+	// Full shows client addresses and the values of queries, which are masked
+	// otherwise.
 	Full bool
-	// Warnings are added to those of the report.
+	// Warnings are put before the warnings of the report.
 	Warnings []Warning
-	// Now is the time of the audit itself; nil: time.Now.
+	// Now returns the current time; nil means time.Now.
 	Now func() time.Time
-	// Progress is told now and then how far the audit is; nil: nobody is.
+	// Progress is called by Run in its own goroutine every 16,384 lines; it may be
+	// nil.
 	Progress func(Progress)
 }
 
-// Site is a site of the log, with its settings and the versions of its
-// robots.txt.
-type Site struct {
-	// Hosts are the names of hosts, with a wildcard in place of the first label
-	// or not; none: all.
-	Hosts []string
-	Rules enforce.Rules
-	// Robots is empty where no robots.txt is known: then nothing is judged.
-	Robots []Version
-	// Was is what Robots is compared with.
-	Was []Version
-	// Suspects is how the site looks for robots among people; nil if it does
-	// not.
-	Suspects *SuspectRules
-}
-
-// Progress is how far an audit is.
+// Progress says how much of the logs has been read.
 type Progress struct {
 	Lines int64
-	Read  int64 // octets of the files, as they are stored
+	Read  int64 // octets of the files, before decompression
 }
 
-// progressEvery is after how many lines Options.Progress is told.
+// progressEvery is the number of lines between two calls of Options.Progress.
 const progressEvery = 1 << 14
 
-// auditor is one audit.
+// auditor is a running audit.
 type auditor struct {
 	options Options
 	mask    masker
 	sites   []*site
 	seq     *sequence
 
-	hosts     *hosts
-	crawlers  *crawlers
-	people    *people
-	referrals *referrals
-	activity  activity
-	addresses distinct
-	traps     traps
-	against   *against
-	claims    *claims
-	suspicion *suspicion // nil where no site looks for suspects
+	hosts         *hosts
+	crawlers      *crawlers
+	people        *people
+	referrals     *referrals
+	activity      activity
+	addresses     distinct
+	warningCounts warningCounts
+	against       *against
+	claims        *claims
+	suspectReplay *suspectReplay // nil if no site looks for suspects
 
-	input    *input // of the line that is being judged
-	clock    int64  // the latest time
-	order    int64
+	input    *input // the log of the current line
+	clock    int64  // the latest time so far, in nanoseconds since 1970
+	order    int64  // the number of requests that were put into pending
 	pending  pending
-	request  enforce.Request
+	request  enforce.Request // this and the next three are memory for the current line
 	decision enforce.Decision
 	was      enforce.Decision
-	verdicts verdicts
-	untimed  activityStep // of requests without a time
+	current  judgedRequest
+	untimed  activityStep // requests without a time
 
 	lines, unreadable, other, requests, persons, octets int64
+	ownFetches                                          int64 // of other
 	first, last                                         int64
 	timed                                               bool
 	judged, denied, throttled, browsers                 int64
@@ -97,14 +87,15 @@ type auditor struct {
 	examples                                            []UnreadableExample
 }
 
-// Run reads logs and reports what it found. The error tells that a log could
-// not be read at all, or is none.
+// Run reads the logs and returns the report. It returns an error if ctx ends, if a
+// log cannot be opened, or if a file is not a log that can be judged (see IsNoLog). A
+// log that ends too early or is damaged is not an error: the report has a warning.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	a, err := newAuditor(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	if a.seq, err = newSequence(o.Files, o.Format, zoneOf{o.Zone}); err != nil {
+	if a.seq, err = newSequence(o.Files, o.Format, timeParser{o.Zone}); err != nil {
 		return nil, err
 	}
 	defer a.seq.close()
@@ -114,8 +105,8 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return a.report(), nil
 }
 
-// newAuditor returns one that is ready to read. Where claims are verified, it
-// has looked them up.
+// newAuditor returns an auditor that is ready to read the logs. With Options.Verify,
+// it has looked up the addresses of crawlers.
 func newAuditor(ctx context.Context, o Options) (*auditor, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -129,7 +120,7 @@ func newAuditor(ctx context.Context, o Options) (*auditor, error) {
 	}
 	a.crawlers.merge = a.mergeRules
 	a.hosts = newHosts(a.sites)
-	a.suspicion = newSuspicion(a.sites)
+	a.suspectReplay = newSuspectReplay(a.sites)
 	if o.Compare {
 		a.against = newAgainst()
 	}
@@ -142,7 +133,7 @@ func newAuditor(ctx context.Context, o Options) (*auditor, error) {
 	return a, nil
 }
 
-// read goes through all lines.
+// read reads and counts all lines.
 func (a *auditor) read(ctx context.Context) error {
 	var in *input
 	for {
@@ -180,14 +171,19 @@ func (a *auditor) count(ctx context.Context, in *input) error {
 		a.other++
 		return nil
 	default:
-		a.unread(in)
+		a.countUnreadable(in)
+		return nil
+	}
+	e := &in.head
+	if isOwnFetch(e) {
+		a.other++
+		a.ownFetches++
 		return nil
 	}
 	if in.report.Requests++; in.report.Requests == 1 {
 		in.report.Format = in.formats.main.name()
 	}
 	a.requests++
-	e := &in.head
 	if len(e.agents) > 0 && e.agents[0] != "" {
 		in.nonEmpty++
 	}
@@ -197,20 +193,21 @@ func (a *auditor) count(ctx context.Context, in *input) error {
 		return fmt.Errorf("%s %w", in.file.Name, errNoAgents)
 	}
 	a.input = in
-	a.place(in, e)
+	a.noteTime(in, e)
 	a.judge(ctx, e)
 	return nil
 }
 
-// agentless is after how many requests without a field for the User-Agent a log
-// is given up.
+// agentless: an audit fails after this number of requests if the log does not have
+// the User-Agent of any of them.
 const agentless = 1000
 
-// enoughRequests is from how many requests on it is odd that none has a
-// User-Agent.
+// enoughRequests: a log with at least this number of requests is an error if the
+// User-Agent of all of them is empty.
 const enoughRequests = 100
 
-// checkAgents reports a log that has no User-Agents.
+// checkAgents returns an error for a log without User-Agents, and for a file that is
+// not a log.
 func (a *auditor) checkAgents() error {
 	for _, in := range a.seq.all {
 		n := in.report.Requests
@@ -221,16 +218,17 @@ func (a *auditor) checkAgents() error {
 			return fmt.Errorf("%s: %w", in.file.Name, in.cut)
 		}
 	}
-	if a.requests == 0 && a.unreadable > 0 {
+	if a.requests == 0 && a.ownFetches == 0 && a.unreadable > 0 {
 		return fmt.Errorf("%s %w", a.seq.all[0].file.Name, errFormat)
 	}
 	return nil
 }
 
-// maxUnreadable is how many lines that can't be read are shown.
+// maxUnreadable is the number of unreadable lines in the report.
 const maxUnreadable = 10
 
-func (a *auditor) unread(in *input) {
+// countUnreadable counts a line that could not be read.
+func (a *auditor) countUnreadable(in *input) {
 	a.unreadable++
 	in.report.Unreadable++
 	a.problems[in.problem]++
@@ -241,10 +239,10 @@ func (a *auditor) unread(in *input) {
 	}
 }
 
-// place notes when a request came.
-func (a *auditor) place(in *input, e *entry) {
+// noteTime records the time of a request.
+func (a *auditor) noteTime(in *input, e *entry) {
 	if !e.timed {
-		a.traps.untimed++
+		a.warningCounts.untimed++
 		e.at = a.clock
 		return
 	}
@@ -260,10 +258,10 @@ func (a *auditor) place(in *input, e *entry) {
 	}
 	in.begin, in.end = min(in.begin, e.at), max(in.end, e.at)
 	a.first, a.last = min(a.first, e.at), max(a.last, e.at)
-	a.traps.time(a.clock, e.at)
+	a.warningCounts.time(a.clock, e.at)
 	a.clock = max(a.clock, e.at)
 }
 
-// IsNoLog reports whether an error of Run tells that a file is no access log
-// that can be judged: of no format that is known, or without User-Agents.
+// IsNoLog reports whether err, from Run or Hosts, means that a file is not an access
+// log that can be judged: its format is not known, or it has no User-Agents.
 func IsNoLog(err error) bool { return errors.Is(err, errFormat) || errors.Is(err, errNoAgents) }

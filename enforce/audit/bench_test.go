@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"net/http"
@@ -17,7 +16,7 @@ func benchSites() []Site {
 	return []Site{{Robots: []Version{{Name: "robots.txt", Response: enforce.Response{Status: http.StatusOK, Body: []byte(benchRobots)}}}}}
 }
 
-// BenchmarkAudit reads 200,000 generated lines an iteration.
+// BenchmarkAudit reads 200,000 generated lines per iteration.
 func BenchmarkAudit(b *testing.B) {
 	for _, format := range []string{"combined", "caddy"} {
 		b.Run(format, func(b *testing.B) {
@@ -37,9 +36,4 @@ func BenchmarkAudit(b *testing.B) {
 			b.ReportMetric(float64(lines)*float64(b.N)/b.Elapsed().Seconds(), "lines/s")
 		})
 	}
-}
-
-// memory is a log in memory.
-func memory(name string, text []byte) File {
-	return File{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }}
 }

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// caddyLog reads Caddy's access logs: JSON as versions 2.0 to 2.11 write it,
-// with whatever time_format, renamed keys, removed, masked or hashed fields, and
-// what log drivers put before it; and the console encoder's lines.
+// caddyLog parses Caddy's access logs: the JSON of versions 2.0 to 2.11 and the lines
+// of the console encoder. It accepts every time_format, renamed keys, removed, masked
+// or hashed fields, and what log drivers such as Docker's put around a line.
 type caddyLog struct {
-	zone    zoneOf
-	console bool   // the last line was one of the console encoder
-	timeKey string // where the time was found, if not under one of the usual names
-	layout  string // the layout of times that fitted last
-	nested  bool   // the object is the text of another one
+	times   timeParser
+	console bool   // the last line was from the console encoder
+	timeKey string // the key of the time, if it is not one of the usual keys
+	layout  string // the layout of the last time
+	nested  bool   // the object was a string in the object of a log driver
 	walk    object
 	inner   []byte
 }
@@ -25,23 +25,23 @@ func (p *caddyLog) name() string {
 	return "caddy-json"
 }
 
-// hasAgents is true: whether fields were removed, the lines tell.
+// hasAgents returns true. Whether the User-Agent was removed shows only in the lines.
 func (p *caddyLog) hasAgents() bool { return true }
 
-// caddyLine is what decides whether a line is one of an access log.
+// caddyLine collects what decides whether a line is from an access log.
 type caddyLine struct {
-	access, other bool // it says that it is, or that it is not
-	request       bool // it has a request
-	agent         bool // it has User-Agents, or fields among which there is none
-	duration      int64
-	level         int // how sure the place of the time is
+	access, other bool  // its logger or message is that of access logs, or of other logs
+	request       bool  // it has a request
+	agent         bool  // it has the User-Agent, or the fields of a request without one
+	duration      int64 // nanoseconds; -1 if not known
+	level         int   // how certain it is that the member is the time: 1 to 3; 0: no time yet
 }
 
 func (p *caddyLog) parse(line []byte, e *entry) problem {
 	p.console, p.nested = false, false
 	begin := bytes.IndexByte(line, '{')
 	if begin < 0 {
-		return p.without(line)
+		return p.withoutFields(line)
 	}
 	p.walk.buf = p.walk.buf[:0]
 	l := caddyLine{duration: -1}
@@ -51,21 +51,22 @@ func (p *caddyLog) parse(line []byte, e *entry) problem {
 	return p.object(line[begin:], e, &l)
 }
 
-// without tells a log line of Caddy that has no fields from other lines.
-func (p *caddyLog) without(line []byte) problem {
+// withoutFields handles a line without an object. It is a log line of Caddy if it
+// begins with a time.
+func (p *caddyLog) withoutFields(line []byte) problem {
 	if i := bytes.IndexByte(line, '\t'); i > 0 {
-		if _, ok := p.zone.any(line[:i], &p.layout); ok {
+		if _, ok := p.times.parse(line[:i], &p.layout); ok {
 			return noRequest
 		}
 	}
 	return badJSON
 }
 
-// head reads the time, and the other columns before the object of the console
-// encoder.
+// head parses the columns that the console encoder writes before the object. The
+// first one is the time.
 func (p *caddyLog) head(b []byte, e *entry, l *caddyLine) {
 	at, rest, _ := bytes.Cut(b, []byte("\t"))
-	s, ok := p.zone.any(at, &p.layout)
+	s, ok := p.times.parse(at, &p.layout)
 	if !ok {
 		return
 	}
@@ -75,13 +76,13 @@ func (p *caddyLog) head(b []byte, e *entry, l *caddyLine) {
 	for len(rest) > 0 {
 		var column []byte
 		column, rest, _ = bytes.Cut(rest, []byte("\t"))
-		l.says(column)
+		l.classify(column)
 	}
 }
 
-// says looks for what tells access logs from others in a logger's name or a
-// message.
-func (l *caddyLine) says(text []byte) {
+// classify finds out from the name of a logger, or from a message, whether a line is
+// from an access log.
+func (l *caddyLine) classify(text []byte) {
 	switch {
 	case bytes.HasPrefix(text, []byte("http.log.access")), string(text) == "handled request":
 		l.access = true
@@ -90,6 +91,7 @@ func (l *caddyLine) says(text []byte) {
 	}
 }
 
+// object parses the JSON object of a line.
 func (p *caddyLog) object(b []byte, e *entry, l *caddyLine) problem {
 	p.walk.b, p.walk.i = b, 0
 	o := &p.walk
@@ -110,7 +112,7 @@ func (p *caddyLog) object(b []byte, e *entry, l *caddyLine) problem {
 		}
 		if string(key) == "log" && !p.nested && o.b[o.i] == '"' {
 			if text, ok := o.text(); ok && bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
-				p.nested = true // a log driver's envelope
+				p.nested = true // Docker writes {"log":"<line>"}
 				p.inner = append(p.inner[:0], text...)
 				return p.object(p.inner, e, l)
 			}
@@ -123,7 +125,7 @@ func (p *caddyLog) object(b []byte, e *entry, l *caddyLine) problem {
 	return p.finish(e, l)
 }
 
-// cutOrBad tells an object that ends too early from one that is none.
+// cutOrBad returns cutOff for an object without an end, and badJSON for others.
 func cutOrBad(o *object) problem {
 	if b := bytes.TrimRight(o.b, " \t\r"); len(b) > 0 && b[len(b)-1] != '}' {
 		return cutOff
@@ -131,7 +133,7 @@ func cutOrBad(o *object) problem {
 	return badJSON
 }
 
-// member reads one member of the whole object.
+// member parses one member of the outer object.
 func (p *caddyLog) member(key []byte, e *entry, l *caddyLine) bool {
 	o := &p.walk
 	switch string(key) {
@@ -158,7 +160,7 @@ func (p *caddyLog) member(key []byte, e *entry, l *caddyLine) bool {
 		e.authorized = e.authorized || len(text) > 0
 		return ok
 	}
-	if i := bytes.IndexByte(key, '>'); i > 0 { // renamed to a path
+	if i := bytes.IndexByte(key, '>'); i > 0 { // the key is a path such as request>uri
 		return p.requestMember(lastSegment(key), e, l)
 	}
 	if c := o.b[o.i]; c == '{' || c == '[' {
@@ -169,16 +171,17 @@ func (p *caddyLog) member(key []byte, e *entry, l *caddyLine) bool {
 		return false
 	}
 	if quoted {
-		l.says(text)
+		l.classify(text)
 	}
 	p.time(key, text, e, l)
 	return true
 }
 
+// lastSegment returns the last element of a path such as request>headers>Referer.
 func lastSegment(key []byte) []byte { return key[bytes.LastIndexByte(key, '>')+1:] }
 
-// time looks for the time in a member: under its usual name, else where it was
-// found before, else wherever something looks like one.
+// time checks whether a member is the time: by its usual keys, else by the key under
+// which a line before had it, else by its value.
 func (p *caddyLog) time(key, text []byte, e *entry, l *caddyLine) {
 	level := 1
 	switch {
@@ -192,7 +195,7 @@ func (p *caddyLog) time(key, text []byte, e *entry, l *caddyLine) {
 	if level <= l.level || len(text) == 0 {
 		return
 	}
-	if s, ok := p.zone.any(text, &p.layout); ok {
+	if s, ok := p.times.parse(text, &p.layout); ok {
 		e.setTime(s)
 		l.level = level
 		if level == 1 {
@@ -201,7 +204,7 @@ func (p *caddyLog) time(key, text []byte, e *entry, l *caddyLine) {
 	}
 }
 
-// integer reads a number without its fraction. What is no number is 0.
+// integer parses a number and drops its fraction. It returns 0 for other values.
 func (o *object) integer() (int64, bool) {
 	if o.b[o.i] == '{' || o.b[o.i] == '[' {
 		return 0, o.skipValue()
@@ -217,9 +220,9 @@ func (o *object) integer() (int64, bool) {
 	return n, ok
 }
 
-// duration reads how long the answer took: seconds with a fraction, or Go's
-// notation. Whole numbers are nanoseconds if they are large, else milliseconds
-// or seconds, which can't be told apart: then nothing is known.
+// duration parses the duration of a request: seconds with a fraction, or Go's
+// notation. A large whole number is in nanoseconds. A small one may be in
+// milliseconds or seconds, so that the duration is not known.
 func (p *caddyLog) duration(l *caddyLine) bool {
 	o := &p.walk
 	if o.b[o.i] == '{' || o.b[o.i] == '[' {
@@ -256,7 +259,7 @@ func (p *caddyLog) duration(l *caddyLine) bool {
 	return true
 }
 
-// finish tells whether what was read is a request, and completes it.
+// finish decides whether the line is a request, and completes e.
 func (p *caddyLog) finish(e *entry, l *caddyLine) problem {
 	switch {
 	case l.access:

@@ -5,24 +5,12 @@ import (
 	"strings"
 )
 
-// request reads the object of that name.
+// request parses the object "request".
 func (p *caddyLog) request(e *entry, l *caddyLine) bool {
-	o := &p.walk
-	if !o.begin('{') {
-		return false
-	}
-	for first := true; ; first = false {
-		more, ok := o.more('}', first)
-		if !ok || !more {
-			return ok
-		}
-		key, ok := o.key()
-		if !ok || !p.requestMember(lastSegment(key), e, l) {
-			return false
-		}
-	}
+	return p.walk.members(func(key []byte) bool { return p.requestMember(lastSegment(key), e, l) })
 }
 
+// requestMember parses one member of the object "request".
 func (p *caddyLog) requestMember(key []byte, e *entry, l *caddyLine) bool {
 	o := &p.walk
 	var to *string
@@ -77,7 +65,7 @@ func withoutPort(s string) string {
 	return strings.Trim(s[:i], "[]")
 }
 
-// string reads a string into to. What is none is left out.
+// string parses a string into to. It skips other values.
 func (o *object) string(to *string) bool {
 	if o.b[o.i] != '"' {
 		return o.skipValue()
@@ -87,67 +75,52 @@ func (o *object) string(to *string) bool {
 	return ok
 }
 
-// headers reads the fields of the request.
+// headers parses the header fields of the request.
 func (p *caddyLog) headers(e *entry) bool {
-	o := &p.walk
-	if !o.begin('{') {
-		return false
-	}
-	for first := true; ; first = false {
-		more, ok := o.more('}', first)
-		if !ok || !more {
-			return ok
-		}
-		key, ok := o.key()
-		if !ok {
-			return false
-		}
-		switch string(lastSegment(key)) {
-		case "User-Agent", "user-agent", "ua", "UA", "user_agent":
-			ok = p.values(func(s string) { e.agents = append(e.agents, s) })
-		case "Referer", "referer":
-			ok = p.values(func(s string) {
-				if e.referer == "" {
-					e.referer = s
-				}
-			})
-		case "Authorization":
-			e.authorized = true
-			ok = o.skipValue()
-		case "X-Forwarded-For":
-			e.forwarded = true
-			ok = p.field(key, e)
-		case "Via", "Cf-Ray", "Cdn-Loop", "X-Amz-Cf-Id", "Fastly-Client-Ip", "True-Client-Ip", "X-Varnish":
-			e.forwarded = true
-			ok = o.skipValue()
-		default:
-			ok = p.field(key, e)
-		}
-		if !ok {
-			return false
-		}
-	}
+	return p.walk.members(func(key []byte) bool { return p.header(lastSegment(key), e) })
 }
 
-// field reads a field that tells suspects from people, and goes over others.
-func (p *caddyLog) field(key []byte, e *entry) bool {
-	i := fieldOf(lastSegment(key))
+// header parses one header field of the request.
+func (p *caddyLog) header(name []byte, e *entry) bool {
+	switch string(name) {
+	case "User-Agent", "user-agent", "ua", "UA", "user_agent":
+		return p.values(func(s string) { e.agents = append(e.agents, s) })
+	case "Referer", "referer":
+		return p.values(func(s string) {
+			if e.referer == "" {
+				e.referer = s
+			}
+		})
+	case "Authorization":
+		e.authorized = true
+		return p.walk.skipValue()
+	case "X-Forwarded-For":
+		e.forwarded = true
+	case "Via", "Cf-Ray", "Cdn-Loop", "X-Amz-Cf-Id", "Fastly-Client-Ip", "True-Client-Ip", "X-Varnish":
+		e.forwarded = true
+		return p.walk.skipValue()
+	}
+	return p.field(name, e)
+}
+
+// field parses a field that is in suspectFields, and skips others.
+func (p *caddyLog) field(name []byte, e *entry) bool {
+	i := fieldOf(name)
 	if i < 0 {
 		return p.walk.skipValue()
 	}
 	n := len(e.fields[i])
 	ok := p.values(func(s string) { e.fields[i] = append(e.fields[i], s) })
-	if len(e.fields[i]) == n { // present, but masked
+	if len(e.fields[i]) == n { // the field was there, but its value was removed
 		e.fields[i] = append(e.fields[i], "")
 	}
 	return ok
 }
 
-// maxValues bounds the values of one field that are read.
+// maxValues is the largest number of values of one field that are read.
 const maxValues = 17
 
-// values calls f for the strings of an array, or for the one that stands in its
-// place.
+// values calls f for each string of an array, or for a single string.
 func (p *caddyLog) values(f func(string)) bool {
 	o := &p.walk
 	if o.b[o.i] != '[' {

@@ -11,44 +11,45 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
-// Bounds of looking up claims.
+// Limits for looking up claims.
 const (
 	maxClaims     = 10_000
 	lookupsAtOnce = 32
 	lookupsFor    = 5 * time.Minute
-	// givenUpAfter is after how many lookups without any success the rest is
-	// given up: there is no network, or no DNS.
+	// givenUpAfter: if this number of lookups have failed and none has succeeded,
+	// there is no network or no DNS, and no more are started.
 	givenUpAfter = 100
 )
 
-// claims are addresses that say to be a crawler, and are looked up.
+// claims are the claims of the log that are looked up with published lists and DNS.
 type claims struct {
-	asked   map[claim]claimed
+	origins map[claim]claimOrigin
 	list    []claim
-	dropped int64 // claims for which there was no room
-	failed  int   // lookups without any success before
-	worked  bool
-	ends    time.Time
+	dropped int64     // claims that were not looked up
+	failed  int       // failed lookups
+	worked  bool      // a lookup succeeded
+	ends    time.Time // when lookups line by line end; zero before the first one
 }
 
+// claim is an address whose User-Agent names a crawler.
 type claim struct {
 	row  *crawler.Crawler
 	addr netip.Addr
 }
 
-// claimed is where a claim was made first.
-type claimed struct {
+// claimOrigin says at which site and when a claim was made first.
+type claimOrigin struct {
 	checker *verify.Checker
 	host    string
 	at      time.Time
 }
 
 func newClaims() *claims {
-	return &claims{asked: make(map[claim]claimed)}
+	return &claims{origins: make(map[claim]claimOrigin)}
 }
 
-// wants reports whether a decision depends on something that can be looked up.
-func (c *claims) wants(d *enforce.Decision) bool {
+// needsLookup reports whether a lookup could change the state of a decision's claim.
+func (c *claims) needsLookup(d *enforce.Decision) bool {
 	if d.Claim.State != verify.Unverified || d.Agent.Crawler == nil {
 		return false
 	}
@@ -59,23 +60,23 @@ func (c *claims) wants(d *enforce.Decision) bool {
 	return false
 }
 
-// add notes a claim to be looked up. It reports whether it is a new one.
+// add adds a claim to the list, and reports whether it was not there yet.
 func (c *claims) add(s *site, r *enforce.Request, row *crawler.Crawler) bool {
 	addr, err := netip.ParseAddr(r.Client)
 	key := claim{row, addr}
-	if _, ok := c.asked[key]; ok || err != nil {
+	if _, ok := c.origins[key]; ok || err != nil {
 		return false
 	}
 	if len(c.list) >= maxClaims {
 		c.dropped++
 		return false
 	}
-	c.asked[key] = claimed{s.Rules.Verification.Checker, r.Origin.Host, r.Time}
+	c.origins[key] = claimOrigin{s.Rules.Verification.Checker, r.Origin.Host, r.Time}
 	c.list = append(c.list, key)
 	return true
 }
 
-// lookUp looks a claim up at once.
+// lookUp looks up the claim of one request.
 func (c *claims) lookUp(ctx context.Context, s *site, r *enforce.Request, d *enforce.Decision) {
 	if c.ends.IsZero() {
 		c.ends = time.Now().Add(lookupsFor)
@@ -83,19 +84,20 @@ func (c *claims) lookUp(ctx context.Context, s *site, r *enforce.Request, d *enf
 	if !c.worked && c.failed >= givenUpAfter || time.Now().After(c.ends) || !c.add(s, r, d.Agent.Crawler) {
 		return
 	}
-	c.note(s.Rules.Verification.Checker.LookUp(ctx, d.Agent.Crawler, c.list[len(c.list)-1].addr))
+	c.countLookup(s.Rules.Verification.Checker.LookUp(ctx, d.Agent.Crawler, c.list[len(c.list)-1].addr))
 }
 
-func (c *claims) note(worked bool) {
+// countLookup counts the result of a lookup.
+func (c *claims) countLookup(worked bool) {
 	c.worked = c.worked || worked
 	if !worked {
 		c.failed++
 	}
 }
 
-// learnClaims reads the logs for their claims and looks all of them up, before
-// anything is judged: then many are looked up at once. What can be read only
-// once is looked up line by line.
+// learnClaims reads the logs before anything is judged and looks up all their claims,
+// many at once. It skips logs that can be read only once: their claims are looked up
+// line by line while they are judged.
 func (a *auditor) learnClaims(ctx context.Context) error {
 	var files []File
 	for _, f := range a.options.Files {
@@ -106,7 +108,7 @@ func (a *auditor) learnClaims(ctx context.Context) error {
 	if len(files) == 0 {
 		return nil
 	}
-	seq, err := newSequence(files, a.options.Format, zoneOf{a.options.Zone})
+	seq, err := newSequence(files, a.options.Format, timeParser{a.options.Zone})
 	if err != nil {
 		return err
 	}
@@ -126,7 +128,7 @@ func (a *auditor) learnClaims(ctx context.Context) error {
 	return a.lookUpAll(ctx)
 }
 
-// collect notes the claim of a request.
+// collect adds the claim of a request to the list.
 func (a *auditor) collect(e *entry) {
 	h := a.hosts.of(e.host)
 	if h.site.Rules.Verification == nil {
@@ -134,12 +136,12 @@ func (a *auditor) collect(e *entry) {
 	}
 	a.request = request(e, h)
 	h.site.unknown.Policy().Check(&a.request, &a.decision)
-	if a.claims.wants(&a.decision) {
+	if a.claims.needsLookup(&a.decision) {
 		a.claims.add(h.site, &a.request, a.decision.Agent.Crawler)
 	}
 }
 
-// lookUpAll looks up the claims that were collected, many at once.
+// lookUpAll looks up the collected claims, many at once.
 func (a *auditor) lookUpAll(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, lookupsFor)
 	defer cancel()
@@ -157,24 +159,24 @@ func (a *auditor) lookUpAll(ctx context.Context) error {
 				key := a.claims.list[next]
 				next++
 				mu.Unlock()
-				worked := a.claims.asked[key].checker.LookUp(limited, key.row, key.addr)
+				worked := a.claims.origins[key].checker.LookUp(limited, key.row, key.addr)
 				mu.Lock()
-				a.claims.note(worked)
+				a.claims.countLookup(worked)
 				mu.Unlock()
 			}
 		})
 	}
 	running.Wait()
 	a.claims.dropped += int64(len(a.claims.list) - next)
-	a.prove()
+	a.recordProofs()
 	return ctx.Err()
 }
 
-// prove has the sites whose log has an address that was verified count as ones
-// that see the real addresses of clients, from the log's beginning on.
-func (a *auditor) prove() {
+// recordProofs checks all claims once, so that a verified address counts as a proof
+// that the site sees the real addresses of clients, from the first line of the log on.
+func (a *auditor) recordProofs() {
 	for _, key := range a.claims.list {
-		where := a.claims.asked[key]
+		where := a.claims.origins[key]
 		proof := where.checker.Proof(where.host, false)
 		where.checker.Address(key.row, verify.Client{Addr: key.addr, Proof: proof}, where.at)
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
-// operator is the published list of one crawler, and DNS, in memory.
+// operator answers requests for the published list of one crawler, and DNS lookups.
 type operator struct {
 	down  bool
 	asked atomic.Int64
@@ -48,7 +48,8 @@ func (p *operator) LookupNetIP(context.Context, string, string) ([]netip.Addr, e
 
 var claimsTime = time.Date(2026, 11, 7, 12, 0, 0, 0, time.UTC)
 
-// claimsSite verifies two crawlers: ListBot by its list, NameBot by DNS.
+// claimsSite returns a site that verifies two crawlers: ListBot by its list, NameBot by
+// DNS.
 func claimsSite(t *testing.T, p *operator, now time.Time) []Site {
 	t.Helper()
 	registry, err := crawler.Builtin().With(
@@ -79,9 +80,9 @@ const claimsLog = `198.51.100.1 - - [07/Nov/2026:11:00:00 +0000] "GET /a HTTP/1.
 10.0.0.1 - - [07/Nov/2026:11:00:05 +0000] "GET /b HTTP/1.1" 200 5 "-" "NameBot/1.0"
 `
 
-// Claims are looked up before anything is judged, so that the first request of
-// the log can be an impostor's; what can be read only once is looked up line by
-// line.
+// Claims are looked up before anything is judged, so that even the first request of the
+// log can count as an impostor's. For a log that can be read only once, they are looked
+// up line by line.
 func TestClaims(t *testing.T) {
 	for _, once := range []bool{false, true} {
 		p := &operator{}
@@ -96,7 +97,7 @@ func TestClaims(t *testing.T) {
 			t.Errorf("%d impostors of ListBot", impostors)
 		}
 		if p.asked.Load() != 2 {
-			t.Errorf("once %v: DNS was asked %d times", once, p.asked.Load())
+			t.Errorf("once %v: %d DNS lookups, want 2", once, p.asked.Load())
 		}
 		if w := r.WouldHave; w.SearchVerified != 1 || !r.Verified || warned(r, "verify_failed") {
 			t.Errorf("%+v %v", w, r.Warnings)
@@ -104,7 +105,8 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// Lists of today call nobody of last month an impostor; they confirm.
+// The list of today can verify an address in a log of last month, but an address that is
+// not in it does not count as an impostor's.
 func TestClaimsOfOldLogs(t *testing.T) {
 	now := claimsTime.AddDate(0, 1, 0)
 	r := mustRun(t, Options{Files: []File{memory("access.log", []byte(claimsLog))}, Sites: claimsSite(t, &operator{}, now), Verify: true, Now: func() time.Time { return now }})

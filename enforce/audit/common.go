@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// commonLog reads the format that Apache calls common and combined, and nginx
-// combined: with the virtual host before it, behind it, or nowhere.
+// commonLog parses the formats that Apache calls common and combined, and nginx calls
+// combined. The virtual host may be before the line, after it, or missing.
 //
 //	[vhost] client ident user [time] "request" status octets ["referer" "user-agent" [more…]]
 type commonLog struct {
-	zone zoneOf
-	// agents tells that there are a referer and a User-Agent.
+	times timeParser
+	// agents is true if the lines have a referer and a User-Agent.
 	agents bool
-	// more is the number of fields behind them, and hostAt which of them is the
-	// host, from 1; 0 for none.
+	// more is the number of fields after them. hostAt says which of these is the
+	// host, from 1; 0 if none is.
 	more, hostAt int
-	vhost        bool // the host was seen in front
-	buf          []byte
+	vhost        bool   // a line with the host before it was seen
+	buf          []byte // of strings that had escapes
 }
 
 func (p *commonLog) hasAgents() bool { return p.agents }
@@ -46,10 +46,10 @@ func (p *commonLog) parse(line []byte, e *entry) problem {
 	if begin < 1 {
 		return badTime
 	}
-	at, ok := p.zone.common(line[begin+1 : end])
+	at, ok := p.times.common(line[begin+1 : end])
 	if !ok {
 		var last string
-		if at, ok = p.zone.any(line[begin+1:end], &last); !ok {
+		if at, ok = p.times.parse(line[begin+1:end], &last); !ok {
 			return badTime
 		}
 	}
@@ -76,7 +76,7 @@ func (p *commonLog) parse(line []byte, e *entry) problem {
 	return fine
 }
 
-// cutOr tells a line that was cut off from one that never fitted.
+// cutOr returns cutOff for a line that seems to have been cut, else p.
 func cutOr(line []byte, p problem) problem {
 	if i := bytes.IndexByte(line, '['); i > 0 && i < 200 && bytes.Contains(line[:i], []byte(" ")) {
 		return cutOff
@@ -87,9 +87,9 @@ func cutOr(line []byte, p problem) problem {
 	return p
 }
 
-// head reads what stands before the time: client, ident, user, and perhaps the
-// host before them. The user can have blanks, and in place of the client there
-// can be a list, which proxies add to.
+// head parses what is before the time: client, ident and user, with the host before
+// them or not. The user may contain blanks. Behind proxies, a list of addresses may be
+// in place of the client.
 func (p *commonLog) head(s string, e *entry) bool {
 	first, rest, _ := strings.Cut(s, " ")
 	if first == "" {
@@ -113,7 +113,7 @@ func (p *commonLog) head(s string, e *entry) bool {
 	default:
 		e.client = first
 	}
-	e.client, e.forwarded = strings.CutSuffix(e.client, ",") // the first of a list
+	e.client, e.forwarded = strings.CutSuffix(e.client, ",") // the first address of a list
 	user := strings.TrimRight(third, " ")
 	e.authorized = user != "" && user != "-" && !e.forwarded
 	return true
@@ -142,9 +142,9 @@ func isAddress(s string) bool {
 	return colons > 1 || dots == 3 && colons == 0 && s[len(s)-1] != '.'
 }
 
-// request reads the request line up to the quotation mark behind it, which
-// stands before a blank and a status: clients send such marks, and not every
-// server escapes them.
+// request parses the request line up to the quotation mark at its end. Because
+// clients send such marks and some servers do not escape them, it looks for a mark
+// with a blank and a status after it.
 func (p *commonLog) request(b []byte) (string, []byte, bool) {
 	for i := 0; ; {
 		n := bytes.IndexByte(b[i:], '"')
@@ -161,7 +161,7 @@ func (p *commonLog) request(b []byte) (string, []byte, bool) {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// escaped reports whether an odd number of backslashes stands before b[i].
+// escaped reports whether there is an odd number of backslashes before b[i].
 func escaped(b []byte, i int) bool {
 	n := 0
 	for i > n && b[i-n-1] == '\\' {
@@ -170,7 +170,8 @@ func escaped(b []byte, i int) bool {
 	return n%2 == 1
 }
 
-// number3 reads a status. A hyphen is 0, and -1 none.
+// number3 parses a status of three digits. It returns 0 for a hyphen, and -1 if there
+// is no status.
 func number3(b []byte) (int, []byte) {
 	if len(b) > 0 && b[0] == '-' && (len(b) == 1 || b[1] == ' ') {
 		return 0, b[1:]
@@ -183,7 +184,7 @@ func number3(b []byte) (int, []byte) {
 	return n, b[i:]
 }
 
-// octets reads the size of the answer, which a hyphen stands for too.
+// octets parses the size of the response. A hyphen stands for 0.
 func (p *commonLog) octets(b []byte, e *entry) []byte {
 	if len(b) == 0 || b[0] != ' ' {
 		return b
@@ -201,7 +202,7 @@ func (p *commonLog) octets(b []byte, e *entry) []byte {
 	return b[i:]
 }
 
-// tail reads what stands behind the size.
+// tail parses what is after the size.
 func (p *commonLog) tail(b []byte, e *entry) problem {
 	if p.agents {
 		if len(b) < 2 || b[0] != ' ' || b[1] != '"' {
@@ -214,7 +215,7 @@ func (p *commonLog) tail(b []byte, e *entry) problem {
 		e.referer = referer
 		var agent string
 		switch rest = rest[2:]; {
-		case p.more == 0: // all marks but the last one are the client's
+		case p.more == 0: // all quotation marks but the last one belong to the User-Agent
 			if n := len(rest); n == 0 || rest[n-1] != '"' || escaped(rest, n-1) {
 				return cutOff
 			}
@@ -232,7 +233,7 @@ func (p *commonLog) tail(b []byte, e *entry) problem {
 	return fine
 }
 
-// quoted reads up to a quotation mark that stands before a blank or the end.
+// quoted parses up to a quotation mark with a blank or the end of the line after it.
 func (p *commonLog) quoted(b []byte) (string, []byte, bool) {
 	for i := 0; ; i++ {
 		n := bytes.IndexByte(b[i:], '"')
@@ -246,8 +247,7 @@ func (p *commonLog) quoted(b []byte) (string, []byte, bool) {
 	}
 }
 
-// unescape undoes what Apache (\" \\ \n \xHH) and nginx (\xHH) write for octets
-// that a line can't have.
+// unescape decodes the escapes that Apache (\" \\ \n \xHH) and nginx (\xHH) write.
 func (p *commonLog) unescape(b []byte) string {
 	if bytes.IndexByte(b, '\\') < 0 {
 		return view(b)
@@ -265,20 +265,12 @@ func appendUnescaped(buf, b []byte) []byte {
 			continue
 		}
 		i++
-		switch b[i] {
-		case 'n':
-			c = '\n'
-		case 'r':
-			c = '\r'
-		case 't':
-			c = '\t'
-		case 'b':
-			c = '\b'
-		case 'f':
-			c = '\f'
-		case 'v':
+		switch control, ok := controlOctet(b[i]); {
+		case ok:
+			c = control
+		case b[i] == 'v':
 			c = '\v'
-		case 'x':
+		case b[i] == 'x':
 			if i+2 < len(b) {
 				if h, l := hex(b[i+1]), hex(b[i+2]); h >= 0 && l >= 0 {
 					c = byte(h<<4 | l)
@@ -294,6 +286,23 @@ func appendUnescaped(buf, b []byte) []byte {
 		buf = append(buf, c)
 	}
 	return buf
+}
+
+// controlOctet returns the octet for the letter after a backslash: \n, \r, \t, \b or \f.
+func controlOctet(letter byte) (octet byte, ok bool) {
+	switch letter {
+	case 'n':
+		return '\n', true
+	case 'r':
+		return '\r', true
+	case 't':
+		return '\t', true
+	case 'b':
+		return '\b', true
+	case 'f':
+		return '\f', true
+	}
+	return 0, false
 }
 
 func hex(c byte) int {

@@ -10,20 +10,20 @@ import (
 	"testing"
 )
 
-// corpusLog is a real log, which is not part of this module. It is false where
+// corpusLog returns a real log, which is not part of this module. It returns false if
 // ROBOTS_CORPUS is not set.
 func corpusLog(t *testing.T, name string) (File, bool) {
 	t.Helper()
 	folder := os.Getenv("ROBOTS_CORPUS")
 	if folder == "" {
-		t.Log("ROBOTS_CORPUS is not set: the logs of testdata have to do")
+		t.Log("ROBOTS_CORPUS is not set: only the logs of testdata are tested")
 		return File{}, false
 	}
 	return File{Name: name, Open: func() (io.ReadCloser, error) { return os.Open(filepath.Join(folder, "logs", name)) }}, true
 }
 
-// The figures for real logs are those that awk counts. Lines that are complete
-// have seven parts or more between quotation marks, of which the last is empty:
+// The figures for real logs were counted with awk. A complete line has seven parts or
+// more between quotation marks, and the last part is empty:
 //
 //	awk -F'"' 'NF>=7 && $NF==""'                     requests and connections without one
 //	… && $2 ~ /^[A-Z]+ /                             requests
@@ -68,7 +68,7 @@ func TestCorpusNginx(t *testing.T) {
 	}
 }
 
-// By host: awk … && $2 ~ /^[A-Z]+ /' | awk '{print $1}' | sort | uniq -c
+// The figures by host: awk … && $2 ~ /^[A-Z]+ /' | awk '{print $1}' | sort | uniq -c
 func TestCorpusVirtualHosts(t *testing.T) {
 	file, ok := corpusLog(t, "vhost-combined-2024.log")
 	if !ok {
@@ -83,7 +83,7 @@ func TestCorpusVirtualHosts(t *testing.T) {
 	}
 }
 
-// One run of Caddy wrote 16 requests in each of its formats.
+// The logs have the same 16 requests, which Caddy wrote in each of its formats.
 func TestCorpusCaddyFormats(t *testing.T) {
 	for _, name := range []string{
 		"a01-json", "a02-json-iso8601", "a03-json-millis", "a04-json-wall", "a05-json-rfc3339", "a06-json-common-time", "a07-json-unixnano", "a08-console",
@@ -107,7 +107,7 @@ func TestCorpusCaddyFormats(t *testing.T) {
 	}
 }
 
-// Each line of versions 2.0 to 2.10 is read by itself.
+// The parser reads single lines of Caddy 2.0 to 2.10.
 func TestCorpusCaddyVersions(t *testing.T) {
 	file, ok := corpusLog(t, "caddy-versions.jsonl")
 	if !ok {

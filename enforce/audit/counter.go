@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// otherName is what stands for all names that have no place of their own.
+// otherName stands for all names that are not counted separately.
 const otherName = "other"
 
-// counter counts requests by name. It has a bounded number of names; what comes
-// when it is full counts as other.
+// counter counts requests by name. When it has max names, it counts further names as
+// other.
 type counter struct {
 	max    int
 	counts map[string]*int64
@@ -19,8 +19,8 @@ type counter struct {
 
 func newCounter(max int) *counter { return &counter{max: max, counts: make(map[string]*int64)} }
 
-// of returns the count of a name, to add to. The name is cloned where it is
-// kept.
+// of returns a pointer to the count of a name. The counter clones a name that it
+// keeps.
 func (c *counter) of(name string) *int64 {
 	if n := c.counts[name]; n != nil {
 		return n
@@ -33,7 +33,7 @@ func (c *counter) of(name string) *int64 {
 	return n
 }
 
-// top returns the n most frequent names, most first, with the rest as other.
+// top returns the n most frequent names, most first, and the sum of the others.
 func (c *counter) top(n int) []Count {
 	list := make([]Count, 0, len(c.counts))
 	for name, count := range c.counts {

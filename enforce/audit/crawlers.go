@@ -11,60 +11,123 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Bounds of what is remembered of crawlers.
+// Crawler is what one crawler did. A request whose User-Agent names several crawlers
+// counts for the one whose rules decided.
+type Crawler struct {
+	// Name is the name in the registry, or the product token as the crawler sent it.
+	// It is "" for requests without a User-Agent.
+	Name string `json:"name"`
+	// Class is the String of a crawler.Class: crawler, named, self-declared,
+	// user-triggered, offline, webhook, program or library.
+	Class    string `json:"class"`
+	Purpose  string `json:"purpose"`  // "" if not known
+	Operator string `json:"operator"` // "" if not known
+	Known    bool   `json:"known"`    // it is in the registry
+	// Rest is true for the row with all crawlers of the Class that have no row of
+	// their own.
+	Rest bool `json:"rest,omitempty"`
+
+	Requests int64 `json:"requests"`
+	Bytes    int64 `json:"bytes"` // octets of the responses
+	// Addresses is the number of different client addresses.
+	Addresses int64 `json:"addresses"`
+	// Denied is the number of requests that would have got 403 or 404. Throttled is
+	// the number of those that would have got 429.
+	Denied    int64 `json:"denied"`
+	Throttled int64 `json:"throttled"`
+	// RobotsTxtReads is the number of requests for /robots.txt.
+	RobotsTxtReads int64 `json:"robots_txt_reads"`
+	// Verified is the number of requests from the crawler's own addresses, Impostor
+	// from other addresses, and Unverified from addresses that could not be checked.
+	// All are 0 if crawlers were not verified, or if the crawler's operator documents
+	// no method.
+	Verified   int64 `json:"verified"`
+	Impostor   int64 `json:"impostor"`
+	Unverified int64 `json:"unverified"`
+
+	First *time.Time `json:"first"` // time of the first request; nil if no line has a time
+	Last  *time.Time `json:"last"`
+	// Statuses counts the responses of the server by class: "2xx" …, most first.
+	Statuses []Count `json:"statuses"`
+	// Group is the token of the group that applied to most of its requests; "" if
+	// none did. GroupSource is the index in Report.Sources; -1 if none. GroupLine is
+	// the line at which the group begins, counted as Rule.Line.
+	Group       string `json:"group"`
+	GroupSource int    `json:"group_source"`
+	GroupLine   int    `json:"group_line"`
+	// Reads are its requests for /robots.txt, in the order of the log, at most 200.
+	// If there are more, one element stands for several in a row with the same status
+	// and host.
+	Reads []RobotsTxtRead `json:"reads"`
+	// Pace is the pace of the crawler and the limit for it; nil without a limit.
+	Pace *Pace `json:"pace,omitempty"`
+	// Refused has the first requests that would have been refused, at most 5.
+	Refused []Example `json:"refused"`
+}
+
+// RobotsTxtRead is one request for /robots.txt, or several in a row.
+type RobotsTxtRead struct {
+	Time   time.Time `json:"time"`  // of the first
+	Until  time.Time `json:"until"` // of the last
+	Host   string    `json:"host"`
+	Status int       `json:"status"` // 0 if the log does not have it
+	Count  int64     `json:"count"`
+}
+
+// Limits for crawlers.
 const (
-	// maxUnlisted is how many names that no registry has are counted apart.
+	// maxUnlisted is the number of crawlers outside the registry that are counted
+	// separately.
 	maxUnlisted = 4096
-	// maxRows is how many of them have a row of their own in the report.
+	// maxRows is the number of these that have their own row in the report.
 	maxRows = 200
-	// maxReads is how many reads of robots.txt are shown.
+	// maxReads is the number of reads of robots.txt in the report, per crawler.
 	maxReads = 200
-	// maxRefused is how many examples are shown.
+	// maxRefused is the number of examples in the report, per crawler.
 	maxRefused = 5
 )
 
-// crawlers counts what each crawler did.
+// crawlers counts what each crawler did. A crawler is listed if the registry has it.
 type crawlers struct {
 	listed   map[string]*crawlerTally       // by the registry's name
 	unlisted map[unlistedName]*crawlerTally // as sent
 	folded   map[unlistedName]*crawlerTally // in lower case
 	rest     map[crawler.Class]*crawlerTally
-	evicted  bool // counts of names that no registry has can be too low
-	merge    func(from, to *crawlerTally)
+	evicted  bool                         // the counts of unlisted crawlers may be too low
+	merge    func(from, to *crawlerTally) // moves the counts at the rules
 }
 
+// unlistedName identifies a crawler that is not in the registry.
 type unlistedName struct {
 	class crawler.Class
 	token string
 }
 
-// crawlerTally is what one crawler did.
+// crawlerTally counts what one crawler did.
 type crawlerTally struct {
-	name     string
-	class    crawler.Class
-	row      *crawler.Crawler // nil for one that no registry has
-	isRest   bool
-	requests int64
-	bytes    int64
-	denied   int64
-	slowed   int64
-	robots   int64
-	claims   [verify.Impostor + 1]int64
-	statuses [6]int64
-	first    int64
-	last     int64
-	timed    bool
-	from     distinct
-	groups   map[groupOf]int64
-	reads    []RobotsTxtRead
-	paces    map[groupOf]*paceTally
-	examples []Example
-
-	refusedWas int64 // by what is compared with
+	name           string
+	class          crawler.Class
+	row            *crawler.Crawler // nil for one that no registry has
+	isRest         bool
+	requests       int64
+	bytes          int64
+	denied         int64
+	throttled      int64
+	robotsTxtReads int64
+	claims         [verify.Impostor + 1]int64
+	statuses       [6]int64
+	first          int64
+	last           int64
+	timed          bool
+	addresses      distinct
+	groups         map[groupKey]int64
+	reads          []RobotsTxtRead
+	paces          map[groupKey]*paceTally
+	examples       []Example
 }
 
-// groupOf is a group of a source.
-type groupOf struct {
+// groupKey identifies a group of a source.
+type groupKey struct {
 	source *source
 	group  *robots.Group
 }
@@ -79,10 +142,10 @@ func newCrawlers() *crawlers {
 }
 
 func newCrawlerTally(name string, class crawler.Class, row *crawler.Crawler) *crawlerTally {
-	return &crawlerTally{name: name, class: class, row: row, from: distinct{precision: 12}, groups: make(map[groupOf]int64)}
+	return &crawlerTally{name: name, class: class, row: row, addresses: distinct{precision: 12}, groups: make(map[groupKey]int64)}
 }
 
-// of returns the tally of an agent.
+// of returns the tally of the crawler that sent a request.
 func (c *crawlers) of(a *crawler.Agent) *crawlerTally {
 	if a.Crawler != nil {
 		t := c.listed[a.Crawler.Name]
@@ -110,8 +173,8 @@ func (c *crawlers) of(a *crawler.Agent) *crawlerTally {
 	return t
 }
 
-// evict puts the half of the names that no registry has with the fewest requests
-// into the rest of their class.
+// evict merges the half of the unlisted crawlers with the fewest requests into the rest
+// of their class.
 func (c *crawlers) evict() {
 	list := make([]unlistedName, 0, len(c.folded))
 	for key := range c.folded {
@@ -123,7 +186,7 @@ func (c *crawlers) evict() {
 	if len(list) >= maxUnlisted {
 		c.evicted = true
 		for _, key := range list[:len(list)/2] {
-			c.giveUp(key)
+			c.moveToRest(key)
 		}
 	}
 	clear(c.unlisted)
@@ -132,8 +195,8 @@ func (c *crawlers) evict() {
 	}
 }
 
-// giveUp adds a crawler to the rest of its class.
-func (c *crawlers) giveUp(key unlistedName) {
+// moveToRest merges a crawler into the rest of its class.
+func (c *crawlers) moveToRest(key unlistedName) {
 	t := c.folded[key]
 	delete(c.folded, key)
 	rest := c.rest[t.class]
@@ -146,21 +209,20 @@ func (c *crawlers) giveUp(key unlistedName) {
 	c.merge(t, rest)
 }
 
-// add adds what another crawler did.
+// add adds the counts of another crawler.
 func (t *crawlerTally) add(o *crawlerTally) {
 	t.requests += o.requests
 	t.bytes += o.bytes
 	t.denied += o.denied
-	t.slowed += o.slowed
-	t.robots += o.robots
-	t.refusedWas += o.refusedWas
+	t.throttled += o.throttled
+	t.robotsTxtReads += o.robotsTxtReads
 	for i := range o.claims {
 		t.claims[i] += o.claims[i]
 	}
 	for i := range o.statuses {
 		t.statuses[i] += o.statuses[i]
 	}
-	t.from.merge(&o.from)
+	t.addresses.merge(&o.addresses)
 	if o.timed {
 		t.seen(o.first)
 		t.seen(o.last)
@@ -172,7 +234,7 @@ func (t *crawlerTally) add(o *crawlerTally) {
 	}
 }
 
-// seen notes a time at which the crawler came.
+// seen records the time of a request.
 func (t *crawlerTally) seen(at int64) {
 	if !t.timed {
 		t.first, t.last, t.timed = at, at, true
@@ -180,8 +242,8 @@ func (t *crawlerTally) seen(at int64) {
 	t.first, t.last = min(t.first, at), max(t.last, at)
 }
 
-// read notes a read of robots.txt. When there are too many, neighbours that had
-// the same answer become one.
+// read records a request for robots.txt. When there are too many, consecutive ones
+// with the same host and status become one.
 func (t *crawlerTally) read(at time.Time, host string, status int) {
 	if n := len(t.reads); n == maxReads {
 		t.joinReads()
@@ -195,7 +257,7 @@ func (t *crawlerTally) read(at time.Time, host string, status int) {
 	t.reads = append(t.reads, RobotsTxtRead{Time: at, Until: at, Host: host, Status: status, Count: 1})
 }
 
-// joinReads makes one of each two neighbours that had the same answer.
+// joinReads merges pairs of consecutive reads with the same host and status.
 func (t *crawlerTally) joinReads() {
 	out := t.reads[:0]
 	for i := 0; i < len(t.reads); i++ {
@@ -210,8 +272,8 @@ func (t *crawlerTally) joinReads() {
 	t.reads = out
 }
 
-// all returns all tallies, most requests first, names that no registry has
-// beyond maxRows in the rest.
+// all returns all tallies, most requests first. It first merges all unlisted crawlers
+// but maxRows into the rest of their class.
 func (c *crawlers) all() []*crawlerTally {
 	keys := make([]unlistedName, 0, len(c.folded))
 	for key := range c.folded {
@@ -221,7 +283,7 @@ func (c *crawlers) all() []*crawlerTally {
 		return cmp.Or(cmp.Compare(c.folded[b].requests, c.folded[a].requests), strings.Compare(a.token, b.token))
 	})
 	for len(keys) > maxRows {
-		c.giveUp(keys[len(keys)-1])
+		c.moveToRest(keys[len(keys)-1])
 		keys = keys[:len(keys)-1]
 	}
 	var list []*crawlerTally
@@ -240,7 +302,7 @@ func (c *crawlers) all() []*crawlerTally {
 	return list
 }
 
-// purpose returns what the registry says of it.
+// purpose returns the purpose of the crawler; "" if the registry does not have it.
 func (t *crawlerTally) purpose() string {
 	if t.row == nil {
 		return ""
@@ -248,10 +310,10 @@ func (t *crawlerTally) purpose() string {
 	return string(t.row.Purpose)
 }
 
-// isSearch reports whether it is a search engine's.
+// isSearch reports whether it is the crawler of a search engine.
 func (t *crawlerTally) isSearch() bool { return t.row != nil && t.row.Purpose == crawler.Search }
 
-// classes of statuses, as statuses of a crawlerTally counts them.
+// statusClasses are the names of the classes that crawlerTally.statuses counts.
 var statusClasses = [6]string{"none", "1xx", "2xx", "3xx", "4xx", "5xx"}
 
 func statusClass(status int) int {
@@ -261,15 +323,15 @@ func statusClass(status int) int {
 	return status / 100
 }
 
-// report makes the row of the report.
+// report returns the row of the crawler in the report.
 func (t *crawlerTally) report() Crawler {
 	c := Crawler{
 		Name: t.name, Class: t.class.String(), Purpose: t.purpose(), Known: t.row != nil, Rest: t.isRest,
-		Requests: t.requests, Bytes: t.bytes, Denied: t.denied, Throttled: t.slowed, RobotsTxtReads: t.robots,
+		Requests: t.requests, Bytes: t.bytes, Denied: t.denied, Throttled: t.throttled, RobotsTxtReads: t.robotsTxtReads,
 		Verified: t.claims[verify.Verified], Impostor: t.claims[verify.Impostor], Unverified: t.claims[verify.Unverified],
 		GroupSource: -1, Statuses: []Count{}, Reads: t.reads, Refused: t.examples,
 	}
-	c.Addresses, _ = t.from.count()
+	c.Addresses, _ = t.addresses.count()
 	if t.row != nil {
 		c.Operator = t.row.Operator
 	}
@@ -300,15 +362,15 @@ func (t *crawlerTally) report() Crawler {
 	return c
 }
 
-// sortCounts puts the most frequent first.
+// sortCounts sorts by number of requests, most first.
 func sortCounts(list []Count) {
 	slices.SortStableFunc(list, func(a, b Count) int {
 		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Name, b.Name))
 	})
 }
 
-// pace returns what limited the pace of most of its requests; nil where nothing
-// did.
+// pace returns the Pace for the group that limited most of the crawler's requests; nil
+// if none did.
 func (t *crawlerTally) pace() *Pace {
 	var most *Pace
 	for _, p := range t.paces {

@@ -7,19 +7,18 @@ import (
 	"strings"
 )
 
-// customLog reads the lines of a format that the operator describes in the
-// notation of nginx's log_format.
+// customLog parses the lines of a format that the operator describes in the notation
+// of nginx's log_format.
 type customLog struct {
-	zone   zoneOf
+	times  timeParser
 	parts  []customPart
 	agents bool
-	json   bool // the format's own escape: JSON's
+	json   bool // the format is a JSON object, so that values have JSON escapes
 	layout string
 	buf    []byte
 }
 
-// customPart is a variable and the text behind it. The first one has no
-// variable.
+// customPart is a variable and the text after it. The first part has no variable.
 type customPart struct {
 	variable string
 	literal  string
@@ -34,9 +33,9 @@ var customVariables = map[string]bool{
 	"http_authorization": true,
 }
 
-// newCustomLog compiles a format. An error says what is wrong with it.
-func newCustomLog(format string, zone zoneOf) (*customLog, error) {
-	p := &customLog{zone: zone, json: strings.HasPrefix(strings.TrimSpace(format), "{")}
+// newCustomLog compiles a format. The error says what is wrong with it.
+func newCustomLog(format string, times timeParser) (*customLog, error) {
+	p := &customLog{times: times, json: strings.HasPrefix(strings.TrimSpace(format), "{")}
 	rest := format
 	part := customPart{}
 	seen := map[string]bool{}
@@ -52,7 +51,7 @@ func newCustomLog(format string, zone zoneOf) (*customLog, error) {
 			return nil, err
 		}
 		if text == "" && len(p.parts) > 1 {
-			return nil, fmt.Errorf("nothing stands between $%s and $%s, so that nobody can tell them apart", part.variable, name)
+			return nil, fmt.Errorf("there is no text between $%s and $%s: put a blank or another character between them", part.variable, name)
 		}
 		part = customPart{variable: name}
 		seen[name] = true
@@ -61,19 +60,19 @@ func newCustomLog(format string, zone zoneOf) (*customLog, error) {
 	p.agents = seen["http_user_agent"]
 	switch {
 	case len(p.parts) > maxColumns:
-		return nil, fmt.Errorf("more than %d variables", maxColumns)
+		return nil, fmt.Errorf("it has %d variables: at most %d are allowed", len(p.parts)-1, maxColumns-1)
 	case !seen["request"] && !seen["request_uri"] && !seen["uri"] && !seen["document_uri"]:
-		return nil, errors.New("has neither $request nor $request_uri")
+		return nil, errors.New("it has no path: add $request or $request_uri")
 	}
 	return p, nil
 }
 
-// variableName reads a name, with braces around it or not.
+// variableName parses the name of a variable, with or without braces.
 func variableName(s string) (name, rest string, err error) {
 	if inner, ok := strings.CutPrefix(s, "{"); ok {
 		name, rest, ok = strings.Cut(inner, "}")
 		if !ok {
-			return "", "", errors.New("${ without }")
+			return "", "", errors.New("} is missing after ${")
 		}
 		return name, rest, nil
 	}
@@ -82,7 +81,7 @@ func variableName(s string) (name, rest string, err error) {
 		i++
 	}
 	if i == 0 {
-		return "", "", errors.New("$ without a name")
+		return "", "", errors.New("the name of a variable is missing after $")
 	}
 	return s[:i], s[i:], nil
 }
@@ -90,7 +89,7 @@ func variableName(s string) (name, rest string, err error) {
 func (p *customLog) name() string    { return "custom" }
 func (p *customLog) hasAgents() bool { return p.agents }
 
-// customValues are values that go together.
+// customValues are values that finish combines or chooses from.
 type customValues struct {
 	uri, args, forwarded, real, host string
 	agent                            string
@@ -125,8 +124,9 @@ func (p *customLog) parse(line []byte, e *entry) problem {
 	return p.finish(e, &v)
 }
 
-// end finds the text behind a variable. The last one reaches to the end of the
-// line, and what stands in quotation marks goes over those that are escaped.
+// end returns the length of a variable's value: up to the text after the variable. For
+// the last variable, that text must be the end of the line. An escaped quotation mark
+// does not end a value.
 func (p *customLog) end(b []byte, part *customPart, last bool) int {
 	if part.literal == "" {
 		return len(b)
@@ -149,6 +149,7 @@ func (p *customLog) end(b []byte, part *customPart, last bool) int {
 	}
 }
 
+// text decodes the escapes of a value.
 func (p *customLog) text(b []byte) string {
 	if bytes.IndexByte(b, '\\') < 0 {
 		return view(b)
@@ -165,10 +166,11 @@ func (p *customLog) text(b []byte) string {
 	return view(p.buf[from:])
 }
 
+// value parses a value that may be invalid.
 func (p *customLog) value(name string, b []byte, e *entry, v *customValues) problem {
 	switch name {
 	case "time_local", "time_iso8601", "msec":
-		s, ok := p.zone.any(b, &p.layout)
+		s, ok := p.times.parse(b, &p.layout)
 		if !ok {
 			return badTime
 		}
@@ -188,13 +190,13 @@ func (p *customLog) value(name string, b []byte, e *entry, v *customValues) prob
 	case "request_time":
 		v.seconds = seconds(b)
 	default:
-		p.plain(name, p.text(b), e, v)
+		p.setText(name, p.text(b), e, v)
 	}
 	return fine
 }
 
-// plain notes a value that can't be wrong.
-func (p *customLog) plain(name, text string, e *entry, v *customValues) {
+// setText stores a value that cannot be invalid.
+func (p *customLog) setText(name, text string, e *entry, v *customValues) {
 	if text == "-" && name != "http_user_agent" {
 		return
 	}
@@ -234,7 +236,7 @@ func (p *customLog) plain(name, text string, e *entry, v *customValues) {
 	}
 }
 
-// seconds reads a number with a fraction; 0 if it is none.
+// seconds parses a decimal number; it returns 0 for anything else.
 func seconds(b []byte) float64 {
 	n, unit := 0.0, 0.0
 	for _, c := range b {
@@ -251,6 +253,7 @@ func seconds(b []byte) float64 {
 	return n / max(unit, 1)
 }
 
+// finish completes e with the values that belong together.
 func (p *customLog) finish(e *entry, v *customValues) problem {
 	if e.target == "" && v.uri != "" {
 		from := len(p.buf)
@@ -275,7 +278,7 @@ func (p *customLog) finish(e *entry, v *customValues) problem {
 	if e.host == "" {
 		e.host = v.host
 	}
-	if e.timed && v.seconds > 0 && e.resolution < 1e9 { // nginx writes when a request ended
+	if e.timed && v.seconds > 0 && e.resolution < 1e9 { // the time in nginx's log is that of the end of a request
 		e.at -= int64(v.seconds * 1e9)
 		e.begun = true
 	}

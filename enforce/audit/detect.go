@@ -2,28 +2,29 @@ package audit
 
 import "bytes"
 
-// sampleLines is how many lines at the beginning of a file its format is found
-// out by.
+// sampleLines is the number of lines at the beginning of a file by which its format is
+// detected.
 const sampleLines = 200
 
 // formats are the parsers of one file.
 type formats struct {
 	main parser
-	// others are tried on lines that main can't read: the format of a log can
-	// change in the middle of a file.
+	// others are tried on lines that main cannot parse, because the format may change
+	// in the middle of a file.
 	others []parser
-	mixed  bool // another one than main has read a line
+	mixed  bool // a parser of others has parsed a line
 }
 
-// newFormats finds out the format of a sample of lines, nil where none fits.
-func newFormats(sample [][]byte, zone zoneOf) *formats {
-	common, fit := newCommonLog(sample, zone)
-	caddy := &caddyLog{zone: zone}
+// newFormats detects the format of a sample of lines; it returns nil if no format
+// fits.
+func newFormats(sample [][]byte, times timeParser) *formats {
+	common, fit := newCommonLog(sample, times)
+	caddy := &caddyLog{times: times}
 	w3c := &w3cLog{}
 	candidates := []struct {
 		p   parser
 		fit int
-	}{{caddy, count(&caddyLog{zone: zone}, sample)}, {w3c, count(&w3cLog{}, sample)}, {common, fit}}
+	}{{caddy, count(&caddyLog{times: times}, sample)}, {w3c, count(&w3cLog{}, sample)}, {common, fit}}
 	best := 0
 	for i, c := range candidates {
 		if c.fit > candidates[best].fit {
@@ -42,7 +43,7 @@ func newFormats(sample [][]byte, zone zoneOf) *formats {
 	return f
 }
 
-// count returns how many lines of a sample are requests of a format.
+// count returns the number of lines of a sample that p parses as requests.
 func count(p parser, sample [][]byte) int {
 	n := 0
 	var e entry
@@ -55,12 +56,12 @@ func count(p parser, sample [][]byte) int {
 	return n
 }
 
-// parse reads a line in the file's format, or else in another one.
+// parse parses a line in the format of the file, or else in another format.
 func (f *formats) parse(line []byte, e *entry) problem {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return noRequest
 	}
-	if line[0] == 0 { // left by a rotation that truncates the file which the server writes to
+	if line[0] == 0 { // NUL octets are left if a rotation truncates a file that the server has open
 		line = bytes.TrimLeft(line, "\x00")
 		if len(line) == 0 {
 			return noRequest

@@ -1,11 +1,13 @@
-// Package audit reads access logs and tells what robots did to a site, and
-// what its robots.txt would have done, had it been enforced.
+// Package audit reads access logs. It reports what crawlers did, and what an
+// enforced robots.txt would have done with each request.
 //
-// It tells the format of a log by itself, judges each line with the engine
-// that judges live requests, at the line's own time, and sums up what it found
-// in a Report. It knows the format of Caddy's access logs and nothing else of
-// Caddy. It writes no files and starts no network I/O of its own.
+// Run detects the format of each log. It judges each request with the engine that
+// judges live requests, at the time in the log, and returns a Report.
 //
-// Memory is bounded whatever the size of the log. Figures that are estimates
-// for that reason are named in Report.Estimates.
+// The package can read Caddy's access logs, but it does not depend on Caddy. It
+// writes no files. It uses the network only for Options.Verify, with the checkers of
+// Site.Rules.
+//
+// The use of memory is bounded, whatever the size of the log. Some figures are
+// therefore estimates: Report.Estimates names them.
 package audit

@@ -6,38 +6,37 @@ import (
 	"unsafe"
 )
 
-// entry is one request of a log. Its strings are views of the line and of its
-// parser's scratch memory: they hold until the next line is read, and what is
-// to be kept is cloned.
+// entry is one request of a log. Its strings share the memory of the line and of the
+// parser. They are valid until the next line is read, so that strings that are kept
+// must be cloned.
 type entry struct {
-	at    int64 // when the request came, or where the log does not say, ended; nanoseconds since 1970
-	timed bool  // at is known
-	// resolution is how fine at is, in nanoseconds.
-	resolution int64
-	zoned      bool // the time had a zone, or is one of Unix
-	begun      bool // at is when the request came
+	at         int64 // time of the request in nanoseconds since 1970
+	timed      bool  // at is known
+	resolution int64 // of at, in nanoseconds
+	zoned      bool  // the time has a zone or is a Unix time
+	begun      bool  // at is the begin of the request; otherwise it may be the end
 
-	host    string // "" where the log has none
+	host    string // "" if the log does not have it
 	client  string
 	method  string
 	target  string
 	referer string
-	// agents are the values of all User-Agent fields; an empty one for a request
-	// without any. They are nil where the log does not tell.
+	// agents are the values of all User-Agent fields: one empty string for a request
+	// without a User-Agent, and no value if the log does not have User-Agents.
 	agents     []string
-	status     int // 0 where the log does not say
-	bytes      int64
-	authorized bool // the request had an Authorization field
-	tls        bool // it came over TLS
-	headers    bool // the log has the request's fields
+	status     int   // 0 if the log does not have it
+	bytes      int64 // octets of the response
+	authorized bool  // the request has an Authorization field
+	tls        bool  // the connection used TLS
+	headers    bool  // the log has the fields of the request
 	fields     requestFields
-	// remote is the address of the connection and port its port, where the log
-	// has them; client is another one than remote behind a trusted proxy.
+	// remote and port are the address and the port of the connection, if the log has
+	// them. Behind a trusted proxy, client is not the same as remote.
 	remote, port string
-	forwarded    bool // it came through a proxy or CDN, by fields of such
+	forwarded    bool // the request has fields that proxies and CDNs add
 }
 
-// reset makes e that of no request and keeps its memory.
+// reset clears e and keeps its memory for the next request.
 func (e *entry) reset() {
 	agents, fields := e.agents[:0], e.fields
 	*e = entry{}
@@ -48,7 +47,7 @@ func (e *entry) reset() {
 	e.fields = fields
 }
 
-// setAgent notes the one User-Agent of a request. A hyphen stands for none.
+// setAgent adds the User-Agent of a request. A hyphen means that it has none.
 func (e *entry) setAgent(ua string) {
 	if ua == "-" {
 		ua = ""
@@ -66,13 +65,13 @@ func (e *entry) agent() string {
 
 func (e *entry) time() time.Time { return time.Unix(0, e.at).UTC() }
 
-// setTime notes when the request came.
+// setTime sets the time of the request.
 func (e *entry) setTime(s stamp) {
 	e.at, e.resolution, e.zoned, e.timed = s.at, s.resolution, s.zoned, true
 }
 
-// setRequestLine takes a request line apart. It reports false for one that is
-// not of HTTP, such as the octets of a TLS handshake.
+// setRequestLine parses a request line. It returns false for a line that is not HTTP,
+// such as the octets of a TLS handshake.
 func (e *entry) setRequestLine(line string) bool {
 	i := 0
 	for i < len(line) && isMethodOctet(line[i]) {
@@ -82,7 +81,7 @@ func (e *entry) setRequestLine(line string) bool {
 		return false
 	}
 	e.method, e.target = line[:i], line[i+1:]
-	// The target of a hostile client can have blanks.
+	// The target of a hostile client may contain blanks.
 	if n := strings.LastIndex(e.target, " HTTP/"); n > 0 && len(e.target)-n <= len(" HTTP/1.1") {
 		e.target = e.target[:n]
 	}
@@ -96,12 +95,12 @@ func isMethodOctet(c byte) bool {
 // view returns b as a string that shares its memory.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// problem is why a line could not be read as a request.
+// problem says why a line could not be read as a request.
 type problem uint8
 
 const (
-	fine      problem = iota
-	noRequest         // it is none by design
+	fine      problem = iota // no problem
+	noRequest                // not the line of a request, and not an error
 	tooLong
 	hasNUL
 	unknownFormat
@@ -118,23 +117,23 @@ const (
 var problemTexts = [problems]string{
 	tooLong:       "longer than 1 MiB",
 	hasNUL:        "has a NUL octet",
-	unknownFormat: "no format fits",
+	unknownFormat: "does not have the format of the log",
 	cutOff:        "ends too early",
 	badTime:       "has no valid time",
 	badRequest:    "has no valid request",
 	badStatus:     "has no valid status",
-	badJSON:       "is no valid JSON",
-	badColumns:    "has another number of columns than #Fields",
-	noFields:      "comes before #Fields",
+	badJSON:       "is not valid JSON",
+	badColumns:    "has more columns than #Fields",
+	noFields:      "is before the first #Fields",
 }
 
 func (p problem) String() string { return problemTexts[p] }
 
-// parser reads the lines of one format.
+// parser parses the lines of one format.
 type parser interface {
-	// parse reads a line, without its end, into e, which was reset.
+	// parse parses a line without its line end into e, which has been reset.
 	parse(line []byte, e *entry) problem
-	// name is that of the format, for the report.
+	// name returns the name of the format for the report.
 	name() string
 	// hasAgents reports whether the format has User-Agents.
 	hasAgents() bool

@@ -14,22 +14,22 @@ const (
 	hostileGood   = hostilePrefix + `"ExampleBot/1.0 (+https://example.org)"`
 )
 
-// Each line is read, or counted with the reason why it can't be.
+// A line is read, or it is counted as unreadable with the reason.
 func TestHostileLines(t *testing.T) {
 	for _, c := range []struct {
 		name, line, reason string
-		agent              string // of the crawler that it counts for
-		target             string // as shown
+		agent              string // the crawler that the line counts for
+		target             string // in the report
 	}{
-		{name: "quotation marks that nobody escaped", line: hostilePrefix + `"Foo "Bar" ExampleBot/1.0 "x" (+https://example.org)"`, agent: "ExampleBot"},
-		{name: "quotation marks of Apache", line: hostilePrefix + `"\"ExampleBot/1.0\" (+https://example.org)"`, agent: "ExampleBot"},
-		{name: "quotation marks of nginx", line: hostilePrefix + `"\x22ExampleBot/1.0\x22 (+https://example.org)"`, agent: "ExampleBot"},
+		{name: "quotation marks without escapes", line: hostilePrefix + `"Foo "Bar" ExampleBot/1.0 "x" (+https://example.org)"`, agent: "ExampleBot"},
+		{name: "quotation marks with Apache's escapes", line: hostilePrefix + `"\"ExampleBot/1.0\" (+https://example.org)"`, agent: "ExampleBot"},
+		{name: "quotation marks with nginx's escapes", line: hostilePrefix + `"\x22ExampleBot/1.0\x22 (+https://example.org)"`, agent: "ExampleBot"},
 		{name: "a quotation mark in the target", line: `192.0.2.1 - - [07/Nov/2026:12:00:00 +0000] "GET /private/"x" y HTTP/1.1" 200 5 "-" "ExampleBot/1.0 (+https://example.org)"`, agent: "ExampleBot", target: `/private/"x" y`},
 		{name: "blanks in the target", line: `192.0.2.1 - - [07/Nov/2026:12:00:00 +0000] "GET /private/a b HTTP/1.1" 200 5 "-" "ExampleBot/1.0 (+https://example.org)"`, agent: "ExampleBot", target: "/private/a b"},
 		{name: "a user with blanks and brackets", line: `192.0.2.1 - a [b c [07/Nov/2026:12:00:00 +0000] "GET /private/ HTTP/1.1" 200 5 "-" "ExampleBot/1.0 (+https://example.org)"`, agent: "ExampleBot"},
-		{name: "octets that are no UTF-8", line: hostilePrefix + "\"ExampleBot/1.0 (+https://example.org) \xff\xfe\"", agent: "ExampleBot"},
+		{name: "octets that are not UTF-8", line: hostilePrefix + "\"ExampleBot/1.0 (+https://example.org) \xff\xfe\"", agent: "ExampleBot"},
 		{name: "control octets", line: hostilePrefix + "\"ExampleBot/1.0 (+https://example.org) \x1b[2J\"", agent: "ExampleBot"},
-		{name: "octets that a rotation left", line: "\x00\x00\x00" + hostileGood, agent: "ExampleBot"},
+		{name: "NUL octets of a rotation", line: "\x00\x00\x00" + hostileGood, agent: "ExampleBot"},
 		{name: "a line of half a megabyte", line: hostilePrefix + `"ExampleBot/1.0 (+https://example.org)` + strings.Repeat("x", 1<<19) + `"`, agent: "ExampleBot"},
 		{name: "the absolute form", line: `192.0.2.1 - - [07/Nov/2026:12:00:00 +0000] "GET http://other.test/private/ HTTP/1.1" 200 5 "-" "ExampleBot/1.0 (+https://example.org)"`, agent: "ExampleBot", target: "http://other.test/private/"},
 		{name: "HTTP/0.9", line: `192.0.2.1 - - [07/Nov/2026:12:00:00 +0000] "GET /private/" 200 5 "-" "ExampleBot/1.0 (+https://example.org)"`, agent: "ExampleBot"},
@@ -39,13 +39,13 @@ func TestHostileLines(t *testing.T) {
 		{name: "several proxies", line: `192.0.2.1, 10.0.0.1 - - [07/Nov/2026:12:00:00 +0000] "GET /private/ HTTP/1.1" 200 5 "-" "ExampleBot/1.0 (+https://example.org)"`, agent: "ExampleBot"},
 
 		{name: "NUL", line: hostilePrefix + "\"ExampleBot\x00/1.0\"", reason: "has a NUL octet"},
-		{name: "longer than what is read", line: hostilePrefix + `"` + strings.Repeat("x", 3<<20) + `"`, reason: "longer than 1 MiB"},
+		{name: "longer than 1 MiB", line: hostilePrefix + `"` + strings.Repeat("x", 3<<20) + `"`, reason: "longer than 1 MiB"},
 		{name: "cut in the User-Agent", line: hostilePrefix + `"ExampleBot/1.0 (+htt`, reason: "ends too early"},
 		{name: "cut in the time", line: `192.0.2.1 - - [07/Nov/2026:12:0`, reason: "ends too early"},
 		{name: "cut in the request", line: `192.0.2.1 - - [07/Nov/2026:12:00:00 +0000] "GET /priv`, reason: "ends too early"},
 		{name: "no time", line: strings.Replace(hostileGood, "07/Nov/2026:12:00:00 +0000", "yesterday", 1), reason: "has no valid time"},
-		{name: "a day that is none", line: strings.Replace(hostileGood, "07/Nov", "31/Nov", 1), reason: "has no valid time"},
-		{name: "a year far off", line: strings.Replace(hostileGood, "2026", "9026", 1), reason: "has no valid time"},
+		{name: "a day that does not exist", line: strings.Replace(hostileGood, "07/Nov", "31/Nov", 1), reason: "has no valid time"},
+		{name: "a year far in the future", line: strings.Replace(hostileGood, "2026", "9026", 1), reason: "has no valid time"},
 		{name: "no status", line: strings.Replace(hostileGood, `" 200 5`, `" 2000 5`, 1), reason: "has no valid status"},
 		{name: "prose", line: "this is no line of a log, however long it may be", reason: "has no valid request"},
 	} {
@@ -81,16 +81,16 @@ func TestHostileCaddyLines(t *testing.T) {
 	}{
 		{name: "escapes", line: strings.Replace(good, "ExampleBot", `\u0022\ud83d\ude00\" Ex\u0061mpleSpider`, 1), agent: "ExampleSpider"},
 		{name: "two User-Agents", line: strings.Replace(good, `["ExampleBot/1.0`, `["Mozilla/5.0 (X11; Linux x86_64; rv:144.0) Gecko/20100101 Firefox/144.0","ExampleSpider/1.0`, 1), agent: "ExampleSpider"},
-		{name: "more User-Agents than anybody sends", line: strings.Replace(good, `["ExampleBot/1.0 (+https://example.org)"`, `["x"`+strings.Repeat(`,"Mozilla/5.0 (X11; Linux x86_64; rv:144.0) Gecko/20100101 Firefox/144.0"`, 40), 1), agent: "several-user-agents"},
+		{name: "41 User-Agents", line: strings.Replace(good, `["ExampleBot/1.0 (+https://example.org)"`, `["x"`+strings.Repeat(`,"Mozilla/5.0 (X11; Linux x86_64; rv:144.0) Gecko/20100101 Firefox/144.0"`, 40), 1), agent: "several-user-agents"},
 		{name: "a prefix of a log driver", line: "<6>" + strings.Replace(good, "ExampleBot", "ExampleSpider", 1), agent: "ExampleSpider"},
 		{name: "a key twice", line: strings.Replace(strings.Replace(good, "ExampleBot", "ExampleSpider", 1), `"method":"GET"`, `"method":"PUT","method":"GET"`, 1), agent: "ExampleSpider"},
 		{name: "values of other kinds", line: strings.Replace(strings.Replace(good, "ExampleBot", "ExampleSpider", 1), `"method":"GET"`, `"method":null,"proto":[1,{"a":"}"}],"tls":{"x":[[]]}`, 1), agent: "ExampleSpider"},
 		{name: "another logger", line: `{"level":"debug","ts":1742400753.05,"logger":"http.handlers.reverse_proxy","msg":"upstream roundtrip","request":{"method":"GET","uri":"/","headers":{"User-Agent":["x"]}},"status":200}`, other: true},
-		{name: "a start", line: `{"level":"info","ts":1742400753.05,"msg":"serving initial configuration"}`, other: true},
+		{name: "a line about the start", line: `{"level":"info","ts":1742400753.05,"msg":"serving initial configuration"}`, other: true},
 		{name: "cut", line: good[:len(good)-40], reason: "ends too early"},
-		{name: "no JSON", line: `{"level":"info",ts}`, reason: "is no valid JSON"},
-		{name: "very deep", line: `{"request":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `,"msg":"handled request"}`, reason: "has no valid request"},
-		{name: "a request that is none", line: `{"ts":1742400753.05,"msg":"handled request","request":"x","status":200}`, reason: "has no valid request"},
+		{name: "invalid JSON", line: `{"level":"info",ts}`, reason: "is not valid JSON"},
+		{name: "100,000 nested arrays", line: `{"request":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `,"msg":"handled request"}`, reason: "has no valid request"},
+		{name: "a request that is a string", line: `{"ts":1742400753.05,"msg":"handled request","request":"x","status":200}`, reason: "has no valid request"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			text := strings.Repeat(good+"\n", 5) + c.line + "\n"
@@ -113,8 +113,7 @@ func TestHostileCaddyLines(t *testing.T) {
 	}
 }
 
-// fuzzed runs an audit of a log of whatever octets and holds what must be true
-// of each report.
+// fuzzed runs an audit of any octets and checks what must be true for every report.
 func fuzzed(t *testing.T, head string, data []byte, format string) {
 	text := append([]byte(head), data...)
 	r, err := Run(context.Background(), Options{Files: []File{memory("fuzz.log", text)}, Format: format, Sites: oneSite("User-agent: *\nDisallow: /a\nCrawl-delay: 5\nVisit-time: 0600-0900\n")})
@@ -136,11 +135,11 @@ func fuzzed(t *testing.T, head string, data []byte, format string) {
 		}
 	}
 	if sum != r.Robots || r.WouldHave.Refused > r.Robots || r.Bytes < 0 {
-		t.Errorf("%d of %d robots' requests have a crawler, %d refused, %d octets", sum, r.Robots, r.WouldHave.Refused, r.Bytes)
+		t.Errorf("the crawlers have %d of %d requests of robots; %d refused, %d octets", sum, r.Robots, r.WouldHave.Refused, r.Bytes)
 	}
 	b, err := json.Marshal(r)
 	if err != nil || !utf8.Valid(b) {
-		t.Errorf("no JSON: %v", err)
+		t.Errorf("the report is not valid JSON: %v", err)
 	}
 }
 

@@ -1,16 +1,31 @@
 package audit
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
-// maxMainHosts is how many hosts Hosts returns at most.
+// Host counts the requests for one host.
+type Host struct {
+	Name     string `json:"name"`           // "other" if Rest is set
+	Rest     bool   `json:"rest,omitempty"` // the row has all hosts without a row of their own
+	Requests int64  `json:"requests"`
+	Robots   int64  `json:"robots"`  // requests of robots
+	Refused  int64  `json:"refused"` // requests that would have been refused
+	// Known is true if a robots.txt was known for it.
+	Known bool `json:"known"`
+}
+
+// maxMainHosts is the largest number of hosts that Hosts returns.
 const maxMainHosts = 5
 
-// Hosts returns the hosts that make a tenth or more of the requests at the
-// beginning of the logs, as clients wrote them, most requests first. What can be
-// read only once is not looked at.
+// Hosts returns the hosts that have a tenth or more of the requests at the beginning
+// of the logs, in lower case, most requests first, at most 5. It skips logs that can
+// be read only once. The error is that of a log that cannot be opened or whose format
+// is not known.
 func Hosts(o *Options) ([]string, error) {
 	counts := newCounter(maxNames)
 	requests := int64(0)
@@ -18,10 +33,10 @@ func Hosts(o *Options) ([]string, error) {
 		if f.Once {
 			continue
 		}
-		in := &input{file: f, format: o.Format, zone: zoneOf{o.Zone}}
+		in := &input{file: f, format: o.Format, times: timeParser{o.Zone}}
 		err := in.open()
 		for n := 0; err == nil && n < 10*sampleLines && in.next(); n++ {
-			if in.problem == fine {
+			if in.problem == fine && !isOwnFetch(&in.head) {
 				requests++
 				*counts.of(in.head.host)++
 			}
@@ -41,8 +56,131 @@ func Hosts(o *Options) ([]string, error) {
 	return hosts, nil
 }
 
-// isHostPort reports whether s is a host with or without a port, and nothing
-// that could be a part of another URL.
+// isHostPort reports whether s consists only of characters of a host and a port, so
+// that it cannot change the rest of a URL.
 func isHostPort(s string) bool {
 	return s != "" && s != otherName && len(s) <= 260 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-.:[]") == ""
+}
+
+// hosts counts requests by host.
+type hosts struct {
+	sites []*site
+	raw   map[string]*hostTally // by the host as clients sent it
+	named map[string]*hostTally // by the normalized host
+	rest  *hostTally            // of hosts for which there was no room; nil without such
+}
+
+// hostTally counts the requests for one host.
+type hostTally struct {
+	name                      string
+	origin                    enforce.Origin
+	site                      *site
+	isRest                    bool
+	requests, robots, refused int64
+}
+
+// Limits for hosts.
+const (
+	maxHosts    = 10_000 // counted separately
+	maxRawHosts = 20_000
+	topHosts    = 100 // in the report
+)
+
+func newHosts(sites []*site) *hosts {
+	return &hosts{sites: sites, raw: make(map[string]*hostTally), named: make(map[string]*hostTally)}
+}
+
+// of returns the tally of a host as a client sent it.
+func (h *hosts) of(raw string) *hostTally {
+	if t := h.raw[raw]; t != nil {
+		return t
+	}
+	if len(h.raw) >= maxRawHosts {
+		clear(h.raw)
+	}
+	origin := enforce.NewOrigin("", raw, 0)
+	origin.Host = strings.Clone(origin.Host)
+	t := h.named[origin.Host]
+	switch {
+	case t != nil:
+	case len(h.named) >= maxHosts:
+		if h.rest == nil {
+			h.rest = &hostTally{name: otherName, isRest: true, site: h.siteOf("")}
+		}
+		t = h.rest
+	default:
+		t = &hostTally{name: origin.Host, origin: origin, site: h.siteOf(origin.Host)}
+		h.named[origin.Host] = t
+		for _, src := range t.site.sources {
+			if len(src.hosts) < topHosts && origin.Host != "" {
+				src.hosts = append(src.hosts, origin.Host)
+			}
+		}
+	}
+	h.raw[strings.Clone(raw)] = t
+	return t
+}
+
+// siteOf returns the site for a host: the site that names it, else one with a
+// matching wildcard, else the site for all hosts, else the last element of sites,
+// which has no robots.txt.
+func (h *hosts) siteOf(host string) *site {
+	_, parent, _ := strings.Cut(host, ".")
+	var wild, all *site
+	last := h.sites[len(h.sites)-1]
+	for _, s := range h.sites[:len(h.sites)-1] {
+		if len(s.Hosts) == 0 && all == nil {
+			all = s
+		}
+		for _, name := range s.Hosts {
+			switch {
+			case strings.EqualFold(name, host):
+				return s
+			case wild == nil && parent != "" && strings.EqualFold(name, "*."+parent):
+				wild = s
+			}
+		}
+	}
+	switch {
+	case wild != nil:
+		return wild
+	case all != nil:
+		return all
+	case host == "" && len(h.sites) == 2: // a log without hosts belongs to the only site
+		return h.sites[0]
+	}
+	return last
+}
+
+// report returns the hosts with the most requests, and one row for the others.
+func (h *hosts) report() []Host {
+	list := []Host{}
+	for _, t := range h.named {
+		if t.name != "" {
+			list = append(list, t.report())
+		}
+	}
+	slices.SortFunc(list, func(a, b Host) int {
+		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Name, b.Name))
+	})
+	var rest Host
+	if h.rest != nil {
+		rest = h.rest.report()
+	}
+	for len(list) > topHosts {
+		last := list[len(list)-1]
+		list = list[:len(list)-1]
+		rest.Requests += last.Requests
+		rest.Robots += last.Robots
+		rest.Refused += last.Refused
+	}
+	if rest.Requests > 0 {
+		rest.Name, rest.Rest = otherName, true
+		list = append(list, rest)
+	}
+	return list
+}
+
+func (t *hostTally) report() Host {
+	return Host{Name: t.name, Rest: t.isRest, Requests: t.requests, Robots: t.robots, Refused: t.refused, Known: len(t.site.sources) > 0}
 }

@@ -7,12 +7,36 @@ import (
 	"io"
 )
 
+// Input describes a file that was read.
+type Input struct {
+	Name        string `json:"name"`
+	Format      string `json:"format"`      // caddy-json, caddy-console, combined, common, vhost-combined, w3c, custom, …
+	Compression string `json:"compression"` // gzip, zstd or ""
+	Lines       int64  `json:"lines"`
+	Requests    int64  `json:"requests"`
+	Unreadable  int64  `json:"unreadable"`
+	Period      Period `json:"period"`
+	// Resolution is the resolution of its times in seconds: 1, 0.001, …; that of the
+	// coarsest time if they differ.
+	Resolution float64 `json:"resolution"`
+	// Zone is true if all its times have a time zone.
+	Zone bool `json:"zone"`
+}
+
+// UnreadableExample is a line that could not be read as a request.
+type UnreadableExample struct {
+	Input  string `json:"input"` // name of the file
+	LineNo int64  `json:"line"`  // line in that file, from 1
+	Reason string `json:"reason"`
+	Text   string `json:"text"` // the beginning of the line, at most 200 octets; addresses and queries are masked unless Options.Full is set
+}
+
 // File is a log to read.
 type File struct {
-	Name string
-	// Open opens it. It is called twice, unless Once is set: first for its
-	// beginning.
+	Name string // for the report and for errors
+	// Open opens the log. Run and Hosts call it several times, unless Once is set.
 	Open func() (io.ReadCloser, error)
+	// Once is true if the log can be read only once, such as standard input.
 	Once bool
 }
 
@@ -21,30 +45,30 @@ type input struct {
 	file    File
 	report  Input
 	formats *formats
-	zone    zoneOf
-	format  string // the operator's notation; "" for finding out
+	times   timeParser
+	format  string // Options.Format; "" to detect the format
 
 	raw     io.ReadCloser // nil while it is closed
 	counter *countingReader
 	text    io.ReadCloser
 	lines   *lineReader
 
-	head     entry   // the request that comes next
-	line     []byte  // it as it stands in the log
-	problem  problem // of head: fine, or what is wrong with the line
-	number   int64   // of line
-	first    int64   // time of the first request, 0 where it has none
+	head     entry   // the request of the current line
+	line     []byte  // the current line
+	problem  problem // of the current line
+	number   int64   // of the current line, from 1
+	first    int64   // time of the first request; 0 if not known
 	done     bool
 	cut      error // why reading ended too early
-	fields   int64 // requests of which the log tells the User-Agent
-	nonEmpty int64 // requests with one
-	begin    int64 // the first time
-	end      int64 // the last
+	fields   int64 // requests for which the log has a User-Agent, even an empty one
+	nonEmpty int64 // requests with a User-Agent that is not empty
+	begin    int64 // the earliest time, in nanoseconds since 1970
+	end      int64 // the latest time
 	coarse   int64 // the coarsest resolution of its times
 	zoneless int64 // requests whose time has no zone
 }
 
-// countingReader counts the octets that are read, before they are decompressed.
+// countingReader counts the octets before decompression.
 type countingReader struct {
 	io.Reader
 	n int64
@@ -56,13 +80,13 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// errFormat is a log whose format nobody knows.
-var errFormat = errors.New("is in no format that is known: name it with --format")
+// errFormat is the error for a log of an unknown format.
+var errFormat = errors.New("has no known format: describe it with --format")
 
-// errNoAgents is a log without User-Agents.
-var errNoAgents = errors.New("has no User-Agents: who sent a request can't be told")
+// errNoAgents is the error for a log without User-Agents.
+var errNoAgents = errors.New("has no User-Agents: an audit needs them to find out which crawler sent a request")
 
-// open opens the file and finds out its format.
+// open opens the file and detects its format.
 func (in *input) open() error {
 	raw, err := in.file.Open()
 	if err != nil {
@@ -83,7 +107,7 @@ func (in *input) open() error {
 	return nil
 }
 
-// detect finds out the format by the beginning of the file.
+// detect detects the format by the beginning of the file.
 func (in *input) detect(r io.Reader) error {
 	reader := newLineReader(r)
 	reader.buf = make([]byte, 64<<10)
@@ -106,14 +130,14 @@ func (in *input) detect(r io.Reader) error {
 		return nil
 	}
 	if in.format != "" {
-		p, err := newCustomLog(in.format, in.zone)
+		p, err := newCustomLog(in.format, in.times)
 		if err != nil {
 			return fmt.Errorf("format: %w", err)
 		}
 		in.formats = &formats{main: p}
-	} else if in.formats = newFormats(sample, in.zone); in.formats == nil {
+	} else if in.formats = newFormats(sample, in.times); in.formats == nil {
 		if len(sample) == 0 {
-			in.formats = &formats{main: &commonLog{zone: in.zone, agents: true}} // an empty log
+			in.formats = &formats{main: &commonLog{times: in.times, agents: true}} // an empty log
 			return nil
 		}
 		return fmt.Errorf("%s %w", in.file.Name, errFormat)
@@ -124,7 +148,7 @@ func (in *input) detect(r io.Reader) error {
 	return nil
 }
 
-// next reads the next line that is to be counted. It reports false at the end.
+// next reads and parses the next line. It returns false at the end.
 func (in *input) next() bool {
 	if in.done {
 		return false
@@ -146,7 +170,7 @@ func (in *input) next() bool {
 	return true
 }
 
-// close closes what is open.
+// close closes the file if it is open.
 func (in *input) close() {
 	if in.text != nil {
 		in.text.Close()
@@ -157,7 +181,8 @@ func (in *input) close() {
 	in.raw, in.text, in.lines = nil, nil, nil
 }
 
-// read is the number of octets that were read of the file, as it is stored.
+// read returns the number of octets that were read from the file, before
+// decompression.
 func (in *input) read() int64 {
 	if in.counter == nil {
 		return 0

@@ -12,7 +12,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-// judge counts a request and finds out what would have become of it.
+// judge counts a request and decides what enforcing robots.txt would have done with it.
 func (a *auditor) judge(ctx context.Context, e *entry) {
 	h := a.hosts.of(e.host)
 	s := h.site
@@ -25,7 +25,7 @@ func (a *auditor) judge(ctx context.Context, e *entry) {
 	}
 	d := &a.decision
 	s.replay.Decide(edition, r, d)
-	if a.options.Verify && a.claims.wants(d) && a.input.file.Once {
+	if a.options.Verify && a.claims.needsLookup(d) && a.input.file.Once {
 		a.claims.lookUp(ctx, s, r, d)
 		s.replay.Decide(edition, r, d)
 	}
@@ -46,7 +46,7 @@ func (a *auditor) judge(ctx context.Context, e *entry) {
 	h.requests++
 	address := xxhash.Sum64String(e.client)
 	a.addresses.add(address)
-	a.traps.request(e)
+	a.warningCounts.request(e)
 	step := &a.untimed
 	if e.timed {
 		step = a.activity.at(e.at)
@@ -54,8 +54,8 @@ func (a *auditor) judge(ctx context.Context, e *entry) {
 	var c *crawlerTally
 	if d.Agent.Class == crawler.Person {
 		a.person(e, step)
-		if a.suspicion != nil && s.Suspects != nil && d.Reason == enforce.Person {
-			a.suspicion.look(e, h, src, edition.Policy())
+		if a.suspectReplay != nil && s.Suspects != nil && d.Reason == enforce.Person {
+			a.suspectReplay.look(e, h, src, edition.Policy())
 		}
 		if was == nil || was.Agent.Class == crawler.Person {
 			return
@@ -69,12 +69,12 @@ func (a *auditor) judge(ctx context.Context, e *entry) {
 	a.verdict(e, c, h, src, was)
 }
 
-// isRead reports whether a request read the robots.txt that was in force.
+// isRead reports whether a request got the robots.txt that was in force.
 func isRead(e *entry) bool {
 	return (e.status == http.StatusOK || e.status == http.StatusNotModified) && e.method == http.MethodGet && enforce.IsRobotsTxt(e.target)
 }
 
-// request returns an entry as the engine wants it.
+// request returns an entry in the form that the engine needs.
 func request(e *entry, h *hostTally) enforce.Request {
 	return enforce.Request{
 		Method: e.method, Target: e.target, UserAgents: e.agents, Origin: h.origin, Client: e.client, Time: e.time(), Authorized: e.authorized,
@@ -91,40 +91,40 @@ func (a *auditor) person(e *entry, step *activityStep) {
 	}
 }
 
-// verdict counts the decisions on a request, or has them wait for those that
-// came before it and stand behind it in the log.
+// verdict counts the decisions on a request. If a pace is limited, the request first
+// waits in pending for earlier requests that are after it in the log.
 func (a *auditor) verdict(e *entry, c *crawlerTally, h *hostTally, src *source, was *enforce.Decision) {
-	v := &a.verdicts
-	*v = verdicts{
+	v := &a.current
+	*v = judgedRequest{
 		at: e.at, timed: e.timed, site: h.site, request: a.request, now: a.decision, was: was, crawler: c, host: h, source: src,
-		fine: e.begun && e.resolution <= int64(10*time.Millisecond), coarse: e.resolution, input: a.input, number: a.input.number, status: e.status, agent: e.agent(),
+		exact: e.begun && e.resolution <= int64(10*time.Millisecond), resolution: e.resolution, input: a.input, number: a.input.number, status: e.status, agent: e.agent(),
 	}
 	if !e.timed || !v.now.Paced() && (was == nil || !was.Paced()) {
-		a.settle(v)
+		a.countVerdicts(v)
 		return
 	}
-	held := new(verdicts)
+	held := new(judgedRequest)
 	*held = *v
 	held.clone()
 	a.queue(held)
 }
 
-// tally counts what a crawler did.
+// tally counts a request of a crawler.
 func (a *auditor) tally(c *crawlerTally, e *entry, src *source, h *hostTally, address uint64) {
 	d := &a.decision
 	c.requests++
 	c.bytes += e.bytes
 	c.statuses[statusClass(e.status)]++
 	c.claims[d.Claim.State]++
-	c.from.add(address)
+	c.addresses.add(address)
 	if e.timed {
 		c.seen(e.at)
 	}
 	if d.Group != nil && src != nil {
-		c.groups[groupOf{src, d.Group}]++
+		c.groups[groupKey{src, d.Group}]++
 	}
 	if enforce.IsRobotsTxt(e.target) {
-		c.robots++
+		c.robotsTxtReads++
 		if e.timed {
 			c.read(e.time(), h.name, e.status)
 		}

@@ -10,24 +10,24 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxLine is the most octets of a line that is read.
+// maxLine is the largest length of a line, in octets.
 const maxLine = 1 << 20
 
 // lineReader reads lines of bounded length.
 type lineReader struct {
 	r      io.Reader
 	buf    []byte
-	begin  int // of what is not yet given out
-	end    int // of what was read
-	number int64
+	begin  int   // of the part of buf that was not returned yet
+	end    int   // of the part of buf that was read
+	number int64 // of the last line, from 1
 	err    error
 }
 
 func newLineReader(r io.Reader) *lineReader { return &lineReader{r: r, buf: make([]byte, 256<<10)} }
 
-// next returns the next line without its end, LF or CRLF, and its problem, if
-// it is too long. The line holds until the next call. The error is io.EOF at the
-// end.
+// next returns the next line without its LF or CRLF. The problem is fine or tooLong;
+// then the line has only its beginning. The line is valid until the next call. The
+// error is io.EOF at the end.
 func (l *lineReader) next() (line []byte, p problem, err error) {
 	searched := l.begin
 	for {
@@ -64,7 +64,7 @@ func (l *lineReader) next() (line []byte, p problem, err error) {
 	return line, p, nil
 }
 
-// fill reads more, and returns by how much it moved what is there.
+// fill reads more, and returns by how many octets it moved the content of buf.
 func (l *lineReader) fill() (moved int) {
 	if l.begin > 0 {
 		moved = l.begin
@@ -80,7 +80,7 @@ func (l *lineReader) fill() (moved int) {
 	return moved
 }
 
-// skipLine goes to the end of a line that is too long.
+// skipLine skips the rest of a line that is too long.
 func (l *lineReader) skipLine() error {
 	for {
 		if i := bytes.IndexByte(l.buf[l.begin:l.end], '\n'); i >= 0 {
@@ -95,8 +95,8 @@ func (l *lineReader) skipLine() error {
 	}
 }
 
-// decompress returns what r has, decompressed where its first octets say that
-// it is compressed, and the name of the compression.
+// decompress detects by its first octets whether r is compressed. It returns the
+// decompressed content and the name of the compression, "" without one.
 func decompress(r io.Reader) (io.ReadCloser, string, error) {
 	b := bufio.NewReaderSize(r, 64<<10)
 	magic, err := b.Peek(4)

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// masker takes out of what a report shows the addresses of clients and the
-// values of queries, unless the operator wants all.
+// masker removes the addresses of clients and the values of queries from what a report
+// shows, unless full is set.
 type masker struct{ full bool }
 
-// hidden stands for what is masked.
+// hidden stands in place of what is masked.
 const hidden = "…"
 
-// client masks an address: what is left of IPv4 is /24, of IPv6 /48. Nothing is
-// left of a host's name.
+// client masks an address to its /24 (IPv4) or /48 (IPv6). It hides a host name
+// completely.
 func (m masker) client(s string) string {
 	if m.full || s == "" || s == "-" {
 		return strings.Clone(s)
@@ -27,14 +27,14 @@ func (m masker) client(s string) string {
 	if addr = addr.Unmap().WithZone(""); addr.Is4() {
 		bits = 24
 	}
-	p, _ := addr.Prefix(bits) // no error: bits are in range
+	p, _ := addr.Prefix(bits) // no error: the number of bits is in range
 	return p.String()
 }
 
-// maxShown is how many octets of a stranger's text are shown.
+// maxShown is the largest length of a target or User-Agent in the report, in octets.
 const maxShown = 500
 
-// target masks the values of a query, and cuts what is too long.
+// target masks the values of a query, and shortens the target.
 func (m masker) target(s string) string {
 	path, query, ok := strings.Cut(s, "?")
 	if !ok || m.full {
@@ -63,7 +63,7 @@ func (m masker) target(s string) string {
 	return shortened(b.String())
 }
 
-// shortened cuts what is too long, and keeps no memory of a line.
+// shortened returns a copy of at most maxShown octets.
 func shortened(s string) string {
 	if len(s) <= maxShown {
 		return strings.Clone(s)
@@ -76,10 +76,10 @@ var (
 	lineQueries   = regexp.MustCompile(`\?[^\s"]*`)
 )
 
-// maxExcerpt is how many octets of a line that can't be read are shown.
+// maxExcerpt is the largest length of an unreadable line in the report, in octets.
 const maxExcerpt = 200
 
-// line masks whatever in a line looks like an address or a query.
+// line masks everything in a line that looks like an address or a query.
 func (m masker) line(b []byte) string {
 	b = b[:min(len(b), 4*maxExcerpt)]
 	s := string(b)
@@ -93,7 +93,8 @@ func (m masker) line(b []byte) string {
 	return s
 }
 
-// addresses masks what could be an address, and is no time behind a year.
+// addresses masks everything that may be an address. A match after a slash is not one:
+// it is the time after the year in [07/Nov/2026:12:00:00].
 func (m masker) addresses(s string) string {
 	var b strings.Builder
 	last := 0

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// flood is a log in which each line has another address, host, robot, page,
-// status and Referer.
+// flood is a log in which each line has a new address, host, robot, page, status and
+// Referer.
 type flood struct {
 	n, lines int
 	buf      []byte
@@ -39,7 +39,7 @@ func (f *flood) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// liveAfter returns the octets that an audit of a flood holds at its end.
+// liveAfter returns the octets of memory that an audit of a flood uses at its end.
 func liveAfter(t *testing.T, lines int) (int64, *auditor) {
 	t.Helper()
 	o := Options{
@@ -54,7 +54,7 @@ func liveAfter(t *testing.T, lines int) (int64, *auditor) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.seq, err = newSequence(o.Files, "", zoneOf{}); err != nil {
+	if a.seq, err = newSequence(o.Files, "", timeParser{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.read(t.Context()); err != nil {
@@ -65,7 +65,7 @@ func liveAfter(t *testing.T, lines int) (int64, *auditor) {
 	return int64(after.HeapAlloc) - int64(before.HeapAlloc), a
 }
 
-// What an audit remembers does not grow with the log.
+// The memory of an audit does not grow with the log.
 func TestBoundedMemory(t *testing.T) {
 	small, _ := liveAfter(t, 40_000)
 	large, a := liveAfter(t, 120_000)

@@ -5,29 +5,30 @@ import (
 	"unicode/utf8"
 )
 
-// object walks over JSON without building values. It is lenient: it finds what
-// Caddy writes, and reports what is no JSON as far as it has to look at it.
+// object parses JSON without building values, which is faster than encoding/json. It
+// accepts some invalid JSON, because it checks only what it has to read.
 type object struct {
 	b   []byte
-	i   int
+	i   int    // position in b
 	buf []byte // of strings that had escapes
 }
 
-// begin goes to the first member of an object or element of an array; it
-// reports false where there is none of the kind that c opens.
+// begin skips the opening bracket c of an object or array. It returns false if there is
+// none.
 func (o *object) begin(c byte) bool {
 	o.blank()
 	return skip(o.b, &o.i, c)
 }
 
+// blank skips white space.
 func (o *object) blank() {
 	for o.i < len(o.b) && (o.b[o.i] == ' ' || o.b[o.i] == '\t' || o.b[o.i] == '\r' || o.b[o.i] == '\n') {
 		o.i++
 	}
 }
 
-// more goes over a comma, or the end that c is. It reports whether there is
-// another member, and whether the JSON is valid so far.
+// more skips a comma or the closing bracket c. more is true if there is another member
+// or element; ok is true if the JSON is valid so far.
 func (o *object) more(c byte, first bool) (more, ok bool) {
 	o.blank()
 	if skip(o.b, &o.i, c) {
@@ -43,7 +44,25 @@ func (o *object) more(c byte, first bool) (more, ok bool) {
 	return true, o.i < len(o.b)
 }
 
-// key reads a member's name and the colon.
+// members parses an object. It calls f with the key of each member; f parses the value
+// and reports whether it is valid.
+func (o *object) members(f func(key []byte) bool) bool {
+	if !o.begin('{') {
+		return false
+	}
+	for first := true; ; first = false {
+		more, ok := o.more('}', first)
+		if !ok || !more {
+			return ok
+		}
+		key, ok := o.key()
+		if !ok || !f(key) {
+			return false
+		}
+	}
+}
+
+// key parses the name of a member and the colon.
 func (o *object) key() ([]byte, bool) {
 	k, ok := o.text()
 	if !ok {
@@ -57,7 +76,8 @@ func (o *object) key() ([]byte, bool) {
 	return k, o.i < len(o.b)
 }
 
-// text reads a string, without escapes where it can.
+// text parses a string. The result shares the memory of b if the string has no escapes,
+// else that of buf.
 func (o *object) text() ([]byte, bool) {
 	if !skip(o.b, &o.i, '"') {
 		return nil, false
@@ -74,6 +94,7 @@ func (o *object) text() ([]byte, bool) {
 	return o.escapedText()
 }
 
+// escapedText parses the rest of a string that has escapes.
 func (o *object) escapedText() ([]byte, bool) {
 	from := len(o.buf)
 	for o.i < len(o.b) {
@@ -93,24 +114,18 @@ func (o *object) escapedText() ([]byte, bool) {
 	return nil, false
 }
 
-// escape reads one escape sequence.
+// escape parses one escape sequence.
 func (o *object) escape() bool {
 	if o.i+1 >= len(o.b) {
 		return false
 	}
 	c := o.b[o.i+1]
 	o.i += 2
+	if control, ok := controlOctet(c); ok {
+		o.buf = append(o.buf, control)
+		return true
+	}
 	switch c {
-	case 'n':
-		c = '\n'
-	case 'r':
-		c = '\r'
-	case 't':
-		c = '\t'
-	case 'b':
-		c = '\b'
-	case 'f':
-		c = '\f'
 	case 'u':
 		r, ok := o.unit()
 		if !ok {
@@ -136,6 +151,7 @@ func (o *object) escape() bool {
 	return true
 }
 
+// unit parses the four hexadecimal digits after \u: one UTF-16 code unit.
 func (o *object) unit() (rune, bool) {
 	if o.i+4 > len(o.b) {
 		return 0, false
@@ -152,7 +168,8 @@ func (o *object) unit() (rune, bool) {
 	return r, true
 }
 
-// scalar reads a string, a number or a word. quoted tells which.
+// scalar parses a string, a number or a literal such as true. quoted is true for a
+// string.
 func (o *object) scalar() (b []byte, quoted, ok bool) {
 	if o.b[o.i] == '"' {
 		b, ok = o.text()
@@ -170,7 +187,7 @@ func (o *object) scalar() (b []byte, quoted, ok bool) {
 	return o.b[from:o.i], false, o.i > from
 }
 
-// skipValue goes over a value of any kind.
+// skipValue skips a value of any kind.
 func (o *object) skipValue() bool {
 	switch o.b[o.i] {
 	case '"':
@@ -182,7 +199,7 @@ func (o *object) skipValue() bool {
 	return ok
 }
 
-// skipText goes over a string.
+// skipText skips a string.
 func (o *object) skipText() bool {
 	o.i++
 	for {
@@ -197,8 +214,8 @@ func (o *object) skipText() bool {
 	}
 }
 
-// skipNested goes over an object or an array. Which bracket closes which is not
-// looked at.
+// skipNested skips an object or an array. It does not check whether brackets and braces
+// match each other.
 func (o *object) skipNested() bool {
 	depth := 0
 	for o.i < len(o.b) {

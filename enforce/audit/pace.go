@@ -10,20 +10,48 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
-// leastDelay is the shortest delay that is judged by times of a second, or of
-// the end of a request: as these are, a polite crawler can seem to come a second
-// too early.
-const leastDelay = 2 * time.Second
+// Pace compares the pace of a crawler with the limit that robots.txt sets for it.
+type Pace struct {
+	Source int    `json:"source"` // index in Report.Sources
+	Line   int    `json:"line"`   // of the slowest Crawl-delay or Request-rate, or of the Visit-time; in Layer
+	Layer  string `json:"layer"`
+	Text   string `json:"text"` // the line
+	// Interval is the least time between two requests, in seconds; 0 if only a time
+	// of day is given.
+	Interval float64 `json:"interval"`
+	// Requests is the number of requests to which the limit applied. Throttled is
+	// the number of those that would have got 429.
+	Requests  int64 `json:"requests"`
+	Throttled int64 `json:"throttled"`
+	// Judged is true if the times of the log are exact enough for a verdict.
+	// Otherwise Throttled counts only Visit-time.
+	Judged bool `json:"judged"`
+	// MedianInterval is the median time between two consecutive requests of one
+	// budget, in seconds. It is an estimate.
+	MedianInterval float64 `json:"median_interval"`
+	// Peak is the largest number of requests of one budget within PeakWindow
+	// seconds. Factor is Peak divided by the number that the limit allows in that
+	// time: 4 means that the crawler was four times too fast at its peak. All three
+	// are 0 if Interval is 0 or Judged is false.
+	Peak       int64   `json:"peak"`
+	PeakWindow float64 `json:"peak_window"`
+	Factor     float64 `json:"factor"`
+}
 
-// reorder is how long a request is waited for that came earlier than those
-// before it in the log: servers write a line when a request has ended.
-const reorder = int64(time.Minute)
+// minDelay is the shortest delay that is judged if the times are exact only to a
+// second, or are those of the end of requests. With such times, a crawler that keeps to
+// the delay can seem to be a second too early.
+const minDelay = 2 * time.Second
 
-// maxPending bounds the requests that wait to be put in order.
+// reorderWindow is how much earlier, in nanoseconds, a request may be than those before
+// it in the log. Servers write a line when a request has ended.
+const reorderWindow = int64(time.Minute)
+
+// maxPending is the largest number of requests that wait to be put in order.
 const maxPending = 4096
 
-// pending are requests of crawlers whose pace is limited, in order of time.
-type pending []*verdicts
+// pending is a heap of requests whose crawlers have a limited pace, the earliest first.
+type pending []*judgedRequest
 
 // Len implements heap.Interface.
 func (p pending) Len() int { return len(p) }
@@ -40,7 +68,7 @@ func (p pending) Less(i, j int) bool {
 func (p pending) Swap(i, j int) { p[i], p[j] = p[j], p[i] }
 
 // Push implements heap.Interface.
-func (p *pending) Push(x any) { *p = append(*p, x.(*verdicts)) }
+func (p *pending) Push(x any) { *p = append(*p, x.(*judgedRequest)) }
 
 // Pop implements heap.Interface.
 func (p *pending) Pop() any {
@@ -51,54 +79,57 @@ func (p *pending) Pop() any {
 	return last
 }
 
-// queue puts a request in order.
-func (a *auditor) queue(v *verdicts) {
+// queue adds a request to pending, and judges those that no earlier request can
+// precede.
+func (a *auditor) queue(v *judgedRequest) {
 	a.order++
 	v.order = a.order
 	heap.Push(&a.pending, v)
-	a.release(a.clock - reorder)
+	a.release(a.clock - reorderWindow)
 }
 
-// release paces the requests up to a time, and as many as there are too many
-// of.
+// release judges the pace of the pending requests up to a time, and more if there are
+// more than maxPending.
 func (a *auditor) release(until int64) {
 	for len(a.pending) > 0 && (a.pending[0].at <= until || len(a.pending) > maxPending) {
-		a.pace(heap.Pop(&a.pending).(*verdicts))
+		a.pace(heap.Pop(&a.pending).(*judgedRequest))
 	}
 }
 
-// paceTally is how fast a crawler came, by what one group grants it.
+// paceTally measures the pace of a crawler under the limits of one group.
 type paceTally struct {
 	source    *source
-	line      int // of the text
+	line      int // Rule.TextLine of the limit
 	interval  time.Duration
 	judged    bool
 	requests  int64
 	throttled int64
-	gaps      [gapSteps]int64 // between two requests in a row, by a logarithm
+	gaps      [gapSteps]int64 // histogram of the times between consecutive requests
 	gapCount  int64
-	window    int64 // nanoseconds
+	window    int64 // length of the window for peak, in nanoseconds
 	peak      int64
 	budgets   map[throttle.Key]*budgetTally
 }
 
-// budgetTally is what one budget was drawn on for.
+// budgetTally counts the requests of one budget. Times are in nanoseconds since 1970.
 type budgetTally struct {
-	last  int64
-	begin int64 // of the window
-	count int64 // in the window
+	last  int64 // time of the last request
+	begin int64 // begin of the window
+	count int64 // requests in the window
 }
 
 const (
-	// gapSteps and gapsPerOctave make up the histogram of gaps: from a
-	// microsecond up, each step 9 % longer than the one before.
+	// gapSteps and gapsPerOctave define the histogram of gaps: it begins at a
+	// microsecond, and each step is 9 % longer than the one before.
 	gapSteps      = 400
 	gapsPerOctave = 8
-	// maxBudgets bounds the budgets of one crawler whose gaps are looked at.
+	// maxBudgets is the largest number of budgets of one crawler that are measured
+	// at a time.
 	maxBudgets = 1024
 )
 
-// newPaceTally returns the tally of what a decision's group grants.
+// newPaceTally returns a tally for the limits of a decision's group. judged reports
+// whether the times of the log are exact enough for a delay.
 func newPaceTally(src *source, d *enforce.Decision, longest time.Duration, judged func(time.Duration) bool) *paceTally {
 	p := &paceTally{source: src, judged: true, budgets: make(map[throttle.Key]*budgetTally)}
 	consider := func(interval time.Duration, line int, span time.Duration) {
@@ -125,7 +156,7 @@ func newPaceTally(src *source, d *enforce.Decision, longest time.Duration, judge
 	return p
 }
 
-// add notes a request of a budget.
+// add counts a request of a budget.
 func (p *paceTally) add(key throttle.Key, at int64) {
 	p.requests++
 	b := p.budgets[key]
@@ -149,11 +180,12 @@ func (p *paceTally) add(key throttle.Key, at int64) {
 	p.peak = max(p.peak, b.count)
 }
 
+// gapStep returns the step of the histogram for a gap in nanoseconds.
 func gapStep(gap int64) int {
 	return min(int(math.Log2(float64(max(gap/1000, 1)))*gapsPerOctave), gapSteps-1)
 }
 
-// median returns the median gap in seconds, to one part in 20.
+// median returns the median gap in seconds. The error is at most 5 %.
 func (p *paceTally) median() float64 {
 	if p.gapCount == 0 {
 		return 0
@@ -170,7 +202,7 @@ func (p *paceTally) median() float64 {
 	return 0
 }
 
-// rounded keeps two digits: an estimate has no more.
+// rounded rounds an estimate to two significant digits.
 func rounded(f float64) float64 {
 	if f <= 0 {
 		return 0
@@ -182,6 +214,7 @@ func rounded(f float64) float64 {
 	return math.Round(f/unit) * unit
 }
 
+// report returns the Pace for the report.
 func (p *paceTally) report() *Pace {
 	r := &Pace{
 		Source: p.source.index, Interval: p.interval.Seconds(), Requests: p.requests, Throttled: p.throttled, Judged: p.judged, MedianInterval: p.median(),

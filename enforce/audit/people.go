@@ -12,20 +12,21 @@ type people struct {
 	agents                     map[uint64]*person // by a hash of the User-Agent
 }
 
-// person is what a User-Agent of people counts for.
+// person has the counts that a User-Agent of people adds to.
 type person struct{ browser, system, device *int64 }
 
-// Bounds of what is remembered of people.
+// Limits for people and names.
 const (
-	maxPersons = 1 << 15
-	maxNames   = 1000
-	topNames   = 20
+	maxPersons = 1 << 15 // User-Agents that are remembered
+	maxNames   = 1000    // names in a counter
+	topNames   = 20      // names in the report
 )
 
 func newPeople() *people {
 	return &people{newCounter(maxNames), newCounter(maxNames), newCounter(maxNames), make(map[uint64]*person)}
 }
 
+// add counts a request with a User-Agent.
 func (p *people) add(ua string) {
 	hash := xxhash.Sum64String(ua)
 	who := p.agents[hash]

@@ -6,9 +6,22 @@ import (
 	"strings"
 )
 
-// sites are the sites of crawlers' operators that send people to others. A name
-// that ends in a dot stands for one in every country: google.com, google.co.uk.
-var sites = map[string]string{
+// Referral compares, for one operator, the requests of its crawlers with the visits
+// that its sites sent.
+type Referral struct {
+	Operator string `json:"operator"`
+	Crawls   int64  `json:"crawls"` // requests of its crawlers
+	// Referrals is the number of requests with browsers' User-Agents whose Referer,
+	// or utm_source in the query, names a site of the operator.
+	Referrals int64 `json:"referrals"`
+	// Sites are those sites, at most 5.
+	Sites []string `json:"sites"`
+}
+
+// referrerSites are the sites that send people to other sites, and their operators. A
+// name with a dot at its end stands for that name in all countries: google.com,
+// google.co.uk.
+var referrerSites = map[string]string{
 	"google.": "Google", "bing.com": "Microsoft", "msn.com": "Microsoft", "copilot.microsoft.com": "Microsoft", "copilot.com": "Microsoft",
 	"chatgpt.com": "OpenAI", "openai.com": "OpenAI", "claude.ai": "Anthropic", "perplexity.ai": "Perplexity", "you.com": "You.com",
 	"mistral.ai": "Mistral", "deepseek.com": "DeepSeek", "grok.com": "xAI", "kimi.com": "Moonshot", "moonshot.cn": "Moonshot",
@@ -22,18 +35,18 @@ var sites = map[string]string{
 	"z.ai": "Zhipu AI", "iask.ai": "iAsk", "andisearch.com": "Andi",
 }
 
-// operatorOf returns the operator of a site, by the name of its host; "" for
-// none that is known.
+// operatorOf returns the operator of a host and the domain by which it was found; "" if
+// none is known.
 func operatorOf(host string) (operator, site string) {
 	for rest := host; ; {
-		if op := sites[rest]; op != "" {
+		if op := referrerSites[rest]; op != "" {
 			return op, rest
 		}
 		name, parent, ok := strings.Cut(rest, ".")
 		if !ok {
 			return "", ""
 		}
-		if op := sites[name+"."]; op != "" && len(parent) <= len("com.au") && strings.Count(parent, ".") <= 1 {
+		if op := referrerSites[name+"."]; op != "" && len(parent) <= len("com.au") && strings.Count(parent, ".") <= 1 {
 			return op, rest
 		}
 		rest = parent
@@ -42,20 +55,21 @@ func operatorOf(host string) (operator, site string) {
 
 // referrals counts visits by the operator of the site that sent them.
 type referrals struct {
-	hosts     map[string]*referral // by host as sent; nil for those that nobody is known to run
+	hosts     map[string]*referral // by host as sent; nil if the operator is not known
 	operators map[string]*referral
 }
 
+// referral counts the visits from the sites of one operator.
 type referral struct {
 	operator string
 	requests int64
 	sites    []string
 }
 
-// Bounds of what is remembered of referrals.
+// Limits for referrals.
 const (
-	maxReferrers     = 1 << 14
-	maxReferralSites = 5
+	maxReferrers     = 1 << 14 // hosts that are remembered
+	maxReferralSites = 5       // per operator
 )
 
 func newReferrals() *referrals {
@@ -105,6 +119,7 @@ func (r *referrals) source(target string) *referral {
 	return r.of(name)
 }
 
+// of returns the referral for a host; nil if its operator is not known.
 func (r *referrals) of(host string) *referral {
 	if op, ok := r.hosts[host]; ok {
 		return op
@@ -127,7 +142,7 @@ func (r *referrals) of(host string) *referral {
 	return op
 }
 
-// report sets referrals beside the crawls of each operator.
+// report returns the referrals of each operator with the number of its crawls.
 func (r *referrals) report(crawls map[string]int64) []Referral {
 	list := []Referral{}
 	for name, n := range crawls {
@@ -147,10 +162,9 @@ func (r *referrals) report(crawls map[string]int64) []Referral {
 	return list
 }
 
-// hasSite reports whether a site of an operator is known that could send
-// people.
+// hasSite reports whether a site of an operator is known.
 func hasSite(operator string) bool {
-	for _, op := range sites {
+	for _, op := range referrerSites {
 		if op == operator {
 			return true
 		}

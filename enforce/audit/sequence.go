@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// maxOpen is how many files are read at once.
+// maxOpen is the largest number of files that are read at the same time.
 const maxOpen = 64
 
-// sequence gives the lines of several logs in order of time: rotated files one
-// after the other, and files of the same time interleaved.
+// sequence merges the lines of several logs in order of time. Files whose times overlap
+// are interleaved.
 type sequence struct {
 	all     []*input
-	waiting []*input // not yet begun, in order of their first time
-	active  []*input // each with a line ready
+	waiting []*input // not begun yet, in the order of their first time
+	active  []*input // each has a current line
 }
 
-// newSequence looks at the beginning of each file, for its format and its first
-// time, and puts them in order.
-func newSequence(files []File, format string, zone zoneOf) (*sequence, error) {
+// newSequence reads the beginning of each file to find its format and its first time,
+// and sorts the files.
+func newSequence(files []File, format string, times timeParser) (*sequence, error) {
 	s := &sequence{}
 	for _, f := range files {
-		in := &input{file: f, format: format, zone: zone}
+		in := &input{file: f, format: format, times: times}
 		in.report.Name = f.Name
 		s.all = append(s.all, in)
 		if err := in.open(); err != nil {
@@ -40,8 +40,8 @@ func newSequence(files []File, format string, zone zoneOf) (*sequence, error) {
 	return s, nil
 }
 
-// peek finds the time of the first request and closes the file again, unless it
-// can be opened only once.
+// peek finds the time of the first request and closes the file again. It does nothing
+// for a file that can be opened only once.
 func (in *input) peek() error {
 	if in.file.Once {
 		return nil
@@ -57,7 +57,7 @@ func (in *input) peek() error {
 	return nil
 }
 
-// begin makes a file that waits an active one, with its first line ready.
+// begin reads the first line of a waiting file and makes it active.
 func (s *sequence) begin(in *input) error {
 	if in.lines == nil {
 		if err := in.open(); err != nil {
@@ -72,8 +72,8 @@ func (s *sequence) begin(in *input) error {
 	return nil
 }
 
-// next returns the file whose line comes next; nil at the end. The line holds
-// until the next call.
+// next reads the next line of the file last and returns the file whose current line is
+// the earliest; nil at the end. The line is valid until the next call.
 func (s *sequence) next(last *input) (*input, error) {
 	if last != nil && !last.next() {
 		last.close()
@@ -92,7 +92,7 @@ func (s *sequence) next(last *input) (*input, error) {
 	}
 }
 
-// earliest returns the active file whose line is the earliest.
+// earliest returns the active file whose current line is the earliest.
 func (s *sequence) earliest() *input {
 	switch len(s.active) {
 	case 0:
@@ -109,7 +109,8 @@ func (s *sequence) earliest() *input {
 	return best
 }
 
-// position is the time of a file's line. A line without one comes at once.
+// position returns the time of a file's current line. It is 0 for a line without a
+// time, so that such a line is read at once.
 func (s *sequence) position(in *input) int64 {
 	if in.problem != fine || !in.head.timed {
 		return 0
@@ -123,7 +124,8 @@ func (s *sequence) close() {
 	}
 }
 
-// read is the number of octets that were read of all files.
+// read returns the number of octets that were read from all files, before
+// decompression.
 func (s *sequence) read() int64 {
 	n := int64(0)
 	for _, in := range s.all {

@@ -2,26 +2,42 @@ package audit
 
 import (
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
-// site is a Site made ready.
+// Site is a site whose requests are in the log.
+type Site struct {
+	// Hosts are the names of its hosts. The first label may be a wildcard, as in
+	// *.example.com. A site without Hosts gets the requests for all hosts that no
+	// other site names.
+	Hosts []string
+	Rules enforce.Rules
+	// Robots are the versions of its robots.txt, in any order. If there are none, its
+	// requests are not judged.
+	Robots []Version
+	// Was are the versions that Robots is compared with, if Options.Compare is set.
+	Was []Version
+	// Suspects says how the site looks for suspects; nil if it does not.
+	Suspects *SuspectRules
+}
+
+// site is a Site with its policies parsed.
 type site struct {
 	Site
 	replay  *enforce.Replay
 	sources []*source
-	unknown *enforce.Edition // where no robots.txt is known
-	longest time.Duration
+	unknown *enforce.Edition // for times at which no robots.txt is known
+	longest time.Duration    // the longest Crawl-delay that is enforced
 
-	before        *enforce.Replay // with what is compared; nil without
+	before        *enforce.Replay // for Site.Was; nil without Options.Compare
 	beforeSources []*source
 	beforeUnknown *enforce.Edition
 }
 
-// addSites makes the sites ready, and one more for hosts that are of none.
+// addSites parses the policies of the sites. It adds one more site for hosts that
+// belong to none.
 func (a *auditor) addSites() error {
 	for _, given := range append(a.options.Sites, Site{}) {
 		s := &site{Site: given, longest: longestDelay(&given.Rules)}
@@ -60,8 +76,8 @@ func (a *auditor) addSites() error {
 	return nil
 }
 
-// at returns what is in force at a time. The source is nil where no robots.txt
-// is known.
+// at returns the robots.txt that was in force at a time, in nanoseconds since 1970.
+// The source is nil if none is known.
 func (s *site) at(nanos int64) (*source, *enforce.Edition) {
 	if src := sourceAt(s.sources, nanos); src != nil {
 		return src, src.edition
@@ -69,6 +85,7 @@ func (s *site) at(nanos int64) (*source, *enforce.Edition) {
 	return nil, s.unknown
 }
 
+// editionBefore is at for Site.Was.
 func (s *site) editionBefore(nanos int64) *enforce.Edition {
 	if src := sourceAt(s.beforeSources, nanos); src != nil {
 		return src.edition
@@ -76,7 +93,7 @@ func (s *site) editionBefore(nanos int64) *enforce.Edition {
 	return s.beforeUnknown
 }
 
-// mergeRules gives what rules did to one crawler to another.
+// mergeRules moves the counts of one crawler at all rules to another crawler.
 func (a *auditor) mergeRules(from, to *crawlerTally) {
 	for _, s := range a.sites {
 		for _, src := range s.sources {
@@ -88,93 +105,4 @@ func (a *auditor) mergeRules(from, to *crawlerTally) {
 			v.crawler = to
 		}
 	}
-}
-
-// hosts counts by host.
-type hosts struct {
-	sites []*site
-	raw   map[string]*hostTally // as sent
-	named map[string]*hostTally
-	rest  *hostTally
-}
-
-// hostTally is what the log has of a host.
-type hostTally struct {
-	name                      string
-	origin                    enforce.Origin
-	site                      *site
-	isRest                    bool
-	requests, robots, refused int64
-}
-
-// Bounds of what is remembered of hosts.
-const (
-	maxHosts    = 10_000
-	maxRawHosts = 20_000
-	topHosts    = 100
-)
-
-func newHosts(sites []*site) *hosts {
-	return &hosts{sites: sites, raw: make(map[string]*hostTally), named: make(map[string]*hostTally)}
-}
-
-// of returns the tally of a host, as clients send it.
-func (h *hosts) of(raw string) *hostTally {
-	if t := h.raw[raw]; t != nil {
-		return t
-	}
-	if len(h.raw) >= maxRawHosts {
-		clear(h.raw)
-	}
-	origin := enforce.NewOrigin("", raw, 0)
-	origin.Host = strings.Clone(origin.Host)
-	t := h.named[origin.Host]
-	switch {
-	case t != nil:
-	case len(h.named) >= maxHosts:
-		if h.rest == nil {
-			h.rest = &hostTally{name: otherName, isRest: true, site: h.siteOf("")}
-		}
-		t = h.rest
-	default:
-		t = &hostTally{name: origin.Host, origin: origin, site: h.siteOf(origin.Host)}
-		h.named[origin.Host] = t
-		for _, src := range t.site.sources {
-			if len(src.hosts) < topHosts && origin.Host != "" {
-				src.hosts = append(src.hosts, origin.Host)
-			}
-		}
-	}
-	h.raw[strings.Clone(raw)] = t
-	return t
-}
-
-// siteOf returns the site that serves a host: rather one that names it, then one
-// with a wildcard, then one for all; the last site is that for none.
-func (h *hosts) siteOf(host string) *site {
-	_, parent, _ := strings.Cut(host, ".")
-	var wild, all *site
-	last := h.sites[len(h.sites)-1]
-	for _, s := range h.sites[:len(h.sites)-1] {
-		if len(s.Hosts) == 0 && all == nil {
-			all = s
-		}
-		for _, name := range s.Hosts {
-			switch {
-			case strings.EqualFold(name, host):
-				return s
-			case wild == nil && parent != "" && strings.EqualFold(name, "*."+parent):
-				wild = s
-			}
-		}
-	}
-	switch {
-	case wild != nil:
-		return wild
-	case all != nil:
-		return all
-	case host == "" && len(h.sites) == 2: // a log without hosts is that of the one site
-		return h.sites[0]
-	}
-	return last
 }

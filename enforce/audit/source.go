@@ -10,19 +10,71 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Version is a robots.txt, and from when on it was in force.
+// Source is one version of a robots.txt.
+type Source struct {
+	// Name is the name that it was given: a file or a URL.
+	Name string `json:"name"`
+	// Hosts are the hosts of the requests that were judged by it, at most 100. It is
+	// empty if the log has no hosts.
+	Hosts []string `json:"hosts"`
+	// From and To say when it was in force: from From on and before To. nil means no
+	// limit.
+	From *time.Time `json:"from"`
+	To   *time.Time `json:"to"`
+	// State is the result of reading it: loaded, missing or not_robots.
+	State string `json:"state"`
+	// Text is the text that requests were judged by: that of the site, with the
+	// lines of the managed policy if there is one.
+	Text string `json:"text"`
+	// Requests is the number of requests that were judged by it.
+	Requests int64 `json:"requests"`
+	// Notes say which of its lines cannot be enforced.
+	Notes []string `json:"notes"`
+}
+
+// Rule is a line of a robots.txt or of a managed policy, or a hidden rule.
+type Rule struct {
+	Source int    `json:"source"` // index in Report.Sources
+	Layer  string `json:"layer"`  // site, policy or hidden
+	Line   int    `json:"line"`   // in the site's own file, or in the configuration
+	// TextLine is its line in Source.Text; 0 for hidden rules, which are not in that
+	// text.
+	TextLine int    `json:"text_line"`
+	Text     string `json:"text"`
+	Group    string `json:"group"` // the tokens of its group, joined by ", "
+	// Kind is allow, disallow, crawl-delay, request-rate or visit-time.
+	Kind string `json:"kind"`
+	// Bound is the number of requests that it decided. For a line that limits the
+	// pace, it is the number of requests to which the limit applied.
+	Bound int64 `json:"bound"`
+	// Denied is the number of those requests that it would have refused.
+	Denied int64 `json:"denied"`
+	// Crawlers are the crawlers of these requests, ordered by Bound, most first, at
+	// most 50.
+	Crawlers []RuleCrawler `json:"crawlers"`
+}
+
+// RuleCrawler counts the requests of one crawler that a rule decided and would have
+// refused, as in Rule.
+type RuleCrawler struct {
+	Name   string `json:"name"`
+	Bound  int64  `json:"bound"`
+	Denied int64  `json:"denied"`
+}
+
+// Version is a robots.txt and the time from which it was in force.
 type Version struct {
 	Name     string    // a file or a URL, for the report
-	From     time.Time // zero: from the beginning on
+	From     time.Time // zero: in force from the beginning
 	Response enforce.Response
 }
 
-// source is a version of a robots.txt that requests are judged by.
+// source is a version of a robots.txt with its counts.
 type source struct {
 	index    int
 	name     string
-	from     int64 // nanoseconds since 1970; 0 for the beginning
-	until    int64 // 0 for no end
+	from     int64 // nanoseconds since 1970; 0: from the beginning
+	until    int64 // nanoseconds since 1970; 0: no end
 	edition  *enforce.Edition
 	policy   *enforce.Policy // of edition
 	hosts    []string
@@ -30,20 +82,21 @@ type source struct {
 	rules    map[ruleKey]*ruleTally
 }
 
-// ruleKey names a rule: by its line in the text that is judged by, or of a
-// hidden one, in the configuration.
+// ruleKey identifies a rule by its line: in Source.Text, or for a hidden rule in the
+// configuration.
 type ruleKey struct {
 	hidden bool
 	line   int
 }
 
-// ruleTally is what a rule did.
+// ruleTally counts the requests that a rule decided.
 type ruleTally struct {
 	rule     Rule
 	crawlers map[*crawlerTally]*RuleCrawler
 }
 
-// newSources makes policies of versions, in order of time.
+// newSources parses the policies of versions, and sorts them by time. hidden has the
+// lines of the hidden rules.
 func newSources(replay *enforce.Replay, versions []Version, hidden []int) []*source {
 	versions = slices.Clone(versions)
 	slices.SortStableFunc(versions, func(a, b Version) int { return a.From.Compare(b.From) })
@@ -64,7 +117,7 @@ func newSources(replay *enforce.Replay, versions []Version, hidden []int) []*sou
 	return list
 }
 
-// sourceAt returns the version that was in force at a time; nil for none.
+// sourceAt returns the version that was in force at a time; nil if there is none.
 func sourceAt(list []*source, at int64) *source {
 	for i := len(list) - 1; i >= 0; i-- {
 		if s := list[i]; s.from == 0 || at >= s.from {
@@ -74,7 +127,7 @@ func sourceAt(list []*source, at int64) *source {
 	return nil
 }
 
-// addRules lists the rules of the file, and the hidden ones by their lines.
+// addRules adds the rules of the file and the hidden rules.
 func (s *source) addRules(hidden []int) {
 	for _, g := range s.policy.File().Groups() {
 		group := strings.Join(g.Tokens(), ", ")
@@ -100,9 +153,10 @@ func (s *source) addRules(hidden []int) {
 	}
 }
 
+// addRule adds one rule of the file.
 func (s *source) addRule(line int, text, group, kind string) {
 	key := ruleKey{line: line}
-	if t := s.rules[key]; t != nil { // a line of a list, or of a group for several tokens
+	if t := s.rules[key]; t != nil { // one line can be in the groups of several tokens
 		if !strings.Contains(t.rule.Group, group) {
 			t.rule.Group += ", " + group
 		}
@@ -115,7 +169,7 @@ func (s *source) addRule(line int, text, group, kind string) {
 	s.rules[key] = &ruleTally{rule: Rule{Layer: layer.String(), Line: at, TextLine: line, Text: text, Group: group, Kind: kind}}
 }
 
-// count notes that a rule decided about a request of a crawler.
+// count counts a request of a crawler that a rule decided.
 func (s *source) count(key ruleKey, c *crawlerTally, denied bool) {
 	t := s.rules[key]
 	if t == nil {
@@ -137,7 +191,7 @@ func (s *source) count(key ruleKey, c *crawlerTally, denied bool) {
 	}
 }
 
-// merge gives what rules did to one crawler to another.
+// merge moves the counts of one crawler to another.
 func (s *source) merge(from, to *crawlerTally) {
 	for _, t := range s.rules {
 		was := t.crawlers[from]
@@ -154,7 +208,7 @@ func (s *source) merge(from, to *crawlerTally) {
 	}
 }
 
-// lineOf returns the key of the line that decided, and whether one did.
+// lineOf returns the key of the rule that decided, and whether one did.
 func (s *source) lineOf(d *enforce.Decision) (ruleKey, bool) {
 	switch {
 	case d.Reason == enforce.Hidden:
@@ -167,7 +221,8 @@ func (s *source) lineOf(d *enforce.Decision) (ruleKey, bool) {
 	return ruleKey{}, false
 }
 
-// paceLine returns the line of the text that made a decision to throttle.
+// paceLine returns the line in Source.Text of the limit that decided to throttle; 0 if
+// it is not found.
 func (s *source) paceLine(d *enforce.Decision) int {
 	from := func(line int) bool {
 		layer, at := s.policy.Origin(line)
@@ -181,7 +236,7 @@ func (s *source) paceLine(d *enforce.Decision) int {
 	return 0
 }
 
-// paceLines are the lines of a group that limit the pace.
+// paceLines returns the lines of a group that limit the pace.
 func paceLines(g *robots.Group) []int {
 	var lines []int
 	if d, ok := g.CrawlDelay(); ok {
@@ -196,7 +251,7 @@ func paceLines(g *robots.Group) []int {
 	return lines
 }
 
-// verdict makes that of a decision.
+// verdict returns the Verdict for a decision.
 func (s *source) verdict(d *enforce.Decision) Verdict {
 	v := Verdict{Action: d.Action.String(), Reason: d.Reason.String(), Source: -1, Layer: d.Layer.String(), Line: d.Line}
 	if s == nil {
@@ -211,10 +266,10 @@ func (s *source) verdict(d *enforce.Decision) Verdict {
 	return v
 }
 
-// maxRuleCrawlers is how many crawlers a rule is reported with.
+// maxRuleCrawlers is the number of crawlers of one rule in the report.
 const maxRuleCrawlers = 50
 
-// report makes the rows of the report.
+// report returns the Source and its Rules for the report.
 func (s *source) report() (Source, []Rule) {
 	r := Source{
 		Name: s.name, Hosts: s.hosts, State: s.policy.Outcome().String(), Text: string(s.policy.Text()), Requests: s.requests, Notes: s.notes(),
@@ -251,22 +306,22 @@ func (s *source) report() (Source, []Rule) {
 	return r, rules
 }
 
-// layerOrder is the place of a layer in the report.
+// layerOrder returns the position of a layer in the report.
 func layerOrder(layer string) int {
 	return slices.Index([]string{enforce.SiteLayer.String(), enforce.PolicyLayer.String(), enforce.HiddenLayer.String()}, layer)
 }
 
-// notes tell what can't be enforced.
+// notes say which lines of the file cannot be enforced.
 func (s *source) notes() []string {
 	notes := []string{}
 	for _, token := range s.policy.Unenforceable() {
-		notes = append(notes, token+" arrives in no request: what the file says to it no server can enforce")
+		notes = append(notes, token+" is never in a User-Agent: no server can enforce the rules for it")
 	}
 	for _, token := range s.policy.Ignored() {
-		notes = append(notes, token+" is not looked for, because browsers send it")
+		notes = append(notes, token+" is ignored: browsers have this word in their User-Agents")
 	}
 	if err := s.policy.MergeError(); err != nil {
-		notes = append(notes, "the lines of the policy are not in force: "+err.Error())
+		notes = append(notes, "the lines of the managed policy are not in force: "+err.Error())
 	}
 	return notes
 }

@@ -1,16 +1,13 @@
 package audit
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
 )
 
-// report sums the audit up.
+// report returns the report of the audit.
 func (a *auditor) report() *Report {
 	r := &Report{
 		Lines: a.lines, Unreadable: a.unreadable, Other: a.other, Requests: a.requests, People: a.persons, Robots: a.requests - a.persons, Bytes: a.octets,
@@ -50,7 +47,7 @@ func (a *auditor) report() *Report {
 	return r
 }
 
-// reportCrawlers adds the crawlers, and what depends on them.
+// reportCrawlers adds the crawlers to the report, and the figures that depend on them.
 func (a *auditor) reportCrawlers(r *Report) {
 	crawls := make(map[string]int64)
 	estimated, paced := false, false
@@ -60,7 +57,7 @@ func (a *auditor) reportCrawlers(r *Report) {
 		if c.Operator != "" {
 			crawls[c.Operator] += c.Requests
 		}
-		_, estimate := t.from.count()
+		_, estimate := t.addresses.count()
 		estimated = estimated || estimate
 		paced = paced || c.Pace != nil
 	}
@@ -88,7 +85,7 @@ func period(first, last int64, timed bool) (p Period) {
 	return p
 }
 
-// summary is what the report says of a file.
+// summary returns the Input for the report.
 func (in *input) summary() Input {
 	r := in.report
 	if r.Format == "" && in.formats != nil {
@@ -100,7 +97,7 @@ func (in *input) summary() Input {
 	return r
 }
 
-// allSources are those of all sites.
+// allSources returns the sources of all sites.
 func (a *auditor) allSources() []*source {
 	var list []*source
 	for _, s := range a.sites {
@@ -109,40 +106,7 @@ func (a *auditor) allSources() []*source {
 	return list
 }
 
-// report lists the hosts with the most requests.
-func (h *hosts) report() []Host {
-	list := []Host{}
-	for _, t := range h.named {
-		if t.name != "" {
-			list = append(list, t.report())
-		}
-	}
-	slices.SortFunc(list, func(a, b Host) int {
-		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Name, b.Name))
-	})
-	var rest Host
-	if h.rest != nil {
-		rest = h.rest.report()
-	}
-	for len(list) > topHosts {
-		last := list[len(list)-1]
-		list = list[:len(list)-1]
-		rest.Requests += last.Requests
-		rest.Robots += last.Robots
-		rest.Refused += last.Refused
-	}
-	if rest.Requests > 0 {
-		rest.Name, rest.Rest = otherName, true
-		list = append(list, rest)
-	}
-	return list
-}
-
-func (t *hostTally) report() Host {
-	return Host{Name: t.name, Rest: t.isRest, Requests: t.requests, Robots: t.robots, Refused: t.refused, Known: len(t.site.sources) > 0}
-}
-
-// summary is what can be said at the top of the report.
+// summary returns the sentences of Report.Summary.
 func (a *auditor) summary(r *Report) []string {
 	n := humanize.Comma
 	when := ""
@@ -154,31 +118,31 @@ func (a *auditor) summary(r *Report) []string {
 	case r.Requests == 0:
 		return []string{"There are no requests in this log."}
 	case !w.Known:
-		list = append(list, fmt.Sprintf("%s%s of %s requests are of self-declared robots. No robots.txt is known, so what it would have refused can't be told.", when, n(r.Robots), n(r.Requests)))
+		list = append(list, fmt.Sprintf("%s%s of %s requests are from self-declared robots. No robots.txt is known, so the report cannot say which of them it would have refused.", when, n(r.Robots), n(r.Requests)))
 	default:
-		search := fmt.Sprintf("%s of search engines'", n(w.Search))
+		search := fmt.Sprintf("%s of search engines", n(w.Search))
 		if r.Verified && w.Search > 0 {
 			search += fmt.Sprintf(", %s of them verified", n(w.SearchVerified))
 		}
-		list = append(list, fmt.Sprintf("%s%s of %s requests of self-declared robots would have been refused (%s).", when, n(w.Refused), n(r.Robots), search))
+		list = append(list, fmt.Sprintf("%s%s of %s requests from self-declared robots would have been refused (%s).", when, n(w.Refused), n(r.Robots), search))
 	}
 	suspects := r.suspectsRefused()
 	if named := r.WouldHave.Browsers - suspects; named > 0 {
-		list = append(list, fmt.Sprintf("%s requests with User-Agents of browsers or apps would have been refused, because robots.txt names a word in them.", n(named)))
+		list = append(list, fmt.Sprintf("%s requests with User-Agents of browsers or apps would have been refused, because a group of robots.txt names a word in them.", n(named)))
 	}
 	if s := r.Suspects; s != nil && s.Clients > 0 {
 		text := fmt.Sprintf("Suspects among the clients with browsers' User-Agents: %s", n(s.Clients))
 		if s.Bound {
-			text += fmt.Sprintf("; requests of theirs that would have been refused: %s", n(suspects))
+			text += fmt.Sprintf(". Their requests that would have been refused: %s", n(suspects))
 		}
 		list = append(list, text+".")
 	}
-	list = append(list, fmt.Sprintf("%s requests with browsers' User-Agents, disguised robots among them, are untouched.", n(r.People-suspects)))
+	list = append(list, fmt.Sprintf("%s requests with browsers' User-Agents would not be affected. Robots that send such a User-Agent are included.", n(r.People-suspects)))
 	list = append(list, "Requests that a CDN or a cache answered are not in this log.")
 	return list
 }
 
-// days is a period in words.
+// days returns a period in words.
 func days(from, to time.Time) string {
 	const day, full = "2 January", "2 January 2006"
 	switch {

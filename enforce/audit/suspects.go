@@ -14,68 +14,69 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/suspect"
 )
 
-// SuspectRules are how a site looks for robots that send a browser's User-Agent.
+// SuspectRules say how a site looks for suspects: robots that send the User-Agent of a
+// browser. See package suspect.
 type SuspectRules struct {
 	Traps []suspect.Trap
-	Bind  bool          // suspects are held to the path rules of the group for all crawlers
-	For   time.Duration // how long a client stays a suspect; 0: suspect.DefaultFor
+	Bind  bool          // the path rules of the group for * apply to suspects
+	For   time.Duration // how long a client stays a suspect after its last signal; 0: suspect.DefaultFor
 }
 
-// Suspects are clients that send a browser's User-Agent and behave like robots.
-// A client is an address (IPv6: a /64) with a whole User-Agent at a host.
+// Suspects has the clients that would have become suspects: they send a browser's
+// User-Agent and behave like robots. A client is an address (IPv6: a /64) with a complete
+// User-Agent at one host.
 type Suspects struct {
-	// Looked is the number of requests that could be looked at: over TLS, with
-	// their fields in the log, without a Cookie or Authorization field.
+	// Looked is the number of requests that were checked: those over TLS without a
+	// Cookie or Authorization field whose header fields are in the log.
 	Looked int64 `json:"looked"`
-	// Unknown is the number of requests of People of which the log does not have
-	// the fields. Nothing is known of them.
+	// Unknown is the number of requests of People whose header fields are not in the
+	// log. They were not checked.
 	Unknown int64 `json:"unknown"`
-	// Known tells that the log has what suspects are found by. Where it is not
-	// set, the figures below are 0 and say nothing.
+	// Known is true if the log has the fields by which suspects are found. Otherwise
+	// the figures below are 0 and mean nothing.
 	Known bool `json:"known"`
-	// Clients is the number of different clients that would have become
-	// suspects, and Found how often one would have: a client may stop being one
-	// and become one again.
+	// Clients is the number of different clients that would have become suspects.
+	// Found counts each time that a client would have become one: a client may stop
+	// being a suspect and become one again.
 	Clients int64 `json:"clients"`
 	Found   int64 `json:"found"`
-	// Requests is the number of requests of suspects, while they were suspects.
+	// Requests is the number of requests that clients sent while they were suspects.
 	Requests int64 `json:"requests"`
-	// Refused is the number of those that the path rules of the group for all
-	// crawlers would have refused, at the sites whose action is bind.
+	// Refused is the number of these requests that the path rules of the group for *
+	// would have refused, at sites with SuspectRules.Bind.
 	Refused int64 `json:"refused"`
-	// Bound tells that a site has the action bind.
+	// Bound is true if a site has SuspectRules.Bind.
 	Bound bool `json:"bound"`
-	// Signals are those that were raised, ordered by Found, most first, then by
+	// Signals are the signals that were raised, ordered by Found, most first, then by
 	// Raised.
 	Signals []SuspectSignal `json:"signals"`
 }
 
-// SuspectSignal is a sign of a robot.
+// SuspectSignal counts one suspect.Signal.
 type SuspectSignal struct {
 	Name   string `json:"name"` // as in logs and metrics: robots_txt, pace, …
 	Strong bool   `json:"strong"`
-	Raised int64  `json:"raised"` // how often, of suspects and others
-	Found  int64  `json:"found"`  // how many of Suspects.Found had it then
+	Raised int64  `json:"raised"` // how often it was raised, also by clients that are no suspects
+	Found  int64  `json:"found"`  // how many of Suspects.Found had it when they became suspects
 }
 
-// requestFields are the values of the fields that suspectFields names.
+// requestFields are the values of the fields in suspectFields, in the same order.
 type requestFields [len(suspectFields)][]string
 
-// suspectFields are the fields of a request by which suspects are told from
-// people, and where it came from.
+// suspectFields are the fields of a request that the check for suspects needs.
 var suspectFields = [...]string{
 	"Cookie", "Sec-Fetch-Site", "Sec-Fetch-Dest", "Sec-Fetch-Mode", "Sec-Fetch-User", "Sec-Purpose", "Purpose", "X-Moz", "Sec-Ch-Ua",
 	"X-Forwarded-For", "X-Forwarded-Proto",
 }
 
-// Indices of suspectFields.
+// Indices in suspectFields.
 const (
 	fetchFields, fetchFieldsEnd = 1, 5
 	forwardedFor                = 9
 	forwardedProto              = 10
 )
 
-// fieldOf returns the index of a field, -1 for others.
+// fieldOf returns the index of a field in suspectFields; -1 if it is not there.
 func fieldOf(name []byte) int {
 	if len(name) == 0 || strings.IndexByte("CSPX", name[0]) < 0 {
 		return -1
@@ -88,25 +89,25 @@ func fieldOf(name []byte) int {
 	return -1
 }
 
-// suspicion replays what the sites' suspect settings do.
-type suspicion struct {
+// suspectReplay applies the SuspectRules of the sites to the requests of a log.
+type suspectReplay struct {
 	watch   *suspect.Watch
 	request suspect.Request
 	clients distinct
-	became  bool // the request that is looked at made its client a suspect
+	became  bool // the current request made its client a suspect
 	fetch   bool // a request had Sec-Fetch-* fields
-	bound   bool // a site has suspects bound
+	bound   bool // a site has SuspectRules.Bind
 
 	looked, unknown, found, requests, refused int64
 	raised, signals                           map[suspect.Signal]int64
 }
 
-// newSuspicion returns nil where no site looks for suspects.
-func newSuspicion(sites []*site) *suspicion {
+// newSuspectReplay returns nil if no site looks for suspects.
+func newSuspectReplay(sites []*site) *suspectReplay {
 	if !slices.ContainsFunc(sites, func(s *site) bool { return s.Suspects != nil }) {
 		return nil
 	}
-	s := &suspicion{clients: distinct{precision: 14}, raised: make(map[suspect.Signal]int64), signals: make(map[suspect.Signal]int64)}
+	s := &suspectReplay{clients: distinct{precision: 14}, raised: make(map[suspect.Signal]int64), signals: make(map[suspect.Signal]int64)}
 	s.bound = slices.ContainsFunc(sites, func(s *site) bool { return s.Suspects != nil && s.Suspects.Bind })
 	s.watch = suspect.NewWatch(suspect.Config{Observer: s})
 	s.request.Header = make(http.Header, len(suspectFields))
@@ -114,10 +115,10 @@ func newSuspicion(sites []*site) *suspicion {
 }
 
 // Raised implements suspect.Observer.
-func (s *suspicion) Raised(signal suspect.Signal) { s.raised[signal]++ }
+func (s *suspectReplay) Raised(signal suspect.Signal) { s.raised[signal]++ }
 
 // Suspected implements suspect.Observer.
-func (s *suspicion) Suspected(found *suspect.Suspect) {
+func (s *suspectReplay) Suspected(found *suspect.Suspect) {
 	s.found++
 	s.became = true
 	for _, c := range found.Signals {
@@ -125,8 +126,8 @@ func (s *suspicion) Suspected(found *suspect.Suspect) {
 	}
 }
 
-// look counts a person's request, and what would have become of it.
-func (s *suspicion) look(e *entry, h *hostTally, src *source, policy *enforce.Policy) {
+// look checks a request with a browser's User-Agent, and counts it.
+func (s *suspectReplay) look(e *entry, h *hostTally, src *source, policy *enforce.Policy) {
 	if !e.headers {
 		s.unknown++
 		return
@@ -165,10 +166,10 @@ func (s *suspicion) look(e *entry, h *hostTally, src *source, policy *enforce.Po
 	}
 }
 
-// fill makes the request ready, and reports whether its client can be watched:
-// as the handler does, and not by an address that is masked, which stands for
-// many clients.
-func (s *suspicion) fill(e *entry, h *hostTally) bool {
+// fill fills s.request, and reports whether the request can be checked. The conditions
+// are those of the handler. A masked address is excluded too, because it stands for many
+// clients.
+func (s *suspectReplay) fill(e *entry, h *hostTally) bool {
 	for i := range fetchFieldsEnd - fetchFields {
 		s.fetch = s.fetch || len(e.fields[fetchFields+i]) > 0
 	}
@@ -195,11 +196,11 @@ func (s *suspicion) fill(e *entry, h *hostTally) bool {
 	return true
 }
 
-// proxied reports whether a trusted proxy told the client's address.
+// proxied reports whether the client's address is from a trusted proxy.
 func (e *entry) proxied() bool { return e.remote != "" && e.client != e.remote }
 
-// secure reports whether the client sent the request over TLS. Of a trusted
-// proxy, what it says counts.
+// secure reports whether the client sent the request over TLS. Behind a trusted proxy,
+// X-Forwarded-Proto says so.
 func (e *entry) secure() bool {
 	if proto := e.fields[forwardedProto]; e.proxied() && len(proto) > 0 {
 		return len(proto) == 1 && strings.EqualFold(proto[0], "https")
@@ -207,14 +208,14 @@ func (e *entry) secure() bool {
 	return e.tls
 }
 
-// ambiguous reports whether a proxy told several addresses.
+// ambiguous reports whether X-Forwarded-For of a trusted proxy has several addresses.
 func (e *entry) ambiguous() bool {
 	values := e.fields[forwardedFor]
 	return e.proxied() && len(values) > 0 && (len(values) > 1 || strings.Contains(values[0], ","))
 }
 
-// hitOf tells whether a target is one below the path of a trap that is in force.
-// Who minted it can't be told without the key of the servers.
+// hitOf returns StaticHit for a target below a trap that is in force. Without the
+// servers' key, the audit cannot check for which client a trap URL was minted.
 func hitOf(traps []suspect.Trap, target string, policy *enforce.Policy) suspect.Hit {
 	for _, trap := range traps {
 		if strings.HasPrefix(target, string(trap)) {
@@ -226,11 +227,11 @@ func hitOf(traps []suspect.Trap, target string, policy *enforce.Policy) suspect.
 	return suspect.NoHit
 }
 
-// reportSuspects adds what was found to a report. A log that has Sec-Fetch-*
-// fields of nobody is one from which they were removed: by it, people are like
-// robots.
+// reportSuspects adds the suspects to a report. A log in which no request has Sec-Fetch-*
+// fields says nothing about suspects: these fields were removed from it, so that people
+// look like robots.
 func (a *auditor) reportSuspects(r *Report) {
-	s := a.suspicion
+	s := a.suspectReplay
 	if s == nil {
 		return
 	}
@@ -253,7 +254,8 @@ func (a *auditor) reportSuspects(r *Report) {
 	r.WouldHave.Browsers += out.Refused
 }
 
-// suspectsRefused is how many requests of suspects would have been refused.
+// suspectsRefused returns the number of requests of suspects that would have been
+// refused.
 func (r *Report) suspectsRefused() int64 {
 	if r.Suspects == nil {
 		return 0
@@ -261,19 +263,19 @@ func (r *Report) suspectsRefused() int64 {
 	return r.Suspects.Refused
 }
 
-// warnOfSuspects tells why suspects could not be told from people.
+// warnOfSuspects adds the warnings about requests that could not be checked.
 func (a *auditor) warnOfSuspects(warn func(string, string, ...any)) {
-	s := a.suspicion
+	s := a.suspectReplay
 	if s == nil || a.persons == 0 {
 		return
 	}
 	if s.unknown > 0 {
-		warn("no_fields", "Suspects can't be told from %d requests with browsers' User-Agents: this log does not have the fields of requests. Caddy's JSON has them.", s.unknown)
+		warn("no_fields", "%d requests with browsers' User-Agents were not checked for suspects: the log does not have the fields of these requests. Caddy's JSON has them.", s.unknown)
 	}
 	switch {
 	case s.looked == 0 && s.unknown == 0:
-		warn("no_suspects", "Suspects can't be told from this log: it has no request of a browser over TLS without a Cookie or Authorization field, from an address that is not masked.")
+		warn("no_suspects", "No request was checked for suspects: the log has no request of a browser over TLS without a Cookie or Authorization field, from an address that is not masked.")
 	case s.looked > 0 && !s.fetch:
-		warn("no_fetch_fields", "Suspects can't be told from this log: no request has Sec-Fetch-* fields. They seem to be removed from it.")
+		warn("no_fetch_fields", "Suspects cannot be found in this log: no request has Sec-Fetch-* fields. They seem to have been removed from the log.")
 	}
 }

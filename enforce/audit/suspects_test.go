@@ -15,14 +15,14 @@ const suspectsRobots = "User-agent: *\nDisallow: /archive/\nDisallow: /trap/\n"
 // suspectsChrome is a browser that always sends Sec-Fetch-* fields over HTTPS.
 const suspectsChrome = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36"
 
-// Fields of requests, as Caddy logs them.
+// Fields of requests in the form of Caddy's log.
 const (
 	fetchDocument = `,"Sec-Fetch-Site":["same-origin"],"Sec-Fetch-Mode":["navigate"],"Sec-Fetch-Dest":["document"],"Sec-Fetch-User":["?1"]`
 	fetchStyle    = `,"Sec-Fetch-Site":["same-origin"],"Sec-Fetch-Mode":["no-cors"],"Sec-Fetch-Dest":["style"]`
 	hiddenCookie  = `,"Cookie":["REDACTED"]`
 )
 
-// caddyText is a log of Caddy that a test writes.
+// caddyText is a Caddy log that a test writes.
 type caddyText struct {
 	strings.Builder
 	at time.Time
@@ -32,8 +32,8 @@ func newCaddyText() *caddyText {
 	return &caddyText{at: time.Date(2026, 11, 7, 12, 0, 0, 0, time.UTC)}
 }
 
-// add writes a request that came some time after the one before. With more, it
-// has further members.
+// add writes a request that is later than the one before by after. fields are further
+// header fields, more are further members of the request.
 func (l *caddyText) add(after time.Duration, client, target, fields, more string) {
 	l.at = l.at.Add(after)
 	fmt.Fprintf(l, `{"level":"info","ts":%.3f,"logger":"http.log.access","msg":"handled request","request":{"remote_ip":%q,"remote_port":"40000","client_ip":%q,"proto":"HTTP/2.0","method":"GET",`+
@@ -41,10 +41,10 @@ func (l *caddyText) add(after time.Duration, client, target, fields, more string
 		float64(l.at.UnixMilli())/1000, client, client, target, suspectsChrome, fields, more)
 }
 
-// overTLS is what the log has of a request over TLS.
+// overTLS is the member of a request over TLS.
 const overTLS = `,"tls":{"resumed":false,"version":772,"proto":"h2","server_name":"example.com"}`
 
-// people writes sessions of people, who raise no signal.
+// people writes sessions of people. They raise no signal.
 func (l *caddyText) people() {
 	for person := range 15 {
 		client := fmt.Sprintf("198.51.100.%d", person+1)
@@ -57,7 +57,7 @@ func (l *caddyText) people() {
 	}
 }
 
-// script writes what a script does that reads robots.txt and then pages, fast.
+// script writes the requests of a script that reads robots.txt and then pages, fast.
 func (l *caddyText) script(client, fields, more string) {
 	l.add(time.Second, client, "/robots.txt", fields, more)
 	for page := range 40 {
@@ -73,13 +73,14 @@ func (l *caddyText) file() File {
 	return File{Name: "access.log", Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }}
 }
 
-// suspectSite is one that looks for suspects.
+// suspectSite returns a site that looks for suspects.
 func suspectSite(bind bool) []Site {
 	sites := oneSite(suspectsRobots)
 	sites[0].Suspects = &SuspectRules{Traps: []suspect.Trap{"/trap/"}, Bind: bind}
 	return sites
 }
 
+// signalOf returns the counts of a signal, by its name.
 func signalOf(t *testing.T, r *Report, name string) SuspectSignal {
 	t.Helper()
 	for _, s := range r.Suspects.Signals {
@@ -91,8 +92,8 @@ func signalOf(t *testing.T, r *Report, name string) SuspectSignal {
 	return SuspectSignal{}
 }
 
-// A script with a browser's User-Agent becomes a suspect with its 20th document,
-// people do not become any.
+// A script with a browser's User-Agent becomes a suspect at its 20th document. People do
+// not become suspects.
 func TestSuspects(t *testing.T) {
 	l := newCaddyText()
 	l.people()
@@ -117,7 +118,7 @@ func TestSuspects(t *testing.T) {
 			t.Errorf("bind %v: %d refused, would have %+v", bind, s.Refused, w)
 		}
 		text := strings.Join(r.Summary, "\n")
-		if !strings.Contains(text, fmt.Sprintf("%d requests with browsers' User-Agents, disguised robots among them, are untouched.", untouched)) ||
+		if !strings.Contains(text, fmt.Sprintf("%d requests with browsers' User-Agents would not be affected.", untouched)) ||
 			!strings.Contains(text, "User-Agents: 1") || strings.Contains(text, "names a word") {
 			t.Errorf("bind %v: %s", bind, text)
 		}
@@ -130,25 +131,25 @@ func TestSuspects(t *testing.T) {
 	}
 }
 
-// Nobody becomes a suspect by requests that the handler does not look at.
-func TestSuspectsSpare(t *testing.T) {
+// A client does not become a suspect by requests that the handler does not check.
+func TestRequestsThatAreNotCheckedForSuspects(t *testing.T) {
 	behindProxy := strings.NewReplacer(`"client_ip":"192.0.2.7"`, `"client_ip":"203.0.113.7"`)
 	for _, c := range []struct {
 		name, client, fields, more string
 		change                     *strings.Replacer
 		suspects                   int64
 	}{
-		{name: "of a script", client: "192.0.2.7", more: overTLS, suspects: 1},
+		{name: "a script", client: "192.0.2.7", more: overTLS, suspects: 1},
 		{name: "without TLS", client: "192.0.2.7"},
 		{name: "with a Cookie", client: "192.0.2.7", fields: hiddenCookie, more: overTLS},
 		{name: "with a Cookie that a filter emptied", client: "192.0.2.7", fields: `,"Cookie":[]`, more: overTLS},
 		{name: "with Authorization", client: "192.0.2.7", fields: `,"Authorization":["REDACTED"]`, more: overTLS},
 		{name: "from another site", client: "192.0.2.7", fields: `,"Sec-Fetch-Site":["cross-site"],"Sec-Fetch-Mode":["navigate"],"Sec-Fetch-Dest":["document"]`, more: overTLS},
-		{name: "prefetching", client: "192.0.2.7", fields: `,"Sec-Purpose":["prefetch"]`, more: overTLS},
+		{name: "with a prefetch", client: "192.0.2.7", fields: `,"Sec-Purpose":["prefetch"]`, more: overTLS},
 		{name: "with a masked address", client: "192.0.2.0", more: overTLS},
 		{name: "with a hashed address", client: "d3b07384", more: overTLS},
-		{name: "behind a proxy that got it by HTTPS", client: "192.0.2.7", fields: `,"X-Forwarded-For":["203.0.113.7"],"X-Forwarded-Proto":["https"]`, change: behindProxy, suspects: 1},
-		{name: "behind a proxy that got it by HTTP", client: "192.0.2.7", fields: `,"X-Forwarded-For":["203.0.113.7"],"X-Forwarded-Proto":["http"]`, more: overTLS, change: behindProxy},
+		{name: "HTTPS to a proxy", client: "192.0.2.7", fields: `,"X-Forwarded-For":["203.0.113.7"],"X-Forwarded-Proto":["https"]`, change: behindProxy, suspects: 1},
+		{name: "HTTP to a proxy", client: "192.0.2.7", fields: `,"X-Forwarded-For":["203.0.113.7"],"X-Forwarded-Proto":["http"]`, more: overTLS, change: behindProxy},
 		{name: "behind several proxies", client: "192.0.2.7", fields: `,"X-Forwarded-For":["203.0.113.7, 203.0.113.8"],"X-Forwarded-Proto":["https"]`, change: behindProxy},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -169,8 +170,8 @@ func TestSuspectsSpare(t *testing.T) {
 	}
 }
 
-// Below a trap's path each URL counts as one that was not minted.
-func TestSuspectsTrap(t *testing.T) {
+// Each URL below the path of a trap counts as one that was not minted.
+func TestTrapsInALog(t *testing.T) {
 	l := newCaddyText()
 	l.people()
 	l.add(time.Second, "192.0.2.7", "/robots.txt", "", overTLS)
@@ -186,8 +187,8 @@ func TestSuspectsTrap(t *testing.T) {
 	}
 }
 
-// Where the log does not have what suspects are told by, the report says so.
-func TestSuspectsUnknown(t *testing.T) {
+// A warning says if the log does not have the fields that suspects are found by.
+func TestLogsWithoutFieldsForSuspects(t *testing.T) {
 	script := newCaddyText()
 	script.script("192.0.2.7", "", overTLS)
 	plain := newCaddyText()

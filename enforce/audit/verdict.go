@@ -9,18 +9,43 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
-// settle counts the verdicts on a request.
-func (a *auditor) settle(v *verdicts) {
+// Verdict says what would have happened to a request, and why.
+type Verdict struct {
+	Action string `json:"action"` // pass, deny or throttle
+	Reason string `json:"reason"` // as in logs and placeholders: disallowed, crawl_delay, …
+	Source int    `json:"source"` // index in Report.Sources (in Against.Sources for Difference.Was); -1 if none
+	Layer  string `json:"layer"`  // site, policy, hidden or ""
+	Line   int    `json:"line"`   // the line that decided, in Layer; 0 if none
+	Text   string `json:"text"`   // the text of that line; "" if none
+}
+
+// Example is a request of the log.
+type Example struct {
+	Input  string     `json:"input"` // name of the file
+	LineNo int64      `json:"line"`  // line in that file, from 1
+	Time   *time.Time `json:"time"`  // nil if the line has none
+	Host   string     `json:"host"`
+	Client string     `json:"client"` // masked unless Options.Full is set
+	Method string     `json:"method"`
+	Target string     `json:"target"` // path and query; the values of the query are masked unless Options.Full is set
+	Agent  string     `json:"agent"`  // User-Agent
+	Status int        `json:"status"`
+	// Verdict says what would have happened to the request.
+	Verdict Verdict `json:"verdict"`
+}
+
+// countVerdicts counts the verdicts on a request.
+func (a *auditor) countVerdicts(v *judgedRequest) {
 	if v.crawler != nil && v.source != nil {
-		a.settleNow(v)
+		a.countDecision(v)
 	}
 	if v.was != nil && v.source != nil {
 		a.against.count(a, v)
 	}
 }
 
-// settleNow counts the verdict on a robot's request.
-func (a *auditor) settleNow(v *verdicts) {
+// countDecision counts the decision on a request of a crawler.
+func (a *auditor) countDecision(v *judgedRequest) {
 	d, c := &v.now, v.crawler
 	if key, ok := v.source.lineOf(d); ok && d.Action != enforce.Throttle {
 		v.source.count(key, c, d.Action == enforce.Deny)
@@ -30,7 +55,7 @@ func (a *auditor) settleNow(v *verdicts) {
 		c.denied++
 		a.denied++
 	case enforce.Throttle:
-		c.slowed++
+		c.throttled++
 		a.throttled++
 	default:
 		return
@@ -55,9 +80,9 @@ func (a *auditor) settleNow(v *verdicts) {
 	}
 }
 
-// isBrowser reports whether the registry takes a request's User-Agent for a
-// browser's or an app's.
-func (a *auditor) isBrowser(v *verdicts) bool {
+// isBrowser reports whether, by the registry alone, a request's User-Agent is that of a
+// browser or app.
+func (a *auditor) isBrowser(v *judgedRequest) bool {
 	if c := v.now.Agent.Class; c != crawler.Named && c != crawler.Person {
 		return false
 	}
@@ -70,13 +95,13 @@ func (a *auditor) isBrowser(v *verdicts) bool {
 	return id.Len() == 0
 }
 
-// example makes one of a request.
-func (a *auditor) example(v *verdicts, verdict Verdict) Example {
+// example returns an Example of a request.
+func (a *auditor) example(v *judgedRequest, verdict Verdict) Example {
 	e := Example{
 		Input: v.input.file.Name, LineNo: v.number, Host: v.host.name, Client: a.mask.client(v.request.Client), Method: strings.Clone(v.request.Method),
 		Target: a.mask.target(v.request.Target), Agent: shortened(v.agent), Status: v.status, Verdict: verdict,
 	}
-	if verdict.Layer == enforce.HiddenLayer.String() && !a.options.Full { // the path is to be shown nowhere
+	if verdict.Layer == enforce.HiddenLayer.String() && !a.options.Full { // hidden paths must not be shown
 		e.Target = hidden
 	}
 	if v.timed {

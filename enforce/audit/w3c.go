@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// w3cLog reads the Extended Log File Format of the W3C, as IIS and CloudFront
-// write it: https://www.w3.org/TR/WD-logfile. Its times are UTC.
+// w3cLog parses the Extended Log File Format of the W3C, which IIS and CloudFront write:
+// https://www.w3.org/TR/WD-logfile. Its times are in UTC.
 type w3cLog struct {
-	columns []w3cColumn // as the last #Fields says
+	columns []w3cColumn // of the last #Fields
 	agents  bool
 	buf     []byte
 }
 
-// w3cColumn is what a column of a line is for.
+// w3cColumn says what a column of a line contains.
 type w3cColumn uint8
 
 const (
@@ -31,12 +31,12 @@ const (
 	w3cAgent
 	w3cReferer
 	w3cHost
-	w3cHostField // of the request: rather that than a server's name
+	w3cHostField // the field Host of the request
 	w3cUser
 	w3cForwarded
 )
 
-// w3cNames are the identifiers of fields, in lower case.
+// w3cNames are the identifiers of columns in #Fields, in lower case.
 var w3cNames = map[string]w3cColumn{
 	"date": w3cDate, "time": w3cTime, "c-ip": w3cClient, "cs-method": w3cMethod, "cs-uri-stem": w3cStem, "cs-uri-query": w3cQuery,
 	"cs-uri": w3cURI, "sc-status": w3cStatus, "sc-bytes": w3cBytes, "bytes": w3cBytes, "cs(user-agent)": w3cAgent, "c-user-agent": w3cAgent,
@@ -45,7 +45,7 @@ var w3cNames = map[string]w3cColumn{
 	"cs(x-forwarded-for)": w3cForwarded,
 }
 
-// maxColumns bounds the columns of a line.
+// maxColumns is the largest number of columns of a line.
 const maxColumns = 128
 
 func (p *w3cLog) name() string    { return "w3c" }
@@ -64,7 +64,7 @@ func (p *w3cLog) parse(line []byte, e *entry) problem {
 	if bytes.IndexByte(line, '\t') >= 0 {
 		blank = '\t'
 	}
-	var date, day, stem, query string
+	var date, timeOfDay, stem, query string
 	rest := bytes.TrimRight(line, " ")
 	for n, c := range p.columns {
 		if len(rest) == 0 {
@@ -82,9 +82,9 @@ func (p *w3cLog) parse(line []byte, e *entry) problem {
 		case w3cDate:
 			date = text
 		case w3cTime:
-			day = text
+			timeOfDay = text
 		case w3cStem:
-			stem = p.decoded(text, false)
+			stem = text
 		case w3cQuery:
 			query = text
 		default:
@@ -94,10 +94,10 @@ func (p *w3cLog) parse(line []byte, e *entry) problem {
 	if len(rest) > 0 {
 		return badColumns
 	}
-	return p.finish(e, date, day, stem, query)
+	return p.finish(e, date, timeOfDay, stem, query)
 }
 
-// w3cValue reads one value, in quotation marks or not.
+// w3cValue parses one value, in quotation marks or not.
 func w3cValue(b []byte, blank byte) (value, rest []byte) {
 	end := -1
 	if b[0] == '"' {
@@ -126,6 +126,7 @@ func w3cValue(b []byte, blank byte) (value, rest []byte) {
 	return value, rest
 }
 
+// column stores the value of one column.
 func (p *w3cLog) column(c w3cColumn, text string, e *entry) {
 	switch c {
 	case w3cClient:
@@ -146,7 +147,7 @@ func (p *w3cLog) column(c w3cColumn, text string, e *entry) {
 			e.bytes = e.bytes*10 + int64(text[i]-'0')
 		}
 	case w3cAgent:
-		e.setAgent(p.decoded(text, true))
+		e.setAgent(p.decodeAgent(text))
 	case w3cReferer:
 		e.referer = text
 	case w3cHostField:
@@ -156,11 +157,11 @@ func (p *w3cLog) column(c w3cColumn, text string, e *entry) {
 	}
 }
 
-// finish puts together what stands in several columns.
-func (p *w3cLog) finish(e *entry, date, day, stem, query string) problem {
+// finish combines the values of several columns.
+func (p *w3cLog) finish(e *entry, date, timeOfDay, stem, query string) problem {
 	from := len(p.buf)
-	p.buf = append(append(append(p.buf, date...), ' '), day...)
-	at, ok := zoneOf{}.dated(p.buf[from:])
+	p.buf = append(append(append(p.buf, date...), ' '), timeOfDay...)
+	at, ok := timeParser{}.isoLike(p.buf[from:])
 	if !ok {
 		return badTime
 	}
@@ -183,12 +184,9 @@ func (p *w3cLog) finish(e *entry, date, day, stem, query string) problem {
 	return fine
 }
 
-// decoded undoes what is done to blanks: IIS writes + for them, CloudFront %20
-// (and %2520 in old logs).
-func (p *w3cLog) decoded(s string, agent bool) string {
-	if !agent {
-		return s
-	}
+// decodeAgent decodes the blanks of a User-Agent: IIS writes + for a blank, CloudFront
+// %20 (in old logs %2520).
+func (p *w3cLog) decodeAgent(s string) string {
 	if strings.Contains(s, " ") {
 		return s
 	}
@@ -205,7 +203,7 @@ func (p *w3cLog) decoded(s string, agent bool) string {
 	from := len(p.buf)
 	for i := 0; i < len(s); i++ {
 		c := s[i]
-		if c == '+' && (i+1 == len(s) || s[i+1] != 'h' || i == 0 || s[i-1] != '+') { // "+http:" after a blank keeps its +
+		if c == '+' && (i+1 == len(s) || s[i+1] != 'h' || i == 0 || s[i-1] != '+') { // the + of "+http:" after a blank is part of the User-Agent
 			c = ' '
 		}
 		p.buf = append(p.buf, c)
@@ -213,7 +211,7 @@ func (p *w3cLog) decoded(s string, agent bool) string {
 	return view(p.buf[from:])
 }
 
-// directive reads a line that begins with #.
+// directive parses a line that begins with #. Only #Fields matters.
 func (p *w3cLog) directive(line []byte) {
 	const fields = "#fields:"
 	if len(line) < len(fields) || !strings.EqualFold(view(line[:len(fields)]), fields) {

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// BenchmarkSee measures what looking at a person's request costs. The rows with
-// many visitors have cold caches: each request is that of another of 300,000
-// visitors with 2,000 User-Agents.
+// BenchmarkSee measures the cost of See. In the rows with many visitors, each request
+// is from another of 300,000 visitors with 2,000 User-Agents, so that the processor's
+// caches do not have its data.
 func BenchmarkSee(b *testing.B) {
 	header := func(fields ...string) http.Header {
 		h := http.Header{"Accept": {"text/html"}, "Accept-Language": {"en"}, "Accept-Encoding": {"gzip"}, "Sec-Ch-Ua-Platform": {`"Windows"`}, "Upgrade-Insecure-Requests": {"1"}}
@@ -63,7 +63,7 @@ func BenchmarkSee(b *testing.B) {
 	}
 }
 
-// BenchmarkSeeParallel has all processors look at requests at once.
+// BenchmarkSeeParallel calls See on all processors at once.
 func BenchmarkSeeParallel(b *testing.B) {
 	w := NewWatch(Config{})
 	b.RunParallel(func(pb *testing.PB) {

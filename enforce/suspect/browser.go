@@ -2,11 +2,11 @@ package suspect
 
 import "strings"
 
-// Browser is a browser and its major version, as a User-Agent has them.
+// Browser is a browser and its major version, as a User-Agent names them.
 type Browser struct {
 	Family  string // Chrome, Edge, Opera, Firefox or Safari
-	Version int    // major; of Safari the minor version is left out
-	engine  int    // the version of Chromium; 0 for other engines
+	Version int    // major version
+	engine  int    // major version of Chromium; 0 for other engines
 }
 
 // The first versions that send Sec-Fetch-Site, -Mode and -Dest with every
@@ -20,11 +20,13 @@ const (
 	safariSendsMinor = 4
 )
 
-// ParseBrowser returns the browser that a User-Agent names where that browser
-// and version always send Sec-Fetch-* fields over HTTPS. Only the exact forms
-// of the large browsers are accepted: what an app or a WebView adds to them
-// makes it another client, of which nothing is known. On iOS that is so for all
-// browsers but Safari.
+// ParseBrowser returns the browser that a User-Agent names. ok is true only for
+// browser versions that always send Sec-Fetch-* fields over HTTPS.
+//
+// ParseBrowser accepts only the exact User-Agents of the large browsers. It rejects
+// those of apps and WebViews, which add something to them, because it is not known
+// what these clients send. On iOS it rejects all browsers but Safari for the same
+// reason.
 func ParseBrowser(userAgent string) (b Browser, ok bool) {
 	rest, found := strings.CutPrefix(userAgent, "Mozilla/5.0 (")
 	if !found {
@@ -46,7 +48,7 @@ func ParseBrowser(userAgent string) (b Browser, ok bool) {
 	return b, false
 }
 
-// chromium reads what follows `Chrome/`.
+// chromium parses what follows `Chrome/`.
 func chromium(s string) (b Browser, ok bool) {
 	major, _, s := version(s)
 	s = strings.TrimPrefix(s, " Mobile")
@@ -69,7 +71,7 @@ func chromium(s string) (b Browser, ok bool) {
 	return Browser{}, false
 }
 
-// firefox reads what follows the platform.
+// firefox parses what follows the platform.
 func firefox(platform, s string) (b Browser, ok bool) {
 	s, ok = strings.CutPrefix(s, " Gecko/")
 	if !ok || !strings.Contains(platform, "; rv:") {
@@ -83,7 +85,7 @@ func firefox(platform, s string) (b Browser, ok bool) {
 	return Browser{Family: "Firefox", Version: major}, end == "" && major >= firefoxSends
 }
 
-// safari reads what follows `Version/`.
+// safari parses what follows `Version/`.
 func safari(platform, s string) (b Browser, ok bool) {
 	if !strings.HasPrefix(platform, "Macintosh;") && !strings.HasPrefix(platform, "iPhone;") && !strings.HasPrefix(platform, "iPad;") {
 		return b, false
@@ -98,7 +100,8 @@ func safari(platform, s string) (b Browser, ok bool) {
 	return Browser{Family: "Safari", Version: major}, end == "" && sends
 }
 
-// version reads digits and dots: the first two numbers, and what follows.
+// version parses digits and dots. It returns the first two numbers, and what
+// follows the digits and dots.
 func version(s string) (major, minor int, rest string) {
 	var numbers [2]int
 	n := 0
@@ -117,5 +120,5 @@ func version(s string) (major, minor int, rest string) {
 	return numbers[0], numbers[1], ""
 }
 
-// maxVersion bounds the numbers of a version.
+// maxVersion is the largest number of a version. Larger ones become maxVersion.
 const maxVersion = 1 << 20

@@ -46,13 +46,13 @@ func TestParseBrowser(t *testing.T) {
 		"Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0 SeaMonkey/2.53",
 	} {
 		if got, ok := ParseBrowser(ua); ok {
-			t.Errorf("%s: %+v", ua, got)
+			t.Errorf("%s: accepted as %+v", ua, got)
 		}
 	}
 }
 
-// Of real User-Agents, no app's, and no robot's but those that send just what a
-// browser does, is taken for a browser that always sends the fields.
+// ParseBrowser rejects the User-Agents of apps and robots in a corpus of real ones,
+// apart from those that are exactly a browser's.
 func TestParseBrowserOnTheCorpus(t *testing.T) {
 	t.Parallel()
 	corpus := os.Getenv("ROBOTS_CORPUS")
@@ -78,12 +78,12 @@ func TestParseBrowserOnTheCorpus(t *testing.T) {
 		}
 		t.Logf("%s: %d of %d", name, found, n)
 		if float64(found) > most*float64(n) {
-			t.Errorf("%s: %d of %d are taken for browsers that always send Sec-Fetch-*", name, found, n)
+			t.Errorf("%s: ParseBrowser accepts %d of %d User-Agents", name, found, n)
 		}
 	}
 }
 
-func TestClientHints(t *testing.T) {
+func TestContradicts(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		ua, hints string
@@ -120,7 +120,7 @@ func FuzzParseBrowser(f *testing.F) {
 			t.Errorf("%q: %+v", ua, b)
 		}
 		if b.contradicts(hints) && hints == "" {
-			t.Errorf("%q: no hints contradict it", ua)
+			t.Errorf("%q: an empty Sec-CH-UA contradicts it", ua)
 		}
 	})
 }

@@ -8,15 +8,16 @@ import (
 	"time"
 )
 
-// buttonLife is for how long the button of a refusal can be pressed at least.
+// buttonLife is the least time for which the token of a button is valid.
 const buttonLife = time.Hour
 
-// buttonSize is how many octets the token of a button has.
+// buttonSize is the length of a button's token in octets.
 const buttonSize = 16
 
-// Button returns a token for the button of a refusal. It is good for the same
-// address and User-Agent at the same site, for one to two hours: a form of
-// another site can't have it.
+// Button returns a token for the button on the page that refuses a suspect's
+// request. The token is valid for one to two hours, and only for the same client
+// (as Network counts clients) and User-Agent at the same site. A form on another
+// site cannot know it.
 func (k *Key) Button(site string, client netip.Addr, userAgent string, now time.Time) string {
 	return k.button(site, client, userAgent, hour(now))
 }
@@ -26,8 +27,8 @@ func (k *Key) button(site string, client netip.Addr, userAgent string, hour uint
 	return base64.RawURLEncoding.EncodeToString(sum[:buttonSize])
 }
 
-// Pressed reports whether a token is that of a button which this client was
-// given lately.
+// Pressed reports whether a token is valid: Button returned it for this client,
+// User-Agent and site in the last one to two hours.
 func (k *Key) Pressed(token, site string, client netip.Addr, userAgent string, now time.Time) bool {
 	if len(token) != base64.RawURLEncoding.EncodedLen(buttonSize) || strings.ContainsAny(token, "\r\n") {
 		return false

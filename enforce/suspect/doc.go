@@ -1,26 +1,27 @@
-// Package suspect notices clients that behave like robots and send a browser's
-// User-Agent.
+// Package suspect finds clients that behave like robots and send the User-Agent
+// of a browser.
 //
-// A Watch looks at the requests that say they are a person's. It counts what
-// people with that browser do not do, and calls a client a suspect once two
-// independent signals were seen within 24 hours, at least one of them a strong
-// one. Each Signal says what it sees, what breaks it, and how often it was
-// raised in sessions of people.
+// A Watch gets the requests that have a browser's User-Agent. It raises a Signal
+// when it sees something that robots do and that people do not do with that
+// browser. A client becomes a suspect when two independent signals were raised
+// within 24 hours, and at least one of them is strong. The comment on each Signal
+// says what raises it, and which people could raise it by accident.
 //
-// It is built so that nobody can make another person a suspect. Only requests
-// over HTTPS count, and only those with the User-Agent of a browser and version
-// that always tells the server where a request comes from (Fetch Metadata, the
-// Sec-Fetch-* fields). Then what another site's page has a browser do, by an
-// image, a link, a form, a frame or a prefetch, can be told from what its user
-// does, and does not count. Requests with a Cookie are never looked at.
+// Nobody can make another person a suspect. Only requests over HTTPS count, and
+// only those with the User-Agent of a browser version that always sends Fetch
+// Metadata (the Sec-Fetch-* fields). These fields show whether the user of the
+// browser asked for a page, or whether a page of another site caused the request
+// with an image, a link, a form, a frame or a prefetch. Only what the user asked
+// for raises signals. Requests with a Cookie are not watched.
 //
-// It knows nothing of any web server, writes no log, and sees no fingerprints
-// of TLS or HTTP/2: a robot that sends what a browser sends, keeps cookies and
-// reads as slowly as a person is not found.
+// The package depends on no web server and writes no log. It does not use TLS or
+// HTTP/2 fingerprints: it cannot find a robot that sends what a browser sends,
+// keeps cookies, and reads as slowly as a person.
 //
 //	watch := suspect.NewWatch(suspect.Config{})
-//	standing := watch.See(&suspect.Request{Site: "example.com", Client: addr, UserAgent: ua, Header: header, Target: "/", Secure: true, Time: now})
+//	request := suspect.Request{Site: "example.com", Client: addr, UserAgent: ua, Header: header, Target: "/", Secure: true, Time: now}
+//	standing := watch.See(&request, suspect.DefaultFor)
 //	if standing.Suspect {
-//		// hold it to the path rules of User-agent: *
+//		// apply the path rules of User-agent: *
 //	}
 package suspect

@@ -1,40 +1,33 @@
 package suspect
 
-import (
-	"time"
-	"unsafe"
-)
+import "time"
 
-// entry is what is known of one visitor. It fills a cache line at most and
-// holds counts and times only.
+// entry holds the counts and times of one visitor. It fits into a cache line.
 type entry struct {
-	seen   uint32 // the last request; this and the following in seconds since 1970
-	began  uint32 // the first request
-	since  uint32 // when it became a suspect; 0 if it never did
-	until  uint32 // until when it is one
-	paced  uint32 // the last document that counted for the pace, in ticks
-	conn   uint32 // hash of the connection that the pace is counted over
-	level  uint16 // of documents above the pace of people, in ticks
-	last   uint16 // hash of the last document's target
-	heard  uint16 // the version of what the fleet says that was looked at
-	number uint16 // of its record among the suspects, from 1; 0: none
-	// documents and embedded count requests, up to the largest number.
+	seen         uint32 // time of the last request; this, since and until in seconds since 1970
+	since        uint32 // when the visitor became a suspect; 0 if it never did
+	until        uint32 // when it stops being a suspect
+	paced        uint32 // time of the last document that counted for the pace, in ticks
+	conn         uint32 // hash of the connection that the pace is counted over
+	level        uint16 // level of the leaky bucket that measures the pace, in ticks
+	last         uint16 // hash of the last document's target; 0: none
+	fleetVersion uint16 // version of the fleetMarks that were applied last
+	number       uint16 // position in Watch.list, from 1; 0: not listed
+	// documents and embedded count requests. They stop at 65,535.
 	documents, embedded uint16
-	at                  [signals]uint16 // when each signal was raised last, in minutes since 1970, modulo 2^16; 0: never
-	n                   [signals]uint8  // how often
+	at                  [signals]uint16 // last time of each signal, in minutes since 1970, modulo 2^16; 0: never
+	n                   [signals]uint8  // how often each signal was raised; stops at 255
 	flags               uint8
-	set                 Signals // those that were raised in the last 24 hours
+	set                 Signals // the signals of the last 24 hours
 }
-
-const _ = uint(lineSize - unsafe.Sizeof(entry{})) // does not compile if it is larger
 
 // The flags of an entry.
 const (
-	flagVisitor   = 1 << iota // counted among the visitors of its site
-	flagEmbedding             // counted among those that fetch embedded files
+	flagVisitor   = 1 << iota // the site counts it as a visitor
+	flagEmbedding             // the site counts it as a visitor that fetches embedded files
 )
 
-// minute is a time as entry.at has it; never 0.
+// minute converts seconds to the unit of entry.at. It is never 0.
 func minute(now uint32) uint16 { return max(1, uint16(now/60)) }
 
 // forget clears the signals that are more than 24 hours old.
@@ -47,7 +40,8 @@ func (e *entry) forget(now uint32) {
 	}
 }
 
-// rank is how little an entry should be forgotten.
+// rank orders entries by their importance. The table replaces those with the
+// lowest rank first.
 func (e *entry) rank(now uint32) int {
 	switch {
 	case e.until > now:
@@ -60,15 +54,16 @@ func (e *entry) rank(now uint32) int {
 	return 0
 }
 
-// raise notes a signal.
+// raise adds a signal.
 func (e *entry) raise(s Signal, now uint32) {
 	e.at[s] = minute(now)
 	e.set |= 1 << s
 	e.n[s] = min(e.n[s], 254) + 1
 }
 
-// judge makes e a suspect until hold after its last signal, and reports whether
-// it has become one. last is 0 where there is no new signal.
+// judge makes the visitor a suspect for hold seconds after its last signal if its
+// signals suffice, and reports whether it has become one. last is the time of the
+// last new signal; 0 if there is none.
 func (e *entry) judge(last, now, hold uint32) (became bool) {
 	if last == 0 || last+hold <= now || !e.set.suspicious() {
 		return false
@@ -80,23 +75,23 @@ func (e *entry) judge(last, now, hold uint32) (became bool) {
 	return became
 }
 
-// increment adds 1 to a counter, up to its largest value.
+// increment adds 1 to a counter, and stops at its largest value.
 func increment(n *uint16) { *n = min(*n, 1<<16-2) + 1 }
 
-// The pace of people: a document every two seconds, and 40 at once before that
-// counts as sustained.
+// The pace that people do not exceed: one document every two seconds, with a burst
+// of 40.
 const (
-	ticks     = 16 // a second
+	ticks     = 16 // per second
 	paceEvery = 2 * ticks
 	paceBurst = 40
 )
 
-// tick is a time as entry.paced has it.
+// tick converts a time to the unit of entry.paced.
 func tick(now time.Time) uint32 { return uint32(now.UnixNano() / (int64(time.Second) / ticks)) }
 
-// pace counts a document over a connection, and reports whether it is one that
-// comes faster than people read. The count begins again after that, and with
-// each other connection.
+// pace counts a document in a leaky bucket, and reports whether the bucket
+// overflows: the visitor is faster than people. The bucket is emptied then, and
+// when the connection changes.
 func (e *entry) pace(now uint32, conn uint32) bool {
 	if e.conn != conn || e.paced == 0 {
 		e.conn, e.level, e.paced = conn, 0, now

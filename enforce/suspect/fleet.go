@@ -6,23 +6,24 @@ import (
 	"time"
 )
 
-// Mark is a signal as the servers of a fleet tell each other of it. It names
-// the visitor by a hash that has the fleet's key.
+// Mark is a signal in the form in which the servers of a fleet (several servers of
+// the same sites) send it to each other.
 type Mark struct {
-	Visitor [16]byte
-	Signal  Signal
-	Time    time.Time
+	Visitor [16]byte  // HMAC of the visitor with the fleet's Key
+	Signal  Signal    // the signal that the visitor raised
+	Time    time.Time // when the visitor raised it
 }
 
 // markSize is the length of an encoded Mark, without its time.
 const markSize = 17
 
-// Encode returns the mark without its time.
+// Encode returns the visitor and the signal in 17 octets. The time is not included.
 func (m *Mark) Encode() string {
 	return string(append(m.Visitor[:len(m.Visitor):len(m.Visitor)], byte(m.Signal)))
 }
 
-// DecodeMark is the inverse of Encode. ok is false for what is no mark.
+// DecodeMark is the inverse of Encode; at becomes the Time of the mark. ok is false
+// if s is not an encoded mark.
 func DecodeMark(s string, at time.Time) (m Mark, ok bool) {
 	if len(s) != markSize || s[markSize-1] >= byte(signals) {
 		return m, false
@@ -32,31 +33,31 @@ func DecodeMark(s string, at time.Time) (m Mark, ok bool) {
 	return m, true
 }
 
-// maxWaiting is how many marks wait for the fleet to be told. Beyond, they are
-// dropped.
+// maxWaiting is the number of marks that wait in the channel of Raised.
 const maxWaiting = 1024
 
-// heard is what the fleet said last.
-type heard struct {
-	version uint16 // of the process, from 1
-	marks   map[[16]byte]*[signals]uint32
+// fleetMarks are the marks of the last call of Hear.
+type fleetMarks struct {
+	version uint16                        // counts the calls of Hear; never 0
+	marks   map[[16]byte]*[signals]uint32 // the time of each signal by visitor, in seconds since 1970; 0: none
 }
 
-// SetKey sets the key by which visitors are named to the fleet. It may be
-// called while requests are on their way.
+// SetKey sets the key that Marks are made with. Without a key, no marks are sent or
+// applied.
 func (w *Watch) SetKey(k *Key) { w.key.Store(k) }
 
-// Share has signals of visitors sent to Raised from now on.
+// Share makes the Watch send marks to the channel of Raised from now on.
 func (w *Watch) Share() { w.sharing.Store(true) }
 
-// Raised has the signals that the fleet should be told of, once Share was
-// called. Those that nobody takes in time are dropped.
-func (w *Watch) Raised() <-chan Mark { return w.raised }
+// Raised returns the channel with the signals that visitors raised here, for the
+// other servers of the fleet. It is empty until Share is called. It holds 1,024
+// marks; when it is full, further marks are dropped.
+func (w *Watch) Raised() <-chan Mark { return w.marks }
 
-// Hear replaces what other servers say by marks. They count as if the requests
-// had come here.
+// Hear gives the Watch all marks that the other servers have, in place of those of
+// the last call. These signals count as if they had been raised here.
 func (w *Watch) Hear(marks []Mark) {
-	h := &heard{version: 1, marks: make(map[[16]byte]*[signals]uint32, len(marks))}
+	h := &fleetMarks{version: 1, marks: make(map[[16]byte]*[signals]uint32, len(marks))}
 	if last := w.fleet.Load(); last != nil {
 		h.version = max(1, last.version+1)
 	}
@@ -71,15 +72,15 @@ func (w *Watch) Hear(marks []Mark) {
 	w.fleet.Store(h)
 }
 
-// hear adds what the fleet says about a visitor, and returns when the last of
-// the signals that are new here was raised, 0 if there is none. The caller
-// holds the lock of e.
-func (w *Watch) hear(e *entry, r *Request, how shape, h *heard, now uint32) (last uint32) {
+// addFleet adds the signals that the fleet has of a visitor. It returns the last
+// time of those that are new here, 0 if there is none. The caller holds the lock of
+// e.
+func (w *Watch) addFleet(e *entry, r *Request, fields fetchFields, h *fleetMarks, now uint32) (last uint32) {
 	key := w.key.Load()
 	if key == nil || len(h.marks) == 0 {
 		return 0
 	}
-	times := h.marks[key.visitor(r.Site, r.Port, r.Client, r.UserAgent, how)]
+	times := h.marks[key.visitor(r.Site, r.Port, r.Client, r.UserAgent, fields)]
 	if times == nil {
 		return 0
 	}
@@ -94,22 +95,22 @@ func (w *Watch) hear(e *entry, r *Request, how shape, h *heard, now uint32) (las
 	return last
 }
 
-// tell has the fleet told of a signal. It does not block.
-func (w *Watch) tell(r *Request, how shape, one Signal) {
+// sendMark puts a signal into the channel of Raised. It does not block.
+func (w *Watch) sendMark(r *Request, fields fetchFields, one Signal) {
 	key := w.key.Load()
 	if key == nil || !w.sharing.Load() {
 		return
 	}
 	select {
-	case w.raised <- Mark{key.visitor(r.Site, r.Port, r.Client, r.UserAgent, how), one, r.Time}:
+	case w.marks <- Mark{key.visitor(r.Site, r.Port, r.Client, r.UserAgent, fields), one, r.Time}:
 	default:
 	}
 }
 
-// visitor names a visitor to the fleet.
-func (k *Key) visitor(site string, port uint16, client netip.Addr, userAgent string, how shape) (id [16]byte) {
+// visitor returns the HMAC that stands for a visitor in a Mark.
+func (k *Key) visitor(site string, port uint16, client netip.Addr, userAgent string, fields fetchFields) (id [16]byte) {
 	detail := uint64(port) << 1
-	if how == full {
+	if fields == allFetchFields {
 		detail |= 1
 	}
 	sum := k.sign(forClient, detail, Network(client), site, userAgent)

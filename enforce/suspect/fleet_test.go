@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// share has everything that a server raised heard by another one.
+// share gives all marks that one server has sent to others.
 func share(from *Watch, to ...*Watch) {
 	var marks []Mark
 	for {
@@ -25,6 +25,7 @@ func share(from *Watch, to ...*Watch) {
 	}
 }
 
+// fleetOf returns n servers with the same key.
 func fleetOf(t *testing.T, n int) (servers []*Watch) {
 	for range n {
 		w := NewWatch(Config{Entries: 1000})
@@ -35,9 +36,9 @@ func fleetOf(t *testing.T, n int) (servers []*Watch) {
 	return servers
 }
 
-// Signals that two servers saw are added up, and who is a suspect at one is one
-// at the others.
-func TestAFleetSharesSuspicion(t *testing.T) {
+// Signals that different servers raised are added up, and a suspect at one server
+// is a suspect at the others.
+func TestFleetAddsUpSignals(t *testing.T) {
 	t.Parallel()
 	s := fleetOf(t, 3)
 	first, second, third := visitorAt(t, s[0]), visitorAt(t, s[1]), visitorAt(t, s[2])
@@ -45,17 +46,17 @@ func TestAFleetSharesSuspicion(t *testing.T) {
 	share(s[0], s[1])
 	second.now = second.now.Add(time.Hour)
 	if !second.send("/trap/x", hit(StaticHit)).Suspect {
-		t.Fatal("the second server did not hear of robots.txt")
+		t.Fatal("the second server does not count the mark for robots.txt")
 	}
 	if first.send("/", nil).Suspect {
-		t.Error("the first server knows of the trap already")
+		t.Error("the first server counts the trap before it got the mark")
 	}
 	share(s[1], s[0])
 	first.now = second.now
 	if !first.send("/", nil).Suspect {
-		t.Error("the first server did not hear of the trap")
+		t.Error("the first server does not count the mark for the trap")
 	}
-	// The third one hears of both, and late.
+	// The third server gets both marks, half an hour late.
 	third.now = second.now.Add(30 * time.Minute)
 	s[2].Hear([]Mark{
 		{third.id(), RobotsTxt, first.now.Add(-time.Hour)},
@@ -65,21 +66,21 @@ func TestAFleetSharesSuspicion(t *testing.T) {
 		t.Errorf("the third server: %+v", got)
 	}
 	if len(s[2].Suspects(third.now, 10)) != 1 {
-		t.Error("it is not listed there")
+		t.Error("the third server does not list the suspect")
 	}
 	third.now = second.now.Add(2 * time.Hour)
 	s[2].Hear([]Mark{{third.id(), StaticTrap, second.now}})
 	if third.send("/a", nil).Suspect {
-		t.Error("what was heard before makes a suspect again")
+		t.Error("a mark that was applied before makes the client a suspect again")
 	}
 }
 
-// id is the visitor's name in the fleet.
+// id returns the Mark.Visitor of the visitor.
 func (v *visitor) id() [16]byte {
-	return v.watch.key.Load().visitor(v.r.Site, v.r.Port, v.r.Client, v.r.UserAgent, bare)
+	return v.watch.key.Load().visitor(v.r.Site, v.r.Port, v.r.Client, v.r.UserAgent, noFetchFields)
 }
 
-func TestWhatAFleetSaysOfOthers(t *testing.T) {
+func TestMarksDoNotAffectOtherClients(t *testing.T) {
 	t.Parallel()
 	s := fleetOf(t, 2)
 	v := visitorAt(t, s[0])
@@ -95,25 +96,25 @@ func TestWhatAFleetSaysOfOthers(t *testing.T) {
 	}
 	v.r.UserAgent = chrome
 	if v.send("/", nil, "Cookie", "a=b").Suspect {
-		t.Error("a client with a cookie is a suspect")
+		t.Error("a request with a Cookie is a suspect's")
 	}
 	if !v.send("/image.png", nil).Suspect {
-		t.Error("the client itself is none")
+		t.Error("the client of the marks is no suspect")
 	}
 	s[0].Hear(nil)
 	if !v.send("/", nil).Suspect {
-		t.Error("what was heard is forgotten too soon")
+		t.Error("the client is no suspect after the fleet has removed its marks")
 	}
 	old := visitorAt(t, s[1])
 	old.now = old.now.Add(25 * time.Hour)
 	s[1].Hear(marks)
 	if old.send("/", nil).Suspect {
-		t.Error("a mark of yesterday counts")
+		t.Error("a mark that is 25 hours old counts")
 	}
 }
 
-// Nobody waits for a fleet, and a server without a key tells it nothing.
-func TestAFleetThatDoesNotListen(t *testing.T) {
+// A Watch drops marks when nobody receives them, and sends none without a key.
+func TestMarksThatNobodyReceivesAreDropped(t *testing.T) {
 	t.Parallel()
 	w := fleetOf(t, 1)[0]
 	for i := range maxWaiting + 10 {
@@ -122,13 +123,13 @@ func TestAFleetThatDoesNotListen(t *testing.T) {
 		v.send("/robots.txt", nil)
 	}
 	if n := len(w.Raised()); n != maxWaiting {
-		t.Errorf("%d marks wait", n)
+		t.Errorf("%d marks wait, want %d", n, maxWaiting)
 	}
 	alone := NewWatch(Config{})
 	alone.Share()
 	visitorAt(t, alone).send("/robots.txt", nil)
 	if len(alone.Raised()) != 0 {
-		t.Error("a mark was made without a key")
+		t.Error("a mark was sent without a key")
 	}
 }
 

@@ -6,16 +6,17 @@ import "strings"
 //
 //	"Chromium";v="131", "Google Chrome";v="131", "Not_A Brand";v="24"
 //
-// contradicts the browser that the User-Agent names. Browsers of this engine
-// have Chromium's version under the brand Chromium; the names and versions of
-// other brands are left to them. Platform and mobile hints are not compared:
-// telephones that ask for a desktop's page contradict themselves in them.
+// contradicts the browser that the User-Agent names. All browsers with the Chromium
+// engine send its version under the brand Chromium. Other brands are not compared:
+// their names and versions may be anything. Sec-CH-UA-Platform and -Mobile are not
+// compared either: telephones that request the desktop version of a page send
+// values there that contradict the User-Agent.
 func (b Browser) contradicts(hints string) bool {
 	if hints == "" {
 		return false
 	}
 	if b.engine == 0 {
-		return true // Firefox and Safari do not have the field
+		return true // Firefox and Safari do not send the field
 	}
 	if strings.Contains(hints, "Headless") {
 		return true

@@ -3,24 +3,25 @@ package suspect
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
+	"fmt"
 	"net/netip"
 )
 
-// KeySize is the number of octets of a Key's secret.
+// KeySize is the length of a Key's secret in octets.
 const KeySize = 32
 
-// Key signs trap URLs and the buttons of refusals, and names clients to the
-// servers of a fleet, by HMAC-SHA-256 (RFC 2104). All servers of a fleet need
-// the same. It is safe for concurrent use.
+// Key computes HMAC-SHA-256 (RFC 2104). It signs trap URLs and the tokens of
+// Button, and it makes the hashes that stand for visitors in a Mark. All servers
+// that share suspects need the same key. It is safe for concurrent use.
 type Key struct {
 	inner, outer [sha256.BlockSize]byte
 }
 
-// NewKey returns the key with a secret of KeySize random octets.
+// NewKey returns the key for a secret. The secret must be KeySize random octets;
+// another length is an error.
 func NewKey(secret []byte) (*Key, error) {
 	if len(secret) != KeySize {
-		return nil, errors.New("the key of trap URLs is not 32 octets long")
+		return nil, fmt.Errorf("the key of trap URLs has %d octets: want %d", len(secret), KeySize)
 	}
 	k := new(Key)
 	copy(k.inner[:], secret)
@@ -32,19 +33,20 @@ func NewKey(secret []byte) (*Key, error) {
 	return k, nil
 }
 
-// What a signature is for.
+// The first octet of what is signed. It keeps a signature from being used for
+// something else.
 const (
-	forAddress = 1 + iota // of a trap URL
-	forTrap
+	forAddress = 1 + iota // the address in a trap URL
+	forTrap               // a whole trap URL
 	forButton
 	forClient
 )
 
-// maxSigned is how many octets of a text are signed: longer ones are cut.
+// maxSigned is the number of octets of a text that are signed. The rest is cut.
 const maxSigned = 2048
 
-// sign returns the HMAC of what it is for, a time, an address and two texts.
-// It allocates nothing.
+// sign returns the HMAC of a purpose, a time, an address and two texts. It
+// allocates no memory.
 func (k *Key) sign(what byte, at uint64, network [16]byte, site, text string) [sha256.Size]byte {
 	var buf [sha256.BlockSize + 1 + 8 + 16 + 2 + 256 + maxSigned]byte
 	b := append(buf[:0], k.inner[:]...)
@@ -62,8 +64,8 @@ func (k *Key) sign(what byte, at uint64, network [16]byte, site, text string) [s
 	return sha256.Sum256(last[:])
 }
 
-// Network returns whose requests are taken for one client's: an IPv4 address,
-// or the /64 of an IPv6 address.
+// Network returns the network that counts as one client: the whole IPv4 address
+// (in IPv6 form), or the /64 of an IPv6 address.
 func Network(addr netip.Addr) (network [16]byte) {
 	addr = addr.Unmap()
 	network = addr.As16()

@@ -8,47 +8,51 @@ import (
 	"time"
 )
 
-// maxSuspects is how many suspects are listed. Beyond, the one that was found
-// first goes from the list; it stays a suspect.
+// maxSuspects is the capacity of the list. A new suspect then replaces the one that
+// was found first, which stays a suspect.
 const maxSuspects = 4096
 
-// Suspect is a client that behaves like a robot, as operators see it.
+// Suspect describes a suspect for logs and for the operator.
 type Suspect struct {
 	Site string
-	// Network is the part of the address that is shown: the first 24 bits of an
-	// IPv4 address, the first 48 of an IPv6 address.
+	// Network is the part of the address that operators see: /24 of an IPv4
+	// address, /48 of an IPv6 address.
 	Network netip.Prefix
-	Browser Browser // what its User-Agent names
-	// Fields reports that it sends Sec-Fetch-* fields.
-	Fields    bool
-	Signals   []Count
-	Documents int // at least, in the last 24 hours
+	Browser Browser // the browser that its User-Agent names
+	// Fields is true if it sends Sec-Fetch-* fields.
+	Fields  bool
+	Signals []Count
+	// Documents and Embedded count its requests for pages and for embedded files
+	// since it was first seen, up to 65,535. The counts begin again after 24 hours
+	// without a request.
+	Documents int
 	Embedded  int
-	Since     time.Time
-	Until     time.Time
+	Since     time.Time // when it became a suspect
+	Until     time.Time // when it stops being a suspect if it raises no further signal
 
 	hash uint64
 }
 
-// Count is how often a signal was raised in the last 24 hours, and when last.
+// Count says how often a signal was raised, and when it was raised last. A signal
+// that was not raised for 24 hours is forgotten.
 type Count struct {
 	Signal Signal
-	Count  int       // 255 stands for more
-	Last   time.Time // to the minute
+	Count  int       // at most 255, which stands for 255 or more
+	Last   time.Time // exact to the minute
 }
 
-// list has the suspects, in the order in which they were found.
+// list has the suspects in the order in which they were found.
 type list struct {
 	mu   sync.Mutex
-	all  []Suspect // a ring
-	next int
+	all  []Suspect // a ring buffer once it is full
+	next int       // the position that is written next
 }
 
-// enlist adds a visitor that has become a suspect to the list, or finds it
-// there. The caller holds the lock of e.
-func (w *Watch) enlist(e *entry, r *Request, hash uint64, how shape) *Suspect {
+// enlist writes a visitor that has become a suspect into the list, over its older
+// record if there is one. The caller holds the lock of e.
+func (w *Watch) enlist(e *entry, r *Request, hash uint64, fields fetchFields) *Suspect {
 	b, _ := ParseBrowser(r.UserAgent)
-	s := Suspect{Site: r.Site, Network: mask(r.Client), Browser: b, Fields: how == full, hash: hash}
+	s := Suspect{Site: r.Site, Network: mask(r.Client), Browser: b, Fields: fields == allFetchFields, hash: hash}
 	s.fill(e)
 	w.list.mu.Lock()
 	defer w.list.mu.Unlock()
@@ -66,7 +70,7 @@ func (w *Watch) enlist(e *entry, r *Request, hash uint64, how shape) *Suspect {
 	return &s
 }
 
-// fill copies what is known of a visitor.
+// fill copies the counts and times of a visitor.
 func (s *Suspect) fill(e *entry) {
 	s.Documents, s.Embedded = int(e.documents), int(e.embedded)
 	s.Since, s.Until = time.Unix(int64(e.since), 0), time.Unix(int64(e.until), 0)
@@ -79,7 +83,7 @@ func (s *Suspect) fill(e *entry) {
 	}
 }
 
-// mask returns the part of an address that is shown.
+// mask returns the part of an address that operators see.
 func mask(addr netip.Addr) netip.Prefix {
 	addr = addr.Unmap()
 	bits := 48
@@ -90,9 +94,9 @@ func mask(addr netip.Addr) netip.Prefix {
 	return p
 }
 
-// Suspects returns those who are suspects at the time now, the ones that were
-// found last first, and at most limit of them. Where the table had no room for
-// one any longer, it is none.
+// Suspects returns the clients that are suspects at the time now, those that were
+// found last first, at most limit of them. At most 4,096 are listed. A suspect that
+// the Watch had to forget for lack of room is not among them.
 func (w *Watch) Suspects(now time.Time, limit int) []Suspect {
 	w.list.mu.Lock()
 	all := slices.Clone(w.list.all)
@@ -109,14 +113,14 @@ func (w *Watch) Suspects(now time.Time, limit int) []Suspect {
 	return slices.Clone(found[:min(len(found), max(limit, 0))])
 }
 
-// refresh brings a suspect up to date, and reports whether it still is one.
+// refresh updates s from the table, and reports whether it still is a suspect.
 func (w *Watch) refresh(s *Suspect, now time.Time) bool {
 	b := w.table.bucket(s.hash)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for i, tag := range b.tags {
 		if e := &b.entries[i].entry; tag == s.hash && e.until > uint32(now.Unix()) {
-			s.Signals = nil // the list's own
+			s.Signals = nil // the slice belongs to the list
 			s.fill(e)
 			return true
 		}

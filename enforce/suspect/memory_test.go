@@ -10,8 +10,9 @@ import (
 	"unsafe"
 )
 
-// Each entry and each bucket's head fill a cache line.
-func TestCacheLines(t *testing.T) {
+// Each entry, the head of each bucket, and each site's count have their own cache
+// line.
+func TestSizesAreCacheLines(t *testing.T) {
 	t.Parallel()
 	var b bucket
 	if unsafe.Sizeof(line{}) != lineSize || unsafe.Offsetof(b.entries) != lineSize || unsafe.Sizeof(b) != (ways+1)*lineSize || unsafe.Sizeof(siteCount{}) != lineSize {
@@ -19,13 +20,13 @@ func TestCacheLines(t *testing.T) {
 			unsafe.Sizeof(line{}), unsafe.Offsetof(b.entries), unsafe.Sizeof(b), unsafe.Sizeof(siteCount{}))
 	}
 	if at := uintptr(unsafe.Pointer(&newTable(DefaultEntries).buckets[0])); at%lineSize != 0 {
-		t.Errorf("the table is not on a cache line: %x", at)
+		t.Errorf("the table does not begin at a cache line: %x", at)
 	}
 }
 
-// Ten million addresses, each a client that raises a signal, take no more
-// memory than the table has; a client that was found before is still known
-// after them, since clients with less against them go first.
+// Ten million clients that each raise a signal need no more memory than the table
+// has. A suspect that was found before them is still known afterwards, because
+// clients with fewer signals are replaced first.
 func TestTenMillionAddresses(t *testing.T) {
 	n := uint32(10_000_000)
 	if raceEnabled || testing.Short() {
@@ -50,7 +51,7 @@ func TestTenMillionAddresses(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 1<<20 {
-		t.Errorf("%d addresses took %d octets more", n, grown)
+		t.Errorf("memory grew by %d octets for %d addresses", grown, n)
 	}
 	if size := unsafe.Sizeof(bucket{}) * uintptr(len(w.table.buckets)); size > 40<<20 {
 		t.Errorf("the table takes %d octets", size)

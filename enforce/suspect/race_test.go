@@ -2,5 +2,5 @@
 
 package suspect
 
-// raceEnabled is set where tests take many times as long.
+// raceEnabled says whether the race detector is on, which makes tests much slower.
 const raceEnabled = true

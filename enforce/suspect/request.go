@@ -7,85 +7,89 @@ import (
 	"time"
 )
 
-// Request is what a Watch looks at of a request that says it is a person's.
+// Request is a request with the User-Agent of a browser, as Watch.See needs it.
 type Request struct {
-	// Site is the host that it is for. What a visitor does at one site says
-	// nothing at another one.
+	// Site is the host of the request, and Port the port that distinguishes two
+	// origins of one host; 0 if there is only one. Visitors of one site are
+	// independent of those of another.
 	Site string
 	Port uint16
 
-	// Client is the address of the client. A zero address is not watched.
+	// Client is the address of the client. See ignores requests with an invalid
+	// one.
 	Client netip.Addr
-	// Connection tells connections apart: the remote address. It is empty
-	// behind a proxy, which sends the requests of many people over one.
+	// Connection identifies the connection: the remote address with its port. It
+	// must be empty behind a proxy, which sends the requests of many people over
+	// one connection.
 	Connection string
 
 	Method    string // "" means GET
 	Target    string // the request target: path and query
 	UserAgent string
-	Header    http.Header
-	// Secure is set for requests over HTTPS, also where a trusted proxy says so.
+	Header    http.Header // See reads Cookie, Sec-Fetch-*, Sec-CH-UA and the fields of prefetches
+	// Secure is true for requests over HTTPS, also if only a trusted proxy says so.
 	Secure bool
-	// RobotsTxt is set for requests of /robots.txt.
+	// RobotsTxt is true for requests for /robots.txt.
 	RobotsTxt bool
-	// Trap is what the target has to do with a trap of the site.
+	// Trap is the result of Trap.Hit for the target.
 	Trap Hit
 	Time time.Time
 }
 
-// shape is how much a request says about what made the browser send it.
-type shape uint8
+// fetchFields says which Sec-Fetch-* fields a request has.
+type fetchFields uint8
 
 const (
-	bare    shape = iota // no Sec-Fetch-* field
-	partial              // some of the fields that browsers send together
-	full                 // Sec-Fetch-Site, -Mode and -Dest, once each
+	noFetchFields   fetchFields = iota
+	someFetchFields             // fewer than a browser sends, or one of them twice
+	allFetchFields              // Sec-Fetch-Site, -Mode and -Dest, once each
 )
 
-// kind is what a request is for.
+// kind says what a request is for.
 type kind uint8
 
 const (
 	otherKind kind = iota
-	document       // a page that its user asked for
+	document       // a page that the user asked for
 	embedded       // a file that a page of the site embeds
 )
 
-// looks is what the fields of a request say.
-type looks struct {
-	shape shape
-	kind  kind
-	// page is set where the answer is shown as a page, or may be: such a
-	// request can be refused with an explanation.
+// traits are what the fields of a request show.
+type traits struct {
+	fields fetchFields
+	kind   kind
+	// page is true if the browser may show the answer as a page. Then it can be
+	// refused with an explanation.
 	page bool
 }
 
-// look reads the fields of a request. Nothing that another site's page, or a
-// guess of the browser, made the browser send is a document.
-func (r *Request) look() (l looks) {
+// traits reads the fields of a request. A request that another site's page caused,
+// or that the browser sends before the user asks for the page, is not a document.
+func (r *Request) traits() (t traits) {
 	if r.Method != "" && r.Method != http.MethodGet && r.Method != http.MethodHead {
-		return l
+		return t
 	}
 	site, dest, mode := r.Header["Sec-Fetch-Site"], r.Header["Sec-Fetch-Dest"], r.Header["Sec-Fetch-Mode"]
 	switch {
 	case len(site) == 1 && len(dest) == 1 && len(mode) == 1:
-		l.shape = full
+		t.fields = allFetchFields
 	case len(site)+len(dest)+len(mode)+len(r.Header["Sec-Fetch-User"]) > 0:
-		l.shape = partial
+		t.fields = someFetchFields
 	}
-	if l.shape == full {
-		l.kind, l.page = kindOf(site[0], dest[0], mode[0])
-	} else if l.page = true; fromHere(site) {
-		l.kind = kindOfTarget(r.Target)
+	if t.fields == allFetchFields {
+		t.kind, t.page = kindOf(site[0], dest[0], mode[0])
+	} else if t.page = true; sameOriginOrUser(site) {
+		t.kind = kindOfTarget(r.Target)
 	}
-	if l.kind == document && r.ahead() {
-		l.kind = otherKind
+	if t.kind == document && r.isPrefetch() {
+		t.kind = otherKind
 	}
-	return l
+	return t
 }
 
-// fromHere reports whether no value of Sec-Fetch-Site names another site.
-func fromHere(site []string) bool {
+// sameOriginOrUser reports whether Sec-Fetch-Site, if it is there, says that a page
+// of the same origin or the user caused the request.
+func sameOriginOrUser(site []string) bool {
 	for _, s := range site {
 		if s != "same-origin" && s != "none" {
 			return false
@@ -94,15 +98,15 @@ func fromHere(site []string) bool {
 	return true
 }
 
-// ahead reports whether a browser, or a tool, fetches the page before its user
+// isPrefetch reports whether a browser or a tool fetches the page before the user
 // asks for it.
-func (r *Request) ahead() bool {
+func (r *Request) isPrefetch() bool {
 	return len(r.Header["Sec-Purpose"]) > 0 || len(r.Header["Purpose"]) > 0 || len(r.Header["X-Moz"]) > 0
 }
 
-// kindOf tells what a request with all Sec-Fetch-* fields is for. Only a
-// navigation of the whole tab is a document, and only from the same origin or
-// from the user: an address, a bookmark.
+// kindOf returns the kind of a request with all Sec-Fetch-* fields. Only a
+// navigation of the whole tab is a document, and only if a page of the same origin
+// or the user (with the address bar or a bookmark) caused it.
 func kindOf(site, dest, mode string) (k kind, page bool) {
 	here := site == "same-origin" || site == "none"
 	switch dest {
@@ -119,8 +123,8 @@ func kindOf(site, dest, mode string) (k kind, page bool) {
 	return otherKind, false
 }
 
-// kindOfTarget tells by the end of its path what a request without Sec-Fetch-*
-// fields is for.
+// kindOfTarget returns the kind of a request without all Sec-Fetch-* fields, by the
+// file name extension of its path.
 func kindOfTarget(target string) kind {
 	path, _, _ := strings.Cut(target, "?")
 	if strings.HasPrefix(path, "/.well-known/") {

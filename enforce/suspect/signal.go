@@ -5,81 +5,77 @@ import (
 	"strings"
 )
 
-// Signal is one thing that robots do and people do not. Signals are forgotten
+// Signal is a behaviour that robots show and people do not. A Watch forgets signals
 // after 24 hours.
 //
-// The rates are those of the sessions of people in the browser tests of module
-// bench (a headless Chromium that reads pages with embedded files, goes back,
-// reloads, opens tabs, prefetches and prerenders; and 50 people at one
-// address): see docs/suspects.md.
+// The comments name the false positives: what a person could do to raise the signal.
+// In the tests of bench/suspects, sessions of people raise none of the signals: a
+// headless Chromium reads pages with embedded files, goes back, reloads, opens tabs,
+// prefetches and prerenders, and 50 people share one address.
 type Signal uint8
 
 const (
-	// MintedTrap is strong: a request for a trap URL that was minted for the
-	// same address and site in the last 24 hours. The link to it is hidden from
-	// people, and robots.txt disallows it to every crawler.
+	// MintedTrap is strong. It is a request for a trap URL that was minted for the
+	// same client and site in the last 24 hours. People do not see the link to that
+	// URL, and robots.txt disallows it to every crawler.
 	//
-	// What breaks it: a person who reads the page's source and opens the URL;
-	// tools that open every link of a page for a person, such as link checkers
-	// in a browser; a person who is sent the URL by somebody at the same
-	// address. Prefetches, and links and images on other sites, do not count.
-	// Raised in 0 of the measured sessions of people.
+	// False positives: a person who finds the URL in the page's source and opens
+	// it; tools that open every link of a page for a person, such as link checkers
+	// in a browser; a person who gets the URL from somebody at the same address.
+	// Prefetches, and links and images on other sites, do not count.
 	MintedTrap Signal = iota
 
-	// RobotsTxt is strong: /robots.txt is read over HTTPS with the User-Agent
-	// of a browser that always sends Sec-Fetch-* fields, and none is there. A
-	// person who opens /robots.txt in that browser sends them.
+	// RobotsTxt is strong. It is a request for /robots.txt over HTTPS without any
+	// Sec-Fetch-* field, with the User-Agent of a browser that always sends them,
+	// also when a person opens /robots.txt.
 	//
-	// What breaks it: a proxy that decrypts HTTPS and strips fields it does not
-	// know, with somebody behind it who opens /robots.txt; a tool that takes
-	// the User-Agent of its user's browser. What people behind such a proxy do
-	// besides raises no second signal as long as they fetch embedded files.
-	// Raised in 0 of the measured sessions of people.
+	// False positives: a person who opens /robots.txt behind a proxy that decrypts
+	// HTTPS and removes fields it does not know; a tool that sends the User-Agent
+	// of its user's browser. Other requests of people behind such a proxy raise no
+	// second signal as long as they fetch embedded files.
 	RobotsTxt
 
-	// OtherTrap is weak: a trap URL that was minted for another address. One
-	// machine collects URLs and another one fetches them.
+	// OtherTrap is weak. It is a request for a trap URL that was minted for another
+	// client: some robots collect URLs with one machine and fetch them with another.
+	// Together with MintedTrap or StaticTrap it counts as one signal.
 	//
-	// What breaks it: the network of a person's telephone changes between the
-	// page and the link; somebody passes the URL on; caches in front of the
-	// site that give one page to everybody. It counts as the same evidence as
-	// MintedTrap. Raised in 0 of the measured sessions of people.
+	// False positives: a telephone that changes its network between the page and
+	// the link; a person who gets the URL from somebody else; a cache in front of
+	// the site that sends one page to everybody.
 	OtherTrap
 
-	// StaticTrap is weak: any other URL below the path of a trap. People can
-	// come there by links of anybody.
+	// StaticTrap is weak. It is a request for any other URL below the path of a
+	// trap. Anybody can link to such URLs.
 	//
-	// What breaks it: a link that is visible to people or to assistive
-	// technology; a URL that was passed on. Raised in 0 of the measured
-	// sessions of people.
+	// False positives: a link that people or assistive technology can see; a URL
+	// that somebody passed on.
 	StaticTrap
 
-	// Documents is weak: many documents and not one of the files that they
-	// embed, on a site where most visitors fetch such files. The number is 20
-	// without Sec-Fetch-* fields and 100 with them.
+	// Documents is weak. The visitor requests many documents and none of the files
+	// that they embed, on a site where most visitors fetch such files. It is raised
+	// at 20 documents without Sec-Fetch-* fields, and at 100 with them.
 	//
-	// What breaks it: text browsers and browsers that load no images or
-	// styles; a cache that has all embedded files of the site from an earlier
-	// visit. Raised in 0 of the measured sessions of people.
+	// False positives: text browsers, and browsers that load no images or styles; a
+	// browser whose cache has all embedded files of the site.
 	Documents
 
-	// Pace is weak: 40 different documents more than one every two seconds
-	// would be, without a pause. With Sec-Fetch-* fields they are counted over
-	// one connection, so that people who share an address are not added up, and
-	// not at all behind a proxy, which mixes connections. Without these fields
-	// they are counted by address, unless a quarter as many embedded files are
-	// fetched.
+	// Pace is weak. The visitor requests different documents faster than one every
+	// two seconds, until it is 40 documents ahead of that pace. With Sec-Fetch-*
+	// fields, documents are counted by connection, so that people who share an
+	// address are not added up; behind a proxy, which mixes connections, they are
+	// not counted. Without these fields, documents are counted by client, and the
+	// signal is not raised if there is at least one embedded file for every four
+	// documents.
 	//
-	// What breaks it: a browser that restores a session of more than 40 tabs
-	// of one site at once. Raised in 0 of the measured sessions of people.
+	// False positives: a browser that restores more than 40 tabs of one site at
+	// once.
 	Pace
 
-	// ClientHints is weak: Sec-CH-UA contradicts the User-Agent. It has another
-	// version of Chromium, names a headless browser, or comes from a browser
-	// that does not have the field.
+	// ClientHints is weak. Sec-CH-UA contradicts the User-Agent: it has another
+	// version of Chromium, names a headless browser, or the named browser never
+	// sends this field.
 	//
-	// What breaks it: extensions that change the User-Agent. Raised in 0 of the
-	// measured sessions of people.
+	// False positives: browser extensions that change the User-Agent.
 	ClientHints
 
 	signals
@@ -90,7 +86,7 @@ var signalNames = [signals]string{
 	Documents: "documents", Pace: "pace", ClientHints: "client_hints",
 }
 
-// String returns the signal's name as logs, metrics and placeholders show it.
+// String returns the name of the signal in logs, metrics and placeholders.
 func (s Signal) String() string { return signalNames[s] }
 
 // Strong reports whether the signal is strong.
@@ -104,10 +100,10 @@ const (
 	traps  = Signals(1<<MintedTrap | 1<<OtherTrap | 1<<StaticTrap)
 )
 
-// Has reports whether s has a signal.
+// Has reports whether s contains a signal.
 func (s Signals) Has(one Signal) bool { return s&(1<<one) != 0 }
 
-// String returns the names of the signals, with commas between them.
+// String returns the names of the signals, separated by commas.
 func (s Signals) String() string {
 	var names []string
 	for one := range signals {
@@ -118,8 +114,8 @@ func (s Signals) String() string {
 	return strings.Join(names, ",")
 }
 
-// suspicious reports whether s has two independent signals, at least one of
-// them strong. Traps of all kinds are one.
+// suspicious reports whether s contains two independent signals, at least one of
+// them strong. All kinds of traps together count as one.
 func (s Signals) suspicious() bool {
 	independent := bits.OnesCount8(uint8(s &^ traps))
 	if s&traps != 0 {

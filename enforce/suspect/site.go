@@ -2,19 +2,20 @@ package suspect
 
 import "sync/atomic"
 
-// Most visitors of a site fetch embedded files from it where of at least
-// minVisitors browsers that asked for three documents more than half did.
+// A browser counts as a visitor of a site after documentsSeen documents. Most
+// visitors of the site fetch embedded files if there are at least minVisitors and
+// more than half of them do.
 const (
 	minVisitors   = 10
 	documentsSeen = 3
 	siteSlots     = 1 << 10
-	maxVisitors   = 1 << 16 // then both counts are halved, so that a change of the site shows
+	maxVisitors   = 1 << 16 // at this number both counts are halved, so that a change of the site has an effect
 )
 
-// sites counts, by site, the visitors and those among them that fetch embedded
-// files. Only browsers with Sec-Fetch-* fields are counted, so that robots
-// without them change nothing. It has a fixed size: a site that finds no place
-// has no count, and the signal Documents is off there.
+// sites counts the visitors of each site, and those that fetch embedded files. Only
+// browsers with all Sec-Fetch-* fields count, so that robots without them do not
+// change the result. The size is fixed: when another site has the same place, a
+// site has no count, and the signal Documents is not raised there.
 type sites [siteSlots]siteCount
 
 type siteCount struct {
@@ -24,7 +25,7 @@ type siteCount struct {
 	_         [lineSize - 16]byte
 }
 
-// of returns the place of a site, nil if another one has it.
+// of returns the count of a site, nil if another site has its place.
 func (s *sites) of(hash uint64) *siteCount {
 	c := &s[hash%siteSlots]
 	hash |= 1 // 0 is empty

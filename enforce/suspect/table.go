@@ -1,25 +1,29 @@
 package suspect
 
-import "sync"
+import (
+	"sync"
+	"unsafe"
+)
 
 const (
 	lineSize = 64 // octets of a cache line
 	ways     = 7  // entries of a bucket
 )
 
-// bucket holds the entries of visitors whose hashes end alike. Its lock and
-// the hashes fill one cache line, and each entry one more, so that looking a
-// visitor up takes two.
+// bucket holds the entries of visitors whose hashes end in the same bits. The lock
+// and the hashes share one cache line, and each entry has its own, so that a lookup
+// touches two.
 type bucket struct {
 	mu      sync.Mutex
 	tags    [ways]uint64 // hashes of the visitors; 0: empty
 	entries [ways]line
 }
 
-// line is an entry on a cache line of its own.
+// line is an entry padded to a cache line. It does not compile if an entry is
+// larger.
 type line struct {
 	entry
-	_ [4]byte
+	_ [lineSize - unsafe.Sizeof(entry{})]byte
 }
 
 // table has a fixed number of entries.
@@ -27,8 +31,8 @@ type table struct {
 	buckets []bucket
 }
 
-// newTable returns a table for at least that many visitors, rounded up to a
-// power of two of buckets.
+// newTable returns a table for at least that many visitors. The number of buckets
+// is a power of two.
 func newTable(entries int) table {
 	n := 1
 	for n*ways < entries {
@@ -37,14 +41,14 @@ func newTable(entries int) table {
 	return table{make([]bucket, n)}
 }
 
-// bucket returns the bucket of a visitor.
+// bucket returns the bucket for a visitor's hash.
 func (t *table) bucket(hash uint64) *bucket {
 	return &t.buckets[hash&uint64(len(t.buckets)-1)]
 }
 
-// find returns the entry of a visitor, nil if there is none. One that was not
-// seen for 24 hours, or was seen in the future before the clock was set back, is
-// returned empty. The caller holds the lock.
+// find returns the entry of a visitor, nil if there is none. It clears an entry
+// that was last seen more than 24 hours ago, or in the future because the clock was
+// set back. The caller holds the lock.
 func (b *bucket) find(hash uint64, now uint32) *entry {
 	for i, tag := range b.tags {
 		if tag != hash {
@@ -52,16 +56,17 @@ func (b *bucket) find(hash uint64, now uint32) *entry {
 		}
 		e := &b.entries[i].entry
 		if e.age(now) > rememberSeconds {
-			*e = entry{began: now}
+			*e = entry{}
 		}
 		return e
 	}
 	return nil
 }
 
-// add makes an entry for a visitor that has none: in the place of one that was
-// not seen for 24 hours, else of the one that matters least, the oldest of them.
-// The caller holds the lock.
+// add makes an entry for a visitor that has none. It replaces an entry that is
+// empty or was last seen more than 24 hours ago; if there is none, the one with the
+// lowest rank, and of several the one that was seen longest ago. The caller holds
+// the lock.
 func (b *bucket) add(hash uint64, now uint32) *entry {
 	place, least, oldest := 0, 4, uint32(0)
 	for i, tag := range b.tags {
@@ -77,12 +82,12 @@ func (b *bucket) add(hash uint64, now uint32) *entry {
 	}
 	b.tags[place] = hash
 	e := &b.entries[place].entry
-	*e = entry{began: now}
+	*e = entry{}
 	return e
 }
 
-// age returns how many seconds ago the visitor was seen, and very many where
-// that lies in the future, after the clock was set back.
+// age returns how many seconds ago the visitor was seen. The result is a very large
+// number if that time is in the future because the clock was set back.
 func (e *entry) age(now uint32) uint32 {
 	if e.seen > now && e.seen-now <= clockSlack {
 		return 0
@@ -92,7 +97,8 @@ func (e *entry) age(now uint32) uint32 {
 
 const (
 	rememberSeconds = uint32(Remember / 1e9)
-	// clockSlack is by how many seconds requests may overtake each other, or a
-	// clock be set back, without an entry being forgotten.
+	// clockSlack is the number of seconds by which the time of a request may be
+	// earlier than that of the request before it: requests overtake each other, and
+	// clocks are corrected.
 	clockSlack = 60
 )

@@ -11,25 +11,27 @@ import (
 	"time"
 )
 
-// Remember is how long signals and trap URLs are good for.
+// Remember is the time after which signals are forgotten and trap URLs expire.
 const Remember = 24 * time.Hour
 
-// Trap is the path of a trap: what a pattern such as /calendar-all/* has before
-// its star.
+// Trap is a path with a slash at its end, such as /calendar-all/. A site links to
+// URLs below that path where people do not see the links, and its robots.txt
+// disallows the path to every crawler. Only robots that ignore robots.txt request
+// such URLs.
 type Trap string
 
-// maxTrap bounds the path of a trap.
+// maxTrap is the largest length of a Trap in octets.
 const maxTrap = 256
 
-// ParseTrap returns the trap of a pattern: a path that ends with a slash, or
-// with a slash and a star.
+// ParseTrap parses a trap: a path that ends with a slash, or with a slash and a
+// star, such as /calendar-all/*. The error says what is wrong with the pattern.
 func ParseTrap(pattern string) (Trap, error) {
 	path := strings.TrimSuffix(pattern, "*")
 	switch {
 	case len(path) < 3 || path[0] != '/' || path[len(path)-1] != '/':
 		return "", fmt.Errorf("trap %q: want a folder of its own, such as /calendar-all/*", pattern)
 	case len(path) > maxTrap:
-		return "", fmt.Errorf("trap: the path has more than %d octets", maxTrap)
+		return "", fmt.Errorf("trap: the path has %d octets: at most %d are allowed", len(path), maxTrap)
 	case strings.Contains(path, "//"):
 		return "", fmt.Errorf("trap %q has an empty segment", pattern)
 	case strings.HasPrefix(path, "/.well-known/"):
@@ -43,11 +45,12 @@ func ParseTrap(pattern string) (Trap, error) {
 	return Trap(path), nil
 }
 
-// ErrNoTrap is what a URL that no trap has minted is.
-var ErrNoTrap = errors.New("not a trap URL that was minted here")
+// errNotMinted is the error for a token that was not minted with this key.
+var errNotMinted = errors.New("not a trap URL that was minted with this key")
 
-// The octets of the token of a trap URL: when it was minted, in seconds since
-// 1970; a part of the signature of the address; and one of all that and the site.
+// The parts of the token of a trap URL, in octets: the time at which it was minted,
+// in seconds since 1970; the beginning of the signature of the address; and the
+// beginning of the signature of both and the site.
 const (
 	tokenTime    = 4
 	tokenAddress = 8
@@ -55,22 +58,22 @@ const (
 	tokenSize    = tokenTime + tokenAddress + tokenProof
 )
 
-// tokenLen is the length of a token as text.
+// tokenLen is the length of a token in a URL.
 var tokenLen = base64.RawURLEncoding.EncodedLen(tokenSize)
 
-// Mint returns a URL below the path of the trap, for one address of a site. It
-// tells nothing about the address to whoever has no key.
+// Mint returns a URL (path only) below the path of the trap, for one client of a
+// site. It is valid for 24 hours. Nobody can find the address in it without the key.
 func (t Trap) Mint(k *Key, site string, client netip.Addr, now time.Time) string {
 	token := k.token(site, client, uint32(now.Unix()))
-	var text [len(t0) + maxTrap]byte
+	var text [len(sampleToken) + maxTrap]byte
 	b := append(text[:0], t...)
 	return string(base64.RawURLEncoding.AppendEncode(b, token[:]))
 }
 
-// t0 has the length of a token.
-const t0 = "AAAAAAAAAAAAAAAAAAAAAAAAAAA"
+// sampleToken has the length of a token, as a constant.
+const sampleToken = "AAAAAAAAAAAAAAAAAAAAAAAAAAA"
 
-// token signs an address.
+// token makes the token for an address and a time in seconds since 1970.
 func (k *Key) token(site string, client netip.Addr, at uint32) (token [tokenSize]byte) {
 	binary.BigEndian.PutUint32(token[:], at)
 	address := k.sign(forAddress, uint64(at), Network(client), site, "")
@@ -89,19 +92,19 @@ func (k *Key) proof(site string, parts []byte) (proof [tokenProof]byte) {
 	return proof
 }
 
-// Hit is what a request has to do with a trap.
+// Hit says whether a request is for a trap URL, and for which kind.
 type Hit uint8
 
-// The hits, by how much they say.
+// The kinds of hits, the weakest evidence first.
 const (
-	NoHit     Hit = iota
-	StaticHit     // a URL below the path that was not minted
-	OtherHit      // one that was minted for another address
-	MintedHit     // one that was minted for this address
+	NoHit     Hit = iota // not a trap URL, or one that has expired
+	StaticHit            // a URL below the path that was not minted
+	OtherHit             // a URL that was minted for another client
+	MintedHit            // a URL that was minted for this client
 )
 
-// Hit tells what a request target has to do with the trap. A URL that was
-// minted more than 24 hours ago is no hit: people keep tabs and bookmarks.
+// Hit returns the kind of hit that a request target is. A URL that was minted more
+// than 24 hours ago is no hit, because people keep tabs and bookmarks.
 func (t Trap) Hit(k *Key, target, site string, client netip.Addr, now time.Time) Hit {
 	rest, below := strings.CutPrefix(target, string(t))
 	if !below {
@@ -120,19 +123,20 @@ func (t Trap) Hit(k *Key, target, site string, client netip.Addr, now time.Time)
 	return OtherHit
 }
 
-// open returns when a token was minted and whether it was for this address.
+// open returns when a token was minted, in seconds since 1970, and whether it was
+// minted for this client. The error is errNotMinted.
 func (k *Key) open(text, site string, client netip.Addr) (at uint32, own bool, err error) {
 	if len(text) != tokenLen {
-		return 0, false, ErrNoTrap
+		return 0, false, errNotMinted
 	}
 	var token [tokenSize + 1]byte
 	n, err := base64.RawURLEncoding.Strict().Decode(token[:], []byte(text))
 	if err != nil || n != tokenSize {
-		return 0, false, ErrNoTrap
+		return 0, false, errNotMinted
 	}
 	proof := k.proof(site, token[:tokenTime+tokenAddress])
 	if subtle.ConstantTimeCompare(proof[:], token[tokenTime+tokenAddress:tokenSize]) == 0 {
-		return 0, false, ErrNoTrap
+		return 0, false, errNotMinted
 	}
 	at = binary.BigEndian.Uint32(token[:])
 	address := k.sign(forAddress, uint64(at), Network(client), site, "")

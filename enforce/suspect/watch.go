@@ -7,102 +7,117 @@ import (
 	"time"
 )
 
-// DefaultEntries is how many visitors a Watch remembers unless told otherwise:
-// 37 MB. The memory is used as visitors come.
+// DefaultEntries is the number of visitors that a Watch remembers by default:
+// 458,752 visitors in 34 MB. The operating system provides the memory as visitors
+// arrive.
 const DefaultEntries = 7 << 16
 
-// DefaultFor is for how long a client stays a suspect after the last signal.
+// DefaultFor is the usual time for which a client stays a suspect after its last
+// signal.
 const DefaultFor = time.Hour
 
-// Config are the choices for a Watch. The zero value is ready.
+// Config configures a Watch. The zero value has the defaults.
 type Config struct {
-	Entries  int      // visitors that are remembered; 0: DefaultEntries
+	// Entries is the least number of visitors that the Watch remembers. NewWatch
+	// rounds it up to 7 times a power of two. 0 or less: DefaultEntries.
+	Entries  int
 	Observer Observer // may be nil
 }
 
-// Observer is told what a Watch finds. Its methods are called by the goroutines
-// of requests, and may be called by several at once.
+// Observer receives what a Watch finds. Watch.See calls its methods in the
+// goroutine of the request, so that they must be safe for concurrent use.
 type Observer interface {
-	// Raised is called when a signal is raised: the first of a visitor in 24
-	// hours, and others.
+	// Raised is called each time a signal is raised, also when the visitor raised
+	// the same signal before.
 	Raised(Signal)
-	// Suspected is called when a client becomes a suspect.
+	// Suspected is called when a client becomes a suspect. The Suspect belongs to
+	// the Observer.
 	Suspected(*Suspect)
 }
 
-// Watch remembers what the visitors of the last 24 hours did. It has a fixed
-// size, whatever comes: where there is no room, the oldest of the visitors
-// without signals in the same place is forgotten first. A visitor is an address
-// (IPv4 /32, IPv6 /64) with a whole User-Agent at a site, and whether it sends
-// Sec-Fetch-* fields, so that a robot without them can't bring suspicion on the
-// browsers at its address. It is known by a keyed hash alone.
+// Watch remembers what visitors did in the last 24 hours.
 //
-// Its methods are safe for concurrent use. See takes no lock that all requests
-// share, and allocates nothing but for a client that becomes a suspect.
+// A visitor is an address (IPv4 /32, IPv6 /64) with a complete User-Agent at one
+// site. Visitors that send all Sec-Fetch-* fields and visitors that do not are
+// counted apart: a robot without these fields does not make the browsers at its
+// address suspects. A Watch stores a keyed hash of each visitor. It stores a part of
+// the address only for suspects (Suspect.Network).
+//
+// The size of a Watch is fixed. When there is no room for a new visitor, it forgets
+// one of the seven visitors that have the same place in its table: those without
+// signals first, and of these the one that was seen longest ago.
+//
+// All methods are safe for concurrent use. See takes no lock that all requests
+// share. It allocates memory only when a client becomes a suspect.
 type Watch struct {
 	table    table
 	sites    sites
 	observer Observer
 	seeds    [4]maphash.Seed
 	list     list
-	fleet    atomic.Pointer[heard]
-	raised   chan Mark // nil without a fleet; read by it
+	fleet    atomic.Pointer[fleetMarks] // nil until Hear is called
+	marks    chan Mark                  // for Raised
 	sharing  atomic.Bool
 	key      atomic.Pointer[Key]
 }
 
-// NewWatch returns a Watch that has seen nothing. It starts no goroutine.
+// NewWatch returns an empty Watch. It starts no goroutine.
 func NewWatch(c Config) *Watch {
 	if c.Entries <= 0 {
 		c.Entries = DefaultEntries
 	}
-	w := &Watch{table: newTable(c.Entries), observer: c.Observer, raised: make(chan Mark, maxWaiting)}
+	w := &Watch{table: newTable(c.Entries), observer: c.Observer, marks: make(chan Mark, maxWaiting)}
 	for i := range w.seeds {
 		w.seeds[i] = maphash.MakeSeed()
 	}
 	return w
 }
 
-// Standing is what a Watch says about the sender of a request.
+// Standing is the result of Watch.See: what the Watch has found about the client
+// of a request.
 type Standing struct {
-	// Suspect is set while the sender is a suspect.
+	// Suspect is true while the client is a suspect.
 	Suspect bool
-	// Signals are those that were raised in the last 24 hours.
+	// Signals are the signals that the client raised in the last 24 hours.
 	Signals Signals
-	// Until is when it stops being a suspect unless there are more signals.
+	// Until is the time at which a suspect stops being one if it raises no
+	// further signal. It is zero for others.
 	Until time.Time
-	// Page is set where the answer is shown as a page, or may be. Other
-	// requests of suspects are not to be refused: nobody could read why.
+	// Page is true for a suspect's request that may show its answer as a page.
+	// Do not refuse other requests of suspects, such as those for images: nobody
+	// could read the reason.
 	Page bool
 }
 
-// See looks at a request, which counts, and returns what is known about its
-// sender. A suspect is one until hold after the last signal.
+// See counts a request and returns what the Watch has found about its client. A
+// client stays a suspect for the duration hold after its last signal. See ignores
+// requests that are not over HTTPS, have a Cookie, or have no valid Client: it
+// does not count them and returns a zero Standing.
 func (w *Watch) See(r *Request, hold time.Duration) (s Standing) {
 	if !r.Secure || len(r.Header["Cookie"]) > 0 || !r.Client.IsValid() {
 		return s
 	}
-	l := r.look()
-	hash, site := w.hash(r, l.shape)
+	t := r.traits()
+	hash, site := w.hash(r, t.fields)
 	now := uint32(r.Time.Unix())
 	b := w.table.bucket(hash)
 	b.mu.Lock()
 	e := b.find(hash, now)
 	if e == nil {
-		if _, ok := ParseBrowser(r.UserAgent); !ok || l.kind == otherKind && !r.RobotsTxt && w.fleet.Load() == nil {
+		if _, ok := ParseBrowser(r.UserAgent); !ok || t.kind == otherKind && !r.RobotsTxt && w.fleet.Load() == nil {
 			b.mu.Unlock()
 			return s
 		}
 		e = b.add(hash, now)
 	}
-	became := w.count(e, r, &l, now, site, hold)
+	became := w.count(e, r, &t, now, site, hold)
 	s.Signals = e.set
 	if e.until > now {
-		s.Suspect, s.Until, s.Page = true, time.Unix(int64(e.until), 0), l.page
+		s.Suspect, s.Until, s.Page = true, time.Unix(int64(e.until), 0), t.page
 	}
 	var found *Suspect
 	if became {
-		found = w.enlist(e, r, hash, l.shape)
+		found = w.enlist(e, r, hash, t.fields)
 	}
 	b.mu.Unlock()
 	if found != nil && w.observer != nil {
@@ -111,54 +126,55 @@ func (w *Watch) See(r *Request, hold time.Duration) (s Standing) {
 	return s
 }
 
-// hash returns the hash of the visitor and that of the site. Nobody outside the
-// process can make two meet.
-func (w *Watch) hash(r *Request, how shape) (visitor, site uint64) {
+// hash returns the hash of the visitor and the hash of its site. Their seeds are
+// random, so that clients cannot cause collisions.
+func (w *Watch) hash(r *Request, fields fetchFields) (visitor, site uint64) {
 	var b [33]byte
 	site = maphash.String(w.seeds[0], r.Site) + uint64(r.Port)
 	network := Network(r.Client)
 	binary.NativeEndian.PutUint64(b[:], maphash.String(w.seeds[1], r.UserAgent))
 	binary.NativeEndian.PutUint64(b[8:], site)
 	copy(b[16:], network[:])
-	if how == full {
+	if fields == allFetchFields {
 		b[32] = 1
 	}
 	return max(1, maphash.Bytes(w.seeds[2], b[:])), site
 }
 
-// count notes what a request says about its visitor, and reports whether that
-// has become a suspect. The caller holds the lock of e.
-func (w *Watch) count(e *entry, r *Request, l *looks, now uint32, site uint64, hold time.Duration) (became bool) {
+// count counts a request of the visitor and reports whether the visitor has become
+// a suspect. The caller holds the lock of e.
+func (w *Watch) count(e *entry, r *Request, t *traits, now uint32, site uint64, hold time.Duration) (became bool) {
 	if now/60 != e.seen/60 {
 		e.forget(now)
 	}
 	e.seen = max(e.seen, now)
 	var raised Signals
 	if r.RobotsTxt {
-		if l.shape == bare && l.page && !r.ahead() {
+		if t.fields == noFetchFields && t.page && !r.isPrefetch() {
 			raised |= 1 << RobotsTxt
 		}
-	} else if l.kind == document {
-		raised = w.document(e, r, l, site)
-	} else if l.kind == embedded {
-		w.embedded(e, l, site)
+	} else if t.kind == document {
+		raised = w.document(e, r, t, site)
+	} else if t.kind == embedded {
+		w.embedded(e, t, site)
 	}
 	if raised != 0 {
-		w.raise(e, r, l.shape, raised, now)
+		w.raise(e, r, t.fields, raised, now)
 	}
 	last := uint32(0)
 	if raised != 0 {
 		last = now
 	}
-	if h := w.fleet.Load(); h != nil && e.heard != h.version {
-		e.heard = h.version
-		last = max(last, w.hear(e, r, l.shape, h, now))
+	if h := w.fleet.Load(); h != nil && e.fleetVersion != h.version {
+		e.fleetVersion = h.version
+		last = max(last, w.addFleet(e, r, t.fields, h, now))
 	}
 	return e.judge(last, now, uint32(hold/time.Second))
 }
 
-// raise notes signals.
-func (w *Watch) raise(e *entry, r *Request, how shape, raised Signals, now uint32) {
+// raise adds signals to the visitor, and gives those that it did not have to the
+// fleet.
+func (w *Watch) raise(e *entry, r *Request, fields fetchFields, raised Signals, now uint32) {
 	for one := range signals {
 		if !raised.Has(one) {
 			continue
@@ -166,7 +182,7 @@ func (w *Watch) raise(e *entry, r *Request, how shape, raised Signals, now uint3
 		first := e.at[one] == 0
 		e.raise(one, now)
 		if first {
-			w.tell(r, how, one)
+			w.sendMark(r, fields, one)
 		}
 		if w.observer != nil {
 			w.observer.Raised(one)
@@ -174,27 +190,27 @@ func (w *Watch) raise(e *entry, r *Request, how shape, raised Signals, now uint3
 	}
 }
 
-// embedded notes a file that a page of the site embeds.
-func (w *Watch) embedded(e *entry, l *looks, site uint64) {
+// embedded counts a request for a file that a page of the site embeds.
+func (w *Watch) embedded(e *entry, t *traits, site uint64) {
 	increment(&e.embedded)
-	if e.flags&(flagVisitor|flagEmbedding) == flagVisitor && l.shape == full {
+	if e.flags&(flagVisitor|flagEmbedding) == flagVisitor && t.fields == allFetchFields {
 		e.flags |= flagEmbedding
 		w.sites.of(site).embeds()
 	}
 }
 
-// How many documents without any embedded file are a signal.
+// The numbers of documents without any embedded file that raise Documents.
 const (
 	manyDocuments     = 20  // without Sec-Fetch-* fields
-	manyDocumentsFull = 100 // with them: a browser may have the files from before
+	manyDocumentsFull = 100 // with them: a browser may have the files in its cache
 )
 
-// hintsEvery is how many documents lie between two looks at the client hints.
+// hintsEvery: the client hints of every 16th document are checked.
 const hintsEvery = 16
 
-// document notes a page that its user asked for, and returns the signals that
-// this raises.
-func (w *Watch) document(e *entry, r *Request, l *looks, site uint64) (raised Signals) {
+// document counts a page that the user asked for, and returns the signals that it
+// raises.
+func (w *Watch) document(e *entry, r *Request, t *traits, site uint64) (raised Signals) {
 	switch r.Trap {
 	case MintedHit:
 		raised |= 1 << MintedTrap
@@ -203,7 +219,7 @@ func (w *Watch) document(e *entry, r *Request, l *looks, site uint64) (raised Si
 	case StaticHit:
 		raised |= 1 << StaticTrap
 	}
-	target := uint16(maphash.String(w.seeds[3], r.Target)) | 1
+	target := uint16(maphash.String(w.seeds[3], r.Target)) | 1 // 0 stands for no document yet
 	if e.last == target {
 		return raised // a reload
 	}
@@ -216,23 +232,23 @@ func (w *Watch) document(e *entry, r *Request, l *looks, site uint64) (raised Si
 			}
 		}
 	}
-	w.visitor(e, l, site)
+	w.visitor(e, t, site)
 	many := uint16(manyDocuments)
-	if l.shape == full {
+	if t.fields == allFetchFields {
 		many = manyDocumentsFull
 	}
 	if e.embedded == 0 && e.documents >= many && e.documents%many == 0 && w.sites.of(site).embedsFiles() {
 		raised |= 1 << Documents
 	}
-	if w.hurries(e, r, l) {
+	if w.tooFast(e, r, t) {
 		raised |= 1 << Pace
 	}
 	return raised
 }
 
-// visitor counts a browser among the visitors of its site.
-func (w *Watch) visitor(e *entry, l *looks, site uint64) {
-	if l.shape != full || e.documents < documentsSeen || e.flags&flagVisitor != 0 {
+// visitor counts a browser, at its third document, as a visitor of the site.
+func (w *Watch) visitor(e *entry, t *traits, site uint64) {
+	if t.fields != allFetchFields || e.documents < documentsSeen || e.flags&flagVisitor != 0 {
 		return
 	}
 	e.flags |= flagVisitor
@@ -244,9 +260,9 @@ func (w *Watch) visitor(e *entry, l *looks, site uint64) {
 	}
 }
 
-// hurries reports whether a document is one too many for the pace of people.
-func (w *Watch) hurries(e *entry, r *Request, l *looks) bool {
-	if l.shape != full {
+// tooFast counts a document for the pace, and reports whether it raises Pace.
+func (w *Watch) tooFast(e *entry, r *Request, t *traits) bool {
+	if t.fields != allFetchFields {
 		return e.pace(tick(r.Time), 0) && e.embedded < e.documents/4
 	}
 	return r.Connection != "" && e.pace(tick(r.Time), uint32(maphash.String(w.seeds[3], r.Connection)))

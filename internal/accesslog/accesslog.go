@@ -1,4 +1,4 @@
-// Package accesslog generates access logs for benchmarks.
+// Package accesslog generates access logs for benchmarks and tests.
 package accesslog
 
 import (
@@ -9,26 +9,39 @@ import (
 	"time"
 )
 
-// Log is a generated log: three of four requests are of browsers, the others of
-// crawlers, with different addresses, pages and times. The content is the same
-// in each run. A Log can be read once.
+// Log generates an access log while it is read. About three of four requests
+// are from browsers, the others from crawlers and programs. They have different
+// addresses, targets and increasing times. Two Logs with the same arguments
+// have the same content. A Log can be read once, and is not safe for concurrent
+// use.
 type Log struct {
-	line      func(b []byte, r *rand.Rand, at time.Time, addr netip.Addr, agent, target string) []byte
+	line      lineFunc
 	lines     int
 	addresses int
 	random    *rand.Rand
-	at        time.Time
-	buf       []byte
-	n         int
+	at        time.Time // of the last line
+	buf       []byte    // lines that were generated and not read yet
+	n         int       // number of generated lines
 }
 
-// New returns a log in a format, combined or caddy, of that many lines, from that
-// many client addresses.
+// New returns a log with the given number of lines, from at most the given
+// number of client addresses, which must be positive. format is combined (the
+// format of Apache and nginx) or caddy (Caddy's JSON); New panics for any other
+// format.
 func New(format string, lines, addresses int) *Log {
-	g := &Log{lines: lines, addresses: addresses, random: rand.New(rand.NewPCG(1, 2)), at: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)}
-	g.line = map[string]func([]byte, *rand.Rand, time.Time, netip.Addr, string, string) []byte{"combined": combinedLine, "caddy": caddyLine}[format]
-	return g
+	line, ok := formats[format]
+	if !ok {
+		panic("accesslog: unknown format " + format)
+	}
+	start := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	return &Log{line: line, lines: lines, addresses: addresses, random: rand.New(rand.NewPCG(1, 2)), at: start}
 }
+
+// lineFunc appends a line of a log to b. It takes the sizes of the request and
+// the response from r.
+type lineFunc func(b []byte, r *rand.Rand, at time.Time, addr netip.Addr, agent, target string) []byte
+
+var formats = map[string]lineFunc{"combined": combinedLine, "caddy": caddyLine}
 
 func combinedLine(b []byte, r *rand.Rand, at time.Time, addr netip.Addr, agent, target string) []byte {
 	return fmt.Appendf(b, "%s - - [%s] \"GET %s HTTP/1.1\" 200 %d \"https://example.com/\" \"%s\"\n",
@@ -50,7 +63,7 @@ var agents = []string{
 	"ExampleSpider/1.0 (+https://example.org/spider)",
 }
 
-// agent returns one of 2,107 User-Agents.
+// agent returns one of 2,107 different User-Agents.
 func (g *Log) agent() string {
 	if g.random.IntN(4) == 0 {
 		return agents[g.random.IntN(len(agents))]
@@ -68,12 +81,13 @@ func (g *Log) target() string {
 	return fmt.Sprintf("/page/%d/%d.html?id=%d", g.random.IntN(100), g.random.IntN(10_000), g.random.IntN(100_000))
 }
 
-// Read implements io.Reader.
+// Read implements io.Reader. It returns io.EOF after the last line, and no
+// other error.
 func (g *Log) Read(p []byte) (int, error) {
 	for len(g.buf) < len(p) && g.n < g.lines {
 		g.n++
 		g.at = g.at.Add(time.Duration(g.random.IntN(20)) * time.Millisecond)
-		v := uint32(g.random.IntN(g.addresses)) * 2654435761 // spread, each a different one
+		v := uint32(g.random.IntN(g.addresses)) * 2654435761 // a one-to-one mapping that spreads the addresses
 		addr := netip.AddrFrom4([4]byte{byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)})
 		g.buf = g.line(g.buf, g.random, g.at, addr, g.agent(), g.target())
 	}

@@ -1,6 +1,6 @@
-// Package colour measures colours for the tests of pages: how well one stands
-// out from another, and how far apart they are for readers with each kind of
-// colour vision.
+// Package colour measures colours, for tests of web pages: the contrast of two
+// colours, and how different they look to people with each kind of colour
+// vision.
 package colour
 
 import (
@@ -9,12 +9,13 @@ import (
 	"strconv"
 )
 
-// RGB is a colour in linear light, each part from 0 to 1.
+// RGB is a colour in linear light: red, green and blue, each from 0 to 1.
 type RGB [3]float64
 
-// Visions are the kinds of colour vision, each as a matrix in linear RGB. They
-// are those of Machado, Oliveira and Fernandes, "A Physiologically-based Model
-// for Simulation of Color Vision Deficiency" (2009), for severity 1.
+// Visions are the kinds of colour vision. Each is a matrix that converts a
+// colour in linear RGB to the colour that a person with this vision sees. The
+// values are from Machado, Oliveira and Fernandes, "A Physiologically-based
+// Model for Simulation of Color Vision Deficiency" (2009), for severity 1.
 var Visions = map[string][3]RGB{
 	"typical":      {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
 	"protanopia":   {{.152286, 1.052583, -.204868}, {.114503, .786281, .099216}, {-.003882, -.048116, 1.051998}},
@@ -22,7 +23,7 @@ var Visions = map[string][3]RGB{
 	"tritanopia":   {{1.255528, -.076749, -.178779}, {-.078411, .930809, .147602}, {.004733, .691367, .303900}},
 }
 
-// Parse reads #rrggbb (sRGB, IEC 61966-2-1).
+// Parse parses a colour in the form #rrggbb (sRGB, IEC 61966-2-1).
 func Parse(s string) (c RGB, err error) {
 	if len(s) != len("#rrggbb") || s[0] != '#' {
 		return c, fmt.Errorf("%q is not #rrggbb", s)
@@ -41,7 +42,8 @@ func Parse(s string) (c RGB, err error) {
 	return c, nil
 }
 
-// Seen returns the colour as a kind of vision sees it.
+// Seen returns the colour that a person with a kind of vision (see Visions)
+// sees.
 func (c RGB) Seen(by [3]RGB) (s RGB) {
 	for i, row := range by {
 		s[i] = min(max(row[0]*c[0]+row[1]*c[1]+row[2]*c[2], 0), 1)
@@ -49,7 +51,8 @@ func (c RGB) Seen(by [3]RGB) (s RGB) {
 	return s
 }
 
-// Contrast is the ratio that WCAG 2.2, section 1.4.3, defines: from 1 to 21.
+// Contrast returns the contrast ratio of two colours, from 1 to 21 (WCAG 2.2,
+// section 1.4.3).
 func (c RGB) Contrast(d RGB) float64 {
 	a, b := c.light(), d.light()
 	return max(a, b) / min(a, b)
@@ -57,9 +60,9 @@ func (c RGB) Contrast(d RGB) float64 {
 
 func (c RGB) light() float64 { return .2126*c[0] + .7152*c[1] + .0722*c[2] + .05 }
 
-// Distance is the distance in OKLab, Björn Ottosson's perceptual space (2020):
-// black and white are 1 apart, and colours that are 0.02 apart can just be told
-// apart.
+// Distance returns the distance of two colours in OKLab, a perceptual colour
+// space (Björn Ottosson, 2020). The distance of black and white is 1. Most
+// people can just distinguish two colours at a distance of 0.02.
 func (c RGB) Distance(d RGB) float64 {
 	a, b := c.oklab(), d.oklab()
 	return math.Hypot(math.Hypot(a[0]-b[0], a[1]-b[1]), a[2]-b[2])

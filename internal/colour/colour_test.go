@@ -16,7 +16,7 @@ func TestColours(t *testing.T) {
 	}
 	black, white := parse("#000000"), parse("#ffffff")
 	if got := black.Contrast(white); math.Abs(got-21) > 1e-9 {
-		t.Errorf("contrast of black and white: %v, want 21", got)
+		t.Errorf("contrast of black and white is %v, want 21", got)
 	}
 	if got := parse("#767676").Contrast(white); got < 4.5 || got > 4.6 { // the lightest grey that WCAG allows for text
 		t.Errorf("contrast of #767676 and white: %v", got)

@@ -4,10 +4,10 @@ package editdistance
 
 import "iter"
 
-// Between returns how many octets must be inserted, deleted, replaced or
-// swapped with their neighbour to change a into b (the optimal string alignment
-// distance). Its time is proportional to the product of both lengths, so bound
-// them first.
+// Between returns the minimal number of edits that change a into b (the optimal
+// string alignment distance). An edit inserts, deletes or replaces an octet, or
+// swaps two adjacent octets. The time is proportional to the product of both
+// lengths, so callers should limit these.
 func Between(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
@@ -30,9 +30,9 @@ func Between(a, b string) int {
 	return last[len(b)]
 }
 
-// Nearest returns the candidate with the smallest distance to word. Of several
-// such candidates it returns the first. It returns "" if every distance is
-// greater than most.
+// Nearest returns the candidate with the smallest distance to word, the first
+// one if there are several. It returns "" if all distances are greater than
+// most.
 func Nearest(word string, candidates iter.Seq[string], most int) string {
 	best, fewest := "", most+1
 	for c := range candidates {

@@ -1,8 +1,8 @@
-// Package freeport returns ports for servers that tests start as separate
-// processes. Such a process must be given its port before it listens.
+// Package freeport returns free ports for servers that tests start as separate
+// processes. A test must choose the port of such a server before it starts.
 //
-// A test that listens in its own process does not need it: it can listen on
-// port 0.
+// A test that listens in its own process does not need this package: it can
+// listen on port 0.
 package freeport
 
 import (
@@ -13,21 +13,22 @@ import (
 	"sync/atomic"
 )
 
-// The ports lie below those that Linux gives to outgoing connections and to
-// servers on port 0 (32768 to 60999), so no other process gets one of them by
-// chance between Take and the server's start.
+// The ports are below those that Linux assigns to outgoing connections and to
+// listeners on port 0 (32768 to 60999). So Linux does not assign them to
+// another process between the call of Take and the start of the server.
 const (
 	first  = 10240
 	blocks = 220
-	block  = 100 // ports of one process before it takes those of the next
+	block  = 100 // distance between the first ports of two processes with successive ids
 	count  = blocks * block
 )
 
 var taken atomic.Int64
 
-// Take returns a port on which nothing listens now, over TCP or UDP, on any
-// address. It never returns the same port twice in a process, and processes
-// that run at the same time begin at different ports. Safe for concurrent use.
+// Take returns a port that is free for TCP and UDP on all addresses. It returns
+// each port only once in a process, and processes with successive ids start at
+// different ports. It returns an error if no port is free. Take is safe for
+// concurrent use.
 func Take() (int, error) {
 	start := os.Getpid() % blocks * block
 	for range count {
@@ -36,7 +37,7 @@ func Take() (int, error) {
 			return port, nil
 		}
 	}
-	return 0, errors.New("no port is free")
+	return 0, errors.New("no free port from 10240 to 32239")
 }
 
 func free(port int) bool {

@@ -14,14 +14,14 @@ func TestTake(t *testing.T) {
 			t.Fatal(err)
 		}
 		if seen[port] || port < first || port >= first+count {
-			t.Fatalf("port %d: given before %v", port, seen[port])
+			t.Fatalf("port %d: out of range, or returned before (%v)", port, seen[port])
 		}
 		seen[port] = true
 	}
 }
 
-// A port that is in use is not given, whichever protocol uses it.
-func TestInUse(t *testing.T) {
+// A port that another server uses, over UDP or TCP, is not free.
+func TestPortInUseIsNotFree(t *testing.T) {
 	port, err := Take()
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +32,7 @@ func TestInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	if free(port) {
-		t.Errorf("port %d is free beside a UDP server", port)
+		t.Errorf("port %d is free, but a UDP server uses it", port)
 	}
 	packets.Close()
 	listener, err := net.Listen("tcp", address)
@@ -41,6 +41,6 @@ func TestInUse(t *testing.T) {
 	}
 	defer listener.Close()
 	if free(port) {
-		t.Errorf("port %d is free beside a TCP server", port)
+		t.Errorf("port %d is free, but a TCP server uses it", port)
 	}
 }

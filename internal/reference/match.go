@@ -1,6 +1,7 @@
-// Package reference is a second, simple implementation of robots.txt matching,
-// written from the text of RFC 9309. Tests compare package robots with it. It
-// compares each rule of a group with each octet of the path.
+// Package reference is a second implementation of robots.txt matching, for
+// tests that compare it with package robots. It is simple and slow: it was
+// written from the text of RFC 9309, and compares each rule with the path,
+// octet by octet.
 package reference
 
 import (
@@ -16,12 +17,14 @@ type Rule struct {
 	Pattern string // as written
 }
 
-// symbol is an octet of a path in a comparison: the octet itself, or an escape
-// that must not be decoded.
+// symbol is a unit of a path in a comparison: an octet, an escape that must not
+// be decoded, or "any" for a `*` in a pattern.
 type symbol string
 
-// symbols reads a path (RFC 9309, section 2.2.2). An escape is read as its
-// octet, except for delimiters: `/` and `?` in a path, and `&=+;` in a query.
+// symbols splits a path or a pattern into symbols (RFC 9309, section 2.2.2). It
+// decodes escapes, except for delimiters: `/` and `?` in a path, and `&=+;` in
+// a query. query means that s starts in the query, and star that s is a
+// pattern, in which `*` has a special meaning.
 func symbols(s string, query, star bool) (list []symbol) {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
@@ -49,7 +52,7 @@ func symbols(s string, query, star bool) (list []symbol) {
 			}
 			continue
 		}
-		if c == '%' || c == '#' { // not part of a path in a URI: as if escaped
+		if c == '%' || c == '#' { // not allowed in a URI path: the same as its escape
 			list = append(list, symbol(fmt.Sprintf("%%%02X", c)))
 		} else {
 			list = append(list, symbol([]byte{c}))
@@ -60,8 +63,8 @@ func symbols(s string, query, star bool) (list []symbol) {
 
 func isHex(c byte) bool { return strings.IndexByte("0123456789abcdefABCDEF", c) >= 0 }
 
-// pathSymbols reads a target in the form that patterns without a query are
-// compared with: the `?` is an ordinary octet.
+// pathSymbols splits a target for the comparison with a pattern without a `?`:
+// the query is read as a part of the path.
 func pathSymbols(s string) (list []symbol) {
 	for i, part := range strings.SplitN(s, "?", 2) {
 		if i > 0 {
@@ -79,9 +82,9 @@ func pathSymbols(s string) (list []symbol) {
 	return list
 }
 
-// spell writes symbols as the octets of a URI, where an escape has three
-// octets.
-func spell(list []symbol) (spelt []symbol) {
+// expandEscapes converts symbols to the octets of a URI, in which an escape has
+// three octets. It keeps "any".
+func expandEscapes(list []symbol) (spelt []symbol) {
 	for _, s := range list {
 		if len(s) == 1 && (s[0] <= ' ' || s[0] >= 0x7f) {
 			s = symbol(fmt.Sprintf("%%%02X", s[0]))
@@ -97,9 +100,10 @@ func spell(list []symbol) (spelt []symbol) {
 	return spelt
 }
 
-// matchSymbols fills the table of which beginnings of the pattern match which
-// beginnings of the text.
+// matchSymbols reports whether pattern matches text: the whole text if anchored
+// is set, otherwise the start of it.
 func matchSymbols(pattern, text []symbol, anchored bool) bool {
+	// row[j] is set if the pattern so far matches the first j symbols of text.
 	row := make([]bool, len(text)+1)
 	row[0] = true
 	for _, p := range pattern {
@@ -119,9 +123,9 @@ func matchSymbols(pattern, text []symbol, anchored bool) bool {
 	return slices.Contains(row, true)
 }
 
-// octets returns the length of a pattern: an octet that is always escaped
-// counts as three.
-func octets(pattern []symbol, anchored bool) int {
+// patternLength returns the length of a pattern in octets. An octet that must
+// be escaped in a URI counts as three.
+func patternLength(pattern []symbol, anchored bool) int {
 	n := 0
 	for i, s := range pattern {
 		switch {
@@ -143,7 +147,9 @@ func octets(pattern []symbol, anchored bool) int {
 	return n
 }
 
-// Match returns whether the rule matches, and its length.
+// Match reports whether a pattern matches a request target, and returns the
+// length of the pattern in octets. A pattern that starts with neither / nor *
+// never matches, and has length 0.
 func Match(pattern, target string) (bool, int) {
 	if !strings.HasPrefix(pattern, "/") && !strings.HasPrefix(pattern, "*") {
 		return false, 0
@@ -154,11 +160,13 @@ func Match(pattern, target string) (bool, int) {
 	}
 	p, anchored := strings.CutSuffix(pattern, "$")
 	list := symbols(p, false, true)
-	return matchSymbols(spell(list), spell(text), anchored), octets(list, anchored)
+	return matchSymbols(expandEscapes(list), expandEscapes(text), anchored), patternLength(list, anchored)
 }
 
-// Verdict returns whether the target is allowed by the longest rule
-// that matches, Allow before Disallow, and that rule's length.
+// Verdict reports whether a request target is allowed, and returns the length
+// of the rule that decides, 0 if none matches: of the rules that match, the
+// longest one decides, and Allow if an Allow and a Disallow rule have the same
+// length. The path /robots.txt is always allowed.
 func Verdict(rules []Rule, target string) (allowed bool, length int) {
 	allowed = true
 	for _, r := range rules {

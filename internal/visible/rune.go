@@ -1,5 +1,6 @@
-// Package visible escapes untrusted text: all characters become visible, and
-// none controls a terminal or changes the order of text on a page.
+// Package visible escapes untrusted text so that all its characters are
+// visible, and none can control a terminal or change the order of text on a
+// page.
 package visible
 
 import (
@@ -9,11 +10,12 @@ import (
 	"unicode/utf8"
 )
 
-// Rune returns how the first rune of s, which is not empty, is shown and how
-// many octets it has. Control and format characters, such as those that
-// reverse the direction of text, and octets that are no UTF-8 are shown as
-// escapes, as in Go's string literals: then escaped is true. A tab is shown as
-// a blank.
+// Rune returns a visible text for the first rune of s, and the size of that
+// rune in octets. s must not be empty. The text is the rune itself if it is
+// printable, and a blank for a tab. For other runes, such as control
+// characters, characters that change the direction of text, and octets that are
+// not UTF-8, the text is an escape as in Go string literals, and escaped is
+// true.
 func Rune(s string) (text string, size int, escaped bool) {
 	r, size := utf8.DecodeRuneInString(s)
 	switch {

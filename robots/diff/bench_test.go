@@ -8,7 +8,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// hostileText is half a megabyte made to be slow to compare.
+// hostileText returns half a megabyte of rules that are slow to compare.
 func hostileText(letter byte) string {
 	var b strings.Builder
 	b.WriteString("User-agent: *\n")

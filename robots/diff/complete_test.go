@@ -25,24 +25,25 @@ var paths = func() (list []string) {
 	return append(list, "/%26", "/a?%26", "/a?&", "/?%2Fa", "/?a%2F", "/b?%2F", "/robots.txt", "/robots.txt?a", "/robots.txtb")
 }()
 
-// checkComplete holds that each path of a change has the verdicts that the
-// change tells, and that there is a change for each path whose verdicts
-// differ, unless the result says that it is not complete.
+// checkComplete checks that each path of a change has the old and the new
+// verdict of that change, and that there is a change for each path with
+// different verdicts. It does not check the second if the result is not
+// complete; then it returns false.
 func checkComplete(t *testing.T, x, y []byte, more ...string) (complete bool) {
 	t.Helper()
 	before, after := robots.Parse(x), robots.Parse(y)
 	r := Compare(before, after)
-	told := map[string]map[bool]bool{}
+	reported := map[string]map[bool]bool{}
 	for _, c := range r.Changes {
 		if c.What != "verdict" || c.Reading != "" {
 			continue
 		}
 		for _, crawler := range c.Crawlers {
 			name := canonical.Lower(crawler)
-			if told[name] == nil {
-				told[name] = map[bool]bool{}
+			if reported[name] == nil {
+				reported[name] = map[bool]bool{}
 			}
-			told[name][c.Allowed] = true
+			reported[name][c.Allowed] = true
 			a, b := before.Group(crawler), after.Group(crawler)
 			for _, p := range c.Paths {
 				if a.Match(p).Allowed == c.Allowed || b.Match(p).Allowed != c.Allowed {
@@ -57,15 +58,16 @@ func checkComplete(t *testing.T, x, y []byte, more ...string) (complete bool) {
 	for _, crawler := range append(slices.Concat(before.Tokens(), after.Tokens(), before.Words()), "*") {
 		a, b := before.Group(crawler), after.Group(crawler)
 		for _, p := range append(more, paths...) {
-			if v, w := a.Match(p), b.Match(p); v.Allowed != w.Allowed && !told[canonical.Lower(crawler)][w.Allowed] {
-				t.Fatalf("%q for %q: before %v, after %v, and no change\n%s\n%s", p, crawler, v.Allowed, w.Allowed, x, y)
+			if v, w := a.Match(p), b.Match(p); v.Allowed != w.Allowed && !reported[canonical.Lower(crawler)][w.Allowed] {
+				t.Fatalf("%q for %q: before %v, after %v, but the result has no change\n%s\n%s", p, crawler, v.Allowed, w.Allowed, x, y)
 			}
 		}
 	}
 	return true
 }
 
-// randomFile returns rules of a small alphabet, in which patterns often meet.
+// randomFile returns rules of a small alphabet, so that they often match the
+// same paths.
 func randomFile(rnd *rand.Rand) []string {
 	list := []string{"User-agent: *"}
 	for range rnd.IntN(5) {
@@ -83,7 +85,8 @@ func randomFile(rnd *rand.Rand) []string {
 	return list
 }
 
-// Files that differ in one rule or in all are compared with every short path.
+// The result of Compare is checked with all short paths, for files that differ
+// in one rule or in all rules.
 func TestCompareAgainstEveryPath(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	complete := 0
@@ -98,7 +101,7 @@ func TestCompareAgainstEveryPath(t *testing.T) {
 			complete++
 		}
 	}
-	if complete < pairs*9/10 { // the rest has an Allow rule with a path that is not served so, as /a//b
+	if complete < pairs*9/10 { // the others have an Allow rule with a part that no path as served has, such as /a//b
 		t.Errorf("%d of %d comparisons are complete", complete, pairs)
 	}
 }

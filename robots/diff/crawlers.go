@@ -9,21 +9,21 @@ import (
 
 // Crawler describes which groups a crawler obeys.
 type Crawler struct {
-	// Tokens are its product tokens in the order in which it obeys them, as
-	// Googlebot-Image, Googlebot.
+	// Tokens are its product tokens in the order of precedence, such as
+	// Googlebot-Image, Googlebot. A Crawler without tokens is ignored.
 	Tokens []string
 	// IgnoresStar means that the group for `*` does not apply to the crawler.
 	IgnoresStar bool
-	// ReadsGoogle means that the crawler reads files with google/robotstxt, so
-	// that changes in that reading affect it too (see
+	// ReadsGoogle means that the crawler uses google/robotstxt as its parser,
+	// so that changes in that reading affect it too (see
 	// robots.File.GoogleReading).
 	ReadsGoogle bool
 }
 
-// pairKey identifies crawlers that both files treat alike.
+// pairKey identifies the crawlers to which the same groups apply in both files.
 type pairKey struct {
 	oldGroup, newGroup *robots.Group
-	ownOld, ownNew     bool // the group is the crawlers' own, not that of `*`
+	ownOld, ownNew     bool // the group names the crawlers; it is not the group for `*`
 }
 
 // pair holds the groups of both files that apply to the same crawlers.
@@ -32,8 +32,9 @@ type pair struct {
 	crawlers []string
 }
 
-// pairs returns the groups for each crawler that a file names, for crawlers
-// that obey the group of another one, and for all others.
+// pairs returns a pair for each crawler that a file names, for the other
+// crawlers in d.crawlers, and for `*`. Crawlers with the same groups share a
+// pair.
 func (d *differ) pairs() []*pair {
 	var list []*pair
 	index := map[pairKey]*pair{}
@@ -68,13 +69,13 @@ func (d *differ) pairs() []*pair {
 			c = Crawler{Tokens: []string{t}}
 		}
 		c.Tokens = append([]string{t}, c.Tokens[1:]...)
-		if d.looksAt(c) {
+		if d.includes(c) {
 			add(c)
 		}
 	}
 	named := len(list)
 	for _, c := range d.crawlers {
-		if seen[canonical.Lower(c.Tokens[0])] || !d.looksAt(c) {
+		if seen[canonical.Lower(c.Tokens[0])] || !d.includes(c) {
 			continue
 		}
 		key := d.pairKey(c)
@@ -86,13 +87,13 @@ func (d *differ) pairs() []*pair {
 	return list
 }
 
-// names returns the names that either file has groups for.
+// names returns the tokens and words for which one of the files has a group.
 func (d *differ) names() []string {
 	return slices.Concat(d.before.Tokens(), d.after.Tokens(), d.before.Words(), d.after.Words())
 }
 
-// looksAt reports whether the files are to be compared for a crawler.
-func (d *differ) looksAt(c Crawler) bool {
+// includes reports whether the comparison includes a crawler.
+func (d *differ) includes(c Crawler) bool {
 	return (!d.google || c.ReadsGoogle) && (d.inside == nil || !d.inside(c.Tokens[0]))
 }
 
@@ -104,7 +105,7 @@ func (d *differ) pairKey(c Crawler) (k pairKey) {
 }
 
 // group returns the group of a file that applies to the crawler, and whether
-// that is the crawler's own group and not the one for `*`.
+// the group names the crawler.
 func (c Crawler) group(f *robots.File) (g *robots.Group, own bool) {
 	if c.Tokens[0] == "*" {
 		return f.Star(), f.Star() != nil

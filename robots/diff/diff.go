@@ -10,37 +10,38 @@ import (
 // Change is a difference between two files that affects some crawlers.
 type Change struct {
 	// Crawlers are the product tokens of the affected crawlers, as written. "*"
-	// stands for all crawlers that neither file names.
+	// means all crawlers that neither file names.
 	Crawlers []string `json:"crawlers"`
-	// What changed: "verdict", "group" (a crawler got or lost a group of its
-	// own), "crawl-delay", "request-rate", "visit-time", "noindex",
-	// "content-signal", "content-usage", or, for all crawlers, "sitemap",
-	// "host", "license", "clean-param".
+	// What is the kind of the change: "verdict", "group" (a file stops or
+	// starts to name the crawler), "crawl-delay", "request-rate", "visit-time",
+	// "noindex", "content-signal", "content-usage", or, for all crawlers,
+	// "sitemap", "host", "license", "clean-param".
 	What string `json:"what"`
-	// Old and New are the lines of robots.txt that apply in each file; "" for
-	// none.
+	// Old and New are the lines of robots.txt that apply in the first and in
+	// the second file; "" for none.
 	Old string `json:"old"`
 	New string `json:"new"`
 	// OldLine and NewLine are the numbers of these lines, 0 for none.
 	OldLine int `json:"old_line,omitempty"`
 	NewLine int `json:"new_line,omitempty"`
-	// Allowed and Paths are set for verdicts: the new verdict, and example
-	// paths that have it.
+	// Allowed and Paths are set for verdicts: the new verdict, and up to five
+	// example paths that have it.
 	Allowed bool     `json:"allowed,omitempty"`
 	Paths   []string `json:"paths,omitempty"`
-	// Reading is "google" for a verdict that changes only for crawlers that
-	// read files with google/robotstxt.
+	// Reading is "google" for a verdict that changes only for crawlers that use
+	// google/robotstxt as their parser.
 	Reading string `json:"reading,omitempty"`
 }
 
 // Result is the result of a comparison.
 type Result struct {
-	// Changes are in the order of the new file's lines.
+	// Changes are sorted by NewLine, then by OldLine.
 	Changes []Change
-	// Complete means that there is no other change: for each crawler and each
-	// path, either both files have the same verdict, or Changes has a Change of
-	// that crawler for it. Complete is false if very many rules differ, and for
-	// some rare forms of rules that are not compared exactly.
+	// Complete means that there are no other changes: if the files have
+	// different verdicts on any path for a crawler, Changes has a verdict
+	// change of the same kind (allowed or disallowed) for that crawler.
+	// Complete is false if there are too many rules or changes to compare, and
+	// for some rare forms of rules that are not compared exactly.
 	Complete bool
 }
 
@@ -48,20 +49,21 @@ type Result struct {
 func (r *Result) Same() bool { return r.Complete && len(r.Changes) == 0 }
 
 const (
-	maxExamples = 5   // paths of one change
-	maxChanges  = 500 // changes of one crawler, of each kind
-	// maxSteps bounds the steps that search for paths in one comparison: they
-	// take about a second.
+	maxExamples = 5   // example paths of one change
+	maxChanges  = 500 // changes of each kind for one crawler
+	// maxSteps is the maximal number of steps in which one comparison searches
+	// for paths. So many steps take about a second.
 	maxSteps = 10_000_000
 )
 
-// Compare returns what changes for crawlers when the file after replaces
-// before: each rule that starts or stops deciding, with example paths, and each
-// limit that changed. It compares the files for every crawler that a file names
-// and for all others. The argument crawlers adds those that obey a group of
-// another name, or that ignore `*`. A crawler among them that neither file
-// names appears in the result only if other changes apply to it than to the
-// crawlers of the groups that it obeys.
+// Compare returns what changes for crawlers when the file after replaces the
+// file before: changed verdicts with the rules that decide and example paths,
+// and changed limits and other lines. It compares the files for each crawler
+// that one of them names, and for all other crawlers.
+//
+// The argument crawlers describes crawlers that obey several product tokens or
+// ignore `*`. If neither file names such a crawler, it appears in the result
+// only if it has other changes than the crawlers whose groups it obeys.
 func Compare(before, after *robots.File, crawlers ...Crawler) Result {
 	d := newDiffer(before, after, crawlers)
 	d.compareAll()
@@ -69,12 +71,13 @@ func Compare(before, after *robots.File, crawlers ...Crawler) Result {
 	return d.result()
 }
 
-// Unaffected compares two files for the crawlers for which inside returns
-// false. It calls inside with product tokens and "*". It compares verdicts,
-// Crawl-delay, Request-rate and Visit-time. If the result is Same, none of
-// these changes for any of those crawlers, whether a file names them or not.
-// The caller must pass crawlers that obey the group of another crawler, or that
-// ignore `*`; otherwise they are not compared.
+// Unaffected compares two files for the crawlers that must not be affected.
+// inside reports whether a crawler is one that may be affected; Unaffected
+// leaves out these. It calls inside with product tokens and with "*". It
+// compares verdicts, Crawl-delay, Request-rate and Visit-time. If the result is
+// Same, none of these changes for any of those crawlers, also not for crawlers
+// that no file names. The argument crawlers must have all crawlers that obey
+// several product tokens or ignore `*`; Unaffected does not know about others.
 func Unaffected(before, after *robots.File, inside func(token string) bool, crawlers ...Crawler) Result {
 	d := newDiffer(before, after, crawlers)
 	d.inside = inside
@@ -93,10 +96,10 @@ type differ struct {
 	before, after *robots.File
 	crawlers      []Crawler
 	inside        func(token string) bool
-	google        bool // the files are in Google's reading
+	google        bool // before and after are the files as Google's parser reads them
 	changes       []Change
-	steps         int  // that are left
-	cut           bool // there may be more changes than were found
+	steps         int  // number of steps that are left
+	incomplete    bool // there may be more changes than were found
 }
 
 func newDiffer(before, after *robots.File, crawlers []Crawler) *differ {
@@ -110,7 +113,7 @@ func newDiffer(before, after *robots.File, crawlers []Crawler) *differ {
 }
 
 func (d *differ) result() Result {
-	return Result{Changes: d.merged(), Complete: d.steps >= 0 && !d.cut}
+	return Result{Changes: d.merged(), Complete: d.steps >= 0 && !d.incomplete}
 }
 
 // compareAll compares the files for each crawler, and in Google's reading for
@@ -129,7 +132,7 @@ func (d *differ) compareAll() {
 	for _, p := range g.pairs() {
 		g.verdicts(p)
 	}
-	d.steps, d.cut = g.steps, g.cut
+	d.steps, d.incomplete = g.steps, g.incomplete
 	d.addGoogle(g.changes)
 }
 
@@ -171,7 +174,7 @@ func (d *differ) add(p *pair, c Change) {
 	d.changes = append(d.changes, c)
 }
 
-// key identifies a change; changes of several crawlers with the same key are
+// key identifies a change. Changes for several crawlers with the same key are
 // merged.
 type key struct {
 	what, old, new, reading string
@@ -183,8 +186,7 @@ func (c *Change) key() key {
 	return key{c.What, c.Old, c.New, c.Reading, c.OldLine, c.NewLine, c.Allowed}
 }
 
-// merged returns the changes, with one Change for all crawlers that it is the
-// same for.
+// merged returns the changes, after merging equal changes for several crawlers.
 func (d *differ) merged() []Change {
 	at := map[key]int{}
 	var list []Change

@@ -27,7 +27,7 @@ func TestCompare(t *testing.T) {
 			after:  "User-agent: *\nAllow: /a/b\nDisallow: /a\n",
 		},
 		{
-			name:   "a rule more",
+			name:   "a new rule",
 			before: "User-agent: *\nDisallow: /a/\n",
 			after:  "User-agent: *\nDisallow: /a/\nDisallow: /b/*.pdf$\n",
 			want: []Change{{Crawlers: []string{"*"}, What: "verdict", New: "Disallow: /b/*.pdf$", NewLine: 3,
@@ -41,19 +41,19 @@ func TestCompare(t *testing.T) {
 				New: "Allow: /a/b", NewLine: 3, Allowed: true, Paths: []string{"/a/b", "/a/bx", "/a/b/x"}}},
 		},
 		{
-			name:   "an exception that holds only where two rules meet",
+			name:   "an exception for paths that match two rules",
 			before: "User-agent: *\nDisallow: /a*\n",
 			after:  "User-agent: *\nDisallow: /a*\nAllow: /*b\n",
 			want: []Change{{Crawlers: []string{"*"}, What: "verdict", Old: "Disallow: /a*", OldLine: 2,
 				New: "Allow: /*b", NewLine: 3, Allowed: true, Paths: []string{"/axbx"}}},
 		},
 		{
-			name:   "a rule that never decides goes",
+			name:   "a rule that never decides is removed",
 			before: "User-agent: *\nDisallow: /a\nDisallow: /a*\n",
 			after:  "User-agent: *\nDisallow: /a*\n",
 		},
 		{
-			name:   "a group of its own",
+			name:   "a new group for two crawlers",
 			before: "User-agent: *\nDisallow: /a/\n",
 			after:  "User-agent: *\nDisallow: /a/\n\nUser-agent: ExampleBot\nUser-agent: OtherBot\nDisallow:\n",
 			want: []Change{
@@ -75,13 +75,13 @@ func TestCompare(t *testing.T) {
 			},
 		},
 		{
-			name:   "exceptions that hide a new rule from the nearest paths",
+			name:   "exceptions for the first example paths of a new rule",
 			before: "User-agent: *\nAllow: /a$\nAllow: /ax$\nAllow: /a/x$\n",
 			after:  "User-agent: *\nAllow: /a$\nAllow: /ax$\nAllow: /a/x$\nDisallow: /a\n",
 			want:   []Change{{Crawlers: []string{"*"}, What: "verdict", New: "Disallow: /a", NewLine: 5, Paths: []string{"/az"}}},
 		},
 		{
-			name:   "a preference before any group",
+			name:   "preferences before the first group",
 			before: "User-agent: *\nDisallow: /a\n",
 			after:  "Content-Signal: ai-train=no\nContent-Usage: train-ai=n\nUser-agent: *\nDisallow: /a\n",
 			want: []Change{
@@ -90,7 +90,7 @@ func TestCompare(t *testing.T) {
 			},
 		},
 		{
-			name:   "another host counts",
+			name:   "another order of Host lines",
 			before: "Host: a.test\nHost: b.test\n",
 			after:  "Host: b.test\nHost: a.test\n",
 			want:   []Change{{Crawlers: []string{"*"}, What: "host", Old: "Host: a.test", OldLine: 1, New: "Host: b.test", NewLine: 1}},
@@ -110,7 +110,7 @@ func TestCompare(t *testing.T) {
 			r := Compare(parse(tt.before), parse(tt.after))
 			got := r.Changes
 			if !r.Complete {
-				t.Error("not complete")
+				t.Error("Complete is false")
 			}
 			if len(got) != len(tt.want) {
 				t.Fatalf("%d changes, want %d: %+v", len(got), len(tt.want), got)
@@ -124,7 +124,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// Files that are made to be slow to compare are compared in part.
+// The comparison of files with very many overlapping rules stops at a limit.
 func TestCompareIsBounded(t *testing.T) {
 	made := func(letter string) *robots.File {
 		var b strings.Builder
@@ -135,7 +135,7 @@ func TestCompareIsBounded(t *testing.T) {
 		return parse(b.String())
 	}
 	if Compare(made("x"), made("y")).Complete {
-		t.Error("complete, want a part")
+		t.Error("Complete is true for files that exceed the limit")
 	}
 }
 
@@ -149,27 +149,27 @@ func TestCompareWithCrawlers(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		before, after string
-		want          []string // crawlers, and what changes for them
+		want          []string // crawlers, old rule and new rule
 	}{
-		"a lost group falls to that of the parent": {
+		"a crawler that loses its group obeys that of its second token": {
 			"User-agent: Googlebot-Image\nDisallow: /i\n\nUser-agent: Googlebot\nDisallow: /g\n\nUser-agent: *\nDisallow: /s\n",
 			"User-agent: Googlebot\nDisallow: /g\n\nUser-agent: *\nDisallow: /s\n",
 			[]string{"Googlebot-Image: Disallow: /i => ", "Googlebot-Image:  => Disallow: /g"},
 		},
-		"one that is not named follows its parent and is not told of": {
+		"a crawler that is not named is left out if it has the same changes": {
 			"User-agent: Googlebot\nDisallow: /a\n", "User-agent: Googlebot\nDisallow: /b\n",
 			[]string{"Googlebot: Disallow: /a => ", "Googlebot:  => Disallow: /b"},
 		},
-		"one that is not named is told of where it alone changes": {
+		"a crawler that is not named is included if it has other changes": {
 			"User-agent: Googlebot-Image\nDisallow: /i\n\nUser-agent: *\nDisallow: /s\n",
 			"User-agent: Googlebot\nUser-agent: Googlebot-Image\nDisallow: /i\n\nUser-agent: *\nDisallow: /s\n",
 			[]string{"Googlebot:  => Disallow: /i", "Googlebot: Disallow: /s => "},
 		},
-		"one that no group names is one of all others": {
+		"a crawler that no group names is included in *": {
 			"User-agent: *\nDisallow: /a\n", "User-agent: *\nDisallow: /b\n",
 			[]string{"*: Disallow: /a => ", "*:  => Disallow: /b"},
 		},
-		"one that ignores * is free without a group of its own": {
+		"the group for * does not apply to a crawler that ignores it": {
 			"User-agent: AdsBot-Google\nDisallow: /a\n\nUser-agent: *\nDisallow: /s\n",
 			"User-agent: *\nDisallow: /s\n",
 			[]string{"AdsBot-Google: Disallow: /a => "},

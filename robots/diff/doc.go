@@ -1,6 +1,6 @@
-// Package diff compares two robots.txt files: it finds what changes for which
-// crawlers when the second file replaces the first. It can also prove that
-// nothing changes for some crawlers.
+// Package diff compares two robots.txt files. It finds what changes, and for
+// which crawlers, when the second file replaces the first. It can also prove
+// that nothing changes for some crawlers.
 //
 //	r := diff.Compare(before, after)
 //	for _, c := range r.Changes {
@@ -13,11 +13,12 @@
 // Unaffected is for programs that change a file for some crawlers and must not
 // change it for others:
 //
-//	if r := diff.Unaffected(before, after, isInside, crawlers...); !r.Same() {
-//		// keep the old file: r.Changes says why, or !r.Complete
+//	inside := func(token string) bool { return token == "ExampleBot" }
+//	if r := diff.Unaffected(before, after, inside, crawlers...); !r.Same() {
+//		// Keep the old file. r.Changes has the changes for other crawlers.
 //	}
 //
-// Verdicts are compared exactly as RFC 9309, section 2.2.2 defines them
-// (Group.Match), and as a back end serves paths (Group.MatchViews without
-// options).
+// The result is valid for verdicts as RFC 9309, section 2.2.2 defines them
+// (Group.Match), and for verdicts on paths as a back end serves them
+// (Group.MatchViews without options).
 package diff

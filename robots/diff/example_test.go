@@ -18,8 +18,8 @@ func Example() {
 	// [*] verdict Disallow: /*.pdf$ [/.pdf /x.pdf //x.pdf]
 }
 
-// A program that shuts out one crawler proves that it changes nothing for any
-// other.
+// A program that disallows everything to one crawler proves that nothing
+// changes for all others.
 func ExampleUnaffected() {
 	before := robots.Parse([]byte("User-agent: *\nDisallow: /a/\n"))
 	inside := func(token string) bool { return strings.EqualFold(token, "ExampleBot") }
@@ -28,7 +28,8 @@ func ExampleUnaffected() {
 	r := diff.Unaffected(before, after, inside)
 	fmt.Println(r.Same())
 
-	// The User-agent lines are one run: the new rule is for all.
+	// Both User-agent lines belong to one group, so the new rule applies to all
+	// crawlers.
 	after = robots.Parse([]byte("User-agent: ExampleBot\nUser-agent: *\nDisallow: /\n"))
 	r = diff.Unaffected(before, after, inside)
 	fmt.Println(r.Same(), r.Changes[0].Crawlers, r.Changes[0].New)

@@ -12,7 +12,7 @@ type line struct {
 	number int
 }
 
-// limits compares the lines of the groups that are not rules.
+// limits compares the limits and preferences of the groups.
 func (d *differ) limits(p *pair) {
 	both := func(what string, ordered bool, of func(*robots.Group) []line) {
 		d.lines(p, what, ordered, of(p.oldGroup), of(p.newGroup))
@@ -94,27 +94,27 @@ func (d *differ) wholeFile() {
 }
 
 // lines compares two lists of lines. A line that only one list has is a change.
-// If the order matters and only the order changed, the first line at another
-// position is a change.
+// If the order matters and only the order is different, the first difference is
+// a change.
 func (d *differ) lines(p *pair, what string, ordered bool, before, after []line) {
-	gone, come := without(before, after), without(after, before)
-	if n := min(len(before), len(after)); ordered && len(gone) == 0 && len(come) == 0 {
+	removed, added := without(before, after), without(after, before)
+	if n := min(len(before), len(after)); ordered && len(removed) == 0 && len(added) == 0 {
 		for i := range n {
 			if before[i].text != after[i].text {
-				gone, come = before[i:i+1], after[i:i+1]
+				removed, added = before[i:i+1], after[i:i+1]
 				break
 			}
 		}
 	}
-	n := max(len(gone), len(come))
-	d.cut = d.cut || n > maxChanges
+	n := max(len(removed), len(added))
+	d.incomplete = d.incomplete || n > maxChanges
 	for i := range min(n, maxChanges) {
 		c := Change{What: what}
-		if i < len(gone) {
-			c.Old, c.OldLine = gone[i].text, gone[i].number
+		if i < len(removed) {
+			c.Old, c.OldLine = removed[i].text, removed[i].number
 		}
-		if i < len(come) {
-			c.New, c.NewLine = come[i].text, come[i].number
+		if i < len(added) {
+			c.New, c.NewLine = added[i].text, added[i].number
 		}
 		d.add(p, c)
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What changes for crawlers inside does not count, all else does.
+// Unaffected ignores changes for crawlers inside, and reports all others.
 func TestUnaffected(t *testing.T) {
 	crawlers := []Crawler{
 		{Tokens: []string{"Googlebot"}, ReadsGoogle: true},
@@ -21,13 +21,13 @@ func TestUnaffected(t *testing.T) {
 		{"a group for one outside", base, base + "\nUser-agent: GPTBot\nDisallow: /\n", "CCBot", false},
 		{"a group with the same rules for one outside", base, base + "\nUser-agent: CCBot\nDisallow: /a\nCrawl-delay: 2\n", "GPTBot", true},
 		{"a group without the delay for one outside", base, base + "\nUser-agent: CCBot\nDisallow: /a\n", "GPTBot", false},
-		{"one that obeys the group of one inside", base, base + "\nUser-agent: Googlebot\nDisallow: /\n", "Googlebot", false},
+		{"a crawler outside that obeys the group of one inside", base, base + "\nUser-agent: Googlebot\nDisallow: /\n", "Googlebot", false},
 		{"both inside", base, base + "\nUser-agent: Googlebot\nDisallow: /\n", "Googlebot Applebot", true},
-		{"one that ignores * falls out of a group", "User-agent: AdsBot-Google\nDisallow: /a\n\nUser-agent: *\nDisallow: /a\n", "User-agent: *\nDisallow: /a\n", "", false},
-		{"the group for all takes in a run", base, "User-agent: GPTBot\n" + base, "GPTBot", true},
+		{"a crawler that ignores * loses its group", "User-agent: AdsBot-Google\nDisallow: /a\n\nUser-agent: *\nDisallow: /a\n", "User-agent: *\nDisallow: /a\n", "", false},
+		{"the group for * also names a crawler inside", base, "User-agent: GPTBot\n" + base, "GPTBot", true},
 		{"a rule that only Google's parser reads", base, base + "Disallow all: /\n", "", false},
-		{"and those that read so inside", base, base + "Disallow all: /\n", "Googlebot AdsBot-Google", true},
-		{"another order", base, "User-agent: *\nCrawl-delay: 2\nDisallow: /a\n", "", true},
+		{"a rule that only Google's parser reads, Google's crawlers inside", base, base + "Disallow all: /\n", "Googlebot AdsBot-Google", true},
+		{"another order of the lines", base, "User-agent: *\nCrawl-delay: 2\nDisallow: /a\n", "", true},
 		{"a redundant rule", base, base + "Disallow: /a/b\n", "", true},
 		{"a signal", base, base + "Content-Signal: ai-train=no\n", "", true},
 		{"a Visit-time", base, base + "Visit-time: 0600-0700\n", "", false},

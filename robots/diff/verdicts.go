@@ -10,15 +10,17 @@ import (
 )
 
 // Two groups have different verdicts on some path if and only if they have
-// different verdicts on one of a few paths: the witnesses of each rule and of
-// each pair of rules (see pattern.Merge). Proof: take a path whose verdicts
-// differ, the rule that decides it in one group, and the rule that decides it
-// in the other. Both rules match one of the witnesses of their pair, which
-// stands for a set of paths that includes this path. A rule that outranks one
-// of them and matches the witness would match the whole set, so it would have
-// decided the path too. So the two rules also decide on the witness. At least
-// one of the two rules is in one group only: if both groups had both rules, the
-// higher one would decide in both.
+// different verdicts on one of a limited number of paths, called witnesses: the
+// texts that pattern.Merge returns for each rule and for each pair of rules.
+//
+// Proof: Take a path with different verdicts, the rule that decides on it in
+// the first group, and the rule that decides on it in the second group. One of
+// the witnesses of this pair stands for a set of paths that includes the path.
+// Both rules match all paths of the set. Any other rule that matches the
+// witness also matches the whole set, so if it had precedence over one of the
+// two rules, it would also decide on the path. Therefore the two rules also
+// decide on the witness. At least one of the two rules is in only one of the
+// groups: if both groups had both rules, the same rule would decide in both.
 
 // ruleLine is a rule as a line of robots.txt.
 type ruleLine struct {
@@ -29,7 +31,7 @@ type ruleLine struct {
 // candidate is a pattern of a rule of either group.
 type candidate struct {
 	pattern.Pattern
-	changed bool // only one group has the rule
+	changed bool // the rule is in only one of the groups
 }
 
 // verdicts searches for paths on which the groups have different verdicts.
@@ -43,35 +45,35 @@ func (d *differ) verdicts(p *pair) {
 	list := f.candidates(before, after)
 	changed := slices.DeleteFunc(slices.Clone(list), func(c candidate) bool { return !c.changed })
 	if longest := d.before.Dialect() == robots.RFC9309 || d.before.Dialect() == robots.Google; longest && len(changed) == 0 {
-		return // the same rules, in another order or repeated
+		return // the same rules in another order, or repeated
 	}
 	var fresh, inexact bool
 	f.fill, fresh = f.freshOctet(list)
 	f.mixed, inexact = f.queryForms(list)
-	d.cut = d.cut || !fresh || inexact
+	d.incomplete = d.incomplete || !fresh || inexact
 	root := &candidate{Pattern: pattern.Pattern{Prefix: "/"}}
-	var meet []*candidate // patterns that may match the same paths as a changed one
+	var overlapping []*candidate // patterns that may match the same paths as a changed pattern
 	for i := range list {
 		c := &list[i]
 		if d.steps -= 1 + len(changed)/16; d.steps < 0 {
 			return
 		}
-		if slices.ContainsFunc(changed, c.mayMeet) {
-			meet = append(meet, c)
+		if slices.ContainsFunc(changed, c.mayOverlap) {
+			overlapping = append(overlapping, c)
 			for _, fill := range []string{"", "x", "/x"} {
 				f.try(c.Example(fill))
 			}
 			f.witnesses(c, root)
 		}
 	}
-	for i, c := range meet {
-		d.steps -= len(meet) / 16
-		for j, o := range meet {
-			if !c.changed || o.changed && j <= i || !c.Wild && !o.Wild || !c.mayMeet(*o) {
+	for i, c := range overlapping {
+		d.steps -= len(overlapping) / 16
+		for j, o := range overlapping {
+			if !c.changed || o.changed && j <= i || !c.Wild && !o.Wild || !c.mayOverlap(*o) {
 				continue
 			}
 			if len(d.changes)-f.first >= maxChanges {
-				d.cut = true
+				d.incomplete = true
 				return
 			}
 			if f.witnesses(c, o); d.steps < 0 {
@@ -81,9 +83,9 @@ func (d *differ) verdicts(p *pair) {
 	}
 }
 
-// mayMeet reports whether some path may match both patterns: one text before
-// the first `*` is a prefix of the other.
-func (c *candidate) mayMeet(o candidate) bool {
+// mayOverlap reports whether both patterns may match the same path. It compares
+// the texts before their first `*`: one must be a prefix of the other.
+func (c *candidate) mayOverlap(o candidate) bool {
 	n := min(len(c.Prefix), len(o.Prefix))
 	return c.Prefix[:n] == o.Prefix[:n]
 }
@@ -92,9 +94,9 @@ func (c *candidate) mayMeet(o candidate) bool {
 type finder struct {
 	*differ
 	*pair
-	first int            // of the pair's changes
-	found map[[2]int]int // deciding lines → change
-	fill  string         // an octet that no pattern has
+	first int            // index in changes of the first change of this pair
+	found map[[2]int]int // index in changes, by the lines of the rules that decide
+	fill  string         // an octet that no pattern has; see freshOctet
 	mixed bool           // see queryForms
 }
 
@@ -120,7 +122,7 @@ func (f *finder) candidates(before, after []robots.Rule) (list []candidate) {
 		}
 		if sides[l] != 3 && l.allow {
 			if _, differs := pattern.Served(l.pattern); differs {
-				f.cut = true // it may also hold for a path as it is served
+				f.incomplete = true // the rule may also match a path as served
 			}
 		}
 		syntaxes := slices.Compact([]pattern.Syntax{f.before.Dialect().Syntax(), f.after.Dialect().Syntax()})
@@ -135,11 +137,12 @@ func (f *finder) candidates(before, after []robots.Rule) (list []candidate) {
 	return list
 }
 
-// fillOctets are the octets that a witness may have in place of a `*`, the most
-// readable first. None of them has a special meaning in a path.
+// fillOctets are the octets that a witness may have in place of a `*`, in the
+// order of preference. None of them has a special meaning in a path.
 const fillOctets = "xzqjkvwyuobcdefghilmnprstaXZQJKVWYUOBCDEFGHILMNPRSTA0123456789~_-!',()@:|^`<>{}[]\"\\"
 
-// freshOctet returns an octet that no pattern has.
+// freshOctet returns an octet that no pattern has, and false if there is none
+// in fillOctets.
 func (f *finder) freshOctet(list []candidate) (string, bool) {
 	var used [256]bool
 	for i := range list {
@@ -155,10 +158,10 @@ func (f *finder) freshOctet(list []candidate) (string, bool) {
 	return "x", false
 }
 
-// queryForms reports whether some patterns are compared with one form of the
-// query and others with the other form (see robots.Views). It also reports
-// whether a pattern has octets there that only one form has; such patterns are
-// not compared exactly.
+// queryForms reports whether the patterns are compared with different forms of
+// the query (see robots.Views): some have a question mark and others, with a
+// `*`, do not. If so, it also reports whether a pattern has an escape that only
+// one of the forms has; such patterns are not compared exactly.
 func (f *finder) queryForms(list []candidate) (mixed, inexact bool) {
 	var with, without, escapes bool
 	for i := range list {
@@ -179,7 +182,7 @@ func hasAny(s string, list ...string) bool {
 	return slices.ContainsFunc(list, func(e string) bool { return strings.Contains(s, e) })
 }
 
-// witnesses tries the witnesses of the paths that match both patterns.
+// witnesses compares the verdicts on the witnesses of a pair of patterns.
 func (f *finder) witnesses(c, o *candidate) {
 	f.steps -= 20
 	complete := pattern.Merge(&c.Pattern, &o.Pattern, f.fill, &f.steps, func(text string) bool {
@@ -189,12 +192,11 @@ func (f *finder) witnesses(c, o *candidate) {
 		}
 		return f.steps >= 0
 	})
-	f.cut = f.cut || !complete
+	f.incomplete = f.incomplete || !complete
 }
 
-// escapeQuery returns text, which p and q match, with those delimiters in its
-// query escaped that neither p nor q requires. Then fewer other patterns match
-// it.
+// escapeQuery escapes the delimiters in the query of text, except those without
+// which p and q would not match it. Fewer other patterns match the result.
 func escapeQuery(text string, p, q *pattern.Pattern) string {
 	query := strings.IndexByte(text, '?') + 1
 	if query == 0 {
@@ -225,7 +227,8 @@ func matches(p *pattern.Pattern, text string) bool {
 	return p.Matches(path)
 }
 
-// try compares the verdicts on a path.
+// try compares the verdicts on a path, and adds a change or an example path if
+// they differ.
 func (f *finder) try(path string) {
 	if f.steps -= 30 + len(path); f.steps < 0 {
 		return
@@ -238,7 +241,7 @@ func (f *finder) try(path string) {
 	i, ok := f.found[key]
 	if !ok {
 		if len(f.changes)-f.first >= maxChanges {
-			f.cut = true
+			f.incomplete = true
 			return
 		}
 		c := Change{What: "verdict", Allowed: y.Allowed, OldLine: x.Line(), NewLine: y.Line()}

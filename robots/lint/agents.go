@@ -6,9 +6,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
-// checkUserAgent looks at the value of a User-agent line.
+// checkUserAgent checks the value of a User-agent line.
 func (l *linter) checkUserAgent(line *robots.Line) {
 	value := line.Value
 	token := robots.ProductToken(value)
@@ -18,16 +19,16 @@ func (l *linter) checkUserAgent(line *robots.Line) {
 	case withoutInvisible(value) != value && utf8.ValidString(value):
 		l.add(l.onValue("invisible-in-user-agent", line, "remove the invisible character: %+q", value).suggest(withoutInvisible(value)))
 	case value[0] == '/' || strings.HasPrefix(value, "*/"):
-		l.add(l.onValue("path-in-user-agent", line, "%s is a path and names no crawler", value).
+		l.add(l.onValue("path-in-user-agent", line, "%s is a path, not the name of a crawler", value).
 			suggest("*\nDisallow: " + strings.TrimPrefix(value, "*")))
 	case l.lists():
-	case l.several(line):
+	case l.checkSeveral(line):
 	case strings.Contains(value, "*") && value != "*" && !(token != "*" && l.known(token)):
 		l.wildcardInAgent(line, token)
 	case token == "", strings.EqualFold(token, "Mozilla") && token != value, strings.Contains(token, "://"):
 		l.wholeUserAgent(line)
-	case slices.Contains(wordsForAll, lowerASCII(token)):
-		l.add(l.onValue("all-in-user-agent", line, "%s is read as the name of one crawler; * stands for all crawlers", value).suggest("*"))
+	case slices.Contains(wordsForAll, canonical.Lower(token)):
+		l.add(l.onValue("all-in-user-agent", line, "crawlers read %s as the name of one crawler; write * for all crawlers", value).suggest("*"))
 	case token != value && token != "*":
 		end := line.ValueCol + len(value)
 		f := l.onValue("version-in-user-agent", line, "crawlers ignore what follows %s", token).suggest(token)
@@ -37,7 +38,7 @@ func (l *linter) checkUserAgent(line *robots.Line) {
 		l.add(f)
 	}
 	if c, ok := l.crawlers.Lookup(token); ok && c.ControlOnly {
-		l.add(l.onValue("control-token", line, "no request carries %s: its operator reads this group, and a server can't enforce it", token))
+		l.add(l.onValue("control-token", line, "no request carries %s: the crawler's operator reads this group, but a server can't enforce it", token))
 	}
 }
 
@@ -45,22 +46,24 @@ func (l *linter) checkUserAgent(line *robots.Line) {
 // such a name.
 var wordsForAll = []string{"all", "any", "everyone", "everybody", "all robots", "all bots", "all crawlers", "robots", "bots", "crawlers", "spiders"}
 
-// wildcardInAgent reports a * that is not the whole value.
+// wildcardInAgent reports a User-agent line in which a * is not the whole
+// value.
 func (l *linter) wildcardInAgent(line *robots.Line, token string) {
 	value := line.Value
 	switch {
 	case token == "*":
-		l.add(l.onValue("wildcard-in-user-agent", line, "the group is for all crawlers: crawlers ignore what follows the *").suggest("*"))
+		l.add(l.onValue("wildcard-in-user-agent", line, "the group applies to all crawlers: they ignore what follows the *").suggest("*"))
 	case token == "":
-		l.add(l.onValue("wildcard-in-user-agent", line, "%s matches no crawler: * is special only by itself. Name each crawler on a line of its own", value))
+		l.add(l.onValue("wildcard-in-user-agent", line, "%s matches no crawler: * has a meaning only alone. Write one User-agent line for each crawler", value))
 	default:
-		l.add(l.onValue("wildcard-in-user-agent", line, "%s is read as %s, and not as every name that starts with %s", value, token, token))
+		l.add(l.onValue("wildcard-in-user-agent", line, "crawlers read %s as %s, not as every name that starts with %s", value, token, token))
 	}
 }
 
-// several reports a line that names several crawlers, separated by commas or
-// other marks. Blanks separate names only if each word is a known crawler.
-func (l *linter) several(line *robots.Line) bool {
+// checkSeveral reports a User-agent line that names several crawlers, and
+// returns whether it did. Commas, semicolons and bars separate names. Blanks
+// separate names only if each word is a known crawler.
+func (l *linter) checkSeveral(line *robots.Line) bool {
 	words := strings.FieldsFunc(line.Value, func(r rune) bool { return strings.ContainsRune(",;|", r) })
 	for i, w := range words {
 		words[i] = strings.TrimSpace(w)
@@ -79,8 +82,8 @@ func (l *linter) several(line *robots.Line) bool {
 	return true
 }
 
-// isName reports whether s may be the name of a crawler, perhaps with a version:
-// one word that has a letter.
+// isName reports whether s may be the name of a crawler: one word with at least
+// one letter. It ignores a version.
 func isName(s string) bool {
 	name, _, _ := strings.Cut(s, "/")
 	return isWord(name) && strings.Trim(name, "0123456789-_.") != ""
@@ -100,17 +103,18 @@ func (l *linter) allKnown(words []string) bool {
 	return true
 }
 
-// wholeUserAgent reports a value that is no product token.
+// wholeUserAgent reports a value that is not a product token.
 func (l *linter) wholeUserAgent(line *robots.Line) {
-	f := l.onValue("whole-user-agent", line, "this is not a product token, which is what crawlers look for")
+	f := l.onValue("whole-user-agent", line, "crawlers look for their product token, and this is not one")
 	if inner := l.innerToken(line.Value); inner != "" {
 		f.suggest(inner)
 	}
 	l.add(f)
 }
 
-// innerToken returns the crawler's token in a User-Agent, "" if it recognises
-// none. For a value in quotes it returns the quoted text.
+// innerToken returns the product token that a User-Agent contains, "" if it
+// recognises none. For a value in quotes or brackets it returns the text
+// inside.
 func (l *linter) innerToken(value string) string {
 	if s := strings.Trim(value, "\"'`“”<>[]"); s != value && robots.ProductToken(s) == s {
 		return s
@@ -123,7 +127,8 @@ func (l *linter) innerToken(value string) string {
 	return ""
 }
 
-// isWord reports whether s has only characters of a product token of one word.
+// isWord reports whether s could be a product token of one word: it has only
+// letters, digits and the characters - _ and dot.
 func isWord(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == ""
 }

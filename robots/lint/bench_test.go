@@ -8,7 +8,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// hostileText is half a megabyte made to be slow to compare with itself.
+// hostileText returns half a megabyte of rules that are slow to compare with
+// each other.
 func hostileText() string {
 	var b strings.Builder
 	b.WriteString("User-agent: *\n")
@@ -18,7 +19,7 @@ func hostileText() string {
 	return b.String()
 }
 
-// plainText is a file of n rules, a tenth of them with a wildcard.
+// plainText returns a file of n rules. A tenth of them have a wildcard.
 func plainText(n int) string {
 	var b strings.Builder
 	b.WriteString("User-agent: *\n")

@@ -8,8 +8,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// What the fuzz targets hold is held for real files too: those of a corpus
-// where ROBOTS_CORPUS names one, and the examples of this repository.
+// The invariants of the fuzz targets are checked for real files too: the
+// examples of this repository and, if ROBOTS_CORPUS names a corpus, its files.
 func TestRealFiles(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(lintFolder, "*.txt"))
 	if err != nil {
@@ -22,7 +22,7 @@ func TestRealFiles(t *testing.T) {
 		}
 		files = append(files, more...)
 	} else {
-		t.Log("ROBOTS_CORPUS is not set: only the examples of this repository are read")
+		t.Log("ROBOTS_CORPUS is not set: this test reads only the examples of this repository")
 	}
 	codes := map[string]int{}
 	for _, file := range files {

@@ -7,21 +7,21 @@ type Crawlers interface {
 	// if there is none.
 	Lookup(token string) (Crawler, bool)
 	// SearchEngines returns the main crawler of each search engine that sends
-	// many visitors to sites. The rule search-engine-shut-out is about these.
+	// many visitors to sites. The rule search-engine-shut-out checks these.
 	SearchEngines() []Crawler
 }
 
 // Crawler describes a crawler for the linter.
 type Crawler struct {
 	Name        string
-	Tokens      []string // product tokens in the order in which it obeys them
-	ControlOnly bool     // the token is used only in robots.txt; no request carries it
-	NoDelay     bool     // its operator documents that it does not support Crawl-delay
-	NoAllow     bool     // it ignores Allow lines
-	NoWildcards bool     // it treats * and $ as ordinary octets
+	Tokens      []string // product tokens; the crawler obeys the first that has a group
+	ControlOnly bool     // the token occurs only in robots.txt; no request carries it
+	NoDelay     bool     // its operator documents that the crawler ignores Crawl-delay
+	NoAllow     bool     // the crawler ignores Allow lines
+	NoWildcards bool     // the crawler reads * and $ as ordinary octets
 }
 
-// noCrawlers has no crawlers.
+// noCrawlers is the default: it has no information about any crawler.
 type noCrawlers struct{}
 
 func (noCrawlers) Lookup(string) (Crawler, bool) { return Crawler{}, false }

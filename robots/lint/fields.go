@@ -8,44 +8,46 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
-// unreadKeys are keys that no crawler reads, though they were once proposed or
-// people expect them. The values say what to do instead.
+// unreadKeys are keys that no crawler reads, although they were once proposed
+// or many people write them. The values are messages that say what to do
+// instead.
 var unreadKeys = map[string]string{
 	"nofollow":           "no crawler reads Nofollow in robots.txt; send an X-Robots-Tag header",
 	"noarchive":          "no crawler reads Noarchive in robots.txt; send an X-Robots-Tag header",
 	"nosnippet":          "no crawler reads Nosnippet in robots.txt; send an X-Robots-Tag header",
 	"ai-train":           "write it as \"Content-Signal: ai-train=no\"",
-	"disallow-ai":        "no crawler is known to read it; name the crawlers on User-agent lines",
-	"disallowaitraining": "no crawler documents that it reads it; some read \"Content-Signal: ai-train=no\"",
-	"cache-delay":        "only Yandex read it, until 2018; others read Crawl-delay",
+	"disallow-ai":        "no crawler is known to read this key; name the crawlers on User-agent lines",
+	"disallowaitraining": "no crawler documents that it reads this key; some read \"Content-Signal: ai-train=no\"",
+	"cache-delay":        "only Yandex read this key, until 2018; other crawlers read Crawl-delay",
 	"acap-crawler":       "no crawler reads ACAP",
 }
 
-// checkUnknown looks at a line that the parser does not know.
+// checkUnknown checks a line that the parser does not know.
 func (l *linter) checkUnknown(line *robots.Line) {
 	text := strings.Trim(line.Raw[line.KeyCol:], blanks)
 	if plain := strings.TrimSpace(withoutInvisible(text)); plain != text && knownLine(plain) {
-		l.add(l.at("invisible-in-key", line, line.KeyCol, text, "remove the invisible character from %+q", cut(text)).suggest(plain))
+		l.add(l.at("invisible-in-key", line, line.KeyCol, text, "remove the invisible character from %+q", shorten(text)).suggest(plain))
 		return
 	}
 	if l.google[line.Number].Kind == robots.GoogleKey {
-		return // Google reads this line; checkGoogle reports it
+		return // Google reads this line as a rule; checkGoogle reports it
 	}
 	if colon := withColon(text); !line.HasColon && colon != "" {
 		l.add(l.at("missing-colon", line, line.KeyCol, text, "put a colon after the key: crawlers ignore the line without it").suggest(colon))
 		return
 	}
-	if strings.Contains(lowerASCII(text), "sitemap") && isAbsolute(strings.Trim(line.Key+":"+line.Value, blanks)) {
-		l.add(l.at("prose", line, line.KeyCol, text, "crawlers ignore a URL by itself").suggest("Sitemap: " + text))
+	if strings.Contains(canonical.Lower(text), "sitemap") && isAbsolute(strings.Trim(line.Key+":"+line.Value, blanks)) {
+		l.add(l.at("prose", line, line.KeyCol, text, "crawlers ignore a URL without a key before it").suggest("Sitemap: " + text))
 		return
 	}
 	if line.Key == "" || !line.HasColon {
 		l.add(l.at("prose", line, line.KeyCol, text, "crawlers ignore this line; a comment starts with #").suggest("# " + text))
 		return
 	}
-	if why, ok := unreadKeys[lowerASCII(line.Key)]; ok {
+	if why, ok := unreadKeys[canonical.Lower(line.Key)]; ok {
 		l.add(l.onKey("unknown-key", line, "%s", why))
 		return
 	}
@@ -61,8 +63,8 @@ func (l *linter) checkUnknown(line *robots.Line) {
 	l.add(l.onKey("unknown-key", line, "no crawler is known to read %s", line.Key))
 }
 
-// withColon returns the line with a colon after its key, if the line starts
-// with a known key and an equals sign, a path or nothing follows. Otherwise it
+// withColon returns the line with a colon after its key, if the line is a known
+// key that is followed by an equals sign, a path or nothing. Otherwise it
 // returns "".
 func withColon(text string) string {
 	key, value, found := strings.Cut(text, "=")
@@ -79,10 +81,10 @@ func withColon(text string) string {
 	return strings.TrimSpace(key + ": " + strings.TrimSpace(value))
 }
 
-// cut shortens a text that a message quotes.
-func cut(s string) string { return s[:min(len(s), 40)] }
+// shorten cuts a text that a message quotes to at most 40 octets.
+func shorten(s string) string { return s[:min(len(s), 40)] }
 
-// knownLine reports whether a line is one that the parser knows.
+// knownLine reports whether the parser knows the key of a line.
 func knownLine(s string) bool {
 	for line := range robots.Parse([]byte(s)).Lines() {
 		return line.Directive != robots.DirectiveUnknown && line.Directive != robots.DirectiveNone
@@ -93,8 +95,9 @@ func knownLine(s string) bool {
 // maxKey is the longest key, in octets, that is checked for a misspelling.
 const maxKey = 24
 
-// nearestKey returns the known key that a misspelt key probably means. At most
-// a third of its octets may differ, and at most three.
+// nearestKey returns the known key that a misspelt key probably means, "" if
+// there is none. The two may differ in at most a third of the octets, and in at
+// most three.
 func nearestKey(key string) string {
 	if len(key) > maxKey {
 		return ""
@@ -114,12 +117,13 @@ func nearestKey(key string) string {
 	return ""
 }
 
-// foldKey removes from a key the differences that people make most often.
+// foldKey writes a key without the differences that are most frequent: case,
+// hyphens, underscores and blanks.
 func foldKey(key string) string {
-	return strings.NewReplacer("-", "", "_", "", " ", "").Replace(lowerASCII(key))
+	return strings.NewReplacer("-", "", "_", "", " ", "").Replace(canonical.Lower(key))
 }
 
-// foldedNames goes through directiveNames as foldKey writes them.
+// foldedNames iterates over directiveNames as foldKey writes them.
 var foldedNames iter.Seq[string] = func(yield func(string) bool) {
 	for name := range directiveNames {
 		if !yield(foldKey(name)) {
@@ -137,14 +141,15 @@ var directiveNames iter.Seq[string] = func(yield func(string) bool) {
 	}
 }
 
-// group parses a file that has the line in a group, and returns the group. This
-// shows whether the parser accepts the value.
+// group parses a file that has only this line in a group, and returns the
+// group. The group shows whether the parser accepts the value.
 func group(d robots.Directive, value string) *robots.Group {
 	return robots.Parse([]byte("User-agent: *\n" + d.String() + ": " + value + "\n")).Star()
 }
 
-// checkField looks at the value of a line that is neither a rule nor a
-// User-agent line.
+// checkField checks the value of a line that is neither a rule nor a User-agent
+// line. sitemaps maps the URLs of the Sitemap lines so far to their line
+// numbers.
 func (l *linter) checkField(line *robots.Line, inGroup bool, sitemaps map[string]int) {
 	v := line.Value
 	switch line.Directive {
@@ -156,24 +161,24 @@ func (l *linter) checkField(line *robots.Line, inGroup bool, sitemaps map[string
 		case d.Delay > time.Hour:
 			l.add(l.onValue("long-crawl-delay", line, "%s seconds are %v", v, d.Delay))
 		}
-		l.outside(line, inGroup)
+		l.reportOutsideGroup(line, inGroup)
 	case robots.DirectiveRequestRate:
 		l.checkRate(line)
-		l.outside(line, inGroup)
+		l.reportOutsideGroup(line, inGroup)
 	case robots.DirectiveVisitTime:
 		if len(group(line.Directive, v).VisitTimes()) == 0 {
-			l.add(l.onValue("malformed-visit-time", line, "%q is not hhmm-hhmm", v))
+			l.add(l.onValue("malformed-visit-time", line, "%q does not have the form hhmm-hhmm, such as 0600-0845", v))
 		}
-		l.outside(line, inGroup)
+		l.reportOutsideGroup(line, inGroup)
 	case robots.DirectiveNoindex:
 		l.add(l.onKey("noindex-line", line, "no crawler reads Noindex in robots.txt"))
 	case robots.DirectiveContentSignal:
 		if len(group(line.Directive, v).ContentSignals()) == 0 {
-			l.add(l.onValue("malformed-content-signal", line, "%q has no key=value", v))
+			l.add(l.onValue("malformed-content-signal", line, "%q contains no key=value", v))
 		}
 	case robots.DirectiveContentUsage:
 		if len(group(line.Directive, v).ContentUsage()) == 0 {
-			l.add(l.onValue("malformed-content-usage", line, "%q has no key=value", v))
+			l.add(l.onValue("malformed-content-usage", line, "%q contains no key=value", v))
 		}
 	case robots.DirectiveLicense:
 		if !isAbsolute(v) {
@@ -186,18 +191,18 @@ func (l *linter) checkField(line *robots.Line, inGroup bool, sitemaps map[string
 
 func (l *linter) checkRate(line *robots.Line) {
 	if len(group(line.Directive, line.Value).RequestRates()) == 0 {
-		l.add(l.onValue("malformed-request-rate", line, "%q is not requests/time", line.Value))
+		l.add(l.onValue("malformed-request-rate", line, "%q does not have the form requests/time, such as 1/10s", line.Value))
 		return
 	}
 	if i := strings.IndexAny(line.Value, " \t"); i >= 0 {
 		window := strings.TrimSpace(line.Value[i:])
 		if len(group(robots.DirectiveVisitTime, window).VisitTimes()) == 0 {
-			l.add(l.onValue("malformed-window", line, "%q is not hhmm-hhmm", window))
+			l.add(l.onValue("malformed-window", line, "%q does not have the form hhmm-hhmm, such as 0600-0845", window))
 		}
 	}
 }
 
-func (l *linter) outside(line *robots.Line, inGroup bool) {
+func (l *linter) reportOutsideGroup(line *robots.Line, inGroup bool) {
 	if !inGroup {
 		l.add(l.onKey("field-outside-group", line, "put %s below a User-agent line", line.Directive))
 	}
@@ -216,7 +221,7 @@ func (l *linter) checkSitemap(line *robots.Line, sitemaps map[string]int) {
 		l.add(f)
 	}
 	if first, ok := sitemaps[line.Value]; ok {
-		f := l.onValue("duplicate-sitemap", line, "line %d names the same sitemap", first)
+		f := l.onValue("duplicate-sitemap", line, "line %d has the same URL", first)
 		f.Related = first
 		l.add(f.suggest("").edit(Safe, line, 0, len(line.Raw)+len(line.Ending), ""))
 		return

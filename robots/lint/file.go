@@ -12,15 +12,15 @@ import (
 // about 20,000 lines.
 const maxLines = 100_000
 
-// checkFile checks the file as a whole. It returns false if checking the lines
-// makes no sense.
+// checkFile checks the file as a whole. It returns false if the file is not a
+// text file with lines to check.
 func (l *linter) checkFile() bool {
 	text := l.text
 	truncated := l.file.Truncated()
 	first := robots.Line{Number: 1}
 	if l.location != "" {
 		if u, err := url.Parse(l.location); err == nil && u.Host != "" && u.Path != "/robots.txt" {
-			l.add(l.at("not-at-root", &first, 0, l.location, "%s is not /robots.txt: crawlers of %s do not ask for it", u.Path, u.Host))
+			l.add(l.at("not-at-root", &first, 0, l.location, "%s is not /robots.txt: crawlers do not ask %s for it", u.Path, u.Host))
 		}
 	}
 	switch {
@@ -28,7 +28,7 @@ func (l *linter) checkFile() bool {
 		l.add(l.at("utf-16", &first, 0, "", "the file is in UTF-16: save it as UTF-8"))
 		return false
 	case robots.LooksLikeHTML([]byte(text[:min(len(text), 1024)])):
-		l.add(l.at("html-page", &first, 0, firstLine(text), "the file is an HTML page and not a robots.txt"))
+		l.add(l.at("html-page", &first, 0, firstLine(text), "the file is an HTML page, not a robots.txt"))
 		return false
 	case isBinary(text):
 		l.add(l.at("binary", &first, 0, "", "the file is not text"))
@@ -57,7 +57,7 @@ func (l *linter) checkFile() bool {
 	return true
 }
 
-// checkMark looks for byte order marks at the start of the file.
+// checkMark reports byte order marks at the start of the file.
 func (l *linter) checkMark() {
 	first := robots.Line{Number: 1}
 	n := 0
@@ -66,11 +66,11 @@ func (l *linter) checkMark() {
 	}
 	switch {
 	case n > len(byteOrderMark):
-		l.add(l.at("repeated-byte-order-mark", &first, 0, "", "there are %d byte order marks: crawlers skip one at most and lose the first line", n/len(byteOrderMark)))
+		l.add(l.at("repeated-byte-order-mark", &first, 0, "", "there are %d byte order marks: crawlers skip one at most, and ignore the first line", n/len(byteOrderMark)))
 	case n == 0:
 	default:
 		f := l.at("byte-order-mark", &first, 0, "", "save the file without a byte order mark").suggest("")
-		if bomLen(l.text[n:]) == 0 { // else the parser would skip what follows
+		if bomLen(l.text[n:]) == 0 { // otherwise the parser would skip what follows
 			f.edit(Unsafe, &first, 0, n, "")
 		}
 		l.add(f)
@@ -84,7 +84,8 @@ func firstLine(text string) string {
 	return text
 }
 
-// isBinary reports whether the data has control octets that text never has.
+// isBinary reports whether more than one octet in 20, of the first 4096, is a
+// control octet that text does not have.
 func isBinary(text string) bool {
 	odd := 0
 	head := text[:min(len(text), 4096)]
@@ -100,7 +101,7 @@ func isBinary(text string) bool {
 var endingNames = map[string]string{"\n": "LF", "\r\n": "CRLF", "\r": "CR"}
 
 // checkEndings reports line endings that differ from those of most lines, or
-// that simple readers do not recognise.
+// that simple parsers do not recognise.
 func (l *linter) checkEndings() {
 	count := map[string]int{}
 	for i := range l.lines {
@@ -113,16 +114,17 @@ func (l *linter) checkEndings() {
 	}
 	switch {
 	case cr > 0 && cr >= lf+crlf:
-		l.endings("cr-line-endings", "\n", "lines end in %s alone: simple readers see one long line")
+		l.reportEndings("cr-line-endings", "\n", "lines end in %s alone: simple parsers read the file as one long line")
 	case cr > 0 || lf > 0 && crlf > 0:
-		l.endings("mixed-line-endings", usual, "this line ends in %s, most others in "+endingNames[usual])
+		l.reportEndings("mixed-line-endings", usual, "this line ends in %s, most others in "+endingNames[usual])
 	}
 }
 
-// endings reports the first line whose ending is not want. The correction
-// replaces all other endings with want. Readers that do not recognise CR then
-// read lines that they did not see before.
-func (l *linter) endings(code, want, format string) {
+// reportEndings reports the first line that does not end in want. The
+// correction replaces all other endings with want. It is unsafe where it
+// replaces a CR: parsers that do not recognise CR then read lines that they did
+// not read before.
+func (l *linter) reportEndings(code, want, format string) {
 	other := slices.IndexFunc(l.lines, func(line robots.Line) bool { return line.Ending != want && line.Ending != "" })
 	if other < 0 {
 		return

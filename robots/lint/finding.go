@@ -6,15 +6,15 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Severity says how much a finding matters.
+// Severity is the importance of a finding.
 type Severity uint8
 
 const (
-	// Info: correct, and could be simpler or clearer.
+	// Info: the line is correct, but could be simpler or clearer.
 	Info Severity = iota
-	// Warning: some crawlers read it differently, or it has no effect.
+	// Warning: some crawlers read the line differently, or it has no effect.
 	Warning
-	// Error: it does not do what it was written for.
+	// Error: the line does not do what it was written for.
 	Error
 )
 
@@ -37,15 +37,15 @@ func (s *Severity) UnmarshalText(text []byte) error {
 	return fmt.Errorf("unknown severity %q: want info, warning or error", text)
 }
 
-// Grade tells how safe the correction of a finding is.
+// Grade is the safety of the correction of a finding.
 type Grade uint8
 
 const (
 	// None: Fix does not correct the finding.
 	None Grade = iota
 	// Safe: the correction changes no verdict and no limit for a crawler that
-	// reads the file as RFC 9309 says, as google/robotstxt does, or as the
-	// standard of 1994 says literally.
+	// reads the file as RFC 9309 says, as google/robotstxt does, or exactly as
+	// the standard of 1994 says.
 	Safe
 	// Unsafe: the correction changes no verdict and no limit for a crawler that
 	// reads the file as RFC 9309 says and accepts the same misspellings as
@@ -65,13 +65,13 @@ func (g Grade) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
 // Finding is a problem in a file, or something that its author may want to
 // change.
 type Finding struct {
-	Code        string   `json:"code"` // of the rule; stable
+	Code        string   `json:"code"` // of the rule; it does not change between versions
 	Severity    Severity `json:"severity"`
 	Line        int      `json:"line"`                  // from 1
 	Column      int      `json:"column"`                // of Text, in octets from 1
-	Text        string   `json:"text,omitempty"`        // what was found, as written; at most MaxText octets of it
+	Text        string   `json:"text,omitempty"`        // what was found, as written; cut after MaxText octets
 	Message     string   `json:"message"`               // what is wrong
-	Why         string   `json:"why"`                   // the consequence, and for which crawlers
+	Why         string   `json:"why"`                   // the consequence, and the crawlers that it affects
 	Related     int      `json:"related,omitempty"`     // another line that the finding refers to, or 0
 	Replacement *string  `json:"replacement,omitempty"` // what to write instead of Text; "" to remove it
 	Fix         Grade    `json:"fix,omitempty"`         // the grade of the correction that Fix can make
@@ -79,13 +79,13 @@ type Finding struct {
 	edits []edit
 }
 
-// edit replaces the octets from to before to of a file.
+// edit replaces the octets from (inclusive) to (exclusive) of a file with text.
 type edit struct {
 	from, to int
 	text     string
 }
 
-// MaxText bounds the Text of a finding, in octets.
+// MaxText is the maximal length of the Text of a finding, in octets.
 const MaxText = 120
 
 // suggest sets the replacement.

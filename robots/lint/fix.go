@@ -8,13 +8,13 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// ErrTruncated is returned by Fix for a file that was not read to its end.
+// ErrTruncated is the error of Fix for a file that was not read to its end.
 var ErrTruncated = errors.New("the file is too large: its end was not read")
 
 // Fix returns the file with all corrections up to a grade: Safe makes the safe
 // corrections, Unsafe makes the safe and the unsafe ones (see Grade). The
-// options select the rules, as for Lint. Fix returns ErrTruncated for a file
-// that was not read to its end, since the end would be lost.
+// options select the rules, as for Lint. If the file is Truncated, Fix returns
+// ErrTruncated, since the result would lack the end of the file.
 func Fix(f *robots.File, grade Grade, opts ...Option) ([]byte, error) {
 	if f.Truncated() {
 		return nil, ErrTruncated
@@ -32,7 +32,7 @@ func Fix(f *robots.File, grade Grade, opts ...Option) ([]byte, error) {
 	return []byte(text), nil
 }
 
-// maxFixes bounds how often a file is linted again after it was changed.
+// maxFixes is how often Fix lints the file and applies corrections.
 const maxFixes = 4
 
 // applyEdits makes the edits of all findings up to a grade. Of edits that

@@ -9,7 +9,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// seeds are files that the fuzzers begin with.
+// seeds are the files from which the fuzz targets start.
 var seeds = []string{
 	"User-agent: *\nDisallow: /a\nAllow: /a/b\n",
 	" USERAGENT *\n\n Dissallow /a b # c\r\nDisallow *\nSitemap: x\nSitemap: x",
@@ -35,8 +35,8 @@ func addSeeds(f *testing.F) {
 	}
 }
 
-// A finding's text stands where the finding says, and no replacement of a path
-// covers the whole site where the path does not.
+// FuzzLint checks that the text of a finding is at its line and column, and
+// that no suggested path covers the whole site unless the original path does.
 func FuzzLint(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, data []byte, dialect uint8) {
@@ -49,26 +49,26 @@ func checkFindings(t *testing.T, file *robots.File) {
 	lines := slices.Collect(file.Lines())
 	for _, x := range Lint(file, WithCrawlers(crawlers)) {
 		if byCode[x.Code] == nil {
-			t.Fatalf("there is no rule %q", x.Code)
+			t.Fatalf("no rule has the code %q", x.Code)
 		}
 		if x.Line < 1 || x.Line > len(lines)+1 || x.Related > len(lines) {
-			t.Fatalf("%+v is on no line", x)
+			t.Fatalf("%+v: there is no such line", x)
 		}
 		if x.Line > len(lines) {
 			continue
 		}
 		line := &lines[x.Line-1]
 		if x.Column-1 <= len(line.Raw) && !strings.HasPrefix(line.Raw[x.Column-1:], x.Text) {
-			t.Fatalf("%+v is not on line %q", x, line.Raw)
+			t.Fatalf("%+v: line %q does not have the text at that column", x, line.Raw)
 		}
 		if isRule(line) && x.Text == line.Value && x.Replacement != nil && l.coversSite(*x.Replacement) && !l.coversSite(line.Value) {
-			t.Fatalf("%+v opens or shuts the whole site in place of %q", x, line.Raw)
+			t.Fatalf("%+v: the replacement for %q covers the whole site", x, line.Raw)
 		}
 	}
 }
 
-// Safe corrections change no verdict for any reader, unsafe ones none for a
-// reader of RFC 9309 (see Grade).
+// FuzzFix checks that safe corrections change no verdict for any parser, and
+// that unsafe corrections change none for a parser of RFC 9309 (see Grade).
 func FuzzFix(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, data []byte, dialect uint8) {
@@ -86,23 +86,23 @@ func checkFix(t *testing.T, file *robots.File) {
 		t.Fatal(err)
 	}
 	original := file.Bytes()
-	agents, paths := questions(file)
+	agents, paths := samples(file)
 	rfc := rfcReaders(file.Dialect())
-	same(t, slices.Concat(rfc, readers), original, safe, agents, paths)
-	same(t, rfc, original, unsafe, agents, paths)
-	sameLimits(t, original, safe, agents)
-	sameLimits(t, original, unsafe, agents)
+	checkSameVerdicts(t, slices.Concat(rfc, readers), original, safe, agents, paths)
+	checkSameVerdicts(t, rfc, original, unsafe, agents, paths)
+	checkSameLimits(t, original, safe, agents)
+	checkSameLimits(t, original, unsafe, agents)
 	for grade, fixed := range map[Grade][]byte{Safe: safe, Unsafe: unsafe} {
 		again, err := Fix(robots.Parse(fixed, robots.WithDialect(file.Dialect()), robots.WithMaxSize(len(fixed))), grade, WithCrawlers(crawlers))
 		if err == nil && !bytes.Equal(fixed, again) {
-			t.Fatalf("the %s corrections of %q gave\n%q, and again\n%q", grade, original, fixed, again)
+			t.Fatalf("the %s corrections changed %q to\n%q, and a second time to\n%q", grade, original, fixed, again)
 		}
 	}
 }
 
-// Whoever removes the lines that the linter says have no effect changes no
-// verdict: each by itself, and all together. Nor does who removes the stars
-// that it says add nothing.
+// FuzzAdvice removes the lines that the linter reports as without effect, one
+// by one and all together, and checks that no verdict changes. It does the same
+// with the stars that the linter suggests to remove.
 func FuzzAdvice(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, data []byte, dialect uint8) {
@@ -113,7 +113,7 @@ func FuzzAdvice(f *testing.F) {
 func checkAdvice(t *testing.T, file *robots.File) {
 	text := string(file.Bytes())
 	lines := slices.Collect(file.Lines())
-	agents, paths := questions(file)
+	agents, paths := samples(file)
 	rfc := rfcReaders(file.Dialect())
 	without := func(remove ...int) []byte {
 		var b []byte
@@ -128,11 +128,11 @@ func checkAdvice(t *testing.T, file *robots.File) {
 	}
 	var all []int
 	for _, x := range Lint(file, WithSelect("never-decides", "without-effect")) {
-		same(t, rfc, []byte(text), without(x.Line), agents, paths)
+		checkSameVerdicts(t, rfc, []byte(text), without(x.Line), agents, paths)
 		all = append(all, x.Line)
 	}
 	if len(all) > 1 {
-		same(t, rfc, []byte(text), without(all...), agents, paths)
+		checkSameVerdicts(t, rfc, []byte(text), without(all...), agents, paths)
 	}
 	changed := map[int]string{}
 	for _, x := range Lint(file, WithSelect("trailing-star")) {
@@ -146,13 +146,13 @@ func checkAdvice(t *testing.T, file *robots.File) {
 			}
 			b = append(b, l.Raw+l.Ending...)
 		}
-		same(t, rfc, []byte(text), b, agents, paths)
+		checkSameVerdicts(t, rfc, []byte(text), b, agents, paths)
 	}
 }
 
-// questions returns crawlers to ask about, and paths that the rules of the file
-// are about.
-func questions(f *robots.File) (agents, paths []string) {
+// samples returns crawlers and paths to compare verdicts for. The paths are
+// similar to those of the rules in the file.
+func samples(f *robots.File) (agents, paths []string) {
 	agents = append([]string{"nobody", "Googlebot"}, f.Tokens()...)
 	for _, token := range f.Tokens() {
 		word, _, _ := strings.Cut(token, " ")
@@ -178,7 +178,7 @@ func questions(f *robots.File) (agents, paths []string) {
 	return agents[:min(len(agents), 8)], slices.Compact(paths)
 }
 
-func sameLimits(t *testing.T, before, after []byte, agents []string) {
+func checkSameLimits(t *testing.T, before, after []byte, agents []string) {
 	t.Helper()
 	x, y := robots.Parse(before), robots.Parse(after, robots.WithMaxSize(len(after)))
 	for _, agent := range agents {

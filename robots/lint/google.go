@@ -4,26 +4,27 @@ import (
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
-// googleRules are about lines that Google's parser reads differently than RFC
-// 9309 says.
+// googleRules are about lines that Google's parser does not read as RFC 9309
+// says.
 var googleRules = []Rule{
-	{Code: "google-key", Severity: Error, Title: "Google's parser finds another key on this line",
-		Why:     "Google's crawlers obey a rule that others do not see, or the other way round. Write the key exactly as the standard does",
-		Readers: "Google's parser accepts a key by how it begins, so it reads \"Disallow all: /\" as \"Disallow: /\" (google/robotstxt). Others ignore such a line",
+	{Code: "google-key", Severity: Error, Title: "Google's parser reads another key on this line",
+		Why:     "Google's crawlers obey a rule that others ignore, or the other way round. Write the key exactly as in the standard",
+		Readers: "Google's parser compares only the start of a key, so it reads \"Disallow all: /\" as \"Disallow: /\" (google/robotstxt). Other parsers ignore such a line",
 		Before:  "User-agent: *\nDisallow all: /\n", After: "User-agent: *\nDisallow: /\n"},
-	{Code: "google-agent", Severity: Error, Title: "Google's parser finds another name on this User-agent line",
-		Why:     "the group binds Google's crawlers and not others, or the other way round",
-		Readers: "Google's parser ends a name at the first character that is neither an ASCII letter nor - nor _, and takes * only alone or before a blank (google/robotstxt)",
+	{Code: "google-agent", Severity: Error, Title: "Google's parser reads another name on this User-agent line",
+		Why:     "the group applies to Google's crawlers and not to others, or the other way round",
+		Readers: "Google's parser ends a name at the first character that is not an ASCII letter, - or _, and accepts * only alone or before a blank (google/robotstxt)",
 		Before:  "User-agent: google.bot\nDisallow: /\n", After: "User-agent: Googlebot\nDisallow: /\n"},
-	{Code: "google-index-page", Severity: Error, Title: "to Google this line allows the folder itself too",
-		Why:     "Google's crawlers may fetch the folder's own URL, which others may not. Allow the folder for all with a line that ends in /$",
-		Readers: "Google's parser reads Allow for index.htm or index.html also as one for the folder (google/robotstxt, RobotsMatcher::HandleAllow)",
+	{Code: "google-index-page", Severity: Error, Title: "for Google, this line also allows the folder",
+		Why:     "Google's crawlers may fetch the URL of the folder, and others may not. To allow it to all crawlers, add an Allow line that ends in /$",
+		Readers: "Google's parser applies an Allow line for index.htm or index.html to the folder too (google/robotstxt, RobotsMatcher::HandleAllow)",
 		Before:  "User-agent: *\nAllow: /docs/index.html\nDisallow: /docs/\n", After: "User-agent: *\nAllow: /docs/$\nAllow: /docs/index.html\nDisallow: /docs/\n"},
-	{Code: "google-path", Severity: Error, Title: "Google's parser compares this path in another form",
-		Why:     "the rule covers other URLs for Google's crawlers than for those that follow RFC 9309",
-		Readers: "Google's parser compares escapes as they are written, so that %7E is not ~, and encodes no blanks (google/robotstxt, MaybeEscapePattern). RFC 9309, section 2.2.2 has both sides decoded or encoded alike",
+	{Code: "google-path", Severity: Error, Title: "Google's parser does not compare this path as RFC 9309 requires",
+		Why:     "the rule covers other URLs for Google's crawlers than for crawlers that follow RFC 9309",
+		Readers: "Google's parser compares escapes as they are written, so that %7E is not ~, and does not encode blanks (google/robotstxt, MaybeEscapePattern). RFC 9309, section 2.2.2: crawlers decode and encode the rule and the URL in the same way",
 		Before:  "User-agent: *\nDisallow: /%7Ejoe/\n", After: "User-agent: *\nDisallow: /~joe/\n"},
 	{Code: "google-end", Severity: Error, Title: "Google's parser reads only the beginning of this line",
 		Why:     "the rule covers other URLs for Google's crawlers than for others",
@@ -32,8 +33,8 @@ var googleRules = []Rule{
 }
 
 // checkGoogle reports the lines that Google's parser reads differently, unless
-// an error is reported on the same text already. It does nothing for the older
-// dialects, which differ from Google's in everything.
+// the same text already has a finding that is an error. It reports nothing for
+// the older dialects: there, Google reads almost every line differently.
 func (l *linter) checkGoogle() {
 	wrong := map[[2]int]bool{}
 	for i := range l.findings {
@@ -68,17 +69,17 @@ func (l *linter) googleDifferences() map[int]robots.GoogleDifference {
 func (l *linter) googleFinding(d robots.GoogleDifference, line *robots.Line) *Finding {
 	switch d.Kind {
 	case robots.GoogleKey:
-		f := l.onKey("google-key", line, "Google reads %s here, and others %s", quoted(d.Google), quoted(d.Ours))
+		f := l.onKey("google-key", line, "Google reads %s on this line, other crawlers read %s", quoted(d.Google), quoted(d.Ours))
 		if near := nearestKey(line.Key); near != "" && !strings.ContainsAny(line.Key, "/*") {
 			f.suggest(near)
 		}
 		return f
 	case robots.GoogleAgent:
-		return l.onValue("google-agent", line, "Google reads %s here, and others %s", googleName(line.Value), quoted(robots.ProductToken(line.Value)))
+		return l.onValue("google-agent", line, "Google reads %s on this line, other crawlers read %s", googleName(line.Value), quoted(robots.ProductToken(line.Value)))
 	case robots.GoogleIndexPage:
-		return l.onValue("google-index-page", line, "to Google this line also allows %s itself, which is disallowed", indexFolder(line.Value))
+		return l.onValue("google-index-page", line, "for Google, this line also allows the folder %s, which is disallowed to other crawlers", indexFolder(line.Value))
 	case robots.GoogleEnd:
-		return l.onValue("google-end", line, "Google reads only %q", cut(d.Google))
+		return l.onValue("google-end", line, "Google reads only %q", shorten(d.Google))
 	}
 	return l.googlePath(line)
 }
@@ -86,10 +87,10 @@ func (l *linter) googleFinding(d robots.GoogleDifference, line *robots.Line) *Fi
 func (l *linter) googlePath(line *robots.Line) *Finding {
 	const code = "google-path"
 	if strings.ContainsAny(line.Value, " \t") {
-		return l.onValue(code, line, "Google does not encode the blank, so the rule never matches for it").suggest(escapePath(line.Value))
+		return l.onValue(code, line, "Google does not encode the blank, so the rule never matches for Google").suggest(escapePath(line.Value))
 	}
 	if invalidEscape(line.Value) {
-		return l.onValue(code, line, "Google does not encode the %%, while URLs have %%25 there").suggest(escapePath(line.Value))
+		return l.onValue(code, line, "Google does not encode the %% as URLs do, which have %%25 here").suggest(escapePath(line.Value))
 	}
 	f := l.onValue(code, line, "Google compares the escapes in this path as they are written")
 	if plain := decodeUnreserved(line.Value); plain != line.Value {
@@ -101,8 +102,8 @@ func (l *linter) googlePath(line *robots.Line) *Finding {
 // indexFolder returns the folder of an index page.
 func indexFolder(path string) string { return path[:strings.LastIndexByte(path, '/')+1] }
 
-// indexPages returns the lines that allow the index page of a folder, while the
-// folder itself is disallowed to a crawler that the line applies to.
+// indexPages returns the lines that allow the index page of a folder although
+// the folder is disallowed to a crawler that the line applies to.
 func (l *linter) indexPages() map[int]bool {
 	lines := map[int]bool{}
 	for _, g := range l.allGroups() {
@@ -134,23 +135,21 @@ func googleName(value string) string {
 	return quoted(f.Tokens()[0])
 }
 
-// quoted quotes a line, or returns a phrase that says that there is none.
+// quoted quotes a line. It returns "nothing" for the empty line.
 func quoted(line string) string {
 	if line == "" {
 		return "nothing"
 	}
-	return `"` + cut(line) + `"`
+	return `"` + shorten(line) + `"`
 }
 
-// decodeUnreserved decodes the escapes of octets that URLs never escape (RFC
+// decodeUnreserved decodes the escapes of octets that URLs need not escape (RFC
 // 3986, section 2.3).
 func decodeUnreserved(p string) string {
-	const hex = "0123456789abcdef"
 	var b strings.Builder
 	for i := 0; i < len(p); i++ {
 		if isEscape(p[i:]) {
-			c := byte(strings.IndexByte(hex, p[i+1]|0x20)<<4 | strings.IndexByte(hex, p[i+2]|0x20))
-			if isWord(string(rune(c))) || c == '~' {
+			if c, _ := canonical.Unescape(p, i); isWord(string(rune(c))) || c == '~' {
 				b.WriteByte(c)
 				i += 2
 				continue

@@ -5,17 +5,18 @@ import (
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
 // block is a group as it is written in the file: User-agent lines and the lines
-// below them.
+// below them. Several blocks may name the same crawler.
 type block struct {
-	agents []*robots.Line // its User-agent lines
-	body   []*robots.Line
-	ruled  bool // has an Allow or Disallow line, be it empty
+	agents   []*robots.Line // its User-agent lines
+	body     []*robots.Line
+	hasRules bool // body has an Allow or Disallow line, possibly with an empty value
 }
 
-// readBlocks returns the groups as they stand in the file.
+// readBlocks returns the groups as they are written in the file.
 func (l *linter) readBlocks() []block {
 	var list []block
 	reading, ended := false, false // User-agent lines; a blank line ended the record of 1994
@@ -46,7 +47,7 @@ func (l *linter) readBlocks() []block {
 		b.body = append(b.body, line)
 		if isRule(line) {
 			reading = false
-			b.ruled = true
+			b.hasRules = true
 		}
 	}
 	return list
@@ -61,7 +62,7 @@ func (l *linter) tokens(line *robots.Line) []string {
 	}
 	var list []string
 	for _, v := range values {
-		if t := lowerASCII(robots.ProductToken(v)); t != "" {
+		if t := canonical.Lower(robots.ProductToken(v)); t != "" {
 			list = append(list, t)
 		}
 	}
@@ -71,7 +72,7 @@ func (l *linter) tokens(line *robots.Line) []string {
 // checkGroups checks which crawlers the groups apply to.
 func (l *linter) checkGroups() {
 	l.blocks = l.readBlocks()
-	ruled := map[string]bool{}
+	hasRules := map[string]bool{}
 	first := map[string]*robots.Line{}
 	for i := range l.blocks {
 		b := &l.blocks[i]
@@ -79,9 +80,9 @@ func (l *linter) checkGroups() {
 		unread := map[string]bool{} // rules that were reported for the group
 		for _, line := range b.agents {
 			for _, token := range l.tokens(line) {
-				ruled[token] = ruled[token] || b.ruled
+				hasRules[token] = hasRules[token] || b.hasRules
 				if before, ok := first[token]; ok && !seen[token] {
-					f := l.onValue("split-group", line, "line %d already begins a group for %s", before.Number, line.Value)
+					f := l.onValue("split-group", line, "line %d already starts a group for %s", before.Number, line.Value)
 					f.Related = before.Number
 					l.add(f)
 				} else if !ok {
@@ -94,40 +95,41 @@ func (l *linter) checkGroups() {
 			}
 		}
 	}
-	l.checkRuled(ruled)
-	l.checkJoints()
+	l.checkGroupsWithoutRules(hasRules)
+	l.checkContinued()
 	l.checkDelays()
-	l.checkEngines()
+	l.checkSearchEngines()
 }
 
-// checkJoints reports groups that continue after a blank line, although their
-// authors meant to begin another group there. It matters only if rules follow.
-func (l *linter) checkJoints() {
-	ruled := map[int]bool{} // User-agent lines of groups with rules
+// checkContinued reports groups that continue after a blank line, although the
+// author probably meant to start another group there. It reports only groups
+// with rules.
+func (l *linter) checkContinued() {
+	hasRules := map[int]bool{} // User-agent lines of groups with rules
 	for i := range l.blocks {
 		for _, agent := range l.blocks[i].agents {
-			ruled[agent.Number] = l.blocks[i].ruled
+			hasRules[agent.Number] = l.blocks[i].hasRules
 		}
 	}
-	for _, j := range l.joints {
-		if !ruled[j.line.Number] {
+	for _, j := range l.continued {
+		if !hasRules[j.line.Number] {
 			continue
 		}
 		blank := l.lines[j.blank].Number
-		f := l.onValue("joined-groups", j.line, "the rules below are also for the crawlers above the blank line %d", blank)
+		f := l.onValue("joined-groups", j.line, "the rules below also apply to the crawlers above the blank line %d", blank)
 		f.Related = blank
 		l.add(f)
 	}
 }
 
-// checkRuled reports groups without rules.
-func (l *linter) checkRuled(ruled map[string]bool) {
+// checkGroupsWithoutRules reports groups without rules.
+func (l *linter) checkGroupsWithoutRules(hasRules map[string]bool) {
 	for i := range l.blocks {
 		var line *robots.Line
 		for _, agent := range l.blocks[i].agents {
 			for _, token := range l.tokens(agent) {
-				if !ruled[token] {
-					ruled[token] = true
+				if !hasRules[token] {
+					hasRules[token] = true
 					if line == nil {
 						line = agent
 					}
@@ -135,7 +137,7 @@ func (l *linter) checkRuled(ruled map[string]bool) {
 			}
 		}
 		if line != nil {
-			l.add(l.onValue("group-without-rules", line, "%s may fetch everything: its group has no Allow or Disallow", line.Value))
+			l.add(l.onValue("group-without-rules", line, "%s may fetch everything: its group has no Allow or Disallow line", line.Value))
 		}
 	}
 }
@@ -148,7 +150,7 @@ func (l *linter) checkSupport(b *block, agent *robots.Line, c Crawler, reported 
 		var f *Finding
 		switch {
 		case isRule(line) && c.NoWildcards && v != "*" && (strings.Contains(v, "*") || strings.HasSuffix(v, "$")):
-			f = l.onValue("wildcard-unread", line, "%s takes * and $ for ordinary characters", agent.Value)
+			f = l.onValue("wildcard-unread", line, "%s reads * and $ as ordinary characters", agent.Value)
 		case line.Directive == robots.DirectiveAllow && c.NoAllow && v != "":
 			f = l.onValue("allow-unread", line, "%s ignores Allow lines", agent.Value)
 		case line.Directive == robots.DirectiveCrawlDelay && c.NoDelay:
@@ -165,12 +167,13 @@ func (l *linter) checkSupport(b *block, agent *robots.Line, c Crawler, reported 
 	}
 }
 
-// maxJoined bounds how many lines are checked of groups that are merged from
-// several places.
+// maxJoined is the maximal number of lines that checkDelays checks. Many
+// crawlers can share one line, so that without this limit the time could be
+// quadratic in the size of the file.
 const maxJoined = 100_000
 
 // allGroups returns all groups that may apply to a crawler, including those
-// that are found only by the first word of a longer name.
+// that only the first word of a product token selects (see robots.File.Words).
 func (l *linter) allGroups() []*robots.Group {
 	list := l.file.Groups()
 	seen := map[*robots.Group]bool{}
@@ -190,8 +193,8 @@ func (l *linter) allGroups() []*robots.Group {
 	return list
 }
 
-// checkDelays reports groups with several Crawl-delay lines of different
-// values, each line once.
+// checkDelays reports Crawl-delay lines that have another value than the delay
+// that applies to the group. It reports each line once.
 func (l *linter) checkDelays() {
 	left := maxJoined
 	reported := map[int]bool{}
@@ -218,27 +221,27 @@ func (l *linter) checkDelays() {
 	}
 }
 
-// checkEngines reports the rules that disallow the whole site to search
-// engines.
-func (l *linter) checkEngines() {
-	shut := map[int][]string{}
+// checkSearchEngines reports rules that disallow the whole site to a search
+// engine.
+func (l *linter) checkSearchEngines() {
+	blocked := map[int][]string{}
 	for _, c := range l.crawlers.SearchEngines() {
 		g := l.file.Group(c.Tokens...)
 		v := g.Match("/")
-		if v.Allowed || !l.coversSite(v.Rule.Pattern) || l.opens(g) {
+		if v.Allowed || !l.coversSite(v.Rule.Pattern) || l.hasAllow(g) {
 			continue
 		}
-		shut[v.Line()] = append(shut[v.Line()], c.Name)
+		blocked[v.Line()] = append(blocked[v.Line()], c.Name)
 	}
-	for number, engines := range shut {
+	for number, engines := range blocked {
 		slices.Sort(engines)
-		l.add(l.onValue("search-engine-shut-out", &l.lines[number-1], "this rule shuts out %s", strings.Join(engines, ", ")))
+		l.add(l.onValue("search-engine-shut-out", &l.lines[number-1], "this rule disallows the whole site to %s", strings.Join(engines, ", ")))
 	}
 }
 
-// opens reports whether a group has an Allow line, so that some paths may be
-// allowed.
-func (l *linter) opens(g *robots.Group) bool {
+// hasAllow reports whether a group has an Allow line that can match, so that
+// some paths may be allowed.
+func (l *linter) hasAllow(g *robots.Group) bool {
 	return slices.ContainsFunc(g.Rules(), func(r robots.Rule) bool {
 		_, ok := l.patternSet(r.Pattern)
 		return r.Allow && ok

@@ -1,21 +1,22 @@
 package lint
 
 import (
+	"cmp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// maxLine is the number of octets of a line that Google's parser keeps, rounded
-// down a little.
+// maxLine is the longest line, in octets, that is not reported. Google's parser
+// reads 16,663 octets of a line; maxLine is a round number below that.
 const maxLine = 16660
 
 // checkLines checks each line alone and together with the line before it.
 func (l *linter) checkLines() {
-	inGroup, ruled := false, false // after a User-agent line; after a rule of its group
-	begun := false                 // after any User-agent line
-	blank := -1                    // the first blank line since a line of the group
+	inGroup, hasRules := false, false // there is a User-agent line above; and a rule of its group
+	begun := false                    // there is any User-agent line above
+	blank := -1                       // the first blank line since a line of the group
 	sitemaps := map[string]int{}
 	for i := range l.lines {
 		line := &l.lines[i]
@@ -25,20 +26,20 @@ func (l *linter) checkLines() {
 			switch {
 			case !inGroup || !isBlank(line):
 			case !l.wildcards(): // a blank line ends a record of the older dialects
-				inGroup, ruled = false, false
+				inGroup, hasRules = false, false
 			case blank < 0:
 				blank = i
 			}
 			continue
 		case robots.DirectiveUserAgent:
-			if blank >= 0 && inGroup && !ruled {
-				l.joints = append(l.joints, joint{blank, line})
+			if blank >= 0 && inGroup && !hasRules {
+				l.continued = append(l.continued, continuedGroup{blank, line})
 			}
-			inGroup, ruled, begun, blank = true, false, true, -1
+			inGroup, hasRules, begun, blank = true, false, true, -1
 			l.checkUserAgent(line)
 		case robots.DirectiveAllow, robots.DirectiveDisallow:
 			if !inGroup {
-				message := "no User-agent line stands above this rule"
+				message := "there is no User-agent line above this rule"
 				if begun {
 					message = "a blank line ended the group above this rule"
 				}
@@ -46,7 +47,7 @@ func (l *linter) checkLines() {
 			} else if blank >= 0 {
 				l.blankInGroup(blank, i)
 			}
-			ruled, blank = true, -1
+			hasRules, blank = true, -1
 			l.checkRuleLine(line)
 		case robots.DirectiveUnknown:
 			l.checkUnknown(line)
@@ -56,8 +57,8 @@ func (l *linter) checkLines() {
 	}
 }
 
-// blankInGroup reports the blank lines from line i to line end, which belongs
-// to the same group.
+// blankInGroup reports the blank lines from index i up to index end. The line
+// at end belongs to the group above them.
 func (l *linter) blankInGroup(i, end int) {
 	f := l.at("blank-line-in-group", &l.lines[i], 0, "", "line %d still belongs to the group above this blank line", l.lines[end].Number)
 	f.Related = l.lines[end].Number
@@ -69,17 +70,18 @@ func (l *linter) blankInGroup(i, end int) {
 	l.add(f.suggest(""))
 }
 
-// joint is a User-agent line after a blank line that does not end the group
-// above it.
-type joint struct {
+// continuedGroup is a blank line that does not end the group above it, and the
+// next User-agent line, which therefore belongs to that group.
+type continuedGroup struct {
 	blank int // index of the blank line
 	line  *robots.Line
 }
 
-// checkShape checks how a line is written.
+// checkShape checks the form of a line: its length, encoding, blanks, key and
+// comment.
 func (l *linter) checkShape(line *robots.Line) {
 	if len(line.Raw) > maxLine {
-		l.add(l.at("line-too-long", line, maxLine, "", "the line has %d octets; Google's parser ignores those from here on", len(line.Raw)))
+		l.add(l.at("line-too-long", line, maxLine, "", "the line has %d octets; Google's parser ignores the rest from here", len(line.Raw)))
 	}
 	if !utf8.ValidString(line.Raw) && !(line.Number == 1 && utf8.ValidString(line.Raw[bomLen(line.Raw):])) {
 		l.add(l.at("not-utf-8", line, 0, line.Raw, "the line is not valid UTF-8"))
@@ -115,8 +117,8 @@ func (l *linter) checkKey(line *robots.Line) {
 	}
 }
 
-// googleSpelling reports whether a misspelt key is one that Google's parser
-// accepts.
+// googleSpelling reports whether Google's parser accepts the misspelt key of a
+// line.
 func googleSpelling(line *robots.Line) bool {
 	switch line.Directive {
 	case robots.DirectiveUserAgent, robots.DirectiveAllow, robots.DirectiveDisallow, robots.DirectiveSitemap:
@@ -134,24 +136,25 @@ func (l *linter) checkComment(line *robots.Line) {
 	}
 	comment := line.Raw[end+i:]
 	if isRule(line) && (hashInPath(line.Raw, end+i, line.Value) || i == 0 && line.Value != "" && l.coversSite(line.Value)) {
-		l.hash(line, end+i, comment)
+		l.reportHash(line, end+i, comment)
 		return
 	}
-	moved := comment + cmpOr(line.Ending, "\n")
+	moved := comment + cmp.Or(line.Ending, "\n")
 	if strings.Trim(comment, "# \t") == "" {
 		moved = ""
 	}
 	at, grade := start(line), Safe
 	if at > 0 || strings.Trim(line.Raw[end:end+i], blanks) != "" {
-		grade = Unsafe // readers that do not skip the mark or the control octets may now read the line
+		grade = Unsafe // parsers that do not skip the mark or the control octets may now read the line
 	}
-	l.add(l.at("trailing-comment", line, end+i, comment, "put the comment on a line of its own, above %s", line.Key).
+	l.add(l.at("trailing-comment", line, end+i, comment, "put the comment on a separate line above %s", line.Key).
 		suggest("").edit(grade, line, at, at, moved).edit(grade, line, end, len(line.Raw), ""))
 }
 
-// hashInPath reports whether the # at col of a rule may be meant as a part of
-// the path: it follows the path without a blank, or is where the path should
-// start, and what follows does not look like a comment.
+// hashInPath reports whether the author of a rule may mean the # at column col
+// as a part of the path. This is so if no blank is between the path and the #,
+// or if the path is missing and the # is in its place, and if the text after
+// the # does not look like a comment.
 func hashInPath(raw string, col int, value string) bool {
 	if col+1 >= len(raw) {
 		return false
@@ -163,8 +166,8 @@ func hashInPath(raw string, col int, value string) bool {
 	return !strings.ContainsRune(" \t#", rune(next)) && !strings.ContainsRune(blanks, rune(raw[col-1]))
 }
 
-// hash reports a # within a path.
-func (l *linter) hash(line *robots.Line, col int, comment string) {
+// reportHash reports a # that may be meant as a part of a path.
+func (l *linter) reportHash(line *robots.Line, col int, comment string) {
 	from := line.ValueCol
 	if line.Value == "" {
 		from = col
@@ -172,15 +175,8 @@ func (l *linter) hash(line *robots.Line, col int, comment string) {
 	text := line.Raw[from:]
 	rule := strings.TrimSpace(line.Directive.String() + ": " + line.Value)
 	if l.coversSite(line.Value) {
-		l.add(l.at("hash-covers-site", line, from, text, "everything from # on is a comment, so the rule is %q: it covers the whole site", rule))
+		l.add(l.at("hash-covers-site", line, from, text, "the text from # on is a comment, so the rule is %q: it covers the whole site", rule))
 		return
 	}
-	l.add(l.at("hash-in-path", line, from, text, "everything from # on is a comment, so the rule is %q", rule))
-}
-
-func cmpOr(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
+	l.add(l.at("hash-in-path", line, from, text, "the text from # on is a comment, so the rule is %q", rule))
 }

@@ -11,17 +11,18 @@ import (
 	"testing"
 
 	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
 var update = flag.Bool("update", false, "write the golden files of the linter")
 
 const lintFolder = "../../testdata/lint"
 
-// testCrawlers stands for a registry of crawlers.
+// testCrawlers is a registry of crawlers for tests.
 type testCrawlers map[string]Crawler
 
 func (t testCrawlers) Lookup(token string) (Crawler, bool) {
-	c, ok := t[lowerASCII(token)]
+	c, ok := t[canonical.Lower(token)]
 	return c, ok
 }
 
@@ -44,9 +45,9 @@ var crawlers = testCrawlers{
 	"applebot-extended": {Name: "Applebot-Extended", Tokens: []string{"Applebot-Extended"}, ControlOnly: true},
 }
 
-// Each file of testdata/lint is an example of the rule that it is named after,
-// or of several. Beside it are all findings in it, and the file after safe and
-// after unsafe corrections.
+// Each .txt file in testdata/lint is an example of the rule in its name, or of
+// several rules. The file .findings has all findings in it, the files .safe and
+// .unsafe have the text after the safe and the unsafe corrections.
 func TestLint(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(lintFolder, "*.txt"))
 	if err != nil {
@@ -101,7 +102,8 @@ func printFindings(findings []Finding) string {
 	return b.String()
 }
 
-// golden compares got with a file, which is not there where got is nil.
+// golden compares got with a golden file. If got is nil, the file must not
+// exist.
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join(lintFolder, name)

@@ -12,7 +12,8 @@ import (
 // Option is an option of Lint and Fix.
 type Option func(*linter)
 
-// WithLocation sets the URL that the file was read from.
+// WithLocation sets the URL that the file was read from. Without it, the linter
+// does not check the location of the file.
 func WithLocation(url string) Option {
 	return func(l *linter) { l.location = url }
 }
@@ -22,27 +23,29 @@ func WithCrawlers(c Crawlers) Option {
 	return func(l *linter) { l.crawlers = c }
 }
 
-// WithSelect limits the report to the rules with these codes. Without codes,
-// all rules are reported.
+// WithSelect limits the findings to the rules with these codes. Without codes,
+// it selects all rules.
 func WithSelect(codes ...string) Option {
 	return func(l *linter) { l.selected = codes }
 }
 
-// WithIgnore leaves the rules with these codes out of the report.
+// WithIgnore leaves out findings of the rules with these codes.
 func WithIgnore(codes ...string) Option {
 	return func(l *linter) { l.ignored = codes }
 }
 
-// WithCheck adds a check of the caller's, for example one that compares the
-// file with other settings of the site. The check calls report for each
-// finding, with the code of a rule, the line of the file, and the message.
+// WithCheck adds a check that the caller provides, for example one that
+// compares the file with other settings of the site. The check calls report for
+// each finding, with the code of an existing rule, the line number (from 1),
+// and the message.
 func WithCheck(check func(f *robots.File, report func(code string, line int, message string))) Option {
 	return func(l *linter) { l.checks = append(l.checks, check) }
 }
 
 // Lint returns the findings in a file, in the order of the lines. Its time is
-// at most proportional to the size of the file, plus a constant bound for
-// comparing rules with each other.
+// proportional to the size of the file, plus the time to compare rules with
+// each other, which has a constant limit. It returns at most 1000 findings of
+// each rule.
 func Lint(f *robots.File, opts ...Option) []Finding {
 	l := &linter{file: f, text: string(f.Bytes()), crawlers: noCrawlers{}, budget: maxComparisons, counts: map[string]int{}}
 	for _, o := range opts {
@@ -61,48 +64,48 @@ func Lint(f *robots.File, opts ...Option) []Finding {
 		}
 		l.suppress()
 	}
-	l.findings = slices.DeleteFunc(l.findings, func(f Finding) bool { return !l.wanted(f.Code) })
+	l.findings = slices.DeleteFunc(l.findings, func(f Finding) bool { return !l.selects(f.Code) })
 	slices.SortStableFunc(l.findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	return l.findings
 }
 
-// maxFindings bounds how many findings of one rule are returned.
+// maxFindings is the maximal number of findings of one rule.
 const maxFindings = 1000
 
 type linter struct {
-	file     *robots.File
-	text     string // of file
-	location string
-	crawlers Crawlers
-	selected []string
-	ignored  []string
-	checks   []func(f *robots.File, report func(code string, line int, message string))
-	lines    []robots.Line
-	google   map[int]robots.GoogleDifference // by line
-	joints   []joint
-	blocks   []block
-	findings []Finding
-	counts   map[string]int // findings by code
-	budget   int            // comparisons of rules that are left
+	file      *robots.File
+	text      string // of file
+	location  string
+	crawlers  Crawlers
+	selected  []string
+	ignored   []string
+	checks    []func(f *robots.File, report func(code string, line int, message string))
+	lines     []robots.Line
+	google    map[int]robots.GoogleDifference // by line
+	continued []continuedGroup
+	blocks    []block
+	findings  []Finding
+	counts    map[string]int // findings by code
+	budget    int            // comparisons of rules that are left
 }
 
-// wanted reports whether the findings of a rule are to be reported.
-func (l *linter) wanted(code string) bool {
+// selects reports whether the options select a rule.
+func (l *linter) selects(code string) bool {
 	return (len(l.selected) == 0 || slices.Contains(l.selected, code)) && !slices.Contains(l.ignored, code)
 }
 
-// wildcards reports whether * and $ are special in the file's dialect, and the
-// longest rule decides.
+// wildcards reports whether * and $ have a special meaning in the file's
+// dialect. In these dialects, the longest rule decides.
 func (l *linter) wildcards() bool {
 	return l.file.Dialect() == robots.RFC9309 || l.file.Dialect() == robots.Google
 }
 
-// lists reports whether a line of the file's dialect may hold several values.
+// lists reports whether a line may have several values in the file's dialect.
 func (l *linter) lists() bool { return l.file.Dialect() == robots.Kollar1996 }
 
-// at returns a finding on a part of a line. The part starts at column col,
+// at returns a finding about a part of a line. The part starts at column col,
 // counted from 0.
 func (l *linter) at(code string, line *robots.Line, col int, text, format string, args ...any) *Finding {
 	if len(text) > MaxText {
@@ -114,12 +117,12 @@ func (l *linter) at(code string, line *robots.Line, col int, text, format string
 	}
 }
 
-// onValue returns a finding on the value of a line.
+// onValue returns a finding about the value of a line.
 func (l *linter) onValue(code string, line *robots.Line, format string, args ...any) *Finding {
 	return l.at(code, line, line.ValueCol, line.Value, format, args...)
 }
 
-// onKey returns a finding on the key of a line.
+// onKey returns a finding about the key of a line.
 func (l *linter) onKey(code string, line *robots.Line, format string, args ...any) *Finding {
 	return l.at(code, line, line.KeyCol, line.Key, format, args...)
 }
@@ -136,8 +139,8 @@ func (l *linter) add(f *Finding) {
 
 const byteOrderMark = "\xef\xbb\xbf"
 
-// bomLen returns the length of the byte order mark that s starts with. Parsers
-// skip a part of one too.
+// bomLen returns the length of the byte order mark, or of the first part of
+// one, that s starts with. Google's parser and package robots skip both.
 func bomLen(s string) int {
 	n := 0
 	for n < len(byteOrderMark) && n < len(s) && s[n] == byteOrderMark[n] {
@@ -146,8 +149,8 @@ func bomLen(s string) int {
 	return n
 }
 
-// start returns where the content of a line starts: after the byte order mark
-// of the first.
+// start returns the index at which the content of a line starts. On the first
+// line, this is after the byte order mark.
 func start(line *robots.Line) int {
 	if line.Offset == 0 {
 		return bomLen(line.Raw)
@@ -155,7 +158,7 @@ func start(line *robots.Line) int {
 	return 0
 }
 
-// blanks are the octets that parsers trim.
+// blanks are the octets that the parser trims from keys and values.
 const blanks = " \t\n\v\f\r"
 
 // isBlank reports whether a line is empty: it has neither text nor a comment.
@@ -166,16 +169,4 @@ func isBlank(line *robots.Line) bool {
 // isRule reports whether a line is an Allow or Disallow line.
 func isRule(line *robots.Line) bool {
 	return line.Directive == robots.DirectiveAllow || line.Directive == robots.DirectiveDisallow
-}
-
-// lowerASCII returns s with its ASCII letters in lower case, all other octets
-// as they are.
-func lowerASCII(s string) string {
-	b := []byte(s)
-	for i, c := range b {
-		if 'A' <= c && c <= 'Z' {
-			b[i] = c + 'a' - 'A'
-		}
-	}
-	return string(b)
 }

@@ -29,31 +29,31 @@ const manualIntro = `# Rules of the linter
 
 ` + "`caddy robots lint` finds mistakes in robots.txt files. `caddy robots explain CODE` prints the page of a rule." + `
 
-A finding is an **error** where a line does not do what it was written for, a **warning** where some crawlers read it
-differently or it has no effect, and an **info** where it is correct and could be simpler. Infos are reported with
-` + "`--info`, or where `--select` names the rule." + `
+A finding is an **error** if a line does not do what it was written for, a **warning** if some crawlers read it
+differently or it has no effect, and an **info** if it is correct but could be simpler. Infos are reported only with
+` + "`--info`, or if `--select` names the rule." + `
 
 ## Choosing rules
 
-` + "`--select CODE,CODE` reports only these rules, `--ignore CODE,CODE` all but these." + ` A comment in the file suppresses
-findings of the next line that is not a comment itself:
+` + "`--select CODE,CODE` reports only these rules, `--ignore CODE,CODE` all other rules." + ` A comment in the file suppresses
+findings on the next line that is not a comment:
 
 ` + "```" + `
 # robots-lint: ignore misspelt-key, missing-slash
 Dissallow: private/
 ` + "```" + `
 
-At the end of a line it suppresses those on that line. ` + "`# robots-lint: ignore-file CODE`" + `, anywhere in the file, suppresses
-those of the whole file. Codes that do not exist, and comments that suppress nothing, are findings.
+At the end of a line, the comment suppresses findings on that line. ` + "`# robots-lint: ignore-file CODE`" + ` suppresses findings in
+the whole file; it may be on any line. The linter reports codes that do not exist, and comments that suppress nothing.
 
 ## Corrections
 
 | flag | makes | promise |
 |---|---|---|
 | ` + "`--fix`" + ` | safe corrections | no verdict and no limit changes for a crawler that reads the file as RFC 9309 says, as google/robotstxt does, or exactly as the standard of 1994 says |
-| ` + "`--unsafe-fixes`" + ` | these and the unsafe ones | no verdict and no limit changes for a crawler that follows RFC 9309 with the tolerance of this parser (misspelt keys, missing colons). Other crawlers may then read lines that they ignored before |
+| ` + "`--unsafe-fixes`" + ` | safe and unsafe corrections | no verdict and no limit changes for a crawler that follows RFC 9309 and accepts the same mistakes as this parser (misspelt keys, missing colons). Other crawlers may then read lines that they ignored before |
 
-Both promises are fuzzed. Suggestions that would change what the file means are never made by either.
+Fuzz tests check both promises. Neither flag applies a suggestion that changes the meaning of the file.
 
 ## All rules
 

@@ -6,14 +6,15 @@ import (
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
 )
 
-// maxComparisons bounds the steps that compare rules with each other in one run
-// of the linter: they take a few tenths of a second.
+// maxComparisons is the maximal number of steps in which one call of Lint
+// compares rules with each other. So many steps take a few tenths of a second.
 const maxComparisons = 5_000_000
 
-// overlapRule is a rule of a group, compiled.
+// overlapRule is a compiled rule of a group.
 type overlapRule struct {
 	robots.Rule
 	*set
@@ -33,8 +34,7 @@ func (l *linter) patternSet(s string) (*set, bool) {
 	return &set{p, p.Witness()}, ok
 }
 
-// contains reports whether s has every path that t has. It may return false
-// although s has them; it never returns true wrongly.
+// contains reports whether it is certain that s contains every path of t.
 func (s *set) contains(t *set) bool { return s.Matches(t.witness) && !differInQuery(s, t) }
 
 // disjoint reports whether it is certain that s and t have no path in common.
@@ -43,10 +43,10 @@ func (s *set) disjoint(t *set) bool {
 	return certain && !ok && !differInQuery(s, t)
 }
 
-// differInQuery reports whether two patterns are compared with different forms
-// of a query, and one of them has an octet there that the forms write
-// differently. A pattern without a question mark is compared with the form that
-// paths have.
+// differInQuery reports whether two patterns can't be compared, because the
+// parser compares them with different forms of a query (see robots.Views): one
+// with a question mark and one without. This matters only if the query of the
+// pattern has an octet that the two forms write differently.
 func differInQuery(s, t *set) bool {
 	if s.Query == t.Query {
 		return false
@@ -59,29 +59,30 @@ func differInQuery(s, t *set) bool {
 }
 
 // overlaps holds the results for the groups that were compared. A rule may be
-// in several groups; it is reported only if it has no effect in any of them.
+// in several groups. The linter reports it only if it has no effect in any of
+// them.
 type overlaps struct {
 	*linter
-	without map[int]*Finding // by line; nil: the rule has an effect in some group
-	late    map[int]*Finding // by line: exceptions that follow the rule that they limit
-	folders map[int]bool     // lines that were reported as the first of a list
-	stars   map[int]bool     // lines that outrank another rule only because the `*` at the end counts as an octet
+	without     map[int]*Finding // by line; nil: the rule has an effect in some group
+	misordered  map[int]*Finding // by line: Allow lines below the Disallow line that they limit
+	folders     map[int]bool     // lines that were reported as the first of a list
+	neededStars map[int]bool     // lines with a `*` at the end that changes which rule decides
 }
 
 // checkOverlaps compares the rules of each group with each other.
 func (l *linter) checkOverlaps() {
-	o := overlaps{linter: l, without: map[int]*Finding{}, late: map[int]*Finding{}, folders: map[int]bool{}, stars: map[int]bool{}}
+	o := overlaps{linter: l, without: map[int]*Finding{}, misordered: map[int]*Finding{}, folders: map[int]bool{}, neededStars: map[int]bool{}}
 	for _, g := range l.allGroups() {
 		rules := o.compile(g)
 		o.checkFolders(rules)
 		o.compare(newRuleIndex(rules))
 	}
 	if l.budget < 0 {
-		l.add(l.at("analysis-limited", &robots.Line{Number: 1}, 0, "", "there are too many rules to compare each with each"))
+		l.add(l.at("analysis-limited", &robots.Line{Number: 1}, 0, "", "there are too many rules to compare all of them"))
 	}
-	o.keepLastRules()
-	o.keepStars()
-	for _, found := range []map[int]*Finding{o.without, o.late} {
+	o.dropLastRuleFindings()
+	o.dropStarFindings()
+	for _, found := range []map[int]*Finding{o.without, o.misordered} {
 		for _, f := range found {
 			if f != nil {
 				l.add(f)
@@ -90,13 +91,13 @@ func (l *linter) checkOverlaps() {
 	}
 }
 
-// compile returns the rules of a group that can match, sorted by precedence. It
-// leaves out lines with several patterns, since one pattern can't be removed
-// alone.
+// compile returns the rules of a group that can match, the rule with the
+// highest precedence first. It marks lines with several patterns as not
+// removable.
 func (o *overlaps) compile(g *robots.Group) []overlapRule {
 	all := g.Rules()
 	if o.budget -= len(all); o.budget < 0 {
-		o.spare(all)
+		o.dropFindings(all)
 		return nil
 	}
 	list := make([]overlapRule, 0, len(all))
@@ -117,7 +118,7 @@ func (o *overlaps) compile(g *robots.Group) []overlapRule {
 	return list
 }
 
-// allowFirst orders Allow before Disallow.
+// allowFirst is a comparison that orders Allow before Disallow.
 func allowFirst(a, b bool) int {
 	switch {
 	case a == b:
@@ -128,8 +129,8 @@ func allowFirst(a, b bool) int {
 	return 1
 }
 
-// spare drops the findings on rules that were not compared.
-func (o *overlaps) spare(rules []robots.Rule) {
+// dropFindings drops the findings about rules that were not compared.
+func (o *overlaps) dropFindings(rules []robots.Rule) {
 	for _, r := range rules {
 		o.without[r.Line] = nil
 	}
@@ -151,10 +152,11 @@ func (o *overlaps) compare(x *ruleIndex) {
 	}
 }
 
-// servedDiffers reports whether a pattern has a part that no path has once it
-// is decoded and cleaned. Such an Allow rule also covers the clean form.
+// servedDiffers reports whether a pattern has a part, such as //, that a path
+// as served never has. The matcher applies such an Allow rule also to the path
+// as served, so the effect of the rule can't be derived from its pattern alone.
 func servedDiffers(p string) bool {
-	path, _, _ := strings.Cut(lowerASCII(p), "?")
+	path, _, _ := strings.Cut(canonical.Lower(p), "?")
 	for _, part := range []string{"//", "/./", "/../", "%2f", "%2e"} {
 		if strings.Contains(path, part) {
 			return true
@@ -163,10 +165,10 @@ func servedDiffers(p string) bool {
 	return false
 }
 
-// effect returns a finding if every path has the same verdict without the rule,
-// else nil. It compares the rule with those that may match the same paths:
-// first with those of higher precedence, then with those of lower precedence,
-// until one of them gives the answer.
+// effect returns a finding if every path has the same verdict without the rule
+// i, and nil otherwise. It compares the rule with all rules that may match the
+// same paths, in the order of their precedence, until one of them gives the
+// answer.
 func (o *overlaps) effect(x *ruleIndex, i int) *Finding {
 	r := &x.rules[i]
 	for _, k := range x.related(i, &o.budget) {
@@ -182,7 +184,7 @@ func (o *overlaps) effect(x *ruleIndex, i int) *Finding {
 			continue
 		}
 		if contains && r.contains(other.set) && r.Allow == other.Allow {
-			continue // other never decides; its own line has that finding
+			continue // other never decides; that is a finding about its line
 		}
 		if r.Allow == other.Allow {
 			if contains {
@@ -193,27 +195,27 @@ func (o *overlaps) effect(x *ruleIndex, i int) *Finding {
 		if !contains && o.disjoint(r, other) {
 			continue
 		}
-		if contains && r.Allow && other.Line < r.Line && o.wildcards() && o.late[r.Line] == nil {
-			o.late[r.Line] = o.finding("allow-after-disallow", r, other, "this exception from line %d stands below it: older readers never reach it", other.Line)
+		if contains && r.Allow && other.Line < r.Line && o.wildcards() && o.misordered[r.Line] == nil {
+			o.misordered[r.Line] = o.finding("allow-after-disallow", r, other, "this line is an exception to line %d, but below it: older parsers never reach it", other.Line)
 		}
 		return nil
 	}
 	if !r.Allow {
 		return nil
 	}
-	return o.onValue("without-effect", &o.lines[r.Line-1], "nothing that this line allows is disallowed")
+	return o.onValue("without-effect", &o.lines[r.Line-1], "the paths of this line are allowed without it")
 }
 
-// shadowed returns the finding on a rule that never decides because of another
-// one.
+// shadowed returns the finding about a rule that never decides because of
+// another rule.
 func (o *overlaps) shadowed(r, by *overlapRule) *Finding {
 	switch {
 	case !r.contains(by.set):
-		return o.finding("never-decides", r, by, "line %d (%q) decides wherever this rule matches", by.Line, by.Rule)
+		return o.finding("never-decides", r, by, "line %d (%q) decides on every path that this rule matches", by.Line, by.Rule)
 	case by.Allow != r.Allow:
 		return o.finding("contradiction", r, by, "line %d (%q) covers the same paths, and decides", by.Line, by.Rule)
 	}
-	return o.finding("never-decides", r, by, "line %d already says the same", by.Line)
+	return o.finding("never-decides", r, by, "line %d already has the same effect", by.Line)
 }
 
 func (o *overlaps) finding(code string, r, other *overlapRule, format string, args ...any) *Finding {
@@ -233,9 +235,10 @@ func (o *overlaps) disjoint(r, other *overlapRule) bool {
 	return r.disjoint(other.set)
 }
 
-// keepLastRules drops the finding on the last rule of a block if all its rules
-// would be removed: its User-agent lines would become part of the next group.
-func (o *overlaps) keepLastRules() {
+// dropLastRuleFindings drops the finding about the last rule of a block if all
+// its rules have findings. If an author removed all of them, the User-agent
+// lines of the block would become a part of the next group.
+func (o *overlaps) dropLastRuleFindings() {
 	for i := range o.blocks {
 		last := 0
 		for _, line := range o.blocks[i].body {
@@ -255,12 +258,12 @@ func (o *overlaps) keepLastRules() {
 	}
 }
 
-// checkStar checks whether a rule that ends in a `*` outranks another rule, or
-// the other way round, only because the `*` counts as an octet.
+// checkStar records a rule that ends in a `*` if the `*`, which counts as an
+// octet, changes whether this rule or another one decides.
 func (o *overlaps) checkStar(x *ruleIndex, i int) {
 	r := &x.rules[i]
 	short := strings.TrimRight(r.Rule.Pattern, "*")
-	if short == r.Rule.Pattern || o.stars[r.Line] || !o.wildcards() {
+	if short == r.Rule.Pattern || o.neededStars[r.Line] || !o.wildcards() {
 		return
 	}
 	octets := r.Octets - (len(r.Rule.Pattern) - len(short))
@@ -270,28 +273,30 @@ func (o *overlaps) checkStar(x *ruleIndex, i int) {
 			continue
 		}
 		if o.budget -= 1 + r.Octets; o.budget < 0 || !o.disjoint(r, other) {
-			o.stars[r.Line] = true
+			o.neededStars[r.Line] = true
 			return
 		}
 	}
 }
 
-// decides reports whether a rule with a number of octets outranks a rule of the
-// other kind, Allow or Disallow (RFC 9309, section 2.2.2).
+// decides reports whether a rule, Allow or Disallow, with the given number of
+// octets decides against a rule of the other kind with other octets (RFC 9309,
+// section 2.2.2).
 func decides(octets int, allow bool, other int) bool {
 	return octets > other || octets == other && allow
 }
 
-// keepStars drops the findings that suggest removing a `*` that has an effect.
-// If there were too many rules to compare, it drops all of them.
-func (o *overlaps) keepStars() {
+// dropStarFindings drops the findings that suggest to remove a `*` that has an
+// effect. If there were too many rules to compare, it drops all findings about
+// a `*` at the end.
+func (o *overlaps) dropStarFindings() {
 	o.findings = slices.DeleteFunc(o.findings, func(f Finding) bool {
-		return f.Code == "trailing-star" && (o.stars[f.Line] || o.budget < 0)
+		return f.Code == "trailing-star" && (o.neededStars[f.Line] || o.budget < 0)
 	})
 }
 
-// ruleIndex finds the rules of a group that may match the same paths as one of
-// them: those whose prefixes agree as far as they go.
+// ruleIndex finds the rules of a group that may match the same paths as a given
+// rule: the prefix of one of the two starts with the prefix of the other.
 type ruleIndex struct {
 	rules    []overlapRule
 	byPrefix []int            // sorted by prefix
@@ -308,8 +313,8 @@ func newRuleIndex(rules []overlapRule) *ruleIndex {
 	return x
 }
 
-// related returns the indexes of these rules in ascending order, without i
-// itself.
+// related returns the indexes of the rules that may match the same paths as the
+// rule i, in ascending order and without i.
 func (x *ruleIndex) related(i int, budget *int) []int {
 	prefix := x.rules[i].Prefix
 	var list []int
@@ -331,10 +336,11 @@ func (x *ruleIndex) related(i int, budget *int) []int {
 	return list
 }
 
-// manyFiles is how many paths of one folder make a list of files.
+// manyFiles is the number of rules for paths in one folder from which on the
+// linter reports them as a list of files.
 const manyFiles = 20
 
-// checkFolders reports folders of which many paths are disallowed one by one.
+// checkFolders reports folders that have many paths with a Disallow rule each.
 func (o *overlaps) checkFolders(rules []overlapRule) {
 	type folder struct {
 		count int
@@ -364,7 +370,7 @@ func (o *overlaps) checkFolders(rules []overlapRule) {
 	for name, f := range folders {
 		if f.count >= manyFiles && !o.folders[f.first.Line] {
 			o.folders[f.first.Line] = true
-			o.add(o.onValue("list-of-files", &o.lines[f.first.Line-1], "%d rules for paths of %s: one rule covers the whole folder, if all of it may be disallowed", f.count, name).suggest(name))
+			o.add(o.onValue("list-of-files", &o.lines[f.first.Line-1], "%d rules are for paths in %s: one rule for the folder is enough, if all of it may be disallowed", f.count, name).suggest(name))
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
 // checkRuleLine checks the value of an Allow or Disallow line.
@@ -46,7 +47,7 @@ func (l *linter) checkPattern(line *robots.Line, p string) {
 		l.add(l.onValue("robots-txt-rule", line, "crawlers may always fetch /robots.txt"))
 	}
 	if p == "*" {
-		f := l.onValue("disallow-star", line, "\"%s: /\" means the same, to every crawler", line.Directive).suggest("/")
+		f := l.onValue("disallow-star", line, "\"%s: /\" means the same to every crawler", line.Directive).suggest("/")
 		if p == line.Value {
 			f.edit(Unsafe, line, line.ValueCol, line.ValueCol+len(p), "/")
 		}
@@ -67,13 +68,13 @@ func (l *linter) checkRootless(line *robots.Line, p string) {
 		l.add(l.onValue("url-as-path", line, "write only the path of the URL").suggest(u.RequestURI()))
 	case isHost(p):
 		_, path, _ := strings.Cut(p, "/")
-		f := l.onValue("url-as-path", line, "write only the path: the rule is for the host that the file is on")
+		f := l.onValue("url-as-path", line, "write only the path: the rule applies to the host that the file is on")
 		if path != "" {
 			f.suggest("/" + path)
 		}
 		l.add(f)
 	case l.crawlerName(p):
-		l.add(l.onValue("inverted-syntax", line, "%s is a crawler: to shut it out, write \"User-agent: %s\" and below it \"Disallow: /\"", p, p))
+		l.add(l.onValue("inverted-syntax", line, "%s is a crawler: to disallow everything to it, write \"User-agent: %s\" and below it \"Disallow: /\"", p, p))
 	default:
 		f := l.onValue("missing-slash", line, "the path does not start with a slash")
 		if rooted := l.rooted(p); !l.coversSite(rooted) {
@@ -85,7 +86,7 @@ func (l *linter) checkRootless(line *robots.Line, p string) {
 
 // isHost reports whether a pattern starts with the name of a host.
 func isHost(p string) bool {
-	host := lowerASCII(p)
+	host := canonical.Lower(p)
 	if i := strings.IndexAny(host, "/*$:"); i >= 0 {
 		host = host[:i]
 	}
@@ -101,7 +102,7 @@ func isHost(p string) bool {
 }
 
 // rooted returns the pattern that a value without a leading slash probably
-// means. For a file extension or a query it matches them in every folder.
+// means. For a file extension or a query, the pattern matches in every folder.
 func (l *linter) rooted(p string) string {
 	p = strings.TrimLeft(p, "\"'`“^")
 	p = strings.TrimRight(p, "\"'`”")
@@ -121,8 +122,8 @@ func (l *linter) rooted(p string) string {
 	return "/" + p
 }
 
-// coversSite reports whether a pattern matches every path. No such pattern is
-// ever suggested.
+// coversSite reports whether a pattern matches every path. The linter never
+// suggests such a pattern.
 func (l *linter) coversSite(s string) bool {
 	p, ok := l.patternSet(s)
 	root, _ := l.patternSet("/")
@@ -143,17 +144,17 @@ func isExtension(p string) bool {
 	if i := strings.IndexAny(name, "?*"); i >= 0 {
 		name = name[:i]
 	}
-	return len(name) > 1 && len(name) <= 6 && !dotFiles[lowerASCII(name)] && isWord(name[1:]) && !strings.Contains(name[1:], ".")
+	return len(name) > 1 && len(name) <= 6 && !dotFiles[canonical.Lower(name)] && isWord(name[1:]) && !strings.Contains(name[1:], ".")
 }
 
-// crawlerName reports whether a value is a crawler's token: a known one, or one
-// with a usual ending such as bot.
+// crawlerName reports whether a value is probably the product token of a
+// crawler: a known token, or one with a usual ending such as bot.
 func (l *linter) crawlerName(p string) bool {
 	s := strings.ToLower(p)
 	if !isWord(s) || s == "all" || s == "none" || strings.Contains(strings.TrimSuffix(s, ".org_bot"), ".") {
 		return false
 	}
-	if l.known(s) && (s != p || strings.ContainsAny(s, "-_") || len(s) > 6) { // java is more probably a folder
+	if l.known(s) && (s != p || strings.ContainsAny(s, "-_") || len(s) > 6) { // a short plain word such as java is more likely a folder
 		return true
 	}
 	for _, end := range []string{"bot", "spider", "crawler"} {
@@ -164,13 +165,14 @@ func (l *linter) crawlerName(p string) bool {
 	return false
 }
 
-// regularSigns are character sequences that occur only in regular expressions.
+// regularSigns are texts that usually occur only in regular expressions.
 var regularSigns = []string{"/.*", "^", "[0-9", "[a-z", `\d`, `\w`, `\.`, `\/`, "(.", ".+", "(?"}
 
 // plainSigns converts a simple regular expression to a pattern.
 var plainSigns = strings.NewReplacer("(.*)", "*", ".*", "*", ".+", "*", `\.`, ".", `\/`, "/", `\?`, "?", "^", "")
 
-// checkSigns checks the special characters of a pattern.
+// checkSigns checks a pattern for parts of regular expressions, and for a $ or
+// * in the wrong place.
 func (l *linter) checkSigns(line *robots.Line, p string) {
 	for _, sign := range regularSigns {
 		if !strings.Contains(p, sign) {
@@ -178,7 +180,7 @@ func (l *linter) checkSigns(line *robots.Line, p string) {
 		}
 		if sign == "/.*" {
 			i := strings.Index(p, sign)
-			f := l.onValue("regular-expression", line, "%q is read as a dot and then anything, so it covers paths such as %sgit/", sign, p[:i+2])
+			f := l.onValue("regular-expression", line, "crawlers read %q as a slash, a dot and then any text, so the rule covers paths such as %sgit/", sign, p[:i+2])
 			if plain := p[:i+1] + plainSigns.Replace(p[i+1:]); !l.coversSite(plain) {
 				f.suggest(plain)
 			}
@@ -201,13 +203,13 @@ func (l *linter) checkSigns(line *robots.Line, p string) {
 	}
 }
 
-// checkOctets checks for octets of a pattern that are encoded in URLs.
+// checkOctets reports octets of a pattern that URLs encode.
 func (l *linter) checkOctets(line *robots.Line, p string) {
 	escaped := escapePath(p)
 	var f *Finding
 	switch {
 	case withoutInvisible(p) != p && utf8.ValidString(p):
-		l.add(l.onValue("invisible-character", line, "the rule is for URLs that have %s", escaped).suggest(withoutInvisible(p)))
+		l.add(l.onValue("invisible-character", line, "the rule covers only URLs that contain %s", escaped).suggest(withoutInvisible(p)))
 		return
 	case invalidEscape(p):
 		f = l.onValue("invalid-escape", line, "write %%25 for a percent sign")
@@ -236,22 +238,21 @@ func invalidEscape(p string) bool {
 // isEscape reports whether s starts with a percent sign and two hexadecimal
 // digits.
 func isEscape(s string) bool {
-	const digits = "0123456789abcdefABCDEF"
-	return len(s) >= 3 && s[0] == '%' && strings.IndexByte(digits, s[1]) >= 0 && strings.IndexByte(digits, s[2]) >= 0
+	_, ok := canonical.Unescape(s, 0)
+	return ok && s[0] == '%'
 }
 
-// escapePath percent-encodes the octets of a pattern that cannot stand in a
-// URL, and changes nothing else.
+// escapePath percent-encodes the octets of a pattern that a URL can't contain,
+// and changes nothing else.
 func escapePath(p string) string {
-	const hex = "0123456789ABCDEF"
-	var b strings.Builder
+	b := make([]byte, 0, len(p)+8)
 	for i := range len(p) {
 		c := p[i]
 		if c <= ' ' || c >= 0x7f || c == '%' && !isEscape(p[i:]) {
-			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+			b = canonical.AppendEscape(b, c)
 		} else {
-			b.WriteByte(c)
+			b = append(b, c)
 		}
 	}
-	return b.String()
+	return string(b)
 }

@@ -7,27 +7,27 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// reader is a way to read robots.txt files.
+// reader is a parser of robots.txt files.
 type reader struct {
 	name string
 	read func(data []byte) func(agent, path string) bool // reports whether a path is allowed
 }
 
-// same holds that two files say the same to a reader.
-func (r reader) same(t *testing.T, before, after []byte, agents, paths []string) {
+// checkSame fails the test if a parser has different verdicts for two files.
+func (r reader) checkSame(t *testing.T, before, after []byte, agents, paths []string) {
 	t.Helper()
 	x, y := r.read(before), r.read(after)
 	for _, agent := range agents {
 		for _, path := range paths {
 			if was, is := x(agent, path), y(agent, path); was != is {
-				t.Fatalf("to %s, %q for %q was allowed: %v, and is: %v, after\n%q\nbecame\n%q", r.name, path, agent, was, is, before, after)
+				t.Fatalf("%s: %q for %q: allowed %v before, %v after\n%q\nbecame\n%q", r.name, path, agent, was, is, before, after)
 			}
 		}
 	}
 }
 
-// rfcReaders read as package robots does: by the letter of RFC 9309, and also
-// the paths as they are served.
+// rfcReaders returns the two ways in which package robots compares paths: as
+// requested (Group.Match), and also as served (Group.MatchViews).
 func rfcReaders(d robots.Dialect) []reader {
 	parse := func(data []byte) *robots.File {
 		return robots.Parse(data, robots.WithDialect(d), robots.WithMaxSize(len(data)))
@@ -48,15 +48,17 @@ func rfcReaders(d robots.Dialect) []reader {
 	}
 }
 
-// same holds that two files say the same to each of the readers.
-func same(t *testing.T, readers []reader, before, after []byte, agents, paths []string) {
+// checkSameVerdicts fails the test if one of the parsers has different verdicts
+// for two files.
+func checkSameVerdicts(t *testing.T, readers []reader, before, after []byte, agents, paths []string) {
 	t.Helper()
 	for _, r := range readers {
-		r.same(t, before, after, agents, paths)
+		r.checkSame(t, before, after, agents, paths)
 	}
 }
 
-// readers are the readers of safe corrections beside RFC 9309.
+// readers are the parsers, besides those of RFC 9309, for which safe
+// corrections change no verdict.
 var readers = []reader{
 	{"Google", readGoogle},
 	{"the standard of 1994", read1994},
@@ -82,13 +84,13 @@ type rule1994 struct {
 	path  string
 }
 
-// read1994 reads a file exactly as the standard of 1994 says, with
-// Allow, of which the first rule that matches decides: records end at a blank
-// line, a line that has only a comment is none, keys start in the first
-// column, nothing is misspelt, and paths are compared as they are written.
+// read1994 reads a file exactly as the standard of 1994 says: a blank line ends
+// a record, but a line with only a comment does not; keys start in the first
+// column and are not misspelt; paths are compared as they are written. It also
+// supports Allow; the first rule that matches decides.
 func read1994(data []byte) func(agent, path string) bool {
 	var records []record1994
-	open := false // the last record goes on
+	open := false // the last record is not ended
 	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(data))
 	for line := range strings.SplitSeq(text, "\n") {
 		content, _, comment := strings.Cut(line, "#")
@@ -129,7 +131,8 @@ func read1994(data []byte) func(agent, path string) bool {
 	}
 }
 
-// find1994 returns the first record that names an agent, else that of *.
+// find1994 returns the first record that names the agent. If there is none, it
+// returns the record for *.
 func find1994(records []record1994, agent string) (star *record1994) {
 	for i := range records {
 		for _, name := range records[i].agents {

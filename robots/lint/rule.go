@@ -9,16 +9,16 @@ import (
 
 // Rule explains one kind of finding.
 type Rule struct {
-	Code     string   `json:"code"` // stable; lower case with hyphens
+	Code     string   `json:"code"` // lower case with hyphens; it does not change between versions
 	Severity Severity `json:"severity"`
 	Title    string   `json:"title"`   // what was found, without a full stop
-	Why      string   `json:"why"`     // the consequence, and for which crawlers; one sentence or two
-	Readers  string   `json:"readers"` // how which crawlers read it, and where that is documented
+	Why      string   `json:"why"`     // the consequence, and the crawlers that it affects; one sentence or two
+	Readers  string   `json:"readers"` // which crawlers read it in which way, and where that is documented
 	Before   string   `json:"before"`  // a file with the finding
-	After    string   `json:"after"`   // the file without the finding; "" if text can't show it
+	After    string   `json:"after"`   // the same file, corrected; "" if no change of the text corrects it
 
 	location string // where the file of the example was read from
-	outside  bool   // found by the caller: see WithCheck
+	external bool   // a check of the caller reports it: see WithCheck
 }
 
 // rules holds all rules, sorted by code.
@@ -28,7 +28,7 @@ var rules = func() []Rule {
 	return all
 }()
 
-// byCode finds a rule.
+// byCode finds a rule by its code.
 var byCode = func() map[string]*Rule {
 	m := make(map[string]*Rule, len(rules))
 	for i := range rules {
@@ -80,12 +80,21 @@ func sentence(s string) string {
 	return capital(s) + "."
 }
 
-// visible writes invisible octets of an example as names such as <CR>.
+// An example that has more than maxExample octets is cut after at most
+// maxExampleLines lines.
+const (
+	maxExample      = 400
+	maxExampleLines = 8
+)
+
+// visible writes invisible octets of an example as names such as <CR>. It cuts
+// a long example.
 func visible(s string) string {
 	s = strings.NewReplacer("\xef\xbb\xbf", "<BOM>", "\r\n", "<CR><LF>\n", "\u200b", "<U+200B>", "\u00a0", "<U+00A0>", "\x00", "<NUL>").Replace(s)
 	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\r", "<CR>"), "<octet that is not UTF-8>")
-	if len(s) > 400 {
-		s = s[:strings.LastIndexByte(s[:400], '\n')+1] + "…\n"
+	if len(s) > maxExample {
+		lines := strings.SplitAfterN(s[:maxExample], "\n", maxExampleLines+1)
+		s = strings.Join(lines[:len(lines)-1], "") + "…\n" // the last one may be cut
 	}
 	if !strings.HasSuffix(s, "\n") {
 		s += "\n"

@@ -10,17 +10,17 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// The file that a rule's page shows first has the finding, the second one has
+// The first example on the page of a rule has the finding, the second one does
 // not.
 func TestRuleExamples(t *testing.T) {
 	for _, r := range Rules() {
 		t.Run(r.Code, func(t *testing.T) {
 			codes := func(text string) []string {
 				opts := []Option{WithCrawlers(crawlers), WithLocation(r.location)}
-				if r.outside {
+				if r.external {
 					opts = append(opts, WithCheck(func(f *robots.File, report func(string, int, string)) {
 						if !f.Star().Match("/a").Allowed {
-							report(r.Code, f.Star().Match("/a").Line(), "found outside")
+							report(r.Code, f.Star().Match("/a").Line(), "reported by the caller")
 						}
 					}))
 				}
@@ -50,23 +50,23 @@ func TestRulesAreComplete(t *testing.T) {
 			t.Errorf("%s follows %s", r.Code, Rules()[i-1].Code)
 		}
 		if r.Title == "" || r.Why == "" || r.Readers == "" || r.Before == "" {
-			t.Errorf("the page of %s lacks a part", r.Code)
+			t.Errorf("rule %s: Title, Why, Readers or Before is empty", r.Code)
 		}
 	}
 	if _, ok := RuleFor("no-such-rule"); ok {
-		t.Error("a rule that does not exist is found")
+		t.Error("RuleFor finds a rule that does not exist")
 	}
 }
 
 // Every rule has an example among the golden files.
 func TestRulesHaveGoldenFiles(t *testing.T) {
 	for _, r := range Rules() {
-		if len(r.Before) > 2000 || r.outside {
+		if len(r.Before) > 2000 || r.external {
 			continue
 		}
 		data, err := os.ReadFile(lintFolder + "/" + r.Code + ".findings")
 		if err != nil || !strings.Contains(string(data), " "+r.Code+" ") {
-			t.Errorf("no golden file shows %s: %v", r.Code, err)
+			t.Errorf("no golden file has a finding of %s: %v", r.Code, err)
 		}
 	}
 }
@@ -86,6 +86,6 @@ func TestManual(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(data) != Manual() {
-		t.Errorf("%s is not current: go test ./robots/lint -run TestManual -update", path)
+		t.Errorf("%s is out of date; run: go test ./robots/lint -run TestManual -update", path)
 	}
 }

@@ -5,10 +5,11 @@ import (
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
-// Suppression is the first word of a comment that suppresses findings. The
-// forms are
+// Suppression is the first word of a comment that suppresses findings. Such a
+// comment has one of two forms:
 //
 //	# robots-lint: ignore CODE[, CODE …]
 //	# robots-lint: ignore-file CODE[, CODE …]
@@ -16,17 +17,17 @@ import (
 // At the end of a line, the first form suppresses findings on that line. On a
 // line of its own, it suppresses findings on the next line that is not a
 // comment. The second form suppresses findings in the whole file; it may be on
-// any line. Case and blanks do not matter.
+// any line. Upper and lower case are equal, and blanks may replace the commas.
 const Suppression = "robots-lint:"
 
 // suppression is one code of such a comment.
 type suppression struct {
-	line   *robots.Line // that it stands on
-	target int          // number of the line that it applies to; 0: the whole file
-	code   string
-	col    int // of the code in the line
-	used   bool
-	verb   bool // code stands where ignore or ignore-file belongs
+	line        *robots.Line // the line of the comment
+	target      int          // number of the line that it applies to; 0: the whole file
+	code        string
+	col         int // of the code in the line
+	used        bool
+	unknownVerb bool // code stands where ignore or ignore-file belongs
 }
 
 // suppress drops the findings that comments suppress, and reports comments that
@@ -51,11 +52,11 @@ func (l *linter) suppress() {
 	})
 	for i := range list {
 		s := &list[i]
-		if s.verb {
-			l.add(l.at("unknown-suppression", s.line, s.col, s.line.Raw[s.col:s.col+len(s.code)], "%q is not known here: write \"ignore CODE\" or \"ignore-file CODE\"", s.code))
+		if s.unknownVerb {
+			l.add(l.at("unknown-suppression", s.line, s.col, s.line.Raw[s.col:s.col+len(s.code)], "%q is unknown: write \"ignore CODE\" or \"ignore-file CODE\"", s.code))
 		} else if _, ok := byCode[s.code]; !ok {
 			l.add(l.at("unknown-suppression", s.line, s.col, s.line.Raw[s.col:s.col+len(s.code)], "the linter has no rule named %q", s.code))
-		} else if !s.used && l.wanted(s.code) {
+		} else if !s.used && l.selects(s.code) {
 			l.add(l.at("unused-suppression", s.line, s.col, s.line.Raw[s.col:s.col+len(s.code)], "there is no finding %s to suppress", s.code))
 		}
 	}
@@ -67,7 +68,7 @@ func (l *linter) suppressions() []suppression {
 		return nil
 	}
 	var list []suppression
-	waiting := 0 // the first of list that is for the next line
+	waiting := 0 // the first element of list that may apply to the next line
 	for i := range l.lines {
 		line := &l.lines[i]
 		found, whole := suppressionsOn(line)
@@ -115,18 +116,18 @@ func suppressionsOn(line *robots.Line) (list []suppression, whole bool) {
 		case first:
 			first, whole = false, strings.EqualFold(word, "ignore-file")
 			if !whole && !strings.EqualFold(word, "ignore") {
-				return []suppression{{line: line, code: lowerASCII(word), col: col, verb: true}}, false
+				return []suppression{{line: line, code: canonical.Lower(word), col: col, unknownVerb: true}}, false
 			}
 		default:
-			list = append(list, suppression{line: line, code: lowerASCII(word), col: col})
+			list = append(list, suppression{line: line, code: canonical.Lower(word), col: col})
 		}
 		col += n + 1
 	}
 	return list, whole
 }
 
-// isSuppression reports whether a comment, which starts with its #, is a
-// suppression.
+// isSuppression reports whether a comment suppresses findings. The comment
+// starts with its #.
 func isSuppression(comment string) bool {
 	text := strings.TrimLeft(comment, "# \t")
 	return len(text) >= len(Suppression) && strings.EqualFold(text[:len(Suppression)], Suppression)

@@ -102,7 +102,7 @@ func TestAuditSuspects(t *testing.T) {
 	}
 	status, stdout, stderr := runCommand("", "audit", "--config", config, log)
 	for _, want := range []string{
-		"Suspects among the clients with browsers' User-Agents: 1; requests of theirs that would have been refused: 2.", "3 requests with browsers' User-Agents, disguised robots among them, are untouched.",
+		"Suspects among the clients with browsers' User-Agents: 1. Their requests that would have been refused: 2.", "3 requests with browsers' User-Agents would not be affected.",
 		"clients: 1; requests while they were suspects: 3 of 5 that could be looked at", "crawlers: 2 of these", "trap_static", "strong",
 	} {
 		if !strings.Contains(stdout, want) {

@@ -1,15 +1,15 @@
 package page
 
-// The most that the page shows of each list. What is left out is counted in
-// the page; the JSON report has all of it.
+// The largest number of elements of each list in the page. The page says how many it
+// leaves out. The JSON report has all of them.
 const (
-	maxCrawlers    = 1000 // rows of the crawlers table
+	maxCrawlers    = 1000 // rows of the table of crawlers
 	maxTimelines   = 60   // crawlers whose reads of robots.txt are drawn
 	maxPaces       = 200  // crawlers whose pace is shown
 	maxExamples    = 40   // crawlers with examples of refused requests
 	maxSources     = 20   // robots.txt files
 	maxLines       = 3000 // lines of all robots.txt files together
-	maxLineAgents  = 4    // crawlers named beside a line
+	maxLineAgents  = 4    // crawlers that are named at a line
 	maxReferrals   = 100
 	maxPeople      = 12 // browsers, systems and devices each
 	maxHosts       = 200
@@ -20,13 +20,13 @@ const (
 	maxNeverRead   = 12
 )
 
-// The most runes that are shown of a text.
+// The largest lengths of texts, in runes.
 const (
 	maxName = 80
 	maxText = 400 // lines of files, User-Agents, request targets
 )
 
-// cut returns at most n elements of list, and how many it leaves out.
+// cut returns the first n elements of list, and the number of the others.
 func cut[T any](list []T, n int) (shown []T, left int) {
 	if len(list) <= n {
 		return list, 0

@@ -12,8 +12,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/audit"
 )
 
-// vast returns a report that is larger than any that an audit makes: 10,000
-// crawlers with 200 reads each and a robots.txt of 50,000 rules.
+// vast returns a report that is larger than every report of an audit: it has 10,000
+// crawlers with 200 reads each, and a robots.txt with 50,000 rules.
 func vast(t testing.TB) *audit.Report {
 	r := sample(t)
 	start := *r.Period.From
@@ -61,8 +61,8 @@ func vast(t testing.TB) *audit.Report {
 	return r
 }
 
-// The page of the largest report is of a size that a phone can show, and says
-// what it leaves out.
+// The page of a very large report has a size that a phone can show, and says what it
+// leaves out.
 func TestBounds(t *testing.T) {
 	r := vast(t)
 	var b bytes.Buffer
@@ -78,7 +78,7 @@ func TestBounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := len(all(all(byID(t, doc, "crawlers"), "tbody")[0], "tr")); got != maxCrawlers {
-		t.Errorf("%d crawlers", got)
+		t.Errorf("%d rows of crawlers, want %d", got, maxCrawlers)
 	}
 	for id, want := range map[string]string{
 		"crawlers": "9,000 crawlers with 130,504,500 requests are left out here",
@@ -94,7 +94,8 @@ func TestBounds(t *testing.T) {
 			t.Errorf("#%s does not say %q: %.200s", id, want, got)
 		}
 	}
-	// Of the lines those are shown that bound most, and the others are counted.
+	// The lines with the rules that applied most often are shown, and the others are
+	// counted.
 	rows := cells(all(byID(t, doc, "rules"), "table")[0])
 	shown, left := 0, 0
 	for _, row := range rows {

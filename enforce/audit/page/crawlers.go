@@ -8,22 +8,22 @@ type crawlerTable struct {
 	Left      int   // crawlers without a row
 	LeftCount int64 // their requests
 	Verified  bool
-	Estimate  bool // of addresses
-	Known     bool // a robots.txt
+	Estimate  bool // the numbers of addresses are estimates
+	Known     bool // a robots.txt is known
 }
 
-// crawlerRow is a row of it.
+// crawlerRow is the row of a crawler.
 type crawlerRow struct {
 	*audit.Crawler
 	Label  string
-	Kind   string // its class in words, "" for a known crawler
+	Kind   string // its class in words; "" for a known crawler
 	Bars   []bar
-	Errors int64 // answers with a status of 400 and more
+	Errors int64 // responses with a status of 400 or more
 	Group  place
 	About  bool // Requests is an estimate
 }
 
-// newCrawlerTable lays out the crawlers.
+// newCrawlerTable returns the table of crawlers.
 func newCrawlerTable(r *audit.Report, places places) crawlerTable {
 	shown, left := cut(r.Crawlers, maxCrawlers)
 	t := crawlerTable{Left: left, Verified: r.Verified, Estimate: estimated(r, "crawlers[].addresses"), Known: r.WouldHave.Known}
@@ -46,7 +46,7 @@ func newCrawlerTable(r *audit.Report, places places) crawlerTable {
 	return t
 }
 
-// label returns a crawler's name for people.
+// label returns the name of a crawler for the page.
 func label(c *audit.Crawler) string {
 	switch {
 	case c.Rest:
@@ -57,7 +57,7 @@ func label(c *audit.Crawler) string {
 	return c.Name
 }
 
-// kinds say the classes of crawlers in words.
+// kinds are the classes of crawlers in words.
 var kinds = map[string]string{
 	"crawler":        "known crawler",
 	"named":          "named by robots.txt",
@@ -77,7 +77,7 @@ func kind(class string) string {
 	return class
 }
 
-// errors returns how many answers had a status of 400 and more.
+// errors returns the number of responses with a status of 400 or more.
 func errors(list []audit.Count) (n int64) {
 	for _, c := range list {
 		if c.Name >= "4" {

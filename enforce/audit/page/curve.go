@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// curve returns the path of a filled curve of steps: each number is as wide as
-// 1, and most is as high as the panel.
+// curve returns the path of a filled curve of steps. Each number is 1 unit wide, and
+// the height of the panel stands for most.
 func curve(list []int64, most int64) string {
 	var b strings.Builder
 	b.WriteString("M0 " + strconv.Itoa(panelHeight))
@@ -18,7 +18,7 @@ func curve(list []int64, most int64) string {
 			y = panelHeight - int(math.Round(panelHeight*float64(max(min(n, most), 0))/float64(most)))
 		}
 		if n > 0 && y == panelHeight {
-			y-- // what is there can be seen
+			y-- // a small number must be visible
 		}
 		if y != last {
 			if last >= 0 {

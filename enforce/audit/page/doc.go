@@ -1,15 +1,13 @@
-// Package page writes the report of an audit as a page for a browser: one HTML
-// file that loads nothing, runs under a strict Content-Security-Policy, and
-// prints.
+// Package page writes the report of an audit as an HTML page. The page is one file. It
+// loads nothing from the network, has a strict Content-Security-Policy, and can be
+// printed.
 //
 //	err := page.Write(file, report)
 //
-// All text in a report may come from strangers. It is escaped, characters that
-// can't be seen are written as escapes, and long text is cut. The page has a
-// bounded size whatever the report: the bounds stand in bounds.go, and the
-// page says what it leaves out.
+// All text in a report may have been written by strangers. The page escapes it, shows
+// invisible characters as escapes, and cuts long text. The size of the page is limited,
+// whatever the size of the report (see bounds.go). The page says what it leaves out.
 //
-// Charts are inline SVG, drawn here from the report's figures; the script of
-// the page sorts and filters tables and shows tooltips, and nothing is lost
-// without it.
+// The charts are inline SVG. The script of the page only sorts and filters tables and
+// shows tooltips: without it, the page shows the same figures.
 package page

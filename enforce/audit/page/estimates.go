@@ -2,16 +2,16 @@ package page
 
 import "github.com/caddy-robots/caddy-robots/enforce/audit"
 
-// estimateNames say in words what a figure of the report is.
+// estimateNames are descriptions of the figures that Report.Estimates names.
 var estimateNames = map[string]string{
 	"addresses":                       "the number of client addresses",
 	"crawlers[].addresses":            "each crawler’s number of client addresses",
-	"crawlers[].pace.median_interval": "the median interval of crawlers with a pace",
-	"crawlers[].requests":             "the number of requests of crawlers that the registry does not know",
+	"crawlers[].pace.median_interval": "the median interval of crawlers with a limited pace",
+	"crawlers[].requests":             "the number of requests of crawlers that are not in the registry",
 	"suspects.clients":                "the number of suspects",
 }
 
-// estimates returns in words which figures are estimates.
+// estimates returns descriptions of the figures that are estimates.
 func estimates(r *audit.Report) []string {
 	var list []string
 	for _, name := range r.Estimates {

@@ -2,20 +2,20 @@ package page
 
 import "github.com/caddy-robots/caddy-robots/enforce/audit"
 
-// exampleGroup has examples of one crawler's requests.
+// exampleGroup has examples of the requests of one crawler.
 type exampleGroup struct {
 	Label   string
-	Refused int64 // all that would have been
+	Refused int64 // number of its requests that would have been refused
 	Rows    []example
 }
 
-// example is a request, and what decided about it.
+// example is a request with the rule that decided.
 type example struct {
 	*audit.Example
 	Rule place
 }
 
-// exampleGroups returns the crawlers of which requests would have been refused.
+// exampleGroups returns the crawlers with requests that would have been refused.
 func exampleGroups(r *audit.Report, places places) (groups []exampleGroup, left int) {
 	for i := range r.Crawlers {
 		c := &r.Crawlers[i]
@@ -27,7 +27,7 @@ func exampleGroups(r *audit.Report, places places) (groups []exampleGroup, left 
 	return cut(groups, maxExamples)
 }
 
-// examples lays out requests.
+// examples returns the rows for a list of requests.
 func examples(list []audit.Example, places places) []example {
 	var rows []example
 	for i := range list {
@@ -43,14 +43,14 @@ type comparison struct {
 	Left int
 }
 
-// difference is a row of it.
+// difference is a row of the comparison.
 type difference struct {
 	*audit.Difference
 	Was, Now place
 	Examples []example
 }
 
-// newComparison returns nil where nothing was compared.
+// newComparison returns nil if nothing was compared.
 func newComparison(r *audit.Report, places places) *comparison {
 	if r.Against == nil {
 		return nil
@@ -60,7 +60,7 @@ func newComparison(r *audit.Report, places places) *comparison {
 	c.Left = left
 	for i := range list {
 		d := &list[i]
-		was := place{Text: d.Was.Text} // the old files are not listed
+		was := place{Text: d.Was.Text} // the page does not show the old files
 		if d.Was.Line > 0 {
 			was.Where = where(d.Was.Layer, d.Was.Line)
 		}

@@ -11,8 +11,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/audit"
 )
 
-// attacks are texts that a stranger may send, and what of them must not get
-// into the page.
+// attacks are texts that a stranger may send. They must not change the page.
 var attacks = []string{
 	`<script>window.hacked = 1</script>`,
 	`"><img src=x onerror="window.hacked = 1">`,
@@ -30,7 +29,7 @@ var attacks = []string{
 	strings.Repeat("\u0300", 500),
 }
 
-// poison replaces every string in a report.
+// poison replaces all strings in a report by a text.
 func poison(v reflect.Value, text string) {
 	switch v.Kind() {
 	case reflect.String:
@@ -52,8 +51,8 @@ func poison(v reflect.Value, text string) {
 	}
 }
 
-// skeleton lists the elements of a page and the names of their attributes:
-// what decides what a browser does.
+// skeleton lists the elements of a page and the names of their attributes, which decide
+// what a browser does with the page.
 func skeleton(doc *html.Node) string {
 	var b strings.Builder
 	for d := range doc.Descendants() {
@@ -70,9 +69,9 @@ func skeleton(doc *html.Node) string {
 	return b.String()
 }
 
-// Whatever strangers write, the page has the same elements and attributes,
-// and what can't be seen, or would rearrange what is beside it, is escaped.
-func TestHostile(t *testing.T) {
+// Whatever strangers write, the page has the same elements and attributes. Characters
+// that are invisible or change the direction of text are escaped.
+func TestHostileTexts(t *testing.T) {
 	poisoned := func(text string) (string, *html.Node) {
 		r := sample(t)
 		for i := range r.Sources {
@@ -113,8 +112,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// An element that a stranger's text is in keeps that text's direction to
-// itself.
+// Text of strangers is in elements that isolate its direction (bidi).
 func TestDirection(t *testing.T) {
 	const arabic = "زاحف-ويب"
 	r := sample(t)
@@ -136,12 +134,12 @@ func TestDirection(t *testing.T) {
 		}
 	}
 	if found < 5 {
-		t.Errorf("the name was found %d times", found)
+		t.Errorf("the page has the name %d times, want at least 5", found)
 	}
 }
 
-// The policy allows the page's own script and style by their hashes, and
-// nothing else but an icon that the page holds.
+// The Content-Security-Policy allows only the script and the style of the page, by their
+// hashes, and the icon in its data: URL.
 func TestPolicy(t *testing.T) {
 	doc := written(t, sample(t))
 	scripts, styles := all(doc, "script"), all(doc, "style")
@@ -157,13 +155,13 @@ func TestPolicy(t *testing.T) {
 	for d := range doc.Descendants() {
 		for _, a := range d.Attr {
 			if a.Key == "style" || strings.HasPrefix(a.Key, "on") || a.Key == "srcset" {
-				t.Errorf("<%s %s>: the policy forbids it", d.Data, a.Key)
+				t.Errorf("<%s %s>: the Content-Security-Policy forbids it", d.Data, a.Key)
 			}
 		}
 	}
 }
 
-// Any report gives a page that has the same parts.
+// Any report gives a page with one script and all sections.
 func FuzzWrite(f *testing.F) {
 	for _, text := range attacks {
 		f.Add(text, int64(1), 0.5)

@@ -10,7 +10,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// listing is a robots.txt as source, with counts in its margin.
+// listing is the text of a robots.txt with counts for each line.
 type listing struct {
 	*audit.Source
 	From, To  *time.Time
@@ -18,20 +18,20 @@ type listing struct {
 	NotesLeft int
 	Lines     []lineRow
 	Hidden    []lineRow
-	Rules     int // lines with rules
-	Never     int // of them, those that never bound anyone
-	Left      int // lines that are not shown
+	Rules     int // number of lines with rules
+	Never     int // number of lines with rules that never applied
+	Left      int // number of lines that are not shown
 	HostsLeft int
 	Hosts     []string
 }
 
-// lineRow is a line of it, or a run of lines that are left out.
+// lineRow is a line of a listing, or stands for consecutive lines that are left out.
 type lineRow struct {
 	ID     string
 	Number int
 	Kind   string // rule, agent, comment, field or blank
 	Raw    string
-	Policy string // where a line that the operator's policy added comes from
+	Policy string // where the line is in the configuration, if the managed policy added it
 
 	Rule   bool
 	Bound  int64
@@ -40,10 +40,10 @@ type lineRow struct {
 	Agents []audit.RuleCrawler
 	More   int
 
-	Gap, GapNever int // lines left out, and rules among them that never bound anyone
+	Gap, GapNever int // number of lines left out, and of rules among them that never applied
 }
 
-// listings lays out the files and returns where their lines are.
+// listings adds the listings of the files and returns the places of their lines.
 func (v *view) listings(r *audit.Report) places {
 	at := make(places)
 	sources, left := cut(r.Sources, maxSources)
@@ -62,7 +62,7 @@ func (v *view) listings(r *audit.Report) places {
 	return at
 }
 
-// newListing lays out a file in at most budget lines.
+// newListing returns the listing of a file with at most budget lines.
 func newListing(r *audit.Report, source, budget int, at places) listing {
 	src := &r.Sources[source]
 	l := listing{Source: src, From: utc(src.From), To: utc(src.To)}
@@ -122,24 +122,25 @@ func newListing(r *audit.Report, source, budget int, at places) listing {
 	return l
 }
 
-// kept tells which lines of a text are shown if only budget may be: of the
-// lines whose rules bound anyone those that bound most, then the first ones.
+// kept returns a function that reports whether a line is shown. If the text has more
+// than budget lines, these are the lines with the rules that applied most often, and
+// then the first lines.
 func kept(text string, byLine map[int][]*audit.Rule, budget int) func(line int) bool {
 	lines := strings.Count(text, "\n") + strings.Count(text, "\r") + 1
 	if lines <= budget {
 		return func(int) bool { return true }
 	}
-	type bound struct {
+	type applied struct {
 		line int
 		n    int64
 	}
-	var all []bound
+	var all []applied
 	for line, rules := range byLine {
 		if n := total(rules); n > 0 {
-			all = append(all, bound{line, n})
+			all = append(all, applied{line, n})
 		}
 	}
-	slices.SortFunc(all, func(a, b bound) int {
+	slices.SortFunc(all, func(a, b applied) int {
 		if a.n != b.n {
 			return int(max(min(b.n-a.n, 1), -1))
 		}
@@ -155,7 +156,7 @@ func kept(text string, byLine map[int][]*audit.Rule, budget int) func(line int) 
 	return func(line int) bool { return keep[line] }
 }
 
-// total returns how many requests the rules of a line decided about.
+// total returns the number of requests that the rules of a line applied to.
 func total(rules []*audit.Rule) (n int64) {
 	for _, r := range rules {
 		n += r.Bound
@@ -163,7 +164,8 @@ func total(rules []*audit.Rule) (n int64) {
 	return n
 }
 
-// newLineRow sums up the rules of a line.
+// newLineRow returns the row for the rules of a line. most is the largest count of a
+// rule; the bars are drawn in proportion to it.
 func newLineRow(source int, rules []*audit.Rule, most int64, at places) lineRow {
 	var row lineRow
 	for _, r := range rules {
@@ -202,10 +204,10 @@ func addAgents(list, more []audit.RuleCrawler) []audit.RuleCrawler {
 	return list
 }
 
-// lineID is the identifier of a line of a file in the page.
+// lineID returns the id attribute of a line.
 func lineID(source, line int) string { return fmt.Sprintf("s%d-%d", source, line) }
 
-// lineKind tells how a line is set.
+// lineKind returns the CSS class of a line.
 func lineKind(l *robots.Line, rule bool) string {
 	switch {
 	case rule:

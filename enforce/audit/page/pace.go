@@ -7,23 +7,24 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/audit"
 )
 
-// paceRow is how fast a crawler came beside how fast it might have.
+// paceRow compares the pace of a crawler with its limit.
 type paceRow struct {
 	*audit.Pace
 	Label string
 	About bool // MedianInterval is an estimate
 	Rule  place
-	Limit string // where 1 is on the scale
-	X     string // of the bar from 1 to Factor
+	Limit string // position of 1 on the scale
+	X     string // position of the bar from 1 to Factor
 	Width string
 	Kind  string
 }
 
-// The scale of the chart is logarithmic, from slowest to fastest times the
-// pace that was asked for.
+// The scale of the chart is logarithmic. It goes from slowest times the allowed pace to
+// fastest times the allowed pace.
 const slowest, fastest = 1.0 / 16, 256.0
 
-// paceRows returns the crawlers with a limit, the fastest first.
+// paceRows returns the crawlers with a limited pace, those with the largest Factor
+// first.
 func paceRows(r *audit.Report, places places) (rows []paceRow, left int) {
 	for i := range r.Crawlers {
 		c := &r.Crawlers[i]
@@ -54,7 +55,7 @@ func paceRows(r *audit.Report, places places) (rows []paceRow, left int) {
 	return cut(rows, maxPaces)
 }
 
-// logarithmic returns where a factor is on the scale, from 0 to 1.
+// logarithmic returns the position of a factor on the scale, from 0 to 1.
 func logarithmic(factor float64) float64 {
 	return math.Log(min(max(factor, slowest), fastest)/slowest) / math.Log(fastest/slowest)
 }

@@ -34,7 +34,7 @@ var tmpl = template.Must(template.New("page").Funcs(template.FuncMap{
 	"share":   share,
 }).Parse(markup))
 
-// Write writes the report as a page. It returns the error of w.
+// Write writes the report as an HTML page. The only error is that of w.
 func Write(w io.Writer, r *audit.Report) error {
 	buf := bufio.NewWriterSize(w, 64<<10)
 	if err := tmpl.Execute(buf, newView(r)); err != nil {
@@ -43,12 +43,12 @@ func Write(w io.Writer, r *audit.Report) error {
 	return buf.Flush()
 }
 
-// policy is the Content-Security-Policy of the page: it runs its own script,
-// uses its own style, and loads nothing but the icon that it holds.
+// policy is the Content-Security-Policy of the page. It allows the script and the style
+// of the page, and the icon in its data: URL.
 var policy = "default-src 'none'; script-src " + hash(script) + "; style-src " + hash(style) +
 	"; img-src data:; base-uri 'none'; form-action 'none'"
 
-// hash returns the source of a policy that stands for an inline text.
+// hash returns the source expression that allows an inline script or style.
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"

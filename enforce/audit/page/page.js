@@ -6,11 +6,11 @@
 		return element;
 	};
 
-	// What a screen reader is told of sorting and filtering.
+	// Screen readers announce the text of this element after sorting and filtering.
 	const status = document.body.appendChild(make('p', {className: 'visually-hidden', role: 'status'}));
 
-	// Sortable tables: each heading of a column becomes a button. A cell sorts
-	// by its data-value where it has one, and by its text otherwise.
+	// Sortable tables: each column heading becomes a button. The order is that of the
+	// cells' data-value, or of their text if they have none.
 	const collator = new Intl.Collator(undefined, {numeric: true, sensitivity: 'base'});
 	const sortable = table => {
 		const headings = [...table.tHead.rows[0].cells];
@@ -64,8 +64,8 @@
 	};
 	document.querySelectorAll('table[data-filter]').forEach(filterable);
 
-	// Tooltips: what a mark of a chart stands for, under the pointer and, in a
-	// chart that has the focus, by the arrow keys.
+	// Tooltips describe the mark under the pointer. In a chart that has the focus, the
+	// arrow keys select the mark.
 	const tip = document.body.appendChild(make('div', {className: 'tip', role: 'status', hidden: true}));
 	let marked = null;
 	const hide = () => {
@@ -95,8 +95,8 @@
 	document.addEventListener('scroll', hide, {capture: true, passive: true});
 	document.addEventListener('focusout', hide);
 
-	// Of charts below each other one is in the tab order: left and right go to
-	// its marks, up and down to the charts beside it.
+	// Of several charts below each other, only one is in the tab order. The left and
+	// right keys select its marks, the up and down keys another chart.
 	for (const group of document.querySelectorAll('table.strips > tbody, figure.activity')) {
 		const all = [...group.querySelectorAll('svg.strip')].filter(chart => chart.querySelector('[data-tip]'));
 		all.forEach((chart, i) => chart.setAttribute('tabindex', i === 0 ? '0' : '-1'));
@@ -128,7 +128,7 @@
 		}
 	});
 
-	// On paper everything is open.
+	// Open all details for printing.
 	window.addEventListener('beforeprint', () => {
 		document.querySelectorAll('details').forEach(details => { details.open = true; });
 	});

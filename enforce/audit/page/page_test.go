@@ -14,7 +14,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/audit"
 )
 
-// sample returns a report that has something in each section.
+// sample returns a report with content for each section of the page.
 func sample(t testing.TB) *audit.Report {
 	t.Helper()
 	text, err := os.ReadFile("testdata/report.json")
@@ -30,7 +30,7 @@ func sample(t testing.TB) *audit.Report {
 	return r
 }
 
-// written returns the page of a report, parsed as a browser does.
+// written returns the page of a report, parsed as browsers parse it.
 func written(t testing.TB, r *audit.Report) *html.Node {
 	t.Helper()
 	var b bytes.Buffer
@@ -67,7 +67,7 @@ func byID(t testing.TB, n *html.Node, id string) *html.Node {
 	return nil
 }
 
-// attr returns an attribute's value, "" where there is none.
+// attr returns the value of an attribute; "" if there is none.
 func attr(n *html.Node, key string) string {
 	for _, a := range n.Attr {
 		if a.Key == key {
@@ -77,12 +77,12 @@ func attr(n *html.Node, key string) string {
 	return ""
 }
 
-// has tells whether an element has a class.
+// has reports whether an element has a class.
 func has(n *html.Node, class string) bool {
 	return slices.Contains(strings.Fields(attr(n, "class")), class)
 }
 
-// words returns the text of an element with single blanks.
+// words returns the text of an element, with single blanks between words.
 func words(n *html.Node) string {
 	var b strings.Builder
 	for d := range n.Descendants() {
@@ -108,7 +108,7 @@ func cells(table *html.Node) [][]string {
 	return rows
 }
 
-// Each section shows the figures of its part of the report.
+// Each section of the page shows the figures of its part of the report.
 func TestWrite(t *testing.T) {
 	r := sample(t)
 	doc := written(t, r)
@@ -116,17 +116,17 @@ func TestWrite(t *testing.T) {
 		id   string
 		want []string
 	}{
-		{"summary", append(slices.Clone(r.Summary), "138,422", "48,595", "≈ 48,211", "robots, let through 51,335 37 %", "denied 29,447", "throttled 9,045",
+		{"summary", append(slices.Clone(r.Summary), "138,422", "48,595", "≈ 48,211", "robots, allowed 51,335 37 %", "denied 29,447", "throttled 9,045",
 			"People at most 532 in 60 min", "crawl_delay 8,142", "ai-training 25,989", "not known 436")},
 		{"warnings", []string{r.Warnings[0].Text, r.Warnings[1].Text}},
-		{"comparison", []string{"3,712 requests get another verdict", "3,700 are refused now", "12 are let through now", "8 are refused now, 3 were before",
-			"Look at this before the new file goes live", "denied Disallow: /old/ line 4let through", "let through denied Disallow: /*?sort= line 22"}},
-		{"rules", []string{"https://shop.example/robots.txt", "for shop.example, www.shop.example", "3 rules of 17 never bound anyone", r.Sources[0].Notes[0], "hidden /backup/*"}},
+		{"comparison", []string{"3,712 requests get another verdict", "3,700 were allowed and are refused now", "12 were refused and are allowed now", "3 were refused before and 8 are refused now",
+			"Check this before you publish the new file", "denied Disallow: /old/ line 4allowed", "allowed denied Disallow: /*?sort= line 22"}},
+		{"rules", []string{"https://shop.example/robots.txt", "for shop.example, www.shop.example", "3 rules of 17 never applied", r.Sources[0].Notes[0], "hidden /backup/*"}},
 		{"examples", []string{"GPTBot 18,169 requests", "/reviews/running-shoes-2026", "Disallow: / line 14"}},
 		{"reads", []string{"7 crawlers never read it: Bytespider (6,904)", "a server error (5xx)", "unchanged (304)"}},
 		{"hosts", []string{"www.shop.example8,200", "others800"}},
 		{"log", []string{"41 that could not be read", "the line ends inside a string 40", "access.log.3, line 88,412", "caddy-json, gzip",
-			"Estimates, because exact numbers would need memory without bound: the number of client addresses, each crawler’s number of client addresses, the median interval"}},
+			"These figures are estimates, because exact numbers would need unlimited memory: the number of client addresses, each crawler’s number of client addresses, the median interval"}},
 	} {
 		section := words(byID(t, doc, test.id))
 		for _, want := range test.want {
@@ -137,7 +137,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// The table of crawlers has a row for each, in the report's order.
+// The table of crawlers has a row for each crawler, in the order of the report.
 func TestCrawlers(t *testing.T) {
 	r := sample(t)
 	table := all(byID(t, written(t, r), "crawlers"), "table")[0]
@@ -154,8 +154,8 @@ func TestCrawlers(t *testing.T) {
 			t.Errorf("no row %q in\n%q", want, rows)
 		}
 	}
-	// The bar of GPTBot: 64 of 18,233 requests pass, which is drawn wider than
-	// it is, and the rest is denied.
+	// The bar of GPTBot: 64 of 18,233 requests pass, and the others are denied. The part
+	// that passes is drawn wider than it is, so that it is visible.
 	var parts []string
 	for _, part := range all(all(all(table, "tbody")[0], "tr")[1], "rect") {
 		parts = append(parts, attr(part, "class")+" "+attr(part, "x")+" "+attr(part, "width"))
@@ -165,7 +165,7 @@ func TestCrawlers(t *testing.T) {
 	}
 }
 
-// Nothing of verification or verdicts is shown where there was none.
+// Without verification and verdicts, the page has no columns for them.
 func TestWithoutVerdicts(t *testing.T) {
 	r := sample(t)
 	r.Verified, r.WouldHave = false, audit.WouldHave{}
@@ -182,7 +182,7 @@ func TestWithoutVerdicts(t *testing.T) {
 	}
 }
 
-// robots.txt is shown line by line, with counts where a line has a rule.
+// The page shows robots.txt line by line, with counts for each rule.
 func TestListing(t *testing.T) {
 	r := sample(t)
 	doc := written(t, r)
@@ -200,7 +200,7 @@ func TestListing(t *testing.T) {
 	for line, want := range map[int][]string{
 		2:  {"2", "", "", "", "User-agent: *", ""},
 		3:  {"3", "640", "640", "", "Disallow: /cart/", "bingbot 210, PriceSpider 201, ClaudeBot 96, PetalBot 88, 2 others"},
-		8:  {"8", "0", "0", "", "Disallow: /old-shop/", "never bound anyone"},
+		8:  {"8", "0", "0", "", "Disallow: /old-shop/", "never applied"},
 		14: {"14", "27,171", "27,171", "", "Disallow: /", "GPTBot 18,169, Bytespider 6,904, CCBot 2,098"},
 	} {
 		if !slices.Equal(rows[line-1], want) {
@@ -218,7 +218,7 @@ func TestListing(t *testing.T) {
 	}
 }
 
-// What refers to a line links to it; every link leads somewhere in the page.
+// Every link leads to an element of the page.
 func TestLinks(t *testing.T) {
 	doc := written(t, sample(t))
 	ids := make(map[string]int)
@@ -247,7 +247,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// The timeline has a mark for each read, where it belongs in the period.
+// The timeline has a mark for each read, at the position of its time.
 func TestReads(t *testing.T) {
 	r := sample(t)
 	section := byID(t, written(t, r), "reads")
@@ -276,7 +276,7 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// Crawlers with a pace are ordered by how much too fast they came.
+// Crawlers with a limited pace are ordered by their factor, the largest first.
 func TestPaces(t *testing.T) {
 	table := all(byID(t, written(t, sample(t)), "pace"), "table")[0]
 	rows := cells(table)
@@ -291,7 +291,7 @@ func TestPaces(t *testing.T) {
 	}
 }
 
-// Visits stand beside crawls, also of operators that only sent some.
+// The table has crawls and visits, also for operators that sent visits without crawls.
 func TestReferrals(t *testing.T) {
 	rows := cells(all(byID(t, written(t, sample(t)), "referrals"), "table")[0])
 	for i, want := range map[int][]string{
@@ -305,8 +305,8 @@ func TestReferrals(t *testing.T) {
 	}
 }
 
-// An empty report, and one without times, hosts or robots.txt, is a page too.
-func TestEmpty(t *testing.T) {
+// An empty report and a report without times also give a page.
+func TestEmptyReport(t *testing.T) {
 	for name, r := range map[string]*audit.Report{
 		"zero": {},
 		"no times": func() *audit.Report {
@@ -325,8 +325,8 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-// Tables that can be sorted say so of their columns, numbers can be compared
-// as numbers, and every table and region has a name.
+// Every table has a caption, every column a heading, and every chart a text. Numbers in
+// sortable columns have a data-value.
 func TestAccessibility(t *testing.T) {
 	doc := written(t, sample(t))
 	for _, table := range all(doc, "table") {
@@ -350,7 +350,7 @@ func TestAccessibility(t *testing.T) {
 				}
 				if has(headings[i], "number") {
 					if _, err := strconv.ParseFloat(attr(c, "data-value"), 64); err != nil {
-						t.Errorf("column %s: %q is no number", words(headings[i]), attr(c, "data-value"))
+						t.Errorf("column %s: %q is not a number", words(headings[i]), attr(c, "data-value"))
 					}
 				}
 				i++

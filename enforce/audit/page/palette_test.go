@@ -8,9 +8,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/colour"
 )
 
-// The colours of marks stand out from the ground, and can be told apart by
-// readers with any kind of colour vision, in light and in dark. Text can be
-// read.
+// In the light and the dark scheme, text and marks have enough contrast with the
+// background, and readers with any kind of colour vision can distinguish the colours of
+// the marks.
 func TestPalette(t *testing.T) {
 	schemes := regexp.MustCompile(`(?s):root \{(.*?)\}`).FindAllStringSubmatch(style, -1)
 	if len(schemes) != 2 {
@@ -43,7 +43,7 @@ func TestPalette(t *testing.T) {
 			for i, a := range marks {
 				for _, b := range marks[i+1:] {
 					if got := colours[a].Seen(matrix).Distance(colours[b].Seen(matrix)); got < 0.1 {
-						t.Errorf("%s: with %s, %s and %s are only %.3f apart", name, kind, a, b, got)
+						t.Errorf("%s: with %s, the distance of %s and %s is only %.3f", name, kind, a, b, got)
 					}
 				}
 			}

@@ -6,26 +6,24 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/audit"
 )
 
-// place is a line of a robots.txt, or of the configuration, that something
-// refers to.
+// place is a reference to a line of a robots.txt or of the configuration.
 type place struct {
 	Text  string // the line
-	Where string // for people: "line 7"
-	Href  string // of the listing, "" where that does not show the line
+	Where string // for readers: "line 7"
+	Href  string // link to the line in a listing; "" if the line is not shown
 }
 
-// key names a line as verdicts do.
+// key identifies a line by the fields of an audit.Verdict.
 type key struct {
 	source int
 	layer  string
 	line   int
 }
 
-// places are the lines that the listings show, with their identifiers.
+// places are the id attributes of the lines that the listings show.
 type places map[key]string
 
-// of returns the place of a line. Texts are given where the line may not be
-// in the listings.
+// of returns the place of a line with its text.
 func (p places) of(source int, layer string, line int, text string) place {
 	at := place{Text: text}
 	if line > 0 {
@@ -37,10 +35,10 @@ func (p places) of(source int, layer string, line int, text string) place {
 	return at
 }
 
-// ofVerdict returns the line that decided.
+// ofVerdict returns the place of the line that decided.
 func (p places) ofVerdict(v *audit.Verdict) place { return p.of(v.Source, v.Layer, v.Line, v.Text) }
 
-// where says in which file a line of a layer is.
+// where returns the number and the file of a line in words.
 func where(layer string, line int) string {
 	n := strconv.Itoa(line)
 	switch layer {

@@ -15,11 +15,11 @@ import (
 type readTable struct {
 	Ticks  []tick
 	Rows   []readRow
-	Kinds  []mark // the marks that are used, for the legend
-	Left   int    // crawlers that read the file and have no row
+	Kinds  []mark // the kinds of marks in the chart, for the legend
+	Left   int    // number of crawlers that read the file and have no row
 	Never  []neverRead
-	NeverN int // crawlers that never read it
-	More   int // of them, those that are not named
+	NeverN int // number of crawlers that never read it
+	More   int // number of crawlers that never read it and are not named
 }
 
 // neverRead is a crawler that sent requests and never read robots.txt.
@@ -34,35 +34,35 @@ type readRow struct {
 	Reads    int64
 	Requests int64
 	Got      string
-	Gap      time.Duration // the longest time between two reads, or 0
-	Text     string        // what the chart shows, in words
-	From, To string        // the time in which it sent requests
-	Wide     string
+	Gap      time.Duration // the longest time between two reads; 0 for a single read
+	Text     string        // description of the chart
+	From     string        // position of its first request
+	Wide     string        // width of the period of its requests
 	Ticks    []tick
 	Marks    []mark
 }
 
-// mark is a read, or several beside each other with the same answer.
+// mark is a read, or several consecutive reads with the same answer.
 type mark struct {
 	Kind, Name string
 	X          string
-	Width      string // "" where it is a moment
+	Width      string // "" for a single time
 	Tip        string
 }
 
-// answer is a kind of answer to a read of robots.txt, by status.
+// answer is a kind of response to a request for robots.txt, by its status.
 type answer struct {
 	kind, name string
 }
 
-// answerKinds are the kinds in the order of the legend.
+// answerKinds are the kinds of answers in the order of the legend.
 var answerKinds = []answer{
 	{"file", "the file (2xx)"},
 	{"unchanged", "unchanged (304)"},
 	{"redirect", "a redirect (3xx)"},
-	{"none", "none, so no rules (4xx)"},
+	{"none", "no file, so no rules (4xx)"},
 	{"error", "a server error (5xx)"},
-	{"unknown", "an answer that the log does not have"},
+	{"unknown", "no status in the log"},
 }
 
 // answerOf returns the kind of a status.
@@ -82,7 +82,7 @@ func answerOf(status int) answer {
 	return answerKinds[5]
 }
 
-// newReadTable returns nil where the log has no times, or no robot.
+// newReadTable returns nil if the log has no times or no robots.
 func newReadTable(r *audit.Report) *readTable {
 	if r.Period.From == nil || r.Period.To == nil || len(r.Crawlers) == 0 {
 		return nil
@@ -119,7 +119,7 @@ func newReadTable(r *audit.Report) *readTable {
 	return t
 }
 
-// newReadRow draws the reads of a crawler.
+// newReadRow returns the row with the reads of a crawler.
 func newReadRow(c *audit.Crawler, s span) readRow {
 	row := readRow{Label: label(c), Reads: c.RobotsTxtReads, Requests: c.Requests, From: "0%", Wide: "0%"}
 	if c.First != nil && c.Last != nil {
@@ -140,11 +140,11 @@ func newReadRow(c *audit.Crawler, s span) readRow {
 	return row
 }
 
-// nearby is the part of the width within which reads with the same answer
-// share a mark.
+// nearby is the part of the chart's width from which on several reads are drawn as a
+// bar with a width.
 const nearby = 0.004
 
-// add draws a read.
+// add adds the mark for a read.
 func (row *readRow) add(read *audit.RobotsTxtRead, s span) {
 	kind := answerOf(read.Status)
 	x := s.part(read.Time)
@@ -155,7 +155,7 @@ func (row *readRow) add(read *audit.RobotsTxtRead, s span) {
 	row.Marks = append(row.Marks, m)
 }
 
-// tipOf describes a read in words.
+// tipOf returns the tooltip for a read.
 func tipOf(read *audit.RobotsTxtRead) string {
 	text := moment(read.Time.UTC())
 	if read.Count > 1 {
@@ -175,7 +175,7 @@ func tipOf(read *audit.RobotsTxtRead) string {
 	return text
 }
 
-// statuses writes how often each status was answered.
+// statuses returns the number of responses with each status, in words.
 func statuses(got map[int]int64) string {
 	var list []int
 	for status := range got {

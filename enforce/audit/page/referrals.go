@@ -6,15 +6,15 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/audit"
 )
 
-// referralRow sets an operator's visits beside its crawls.
+// referralRow compares the crawls of an operator with the visits that it sent.
 type referralRow struct {
 	*audit.Referral
 	Crawled, Sent []bar
-	Ratio         float64 // crawls for each visit, 0 without visits
+	Ratio         float64 // crawls per visit; 0 without visits
 	From          string
 }
 
-// referralRows lays out the referrals.
+// referralRows returns the rows of the referrals.
 func referralRows(r *audit.Report) (rows []referralRow, left int) {
 	var most int64
 	for i := range r.Referrals {
@@ -37,22 +37,22 @@ func referralRows(r *audit.Report) (rows []referralRow, left int) {
 	return rows, left
 }
 
-// peopleTable is a list of what people use.
+// peopleTable is the table of browsers, systems or devices.
 type peopleTable struct {
 	Name string
 	Rows []peopleRow
 	Left int
-	Rest int64 // requests of those that are left out
+	Rest int64 // requests of the rows that are left out
 }
 
-// peopleRow is a row of it.
+// peopleRow is a row of a peopleTable.
 type peopleRow struct {
 	audit.Count
 	Bars  []bar
 	Share string
 }
 
-// peopleTables lays out browsers, systems and devices.
+// peopleTables returns the tables of browsers, systems and devices.
 func peopleTables(r *audit.Report) []peopleTable {
 	var tables []peopleTable
 	for _, list := range []struct {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// percent writes a part of a whole for the coordinates of an SVG, which has
-// the width of the page whatever that is.
+// percent returns a part of a whole as a percentage, for coordinates in an SVG whose
+// width is not known. The result is between 0% and 100%, also for NaN and infinities.
 func percent(part, whole float64) string {
 	if !(whole > 0) || math.IsNaN(part) || math.IsInf(part, 0) {
 		return "0%"
@@ -16,19 +16,19 @@ func percent(part, whole float64) string {
 	return strconv.FormatFloat(math.Round(p*100)/100, 'f', -1, 64) + "%"
 }
 
-// bar is a part of a chart: a rectangle from X on, of kind Kind.
+// bar is a rectangle of a chart; Kind is its CSS class.
 type bar struct {
 	Kind, X, Width string
 }
 
-// part is a number of requests that a bar stands for.
+// part is the number of requests for a bar.
 type part struct {
 	kind string
 	n    int64
 }
 
-// bars lays parts beside each other, drawn to the scale of whole. What is there
-// can be seen: a part is at least 1 % wide.
+// bars returns the bars for parts of whole, from left to right. A bar is at least 1 %
+// wide, so that it is visible.
 func bars(whole int64, parts ...part) []bar {
 	var list []bar
 	at := 0.0
@@ -43,22 +43,22 @@ func bars(whole int64, parts ...part) []bar {
 	return list
 }
 
-// tick is a labelled place of an axis.
+// tick is a label on an axis.
 type tick struct {
 	X, Label, Anchor string
 }
 
-// span is a period that a chart draws.
+// span is the period of a chart.
 type span struct {
 	from, to time.Time
 }
 
-// x returns where a time is drawn.
+// x returns the position of a time as a percentage.
 func (s span) x(t time.Time) string {
 	return percent(float64(t.Sub(s.from)), float64(s.to.Sub(s.from)))
 }
 
-// part returns where a time is, from 0 to 1.
+// part returns the position of a time, from 0 to 1.
 func (s span) part(t time.Time) float64 {
 	if !s.to.After(s.from) {
 		return 0
@@ -66,8 +66,7 @@ func (s span) part(t time.Time) float64 {
 	return min(max(float64(t.Sub(s.from))/float64(s.to.Sub(s.from)), 0), 1)
 }
 
-// steps are the distances between ticks of an axis of time; after them come
-// months and years.
+// steps are the possible distances between ticks. Longer ones are months and years.
 var steps = [...]time.Duration{
 	time.Second, 5 * time.Second, 15 * time.Second, 30 * time.Second,
 	time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute,
@@ -75,11 +74,10 @@ var steps = [...]time.Duration{
 	24 * time.Hour, 2 * 24 * time.Hour, 7 * 24 * time.Hour, 14 * 24 * time.Hour,
 }
 
-// maxTicks is how many labels stand beside each other on a phone.
+// maxTicks is the number of labels that fit on the screen of a phone.
 const maxTicks = 5
 
-// ticks returns the labelled places of a period: at most maxTicks, at round
-// times.
+// ticks returns at most maxTicks+1 ticks, at round times.
 func (s span) ticks() []tick {
 	length := s.to.Sub(s.from)
 	if length <= 0 {
@@ -93,8 +91,7 @@ func (s span) ticks() []tick {
 	return s.ticksOfMonths()
 }
 
-// ticksEvery returns the ticks at multiples of step, counted from midnight of
-// the first day.
+// ticksEvery returns ticks at multiples of step after midnight of the first day.
 func (s span) ticksEvery(step time.Duration) []tick {
 	y, m, d := s.from.Date()
 	midnight := time.Date(y, m, d, 0, 0, 0, 0, s.from.Location())
@@ -116,7 +113,7 @@ func (s span) ticksEvery(step time.Duration) []tick {
 	return list
 }
 
-// ticksOfMonths returns ticks at the beginning of months or years.
+// ticksOfMonths returns ticks at the first day of months or years.
 func (s span) ticksOfMonths() []tick {
 	months := 12*(s.to.Year()-s.from.Year()) + int(s.to.Month()) - int(s.from.Month()) + 1
 	every, format := 1, "Jan 2006"
@@ -142,7 +139,8 @@ func (s span) ticksOfMonths() []tick {
 	return list
 }
 
-// tick returns the tick at t. Labels at the ends of the axis stay within it.
+// tick returns the tick at t. The label of a tick near an end of the axis does not
+// extend beyond that end.
 func (s span) tick(t time.Time, label string) tick {
 	anchor := "middle"
 	switch p := s.part(t); {

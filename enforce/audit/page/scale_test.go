@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Labels stand at round times, few enough for a phone, whatever the period.
+// For every period, the labels are at round times and fit on a phone.
 func TestTicks(t *testing.T) {
 	start := time.Date(2026, 11, 1, 0, 3, 12, 0, time.UTC)
 	for _, test := range []struct {
@@ -43,7 +43,7 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// Coordinates are percentages within the chart, whatever the figures.
+// For every number, a coordinate is a percentage within the chart.
 func TestPercent(t *testing.T) {
 	for _, test := range []struct {
 		part, whole float64
@@ -58,7 +58,7 @@ func TestPercent(t *testing.T) {
 	}
 }
 
-// The parts of a bar lie beside each other; what is there can be seen.
+// The parts of a bar do not overlap, and small parts are visible.
 func TestBars(t *testing.T) {
 	for _, test := range []struct {
 		whole int64
@@ -85,7 +85,7 @@ func TestCurve(t *testing.T) {
 		want string
 	}{
 		{[]int64{0, 5, 10, 10}, 10, "M0 100V100H1V50H2V0H4V100Z"},
-		{[]int64{1}, 1000, "M0 100V99H1V100Z"}, // one request can be seen
+		{[]int64{1}, 1000, "M0 100V99H1V100Z"}, // a single request is visible
 		{[]int64{-1, 20}, 10, "M0 100V100H1V0H2V100Z"},
 		{[]int64{0, 0}, 0, "M0 100V100H2V100Z"},
 	} {

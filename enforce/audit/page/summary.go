@@ -6,7 +6,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/audit"
 )
 
-// figure is a number of the summary.
+// figure is a number in the summary.
 type figure struct {
 	Value, Name, Note string
 }
@@ -16,8 +16,8 @@ func figures(r *audit.Report) []figure {
 	w := &r.WouldHave
 	list := []figure{
 		{count(r.Requests), "requests", "of " + plural(r.Lines, "line", "lines") + " read"},
-		{count(r.People), "of people", share(r.People, r.Requests) + " of the requests"},
-		{count(r.Robots), "of robots", share(r.Robots, r.Requests) + " of the requests"},
+		{count(r.People), "from people", share(r.People, r.Requests) + " of the requests"},
+		{count(r.Robots), "from robots", share(r.Robots, r.Requests) + " of the requests"},
 	}
 	if w.Known {
 		list = append(list, figure{count(w.Refused), "would be refused", count(w.Denied) + " denied, " + count(w.Throttled) + " throttled"})
@@ -31,18 +31,18 @@ func figures(r *audit.Report) []figure {
 		figure{octets(r.Bytes), "sent", ""})
 }
 
-// legend says what a kind of bar stands for.
+// legend is the legend for a kind of bar.
 type legend struct {
 	Kind, Name string
 	N          int64
 	Share      string
 }
 
-// whole returns the bar of all requests: of people, and of robots by what would
-// have become of them.
+// whole returns the bars for all requests: those of people, and those of robots by
+// verdict.
 func whole(r *audit.Report) ([]bar, []legend) {
 	w := &r.WouldHave
-	names := []string{"people", "robots, let through", "denied", "throttled"}
+	names := []string{"people", "robots, allowed", "denied", "throttled"}
 	if !w.Known {
 		names[1] = "robots"
 	}
@@ -69,18 +69,18 @@ type activity struct {
 	Hits   []hit
 }
 
-// panel is one of the charts above each other.
+// panel is one of the charts of an activity, which have the same time axis.
 type panel struct {
 	Peak, Text string
 	Areas      []area
 }
 
-// area is a curve of steps, filled down to the base line.
+// area is a filled curve of steps.
 type area struct {
 	Kind, Name, Path string
 }
 
-// hit is what a tooltip says of a step.
+// hit is the tooltip of a step.
 type hit struct {
 	X   int
 	Tip string
@@ -89,7 +89,7 @@ type hit struct {
 // panelHeight is the height of a panel in the units of its paths.
 const panelHeight = 100
 
-// newActivity returns nil where the log has no times or a single one.
+// newActivity returns nil if the activity has fewer than two steps.
 func newActivity(a *audit.Activity) *activity {
 	n := min(len(a.People), len(a.Robots), len(a.Refused))
 	if a.Start == nil || n < 2 || !(a.Step > 0) {
@@ -101,8 +101,8 @@ func newActivity(a *audit.Activity) *activity {
 	chart := &activity{Ticks: s.ticks(), Steps: n}
 	for i := range n {
 		from := start.Add(time.Duration(i) * step)
-		chart.Hits = append(chart.Hits, hit{i, moment(from) + ": " + count(a.People[i]) + " of people, " +
-			count(a.Robots[i]) + " of robots, " + count(a.Refused[i]) + " of them refused"})
+		chart.Hits = append(chart.Hits, hit{i, moment(from) + ": " + count(a.People[i]) + " from people, " +
+			count(a.Robots[i]) + " from robots, " + count(a.Refused[i]) + " of them refused"})
 	}
 	add := func(name string, all []int64, areas ...area) {
 		most, at := peak(all[:n])
@@ -123,7 +123,7 @@ func newActivity(a *audit.Activity) *activity {
 	return chart
 }
 
-// peak returns the largest number of a list, and where it is.
+// peak returns the largest number of a list and its index.
 func peak(list []int64) (most int64, at int) {
 	for i, n := range list {
 		if n > most {

@@ -12,8 +12,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/visible"
 )
 
-// strange returns text that anyone may have written: escaped, cut after max
-// runes, and with what can't be seen as marked escapes.
+// strange returns text that a stranger may have written as safe HTML: it escapes the
+// text, cuts it after max runes, and shows invisible characters as marked escapes.
 func strange(max int, s string) template.HTML {
 	var b strings.Builder
 	for n := 0; s != ""; n++ {
@@ -32,7 +32,7 @@ func strange(max int, s string) template.HTML {
 	return template.HTML(b.String())
 }
 
-// plain returns the same as text for an attribute, which the template escapes.
+// plain is strange without markup, for an attribute. The template escapes it.
 func plain(max int, s string) string {
 	var b strings.Builder
 	for n := 0; s != ""; n++ {
@@ -47,10 +47,10 @@ func plain(max int, s string) string {
 	return b.String()
 }
 
-// count writes a number of things with a comma after thousands.
+// count returns a number with commas between groups of three digits.
 func count[N int | int64](n N) string { return humanize.Comma(int64(n)) }
 
-// plural writes a number of things and what they are.
+// plural returns a number with the singular or plural of a noun.
 func plural[N int | int64](n N, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -58,10 +58,10 @@ func plural[N int | int64](n N, one, many string) string {
 	return count(n) + " " + many
 }
 
-// octets writes a size.
+// octets returns a number of octets with a unit.
 func octets(n int64) string { return humanize.Bytes(uint64(max(n, 0))) }
 
-// seconds writes a length of time in the unit that suits it.
+// seconds returns a duration in seconds with a suitable unit.
 func seconds(s float64) string {
 	switch {
 	case math.IsNaN(s) || math.IsInf(s, 0):
@@ -78,7 +78,8 @@ func seconds(s float64) string {
 	return short(s/86400) + " days"
 }
 
-// short writes a number with two or three digits that count.
+// short returns a number with two significant digits, or without a fraction if it is 10
+// or more.
 func short(f float64) string {
 	switch {
 	case math.IsNaN(f) || math.IsInf(f, 0):
@@ -89,7 +90,7 @@ func short(f float64) string {
 	return strconv.FormatFloat(f, 'g', 2, 64)
 }
 
-// share writes a part of a whole as a percentage.
+// share returns a part of a whole as a percentage.
 func share(part, whole int64) string {
 	switch {
 	case whole <= 0:
@@ -109,5 +110,5 @@ func share(part, whole int64) string {
 	}
 }
 
-// moment writes a time in its own zone, which the page names once.
+// moment returns a date and time. The page names the time zone at its top.
 func moment(t time.Time) string { return t.Format("2 Jan 2006, 15:04") }

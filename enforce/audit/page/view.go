@@ -8,7 +8,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/audit"
 )
 
-// view is what the template shows, in the order of the page.
+// view is the data of the template, in the order of the page.
 type view struct {
 	Policy string
 	Style  template.CSS
@@ -31,7 +31,7 @@ type view struct {
 	Reads      *readTable
 	Paces      []paceRow
 	PaceTicks  []tick
-	Coarse     bool // a pace had no verdict
+	Coarse     bool // a row of Paces has no verdict
 	Examples   []exampleGroup
 	Referrals  []referralRow
 	People     []peopleTable
@@ -42,12 +42,12 @@ type view struct {
 	SuspectsEstimated bool
 }
 
-// left counts what the page leaves out of its lists.
+// left has the number of elements of each list that the page leaves out.
 type left struct {
 	Warnings, Listings, Paces, Examples, Referrals, Hosts, Inputs int
 }
 
-// newView lays out a report.
+// newView returns the view of a report.
 func newView(r *audit.Report) *view {
 	v := &view{
 		Policy: policy, Style: template.CSS(style), Script: template.JS(script),
@@ -77,7 +77,7 @@ func newView(r *audit.Report) *view {
 	return v
 }
 
-// title names what the report is about.
+// title returns the hosts of the report, the most frequent ones by name.
 func title(r *audit.Report) string {
 	var names string
 	n := 0
@@ -99,8 +99,7 @@ func title(r *audit.Report) string {
 	return names
 }
 
-// estimated tells whether a figure of the report, by its name in JSON, is an
-// estimate.
+// estimated reports whether a figure, by its JSON name, is an estimate.
 func estimated(r *audit.Report, name string) bool {
 	return slices.Contains(r.Estimates, name)
 }

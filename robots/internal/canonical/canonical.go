@@ -1,25 +1,27 @@
-// Package canonical writes paths and queries in the form in which rules and
-// request targets are compared.
+// Package canonical converts paths and queries to the form in which package
+// robots compares rules with request targets.
 package canonical
 
 import "strings"
 
-// RFC 9309, section 2.2.2 compares paths after encoding the octets that a URI
-// may not hold and decoding those that need no encoding. The canonical form of
-// this package does that, and also decodes the escapes of reserved octets
-// (%3A for `:`) where these do not delimit anything at that place, since
-// section 2.2.2 takes `/foo/bar?baz=http://foo.bar` and
-// `/foo/bar?baz=http%3A%2F%2Ffoo.bar` for the same. A canonical text holds no
-// octet outside 0x21 to 0x7E, and each of its escapes is one that means
-// something else than its octet does.
+// RFC 9309, section 2.2.2: before a comparison, octets that a URI may not
+// contain are encoded, and escapes of octets that need no encoding are decoded.
+// The canonical form of this package does both. It also decodes escapes of
+// reserved octets (%3A for `:`) unless the octet is a delimiter at that place:
+// according to section 2.2.2, `/foo/bar?baz=http://foo.bar` and
+// `/foo/bar?baz=http%3A%2F%2Ffoo.bar` are equal.
+//
+// A canonical text has only octets from 0x21 to 0x7E. It has an escape only if
+// the octet itself would have another meaning at that place.
 
-// Octets is a class of octets, by what the canonical form does with them.
+// Octets is a set of classes of octets. The canonical form writes each class in
+// a different way.
 type Octets uint8
 
 const (
-	encoded Octets = 1 << iota // always written as an escape
-	Path                       // its escape stays in a path
-	Query                      // its escape stays in a query
+	encoded Octets = 1 << iota // octets that are always written as escapes
+	Path                       // delimiters in a path: their escapes are not decoded
+	Query                      // delimiters in a query: their escapes are not decoded
 )
 
 var classes = func() (t [256]Octets) {
@@ -41,8 +43,8 @@ var classes = func() (t [256]Octets) {
 
 const upperHex = "0123456789ABCDEF"
 
-// Append appends the canonical form of s, in which escapes of the
-// octets of the class keep stay.
+// Append appends the canonical form of s to dst. keep is Path or Query: the
+// class of octets whose escapes it does not decode.
 func Append(dst []byte, s string, keep Octets) []byte {
 	keep |= encoded
 	for i := 0; i < len(s); i++ {
@@ -69,8 +71,9 @@ func Append(dst []byte, s string, keep Octets) []byte {
 	return dst
 }
 
-// AppendEncoded appends the canonical form of the octets of a path that is
-// already decoded: a `?` or `%` in it is one that had been escaped.
+// AppendEncoded appends the canonical form of a path that is already
+// percent-decoded. A `?` or `%` in such a path was escaped before, so
+// AppendEncoded escapes it.
 func AppendEncoded(dst, path []byte) []byte {
 	for _, c := range path {
 		if c == '?' || classes[c]&encoded != 0 {
@@ -82,13 +85,14 @@ func AppendEncoded(dst, path []byte) []byte {
 	return dst
 }
 
-// AppendEscape appends the escape of an octet.
+// AppendEscape appends the percent-encoded form of an octet, with upper-case
+// digits.
 func AppendEscape(dst []byte, c byte) []byte {
 	return append(dst, '%', upperHex[c>>4], upperHex[c&15])
 }
 
-// AppendDecoded appends s with each of its escapes decoded once. A `%` that
-// begins none stays.
+// AppendDecoded appends s after decoding each escape once. It keeps a `%` that
+// does not start an escape.
 func AppendDecoded(dst []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
@@ -103,7 +107,9 @@ func AppendDecoded(dst []byte, s string) []byte {
 	return dst
 }
 
-// Unescape returns the octet that the escape at s[i] stands for.
+// Unescape returns the octet that the escape at s[i:] encodes, and false if the
+// two octets after s[i] are not hexadecimal digits. It does not check that s[i]
+// is a `%`.
 func Unescape(s string, i int) (byte, bool) {
 	if i+2 >= len(s) {
 		return 0, false
@@ -127,45 +133,45 @@ func unhex(c byte) byte {
 	return 16
 }
 
-// Words of eight octets are looked at at once, by the well-known tests for
-// "has a zero octet" and "has an octet below n". Both may report an octet too
-// many above a true one, never one too few: what they report is looked at
-// again octet by octet.
+// suspectOctets tests eight octets at once, with the well-known bit tests for
+// "has a zero octet" and "has an octet below n". Both tests find every such
+// octet. They may also report the octet after it, so IsPlain then checks the
+// text octet by octet.
 const (
 	ones  = 0x0101010101010101
 	highs = 0x8080808080808080
 )
 
-// Load64 returns the eight octets of s at i, the first in the lowest bits.
+// Load64 returns the eight octets of s from index i on, the first one in the
+// lowest bits. It panics if s has fewer.
 func Load64(s string, i int) uint64 {
 	_ = s[i+7]
 	return uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
 		uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
 }
 
-// unplain has a high bit set where eight octets of a target must be looked at
-// one by one: for the octets below 0x26, among which `#` and `%` are the ones
-// that count, for those from 0x7F, and for a slash followed by a slash or a
-// dot.
-func unplain(w uint64) uint64 {
-	next := w>>8 | ones // the octet after each; a dot becomes a slash
+// suspectOctets sets the high bit of each octet in w that may not be plain:
+// octets below 0x26 (blanks, control octets, `#`, `%` and a few plain ones),
+// octets from 0x7F on, and a slash that is followed by a slash or a dot.
+func suspectOctets(w uint64) uint64 {
+	next := w>>8 | ones // the following octets; the lowest bit turns a dot into a slash
 	pairs := (w ^ ones*'/') | (next ^ ones*'/')
 	return (w - ones*0x26) | w | (w + ones) | (pairs-ones)&^pairs
 }
 
-// IsPlain reports whether a request target is its own canonical form and
-// also the path that a back end would serve. It says no to some that are,
-// as where `//` stands in the query.
+// IsPlain reports whether a request target is already in canonical form and a
+// back end would serve exactly its path. It may return false for such a target,
+// for example if the query has `//`.
 func IsPlain(s string) bool {
 	if len(s) < 8 {
 		return isPlainSlow(s)
 	}
-	bad := unplain(Load64(s, len(s)-8))
-	for i := 0; i+8 < len(s); i += 7 { // the octet after a slash is seen with it
-		bad |= unplain(Load64(s, i))
+	bad := suspectOctets(Load64(s, len(s)-8))
+	for i := 0; i+8 < len(s); i += 7 { // steps of seven: a slash and the next octet are in the same word
+		bad |= suspectOctets(Load64(s, i))
 	}
 	if bad&highs != 0 {
-		return isPlainSlow(s) // there are octets that unplain is not sure of
+		return isPlainSlow(s)
 	}
 	return s[0] == '/'
 }
@@ -185,8 +191,7 @@ func isPlainSlow(s string) bool {
 	return true
 }
 
-// Is reports whether s has nothing that the canonical form writes
-// otherwise. It says no to all that has an escape.
+// Is reports whether s is in canonical form and has no escapes.
 func Is(s string) bool {
 	for i := range len(s) {
 		if classes[s[i]]&encoded != 0 {
@@ -196,15 +201,17 @@ func Is(s string) bool {
 	return true
 }
 
-// Plain reports whether the canonical form writes an octet as it is.
+// Plain reports whether the canonical form contains the octet itself, and not
+// its escape.
 func Plain(c byte) bool { return classes[c]&encoded == 0 }
 
-// HasEscape reports whether s holds a `%`.
+// HasEscape reports whether s contains a `%`.
 func HasEscape(s string) bool { return strings.IndexByte(s, '%') >= 0 }
 
-// Escape writes a pattern as google/robotstxt has it (MaybeEscapePattern):
-// octets above 0x7F as escapes, and the digits of escapes in upper case.
-func Escape(s string) string {
+// GoogleEscape converts a pattern as google/robotstxt does
+// (MaybeEscapePattern): it escapes octets above 0x7F, and writes the digits of
+// escapes in upper case.
+func GoogleEscape(s string) string {
 	if !HasEscape(s) && !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 }) {
 		return s
 	}
@@ -222,7 +229,8 @@ func Escape(s string) string {
 	return string(b)
 }
 
-// LowerOctet returns an ASCII letter in lower case, any other octet as it is.
+// LowerOctet returns an ASCII letter in lower case, and any other octet
+// unchanged.
 func LowerOctet(c byte) byte {
 	if 'A' <= c && c <= 'Z' {
 		return c + 'a' - 'A'
@@ -230,15 +238,15 @@ func LowerOctet(c byte) byte {
 	return c
 }
 
-// Fold writes the ASCII letters of b in lower case.
+// Fold changes the ASCII letters of b to lower case.
 func Fold(b []byte) {
 	for i, c := range b {
 		b[i] = LowerOctet(c)
 	}
 }
 
-// Lower returns s with its ASCII letters in lower case, all other octets as
-// they are.
+// Lower returns s with its ASCII letters in lower case and all other octets
+// unchanged.
 func Lower(s string) string {
 	for i := range len(s) {
 		if LowerOctet(s[i]) != s[i] {

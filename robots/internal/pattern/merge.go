@@ -2,23 +2,32 @@ package pattern
 
 import "strings"
 
-// MaxProduct bounds the product of the lengths of two patterns that are
-// compared.
+// MaxProduct limits the comparison of two patterns: Merge does not compare
+// patterns if the product of their lengths in octets, plus one each, is larger.
 const MaxProduct = 1 << 14
 
-// star stands for a `*` among the octets of a pattern.
-const star = -1
+// star is the token for a `*`, and end the token after the last one. All other
+// tokens are octets.
+const (
+	star = -1
+	end  = -2
+)
 
-// Merge calls yield with texts that both p and q match, where fill stands for
-// what a `*` of both takes. For every text that both match there is a pattern
-// among those whose witnesses these are, with fill for a `*`, which matches it:
-// so if fill has an octet that no third pattern has, and a third pattern
-// matches none of the witnesses, it does not match all that p and q have in
-// common. Each step costs one of budget. Merge returns false if it did not come
-// to an end: within budget, within MaxProduct, or because yield returned false.
+// Merge calls yield with texts that both p and q match. Together, the texts
+// stand for all texts that both match: each text that both match results from
+// one of them by replacing occurrences of fill with other texts. fill replaces
+// the octets that a `*` of p and a `*` of q match at the same time.
+//
+// If fill has an octet that a third pattern r does not have, only a `*` of r
+// can match it. So if r matches one of the texts, it also matches all texts
+// that this text stands for.
+//
+// Each step subtracts one from budget. Merge returns false if it did not find
+// all texts: because the budget was used up, because of MaxProduct, or because
+// yield returned false.
 func Merge(p, q *Pattern, fill string, budget *int, yield func(text string) bool) bool {
-	for _, a := range p.rooted() {
-		for _, b := range q.rooted() {
+	for _, a := range p.tokenLists() {
+		for _, b := range q.tokenLists() {
 			m := merger{a: a, b: b, fill: fill, budget: budget, yield: yield, seen: map[string]bool{}}
 			if !m.run() {
 				return false
@@ -28,11 +37,11 @@ func Merge(p, q *Pattern, fill string, budget *int, yield func(text string) bool
 	return true
 }
 
-// rooted returns the octets of p, and a star for each `*`, also the one that
-// follows every pattern without a `$`. A pattern that starts with a `*` is cut
-// into those of its texts that start with the slash of the `*`, and those that
-// start with its own.
-func (p *Pattern) rooted() [][]int16 {
+// tokenLists returns the tokens of p (see tokens). Every path starts with a
+// slash. If p starts with a `*`, tokenLists returns two lists that start with a
+// slash: one where the `*` matches the slash, and one where the `*` matches
+// nothing and the next octet of p is the slash.
+func (p *Pattern) tokenLists() [][]int16 {
 	all := p.tokens()
 	if len(all) == 0 || all[0] != star {
 		return [][]int16{all}
@@ -44,17 +53,17 @@ func (p *Pattern) rooted() [][]int16 {
 	return list
 }
 
-// merger goes through the ways in which two patterns match one text: pairs of
-// how far each has come.
+// merger searches all ways in which two patterns match the same text. A state
+// of the search is a pair of positions, one in each pattern.
 type merger struct {
 	a, b   []int16
 	fill   string
 	budget *int
 	yield  func(string) bool
 
-	ends []bool // by pair: both can come to their ends from here
-	text []byte
-	seen map[string]bool
+	canFinish []bool // by pair: some text leads both patterns from there to their ends
+	text      []byte
+	seen      map[string]bool
 }
 
 func (m *merger) run() bool {
@@ -70,33 +79,34 @@ func (m *merger) run() bool {
 	if (len(m.a)+1)*(len(m.b)+1) > MaxProduct {
 		return false
 	}
-	m.findEnds()
-	return m.from(0, 0)
+	m.findFinish()
+	return m.extend(0, 0)
 }
 
-// at returns the octet or star at i, and -2 at the end.
-func at(list []int16, i int) int16 {
+// tokenAt returns the token at index i, and end behind the last one.
+func tokenAt(list []int16, i int) int16 {
 	if i < len(list) {
 		return list[i]
 	}
-	return -2
+	return end
 }
 
-// steps calls f with each pair that follows (i, j), and what the text has
-// between the two.
+// steps calls f with each pair that can follow (i, j), and with the token that
+// the text has between the two: an octet, star for the fill text, or end for
+// nothing.
 func (m *merger) steps(i, j int, f func(i, j int, text int16)) {
-	x, y := at(m.a, i), at(m.b, j)
+	x, y := tokenAt(m.a, i), tokenAt(m.b, j)
 	switch {
 	case x == star && y == star:
 		f(i+1, j, star)
 		f(i, j+1, star)
 	case x == star:
-		f(i+1, j, -2)
+		f(i+1, j, end)
 		if y >= 0 {
 			f(i, j+1, y)
 		}
 	case y == star:
-		f(i, j+1, -2)
+		f(i, j+1, end)
 		if x >= 0 {
 			f(i+1, j, x)
 		}
@@ -105,23 +115,23 @@ func (m *merger) steps(i, j int, f func(i, j int, text int16)) {
 	}
 }
 
-func (m *merger) findEnds() {
+func (m *merger) findFinish() {
 	w := len(m.b) + 1
-	m.ends = make([]bool, (len(m.a)+1)*w)
-	m.ends[len(m.ends)-1] = true
+	m.canFinish = make([]bool, (len(m.a)+1)*w)
+	m.canFinish[len(m.canFinish)-1] = true
 	for i := len(m.a); i >= 0; i-- {
 		for j := len(m.b); j >= 0; j-- {
 			m.steps(i, j, func(ni, nj int, _ int16) {
-				m.ends[i*w+j] = m.ends[i*w+j] || m.ends[ni*w+nj]
+				m.canFinish[i*w+j] = m.canFinish[i*w+j] || m.canFinish[ni*w+nj]
 			})
 		}
 	}
-	*m.budget -= len(m.ends) / 2
+	*m.budget -= len(m.canFinish) / 2
 }
 
-// from goes on from a pair with the text so far.
-func (m *merger) from(i, j int) bool {
-	if !m.ends[i*(len(m.b)+1)+j] {
+// extend continues the search from a pair. m.text is the text so far.
+func (m *merger) extend(i, j int) bool {
+	if !m.canFinish[i*(len(m.b)+1)+j] {
 		return true
 	}
 	if *m.budget--; *m.budget < 0 {
@@ -142,7 +152,7 @@ func (m *merger) from(i, j int) bool {
 		case text == star && !strings.HasSuffix(string(m.text), m.fill):
 			m.text = append(m.text, m.fill...)
 		}
-		ok = ok && m.from(ni, nj)
+		ok = ok && m.extend(ni, nj)
 		m.text = m.text[:size]
 	})
 	return ok

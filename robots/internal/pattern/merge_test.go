@@ -8,7 +8,7 @@ import (
 func TestMerge(t *testing.T) {
 	for _, tt := range []struct {
 		p, q string
-		want []string // with ! for what a `*` of both takes
+		want []string // with ! as the fill text
 	}{
 		{"/a", "/a/b", []string{"/a/b!"}},
 		{"/a", "/b", nil},
@@ -30,7 +30,7 @@ func TestMerge(t *testing.T) {
 				}
 				return true
 			}) {
-				t.Errorf("%q and %q: not complete", tt.p, tt.q)
+				t.Errorf("%q and %q: Merge did not find all texts", tt.p, tt.q)
 			}
 			slices.Sort(got)
 			if !slices.Equal(got, tt.want) {
@@ -38,14 +38,14 @@ func TestMerge(t *testing.T) {
 			}
 		}
 		if text, ok, certain := Common(&p, &q); ok != (len(tt.want) > 0) || !certain || ok && (!p.Matches(text) || !q.Matches(text)) {
-			t.Errorf("%q and %q have %q in common: %v, %v", tt.p, tt.q, text, ok, certain)
+			t.Errorf("Common(%q, %q) = %q, %v, %v", tt.p, tt.q, text, ok, certain)
 		}
 	}
 	a, _ := Compile("/*a*a*a*a*a*a*a*a", RFC9309, false)
 	b, _ := Compile("/*b*b*b*b*b*b*b*b", RFC9309, false)
 	budget := 1000
 	if Merge(&a, &b, "!", &budget, func(string) bool { return true }) {
-		t.Error("complete within 1000 steps")
+		t.Error("Merge found all texts within 1000 steps")
 	}
 }
 

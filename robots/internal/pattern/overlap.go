@@ -2,17 +2,19 @@ package pattern
 
 import "strings"
 
-// Patterns are sets of paths. What the linter and the diff say of rules rests
-// on two questions about such sets: is one within the other, and have two a
-// path in common.
+// A pattern is the set of paths that it matches. Packages lint and diff need
+// answers to two questions about two such sets: does one contain the other, and
+// do they have a path in common?
 
-// Anything stands in a witness for what a `*` takes. It is in no canonical
-// text, so that only a `*` of another pattern takes it. A pattern that matches
-// the witness of p therefore matches whatever p does, and the other way round.
+// Anything is the octet that replaces each `*` in a witness. No canonical text
+// contains it, so only a `*` of another pattern can match it. Therefore a
+// pattern matches the witness of p if and only if it matches every path that p
+// matches.
 const Anything = "\x01"
 
-// Witness returns the text of p with each `*` taken by Anything, also the one
-// that follows every pattern without a `$`.
+// Witness returns an example that stands for all paths that p matches: the text
+// of p, with Anything in place of each `*`. A pattern without a `$` is treated
+// as if it ended in a `*`.
 func (p *Pattern) Witness() string {
 	var b strings.Builder
 	b.WriteString(p.Prefix)
@@ -36,8 +38,9 @@ func (p *Pattern) Witness() string {
 	return b.String()
 }
 
-// Common returns a path that both p and q match. It is not ok if there is none,
-// or none was found within MaxProduct; certain tells which.
+// Common returns a path that both p and q match. ok is false if it found none.
+// In this case, certain is true if there is none, and false if the search
+// stopped at its limit (see MaxProduct).
 func Common(p, q *Pattern) (path string, ok, certain bool) {
 	budget := 4 * MaxProduct
 	certain = Merge(p, q, "", &budget, func(text string) bool {
@@ -47,8 +50,8 @@ func Common(p, q *Pattern) (path string, ok, certain bool) {
 	return path, ok, certain || ok
 }
 
-// tokens returns the octets of p and a star for each `*`, also the one that
-// follows every pattern without a `$`.
+// tokens returns the octets of p, with star for each `*`. A pattern without a
+// `$` is treated as if it ended in a `*`.
 func (p *Pattern) tokens() []int16 {
 	var list []int16
 	for _, c := range []byte(p.Witness()) {
@@ -61,7 +64,7 @@ func (p *Pattern) tokens() []int16 {
 	return list
 }
 
-// Example returns a path that p matches, with fill for each `*`.
+// Example returns a path that p matches, with fill in place of each `*`.
 func (p *Pattern) Example(fill string) string {
 	s := strings.ReplaceAll(p.Witness(), Anything, fill)
 	if s == "" || s[0] != '/' {

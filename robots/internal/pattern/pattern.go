@@ -1,5 +1,5 @@
-// Package pattern compiles the patterns of Allow and Disallow lines and
-// answers questions about the sets of paths that they match.
+// Package pattern compiles the patterns of Allow and Disallow lines. It matches
+// paths, and compares the sets of paths that two patterns match.
 package pattern
 
 import (
@@ -9,35 +9,37 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
-// Syntax says how the text of a pattern is read.
+// Syntax is the syntax in which a pattern is written.
 type Syntax uint8
 
 const (
-	// RFC9309 has `*` for any octets and `$` for the end of the path, and
-	// compares canonical forms (RFC 9309, sections 2.2.2 and 2.2.3).
+	// RFC9309: `*` matches any octets, `$` at the end matches the end of the
+	// path, and canonical forms are compared (RFC 9309, sections 2.2.2 and
+	// 2.2.3).
 	RFC9309 Syntax = iota
-	// Literal has no special octets (Koster 1994).
+	// Literal: no octet has a special meaning (Koster 1994).
 	Literal
-	// Google is RFC9309 without decoding: escapes are compared as they are
-	// written, in upper case, and only octets above 0x7F are encoded
-	// (google/robotstxt, MaybeEscapePattern).
+	// Google: as RFC9309, but escapes are not decoded. They are compared as
+	// written, with digits in upper case, and only octets above 0x7F are
+	// encoded (google/robotstxt, MaybeEscapePattern).
 	Google
 )
 
-// Pattern is a compiled pattern. One without a `*` that counts has only a
-// Prefix. It does not change after Compile.
+// Pattern is a compiled pattern. A pattern that has no `*`, or only one that
+// has no effect, has only a Prefix. A Pattern does not change after Compile.
 type Pattern struct {
-	Prefix   string   // up to the first `*`
-	Parts    []string // between one `*` and the next, none empty
-	Last     string   // after the last `*`; only where Anchored
-	Wild     bool     // there is a `*` with something after it
-	Anchored bool     // ends in `$`
-	Query    bool     // has a `?`, so its end is compared with the query
-	Octets   int      // its length, `*` and `$` included, by which rules are ordered
+	Prefix   string   // text before the first `*`
+	Parts    []string // texts between the `*`, without empty ones; also the text after the last `*` unless Anchored
+	Last     string   // text after the last `*`, if Anchored
+	Wild     bool     // has a `*` that is not at the end
+	Anchored bool     // ends in a `$` that has an effect
+	Query    bool     // has a `?`: the text after it is compared with the query
+	Octets   int      // length with `*` and `$`; of two rules, the one with more octets decides
 }
 
-// Compile compiles a pattern. With fold, ASCII letters are in lower case. It
-// is not ok for a pattern that can never match: paths start with a slash.
+// Compile compiles a pattern. If fold is set, it converts ASCII letters to
+// lower case. ok is false for a pattern that can never match, because it starts
+// with neither a slash nor a `*`.
 func Compile(s string, syntax Syntax, fold bool) (p Pattern, ok bool) {
 	if s == "" || s[0] != '/' && (s[0] != '*' || syntax == Literal) {
 		return p, false
@@ -57,7 +59,7 @@ func Compile(s string, syntax Syntax, fold bool) (p Pattern, ok bool) {
 		p.Octets = len(p.Prefix)
 		return p, true
 	case Google:
-		s = canonical.Escape(s)
+		s = canonical.GoogleEscape(s)
 	}
 	if p.Anchored = strings.HasSuffix(s, "$"); p.Anchored {
 		s = s[:len(s)-1]
@@ -75,8 +77,9 @@ func Compile(s string, syntax Syntax, fold bool) (p Pattern, ok bool) {
 	return p, true
 }
 
-// split cuts a pattern without its `$` at each `*`, and has read give the
-// form of each part that is compared.
+// split sets Prefix, Parts and Last from a pattern without its `$`. It calls
+// read for each part between the `*`; read returns the form in which the part
+// is compared.
 func (p *Pattern) split(s string, read func(part string) string) {
 	first := true
 	for {
@@ -98,7 +101,8 @@ func (p *Pattern) split(s string, read func(part string) string) {
 	}
 }
 
-// compileParts reads a pattern without its `$` in canonical form.
+// compileParts sets the fields from a pattern without its `$`, in canonical
+// form.
 func (p *Pattern) compileParts(s string) {
 	keep, last := canonical.Path, ""
 	p.split(s, func(part string) string {
@@ -110,23 +114,24 @@ func (p *Pattern) compileParts(s string) {
 		} else if strings.Contains(part, "?") {
 			keep = canonical.Query
 		}
-		// RFC 9309, section 2.2.3 writes a literal `*` as %2A: three octets.
+		// RFC 9309, section 2.2.3: a literal `*` is written as %2A, which has
+		// three octets.
 		p.Octets += len(last) + 2*strings.Count(last, "*")
 		return last
 	})
 	p.Octets += strings.Count(s, "*")
 	if strings.HasSuffix(last, "$") && !p.Anchored {
-		p.Octets += 2 // so it has a `$` at the end as %24
+		p.Octets += 2 // the pattern ends in %24, a literal `$` of three octets
 	}
 }
 
-// finish says what the `*` and the `$` of a pattern count for.
+// finish sets Wild and Anchored, without a `*` or `$` that has no effect.
 func (p *Pattern) finish() {
 	if !p.Wild {
 		return
 	}
 	if p.Last == "" {
-		p.Anchored = false // `*$` is `*`, and a `*` at the end adds nothing
+		p.Anchored = false // `*$` matches what `*` matches, and a `*` at the end has no effect
 	} else if !p.Anchored {
 		p.Parts = append(p.Parts, p.Last)
 		p.Last = ""
@@ -134,8 +139,9 @@ func (p *Pattern) finish() {
 	p.Wild = len(p.Parts) > 0 || p.Anchored
 }
 
-// appendPart appends the canonical form of a part of a pattern. The first `?`
-// of the pattern begins its query.
+// appendPart appends the canonical form of a part of a pattern. keep is the
+// class for the beginning of the part; appendPart returns the class for the
+// next part. The first `?` of a pattern begins its query.
 func appendPart(b []byte, s string, keep canonical.Octets) ([]byte, canonical.Octets) {
 	if keep == canonical.Path {
 		path, query, found := strings.Cut(s, "?")
@@ -157,8 +163,8 @@ func (p *Pattern) fold() {
 	}
 }
 
-// Matches reports whether p matches s, which is in the form that p is
-// compared with.
+// Matches reports whether p matches s. s must be in the form for the syntax of
+// p.
 func (p *Pattern) Matches(s string) bool {
 	if !strings.HasPrefix(s, p.Prefix) {
 		return false
@@ -169,9 +175,10 @@ func (p *Pattern) Matches(s string) bool {
 	return p.MatchesRest(s)
 }
 
-// MatchesRest reports whether p, which is Wild and whose Prefix s is known to
-// start with, matches s. Each part is taken where it first occurs, which
-// leaves the most for those after it, so that no other place need be tried.
+// MatchesRest reports whether p matches s. p must be Wild, and s must start
+// with its Prefix. MatchesRest searches for the first occurrence of each part
+// behind the part before. It need not try later occurrences, since these leave
+// less text for the following parts.
 func (p *Pattern) MatchesRest(s string) bool {
 	s = s[len(p.Prefix):]
 	for _, part := range p.Parts {
@@ -184,8 +191,8 @@ func (p *Pattern) MatchesRest(s string) bool {
 	return !p.Anchored || strings.HasSuffix(s, p.Last)
 }
 
-// Equal reports whether p and q match the same and rank the same, as their
-// compiled forms show.
+// Equal reports whether the compiled forms of p and q are equal. If so, both
+// match the same paths and have the same length.
 func (p *Pattern) Equal(q *Pattern) bool {
 	return p.Prefix == q.Prefix && slices.Equal(p.Parts, q.Parts) && p.Last == q.Last &&
 		p.Wild == q.Wild && p.Anchored == q.Anchored && p.Query == q.Query && p.Octets == q.Octets

@@ -2,8 +2,9 @@ package pattern
 
 import "strings"
 
-// IndexFolder returns the pattern of the folder that google/robotstxt allows
-// as well where an Allow line is for its index.htm or index.html.
+// IndexFolder returns the pattern of a folder if p is the pattern of its
+// index.htm or index.html. google/robotstxt applies an Allow line for such a
+// file to the folder too.
 func IndexFolder(p string) (folder string, ok bool) {
 	slash := strings.LastIndexByte(p, '/')
 	if slash < 0 || !strings.HasPrefix(p[slash:], "/index.htm") {
@@ -12,11 +13,14 @@ func IndexFolder(p string) (folder string, ok bool) {
 	return p[:slash+1] + "$", true
 }
 
-// maxServed bounds the patterns that are rewritten, in octets.
+// maxServed is the maximal length, in octets, of a pattern that Served
+// rewrites.
 const maxServed = 4096
 
-// Served returns what a pattern is as served: with its slashes decoded
-// and merged and the dot segments removed that no `*` is near.
+// Served returns the pattern for paths as served: it decodes escaped slashes
+// and dots, merges repeated slashes, and removes dot segments. It keeps a `..`
+// segment behind a segment with a `*`. It also reports whether the result
+// differs from p.
 func Served(p string) (string, bool) {
 	if len(p) > maxServed {
 		return p, false

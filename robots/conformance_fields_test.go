@@ -7,22 +7,22 @@ import (
 	"testing"
 )
 
-// fieldsOtherwise lists the expectations of other suites on lines that are no
-// rules which this package does not meet, by suite and id, with the reason.
-// The suites contradict each other here.
-var fieldsOtherwise = map[string]string{
-	"nzrsky-cc ID_CrawlDelay#7 Googlebot":                              "a negative delay counts as absent, which has the same effect as 0",
-	"nzrsky-cc ID_RequestRate#6 Googlebot":                             "a rate without a time is malformed (Conner 1996; vipnytt has it so too)",
-	"crawler-commons testHtmlMarkupInRobotsTxt#2 bogusbot":             "an HTML page is no robots.txt; `*<BR>` is no product token",
-	"heritrix3 htmlMarkupRobots#1 anybot":                              "an HTML page is no robots.txt; `*<BR>` is no product token",
-	"crawler-commons testHeritrixCases#2 Mozilla delaybot 99.9":        "a User-Agent, not a product token: to find the token in it is the caller's task",
-	"cpython-3.13 DifferentAgentTest#1 FigTree Robot libwww-perl/5.04": "a User-Agent, not a product token: to find the token in it is the caller's task",
-	"crawler-commons sitemap-robots.txt#1 ":                            "an address without its key is no Sitemap line",
-	"crawler-commons testEnableAllExtensions#5 mybot":                  "a line in the group of `*` is for the group of `*`: groups are never combined",
-	"rep-cpp NoLeadingUserAgent#1 agent":                               "lines before any User-agent do nothing (RFC 9309, section 2.2.2; protego has it so too)",
-	"texting-robots test_repcpp_well_formed_crawl_delay#1 Agent":       "lines before any User-agent do nothing (RFC 9309, section 2.2.2; protego has it so too)",
-	"texting-robots test_real_robot_against_ipwatchdog#1 BobBot":       "lines before any User-agent do nothing (RFC 9309, section 2.2.2; protego has it so too)",
-	"texting-robots test_reppy_separates_agents#1 two":                 "the value of the group of another crawler; the same suite has it the other way elsewhere",
+// knownFieldDifferences lists the cases of other suites about fields for which
+// this package has another result, by suite, id and crawler, with the reason.
+// In these cases, the suites contradict each other.
+var knownFieldDifferences = map[string]string{
+	"nzrsky-cc ID_CrawlDelay#7 Googlebot":                              "a negative delay is ignored, which has the same effect as 0",
+	"nzrsky-cc ID_RequestRate#6 Googlebot":                             "a rate without a time is malformed (Conner 1996; vipnytt does the same)",
+	"crawler-commons testHtmlMarkupInRobotsTxt#2 bogusbot":             "an HTML page is not a robots.txt; `*<BR>` is not a product token",
+	"heritrix3 htmlMarkupRobots#1 anybot":                              "an HTML page is not a robots.txt; `*<BR>` is not a product token",
+	"crawler-commons testHeritrixCases#2 Mozilla delaybot 99.9":        "this is a User-Agent, not a product token: the caller must find the token in it",
+	"cpython-3.13 DifferentAgentTest#1 FigTree Robot libwww-perl/5.04": "this is a User-Agent, not a product token: the caller must find the token in it",
+	"crawler-commons sitemap-robots.txt#1 ":                            "a URL without a key is not a Sitemap line",
+	"crawler-commons testEnableAllExtensions#5 mybot":                  "a field in the group for `*` applies only to that group: groups are never combined",
+	"rep-cpp NoLeadingUserAgent#1 agent":                               "lines above all User-agent lines have no effect (RFC 9309, section 2.2.2; protego does the same)",
+	"texting-robots test_repcpp_well_formed_crawl_delay#1 Agent":       "lines above all User-agent lines have no effect (RFC 9309, section 2.2.2; protego does the same)",
+	"texting-robots test_real_robot_against_ipwatchdog#1 BobBot":       "lines above all User-agent lines have no effect (RFC 9309, section 2.2.2; protego does the same)",
+	"texting-robots test_reppy_separates_agents#1 two":                 "the expected value is from the group of another crawler; another case of the same suite expects the opposite",
 }
 
 type fieldCase struct {
@@ -43,22 +43,22 @@ func TestConformanceFields(t *testing.T) {
 		g := f.Group(ProductToken(c.Agent))
 		got := fieldOf(f, g, c.Field, c.Expect)
 		key := c.Suite + " " + c.ID + " " + c.Agent
-		reason, listed := fieldsOtherwise[key]
+		reason, listed := knownFieldDifferences[key]
 		good := reflect.DeepEqual(got, c.Expect)
 		switch {
 		case good && listed:
-			t.Errorf("%s: is answered as expected, but is listed as %q", key, reason)
+			t.Errorf("%s: the result is as expected, but the case is listed with the reason %q", key, reason)
 		case good:
 			passed++
 		case !listed:
 			t.Errorf("%s: %s = %v, want %v (%s)\n%s", key, c.Field, got, c.Expect, c.Note, c.bytes(t))
 		}
 	}
-	t.Logf("other lines: %d of %d cases as expected, %d otherwise for a reason", passed, all, len(fieldsOtherwise))
+	t.Logf("fields: %d of %d cases have the expected result, %d have another one for a reason", passed, all, len(knownFieldDifferences))
 }
 
-// fieldOf returns what the file says to the group in the shape that the cases
-// have it.
+// fieldOf returns the value of a field for a group, in the JSON form of the
+// cases.
 func fieldOf(f *File, g *Group, field string, want any) any {
 	switch field {
 	case "crawl-delay":
@@ -98,7 +98,7 @@ func fieldOf(f *File, g *Group, field string, want any) any {
 	case "content-signal":
 		return signalsJSON(f, g, want)
 	case "parse-error":
-		return want // every line that parses is used: there is no such error
+		return want // the parser never returns an error
 	}
 	if strings.HasPrefix(field, "sitemaps") {
 		return sitemapsJSON(f, field, want)
@@ -139,8 +139,8 @@ func sitemapsJSON(f *File, field string, want any) any {
 	return urls
 }
 
-// signalsJSON gives the signals that the case asks for; one that is not set
-// is true, as the cases have it.
+// signalsJSON returns the signals that the case expects. As in the cases, a
+// signal that is not set is true.
 func signalsJSON(f *File, g *Group, want any) any {
 	signals := g.ContentSignals()
 	if len(signals) == 0 {

@@ -14,11 +14,11 @@ type stamp struct {
 	zoned      bool
 }
 
-// zoneOf places times without a zone: in the operator's, or UTC where that is
-// nil.
-type zoneOf struct{ location *time.Location }
+// timeParser parses the times of a log. A time without a zone is in the location, or in
+// UTC if that is nil.
+type timeParser struct{ location *time.Location }
 
-// clock is a date and a time of day as written.
+// clock is a date and a time of day as the log has them.
 type clock struct {
 	year, month, day, hour, minute, second int
 	nanos                                  int64
@@ -27,14 +27,14 @@ type clock struct {
 	zoned                                  bool
 }
 
-// The years that a log can be of. Other times are none.
+// The years of a log. A date in another year is not a valid time.
 const (
 	firstYear = 1990
 	lastYear  = 2199
 )
 
-// stamp returns the time that c is, and whether there is such.
-func (z zoneOf) stamp(c *clock) (stamp, bool) {
+// stamp returns the time for c, and whether c is a valid date and time.
+func (z timeParser) stamp(c *clock) (stamp, bool) {
 	if c.year < firstYear || c.year > lastYear || c.month < 1 || c.month > 12 || c.day < 1 || c.day > daysIn(c.year, c.month) ||
 		c.hour > 23 || c.minute > 59 || c.second > 60 {
 		return stamp{}, false
@@ -62,8 +62,9 @@ func daysIn(year, month int) int {
 	return 31
 }
 
-// daysSince1970 counts the days of the Gregorian calendar, in years that begin
-// in March so that the leap day is the last one.
+// daysSince1970 returns the number of days between 1970-01-01 and a date of the
+// Gregorian calendar. It counts years from March on, so that the leap day is the last
+// day of a year.
 func daysSince1970(year, month, day int) int {
 	if month <= 2 {
 		year, month = year-1, month+12
@@ -71,7 +72,7 @@ func daysSince1970(year, month, day int) int {
 	return 365*year + year/4 - year/100 + year/400 + (153*(month-3)+2)/5 + day - 1 - 719468
 }
 
-// digits reads n digits of b at *i; -1 if there are none.
+// digits parses n digits of b at *i; it returns -1 if there are other octets.
 func digits(b []byte, i *int, n int) int {
 	if *i+n > len(b) {
 		return -1
@@ -87,7 +88,7 @@ func digits(b []byte, i *int, n int) int {
 	return v
 }
 
-// skip goes over one octet, if it is c.
+// skip skips one octet if it is c, and reports whether it did.
 func skip(b []byte, i *int, c byte) bool {
 	if *i < len(b) && b[*i] == c {
 		*i++
@@ -96,7 +97,7 @@ func skip(b []byte, i *int, c byte) bool {
 	return false
 }
 
-// fraction reads the fraction of a second.
+// fraction parses the fraction of a second if there is one.
 func (c *clock) fraction(b []byte, i *int) {
 	if *i >= len(b) || b[*i] != '.' && b[*i] != ',' {
 		return
@@ -111,8 +112,8 @@ func (c *clock) fraction(b []byte, i *int) {
 	}
 }
 
-// zone reads Z, +hhmm, +hh:mm or +hh, after a blank or none, and reports false
-// for anything else that is not the end.
+// zone parses Z, UTC, GMT, +hhmm, +hh:mm or +hh, with or without a blank before it. It
+// returns false if something else is at the end.
 func (c *clock) zone(b []byte, i *int) bool {
 	skip(b, i, ' ')
 	if *i == len(b) {
@@ -145,7 +146,7 @@ func (c *clock) zone(b []byte, i *int) bool {
 	return h >= 0 && m >= 0 && *i == len(b)
 }
 
-// months has the beginnings of their English names.
+// months are the first three letters of the English names.
 var months = [12]string{"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"}
 
 func monthOf(b []byte) int {
@@ -157,10 +158,9 @@ func monthOf(b []byte) int {
 	return 0
 }
 
-// common reads 02/Jan/2006:15:04:05 -0700, as Apache's %t and nginx's
-// $time_local write it. Seconds that were removed, and a missing zone, are no
-// error.
-func (z zoneOf) common(b []byte) (stamp, bool) {
+// common parses 02/Jan/2006:15:04:05 -0700, the form of Apache's %t and nginx's
+// $time_local. The seconds and the zone may be missing.
+func (z timeParser) common(b []byte) (stamp, bool) {
 	var c clock
 	i := 0
 	if c.day = digits(b, &i, 2); c.day < 0 || !skip(b, &i, '/') || i+3 > len(b) {
@@ -177,8 +177,8 @@ func (z zoneOf) common(b []byte) (stamp, bool) {
 	return z.stamp(&c)
 }
 
-// timeOfDay reads 15:04:05, with or without a fraction, or 15:04 with or
-// without one or two colons behind it.
+// timeOfDay parses 15:04:05 with or without a fraction, or 15:04 with up to two colons
+// after it.
 func (c *clock) timeOfDay(b []byte, i *int) bool {
 	c.hour = digits(b, i, 2)
 	if c.hour < 0 || !skip(b, i, ':') {
@@ -199,9 +199,9 @@ func (c *clock) timeOfDay(b []byte, i *int) bool {
 	return true
 }
 
-// dated reads 2006-01-02T15:04:05.000Z and its kin: with blanks or slashes,
-// with or without a fraction and a zone.
-func (z zoneOf) dated(b []byte) (stamp, bool) {
+// isoLike parses 2006-01-02T15:04:05.000Z and similar forms: with a blank in place of
+// the T, with slashes, and with or without a fraction and a zone.
+func (z timeParser) isoLike(b []byte) (stamp, bool) {
 	var c clock
 	i := 0
 	if c.year = digits(b, &i, 4); c.year < 0 || i == len(b) || b[i] != '-' && b[i] != '/' {
@@ -221,9 +221,9 @@ func (z zoneOf) dated(b []byte) (stamp, bool) {
 	return z.stamp(&c)
 }
 
-// unix reads seconds, milliseconds, microseconds or nanoseconds since 1970,
-// told apart by their size, with or without a fraction.
-func (z zoneOf) unix(b []byte) (stamp, bool) {
+// unix parses seconds, milliseconds, microseconds or nanoseconds since 1970, with or
+// without a fraction. The number of digits shows which unit it is.
+func (z timeParser) unix(b []byte) (stamp, bool) {
 	whole, rest, _ := bytes.Cut(b, []byte("."))
 	if len(whole) < 9 || len(whole) > 19 || bytes.IndexByte(rest, 'e') >= 0 || bytes.IndexByte(rest, 'E') >= 0 {
 		return unixFloat(b)
@@ -253,12 +253,12 @@ func (z zoneOf) unix(b []byte) (stamp, bool) {
 			break
 		}
 		s.at += int64(c-'0') * unit
-		s.resolution = min(unit, int64(time.Microsecond)) // a float has trailing zeros left out
+		s.resolution = min(unit, int64(time.Microsecond)) // a float is written without zeros at its end
 	}
 	return s, s.plausible()
 }
 
-// unixFloat reads 1.795288621e+09, as Caddy's console has it.
+// unixFloat parses 1.795288621e+09, the form of Caddy's console encoder.
 func unixFloat(b []byte) (stamp, bool) {
 	if len(b) > 40 {
 		return stamp{}, false
@@ -275,13 +275,13 @@ func unixFloat(b []byte) (stamp, bool) {
 	return s, s.plausible()
 }
 
+// plausible reports whether the time is in the years of a log.
 func (s stamp) plausible() bool {
 	y := time.Unix(0, s.at).UTC().Year()
 	return s.at > 0 && y >= firstYear && y <= lastYear
 }
 
-// layouts are forms of time that operators set and that neither common nor
-// dated reads.
+// layouts are further forms that operators configure.
 var layouts = []string{
 	time.ANSIC, time.UnixDate, time.RubyDate, time.RFC822, time.RFC822Z, time.RFC850, time.RFC1123, time.RFC1123Z,
 	"02 Jan 2006 15:04:05 MST", "02 Jan 2006 15:04:05 -0700", "02 Jan 2006 15:04:05", "Jan 2, 2006 15:04:05", "Jan 2 2006 15:04:05",
@@ -289,12 +289,13 @@ var layouts = []string{
 	"Jan 2, 2006 at 3:04pm (MST)", "2006-01-02 15:04:05 -0700 MST", "2006-01-02 15:04:05.999999999 -0700 MST",
 }
 
-// any reads a time in whatever form. last remembers the layout that fitted.
-func (z zoneOf) any(b []byte, last *string) (stamp, bool) {
+// parse parses a time in any of the known forms. last is the layout that fitted last; it
+// is tried before the others.
+func (z timeParser) parse(b []byte, last *string) (stamp, bool) {
 	if len(b) < 8 || len(b) > 64 {
 		return stamp{}, false
 	}
-	if s, ok := z.dated(b); ok {
+	if s, ok := z.isoLike(b); ok {
 		return s, true
 	}
 	if s, ok := z.common(b); ok {
@@ -317,7 +318,8 @@ func (z zoneOf) any(b []byte, last *string) (stamp, bool) {
 	return stamp{}, false
 }
 
-func (z zoneOf) layout(b []byte, layout string) (stamp, bool) {
+// layout parses a time in a layout of package time.
+func (z timeParser) layout(b []byte, layout string) (stamp, bool) {
 	location := z.location
 	if location == nil {
 		location = time.UTC

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// field returns the n-th field, from 1, of those that blanks keep apart; with
-// quotation marks around it or not.
+// field returns the n-th field, from 1, of fields that are separated by blanks and may
+// be in quotation marks.
 func field(b []byte, n int) string {
 	for i := 1; ; i++ {
 		for len(b) > 0 && b[0] == ' ' {
@@ -35,17 +35,17 @@ func field(b []byte, n int) string {
 	}
 }
 
-// maxMore is how many fields behind the User-Agent are looked at.
+// maxMore is the number of fields after the User-Agent that are checked for the host.
 const maxMore = 16
 
-// newCommonLog finds out what of the format the lines of a sample have, and how
-// many of them fit. A line of another format is none.
-func newCommonLog(sample [][]byte, zone zoneOf) (p *commonLog, fit int) {
+// newCommonLog detects which variant of the format the lines of a sample have. fit is
+// the number of lines that have the format.
+func newCommonLog(sample [][]byte, times timeParser) (p *commonLog, fit int) {
 	withAgent, plain := 0, 0
 	more := make([]int, maxMore+1)
 	hosts := make([]int, maxMore+1)
 	for _, line := range sample {
-		try := commonLog{zone: zone}
+		try := commonLog{times: times}
 		var e entry
 		if pr := try.parse(line, &e); pr != fine && pr != noRequest {
 			continue
@@ -77,7 +77,7 @@ func newCommonLog(sample [][]byte, zone zoneOf) (p *commonLog, fit int) {
 		}
 		more[n]++
 	}
-	p = &commonLog{zone: zone, agents: withAgent > plain}
+	p = &commonLog{times: times, agents: withAgent > plain}
 	for n, count := range more {
 		if count > more[p.more] {
 			p.more = n
@@ -91,8 +91,8 @@ func newCommonLog(sample [][]byte, zone zoneOf) (p *commonLog, fit int) {
 	return p, fit
 }
 
-// looksLikeHost reports whether s has the form of a host name, and of nothing
-// else that stands in logs.
+// looksLikeHost reports whether s looks like a host name, and like nothing else that
+// is usual in logs.
 func looksLikeHost(s string) bool {
 	if name, port, ok := strings.Cut(s, ":"); ok {
 		if strings.Trim(port, "0123456789") != "" {

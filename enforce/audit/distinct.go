@@ -4,9 +4,9 @@ import (
 	"github.com/axiomhq/hyperloglog"
 )
 
-// distinct counts different hashes: exactly up to exactHashes, then by a
-// HyperLogLog sketch of a few KiB, with a standard error of 0.8 % (precision
-// 14) or 1.6 % (precision 12).
+// distinct counts different hashes. The count is exact up to exactHashes. Beyond, it
+// is estimated with a HyperLogLog sketch of a few KiB, whose standard error is 0.8 %
+// (precision 14) or 1.6 % (precision 12).
 type distinct struct {
 	precision uint8
 	exact     []uint64
@@ -14,7 +14,7 @@ type distinct struct {
 	last      uint64
 }
 
-// exactHashes is up to how many a distinct counts exactly.
+// exactHashes is the largest number that a distinct counts exactly.
 const exactHashes = 64
 
 func (d *distinct) add(hash uint64) {
@@ -39,7 +39,7 @@ func (d *distinct) add(hash uint64) {
 	d.sketch.InsertHash(hash)
 }
 
-// spill goes over to the sketch.
+// spill moves the hashes into a sketch.
 func (d *distinct) spill() {
 	d.sketch, _ = hyperloglog.NewSketch(d.precision, true) // the precision is valid
 	for _, h := range d.exact {
@@ -48,7 +48,7 @@ func (d *distinct) spill() {
 	d.exact = nil
 }
 
-// merge adds what other has.
+// merge adds the hashes of other.
 func (d *distinct) merge(other *distinct) {
 	for _, h := range other.exact {
 		d.add(h)

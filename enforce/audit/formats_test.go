@@ -1,0 +1,80 @@
+package audit
+
+import (
+	"testing"
+	"time"
+)
+
+// The logs of testdata have the same 14 requests in different formats, so that each
+// report has the same figures. The format is detected.
+func TestFormats(t *testing.T) {
+	const custom = `$host | $time_iso8601 | $remote_addr | $status | "$request" | "$http_user_agent" | $body_bytes_sent | "$http_referer"`
+	for _, c := range []struct {
+		file, format, given string
+		other               int64
+		hosts               bool
+	}{
+		{file: "combined.log", format: "combined"},
+		{file: "vhost-combined.log", format: "vhost-combined", hosts: true},
+		{file: "combined-vhost.log", format: "combined-vhost", hosts: true},
+		{file: "caddy.log", format: "caddy-json", other: 1, hosts: true},
+		{file: "caddy-2.0.log", format: "caddy-json", hosts: true},
+		{file: "caddy-renamed.log", format: "caddy-json", hosts: true},
+		{file: "caddy-console.log", format: "caddy-console", hosts: true},
+		{file: "docker.log", format: "caddy-json", hosts: true},
+		{file: "w3c.log", format: "w3c", other: 4, hosts: true},
+		{file: "cloudfront.log", format: "w3c", other: 2, hosts: true},
+		{file: "custom.log", format: "custom", given: custom, hosts: true},
+		{file: "mixed.log", format: "caddy-json"},
+	} {
+		t.Run(c.file, func(t *testing.T) {
+			r := mustRun(t, Options{Files: []File{onDisk(c.file)}, Format: c.given, Sites: exampleSite(t)})
+			if r.Requests != 14 || r.Unreadable != 0 || r.Other != c.other {
+				t.Errorf("%d requests, %d unreadable, %d other: %v", r.Requests, r.Unreadable, r.Other, r.UnreadableExamples)
+			}
+			if in := r.Inputs[0]; in.Format != c.format {
+				t.Errorf("format %s, want %s", in.Format, c.format)
+			}
+			if r.People != 4 || r.Robots != 10 || r.Bytes != 120+5120+900+901+5120+12+100+100+7000+44+10 || r.Addresses != 8 {
+				t.Errorf("%d of people, %d of robots, %d octets, %d addresses", r.People, r.Robots, r.Bytes, r.Addresses)
+			}
+			if w := r.WouldHave; w.Denied != 2 || w.Throttled != 1 || w.Refused != 3 || w.Search != 1 || w.Judged != 14 || !w.Known {
+				t.Errorf("would have %+v", w)
+			}
+			google, gpt, example := crawlerOf(t, r, "Googlebot"), crawlerOf(t, r, "GPTBot"), crawlerOf(t, r, "ExampleSpider")
+			if google.Requests != 3 || google.Denied != 1 || google.RobotsTxtReads != 1 || google.Purpose != "search" || len(google.Reads) != 1 || google.Reads[0].Status != 200 {
+				t.Errorf("%+v", google)
+			}
+			if gpt.Requests != 2 || gpt.Denied != 1 || gpt.Reads[0].Status != 404 || gpt.Group != "GPTBot" || gpt.GroupLine != 7 {
+				t.Errorf("%+v", gpt)
+			}
+			if example.Requests != 3 || example.Throttled != 1 || example.Class != "self-declared" || example.Pace == nil || example.Pace.Interval != 10 || !example.Pace.Judged {
+				t.Errorf("%+v", example)
+			}
+			if c := crawlerOf(t, r, ""); c.Class != "library" || c.Requests != 1 {
+				t.Errorf("%+v", c)
+			}
+			for line, want := range map[int][2]int64{3: {1, 1}, 4: {1, 0}, 5: {3, 1}, 8: {1, 1}, 11: {0, 0}} {
+				if rule := ruleOf(t, r, line); rule.Bound != want[0] || rule.Denied != want[1] {
+					t.Errorf("line %d bound %d and denied %d, want %v", line, rule.Bound, rule.Denied, want)
+				}
+			}
+			if from, to := r.Period.From, r.Period.To; from == nil || !from.Truncate(time.Second).Equal(time.Date(2026, 11, 7, 12, 0, 0, 0, time.UTC)) || to.Sub(*from).Round(time.Second) != 44*time.Second {
+				t.Errorf("from %v to %v", from, to)
+			}
+			if c.hosts && (len(r.Hosts) != 2 || r.Hosts[1].Name != "www.example.com" || r.Hosts[1].Requests != 2) {
+				t.Errorf("hosts %+v", r.Hosts)
+			}
+			if c.file != "mixed.log" && c.hosts == warned(r, "no_hosts") {
+				t.Errorf("warnings %v", r.Warnings)
+			}
+			referrals := map[string]int64{}
+			for _, ref := range r.Referrals {
+				referrals[ref.Operator] = ref.Referrals
+			}
+			if referrals["Google"] != 1 || referrals["OpenAI"] != 1 {
+				t.Errorf("referrals %v", r.Referrals)
+			}
+		})
+	}
+}

@@ -1,0 +1,213 @@
+package audit
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+)
+
+// warningCounts counts the requests that make figures unreliable.
+type warningCounts struct {
+	untimed   int64 // requests without a time
+	back      int64 // times that are more than a minute before an earlier line's
+	heads     int64 // HEAD requests
+	unchanged int64 // responses with 304
+	forwarded int64 // requests through a proxy or CDN
+	private   int64 // addresses of a private network
+	masked    int64 // addresses that end in .0 or ::
+	unclear   int64 // clients that are not an IP address
+	relative  int64 // targets without a path: hashed or masked
+	hosted    int64 // requests with a host
+	perSecond secondTally
+}
+
+// request counts a request.
+func (t *warningCounts) request(e *entry) {
+	switch {
+	case e.method == http.MethodHead:
+		t.heads++
+	case e.status == http.StatusNotModified:
+		t.unchanged++
+	}
+	if e.forwarded {
+		t.forwarded++
+	}
+	if e.host != "" {
+		t.hosted++
+	}
+	if e.target != "" && e.target[0] != '/' && e.target[0] != '*' && !strings.Contains(e.target, ":") {
+		t.relative++
+	}
+	switch c := e.client; {
+	case strings.HasPrefix(c, "10."), strings.HasPrefix(c, "192.168."), strings.HasPrefix(c, "127."), strings.HasPrefix(c, "172.1"), strings.HasPrefix(c, "172.2"), strings.HasPrefix(c, "172.3"),
+		strings.HasPrefix(c, "fd"), c == "::1":
+		t.private++
+	}
+	switch c := e.client; {
+	case strings.HasSuffix(c, ".0"), strings.HasSuffix(c, "::"):
+		t.masked++
+	case !isAddress(c):
+		t.unclear++
+	}
+}
+
+// time counts the time of a request; clock is the latest time before it.
+func (t *warningCounts) time(clock, at int64) {
+	if clock-at > reorderWindow {
+		t.back++
+	}
+	t.perSecond.add(at / 1e9)
+}
+
+// secondTally detects a log that was sampled: Caddy then writes only a fixed number of
+// lines per second, and few more.
+type secondTally struct {
+	second int64
+	count  int
+	counts [1024]int32 // numbers of seconds, by their number of requests
+}
+
+// add counts a request in a second. Requests of the same second come in a row.
+func (t *secondTally) add(second int64) {
+	if second == t.second {
+		t.count++
+		return
+	}
+	t.end()
+	t.second, t.count = second, 1
+}
+
+// end counts the current second.
+func (t *secondTally) end() {
+	if t.count > 0 {
+		t.counts[min(t.count, len(t.counts)-1)]++
+	}
+}
+
+// sampled reports whether many of the busiest seconds have the same, largest number of
+// requests. Traffic that was not sampled does not look like that.
+func (t *secondTally) sampled() (limit int, ok bool) {
+	most := len(t.counts) - 1
+	for most > 0 && t.counts[most] == 0 {
+		most--
+	}
+	busy := int32(0)
+	for i := (most + 1) / 2; i <= most; i++ {
+		busy += t.counts[i]
+	}
+	return most, most >= 5 && most < len(t.counts)-1 && t.counts[most] >= 20 && t.counts[most]*3 >= busy
+}
+
+// warnings returns the warnings of the report.
+func (a *auditor) warnings() []Warning {
+	list := []Warning{}
+	list = append(list, a.options.Warnings...)
+	warn := func(code, format string, args ...any) {
+		list = append(list, Warning{code, fmt.Sprintf(format, args...)})
+	}
+	a.warnOfInputs(warn)
+	a.warnOfAddresses(warn)
+	a.warnOfTimes(warn)
+	t := &a.warningCounts
+	if t.heads+t.unchanged > 0 {
+		warn("no_bodies", "HEAD requests: %d, responses with 304 (Not Modified): %d. They have no body: they count as requests and add nothing to the octets.", t.heads, t.unchanged)
+	}
+	if t.forwarded > 0 {
+		warn("cached", "%d requests came through a proxy or CDN. Requests that it answered from its cache are not in this log.", t.forwarded)
+	}
+	if a.ownFetches > 0 {
+		warn("own_fetches", "Fetches of robots.txt by Caddy itself (User-Agent %q): %d. They are not counted as requests.", enforce.FetcherUserAgent, a.ownFetches)
+	}
+	t.perSecond.end()
+	t.perSecond.count = 0
+	if n, ok := t.perSecond.sampled(); ok {
+		warn("sampled", "Unusually many seconds have exactly %d requests: the log seems to be sampled. Then all figures are too low.", n)
+	}
+	if t.hosted == 0 && a.requests > 0 {
+		warn("no_hosts", "The log does not have the hosts of requests. All requests are judged as those of one site.")
+	}
+	if t.relative > 0 {
+		warn("masked_targets", "%d requests have no path. Their paths seem to be hashed or masked, so that no rule matches them.", t.relative)
+	}
+	if len(a.allSources()) == 0 {
+		warn("no_robots", "No robots.txt is known for this log, so no request is judged. Pass one with --robots: a file, or a URL such as https://example.com.")
+	} else if n := a.requests - a.judged; n > 0 {
+		warn("partly_judged", "%d requests are not judged: no robots.txt is known for their host or their time.", n)
+	}
+	a.warnOfSuspects(warn)
+	if a.crawlers.evicted {
+		warn("many_names", "There are more than %d different robots that are not in the registry. Those with few requests are counted together.", maxUnlisted)
+	}
+	if c := a.claims; c != nil {
+		if !c.worked && c.failed > 0 {
+			warn("verify_failed", "No crawler could be verified: neither the published lists nor DNS answered.")
+		} else if c.dropped > 0 {
+			warn("verify_incomplete", "%d addresses of crawlers were not looked up: there were too many, or it took too long.", c.dropped)
+		}
+		if old := a.options.Now().Sub(time.Unix(0, a.first)); a.timed && old > 3*24*time.Hour {
+			warn("verify_old", "The log is %d days old, but the published address lists are those of today. They can verify a crawler, but an address that is not in them does not count as an impostor's.", int(old.Hours()/24))
+		}
+	}
+	return list
+}
+
+func (a *auditor) warnOfInputs(warn func(string, string, ...any)) {
+	for _, in := range a.seq.all {
+		if in.cut != nil {
+			warn("cut_input", "%s ends too early or is damaged: %v. The lines before that were read.", in.file.Name, in.cut)
+		}
+		if in.formats != nil && in.formats.mixed {
+			warn("mixed_formats", "%s has lines of several formats.", in.file.Name)
+		}
+	}
+}
+
+func (a *auditor) warnOfAddresses(warn func(string, string, ...any)) {
+	addresses, _ := a.addresses.count()
+	t := &a.warningCounts
+	switch {
+	case a.requests >= 200 && (addresses <= 3 || a.requests/max(addresses, 1) >= 2000):
+		warn("few_addresses", "There are only %d client addresses for %d requests: they seem to be those of a proxy or CDN. Then no client counts as an impostor, and figures by address are not reliable.", addresses, a.requests)
+	case a.requests >= 20 && t.private*10 >= a.requests*9:
+		warn("few_addresses", "Nearly all client addresses are private: they seem to be those of a proxy. Then crawlers cannot be verified, and figures by address are not reliable.")
+	}
+	switch {
+	case a.requests >= 20 && t.masked*10 >= a.requests*9:
+		warn("masked_addresses", "The addresses in the log are masked: crawlers cannot be verified, and all clients of one network count as one.")
+	case t.unclear*10 >= a.requests*9 && a.requests > 0:
+		warn("masked_addresses", "The clients in the log are names or hashes instead of IP addresses: crawlers cannot be verified.")
+	}
+}
+
+func (a *auditor) warnOfTimes(warn func(string, string, ...any)) {
+	zoneless, coarse := int64(0), int64(0)
+	for _, in := range a.seq.all {
+		zoneless += in.zoneless
+		coarse = max(coarse, in.coarse)
+	}
+	if zoneless > 0 && a.options.Zone == nil {
+		warn("no_zone", "The times of %d requests have no time zone and were read as UTC. If they are not UTC, pass the zone with --zone.", zoneless)
+	}
+	if coarse >= int64(time.Second) {
+		warn("coarse_times", "Times are exact to %s. A Crawl-delay below %s is not judged.", time.Duration(coarse), max(minDelay, 2*time.Duration(coarse)))
+	}
+	if n := a.warningCounts.back; n > 0 {
+		warn("time_back", "%d requests have a time more than a minute before that of an earlier line. Figures about pace are not reliable.", n)
+	}
+	if n := a.warningCounts.untimed; n > 0 {
+		warn("no_times", "%d requests have no time. Their pace is not judged.", n)
+	}
+}
+
+// verified reports whether crawlers were verified.
+func (a *auditor) verified() bool {
+	for _, s := range a.sites {
+		if s.Rules.Verification != nil {
+			return true
+		}
+	}
+	return false
+}
