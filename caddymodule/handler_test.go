@@ -127,7 +127,7 @@ func TestInvalidJSONIsAnError(t *testing.T) {
 		{`{"source": {"kind": "file"}}`, "no path"},
 		{`{"source": {"kind": "file", "path": "/no/such/file"}}`, "no such file"},
 		{`{"source": {"kind": "url", "url": "x"}}`, "absolute"},
-		{`{"exempt_paths": ["x"]}`, "neither / nor *"},
+		{`{"exempt_paths": ["x"]}`, "must start with / or *"},
 		{`{"crawl_delay": {"burst": -1}}`, "burst"},
 		{`{"crawl_delay": {"max": -1}}`, "max"},
 		{`{"crawl_delay": {"wait": "1h"}}`, "wait"},

@@ -6,9 +6,10 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-// CheckAgent calls check, such as Policy.Check, for a request with one
-// User-Agent. A User-Agent that is only a product token, which no browser
-// sends, is treated as a crawler with that token.
+// CheckAgent calls check (Policy.Check, for instance) for a request with
+// exactly one User-Agent. If that User-Agent is only a product token,
+// CheckAgent treats the client as a crawler with that token, because no browser
+// sends such a User-Agent.
 func CheckAgent(check func(*Request, *Decision), r *Request, d *Decision) {
 	if check(r, d); d.Reason != Person || !isProductToken(r.UserAgents[0]) {
 		return
@@ -23,12 +24,13 @@ func isProductToken(agent string) bool {
 	return agent != "" && strings.Trim(agent, productTokenOctets) == ""
 }
 
-// productTokenOctets are those of RFC 9309, section 2.2.1, and the digits and
-// dots of real tokens.
+// productTokenOctets are the octets that RFC 9309, section 2.2.1, allows in a
+// product token, and also digits and dots, which real tokens have.
 const productTokenOctets = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-0123456789."
 
-// Agent returns the crawler that a name or product token stands for: one of the
-// registry, or else a self-declared crawler with that token.
+// Agent returns the crawler with a name or product token: a crawler of the
+// registry, or, if the registry has none, a self-declared crawler with that
+// token.
 func (e *Engine) Agent(name string) crawler.Agent {
 	if row := e.Registry().Lookup(name); row != nil {
 		return signedAgent(row)

@@ -10,9 +10,10 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
-// The request path allocates nothing, whoever asks and whatever is decided.
-// (The race detector has pools forget a part of what they hold.)
-func TestDecidingAllocatesNothing(t *testing.T) {
+// A decision allocates nothing, whatever the client and the result. (With the
+// race detector, sync.Pool drops some of its elements, so this file is not
+// built then.)
+func TestDecideAllocatesNothing(t *testing.T) {
 	e := newEngineTest(t, site, Rules{ExemptPaths: []string{"/.well-known/*"}, Programs: ProgramsSeen})
 	for _, ua := range []string{chrome, googlebot, gptbot, bingbot, newbot, curl, program, stripe, ""} {
 		for _, target := range []string{"/articles/one.html", "/private/..%2f%70rivate//x?a=%2F"} {
@@ -27,12 +28,13 @@ func TestDecidingAllocatesNothing(t *testing.T) {
 	}
 }
 
-// Nor does it after a change, whether a grace lets a request through or not.
+// A decision allocates nothing after the robots.txt changed, during the grace
+// and after it.
 func TestGraceAllocatesNothing(t *testing.T) {
 	g := newGraceTest(t, Rules{Grace: GraceAll, HTTPClients: true}, Config{})
 	crawlers := []string{googlebot, gptbot, newbot, curl, wget}
 	for _, ua := range crawlers {
-		g.ask(ua, "192.0.2.1", "/")
+		g.decideFrom(ua, "192.0.2.1", "/")
 	}
 	g.change(closed)
 	for i, want := range []Reason{Graced, Disallowed} {
@@ -49,11 +51,11 @@ func TestGraceAllocatesNothing(t *testing.T) {
 	}
 }
 
-// Nor does it where claims are verified.
-func TestVerifyingAllocatesNothing(t *testing.T) {
+// A decision that verifies claims allocates nothing.
+func TestVerificationAllocatesNothing(t *testing.T) {
 	v := newVerifiedTest(t, Rules{Verification: &Verification{IgnoreImpostors: true}})
 	for v.from("192.0.2.1", listbot, "/robots.txt").Claim.State != verify.Verified {
-		runtime.Gosched() // until the list is read
+		runtime.Gosched() // until the list was read
 	}
 	for _, addr := range []string{"192.0.2.1", "198.51.100.1", "10.0.0.1", ""} {
 		for _, ua := range []string{listbot, chrome, googlebot} {

@@ -8,20 +8,20 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Budget is one budget of a crawler at an origin.
+// Budget is what a rate limit has left for a crawler at one origin.
 type Budget struct {
 	Key     throttle.Key
 	Terms   *throttle.Terms
 	Group   *robots.Group
 	Policy  *Policy
-	Pool    bool // the one budget of all unverified claims to be this crawler
-	PerAddr bool // each address has its own budget; Key is not the key of any of them
+	Pool    bool // the budget that all clients with an unverified claim to be this crawler share
+	PerAddr bool // each client address has its own budget, and Key is the key of none of them
 }
 
-// Budgets returns the budgets that a crawler has at an origin: its own and, if
-// claims to be this crawler can be verified, the one of unverified claims. For
-// site and invented see Request.Site and Request.Invented. A crawler without
-// budgets is not limited.
+// Budgets returns the budgets of a crawler at an origin: its own and, if claims
+// to be this crawler can be verified, the one that unverified claims share. For
+// site and invented, see Request.Site and Request.Invented. It returns nil if
+// nothing limits the crawler.
 func (e *Engine) Budgets(origin Origin, a *crawler.Agent, invented bool, site string, now time.Time) []Budget {
 	policy := e.policies.Of(origin)
 	if policy == nil {

@@ -2,20 +2,21 @@ package enforce
 
 import "sync/atomic"
 
-// DefaultMaxMemory is the most memory that policies take by default, in
+// DefaultMaxMemory is the default of the memory that policies may take, in
 // octets.
 const DefaultMaxMemory = 64 << 20
 
-// Ceiling bounds the memory that the policies of several engines use together.
-// An engine that would exceed the bound drops some of its own origins. Each
+// Ceiling limits the memory that the policies of several engines use together.
+// An engine that would exceed the limit drops some of its own origins. Each
 // engine always keeps at least one policy, because without it crawlers would be
-// let through. It is safe for concurrent use. A nil Ceiling bounds nothing.
+// let through. It is safe for concurrent use. A nil Ceiling sets no limit.
 type Ceiling struct {
 	max  int64
 	used atomic.Int64
 }
 
-// NewCeiling returns a Ceiling of max octets; 0 means DefaultMaxMemory.
+// NewCeiling returns a Ceiling of max octets. If max is 0 or less, it is
+// DefaultMaxMemory.
 func NewCeiling(max int64) *Ceiling {
 	if max <= 0 {
 		max = DefaultMaxMemory
@@ -23,18 +24,18 @@ func NewCeiling(max int64) *Ceiling {
 	return &Ceiling{max: max}
 }
 
-// add adds n octets, which may be below zero.
+// add adds n octets; n may be negative.
 func (c *Ceiling) add(n int64) {
 	if c != nil {
 		c.used.Add(n)
 	}
 }
 
-// exceeded reports whether too much is used.
+// exceeded reports whether the policies take more than they may.
 func (c *Ceiling) exceeded() bool { return c != nil && c.used.Load() > c.max }
 
 // Max returns the octets that policies may take.
 func (c *Ceiling) Max() int64 { return c.max }
 
-// Used returns the octets that policies take now, as estimated.
+// Used returns an estimate of the octets that policies take now.
 func (c *Ceiling) Used() int64 { return c.used.Load() }

@@ -10,20 +10,20 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// poolFactor is how many times the crawler's own rate, and burst, all unverified
-// claims to be that crawler have together.
+// poolFactor multiplies a crawler's own rate and burst. The product is the
+// limit for all unverified claims to be that crawler together.
 const poolFactor = 10
 
-// debtPeriod is how long after a request of an unverified client that turned
-// out to be the crawler its address is still held to the pace it was let
-// through with.
+// debtPeriod is how long a verified crawler's requests also use the budget of
+// its address, if the engine let a request from that address through before it
+// verified the crawler.
 const debtPeriod = time.Hour
 
-// take asks the limiter for a request, from the budgets of what verification
-// says about the sender: a crawler that is verified, or that can't be, has its
-// own. An unverified client draws on one for its address and on one for all
-// claims to be that crawler, so that it uses up no other budget. Impostors that
-// are not denied share one.
+// take asks the limiter for one request. The result of verification chooses the
+// budgets: A crawler that is verified, or that nothing can verify, uses its own
+// budget. An unverified client uses a budget for its address and a budget that
+// all unverified claims to be that crawler share, so that it can't use up the
+// crawler's own. Impostors that are not denied share one budget.
 func (e *Engine) take(ctx context.Context, r *Request, d *Decision) (throttle.Result, error) {
 	own := budgetOf{e.budget(r, &d.Agent, 0), d.Terms}
 	switch d.Claim.State {
@@ -39,7 +39,7 @@ func (e *Engine) take(ctx context.Context, r *Request, d *Decision) (throttle.Re
 		return res, err
 	case verify.Verified:
 		if e.readers.Seen(debtKey(own.key, d), r.Time, debtPeriod) {
-			// It was let through before it was verified: that counts.
+			// Its earlier requests, before it was verified, count too.
 			return e.takeBoth(ctx, r, own, e.clientBudget(r, d))
 		}
 	}
@@ -52,15 +52,15 @@ type budgetOf struct {
 	terms *throttle.Terms
 }
 
-// clientBudget is the budget of a client that is not verified to be the
-// crawler that it says it is: by address, IPv4 /32 or IPv6 /64.
+// clientBudget is the budget of one client address (IPv4 /32 or IPv6 /64) with
+// an unverified claim.
 func (e *Engine) clientBudget(r *Request, d *Decision) budgetOf {
-	return budgetOf{e.budget(r, &d.Agent, seedUnproved).Client(d.addr), d.Terms}
+	return budgetOf{e.budget(r, &d.Agent, seedUnverified).Client(d.addr), d.Terms}
 }
 
-// takeBoth asks for a request that draws on two budgets. Where the second one
-// refuses it, the first one is used all the same: then the answer says when
-// both are free.
+// takeBoth asks for a request that uses two budgets. If the second budget
+// refuses the request, the first one has been used nevertheless. RetryAfter is
+// then the time until both are free.
 func (e *Engine) takeBoth(ctx context.Context, r *Request, first, second budgetOf) (throttle.Result, error) {
 	res, err := e.waiters.Take(ctx, e.limiter, r.Time, first.key, first.terms, e.rules.Wait)
 	if !res.OK || err != nil {
@@ -76,11 +76,12 @@ func (e *Engine) takeBoth(ctx context.Context, r *Request, first, second budgetO
 	return other, nil
 }
 
-// debtKey names a client of a crawler's own budget among what happened lately.
+// debtKey is the key, in a Recent, of a client address that was let through
+// before the crawler with the budget own was verified.
 func debtKey(own throttle.Key, d *Decision) uint64 { return own.Client(d.addr)[0] ^ seedDebt }
 
-// poolTerms is the pace that a group allows all unverified claims to be one
-// crawler together; nil where it limits nothing.
+// poolTerms returns the limits that g sets for all unverified claims to be one
+// crawler together; nil if g sets none.
 func (r *compiledRules) poolTerms(g *robots.Group) *throttle.Terms {
 	delay, _ := g.CrawlDelay()
 	delay.Delay = min(delay.Delay, cmp.Or(r.MaxDelay, throttle.DefaultMaxDelay)) / poolFactor

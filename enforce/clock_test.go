@@ -10,7 +10,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// clock is a time that tests set.
+// clock is a clock that tests set.
 type clock struct {
 	mu sync.Mutex
 	t  time.Time

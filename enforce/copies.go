@@ -5,34 +5,36 @@ import (
 	"time"
 )
 
-// Bounds of the copies that are held.
+// Limits of a Copies.
 const (
 	maxCopies     = 10_000
 	maxCopiesSize = 64 << 20 // octets of all bodies
 )
 
-// How long a copy stays in force while its source gives nothing newer.
+// How long a cached copy stays in force while its source gives no newer answer.
 const (
 	// keepRefused applies while the source answers 4xx other than 404 and 410,
-	// such as 401 and 403: 24 hours, for which crawlers may use a copy of their
-	// own too (RFC 9309, section 2.4).
+	// such as 401 and 403: 24 hours, the time for which crawlers may use a
+	// cached copy too (RFC 9309, section 2.4).
 	keepRefused = 24 * time.Hour
-	// keepFailed applies while the source fails: 30 days, as Google keeps the
-	// last good copy.
+	// keepFailed applies while the source fails: 30 days. Google keeps the last
+	// good copy for the same time.
 	keepFailed = 30 * 24 * time.Hour
 )
 
-// goodCopy is the last good answer of a source: a robots.txt, or that there is
-// none.
+// goodCopy is the last good answer of a source: a robots.txt, or the answer
+// that there is none.
 type goodCopy struct {
-	content             // of state Loaded, Missing or NotRobots
-	published []byte    // the file with the operator's lines; nil without any
+	content             // its state is Loaded, Missing or NotRobots
+	published []byte    // the file with the lines of the managed policy; nil if there are none
 	at        time.Time // when the source last confirmed it
 }
 
-// Copies keeps the last good answer for each origin after a Policies is closed.
-// So the rules are in force at once after a reload, whether or not the source
-// can be read. It is safe for concurrent use; a nil Copies holds nothing.
+// Copies is a cache of each origin's last good answer: a robots.txt, or the
+// answer that there is none. It outlives the engines that use it. So after a
+// reload the rules are in force at once, even if the source can't be read. It
+// holds at most 10,000 answers of 64 MiB together. It is safe for concurrent
+// use. A nil Copies holds nothing.
 type Copies struct {
 	mu     sync.Mutex
 	size   int
@@ -42,8 +44,8 @@ type Copies struct {
 // NewCopies returns an empty Copies.
 func NewCopies() *Copies { return &Copies{copies: make(map[Origin]goodCopy)} }
 
-// put keeps c for origin. Where there are too many or they are too large, any
-// others go.
+// put keeps c for origin. If there are too many copies, or they are too large,
+// it drops others, in no order.
 func (s *Copies) put(origin Origin, c goodCopy) {
 	if s == nil {
 		return

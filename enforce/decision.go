@@ -15,38 +15,38 @@ import (
 type Action uint8
 
 const (
-	Pass     Action = iota // let it through
-	Deny                   // refuse it
-	Throttle               // refuse it for now, for Decision.RetryAfter
+	Pass     Action = iota // let the request through
+	Deny                   // refuse the request, usually with status 403
+	Throttle               // refuse the request for now, usually with status 429; the client may repeat it after Decision.RetryAfter
 )
 
 // String returns the action's name as logs, metrics and placeholders show it.
 func (a Action) String() string { return [...]string{"pass", "deny", "throttle"}[a] }
 
-// Reason says why a decision was made.
+// Reason is the reason for a decision.
 type Reason uint8
 
 const (
-	Person        Reason = iota // a sender that robots.txt never binds
-	Allowed                     // no rule disallows the path, and the pace is kept
+	Person        Reason = iota // not a crawler: robots.txt does not apply
+	Allowed                     // no rule disallows the path, and the request keeps to the rate limits
 	Exempt                      // the operator exempted the crawler
-	ExemptPath                  // the path is never denied
-	Unbound                     // no group binds this crawler
-	NoPolicy                    // there is no robots.txt, or none could be read yet
+	ExemptPath                  // the path is exempt: no crawler is refused there
+	Unbound                     // no group applies to this crawler
+	NoPolicy                    // there are no rules: the site has no robots.txt, or none could be read
 	Disallowed                  // a rule disallows the path
-	Impostor                    // it is not the crawler that it says it is
-	Unavailable                 // the source fails, and the operator chose to deny then
-	PolicyPending               // no robots.txt could be read yet
-	CrawlDelay                  // too soon
-	RequestRate                 // too many
-	VisitTime                   // the wrong time of day
-	Hidden                      // a path that the operator hides from crawlers
-	Graced                      // disallowed by a rule that this crawler may not know yet
-	Suspected                   // the client behaves like a robot, and the group for all crawlers disallows the path
+	Impostor                    // verification showed that the client is not the crawler that it claims to be
+	Unavailable                 // the source fails, and Config.DenyFailed is set
+	PolicyPending               // the robots.txt is still being read
+	CrawlDelay                  // the request came before the Crawl-delay was over
+	RequestRate                 // the request exceeds a Request-rate
+	VisitTime                   // the request came outside the Visit-time windows
+	Hidden                      // the path is one of the hidden paths of the managed policy
+	Graced                      // let through: this crawler may not know yet the version of the file that disallows the path
+	Suspected                   // the client behaves like a robot, and the group for `*` disallows the path
 	reasons
 )
 
-// Reasons is the number of reasons: Reason values are below it.
+// Reasons is the number of reasons. Each Reason is less than Reasons.
 const Reasons = int(reasons)
 
 // String returns the reason's name as logs, metrics and placeholders show it.
@@ -57,7 +57,7 @@ func (r Reason) String() string {
 	}[r]
 }
 
-// Decision says how to treat one request, and why.
+// Decision is the decision on one request, with the reason for it.
 type Decision struct {
 	Action Action
 	Reason Reason
@@ -67,41 +67,45 @@ type Decision struct {
 	// several crawlers, it is the one that determined the decision. Its Class
 	// is crawler.Person if there is none.
 	Agent crawler.Agent
-	// Claim is what verification says about the agent.
+	// Claim is the result of verification for the agent.
 	Claim verify.Result
-	// Group is the group that binds the agent; nil if none does.
+	// Group is the group that applies to the agent; nil if none does.
 	Group *robots.Group
-	// Rule is the rule that decided; nil where none matched.
+	// Rule is the rule that decided; nil if none matched.
 	Rule *robots.Rule
-	// Terms is the pace that the group sets for this agent; nil if none.
+	// Terms are the rate limits and Visit-time windows that the group sets for
+	// this agent; nil if it sets none.
 	Terms *throttle.Terms
-	// Layer is where the line that decided comes from.
+	// Layer says where Line comes from.
 	Layer Layer
-	// Line is the line that decided: the rule's, or that of the Crawl-delay,
-	// Request-rate or Visit-time. Layer says whether it is a line of the site's
-	// own robots.txt or of the operator's configuration. 0 if no line decided.
+	// Line is the number, from 1, of the line that decided: a rule,
+	// Crawl-delay, Request-rate or Visit-time. Layer says whether it is in the
+	// site's own robots.txt or in the operator's configuration. It is 0 if no
+	// line decided.
 	Line int
-	// Reading is robots.Google if the file disallows the path when it is read
-	// in its dialect, but not when it is read as google/robotstxt reads it. A
-	// crawler that reads the file like google/robotstxt is then let through.
-	// Otherwise it is 0.
+	// Reading is robots.Google if Google's parser (google/robotstxt) reads the
+	// file differently, and this difference is why the request was let through:
+	// the file disallows the path in the dialect of Rules.Dialect, but allows
+	// it as Google's parser reads it. This concerns only crawlers that use
+	// Google's parser. Otherwise Reading is 0.
 	Reading robots.Dialect
-	// Version is the earlier version of the robots.txt by which a request was
-	// let through, of reason Graced; else nil. Rule, Layer and Line are then of
-	// the version in force, which disallows the path.
+	// Version is the earlier version of the robots.txt that let the request
+	// through, if Reason is Graced; otherwise nil. Rule, Layer and Line then
+	// belong to the version in force, which disallows the path.
 	Version *Version
 	// RetryAfter is how long the client should wait before it repeats a request
-	// that is throttled, or refused because there is no policy.
+	// that is throttled, or that is denied with reason Unavailable.
 	RetryAfter time.Duration
 	// Delay is how long the request was held before it was let through.
 	Delay time.Duration
 
-	hidden *managed.Hidden // of reason Hidden
-	addr   netip.Addr      // of the client, where more than the User-Agent counts
+	hidden *managed.Hidden // if Reason is Hidden
+	addr   netip.Addr      // of the client; set only if the rules use more than the User-Agent
 }
 
-// Crawler returns the crawler's name in the registry, or else its class, so
-// that the number of different names is bounded.
+// Crawler returns the crawler's name in the registry or, if the registry does
+// not have it, its class. So the number of different names is limited, which
+// metrics need.
 func (d *Decision) Crawler() string {
 	if d.Agent.Crawler != nil {
 		return d.Agent.Crawler.Name
@@ -109,8 +113,7 @@ func (d *Decision) Crawler() string {
 	return d.Agent.Class.String()
 }
 
-// GroupToken returns the token of the group that binds the agent, "" if none
-// does.
+// GroupToken returns the product token of Group, or "" if Group is nil.
 func (d *Decision) GroupToken() string {
 	if d.Group == nil {
 		return ""
@@ -118,9 +121,8 @@ func (d *Decision) GroupToken() string {
 	return d.Group.Token()
 }
 
-// Name returns the name in the registry of the crawler that the decision is
-// about, or the token that it sent if the registry does not know it. A token
-// comes from the client.
+// Name returns the crawler's name in the registry or, if the registry does not
+// have it, the token that the client sent. A client can send any token.
 func (d *Decision) Name() string {
 	if d.Agent.Crawler != nil {
 		return d.Agent.Crawler.Name
@@ -128,9 +130,9 @@ func (d *Decision) Name() string {
 	return d.Agent.Token
 }
 
-// VersionTag names the version of the robots.txt that judged the request: the
-// earlier one by which it was let through, or else the one in force. See
-// Policy.Tag.
+// VersionTag returns the tag (see Policy.Tag) of the version of the robots.txt
+// that decided: the earlier one that let the request through, or otherwise the
+// one in force.
 func (d *Decision) VersionTag() string {
 	switch {
 	case d.Version != nil:
@@ -141,8 +143,8 @@ func (d *Decision) VersionTag() string {
 	return ""
 }
 
-// RuleText returns the rule that decided as a line of robots.txt, "" if none
-// did.
+// RuleText returns the rule that decided as a line of robots.txt, or "" if Rule
+// is nil.
 func (d *Decision) RuleText() string {
 	if d.Rule == nil {
 		return ""

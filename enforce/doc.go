@@ -1,16 +1,20 @@
-// Package enforce decides what a crawler may do. It reads a site's robots.txt,
-// keeps its rules as a policy, and decides for each request whether to let it
-// through, deny it, or tell the crawler to come back later.
+// Package enforce decides on requests by a site's robots.txt. It reads the
+// robots.txt, keeps its rules as a policy, and decides for each request of a
+// crawler whether to allow it, deny it (usually with status 403), or throttle
+// it (usually with status 429).
 //
-// It depends on no web server. A Request carries everything that a decision
-// needs, its time included. What happens in the background, such as a read of a
-// robots.txt, is reported to an Observer. It is not access control: a client
-// that sends a browser's User-Agent is treated as a person.
+// It depends on no web server. A Request has everything that a decision needs,
+// also its time. An Observer receives the results of background work, such as
+// reading a robots.txt.
 //
-//	engine, err := enforce.NewEngine(enforce.Rules{}, source, throttle.NewMemory(100_000), enforce.PoliciesConfig{})
+// It is not access control: a client that sends a browser's User-Agent is
+// treated as a person, and robots.txt does not apply to people.
+//
+//	engine, err := enforce.NewEngine(enforce.Rules{}, source, throttle.NewMemory(100_000), enforce.Config{})
+//	...
 //	var d enforce.Decision
 //	engine.Decide(ctx, &enforce.Request{Target: "/private/", UserAgents: agents, Origin: origin, Time: time.Now()}, &d)
 //	if d.Action == enforce.Deny {
-//		// 403, because of line d.Line of the file
+//		// status 403, because of line d.Line of the file
 //	}
 package enforce

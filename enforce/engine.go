@@ -12,21 +12,22 @@ import (
 
 const (
 	// maxUserAgents is how many User-Agent fields of a request are read. A
-	// request with more is a robot's.
+	// client that sends more counts as a crawler.
 	maxUserAgents = 16
-	// MaxHeld is how many requests are held at once until their time comes.
+	// MaxHeld is how many requests an engine holds at once, by default, until
+	// their time comes. See Rules.Wait.
 	MaxHeld = 1000
 )
 
-// Engine decides. It takes a request through four steps, in this order:
+// Engine decides on requests. A decision has four steps, in this order:
 //
-//	Resolve   the origin's policy; the only step that may wait for a robots.txt
-//	Identify  who sent the request, by its User-Agent fields
-//	Judge     what the policy says to them about the path; pure
-//	Pace      whether a request that is let through comes too soon
+//	Resolve   find the policy of the origin; only this step may wait for a robots.txt
+//	Identify  find the crawlers that the User-Agent fields name, and verify their claims
+//	Judge     match the path with the rules that apply to these crawlers
+//	Pace      apply the rate limits and Visit-time to a request that is let through
 //
-// The caller records the decision and answers the request. An Engine is safe
-// for concurrent use. If the policy is loaded, a decision allocates nothing and
+// The caller logs the decision and answers the request. An Engine is safe for
+// concurrent use. Once the policy is loaded, a decision allocates nothing and
 // takes no lock that all requests share.
 type Engine struct {
 	rules    *compiledRules
@@ -36,12 +37,12 @@ type Engine struct {
 	readers  *Recent
 	visits   *Visits
 
-	past []Version // of a Replay, which has no policies: earlier versions of the file
+	past []Version // earlier versions of the file, in a Replay; a Replay has no policies
 }
 
-// NewEngine returns an engine that enforces what source says, under rules. The
-// caller closes the limiter; Engine.Close closes everything else. The error
-// says what is wrong with the rules.
+// NewEngine returns an engine that enforces the robots.txt files of source
+// under rules. Close the engine when it is no longer used. The caller closes
+// limiter and source. An error says what is wrong with rules.
 func NewEngine(rules Rules, source Source, limiter throttle.Limiter, cfg Config) (*Engine, error) {
 	compiled, err := rules.compile()
 	if err != nil {
@@ -58,7 +59,7 @@ func NewEngine(rules Rules, source Source, limiter throttle.Limiter, cfg Config)
 	}
 	return &Engine{
 		rules:    compiled,
-		policies: NewPolicies(source, compiled, cfg),
+		policies: newPolicies(source, compiled, cfg),
 		limiter:  limiter,
 		waiters:  cfg.Waiters,
 		readers:  cfg.Readers,
@@ -67,8 +68,8 @@ func NewEngine(rules Rules, source Source, limiter throttle.Limiter, cfg Config)
 }
 
 // With returns an engine with another registry that shares e's budgets, held
-// requests and policies. The checker must be made for that registry; nil means
-// that claims are not verified. Reads of the new engine are reported to
+// requests and policies. checker must be made for that registry; with nil, the
+// new engine does not verify claims. The new engine reports its reads to
 // observer. e can still be used. Closing one of the two engines closes both.
 func (e *Engine) With(registry *crawler.Registry, checker *verify.Checker, observer Observer) (*Engine, error) {
 	rules := e.rules.Rules
@@ -76,15 +77,15 @@ func (e *Engine) With(registry *crawler.Registry, checker *verify.Checker, obser
 	return e.with(rules, checker, observer)
 }
 
-// WithMode is like With, but keeps the registry and changes Rules.Monitor and
-// Rules.Wait.
+// WithMode is like With. It keeps the registry, and sets Rules.Monitor and
+// Rules.Wait instead.
 func (e *Engine) WithMode(monitor bool, wait time.Duration, checker *verify.Checker, observer Observer) (*Engine, error) {
 	rules := e.rules.Rules
 	rules.Monitor, rules.Wait = monitor, wait
 	return e.with(rules, checker, observer)
 }
 
-// with returns an engine under other rules that shares the rest with e.
+// with returns an engine with other rules. The two engines share the rest.
 func (e *Engine) with(rules Rules, checker *verify.Checker, observer Observer) (*Engine, error) {
 	if rules.Verification != nil {
 		rules.Verification = &Verification{checker, rules.Verification.IgnoreImpostors}
@@ -98,23 +99,24 @@ func (e *Engine) with(rules Rules, checker *verify.Checker, observer Observer) (
 	return &q, nil
 }
 
-// Policies returns the policies that the engine enforces.
+// Policies returns the policies of all origins.
 func (e *Engine) Policies() *Policies { return e.policies }
 
 // Registry returns the crawlers that the engine knows.
 func (e *Engine) Registry() *crawler.Registry { return e.rules.Registry }
 
-// Close stops the reads under way. Requests that are held keep waiting for
-// their time.
+// Close stops the reads that are under way. Held requests go on waiting for
+// their time. It always returns nil.
 func (e *Engine) Close() error { return e.policies.Close() }
 
 // Decide decides on a request and writes the decision to d.
 //
-// A request of a person, or of a client that no rule can bind, never waits. A
-// request of a crawler can wait for three things: the policy of an origin that
-// was never read (five seconds at most), a limiter that is shared with other
-// servers and, with Rules.Wait, its time in the budget. The end of ctx ends
-// every wait.
+// Decide never waits for a request of a person, or of a client that robots.txt
+// can't apply to. For a request of a crawler it can wait for three things: for
+// the policy of an origin that was never read, or that was due for a new read
+// more than 24 hours ago (at most five seconds); for a limiter that other
+// servers share; and, with Rules.Wait, for the time at which the rate limits
+// allow the request. Each wait ends when ctx ends.
 func (e *Engine) Decide(ctx context.Context, r *Request, d *Decision) {
 	*d = Decision{}
 	if IsRobotsTxt(r.Target) {
@@ -128,9 +130,9 @@ func (e *Engine) Decide(ctx context.Context, r *Request, d *Decision) {
 	}
 }
 
-// robotsTxt decides on a request for the robots.txt itself, which is let
-// through whoever asks. Such a request has the file read again, so that what
-// is enforced is what the client saw.
+// robotsTxt decides on a request for /robots.txt, which every client may fetch.
+// A GET also starts a new read of the source, so that the engine soon enforces
+// the file that the client saw.
 func (e *Engine) robotsTxt(r *Request, d *Decision) {
 	if r.Method == "" || r.Method == http.MethodGet {
 		e.policies.Reread(r)
@@ -142,8 +144,8 @@ func (e *Engine) robotsTxt(r *Request, d *Decision) {
 	e.passRobotsTxt(policy, r, d)
 }
 
-// passRobotsTxt lets a request for the robots.txt through, and remembers who
-// read it.
+// passRobotsTxt lets a request for /robots.txt through, and remembers which
+// crawlers read it.
 func (e *Engine) passRobotsTxt(policy *Policy, r *Request, d *Decision) {
 	var s senders
 	for s.begin(policy, r); s.next(); {
@@ -153,7 +155,7 @@ func (e *Engine) passRobotsTxt(policy *Policy, r *Request, d *Decision) {
 			a := &agents[i]
 			d.pass(a, s.evidence().claim(i), ExemptPath)
 			e.readers.Mark(readerKey(r.Origin, a), r.Time)
-			if a.Class == crawler.Program && e.rules.Programs == ProgramsSeen && r.ask().reads() {
+			if a.Class == crawler.Program && e.rules.Programs == ProgramsSeen && r.info().reads() {
 				e.readers.Mark(programKey(r, a), r.Time)
 			}
 		}

@@ -7,44 +7,45 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
-// Verification tells how the claims of crawlers are checked.
+// Verification says how the engine checks the claims of crawlers.
 type Verification struct {
-	// Checker is made for Rules.Registry. The caller closes it, after the
-	// engine.
+	// Checker checks the claims. It must be made for Rules.Registry. The caller
+	// closes it after the engine.
 	Checker *verify.Checker
-	// IgnoreImpostors treats impostors as crawlers that could not be verified,
-	// with a separate budget. Otherwise they are denied everything.
+	// IgnoreImpostors treats impostors like unverified crawlers, except that
+	// they have a separate budget. Without it, impostors are denied every path.
 	IgnoreImpostors bool
 }
 
-// Evidence is what a request shows about its sender, in addition to its
+// evidence is what is known about a client from its request, in addition to the
 // User-Agent.
-type Evidence struct {
-	Addr      netip.Addr
-	Ambiguous bool // as in Request
-	// Claims is what verification says about each crawler of an Identity.
-	Claims [crawler.MaxAgents]verify.Result
+type evidence struct {
+	addr      netip.Addr
+	ambiguous bool // see Request.Ambiguous
+	// claims are the results of verification, one for each crawler of an
+	// Identity, in its order.
+	claims [crawler.MaxAgents]verify.Result
 }
 
-// claim returns what verification says about the crawler i; nothing without
-// evidence.
-func (ev *Evidence) claim(i int) verify.Result {
+// claim returns the result of verification for crawler i. ev may be nil.
+func (ev *evidence) claim(i int) verify.Result {
 	if ev == nil {
 		return verify.Result{}
 	}
-	return ev.Claims[i]
+	return ev.claims[i]
 }
 
-// Signed is a request with signature fields. Handlers that follow each other
-// on one request share it: the same signature counts once.
+// Signed has the signature fields of a request. All handlers of one request
+// share it, so that the same signature is checked only once: a second check
+// would take it for a replay.
 type Signed struct {
 	verify.Message
-	name   string // of the crawler that a signature proved
+	name   string // of the crawler that the signature proves
 	result verify.Result
 }
 
-// row returns the crawler that a signature of the request proves, nil if none
-// does. claim is whom the User-Agent names.
+// row returns the crawler that a signature of the request proves, or nil. claim
+// is the crawler that the User-Agent names.
 func (s *Signed) row(v *Verification, registry *crawler.Registry, claim *crawler.Crawler, r *Request) *crawler.Crawler {
 	if s.result.State == verify.Verified {
 		return registry.Lookup(s.name)
@@ -56,18 +57,18 @@ func (s *Signed) row(v *Verification, registry *crawler.Registry, claim *crawler
 	return row
 }
 
-// fill makes ev that of a request, without claims.
-func (r *compiledRules) fill(req *Request, ev *Evidence) {
-	if req.Client != "" { // whose error would be allocated
-		ev.Addr, _ = netip.ParseAddr(req.Client)
+// fill sets ev from a request, except for the claims.
+func (r *compiledRules) fill(req *Request, ev *evidence) {
+	if req.Client != "" { // for "", ParseAddr would allocate an error
+		ev.addr, _ = netip.ParseAddr(req.Client)
 	}
-	ev.Ambiguous = req.Ambiguous
+	ev.ambiguous = req.Ambiguous
 }
 
-// addClaims adds to ev what verification says about the crawlers that a
-// User-Agent field names. signer is the crawler that a signature proves; then
-// nobody is called an impostor.
-func (r *compiledRules) addClaims(req *Request, agents []crawler.Agent, signer *crawler.Crawler, ev *Evidence) {
+// addClaims sets ev.claims for the crawlers that a User-Agent field names.
+// signer is the crawler that a signature proves, or nil. With a signer, no
+// crawler is called an impostor.
+func (r *compiledRules) addClaims(req *Request, agents []crawler.Agent, signer *crawler.Crawler, ev *evidence) {
 	if r.Verification == nil {
 		return
 	}
@@ -78,33 +79,34 @@ func (r *compiledRules) addClaims(req *Request, agents []crawler.Agent, signer *
 		row := agents[i].Crawler
 		switch {
 		case row != nil && row == signer:
-			ev.Claims[i] = verify.Result{State: verify.Verified, Method: verify.SignatureMethod}
+			ev.claims[i] = verify.Result{State: verify.Verified, Method: verify.SignatureMethod}
 			verified = true
 			continue
 		case !checker.Verifiable(row):
-			ev.Claims[i] = verify.Result{}
+			ev.claims[i] = verify.Result{}
 			continue
 		case proof == nil && signer == nil:
 			proof = checker.Proof(req.place(), req.Proxied)
 		}
-		claim := checker.Address(row, verify.Client{Addr: ev.Addr, Ambiguous: req.Ambiguous, Proof: proof}, req.Time)
+		claim := checker.Address(row, verify.Client{Addr: ev.addr, Ambiguous: req.Ambiguous, Proof: proof}, req.Time)
 		if claim.Reason == verify.SignatureMissing && req.Signed != nil && req.Signed.result.Reason != verify.NoReason {
 			claim.Reason = req.Signed.result.Reason
 		}
-		ev.Claims[i] = claim
+		ev.claims[i] = claim
 		verified = verified || claim.State == verify.Verified
 		impostor = impostor || claim.State == verify.Impostor
 	}
 	for i := range agents {
-		// Who is one of the crawlers that it names does not pose as another.
-		if verified && impostor && ev.Claims[i].State == verify.Impostor {
-			ev.Claims[i] = verify.Result{State: verify.Unverified, Reason: verify.OtherVerified}
+		// A client that is one of the crawlers in its User-Agent is not an
+		// impostor of the others.
+		if verified && impostor && ev.claims[i].State == verify.Impostor {
+			ev.claims[i] = verify.Result{State: verify.Unverified, Reason: verify.OtherVerified}
 		}
 	}
 }
 
-// place names the site that serves a request: the host, or the pattern of
-// invented ones.
+// place identifies the site that serves a request: by the host, or by the
+// pattern of hosts if the host is invented.
 func (r *Request) place() string {
 	if r.Invented {
 		return r.Site
@@ -122,8 +124,8 @@ func names(id *crawler.Identity, row *crawler.Crawler) bool {
 	return false
 }
 
-// signedAgent is the crawler that a signature proves, as an agent that the
-// User-Agent does not name.
+// signedAgent returns a crawler of the registry as an agent that no User-Agent
+// names, such as one that a signature proves.
 func signedAgent(row *crawler.Crawler) crawler.Agent {
 	a := crawler.Agent{Class: row.Class, Crawler: row, Token: row.Name}
 	if tokens := row.Tokens(); len(tokens) > 0 {

@@ -12,9 +12,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/headers"
 )
 
-// obeyed returns a handler that holds crawlers to what the engine decides and
-// passes all other requests on.
-func obeyed(engine *enforce.Engine, next http.Handler) http.Handler {
+// enforceRobots returns a handler that refuses the requests that the engine
+// refuses, and passes all others to next.
+func enforceRobots(engine *enforce.Engine, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		client, _, _ := net.SplitHostPort(r.RemoteAddr)
 		var d enforce.Decision
@@ -32,18 +32,17 @@ func obeyed(engine *enforce.Engine, next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		case enforce.Deny:
-			w.Header().Set("Cache-Control", "no-store") // people must not get it from a cache
+			w.Header().Set("Cache-Control", "no-store") // a cache must not serve this to people
 			http.Error(w, "The robots.txt of this site disallows this URL to your crawler.", http.StatusForbidden)
 		case enforce.Throttle:
 			w.Header().Set("Cache-Control", "no-store")
 			w.Header().Set("Retry-After", headers.RetryAfter(d.RetryAfter))
-			http.Error(w, "Your crawler comes too often.", http.StatusTooManyRequests)
+			http.Error(w, "Your crawler sends requests too fast.", http.StatusTooManyRequests)
 		}
 	})
 }
 
-// Any server of net/http can hold crawlers to a robots.txt; Caddy is not
-// needed.
+// Any net/http server can enforce a robots.txt, without Caddy.
 func Example_middleware() {
 	limiter := throttle.NewMemory(100_000)
 	defer limiter.Close()
@@ -55,7 +54,7 @@ func Example_middleware() {
 	}
 	defer engine.Close()
 
-	site := obeyed(engine, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "page") }))
+	site := enforceRobots(engine, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "page") }))
 	for _, r := range []struct{ ua, path string }{
 		{"Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0", "/private/plan"},
 		{"Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", "/private/plan"},

@@ -9,18 +9,19 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
-// Exemption frees a crawler from robots.txt.
+// Exemption exempts a crawler from robots.txt.
 type Exemption struct {
 	// Name is the crawler's name in the registry, or its token.
 	Name string
-	// From are the addresses that it comes from. None means any.
+	// From are the client addresses for which the exemption applies. If there
+	// are none, it applies for all.
 	From []netip.Prefix
 }
 
-// isExempt reports whether an agent is never bound. Where the crawler can be
-// verified, an impostor is not exempt, and a claim that is still being looked
-// up is.
-func (r *compiledRules) isExempt(a *crawler.Agent, claim verify.Result, ev *Evidence) bool {
+// isExempt reports whether an agent is exempt from robots.txt. An impostor is
+// not; an unverified crawler is, because its verification may still be under
+// way.
+func (r *compiledRules) isExempt(a *crawler.Agent, claim verify.Result, ev *evidence) bool {
 	if claim.State == verify.Impostor {
 		return false
 	}
@@ -37,14 +38,14 @@ func (r *compiledRules) isExempt(a *crawler.Agent, claim verify.Result, ev *Evid
 	return false
 }
 
-// includes reports whether the client's address is one of the exemption's.
-// While no address is known, it may be.
-func (x *Exemption) includes(ev *Evidence) bool {
+// includes reports whether the exemption applies for the client's address. It
+// returns true if ev is nil.
+func (x *Exemption) includes(ev *evidence) bool {
 	if len(x.From) == 0 || ev == nil {
 		return true
 	}
-	addr := ev.Addr.Unmap().WithZone("")
-	return !ev.Ambiguous && slices.ContainsFunc(x.From, func(p netip.Prefix) bool { return p.Contains(addr) })
+	addr := ev.addr.Unmap().WithZone("")
+	return !ev.ambiguous && slices.ContainsFunc(x.From, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
 // needsAddr reports whether an exemption is limited to addresses.

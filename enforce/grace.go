@@ -9,18 +9,20 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Grace says which crawlers may still follow an earlier version of a robots.txt
-// after it changed. A crawler must have visited before the change. Its grace
-// ends when it reads the file again, and after GracePeriod at the latest.
+// Grace says which crawlers have a grace after a robots.txt changed: they may
+// still follow an earlier version of it. Only crawlers that came before the
+// change have one. A crawler's grace ends when it reads the file again, and at
+// the latest after GracePeriod.
 type Grace uint8
 
 const (
-	// GraceSearch is for crawlers of purpose search only, because a search
-	// engine drops a page that it gets 403 for.
+	// GraceSearch gives a grace to crawlers with the purpose search only. A
+	// search engine removes a page from its index if its crawler gets a 403.
 	GraceSearch Grace = iota
-	// GraceOff is for no crawler: a change binds all crawlers at once.
+	// GraceOff gives no crawler a grace: a change applies to all crawlers at
+	// once.
 	GraceOff
-	// GraceAll is for all crawlers.
+	// GraceAll gives all crawlers a grace.
 	GraceAll
 )
 
@@ -29,23 +31,22 @@ var graceNames = [...]string{GraceSearch: "search", GraceOff: "off", GraceAll: "
 // String returns "search", "off" or "all".
 func (g Grace) String() string { return graceNames[g] }
 
-// ParseGrace is the inverse of Grace.String.
+// ParseGrace returns the Grace with the name s: "search", "off" or "all".
 func ParseGrace(s string) (Grace, error) {
 	for g, name := range graceNames {
 		if s == name {
 			return Grace(g), nil
 		}
 	}
-	return 0, fmt.Errorf("%q: want off, search or all", s)
+	return 0, fmt.Errorf("%q is not allowed: write off, search or all", s)
 }
 
-// GracePeriod is how long after a change a crawler may still follow the earlier
-// version: the 24 hours for which it may use a cached copy (RFC 9309, section
-// 2.4).
+// GracePeriod is the longest grace. It is the time for which a crawler may use
+// a cached copy of robots.txt (RFC 9309, section 2.4).
 const GracePeriod = 24 * time.Hour
 
-// graces reports whether an agent may follow an earlier version of the file.
-func (r *Rules) graces(a *crawler.Agent) bool {
+// hasGrace reports whether an agent may follow an earlier version of the file.
+func (r *Rules) hasGrace(a *crawler.Agent) bool {
 	switch r.Grace {
 	case GraceOff:
 		return false
@@ -55,14 +56,14 @@ func (r *Rules) graces(a *crawler.Agent) bool {
 	return a.Crawler != nil && a.Crawler.Purpose == crawler.Search
 }
 
-// Version is an earlier version of an origin's robots.txt, one that crawlers
-// may still have a copy of. It is immutable.
+// Version is an earlier version of an origin's robots.txt. Crawlers may still
+// have a cached copy of it. A Version is immutable.
 type Version struct {
 	policy      *Policy
 	from, until int64 // when it was in force, in nanoseconds since 1970
 }
 
-// Tag names the version, as Policy.Tag does.
+// Tag returns the tag of the version. See Policy.Tag.
 func (v *Version) Tag() string { return v.policy.Tag() }
 
 // Until returns when the version was replaced.
@@ -71,47 +72,50 @@ func (v *Version) Until() time.Time { return time.Unix(0, v.until) }
 // Ends returns the time after which no crawler may follow the version.
 func (v *Version) Ends() time.Time { return v.Until().Add(GracePeriod) }
 
-// ended reports whether no crawler may follow the version any longer.
+// ended reports whether the version is too old for any crawler to follow it.
+// now is in nanoseconds since 1970.
 func (v *Version) ended(now int64) bool { return now-v.until >= int64(GracePeriod) }
 
-// mayHold reports whether a crawler may have a copy of the version: it was in
-// force when the crawler last read the file, or, if the crawler was never seen
-// to read the file, it was replaced after the crawler was first seen.
-func (v *Version) mayHold(visit Visit) bool {
-	if visit.Read != 0 {
-		return v.from <= visit.Read && visit.Read < v.until
+// mayHold reports whether a crawler may have a cached copy of the version. If
+// the crawler is known to have read the file, the version must have been in
+// force at the last read. If it is not, the crawler must have come before the
+// version was replaced.
+func (v *Version) mayHold(visit visitTimes) bool {
+	if visit.read != 0 {
+		return v.from <= visit.read && visit.read < v.until
 	}
-	return visit.First != 0 && visit.First < v.until
+	return visit.first != 0 && visit.first < v.until
 }
 
-// Earlier has the earlier versions of a robots.txt, and what is known about the
-// crawlers that a request names. The zero value has none.
-type Earlier struct {
+// earlierVersions has the earlier versions of a robots.txt, and what is known
+// about the visits of the crawlers that a request names. The zero value has no
+// versions.
+type earlierVersions struct {
 	versions []Version // newest first
 	now      int64
-	visits   [crawler.MaxAgents]Visit // by the place among the agents
+	visits   [crawler.MaxAgents]visitTimes // one for each agent, in the order of the agents
 }
 
-// fill stores what is known about the agents that s has found. Without an
-// engine, each counts as seen before any version was replaced.
-func (x *Earlier) fill(versions []Version, s *senders, e *Engine) {
+// fill sets the versions, and the visits of the agents that s has found. If e
+// is nil, each agent counts as having come before any version was replaced.
+func (x *earlierVersions) fill(versions []Version, s *senders, e *Engine) {
 	x.versions, x.now = versions, s.request.Time.UnixNano()
 	ev := s.evidence()
 	for i := range s.agents() {
 		a, claim := &s.agents()[i], ev.claim(i)
 		switch {
-		case !s.policy.rules.graces(a) || claim.State == verify.Impostor:
+		case !s.policy.rules.hasGrace(a) || claim.State == verify.Impostor:
 		case e == nil:
-			x.visits[i] = Visit{First: 1}
+			x.visits[i] = visitTimes{first: 1}
 		default:
 			x.visits[i] = e.visit(s.request, a, claim)
 		}
 	}
 }
 
-// allows returns the version that lets the agent at place i through which the
-// version in force does not; nil if there is none.
-func (x *Earlier) allows(i int, a *crawler.Agent, ask *Ask, v *robots.Views) *Version {
+// allows returns the newest earlier version that agent a, with index i, may
+// follow and that lets it through. It returns nil if there is none.
+func (x *earlierVersions) allows(i int, a *crawler.Agent, info *requestInfo, v *robots.Views) *Version {
 	if x == nil {
 		return nil
 	}
@@ -120,17 +124,17 @@ func (x *Earlier) allows(i int, a *crawler.Agent, ask *Ask, v *robots.Views) *Ve
 		if version.ended(x.now) || !version.mayHold(x.visits[i]) {
 			continue
 		}
-		if w := version.policy.weigh(a, ask, v); w.group == nil || w.allowed {
+		if w := version.policy.judgePath(a, info, v); w.group == nil || w.allowed {
 			return version
 		}
 	}
 	return nil
 }
 
-// earlier returns the earlier versions of the file that one of the agents of a
-// request may follow, newest first; nil if there is none.
+// earlier returns the earlier versions of the file that an agent of the request
+// may follow, newest first. It returns nil if there is none.
 func (e *Engine) earlier(r *Request, agents []crawler.Agent) []Version {
-	if !e.gracesAny(agents) {
+	if !e.anyHasGrace(agents) {
 		return nil
 	}
 	if e.policies == nil {
@@ -139,64 +143,65 @@ func (e *Engine) earlier(r *Request, agents []crawler.Agent) []Version {
 	return e.policies.earlier(r)
 }
 
-// gracesAny reports whether one of the agents may follow an earlier version.
-func (e *Engine) gracesAny(agents []crawler.Agent) bool {
+// anyHasGrace reports whether one of the agents may follow an earlier version.
+func (e *Engine) anyHasGrace(agents []crawler.Agent) bool {
 	for i := range agents {
-		if e.rules.graces(&agents[i]) {
+		if e.rules.hasGrace(&agents[i]) {
 			return true
 		}
 	}
 	return false
 }
 
-// see records a visit of the agents of a request.
-func (e *Engine) see(r *Request, agents []crawler.Agent, ev *Evidence) {
+// see records a visit of each agent of a request.
+func (e *Engine) see(r *Request, agents []crawler.Agent, ev *evidence) {
 	for i := range agents {
-		if a, claim := &agents[i], ev.claim(i); e.rules.graces(a) && claim.State != verify.Impostor {
-			e.visits.See(e.visitorOf(r, a, claim), r.Time)
+		if a, claim := &agents[i], ev.claim(i); e.rules.hasGrace(a) && claim.State != verify.Impostor {
+			e.visits.see(e.visitorOf(r, a, claim), r.Time)
 		}
 	}
 }
 
-// visit is see for one agent. It returns what is known about it. For an
-// unverified claim to be a crawler, this is what is known about the crawler
-// and, in addition, about the client's own address. So the client does not end
-// the crawler's grace, and has no grace itself once it has read the file.
-func (e *Engine) visit(r *Request, a *crawler.Agent, claim verify.Result) Visit {
-	visit := e.visits.See(e.visitorOf(r, a, claim), r.Time)
+// visit records a visit of one agent, and returns what is known about its
+// visits. For an unverified claim, it combines the visits of the crawler with
+// those of the client's own address. So an unverified client does not end the
+// crawler's grace, and has no grace itself once it has read the file.
+func (e *Engine) visit(r *Request, a *crawler.Agent, claim verify.Result) visitTimes {
+	visit := e.visits.see(e.visitorOf(r, a, claim), r.Time)
 	crawler := e.visitor(r, a)
 	switch claim.State {
 	case verify.Unverified:
-		visit = visit.with(e.visits.Last(crawler, r.Time))
+		visit = visit.with(e.visits.last(crawler, r.Time))
 	case verify.Verified: // it may have come before it was verified
-		visit = visit.with(e.visits.Last(crawler.claimant(clientAddr(r)), r.Time))
+		visit = visit.with(e.visits.last(crawler.claimant(clientAddr(r)), r.Time))
 	}
-	crawler.many = !crawler.many // an earlier configuration may or may not have named the host
-	return visit.with(e.visits.Last(crawler, r.Time))
+	crawler.invented = !crawler.invented // an earlier configuration may or may not have named the host
+	return visit.with(e.visits.last(crawler, r.Time))
 }
 
-// RobotsRead notes that a GET of /robots.txt was answered with status 200 or
-// 304: from now on the version in force binds its sender. The policy is the one
-// that was in force when the request was decided on.
+// RobotsRead records that a GET of /robots.txt was answered with status 200 or
+// 304. From then on, the version in force applies to the client. The policy
+// must be the one of the decision on that request.
 func (e *Engine) RobotsRead(r *Request, policy *Policy) {
 	e.robotsRead(r, policy, e.policies.readAt(r, policy))
 }
 
-// robotsRead is RobotsRead for the version that was in force at a time.
+// robotsRead is RobotsRead for the version that was in force at a time, in
+// nanoseconds since 1970.
 func (e *Engine) robotsRead(r *Request, policy *Policy, at int64) {
 	var s senders
 	for s.begin(policy, r); s.next(); {
 		for i := range s.agents() {
 			a, claim := &s.agents()[i], s.evidence().claim(i)
-			if e.rules.graces(a) && claim.State != verify.Impostor {
-				e.visits.Read(e.visitorOf(r, a, claim), r.Time, at)
+			if e.rules.hasGrace(a) && claim.State != verify.Impostor {
+				e.visits.read(e.visitorOf(r, a, claim), r.Time, at)
 			}
 		}
 	}
 }
 
-// EndGrace ends the grace of an origin, or of all origins for the zero Origin:
-// the version in force then binds all crawlers at once. If one robots.txt
-// serves all origins, the grace ends for all of them. It returns the number of
-// files whose grace it ended. It is safe for concurrent use.
+// EndGrace ends the grace of all crawlers at an origin, or at all origins if o
+// is the zero Origin. From then on, only the version in force applies. If all
+// origins have the same robots.txt, the grace ends at all of them. EndGrace
+// returns how many files had earlier versions. It is safe for concurrent use.
 func (e *Engine) EndGrace(o Origin) int { return e.policies.endGrace(o) }

@@ -17,7 +17,7 @@ func (v *verifiedTest) change(file string) {
 	v.advance(time.Second)
 }
 
-// reads has a client read /robots.txt.
+// reads lets a client read /robots.txt.
 func (v *verifiedTest) reads(addr, ua string) {
 	v.advance(time.Second)
 	r := &Request{Method: "GET", Target: "/robots.txt", UserAgents: []string{ua}, Origin: home, Client: addr, Time: v.clock.now()}
@@ -27,14 +27,14 @@ func (v *verifiedTest) reads(addr, ua string) {
 	v.advance(time.Second)
 }
 
-// Whoever sends a crawler's name neither ends its grace nor gets one as an
-// impostor.
-func TestGraceByClaim(t *testing.T) {
+// A client with an unverified claim does not end the crawler's grace. An
+// impostor has no grace.
+func TestGraceByResultOfVerification(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const real, claimant, impostor = "203.0.113.5", "10.0.0.1", "198.51.100.1"
 		v := newVerifiedTest(t, Rules{Grace: GraceAll, Verification: &Verification{IgnoreImpostors: true}})
 		v.change(open)
-		v.from("192.0.2.1", listbot, "/") // proves that addresses are the clients' own
+		v.from("192.0.2.1", listbot, "/") // verifies a crawler, which proves that addresses are those of the clients
 		for range 2 {
 			v.from(real, namebot, "/")
 			v.from(impostor, namebot, "/")
@@ -46,7 +46,7 @@ func TestGraceByClaim(t *testing.T) {
 		v.change(closed)
 		v.wants(t, real, namebot, "/archive/x", verify.Verified, Graced)
 		v.wants(t, impostor, namebot, "/archive/x", verify.Impostor, Disallowed)
-		v.wants(t, claimant, namebot, "/archive/x", verify.Unverified, Graced) // the same path rules
+		v.wants(t, claimant, namebot, "/archive/x", verify.Unverified, Graced) // has the same path rules as listbot
 		v.wants(t, "10.0.0.2", listbot, "/archive/x", verify.Unverified, Graced)
 
 		v.reads(claimant, namebot)
@@ -61,8 +61,8 @@ func TestGraceByClaim(t *testing.T) {
 	})
 }
 
-// An address that read the file before it was verified has read it.
-func TestGraceOfOneVerifiedLater(t *testing.T) {
+// A read of the file counts for a crawler that is verified only later.
+func TestGraceOfACrawlerThatIsVerifiedLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newVerifiedTest(t, Rules{Grace: GraceAll})
 		v.change(open)

@@ -7,24 +7,24 @@ import (
 	"time"
 )
 
-// modelVersion is a version of a file that disallows /1 to /4 or not.
+// modelVersion is a version of a file. It disallows some of the paths /1 to /4.
 type modelVersion struct {
 	disallows   [4]bool
 	from, until time.Time
 }
 
-// modelCrawler is what a model knows of a crawler.
+// modelCrawler is what the model knows about a crawler.
 type modelCrawler struct {
 	ua   string
-	came bool
+	came bool      // it has come at least once
 	at   time.Time // of the first visit
-	read int       // the version that it read last, -1 for none
+	read int       // index of the version that it read last; -1 for none
 }
 
-// Changes, visits and reads at random are judged as by the plainest reading of
-// what a grace is: a crawler is refused what the version in force disallows and
-// each version disallows that it may have a copy of.
-func TestGraceByModel(t *testing.T) {
+// The engine must decide like a simple model, for random changes, visits and
+// reads: a crawler is denied a path if the version in force disallows it, and
+// so does each version that the crawler may have a copy of.
+func TestGraceAgainstAModel(t *testing.T) {
 	for seed := range uint64(20) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		g := newGraceTest(t, Rules{Grace: GraceAll}, Config{})
@@ -64,28 +64,28 @@ func TestGraceByModel(t *testing.T) {
 			default:
 				come(c)
 				path := rnd.IntN(4)
-				want := c.judged(versions, path, g.clock.now())
+				want := c.wantedReason(versions, path, g.clock.now())
 				if want == Graced {
 					graced++
 				}
-				if d := g.ask(c.ua, "192.0.2.1", fmt.Sprintf("/%d", path+1)); d.Reason != want {
+				if d := g.decideFrom(c.ua, "192.0.2.1", fmt.Sprintf("/%d", path+1)); d.Reason != want {
 					t.Fatalf("seed %d, step %d, %.40s for /%d: %v, want %v", seed, step, c.ua, path+1, d.Reason, want)
 				}
 			}
-			for _, c := range crawlers { // all come at least once a day
+			for _, c := range crawlers { // each crawler comes at least once a day
 				if c.came {
-					g.ask(c.ua, "192.0.2.1", "/")
+					g.decideFrom(c.ua, "192.0.2.1", "/")
 				}
 			}
 		}
 		if graced == 0 {
-			t.Errorf("seed %d: nothing passed by grace", seed)
+			t.Errorf("seed %d: no request had a grace", seed)
 		}
 	}
 }
 
-// judged is what becomes of a request for one of the paths.
-func (c *modelCrawler) judged(versions []modelVersion, path int, now time.Time) Reason {
+// wantedReason returns the model's decision for a path.
+func (c *modelCrawler) wantedReason(versions []modelVersion, path int, now time.Time) Reason {
 	if !versions[len(versions)-1].disallows[path] {
 		return Allowed
 	}

@@ -8,12 +8,11 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// hidden are the paths that are denied to every crawler and published nowhere.
-// What they are is in no decision, log or page: only the line of the
-// configuration is.
+// hidden are paths that are denied to every crawler and published nowhere. No
+// log or page contains the paths, only their lines in the configuration.
 type hidden struct {
 	paths []managed.Hidden
-	group *robots.Group // disallows them, one a line
+	group *robots.Group // disallows the paths; the rule of paths[i] is on line i+2
 }
 
 func newHidden(paths []managed.Hidden) *hidden {
@@ -28,8 +27,7 @@ func newHidden(paths []managed.Hidden) *hidden {
 	return &hidden{paths, robots.Parse([]byte(file.String())).Star()}
 }
 
-// match returns the hidden path that a request target is below, nil if it is
-// below none.
+// match returns the hidden path that matches a request target, or nil.
 func (h *hidden) match(v *robots.Views) *managed.Hidden {
 	if h == nil {
 		return nil
@@ -41,25 +39,26 @@ func (h *hidden) match(v *robots.Views) *managed.Hidden {
 	return &h.paths[verdict.Line()-2]
 }
 
-// hides reports whether hidden paths are denied to an agent: to every crawler,
-// and to those that the group for all binds only if the operator wants that.
-func (r *compiledRules) hides(a *crawler.Agent, ask *Ask) bool {
+// hides reports whether hidden paths are denied to an agent. They are denied to
+// every crawler, and to other clients if the operator applies the group for `*`
+// to them.
+func (r *compiledRules) hides(a *crawler.Agent, info *requestInfo) bool {
 	switch a.Class {
 	case crawler.Person, crawler.Webhook:
 		return false
 	case crawler.Library:
 		return r.HTTPClients
 	case crawler.Program:
-		return r.Programs != ProgramsOff && r.starBinds(a, ask)
+		return r.Programs != ProgramsOff && r.starApplies(a, info)
 	case crawler.UserTriggered:
-		return (r.Strict || !r.IgnoreUserTriggered) && r.starBinds(a, ask)
+		return (r.Strict || !r.IgnoreUserTriggered) && r.starApplies(a, info)
 	}
 	return true
 }
 
-// HiddenPath returns the path, in robots.txt syntax, that made a decision of
-// reason Hidden. It is for the operator alone, never for an answer, a log or a
-// page.
+// HiddenPath returns the hidden path, in robots.txt syntax, that caused a
+// decision with reason Hidden; otherwise "". Show it only to the operator, and
+// never in an answer, a log or a page.
 func (p *Policy) HiddenPath(d *Decision) string {
 	if d.Reason != Hidden || d.hidden == nil {
 		return ""

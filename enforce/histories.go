@@ -6,25 +6,27 @@ import (
 	"sync"
 )
 
-// Bounds of the histories that a configuration leaves to the next one.
+// Limits of a Histories.
 const (
 	maxHistories     = 10_000
 	maxHistoriesSize = 16 << 20 // octets of all texts
 )
 
-// Place identifies where a robots.txt is enforced, so that the next
-// configuration can find out what was enforced there before.
+// Place identifies where a robots.txt is enforced, so that after a reload the
+// new configuration finds the earlier versions of the file.
 type Place struct {
-	// Hosts are those that requests can be for; none means any.
+	// Hosts are the hosts for which requests can arrive. If there are none,
+	// requests can arrive for any host.
 	Hosts []string
-	// Handler distinguishes the handlers that enforce a robots.txt at the same
-	// host.
+	// Handler tells apart the handlers that each enforce a robots.txt for the
+	// same host.
 	Handler string
 }
 
 // Histories keeps the versions that each robots.txt had in the last
-// GracePeriod, also after an engine is closed. It is safe for concurrent use; a
-// nil Histories holds nothing.
+// GracePeriod. It outlives the engines that use it, so that the grace of
+// crawlers goes on after a reload. It holds at most 10,000 histories with 16
+// MiB of text. It is safe for concurrent use. A nil Histories holds nothing.
 type Histories struct {
 	mu         sync.Mutex
 	generation int
@@ -32,16 +34,17 @@ type Histories struct {
 	records    map[historyKey]*historyRecord
 }
 
-// historyKey is a place and an origin of it. Where one file serves all origins
-// of the place, the origin has no more than a host.
+// historyKey identifies a history. If one file serves all origins of a place,
+// the origin has only a host, or nothing.
 type historyKey struct {
 	handler string
 	origin  Origin
 }
 
-// historyRecord is a history as texts.
+// historyRecord is a history that has texts in place of policies, because the
+// next configuration may compile them by other rules.
 type historyRecord struct {
-	generation int // of the engine that left it
+	generation int // of the Policies that stored it
 	current    content
 	from       int64
 	earlier    []versionRecord
@@ -55,8 +58,8 @@ type versionRecord struct {
 // NewHistories returns an empty Histories.
 func NewHistories() *Histories { return &Histories{records: make(map[historyKey]*historyRecord)} }
 
-// begin returns the number of an engine that leaves histories from now on: one
-// that began earlier no longer does where it has.
+// begin returns the generation of a Policies that stores histories from now on.
+// A Policies of an earlier generation can't overwrite them.
 func (s *Histories) begin() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,9 +67,9 @@ func (s *Histories) begin() int {
 	return s.generation
 }
 
-// get returns the latest record at one of the keys. A file that serves all
-// origins of a place goes on from those of single origins, and the other way
-// round.
+// get returns the latest of the records that fit one of the keys. A source that
+// serves all origins also continues the histories of a source per origin, and
+// the other way round: the operator may have changed the kind of source.
 func (s *Histories) get(keys []historyKey, perOrigin bool) (latest *historyRecord) {
 	if s == nil {
 		return nil
@@ -89,7 +92,7 @@ func (s *Histories) get(keys []historyKey, perOrigin bool) (latest *historyRecor
 	return latest
 }
 
-// later returns the later one of two records, of which each may be nil.
+// later returns the later one of two records. Each may be nil.
 func (rec *historyRecord) later(other *historyRecord) *historyRecord {
 	switch {
 	case rec == nil:
@@ -102,8 +105,8 @@ func (rec *historyRecord) later(other *historyRecord) *historyRecord {
 	return other
 }
 
-// put leaves a history under the keys. Where there are too many or they are too
-// large, any others go.
+// put stores a history under each of the keys. If there are too many histories,
+// or they are too large, it drops others, in no order.
 func (s *Histories) put(keys []historyKey, generation int, h *history) {
 	if s == nil {
 		return
@@ -132,16 +135,17 @@ func (s *Histories) put(keys []historyKey, generation int, h *history) {
 }
 
 func newHistoryRecord(h *history) *historyRecord {
-	rec := &historyRecord{current: h.current.asPublished(), from: h.from}
+	rec := &historyRecord{current: h.current.publishedContent(), from: h.from}
 	for i := range h.earlier {
 		v := &h.earlier[i]
-		rec.earlier = append(rec.earlier, versionRecord{v.policy.asPublished(), v.from, v.until})
+		rec.earlier = append(rec.earlier, versionRecord{v.policy.publishedContent(), v.from, v.until})
 	}
 	return rec
 }
 
-// asPublished returns the file that crawlers read, with the operator's lines.
-func (p *Policy) asPublished() content {
+// publishedContent returns the file that crawlers read, with the lines of the
+// managed policy.
+func (p *Policy) publishedContent() content {
 	c := content{body: p.text, state: p.state, apart: true}
 	if len(p.text) > 0 {
 		c.state = Loaded
@@ -161,8 +165,8 @@ func (rec *historyRecord) size() int {
 	return n
 }
 
-// placesOf returns the keys under which e's history is left.
-func (p *Policies) placesOf(e *entry) (keys []historyKey) {
+// historyKeys returns the keys under which e's history is stored.
+func (p *Policies) historyKeys(e *entry) (keys []historyKey) {
 	if p.source.PerOrigin() {
 		return []historyKey{{p.place.Handler, e.origin}}
 	}

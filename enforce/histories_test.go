@@ -9,7 +9,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
-// reloadTest has one configuration after another at the same place.
+// reloadTest loads one configuration after another for the same place.
 type reloadTest struct {
 	t         *testing.T
 	clock     *clock
@@ -23,7 +23,7 @@ func newReloadTest(t *testing.T) *reloadTest {
 	return &reloadTest{t: t, clock: newClock(), histories: NewHistories(), visits: NewVisits(64), copies: NewCopies()}
 }
 
-// provision makes an engine that is not in force yet.
+// provision makes an engine that is not in use yet.
 func (l *reloadTest) provision(source Source, handler string, rules Rules) *Engine {
 	l.t.Helper()
 	limiter := throttle.NewMemory(100)
@@ -41,7 +41,7 @@ func (l *reloadTest) provision(source Source, handler string, rules Rules) *Engi
 	return e
 }
 
-// load replaces the configuration.
+// load makes an engine and uses it in place of the previous one.
 func (l *reloadTest) load(source Source, handler string, rules Rules) *Engine {
 	l.t.Helper()
 	l.clock.advance(time.Minute)
@@ -74,7 +74,8 @@ func siteSource(file string) *fakeSource {
 	return s
 }
 
-// A change by another configuration, and one that is some configurations ago.
+// A grace goes on after reloads, whether the change came with this
+// configuration or an earlier one.
 func TestGraceOverReloads(t *testing.T) {
 	for _, tt := range []struct {
 		name                 string
@@ -92,7 +93,7 @@ func TestGraceOverReloads(t *testing.T) {
 			l.load(tt.second, "", Rules{})
 			l.wants(Graced, googlebot, "/archive/x", "after the change")
 			l.wants(Disallowed, bingbot, "/archive/x", "a crawler that comes after the change")
-			l.wants(Disallowed, googlebot, "/private/x", "what both disallow")
+			l.wants(Disallowed, googlebot, "/private/x", "a path that both versions disallow")
 			l.load(tt.third, "", Rules{Strict: true})
 			l.wants(Graced, googlebot, "/archive/x", "after a reload without a change")
 			l.wants(Disallowed, bingbot, "/archive/x", "a crawler that came after the change")
@@ -102,14 +103,14 @@ func TestGraceOverReloads(t *testing.T) {
 			l.wants(Disallowed, googlebot, "/archive/x", "after grace was switched off and on")
 			l.load(Inline(shut), "", Rules{})
 			l.wants(Graced, googlebot, "/x", "after another change")
-			l.wants(Disallowed, googlebot, "/archive/x", "what the version before disallowed")
+			l.wants(Disallowed, googlebot, "/archive/x", "a path that the version before disallowed")
 			l.clock.advance(GracePeriod)
 			l.wants(Disallowed, googlebot, "/x", "24 hours later")
 		})
 	}
 }
 
-// Another handler at the same host enforces another file: that is no change.
+// Another handler for the same host has another file. That is not a change.
 func TestHandlersAtTheSameHost(t *testing.T) {
 	l := newReloadTest(t)
 	l.load(Inline(open), "/shop/*", Rules{})
@@ -118,8 +119,8 @@ func TestHandlersAtTheSameHost(t *testing.T) {
 	l.wants(Disallowed, googlebot, "/archive/x", "by the other handler")
 }
 
-// A configuration that is never in force leaves nothing.
-func TestConfigurationThatFails(t *testing.T) {
+// A configuration that never comes into force stores no history.
+func TestHistoryOfAConfigurationThatNeverComesIntoForce(t *testing.T) {
 	l := newReloadTest(t)
 	l.load(Inline(closed), "", Rules{})
 	l.wants(Disallowed, googlebot, "/archive/x", "before")
@@ -128,8 +129,8 @@ func TestConfigurationThatFails(t *testing.T) {
 	l.wants(Disallowed, googlebot, "/archive/x", "after a configuration that failed")
 }
 
-// An engine that was replaced does not overwrite what its successor left.
-func TestReplacedEngineLeavesNothing(t *testing.T) {
+// An engine that was replaced does not overwrite the history of its successor.
+func TestReplacedEngineStoresNoHistory(t *testing.T) {
 	l := newReloadTest(t)
 	l.copies = nil
 	source := siteSource(open)
@@ -148,8 +149,9 @@ func TestReplacedEngineLeavesNothing(t *testing.T) {
 	l.wants(Disallowed, googlebot, "/archive/x", "after the next reload")
 }
 
-// The first crawler's request is enough: Connect may come later.
-func TestHistoryIsThereForTheFirstRequest(t *testing.T) {
+// The request of the first crawler connects the history, even without a call of
+// Connect.
+func TestFirstRequestConnectsTheHistory(t *testing.T) {
 	l := newReloadTest(t)
 	l.load(Inline(open), "", Rules{})
 	l.wants(Allowed, googlebot, "/archive/x", "before the change")
@@ -158,7 +160,7 @@ func TestHistoryIsThereForTheFirstRequest(t *testing.T) {
 	l.wants(Graced, googlebot, "/archive/x", "the first request after the change")
 }
 
-// Another registry loses no grace.
+// The grace goes on with another registry.
 func TestGraceWithAnotherRegistry(t *testing.T) {
 	g := newGraceTest(t, Rules{}, Config{})
 	g.reads(googlebot, "192.0.2.1")
@@ -173,8 +175,8 @@ func TestGraceWithAnotherRegistry(t *testing.T) {
 	g.wants(Disallowed, googlebot, "/archive/x", "after it read the file")
 }
 
-// What is left is bounded in number and octets.
-func TestHistoriesAreBounded(t *testing.T) {
+// Histories are limited in number and in octets.
+func TestSizeOfHistoriesIsLimited(t *testing.T) {
 	s := NewHistories()
 	policy := func(size int) *history {
 		return &history{current: &Policy{text: make([]byte, size), content: content{state: Loaded}}}

@@ -10,22 +10,22 @@ import (
 )
 
 // maxVersions is how many earlier versions of a file are kept. If there are
-// more, the one that was replaced first is dropped.
+// more, the version that was replaced first is dropped.
 const maxVersions = 8
 
-// history is which versions of an origin's robots.txt there were in the last
+// history has the versions that an origin's robots.txt had in the last
 // GracePeriod. It is immutable.
 type history struct {
 	current *Policy
 	from    int64 // when the current version came into force, in nanoseconds since 1970
 	earlier []Version
-	ends    int64 // when no crawler may follow any of the earlier ones any longer
+	ends    int64 // when the last of the earlier versions ends
 }
 
-// next returns the history with a policy in force from a time on. Versions with
-// the same path rules count as one: a changed comment or date makes no new
-// version, and neither does a version equal to the one in force. An earlier one
-// that was in force several times counts as one from its first day to its last.
+// next returns h with a policy that is in force from a time on. h may be nil.
+// Files with the same path rules are one version, so a changed comment makes no
+// new version. A version that was in force several times counts as in force
+// from its first time to its last.
 func (h *history) next(policy *Policy, at int64) *history {
 	n := &history{current: policy, from: at}
 	if h == nil {
@@ -42,7 +42,8 @@ func (h *history) next(policy *Policy, at int64) *history {
 	return n
 }
 
-// add adds a version, unless no crawler may follow it or h has the same one.
+// add adds a version, unless no crawler may follow it or it is the current one.
+// It joins v with an earlier version that has the same path rules.
 func (h *history) add(v Version, now int64) {
 	if v.ended(now) || v.policy.pathRules == h.current.pathRules || h.current.rules.Grace == GraceOff {
 		return
@@ -58,7 +59,7 @@ func (h *history) add(v Version, now int64) {
 	}
 }
 
-// policies returns the policies that h holds.
+// policies returns the policies of all versions. h may be nil.
 func (h *history) policies() []*Policy {
 	if h == nil {
 		return nil
@@ -70,8 +71,8 @@ func (h *history) policies() []*Policy {
 	return list
 }
 
-// isVersion reports whether a crawler can have read a policy's file: not if the
-// policy is in force because nothing could be read.
+// isVersion reports whether a crawler can have read the policy's file. It can't
+// if the policy is only in force because the source could not be read.
 func (p *Policy) isVersion() bool {
 	switch p.state {
 	case Loaded, Missing, NotRobots, Refused:
@@ -80,8 +81,7 @@ func (p *Policy) isVersion() bool {
 	return false
 }
 
-// hashPathRules returns a hash of the rules by which files allow and disallow
-// paths.
+// hashPathRules returns a hash of the Allow and Disallow rules of files.
 func hashPathRules(files ...*robots.File) uint64 {
 	var d xxhash.Digest
 	add := func(token string, g *robots.Group) {
@@ -106,13 +106,13 @@ func hashPathRules(files ...*robots.File) uint64 {
 	return d.Sum64()
 }
 
-// earlier returns the earlier versions of the robots.txt of r's origin that a
-// crawler may still follow, newest first; nil if there is none.
+// earlier returns the earlier versions of the robots.txt of r's origin that
+// crawlers may still follow, newest first. It returns nil if there is none.
 func (p *Policies) earlier(r *Request) []Version {
 	if !p.connected.Load() {
 		p.Connect()
 	}
-	if p.graces.Load() == 0 {
+	if p.withEarlier.Load() == 0 {
 		return nil
 	}
 	e := p.table.find(p.key(r.Origin))
@@ -126,9 +126,9 @@ func (p *Policies) earlier(r *Request) []Version {
 	return h.earlier
 }
 
-// readAt returns a time at which the version of the robots.txt that the sender
-// of r was given was in force. If the engine's own text is served, that version
-// is policy.
+// readAt returns a time, in nanoseconds since 1970, at which the version that
+// the client of r received was in force. If the handler serves Policy.Text, the
+// client received the text of policy.
 func (p *Policies) readAt(r *Request, policy *Policy) int64 {
 	at := r.Time.UnixNano()
 	e := p.table.find(p.key(r.Origin))
@@ -146,12 +146,12 @@ func (p *Policies) readAt(r *Request, policy *Policy) int64 {
 	return at
 }
 
-// published reports whether clients that ask for /robots.txt get the text of a
-// policy.
+// published reports whether clients that request /robots.txt receive
+// Policy.Text.
 func (p *Policies) published(policy *Policy) bool { return p.cfg.Published || policy.Published() }
 
-// note notes that a policy is in force for e from a time on. The caller holds
-// p.mu.
+// note adds to e's history that a policy is in force from a time on. The caller
+// holds p.mu.
 func (p *Policies) note(e *entry, policy *Policy, at int64) {
 	if policy.isVersion() {
 		p.setHistory(e, e.history.Load().next(policy, at))
@@ -181,23 +181,23 @@ func (p *Policies) setHistory(e *entry, h *history) {
 		p.release(policy)
 	}
 	if old != nil && len(old.earlier) > 0 {
-		p.graces.Add(-1)
+		p.withEarlier.Add(-1)
 	}
 	if h == nil {
 		return
 	}
 	if len(h.earlier) > 0 {
-		p.graces.Add(1)
+		p.withEarlier.Add(1)
 	}
 	if p.connected.Load() && !p.retired {
-		p.cfg.Histories.put(p.placesOf(e), p.generation, h)
+		p.cfg.Histories.put(p.historyKeys(e), p.generation, h)
 	}
 }
 
-// dropVersion drops the earlier version that was replaced first, of any origin.
-// It reports whether there was one. The caller holds p.mu.
+// dropVersion drops, of the earlier versions of all origins, the one that was
+// replaced first. It reports whether there was one. The caller holds p.mu.
 func (p *Policies) dropVersion() bool {
-	if p.graces.Load() == 0 {
+	if p.withEarlier.Load() == 0 {
 		return false
 	}
 	var oldest *entry
@@ -227,8 +227,8 @@ func (p *Policies) endGrace(o Origin) (n int) {
 	for e := range p.table.all() {
 		h := e.history.Load()
 		if h != nil && len(h.earlier) > 0 && (all || e.origin == o) {
-			// A crawler that read an earlier version counts as one that read
-			// this one.
+			// Without earlier versions, no crawler has a grace, whichever
+			// version it has read.
 			p.setHistory(e, &history{current: h.current})
 			n++
 		}
@@ -236,11 +236,11 @@ func (p *Policies) endGrace(o Origin) (n int) {
 	return n
 }
 
-// compileVersions returns the history that a record is under p's rules. It takes
+// compileVersions compiles a record to a history, by p's rules. This takes
 // long, so the caller must not hold p.mu.
 func (p *Policies) compileVersions(rec *historyRecord) *history {
 	compile := func(c content) *Policy {
-		c.apart = true // the text has the operator's lines already
+		c.apart = true // the text already has the lines of the managed policy
 		p.mu.Lock()
 		shared := p.shared[c.key()]
 		p.mu.Unlock()
@@ -257,8 +257,9 @@ func (p *Policies) compileVersions(rec *historyRecord) *history {
 }
 
 // Connect makes p continue the histories of an earlier configuration, and store
-// its own. It is called when requests come to p or are about to: a
-// configuration that is never in force must store nothing.
+// its own, in Config.Histories. It is called when requests come to p or are
+// about to come, because a configuration that never comes into force must store
+// nothing. Calls after the first do nothing.
 func (p *Policies) Connect() {
 	p.connecting.Do(func() {
 		if p.cfg.Histories == nil || p.cfg.Place == nil {
@@ -269,19 +270,19 @@ func (p *Policies) Connect() {
 		p.generation = p.cfg.Histories.begin()
 		p.connected.Store(true)
 		for e := range p.table.all() {
-			p.recallHistory(e)
+			p.joinHistory(e)
 		}
 	})
 }
 
-// recallHistory puts the history of e that an earlier configuration left before
-// the one that p has.
-func (p *Policies) recallHistory(e *entry) {
-	if !p.connected.Load() || !e.recalled.CompareAndSwap(false, true) {
+// joinHistory joins the history that an earlier configuration stored for e with
+// the one that p has, once.
+func (p *Policies) joinHistory(e *entry) {
+	if !p.connected.Load() || !e.historyJoined.CompareAndSwap(false, true) {
 		return
 	}
 	var before *history
-	if rec := p.cfg.Histories.get(p.placesOf(e), p.source.PerOrigin()); rec != nil {
+	if rec := p.cfg.Histories.get(p.historyKeys(e), p.source.PerOrigin()); rec != nil {
 		before = p.compileVersions(rec)
 	}
 	p.mu.Lock()

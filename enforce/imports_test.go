@@ -6,9 +6,10 @@ import (
 	"testing"
 )
 
-// Imports run one way: the languages know nothing but the standard library and
-// the internal packages that both need, and what decides knows nothing of Caddy.
-func TestImportsRunOneWay(t *testing.T) {
+// Packages import only what their layer allows: robots and headers import the
+// standard library and internal packages; enforce does not import Caddy, its
+// logger or Prometheus.
+func TestImports(t *testing.T) {
 	const module = "github.com/caddy-robots/caddy-robots/"
 	internal := func(dep string) bool {
 		return strings.HasPrefix(dep, module+"internal/") || strings.HasPrefix(dep, module+"robots/internal/")

@@ -15,34 +15,35 @@ import (
 // yet.
 const pendingRetry = 5 * time.Second
 
-// views holds the views of paths that are being judged.
+// views has Views that are free for use.
 var views = sync.Pool{New: func() any { return new(robots.Views) }}
 
-// viewsOf returns the views of a target. Put them back into views.
+// viewsOf returns the views of a target. The caller puts them back into views.
 func (r *compiledRules) viewsOf(target string) *robots.Views {
 	v := views.Get().(*robots.Views)
 	v.Reset(target, r.Views)
 	return v
 }
 
-// Check identifies the sender of a request by each User-Agent field, judges all
-// crawlers that are named, until one of them is denied, and writes the decision
-// to d. It does what Engine.Decide does, but never waits and ignores the pace.
+// Check identifies the crawlers that the User-Agent fields of a request name,
+// judges one after the other until one is denied, and writes the decision to d.
+// It is like Engine.Decide, but never waits, and ignores rate limits and
+// Visit-time.
 func (p *Policy) Check(r *Request, d *Decision) {
 	p.check(r, nil, nil, d)
 }
 
-// CheckBefore is Check for a crawler that read an earlier version of the file,
-// which p replaced at the time of the request, and has not read p's yet. Both
-// policies are under the same Rules.
+// CheckBefore is Check for a crawler that may have a grace: it has read the
+// file of before, and not yet the file of p, which replaces it at the time of
+// the request. Both policies must be made by the same Rules.
 func (p *Policy) CheckBefore(r *Request, before *Policy, d *Decision) {
 	now := r.Time.UnixNano()
 	p.check(r, nil, []Version{{policy: before, until: now}}, d)
 }
 
-// check is like Check, but takes from e which crawlers have read the
-// robots.txt, and which versions of it there were. Without e, nobody has read
-// it, and every crawler may know the earlier versions that are given.
+// check is Check with what e knows: which crawlers have read the robots.txt,
+// and which earlier versions it has. If e is nil, no crawler has read it, and
+// each crawler may have a copy of the versions before.
 func (p *Policy) check(r *Request, e *Engine, before []Version, d *Decision) {
 	*d = Decision{}
 	var v *robots.Views
@@ -51,72 +52,74 @@ func (p *Policy) check(r *Request, e *Engine, before []Version, d *Decision) {
 		if v == nil {
 			v = p.rules.viewsOf(r.Target)
 		}
-		ask := r.ask()
-		ask.Evidence = s.evidence()
+		info := r.info()
+		info.evidence = s.evidence()
 		if e != nil {
-			ask.ReadRobots = p.rules.Programs == ProgramsSeen && hasRead(e.readers, r, &s.id)
+			info.readRobots = p.rules.Programs == ProgramsSeen && hasRead(e.readers, r, &s.id)
 			before = e.earlier(r, s.agents())
 		}
 		if before != nil {
-			var earlier Earlier
+			var earlier earlierVersions
 			earlier.fill(before, &s, e)
-			ask.Earlier = &earlier
+			info.earlier = &earlier
 		} else if e != nil {
-			e.see(r, s.agents(), ask.Evidence)
+			e.see(r, s.agents(), info.evidence)
 		}
-		p.Judge(s.agents(), &ask, v, d)
+		p.judge(s.agents(), &info, v, d)
 	}
 	if v != nil {
 		views.Put(v)
 	}
-	d.Policy, d.addr = p, s.store.Addr
+	d.Policy, d.addr = p, s.ev.addr
 }
 
-// Ask holds what decides, in addition to the path, whether a rule binds a
-// request.
-type Ask struct {
-	Method     string // "" means GET
-	Authorized bool   // it has an Authorization field
-	ReadRobots bool   // its sender read the robots.txt in the last 24 hours
+// requestInfo has the properties of a request, other than its path and its
+// User-Agent, that decide whether a rule applies to it.
+type requestInfo struct {
+	method     string // "" means GET
+	authorized bool   // the request has an Authorization field
+	readRobots bool   // the client is a program that has read the robots.txt in the last 24 hours; see ProgramsSeen
 
-	// Evidence is what is known about the sender in addition to the User-Agent;
+	// evidence is what is known about the client in addition to the User-Agent;
 	// nil if only the User-Agent counts.
-	Evidence *Evidence
+	evidence *evidence
 
-	// Earlier has the earlier versions of the file that the sender may follow;
-	// nil if there are none.
-	Earlier *Earlier
+	// earlier has the earlier versions of the file that the crawlers may
+	// follow; nil if there are none.
+	earlier *earlierVersions
 }
 
-// reads reports whether the request only reads.
-func (a Ask) reads() bool {
-	return a.Method == "" || a.Method == http.MethodGet || a.Method == http.MethodHead
+// reads reports whether the method only reads.
+func (info requestInfo) reads() bool {
+	return info.method == "" || info.method == http.MethodGet || info.method == http.MethodHead
 }
 
-// Judge writes to d what p decides for the crawlers that a request names, about
-// the path in v. It stops at the first crawler that is not let through. If all
-// are let through, d is about the first one that a group binds. If an earlier
-// User-Agent field of the same request has already named a crawler that a group
-// binds, d stays about that one.
+// judge decides on the path in v for the crawlers that a User-Agent field
+// names, and writes the decision to d. It stops at the first crawler that is
+// not let through. If all are let through, d is about a crawler that a group
+// applies to, if there is one: the first that has Terms, or otherwise the last.
+// The caller passes the same d for each User-Agent field of a request, so that
+// this is true for all fields together.
 //
-// Judge is pure: it does no I/O, takes no lock and allocates nothing. Live
-// requests, commands and replayed logs all call it.
-func (p *Policy) Judge(agents []crawler.Agent, ask *Ask, v *robots.Views, d *Decision) {
+// judge does no I/O, takes no lock and allocates nothing. Engine, Policy.Check
+// and Replay all call it, so that they decide alike.
+func (p *Policy) judge(agents []crawler.Agent, info *requestInfo, v *robots.Views, d *Decision) {
 	for i := range agents {
-		if p.judge(&agents[i], i, ask, v, d); d.Action != Pass {
+		if p.judgeAgent(&agents[i], i, info, v, d); d.Action != Pass {
 			return
 		}
 	}
 }
 
-// judge judges one crawler, the one at place i among those that ask is about.
-func (p *Policy) judge(a *crawler.Agent, i int, ask *Ask, v *robots.Views, d *Decision) {
-	claim := ask.Evidence.claim(i)
+// judgeAgent judges one crawler. Its index in info.evidence and info.earlier is
+// i.
+func (p *Policy) judgeAgent(a *crawler.Agent, i int, info *requestInfo, v *robots.Views, d *Decision) {
+	claim := info.evidence.claim(i)
 	if p.rules.exemptPaths.MatchViews(v).Allowed {
 		d.pass(a, claim, ExemptPath)
 		return
 	}
-	if p.rules.isExempt(a, claim, ask.Evidence) {
+	if p.rules.isExempt(a, claim, info.evidence) {
 		d.pass(a, claim, Exempt)
 		return
 	}
@@ -124,15 +127,15 @@ func (p *Policy) judge(a *crawler.Agent, i int, ask *Ask, v *robots.Views, d *De
 		*d = Decision{Action: Deny, Reason: Impostor, Agent: *a, Claim: claim}
 		return
 	}
-	if h := p.rules.hidden.match(v); h != nil && p.rules.hides(a, ask) {
+	if h := p.rules.hidden.match(v); h != nil && p.rules.hides(a, info) {
 		*d = Decision{Action: Deny, Reason: Hidden, Agent: *a, Claim: claim, Layer: HiddenLayer, Line: h.Line, hidden: h}
 		return
 	}
 	if p.state == Pending || p.denyAll {
-		p.withoutRules(a, claim, ask, d)
+		p.withoutRules(a, claim, info, d)
 		return
 	}
-	w := p.weigh(a, ask, v)
+	w := p.judgePath(a, info, v)
 	switch {
 	case w.group == nil:
 		reason := Unbound
@@ -147,7 +150,7 @@ func (p *Policy) judge(a *crawler.Agent, i int, ask *Ask, v *robots.Views, d *De
 		}
 		return
 	}
-	if version := ask.Earlier.allows(i, a, ask, v); version != nil {
+	if version := info.earlier.allows(i, a, info, v); version != nil {
 		if d.pass(a, claim, Graced) {
 			d.decidedBy(p, &w)
 			d.Version = version
@@ -159,24 +162,24 @@ func (p *Policy) judge(a *crawler.Agent, i int, ask *Ask, v *robots.Views, d *De
 	d.Terms = nil
 }
 
-// weighed is the result of a file's path rules for an agent.
-type weighed struct {
-	group   *robots.Group // that binds the agent; nil if none does
+// pathVerdict is the result of a file's path rules for an agent.
+type pathVerdict struct {
+	group   *robots.Group // that applies to the agent; nil if none does
 	terms   *throttle.Terms
 	allowed bool
 	rule    *robots.Rule   // that decided; nil if none matched
-	reading robots.Dialect // robots.Google where only the file as read in its dialect disallows the path
+	reading robots.Dialect // see Decision.Reading
 }
 
-// weigh finds the group that binds an agent, and what its rules say about the
-// path.
-func (p *Policy) weigh(a *crawler.Agent, ask *Ask, v *robots.Views) (w weighed) {
+// judgePath finds the group that applies to an agent, and matches its rules
+// with the path.
+func (p *Policy) judgePath(a *crawler.Agent, info *requestInfo, v *robots.Views) (w pathVerdict) {
 	plan := p.plan(a)
-	if plan.group == nil || plan.byStar && !p.rules.starBinds(a, ask) {
+	if plan.group == nil || plan.byStar && !p.rules.starApplies(a, info) {
 		return w
 	}
 	verdict := plan.group.MatchViews(v)
-	w = weighed{group: plan.group, terms: plan.terms, allowed: verdict.Allowed, rule: verdict.Rule}
+	w = pathVerdict{group: plan.group, terms: plan.terms, allowed: verdict.Allowed, rule: verdict.Rule}
 	if !verdict.Allowed && plan.reads {
 		if google := plan.google.MatchViews(v); google.Allowed {
 			w.allowed, w.rule, w.reading = true, google.Rule, robots.Google
@@ -185,18 +188,18 @@ func (p *Policy) weigh(a *crawler.Agent, ask *Ask, v *robots.Views) (w weighed) 
 	return w
 }
 
-// decidedBy notes which line of p's file decided.
-func (d *Decision) decidedBy(p *Policy, w *weighed) {
+// decidedBy records the group and the rule that decided.
+func (d *Decision) decidedBy(p *Policy, w *pathVerdict) {
 	d.Group, d.Terms, d.Rule, d.Reading = w.group, w.terms, w.rule, w.reading
 	if w.rule != nil {
 		d.from(p, w.rule.Line)
 	}
 }
 
-// withoutRules judges a crawler while there are no rules to judge it by.
-func (p *Policy) withoutRules(a *crawler.Agent, claim verify.Result, ask *Ask, d *Decision) {
+// withoutRules judges a crawler while the rules are not known.
+func (p *Policy) withoutRules(a *crawler.Agent, claim verify.Result, info *requestInfo, d *Decision) {
 	switch {
-	case !p.rules.bindable(a, claim, ask):
+	case !p.rules.couldApply(a, claim, info):
 		d.pass(a, claim, NoPolicy)
 	case p.state == Pending:
 		*d = Decision{Action: Throttle, Reason: PolicyPending, Agent: *a, Claim: claim, RetryAfter: pendingRetry}
@@ -205,27 +208,26 @@ func (p *Policy) withoutRules(a *crawler.Agent, claim verify.Result, ask *Ask, d
 	}
 }
 
-// unavailableRetry is the Retry-After for a crawler while the source of the
-// robots.txt fails and the operator has crawlers refused then.
+// unavailableRetry is the Retry-After for a crawler while the source fails and
+// Config.DenyFailed is set.
 const unavailableRetry = time.Minute
 
-// pass lets an agent through, for a reason, unless d is about another one that
-// robots.txt binds and that was let through already. It reports whether d is
-// now about this agent.
+// pass lets an agent through, for a reason. If a group applies to the agent
+// that d is about, d stays about that agent, unless it has no Terms and a group
+// applies to this agent too. pass reports whether d is now about this agent.
 func (d *Decision) pass(a *crawler.Agent, claim verify.Result, why Reason) bool {
-	if d.Reason.bound() && (!why.bound() || d.Terms != nil) {
+	if d.Reason.hasGroup() && (!why.hasGroup() || d.Terms != nil) {
 		return false
 	}
 	*d = Decision{Reason: why, Agent: *a, Claim: claim}
 	return true
 }
 
-// bound reports whether a request that was let through for this reason is one
-// that a group binds.
-func (r Reason) bound() bool { return r == Allowed || r == Graced }
+// hasGroup reports whether a group applies to a request that was let through
+// for this reason.
+func (r Reason) hasGroup() bool { return r == Allowed || r == Graced }
 
-// DisallowsStar reports whether the file disallows a request target to the
-// crawlers that it does not name. It does not matter who sent the request.
+// DisallowsStar reports whether the group for `*` disallows a request target.
 // Exempt paths are not disallowed.
 func (p *Policy) DisallowsStar(target string) bool {
 	star := p.file.Star()

@@ -2,18 +2,19 @@ package enforce
 
 import "github.com/caddy-robots/caddy-robots/enforce/managed"
 
-// Layer says where a rule comes from.
+// Layer is the origin of a line: the site's own file, or a part of the
+// operator's configuration.
 type Layer uint8
 
 const (
-	// NoLayer is that of a decision that no line made.
+	// NoLayer is the layer of a decision for which no line was the reason.
 	NoLayer Layer = iota
-	// SiteLayer is the site's own robots.txt.
+	// SiteLayer stands for the site's own robots.txt.
 	SiteLayer
-	// PolicyLayer is the operator's policy, whose lines are published with
-	// the site's.
+	// PolicyLayer stands for the managed policy: its lines are published with
+	// those of the site.
 	PolicyLayer
-	// HiddenLayer is the hidden paths of the operator's policy, which are
+	// HiddenLayer stands for the hidden paths of the managed policy. They are
 	// published nowhere.
 	HiddenLayer
 )
@@ -23,9 +24,9 @@ func (l Layer) String() string {
 	return [...]string{"", "site", "policy", "hidden"}[min(l, HiddenLayer)]
 }
 
-// Origin returns where a line of File comes from: the layer, and the line of
-// the site's own robots.txt or of the operator's configuration. A line of 0
-// has no layer.
+// Origin returns where a line of File comes from: its layer, and its line
+// number in the site's own robots.txt or in the operator's configuration. Lines
+// count from 1. For line 0, it returns NoLayer.
 func (p *Policy) Origin(line int) (Layer, int) {
 	switch {
 	case line == 0:
@@ -40,5 +41,5 @@ func (p *Policy) Origin(line int) (Layer, int) {
 	return PolicyLayer, from.Line
 }
 
-// from notes which line of p's file decided.
+// from sets the layer and the line from a line of p's file.
 func (d *Decision) from(p *Policy, line int) { d.Layer, d.Line = p.Origin(line) }

@@ -20,8 +20,8 @@ func managedRules(t *testing.T) Rules {
 	}}
 }
 
-// Each decision names the layer and the line there.
-func TestLayers(t *testing.T) {
+// Each decision has the layer and the line in that layer.
+func TestLayerAndLineOfDecisions(t *testing.T) {
 	const (
 		ahrefs = "Mozilla/5.0 (compatible; AhrefsBot/7.0; +http://ahrefs.com/robot/)"
 		ccbot  = "CCBot/2.0 (https://commoncrawl.org/faq/)"
@@ -35,18 +35,18 @@ func TestLayers(t *testing.T) {
 		layer  Layer
 		line   int
 	}{
-		{"the site's rule", newbot, "/private/x", Disallowed, SiteLayer, 2},
-		{"a copy of the site's rule", ahrefs, "/private/x", Disallowed, SiteLayer, 2},
-		{"a path that the policy denies", ahrefs, "/archive/x", Disallowed, PolicyLayer, 22},
-		{"a purpose that the policy denies", "Mozilla/5.0 (compatible; ClaudeBot/1.0; +claudebot@anthropic.com)", "/", Disallowed, PolicyLayer, 21},
-		{"a group of the site's own stays", gptbot, "/", Disallowed, SiteLayer, 10},
+		{"rule of the site", newbot, "/private/x", Disallowed, SiteLayer, 2},
+		{"copy of a rule of the site", ahrefs, "/private/x", Disallowed, SiteLayer, 2},
+		{"path that the policy denies", ahrefs, "/archive/x", Disallowed, PolicyLayer, 22},
+		{"purpose that the policy denies", "Mozilla/5.0 (compatible; ClaudeBot/1.0; +claudebot@anthropic.com)", "/", Disallowed, PolicyLayer, 21},
+		{"group of the site for the crawler itself", gptbot, "/", Disallowed, SiteLayer, 10},
 		{"no rule", googlebot, "/", Allowed, NoLayer, 0},
-		{"a hidden path", newbot, "/backup/x", Hidden, HiddenLayer, 24},
-		{"for a crawler with a group of its own", googlebot, "/a/dump.sql", Hidden, HiddenLayer, 25},
-		{"for one that ignores *", adsbot, "/backup/", Hidden, HiddenLayer, 24},
-		{"by a detour", ccbot, "/x/..//%62ackup/", Hidden, HiddenLayer, 24},
-		{"and not for a person", chrome, "/backup/x", Person, NoLayer, 0},
-		{"nor for a library", curl, "/backup/x", Unbound, NoLayer, 0},
+		{"hidden path", newbot, "/backup/x", Hidden, HiddenLayer, 24},
+		{"hidden path, crawler with its own group", googlebot, "/a/dump.sql", Hidden, HiddenLayer, 25},
+		{"hidden path, crawler that ignores *", adsbot, "/backup/", Hidden, HiddenLayer, 24},
+		{"hidden path in another spelling", ccbot, "/x/..//%62ackup/", Hidden, HiddenLayer, 24},
+		{"hidden path, person", chrome, "/backup/x", Person, NoLayer, 0},
+		{"hidden path, library", curl, "/backup/x", Unbound, NoLayer, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := e.decide(tt.target, tt.ua)
@@ -59,13 +59,14 @@ func TestLayers(t *testing.T) {
 		})
 	}
 	e.decide("/", bingbot)
-	if d := e.decide("/", bingbot); d.Reason != CrawlDelay || d.Layer != SiteLayer || d.Line != 16 { // the longer one stays
+	if d := e.decide("/", bingbot); d.Reason != CrawlDelay || d.Layer != SiteLayer || d.Line != 16 { // the site's Crawl-delay is longer
 		t.Errorf("%v by %v line %d", d.Reason, d.Layer, d.Line)
 	}
 }
 
-// HTTP libraries and user-triggered fetchers follow their switches.
-func TestHiddenFollowsSwitches(t *testing.T) {
+// Hidden paths are denied to HTTP libraries and user-triggered fetchers only if
+// the rules say so.
+func TestHiddenPathsByClientAndRules(t *testing.T) {
 	for _, tt := range []struct {
 		ua     string
 		rules  func(*Rules)
@@ -86,9 +87,9 @@ func TestHiddenFollowsSwitches(t *testing.T) {
 	}
 }
 
-// A policy can't be merged where its file is another's: the site's own rules
-// hold, and it says so.
-func TestApart(t *testing.T) {
+// If the lines of the policy can't be published, the site's own file is in
+// force, and MergeError says why.
+func TestMergeError(t *testing.T) {
 	rules, err := managedRules(t).compile()
 	if err != nil {
 		t.Fatal(err)
@@ -113,8 +114,8 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// The last published text outlives a reload, so that what changed can be told.
-func TestWasAcrossCopies(t *testing.T) {
+// After a reload, PolicyRead.Was has the text that was published before.
+func TestPolicyReadWasAfterAReload(t *testing.T) {
 	copies, clock := NewCopies(), newClock()
 	var was []byte
 	observe := observerFunc(func(e PolicyRead) { was = e.Was })
@@ -123,7 +124,7 @@ func TestWasAcrossCopies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := NewPolicies(Inline(site), compiled, Config{Copies: copies, Observer: observe, Now: clock.now})
+		p := newPolicies(Inline(site), compiled, Config{Copies: copies, Observer: observe, Now: clock.now})
 		p.Reread(&Request{Origin: home, Time: clock.now()})
 		p.running.Wait()
 		p.Close()
@@ -131,28 +132,12 @@ func TestWasAcrossCopies(t *testing.T) {
 	}
 	read(managedRules(t))
 	if was != nil {
-		t.Errorf("before the first: %q", was)
+		t.Errorf("before the first read: %q", was)
 	}
 	other := managedRules(t)
 	other.Managed.Deny = other.Managed.Deny[:1]
 	read(other)
 	if !strings.Contains(string(was), "Disallow: /archive/") {
 		t.Errorf("after a reload: %q", was)
-	}
-}
-
-type observerFunc func(PolicyRead)
-
-func (f observerFunc) PolicyRead(e PolicyRead) { f(e) }
-
-func TestDisallowsStar(t *testing.T) {
-	p, err := Rules{ExemptPaths: []string{"/private/feed.xml"}}.Policy(Response{Status: 200, Body: []byte(site)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for target, want := range map[string]bool{"/": false, "/private/x": true, "/x/..//private/": true, "/private/press/": false, "/private/feed.xml": false, "/no-google/": false} {
-		if got := p.DisallowsStar(target); got != want {
-			t.Errorf("%s: %v", target, got)
-		}
 	}
 }

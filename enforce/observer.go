@@ -2,8 +2,8 @@ package enforce
 
 import "time"
 
-// Observer is told what happens in the background. Its method is called from
-// several goroutines at once and must not block.
+// Observer receives events of background work, for logs and metrics. Its method
+// must be safe for concurrent use and must not block.
 type Observer interface {
 	// PolicyRead is called after every attempt to read a robots.txt.
 	PolicyRead(PolicyRead)
@@ -11,17 +11,17 @@ type Observer interface {
 
 // PolicyRead is the result of one attempt to read a robots.txt.
 type PolicyRead struct {
-	Origin  Origin // the zero Origin where one policy serves all
+	Origin  Origin // the zero Origin if one policy serves all origins
 	Outcome Outcome
-	Err     error   // why, where the outcome is not Loaded or Unchanged
-	Policy  *Policy // what is in force now
-	Changed bool    // the outcome or the file differs from that of the previous read
-	Was     []byte  // the file with lines of the operator's policy that was published before; nil if none is known
-	Kept    bool    // the policy in force is a good copy of an earlier read
-	Took    time.Duration
+	Err     error         // why the outcome is neither Loaded nor Unchanged
+	Policy  *Policy       // the policy in force after the read
+	Changed bool          // the outcome or the file differs from that of the previous read
+	Was     []byte        // the Policy.Text that was published before; nil if none was, or if it is not known
+	Kept    bool          // Policy is a cached copy from an earlier read
+	Took    time.Duration // how long the fetch took
 }
 
-// nopObserver is the Observer of those who gave none.
+// nopObserver is the default Observer. It does nothing.
 type nopObserver struct{}
 
 func (nopObserver) PolicyRead(PolicyRead) {}

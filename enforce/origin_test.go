@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestSpellingsOfAnOriginAreEqual(t *testing.T) {
+func TestNewOrigin(t *testing.T) {
 	for _, tt := range []struct {
 		scheme, host string
 		port         uint16
@@ -22,7 +22,7 @@ func TestSpellingsOfAnOriginAreEqual(t *testing.T) {
 		{"http", "[2001:DB8::1]", 80, "http://[2001:db8::1]"},
 		{"http", "", 0, "http://"},
 		{"https", strings.Repeat("a", 1000), 443, "https://"},
-		// Ports that a client made up.
+		// Ports that a client can invent.
 		{"http", "example.com:1", 80, "http://example.com"},
 		{"http", "example.com:abc", 80, "http://example.com"},
 		{"http", "example.com:", 80, "http://example.com"},
@@ -34,7 +34,7 @@ func TestSpellingsOfAnOriginAreEqual(t *testing.T) {
 	}
 }
 
-func TestRequestsForTheRobotsTxt(t *testing.T) {
+func TestIsRobotsTxt(t *testing.T) {
 	for target, want := range map[string]bool{
 		"/robots.txt": true, "/robots.txt?x": true, "http://a.test/robots.txt": true, "https://u@a.test/robots.txt?x=/": true,
 		"/": false, "/Robots.txt": false, "/robots.txt/": false, "/a/robots.txt": false, "/robots.txtx": false, "//robots.txt": false,

@@ -7,26 +7,26 @@ import (
 	"time"
 )
 
-// origins is a hash table of entries by origin. Readers take no lock; whoever
-// changes it holds the lock of the Policies.
+// origins is a hash table of entries by origin. Lookups take no lock. To change
+// the table, a caller must hold Policies.mu.
 type origins struct {
 	seed    maphash.Seed
-	buckets []atomic.Pointer[entry] // a power of two of chains
+	buckets []atomic.Pointer[entry] // linked lists; their number is a power of two
 	n       atomic.Int64
-	hand    int // bucket at which the next search for something to evict begins
+	hand    int // bucket at which the next search for an entry to evict begins
 }
 
 const (
-	mostBuckets = 1 << 16
-	// examined is how many entries are compared for an eviction. Tables of the
-	// default size are compared whole.
-	examined = 1024
+	maxBuckets = 1 << 16
+	// evictionSample is how many entries an eviction compares. With the default
+	// of Config.MaxOrigins, it compares all.
+	evictionSample = 1024
 )
 
-// newOrigins returns a table made for about size entries.
+// newOrigins returns a table for about size entries.
 func newOrigins(size int) *origins {
 	n := 1
-	for n < size && n < mostBuckets {
+	for n < size && n < maxBuckets {
 		n *= 2
 	}
 	return &origins{seed: maphash.MakeSeed(), buckets: make([]atomic.Pointer[entry], n)}
@@ -40,7 +40,7 @@ func (t *origins) bucket(o Origin) *atomic.Pointer[entry] {
 	return &t.buckets[h&uint64(len(t.buckets)-1)]
 }
 
-// find returns the entry of an origin, nil if there is none.
+// find returns the entry of an origin, or nil.
 func (t *origins) find(o Origin) *entry {
 	for e := t.bucket(o).Load(); e != nil; e = e.next.Load() {
 		if e.origin == o {
@@ -58,7 +58,8 @@ func (t *origins) insert(e *entry) {
 	t.n.Add(1)
 }
 
-// remove takes an entry out. Readers that are at it go on to those behind it.
+// remove removes an entry. The entry keeps its link to the next one for lookups
+// that are just there.
 func (t *origins) remove(gone *entry) {
 	link := t.bucket(gone.origin)
 	for e := link.Load(); e != nil; e = link.Load() {
@@ -71,7 +72,8 @@ func (t *origins) remove(gone *entry) {
 	}
 }
 
-// all returns the entries, also some that come or go meanwhile.
+// all returns the entries. It may return or omit those that are added or
+// removed meanwhile.
 func (t *origins) all() iter.Seq[*entry] {
 	return func(yield func(*entry) bool) {
 		for i := range t.buckets {
@@ -84,9 +86,9 @@ func (t *origins) all() iter.Seq[*entry] {
 	}
 }
 
-// leastValuable returns the entry to evict, other than keep, nil if there is
-// none: first those of invented hosts, of these first those that were never
-// loaded, and of equals the one that was not asked for the longest time.
+// leastValuable returns the entry to evict, other than keep, or nil if there is
+// none. It chooses the lowest value, and among equal values the entry that was
+// used least recently.
 func (t *origins) leastValuable(keep *entry) (worst *entry) {
 	seen := 0
 	for range t.buckets {
@@ -99,14 +101,14 @@ func (t *origins) leastValuable(keep *entry) (worst *entry) {
 				worst = e
 			}
 		}
-		if seen >= examined {
+		if seen >= evictionSample {
 			break
 		}
 	}
 	return worst
 }
 
-// lessValuable reports whether e is to be evicted before other.
+// lessValuable reports whether e should be evicted before other.
 func (e *entry) lessValuable(other *entry) bool {
 	if a, b := e.value(), other.value(); a != b {
 		return a < b
@@ -114,8 +116,8 @@ func (e *entry) lessValuable(other *entry) bool {
 	return e.used.Load() < other.used.Load()
 }
 
-// value ranks an entry: 0 and 1 for invented hosts, 2 and 3 for others; the
-// lower one of each was never loaded.
+// value ranks an entry for eviction: 0 for an invented host without a policy, 1
+// for one with a policy; 2 and 3 likewise for other hosts.
 func (e *entry) value() int {
 	v := 0
 	if e.policy.Load() != nil {
@@ -127,7 +129,7 @@ func (e *entry) value() int {
 	return v
 }
 
-// touch notes that the entry is asked for, at most once a second.
+// touch records that the entry is used, at most once per second.
 func (e *entry) touch(now int64) {
 	if d := now - e.used.Load(); d > int64(time.Second) || d < 0 {
 		e.used.Store(now)

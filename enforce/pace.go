@@ -11,9 +11,10 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
-// pace asks the limiter for a request that the path rules let through. A
-// request to which an earlier handler has applied the same pace is let through;
-// if the pace differs, the request uses a separate budget.
+// pace applies the rate limits and Visit-time to a request that the path rules
+// let through. If an earlier handler has applied the same Terms to the request,
+// pace does nothing. If it has applied other Terms, the request uses a separate
+// budget.
 func (e *Engine) pace(ctx context.Context, r *Request, d *Decision) {
 	if d.Terms.Same(r.Taken) {
 		return
@@ -22,15 +23,16 @@ func (e *Engine) pace(ctx context.Context, r *Request, d *Decision) {
 	d.Delay = res.Delay
 	switch {
 	case res.OK && err == nil:
-	case res.OK: // the client is gone
+	case res.OK: // ctx ended while the request was held
 		d.throttle(res, res.Delay)
 	default:
 		d.throttle(res, res.RetryAfter)
 	}
 }
 
-// PaceFirst applies the pace at the time now to a request that is let through,
-// as if it were its crawler's first request: only Visit-time can refuse it.
+// PaceFirst applies the rate limits and Visit-time to a request that was let
+// through, as if it were the first of its crawler. So only Visit-time can
+// refuse it.
 func (d *Decision) PaceFirst(now time.Time) {
 	if d.Action != Pass || d.Terms == nil {
 		return
@@ -40,10 +42,10 @@ func (d *Decision) PaceFirst(now time.Time) {
 	}
 }
 
-// throttle makes d a refusal for the time being.
+// throttle turns d into a decision to throttle the request.
 func (d *Decision) throttle(res throttle.Result, retryAfter time.Duration) {
 	d.Action, d.RetryAfter = Throttle, retryAfter
-	if d.Version != nil { // the rule that disallows the path is not why
+	if d.Version != nil { // the rule that disallows the path is not the reason
 		d.Version, d.Rule = nil, nil
 	}
 	d.from(d.Policy, res.Line)
@@ -57,34 +59,34 @@ func (d *Decision) throttle(res throttle.Result, retryAfter time.Duration) {
 	}
 }
 
-// hostRead is how long a crawler has a budget of its own on an invented host
-// after it read that host's robots.txt: crawlers may use a copy for 24 hours
-// (RFC 9309, section 2.4).
-const hostRead = 24 * time.Hour
+// copyLifetime is how long a read of robots.txt by a client counts: crawlers
+// may use a cached copy for 24 hours (RFC 9309, section 2.4).
+const copyLifetime = 24 * time.Hour
 
-// Seeds that keep budgets apart.
+// Seeds of hashes. They keep the keys of different budgets and records apart. A
+// key of 128 bits uses its seed and the next number.
 const (
-	seedBudget   = 1
-	seedMonitor  = 3 // what would have been used, had monitor mode not let it through
-	seedFollower = 5 // of a second handler on the same request, with another pace
-	seedReader   = 7
-	seedProgram  = 9  // of a program that read a robots.txt
-	seedUnproved = 21 // of the clients that say to be a crawler and are not verified, each
-	seedPool     = 31 // of all of them
-	seedImpostor = 41
-	seedDebt     = 51
+	seedBudget     = 1
+	seedMonitor    = 3 // in monitor mode
+	seedFollower   = 5 // of a second handler of the same request, with other Terms
+	seedReader     = 7
+	seedProgram    = 9  // of programs that have read a robots.txt
+	seedUnverified = 21 // added for each client address with an unverified claim
+	seedPool       = 31 // added for all unverified claims together
+	seedImpostor   = 41
+	seedDebt       = 51
 )
 
-// budget returns the key of the budget that a request draws on: that of the
-// origin and the crawler, across the crawler's addresses; of one client's
-// address for software that anyone runs, because unrelated people send its
-// User-Agent, and if the operator wants it. All invented hosts share the budget
-// of the site until the crawler has read the host's robots.txt. The key is the
-// same in every process. budget allocates nothing. Another value of more than 0
-// gives the key of another budget of the same crawler.
+// budget returns the key of the budget that a request uses. A crawler has one
+// budget per origin, for all its addresses. There is one per client address if
+// Rules.PerIP is set, and for software that anyone can run, because unrelated
+// people send its User-Agent. All invented hosts of a site share one budget
+// until the crawler has read the host's robots.txt. For more above 0, budget
+// returns the key of another budget of the same crawler. The key is the same in
+// every process. budget allocates nothing.
 func (e *Engine) budget(r *Request, a *crawler.Agent, more uint64) throttle.Key {
 	origin := r.Origin
-	if r.Invented && !e.readers.Seen(readerKey(r.Origin, a), r.Time, hostRead) {
+	if r.Invented && !e.readers.Seen(readerKey(r.Origin, a), r.Time, copyLifetime) {
 		origin = Origin{Host: r.Site, Port: r.Origin.Port}
 	}
 	seed := uint64(seedBudget)
@@ -101,16 +103,17 @@ func (e *Engine) budget(r *Request, a *crawler.Agent, more uint64) throttle.Key 
 		return k.Client(addr)
 	}
 	if a.Crawler == nil && a.Class == crawler.SelfDeclared {
-		return k.Disposable() // anybody can make up such a name
+		return k.Disposable() // clients can invent any number of such names
 	}
 	return k
 }
 
-// readerKey names a crawler and the origin whose robots.txt it read.
+// readerKey is the key, in a Recent, of a crawler that has read the robots.txt
+// of an origin.
 func readerKey(o Origin, a *crawler.Agent) uint64 { return hash(seedReader, o, agentName(a)) }
 
-// programKey names a program, the address of its client and the origin whose
-// robots.txt it read.
+// programKey is the key, in a Recent, of a program that has read the robots.txt
+// of an origin from one address.
 func programKey(r *Request, a *crawler.Agent) uint64 {
 	addr, _ := netip.ParseAddr(r.Client)
 	k := throttle.KeyOf(hash(seedProgram, r.Origin, a.Token), hash(seedProgram+1, r.Origin, a.Token)).Client(addr)
@@ -118,17 +121,17 @@ func programKey(r *Request, a *crawler.Agent) uint64 {
 }
 
 // hasRead reports whether the program that a User-Agent names has read the
-// origin's robots.txt in the last 24 hours from the same address.
+// origin's robots.txt from the same address within copyLifetime.
 func hasRead(readers *Recent, r *Request, id *crawler.Identity) bool {
 	for i := range id.Len() {
 		if a := id.At(i); a.Class == crawler.Program {
-			return readers != nil && readers.Seen(programKey(r, a), r.Time, hostRead)
+			return readers != nil && readers.Seen(programKey(r, a), r.Time, copyLifetime)
 		}
 	}
 	return false
 }
 
-// agentName is the name by which an agent's requests are counted together.
+// agentName returns the name under which an agent's requests share a budget.
 func agentName(a *crawler.Agent) string {
 	if a.Crawler != nil {
 		return a.Crawler.Name
@@ -136,9 +139,9 @@ func agentName(a *crawler.Agent) string {
 	return a.Token
 }
 
-// hash hashes an origin and a name without regard to the name's case. It need
-// not withstand forgery: a client that wants to use a crawler's budget can
-// simply send its User-Agent.
+// hash returns a hash of an origin and of the first 62 octets of a name; upper
+// and lower case are equal. The hash need not be cryptographic: a client that
+// wants to use a crawler's budget can simply send the crawler's User-Agent.
 func hash(seed uint64, o Origin, name string) uint64 {
 	var d xxhash.Digest
 	d.ResetWithSeed(seed)

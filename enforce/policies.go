@@ -9,46 +9,48 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
-// Bounds of reading that are not the operator's to set.
+// Limits that the operator can't configure.
 const (
-	// firstWait is how long a crawler waits for the first policy of an origin,
-	// from the moment at which its read begins.
+	// firstWait is how long crawlers wait for the first policy of an origin,
+	// from the start of the read.
 	firstWait = 5 * time.Second
-	// maxWaiting is how many requests wait so at once.
+	// maxWaiting is how many requests can wait for a policy at once.
 	maxWaiting = 1000
-	// readTimeout is how long a source may take.
+	// readTimeout is how long one read may take.
 	readTimeout = 10 * time.Second
-	// maxReads is how many first reads run at once, and how many others. A host
-	// name made up by a client starts one, and a flood of such names must start
-	// no flood, nor keep the policies of real sites from being read again.
+	// maxReads is how many first reads of origins can run at once. As many
+	// other reads can run at the same time. A client can start a first read
+	// with each host name that it invents. So first reads must be limited, and
+	// must leave other reads enough room.
 	maxReads = 32
-	// minReread is the least time between two reads of one origin.
+	// minReread is the shortest time between two reads of one origin.
 	minReread = time.Second
-	// maxUnread is how long a policy that was not read again is in force
-	// without a crawler waiting for the read: the 24 hours for which crawlers
-	// may use their own copies (RFC 9309, section 2.4).
+	// maxUnread is how long after its next read was due a policy counts as
+	// current. After that, crawlers wait for a new read. It is the time for
+	// which crawlers may use their own cached copies (RFC 9309, section 2.4).
 	maxUnread = 24 * time.Hour
 )
 
-// Config has the operator's choices that are not in Rules. The zero value has
-// every default.
+// Config has the settings of an Engine that are not in Rules. The zero value is
+// ready for use. Caches and tables that are given can be shared by several
+// engines.
 type Config struct {
-	Refresh    time.Duration     // time between two reads of a source; default 1 minute, least 1 second
-	MaxOrigins int               // origins kept at most; default 1000
-	DenyFailed bool              // deny crawlers everything while the source fails, as RFC 9309 says
-	Ceiling    *Ceiling          // bounds the memory of several engines; none if nil
-	Copies     *Copies           // keeps good copies after the engine is closed; none if nil
-	Readers    *Recent           // which crawlers read which robots.txt; the engine's own if nil
-	Waiters    *throttle.Waiters // holds requests until their time comes; the engine's own if nil
-	Visits     *Visits           // when crawlers came; the engine's own if nil
-	Histories  *Histories        // keeps versions of files after the engine is closed; none if nil
-	Place      func() Place      // where the files are enforced, for Histories; called once, when the first crawler comes or by Connect
-	Published  bool              // clients that ask for /robots.txt are given Policy.Text
-	Observer   Observer
-	Now        func() time.Time // the clock of reads; default time.Now
+	Refresh    time.Duration     // time between two reads of an origin; default 1 minute, at least 1 second
+	MaxOrigins int               // limit of origins that are kept; default 1000
+	DenyFailed bool              // deny crawlers every path while the source fails, as RFC 9309 says; otherwise the cached copy stays in force
+	Ceiling    *Ceiling          // limits the memory of policies; no limit if nil
+	Copies     *Copies           // cache for the time after the engine is closed; none if nil
+	Readers    *Recent           // remembers which crawlers read which robots.txt; nil for a new one
+	Waiters    *throttle.Waiters // holds requests until their time comes; nil for a new one
+	Visits     *Visits           // remembers when crawlers came; nil for a new one
+	Histories  *Histories        // versions of files for the time after the engine is closed; none if nil
+	Place      func() Place      // returns where the files are enforced, for Histories; called once, for the first crawler or by Policies.Connect
+	Published  bool              // the handler always answers requests for /robots.txt with Policy.Text
+	Observer   Observer          // receives the results of reads; none if nil
+	Now        func() time.Time  // the clock for reads; default time.Now
 }
 
-// complete returns c with its defaults.
+// complete returns c with defaults in place of zero values.
 func (c Config) complete() Config {
 	if c.Refresh == 0 {
 		c.Refresh = time.Minute
@@ -66,66 +68,66 @@ func (c Config) complete() Config {
 	return c
 }
 
-// Policies holds the policy of each origin and keeps it fresh. A lookup takes
-// no lock. It returns either the old or the new policy while one is replaced.
-// It is safe for concurrent use.
+// Policies holds the policy of each origin and reads its source again when it
+// is due. It is safe for concurrent use. Lookups take no lock; while a policy
+// is being replaced, they return the old or the new one.
 type Policies struct {
 	source  Source
 	compile func(content) *Policy
-	pending *Policy // of origins that were never read
+	pending *Policy // the policy of origins that were never read
 	cfg     Config
 	ctx     context.Context
 	stop    context.CancelFunc
-	first   chan struct{} // a place for each first read
-	again   chan struct{} // and for each other read
+	first   chan struct{} // a semaphore of maxReads for first reads
+	again   chan struct{} // and one for other reads
 	waiting *atomic.Int64
 	running sync.WaitGroup
 
-	table  *origins
-	graces atomic.Int64 // origins whose file has earlier versions
+	table       *origins
+	withEarlier atomic.Int64 // how many origins have earlier versions of their file
 
 	connecting sync.Once
 	connected  atomic.Bool // place and generation are known
 	place      Place
 	generation int
 
-	mu      sync.Mutex         // held while table, shared and histories are changed
-	shared  map[uint64]*Policy // by a hash of the file: origins with the same file share one
-	used    int64              // octets of memory that all policies take
+	mu      sync.Mutex         // guards table, shared, used, retired and changes of histories
+	shared  map[uint64]*Policy // by content.key: origins with the same file share one policy
+	used    int64              // octets that all policies take, as estimated
 	retired bool
 }
 
-// entry is one origin's place in the table.
+// entry is the record of one origin.
 type entry struct {
-	origin   Origin
-	next     atomic.Pointer[entry] // in the table
-	policy   atomic.Pointer[Policy]
-	history  atomic.Pointer[history] // nil while there was no version yet
-	recalled atomic.Bool             // the history that an earlier configuration left was looked for
-	invented atomic.Bool             // the host is one that a client may have made up
-	used     atomic.Int64            // when it was last asked for; this and the following in nanoseconds since 1970
-	nextRead atomic.Int64            // when it is to be read again
-	lastRead atomic.Int64            // when the last read began
-	reading  atomic.Bool             // whether a read is under way
+	origin        Origin
+	next          atomic.Pointer[entry] // in the same bucket
+	policy        atomic.Pointer[Policy]
+	history       atomic.Pointer[history] // nil if the origin has had no version
+	historyJoined atomic.Bool             // the history of an earlier configuration was looked for
+	invented      atomic.Bool             // a client may have invented the host
+	used          atomic.Int64            // when the entry was last used; all times are in nanoseconds since 1970
+	nextRead      atomic.Int64            // when the next read is due
+	lastRead      atomic.Int64            // when the last read began
+	reading       atomic.Bool             // whether a read is under way
 
 	mu       sync.Mutex
 	good     goodCopy
-	was      []byte          // what was published under other rules; nil if nothing, or not known
+	was      []byte          // the text that was published by other rules; nil if none, or not known
 	last     Outcome         // of the last read
-	tried    bool            // whether there was one
-	failures int             // reads in a row that failed
+	tried    bool            // whether a read has ended
+	failures int             // how many of the latest reads in a row failed
 	failing  time.Time       // when the first of them began
 	err      error           // why the last read failed; nil if it did not
-	cause    context.Context // of the last read, for further reads of the same origin
-	ended    chan struct{}   // closed when the read under way, or the last one, ends; nil before the first read
+	cause    context.Context // context of the last read, for further reads of the same origin
+	ended    chan struct{}   // closed when the latest read ends; nil before the first read
 	ready    chan struct{}   // closed when there is a policy; nil before the first read begins
-	again    bool            // whether the read under way may have come too early
-	gone     bool            // it was evicted
+	again    bool            // whether another read must follow the one under way
+	gone     bool            // the entry was evicted
 }
 
-// NewPolicies returns an empty Policies that reads from source and turns the
-// octets of files into policies with rules. Nothing is read yet. Close it.
-func NewPolicies(source Source, rules *compiledRules, cfg Config) *Policies {
+// newPolicies returns an empty Policies that reads from source and compiles
+// files by rules. It reads nothing yet. The caller closes it.
+func newPolicies(source Source, rules *compiledRules, cfg Config) *Policies {
 	ctx, stop := context.WithCancel(context.Background())
 	p := &Policies{
 		source: source, cfg: cfg.complete(), ctx: ctx, stop: stop,
@@ -135,7 +137,7 @@ func NewPolicies(source Source, rules *compiledRules, cfg Config) *Policies {
 	return p
 }
 
-// use has p compile under rules, into an empty table.
+// use sets the rules of p and empties its table.
 func (p *Policies) use(rules *compiledRules) {
 	p.compile, p.pending = rules.policy, rules.empty(Pending)
 	size := p.cfg.MaxOrigins
@@ -145,9 +147,10 @@ func (p *Policies) use(rules *compiledRules) {
 	p.table, p.shared = newOrigins(size), make(map[uint64]*Policy)
 }
 
-// with returns a Policies that holds what p does, compiled under other rules.
-// They share a source, its bounds and their end. A read that is under way goes
-// to p alone, so its origin is read again at its next request.
+// with returns a Policies that holds what p does, compiled by other rules. The
+// two share the source and the limits of reads; closing one closes both. The
+// result of a read that is under way goes only to p, so the origin is read
+// again at its next request.
 func (p *Policies) with(rules *compiledRules, observer Observer) *Policies {
 	q := &Policies{source: p.source, cfg: p.cfg, ctx: p.ctx, stop: p.stop, first: p.first, again: p.again, waiting: p.waiting}
 	if q.cfg.Observer = observer; observer == nil {
@@ -165,7 +168,7 @@ func (p *Policies) with(rules *compiledRules, observer Observer) *Policies {
 			q.mu.Lock()
 			q.setHistory(e, h)
 			q.mu.Unlock()
-			e.recalled.Store(old.recalled.Load())
+			e.historyJoined.Store(old.historyJoined.Load())
 		}
 		e.used.Store(old.used.Load())
 		e.invented.Store(old.invented.Load())
@@ -188,15 +191,15 @@ func (p *Policies) with(rules *compiledRules, observer Observer) *Policies {
 	return q
 }
 
-// Close stops the reads under way, without waiting for their end. The policies
-// stay in force for the requests that are still running.
+// Close stops the reads under way, but does not wait until they end. Requests
+// that are still running can use the policies. Close always returns nil.
 func (p *Policies) Close() error {
 	p.stop()
 	p.retire()
 	return nil
 }
 
-// retire ends the account of the memory that p uses.
+// retire subtracts the memory of p's policies from the Ceiling, once.
 func (p *Policies) retire() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -206,7 +209,7 @@ func (p *Policies) retire() {
 	p.retired = true
 }
 
-// key is the origin under which the policy of origin is held.
+// key is Key.
 func (p *Policies) key(origin Origin) Origin {
 	if p.source.PerOrigin() {
 		return origin
@@ -214,30 +217,31 @@ func (p *Policies) key(origin Origin) Origin {
 	return Origin{}
 }
 
-// Peek returns the policy of the origin of r, nil if none was read yet. It
-// never waits. If the policy is missing or due for a refresh, a read begins in
-// the background. It allocates nothing where there is a policy.
+// Peek returns the policy of the origin of r, or nil if none was read yet. It
+// never waits. If the policy is missing or due for a new read, a read begins in
+// the background. Peek allocates nothing if there is a policy.
 func (p *Policies) Peek(r *Request) *Policy {
 	e := p.find(r)
 	now := r.Time.UnixNano()
 	e.touch(now)
-	// A read that began later than now tells that the clock was set back.
+	// If the last read began later than now, the clock was set back.
 	if (now >= e.nextRead.Load() || now < e.lastRead.Load()) && !e.reading.Load() {
 		p.read(r, e)
 	}
 	return e.policy.Load()
 }
 
-// outdated reports whether the policy of r's origin was not read again for so
-// long that a crawler waits for the read.
+// outdated reports whether the policy of r's origin is so old that crawlers
+// wait for the read that is under way. See maxUnread.
 func (p *Policies) outdated(r *Request) bool {
 	e := p.table.find(p.key(r.Origin))
 	return e != nil && e.policy.Load() != nil && e.reading.Load() && r.Time.UnixNano()-e.nextRead.Load() > int64(maxUnread)
 }
 
-// Wait returns the policy of r's origin. If there is none and a read is under
-// way, it waits for the read, until firstWait after the read began or until ctx
-// ends. It returns nil if there is still none.
+// Wait returns the policy of r's origin. If there is none, or it is more than
+// 24 hours overdue for a new read, Wait waits for the read that is under way:
+// until five seconds after the read began, or until ctx ends. It returns nil if
+// there is still no policy.
 func (p *Policies) Wait(ctx context.Context, r *Request) *Policy {
 	e := p.find(r)
 	outdated := p.outdated(r)
@@ -265,10 +269,10 @@ func (p *Policies) Wait(ctx context.Context, r *Request) *Policy {
 	return e.policy.Load()
 }
 
-// Reread soon reads the source of r's origin again, in the background: a client
-// has just fetched /robots.txt, and the rules that it saw should be enforced.
-// If a read is already under way, another one follows it, because the first may
-// have read the older file.
+// Reread reads the source of r's origin again, in the background, at most once
+// per second. It is for a client that fetches /robots.txt: the engine should
+// soon enforce the rules that the client sees. If a read is already under way,
+// another one follows it, because the first may have read an older file.
 func (p *Policies) Reread(r *Request) {
 	e := p.find(r)
 	e.mu.Lock()
@@ -278,7 +282,7 @@ func (p *Policies) Reread(r *Request) {
 	soon := last + int64(minReread)
 	recent := now < soon && now >= last && e.tried
 	if !recent {
-		soon = now // of the next request, should no read begin here
+		soon = now // the next request starts the read if none begins here
 	}
 	if soon < e.nextRead.Load() {
 		e.nextRead.Store(soon)
@@ -289,8 +293,8 @@ func (p *Policies) Reread(r *Request) {
 	}
 }
 
-// Load reads the policy of a source that is the same for all origins, and
-// returns when it is in force.
+// Load reads a source that serves all origins, and returns the policy when it
+// is in force. It must not be called for a source with a file per origin.
 func (p *Policies) Load(ctx context.Context) *Policy {
 	r := &Request{Time: p.cfg.Now()}
 	e := p.find(r)
@@ -299,7 +303,7 @@ func (p *Policies) Load(ctx context.Context) *Policy {
 	return e.policy.Load()
 }
 
-// Len returns the number of origins held.
+// Len returns the number of origins in p.
 func (p *Policies) Len() int { return int(p.table.n.Load()) }
 
 // All calls f for each origin that has a policy.
@@ -311,7 +315,7 @@ func (p *Policies) All(f func(Origin, *Policy)) {
 	}
 }
 
-// find returns the entry of r's origin, a new one if there is none.
+// find returns the entry of r's origin. It adds one if there is none.
 func (p *Policies) find(r *Request) *entry {
 	key := p.key(r.Origin)
 	if e := p.table.find(key); e != nil {
@@ -323,8 +327,7 @@ func (p *Policies) find(r *Request) *entry {
 	return p.add(key, r)
 }
 
-// add puts an origin into the table, in place of another one where the table
-// is full.
+// add adds an origin to the table. If the table is full, it evicts another one.
 func (p *Policies) add(origin Origin, r *Request) *entry {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -341,7 +344,7 @@ func (p *Policies) add(origin Origin, r *Request) *entry {
 	return e
 }
 
-// evict takes the least valuable origin out of the table, other than keep. It
+// evict removes the least valuable origin, other than keep, from the table. It
 // reports whether there was one. The caller holds p.mu.
 func (p *Policies) evict(keep *entry) bool {
 	e := p.table.leastValuable(keep)

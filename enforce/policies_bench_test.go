@@ -8,8 +8,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
-// BenchmarkOrigins measures a decision where many origins are held, each with a
-// file of its own.
+// BenchmarkOrigins measures a decision with many origins that each have a
+// different file.
 func BenchmarkOrigins(b *testing.B) {
 	for _, n := range []int{1, 250} {
 		b.Run(fmt.Sprintf("origins=%d", n), func(b *testing.B) {
@@ -50,9 +50,9 @@ func heldOrigins(b *testing.B, n int) (*Engine, []Origin) {
 	return e, origins
 }
 
-// BenchmarkInventedHost measures what a request to a host costs that a client
-// made up, as a catch-all site has them: an entry, the eviction of another one,
-// and a read whose file is compiled already. The table is full all the time.
+// BenchmarkInventedHost measures a request to a new invented host when the
+// table is full: it adds an entry, evicts another, and starts a read of a file
+// that is already compiled.
 func BenchmarkInventedHost(b *testing.B) {
 	source := new(fakeSource)
 	source.set(200, site)
@@ -69,7 +69,7 @@ func BenchmarkInventedHost(b *testing.B) {
 	r := &Request{Target: "/", UserAgents: []string{googlebot}, Time: newClock().now(), Invented: true}
 	var d Decision
 	ctx, gone := context.WithCancel(context.Background())
-	gone() // so that nobody waits for a read
+	gone() // so that no request waits for a read
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		r.Origin = hosts[i%len(hosts)]

@@ -4,83 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
-
-	"github.com/caddy-robots/caddy-robots/robots"
 )
-
-// fakeSource answers as a test tells it, origin by origin.
-type fakeSource struct {
-	mu     sync.Mutex
-	shared bool // one file for all origins
-	resp   Response
-	err    error
-	block  chan struct{} // Fetch waits for it to be closed; nil: does not wait
-	begun  chan struct{} // closed by Fetch once it has its answer; nil: not
-	reads  map[Origin]int
-	panics bool
-}
-
-func (s *fakeSource) set(status int, body string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.resp, s.err = Response{Status: status, Body: []byte(body)}, nil
-}
-
-func (s *fakeSource) Fetch(ctx context.Context, o Origin) (Response, error) {
-	s.mu.Lock()
-	if s.reads == nil {
-		s.reads = make(map[Origin]int)
-	}
-	s.reads[o]++
-	resp, err, block, panics := s.resp, s.err, s.block, s.panics
-	if s.begun != nil {
-		close(s.begun)
-	}
-	s.mu.Unlock()
-	if panics {
-		panic(http.ErrAbortHandler)
-	}
-	if block != nil {
-		select {
-		case <-block:
-		case <-ctx.Done():
-			return Response{}, ctx.Err()
-		}
-	}
-	return resp, err
-}
-
-func (s *fakeSource) PerOrigin() bool { return !s.shared }
-
-func (s *fakeSource) count(o Origin) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.reads[o]
-}
-
-// recorder is an Observer that keeps what it is told.
-type recorder struct{ reads chan PolicyRead }
-
-func newRecorder() recorder { return recorder{make(chan PolicyRead, 10_000)} }
-
-func (r recorder) PolicyRead(e PolicyRead) { r.reads <- e }
-
-// next waits for the next read to end.
-func (r recorder) next(t *testing.T) PolicyRead {
-	t.Helper()
-	select {
-	case e := <-r.reads:
-		return e
-	case <-time.After(10 * time.Second):
-		t.Fatal("no read came to an end")
-		panic("unreachable")
-	}
-}
 
 type policiesTest struct {
 	*Policies
@@ -98,7 +25,7 @@ func newPoliciesTest(t *testing.T, cfg Config) *policiesTest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Policies = NewPolicies(p.source, rules, cfg)
+	p.Policies = newPolicies(p.source, rules, cfg)
 	t.Cleanup(func() {
 		if err := p.Close(); err != nil {
 			t.Error(err)
@@ -108,16 +35,17 @@ func newPoliciesTest(t *testing.T, cfg Config) *policiesTest {
 	return p
 }
 
-// request is one to an origin.
+// request returns a request to an origin.
 func (p *policiesTest) request(o Origin) *Request { return &Request{Origin: o, Time: p.clock.now()} }
 
-// get asks as a crawler does.
+// get returns the policy as for a request of a crawler.
 func (p *policiesTest) get(o Origin) *Policy {
 	p.Peek(p.request(o))
 	return p.Wait(context.Background(), p.request(o))
 }
 
-// peek asks as a person does, and waits for the read that begins behind it.
+// peek calls Peek, as for a request of a person, and waits for the read that it
+// starts.
 func (p *policiesTest) peek(t *testing.T, o Origin) PolicyRead {
 	t.Helper()
 	p.Peek(p.request(o))
@@ -130,29 +58,29 @@ var home = Origin{Scheme: "https", Host: "example.com"}
 
 func allows(p *Policy, target string) bool { return p.File().Star().Match(target).Allowed }
 
-func TestAFirstCrawlerWaitsForThePolicyAndAPersonDoesNot(t *testing.T) {
+func TestWaitForTheFirstRead(t *testing.T) {
 	p := newPoliciesTest(t, Config{})
 	p.source.block = make(chan struct{})
 	if got := p.Peek(p.request(home)); got != nil {
-		t.Fatalf("Peek = %v before anything was read", got)
+		t.Fatalf("Peek = %v before the first read", got)
 	}
 	got := make(chan *Policy)
 	go func() { got <- p.get(home) }()
 	select {
 	case <-got:
-		t.Fatal("Get did not wait")
+		t.Fatal("Wait did not wait")
 	case <-time.After(20 * time.Millisecond):
 	}
 	close(p.source.block)
 	if policy := <-got; policy == nil || allows(policy, "/private/x") {
-		t.Fatal("Get returned without the policy that it waited for")
+		t.Fatal("Wait did not return the policy")
 	}
 	if n := p.source.count(home); n != 1 {
 		t.Errorf("%d reads for one origin, want 1", n)
 	}
 }
 
-func TestWaitingEndsWithTheRequestAndWithTheDeadline(t *testing.T) {
+func TestWaitEnds(t *testing.T) {
 	p := newPoliciesTest(t, Config{})
 	p.source.block = make(chan struct{})
 	defer close(p.source.block)
@@ -160,15 +88,15 @@ func TestWaitingEndsWithTheRequestAndWithTheDeadline(t *testing.T) {
 	cancel()
 	p.Peek(p.request(home))
 	if got := p.Wait(ctx, p.request(home)); got != nil {
-		t.Errorf("Get = %v for a client that is gone", got)
+		t.Errorf("Wait = %v after ctx ended", got)
 	}
 	p.clock.advance(firstWait)
-	if got := p.get(home); got != nil { // returns at once: the clock says so
-		t.Errorf("Get = %v after the deadline", got)
+	if got := p.get(home); got != nil { // returns at once
+		t.Errorf("Wait = %v after the deadline", got)
 	}
 }
 
-func TestAPolicyIsReadAgainBehindRequests(t *testing.T) {
+func TestRefreshInTheBackground(t *testing.T) {
 	p := newPoliciesTest(t, Config{Refresh: time.Minute})
 	p.get(home)
 	p.seen.next(t)
@@ -192,19 +120,19 @@ func TestAPolicyIsReadAgainBehindRequests(t *testing.T) {
 	}
 }
 
-func TestACrawlerAfterADayOfSilenceGetsAFreshPolicy(t *testing.T) {
+func TestCrawlersWaitIfThePolicyIsOlderThanADay(t *testing.T) {
 	p := newPoliciesTest(t, Config{Refresh: time.Minute})
 	p.get(home)
 	p.source.set(200, "User-agent: *\nDisallow: /other/\n")
 	p.clock.advance(maxUnread + 2*time.Minute)
 	if policy := p.get(home); allows(policy, "/other/x") {
-		t.Error("a copy that is older than a day decided")
+		t.Error("the policy is older than a day")
 	}
 }
 
-// RFC 9309, section 2.3.1, but for the last good copy, which stays in place of a
-// complete disallow.
-func TestWhatTheSourceAnswersDecidesWhatIsInForce(t *testing.T) {
+// RFC 9309, section 2.3.1, except that the cached copy stays in force in place
+// of a complete disallow.
+func TestPolicyByAnswerOfTheSource(t *testing.T) {
 	broken := errors.New("no answer")
 	for _, tt := range []struct {
 		name    string
@@ -251,7 +179,7 @@ func TestWhatTheSourceAnswersDecidesWhatIsInForce(t *testing.T) {
 	}
 }
 
-func TestASourceThatFailsFirstGivesNoRulesOrDeniesAll(t *testing.T) {
+func TestFirstReadFails(t *testing.T) {
 	for _, deny := range []bool{false, true} {
 		p := newPoliciesTest(t, Config{DenyFailed: deny})
 		p.source.set(503, "")
@@ -270,7 +198,7 @@ func TestASourceThatFailsFirstGivesNoRulesOrDeniesAll(t *testing.T) {
 	}
 }
 
-func TestAPanicInTheSourceIsAFailure(t *testing.T) {
+func TestSourcePanics(t *testing.T) {
 	p := newPoliciesTest(t, Config{})
 	p.source.panics = true
 	if e := p.peek(t, home); e.Outcome != Failed || !strings.Contains(e.Err.Error(), "panicked") {
@@ -278,28 +206,7 @@ func TestAPanicInTheSourceIsAFailure(t *testing.T) {
 	}
 }
 
-func TestGoodCopiesOutliveThePolicies(t *testing.T) {
-	copies := NewCopies()
-	p := newPoliciesTest(t, Config{Copies: copies})
-	p.get(home)
-	q := newPoliciesTest(t, Config{Copies: copies})
-	q.source.set(500, "")
-	if policy := q.get(home); policy.Outcome() != Loaded || allows(policy, "/private/x") {
-		t.Error("the last good copy was forgotten")
-	}
-	p.seen.next(t)
-	p.running.Wait()
-	p.source.set(404, "")
-	p.clock.advance(2 * time.Minute)
-	p.peek(t, home)
-	r := newPoliciesTest(t, Config{Copies: copies})
-	r.source.set(500, "")
-	if policy := r.get(home); policy.Outcome() != Missing {
-		t.Errorf("a file that is gone came back: %v", policy.Outcome())
-	}
-}
-
-func TestOriginsAreBoundedAndShareEqualFiles(t *testing.T) {
+func TestOriginsAreLimitedAndShareEqualFiles(t *testing.T) {
 	p := newPoliciesTest(t, Config{MaxOrigins: 10})
 	first := p.get(home)
 	for i := range 100 {
@@ -317,7 +224,7 @@ func TestOriginsAreBoundedAndShareEqualFiles(t *testing.T) {
 	}
 }
 
-func TestReadsAreBounded(t *testing.T) {
+func TestNumberOfReadsIsLimited(t *testing.T) {
 	p := newPoliciesTest(t, Config{})
 	p.source.block = make(chan struct{})
 	for i := range 10 * maxReads {
@@ -329,7 +236,7 @@ func TestReadsAreBounded(t *testing.T) {
 	close(p.source.block)
 }
 
-func TestOneFileForAllOriginsIsReadOnce(t *testing.T) {
+func TestSourceForAllOriginsIsReadOnce(t *testing.T) {
 	p := newPoliciesTest(t, Config{})
 	p.source.shared = true
 	if p.get(home) != p.get(Origin{Scheme: "http", Host: "other.example"}) {
@@ -340,7 +247,7 @@ func TestOneFileForAllOriginsIsReadOnce(t *testing.T) {
 	}
 }
 
-func TestRereadIsSoonButNotEachTime(t *testing.T) {
+func TestRereadAtMostOncePerSecond(t *testing.T) {
 	p := newPoliciesTest(t, Config{Refresh: time.Hour})
 	p.get(home)
 	p.seen.next(t)
@@ -351,7 +258,7 @@ func TestRereadIsSoonButNotEachTime(t *testing.T) {
 		t.Fatalf("%d reads within a second, want 1", n)
 	}
 	p.clock.advance(minReread)
-	p.peek(t, home) // the reread that was put off is due
+	p.peek(t, home) // the delayed read is due
 	p.clock.advance(minReread)
 	p.Reread(p.request(home))
 	p.seen.next(t)
@@ -360,24 +267,17 @@ func TestRereadIsSoonButNotEachTime(t *testing.T) {
 	}
 }
 
-func TestAReadAfterCloseDoesNotBegin(t *testing.T) {
+func TestNoReadAfterClose(t *testing.T) {
 	p := newPoliciesTest(t, Config{})
 	p.Close()
 	if got := p.get(home); got != nil || p.source.count(home) != 0 {
-		t.Errorf("Get = %v after Close, %d reads", got, p.source.count(home))
+		t.Errorf("Wait = %v after Close, %d reads", got, p.source.count(home))
 	}
 }
 
-func TestTheFileIsCutAtTheSizeThatIsRead(t *testing.T) {
-	resp, err := Inline(strings.Repeat("#", 2*robots.MaxSize)).Fetch(context.Background(), home)
-	if err != nil || len(resp.Body) != robots.MaxSize+1 {
-		t.Errorf("%d octets, %v", len(resp.Body), err)
-	}
-}
-
-// A file that changes while it is being read may have been read before the
-// change: the wish to read it again must outlive the read.
-func TestARereadDuringAReadIsNotLost(t *testing.T) {
+// A file that changes during a read may have been read before the change. So a
+// Reread during the read must cause another read.
+func TestRereadDuringARead(t *testing.T) {
 	for _, slow := range []time.Duration{0, 2 * minReread} {
 		p := newPoliciesTest(t, Config{Refresh: time.Hour})
 		block, begun := make(chan struct{}), make(chan struct{})
@@ -385,7 +285,7 @@ func TestARereadDuringAReadIsNotLost(t *testing.T) {
 		p.source.block, p.source.begun = block, begun
 		p.source.mu.Unlock()
 		p.Peek(p.request(home))
-		<-begun // the old file is in the reader's hands
+		<-begun // Fetch already has the old file
 		p.source.mu.Lock()
 		p.source.block, p.source.begun = nil, nil
 		p.source.mu.Unlock()

@@ -12,57 +12,59 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Policy is a robots.txt compiled for decisions: which group binds each known
-// crawler, and what the group allows. It is immutable and safe for concurrent
-// use.
+// Policy is a robots.txt compiled for decisions: it has the group that applies
+// to each known crawler, and the group's rules and rate limits. It is immutable
+// and safe for concurrent use.
 type Policy struct {
 	file    *robots.File
-	google  *robots.File // as google/robotstxt reads it, nil where that is the same
+	google  *robots.File // as google/robotstxt reads it; nil if that makes no difference
 	rules   *compiledRules
 	matcher *crawler.Matcher
 	plans   []plan // by crawler.Crawler.Index
 	terms   map[*robots.Group]*throttle.Terms
-	pools   map[*throttle.Terms]*throttle.Terms // of unverified claims, by the crawler's own; nil where claims are believed
-	signals map[*robots.Group]*headers.Signals  // nil unless wanted
+	pools   map[*throttle.Terms]*throttle.Terms // Terms for all unverified claims together, by the crawler's own Terms; nil without Rules.Verification
+	signals map[*robots.Group]*headers.Signals  // nil unless Rules.Signals is set
 	noindex noindexGroups
-	// signalsVary is set where signals are not the same for every crawler.
+	// signalsVary is set if signals differ between crawlers.
 	signalsVary bool
 
-	pathRules uint64 // a hash of what the file allows and disallows
+	pathRules uint64 // a hash of the Allow and Disallow rules
 
 	content         // of the site's own robots.txt
-	text     []byte // of file: the site's own, with the operator's lines
+	text     []byte // what file was parsed from: the site's own, with the lines of the managed policy
 	etag     string // of text
 	merged   *managed.Merged
 	mergeErr error
-	users    int // origins that share it, now or as an earlier version; guarded by Policies.mu
+	users    int // how many origins share it, in force or as an earlier version; guarded by Policies.mu
 }
 
-// plan is what binds one crawler.
+// plan is what applies to one crawler.
 type plan struct {
-	group *robots.Group   // nil: nothing does
-	terms *throttle.Terms // nil: nothing limits its pace
-	// byStar is set where the group binds as that for all crawlers.
+	group *robots.Group   // nil if no group applies
+	terms *throttle.Terms // nil if the group has no rate limits and no Visit-time for it
+	// byStar is set if the group applies because it is the group for `*`.
 	byStar bool
-	// google is the group that google/robotstxt has for a crawler that reads
-	// so, and reads is set, where that reading is another one: then the crawler
-	// is denied only what both readings disallow.
+	// reads is set if the crawler uses Google's parser (google/robotstxt) and
+	// that parser reads the file differently. google is then the crawler's
+	// group as Google's parser reads it. The crawler is denied only paths that
+	// are disallowed in both readings.
 	google *robots.Group
 	reads  bool
-	// byToken is set where the file names a User-Agent token of the crawler
-	// that is none of its robots.txt tokens: then the token that was sent
-	// decides first, for whatever an operator names counts.
+	// byToken is set if the file names a token of the crawler's User-Agent that
+	// is not one of its robots.txt tokens. Then a group for the token that the
+	// client sent takes precedence, because it is the group that the author of
+	// the file meant.
 	byToken bool
 }
 
-// empty returns a policy without rules, for an origin in the given state.
+// empty returns a policy without rules.
 func (r *compiledRules) empty(state Outcome) *Policy {
 	file := robots.Parse(nil)
 	return &Policy{file: file, rules: r, matcher: r.base, pathRules: hashPathRules(file, nil), content: content{state: state}}
 }
 
-// compile makes the policy that a robots.txt is under the rules, with the
-// lines of the operator's own policy.
+// compile compiles a robots.txt to a policy, with the lines of the managed
+// policy.
 func (r *compiledRules) compile(c content) *Policy {
 	p := &Policy{rules: r, terms: make(map[*robots.Group]*throttle.Terms)}
 	p.merge(c)
@@ -108,8 +110,8 @@ func (r *compiledRules) compile(c content) *Policy {
 	return p
 }
 
-// planFor finds what binds a crawler: the group of the first of its tokens
-// that has one, else the group for all.
+// planFor finds what applies to a crawler: the group of the first of its tokens
+// that has one, otherwise the group for `*`.
 func (p *Policy) planFor(class crawler.Class, row *crawler.Crawler, tokens ...string) plan {
 	for _, t := range tokens {
 		if g := p.file.Named(t); g != nil {
@@ -126,7 +128,8 @@ func (p *Policy) planFor(class crawler.Class, row *crawler.Crawler, tokens ...st
 	return plan{group: star, terms: p.terms[star], byStar: true}
 }
 
-// googleGroup returns the group that google/robotstxt has for a crawler.
+// googleGroup returns the group that applies to a crawler as google/robotstxt
+// reads the file.
 func (p *Policy) googleGroup(row *crawler.Crawler) *robots.Group {
 	for _, t := range row.Robots {
 		if g := p.google.Named(t); g != nil {
@@ -139,7 +142,7 @@ func (p *Policy) googleGroup(row *crawler.Crawler) *robots.Group {
 	return p.google.Star()
 }
 
-// plan returns what binds an agent. It allocates nothing.
+// plan returns what applies to an agent. It allocates nothing.
 func (p *Policy) plan(a *crawler.Agent) plan {
 	if p.plans == nil {
 		return plan{}
@@ -175,15 +178,14 @@ func containsFold(list []string, s string) bool {
 // Matcher returns the matcher that identifies crawlers for the site.
 func (p *Policy) Matcher() *crawler.Matcher { return p.matcher }
 
-// Group returns the group that binds an agent, nil if none does.
+// Group returns the group that applies to an agent, or nil.
 func (p *Policy) Group(a *crawler.Agent) *robots.Group { return p.plan(a).group }
 
-// File returns the robots.txt that the policy was made of. It is empty where
-// there is none.
+// File returns the parsed robots.txt. It is empty if there is none.
 func (p *Policy) File() *robots.File { return p.file }
 
-// memory estimates the octets that the policy takes: the file, what is compiled
-// of it, and a plan for each crawler of the registry.
+// memory estimates the octets that the policy takes: the file, the parsed file,
+// and a plan for each crawler of the registry.
 func (p *Policy) memory() int64 {
 	readings := int64(1)
 	if p.google != nil {
@@ -192,28 +194,28 @@ func (p *Policy) memory() int64 {
 	return policyBase + int64(len(p.plans))*int64(unsafe.Sizeof(plan{})) + readings*policyFactor*int64(max(len(p.body), len(p.text)))
 }
 
-// What a policy takes for each octet of the file in each reading, and what it
-// takes in addition. Measured by TestMemoryOfPolicies.
+// A policy takes policyBase octets, and policyFactor octets for each octet of
+// the file in each reading. TestEstimateOfPolicyMemory measures both.
 const (
 	policyBase   = 4 << 10
 	policyFactor = 24
 )
 
-// Size returns the octets of the file.
+// Size returns the length of Text in octets.
 func (p *Policy) Size() int { return len(p.text) }
 
-// ETag returns an entity tag of the file (RFC 9110, section 8.8.3).
+// ETag returns an entity tag of Text (RFC 9110, section 8.8.3), or "" if there
+// is no file.
 func (p *Policy) ETag() string { return p.etag }
 
-// Tag names the version of the file: its entity tag without quotes. It is empty
-// where there is no file.
+// Tag identifies the version of the file in logs: it is the entity tag without
+// quotes, or "" if there is no file.
 func (p *Policy) Tag() string { return strings.Trim(p.etag, `"`) }
 
-// Groups and Rules return the number of groups of the file, and of Allow and
-// Disallow rules in them.
+// Groups returns the number of groups in the file.
 func (p *Policy) Groups() int { return len(p.terms) }
 
-// Rules is documented with Groups.
+// Rules returns the number of Allow and Disallow rules in all groups.
 func (p *Policy) Rules() int {
 	n := 0
 	for g := range p.terms {
@@ -222,16 +224,17 @@ func (p *Policy) Rules() int {
 	return n
 }
 
-// Outcome tells where the policy came from: Loaded from a robots.txt, or
-// empty because it is Missing, NotRobots, Refused, Failed or Pending.
+// Outcome returns the outcome of the read that the policy was made from. It is
+// Loaded for a robots.txt. A policy without a robots.txt is Missing, NotRobots,
+// Refused, Failed or Pending.
 func (p *Policy) Outcome() Outcome { return p.state }
 
-// DeniesAll reports whether crawlers may fetch nothing because the source
-// fails and the operator chose that.
+// DeniesAll reports whether all paths are denied to crawlers, because the
+// source fails and Config.DenyFailed is set.
 func (p *Policy) DeniesAll() bool { return p.denyAll }
 
-// Unenforceable returns the tokens of the file that arrive in no request, such
-// as Google-Extended. No server can enforce the rules for them.
+// Unenforceable returns the tokens of the file that no User-Agent has, such as
+// Google-Extended. No server can enforce the rules for them.
 func (p *Policy) Unenforceable() []string {
 	var tokens []string
 	for _, t := range p.file.Tokens() {
@@ -242,9 +245,10 @@ func (p *Policy) Unenforceable() []string {
 	return tokens
 }
 
-// Ignored returns the tokens of the file that are not looked for in requests
-// because browsers send them: a group for Mozilla would bind people.
+// Ignored returns the tokens of the file that the engine does not look for in
+// requests, because browsers send them: a group for Mozilla would apply to
+// people.
 func (p *Policy) Ignored() []string { return p.matcher.Ignored() }
 
-// Grace returns which crawlers may follow an earlier version of the file.
+// Grace returns Rules.Grace.
 func (p *Policy) Grace() Grace { return p.rules.Grace }

@@ -7,24 +7,24 @@ import (
 	"time"
 )
 
-// read starts a read of e unless one is under way, or too many are. The read
-// does not end with the request that started it.
+// read starts a read of e, unless one is under way or too many others are. The
+// read goes on when the request that started it ends.
 func (p *Policies) read(r *Request, e *entry) { p.begin(r, e, nil) }
 
-// begin is read, and calls told with what the read comes to, unless told is nil
-// or p is closed meanwhile. It reports whether a read was started.
-func (p *Policies) begin(r *Request, e *entry, told func(PolicyRead)) bool {
+// begin is like read, and calls report with the result, unless report is nil or
+// p is closed meanwhile. It reports whether it started a read.
+func (p *Policies) begin(r *Request, e *entry, report func(PolicyRead)) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.reading.Load() || p.ctx.Err() != nil {
 		return false
 	}
-	places := p.again
+	slots := p.again
 	if e.policy.Load() == nil {
-		places = p.first
+		slots = p.first
 	}
 	select {
-	case places <- struct{}{}:
+	case slots <- struct{}{}:
 	default:
 		return false
 	}
@@ -37,19 +37,19 @@ func (p *Policies) begin(r *Request, e *entry, told func(PolicyRead)) bool {
 	p.running.Add(1)
 	go func() {
 		defer p.running.Done()
-		if p.recall(e) {
-			close(ready) // crawlers need not wait for the read
+		if p.restoreCopy(e) {
+			close(ready) // crawlers don't have to wait for the read
 			ready = nil
 		}
 		ctx, cancel := context.WithTimeout(detached, readTimeout)
 		stop := context.AfterFunc(p.ctx, cancel)
 		ev, ok := p.readNow(ctx, e)
-		if ok && told != nil {
-			told(ev)
+		if ok && report != nil {
+			report(ev)
 		}
 		stop()
 		cancel()
-		<-places
+		<-slots
 		e.mu.Lock()
 		e.reading.Store(false)
 		if ready != nil {
@@ -61,9 +61,9 @@ func (p *Policies) begin(r *Request, e *entry, told func(PolicyRead)) bool {
 	return true
 }
 
-// recall puts the last good copy of an origin in force that has no policy,
-// such as after a reload. It reports whether there is one.
-func (p *Policies) recall(e *entry) bool {
+// restoreCopy puts the cached copy in force if e has no policy, for instance
+// after a reload. It reports whether it did.
+func (p *Policies) restoreCopy(e *entry) bool {
 	if e.policy.Load() != nil {
 		return false
 	}
@@ -78,13 +78,13 @@ func (p *Policies) recall(e *entry) bool {
 	return true
 }
 
-// readNow reads e's source and puts what it came to in force. It reports
-// whether p is still open.
+// readNow reads e's source and puts the result in force. It returns false if p
+// was closed meanwhile.
 func (p *Policies) readNow(ctx context.Context, e *entry) (PolicyRead, bool) {
 	began := p.cfg.Now()
 	resp, err := p.fetch(ctx, e.origin)
 	if p.ctx.Err() != nil && err != nil {
-		return PolicyRead{}, false // closed: nobody is to be told
+		return PolicyRead{}, false // closed: there is no result to report
 	}
 	now := p.cfg.Now()
 	out, err := outcome(resp, err)
@@ -136,8 +136,8 @@ func (p *Policies) readNow(ctx context.Context, e *entry) (PolicyRead, bool) {
 	return ev, true
 }
 
-// inForce returns what is in force after a read that came to out. The caller
-// holds e.mu.
+// inForce returns what is in force after a read with the outcome out. The
+// caller holds e.mu.
 func (p *Policies) inForce(e *entry, out Outcome, now time.Time) content {
 	keep := keepFailed
 	switch out {
@@ -154,9 +154,9 @@ func (p *Policies) inForce(e *entry, out Outcome, now time.Time) content {
 	return e.good.content
 }
 
-// pause returns how long to wait until the next read: the operator's refresh,
-// but 1, 2, 4 … seconds while the source fails and there is no good copy. The
-// caller holds e.mu.
+// pause returns the time until the next read: Config.Refresh, or 1, 2, 4 …
+// seconds, up to Config.Refresh, while the source fails and there is no cached
+// copy. The caller holds e.mu.
 func (p *Policies) pause(e *entry, state Outcome) time.Duration {
 	if state != Failed && state != Refused {
 		return p.cfg.Refresh
@@ -164,21 +164,23 @@ func (p *Policies) pause(e *entry, state Outcome) time.Duration {
 	return min(p.cfg.Refresh, time.Second<<min(e.failures-1, 20))
 }
 
-// set puts the policy that a content is in force for e. Clients are given that
-// file since a time before: the one at which the read began that found it, for
-// a client's own read of /robots.txt begins it. (A client that asks less than a
-// second after another read counts as one that was given the version before,
-// though it may be this one.) Where another origin has the
-// same file they share one policy, so that host names made up by a client cost
-// no memory but their own.
+// set compiles a content and puts it in force for e. Origins with the same file
+// share one policy, so that hosts that clients invent need no memory for
+// policies.
+//
+// changed is the time from which clients received the file: the start of the
+// read that found it, because a client that fetches /robots.txt starts a read.
+// (A client that fetches the file less than a second after another read counts
+// as having received the previous version, although it may have received this
+// one.)
 func (p *Policies) set(e *entry, c content, changed int64) *Policy {
-	p.recallHistory(e)
+	p.joinHistory(e)
 	key := c.key()
 	p.mu.Lock()
 	policy := p.shared[key]
 	p.mu.Unlock()
 	if policy == nil || !bytes.Equal(policy.body, c.body) {
-		policy = p.compile(c) // takes long: not under the lock
+		policy = p.compile(c) // takes long, so not while p.mu is held
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -197,15 +199,15 @@ func (p *Policies) put(e *entry, policy *Policy, changed int64) {
 		return
 	}
 	if p.published(policy) {
-		changed = p.cfg.Now().UnixNano() // clients are given this text from now on
+		changed = p.cfg.Now().UnixNano() // clients receive this text from now on
 	}
 	p.acquire(policy)
-	p.note(e, policy, changed) // before the policy, so that it denies no crawler that has a grace
+	p.note(e, policy, changed) // before the swap, so that the new policy denies nothing to a crawler that has a grace
 	p.release(e.policy.Swap(policy))
 }
 
-// acquire notes that an origin has a policy, now or as an earlier version. The
-// caller holds p.mu.
+// acquire counts one more use of a policy by an origin, in force or as an
+// earlier version. The caller holds p.mu.
 func (p *Policies) acquire(policy *Policy) {
 	if policy.users++; policy.users > 1 {
 		return
@@ -216,8 +218,7 @@ func (p *Policies) acquire(policy *Policy) {
 	p.account(policy.memory())
 }
 
-// release notes that an origin does without a policy, which may be nil. The
-// caller holds p.mu.
+// release is the opposite of acquire. policy may be nil. The caller holds p.mu.
 func (p *Policies) release(policy *Policy) {
 	if policy == nil {
 		return
@@ -231,16 +232,16 @@ func (p *Policies) release(policy *Policy) {
 	p.account(-policy.memory())
 }
 
-// account adds to the memory that is used, unless p has been replaced or
-// closed. The caller holds p.mu.
+// account adds n octets to the memory of p's policies, and to the Ceiling
+// unless p was replaced or closed. The caller holds p.mu.
 func (p *Policies) account(n int64) {
 	if p.used += n; !p.retired {
 		p.cfg.Ceiling.add(n)
 	}
 }
 
-// fetch is the source's Fetch, with a panic turned into an error: sources may
-// run handlers, and net/http lets these panic to abort.
+// fetch is the source's Fetch. It returns a panic as an error: a source may run
+// HTTP handlers, and these may panic to abort a response.
 func (p *Policies) fetch(ctx context.Context, origin Origin) (resp Response, err error) {
 	defer func() {
 		if r := recover(); r != nil {

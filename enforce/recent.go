@@ -5,19 +5,20 @@ import (
 	"time"
 )
 
-// smallRecent is the size of a Recent that one engine has for itself.
+// smallRecent is the size of the tables that one engine does not share.
 const smallRecent = 1 << 12
 
-// Recent remembers what happened lately, by a 64-bit hash of it: for instance
-// that a crawler read the robots.txt of a host. It has a fixed size, 8 octets
-// for each thing remembered, and times are exact to two minutes. It is safe for
-// concurrent use, takes no lock and allocates nothing.
+// Recent remembers recent events, such as that a crawler read the robots.txt of
+// a host. An event is identified by a 64-bit hash, its key. A Recent has a
+// fixed size of 8 octets per event. Its times are exact to two minutes. It is
+// safe for concurrent use, takes no lock, and allocates nothing after
+// NewRecent.
 //
-// When there is no room, the oldest of the eight things in the same bucket is
-// forgotten. Two things are confused with a probability of about 2^-38. The
-// caller must tolerate both errors.
+// If there is no room for an event, the oldest of the eight events in the same
+// bucket is forgotten. Two different keys are taken for the same with a
+// probability of about 2^-38. The caller must tolerate both errors.
 type Recent struct {
-	slots []atomic.Uint64 // sets of recentWays; a fingerprint and a time each
+	slots []atomic.Uint64 // sets of recentWays slots; each slot has a part of the key, and a time
 }
 
 const (
@@ -27,8 +28,7 @@ const (
 	recentSeconds = 120 // resolution
 )
 
-// NewRecent returns a Recent for about size things, rounded up to a power of
-// two.
+// NewRecent returns a Recent for size events, rounded up to a power of two.
 func NewRecent(size int) *Recent {
 	n := recentWays
 	for n < size {
@@ -37,8 +37,8 @@ func NewRecent(size int) *Recent {
 	return &Recent{slots: make([]atomic.Uint64, n)}
 }
 
-// stamp is now in units of recentSeconds, without the bits that do not fit. It
-// is never 0, which marks an empty slot.
+// stamp returns now in units of recentSeconds, cut to recentTime bits. It never
+// returns 0, because 0 marks an empty slot.
 func stamp(now time.Time) uint64 {
 	return max(1, uint64(now.Unix()/recentSeconds)&recentMask)
 }
@@ -48,7 +48,7 @@ func (r *Recent) set(key uint64) []atomic.Uint64 {
 	return r.slots[i : i+recentWays : i+recentWays]
 }
 
-// Mark remembers that key happened now.
+// Mark records that the event with this key happens now.
 func (r *Recent) Mark(key uint64, now time.Time) {
 	set, at := r.set(key), stamp(now)
 	value := key&^recentMask | at
@@ -71,8 +71,9 @@ func (r *Recent) Mark(key uint64, now time.Time) {
 	oldest.Store(value)
 }
 
-// Seen reports whether key happened at most within before now. A time in the
-// future, after the clock was set back, counts as not seen.
+// Seen reports whether the event with this key happened in the time within
+// before now. An event in the future, as after the clock was set back, counts
+// as not seen.
 func (r *Recent) Seen(key uint64, now time.Time, within time.Duration) bool {
 	set, at := r.set(key), stamp(now)
 	for i := range set {

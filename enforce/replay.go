@@ -7,23 +7,22 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
-// Replay decides on requests of the past, such as those of an access log, as an
-// Engine would have decided on them: by the editions of a robots.txt that it is
-// given, at the times that the requests have. It never waits, and starts no
-// goroutine. With Rules.Wait, a request that an Engine would hold counts as one
-// that has waited.
+// Replay decides on past requests, such as those of an access log, as an Engine
+// would have decided at that time. The caller supplies the editions of the
+// robots.txt. A Replay never waits, and starts no goroutine. With Rules.Wait, a
+// request that an Engine would hold is let through at once.
 //
 // Its methods are not safe for concurrent use.
 type Replay struct {
 	engine *Engine
 }
 
-// replayEntries is how many budgets, readers of robots.txt and visitors a Replay
-// remembers.
+// replayEntries is how many budgets, reads of robots.txt and visitors a Replay
+// remembers, each.
 const replayEntries = 100_000
 
-// NewReplay returns a Replay under rules. The error names what is wrong with
-// them.
+// NewReplay returns a Replay that decides by rules. An error says what is wrong
+// with rules.
 func NewReplay(rules Rules) (*Replay, error) {
 	compiled, err := rules.compile()
 	if err != nil {
@@ -40,16 +39,16 @@ func NewReplay(rules Rules) (*Replay, error) {
 	}}, nil
 }
 
-// Edition is a robots.txt that was in force from a certain time on, with the
-// editions before it.
+// Edition is a robots.txt with the time from which it was in force, and with
+// the earlier editions that crawlers may still follow.
 type Edition struct{ history *history }
 
-// Policy returns the policy made from the edition.
+// Policy returns the policy of the edition.
 func (e *Edition) Policy() *Policy { return e.history.current }
 
-// Edition returns the edition made from a source's answer under the rules, in
-// force from the given time on. The first edition has the zero time. before is
-// the edition that it replaced, of the same Replay; nil for none.
+// Edition compiles a source's answer to an edition that is in force from a time
+// on. before is the edition of the same Replay that it replaces. For the first
+// edition, before is nil and from is the zero time.
 func (r *Replay) Edition(resp Response, from time.Time, before *Edition) *Edition {
 	at := int64(0)
 	if !from.IsZero() {
@@ -62,9 +61,10 @@ func (r *Replay) Edition(resp Response, from time.Time, before *Edition) *Editio
 	return &Edition{h.next(r.engine.rules.answer(resp), at)}
 }
 
-// Decide decides on a request by an edition of the same Replay, without regard
-// to pace, and writes the decision to d. Requests are given in order of time, as
-// far as that is known.
+// Decide decides on a request by an edition of the same Replay, and writes the
+// decision to d. It ignores rate limits and Visit-time; see Pace. The caller
+// must pass requests in the order of their times, as far as this order is
+// known.
 func (r *Replay) Decide(edition *Edition, req *Request, d *Decision) {
 	policy := edition.Policy()
 	if IsRobotsTxt(req.Target) {
@@ -76,30 +76,31 @@ func (r *Replay) Decide(edition *Edition, req *Request, d *Decision) {
 	policy.check(req, r.engine, nil, d)
 }
 
-// RobotsRead notes that a GET of /robots.txt was answered with status 200 or
-// 304, as Engine.RobotsRead does.
+// RobotsRead records that a GET of /robots.txt was answered with status 200 or
+// 304, like Engine.RobotsRead.
 func (r *Replay) RobotsRead(edition *Edition, req *Request) {
 	r.engine.robotsRead(req, edition.Policy(), req.Time.UnixNano())
 }
 
-// Paced reports whether a decision depends on the crawler's pace. If so, Pace
-// makes the final decision.
+// Paced reports whether rate limits or Visit-time can still change a decision
+// of Replay.Decide. If so, Replay.Pace makes the final decision.
 func (d *Decision) Paced() bool { return d.Action == Pass && d.Terms != nil }
 
-// Pace applies the crawler's pace to a request that Decide let through, and
-// turns d into a refusal if the request came too soon.
+// Pace applies the rate limits and Visit-time to a request that Decide let
+// through. If they don't allow the request, d becomes a decision to throttle.
 func (r *Replay) Pace(req *Request, d *Decision) {
 	if d.Paced() {
 		r.engine.pace(context.Background(), req, d)
 	}
 }
 
-// Budget returns the key of the crawler's budget that a request draws on.
+// Budget returns the key of the crawler's own budget, which a request uses.
 func (r *Replay) Budget(req *Request, d *Decision) throttle.Key {
 	return r.engine.budget(req, &d.Agent, 0)
 }
 
-// replayLimiter grants what a request could wait for, without waiting.
+// replayLimiter accepts each request that could be held for at most wait, but
+// does not hold it.
 type replayLimiter struct {
 	*throttle.Memory
 	wait time.Duration

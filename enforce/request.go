@@ -8,32 +8,32 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
-// Request is a request to decide on.
+// Request has the properties of an HTTP request that a decision can depend on.
 type Request struct {
-	Method     string
-	Target     string   // the request target as it came: path and query, or absolute form
+	Method     string   // "" means GET
+	Target     string   // the request target as received: path and query, or in absolute form
 	UserAgents []string // the values of all User-Agent fields
 	Origin     Origin
-	Client     string // the client's address, for budgets that are counted by address
-	Time       time.Time
+	Client     string    // the client's IP address without port; "" if it is not known
+	Time       time.Time // when the request arrived
 
 	// Authorized reports that the request has an Authorization field.
 	Authorized bool
 
-	// Invented reports that no host matcher of the site names the host
-	// literally, so that clients may make up any number of such hosts. A
-	// crawler has one budget for all hosts of Site, until it has read the
-	// host's robots.txt.
+	// Invented reports that clients can invent any number of hosts like this
+	// one, because the site's host matchers match it only by a pattern. Site
+	// identifies this site. A crawler has one budget for all invented hosts of
+	// Site; for a host whose robots.txt it has read, it has a separate one.
 	Invented bool
 	Site     string
 
-	// Taken is the pace that an earlier handler has held this request to; nil
-	// if none has.
+	// Taken are the Terms that an earlier handler has already applied to this
+	// request; nil if none has.
 	Taken *throttle.Terms
 
-	// Ambiguous reports that Client is one of several addresses in a field that
-	// the client may have written itself, or that of a proxy. Such an address
-	// neither verifies nor refutes a claim.
+	// Ambiguous reports that Client may not be the client's own address: it may
+	// be the address of a proxy, or the client may have written it to a header
+	// field itself. Such an address neither verifies nor refutes a claim.
 	Ambiguous bool
 	// Proxied reports that the request came through a trusted proxy.
 	Proxied bool
@@ -41,15 +41,16 @@ type Request struct {
 	Signed *Signed
 
 	// Caller is the server that received the request. It may be nil if the
-	// source needs nothing of the request.
+	// source does not need values from the request's context.
 	Caller Caller
 }
 
-// Caller is the server that an engine decides for.
+// Caller is the server that received a request.
 type Caller interface {
-	// Detach returns a context for reading a robots.txt in the background. It
-	// is not cancelled with the request, and may carry values for the source.
-	// It is called on the goroutine of the request, only when a read begins.
+	// Detach returns a context for reading a robots.txt in the background. The
+	// context must not be cancelled when the request ends. It may have values
+	// for the source. The engine calls Detach on the goroutine of the request,
+	// and only when a read begins.
 	Detach() context.Context
 }
 
@@ -61,14 +62,18 @@ func (r *Request) detach() context.Context {
 	return r.Caller.Detach()
 }
 
-// ask returns what decides about the request, in addition to its path.
-func (r *Request) ask() Ask { return Ask{Method: r.Method, Authorized: r.Authorized} }
+// info returns the requestInfo of the request, without evidence and earlier
+// versions.
+func (r *Request) info() requestInfo {
+	return requestInfo{method: r.Method, authorized: r.Authorized}
+}
 
-// noUserAgent stands for the User-Agent fields of a request that has none.
+// noUserAgent takes the place of the User-Agent fields of a request that has
+// none.
 var noUserAgent = []string{""}
 
-// fields returns the User-Agent fields that are read, and whether there are
-// more than any client but a robot sends.
+// fields returns the User-Agent fields to read, and whether there are more than
+// maxUserAgents.
 func (r *Request) fields() (fields []string, tooMany bool) {
 	switch {
 	case len(r.UserAgents) == 0:
@@ -79,8 +84,8 @@ func (r *Request) fields() (fields []string, tooMany bool) {
 	return r.UserAgents, false
 }
 
-// IsRobotsTxt reports whether a request target is that of the robots.txt
-// itself: /robots.txt, with or without a query, also in absolute form.
+// IsRobotsTxt reports whether a request target is /robots.txt, with or without
+// a query, in origin form or absolute form.
 func IsRobotsTxt(target string) bool {
 	path, _, _ := strings.Cut(target, "?")
 	if strings.HasPrefix(path, "/") {

@@ -7,8 +7,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
-// resolve returns the policy by which a request is judged. It is never nil:
-// while none was read, it is one of state Pending.
+// resolve returns the policy for a request. It is never nil: until one was
+// read, its state is Pending.
 func (e *Engine) resolve(ctx context.Context, r *Request) *Policy {
 	policy := e.policies.Peek(r)
 	if policy != nil && !e.policies.outdated(r) {
@@ -23,27 +23,27 @@ func (e *Engine) resolve(ctx context.Context, r *Request) *Policy {
 	return policy
 }
 
-// mayWait reports whether the client may be made to wait for a policy: it is a
-// crawler that a robots.txt could bind, and asks for a path that is not
-// exempt. Only the registry's tokens count, for the site's own are not known
+// mayWait reports whether a request may wait for the policy: a robots.txt could
+// apply to the client, and the path is not exempt. Only the registry's tokens
+// identify the client here, because the tokens of the site's file are not known
 // yet.
 func (e *Engine) mayWait(r *Request) bool {
 	fields, tooMany := r.fields()
-	bindable := tooMany
-	ask := r.ask()
-	var ev Evidence
+	applicable := tooMany
+	info := r.info()
+	var ev evidence
 	if e.rules.needsAddr() {
-		ask.Evidence = &ev
+		info.evidence = &ev
 		e.rules.fill(r, &ev)
 	}
 	for _, ua := range fields {
 		var id crawler.Identity
 		identities().Identify(e.rules.base, ua, &id)
 		for i := range id.Len() {
-			bindable = bindable || e.rules.bindable(id.At(i), verify.Result{}, &ask)
+			applicable = applicable || e.rules.couldApply(id.At(i), verify.Result{}, &info)
 		}
 	}
-	if !bindable {
+	if !applicable {
 		return false
 	}
 	v := e.rules.viewsOf(r.Target)

@@ -12,74 +12,80 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Rules are the operator's choices: whom robots.txt binds, and how it is read.
-// The zero value of each field is its default unless its comment says
-// otherwise.
+// Rules are the operator's settings for decisions: which clients robots.txt
+// applies to, and how it is read. The zero value of each field is its default.
 type Rules struct {
-	// Registry is the crawlers that are known. Nil means the built-in ones.
+	// Registry has the known crawlers. If nil, it is crawler.Builtin.
 	Registry *crawler.Registry
-	// Dialect is the reading of the file.
+	// Dialect is the dialect by which robots.txt is parsed.
 	Dialect robots.Dialect
-	// Views says which other spellings the back end treats as the same path.
+	// Views says which different spellings of a path are the same path for the
+	// back end.
 	Views robots.ViewOptions
-	// Exempt has the crawlers that are never bound.
+	// Exempt has the crawlers that robots.txt does not apply to.
 	Exempt []Exemption
-	// Verification checks the claims of crawlers. Nil means that all claims are
-	// believed.
+	// Verification says how claims of crawlers are checked. If nil, the engine
+	// believes all claims.
 	Verification *Verification
-	// ExemptPaths are patterns in robots.txt syntax for paths that are never
-	// denied and never throttled; /robots.txt is one of them always.
+	// ExemptPaths are patterns in robots.txt syntax for paths on which no
+	// request is refused. /robots.txt is always such a path.
 	ExemptPaths []string
-	// Managed is the operator's policy by purpose, which is added to
-	// robots.txt. Nil means none. Names that the registry does not have are
+	// Managed is the managed policy. Its lines are added to robots.txt. If nil,
+	// there is none. Names of crawlers that the registry does not have are
 	// skipped.
 	Managed *managed.Policy
-	// HTTPClients holds HTTP libraries and requests without a User-Agent to
-	// the group for all crawlers.
+	// HTTPClients applies the group for `*` to HTTP libraries and to requests
+	// without a User-Agent.
 	HTTPClients bool
-	// Programs chooses which programs that give no more than their name the
-	// group for all crawlers binds.
+	// Programs says when the group for `*` applies to programs.
 	Programs Programs
-	// IgnoreUserTriggered frees fetchers that act on a person's request from
-	// the group for all crawlers.
+	// IgnoreUserTriggered exempts fetchers that act on a person's request from
+	// the group for `*`.
 	IgnoreUserTriggered bool
 	// Signals enables Policy.Signals.
 	Signals bool
-	// Monitor says that decisions are not carried out. Such decisions use
+	// Monitor says that the caller does not carry out the decisions. They use
 	// separate budgets.
 	Monitor bool
-	// Strict applies every rule to every crawler, even one that its operator
-	// documents as ignored.
+	// Strict applies every rule to every crawler, even if the crawler's
+	// operator documents that the crawler ignores it.
 	Strict bool
-	// PerIP counts each crawler per client address and not as a whole.
+	// PerIP gives each client address of a crawler its own budget. Otherwise
+	// all addresses of a crawler share one.
 	PerIP bool
-	// MaxDelay is the longest Crawl-delay enforced; a longer one is enforced
-	// as this. Zero means 24 hours.
+	// MaxDelay limits the interval between requests that is enforced. A longer
+	// Crawl-delay or Request-rate interval is enforced as MaxDelay. Zero means
+	// 24 hours.
 	MaxDelay time.Duration
-	// Wait is how long a request may be held until its time comes, instead of a
-	// refusal.
+	// Wait is the longest time for which a request may be held until the rate
+	// limits allow it. A request that would have to wait longer is throttled.
+	// Zero means that no request is held. throttle.MaxWait is the limit.
 	Wait time.Duration
-	// Burst is how many requests may come at once where a Crawl-delay is
-	// kept. Zero means 1.
+	// Burst is how many requests may come at once under a Crawl-delay. Zero
+	// means 1. See throttle.Options.
 	Burst int
-	// Grace chooses the crawlers that may follow an earlier version of the file
-	// for a while after it changed. Zero means those of search engines.
+	// Grace says which crawlers may still follow an earlier version of the file
+	// after it changed. Zero means GraceSearch.
 	Grace Grace
 }
 
-// Programs says which programs that give no more than their name the group for
-// all crawlers binds. A program's own group binds it always.
+// Programs says when the group for `*` applies to programs. A program is a
+// client of class crawler.Program: its User-Agent is only a program's name,
+// which is not in the registry. A group with the program's own name always
+// applies to it.
 type Programs uint8
 
 const (
-	// ProgramsOff binds none: API clients look like this.
+	// ProgramsOff applies the group to no program, because the User-Agents of
+	// API clients look the same.
 	ProgramsOff Programs = iota
-	// ProgramsSeen binds those that read the robots.txt of the origin from the
-	// same address under the same name in the last 24 hours, to the path rules
-	// alone, for GET and HEAD without Authorization. The memory of such reads
-	// is bounded; a program that is forgotten is no longer bound.
+	// ProgramsSeen applies the group to programs that have read the robots.txt
+	// of the origin in the last 24 hours, from the same address and with the
+	// same name. It applies only the path rules, and only to GET and HEAD
+	// without Authorization. The number of such reads that an engine remembers
+	// is limited; to a program that is forgotten, the group does not apply.
 	ProgramsSeen
-	// ProgramsOn binds all.
+	// ProgramsOn applies the group to all programs.
 	ProgramsOn
 )
 
@@ -88,25 +94,25 @@ var programsNames = [...]string{ProgramsOff: "off", ProgramsSeen: "seen", Progra
 // String returns "off", "seen" or "on".
 func (p Programs) String() string { return programsNames[p] }
 
-// ParsePrograms is the inverse of Programs.String.
+// ParsePrograms returns the Programs with the name s: "off", "seen" or "on".
 func ParsePrograms(s string) (Programs, error) {
 	for p, name := range programsNames {
 		if s == name {
 			return Programs(p), nil
 		}
 	}
-	return 0, fmt.Errorf("%q: want off, seen or on", s)
+	return 0, fmt.Errorf("%q is not allowed: write off, seen or on", s)
 }
 
-// compiledRules are Rules made ready.
+// compiledRules are Rules with what decisions need.
 type compiledRules struct {
 	Rules
-	lines       *managed.Lines   // of Rules.Managed; nil without one
-	hidden      *hidden          // nil without one
-	base        *crawler.Matcher // knows the registry alone
-	exempt      []*Exemption     // by crawler.Crawler.Index; nil: it is not
+	lines       *managed.Lines   // of Rules.Managed; nil if that is nil
+	hidden      *hidden          // nil if there are no hidden paths
+	base        *crawler.Matcher // for the registry's tokens only
+	exempt      []*Exemption     // by crawler.Crawler.Index; nil if not exempt
 	exemptPaths *robots.Group    // allows the exempt paths and nothing else
-	byEvidence  bool             // more than the User-Agent counts
+	byEvidence  bool             // decisions need evidence
 }
 
 func (r Rules) compile() (*compiledRules, error) {
@@ -139,8 +145,8 @@ func (r Rules) compile() (*compiledRules, error) {
 	return c, nil
 }
 
-// Policy returns the policy made from a source's answer under the rules. The
-// error says what is wrong with the rules.
+// Policy compiles a source's answer to a policy. An error says what is wrong
+// with r.
 func (r Rules) Policy(resp Response) (*Policy, error) {
 	compiled, err := r.compile()
 	if err != nil {
@@ -149,30 +155,30 @@ func (r Rules) Policy(resp Response) (*Policy, error) {
 	return compiled.answer(resp), nil
 }
 
-// answer returns the policy that an answer of a source is under the rules.
+// answer compiles a source's answer to a policy.
 func (r *compiledRules) answer(resp Response) *Policy {
 	out, _ := outcome(resp, nil)
 	return r.policy(content{body: resp.Body[:min(len(resp.Body), robots.MaxSize+1)], state: out})
 }
 
-// CheckPathPattern returns an error that says why s is not a pattern in
-// robots.txt syntax, or nil if it is one.
+// CheckPathPattern returns an error if s is not a path pattern in robots.txt
+// syntax. The error says what to write instead.
 func CheckPathPattern(s string) error {
 	switch {
 	case s == "":
-		return fmt.Errorf("a path pattern is empty")
+		return fmt.Errorf("a path pattern is empty: write a path, such as /private/")
 	case s[0] != '/' && s[0] != '*':
-		return fmt.Errorf("path pattern %q starts with neither / nor *: write /%s", s, s)
+		return fmt.Errorf("path pattern %q must start with / or *: write /%s", s, s)
 	case strings.ContainsAny(s, "# \t\r\n"):
-		return fmt.Errorf("path pattern %q has a blank or a #: write them as %%20 and %%23", s)
+		return fmt.Errorf("path pattern %q contains white space or #: write a space as %%20, and # as %%23", s)
 	}
 	return nil
 }
 
-// BoundByStar reports whether the group for all crawlers binds a GET of a
-// crawler that has no group of its own. The row is nil for one that no registry
-// knows. With ProgramsSeen it reports what holds for a program that has read
-// the robots.txt.
+// BoundByStar reports whether the group for `*` applies to a GET of a client
+// that has no group of its own. row is the client's crawler in the registry, or
+// nil. With ProgramsSeen, BoundByStar assumes that a program has read the
+// robots.txt.
 func (r *Rules) BoundByStar(class crawler.Class, row *crawler.Crawler) bool {
 	switch class {
 	case crawler.Library:
@@ -191,45 +197,47 @@ func (r *Rules) BoundByStar(class crawler.Class, row *crawler.Crawler) bool {
 	return row == nil || row.Star != crawler.No
 }
 
-// starBinds reports whether the group for all crawlers, which binds an agent's
-// GET, binds this request of it.
-func (r *compiledRules) starBinds(a *crawler.Agent, ask *Ask) bool {
+// starApplies reports whether the group for `*` applies to this request of an
+// agent. BoundByStar must be true for the agent.
+func (r *compiledRules) starApplies(a *crawler.Agent, info *requestInfo) bool {
 	switch {
 	case a.Class == crawler.UserTriggered:
-		return ask.reads()
+		return info.reads()
 	case a.Class == crawler.Program && r.Programs == ProgramsSeen:
-		return ask.reads() && !ask.Authorized && ask.ReadRobots
+		return info.reads() && !info.authorized && info.readRobots
 	}
 	return true
 }
 
-// bindable reports whether a robots.txt that is not known yet could bind an
-// agent. An HTTP library, a program or a webhook that a group names is not
-// among them: while no policy is known, it passes as the most of them do in
-// the end.
-func (r *compiledRules) bindable(a *crawler.Agent, claim verify.Result, ask *Ask) bool {
+// couldApply reports whether a robots.txt that is not known yet could apply to
+// an agent. It returns false for HTTP libraries, programs and webhooks that the
+// group for `*` does not apply to. A group could name them, but this is rare,
+// so they are let through until the robots.txt is known.
+func (r *compiledRules) couldApply(a *crawler.Agent, claim verify.Result, info *requestInfo) bool {
 	switch a.Class {
 	case crawler.Person, crawler.Webhook:
 		return false
 	case crawler.Library:
-		return r.HTTPClients && !r.isExempt(a, claim, ask.Evidence)
+		return r.HTTPClients && !r.isExempt(a, claim, info.evidence)
 	case crawler.Program:
-		return r.Programs == ProgramsOn && !r.isExempt(a, claim, ask.Evidence)
+		return r.Programs == ProgramsOn && !r.isExempt(a, claim, info.evidence)
 	case crawler.UserTriggered:
-		return ask.reads() && !r.isExempt(a, claim, ask.Evidence)
+		return info.reads() && !r.isExempt(a, claim, info.evidence)
 	}
-	return !r.isExempt(a, claim, ask.Evidence)
+	return !r.isExempt(a, claim, info.evidence)
 }
 
-// throttledByStar reports whether the group for all crawlers sets the pace of
-// an agent that it binds. A crawler whose operator documents that it does not
-// support Crawl-delay is held to one only where a group names it: it can't
-// know better, and a 429 costs the site its place in the index.
+// throttledByStar reports whether the rate limits of the group for `*` apply to
+// a crawler that the group applies to. They don't if the operator of the
+// crawler documents that it does not support Crawl-delay: the crawler would get
+// status 429 for a limit that it does not read, and the site could lose its
+// place in the index. Only a group that names such a crawler limits its rate.
 func (r *compiledRules) throttledByStar(row *crawler.Crawler) bool {
 	return r.Strict || row == nil || row.CrawlDelay != crawler.No
 }
 
-// terms compiles what a group grants; nil where it limits nothing.
+// terms compiles the rate limits and Visit-time of a group. It returns nil if
+// the group has none.
 func (r *compiledRules) terms(g *robots.Group) *throttle.Terms {
 	delay, _ := g.CrawlDelay()
 	return throttle.Compile(

@@ -5,24 +5,24 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
-// senders goes through the crawlers that a request names: those of each
-// User-Agent field, and the one that its signature proves. It lives on the
-// stack, for which no field may point into it.
+// senders iterates over the crawlers that a request names: those of each
+// User-Agent field, and the one that its signature proves. No field may point
+// into the struct itself, so that it stays on the stack.
 type senders struct {
 	policy  *Policy
 	request *Request
 	fields  []string
-	signer  *crawler.Crawler // nil without a signature that holds
-	unnamed bool             // no field has named the signer yet
+	signer  *crawler.Crawler // nil if no signature proves a crawler
+	unnamed bool             // no field so far has named the signer
 	tooMany bool
 
-	id    crawler.Identity // what next found, unless extra is set
-	extra []crawler.Agent
-	store Evidence
-	found bool // store is filled
+	id          crawler.Identity // what next found, unless extra is set
+	extra       []crawler.Agent
+	ev          evidence
+	hasEvidence bool // ev is set
 }
 
-// agents returns what next found.
+// agents returns the crawlers that next found.
 func (s *senders) agents() []crawler.Agent {
 	if s.extra != nil {
 		return s.extra
@@ -31,15 +31,15 @@ func (s *senders) agents() []crawler.Agent {
 }
 
 // evidence returns what is known about the agents in addition to the
-// User-Agent; nil where nothing else counts.
-func (s *senders) evidence() *Evidence {
-	if !s.found {
+// User-Agent; nil if only the User-Agent counts.
+func (s *senders) evidence() *evidence {
+	if !s.hasEvidence {
 		return nil
 	}
-	return &s.store
+	return &s.ev
 }
 
-// begin makes s ready for next.
+// begin prepares s for next.
 func (s *senders) begin(p *Policy, r *Request) {
 	s.policy, s.request = p, r
 	s.fields, s.tooMany = r.fields()
@@ -60,8 +60,8 @@ func (s *senders) findSigner() *crawler.Crawler {
 	return s.request.Signed.row(rules.Verification, rules.Registry, claim, s.request)
 }
 
-// next finds the crawlers of the next field that names any, and reports
-// whether there is one.
+// next finds the crawlers of the next field that names any. It reports whether
+// there is such a field.
 func (s *senders) next() bool {
 	for len(s.fields) > 0 {
 		s.policy.Identify(s.fields[0], &s.id)
@@ -70,8 +70,8 @@ func (s *senders) next() bool {
 			continue
 		}
 		if rules := s.policy.rules; rules.byEvidence {
-			s.look()
-			rules.addClaims(s.request, s.id.Agents(), s.signer, &s.store)
+			s.loadEvidence()
+			rules.addClaims(s.request, s.id.Agents(), s.signer, &s.ev)
 			s.unnamed = s.unnamed && !names(&s.id, s.signer)
 		}
 		return true
@@ -79,22 +79,22 @@ func (s *senders) next() bool {
 	switch {
 	case s.unnamed:
 		s.unnamed = false
-		s.look()
+		s.loadEvidence()
 		s.extra = []crawler.Agent{signedAgent(s.signer)}
-		s.store.Claims[0] = verify.Result{State: verify.Verified, Method: verify.SignatureMethod}
+		s.ev.claims[0] = verify.Result{State: verify.Verified, Method: verify.SignatureMethod}
 	case s.tooMany:
 		s.tooMany = false
-		s.extra, s.store.Claims[0] = manyFields, verify.Result{}
+		s.extra, s.ev.claims[0] = tooManyFields, verify.Result{}
 	default:
 		return false
 	}
 	return true
 }
 
-// look finds out what does not depend on the User-Agent.
-func (s *senders) look() {
-	if !s.found {
-		s.found = true
-		s.policy.rules.fill(s.request, &s.store)
+// loadEvidence sets the evidence that does not depend on the User-Agent, once.
+func (s *senders) loadEvidence() {
+	if !s.hasEvidence {
+		s.hasEvidence = true
+		s.policy.rules.fill(s.request, &s.ev)
 	}
 }

@@ -9,16 +9,16 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// compileSignals makes ready what the file says in lines that have a header
-// form, for each group and for whom no group is for: the lines before the
-// first User-agent line speak to all, and a group's come after them.
+// compileSignals compiles the lines that have a header form, for each group and
+// for clients without a group. Lines before the first User-agent line apply to
+// all clients; the lines of a group follow them.
 func (p *Policy) compileSignals() {
 	p.signals = make(map[*robots.Group]*headers.Signals, len(p.terms)+1)
 	var licenses []string
 	for _, l := range p.file.Licenses() {
 		licenses = append(licenses, l.URL)
 	}
-	said := map[string]bool{} // all that a group says, for each that says something else
+	combinations := map[string]bool{} // each different combination of lines that a group has
 	compile := func(g *robots.Group) {
 		var signals, usage []string
 		for _, s := range slices.Concat(p.file.ContentSignals(), g.ContentSignals()) {
@@ -27,36 +27,36 @@ func (p *Policy) compileSignals() {
 		for _, u := range slices.Concat(p.file.ContentUsage(), g.ContentUsage()) {
 			usage = append(usage, u.Value)
 		}
-		// What can't stand in a header is left out; the linter says so.
+		// Values that a header can't contain are left out; the linter reports
+		// them.
 		p.signals[g], _ = headers.CompileSignals(signals, usage, licenses)
-		if g != nil || p.file.Star() == nil { // else nobody is without a group
-			said[strings.Join(signals, "\n")+"\x00"+strings.Join(usage, "\n")] = true
+		if g != nil || p.file.Star() == nil { // with a group for `*`, no crawler is without a group
+			combinations[strings.Join(signals, "\n")+"\x00"+strings.Join(usage, "\n")] = true
 		}
 	}
 	compile(nil)
 	for g := range p.terms {
 		compile(g)
 	}
-	p.signalsVary = len(said) > 1
+	p.signalsVary = len(combinations) > 1
 }
 
-// SignalsVary reports whether Signals differ from group to group, so that the
-// response must say so in Vary.
+// SignalsVary reports whether Signals differ between groups. If so, responses
+// need "Vary: User-Agent".
 func (p *Policy) SignalsVary() bool { return p.signalsVary }
 
-// noindexGroups are the groups whose Noindex lines are for one crawler or
-// several, found when they are first asked for.
+// noindexGroups are the groups with Noindex lines for certain crawlers. They
+// are found at the first use.
 type noindexGroups struct {
 	once   sync.Once
-	own    []*robots.Group // with Noindex lines
-	others bool            // the file names some crawler
+	own    []*robots.Group // groups other than `*` with Noindex lines
+	others bool            // the file has a group other than `*`
 }
 
-// NoindexVaries reports whether the Noindex lines treat a target differently
-// for different crawlers, so that the response must say so in Vary. Lines in
-// the group for `*` are for all clients that have no other group; lines in
-// another group are for its crawlers, by name. It allocates nothing but the
-// first time.
+// NoindexVaries reports whether Noindex lines apply to a target for some
+// clients only. If so, responses need "Vary: User-Agent". Noindex lines in the
+// group for `*` apply to all clients that have no other group; those in another
+// group apply to its crawlers. Only the first call allocates.
 func (p *Policy) NoindexVaries(v *robots.Views) bool {
 	n := &p.noindex
 	n.once.Do(func() {
@@ -82,5 +82,5 @@ func (p *Policy) NoindexVaries(v *robots.Views) bool {
 }
 
 // Signals returns the lines of a group that have a header form. g is nil for a
-// client that no group binds. It is nil unless Rules.Signals is set.
+// client without a group. The result is nil unless Rules.Signals is set.
 func (p *Policy) Signals(g *robots.Group) *headers.Signals { return p.signals[g] }

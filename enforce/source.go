@@ -9,49 +9,50 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Source gets robots.txt files. Its methods are called from several
-// goroutines at once.
+// Source fetches or reads robots.txt files. Its methods must be safe for
+// concurrent use.
 type Source interface {
-	// Fetch returns the robots.txt of origin. It returns when ctx ends, reads
-	// no more than robots.MaxSize octets and one, and gives an error where
-	// there was no answer at all.
+	// Fetch returns the robots.txt of origin. It must return when ctx ends. It
+	// returns an error only if there was no answer at all; other answers have a
+	// status.
 	Fetch(ctx context.Context, origin Origin) (Response, error)
 
-	// PerOrigin reports whether origins have files of their own. Where they
-	// have not, one policy serves them all.
+	// PerOrigin reports whether each origin has its own file. If not, the
+	// engine calls Fetch with the zero Origin, and one policy serves all
+	// origins.
 	PerOrigin() bool
 }
 
 // Response is a source's answer.
 type Response struct {
-	Status int    // an HTTP status code, after redirects
-	Body   []byte // not more than robots.MaxSize octets and one
-	// Apart reports that clients which ask for the file do not get it from the
-	// handler that has the policy, so that the operator's lines can't be
-	// published with it.
+	Status int    // the HTTP status code after redirects
+	Body   []byte // at most robots.MaxSize+1 octets, so that a file that is too large can be recognised
+	// Apart reports that another handler answers the clients' requests for
+	// /robots.txt. The lines of the managed policy can't be published then, and
+	// so they are not enforced.
 	Apart bool
 }
 
-// ErrRedirects is returned by a source after more than the five redirects that
-// RFC 9309, section 2.3.1.2, asks for, or after a redirect that it does not
-// follow. It counts as a failure, because the site may have rules at another
-// address.
-var ErrRedirects = errors.New("redirects that are not followed")
+// ErrRedirects is the error of a source for more than MaxRedirects redirects in
+// a row, or for a redirect that it does not follow. The read then counts as
+// Failed, because the site may have rules at another address.
+var ErrRedirects = errors.New("redirect not followed")
 
-// MaxRedirects is how many redirects in a row a source follows.
+// MaxRedirects is how many redirects in a row a source follows: the least
+// number that RFC 9309, section 2.3.1.2, asks for.
 const MaxRedirects = 5
 
-// Outcome is what reading a source came to.
+// Outcome is the kind of result of reading a source.
 type Outcome uint8
 
 const (
-	Loaded    Outcome = iota // a robots.txt: its rules are in force
+	Loaded    Outcome = iota // a robots.txt: its rules come into force
 	Unchanged                // the same octets as before
 	Missing                  // 404 or 410: no rules
 	NotRobots                // an HTML page in place of a robots.txt: no rules
-	Refused                  // another 4xx: the last good copy for 24 hours, then no rules
-	Failed                   // 429, 5xx or no answer: the last good copy for 30 days, then no rules
-	Pending                  // nothing was read yet: the state of a Policy, never of a read
+	Refused                  // another 4xx: the cached copy for 24 hours, then no rules
+	Failed                   // 429, 5xx, another status or no answer: the cached copy for 30 days, then no rules; but see Config.DenyFailed
+	Pending                  // nothing was read yet; only a Policy has this outcome, never a read
 )
 
 // String returns the outcome's name as logs and metrics show it.
@@ -59,9 +60,9 @@ func (o Outcome) String() string {
 	return [...]string{"loaded", "unchanged", "missing", "not_robots", "refused", "failed", "pending"}[o]
 }
 
-// outcome classifies a source's answer (RFC 9309, section 2.3.1). A 429
-// counts as a failure although it is a 4xx: it says that the back end is
-// overloaded, not that the site has no rules.
+// outcome classifies a source's answer (RFC 9309, section 2.3.1). A 429 counts
+// as a failure although it is a 4xx: it means that the back end is overloaded,
+// not that the site has no rules.
 func outcome(resp Response, err error) (Outcome, error) {
 	switch {
 	case err != nil:
@@ -82,13 +83,13 @@ func outcome(resp Response, err error) (Outcome, error) {
 	return Failed, err
 }
 
-// Inline is a Source whose file is given with the configuration.
+// Inline is a Source with a file from the configuration.
 type Inline []byte
 
-// Fetch returns the text.
+// Fetch returns s with status 200.
 func (s Inline) Fetch(context.Context, Origin) (Response, error) {
 	return Response{Status: http.StatusOK, Body: s[:min(len(s), robots.MaxSize+1)]}, nil
 }
 
-// PerOrigin is false: the text serves all origins.
+// PerOrigin returns false: the text serves all origins.
 func (Inline) PerOrigin() bool { return false }

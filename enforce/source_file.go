@@ -9,14 +9,14 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// File is a Source that reads a file.
+// File is a Source that reads a file of the file system.
 type File struct {
 	Path string
 }
 
-// Fetch reads the file. A file that is missing or can't be read counts as a
-// failure, not as a site without rules, so that an editor that replaces it
-// does not open the site for a moment.
+// Fetch reads the file. If the file is missing or can't be read, Fetch returns
+// an error. So the rules stay in force for the moment in which an editor
+// replaces the file.
 func (s File) Fetch(context.Context, Origin) (Response, error) {
 	f, err := os.Open(s.Path)
 	if err != nil {
@@ -30,5 +30,5 @@ func (s File) Fetch(context.Context, Origin) (Response, error) {
 	return Response{Status: http.StatusOK, Body: body}, nil
 }
 
-// PerOrigin is false: the file serves all origins.
+// PerOrigin returns false: the file serves all origins.
 func (File) PerOrigin() bool { return false }

@@ -11,21 +11,21 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// URL is a Source that gets one fixed URL over the network.
+// URL is a Source that fetches one URL over HTTP.
 type URL struct {
 	url    string
 	client *http.Client
 }
 
-// NewURL returns a source that gets rawURL, which must be absolute and
-// http or https.
+// NewURL returns a source that fetches rawURL. rawURL must be an absolute http
+// or https URL.
 func NewURL(rawURL string) (*URL, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
 		return nil, err
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, fmt.Errorf("%q is not an absolute http or https URL", rawURL)
+		return nil, fmt.Errorf("%q is not an absolute http or https URL: write one such as https://example.com/robots.txt", rawURL)
 	}
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConns = 1
@@ -42,7 +42,7 @@ func NewURL(rawURL string) (*URL, error) {
 	}}, nil
 }
 
-// Fetch gets the URL.
+// Fetch fetches the URL.
 func (s *URL) Fetch(ctx context.Context, _ Origin) (Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url, nil)
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *URL) Fetch(ctx context.Context, _ Origin) (Response, error) {
 	return Response{Status: resp.StatusCode, Body: body}, nil
 }
 
-// PerOrigin is false: the URL serves all origins.
+// PerOrigin returns false: the URL serves all origins.
 func (*URL) PerOrigin() bool { return false }
 
 // Close closes idle connections.
@@ -70,6 +70,6 @@ func (s *URL) Close() error {
 	return nil
 }
 
-// FetcherUserAgent is the User-Agent that sources send. It avoids words, such
-// as bot, by which some sites refuse crawlers.
+// FetcherUserAgent is the User-Agent that sources send. It does not contain
+// words, such as bot, for which some sites refuse a request.
 const FetcherUserAgent = "Caddy (reads the rules of a site)"

@@ -7,24 +7,23 @@ import (
 	"time"
 )
 
-// State says what is in force for an origin, and whether its source can be
-// read.
+// State is the policy of an origin and the state of its source.
 type State struct {
-	Origin   Origin    // the zero Origin where one policy serves all
-	Policy   *Policy   // what is in force
-	Last     Outcome   // of the last read; Pending before the first one has ended
-	Err      error     // why the last read failed; nil if it did not
-	Good     time.Time // when the source last answered with a file, or that there is none; zero if it never did
-	Began    time.Time // when the last read began; zero before the first one
-	Next     time.Time // from this time on, a request causes another read of the source
-	Failing  time.Time // when the first of the reads in a row that failed began; zero if the last one did not fail
-	Failures int       // how many these are
-	Kept     bool      // the policy in force is a good copy of an earlier read
-	Invented bool      // the host is one that a client may have made up
-	Earlier  []Version // that some crawlers may still follow, newest first
+	Origin   Origin    // the zero Origin if one policy serves all origins
+	Policy   *Policy   // the policy in force; never nil
+	Last     Outcome   // the outcome of the last read; Pending until the first one ends
+	Err      error     // why the last read found no robots.txt; nil if it found one
+	Good     time.Time // when the source last answered with a robots.txt, or that there is none; zero if it never did
+	Began    time.Time // when the last read began; zero if there was none
+	Next     time.Time // the first request after this time causes another read
+	Failing  time.Time // when the failure began, that is, the first of the failed reads in a row; zero if the last read did not fail
+	Failures int       // how many of the latest reads in a row failed
+	Kept     bool      // Policy is a cached copy from an earlier read
+	Invented bool      // a client may have invented the host; see Request.Invented
+	Earlier  []Version // versions that some crawlers may still follow, newest first
 }
 
-// States returns the states of all origins, in no order.
+// States returns the states of all origins in p, in no order.
 func (p *Policies) States() iter.Seq[State] {
 	return func(yield func(State) bool) {
 		for e := range p.table.all() {
@@ -65,32 +64,32 @@ func (p *Policies) state(e *entry) State {
 	return s
 }
 
-// Refresh reads again the sources of the origins for which want returns true,
-// and calls told with each result, one call at a time. If a read is already
-// under way, another one follows it, because the first may have begun too
-// early. Refresh returns when all reads or ctx have ended, and returns how many
-// sources were not read by then.
-func (p *Policies) Refresh(ctx context.Context, want func(Origin) bool, told func(PolicyRead)) (unread int) {
+// Refresh reads the source again for each origin for which selected returns
+// true. It calls report with each result, one call at a time. If a read is
+// already under way, another one follows it, because the first may have begun
+// too early. Refresh returns when all reads have ended or ctx ends, with the
+// number of sources that it has not read.
+func (p *Policies) Refresh(ctx context.Context, selected func(Origin) bool, report func(PolicyRead)) (unread int) {
 	var calling sync.Mutex
 	var reading sync.WaitGroup
 	var left []*entry
-	places := make(chan struct{}, maxReads/2) // others are read too meanwhile
+	slots := make(chan struct{}, maxReads/2) // leaves room for other reads
 	for e := range p.table.all() {
-		if want(e.origin) {
+		if selected(e.origin) {
 			left = append(left, e)
 		}
 	}
 	read := 0
 	for _, e := range left {
-		places <- struct{}{}
+		slots <- struct{}{}
 		reading.Go(func() {
-			defer func() { <-places }()
+			defer func() { <-slots }()
 			ev, ok := p.refresh(ctx, e)
 			calling.Lock()
 			defer calling.Unlock()
 			if ok {
 				read++
-				told(ev)
+				report(ev)
 			}
 		})
 	}
@@ -108,10 +107,10 @@ func (p *Policies) refresh(ctx context.Context, e *entry) (PolicyRead, bool) {
 		cause, ended, reading := e.cause, e.ended, e.reading.Load()
 		e.mu.Unlock()
 		if cause == nil && p.source.PerOrigin() {
-			return PolicyRead{}, false // never read: nothing is known of where
+			return PolicyRead{}, false // never read, so there is no context for the source
 		}
 		if !reading {
-			r := &Request{Origin: e.origin, Time: p.cfg.Now(), Caller: again{cause}}
+			r := &Request{Origin: e.origin, Time: p.cfg.Now(), Caller: rereadCaller{cause}}
 			if p.begin(r, e, func(ev PolicyRead) { result <- ev }) {
 				select {
 				case ev := <-result:
@@ -121,7 +120,7 @@ func (p *Policies) refresh(ctx context.Context, e *entry) (PolicyRead, bool) {
 				}
 				return PolicyRead{}, false
 			}
-			ended = nil // too many others are being read
+			ended = nil // too many other reads are under way
 		}
 		select {
 		case <-ended:
@@ -133,23 +132,23 @@ func (p *Policies) refresh(ctx context.Context, e *entry) (PolicyRead, bool) {
 	return PolicyRead{}, false
 }
 
-// refreshPause is how long Refresh waits before it looks for a place again.
+// refreshPause is how long Refresh waits before it tries again to begin a read.
 const refreshPause = 20 * time.Millisecond
 
-// again is the Caller of a read that no request causes: the cause is that of the
-// read before.
-type again struct{ cause context.Context }
+// rereadCaller is the Caller of a read that no request causes. It has the
+// context of the previous read.
+type rereadCaller struct{ cause context.Context }
 
 // Detach implements Caller.
-func (a again) Detach() context.Context {
+func (a rereadCaller) Detach() context.Context {
 	if a.cause == nil {
 		return context.Background()
 	}
 	return a.cause
 }
 
-// Of returns the policy that is in force for an origin, nil if none was read
-// yet. Unlike Peek it starts no read.
+// Of returns the policy in force for an origin, or nil if none was read yet.
+// Unlike Peek, it starts no read.
 func (p *Policies) Of(origin Origin) *Policy {
 	if e := p.table.find(p.key(origin)); e != nil {
 		return e.policy.Load()
@@ -157,12 +156,12 @@ func (p *Policies) Of(origin Origin) *Policy {
 	return nil
 }
 
-// Unread returns the policy in force for an origin whose robots.txt was never
-// read.
+// Unread returns the policy of origins that were never read. Its Outcome is
+// Pending.
 func (p *Policies) Unread() *Policy { return p.pending }
 
-// Key returns the origin under which the policy of an origin is held: the zero
-// Origin where one policy serves all.
+// Key returns the origin under which p stores the policy of origin: the zero
+// Origin if one policy serves all origins, otherwise origin.
 func (p *Policies) Key(origin Origin) Origin { return p.key(origin) }
 
 // PerOrigin reports whether each origin has a policy of its own.

@@ -2,10 +2,11 @@ package enforce
 
 import "github.com/caddy-robots/caddy-robots/robots"
 
-// JudgeSuspect judges a request of a person who behaves like a robot: by the
-// path rules of the group for all crawlers, not by its pace. Where these
-// disallow the target, d becomes a denial; else d is left as it is. Exempt paths
-// are not disallowed, and nothing is while there are no rules.
+// JudgeSuspect decides on a request of a client that behaves like a robot, but
+// that no User-Agent identifies as a crawler. It applies the path rules of the
+// group for `*`, but no rate limits. If the group disallows the target, d
+// becomes a decision to deny, with reason Suspected. Otherwise, on exempt
+// paths, and while there are no rules, d stays as it is.
 func (p *Policy) JudgeSuspect(target string, d *Decision) {
 	star := p.file.Star()
 	if star == nil {
@@ -24,9 +25,10 @@ func (p *Policy) JudgeSuspect(target string, d *Decision) {
 	d.from(p, verdict.Line())
 }
 
-// DisallowsEveryGroup reports whether every group of the file, the one for `*`
-// included, disallows a target in each reading of the file. If not, it returns
-// a group that allows the target, or nil if the file has no group for `*`.
+// DisallowsEveryGroup reports whether every group of the file disallows a
+// target, also as google/robotstxt reads the file. The file must have a group
+// for `*`. If the result is false, allows is a group that allows the target, or
+// nil if there is no group for `*`. Exempt paths are not disallowed.
 func (p *Policy) DisallowsEveryGroup(target string) (allows *robots.Group, ok bool) {
 	v := p.rules.viewsOf(target)
 	defer views.Put(v)

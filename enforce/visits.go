@@ -5,57 +5,60 @@ import (
 	"time"
 )
 
-// Visits remembers when each crawler came to an origin, and when it read the
-// robots.txt there last. It has a fixed size, 32 octets for each crawler at
-// each origin. It is safe for concurrent use, takes no lock and allocates
-// nothing.
+// Visits remembers when each crawler came to an origin, and when it last read
+// the robots.txt there. It has a fixed size, with 32 octets for each crawler at
+// each origin. It is safe for concurrent use, takes no lock, and allocates
+// nothing after NewVisits.
 //
-// A crawler that has not come for GracePeriod is forgotten. When there is no
-// room, the least recent of the four visitors in the same bucket is forgotten.
-// Visitors that a client can invent (addresses, names that are in no registry,
-// invented hosts) have a separate table, so that they never displace a known
-// crawler.
-type Visits struct{ known, many visitTable }
+// A crawler that has not come for GracePeriod is forgotten. If there is no room
+// for a visitor, the least recent of the four visitors in the same bucket is
+// forgotten. Visitors that clients can invent (addresses, names that are not in
+// the registry, invented hosts) have a separate table, so that they never
+// displace a known crawler.
+type Visits struct{ known, invented visitTable }
 
-// Visit is what is known about a crawler's visits, in nanoseconds since 1970.
-type Visit struct {
-	First int64 // the first of its latest visits that are less than GracePeriod apart; 0: it was never seen
-	Read  int64 // when it last read the robots.txt since First; 0: it did not
+// visitTimes is what is known about a crawler's visits. Times are in
+// nanoseconds since 1970.
+type visitTimes struct {
+	first int64 // the first visit after which no pause was longer than GracePeriod; 0 if there was none
+	read  int64 // a time at which the version that it last read, since first, was in force; 0 if it read none
 }
 
-// with returns what is known of a crawler of which v and w are known.
-func (v Visit) with(w Visit) Visit {
-	if w.First == 0 {
+// with combines what is known about a crawler from two visitors.
+func (v visitTimes) with(w visitTimes) visitTimes {
+	if w.first == 0 {
 		return v
 	}
-	return Visit{min(v.First, w.First), max(v.Read, w.Read)}
+	return visitTimes{min(v.first, w.first), max(v.read, w.read)}
 }
 
-// NewVisits returns a Visits for about size known crawlers, and for as many
-// visitors that a client can invent.
+// NewVisits returns a Visits for size known crawlers, rounded up to a power of
+// two, and for as many visitors that clients can invent.
 func NewVisits(size int) *Visits { return &Visits{newVisitTable(size), newVisitTable(size)} }
 
-// See records that a crawler comes now, and returns what is known about it.
-func (t *Visits) See(who Visitor, now time.Time) Visit {
+// see records a visit now, and returns what is known about the crawler's
+// visits.
+func (t *Visits) see(who visitorKey, now time.Time) visitTimes {
 	return t.of(who).see(who.key(), now.UnixNano())
 }
 
-// Last is like See, but records nothing.
-func (t *Visits) Last(who Visitor, now time.Time) Visit {
+// last returns what see would return, but records nothing. If the crawler is
+// not known, it returns the zero visitTimes.
+func (t *Visits) last(who visitorKey, now time.Time) visitTimes {
 	slot, word := t.of(who).find(who.key())
 	if slot == nil || lapsed(slot.last.Load(), now.UnixNano()) {
-		return Visit{}
+		return visitTimes{}
 	}
 	if visit, ok := slot.visit(word); ok {
 		return visit
 	}
-	return Visit{}
+	return visitTimes{}
 }
 
-// Read is like See, and also records that the crawler read the version of the
-// robots.txt that was in force at a time.
-func (t *Visits) Read(who Visitor, now time.Time, version int64) {
-	t.See(who, now)
+// read records a visit now, in which the crawler read the version of the
+// robots.txt that was in force at the time version, in nanoseconds since 1970.
+func (t *Visits) read(who visitorKey, now time.Time, version int64) {
+	t.see(who, now)
 	slot, _ := t.of(who).find(who.key())
 	if slot == nil {
 		return
@@ -64,32 +67,32 @@ func (t *Visits) Read(who Visitor, now time.Time, version int64) {
 	}
 }
 
-func (t *Visits) of(who Visitor) *visitTable {
-	if who.many {
-		return &t.many
+func (t *Visits) of(who visitorKey) *visitTable {
+	if who.invented {
+		return &t.invented
 	}
 	return &t.known
 }
 
-// The lower bits of a slot's word count how often it was written. An odd count
-// marks a slot that is being written.
+// countMask has the lower bits of a slot's word. They count writes: the count
+// is odd while the slot is being written.
 const countMask = 1<<16 - 1
 
-func (v Visitor) key() uint64 { return max(v.hash, countMask+1) &^ countMask }
+func (v visitorKey) key() uint64 { return max(v.hash, countMask+1) &^ countMask }
 
 // visitTable is a hash table of sets of slots.
 type visitTable struct{ slots []visitSlot }
 
-const visitWays = 4 // slots of a set
+const visitWays = 4 // slots per set
 
-// visitSlot is what is known of one visitor.
+// visitSlot is the record of one visitor.
 type visitSlot struct {
-	word              atomic.Uint64 // its key and a count; a key of 0 is nobody's
+	word              atomic.Uint64 // key and write count; 0 if the slot is empty
 	first, last, read atomic.Int64
 }
 
-// seenEvery is how exactly the last visit is known: noting it at each request
-// would have processors wait for each other.
+// seenEvery is the precision of the time of the last visit. If each request
+// wrote it, processors would have to wait for each other.
 const seenEvery = int64(time.Minute)
 
 func newVisitTable(size int) visitTable {
@@ -105,7 +108,8 @@ func (t *visitTable) set(key uint64) []visitSlot {
 	return t.slots[i : i+visitWays : i+visitWays]
 }
 
-// find returns the slot of a visitor, and its word; nil if it has none.
+// find returns the slot of a visitor and the slot's word, or nil if it has
+// none.
 func (t *visitTable) find(key uint64) (*visitSlot, uint64) {
 	set := t.set(key)
 	for i := range set {
@@ -116,12 +120,12 @@ func (t *visitTable) find(key uint64) (*visitSlot, uint64) {
 	return nil, 0
 }
 
-// see notes a visit, and returns what is known of the visitor.
-func (t *visitTable) see(key uint64, now int64) Visit {
+// see is Visits.see for one table.
+func (t *visitTable) see(key uint64, now int64) visitTimes {
 	slot, word := t.find(key)
 	if slot == nil {
 		t.insert(key, now)
-		return Visit{First: now}
+		return visitTimes{first: now}
 	}
 	if last := slot.last.Load(); lapsed(last, now) {
 		slot.read.Store(0)
@@ -133,11 +137,12 @@ func (t *visitTable) see(key uint64, now int64) Visit {
 	if visit, ok := slot.visit(word); ok {
 		return visit
 	}
-	return Visit{First: now}
+	return visitTimes{first: now}
 }
 
-// insert gives a visitor the slot of its set that is empty, or whose visitor
-// came least lately; none if another visitor takes it just now.
+// insert gives a visitor an empty slot of its set, or else the slot of the
+// least recent visitor. If another visitor takes that slot at the same time,
+// insert does nothing.
 func (t *visitTable) insert(key uint64, now int64) {
 	set := t.set(key)
 	best := &set[0]
@@ -161,16 +166,16 @@ func (t *visitTable) insert(key uint64, now int64) {
 	best.word.Store(key | (word+1)&countMask)
 }
 
-// visit returns what is known of the visitor that had the slot with that word,
-// unless another one has got it.
-func (s *visitSlot) visit(word uint64) (Visit, bool) {
-	visit := Visit{s.first.Load(), s.read.Load()}
+// visit returns what the slot has about the visitor with that word. It returns
+// false if another visitor got the slot meanwhile.
+func (s *visitSlot) visit(word uint64) (visitTimes, bool) {
+	visit := visitTimes{s.first.Load(), s.read.Load()}
 	return visit, s.word.Load() == word
 }
 
-// lapsed reports whether a visitor has not come for so long that no copy of its
-// own can be in use. A visit far in the future, after the clock was set back, is
-// none.
+// lapsed reports whether the last visit was so long ago that the visitor can't
+// use a cached copy any longer. It also returns true for a visit far in the
+// future, which is possible after the clock was set back.
 func lapsed(last, now int64) bool {
 	since := now - last
 	return since > int64(GracePeriod) || since < -int64(GracePeriod)

@@ -10,69 +10,69 @@ import (
 func TestVisits(t *testing.T) {
 	v := NewVisits(64)
 	c := newClock()
-	who, other := Visitor{hash: 1 << 40}, Visitor{hash: 1 << 40, many: true}
+	who, other := visitorKey{hash: 1 << 40}, visitorKey{hash: 1 << 40, invented: true}
 	first := c.now().UnixNano()
-	if got := v.Last(who, c.now()); got != (Visit{}) {
+	if got := v.last(who, c.now()); got != (visitTimes{}) {
 		t.Errorf("before any visit: %+v", got)
 	}
-	wants := func(want Visit, got Visit, when string) {
+	wants := func(want visitTimes, got visitTimes, when string) {
 		t.Helper()
 		if got != want {
 			t.Errorf("%s: %+v, want %+v", when, got, want)
 		}
 	}
-	wants(Visit{First: first}, v.See(who, c.now()), "the first visit")
+	wants(visitTimes{first: first}, v.see(who, c.now()), "the first visit")
 	c.advance(20 * time.Hour)
-	wants(Visit{First: first}, v.See(who, c.now()), "20 hours later")
-	v.Read(who, c.now(), 77)
-	v.Read(who, c.now(), 76)
-	wants(Visit{first, 77}, v.Last(who, c.now()), "after a read")
-	wants(Visit{}, v.Last(other, c.now()), "another visitor")
+	wants(visitTimes{first: first}, v.see(who, c.now()), "20 hours later")
+	v.read(who, c.now(), 77)
+	v.read(who, c.now(), 76)
+	wants(visitTimes{first, 77}, v.last(who, c.now()), "after a read")
+	wants(visitTimes{}, v.last(other, c.now()), "another visitor")
 	c.advance(GracePeriod)
-	wants(Visit{first, 77}, v.Last(who, c.now()), "a day after the last visit")
+	wants(visitTimes{first, 77}, v.last(who, c.now()), "a day after the last visit")
 	c.advance(1)
-	wants(Visit{}, v.Last(who, c.now()), "more than a day after it")
-	wants(Visit{First: c.now().UnixNano()}, v.See(who, c.now()), "a visit after that")
+	wants(visitTimes{}, v.last(who, c.now()), "more than a day after it")
+	wants(visitTimes{first: c.now().UnixNano()}, v.see(who, c.now()), "a visit after that")
 }
 
-// Visitors that anybody can make up drive out none that are known, and the one
-// that came least lately goes first.
-func TestVisitsUnderAFlood(t *testing.T) {
+// Visitors that clients can invent displace no known one, and the least recent
+// visitor is displaced first.
+func TestInventedVisitorsDisplaceNoKnownOnes(t *testing.T) {
 	v := NewVisits(1 << 10)
 	c := newClock()
-	var known []Visitor
+	var known []visitorKey
 	for range 200 {
-		known = append(known, Visitor{hash: rand.Uint64()})
-		v.See(known[len(known)-1], c.now())
+		known = append(known, visitorKey{hash: rand.Uint64()})
+		v.see(known[len(known)-1], c.now())
 	}
 	c.advance(time.Hour)
 	held := 0
 	for range 100_000 {
-		v.See(Visitor{rand.Uint64(), true}, c.now())
+		v.see(visitorKey{rand.Uint64(), true}, c.now())
 	}
 	for _, k := range known {
-		if v.Last(k, c.now()).First != 0 {
+		if v.last(k, c.now()).first != 0 {
 			held++
 		}
 	}
-	if held < 190 { // more than four in a set are rare
+	if held < 190 { // a set with more than four known visitors is rare
 		t.Errorf("%d of %d known visitors are left", held, len(known))
 	}
 	faithful := known[0]
 	for i := range 100_000 {
 		c.advance(time.Minute)
-		v.See(Visitor{hash: rand.Uint64()}, c.now())
+		v.see(visitorKey{hash: rand.Uint64()}, c.now())
 		if i%16 == 0 {
-			v.See(faithful, c.now())
+			v.see(faithful, c.now())
 		}
 	}
-	if v.Last(faithful, c.now()).First == 0 {
-		t.Error("one that comes all the time was driven out")
+	if v.last(faithful, c.now()).first == 0 {
+		t.Error("a frequent visitor was displaced")
 	}
 }
 
-// Many at once see no visitor's time as another's.
-func TestVisitsOfManyAtOnce(t *testing.T) {
+// Concurrent calls never return another visitor's time.
+func TestVisitsAreSafeForConcurrentUse(t *testing.T) {
 	v := NewVisits(visitWays) // all in one set
 	at := time.Unix(1_800_000_000, 0)
 	var wg sync.WaitGroup
@@ -81,7 +81,7 @@ func TestVisitsOfManyAtOnce(t *testing.T) {
 			for i := range 20_000 {
 				n := uint64(1 + (g+i)%9)
 				now := at.Add(time.Duration(n))
-				if visit := v.See(Visitor{hash: n << 16}, now); visit != (Visit{First: now.UnixNano()}) {
+				if visit := v.see(visitorKey{hash: n << 16}, now); visit != (visitTimes{first: now.UnixNano()}) {
 					t.Errorf("visitor %d: %+v", n, visit)
 					return
 				}
@@ -94,9 +94,9 @@ func TestVisitsOfManyAtOnce(t *testing.T) {
 func BenchmarkVisits(b *testing.B) {
 	v := NewVisits(1 << 15)
 	now := newClock().now()
-	who := Visitor{hash: 99999 << 20}
+	who := visitorKey{hash: 99999 << 20}
 	b.ReportAllocs()
 	for b.Loop() {
-		v.See(who, now)
+		v.see(who, now)
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Watcher reports when files may have changed. All files share one instance of
-// the system's notification service, of which Linux gives a user 128. It is
-// safe for concurrent use. Close it.
+// Watcher calls functions when files may have changed. All files of a Watcher
+// share one instance of the system's notification service; Linux allows a user
+// only 128. A Watcher is safe for concurrent use. The caller must close it.
 type Watcher struct {
 	fs   *fsnotify.Watcher
 	done chan struct{}
@@ -19,7 +19,7 @@ type Watcher struct {
 	folders map[string]map[*watch]bool
 }
 
-// watch is one wish to be told.
+// watch is one call of Watch.
 type watch struct{ changed func() }
 
 // NewWatcher returns a Watcher that watches nothing yet.
@@ -33,11 +33,11 @@ func NewWatcher() (*Watcher, error) {
 	return w, nil
 }
 
-// Watch calls changed whenever something happens in the folder of a file that
-// may have changed the file, until stop is called. The folder is watched and
-// not the file, because editors and deployments replace files by renaming, and
-// Kubernetes swaps a symbolic link beside them. changed is called from another
-// goroutine, one call at a time, and must not block.
+// Watch calls changed whenever the file at path may have changed, until stop is
+// called. It watches the folder of the file, because editors and deployments
+// replace files by renaming, and Kubernetes replaces a symbolic link beside
+// them. So changed is also called for changes of other files in the folder. It
+// is called from another goroutine, one call at a time, and must not block.
 func (w *Watcher) Watch(path string, changed func()) (stop func(), err error) {
 	folder := filepath.Clean(filepath.Dir(path))
 	w.mu.Lock()
@@ -64,7 +64,7 @@ func (w *Watcher) forget(folder string, this *watch) {
 	}
 }
 
-// run passes on what happens, until the Watcher is closed.
+// run handles events until the Watcher is closed.
 func (w *Watcher) run() {
 	defer close(w.done)
 	for {
@@ -74,19 +74,20 @@ func (w *Watcher) run() {
 				return
 			}
 			if e.Op != fsnotify.Chmod {
-				w.tell(filepath.Dir(e.Name), e.Name)
+				w.notify(filepath.Dir(e.Name), e.Name)
 			}
 		case _, ok := <-w.fs.Errors:
 			if !ok {
 				return
 			}
-			w.tell() // events were lost: all may have changed
+			w.notify() // events were lost, so any file may have changed
 		}
 	}
 }
 
-// tell calls those who watch the folders, or all if none is given.
-func (w *Watcher) tell(folders ...string) {
+// notify calls the functions of all watches of the folders, or of all watches
+// if there is no folder.
+func (w *Watcher) notify(folders ...string) {
 	var calls []func()
 	w.mu.Lock()
 	for folder, watches := range w.folders {
@@ -103,8 +104,7 @@ func (w *Watcher) tell(folders ...string) {
 	}
 }
 
-// Close ends all watches. When it returns, changed functions are called no
-// longer.
+// Close ends all watches. After it returns, no function is called.
 func (w *Watcher) Close() error {
 	err := w.fs.Close()
 	<-w.done

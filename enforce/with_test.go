@@ -10,8 +10,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
-// Operators may replace the registry while requests are on their way.
-func TestWithAnotherRegistryAllElseStays(t *testing.T) {
+// The registry can be replaced while requests are under way: budgets, policies
+// and copies stay.
+func TestWithAnotherRegistry(t *testing.T) {
 	source := &fakeSource{}
 	source.set(200, "User-agent: *\nDisallow: /private/\nCrawl-delay: 1000\n")
 	limiter := throttle.NewMemory(100)
@@ -39,7 +40,7 @@ func TestWithAnotherRegistryAllElseStays(t *testing.T) {
 	decide(before, origin, "bingbot", "/", Allowed)
 	decide(before, origin, thing, "/private/", Person)
 
-	// From here on the source answers nobody.
+	// From here on, the source fails.
 	source.mu.Lock()
 	source.err = errors.New("gone")
 	source.mu.Unlock()
@@ -57,10 +58,10 @@ func TestWithAnotherRegistryAllElseStays(t *testing.T) {
 	}
 	decide(after, origin, thing, "/private/", Disallowed)
 	decide(after, origin, "bingbot", "/private/", Disallowed)
-	decide(after, origin, "bingbot", "/", CrawlDelay) // its budget is what it was
+	decide(after, origin, "bingbot", "/", CrawlDelay) // its budget stays
 	decide(before, origin, "bingbot", "/", CrawlDelay)
 	if source.count(origin) != 1 {
-		t.Errorf("the source was asked %d times, want once", source.count(origin))
+		t.Errorf("%d reads of the source, want 1", source.count(origin))
 	}
 	policies := make(map[*Policy]bool)
 	after.Policies().All(func(_ Origin, p *Policy) { policies[p] = true })
@@ -68,7 +69,7 @@ func TestWithAnotherRegistryAllElseStays(t *testing.T) {
 		t.Errorf("origins with the same file have %d policies", len(policies))
 	}
 
-	// What is due is read once more, told to the new observer.
+	// A read that is due goes to the new observer.
 	now = now.Add(time.Hour)
 	after.Policies().Peek(&Request{Origin: origin, Time: now})
 	if e := reads.next(t); e.Outcome != Failed || !e.Kept {
@@ -81,13 +82,13 @@ func TestWithAnotherRegistryAllElseStays(t *testing.T) {
 	before.policies.running.Wait()
 	after.policies.running.Wait()
 	if before.policies.ctx.Err() == nil {
-		t.Error("closing one left the other open")
+		t.Error("closing one engine left the other open")
 	}
 }
 
-// A read that is under way when the registry is replaced ends at the engine
-// that began it, so the next one begins its own.
-func TestWithAnotherRegistryReadsUnderWayAreDoneAgain(t *testing.T) {
+// The result of a read that is under way goes only to the engine that began it.
+// The new engine starts its own read.
+func TestWithDuringARead(t *testing.T) {
 	source := &fakeSource{shared: true, block: make(chan struct{})}
 	source.set(200, "User-agent: *\nDisallow: /\n")
 	limiter := throttle.NewMemory(100)
@@ -111,4 +112,27 @@ func TestWithAnotherRegistryReadsUnderWayAreDoneAgain(t *testing.T) {
 		}
 	}
 	after.Close()
+}
+
+// Another mode applies at once, and the budgets stay.
+func TestWithMode(t *testing.T) {
+	e := newEngineTest(t, site, Rules{})
+	if d := e.decide("/", bingbot); d.Action != Pass {
+		t.Fatalf("the first request: %v", d.Reason)
+	}
+	monitor, err := e.WithMode(true, 0, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !monitor.rules.Monitor || monitor.Policies().Len() != 1 {
+		t.Error("the new engine does not monitor, or has no policy")
+	}
+	back, err := monitor.WithMode(false, 0, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Engine = back
+	if d := e.decide("/", bingbot); d.Action != Throttle {
+		t.Errorf("the second request, after the mode was changed twice: %v", d.Reason)
+	}
 }

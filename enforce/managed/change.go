@@ -7,11 +7,12 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Changed says briefly how the policy's lines differ between two merged files:
-// which crawlers they name now, and which they no longer name. It returns "" if
-// the lines say the same. At most ten crawlers of each kind are named.
+// Changed returns a short description of how the policy's lines differ between
+// two merged files: the crawlers with a new group, without a group any longer,
+// and with other rules. It names at most ten crawlers of each kind. It returns
+// "" if the rules are the same.
 func Changed(before, after []byte) string {
-	was, is := named(before), named(after)
+	was, is := rulesByToken(before), rulesByToken(after)
 	var parts []string
 	say := func(what string, from, to map[string]string, differ func(a, b string, both bool) bool) {
 		var tokens []string
@@ -31,8 +32,9 @@ func Changed(before, after []byte) string {
 	return strings.Join(parts, "; ")
 }
 
-// named returns the policy's lines in a merged file for each token.
-func named(text []byte) map[string]string {
+// rulesByToken returns, for each token in the policy's lines of a merged file,
+// the text of its rules.
+func rulesByToken(text []byte) map[string]string {
 	inside := false
 	var section strings.Builder
 	for l := range robots.Parse(text).Lines() {
@@ -50,10 +52,10 @@ func named(text []byte) map[string]string {
 	f := robots.Parse([]byte(section.String()))
 	list := map[string]string{}
 	for _, token := range f.Tokens() {
-		list[token] = says(f.Named(token), true)
+		list[token] = rulesText(f.Named(token), true)
 	}
 	if star := f.Star(); star != nil {
-		list["*"] = says(star, true)
+		list["*"] = rulesText(star, true)
 	}
 	return list
 }

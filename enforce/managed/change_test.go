@@ -6,8 +6,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-// The registry learns a crawler of a purpose that is denied: the file changes
-// by itself, and what changed is said.
+// A new registry has another crawler of a purpose that is denied. So the file
+// changes, and Changed describes the change.
 func TestChanged(t *testing.T) {
 	site := []byte("User-agent: *\nDisallow: /p\n")
 	merge := func(p Policy, r *crawler.Registry, site []byte) []byte {

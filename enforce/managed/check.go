@@ -11,7 +11,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 )
 
-// Bounds of a policy.
+// Limits of a policy.
 const (
 	maxStatements = 1000
 	maxPath       = 2048 // octets of a path
@@ -19,16 +19,16 @@ const (
 	maxDelay      = 24 * time.Hour
 )
 
-// check looks at each statement, and at what contradicts another one.
+// check checks each statement, and whether statements contradict each other.
 func (c *compiler) check() {
 	p := &c.given
 	if n := len(p.Deny) + len(p.Allow) + len(p.Delay) + len(p.Signal) + len(p.Usage) + len(p.License) + len(p.Hidden); n > maxStatements {
-		c.errorf(0, "%d statements: at most %d", n, maxStatements)
+		c.errorf(0, "the policy has %d statements: the limit is %d", n, maxStatements)
 		return
 	}
 	for i, s := range p.Presets {
 		if _, ok := presets[s.Name]; !ok {
-			c.errorf(s.Line, "there is no preset %q%s: want %s", s.Name, meant(s.Name, PresetNames()), strings.Join(PresetNames(), " or "))
+			c.errorf(s.Line, "unknown preset %q (the presets are %s)%s", s.Name, strings.Join(PresetNames(), " and "), suggestion(s.Name, PresetNames()))
 		}
 		if slices.ContainsFunc(p.Presets[:i], func(o Preset) bool { return o.Name == s.Name }) {
 			c.errorf(s.Line, "preset %s is given twice", s.Name)
@@ -41,7 +41,7 @@ func (c *compiler) check() {
 	for _, l := range p.License {
 		u, err := url.Parse(l.URL)
 		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || strings.ContainsAny(l.URL, " \t\r\n#") {
-			c.errorf(l.Line, "license %q is no absolute http or https URL without blanks and #", l.URL)
+			c.errorf(l.Line, "license %q must be an absolute http or https URL without white space and #", l.URL)
 		}
 	}
 	for _, h := range p.Hidden {
@@ -54,7 +54,7 @@ func (c *compiler) checkDeny() {
 	whole := map[string]int{}
 	for _, d := range c.given.Deny {
 		if len(d.Crawlers) == 0 {
-			c.errorf(d.Line, "deny names no purpose and no crawler: to hold every crawler to a path, write it into robots.txt below \"User-agent: *\", or use hidden")
+			c.errorf(d.Line, "deny names no purpose and no crawler: to deny a path to every crawler, write it in robots.txt below \"User-agent: *\", or use hidden")
 		}
 		for _, path := range d.Paths {
 			c.checkPath("deny", path, d.Line)
@@ -64,7 +64,7 @@ func (c *compiler) checkDeny() {
 			c.checkName("deny", name, d.Line, true)
 			key := name + " " + strings.Join(d.Paths, " ")
 			if line, twice := seen[key]; twice {
-				c.errorf(d.Line, "deny %s is given twice%s", strings.TrimSpace(key), alsoAt(line))
+				c.errorf(d.Line, "deny %s is given twice%s", strings.TrimSpace(key), atLine(line))
 			}
 			seen[key] = d.Line
 			if len(d.Paths) == 0 {
@@ -75,14 +75,14 @@ func (c *compiler) checkDeny() {
 	for _, d := range c.given.Deny {
 		for _, name := range d.Crawlers {
 			if line, ok := whole[name]; ok && len(d.Paths) > 0 {
-				c.errorf(d.Line, "deny %s %s adds nothing: %s is denied the whole site%s", name, strings.Join(d.Paths, " "), name, alsoAt(line))
+				c.errorf(d.Line, "deny %s %s adds nothing: %s is denied the whole site%s", name, strings.Join(d.Paths, " "), name, atLine(line))
 			}
 		}
 	}
 	for _, d := range c.given.Delay {
 		for _, name := range d.Crawlers {
 			if line, ok := whole[name]; ok {
-				c.errorf(d.Line, "delay %s contradicts deny %s%s: what may fetch nothing needs no delay", name, name, alsoAt(line))
+				c.errorf(d.Line, "delay %s contradicts deny %s%s: a crawler that is denied the whole site needs no delay", name, name, atLine(line))
 			}
 		}
 	}
@@ -92,27 +92,28 @@ func (c *compiler) checkDelay() {
 	seen := map[string]int{}
 	for _, d := range c.given.Delay {
 		if len(d.Crawlers) == 0 {
-			c.errorf(d.Line, "delay names no purpose and no crawler: for all of them, write \"Crawl-delay\" into robots.txt below \"User-agent: *\"")
+			c.errorf(d.Line, "delay names no purpose and no crawler: for every crawler, write \"Crawl-delay\" in robots.txt below \"User-agent: *\"")
 		}
 		interval, err := time.ParseDuration(d.Interval)
 		switch {
 		case err != nil:
-			c.errorf(d.Line, "delay %q is no duration: write a number and a unit, as 10s or 1m", d.Interval)
+			c.errorf(d.Line, "delay %q is not a duration: write a number and a unit, such as 10s or 1m", d.Interval)
 		case interval < minDelay || interval > maxDelay:
-			c.errorf(d.Line, "delay %s: want %s to %s", d.Interval, minDelay, maxDelay)
+			c.errorf(d.Line, "delay %s is out of range: write %s to %s", d.Interval, minDelay, maxDelay)
 		}
 		for _, name := range d.Crawlers {
 			c.checkName("delay", name, d.Line, true)
 			if line, twice := seen[name]; twice {
-				c.errorf(d.Line, "delay %s is given twice%s", name, alsoAt(line))
+				c.errorf(d.Line, "delay %s is given twice%s", name, atLine(line))
 			}
 			seen[name] = d.Line
 		}
 	}
 }
 
-// checkCovered checks what needs to be known of the whole policy: names of
-// `allow`, and whether each makes an exception.
+// checkCovered makes the checks that need the whole policy: whether each
+// `allow` has an effect, and whether crawlers that are named have their own
+// group.
 func (c *compiler) checkCovered(l *Lines) {
 	for _, a := range c.policy.Allow {
 		if len(a.Crawlers) == 0 {
@@ -125,39 +126,40 @@ func (c *compiler) checkCovered(l *Lines) {
 			row := c.registry.Lookup(name)
 			purposeDenied := false
 			for _, d := range c.policy.Deny {
-				byName, byPurpose := c.speaksOf(d.Crawlers, row)
+				byName, byPurpose := c.includes(d.Crawlers, row)
 				if byName {
-					c.errorf(a.Line, "allow %s contradicts deny %s%s", name, name, alsoAt(d.Line))
+					c.errorf(a.Line, "allow %s contradicts deny %s%s", name, name, atLine(d.Line))
 				}
 				purposeDenied = purposeDenied || byName || byPurpose
 			}
 			if !purposeDenied {
-				c.errorf(a.Line, "allow %s is an exception to nothing: its purpose, %s, is not denied", name, row.Purpose)
+				c.errorf(a.Line, "allow %s has no effect: its purpose, %s, is not denied", name, row.Purpose)
 			}
 		}
 	}
 	for _, cv := range l.covers {
-		if cv == nil || !cv.named.said {
+		if cv == nil || !cv.named.any {
 			continue
 		}
 		if owner := l.owner(cv.crawler); owner != cv.crawler {
-			c.errorf(cv.named.line, "%s obeys the group of %s and has none of its own: name %s instead", cv.crawler.Name, owner.Name, owner.Name)
+			c.errorf(cv.named.line, "%s obeys the group of %s and has none of its own: write %s instead", cv.crawler.Name, owner.Name, owner.Name)
 		}
 	}
 }
 
-// checkName checks the name of a crawler or, where it may be one, a purpose.
+// checkName checks the name of a crawler or, if purpose is true, of a crawler
+// or a purpose. It reports whether the name is correct.
 func (c *compiler) checkName(statement, name string, line int, purpose bool) bool {
 	switch {
 	case c.purposes[name]:
 		if !purpose {
-			c.errorf(line, "%s %s: that is a purpose; %s takes names of crawlers, and a purpose that may crawl is just not denied", statement, name, statement)
+			c.errorf(line, "%s %s: that is a purpose, but %s takes names of crawlers; to let a purpose crawl, do not deny it", statement, name, statement)
 		}
 		return purpose
 	case c.registry.Lookup(name) != nil:
 		return true
 	case strings.HasPrefix(name, "/") || strings.HasPrefix(name, "*"):
-		c.errorf(line, "%s: the path %q stands where a purpose or a crawler is named", statement, name)
+		c.errorf(line, "%s: %q is a path, but must be a purpose or the name of a crawler", statement, name)
 		return false
 	}
 	var known []string
@@ -175,7 +177,7 @@ func (c *compiler) checkName(statement, name string, line int, purpose bool) boo
 		what = "no purpose and no crawler"
 	}
 	c.errs = append(c.errs, &StatementError{Line: line, UnknownName: true,
-		Message: statement + ": the registry has " + what + " \"" + name + "\"" + meant(name, known)})
+		Message: statement + ": the registry has " + what + " \"" + name + "\"" + suggestion(name, known)})
 	return false
 }
 
@@ -183,33 +185,33 @@ func (c *compiler) checkName(statement, name string, line int, purpose bool) boo
 func (c *compiler) checkPath(statement, s string, line int) {
 	what := "path " + strconv.Quote(s)
 	if statement == "hidden" {
-		what = "its path" // errors are logged, and hidden paths never are
+		what = "its path" // errors are logged, but a hidden path must not be
 	}
 	switch {
 	case s == "":
-		c.errorf(line, "%s: a path is empty", statement)
+		c.errorf(line, "%s: a path is empty: write a path, such as /private/", statement)
 	case s[0] != '/' && s[0] != '*':
-		c.errorf(line, "%s: %s starts with neither / nor *", statement, what)
+		c.errorf(line, "%s: %s must start with / or *", statement, what)
 	case len(s) > maxPath:
-		c.errorf(line, "%s: a path of %d octets: at most %d", statement, len(s), maxPath)
+		c.errorf(line, "%s: a path has %d octets: the limit is %d", statement, len(s), maxPath)
 	case strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == '#' || r == 0x7f }):
-		c.errorf(line, "%s: %s has a blank, a control character or a #: write them as escapes, such as %%20 and %%23", statement, what)
+		c.errorf(line, "%s: %s contains white space, a control character or #: percent-encode them, such as %%20 and %%23", statement, what)
 	}
 }
 
-// checkPublished refuses a path that is both denied, which publishes it, and
-// hidden. The message does not say the path.
+// checkPublished adds an error for a path that is both denied and hidden,
+// because deny publishes it. The error does not contain the path.
 func (c *compiler) checkPublished(path string, line int) {
 	for _, h := range c.given.Hidden {
 		if strings.TrimRight(h.Path, "*") == strings.TrimRight(path, "*") {
-			c.errorf(line, "deny would publish the path that is hidden%s: hidden holds every crawler to it already", alsoAt(h.Line))
+			c.errorf(line, "deny would publish a path that is hidden%s: hidden already denies it to every crawler", atLine(h.Line))
 		}
 	}
 }
 
 // The keys and values of Content-Signal (contentsignals.org) and of
-// Content-Usage (draft-ietf-aipref-vocab). Others are let through, since both
-// lists grow, unless they look like a typing error.
+// Content-Usage (draft-ietf-aipref-vocab). Other keys are accepted unless they
+// look like a misspelling, because both vocabularies grow.
 var (
 	signalKeys = map[string][]string{"search": {"yes", "no"}, "ai-input": {"yes", "no"}, "ai-train": {"yes", "no"}, "use": {"immediate", "reference", "full"}}
 	usageKeys  = map[string][]string{"train-ai": {"y", "n"}, "train-genai": {"y", "n"}, "search": {"y", "n"}, "bots": {"y", "n"}}
@@ -225,20 +227,20 @@ func (c *compiler) checkPreferences(statement string, list []Preference, known m
 		values, ok := known[p.Key]
 		switch {
 		case !isPreferenceWord(p.Key) || !isPreferenceWord(p.Value):
-			c.errorf(p.Line, "%s %s=%s: want key=value, of letters, digits, - and _", statement, p.Key, p.Value)
+			c.errorf(p.Line, "%s %s=%s: write key=value with letters, digits, - and _", statement, p.Key, p.Value)
 		case ok && !slices.Contains(values, p.Value):
-			c.errorf(p.Line, "%s %s=%s: the value of %s is %s", statement, p.Key, p.Value, p.Key, strings.Join(values, " or "))
+			c.errorf(p.Line, "%s %s=%s: the value of %s must be %s", statement, p.Key, p.Value, p.Key, strings.Join(values, " or "))
 		case !ok && nearest(p.Key, keys) != "":
-			c.errorf(p.Line, "%s: unknown key %q%s", statement, p.Key, meant(p.Key, keys))
+			c.errorf(p.Line, "%s: unknown key %q%s", statement, p.Key, suggestion(p.Key, keys))
 		}
 		for _, o := range list[:i] {
 			if o.Key != p.Key {
 				continue
 			}
 			if o.Value == p.Value {
-				c.errorf(p.Line, "%s %s=%s is given twice%s", statement, p.Key, p.Value, alsoAt(o.Line))
+				c.errorf(p.Line, "%s %s=%s is given twice%s", statement, p.Key, p.Value, atLine(o.Line))
 			} else {
-				c.errorf(p.Line, "%s %s=%s contradicts %s=%s%s", statement, p.Key, p.Value, o.Key, o.Value, alsoAt(o.Line))
+				c.errorf(p.Line, "%s %s=%s contradicts %s=%s%s", statement, p.Key, p.Value, o.Key, o.Value, atLine(o.Line))
 			}
 		}
 	}
@@ -248,23 +250,24 @@ func isPreferenceWord(s string) bool {
 	return s != "" && len(s) <= 64 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""
 }
 
-// meant suggests what was probably meant.
-func meant(found string, known []string) string {
+// suggestion returns the end of an error that suggests the nearest known word,
+// or "".
+func suggestion(found string, known []string) string {
 	if near := nearest(found, known); near != "" {
 		return "; did you mean " + near + "?"
 	}
 	return ""
 }
 
-func alsoAt(line int) string {
+func atLine(line int) string {
 	if line == 0 {
 		return ""
 	}
 	return fmt.Sprintf(" (line %d)", line)
 }
 
-// nearest returns the known word that found was probably meant as, "" for
-// none. The comparison ignores case, hyphens and underscores.
+// nearest returns the known word that found is probably a misspelling of, or
+// "". The comparison ignores case, hyphens and underscores.
 func nearest(found string, known []string) string {
 	const longest = 40 // no known word is longer, and the cost is quadratic
 	if found == "" || len(found) > longest {

@@ -8,45 +8,45 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-func TestCheck(t *testing.T) {
+func TestCompileErrors(t *testing.T) {
 	for name, tt := range map[string]struct {
 		policy Policy
 		want   string
 	}{
-		"a preset":               {Policy{Presets: []Preset{{Name: "no-trainig", Line: 3}}}, `line 3: there is no preset "no-trainig"; did you mean no-training?: want no-ai or no-training`},
-		"a preset twice":         {Policy{Presets: []Preset{{Name: "no-ai"}, {Name: "no-ai", Line: 4}}}, "line 4: preset no-ai is given twice"},
-		"a purpose":              {deny("ai-trainig"), `policy, line 7: deny: the registry has no purpose and no crawler "ai-trainig"; did you mean ai-training?`},
-		"a crawler":              {deny("Googelbot"), "did you mean Googlebot?"},
-		"nothing like it":        {deny("qqqqqqq"), `no crawler "qqqqqqq"`},
-		"no crawler":             {Policy{Deny: []Deny{{Paths: []string{"/x"}, Line: 7}}}, "line 7: deny names no purpose and no crawler"},
-		"a path for a crawler":   {deny("seo", "/x"), `the path "/x" stands where`},
-		"a path without slash":   {denyPath("seo", "archive/"), "starts with neither / nor *"},
-		"a path with a blank":    {denyPath("seo", "/a b"), "%20"},
-		"an empty path":          {denyPath("seo", ""), "a path is empty"},
-		"twice":                  {deny("seo", "seo"), "deny seo is given twice (line 7)"},
-		"a path of a denied":     {Policy{Deny: []Deny{{Crawlers: []string{"seo"}, Line: 1}, {Crawlers: []string{"seo"}, Paths: []string{"/x"}, Line: 2}}}, "line 2: deny seo /x adds nothing: seo is denied the whole site (line 1)"},
-		"allow and deny":         {Policy{Deny: []Deny{{Crawlers: []string{"CCBot", "ai-data"}, Line: 1}}, Allow: []Allow{{Crawlers: []string{"ccbot"}, Line: 2}}}, "line 2: allow ccbot contradicts deny ccbot (line 1)"},
-		"an exception to none":   {Policy{Allow: []Allow{{Crawlers: []string{"CCBot"}, Line: 2}}}, "line 2: allow CCBot is an exception to nothing: its purpose, ai-data, is not denied"},
-		"allow a purpose":        {Policy{Deny: []Deny{{Crawlers: []string{"seo"}}}, Allow: []Allow{{Crawlers: []string{"seo"}, Line: 2}}}, "line 2: allow seo: that is a purpose"},
-		"allow nothing":          {Policy{Allow: []Allow{{Line: 2}}}, "allow names no crawler"},
-		"an unknown exception":   {Policy{Allow: []Allow{{Crawlers: []string{"CCBott"}, Line: 2}}}, "did you mean CCBot?"},
-		"no duration":            {Policy{Delay: []Delay{{Crawlers: []string{"seo"}, Interval: "10", Line: 2}}}, `line 2: delay "10" is no duration: write a number and a unit`},
-		"too short":              {Policy{Delay: []Delay{{Crawlers: []string{"seo"}, Interval: "1ms"}}}, "policy: delay 1ms: want 100ms to 24h0m0s"},
-		"a delay for the denied": {Policy{Deny: []Deny{{Crawlers: []string{"seo"}, Line: 1}}, Delay: []Delay{{Crawlers: []string{"seo"}, Interval: "1s", Line: 2}}}, "line 2: delay seo contradicts deny seo (line 1)"},
-		"two delays":             {Policy{Delay: []Delay{{Crawlers: []string{"seo"}, Interval: "1s", Line: 1}, {Crawlers: []string{"seo"}, Interval: "2s", Line: 2}}}, "line 2: delay seo is given twice (line 1)"},
-		"a delay for none":       {Policy{Delay: []Delay{{Interval: "1s", Line: 1}}}, "delay names no purpose"},
-		"a signal's key":         {Policy{Signal: []Preference{{Key: "ai-trian", Value: "no", Line: 5}}}, `line 5: signal: unknown key "ai-trian"; did you mean ai-train?`},
-		"a signal's value":       {Policy{Signal: []Preference{{Key: "ai-train", Value: "n", Line: 5}}}, "the value of ai-train is yes or no"},
-		"a signal's form":        {Policy{Signal: []Preference{{Key: "ai train", Value: "no\nAllow: /"}}}, "want key=value"},
-		"signals":                {Policy{Presets: []Preset{{Name: "no-training", Line: 1}}, Signal: []Preference{{Key: "ai-train", Value: "yes", Line: 2}}}, "ai-train=no contradicts ai-train=yes (line 2)"},
-		"a signal twice":         {Policy{Signal: []Preference{{Key: "search", Value: "yes", Line: 1}, {Key: "search", Value: "yes", Line: 2}}}, "line 2: signal search=yes is given twice (line 1)"},
-		"a usage's value":        {Policy{Usage: []Preference{{Key: "train-ai", Value: "no", Line: 5}}}, "usage train-ai=no: the value of train-ai is y or n"},
-		"a licence":              {Policy{License: []License{{URL: "/rsl.xml", Line: 6}}}, `line 6: license "/rsl.xml" is no absolute`},
-		"a licence of two lines": {Policy{License: []License{{URL: "https://example.com/\nUser-agent: *"}}}, "is no absolute"},
-		"a hidden path":          {Policy{Hidden: []Hidden{{Path: "s3cret", Line: 8}}}, "line 8: hidden: its path starts with neither"},
-		"hidden and published":   {Policy{Deny: []Deny{{Crawlers: []string{"seo"}, Paths: []string{"/s3cret/*"}, Line: 7}}, Hidden: []Hidden{{Path: "/s3cret/", Line: 8}}}, "line 7: deny would publish the path that is hidden (line 8)"},
-		"another's group":        {deny("Google-Favicon"), "Google-Favicon obeys the group of Googlebot-Image and has none of its own: name Googlebot-Image instead"},
-		"too many":               {Policy{Hidden: make([]Hidden, maxStatements+1)}, "at most 1000"},
+		"unknown preset":                       {Policy{Presets: []Preset{{Name: "no-trainig", Line: 3}}}, `line 3: unknown preset "no-trainig" (the presets are no-ai and no-training); did you mean no-training?`},
+		"preset given twice":                   {Policy{Presets: []Preset{{Name: "no-ai"}, {Name: "no-ai", Line: 4}}}, "line 4: preset no-ai is given twice"},
+		"misspelt purpose":                     {deny("ai-trainig"), `policy, line 7: deny: the registry has no purpose and no crawler "ai-trainig"; did you mean ai-training?`},
+		"misspelt crawler":                     {deny("Googelbot"), "did you mean Googlebot?"},
+		"unknown crawler without suggestion":   {deny("qqqqqqq"), `no crawler "qqqqqqq"`},
+		"deny without crawler":                 {Policy{Deny: []Deny{{Paths: []string{"/x"}, Line: 7}}}, "line 7: deny names no purpose and no crawler"},
+		"path in place of a crawler":           {deny("seo", "/x"), `deny: "/x" is a path, but must be`},
+		"path without slash":                   {denyPath("seo", "archive/"), "must start with / or *"},
+		"path with a space":                    {denyPath("seo", "/a b"), "%20"},
+		"empty path":                           {denyPath("seo", ""), "a path is empty"},
+		"deny given twice":                     {deny("seo", "seo"), "deny seo is given twice (line 7)"},
+		"path of a site that is denied":        {Policy{Deny: []Deny{{Crawlers: []string{"seo"}, Line: 1}, {Crawlers: []string{"seo"}, Paths: []string{"/x"}, Line: 2}}}, "line 2: deny seo /x adds nothing: seo is denied the whole site (line 1)"},
+		"allow and deny":                       {Policy{Deny: []Deny{{Crawlers: []string{"CCBot", "ai-data"}, Line: 1}}, Allow: []Allow{{Crawlers: []string{"ccbot"}, Line: 2}}}, "line 2: allow ccbot contradicts deny ccbot (line 1)"},
+		"allow without effect":                 {Policy{Allow: []Allow{{Crawlers: []string{"CCBot"}, Line: 2}}}, "line 2: allow CCBot has no effect: its purpose, ai-data, is not denied"},
+		"allow of a purpose":                   {Policy{Deny: []Deny{{Crawlers: []string{"seo"}}}, Allow: []Allow{{Crawlers: []string{"seo"}, Line: 2}}}, "line 2: allow seo: that is a purpose"},
+		"allow without crawler":                {Policy{Allow: []Allow{{Line: 2}}}, "allow names no crawler"},
+		"allow of an unknown crawler":          {Policy{Allow: []Allow{{Crawlers: []string{"CCBott"}, Line: 2}}}, "did you mean CCBot?"},
+		"invalid duration":                     {Policy{Delay: []Delay{{Crawlers: []string{"seo"}, Interval: "10", Line: 2}}}, `line 2: delay "10" is not a duration: write a number and a unit`},
+		"delay out of range":                   {Policy{Delay: []Delay{{Crawlers: []string{"seo"}, Interval: "1ms"}}}, "policy: delay 1ms is out of range: write 100ms to 24h0m0s"},
+		"delay and deny":                       {Policy{Deny: []Deny{{Crawlers: []string{"seo"}, Line: 1}}, Delay: []Delay{{Crawlers: []string{"seo"}, Interval: "1s", Line: 2}}}, "line 2: delay seo contradicts deny seo (line 1)"},
+		"delay given twice":                    {Policy{Delay: []Delay{{Crawlers: []string{"seo"}, Interval: "1s", Line: 1}, {Crawlers: []string{"seo"}, Interval: "2s", Line: 2}}}, "line 2: delay seo is given twice (line 1)"},
+		"delay without crawler":                {Policy{Delay: []Delay{{Interval: "1s", Line: 1}}}, "delay names no purpose"},
+		"misspelt key of a signal":             {Policy{Signal: []Preference{{Key: "ai-trian", Value: "no", Line: 5}}}, `line 5: signal: unknown key "ai-trian"; did you mean ai-train?`},
+		"invalid value of a signal":            {Policy{Signal: []Preference{{Key: "ai-train", Value: "n", Line: 5}}}, "the value of ai-train must be yes or no"},
+		"signal with a space and a line break": {Policy{Signal: []Preference{{Key: "ai train", Value: "no\nAllow: /"}}}, "write key=value"},
+		"contradicting signals":                {Policy{Presets: []Preset{{Name: "no-training", Line: 1}}, Signal: []Preference{{Key: "ai-train", Value: "yes", Line: 2}}}, "ai-train=no contradicts ai-train=yes (line 2)"},
+		"signal given twice":                   {Policy{Signal: []Preference{{Key: "search", Value: "yes", Line: 1}, {Key: "search", Value: "yes", Line: 2}}}, "line 2: signal search=yes is given twice (line 1)"},
+		"invalid value of a usage":             {Policy{Usage: []Preference{{Key: "train-ai", Value: "no", Line: 5}}}, "usage train-ai=no: the value of train-ai must be y or n"},
+		"licence with a relative URL":          {Policy{License: []License{{URL: "/rsl.xml", Line: 6}}}, `line 6: license "/rsl.xml" must be an absolute`},
+		"licence with a line break":            {Policy{License: []License{{URL: "https://example.com/\nUser-agent: *"}}}, "must be an absolute"},
+		"hidden path without slash":            {Policy{Hidden: []Hidden{{Path: "s3cret", Line: 8}}}, "line 8: hidden: its path must start with"},
+		"hidden path that is also denied":      {Policy{Deny: []Deny{{Crawlers: []string{"seo"}, Paths: []string{"/s3cret/*"}, Line: 7}}, Hidden: []Hidden{{Path: "/s3cret/", Line: 8}}}, "line 7: deny would publish a path that is hidden (line 8)"},
+		"crawler without its own group":        {deny("Google-Favicon"), "Google-Favicon obeys the group of Googlebot-Image and has none of its own: write Googlebot-Image instead"},
+		"too many statements":                  {Policy{Hidden: make([]Hidden, maxStatements+1)}, "the limit is 1000"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, err := tt.policy.Compile(crawler.Builtin())
@@ -67,9 +67,9 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Names that are unknown, and nothing else wrong, leave lines without them: a
-// registry that is read later may know them.
-func TestUnknownNamesLeaveLines(t *testing.T) {
+// If all errors are unknown names, Compile also returns Lines without these
+// names.
+func TestUnknownNames(t *testing.T) {
 	l, err := deny("ai-data", "NewBot").Compile(smallRegistry(t))
 	var statement *StatementError
 	if l == nil || !errors.As(err, &statement) || !statement.UnknownName {
@@ -84,7 +84,7 @@ func TestUnknownNamesLeaveLines(t *testing.T) {
 	}
 }
 
-// What presets stand for, and that they leave search engines alone.
+// Presets deny the crawlers of certain purposes, but no search engine.
 func TestPresets(t *testing.T) {
 	denied := func(name string) (tokens []string) {
 		l, err := Policy{Presets: []Preset{{Name: name, Line: 2}}}.Compile(crawler.Builtin())
@@ -92,14 +92,14 @@ func TestPresets(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(l.Beyond()) == 0 {
-			t.Errorf("%s: nothing is said about what it does not reach", name)
+			t.Errorf("%s: Beyond is empty", name)
 		}
 		for i, cv := range l.covers {
 			if cv == nil {
 				continue
 			}
 			row := l.registry.At(i)
-			if row.Purpose == crawler.Search || !cv.both.all || cv.named.said || cv.both.line != 2 {
+			if row.Purpose == crawler.Search || !cv.both.all || cv.named.any || cv.both.line != 2 {
 				t.Errorf("%s: %s: %+v", name, row.Name, cv)
 			}
 			tokens = append(tokens, row.Name)

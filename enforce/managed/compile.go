@@ -10,32 +10,33 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-// Lines is a Policy compiled for a registry: which crawlers it covers, and
-// which lines are for each. It does not change and is safe for concurrent use.
+// Lines is a Policy compiled for a registry: it has the crawlers that the
+// policy applies to, and the statements for each. It is immutable and safe for
+// concurrent use.
 type Lines struct {
 	policy   Policy // without presets
 	registry *crawler.Registry
 	beyond   []string
-	covers   []*cover                      // by crawler.Crawler.Index; nil: not covered
-	byFirst  map[string][]*crawler.Crawler // by the group that they obey first
+	covers   []*cover                      // by crawler.Crawler.Index; nil if the policy does not apply to it
+	byFirst  map[string][]*crawler.Crawler // by the first token of the crawlers, in lower case
 }
 
-// cover has the rules of a policy for one crawler: by its name, and by its name
-// or its purpose. Where a site's file has a group for the crawler, only what is
-// said by its name counts.
+// cover has the statements of a policy for one crawler: those with its name,
+// and those with its name or its purpose. If a site's file has a group for the
+// crawler, only statements with its name count.
 type cover struct {
 	crawler     *crawler.Crawler
 	named, both terms
 }
 
-// terms are the statements that a cover is made of.
+// terms are the combined statements for a crawler.
 type terms struct {
-	line     int    // of the first statement; of the one that denies all
+	line     int    // of the first statement, or of the one that denies the whole site
 	all      bool   // the whole site is denied
-	paths    []path // that are denied
+	paths    []path // denied paths
 	interval time.Duration
-	delay    int // line of the delay
-	said     bool
+	delay    int  // the line of the Delay
+	any      bool // there is a statement
 }
 
 // path is a path that a statement denies.
@@ -44,16 +45,16 @@ type path struct {
 	line    int
 }
 
-// A StatementError says what is wrong with a statement of a policy.
+// A StatementError is an error in one statement of a policy.
 type StatementError struct {
-	Line    int // of the configuration; 0 where there is none
+	Line    int // of the configuration; 0 if there is none
 	Message string
-	// UnknownName is set where the statement names a crawler or a purpose that
-	// the registry does not have. A registry that is read later may have it.
+	// UnknownName reports that the registry does not have the crawler or the
+	// purpose that the statement names. A newer registry may have it.
 	UnknownName bool
 }
 
-// Error returns the message with its line.
+// Error returns the message with the line.
 func (e *StatementError) Error() string {
 	if e.Line == 0 {
 		return "policy: " + e.Message
@@ -61,9 +62,10 @@ func (e *StatementError) Error() string {
 	return fmt.Sprintf("policy, line %d: %s", e.Line, e.Message)
 }
 
-// Compile checks a policy and makes it ready for a registry. The error joins
-// a *StatementError for each statement that is wrong. Where all of them are
-// about unknown names, the Lines are returned too, without these names.
+// Compile checks a policy and compiles it for a registry. The error joins a
+// *StatementError for each wrong statement. If all errors are UnknownName,
+// Compile also returns Lines, which ignore the unknown names; otherwise it
+// returns nil Lines.
 func (p Policy) Compile(registry *crawler.Registry) (*Lines, error) {
 	all, beyond := p.expand()
 	c := compiler{registry: registry, given: p, policy: all, purposes: map[string]bool{}}
@@ -84,7 +86,7 @@ func (p Policy) Compile(registry *crawler.Registry) (*Lines, error) {
 	return l, c.err()
 }
 
-// Purposes returns the purposes that crawlers of a registry have, sorted.
+// Purposes returns the purposes of the crawlers in a registry, sorted.
 func Purposes(registry *crawler.Registry) []crawler.Purpose {
 	var list []crawler.Purpose
 	for row := range registry.All() {
@@ -96,12 +98,12 @@ func Purposes(registry *crawler.Registry) []crawler.Purpose {
 	return slices.Compact(list)
 }
 
-// Beyond returns what the policy's presets can't prevent, one sentence for each
-// case.
+// Beyond returns what the policy's presets can't prevent, such as a use of
+// pages that a search engine fetched. It has one sentence for each case.
 func (l *Lines) Beyond() []string { return l.beyond }
 
-// Usage returns the Content-Usage preferences, as a header's value; "" if
-// there are none.
+// Usage returns the Content-Usage preferences as the value of a header field,
+// or "" if there are none.
 func (l *Lines) Usage() string { return join(l.policy.Usage) }
 
 // Hidden returns the hidden paths.
@@ -110,41 +112,40 @@ func (l *Lines) Hidden() []Hidden { return l.policy.Hidden }
 // Publishes reports whether the policy has lines to publish.
 func (l *Lines) Publishes() bool { return l.policy.Publishes() }
 
-// cover finds the policy's rules for each crawler. Names that are unknown are
-// skipped.
+// cover finds the statements for each crawler. It skips unknown names.
 func (l *Lines) cover(c *compiler) {
 	for row := range l.registry.All() {
 		cv := cover{crawler: row}
 		for _, d := range l.policy.Deny {
-			byName, byPurpose := c.speaksOf(d.Crawlers, row)
+			byName, byPurpose := c.includes(d.Crawlers, row)
 			if byName {
-				cv.named.deny(d)
+				cv.named.addDeny(d)
 			}
 			if byName || byPurpose && !c.excepted(row) {
-				cv.both.deny(d)
+				cv.both.addDeny(d)
 			}
 		}
 		for _, d := range l.policy.Delay {
-			byName, byPurpose := c.speaksOf(d.Crawlers, row)
+			byName, byPurpose := c.includes(d.Crawlers, row)
 			if byName {
-				cv.named.slow(d, true)
+				cv.named.addDelay(d, true)
 			}
 			if byName || byPurpose {
-				cv.both.slow(d, byName)
+				cv.both.addDelay(d, byName)
 			}
 		}
-		if cv.both.said {
+		if cv.both.any {
 			l.covers[row.Index()] = &cv
 		}
 	}
 }
 
-// deny adds a Deny. A `*` at a path's end says nothing, since a rule holds for
-// all that begins with its path, and readers that know no `*` would not match
-// it.
-func (t *terms) deny(d Deny) {
-	if !t.said {
-		t.said, t.line = true, d.Line
+// addDeny adds a Deny. It removes each `*` at the end of a path: a rule applies
+// to all paths that start with its path, and parsers that do not support `*`
+// would not match it.
+func (t *terms) addDeny(d Deny) {
+	if !t.any {
+		t.any, t.line = true, d.Line
 	}
 	if len(d.Paths) == 0 && !t.all {
 		t.all, t.line = true, d.Line
@@ -160,10 +161,11 @@ func (t *terms) deny(d Deny) {
 	}
 }
 
-// slow adds a Delay; one by name takes precedence over one by purpose.
-func (t *terms) slow(d Delay, byName bool) {
-	if !t.said {
-		t.said, t.line = true, d.Line
+// addDelay adds a Delay. A Delay with the crawler's name overrides one with its
+// purpose.
+func (t *terms) addDelay(d Delay, byName bool) {
+	if !t.any {
+		t.any, t.line = true, d.Line
 	}
 	if t.interval == 0 || byName {
 		t.interval, _ = time.ParseDuration(d.Interval)
@@ -171,14 +173,14 @@ func (t *terms) slow(d Delay, byName bool) {
 	}
 }
 
-// compiler checks a policy.
+// compiler checks and compiles a policy.
 type compiler struct {
 	registry *crawler.Registry
 	given    Policy // as written
 	policy   Policy // with its presets expanded
 	purposes map[string]bool
 	errs     []error
-	fatal    bool // some error is not about an unknown name
+	fatal    bool // an error other than an unknown name
 }
 
 func (c *compiler) errorf(line int, format string, args ...any) {
@@ -188,9 +190,9 @@ func (c *compiler) errorf(line int, format string, args ...any) {
 
 func (c *compiler) err() error { return errors.Join(c.errs...) }
 
-// speaksOf reports whether a list of purposes and names has a crawler's name,
+// includes reports whether a list of purposes and names has the crawler's name,
 // and whether it has its purpose.
-func (c *compiler) speaksOf(list []string, row *crawler.Crawler) (byName, byPurpose bool) {
+func (c *compiler) includes(list []string, row *crawler.Crawler) (byName, byPurpose bool) {
 	for _, s := range list {
 		if c.purposes[s] {
 			byPurpose = byPurpose || s == string(row.Purpose)
@@ -201,7 +203,7 @@ func (c *compiler) speaksOf(list []string, row *crawler.Crawler) (byName, byPurp
 	return byName, byPurpose
 }
 
-// excepted reports whether `allow` names a crawler.
+// excepted reports whether an `allow` names the crawler.
 func (c *compiler) excepted(row *crawler.Crawler) bool {
 	return slices.ContainsFunc(c.policy.Allow, func(a Allow) bool {
 		return slices.ContainsFunc(a.Crawlers, func(name string) bool { return c.registry.Lookup(name) == row })

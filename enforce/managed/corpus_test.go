@@ -14,7 +14,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
-// corpusPolicies are what each real file is merged with.
+// corpusPolicies are the policies that each real file is merged with.
 var corpusPolicies = map[string]Policy{
 	"no-training": {Presets: []Preset{{Name: "no-training"}}},
 	"no-ai":       {Presets: []Preset{{Name: "no-ai"}}, License: []License{{URL: "https://example.com/rsl.xml"}}},
@@ -24,7 +24,7 @@ var corpusPolicies = map[string]Policy{
 	"signals": {Signal: []Preference{{Key: "search", Value: "yes"}, {Key: "ai-train", Value: "no"}}, Usage: []Preference{{Key: "train-ai", Value: "n"}}},
 }
 
-// realFiles returns the corpus's files, or a few own ones.
+// realFiles returns the files of the corpus, and a few own ones.
 func realFiles(t *testing.T) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{
@@ -34,7 +34,7 @@ func realFiles(t *testing.T) map[string][]byte {
 	}
 	dir := os.Getenv("ROBOTS_CORPUS")
 	if dir == "" {
-		t.Log("ROBOTS_CORPUS is not set: own files only")
+		t.Log("ROBOTS_CORPUS is not set: testing own files only")
 		return files
 	}
 	names, err := filepath.Glob(filepath.Join(dir, "real-robots", "*.txt"))
@@ -51,10 +51,10 @@ func realFiles(t *testing.T) map[string][]byte {
 	return files
 }
 
-// For each real file and policy: the merged file has no new error, nothing
-// changes for crawlers outside the policy, and those inside are denied what it
-// says; by a second implementation of the language.
-func TestRealFiles(t *testing.T) {
+// For each real file and policy, the merged file has no new error, nothing
+// changes for crawlers outside the policy, and the policy is enforced for those
+// inside. A second implementation of robots.txt computes the verdicts.
+func TestMergeOfRealFiles(t *testing.T) {
 	registry := crawler.Builtin()
 	files := realFiles(t)
 	merges, verdicts := 0, 0
@@ -82,11 +82,11 @@ func TestRealFiles(t *testing.T) {
 	}
 }
 
-// naive reads a file with nothing but its lines.
+// naive is a simple second implementation of robots.txt.
 type naive struct {
 	rules  map[string][]reference.Rule // by token in lower case
 	delays map[string][]string
-	sets   map[string]string // by token: the same for tokens with the same rules
+	sets   map[string]string // by token: a text of its rules, to recognise tokens with the same rules
 	cache  map[string]bool
 }
 
@@ -105,7 +105,7 @@ func newNaive(text []byte) *naive {
 			}
 			if token := strings.ToLower(robots.ProductToken(l.Value)); token != "" {
 				group, run = append(group, token), append(run, token)
-				n.rules[token] = append(n.rules[token], reference.Rule{Allow: true}) // named, if by nothing else
+				n.rules[token] = append(n.rules[token], reference.Rule{Allow: true}) // so that the token has a group, even without rules
 			}
 		case robots.DirectiveAllow, robots.DirectiveDisallow:
 			open, inRun = false, false
@@ -132,8 +132,8 @@ func newNaive(text []byte) *naive {
 	return n
 }
 
-// token returns which group a crawler with these tokens obeys, "" for none.
-// The first word of a token names its crawler too, where no line does whole.
+// token returns the token of the group that applies to a crawler with these
+// tokens, or "". If no line has a whole token, its first word counts.
 func (n *naive) token(tokens []string, star bool) string {
 	for _, t := range tokens {
 		t = strings.ToLower(strings.TrimSuffix(t, "/"))
@@ -162,7 +162,7 @@ func (n *naive) allowed(token, path string) bool {
 	return v
 }
 
-// paths returns paths that show what rules say.
+// paths returns at most limit paths that the rules match.
 func (n *naive) paths(limit int) []string {
 	seen := map[string]bool{"/": true, "/x": true}
 	for _, rules := range n.rules {
@@ -186,14 +186,15 @@ func (n *naive) paths(limit int) []string {
 	return list[:min(len(list), limit)]
 }
 
-// comparison compares a merged file with the site's.
+// comparison compares a merged file with the site's file.
 type comparison struct {
 	*testing.T
 	name          string
 	before, after *naive
 }
 
-// lint checks that each error of the merged file is one of the site's.
+// lint checks that the merged file has no error that the site's file does not
+// have.
 func (c *comparison) lint(before, after []byte) {
 	had := lint.Lint(robots.Parse(before))
 	own, err := readSite(before)
@@ -205,14 +206,14 @@ func (c *comparison) lint(before, after []byte) {
 		switch {
 		case f.Severity != lint.Error:
 		case slices.ContainsFunc(had, func(o lint.Finding) bool { return o.Code == f.Code && strings.HasPrefix(o.Text, f.Text) }): // a copy
-		case f.Code == "joined-groups" && open: // the line that closes the run shows what was wrong with it before
+		case f.Code == "joined-groups" && open: // the added Disallow reveals an error that the file had before
 		default:
 			c.Errorf("%s: a new error in line %d: %s: %s (%s)", c.name, f.Line, f.Code, f.Message, f.Text)
 		}
 	}
 }
 
-// compare returns how many verdicts it looked at.
+// compare returns the number of verdicts that it compared.
 func (c *comparison) compare(l *Lines) (verdicts int) {
 	paths := append(c.before.paths(16), c.after.paths(8)...)
 	compared := map[[2]string]bool{}
@@ -232,7 +233,7 @@ func (c *comparison) compare(l *Lines) (verdicts int) {
 	}
 	inside := map[string]bool{}
 	for row := range l.registry.All() {
-		own := ownInFile(c.before, l, row)
+		own := hasOwnGroup(c.before, l, row)
 		cv := l.covers[row.Index()]
 		says := terms{}
 		if cv != nil {
@@ -240,7 +241,7 @@ func (c *comparison) compare(l *Lines) (verdicts int) {
 				says = cv.named
 			}
 		}
-		if !says.said || l.owner(row) != row {
+		if !says.any || l.owner(row) != row {
 			continue
 		}
 		token := c.after.token(row.Robots, true)
@@ -265,7 +266,7 @@ func (c *comparison) compare(l *Lines) (verdicts int) {
 		same(row.Name, before, after)
 		was, is := c.before.delays[before], c.after.delays[after]
 		if before == "*" && row.CrawlDelay == crawler.No && len(is) == 0 {
-			continue // it was held to none
+			continue // no limit was enforced for it
 		}
 		if !sameSet(was, is) {
 			c.Errorf("%s: the limits of %s: %q before, %q after", c.name, row.Name, was, is)
@@ -279,7 +280,7 @@ func (c *comparison) compare(l *Lines) (verdicts int) {
 	return verdicts
 }
 
-// siteAllows reports whether an Allow of the site is why a path is allowed.
+// siteAllows reports whether an Allow rule matches the path.
 func (c *comparison) siteAllows(token, path string) bool {
 	for _, r := range c.after.rules[token] {
 		if ok, n := reference.Match(r.Pattern, path); ok && r.Allow && n > 0 {
@@ -289,7 +290,7 @@ func (c *comparison) siteAllows(token, path string) bool {
 	return false
 }
 
-func ownInFile(n *naive, l *Lines, row *crawler.Crawler) bool {
+func hasOwnGroup(n *naive, l *Lines, row *crawler.Crawler) bool {
 	for _, t := range l.ownTokens(row) {
 		if n.token([]string{t}, false) != "" {
 			return true
@@ -298,8 +299,8 @@ func ownInFile(n *naive, l *Lines, row *crawler.Crawler) bool {
 	return false
 }
 
-// sameSet compares limits, as often as each is said: of Crawl-delay, the
-// shortest counts, and so many of a kind are equal to one.
+// sameSet reports whether two lists have the same limits, in any order and
+// number.
 func sameSet(a, b []string) bool {
 	set := func(list []string) string {
 		var normal []string
@@ -311,8 +312,7 @@ func sameSet(a, b []string) bool {
 	return set(a) == set(b)
 }
 
-// normalised writes a limit as the parser does, and nothing for a malformed
-// one.
+// normalised returns a limit as the parser writes it, or "" if it is malformed.
 func normalised(s string) string {
 	f := robots.Parse([]byte("User-agent: *\n" + strings.Replace(s, " ", ": ", 1) + "\n"))
 	g := f.Star()

@@ -8,18 +8,19 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// first returns the group that a crawler obeys before all others.
+// first returns the first token of a crawler: if a file has a group with it,
+// the crawler obeys this group.
 func first(c *crawler.Crawler) string { return c.Robots[0] }
 
-// nameable reports whether a token, written on a User-agent line, names a
-// group that its crawler finds.
+// nameable reports whether the crawler finds a group that a User-agent line
+// with this token names.
 func nameable(token string) bool {
 	return robots.ProductToken(token) != "" && robots.Parse([]byte("User-agent: "+token+"\n")).Named(token) != nil
 }
 
-// owner returns the crawler that the first token of c belongs to: c itself,
-// or another one whose group c obeys first for want of a token of its own
-// (Google's favicon fetcher obeys that of Googlebot-Image).
+// owner returns the crawler that the first token of c belongs to. It is c
+// itself, or another crawler if c has no own token: Google's favicon fetcher,
+// for instance, obeys the group of Googlebot-Image.
 func (l *Lines) owner(c *crawler.Crawler) *crawler.Crawler {
 	for _, row := range append([]*crawler.Crawler{c}, l.byFirst[lower(first(c))]...) {
 		if isOwn(row, first(c)) {
@@ -29,14 +30,14 @@ func (l *Lines) owner(c *crawler.Crawler) *crawler.Crawler {
 	return c
 }
 
-// isOwn reports whether a token belongs to a crawler: as its name, or in its
-// User-Agent.
+// isOwn reports whether a token belongs to a crawler: it is the crawler's name,
+// or in its User-Agent. All tokens of a control-only crawler belong to it.
 func isOwn(c *crawler.Crawler, token string) bool {
 	return strings.EqualFold(c.Name, token) || c.ControlOnly || containsFold(c.Tokens(), token)
 }
 
-// ownTokens returns the tokens by which a file gives a crawler a group of its
-// own: not those of the other crawlers whose groups it falls back to.
+// ownTokens returns the tokens with which a file gives the crawler its own
+// group, without the tokens of other crawlers whose groups it falls back to.
 func (l *Lines) ownTokens(c *crawler.Crawler) []string {
 	list := append([]string{first(c)}, c.Tokens()...)
 	for _, t := range c.Robots[1:] {
@@ -47,8 +48,8 @@ func (l *Lines) ownTokens(c *crawler.Crawler) []string {
 	return list
 }
 
-// ownGroup returns the group of its own that a file has for a crawler, and
-// the token that names it; nil if it has none.
+// ownGroup returns a crawler's own group in a file and the token that names it,
+// or nil if there is none.
 func (l *Lines) ownGroup(f *robots.File, c *crawler.Crawler) (*robots.Group, string) {
 	for _, t := range l.ownTokens(c) {
 		if g := f.Named(t); g != nil {
@@ -58,9 +59,9 @@ func (l *Lines) ownGroup(f *robots.File, c *crawler.Crawler) (*robots.Group, str
 	return nil, ""
 }
 
-// obeyed returns the group of a file that a crawler obeys, and whether that
-// is the one of `*`.
-func obeyed(f *robots.File, c *crawler.Crawler) (g *robots.Group, star bool) {
+// groupOf returns the group of a file that applies to a crawler, and whether
+// that is the group for `*`.
+func groupOf(f *robots.File, c *crawler.Crawler) (g *robots.Group, star bool) {
 	for _, t := range c.Robots {
 		if g := f.Named(t); g != nil {
 			return g, false
@@ -76,7 +77,8 @@ func containsFold(list []string, s string) bool {
 	return slices.ContainsFunc(list, func(e string) bool { return strings.EqualFold(e, s) })
 }
 
-// lower returns s in lower case, ASCII only, as tokens are compared.
+// lower returns s with ASCII letters in lower case, because the case of tokens
+// does not matter.
 func lower(s string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {

@@ -4,15 +4,15 @@
 //	policy := managed.Policy{Presets: []managed.Preset{{Name: "no-training"}}}
 //	lines, err := policy.Compile(crawler.Builtin())
 //	...
-//	merged, err := lines.Merge(siteFile, robots.RFC9309)
+//	merged, err := lines.Merge(siteFile, managed.Options{})
 //	...
 //	os.Stdout.Write(merged.Text)
 //
-// The lines are appended to the site's file between two marker comments. A
-// merged file is checked before it is returned: each crawler that the policy
-// does not name must get the same verdicts and delays as from the site's own
-// file. If that can't be shown, Merge returns an error and the site's file
-// stays as it is.
+// Merge appends the lines to the site's file, between two marker comments.
+// Before it returns the merged file, it checks the file: each crawler that the
+// policy does not apply to must get the same verdicts and limits as from the
+// site's own file. If the check fails or can't be completed, Merge returns an
+// error, and the caller uses the site's file as it is.
 //
-// The package does not read files, answer requests or decide on requests.
+// The package does not read files, and does not decide on or answer requests.
 package managed

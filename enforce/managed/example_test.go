@@ -9,7 +9,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// A policy is merged into a site's own file, which stays as it is.
+// The lines of a policy are merged into a site's own file. The site's lines
+// stay as they are.
 func Example() {
 	policy := managed.Policy{Deny: []managed.Deny{{Crawlers: []string{"GPTBot"}}}}
 	lines, err := policy.Compile(crawler.Builtin())
@@ -25,9 +26,9 @@ func Example() {
 	file := robots.Parse(merged.Text)
 	fmt.Println("GPTBot may fetch /:", file.Allowed("GPTBot", "/"))
 	fmt.Println("others may fetch /:", file.Allowed("OtherBot", "/"))
-	fmt.Println("the site's lines are there:", strings.HasPrefix(string(merged.Text), "User-agent: *\nDisallow: /cart/\n"))
+	fmt.Println("the site's lines stay:", strings.HasPrefix(string(merged.Text), "User-agent: *\nDisallow: /cart/\n"))
 	// Output:
 	// GPTBot may fetch /: false
 	// others may fetch /: true
-	// the site's lines are there: true
+	// the site's lines stay: true
 }

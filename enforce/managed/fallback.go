@@ -9,13 +9,13 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// maxRounds bounds how often groups are added for crawlers that fall back to
-// others. Each round gives a group to all that need one; a second round finds
-// those that fall back to these.
+// maxRounds limits how often groups are added for crawlers that fall back to
+// other groups. Each round gives a group to all crawlers that need one; the
+// next round finds crawlers that fall back to these groups.
 const maxRounds = 8
 
-// fallbacks returns the merged file. It gives a group to each crawler outside
-// the policy that would fall back to one of the new groups.
+// fallbacks returns the merged file. It adds a group for each crawler outside
+// the policy that would otherwise fall back to one of the new groups.
 func (m *merger) fallbacks() (text []byte, origins []Origin) {
 	for range maxRounds {
 		text, origins = m.build()
@@ -26,19 +26,19 @@ func (m *merger) fallbacks() (text []byte, origins []Origin) {
 	return text, origins
 }
 
-// round gives groups, and reports whether there were any to give.
+// round adds groups, and reports whether it added any.
 func (m *merger) round(after *robots.File) (more bool) {
 	for row := range m.registry.All() {
 		if m.inside[row] {
 			continue
 		}
-		want, star := obeyed(m.file, row)
-		got, _ := obeyed(after, row)
+		want, star := groupOf(m.file, row)
+		got, _ := groupOf(after, row)
 		paced := !star || row.CrawlDelay != crawler.No
-		if want == got || m.saying(want, paced) == m.saying(got, paced) {
+		if want == got || m.rulesText(want, paced) == m.rulesText(got, paced) {
 			continue
 		}
-		if m.keep(want, paced, first(row)) {
+		if m.copyGroup(want, paced, first(row)) {
 			m.notes.add(FallbackGroup, row.Name, "", want.Line(), 0)
 			more = true
 		}
@@ -47,7 +47,7 @@ func (m *merger) round(after *robots.File) (more bool) {
 		if m.ofTarget(token) {
 			continue
 		}
-		if want := m.file.Named(token); m.saying(want, true) != m.saying(after.Named(token), true) && m.keep(want, true, token) {
+		if want := m.file.Named(token); m.rulesText(want, true) != m.rulesText(after.Named(token), true) && m.copyGroup(want, true, token) {
 			m.notes.add(FallbackGroup, token, "", want.Line(), 0)
 			more = true
 		}
@@ -55,8 +55,8 @@ func (m *merger) round(after *robots.File) (more bool) {
 	return more
 }
 
-// ofTarget reports whether a token of the site's file names a crawler that the
-// policy speaks to.
+// ofTarget reports whether a token of the site's file belongs to a crawler that
+// the policy applies to.
 func (m *merger) ofTarget(token string) bool {
 	for c := range m.inside {
 		if own := m.ownTokens(c); containsFold(own, token) || containsFold(own, firstWord(token)) {
@@ -66,8 +66,9 @@ func (m *merger) ofTarget(token string) bool {
 	return false
 }
 
-// keep writes a copy of a site's group for one crawler alone.
-func (m *merger) keep(g *robots.Group, paced bool, token string) bool {
+// copyGroup adds a copy of a site's group for one crawler. It reports whether
+// it did.
+func (m *merger) copyGroup(g *robots.Group, paced bool, token string) bool {
 	if m.written[lower(token)] || !nameable(token) {
 		return false
 	}
@@ -85,26 +86,26 @@ func (m *merger) keep(g *robots.Group, paced bool, token string) bool {
 	return true
 }
 
-// saying is a cache of says.
-func (m *merger) saying(g *robots.Group, paced bool) string {
-	key := groupSaid{g, paced}
-	text, ok := m.said[key]
+// rulesText is a cache of the function rulesText.
+func (m *merger) rulesText(g *robots.Group, paced bool) string {
+	key := textKey{g, paced}
+	text, ok := m.texts[key]
 	if !ok {
-		text = says(g, paced)
-		m.said[key] = text
+		text = rulesText(g, paced)
+		m.texts[key] = text
 	}
 	return text
 }
 
-// groupSaid is the key by which a merger looks up a group's rules and pace.
-type groupSaid struct {
+// textKey is the key of merger.texts.
+type textKey struct {
 	group *robots.Group
 	paced bool
 }
 
-// says returns a group's rules and pace as a text, so that equal texts mean
-// equal verdicts.
-func says(g *robots.Group, paced bool) string {
+// rulesText returns a group's rules and, if paced is true, its limits as a
+// text. Equal texts mean equal verdicts.
+func rulesText(g *robots.Group, paced bool) string {
 	var lines []string
 	for _, r := range g.Rules() {
 		lines = append(lines, r.String())
@@ -121,18 +122,18 @@ func says(g *robots.Group, paced bool) string {
 		}
 	}
 	slices.Sort(lines)
-	lines = slices.Compact(lines) // a copy of a group says what the group does
+	lines = slices.Compact(lines) // a rule that is repeated changes nothing
 	return strings.Join(lines, "\n")
 }
 
-// build writes the merged file and where each of its lines comes from.
+// build returns the merged file and the origin of each of its lines.
 func (m *merger) build() ([]byte, []Origin) {
 	w := writer{ending: m.kept.ending}
 	for i, l := range m.kept.lines {
 		w.text = append(w.text, l.text...)
 		ending := l.ending
 		if last := i+1 == len(m.kept.lines); last && (ending == "" || ending == "\r" && w.ending[0] == '\n') {
-			ending = w.ending // a CR and the LF of the next line would be one ending
+			ending = w.ending // a CR before the LF of the next line would be one line ending
 		}
 		w.text = append(w.text, ending...)
 		w.origins = append(w.origins, Origin{Site, l.number})
@@ -164,7 +165,7 @@ func (m *merger) build() ([]byte, []Origin) {
 	return w.text, w.origins
 }
 
-// writer writes lines with where they come from.
+// writer writes lines and their origins.
 type writer struct {
 	text    []byte
 	origins []Origin
@@ -190,7 +191,7 @@ func (w *writer) group(g *group, registry *crawler.Registry) {
 	}
 }
 
-// purposes lists what crawlers crawl for, to stand above their group.
+// purposes returns the purposes of crawlers, for a comment above their group.
 func purposes(agents []string, registry *crawler.Registry) string {
 	var list []string
 	for _, a := range agents {

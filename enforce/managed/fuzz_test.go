@@ -7,7 +7,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// fuzzPolicies speak to the crawlers of smallRegistry in each way there is.
+// fuzzPolicies have each kind of statement about the crawlers of smallRegistry.
 var fuzzPolicies = []Policy{
 	deny("ai-training", "SeekBot"),
 	deny("Teacher", "Oldster", "Linkster", "SeekBot-Image"),
@@ -17,9 +17,9 @@ var fuzzPolicies = []Policy{
 	{Signal: []Preference{{Key: "ai-train", Value: "no"}}, Usage: []Preference{{Key: "train-ai", Value: "n"}}, License: []License{{URL: "https://example.com/l"}}},
 }
 
-// Whatever a site's file is: merging does not panic, what was merged is no
-// larger than crawlers read, merging it again changes nothing, crawlers that
-// the policy denies by name are denied, and each rule has its origin.
+// For every site's file, Merge does not panic, the merged file is not larger
+// than the limit, a second merge changes nothing, crawlers that the policy
+// denies by name are denied, and each rule has its origin.
 func FuzzMerge(f *testing.F) {
 	var lines []*Lines
 	for _, p := range fuzzPolicies {

@@ -10,24 +10,26 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Layer says where a line of a merged file comes from.
+// Layer is the kind of origin of a line in a merged file.
 type Layer uint8
 
 const (
-	// Marker is a line without a rule or value: a comment, a blank line, a
-	// User-agent line, or a Disallow without a path, which closes a group.
+	// Marker is a line that the merge adds without a rule or value: a comment,
+	// a blank line, a User-agent line, or a Disallow without a path, which ends
+	// a group.
 	Marker Layer = iota
 	// Site is a line of the site's own file, or a copy of one.
 	Site
-	// Operator is a line of the policy.
+	// Operator is a line that a statement of the policy produced.
 	Operator
 )
 
 // String returns marker, site or policy.
 func (l Layer) String() string { return [...]string{"marker", "site", "policy"}[min(l, Operator)] }
 
-// Origin is where a line of a merged file comes from: Line is that of the
-// site's own file or of the configuration, 0 where there is none.
+// Origin is where a line of a merged file comes from. Line is the line in the
+// site's own file (for Site) or in the configuration (for Operator), from 1; it
+// is 0 if there is none.
 type Origin struct {
 	Layer Layer
 	Line  int
@@ -39,11 +41,11 @@ type entry struct {
 	origin Origin
 }
 
-// group is a group to be added to a file.
+// group is a group that is added to a file.
 type group struct {
 	agents  []string // product tokens
 	entries []entry
-	why     string // a comment
+	why     string // the text of the comment above the group; "" for the purposes
 }
 
 func (g *group) key() string {
@@ -55,7 +57,7 @@ func (g *group) key() string {
 	return b.String()
 }
 
-// body makes the lines of a group.
+// body builds the lines of a group.
 type body struct {
 	entries []entry
 	dialect robots.Dialect
@@ -65,17 +67,17 @@ func (b *body) add(text string, layer Layer, line int) {
 	b.entries = append(b.entries, entry{text, Origin{layer, line}})
 }
 
-// deny writes the paths that a policy denies. They come first, so that readers
-// that take the first match are held to them.
+// deny adds the paths that a policy denies. They come first, because some
+// crawlers apply the first rule that matches.
 func (b *body) deny(paths []path) {
 	for _, p := range paths {
 		b.add("Disallow: "+p.pattern, Operator, p.line)
 	}
 }
 
-// rules copies the rules of a group of the site. `Allow: /` is never copied:
-// it says nothing but that it overrides a `Disallow` of the same or, where the
-// first match counts, of any length. So these are left out with it.
+// rules copies the rules of a group of the site, but never `Allow: /`. Its only
+// effect is to override rules: a `Disallow` of the same length or, in dialects
+// in which the first match counts, all rules after it. These are left out too.
 func (b *body) rules(g *robots.Group) {
 	rules := g.Rules()
 	all := slices.IndexFunc(rules, func(r robots.Rule) bool { return r.Allow && r.Pattern == "/" })
@@ -94,8 +96,8 @@ func (b *body) rules(g *robots.Group) {
 	}
 }
 
-// close adds the Disallow without a path that a group without rules needs, so
-// that it does not become one with the next.
+// close adds a Disallow without a path to a group without rules. Otherwise the
+// group would join the next one.
 func (b *body) close() {
 	if !slices.ContainsFunc(b.entries, func(e entry) bool {
 		return strings.HasPrefix(e.text, "Disallow:") || strings.HasPrefix(e.text, "Allow:")
@@ -104,9 +106,9 @@ func (b *body) close() {
 	}
 }
 
-// pace copies the limits of a group of the site, with a Crawl-delay of the
-// policy where that is longer. It reports whether the site's delay stays in
-// place of the policy's.
+// pace copies the limits of a group of the site. If the policy has a longer
+// Crawl-delay, that replaces the site's. pace reports whether the policy has a
+// Crawl-delay, but the site's stays because it is at least as long.
 func (b *body) pace(g *robots.Group, interval time.Duration, line int) (longer bool) {
 	delay, ok := g.CrawlDelay()
 	switch longer = ok && interval > 0 && delay.Delay >= interval; {
@@ -124,16 +126,16 @@ func (b *body) pace(g *robots.Group, interval time.Duration, line int) (longer b
 	return longer
 }
 
-// rest copies the other lines of a group of the site that say something.
+// rest copies the Noindex lines of a group of the site.
 func (b *body) rest(g *robots.Group) {
 	for _, r := range g.NoindexRules() {
 		b.add(r.String(), Site, r.Line)
 	}
 }
 
-// preferences writes Content-Signal and Content-Usage: the site's, and those
-// of the policy whose keys the site's do not have. It returns the keys that
-// stay as the site has them, with another value.
+// preferences adds the Content-Signal and Content-Usage lines of the site, and
+// those preferences of the policy for which the site has no key. It returns the
+// keys for which the site's value differs from the policy's and stays.
 func (b *body) preferences(g *robots.Group, p *Policy) (kept []string) {
 	var signals, usage []robots.Preference
 	for _, s := range g.ContentSignals() {
@@ -166,7 +168,7 @@ func (b *body) prefer(key string, want []Preference, have []robots.Preference) (
 	return kept
 }
 
-// join writes preferences as a line or a header does.
+// join returns preferences as the value of a line or header field.
 func join(list []Preference) string {
 	words := make([]string, len(list))
 	for i, p := range list {
@@ -175,8 +177,8 @@ func join(list []Preference) string {
 	return strings.Join(words, ", ")
 }
 
-// mayCrawl reports whether a crawler that obeys a group may fetch anything: no
-// rule denies the whole site, or some rule allows a part of it.
+// mayCrawl reports whether a group lets its crawlers fetch anything: it does
+// not deny the whole site, or it has an Allow rule.
 func mayCrawl(g *robots.Group) bool {
 	return g.Match("/").Allowed || slices.ContainsFunc(g.Rules(), func(r robots.Rule) bool { return r.Allow })
 }

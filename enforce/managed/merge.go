@@ -9,14 +9,15 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Options say how a site's file is read. The zero value is the default.
+// Options are options of Merge. The zero value is the default.
 type Options struct {
-	// Dialect is the reading of the file.
+	// Dialect is the dialect by which the file is parsed.
 	Dialect robots.Dialect
-	// StarBinds reports whether the group of `*` binds a crawler that has no
-	// group of its own. Where it does not, a crawler that the policy gives a
-	// group does not take over the rules of `*`. Nil: it binds all but those
-	// whose operators document that they ignore it.
+	// StarBinds reports whether the group for `*` applies to a crawler that has
+	// no group of its own. If it does, a group that the policy adds for the
+	// crawler has a copy of the rules for `*`. If StarBinds is nil, the group
+	// for `*` applies to all crawlers except those that are documented to
+	// ignore it.
 	StarBinds func(*crawler.Crawler) bool
 }
 
@@ -24,14 +25,14 @@ type Options struct {
 type Merged struct {
 	// Text is the whole file.
 	Text []byte
-	// Notes are the notes for the operator, by kind.
+	// Notes are notes for the operator, sorted by kind.
 	Notes []Note
 
 	origins []Origin // by line, from 1
 }
 
 // Origin returns where a line of the merged file comes from. Lines count from
-// 1. For a line that does not exist it returns the zero Origin.
+// 1. For a line that does not exist, Origin returns the zero Origin.
 func (m *Merged) Origin(line int) Origin {
 	if line < 1 || line > len(m.origins) {
 		return Origin{}
@@ -39,12 +40,12 @@ func (m *Merged) Origin(line int) Origin {
 	return m.origins[line-1]
 }
 
-// Merge returns a site's own file with the lines of the policy. An empty file
-// is one that the site does not have. Lines from an earlier merge are replaced.
+// Merge adds the lines of the policy to a site's own file. It removes lines of
+// an earlier merge. If the site has no file, file is empty.
 //
-// An error means that the site's file must stay as it is: it is too large, its
-// lines from an earlier merge are damaged, or a crawler outside the policy
-// would get other rules than before (a *ProofError).
+// If Merge returns an error, use the site's file as it is. The merged file
+// would be too large, the lines of an earlier merge are damaged, or a crawler
+// outside the policy would get other rules than before (a *ProofError).
 func (l *Lines) Merge(file []byte, o Options) (*Merged, error) {
 	if len(file) > robots.MaxSize {
 		return nil, errTooLarge
@@ -53,7 +54,7 @@ func (l *Lines) Merge(file []byte, o Options) (*Merged, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := merger{Lines: l, options: o, own: own, kept: own, written: map[string]bool{}, groups: map[string]*group{}, said: map[groupSaid]string{}}
+	m := merger{Lines: l, options: o, own: own, kept: own, written: map[string]bool{}, groups: map[string]*group{}, texts: map[textKey]string{}}
 	m.file = m.parse(own.text())
 	m.targets()
 	m.replace()
@@ -69,7 +70,7 @@ func (l *Lines) Merge(file []byte, o Options) (*Merged, error) {
 	if err := l.prove(m.file, after); err != nil {
 		return nil, err
 	}
-	m.overruled(after)
+	m.noteLongerAllows(after)
 	return &Merged{Text: text, Notes: m.notes.sorted(), origins: origins}, nil
 }
 
@@ -77,24 +78,24 @@ func (l *Lines) Merge(file []byte, o Options) (*Merged, error) {
 type merger struct {
 	*Lines
 	options Options
-	own     *site        // the site's file
-	file    *robots.File // the same, read
-	kept    *site        // the same, with what the policy replaces as comments
+	own     *site        // the site's file without earlier merges
+	file    *robots.File // own, parsed
+	kept    *site        // own, with lines that the policy replaces turned into comments
 	list    []target
 	inside  map[*crawler.Crawler]bool
-	written map[string]bool // tokens that a group is written for, in lower case
+	written map[string]bool // tokens that have a new group, in lower case
 	order   []*group
-	groups  map[string]*group // by what they say
-	said    map[groupSaid]string
-	notes   noted
+	groups  map[string]*group // by group.key
+	texts   map[textKey]string
+	notes   noteList
 }
 
-// target is a crawler that the policy speaks to in this file.
+// target is a crawler that the policy applies to in this file.
 type target struct {
 	crawler *crawler.Crawler
 	terms   terms
-	base    *robots.Group // what the site's file says to it
-	star    bool          // that is the group of `*`
+	base    *robots.Group // the group of the site's file that applies to it; may be nil
+	star    bool          // base is the group for `*`
 	replace bool          // the site's file has a group for it
 }
 
@@ -102,7 +103,7 @@ func (m *merger) parse(text []byte) *robots.File {
 	return robots.Parse(text, robots.WithDialect(m.options.Dialect))
 }
 
-// targets finds whom the policy speaks to in this file.
+// targets finds the crawlers that the policy applies to in this file.
 func (m *merger) targets() {
 	m.inside = map[*crawler.Crawler]bool{}
 	for _, cv := range m.covers {
@@ -113,12 +114,12 @@ func (m *merger) targets() {
 		c := cv.crawler
 		own, token := m.ownGroup(m.file, c)
 		if own != nil {
-			if t.terms = cv.named; !t.terms.said {
+			if t.terms = cv.named; !t.terms.any {
 				m.notes.add(KeptGroup, c.Name, "User-agent: "+token, own.Line(), cv.both.line)
 				continue
 			}
 			t.base, t.replace = own, true
-		} else if t.base, t.star = obeyed(m.file, c); t.star && m.options.StarBinds != nil && !m.options.StarBinds(c) {
+		} else if t.base, t.star = groupOf(m.file, c); t.star && m.options.StarBinds != nil && !m.options.StarBinds(c) {
 			t.base = nil
 		}
 		if !m.reachable(&t) {
@@ -130,8 +131,8 @@ func (m *merger) targets() {
 		}
 		m.list = append(m.list, t)
 	}
-	// A group is known by its first token: one that arrives in no request says
-	// less.
+	// Control-only tokens come last. Tools show a group by its first token, and
+	// control-only tokens arrive in no request.
 	slices.SortStableFunc(m.list, func(a, b target) int {
 		return cmp.Compare(btoi(a.crawler.ControlOnly), btoi(b.crawler.ControlOnly))
 	})
@@ -144,7 +145,8 @@ func btoi(b bool) int {
 	return 0
 }
 
-// reachable reports whether a group can give a crawler the policy's rules.
+// reachable reports whether a new group can give a crawler the policy's rules.
+// If not, it adds a note.
 func (m *merger) reachable(t *target) bool {
 	c := t.crawler
 	if t.terms.interval > 0 && c.CrawlDelay == crawler.No {
@@ -166,7 +168,7 @@ func (m *merger) reachable(t *target) bool {
 	return true
 }
 
-// replace makes comments of the groups that the policy replaces.
+// replace turns the groups that the policy replaces into comments.
 func (m *merger) replace() {
 	removed := map[string]bool{}
 	for _, t := range m.list {
@@ -184,8 +186,8 @@ func (m *merger) replace() {
 	}
 }
 
-// firstWord returns the first word of a product token, by which a file is
-// searched where no line names the token whole.
+// firstWord returns the first word of a product token. If no line of a file has
+// the whole token, the parser looks for its first word.
 func firstWord(token string) string {
 	end := strings.IndexFunc(token, func(r rune) bool {
 		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_' || r == '.')
@@ -196,8 +198,8 @@ func firstWord(token string) string {
 	return strings.TrimRight(token[:end], "-.")
 }
 
-// preferences repeats the groups of the site that may crawl, with what the
-// policy prefers.
+// preferences adds a copy of each group of the site that may crawl, with the
+// preferences of the policy.
 func (m *merger) preferences() {
 	if len(m.policy.Signal)+len(m.policy.Usage) == 0 {
 		return
@@ -234,7 +236,7 @@ func (m *merger) preferences() {
 	}
 }
 
-// write makes the group of a target.
+// write adds the group of a target.
 func (m *merger) write(t *target) {
 	b := body{dialect: m.options.Dialect}
 	if t.terms.all {
@@ -248,7 +250,7 @@ func (m *merger) write(t *target) {
 	b.close()
 	base := t.base
 	if t.star && t.crawler.CrawlDelay == crawler.No {
-		base = nil // its operator documents that it reads none
+		base = nil // it is documented to ignore Crawl-delay
 	}
 	if b.pace(base, t.terms.interval, t.terms.delay) {
 		d, _ := base.CrawlDelay()
@@ -258,7 +260,7 @@ func (m *merger) write(t *target) {
 	m.put(b.entries, "", first(t.crawler))
 }
 
-// put has a group for each set of lines, whichever crawlers they are for.
+// put adds a group for agents. Agents with the same lines share a group.
 func (m *merger) put(entries []entry, why string, agents ...string) {
 	g := &group{entries: entries, why: why}
 	key := g.key()

@@ -8,7 +8,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// smallRegistry has the kinds of crawlers that matter to a merge.
+// smallRegistry has one crawler of each kind that makes a difference to a
+// merge.
 func smallRegistry(t testing.TB) *crawler.Registry {
 	t.Helper()
 	rows, err := crawler.ReadRows([]byte(`
@@ -72,67 +73,67 @@ func TestMerge(t *testing.T) {
 	for name, tt := range map[string]struct {
 		policy Policy
 		site   string
-		want   string // the section
-		kept   string // the site's part; "": as it is
-		notes  string // kinds
+		want   string // the lines of the policy, as section returns them
+		kept   string // the site's part of the merged file; "" if it must not change
+		notes  string // kinds of the notes
 	}{
 		"no file": {
 			policy: deny("ai-training"),
 			want:   "User-agent: Teacher\nUser-agent: OldBot\nUser-agent: Control\nDisallow: /",
 		},
-		"a purpose, beside the group of all": {
+		"purpose, with a group for * in the file": {
 			policy: deny("ai-training"), site: star,
 			want: "User-agent: Teacher\nUser-agent: OldBot\nUser-agent: Control\nDisallow: /",
 		},
-		"a purpose leaves a crawler with its own group as it is": {
+		"purpose, crawler with its own group": {
 			policy: deny("ai-training"), site: star + "\nUser-agent: teacher\nDisallow: /t\n",
 			want: "User-agent: OldBot\nUser-agent: Control\nDisallow: /", notes: "kept-group",
 		},
-		"a token of the User-Agent names the crawler too": {
+		"purpose, crawler with a group for a User-Agent token": {
 			policy: deny("ai-training"), site: "User-agent: OlderBot\nDisallow: /t\n",
 			want: "User-agent: Teacher\nUser-agent: Control\nDisallow: /", notes: "kept-group",
 		},
-		"a name replaces the group": {
+		"name, crawler with its own group": {
 			policy: deny("Teacher"), site: "User-agent: teacher/2.0 # old\nDisallow: /t\nCrawl-delay: 3\nSitemap: https://example.com/s.xml\n",
 			kept:  "# replaced by a policy: User-agent: teacher/2.0 # old\n# replaced by a policy: Disallow: /t\n# replaced by a policy: Crawl-delay: 3\nSitemap: https://example.com/s.xml\n",
 			want:  "User-agent: Teacher\nDisallow: /",
 			notes: "replaced-group",
 		},
-		"one of several agents": {
+		"name, group with several crawlers": {
 			policy: deny("Teacher"), site: "User-agent: Linkster\nUser-agent: Teacher\nDisallow: /t\n",
 			kept:  "User-agent: Linkster\n# replaced by a policy: User-agent: Teacher\nDisallow: /t\n",
 			want:  "User-agent: Teacher\nDisallow: /",
 			notes: "replaced-group",
 		},
-		"the same crawler in several groups": {
+		"name, crawler in several groups": {
 			policy: deny("Oldster"), site: "User-agent: OldBot\nDisallow: /a\n\nUser-agent: *\nDisallow: /b\n\nUser-agent: OlderBot\nUser-agent: oldbot\nDisallow: /c\n",
 			kept:  "# replaced by a policy: User-agent: OldBot\n# replaced by a policy: Disallow: /a\n\nUser-agent: *\nDisallow: /b\n\n# replaced by a policy: User-agent: OlderBot\n# replaced by a policy: User-agent: oldbot\n# replaced by a policy: Disallow: /c\n",
 			want:  "User-agent: OldBot\nDisallow: /",
 			notes: "replaced-group",
 		},
-		"a limit below another crawler's line stays": {
+		"name, limit that belongs to another crawler": {
 			policy: deny("Teacher"), site: "User-agent: Linkster\nCrawl-delay: 5\nUser-agent: Teacher\nCrawl-delay: 1\nDisallow: /t\nCrawl-delay: 2\n",
 			kept:  "User-agent: Linkster\nCrawl-delay: 5\n# replaced by a policy: User-agent: Teacher\n# replaced by a policy: Crawl-delay: 1\nDisallow: /t\n# replaced by a policy: Crawl-delay: 2\n",
 			want:  "User-agent: Teacher\nDisallow: /",
 			notes: "replaced-group",
 		},
-		"paths keep what * denied": {
+		"path, rules of * are copied": {
 			policy: denyPath("seo", "/archive/*"), site: star,
 			want: "User-agent: Linkster\nDisallow: /archive/\nDisallow: /private/\nAllow: /private/open/\nCrawl-delay: 5\n" +
 				"User-agent: Rankster\nDisallow: /archive/\nDisallow: /private/\nAllow: /private/open/",
 		},
-		"a longer Allow wins": {
+		"path with a longer Allow": {
 			policy: denyPath("ai-data", "/private/"), site: star,
 			want:  "User-agent: Gatherer\nDisallow: /private/\nDisallow: /private/\nAllow: /private/open/\nCrawl-delay: 5",
 			notes: "longer-allow",
 		},
-		"paths by name keep what the group said": {
+		"path by name, rules of the own group are copied": {
 			policy: denyPath("Teacher", "/archive/"), site: star + "\nUser-agent: Teacher\nDisallow: /t\n",
 			kept:  star + "\n# replaced by a policy: User-agent: Teacher\n# replaced by a policy: Disallow: /t\n",
 			want:  "User-agent: Teacher\nDisallow: /archive/\nDisallow: /t",
 			notes: "replaced-group",
 		},
-		"paths for a crawler that ignores *": {
+		"path for a crawler that ignores *": {
 			policy: denyPath("ads", "/shop/"), site: star,
 			want: "User-agent: Advertiser\nDisallow: /shop/",
 		},
@@ -140,39 +141,39 @@ func TestMerge(t *testing.T) {
 			policy: denyPath("ai-data", "/x"), site: "User-agent: *\nAllow: /\nDisallow: /\nDisallow: /b\n",
 			want: "User-agent: Gatherer\nDisallow: /x\nDisallow: /b",
 		},
-		"crawlers that fall back get their own group": {
+		"crawlers that fall back to the new group": {
 			policy: deny("SeekBot"), site: star,
 			want: "User-agent: SeekBot\nDisallow: /\n" +
 				"User-agent: SeekBot-Image\nDisallow: /private/\nAllow: /private/open/\n" +
 				"User-agent: Fallback\nDisallow: /private/\nAllow: /private/open/\nCrawl-delay: 5",
 			notes: "fallback-group",
 		},
-		"also where their group was that of the replaced one": {
+		"crawlers that fall back to the replaced group": {
 			policy: deny("SeekBot"), site: "User-agent: SeekBot\nDisallow: /s\n",
 			kept: "# replaced by a policy: User-agent: SeekBot\n# replaced by a policy: Disallow: /s\n",
 			want: "User-agent: SeekBot\nDisallow: /\nUser-agent: SeekBot-Image\nUser-agent: Fallback\nDisallow: /s",
 
 			notes: "fallback-group replaced-group",
 		},
-		"a group that another crawler obeys first": {
+		"crawler without its own token": {
 			policy: deny("favicon"), site: star, want: "", notes: "shared-group",
 		},
-		"a token that no line can name": {
+		"crawler that no line can name": {
 			policy: deny("monitor"), site: star, want: "", notes: "without-token",
 		},
-		"an exception": {
+		"exception": {
 			policy: Policy{Deny: []Deny{{Crawlers: []string{"ai-training", "ai-data"}}}, Allow: []Allow{{Crawlers: []string{"Gatherer", "OlderBot"}}}},
 			want:   "User-agent: Teacher\nUser-agent: Control\nDisallow: /",
 		},
-		"a delay": {
+		"delay": {
 			policy: Policy{Delay: []Delay{{Crawlers: []string{"seo"}, Interval: "10s"}}}, site: "User-agent: *\nDisallow: /p\n",
 			want: "User-agent: Linkster\nDisallow: /p\nCrawl-delay: 10", notes: "no-crawl-delay",
 		},
-		"a delay shorter than that of *": {
+		"delay shorter than that of *": {
 			policy: Policy{Delay: []Delay{{Crawlers: []string{"seo"}, Interval: "1500ms"}}}, site: star,
 			want: "User-agent: Linkster\nDisallow: /private/\nAllow: /private/open/\nCrawl-delay: 5", notes: "longer-delay no-crawl-delay",
 		},
-		"a delay without any rule": {
+		"delay without any rule": {
 			policy: Policy{Delay: []Delay{{Crawlers: []string{"seo"}, Interval: "1500ms"}}},
 			want:   "User-agent: Linkster\nDisallow:\nCrawl-delay: 1.5", notes: "no-crawl-delay",
 		},
@@ -183,58 +184,58 @@ func TestMerge(t *testing.T) {
 				"User-agent: Rankster\nContent-Signal: search=yes, ai-train=no\nAllow: /r\nDisallow: /\n" +
 				"User-agent: Gatherer\nDisallow: /",
 		},
-		"signals beside limits": {
+		"signals in a group with limits": {
 			policy: Policy{Signal: []Preference{{Key: "search", Value: "yes"}}}, site: "User-agent: *\nRequest-rate: 1/10\nVisit-time: 0400-0845\nDisallow: /p\n",
 			want: "User-agent: *\nContent-Signal: search=yes\nDisallow: /p\nRequest-rate: 1/10s\nVisit-time: 0400-0845",
 		},
-		"signals where the site has no group": {
+		"signals without a group in the file": {
 			policy: Policy{Signal: []Preference{{Key: "ai-train", Value: "no"}}, Usage: []Preference{{Key: "train-ai", Value: "n"}}},
 			want:   "User-agent: *\nContent-Signal: ai-train=no\nContent-Usage: train-ai=n\nDisallow:",
 		},
-		"the site's own signal stays": {
+		"signal with another value in the file": {
 			policy: Policy{Signal: []Preference{{Key: "search", Value: "yes"}, {Key: "ai-train", Value: "no"}}},
 			site:   "User-agent: *\nContent-Signal: ai-train=yes\nDisallow: /p\n",
 			want:   "User-agent: *\nContent-Signal: ai-train=yes\nContent-Signal: search=yes\nDisallow: /p", notes: "kept-preference",
 		},
-		"a licence": {
+		"licence": {
 			policy: Policy{License: []License{{URL: "https://example.com/rsl.xml"}}}, site: star, want: "License: https://example.com/rsl.xml",
 		},
-		"an open run is closed": {
+		"file ends with an open group": {
 			policy: deny("ai-data"), site: star + "\nUser-agent: Linkster\nCrawl-delay: 7\n",
 			want: "Disallow:\nUser-agent: Gatherer\nDisallow: /",
 		},
-		"an open run, and no line ending": {
+		"file ends with an open group and without line ending": {
 			policy: deny("ai-data"), site: "User-agent: Linkster", kept: "User-agent: Linkster\n",
 			want: "Disallow:\nUser-agent: Gatherer\nDisallow: /",
 		},
-		"orphan rules": {
+		"rules before the first group": {
 			policy: deny("ai-data"), site: "Disallow: /a\nCrawl-delay: 4\n",
 			want: "User-agent: Gatherer\nDisallow: /",
 		},
-		"orphan rules above a replaced group": {
+		"rules before a replaced group": {
 			policy: deny("Teacher"), site: "Disallow: /a\nUser-agent: Teacher\nDisallow: /b\n",
 			kept: "Disallow: /a\n# replaced by a policy: User-agent: Teacher\n# replaced by a policy: Disallow: /b\n",
 			want: "User-agent: Teacher\nDisallow: /", notes: "replaced-group",
 		},
-		"CR": {
+		"line ending CR": {
 			policy: deny("Teacher"), site: "User-agent: Teacher\rDisallow: /b\rUser-agent: *\rDisallow: /c\r",
 			kept: "# replaced by a policy: User-agent: Teacher\r# replaced by a policy: Disallow: /b\rUser-agent: *\rDisallow: /c\r",
 			want: "User-agent: Teacher\nDisallow: /", notes: "replaced-group",
 		},
-		"CRLF": {
+		"line ending CRLF": {
 			policy: deny("ai-data"), site: "User-agent: *\r\nDisallow: /c\r\n", want: "User-agent: Gatherer\nDisallow: /",
 		},
-		"a byte order mark": {
+		"byte order mark": {
 			policy: deny("Teacher"), site: "\ufeffUser-agent: Teacher\nDisallow: /b\n",
 			kept: "\ufeff# replaced by a policy: User-agent: Teacher\n# replaced by a policy: Disallow: /b\n",
 			want: "User-agent: Teacher\nDisallow: /", notes: "replaced-group",
 		},
-		"a crawler named by the first word of a line": {
+		"line with more words than the token": {
 			policy: deny("Teacher"), site: "User-agent: Teacher crawler\nAllow: /very/long\n",
 			kept: "# replaced by a policy: User-agent: Teacher crawler\n# replaced by a policy: Allow: /very/long\n",
 			want: "User-agent: Teacher\nDisallow: /", notes: "replaced-group",
 		},
-		"two words": {
+		"token of two words": {
 			policy: deny("data"), site: star, want: "User-agent: Two Words\nDisallow: /",
 		},
 	} {
@@ -252,12 +253,12 @@ func TestMerge(t *testing.T) {
 				kept = tt.site
 			}
 			if !strings.HasPrefix(string(m.Text), kept) {
-				t.Errorf("the site's part is changed:\n%q\nwant\n%q", m.Text, kept)
+				t.Errorf("the site's part has changed:\n%q\nwant\n%q", m.Text, kept)
 			}
 			var kinds []string
 			for _, n := range m.Notes {
 				if kinds = append(kinds, string(n.Kind)); !strings.Contains(n.String(), n.Crawlers[0]+": ") && len(n.Crawlers) == 1 {
-					t.Errorf("a note does not say whom it is about: %s", n)
+					t.Errorf("the note does not name its crawler: %s", n)
 				}
 			}
 			if got := strings.Join(kinds, " "); got != tt.notes {
@@ -268,7 +269,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// checkMerged checks what holds for each merged file.
+// checkMerged checks properties of every merged file.
 func checkMerged(t testing.TB, l *Lines, m *Merged, site string) {
 	t.Helper()
 	again, err := l.Merge(m.Text, Options{})
@@ -295,7 +296,7 @@ func checkMerged(t testing.TB, l *Lines, m *Merged, site string) {
 			continue
 		}
 		if want, _ := source.Line(from.Line); want.Directive != line.Directive || rule && want.Value != line.Value && line.Directive != robots.DirectiveCrawlDelay {
-			t.Errorf("line %d, %q, is said to come from line %d of the site, which is %q", line.Number, line.Raw, from.Line, want.Raw)
+			t.Errorf("line %d, %q, has the origin line %d of the site, which is %q", line.Number, line.Raw, from.Line, want.Raw)
 		}
 	}
 	if len(m.origins) != lines || m.Origin(0) != (Origin{}) || m.Origin(lines+1) != (Origin{}) {
@@ -303,7 +304,7 @@ func checkMerged(t testing.TB, l *Lines, m *Merged, site string) {
 	}
 }
 
-func TestOriginOfPolicyLines(t *testing.T) {
+func TestOrigin(t *testing.T) {
 	p := Policy{Deny: []Deny{{Crawlers: []string{"seo"}, Paths: []string{"/a", "/b"}, Line: 12}}, Delay: []Delay{{Crawlers: []string{"Linkster"}, Interval: "1m", Line: 13}},
 		Signal: []Preference{{Key: "search", Value: "yes", Line: 14}}, License: []License{{URL: "https://example.com/l", Line: 15}}}
 	m, err := compile(t, p).Merge([]byte("User-agent: *\nDisallow: /p\n"), Options{})
@@ -326,8 +327,8 @@ func TestOriginOfPolicyLines(t *testing.T) {
 	}
 }
 
-// HTTP libraries are not held to `*` by default, so a group of their own must
-// not hold them to it either.
+// The group for `*` does not apply to HTTP libraries by default, so their own
+// group must not have a copy of its rules.
 func TestStarBinds(t *testing.T) {
 	l := compile(t, denyPath("http-client", "/api/"))
 	for binds, want := range map[bool]string{true: "User-agent: Fetchlib\nDisallow: /api/\nDisallow: /p", false: "User-agent: Fetchlib\nDisallow: /api/"} {
@@ -338,7 +339,7 @@ func TestStarBinds(t *testing.T) {
 	}
 }
 
-func TestDialects(t *testing.T) {
+func TestMergeByDialect(t *testing.T) {
 	l := compile(t, deny("Teacher"))
 	const site = "User-agent: Linkster Teacher other\nDisallow: /a /b\n\nUser-agent: *\nAllow: /x\nDisallow: /\nAllow: /y\n"
 	m, err := l.Merge([]byte(site), Options{Dialect: robots.Kollar1996})
@@ -360,15 +361,15 @@ func TestDialects(t *testing.T) {
 	}
 }
 
-func TestMergeRefuses(t *testing.T) {
+func TestMergeErrors(t *testing.T) {
 	l := compile(t, deny("ai-data"))
 	for site, want := range map[string]string{
-		"User-agent: a\n" + replacedMarker + "Allow: /\n":                  "line 2 of robots.txt is one that a policy replaced",
+		"User-agent: a\n" + replacedMarker + "Allow: /\n":                  "line 2 of robots.txt was replaced by a policy",
 		strings.Repeat("#", robots.MaxSize+1):                              "500 KiB",
 		strings.Repeat("# comment\n", robots.MaxSize/10):                   "500 KiB",
 		beginMarker + "\nUser-agent: a\n":                                  "line 1 of robots.txt begins",
 		"User-agent: a\n" + endMarker + "\n":                               "line 2 of robots.txt ends",
-		beginMarker + "\n" + beginMarker + "\n" + endMarker + "\n":         "within those of line 1",
+		beginMarker + "\n" + beginMarker + "\n" + endMarker + "\n":         "those that begin in line 1 have not ended",
 		"# x\n" + beginMarker + "\n" + endMarker + "\n" + endMarker + "\n": "line 4",
 	} {
 		if _, err := l.Merge([]byte(site), Options{}); err == nil || !strings.Contains(err.Error(), want) {
@@ -377,9 +378,9 @@ func TestMergeRefuses(t *testing.T) {
 	}
 }
 
-// A section that an operator copied, with lines added around it, is replaced
-// as a whole, and lines that it replaced are restored.
-func TestSectionIsReplaced(t *testing.T) {
+// If a file has the section of an earlier merge between other lines, the
+// section is replaced, and lines that it had replaced are restored.
+func TestMergeReplacesAnEarlierSection(t *testing.T) {
 	old, err := compile(t, deny("Teacher", "seo")).Merge([]byte("User-agent: Teacher\nDisallow: /t\n"), Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -393,7 +394,7 @@ func TestSectionIsReplaced(t *testing.T) {
 	if !strings.HasPrefix(string(m.Text), want) || section(string(m.Text)) != "User-agent: Gatherer\nDisallow: /" {
 		t.Errorf("merged:\n%s\nwant\n%s", m.Text, want)
 	}
-	if got := m.Origin(6); got.Line < 8 { // behind the old section
+	if got := m.Origin(6); got.Line < 8 { // after the old section
 		t.Errorf("line 6 comes from line %d of the site's file", got.Line)
 	}
 }

@@ -7,65 +7,66 @@ import (
 	"strings"
 )
 
-// NoteKind says what a Note is about.
+// NoteKind is the kind of a Note.
 type NoteKind string
 
 // The kinds of notes.
 const (
-	// KeptGroup: crawlers whose purpose the policy names have a group of their
-	// own in the site's file, and keep it.
+	// KeptGroup means that the site's file has an own group for crawlers whose
+	// purpose the policy names. That group stays.
 	KeptGroup NoteKind = "kept-group"
-	// ReplacedGroup: the site's group for crawlers that the policy names is
-	// replaced.
+	// ReplacedGroup means that a group of the policy replaces the site's group
+	// for crawlers that the policy names.
 	ReplacedGroup NoteKind = "replaced-group"
-	// LongerAllow: an Allow of the site's file is at least as long as a path
-	// that the policy denies, and wins.
+	// LongerAllow means that an Allow of the site's file overrides a path that
+	// the policy denies, because it is at least as long.
 	LongerAllow NoteKind = "longer-allow"
-	// NoCrawlDelay: crawlers that document that they read no Crawl-delay are
-	// given none.
+	// NoCrawlDelay means that crawlers get no Crawl-delay because they are
+	// documented to ignore it.
 	NoCrawlDelay NoteKind = "no-crawl-delay"
-	// LongerDelay: the site's Crawl-delay is longer than the policy's, and
-	// stays.
+	// LongerDelay means that the site's Crawl-delay stays because it is at
+	// least as long as the policy's.
 	LongerDelay NoteKind = "longer-delay"
-	// SharedGroup: crawlers that obey the group of another crawler, so that the
-	// policy can't give them rules of their own.
+	// SharedGroup means that crawlers obey the group of another crawler, so
+	// that the policy can't give them their own rules.
 	SharedGroup NoteKind = "shared-group"
-	// WithoutToken: crawlers whose token can't stand on a User-agent line.
+	// WithoutToken means that a User-agent line can't name the crawlers,
+	// because of the form of their token.
 	WithoutToken NoteKind = "without-token"
-	// FallbackGroup: crawlers outside the policy that would fall back to a
-	// group of the policy. They got a group of their own, so that nothing
-	// changes for them.
+	// FallbackGroup means that crawlers outside the policy would fall back to a
+	// group of the policy. They got their own groups, so that nothing changes
+	// for them.
 	FallbackGroup NoteKind = "fallback-group"
-	// KeptPreference: the site's own Content-Signal or Content-Usage for a key
-	// says something else, and stays.
+	// KeptPreference means that the site's own Content-Signal or Content-Usage
+	// has another value for a key of the policy. The site's value stays.
 	KeptPreference NoteKind = "kept-preference"
 )
 
-// Note is information about a merge for the operator.
+// Note is information for the operator about a merge.
 type Note struct {
 	Kind     NoteKind `json:"kind"`
-	Crawlers []string `json:"crawlers"`
-	SiteLine int      `json:"site_line,omitempty"` // of the site's file
-	Line     int      `json:"line,omitempty"`      // of the configuration
-	Detail   string   `json:"detail,omitempty"`    // a rule, a token or a key
+	Crawlers []string `json:"crawlers"`            // names or tokens
+	SiteLine int      `json:"site_line,omitempty"` // line of the site's file; 0 if none
+	Line     int      `json:"line,omitempty"`      // line of the configuration; 0 if none
+	Detail   string   `json:"detail,omitempty"`    // a rule, a token or a key; "" if none
 }
 
 var noteTexts = map[NoteKind]string{
-	KeptGroup:      "left as robots.txt has them: a group of their own",
+	KeptGroup:      "they keep their own group in robots.txt",
 	ReplacedGroup:  "the policy's group replaces the one in robots.txt",
 	LongerAllow:    "a longer Allow in robots.txt overrides the policy",
-	NoCrawlDelay:   "no delay: their operators document that they read no Crawl-delay",
+	NoCrawlDelay:   "no delay, because they are documented to ignore Crawl-delay",
 	LongerDelay:    "the longer Crawl-delay in robots.txt stays",
 	SharedGroup:    "they obey the group of another crawler",
-	WithoutToken:   "their token can't stand on a User-agent line",
-	FallbackGroup:  "a group of their own, so that nothing changes for them",
-	KeptPreference: "robots.txt says otherwise, and stays",
+	WithoutToken:   "a User-agent line can't name their token",
+	FallbackGroup:  "they get their own group, so that nothing changes for them",
+	KeptPreference: "robots.txt has another value, which stays",
 }
 
-// Text says what the kind of the note means.
+// Text returns a phrase that says what the kind of the note means.
 func (n Note) Text() string { return noteTexts[n.Kind] }
 
-// String returns the note as a line of text.
+// String returns the note as a line of text, with at most eight crawlers.
 func (n Note) String() string {
 	var b strings.Builder
 	b.WriteString(listed(n.Crawlers, 8) + ": " + noteTexts[n.Kind])
@@ -78,7 +79,7 @@ func (n Note) String() string {
 	return b.String()
 }
 
-// listed writes at most limit names.
+// listed returns a list of at most limit names, and the number of the others.
 func listed(names []string, limit int) string {
 	if len(names) <= limit {
 		return strings.Join(names, ", ")
@@ -86,10 +87,11 @@ func listed(names []string, limit int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:limit], ", "), len(names)-limit)
 }
 
-// noted are notes with those that differ only by crawler put together.
-type noted struct{ list []Note }
+// noteList is a list of notes. Notes that differ only in the crawler are
+// joined.
+type noteList struct{ list []Note }
 
-func (n *noted) add(kind NoteKind, crawler, detail string, siteLine, line int) {
+func (n *noteList) add(kind NoteKind, crawler, detail string, siteLine, line int) {
 	for i := range n.list {
 		if o := &n.list[i]; o.Kind == kind && o.Detail == detail && o.SiteLine == siteLine && o.Line == line {
 			if !slices.Contains(o.Crawlers, crawler) {
@@ -101,7 +103,7 @@ func (n *noted) add(kind NoteKind, crawler, detail string, siteLine, line int) {
 	n.list = append(n.list, Note{Kind: kind, Crawlers: []string{crawler}, Detail: detail, SiteLine: siteLine, Line: line})
 }
 
-func (n *noted) sorted() []Note {
+func (n *noteList) sorted() []Note {
 	slices.SortStableFunc(n.list, func(a, b Note) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.SiteLine, b.SiteLine))
 	})

@@ -1,36 +1,37 @@
 package managed
 
 // Policy has the operator's rules for crawlers, by purpose or by name. The
-// order of its statements does not matter. The Line of each statement is where
-// the operator wrote it; 0 where there is no such line.
+// order of its statements does not matter. The Line of each statement is its
+// line in the configuration, or 0 if there is none.
 type Policy struct {
-	// Named sets of statements: `no-training` or `no-ai`.
+	// Predefined sets of statements: `no-training` or `no-ai`.
 	Presets []Preset `json:"presets,omitempty"`
 
-	// Crawlers that may fetch nothing, or nothing below certain paths.
+	// Crawlers that are denied the whole site, or some of its paths.
 	Deny []Deny `json:"deny,omitempty"`
 
 	// Crawlers that a `deny` of their purpose does not apply to.
 	Allow []Allow `json:"allow,omitempty"`
 
-	// Crawlers that are given a Crawl-delay.
+	// Crawlers that get a Crawl-delay.
 	Delay []Delay `json:"delay,omitempty"`
 
-	// Content-Signal preferences, published in every group that may crawl.
+	// Content-Signal preferences. They are published in every group that is not
+	// denied the whole site.
 	Signal []Preference `json:"signal,omitempty"`
 
-	// Content-Usage preferences (IETF AIPREF), published in every group that
-	// may crawl.
+	// Content-Usage preferences (IETF AIPREF). They are published in every
+	// group that is not denied the whole site.
 	Usage []Preference `json:"usage,omitempty"`
 
-	// Licences of the site's content (RSL).
+	// Addresses of licences for the site's content (RSL).
 	License []License `json:"license,omitempty"`
 
-	// Paths that no crawler may fetch and that are published nowhere.
+	// Paths that are denied to all crawlers and published nowhere.
 	Hidden []Hidden `json:"hidden,omitempty"`
 }
 
-// Preset is a named set of statements.
+// Preset is a predefined set of statements.
 type Preset struct {
 	// `no-training` or `no-ai`.
 	Name string `json:"name"`
@@ -39,22 +40,23 @@ type Preset struct {
 	Line int `json:"line,omitempty"`
 }
 
-// Deny denies crawlers all of a site, or some of its paths.
+// Deny denies crawlers the whole site, or some of its paths.
 type Deny struct {
 	// Purposes and names of crawlers in the registry. For a crawler with its
 	// own group in the site's robots.txt, denying its purpose changes nothing;
 	// denying its name replaces that group.
 	Crawlers []string `json:"crawlers"`
 
-	// The paths, in robots.txt syntax. Default: the whole site.
+	// The paths, in robots.txt syntax, of at most 2048 octets each. Default:
+	// the whole site.
 	Paths []string `json:"paths,omitempty"`
 
 	// The line of the configuration that has this statement.
 	Line int `json:"line,omitempty"`
 }
 
-// Allow makes exceptions to the purposes that are denied. It publishes
-// nothing: an excepted crawler is bound by what the site's own file says.
+// Allow makes exceptions to a `deny` of a purpose. It publishes nothing: the
+// rules of the site's own file apply to these crawlers.
 type Allow struct {
 	// Names of crawlers in the registry.
 	Crawlers []string `json:"crawlers"`
@@ -69,8 +71,8 @@ type Delay struct {
 	// Purposes and names of crawlers in the registry.
 	Crawlers []string `json:"crawlers"`
 
-	// The time between two requests, such as `10s`: 100 ms to 24 h. If the
-	// site's own file sets a longer one, that one stays.
+	// The time between two requests, such as `10s`, from `100ms` to `24h`. If
+	// the site's own file has a longer Crawl-delay, that one stays.
 	Interval string `json:"interval"`
 
 	// The line of the configuration that has this statement.
@@ -89,16 +91,16 @@ type Preference struct {
 	Line int `json:"line,omitempty"`
 }
 
-// License is the address of a licence.
+// License is the address of a licence for the site's content.
 type License struct {
-	// An absolute URL.
+	// An absolute http or https URL.
 	URL string `json:"url"`
 
 	// The line of the configuration that has this statement.
 	Line int `json:"line,omitempty"`
 }
 
-// Hidden is a path that no crawler may fetch, and that is published nowhere.
+// Hidden is a path that is denied to all crawlers and published nowhere.
 type Hidden struct {
 	// The path, in robots.txt syntax.
 	Path string `json:"path"`
@@ -107,8 +109,8 @@ type Hidden struct {
 	Line int `json:"line,omitempty"`
 }
 
-// Publishes reports whether the policy has any statement that is published:
-// all but Hidden.
+// Publishes reports whether the policy has a statement that adds lines to
+// robots.txt.
 func (p *Policy) Publishes() bool {
 	return len(p.Presets)+len(p.Deny)+len(p.Delay)+len(p.Signal)+len(p.Usage)+len(p.License) > 0
 }

@@ -11,14 +11,15 @@ import (
 type preset struct {
 	deny   []crawler.Purpose
 	signal []Preference
-	// beyond says what the preset can't prevent, for the operator.
+	// beyond has sentences for the operator about what the preset can't
+	// prevent.
 	beyond []string
 }
 
-// What Google-Extended and AI Overviews are: "Google's common crawlers" and "AI
-// features and your website" in Google's documentation. What Copilot uses:
-// "Announcing new options for webmasters to control usage of their content in
-// Bing Chat" in Bing's webmaster blog.
+// Sources about Google-Extended and AI Overviews: "Google's common crawlers"
+// and "AI features and your website" in Google's documentation. Source about
+// Copilot: "Announcing new options for webmasters to control usage of their
+// content in Bing Chat" in Bing's webmaster blog.
 var presets = map[string]preset{
 	"no-training": {
 		deny:   []crawler.Purpose{crawler.AITraining, crawler.AIData},
@@ -35,14 +36,14 @@ var presets = map[string]preset{
 var beyondAll = []string{
 	"AI Overviews and AI Mode of Google Search use pages that Googlebot fetched; only nosnippet, data-nosnippet or max-snippet keep a page out of them",
 	"Copilot and Bing's chat use pages that bingbot fetched; noarchive keeps a page out of them",
-	"Google-Extended also ends the use of the site's pages for grounding in Gemini, not for training alone",
+	"Google-Extended stops not only training, but also the use of the site's pages for grounding in Gemini",
 }
 
-// PresetNames returns the names of the presets.
+// PresetNames returns the names of the presets, sorted.
 func PresetNames() []string { return slices.Sorted(maps.Keys(presets)) }
 
 // expand returns the policy with each preset replaced by its statements, and
-// what the presets can't prevent. Presets that do not exist are skipped.
+// what the presets can't prevent. It skips unknown presets.
 func (p *Policy) expand() (all Policy, beyond []string) {
 	all = *p
 	all.Presets = nil
@@ -50,7 +51,7 @@ func (p *Policy) expand() (all Policy, beyond []string) {
 	for _, named := range p.Presets {
 		set := presets[named.Name]
 		for _, purpose := range set.deny {
-			if !mentions(all.Deny, string(purpose)) {
+			if !deniesSite(all.Deny, string(purpose)) {
 				all.Deny = append(all.Deny, Deny{Crawlers: []string{string(purpose)}, Line: named.Line})
 			}
 		}
@@ -69,7 +70,7 @@ func (p *Policy) expand() (all Policy, beyond []string) {
 	return all, beyond
 }
 
-// mentions reports whether a statement denies the whole site to a purpose.
-func mentions(list []Deny, purpose string) bool {
+// deniesSite reports whether a statement denies the whole site to a purpose.
+func deniesSite(list []Deny, purpose string) bool {
 	return slices.ContainsFunc(list, func(d Deny) bool { return len(d.Paths) == 0 && slices.Contains(d.Crawlers, purpose) })
 }

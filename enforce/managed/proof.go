@@ -10,28 +10,28 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/diff"
 )
 
-// A ProofError says why a merged file is not used: a crawler outside the policy
-// would get other rules, or that can't be ruled out.
+// A ProofError is the reason not to use a merged file: a crawler outside the
+// policy would get other rules, or the check could not be completed.
 type ProofError struct {
-	Crawler string // its product token; "*": those that the file does not name
-	Path    string // for which the verdict would change; "" if something else would change
-	Line    int    // of the site's file, of the rule or limit that decided; 0: none
-	Detail  string // which rules it would get before and after
+	Crawler string // its product token; "*" for crawlers that the file does not name; "" if the check could not be completed
+	Path    string // a path with another verdict; "" if not a verdict, but a limit, would change
+	Line    int    // the rule or limit in the site's file; 0 if none
+	Detail  string // the verdict that it would get, or the limit before and after
 }
 
-// Error says which crawler and path would have changed.
+// Error returns the crawler, and the path or limit that would change.
 func (e *ProofError) Error() string {
 	switch {
 	case e.Crawler == "":
-		return "the policy is not merged into robots.txt: the file has too many rules to prove that nothing changes for other crawlers"
+		return "the policy is not merged into robots.txt, because the file has too many rules to check that nothing changes for other crawlers"
 	case e.Path != "":
-		return fmt.Sprintf("the policy is not merged into robots.txt: for %s, %s would be %s", e.Crawler, e.Path, e.Detail)
+		return fmt.Sprintf("the policy is not merged into robots.txt, because for %s, %s would be %s", e.Crawler, e.Path, e.Detail)
 	}
-	return fmt.Sprintf("the policy is not merged into robots.txt: for %s it would change: %s", e.Crawler, e.Detail)
+	return fmt.Sprintf("the policy is not merged into robots.txt, because a limit for %s would change: %s", e.Crawler, e.Detail)
 }
 
-// prove compares the site's file with the merged one. It trusts nothing that
-// the merger found out: whom the policy covers is worked out again, from the
+// prove compares the site's file with the merged file. It uses no result of the
+// merger: it finds the crawlers that the policy applies to again, from the
 // policy, the registry and the site's file.
 func (l *Lines) prove(before, after *robots.File) error {
 	outside := l.outside(before)
@@ -59,17 +59,17 @@ func (l *Lines) prove(before, after *robots.File) error {
 	return nil
 }
 
-// outsiders are the crawlers that a merge must change nothing for.
+// outsiders are the crawlers for which a merge must not change anything.
 type outsiders struct {
-	inside   map[string]bool // tokens of crawlers that the policy covers, in lower case
+	inside   map[string]bool // tokens of crawlers that the policy applies to, in lower case
 	registry *crawler.Registry
 	crawlers []diff.Crawler
 }
 
-// outside finds the crawlers that a policy does not cover in a file: those
-// that it says nothing about, and those with a group of their own whose
-// purpose alone it speaks of. Crawlers that obey the same group first can't be
-// told apart.
+// outside finds the crawlers that the policy does not apply to in a file: those
+// that it does not mention, and those that have their own group in the file and
+// that it mentions only by purpose. Crawlers with the same first token count as
+// one.
 func (l *Lines) outside(before *robots.File) *outsiders {
 	o := &outsiders{inside: map[string]bool{}, registry: l.registry}
 	groups := map[string]bool{}
@@ -77,11 +77,11 @@ func (l *Lines) outside(before *robots.File) *outsiders {
 		if cv == nil {
 			continue
 		}
-		if own, _ := l.ownGroup(before, cv.crawler); own == nil && l.owner(cv.crawler) == cv.crawler || cv.named.said {
+		if own, _ := l.ownGroup(before, cv.crawler); own == nil && l.owner(cv.crawler) == cv.crawler || cv.named.any {
 			groups[lower(first(cv.crawler))] = true
 		}
 	}
-	words := map[string]bool{} // first words of tokens: lines with the token name these too
+	words := map[string]bool{} // first words of tokens: lines with a token also name the first word
 	for row := range l.registry.All() {
 		if groups[lower(first(row))] {
 			for _, t := range append(row.Tokens(), first(row)) {
@@ -104,13 +104,14 @@ func (l *Lines) outside(before *robots.File) *outsiders {
 	return o
 }
 
-// covers reports whether the policy covers the crawler with that token.
+// covers reports whether the policy applies to the crawler with a token.
 func (o *outsiders) covers(token string) bool {
 	return o.inside[lower(token)] || token != "*" && o.inside[lower(firstWord(token))]
 }
 
-// unpaced reports whether a limit that is gone was one of `*` for a crawler
-// that reads none, as its operator documents: it was never held to it.
+// unpaced reports whether a limit that the merged file no longer has was a
+// limit of the group for `*`, and the crawler is documented to ignore
+// Crawl-delay. Such a limit was never enforced.
 func (o *outsiders) unpaced(token string, before *robots.File, c diff.Change) bool {
 	if c.New != "" {
 		return false
@@ -119,6 +120,6 @@ func (o *outsiders) unpaced(token string, before *robots.File, c diff.Change) bo
 	if row == nil || row.CrawlDelay != crawler.No || !strings.EqualFold(first(row), token) {
 		return false
 	}
-	_, star := obeyed(before, row)
+	_, star := groupOf(before, row)
 	return star
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// The comments that the lines of a policy stand between, and the one that
-// stands before a line of the site which they replace.
+// The comments around the lines of a policy, and the comment before a line of
+// the site that they replace.
 const (
 	beginMarker    = "# BEGIN lines made from a policy: changes to them are lost"
 	endMarker      = "# END lines made from a policy"
@@ -18,20 +18,20 @@ const (
 
 const byteOrderMark = "\xef\xbb\xbf"
 
-// site is a site's own file: without lines that an earlier merge added, and
-// with those that it replaced.
+// site is a site's own file, without the lines that an earlier merge added, and
+// with the lines that it replaced.
 type site struct {
 	lines  []siteLine
-	ending string // "\n", "\r\n" or "\r", whichever most lines have
+	ending string // "\n", "\r\n" or "\r": the one that most lines have
 }
 
 // siteLine is a line of a site's file, without its ending.
 type siteLine struct {
 	text, ending string
-	number       int // in the file as it was read
+	number       int // in the file before lines were removed
 }
 
-// readSite reads a site's file.
+// readSite reads a site's file. It removes the lines of an earlier merge.
 func readSite(text []byte) (*site, error) {
 	s := &site{ending: "\n"}
 	begin, sections := 0, 0
@@ -40,11 +40,11 @@ func readSite(text []byte) (*site, error) {
 		mark := strings.TrimSpace(strings.TrimPrefix(l.Raw, byteOrderMark))
 		switch {
 		case mark == beginMarker && begin > 0:
-			return nil, fmt.Errorf("line %d of robots.txt begins lines of a policy within those of line %d: delete one of the two", l.Number, begin)
+			return nil, fmt.Errorf("line %d of robots.txt begins lines of a policy, but those that begin in line %d have not ended: delete one of the two lines", l.Number, begin)
 		case mark == beginMarker:
 			begin, sections = l.Number, sections+1
 		case mark == endMarker && begin == 0:
-			return nil, fmt.Errorf("line %d of robots.txt ends lines of a policy that do not begin: delete them", l.Number)
+			return nil, fmt.Errorf("line %d of robots.txt ends lines of a policy, but no line begins them: delete these lines", l.Number)
 		case mark == endMarker:
 			begin = 0
 		case begin == 0:
@@ -55,20 +55,20 @@ func readSite(text []byte) (*site, error) {
 		}
 	}
 	if begin > 0 {
-		return nil, fmt.Errorf("line %d of robots.txt begins lines of a policy that do not end: delete them", begin)
+		return nil, fmt.Errorf("line %d of robots.txt begins lines of a policy, but no line ends them: delete these lines", begin)
 	}
 	if sections > 0 {
 		s.restore()
 	}
 	for _, l := range s.lines {
 		if strings.Contains(l.text, replacedMarker) {
-			return nil, fmt.Errorf("line %d of robots.txt is one that a policy replaced, but the lines of the policy are gone: delete the comment or restore the line", l.number)
+			return nil, fmt.Errorf("line %d of robots.txt was replaced by a policy, but the lines of the policy are missing: delete the line, or remove the comment before it", l.number)
 		}
 	}
 	return s, nil
 }
 
-// restore takes the lines back that an earlier merge replaced.
+// restore restores the lines that an earlier merge replaced.
 func (s *site) restore() {
 	for i := range s.lines {
 		l := &s.lines[i]
@@ -90,8 +90,9 @@ func (s *site) text() []byte {
 	return []byte(b.String())
 }
 
-// replace returns the file with all that it says to some crawlers alone as
-// comments. A group that it has for others too only loses their names.
+// replace returns the file without the groups of some crawlers: their lines
+// become comments. A group that has other crawlers too only loses the removed
+// tokens.
 func (s *site) replace(d robots.Dialect, removed func(token string) bool) *site {
 	out := &site{lines: append([]siteLine(nil), s.lines...), ending: s.ending}
 	var o owners
@@ -113,18 +114,19 @@ func (s *site) replace(d robots.Dialect, removed func(token string) bool) *site 
 	return out
 }
 
-// owners follows the lines of a file, to tell whom each one speaks to. A rule
-// belongs to the User-agent lines above it, whatever other lines stand
-// between them; another line only to those right above it.
+// owners finds the User-agent lines that each line of a file belongs to. A rule
+// belongs to the User-agent lines of its group, even if other lines are between
+// them. Any other line belongs only to the User-agent lines directly above it,
+// which are called a run here.
 type owners struct {
-	open, inRun   bool // User-agent lines that follow join the group, the run
-	others, named bool // the group has tokens that stay; any token
-	runOthers     bool
+	open, inRun   bool // another User-agent line would join the group; would join the run
+	others, named bool // the group has tokens that stay; has tokens that are removed
+	runOthers     bool // the same for the run
 	runNamed      bool
 }
 
-// read reports whether a line stays. Of one that does not, kept is what takes
-// its place: a User-agent line with the tokens that stay.
+// read reports whether a line stays. If it does not, kept takes its place: a
+// User-agent line with the tokens that stay, or "".
 func (o *owners) read(l *robots.Line, d robots.Dialect, removed func(string) bool) (kept string, stays bool) {
 	switch l.Directive {
 	case robots.DirectiveNone, robots.DirectiveSitemap, robots.DirectiveHost, robots.DirectiveLicense, robots.DirectiveCleanParam:
@@ -173,8 +175,8 @@ func (o *owners) userAgent(l *robots.Line, d robots.Dialect, removed func(string
 	return "User-agent: " + strings.Join(stay, " ") + " ", false
 }
 
-// open reports whether the file ends in User-agent lines that those after them
-// would join.
+// open reports whether the file ends with User-agent lines that the next
+// User-agent lines would join.
 func (s *site) open(d robots.Dialect) bool {
 	open := false
 	for l := range robots.Parse(s.text(), robots.WithDialect(d)).Lines() {
@@ -188,4 +190,4 @@ func (s *site) open(d robots.Dialect) bool {
 	return open
 }
 
-var errTooLarge = errors.New("robots.txt with the lines of the policy would be larger than the 500 KiB that crawlers read")
+var errTooLarge = errors.New("robots.txt with the lines of the policy would be larger than 500 KiB, the limit of what crawlers read")

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Inspector lets operators see and reset the budgets of an engine. Its methods
-// are safe for concurrent use.
+// Inspector reads and resets the budgets of a Limiter. Its methods are safe for
+// concurrent use.
 type Inspector interface {
-	// Peek returns what Take would answer for k with a maxWait of zero, but
-	// uses no budget. It reports whether any of the budget is used, as far as
-	// this process knows.
+	// Peek returns what Take would return for k with a maxWait of zero, but
+	// uses no budget. used reports whether a part of the budget is used, as far
+	// as this process knows.
 	Peek(now time.Time, k Key, t *Terms) (r Result, used bool)
 
-	// Forget resets k's budget, so that none of it is used.
+	// Forget resets k's budget to unused.
 	Forget(ctx context.Context, now time.Time, k Key) error
 }
 
@@ -23,7 +23,7 @@ func (m *Memory) Peek(now time.Time, k Key, t *Terms) (r Result, used bool) {
 		return Result{OK: true}, false
 	}
 	at := now.UnixMicro()
-	a, found := m.recall(at, k, t)
+	a, found := m.lookUp(at, k, t)
 	if found {
 		for i := range t.limits[:t.n] {
 			used = used || a.tat[i] > at
@@ -44,13 +44,14 @@ func (m *Memory) Forget(_ context.Context, now time.Time, k Key) error {
 	return nil
 }
 
-// Peek implements Inspector, with what this process knows.
+// Peek implements Inspector. It does not call the server.
 func (f *Fleet) Peek(now time.Time, k Key, t *Terms) (r Result, used bool) {
 	return f.local.Peek(now, k, t)
 }
 
-// Forget implements Inspector. The error tells that other servers may still
-// know the budget.
+// Forget implements Inspector. It always resets the budget in this process, and
+// waits for the server at most two seconds. An error means that the server and
+// other processes may still have the budget.
 func (f *Fleet) Forget(ctx context.Context, now time.Time, k Key) error {
 	_ = f.local.Forget(ctx, now, k)
 	s := f.link.usable.Load()
@@ -62,8 +63,7 @@ func (f *Fleet) Forget(ctx context.Context, now time.Time, k Key) error {
 	return explain(s.client.Do(ctx, s.client.B().Del().Key(f.name(k)).Build()).Error())
 }
 
-// forgetDeadline bounds how long Forget waits for the server. No request waits
-// for it.
+// forgetDeadline is how long Forget waits for the server.
 const forgetDeadline = 2 * time.Second
 
 // Interface guards

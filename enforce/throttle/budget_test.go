@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Peek says what Take would, and changes nothing; Forget gives the budget back.
+// Peek returns what Take would return, and changes nothing. Forget resets the
+// budget.
 func TestPeekAndForget(t *testing.T) {
 	m := NewMemory(1000)
 	fleet, _ := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute})
@@ -17,7 +18,7 @@ func TestPeekAndForget(t *testing.T) {
 			now, k := time.Now(), NewKey("peek", t.Name(), time.Now().String())
 			for range 3 {
 				if r, used := limiter.Peek(now, k, hourly); !r.OK || used {
-					t.Fatalf("before the first request: %+v, %t", r, used)
+					t.Fatalf("Peek before the first request: %+v, %t", r, used)
 				}
 			}
 			if r := limiter.Take(t.Context(), now, k, hourly, 0); !r.OK {
@@ -26,13 +27,13 @@ func TestPeekAndForget(t *testing.T) {
 			peeked, used := limiter.Peek(now, k, hourly)
 			taken := limiter.Take(t.Context(), now, k, hourly, 0)
 			if peeked.OK || !used || taken.OK || peeked.Reason != taken.Reason {
-				t.Errorf("after it: %+v, %t; Take says %+v", peeked, used, taken)
+				t.Errorf("Peek after the first request: %+v, %t; Take: %+v", peeked, used, taken)
 			}
 			if err := limiter.Forget(t.Context(), now, k); err != nil {
 				t.Fatal(err)
 			}
 			if r := limiter.Take(t.Context(), now, k, hourly, 0); !r.OK {
-				t.Errorf("after it was forgotten: %+v", r)
+				t.Errorf("after Forget: %+v", r)
 			}
 			if r, used := limiter.Peek(now, k, nil); !r.OK || used {
 				t.Errorf("without terms: %+v, %t", r, used)

@@ -6,40 +6,40 @@ import (
 )
 
 const (
-	// clockNoise is the difference between two readings of the wall clock
-	// and the monotonic clock that is not taken for a change of the wall
-	// clock: the two are read one after the other.
+	// clockNoise is how much the difference between the wall clock and the
+	// monotonic clock may vary before it counts as a change of the wall clock.
+	// It varies because the two are not read at the same instant.
 	clockNoise = int64(time.Millisecond)
 
 	// clockSlew is how much slower than real time a Clock runs while it is
-	// ahead of the wall clock: one part in this. Ten minutes are made up in
-	// 43 hours. It is far less than the tenth by which a crawler may be
-	// faster than its Crawl-delay, so that polite crawlers are not refused.
+	// ahead of the wall clock: by 1/clockSlew. So a lead of ten minutes is gone
+	// after 43 hours. A crawler may be faster than its Crawl-delay by 1/10,
+	// which is far more, so that no crawler that keeps its delay is refused.
 	clockSlew = 256
 )
 
-// Clock is the wall clock, except that it does not go back when the wall
-// clock is set back by up to MaxWait. So a crawler that has used its budget
-// does not have to wait for as long as the clock went back.
+// Clock returns the time of the wall clock, but does not go back if the wall
+// clock is set back by at most MaxWait. Otherwise a crawler that has used its
+// budget would have to wait longer by the time that the clock went back.
 //
-// When the wall clock is set forward, a Clock follows at once. When it is set
-// back, a Clock goes on by the monotonic clock, 1/256 slower than real time
-// until the wall clock has caught up. When a Clock would be more than MaxWait
-// ahead, it takes the time of the wall clock: engines recognise times of
-// budgets that lie further ahead than MaxWait, and move them back.
+// If the wall clock is set forward, a Clock follows at once. If the wall clock
+// is set back, a Clock runs 1/256 slower than real time until the wall clock
+// has caught up. If a Clock would be ahead by more than MaxWait, it takes the
+// time of the wall clock: limiters recognise budgets with times that lie
+// further ahead than MaxWait, and move them back.
 //
 // The zero value is ready for use. A Clock must not be copied. Its methods are
-// safe for concurrent use, take no lock, and allocate only when the wall clock
+// safe for concurrent use, take no lock, and allocate only after the wall clock
 // was changed.
 type Clock struct {
 	setting atomic.Pointer[clockSetting]
 }
 
-// clockSetting is what a Clock knows since the wall clock was last changed.
-// Times are nanoseconds.
+// clockSetting is the state of a Clock since the last change of the wall clock.
+// Times are in nanoseconds.
 type clockSetting struct {
-	offset int64 // of the wall clock from the monotonic clock
-	level  int64 // the monotonic instant at which the Clock is no longer ahead of the wall clock
+	offset int64 // the wall clock minus the monotonic clock
+	level  int64 // the monotonic time at which the Clock is no longer ahead of the wall clock
 }
 
 // lead returns how far the Clock is ahead of the wall clock.
@@ -47,10 +47,10 @@ func (s *clockSetting) lead(monotonic int64) int64 {
 	return max(0, s.level-monotonic) / clockSlew
 }
 
-// processStart is the origin of the monotonic readings.
+// processStart is the zero of the monotonic clock.
 var processStart = time.Now()
 
-// Now returns the current time. It has no monotonic reading.
+// Now returns the current time, without a monotonic reading.
 func (c *Clock) Now() time.Time {
 	now := time.Now()
 	return time.Unix(0, c.at(now.UnixNano(), int64(now.Sub(processStart))))

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A Clock follows the wall clock forward, does not go back with it by up to
-// MaxWait, and takes its time when it was set back by more.
+// A Clock follows the wall clock forward. It does not go back if the wall clock
+// is set back by at most MaxWait. If it is set back by more, the Clock follows.
 func TestClock(t *testing.T) {
 	const s, m, h = time.Second, time.Minute, time.Hour
 	type reading struct {
@@ -21,7 +21,7 @@ func TestClock(t *testing.T) {
 		name     string
 		readings []reading
 	}{
-		{"untouched", []reading{{0, 0, 0}, {s, s, s}, {h, h, h}}},
+		{"not changed", []reading{{0, 0, 0}, {s, s, s}, {h, h, h}}},
 		{"set forward", []reading{{0, 0, 0}, {s, h, h}, {2 * s, h + s, h + s}}},
 		{"set back by a second", []reading{{0, 0, 0}, {10 * s, 9 * s, 10 * s}, {10*s + 256*s/2, 9*s + 256*s/2, 9*s + 256*s/2 + s/2}, {10*s + 256*s, 9*s + 256*s, 9*s + 256*s}, {h, h - s, h - s}}},
 		{"set back by MaxWait", []reading{{0, 0, 0}, {h, 50 * m, h}, {h + 256*s, 50*m + 256*s, h + 255*s}}},
@@ -30,8 +30,8 @@ func TestClock(t *testing.T) {
 		{"set back twice by more than MaxWait together", []reading{{0, 0, 0}, {m, -5 * m, m}, {m, -11 * m, -11 * m}}},
 		{"set back and corrected", []reading{{0, 0, 0}, {m, 0, m}, {m, m, m}, {2 * m, 2 * m, 2 * m}}},
 		{"set back and set forward by less", []reading{{0, 0, 0}, {m, 0, m}, {m, 30 * s, m}, {m + 256*s, 30*s + 256*s, m + 255*s}}},
-		{"two clocks that are not read at the same instant", []reading{{0, 0, 0}, {s, s - 900*time.Microsecond, s}, {2 * s, 2*s + 900*time.Microsecond, 2 * s}}},
-		{"the machine slept, and the monotonic clock with it", []reading{{0, 0, 0}, {s, 8 * h, 8 * h}, {2 * s, 8*h + s, 8*h + s}}},
+		{"clocks read at different instants", []reading{{0, 0, 0}, {s, s - 900*time.Microsecond, s}, {2 * s, 2*s + 900*time.Microsecond, 2 * s}}},
+		{"machine in sleep mode, monotonic clock stopped", []reading{{0, 0, 0}, {s, 8 * h, 8 * h}, {2 * s, 8*h + s, 8*h + s}}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -46,9 +46,9 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// Whatever happens to the wall clock, a Clock never is behind it, never more
-// than MaxWait ahead, and goes back by more than MaxWait or not at all.
-func TestClockNeverGoesBackALittle(t *testing.T) {
+// For random changes of the wall clock, a Clock is never behind it, never more
+// than MaxWait ahead, and does not go back by less than MaxWait.
+func TestClockAfterRandomChanges(t *testing.T) {
 	for seed := range uint64(200) {
 		rnd := rand.New(rand.NewPCG(seed, 11))
 		var c Clock
@@ -72,9 +72,9 @@ func TestClockNeverGoesBackALittle(t *testing.T) {
 	}
 }
 
-// A crawler that has used its budget is not refused for longer, and gets no
-// more, when the clock is set back.
-func TestClockSetBackCostsNoBudget(t *testing.T) {
+// If the clock is set back, a crawler that has used its budget is not refused
+// longer, and gets no extra request.
+func TestBudgetAfterClockSetBack(t *testing.T) {
 	for _, back := range []time.Duration{time.Second, time.Minute, 9 * time.Minute, MaxWait, 11 * time.Minute, 3 * time.Hour} {
 		m, key, terms := NewMemory(100), NewKey("a"), Compile(Grant{Delay: delay(10 * time.Second)}, Options{})
 		var c Clock
@@ -85,18 +85,18 @@ func TestClockSetBackCostsNoBudget(t *testing.T) {
 			t.Fatal(r)
 		}
 		if r := m.Take(t.Context(), at(time.Second, time.Second-back), key, terms, 0); r.OK || r.RetryAfter > 10*time.Second {
-			t.Errorf("a second after the last request, the clock set back by %v: %+v", back, r)
+			t.Errorf("a second after the last request, clock set back by %v: %+v", back, r)
 		}
 		for i := range time.Duration(20) {
 			elapsed := (i + 1) * 10 * time.Second
 			if r := m.Take(t.Context(), at(elapsed, elapsed-back), key, terms, 0); !r.OK {
-				t.Errorf("polite, %v after the clock was set back by %v: %+v", elapsed, back, r)
+				t.Errorf("request that keeps the delay, %v after the start, clock set back by %v: %+v", elapsed, back, r)
 			}
 		}
 	}
 }
 
-// Now is the wall clock, from any number of goroutines.
+// Now returns the wall clock, and is safe for concurrent use.
 func TestClockNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c Clock

@@ -12,16 +12,16 @@ const (
 	microsPerDay    = minutesPerDay * microsPerMinute
 )
 
-// span is a robots.Window in the form that the request path reads: open from
-// minute from on, for length minutes, of a day of UTC.
+// span is a robots.Window in a form that is fast to check. It is open from
+// minute from of the UTC day, for length minutes.
 type span struct {
 	from, length int32
 }
 
 var wholeDay = span{length: minutesPerDay}
 
-// newSpan returns the span of w, and whether w is a window at all: both its
-// ends are minutes of the day.
+// newSpan returns the span of w, and whether w is valid: both its ends must be
+// minutes of the day.
 func newSpan(w robots.Window) (span, bool) {
 	if w.From < 0 || w.From >= minutesPerDay || w.To < 0 || w.To >= minutesPerDay {
 		return span{}, false
@@ -48,7 +48,7 @@ func (s span) open(m int32) bool {
 }
 
 // closes returns the first instant after at, in microseconds, at which s is
-// shut; at lies within s, which is not the whole day.
+// closed. At the instant at, s must be open. s must not be the whole day.
 func (s span) closes(at int64) int64 {
 	since := minuteOfDay(at) - s.from
 	if since < 0 {
@@ -69,13 +69,14 @@ func (s span) covers(o span) bool {
 	return gap+o.length <= s.length
 }
 
-// minuteStart returns the start of at's minute, both in microseconds since
-// 1970.
+// minuteStart returns the start of the minute of at. Both are in microseconds
+// since 1970.
 func minuteStart(at int64) int64 {
 	return floorDiv(at, microsPerMinute) * microsPerMinute
 }
 
-// minuteOfDay returns at's minute of the day in UTC.
+// minuteOfDay returns the minute of the UTC day of at, which is in microseconds
+// since 1970.
 func minuteOfDay(at int64) int32 {
 	m := floorDiv(at, microsPerMinute) % minutesPerDay
 	if m < 0 {
@@ -92,8 +93,8 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// minutes is a set of the minutes of a day. Any number of Visit-time lines is
-// one such set.
+// minutes is a set of minutes of the day, with one bit for each. All Visit-time
+// lines of a group together are one set.
 type minutes [(minutesPerDay + 63) / 64]uint64
 
 func (d *minutes) add(s span) {
@@ -107,8 +108,8 @@ func (d *minutes) has(m int32) bool {
 	return d[m/64]>>(m%64)&1 != 0
 }
 
-// until returns how many minutes after minute m the next minute of the set
-// is: 0 if m is one. The set is not empty.
+// until returns how many minutes after m the next minute of the set comes; 0 if
+// m is in the set. The set must not be empty.
 func (d *minutes) until(m int32) int32 {
 	word, seen := m/64, int32(0)
 	if rest := d[word] >> (m % 64); rest != 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// A span and a set of minutes are open when robots.Window says so.
+// A span and a set of minutes agree with robots.Window.
 func TestSpanAgreesWithWindow(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	for range 300 {
@@ -51,8 +51,8 @@ func TestSpanAgreesWithWindow(t *testing.T) {
 	}
 }
 
-// One window covers another if it is open at each of the other's minutes.
-func TestSpanCovers(t *testing.T) {
+// A span covers another if it is open at each minute of the other.
+func TestSpanCoversAnotherSpan(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
 		from, to := rnd.IntN(minutesPerDay), rnd.IntN(minutesPerDay)

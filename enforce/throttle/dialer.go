@@ -9,8 +9,8 @@ import (
 )
 
 // dialer makes the network connections of one client, and can close all of
-// them, also those that the client forgets when it is closed while it
-// connects. Its methods are safe for concurrent use.
+// them. The client itself leaves some open if it is closed while it connects.
+// The methods of a dialer are safe for concurrent use.
 type dialer struct {
 	ctx    context.Context // ends when the dialer is closed
 	cancel context.CancelFunc
@@ -24,8 +24,8 @@ func newDialer() *dialer {
 	return &dialer{ctx: ctx, cancel: cancel, open: make(map[net.Conn]struct{})}
 }
 
-// dial connects to host:port, or to a Unix socket if address begins with a
-// slash. It fails at once after close.
+// dial connects to host:port, or to a Unix socket if address starts with a
+// slash. After close, it returns an error at once.
 func (d *dialer) dial(ctx context.Context, address string, nd *net.Dialer, t *tls.Config) (net.Conn, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -54,7 +54,7 @@ func connect(ctx context.Context, address string, nd *net.Dialer, t *tls.Config)
 	return nd.DialContext(ctx, "tcp", address)
 }
 
-// close closes all connections, and ends all attempts to make one.
+// close closes all connections, and stops all dials.
 func (d *dialer) close() {
 	d.mu.Lock()
 	d.cancel()
@@ -66,7 +66,8 @@ func (d *dialer) close() {
 	}
 }
 
-// dialedConn is a connection that its dialer forgets when it is closed.
+// dialedConn is a connection that removes itself from its dialer when it is
+// closed.
 type dialedConn struct {
 	net.Conn
 	dialer *dialer

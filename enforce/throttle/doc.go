@@ -1,9 +1,10 @@
-// Package throttle holds crawlers to the Crawl-delay, Request-rate and
-// Visit-time lines of a robots.txt group. It answers one question: may this
-// request go on now, and if not, when may it be repeated?
+// Package throttle enforces the Crawl-delay, Request-rate and Visit-time lines
+// of a robots.txt group. For each request it decides whether the request may go
+// on now and, if not, when the client may repeat it.
 //
-// It does not know HTTP, crawlers or groups: its caller supplies the Terms and
-// the Key of each request.
+// The package depends neither on HTTP nor on crawlers or groups. The caller
+// supplies the Terms, which are the compiled lines of a group, and the Key,
+// which identifies the budget.
 //
 //	memory := throttle.NewMemory(100_000)
 //	terms := throttle.Compile(throttle.Grant{Delay: delay, Visits: visits}, throttle.Options{})
@@ -11,7 +12,7 @@
 //	result := memory.Take(ctx, time.Now(), key, terms, 0)
 //	if !result.OK { /* 429, Retry-After: result.RetryAfter, rounded up */ }
 //
-// Two engines implement Limiter: Memory, for one process, and Fleet, which
-// shares budgets through Redis or Valkey. Waiters holds requests until their
-// time comes instead of refusing them.
+// Two types implement Limiter: Memory is for one process, and Fleet shares
+// budgets between processes through Redis or Valkey. Waiters can hold requests
+// until their time comes, so that they are not refused.
 package throttle

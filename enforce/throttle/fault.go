@@ -12,41 +12,40 @@ import (
 )
 
 var (
-	errDown     = errors.New("the server is away")
-	errBusy     = errors.New("too many requests wait for the server")
-	errReply    = errors.New("the server's reply to the script has an unknown form")
+	errDown     = errors.New("the server is unavailable")
+	errBusy     = errors.New("too many requests are waiting for the server")
+	errReply    = errors.New("the server's reply to the script has an unknown format")
 	errDeadline = errors.New("the server did not answer in time")
-	errEnded    = errors.New("the connection to the server has ended")
-	errRefused  = errors.New("the server answered the script with an error")
+	errEnded    = errors.New("the connection to the server was closed")
+	errRefused  = errors.New("the server replied to the script with an error")
 )
 
-// replyFault is an error that a server replies with and that says something
-// about the server rather than about one request: no request is worth sending
-// to it until it has gone.
+// replyFault is an error reply that concerns the server, and not only one
+// request. Until the cause is gone, every request would fail.
 type replyFault struct {
 	code string // the first word of the reply
 	err  error
 }
 
 // replyFaults are the error codes of Redis and Valkey (src/server.c,
-// createSharedObjects; src/acl.c; src/cluster.c) for a server that takes no
-// writes, or none from us.
+// createSharedObjects; src/acl.c; src/cluster.c) of a server that refuses all
+// writes, or all commands of this client.
 var replyFaults = []replyFault{
 	{"READONLY", errors.New("READONLY: the server is a replica")},
-	{"MASTERDOWN", errors.New("MASTERDOWN: the server is a replica and its master is away")},
+	{"MASTERDOWN", errors.New("MASTERDOWN: the server is a replica, and its master is unavailable")},
 	{"LOADING", errors.New("LOADING: the server is loading its data")},
-	{"CLUSTERDOWN", errors.New("CLUSTERDOWN: the cluster is down, or nobody serves the key's slot")},
-	{"NOREPLICAS", errors.New("NOREPLICAS: the server has too few replicas to take writes")},
-	{"MISCONF", errors.New("MISCONF: the server takes no writes because it cannot save its data")},
-	{"OOM", errors.New("OOM: the server's memory is full and its maxmemory-policy evicts nothing")},
-	{"BUSY", errors.New("BUSY: the server runs a script that takes too long")},
-	{"NOAUTH", errors.New("NOAUTH: the server wants a password")},
+	{"CLUSTERDOWN", errors.New("CLUSTERDOWN: the cluster is down, or no node serves the key's slot")},
+	{"NOREPLICAS", errors.New("NOREPLICAS: the server refuses writes because it has too few replicas")},
+	{"MISCONF", errors.New("MISCONF: the server refuses writes because it can't save its data")},
+	{"OOM", errors.New("OOM: the server's memory is full, and its maxmemory-policy evicts nothing")},
+	{"BUSY", errors.New("BUSY: the server is busy with a script that takes too long")},
+	{"NOAUTH", errors.New("NOAUTH: the server requires a password")},
 	{"WRONGPASS", errors.New("WRONGPASS: the server does not accept the user name or the password")},
-	{"NOPERM", errors.New("NOPERM: the user may not run EVAL, EVALSHA, GET, SET and TIME on keys with the prefix")},
+	{"NOPERM", errors.New("NOPERM: the user has no permission to run EVAL, EVALSHA, GET, SET and TIME on keys with the prefix")},
 }
 
-// serverFault returns what a reply says about the server, or nil. Where a
-// command of a script fails, Redis 6 puts the script's name and line before
+// serverFault returns the replyFault of an error reply, or nil. If a command in
+// a script fails, the reply of Redis 6 has the script's name and line before
 // the code.
 func serverFault(err error) error {
 	if _, replied := valkey.IsValkeyErr(err); !replied {
@@ -61,12 +60,12 @@ func serverFault(err error) error {
 	return nil
 }
 
-// explain returns an error to show for one of the client library. Its text
-// holds no part of a user name or a password. Servers repeat these in their
-// replies: Redis 5 in `unknown command HELLO, with args beginning with …`,
-// Redis 6 in `User … has no permissions`. So no text of a server is shown,
-// and of the rest only what the standard library says about addresses, names
-// and certificates.
+// explain returns an error that is safe to show in place of an error of the
+// client library. Its text has no part of a user name or a password. Servers
+// repeat these in their replies: Redis 5 in `unknown command HELLO, with args
+// beginning with …`, Redis 6 in `User … has no permissions`. So explain uses no
+// text of a server, and of other errors only those of the standard library
+// about addresses, names and certificates.
 func explain(err error) error {
 	var network *net.OpError
 	var name *net.DNSError

@@ -7,53 +7,56 @@ import (
 	"time"
 )
 
-// maxInFlight is how many requests wait for the server at a time. It is less
-// than the client's queue, so that a hanging server never blocks on it.
+// maxInFlight is how many requests can wait for the server at a time. It is
+// less than the length of the client's queue, so that requests never block on a
+// full queue if the server hangs.
 const maxInFlight = 256
 
-// maxTries is how often a request asks for a later place when others were
-// faster.
+// maxTries is how often one request calls the server. A request calls it again,
+// for a later time, if other requests took the time that it wanted.
 const maxTries = 3
 
-// Fleet is the engine that shares budgets among processes, through Redis or
+// Fleet is a Limiter that shares budgets between processes, through Redis or
 // Valkey. Its methods are safe for concurrent use.
 //
-// Each process keeps the last known state of a key's budget in its Memory. A
-// request that this state refuses is refused without a round trip: the fleet's
-// budget can only have become smaller since. Others are decided by a script in
-// the server, by the server's clock, in one round trip on one key, and the
-// process remembers the state that it answers with. So a crawler costs each
-// process one round trip per interval, however many requests it sends.
+// Each process keeps the last known state of each budget in its Memory. If this
+// state refuses a request, the process refuses it without a call of the server,
+// because the shared budget can only have become smaller. For all other
+// requests, a script in the server decides, by the server's clock, in one round
+// trip on one key. The process stores the state that the script returns. So a
+// crawler causes one round trip per interval and process, however many requests
+// it sends.
 //
-// Clocks need not agree, neither those of the processes nor those of a
-// cluster's nodes: times are converted between the clocks of a process and a
-// server with each request. Visit-time windows use the clock of the process.
+// The clocks of the processes and of a cluster's nodes may differ: each call
+// converts times between the clocks of the process and the server. Visit-time
+// windows use the clock of the process.
 //
-// A request waits for the server for FleetConfig.Deadline at most. After three
-// missed deadlines or one broken connection, the server counts as unavailable,
-// and no request waits for it: each process decides alone, with its intervals
-// multiplied by FleetConfig.Instances and the burst divided by it. When this
-// begins, each process may exceed the budget by its part of the burst, which is
-// one request for a Crawl-delay. The server is probed in the background, and
-// used again as soon as it answers. With its next request for a key, each
-// process then reports what it accepted in the meantime. So a restarted server
-// gets back all that a process remembers.
+// A request waits for the server at most for FleetConfig.Deadline. After three
+// missed deadlines in a row, or one broken connection, the server counts as
+// unavailable, and no request waits for it. Each process then decides alone,
+// with intervals multiplied by FleetConfig.Instances, and a burst divided by
+// it. At the start of such a time, each process may exceed the budget by its
+// part of the burst, which is one request for a Crawl-delay. The Fleet probes
+// the server in the background, and uses it again as soon as it answers. With
+// its next request for a key, each process then reports what it accepted in the
+// meantime. So a restarted server gets back the state that the processes have.
 type Fleet struct {
 	config   FleetConfig
 	local    *Memory
 	link     *link
-	server   func() server // nil while it is away
+	server   func() server // returns nil while the server is unavailable
 	obs      Observer
 	inFlight atomic.Int64
 }
 
-// NewFleet returns an engine that remembers in local and tells obs, which may
-// be nil. It connects in the background: until then it decides as if the server
-// were unavailable. The error says what is wrong with c.
+// NewFleet returns a Fleet that stores the state of this process in local and
+// reports events to obs, which may be nil. It connects in the background; until
+// then it decides as if the server were unavailable. An error says what is
+// wrong with c.
 //
-// The budgets outlive the Fleet: those that the process knows are in local, and
-// all are in the server. So if the configuration has changed, such as its
-// password, make a new Fleet with the same Memory, and Close the old one.
+// The budgets outlive the Fleet, because they are in the server and in local.
+// To change the configuration, such as the password, make a new Fleet with the
+// same Memory, and close the old one.
 func NewFleet(c FleetConfig, local *Memory, obs Observer) (*Fleet, error) {
 	c, err := c.complete()
 	if err != nil {
@@ -65,7 +68,7 @@ func NewFleet(c FleetConfig, local *Memory, obs Observer) (*Fleet, error) {
 	f := &Fleet{config: c, local: local, obs: obs}
 	f.link = newLink(c, obs)
 	f.server = f.link.server
-	f.link.runs.Go(f.link.run)
+	f.link.running.Go(f.link.run)
 	return f, nil
 }
 
@@ -76,7 +79,7 @@ func (f *Fleet) Take(ctx context.Context, now time.Time, k Key, t *Terms, maxWai
 	}
 	maxWait = max(0, min(maxWait, MaxWait))
 	at := now.UnixMicro()
-	a, seen := f.local.recall(at, k, t)
+	a, seen := f.local.lookUp(at, k, t)
 	v := t.earliest(at, &a)
 	if v.wait(at) > maxWait {
 		f.obs.FleetRefusal(EngineLocal)
@@ -85,20 +88,20 @@ func (f *Fleet) Take(ctx context.Context, now time.Time, k Key, t *Terms, maxWai
 	if t.n == 0 {
 		return v.acceptance(at)
 	}
-	q := question{key: f.name(k), now: at, injected: f.config.injected, terms: t, known: &a, seen: seen}
-	return f.together(ctx, now, k, q, maxWait, v)
+	q := scriptCall{key: f.name(k), now: at, injected: f.config.injected, terms: t, known: &a, seen: seen}
+	return f.takeRemote(ctx, now, k, q, maxWait, v)
 }
 
-// together asks the server for a request that this process would accept for
-// v's instant, by what it knows.
-func (f *Fleet) together(ctx context.Context, now time.Time, k Key, q question, maxWait time.Duration, v verdict) Result {
+// takeRemote calls the server for a request that this process would accept for
+// v.at, by the state that it knows.
+func (f *Fleet) takeRemote(ctx context.Context, now time.Time, k Key, q scriptCall, maxWait time.Duration, v verdict) Result {
 	for try := 1; ; try++ {
 		q.hold = v.at - q.now
-		reply, err := f.ask(ctx, q)
+		reply, err := f.call(ctx, q)
 		if err != nil {
-			return f.alone(now, k, q.terms, maxWait)
+			return f.takeFallback(now, k, q.terms, maxWait)
 		}
-		f.local.learn(q.now, k, q.terms, &reply.arrivals)
+		f.local.update(q.now, k, q.terms, &reply.arrivals)
 		if reply.ok {
 			return v.acceptance(q.now)
 		}
@@ -111,48 +114,49 @@ func (f *Fleet) together(ctx context.Context, now time.Time, k Key, q question, 
 	}
 }
 
-// alone decides a request without the server.
-func (f *Fleet) alone(now time.Time, k Key, t *Terms, maxWait time.Duration) Result {
+// takeFallback decides on a request without the server.
+func (f *Fleet) takeFallback(now time.Time, k Key, t *Terms, maxWait time.Duration) Result {
 	f.obs.FleetFallback()
-	r := f.local.Take(context.Background(), now, k, t.shared(f.config.Instances), maxWait)
+	r := f.local.Take(context.Background(), now, k, t.dividedBy(f.config.Instances), maxWait)
 	if !r.OK {
 		f.obs.FleetRefusal(EngineFallback)
 	}
 	return r
 }
 
-// ask asks the server.
-func (f *Fleet) ask(ctx context.Context, q question) (answer, error) {
+// call calls the server. It returns an error at once if the server is
+// unavailable.
+func (f *Fleet) call(ctx context.Context, q scriptCall) (scriptReply, error) {
 	server := f.server()
 	if server == nil {
-		return answer{}, errDown
+		return scriptReply{}, errDown
 	}
 	if f.inFlight.Add(1) > maxInFlight {
 		f.inFlight.Add(-1)
-		return answer{}, errBusy
+		return scriptReply{}, errBusy
 	}
 	defer f.inFlight.Add(-1)
 
 	if !q.injected {
 		q.slack = f.config.slack()
 	}
-	asking, cancel := context.WithTimeout(ctx, f.config.Deadline)
+	callCtx, cancel := context.WithTimeout(ctx, f.config.Deadline)
 	defer cancel()
 	start := time.Now()
-	reply, err := server.ask(asking, q)
+	reply, err := server.call(callCtx, q)
 	if err != nil && ctx.Err() != nil {
-		return answer{}, err // the client went away, not the server
+		return scriptReply{}, err // the request ended, so the server is not to blame
 	}
 	f.obs.FleetCall(time.Since(start), explain(err))
 	if err != nil {
 		f.link.fail(q.key, err)
-		return answer{}, err
+		return scriptReply{}, err
 	}
-	f.link.answered()
+	f.link.clearMisses()
 	return reply, nil
 }
 
-// name returns the name of k in the server.
+// name returns the name of the server's key for k.
 func (f *Fleet) name(k Key) string {
 	var b [16]byte
 	for i := range b {
@@ -161,9 +165,10 @@ func (f *Fleet) name(k Key) string {
 	return f.config.Prefix + hex.EncodeToString(b[:])
 }
 
-// Close implements Limiter. It closes all connections without waiting for the
-// server, and leaves the Memory as it is; f decides alone from then on. The
-// Observer is not called for connections after Close has returned.
+// Close implements Limiter. It closes all connections, but does not wait for
+// the server and does not close the Memory. After Close, f decides alone.
+// FleetState and FleetCall are not called for connections after Close has
+// returned.
 func (f *Fleet) Close() error {
 	f.link.close()
 	return nil

@@ -18,40 +18,50 @@ const (
 	DefaultFleetPrefix   = "robots:"
 )
 
-// FleetConfig is how a Fleet reaches its server, Redis or Valkey 6 or later.
+// FleetConfig has the settings of a Fleet and its server: Redis 6 or later, or
+// Valkey.
 type FleetConfig struct {
-	// Addresses are host:port of the server, of some nodes of a cluster, or
-	// of some Sentinels. One that starts with / is a Unix socket.
+	// Addresses are the addresses, as host:port, of the server, of some nodes
+	// of a cluster, or of some Sentinels. An address that starts with / is a
+	// Unix socket. At least one is required.
 	Addresses []string
 
+	// Username and Password are for the login at the server. They are empty if
+	// it requires none.
 	Username, Password string
-	Database           int
 
-	// TLS is set for connections with TLS.
+	// Database is the number of the server's database, from 0.
+	Database int
+
+	// TLS is the configuration of TLS. If nil, connections do not use TLS.
 	TLS *tls.Config
 
-	// MasterSet is the name under which Sentinels know the server. It is
-	// empty without Sentinels.
-	MasterSet                          string
+	// MasterSet is the name that the Sentinels have for the server. It is empty
+	// if Addresses are not those of Sentinels.
+	MasterSet string
+
+	// SentinelUsername and SentinelPassword are for the login at the Sentinels.
 	SentinelUsername, SentinelPassword string
 
-	// Prefix is what the keys in the server begin with. Empty:
+	// Prefix is the prefix of all keys in the server. If empty, it is
 	// DefaultFleetPrefix.
 	Prefix string
 
-	// Instances is how many processes share the server, at least 1. While the
-	// server is away each multiplies its intervals by it.
+	// Instances is how many processes share the server: 1 to 10,000. Zero means
+	// 1. While the server is unavailable, each process multiplies its intervals
+	// by it.
 	Instances int
 
-	// Deadline is the longest time for which a request waits for the server.
-	// Zero: DefaultFleetDeadline.
+	// Deadline is how long a request waits for the server at most. Zero means
+	// DefaultFleetDeadline.
 	Deadline time.Duration
 
-	// injected makes the server's script take its time from Take's now.
+	// injected makes the script use the time now of Take in place of the
+	// server's clock. Tests set it.
 	injected bool
 }
 
-// fleetSchemes are the URL schemes, and whether they mean TLS.
+// fleetSchemes are the URL schemes, and whether they use TLS.
 var fleetSchemes = map[string]bool{"redis": false, "valkey": false, "rediss": true, "valkeys": true}
 
 // fleetParameters are the query parameters that ParseFleetURL knows.
@@ -64,15 +74,15 @@ var fleetParameters = []string{"addr", "db", "master_set", "sentinel_password", 
 //	rediss://…   with TLS; also valkeys://
 //	redis+unix:///path/to/socket[?db=database]; also valkey+unix://
 //
-// Parameters: addr=host:port for more nodes of a cluster or more Sentinels, as
-// often as needed; master_set=name for Sentinels, with sentinel_username and
-// sentinel_password if they differ from the server's; db=database;
-// skip_verify=true to accept any certificate. The port is 6379, or 26379 for
-// Sentinels, unless given.
+// Parameters: addr=host:port adds another node of a cluster or another
+// Sentinel, and may be repeated; master_set=name is for Sentinels, with
+// sentinel_username and sentinel_password for their login; db=database;
+// skip_verify=true accepts any certificate. The default port is 6379, or 26379
+// for Sentinels.
 //
-// The errors contain no part of s except the names of known parameters: a
-// password with a character that is not percent-encoded can end up in any other
-// part of the URL.
+// Errors contain no part of s except the names of known parameters. If a
+// password has a character that is not percent-encoded, a part of the password
+// could be in any part of the URL.
 func ParseFleetURL(s string) (FleetConfig, error) {
 	u, err := url.Parse(s)
 	if err != nil {
@@ -107,19 +117,19 @@ func ParseFleetURL(s string) (FleetConfig, error) {
 	return c, nil
 }
 
-// What is wrong with a fleet's URL.
+// Errors of ParseFleetURL.
 var (
-	errFleetURL = errors.New("fleet URL: want redis://user:password@host:port/database or redis+unix:///path/to/socket; " +
-		"in a user name or password write %23 for #, %25 for %, %2F for /, %3A for :, %3F for ?, %40 for @, %5B for [ and %5D for ]")
-	errFleetScheme     = errors.New("fleet URL: the scheme is none of redis, rediss, valkey, valkeys, redis+unix, valkey+unix")
-	errFleetQuery      = errors.New("fleet URL: the query is not of the form parameter=value&parameter=value, with special characters percent-encoded")
-	errFleetParameter  = errors.New("fleet URL: a parameter is none of " + strings.Join(fleetParameters, ", "))
-	errFleetDatabase   = errors.New("fleet URL: the database is not a number from 0 on")
-	errFleetDatabases  = errors.New("fleet URL: the database is given both in the path and as db")
-	errFleetAddress    = errors.New("fleet URL: the host or an addr is not of the form host:port, with a port from 1 to 65535")
-	errFleetSocket     = errors.New("fleet URL: want one path of a socket: redis+unix:///path/to/socket")
-	errFleetSkipVerify = errors.New("fleet URL: skip_verify is neither true nor false")
-	errFleetPlain      = errors.New("fleet URL: skip_verify without TLS; want rediss:// or valkeys://")
+	errFleetURL = errors.New("fleet URL: write redis://user:password@host:port/database or redis+unix:///path/to/socket; " +
+		"in a user name or password, write %23 for #, %25 for %, %2F for /, %3A for :, %3F for ?, %40 for @, %5B for [ and %5D for ]")
+	errFleetScheme     = errors.New("fleet URL: the scheme must be one of redis, rediss, valkey, valkeys, redis+unix, valkey+unix")
+	errFleetQuery      = errors.New("fleet URL: the query must have the form parameter=value&parameter=value, with special characters percent-encoded")
+	errFleetParameter  = errors.New("fleet URL: unknown parameter; the parameters are " + strings.Join(fleetParameters, ", "))
+	errFleetDatabase   = errors.New("fleet URL: the database must be a number, 0 or greater")
+	errFleetDatabases  = errors.New("fleet URL: the database is given twice, in the path and as db: remove one")
+	errFleetAddress    = errors.New("fleet URL: the host and each addr must have the form host:port, with a port from 1 to 65535")
+	errFleetSocket     = errors.New("fleet URL: write the path of one socket: redis+unix:///path/to/socket")
+	errFleetSkipVerify = errors.New("fleet URL: skip_verify must be true or false")
+	errFleetPlain      = errors.New("fleet URL: skip_verify needs TLS: write rediss:// or valkeys://")
 )
 
 func parseFleetQuery(raw string) (url.Values, error) {
@@ -181,7 +191,7 @@ func (c *FleetConfig) setAddresses(u *url.URL, unix bool, more []string) error {
 	return nil
 }
 
-// address returns host:port of a text in which the port may be missing.
+// address returns s as host:port. It adds the default port if there is none.
 func (c *FleetConfig) address(s string) (string, error) {
 	part := url.URL{Host: s}
 	host, port := part.Hostname(), part.Port()
@@ -222,16 +232,16 @@ func (c *FleetConfig) setTLS(secure bool, query url.Values) error {
 	return nil
 }
 
-// complete returns c with its defaults, or what is wrong with it.
+// complete returns c with defaults in place of zero values, or an error.
 func (c FleetConfig) complete() (FleetConfig, error) {
 	if len(c.Addresses) == 0 {
-		return c, errors.New("fleet: no address")
+		return c, errors.New("fleet: there is no address")
 	}
 	if c.Instances < 0 || c.Instances > maxInstances {
-		return c, fmt.Errorf("fleet: %d instances; want 1 to %d", c.Instances, maxInstances)
+		return c, fmt.Errorf("fleet: %d instances: write 1 to %d", c.Instances, maxInstances)
 	}
 	if c.Deadline < 0 {
-		return c, fmt.Errorf("fleet: a deadline of %v", c.Deadline)
+		return c, fmt.Errorf("fleet: the deadline %v is negative", c.Deadline)
 	}
 	c.Instances = max(c.Instances, 1)
 	if c.Deadline == 0 {
@@ -243,15 +253,15 @@ func (c FleetConfig) complete() (FleetConfig, error) {
 	return c, nil
 }
 
-// slack returns by how many microseconds a time can be wrong that was
-// converted from the server's clock to ours and back: each way takes part of a
-// round trip, which is no longer than the deadline. What a process knows of a
-// budget counts for the server only where it differs by more; otherwise the
-// error would add up with each request.
+// slack returns the largest error, in microseconds, of a time that was
+// converted from the server's clock to the process's clock and back. Each
+// direction takes a part of a round trip, and a round trip takes at most
+// Deadline. The script ignores a state of the process that differs from its own
+// by less; otherwise the error would grow with each request.
 func (c *FleetConfig) slack() int64 {
 	return 2 * min(c.Deadline, time.Second).Microseconds()
 }
 
-// maxInstances bounds FleetConfig.Instances, and with it the intervals while
-// the server is away.
+// maxInstances limits FleetConfig.Instances, and so the intervals while the
+// server is unavailable.
 const maxInstances = 10_000

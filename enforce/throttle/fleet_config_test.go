@@ -71,7 +71,8 @@ func TestParseFleetURLErrors(t *testing.T) {
 		{"redis+unix://cache", errFleetURL},
 		{"redis+unix://", errFleetSocket},
 		{"redis+unix:///run/redis.sock?addr=b", errFleetSocket},
-		// Passwords that are not percent-encoded end up anywhere.
+		// Parts of a password that is not percent-encoded can be in any part of
+		// the URL.
 		{"redis://u:secret%zz@cache", errFleetURL},
 		{"redis://:pa#ss@host", errFleetURL},
 		{"redis://:p%zz@host", errFleetURL},
@@ -107,8 +108,8 @@ func TestParseFleetURLErrors(t *testing.T) {
 	}
 }
 
-// fleetURLErrors are the texts of all errors of ParseFleetURL. None depends on
-// the URL, but for the names of known parameters.
+// fleetURLErrors returns the texts of all errors of ParseFleetURL. Except for
+// the names of known parameters, no text depends on the URL.
 func fleetURLErrors() map[string]bool {
 	texts := make(map[string]bool)
 	for _, err := range []error{errFleetURL, errFleetScheme, errFleetQuery, errFleetParameter, errFleetDatabase, errFleetDatabases, errFleetAddress, errFleetSocket, errFleetSkipVerify, errFleetPlain} {

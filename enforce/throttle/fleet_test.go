@@ -14,9 +14,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// A request that is refused by what its process knows costs no round trip,
-// nor does one of a crawler without a limit.
-func TestFleetAsksOnlyWhereItMust(t *testing.T) {
+// A request that the known state refuses needs no round trip; neither does a
+// request without limits.
+func TestFleetRoundTrips(t *testing.T) {
 	f, r := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute, injected: true})
 	key, calls := NewKey(t.Name()), r.calls.Load()
 	terms := Compile(Grant{Delay: delay(10 * time.Second)}, Options{})
@@ -42,15 +42,16 @@ func TestFleetAsksOnlyWhereItMust(t *testing.T) {
 		}
 	}
 	if n := r.calls.Load() - calls; n != 2 {
-		t.Errorf("%d calls in all", n)
+		t.Errorf("%d calls in all, want 2", n)
 	}
 	if n := r.refusals[EngineLocal].Load(); n != 3 {
 		t.Errorf("%d local refusals, want 3", n)
 	}
 }
 
-// A refusal by the server is remembered until its time.
-func TestFleetRemembersRemoteRefusal(t *testing.T) {
+// After a refusal by the server, the process refuses further requests itself
+// until the time has come.
+func TestFleetStoresRemoteRefusal(t *testing.T) {
 	c := FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute, injected: true, Prefix: "remote:" + fmt.Sprint(time.Now().UnixNano())}
 	a, _ := newFleet(t, c)
 	b, r := newFleet(t, c)
@@ -73,11 +74,11 @@ func TestFleetRemembersRemoteRefusal(t *testing.T) {
 	}
 }
 
-// Without the clock of the test, the server's clock counts.
+// The server's clock counts, not the clock of the process.
 func TestFleetUsesTheServersClock(t *testing.T) {
 	f, _ := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute})
 	key, terms := NewKey(t.Name()), Compile(Grant{Delay: delay(time.Hour)}, Options{})
-	wrong := time.Now().Add(-72 * time.Hour) // the machine's clock is three days late
+	wrong := time.Now().Add(-72 * time.Hour) // the clock of this process is three days late
 	if r := f.Take(t.Context(), wrong, key, terms, 0); !r.OK {
 		t.Fatal(r)
 	}
@@ -86,8 +87,8 @@ func TestFleetUsesTheServersClock(t *testing.T) {
 	}
 }
 
-// Nobody waits for the server when a configuration is loaded, and until it
-// answers each process decides alone.
+// NewFleet does not wait for the server. Until the server answers, each process
+// decides alone.
 func TestFleetWithoutServer(t *testing.T) {
 	port, err := freeport.Take()
 	if err != nil {
@@ -109,50 +110,21 @@ func TestFleetWithoutServer(t *testing.T) {
 		}
 	}
 	if r.fallbacks.Load() != 4 || r.refusals[EngineFallback].Load() != 2 {
-		t.Errorf("%d fallbacks, %d refusals by them", r.fallbacks.Load(), r.refusals[EngineFallback].Load())
+		t.Errorf("%d fallbacks, %d refusals by fallback; want 4, 2", r.fallbacks.Load(), r.refusals[EngineFallback].Load())
 	}
 	r.await(t, FleetDown)
 }
 
-// While the server is away, the processes together grant what the file does.
-func TestSharedTerms(t *testing.T) {
-	const instances = 5
-	for _, g := range []Grant{
-		{Delay: delay(10 * time.Second)},
-		{Rates: []robots.RequestRate{rate(20, time.Minute, allDayFrom, allDayTo)}},
-	} {
-		whole := Compile(g, Options{})
-		part := whole.shared(instances)
-		if part != whole.shared(instances) || whole.shared(1) != whole {
-			t.Error("compiled again")
-		}
-		accepted := 0
-		for i := range instances {
-			m, key := NewMemory(100), NewKey(fmt.Sprint(i))
-			for now := noon; now.Before(noon.Add(time.Hour)); now = now.Add(100 * time.Millisecond) {
-				if m.Take(t.Context(), now, key, part, 0).OK {
-					accepted++
-				}
-			}
-		}
-		l := whole.limits[0]
-		hour := time.Hour.Microseconds()
-		if granted := int(hour/l.interval) + int((l.tolerance+l.interval)/l.interval) + 2*instances; accepted > granted || accepted < int(hour/l.interval) {
-			t.Errorf("%+v: %d processes accepted %d in an hour, want %d at most", g, instances, accepted, granted)
-		}
-	}
-}
-
-// outage is what is done to a server under load.
+// outage is a way to make a server unavailable.
 type outage struct {
 	name    string
 	down    func(s *testbed)
 	up      func(t *testing.T, s *testbed)
-	isEmpty bool // the server comes back without what it had
+	isEmpty bool // the server has lost its data when it comes back
 }
 
 var outages = []outage{
-	{"killed and started again", (*testbed).kill, func(t *testing.T, s *testbed) {
+	{"killed and restarted", (*testbed).kill, func(t *testing.T, s *testbed) {
 		if err := s.start(); err != nil {
 			t.Error(err)
 		}
@@ -160,8 +132,8 @@ var outages = []outage{
 	{"paused and resumed", (*testbed).pause, func(_ *testing.T, s *testbed) { s.resume() }, false},
 }
 
-// A server that goes away or hangs lets no more requests through than the bound
-// says, and is used again by itself. The schedule runs by a clock of its own.
+// During an outage, the number of accepted requests stays below the limit that
+// Fleet documents. After it, the server is used again.
 func TestFleetOutage(t *testing.T) {
 	const instances, crawlers = 3, 5
 	const every, step = 400 * time.Millisecond, 20 * time.Millisecond
@@ -190,7 +162,7 @@ func TestFleetOutage(t *testing.T) {
 			}
 			run(2 * time.Second)
 			o.down(s)
-			for i, f := range fleets { // a request of each until it has seen that the server is away
+			for i, f := range fleets { // each process sends requests until it notices the outage
 				f.config.Deadline = time.Millisecond
 				for stateOf(f) != FleetDown {
 					f.Take(t.Context(), now, NewKey("other"), hourly, 0)
@@ -207,13 +179,13 @@ func TestFleetOutage(t *testing.T) {
 			}
 			run(2 * time.Second)
 
-			// Three times two seconds at the sustained rate, and at each of
-			// the two changes a request for each process.
+			// Six seconds at the sustained rate, and one request per process at
+			// the start and at the end of the outage.
 			most := int((6*time.Second).Microseconds()/terms.limits[0].interval) + 3 + 2*instances
 			least := int(4 * time.Second / every)
 			for k, n := range accepted {
 				if n > most || n < least {
-					t.Errorf("crawler %d: %d requests accepted in 6 s, want %d to %d (away since %v)", k, n, least, most, away.Sub(noon))
+					t.Errorf("crawler %d: %d requests accepted in 6 s, want %d to %d (unavailable since %v)", k, n, least, most, away.Sub(noon))
 				}
 			}
 			for i, r := range seen {
@@ -225,13 +197,13 @@ func TestFleetOutage(t *testing.T) {
 	}
 }
 
-// A restarted server, which has forgotten everything, learns from the
-// processes what they have accepted.
-func TestFleetTellsTheServerWhatItKnows(t *testing.T) {
+// A process reports the requests that it has accepted to a server that has lost
+// its data.
+func TestFleetReportsToARestartedServer(t *testing.T) {
 	s := testServer(t, true)
 	c := FleetConfig{Addresses: []string{s.address}, Deadline: time.Minute, Prefix: "tell:", injected: true}
-	a, seenByA := newFleet(t, c)
-	b, seenByB := newFleet(t, c)
+	a, observedA := newFleet(t, c)
+	b, observedB := newFleet(t, c)
 	key, terms := NewKey("a"), Compile(Grant{Rates: []robots.RequestRate{rate(3, time.Minute, allDayFrom, allDayTo)}}, Options{})
 	for range 2 {
 		if r := a.Take(t.Context(), noon, key, terms, 0); !r.OK {
@@ -240,24 +212,25 @@ func TestFleetTellsTheServerWhatItKnows(t *testing.T) {
 	}
 	s.kill()
 	a.Take(t.Context(), noon.Add(time.Hour), NewKey("other"), terms, 0)
-	seenByA.await(t, FleetDown)
+	observedA.await(t, FleetDown)
 	if err := s.start(); err != nil {
 		t.Fatal(err)
 	}
-	seenByA.await(t, FleetUp)
+	observedA.await(t, FleetUp)
 	if r := a.Take(t.Context(), noon, key, terms, 0); !r.OK {
-		t.Fatalf("the third of three: %+v", r)
+		t.Fatalf("third request of three: %+v", r)
 	}
 	b.link.fail("k", errors.New("connection reset"))
-	seenByB.await(t, FleetDown)
-	seenByB.await(t, FleetUp)
+	observedB.await(t, FleetDown)
+	observedB.await(t, FleetUp)
 	if r := b.Take(t.Context(), noon, key, terms, 0); r.OK {
-		t.Errorf("the fourth of three, by another process: %+v", r)
+		t.Errorf("fourth request of three, by another process: %+v", r)
 	}
 }
 
-// A client that goes away while the server is asked is not the server's fault.
-func TestFleetClientGoesAway(t *testing.T) {
+// A request that ends during the call does not count as a failure of the
+// server.
+func TestFleetRequestEndsDuringCall(t *testing.T) {
 	f, r := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -270,24 +243,7 @@ func TestFleetClientGoesAway(t *testing.T) {
 	}
 }
 
-// A closed Fleet still answers, and ends its goroutine.
-func TestFleetClose(t *testing.T) {
-	f, _ := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}})
-	for range 2 {
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	key, terms := NewKey(t.Name()), Compile(Grant{Delay: delay(time.Hour)}, Options{})
-	for i, ok := range []bool{true, false} {
-		if r := f.Take(t.Context(), time.Now(), key, terms, 0); r.OK != ok {
-			t.Errorf("request %d: %+v", i, r)
-		}
-	}
-}
-
-// What another program has put under a key of ours costs a fallback, not an
-// answer.
+// A value of another program under a key of the Fleet causes a fallback.
 func TestFleetForeignKey(t *testing.T) {
 	f, r := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute})
 	terms := Compile(Grant{Delay: delay(time.Hour)}, Options{})
@@ -307,7 +263,7 @@ func TestFleetForeignKey(t *testing.T) {
 	}
 }
 
-// Keys in the server expire by themselves, and carry the prefix.
+// Keys in the server have the prefix, and expire.
 func TestFleetKeysExpire(t *testing.T) {
 	mini := miniredis.RunT(t)
 	f, _ := newFleet(t, FleetConfig{Addresses: []string{mini.Addr()}, Deadline: time.Minute})
@@ -315,38 +271,18 @@ func TestFleetKeysExpire(t *testing.T) {
 	f.Take(t.Context(), time.Now(), key, terms, 0)
 	name := f.name(key)
 	if !strings.HasPrefix(name, f.config.Prefix) || len(name) != len(f.config.Prefix)+32 {
-		t.Errorf("the key is named %q", name)
+		t.Errorf("name of the key: %q", name)
 	}
 	if ttl, want := mini.TTL(name), 150*time.Second; ttl != want {
-		t.Errorf("expires in %v, want %v: the emission interval and a minute", ttl, want)
+		t.Errorf("the key expires in %v, want %v: the emission interval and a minute", ttl, want)
 	}
 }
 
-func TestNewFleetRefuses(t *testing.T) {
+func TestNewFleetErrors(t *testing.T) {
 	for _, c := range []FleetConfig{{}, {Addresses: []string{"a:1"}, Instances: -1}, {Addresses: []string{"a:1"}, Instances: 1 << 40}, {Addresses: []string{"a:1"}, Deadline: -1}} {
 		if f, err := NewFleet(c, NewMemory(1), nil); err == nil {
 			f.Close()
 			t.Errorf("%+v: no error", c)
 		}
 	}
-}
-
-func TestErrorsKeepTheCircuitClosed(t *testing.T) {
-	f, r := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}})
-	for range missesToOpen - 1 {
-		f.link.fail("k", context.DeadlineExceeded)
-	}
-	f.link.answered()
-	for range missesToOpen - 1 {
-		f.link.fail("k", errReply)
-	}
-	if stateOf(f) != FleetUp {
-		t.Fatalf("%v after misses that are not in a row", stateOf(f))
-	}
-	f.link.fail("k", context.DeadlineExceeded)
-	r.await(t, FleetDown)
-	r.await(t, FleetUp)
-	f.link.fail("k", errors.New("connection reset"))
-	r.await(t, FleetDown)
-	r.await(t, FleetUp)
 }

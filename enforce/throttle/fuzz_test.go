@@ -9,9 +9,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Whatever the lines and the schedule, an answer is consistent: accepted
-// without a time to come back or refused with one, by a line, and whoever
-// comes back then gets through.
+// For all lines and times, a Result is consistent: an accepted request has no
+// RetryAfter, a refused one has a RetryAfter and a line, and is accepted after
+// RetryAfter.
 func FuzzTake(f *testing.F) {
 	f.Add(int64(time.Second), 1, int64(time.Minute), 60, 120, 3, 100, 200, int64(0), int64(1))
 	f.Add(int64(-1), 0, int64(0), 1439, 0, 1<<62, 0, 0, int64(1<<62), int64(-1<<62))
@@ -35,9 +35,9 @@ func FuzzTake(f *testing.F) {
 	})
 }
 
-// A URL is refused with a text in which nothing of it can be, or gives
-// addresses that can be dialled. The three parts are put together unencoded,
-// as a placeholder is.
+// ParseFleetURL returns an error with a known text, or addresses with host and
+// port. The parts of the URL are not percent-encoded, as is the value of a
+// placeholder.
 func FuzzParseFleetURL(f *testing.F) {
 	for _, password := range []string{"hunter2", "pa#ss", "p%zz", "pa/ss", "12/3", "12?addr=b", "pa@ss", "[::1]", "a&db=x", ""} {
 		for _, rest := range []string{"h:1/2", "h", "?skip_verify=1&addr=[::1]", "/s?db=1", "h?master_set=m&sentinel_password="} {
@@ -52,7 +52,7 @@ func FuzzParseFleetURL(f *testing.F) {
 			c, err := ParseFleetURL(s)
 			if err != nil {
 				if !texts[err.Error()] {
-					t.Fatalf("%q: %v is not one of the texts", s, err)
+					t.Fatalf("%q: %v is not one of the known texts", s, err)
 				}
 				continue
 			}

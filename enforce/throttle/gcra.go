@@ -2,33 +2,33 @@ package throttle
 
 import "time"
 
-// arrivals is what a key has used of its budget: the theoretical arrival time
-// of each limit of some Terms, in microseconds since 1970.
+// arrivals is the state of a key's budget: the theoretical arrival time of each
+// limit of some Terms. Times are in microseconds since 1970.
 type arrivals struct {
-	last int64 // the latest instant for which a request was accepted
-	used float32
-	sig  uint32 // of the Terms that tat belongs to
+	last int64   // the latest instant for which a request was accepted
+	used float32 // how much of the most used limit was used at last, in requests
+	sig  uint32  // of the Terms that tat belongs to
 	tat  [MaxLimits]int64
 }
 
-// verdict is the outcome of a request at the algorithm's level.
+// verdict says when a request can be accepted, and why not before.
 type verdict struct {
 	at     int64 // the earliest instant at which every line accepts
 	reason Reason
 	line   int
 }
 
-// wait returns how long after now v's instant is.
+// wait returns the time from now to v.at.
 func (v verdict) wait(now int64) time.Duration {
 	return time.Duration(v.at-now) * time.Microsecond
 }
 
-// refusal returns the answer to a request that is not held until v's instant.
+// refusal returns the result for a request that is not held until v.at.
 func (v verdict) refusal(now int64) Result {
 	return Result{Reason: v.reason, Line: v.line, RetryAfter: v.wait(now)}
 }
 
-// acceptance returns the answer to a request that goes on at v's instant.
+// acceptance returns the result for a request that goes on at v.at.
 func (v verdict) acceptance(now int64) Result {
 	if v.at <= now {
 		return Result{OK: true}
@@ -36,14 +36,14 @@ func (v verdict) acceptance(now int64) Result {
 	return Result{OK: true, Reason: v.reason, Line: v.line, Delay: v.wait(now)}
 }
 
-// earliest returns the first instant not before now at which every line of t
-// accepts a request, if a uses no more budget before. The verdict names the
-// line that is in the way now.
+// earliest returns the first instant, now or later, at which every line of t
+// accepts a request, if no other request comes before. The verdict names the
+// line that refuses a request now.
 //
-// Each line has a first instant of its own, which is a bound for all of them
-// together; from the latest one the search goes on until all agree. It ends
-// because every round passes the edge of a window or the end of an interval,
-// and no interval ends later than one emission interval from now.
+// Each line has its own first instant. No request can be accepted before the
+// latest of them, so the search goes on from there, until all lines accept. It
+// ends because each round passes the end of a window or of an interval, and no
+// interval ends later than one emission interval from now.
 func (t *Terms) earliest(now int64, a *arrivals) verdict {
 	v := verdict{at: now}
 	for {
@@ -58,9 +58,8 @@ func (t *Terms) earliest(now int64, a *arrivals) verdict {
 	}
 }
 
-// blocked returns at if every line accepts a request at that instant, and
-// otherwise the latest of the lines' own first instants and the line that
-// refuses.
+// blocked returns at if every line accepts a request at that instant. Otherwise
+// it returns the latest of the lines' own first instants, and that line.
 func (t *Terms) blocked(at int64, a *arrivals) (until int64, why Reason, line int) {
 	until = at
 	var minute int32
@@ -91,7 +90,7 @@ func (t *Terms) blocked(at int64, a *arrivals) (until int64, why Reason, line in
 	return until, why, line
 }
 
-// fresh returns the budget of a key that has not been seen before.
+// fresh returns the state of an unused budget.
 func (t *Terms) fresh(now int64) arrivals {
 	a := arrivals{last: now, sig: t.sig}
 	for i := range t.limits[:t.n] {
@@ -100,8 +99,8 @@ func (t *Terms) fresh(now int64) arrivals {
 	return a
 }
 
-// use records a request accepted for the instant at in every limit whose
-// window is open then. It reports whether there was one.
+// use records that a request is accepted for the instant at, in every limit
+// with an open window. It reports whether there is such a limit.
 func (t *Terms) use(at int64, a *arrivals) bool {
 	var minute int32
 	if t.windows {
@@ -123,14 +122,14 @@ func (t *Terms) use(at int64, a *arrivals) bool {
 	return true
 }
 
-// adopt makes a, which was written under other terms, an account under t.
+// convert converts a, which belongs to other terms, to the terms t.
 //
-// What the old terms had counted as used, in requests, is counted as used
-// under the new ones, so that a change of the file forgets no budget; and no
-// arrival time lies further ahead than t itself would have put it, so that
-// nobody is shut out for longer than the new file says. A limit whose window
-// was shut at the last request starts afresh.
-func (t *Terms) adopt(a *arrivals) {
+// The number of requests that are used under the old terms is also used under
+// the new ones, so that a changed file resets no budget. No arrival time lies
+// further ahead than t allows, so that no crawler waits longer than the new
+// file says. A limit with a window that was closed at the last request is
+// unused.
+func (t *Terms) convert(a *arrivals) {
 	minute := minuteOfDay(a.last)
 	for i := range t.limits[:t.n] {
 		l := &t.limits[i]
@@ -143,7 +142,7 @@ func (t *Terms) adopt(a *arrivals) {
 	a.sig = t.sig
 }
 
-// merge adds what b knows to a, both under t.
+// merge sets a to the later times of a and b. Both belong to t.
 func (a *arrivals) merge(b *arrivals, t *Terms) {
 	if b.last > a.last {
 		a.last, a.used = b.last, b.used
@@ -153,9 +152,9 @@ func (a *arrivals) merge(b *arrivals, t *Terms) {
 	}
 }
 
-// rewind moves a back to now if it comes from a clock that has been set back
-// since, and reports whether it did. Without that a crawler would be shut out
-// for as long as the clock went back.
+// rewind moves the times of a back if they come from a clock that was set back
+// since. It reports whether it did. Otherwise a crawler would be refused for as
+// long as the clock went back.
 func (t *Terms) rewind(now int64, a *arrivals) bool {
 	ahead := a.last - now
 	if ahead <= int64(MaxWait/time.Microsecond) {
@@ -168,11 +167,11 @@ func (t *Terms) rewind(now int64, a *arrivals) bool {
 	return true
 }
 
-// decide answers a request under t with the budget a, which it uses if it
-// accepts. dirty reports whether a has changed.
+// decide decides on a request under t with the budget a. If it accepts the
+// request, it uses budget. dirty reports whether a has changed.
 func (t *Terms) decide(now int64, a *arrivals, maxWait time.Duration) (_ Result, dirty bool) {
 	if a.sig != t.sig {
-		t.adopt(a)
+		t.convert(a)
 	}
 	dirty = t.rewind(now, a)
 	v := t.earliest(now, a)
@@ -182,8 +181,8 @@ func (t *Terms) decide(now int64, a *arrivals, maxWait time.Duration) (_ Result,
 	return v.acceptance(now), t.use(v.at, a) || dirty
 }
 
-// First returns the answer to the first request of a key at now: only Visit-time
-// can refuse it.
+// First returns the result for the first request of a key, at now. Only
+// Visit-time can refuse it.
 func (t *Terms) First(now time.Time) Result {
 	at := now.UnixMicro()
 	a := t.fresh(at)

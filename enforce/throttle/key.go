@@ -7,19 +7,19 @@ import (
 	"net/netip"
 )
 
-// Key names the holder of a budget in 128 bits. It is the same in every
-// process, so that a fleet can share it.
+// Key identifies a budget with 128 bits. It is the same in every process, so
+// that a Fleet can share the budget.
 //
-// Build the keys of crawlers with NewKey when a policy is loaded, and derive
-// those of single clients from them with Client, which is cheap.
+// NewKey is slow, so call it once for each crawler when a policy is loaded.
+// Client derives the keys of single clients from such a key, and is fast.
 type Key [2]uint64
 
 // clientBit is set in the second word of a Key made by Client or Disposable.
 const clientBit = 1
 
-// NewKey returns the key of the given parts, such as the origin, the policy
-// and the crawler's token, in that order. The same parts give the same key;
-// parts are kept apart, so that "a", "bc" and "ab", "c" differ.
+// NewKey returns a key for parts, such as the origin, the policy and the
+// crawler's token. The same parts in the same order give the same key. The
+// boundaries between parts count: the keys of "a", "bc" and "ab", "c" differ.
 func NewKey(parts ...string) Key {
 	h := sha256.New()
 	var n [8]byte
@@ -33,8 +33,9 @@ func NewKey(parts ...string) Key {
 	return Key{binary.LittleEndian.Uint64(sum[:]), binary.LittleEndian.Uint64(sum[8:]) &^ clientBit}
 }
 
-// Client returns the key of one client of k: an IPv4 address, or the /64 of
-// an IPv6 address. It allocates nothing. The result is Disposable.
+// Client returns the key of one client of k. A client is an IPv4 address, or
+// the /64 network of an IPv6 address. The key is marked as by Disposable.
+// Client allocates nothing.
 func (k Key) Client(addr netip.Addr) Key {
 	addr = addr.Unmap()
 	b := addr.As16()
@@ -48,11 +49,11 @@ func (k Key) Client(addr netip.Addr) Key {
 	}
 }
 
-// Disposable marks k as one of many that a client can invent, such as an
-// address or a name that is in no registry. When there is no room, the memory
-// engine forgets such keys first. A client that can invent keys gains nothing
-// when one is forgotten, and a flood of them must not displace the keys of
-// known crawlers.
+// Disposable returns k with a mark for keys that clients can invent, such as
+// addresses or names that are not in the registry. If there is no room, a
+// Memory forgets such keys first, so that invented keys never displace those of
+// known crawlers. A client that can invent keys gains nothing if one is
+// forgotten.
 func (k Key) Disposable() Key {
 	k[1] |= clientBit
 	return k
@@ -66,6 +67,6 @@ func mix(x, m uint64) uint64 {
 	return x ^ x>>29
 }
 
-// KeyOf returns a key from 128 bits of a hash that the caller has computed. One
-// of them is replaced by the mark of Disposable.
+// KeyOf returns a key with the 128 bits of a hash that the caller has computed.
+// It clears one of the bits, which is the mark of Disposable.
 func KeyOf(a, b uint64) Key { return Key{a, b &^ clientBit} }

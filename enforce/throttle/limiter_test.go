@@ -11,27 +11,27 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// An engine under test takes requests at the instant that the test says.
-type engine struct {
+// limiterCase makes a Limiter that uses the times of the test.
+type limiterCase struct {
 	name string
 	open func(t *testing.T) Limiter
 }
 
-// engines are all Limiters. Every test in this file holds for each.
-var engines = []engine{
+// limiters are all kinds of Limiters. The tests in this file run with each.
+var limiters = []limiterCase{
 	{"memory", func(*testing.T) Limiter { return NewMemory(1000) }},
 	{"fleet", func(t *testing.T) Limiter {
 		f, _ := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute, injected: true})
 		return f
 	}},
-	{"fleet on a server in process", func(*testing.T) Limiter {
+	{"fleet with a fake server", func(*testing.T) Limiter {
 		f, _ := newLedgerFleet(newLedger(), 1000)
 		return f
 	}},
-	{"two of a fleet in turn", func(t *testing.T) Limiter { return newTurns(t) }},
+	{"two processes of a fleet in turn", func(t *testing.T) Limiter { return newTurns(t) }},
 }
 
-// turns are the processes of a fleet of which another one gets each request.
+// turns are processes of a fleet that decide on requests in turn.
 type turns struct {
 	fleets []*Fleet
 	next   atomic.Uint64
@@ -50,8 +50,8 @@ func (s *turns) Take(ctx context.Context, now time.Time, k Key, t *Terms, maxWai
 
 func (s *turns) Close() error { return nil }
 
-func forEachEngine(t *testing.T, test func(t *testing.T, l Limiter)) {
-	for _, e := range engines {
+func forEachLimiter(t *testing.T, test func(t *testing.T, l Limiter)) {
+	for _, e := range limiters {
 		t.Run(e.name, func(t *testing.T) {
 			l := e.open(t)
 			defer l.Close()
@@ -60,7 +60,7 @@ func forEachEngine(t *testing.T, test func(t *testing.T, l Limiter)) {
 	}
 }
 
-// noon is an instant at which most windows of the tests are open.
+// noon is the start of most tests.
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
 func clock(hhmmss string) time.Time {
@@ -81,14 +81,14 @@ func visit(from, to int) robots.VisitTime {
 	return robots.VisitTime{Window: window(from, to), Line: 4}
 }
 
-// window is a window in the notation of the file, hhmm.
+// window returns a window from times in the notation of robots.txt, hhmm.
 func window(from, to int) robots.Window {
 	return robots.Window{From: from/100*60 + from%100, To: to/100*60 + to%100}
 }
 
 const allDayFrom, allDayTo = 0, 2359
 
-// step is one request and its answer.
+// step is one request and its result.
 type step struct {
 	after time.Duration // since the start
 	ok    bool
@@ -105,65 +105,65 @@ func TestTake(t *testing.T) {
 		opt   Options
 		steps []step
 	}{
-		{"a second request at once is refused", noon, Grant{Delay: delay(10 * s)}, Options{}, []step{
+		{"second request without delay", noon, Grant{Delay: delay(10 * s)}, Options{}, []step{
 			{0, true, 0, None}, {0, false, 4500 * time.Millisecond, CrawlDelay},
 		}},
-		{"half an interval early is tolerated once", noon, Grant{Delay: delay(10 * s)}, Options{}, []step{
+		{"half an interval early, tolerated once", noon, Grant{Delay: delay(10 * s)}, Options{}, []step{
 			{0, true, 0, None}, {5 * s, true, 0, None}, {10 * s, false, 3500 * time.Millisecond, CrawlDelay},
 			{13500 * time.Millisecond, true, 0, None},
 		}},
-		{"a tenth early is tolerated for ever", noon, Grant{Delay: delay(10 * s)}, Options{}, []step{
+		{"a tenth early, always tolerated", noon, Grant{Delay: delay(10 * s)}, Options{}, []step{
 			{0, true, 0, None}, {9 * s, true, 0, None}, {18 * s, true, 0, None}, {27 * s, true, 0, None}, {36 * s, true, 0, None},
 		}},
-		{"a fraction of a second", noon, Grant{Delay: delay(250 * time.Millisecond)}, Options{}, []step{
+		{"delay of a fraction of a second", noon, Grant{Delay: delay(250 * time.Millisecond)}, Options{}, []step{
 			{0, true, 0, None}, {100 * time.Millisecond, false, 12500 * time.Microsecond, CrawlDelay}, {250 * time.Millisecond, true, 0, None},
 		}},
-		{"a longer delay than the longest counts as that", noon, Grant{Delay: delay(100 * 365 * 24 * h)}, Options{MaxDelay: h}, []step{
+		{"delay longer than MaxDelay", noon, Grant{Delay: delay(100 * 365 * 24 * h)}, Options{MaxDelay: h}, []step{
 			{0, true, 0, None}, {m, false, 26 * m, CrawlDelay}, {h, true, 0, None},
 		}},
-		{"the longest delay is a day", noon, Grant{Delay: delay(365 * 24 * h)}, Options{}, []step{
+		{"delay longer than the default of MaxDelay", noon, Grant{Delay: delay(365 * 24 * h)}, Options{}, []step{
 			{0, true, 0, None}, {h, false, 9*h + 48*m, CrawlDelay}, {24 * h, true, 0, None},
 		}},
-		{"a burst of b lets b through at once", noon, Grant{Delay: delay(10 * s)}, Options{Burst: 3}, []step{
+		{"burst of 3", noon, Grant{Delay: delay(10 * s)}, Options{Burst: 3}, []step{
 			{0, true, 0, None}, {0, true, 0, None}, {0, true, 0, None}, {0, false, 4500 * time.Millisecond, CrawlDelay},
 		}},
-		{"a rate of n lets n through at once", noon, Grant{Rates: []robots.RequestRate{rate(3, 30*s, allDayFrom, allDayTo)}}, Options{}, []step{
+		{"rate of 3 requests", noon, Grant{Rates: []robots.RequestRate{rate(3, 30*s, allDayFrom, allDayTo)}}, Options{}, []step{
 			{0, true, 0, None}, {0, true, 0, None}, {0, true, 0, None}, {0, false, 4500 * time.Millisecond, RequestRate},
 			{30 * s, true, 0, None}, {30 * s, true, 0, None}, {30 * s, true, 0, None},
 		}},
-		{"a refused request uses no budget", noon, Grant{Delay: delay(10 * s)}, Options{}, []step{
+		{"refused requests use no budget", noon, Grant{Delay: delay(10 * s)}, Options{}, []step{
 			{0, true, 0, None}, {1 * s, false, 3500 * time.Millisecond, CrawlDelay}, {2 * s, false, 2500 * time.Millisecond, CrawlDelay},
 			{4 * s, false, 500 * time.Millisecond, CrawlDelay}, {4500 * time.Millisecond, true, 0, None},
 		}},
-		{"a rate holds only in its window", clock("09:59:00"), Grant{Rates: []robots.RequestRate{rate(1, h, 1000, 1159)}}, Options{}, []step{
+		{"rate with a window", clock("09:59:00"), Grant{Rates: []robots.RequestRate{rate(1, h, 1000, 1159)}}, Options{}, []step{
 			{0, true, 0, None}, {1 * s, true, 0, None}, {60 * s, true, 0, None}, {61 * s, false, 27*m - 1*s, RequestRate},
 			{2*h + 1*m, true, 0, None}, {2*h + 1*m, true, 0, None},
 		}},
-		{"a rate's end comes before its interval's", clock("11:58:00"), Grant{Rates: []robots.RequestRate{rate(1, h, 1000, 1159)}}, Options{}, []step{
+		{"window of a rate ends before its interval", clock("11:58:00"), Grant{Rates: []robots.RequestRate{rate(1, h, 1000, 1159)}}, Options{}, []step{
 			{0, true, 0, None}, {1 * s, false, 119 * s, RequestRate}, {120 * s, true, 0, None},
 		}},
-		{"each rate in its window", clock("04:59:30"), Grant{Rates: []robots.RequestRate{rate(1, m, 1700, 459), rate(1, 10*s, 500, 1659)}}, Options{}, []step{
+		{"two rates with windows", clock("04:59:30"), Grant{Rates: []robots.RequestRate{rate(1, m, 1700, 459), rate(1, 10*s, 500, 1659)}}, Options{}, []step{
 			{0, true, 0, None}, {10 * s, false, 17 * s, RequestRate}, {30 * s, true, 0, None}, {31 * s, false, 3500 * time.Millisecond, RequestRate},
 			{40 * s, true, 0, None},
 		}},
-		{"outside Visit-time nothing goes", clock("03:00:00"), Grant{Visits: []robots.VisitTime{visit(600, 845)}}, Options{}, []step{
+		{"outside Visit-time", clock("03:00:00"), Grant{Visits: []robots.VisitTime{visit(600, 845)}}, Options{}, []step{
 			{0, false, 3 * h, VisitTime}, {3 * h, true, 0, None}, {3 * h, true, 0, None}, {5*h + 45*m + 59*s, true, 0, None},
 			{5*h + 46*m, false, 21*h + 14*m, VisitTime},
 		}},
-		{"a Visit-time that wraps midnight", clock("22:59:59"), Grant{Visits: []robots.VisitTime{visit(2300, 100)}}, Options{}, []step{
+		{"Visit-time over midnight", clock("22:59:59"), Grant{Visits: []robots.VisitTime{visit(2300, 100)}}, Options{}, []step{
 			{0, false, s, VisitTime}, {s, true, 0, None}, {2 * h, true, 0, None}, {2*h + 1*m, true, 0, None}, {2*h + 1*m + s, false, 22*h - m, VisitTime},
 		}},
-		{"any of several Visit-times", clock("12:00:00"), Grant{Visits: []robots.VisitTime{visit(100, 159), visit(1300, 1359)}}, Options{}, []step{
+		{"several Visit-times", clock("12:00:00"), Grant{Visits: []robots.VisitTime{visit(100, 159), visit(1300, 1359)}}, Options{}, []step{
 			{0, false, h, VisitTime}, {h, true, 0, None}, {2 * h, false, 11 * h, VisitTime}, {13 * h, true, 0, None},
 		}},
-		{"a delay that ends after the Visit-time waits for the next", clock("08:45:30"), Grant{Delay: delay(2 * m), Visits: []robots.VisitTime{visit(600, 845)}}, Options{}, []step{
+		{"delay that ends after Visit-time", clock("08:45:30"), Grant{Delay: delay(2 * m), Visits: []robots.VisitTime{visit(600, 845)}}, Options{}, []step{
 			{0, true, 0, None}, {s, false, 21*h + 14*m + 29*s, CrawlDelay}, {30 * s, false, 21*h + 14*m, VisitTime}, {21*h + 14*m + 30*s, true, 0, None},
 		}},
-		{"a malformed line is none", noon, Grant{Delay: delay(-s), Rates: []robots.RequestRate{rate(0, s, 0, 0), rate(1, 0, 0, 0), {Requests: 1, Per: h, Window: robots.Window{From: -1, To: 5000}}}}, Options{}, []step{
+		{"malformed lines", noon, Grant{Delay: delay(-s), Rates: []robots.RequestRate{rate(0, s, 0, 0), rate(1, 0, 0, 0), {Requests: 1, Per: h, Window: robots.Window{From: -1, To: 5000}}}}, Options{}, []step{
 			{0, true, 0, None}, {0, true, 0, None},
 		}},
 	}
-	forEachEngine(t, func(t *testing.T, l Limiter) {
+	forEachLimiter(t, func(t *testing.T, l Limiter) {
 		for _, test := range tests {
 			t.Run(test.name, func(t *testing.T) {
 				terms := Compile(test.grant, test.opt)
@@ -179,14 +179,14 @@ func TestTake(t *testing.T) {
 	})
 }
 
-func TestTakeNamesTheLineThatRefuses(t *testing.T) {
+func TestTakeReturnsTheLineThatRefuses(t *testing.T) {
 	grant := Grant{
 		Delay:  robots.CrawlDelay{Delay: 10 * time.Second, Line: 5},
 		Rates:  []robots.RequestRate{{Requests: 2, Per: time.Hour, Window: robots.WholeDay, Line: 6}},
 		Visits: []robots.VisitTime{{Window: window(1000, 1259), Line: 7}, {Window: window(2000, 2059), Line: 8}},
 	}
 	terms := Compile(grant, Options{})
-	forEachEngine(t, func(t *testing.T, l Limiter) {
+	forEachLimiter(t, func(t *testing.T, l Limiter) {
 		key := NewKey(t.Name())
 		for _, step := range []struct {
 			at   time.Time
@@ -202,8 +202,8 @@ func TestTakeNamesTheLineThatRefuses(t *testing.T) {
 	})
 }
 
-// randomGrant returns lines whose intervals are whole microseconds, so that
-// the engines and the model can agree exactly.
+// randomGrant returns lines with intervals of whole microseconds, so that
+// limiters and model can agree exactly.
 func randomGrant(rnd *rand.Rand) (Grant, Options) {
 	var g Grant
 	minuteOf := func() int {
@@ -237,8 +237,8 @@ func randomGrant(rnd *rand.Rand) (Grant, Options) {
 	return g, o
 }
 
-// randomStep returns a time to the next request that suits the last answer:
-// at once, too soon, just right, or long after.
+// randomStep returns a time to the next request: none, less than RetryAfter,
+// RetryAfter, or more.
 func randomStep(rnd *rand.Rand, last Result) time.Duration {
 	switch rnd.IntN(6) {
 	case 0:
@@ -255,11 +255,11 @@ func randomStep(rnd *rand.Rand, last Result) time.Duration {
 	return time.Duration(rnd.Int64N(1<<rnd.IntN(40)+1)) * time.Microsecond % (30 * time.Hour)
 }
 
-// All that apply must be met, a refused request uses no budget, and
-// Retry-After is true: an engine answers as the model does, whoever comes
-// back after RetryAfter gets through, and nobody does before.
-func TestEnginesAgreeWithModel(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, l Limiter) {
+// A Limiter decides like the model: all lines that apply must accept a request,
+// and a refused request uses no budget. A request is accepted after RetryAfter,
+// and not before.
+func TestTakeAgreesWithModel(t *testing.T) {
+	forEachLimiter(t, func(t *testing.T, l Limiter) {
 		for seed := range rounds(l, 400) {
 			rnd := rand.New(rand.NewPCG(seed, 1))
 			g, o := randomGrant(rnd)
@@ -270,7 +270,7 @@ func TestEnginesAgreeWithModel(t *testing.T) {
 				now = now.Add(randomStep(rnd, r))
 				r = l.Take(t.Context(), now, key, terms, 0)
 				if want := m.take(now); r.OK != want {
-					t.Fatalf("seed %d, request %d at %v: %+v, the model says %t\n%+v", seed, i, now, r, want, g)
+					t.Fatalf("seed %d, request %d at %v: %+v, the model returns %t\n%+v", seed, i, now, r, want, g)
 				}
 				if r.OK {
 					if r != (Result{OK: true}) {
@@ -279,12 +279,12 @@ func TestEnginesAgreeWithModel(t *testing.T) {
 					continue
 				}
 				if r.RetryAfter <= 0 || !m.accepts(now.Add(r.RetryAfter)) {
-					t.Fatalf("seed %d: refused after coming back as told by %+v at %v\n%+v", seed, r, now, g)
+					t.Fatalf("seed %d: refused after the RetryAfter of %+v at %v\n%+v", seed, r, now, g)
 				}
 				for range 20 {
 					early := now.Add(time.Duration(rnd.Int64N(int64(r.RetryAfter))) / 1000 * 1000)
 					if m.accepts(early) {
-						t.Fatalf("seed %d: %+v at %v, but %v does as well\n%+v", seed, r, now, early, g)
+						t.Fatalf("seed %d: %+v at %v, but the model accepts a request at %v\n%+v", seed, r, now, early, g)
 					}
 				}
 			}
@@ -292,10 +292,10 @@ func TestEnginesAgreeWithModel(t *testing.T) {
 	})
 }
 
-// Over any time W at most 1 + (W + tolerance) / interval requests of a
-// Crawl-delay are accepted, and N - 1 more of a Request-rate.
-func TestAcceptedNeverExceedGrant(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, l Limiter) {
+// In any time W, at most 1 + (W + tolerance) / interval requests are accepted
+// under a Crawl-delay, and N - 1 more under a Request-rate.
+func TestAcceptedRequestsNeverExceedGrant(t *testing.T) {
+	forEachLimiter(t, func(t *testing.T, l Limiter) {
 		for seed := range rounds(l, 60) {
 			rnd := rand.New(rand.NewPCG(seed, 2))
 			n := 1 + rnd.IntN(20)

@@ -13,27 +13,27 @@ import (
 )
 
 const (
-	missesToOpen = 3                      // missed deadlines in a row until nobody waits for the server any longer
-	probeEvery   = 250 * time.Millisecond // pause between probes at first, then twice as long each time
-	probeAtMost  = 2 * time.Second        // up to this
-	probeTimeout = time.Second            // of one probe and of one attempt to connect
-	steadyAfter  = 10 * time.Second       // how long the server has to answer until the pauses are short again
+	missesToOpen = 3                      // missed deadlines in a row after which the server counts as unavailable
+	probeEvery   = 250 * time.Millisecond // the first pause between probes; each further pause is twice as long,
+	probeAtMost  = 2 * time.Second        // up to this one
+	probeTimeout = time.Second            // for one probe, and for one attempt to connect
+	steadyAfter  = 10 * time.Second       // after this time without failure, the first pause is short again
 )
 
-// link is the connection to the server with its circuit breaker. Requests use
-// it while the circuit is closed; one goroutine connects, and probes while the
-// circuit is open, so that no request does.
+// link is the connection to the server, with a circuit breaker. Requests use
+// the connection while the circuit is closed. One goroutine connects, and
+// probes the server while the circuit is open, so that requests never do.
 type link struct {
-	config FleetConfig
-	obs    Observer
-	ctx    context.Context // ends at close
-	cancel context.CancelFunc
-	opened chan struct{} // wakes the goroutine
-	runs   sync.WaitGroup
+	config  FleetConfig
+	obs     Observer
+	ctx     context.Context // ends when the link is closed
+	cancel  context.CancelFunc
+	wake    chan struct{} // wakes the goroutine after the circuit was opened
+	running sync.WaitGroup
 
 	misses atomic.Int32
-	usable atomic.Pointer[scripted] // nil while the circuit is open
-	failed atomic.Pointer[string]   // the key of the request that opened it
+	usable atomic.Pointer[valkeyServer] // nil while the circuit is open
+	failed atomic.Pointer[string]       // the key of the request that opened it
 
 	mu    sync.Mutex
 	state FleetState
@@ -41,20 +41,20 @@ type link struct {
 
 func newLink(c FleetConfig, obs Observer) *link {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &link{config: c, obs: obs, ctx: ctx, cancel: cancel, opened: make(chan struct{}, 1)}
+	return &link{config: c, obs: obs, ctx: ctx, cancel: cancel, wake: make(chan struct{}, 1)}
 }
 
-// close opens the circuit for good, closes all connections and waits for the
-// goroutine. It does not wait for the network.
+// close opens the circuit forever, closes all connections and waits until the
+// goroutine ends. It does not wait for the network.
 func (l *link) close() {
 	l.mu.Lock()
 	l.cancel()
 	l.usable.Store(nil)
 	l.mu.Unlock()
-	l.runs.Wait()
+	l.running.Wait()
 }
 
-// server returns what requests may ask, or nil.
+// server returns the server for requests, or nil while the circuit is open.
 func (l *link) server() server {
 	if s := l.usable.Load(); s != nil {
 		return *s
@@ -62,15 +62,16 @@ func (l *link) server() server {
 	return nil
 }
 
-func (l *link) answered() {
+func (l *link) clearMisses() {
 	if l.misses.Load() != 0 {
 		l.misses.Store(0)
 	}
 }
 
-// fail tells of a request for key that got no answer. It opens the circuit
-// unless the reason may lie in that request alone: a missed deadline, or a
-// reply that says nothing about the server.
+// fail records that a call for key failed, and opens the circuit. If the
+// failure may concern only that request (a missed deadline, or an error reply
+// that does not concern the server), it opens the circuit only after
+// missesToOpen failures in a row.
 func (l *link) fail(key string, err error) {
 	_, replied := valkey.IsValkeyErr(err)
 	alone := replied && serverFault(err) == nil || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errReply)
@@ -78,19 +79,19 @@ func (l *link) fail(key string, err error) {
 		return
 	}
 	if l.usable.Load() == nil {
-		return // opened by another request, or closed for good
+		return // another request has opened the circuit, or the link is closed
 	}
 	l.failed.Store(&key)
-	l.become(FleetDown, nil, err)
+	l.setState(FleetDown, nil, err)
 	select {
-	case l.opened <- struct{}{}:
+	case l.wake <- struct{}{}:
 	default:
 	}
 }
 
-// become sets the state, and what requests may ask in it. After close it does
+// setState sets the state, and the server for requests. After close it does
 // nothing.
-func (l *link) become(state FleetState, s *scripted, err error) {
+func (l *link) setState(state FleetState, s *valkeyServer, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ctx.Err() != nil {
@@ -103,10 +104,10 @@ func (l *link) become(state FleetState, s *scripted, err error) {
 	}
 }
 
-// run connects, and closes the circuit each time that the server answers
-// again. A connection over which a probe fails is not used again: the next one
-// asks DNS, the Sentinels or the cluster anew where the server is, so that a
-// server that became a replica is left for its successor.
+// run connects, and closes the circuit when the server answers. After a probe
+// has failed, it makes a new connection, and asks DNS, the Sentinels or the
+// cluster again for the address. So it finds the new master after a server
+// became a replica.
 func (l *link) run() {
 	var c *connection
 	defer func() { c.close() }()
@@ -121,15 +122,15 @@ func (l *link) run() {
 		if err != nil {
 			c.close()
 			c = nil
-			l.become(FleetDown, nil, err)
+			l.setState(FleetDown, nil, err)
 			pause = longer(pause)
 			continue
 		}
 		began := time.Now()
 		l.misses.Store(0)
-		l.become(FleetUp, &scripted{c.client}, nil)
+		l.setState(FleetUp, &valkeyServer{c.client}, nil)
 		select {
-		case <-l.opened:
+		case <-l.wake:
 		case <-l.ctx.Done():
 		}
 		if pause = longer(pause); time.Since(began) > steadyAfter {
@@ -138,13 +139,13 @@ func (l *link) run() {
 	}
 }
 
-// longer returns the pause that follows a pause.
+// longer returns the pause after this one.
 func longer(pause time.Duration) time.Duration {
 	return min(max(2*pause, probeEvery), probeAtMost)
 }
 
-// sleep waits for half of d to d, so that not all instances come at the same
-// time. It reports false as soon as l is closed.
+// sleep waits for a random time from d/2 to d, so that not all instances call
+// the server at the same time. It returns false as soon as l is closed.
 func (l *link) sleep(d time.Duration) bool {
 	if d > 0 {
 		timer := time.NewTimer(d/2 + rand.N(d/2))
@@ -157,8 +158,8 @@ func (l *link) sleep(d time.Duration) bool {
 	return l.ctx.Err() == nil
 }
 
-// probeTerms accept each request of a process, so that a probe writes to the
-// server as a request does.
+// probeTerms accept every probe, so that each probe writes to the server, as a
+// request does.
 var probeTerms = mustLimit(CrawlDelay, 2*time.Microsecond)
 
 func mustLimit(why Reason, interval time.Duration) *Terms {
@@ -173,13 +174,14 @@ func (l *link) probe(client valkey.Client) error {
 	ctx, cancel := context.WithTimeout(l.ctx, probeTimeout)
 	defer cancel()
 	start := time.Now()
-	_, err := scripted{client}.ask(ctx, question{key: l.probeKey(), now: start.UnixMicro(), terms: probeTerms, known: &arrivals{}})
+	_, err := valkeyServer{client}.call(ctx, scriptCall{key: l.probeKey(), now: start.UnixMicro(), terms: probeTerms, known: &arrivals{}})
 	l.obs.FleetCall(time.Since(start), explain(err))
 	return err
 }
 
-// probeKey returns a key that a cluster keeps on the node on which a request
-// failed: the part in braces is that request's key, and alone decides.
+// probeKey returns a key that a cluster stores on the node on which the last
+// call failed: only the part in braces, which is the key of that call, decides
+// about the node.
 func (l *link) probeKey() string {
 	if failed := l.failed.Load(); failed != nil {
 		return l.config.Prefix + "probe{" + *failed + "}"
@@ -187,7 +189,7 @@ func (l *link) probeKey() string {
 	return l.config.Prefix + "probe"
 }
 
-// connection is a client with all its network connections.
+// connection is a client with its network connections.
 type connection struct {
 	client valkey.Client
 	dialer *dialer
@@ -205,8 +207,8 @@ func (l *link) connect() (*connection, error) {
 	return &connection{client, d}, nil
 }
 
-// close closes c, which may be nil. The network connections come first, for
-// the client waits for a server that does not answer.
+// close closes c, which may be nil. It closes the network connections first,
+// because the client would wait for a server that does not answer.
 func (c *connection) close() {
 	if c != nil {
 		c.dialer.close()
@@ -214,8 +216,9 @@ func (c *connection) close() {
 	}
 }
 
-// options returns the client's options. Requests are pipelined over one
-// connection, or two, and never sent twice: the first may have been counted.
+// options returns the client's options. Calls are pipelined over one or two
+// connections. A call is never sent twice, because the first one may have used
+// budget.
 func (l *link) options(d *dialer) valkey.ClientOption {
 	c := l.config
 	return valkey.ClientOption{

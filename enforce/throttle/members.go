@@ -8,18 +8,19 @@ import (
 	"github.com/valkey-io/valkey-go"
 )
 
-// Member is an element of a set that servers share.
+// Member is a member of a set that the instances of a Fleet share.
 type Member struct {
 	Name string
-	Time time.Time // by the clock of the server that added it, to the second
+	Time time.Time // by the clock of the instance that added it, in whole seconds
 }
 
-// AddMembers adds to a set that all servers of the fleet share. Members older
-// than keep are removed, and so are the oldest if there are more than most. It
-// waits for the server until ctx ends, so don't call it on the request path.
-// While the server is unavailable, it returns an error at once.
+// AddMembers adds members to a set that all instances of the Fleet share. It
+// removes members that are older than the newest of them by more than keep, and
+// the oldest if the set has more than most members. It waits for the server
+// until ctx ends, so don't call it on the request path. While the server is
+// unavailable, it returns an error at once.
 func (f *Fleet) AddMembers(ctx context.Context, set string, members []Member, keep time.Duration, most int) error {
-	s, ok := f.server().(scripted)
+	s, ok := f.server().(valkeyServer)
 	if !ok {
 		return errDown
 	}
@@ -51,11 +52,12 @@ func (f *Fleet) AddMembers(ctx context.Context, set string, members []Member, ke
 	return nil
 }
 
-// Members returns a set's members and its version. If the version equals known,
-// no members are returned, because none were added since. Of more members than
-// most, only the newest are returned.
+// Members returns the members of a set, newest first, and the version of the
+// set. If there are more than most members, it returns only the newest. The
+// version changes whenever members are added. If it equals known, Members
+// returns no members. Members waits for the server until ctx ends.
 func (f *Fleet) Members(ctx context.Context, set, known string, most int) (members []Member, version string, err error) {
-	s, ok := f.server().(scripted)
+	s, ok := f.server().(valkeyServer)
 	if !ok {
 		return nil, known, errDown
 	}
@@ -79,9 +81,10 @@ func (f *Fleet) Members(ctx context.Context, set, known string, most int) (membe
 	return members, version, nil
 }
 
-// setName returns the key of a set. A cluster keeps it and its version on one
-// node.
+// setName returns the server's key for a set. A cluster stores a set and its
+// version on the same node.
 func (f *Fleet) setName(set string) string { return f.config.Prefix + "{" + set + "}" }
 
-// setVersion returns the key of the number of times that a set was added to.
+// setVersion returns the server's key for the number of times that AddMembers
+// was called for a set.
 func (f *Fleet) setVersion(set string) string { return f.setName(set) + ":version" }

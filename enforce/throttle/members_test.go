@@ -8,10 +8,11 @@ import (
 	"time"
 )
 
-// Servers of a fleet add to a set, and hear of what the others added.
-func TestMembersOfASet(t *testing.T) {
+// Instances of a fleet add members to a set, and read the members that others
+// have added.
+func TestMembers(t *testing.T) {
 	t.Parallel()
-	s, err := shared()
+	s, err := sharedServer()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +33,7 @@ func TestMembersOfASet(t *testing.T) {
 		fleets = append(fleets, f)
 		for f.server() == nil {
 			if ctx.Err() != nil {
-				t.Fatal("the server is not reached")
+				t.Fatal("the server can't be reached")
 			}
 			time.Sleep(time.Millisecond)
 		}
@@ -40,7 +41,7 @@ func TestMembersOfASet(t *testing.T) {
 	set := t.Name()
 	none, empty, err := fleets[0].Members(ctx, set, "-", 10)
 	if err != nil || len(none) != 0 || empty != "" {
-		t.Fatalf("at first: %v, %q, %v", none, empty, err)
+		t.Fatalf("before the first member: %v, %q, %v", none, empty, err)
 	}
 	now := time.Unix(1_800_000_000, 0)
 	add := func(f *Fleet, members ...Member) {
@@ -62,7 +63,7 @@ func TestMembersOfASet(t *testing.T) {
 	}
 	add(fleets[0])
 	if _, version := names(fleets[1], "", 10); version != "" {
-		t.Errorf("adding nothing makes version %q", version)
+		t.Errorf("version %q after adding nothing", version)
 	}
 	add(fleets[0], Member{"a", now}, Member{"b\x00\xff", now.Add(time.Second)})
 	got, version := names(fleets[1], empty, 10)
@@ -70,7 +71,7 @@ func TestMembersOfASet(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	if got, again := names(fleets[1], version, 10); got != nil || again != version {
-		t.Errorf("nothing was added since: %q, %q", got, again)
+		t.Errorf("the known version: %q, %q", got, again)
 	}
 	add(fleets[1], Member{"a", now.Add(2 * time.Second)})
 	if got, _ := names(fleets[0], version, 1); !slices.Equal(got, []string{"a@2"}) {
@@ -80,7 +81,7 @@ func TestMembersOfASet(t *testing.T) {
 		add(fleets[1], Member{fmt.Sprint(i), now.Add(time.Minute)})
 	}
 	if got, _ := names(fleets[0], version, 10); !slices.Equal(got, []string{"5@60", "4@60", "3@60", "2@60", "1@60"}) {
-		t.Errorf("of five at most: %q", got)
+		t.Errorf("set of at most five: %q", got)
 	}
 	add(fleets[0], Member{"later", now.Add(2 * time.Hour)})
 	if got, _ := names(fleets[0], version, 10); !slices.Equal(got, []string{"later@7200"}) {
@@ -90,9 +91,9 @@ func TestMembersOfASet(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := fleets[0].AddMembers(ctx, set, []Member{{"x", now}}, time.Hour, 5); err == nil {
-		t.Error("a fleet that is closed adds")
+		t.Error("AddMembers of a closed Fleet has no error")
 	}
 	if _, version, err := fleets[0].Members(ctx, set, "known", 5); err == nil || version != "known" {
-		t.Errorf("a fleet that is closed answers %q", version)
+		t.Errorf("Members of a closed Fleet returns version %q", version)
 	}
 }

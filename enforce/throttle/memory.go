@@ -8,40 +8,41 @@ import (
 	"time"
 )
 
-// Memory is the embedded engine. It holds the budgets of at most as many keys
-// as it was made for, in 61 bytes each, grows as they come, and starts no
-// goroutine. Its methods are safe for concurrent use, and Take allocates
-// nothing but when it grows.
+// Memory is a Limiter that keeps budgets in the memory of this process. It
+// takes 61 octets for each key, and grows up to the number of keys that it was
+// made for. It starts no goroutine. Its methods are safe for concurrent use.
+// Take allocates only when the Memory grows.
 //
-// If there is no room for a new key, the key that would be free soonest is
-// forgotten, Disposable keys before others. That takes constant time, as the
-// choice is among the 16 keys of two buckets rather than among all: the one
-// forgotten is the soonest of 16 drawn at random, so it is among the later half
-// of all keys in fewer than 1 of 60,000 cases. That happens when a table is
-// about four fifths full; of as many keys as it was made for it holds 97 %.
+// If there is no room for a new key, a Memory forgets another key. It prefers
+// Disposable keys and, among these, the key that would be unused soonest. It
+// chooses among the 16 keys of two buckets, not among all keys, so that the
+// choice takes constant time. In fewer than 1 of 60,000 cases, more than half
+// of all keys would be unused sooner than the forgotten key. The first key is
+// forgotten when a table is about four fifths full. If the number of keys
+// equals the number that the Memory was made for, it holds 97 % of them.
 //
-// A key's identity in memory is 63 of the Key's 128 bits and whether it is
-// Disposable.
+// A Memory stores 63 of the 128 bits of a Key, and whether it is Disposable.
+// Two keys that do not differ in these share a budget.
 type Memory struct {
 	seed     uint64
 	shards   atomic.Pointer[shards]
 	resizing sync.Mutex
 }
 
-// NewMemory returns an engine for at most maxEntries keys, rounded up to
-// whole buckets; at least 16.
+// NewMemory returns a Memory for at most maxEntries keys, rounded up to whole
+// buckets of 8, and at least 16.
 func NewMemory(maxEntries int) *Memory {
 	m := &Memory{seed: rand.Uint64()}
 	m.shards.Store(newShards(maxEntries, m.seed))
 	return m
 }
 
-// Resize makes m hold at most maxEntries keys from now on, rounded as by
-// NewMemory. Budgets are kept. If more keys than that are in use, those that
-// would be free soonest are forgotten, Disposable keys before others.
+// Resize changes the number of keys that m holds to maxEntries, rounded as by
+// NewMemory. Budgets stay. If more keys than that are in use, m forgets some as
+// it does for a new key.
 //
-// Requests go on meanwhile: one waits at most while the shard of its key is
-// copied, which is a 256th of a large table. Where the number is the same,
+// Take can be called meanwhile: it waits at most until the shard of its key is
+// copied, which is 1/256 of a large table. If the number is the same as before,
 // Resize does nothing.
 func (m *Memory) Resize(now time.Time, maxEntries int) {
 	m.resizing.Lock()
@@ -80,15 +81,16 @@ func (m *Memory) Take(_ context.Context, now time.Time, k Key, t *Terms, maxWait
 	return r
 }
 
-// lock returns the shard of k, locked, with k's tag and hash.
+// lock locks and returns the shard of k, with k's tag and hash.
 func (m *Memory) lock(k Key, now int64) (s *shard, tag, h uint64) {
 	tag = tagOf(k)
 	h = hashTag(tag, m.seed)
 	return m.shards.Load().lock(m, h, now), tag, h
 }
 
-// recall returns what is known of k's budget under t, and whether anything is.
-func (m *Memory) recall(now int64, k Key, t *Terms) (arrivals, bool) {
+// lookUp returns the state of k's budget under t, and whether the Memory has
+// one.
+func (m *Memory) lookUp(now int64, k Key, t *Terms) (arrivals, bool) {
 	s, tag, h := m.lock(k, now)
 	defer s.mu.Unlock()
 	place, found := s.find(tag, h)
@@ -98,7 +100,7 @@ func (m *Memory) recall(now int64, k Key, t *Terms) (arrivals, bool) {
 	var a arrivals
 	place.load(t, &a)
 	if a.sig != t.sig {
-		t.adopt(&a)
+		t.convert(&a)
 	}
 	if t.rewind(now, &a) {
 		return t.fresh(now), false
@@ -106,9 +108,10 @@ func (m *Memory) recall(now int64, k Key, t *Terms) (arrivals, bool) {
 	return a, true
 }
 
-// learn adds what was heard of k's budget under t to what is known. Budgets
-// only become smaller: of two arrival times the later one counts.
-func (m *Memory) learn(now int64, k Key, t *Terms, heard *arrivals) {
+// update merges remote, the state of k's budget under t in the server, into the
+// Memory. A budget only becomes smaller, so of two arrival times the later one
+// counts.
+func (m *Memory) update(now int64, k Key, t *Terms, remote *arrivals) {
 	s, tag, h := m.lock(k, now)
 	defer s.mu.Unlock()
 	place, found := s.find(tag, h)
@@ -118,16 +121,16 @@ func (m *Memory) learn(now int64, k Key, t *Terms, heard *arrivals) {
 		var a arrivals
 		place.load(t, &a)
 		if a.sig != t.sig {
-			t.adopt(&a)
+			t.convert(&a)
 		}
 		if !t.rewind(now, &a) {
-			heard.merge(&a, t)
+			remote.merge(&a, t)
 		}
 	}
-	place.store(t, heard)
+	place.store(t, remote)
 }
 
-// take answers a request for the key with the given tag and hash.
+// take decides on a request for the key with a tag and hash.
 func (t *table) take(now int64, tag, h uint64, terms *Terms, maxWait time.Duration) Result {
 	var a arrivals
 	place, found := t.find(tag, h)
@@ -147,5 +150,5 @@ func (t *table) take(now int64, tag, h uint64, terms *Terms, maxWait time.Durati
 	return r
 }
 
-// Close implements Limiter. A Memory holds nothing but memory.
+// Close implements Limiter. It does nothing, and always returns nil.
 func (m *Memory) Close() error { return nil }

@@ -7,9 +7,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// model is a limiter for one key, written as the lines read rather than as
-// the engines work: GCRA in fractions, one line after the other, and no notion
-// of when to come back. The engines are held against it.
+// model is a simple limiter for one key, with which the tests compare the
+// Limiters. It computes the GCRA of each line with fractions, and has no
+// RetryAfter.
 type model struct {
 	grant  Grant
 	burst  int
@@ -21,7 +21,7 @@ type model struct {
 type modelLimit struct {
 	interval, tolerance *big.Rat // microseconds
 	tat                 *big.Rat
-	unit                int64 // microseconds to whose multiples tat is rounded down
+	unit                int64 // in microseconds; tat is rounded down to a multiple of it
 	window              robots.Window
 }
 

@@ -2,11 +2,11 @@ package throttle
 
 import "time"
 
-// FleetState is whether a Fleet can ask its server.
+// FleetState says whether a Fleet can call its server.
 type FleetState uint8
 
 const (
-	// FleetConnecting is the state of a new Fleet. It decides alone.
+	// FleetConnecting is the state of a new Fleet. The Fleet decides alone.
 	FleetConnecting FleetState = iota
 	// FleetUp means that the server answers.
 	FleetUp
@@ -24,15 +24,16 @@ func (s FleetState) String() string {
 	return ""
 }
 
-// Engine is what decided a request of a Fleet.
+// Engine says which part of a Fleet decided on a request.
 type Engine uint8
 
 const (
-	// EngineLocal is this process, by what it knows of the fleet's budget.
+	// EngineLocal is this process, by the last known state of the shared
+	// budget.
 	EngineLocal Engine = iota
-	// EngineRemote is the server.
+	// EngineRemote is the script in the server.
 	EngineRemote
-	// EngineFallback is this process alone, while the server is away.
+	// EngineFallback is this process alone, while the server is unavailable.
 	EngineFallback
 )
 
@@ -46,22 +47,24 @@ func (e Engine) String() string {
 	return ""
 }
 
-// Observer is told what happens in a Fleet. Its methods are called on the
-// request path, from any goroutine, and must neither block nor call the Fleet.
+// Observer receives the events of a Fleet, for logs and metrics. Its methods
+// are called on the request path, from any goroutine. They must be safe for
+// concurrent use, must not block, and must not call the Fleet.
 type Observer interface {
-	// FleetState reports a change of state and its cause, which is nil for
-	// FleetUp.
+	// FleetState is called for each change of the state. err is its cause; it
+	// is nil for FleetUp.
 	FleetState(s FleetState, err error)
-	// FleetCall tells of one round trip to the server.
+	// FleetCall is called after each round trip to the server. err is nil if it
+	// succeeded.
 	FleetCall(took time.Duration, err error)
-	// FleetRefusal tells of a refused request.
+	// FleetRefusal is called for each refused request.
 	FleetRefusal(by Engine)
-	// FleetFallback tells of a request that was decided without the server,
-	// as it could not be asked.
+	// FleetFallback is called for each request that the process decides on
+	// alone because it could not call the server.
 	FleetFallback()
 }
 
-// noObserver is the Observer of those who have none.
+// noObserver is the default Observer. It does nothing.
 type noObserver struct{}
 
 func (noObserver) FleetState(FleetState, error)   {}

@@ -9,8 +9,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// A crawler that keeps to the file is never refused, whatever else it does.
-func TestPoliteCrawlerIsNeverRefused(t *testing.T) {
+// A crawler that keeps the limits of the file is never refused.
+func TestCrawlerThatKeepsTheLimitsIsNeverRefused(t *testing.T) {
 	perHour := func(rnd *rand.Rand, n int, per time.Duration, count int) (at []time.Duration) {
 		// No more than n in any per: each request is at least per after the
 		// one n before it.
@@ -33,40 +33,40 @@ func TestPoliteCrawlerIsNeverRefused(t *testing.T) {
 		name     string
 		schedule func(rnd *rand.Rand, interval time.Duration) (Grant, Options, []time.Duration)
 	}{
-		{"waiting the delay between requests", func(rnd *rand.Rand, d time.Duration) (Grant, Options, []time.Duration) {
+		{"at least the delay between requests", func(rnd *rand.Rand, d time.Duration) (Grant, Options, []time.Duration) {
 			at := []time.Duration{0}
 			for i := range 100 {
 				at = append(at, at[i]+d+time.Duration(rnd.ExpFloat64()*float64(d)*float64(rnd.IntN(2))))
 			}
 			return Grant{Delay: delay(d)}, Options{}, at
 		}},
-		{"a tenth faster than asked", func(rnd *rand.Rand, d time.Duration) (Grant, Options, []time.Duration) {
+		{"a tenth faster than the delay", func(rnd *rand.Rand, d time.Duration) (Grant, Options, []time.Duration) {
 			var at []time.Duration
 			for i := range 100 {
 				at = append(at, time.Duration(i)*d*9/10)
 			}
 			return Grant{Delay: delay(d)}, Options{}, at
 		}},
-		{"on time, delivered up to a quarter of the delay too late or too soon", func(rnd *rand.Rand, d time.Duration) (Grant, Options, []time.Duration) {
+		{"on time, but delivered up to a quarter of the delay too early or too late", func(rnd *rand.Rand, d time.Duration) (Grant, Options, []time.Duration) {
 			var at []time.Duration
 			for i := range 100 {
 				at = append(at, time.Duration(i)*d+time.Duration((rnd.Float64()-0.5)*0.45*float64(d)))
 			}
 			return Grant{Delay: delay(d)}, Options{}, at
 		}},
-		{"a delay with a jitter of half of it, with a burst of 3", func(rnd *rand.Rand, d time.Duration) (Grant, Options, []time.Duration) {
+		{"burst of 3, half the delay too early or too late", func(rnd *rand.Rand, d time.Duration) (Grant, Options, []time.Duration) {
 			at := []time.Duration{0}
 			for i := range 100 {
 				at = append(at, at[i]+d/2+time.Duration(i%2)*d)
 			}
 			return Grant{Delay: delay(d)}, Options{Burst: 3}, at
 		}},
-		{"no more than n in any time of a rate", func(rnd *rand.Rand, d time.Duration) (Grant, Options, []time.Duration) {
+		{"at most n requests in any time of a rate", func(rnd *rand.Rand, d time.Duration) (Grant, Options, []time.Duration) {
 			n := 1 + rnd.IntN(30)
 			per := d * time.Duration(n)
 			return Grant{Rates: []robots.RequestRate{rate(n, per, allDayFrom, allDayTo)}}, Options{}, perHour(rnd, n, per, 200)
 		}},
-		{"two rates at once", func(rnd *rand.Rand, d time.Duration) (Grant, Options, []time.Duration) {
+		{"two rates", func(rnd *rand.Rand, d time.Duration) (Grant, Options, []time.Duration) {
 			g := Grant{Rates: []robots.RequestRate{rate(3, 3*d, allDayFrom, allDayTo), rate(20, 40*d, allDayFrom, allDayTo)}}
 			a, b := perHour(rnd, 3, 3*d, 100), []time.Duration(nil)
 			for i, at := range a { // 20 in any 40 d as well
@@ -84,7 +84,7 @@ func TestPoliteCrawlerIsNeverRefused(t *testing.T) {
 			return g, Options{}, b
 		}},
 	}
-	forEachEngine(t, func(t *testing.T, l Limiter) {
+	forEachLimiter(t, func(t *testing.T, l Limiter) {
 		for _, test := range tests {
 			t.Run(test.name, func(t *testing.T) {
 				for seed := range rounds(l, 20) {

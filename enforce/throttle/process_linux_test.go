@@ -5,7 +5,8 @@ import (
 	"syscall"
 )
 
-// dieWithTest makes a server end when the test does, however that ends.
+// dieWithTest makes the system kill a server when the test process ends, even
+// if that crashes.
 func dieWithTest(c *exec.Cmd) {
 	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }

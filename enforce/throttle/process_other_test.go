@@ -4,5 +4,5 @@ package throttle
 
 import "os/exec"
 
-// dieWithTest does nothing: only Linux can tell a process when its parent dies.
+// dieWithTest does nothing: only Linux can kill a process when its parent ends.
 func dieWithTest(*exec.Cmd) {}

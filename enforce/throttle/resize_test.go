@@ -10,8 +10,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// No budget is lost or doubled by a change of the size, in either direction
-// and through any number of shards.
+// A change of the size neither loses nor doubles a budget, for larger and
+// smaller sizes and any number of shards.
 func TestResizeKeepsBudgets(t *testing.T) {
 	terms := Compile(Grant{Rates: []robots.RequestRate{rate(3, time.Hour, allDayFrom, allDayTo)}}, Options{})
 	for _, sizes := range [][]int{{1000, 100_000}, {100_000, 1000}, {1000, 1001}, {1, 1_000_000, 2000, 50_000, 1000}} {
@@ -41,9 +41,10 @@ func TestResizeKeepsBudgets(t *testing.T) {
 	}
 }
 
-// A smaller Memory is bounded as a new one of its size, and forgets what would
-// be free soonest, Disposable keys first.
-func TestResizeShrinks(t *testing.T) {
+// A Memory that was made smaller is not larger than a new one of the same size.
+// It forgets Disposable keys first, and then the keys that would be unused
+// soonest.
+func TestResizeToSmallerSize(t *testing.T) {
 	const size = 2000
 	m, clients := NewMemory(100_000), NewKey("libraries")
 	long := Compile(Grant{Delay: delay(24 * time.Hour)}, Options{})
@@ -68,12 +69,12 @@ func TestResizeShrinks(t *testing.T) {
 		}
 	}
 	if gone > size/400 {
-		t.Errorf("%d of %d of the latest keys are gone", gone, size/4)
+		t.Errorf("%d of %d of the latest keys were forgotten", gone, size/4)
 	}
 }
 
-// Free keys are not copied.
-func TestResizeLeavesOutWhatIsFree(t *testing.T) {
+// Unused keys are not copied.
+func TestResizeDropsUnusedKeys(t *testing.T) {
 	m := NewMemory(10_000)
 	for i := range 5000 {
 		m.Take(t.Context(), noon, NewKey(fmt.Sprint(i)), hourly, 0)
@@ -84,8 +85,8 @@ func TestResizeLeavesOutWhatIsFree(t *testing.T) {
 	}
 }
 
-// However many ask while the size changes, a limit is a limit.
-func TestResizeBesideRequests(t *testing.T) {
+// Concurrent requests never exceed the limit while the size changes.
+func TestResizeDuringRequests(t *testing.T) {
 	const keys, allowed = 300, 20
 	m := NewMemory(10_000)
 	terms := Compile(Grant{Rates: []robots.RequestRate{rate(allowed, time.Hour, allDayFrom, allDayTo)}}, Options{})
@@ -120,7 +121,7 @@ func TestResizeBesideRequests(t *testing.T) {
 	}
 }
 
-// BenchmarkResize moves a million budgets.
+// BenchmarkResize copies a million budgets.
 func BenchmarkResize(b *testing.B) {
 	m, base := NewMemory(1_000_000), NewKey("a")
 	for i := range 1_000_000 {

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Reason is the kind of line that refused a request.
+// Reason is the kind of line that refused or delayed a request.
 type Reason uint8
 
-// The reasons, in the order in which they are looked at.
+// The reasons.
 const (
 	None Reason = iota
 	VisitTime
@@ -27,46 +27,51 @@ func (r Reason) String() string {
 	return ""
 }
 
-// Result is the answer to one request.
+// Result is the decision on one request.
 type Result struct {
-	// OK reports whether the request may go on. Its budget is then used.
+	// OK reports whether the request may go on, after Delay. If so, it has used
+	// budget.
 	OK bool
 
-	// Reason and Line name the robots.txt line that refused the request, or
-	// that made it wait. Visit-time takes precedence. Of the others it is the
-	// line that refuses for the longest time.
+	// Reason and Line identify the robots.txt line that refused the request, or
+	// that is the reason for Delay. If several lines did, it is a Visit-time
+	// line, or otherwise the line that refuses for the longest time.
 	Reason Reason
 	Line   int
 
-	// RetryAfter is the time from now until every line lets the request
-	// through, if no other request of the same key comes first. It is exact to
-	// the microsecond: round it up. Zero when OK.
+	// RetryAfter is the time after which every line accepts the request, if no
+	// other request of the same key comes before. It is exact to the
+	// microsecond, so round it up to whole seconds for an HTTP field. Zero if
+	// OK is true.
 	RetryAfter time.Duration
 
-	// Delay is how long an accepted request has to be held before it goes on:
-	// its place in the budget lies that far ahead. Zero if maxWait was zero.
+	// Delay is how long the caller must hold an accepted request before it may
+	// go on. It is at most maxWait.
 	Delay time.Duration
 }
 
-// Limiter holds crawlers to their Terms. Its methods are safe for concurrent
-// use.
+// Limiter applies Terms to requests, and keeps the budgets. Its methods are
+// safe for concurrent use.
 type Limiter interface {
-	// Take asks for one request of k at now, under the terms t. An accepted
-	// request uses budget of every line of t whose window is open; a refused
-	// one uses none. Nil terms accept everything.
+	// Take decides on one request at the time now, by the terms t and the
+	// budget of k. An accepted request uses budget of every line of t that has
+	// an open window. A refused request uses none. Nil terms accept every
+	// request.
 	//
-	// With a maxWait above zero a request that would be accepted within that
-	// time is accepted for that instant, which Result.Delay tells. A maxWait
-	// above MaxWait counts as MaxWait.
+	// If maxWait is greater than zero, Take also accepts a request for which
+	// the budget is free within maxWait, and uses that budget. The caller must
+	// then hold the request for Result.Delay. The limit of maxWait is MaxWait;
+	// a greater value counts as MaxWait.
 	//
-	// ctx bounds how long an engine may wait for its server. Take returns no
-	// error, because an engine that cannot reach its server decides alone.
+	// A Limiter with a server waits for it until ctx ends at the latest. Take
+	// returns no error, because a Limiter that can't reach its server decides
+	// alone.
 	Take(ctx context.Context, now time.Time, k Key, t *Terms, maxWait time.Duration) Result
 
-	// Close releases what the engine holds. A closed engine still answers.
+	// Close releases resources. Take can still be called after Close.
 	Close() error
 }
 
-// MaxWait is the longest time for which a request can be held. A budget that is
-// used further ahead than this shows that a clock was set back.
+// MaxWait is the longest time for which a request can be held. So if a budget
+// is used further ahead than this, a clock was set back.
 const MaxWait = 10 * time.Minute

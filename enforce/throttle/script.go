@@ -14,51 +14,50 @@ var takeSource string
 
 var takeScript = valkey.NewLuaScript(takeSource)
 
-// scriptHead and scriptLimit are the numbers of arguments that the script
-// takes in all and for each limit.
+// The script has scriptHead arguments, and scriptLimit more for each limit.
 const scriptHead, scriptLimit = 8, 6
 
-// question is one request to the server. Times are microseconds by the
-// caller's clock: the script converts them to its server's and back, so that
-// the clocks of the caller and of each server may differ.
-type question struct {
+// scriptCall is one call of the script. Times are in microseconds by the
+// caller's clock. The script converts them to the server's clock and back, so
+// the clocks of the callers and servers may differ.
+type scriptCall struct {
 	key      string
 	now      int64
-	hold     int64 // how long after now the request may be held
-	slack    int64 // how precisely times can be converted
-	injected bool  // the caller's clock counts rather than the server's
+	hold     int64 // how long after now the request is to be accepted
+	slack    int64 // the largest error of converted times; see FleetConfig.slack
+	injected bool  // the caller's clock counts, not the server's
 	terms    *Terms
-	known    *arrivals // what the caller knows of the budget
-	seen     bool      // whether it knows anything
+	known    *arrivals // the state of the budget that the caller knows
+	seen     bool      // whether the caller knows a state
 }
 
-// answer is the server's reply: the account after the request, by the
-// caller's clock.
-type answer struct {
+// scriptReply is the reply of the script: the state of the budget after the
+// request, by the caller's clock.
+type scriptReply struct {
 	ok bool
 	arrivals
 }
 
-// server is what a Fleet asks.
+// server calls the script. Tests replace it.
 type server interface {
-	ask(ctx context.Context, q question) (answer, error)
+	call(ctx context.Context, q scriptCall) (scriptReply, error)
 }
 
-// scripted is a server with the script.
-type scripted struct {
+// valkeyServer is a real server.
+type valkeyServer struct {
 	client valkey.Client
 }
 
-func (s scripted) ask(ctx context.Context, q question) (answer, error) {
+func (s valkeyServer) call(ctx context.Context, q scriptCall) (scriptReply, error) {
 	reply, err := takeScript.Exec(ctx, s.client, []string{q.key}, q.args()).ToArray()
 	if err != nil {
-		return answer{}, err
+		return scriptReply{}, err
 	}
-	return parseAnswer(reply, q.terms)
+	return parseReply(reply, q.terms)
 }
 
 // args returns the arguments of the script.
-func (q question) args() []string {
+func (q scriptCall) args() []string {
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
 	t, clock, last := q.terms, "server", int64(0)
 	if q.injected {
@@ -78,11 +77,11 @@ func (q question) args() []string {
 	return args
 }
 
-func parseAnswer(reply []valkey.ValkeyMessage, t *Terms) (answer, error) {
+func parseReply(reply []valkey.ValkeyMessage, t *Terms) (scriptReply, error) {
 	if len(reply) != 3+t.n {
-		return answer{}, errReply
+		return scriptReply{}, errReply
 	}
-	var a answer
+	var a scriptReply
 	a.sig = t.sig
 	var ok int64
 	var err error
@@ -99,7 +98,7 @@ func parseAnswer(reply []valkey.ValkeyMessage, t *Terms) (answer, error) {
 			a.tat[i-len(into)-1], err = reply[i].AsInt64()
 		}
 		if err != nil {
-			return answer{}, fmt.Errorf("%w: %w", errReply, err)
+			return scriptReply{}, fmt.Errorf("%w: %w", errReply, err)
 		}
 	}
 	a.ok = ok == 1

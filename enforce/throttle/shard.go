@@ -9,24 +9,25 @@ import (
 // maxShards is how many locks a large Memory has.
 const maxShards = 256
 
-// shards are the parts of a Memory's table. A key's hash tells its shard.
+// shards are the parts of a Memory's table. The shard of a key depends on the
+// key's hash.
 type shards struct {
-	shift uint // of a hash, to its shard
+	shift uint // shifts a hash to the index of its shard
 	list  []shard
 }
 
-// shard is a part of the table with a lock of its own, on a cache line of its
-// own.
+// shard is a part of the table. It has its own lock, and shares no cache line
+// with another shard.
 type shard struct {
 	mu sync.Mutex
 	table
-	from    *shards // has keys of this shard that have not been copied yet; nil if there are none
-	retired bool    // its keys are in other shards now
+	from    *shards // earlier shards from which the keys of this shard were not copied yet; nil if there are none
+	retired bool    // its keys were copied to other shards
 	_       [128 - (24+unsafe.Sizeof(table{}))%128]byte
 }
 
-// newShards returns the shards for at most maxEntries keys, rounded up to
-// whole buckets; at least 16.
+// newShards returns shards for at most maxEntries keys, rounded up to whole
+// buckets, and at least 16.
 func newShards(maxEntries int, seed uint64) *shards {
 	maxEntries = max(maxEntries, 2*bucketSize)
 	n := 1
@@ -42,11 +43,11 @@ func newShards(maxEntries int, seed uint64) *shards {
 	return s
 }
 
-// limit returns how many buckets s may have.
+// limit returns the largest number of buckets of all shards.
 func (s *shards) limit() int { return len(s.list) * s.list[0].limit }
 
-// lock returns the locked shard of a key with the hash h in m, of which s were
-// the shards a moment ago.
+// lock locks and returns the shard in m of a key with the hash h. s are the
+// shards of m, or were before a Resize at the same time.
 func (s *shards) lock(m *Memory, h uint64, now int64) *shard {
 	for {
 		i := h >> s.shift // a shift by 64 is 0
@@ -63,12 +64,12 @@ func (s *shards) lock(m *Memory, h uint64, now int64) *shard {
 	}
 }
 
-// fill copies the keys of a shard, the one with index i in all, from the
-// shards that all replace. The caller holds its lock.
+// fill copies the keys of s, the shard with index i in all, from the earlier
+// shards. The caller holds the lock of s.
 //
-// A shard from which keys have been copied is retired: whoever comes for one
-// of its keys goes to the new shards. Locks are taken from new to old shards
-// only.
+// It marks an earlier shard as retired, so that calls for its keys go to the
+// new shards. To prevent deadlocks, the lock of a new shard is always taken
+// before that of an earlier one.
 func (s *shard) fill(i int, all *shards, now uint32) {
 	if s.from == nil {
 		return
@@ -81,14 +82,14 @@ func (s *shard) fill(i int, all *shards, now uint32) {
 		part := &old.list[j]
 		part.mu.Lock()
 		part.retired = true
-		s.adopt(&part.table, i, all.shift, now)
+		s.copyFrom(&part.table, i, all.shift, now)
 		part.mu.Unlock()
 	}
 }
 
-// adopt copies the keys of old that are not free and that belong to the shard
-// with the given index.
-func (t *table) adopt(old *table, index int, shift uint, now uint32) {
+// copyFrom copies the keys of old that are in use and that belong to the shard
+// with an index.
+func (t *table) copyFrom(old *table, index int, shift uint, now uint32) {
 	belongs := func(i, j int) bool {
 		return old.cost(i, j, now) > reusable && int(hashTag(old.entries[i*bucketSize+j].tag, t.seed)>>shift) == index
 	}

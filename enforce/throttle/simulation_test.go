@@ -9,25 +9,24 @@ import (
 	"time"
 )
 
-// ledger is a server in process that does what take.lua does, one request
-// after the other.
+// ledger is a fake server that does the same as take.lua, one call at a time.
 type ledger struct {
 	mu       sync.Mutex
 	accounts map[string]arrivals
-	asked    int
+	calls    int
 }
 
 func newLedger() *ledger { return &ledger{accounts: make(map[string]arrivals)} }
 
-func (s *ledger) ask(_ context.Context, q question) (answer, error) {
+func (s *ledger) call(_ context.Context, q scriptCall) (scriptReply, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.asked++
+	s.calls++
 	a, stored := s.accounts[q.key]
 	if !stored {
 		a = q.terms.fresh(q.now)
 	} else if a.sig != q.terms.sig {
-		q.terms.adopt(&a)
+		q.terms.convert(&a)
 	}
 	q.terms.rewind(q.now, &a)
 	if q.seen && q.known.last-q.now <= MaxWait.Microseconds() {
@@ -43,10 +42,10 @@ func (s *ledger) ask(_ context.Context, q question) (answer, error) {
 		q.terms.use(at, &a)
 	}
 	s.accounts[q.key] = a
-	return answer{ok: ok, arrivals: a}, nil
+	return scriptReply{ok: ok, arrivals: a}, nil
 }
 
-// newLedgerFleet returns a Fleet of one process on s.
+// newLedgerFleet returns a Fleet that uses s.
 func newLedgerFleet(s *ledger, entries int) (*Fleet, *recorder) {
 	r := newRecorder()
 	c, err := FleetConfig{Addresses: []string{"ledger"}, Deadline: time.Hour, injected: true}.complete()
@@ -56,18 +55,15 @@ func newLedgerFleet(s *ledger, entries int) (*Fleet, *recorder) {
 	return &Fleet{config: c, local: NewMemory(entries), obs: r, link: newLink(c, r), server: func() server { return s }}, r
 }
 
-// Five hundred processes share the budgets of two hundred crawlers that come
-// to any of them. Each crawler costs each process at most one round trip an
-// emission interval, however fast it comes, and the fleet accepts what the
-// file grants.
-func TestSimulation(t *testing.T) {
+// 500 processes share the budgets of 200 crawlers. Each crawler sends requests to random processes. It causes at most one round trip per process and emission interval, at any rate of requests, and all processes together accept only as many requests as the file allows.
+func TestFleetSimulation(t *testing.T) {
 	const instances, crawlers = 500, 200
 	const simulated = 60 * time.Second / raceFactor
 	delays := []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second}
 	for _, perSecond := range []float64{0, 1, 10, 100} {
-		name := fmt.Sprintf("each crawler %g times a second", perSecond)
+		name := fmt.Sprintf("%g requests per second of each crawler", perSecond)
 		if perSecond == 0 {
-			name = "each crawler at its delay"
+			name = "each crawler keeps its delay"
 		}
 		t.Run(name, func(t *testing.T) {
 			server := newLedger()
@@ -104,14 +100,14 @@ func TestSimulation(t *testing.T) {
 				}
 			}
 			seconds := simulated.Seconds()
-			perInstance := float64(server.asked) / seconds / instances
-			t.Logf("%d instances, %d crawlers, %s: %.0f requests/s; round trips: %.0f/s in all, %.2f/s an instance (bound %.0f/s); accepted %.0f/s of %.0f/s granted",
-				instances, crawlers, name, float64(requests)/seconds, float64(server.asked)/seconds, perInstance, bound, float64(accepted)/seconds, granted/seconds)
+			perInstance := float64(server.calls) / seconds / instances
+			t.Logf("%d instances, %d crawlers, %s: %.0f requests/s; round trips: %.0f/s in all, %.2f/s per instance (bound %.0f/s); accepted %.0f/s of %.0f/s granted",
+				instances, crawlers, name, float64(requests)/seconds, float64(server.calls)/seconds, perInstance, bound, float64(accepted)/seconds, granted/seconds)
 			if float64(accepted) > granted || refusedPolite > 0 {
-				t.Errorf("accepted %d, granted %.0f; %d refused although polite", accepted, granted, refusedPolite)
+				t.Errorf("accepted %d, granted %.0f; %d refused although the crawler keeps its delay", accepted, granted, refusedPolite)
 			}
-			if perInstance > bound || server.asked > requests {
-				t.Errorf("%.1f round trips a second and instance, want %.1f at most; %d for %d requests", perInstance, bound, server.asked, requests)
+			if perInstance > bound || server.calls > requests {
+				t.Errorf("%.1f round trips per second and instance, want at most %.1f; %d for %d requests", perInstance, bound, server.calls, requests)
 			}
 		})
 	}

@@ -13,22 +13,22 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// node is a server whose clock differs from the true time.
+// node is a server with a wrong clock.
 type node struct {
 	server
 	mini *miniredis.Miniredis
 	skew time.Duration
 }
 
-// nodes are the servers of a cluster: each key has its own.
+// nodes are the servers of a cluster. Each key is on one of them.
 type nodes []node
 
-func (n nodes) ask(ctx context.Context, q question) (answer, error) {
+func (n nodes) call(ctx context.Context, q scriptCall) (scriptReply, error) {
 	i := 0
 	for _, c := range q.key {
 		i += int(c)
 	}
-	return n[i%len(n)].ask(ctx, q)
+	return n[i%len(n)].call(ctx, q)
 }
 
 // set sets the true time.
@@ -38,7 +38,7 @@ func (n nodes) set(now time.Time) {
 	}
 }
 
-// newNodes returns servers in process, with the script.
+// newNodes starts a miniredis for each skew.
 func newNodes(t *testing.T, skews ...time.Duration) nodes {
 	t.Helper()
 	var all nodes
@@ -49,12 +49,12 @@ func newNodes(t *testing.T, skews ...time.Duration) nodes {
 			t.Fatal(err)
 		}
 		t.Cleanup(client.Close)
-		all = append(all, node{scripted{client}, mini, skew})
+		all = append(all, node{valkeyServer{client}, mini, skew})
 	}
 	return all
 }
 
-// newSkewedFleet returns a Fleet of one process on servers in process.
+// newSkewedFleet returns a Fleet that uses servers.
 func newSkewedFleet(servers nodes) (*Fleet, *recorder) {
 	f, r := newLedgerFleet(nil, 1000)
 	f.config.injected = false
@@ -64,7 +64,7 @@ func newSkewedFleet(servers nodes) (*Fleet, *recorder) {
 }
 
 // The clocks of processes and servers may differ by any time: all processes
-// together hold each crawler to its delay, and refuse no polite one.
+// together enforce each delay, and never refuse a crawler that keeps its delay.
 func TestFleetClocksDiffer(t *testing.T) {
 	servers := newNodes(t, 0, 3*time.Hour, -72*time.Hour, 45*time.Second)
 	skews := []time.Duration{0, -26 * time.Hour, 90 * time.Second}
@@ -73,7 +73,7 @@ func TestFleetClocksDiffer(t *testing.T) {
 	for range skews {
 		f, r := newSkewedFleet(servers)
 		f.config.Deadline = 0
-		f.server = func() server { return unhurried{servers} }
+		f.server = func() server { return noDeadline{servers} }
 		fleets, seen = append(fleets, f), append(seen, r)
 	}
 	terms := Compile(Grant{Delay: delay(10 * time.Second)}, Options{})
@@ -99,21 +99,21 @@ func TestFleetClocksDiffer(t *testing.T) {
 	}
 	for i, r := range seen {
 		if n := r.fallbacks.Load(); n > 0 {
-			t.Errorf("process %d decided %d without the servers", i, n)
+			t.Errorf("process %d decided %d requests without the servers", i, n)
 		}
 	}
 }
 
-// unhurried is a server that is asked without a deadline.
-type unhurried struct{ server }
+// noDeadline is a server that is called without a deadline.
+type noDeadline struct{ server }
 
-func (u unhurried) ask(ctx context.Context, q question) (answer, error) {
-	return u.server.ask(context.WithoutCancel(ctx), q)
+func (u noDeadline) call(ctx context.Context, q scriptCall) (scriptReply, error) {
+	return u.server.call(context.WithoutCancel(ctx), q)
 }
 
-// What a process knows of a budget reaches a server that has forgotten it, and
-// one that took over with another clock, in that server's time.
-func TestFleetTellsAServerWithAnotherClock(t *testing.T) {
+// A process reports the state of a budget to a server that has lost it, and
+// that has another clock now, with times of that server's clock.
+func TestFleetReportsToAServerWithAnotherClock(t *testing.T) {
 	servers := newNodes(t, 5*time.Hour)
 	a, _ := newSkewedFleet(servers)
 	b, _ := newSkewedFleet(servers)
@@ -129,21 +129,20 @@ func TestFleetTellsAServerWithAnotherClock(t *testing.T) {
 	servers[0].skew = -8 * time.Hour
 	servers.set(noon)
 	if r := a.Take(t.Context(), noon, key, terms, 0); !r.OK {
-		t.Errorf("the third of three: %+v", r)
+		t.Errorf("third request of three: %+v", r)
 	}
 	if r := b.Take(t.Context(), noon, key, terms, 0); r.OK {
-		t.Errorf("the fourth of three, by another process: %+v", r)
+		t.Errorf("fourth request of three, by another process: %+v", r)
 	}
 }
 
-// The imprecision of a conversion does not add up: a crawler that comes as
-// fast as is allowed is not refused however much the time of a round trip
-// varies.
-func TestFleetConversionsDoNotAddUp(t *testing.T) {
+// The errors of converted times do not add up: a crawler with the highest
+// accepted rate is not refused, even if the time of a round trip varies.
+func TestErrorsOfConvertedTimesDoNotAddUp(t *testing.T) {
 	servers := newNodes(t, time.Hour)
 	f, _ := newSkewedFleet(servers)
 	f.config.Deadline = 25 * time.Millisecond
-	f.server = func() server { return unhurried{servers} }
+	f.server = func() server { return noDeadline{servers} }
 	terms := Compile(Grant{Delay: delay(2 * time.Second)}, Options{})
 	key, rnd := NewKey(t.Name()), rand.New(rand.NewPCG(1, 8))
 	for i := range 500 {
@@ -155,8 +154,8 @@ func TestFleetConversionsDoNotAddUp(t *testing.T) {
 	}
 }
 
-// Windows of the day go by the clock of the process.
-func TestFleetWindowsByOwnClock(t *testing.T) {
+// Windows use the clock of the process.
+func TestFleetWindowsUseTheClockOfTheProcess(t *testing.T) {
 	servers := newNodes(t, 6*time.Hour)
 	f, _ := newSkewedFleet(servers)
 	terms := Compile(Grant{Rates: []robots.RequestRate{rate(1, time.Hour, 1200, 1259)}}, Options{})

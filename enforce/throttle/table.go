@@ -8,30 +8,30 @@ import (
 // bucketSize is the number of keys in a bucket.
 const bucketSize = 8
 
-// table is a hash table in which each key has two buckets to be in. The
+// table is a hash table in which each key can be in one of two buckets. The
 // caller holds its lock.
 //
-// What takes time in a large table is fetching memory. So what a search and
-// an eviction look at is apart from the entries, and small: a search reads two
-// heads and then, nearly always, the entry that it is for.
+// In a large table, most of the time goes into fetching memory. So the data
+// that searches and evictions need is small, and separate from the entries: a
+// search reads two heads and then, nearly always, only the right entry.
 type table struct {
 	heads     []head
 	entries   []entry // bucketSize for each head
-	limit     int     // number of buckets that it may have
+	limit     int     // largest number of buckets
 	seed      uint64
 	used      int // entries in use
 	evictions uint64
 }
 
-// head tells what is in a bucket.
+// head has the data about a bucket that searches and evictions need.
 type head struct {
-	marks uint64             // a byte for each place: 0 if empty, or else some bits of its key's hash
+	marks uint64             // an octet for each place: 0 if it is empty, otherwise a part of its key's hash
 	free  [bucketSize]uint32 // see freeFrom
 }
 
-// entry is a key with its arrivals. Arrival times are the low 32 bits of their
-// value in the limit's unit: each lies between last and the limit's horizon
-// after it, which is less than 2^32 units, so that nothing is lost.
+// entry is a key with its arrivals. It stores the low 32 bits of each arrival
+// time, in units of the limit. Each arrival time is at most the limit's horizon
+// after last, which is less than 2^32 units, so the low bits are enough.
 type entry struct {
 	tag  uint64
 	last int64
@@ -47,14 +47,15 @@ type slot struct {
 	index int // in the bucket
 }
 
-// tagOf returns the identity of k in a table.
+// tagOf returns the part of k that a table stores.
 func tagOf(k Key) uint64 { return k[0]<<1 | k[1]&clientBit }
 
-// hashTag returns the hash of a key, which places it in a shard and in two of
-// its buckets.
+// hashTag returns the hash of a key. Its shard and its two buckets depend on
+// the hash.
 func hashTag(tag, seed uint64) uint64 { return mix(tag^seed, 0x9e3779b97f4a7c15) }
 
-// load fills a with what is stored, under the terms t.
+// load sets a to what is stored. The arrival times are set only if they belong
+// to t.
 func (s slot) load(t *Terms, a *arrivals) {
 	e := s.entry
 	a.last, a.used, a.sig = e.last, e.used, e.sig
@@ -68,7 +69,7 @@ func (s slot) load(t *Terms, a *arrivals) {
 	}
 }
 
-// store stores a, which is under the terms t.
+// store stores a, which belongs to t.
 func (s slot) store(t *Terms, a *arrivals) {
 	e := s.entry
 	e.last, e.used, e.sig = a.last, a.used, t.sig
@@ -81,9 +82,9 @@ func (s slot) store(t *Terms, a *arrivals) {
 	s.head.free[s.index] = freeFrom(free, e.tag)
 }
 
-// freeFrom returns the second since 1970 from which on nothing is used, for an
-// instant in microseconds. It is rounded up so that its lowest bit can tell
-// whether the key is Disposable.
+// freeFrom returns the second since 1970 from which on the budget is unused,
+// for that instant in microseconds. It rounds up to an even number, because the
+// lowest bit says whether the key is Disposable.
 func freeFrom(at int64, tag uint64) uint32 {
 	return (second(at+999_999)+1)&^1 | uint32(tag&clientBit)
 }
@@ -93,8 +94,8 @@ func second(at int64) uint32 {
 	return uint32(min(max(at/1_000_000, 0), math.MaxUint32))
 }
 
-// buckets returns the two buckets of a key. They are the same only where
-// there is but one.
+// buckets returns the two buckets of a key. They are different unless there is
+// only one.
 func (t *table) buckets(h uint64) (first, second int) {
 	n := uint64(len(t.heads))
 	i := (h & math.MaxUint32) * n >> 32
@@ -105,12 +106,12 @@ func (t *table) buckets(h uint64) (first, second int) {
 	return int(i), int(j)
 }
 
-// mark returns the mark of a key: one of 255.
+// mark returns the mark of a key: a number from 1 to 255.
 func mark(h uint64) uint64 { return max(1, h>>32&0xff) }
 
 const eachByte = 0x0101010101010101
 
-// find returns the place of a key, and whether it has one.
+// find returns the slot of a key, and whether it has one.
 func (t *table) find(tag, h uint64) (slot, bool) {
 	if len(t.heads) == 0 {
 		return slot{}, false
@@ -124,8 +125,9 @@ func (t *table) find(tag, h uint64) (slot, bool) {
 	return t.match(j, second, tag)
 }
 
-// match looks for tag in the places of bucket i whose byte of differ is 0.
-// The bit trick can name a place above one of these wrongly; its tag tells.
+// match looks for tag in the places of bucket i for which the octet of differ
+// is 0. The bit arithmetic can also select a wrong place above such a place, so
+// match compares the tags.
 func (t *table) match(i int, differ, tag uint64) (slot, bool) {
 	for zero := (differ - eachByte) &^ differ & (eachByte << 7); zero != 0; zero &= zero - 1 {
 		k := bits.TrailingZeros64(zero) / 8
@@ -136,41 +138,41 @@ func (t *table) match(i int, differ, tag uint64) (slot, bool) {
 	return slot{}, false
 }
 
-// insert returns the place for a key that the table does not hold. What is
-// there is left over from another.
+// insert returns a slot for a key that is not in the table. The slot still has
+// the data of another key.
 func (t *table) insert(tag, h uint64, now int64) slot {
-	today := second(now)
+	nowSecond := second(now)
 	for {
 		if len(t.heads) > 0 {
-			p := t.choose(h, today)
+			p := t.choose(h, nowSecond)
 			if p.cost <= reusable || len(t.heads) >= t.limit {
 				return t.put(p, tag, h)
 			}
 		}
-		t.grow(today)
+		t.grow(nowSecond)
 	}
 }
 
-// place is where a key may go.
+// place is a place for a key.
 type place struct {
 	bucket, index int
 	cost          uint64
 	room          int // number of empty or reusable places in the bucket
 }
 
-// Costs of a place: an empty one, one whose key is free, and from there on
-// the later a key is free the more, the highest for those that are not
-// Disposable.
+// Costs of taking a place. It costs least if it is empty, then if its key is
+// unused. Otherwise it costs the more, the later the key is unused, and most
+// for keys that are not Disposable.
 const (
-	empty     = 0
-	reusable  = 1
-	heldUntil = 2
-	precious  = 1 << 33
+	empty      = 0
+	reusable   = 1
+	disposable = 2
+	durable    = 1 << 33
 )
 
-// choose returns the place for a key: in the emptier one of its two buckets,
-// which fills the table most evenly, or else the place of the key that would
-// be free soonest.
+// choose returns the place for a new key. It takes the bucket with more room,
+// so that buckets fill evenly. If both are equal, it takes the place that costs
+// least.
 func (t *table) choose(h uint64, now uint32) place {
 	first, second := t.buckets(h)
 	p, q := t.cheapest(first, now), t.cheapest(second, now)
@@ -180,7 +182,7 @@ func (t *table) choose(h uint64, now uint32) place {
 	return p
 }
 
-// cheapest returns the place of a bucket whose use costs least.
+// cheapest returns the place in a bucket that costs least.
 func (t *table) cheapest(bucket int, now uint32) place {
 	p := place{bucket: bucket, cost: math.MaxUint64}
 	for i := range bucketSize {
@@ -195,7 +197,7 @@ func (t *table) cheapest(bucket int, now uint32) place {
 	return p
 }
 
-// cost returns what it costs to use a place.
+// cost returns the cost of taking a place.
 func (t *table) cost(bucket, i int, now uint32) uint64 {
 	h := &t.heads[bucket]
 	switch {
@@ -204,9 +206,9 @@ func (t *table) cost(bucket, i int, now uint32) uint64 {
 	case h.free[i] <= now:
 		return reusable
 	case h.free[i]&clientBit == 0:
-		return precious + uint64(h.free[i])
+		return durable + uint64(h.free[i])
 	}
-	return heldUntil + uint64(h.free[i])
+	return disposable + uint64(h.free[i])
 }
 
 func (t *table) put(p place, tag, h uint64) slot {
@@ -229,9 +231,8 @@ func (t *table) grow(now uint32) {
 	t.growTo(len(t.heads)+max(2, len(t.heads)/4), now)
 }
 
-// growTo gives the table as many buckets as size, or as many more as it takes
-// for all its keys to find room, up to its limit. Keys that are free are left
-// out.
+// growTo gives the table size buckets, or more if the keys need them, up to its
+// limit. It drops unused keys.
 func (t *table) growTo(size int, now uint32) {
 	for old := *t; ; size += max(2, size/4) {
 		size = min(size, t.limit)
@@ -243,8 +244,8 @@ func (t *table) growTo(size int, now uint32) {
 	}
 }
 
-// moveFrom copies the keys of old that are not free. It stops and reports
-// false where one of them finds no room and t may grow.
+// moveFrom copies the keys of old that are in use. If there is no room for one
+// of them and t may grow, it stops and returns false.
 func (t *table) moveFrom(old *table, now uint32) bool {
 	for i := range old.heads {
 		for j := range bucketSize {
@@ -256,9 +257,9 @@ func (t *table) moveFrom(old *table, now uint32) bool {
 	return true
 }
 
-// move copies the key in a place of old. Where t is full, the key that would
-// be free soonest is forgotten, which may be this one. move reports false if
-// there is no room and t may grow.
+// move copies a key of old. If there is no room and t may grow, it returns
+// false. If t may not grow, it drops the key that costs least, which may be
+// this one.
 func (t *table) move(old *table, bucket, i int, now uint32) bool {
 	e := &old.entries[bucket*bucketSize+i]
 	h := hashTag(e.tag, t.seed)

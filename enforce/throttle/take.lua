@@ -1,22 +1,22 @@
--- One request under the terms in ARGV, for the budget in KEYS[1]. The same
--- GCRA as in gcra.go; times are microseconds since 1970, which a double holds
--- exactly.
+-- Decides on one request with the terms in ARGV and the budget in KEYS[1], by
+-- the same GCRA as gcra.go. Times are in microseconds since 1970; a double
+-- represents them exactly.
 --
--- ARGV: 1 "server" or "caller": whose clock counts; 2 now by the caller's
--- clock; 3 how long from now the request may be held; 4 how precise times of
--- the caller are; 5 the signature of the terms; 6, 7 the caller's own knowledge
--- of last and used, 0 if it has none; 8 the number of limits; then for each
--- limit its interval, tolerance, window (from and length, minutes), unit, and
--- what the caller knows of its arrival time.
+-- ARGV: 1 "server" or "caller": the clock that counts; 2 the time now by the
+-- caller's clock; 3 how long after now the request is to be accepted; 4 the
+-- largest error of converted times; 5 the signature of the terms; 6, 7 the
+-- values of last and used that the caller knows, 0 if it knows none; 8 the
+-- number of limits; then for each limit: its interval, tolerance, window (from
+-- and length, in minutes), unit, and the arrival time that the caller knows.
 --
--- Times in ARGV and in the reply are by the caller's clock; what is stored is
--- by the server's.
+-- Times in ARGV and in the reply are by the caller's clock. Stored times are by
+-- the server's clock.
 --
 -- Returns {1 or 0, last, used, arrival times ...}.
 local MAX_WAIT, DAY = 600000000, 1440
 
 local now = tonumber(ARGV[2])
-local ahead = 0 -- of the caller's clock
+local ahead = 0 -- the server's clock minus the caller's
 if ARGV[1] == 'server' then
   local t = redis.call('TIME')
   ahead = tonumber(t[1]) * 1000000 + tonumber(t[2]) - now
@@ -40,7 +40,7 @@ local function round(l, tat)
   return tat - tat % l.unit
 end
 
--- What is stored, made an account under these terms.
+-- Reads the stored state, and converts it to these terms.
 local last, used, tat = now, 0, {}
 for i = 1, n do tat[i] = now end
 local fields = {}
@@ -65,7 +65,7 @@ if #fields >= 3 then
   end
 end
 
--- What the caller knows and the server does not, after a time apart.
+-- Adds the requests that the caller accepted while it could not call the server.
 local known = tonumber(ARGV[6])
 if known > 0 and known + ahead - now <= MAX_WAIT then
   known = known + ahead
@@ -100,7 +100,8 @@ if counts or rewound then
     free = math.max(free, tat[i])
     value[3 + i] = string.format('%.0f', tat[i])
   end
-  -- A minute longer than it counts, so that a changed file finds it.
+  -- The key expires a minute after the budget is unused, so that the state can
+  -- still be converted if the file changes.
   redis.call('SET', KEYS[1], table.concat(value, ' '), 'PX', string.format('%.0f', math.ceil((free - now) / 1000) + 60000))
 end
 

@@ -12,80 +12,88 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// MaxLimits is the largest number of limits in one Terms, the Crawl-delay and
-// the Request-rate lines together. Lines that a stricter one implies do not
-// count. If there are more, those with the lowest sustained rates are kept.
+// MaxLimits is the largest number of limits in one Terms: one for the
+// Crawl-delay, and one for each Request-rate line. Lines that a stricter line
+// implies do not count. If there are more, Compile keeps the Crawl-delay and
+// the lines with the lowest rates.
 const MaxLimits = 8
 
-// DefaultMaxDelay is the longest interval that is enforced unless
-// Options.MaxDelay says otherwise.
+// DefaultMaxDelay is the default of Options.MaxDelay.
 const DefaultMaxDelay = 24 * time.Hour
 
-// maxMaxDelay bounds Options.MaxDelay, and with it all arithmetic on times.
+// maxMaxDelay limits Options.MaxDelay, so that calculations with times can't
+// overflow.
 const maxMaxDelay = 366 * 24 * time.Hour
 
-// maxHorizon bounds how far ahead of now an arrival time can lie.
+// maxHorizon is how far ahead of now an arrival time can lie, in microseconds.
 const maxHorizon = 10 * int64(maxMaxDelay/time.Microsecond)
 
-// Grant is what the lines of a robots.txt group allow, as the file says it.
+// Grant has the lines of a robots.txt group that limit the rate or the time of
+// requests.
 type Grant struct {
-	// Delay is the Crawl-delay line. A Delay of zero or less is none.
+	// Delay is the Crawl-delay line. There is none if its Delay is zero or
+	// less.
 	Delay robots.CrawlDelay
 
-	// Rates are the Request-rate lines. Each holds while its window is open.
-	// One whose Requests or Per is not above zero is ignored.
+	// Rates are the Request-rate lines. Each applies while its window is open.
+	// A line is ignored if its Requests or Per is zero or less.
 	Rates []robots.RequestRate
 
-	// Visits are the Visit-time lines: requests only while one of the windows
-	// is open. Without any, at any time.
+	// Visits are the Visit-time lines. Requests are accepted only while one of
+	// the windows is open. If there are no lines, they are accepted at any
+	// time.
 	Visits []robots.VisitTime
 }
 
-// Options are how the operator wants a Grant to be enforced.
+// Options say how a Grant is enforced.
 type Options struct {
-	// MaxDelay is the longest interval between two requests that is
-	// enforced; a longer one is enforced as this. Zero: DefaultMaxDelay. It
-	// is at most 366 days.
+	// MaxDelay is the longest interval between two requests that is enforced. A
+	// longer one is enforced as MaxDelay. Zero means DefaultMaxDelay; more than
+	// 366 days counts as 366 days.
 	MaxDelay time.Duration
 
-	// Burst is how many requests of a Crawl-delay may come at once, at least
-	// 1. For a Request-rate of N/T it is N, or Burst if that is more.
+	// Burst is how many requests may come at once under a Crawl-delay. Less
+	// than 1 counts as 1. Under a Request-rate of N/T, N requests may come at
+	// once, or Burst if that is more.
 	Burst int
 }
 
-// Terms is a compiled Grant. It does not change, and is safe for concurrent
-// use.
+// Terms is a compiled Grant. It is immutable and safe for concurrent use.
 //
-// Each limit is a GCRA. For a Crawl-delay of N its emission interval is 0.9 N
-// and its tolerance half an emission interval, plus burst-1 whole ones: within
-// any time W at most 1 + (W + tolerance) / interval requests are accepted,
-// which is a sustained rate of one in 0.9 N, and a second request at once is
-// refused. A Request-rate of N/T has an emission interval of 0.9 T/N and
-// takes N requests at once. A crawler that keeps its requests N apart, or
-// that sends no more than N in any T, is never refused, even if the network
-// delivers them up to a tenth too early.
+// Each limit is a GCRA (generic cell rate algorithm). For a Crawl-delay of N,
+// the emission interval is 0.9 N. The tolerance is half an emission interval,
+// plus Burst-1 emission intervals. Within any time W, at most 1 + (W +
+// tolerance) / interval requests are accepted, so the sustained rate is one
+// request per 0.9 N. With a Burst of 1, a second request without delay is
+// refused. For a Request-rate of N/T, the emission interval is 0.9 T/N, and N
+// requests may come at once.
 //
-// Times are whole microseconds. Times more than 70 minutes ahead are stored
-// with a precision of one part in 2^31. Rounding favours the crawler. A limit
-// of more than one request per microsecond is ignored.
+// A crawler that waits N between requests, or that sends at most N requests in
+// any time T, is never refused, even if the network delivers its requests up to
+// a tenth too early.
+//
+// Times are in whole microseconds. For limits that reach more than 70 minutes
+// ahead, arrival times are stored with a precision of 1/2^31 of that time.
+// Rounding favours the crawler. A limit of more than one request per
+// microsecond is ignored.
 type Terms struct {
 	limits  [MaxLimits]limit
 	n       int    // limits in use
-	sig     uint32 // of the limits: stored arrival times of another signature are not ours
+	sig     uint32 // signature of the limits: stored arrival times with another signature belong to other terms
 	windows bool   // a limit has a window
 	visits  bool   // there are Visit-time lines
 	visit   minutes
-	opens   []opening // by minute
+	opens   []opening // sorted by minute
 	part    atomic.Pointer[part]
 }
 
-// part is the terms of one of several processes that cannot ask each other.
+// part has the terms of one process while several processes each decide alone.
 type part struct {
 	of    int
 	terms *Terms
 }
 
-// limit is one GCRA. Times are microseconds.
+// limit is one GCRA. Times are in microseconds.
 type limit struct {
 	interval  int64 // emission interval
 	tolerance int64 // how far the theoretical arrival time may lie ahead
@@ -101,7 +109,7 @@ type opening struct {
 	line   int
 }
 
-// Compile returns the terms of g, or nil if g limits nothing.
+// Compile compiles g to Terms. It returns nil if g limits nothing.
 func Compile(g Grant, o Options) *Terms {
 	longest := o.MaxDelay
 	if longest <= 0 {
@@ -132,8 +140,8 @@ func Compile(g Grant, o Options) *Terms {
 	return t
 }
 
-// newLimit returns the GCRA of n requests in per, of which max(n, burst) may
-// come at once. It reports false for one that limits nothing.
+// newLimit returns the GCRA for n requests in the time per. max(n, burst)
+// requests may come at once. It returns false if there is no limit.
 func newLimit(why Reason, n int, per time.Duration, burst int, longest time.Duration) (limit, bool) {
 	if n <= 0 || per <= 0 {
 		return limit{}, false
@@ -148,7 +156,7 @@ func newLimit(why Reason, n int, per time.Duration, burst int, longest time.Dura
 	return l, true
 }
 
-// setTolerance sets how many requests more than one may come at once.
+// setTolerance sets the tolerance so that 1+extra requests may come at once.
 func (l *limit) setTolerance(extra int64) {
 	extra = min(extra, maxHorizon/l.interval-2)
 	l.tolerance = l.interval/2 + max(0, extra)*l.interval
@@ -156,14 +164,14 @@ func (l *limit) setTolerance(extra int64) {
 	l.shift = uint8(max(0, bits.Len64(uint64(horizon+horizon>>8))-32))
 }
 
-// implies reports whether every request that a accepts is accepted by b.
+// implies reports whether b accepts every request that a accepts.
 func (a limit) implies(b limit) bool {
 	return a.interval >= b.interval && a.tolerance <= b.tolerance && a.window.covers(b.window)
 }
 
-// addRate adds l to the limits unless one of them implies it, and removes
-// those that it implies. A file of 500 KiB can hold 30,000 lines, so what
-// cannot be among the strictest is not kept while they are read.
+// addRate adds l to the limits unless one of them implies it, and removes those
+// that it implies. A file of 500 KiB can have 30,000 lines, so addRate also
+// drops limits that can't be among the strictest.
 func addRate(limits []limit, l limit) []limit {
 	for _, have := range limits {
 		if have.implies(l) {
@@ -181,15 +189,15 @@ func addRate(limits []limit, l limit) []limit {
 	return limits
 }
 
-// strictestFirst orders limits by their sustained rate. The Crawl-delay stays
-// in front: it has no window, so it is never without effect.
+// strictestFirst sorts limits by their sustained rate. The Crawl-delay stays
+// first: it has no window, so it always has an effect.
 func strictestFirst(limits []limit) {
 	slices.SortStableFunc(limits, func(a, b limit) int {
 		return cmp.Or(cmp.Compare(a.reason, b.reason), cmp.Compare(b.interval, a.interval))
 	})
 }
 
-// setLimits keeps at most MaxLimits of limits.
+// setLimits sets the limits of t: at most MaxLimits, the strictest ones.
 func (t *Terms) setLimits(limits []limit) {
 	if len(limits) > MaxLimits {
 		strictestFirst(limits)
@@ -210,8 +218,8 @@ func (t *Terms) setLimits(limits []limit) {
 	t.sig = uint32(h ^ h>>32)
 }
 
-// setVisits makes one set of minutes of all windows. Of those that open at
-// the same minute only the longest counts.
+// setVisits joins all windows into one set of minutes. Of windows that open at
+// the same minute, only the longest counts.
 func (t *Terms) setVisits(visits []robots.VisitTime) {
 	var longest [minutesPerDay]span
 	for _, v := range visits {
@@ -241,10 +249,10 @@ var everyMinute = func() (m minutes) {
 	return m
 }()
 
-// shared returns the terms of one of n processes that share what t allows but
-// cannot ask each other: each interval is n times as long, and as many come at
-// once as 1 of n may have. Visit-time is the same for all.
-func (t *Terms) shared(n int) *Terms {
+// dividedBy returns the terms for one of n processes that share the budgets of
+// t while each decides alone. Each interval is n times as long, and the number
+// of requests that may come at once is divided by n. Visit-time stays the same.
+func (t *Terms) dividedBy(n int) *Terms {
 	if n <= 1 || t.n == 0 {
 		return t
 	}
@@ -254,15 +262,15 @@ func (t *Terms) shared(n int) *Terms {
 	one := &Terms{windows: t.windows, visits: t.visits, visit: t.visit, opens: t.opens}
 	limits := slices.Clone(t.limits[:t.n])
 	for i := range limits {
-		limits[i] = limits[i].shared(int64(n))
+		limits[i] = limits[i].dividedBy(int64(n))
 	}
 	one.setLimits(limits)
 	t.part.Store(&part{n, one})
 	return one
 }
 
-// shared returns the limit of one of n processes.
-func (l limit) shared(n int64) limit {
+// dividedBy returns the limit for one of n processes.
+func (l limit) dividedBy(n int64) limit {
 	atOnce := (l.tolerance-l.interval/2)/l.interval + 1
 	atOnce = (atOnce + n - 1) / n
 	l.interval = min(l.interval*n, maxHorizon/2)
@@ -270,8 +278,8 @@ func (l limit) shared(n int64) limit {
 	return l
 }
 
-// opener returns the line of the Visit-time window that opens at the given
-// minute of the day.
+// opener returns the line of the Visit-time window that opens at a minute of
+// the day, or 0.
 func (t *Terms) opener(minute int32) int {
 	i, ok := slices.BinarySearchFunc(t.opens, minute, func(o opening, m int32) int { return cmp.Compare(o.minute, m) })
 	if !ok {
@@ -280,8 +288,8 @@ func (t *Terms) opener(minute int32) int {
 	return t.opens[i].line
 }
 
-// Same reports whether t and u hold a crawler to the same pace. Terms that
-// limit nothing are the same as nil.
+// Same reports whether t and u have the same limits and Visit-time windows. Nil
+// is the same only as nil.
 func (t *Terms) Same(u *Terms) bool {
 	if t == nil || u == nil {
 		return t == u

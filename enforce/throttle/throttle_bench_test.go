@@ -12,8 +12,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// BenchmarkMemory asks for keys in random order, as many as the table was
-// made for, and reports the bytes that the table takes for each.
+// BenchmarkMemory measures requests with random keys in a full Memory, and
+// reports the octets that the tables take per key.
 func BenchmarkMemory(b *testing.B) {
 	terms := Compile(Grant{Delay: delay(time.Second)}, Options{})
 	for _, keys := range []int{1_000, 100_000, 1_000_000} {
@@ -46,7 +46,7 @@ func BenchmarkMemory(b *testing.B) {
 	}
 }
 
-// BenchmarkMemoryOneKey is one crawler that floods one site.
+// BenchmarkMemoryOneKey measures requests of one crawler at one site.
 func BenchmarkMemoryOneKey(b *testing.B) {
 	visits := []robots.VisitTime{visit(600, 1845)}
 	rates := []robots.RequestRate{rate(30, time.Minute, 500, 1659), rate(60, time.Minute, 1700, 459), rate(1000, time.Hour, allDayFrom, allDayTo)}
@@ -82,10 +82,11 @@ func BenchmarkClientKey(b *testing.B) {
 	runtime.KeepAlive(k)
 }
 
-// BenchmarkFleet is one process of a fleet: requests that it answers by
-// itself, and requests that cost a round trip to a server on this machine.
+// BenchmarkFleet measures one process of a fleet: requests that it refuses by
+// the known state, and requests with a round trip to a server on the same
+// machine.
 func BenchmarkFleet(b *testing.B) {
-	s, err := shared()
+	s, err := sharedServer()
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -100,7 +101,7 @@ func BenchmarkFleet(b *testing.B) {
 		}
 		return f, r
 	}
-	b.Run("refused by what is known", func(b *testing.B) {
+	b.Run("refused by the known state", func(b *testing.B) {
 		f, _ := open(b)
 		key := NewKey("a")
 		f.Take(context.Background(), time.Now(), key, hourly, 0)
@@ -110,7 +111,7 @@ func BenchmarkFleet(b *testing.B) {
 		}
 	})
 	for _, goroutines := range []int{1, 64} {
-		b.Run(fmt.Sprintf("asks the server/goroutines=%d", goroutines), func(b *testing.B) {
+		b.Run(fmt.Sprintf("calls the server/goroutines=%d", goroutines), func(b *testing.B) {
 			f, _ := open(b)
 			base := NewKey("a")
 			b.ReportAllocs()

@@ -22,8 +22,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/freeport"
 )
 
-// processOrLog returns a server with the given arguments, or nil where none
-// is installed: the in-process one has no such thing.
+// processOrLog starts a server with arguments. It returns nil if no server is
+// installed, because miniredis can't replace it here.
 func processOrLog(t *testing.T, args ...string) *testbed {
 	t.Helper()
 	s, err := newProcess(args...)
@@ -31,21 +31,21 @@ func processOrLog(t *testing.T, args ...string) *testbed {
 		t.Fatal(err)
 	}
 	if s == nil {
-		t.Log("neither redis-server nor valkey-server is here; nothing to test against")
+		t.Log("neither redis-server nor valkey-server is installed; this test does nothing")
 		return nil
 	}
 	t.Cleanup(s.stop)
 	return s
 }
 
-// holdsTogether reports an error unless two processes with c share a budget.
-func holdsTogether(t *testing.T, c FleetConfig) {
+// checkSharedBudgets checks that two processes with c share budgets.
+func checkSharedBudgets(t *testing.T, c FleetConfig) {
 	t.Helper()
 	c.Deadline, c.Prefix = time.Minute, "topology:"
 	a, _ := newFleet(t, c)
 	b, r := newFleet(t, c)
 	terms := Compile(Grant{Delay: delay(time.Hour)}, Options{})
-	for i := range 50 { // of a cluster's slots
+	for i := range 50 { // in different slots of a cluster
 		key := NewKey(fmt.Sprint(i))
 		if r := a.Take(t.Context(), time.Now(), key, terms, 0); !r.OK {
 			t.Fatalf("key %d: %+v", i, r)
@@ -68,7 +68,7 @@ func TestFleetUserPasswordDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	holdsTogether(t, c)
+	checkSharedBudgets(t, c)
 
 	c.Password = "wrong"
 	r := newRecorder()
@@ -99,11 +99,11 @@ func TestFleetTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.await(t, FleetDown) // nobody vouches for the certificate
+	r.await(t, FleetDown) // the certificate is not trusted
 	f.Close()
 
 	c.TLS = &tls.Config{RootCAs: pool}
-	holdsTogether(t, c)
+	checkSharedBudgets(t, c)
 }
 
 func TestFleetUnixSocket(t *testing.T) {
@@ -115,7 +115,7 @@ func TestFleetUnixSocket(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	holdsTogether(t, c)
+	checkSharedBudgets(t, c)
 }
 
 func TestFleetCluster(t *testing.T) {
@@ -162,11 +162,11 @@ func TestFleetCluster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	holdsTogether(t, c)
+	checkSharedBudgets(t, c)
 }
 
-// Sentinels tell which server is the master, and the fleet follows them to
-// the next one.
+// A Fleet gets the address of the master from the Sentinels, also after a
+// failover.
 func TestFleetSentinel(t *testing.T) {
 	master := processOrLog(t)
 	if master == nil {
@@ -188,7 +188,7 @@ func TestFleetSentinel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	holdsTogether(t, c)
+	checkSharedBudgets(t, c)
 
 	f, r := newFleet(t, c)
 	terms := Compile(Grant{Delay: delay(time.Hour)}, Options{})
@@ -205,14 +205,15 @@ func TestFleetSentinel(t *testing.T) {
 		t.Error(r)
 	}
 	if r := f.Take(t.Context(), time.Now(), key, terms, 0); r.OK {
-		t.Errorf("the failover forgot a budget: %+v", r)
+		t.Errorf("a budget was lost in the failover: %+v", r)
 	}
 	if n := r.fallbacks.Load() - fallbacks; n > 0 {
-		t.Errorf("%d decided without the new master", n)
+		t.Errorf("%d requests decided without the new master", n)
 	}
 }
 
-// selfSigned writes a certificate for 127.0.0.1 and its key.
+// selfSigned writes a self-signed certificate for 127.0.0.1 and its key to
+// files.
 func selfSigned(t *testing.T) (cert, key string, pool *x509.CertPool) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

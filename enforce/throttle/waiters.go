@@ -6,32 +6,32 @@ import (
 	"time"
 )
 
-// Waiters holds requests until their place in the budget comes. It bounds how
-// many are held at a time. It starts no goroutine: each request waits in its
-// own. Its methods are safe for concurrent use.
+// Waiters holds requests until the budget is free for them. It limits how many
+// requests are held at a time. It starts no goroutine: each request waits in
+// the goroutine that calls Take. Its methods are safe for concurrent use.
 //
-// Close it when its configuration is replaced. Requests that are held keep the
-// place that they took from the budget and go on when their time has come,
-// after MaxWait at the latest; others are no longer held. When the whole server
-// shuts down, the contexts of the requests end the wait: Caddy cancels them at
-// the end of its grace period, and without one it waits for the requests.
+// Close it when its configuration is replaced. Held requests then go on when
+// their time comes, after MaxWait at the latest, and further requests are not
+// held. When the whole server shuts down, the contexts of the requests must end
+// the wait. Caddy cancels them at the end of its grace period; without a grace
+// period, it waits for the requests.
 type Waiters struct {
 	max    int64
 	held   atomic.Int64
 	closed atomic.Bool
 }
 
-// NewWaiters returns one that holds at most max requests at a time.
+// NewWaiters returns a Waiters that holds at most max requests at a time.
 func NewWaiters(max int) *Waiters {
 	return &Waiters{max: int64(max)}
 }
 
-// Take asks l for a place within maxWait and holds the request until then. A
-// request for which w has no room is only accepted if it need not be held, so
-// that it takes no place that it cannot keep; so is each request after Close.
+// Take calls l.Take with maxWait, and holds an accepted request for its Delay.
+// If too many requests are held already, or after Close, it calls l.Take with a
+// maxWait of zero, so that the request is accepted at once or refused.
 //
-// The error is that of ctx if ctx ends while the request is held. The request
-// must then not go on, although its place stays taken.
+// If ctx ends while the request is held, Take returns the error of ctx. The
+// request must then not go on, although it has used budget.
 func (w *Waiters) Take(ctx context.Context, l Limiter, now time.Time, k Key, t *Terms, maxWait time.Duration) (Result, error) {
 	if maxWait <= 0 || t == nil || w.closed.Load() {
 		return l.Take(ctx, now, k, t, 0), nil
@@ -55,8 +55,8 @@ func (w *Waiters) Take(ctx context.Context, l Limiter, now time.Time, k Key, t *
 	}
 }
 
-// Close makes w hold no more requests. Those that are held go on waiting for
-// their time. The error is always nil.
+// Close makes w hold no further requests. Requests that are already held go on
+// waiting. Close always returns nil.
 func (w *Waiters) Close() error {
 	w.closed.Store(true)
 	return nil

@@ -10,8 +10,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// Requests queue up one interval apart, no more of them than may be held, and
-// one for which there is no room takes no place.
+// Requests are held one interval apart. If too many are held, further ones are
+// refused and use no budget.
 func TestWaitersTake(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, m := NewWaiters(2), NewMemory(100)
@@ -42,13 +42,14 @@ func TestWaitersTake(t *testing.T) {
 			t.Errorf("went on after %v, %d refused; want %v", ends, refused, want)
 		}
 		if r := m.Take(t.Context(), time.Now(), key, terms, 0); r.RetryAfter != 9*time.Second {
-			t.Errorf("the next place: %+v", r)
+			t.Errorf("the next request: %+v", r)
 		}
 	})
 }
 
-// What ends a wait: the request's time, or its context, but not Close.
-func TestWaitersEndOfWait(t *testing.T) {
+// A wait ends when the time of the request comes or its context ends, but not
+// by Close.
+func TestEndOfWait(t *testing.T) {
 	tests := []struct {
 		name string
 		do   func(w *Waiters, cancel context.CancelFunc)
@@ -56,7 +57,7 @@ func TestWaitersEndOfWait(t *testing.T) {
 		took time.Duration
 	}{
 		{"its time has come", func(*Waiters, context.CancelFunc) {}, nil, 45 * time.Second},
-		{"the client goes away", func(_ *Waiters, cancel context.CancelFunc) { cancel() }, context.Canceled, time.Second},
+		{"the context ends", func(_ *Waiters, cancel context.CancelFunc) { cancel() }, context.Canceled, time.Second},
 		{"the configuration is replaced", func(w *Waiters, _ context.CancelFunc) { w.Close(); w.Close() }, nil, 45 * time.Second},
 		{"the server shuts down", func(w *Waiters, cancel context.CancelFunc) { w.Close(); cancel() }, context.Canceled, time.Second},
 	}
@@ -82,8 +83,9 @@ func TestWaitersEndOfWait(t *testing.T) {
 	}
 }
 
-// A reload replaces the Waiters and keeps the Memory: who is held goes on in
-// its place, the old Waiters hold nobody else, and the new ones queue behind.
+// A reload replaces the Waiters and keeps the Memory. Held requests keep their
+// time, the old Waiters hold no further requests, and the new Waiters hold
+// requests for later times.
 func TestWaitersAcrossReload(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	synctest.Test(t, func(t *testing.T) {

@@ -11,16 +11,16 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// content is a source's answer, or what is in force instead of it. Policies
-// with equal content are equal.
+// content is a source's answer, or what is in force instead of it. The same
+// rules compile equal contents to equal policies.
 type content struct {
 	body    []byte
 	state   Outcome // Loaded, Missing, NotRobots, Refused, Failed or Pending
-	denyAll bool    // the source fails, and the operator has crawlers refused then
-	apart   bool    // the operator's lines can't be published with the file
+	denyAll bool    // the source fails, and Config.DenyFailed is set
+	apart   bool    // see Response.Apart
 }
 
-// key is the key of a policy among those that origins share.
+// key returns the key of the policy in Policies.shared.
 func (c *content) key() uint64 {
 	key := xxhash.Sum64(c.body)*31 + uint64(c.state)*4
 	if c.denyAll {
@@ -32,13 +32,13 @@ func (c *content) key() uint64 {
 	return key
 }
 
-// policy returns the policy made from a content under the rules.
+// policy compiles a content to a policy.
 func (r *compiledRules) policy(c content) *Policy {
 	var p *Policy
 	switch c.state {
 	case Loaded:
 		p = r.compile(c)
-	case Missing, NotRobots: // the operator's lines are the file
+	case Missing, NotRobots: // the file has only the lines of the managed policy
 		if c.body = nil; r.publishes() && !c.apart {
 			p = r.compile(c)
 			break
@@ -51,11 +51,11 @@ func (r *compiledRules) policy(c content) *Policy {
 	return p
 }
 
-// publishes reports whether the operator has lines to publish.
+// publishes reports whether the managed policy has lines to publish.
 func (r *compiledRules) publishes() bool { return r.lines != nil && r.lines.Publishes() }
 
-// merge makes the text of a policy: the site's own, with the operator's lines
-// where there are any and they can be merged.
+// merge makes and parses the text of a policy: the site's own file with the
+// lines of the managed policy, if there are any and they can be merged.
 func (p *Policy) merge(c content) {
 	p.text = c.body
 	if p.rules.publishes() && !c.apart {
@@ -72,15 +72,16 @@ func (p *Policy) merge(c content) {
 	p.file = robots.Parse(p.text, robots.WithDialect(p.rules.Dialect))
 }
 
-// Text returns the octets of the file that is in force: the site's own, with
-// the lines of the operator's policy. They must not be changed.
+// Text returns the file that is in force: the site's own, with the lines of the
+// managed policy. The caller must not change it.
 func (p *Policy) Text() []byte { return p.text }
 
-// Published reports whether Text has lines of the operator's policy, so that
-// it, and not the site's own file, is to be published.
+// Published reports whether Text has lines of the managed policy. If so,
+// clients that request /robots.txt must receive Text, not the site's own file.
 func (p *Policy) Published() bool { return p.merged != nil }
 
-// publishedText is Text where it has lines of the operator's policy, else nil.
+// publishedText returns Text if it has lines of the managed policy; otherwise
+// nil.
 func (p *Policy) publishedText() []byte {
 	if p.merged == nil {
 		return nil
@@ -88,8 +89,8 @@ func (p *Policy) publishedText() []byte {
 	return p.text
 }
 
-// Notes are information for the operator about how the policy's lines were
-// merged into the site's file.
+// Notes returns notes for the operator about how the lines of the managed
+// policy were merged into the site's file.
 func (p *Policy) Notes() []managed.Note {
 	if p.merged == nil {
 		return nil
@@ -97,7 +98,8 @@ func (p *Policy) Notes() []managed.Note {
 	return p.merged.Notes
 }
 
-// Beyond returns what the presets of the operator's policy can't prevent.
+// Beyond returns what the presets of the managed policy can't prevent, one
+// sentence for each case.
 func (p *Policy) Beyond() []string {
 	if p.rules.lines == nil {
 		return nil
@@ -105,8 +107,8 @@ func (p *Policy) Beyond() []string {
 	return p.rules.lines.Beyond()
 }
 
-// MergeError returns why the lines of the operator's policy are not in force;
-// nil if they are, or if there are none.
+// MergeError returns why the lines of the managed policy are not in force. It
+// returns nil if they are, or if there are none.
 func (p *Policy) MergeError() error {
 	if p.apart && p.rules.publishes() {
 		return errApart
@@ -114,4 +116,4 @@ func (p *Policy) MergeError() error {
 	return p.mergeErr
 }
 
-var errApart = fmt.Errorf("requests for /robots.txt do not come through the handler that has the policy: its lines can't be published, so they are not in force")
+var errApart = fmt.Errorf("requests for /robots.txt do not come through the handler with the policy, so the lines of the policy can't be published and are not in force")

@@ -5,11 +5,8 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -49,7 +46,7 @@ func TestURLSource(t *testing.T) {
 	}
 }
 
-func TestURLsThatAreNone(t *testing.T) {
+func TestInvalidURLs(t *testing.T) {
 	for _, u := range []string{"", "robots.txt", "/robots.txt", "file:///etc/passwd", "http://", "ftp://h/robots.txt", "http://h/%zz"} {
 		if _, err := NewURL(u); err == nil {
 			t.Errorf("NewURL(%q) has no error", u)
@@ -57,63 +54,9 @@ func TestURLsThatAreNone(t *testing.T) {
 	}
 }
 
-func TestAFileIsWatched(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "robots.txt")
-	write := func(name, text string) {
-		t.Helper()
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write(path, "User-agent: *\n")
-	changed := make(chan struct{}, 100)
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	w, err := NewWatcher()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
-	stop, err := w.Watch(path, func() { changed <- struct{}{} })
-	if err != nil {
-		t.Fatal(err)
-	}
-	wait := func(what string) {
-		t.Helper()
-		select {
-		case <-changed:
-		case <-time.After(10 * time.Second):
-			t.Fatalf("%s went unnoticed", what)
-		}
-		for len(changed) > 0 {
-			<-changed
-		}
-	}
-	write(path, "User-agent: *\nDisallow: /\n")
-	wait("writing the file")
-	write(path+".new", "")
-	if err := os.Rename(path+".new", path); err != nil {
-		t.Fatal(err)
-	}
-	wait("replacing the file")
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
-	wait("removing the file")
-	if _, err := (File{path}).Fetch(ctx, home); err == nil {
-		t.Error("a file that is gone is read without an error")
-	}
-	if _, err := w.Watch(filepath.Join(path, "none", "robots.txt"), func() {}); err == nil {
-		t.Error("a folder that is not there is watched without an error")
-	}
-	told := make(chan struct{}, 100)
-	if _, err := w.Watch(filepath.Join(filepath.Dir(path), "other.txt"), func() { told <- struct{}{} }); err != nil {
-		t.Fatal(err)
-	}
-	stop()
-	write(path, "")
-	<-told
-	if len(changed) > 0 {
-		t.Error("a watch that was stopped is told")
+func TestInlineCutsLongFiles(t *testing.T) {
+	resp, err := Inline(strings.Repeat("#", 2*robots.MaxSize)).Fetch(context.Background(), home)
+	if err != nil || len(resp.Body) != robots.MaxSize+1 {
+		t.Errorf("%d octets, %v", len(resp.Body), err)
 	}
 }

@@ -6,13 +6,14 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// maxOverruled bounds the rules that are looked at for what overrides a path.
-const maxOverruled = 2000
+// maxComparedRules limits how many rules of the site are compared with the
+// policy.
+const maxComparedRules = 2000
 
-// overruled notes each Allow of the site that wins over a path that the policy
-// denies.
-func (m *merger) overruled(after *robots.File) {
-	budget := maxOverruled
+// noteLongerAllows adds a note for each Allow of the site that overrides a path
+// that the policy denies.
+func (m *merger) noteLongerAllows(after *robots.File) {
+	budget := maxComparedRules
 	for _, t := range m.list {
 		if t.terms.all {
 			continue
@@ -48,7 +49,7 @@ func example(pattern string) string {
 	return path
 }
 
-// denies reports whether a pattern by itself denies a path.
+// denies reports whether a Disallow rule with the pattern denies a path.
 func denies(pattern, path string, d robots.Dialect) bool {
 	f := robots.Parse([]byte("User-agent: *\nDisallow: "+pattern+"\n"), robots.WithDialect(d))
 	return !f.Star().Match(path).Allowed

@@ -6,25 +6,25 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// A crawler that reads robots.txt with google/robotstxt is denied only what
-// both readings disallow; every other one what the file's own does.
-func TestReadingOfGoogle(t *testing.T) {
+// A crawler that uses google/robotstxt is denied only paths that both readings
+// disallow. For every other crawler, only the reading by Rules.Dialect counts.
+func TestGoogleReading(t *testing.T) {
 	const googlebot = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
 	const bingbot = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)"
 	for _, tt := range []struct {
 		name, text, target string
 		google, bing       Action
-		line               int // that decides for Google
+		line               int // the line that decides for Googlebot
 	}{
-		{"an index page", "User-agent: *\nDisallow: /a/\nAllow: /a/index.html\n", "/a/", Pass, Deny, 3},
-		{"in another spelling", "User-agent: *\nDisallow: /a/\nAllow: /a/index.html\n", "//a/./", Pass, Deny, 3},
-		{"but no other page", "User-agent: *\nDisallow: /a/\nAllow: /a/index.html\n", "/a/b", Deny, Deny, 2},
-		{"nor by a spelling", "User-agent: *\nDisallow: /a/\nAllow: /a/index.html\n", "/a/%62", Deny, Deny, 2},
-		{"a key that only Google reads allows", "User-agent: *\nDisallow: /a\nAllowed: /a/b\n", "/a/b", Pass, Deny, 3},
-		{"one that only Google reads disallows nothing", "User-agent: *\nDisallow: /a\nDisallow all: /\n", "/b", Pass, Pass, 0},
-		{"a group that only Google reads", "User-agents: Googlebot\nDisallow: /b\n\nUser-agent: *\nDisallow: /a\n", "/a", Pass, Deny, 0},
-		{"a group that Google does not read", "User-agent: *\u00a0\nDisallow: /\n", "/a", Pass, Deny, 0},
-		{"both", "User-agent: *\nDisallow: /a b\nDisallow: /c\n", "/c", Deny, Deny, 3},
+		{"index page", "User-agent: *\nDisallow: /a/\nAllow: /a/index.html\n", "/a/", Pass, Deny, 3},
+		{"index page in another spelling", "User-agent: *\nDisallow: /a/\nAllow: /a/index.html\n", "//a/./", Pass, Deny, 3},
+		{"other page", "User-agent: *\nDisallow: /a/\nAllow: /a/index.html\n", "/a/b", Deny, Deny, 2},
+		{"other page in another spelling", "User-agent: *\nDisallow: /a/\nAllow: /a/index.html\n", "/a/%62", Deny, Deny, 2},
+		{"Allow with a key that only Google reads", "User-agent: *\nDisallow: /a\nAllowed: /a/b\n", "/a/b", Pass, Deny, 3},
+		{"Disallow with a key that only Google reads", "User-agent: *\nDisallow: /a\nDisallow all: /\n", "/b", Pass, Pass, 0},
+		{"group that only Google reads", "User-agents: Googlebot\nDisallow: /b\n\nUser-agent: *\nDisallow: /a\n", "/a", Pass, Deny, 0},
+		{"group that Google does not read", "User-agent: *\u00a0\nDisallow: /\n", "/a", Pass, Deny, 0},
+		{"path that both readings disallow", "User-agent: *\nDisallow: /a b\nDisallow: /c\n", "/c", Deny, Deny, 3},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			rules, err := Rules{}.compile()

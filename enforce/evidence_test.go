@@ -18,7 +18,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
-// published is the list of one crawler, and DNS, in memory.
+// published is a fake of the list of one crawler and of DNS.
 type published struct{ down atomic.Bool }
 
 func (p *published) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -87,7 +87,7 @@ func (v *verifiedTest) from(addr, ua, target string) Decision {
 	return d
 }
 
-// advance lets time pass for the verifier, too.
+// advance lets time pass, also for the verifier.
 func (v *verifiedTest) advance(d time.Duration) {
 	v.clock.advance(d)
 	time.Sleep(d)
@@ -106,8 +106,9 @@ const (
 	namebot = "NameBot/1.0"
 )
 
-// A forger gets nothing of a crawler's budget, whatever it is taken for.
-func TestBudgetsByClaim(t *testing.T) {
+// A client with a false claim never uses the crawler's budget, whether it is
+// unverified or an impostor.
+func TestBudgetsByResultOfVerification(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newVerifiedTest(t, Rules{Verification: &Verification{IgnoreImpostors: true}})
 		v.wants(t, "198.51.100.1", listbot, "/", verify.Unverified, Allowed) // the list is not read yet
@@ -124,7 +125,7 @@ func TestBudgetsByClaim(t *testing.T) {
 	})
 }
 
-// Ten times the crawler's rate is all that unverified clients have together.
+// All unverified clients together have ten times the crawler's rate.
 func TestPoolOfUnverifiedClaims(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newVerifiedTest(t, Rules{})
@@ -145,9 +146,9 @@ func TestPoolOfUnverifiedClaims(t *testing.T) {
 	})
 }
 
-// What an unverified client was let through with counts when it turns out to be
-// the crawler.
-func TestLaterYes(t *testing.T) {
+// Requests of an unverified client count for the crawler's budget if it turns
+// out to be the crawler.
+func TestVerifiedAfterTheFirstRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newVerifiedTest(t, Rules{})
 		v.wants(t, "203.0.113.5", namebot, "/", verify.Unverified, Allowed)
@@ -161,8 +162,8 @@ func TestLaterYes(t *testing.T) {
 	})
 }
 
-// Impostors are denied everything but /robots.txt and exempt paths, and are not
-// exempt; people from the same address pass.
+// Impostors are denied every path but /robots.txt and exempt paths, even if the
+// crawler is exempt. People with the same address are let through.
 func TestImpostors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newVerifiedTest(t, Rules{ExemptPaths: []string{"/.well-known/*"}, Exempt: []Exemption{{Name: "NameBot"}}})
@@ -174,13 +175,13 @@ func TestImpostors(t *testing.T) {
 		v.wants(t, "198.51.100.1", listbot, "/.well-known/x", verify.Impostor, ExemptPath)
 		v.wants(t, "198.51.100.1", chrome, "/", verify.NoMethod, Person)
 		v.wants(t, "198.51.100.1", gptbot+" "+listbot, "/", verify.Impostor, Impostor)
-		v.wants(t, "198.51.100.1", namebot, "/private/", verify.Unverified, Exempt) // being looked up
+		v.wants(t, "198.51.100.1", namebot, "/private/", verify.Unverified, Exempt) // its address is being looked up
 		synctest.Wait()
 		v.wants(t, "198.51.100.1", namebot, "/private/", verify.Impostor, Impostor)
 		v.wants(t, "203.0.113.5", namebot, "/private/", verify.Unverified, Exempt)
 		synctest.Wait()
 		v.wants(t, "203.0.113.5", namebot, "/private/", verify.Verified, Exempt)
-		v.from("192.0.2.1", listbot+" "+namebot, "/robots.txt") // which has the address looked up
+		v.from("192.0.2.1", listbot+" "+namebot, "/robots.txt") // starts the lookup of the address
 		synctest.Wait()
 		if d := v.from("192.0.2.1", namebot+" "+listbot, "/"); d.Action == Deny {
 			t.Errorf("a verified crawler that names another one: %s", d.Reason)
@@ -190,9 +191,9 @@ func TestImpostors(t *testing.T) {
 	})
 }
 
-// An outage of the network of an hour makes nobody an impostor, and none of the
-// known ones anything else.
-func TestOutageOfAnHour(t *testing.T) {
+// An outage of one hour makes no client an impostor, and changes no earlier
+// result.
+func TestOutageOfDNSAndLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newVerifiedTest(t, Rules{})
 		synctest.Wait()
@@ -204,7 +205,7 @@ func TestOutageOfAnHour(t *testing.T) {
 			v.advance(10 * time.Minute)
 			v.wants(t, "192.0.2.1", listbot, "/", verify.Verified, Allowed)
 			v.wants(t, "203.0.113.5", namebot, "/", verify.Verified, Allowed)
-			v.wants(t, "198.51.100.1", listbot, "/", verify.Impostor, Impostor) // by a list that is fresh
+			v.wants(t, "198.51.100.1", listbot, "/", verify.Impostor, Impostor) // by a list that is not too old
 			if d := v.from("198.51.100.9", namebot, "/"); d.Claim.State != verify.Unverified || d.Action == Deny {
 				t.Errorf("a new address without DNS: %s, %s", d.Claim.State, d.Reason)
 			}
@@ -218,8 +219,8 @@ func TestOutageOfAnHour(t *testing.T) {
 	})
 }
 
-// A million forged addresses neither use up the crawler's budget nor evict what
-// is known of it.
+// Impostors with a million addresses neither use up nor displace the crawler's
+// budget.
 func TestFloodOfImpostors(t *testing.T) {
 	for _, ignore := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -239,7 +240,7 @@ func TestFloodOfImpostors(t *testing.T) {
 	}
 }
 
-// Addresses tell nothing where the client may have written them.
+// An ambiguous address neither verifies nor refutes a claim.
 func TestAmbiguousAddress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newVerifiedTest(t, Rules{Exempt: []Exemption{{Name: "CCBot", From: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}}}})

@@ -20,14 +20,13 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/freeport"
 )
 
-// shared is the server of the tests that do nothing to it.
-var shared = sync.OnceValues(newServer)
+// sharedServer returns one server for all tests that do not change its state.
+var sharedServer = sync.OnceValues(newServer)
 
-// clientsLeftovers are goroutines of the client library that end by themselves,
-// whether the client is closed or not: the cluster client's next look at the
-// topology, which sleeps for a second at most, and the closing of connections
-// that a look has replaced, five seconds later.
-func clientsLeftovers(more ...goleak.Option) []goleak.Option {
+// clientGoroutines are goroutines of the client library that end some time
+// after the client is closed: one reads the topology of a cluster again after
+// at most a second, the other closes replaced connections after five seconds.
+func clientGoroutines(more ...goleak.Option) []goleak.Option {
 	return append(more,
 		goleak.IgnoreAnyFunction("github.com/valkey-io/valkey-go.(*call).DelayDo.func1"),
 		goleak.IgnoreAnyFunction("github.com/valkey-io/valkey-go.(*clusterClient)._refresh.func2"),
@@ -36,11 +35,11 @@ func clientsLeftovers(more ...goleak.Option) []goleak.Option {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if s, err := shared(); err == nil {
+	if s, err := sharedServer(); err == nil {
 		s.stop()
 	}
 	if code == 0 {
-		if err := goleak.Find(clientsLeftovers()...); err != nil {
+		if err := goleak.Find(clientGoroutines()...); err != nil {
 			fmt.Println(err)
 			code = 1
 		}
@@ -48,12 +47,12 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// testbed is a redis-server or valkey-server, where there is one, and an
-// in-process one elsewhere.
+// testbed is a process of redis-server or valkey-server or, if neither is
+// installed, a miniredis in this process.
 type testbed struct {
 	address string
-	command string    // empty: in process
-	args    []string  // more of them
+	command string    // empty for miniredis
+	args    []string  // more arguments
 	file    string    // a Sentinel's configuration
 	process *exec.Cmd // of command
 	mini    *miniredis.Miniredis
@@ -71,8 +70,8 @@ func newServer() (*testbed, error) {
 	return s, nil
 }
 
-// newProcess returns a server with more arguments, or nil where there is no
-// such command.
+// newProcess starts a server with more arguments. It returns nil if no server
+// is installed.
 func newProcess(args ...string) (*testbed, error) {
 	command := serverCommand()
 	if command == "" {
@@ -86,7 +85,7 @@ func newProcess(args ...string) (*testbed, error) {
 	return s, s.start()
 }
 
-// newSentinel returns a Sentinel with the given configuration file.
+// newSentinel starts a Sentinel with a configuration file.
 func newSentinel(file string) (*testbed, error) {
 	port, err := freeport.Take()
 	if err != nil {
@@ -96,7 +95,7 @@ func newSentinel(file string) (*testbed, error) {
 	return s, s.start()
 }
 
-// serverCommand returns the path of a server, or nothing.
+// serverCommand returns the path of an installed server, or "".
 func serverCommand() string {
 	for _, command := range []string{"redis-server", "valkey-server"} {
 		if path, err := exec.LookPath(command); err == nil {
@@ -106,10 +105,11 @@ func serverCommand() string {
 	return ""
 }
 
-// testServer returns a server of the test's own, or the shared one.
+// testServer returns a separate server for this test if own is set, and
+// otherwise the shared one.
 func testServer(t *testing.T, own bool) *testbed {
 	t.Helper()
-	open := shared
+	open := sharedServer
 	if own {
 		open = newServer
 	}
@@ -121,12 +121,12 @@ func testServer(t *testing.T, own bool) *testbed {
 		t.Cleanup(s.stop)
 	}
 	if s.command == "" {
-		t.Log("neither redis-server nor valkey-server is here; using miniredis, in process")
+		t.Log("neither redis-server nor valkey-server is installed; using miniredis")
 	}
 	return s
 }
 
-// start starts the server, which is empty then.
+// start starts the server, without data.
 func (s *testbed) start() error {
 	if s.command == "" {
 		s.mini.FlushAll()
@@ -152,10 +152,10 @@ func (s *testbed) start() error {
 			return nil
 		}
 	}
-	return errors.New("the server ended at once")
+	return errors.New("the server ended during its start")
 }
 
-// config returns the arguments that come first.
+// config returns the first arguments of the command.
 func (s *testbed) config() []string {
 	if s.file != "" {
 		return []string{s.file, "--sentinel"}
@@ -163,7 +163,7 @@ func (s *testbed) config() []string {
 	return []string{"--save", "", "--appendonly", "no", "--dir", os.TempDir()}
 }
 
-// kill ends the server as a crash does.
+// kill ends the server like a crash.
 func (s *testbed) kill() {
 	if s.command == "" {
 		s.mini.Close()
@@ -190,8 +190,8 @@ func (s *testbed) resume() {
 	s.signal("-CONT")
 }
 
-// signal sends a signal that the syscall package does not know on every
-// system that the tests are compiled for.
+// signal sends a signal to the server. It runs the command kill, because
+// package syscall does not have these signals on every system.
 func (s *testbed) signal(name string) {
 	if err := exec.Command("kill", name, strconv.Itoa(s.process.Process.Pid)).Run(); err != nil {
 		panic(err)
@@ -219,8 +219,8 @@ func (r *recorder) FleetCall(_ time.Duration, err error) {
 	}
 }
 
-// await returns when the Fleet has changed to s. The longest time that it waits
-// is only there to name the state that does not come.
+// await waits until the state of the Fleet changes to s. The timeout is long,
+// and is only there to report a missing state.
 func (r *recorder) await(t *testing.T, s FleetState) {
 	t.Helper()
 	for {
@@ -230,12 +230,13 @@ func (r *recorder) await(t *testing.T, s FleetState) {
 				return
 			}
 		case <-time.After(5 * time.Minute):
-			t.Fatalf("the fleet does not get %v", s)
+			t.Fatalf("the state of the Fleet does not become %v", s)
 		}
 	}
 }
 
-// newFleet returns a Fleet that is up, with keys of its own.
+// newFleet returns a Fleet that is connected, with a unique prefix for its
+// keys.
 func newFleet(t *testing.T, c FleetConfig) (*Fleet, *recorder) {
 	t.Helper()
 	if c.Prefix == "" {
@@ -258,8 +259,9 @@ func stateOf(f *Fleet) FleetState {
 	return f.link.state
 }
 
-// rounds returns how many of n rounds a test of random schedules makes on l:
-// a server takes longer, and one in process, under the race detector, longest.
+// rounds returns the number of rounds of a random test with l, at most n. It is
+// smaller for a Limiter with a server, and smallest for miniredis with the race
+// detector, because these are slower.
 func rounds(l Limiter, n int) uint64 {
 	switch l.(type) {
 	case *Memory:

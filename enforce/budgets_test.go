@@ -1,0 +1,47 @@
+package enforce
+
+import (
+	"context"
+	"testing"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+)
+
+// A crawler's budgets can be read and reset.
+func TestBudgets(t *testing.T) {
+	e := newEngineTest(t, site, Rules{})
+	agent := e.Agent("bingbot")
+	if agent.Crawler == nil || agent.Crawler.Name != "bingbot" {
+		t.Fatalf("bingbot is %+v", agent)
+	}
+	list := e.Budgets(home, &agent, false, "", e.clock.now())
+	if len(list) != 1 || list[0].PerAddr || list[0].Pool {
+		t.Fatalf("%+v", list)
+	}
+	inspector := e.limiter.(throttle.Inspector)
+	if r, used := inspector.Peek(e.clock.now(), list[0].Key, list[0].Terms); !r.OK || used {
+		t.Errorf("before the first request: %+v, %t", r, used)
+	}
+	e.decide("/", bingbot)
+	if r, used := inspector.Peek(e.clock.now(), list[0].Key, list[0].Terms); r.OK || !used || r.RetryAfter == 0 {
+		t.Errorf("after it: %+v, %t", r, used)
+	}
+	if err := inspector.Forget(context.Background(), e.clock.now(), list[0].Key); err != nil {
+		t.Fatal(err)
+	}
+	if d := e.decide("/", bingbot); d.Action != Pass {
+		t.Errorf("after it was forgotten: %v", d.Reason)
+	}
+	wget := e.Agent("Wget")
+	if list := e.Budgets(home, &wget, false, "", e.clock.now()); len(list) != 1 || !list[0].PerAddr {
+		t.Errorf("wget: %+v", list)
+	}
+	google := e.Agent("Googlebot") // does not support Crawl-delay
+	if list := e.Budgets(NewOrigin("https", "unread.test", 443), &google, false, "", e.clock.now()); len(list) > 1 {
+		t.Errorf("Googlebot: %+v", list)
+	}
+	if a := e.Agent("NoSuchBot"); a.Class != crawler.SelfDeclared || a.Token != "NoSuchBot" {
+		t.Errorf("an unknown name: %+v", a)
+	}
+}

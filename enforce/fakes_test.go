@@ -1,0 +1,83 @@
+package enforce
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+)
+
+// fakeSource is a Source with an answer that tests set. It counts the reads of
+// each origin.
+type fakeSource struct {
+	mu     sync.Mutex
+	shared bool // one file for all origins
+	resp   Response
+	err    error
+	block  chan struct{} // Fetch waits until it is closed; nil if Fetch must not wait
+	begun  chan struct{} // Fetch closes it when it has its answer; may be nil
+	reads  map[Origin]int
+	panics bool
+}
+
+func (s *fakeSource) set(status int, body string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.resp, s.err = Response{Status: status, Body: []byte(body)}, nil
+}
+
+func (s *fakeSource) Fetch(ctx context.Context, o Origin) (Response, error) {
+	s.mu.Lock()
+	if s.reads == nil {
+		s.reads = make(map[Origin]int)
+	}
+	s.reads[o]++
+	resp, err, block, panics := s.resp, s.err, s.block, s.panics
+	if s.begun != nil {
+		close(s.begun)
+	}
+	s.mu.Unlock()
+	if panics {
+		panic(http.ErrAbortHandler)
+	}
+	if block != nil {
+		select {
+		case <-block:
+		case <-ctx.Done():
+			return Response{}, ctx.Err()
+		}
+	}
+	return resp, err
+}
+
+func (s *fakeSource) PerOrigin() bool { return !s.shared }
+
+func (s *fakeSource) count(o Origin) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reads[o]
+}
+
+// recorder is an Observer that keeps the results of reads.
+type recorder struct{ reads chan PolicyRead }
+
+func newRecorder() recorder { return recorder{make(chan PolicyRead, 10_000)} }
+
+func (r recorder) PolicyRead(e PolicyRead) { r.reads <- e }
+
+// next waits for the next read to end.
+func (r recorder) next(t *testing.T) PolicyRead {
+	t.Helper()
+	select {
+	case e := <-r.reads:
+		return e
+	case <-time.After(10 * time.Second):
+		t.Fatal("no read has ended")
+		panic("unreachable")
+	}
+}
+
+type observerFunc func(PolicyRead)
+
+func (f observerFunc) PolicyRead(e PolicyRead) { f(e) }

@@ -1,0 +1,190 @@
+package enforce
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+)
+
+// A crawler that keeps the delay is never refused, and a refused request uses
+// no budget.
+func TestCrawlDelay(t *testing.T) {
+	e := newEngineTest(t, site, Rules{})
+	for i := range 20 {
+		if d := e.decide("/", bingbot); d.Action != Pass {
+			t.Fatalf("request %d after its delay: %v", i, d.Reason)
+		}
+		d := e.decide("/", bingbot)
+		if d.Action != Throttle || d.Reason != CrawlDelay {
+			t.Fatalf("second request without delay: %v, %v", d.Action, d.Reason)
+		}
+		e.clock.advance(10 * time.Second)
+	}
+	d := e.decide("/", bingbot)
+	d = e.decide("/", bingbot)
+	e.clock.advance(d.RetryAfter)
+	if d := e.decide("/", bingbot); d.Action != Pass {
+		t.Errorf("refused after Retry-After: %v", d.Reason)
+	}
+}
+
+func TestBudgetsAreSeparate(t *testing.T) {
+	e := newEngineTest(t, site, Rules{HTTPClients: true})
+	for _, ua := range []string{newbot, "OtherThingBot/1.0", "CCBot/2.0", bingbot} {
+		if d := e.decide("/", ua); d.Action != Pass {
+			t.Errorf("%s shares a budget with another crawler: %v", ua, d.Reason)
+		}
+	}
+	decide := func(client string) Action {
+		var d Decision
+		e.Decide(context.Background(), &Request{Target: "/", UserAgents: []string{curl}, Origin: home, Client: client, Time: e.clock.now()}, &d)
+		return d.Action
+	}
+	for _, c := range []string{"192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8:0:1::1"} {
+		if decide(c) != Pass {
+			t.Errorf("curl at %s shares a budget with another address", c)
+		}
+	}
+	for _, c := range []string{"192.0.2.1", "2001:db8::2", "::ffff:192.0.2.2"} {
+		if decide(c) != Throttle {
+			t.Errorf("curl at %s has a separate budget", c)
+		}
+	}
+	if d := e.decide("/private/x", bingbot); d.Action != Throttle {
+		t.Errorf("bingbot: %v", d.Action)
+	}
+}
+
+// The group for `*` must not throttle a crawler that does not support
+// Crawl-delay: the site could lose its place in the index.
+func TestCrawlersWithoutCrawlDelaySupport(t *testing.T) {
+	const file = "User-agent: *\nCrawl-delay: 5\nUser-agent: Amazonbot\nCrawl-delay: 5\n"
+	for _, tt := range []struct {
+		ua     string
+		strict bool
+		want   Action
+	}{
+		{googlebot, false, Pass},
+		{googlebot, true, Throttle},
+		{"Mozilla/5.0 (compatible; Amazonbot/0.1; +https://developer.amazon.com/support/amazonbot)", false, Throttle},
+		{"CCBot/2.0", false, Throttle},
+	} {
+		e := newEngineTest(t, file, Rules{Strict: tt.strict})
+		e.decide("/", tt.ua)
+		if d := e.decide("/", tt.ua); d.Action != tt.want {
+			t.Errorf("%s, strict %v: %v, want %v", tt.ua, tt.strict, d.Action, tt.want)
+		}
+	}
+}
+
+// On an invented host, a crawler has a separate budget only after it has read
+// the host's robots.txt.
+func TestInventedHostsShareOneBudget(t *testing.T) {
+	e := newEngineTest(t, site, Rules{})
+	decide := func(host, site, ua, target string, invented bool) Decision {
+		var d Decision
+		e.Decide(context.Background(), &Request{
+			Target: target, UserAgents: []string{ua}, Origin: NewOrigin("https", host, 443), Time: e.clock.now(), Invented: invented, Site: site,
+		}, &d)
+		return d
+	}
+	if d := decide("a.test", "*.test", bingbot, "/", true); d.Action != Pass {
+		t.Fatalf("first request: %v", d.Reason)
+	}
+	if d := decide("b.test", "*.test", bingbot, "/", true); d.Action != Throttle {
+		t.Errorf("second invented host: %v", d.Action)
+	}
+	if d := decide("b.test", "", bingbot, "/", false); d.Action != Pass {
+		t.Errorf("host that is not invented: %v", d.Action)
+	}
+	decide("c.test", "*.test", bingbot, "/robots.txt", true)
+	if d := decide("c.test", "*.test", bingbot, "/", true); d.Action != Pass {
+		t.Errorf("after reading the robots.txt: %v", d.Action)
+	}
+	e.clock.advance(25 * time.Hour)
+	decide("a.test", "*.test", bingbot, "/", true)
+	if d := decide("c.test", "*.test", bingbot, "/", true); d.Action != Throttle {
+		t.Errorf("a day after reading the robots.txt: %v", d.Action)
+	}
+}
+
+// If several handlers of one request have the same Terms, the request uses
+// budget once. With different Terms, it uses a budget for each.
+func TestSeveralHandlersOfOneRequest(t *testing.T) {
+	e := newEngineTest(t, site, Rules{})
+	other := newEngineTest(t, "User-agent: *\nCrawl-delay: 30\n", Rules{})
+	request := func(taken *throttle.Terms) *Request {
+		return &Request{Target: "/", UserAgents: []string{bingbot}, Origin: home, Time: e.clock.now(), Taken: taken}
+	}
+	var first, second Decision
+	e.Decide(context.Background(), request(nil), &first)
+	if e.Decide(context.Background(), request(first.Terms), &second); second.Action != Pass {
+		t.Errorf("second handler with the same Terms: %v", second.Reason)
+	}
+	for _, want := range []Action{Pass, Throttle} {
+		if other.Decide(context.Background(), request(first.Terms), &second); second.Action != want {
+			t.Errorf("second handler with other Terms: %v, want %v", second.Action, want)
+		}
+	}
+}
+
+// Monitor mode does not use the budgets of enforcing handlers.
+func TestMonitorModeHasSeparateBudgets(t *testing.T) {
+	limiter := throttle.NewMemory(100)
+	var engines []*Engine
+	for _, monitor := range []bool{true, false} {
+		e, err := NewEngine(Rules{Monitor: monitor}, Inline(site), limiter, Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		e.policies.Load(context.Background())
+		engines = append(engines, e)
+	}
+	now := time.Now()
+	for _, want := range []Action{Pass, Throttle} {
+		for i, e := range engines {
+			var d Decision
+			if e.Decide(context.Background(), &Request{Target: "/", UserAgents: []string{bingbot}, Origin: home, Time: now}, &d); d.Action != want {
+				t.Errorf("engine %d: %v, want %v", i, d.Action, want)
+			}
+		}
+	}
+}
+
+func TestSoftwareThatAnyoneCanRunHasABudgetPerAddress(t *testing.T) {
+	const file = "User-agent: *\nCrawl-delay: 10\n"
+	for ua, perAddress := range map[string]bool{
+		"Mozilla/5.0 (compatible; Miniflux/2.1; +https://miniflux.app)": true,
+		"FreshRSS/1.24 (Linux; https://freshrss.org)":                   true,
+		"http.rb/5.1.1 (Mastodon/4.2.0; +https://social.example/)":      true,
+		wget:                                  true,
+		"Scrapy/2.11.1 (+https://scrapy.org)": true,
+		bingbot:                               false,
+		newbot:                                false,
+		"Mozilla/5.0 (compatible; UnknownFetchBot/1.0; +https://unknown.example/bot)": false,
+	} {
+		e := newEngineTest(t, file, Rules{})
+		for i, client := range []string{"192.0.2.1", "192.0.2.2", "2001:db8::1"} {
+			want := Pass
+			if i > 0 && !perAddress {
+				want = Throttle
+			}
+			if d := e.decideOn(Request{UserAgents: []string{ua}, Client: client, Target: "/"}); d.Action != want {
+				t.Errorf("%s from %s: %v, %v; want %v", ua, client, d.Action, d.Reason, want)
+			}
+		}
+		if d := e.decideOn(Request{UserAgents: []string{ua}, Client: "192.0.2.1", Target: "/"}); d.Action != Throttle {
+			t.Errorf("%s again from the same address: %v, %v", ua, d.Action, d.Reason)
+		}
+	}
+	e := newEngineTest(t, file, Rules{HTTPClients: true, Programs: ProgramsOn})
+	for range 5 {
+		if d := e.decideOn(Request{Method: http.MethodPost, UserAgents: []string{stripe}, Target: "/hook"}); d.Action != Pass {
+			t.Errorf("a webhook is throttled: %v", d.Reason)
+		}
+	}
+}

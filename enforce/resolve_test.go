@@ -1,0 +1,104 @@
+package enforce
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+)
+
+// Before the first robots.txt is read, crawlers are throttled, and all other
+// clients are let through at once.
+func TestDecisionsBeforeTheFirstPolicy(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		rules  Rules
+		ua     string
+		target string
+		action Action
+		reason Reason
+	}{
+		{"crawler", Rules{}, gptbot, "/x", Throttle, PolicyPending},
+		{"unknown crawler", Rules{}, newbot, "/x", Throttle, PolicyPending},
+		{"crawler that ignores *, but may have its own group", Rules{}, adsbot, "/x", Throttle, PolicyPending},
+		{"person", Rules{}, chrome, "/x", Pass, Person},
+		{"library", Rules{}, curl, "/x", Pass, NoPolicy},
+		{"library, with HTTPClients", Rules{HTTPClients: true}, curl, "/x", Throttle, PolicyPending},
+		{"exempt crawler", Rules{Exempt: []Exemption{{Name: "GPTBot"}}}, gptbot, "/x", Pass, Exempt},
+		{"exempt path", Rules{ExemptPaths: []string{"/.well-known/*"}}, gptbot, "/.well-known/x", Pass, ExemptPath},
+		{"robots.txt", Rules{}, gptbot, "/robots.txt", Pass, ExemptPath},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			src := &fakeSource{block: make(chan struct{})}
+			c := newClock()
+			e, err := NewEngine(tt.rules, src, throttle.NewMemory(16), Config{Now: c.now})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer e.policies.running.Wait()
+			defer e.Close()
+			defer close(src.block)
+			ctx, gone := context.WithCancel(context.Background())
+			gone() // so that the request does not wait
+			var d Decision
+			e.Decide(ctx, &Request{Target: tt.target, UserAgents: []string{tt.ua}, Origin: home, Time: c.now()}, &d)
+			if d.Action != tt.action || d.Reason != tt.reason {
+				t.Errorf("%v, %v; want %v, %v", d.Action, d.Reason, tt.action, tt.reason)
+			}
+			if tt.action == Throttle && d.RetryAfter != 5*time.Second {
+				t.Errorf("Retry-After %v", d.RetryAfter)
+			}
+		})
+	}
+}
+
+// With DenyFailed, crawlers are denied while the source fails.
+func TestDenyFailed(t *testing.T) {
+	src := &fakeSource{shared: true}
+	src.set(500, "")
+	e, err := NewEngine(Rules{}, src, throttle.NewMemory(16), Config{DenyFailed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	e.policies.Load(context.Background())
+	for ua, want := range map[string]Reason{gptbot: Unavailable, adsbot: Unavailable, chrome: Person, curl: NoPolicy} {
+		var d Decision
+		e.Decide(context.Background(), &Request{Target: "/x", UserAgents: []string{ua}, Origin: home, Time: time.Now()}, &d)
+		if d.Reason != want || (want == Unavailable) != (d.Action == Deny && d.RetryAfter > 0) {
+			t.Errorf("%.40s: %v, %v", ua, d.Action, d.Reason)
+		}
+	}
+}
+
+// Before the first policy is known, requests to which the group for `*` would
+// not apply are let through.
+func TestPendingPolicyLetsWebhooksThrough(t *testing.T) {
+	p := mustCompile(t, Rules{}).empty(Pending)
+	for ua, tt := range map[string]struct {
+		method string
+		want   Action
+	}{
+		stripe:  {http.MethodPost, Pass},
+		chatgpt: {http.MethodPost, Pass},
+		program: {http.MethodGet, Pass},
+		gptbot:  {http.MethodPost, Throttle},
+	} {
+		var d Decision
+		p.Check(&Request{Method: tt.method, UserAgents: []string{ua}, Target: "/"}, &d)
+		if d.Action != tt.want {
+			t.Errorf("%s %s: %v, %v; want %v", tt.method, ua, d.Action, d.Reason, tt.want)
+		}
+	}
+}
+
+func mustCompile(t *testing.T, r Rules) *compiledRules {
+	t.Helper()
+	c, err := r.compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}

@@ -1,0 +1,133 @@
+package throttle
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"go.uber.org/goleak"
+)
+
+// silentServer is a server that accepts connections but never answers. It sends
+// to ended for each connection that the client has closed.
+type silentServer struct {
+	net.Listener
+	accepted chan struct{}
+	ended    chan struct{}
+	wait     func()
+}
+
+func newSilentServer(t *testing.T) *silentServer {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	s := &silentServer{listener, make(chan struct{}, 100), make(chan struct{}, 100), func() { listener.Close(); group.Wait() }}
+	group.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			s.accepted <- struct{}{}
+			group.Go(func() {
+				defer conn.Close()
+				io.Copy(io.Discard, conn)
+				s.ended <- struct{}{}
+			})
+		}
+	})
+	return s
+}
+
+// Close ends the goroutine and closes all connections, also while the Fleet
+// connects, and does not wait for a server that does not answer.
+func TestFleetCloseWhileConnecting(t *testing.T) {
+	for name, change := range map[string]func(c *FleetConfig, other *silentServer){
+		"one server": func(*FleetConfig, *silentServer) {},
+		"more nodes": func(c *FleetConfig, other *silentServer) { c.Addresses = append(c.Addresses, other.Addr().String()) },
+		"a sentinel": func(c *FleetConfig, _ *silentServer) { c.MasterSet = "main" },
+		"TLS":        func(c *FleetConfig, _ *silentServer) { u, _ := ParseFleetURL("rediss://h"); c.TLS = u.TLS },
+	} {
+		t.Run(name, func(t *testing.T) {
+			current := goleak.IgnoreCurrent()
+			s, other := newSilentServer(t), newSilentServer(t)
+			c := FleetConfig{Addresses: []string{s.Addr().String()}}
+			change(&c, other)
+			r := newRecorder()
+			f, err := NewFleet(c, NewMemory(100), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range c.Addresses {
+				select {
+				case <-s.accepted:
+				case <-other.accepted:
+				}
+			}
+			f.Close()
+			if len(r.states) > 0 {
+				if s := <-r.states; s != FleetDown {
+					t.Errorf("the state became %v", s)
+				}
+			}
+			s.wait() // until all its connections are closed
+			other.wait()
+			if err := goleak.Find(clientGoroutines(current)...); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// Close can be called at any time, also concurrently with itself and with Take.
+func TestFleetCloseAtAnyTime(t *testing.T) {
+	defer goleak.VerifyNone(t, clientGoroutines(goleak.IgnoreCurrent())...)
+	mini := miniredis.RunT(t)
+	defer mini.Close()
+	for i := range 50 {
+		r := newRecorder()
+		f, err := NewFleet(FleetConfig{Addresses: []string{mini.Addr(), mini.Addr()}[:1+i%2]}, NewMemory(100), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i%3 == 0 {
+			r.await(t, FleetUp)
+		}
+		var group sync.WaitGroup
+		for range 2 {
+			group.Go(func() { f.Close() })
+			group.Go(func() {
+				for i := range 10 {
+					f.Take(t.Context(), noon, NewKey(fmt.Sprint(i)), hourly, 0)
+				}
+			})
+		}
+		group.Wait()
+		if f.server() != nil {
+			t.Fatal("a closed Fleet has a server")
+		}
+	}
+}
+
+// A closed Fleet still decides, and its goroutine has ended.
+func TestFleetClose(t *testing.T) {
+	f, _ := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}})
+	for range 2 {
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	key, terms := NewKey(t.Name()), Compile(Grant{Delay: delay(time.Hour)}, Options{})
+	for i, ok := range []bool{true, false} {
+		if r := f.Take(t.Context(), time.Now(), key, terms, 0); r.OK != ok {
+			t.Errorf("request %d: %+v", i, r)
+		}
+	}
+}
