@@ -13,7 +13,7 @@ import (
 	_ "github.com/caddyserver/caddy/v2/modules/standard"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 const adapted = "\n----------\n"
 

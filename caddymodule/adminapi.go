@@ -14,13 +14,13 @@ func init() {
 	caddy.RegisterModule(new(AdminAPI))
 }
 
-// adminPrefix begins the paths of the admin API.
+// adminPrefix is the prefix of the admin API's paths.
 const adminPrefix = "/robots/"
 
 // AdminAPI adds the status and the controls of the robots app to Caddy's admin
-// endpoint, below /robots/. Caddy provisions it before all apps and keeps it
-// when a configuration can't be loaded, so it looks up the running app at each
-// request.
+// endpoint, below /robots/. It needs no configuration. (Caddy provisions it
+// before all apps, and keeps it if a new configuration can't be loaded. So it
+// looks up the running app at each request.)
 type AdminAPI struct{}
 
 // CaddyModule returns the Caddy module information.
@@ -46,16 +46,16 @@ func (*AdminAPI) serve(w http.ResponseWriter, r *http.Request) error {
 	if err == nil {
 		return nil
 	}
-	if asked, ok := errors.AsType[*status.Error](err); ok {
-		return caddy.APIError{HTTPStatus: asked.Status, Err: err, Message: "robots: " + asked.Message}
+	if e, ok := errors.AsType[*status.Error](err); ok {
+		return caddy.APIError{HTTPStatus: e.Status, Err: err, Message: "robots: " + e.Message}
 	}
 	return caddy.APIError{HTTPStatus: http.StatusInternalServerError, Err: err, Message: "robots: " + err.Error()}
 }
 
-// errNotRunning is the error while no configuration with robots runs.
+// errNotRunning is the error while no configuration with a robots handler runs.
 var errNotRunning = errors.New("no configuration with a robots handler is running")
 
-// runningApp returns the app of the configuration that runs.
+// runningApp returns the robots app of the running configuration.
 func runningApp() (*App, error) {
 	app, err := caddy.ActiveContext().AppIfConfigured("robots")
 	if err != nil {

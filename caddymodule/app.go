@@ -21,24 +21,29 @@ func init() {
 	caddy.RegisterModule(new(App))
 }
 
-// App holds what the robots handlers of all sites share: defaults for their
-// settings, budgets, copies of robots.txt files, file watchers and the bound on
-// memory. It also runs if the configuration does not name it.
+// App holds the state that the robots handlers of all sites share: defaults for
+// their settings, budgets, cached robots.txt files, file watchers, counters and
+// the memory limit. Caddy also runs it if the configuration has robots handlers
+// and does not name the app.
 type App struct {
-	// Settings for all robots handlers. A handler's own setting overrides them.
+	// Default settings for all robots handlers. A setting in a handler replaces
+	// the default as a whole: lists and blocks are not merged. Switches that
+	// are on here can be set to false in a handler.
 	Defaults *Settings `json:"defaults,omitempty"`
 
-	// The most memory that the policies of all sites may use together, in
-	// octets, as estimated. If they need more, policies of hosts that no site
-	// names are dropped first; each handler keeps at least one. Default:
-	// 67108864 (64 MiB).
+	// The largest amount of memory, in octets, for the robots.txt files of all
+	// sites together. The amount in use is an estimate. Beyond the limit, files
+	// of hosts that no site address names are dropped first; each handler keeps
+	// at least one. In a Caddyfile from 16MiB to 1TiB. Default: 67108864
+	// (64 MiB).
 	MaxMemory int64 `json:"max_memory,omitempty"`
 
-	// The file that keeps counters over a restart. It is written every five
-	// minutes and when the server stops, and read when it starts; a damaged one
-	// is logged and ignored. Each server has a file of its own. Placeholders
-	// that are known when the configuration is loaded are replaced. Default:
-	// none; the counters then start at zero with the process.
+	// The path of a file that keeps the counters of the admin API and the
+	// dashboard over a restart. Caddy writes it every five minutes and when it
+	// stops, and reads it when it starts. If the file is damaged, that is
+	// logged, and the counters start at zero. Servers must not share one file.
+	// Placeholders that are known when the configuration is loaded are
+	// replaced. Default: no file; the counters are lost when Caddy stops.
 	Persist string `json:"persist,omitempty"`
 
 	// Optional metrics.
@@ -60,26 +65,26 @@ type App struct {
 	cleanup   []func() error
 	storage   func(caddy.Context) certmagic.Storage
 
-	// policyWanted is set where a matcher needs the policy of requests, of
-	// people's too.
+	// policyWanted is set if a matcher needs the policy of every request, also
+	// of people's.
 	policyWanted atomic.Bool
 
-	// traced is set where a handler of the configuration begins spans.
+	// traced is set if a handler of the configuration begins trace spans.
 	traced atomic.Bool
 
 	findPlaces sync.Once
-	places     map[*Handler]enforce.Place // where handlers stand
+	places     map[*Handler]enforce.Place // of handlers in the configuration
 
 	mu           sync.Mutex
 	handlers     []*Handler
 	modes        modeSwitch
 	visitors     *pooledWatch            // nil without suspects
-	suspectFleet *pooledFleet            // to share suspicion with; nil without one
+	suspectFleet *pooledFleet            // the fleet that signals are shared with; nil without one
 	remotes      map[string]*registryURL // registries from URLs
 	watcher      *enforce.Watcher        // nil until Start
-	checks       []func() error          // what handlers check when all sites are known
-	starts       []func()                // what handlers begin at Start
-	stops        []func() error          // what ends at Stop
+	checks       []func() error          // called by Start, when all sites are known
+	starts       []func()                // called by Start
+	stops        []func() error          // called by Stop
 	started      bool
 }
 
@@ -91,19 +96,22 @@ func (*App) CaddyModule() caddy.ModuleInfo {
 	}
 }
 
-// clock is the time of all requests: a wall clock that does not go back when it
-// is set back by a little, so that no budget is lost or doubled.
+// clock gives the time of all requests. It is a wall clock that does not go
+// back when the system's clock is set back by a little, so that no budget is
+// lost or doubled.
 var clock throttle.Clock
 
-// maxRecent is how many reads of a robots.txt are remembered, by origin and
-// crawler: 512 KiB.
+// maxRecent bounds the reads of robots.txt that are remembered, one for each
+// crawler and origin. They take 512 KiB.
 const maxRecent = 1 << 16
 
-// maxVisits is of how many crawlers it is remembered when they came, at each
-// origin: 1 MiB for those that are known, and 1 MiB for all others.
+// maxVisits bounds the crawlers whose visits are remembered, one for each
+// crawler and origin. They take 1 MiB for crawlers in the registry and 1 MiB
+// for all others.
 const maxVisits = 1 << 15
 
-// Provision makes the app ready. It does no I/O.
+// Provision validates the configuration and gets the shared values. It reads no
+// files and uses no network.
 func (a *App) Provision(ctx caddy.Context) error {
 	a.ctx, a.log = ctx, ctx.Logger()
 	a.report.app = a
@@ -157,8 +165,8 @@ func (a *App) Provision(ctx caddy.Context) error {
 	return a.provisionCounters()
 }
 
-// Start starts the work that needs files or the network, and starts the
-// handlers.
+// Start runs the handlers' final checks, whose errors keep the configuration
+// from being loaded. Then it starts the work that needs files or the network.
 func (a *App) Start() error {
 	for _, check := range a.checks {
 		if err := check(); err != nil {
@@ -170,8 +178,7 @@ func (a *App) Start() error {
 	a.findTracing()
 	watcher, err := enforce.NewWatcher()
 	if err != nil {
-		// Files are read again at each refresh all the same.
-		a.log.Error("files can't be watched: robots.txt files are read again at each refresh only", zap.Error(err))
+		a.log.Error("files can't be watched for changes: robots.txt files are read again only at each refresh", zap.Error(err))
 	}
 	a.mu.Lock()
 	a.watcher, a.started = watcher, true
@@ -184,7 +191,7 @@ func (a *App) Start() error {
 	return nil
 }
 
-// Stop stops the work that Start started.
+// Stop ends the work that Start began, and writes the counters to their file.
 func (a *App) Stop() error {
 	a.mu.Lock()
 	watcher, stops := a.watcher, a.stops
@@ -199,14 +206,15 @@ func (a *App) Stop() error {
 	return errors.Join(err, watcher.Close())
 }
 
-// Cleanup releases what Provision acquired, also if Provision failed.
+// Cleanup releases the app's shared values. Caddy also calls it if Provision
+// failed.
 func (a *App) Cleanup() error {
 	err := runCleanup(a.cleanup)
 	a.cleanup = nil
 	return err
 }
 
-// add notes a handler of the configuration.
+// add records a handler of the configuration.
 func (a *App) add(h *Handler) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -231,8 +239,8 @@ func (a *App) onStart(start func()) {
 }
 
 // watch calls changed when a file may have changed, until stop is called. It
-// is called after Start. An error is logged: the file is then read again at
-// each refresh only.
+// may only be called after Start. An error is logged; the file is then read
+// again only at each refresh.
 func (a *App) watch(path string, changed func()) (stop func()) {
 	a.mu.Lock()
 	watcher := a.watcher
@@ -248,8 +256,8 @@ func (a *App) watch(path string, changed func()) (stop func()) {
 	return stop
 }
 
-// registry returns the registry of a URL, which all sites that name it share.
-// It is read once the app has started, until it stops.
+// registry returns the registry of a URL. All sites that name the URL share it.
+// It is read from Start to Stop.
 func (a *App) registry(ctx caddy.Context, rawURL string) (*registryURL, error) {
 	a.mu.Lock()
 	u := a.remotes[rawURL]
@@ -282,12 +290,12 @@ func (a *App) registry(ctx caddy.Context, rawURL string) (*registryURL, error) {
 	return u, nil
 }
 
-// pool keeps what outlives a configuration: a reload must forget neither
+// pool keeps values that outlive a configuration: a reload must lose neither
 // budgets nor the last good robots.txt.
 var pool = caddy.NewUsagePool()
 
-// pooled returns the value of pool with a key, made by create if there is none.
-// It is released with the app.
+// pooled returns the value of pool with a key. If there is none, create makes
+// it. The app's Cleanup releases it.
 func pooled[T caddy.Destructor](a *App, key string, create func() (T, error)) (value T, err error) {
 	v, _, err := pool.LoadOrNew(key, func() (caddy.Destructor, error) { return create() })
 	if err != nil {
@@ -304,7 +312,7 @@ type (
 	pooledWaiters   struct{ *throttle.Waiters }
 	pooledVisits    struct{ *enforce.Visits }
 	pooledHistories struct{ *enforce.Histories }
-	// siteCopies has the copies of each source.
+	// siteCopies has the cached copies of each source.
 	siteCopies struct{ sources sync.Map }
 )
 
@@ -326,8 +334,8 @@ func (pooledVisits) Destruct() error { return nil }
 // Destruct implements caddy.Destructor.
 func (pooledHistories) Destruct() error { return nil }
 
-// of returns where the good copies of a source live. The number of sources is
-// bounded by the configurations that were loaded.
+// of returns the cached copies of a source. The number of sources is bounded by
+// the configurations that were loaded.
 func (c *siteCopies) of(source *Source) *enforce.Copies {
 	key := Source{Kind: sourceSite}
 	if source != nil {

@@ -19,7 +19,7 @@ func init() {
 	httpcaddyfile.RegisterDirectiveOrder("robots", httpcaddyfile.After, "header")
 }
 
-// parseCaddyfile sets up a Handler from the directive robots.
+// parseCaddyfile makes a Handler from the directive robots.
 func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	handler := new(Handler)
 	global, _ := h.Option("robots").(httpcaddyfile.App)
@@ -30,14 +30,14 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 	return handler, nil
 }
 
-// subdirective parses what follows the name of a subdirective.
+// subdirective parses the arguments and the block of a subdirective.
 type subdirective func(*Handler, *caddyfile.Dispenser) error
 
 // subdirectives has the parser of each subdirective. It is filled by init,
-// for the parsers use it for their error messages.
+// because the parsers use it for their error messages.
 var subdirectives map[string]subdirective
 
-// repeatable names the subdirectives that may stand more than once.
+// repeatable has the subdirectives that are allowed several times in a block.
 var repeatable = map[string]bool{
 	"x_robots_tag": true, "crawler": true, "answer": true, "exempt": true, "verify": true,
 	"deny": true, "allow": true, "delay": true, "signal": true, "usage": true, "license": true, "hidden": true, // of policy
@@ -149,7 +149,7 @@ func init() {
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name
 	if d.NextArg() {
-		return d.Errf("unexpected %q: robots takes its options in a block", d.Val())
+		return d.Errf("unexpected %q: write the options of robots in a block", d.Val())
 	}
 	if err := parseBlock(h, d, subdirectives); err != nil {
 		return err
@@ -157,7 +157,7 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return h.check(d)
 }
 
-// check reports what is wrong with the block as a whole.
+// check runs the checks that need the whole block.
 func (h *Handler) check(d *caddyfile.Dispenser) error {
 	for _, check := range h.later {
 		if err := check(); err != nil {
@@ -206,8 +206,8 @@ func parseSource(h *Handler, d *caddyfile.Dispenser) error {
 	return checkSource(s, d)
 }
 
-// checkSource looks at what can be looked at without files and network, so
-// that the error names the line.
+// checkSource checks a URL here, so that the error names the line in the
+// Caddyfile. It reads no files and uses no network.
 func checkSource(s *Source, d *caddyfile.Dispenser) error {
 	if s.Kind == sourceURL && !strings.Contains(s.URL, "{") { // not a placeholder
 		if _, err := enforce.NewURL(s.URL); err != nil {
@@ -237,7 +237,7 @@ func parsePaths(h *Handler, d *caddyfile.Dispenser) error {
 
 func parseCrawlDelay(h *Handler, d *caddyfile.Dispenser) error {
 	if d.NextArg() {
-		return d.Errf("crawl_delay: unexpected %q: it takes its options in a block", d.Val())
+		return d.Errf("crawl_delay: unexpected %q: write its options in a block", d.Val())
 	}
 	c := new(CrawlDelay)
 	h.CrawlDelay = c

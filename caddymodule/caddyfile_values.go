@@ -14,7 +14,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 )
 
-// parseBlock parses the lines of a block by a table of their first words.
+// parseBlock parses the lines of a block. The table has a parser for the first
+// word of each line.
 func parseBlock(h *Handler, d *caddyfile.Dispenser, table map[string]subdirective) error {
 	seen := make(map[string]bool)
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
@@ -24,7 +25,7 @@ func parseBlock(h *Handler, d *caddyfile.Dispenser, table map[string]subdirectiv
 			return d.Errf("unknown subdirective %q%s", name, nearest(name, table))
 		}
 		if seen[name] && !repeatable[name] {
-			return d.Errf("%s stands here a second time", name)
+			return d.Errf("%s is given twice", name)
 		}
 		seen[name] = true
 		if err := parse(h, d); err != nil {
@@ -34,7 +35,7 @@ func parseBlock(h *Handler, d *caddyfile.Dispenser, table map[string]subdirectiv
 	return nil
 }
 
-// one returns the single argument of a subdirective.
+// one returns the only argument of a subdirective.
 func one(d *caddyfile.Dispenser) (string, error) {
 	name := d.Val()
 	args := d.RemainingArgs()
@@ -53,7 +54,7 @@ func duration(field func(*Handler) *caddy.Duration, least time.Duration) subdire
 		}
 		v, err := caddy.ParseDuration(arg)
 		if err != nil {
-			return d.Errf("%s: %q is no duration: write it as 30s, 5m or 1h", name, arg)
+			return d.Errf("%s: %q is not a duration: write it as 30s, 5m or 1h", name, arg)
 		}
 		if v < least {
 			return d.Errf("%s: %s is below %s", name, v, least)
@@ -72,7 +73,7 @@ func number(field func(*Handler) *int, least, most int) subdirective {
 		}
 		v, err := strconv.Atoi(arg)
 		if err != nil || v < least || v > most {
-			return d.Errf("%s: %q is no whole number from %d to %d", name, arg, least, most)
+			return d.Errf("%s: %q is not a whole number from %d to %d", name, arg, least, most)
 		}
 		*field(h) = v
 		return nil
@@ -97,7 +98,7 @@ func choice(field func(*Handler) *string, allowed ...string) subdirective {
 	}
 }
 
-// text parses one value that may be anything but empty.
+// text parses one value that is not empty.
 func text(field func(*Handler) *string) subdirective {
 	return func(h *Handler, d *caddyfile.Dispenser) error {
 		name := d.Val()
@@ -113,7 +114,7 @@ func text(field func(*Handler) *string) subdirective {
 	}
 }
 
-// onOff parses on or off; nothing means on.
+// onOff parses on or off; no argument means on.
 func onOff(d *caddyfile.Dispenser) (bool, error) {
 	name := d.Val()
 	switch args := d.RemainingArgs(); {
@@ -157,9 +158,9 @@ func words(field func(*Handler) *[]string, check func(string) error) subdirectiv
 	}
 }
 
-// nearest suggests the name that was probably meant.
+// nearest returns a suggestion for a misspelt subdirective, or "".
 func nearest(name string, table map[string]subdirective) string {
-	const longest = 40 // no name is longer, and the cost is quadratic
+	const longest = 40 // no name is longer; the cost is quadratic
 	if len(name) > longest {
 		return ""
 	}
@@ -170,7 +171,7 @@ func nearest(name string, table map[string]subdirective) string {
 	return ": did you mean " + best + "?"
 }
 
-// nearestCrawler suggests the crawler that was probably meant.
+// nearestCrawler returns a suggestion for a misspelt crawler, or "".
 func nearestCrawler(name string, registry *crawler.Registry) string {
 	const longest = 40
 	if len(name) > longest {

@@ -41,15 +41,15 @@ func (commands) HeaderRules(path string) ([]headers.Rule, error) {
 	return rules, nil
 }
 
-// handlersOf returns the robots handlers of a configuration file: a Caddyfile,
-// or JSON where its name ends so.
+// handlersOf returns the robots handlers of a configuration file: JSON if its
+// name ends in .json, otherwise a Caddyfile.
 func handlersOf(name string) ([]*Handler, error) {
 	tree, err := configOf(name)
 	if err != nil {
 		return nil, err
 	}
 	var found []*Handler
-	err = walkHandlers(tree, func(object map[string]any) error {
+	err = walkSites(tree, nil, func(_ []string, object map[string]any) error {
 		h := new(Handler)
 		if err := unmarshalTree(object, h); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -70,8 +70,8 @@ func (commands) Config(name string) ([]byte, error) {
 	return config, err
 }
 
-// configOf reads a configuration file: a Caddyfile, or JSON where its name ends
-// so.
+// configOf reads a configuration file: JSON if its name ends in .json, otherwise
+// a Caddyfile.
 func configOf(name string) (tree any, err error) {
 	config, err := commands{}.Config(name)
 	if err != nil {
@@ -81,26 +81,4 @@ func configOf(name string) (tree any, err error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return tree, nil
-}
-
-// walkHandlers calls f for each robots handler in a configuration.
-func walkHandlers(tree any, f func(map[string]any) error) error {
-	switch node := tree.(type) {
-	case map[string]any:
-		if node["handler"] == "robots" {
-			return f(node)
-		}
-		for _, child := range node {
-			if err := walkHandlers(child, f); err != nil {
-				return err
-			}
-		}
-	case []any:
-		for _, child := range node {
-			if err := walkHandlers(child, f); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

@@ -15,32 +15,36 @@ const (
 	maxWait     = throttle.MaxWait
 	maxBurst    = 1000
 	maxEntries  = 100_000    // budgets held by the process, by default
-	mostEntries = 10_000_000 // and at most
+	mostEntries = 10_000_000 // the largest value of CrawlDelay.MaxEntries
 )
 
 // CrawlDelay configures how Crawl-delay, Request-rate and Visit-time are
 // enforced.
 type CrawlDelay struct {
-	// A longer Crawl-delay is enforced as this. Default: 24h.
+	// The longest Crawl-delay that is enforced. A longer one in robots.txt
+	// counts as this long. Default: 24h.
 	Max caddy.Duration `json:"max,omitempty"`
 
-	// Hold a request up to this long until its time has come, in place of
-	// a 429. At most 10m. Default: 0s.
+	// The longest time for which the handler holds a request that comes too
+	// soon, until it is allowed. A request that would have to wait longer gets
+	// 429 at once. From 0s to 10m. Default: 0s, so that no request is held.
 	Wait caddy.Duration `json:"wait,omitempty"`
 
-	// How many requests may come at once, as long as the Crawl-delay is kept on
-	// average. Default: 1.
+	// The number of requests that a crawler may send at once, if it keeps the
+	// Crawl-delay on average. From 1 to 1000. Default: 1.
 	Burst int `json:"burst,omitempty"`
 
-	// How many budgets the process holds, for all sites: the largest value of a
-	// site counts. If there are more, those that would be free soonest are
-	// forgotten. Default: 100000.
+	// The largest number of budgets in the memory of this server, for all sites
+	// together, from 1 to 10000000. One takes about 64 octets. If sites have
+	// different values, the largest one applies. Beyond it, the budgets that
+	// allow the next request soonest are dropped. Default: 100000.
 	MaxEntries int `json:"max_entries,omitempty"`
 
-	// How budgets are counted: `crawler`, one for each crawler, across its
-	// addresses; or `ip`, one for each client address of each crawler. HTTP
-	// libraries, which many people use, always have one for each address (IPv4
-	// /32, IPv6 /64). Default: `crawler`.
+	// How budgets are counted. `crawler`: each crawler has one budget for all its
+	// addresses. `ip`: each client address of a crawler (IPv4 /32, IPv6 /64) has
+	// its own budget, so that a crawler with 500 addresses has 500 budgets.
+	// Software that anyone runs, such as HTTP libraries, is always counted by
+	// address. Default: `crawler`.
 	Per string `json:"per,omitempty"`
 }
 

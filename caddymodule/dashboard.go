@@ -19,29 +19,32 @@ func init() {
 	httpcaddyfile.RegisterDirectiveOrder("robots_dashboard", httpcaddyfile.Before, "respond")
 }
 
-// accessExternal is the value of Dashboard.Access besides "".
+// accessExternal is the only value of Dashboard.Access other than "".
 const accessExternal = "external"
 
-// Dashboard serves a page that shows what the robots handlers do now: which
-// crawlers come, what they are denied by which line of robots.txt, whether the
-// policies are in force, and what a User-Agent and a URL would get. The page
-// changes nothing.
+// Dashboard serves a page that shows what the robots handlers do: which crawlers
+// visit, which line of robots.txt refused their requests, whether each
+// robots.txt is in force, and what would happen to a request with a given
+// User-Agent and URL. Nothing can be changed on the page.
 //
-// It answers 403 unless the request was authenticated by Caddy
-// (`{http.auth.user.id}` is set) or by a verified client certificate. Never
-// shown are query strings, the patterns of hidden paths, whole addresses and
-// credentials.
+// It answers 403 unless Caddy authenticated the request (`{http.auth.user.id}`
+// is set) or verified a client certificate. It never shows query strings, the
+// patterns of hidden paths, whole IP addresses or credentials.
 type Dashboard struct {
-	// The hosts to show: names, or patterns such as `*.example.com`. Default:
-	// the hosts of the site that the handler is part of.
+	// The hosts to show: names, or patterns such as `*.example.com`. Not allowed
+	// with `all_sites`. Default: the hosts of the site that the handler is part
+	// of.
 	Hosts []string `json:"hosts,omitempty"`
 
-	// Show the hosts of all sites of this server process.
+	// Whether the dashboard shows the hosts of all sites of this server process.
+	// Set it only if everybody who can open the page may see all sites. Default:
+	// false.
 	AllSites bool `json:"all_sites,omitempty"`
 
-	// `external` says that something protects the page that this handler can't
-	// see, such as forward_auth or a private network. Default: only requests
-	// that Caddy has authenticated are answered.
+	// `external` switches the handler's own access check off. Use it if
+	// something else protects the page, such as forward_auth or a private
+	// network; otherwise anybody can open it. Default: the handler answers only
+	// authenticated requests.
 	Access string `json:"access,omitempty"`
 
 	app      *App
@@ -57,7 +60,7 @@ func (*Dashboard) CaddyModule() caddy.ModuleInfo {
 	}
 }
 
-// Provision makes the handler ready.
+// Provision validates the configuration.
 func (b *Dashboard) Provision(ctx caddy.Context) error {
 	app, err := ctx.App("robots")
 	if err != nil {
@@ -66,7 +69,7 @@ func (b *Dashboard) Provision(ctx caddy.Context) error {
 	return b.provision(ctx, app.(*App))
 }
 
-// provision is Provision as a part of an app.
+// provision is Provision with a given app.
 func (b *Dashboard) provision(ctx caddy.Context, app *App) error {
 	if err := b.validate(); err != nil {
 		return err
@@ -78,10 +81,10 @@ func (b *Dashboard) provision(ctx caddy.Context, app *App) error {
 
 func (b *Dashboard) validate() error {
 	if b.Access != "" && b.Access != accessExternal {
-		return fmt.Errorf("access %q: want external, or nothing", b.Access)
+		return fmt.Errorf("access %q: want external", b.Access)
 	}
 	if b.AllSites && len(b.Hosts) > 0 {
-		return fmt.Errorf("all_sites goes with no hosts")
+		return fmt.Errorf("all_sites and hosts exclude each other: remove one of them")
 	}
 	for _, host := range b.Hosts {
 		if err := checkHostPattern(host); err != nil {
@@ -91,7 +94,7 @@ func (b *Dashboard) validate() error {
 	return nil
 }
 
-// ServeHTTP answers with the page, its data, or an explanation of why not.
+// ServeHTTP answers with the page or its data, or with 403 and the reason.
 func (b *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
 	dashboard.SetHeaders(w.Header())
 	if !b.allows(r) {
@@ -101,8 +104,8 @@ func (b *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhtt
 	return dashboard.ServeHTTP(w, r, b.reporter, b.scope.of(r))
 }
 
-// uncount takes a request for the dashboard out of the count of people: a page
-// that is open asks twenty times a minute.
+// uncount subtracts a request for the dashboard from the site's count of
+// people's requests: an open page sends twenty requests a minute.
 func (b *Dashboard) uncount(r *http.Request) {
 	if recordOf(r) != person {
 		return

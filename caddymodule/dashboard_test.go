@@ -14,7 +14,8 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// authenticated is a request as Caddy's authentication passes it on.
+// authenticated returns a request that Caddy has authenticated as user; an empty
+// user means that it has not.
 func authenticated(method, target, user string) *http.Request {
 	r := httptest.NewRequest(method, "http://example.com"+target, nil)
 	repl := caddy.NewReplacer()
@@ -39,9 +40,9 @@ func TestDashboardAccess(t *testing.T) {
 		r      *http.Request
 		want   int
 	}{
-		{"nobody", "", authenticated(http.MethodGet, "/", ""), http.StatusForbidden},
-		{"nobody asks for data", "", authenticated(http.MethodGet, "/?data=live", ""), http.StatusForbidden},
-		{"nobody posts", "", authenticated(http.MethodPost, "/", ""), http.StatusForbidden},
+		{"without authentication", "", authenticated(http.MethodGet, "/", ""), http.StatusForbidden},
+		{"data without authentication", "", authenticated(http.MethodGet, "/?data=live", ""), http.StatusForbidden},
+		{"POST without authentication", "", authenticated(http.MethodPost, "/", ""), http.StatusForbidden},
 		{"credentials that Caddy did not check", "", forged, http.StatusForbidden},
 		{"a user", "", authenticated(http.MethodGet, "/", "alice"), http.StatusOK},
 		{"TLS without a client certificate", "", withTLS(tls.ConnectionState{}), http.StatusForbidden},
@@ -57,7 +58,7 @@ func TestDashboardAccess(t *testing.T) {
 			t.Errorf("%s: %d, want %d", tt.name, w.Code, tt.want)
 		}
 		if tt.want == http.StatusForbidden && !strings.Contains(w.Body.String(), "access external") {
-			t.Errorf("%s: the answer does not explain: %q", tt.name, w.Body)
+			t.Errorf("%s: the answer does not name access external: %q", tt.name, w.Body)
 		}
 		for field, want := range map[string]string{
 			"Cache-Control": "no-store", "X-Robots-Tag": "noindex", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
@@ -70,7 +71,7 @@ func TestDashboardAccess(t *testing.T) {
 	}
 }
 
-// Nothing changes state: every other method is refused.
+// The dashboard changes no state. It refuses all methods except GET and HEAD.
 func TestDashboardOnlyReads(t *testing.T) {
 	b := &Dashboard{AllSites: true}
 	b.scope.dashboard = b
@@ -88,8 +89,8 @@ func TestDashboardOnlyReads(t *testing.T) {
 	}
 }
 
-// hostRoute is a route for hosts with handlers inside, as a site block of a
-// Caddyfile has it; without hosts it is for any.
+// hostRoute returns a route like that of a site block in a Caddyfile. Nil hosts
+// mean any host.
 func hostRoute(hosts []string, handlers ...caddyhttp.MiddlewareHandler) caddyhttp.Route {
 	route := caddyhttp.Route{Handlers: []caddyhttp.MiddlewareHandler{&caddyhttp.Subroute{Routes: caddyhttp.RouteList{{Handlers: handlers}}}}}
 	if hosts != nil {
@@ -145,9 +146,8 @@ func TestDashboardScope(t *testing.T) {
 	}
 }
 
-// Where the routes do not tell where the dashboard is, it shows the host that
-// it was asked at.
-func TestDashboardScopeElsewhere(t *testing.T) {
+// A dashboard that is in no route shows the host of the request.
+func TestDashboardScopeOutsideRoutes(t *testing.T) {
 	b := new(Dashboard)
 	b.scope.dashboard = b
 	r := httptest.NewRequest(http.MethodGet, "http://B.example.com:8080/", nil)
@@ -194,10 +194,10 @@ func TestDashboardCaddyfile(t *testing.T) {
 		"robots_dashboard here":                            "block",
 		"robots_dashboard {\n host a.test\n}":              `unknown subdirective "host"`,
 		"robots_dashboard {\n hosts\n}":                    "at least one host",
-		"robots_dashboard {\n hosts https://a.test\n}":     "name of the host alone",
+		"robots_dashboard {\n hosts https://a.test\n}":     "only the host name",
 		"robots_dashboard {\n hosts a.test:443\n}":         "without a port",
 		"robots_dashboard {\n all_sites yes\n}":            "takes no value",
-		"robots_dashboard {\n all_sites\n hosts a.test\n}": "all_sites goes with no hosts",
+		"robots_dashboard {\n all_sites\n hosts a.test\n}": "all_sites and hosts exclude each other",
 		"robots_dashboard {\n access\n}":                   "one value",
 		"robots_dashboard {\n access everybody\n}":         "want external",
 	} {

@@ -1,9 +1,11 @@
-// Package caddymodule makes robots.txt binding in Caddy: the HTTP handler
-// http.handlers.robots, its Caddyfile directive robots, the request matcher
-// http.matchers.robots, the metrics and the commands.
+// Package caddymodule makes robots.txt binding in Caddy. It provides the HTTP
+// handler http.handlers.robots with the Caddyfile directive robots, the request
+// matcher http.matchers.robots, the dashboard http.handlers.robots_dashboard,
+// the app robots, the admin API below /robots/, metrics, and the commands
+// `caddy robots`.
 //
-// What is decided, and how, is in the package enforce; this one adapts it to
-// Caddy. A site needs one line:
+// The package enforce makes the decisions; this package connects it to Caddy. A
+// site needs one line:
 //
 //	example.com {
 //		robots

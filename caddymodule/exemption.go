@@ -13,19 +13,21 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-// Exemption frees a crawler from robots.txt. Where claims are verified
-// (`verify`), an impostor is not exempt; otherwise any client that sends the
-// crawler's name is exempt, unless `from` limits the addresses. A string stands
-// for a name without addresses.
+// Exemption is a crawler that robots.txt does not apply to. In JSON, a string is
+// short for an object with this name and nothing else.
+//
+// Any client can send a crawler's name. Give the crawler's addresses in `from`,
+// or set `verify`, so that impostors are not exempt.
 type Exemption struct {
-	// The crawler's name in the registry, or its token.
+	// The name of the crawler in the registry, or one of its User-Agent tokens.
 	Name string `json:"name"`
 
-	// The addresses or CIDR ranges that it comes from. Default: any.
+	// The client addresses that are exempt: IP addresses or CIDR ranges.
+	// Default: all addresses.
 	From []string `json:"from,omitempty"`
 }
 
-// UnmarshalJSON also takes a string, which is the name.
+// UnmarshalJSON reads an object, or a string, which is the name.
 func (e *Exemption) UnmarshalJSON(text []byte) error {
 	if json.Unmarshal(text, &e.Name) == nil {
 		return nil
@@ -34,7 +36,7 @@ func (e *Exemption) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*plain)(e))
 }
 
-// MarshalJSON writes a name alone as a string.
+// MarshalJSON writes an exemption without addresses as a string.
 func (e Exemption) MarshalJSON() ([]byte, error) {
 	if len(e.From) == 0 {
 		return json.Marshal(e.Name)
@@ -43,7 +45,7 @@ func (e Exemption) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(e))
 }
 
-// compile returns the exemption as the engine takes it.
+// compile converts the exemption to the engine's.
 func (e *Exemption) compile() (enforce.Exemption, error) {
 	x := enforce.Exemption{Name: e.Name}
 	for _, text := range e.From {
@@ -60,7 +62,7 @@ func (e *Exemption) compile() (enforce.Exemption, error) {
 	return x, nil
 }
 
-// exemptions returns all exemptions as the engine takes them.
+// exemptions converts all exemptions to the engine's.
 func (s *Settings) exemptions() ([]enforce.Exemption, error) {
 	var all []enforce.Exemption
 	for i := range s.Exempt {
@@ -73,24 +75,24 @@ func (s *Settings) exemptions() ([]enforce.Exemption, error) {
 	return all, nil
 }
 
-// checkExempt reports a name that no crawler has.
+// checkExempt returns an error for a name that no crawler has.
 func checkExempt(exempt []Exemption, registry *crawler.Registry) error {
 	for _, x := range exempt {
 		if registry.Lookup(x.Name) == nil {
-			return fmt.Errorf("exempt %q: no crawler has this name or token%s; a crawler of your own needs a crawler block", x.Name, nearestCrawler(x.Name, registry))
+			return fmt.Errorf("exempt %q: no crawler has this name or token%s; add a crawler of your own with a crawler block", x.Name, nearestCrawler(x.Name, registry))
 		}
 	}
 	return nil
 }
 
-// warnOfForgeable warns of names that anybody can send to be exempt.
-func (h *Handler) warnOfForgeable(now *running) {
+// warnForgeableExemptions warns of exempt names that any client can send.
+func (h *Handler) warnForgeableExemptions(current *running) {
 	for _, x := range h.Exempt {
-		row := now.Registry().Lookup(x.Name)
-		if len(x.From) > 0 || row == nil || now.checker != nil && now.checker.Verifiable(row) {
+		row := current.Registry().Lookup(x.Name)
+		if len(x.From) > 0 || row == nil || current.checker != nil && current.checker.Verifiable(row) {
 			continue
 		}
-		h.log.Warn("anybody can send this crawler's name and is exempt: add the addresses that it comes from (from), or verify where its operator documents how",
+		h.log.Warn("every client that sends the name of this exempt crawler is exempt: give its addresses with from, or set verify if its operator documents a method",
 			zap.String("crawler", x.Name))
 	}
 }
@@ -99,8 +101,8 @@ func (h *Handler) warnOfForgeable(now *running) {
 //
 //	exempt <crawlers...> [from <CIDR...>]
 //
-// A name that nothing knows is an error here, unless the crawlers that are
-// known are only found out when the configuration is loaded.
+// An unknown name is an error here, unless a registry or the defaults may add
+// it: they are known only when the configuration is loaded.
 func parseExempt(h *Handler, d *caddyfile.Dispenser) error {
 	args := d.RemainingArgs()
 	names, from := args, []string(nil)
@@ -128,7 +130,7 @@ func parseExempt(h *Handler, d *caddyfile.Dispenser) error {
 		}
 		registry, err := withCrawlers(crawler.Builtin(), h.Crawlers)
 		if err != nil {
-			return nil // reported where it stands
+			return nil // the parser of the crawler block reports it
 		}
 		if err := checkExempt(added, registry); err != nil {
 			return here.WrapErr(err)

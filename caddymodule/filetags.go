@@ -9,24 +9,24 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// fileTags has the header fields for one response that come from robots.txt:
-// from its Noindex lines, and from lines that have a header form.
+// fileTags has the header fields of one response that come from robots.txt: from
+// Noindex, Content-Signal, Content-Usage and License lines.
 type fileTags struct {
 	noindex headers.Tag // of a Noindex line; empty without one
 	signals *headers.Signals
-	varies  bool // it says something else to another crawler
+	varies  bool // other crawlers get other fields
 }
 
 // noindex is the content of a Noindex line.
 var noindex = headers.ReadDirectives("noindex")
 
-// viewsPool holds the paths that Noindex lines are compared with.
+// viewsPool holds buffers for the paths that Noindex lines are compared with.
 var viewsPool = sync.Pool{New: func() any { return new(robots.Views) }}
 
-// fileTags returns the header fields from robots.txt for a target and a client:
-// from a crawler's own group for that crawler, and from the group for `*` for
-// all other clients, people too, because their copies may be stored and passed
-// on. It allocates nothing.
+// fileTags returns the header fields from robots.txt for a target and a client.
+// A crawler with a group of its own gets those of that group. All other clients,
+// also people, get those of the group for `*`, because a cache may pass their
+// responses on to crawlers. It allocates nothing.
 func (h *Handler) fileTags(target string, d *enforce.Decision) (t fileTags) {
 	if d.Policy == nil || !isOn(h.NoindexLines) && !isOn(h.Signals) {
 		return t
@@ -52,8 +52,8 @@ func (h *Handler) fileTags(target string, d *enforce.Decision) (t fileTags) {
 	}
 	tag := headers.Tag{Directives: noindex}
 	if group != star {
-		// What is for one crawler names it, so that a stored copy says nothing
-		// to others. A name that a header can't have can't be said.
+		// The tag names the crawler, so that it has no effect on others that get
+		// a cached copy. Not every token is valid in a header.
 		tag.Crawler = namedBy(group, d)
 		if tag.Crawler == "" || tag.Validate() != nil {
 			return t
@@ -63,8 +63,8 @@ func (h *Handler) fileTags(target string, d *enforce.Decision) (t fileTags) {
 	return t
 }
 
-// namedBy returns the token by which the group is for the crawler that the
-// decision is about: of several crawlers that share a group, its own.
+// namedBy returns the token of the group that names the decision's crawler. (A
+// group may name several crawlers.) It returns "" if no token does.
 func namedBy(group *robots.Group, d *enforce.Decision) string {
 	file := d.Policy.File()
 	if row := d.Agent.Crawler; row != nil {
@@ -80,7 +80,7 @@ func namedBy(group *robots.Group, d *enforce.Decision) string {
 	return ""
 }
 
-// empty reports whether nothing is added to a response.
+// empty reports whether there is nothing to add to a response.
 func (t *fileTags) empty() bool {
 	return t.noindex.Directives.Empty() && t.signals.Empty() && !t.varies
 }

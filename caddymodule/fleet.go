@@ -19,30 +19,35 @@ import (
 // maxInstances bounds Fleet.Instances.
 const maxInstances = 10_000
 
-// maxFleetDeadline bounds Fleet.Deadline: requests wait for it.
+// maxFleetDeadline bounds Fleet.Deadline, because requests wait that long.
 const maxFleetDeadline = time.Second
 
-// Fleet makes all servers of a site share one budget for each crawler, through
-// Redis or Valkey. While Redis or Valkey can't be reached, each server decides
-// alone and multiplies its intervals by the number of servers, so that all
-// together keep to the budget.
+// Fleet makes several servers of a site share one budget for each crawler,
+// through Redis or Valkey (version 6 or later). Without it, a crawler could send
+// as many requests to each server as robots.txt allows in total. While Redis or
+// Valkey can't be reached, each server counts alone, with intervals that are
+// `instances` times as long, so that all servers together keep to the budget.
 type Fleet struct {
 	// The URL of Redis or Valkey:
-	// `redis://[[user]:password@]host[:port][/database]`, `rediss://` with TLS,
-	// or `redis+unix:///path/to/socket`; the same with `valkey`. Parameters:
-	// `addr` for more nodes of a cluster or more Sentinels, `master_set` for
-	// Sentinels. Placeholders that are known when the configuration is loaded,
-	// such as `{env.REDIS_PASSWORD}`, are replaced.
+	// `redis://[[user]:password@]host[:port][/database]`; `rediss://…` with TLS;
+	// or `redis+unix:///path/to/socket`. The schemes `valkey`, `valkeys` and
+	// `valkey+unix` work too. Query parameters: `addr=host:port`, once for each
+	// further node of a cluster or Sentinel; `master_set=name`, for Sentinels.
+	// Placeholders that are known when the configuration is loaded, such as
+	// `{env.REDIS_PASSWORD}`, are replaced. Required.
 	URL string `json:"url,omitempty"`
 
-	// The number of servers that share it. Default: 1.
+	// The number of servers that share the budgets, from 1 to 10000. If it is
+	// too low, crawlers may send too many requests while Redis or Valkey can't
+	// be reached. Default: 1.
 	Instances int `json:"instances,omitempty"`
 
-	// The prefix of its keys. Default: `robots:`.
+	// The prefix of all keys in Redis or Valkey. Servers with the same prefix
+	// share their budgets. Default: `robots:`.
 	Prefix string `json:"prefix,omitempty"`
 
-	// The longest time for which a request waits for it; at most 1s.
-	// Default: 25ms.
+	// The longest time for which a request waits for Redis or Valkey, from 1ms
+	// to 1s. Default: 25ms.
 	Deadline caddy.Duration `json:"deadline,omitempty"`
 }
 
@@ -75,7 +80,7 @@ func parseFleet(h *Handler, d *caddyfile.Dispenser) error {
 func (f *Fleet) validate() error {
 	switch {
 	case f.URL == "":
-		return errors.New("fleet: no URL")
+		return errors.New("fleet: the URL of Redis or Valkey is missing")
 	case f.Instances < 0 || f.Instances > maxInstances:
 		return fmt.Errorf("fleet instances %d is not between 1 and %d", f.Instances, maxInstances)
 	case f.Deadline < 0 || time.Duration(f.Deadline) > maxFleetDeadline:
@@ -84,7 +89,7 @@ func (f *Fleet) validate() error {
 	return nil
 }
 
-// config is the fleet as the limiter takes it.
+// config converts the settings to the limiter's.
 func (f *Fleet) config(repl *caddy.Replacer) (throttle.FleetConfig, error) {
 	c, err := throttle.ParseFleetURL(repl.ReplaceAll(f.URL, ""))
 	if err != nil {
@@ -95,16 +100,17 @@ func (f *Fleet) config(repl *caddy.Replacer) (throttle.FleetConfig, error) {
 }
 
 // pooledFleet is the value of pool for one fleet. It connects when the app
-// starts, so that loading or checking a configuration does not use the network.
+// starts, so that validating a configuration does not use the network. Its
+// methods are safe for concurrent use.
 type pooledFleet struct {
 	config throttle.FleetConfig
 	local  *throttle.Memory
 	log    atomic.Pointer[zap.Logger] // of the newest configuration
 	fleet  atomic.Pointer[throttle.Fleet]
-	up     atomic.Bool                 // whether the server answers
-	last   atomic.Pointer[fleetChange] // nil before the first one
+	up     atomic.Bool                 // Redis answers
+	last   atomic.Pointer[fleetChange] // nil before the first change
 
-	mu     sync.Mutex // held while fleet and closed are changed
+	mu     sync.Mutex // guards closed, and changes of fleet
 	closed bool
 }
 
@@ -116,7 +122,7 @@ func (p *pooledFleet) Take(ctx context.Context, now time.Time, k throttle.Key, t
 	return p.local.Take(ctx, now, k, t, maxWait)
 }
 
-// fleetChange is the time and the cause of a fleet's last change of state.
+// fleetChange is a change between up and down.
 type fleetChange struct {
 	at  time.Time
 	err error
@@ -135,7 +141,7 @@ func (p *pooledFleet) Forget(ctx context.Context, now time.Time, k throttle.Key)
 	return p.local.Forget(ctx, now, k)
 }
 
-// connect starts the fleet's engine, once. It does not wait for the server.
+// connect makes the connection to Redis, once. It does not wait for an answer.
 func (p *pooledFleet) connect() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -145,7 +151,7 @@ func (p *pooledFleet) connect() {
 	fleetUp.fleets.Store(p, nil)
 	f, err := throttle.NewFleet(p.config, p.local, p)
 	if err != nil {
-		p.log.Load().Error("fleet: each server counts for itself", zap.Error(err))
+		p.log.Load().Error("fleet: the connection to Redis can't be set up: each server counts alone", zap.Error(err))
 		return
 	}
 	p.fleet.Store(f)
@@ -173,7 +179,7 @@ func (p *pooledFleet) FleetState(s throttle.FleetState, err error) {
 	p.up.Store(s == throttle.FleetUp)
 	p.last.Store(&fleetChange{time.Now(), err})
 	if s == throttle.FleetDown {
-		p.log.Load().Error("fleet: Redis is away, each server counts for itself until it is back",
+		p.log.Load().Error("fleet: Redis does not answer: each server counts alone until it answers again",
 			zap.Int("instances", p.config.Instances), zap.Error(err))
 		return
 	}
@@ -197,7 +203,7 @@ func (*pooledFleet) FleetRefusal(by throttle.Engine) {
 // FleetFallback implements throttle.Observer.
 func (*pooledFleet) FleetFallback() { fleetFallbacks.Inc() }
 
-// limiter returns the engine that holds the budgets of a handler. It outlives
+// limiter returns the limiter that holds the budgets of a handler. It outlives
 // the configuration.
 func (a *App) limiter(s *Settings) (throttle.Limiter, error) {
 	if s.CrawlDelay != nil {
@@ -210,7 +216,8 @@ func (a *App) limiter(s *Settings) (throttle.Limiter, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The key has what placeholders stand for, such as a password.
+	// The placeholders are replaced in the key, so that a changed password makes
+	// a new connection.
 	address := caddy.NewReplacer().ReplaceAll(s.Fleet.URL, "")
 	p, err := pooled(a, fmt.Sprintf("fleet:%q %q %d %d", address, config.Prefix, config.Instances, config.Deadline), func() (*pooledFleet, error) {
 		return &pooledFleet{config: config, local: a.memory}, nil

@@ -1,9 +1,7 @@
 package caddymodule
 
 import (
-	"context"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -11,9 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/enforce"
-	"github.com/caddy-robots/caddy-robots/enforce/suspect"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/headers"
 )
@@ -22,60 +18,61 @@ func init() {
 	caddy.RegisterModule(new(Handler))
 }
 
-// Handler makes the site's robots.txt binding. It identifies the crawler that
-// sent a request by its User-Agent. It answers 403 if robots.txt disallows the
-// path to that crawler, and 429 if the request comes sooner than Crawl-delay or
+// Handler enforces the site's robots.txt. It identifies the crawler that sent a
+// request by its User-Agent. It answers 403 if robots.txt disallows the path to
+// that crawler, and 429 if the request comes sooner than Crawl-delay or
 // Request-rate allow, or outside Visit-time. It also adds X-Robots-Tag headers
-// by file pattern.
+// to responses.
 //
-// People are never blocked: rules bind crawlers, and a browser gets through
-// whatever `User-agent: *` says. It is not access control: a crawler that sends
-// a browser's User-Agent is treated as a browser.
+// Rules apply to crawlers only. A request with a browser's User-Agent is a
+// person's and is never refused, whatever `User-agent: *` says; only `suspects`
+// with `action bind` can refuse one. The handler is not access control: a
+// crawler that sends a browser's User-Agent is treated as a person.
 //
-// Each known crawler is judged by the group that its operator documents. For
-// example, the group of Googlebot applies to Googlebot-Image if robots.txt has
-// no group for Googlebot-Image.
+// A known crawler gets the group that its operator documents. For example, the
+// group of Googlebot applies to Googlebot-Image if robots.txt has no group for
+// Googlebot-Image.
 //
-// For requests of crawlers these placeholders are set, and the same fields
-// are in the access log:
+// The handler sets these placeholders. For requests of crawlers and suspects, all
+// of them except `trap` are also in the access log, in the field `robots`:
 //
 // Placeholder | Description
 // ------------|------------
 // `{http.robots.crawler}` | The crawler's name in the registry, or the product token that it sent
-// `{http.robots.class}` | What it is: crawler, named, self-declared, user-triggered, offline, webhook, program, library; or person
-// `{http.robots.evidence}` | How strong the evidence for that is: token, declaration or form; empty for a person
-// `{http.robots.purpose}` | What it crawls for, such as search or ai-training
-// `{http.robots.group}` | The token of the group of the robots.txt that binds it
+// `{http.robots.class}` | The kind of client: crawler, named, self-declared, user-triggered, offline, webhook, program, library or person
+// `{http.robots.evidence}` | How the client was identified as a crawler. token: by a token of the registry or of robots.txt. declaration: its User-Agent says that it is a robot. form: its User-Agent has a form that browsers never send. Empty for a person
+// `{http.robots.purpose}` | What the crawler's operator uses the pages for, such as search or ai-training
+// `{http.robots.group}` | The product token of the robots.txt group that applies to the crawler
 // `{http.robots.action}` | pass, deny or throttle; in monitor mode would_deny or would_throttle
-// `{http.robots.reason}` | Why: allowed, disallowed, crawl_delay, request_rate, visit_time, hidden, grace, pending, impostor, exempt, exempt_path, unbound, no_policy, unavailable; or person
-// `{http.robots.rule}` | The rule that decided, as the file writes it
-// `{http.robots.layer}` | The source of that rule: site (the site's own robots.txt), policy, or hidden
-// `{http.robots.version}` | The entity tag of the version of robots.txt that was applied
-// `{http.robots.grace_ends}` | For reason grace: the time at which grace ends at the latest, as 2006-01-02T15:04:05Z
-// `{http.robots.line}` | The line that decided: of the site's robots.txt, or of the configuration for policy and hidden
-// `{http.robots.verified}` | The result of verify: verified, impostor, unverified; or none, if the claim can't be checked
-// `{http.robots.suspect}` | The signals of a client that behaves like a robot behind a browser's User-Agent, such as trap,pace; empty for others
-// `{http.robots.trap}` | A trap URL for a link that people don't see. It is made for this client's address only. Empty if no trap is in force
+// `{http.robots.reason}` | The reason for the action: allowed, disallowed, crawl_delay, request_rate, visit_time, hidden, grace, pending, impostor, exempt, exempt_path, unbound (no group applies to the client), no_policy (there is no robots.txt), unavailable, suspect or person
+// `{http.robots.rule}` | The rule that decided, as written in robots.txt
+// `{http.robots.layer}` | Where that rule is from: site (the site's own robots.txt), policy or hidden (the policy in the configuration)
+// `{http.robots.version}` | The entity tag of the robots.txt that was applied
+// `{http.robots.grace_ends}` | For the reason grace: the latest time at which grace ends, in UTC, such as 2026-11-22T15:04:05Z. Otherwise empty
+// `{http.robots.line}` | The number of the line that decided: in the site's robots.txt for the layer site, otherwise in the configuration. 0 if no line decided
+// `{http.robots.verified}` | The result of `verify`: verified, impostor, unverified, or none if the claim can't be checked
+// `{http.robots.suspect}` | The signals of a suspect, separated by commas, such as trap,pace. Empty for all other clients
+// `{http.robots.trap}` | A trap URL for this client's address, for a link that people don't see. Empty if no trap is in force
 type Handler struct {
 	Settings
 
 	running   atomic.Pointer[running]
 	changing  sync.Mutex                  // held while running is replaced
-	server    atomic.Pointer[serverFacts] // of the server that served last
+	server    atomic.Pointer[serverFacts] // of the server of the latest request
 	app       *App
 	source    enforce.Source
-	verifier  *pooledVerifier // nil where claims are believed
+	verifier  *pooledVerifier // nil without verify
 	limiter   throttle.Limiter
 	suspicion *suspicion // nil without suspects
-	sourceID  uint64     // of its source of rules among all
+	sourceID  uint64     // from Source.id
 	tags      *headers.Rules
-	answers   *customAnswers // nil without any
-	usage     []string       // of the policy, as the value of Content-Usage; nil without one
+	answers   *customAnswers // nil if there are none
+	usage     []string       // the Content-Usage field of the policy; nil without one
 	log       *zap.Logger
 	cleanup   []func() error
 
-	// While a Caddyfile is parsed:
-	hasDefaults bool           // the robots app has defaults, which are not known yet
+	// These are used only while a Caddyfile is parsed.
+	hasDefaults bool           // the global option robots is present; its values are not known yet
 	later       []func() error // checks that need the whole block
 }
 
@@ -87,167 +84,51 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 	}
 }
 
-// ServeHTTP processes a request in steps: the engine finds the policy,
-// identifies the sender, and applies the path rules and the pace. Then the
-// decision is recorded, and the request is answered or passed on.
+// ServeHTTP lets the engine decide on a request: it finds the policy, identifies
+// the client, and applies the path rules and the rate limits. Then ServeHTTP
+// records the decision, and refuses the request or passes it on.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	if isSubrequest(r) {
-		h.noteOwnRead(r)
+		h.noteInternalRead(r)
 		return next.ServeHTTP(w, r)
 	}
 	x := exchanges.Get().(*exchange)
 	defer x.release()
-	h.open(x, r)
-	now := h.running.Load()
-	now.Decide(r.Context(), &x.Request, &x.Decision)
+	h.fill(x, r)
+	current := h.running.Load()
+	current.Decide(r.Context(), &x.Request, &x.Decision)
 	d := &x.Decision
 	if h.suspicion != nil && d.Reason == enforce.Person {
-		if h.suspicion.pressed(x, now.monitor) {
+		if h.suspicion.pressed(x, current.monitor) {
 			return sendCookie(w, x)
 		}
 		h.suspicion.look(x)
 	}
-	h.record(x, now)
-	if d.Action != enforce.Pass && !now.monitor {
+	h.record(x, current)
+	if d.Action != enforce.Pass && !current.monitor {
 		if d.Reason == enforce.Suspected {
 			return h.suspicion.refuse(w, x)
 		}
 		return h.refuse(w, r, d)
 	}
 	if d.Reason == enforce.ExemptPath && enforce.IsRobotsTxt(x.Target) && x.Method == http.MethodGet {
-		w = newReadWriter(w, x, now)
+		w = newRobotsTxtWriter(w, x, current)
 	}
-	if h.publishes(x, now) {
+	if h.publishes(x, current) {
 		return h.publish(w, r, d.Policy)
 	}
-	if h.usage != nil && !now.monitor {
+	if h.usage != nil && !current.monitor {
 		w.Header()["Content-Usage"] = h.usage
 	}
 	return h.next(w, r, x.Target, d, next)
 }
 
-// isSubrequest reports whether a request was made by the server itself: by the
-// own read of a robots.txt, or by a handler such as templates with httpInclude.
-// The latter have no local address. (http.ServerContextKey would not do:
-// requests of HTTP/3 lack it too.)
+// isSubrequest reports whether the server itself made a request: to read a
+// robots.txt, or in a handler such as templates with httpInclude. Requests of
+// handlers have no local address. (http.ServerContextKey is no sign: requests of
+// HTTP/3 lack it too.)
 func isSubrequest(r *http.Request) bool {
-	return r.Context().Value(http.LocalAddrContextKey) == nil || isOwnRead(r)
-}
-
-// exchange holds the engine's input and output for one request.
-type exchange struct {
-	enforce.Request
-	enforce.Decision
-	r       *http.Request
-	handler *Handler
-	server  *caddyhttp.Server
-	vars    map[string]any // of the request; nil without a server
-	earlier *record        // of another robots handler on the same request
-	site    *counters.Site // that the request was sent to
-	number  uint32         // of the exchange: those that run at the same time have different ones
-
-	visit    suspect.Request  // what suspicion looks at
-	standing suspect.Standing // what it says
-	looked   bool             // it has looked at the request
-}
-
-// exchanges are reused, so that a request allocates none.
-var exchanges = sync.Pool{New: func() any { return &exchange{number: exchangeNumber.Add(1)} }}
-
-var exchangeNumber atomic.Uint32
-
-// release returns x to the pool, without what belongs to the request.
-func (x *exchange) release() {
-	*x = exchange{number: x.number}
-	exchanges.Put(x)
-}
-
-// open fills in the engine's input.
-func (h *Handler) open(x *exchange, r *http.Request) {
-	ctx := r.Context()
-	x.r, x.handler = r, h
-	x.server, _ = ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	x.Method, x.Target, x.UserAgents, x.Time, x.Caller = r.Method, originalTarget(r), r.Header["User-Agent"], clock.Now(), x
-	x.Authorized = len(r.Header["Authorization"]) > 0
-	trusted := false
-	if vars, ok := ctx.Value(caddyhttp.VarsCtxKey).(map[string]any); ok {
-		x.vars = vars
-		x.Client, _ = vars[caddyhttp.ClientIPVarKey].(string)
-		trusted, _ = vars[caddyhttp.TrustedProxyVarKey].(bool)
-		if x.earlier, _ = vars[recordVar].(*record); x.earlier != nil {
-			x.Taken = x.earlier.taken
-		}
-	}
-	x.Proxied = trusted
-	facts := h.factsOf(x.server)
-	x.Origin = h.origin(r, facts, trusted)
-	if facts != nil {
-		x.site, x.Site, x.Invented = facts.site(x.Origin.Host)
-	} else {
-		x.site = h.app.anySite
-	}
-	x.Ambiguous = trusted && isAmbiguous(r, x.server, x.Client)
-	if h.verifier != nil && len(r.Header["Signature-Input"]) > 0 {
-		x.Signed = h.signed(x, trusted)
-	}
-}
-
-// origin returns where a request was sent. Behind a trusted proxy that is
-// where the client sent it to the proxy.
-func (h *Handler) origin(r *http.Request, facts *serverFacts, trusted bool) enforce.Origin {
-	scheme, host, port := "http", r.Host, uint16(0)
-	if r.TLS != nil {
-		scheme = "https"
-	}
-	if facts != nil {
-		port = facts.port
-	}
-	if port == 0 {
-		port = localPort(r)
-	}
-	if trusted {
-		switch proto := firstValue(r.Header["X-Forwarded-Proto"]); {
-		case strings.EqualFold(proto, "https"):
-			scheme = "https"
-		case strings.EqualFold(proto, "http"):
-			scheme = "http"
-		}
-		if isOn(h.ForwardedHost) {
-			if forwarded := firstValue(r.Header["X-Forwarded-Host"]); forwarded != "" {
-				host = forwarded
-			}
-		}
-	}
-	return enforce.NewOrigin(scheme, host, port)
-}
-
-// firstValue returns the first of the values in a list field.
-func firstValue(fields []string) string {
-	if len(fields) == 0 {
-		return ""
-	}
-	value, _, _ := strings.Cut(fields[0], ",")
-	return strings.TrimSpace(value)
-}
-
-// Detach implements enforce.Caller.
-func (x *exchange) Detach() context.Context {
-	if x.server == nil {
-		return context.Background()
-	}
-	return context.WithValue(context.Background(), causeKey{}, x.handler.newCause(x.r, x.server, x.Origin))
-}
-
-// originalTarget returns the request target as the client sent it, before any
-// rewrite.
-func originalTarget(r *http.Request) string {
-	if or, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request); ok && or.RequestURI != "" {
-		return or.RequestURI
-	}
-	if r.RequestURI != "" {
-		return r.RequestURI
-	}
-	return r.URL.RequestURI()
+	return r.Context().Value(http.LocalAddrContextKey) == nil || isInternalRead(r)
 }
 
 // Interface guards

@@ -11,14 +11,14 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// prepared is how many different requests a benchmark goes round: their memory
-// is far larger than the caches of a processor.
+// prepared is the number of different requests in a benchmark. Their memory is
+// far larger than the caches of a processor.
 const prepared = 20_000
 
-// BenchmarkHandler measures the handler in Caddy's chain, with cold caches: each
-// request is another one, and none was touched lately. Each row includes what
-// Caddy does to make a request ready for handlers; what the handler adds is the
-// difference to the row of no_handler, a middleware that does nothing.
+// BenchmarkHandler measures the handler in Caddy's chain with cold caches: it
+// uses a different request each time. Each result includes Caddy's preparation of
+// the request. The cost of the handler is the difference to no_handler, a
+// middleware that does nothing.
 func BenchmarkHandler(b *testing.B) {
 	h := provisioned(b, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: inline + "\nUser-agent: FreeBot\nCrawl-delay: 0.000001\n"}}})
 	for _, bb := range []struct {
@@ -50,9 +50,9 @@ func BenchmarkHandler(b *testing.B) {
 	}
 }
 
-// BenchmarkSuspects measures what `suspects` adds to requests of people over
-// HTTPS, with cold caches: each comes from another of 20,000 addresses. The row
-// off is the same without suspects; trap is for pages where traps are minted.
+// BenchmarkSuspects measures requests of people over HTTPS with cold caches, from
+// 20,000 addresses. off is without suspects, on is with suspects, and trap is with
+// a trap.
 func BenchmarkSuspects(b *testing.B) {
 	settings := func(s *Suspects) *Handler {
 		return provisioned(b, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: trapped}, Suspects: s}})
@@ -91,15 +91,15 @@ func BenchmarkSuspects(b *testing.B) {
 	}
 }
 
-// passPage answers at once.
+// passPage is page; the name page is a variable in BenchmarkSuspects.
 var passPage = page
 
-// browserAgent is one of 2,000 User-Agents of browsers.
+// browserAgent returns one of 2,000 User-Agents of browsers.
 func browserAgent(i int) string {
 	return fmt.Sprintf("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.%d.0 Safari/537.36", 100+i%40, i%50)
 }
 
-// arrivals are requests that came over the network.
+// arrivals returns requests like those from the network.
 func arrivals(ua func(i int) string) []*http.Request {
 	requests := make([]*http.Request, prepared)
 	for i := range requests {

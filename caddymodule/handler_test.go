@@ -30,7 +30,7 @@ const (
 
 const inline = "User-agent: *\nDisallow: /private/\n\nUser-agent: GPTBot\nDisallow: /\n\nUser-agent: bingbot\nCrawl-delay: 1000\n"
 
-// provisioned makes a handler ready, as loading a configuration does.
+// provisioned provisions a handler, and cleans it up after the test.
 func provisioned(t testing.TB, h *Handler) *Handler {
 	t.Helper()
 	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
@@ -47,7 +47,7 @@ func provisioned(t testing.TB, h *Handler) *Handler {
 	return h
 }
 
-// startedApp is the app of a running configuration.
+// startedApp returns a robots app that is provisioned and started.
 func startedApp(t testing.TB, ctx caddy.Context) *App {
 	t.Helper()
 	dir := t.TempDir()
@@ -72,7 +72,7 @@ var page = caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) er
 
 var hello = []byte("hello")
 
-// request is a request as a Caddy server hands it to handlers.
+// request returns a request that a Caddy server has prepared for handlers.
 func request(ua, target string) *http.Request {
 	r := httptest.NewRequest(http.MethodGet, "http://example.com"+target, nil)
 	r.RequestURI = target
@@ -80,7 +80,7 @@ func request(ua, target string) *http.Request {
 	return caddyhttp.PrepareRequest(arrived(r), caddy.NewReplacer(), nil, nil)
 }
 
-// arrived is a request that came over the network.
+// arrived returns r with a local address, like a request from the network.
 func arrived(r *http.Request) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80}))
 }
@@ -114,8 +114,8 @@ func TestHandlerFromJSON(t *testing.T) {
 	}
 }
 
-// JSON is validated as the Caddyfile is.
-func TestBadJSONIsRefused(t *testing.T) {
+// JSON is validated in the same way as a Caddyfile.
+func TestInvalidJSONIsAnError(t *testing.T) {
 	for _, tt := range []struct{ config, want string }{
 		{`{"mode": "sometimes"}`, "mode"},
 		{`{"on_error": "pray"}`, "on_error"},
@@ -151,19 +151,19 @@ func TestBadJSONIsRefused(t *testing.T) {
 		ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
 		err := h.provision(ctx, startedApp(t, ctx))
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: %v, want something of %q", tt.config, err, tt.want)
+			t.Errorf("%s: %v, want an error with %q", tt.config, err, tt.want)
 		}
-		if err := h.Cleanup(); err != nil { // of what came to be
+		if err := h.Cleanup(); err != nil { // after a Provision that failed
 			t.Errorf("%s: Cleanup: %v", tt.config, err)
 		}
 		cancel()
 	}
 	if err := new(Handler).Cleanup(); err != nil {
-		t.Errorf("Cleanup of nothing: %v", err)
+		t.Errorf("Cleanup without Provision: %v", err)
 	}
 }
 
-func TestDenialsAreLoggedSparely(t *testing.T) {
+func TestRefusalsAreLoggedOncePerInterval(t *testing.T) {
 	core, logs := zapobserver.New(zap.InfoLevel)
 	registry := crawler.Builtin()
 	o := newOutcomes(registry, false, zap.New(core))
@@ -190,7 +190,7 @@ func TestDenialsAreLoggedSparely(t *testing.T) {
 	}
 }
 
-func TestMatcherGoesByTheRegistryWithoutAHandler(t *testing.T) {
+func TestMatcherUsesTheBuiltinRegistryWithoutAHandler(t *testing.T) {
 	for _, tt := range []struct {
 		m    MatchRobots
 		ua   string
@@ -214,7 +214,7 @@ func TestMatcherGoesByTheRegistryWithoutAHandler(t *testing.T) {
 	}
 	for _, m := range []MatchRobots{{Class: []string{"robot"}}, {Purpose: []string{"ai-trainig"}}, {Purpose: []string{"World domination"}}} {
 		if err := m.Provision(caddy.Context{}); err == nil {
-			t.Errorf("%+v is taken", m)
+			t.Errorf("%+v is accepted", m)
 		}
 	}
 }
@@ -226,7 +226,7 @@ func (passOn) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.H
 	return next.ServeHTTP(w, r)
 }
 
-// discard is a ResponseWriter that costs nothing.
+// discard is a ResponseWriter that drops the body.
 type discard struct{ header http.Header }
 
 func (d discard) Header() http.Header         { return d.header }

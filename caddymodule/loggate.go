@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// logEvery is how often at most the same is logged about one crawler, so that a
-// flood of requests can't flood the log.
+// logEvery is the least time between two log lines of the same kind about one
+// crawler, so that a flood of requests can't flood the log.
 const logEvery = 10 * time.Second
 
-// logGate lets one line through in each logEvery and counts the others. The
-// zero value is ready. It takes no lock and is safe for concurrent use.
+// logGate passes one log line in each logEvery and counts the others. The zero
+// value is ready for use. It takes no lock and is safe for concurrent use.
 type logGate struct {
-	logged atomic.Int64 // when a line was let through last, in nanoseconds
-	since  atomic.Int64 // lines since then
+	logged atomic.Int64 // the time of the last line that passed, in nanoseconds
+	since  atomic.Int64 // the number of lines since then
 }
 
-// pass reports whether a line is let through at now, and how many were not
-// since the last one.
+// pass reports whether a line passes at the time now, and how many lines were
+// dropped since the last one that passed.
 func (g *logGate) pass(now time.Time) (missed int64, ok bool) {
 	n := g.since.Add(1)
 	at, last := now.UnixNano(), g.logged.Load()

@@ -8,16 +8,16 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// sampled returns a logger that writes at most n lines with the same message
-// in a minute, by the times of the lines. It does what zap's own sampler does, which takes 450 KB: too much
-// for each of some hundred sites.
+// sampled returns a logger that writes at most n lines with the same message in
+// a minute, by the times of the lines. It replaces zap's own sampler, which takes
+// 450 KB of memory: too much for hundreds of sites.
 func sampled(log *zap.Logger, n int) *zap.Logger {
 	return log.WithOptions(zap.WrapCore(func(core zapcore.Core) zapcore.Core {
 		return &samplingCore{Core: core, most: n, counts: &messageCounts{since: make(map[string]messageCount)}}
 	}))
 }
 
-// samplingCore is a zapcore.Core that drops what is over the limit.
+// samplingCore is a zapcore.Core that drops the lines over the limit.
 type samplingCore struct {
 	zapcore.Core
 	most   int
@@ -32,7 +32,7 @@ type messageCounts struct {
 }
 
 type messageCount struct {
-	begin time.Time // of the minute that is counted
+	begin time.Time // of the current minute
 	n     int
 }
 

@@ -14,7 +14,7 @@ type fixedClock struct{ now time.Time }
 func (c *fixedClock) Now() time.Time                       { return c.now }
 func (*fixedClock) NewTicker(d time.Duration) *time.Ticker { return time.NewTicker(d) }
 
-func TestEqualLinesAreSampled(t *testing.T) {
+func TestSampledLimitsEqualLinesPerMinute(t *testing.T) {
 	core, logs := zapobserver.New(zap.InfoLevel)
 	clock := &fixedClock{time.Unix(1e9, 0)}
 	log := sampled(zap.New(core, zap.WithClock(clock)), 3).With(zap.String("site", "a.test"))

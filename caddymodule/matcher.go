@@ -24,39 +24,46 @@ func init() {
 }
 
 // MatchRobots matches requests of crawlers by their name, purpose, class,
-// operator or verification. Without fields it matches all crawlers. Otherwise
-// each given field must match, and a field matches if one of its values does.
-// After a robots handler it uses that handler's result; otherwise it uses the
-// built-in registry.
+// operator or verification. Without any field it matches all requests of
+// crawlers. Otherwise every given field must match, and a list matches if one of
+// its values does.
+//
+// Behind a robots handler the matcher uses the result of that handler. Elsewhere
+// it looks the User-Agent up in the built-in registry.
 type MatchRobots struct {
-	// Names in the registry, or tokens.
+	// Names of crawlers in the registry, or their tokens, such as `Googlebot`.
+	// Upper and lower case are the same.
 	Crawler []string `json:"crawler,omitempty"`
 
-	// Their purpose: search, ai-training, ai-search, seo, archive, …; or a
-	// purpose that the configuration of a robots handler gives.
+	// Purposes of crawlers: `search`, `ai-training`, `ai-search`, `seo`,
+	// `archive`, …, or one that the configuration of a robots handler defines.
 	Purpose []string `json:"purpose,omitempty"`
 
-	// Their class: crawler, named, self-declared, user-triggered, offline,
-	// webhook, program or library.
+	// Classes of crawlers: `crawler`, `named`, `self-declared`,
+	// `user-triggered`, `offline`, `webhook`, `program` or `library`.
 	Class []string `json:"class,omitempty"`
 
-	// Their operators, as the registry names them.
+	// Operators of crawlers, as the registry names them. Upper and lower case
+	// are the same.
 	Operator []string `json:"operator,omitempty"`
 
-	// Only crawlers that the robots handler has verified.
+	// Match only crawlers that a robots handler with `verify` has verified.
+	// Without such a handler before it, it matches nothing. Default: false.
 	Verified bool `json:"verified,omitempty"`
 
-	// Only clients that the robots handler found to be impostors. With
-	// `impostors deny` only error routes see their requests.
+	// Match only clients that a robots handler with `verify` found to be
+	// impostors. With `impostors deny` such requests only reach error routes.
+	// Default: false.
 	Impostor bool `json:"impostor,omitempty"`
 
-	// Requests for URLs that robots.txt disallows to `*`, from crawlers and
-	// people. It only matches after a robots handler, and denies nothing by
-	// itself.
+	// Match only requests, also of people, for URLs that robots.txt disallows
+	// in the group for `*`. Without a robots handler before it, it matches
+	// nothing. Default: false.
 	Disallowed bool `json:"disallowed,omitempty"`
 
-	// Clients that send a browser's User-Agent and behave like robots, as found
-	// by `suspects` of an earlier robots handler.
+	// Match only suspects: clients that send a browser's User-Agent and behave
+	// like robots, as a robots handler with `suspects` found before. It can be
+	// combined with `disallowed` only. Default: false.
 	Suspect bool `json:"suspect,omitempty"`
 
 	base  *crawler.Matcher
@@ -87,12 +94,12 @@ func (*MatchRobots) CaddyModule() caddy.ModuleInfo {
 func (m *MatchRobots) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	for d.Next() {
 		for d.NextArg() {
-			if err := m.field(d); err != nil {
+			if err := m.parseField(d); err != nil {
 				return err
 			}
 		}
 		for d.NextBlock(0) {
-			if err := m.field(d); err != nil {
+			if err := m.parseField(d); err != nil {
 				return err
 			}
 		}
@@ -106,13 +113,13 @@ func (m *MatchRobots) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 // matcherFields are the fields of a matcher, for error messages.
 const matcherFields = "crawler, purpose, class, operator, disallowed, suspect, verified or impostor"
 
-// fields are those that take values, by name.
+// fields returns the fields that take values, by name.
 func (m *MatchRobots) fields() map[string]*[]string {
 	return map[string]*[]string{"crawler": &m.Crawler, "purpose": &m.Purpose, "class": &m.Class, "operator": &m.Operator}
 }
 
-// field parses the name of a field and its values.
-func (m *MatchRobots) field(d *caddyfile.Dispenser) error {
+// parseField parses the name of a field and its values.
+func (m *MatchRobots) parseField(d *caddyfile.Dispenser) error {
 	name := d.Val()
 	if flag := map[string]*bool{"verified": &m.Verified, "impostor": &m.Impostor, "suspect": &m.Suspect}[name]; flag != nil {
 		*flag = true
@@ -137,14 +144,14 @@ func (m *MatchRobots) field(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-// Provision makes the matcher ready.
+// Provision validates the matcher and prepares the built-in registry.
 func (m *MatchRobots) Provision(ctx caddy.Context) error {
 	if err := m.validate(); err != nil {
 		return err
 	}
 	for _, p := range m.Purpose {
 		if !slices.Contains(purposes(), p) {
-			ctx.Logger().Warn("no crawler of the built-in registry has this purpose: the matcher only works after a robots handler that adds one", zap.String("purpose", p))
+			ctx.Logger().Warn("no crawler in the built-in registry has this purpose: the matcher only matches behind a robots handler that adds such a crawler", zap.String("purpose", p))
 		}
 	}
 	if m.Disallowed {
@@ -159,13 +166,13 @@ func (m *MatchRobots) Provision(ctx caddy.Context) error {
 	return nil
 }
 
-// maxUserAgents is how many User-Agent fields of a request are read.
+// maxUserAgents bounds the User-Agent fields that are read of one request.
 const maxUserAgents = 16
 
-// matcherIdentities is how many User-Agents a matcher remembers.
+// matcherIdentities is the number of User-Agents in a matcher's cache.
 const matcherIdentities = 1024
 
-// validate reports values that can never match.
+// validate returns an error for values that can never match.
 func (m *MatchRobots) validate() error {
 	for _, c := range m.Class {
 		if !slices.Contains(classNames, c) {
@@ -176,7 +183,7 @@ func (m *MatchRobots) validate() error {
 		return errors.New("verified and impostor: no client is both")
 	}
 	if m.Suspect && m.namesCrawlers() {
-		return errors.New("suspect goes with disallowed alone: a suspect sends no crawler's name")
+		return errors.New("suspect can be combined with disallowed only: a suspect sends a browser's User-Agent, not a crawler's name")
 	}
 	for _, p := range m.Purpose {
 		if err := checkPurpose(p); err != nil {
@@ -186,7 +193,7 @@ func (m *MatchRobots) validate() error {
 	return nil
 }
 
-// classNames are the classes that a crawler may be of.
+// classNames are the classes of clients that are not people.
 var classNames = func() (names []string) {
 	for c := crawler.Person + 1; c <= crawler.Library; c++ {
 		names = append(names, c.String())
@@ -194,8 +201,9 @@ var classNames = func() (names []string) {
 	return names
 }()
 
-// checkPurpose reports a purpose that is probably misspelt: operators may give
-// their crawlers purposes of their own.
+// checkPurpose returns an error for a purpose that is malformed or looks like a
+// misspelt one of the registry. Other purposes are allowed, because operators
+// may define their own.
 func checkPurpose(purpose string) error {
 	known := purposes()
 	if slices.Contains(known, purpose) {
@@ -212,7 +220,7 @@ func checkPurpose(purpose string) error {
 	return nil
 }
 
-// purposes are those that rows of the built-in registry have.
+// purposes returns the purposes in the built-in registry.
 func purposes() []string {
 	set := make(map[string]bool)
 	for row := range crawler.Builtin().All() {
@@ -237,10 +245,10 @@ func (m *MatchRobots) MatchWithError(r *http.Request) (bool, error) {
 		return rec != nil && rec.standing.Suspect, nil
 	}
 	if rec := recordOf(r); rec != nil {
-		return !rec.isPerson() && m.fitsClaim(rec.Claim.State) && m.fits(&rec.Agent), nil
+		return !rec.isPerson() && m.matchesClaim(rec.Claim.State) && m.matchesAgent(&rec.Agent), nil
 	}
 	if m.Verified || m.Impostor {
-		return false, nil // nothing has verified anybody
+		return false, nil // no robots handler has verified the client
 	}
 	agents := r.Header["User-Agent"]
 	if len(agents) == 0 {
@@ -250,7 +258,7 @@ func (m *MatchRobots) MatchWithError(r *http.Request) (bool, error) {
 		var id crawler.Identity
 		m.cache.Identify(m.base, ua, &id)
 		for i := range id.Len() {
-			if m.fits(id.At(i)) {
+			if m.matchesAgent(id.At(i)) {
 				return true, nil
 			}
 		}
@@ -258,18 +266,18 @@ func (m *MatchRobots) MatchWithError(r *http.Request) (bool, error) {
 	return false, nil
 }
 
-// namesCrawlers reports whether only crawlers can match.
+// namesCrawlers reports whether a field restricts the match to crawlers.
 func (m *MatchRobots) namesCrawlers() bool {
 	return len(m.Crawler)+len(m.Purpose)+len(m.Class)+len(m.Operator) > 0 || m.Verified || m.Impostor
 }
 
-// fitsClaim reports whether the result of verification is the requested one.
-func (m *MatchRobots) fitsClaim(s verify.State) bool {
+// matchesClaim reports whether the result of verification is the wanted one.
+func (m *MatchRobots) matchesClaim(s verify.State) bool {
 	return (!m.Verified || s == verify.Verified) && (!m.Impostor || s == verify.Impostor)
 }
 
-// fits reports whether an agent has one of the values of each field.
-func (m *MatchRobots) fits(a *crawler.Agent) bool {
+// matchesAgent reports whether an agent has one of the values of each list.
+func (m *MatchRobots) matchesAgent(a *crawler.Agent) bool {
 	var name, purpose, operator string
 	if a.Crawler != nil {
 		name, purpose, operator = a.Crawler.Name, string(a.Crawler.Purpose), a.Crawler.Operator

@@ -9,8 +9,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
-// Collectors are the process's, not the configuration's: each load has a new
-// registry, and counters must not start again.
+// The collectors belong to the process, because each load of a configuration has
+// a new registry and counters must not start again at zero.
 var (
 	decisions = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Namespace: "caddy", Subsystem: "robots", Name: "decisions_total",
@@ -24,7 +24,7 @@ var (
 
 	policyReadTime = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Namespace: "caddy", Subsystem: "robots", Name: "policy_last_good_read_timestamp_seconds",
-		Help: "When a robots.txt was read successfully the last time, by kind of source.",
+		Help: "The time of the last successful read of a robots.txt, as a Unix time in seconds, by kind of source.",
 	}, []string{"source"})
 
 	registryReads = prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -34,38 +34,38 @@ var (
 
 	fleetUp = &fleetCollector{
 		up: prometheus.NewDesc("caddy_robots_fleet_up",
-			"Whether the Redis or Valkey that servers share answers: 1, or 0 while each counts for itself. Absent without a fleet.", nil, nil),
+			"1 while the fleet's Redis or Valkey answers, 0 while each server counts alone. Absent without a fleet.", nil, nil),
 	}
 
 	fleetCalls = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Namespace: "caddy", Subsystem: "robots", Name: "fleet_call_duration_seconds",
-		Help:    "Round trips to the Redis or Valkey that servers share, by result.",
+		Help:    "Round-trip times to the fleet's Redis or Valkey, in seconds, by result.",
 		Buckets: []float64{.00025, .0005, .001, .0025, .005, .01, .025, .1},
 	}, []string{"result"})
 
 	fleetRefusals = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Namespace: "caddy", Subsystem: "robots", Name: "fleet_refusals_total",
-		Help: "Requests refused for their pace, by what refused them: local, remote, or fallback while Redis is away.",
+		Help: "Requests throttled with a fleet, by the engine that decided: local, remote (Redis or Valkey), or fallback while Redis or Valkey does not answer.",
 	}, []string{"engine"})
 
 	fleetFallbacks = prometheus.NewCounter(prometheus.CounterOpts{
 		Namespace: "caddy", Subsystem: "robots", Name: "fleet_fallbacks_total",
-		Help: "Requests decided without the Redis or Valkey that servers share, because it could not be asked.",
+		Help: "Requests decided by one server alone, because the fleet's Redis or Valkey did not answer.",
 	})
 
 	verifications = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Namespace: "caddy", Subsystem: "robots", Name: "verifications_total",
-		Help: "Requests of crawlers whose claim can be verified, by the crawler, the method that confirmed it, and the outcome: verified, impostor or unverified.",
+		Help: "Requests of crawlers whose claim can be checked, by crawler, method that confirmed the claim, and outcome: verified, impostor or unverified.",
 	}, []string{"crawler", "method", "outcome"})
 
 	verifiedThrottled = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Namespace: "caddy", Subsystem: "robots", Name: "verified_throttled_total",
-		Help: "Requests of verified crawlers that were refused for their pace, by the crawler and its purpose.",
+		Help: "Requests of verified crawlers that were throttled, by crawler and purpose.",
 	}, []string{"crawler", "purpose"})
 
 	lookups = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Namespace: "caddy", Subsystem: "robots", Name: "verification_lookups_total",
-		Help: "Addresses looked up in reverse DNS, by outcome: verified, impostor, unverified; or dropped where too many were waiting.",
+		Help: "Addresses looked up in reverse DNS, by outcome: verified, impostor, unverified, or dropped because too many lookups were waiting.",
 	}, []string{"outcome"})
 
 	sourceReads = prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -75,51 +75,51 @@ var (
 
 	storageFailures = prometheus.NewCounter(prometheus.CounterOpts{
 		Namespace: "caddy", Subsystem: "robots", Name: "verification_storage_failures_total",
-		Help: "Copies of lists and directories that could not be loaded from storage or stored.",
+		Help: "Failures to load or store the copy of a list of addresses or directory of keys.",
 	})
 
 	verifiers = &verifierCollector{
 		age: prometheus.NewDesc("caddy_robots_verification_age_seconds",
-			"How long ago the copy in use of a list or directory was found to be current. Absent without a copy.", []string{"kind", "url"}, nil),
+			"Seconds since the copy in use of a list or directory was last found to be current. Absent without a copy.", []string{"kind", "url"}, nil),
 		entries: prometheus.NewDesc("caddy_robots_verification_entries",
-			"Prefixes of the copy in use of a list, or keys of that of a directory.", []string{"kind", "url"}, nil),
+			"Address prefixes in the copy in use of a list, or keys in the copy of a directory.", []string{"kind", "url"}, nil),
 		cache: prometheus.NewDesc("caddy_robots_verification_cache_entries",
-			"Addresses whose lookup in reverse DNS is remembered, by what it said.", []string{"answer"}, nil),
+			"Addresses in the cache of reverse DNS, by answer: confirmed, refuted or failed.", []string{"answer"}, nil),
 		inFlight: prometheus.NewDesc("caddy_robots_verification_lookups_in_flight",
-			"Lookups in reverse DNS that wait or are under way.", nil, nil),
+			"Reverse DNS lookups that wait or run.", nil, nil),
 	}
 
 	sites = &siteCollector{
 		decisions: prometheus.NewDesc("caddy_robots_site_decisions_total",
 			"Decisions about requests of crawlers, by site. Absent without the option metrics per_site.", []string{"site", "action"}, nil),
 		people: prometheus.NewDesc("caddy_robots_site_people_total",
-			"Requests that robots.txt binds nobody for, by site. Absent without the option metrics per_site.", []string{"site"}, nil),
+			"Requests of people, by site. Absent without the option metrics per_site.", []string{"site"}, nil),
 	}
 
 	suspectSignals = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Namespace: "caddy", Subsystem: "robots", Name: "suspect_signals_total",
-		Help: "Signals of robots raised by clients that send a browser's User-Agent, by signal.",
+		Help: "Signals of clients that send a browser's User-Agent and behave like robots, by signal.",
 	}, []string{"signal"})
 
 	suspectsFound = prometheus.NewCounter(prometheus.CounterOpts{
 		Namespace: "caddy", Subsystem: "robots", Name: "suspects_found_total",
-		Help: "Clients that became suspects: two independent signals were raised.",
+		Help: "Clients that became suspects, after two independent signals.",
 	})
 
 	suspectShares = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Namespace: "caddy", Subsystem: "robots", Name: "suspect_shares_total",
-		Help: "Attempts to tell the servers of the fleet of signals, by result.",
+		Help: "Attempts to share signals with the other servers of the fleet, by result.",
 	}, []string{"result"})
 
 	suspectWatches = &suspectCollector{
-		count: prometheus.NewDesc("caddy_robots_suspects", "Clients that are suspects. Absent without suspects in the configuration.", nil, nil),
+		count: prometheus.NewDesc("caddy_robots_suspects", "Clients that are suspects now. Absent without suspects in the configuration.", nil, nil),
 	}
 
 	policies = &policyCollector{
 		count: prometheus.NewDesc("caddy_robots_policies",
-			"Origins whose robots.txt is held, by kind of source and state of the file.", []string{"source", "state"}, nil),
+			"Origins with a robots.txt in memory, by kind of source and state of the file.", []string{"source", "state"}, nil),
 		rules: prometheus.NewDesc("caddy_robots_policy_rules",
-			"Allow and Disallow rules in force over all origins, by kind of source.", []string{"source"}, nil),
+			"Allow and Disallow rules in force for all origins together, by kind of source.", []string{"source"}, nil),
 	}
 )
 
@@ -143,7 +143,7 @@ func registerMetrics(registry *prometheus.Registry) error {
 	return nil
 }
 
-// policyCollector reports on the policies of all handlers that are running.
+// policyCollector reports on the policies of all running handlers.
 type policyCollector struct {
 	count, rules *prometheus.Desc
 	engines      sync.Map // *enforce.Engine to its kind of source
@@ -175,7 +175,7 @@ func (c *policyCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// fleetCollector reports on the fleets of all configurations that are running.
+// fleetCollector reports on the fleets of all running configurations.
 type fleetCollector struct {
 	up     *prometheus.Desc
 	fleets sync.Map // *pooledFleet to nothing

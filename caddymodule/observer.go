@@ -13,48 +13,48 @@ import (
 )
 
 // readsLogged is the largest number of log lines per minute with the same
-// message about reads of robots.txt: clients can invent host names.
+// message about reads of robots.txt. Clients can invent host names, and each one
+// causes a read.
 const readsLogged = 20
 
-// observer turns what happens in the background into log lines and metrics.
+// observer writes log lines and metrics about reads of robots.txt.
 type observer struct {
 	log    *zap.Logger
 	kind   string // of source
 	review *review
 }
 
-// newObserver returns the observer of a source of a kind, which knows the
-// crawlers in the registry and the headers that are sent, and has more look at
-// each file. Close it once
-// nothing is read any longer.
+// newObserver returns the observer for a source of a kind. Its review of each
+// file uses the registry and the header rules in tags, and calls more. Close the
+// observer when no more files are read.
 func newObserver(log *zap.Logger, kind string, registry *crawler.Registry, tags []headers.Rule, more ...func(*zap.Logger, *enforce.Policy)) *observer {
 	log = sampled(log, readsLogged)
 	return &observer{log: log, kind: kind, review: newReview(log, registry, tags, more...)}
 }
 
-// Close waits until what was read is reviewed as far as it will be.
+// Close ends the review of files.
 func (o *observer) Close() error { return o.review.Close() }
 
-// PolicyRead implements enforce.Observer. What does not change is logged at
-// DEBUG only; a source that goes on failing shows in the metrics.
+// PolicyRead implements enforce.Observer. It logs a read without a change at
+// DEBUG only; the metrics show a source that keeps failing.
 func (o *observer) PolicyRead(e enforce.PolicyRead) {
 	policyReads.WithLabelValues(o.kind, e.Outcome.String()).Inc()
 	if e.Outcome != enforce.Failed {
 		policyReadTime.WithLabelValues(o.kind).Set(float64(time.Now().Unix()))
 	}
-	o.tell(&e)
-	o.tellMerge(&e)
+	o.logRead(&e)
+	o.logMerge(&e)
 	if e.Outcome == enforce.Loaded || e.Policy.Published() {
 		o.review.add(e.Origin, e.Policy)
 	}
 }
 
-// tellMerge logs whether the operator's lines are in force, and how they
+// logMerge logs that the managed policy is not in force, or how its lines
 // changed since they were last published.
-func (o *observer) tellMerge(e *enforce.PolicyRead) {
+func (o *observer) logMerge(e *enforce.PolicyRead) {
 	if err := e.Policy.MergeError(); err != nil {
 		if e.Changed {
-			o.log.Error("the policy is not in force: the site's own robots.txt stays as it is", append(originField(e.Origin), zap.Error(err))...)
+			o.log.Error("the policy can't be merged into robots.txt: only the site's own robots.txt is in force", append(originField(e.Origin), zap.Error(err))...)
 		}
 		return
 	}
@@ -66,8 +66,8 @@ func (o *observer) tellMerge(e *enforce.PolicyRead) {
 	}
 }
 
-// tell logs a read.
-func (o *observer) tell(e *enforce.PolicyRead) {
+// logRead logs a read.
+func (o *observer) logRead(e *enforce.PolicyRead) {
 	level, message := readLevel(e)
 	if !e.Changed {
 		level = zapcore.DebugLevel
@@ -87,7 +87,8 @@ func (o *observer) tell(e *enforce.PolicyRead) {
 	c.Write(fields...)
 }
 
-// originField names an origin, where each has a policy of its own.
+// originField returns the log field for an origin. It is empty for a source that
+// has one file for all origins.
 func originField(o enforce.Origin) []zap.Field {
 	if o == (enforce.Origin{}) {
 		return nil
@@ -95,7 +96,7 @@ func originField(o enforce.Origin) []zap.Field {
 	return []zap.Field{zap.String("origin", clip(o.String()))}
 }
 
-// readLevel returns the level and the message with which a read is logged.
+// readLevel returns the log level and the message for a read.
 func readLevel(e *enforce.PolicyRead) (zapcore.Level, string) {
 	switch e.Outcome {
 	case enforce.Loaded:

@@ -22,7 +22,8 @@ import (
 // persistEvery is the time between two writes of the file that keeps counters.
 const persistEvery = 5 * time.Minute
 
-// The modes of a file and a folder that are made: they tell who visits the site.
+// The modes of new files and folders. The file shows who visits the site, so only
+// Caddy's user may read it.
 const (
 	persistMode       = 0o600
 	persistFolderMode = 0o700
@@ -37,10 +38,10 @@ type pooledCounters struct {
 	stop    chan struct{} // nil before the first start
 	ended   chan struct{}
 	log     *zap.Logger
-	file    string          // "" without one
-	known   map[string]bool // files that were read, or need not be
+	file    string          // "" without persist
+	known   map[string]bool // the files that were read
 	written time.Time
-	size    int64
+	size    int64 // of the file, in octets
 	err     error // of the last write, or of the read
 }
 
@@ -49,7 +50,7 @@ type pooledCounters struct {
 //	persist <file>
 func parsePersist(app *App, d *caddyfile.Dispenser) (err error) {
 	if app.Persist != "" {
-		return d.Err("persist stands here a second time")
+		return d.Err("persist is given twice")
 	}
 	if app.Persist, err = one(d); err == nil && app.Persist == "" {
 		return d.Err("persist: the file's name is empty")
@@ -57,7 +58,7 @@ func parsePersist(app *App, d *caddyfile.Dispenser) (err error) {
 	return err
 }
 
-// provisionCounters finds the counters of the process.
+// provisionCounters gets the counters of the process.
 func (a *App) provisionCounters() (err error) {
 	a.counters, err = pooled(a, "counters", func() (*pooledCounters, error) {
 		return &pooledCounters{Counters: counters.New(time.Now), log: zap.NewNop(), known: make(map[string]bool)}, nil
@@ -69,11 +70,11 @@ func (a *App) provisionCounters() (err error) {
 	return nil
 }
 
-// persistPath is the file that keeps counters, "" if none does.
+// persistPath returns the path of the file that keeps counters, "" without one.
 func (a *App) persistPath() string { return caddy.NewReplacer().ReplaceAll(a.Persist, "") }
 
-// startCounters reads what an earlier process kept, and has the counters folded
-// and kept from now on.
+// startCounters reads the counters that an earlier process saved. It also starts
+// the goroutine that maintains and saves the counters, if it does not run yet.
 func (a *App) startCounters() {
 	p := a.counters
 	p.mu.Lock()
@@ -95,7 +96,7 @@ func (a *App) startCounters() {
 	}()
 }
 
-// read adds what the file has, once. The caller holds mu.
+// read adds the counters in the file, once for each file. The caller holds mu.
 func (p *pooledCounters) read() {
 	if p.file == "" || p.known[p.file] {
 		return
@@ -110,11 +111,11 @@ func (p *pooledCounters) read() {
 		f.Close()
 	}
 	if p.err = err; err != nil {
-		p.log.Error("persist: the file can't be read, so counters begin anew", zap.String("file", p.file), zap.Error(err))
+		p.log.Error("persist: the file can't be read: the counters start at zero", zap.String("file", p.file), zap.Error(err))
 	}
 }
 
-// saveRegularly writes the file every persistEvery until the end.
+// saveRegularly writes the file every persistEvery until stop is closed.
 func (p *pooledCounters) saveRegularly(stop <-chan struct{}) {
 	ticker := time.NewTicker(persistEvery)
 	defer ticker.Stop()
@@ -128,7 +129,7 @@ func (p *pooledCounters) saveRegularly(stop <-chan struct{}) {
 	}
 }
 
-// save writes the file, if there is to be one.
+// save writes the file, if persist is set.
 func (p *pooledCounters) save() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -171,7 +172,7 @@ func (c *countingWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// state tells how keeping counters goes; nil without a file.
+// state returns the state of the file, nil without one.
 func (p *pooledCounters) state() *status.Persist {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -198,7 +199,7 @@ func (p *pooledCounters) Destruct() error {
 	return nil
 }
 
-// timeOf is a time as JSON has it: null where it is zero.
+// timeOf returns a time for JSON, nil if it is zero.
 func timeOf(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil

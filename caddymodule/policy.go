@@ -40,7 +40,7 @@ func parsePolicy(h *Handler, d *caddyfile.Dispenser) error {
 		return err
 	}
 	if !p.policy.Publishes() && len(p.policy.Hidden)+len(p.policy.Allow) == 0 {
-		return head.Errf("policy says nothing: want %s, or a block", strings.Join(managed.PresetNames(), " or "))
+		return head.Errf("policy has no rules: give %s, or a block with rules", strings.Join(managed.PresetNames(), " or "))
 	}
 	h.later = append(h.later, func() error { return p.check(h, &head) })
 	return nil
@@ -52,12 +52,13 @@ type policyParser struct {
 	at     map[int]caddyfile.Dispenser // by line, for errors that are found later
 }
 
-// check reports what is wrong with the policy, unless the crawlers that are
-// known are only found out when the configuration is loaded.
+// check returns the first error of the policy. It skips unknown names if a
+// registry or the defaults may add them: they are known only when the
+// configuration is loaded.
 func (p *policyParser) check(h *Handler, head *caddyfile.Dispenser) error {
 	registry, err := withCrawlers(crawler.Builtin(), h.Crawlers)
 	if err != nil {
-		return nil // reported where it stands
+		return nil // the parser of the crawler block reports it
 	}
 	_, err = p.policy.Compile(registry)
 	for _, e := range statementErrors(err) {
@@ -73,7 +74,7 @@ func (p *policyParser) check(h *Handler, head *caddyfile.Dispenser) error {
 	return nil
 }
 
-// statementErrors returns the errors that Compile joined.
+// statementErrors returns the errors that managed.Policy.Compile joined.
 func statementErrors(err error) (list []*managed.StatementError) {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
@@ -87,13 +88,13 @@ func statementErrors(err error) (list []*managed.StatementError) {
 	return list
 }
 
-// line notes where a statement stands.
+// line records and returns the line of a statement.
 func (p *policyParser) line(d *caddyfile.Dispenser) int {
 	p.at[d.Line()] = *d
 	return d.Line()
 }
 
-// values returns the values of a statement, and where it stands.
+// values returns the values of a statement and its line.
 func (p *policyParser) values(d *caddyfile.Dispenser) ([]string, int, error) {
 	name, line := d.Val(), p.line(d)
 	args := d.RemainingArgs()
@@ -114,7 +115,7 @@ func (p *policyParser) deny(_ *Handler, d *caddyfile.Dispenser) error {
 		case path:
 			deny.Paths = append(deny.Paths, a)
 		case len(deny.Paths) > 0:
-			return d.Errf("deny: %q stands behind a path: purposes and crawlers come first", a)
+			return d.Errf("deny: %q comes after a path: write purposes and crawlers before the paths", a)
 		default:
 			deny.Crawlers = append(deny.Crawlers, a)
 		}
@@ -137,7 +138,7 @@ func (p *policyParser) delay(_ *Handler, d *caddyfile.Dispenser) error {
 	last := len(args) - 1
 	interval, err := caddy.ParseDuration(args[last])
 	if err != nil {
-		return d.Errf("delay: %q is no duration: write it at the end, as 10s or 1m", args[last])
+		return d.Errf("delay: %q is not a duration: write one at the end, as 10s or 1m", args[last])
 	}
 	p.policy.Delay = append(p.policy.Delay, managed.Delay{Crawlers: args[:last], Interval: interval.String(), Line: line})
 	return nil
@@ -181,9 +182,9 @@ func (p *policyParser) hidden(_ *Handler, d *caddyfile.Dispenser) error {
 	return err
 }
 
-// provisionPolicy makes the policy ready, and has it checked that requests for
-// /robots.txt come through the handler once all sites are known.
-// Where more crawlers may become known, a name that none has is only logged.
+// provisionPolicy compiles the policy, and registers a check that requests for
+// /robots.txt reach the handler. If more says that a registry URL may add
+// crawlers later, an unknown name is only logged.
 func (h *Handler) provisionPolicy(ctx caddy.Context, registry *crawler.Registry, more bool) error {
 	if h.Policy == nil {
 		return nil
@@ -193,7 +194,7 @@ func (h *Handler) provisionPolicy(ctx caddy.Context, registry *crawler.Registry,
 		if lines == nil || !more {
 			return err
 		}
-		h.log.Warn("a name is not known: it has no effect unless the registry's URL adds it", zap.Error(err))
+		h.log.Warn("no crawler has this name: it has no effect unless the registry's URL adds such a crawler", zap.Error(err))
 	}
 	if usage := lines.Usage(); usage != "" && !isOn(h.Signals) {
 		h.usage = []string{usage}
@@ -207,9 +208,9 @@ func (h *Handler) provisionPolicy(ctx caddy.Context, registry *crawler.Registry,
 	return nil
 }
 
-// checkReached reports that path matchers keep requests for /robots.txt from
-// the handler, so that its policy can't be published. What else may keep them
-// is found out when the file is read.
+// checkReached returns an error if path matchers keep requests for /robots.txt
+// from the handler, so that it can't publish its policy. Other obstacles are
+// found when the file is read.
 func (h *Handler) checkReached(ctx caddy.Context) error {
 	app, err := ctx.AppIfConfigured("http")
 	if err != nil {
@@ -231,12 +232,12 @@ func (h *Handler) checkReached(ctx caddy.Context) error {
 	if !found {
 		return nil
 	}
-	return fmt.Errorf("robots: policy: requests for /robots.txt do not come to this handler, because a path matcher stands before it: " +
-		"the policy could not be published; take robots with its policy out of the matcher, or handle, that has the path")
+	return fmt.Errorf("robots: policy: a path matcher keeps requests for /robots.txt from this handler, so it can't publish the policy: " +
+		"move robots out of the path matcher, or out of the handle block with the path")
 }
 
-// reached reports whether the handler stands in routes, and whether a request
-// gets to it as far as path matchers tell.
+// reached reports whether the handler is in routes, and whether the path matchers
+// there let a request reach it.
 func (h *Handler) reached(routes caddyhttp.RouteList, r *http.Request, depth int) (found, reached bool) {
 	if depth > maxRouteDepth {
 		return false, false
@@ -256,7 +257,7 @@ func (h *Handler) reached(routes caddyhttp.RouteList, r *http.Request, depth int
 	return found, false
 }
 
-// pathMatches reports whether no path matcher keeps a request from matching.
+// pathMatches reports whether a request passes the path matchers of one set.
 func pathMatches(sets caddyhttp.MatcherSets, r *http.Request) bool {
 	if len(sets) == 0 {
 		return true

@@ -8,20 +8,20 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 )
 
-// Errors about a policy and about answers name the line that they are about.
+// Errors in a policy or an answer name the line.
 func TestPolicyAndAnswerErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"policy":                                 "policy says nothing: want no-ai or no-training",
+		"policy":                                 "policy has no rules: give no-ai or no-training",
 		"policy no-trainig":                      `unknown preset "no-trainig" (the presets are no-ai and no-training); did you mean no-training?, at Testfile:2`,
 		"policy {\nhidden\n}":                    "hidden needs at least one value",
 		"policy {\ndeny ai-trainig\n}":           "did you mean ai-training?, at Testfile:3",
-		"policy {\ndeny /x seo\n}":               `"seo" stands behind a path`,
+		"policy {\ndeny /x seo\n}":               `"seo" comes after a path`,
 		"policy {\nsignal search\n}":             `"search" is not key=value`,
-		"policy {\ndelay seo fast\n}":            `delay: "fast" is no duration: write it at the end`,
+		"policy {\ndelay seo fast\n}":            `delay: "fast" is not a duration: write one at the end`,
 		"policy no-ai {\ndenny GPTBot\n}":        `unknown subdirective "denny": did you mean deny?`,
 		"policy {\nhidden secret\n}":             "its path must start with / or *, at Testfile:3",
 		"policy {\nlicense a b\n}":               "license takes one value, not 2",
-		"policy no-ai\npolicy no-ai":             "policy stands here a second time",
+		"policy no-ai\npolicy no-ai":             "policy is given twice",
 		"policy {\ndeny seo\n\ndelay seo 10s\n}": "delay seo contradicts deny seo (line 3): a crawler that is denied the whole site needs no delay, at Testfile:5",
 		"policy no-training {\nallow GPTBott\n}": "did you mean GPTBot?",
 		"answer disallowed":                      "want a verdict (disallowed, impostor, throttled, pending, unavailable, hidden)",
@@ -39,9 +39,9 @@ func TestPolicyAndAnswerErrors(t *testing.T) {
 		"answer disallowed redir":                "answer disallowed redir",
 		"answer disallowed redir mailto:x@y":     "want an http or https URL",
 		"answer disallowed redir relative":       "want an http or https URL",
-		"answer disallowed soon":                 `"soon" is no status, redir or abort`,
+		"answer disallowed soon":                 `unknown value "soon": want a status, redir or abort`,
 		"answer disallowed 403 a b":              `unexpected "a b"`,
-		"answer hidden 404\nanswer hidden 410":   "answer hidden stands here a second time, at Testfile:3",
+		"answer hidden 404\nanswer hidden 410":   "answer hidden is given twice, at Testfile:3",
 	} {
 		h := new(Handler)
 		err := h.UnmarshalCaddyfile(caddyfile.NewTestDispenser("robots {\n" + text + "\n}"))
@@ -54,12 +54,12 @@ func TestPolicyAndAnswerErrors(t *testing.T) {
 	}
 }
 
-// JSON is checked as Caddyfiles are, and a redirect to what is disallowed is
-// refused where the file is at hand.
-func TestAnswersRefusedAtLoad(t *testing.T) {
+// JSON is validated in the same way as a Caddyfile. With a local source, a
+// redirect to a disallowed path is an error.
+func TestInvalidAnswersInJSON(t *testing.T) {
 	for want, h := range map[string]*Handler{
 		"want one of a status, redir URL and abort": {Settings: Settings{Answers: []Answer{{Verdict: "disallowed", Status: 403, Abort: true}}}},
-		"a text goes with a status":                 {Settings: Settings{Answers: []Answer{{Verdict: "disallowed", Text: "x", Abort: true}}}},
+		"a text needs a status":                     {Settings: Settings{Answers: []Answer{{Verdict: "disallowed", Text: "x", Abort: true}}}},
 		"robots.txt disallows this path itself": {Settings: Settings{
 			Source:  &Source{Kind: sourceInline, Text: "User-agent: *\nDisallow: /shut/\n"},
 			Answers: []Answer{{Verdict: "disallowed", Redirect: "/shut/sorry"}},
@@ -71,7 +71,7 @@ func TestAnswersRefusedAtLoad(t *testing.T) {
 	}
 }
 
-// provisionError is what keeps a handler from being provisioned.
+// provisionError returns the error of provisioning a handler.
 func provisionError(t *testing.T, h *Handler) error {
 	t.Helper()
 	ctx, cancel := caddy.NewContext(caddy.Context{Context: t.Context()})

@@ -17,8 +17,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/headers"
 )
 
-// Provision makes the handler ready. It reads the local files that the
-// settings name, and does no network I/O.
+// Provision prepares the handler. It reads the local files in the settings, and
+// uses no network.
 func (h *Handler) Provision(ctx caddy.Context) error {
 	app, err := ctx.App("robots")
 	if err != nil {
@@ -27,7 +27,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	return h.provision(ctx, app.(*App))
 }
 
-// provision is Provision for a handler that belongs to an app.
+// provision is Provision with a given app.
 func (h *Handler) provision(ctx caddy.Context, app *App) error {
 	h.app = app
 	if h.log == nil {
@@ -52,8 +52,8 @@ func (h *Handler) provision(ctx caddy.Context, app *App) error {
 	return h.provisionEngine(ctx)
 }
 
-// provisionEngine makes the engine, and keeps its policies fresh once the app
-// starts.
+// provisionEngine makes the engine. When the app starts, it begins to watch a
+// source file.
 func (h *Handler) provisionEngine(ctx caddy.Context) (err error) {
 	if h.source, err = h.newSource(ctx, caddy.NewReplacer()); err != nil {
 		return err
@@ -82,14 +82,14 @@ func (h *Handler) provisionEngine(ctx caddy.Context) (err error) {
 		h.app.onStart(func() {
 			stop := h.app.watch(f.Path, h.reread)
 			h.cleanup = append(h.cleanup, func() error { stop(); return nil })
-			h.reread() // it may have changed after it was read and before it was watched
+			h.reread() // the file may have changed before it was watched
 		})
 	}
 	return nil
 }
 
-// provisionRegistry sets up the crawlers that the settings name for decisions,
-// and keeps them fresh once the app starts.
+// provisionRegistry starts the engine with the crawlers in the settings. When the
+// app starts, it begins to watch the registry file.
 func (h *Handler) provisionRegistry(ctx caddy.Context) error {
 	location := h.registryPath()
 	if isRegistryURL(location) {
@@ -116,8 +116,9 @@ func (h *Handler) provisionRegistry(ctx caddy.Context) error {
 	return nil
 }
 
-// provisionRegistryURL is provisionRegistry for a registry from a URL. The
-// crawlers that it adds are known at once only after a reload.
+// provisionRegistryURL is provisionRegistry for a registry URL. After a reload
+// the crawlers from the URL are known at once; after a restart, only after the
+// first read.
 func (h *Handler) provisionRegistryURL(ctx caddy.Context, rawURL string) error {
 	remote, err := h.app.registry(ctx, rawURL)
 	if err != nil {
@@ -129,7 +130,7 @@ func (h *Handler) provisionRegistryURL(ctx caddy.Context, rawURL string) error {
 	}
 	registry, _, version := remote.state.extend(own)
 	if err := checkExempt(h.Exempt, registry); err != nil {
-		h.log.Warn("a name is not known: it has no effect unless the registry's URL adds it", zap.Error(err))
+		h.log.Warn("no crawler has this name: it has no effect unless the registry's URL adds such a crawler", zap.Error(err))
 	}
 	if err := h.provisionPolicy(ctx, registry, true); err != nil {
 		return err
@@ -137,7 +138,7 @@ func (h *Handler) provisionRegistryURL(ctx caddy.Context, rawURL string) error {
 	if err := h.start(ctx, registry); err != nil {
 		return err
 	}
-	var mu sync.Mutex // of version, which is that in force
+	var mu sync.Mutex // guards version, the version in force
 	update := func() {
 		mu.Lock()
 		defer mu.Unlock()
@@ -151,18 +152,18 @@ func (h *Handler) provisionRegistryURL(ctx caddy.Context, rawURL string) error {
 		}
 	}
 	remote.onChange(update)
-	h.app.onStart(update) // it may have changed meanwhile
+	h.app.onStart(update) // the registry may have changed since extend
 	return nil
 }
 
-// logOverrides says which known crawlers the operator's own rows replace.
+// logOverrides logs the built-in crawlers that the registry file overrides.
 func (h *Handler) logOverrides(overrides []string) {
 	if len(overrides) > 0 {
-		h.log.Info("the registry file overrides crawlers that are built in", zap.String("file", h.registryPath()), zap.Strings("crawlers", overrides))
+		h.log.Info("the registry file overrides built-in crawlers", zap.String("file", h.registryPath()), zap.Strings("crawlers", overrides))
 	}
 }
 
-// reread starts another read of the source, because it may have changed.
+// reread starts another read of the source.
 func (h *Handler) reread() {
 	h.running.Load().Policies().Reread(&enforce.Request{Time: clock.Now()})
 }
@@ -172,28 +173,28 @@ func (h *Handler) reread() {
 // registry.
 type running struct {
 	*enforce.Engine
-	checker  *verify.Checker // nil where claims are believed
+	checker  *verify.Checker // nil without verify
 	outcomes *outcomes
 	claims   *claims
 	observer *observer
-	monitor  bool // decisions are not carried out
+	monitor  bool // in monitor mode, no request is refused
 }
 
-// newRunning returns a running for an engine.
+// newRunning returns a running with an engine.
 func (h *Handler) newRunning(engine *enforce.Engine, checker *verify.Checker, observer *observer, monitor bool) *running {
 	registry := engine.Registry()
 	return &running{engine, checker, newOutcomes(registry, monitor, h.log), newClaims(registry, monitor, h.log), observer, monitor}
 }
 
-// unbind releases the lists that only this registry names.
-func (r *running) unbind() {
+// releaseChecker releases the lists of addresses that only this registry uses.
+func (r *running) releaseChecker() {
 	if r.checker != nil {
 		r.checker.Close()
 	}
 }
 
-// newChecker returns the checker for the crawlers of a registry; nil if claims
-// are not checked.
+// newChecker returns the checker for the crawlers in a registry, nil without
+// verify.
 func (h *Handler) newChecker(registry *crawler.Registry) (*verify.Checker, error) {
 	if h.verifier == nil {
 		return nil, nil
@@ -201,8 +202,7 @@ func (h *Handler) newChecker(registry *crawler.Registry) (*verify.Checker, error
 	return h.verifier.Bind(registry)
 }
 
-// start begins to decide on requests with a registry. A local source is read
-// now.
+// start makes the engine with a registry. It reads a local source at once.
 func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 	rules, err := h.rules()
 	if err != nil {
@@ -216,7 +216,7 @@ func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 	if checker != nil {
 		rules.Verification = &enforce.Verification{Checker: checker, IgnoreImpostors: h.Verify.Impostors == impostorsIgnore}
 	}
-	observer := newObserver(h.log, h.kind(), registry, h.XRobotsTag, h.inertTraps)
+	observer := newObserver(h.log, h.kind(), registry, h.XRobotsTag, h.logInactiveTraps)
 	engine, err := enforce.NewEngine(rules, h.source, h.limiter, enforce.Config{
 		Refresh:    time.Duration(h.Refresh),
 		MaxOrigins: h.MaxOrigins,
@@ -239,17 +239,17 @@ func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 		engine.Policies().Load(context.Background())
 	}
 	policies.engines.Store(engine, h.kind())
-	now := h.newRunning(engine, checker, observer, h.Mode == modeMonitor)
-	h.running.Store(now)
+	current := h.newRunning(engine, checker, observer, h.Mode == modeMonitor)
+	h.running.Store(current)
 	h.app.onStart(func() { h.running.Load().Policies().Connect() })
 	h.cleanup = append(h.cleanup, h.end)
 	h.app.add(h)
-	h.warnOfForgeable(now)
+	h.warnForgeableExemptions(current)
 	return nil
 }
 
-// restart uses another registry for the requests from now on. Requests that are
-// being decided, or held, continue with the old one.
+// restart replaces the registry. Requests that are being decided, or held,
+// continue with the old one.
 func (h *Handler) restart(registry *crawler.Registry) error {
 	h.changing.Lock()
 	defer h.changing.Unlock()
@@ -259,7 +259,7 @@ func (h *Handler) restart(registry *crawler.Registry) error {
 	})
 }
 
-// setMode switches monitor mode on or off for the requests from now on.
+// setMode switches monitor mode on or off.
 func (h *Handler) setMode(monitor bool) error {
 	h.changing.Lock()
 	defer h.changing.Unlock()
@@ -282,7 +282,7 @@ func (h *Handler) setMode(monitor bool) error {
 
 // replace replaces the engine. The caller holds changing.
 func (h *Handler) replace(before *running, registry *crawler.Registry, monitor bool, build func(*verify.Checker, *observer) (*enforce.Engine, error)) error {
-	observer := newObserver(h.log, h.kind(), registry, h.XRobotsTag, h.inertTraps)
+	observer := newObserver(h.log, h.kind(), registry, h.XRobotsTag, h.logInactiveTraps)
 	checker, err := h.newChecker(registry)
 	if err != nil {
 		return errors.Join(err, observer.Close())
@@ -294,20 +294,21 @@ func (h *Handler) replace(before *running, registry *crawler.Registry, monitor b
 	policies.engines.Store(engine, h.kind())
 	h.running.Store(h.newRunning(engine, checker, observer, monitor))
 	policies.engines.Delete(before.Engine)
-	before.unbind()
+	before.releaseChecker()
 	return before.observer.Close()
 }
 
-// end closes the engine. It stays usable for requests that are still in an old
-// configuration.
+// end closes the engine. Requests that still run in an old configuration can use
+// it afterwards.
 func (h *Handler) end() error {
-	now := h.running.Load()
-	policies.engines.Delete(now.Engine)
-	now.unbind()
-	return errors.Join(now.Close(), now.observer.Close())
+	current := h.running.Load()
+	policies.engines.Delete(current.Engine)
+	current.releaseChecker()
+	return errors.Join(current.Close(), current.observer.Close())
 }
 
-// Cleanup releases what Provision acquired, also if Provision failed.
+// Cleanup releases the handler's resources. Caddy also calls it if Provision
+// failed.
 func (h *Handler) Cleanup() error {
 	err := runCleanup(h.cleanup)
 	h.cleanup = nil

@@ -16,21 +16,20 @@ var (
 	errNoRobots = errors.New("the source has no robots.txt")
 )
 
-// publishes reports whether the handler itself answers a request for the
-// robots.txt: if `publish` is on, or if the operator's lines are merged into
-// the file.
-func (h *Handler) publishes(x *exchange, now *running) bool {
-	return !now.monitor && (isOn(h.Publish) || x.Policy.Published()) && enforce.IsRobotsTxt(x.Target) &&
+// publishes reports whether the handler itself answers a request for
+// /robots.txt: if publish is on, or if a managed policy is merged into the file.
+func (h *Handler) publishes(x *exchange, current *running) bool {
+	return !current.monitor && (isOn(h.Publish) || x.Policy.Published()) && enforce.IsRobotsTxt(x.Target) &&
 		(x.Method == http.MethodGet || x.Method == http.MethodHead)
 }
 
-// publish serves the robots.txt that is enforced.
+// publish answers a request for /robots.txt with the file that is enforced.
 func (h *Handler) publish(w http.ResponseWriter, r *http.Request, policy *enforce.Policy) error {
 	switch policy.Outcome() {
 	case enforce.Loaded:
 	case enforce.Missing, enforce.NotRobots:
 		if policy.Published() {
-			break // the operator's lines are the file
+			break // the file consists of the managed policy alone
 		}
 		return caddyhttp.Error(http.StatusNotFound, errNoRobots)
 	default:

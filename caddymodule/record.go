@@ -29,27 +29,28 @@ const recordVar = "caddy_robots.record"
 const policyVar = "caddy_robots.policy"
 
 // record is a decision for the rest of Caddy: placeholders, access-log fields,
-// the matcher, metrics and log lines are all made from it. It lives as long as
-// the request. Of several robots handlers on one request, the last one writes
-// it, unless an earlier one in monitor mode would have refused it.
+// the matcher, metrics and log lines are made from it. It lives as long as the
+// request. If several robots handlers decide on a request, the record has the
+// last decision, unless an earlier handler in monitor mode would have refused the
+// request.
 type record struct {
 	enforce.Decision
-	monitor bool            // the decision is not carried out
-	taken   *throttle.Terms // the pace that the request was held to; nil if none
-	signed  *enforce.Signed // what was found out about its signature; nil if it has none
+	monitor bool            // the decision was made in monitor mode
+	taken   *throttle.Terms // the rate limits that the request was counted for; nil if none
+	signed  *enforce.Signed // the result of checking the signature; nil without one
 
-	standing suspect.Standing // of the client, where suspects are looked for
-	looked   bool             // the request was counted there
-	visitor  *visitor         // for whom traps are minted; nil without a trap
+	standing suspect.Standing // the client's standing, with suspects
+	looked   bool             // suspicion has counted the request
+	visitor  *visitor         // the client that trap URLs are made for; nil without a trap
 }
 
-// person is the record of all requests that robots.txt does not bind. lookedAt
-// is the record of those that were also counted for suspects.
-var person, lookedAt = new(record), &record{looked: true}
+// person is the record of all requests of people. observedPerson is the record of
+// those that suspicion has counted.
+var person, observedPerson = new(record), &record{looked: true}
 
 // record publishes a decision to the handlers that follow, the access log, the
 // metrics and the log.
-func (h *Handler) record(x *exchange, now *running) {
+func (h *Handler) record(x *exchange, current *running) {
 	if h.app.policyWanted.Load() {
 		x.set(policyVar, x.Policy)
 	}
@@ -58,26 +59,26 @@ func (h *Handler) record(x *exchange, now *running) {
 		return
 	}
 	if x.Reason != enforce.Person {
-		now.outcomes.count(&x.Decision, x.r)
-		h.count(x, now)
-		now.claims.count(x)
+		current.outcomes.count(&x.Decision, x.r)
+		h.count(x, current)
+		current.claims.count(x)
 	} else if x.earlier == nil {
 		x.site.CountPerson(x.number)
 	}
 	var rec *record
 	switch x.earlier {
-	case nil, person, lookedAt:
+	case nil, person, observedPerson:
 		rec = new(record)
 	default:
 		rec = x.earlier
 		if rec.monitor && rec.Action != enforce.Pass && x.Action == enforce.Pass {
-			rec.take(x, now.monitor)
+			rec.setTaken(x, current.monitor)
 			return
 		}
 	}
-	rec.Decision, rec.monitor, rec.signed = x.Decision, now.monitor, x.Signed
+	rec.Decision, rec.monitor, rec.signed = x.Decision, current.monitor, x.Signed
 	rec.standing, rec.looked, rec.visitor = x.standing, x.looked, h.visitor(x)
-	rec.take(x, now.monitor)
+	rec.setTaken(x, current.monitor)
 	if h.app.traced.Load() {
 		rec.trace(x.r.Context())
 	}
@@ -88,23 +89,24 @@ func (h *Handler) record(x *exchange, now *running) {
 }
 
 // count counts a decision about a crawler, for the admin API and the dashboard.
-func (h *Handler) count(x *exchange, now *running) {
+func (h *Handler) count(x *exchange, current *running) {
 	r := counters.Request{
-		Time: x.Time, Monitor: now.monitor, Repeated: x.earlier != nil && x.earlier != person && x.earlier != lookedAt, Origin: x.Origin, Source: h.sourceID,
+		Time: x.Time, Monitor: current.monitor, Repeated: x.earlier != nil && x.earlier != person && x.earlier != observedPerson, Origin: x.Origin, Source: h.sourceID,
 		Method: x.Method, Target: x.Target, Client: x.Client, UserAgents: x.UserAgents,
 	}
 	x.site.Count(&x.Decision, &r)
 }
 
-// take records the pace that an enforcing handler applied to the request.
-func (rec *record) take(x *exchange, monitor bool) {
+// setTaken records the rate limits that an enforcing handler counted the request
+// for, so that a second handler does not count it again.
+func (rec *record) setTaken(x *exchange, monitor bool) {
 	if !monitor && x.Terms != nil && x.Action == enforce.Pass {
 		rec.taken = x.Terms
 	}
 }
 
-// recordPerson sets the placeholders for a request that robots.txt does not
-// bind, unless an earlier handler found a crawler.
+// recordPerson sets the placeholders for a person's request, unless an earlier
+// handler found a crawler.
 func (h *Handler) recordPerson(x *exchange) {
 	if x.earlier != nil && (x.earlier != person || !x.looked) {
 		return
@@ -123,7 +125,7 @@ func (h *Handler) recordPerson(x *exchange) {
 		}
 	}
 	if x.looked {
-		x.set(recordVar, lookedAt)
+		x.set(recordVar, observedPerson)
 	} else {
 		x.set(recordVar, person)
 	}
@@ -159,8 +161,8 @@ func (rec *record) publish(ctx context.Context, server *caddyhttp.Server, afterP
 	}
 }
 
-// recordOf returns the record of a request, nil if no robots handler has seen
-// it.
+// recordOf returns the record of a request, nil if no robots handler has decided
+// on it.
 func recordOf(r *http.Request) *record {
 	rec, _ := caddyhttp.GetVar(r.Context(), recordVar).(*record)
 	return rec
@@ -169,15 +171,15 @@ func recordOf(r *http.Request) *record {
 // placeholders are the names of the placeholders, without their prefix.
 var placeholders = []string{"crawler", "class", "evidence", "purpose", "group", "action", "reason", "rule", "layer", "line", "version", gracePlaceholder, "verified", suspectPlaceholder}
 
-// Names of placeholders that are in the access log only if they are not empty,
-// or never.
+// Names of placeholders that are left out of the access log if they are empty, or
+// always (the trap).
 const (
 	gracePlaceholder   = "grace_ends"
 	suspectPlaceholder = "suspect"
 	trapPlaceholder    = "trap"
 )
 
-// placeholder is the value of a placeholder.
+// placeholder returns the value of a placeholder.
 func (rec *record) placeholder(key string) (any, bool) {
 	name, ok := strings.CutPrefix(key, placeholderPrefix)
 	if !ok {
@@ -218,8 +220,8 @@ func (rec *record) placeholder(key string) (any, bool) {
 	return nil, false
 }
 
-// MarshalLogObject writes the access-log fields. They are named as the
-// placeholders are.
+// MarshalLogObject writes the access-log fields. They have the names of the
+// placeholders.
 func (rec *record) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 	for _, name := range placeholders {
 		switch value, _ := rec.placeholder(placeholderPrefix + name); v := value.(type) {
@@ -234,7 +236,7 @@ func (rec *record) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 	return nil
 }
 
-// suspect is the signals of a suspect, "" for others.
+// suspect returns the signals of a suspect, "" for other clients.
 func (rec *record) suspect() string {
 	if !rec.standing.Suspect {
 		return ""
@@ -242,11 +244,12 @@ func (rec *record) suspect() string {
 	return rec.standing.Signals.String()
 }
 
-// action is the action that was taken, or would have been.
+// action returns the name of the action; in monitor mode that of the action that
+// enforce mode would take.
 func (rec *record) action() string { return counters.ActionName(rec.Action, rec.monitor) }
 
-// graceEnds is the time from which a request that passes by grace would be
-// denied, "" for all others.
+// graceEnds returns the time at which grace ends at the latest, for a request
+// that passes by grace; "" for all others.
 func graceEnds(d *enforce.Decision) string {
 	if d.Version == nil {
 		return ""
@@ -261,5 +264,5 @@ func (rec *record) purpose() string {
 	return ""
 }
 
-// isPerson reports whether the request is one that robots.txt does not bind.
+// isPerson reports whether the request is a person's.
 func (rec *record) isPerson() bool { return rec.Agent.Class == crawler.Person }

@@ -85,7 +85,7 @@ func checkReference(t *testing.T, name, section, block string, isPart func(map[s
 		t.Fatal(err)
 	}
 	if got, want := readReference(t, name, string(got)), readReference(t, name, "{"+written[1]+"}"); !reflect.DeepEqual(got, want) {
-		t.Errorf("%s: the example becomes\n%+v\nand the section says\n%+v", name, got, want)
+		t.Errorf("%s: the example becomes\n%+v\nbut the section has\n%+v", name, got, want)
 	}
 }
 

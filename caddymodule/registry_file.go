@@ -15,26 +15,26 @@ import (
 )
 
 const (
-	// maxRegistryFile is the largest registry file that is read, in octets:
-	// 1.6 KB for each of the rows that it may have.
+	// maxRegistryFile is the largest registry file that is read, in octets. With
+	// the largest number of rows, that is 1.6 KB for each row.
 	maxRegistryFile = 16 << 20
-	// registrySettles is how long a change of a registry file may take: an
-	// editor that empties a file and fills it again is not read in between.
-	registrySettles = 100 * time.Millisecond
+	// registryDebounce is the time between a change of a registry file and the
+	// read. An editor may empty a file and then fill it again.
+	registryDebounce = 100 * time.Millisecond
 )
 
-// registryFile is a file of crawlers, as crawler.ReadRows reads it. The zero
-// value is no file.
+// registryFile is a file of crawlers in the format of crawler.ReadRows. The zero
+// value stands for no file.
 type registryFile struct {
 	path string
-	data []byte // as it was read last
-	err  error  // of that
+	data []byte // of the last read
+	err  error  // of the last read
 
-	overrides []string // what its rows say otherwise of crawlers that are built in
+	overrides []string // the facts about built-in crawlers that the rows change
 }
 
-// read returns the built-in registry with the rows of the file, and with what
-// the configuration adds to it.
+// read reads the file. It returns the built-in registry with the rows of the file
+// and the crawlers of the configuration.
 func (f *registryFile) read(crawlers []Crawler) (*crawler.Registry, error) {
 	if f.data, f.err = f.octets(); f.err != nil {
 		return nil, f.err
@@ -42,7 +42,8 @@ func (f *registryFile) read(crawlers []Crawler) (*crawler.Registry, error) {
 	return f.registry(crawlers)
 }
 
-// reread is like read if the file has changed, and returns nil if it has not.
+// reread is like read, and returns a nil registry if neither the file nor the
+// error has changed since the last read.
 func (f *registryFile) reread(crawlers []Crawler) (*crawler.Registry, error) {
 	data, err := f.octets()
 	if err != nil {
@@ -92,7 +93,7 @@ func (f *registryFile) registry(crawlers []Crawler) (*crawler.Registry, error) {
 	return withCrawlers(registry, crawlers)
 }
 
-// registryPath is the path or the URL of the registry, "" for none.
+// registryPath returns the path or the URL of the registry, "" for none.
 func (h *Handler) registryPath() string {
 	return caddy.NewReplacer().ReplaceAll(h.Registry, "")
 }
@@ -105,30 +106,30 @@ func (h *Handler) watchRegistry(ctx context.Context, file *registryFile) {
 	notify := func() {
 		select {
 		case changes <- struct{}{}:
-		default: // one is waiting already
+		default: // a notification is waiting already
 		}
 	}
 	unwatch := h.app.watch(file.path, notify)
-	notify() // it may have changed since it was read
+	notify() // the file may have changed since it was read
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		for settled(watching, changes) {
+		for waitForChange(watching, changes) {
 			h.rereadRegistry(file)
 		}
 	}()
 	h.cleanup = append(h.cleanup, func() error { unwatch(); stop(); <-ended; return nil })
 }
 
-// settled waits for a change and for the events that belong to it. It returns
+// waitForChange waits for a change, and then for registryDebounce. It returns
 // false when ctx ends.
-func settled(ctx context.Context, changes <-chan struct{}) bool {
+func waitForChange(ctx context.Context, changes <-chan struct{}) bool {
 	select {
 	case <-ctx.Done():
 		return false
 	case <-changes:
 	}
-	t := time.NewTimer(registrySettles)
+	t := time.NewTimer(registryDebounce)
 	defer t.Stop()
 	select {
 	case <-ctx.Done():
@@ -136,13 +137,13 @@ func settled(ctx context.Context, changes <-chan struct{}) bool {
 	case <-t.C:
 	}
 	select {
-	case <-changes: // part of the same
+	case <-changes: // part of the same change
 	default:
 	}
 	return true
 }
 
-// rereadRegistry puts a changed registry file in force.
+// rereadRegistry applies a changed registry file.
 func (h *Handler) rereadRegistry(file *registryFile) {
 	registry, err := file.reread(h.Crawlers)
 	if registry == nil && err == nil {

@@ -50,13 +50,14 @@ func TestCrawlersAreAddedAndOverridden(t *testing.T) {
 	}
 }
 
-// oneThing and otherThing are browsers' but for a word that no registry has.
+// oneThing and otherThing are a browser's User-Agent with a word that the
+// built-in registry does not have.
 const (
 	oneThing   = "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/130.0 OneThing/1.0"
 	otherThing = "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/130.0 OtherThing/1.0"
 )
 
-// registryWriter writes a registry file and waits for what comes of it.
+// registryWriter writes a registry file and waits for log lines.
 type registryWriter struct {
 	*testing.T
 	path string
@@ -70,7 +71,7 @@ func (w registryWriter) write(text string) {
 	}
 }
 
-// logged waits for a number of log lines that hold a text, and returns them.
+// logged waits for n log lines that contain a text, and returns them.
 func (w registryWriter) logged(n int, text string) []zapobserver.LoggedEntry {
 	w.Helper()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
@@ -83,7 +84,7 @@ func (w registryWriter) logged(n int, text string) []zapobserver.LoggedEntry {
 	}
 }
 
-// watched makes a handler with a registry file ready.
+// watched provisions a handler with a registry file.
 func watched(t *testing.T, h *Handler, text string) registryWriter {
 	t.Helper()
 	core, logs := zapobserver.New(zap.DebugLevel)
@@ -94,7 +95,7 @@ func watched(t *testing.T, h *Handler, text string) registryWriter {
 	return w
 }
 
-func TestTheRegistryFileIsReadAgainWhenItChanges(t *testing.T) {
+func TestRegistryFileIsReadAgainWhenItChanges(t *testing.T) {
 	started := goleak.IgnoreCurrent()
 	t.Run("", func(t *testing.T) {
 		h := &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: "User-agent: *\nDisallow: /private/\nCrawl-delay: 1000\n"}}}
@@ -113,7 +114,7 @@ func TestTheRegistryFileIsReadAgainWhenItChanges(t *testing.T) {
 		w.write(`{"name": "OneThing"}` + "\n" + `{"name": "OtherThing"}` + "\n")
 		w.logged(1, "read again")
 		status(403, otherThing, "/private/")
-		status(429, oneThing, "/") // its budget is what it was
+		status(429, oneThing, "/") // the new registry keeps the budgets
 		status(200, chrome, "/private/")
 
 		before := h.running.Load()
@@ -142,8 +143,9 @@ func TestTheRegistryFileIsReadAgainWhenItChanges(t *testing.T) {
 	}
 }
 
-// Something else in the file's folder changes all the time, a log for one.
-func TestTheRegistryFileCountsOnlyWhereItIsAnother(t *testing.T) {
+// Reading the file again without a change has no effect. Other files in its
+// folder, such as a log, may change all the time and cause such reads.
+func TestRegistryFileIsReplacedOnlyByOtherContent(t *testing.T) {
 	file := registryFile{path: filepath.Join(t.TempDir(), "crawlers.jsonl")}
 	w := registryWriter{t, file.path, nil}
 	w.write(`{"name": "OneThing"}`)
@@ -172,7 +174,7 @@ func TestTheRegistryFileCountsOnlyWhereItIsAnother(t *testing.T) {
 	reread("a huge file", false, "larger than 16 MiB")
 }
 
-func TestRequestsGoOnWhileTheRegistryIsReplaced(t *testing.T) {
+func TestRequestsAreServedWhileTheRegistryIsReplaced(t *testing.T) {
 	h := &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: "User-agent: *\nDisallow: /private/\n"}}}
 	w := watched(t, h, "")
 	stop, done := make(chan struct{}), make(chan struct{})
@@ -203,8 +205,7 @@ func TestRequestsGoOnWhileTheRegistryIsReplaced(t *testing.T) {
 	<-done
 }
 
-// What a handler knows, the matcher on its way knows.
-func TestMatcherGoesByTheHandlersRegistry(t *testing.T) {
+func TestMatcherUsesTheRegistryOfTheHandler(t *testing.T) {
 	h := provisioned(t, &Handler{Settings: Settings{
 		Source:   &Source{Kind: sourceInline, Text: ""},
 		Crawlers: []Crawler{{Name: "OneThing", Purpose: "house-keeping", Operator: "Us"}},
@@ -224,12 +225,12 @@ func TestMatcherGoesByTheHandlersRegistry(t *testing.T) {
 	}
 }
 
-func TestBadCrawlersInTheCaddyfile(t *testing.T) {
+func TestInvalidCrawlersInTheCaddyfile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "crawlers.jsonl")
 	registryWriter{t, file, nil}.write("{\"name\": \"OneThing\"}\n")
 	for _, tt := range []struct {
 		block, want string
-		line        int // of the block; 0: found when the configuration is loaded, for adapting it reads no files
+		line        int // in the block; 0: the error comes when the configuration is loaded, because adapting reads no files
 	}{
 		{"crawler", "one value", 1},
 		{"crawler A B", "one value, not 2", 1},
@@ -237,13 +238,13 @@ func TestBadCrawlersInTheCaddyfile(t *testing.T) {
 		{"crawler Chrome", "browsers send the word", 1},
 		{"crawler X1 {\npurpose search\nuser_agents X1 Safari\nstar yes\n}", `browsers send the word "Safari"`, 3},
 		{"crawler X1 {\nuser_agents\n}", "at least one value", 2},
-		{"crawler X1 {\nuser_agents X1\nuser_agents X2\n}", "a second time", 3},
+		{"crawler X1 {\nuser_agents X1\nuser_agents X2\n}", "given twice", 3},
 		{"crawler X1 {\npurpose search\nuser_agents GPTBot\n}", "already belongs to", 1},
 		{"crawler X1 {\npurpose ai-trainig\n}", "did you mean ai-training", 2},
 		{"crawler X1 {\nclass robot\n}", "want crawler or user-triggered", 2},
 		{"crawler X1 {\nstar maybe\n}", "want yes or no", 2},
 		{"crawler X1 {\nstars yes\n}", "did you mean star?", 2},
-		{"crawler X1\ncrawler x1", "a second time", 2},
+		{"crawler X1\ncrawler x1", "defined twice", 2},
 		{"registry http://registry.example/x", "want an https URL", 1},
 		{"crawler X1 {\nrun_by nobody\n}", "want operator or anyone", 2},
 		{"crawler X1 {\nclass webhook\npurpose search\n}", "for both", 1},
@@ -274,7 +275,7 @@ func TestBadCrawlersInTheCaddyfile(t *testing.T) {
 	}
 }
 
-func TestBadCrawlersAreRefused(t *testing.T) {
+func TestInvalidCrawlers(t *testing.T) {
 	dir := t.TempDir()
 	broken := filepath.Join(dir, "broken.jsonl")
 	if err := os.WriteFile(broken, []byte("\n{\"name\": \"A1Thing\"}\n{broken\n"), 0o600); err != nil {
@@ -295,7 +296,7 @@ func TestBadCrawlersAreRefused(t *testing.T) {
 		{nil, broken, "line 3"},
 	} {
 		if _, err := (&registryFile{path: tt.file}).read(tt.crawlers); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%+v, %s: %v, want something of %q", tt.crawlers, tt.file, err, tt.want)
+			t.Errorf("%+v, %s: %v, want an error with %q", tt.crawlers, tt.file, err, tt.want)
 		}
 	}
 }

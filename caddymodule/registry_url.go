@@ -27,27 +27,26 @@ import (
 )
 
 const (
-	// maxRegistryURL is the largest registry that is read from a URL, in
-	// octets: ten times the built-in one.
+	// maxRegistryURL is the largest registry that is read from a URL, in octets:
+	// ten times the built-in one.
 	maxRegistryURL = 4 << 20
-	// registryRefresh is how often a registry URL is read again.
+	// registryRefresh is the time between two reads of a registry URL.
 	registryRefresh = 6 * time.Hour
-	// registryRetry is when a read that failed is tried again. The time
+	// registryRetry is the time between a failed read and the next one. It
 	// doubles with each failure, up to registryRefresh.
 	registryRetry = time.Minute
-	// registryTimeout bounds a read.
+	// registryTimeout bounds one read.
 	registryTimeout = 30 * time.Second
-	// maxRefusalsLogged is how many rows that were refused are logged one by
-	// one.
+	// maxRefusalsLogged is the number of refused rows that are logged one by one.
 	maxRefusalsLogged = 20
 )
 
 // isRegistryURL reports whether the value of registry is a URL, not a file.
 func isRegistryURL(registry string) bool { return strings.Contains(registry, "://") }
 
-// checkRegistryURL reports what is wrong with the URL of a registry. It must be
-// https, except on this machine, because the rows decide which clients are
-// bound.
+// checkRegistryURL returns an error if the URL of a registry is malformed or
+// insecure. It must be https, except on a loopback address, because the rows
+// decide which clients robots.txt applies to.
 func checkRegistryURL(rawURL string) error {
 	u, err := url.Parse(rawURL)
 	if err != nil {
@@ -64,13 +63,13 @@ func isLoopback(host string) bool {
 	return host == "localhost" || err == nil && addr.IsLoopback()
 }
 
-// registryCopy is a good copy of a registry from a URL, as Caddy's storage has
-// it.
+// registryCopy is a good copy of a registry from a URL, in the form in which
+// Caddy's storage keeps it.
 type registryCopy struct {
 	URL          string    `json:"url"`
 	ETag         string    `json:"etag,omitempty"`
 	LastModified string    `json:"last_modified,omitempty"`
-	Read         time.Time `json:"read"` // when the server last said that it is current
+	Read         time.Time `json:"read"` // the last time when the server confirmed that it is current
 	Body         []byte    `json:"body"`
 }
 
@@ -81,7 +80,7 @@ type registryState struct {
 	copy    registryCopy
 	rows    []crawler.Crawler
 	refused []crawler.Refusal // rows that could not be read
-	version int               // how often the rows changed
+	version int               // the number of changes of the rows
 
 	// The built-in registry with the rows added, which most sites share.
 	extended        *crawler.Registry
@@ -91,7 +90,7 @@ type registryState struct {
 // Destruct implements caddy.Destructor.
 func (*registryState) Destruct() error { return nil }
 
-// set keeps a good copy with other rows than before.
+// set stores a new copy with its rows.
 func (s *registryState) set(c registryCopy, rows []crawler.Crawler, refused []crawler.Refusal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,7 +105,7 @@ func (s *registryState) refresh(c registryCopy) {
 	s.copy = c
 }
 
-// last returns the last good copy, an empty one where there is none.
+// last returns the last good copy, a zero one if there is none.
 func (s *registryState) last() registryCopy {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,13 +134,13 @@ func (s *registryState) extend(base *crawler.Registry) (*crawler.Registry, []cra
 type registryURL struct {
 	url     string
 	state   *registryState
-	storage certmagic.Storage // nil: nothing is kept
+	storage certmagic.Storage // nil: copies are not stored
 	client  *http.Client
 	log     *zap.Logger
 	now     func() time.Time
 
 	mu       sync.Mutex
-	changed  []func() // called with each new copy
+	changed  []func() // called after each change
 	failures int      // since the last read that succeeded
 }
 
@@ -160,7 +159,7 @@ func newRegistryURL(rawURL string, state *registryState, storage certmagic.Stora
 	}
 }
 
-// onChange sets changed to be called after each read that brought other rows.
+// onChange registers changed to be called after each read with different rows.
 func (u *registryURL) onChange(changed func()) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -172,7 +171,7 @@ func (u *registryURL) onChange(changed func()) {
 func (u *registryURL) run(ctx context.Context) {
 	u.restore(ctx)
 	wait := time.Duration(0)
-	if c := u.state.last(); c.Body != nil { // read before a reload
+	if c := u.state.last(); c.Body != nil { // it was read before a reload
 		wait = max(0, registryRefresh-u.now().Sub(c.Read))
 	}
 	for {
@@ -187,7 +186,7 @@ func (u *registryURL) run(ctx context.Context) {
 	}
 }
 
-// read gets the URL once and returns when to read it again.
+// read reads the URL once and returns the time until the next read.
 func (u *registryURL) read(ctx context.Context) time.Duration {
 	before := u.state.last()
 	next, err := u.fetch(ctx, before)
@@ -207,7 +206,7 @@ func (u *registryURL) read(ctx context.Context) time.Duration {
 		u.store(ctx, next)
 		return registryRefresh
 	}
-	if err := u.take(next); err != nil {
+	if err := u.apply(next); err != nil {
 		registryReads.WithLabelValues("failed").Inc()
 		u.log.Error("the registry can't be used: the previous crawlers stay in force", zap.Error(err))
 		return registryRefresh
@@ -217,8 +216,8 @@ func (u *registryURL) read(ctx context.Context) time.Duration {
 	return registryRefresh
 }
 
-// take puts a copy in force.
-func (u *registryURL) take(c registryCopy) error {
+// apply puts a copy in force.
+func (u *registryURL) apply(c registryCopy) error {
 	rows, refused, err := crawler.ReadAdditions(c.Body)
 	if err != nil {
 		return err
@@ -242,7 +241,8 @@ func (u *registryURL) take(c registryCopy) error {
 	return nil
 }
 
-// fetch gets the URL, unless before is current still.
+// fetch requests the URL. If the server answers that before is still current,
+// fetch returns before with a new time.
 func (u *registryURL) fetch(ctx context.Context, before registryCopy) (registryCopy, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.url, nil)
 	if err != nil {
@@ -282,7 +282,7 @@ func (u *registryURL) fetch(ctx context.Context, before registryCopy) (registryC
 	}, nil
 }
 
-// bounded is a field's value, or "" if it is too long to be useful.
+// bounded returns a field's value, or "" if it is too long to store.
 func bounded(value string) string {
 	if len(value) > 256 {
 		return ""
@@ -290,7 +290,7 @@ func bounded(value string) string {
 	return value
 }
 
-// storageKey is where Caddy's storage has the last good copy.
+// storageKey returns the key of the last good copy in Caddy's storage.
 func (u *registryURL) storageKey() string {
 	sum := sha256.Sum256([]byte(u.url))
 	return path.Join("robots", "registry", hex.EncodeToString(sum[:])+".json")
@@ -306,11 +306,12 @@ func (u *registryURL) store(ctx context.Context, c registryCopy) {
 		err = u.storage.Store(ctx, u.storageKey(), data)
 	}
 	if err != nil {
-		u.log.Warn("the registry's copy can't be stored: without network, the next start of the server does not know it", zap.Error(err))
+		u.log.Warn("the copy of the registry can't be stored: after a restart, its crawlers are unknown until the URL is read again", zap.Error(err))
 	}
 }
 
-// restore puts the copy of an earlier run in force, where nothing newer is.
+// restore applies the stored copy of an earlier process, unless there is a newer
+// one.
 func (u *registryURL) restore(ctx context.Context) {
 	if c := u.state.last(); c.Body != nil || u.storage == nil {
 		return
@@ -325,14 +326,14 @@ func (u *registryURL) restore(ctx context.Context) {
 	}
 	if err == nil && c.URL == u.url && len(c.Body) <= maxRegistryURL {
 		c.Read = time.Time{} // read it again soon
-		err = u.take(c)
+		err = u.apply(c)
 	}
 	if err != nil {
-		u.log.Warn("the registry's stored copy can't be used", zap.Error(err))
+		u.log.Warn("the stored copy of the registry can't be used", zap.Error(err))
 	}
 }
 
-// readRegistryURL reads a registry URL once: for commands.
+// readRegistryURL reads a registry URL once, for commands.
 func readRegistryURL(rawURL string) (*crawler.Registry, error) {
 	if err := checkRegistryURL(rawURL); err != nil {
 		return nil, err
@@ -340,7 +341,7 @@ func readRegistryURL(rawURL string) (*crawler.Registry, error) {
 	u := newRegistryURL(rawURL, new(registryState), nil, zap.NewNop())
 	c, err := u.fetch(context.Background(), registryCopy{})
 	if err == nil {
-		err = u.take(c)
+		err = u.apply(c)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("registry %s: %w", rawURL, err)

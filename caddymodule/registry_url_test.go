@@ -20,7 +20,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-// registryServer serves a registry.
+// registryServer is an HTTP server with a registry.
 type registryServer struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -41,8 +41,8 @@ func newRegistryServer(t *testing.T) *registryServer {
 	return s
 }
 
-// says has the server answer with a text and an entity tag made of it.
-func (s *registryServer) says(text string) {
+// serves makes the server answer with a text and an entity tag.
+func (s *registryServer) serves(text string) {
 	s.answers(func(w http.ResponseWriter, r *http.Request) {
 		tag := fmt.Sprintf("\"%d\"", len(text))
 		w.Header().Set("ETag", tag)
@@ -72,15 +72,15 @@ func loggedRegistry(url, storage string) (*registryURL, *zapobserver.ObservedLog
 	return u, logs
 }
 
-// knows reports whether u has a crawler in force.
+// knows reports whether the registry of u has a crawler.
 func knows(u *registryURL, name string) bool {
 	registry, _, _ := u.state.extend(crawler.Builtin())
 	return registry.Lookup(name) != nil
 }
 
-func TestARegistryURLIsReadConditionallyAndKept(t *testing.T) {
+func TestRegistryURLIsReadConditionallyAndStored(t *testing.T) {
 	server, dir := newRegistryServer(t), t.TempDir()
-	server.says(`{"name":"OneThing"}` + "\n" + `{"name":"Googlebot","user_agents":["EvilThing"],"robots":["Evil"]}` + "\n" + `{"name":"Firefox"}` + "\n")
+	server.serves(`{"name":"OneThing"}` + "\n" + `{"name":"Googlebot","user_agents":["EvilThing"],"robots":["Evil"]}` + "\n" + `{"name":"Firefox"}` + "\n")
 	ctx := context.Background()
 	u, logs := loggedRegistry(server.URL, dir)
 	if wait := u.read(ctx); wait != registryRefresh || !knows(u, "OneThing") || knows(u, "EvilThing") || knows(u, "Firefox") {
@@ -91,10 +91,10 @@ func TestARegistryURLIsReadConditionallyAndKept(t *testing.T) {
 	}
 	version := u.state.version
 	if u.read(ctx); server.last().Header.Get("If-None-Match") == "" || u.state.version != version || !knows(u, "OneThing") {
-		t.Errorf("the second read was no conditional one, or changed something: %v", server.last().Header)
+		t.Errorf("the second read was not conditional, or changed something: %v", server.last().Header)
 	}
 
-	// The next start of the server, without network.
+	// After a restart without network.
 	server.Close()
 	u, _ = loggedRegistry(server.URL, dir)
 	u.restore(ctx)
@@ -114,10 +114,10 @@ func TestARegistryURLIsReadConditionallyAndKept(t *testing.T) {
 	}
 }
 
-func TestABadRegistryURLChangesNothing(t *testing.T) {
+func TestFailedReadOfARegistryURLChangesNothing(t *testing.T) {
 	ctx := context.Background()
 	server := newRegistryServer(t)
-	server.says(`{"name":"OneThing"}`)
+	server.serves(`{"name":"OneThing"}`)
 	u, logs := loggedRegistry(server.URL, t.TempDir())
 	u.read(ctx)
 	for name, answer := range map[string]http.HandlerFunc{
@@ -142,14 +142,14 @@ func TestABadRegistryURLChangesNothing(t *testing.T) {
 	other, _ := loggedRegistry(server.URL, t.TempDir())
 	server.answers(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotModified) })
 	if other.read(ctx); other.state.last().Body != nil {
-		t.Error("304 without a copy made one")
+		t.Error("a 304 answer without a cached copy made a copy")
 	}
 }
 
-func TestStorageThatCantBeUsed(t *testing.T) {
+func TestRegistryURLWithBrokenStorage(t *testing.T) {
 	ctx := context.Background()
 	server := newRegistryServer(t)
-	server.says(`{"name":"OneThing"}`)
+	server.serves(`{"name":"OneThing"}`)
 	file := t.TempDir() + "/file"
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -164,12 +164,12 @@ func TestStorageThatCantBeUsed(t *testing.T) {
 	if err := u.storage.Store(ctx, u.storageKey(), []byte("{broken")); err != nil {
 		t.Fatal(err)
 	}
-	if u.restore(ctx); knows(u, "OneThing") || logs.FilterMessageSnippet("stored copy can't be used").Len() != 1 {
+	if u.restore(ctx); knows(u, "OneThing") || logs.FilterMessageSnippet("stored copy of the registry can't be used").Len() != 1 {
 		t.Errorf("a broken copy: %v", logs.All())
 	}
 }
 
-func TestRegistryURLsAreChecked(t *testing.T) {
+func TestCheckRegistryURL(t *testing.T) {
 	for rawURL, ok := range map[string]bool{
 		"https://registry.example/crawlers.jsonl": true,
 		"http://localhost:8080/x":                 true,
@@ -186,12 +186,13 @@ func TestRegistryURLsAreChecked(t *testing.T) {
 	}
 }
 
-// A site is served at once, and knows the URL's crawlers when they have come.
-func TestAHandlerTakesTheRegistryOfAURL(t *testing.T) {
+// A handler serves requests at once, and uses the crawlers of the URL after they
+// were read.
+func TestHandlerUsesARegistryURL(t *testing.T) {
 	started := goleak.IgnoreCurrent()
 	t.Run("", func(t *testing.T) {
 		server := newRegistryServer(t)
-		server.says(`{"name":"OneThing"}`)
+		server.serves(`{"name":"OneThing"}`)
 		ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
 		defer cancel()
 		dir := t.TempDir()
@@ -213,8 +214,8 @@ func TestAHandlerTakesTheRegistryOfAURL(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if logs.FilterMessageSnippet("a name is not known").Len() != 1 {
-			t.Errorf("an exempt name that is not known yet is no warning: %v", logs.All())
+		if logs.FilterMessageSnippet("no crawler has this name").Len() != 1 {
+			t.Errorf("no warning about an exempt name that is not known yet: %v", logs.All())
 		}
 		if got := serve(t, handlers[2], request(oneThing, "/private/")).Code; got != 200 {
 			t.Errorf("before the start: %d", got)
@@ -229,7 +230,7 @@ func TestAHandlerTakesTheRegistryOfAURL(t *testing.T) {
 		}
 		for end := time.Now().Add(20 * time.Second); handlers[0].running.Load().Registry().Lookup("OneThing") == nil; time.Sleep(5 * time.Millisecond) {
 			if time.Now().After(end) {
-				t.Fatal("the first handler does not know it")
+				t.Fatal("the first handler does not have the URL's crawler")
 			}
 		}
 		if got := serve(t, handlers[0], request(oneThing, "/private/")).Code; got != 200 {
@@ -239,7 +240,7 @@ func TestAHandlerTakesTheRegistryOfAURL(t *testing.T) {
 			t.Errorf("the operator's own block: %d", got)
 		}
 		if a, b := handlers[0].running.Load().Registry(), handlers[2].running.Load().Registry(); a != b {
-			t.Error("two sites with the same crawlers have a registry each")
+			t.Error("two sites with the same crawlers do not share a registry")
 		}
 		if err := app.Stop(); err != nil {
 			t.Error(err)
@@ -260,9 +261,9 @@ func TestAHandlerTakesTheRegistryOfAURL(t *testing.T) {
 	}
 }
 
-func TestTheCommandsTakeARegistryURL(t *testing.T) {
+func TestCommandsAcceptARegistryURL(t *testing.T) {
 	server := newRegistryServer(t)
-	server.says(`{"name":"OneThing"}`)
+	server.serves(`{"name":"OneThing"}`)
 	registry, err := commands{}.ReadRegistry(server.URL)
 	if err != nil || registry.Lookup("OneThing") == nil {
 		t.Errorf("%v, %v", registry, err)

@@ -14,9 +14,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/freeport"
 )
 
-// BenchmarkReload measures how long it takes to load a configuration of 200
-// sites into a running server, and the memory that is in use then, with robots
-// in each site and without.
+// BenchmarkReload measures the time of a reload with 200 sites, and the memory in
+// use afterwards, with robots in each site and without.
 func BenchmarkReload(b *testing.B) {
 	b.Setenv("XDG_DATA_HOME", b.TempDir())
 	b.Setenv("XDG_CONFIG_HOME", b.TempDir())
@@ -40,7 +39,7 @@ func BenchmarkReload(b *testing.B) {
 	}
 }
 
-// manySites is a configuration of n sites, each with a robots.txt of its own.
+// manySites returns a configuration of n sites, each with its own robots.txt.
 func manySites(b *testing.B, n int, with bool) []byte {
 	b.Helper()
 	port, err := freeport.Take()

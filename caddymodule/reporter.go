@@ -16,43 +16,43 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
-// reporter makes what the admin API, the dashboard and the status command tell
-// about a configuration that runs.
+// reporter implements status.Reporter: it reports the state of the running
+// configuration to the admin API, the dashboard and the status command. Its
+// methods are safe for concurrent use.
 type reporter struct {
 	app      *App
-	placed   sync.Once
-	handlers []*reported
+	once     sync.Once // fills in handlers
+	handlers []*siteHandler
 	findings findingsCache
 }
 
-// reported is a handler and its sites.
-type reported struct {
+// siteHandler is a handler and its sites.
+type siteHandler struct {
 	*Handler
 	*handlerSite
 }
 
-// reporter returns what tells about the app. It is complete once the app has
-// started.
+// reporter returns the reporter of the app. It may only be used after Start.
 func (a *App) reporter() status.Reporter { return &a.report }
 
-// all returns the handlers of the configuration, by site.
-func (r *reporter) all() []*reported {
-	r.placed.Do(func() {
+// all returns the handlers of the configuration, sorted by site.
+func (r *reporter) all() []*siteHandler {
+	r.once.Do(func() {
 		r.app.mu.Lock()
 		handlers := slices.Clone(r.app.handlers)
 		r.app.mu.Unlock()
 		places := r.app.handlerSites(handlers)
 		for _, h := range handlers {
-			r.handlers = append(r.handlers, &reported{h, places[h]})
+			r.handlers = append(r.handlers, &siteHandler{h, places[h]})
 		}
-		slices.SortStableFunc(r.handlers, func(a, b *reported) int { return slices.Compare(a.sites, b.sites) })
+		slices.SortStableFunc(r.handlers, func(a, b *siteHandler) int { return slices.Compare(a.sites, b.sites) })
 	})
 	return r.handlers
 }
 
-// in returns the handlers that serve a site of a scope.
-func (r *reporter) in(scope status.Scope) []*reported {
-	var list []*reported
+// in returns the handlers that serve a site in a scope.
+func (r *reporter) in(scope status.Scope) []*siteHandler {
+	var list []*siteHandler
 	for _, h := range r.all() {
 		if scope.All() || slices.ContainsFunc(h.sites, scope.Site) || h.hasOriginIn(scope) {
 			list = append(list, h)
@@ -61,9 +61,8 @@ func (r *reporter) in(scope status.Scope) []*reported {
 	return list
 }
 
-// hasOriginIn reports whether a host of a scope is among those whose policy the
-// handler holds.
-func (h *reported) hasOriginIn(scope status.Scope) bool {
+// hasOriginIn reports whether the handler holds the policy of a host in a scope.
+func (h *siteHandler) hasOriginIn(scope status.Scope) bool {
 	policies := h.running.Load().Policies()
 	if !policies.PerOrigin() {
 		return false
@@ -77,7 +76,7 @@ func (h *reported) hasOriginIn(scope status.Scope) bool {
 }
 
 // sitesIn returns the sites of the handler that are in a scope.
-func (h *reported) sitesIn(scope status.Scope) []string {
+func (h *siteHandler) sitesIn(scope status.Scope) []string {
 	sites := []string{}
 	for _, s := range h.sites {
 		if scope.Site(s) {
@@ -87,24 +86,25 @@ func (h *reported) sitesIn(scope status.Scope) []string {
 	return sites
 }
 
-// mode is the handler's mode now.
-func (h *reported) mode() string {
+// mode returns the current mode of the handler.
+func (h *siteHandler) mode() string {
 	if h.running.Load().monitor {
 		return status.Monitor
 	}
 	return status.Enforce
 }
 
-// policyOf is what is in force for an origin of a handler.
+// policyOf is the policy that is in force for an origin of a handler.
 type policyOf struct {
-	handler *reported
+	handler *siteHandler
 	enforce.State
 	id     string
-	shared bool     // one for all origins
-	sites  []string // of the handler, as far as they are in the scope
+	shared bool     // the handler has one policy for all origins
+	sites  []string // the sites of the handler in the scope
 }
 
-// policies returns what is in force for the origins in a scope, by origin.
+// policies returns the policies in force for the origins in a scope, sorted by
+// origin.
 func (r *reporter) policies(scope status.Scope) []policyOf {
 	var list []policyOf
 	for _, h := range r.in(scope) {
@@ -122,8 +122,8 @@ func (r *reporter) policies(scope status.Scope) []policyOf {
 	return list
 }
 
-// policyID names a policy, the same after a reload.
-func (h *reported) policyID(origin enforce.Origin, shared bool) string {
+// policyID returns the ID of a policy. It stays the same over a reload.
+func (h *siteHandler) policyID(origin enforce.Origin, shared bool) string {
 	var d xxhash.Digest
 	d.ResetWithSeed(h.sourceID)
 	name := origin.Scheme + "://" + origin.Host + ":" + strconv.Itoa(int(origin.Port))
@@ -136,7 +136,7 @@ func (h *reported) policyID(origin enforce.Origin, shared bool) string {
 
 // Summary implements status.Reporter.
 func (r *reporter) Summary(scope status.Scope, query status.SummaryQuery) (*status.Summary, error) {
-	for _, h := range r.all() { // sites without a request too
+	for _, h := range r.all() { // so that sites without requests are included
 		for _, site := range h.sites {
 			r.app.counters.Site(site)
 		}
@@ -228,7 +228,7 @@ func (r *reporter) Recent(scope status.Scope, query status.RecentQuery) (*status
 	return r.app.counters.Refusals(scope, query), nil
 }
 
-// maxSuspects is more than there are suspects.
+// maxSuspects is larger than any number of suspects.
 const maxSuspects = 1 << 16
 
 // Suspects implements status.Reporter.
@@ -249,26 +249,27 @@ func (r *reporter) Suspects(scope status.Scope, pages status.Pages) (*status.Sus
 		if !scope.Site(s.Site) {
 			continue
 		}
-		told := status.Suspect{
+		entry := status.Suspect{
 			Site: s.Site, Host: s.Site, Client: s.Network.String(), UserAgent: fmt.Sprintf("%s %d", s.Browser.Family, s.Browser.Version),
 			Signals: []string{}, Action: cmp.Or(actions[s.Site], suspectsObserve), Since: s.Since.UTC(), Until: s.Until.UTC(), Requests: uint64(s.Documents),
 		}
 		for _, c := range s.Signals {
-			told.Signals = append(told.Signals, c.Signal.String())
+			entry.Signals = append(entry.Signals, c.Signal.String())
 		}
-		list = append(list, told)
+		list = append(list, entry)
 	}
 	page, from, to := pages.Of(len(list))
 	return &status.Suspects{Page: page, On: on, Suspects: list[from:to]}, nil
 }
 
-// badRequest returns the error of a question that can't be answered.
+// badRequest returns an error that is answered with status 400.
 func badRequest(format string, args ...any) error {
 	return status.Errorf(http.StatusBadRequest, format, args...)
 }
 
-// clockOf is a time of day as messages have it.
-func clockOf(t, now time.Time) string {
+// formatTime returns a time for messages, without the date if it is the date of
+// now.
+func formatTime(t, now time.Time) string {
 	t, now = t.UTC(), now.UTC()
 	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
 		return t.Format("15:04") + " UTC"
@@ -276,7 +277,7 @@ func clockOf(t, now time.Time) string {
 	return t.Format("2 January 15:04") + " UTC"
 }
 
-// ago is a time that has passed as messages have it.
+// ago returns an elapsed time for messages, in one unit.
 func ago(d time.Duration) string {
 	switch {
 	case d < time.Minute:
@@ -289,7 +290,7 @@ func ago(d time.Duration) string {
 	return quantity(int(d/(24*time.Hour)), "day")
 }
 
-// quantity is a number of things as messages have it.
+// quantity returns a number with a noun in the singular or plural.
 func quantity(n int, name string) string {
 	if n == 1 {
 		return "1 " + name

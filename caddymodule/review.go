@@ -14,16 +14,16 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
-// Bounds of what is told of robots.txt files that were loaded.
+// Bounds of a review.
 const (
-	maxFindingsLogged = 10  // lines about mistakes of one file, and about groups that bind nobody
+	maxFindingsLogged = 10  // log lines of one kind about one file
 	maxReviews        = 256 // files that wait for their review
 	maxReviewed       = 64  // files that are remembered as reviewed
 )
 
-// review logs, once for each robots.txt that is loaded, the lines that have no
-// effect or not the intended one. The linter may take a tenth of a second for
-// the largest files, so it works in the background, on one file at a time.
+// review logs the lines of each loaded robots.txt that have no effect, or not the
+// intended one, once for each file. The linter may take a tenth of a second for
+// the largest files, so a review runs in the background, one file at a time.
 type review struct {
 	log      *zap.Logger
 	registry *crawler.Registry
@@ -33,25 +33,25 @@ type review struct {
 	mu      sync.Mutex
 	queue   []loaded
 	done    [maxReviewed]weak.Pointer[enforce.Policy] // origins with the same file share one policy
-	next    int                                       // place in done
+	next    int                                       // the next index in done
 	working bool
 	closed  bool
 	running sync.WaitGroup
 }
 
-// loaded is a policy and the first origin that has it.
+// loaded is a policy and the first origin with it.
 type loaded struct {
 	origin enforce.Origin
 	policy *enforce.Policy
 }
 
-// newReview returns a review that logs to log and knows the crawlers of the
-// registry and the headers that are sent. It also has more look at each file.
+// newReview returns a review that logs to log. It uses the crawlers in the
+// registry and the header rules in tags, and calls more for each file.
 func newReview(log *zap.Logger, registry *crawler.Registry, tags []headers.Rule, more ...func(*zap.Logger, *enforce.Policy)) *review {
 	return &review{log: log, registry: registry, tags: tags, more: more}
 }
 
-// add has a policy reviewed. It does not block.
+// add queues a policy for review. It does not block.
 func (r *review) add(origin enforce.Origin, policy *enforce.Policy) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -73,7 +73,7 @@ func (r *review) add(origin enforce.Origin, policy *enforce.Policy) {
 	}
 }
 
-// work reviews what waits, until nothing does.
+// work reviews the queued policies until the queue is empty.
 func (r *review) work() {
 	for {
 		r.mu.Lock()
@@ -86,17 +86,17 @@ func (r *review) work() {
 		r.queue = r.queue[1:]
 		r.mu.Unlock()
 		log := r.log.With(originField(l.origin)...)
-		merges(log, l.policy)
-		unenforceable(log, l.policy)
-		mistakes(log, l.policy.File(), r.registry)
-		logUnseen(log, r.tags, l.policy.File(), r.registry)
+		logMergeNotes(log, l.policy)
+		logUnenforceable(log, l.policy)
+		logMistakes(log, l.policy.File(), r.registry)
+		logHiddenHeaders(log, r.tags, l.policy.File(), r.registry)
 		for _, look := range r.more {
 			look(log, l.policy)
 		}
 	}
 }
 
-// Close drops what waits, and waits for what is being reviewed.
+// Close empties the queue, and waits until the current review ends.
 func (r *review) Close() error {
 	r.mu.Lock()
 	r.closed, r.queue = true, nil
@@ -105,12 +105,12 @@ func (r *review) Close() error {
 	return nil
 }
 
-// merges logs the notes about how the policy's lines were merged into the file.
-func merges(log *zap.Logger, p *enforce.Policy) {
+// logMergeNotes logs the notes about the merge of the managed policy.
+func logMergeNotes(log *zap.Logger, p *enforce.Policy) {
 	notes := p.Notes()
 	for i, n := range notes {
 		if i == maxFindingsLogged {
-			log.Warn("the policy has more notes: see caddy robots policy", zap.Int("not_logged", len(notes)-i))
+			log.Warn("the policy has more notes: run caddy robots policy to see them", zap.Int("not_logged", len(notes)-i))
 			break
 		}
 		log.Info("policy: "+n.Text(), zap.Strings("crawlers", n.Crawlers[:min(len(n.Crawlers), maxFindingsLogged)]), zap.Int("of", len(n.Crawlers)),
@@ -118,14 +118,14 @@ func merges(log *zap.Logger, p *enforce.Policy) {
 	}
 }
 
-// unenforceable names the groups that no request will ever fall to.
-func unenforceable(log *zap.Logger, p *enforce.Policy) {
+// logUnenforceable logs the groups that can't apply to any request.
+func logUnenforceable(log *zap.Logger, p *enforce.Policy) {
 	left := maxFindingsLogged
-	tell := func(tokens []string, why string) {
+	logGroups := func(tokens []string, why string) {
 		for _, token := range tokens {
 			line := p.File().Named(token).Line()
 			if layer, _ := p.Origin(line); layer == enforce.PolicyLayer {
-				continue // the operator's own policy asked for it
+				continue // the managed policy added the group on purpose
 			}
 			if left--; left < 0 {
 				return
@@ -134,12 +134,12 @@ func unenforceable(log *zap.Logger, p *enforce.Policy) {
 				zap.String("token", clip(token)), zap.Int("line", line), zap.String("why", why))
 		}
 	}
-	tell(p.Unenforceable(), "its token arrives in no request")
-	tell(p.Ignored(), "browsers send its token, and people are not bound")
+	logGroups(p.Unenforceable(), "no User-Agent contains its token")
+	logGroups(p.Ignored(), "browsers send its token, and rules do not apply to people")
 }
 
-// mistakes names what the linter calls an error.
-func mistakes(log *zap.Logger, f *robots.File, registry *crawler.Registry) {
+// logMistakes logs the errors that the linter finds.
+func logMistakes(log *zap.Logger, f *robots.File, registry *crawler.Registry) {
 	n := 0
 	for _, finding := range lint.Lint(f, findings.Crawlers(registry)) {
 		if finding.Severity < lint.Error {
@@ -152,12 +152,13 @@ func mistakes(log *zap.Logger, f *robots.File, registry *crawler.Registry) {
 		}
 	}
 	if more := n - maxFindingsLogged; more > 0 {
-		log.Warn("robots.txt has more mistakes: see caddy robots lint", zap.Int("not_logged", more))
+		log.Warn("robots.txt has more mistakes: run caddy robots lint to see them", zap.Int("not_logged", more))
 	}
 }
 
-// logUnseen logs the headers that no crawler will see because of the file.
-func logUnseen(log *zap.Logger, tags []headers.Rule, f *robots.File, registry *crawler.Registry) {
+// logHiddenHeaders logs the X-Robots-Tag rules whose responses the file disallows,
+// so that their crawlers never see the header.
+func logHiddenHeaders(log *zap.Logger, tags []headers.Rule, f *robots.File, registry *crawler.Registry) {
 	left := maxFindingsLogged
 	findings.UnseenNoindex(tags, f, registry, func(t *headers.Rule, by *robots.Rule) {
 		if left--; left >= 0 {

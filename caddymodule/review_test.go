@@ -17,7 +17,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
-// perOrigin is a source that has a text for each origin, by host.
+// perOrigin is a source with a text for each host.
 type perOrigin map[string]string
 
 func (s perOrigin) Fetch(_ context.Context, o enforce.Origin) (enforce.Response, error) {
@@ -26,9 +26,8 @@ func (s perOrigin) Fetch(_ context.Context, o enforce.Origin) (enforce.Response,
 
 func (perOrigin) PerOrigin() bool { return true }
 
-// logged reads the robots.txt of each origin and returns what is logged at
-// WARN and above: message, then fields as key=value, but for those that say
-// why.
+// logged reads the robots.txt of each host and returns the log lines at WARN and
+// above: the message, then some fields as key=value.
 func logged(t *testing.T, texts perOrigin, hosts ...string) []string {
 	t.Helper()
 	core, logs := zapobserver.New(zapcore.DebugLevel)
@@ -77,15 +76,15 @@ func TestMistakesAreLoggedWithTheirLines(t *testing.T) {
 				"robots.txt has a mistake" + at + "line=3 column=11 code=missing-slash text=private",
 			},
 		},
-		"a group that arrives in no request": {
+		"a group whose token is in no User-Agent": {
 			"User-agent: Google-Extended\nDisallow: /\n",
 			[]string{"robots.txt has a group that no server can enforce" + at + "token=Google-Extended line=1"},
 		},
-		"a group for what browsers send": {
+		"a group whose token browsers send": {
 			"User-agent: *\nDisallow:\n\nUser-agent: Mozilla\nDisallow: /\n",
 			[]string{"robots.txt has a group that no server can enforce" + at + "token=Mozilla line=4"},
 		},
-		"what is no text": {
+		"binary data": {
 			strings.Repeat("\x00\x01", 50),
 			[]string{"robots.txt has a mistake" + at + "line=1 column=1 code=binary text="},
 		},
@@ -98,7 +97,8 @@ func TestMistakesAreLoggedWithTheirLines(t *testing.T) {
 	}
 }
 
-// Host names are made up by clients: what they have in common is said once.
+// Clients can invent host names, so mistakes that several hosts share are logged
+// once.
 func TestMistakesOfOneFileAreLoggedOnce(t *testing.T) {
 	text := "User-agent: *\nDisallow: private\n"
 	got := logged(t, perOrigin{"a.test": text, "b.test": text, "c.test": text + "# another\n"}, "a.test", "b.test", "c.test")
@@ -111,7 +111,7 @@ func TestMistakesOfOneFileAreLoggedOnce(t *testing.T) {
 	}
 }
 
-func TestTheLinesAboutMistakesAreBounded(t *testing.T) {
+func TestLogLinesAboutMistakesAreLimited(t *testing.T) {
 	texts := perOrigin{}
 	var many strings.Builder
 	for i := range 500 {
@@ -136,7 +136,7 @@ func TestTheLinesAboutMistakesAreBounded(t *testing.T) {
 	}
 	for message, n := range count {
 		if n > readsLogged {
-			t.Errorf("%d lines say %q for 100 files", n, message)
+			t.Errorf("%d lines with %q for 100 files", n, message)
 		}
 	}
 	if len(count) == 0 {
@@ -144,8 +144,7 @@ func TestTheLinesAboutMistakesAreBounded(t *testing.T) {
 	}
 }
 
-// A review that is closed drops what waits, and takes nothing on.
-func TestReviewCloses(t *testing.T) {
+func TestClosedReviewIgnoresFiles(t *testing.T) {
 	core, logs := zapobserver.New(zapcore.DebugLevel)
 	r := newReview(zap.New(core), crawler.Builtin(), nil)
 	if err := r.Close(); err != nil {

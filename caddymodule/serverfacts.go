@@ -13,22 +13,21 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
 )
 
-// serverFacts has the facts that a handler needs about the server that it is
-// part of. It is found out once a server.
+// serverFacts has the facts that a handler needs about its server. They are
+// determined once for each server.
 type serverFacts struct {
 	server *caddyhttp.Server
-	port   uint16          // that the server listens on; 0 if there are several
-	hosts  map[string]bool // that host matchers name literally
-	wild   []string        // host patterns with a *
+	port   uint16          // the port of all listeners; 0 if they have different ones
+	hosts  map[string]bool // host names in host matchers
+	wild   []string        // patterns with a * in host matchers
 
 	// The counters of the sites, by host and in the order of wild.
 	byHost    map[string]*counters.Site
 	byPattern []*counters.Site
-	others    *counters.Site // of all hosts that no matcher names
+	others    *counters.Site // of all hosts without a matcher
 }
 
-// factsOf returns the facts of the server that handles a request, nil without
-// one.
+// factsOf returns the facts about a server, nil if it is nil.
 func (h *Handler) factsOf(server *caddyhttp.Server) *serverFacts {
 	if server == nil {
 		return nil
@@ -48,7 +47,7 @@ func newServerFacts(server *caddyhttp.Server) *serverFacts {
 	return f
 }
 
-// count finds the counters of the server's sites.
+// count fills in the counters of the server's sites.
 func (f *serverFacts) count(all *counters.Counters) {
 	f.byHost = make(map[string]*counters.Site, len(f.hosts))
 	for host := range f.hosts {
@@ -73,7 +72,7 @@ func listenerPort(server *caddyhttp.Server) (port uint16) {
 	return port
 }
 
-// maxRouteDepth bounds how deep subroutes are searched for host matchers.
+// maxRouteDepth is the depth to which subroutes are searched.
 const maxRouteDepth = 10
 
 // addHosts collects the host matchers of routes and their subroutes.
@@ -108,9 +107,9 @@ func (f *serverFacts) add(hosts caddyhttp.MatchHost) {
 	}
 }
 
-// site returns the counters of the site that a host belongs to, whether no host
-// matcher names the host literally, and which pattern it fits; "" for a
-// catch-all.
+// site returns the counters of the site that a host belongs to, and the pattern
+// that the host matches, "" for a catch-all site. A host is invented if no host
+// matcher names it literally: clients can make up any number of such hosts.
 func (f *serverFacts) site(host string) (site *counters.Site, pattern string, invented bool) {
 	if site = f.byHost[host]; site != nil {
 		return site, "", false
@@ -123,8 +122,8 @@ func (f *serverFacts) site(host string) (site *counters.Site, pattern string, in
 	return f.others, "", true
 }
 
-// matchesWildcard reports whether a host fits a pattern in which each label
-// may be a *, as Caddy's host matcher has it.
+// matchesWildcard reports whether a host matches a pattern. As in Caddy's host
+// matcher, a * in the pattern stands for one label.
 func matchesWildcard(pattern, host string) bool {
 	for {
 		p, restP, moreP := strings.Cut(pattern, ".")

@@ -24,22 +24,24 @@ const (
 	countByCrawler = "crawler"
 )
 
-// Paths says which other spellings the back end treats as the same path.
-// Percent escapes, dot segments and double slashes are always resolved. All
-// fields are off by default.
+// Paths lists the ways in which the back end treats different spellings of a
+// path as the same path. The handler then compares each of these spellings with
+// the rules, so that a crawler can't get around a rule with another spelling.
+// Percent escapes, dot segments and double slashes are always resolved.
 type Paths struct {
-	// The back end ignores the case of paths, as on Windows.
+	// The back end ignores upper and lower case in paths, as on Windows.
+	// Default: false.
 	IgnoreCase bool `json:"ignore_case,omitempty"`
 
-	// The back end cuts `;parameters` off path segments, as servlet
-	// containers do.
+	// The back end removes `;parameters` from path segments, as servlet
+	// containers do. Default: false.
 	StripParams bool `json:"strip_params,omitempty"`
 
-	// The back end decodes percent escapes twice.
+	// The back end decodes percent escapes twice. Default: false.
 	DecodeTwice bool `json:"decode_twice,omitempty"`
 }
 
-// viewOptions returns the paths as the engine reads them; nil has all off.
+// viewOptions converts p to the engine's options. A nil p has all of them off.
 func (p *Paths) viewOptions() (o robots.ViewOptions) {
 	if p != nil {
 		o = robots.ViewOptions{FoldCase: p.IgnoreCase, StripParams: p.StripParams, DecodeTwice: p.DecodeTwice}
@@ -47,138 +49,161 @@ func (p *Paths) viewOptions() (o robots.ViewOptions) {
 	return o
 }
 
-// Settings are the choices of an operator for a site, or for all sites where
-// they are the defaults of the robots app.
+// Settings configures robots for one site. In the app's `defaults` it applies
+// to all sites.
 type Settings struct {
 	// Where the rules come from. Default: the site's own /robots.txt.
 	Source *Source `json:"source,omitempty"`
 
-	// How often the source is read again; at least 1s. A file is also read
-	// when it changes. Default: 1m.
+	// The time between two reads of the source, at least 1s. A source `file` is
+	// also read when it changes, and a source `site` also when a client fetches
+	// /robots.txt. Default: 1m.
 	Refresh caddy.Duration `json:"refresh,omitempty"`
 
-	// What is in force while the source answers 5xx or not at all: `last_good`,
-	// the last good copy, or no rules where there is none; or `deny`, which
-	// denies crawlers everything, as RFC 9309 says. Default: `last_good`.
+	// What applies while the source can't be read, that is, while it answers
+	// 429 or 5xx, or does not answer. `last_good`: the last good copy, for up to
+	// 30 days; no rules if there is no copy. `deny`: crawlers get 503 for
+	// everything, as RFC 9309 requires. Default: `last_good`.
 	OnError string `json:"on_error,omitempty"`
 
-	// How many origins (scheme, host and port) the site's own robots.txt is
-	// kept for. If there are more, the least recently used one is dropped.
-	// Default: 1000.
+	// The largest number of origins (scheme, host and port) for which the
+	// handler keeps the site's own robots.txt. Beyond it, the handler drops
+	// origins whose robots.txt was never loaded first, and then the least
+	// recently used one. Default: 1000.
 	MaxOrigins int `json:"max_origins,omitempty"`
 
-	// Serve /robots.txt from the source, so that the published rules are the
-	// enforced ones. Not allowed with the source `site`, which the site
-	// publishes already.
+	// Whether the handler answers /robots.txt with the file from the source, so
+	// that crawlers read the rules that are enforced. An error with the source
+	// `site`, because the site already serves its own file. With `policy` the
+	// handler always answers /robots.txt. Default: false.
 	Publish *bool `json:"publish,omitempty"`
 
-	// `enforce`, or `monitor`, which decides, counts and logs, and lets
-	// everything through. Default: `enforce`.
+	// `enforce` refuses requests. `monitor` only decides, counts and logs: it
+	// lets every request through, and the handler does not answer /robots.txt.
+	// X-Robots-Tag headers are sent in both modes. Default: `enforce`.
 	Mode string `json:"mode,omitempty"`
 
-	// How the file is read: `rfc9309`; `1994`, a blank line ends a group, first
-	// match wins and no wildcards; or `1996`, also several values on a line.
-	// Default: `rfc9309`.
+	// The version of the robots.txt language. `rfc9309`: the longest matching
+	// rule decides, and `*` and `$` are wildcards. `1994`: the first matching
+	// rule decides, there are no wildcards, and a blank line ends a group.
+	// `1996`: like `1994`, and a line may have several values. Default:
+	// `rfc9309`.
 	Dialect string `json:"dialect,omitempty"`
 
-	// Crawlers that are never bound.
+	// Crawlers that robots.txt does not apply to. Without `from`, anybody who
+	// sends such a crawler's name is exempt, unless `verify` can check the
+	// claim. Default: none.
 	Exempt []Exemption `json:"exempt,omitempty"`
 
-	// Paths that are never denied and never throttled, in robots.txt syntax.
-	// `/robots.txt` always is one of them. Default: `/.well-known/*`.
+	// Paths, in robots.txt syntax, that are never denied and never throttled.
+	// `/robots.txt` is always exempt. A list replaces the default, so repeat
+	// `/.well-known/*` in it. Default: `/.well-known/*`.
 	ExemptPaths []string `json:"exempt_paths,omitempty"`
 
-	// Hold HTTP libraries (curl, python-requests, …) and requests without a
-	// User-Agent to `User-agent: *`. Off by default, because API clients and
-	// webhooks look the same. A group that names a library binds it always.
+	// Whether the group `User-agent: *` applies to HTTP libraries (curl,
+	// python-requests, …) and to requests without a User-Agent. API clients and
+	// webhooks look the same, so they would be refused too. A group that names
+	// a library always applies to it. Default: false.
 	HTTPClients *bool `json:"http_clients,omitempty"`
 
-	// Hold programs that give no more than their name (`SiteSweeper/2.0`) to
-	// `User-agent: *`: `off`; `seen`, those that read /robots.txt from the same
-	// address in the last 24 hours, to its path rules, for GET and HEAD without
-	// Authorization; or `on`. A group that names a program binds it always.
+	// Whether the group `User-agent: *` applies to programs that send only
+	// their name (`SiteSweeper/2.0`). `off`: no. `on`: yes. `seen`: only its
+	// path rules, only to programs that read /robots.txt from the same address
+	// in the last 24 hours, and only to GET and HEAD requests without an
+	// Authorization field. A group that names a program always applies to it.
 	// Default: `off`.
 	Programs string `json:"programs,omitempty"`
 
-	// Hold fetchers that act on a person's request (ChatGPT-User, link
-	// previews, …) to `User-agent: *`, for GET and HEAD. Default: true.
+	// Whether the group `User-agent: *` applies to the GET and HEAD requests of
+	// fetchers that act for a person (ChatGPT-User, link previews, …). A group
+	// that names a fetcher always applies to it. Default: true.
 	UserTriggered *bool `json:"user_triggered,omitempty"`
 
-	// Apply every rule to every crawler, even one that its operator documents
-	// as ignored: `User-agent: *` to AdsBot-Google, Crawl-delay to Googlebot.
+	// Whether every rule applies to every crawler, even if the crawler's
+	// operator documents that it ignores the rule: `User-agent: *` to
+	// AdsBot-Google, or Crawl-delay to Googlebot. Default: false.
 	Strict *bool `json:"strict,omitempty"`
 
-	// Take the host of the site from X-Forwarded-Host where the client is a
-	// trusted proxy. Off by default, because many load balancers pass on the
-	// client's own value.
+	// Whether the site's host is taken from X-Forwarded-Host if the client is a
+	// trusted proxy. Many load balancers pass on the value that the client
+	// sent, so set it only if your proxy replaces the field. Default: false.
 	ForwardedHost *bool `json:"forwarded_host,omitempty"`
 
-	// Crawlers to add to the built-in registry, or to override.
+	// Crawlers to add to the built-in registry, or to override. Default: none.
 	Crawlers []Crawler `json:"crawlers,omitempty"`
 
-	// A file with more crawlers, one JSON object per line. It is read again
-	// when it changes; a broken file changes nothing. Or an https URL of such a
-	// file, which is read every 6 hours in the background. Its last good copy
-	// is kept in Caddy's storage, and its rows only add crawlers. Placeholders
-	// that are known when the configuration is loaded are replaced.
+	// A file with more crawlers, one JSON object per line, or the https URL of
+	// such a file. A file is read again when it changes, and its rows also
+	// override built-in crawlers. A URL is read every 6 hours in the background;
+	// its rows only add crawlers, and the last good copy is kept in Caddy's
+	// storage. While a file or URL can't be used, the previous crawlers stay in
+	// force. Placeholders that are known when the configuration is loaded are
+	// replaced. Default: none.
 	Registry string `json:"registry,omitempty"`
 
 	// Rules for crawlers by purpose and by name, in addition to the site's own
-	// robots.txt. They are merged into that file, which the handler then
-	// publishes itself.
+	// robots.txt. The handler merges them into that file and answers
+	// /robots.txt with the result. Default: none.
 	Policy *managed.Policy `json:"policy,omitempty"`
 
-	// Which crawlers may follow an earlier version of robots.txt after it
-	// changed: `search`, those of search engines, which drop a page that they get
-	// 403 for; `all`; or `off`. A path that the earlier version allowed then
-	// passes for a crawler that was there before the change, until it has read
-	// the file again, and for 24 hours at most. Default: `search`.
+	// Which crawlers may follow the earlier robots.txt for a while after it
+	// changed. A crawler that visited the site in the 24 hours before the change
+	// may still fetch the paths that the earlier file allowed, until it has read
+	// the file again, and for at most 24 hours. `search`: crawlers of search
+	// engines, because they drop a page that answers 403. `all`: all crawlers.
+	// `off`: none. Default: `search`.
 	Grace string `json:"grace,omitempty"`
 
-	// Answers that replace the default ones, by verdict.
+	// Answers that replace the default ones, at most one for each verdict.
 	Answers []Answer `json:"answers,omitempty"`
 
-	// Other spellings that the back end treats as the same path.
+	// The ways in which the back end treats different spellings of a path as
+	// the same path. Default: none.
 	Paths *Paths `json:"paths,omitempty"`
 
 	// How Crawl-delay, Request-rate and Visit-time are enforced.
 	CrawlDelay *CrawlDelay `json:"crawl_delay,omitempty"`
 
-	// Share budgets among several servers, through Redis or Valkey. Without it
-	// each process has its own.
+	// Makes several servers share their budgets through Redis or Valkey.
+	// Default: each server counts for itself.
 	Fleet *Fleet `json:"fleet,omitempty"`
 
-	// Check the claims of crawlers. Off unless present, because it sends
-	// requests to other operators' servers.
+	// Checks whether a client is the crawler that its User-Agent names. Off
+	// unless present, because it sends requests to the servers of crawler
+	// operators and DNS.
 	Verify *Verify `json:"verify,omitempty"`
 
-	// Notice clients that send a browser's User-Agent and behave like robots.
-	// Off unless present.
+	// Finds clients that send a browser's User-Agent and behave like robots. Off
+	// unless present.
 	Suspects *Suspects `json:"suspects,omitempty"`
 
-	// X-Robots-Tag headers by file pattern. All matching headers are sent, with
-	// error responses too: there the status is that of the error that a handler
-	// returned. Where a rule with `only` matches, `Vary: User-Agent` is sent
-	// too.
+	// X-Robots-Tag headers by file name, path, media type or status. A response
+	// gets the headers of all rules that match. If a handler returns an error,
+	// its status is what rules for a status are compared with. If a rule with
+	// `only` matches, the response also gets `Vary: User-Agent`.
 	XRobotsTag []headers.Rule `json:"x_robots_tag,omitempty"`
 
-	// Answer paths that a `Noindex:` line of robots.txt matches with
-	// `X-Robots-Tag: noindex`. Crawlers no longer obey these lines themselves.
-	// A crawler with a group of its own gets what that group says, under its
-	// own name; all other clients, people too, get what the group for `*` says.
+	// Whether paths that a `Noindex:` line of robots.txt matches get
+	// `X-Robots-Tag: noindex`. Search engines no longer obey these lines
+	// themselves. A crawler with a group of its own gets a header from that
+	// group, which names the crawler. All other clients, also people, get the
+	// header from the group for `*`. Default: false.
 	NoindexLines *bool `json:"noindex_lines,omitempty"`
 
-	// Send the robots meta tags in the head of HTML documents as X-Robots-Tag
-	// too, for readers that look at headers only. The head is read in the first
-	// 64 KB, through gzip and zstd; the body is not changed.
+	// Whether robots meta tags of HTML documents are also sent as X-Robots-Tag,
+	// for crawlers that look at headers only. The handler reads the first 64 KiB
+	// of a document, also if it is compressed with gzip or zstd. It does not
+	// change the document. Default: false.
 	MetaRobots *bool `json:"meta_robots,omitempty"`
 
-	// Send the Content-Signal and Content-Usage lines of the crawler's group
-	// as header fields, and License lines as `Link: <…>; rel="license"`.
+	// Whether the Content-Signal and Content-Usage lines of the crawler's group
+	// are sent as header fields, and its License lines as
+	// `Link: <…>; rel="license"`. Clients without a group of their own get the
+	// lines of the group for `*`. Default: false.
 	Signals *bool `json:"signals,omitempty"`
 }
 
-// withDefaults fills in what s does not set.
+// withDefaults replaces the zero fields of s with the defaults.
 func (s *Settings) withDefaults(defaults *Settings) {
 	if defaults == nil {
 		return
@@ -191,10 +216,10 @@ func (s *Settings) withDefaults(defaults *Settings) {
 	}
 }
 
-// isOn is the value of a switch, off unless it is set.
+// isOn returns the value of a switch that is off by default.
 func isOn(value *bool) bool { return value != nil && *value }
 
-// rules are the operator's choices as the engine takes them.
+// rules converts the settings to the engine's.
 func (s *Settings) rules() (enforce.Rules, error) {
 	dialect := robots.RFC9309
 	if s.Dialect != "" {
@@ -246,8 +271,7 @@ func (s *Settings) rules() (enforce.Rules, error) {
 	return r, nil
 }
 
-// validate reports what is wrong with the settings on their own, without
-// looking at anything outside.
+// validate checks the settings alone: it reads no files and uses no network.
 func (s *Settings) validate() error {
 	if err := oneOf("mode", s.Mode, "", modeEnforce, modeMonitor); err != nil {
 		return err
@@ -268,7 +292,7 @@ func (s *Settings) validate() error {
 		return fmt.Errorf("max_origins %d is below 1", s.MaxOrigins)
 	}
 	if isOn(s.Publish) && s.kind() == sourceSite {
-		return errors.New("publish goes with source file, inline or url: the site publishes its own robots.txt already")
+		return errors.New("publish needs source file, inline or url: with source site, the site already serves its own robots.txt")
 	}
 	if c := s.CrawlDelay; c != nil {
 		if err := c.validate(); err != nil {
@@ -310,8 +334,8 @@ func (s *Settings) validate() error {
 	return nil
 }
 
-// oneOf reports whether a value is among the allowed ones, the first of which
-// is the default and not named.
+// oneOf returns an error if a value is not among the allowed ones. The first of
+// them stands for the default, and the error does not list it.
 func oneOf(name, value string, allowed ...string) error {
 	for _, a := range allowed {
 		if value == a {

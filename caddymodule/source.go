@@ -19,24 +19,29 @@ const (
 	sourceURL    = "url"
 )
 
-// Source tells where the rules come from.
+// Source is where the rules come from. With `file`, `inline` and `url` the site
+// still serves its own /robots.txt, if it has one; `publish` serves the enforced
+// rules instead.
 type Source struct {
-	// `site`: the site's own /robots.txt, requested in process, for each
-	// origin; `file`; `inline`; or `url`. Default: `site`.
+	// `site`: the site's own /robots.txt. The handler requests it through the
+	// site's routes, inside the server process, for each origin (scheme, host
+	// and port). `file`, `inline` and `url`: one file for all hosts of the
+	// site. Default: `site`.
 	Kind string `json:"kind,omitempty"`
 
-	// The file's path, for `file`. Placeholders that are known when the
-	// configuration is loaded, such as `{env.ROBOTS}`, are replaced.
+	// The path of the robots.txt file, for `file`. Placeholders that are known
+	// when the configuration is loaded, such as `{env.ROBOTS}`, are replaced.
 	Path string `json:"path,omitempty"`
 
-	// The text, for `inline`.
+	// The text of the robots.txt, for `inline`.
 	Text string `json:"text,omitempty"`
 
-	// The absolute URL, for `url`. Placeholders as in the path.
+	// The absolute http or https URL of the robots.txt, for `url`. Placeholders
+	// that are known when the configuration is loaded are replaced.
 	URL string `json:"url,omitempty"`
 }
 
-// kind is the source's kind, with the default.
+// kind returns the kind of the source, or the default.
 func (s *Settings) kind() string {
 	if s.Source == nil || s.Source.Kind == "" {
 		return sourceSite
@@ -44,9 +49,9 @@ func (s *Settings) kind() string {
 	return s.Source.Kind
 }
 
-// id returns a number that tells sources apart, the same in every process. The
-// text of an inline one does not count, so that what is counted of its lines
-// outlives an edit.
+// id returns a number that identifies the source, the same in every process. It
+// does not depend on the text of an inline source, so that the counters of its
+// lines outlive an edit.
 func (s *Source) id() uint64 {
 	if s == nil || s.Kind == "" || s.Kind == sourceSite {
 		return 0
@@ -54,7 +59,8 @@ func (s *Source) id() uint64 {
 	return xxhash.Sum64String(s.Kind + "\x00" + s.Path + "\x00" + s.URL)
 }
 
-// newSource makes the source that the settings name.
+// newSource returns the source that the settings name. It checks that a file
+// exists, and does not read it.
 func (s *Settings) newSource(ctx caddy.Context, repl *caddy.Replacer) (enforce.Source, error) {
 	switch s.kind() {
 	case sourceSite:

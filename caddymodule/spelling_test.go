@@ -17,19 +17,20 @@ import (
 	"go.uber.org/zap"
 )
 
-// spellings holds that whatever spelling of a disallowed path Caddy's own
-// file server takes for a file, is denied to a crawler, and that a person
-// gets what the file server has.
+// spellings checks spellings of disallowed paths against Caddy's own file server.
+// If the file server finds a file under a spelling, a crawler must be denied, and
+// a person must get the file.
 type spellings struct {
 	files    *fileserver.FileServer
-	handlers []*Handler // one for each of shutRules
+	handlers []*Handler // one for each of privateRules
 }
 
 // secretText is in the files below /private/ and nowhere else.
 const secretText = "the secret"
 
-// shutRules all shut /private/ and what is below it.
-var shutRules = []string{
+// privateRules has groups of rules that all disallow /private/ and everything
+// below it.
+var privateRules = []string{
 	"Disallow: /private/",
 	"Disallow: /priv%61te",
 	"Disallow: /\nAllow: /open/",
@@ -68,14 +69,14 @@ func newSpellings(t testing.TB) *spellings {
 	if err := s.files.Provision(ctx); err != nil {
 		t.Fatal(err)
 	}
-	for _, rules := range shutRules {
+	for _, rules := range privateRules {
 		s.handlers = append(s.handlers, provisioned(t, &Handler{log: zap.NewNop(), Settings: Settings{Source: &Source{Kind: sourceInline, Text: "User-agent: *\n" + rules + "\n"}}}))
 	}
 	return s
 }
 
-// serve sends a target through a handler, if it is not nil, to the files. ok
-// is false where net/http or Caddy refuse the target.
+// serve sends a request through a handler, if it is not nil, to the file server.
+// ok is false if net/http or Caddy refuse the target.
 func (s *spellings) serve(t testing.TB, h *Handler, ua, target string) (status int, body string, ok bool) {
 	t.Helper()
 	r, err := http.ReadRequest(bufio.NewReader(strings.NewReader("GET " + target + " HTTP/1.1\r\nHost: example.com\r\nUser-Agent: " + ua + "\r\n\r\n")))
@@ -98,7 +99,8 @@ func (s *spellings) serve(t testing.TB, h *Handler, ua, target string) (status i
 	return w.Code, w.Body.String(), true
 }
 
-// check tries one spelling, and reports whether it is one of a secret.
+// check checks one spelling. It reports whether a person gets a secret file with
+// it.
 func (s *spellings) check(t testing.TB, target string) bool {
 	t.Helper()
 	_, plain, ok := s.serve(t, nil, chrome, target)
@@ -106,25 +108,25 @@ func (s *spellings) check(t testing.TB, target string) bool {
 		return false
 	}
 	for i, h := range s.handlers {
-		// Google's parser decodes no escapes of a rule.
+		// Google's parser does not decode the escapes in a rule.
 		agents := []string{bingbot, googlebot}
-		if strings.Contains(shutRules[i], "%") {
+		if strings.Contains(privateRules[i], "%") {
 			agents = agents[:1]
 		}
 		for _, ua := range agents {
 			if _, body, _ := s.serve(t, h, ua, target); strings.Contains(body, secretText) {
-				t.Errorf("%s gives a crawler the secret in spite of %q: %s", target, shutRules[i], ua)
+				t.Errorf("%s gives a crawler the secret although %q disallows it: %s", target, privateRules[i], ua)
 			}
 		}
 		if _, body, _ := s.serve(t, h, chrome, target); body != plain {
-			t.Errorf("%s gives a person %q, and without the handler %q", target, body, plain)
+			t.Errorf("%s gives a person %q, but without the handler %q", target, body, plain)
 		}
 	}
 	return strings.Contains(plain, secretText)
 }
 
-// What disguises are made of: ways to write a slash, detours that lead back,
-// beginnings, ends, and what is thrown in between.
+// The parts of random spellings: ways to write a slash, beginnings, ends, and
+// strings to insert anywhere.
 var (
 	slashes    = []string{"//", "/./", "/x/../", "%2f", "%2F", "/%2e/", "/x/%2e%2e/", "/x/..%2f", "/.//", "/open/x/../../", "///", "/%2E%2F", "\\", "%5c", "%252f"}
 	beginnings = []string{"http:", "http:/", "http://", "http://example.com", "https://u:p@other.test", "HTTP://EXAMPLE.COM", "/open/..", "/robots.txt/..", "/.well-known/..", "/private/nothing/..", "/open/page.html/..", "/..", "/%2e%2e", "/..%2f..", "/."}
@@ -133,7 +135,7 @@ var (
 	secrets    = []string{"/private/plan.html", "/private/", "/private/index.html", "/private/deep/", "/private/deep/index.html", "/private/a%20b.html", "/private/50%2525.html", "/private/x;y.html"}
 )
 
-// disguise writes the path of a secret in one of very many ways.
+// disguise returns a random spelling of the path of a secret file.
 func disguise(random *rand.Rand) string {
 	one := func(list []string) string { return list[random.IntN(len(list))] }
 	var b strings.Builder
@@ -160,8 +162,7 @@ func disguise(random *rand.Rand) string {
 	return b.String()
 }
 
-// The file server is Caddy's own, and targets are read as net/http reads
-// them. The sequence is always the same.
+// The random sequence is always the same.
 func TestNoSpellingOfADisallowedPathIsServed(t *testing.T) {
 	s := newSpellings(t)
 	random := rand.New(rand.NewPCG(9309, 2022))
@@ -173,7 +174,7 @@ func TestNoSpellingOfADisallowedPathIsServed(t *testing.T) {
 		}
 	}
 	if found < tried/5 {
-		t.Errorf("only %d of %d spellings give a person a secret: the test proves little", found, tried)
+		t.Errorf("only %d of %d spellings give a person a secret: too few for this test", found, tried)
 	}
 	t.Logf("measured: %d of %d spellings give a person the secret", found, tried)
 }

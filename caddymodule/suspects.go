@@ -24,28 +24,32 @@ const (
 	maxTraps = 16
 )
 
-// Suspects notices clients that send a browser's User-Agent and behave like
-// robots. Two independent signals within 24 hours make an address together with
-// its whole User-Agent a suspect, at least one of them strong: a request for a
-// trap URL that was minted for the same address, or reading /robots.txt without
-// the Sec-Fetch-* fields that this browser always sends. Only requests over
-// HTTPS without a Cookie are looked at. What other sites' pages make a browser
-// send, such as images, links and prefetches, does not count.
+// Suspects finds clients that send a browser's User-Agent and behave like
+// robots. A client here is an IP address together with its whole User-Agent. It
+// becomes a suspect after two independent signals within 24 hours. At least one
+// of them must be strong: a request for a trap URL that was made for the same
+// address, or a request for /robots.txt without the Sec-Fetch-* fields that this
+// browser always sends. Requests over plain HTTP, and requests with a Cookie or
+// Authorization field, are not looked at. Neither are requests that a page of
+// another site caused, such as for images and links.
 type Suspects struct {
-	// Paths of traps, such as `/calendar-all/*`. A trap is in force for an
-	// origin while robots.txt disallows it to every group. For the sources
-	// `file` and `inline` a trap that is not disallowed is an error. The
-	// placeholder `{http.robots.trap}` is a URL below the first of them.
+	// Paths of traps, such as `/calendar-all/*`, at most 16. A trap is in force
+	// while every group of robots.txt disallows it, so that crawlers that obey
+	// robots.txt never request it. With the sources `file` and `inline`, a trap
+	// that is not disallowed is an error. The placeholder `{http.robots.trap}`
+	// is a URL below the first path: put it in a link that people don't see.
+	// Default: none.
 	Trap []string `json:"trap,omitempty"`
 
-	// What happens to suspects: `observe`, which shows them in placeholders,
-	// the access log, the log and metrics; or `bind`, which also holds them to
-	// the path rules of `User-agent: *`, not to its pace. Then they get a page
-	// that says why, with a button for people. Default: `observe`.
+	// What happens to suspects. `observe`: they appear in placeholders, the
+	// access log, the log and metrics. `bind`: in addition, the path rules of
+	// `User-agent: *` apply to them, but not its rate limits. If a rule
+	// disallows a page, a suspect gets 403 with a page that gives the reason
+	// and has a button for people. Default: `observe`.
 	Action string `json:"action,omitempty"`
 
-	// For how long after the last signal a client stays a suspect, from 1m to
-	// 24h. Default: 1h.
+	// The time after the last signal until which a client stays a suspect, from
+	// 1m to 24h. Default: 1h.
 	For caddy.Duration `json:"for,omitempty"`
 }
 
@@ -63,7 +67,7 @@ func (s *Suspects) validate() error {
 	return err
 }
 
-// traps are the traps as the watch takes them.
+// traps parses the paths of the traps.
 func (s *Suspects) traps() (traps []suspect.Trap, err error) {
 	for _, pattern := range s.Trap {
 		trap, err := suspect.ParseTrap(pattern)
@@ -71,15 +75,15 @@ func (s *Suspects) traps() (traps []suspect.Trap, err error) {
 			return nil, fmt.Errorf("suspects: %w", err)
 		}
 		if slices.Contains(traps, trap) {
-			return nil, fmt.Errorf("suspects: trap %s stands here a second time", pattern)
+			return nil, fmt.Errorf("suspects: trap %s is given twice", pattern)
 		}
 		traps = append(traps, trap)
 	}
 	return traps, nil
 }
 
-// hold is for how long a client stays a suspect.
-func (s *Suspects) hold() time.Duration {
+// period returns the time for which a client stays a suspect.
+func (s *Suspects) period() time.Duration {
 	if s.For == 0 {
 		return suspect.DefaultFor
 	}
@@ -100,8 +104,8 @@ func parseSuspects(h *Handler, d *caddyfile.Dispenser) error {
 	s := new(Suspects)
 	h.Suspects = s
 	return parseBlock(h, d, map[string]subdirective{
-		"trap":   then(words(func(*Handler) *[]string { return &s.Trap }, nil), s.validate),
+		"trap":   withCheck(words(func(*Handler) *[]string { return &s.Trap }, nil), s.validate),
 		"action": choice(func(*Handler) *string { return &s.Action }, suspectsObserve, suspectsBind),
-		"for":    then(duration(func(*Handler) *caddy.Duration { return &s.For }, leastFor), s.validate),
+		"for":    withCheck(duration(func(*Handler) *caddy.Duration { return &s.For }, leastFor), s.validate),
 	})
 }

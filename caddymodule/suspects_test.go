@@ -24,7 +24,8 @@ import (
 
 const trapped = "User-agent: *\nDisallow: /private/\nDisallow: /trap/\n"
 
-// suspecting is a handler that binds suspects, with a visit of a client.
+// suspecting returns a handler with suspects and action bind. change may change
+// its settings.
 func suspecting(t testing.TB, change func(*Settings)) *Handler {
 	t.Helper()
 	s := Settings{Source: &Source{Kind: sourceInline, Text: trapped}, Suspects: &Suspects{Trap: []string{"/trap/*"}, Action: suspectsBind}}
@@ -34,8 +35,9 @@ func suspecting(t testing.TB, change func(*Settings)) *Handler {
 	return provisioned(t, &Handler{Settings: s})
 }
 
-// tlsRequest is a request over HTTPS from an address of this test, with fields
-// given as name and value. (What visitors did outlives handlers.)
+// tlsRequest returns a request over HTTPS, with fields given as name and value.
+// Each test has a client address of its own, because the record of visitors
+// outlives a handler.
 func tlsRequest(t testing.TB, method, target string, fields ...string) *http.Request {
 	r := httptest.NewRequest(method, "https://example.com/", nil)
 	sum := sha256.Sum256([]byte(t.Name()))
@@ -52,7 +54,8 @@ func tlsRequest(t testing.TB, method, target string, fields ...string) *http.Req
 	return arrived(r)
 }
 
-// networkOf is what is shown of the address of tlsRequest.
+// networkOf returns the network of tlsRequest's address, as lists of suspects
+// show it.
 func networkOf(t testing.TB) netip.Prefix {
 	p, err := netip.MustParseAddrPort(tlsRequest(t, http.MethodGet, "/").RemoteAddr).Addr().Prefix(24)
 	if err != nil {
@@ -71,7 +74,7 @@ func become(t *testing.T, h *Handler) {
 	}
 }
 
-// ask has a handler answer a request, as a server does.
+// ask serves a request with a handler, in the same way as a server.
 func ask(t testing.TB, h *Handler, r *http.Request) (*httptest.ResponseRecorder, *http.Request) {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -83,7 +86,7 @@ func ask(t testing.TB, h *Handler, r *http.Request) (*httptest.ResponseRecorder,
 	return w, r
 }
 
-func TestASuspectIsHeldToTheRulesForAll(t *testing.T) {
+func TestRulesForStarApplyToSuspects(t *testing.T) {
 	h := suspecting(t, nil)
 	if w, _ := ask(t, h, tlsRequest(t, http.MethodGet, "/private/x")); w.Code != http.StatusOK {
 		t.Fatalf("before: status %d", w.Code)
@@ -104,17 +107,17 @@ func TestASuspectIsHeldToTheRulesForAll(t *testing.T) {
 		r    *http.Request
 		want int
 	}{
-		"an allowed page":    {tlsRequest(t, http.MethodGet, "/x"), 200},
-		"a cookie":           {tlsRequest(t, http.MethodGet, "/private/x", "Cookie", "a=b"), 200},
-		"a password":         {tlsRequest(t, http.MethodGet, "/private/x", "Authorization", "Basic eDp5"), 200},
-		"another User-Agent": {tlsRequest(t, http.MethodGet, "/private/x", "User-Agent", strings.Replace(chrome, "131", "132", 1)), 200},
-		"a real browser":     {tlsRequest(t, http.MethodGet, "/private/x", "Sec-Fetch-Site", "none", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document"), 200},
-		"a form":             {tlsRequest(t, http.MethodPost, "/private/x"), 200},
-		"an exempt path":     {tlsRequest(t, http.MethodGet, "/.well-known/x"), 200},
-		"robots.txt":         {tlsRequest(t, http.MethodGet, "/robots.txt"), 200},
-		"another spelling":   {tlsRequest(t, http.MethodGet, "/x/..//%70rivate/x"), 403},
-		"HEAD":               {tlsRequest(t, http.MethodHead, "/private/x"), 403},
-		"a cross-site link":  {tlsRequest(t, http.MethodGet, "/private/x", "Sec-Fetch-Site", "cross-site"), 403},
+		"an allowed page":        {tlsRequest(t, http.MethodGet, "/x"), 200},
+		"a cookie":               {tlsRequest(t, http.MethodGet, "/private/x", "Cookie", "a=b"), 200},
+		"an Authorization field": {tlsRequest(t, http.MethodGet, "/private/x", "Authorization", "Basic eDp5"), 200},
+		"another User-Agent":     {tlsRequest(t, http.MethodGet, "/private/x", "User-Agent", strings.Replace(chrome, "131", "132", 1)), 200},
+		"a real browser":         {tlsRequest(t, http.MethodGet, "/private/x", "Sec-Fetch-Site", "none", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document"), 200},
+		"a form":                 {tlsRequest(t, http.MethodPost, "/private/x"), 200},
+		"an exempt path":         {tlsRequest(t, http.MethodGet, "/.well-known/x"), 200},
+		"robots.txt":             {tlsRequest(t, http.MethodGet, "/robots.txt"), 200},
+		"another spelling":       {tlsRequest(t, http.MethodGet, "/x/..//%70rivate/x"), 403},
+		"HEAD":                   {tlsRequest(t, http.MethodHead, "/private/x"), 403},
+		"a cross-site link":      {tlsRequest(t, http.MethodGet, "/private/x", "Sec-Fetch-Site", "cross-site"), 403},
 	} {
 		if w, _ := ask(t, h, tt.r); w.Code != tt.want {
 			t.Errorf("%s: status %d, want %d", name, w.Code, tt.want)
@@ -139,7 +142,7 @@ func TestAnswersToSuspects(t *testing.T) {
 	}
 }
 
-// action finds where the form of a page goes.
+// action returns the target of the form on a page.
 func action(t *testing.T, w *httptest.ResponseRecorder) string {
 	t.Helper()
 	m := regexp.MustCompile(`action="([^"]*)"`).FindStringSubmatch(w.Body.String())
@@ -149,7 +152,7 @@ func action(t *testing.T, w *httptest.ResponseRecorder) string {
 	return strings.NewReplacer("&amp;", "&").Replace(m[1])
 }
 
-func TestTheButton(t *testing.T) {
+func TestButtonSetsACookie(t *testing.T) {
 	h := suspecting(t, nil)
 	become(t, h)
 	for target, want := range map[string]string{
@@ -162,9 +165,9 @@ func TestTheButton(t *testing.T) {
 		path, _, _ := strings.Cut(target, "?")
 		button := path + action(t, w)
 		for name, fields := range map[string][]string{
-			"another site's form": {"Sec-Fetch-Site", "cross-site"},
-			"a sister site's":     {"Sec-Fetch-Site", "same-site"},
-			"another browser":     {"User-Agent", strings.Replace(chrome, "131", "132", 1)},
+			"another site's form":                     {"Sec-Fetch-Site", "cross-site"},
+			"a form of the same site on another host": {"Sec-Fetch-Site", "same-site"},
+			"another browser":                         {"User-Agent", strings.Replace(chrome, "131", "132", 1)},
 		} {
 			if w, _ := ask(t, h, tlsRequest(t, http.MethodPost, button, fields...)); len(w.Result().Cookies()) != 0 {
 				t.Errorf("%s sets a cookie: %v", name, w.Header())
@@ -192,8 +195,8 @@ func TestTheButton(t *testing.T) {
 	}
 }
 
-// Observing and monitoring change no answer.
-func TestSuspectsAreOnlyObserved(t *testing.T) {
+// Action observe and monitor mode refuse no request.
+func TestObserveAndMonitorRefuseNoSuspect(t *testing.T) {
 	for name, change := range map[string]func(*Settings){
 		"observe": func(s *Settings) { s.Suspects.Action = "" },
 		"monitor": func(s *Settings) { s.Mode = modeMonitor },
@@ -219,7 +222,7 @@ func TestSuspectsAreOnlyObserved(t *testing.T) {
 			}
 			_, other := ask(t, h, tlsRequest(t, http.MethodGet, "/x", "Cookie", "a=b"))
 			if ok, _ := m.MatchWithError(other); ok {
-				t.Error("the matcher matches somebody else")
+				t.Error("the matcher matches another client")
 			}
 			found := false
 			for _, s := range h.app.Suspects(1000) {
@@ -232,8 +235,7 @@ func TestSuspectsAreOnlyObserved(t *testing.T) {
 	}
 }
 
-// Two handlers count a request once.
-func TestARequestCountsOnce(t *testing.T) {
+func TestTwoHandlersCountARequestOnce(t *testing.T) {
 	first, second := suspecting(t, nil), suspecting(t, nil)
 	chain := caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error { return second.ServeHTTP(w, r, page) })
 	for i := range 30 {
@@ -251,7 +253,7 @@ func TestARequestCountsOnce(t *testing.T) {
 	}
 }
 
-func TestMintedTraps(t *testing.T) {
+func TestTrapURLs(t *testing.T) {
 	h := suspecting(t, nil)
 	mint := func(h *Handler, r *http.Request) string {
 		_, r = ask(t, h, r)
@@ -285,17 +287,18 @@ func TestMintedTraps(t *testing.T) {
 	}
 }
 
-// A crawler that has a group of its own may be told about traps there only.
+// A crawler that has a group of its own reads only that group, so each group must
+// disallow the trap.
 func TestTrapsHaveToBeDisallowed(t *testing.T) {
 	for name, tt := range map[string]struct{ text, want string }{
-		"for everybody":                {trapped, ""},
-		"and for a group":              {trapped + "\nUser-agent: GPTBot\nDisallow: /\n", ""},
-		"not for a group":              {trapped + "\nUser-agent: GPTBot\nDisallow: /private/\n", "GPTBot (line 5)"},
-		"not for *":                    {"User-agent: *\nDisallow: /private/\n", "* (line 1)"},
-		"no group for *":               {"User-agent: GPTBot\nDisallow: /\n", "no group for *"},
-		"not below it":                 {trapped + "Allow: /trap/*U\n", "* (line 1)"},
-		"an empty file":                {"", "no group for *"},
-		"not in the reading of Google": {trapped + "Allow: /trap/index.html\n", "* (line 1)"},
+		"for all groups":                        {trapped, ""},
+		"for a group that disallows everything": {trapped + "\nUser-agent: GPTBot\nDisallow: /\n", ""},
+		"not for a group":                       {trapped + "\nUser-agent: GPTBot\nDisallow: /private/\n", "GPTBot (line 5)"},
+		"not for *":                             {"User-agent: *\nDisallow: /private/\n", "* (line 1)"},
+		"no group for *":                        {"User-agent: GPTBot\nDisallow: /\n", "no group for *"},
+		"not for all URLs below it":             {trapped + "Allow: /trap/*U\n", "* (line 1)"},
+		"an empty file":                         {"", "no group for *"},
+		"not for Google's parser":               {trapped + "Allow: /trap/index.html\n", "* (line 1)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
@@ -310,8 +313,8 @@ func TestTrapsHaveToBeDisallowed(t *testing.T) {
 	}
 }
 
-// A trap of a file that changes does nothing while it is allowed.
-func TestInertTraps(t *testing.T) {
+// A change of robots.txt may allow a trap. Then it has no effect.
+func TestAllowedTrapsHaveNoEffect(t *testing.T) {
 	h := suspecting(t, func(s *Settings) {
 		s.Source, s.Suspects.Trap = &Source{Kind: sourceInline, Text: trapped}, []string{"/trap/*"}
 	})
@@ -319,7 +322,7 @@ func TestInertTraps(t *testing.T) {
 	_, r := ask(t, h, tlsRequest(t, http.MethodGet, "/"))
 	repl := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
 	if u, _ := repl.GetString("http.robots.trap"); u != "" {
-		t.Errorf("it mints %s", u)
+		t.Errorf("it makes the trap URL %s", u)
 	}
 	ask(t, h, tlsRequest(t, http.MethodGet, "/robots.txt"))
 	if _, r := ask(t, h, tlsRequest(t, http.MethodGet, "/open/x")); recordOf(r).standing.Suspect {
@@ -327,8 +330,7 @@ func TestInertTraps(t *testing.T) {
 	}
 }
 
-// All servers that share a storage get one key, which is made once.
-func TestTheKeyIsMadeOnce(t *testing.T) {
+func TestServersWithOneStorageShareTheKey(t *testing.T) {
 	storage := &certmagic.FileStorage{Path: t.TempDir()}
 	var all sync.WaitGroup
 	keys := make([]*suspect.Key, 8)
@@ -351,17 +353,17 @@ func TestTheKeyIsMadeOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := loadKey(t.Context(), storage); err == nil {
-		t.Error("a broken key is taken")
+		t.Error("a broken key is accepted")
 	}
 	if _, err := loadKey(t.Context(), new(failingStorage)); err == nil {
-		t.Error("no error")
+		t.Error("no error for a storage that fails")
 	}
 	if matches, _ := filepath.Glob(filepath.Join(storage.Path, "locks", "*")); len(matches) != 0 {
 		t.Errorf("locks are left: %v", matches)
 	}
 }
 
-// failingStorage can store nothing.
+// failingStorage has no key and can't lock.
 type failingStorage struct{ certmagic.FileStorage }
 
 func (*failingStorage) Load(context.Context, string) ([]byte, error) { return nil, fs.ErrNotExist }

@@ -12,28 +12,28 @@ import (
 	"github.com/caddy-robots/caddy-robots/headers"
 )
 
-// tagWriter adds headers to a response when its header goes out, so that what
-// the handlers behind it set is known. Where more has to be known, the media
-// type that shows in the first octets of the body or what the document's own
-// head says, it holds the header and the body's beginning until then: up to
-// headers.MaxHead octets, and not beyond a flush.
+// tagWriter adds X-Robots-Tag and other headers to a response, just before its
+// header is sent. By then the later handlers have set the status and the media
+// type. If the headers also depend on the body (on its detected media type, or on
+// robots meta tags), tagWriter holds the header and the beginning of the body
+// back, up to headers.MaxHead octets or until a flush.
 type tagWriter struct {
 	caddyhttp.ResponseWriterWrapper
 	match    headers.Match
 	file     fileTags
 	target   string
-	crawlers []string // tokens of the crawler that asked
-	body     bool     // whether the response to this method has a body
-	sniff    bool     // whether the media type matters
-	meta     bool     // whether the document's head matters
+	crawlers []string // tokens of the crawler that sent the request
+	body     bool     // responses to this method have a body
+	sniff    bool     // the headers depend on the media type
+	meta     bool     // the headers depend on robots meta tags
 
-	status int // 0 until there is one
+	status int // 0 until WriteHeader
 	sent   bool
 	held   []byte
 	head   encodedHead
 }
 
-// next passes a request on, with the headers that match its path.
+// next passes a request to the next handler and adds headers to the response.
 func (h *Handler) next(w http.ResponseWriter, r *http.Request, target string, d *enforce.Decision, next caddyhttp.Handler) error {
 	match, file := h.tags.Match(target), h.fileTags(target, d)
 	if match.Empty() && file.empty() && !h.tags.NeedsResponse() && !isOn(h.MetaRobots) {
@@ -60,7 +60,7 @@ func (h *Handler) next(w http.ResponseWriter, r *http.Request, target string, d 
 	return t.finish()
 }
 
-// WriteHeader sends the header, unless more has to be known for it.
+// WriteHeader sends the header, unless it depends on the body.
 func (t *tagWriter) WriteHeader(status int) {
 	if status < 200 { // informational, or a protocol switched
 		t.ResponseWriter.WriteHeader(status)
@@ -75,7 +75,7 @@ func (t *tagWriter) WriteHeader(status int) {
 	}
 }
 
-// holds reports whether the beginning of the body has to be seen.
+// holds reports whether the headers depend on the body.
 func (t *tagWriter) holds() bool {
 	if !t.body || t.status == http.StatusNoContent || t.status == http.StatusNotModified {
 		return false
@@ -95,13 +95,13 @@ func (t *tagWriter) holds() bool {
 	return false
 }
 
-// mediaType is the media type of a Content-Type value.
+// mediaType returns the media type in a Content-Type value.
 func mediaType(value string) string {
 	media, _, _ := mime.ParseMediaType(value)
 	return media
 }
 
-// addTags adds the headers of a response with status.
+// addTags adds the headers for a response with status.
 func (t *tagWriter) addTags(status int) {
 	header := t.Header()
 	t.match.Apply(header, status, t.crawlers)
@@ -121,12 +121,11 @@ func (t *tagWriter) send() {
 	t.ResponseWriter.WriteHeader(t.status)
 }
 
-// fail adds the headers of an error that a handler returned, by its status:
-// nothing has been written then, and what writes the answer, the server or an
-// error route, has the same header. An error route that answers with another
-// status changes nothing about them.
+// fail adds the headers for an error that a handler returned, by the error's
+// status. The server or an error route then writes the answer with these headers,
+// even if the error route uses another status.
 func (t *tagWriter) fail(err error) {
-	if t.status != 0 { // too late for another answer
+	if t.status != 0 { // the answer has begun already
 		_ = t.finish()
 		return
 	}
@@ -137,7 +136,7 @@ func (t *tagWriter) fail(err error) {
 	t.addTags(status)
 }
 
-// Write sends a part of the body, or holds it as long as need be.
+// Write sends a part of the body, or holds it back until the headers are known.
 func (t *tagWriter) Write(p []byte) (int, error) {
 	if t.status == 0 {
 		t.WriteHeader(http.StatusOK)
@@ -160,14 +159,13 @@ func (t *tagWriter) Write(p []byte) (int, error) {
 	return n + m, err
 }
 
-// known reports whether the beginning of the body shows all that has to be
-// known.
+// known reports whether the beginning of the body determines the headers.
 func (t *tagWriter) known(begin []byte) bool {
 	last := len(begin) == headers.MaxHead
 	return t.head.scan(begin, last) || last
 }
 
-// sendHeld sends the header and what was held.
+// sendHeld sends the header and the part of the body that was held back.
 func (t *tagWriter) sendHeld() error {
 	t.send()
 	held := t.held
@@ -179,7 +177,8 @@ func (t *tagWriter) sendHeld() error {
 	return err
 }
 
-// release sends the header and what was held, even if not all is known.
+// release sends the header and the part of the body that was held back, even if
+// it does not determine all headers.
 func (t *tagWriter) release() error {
 	if t.sent {
 		return nil
@@ -188,15 +187,16 @@ func (t *tagWriter) release() error {
 	return t.sendHeld()
 }
 
-// finish sends what is still held when the handlers are done.
+// finish sends the rest when the later handlers are done.
 func (t *tagWriter) finish() error {
 	if t.status == 0 {
-		return nil // nothing was written: an empty answer
+		return nil // no handler wrote anything
 	}
 	return t.release()
 }
 
-// ReadFrom sends a body, without copying where the server can.
+// ReadFrom implements io.ReaderFrom, so that the server can send a file without
+// copying it.
 func (t *tagWriter) ReadFrom(r io.Reader) (n int64, err error) {
 	if t.status == 0 {
 		t.WriteHeader(http.StatusOK)
@@ -221,7 +221,8 @@ func (t *tagWriter) ReadFrom(r io.Reader) (n int64, err error) {
 	return n + m, err
 }
 
-// FlushError sends what there is: a stream is not kept waiting.
+// FlushError sends everything that was held back, so that streams are not
+// delayed.
 func (t *tagWriter) FlushError() error {
 	if t.status == 0 {
 		t.WriteHeader(http.StatusOK)

@@ -18,7 +18,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/headers"
 )
 
-// tagged makes x_robots_tag rules of lines.
+// tagged parses x_robots_tag rules.
 func tagged(t testing.TB, lines ...string) (rules []headers.Rule) {
 	t.Helper()
 	for _, l := range lines {
@@ -31,7 +31,7 @@ func tagged(t testing.TB, lines ...string) (rules []headers.Rule) {
 	return rules
 }
 
-// answering serves one request through a handler, before one that answers.
+// answering serves one request through h and a handler that calls f.
 func answering(t testing.TB, h *Handler, r *http.Request, f func(w http.ResponseWriter)) *httptest.ResponseRecorder {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -58,7 +58,7 @@ func zstded(s string) []byte {
 	return w.EncodeAll([]byte(s), nil)
 }
 
-func TestWhichResponsesAreTagged(t *testing.T) {
+func TestXRobotsTagOfResponses(t *testing.T) {
 	h := provisioned(t, &Handler{Settings: Settings{XRobotsTag: tagged(t, "*.pdf noindex", "type image/* noimageindex", "status 404 noarchive", "type text/plain nosnippet")}})
 	for _, tt := range []struct {
 		name, path string
@@ -68,15 +68,15 @@ func TestWhichResponsesAreTagged(t *testing.T) {
 		{"by name", "/a.pdf", func(w http.ResponseWriter) { w.Header().Set("Content-Type", "application/pdf"); fmt.Fprint(w, "%PDF") }, "noindex"},
 		{"not by name", "/a.html", func(w http.ResponseWriter) { fmt.Fprint(w, "<html>") }, ""},
 		{"by type", "/a", func(w http.ResponseWriter) { w.Header().Set("Content-Type", "image/png"); w.WriteHeader(200) }, "noimageindex"},
-		{"by the type that shows in the body", "/a", func(w http.ResponseWriter) { w.WriteHeader(200); fmt.Fprint(w, "\x89PNG\x0d\x0a\x1a\x0a") }, "noimageindex"},
+		{"by the type detected in the body", "/a", func(w http.ResponseWriter) { w.WriteHeader(200); fmt.Fprint(w, "\x89PNG\x0d\x0a\x1a\x0a") }, "noimageindex"},
 		{"also without WriteHeader", "/a", func(w http.ResponseWriter) { fmt.Fprint(w, "plain words") }, "nosnippet"},
 		{"by status", "/a", func(w http.ResponseWriter) { http.Error(w, "none", 404) }, "noarchive, nosnippet"},
-		{"with the upstream's own", "/a.pdf", func(w http.ResponseWriter) {
+		{"with a header of the upstream", "/a.pdf", func(w http.ResponseWriter) {
 			w.Header().Set("Content-Type", "application/pdf")
 			w.Header().Set("X-Robots-Tag", "nofollow")
 			w.WriteHeader(200)
 		}, "nofollow|noindex"},
-		{"a 304 keeps what it has", "/a.pdf", func(w http.ResponseWriter) { w.WriteHeader(304) }, ""},
+		{"a 304 response gets no header", "/a.pdf", func(w http.ResponseWriter) { w.WriteHeader(304) }, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := answering(t, h, request(chrome, tt.path), tt.answer)
@@ -111,7 +111,7 @@ func TestInformationalResponsesPass(t *testing.T) {
 	}
 }
 
-func TestMetaRobotsGoOutAsHeader(t *testing.T) {
+func TestMetaRobotsAreSentAsHeader(t *testing.T) {
 	h := provisioned(t, &Handler{Settings: Settings{MetaRobots: new(true)}})
 	const both = "noindex|googlebot: nosnippet"
 	for _, tt := range []struct {
@@ -122,18 +122,18 @@ func TestMetaRobotsGoOutAsHeader(t *testing.T) {
 		method string
 	}{
 		{name: "html", header: http.Header{"Content-Type": {"text/html; charset=utf-8"}}, body: []byte(document), want: both},
-		{name: "html that shows as such", header: http.Header{}, body: []byte(document), want: both},
+		{name: "html that is detected in the body", header: http.Header{}, body: []byte(document), want: both},
 		{name: "gzip", header: http.Header{"Content-Type": {"text/html"}, "Content-Encoding": {"gzip"}}, body: gzipped(document), want: both},
 		{name: "zstd", header: http.Header{"Content-Type": {"text/html"}, "Content-Encoding": {"zstd"}}, body: zstded(document), want: both},
-		{name: "gzip that shows no type", header: http.Header{"Content-Encoding": {"gzip"}}, body: gzipped(document), want: both},
-		{name: "gzip of no document", header: http.Header{"Content-Encoding": {"gzip"}}, body: gzipped("plain words " + document), want: ""},
+		{name: "gzip without a media type", header: http.Header{"Content-Encoding": {"gzip"}}, body: gzipped(document), want: both},
+		{name: "gzip of plain text", header: http.Header{"Content-Encoding": {"gzip"}}, body: gzipped("plain words " + document), want: ""},
 		{name: "XHTML", header: http.Header{"Content-Type": {"application/xhtml+xml"}}, body: []byte("<html><head><script src=\"x\"/><meta name=\"robots\" content=\"noindex\"/></head></html>"), want: "noindex"},
-		{name: "an encoding that is not known", header: http.Header{"Content-Type": {"text/html"}, "Content-Encoding": {"br"}}, body: []byte(document), want: ""},
+		{name: "an unsupported encoding", header: http.Header{"Content-Type": {"text/html"}, "Content-Encoding": {"br"}}, body: []byte(document), want: ""},
 		{name: "broken gzip", header: http.Header{"Content-Type": {"text/html"}, "Content-Encoding": {"gzip"}}, body: []byte(document), want: ""},
 		{name: "not html", header: http.Header{"Content-Type": {"text/plain"}}, body: []byte(document), want: ""},
 		{name: "in the body", header: http.Header{"Content-Type": {"text/html"}}, body: []byte("<body>" + document), want: ""},
-		{name: "too late", header: http.Header{"Content-Type": {"text/html"}}, body: []byte("<head><!--" + strings.Repeat("x", headers.MaxHead) + "-->" + document), want: ""},
-		{name: "more than is looked at", header: http.Header{"Content-Type": {"text/html"}}, body: []byte(document + strings.Repeat("more ", 50_000)), want: both},
+		{name: "after the limit", header: http.Header{"Content-Type": {"text/html"}}, body: []byte("<head><!--" + strings.Repeat("x", headers.MaxHead) + "-->" + document), want: ""},
+		{name: "before the limit, in a longer body", header: http.Header{"Content-Type": {"text/html"}}, body: []byte(document + strings.Repeat("more ", 50_000)), want: both},
 		{name: "POST", method: http.MethodPost, header: http.Header{"Content-Type": {"text/html"}}, body: []byte(document), want: ""},
 		{name: "empty", header: http.Header{"Content-Type": {"text/html"}}, want: ""},
 	} {
@@ -182,7 +182,7 @@ func TestMetaRobotsThroughReadFrom(t *testing.T) {
 	}
 }
 
-// An encoded body in small pieces is not decoded anew for each of them.
+// An encoded body that arrives in small pieces is not decoded again for each piece.
 func TestDecodingIsLinearInTheBody(t *testing.T) {
 	text := incompressible(8000)
 	body := gzipped("<head><title>" + text + "</title>" + document)
@@ -206,8 +206,9 @@ func TestDecodingIsLinearInTheBody(t *testing.T) {
 	}
 }
 
-// The headers of an error go by the status of the error that a handler returned.
-func TestErrorsAreTagged(t *testing.T) {
+// The headers of an error depend on the status of the error that a handler
+// returned.
+func TestXRobotsTagOfErrors(t *testing.T) {
 	const file = "User-agent: *\nNoindex: /drafts/\n"
 	h := provisioned(t, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: file}, NoindexLines: new(true), MetaRobots: new(true),
 		XRobotsTag: tagged(t, "status 404 noarchive", "status 5xx nosnippet", "*.pdf noindex", "type text/plain notranslate")}})
@@ -232,7 +233,7 @@ func TestErrorsAreTagged(t *testing.T) {
 			t.Errorf("%s with %v: %q, want %q", tt.path, tt.err, got, tt.want)
 		}
 	}
-	// What was written before the error goes out as it would have without.
+	// An answer that began before the error is not changed.
 	w := httptest.NewRecorder()
 	_ = h.ServeHTTP(w, request(chrome, "/x"), caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
 		fmt.Fprint(w, "<head>")
@@ -243,15 +244,14 @@ func TestErrorsAreTagged(t *testing.T) {
 	}
 }
 
-// A flush sends what is held.
-func TestMetaRobotsKeepNoStreamWaiting(t *testing.T) {
+func TestFlushSendsTheHeldBody(t *testing.T) {
 	h := provisioned(t, &Handler{Settings: Settings{MetaRobots: new(true)}})
 	answering(t, h, request(chrome, "/x"), func(w http.ResponseWriter) {
 		rec := w.(*tagWriter).ResponseWriter.(*httptest.ResponseRecorder)
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, "<head><title>wait")
 		if rec.Body.Len() != 0 {
-			t.Error("nothing was held: this tests nothing")
+			t.Error("nothing was held back: this tests nothing")
 		}
 		if err := http.NewResponseController(w).Flush(); err != nil {
 			t.Fatal(err)
@@ -262,169 +262,11 @@ func TestMetaRobotsKeepNoStreamWaiting(t *testing.T) {
 	})
 }
 
-func TestNoindexLinesComeBackToLife(t *testing.T) {
-	const file = "User-agent: *\nNoindex: /drafts/\nDisallow: /private/\n\nUser-agent: Googlebot\nNoindex: /for-google/\n\nUser-agent: AhrefsBot\nUser-agent: bingbot\nNoindex: /shared/\n"
-	h := provisioned(t, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: file}, NoindexLines: new(true)}})
-	off := provisioned(t, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: file}}})
-	for _, tt := range []struct{ ua, path, want string }{
-		{chrome, "/drafts/x", "noindex"},
-		{"CCBot/2.0", "/drafts/x", "noindex"},
-		{googlebot, "/drafts/x", ""},
-		{googlebot, "/for-google/x", "Googlebot: noindex"},
-		{"Googlebot-Image/1.0", "/for-google/x", "Googlebot: noindex"},
-		{chrome, "/for-google/x", ""},
-		{chrome, "/%64rafts/x", "noindex"},
-		{chrome, "/x", ""},
-		{bingbot, "/shared/x", "bingbot: noindex"},
-		{"AhrefsBot/7.0", "/shared/x", "AhrefsBot: noindex"},
-		{"curl/8.5.0", "/drafts/x", "noindex"}, // which no group binds
-	} {
-		if got := serve(t, h, request(tt.ua, tt.path)).Header().Get("X-Robots-Tag"); got != tt.want {
-			t.Errorf("%s for %.30s: %q, want %q", tt.path, tt.ua, got, tt.want)
-		}
-		if got := serve(t, off, request(tt.ua, tt.path)).Header().Get("X-Robots-Tag"); got != "" {
-			t.Errorf("switched off, %s has %q", tt.path, got)
-		}
-	}
-}
-
-// A token that no header can name is not sent, and nothing in its place.
-func TestNoindexLinesSendNoInvalidName(t *testing.T) {
-	const file = "User-agent: noindex\nUser-agent: x:bot\nNoindex: /\n"
-	h := provisioned(t, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: file}, NoindexLines: new(true)}})
-	for _, ua := range []string{"noindex/1.0", "x:bot/1.0"} {
-		if got := serve(t, h, request(ua, "/x")).Header()["X-Robots-Tag"]; got != nil {
-			t.Errorf("%s: %q", ua, got)
-		}
-	}
-}
-
-func TestNoindexLinesIgnoreCaseAsPathsDo(t *testing.T) {
-	const file = "User-agent: *\nNoindex: /drafts/\n"
-	for _, fold := range []bool{true, false} {
-		h := provisioned(t, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: file}, NoindexLines: new(true), Paths: &Paths{IgnoreCase: fold}}})
-		want := map[bool]string{true: "noindex"}[fold]
-		if got := serve(t, h, request(chrome, "/Drafts/x")).Header().Get("X-Robots-Tag"); got != want {
-			t.Errorf("with ignore_case %v: %q, want %q", fold, got, want)
-		}
-	}
-}
-
-// What differs by User-Agent says so, to whoever asks (RFC 9110, section 12.5.5).
-func TestVarySaysWhatDiffers(t *testing.T) {
-	const groups = "User-agent: *\nNoindex: /drafts/\nDisallow:\n\nUser-agent: GPTBot\nNoindex: /for-gpt/\n"
-	const alone = "User-agent: *\nNoindex: /drafts/\nContent-Signal: ai-train=no\n"
-	const signals = "User-agent: *\nContent-Signal: ai-train=no\nDisallow:\n\nUser-agent: GPTBot\nAllow: /\n"
-	only := tagged(t, "*.pdf bingbot: only noindex")
-	for _, tt := range []struct {
-		name, file, path string
-		h                *Handler
-		varies           bool
-	}{
-		{"noindex for all but one", groups, "/drafts/x", &Handler{Settings: Settings{NoindexLines: new(true)}}, true},
-		{"noindex for one", groups, "/for-gpt/x", &Handler{Settings: Settings{NoindexLines: new(true)}}, true},
-		{"noindex for none", groups, "/x", &Handler{Settings: Settings{NoindexLines: new(true)}}, false},
-		{"one group", alone, "/drafts/x", &Handler{Settings: Settings{NoindexLines: new(true), Signals: new(true)}}, false},
-		{"signals of one group", signals, "/x", &Handler{Settings: Settings{Signals: new(true)}}, true},
-		{"switched off", groups, "/drafts/x", &Handler{}, false},
-		{"only", alone, "/x.pdf", &Handler{Settings: Settings{XRobotsTag: only}}, true},
-		{"only, another file", alone, "/x.txt", &Handler{Settings: Settings{XRobotsTag: only}}, false},
-	} {
-		tt.h.Source = &Source{Kind: sourceInline, Text: tt.file}
-		h := provisioned(t, tt.h)
-		for _, ua := range []string{chrome, gptbot, bingbot, "curl/8.5.0"} {
-			got := serve(t, h, request(ua, tt.path)).Header().Values("Vary")
-			if varies := len(got) == 1 && got[0] == "User-Agent"; varies != tt.varies || len(got) > 1 {
-				t.Errorf("%s, for %.20s: Vary %q", tt.name, ua, got)
-			}
-		}
-	}
-}
-
-func TestSignalsHaveAHeaderForm(t *testing.T) {
-	const file = "License: https://example.com/license.xml\nUser-agent: *\nContent-Signal: search=yes, ai-train=no\nContent-Usage: train-ai=n\n\nUser-agent: GPTBot\nContent-Signal: ai-train=yes\nDisallow:\n"
-	h := provisioned(t, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: file}, Signals: new(true)}})
-	for _, tt := range []struct{ ua, signal, usage string }{
-		{chrome, "search=yes, ai-train=no", "train-ai=n"},
-		{gptbot, "ai-train=yes", ""},
-	} {
-		got := serve(t, h, request(tt.ua, "/x")).Header()
-		if got.Get("Content-Signal") != tt.signal || got.Get("Content-Usage") != tt.usage || got.Get("Link") != `<https://example.com/license.xml>; rel="license"` {
-			t.Errorf("%.30s: %v", tt.ua, got)
-		}
-	}
-}
-
-func BenchmarkTags(b *testing.B) {
-	for _, n := range []int{0, 1, 20, 500} {
-		var lines []string
-		for i := range n {
-			lines = append(lines, fmt.Sprintf("*.ext%d noindex", i))
-		}
-		h := provisioned(b, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: inline}, XRobotsTag: tagged(b, lines...)}})
-		for _, path := range []string{"/articles/some-article.html", "/articles/some-article.ext0"} {
-			b.Run(fmt.Sprintf("rules=%d/%s", n, path[len(path)-4:]), func(b *testing.B) {
-				benchmarkPage(b, h, path, page)
-			})
-		}
-	}
-}
-
-// BenchmarkMetaRobots serves a document of 100 KB.
-func BenchmarkMetaRobots(b *testing.B) {
-	page := []byte(strings.Replace(document, "text", strings.Repeat("words and more words ", 5000), 1))
-	serveIt := caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
-		w.Header()["Content-Type"] = []string{"text/html"}
-		_, err := w.Write(page)
-		return err
-	})
-	for _, on := range []bool{false, true} {
-		b.Run(fmt.Sprintf("meta_robots=%v", on), func(b *testing.B) {
-			h := provisioned(b, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: inline}, MetaRobots: &on}})
-			b.SetBytes(int64(len(page)))
-			benchmarkPage(b, h, "/x", serveIt)
-		})
-	}
-}
-
-// BenchmarkMetaRobotsEncoded serves a compressed document of 37 KB in pieces.
-func BenchmarkMetaRobotsEncoded(b *testing.B) {
-	body := gzipped("<head><title>" + incompressible(8000) + "</title>")
-	for _, size := range []int{1 << 20, 1 << 10, 16} {
-		b.Run(fmt.Sprintf("pieces=%d", size), func(b *testing.B) {
-			h := provisioned(b, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: inline}, MetaRobots: new(true)}})
-			b.SetBytes(int64(len(body)))
-			benchmarkPage(b, h, "/x", caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
-				w.Header()["Content-Type"], w.Header()["Content-Encoding"] = []string{"text/html"}, []string{"gzip"}
-				for piece := range slices.Chunk(body, size) {
-					if _, err := w.Write(piece); err != nil {
-						return err
-					}
-				}
-				return nil
-			}))
-		})
-	}
-}
-
-// incompressible is text of n words that gzip makes hardly smaller.
+// incompressible returns text of n words that gzip can hardly compress.
 func incompressible(n int) string {
 	var text strings.Builder
 	for i := range n {
 		fmt.Fprintf(&text, "%x", i*i*2654435761)
 	}
 	return text.String()
-}
-
-func benchmarkPage(b *testing.B, h *Handler, path string, page caddyhttp.Handler) {
-	r := request(chrome, path)
-	w := discard{make(http.Header)}
-	serve(b, h, request(chrome, path))
-	b.ReportAllocs()
-	for b.Loop() {
-		clear(w.header)
-		if err := h.ServeHTTP(w, r, page); err != nil {
-			b.Fatal(err)
-		}
-	}
 }

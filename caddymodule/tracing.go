@@ -15,8 +15,8 @@ const tracingModule = "http.handlers.tracing"
 // attributePrefix begins the names of span attributes.
 const attributePrefix = "robots."
 
-// trace gives the current span the decision's attributes, named as the
-// placeholders are. Those without a value are left out.
+// trace adds the decision to the current span, as attributes with the names of
+// the placeholders. Empty values are left out.
 func (rec *record) trace(ctx context.Context) {
 	span := trace.SpanFromContext(ctx)
 	if !span.IsRecording() {
@@ -38,8 +38,8 @@ func (rec *record) trace(ctx context.Context) {
 	span.SetAttributes(attributes...)
 }
 
-// findTracing notes whether a handler of the configuration begins spans: without
-// one, requests are not asked for theirs.
+// findTracing records whether a handler of the configuration begins spans. If
+// none does, requests save the search for a span.
 func (a *App) findTracing() {
 	app, err := a.ctx.AppIfConfigured("http")
 	if err != nil {

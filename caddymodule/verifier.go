@@ -18,29 +18,29 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
-// verifierLines is how many log lines a minute at most tell the same of
-// verification.
-const verifierLines = 5
+// verifierLogLines is the largest number of log lines about verification with the
+// same message in a minute.
+const verifierLogLines = 5
 
-// pooledVerifier is the value of pool for one configuration of verification.
-// It has the storage and the log of the newest configuration that was started.
+// pooledVerifier is the value of pool for one set of verify settings. It uses the
+// storage and the log of the newest configuration that was started.
 type pooledVerifier struct {
 	*verify.Verifier
 	log     atomic.Pointer[zap.Logger]
 	storage atomic.Pointer[certmagic.Storage]
-	failing sync.Map // URLs of lists and directories whose last read failed, to the error
+	failing sync.Map // the URL of a list or directory whose last read failed → the error
 
 	dnsFailures atomic.Int64 // lookups in a row that failed
 }
 
-// verifier returns what checks claims. It outlives the configuration, and
-// begins with the app.
+// verifier returns the verifier for the settings. It outlives the configuration.
+// Its network use begins when the app starts.
 func (a *App) verifier(ctx caddy.Context, v *Verify) (*pooledVerifier, error) {
 	config, err := v.config()
 	if err != nil {
 		return nil, err
 	}
-	// The key has what placeholders stand for.
+	// The key has the address after placeholders are replaced.
 	key := fmt.Sprintf("verifier:%s:%t:%t:%t", caddy.NewReplacer().ReplaceAll(v.Resolver, ""), config.Lists, config.DNS, config.Signatures)
 	p, err := pooled(a, key, func() (*pooledVerifier, error) {
 		p := new(pooledVerifier)
@@ -53,7 +53,7 @@ func (a *App) verifier(ctx caddy.Context, v *Verify) (*pooledVerifier, error) {
 		return nil, err
 	}
 	log := a.log.Named("verify").WithOptions(zap.WrapCore(func(core zapcore.Core) zapcore.Core {
-		return zapcore.NewSamplerWithOptions(core, time.Minute, verifierLines, 0)
+		return zapcore.NewSamplerWithOptions(core, time.Minute, verifierLogLines, 0)
 	}))
 	a.onStart(func() {
 		storage := ctx.Storage()
@@ -88,8 +88,8 @@ func (p *pooledVerifier) Store(ctx context.Context, key string, value []byte) er
 	return nil
 }
 
-// SourceRead implements verify.Observer. What goes on failing shows in the
-// metrics.
+// SourceRead implements verify.Observer. It logs the first failure of a source;
+// further ones are logged at DEBUG only and counted in the metrics.
 func (p *pooledVerifier) SourceRead(s verify.SourceState, err error) {
 	outcome := "ok"
 	if err != nil {
@@ -99,7 +99,7 @@ func (p *pooledVerifier) SourceRead(s verify.SourceState, err error) {
 	fields := []zap.Field{zap.Stringer("kind", s.Kind), zap.String("url", s.URL), zap.Int("entries", s.Entries)}
 	if err == nil {
 		if _, failed := p.failing.LoadAndDelete(s.URL); failed {
-			p.log.Load().Info("a list or directory of crawlers can be used again", fields...)
+			p.log.Load().Info("a crawler's list of addresses or directory of keys can be read again", fields...)
 		}
 		return
 	}
@@ -108,16 +108,16 @@ func (p *pooledVerifier) SourceRead(s verify.SourceState, err error) {
 		fields = append(fields, zap.Time("last_good_read", s.Read))
 	}
 	if _, failed := p.failing.Swap(s.URL, err); failed {
-		p.log.Load().Debug("a list or directory of crawlers still can't be used", fields...)
+		p.log.Load().Debug("a crawler's list of addresses or directory of keys still can't be read", fields...)
 		return
 	}
-	p.log.Load().Warn("a list or directory of crawlers can't be used: its last copy stays, if there is one", fields...)
+	p.log.Load().Warn("a crawler's list of addresses or directory of keys can't be read: the last good copy stays in use, if there is one", fields...)
 }
 
 // StorageFailed implements verify.Observer.
 func (p *pooledVerifier) StorageFailed(url string, err error) {
 	storageFailures.Inc()
-	p.log.Load().Warn("the copy of a list or directory of crawlers can't be kept in storage", zap.String("url", url), zap.Error(err))
+	p.log.Load().Warn("the copy of a crawler's list of addresses or directory of keys can't be loaded from storage or stored", zap.String("url", url), zap.Error(err))
 }
 
 // Lookup implements verify.Observer.
@@ -135,7 +135,7 @@ func (p *pooledVerifier) Lookup(addr netip.Addr, _ []string, state verify.State,
 // LookupDropped implements verify.Observer.
 func (*pooledVerifier) LookupDropped() { lookups.WithLabelValues("dropped").Inc() }
 
-// verifierCollector reports on all verifiers that run.
+// verifierCollector reports on all running verifiers.
 type verifierCollector struct {
 	age, entries, cache, inFlight *prometheus.Desc
 	all                           sync.Map // *pooledVerifier
@@ -148,8 +148,8 @@ func (c *verifierCollector) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements prometheus.Collector. Verifiers with different settings
-// may use the same list: the newest copy counts.
+// Collect implements prometheus.Collector. If several verifiers use the same
+// list, it reports the newest copy.
 func (c *verifierCollector) Collect(ch chan<- prometheus.Metric) {
 	type source struct{ kind, url string }
 	sources := make(map[source]verify.SourceState)

@@ -17,37 +17,39 @@ const (
 	impostorsIgnore = "ignore"
 )
 
-// Verify checks the claims of crawlers. A User-Agent is a claim that any client
-// can send. It is checked with published lists of addresses, reverse DNS and
-// signatures of requests, as far as the crawler's operator documents them. No
-// request waits for a check: lists and directories of keys are read, and DNS is
-// asked, in the background.
+// Verify checks whether a client is the crawler that its User-Agent names: any
+// client can send any name. It uses the methods that the crawler's operator
+// documents: published lists of addresses, reverse DNS, and signed requests. No
+// request waits for a check, because lists, keys and DNS are read in the
+// background. So the first requests of a crawler may be unverified.
 //
-// A verified crawler has its own budget of Crawl-delay and Request-rate;
-// unverified claims use other budgets. A client is called an impostor only if
-// some crawler was verified by its address at the same host in the last 24
-// hours, which shows that the server sees the real addresses of clients: behind
-// a proxy or CDN set `trusted_proxies`.
+// A verified crawler has a budget of its own for Crawl-delay and Request-rate;
+// unverified clients can't use it up. A client is an impostor if all documented
+// methods refute its claim. Behind a proxy or CDN, set `trusted_proxies`, so that
+// Caddy sees the addresses of clients. As a protection against a wrong setup,
+// nobody is an impostor at a host until some crawler was verified there by its
+// address in the last 24 hours.
 type Verify struct {
-	// The treatment of clients whose claim every documented method refutes:
-	// `deny` answers 403 to all their requests except those for /robots.txt;
-	// `ignore` treats them as unverified crawlers with a separate budget.
-	// Default: `deny`.
+	// What happens to impostors. `deny`: they get 403 for everything except
+	// /robots.txt and exempt paths. `ignore`: they are treated as unverified
+	// crawlers, with a separate budget. Default: `deny`.
 	Impostors string `json:"impostors,omitempty"`
 
-	// The DNS server to ask: an IP address, with or without a port.
+	// The DNS server for reverse DNS: an IP address, with or without a port.
 	// Placeholders that are known when the configuration is loaded are
 	// replaced. Default: the system's resolver.
 	Resolver string `json:"resolver,omitempty"`
 
-	// Use the lists of addresses that operators publish. They are read every
-	// six hours and kept in Caddy's storage. Default: true.
+	// Whether lists of addresses that operators publish are used. They are read
+	// every 6 hours, and the last good copies are kept in Caddy's storage.
+	// Default: true.
 	Lists *bool `json:"lists,omitempty"`
 
-	// Use forward-confirmed reverse DNS. Default: true.
+	// Whether forward-confirmed reverse DNS is used. Default: true.
 	DNS *bool `json:"dns,omitempty"`
 
-	// Use signatures of requests (Web Bot Auth, RFC 9421). Default: true.
+	// Whether signatures of requests (Web Bot Auth, RFC 9421) are used. Default:
+	// true.
 	Signatures *bool `json:"signatures,omitempty"`
 }
 
@@ -63,7 +65,7 @@ func (v *Verify) validate() error {
 	return nil
 }
 
-// config is the part that a verifier is made of. Equal ones share one.
+// config converts the settings to the verifier's.
 func (v *Verify) config() (verify.Config, error) {
 	on := func(b *bool) bool { return b == nil || *b }
 	c := verify.Config{Lists: on(v.Lists), DNS: on(v.DNS), Signatures: on(v.Signatures)}
@@ -91,41 +93,43 @@ func parseVerify(h *Handler, d *caddyfile.Dispenser) error {
 		return d.Errf("verify: unexpected %q: it takes its options in a block", d.Val())
 	}
 	if h.Verify != nil {
-		return d.Err("verify stands here a second time")
+		return d.Err("verify is given twice")
 	}
 	v := new(Verify)
 	h.Verify = v
 	return parseBlock(h, d, map[string]subdirective{
 		"impostors":  choice(func(*Handler) *string { return &v.Impostors }, impostorsDeny, impostorsIgnore),
-		"resolver":   then(text(func(*Handler) *string { return &v.Resolver }), v.validate),
+		"resolver":   withCheck(text(func(*Handler) *string { return &v.Resolver }), v.validate),
 		"lists":      onOffField(func(*Handler) **bool { return &v.Lists }),
 		"dns":        onOffField(func(*Handler) **bool { return &v.DNS }),
 		"signatures": onOffField(func(*Handler) **bool { return &v.Signatures }),
 	})
 }
 
-// CrawlerVerify says how claims to be a crawler can be checked. It replaces
-// what the registry says.
+// CrawlerVerify lists the methods that can check whether a client is a certain
+// crawler. It replaces all methods of that crawler in the registry.
 type CrawlerVerify struct {
-	// URLs of published lists of addresses: https, or http on a loopback
+	// URLs of the operator's lists of addresses: https, or http on a loopback
 	// address.
 	Lists []string `json:"lists,omitempty"`
 
-	// Domains that its names in reverse DNS are in, such as googlebot.com.
+	// The domains of the crawler's host names in reverse DNS, such as
+	// `googlebot.com`. Subdomains match too.
 	DNS []string `json:"dns,omitempty"`
 
-	// Where its keys are: the Signature-Agent that it sends, or the URL of the
-	// directory.
+	// URLs of the directories with the keys that the crawler signs its requests
+	// with, or the values of the Signature-Agent field that it sends.
 	Signatures []string `json:"signatures,omitempty"`
 
-	// Claims to be this crawler can't be checked.
+	// Whether the crawler has no method at all, so that its claims are never
+	// checked. Not allowed with another field. Default: false.
 	None bool `json:"none,omitempty"`
 }
 
-// validate reports what can't be used.
+// validate returns an error for values that can't be used.
 func (v *CrawlerVerify) validate() error {
 	if v.None && len(v.Lists)+len(v.DNS)+len(v.Signatures) > 0 {
-		return fmt.Errorf("verify none goes with no other method")
+		return fmt.Errorf("verify none excludes all other methods: remove either")
 	}
 	for _, urls := range [][]string{v.Lists, v.Signatures} {
 		for _, u := range urls {
@@ -142,12 +146,12 @@ func (v *CrawlerVerify) validate() error {
 	return nil
 }
 
-// apply replaces what row has.
+// apply replaces the methods of row.
 func (v *CrawlerVerify) apply(row *crawler.Crawler) {
 	row.Verify = crawler.Verify{Ranges: v.Lists, Hosts: v.DNS, SignatureAgents: v.Signatures}
 	var unverified []string
 	for _, fact := range row.Unverified {
-		if fact != "verify" { // the operator of the site vouches for it
+		if fact != "verify" { // the site's operator confirms it by writing it
 			unverified = append(unverified, fact)
 		}
 	}

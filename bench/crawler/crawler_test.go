@@ -13,7 +13,7 @@ import (
 	"github.com/x-way/crawlerdetect"
 )
 
-// libraries tell whether a User-Agent is a crawler's.
+// libraries returns the compared libraries.
 func libraries(tb testing.TB) []library {
 	m := crawler.Builtin().Matcher(nil)
 	cache := crawler.NewCache(1 << 12)
@@ -28,7 +28,7 @@ func libraries(tb testing.TB) []library {
 		{"caddy-robots seen before", func(ua string) bool { cache.Identify(m, ua, &id); return id.Class() != crawler.Person }},
 		{"mssola", func(ua string) bool { return mssola.New(ua).Bot() }},
 		{"mileusna", func(ua string) bool { return mileusna.Parse(ua).Bot }},
-		// What it calls a spider is a device family of that name. It has a cache of its own, which the benchmark fills.
+		// It has a device family "Spider" for crawlers, and its own cache, which the benchmark fills.
 		{"uap-go seen before", func(ua string) bool { return uap.ParseDevice(ua).Family == "Spider" }},
 		{"crawlerdetect", detect.IsCrawler},
 	}
@@ -61,7 +61,8 @@ func Benchmark(b *testing.B) {
 	}
 }
 
-// TestLists prints which part of each list of User-Agents each library takes for crawlers. Ours must find the most crawlers.
+// TestLists prints the share of User-Agents in each list that each library takes
+// for crawlers. The plugin must find the most crawlers.
 func TestLists(t *testing.T) {
 	dir := os.Getenv("ROBOTS_CORPUS")
 	if dir == "" {

@@ -22,15 +22,15 @@ import (
 	"github.com/caddy-robots/caddy-robots/bench/internal/server"
 )
 
-// User-Agents as they are really sent.
+// User-Agents that these clients really send.
 const (
 	chrome  = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36"
 	gptbot  = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)"
 	bingbot = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)"
 )
 
-// site is a site with a dashboard for bob, whose password is hiccup, and one
-// more below another path, which something else protects.
+// site is a site with two dashboards: one for the user bob with the password
+// hiccup, and one at another path with external access control.
 const site = `http://localhost:$PORT {
 	robots {
 		source inline <<TXT
@@ -63,8 +63,8 @@ const site = `http://localhost:$PORT {
 }
 `
 
-// crawl sends a request of a User-Agent and returns the status. The target is
-// sent as it is.
+// crawl sends a request with a User-Agent and exactly this target, and returns the
+// status.
 func crawl(t testing.TB, s *server.Server, ua, target string) int {
 	t.Helper()
 	conn, err := net.Dial("tcp", net.JoinHostPort("localhost", strconv.Itoa(s.Port)))
@@ -84,10 +84,10 @@ func crawl(t testing.TB, s *server.Server, ua, target string) int {
 	return status
 }
 
-// asPerson has the browser not say that it is headless, which robots are.
+// asPerson sets a person's User-Agent. That of headless Chromium is a robot's.
 var asPerson = chromedp.UserAgent(chrome)
 
-// open opens the dashboard at a URL of a width.
+// open opens the dashboard at a URL, in a window of this width in pixels.
 func open(t testing.TB, address string, width int64) *chromium.Page {
 	t.Helper()
 	page := chromium.Open(t, asPerson).NewPage()
@@ -96,13 +96,13 @@ func open(t testing.TB, address string, width int64) *chromium.Page {
 	return page
 }
 
-// cell is an expression for the text of a column in the row of a crawler.
+// cell returns an expression for the text of a column in the row of a crawler.
 func cell(crawler string, column int) string {
 	return fmt.Sprintf(`[...document.querySelectorAll("#crawlers tbody tr")].filter(r => r.cells[0].firstChild.data === %q).map(r => r.cells[%d].innerText.trim()).join()`, crawler, column)
 }
 
-// checkClean fails where the page did what it should not: an error on the
-// console, or a request to any other URL than its own.
+// checkClean checks that the page has no errors, and sent requests to its own URL
+// only.
 func checkClean(t *testing.T, page *chromium.Page, own string) {
 	t.Helper()
 	for _, e := range page.Errors() {
@@ -110,14 +110,14 @@ func checkClean(t *testing.T, page *chromium.Page, own string) {
 	}
 	for _, r := range page.Requests() {
 		if rest, ok := strings.CutPrefix(strings.Replace(r, "bob:hiccup@", "", 1), own); !ok || rest != "" && !strings.HasPrefix(rest, "?data=") {
-			t.Errorf("the page asked for %s", r)
+			t.Errorf("the page requested %s", r)
 		}
 	}
 }
 
-// Numbers move when requests come: the tiles, the table, the margin of
-// robots.txt and the list of refusals.
-func TestNumbersMove(t *testing.T) {
+// The page shows new requests in the tiles, the table, the margin of robots.txt and
+// the list of refusals.
+func TestNewRequestsAreShown(t *testing.T) {
 	s := server.Start(t, site)
 	own := s.URL("/ops/deep/")
 	page := open(t, own, 1440)
@@ -138,11 +138,11 @@ func TestNumbersMove(t *testing.T) {
 	}
 	page.Eventually("the table counts the next three", cell("GPTBot", 3)+` === "8"`)
 	page.Eventually("bingbot was throttled once", cell("bingbot", 4)+` === "1"`)
-	page.Eventually("the margin of Crawl-delay too", `[...document.querySelectorAll("#source tr.slow")].some(r => r.innerText.includes("Crawl-delay") && r.cells[0].innerText === "1")`)
-	page.Eventually("the chart's table has them", `(document.querySelector(".astable").open = true, document.getElementById("charttable").innerText.includes("8"))`)
+	page.Eventually("the margin of Crawl-delay counts it", `[...document.querySelectorAll("#source tr.slow")].some(r => r.innerText.includes("Crawl-delay") && r.cells[0].innerText === "1")`)
+	page.Eventually("the table of the chart counts them", `(document.querySelector(".astable").open = true, document.getElementById("charttable").innerText.includes("8"))`)
 	for _, span := range []string{"day", "month"} {
 		page.Run(chromedp.Click(fmt.Sprintf(`//input[@value=%q]/..`, span), chromedp.BySearch))
-		page.Eventually("the "+span+" has the counts too", fmt.Sprintf(`document.getElementById("crawlersunit").innerText === "in the last %s" && `, span)+cell("GPTBot", 3)+` === "8"`)
+		page.Eventually("the "+span+" counts them", fmt.Sprintf(`document.getElementById("crawlersunit").innerText === "in the last %s" && `, span)+cell("GPTBot", 3)+` === "8"`)
 	}
 	if text := chromium.Eval[string](page, `document.body.innerText`); strings.Contains(text, "secret") {
 		t.Error("a query string is shown")
@@ -162,7 +162,7 @@ func TestBookmarkOfRemovedSite(t *testing.T) {
 	page.Eventually("there is no error", `document.getElementById("offline").hidden`)
 }
 
-// The page stands behind Caddy's authentication.
+// Caddy's authentication protects the page.
 func TestAuthentication(t *testing.T) {
 	s := server.Start(t, site)
 	for path, want := range map[string]int{"/robots-dashboard": http.StatusUnauthorized, "/robots-dashboard?data=live": http.StatusUnauthorized, "/ops/deep/": http.StatusOK} {
@@ -170,7 +170,7 @@ func TestAuthentication(t *testing.T) {
 			t.Errorf("%s: %d, want %d", path, status, want)
 		}
 	}
-	// With credentials in the URL, as some keep it among their bookmarks.
+	// A bookmark may have credentials in its URL.
 	address := strings.Replace(s.URL("/robots-dashboard"), "://", "://bob:hiccup@", 1)
 	page := open(t, address, 1440)
 	page.Eventually("the page is up to date", `document.getElementById("live").className.includes("on")`)
@@ -191,7 +191,7 @@ func TestSorting(t *testing.T) {
 		{"Crawler", "ascending", "AhrefsBot,Applebot,CCBot"}, {"Crawler", "descending", "CCBot,Applebot,AhrefsBot"},
 		{"Requests", "descending", "AhrefsBot,Applebot,CCBot"}, {"Requests", "ascending", "CCBot,Applebot,AhrefsBot"},
 	} {
-		// By keyboard, as by mouse.
+		// With the keyboard.
 		page.Run(chromedp.Focus(fmt.Sprintf(`//th/button[text()=%q]`, tt.column), chromedp.BySearch), chromedp.KeyEvent(kb.Enter))
 		page.Eventually("sorted by "+tt.column+" "+tt.sort, fmt.Sprintf(`%s === %q && document.querySelector("th[aria-sort=%s]").innerText === %q`, names, tt.want, tt.sort, tt.column))
 	}
@@ -222,7 +222,7 @@ func TestCheckForm(t *testing.T) {
 	page.Eventually("another tenant's host is not checked", `document.getElementById("verdict").innerText.includes("could not be checked")`)
 }
 
-// What strangers send stays text, in every place where it is shown.
+// The page shows values from clients as text, never as markup.
 func TestMarkupStaysText(t *testing.T) {
 	s := server.Start(t, strings.Replace(site, "http://localhost:$PORT", "http://:$PORT", 1))
 	const markup = `<img/src=x/onerror=document.title=1><script>document.title=2</script><b>`
@@ -262,16 +262,16 @@ func TestDarkMode(t *testing.T) {
 	}
 	light := look("light")
 	if dark := look("dark"); dark == light {
-		t.Error("dark mode looks as light mode does")
+		t.Error("dark mode looks like light mode")
 	}
 	if again := look("light"); again != light {
-		t.Log("the chart was redrawn with other figures")
+		t.Log("the chart was redrawn with other numbers")
 	}
 	checkClean(t, page, s.URL("/ops/deep/"))
 }
 
-// From the narrowest phones to 4K the page itself does not scroll sideways, and
-// nothing that is to be clicked is out of reach.
+// At all widths, from narrow phones to 4K, the page does not scroll sideways, and
+// all controls are visible.
 func TestWidths(t *testing.T) {
 	s := server.Start(t, site)
 	for range 3 {
@@ -285,13 +285,13 @@ func TestWidths(t *testing.T) {
 		page.Eventually(fmt.Sprintf("the page and its charts fit %d px", width),
 			fmt.Sprintf(`innerWidth === %d && document.documentElement.scrollWidth <= innerWidth && [...document.querySelectorAll("canvas")].every(c => c.getBoundingClientRect().right <= innerWidth)`, width))
 		if out := chromium.Eval[string](page, `[...document.querySelectorAll("button, select, input, summary")].filter(e => !e.closest(".scroll") && e.getClientRects().length && !e.matches(".segments input") && (e.getBoundingClientRect().right > innerWidth + 1 || e.getBoundingClientRect().left < 0)).map(e => e.outerHTML).join()`); out != "" {
-			t.Errorf("at %d px out of reach: %s", width, out)
+			t.Errorf("at %d px outside the window: %s", width, out)
 		}
 	}
 	checkClean(t, page, s.URL("/ops/deep/"))
 }
 
-// Everything can be reached by keyboard and has a name for screen readers.
+// All controls can be reached with the keyboard and have a name for screen readers.
 func TestKeyboardAndNames(t *testing.T) {
 	s := server.Start(t, site)
 	crawl(t, s, gptbot, "/")
@@ -301,7 +301,7 @@ func TestKeyboardAndNames(t *testing.T) {
 		t.Errorf("without a name: %s", bad)
 	}
 	if bad := chromium.Eval[string](page, `[...document.querySelectorAll("[aria-labelledby]")].filter(e => !document.getElementById(e.getAttribute("aria-labelledby"))).map(e => e.id).join()`); bad != "" {
-		t.Errorf("named by nothing: %s", bad)
+		t.Errorf("aria-labelledby names a missing element: %s", bad)
 	}
 	reached := map[string]bool{}
 	for range 60 {
@@ -319,8 +319,8 @@ func TestKeyboardAndNames(t *testing.T) {
 	checkClean(t, page, s.URL("/ops/deep/"))
 }
 
-// A hidden tab asks for nothing, and asks at once when it is shown again. A
-// paused page asks for nothing either.
+// A hidden tab sends no requests, and sends one at once when it is shown again. A
+// paused page sends no requests either.
 func TestHiddenAndPaused(t *testing.T) {
 	s := server.Start(t, site)
 	browser := chromium.Open(t, asPerson)
@@ -332,7 +332,7 @@ func TestHiddenAndPaused(t *testing.T) {
 		before := len(page.Requests())
 		time.Sleep(7 * time.Second) // two intervals: a slow machine makes fewer requests, never more
 		if after := len(page.Requests()); after > before {
-			t.Errorf("%s, the page asked %d times", why, after-before)
+			t.Errorf("the %s page sent %d requests", why, after-before)
 		}
 	}
 	other.Run(devtools.BringToFront())
@@ -340,40 +340,41 @@ func TestHiddenAndPaused(t *testing.T) {
 	quiet("hidden")
 	crawl(t, s, gptbot, "/")
 	page.Run(devtools.BringToFront())
-	page.Eventually("the page goes on when it is shown", cell("GPTBot", 3)+` === "1"`)
+	page.Eventually("the page updates when it is shown", cell("GPTBot", 3)+` === "1"`)
 	page.Run(chromedp.Click(`#pause`, chromedp.ByQuery))
 	page.Eventually("the page says that it is paused", `document.getElementById("updated").innerText.startsWith("Paused")`)
 	quiet("paused")
 	page.Run(chromedp.Click(`#pause`, chromedp.ByQuery))
-	page.Eventually("the page goes on", `document.getElementById("updated").innerText.startsWith("as of")`)
+	page.Eventually("the page updates", `document.getElementById("updated").innerText.startsWith("as of")`)
 }
 
-// offline takes the network away from a page, or gives it back. The library
-// knows only the newest of the protocol's methods for that.
-func offline(away bool) chromedp.Action {
+// offline switches the network of a page off or on. chromedp has no function for
+// this method of the protocol.
+func offline(off bool) chromedp.Action {
 	return chromedp.ActionFunc(func(ctx context.Context) error {
 		return cdp.Execute(ctx, "Network.emulateNetworkConditions", map[string]any{
-			"offline": away, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1,
+			"offline": off, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1,
 		}, nil)
 	})
 }
 
-// The page says when the server does not answer, and goes on when it does.
-func TestServerAway(t *testing.T) {
+// The page shows since when the server does not answer, and updates when it answers
+// again.
+func TestServerDoesNotAnswer(t *testing.T) {
 	s := server.Start(t, site)
 	page := open(t, s.URL("/ops/deep/"), 1440)
-	page.Eventually("all is well", `document.getElementById("offline").hidden && document.getElementById("live").className.includes("on")`)
+	page.Eventually("the page is up to date", `document.getElementById("offline").hidden && document.getElementById("live").className.includes("on")`)
 	checkClean(t, page, s.URL("/ops/deep/"))
 	page.Run(offline(true))
-	page.Eventually("the page says since when", `!document.getElementById("offline").hidden && /does not answer since \d\d:\d\d:\d\d/.test(document.getElementById("offline").innerText)`)
+	page.Eventually("the page shows since when the server does not answer", `!document.getElementById("offline").hidden && /does not answer since \d\d:\d\d:\d\d/.test(document.getElementById("offline").innerText)`)
 	page.Run(offline(false))
-	page.Eventually("it goes on", `document.getElementById("offline").hidden`)
+	page.Eventually("the page updates again", `document.getElementById("offline").hidden`)
 	if err := s.Reload(strings.ReplaceAll(site, "access external", "")); err != nil {
 		t.Fatal(err)
 	}
-	page.Eventually("the page says that it may not be seen any more", `document.getElementById("offline").innerText.includes("no longer lets you see")`)
+	page.Eventually("the page shows that access is no longer allowed", `document.getElementById("offline").innerText.includes("no longer lets you see")`)
 	if err := s.Reload(site); err != nil {
 		t.Fatal(err)
 	}
-	page.Eventually("and goes on", `document.getElementById("offline").hidden`)
+	page.Eventually("the page updates after access is allowed again", `document.getElementById("offline").hidden`)
 }

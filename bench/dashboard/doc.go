@@ -1,2 +1,2 @@
-// Package dashboard tests the dashboard in a browser, against a running server.
+// Package dashboard tests the dashboard in Chromium, with a running server.
 package dashboard

@@ -15,15 +15,16 @@ import (
 	"github.com/caddy-robots/caddy-robots/bench/internal/server"
 )
 
-// floodTime is how long a flood takes.
+// floodTime is the duration of a flood.
 const floodTime = 5 * time.Second
 
-// flooders are connections on which a crawler comes as fast as it is answered.
+// flooders is the number of connections of the crawler.
 const flooders = 8
 
-// BenchmarkFlood tells how long a person waits while a crawler that is denied
-// everything comes as fast as it can, without the dashboard and with the page
-// open in a browser. Server, flood, person and browser share the machine.
+// BenchmarkFlood measures how long a person waits during a flood: a crawler that is
+// denied everything sends requests as fast as possible. closed is without the
+// dashboard, open is with the dashboard in a browser. Server, crawler, person and
+// browser share the machine.
 func BenchmarkFlood(b *testing.B) {
 	s := server.Start(b, site)
 	b.Run("closed", func(b *testing.B) { flood(b, s) })
@@ -65,7 +66,7 @@ func flood(b *testing.B, s *server.Server) {
 	b.ReportMetric(float64(latencies[len(latencies)*99/100].Microseconds()), "p99-µs")
 }
 
-// client is a connection that is kept.
+// client sends requests over one connection.
 type client struct {
 	tb      testing.TB
 	conn    net.Conn

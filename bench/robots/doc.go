@@ -1,4 +1,4 @@
-// Package robots holds benchmarks of the robots.txt matcher beside
+// Package robots compares the robots.txt parser and matcher with
 // github.com/temoto/robotstxt, the Go library that most projects use.
 //
 //	go test -bench . -benchmem ./robots

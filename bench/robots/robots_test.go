@@ -17,8 +17,8 @@ import (
 var words = strings.Fields("shop cart user login search tag author archive feed print private admin api static " +
 	"product category review checkout account media gallery video download forum topic thread")
 
-// text is a file of n rules whose paths share folders, as real ones do; wild
-// of them have a `*`, where its place varies.
+// text returns a file of n rules. Their paths share folders, as in real files. wild
+// of them have a `*`, at different positions.
 func text(n, wild int) []byte {
 	rnd := rand.New(rand.NewPCG(1, uint64(n)))
 	word := func() string { return words[rnd.IntN(len(words))] }
@@ -39,7 +39,8 @@ func text(n, wild int) []byte {
 	return []byte(b.String())
 }
 
-// targets are of about 40 octets, every other one disallowed.
+// targets returns request targets of about 40 octets. Every other one is
+// disallowed.
 func targets(g *robots.Group) []string {
 	rnd := rand.New(rand.NewPCG(2, 2))
 	rules := g.Rules()
@@ -58,8 +59,9 @@ var sizes = []struct{ rules, wild int }{
 
 const large = 16 << 20
 
-// BenchmarkMatch compares one target with the rules. "both views" is what is
-// asked on each request: the target as requested and as served.
+// BenchmarkMatch matches one target. ours-both-views does what the plugin does for
+// each request: it matches the target as the client sent it and as the back end
+// serves it.
 func BenchmarkMatch(b *testing.B) {
 	for _, size := range sizes {
 		data := text(size.rules, size.wild)
@@ -94,8 +96,8 @@ func BenchmarkMatch(b *testing.B) {
 	}
 }
 
-// BenchmarkWorstPattern is a rule of 60 wildcards that almost matches a path
-// of 4 KB.
+// BenchmarkWorstPattern matches a rule of 60 wildcards with a path of 4 KB that it
+// almost matches.
 func BenchmarkWorstPattern(b *testing.B) {
 	data := []byte("User-agent: *\nDisallow: /" + strings.Repeat("*a", 60) + "b\n")
 	path := "/" + strings.Repeat("a", 4096)
@@ -121,8 +123,8 @@ func BenchmarkWorstPattern(b *testing.B) {
 	})
 }
 
-// BenchmarkHostile is a file of 500 KB made to be slow, and a path of 4 KB
-// made for it.
+// BenchmarkHostile parses and matches files of 500 KB that are made to be slow,
+// with a path of 4 KB.
 func BenchmarkHostile(b *testing.B) {
 	files := map[string]string{"wildcards": "", "prefixes": "", "agents": ""}
 	var s strings.Builder
@@ -171,8 +173,8 @@ func BenchmarkHostile(b *testing.B) {
 	}
 }
 
-// BenchmarkParse reads the largest of the real files in the folder that
-// ROBOTS_CORPUS names, or made-up ones.
+// BenchmarkParse parses generated files, and large real ones from the folder in
+// ROBOTS_CORPUS, if it is set.
 func BenchmarkParse(b *testing.B) {
 	files := map[string][]byte{"rules=450": text(450, 45), "rules=5000": text(5000, 500)}
 	if dir := os.Getenv("ROBOTS_CORPUS"); dir != "" {

@@ -12,9 +12,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/bench/internal/chromium"
 )
 
-// An attacker at the same address, as behind a carrier's NAT, has a trap URL
-// that was minted for it, and gets a person onto a page with it. Nobody is
-// bound, and no signal is raised.
+// An attacker has the same address as a person, for example behind a carrier's
+// NAT, and so gets trap URLs for this address. The person opens a page of the
+// attacker with such a URL. This must raise no signal.
 func TestPlantedTraps(t *testing.T) {
 	s, b := startSite(t), chromium.Open(t, chromedp.UserAgent(userAgent))
 	for name, markup := range map[string]string{
@@ -43,8 +43,8 @@ func TestPlantedTraps(t *testing.T) {
 			defer planted.Close()
 			p.Run(chromedp.Navigate(planted.URL))
 			arrived := "performance.getEntriesByType('resource').some(e => e.name.startsWith(" + fmt.Sprintf("%q", s.TLSURL("/")) + ")) || location.href.startsWith(" + fmt.Sprintf("%q", s.TLSURL("/")) + ")"
-			s.is(p, arrived)
-			s.nothing(p)
+			s.waitFor(p, arrived)
+			s.wantsNoSignal(p)
 			if cookies := chromium.Eval[string](p, "document.cookie"); cookies != "" {
 				t.Errorf("a cookie was set: %s", cookies)
 			}
@@ -52,16 +52,17 @@ func TestPlantedTraps(t *testing.T) {
 	}
 }
 
-// What a page of the site itself embeds, as a comment with a picture might, does
-// not count; and one who follows the hidden link raises one signal alone.
+// Trap URLs that a page of the site itself embeds, such as in a comment, raise no
+// signal. A person who follows the hidden link raises only one signal, and is no
+// suspect.
 func TestTrapsInThePagesOfTheSite(t *testing.T) {
 	s, b := startSite(t), chromium.Open(t, chromedp.UserAgent(userAgent))
 	p := s.person(b)
 	p.Run(chromedp.Navigate(s.TLSURL("/planted.html")))
-	s.is(p, "performance.getEntriesByType('resource').filter(e => e.name.includes('/calendar-all/')).length >= 2")
-	s.nothing(p)
+	s.waitFor(p, "performance.getEntriesByType('resource').filter(e => e.name.includes('/calendar-all/')).length >= 2")
+	s.wantsNoSignal(p)
 	p.Run(chromedp.Navigate(s.TLSURL("/")), chromedp.Evaluate("document.getElementById('trap').click()", nil))
-	s.is(p, "location.pathname.startsWith('/calendar-all/')")
+	s.waitFor(p, "location.pathname.startsWith('/calendar-all/')")
 	for n := range 5 {
 		p.Run(chromedp.Navigate(s.TLSURL("/")))
 		s.click(p, fmt.Sprint("p", n), fmt.Sprint("Page ", n))
@@ -69,5 +70,5 @@ func TestTrapsInThePagesOfTheSite(t *testing.T) {
 	if got := s.signals(); len(got) != 1 || got[`caddy_robots_suspect_signals_total{signal="trap"}`] != 1 {
 		t.Errorf("signals %v", got)
 	}
-	s.freePass(p)
+	s.wantsNoSuspect(p)
 }

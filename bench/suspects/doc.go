@@ -1,3 +1,4 @@
-// Package suspects has the tests of `suspects` that need a browser: sessions of
-// people, attacks on them, and a robot that is a browser.
+// Package suspects has the tests of the option `suspects` that need Chromium:
+// people who browse, attacks that try to make them suspects, and a robot that runs
+// in a browser.
 package suspects

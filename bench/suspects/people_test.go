@@ -14,9 +14,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/bench/internal/chromium"
 )
 
-// A person reads, goes back and forth, reloads, opens robots.txt, and has
+// A person reads pages, goes back and forth, reloads, opens robots.txt, and has
 // several tabs.
-func TestAPersonWhoReads(t *testing.T) {
+func TestPersonWhoReadsPages(t *testing.T) {
 	s, b := startSite(t), chromium.Open(t, chromedp.UserAgent(userAgent))
 	p := s.person(b)
 	for n := range 10 {
@@ -33,23 +33,23 @@ func TestAPersonWhoReads(t *testing.T) {
 		tab := s.person(b)
 		tab.Run(chromedp.Navigate(s.TLSURL(fmt.Sprintf("/page-%d.html", n))))
 	}
-	s.nothing(p)
+	s.wantsNoSignal(p)
 }
 
-// What a browser fetches ahead of its user does not count, a trap included.
+// Pages and traps that a browser prefetches or prerenders raise no signal.
 func TestPrefetchAndPrerender(t *testing.T) {
 	s, b := startSite(t), chromium.Open(t, chromedp.UserAgent(userAgent))
 	p := s.person(b)
 	for range 3 {
 		p.Run(chromedp.Navigate(s.TLSURL("/ahead.html")))
-		s.is(p, "performance.getEntriesByType('resource').some(e => e.name.includes('/calendar-all/'))")
+		s.waitFor(p, "performance.getEntriesByType('resource').some(e => e.name.includes('/calendar-all/'))")
 	}
 	p.Run(chromedp.Navigate(s.TLSURL("/page-2.html")), chromedp.Navigate(s.TLSURL("/page-3.html")))
-	s.nothing(p)
+	s.wantsNoSignal(p)
 }
 
-// 50 people with the same browser at one address: each has a profile, and with
-// it connections and a cache, of their own.
+// 50 people with the same browser are at one address. Each has a separate browser
+// profile, with its own connections and cache.
 func TestFiftyPeopleAtOneAddress(t *testing.T) {
 	s, b := startSite(t), chromium.Open(t, chromedp.UserAgent(userAgent))
 	p := s.person(b)
@@ -65,10 +65,10 @@ func TestFiftyPeopleAtOneAddress(t *testing.T) {
 			return errors.Join(errs[:]...)
 		}))
 	}
-	s.nothing(p)
+	s.wantsNoSignal(p)
 }
 
-// visit has a person read a few pages in a profile of their own.
+// visit opens a few pages for one person in a new browser profile.
 func (s *site) visit(ctx context.Context, person int) error {
 	browser := cdp.WithExecutor(ctx, chromedp.FromContext(ctx).Browser)
 	profile, err := target.CreateBrowserContext().WithDisposeOnDetach(true).Do(browser)

@@ -10,9 +10,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/bench/internal/chromium"
 )
 
-// A robot that is a Chromium, follows each link as fast as it can, and says that
-// it is a person's.
-func TestAFastChromiumIsFound(t *testing.T) {
+// A robot in Chromium sends a person's User-Agent and follows each link as fast as
+// possible.
+func TestFastRobotInChromiumIsFound(t *testing.T) {
 	s, b := startSite(t), chromium.Open(t, chromedp.UserAgent(userAgent))
 	p := s.person(b)
 	links := chromium.Eval[[]string](p, "Array.from(document.links, a => a.href)")
@@ -35,9 +35,9 @@ func TestAFastChromiumIsFound(t *testing.T) {
 	s.shows(p, "This page is not for robots")
 }
 
-// The page of a refusal works: its style is applied, nothing is refused by its
-// own policy, and the button leads to the page.
-func TestTheButtonInABrowser(t *testing.T) {
+// The page for refused suspects works in a browser: its style is applied, its
+// Content-Security-Policy blocks nothing, and the button leads to the refused page.
+func TestPageForSuspectsInABrowser(t *testing.T) {
 	s, b := startSite(t), chromium.Open(t, chromedp.UserAgent(userAgent))
 	p := s.person(b)
 	trap := chromium.Eval[string](p, "document.getElementById('trap').href")

@@ -19,11 +19,11 @@ import (
 	"github.com/caddy-robots/caddy-robots/bench/internal/server"
 )
 
-// userAgent is what the Chromium of these tests says it is, on a person's
-// machine.
+// userAgent is the User-Agent of Chromium in these tests. Headless Chromium would
+// send another one.
 const userAgent = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36"
 
-// asAPerson has a page send what Chrome on a person's machine sends.
+// asAPerson makes a page send the fields of Chrome on a person's machine.
 func asAPerson() chromedp.Action {
 	return emulation.SetUserAgentOverride(userAgent).WithUserAgentMetadata(&emulation.UserAgentMetadata{
 		Brands:   []*emulation.UserAgentBrandVersion{{Brand: "Chromium", Version: "140"}, {Brand: "Google Chrome", Version: "140"}, {Brand: "Not_A Brand", Version: "24"}},
@@ -31,11 +31,11 @@ func asAPerson() chromedp.Action {
 	})
 }
 
-// pages is how many pages the site has.
+// pages is the number of pages of the site.
 const pages = 60
 
-// site is the running site under test: pages that share a style and a script
-// and have a picture each, with a trap in every page.
+// site is the running test site. Its pages share a style and a script. Each page
+// has its own picture and a trap.
 type site struct {
 	*server.Server
 	t *testing.T
@@ -96,7 +96,7 @@ https://localhost:$TLSPORT {
 	return &site{s, t}
 }
 
-// signals returns how often each signal was raised.
+// signals returns the number of times that each signal was raised.
 func (s *site) signals() map[string]float64 {
 	s.t.Helper()
 	resp, err := http.Get(s.AdminURL("/metrics"))
@@ -117,18 +117,19 @@ func (s *site) signals() map[string]float64 {
 	return found
 }
 
-// nothing checks that people raised no signal, and that they get what is
-// disallowed to robots.
-func (s *site) nothing(p *chromium.Page) {
+// wantsNoSignal checks that people raised no signal, and that they get a page that
+// is disallowed to robots.
+func (s *site) wantsNoSignal(p *chromium.Page) {
 	s.t.Helper()
 	if got := s.signals(); len(got) != 0 {
 		s.t.Errorf("people raised %v", got)
 	}
-	s.freePass(p)
+	s.wantsNoSuspect(p)
 }
 
-// freePass checks that nobody is bound.
-func (s *site) freePass(p *chromium.Page) {
+// wantsNoSuspect checks that there are no suspects, and that a person gets a page
+// that is disallowed to robots.
+func (s *site) wantsNoSuspect(p *chromium.Page) {
 	s.t.Helper()
 	p.Run(chromedp.Navigate(s.TLSURL("/account/")))
 	s.shows(p, "Account")
@@ -141,22 +142,22 @@ func (s *site) freePass(p *chromium.Page) {
 func (s *site) found() map[string]any {
 	for line := range strings.Lines(s.Log()) {
 		var fields map[string]any
-		if json.Unmarshal([]byte(line), &fields) == nil && fields["msg"] == "a client behaves like a robot and says that it is a browser" {
+		if json.Unmarshal([]byte(line), &fields) == nil && fields["msg"] == "a client behaves like a robot and sends a browser's User-Agent" {
 			return fields
 		}
 	}
 	return nil
 }
 
-// shows waits until a page has a heading. A navigation that is under way makes
-// single looks fail.
+// shows waits until a page has a heading.
 func (s *site) shows(p *chromium.Page, heading string) {
 	s.t.Helper()
-	s.is(p, fmt.Sprintf("document.readyState === 'complete' && document.querySelector('h1')?.textContent === %q", heading))
+	s.waitFor(p, fmt.Sprintf("document.readyState === 'complete' && document.querySelector('h1')?.textContent === %q", heading))
 }
 
-// is waits until an expression is true.
-func (s *site) is(p *chromium.Page, expression string) {
+// waitFor waits until a JavaScript expression is true. It ignores errors, because
+// an evaluation fails during a navigation.
+func (s *site) waitFor(p *chromium.Page, expression string) {
 	s.t.Helper()
 	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		var yes bool
@@ -164,19 +165,19 @@ func (s *site) is(p *chromium.Page, expression string) {
 			return
 		}
 		if time.Now().After(end) {
-			s.t.Fatalf("it never came to be that %s", expression)
+			s.t.Fatalf("waited in vain until: %s", expression)
 		}
 	}
 }
 
-// click follows a link as a person does.
+// click clicks on a link and waits for the heading of the next page.
 func (s *site) click(p *chromium.Page, id, heading string) {
 	s.t.Helper()
 	p.Run(chromedp.Click("#"+id, chromedp.ByQuery))
 	s.shows(p, heading)
 }
 
-// person opens a tab of a person. The site is up once it shows.
+// person opens a tab of a person with the site, and waits until it is up.
 func (s *site) person(b *chromium.Browser) *chromium.Page {
 	s.t.Helper()
 	p := b.NewPage()

@@ -1,5 +1,5 @@
-// Package chromium starts a headless Chromium for a test and notes what it
-// does: each request, each error on the console, each uncaught exception.
+// Package chromium starts a headless Chromium for a test. It records the requests,
+// the errors on the console and the uncaught exceptions of each page.
 package chromium
 
 import (
@@ -20,18 +20,18 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience bounds everything that a test waits for. It is long, because the
-// machine may be busy: a test never passes or fails by how fast it is.
+// patience bounds all waiting. It is long, because the machine may be busy: no
+// test result depends on speed.
 const patience = 2 * time.Minute
 
-// Browser is a running Chromium with a profile of its own. Its pages share
-// cookies and cache. Safe for concurrent use.
+// Browser is a running Chromium with an empty profile. Its pages share cookies and
+// cache. It is safe for concurrent use.
 type Browser struct {
 	t   testing.TB
 	ctx context.Context
 }
 
-// Page is a tab. Run acts on it; what it did is noted from its first request.
+// Page is a tab. Requests and errors are recorded from its first request on.
 type Page struct {
 	t   testing.TB
 	ctx context.Context
@@ -41,9 +41,9 @@ type Page struct {
 	errors   []string
 }
 
-// Open starts Chromium with an empty profile, and ends it with the test. It
-// accepts any certificate. Flags are added to the command line, as
-// chromedp.Flag. A machine without Chromium skips the test.
+// Open starts Chromium with an empty profile. Chromium accepts any certificate, and
+// ends with the test. The flags, such as chromedp.Flag, are added to its command
+// line. If Chromium is not installed, the test is skipped.
 func Open(t testing.TB, flags ...chromedp.ExecAllocatorOption) *Browser {
 	t.Helper()
 	path := executable()
@@ -63,7 +63,7 @@ func Open(t testing.TB, flags ...chromedp.ExecAllocatorOption) *Browser {
 	)
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), append(options, flags...)...)
 	t.Cleanup(cancel)
-	// Its messages are about events that this version of the library does not know.
+	// The library logs events that it does not know, which are no errors.
 	ctx, _ = chromedp.NewContext(ctx, chromedp.WithErrorf(func(string, ...any) {}))
 	t.Cleanup(func() { _ = chromedp.Cancel(ctx) })
 	if err := chromedp.Run(ctx); err != nil {
@@ -81,13 +81,13 @@ func executable() string {
 	return ""
 }
 
-// NewPage opens a tab. It is closed with the test.
+// NewPage opens a tab. It is closed when the test ends.
 func (b *Browser) NewPage() *Page {
 	b.t.Helper()
 	ctx, cancel := chromedp.NewContext(b.ctx)
 	b.t.Cleanup(cancel)
 	p := &Page{t: b.t, ctx: ctx}
-	chromedp.ListenTarget(ctx, p.note)
+	chromedp.ListenTarget(ctx, p.record)
 	p.Run(network.Enable(), log.Enable(), runtime.Enable())
 	return p
 }
@@ -100,10 +100,10 @@ func (p *Page) Run(actions ...chromedp.Action) {
 	}
 }
 
-// Try is Run that returns the error.
+// Try carries out actions, one after another, and returns the first error.
 func (p *Page) Try(actions ...chromedp.Action) error {
-	// The first Run of a tab creates it, and it lives as long as that context:
-	// so no timeout is put around the actions from outside.
+	// The first call of chromedp.Run creates the tab, which ends with the context.
+	// So the timeout must not be in the context.
 	done := make(chan error, 1)
 	go func() { done <- chromedp.Run(p.ctx, actions...) }()
 	select {
@@ -114,14 +114,15 @@ func (p *Page) Try(actions ...chromedp.Action) error {
 	}
 }
 
-// Eval returns what a JavaScript expression gives, as JSON decodes it.
+// Eval returns the value of a JavaScript expression, decoded from JSON.
 func Eval[T any](p *Page, expression string) (value T) {
 	p.t.Helper()
 	p.Run(chromedp.Evaluate(expression, &value))
 	return value
 }
 
-// Eventually waits until a JavaScript expression is true.
+// Eventually waits until a JavaScript expression is true. what describes the
+// condition.
 func (p *Page) Eventually(what, expression string) {
 	p.t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
@@ -129,7 +130,7 @@ func (p *Page) Eventually(what, expression string) {
 			return
 		}
 	}
-	p.t.Fatalf("it never came to be that %s (%s)", what, expression)
+	p.t.Fatalf("waited %v in vain until: %s (%s)", patience, what, expression)
 }
 
 // Screenshot writes a picture of the page, as tall as its content, to a PNG
@@ -137,31 +138,30 @@ func (p *Page) Eventually(what, expression string) {
 func (p *Page) Screenshot(path string) {
 	p.t.Helper()
 	var picture []byte
-	// A tab in the background is not drawn.
+	// Chromium does not draw a tab in the background.
 	p.Run(page.BringToFront(), chromedp.FullScreenshot(&picture, 100))
 	if err := os.WriteFile(path, picture, 0o644); err != nil {
 		p.t.Fatal(err)
 	}
 }
 
-// Requests returns the URLs of all requests so far, in order; data: and blob:
-// URLs are none.
+// Requests returns the URLs of all requests so far, in order, without data: and
+// blob: URLs.
 func (p *Page) Requests() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.requests)
 }
 
-// Errors returns what went wrong so far: errors on the console (a violated
-// Content-Security-Policy and a failed request among them) and uncaught
-// exceptions.
+// Errors returns all errors so far: errors on the console, which include violations
+// of the Content-Security-Policy and failed requests, and uncaught exceptions.
 func (p *Page) Errors() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.errors)
 }
 
-func (p *Page) note(event any) {
+func (p *Page) record(event any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch e := event.(type) {

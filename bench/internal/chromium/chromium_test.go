@@ -11,8 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// What a page does is noted: its requests, its errors, its exceptions.
-func TestPage(t *testing.T) {
+func TestPageRecordsRequestsAndErrors(t *testing.T) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/":

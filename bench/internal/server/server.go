@@ -16,24 +16,24 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/freeport"
 )
 
-// patience bounds what a test waits for; the machine may be busy.
+// patience bounds all waiting. It is long, because the machine may be busy.
 const patience = 2 * time.Minute
 
 // Server is a running Caddy.
 type Server struct {
-	// Dir is its home, where Caddy keeps its files; $DIR in a configuration.
+	// Dir is the home folder, with Caddy's files; $DIR in a configuration.
 	Dir string
-	// Port, TLSPort and Admin are ports that nothing else uses; $PORT and
-	// $TLSPORT in a configuration. The admin API listens on Admin.
+	// Port and TLSPort are free ports for sites; $PORT and $TLSPORT in a
+	// configuration. The admin API listens on Admin.
 	Port, TLSPort, Admin int
 
 	t   testing.TB
 	log buffer
 }
 
-// Start runs Caddy with a Caddyfile until the test ends, and waits until it is
-// up. $DIR, $PORT and $TLSPORT in the Caddyfile are replaced. Its certificates
-// are its own; nothing is installed on the machine.
+// Start runs Caddy with a Caddyfile until the test ends, and waits until it is up.
+// It replaces $DIR, $PORT and $TLSPORT. Caddy uses self-signed certificates and
+// installs nothing on the machine.
 func Start(t testing.TB, caddyfile string) *Server {
 	t.Helper()
 	s := &Server{Dir: t.TempDir(), Port: port(t), TLSPort: port(t), Admin: port(t), t: t}
@@ -77,15 +77,15 @@ func (s *Server) Reload(caddyfile string) error {
 	return nil
 }
 
-// URL is a URL of the site on Port, over http, with the host name localhost.
+// URL returns an http URL of the site on Port, with the host localhost.
 func (s *Server) URL(path string) string { return fmt.Sprintf("http://localhost:%d%s", s.Port, path) }
 
-// TLSURL is a URL of the site on TLSPort, over https.
+// TLSURL returns an https URL of the site on TLSPort, with the host localhost.
 func (s *Server) TLSURL(path string) string {
 	return fmt.Sprintf("https://localhost:%d%s", s.TLSPort, path)
 }
 
-// AdminURL is a URL of the admin API.
+// AdminURL returns a URL of the admin API.
 func (s *Server) AdminURL(path string) string {
 	return fmt.Sprintf("http://localhost:%d%s", s.Admin, path)
 }
@@ -129,7 +129,7 @@ var binary = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
-// Binary returns the path of the built Caddy.
+// Binary builds Caddy with the plugin, once, and returns the path of the program.
 func Binary(t testing.TB) string {
 	t.Helper()
 	path, err := binary()
@@ -139,7 +139,7 @@ func Binary(t testing.TB) string {
 	return path
 }
 
-// moduleRoot is the folder of the plugin's module, the parent of this one.
+// moduleRoot returns the folder of the plugin's module, the parent of bench.
 func moduleRoot() (string, error) {
 	out, err := exec.Command("go", "env", "GOMOD").Output()
 	return filepath.Dir(filepath.Dir(strings.TrimSpace(string(out)))), err
@@ -163,7 +163,7 @@ func port(t testing.TB) int {
 	return port
 }
 
-// buffer is a buffer that a process writes to while a test reads it.
+// buffer is a buffer that is safe for concurrent use.
 type buffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer

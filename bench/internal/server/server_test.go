@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestServer(t *testing.T) {
+func TestStartAndReload(t *testing.T) {
 	site := func(answer string) string {
 		return "http://localhost:$PORT {\n\trobots {\n\t\tsource inline \"User-agent: *\"\n\t}\n\trespond " + answer + "\n}\n"
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// answered is a site with an answer of its own.
+// answered is a site with its own answer.
 const answered = `http://:%d {
 	robots {
 		source %s
@@ -26,8 +26,7 @@ const answered = `http://:%d {
 }
 `
 
-// answerSites are the lines, and which answer a request that is disallowed
-// gets.
+// answerSites are the sites of these tests and their lines.
 var answerSites = []struct{ name, line string }{
 	{"usual", "answer pending 503 x"},
 	{"gone", `answer disallowed 410 "{http.robots.crawler} is gone"`},
@@ -48,7 +47,7 @@ func startAnswers(t *testing.T) (*server, map[string]string) {
 		port := freePort(t)
 		urls[a.name] = fmt.Sprintf("http://localhost:%d", port)
 		source, pages := "inline "+file, "respond /sorry \"sorry page\"\n\trespond page"
-		if a.name == "circle" { // found out at load, were the source at hand
+		if a.name == "circle" { // with a local source, this is an error
 			source, pages = "site", "respond /robots.txt "+file
 		}
 		fmt.Fprintf(&config, answered, port, source, a.line, pages)
@@ -76,8 +75,8 @@ func TestAnswers(t *testing.T) {
 		{"gone", gptbot, "/shut/x", 410, "GPTBot is gone", ""},
 		{"gone", chrome, "/shut/x", 200, "page", ""},
 		{"redirect", gptbot, "/shut/x", 302, "", "/sorry"},
-		{"redirect", googlebot, "/shut/x", 403, "robots.txt", ""}, // of purpose search: no cloaking
-		{"circle", gptbot, "/shut/x", 403, "robots.txt", ""},      // the redirect leads to what is disallowed
+		{"redirect", googlebot, "/shut/x", 403, "robots.txt", ""}, // crawlers of search engines are not redirected
+		{"circle", gptbot, "/shut/x", 403, "robots.txt", ""},      // the target of the redirect is disallowed too
 		{"abort", gptbot, "/shut/x", -1, "EOF", ""},
 		{"vault", googlebot, "/vault/x", 410, "nothing", ""},
 	} {
@@ -98,12 +97,12 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// What curl, wget and Scrapy make of the answers.
+// docs/answers.md says how curl, wget and Scrapy treat each answer.
 func TestClientsOfAnswers(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"curl", "wget"} {
 		if _, err := exec.LookPath(name); err != nil {
-			t.Logf("%s is not installed: nothing to ask with", name)
+			t.Logf("%s is not installed: nothing is tested", name)
 			return
 		}
 	}
@@ -136,7 +135,7 @@ func TestClientsOfAnswers(t *testing.T) {
 			t.Errorf("Scrapy %s %s: %q, want %q", tt.site, tt.path, got, tt.scrapy)
 		}
 	}
-	// Scrapy alone asks again for 503 and 429: two times more, at once.
+	// Only Scrapy retries after 503 and 429: twice, and at once.
 	scrapyOf(t, urls["busy"]+throttled)
 	before := statuses(s)[503]
 	if got := scrapyOf(t, urls["busy"]+throttled); got != "" {
@@ -154,7 +153,7 @@ func exitOf(t *testing.T, name string, args ...string) int {
 	return 0
 }
 
-// oneRequest is a spider that says what became of one request.
+// oneRequest is a spider that reports the result of one request.
 const oneRequest = `
 import scrapy
 class Spider(scrapy.Spider):
@@ -167,7 +166,8 @@ class Spider(scrapy.Spider):
         yield {"got": failure.type.__name__}
 `
 
-// scrapyOf returns what Scrapy makes of a URL; "" if it is not installed.
+// scrapyOf returns the status or failure that Scrapy gets for a URL; "" if Scrapy
+// is not installed.
 func scrapyOf(t *testing.T, url string) string {
 	t.Helper()
 	scrapy, err := exec.LookPath("scrapy")
@@ -189,7 +189,8 @@ func scrapyOf(t *testing.T, url string) string {
 	return item.Got
 }
 
-// costly sends browsers on costly paths to a challenge; here, to a response.
+// costly sends requests of browsers for costly paths to a challenge, which is a
+// response here.
 const costly = `
 http://:$PORT {
 	robots {
@@ -229,12 +230,12 @@ func TestMatcherDisallowed(t *testing.T) {
 
 func TestPolicyCommand(t *testing.T) {
 	t.Parallel()
-	s := startPoliced(t, policedFile, "")
+	s := startPolicySite(t, policySiteFile, "")
 	config := filepath.Join(s.dir, "Caddyfile")
 	run := func(args ...string) (string, int) {
 		cmd := exec.Command(binary, append([]string{"robots"}, args...)...)
 		cmd.Dir, cmd.Env = s.dir, s.env()
-		cmd.Stdin = strings.NewReader(policedFile)
+		cmd.Stdin = strings.NewReader(policySiteFile)
 		out, err := cmd.Output()
 		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 			return string(out), exit.ExitCode()

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// unbound are clients that robots.txt does not bind unless it names them, or
-// the operator says http_clients on.
-var unbound = []struct{ name, ua string }{
+// unboundClients are clients that robots.txt does not apply to, unless a group
+// names them or http_clients is on.
+var unboundClients = []struct{ name, ua string }{
 	{"a browser", chrome},
 	{"okhttp", "okhttp/4.12.0"},
 	{"curl", "curl/8.5.0"},
@@ -23,12 +23,12 @@ var unbound = []struct{ name, ua string }{
 	{"an app with bot in its name", "Chatbot/42 CFNetwork/1485 Darwin/23.1.0"},
 }
 
-// Clients that nothing binds never wait for the file: the back end holds it
-// until each has its page.
+// Clients that no rule applies to never wait for the file. Here the back end holds
+// the file back until each of them has its page.
 func TestAppsAndLibrariesDoNotWaitForRobotsTxt(t *testing.T) {
 	t.Parallel()
 	back, door := newFlaky(t), newGate(t)
-	back.says(door.before(rules("/")))
+	back.answerWith(door.before(rules("/")))
 	s := start(t, proxied(back.URL, ""))
 	crawler := make(chan response)
 	go func() {
@@ -36,7 +36,7 @@ func TestAppsAndLibrariesDoNotWaitForRobotsTxt(t *testing.T) {
 		crawler <- got
 	}()
 	<-door.asked
-	for _, c := range unbound {
+	for _, c := range unboundClients {
 		got := s.rawAt("localhost", "/private/x", c.ua)
 		if got.status != 200 || got.body != "page" {
 			t.Errorf("%s while the file is read: status %d, %q", c.name, got.status, got.body)
@@ -44,7 +44,7 @@ func TestAppsAndLibrariesDoNotWaitForRobotsTxt(t *testing.T) {
 	}
 	select {
 	case got := <-crawler:
-		t.Logf("the crawler did not wait as long as all of them: status %d", got.status)
+		t.Logf("the crawler got an answer before the last of them: status %d", got.status)
 		s.wants(429, got, "a crawler while the file is read")
 		door.open()
 	default:
@@ -54,7 +54,7 @@ func TestAppsAndLibrariesDoNotWaitForRobotsTxt(t *testing.T) {
 		}
 	}
 	s.eventually("the rules are in force", func() bool { return s.get(gptbot, "/x").status == 403 })
-	for _, c := range unbound {
+	for _, c := range unboundClients {
 		s.wants(200, s.rawAt("localhost", "/private/x", c.ua), c.name+" under Disallow: /")
 	}
 }
@@ -65,15 +65,15 @@ func TestAppsUnderDisallowAll(t *testing.T) {
 		return "http://:$PORT {\n\trobots {\n\t\tsource inline \"" + strings.TrimSpace(disallow("/")) + "\"\n\t\t" + options + "\n\t}\n\trespond page\n}\n"
 	}
 	s := start(t, site(""))
-	for _, c := range unbound {
+	for _, c := range unboundClients {
 		s.wants(200, s.rawAt("localhost", "/x", c.ua), c.name)
 	}
 	s.wants(403, s.get(gptbot, "/x"), "a crawler")
 	on := start(t, site("http_clients on"))
-	for _, c := range unbound[1:6] {
+	for _, c := range unboundClients[1:6] {
 		on.wants(403, on.rawAt("localhost", "/x", c.ua), c.name+" with http_clients on")
 	}
-	for _, c := range append(unbound[6:], unbound[0]) {
+	for _, c := range append(unboundClients[6:], unboundClients[0]) {
 		on.wants(200, on.rawAt("localhost", "/x", c.ua), c.name+" with http_clients on")
 	}
 }

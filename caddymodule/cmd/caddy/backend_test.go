@@ -11,10 +11,10 @@ import (
 	"testing"
 )
 
-// disallow is a robots.txt that disallows a path to every crawler.
+// disallow returns a robots.txt that disallows a path to every crawler.
 func disallow(path string) string { return "User-agent: *\nDisallow: " + path + "\n" }
 
-// backend is an HTTP server that records the requests it gets.
+// backend is an HTTP server that records its requests.
 type backend struct {
 	*httptest.Server
 	mu   sync.Mutex
@@ -36,8 +36,8 @@ func newBackend(t *testing.T, h http.HandlerFunc) *backend {
 	return b
 }
 
-// requests returns the requests for a path so far; those for any path where it
-// is empty.
+// requests returns the requests so far for a path, or all of them if the path is
+// empty.
 func (b *backend) requests(path string) (found []*http.Request) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -49,9 +49,9 @@ func (b *backend) requests(path string) (found []*http.Request) {
 	return found
 }
 
-// gate is a handler's door: requests wait at it until it opens.
+// gate makes requests wait until a test opens it.
 type gate struct {
-	asked  chan struct{} // closed when the first request is there
+	asked  chan struct{} // closed when the first request has arrived
 	opened chan struct{}
 	first  sync.Once
 	once   sync.Once
@@ -65,7 +65,7 @@ func newGate(t *testing.T) *gate {
 
 func (g *gate) open() { g.once.Do(func() { close(g.opened) }) }
 
-// before returns h behind the gate.
+// before returns a handler that waits for the gate and then calls h.
 func (g *gate) before(h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		g.first.Do(func() { close(g.asked) })
@@ -78,13 +78,13 @@ func (g *gate) before(h http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// rawAt asks a host for a target, both as they are.
+// rawAt sends a GET with exactly this Host field and target.
 func (s *server) rawAt(host, target string, agents ...string) response {
 	s.t.Helper()
 	return s.rawTo(s.port, host, target, agents...)
 }
 
-// rawTo is rawAt on another port of the server.
+// rawTo is rawAt for another port of the server.
 func (s *server) rawTo(port int, host, target string, agents ...string) response {
 	s.t.Helper()
 	var b strings.Builder
@@ -95,10 +95,10 @@ func (s *server) rawTo(port int, host, target string, agents ...string) response
 	return (&server{t: s.t, host: s.host, port: port}).raw(b.String() + "\r\n")
 }
 
-// named is a name with the port of the sites.
+// named returns a host name with the port of the sites.
 func (s *server) named(name string) string { return net.JoinHostPort(name, fmt.Sprint(s.port)) }
 
-// statuses asks a host's page n times and returns the statuses.
+// statuses sends n requests for a page and returns the statuses.
 func (s *server) statuses(n int, host, ua, path string) string {
 	s.t.Helper()
 	got := make([]string, n)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Requests that are held for their turn keep it through a reload.
-func TestHeldRequestsOutliveAReload(t *testing.T) {
+// A reload does not end the requests that are held until they are allowed.
+func TestHeldRequestsSurviveAReload(t *testing.T) {
 	t.Parallel()
 	config := func(body string) string {
 		return `http://:$PORT {
@@ -34,7 +34,7 @@ Crawl-delay: 2"
 			held <- got
 		}()
 	}
-	// The old configuration ends while requests wait in it.
+	// The old configuration ends while it holds requests.
 	if err := s.reload(config("two")); err != nil {
 		t.Fatal(err)
 	}
@@ -46,8 +46,8 @@ Crawl-delay: 2"
 	}
 }
 
-// More entries at a reload are more entries then, and cost no budget.
-func TestMoreEntriesAtAReload(t *testing.T) {
+// A reload can raise max_entries, and keeps all budgets.
+func TestReloadWithMoreEntriesKeepsBudgets(t *testing.T) {
 	t.Parallel()
 	const first = "FirstBot/1.0 (+https://first.example/)"
 	config := func(entries int) string {
@@ -61,7 +61,7 @@ func TestMoreEntriesAtAReload(t *testing.T) {
 		}
 	}
 	s.wants(200, s.get(first, "/"), "the first request")
-	s.eventually("so many others came that its budget is forgotten", func() bool {
+	s.eventually("its budget is dropped because of many other crawlers", func() bool {
 		flood(100)
 		return s.get(first, "/").status == 200
 	})

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// from sends a request as a client behind a trusted proxy.
+// from sends a request with a client address, in the same way as a trusted proxy.
 func (s *server) from(address, method, ua, path string, fields ...string) response {
 	s.t.Helper()
 	h := http.Header{"X-Forwarded-For": {address}}
@@ -17,7 +17,7 @@ func (s *server) from(address, method, ua, path string, fields ...string) respon
 	return s.do(method, fmt.Sprintf("http://localhost:%d%s", s.port, path), ua, "", h)
 }
 
-// behindProxy is a configuration whose clients come through a trusted proxy.
+// behindProxy returns a configuration that trusts the proxy of from.
 func behindProxy(robots, options string) string {
 	return "{\n\tservers {\n\t\ttrusted_proxies static 127.0.0.1/8 ::1/128\n\t}\n}\nhttp://:$PORT {\n\trobots {\n\t\tsource inline <<TXT\n\t\t\t" +
 		strings.ReplaceAll(strings.TrimSpace(robots), "\n", "\n\t\t\t") + "\n\t\t\tTXT\n\t\tpublish\n" + options + "\t}\n\trespond hello\n}\n"
@@ -37,11 +37,11 @@ func TestSoftwareThatAnyoneRunsDoesNotShareABudget(t *testing.T) {
 		}
 		s.wants(429, s.from("192.0.2.1", http.MethodGet, ua, "/feed"), ua+" again")
 	}
-	s.wants(200, s.from("192.0.2.1", http.MethodGet, "UnknownFetchBot/1.0", "/"), "a robot that nobody knows")
-	s.wants(429, s.from("192.0.2.2", http.MethodGet, "UnknownFetchBot/1.0", "/"), "it, from another address")
+	s.wants(200, s.from("192.0.2.1", http.MethodGet, "UnknownFetchBot/1.0", "/"), "an unknown robot")
+	s.wants(429, s.from("192.0.2.2", http.MethodGet, "UnknownFetchBot/1.0", "/"), "the unknown robot from another address")
 }
 
-func TestWebhooksAreNeverLost(t *testing.T) {
+func TestWebhooksAreNeverRefused(t *testing.T) {
 	t.Parallel()
 	s := start(t, behindProxy("User-agent: *\nDisallow: /\nCrawl-delay: 10\n", "\t\thttp_clients on\n\t\tprograms on\n\t\tstrict on\n"))
 	for _, ua := range []string{
@@ -56,7 +56,7 @@ func TestWebhooksAreNeverLost(t *testing.T) {
 			s.wants(200, s.from("192.0.2.1", http.MethodPost, ua, "/hook"), "POST of "+ua)
 		}
 	}
-	// Slack sends events under its link preview's name.
+	// Slack sends events with the User-Agent of its link previews.
 	const slack = "Slackbot 1.0 (+https://api.slack.com/robots)"
 	for range 3 {
 		s.wants(200, s.from("192.0.2.1", http.MethodPost, slack, "/events"), "POST of "+slack)
@@ -76,14 +76,14 @@ func TestPrograms(t *testing.T) {
 		return s.from(address, http.MethodGet, ua, "/private/", fields...)
 	}
 	s.wants(200, get("192.0.2.1"), "before it read /robots.txt")
-	s.wants(200, s.from("192.0.2.1", http.MethodGet, ua, "/robots.txt"), "its /robots.txt")
-	s.wants(403, get("192.0.2.1"), "after it read it")
+	s.wants(200, s.from("192.0.2.1", http.MethodGet, ua, "/robots.txt"), "its request for /robots.txt")
+	s.wants(403, get("192.0.2.1"), "after it read /robots.txt")
 	s.wants(200, get("192.0.2.1", "Authorization", "Bearer x"), "with Authorization")
 	s.wants(200, s.from("192.0.2.1", http.MethodPost, ua, "/private/"), "its POST")
 	s.wants(200, get("192.0.2.2"), "from another address")
 	s.wants(200, s.from("192.0.2.1", http.MethodGet, chrome, "/private/"), "a person at that address")
 	for range 2 {
-		s.wants(200, s.from("192.0.2.1", http.MethodGet, ua, "/"), "no pace binds it")
+		s.wants(200, s.from("192.0.2.1", http.MethodGet, ua, "/"), "the Crawl-delay does not apply to it")
 	}
 	if err := s.reload(config("off")); err != nil {
 		t.Fatal(err)
@@ -97,11 +97,10 @@ func TestPrograms(t *testing.T) {
 	if err := s.reload(config("seen")); err != nil {
 		t.Fatal(err)
 	}
-	s.wants(403, get("192.0.2.1"), "what was read before the reload counts")
+	s.wants(403, get("192.0.2.1"), "after a reload")
 }
 
-// A site tells in its access log and to other handlers how sure it is.
-func TestTheEvidenceIsAPlaceholder(t *testing.T) {
+func TestEvidencePlaceholder(t *testing.T) {
 	t.Parallel()
 	s := start(t, "http://:$PORT {\n\trobots {\n\t\tsource inline \"User-agent: *\"\n\t}\n\trespond \"{http.robots.class} {http.robots.evidence}.\"\n}\n")
 	for ua, want := range map[string]string{
@@ -116,8 +115,9 @@ func TestTheEvidenceIsAPlaceholder(t *testing.T) {
 	}
 }
 
-// Apps are people whatever their name is, and nothing pads a crawler away.
-func TestAppsPassAndPaddingHidesNobody(t *testing.T) {
+// An app is a person whatever its name is. Long text before a crawler's name does
+// not hide it.
+func TestAppsPassAndPaddingHidesNoCrawler(t *testing.T) {
 	t.Parallel()
 	s := start(t, "http://:$PORT {\n\trobots {\n\t\tsource inline <<TXT\n\t\t\tUser-agent: *\n\t\t\tDisallow: /private/\n\t\t\tTXT\n\t\thttp_clients on\n\t\tprograms on\n\t}\n\trespond hello\n}\n")
 	for _, ua := range []string{"iRobot Home/6.0 (iPhone; iOS 17.0; Scale/3.00)", "Chatbot/42 CFNetwork/1485 Darwin/23.1.0", "Dalvik/2.1.0 (Linux; U; Android 13; Pixel 7 Build/TQ3A)"} {

@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// proxied is a configuration of one site that proxies to a back end, whose
-// robots.txt holds at once.
+// proxied returns a configuration of one site with a back end. A change of
+// robots.txt applies at once, because grace is off.
 func proxied(back, options string) string {
 	return "http://:$PORT {\n\trobots {\n\t\trefresh 1h\n\t\tgrace off\n\t\t" + options + "\n\t}\n\treverse_proxy " + back + "\n}\n"
 }
 
-// flood sends n requests for disallowed pages at once, the i-th to the i-th
-// host. The channel that it returns is closed after the last response.
+// flood sends n requests for disallowed pages at the same time, request i to
+// host(i). The returned channel is closed after the last response.
 func (s *server) flood(n int, ua string, host func(i int) string) <-chan response {
 	s.t.Helper()
 	got := make(chan response, n)
@@ -34,8 +34,8 @@ func (s *server) flood(n int, ua string, host func(i int) string) <-chan respons
 
 func oneHost(int) string { return "site.test" }
 
-// The back end holds its robots.txt for longer than anyone waits.
-func TestColdStartBesideAFileThatDoesNotCome(t *testing.T) {
+// The back end holds its robots.txt back for longer than any crawler waits.
+func TestColdStartWhileRobotsTxtDoesNotArrive(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, options string
@@ -48,7 +48,7 @@ func TestColdStartBesideAFileThatDoesNotCome(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			back, door := newFlaky(t), newGate(t)
-			back.says(door.before(rules("/private/")))
+			back.answerWith(door.before(rules("/private/")))
 			s := start(t, proxied(back.URL, tt.options))
 			crawlers := s.flood(200, gptbot, tt.host)
 			<-door.asked
@@ -68,11 +68,11 @@ func TestColdStartBesideAFileThatDoesNotCome(t *testing.T) {
 	}
 }
 
-// The back end answers while two hundred requests wait.
-func TestColdStartBesideAFileThatComesLate(t *testing.T) {
+// The back end sends its robots.txt while 200 requests wait.
+func TestColdStartWhileRobotsTxtIsSlow(t *testing.T) {
 	t.Parallel()
 	back, door := newFlaky(t), newGate(t)
-	back.says(door.before(rules("/private/")))
+	back.answerWith(door.before(rules("/private/")))
 	s := start(t, proxied(back.URL, ""))
 	crawlers := s.flood(200, gptbot, oneHost)
 	<-door.asked
@@ -83,20 +83,20 @@ func TestColdStartBesideAFileThatComesLate(t *testing.T) {
 			t.Errorf("a crawler got a disallowed page: status %d, %q", got.status, got.body)
 		}
 	}
-	s.wants(403, s.at("site.test", gptbot, "/private/x"), "a crawler after it")
+	s.wants(403, s.at("site.test", gptbot, "/private/x"), "a crawler afterwards")
 	s.wants(200, s.at("site.test", gptbot, "/x"), "a crawler on another path")
 	if n := back.count(); n != 1 {
 		t.Errorf("robots.txt was read %d times", n)
 	}
 }
 
-// A first read that fails is soon tried again, however long refresh is.
-func TestAFirstReadThatFailedIsTriedAgain(t *testing.T) {
+// A first read that fails is tried again soon, even if refresh is long.
+func TestFailedFirstReadIsRetried(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, options string
 		failure       http.HandlerFunc
-		status        int // of a crawler's pages meanwhile
+		status        int // for crawlers before the second read
 	}{
 		{"500", "", text(500, ""), 200},
 		{"429", "", text(429, ""), 200},
@@ -105,7 +105,7 @@ func TestAFirstReadThatFailedIsTriedAgain(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			back := newFlaky(t)
-			back.says(tt.failure)
+			back.answerWith(tt.failure)
 			s := start(t, proxied(back.URL, tt.options))
 			got := s.get(googlebot, "/private/x")
 			s.wants(tt.status, got, "a crawler while robots.txt fails")
@@ -117,23 +117,23 @@ func TestAFirstReadThatFailedIsTriedAgain(t *testing.T) {
 			if got := s.get(googlebot, "/robots.txt"); got.status != 500 && got.status != 429 {
 				t.Errorf("robots.txt: status %d, want the back end's", got.status)
 			}
-			back.says(rules("/private/"))
+			back.answerWith(rules("/private/"))
 			s.eventually("the rules are in force", func() bool { return s.get(googlebot, "/private/x").status == 403 })
 			s.wants(200, s.get(googlebot, "/x"), "a crawler on another path")
 		})
 	}
 }
 
-// A person's request, and anyone's for robots.txt, begins the first read; so
-// no crawler need be the first.
-func TestAnyGETOfRobotsTxtBeginsTheFirstRead(t *testing.T) {
+// A person's request for robots.txt starts the first read, so that crawlers that
+// come later do not wait for it.
+func TestGETOfRobotsTxtStartsTheFirstRead(t *testing.T) {
 	t.Parallel()
 	back := newFlaky(t)
 	s := start(t, proxied(back.URL, ""))
 	s.wants(200, s.get(chrome, "/robots.txt"), "robots.txt for a person")
-	s.eventually("the own read came after the person's", func() bool { return back.count() == 2 })
+	s.eventually("the internal read followed the person's request", func() bool { return back.count() == 2 })
 	s.wants(403, s.get(googlebot, "/private/x"), "a crawler")
 	if n := back.count(); n != 2 {
-		t.Errorf("robots.txt was asked for %d times, want 2: by a person and by the server", n)
+		t.Errorf("%d requests for robots.txt, want 2: of a person and of the server", n)
 	}
 }

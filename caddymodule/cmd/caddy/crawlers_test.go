@@ -11,10 +11,11 @@ import (
 	"testing"
 )
 
-// crawled is a site with what the parsers of both crawlers understand: groups,
-// Allow exceptions before what they except, percent escapes and Crawl-delay;
-// and wildcards in a group that wget, which knows none, does not read.
-const crawled = `
+// crawlSite is a site whose robots.txt has only lines that the parsers of both
+// crawlers understand: groups, Allow before the Disallow that it excepts, percent
+// escapes and Crawl-delay. Wildcards, which wget does not support, are only in the
+// group for Scrapy.
+const crawlSite = `
 http://:$PORT {
 	respond /robots.txt "User-agent: Wget
 Allow: /shut/open.html
@@ -45,33 +46,33 @@ Disallow: /
 	log
 }`
 
-func TestWget(t *testing.T) {
+func TestPoliteAndImpoliteWget(t *testing.T) {
 	t.Parallel()
 	wget, err := exec.LookPath("wget")
 	if err != nil {
-		t.Log("wget is not installed: nothing to crawl with")
+		t.Log("wget is not installed: nothing is tested")
 		return
 	}
 	run := func(s *server, args ...string) (got string) {
 		dir := t.TempDir()
 		cmd := exec.Command(wget, append(args, "-r", "-l", "3", "-nv", "-t", "1", "-T", "10", "-P", dir, fmt.Sprintf("http://localhost:%d/", s.port))...)
-		out, _ := cmd.CombinedOutput() // it fails where one page does
+		out, _ := cmd.CombinedOutput() // wget fails if one page fails
 		t.Logf("wget %v:\n%s", args, out)
 		return contents(t, dir)
 	}
-	polite := start(t, fmt.Sprintf(crawled, ""))
+	polite := start(t, fmt.Sprintf(crawlSite, ""))
 	got := run(polite, "--wait", "0.3")
 	for _, page := range []string{"page one", "page two", "page open"} {
 		if !strings.Contains(got, page) {
 			t.Errorf("polite wget lacks %q", page)
 		}
 	}
-	neverStopped(t, polite)
+	checkNeverRefused(t, polite)
 
-	impolite := start(t, fmt.Sprintf(crawled, "{\n\t\tcrawl_delay {\n\t\t\tburst 100\n\t\t}\n\t}"))
+	impolite := start(t, fmt.Sprintf(crawlSite, "{\n\t\tcrawl_delay {\n\t\t\tburst 100\n\t\t}\n\t}"))
 	got = run(impolite, "-e", "robots=off")
 	if strings.Contains(strings.ReplaceAll(got, "SECRET of Scrapy", ""), "SECRET") {
-		t.Error("impolite wget got what is disallowed")
+		t.Error("impolite wget got a disallowed page")
 	}
 	for _, page := range []string{"page one", "page two", "page open"} {
 		if !strings.Contains(got, page) {
@@ -94,11 +95,11 @@ class Spider(scrapy.Spider):
             yield response.follow(link, self.parse)
 `
 
-func TestScrapy(t *testing.T) {
+func TestPoliteAndImpoliteScrapy(t *testing.T) {
 	t.Parallel()
 	scrapy, err := exec.LookPath("scrapy")
 	if err != nil {
-		t.Log("scrapy is not installed: nothing to crawl with")
+		t.Log("scrapy is not installed: nothing is tested")
 		return
 	}
 	run := func(s *server, obey string) string {
@@ -114,7 +115,7 @@ func TestScrapy(t *testing.T) {
 		}
 		return contents(t, dir)
 	}
-	config := fmt.Sprintf(crawled, "{\n\t\tcrawl_delay {\n\t\t\tburst 3\n\t\t}\n\t}")
+	config := fmt.Sprintf(crawlSite, "{\n\t\tcrawl_delay {\n\t\t\tburst 3\n\t\t}\n\t}")
 	polite := start(t, config)
 	got := run(polite, "True")
 	for _, page := range []string{"page one", "page two", "page open"} {
@@ -122,12 +123,12 @@ func TestScrapy(t *testing.T) {
 			t.Errorf("polite Scrapy lacks %q", page)
 		}
 	}
-	neverStopped(t, polite)
+	checkNeverRefused(t, polite)
 
 	impolite := start(t, config)
 	got = run(impolite, "False")
 	if strings.Contains(got, "SECRET") {
-		t.Error("impolite Scrapy got what is disallowed")
+		t.Error("impolite Scrapy got a disallowed page")
 	}
 	for _, page := range []string{"page one", "page two", "page open"} {
 		if !strings.Contains(got, page) {
@@ -140,13 +141,14 @@ func TestScrapy(t *testing.T) {
 	}
 }
 
-// neverStopped holds that a polite crawler saw no denial, and that it crawled.
-func neverStopped(t *testing.T, s *server) {
+// checkNeverRefused checks that a polite crawler crawled the site and was never
+// refused.
+func checkNeverRefused(t *testing.T, s *server) {
 	t.Helper()
 	s.eventually("the requests are in the log", func() bool { return statuses(s)[http.StatusOK] >= 5 })
 	got := statuses(s)
 	if got[http.StatusForbidden] != 0 || got[http.StatusTooManyRequests] != 0 {
-		t.Errorf("statuses that a polite crawler saw: %v", got)
+		t.Errorf("statuses that a polite crawler got: %v", got)
 	}
 }
 
@@ -160,7 +162,7 @@ func statuses(s *server) map[int]int {
 	return counts
 }
 
-// contents is all that a crawler saved.
+// contents returns the text of all files that a crawler saved.
 func contents(t *testing.T, dir string) string {
 	t.Helper()
 	var all strings.Builder

@@ -9,14 +9,15 @@ import (
 	"testing"
 )
 
-// bob is who may see the dashboards of these tests.
+// bob has the credentials for the dashboards of these tests.
 var bob = http.Header{"Authorization": {"Basic Ym9iOmhpY2N1cA=="}}
 
 const bobsPassword = `basic_auth {
 			bob $2a$14$Zkx19XLiW6VYouLHR5NmfOFU0z2GTNmpkT/5qqR7hx4IjWJPDhjvG
 		}`
 
-// dashboards is a server with the sites of two customers, each with a dashboard.
+// dashboards is a configuration with the sites of two tenants, each with a
+// dashboard.
 const dashboards = `http://a.test:$PORT, http://also-a.test:$PORT {
 	handle /robots-dashboard* {
 		` + bobsPassword + `
@@ -68,7 +69,7 @@ http://admin.test:$PORT {
 }
 `
 
-// dashboard asks a dashboard for data as bob.
+// dashboard gets data from a dashboard with bob's credentials.
 func (s *server) dashboard(host, path, query string) string {
 	s.t.Helper()
 	resp := s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d%s?%s", s.port, path, query), chrome, host, bob)
@@ -76,8 +77,8 @@ func (s *server) dashboard(host, path, query string) string {
 	return resp.body
 }
 
-// Nobody sees another tenant's hosts, and nobody at all what is never shown.
-func TestDashboardOfTenants(t *testing.T) {
+// A dashboard shows neither the hosts of another tenant nor any secret.
+func TestDashboardShowsNoOtherTenant(t *testing.T) {
 	t.Parallel()
 	s := start(t, dashboards)
 	for _, host := range []string{"a.test", "also-a.test", "b.test"} {
@@ -93,23 +94,23 @@ func TestDashboardOfTenants(t *testing.T) {
 			body := s.dashboard(host, "/robots-dashboard", query)
 			for _, secret := range []string{other + ".test", "/of-" + other, "secret-of", "/hidden-of", "fleet-password", "127.0.0.1", "hiccup"} {
 				if strings.Contains(body, secret) {
-					t.Errorf("%s?%s tells %q: %.2000s", host, query, secret, body)
+					t.Errorf("%s?%s shows %q: %.2000s", host, query, secret, body)
 				}
 			}
 		}
 	}
 	if body := s.dashboard("a.test", "/robots-dashboard", "data=live"); !strings.Contains(body, "/of-a/x") || !strings.Contains(body, `"also-a.test"`) {
-		t.Errorf("the own sites are not told of: %s", body)
+		t.Errorf("the dashboard does not show its own sites: %s", body)
 	}
 	if body := s.dashboard("admin.test", "/a", "data=live"); !strings.Contains(body, "/of-a/x") || strings.Contains(body, "b.test") || strings.Contains(body, "also-a.test") {
 		i := strings.Index(body, "also-a.test")
-		t.Errorf("of chosen hosts: %s", body[max(0, i-300):])
+		t.Errorf("the dashboard with hosts: %s", body[max(0, i-300):])
 	}
 	if body := s.dashboard("admin.test", "/", "data=live"); !strings.Contains(body, "/of-a/x") || !strings.Contains(body, "/of-b/x") || strings.Contains(body, "fleet-password") {
-		t.Errorf("of all sites: %s", body)
+		t.Errorf("the dashboard of all sites: %s", body)
 	}
 
-	// Policies and checks of the other one can't be asked for either.
+	// Requests for the policies and checks of the other tenant get nothing.
 	var live struct {
 		Policies struct {
 			Policies []struct{ ID string }
@@ -137,16 +138,16 @@ func TestDashboardOfTenants(t *testing.T) {
 	}
 }
 
-// The dashboard opens for those whom Caddy knows, and its requests are nobody's
-// visits.
+// The dashboard answers authenticated requests only, and does not count them as
+// people's.
 func TestDashboardBehindAuthentication(t *testing.T) {
 	t.Parallel()
 	s := start(t, dashboards)
-	s.wants(401, s.at("a.test", chrome, "/robots-dashboard"), "nobody")
+	s.wants(401, s.at("a.test", chrome, "/robots-dashboard"), "a request without credentials")
 	if resp := s.at("a.test", chrome, "/open?data=live"); resp.status != 403 || !strings.Contains(resp.body, "access external") {
 		t.Errorf("an unprotected dashboard: %d %s", resp.status, resp.body)
 	}
-	s.wants(403, s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/open", s.port), chrome, "a.test", bob), "credentials that nobody checked")
+	s.wants(403, s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/open", s.port), chrome, "a.test", bob), "credentials that Caddy did not check")
 	s.wants(405, s.do(http.MethodPost, fmt.Sprintf("http://localhost:%d/robots-dashboard?data=live", s.port), chrome, "a.test", bob), "POST")
 	for range 5 {
 		s.dashboard("a.test", "/robots-dashboard", "data=live")
@@ -158,8 +159,8 @@ func TestDashboardBehindAuthentication(t *testing.T) {
 	if err := json.Unmarshal([]byte(s.dashboard("a.test", "/robots-dashboard", "data=live")), &live); err != nil {
 		t.Fatal(err)
 	}
-	// The two that were refused at /open, the one at /, and the one without
-	// credentials, are people's: the dashboard did not answer them.
+	// The two requests refused at /open, the one for / and the one without
+	// credentials count: the dashboard did not answer them.
 	if got := live.Summary.People.Hour; got != 4 {
 		t.Errorf("%d requests of people, want 4", got)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 )
 
-// The global option gives each site its defaults, and a site's own line wins.
+// The global option sets defaults for all sites. A site's own line replaces them.
 func TestDefaultsForAllSites(t *testing.T) {
 	t.Parallel()
 	site := func(host, options string) string {
@@ -58,15 +58,15 @@ Disallow: /private/"
 		t.Errorf("%v requests would have been denied, want those of two sites", n)
 	}
 	if got := s.statuses(4, "enforced.test", bingbot, "/"); got != "200 200 429 429" {
-		t.Errorf("with the burst of all sites: %s", got)
+		t.Errorf("with the default burst: %s", got)
 	}
 	if got := s.statuses(3, "own.test", bingbot, "/"); got != "200 429 429" {
-		t.Errorf("with a burst of its own: %s", got)
+		t.Errorf("with the site's own burst: %s", got)
 	}
 }
 
-// Crawlers, a registry and a fleet of the global option are every site's.
-func TestCrawlersAndFleetOfAllSites(t *testing.T) {
+// Crawlers, a registry and a fleet in the global option apply to all sites.
+func TestGlobalCrawlersAndFleet(t *testing.T) {
 	t.Parallel()
 	registry := filepath.Join(t.TempDir(), "crawlers.jsonl")
 	writeFile(t, registry, `{"name": "TheirThing"}`+"\n")
@@ -111,12 +111,12 @@ func TestCrawlersAndFleetOfAllSites(t *testing.T) {
 	}
 }
 
-func TestGlobalOptionsInError(t *testing.T) {
+func TestInvalidGlobalOptions(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ options, want string }{
 		{"mode sometimes", "want enforce or monitor"},
 		{"max_memory much", "max_memory"},
-		{"max_memory 64MiB\n\t\tmax_memory 64MiB", "a second time"},
+		{"max_memory 64MiB\n\t\tmax_memory 64MiB", "given twice"},
 		{"refrehs 1m", "refresh"},
 		{"exempt Googelbot", "Googlebot"},
 		{"fleet memcached://x", "fleet"},

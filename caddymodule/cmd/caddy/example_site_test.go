@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// exampleConfig is Caddyfile.example on the test's port.
+// exampleConfig returns Caddyfile.example with the test's port.
 func exampleConfig(t testing.TB) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root(t), "Caddyfile.example"))
@@ -21,16 +21,16 @@ func exampleConfig(t testing.TB) string {
 	return strings.ReplaceAll(string(text), "localhost:8080", "localhost:$PORT")
 }
 
-func TestMainJob(t *testing.T) {
+func TestExampleSite(t *testing.T) {
 	t.Parallel()
 	s := start(t, exampleConfig(t))
 	base := fmt.Sprintf("http://localhost:%d", s.port)
 
-	s.wants(403, s.get(gptbot, "/"), "a crawler that is shut out")
+	s.wants(403, s.get(gptbot, "/"), "a crawler that may fetch nothing")
 	s.wants(200, s.get(chrome, "/"), "a browser on the same page")
 	s.wants(200, s.get(chrome, "/private/plan.html"), "a browser on a private page")
 	s.wants(403, s.get("CCBot/2.0 (https://commoncrawl.org/faq/)", "/articles/one.html"), "the second token of a group")
-	s.wants(403, s.get(googlebot, "/private/plan.html"), "a crawler below *")
+	s.wants(403, s.get(googlebot, "/private/plan.html"), "a crawler of the group *")
 	s.wants(200, s.get(googlebot, "/private/press/kit.html"), "an Allow exception")
 	s.wants(403, s.get(googlebot, "/articles/one.html?print=1"), "a wildcard on the query")
 	for _, ua := range []string{gptbot, chrome, bingbot, "curl/8.5.0", ""} {
@@ -48,7 +48,7 @@ func TestMainJob(t *testing.T) {
 	if after, err := strconv.Atoi(second.header.Get("Retry-After")); err != nil || after < 1 || after > 10 {
 		t.Errorf("Retry-After: %q", second.header.Get("Retry-After"))
 	}
-	s.wants(403, s.get(bingbot, "/private/plan.html"), "a denial comes before the pace")
+	s.wants(403, s.get(bingbot, "/private/plan.html"), "a disallowed path comes before the Crawl-delay")
 
 	for i, want := range []int{200, 200, 429} {
 		s.wants(want, s.get("Mozilla/5.0 (compatible; AhrefsBot/7.0; +http://ahrefs.com/robot/)", "/"), fmt.Sprintf("request %d of 2/1m", i+1))
@@ -57,7 +57,7 @@ func TestMainJob(t *testing.T) {
 	early, late := "Mozilla/5.0 (compatible; MJ12bot/v1.4.8; http://mj12bot.com/)", "Mozilla/5.0 (compatible; SemrushBot/7~bl; +http://www.semrush.com/bot.html)"
 	before := time.Now().UTC().Hour()
 	a, b := s.get(early, "/"), s.get(late, "/")
-	if time.Now().UTC().Hour()/12 == before/12 { // no window changed meanwhile
+	if time.Now().UTC().Hour()/12 == before/12 { // otherwise the window has just changed
 		if before >= 12 {
 			a, b = b, a
 		}
@@ -132,7 +132,7 @@ https://localhost:%d {
 	h2.CloseIdleConnections()
 }
 
-func TestUserAgentsThatAreNone(t *testing.T) {
+func TestMalformedUserAgents(t *testing.T) {
 	t.Parallel()
 	s := start(t, "{\n\tservers {\n\t\tmax_header_size 1MB\n\t}\n}\n"+exampleConfig(t))
 	for name, agents := range map[string][]string{
@@ -147,7 +147,7 @@ func TestUserAgentsThatAreNone(t *testing.T) {
 		"quotes":         {`"><script>'; {http.request.host}`},
 	} {
 		switch got := s.rawGet("/private/plan.html", agents...); got.status {
-		case 200, 403, 429: // judged
+		case 200, 403, 429: // decided by the handler
 		case 400: // refused by net/http
 			if name != "control octets" {
 				t.Errorf("%s: status %d", name, got.status)
@@ -157,6 +157,6 @@ func TestUserAgentsThatAreNone(t *testing.T) {
 		}
 		s.wants(200, s.get(chrome, "/private/plan.html"), "a browser after "+name)
 	}
-	s.wants(403, s.rawGet("/", chrome, gptbot), "a crawler's User-Agent behind a browser's")
-	s.wants(403, s.rawGet("/", "", gptbot), "a crawler's User-Agent behind an empty one")
+	s.wants(403, s.rawGet("/", chrome, gptbot), "a crawler's User-Agent after a browser's")
+	s.wants(403, s.rawGet("/", "", gptbot), "a crawler's User-Agent after an empty one")
 }

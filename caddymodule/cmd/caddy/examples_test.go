@@ -13,9 +13,8 @@ import (
 	"testing"
 )
 
-// example returns a file of testdata/examples with parts of it replaced, each
-// of which it has to contain. The file as it stands has to be valid and
-// formatted.
+// example returns a file of testdata/examples with parts of it replaced. The file
+// must contain each part, be valid and be formatted.
 func example(t *testing.T, name string, oldnew ...string) string {
 	t.Helper()
 	path := filepath.Join(root(t), "testdata", "examples", name+".Caddyfile")
@@ -34,7 +33,7 @@ func example(t *testing.T, name string, oldnew ...string) string {
 		}
 	}
 	config := string(text)
-	for strings.HasPrefix(config, "#") { // the test's global options join those of the file, which have to come first
+	for strings.HasPrefix(config, "#") { // so that the global options are at the beginning, where start adds the test's
 		_, config, _ = strings.Cut(config, "\n")
 	}
 	return strings.NewReplacer(oldnew...).Replace(config)
@@ -59,7 +58,8 @@ func TestExamplesAreTested(t *testing.T) {
 	}
 }
 
-// page answers every path with its own, and /robots.txt with the given text.
+// page answers /robots.txt with a text, and other paths with a page that names the
+// path.
 func page(robots string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/robots.txt" {
@@ -140,7 +140,7 @@ func TestExampleStatic(t *testing.T) {
 			t.Errorf("%s: X-Robots-Tag %q, want %q", path, got, want)
 		}
 	}
-	s.wants(403, s.get(gptbot, "/index.html"), "a crawler that is shut out")
+	s.wants(403, s.get(gptbot, "/index.html"), "a crawler that may fetch nothing")
 }
 
 func TestExampleOnDemand(t *testing.T) {
@@ -195,7 +195,7 @@ func TestExampleBalancer(t *testing.T) {
 	t.Parallel()
 	b := newBackend(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("X-Forwarded-Proto") != "https" {
-			http.Redirect(w, r, "https://"+r.Host+r.URL.Path, http.StatusMovedPermanently) // as applications that force https do
+			http.Redirect(w, r, "https://"+r.Host+r.URL.Path, http.StatusMovedPermanently) // many applications force https in this way
 			return
 		}
 		page("User-agent: *\nDisallow: /private\nCrawl-delay: 600\n")(w, r)
@@ -252,7 +252,7 @@ func TestExampleMonitor(t *testing.T) {
 	b := newBackend(t, page(disallow("/private")))
 	s := start(t, example(t, "monitor", "example.com {", "http://localhost:$PORT {", "localhost:9000", strings.TrimPrefix(b.URL, "http://")))
 	s.wants(200, s.get(googlebot, "/private"), "a disallowed path in monitor mode")
-	s.eventually("the denial that was not carried out is counted", func() bool {
+	s.eventually("the would-be denial is counted", func() bool {
 		return s.metric(`caddy_robots_decisions_total{action="would_deny",crawler="Googlebot",reason="disallowed"}`) == 1
 	})
 }

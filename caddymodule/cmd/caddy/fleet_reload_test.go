@@ -16,16 +16,16 @@ func (s *server) has(metric string) bool {
 	return strings.Contains(all, "\n"+metric+" ") || strings.Contains(all, "\n"+metric+"{")
 }
 
-// A password may change while the server runs: a reload reads it again,
-// although the configuration has the same text.
-func TestARotatedPassword(t *testing.T) {
+// The password of Redis may change while the server runs. A reload reads it again,
+// even if the text of the configuration is the same.
+func TestChangedRedisPasswordAfterAReload(t *testing.T) {
 	t.Parallel()
 	const first, second = "FirstPassword123", "SecondPassword456"
 	redis := miniredis.RunT(t)
 	redis.RequireAuth(first)
 	file := filepath.Join(t.TempDir(), "password")
 	writeFile(t, file, first)
-	config := optioned("fleet redis://:{file." + file + "}@" + redis.Addr())
+	config := siteWith("fleet redis://:{file." + file + "}@" + redis.Addr())
 	s := start(t, config)
 	up := func(want float64) func() bool {
 		return func() bool {
@@ -49,20 +49,20 @@ func TestARotatedPassword(t *testing.T) {
 	s.eventually("budgets are shared with the new password", up(1))
 	for _, password := range []string{first, second, first[:8], second[:8]} {
 		if strings.Contains(string(s.log.bytes()), password) {
-			t.Errorf("the log has %q, which is of a password", password)
+			t.Errorf("the log has %q, which is a part of a password", password)
 		}
 	}
 }
 
-func TestFleetMetricsAreThoseOfAFleet(t *testing.T) {
+func TestFleetMetricsExistOnlyWithAFleet(t *testing.T) {
 	t.Parallel()
 	const metric = "caddy_robots_fleet_up"
-	s := start(t, optioned(""))
+	s := start(t, siteWith(""))
 	s.wants(200, s.get(bingbot, "/"), "a crawler")
 	if s.has(metric) || !s.has("caddy_robots_decisions_total") {
-		t.Error("there is no fleet, but a metric of one")
+		t.Error("there is a metric of the fleet without a fleet")
 	}
-	with := optioned("fleet redis://" + miniredis.RunT(t).Addr())
+	with := siteWith("fleet redis://" + miniredis.RunT(t).Addr())
 	if err := s.reload(with); err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestFleetMetricsAreThoseOfAFleet(t *testing.T) {
 		s.get(bingbot, "/")
 		return s.has(metric) && s.metric(metric) == 1
 	})
-	if err := s.reload(optioned("")); err != nil {
+	if err := s.reload(siteWith("")); err != nil {
 		t.Fatal(err)
 	}
 	s.eventually("the fleet is gone, and its metric", func() bool { return !s.has(metric) })

@@ -14,14 +14,14 @@ import (
 	"github.com/alicebob/miniredis/v2"
 )
 
-// redis is a server that a test stops and starts.
+// redis is a redis-server that a test can stop and start.
 type redis struct {
 	t    *testing.T
 	port int
 	cmd  *exec.Cmd
 }
 
-// newRedis starts a redis-server, or returns nil where there is none.
+// newRedis starts a redis-server. It returns nil if none is installed.
 func newRedis(t *testing.T) *redis {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
@@ -52,9 +52,9 @@ func (r *redis) kill() {
 
 func (r *redis) signal(s syscall.Signal) { _ = r.cmd.Process.Signal(s) }
 
-// fleet starts n servers that share a Redis, each up and connected. They listen
-// on the same port, each on an address of its own, for the port is a part of
-// the origin.
+// fleet starts n servers that share a Redis, and waits until they are connected.
+// They listen on different addresses and on the same port, because the port is
+// part of the origin.
 func fleet(t *testing.T, n int, redisAddress, delay string) []*server {
 	t.Helper()
 	servers := make([]*server, n)
@@ -83,9 +83,9 @@ func fleet(t *testing.T, n int, redisAddress, delay string) []*server {
 	return servers
 }
 
-// crawl has one crawler come to all servers as fast as it can, and a person
-// beside it, for as long as f runs. It returns how many of the crawler's
-// requests were let through.
+// crawl sends requests of one crawler and of a person to all servers, as fast as
+// possible, while f runs. It returns the number of the crawler's requests that
+// were allowed.
 func crawl(t *testing.T, servers []*server, f func()) int {
 	t.Helper()
 	var accepted, slowest atomic.Int64
@@ -126,12 +126,12 @@ func crawl(t *testing.T, servers []*server, f func()) int {
 	return int(accepted.Load())
 }
 
-func TestAFleetHasOneBudget(t *testing.T) {
+func TestFleetSharesOneBudget(t *testing.T) {
 	address := ""
 	if r := newRedis(t); r != nil {
 		address = fmt.Sprintf("localhost:%d", r.port)
 	} else {
-		t.Log("redis-server is not installed: an in-process one stands in for it")
+		t.Log("redis-server is not installed: the test uses miniredis")
 		address = miniredis.RunT(t).Addr()
 	}
 	for _, n := range []int{2, 4} {
@@ -140,7 +140,7 @@ func TestAFleetHasOneBudget(t *testing.T) {
 			began := time.Now()
 			got := crawl(t, servers, func() { time.Sleep(5 * time.Second) })
 			span := time.Since(began) // longer on a busy machine
-			// The rate is held to 0.9 of the delay, and one may come early.
+			// The fleet enforces 0.9 of the delay, and one request may come early.
 			if most := int(span.Seconds()/(0.9*0.5)) + 2; got > most {
 				t.Errorf("%d requests of one crawler in %v, want at most %d", got, span, most)
 			}
@@ -151,10 +151,10 @@ func TestAFleetHasOneBudget(t *testing.T) {
 	}
 }
 
-func TestAFleetOutlivesItsRedis(t *testing.T) {
+func TestFleetSurvivesARedisOutage(t *testing.T) {
 	r := newRedis(t)
 	if r == nil {
-		t.Log("redis-server is not installed: there is nothing to kill")
+		t.Log("redis-server is not installed: nothing is tested")
 		return
 	}
 	servers := fleet(t, 2, fmt.Sprintf("localhost:%d", r.port), "0.5")
@@ -184,18 +184,18 @@ func TestAFleetOutlivesItsRedis(t *testing.T) {
 			servers[0].eventually("budgets are shared again", all(1))
 		})
 		span := time.Since(began)
-		// One a server beyond the budget at each change.
+		// At each change, each server may allow one request beyond the budget.
 		if most := int(span.Seconds()/(0.9*0.5)) + 2 + 2*len(servers); got > most {
 			t.Errorf("%s: %d requests of one crawler in %v, want at most %d", outage.name, got, span, most)
 		}
 		if got < 3 {
-			t.Errorf("%s: %d requests of one crawler in %v: it was locked out", outage.name, got, span)
+			t.Errorf("%s: %d requests of one crawler in %v, want at least 3", outage.name, got, span)
 		}
 	}
-	if len(servers[0].lines("fleet: Redis is away, each server counts for itself until it is back")) == 0 {
+	if len(servers[0].lines("fleet: Redis does not answer: each server counts alone until it answers again")) == 0 {
 		t.Error("the outage is not in the log")
 	}
 	if strings.Contains(string(servers[0].log.bytes()), "panic") {
-		t.Error("something panicked")
+		t.Error("there is a panic in the log")
 	}
 }

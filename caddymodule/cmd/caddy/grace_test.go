@@ -10,23 +10,24 @@ import (
 	"testing"
 )
 
-// archived is a site whose robots.txt changes while a crawler is below /a/.
-type archived struct {
+// changingSite is a site whose robots.txt changes while a crawler fetches pages
+// below /a/.
+type changingSite struct {
 	*server
 	*backend
 	file atomic.Pointer[string] // its robots.txt
-	door *gate                  // before what is below /a/
+	door *gate                  // before the pages below /a/
 }
 
 const (
-	opened = "User-agent: *\nDisallow: /private/\n"
-	shutUp = "User-agent: *\nDisallow: /private/\nDisallow: /a/\n"
+	openFile   = "User-agent: *\nDisallow: /private/\n"
+	closedFile = "User-agent: *\nDisallow: /private/\nDisallow: /a/\n"
 )
 
-func startArchived(t *testing.T, options string) *archived {
+func startChangingSite(t *testing.T, options string) *changingSite {
 	t.Helper()
-	a := &archived{door: newGate(t)}
-	a.says(opened)
+	a := &changingSite{door: newGate(t)}
+	a.answerWith(openFile)
 	a.backend = newBackend(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		switch {
@@ -56,19 +57,19 @@ func startArchived(t *testing.T, options string) *archived {
 
 const newcomer = "Mozilla/5.0 (compatible; NewThingBot/0.1; +https://newthing.example/bot)"
 
-// says replaces the robots.txt.
-func (a *archived) says(file string) { a.file.Store(&file) }
+// answerWith replaces the robots.txt.
+func (a *changingSite) answerWith(file string) { a.file.Store(&file) }
 
-// changes replaces the robots.txt and waits until it is in force for a crawler
-// that never came before.
-func (a *archived) changes(file, disallowed string) {
+// changeFile replaces the robots.txt and waits until it is in force for a new
+// crawler.
+func (a *changingSite) changeFile(file, disallowed string) {
 	a.t.Helper()
-	a.says(file)
+	a.answerWith(file)
 	a.eventually("the new robots.txt is in force", func() bool {
 		a.get(chrome, "/robots.txt")
 		return strings.Contains(fmt.Sprint(a.lines("robots.txt loaded")), fmt.Sprint("size:", len(file)))
 	})
-	a.wants(403, a.get("Mozilla/5.0 (compatible; LateBot/1.0; +https://late.example/)", disallowed), "a crawler that comes after the change")
+	a.wants(403, a.get("Mozilla/5.0 (compatible; LateBot/1.0; +https://late.example/)", disallowed), "a crawler that first comes after the change")
 }
 
 // statusesOf counts the statuses that a User-Agent got.
@@ -83,31 +84,31 @@ func (s *server) statusesOf(ua string) map[int]int {
 	return counts
 }
 
-// A crawler that is there when robots.txt changes goes on by the version that it
-// read. The next time it reads the new one and obeys that. Neither time it
-// meets a 403.
+// robots.txt changes while a crawler crawls the site. The crawler may follow the
+// version that it has read. The next time it reads the new version and obeys it.
+// A polite crawler never gets 403.
 func TestGraceOfRealCrawlers(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, ua string
-		polite   func(a *archived, dir string) *exec.Cmd
-		impolite func(a *archived, dir string) *exec.Cmd
+		polite   func(a *changingSite, dir string) *exec.Cmd
+		impolite func(a *changingSite, dir string) *exec.Cmd
 	}{
-		{"wget", "Wget/", func(a *archived, dir string) *exec.Cmd { return a.wget(dir, "127.0.0.1") },
-			func(a *archived, dir string) *exec.Cmd { return a.wget(dir, "127.0.0.1", "-e", "robots=off") }},
-		{"scrapy", "Scrapy/", func(a *archived, dir string) *exec.Cmd { return a.scrapy(dir, "True") },
-			func(a *archived, dir string) *exec.Cmd { return a.scrapy(dir, "False") }},
+		{"wget", "Wget/", func(a *changingSite, dir string) *exec.Cmd { return a.wget(dir, "127.0.0.1") },
+			func(a *changingSite, dir string) *exec.Cmd { return a.wget(dir, "127.0.0.1", "-e", "robots=off") }},
+		{"scrapy", "Scrapy/", func(a *changingSite, dir string) *exec.Cmd { return a.scrapy(dir, "True") },
+			func(a *changingSite, dir string) *exec.Cmd { return a.scrapy(dir, "False") }},
 	} {
 		if _, err := exec.LookPath(tt.name); err != nil {
-			t.Logf("%s is not installed: nothing to crawl with", tt.name)
+			t.Logf("%s is not installed: nothing is tested", tt.name)
 			continue
 		}
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			a := startArchived(t, "grace all")
-			crawl := func(command func(*archived, string) *exec.Cmd) string {
+			a := startChangingSite(t, "grace all")
+			crawl := func(command func(*changingSite, string) *exec.Cmd) string {
 				dir := t.TempDir()
-				out, _ := command(a, dir).CombinedOutput() // wget fails where one page does
+				out, _ := command(a, dir).CombinedOutput() // wget fails if one page fails
 				t.Logf("%s:\n%s", tt.name, out)
 				return contents(t, dir)
 			}
@@ -116,9 +117,9 @@ func TestGraceOfRealCrawlers(t *testing.T) {
 			select {
 			case <-a.door.asked:
 			case got := <-before:
-				t.Fatalf("it did not come to /a/: %s", got)
+				t.Fatalf("it did not fetch a page below /a/: %s", got)
 			}
-			a.changes(shutUp, "/a/1.html")
+			a.changeFile(closedFile, "/a/1.html")
 			a.door.open()
 			got := <-before
 			for _, page := range []string{"page /a/1.html", "page /a/2.html", "page /a/3.html", "page /b.html"} {
@@ -128,7 +129,7 @@ func TestGraceOfRealCrawlers(t *testing.T) {
 			}
 			a.eventually("the requests are in the log", func() bool { return a.statusesOf(tt.ua)[200] >= 6 }) // robots.txt and five pages
 			if counts := a.statusesOf(tt.ua); counts[403] != 0 {
-				t.Errorf("statuses of the crawler that was there: %v", counts)
+				t.Errorf("statuses of the crawler during the change: %v", counts)
 			}
 
 			if got := crawl(tt.polite); strings.Contains(got, "page /a/") || !strings.Contains(got, "page /b.html") {
@@ -150,14 +151,14 @@ func TestGraceOfRealCrawlers(t *testing.T) {
 	}
 }
 
-// wget from another address than one that was there gets no grace.
-func TestGraceOfWgetByAddress(t *testing.T) {
+// wget gets grace only at an address that it visited from before the change.
+func TestGraceOfWgetDependsOnTheAddress(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("wget"); err != nil {
-		t.Log("wget is not installed: nothing to crawl with")
+		t.Log("wget is not installed: nothing is tested")
 		return
 	}
-	a := startArchived(t, "grace all")
+	a := startChangingSite(t, "grace all")
 	a.door.open()
 	fetch := func(addr string) string {
 		dir := t.TempDir()
@@ -167,20 +168,20 @@ func TestGraceOfWgetByAddress(t *testing.T) {
 	if got := fetch("127.0.0.1"); got != "page /a/1.html" {
 		t.Fatalf("before the change: %q", got)
 	}
-	a.changes(shutUp, "/a/1.html")
+	a.changeFile(closedFile, "/a/1.html")
 	if got := fetch("127.0.0.1"); got != "page /a/1.html" {
-		t.Errorf("the address that was there: %q", got)
+		t.Errorf("the same address: %q", got)
 	}
 	if got := fetch("127.0.0.2"); got != "" {
 		t.Errorf("another address: %q", got)
 	}
 }
 
-func (a *archived) wget(dir, addr string, more ...string) *exec.Cmd {
+func (a *changingSite) wget(dir, addr string, more ...string) *exec.Cmd {
 	return exec.Command("wget", append(more, "--bind-address="+addr, "-r", "-l", "2", "-nv", "-t", "1", "-T", "100", "-P", dir, fmt.Sprintf("http://127.0.0.1:%d/", a.port))...)
 }
 
-func (a *archived) scrapy(dir, obey string) *exec.Cmd {
+func (a *changingSite) scrapy(dir, obey string) *exec.Cmd {
 	writeFile(a.t, filepath.Join(dir, "spider.py"), spider)
 	cmd := exec.Command("scrapy", "runspider", "spider.py", "-o", "pages.jl", "-a", fmt.Sprintf("start_url=http://127.0.0.1:%d/", a.port),
 		"-s", "ROBOTSTXT_OBEY="+obey, "-s", "CONCURRENT_REQUESTS_PER_DOMAIN=1", "-s", "RETRY_ENABLED=False", "-s", "TELNETCONSOLE_ENABLED=False")
@@ -188,16 +189,16 @@ func (a *archived) scrapy(dir, obey string) *exec.Cmd {
 	return cmd
 }
 
-// By default search engines have a grace and others have not, and what happens
-// is told everywhere.
+// By default only search engines have grace. The log, the access log and the
+// metrics show it.
 func TestGraceOfSearchEngines(t *testing.T) {
 	t.Parallel()
-	a := startArchived(t, "policy {\n\t\t\thidden /h/*\n\t\t}")
+	a := startChangingSite(t, "policy {\n\t\t\thidden /h/*\n\t\t}")
 	a.door.open()
 	for _, ua := range []string{googlebot, bingbot, gptbot} {
 		a.wants(200, a.get(ua, "/a/1.html"), "before the change")
 	}
-	a.changes(shutUp+"Disallow: /h/\n", "/a/1.html")
+	a.changeFile(closedFile+"Disallow: /h/\n", "/a/1.html")
 	a.wants(403, a.get(gptbot, "/a/1.html"), "GPTBot")
 	a.wants(404, a.get(googlebot, "/h/x"), "Googlebot on a hidden path")
 	a.wants(403, a.get(googlebot, "/private/x"), "Googlebot where both versions disallow it")
@@ -214,22 +215,22 @@ func TestGraceOfSearchEngines(t *testing.T) {
 		})
 		return found
 	}
-	let := line("crawler let through by an earlier robots.txt", func(l map[string]any) bool { return l["crawler"] == "Googlebot" })
-	stopped := line("crawler stopped by robots.txt", func(l map[string]any) bool { return l["crawler"] == "GPTBot" })
-	if let["version"] == "" || let["version"] == stopped["version"] || let["rule"] != "Disallow: /a/" || let["reason"] != "grace" || let["grace_ends"] == nil {
-		t.Errorf("log: %v\n%v", let, stopped)
+	allowed := line("crawler allowed by an earlier robots.txt", func(l map[string]any) bool { return l["crawler"] == "Googlebot" })
+	refused := line("crawler refused by robots.txt", func(l map[string]any) bool { return l["crawler"] == "GPTBot" })
+	if allowed["version"] == "" || allowed["version"] == refused["version"] || allowed["rule"] != "Disallow: /a/" || allowed["reason"] != "grace" || allowed["grace_ends"] == nil {
+		t.Errorf("log: %v\n%v", allowed, refused)
 	}
 	access := line("handled request", func(l map[string]any) bool {
 		return strings.Contains(fmt.Sprint(l["request"]), "/a/2.html") && l["robots"] != nil
 	})["robots"].(map[string]any)
-	if access["action"] != "pass" || access["reason"] != "grace" || access["version"] != let["version"] || access["grace_ends"] == "" {
+	if access["action"] != "pass" || access["reason"] != "grace" || access["version"] != allowed["version"] || access["grace_ends"] == "" {
 		t.Errorf("access log: %v", access)
 	}
 	if n := a.metric(`caddy_robots_decisions_total{action="pass",crawler="Googlebot",reason="grace"}`); n != 1 {
 		t.Errorf("%v decisions by grace are counted", n)
 	}
 
-	// HEAD and an error are no read of the file; 304 is one.
+	// HEAD and an error do not count as a read of the file; 304 does.
 	url := fmt.Sprintf("http://127.0.0.1:%d/robots.txt", a.port)
 	a.wants(200, a.do("HEAD", url, googlebot, "", nil), "HEAD of robots.txt")
 	a.wants(503, a.do("GET", url, googlebot, "", http.Header{"X-Down": {"1"}}), "robots.txt while the back end is down")
@@ -242,15 +243,15 @@ func TestGraceOfSearchEngines(t *testing.T) {
 	a.wants(403, a.get(bingbot, "/a/1.html"), "bingbot after a 200")
 }
 
-// A change of the configuration is a change of the file, and a reload without
-// one loses no grace.
-func TestGraceOverReload(t *testing.T) {
+// A reload may change robots.txt, which starts grace. A reload without a change
+// does not end grace.
+func TestGraceSurvivesAReload(t *testing.T) {
 	t.Parallel()
 	inline := func(file, options string) string {
-		return "http://$HOST:$PORT {\n\trobots {\n\t\tsource inline `" + file + "`\n\t\tpublish\n\t\t" + options + "\n\t}\n\trespond page\n}\nhttp://other.test:$PORT {\n\trobots {\n\t\tsource inline `" + opened + "`\n\t}\n\trespond other\n}\n"
+		return "http://$HOST:$PORT {\n\trobots {\n\t\tsource inline `" + file + "`\n\t\tpublish\n\t\t" + options + "\n\t}\n\trespond page\n}\nhttp://other.test:$PORT {\n\trobots {\n\t\tsource inline `" + openFile + "`\n\t}\n\trespond other\n}\n"
 	}
 	policy := func(more string) string {
-		return "http://:$PORT {\n\trobots {\n\t\tpolicy {\n\t\t\tdeny seo\n\t\t\t" + more + "\n\t\t}\n\t}\n\trespond /robots.txt \"" + opened + "\"\n\trespond page\n}\n"
+		return "http://:$PORT {\n\trobots {\n\t\tpolicy {\n\t\t\tdeny seo\n\t\t\t" + more + "\n\t\t}\n\t}\n\trespond /robots.txt \"" + openFile + "\"\n\trespond page\n}\n"
 	}
 	file := func(options string) string {
 		return "http://:$PORT {\n\trobots {\n\t\tsource file $DIR/robots.txt\n\t\tpublish\n\t\t" + options + "\n\t}\n\trespond page\n}\n"
@@ -260,14 +261,14 @@ func TestGraceOverReload(t *testing.T) {
 		first, changed, reload string
 		off                    string // a reload without grace
 	}{
-		{"inline", inline(opened, ""), inline(shutUp, ""), inline(shutUp, "max_origins 7"), inline(shutUp, "grace off")},
+		{"inline", inline(openFile, ""), inline(closedFile, ""), inline(closedFile, "max_origins 7"), inline(closedFile, "grace off")},
 		{"policy", policy(""), policy("deny Googlebot bingbot /a/*"), policy("deny Googlebot bingbot /a/*\n\t\t\tsignal search=yes"), ""},
-		{"from inline to file", inline(opened, ""), file(""), file("max_origins 7"), file("grace off")},
+		{"from inline to file", inline(openFile, ""), file(""), file("max_origins 7"), file("grace off")},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			s := start(t, tt.first)
-			writeFile(t, filepath.Join(s.dir, "robots.txt"), shutUp)
+			writeFile(t, filepath.Join(s.dir, "robots.txt"), closedFile)
 			s.eventually("the first robots.txt is in force", func() bool { return s.get(googlebot, "/private/x").status == 403 })
 			s.wants(200, s.get(bingbot, "/a/x"), "bingbot before the change")
 			for _, config := range []string{tt.changed, tt.reload} {
@@ -279,7 +280,7 @@ func TestGraceOverReload(t *testing.T) {
 				s.wants(403, s.get(googlebot, "/private/x"), "Googlebot where both versions disallow it")
 			}
 			if ua := "Mozilla/5.0 (compatible; YandexBot/3.0; +http://yandex.com/bots)"; tt.name != "policy" {
-				s.wants(403, s.get(ua, "/a/x"), "a search engine that comes after the change")
+				s.wants(403, s.get(ua, "/a/x"), "a search engine that first comes after the change")
 			}
 			s.eventually("Googlebot read the new version", func() bool {
 				s.get(googlebot, "/robots.txt")
@@ -297,17 +298,17 @@ func TestGraceOverReload(t *testing.T) {
 	}
 }
 
-// A file that the operator replaces is noticed beside requests, and what the
-// handler publishes is what a crawler is held to.
+// A changed file is read in the background. A crawler is judged by the version that
+// the handler published to it.
 func TestGraceOfWatchedFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "robots.txt")
-	writeFile(t, path, opened)
+	writeFile(t, path, openFile)
 	s := start(t, "http://:$PORT {\n\trobots {\n\t\tsource file "+path+"\n\t\tpublish\n\t\trefresh 1h\n\t}\n\trespond page\n}\n")
 	s.wants(200, s.get(googlebot, "/a/x"), "before the change")
 	s.wants(200, s.get(bingbot, "/robots.txt"), "robots.txt before the change")
-	writeFile(t, path, shutUp)
-	s.eventually("the new version is published", func() bool { return s.get(chrome, "/robots.txt").body == shutUp })
+	writeFile(t, path, closedFile)
+	s.eventually("the new version is published", func() bool { return s.get(chrome, "/robots.txt").body == closedFile })
 	s.wants(403, s.get(gptbot, "/a/x"), "GPTBot")
 	s.wants(200, s.get(googlebot, "/a/x"), "Googlebot")
 	s.wants(200, s.get(bingbot, "/a/x"), "bingbot, which read the version before")
@@ -315,22 +316,21 @@ func TestGraceOfWatchedFile(t *testing.T) {
 	s.wants(403, s.get(googlebot, "/a/x"), "Googlebot, which read the new version")
 }
 
-// The admin API ends a grace that runs, also that of a change which it finds
-// itself.
-func TestEndOfGraceByAdminAPI(t *testing.T) {
+// The admin API ends grace, also that of a change that its own refresh finds.
+func TestAdminAPIEndsGrace(t *testing.T) {
 	t.Parallel()
-	a := startArchived(t, "")
+	a := startChangingSite(t, "")
 	a.door.open()
 	a.wants(200, a.get(googlebot, "/a/1.html"), "before the change")
 	refresh := func(query string) {
 		a.wants(200, a.do("POST", fmt.Sprintf("http://localhost:%d/robots/refresh%s", a.admin, query), "", "", nil), "refresh"+query)
 	}
-	a.says(shutUp)
+	a.answerWith(closedFile)
 	refresh("")
 	a.wants(200, a.get(googlebot, "/a/1.html"), "after the change")
 	refresh("?grace=off")
 	a.wants(403, a.get(googlebot, "/a/1.html"), "after grace=off")
-	a.says(shutUp + "Disallow: /b\n")
+	a.answerWith(closedFile + "Disallow: /b\n")
 	refresh("?grace=off")
 	a.wants(403, a.get(googlebot, "/b.html"), "after another change, with grace=off at once")
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// read has the server read robots.txt n times more, each time after a crawler
-// came. Reads are one at a time, so all but the last have taken effect.
+// read makes the server read robots.txt n more times. Reads run one after another,
+// so all but the last have taken effect when read returns.
 func (s *server) read(n int, back *flaky) {
 	s.t.Helper()
 	before := back.count()
@@ -17,7 +17,7 @@ func (s *server) read(n int, back *flaky) {
 	})
 }
 
-func TestWhatTheLastGoodCopyOutlives(t *testing.T) {
+func TestAnswersThatKeepTheLastGoodCopy(t *testing.T) {
 	t.Parallel()
 	away := func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "https://elsewhere.test/robots.txt", http.StatusFound)
@@ -25,7 +25,7 @@ func TestWhatTheLastGoodCopyOutlives(t *testing.T) {
 	for _, tt := range []struct {
 		name          string
 		answer        http.HandlerFunc
-		first, second int // of a disallowed page: without a copy, and with one
+		first, second int // statuses of a disallowed page: without a copy, and with a copy
 	}{
 		{"401", text(401, ""), 200, 403},
 		{"403", text(403, ""), 200, 403},
@@ -40,13 +40,13 @@ func TestWhatTheLastGoodCopyOutlives(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			back := newFlaky(t)
-			back.says(tt.answer)
+			back.answerWith(tt.answer)
 			config := strings.Replace(proxied(back.URL, ""), "refresh 1h", "refresh 1s", 1)
 			s := start(t, config)
 			s.wants(tt.first, s.get(googlebot, "/private/x"), "without a copy")
-			back.says(rules("/private/"))
+			back.answerWith(rules("/private/"))
 			s.eventually("the good file is in force", func() bool { return s.get(googlebot, "/private/x").status == 403 })
-			back.says(tt.answer)
+			back.answerWith(tt.answer)
 			s.read(2, back)
 			s.wants(tt.second, s.get(googlebot, "/private/x"), "with a copy")
 			s.wants(200, s.get(googlebot, "/x"), "a crawler on another path")
@@ -56,7 +56,7 @@ func TestWhatTheLastGoodCopyOutlives(t *testing.T) {
 			}
 			s.read(2, back)
 			s.wants(tt.second, s.get(googlebot, "/private/x"), "with a copy, after a reload")
-			back.says(rules("/other/"))
+			back.answerWith(rules("/other/"))
 			s.eventually("the new file is in force", func() bool {
 				return s.get(googlebot, "/other/x").status == 403 && s.get(googlebot, "/private/x").status == 200
 			})
@@ -64,13 +64,14 @@ func TestWhatTheLastGoodCopyOutlives(t *testing.T) {
 	}
 }
 
-// A server that has a good copy needs no answer to enforce it.
-func TestReloadBesideAFileThatDoesNotCome(t *testing.T) {
+// After a reload, a server enforces the good copy without an answer of the back
+// end.
+func TestReloadWhileRobotsTxtDoesNotArrive(t *testing.T) {
 	t.Parallel()
 	back, door := newFlaky(t), newGate(t)
 	s := start(t, proxied(back.URL, ""))
 	s.wants(403, s.get(googlebot, "/private/x"), "before the reload")
-	back.says(door.before(rules("/other/")))
+	back.answerWith(door.before(rules("/other/")))
 	for _, options := range []string{"max_origins 7", "dialect 1994", "mode enforce", ""} {
 		if err := s.reload(proxied(back.URL, options)); err != nil {
 			t.Fatal(err)
@@ -87,15 +88,15 @@ func TestReloadBesideAFileThatDoesNotCome(t *testing.T) {
 	})
 }
 
-// on_error deny tells crawlers to come again: 403 would cost a site its place
-// in the index.
-func TestUnavailable(t *testing.T) {
+// With on_error deny, crawlers get 503, so that they try again. With 403, pages
+// would drop out of search indexes.
+func TestOnErrorDeny(t *testing.T) {
 	t.Parallel()
 	back := newFlaky(t)
 	s := start(t, strings.Replace(proxied(back.URL, "on_error deny"), "refresh 1h", "refresh 1s", 1))
 	s.wants(403, s.get(googlebot, "/private/x"), "with the file")
-	back.says(text(500, ""))
-	s.eventually("crawlers are told to come again", func() bool { return s.get(googlebot, "/x").status == 503 })
+	back.answerWith(text(500, ""))
+	s.eventually("crawlers get 503", func() bool { return s.get(googlebot, "/x").status == 503 })
 	got := s.get(googlebot, "/x")
 	if got.status != 503 || got.header.Get("Retry-After") == "" || got.header.Get("Cache-Control") != "no-store" {
 		t.Errorf("status %d, %v", got.status, got.header)
@@ -105,7 +106,7 @@ func TestUnavailable(t *testing.T) {
 	s.wants(500, s.get(googlebot, "/robots.txt"), "robots.txt")
 	s.wants(200, s.get(chrome, "/x"), "a person")
 	s.wants(200, s.get("curl/8.5.0", "/x"), "an HTTP library")
-	back.says(rules("/other/"))
+	back.answerWith(rules("/other/"))
 	s.eventually("the new file is in force", func() bool {
 		return s.get(googlebot, "/other/x").status == 403 && s.get(googlebot, "/private/x").status == 200
 	})

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// optioned is a site with one robots.txt and the given options.
-func optioned(options string) string {
+// siteWith returns a site with a robots.txt and the given options.
+func siteWith(options string) string {
 	return `http://:$PORT {
 	robots {
 		source inline <<TXT
@@ -64,14 +64,14 @@ func TestOptions(t *testing.T) {
 	} {
 		t.Run(tt.options+" "+tt.path, func(t *testing.T) {
 			t.Parallel()
-			s := start(t, optioned(tt.options))
+			s := start(t, siteWith(tt.options))
 			s.wants(tt.want, s.rawGet(tt.path, tt.ua), tt.ua)
 			s.wants(200, s.rawGet(tt.path, chrome), "a person")
 		})
 	}
 }
 
-func TestPace(t *testing.T) {
+func TestCrawlDelayOptions(t *testing.T) {
 	t.Parallel()
 	times := func(s *server, n int) (got []int) {
 		for range n {
@@ -81,25 +81,25 @@ func TestPace(t *testing.T) {
 	}
 	t.Run("burst", func(t *testing.T) {
 		t.Parallel()
-		s := start(t, strings.Replace(optioned("crawl_delay {\n\t\t\tburst 3\n\t\t}"), "Crawl-delay: 1\n", "Crawl-delay: 50\n", 1))
+		s := start(t, strings.Replace(siteWith("crawl_delay {\n\t\t\tburst 3\n\t\t}"), "Crawl-delay: 1\n", "Crawl-delay: 50\n", 1))
 		if got := fmt.Sprint(times(s, 4)); got != "[200 200 200 429]" {
 			t.Error(got)
 		}
 	})
 	t.Run("wait", func(t *testing.T) {
 		t.Parallel()
-		s := start(t, optioned("crawl_delay {\n\t\t\twait 5s\n\t\t}"))
+		s := start(t, siteWith("crawl_delay {\n\t\t\twait 5s\n\t\t}"))
 		began := time.Now()
 		if got := fmt.Sprint(times(s, 3)); got != "[200 200 200]" {
 			t.Error(got)
 		}
 		if took := time.Since(began); took < 1200*time.Millisecond {
-			t.Errorf("three requests of a delay of 1s took %v", took)
+			t.Errorf("three requests with a Crawl-delay of 1s took %v", took)
 		}
 	})
 	t.Run("max", func(t *testing.T) {
 		t.Parallel()
-		s := start(t, optioned("crawl_delay {\n\t\t\tmax 10s\n\t\t}"))
+		s := start(t, siteWith("crawl_delay {\n\t\t\tmax 10s\n\t\t}"))
 		s.get(googlebotImage, "/")
 		s.get("Mozilla/5.0 (compatible; NewThingBot/1.0)", "/")
 		got := s.get("Mozilla/5.0 (compatible; NewThingBot/1.0)", "/")
@@ -110,7 +110,7 @@ func TestPace(t *testing.T) {
 	})
 	t.Run("monitor", func(t *testing.T) {
 		t.Parallel()
-		s := start(t, optioned("mode monitor"))
+		s := start(t, siteWith("mode monitor"))
 		if got := fmt.Sprint(times(s, 3)); got != "[200 200 200]" {
 			t.Error(got)
 		}
@@ -122,7 +122,7 @@ func TestPace(t *testing.T) {
 
 const googlebotImage = "Googlebot-Image/1.0"
 
-func TestWhatTheOperatorSees(t *testing.T) {
+func TestLogsMetricsMatchersAndPlaceholders(t *testing.T) {
 	t.Parallel()
 	s := start(t, `http://:$PORT {
 	log
@@ -145,12 +145,12 @@ Disallow: /private/"
 		s.get(gptbot, "/private/x")
 		s.get("MadeUpBot-"+strings.Repeat("x", 50), "/private/y")
 	}
-	stopped := s.lines("crawler stopped by robots.txt")
-	windows := int(time.Since(began)/(10*time.Second)) + 2 // of which each crawler has a line
-	if len(stopped) < 2 || len(stopped) > 2*windows {
-		t.Errorf("600 denials wrote %d lines in %d windows of ten seconds", len(stopped), windows)
+	refused := s.lines("crawler refused by robots.txt")
+	windows := int(time.Since(began)/(10*time.Second)) + 2 // each crawler has one line in each window
+	if len(refused) < 2 || len(refused) > 2*windows {
+		t.Errorf("600 denials wrote %d lines in %d windows of ten seconds", len(refused), windows)
 	}
-	if l := stopped[0]; l["crawler"] != "GPTBot" || l["reason"] != "disallowed" || l["line"] != 2.0 || l["uri"] != "/private/x" {
+	if l := refused[0]; l["crawler"] != "GPTBot" || l["reason"] != "disallowed" || l["line"] != 2.0 || l["uri"] != "/private/x" {
 		t.Errorf("the line: %v", l)
 	}
 	for name, want := range map[string]float64{
@@ -185,16 +185,16 @@ Disallow: /private/"
 	})
 }
 
-func TestBadConfigurationIsNamedByLine(t *testing.T) {
+func TestConfigurationErrorsHaveTheLine(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ options, want string }{
 		{"unknown on", "unknown subdirective"},
 		{"refrehs 1m", "did you mean refresh?"},
 		{"refresh", "takes one value"},
 		{"refresh 1m 2m", "takes one value"},
-		{"refresh often", "is no duration"},
+		{"refresh often", "is not a duration"},
 		{"refresh 10ms", "is below 1s"},
-		{"mode monitor\n\t\tmode monitor", "a second time"},
+		{"mode monitor\n\t\tmode monitor", "given twice"},
 		{"mode sometimes", "want enforce or monitor"},
 		{"on_error pray", "want last_good or deny"},
 		{"dialect 2001", "2001"},
@@ -205,7 +205,7 @@ func TestBadConfigurationIsNamedByLine(t *testing.T) {
 		{"source", "want site, file PATH"},
 		{"source ftp x", "want site, file, inline or url"},
 		{"source url example.com/robots.txt", "absolute http or https URL"},
-		{"publish", "publish goes with source file"},
+		{"publish", "publish needs source file"},
 		{"paths upside_down", "ignore_case"},
 		{"crawl_delay 5s", "in a block"},
 		{"crawl_delay {\n\t\t\twait 24h\n\t\t}", "not between 0s and 10m0s"},
@@ -233,12 +233,12 @@ func TestBadConfigurationIsNamedByLine(t *testing.T) {
 	}
 }
 
-func TestABadReloadLeavesTheOldConfigurationInForce(t *testing.T) {
+func TestFailedReloadKeepsTheOldConfiguration(t *testing.T) {
 	t.Parallel()
-	s := start(t, optioned(""))
+	s := start(t, siteWith(""))
 	s.wants(403, s.get(googlebot, "/private/x"), "before")
 	for _, bad := range []string{"mode sometimes", "source file $DIR/none.txt", "x_robots_tag *.pdf noindx"} {
-		if err := s.reload(strings.Replace(optioned(""), "source inline", bad+"\n\t\tsource inline", 1)); err == nil {
+		if err := s.reload(strings.Replace(siteWith(""), "source inline", bad+"\n\t\tsource inline", 1)); err == nil {
 			t.Errorf("%s was loaded", bad)
 		}
 		s.wants(403, s.get(googlebot, "/private/x"), "after "+bad)
@@ -246,7 +246,7 @@ func TestABadReloadLeavesTheOldConfigurationInForce(t *testing.T) {
 	}
 }
 
-func TestValidatingDoesNoNetworkIO(t *testing.T) {
+func TestValidateUsesNoNetwork(t *testing.T) {
 	t.Parallel()
 	back := newFlaky(t)
 	path := filepath.Join(t.TempDir(), "Caddyfile")
@@ -255,6 +255,6 @@ func TestValidatingDoesNoNetworkIO(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	if n := back.count(); n != 0 {
-		t.Errorf("%d requests", n)
+		t.Errorf("%d requests to the URL", n)
 	}
 }

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// spellings of a host: what a client appends to a name makes no other origin.
+// spellings returns ways to write a host name in the Host field. All mean the same
+// origin.
 func spellings(name string) []string {
 	return []string{name, name + ":1", name + ":65535", name + ":99999", name + ":abc", name + ":", strings.ToUpper(name), strings.ToUpper(name[:1]) + name[1:] + ":1"}
 }
@@ -15,7 +16,7 @@ func TestSpellingsOfAHostShareOneOriginAndOneBudget(t *testing.T) {
 	t.Parallel()
 	const paced = "User-agent: *\nDisallow: /private/\n\nUser-agent: bingbot\nDisallow: /private/\nCrawl-delay: 600\n"
 	back := newFlaky(t)
-	back.says(text(200, paced))
+	back.answerWith(text(200, paced))
 	file := t.TempDir() + "/robots.txt"
 	writeFile(t, file, paced)
 	s := start(t, fmt.Sprintf(`
@@ -58,16 +59,16 @@ http://*.wild.test:$PORT {
 		}
 	}
 	if n := back.count(); n != 2 {
-		t.Errorf("robots.txt was read %d times, want once for each site that reads it from there", n)
+		t.Errorf("the back end's robots.txt was read %d times, want once for each of two sites", n)
 	}
 }
 
-// Caddy takes site.test. for another name than site.test, so only a site
-// without a name serves it.
-func TestATrailingDotMakesNoOrigin(t *testing.T) {
+// For Caddy's host matcher, site.test. and site.test differ, so only a site without
+// a host serves both.
+func TestTrailingDotIsTheSameOrigin(t *testing.T) {
 	t.Parallel()
 	back := newFlaky(t)
-	back.says(text(200, "User-agent: *\nDisallow: /private/\nCrawl-delay: 600\n"))
+	back.answerWith(text(200, "User-agent: *\nDisallow: /private/\nCrawl-delay: 600\n"))
 	s := start(t, "http://:$PORT {\n\trobots {\n\t\trefresh 1h\n\t}\n\treverse_proxy "+back.URL+"\n}\n")
 	s.wants(403, s.rawAt("site.test", "/private/x", bingbot), "a disallowed path")
 	first := back.count()
@@ -77,8 +78,8 @@ func TestATrailingDotMakesNoOrigin(t *testing.T) {
 	if n := back.count(); first != 1 || n != 1 {
 		t.Errorf("robots.txt was read %d times, then %d times more; want once", first, n-first)
 	}
-	// bingbot has read this host's robots.txt, so it has a budget of its own
-	// here: one, however the name is written.
+	// After bingbot has read this host's robots.txt, it has one budget here, for
+	// all spellings of the name.
 	s.wants(200, s.rawAt("site.test", "/robots.txt", bingbot), "robots.txt")
 	s.wants(200, s.rawAt("site.test.", "/x", bingbot), "the first request")
 	for _, host := range append(spellings("site.test"), "site.test.", "SITE.test.:1") {
@@ -86,8 +87,9 @@ func TestATrailingDotMakesNoOrigin(t *testing.T) {
 	}
 }
 
-// The port of an origin is the one that the server listens on.
-func TestEachListenerIsAnOriginOfItsOwn(t *testing.T) {
+// The port of an origin is the port of the listener, not the port in the Host
+// field.
+func TestEachPortIsAnOriginOfItsOwn(t *testing.T) {
 	t.Parallel()
 	second := freePort(t)
 	port := freePort(t)

@@ -11,13 +11,13 @@ import (
 	"testing"
 )
 
-// No clock decides here: the back end holds its robots.txt until it is told.
-func TestACrawlerWaitsForASlowFileAndAPersonDoesNot(t *testing.T) {
+// The back end holds its robots.txt back until the test releases it.
+func TestCrawlersWaitForASlowFileAndPeopleDoNot(t *testing.T) {
 	t.Parallel()
 	back := newFlaky(t)
 	asked, release := make(chan struct{}), make(chan struct{})
 	var once sync.Once
-	back.says(func(w http.ResponseWriter, r *http.Request) {
+	back.answerWith(func(w http.ResponseWriter, r *http.Request) {
 		once.Do(func() { close(asked) })
 		<-release
 		rules("/private/")(w, r)
@@ -30,13 +30,13 @@ func TestACrawlerWaitsForASlowFileAndAPersonDoesNot(t *testing.T) {
 	got := make(chan response)
 	go func() { got <- s.get(googlebot, "/private/x") }()
 	close(release)
-	s.wants(403, <-got, "a crawler that came meanwhile")
+	s.wants(403, <-got, "a crawler that waited")
 	if n := back.count(); n != 1 {
-		t.Errorf("the file was asked for %d times", n)
+		t.Errorf("the file was requested %d times", n)
 	}
 }
 
-func TestAFileThatChangesUnderLoad(t *testing.T) {
+func TestFileChangesUnderLoad(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "robots.txt")
 	texts := []string{
@@ -56,7 +56,7 @@ func TestAFileThatChangesUnderLoad(t *testing.T) {
 	base := fmt.Sprintf("http://localhost:%d", s.port)
 	for _, c := range []struct {
 		ua, path string
-		right    func(response) bool
+		ok       func(response) bool
 	}{
 		{chrome, "/always/x", func(r response) bool { return r.status == 200 && r.body == "hello" }},
 		{chrome, "/one/x", func(r response) bool { return r.status == 200 && r.body == "hello" }},
@@ -68,7 +68,7 @@ func TestAFileThatChangesUnderLoad(t *testing.T) {
 		load.Go(func() {
 			for !stop.Load() {
 				got, err := send(client, http.MethodGet, base+c.path, c.ua, "", nil)
-				if err != nil || !c.right(got) {
+				if err != nil || !c.ok(got) {
 					t.Errorf("%s for %.30s: status %d, %v", c.path, c.ua, got.status, err)
 					return
 				}
@@ -76,18 +76,17 @@ func TestAFileThatChangesUnderLoad(t *testing.T) {
 		})
 	}
 	for i := range 6 {
-		now := (i + 1) % 2
-		replace(texts[now])
-		denied := []string{"/one/x", "/two/x"}[now]
+		next := (i + 1) % 2
+		replace(texts[next])
+		denied := []string{"/one/x", "/two/x"}[next]
 		s.eventually("the new file is in force", func() bool { return s.get(googlebot, denied).status == 403 })
 	}
 	stop.Store(true)
 	load.Wait()
 }
 
-// Who may come is asked before who may log in, and both answers are kept
-// apart.
-func TestBasicAuth(t *testing.T) {
+// robots decides before basic_auth does.
+func TestBasicAuthAfterRobots(t *testing.T) {
 	t.Parallel()
 	s := start(t, `http://:$PORT {
 	robots {
@@ -129,9 +128,9 @@ Disallow: /private/"
 	}
 }
 
-// The client's address is what Caddy says it is: what a client writes into
-// X-Forwarded-For counts only where the operator trusts it.
-func TestPacePerAddress(t *testing.T) {
+// The client's address is the one that Caddy determines: X-Forwarded-For counts
+// only from a trusted proxy.
+func TestBudgetPerAddress(t *testing.T) {
 	t.Parallel()
 	for _, trusted := range []bool{true, false} {
 		t.Run(fmt.Sprint("trusted ", trusted), func(t *testing.T) {
@@ -140,7 +139,7 @@ func TestPacePerAddress(t *testing.T) {
 			if trusted {
 				global = "{\n\tservers {\n\t\ttrusted_proxies static 127.0.0.1/8 ::1/128\n\t}\n}\n"
 			}
-			s := start(t, global+strings.Replace(optioned("crawl_delay {\n\t\t\tper ip\n\t\t}"), "Crawl-delay: 1\n", "Crawl-delay: 500\n", 1))
+			s := start(t, global+strings.Replace(siteWith("crawl_delay {\n\t\t\tper ip\n\t\t}"), "Crawl-delay: 1\n", "Crawl-delay: 500\n", 1))
 			from := func(address string) int {
 				url := fmt.Sprintf("http://localhost:%d/", s.port)
 				return s.do(http.MethodGet, url, bingbot, "", http.Header{"X-Forwarded-For": {address}}).status
@@ -153,25 +152,25 @@ func TestPacePerAddress(t *testing.T) {
 	}
 }
 
-// Names made up by clients do not become labels.
+// Names that clients invent do not become label values.
 func TestMetricsAreBounded(t *testing.T) {
 	t.Parallel()
-	s := start(t, optioned(""))
+	s := start(t, siteWith(""))
 	for i := range 500 {
 		s.get(fmt.Sprintf("MadeUp%dBot/1.0 (+https://%d.example/)", i, i), fmt.Sprintf("/private/%d", i))
 	}
 	all := s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/metrics", s.admin), chrome, "", nil).body
 	if series := strings.Count(all, "\ncaddy_robots_"); series == 0 || series > 20 {
-		t.Errorf("%d series after 500 made-up crawlers", series)
+		t.Errorf("%d series after 500 invented crawlers", series)
 	}
 	if n := s.metric(`caddy_robots_decisions_total{action="deny",crawler="self-declared",reason="disallowed"}`); n != 500 {
 		t.Errorf("%v denials are counted, want 500", n)
 	}
 }
 
-// HTTP/2 has requests that HTTP/1.1 has not: several fields of a name arrive
-// apart, and the authority is a field of its own.
-func TestDisguisesOverHTTP2(t *testing.T) {
+// Requests over HTTP/2 differ from HTTP/1.1: the authority is a pseudo-header
+// field, and fields with the same name are separate.
+func TestSpellingsOverHTTP2(t *testing.T) {
 	t.Parallel()
 	port := freePort(t)
 	s := start(t, fmt.Sprintf("https://localhost:%d {\n\troot testdata/site\n\trobots\n\tfile_server\n}\n", port))
@@ -199,7 +198,7 @@ func TestDisguisesOverHTTP2(t *testing.T) {
 		}
 		return response{status: resp.StatusCode, header: resp.Header}
 	}
-	for _, target := range disguises {
+	for _, target := range spellingsOfPlan {
 		if !strings.HasPrefix(target, "/") {
 			continue // HTTP/2 has no absolute form
 		}
@@ -209,7 +208,7 @@ func TestDisguisesOverHTTP2(t *testing.T) {
 		s.wants(403, ask(method, "/private/plan.html", googlebot), method)
 	}
 	s.wants(200, ask(http.MethodHead, "/private/plan.html", chrome), "HEAD for a person")
-	s.wants(200, ask(http.MethodGet, "/private/press/kit.html", googlebot), "what is allowed")
+	s.wants(200, ask(http.MethodGet, "/private/press/kit.html", googlebot), "an allowed page")
 	s.wants(200, ask(http.MethodGet, "/private/plan.html"), "no User-Agent")
 	s.wants(403, ask(http.MethodGet, "/", gptbot+strings.Repeat(" x", 8000)), "a User-Agent of 16 KB")
 }

@@ -18,8 +18,8 @@ const (
 	ahrefs     = "Mozilla/5.0 (compatible; AhrefsBot/7.0; +http://ahrefs.com/robot/)"
 )
 
-// policed is a site with files of its own and a policy.
-const policed = `
+// policySite is a site with its own files and a policy.
+const policySite = `
 http://:$PORT {
 	root * $DIR/site
 	robots {
@@ -38,17 +38,17 @@ http://:$PORT {
 	log
 }`
 
-const policedFile = "User-agent: *\nDisallow: /private/\n\nUser-agent: Bytespider\nDisallow: /b/\n"
+const policySiteFile = "User-agent: *\nDisallow: /private/\n\nUser-agent: Bytespider\nDisallow: /b/\n"
 
-func startPoliced(t *testing.T, file, more string) *server {
+func startPolicySite(t *testing.T, file, more string) *server {
 	t.Helper()
-	config := fmt.Sprintf(policed, more)
+	config := fmt.Sprintf(policySite, more)
 	s := startWith(t, config, func(dir string) { writeSite(t, dir, file) })
-	s.reads()
+	s.waitForMerge()
 	return s
 }
 
-// startWith is start with files that are written before.
+// startWith calls prepare before it starts the server; $DIR is prepare's folder.
 func startWith(t *testing.T, config string, prepare func(dir string)) *server {
 	t.Helper()
 	dir := t.TempDir()
@@ -72,8 +72,8 @@ func writeSite(t *testing.T, dir, file string) {
 	}
 }
 
-// reads waits until the merged robots.txt is published.
-func (s *server) reads() {
+// waitForMerge waits until the merged robots.txt is published.
+func (s *server) waitForMerge() {
 	s.t.Helper()
 	s.eventually("the merged robots.txt is published", func() bool {
 		return strings.Contains(s.get(chrome, "/robots.txt").body, "# BEGIN lines made from a policy")
@@ -82,7 +82,7 @@ func (s *server) reads() {
 
 func TestPolicyIsPublishedAndEnforced(t *testing.T) {
 	t.Parallel()
-	s := startPoliced(t, policedFile, "")
+	s := startPolicySite(t, policySiteFile, "")
 	published := s.get(chrome, "/robots.txt")
 	for _, want := range []string{"User-agent: *\nDisallow: /private/\n", "# replaced by a policy: User-agent: Bytespider\n", "User-agent: GPTBot\n", "Content-Signal: ai-train=no\n", "Disallow: /archive/\n"} {
 		if !strings.Contains(published.body, want) {
@@ -90,7 +90,7 @@ func TestPolicyIsPublishedAndEnforced(t *testing.T) {
 		}
 	}
 	if strings.Contains(published.body, "backup") || strings.Contains(published.body, "CCBot") {
-		t.Errorf("the published file has what is hidden or excepted:\n%s", published.body)
+		t.Errorf("the published file has a hidden path or an excepted crawler:\n%s", published.body)
 	}
 	for _, tt := range []struct {
 		status int
@@ -109,23 +109,23 @@ func TestPolicyIsPublishedAndEnforced(t *testing.T) {
 		t.Error("the log has the hidden pattern")
 	}
 	layers := map[string]string{}
-	for _, line := range s.lines("crawler stopped by robots.txt") {
+	for _, line := range s.lines("crawler refused by robots.txt") {
 		layers[fmt.Sprint(line["crawler"], " ", line["reason"])] = fmt.Sprint(line["layer"], " ", line["line"])
 		if line["reason"] == "hidden" && (line["uri"] != nil || line["rule"] != "") {
-			t.Errorf("the log line about a hidden path says %v", line)
+			t.Errorf("the log line about a hidden path has %v", line)
 		}
 	}
-	for who, want := range map[string]string{"GPTBot disallowed": "policy 11", "CCBot disallowed": "site 2", "Bytespider disallowed": "policy 12", "AhrefsBot disallowed": "policy 13", "Googlebot hidden": "hidden 15"} {
-		if layers[who] != want {
-			t.Errorf("%s: %q, want %q; of %v", who, layers[who], want, layers)
+	for decision, want := range map[string]string{"GPTBot disallowed": "policy 11", "CCBot disallowed": "site 2", "Bytespider disallowed": "policy 12", "AhrefsBot disallowed": "policy 13", "Googlebot hidden": "hidden 15"} {
+		if layers[decision] != want {
+			t.Errorf("%s: %q, want %q; of %v", decision, layers[decision], want, layers)
 		}
 	}
 }
 
-// What publishes is http.ServeContent: entity tags, 304, ranges, HEAD.
+// The published file supports entity tags, 304, ranges and HEAD.
 func TestPublishedFileOverHTTP(t *testing.T) {
 	t.Parallel()
-	s := startPoliced(t, policedFile, "")
+	s := startPolicySite(t, policySiteFile, "")
 	url := fmt.Sprintf("http://localhost:%d/robots.txt", s.port)
 	whole := s.get(chrome, "/robots.txt")
 	etag := whole.header.Get("Etag")
@@ -146,8 +146,8 @@ func TestPublishedFileOverHTTP(t *testing.T) {
 
 func TestPolicyBehindEncode(t *testing.T) {
 	t.Parallel()
-	s := startWith(t, "http://:$PORT {\n\troute {\n\t\tencode gzip\n\t\trobots {\n\t\t\tpolicy no-ai\n\t\t}\n\t\troot * $DIR/site\n\t\tfile_server\n\t}\n}", func(dir string) { writeSite(t, dir, policedFile) })
-	s.reads()
+	s := startWith(t, "http://:$PORT {\n\troute {\n\t\tencode gzip\n\t\trobots {\n\t\t\tpolicy no-ai\n\t\t}\n\t\troot * $DIR/site\n\t\tfile_server\n\t}\n}", func(dir string) { writeSite(t, dir, policySiteFile) })
+	s.waitForMerge()
 	plain := s.get(chrome, "/robots.txt")
 	resp := s.do("GET", fmt.Sprintf("http://localhost:%d/robots.txt", s.port), chrome, "", http.Header{"Accept-Encoding": {"gzip"}})
 	if resp.header.Get("Content-Encoding") != "gzip" {
@@ -164,27 +164,27 @@ func TestPolicyBehindEncode(t *testing.T) {
 	s.wants(403, s.get(gptbot, "/"), "GPTBot")
 }
 
-// Through reverse_proxy: a back end without a robots.txt has the policy's
-// lines as its file; one that never answered has nothing merged.
+// If the back end has no robots.txt, the file consists of the policy's lines. While
+// the file was never read, the policy is not in force.
 func TestPolicyWithBackends(t *testing.T) {
 	t.Parallel()
 	back := newFlaky(t)
-	back.says(text(500, "down"))
+	back.answerWith(text(500, "down"))
 	s := start(t, "http://:$PORT {\n\trobots {\n\t\trefresh 1s\n\t\tpolicy no-training\n\t}\n\treverse_proxy "+back.Listener.Addr().String()+"\n}")
 	for range 2 {
 		s.wants(500, s.get(chrome, "/robots.txt"), "a file that was never loaded")
 	}
 	s.eventually("the failed read leaves no rules", func() bool { return s.get(gptbot, "/x").status == 200 })
-	back.says(text(404, "none"))
-	s.reads()
+	back.answerWith(text(404, "none"))
+	s.waitForMerge()
 	if body := s.get(chrome, "/robots.txt").body; !strings.HasPrefix(body, "# BEGIN") {
 		t.Errorf("the file of a site without one:\n%s", body)
 	}
 	s.wants(403, s.get(gptbot, "/x"), "GPTBot")
-	back.says(text(200, "User-agent: GPTBot\nDisallow: /shut/\n"))
+	back.answerWith(text(200, "User-agent: GPTBot\nDisallow: /shut/\n"))
 	s.eventually("the site's own group is read", func() bool { return s.get(gptbot, "/x").status == 200 })
 	s.wants(403, s.get(gptbot, "/shut/x"), "GPTBot's own group")
-	back.says(text(500, "down"))
+	back.answerWith(text(500, "down"))
 	s.get(chrome, "/robots.txt")
 	if body := s.get(chrome, "/robots.txt").body; !strings.Contains(body, "User-agent: GPTBot\nDisallow: /shut/") || !strings.Contains(body, "User-agent: CCBot") {
 		t.Errorf("while the back end is down:\n%s", body)
@@ -193,40 +193,40 @@ func TestPolicyWithBackends(t *testing.T) {
 
 func TestMonitorPublishesNothing(t *testing.T) {
 	t.Parallel()
-	s := startWith(t, "http://:$PORT {\n\trobots {\n\t\tmode monitor\n\t\tpolicy no-training\n\t}\n\troot * $DIR/site\n\tfile_server\n}", func(dir string) { writeSite(t, dir, policedFile) })
+	s := startWith(t, "http://:$PORT {\n\trobots {\n\t\tmode monitor\n\t\tpolicy no-training\n\t}\n\troot * $DIR/site\n\tfile_server\n}", func(dir string) { writeSite(t, dir, policySiteFile) })
 	s.get(gptbot, "/")
-	s.eventually("a denial would have been", func() bool {
+	s.eventually("a would-be denial is counted", func() bool {
 		s.wants(200, s.get(gptbot, "/"), "GPTBot")
 		return s.metric(`caddy_robots_decisions_total{action="would_deny",crawler="GPTBot",reason="disallowed"}`) > 0
 	})
-	if resp := s.get(chrome, "/robots.txt"); resp.body != policedFile {
+	if resp := s.get(chrome, "/robots.txt"); resp.body != policySiteFile {
 		t.Errorf("published in monitor mode:\n%s", resp.body)
 	}
 }
 
-// Where requests for /robots.txt do not come to the handler, its policy can't
-// be published, so it is not in force.
-func TestPolicyOutOfReach(t *testing.T) {
+// If requests for /robots.txt do not reach the handler, it can't publish its
+// policy, so the policy is not in force.
+func TestPolicyOfAHandlerThatRobotsTxtDoesNotReach(t *testing.T) {
 	t.Parallel()
-	s := startPoliced(t, policedFile, "")
+	s := startPolicySite(t, policySiteFile, "")
 	err := s.reload("http://:$PORT {\n\thandle /shop/* {\n\t\trobots {\n\t\t\tpolicy no-ai\n\t\t}\n\t\trespond hello\n\t}\n}")
-	if err == nil || !strings.Contains(err.Error(), "requests for /robots.txt do not come to this handler") {
+	if err == nil || !strings.Contains(err.Error(), "a path matcher keeps requests for /robots.txt from this handler") {
 		t.Errorf("loading a policy below /shop/: %v", err)
 	}
-	s.wants(403, s.get(gptbot, "/"), "GPTBot, by the configuration before")
+	s.wants(403, s.get(gptbot, "/"), "GPTBot, with the previous configuration")
 
 	other := start(t, "http://:$PORT {\n\thandle /robots.txt {\n\t\trespond \"User-agent: *\nDisallow: /p/\n\"\n\t}\n\thandle {\n\t\trobots {\n\t\t\tpolicy no-ai\n\t\t}\n\t\trespond hello\n\t}\n}")
 	other.wants(200, other.get(gptbot, "/"), "GPTBot")
 	other.wants(403, other.get(gptbot, "/p/"), "the site's own rule")
-	if got := other.lines("the policy is not in force: the site's own robots.txt stays as it is"); len(got) != 1 {
+	if got := other.lines("the policy can't be merged into robots.txt: only the site's own robots.txt is in force"); len(got) != 1 {
 		t.Errorf("%d log lines", len(got))
 	}
 }
 
-// A change of the policy shows in the log, across a reload.
+// A reload logs how the policy's lines changed.
 func TestChangedPolicyIsLogged(t *testing.T) {
 	t.Parallel()
-	s := startPoliced(t, policedFile, "")
+	s := startPolicySite(t, policySiteFile, "")
 	config, err := os.ReadFile(filepath.Join(s.dir, "Caddyfile"))
 	if err != nil {
 		t.Fatal(err)
@@ -242,18 +242,17 @@ func TestChangedPolicyIsLogged(t *testing.T) {
 	})
 }
 
-// A proof that fails leaves the site's file as it is: here one that is too
-// large to take the lines.
-func TestMergeThatFails(t *testing.T) {
+// This file is too large for the policy's lines.
+func TestFailedMergeKeepsTheSitesFile(t *testing.T) {
 	t.Parallel()
-	large := policedFile + strings.Repeat("# comment\n", 51_100)
-	s := startWith(t, fmt.Sprintf(policed, ""), func(dir string) { writeSite(t, dir, large) })
-	s.wants(403, s.get(ccbot, "/private/x.html"), "the site's own rules hold")
+	large := policySiteFile + strings.Repeat("# comment\n", 51_100)
+	s := startWith(t, fmt.Sprintf(policySite, ""), func(dir string) { writeSite(t, dir, large) })
+	s.wants(403, s.get(ccbot, "/private/x.html"), "the site's own rules are in force")
 	s.wants(200, s.get(gptbot, "/"), "the policy is not in force")
 	if resp := s.get(chrome, "/robots.txt"); resp.body != large {
 		t.Errorf("published: %d octets, want %d", len(resp.body), len(large))
 	}
-	if got := s.lines("the policy is not in force: the site's own robots.txt stays as it is"); len(got) != 1 || !strings.Contains(fmt.Sprint(got[0]["error"]), "500 KiB") {
+	if got := s.lines("the policy can't be merged into robots.txt: only the site's own robots.txt is in force"); len(got) != 1 || !strings.Contains(fmt.Sprint(got[0]["error"]), "500 KiB") {
 		t.Errorf("log: %v", got)
 	}
 }
@@ -266,25 +265,25 @@ func TestUsageHeader(t *testing.T) {
 	}
 }
 
-// Real crawlers that obey the merged file see no denial.
-func TestPoliteCrawlersOfAMergedFile(t *testing.T) {
+// Real crawlers that obey the merged file are never refused.
+func TestPoliteCrawlersObeyAMergedFile(t *testing.T) {
 	t.Parallel()
-	config := strings.Replace(fmt.Sprintf(crawled, "{\n\t\tpolicy {\n\t\t\tdeny scraper /one.html\n\t\t\tdeny Wget /two.html\n\t\t\tdeny ai-training\n\t\t\tsignal search=yes\n\t\t}\n\t\tcrawl_delay {\n\t\t\tburst 3\n\t\t}\n\t}"),
+	config := strings.Replace(fmt.Sprintf(crawlSite, "{\n\t\tpolicy {\n\t\t\tdeny scraper /one.html\n\t\t\tdeny Wget /two.html\n\t\t\tdeny ai-training\n\t\t\tsignal search=yes\n\t\t}\n\t\tcrawl_delay {\n\t\t\tburst 3\n\t\t}\n\t}"),
 		"User-agent: Scrapy\n", "User-agent: Other\n", 1)
 	for name, crawl := range map[string]func(*testing.T, *server) string{"wget": politeWget, "scrapy": politeScrapy} {
 		if _, err := exec.LookPath(name); err != nil {
-			t.Logf("%s is not installed: nothing to crawl with", name)
+			t.Logf("%s is not installed: nothing is tested", name)
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
 			s := start(t, strings.Replace(config, "User-agent: *\nDisallow: /\n", "User-agent: *\nDisallow: /old.bak\nDisallow: /shut/secret.html\nDisallow: /~tilde/\n", 1))
-			s.reads()
+			s.waitForMerge()
 			got := crawl(t, s)
 			if strings.Contains(strings.ReplaceAll(got, "SECRET of Scrapy", ""), "SECRET") {
-				t.Errorf("it got what is disallowed: %s", got)
+				t.Errorf("it got a disallowed page: %s", got)
 			}
 			if !strings.Contains(got, "page open") {
-				t.Errorf("it lacks what is allowed: %s", got)
+				t.Errorf("it lacks an allowed page: %s", got)
 			}
 			if denied := map[string]string{"wget": "page two", "scrapy": "page one"}[name]; strings.Contains(got, denied) {
 				t.Errorf("it got %q, which the policy denies", denied)
@@ -292,7 +291,7 @@ func TestPoliteCrawlersOfAMergedFile(t *testing.T) {
 			s.eventually("the requests are in the log", func() bool { return statuses(s)[200] >= 4 })
 			counts := statuses(s)
 			if counts[403] != 0 || counts[429] != 0 {
-				t.Errorf("statuses that a polite crawler saw: %v", counts)
+				t.Errorf("statuses that a polite crawler got: %v", counts)
 			}
 		})
 	}

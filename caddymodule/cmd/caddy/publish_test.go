@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// What is published answers GET and HEAD as a file does; other methods are the
-// site's.
+// The handler answers GET and HEAD of /robots.txt. The site answers other methods.
 func TestPublish(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "robots.txt")
@@ -51,8 +50,8 @@ func TestPublish(t *testing.T) {
 	}
 }
 
-// robots.txt is denied to nobody, and a crawler's reading of it is seen like
-// any other request.
+// Requests for /robots.txt are never denied. They are logged like other requests of
+// a crawler.
 func TestReadingRobotsTxtIsRecorded(t *testing.T) {
 	t.Parallel()
 	const text = "\"User-agent: *\nDisallow: /\nCrawl-delay: 600\""
@@ -80,8 +79,8 @@ func TestReadingRobotsTxtIsRecorded(t *testing.T) {
 	}
 }
 
-// Exempt paths come before all that could deny or pace, and use no budget.
-func TestExemptPathsComeFirst(t *testing.T) {
+// Exempt paths are never denied or throttled, and use no budget.
+func TestExemptPathsAreNeverRefused(t *testing.T) {
 	t.Parallel()
 	s := start(t, `http://:$PORT {
 	log
@@ -108,7 +107,7 @@ Disallow: /"
 	s.wants(200, s.get(bingbot, "/"), "the first request that counts")
 	s.wants(429, s.get(bingbot, "/"), "the second one")
 	s.wants(200, s.get(bingbot, "/.well-known/acme"), "an exempt path then")
-	s.wants(403, s.get(bingbot, "/.well-known/../private/x"), "a path that only begins like an exempt one")
+	s.wants(403, s.get(bingbot, "/.well-known/../private/x"), "a path that begins like an exempt one and leads elsewhere")
 	if got := s.decision("/feed.xml"); got["crawler"] != "bingbot" || got["action"] != "pass" {
 		t.Errorf("an exempt path is logged with %v", got)
 	}

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// readme has the fenced blocks of the README, and then those of the pages in
-// docs, by language.
+// readme returns the fenced blocks of the README and of the pages in docs, by
+// language.
 func readme(t *testing.T) map[string][]string {
 	t.Helper()
 	pages, _ := filepath.Glob(filepath.Join(root(t), "docs", "*.md"))
@@ -26,8 +26,8 @@ func readme(t *testing.T) map[string][]string {
 	return blocks
 }
 
-// The commands are run in the README's order against the example, and what
-// they print is what it says.
+// The commands in the README and docs, run in their order against the example,
+// print what the pages show.
 func TestREADMEConsole(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("curl"); err != nil {
@@ -43,9 +43,9 @@ func TestREADMEConsole(t *testing.T) {
 			cmd := exec.Command("bash", "-c", addresses.Replace(line))
 			cmd.Dir = root(t)
 			cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"), fmt.Sprintf("CADDY_ADMIN=localhost:%d", s.admin))
-			out, _ := cmd.Output() // some commands say with their status what they found
+			out, _ := cmd.Output() // the exit status of some commands is a result
 			if strings.TrimSpace(string(out)) != strings.TrimSpace(want) {
-				t.Errorf("$ %s\nprints\n%s\nand not\n%s", line, out, want)
+				t.Errorf("$ %s\nprints\n%s\nwant\n%s", line, out, want)
 			}
 			ran++
 		}
@@ -74,13 +74,13 @@ func TestREADMEJSON(t *testing.T) {
 	}
 	for _, block := range blocks {
 		if !json.Valid([]byte(block)) {
-			t.Errorf("no JSON:\n%s", block)
+			t.Errorf("not valid JSON:\n%s", block)
 		}
 		validate(t, "", `{"apps": {"http": {"servers": {"s": {"listen": [":1"], "routes": [{"handle": [`+block+`]}]}}}}}`)
 	}
 }
 
-// The README's shell blocks name commands and files that there are.
+// The shell blocks in the README and docs use commands that exist.
 func TestREADMECommandsExist(t *testing.T) {
 	t.Parallel()
 	checkCommands(t, readme(t)["sh"])
@@ -101,8 +101,8 @@ func checkCommands(t *testing.T, blocks []string) {
 	}
 }
 
-// Relative links in the pages lead to files, and to headings of them.
-func TestPageLinks(t *testing.T) {
+// Relative links in the pages lead to existing files and headings.
+func TestDocumentationLinks(t *testing.T) {
 	t.Parallel()
 	pages, _ := filepath.Glob(filepath.Join(root(t), "docs", "*.md"))
 	more, _ := filepath.Glob(filepath.Join(root(t), "*.md"))
@@ -133,7 +133,7 @@ func TestPageLinks(t *testing.T) {
 // fences matches fenced blocks, and code in a line.
 var fences = regexp.MustCompile("(?ms)^```.*?^```$|`[^`\n]*`")
 
-// anchors returns the names by which the headings of a page are linked.
+// anchors returns the anchors of the headings of a page.
 func anchors(text string) (names []string) {
 	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(text, -1) {
 		name := regexp.MustCompile(`[^\pL\pN _-]`).ReplaceAllString(strings.ToLower(m[1]), "")
@@ -142,8 +142,8 @@ func anchors(text string) (names []string) {
 	return names
 }
 
-// The Go programs in the pages run and print what they say.
-func TestPageGo(t *testing.T) {
+// The Go programs in the pages print the output in their comments.
+func TestDocumentationGo(t *testing.T) {
 	t.Parallel()
 	blocks := readme(t)["go"]
 	if len(blocks) < 2 {

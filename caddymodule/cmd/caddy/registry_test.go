@@ -5,19 +5,19 @@ import (
 	"testing"
 )
 
-// A registry file is read again without a reload, and a reload forgets
-// nothing of it.
+// A changed registry file is read without a reload, and a reload keeps its
+// crawlers.
 func TestRegistryFileInARunningServer(t *testing.T) {
 	t.Parallel()
 	const thing = "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/130.0 OneThing/1.0"
 	file := filepath.Join(t.TempDir(), "crawlers.jsonl")
 	writeFile(t, file, "# none\n")
-	config := optioned("registry " + file)
+	config := siteWith("registry " + file)
 	s := start(t, config)
 	private := func(ua string, status int) func() bool {
 		return func() bool { return s.get(ua, "/private/x").status == status }
 	}
-	s.wants(200, s.get(thing, "/private/x"), "a person, as far as is known")
+	s.wants(200, s.get(thing, "/private/x"), "a crawler that is not in the registry yet")
 	s.wants(200, s.get(bingbot, "/"), "the first request")
 
 	writeFile(t, file, `{"name": "OneThing", "purpose": "test"}`+"\n")
@@ -29,11 +29,11 @@ func TestRegistryFileInARunningServer(t *testing.T) {
 	s.eventually("the broken file is logged", func() bool {
 		return len(s.lines("the registry file can't be used: the previous crawlers stay in force")) == 1
 	})
-	s.wants(403, s.get(thing, "/private/x"), "a crawler of the file that was good")
+	s.wants(403, s.get(thing, "/private/x"), "a crawler of the last good file")
 	if err := s.reload(config); err == nil {
 		t.Error("a configuration with a broken registry was loaded")
 	}
-	s.wants(403, s.get(thing, "/private/x"), "a crawler of the file that was good")
+	s.wants(403, s.get(thing, "/private/x"), "a crawler of the last good file, after a failed reload")
 
 	writeFile(t, file, `{"name": "OneThing"}`+"\n")
 	if err := s.reload(config); err != nil {

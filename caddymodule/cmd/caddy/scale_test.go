@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// manySites is one Caddyfile with n sites, each with a file in a folder of its
-// own.
+// manySites returns a Caddyfile with n sites. Each has a robots.txt in its own
+// folder.
 func manySites(n int, dir, options string) string {
 	var b strings.Builder
 	for i := range n {
@@ -22,8 +22,8 @@ func manyFile(dir string, i int) string {
 	return filepath.Join(dir, fmt.Sprint(i), "robots.txt")
 }
 
-// The kernel grants a user 128 inotify instances by default, for all that the
-// user runs.
+// By default, Linux allows a user 128 inotify instances, so 200 sites must not use
+// one each.
 func TestHundredsOfSitesWithFiles(t *testing.T) {
 	t.Parallel()
 	const n = 200
@@ -61,12 +61,12 @@ func TestHundredsOfSitesWithFiles(t *testing.T) {
 	s.wants(200, s.at(s.named("s0.test"), googlebot, "/new/x"), "a site whose file did not change")
 }
 
-// A crawler can send any host to a site that serves any; that must not give it
-// as many budgets.
+// On a site that serves any host, a crawler can invent host names. That must not
+// give it more budgets.
 func TestInventedHostsShareOneBudget(t *testing.T) {
 	t.Parallel()
 	back := newFlaky(t)
-	back.says(text(200, "User-agent: *\nDisallow: /private/\nCrawl-delay: 600\n"))
+	back.answerWith(text(200, "User-agent: *\nDisallow: /private/\nCrawl-delay: 600\n"))
 	const inline = "robots {\n\t\tsource inline \"User-agent: *\nDisallow: /private/\nCrawl-delay: 600\"\n\t\tpublish\n\t}\n\trespond page"
 	for _, tt := range []struct{ name, address, host, site string }{
 		{"any host", "http://:$PORT", "h%d.test", "robots\n\treverse_proxy " + back.URL},
@@ -85,7 +85,7 @@ func TestInventedHostsShareOneBudget(t *testing.T) {
 			s.wants(200, s.rawAt(host(1), "/", gptbot), "the first one of another crawler")
 			s.wants(429, s.rawAt(host(2), "/", gptbot), "its second one")
 
-			// Who reads a host's robots.txt takes that host for one.
+			// A crawler that has read a host's robots.txt has a budget for that host.
 			s.wants(200, s.rawAt(host(5), "/robots.txt", bingbot), "robots.txt")
 			s.wants(200, s.rawAt(host(5), "/", bingbot), "the first request to a host whose robots.txt it has read")
 			s.wants(429, s.rawAt(host(5), "/", bingbot), "the second one to it")
@@ -94,7 +94,7 @@ func TestInventedHostsShareOneBudget(t *testing.T) {
 			s.wants(200, s.rawAt(host(7), "/robots.txt", chrome), "robots.txt for a person")
 			s.wants(429, s.rawAt(host(7), "/", bingbot), "one to a host whose robots.txt a person has read")
 
-			// Hosts that the configuration names are the operator's.
+			// Hosts that the configuration names have budgets of their own.
 			for _, name := range []string{"one.named.test", "two.named.test"} {
 				s.wants(200, s.rawAt(name, "/", bingbot), "the first request to "+name)
 				s.wants(429, s.rawAt(name, "/", bingbot), "the second one to "+name)

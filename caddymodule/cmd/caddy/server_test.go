@@ -20,7 +20,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/freeport"
 )
 
-// User-Agents as they are really sent.
+// User-Agents that these clients really send.
 const (
 	chrome    = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36"
 	gptbot    = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)"
@@ -28,8 +28,8 @@ const (
 	googlebot = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
 )
 
-// patience bounds everything that a test waits for. It is long, for the machine
-// may be busy.
+// patience bounds all waiting in a test. It is long, because the machine may be
+// busy.
 const patience = 2 * time.Minute
 
 // binary is the server under test, built once.
@@ -51,7 +51,7 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// root is the repository's root, from which README and example are run.
+// root returns the root of the repository.
 func root(t testing.TB) string {
 	t.Helper()
 	dir, err := filepath.Abs("../../..")
@@ -64,16 +64,16 @@ func root(t testing.TB) string {
 // server is a running Caddy.
 type server struct {
 	t     testing.TB
-	dir   string // its home, with its configuration
-	host  string // of the sites; $HOST in configurations
-	port  int    // of the sites; $PORT in configurations
-	admin int
+	dir   string // the home folder, with the configuration; $DIR in configurations
+	host  string // the host of the sites; $HOST in configurations
+	port  int    // the port of the sites; $PORT in configurations
+	admin int    // the port of the admin endpoint
 	log   logFile
 	cmd   *exec.Cmd
 }
 
-// start runs Caddy with a configuration, from the repository's root. $HOST,
-// $PORT and $DIR in it are replaced.
+// start runs Caddy with a configuration, in the root of the repository. It
+// replaces $HOST, $PORT and $DIR.
 func start(t testing.TB, caddyfile string) *server {
 	t.Helper()
 	return startAt(t, "localhost", freePort(t), caddyfile)
@@ -85,7 +85,7 @@ func startAt(t testing.TB, host string, port int, caddyfile string) *server {
 	return (&server{t: t, dir: t.TempDir(), host: host, port: port, admin: freePort(t)}).run(caddyfile)
 }
 
-// startIn runs Caddy once more in the home of a server that has ended.
+// startIn runs Caddy in the home folder of a server that has ended.
 func startIn(t testing.TB, ended *server, caddyfile string) *server {
 	t.Helper()
 	return (&server{t: t, dir: ended.dir, host: ended.host, port: freePort(t), admin: freePort(t)}).run(caddyfile)
@@ -127,7 +127,8 @@ func (s *server) run(caddyfile string) *server {
 	return s
 }
 
-// write writes a configuration with the server's own admin address.
+// write writes a configuration to the home folder, with the server's admin port
+// added, and returns its path.
 func (s *server) write(caddyfile string) string {
 	s.t.Helper()
 	global := fmt.Sprintf("admin localhost:%d\n\tskip_install_trust\n\tlocal_certs\n\tgrace_period 5s", s.admin)
@@ -157,7 +158,7 @@ func (s *server) reload(caddyfile string) error {
 	return nil
 }
 
-// eventually waits for a condition.
+// eventually waits until ok returns true. what describes the condition.
 func (s *server) eventually(what string, ok func() bool) {
 	s.t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
@@ -165,30 +166,30 @@ func (s *server) eventually(what string, ok func() bool) {
 			return
 		}
 	}
-	s.t.Fatalf("it never came to be that %s", what)
+	s.t.Fatalf("waited %v in vain until: %s", patience, what)
 }
 
-// response is what a client sees.
+// response is the response that a client gets.
 type response struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// client follows no redirects and keeps no connection of another test.
+// client does not follow redirects.
 var client = &http.Client{
 	Timeout:       patience,
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	Transport:     &http.Transport{MaxIdleConnsPerHost: 32},
 }
 
-// get asks for a path with a User-Agent.
+// get sends a GET for a path with a User-Agent.
 func (s *server) get(ua, path string) response {
 	s.t.Helper()
 	return s.do(http.MethodGet, fmt.Sprintf("http://%s:%d%s", s.host, s.port, path), ua, "", nil)
 }
 
-// at asks a host for a path with a User-Agent.
+// at sends a GET for a path with a Host field and a User-Agent.
 func (s *server) at(host, ua, path string) response {
 	s.t.Helper()
 	return s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d%s", s.port, path), ua, host, nil)
@@ -223,7 +224,7 @@ func send(c *http.Client, method, url, ua, host string, header http.Header) (res
 	return response{resp.StatusCode, resp.Header, string(body)}, err
 }
 
-// wants checks a response's status.
+// wants checks the status of a response.
 func (s *server) wants(status int, resp response, what string) {
 	s.t.Helper()
 	if resp.status != status {
@@ -231,7 +232,7 @@ func (s *server) wants(status int, resp response, what string) {
 	}
 }
 
-// raw sends octets over a connection of its own and reads one response.
+// raw sends octets over a new connection and reads one response.
 func (s *server) raw(request string) response {
 	s.t.Helper()
 	conn, err := net.Dial("tcp", fmt.Sprintf("localhost:%d", s.port))
@@ -250,7 +251,7 @@ func (s *server) raw(request string) response {
 	return response{resp.StatusCode, resp.Header, string(body)}
 }
 
-// rawGet asks for a target, as it is, with one or several User-Agents.
+// rawGet sends a GET with exactly this target and these User-Agent fields.
 func (s *server) rawGet(target string, agents ...string) response {
 	s.t.Helper()
 	var b strings.Builder
@@ -261,8 +262,8 @@ func (s *server) rawGet(target string, agents ...string) response {
 	return s.raw(b.String() + "\r\n")
 }
 
-// http2Client speaks HTTP/2 to the server's TLS port, whatever its
-// certificate.
+// http2Client returns a client for HTTP/2 that sends all requests to the server's
+// TLS port and accepts any certificate.
 func http2Client(tlsPort int) *http.Client {
 	dialer := new(net.Dialer)
 	return &http.Client{Timeout: patience, Transport: &http.Transport{
@@ -274,7 +275,8 @@ func http2Client(tlsPort int) *http.Client {
 	}}
 }
 
-// metric returns the value of a metric's line, 0 where there is none.
+// metric returns the value of a metric, 0 if it does not exist. The name includes
+// the labels.
 func (s *server) metric(name string) float64 {
 	s.t.Helper()
 	resp, err := http.Get(fmt.Sprintf("http://localhost:%d/metrics", s.admin))
@@ -305,8 +307,8 @@ func (s *server) lines(message string) (found []map[string]any) {
 	return found
 }
 
-// logFile is the path of a file that a process writes to. What it wrote before
-// it answered a request is there when the answer is.
+// logFile is the path of a process's log. The lines that the process wrote before
+// an answer are in the file when the answer arrives.
 type logFile string
 
 func (f logFile) bytes() []byte {

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// flaky is a back end whose robots.txt is what a test says. Its pages are
-// always there.
+// flaky is a back end. A test sets its answer to requests for /robots.txt; other
+// paths always have a page.
 type flaky struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -24,7 +24,7 @@ type flaky struct {
 func newFlaky(t *testing.T) *flaky {
 	t.Helper()
 	f := new(flaky)
-	f.says(rules("/private/"))
+	f.answerWith(rules("/private/"))
 	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/robots.txt" {
 			fmt.Fprint(w, "page")
@@ -41,7 +41,7 @@ func newFlaky(t *testing.T) *flaky {
 	return f
 }
 
-func (f *flaky) says(h http.HandlerFunc) {
+func (f *flaky) answerWith(h http.HandlerFunc) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.answer = h
@@ -62,8 +62,8 @@ func text(status int, body string) http.HandlerFunc {
 
 func rules(path string) http.HandlerFunc { return text(200, "User-agent: *\nDisallow: "+path+"\n") }
 
-// Each answer is the first that a server gets. People always get the page.
-func TestWhatRobotsTxtMayBe(t *testing.T) {
+// Each answer is the first one that a server gets. People always get the page.
+func TestAnswersToTheReadOfRobotsTxt(t *testing.T) {
 	t.Parallel()
 	never := make(chan struct{})
 	t.Cleanup(func() { close(never) })
@@ -77,13 +77,13 @@ func TestWhatRobotsTxtMayBe(t *testing.T) {
 		{"404", text(404, "User-agent: *\nDisallow: /\n"), false},
 		{"500", text(500, "User-agent: *\nDisallow: /\n"), false},
 		{"HTML", text(200, "<!doctype html><pre>User-agent: *\nDisallow: /\n"), false},
-		{"a file that says it is HTML", func(w http.ResponseWriter, r *http.Request) {
+		{"a file with the media type of HTML", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
 			rules("/private/")(w, r)
 		}, true},
 		{"binary", text(200, "\x00\x01\x02\xff\xfe"+strings.Repeat("\x80\x00", 5000)+"\nUser-agent: *\nDisallow: /private/\n"), true},
 		{"10 MB", text(200, "User-agent: *\nDisallow: /private/\n"+strings.Repeat("Disallow: /x/\n", 10<<20/14)), true},
-		{"without end", func(w http.ResponseWriter, r *http.Request) {
+		{"endless", func(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprint(w, "User-agent: *\nDisallow: /private/\n")
 			for r.Context().Err() == nil {
 				if _, err := fmt.Fprint(w, strings.Repeat("# more\n", 1000)); err != nil {
@@ -91,7 +91,7 @@ func TestWhatRobotsTxtMayBe(t *testing.T) {
 				}
 			}
 		}, true},
-		{"never", func(_ http.ResponseWriter, r *http.Request) {
+		{"no answer", func(_ http.ResponseWriter, r *http.Request) {
 			select {
 			case <-never:
 			case <-r.Context().Done():
@@ -107,14 +107,14 @@ func TestWhatRobotsTxtMayBe(t *testing.T) {
 		{"a redirect to itself", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/robots.txt", http.StatusFound)
 		}, false},
-		{"a redirect away", func(w http.ResponseWriter, r *http.Request) {
+		{"a redirect to another host", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://elsewhere.invalid/robots.txt", http.StatusFound)
 		}, false},
 		{"cut short", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Length", "1000")
 			fmt.Fprint(w, "User-agent: *\nDisallow: /private/\n")
 		}, false},
-		{"encoded unasked", func(w http.ResponseWriter, r *http.Request) {
+		{"an encoding that the request did not accept", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Encoding", "br")
 			fmt.Fprint(w, "User-agent: *\nDisallow: /private/\n")
 		}, false},
@@ -122,11 +122,11 @@ func TestWhatRobotsTxtMayBe(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			back := newFlaky(t)
-			back.says(tt.answer)
+			back.answerWith(tt.answer)
 			s := start(t, "http://:$PORT {\n\trobots\n\treverse_proxy "+back.URL+"\n}\n")
 			began := time.Now()
 			s.wants(200, s.get(chrome, "/private/x"), "a person before there is a policy")
-			if took := time.Since(began); tt.name == "never" && took > time.Second {
+			if took := time.Since(began); tt.name == "no answer" && took > time.Second {
 				t.Errorf("a person waited %v", took)
 			}
 			want := 200
@@ -134,17 +134,17 @@ func TestWhatRobotsTxtMayBe(t *testing.T) {
 				want = 403
 			}
 			open := 200
-			if tt.name == "never" { // until the first read has ended
+			if tt.name == "no answer" { // the first read has not ended
 				want, open = 429, 429
 			}
 			s.wants(want, s.get(googlebot, "/private/x"), "a crawler")
 			s.wants(open, s.get(googlebot, "/x"), "a crawler on another page")
-			s.wants(200, s.get(chrome, "/private/x"), "a person after it")
+			s.wants(200, s.get(chrome, "/private/x"), "a person afterwards")
 		})
 	}
 }
 
-func TestTheLastGoodCopyStaysAlsoThroughAReload(t *testing.T) {
+func TestLastGoodCopySurvivesAReload(t *testing.T) {
 	t.Parallel()
 	back := newFlaky(t)
 	config := func(more string) string {
@@ -153,13 +153,13 @@ func TestTheLastGoodCopyStaysAlsoThroughAReload(t *testing.T) {
 	s := start(t, config(""))
 	s.wants(403, s.get(googlebot, "/private/x"), "with the file")
 
-	back.says(text(500, ""))
+	back.answerWith(text(500, ""))
 	s.eventually("the failure is noticed", func() bool {
 		s.get(googlebot, "/private/x")
 		return s.metric(`caddy_robots_policy_reads_total{outcome="failed",source="site"}`) > 0
 	})
 	s.wants(403, s.get(googlebot, "/private/x"), "with the last good copy")
-	s.wants(200, s.get(googlebot, "/x"), "what it allows")
+	s.wants(200, s.get(googlebot, "/x"), "a path that the last good copy allows")
 	if len(s.lines("robots.txt can't be read: the last good copy stays in force")) != 1 {
 		t.Error("the failure is not logged once")
 	}
@@ -172,29 +172,29 @@ func TestTheLastGoodCopyStaysAlsoThroughAReload(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.eventually("everything is refused with on_error deny", func() bool { return s.get(googlebot, "/x").status == 503 })
-	s.wants(200, s.get(chrome, "/x"), "but to people")
+	s.wants(200, s.get(chrome, "/x"), "a person with on_error deny")
 
-	back.says(rules("/other/"))
+	back.answerWith(rules("/other/"))
 	s.eventually("the new file is in force", func() bool {
 		return s.get(googlebot, "/other/x").status == 403 && s.get(googlebot, "/private/x").status == 200
 	})
-	back.says(text(404, ""))
-	s.eventually("a file that is gone is gone", func() bool { return s.get(googlebot, "/other/x").status == 200 })
+	back.answerWith(text(404, ""))
+	s.eventually("the removed file is no longer in force", func() bool { return s.get(googlebot, "/other/x").status == 200 })
 }
 
-func TestACrawlerThatFetchesRobotsTxtIsJudgedByWhatItSaw(t *testing.T) {
+func TestFetchOfRobotsTxtStartsARead(t *testing.T) {
 	t.Parallel()
 	back := newFlaky(t)
 	s := start(t, "http://:$PORT {\n\trobots {\n\t\trefresh 1h\n\t}\n\treverse_proxy "+back.URL+"\n}\n")
 	s.wants(403, s.get(googlebot, "/private/x"), "by the first file")
-	back.says(rules("/other/"))
+	back.answerWith(rules("/other/"))
 	s.eventually("the file that it fetched is in force", func() bool {
 		s.get(googlebot, "/robots.txt")
 		return s.get(googlebot, "/private/x").status == 200
 	})
 }
 
-func TestAFileIsReadWhenItChanges(t *testing.T) {
+func TestFileIsReadWhenItChanges(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "robots.txt")
 	writeFile(t, path, "User-agent: *\nDisallow: /one/\n")
@@ -242,7 +242,7 @@ http://two.test:$PORT {
 	respond "hello"
 }`)
 	if n := back.count(); n != 0 {
-		t.Errorf("loading the configuration asked for the URL %d times", n)
+		t.Errorf("loading the configuration requested the URL %d times", n)
 	}
 	for _, name := range []string{"one.test", "two.test"} {
 		host := fmt.Sprintf("%s:%d", name, s.port)

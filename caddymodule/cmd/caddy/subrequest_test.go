@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// A page that the server puts together of parts is one request of the
-// crawler's.
-func TestSubrequestsAreNoCrawlersRequests(t *testing.T) {
+// A page that the server assembles from parts counts as one request of the
+// crawler.
+func TestSubrequestsAreNotCounted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "page.html"), `<p>page with {{httpInclude "/part.html"}}, {{httpInclude "/private/part.html"}}</p>`)
@@ -25,9 +25,9 @@ func TestSubrequestsAreNoCrawlersRequests(t *testing.T) {
 		t.Errorf("the first page in a Crawl-delay: status %d, %q", got.status, got.body)
 	}
 	s.wants(429, s.get(bingbot, "/page.html"), "the second")
-	// What the templates handler marks its requests with, a client can send.
+	// The templates handler marks its requests with a field that clients can send too.
 	marked := s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/private/part.html", s.port), bingbot, "", http.Header{"Caddy-Templates-Include": {"1"}})
-	s.wants(403, marked, "a client that says it is the server itself")
+	s.wants(403, marked, "a client that sends the mark of the templates handler")
 	if n := s.metric(`caddy_robots_decisions_total{action="throttle",crawler="bingbot",reason="crawl_delay"}`); n != 1 {
 		t.Errorf("%v requests are counted as throttled, want 1", n)
 	}

@@ -8,10 +8,9 @@ import (
 	"github.com/alicebob/miniredis/v2"
 )
 
-// Two servers with one storage and one Redis: each sees one signal, and both
-// hold the client for a suspect. A trap URL that one minted is its own to the
-// other.
-func TestAFleetSharesSuspects(t *testing.T) {
+// Two servers share a storage and a Redis. Each sees one signal of a client, and
+// for both the client becomes a suspect. Each accepts the trap URLs of the other.
+func TestFleetSharesSuspects(t *testing.T) {
 	t.Parallel()
 	redis := miniredis.RunT(t)
 	storage, port := t.TempDir(), freePort(t)
@@ -63,9 +62,9 @@ http://:$PORT {
 	}
 	for _, s := range servers {
 		s.eventually("it is a suspect at "+s.host, func() bool { return ask(s, "/who").body != "" })
-		s.wants(403, ask(s, "/account/"), "what is disallowed to *, at "+s.host)
+		s.wants(403, ask(s, "/account/"), "a path that the group * disallows, at "+s.host)
 	}
-	// Without Redis each goes on with what it knows, and nobody waits.
+	// Without Redis, each server uses the signals that it has, and no client waits.
 	redis.Close()
 	for _, s := range servers {
 		s.wants(403, ask(s, "/account/"), "without Redis, at "+s.host)

@@ -15,8 +15,8 @@ import (
 
 const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
 
-// pages is how many pages the site of these tests has: a robot that asks for
-// all of them sends fewer than 200 requests.
+// pages is the number of pages of the test site. A robot that requests all of them
+// sends fewer than 200 requests.
 const pages = 180
 
 // trapSite writes a site of linked pages that share a style and a picture, each
@@ -62,8 +62,8 @@ type trapServer struct {
 	config string
 }
 
-// trapConfig is the configuration of the site of traps, with lines of the block
-// suspects.
+// trapConfig returns the configuration of the site of traps, with lines for the
+// block suspects.
 func trapConfig(t *testing.T, address, lines string) string {
 	return fmt.Sprintf(`{
 	metrics
@@ -99,9 +99,10 @@ func startTraps(t *testing.T, lines string) *trapServer {
 	return s
 }
 
-const foundLine = "a client behaves like a robot and says that it is a browser"
+const foundLine = "a client behaves like a robot and sends a browser's User-Agent"
 
-// found checks that a robot became a suspect, and logs after how many requests.
+// found checks that a robot became a suspect by these signals, after at most 200
+// requests.
 func (s *server) found(signals string) {
 	s.t.Helper()
 	lines := s.lines(foundLine)
@@ -121,7 +122,7 @@ func (s *server) signal(name string) float64 {
 	return s.metric(`caddy_robots_suspect_signals_total{signal="` + name + `"}`)
 }
 
-// runs runs a program that a machine may lack, and reports whether it is there.
+// runs runs a program. It returns false if the program is not installed.
 func (s *server) runs(name string, args ...string) bool {
 	s.t.Helper()
 	if _, err := exec.LookPath(name); err != nil {
@@ -136,7 +137,7 @@ func (s *server) runs(name string, args ...string) bool {
 	return true
 }
 
-func TestScrapyBehindABrowsersNameIsFound(t *testing.T) {
+func TestScrapyWithABrowsersUserAgentIsFound(t *testing.T) {
 	t.Parallel()
 	const spider = `
 import scrapy
@@ -162,9 +163,9 @@ class Spider(scrapy.Spider):
 	}
 }
 
-// HTTrack sends a server's port along in TLS, which Caddy refuses: so here a
-// proxy decrypts.
-func TestHTTrackBehindABrowsersNameIsFound(t *testing.T) {
+// HTTrack sends the port in the TLS server name, which Caddy refuses. So this test
+// has a proxy that terminates TLS.
+func TestHTTrackWithABrowsersUserAgentIsFound(t *testing.T) {
 	t.Parallel()
 	trusting := strings.Replace(trapConfig(t, "http://:$PORT", "action bind"), "metrics\n", "metrics\n\tservers {\n\t\ttrusted_proxies static 127.0.0.1/8 ::1/128\n\t}\n", 1)
 	s := start(t, trusting)
@@ -192,7 +193,7 @@ func TestHTTrackBehindABrowsersNameIsFound(t *testing.T) {
 			return len(s.lines(foundLine)) > 0
 		}
 	})
-	_ = mirror.Process.Kill() // it takes its time at the end
+	_ = mirror.Process.Kill() // it is slow to end by itself
 	<-ended
 	s.found("robots_txt,pace")
 }
@@ -234,8 +235,8 @@ func TestScriptedCurlIsFound(t *testing.T) {
 		}
 		s.wantsReloadToKeepSuspects()
 	})
-	// As slow as a person, it is found by what it does not fetch, once it is
-	// known that visitors do.
+	// A robot that is as slow as a person is found because it fetches no embedded
+	// files. This needs other visitors that do.
 	t.Run("it fetches documents only", func(t *testing.T) {
 		t.Parallel()
 		s := startTraps(t, "")
@@ -251,8 +252,8 @@ func TestScriptedCurlIsFound(t *testing.T) {
 	})
 }
 
-// wantsReloadToKeepSuspects reloads the configuration in force with another
-// answer, and checks that who was a suspect still is one.
+// wantsReloadToKeepSuspects reloads a changed configuration, and checks that the
+// client is still a suspect.
 func (s *trapServer) wantsReloadToKeepSuspects() {
 	s.t.Helper()
 	if err := s.reload(strings.Replace(s.config, "respond /who", "respond /who-now", 1)); err != nil {

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// traces is a receiver of spans (OTLP over HTTP).
+// traces receives spans (OTLP over HTTP).
 type traces struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -25,7 +25,7 @@ func newTraces(t *testing.T) *traces {
 		body, err := io.ReadAll(r.Body)
 		var request collector.ExportTraceServiceRequest
 		if err != nil || r.URL.Path != "/v1/traces" || proto.Unmarshal(body, &request) != nil {
-			t.Errorf("%s: no spans: %v", r.URL.Path, err)
+			t.Errorf("%s: the request has no spans: %v", r.URL.Path, err)
 			return
 		}
 		x.mu.Lock()
@@ -50,7 +50,8 @@ func newTraces(t *testing.T) *traces {
 	return x
 }
 
-// about returns the attributes of the span about a crawler, nil if none came.
+// about returns the attributes of a span with this attribute, nil if none has
+// arrived.
 func (x *traces) about(name, value string) map[string]string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -62,14 +63,14 @@ func (x *traces) about(name, value string) map[string]string {
 	return nil
 }
 
-// With Caddy's tracing handler on, the span of a request has the decision.
+// With Caddy's tracing handler, the span of a request has the decision.
 func TestSpansHaveTheDecision(t *testing.T) {
 	x := newTraces(t)
 	for name, value := range map[string]string{
 		"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf", "OTEL_EXPORTER_OTLP_ENDPOINT": x.URL,
 		"OTEL_BSP_SCHEDULE_DELAY": "50",
 	} {
-		t.Setenv(name, value) // of the server, too
+		t.Setenv(name, value) // the server inherits it
 	}
 	s := start(t, `
 http://:$PORT {

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// What stands before a crawler's name, and how many fields are sent, hides no
+// Neither long text before a crawler's name nor several User-Agent fields hide the
 // name.
-func TestUserAgentsInDisguise(t *testing.T) {
+func TestUserAgentsThatHideACrawler(t *testing.T) {
 	t.Parallel()
 	s := start(t, `http://:$PORT {
 	robots {
@@ -50,8 +50,8 @@ Disallow: /private/"
 	}
 }
 
-// A rule that ends in $ speaks of the file, however a client writes its end.
-func TestEndsOfPathsInDisguise(t *testing.T) {
+// A rule that ends in $ applies to a path, however a client spells its end.
+func TestSpellingsOfTheEndOfAPath(t *testing.T) {
 	t.Parallel()
 	s := start(t, `http://:$PORT {
 	robots {

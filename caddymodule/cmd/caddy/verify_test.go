@@ -1,122 +1,18 @@
 package main_test
 
 import (
-	"crypto/ed25519"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
-
-	"github.com/miekg/dns"
 )
 
-// Addresses of the crawlers of these tests, and of nobody.
-const (
-	listedAddr   = "192.0.2.9"
-	namedAddr    = "203.0.113.5"
-	strangerAddr = "198.51.100.1"
-)
-
-// operators is what the operators of crawlers publish: lists, keys and names.
-type operators struct {
-	web      *httptest.Server
-	resolver string
-	down     atomic.Bool // lists and keys can't be read
-	empty    atomic.Bool // lists answer 200 without prefixes
-	reads    atomic.Int64
-	dnsDown  atomic.Bool
-	asked    atomic.Int64
-	key      ed25519.PrivateKey
-	x        string // the public key, base64url
-}
-
-func newOperators(t testing.TB) *operators {
-	t.Helper()
-	o := new(operators)
-	public, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.key, o.x = private, base64.RawURLEncoding.EncodeToString(public)
-	o.web = httptest.NewServer(http.HandlerFunc(o.serve))
-	t.Cleanup(o.web.Close)
-
-	started := make(chan struct{})
-	srv := &dns.Server{Addr: "127.0.0.1:0", Net: "udp", Handler: dns.HandlerFunc(o.answer), NotifyStartedFunc: func() { close(started) }}
-	done := make(chan struct{})
-	go func() { defer close(done); _ = srv.ListenAndServe() }()
-	<-started
-	o.resolver = srv.PacketConn.LocalAddr().String()
-	t.Cleanup(func() { _ = srv.Shutdown(); <-done })
-	return o
-}
-
-func (o *operators) serve(w http.ResponseWriter, r *http.Request) {
-	o.reads.Add(1)
-	switch {
-	case o.down.Load():
-		http.Error(w, "down", http.StatusServiceUnavailable)
-	case r.URL.Path == "/list.json" && o.empty.Load():
-		fmt.Fprint(w, `{"prefixes":[]}`)
-	case r.URL.Path == "/list.json":
-		w.Header().Set("ETag", `"1"`)
-		if r.Header.Get("If-None-Match") == `"1"` {
-			w.WriteHeader(http.StatusNotModified)
-			return
-		}
-		fmt.Fprint(w, `{"creationTime":"2026-08-14T20:03:38.055838","prefixes":[{"ipv4Prefix":"192.0.2.0/24"},{"ipv6Prefix":"2001:db8:1::/48"}]}`)
-	case strings.HasSuffix(r.URL.Path, "/http-message-signatures-directory"):
-		w.Header().Set("Content-Type", "application/http-message-signatures-directory+json")
-		fmt.Fprintf(w, `{"keys":[{"kty":"OKP","crv":"Ed25519","x":%q}]}`, o.x)
-	default:
-		http.NotFound(w, r)
-	}
-}
-
-func (o *operators) answer(w dns.ResponseWriter, query *dns.Msg) {
-	o.asked.Add(1)
-	reply := new(dns.Msg)
-	reply.SetReply(query)
-	switch name := query.Question[0].Name; {
-	case o.dnsDown.Load():
-		reply.Rcode = dns.RcodeServerFailure
-	case name == "5.113.0.203.in-addr.arpa.":
-		rr, _ := dns.NewRR(name + " PTR 5.crawl.test.")
-		reply.Answer = append(reply.Answer, rr)
-	case name == "6.113.0.203.in-addr.arpa.": // leads back to another address
-		rr, _ := dns.NewRR(name + " PTR 5.crawl.test.")
-		reply.Answer = append(reply.Answer, rr)
-	case name == "5.crawl.test.":
-		rr, _ := dns.NewRR(name + " A 203.0.113.5")
-		reply.Answer = append(reply.Answer, rr)
-	default:
-		reply.Rcode = dns.RcodeNameError
-	}
-	_ = w.WriteMsg(reply)
-}
-
-// sign adds a Web Bot Auth signature for the host.
-func (o *operators) sign(r *http.Request, host, nonce string) {
-	sum := sha256.Sum256([]byte(`{"crv":"Ed25519","kty":"OKP","x":"` + o.x + `"}`))
-	params := fmt.Sprintf(`("@authority" "signature-agent";key="s");created=%d;expires=%d;keyid=%q;nonce=%q;tag="web-bot-auth"`,
-		time.Now().Unix(), time.Now().Add(time.Minute).Unix(), base64.RawURLEncoding.EncodeToString(sum[:]), nonce)
-	base := fmt.Sprintf("\"@authority\": %s\n\"signature-agent\";key=\"s\": %q\n\"@signature-params\": %s", host, o.web.URL, params)
-	r.Header.Set("Signature-Agent", fmt.Sprintf("s=%q", o.web.URL))
-	r.Header.Set("Signature-Input", "s="+params)
-	r.Header.Set("Signature", "s=:"+base64.StdEncoding.EncodeToString(ed25519.Sign(o.key, []byte(base)))+":")
-}
-
-// verified is a site that verifies three crawlers: by list and DNS, by DNS, and
-// by signature.
+// verified returns the configuration of a site with four crawlers: verified by list
+// and DNS, by DNS, by list, and by signature.
 func (o *operators) verified(global, verify, more string) string {
 	return fmt.Sprintf(`{
 	metrics
@@ -160,13 +56,13 @@ Crawl-delay: 1000
 
 const trustedProxies = "servers {\n\t\ttrusted_proxies static 127.0.0.1/8 ::1/128\n\t}"
 
-// via asks for a path as a client of an address, through a trusted proxy.
+// via sends a request with a client address, in the same way as a proxy.
 func (s *server) via(addr, ua, path string) response {
 	s.t.Helper()
 	return s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d%s", s.port, path), ua, "", http.Header{"X-Forwarded-For": {addr}})
 }
 
-// becomes waits until an address is of a state.
+// becomes waits until a client has a state of verification.
 func (s *server) becomes(state, addr, ua string) {
 	s.t.Helper()
 	s.eventually(fmt.Sprintf("%s from %s is %s", ua, addr, state), func() bool {
@@ -187,7 +83,7 @@ func TestVerifiedCrawlersAndImpostors(t *testing.T) {
 	if got := s.via(listedAddr, chrome, "/").body; got != "hello" {
 		t.Errorf("the matcher for a person: %q", got)
 	}
-	s.wants(403, s.via(listedAddr, "ListBot/1.0", "/private/x"), "a verified crawler where it may not be")
+	s.wants(403, s.via(listedAddr, "ListBot/1.0", "/private/x"), "a verified crawler on a disallowed path")
 
 	s.eventually("an impostor is denied", func() bool { return s.via(strangerAddr, "ListBot/1.0", "/").status == 403 })
 	denied := s.via(strangerAddr, "ListBot/1.0", "/")
@@ -197,12 +93,12 @@ func TestVerifiedCrawlersAndImpostors(t *testing.T) {
 	s.wants(200, s.via(strangerAddr, "ListBot/1.0", "/robots.txt"), "an impostor's /robots.txt")
 	s.wants(200, s.via(strangerAddr, "ListBot/1.0", "/.well-known/x"), "an impostor at an exempt path")
 	s.wants(200, s.via(strangerAddr, chrome, "/private/x"), "a person from the same address")
-	s.wants(200, s.via(strangerAddr, "SignBot/1.0", "/"), "a crawler that only signs, unsigned")
+	s.wants(200, s.via(strangerAddr, "SignBot/1.0", "/"), "an unsigned request of a crawler that can only be verified by signature")
 	s.wants(200, s.via("203.0.113.6", "ListBot/1.0", "/"), "a name that does not lead back")
 	s.eventually("an impostor is not exempt", func() bool { return s.via(strangerAddr, "NameBot/1.0", "/private/x").status == 403 })
 	s.wants(200, s.via(namedAddr, "NameBot/1.0", "/private/x"), "the exempt crawler itself")
 
-	// No address of these kinds is verified or refuted.
+	// Addresses of these kinds are neither verified nor refuted.
 	for _, addr := range []string{"10.0.0.1", "100.64.0.1", "169.254.0.1", "::1", "fd00::1", "unknown",
 		"192.0.2.9, 198.51.100.1", "198.51.100.1, 192.0.2.9", "192.0.2.9, 127.0.0.1"} {
 		resp := s.via(addr, "ListBot/1.0", "/")
@@ -226,11 +122,11 @@ func TestVerifiedCrawlersAndImpostors(t *testing.T) {
 			t.Errorf("%s is not above 0", name)
 		}
 	}
-	if lines := s.lines("a client is not the crawler that it says it is"); len(lines) == 0 || len(lines) > 4 || lines[0]["client_ip"] != strangerAddr {
+	if lines := s.lines("a client is not the crawler that its User-Agent names"); len(lines) == 0 || len(lines) > 4 || lines[0]["client_ip"] != strangerAddr {
 		t.Errorf("%d lines about impostors: %v", len(lines), lines)
 	}
 
-	// A reload forgets nothing.
+	// A reload keeps the results.
 	if err := s.reload(o.verified(trustedProxies, "", "exempt NameBot")); err != nil {
 		t.Fatal(err)
 	}
@@ -240,9 +136,9 @@ func TestVerifiedCrawlersAndImpostors(t *testing.T) {
 	}
 }
 
-// Behind a CDN without trusted_proxies every request has the CDN's address:
-// then nobody is accused, whatever a client writes into its fields.
-func TestNobodyIsAccusedBehindAnUnknownProxy(t *testing.T) {
+// Behind a CDN without trusted_proxies, every request has the address of the CDN.
+// Then no client is an impostor, whatever fields it sends.
+func TestNoImpostorsBehindAnUnknownProxy(t *testing.T) {
 	t.Parallel()
 	o := newOperators(t)
 	s := start(t, o.verified("", "", ""))
@@ -259,8 +155,8 @@ func TestNobodyIsAccusedBehindAnUnknownProxy(t *testing.T) {
 	}
 }
 
-// Only with trusted_proxies_strict does a field of several values tell the
-// client's address.
+// With trusted_proxies_strict, a field with several values gives a reliable client
+// address.
 func TestSeveralForwardedAddresses(t *testing.T) {
 	t.Parallel()
 	o := newOperators(t)
@@ -269,14 +165,13 @@ func TestSeveralForwardedAddresses(t *testing.T) {
 	s.eventually("an impostor is denied", func() bool { return s.via("192.0.2.9, 198.51.100.1", "ListBot/1.0", "/").status == 403 })
 }
 
-// Forgers use up nobody's budget, and the crawler's requests before it was
-// verified count.
-func TestBudgetsOfClaims(t *testing.T) {
+// Unverified clients can't use up the budget of the verified crawler.
+func TestBudgetsOfUnverifiedClients(t *testing.T) {
 	t.Parallel()
 	o := newOperators(t)
 	o.down.Store(true)
 	s := start(t, o.verified(trustedProxies, "impostors ignore", ""))
-	// Nothing can be verified: each address has its own pace, and all together ten times the crawler's.
+	// While nothing can be verified, each address has its own budget, and all together have ten times the crawler's.
 	passed := 0
 	for i := range 30 {
 		addr := fmt.Sprintf("198.51.100.%d", i)
@@ -286,7 +181,7 @@ func TestBudgetsOfClaims(t *testing.T) {
 		s.wants(429, s.via(addr, "SlowBot/1.0", "/"), "the second request of "+addr)
 	}
 	if passed != 10 {
-		t.Errorf("%d of 30 unverified addresses were let through at once, want 10", passed)
+		t.Errorf("%d of 30 unverified addresses were allowed at once, want 10", passed)
 	}
 	o.down.Store(false)
 	if err := s.reload(o.verified(trustedProxies, "impostors ignore\n\t\t\tsignatures off", "")); err != nil {
@@ -299,8 +194,8 @@ func TestBudgetsOfClaims(t *testing.T) {
 	s.wants(429, s.via("203.0.113.78", "SlowBot/1.0", "/"), "another impostor")
 }
 
-// What a crawler was let through with before it was verified counts after.
-func TestLaterYesIsCharged(t *testing.T) {
+// The requests of a crawler before it was verified count for its own budget.
+func TestRequestsBeforeVerificationCount(t *testing.T) {
 	t.Parallel()
 	o := newOperators(t)
 	s := start(t, strings.ReplaceAll(o.verified(trustedProxies, "", ""), "crawler SlowBot {\n\t\t\tverify lists "+o.web.URL+"/list.json", "crawler SlowBot {\n\t\t\tverify dns crawl.test"))
@@ -312,7 +207,8 @@ func TestLaterYesIsCharged(t *testing.T) {
 	s.wants(429, s.via(namedAddr, "SlowBot/1.0", "/"), "the second request")
 }
 
-// A signature identifies a crawler behind a browser's User-Agent, and binds it.
+// A signature identifies a crawler that sends a browser's User-Agent, and the
+// crawler's rules apply.
 func TestSignedRequests(t *testing.T) {
 	t.Parallel()
 	o := newOperators(t)
@@ -354,9 +250,8 @@ func TestSignedRequests(t *testing.T) {
 	s.wants(200, get("/private/x", chrome, replayed), "its second use")
 }
 
-// A restart without network knows the lists; a document without prefixes
-// changes nothing.
-func TestRestartOffline(t *testing.T) {
+// After a restart without network, the stored copies of the lists are used.
+func TestRestartWithoutNetworkUsesStoredLists(t *testing.T) {
 	t.Parallel()
 	o := newOperators(t)
 	config := o.verified(trustedProxies, "", "")
@@ -373,7 +268,7 @@ func TestRestartOffline(t *testing.T) {
 	again.eventually("an impostor is denied", func() bool { return again.via(strangerAddr, "ListBot/1.0", "/").status == 403 })
 }
 
-// While DNS fails claims are unverified, and people and crawlers go on.
+// While DNS fails, crawlers are unverified, and requests pass.
 func TestFailingDNS(t *testing.T) {
 	t.Parallel()
 	o := newOperators(t)
@@ -391,8 +286,8 @@ func TestFailingDNS(t *testing.T) {
 	}
 }
 
-// Reloads under load change nobody's verdict.
-func TestReloadUnderLoad(t *testing.T) {
+// Reloads under load do not change the verdict on a client.
+func TestReloadsKeepVerificationResults(t *testing.T) {
 	t.Parallel()
 	o := newOperators(t)
 	config := o.verified(trustedProxies, "", "")
@@ -418,7 +313,6 @@ func TestReloadUnderLoad(t *testing.T) {
 		})
 	}
 	for i := range 4 {
-		// The second one has a verifier of its own, which begins anew and accuses nobody yet.
 		if err := s.reload(strings.Replace(config, "publish\n", fmt.Sprintf("publish\n\t\trefresh %dm\n", i+1), 1)); err != nil {
 			t.Error(err)
 		}
@@ -426,11 +320,11 @@ func TestReloadUnderLoad(t *testing.T) {
 	close(stop)
 	workers.Wait()
 	if n := wrong.Load(); n > 0 {
-		t.Errorf("%d requests were answered otherwise", n)
+		t.Errorf("%d requests got another answer", n)
 	}
 }
 
-// An exemption by addresses holds for those only, with and without verify.
+// An exemption with addresses applies to these addresses only.
 func TestExemptFromAddresses(t *testing.T) {
 	t.Parallel()
 	s := start(t, `{
@@ -448,28 +342,28 @@ Disallow: /"
 `)
 	const ccbot = "CCBot/2.0 (https://commoncrawl.org/faq/)"
 	s.wants(200, s.via("192.0.2.7", ccbot, "/"), "the exempt crawler")
-	s.wants(403, s.via("198.51.100.7", ccbot, "/"), "the exempt crawler from elsewhere")
-	s.wants(403, s.via("192.0.2.7, 198.51.100.7", ccbot, "/"), "an address that the client may have written")
-	s.wants(200, s.via("198.51.100.7", gptbot, "/"), "a crawler that is exempt wherever it comes from")
-	if lines := s.lines("anybody can send this crawler's name and is exempt: add the addresses that it comes from (from), or verify where its operator documents how"); len(lines) != 1 || lines[0]["crawler"] != "GPTBot" {
+	s.wants(403, s.via("198.51.100.7", ccbot, "/"), "the exempt crawler from another address")
+	s.wants(403, s.via("192.0.2.7, 198.51.100.7", ccbot, "/"), "an address that the client may have forged")
+	s.wants(200, s.via("198.51.100.7", gptbot, "/"), "a crawler that is exempt at all addresses")
+	if lines := s.lines("every client that sends the name of this exempt crawler is exempt: give its addresses with from, or set verify if its operator documents a method"); len(lines) != 1 || lines[0]["crawler"] != "GPTBot" {
 		t.Errorf("warnings: %v", lines)
 	}
 }
 
-// Mistakes are reported with file and line.
-func TestVerifyMistakes(t *testing.T) {
+// Errors have the file and the line.
+func TestInvalidVerifySettings(t *testing.T) {
 	t.Parallel()
 	for block, want := range map[string]string{
 		"verify on":                                         `unexpected "on"`,
 		"verify {\n impostors maybe\n}":                     `impostors "maybe": want deny or ignore`,
 		"verify {\n resolver dns.test\n}":                   "is not the address of a DNS server",
 		"verify {\n whois on\n}":                            `unknown subdirective "whois"`,
-		"verify {\n}\nverify {\n}":                          "a second time",
+		"verify {\n}\nverify {\n}":                          "given twice",
 		"crawler X {\n verify lists http://a.test/\n}":      "must begin with https://",
 		"crawler X {\n verify dns googleusercontent.com\n}": "anybody can have a host name",
 		"crawler X {\n verify dns\n}":                       "at least one value",
 		"crawler X {\n verify magic a\n}":                   "want lists, dns, signatures or none",
-		"crawler X {\n verify none\n verify dns a.test\n}":  "goes with no other method",
+		"crawler X {\n verify none\n verify dns a.test\n}":  "excludes all other methods",
 		"exempt GPTBot from":                                "at least one address",
 		"exempt GPTBot from 1.2.3.4/40":                     "neither an address nor a CIDR range",
 		"exempt Googelbot from 192.0.2.0/24":                "did you mean Googlebot",

@@ -1,0 +1,173 @@
+package caddymodule
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/suspect"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
+)
+
+// exchange holds the engine's input and output for one request.
+type exchange struct {
+	enforce.Request
+	enforce.Decision
+	r       *http.Request
+	handler *Handler
+	server  *caddyhttp.Server
+	vars    map[string]any // the request's variables; nil without a server
+	earlier *record        // of an earlier robots handler on the same request
+	site    *counters.Site // the counters of the site
+	number  uint32         // unique among the exchanges that run at the same time
+
+	visit    suspect.Request  // the input of suspicion
+	standing suspect.Standing // the result of suspicion
+	looked   bool             // suspicion has counted the request
+}
+
+// exchanges are reused, so that requests allocate none.
+var exchanges = sync.Pool{New: func() any { return &exchange{number: exchangeNumber.Add(1)} }}
+
+var exchangeNumber atomic.Uint32
+
+// release clears x and returns it to the pool.
+func (x *exchange) release() {
+	*x = exchange{number: x.number}
+	exchanges.Put(x)
+}
+
+// fill fills in the engine's input.
+func (h *Handler) fill(x *exchange, r *http.Request) {
+	ctx := r.Context()
+	x.r, x.handler = r, h
+	x.server, _ = ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	x.Method, x.Target, x.UserAgents, x.Time, x.Caller = r.Method, originalTarget(r), r.Header["User-Agent"], clock.Now(), x
+	x.Authorized = len(r.Header["Authorization"]) > 0
+	trusted := false
+	if vars, ok := ctx.Value(caddyhttp.VarsCtxKey).(map[string]any); ok {
+		x.vars = vars
+		x.Client, _ = vars[caddyhttp.ClientIPVarKey].(string)
+		trusted, _ = vars[caddyhttp.TrustedProxyVarKey].(bool)
+		if x.earlier, _ = vars[recordVar].(*record); x.earlier != nil {
+			x.Taken = x.earlier.taken
+		}
+	}
+	x.Proxied = trusted
+	facts := h.factsOf(x.server)
+	x.Origin = h.origin(r, facts, trusted)
+	if facts != nil {
+		x.site, x.Site, x.Invented = facts.site(x.Origin.Host)
+	} else {
+		x.site = h.app.anySite
+	}
+	x.Ambiguous = trusted && isAmbiguous(r, x.server, x.Client)
+	if h.verifier != nil && len(r.Header["Signature-Input"]) > 0 {
+		x.Signed = h.signed(x, trusted)
+	}
+}
+
+// origin returns the origin that the client sent a request to. Behind a trusted
+// proxy it uses the scheme, and with forwarded_host the host, that the proxy
+// reports.
+func (h *Handler) origin(r *http.Request, facts *serverFacts, trusted bool) enforce.Origin {
+	scheme, host, port := "http", r.Host, uint16(0)
+	if r.TLS != nil {
+		scheme = "https"
+	}
+	if facts != nil {
+		port = facts.port
+	}
+	if port == 0 {
+		port = localPort(r)
+	}
+	if trusted {
+		switch proto := firstValue(r.Header["X-Forwarded-Proto"]); {
+		case strings.EqualFold(proto, "https"):
+			scheme = "https"
+		case strings.EqualFold(proto, "http"):
+			scheme = "http"
+		}
+		if isOn(h.ForwardedHost) {
+			if forwarded := firstValue(r.Header["X-Forwarded-Host"]); forwarded != "" {
+				host = forwarded
+			}
+		}
+	}
+	return enforce.NewOrigin(scheme, host, port)
+}
+
+// firstValue returns the first of the values in a list field.
+func firstValue(fields []string) string {
+	if len(fields) == 0 {
+		return ""
+	}
+	value, _, _ := strings.Cut(fields[0], ",")
+	return strings.TrimSpace(value)
+}
+
+// Detach implements enforce.Caller.
+func (x *exchange) Detach() context.Context {
+	if x.server == nil {
+		return context.Background()
+	}
+	return context.WithValue(context.Background(), causeKey{}, x.handler.newCause(x.r, x.server, x.Origin))
+}
+
+// originalTarget returns the request target as the client sent it, before any
+// rewrite.
+func originalTarget(r *http.Request) string {
+	if or, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request); ok && or.RequestURI != "" {
+		return or.RequestURI
+	}
+	if r.RequestURI != "" {
+		return r.RequestURI
+	}
+	return r.URL.RequestURI()
+}
+
+// isAmbiguous reports whether the client's address, as a trusted proxy gives it,
+// may be forged or may be the proxy's own. Without trusted_proxies_strict, Caddy
+// takes the first of several addresses. A client can forge that one if the proxy
+// only appends to the field.
+func isAmbiguous(r *http.Request, server *caddyhttp.Server, client string) bool {
+	if proxy, _, err := net.SplitHostPort(r.RemoteAddr); err == nil && proxy == client {
+		return true
+	}
+	if server == nil || server.TrustedProxiesStrict > 0 {
+		return server == nil
+	}
+	values := 0
+	for _, name := range server.ClientIPHeaders {
+		for _, field := range r.Header.Values(name) {
+			values += 1 + strings.Count(field, ",")
+		}
+	}
+	return values != 1
+}
+
+// signed returns the parts of the request that a signature can cover. A second
+// robots handler on the same request uses the result of the first: checking the
+// signature again would look like a repeated nonce.
+func (h *Handler) signed(x *exchange, trusted bool) *enforce.Signed {
+	if x.earlier != nil && x.earlier.signed != nil {
+		return x.earlier.signed
+	}
+	host := x.r.Host
+	if trusted && isOn(h.ForwardedHost) {
+		if forwarded := firstValue(x.r.Header["X-Forwarded-Host"]); forwarded != "" {
+			host = forwarded
+		}
+	}
+	return &enforce.Signed{Message: verify.Message{
+		Method: x.Method, Scheme: x.Origin.Scheme, Host: host, RequestURI: x.Target, Header: x.r.Header,
+		HasBody: x.r.ContentLength != 0,
+	}}
+}

@@ -1,0 +1,273 @@
+package caddymodule
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
+)
+
+// Health implements status.Reporter.
+func (r *reporter) Health(scope status.Scope) (*status.Health, error) {
+	now := time.Now()
+	health := &status.Health{Problems: []status.Problem{}, Fleets: []status.Fleet{}, Lists: []status.List{}}
+	seen := make(map[string]bool) // several handlers may have the same file
+	for _, p := range r.policies(scope) {
+		problem := p.problem(now)
+		if key := problem.Kind + problem.Message; problem.Severity != "" && !seen[key] {
+			seen[key] = true
+			health.Problems = append(health.Problems, problem)
+		}
+	}
+	health.Problems = append(health.Problems, r.modeProblems(scope)...)
+	if scope.All() {
+		r.addShared(health, now)
+	}
+	slices.SortStableFunc(health.Problems, func(a, b status.Problem) int {
+		return cmp.Or(cmp.Compare(severities[a.Severity], severities[b.Severity]), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Subject, b.Subject))
+	})
+	if more := len(health.Problems) - status.MaxProblems; more > 0 {
+		health.Problems, health.More = health.Problems[:status.MaxProblems], more
+	}
+	health.OK = len(health.Problems) == 0
+	return health, nil
+}
+
+var severities = map[string]int{status.Severe: 0, status.Warning: 1}
+
+// addShared adds the parts that belong to no single site.
+func (r *reporter) addShared(health *status.Health, now time.Time) {
+	for _, f := range r.fleets() {
+		fleet := f.status(now)
+		if health.Fleets = append(health.Fleets, fleet); !fleet.Up {
+			health.Problems = append(health.Problems, status.Problem{
+				Severity: status.Severe, Kind: "fleet", Subject: fleet.Address, Message: fleet.Message, Since: fleet.Since,
+				Advice: "Check that Redis or Valkey runs and that this server can reach it. Until then each server allows crawlers its own share of the budget.",
+			})
+		}
+	}
+	for _, v := range r.verifiers() {
+		for _, s := range v.Sources() {
+			list, problem := v.listStatus(s, now)
+			if health.Lists = append(health.Lists, list); problem.Severity != "" {
+				health.Problems = append(health.Problems, problem)
+			}
+		}
+		dns, problem := v.dnsStatus()
+		if health.DNS == nil || !dns.OK {
+			health.DNS = dns
+		}
+		if problem.Severity != "" {
+			health.Problems = append(health.Problems, problem)
+		}
+	}
+	slices.SortFunc(health.Lists, func(a, b status.List) int { return strings.Compare(a.URL, b.URL) })
+	crawlers, rules := r.app.counters.Sizes()
+	health.Memory = &status.Memory{
+		Policies: r.app.ceiling.Used(), MaxPolicies: r.app.ceiling.Max(),
+		Crawlers: crawlers, MaxCrawlers: counters.MaxCrawlers, Rules: rules, MaxRules: counters.MaxRules,
+	}
+	if m := health.Memory; m.Policies > m.MaxPolicies {
+		health.Problems = append(health.Problems, status.Problem{
+			Severity: status.Warning, Kind: "memory", Subject: "max_memory",
+			Message: fmt.Sprintf("the robots.txt files in force take %d MiB of memory; the limit is %d MiB. Files of rarely visited hosts are dropped and read again", m.Policies>>20, m.MaxPolicies>>20),
+			Advice:  "Raise max_memory in the global option robots.",
+		})
+	}
+	if health.Persist = r.app.counters.state(); health.Persist != nil && health.Persist.Error != "" {
+		health.Problems = append(health.Problems, status.Problem{
+			Severity: status.Warning, Kind: "persist", Subject: health.Persist.File,
+			Message: "the file that keeps counters over a restart can't be used: " + health.Persist.Error,
+			Advice:  "Check that Caddy's user may write to the file and its folder, and that the disk is not full.",
+		})
+	}
+}
+
+// problem returns the problem of a policy. Without a problem the severity is
+// empty, and the message describes the policy in force.
+func (p *policyOf) problem(now time.Time) status.Problem {
+	if err := p.Policy.MergeError(); err != nil {
+		return status.Problem{
+			Severity: status.Severe, Kind: "merge", Subject: p.subject(),
+			Message: fmt.Sprintf("the policy in the configuration is not in force: it can't be merged into robots.txt of %s: %s", p.subject(), plainError(err)),
+			Advice:  "Run `caddy robots policy` with this configuration: it shows the merged file, or the reason why it can't be merged.",
+		}
+	}
+	if p.Failures > 0 {
+		return p.failure(now)
+	}
+	name := "robots.txt of " + p.subject()
+	switch p.Policy.Outcome() {
+	case enforce.NotRobots:
+		return status.Problem{
+			Severity: status.Severe, Kind: "policy", Subject: p.subject(),
+			Message: name + " is a web page, not a robots.txt: crawlers may fetch everything",
+			Advice:  "Make the site answer /robots.txt with the text file, or with 404 if it has none. The usual cause is a catch-all route.",
+		}
+	case enforce.Missing:
+		return status.Problem{Message: "there is no " + name + ": crawlers may fetch everything"}
+	case enforce.Pending:
+		return status.Problem{Message: name + " was not read yet: it is read at the first request of a crawler"}
+	}
+	return status.Problem{Message: fmt.Sprintf("%s is in force: %s, read at %s", name, quantity(p.Policy.Rules(), "rule"), formatTime(p.Good, now))}
+}
+
+// failure returns the problem of a policy whose source can't be read.
+func (p *policyOf) failure(now time.Time) status.Problem {
+	problem := status.Problem{Severity: status.Severe, Kind: "policy", Subject: p.subject(), Since: timeOf(p.Failing)}
+	message := fmt.Sprintf("robots.txt of %s could not be read for %s", p.subject(), ago(now.Sub(p.Failing)))
+	switch {
+	case p.Policy.DeniesAll():
+		message += "; crawlers may fetch nothing, because on_error deny is set"
+	case p.Policy.Outcome() == enforce.Loaded && !p.Good.IsZero():
+		problem.Severity = status.Warning
+		message += "; the copy of " + formatTime(p.Good, now) + " is in force"
+	case p.Kept:
+		problem.Severity = status.Warning
+		message += "; as before, no rules are in force"
+	default:
+		message += "; there is no cached copy, so crawlers may fetch everything"
+	}
+	problem.Message = message
+	problem.Advice = "Request the file yourself, and look for the error in Caddy's log"
+	if p.Err != nil {
+		problem.Advice += ": " + plainError(p.Err)
+	}
+	problem.Advice += "."
+	return problem
+}
+
+// modeProblems returns the sites whose mode was set through the admin API.
+func (r *reporter) modeProblems(scope status.Scope) []status.Problem {
+	forced := r.app.overridden()
+	var monitored, enforced []string
+	for _, h := range r.in(scope) {
+		if !forced[h.Handler] {
+			continue
+		}
+		if h.mode() == status.Monitor {
+			monitored = append(monitored, h.sitesIn(scope)...)
+		} else {
+			enforced = append(enforced, h.sitesIn(scope)...)
+		}
+	}
+	var problems []status.Problem
+	add := func(sites []string, message string) {
+		if len(sites) > 0 {
+			slices.Sort(sites)
+			sites = slices.Compact(sites)
+			problems = append(problems, status.Problem{
+				Severity: status.Warning, Kind: "mode", Subject: clip(strings.Join(sites, ", ")), Message: message,
+				Advice: "To return to the configured mode, set the mode `configured` or reload the configuration.", Since: timeOf(r.app.modeSince()),
+			})
+		}
+	}
+	add(monitored, "no requests are refused, because the mode was set to monitor until the next load of the configuration")
+	add(enforced, "requests are refused, because the mode was set to enforce until the next load of the configuration")
+	return problems
+}
+
+// listStatus returns the state of a list of addresses or a directory of keys, and
+// its problem, if it has one.
+func (p *pooledVerifier) listStatus(s verify.SourceState, now time.Time) (status.List, status.Problem) {
+	list := status.List{Kind: s.Kind.String(), URL: plainURL(s.URL), Entries: s.Entries, Read: timeOf(s.Read), Failures: s.Failures}
+	list.Stale = s.Read.IsZero() || now.Sub(s.Read) > verify.FreshPeriod
+	if err, ok := p.failing.Load(s.URL); ok {
+		list.Error = plainError(err.(error))
+	}
+	name := "the list of addresses"
+	if s.Kind == verify.DirectorySource {
+		name = "the directory of keys"
+	}
+	name += " at " + list.URL
+	switch {
+	case s.Read.IsZero() && s.Failures == 0:
+		list.Stale, list.Message = false, name+" was not read yet"
+		return list, status.Problem{}
+	case s.Read.IsZero():
+		list.Message = name + " could not be read: crawlers that need it stay unverified"
+	case list.Stale:
+		list.Message = fmt.Sprintf("%s was last read %s ago: it still confirms crawlers, but is too old to detect impostors", name, ago(now.Sub(s.Read)))
+	case s.Failures > 0:
+		list.Message = fmt.Sprintf("the last %d attempts to read %s failed; the copy of %s is in use", s.Failures, name, formatTime(s.Read, now))
+	default:
+		list.Message = fmt.Sprintf("%s has %d entries, last confirmed as current at %s", name, s.Entries, formatTime(s.Read, now))
+	}
+	if s.Failures == 0 && !list.Stale {
+		return list, status.Problem{}
+	}
+	advice := "Check that this server can connect to that URL. The log has the first failure, and at DEBUG each one."
+	if list.Error != "" {
+		advice = "Check that this server can connect to that URL. The last error: " + list.Error + "."
+	}
+	return list, status.Problem{Severity: status.Warning, Kind: "list", Subject: list.URL, Message: list.Message, Advice: advice}
+}
+
+// mostDNSFailures is the number of failed lookups in a row that is reported as a
+// problem.
+const mostDNSFailures = 20
+
+// dnsStatus returns the state of reverse DNS, and its problem, if it has one.
+func (p *pooledVerifier) dnsStatus() (*status.DNS, status.Problem) {
+	stats := p.Stats()
+	failures := p.dnsFailures.Load()
+	dns := &status.DNS{
+		Confirmed: stats.Confirmed, Refuted: stats.Refuted, Failed: stats.Failed, InFlight: stats.InFlight, OK: failures < mostDNSFailures,
+		Message: fmt.Sprintf("the cache has the answers for %d addresses", stats.Confirmed+stats.Refuted+stats.Failed),
+	}
+	if dns.OK {
+		return dns, status.Problem{}
+	}
+	dns.Message = fmt.Sprintf("the last %d lookups in reverse DNS failed: crawlers that need it stay unverified", failures)
+	return dns, status.Problem{
+		Severity: status.Warning, Kind: "dns", Subject: "reverse DNS", Message: dns.Message,
+		Advice: "Check the DNS resolver of this server, or set another one with `resolver` in `verify`.",
+	}
+}
+
+// status returns the state of a fleet.
+func (p *pooledFleet) status(now time.Time) status.Fleet {
+	fleet := status.Fleet{Address: strings.Join(p.config.Addresses, ", "), Instances: p.config.Instances, Up: p.up.Load()}
+	last := p.last.Load()
+	switch {
+	case last == nil:
+		fleet.Message = "the connection is being made"
+		fleet.Up = true // not a problem yet
+	case fleet.Up:
+		fleet.Since = timeOf(last.at)
+		fleet.Message = "budgets have been shared since " + formatTime(last.at, now)
+	default:
+		fleet.Since = timeOf(last.at)
+		fleet.Message = fmt.Sprintf("Redis has not answered for %s: each server counts alone", ago(now.Sub(last.at)))
+		if last.err != nil {
+			fleet.Error = plainError(last.err)
+		}
+	}
+	return fleet
+}
+
+// fleets returns the fleets of the configuration.
+func (r *reporter) fleets() (list []*pooledFleet) {
+	for _, h := range r.all() {
+		if f, ok := h.limiter.(*pooledFleet); ok && !slices.Contains(list, f) {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// verifiers returns the verifiers of the configuration.
+func (r *reporter) verifiers() (list []*pooledVerifier) {
+	for _, h := range r.all() {
+		if h.verifier != nil && !slices.Contains(list, h.verifier) {
+			list = append(list, h.verifier)
+		}
+	}
+	return list
+}

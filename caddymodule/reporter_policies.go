@@ -1,0 +1,377 @@
+package caddymodule
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/caddy-robots/caddy-robots/robots/lint"
+)
+
+// maxShown bounds each list of notes, tokens or findings of one policy.
+const maxShown = 100
+
+// Policies implements status.Reporter.
+func (r *reporter) Policies(scope status.Scope, query status.PoliciesQuery) (*status.Policies, error) {
+	list := r.policies(scope)
+	if query.ID != "" {
+		list = slices.DeleteFunc(list, func(p policyOf) bool { return p.id != query.ID })
+		if len(list) == 0 {
+			return nil, status.Errorf(http.StatusNotFound, "there is no policy %q: a reload may have replaced it, or it was not read yet", query.ID)
+		}
+	}
+	now := time.Now()
+	if query.Broken {
+		list = slices.DeleteFunc(list, func(p policyOf) bool { return p.status(now).OK })
+	}
+	if query.Grace {
+		list = slices.DeleteFunc(list, func(p policyOf) bool { return len(p.Earlier) == 0 })
+	}
+	if query.Text {
+		query.Limit = min(cmp.Or(query.Limit, status.MaxTexts), status.MaxTexts)
+	}
+	page, from, to := query.Of(len(list))
+	answer := &status.Policies{Page: page, Policies: []status.Policy{}}
+	var counted []counters.RuleCount
+	if query.Text {
+		counted = r.app.counters.Rules(scope)
+	}
+	for _, p := range list[from:to] {
+		policy := p.status(now)
+		policy.Sites = p.sites
+		if query.Text {
+			policy.Text = string(p.Policy.Text())
+			policy.Lines = p.lines(p.countsOf(counted))
+			policy.Findings = r.findings.of(p.Policy, p.handler.running.Load().Registry())
+		}
+		answer.Policies = append(answer.Policies, policy)
+	}
+	return answer, nil
+}
+
+// status returns the state of a policy, without its text.
+func (p *policyOf) status(now time.Time) status.Policy {
+	policy := p.Policy
+	s := status.Policy{
+		ID: p.id, Mode: p.handler.mode(), Source: p.handler.kind(), Location: p.handler.Source.location(),
+		Dialect: cmp.Or(p.handler.Dialect, robots.RFC9309.String()), State: policy.Outcome().String(), LastRead: p.Last.String(),
+		ReadAt: timeOf(p.Good), CheckedAt: timeOf(p.Began), NextRead: timeOf(p.Next), Failing: timeOf(p.Failing), Failures: p.Failures,
+		Kept: p.Kept, DeniesAll: policy.DeniesAll(), Octets: policy.Size(), Groups: policy.Groups(), Rules: policy.Rules(),
+		Published: policy.Published(), Notes: []status.Note{}, Grace: []status.Grace{},
+		Unenforceable: first(policy.Unenforceable()), Ignored: first(policy.Ignored()),
+	}
+	if !p.shared {
+		s.Origin = p.Origin.String()
+	}
+	for i := range p.Earlier {
+		v := &p.Earlier[i]
+		s.Grace = append(s.Grace, status.Grace{
+			Crawler: policy.Grace().String(), Version: v.Tag(), Replaced: v.Until().UTC(), Until: v.Ends().UTC(),
+		})
+	}
+	if p.handler.Policy != nil {
+		s.Hidden = len(p.handler.Policy.Hidden)
+	}
+	if p.Err != nil {
+		s.Error = plainError(p.Err)
+	}
+	if err := policy.MergeError(); err != nil {
+		s.MergeError = plainError(err)
+	}
+	for _, n := range first(policy.Notes()) {
+		s.Notes = append(s.Notes, status.Note{
+			Text: n.Text(), Crawlers: slices.Clone(n.Crawlers[:min(len(n.Crawlers), maxFindingsLogged)]), Of: len(n.Crawlers),
+			Detail: clip(n.Detail), SiteLine: n.SiteLine, Line: n.Line,
+		})
+	}
+	problem := p.problem(now)
+	s.OK, s.Message, s.Advice = problem.Severity == "", problem.Message, problem.Advice
+	return s
+}
+
+// first returns the first maxShown elements of a list, never nil.
+func first[T any](list []T) []T {
+	return append([]T{}, list[:min(len(list), maxShown)]...)
+}
+
+// location returns the path or URL of a source, without credentials and query;
+// "" for other sources.
+func (s *Source) location() string {
+	switch {
+	case s == nil:
+		return ""
+	case s.Kind == sourceFile:
+		return s.Path
+	case s.Kind == sourceURL:
+		return plainURL(s.URL)
+	}
+	return ""
+}
+
+// plainURL returns a URL without credentials, query and fragment. It returns ""
+// if raw is not a URL.
+func plainURL(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	u.User, u.RawQuery, u.Fragment, u.ForceQuery = nil, "", "", false
+	return u.String()
+}
+
+// plainError returns the text of an error, with credentials and queries removed
+// from the URLs in it.
+func plainError(err error) string {
+	if err == nil {
+		return ""
+	}
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		err = u.Err // it does not contain the URL
+	}
+	words := strings.Split(clip(err.Error()), " ")
+	for i, word := range words {
+		if strings.Contains(word, "://") {
+			bare := strings.Trim(word, "\"',;:()")
+			words[i] = strings.Replace(word, bare, plainURL(bare), 1)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// subject returns the name of a policy for messages: its host, sites or location.
+func (p *policyOf) subject() string {
+	switch {
+	case !p.shared:
+		return p.Origin.Host
+	case p.handler.kind() == sourceInline:
+		return strings.Join(p.sites, ", ")
+	}
+	return p.handler.Source.location()
+}
+
+// countsOf returns the counts of the lines of a policy, summed over its origins.
+func (p *policyOf) countsOf(all []counters.RuleCount) map[counters.RuleID]counters.RuleCount {
+	found := make(map[counters.RuleID]counters.RuleCount)
+	for _, n := range all {
+		if n.Source != p.handler.sourceID || !p.has(n.Origin) {
+			continue
+		}
+		if sum, ok := found[n.ID]; ok {
+			n = add(sum, n)
+		}
+		found[n.ID] = n
+	}
+	return found
+}
+
+// has reports whether the policy applies to an origin.
+func (p *policyOf) has(origin enforce.Origin) bool {
+	if p.shared {
+		return p.handler.serves(origin.Host)
+	}
+	return origin == p.Origin
+}
+
+// add returns the sum of two counts of a line, with the position of the count that
+// changed last.
+func add(a, b counters.RuleCount) counters.RuleCount {
+	if a.Last.Before(b.Last) {
+		a, b = b, a
+	}
+	a.Passed += b.Passed
+	a.Denied += b.Denied
+	a.Throttled += b.Throttled
+	a.WouldDeny += b.WouldDeny
+	a.WouldThrottle += b.WouldThrottle
+	a.Hour += b.Hour
+	a.Day += b.Day
+	return a
+}
+
+// lines returns the lines of a policy's text that decided on requests, and those
+// that the managed policy added.
+func (p *policyOf) lines(counts map[counters.RuleID]counters.RuleCount) []status.Line {
+	found := make(map[int]*status.Line)
+	line := func(number int) *status.Line {
+		if found[number] == nil {
+			layer, at := p.Policy.Origin(number)
+			found[number] = &status.Line{Number: number, Layer: layer.String(), At: at}
+		}
+		return found[number]
+	}
+	for _, g := range p.Policy.File().Groups() {
+		for _, token := range g.Tokens() {
+			for number, n := range p.countsIn(g, token, counts) {
+				one := line(number)
+				one.Counts = add(counters.RuleCount{RuleCounts: one.Counts}, n).RuleCounts
+			}
+		}
+	}
+	if p.Policy.Published() {
+		for i := range bytes.Count(p.Policy.Text(), []byte("\n")) + 1 {
+			if layer, _ := p.Policy.Origin(i + 1); layer == enforce.PolicyLayer {
+				line(i + 1)
+			}
+		}
+	}
+	list := make([]status.Line, 0, len(found))
+	for _, one := range found {
+		list = append(list, *one)
+	}
+	slices.SortFunc(list, func(a, b status.Line) int { return a.Number - b.Number })
+	return list
+}
+
+// countsIn returns the counts of the lines of a group for one of its tokens, by
+// line number in the text.
+func (p *policyOf) countsIn(g *robots.Group, token string, counts map[counters.RuleID]counters.RuleCount) map[int]counters.RuleCount {
+	found := make(map[int]counters.RuleCount)
+	id := func(number int, allow bool, pattern string, reason enforce.Reason) counters.RuleID {
+		layer, _ := p.Policy.Origin(number)
+		return counters.NewRuleID(p.handler.sourceID, layer, token, allow, pattern, reason, 0)
+	}
+	for _, rule := range g.Rules() {
+		if n, ok := counts[id(rule.Line, rule.Allow, rule.Pattern, 0)]; ok {
+			found[rule.Line] = n
+		}
+	}
+	pace := func(reason enforce.Reason, numbers ...int) {
+		for i, number := range numbers {
+			n, ok := counts[id(number, false, "", reason)]
+			if _, at := p.Policy.Origin(number); ok && (at == n.Line || i == len(numbers)-1) {
+				found[number] = n
+				return
+			}
+		}
+	}
+	if delay, ok := g.CrawlDelay(); ok {
+		pace(enforce.CrawlDelay, delay.Line)
+	}
+	var rates, visits []int
+	for _, rate := range g.RequestRates() {
+		rates = append(rates, rate.Line)
+	}
+	for _, visit := range g.VisitTimes() {
+		visits = append(visits, visit.Line)
+	}
+	pace(enforce.RequestRate, rates...)
+	pace(enforce.VisitTime, visits...)
+	return found
+}
+
+// Rules implements status.Reporter.
+func (r *reporter) Rules(scope status.Scope, query status.RulesQuery) (*status.Rules, error) {
+	policies := r.policies(scope)
+	list := []status.Rule{}
+	for _, n := range r.app.counters.Rules(scope) {
+		rule := status.Rule{
+			Origin: n.Origin.String(), Site: n.Site, Layer: n.Layer.String(), Line: n.Line, Group: n.Group, Rule: n.Text,
+			Reason: n.Reason.String(), RuleCounts: n.RuleCounts,
+		}
+		if rule.Rule == "" && n.Layer != enforce.HiddenLayer {
+			rule.Rule = recordNames[n.Reason]
+		}
+		for i := range policies {
+			if p := &policies[i]; p.handler.sourceID == n.Source && p.has(n.Origin) {
+				rule.Policy = p.id
+				break
+			}
+		}
+		if query.Policy == "" || query.Policy == rule.Policy {
+			list = append(list, rule)
+		}
+	}
+	slices.SortFunc(list, func(a, b status.Rule) int {
+		refused := func(r *status.Rule) uint64 { return r.Denied + r.Throttled + r.WouldDeny + r.WouldThrottle }
+		return cmp.Or(cmp.Compare(b.Day, a.Day), cmp.Compare(refused(&b), refused(&a)), strings.Compare(a.Origin, b.Origin),
+			strings.Compare(a.Layer, b.Layer), cmp.Compare(a.Line, b.Line), strings.Compare(a.Rule, b.Rule))
+	})
+	page, from, to := query.Of(len(list))
+	list = list[from:to]
+	addTokens(list, policies)
+	return &status.Rules{Page: page, Rules: list}, nil
+}
+
+// addTokens adds the product tokens of their groups to rules.
+func addTokens(list []status.Rule, policies []policyOf) {
+	groups := make(map[string]map[string][]string) // tokens by policy and group
+	for i := range list {
+		rule := &list[i]
+		if rule.Group == "" {
+			rule.Tokens = []string{}
+			continue
+		}
+		if groups[rule.Policy] == nil {
+			groups[rule.Policy] = tokensByGroup(rule.Policy, policies)
+		}
+		if rule.Tokens = groups[rule.Policy][rule.Group]; rule.Tokens == nil {
+			rule.Tokens = []string{rule.Group}
+		}
+	}
+}
+
+// tokensByGroup returns the product tokens of each group of a policy, by the
+// group's first token.
+func tokensByGroup(id string, policies []policyOf) map[string][]string {
+	tokens := make(map[string][]string)
+	if i := slices.IndexFunc(policies, func(p policyOf) bool { return p.id == id }); i >= 0 {
+		for _, g := range policies[i].Policy.File().Groups() {
+			tokens[g.Token()] = first(g.Tokens())
+		}
+	}
+	return tokens
+}
+
+// recordNames has the names of the lines that set a rate limit.
+var recordNames = map[enforce.Reason]string{
+	enforce.CrawlDelay: "Crawl-delay", enforce.RequestRate: "Request-rate", enforce.VisitTime: "Visit-time",
+}
+
+// findingsCache caches the findings of the linter, which takes a tenth of a second
+// for the largest files.
+type findingsCache struct {
+	mu    sync.Mutex
+	known map[lintedFile][]status.Finding
+}
+
+// lintedFile holds everything that the findings of a file depend on.
+type lintedFile struct {
+	etag     string
+	registry *crawler.Registry
+}
+
+// maxLinted is the largest number of files in findingsCache.
+const maxLinted = 64
+
+// of returns the findings in a policy's file.
+func (c *findingsCache) of(p *enforce.Policy, registry *crawler.Registry) []status.Finding {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	file := lintedFile{p.ETag(), registry}
+	if list, ok := c.known[file]; ok {
+		return list
+	}
+	list := []status.Finding{}
+	for _, f := range first(lint.Lint(p.File(), findings.Crawlers(registry))) {
+		list = append(list, status.Finding{
+			Line: f.Line, Column: f.Column, Severity: f.Severity.String(), Code: f.Code, Text: f.Text, Message: f.Message,
+		})
+	}
+	if c.known == nil || len(c.known) >= maxLinted {
+		c.known = make(map[lintedFile][]status.Finding)
+	}
+	c.known[file] = list
+	return list
+}

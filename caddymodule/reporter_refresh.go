@@ -1,0 +1,73 @@
+package caddymodule
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/enforce"
+)
+
+// refreshTimeout is the longest time for which Refresh waits for the sources.
+const refreshTimeout = 30 * time.Second
+
+// Refresh implements status.Reporter.
+func (r *reporter) Refresh(ctx context.Context, scope status.Scope, query status.RefreshQuery) (*status.Refresh, error) {
+	wanted := make(map[*siteHandler]map[enforce.Origin]bool)
+	for _, p := range r.policies(scope) {
+		if query.Policy != "" && p.id != query.Policy {
+			continue
+		}
+		if wanted[p.handler] == nil {
+			wanted[p.handler] = make(map[enforce.Origin]bool)
+		}
+		wanted[p.handler][p.Origin] = true
+	}
+	if query.Policy != "" && len(wanted) == 0 {
+		return nil, status.Errorf(http.StatusNotFound, "there is no policy %q", query.Policy)
+	}
+	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
+	defer cancel()
+	answer := &status.Refresh{Reads: []status.Read{}}
+	var mu sync.Mutex // guards answer
+	var reading sync.WaitGroup
+	for h, origins := range wanted {
+		policies := h.running.Load().Policies()
+		shared := !policies.PerOrigin()
+		reading.Go(func() {
+			unread := policies.Refresh(ctx, func(o enforce.Origin) bool { return origins[o] }, func(e enforce.PolicyRead) {
+				read := h.readStatus(e, shared)
+				mu.Lock()
+				defer mu.Unlock()
+				answer.Reads = append(answer.Reads, read)
+			})
+			mu.Lock()
+			defer mu.Unlock()
+			answer.More += unread
+		})
+	}
+	reading.Wait()
+	if query.GraceOff { // after the reads, so that it also ends the grace of a change that they found
+		for h, origins := range wanted {
+			for origin := range origins {
+				answer.Grace += h.running.Load().EndGrace(origin)
+			}
+		}
+	}
+	slices.SortFunc(answer.Reads, func(a, b status.Read) int { return strings.Compare(a.Origin+" "+a.Policy, b.Origin+" "+b.Policy) })
+	return answer, nil
+}
+
+// readStatus returns the result of a read.
+func (h *siteHandler) readStatus(e enforce.PolicyRead, shared bool) status.Read {
+	read := status.Read{Policy: h.policyID(e.Origin, shared), State: e.Outcome.String(), Error: plainError(e.Err)}
+	if !shared {
+		read.Origin = e.Origin.String()
+	}
+	_, read.Message = readLevel(&e)
+	return read
+}

@@ -1,0 +1,101 @@
+package caddymodule
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// capture is a ResponseWriter that keeps the parts of a response that the
+// internal read needs.
+type capture struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+	full   func() // called when the body exceeds the limit
+	err    error  // of the routes
+}
+
+var errFull = errors.New("the robots.txt exceeds the size limit; the rest is not read")
+
+// run serves r. A handler may panic with http.ErrAbortHandler when a write
+// fails. That is no error if the body is full.
+func (c *capture) run(h caddyhttp.Handler, r *http.Request) {
+	defer func() {
+		if p := recover(); p != nil && !c.isFull() {
+			c.err = fmt.Errorf("a handler of the site panicked: %v", p)
+		}
+	}()
+	if err := h.ServeHTTP(c, r); err != nil {
+		c.WriteHeader(statusOf(err))
+	}
+	c.WriteHeader(http.StatusOK)
+}
+
+// Header implements http.ResponseWriter.
+func (c *capture) Header() http.Header { return c.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (c *capture) WriteHeader(status int) {
+	if c.status == 0 && status >= 200 {
+		c.status = status
+	}
+}
+
+// Write implements http.ResponseWriter.
+func (c *capture) Write(p []byte) (int, error) {
+	c.WriteHeader(http.StatusOK)
+	n, _ := c.body.Write(p[:min(len(p), robots.MaxSize+1-c.body.Len())])
+	if c.isFull() {
+		c.full()
+		return n, errFull
+	}
+	return n, nil
+}
+
+// Flush implements http.Flusher, which some handlers require.
+func (c *capture) Flush() {}
+
+func (c *capture) isFull() bool { return c.body.Len() > robots.MaxSize }
+
+// failure returns an error if a captured response can't be used.
+func (c *capture) failure(ctx context.Context) error {
+	if c.isFull() {
+		return nil
+	}
+	if c.err != nil {
+		return c.err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if enc := c.header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
+		return fmt.Errorf("the body has the Content-Encoding %q, which the request did not accept", enc)
+	}
+	return nil
+}
+
+// redirect returns the target of a redirect, nil if the response is none.
+func (c *capture) redirect(from *url.URL) *url.URL {
+	switch c.status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+	default:
+		return nil
+	}
+	to, err := from.Parse(c.header.Get("Location"))
+	if err != nil || to.Host == "" {
+		return nil
+	}
+	if to.Path == "" {
+		to.Path = "/"
+	}
+	return to
+}

@@ -1,0 +1,168 @@
+package caddymodule
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"html/template"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// buttonField is the query parameter with the button's token. It is added to the
+// refused URL, so that the button needs no path of its own.
+const buttonField = "caddy-robots-continue"
+
+// The cookie that the button sets. Requests with any cookie are not counted, so
+// its value has no meaning.
+const (
+	personCookie     = "caddy_robots_person"
+	personCookieLife = 24 * 60 * 60 // seconds
+)
+
+// refuse answers a denied request of a suspect with 403 and a page that gives the
+// reason and has a button for people. Clients that do not accept HTML get plain
+// text.
+func (s *suspicion) refuse(w http.ResponseWriter, x *exchange) error {
+	header := w.Header()
+	header["Cache-Control"] = noStore
+	header["X-Content-Type-Options"] = noSniff
+	header.Set("X-Robots-Tag", "noindex")
+	header.Set("Referrer-Policy", "same-origin")
+	var page bytes.Buffer
+	if wantsHTML(x.r) {
+		header.Set("Content-Type", "text/html; charset=utf-8")
+		header.Set("Content-Security-Policy", suspectCSP)
+		if err := suspectPage.Execute(&page, s.action(x)); err != nil {
+			return err
+		}
+	} else {
+		header["Content-Type"] = textPlain
+		page.WriteString(suspectText)
+	}
+	header.Set("Content-Length", strconv.Itoa(page.Len()))
+	w.WriteHeader(http.StatusForbidden)
+	if x.Method != http.MethodHead {
+		_, _ = w.Write(page.Bytes()) // the client may be gone
+	}
+	return nil
+}
+
+// wantsHTML reports whether the Accept field names text/html. All browsers send
+// it for a page.
+func wantsHTML(r *http.Request) bool {
+	for _, accept := range r.Header["Accept"] {
+		if strings.Contains(accept, "text/html") {
+			return true
+		}
+	}
+	return false
+}
+
+// action returns the target of the page's form: the refused URL with the button's
+// token added. The result has no path, so the browser keeps the path of the
+// refused URL. A path could lead to another host if it begins with two slashes.
+func (s *suspicion) action(x *exchange) string {
+	v := &x.visit
+	token := s.visitors.key.Load().Button(v.Site, v.Client, v.UserAgent, x.Time)
+	_, query, _ := strings.Cut(x.Target, "?")
+	if query != "" {
+		query += "&"
+	}
+	return "?" + query + buttonField + "=" + token
+}
+
+// pressed reports whether a request comes from the button: a POST from a page of
+// the site, by the client that the token was made for.
+func (s *suspicion) pressed(x *exchange, monitor bool) bool {
+	if x.Method != http.MethodPost || !s.bind || monitor {
+		return false
+	}
+	token, _ := cutToken(x.Target)
+	if token == "" || !s.visit(x) {
+		return false
+	}
+	for _, site := range x.r.Header["Sec-Fetch-Site"] {
+		if site != "same-origin" {
+			return false
+		}
+	}
+	return s.visitors.pressed(token, &x.visit, x.Time)
+}
+
+// cutToken returns the button's token, which is at the end of a request target,
+// and the query without it.
+func cutToken(target string) (token, query string) {
+	_, query, _ = strings.Cut(target, "?")
+	i := strings.LastIndex(query, buttonField+"=")
+	if i < 0 || i > 0 && query[i-1] != '&' {
+		return "", query
+	}
+	return query[i+len(buttonField)+1:], strings.TrimSuffix(query[:i], "&")
+}
+
+// sendCookie sets the cookie and redirects to the refused page.
+func sendCookie(w http.ResponseWriter, x *exchange) error {
+	header := w.Header()
+	header["Cache-Control"] = noStore
+	http.SetCookie(w, &http.Cookie{
+		Name: personCookie, Value: "1", Path: "/", MaxAge: personCookieLife, Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+	})
+	header.Set("Location", back(x.Target))
+	w.WriteHeader(http.StatusSeeOther)
+	return nil
+}
+
+// back returns a reference to the refused page. If a browser could take the path
+// for a host, the reference has only the query, so that it stays on this host.
+func back(target string) string {
+	path, _, _ := strings.Cut(target, "?")
+	_, query := cutToken(target)
+	safe := strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "//") && !strings.ContainsAny(path, "\\\t\r\n")
+	switch {
+	case !safe:
+		return "?" + query
+	case query == "":
+		return path
+	}
+	return path + "?" + query
+}
+
+const suspectText = "The robots.txt of this site disallows this URL to robots, and requests with your User-Agent from your address look like those of a robot.\n" +
+	"If you are a person, open the URL in a browser to continue.\n"
+
+// suspectCSP allows only the style and the form of the page.
+var suspectCSP = func() string {
+	sum := sha256.Sum256([]byte(suspectStyle))
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+}()
+
+const suspectStyle = `:root{color-scheme:light dark}
+body{font:1.1rem/1.5 system-ui,sans-serif;max-width:36rem;margin:12vh auto 0;padding:0 1.25rem;color:#1b1b1b;background:#fff}
+h1{font-size:1.5rem;line-height:1.25}
+button{font:inherit;padding:.6rem 1.2rem;border:2px solid #0b57d0;border-radius:.4rem;background:#0b57d0;color:#fff;cursor:pointer}
+button:focus-visible{outline:3px solid #0b57d0;outline-offset:3px}
+p.note{font-size:.95rem;color:#4d4d4d}
+@media (prefers-color-scheme:dark){body{color:#eee;background:#16181c}button{background:#a8c7fa;border-color:#a8c7fa;color:#062e6f}button:focus-visible{outline-color:#a8c7fa}p.note{color:#b8b8b8}}`
+
+var suspectPage = template.Must(template.New("suspect").Parse(`<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Are you a person?</title>
+<style>` + suspectStyle + `</style>
+</head>
+<body>
+<main>
+<h1>This page is not for robots</h1>
+<p>The robots.txt of this site disallows this page to robots. Requests with your browser’s name from your internet address look like those of a robot, so the page is not shown. Another person at the same address may have sent them.</p>
+<form method="post" action="{{.}}">
+<p><button type="submit">I am a person: show the page</button></p>
+</form>
+<p class="note">The button stores a cookie for one day. The cookie only records that the button was pressed. Without the button, you can open the page again after some time.</p>
+</main>
+</body>
+</html>
+`))
