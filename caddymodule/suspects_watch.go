@@ -178,7 +178,7 @@ func (p *pooledWatch) share(ctx context.Context, f *throttle.Fleet, known string
 			marks = append(marks, mark)
 		}
 	}
-	p.Hear(marks)
+	p.SetMarks(marks)
 	return version
 }
 

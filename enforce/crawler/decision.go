@@ -48,10 +48,10 @@ func (e *evidence) addDeclared(ua string, person, mozilla bool, id *Identity) bo
 	case e.contact.ok() && (e.contactPlus || id.n == 0) && e.isCrawlersContact(ua, person, mozilla):
 		e.addSelfDeclared(ua, e.contact, Contact, id)
 	case e.has(roleHook) && e.task.ok() && id.n == 0 && !mozilla && !person:
-		e.addSelfDeclared(ua, e.task, RobotsWork, id)
+		e.addSelfDeclared(ua, e.task, TaskWord, id)
 		id.agents[0].Class = Webhook
 	case e.task.ok() && e.isCrawlersTask(person, mozilla):
-		e.addSelfDeclared(ua, e.task, RobotsWork, id)
+		e.addSelfDeclared(ua, e.task, TaskWord, id)
 	default:
 		return false
 	}
@@ -67,15 +67,15 @@ func (e *evidence) addNextToBrowser(ua string, mozilla bool, id *Identity) bool 
 	case mozilla && e.lastHostName.ok() && e.has(roleEngine|roleBrowser|roleAnyBrowser) && (e.hostBeforeEngine || e.desktop() && e.hostAtEdge(ua, e.hostName, e.lastHostName)):
 		e.addSelfDeclared(ua, e.lastHostName, HostName, id)
 	case mozilla && e.afterBrowser.ok() && e.desktop() && (e.has(roleIE) && e.followsComment(ua) || e.has(roleChrome) && e.has(roleSafari) && e.lastAfterSafari(ua, e.afterBrowser)):
-		id.add(newAgent(ua, e.afterBrowser, Program, NameBehind))
+		id.add(newAgent(ua, e.afterBrowser, Program, NameAfter))
 	case mozilla && e.afterComment.ok() && e.desktop() && e.beforeSafari(ua, e.afterComment):
-		id.add(newAgent(ua, e.afterComment, Program, NameBehind))
+		id.add(newAgent(ua, e.afterComment, Program, NameAfter))
 	case mozilla && e.template:
 		id.add(newAgent(ua, e.first, Program, TemplateVersion))
 	case e.has(roleCompatible) && !mozilla && !e.has(roleClient) && e.name.ok() && e.name.start == 0:
 		e.addSelfDeclared(ua, e.name, CompatibleName, id)
 	case mozilla && id.n == 0 && e.afterComment.ok() && e.onlySystem():
-		id.add(newAgent(ua, e.afterComment, Program, NameBehind))
+		id.add(newAgent(ua, e.afterComment, Program, NameAfter))
 	case mozilla && id.n == 0 && e.unknown.ok() && e.onlySystem() && strings.HasPrefix(ua, "Mozilla/5"):
 		id.add(newAgent(ua, e.unknown, Program, BareMozilla))
 	case e.words == 1 && e.has(roleMain) && e.has(roleChrome|roleSafari|roleIE):
@@ -85,7 +85,7 @@ func (e *evidence) addNextToBrowser(ua string, mozilla bool, id *Identity) bool 
 	case !mozilla && id.n == 0 && e.name.ok() && e.onlySystem() && endsWithSystem(ua):
 		id.add(newAgent(ua, e.name, Program, ProgramName))
 	case !mozilla && e.weakTask.ok() && e.likelyTask && e.roles&rolePerson == roleAnyBrowser:
-		e.addSelfDeclared(ua, e.weakTask, RobotsWork, id) // SEO Browser
+		e.addSelfDeclared(ua, e.weakTask, TaskWord, id) // SEO Browser
 	default:
 		return false
 	}
@@ -101,9 +101,9 @@ func (e *evidence) addWithoutPerson(ua string, mozilla bool, id *Identity) bool 
 	case mozilla && id.n == 0 && (e.unknown.ok() || e.hostName.ok()) && !e.has(roleMobile|roleLike) && strings.HasPrefix(ua, "Mozilla/5"):
 		e.addBareMozilla(ua, id)
 	case e.likelyTask:
-		e.addSelfDeclared(ua, e.weakTask, RobotsWork, id)
+		e.addSelfDeclared(ua, e.weakTask, TaskWord, id)
 	case e.weakTask.ok():
-		p := e.product(ua, e.weakTask, RobotsWork)
+		p := e.product(ua, e.weakTask, TaskWord)
 		id.add(Agent{Class: Program, Token: ua[p.start:p.end], Start: e.weakTask.start, End: e.weakTask.end, Reason: ProgramName})
 	case !mozilla && id.n == 0 && e.contact.ok() && !e.has(roleMedia):
 		id.add(newAgent(ua, e.first, Program, ProgramName))

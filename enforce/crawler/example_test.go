@@ -83,7 +83,7 @@ func ExampleMatcher_Explain() {
 	a := x.Identity.At(0)
 	fmt.Printf("%s %s: %q is %s\n", a.Class, a.Token, ua[a.Start:a.End], a.Reason)
 	for _, w := range x.Words {
-		fmt.Printf("%d-%d %s: %s\n", w.Start, w.End, w.Text, w.Says)
+		fmt.Printf("%d-%d %s: %s\n", w.Start, w.End, w.Text, w.Meaning)
 	}
 	// Output:
 	// self-declared AcmeLinkChecker: "AcmeLinkChecker" is a name after "compatible" that browsers don't send

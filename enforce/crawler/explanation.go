@@ -10,7 +10,7 @@ type Explanation struct {
 type Word struct {
 	Start, End int    // its octets in the User-Agent
 	Text       string // as sent
-	Says       string // what it indicates, in a few words
+	Meaning    string // what it indicates, in a few words
 }
 
 // meanings describes roles. For a word with several roles, the first entry that has one of them counts.
@@ -50,9 +50,9 @@ func (m *Matcher) Explain(ua string) Explanation {
 		s := m.table.find(hash)
 		if tok := m.findToken(s, hash, ua, i); tok != nil {
 			n = len(tok.text)
-			x.Words = append(x.Words, Word{Start: i, End: i + n, Text: ua[i : i+n], Says: tok.meaning()})
+			x.Words = append(x.Words, Word{Start: i, End: i + n, Text: ua[i : i+n], Meaning: tok.meaning()})
 		} else if meaning := wordMeaning(s, ua[i:i+n]); meaning != "" {
-			x.Words = append(x.Words, Word{Start: i, End: i + n, Text: ua[i : i+n], Says: meaning})
+			x.Words = append(x.Words, Word{Start: i, End: i + n, Text: ua[i : i+n], Meaning: meaning})
 		}
 		i += n
 	}

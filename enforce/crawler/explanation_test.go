@@ -39,7 +39,7 @@ func TestExplain(t *testing.T) {
 		for word, says := range c.words {
 			found := false
 			for _, w := range x.Words {
-				found = found || w.Text == word && w.Says == says && c.ua[w.Start:w.End] == word
+				found = found || w.Text == word && w.Meaning == says && c.ua[w.Start:w.End] == word
 			}
 			if !found {
 				t.Errorf("%q: the words are %+v, want %q with %q", c.ua, x.Words, word, says)

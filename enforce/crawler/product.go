@@ -5,7 +5,7 @@ func (e *evidence) product(ua string, why span, reason Reason) span {
 	switch reason {
 	case Contact:
 		return e.contactProduct(ua, why)
-	case CrawlerWord, RobotsWork:
+	case CrawlerWord, TaskWord:
 		if hash, n := firstWord(ua[why.start:why.end]); n == why.end-why.start {
 			if s := baseTable.find(hash); s != nil && s.role&(roleCrawlerWord|roleTask|roleWeakTask) != 0 {
 				return phraseStart(ua, why) // `Gulper Web Bot`: Gulper

@@ -13,9 +13,9 @@ const (
 	CompatibleName         // a name after `compatible;` that browsers don't send
 	CommentName            // a name in the comment that begins with KHTML; browsers have only `KHTML, like Gecko` there
 	Contact                // a URL or an e-mail address, also one written as `ops at acme dot com`
-	RobotsWork             // a word for what crawlers do: AcmeChecker, AcmeMonitor
+	TaskWord               // a word for what crawlers do: AcmeChecker, AcmeMonitor
 	NameBefore             // a name before `Mozilla/5.0`, with which browsers' User-Agents begin
-	NameBehind             // a name after a browser's products, where that browser has none
+	NameAfter              // a name after a browser's products, where that browser has none
 	TemplateVersion        // a placeholder instead of a browser's version: Chrome/W.X.Y.Z
 	BareMozilla            // `Mozilla/5.0` without a browser or an engine
 	HostName               // a host name in place of a product
@@ -35,9 +35,9 @@ var reasonTexts = [...]string{
 	CompatibleName:  "a name after \"compatible\" that browsers don't send",
 	CommentName:     "a name in the KHTML comment, where browsers have none",
 	Contact:         "a contact",
-	RobotsWork:      "a word for what crawlers do",
+	TaskWord:        "a word for what crawlers do",
 	NameBefore:      "a name before \"Mozilla\", with which browsers' User-Agents begin",
-	NameBehind:      "a name after a browser's name, where that browser has none",
+	NameAfter:       "a name after a browser's name, where that browser has none",
 	TemplateVersion: "a placeholder instead of a browser's version",
 	BareMozilla:     "\"Mozilla/5.0\" without a browser or an engine",
 	HostName:        "a host name in place of a product",
@@ -84,7 +84,7 @@ func (r Reason) Strength() Strength {
 		return NoStrength
 	case RegistryToken, SiteToken:
 		return ByToken
-	case ControlToken, CrawlerWord, CompatibleName, CommentName, Contact, RobotsWork:
+	case ControlToken, CrawlerWord, CompatibleName, CommentName, Contact, TaskWord:
 		return Declaration
 	}
 	return ByForm

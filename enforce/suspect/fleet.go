@@ -36,9 +36,9 @@ func DecodeMark(s string, at time.Time) (m Mark, ok bool) {
 // maxWaiting is the number of marks that wait in the channel of Raised.
 const maxWaiting = 1024
 
-// fleetMarks are the marks of the last call of Hear.
+// fleetMarks are the marks of the last call of SetMarks.
 type fleetMarks struct {
-	version uint16                        // counts the calls of Hear; never 0
+	version uint16                        // counts the calls of SetMarks; never 0
 	marks   map[[16]byte]*[signals]uint32 // the time of each signal by visitor, in seconds since 1970; 0: none
 }
 
@@ -54,9 +54,9 @@ func (w *Watch) Share() { w.sharing.Store(true) }
 // marks; when it is full, further marks are dropped.
 func (w *Watch) Raised() <-chan Mark { return w.marks }
 
-// Hear gives the Watch all marks that the other servers have, in place of those of
+// SetMarks gives the Watch all marks that the other servers have, in place of those of
 // the last call. These signals count as if they had been raised here.
-func (w *Watch) Hear(marks []Mark) {
+func (w *Watch) SetMarks(marks []Mark) {
 	h := &fleetMarks{version: 1, marks: make(map[[16]byte]*[signals]uint32, len(marks))}
 	if last := w.fleet.Load(); last != nil {
 		h.version = max(1, last.version+1)

@@ -21,7 +21,7 @@ func share(from *Watch, to ...*Watch) {
 		break
 	}
 	for _, w := range to {
-		w.Hear(marks)
+		w.SetMarks(marks)
 	}
 }
 
@@ -58,7 +58,7 @@ func TestFleetAddsUpSignals(t *testing.T) {
 	}
 	// The third server gets both marks, half an hour late.
 	third.now = second.now.Add(30 * time.Minute)
-	s[2].Hear([]Mark{
+	s[2].SetMarks([]Mark{
 		{third.id(), RobotsTxt, first.now.Add(-time.Hour)},
 		{third.id(), StaticTrap, second.now},
 	})
@@ -69,7 +69,7 @@ func TestFleetAddsUpSignals(t *testing.T) {
 		t.Error("the third server does not list the suspect")
 	}
 	third.now = second.now.Add(2 * time.Hour)
-	s[2].Hear([]Mark{{third.id(), StaticTrap, second.now}})
+	s[2].SetMarks([]Mark{{third.id(), StaticTrap, second.now}})
 	if third.send("/a", nil).Suspect {
 		t.Error("a mark that was applied before makes the client a suspect again")
 	}
@@ -86,7 +86,7 @@ func TestMarksDoNotAffectOtherClients(t *testing.T) {
 	v := visitorAt(t, s[0])
 	id := v.id()
 	marks := []Mark{{id, RobotsTxt, v.now}, {id, Pace, v.now}}
-	s[0].Hear(marks)
+	s[0].SetMarks(marks)
 	if v.send("/", nil, clicked...).Suspect {
 		t.Error("a browser at the same address is a suspect")
 	}
@@ -101,13 +101,13 @@ func TestMarksDoNotAffectOtherClients(t *testing.T) {
 	if !v.send("/image.png", nil).Suspect {
 		t.Error("the client of the marks is no suspect")
 	}
-	s[0].Hear(nil)
+	s[0].SetMarks(nil)
 	if !v.send("/", nil).Suspect {
 		t.Error("the client is no suspect after the fleet has removed its marks")
 	}
 	old := visitorAt(t, s[1])
 	old.now = old.now.Add(25 * time.Hour)
-	s[1].Hear(marks)
+	s[1].SetMarks(marks)
 	if old.send("/", nil).Suspect {
 		t.Error("a mark that is 25 hours old counts")
 	}

@@ -55,7 +55,7 @@ type Watch struct {
 	observer Observer
 	seeds    [4]maphash.Seed
 	list     list
-	fleet    atomic.Pointer[fleetMarks] // nil until Hear is called
+	fleet    atomic.Pointer[fleetMarks] // nil until SetMarks is called
 	marks    chan Mark                  // for Raised
 	sharing  atomic.Bool
 	key      atomic.Pointer[Key]

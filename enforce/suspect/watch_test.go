@@ -120,7 +120,7 @@ func TestWatchIsSafeForConcurrentUse(t *testing.T) {
 				v.send("/robots.txt", nil)
 				v.send(fmt.Sprint("/trap/", n), hit(StaticHit))
 				w.Suspects(v.now, 10)
-				w.Hear([]Mark{{Signal: Pace, Time: v.now}})
+				w.SetMarks([]Mark{{Signal: Pace, Time: v.now}})
 			}
 			if !v.send("/", nil).Suspect {
 				t.Error("the visitor is no suspect")

@@ -206,7 +206,7 @@ func (o *identifyOptions) describe(policy *enforce.Policy, m *crawler.Matcher, u
 		d := crawler.Describe(ua)
 		found.Browser = &d
 		for _, w := range m.Explain(ua).Words {
-			found.Words = append(found.Words, evidence{w.Text, w.Start, w.End, w.Says, ""})
+			found.Words = append(found.Words, evidence{w.Text, w.Start, w.End, w.Meaning, ""})
 		}
 	}
 	return found
