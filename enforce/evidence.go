@@ -73,6 +73,10 @@ func (r *compiledRules) addClaims(req *Request, agents []crawler.Agent, signer *
 		return
 	}
 	checker := r.Verification.Checker
+	addr := ev.addr
+	if req.Assumed {
+		addr = netip.Addr{}
+	}
 	var proof *verify.Proof
 	verified, impostor := false, false
 	for i := range agents {
@@ -88,7 +92,7 @@ func (r *compiledRules) addClaims(req *Request, agents []crawler.Agent, signer *
 		case proof == nil && signer == nil:
 			proof = checker.Proof(req.place(), req.Proxied)
 		}
-		claim := checker.Address(row, verify.Client{Addr: ev.addr, Ambiguous: req.Ambiguous, Proof: proof}, req.Time)
+		claim := checker.Address(row, verify.Client{Addr: addr, Ambiguous: req.Ambiguous, Proof: proof}, req.Time)
 		if claim.Reason == verify.SignatureMissing && req.Signed != nil && req.Signed.result.Reason != verify.NoReason {
 			claim.Reason = req.Signed.result.Reason
 		}

@@ -48,6 +48,35 @@ func (x *Exemption) includes(ev *evidence) bool {
 	return !ev.ambiguous && slices.ContainsFunc(x.From, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
+// or returns the exemption for the addresses of x and of y. x may be nil.
+func (x *Exemption) or(y *Exemption) *Exemption {
+	switch {
+	case x == nil || len(y.From) == 0:
+		return y
+	case len(x.From) == 0:
+		return x
+	}
+	return &Exemption{Name: x.Name, From: slices.Concat(x.From, y.From)}
+}
+
+// ExemptFrom returns the client addresses for which an agent is exempt from
+// robots.txt, in the order of Rules.Exempt. It returns nil if the agent is not
+// exempt, or if it is exempt for all addresses.
+func (p *Policy) ExemptFrom(a *crawler.Agent) (from []netip.Prefix) {
+	for i := range p.rules.Exempt {
+		x := &p.rules.Exempt[i]
+		named := a.Crawler != nil && p.rules.Registry.Lookup(x.Name) == a.Crawler
+		if !named && !strings.EqualFold(x.Name, a.Token) {
+			continue
+		}
+		if len(x.From) == 0 {
+			return nil
+		}
+		from = append(from, x.From...)
+	}
+	return from
+}
+
 // needsAddr reports whether an exemption is limited to addresses.
 func (r *Rules) needsAddr() bool {
 	return slices.ContainsFunc(r.Exempt, func(x Exemption) bool { return len(x.From) > 0 })

@@ -35,6 +35,11 @@ type Request struct {
 	// be the address of a proxy, or the client may have written it to a header
 	// field itself. Such an address neither verifies nor refutes a claim.
 	Ambiguous bool
+	// Assumed reports that Client is the address of a client that has sent no
+	// request, as in a check by an operator. The address counts for
+	// Exemption.From, but does not verify or refute a claim, which could need
+	// the network.
+	Assumed bool
 	// Proxied reports that the request came through a trusted proxy.
 	Proxied bool
 	// Signed has the signature fields of a request; nil if it has none.

@@ -122,7 +122,7 @@ func (r Rules) compile() (*compiledRules, error) {
 	c := &compiledRules{Rules: r, base: r.Registry.Matcher(nil), exempt: make([]*Exemption, r.Registry.Len())}
 	for i := range r.Exempt {
 		if row := r.Registry.Lookup(r.Exempt[i].Name); row != nil {
-			c.exempt[row.Index()] = &r.Exempt[i]
+			c.exempt[row.Index()] = c.exempt[row.Index()].or(&r.Exempt[i])
 		}
 	}
 	c.byEvidence = r.Verification != nil || r.needsAddr()
