@@ -49,7 +49,7 @@ func handlersOf(name string) ([]*Handler, error) {
 		return nil, err
 	}
 	var found []*Handler
-	err = walkSites(tree, nil, func(_ []string, object map[string]any) error {
+	err = walkSites(tree, routePlace{}, func(_ routePlace, object map[string]any) error {
 		h := new(Handler)
 		if err := unmarshalTree(object, h); err != nil {
 			return fmt.Errorf("%s: %w", name, err)

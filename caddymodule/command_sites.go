@@ -20,7 +20,7 @@ func (commands) Sites(path string) ([]cli.Site, error) {
 	}
 	var found []cli.Site
 	sampled := isSampled(tree)
-	err = walkSites(tree, nil, func(hosts []string, object map[string]any) error {
+	err = walkSites(tree, routePlace{}, func(at routePlace, object map[string]any) error {
 		h := new(Handler)
 		if err := unmarshalTree(object, h); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
@@ -34,7 +34,7 @@ func (commands) Sites(path string) ([]cli.Site, error) {
 		if rules.Registry, err = file.read(h.Crawlers); err != nil {
 			return err
 		}
-		site := cli.Site{Hosts: hosts, Rules: rules, Sampled: sampled}
+		site := cli.Site{Hosts: at.hosts, Listen: at.listen, Matcher: cutText(joinMatchers(at.matchers)), Rules: rules, Sampled: sampled}
 		if s := h.Suspects; s != nil {
 			traps, err := s.traps()
 			if err != nil {
@@ -113,31 +113,42 @@ func unmarshalTree(tree, to any) error {
 	return json.Unmarshal(text, to)
 }
 
-// walkSites calls f for each robots handler in a configuration, with the hosts
-// that the routes to it match. Lists are walked in their order, objects by the
-// names of their fields.
-func walkSites(tree any, hosts []string, f func([]string, map[string]any) error) error {
+// routePlace is where a route is in a configuration.
+type routePlace struct {
+	listen   string   // the addresses of the server
+	hosts    []string // that the route and the routes around it match
+	matchers []string // texts about their other matchers
+}
+
+// walkSites calls f for each robots handler in a configuration, with the place of
+// its route. Lists are walked in their order, objects by the names of their
+// fields.
+func walkSites(tree any, at routePlace, f func(routePlace, map[string]any) error) error {
 	switch node := tree.(type) {
 	case map[string]any:
 		if node["handler"] == "robots" {
-			return f(hosts, node)
+			return f(at, node)
+		}
+		if listen, ok := node["listen"].([]any); ok {
+			at.listen = valueText(listen)
 		}
 		if matched := matchedHosts(node["match"]); matched != nil {
-			hosts = matched
+			at.hosts = matched
 		}
+		at.matchers = withMatchers(at.matchers, node["match"])
 		names := make([]string, 0, len(node))
 		for name := range node {
 			names = append(names, name)
 		}
 		slices.Sort(names)
 		for _, name := range names {
-			if err := walkSites(node[name], hosts, f); err != nil {
+			if err := walkSites(node[name], at, f); err != nil {
 				return err
 			}
 		}
 	case []any:
 		for _, child := range node {
-			if err := walkSites(child, hosts, f); err != nil {
+			if err := walkSites(child, at, f); err != nil {
 				return err
 			}
 		}

@@ -74,9 +74,10 @@ func (o *auditOptions) fetchConfigured(cmd *cobra.Command, to *audit.Options, si
 // from: those of the log's main hosts that it serves. If there are none, it
 // returns the host of --site, or the only host of the only site.
 func (o *auditOptions) hostsToFetch(sites []Site, i int, main []string) (hosts []string) {
+	named := o.config.host != "" && !strings.Contains(o.config.host, "*")
 	for _, host := range main {
 		switch {
-		case o.config.host != "":
+		case named:
 			if strings.EqualFold(hostname(host), o.config.host) {
 				return []string{host}
 			}
@@ -87,7 +88,7 @@ func (o *auditOptions) hostsToFetch(sites []Site, i int, main []string) (hosts [
 	switch {
 	case len(hosts) > 0:
 		return hosts
-	case o.config.host != "":
+	case named:
 		return []string{o.config.host}
 	case len(sites) == 1 && len(sites[0].Hosts) == 1 && !strings.ContainsAny(sites[0].Hosts[0], "*{"):
 		return sites[0].Hosts

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,11 +26,11 @@ func (o *auditOptions) addSites(cmd *cobra.Command, to *audit.Options) error {
 	if err != nil {
 		return err
 	}
+	if err := o.config.validate(); err != nil {
+		return err
+	}
 	if o.config.path != "" {
 		return o.addConfigured(cmd, to, given, old)
-	}
-	if o.config.host != "" {
-		return errors.New("--site needs --config")
 	}
 	if o.rules.Dialect, err = dialectFlag(o.dialect); err != nil {
 		return err
@@ -53,8 +54,8 @@ func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, give
 	if err != nil {
 		return err
 	}
-	if o.config.host != "" {
-		site, err := o.config.site(func(*Site) bool { return true })
+	if o.config.host != "" || o.config.handler != 0 {
+		site, err := o.config.site("", func(*Site) bool { return true })
 		if err != nil {
 			return err
 		}
@@ -64,6 +65,7 @@ func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, give
 	if len(sites) == 0 {
 		return fmt.Errorf("%s has no robots handler", o.config.path)
 	}
+	sites = firstHandlers(sites, to)
 	var settings []audit.Site
 	for i := range sites {
 		s := audit.Site{Hosts: sites[i].Hosts, Rules: sites[i].Rules, Robots: given, Was: old, Suspects: sites[i].Suspects}
@@ -87,6 +89,23 @@ func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, give
 		to.Warnings = append(to.Warnings, audit.Warning{Code: "sampled", Text: "The configuration has sampling for logs: the log does not have all requests."})
 	}
 	return nil
+}
+
+// firstHandlers returns the first handler of each site. An audit can't know which
+// of several handlers a request of the log would reach, so it warns.
+func firstHandlers(sites []Site, to *audit.Options) (list []Site) {
+	warned := make(map[string]bool)
+	for _, s := range sites {
+		name := s.name()
+		if !slices.ContainsFunc(list, func(other Site) bool { return other.name() == name }) {
+			list = append(list, s)
+		} else if !warned[name] {
+			warned[name] = true
+			to.Warnings = append(to.Warnings, audit.Warning{Code: "handlers", Text: name + " has several robots handlers. Its requests are judged by the settings of the first. " +
+				"Select the site with --site, and another handler with --handler."})
+		}
+	}
+	return list
 }
 
 // versions reads the robots.txt of a site's source, which must not be nil.

@@ -78,10 +78,20 @@ func site(t *testing.T) *httptest.Server {
 	return srv
 }
 
-// Each golden file has the standard output of a command, its standard error and its
-// exit status. SITE and HOST stand for the address of a test server, EMPTY for the
-// address of a server without a robots.txt.
-func TestCommandsPrint(t *testing.T) {
+// goldenTest is a command whose output is in a golden file: its standard output, its
+// standard error and its exit status. SITE and HOST stand for the address of a test
+// server, EMPTY for the address of a server without a robots.txt.
+type goldenTest struct {
+	golden string
+	status int
+	args   string // separated by blanks
+	stdin  string
+}
+
+// runGoldens runs commands in commandsFolder, and compares their output with the
+// golden files.
+func runGoldens(t *testing.T, tests []goldenTest) {
+	t.Helper()
 	t.Chdir(commandsFolder)
 	srv := site(t)
 	empty := httptest.NewServer(http.NotFoundHandler())
@@ -89,12 +99,24 @@ func TestCommandsPrint(t *testing.T) {
 	const logs = "../../enforce/audit/testdata/logs"
 	replace := strings.NewReplacer("LOGS", logs, "SITE", srv.URL, "HOST", srv.Listener.Addr().String(), "EMPTY", empty.URL)
 	restore := strings.NewReplacer(logs, "LOGS", srv.URL, "SITE", empty.URL, "EMPTY", srv.Listener.Addr().String(), "HOST")
-	for _, tt := range []struct {
-		golden string
-		status int
-		args   string // separated by blanks
-		stdin  string
-	}{
+	for _, tt := range tests {
+		t.Run(tt.golden, func(t *testing.T) {
+			status, stdout, stderr := runCommand(tt.stdin, strings.Fields(replace.Replace(tt.args))...)
+			if status != tt.status {
+				t.Errorf("exit status %d, want %d", status, tt.status)
+			}
+			got := fmt.Sprintf("$ caddy robots %s\n%s", tt.args, restore.Replace(stdout))
+			if stderr != "" {
+				got += "--- standard error\n" + restore.Replace(stderr)
+			}
+			got += fmt.Sprintf("--- exit status %d\n", status)
+			compareGolden(t, tt.golden+".golden", got)
+		})
+	}
+}
+
+func TestCommandsPrint(t *testing.T) {
+	runGoldens(t, []goldenTest{
 		{"headers-import-apache", 2, "headers-import apache.conf", ""},
 		{"headers-import-nginx", 0, "headers-import nginx.conf", ""},
 		{"headers-import-stdin", 0, "headers-import -", "<Files ~ \"\\.pdf$\">\nHeader set X-Robots-Tag \"noindex, nofollow\"\n</Files>\n"},
@@ -236,20 +258,7 @@ func TestCommandsPrint(t *testing.T) {
 		{"audit-zone-unknown", 1, "audit -r none --zone Nowhere LOGS/caddy-renamed.log", ""},
 		{"audit-format", 1, "audit -r none --format $status LOGS/custom.log", ""},
 		{"audit-resolver-alone", 1, "audit -r none --resolver 192.0.2.53 LOGS/combined.log", ""},
-	} {
-		t.Run(tt.golden, func(t *testing.T) {
-			status, stdout, stderr := runCommand(tt.stdin, strings.Fields(replace.Replace(tt.args))...)
-			if status != tt.status {
-				t.Errorf("exit status %d, want %d", status, tt.status)
-			}
-			got := fmt.Sprintf("$ caddy robots %s\n%s", tt.args, restore.Replace(stdout))
-			if stderr != "" {
-				got += "--- standard error\n" + restore.Replace(stderr)
-			}
-			got += fmt.Sprintf("--- exit status %d\n", status)
-			compareGolden(t, tt.golden+".golden", got)
-		})
-	}
+	})
 }
 
 func compareGolden(t *testing.T, path, got string) {
@@ -311,83 +320,5 @@ func TestLintWritesFilesBack(t *testing.T) {
 	}
 	if again, err := os.Stat(file); err != nil || !again.ModTime().Equal(info.ModTime()) {
 		t.Errorf("a file without anything to correct was written: %v", err)
-	}
-}
-
-// Without runParent, cobra would print the help of `caddy robots` for an unknown
-// command, and exit with 0.
-func TestUnknownCommands(t *testing.T) {
-	for _, tt := range []struct {
-		args, want string // want: in the error; empty: none
-	}{
-		{"robots lnt clean.txt", `unknown command "lnt" for "caddy robots"; did you mean init or lint?`},
-		{"robots frobnicate", `unknown command "frobnicate" for "caddy robots"`},
-		{"robots", ""},
-	} {
-		root := &cobra.Command{Use: "caddy", SilenceUsage: true}
-		root.AddCommand(robotsCommand())
-		var out, errs bytes.Buffer
-		root.SetOut(&out)
-		root.SetErr(&errs)
-		root.SetArgs(strings.Fields(tt.args))
-		err := root.Execute()
-		if (err == nil) != (tt.want == "") || !strings.Contains(errs.String(), tt.want) {
-			t.Errorf("caddy %s: %v, %q", tt.args, err, errs.String())
-		}
-		if tt.want == "" && !strings.Contains(out.String(), "lint") {
-			t.Errorf("caddy %s prints no help: %q", tt.args, out.String())
-		}
-		if tt.want != "" && out.Len() > 0 {
-			t.Errorf("caddy %s prints %q", tt.args, out.String())
-		}
-	}
-}
-
-// Completion for shells offers files, flags and values of flags.
-func TestCommandsComplete(t *testing.T) {
-	for _, tt := range []struct {
-		args string // the last one is what was typed so far; _ is nothing
-		want []string
-	}{
-		{"lint --dialect _", []string{"rfc9309\tthe longest rule", "1994\t", "1996\t", ":4"}},
-		{"lint --", []string{"--json\t", "--format\t", "--sarif\t", "--fix\t", "--write\t", "--dialect\t"}},
-		{"lint _", []string{":0"}}, // files
-		{"lint --ignore prose,missing-s", []string{"prose,missing-slash\t", ":4"}},
-		{"lint --format g", []string{"github", "gitlab", ":4"}},
-		{"explain missing-s", []string{"missing-slash\t", ":4"}},
-		{"diff old.txt _", []string{":0"}},
-		{"diff old.txt new.txt _", []string{":4"}}, // nothing
-		{"check --agent gptb", []string{"GPTBot\tOpenAI", ":4"}},
-		{"check --robots _", []string{":0"}},
-		{"check --agent GPTBot _", []string{":4"}},
-	} {
-		t.Run(tt.args, func(t *testing.T) {
-			args := strings.Fields("__complete " + tt.args)
-			if args[len(args)-1] == "_" {
-				args[len(args)-1] = ""
-			}
-			_, stdout, stderr := runCommand("", args...)
-			for _, w := range tt.want {
-				if !strings.Contains("\n"+stdout, "\n"+w) {
-					t.Errorf("no %q in\n%s%s", w, stdout, stderr)
-				}
-			}
-		})
-	}
-}
-
-// The help of each command explains the exit status and has an example.
-func TestCommandsHelp(t *testing.T) {
-	for _, name := range []string{"check", "lint", "diff", "explain", "audit", "status", "verify", "policy", "headers-import"} {
-		cmd, _, err := robotsCommand().Find([]string{name})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(cmd.Long, "exit status") {
-			t.Errorf("the help of %s does not explain the exit status", cmd.Name())
-		}
-		if !strings.Contains(cmd.Example, "caddy robots "+cmd.Name()) {
-			t.Errorf("%s has no example", cmd.Name())
-		}
 	}
 }

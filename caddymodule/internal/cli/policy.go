@@ -26,7 +26,7 @@ type policyOptions struct {
 func policyCommand(m Module) *cobra.Command {
 	var o policyOptions
 	cmd := &cobra.Command{
-		Use:   "policy --config <file> [--site <host>] [--robots <file|url|->] [--check <url>]...",
+		Use:   "policy --config <file> [--site <host>] [--handler <number>] [--robots <file|url|->] [--check <url>]...",
 		Short: "Prints the robots.txt that a site publishes with its policy, and the changes",
 		Long: `
 Prints the robots.txt that a site publishes: its own file, merged with the lines
@@ -57,7 +57,10 @@ read. With --check it is 2 if a published file is different.`,
 }
 
 func (o *policyOptions) policy(cmd *cobra.Command) (int, error) {
-	site, err := o.config.site(func(s *Site) bool { return s.Rules.Managed != nil })
+	if err := o.config.validate(); err != nil {
+		return exitFailed, err
+	}
+	site, err := o.config.site(" with a policy", func(s *Site) bool { return s.Rules.Managed != nil })
 	if err != nil {
 		return exitFailed, err
 	}

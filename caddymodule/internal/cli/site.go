@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -14,7 +16,10 @@ import (
 // Site is a robots handler of a configuration file.
 type Site struct {
 	Hosts []string // hosts that its routes match; none: any
-	Rules enforce.Rules
+	// Listen are the addresses of its server, separated by blanks, and Matcher
+	// describes the other matchers of its routes; empty if there are none.
+	Listen, Matcher string
+	Rules           enforce.Rules
 	// Source is the source of its robots.txt, and SourceName the display name of the
 	// source. Source is nil for source site: only the running server can read it.
 	Source     enforce.Source
@@ -23,57 +28,202 @@ type Site struct {
 	Suspects *audit.SuspectRules
 	// Sampled says that a log of the configuration is sampled.
 	Sampled bool
+
+	index      int    // among the handlers of the configuration; only check sets it
+	number, of int    // set by configFlags.handlers: the number of the handler among those of its site
+	server     string // Listen, if the handlers of the site are in different servers
 }
+
+// anySite is the name of the site that serves any host.
+const anySite = "*"
 
 // name returns the name of the site for error messages.
 func (s *Site) name() string {
 	if len(s.Hosts) == 0 {
-		return "the site for any host"
+		return anySite + " (any host)"
 	}
 	return strings.Join(s.Hosts, ", ")
 }
 
-// configFlags are --config and --site.
+// handler describes the handler, if the site has several: "handler 1 of 2: path
+// /api/*". It returns "" for the only handler of a site.
+func (s *Site) handler() string {
+	if s.of < 2 {
+		return ""
+	}
+	text := fmt.Sprintf("handler %d of %d", s.number, s.of)
+	if s.server != "" {
+		text += " at " + s.server
+	}
+	if s.Matcher != "" {
+		text += ": " + s.Matcher
+	}
+	return text
+}
+
+// configFlags are --config, --site and --handler.
 type configFlags struct {
 	module     Module
 	path, host string
+	handler    int // from 1; 0: not given
 }
 
 // add adds the flags to a command.
 func (c *configFlags) add(cmd *cobra.Command, m Module) {
 	c.module = m
 	cmd.Flags().StringVarP(&c.path, "config", "c", "", "configuration file: a Caddyfile, or JSON if its name ends in .json")
-	cmd.Flags().StringVar(&c.host, "site", "", "host of the site, if the configuration has several")
+	cmd.Flags().StringVar(&c.host, "site", "", "host of the site, if the configuration has several; * is the site for any host")
+	cmd.Flags().IntVar(&c.handler, "handler", 0, "number of the robots handler, in the order of the configuration, if the site has several")
 }
 
-// site returns the site that the flags select from those for which suitable returns
-// true.
-func (c *configFlags) site(suitable func(*Site) bool) (*Site, error) {
-	sites, err := c.module.Sites(c.path)
+// validate checks that the flags fit together.
+func (c *configFlags) validate() error {
+	switch {
+	case c.path == "" && c.host != "":
+		return errors.New("--site needs --config")
+	case c.path == "" && c.handler != 0:
+		return errors.New("--handler needs --config")
+	case c.handler < 0:
+		return fmt.Errorf("--handler %d: want a number from 1", c.handler)
+	}
+	return nil
+}
+
+// site returns the one robots handler that the flags select from those for which
+// suitable returns true. kind describes these in errors, such as " with a policy".
+func (c *configFlags) site(kind string, suitable func(*Site) bool) (*Site, error) {
+	all, err := c.module.Sites(c.path)
 	if err != nil {
 		return nil, err
 	}
-	sites = slices.DeleteFunc(sites, func(s Site) bool { return !suitable(&s) })
-	var names []string
-	for i := range sites {
-		names = append(names, sites[i].name())
+	list, err := c.handlers(all, nil, kind, suitable)
+	if err != nil {
+		return nil, err
 	}
-	if c.host != "" {
-		sites = slices.DeleteFunc(sites, func(s Site) bool { return !s.serves(c.host) })
+	if len(list) > 1 {
+		var texts []string
+		for i := range list {
+			texts = append(texts, list[i].handler())
+		}
+		return nil, fmt.Errorf("%s has several robots handlers%s for %s: select one with --handler. The handlers are %s", c.path, kind, list[0].name(), strings.Join(texts, "; "))
 	}
-	switch {
-	case len(names) == 0:
-		return nil, fmt.Errorf("%s has no suitable robots handler", c.path)
-	case len(sites) == 0:
-		return nil, fmt.Errorf("%s has no site %s. The sites are %s", c.path, c.host, strings.Join(names, "; "))
-	case len(sites) > 1:
-		return nil, fmt.Errorf("%s has several sites: select one with --site. The sites are %s", c.path, strings.Join(names, "; "))
-	}
-	return &sites[0], nil
+	return &list[0], nil
 }
 
-// names reports whether the site names a host, without a wildcard.
+// handlers returns the robots handlers of one site, for which suitable returns
+// true, in the order of the configuration: of the site that --site names or, if
+// the flag is missing, of the site that serves the host of at, which may be nil.
+// all are the handlers of the configuration.
+func (c *configFlags) handlers(all []Site, at *url.URL, kind string, suitable func(*Site) bool) ([]Site, error) {
+	list := slices.DeleteFunc(slices.Clone(all), func(s Site) bool { return !suitable(&s) })
+	if len(list) == 0 {
+		return nil, fmt.Errorf("%s has no robots handler%s", c.path, kind)
+	}
+	group := c.group(all, at)
+	switch {
+	case group == nil && c.host != "":
+		return nil, fmt.Errorf("%s has no site %s. The sites are %s", c.path, c.host, handlerNames(all))
+	case group == nil && !sameSite(list) && at != nil:
+		return nil, fmt.Errorf("%s has no site for %s: select one with --site. The sites are %s", c.path, at.Hostname(), handlerNames(list))
+	case group == nil && !sameSite(list):
+		return nil, fmt.Errorf("%s has several sites: select one with --site. The sites are %s", c.path, handlerNames(list))
+	case group == nil:
+		group = slices.DeleteFunc(slices.Clone(all), func(s Site) bool { return s.name() != list[0].name() })
+	}
+	for i := range group {
+		group[i].number, group[i].of = i+1, len(group)
+		if slices.ContainsFunc(group, func(s Site) bool { return s.Listen != group[0].Listen }) {
+			group[i].server = group[i].Listen
+		}
+	}
+	if c.handler > len(group) {
+		return nil, fmt.Errorf("--handler %d: want a number from 1 to %d, because %s has that many robots handlers for %s", c.handler, len(group), c.path, group[0].name())
+	}
+	name := group[0].name()
+	if c.handler > 0 {
+		group = group[c.handler-1 : c.handler]
+	}
+	if group = slices.DeleteFunc(group, func(s Site) bool { return !suitable(&s) }); len(group) == 0 {
+		return nil, fmt.Errorf("%s has no robots handler%s for %s", c.path, kind, name)
+	}
+	return group, nil
+}
+
+// group returns the handlers of the site that --site names, or that serves the
+// host of at. It returns nil if there are none, or if no host is given. Of the
+// handlers for a host, it returns those of the servers at the port of at, if
+// there are any.
+func (c *configFlags) group(all []Site, at *url.URL) []Site {
+	host := c.host
+	if host == "" && at != nil {
+		host = at.Hostname()
+	}
+	if host == "" {
+		return nil
+	}
+	group := bestFor(all, host)
+	if at == nil {
+		return group
+	}
+	port := at.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[at.Scheme]
+	}
+	here := slices.DeleteFunc(slices.Clone(group), func(s Site) bool { return !s.listensAt(port) })
+	if len(here) > 0 {
+		return here
+	}
+	return group
+}
+
+// bestFor returns the handlers of the site that serves a host: one that names the
+// host, else one with a pattern that matches it, else the one for any host.
+func bestFor(all []Site, host string) []Site {
+	for _, fits := range []func(*Site) bool{
+		func(s *Site) bool { return s.names(host) },
+		func(s *Site) bool { return len(s.Hosts) > 0 && s.serves(host) },
+		func(s *Site) bool { return s.serves(host) },
+	} {
+		var list []Site
+		for i := range all {
+			if fits(&all[i]) {
+				list = append(list, all[i])
+			}
+		}
+		if list != nil {
+			return list
+		}
+	}
+	return nil
+}
+
+// sameSite reports whether all handlers serve the same hosts.
+func sameSite(list []Site) bool {
+	return !slices.ContainsFunc(list, func(s Site) bool { return s.name() != list[0].name() })
+}
+
+// handlerNames lists the names of sites for errors, each once.
+func handlerNames(list []Site) string {
+	var names []string
+	for i := range list {
+		if name := list[i].name(); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, "; ")
+}
+
+// listensAt reports whether the server of the site listens at a port.
+func (s *Site) listensAt(port string) bool {
+	return slices.ContainsFunc(strings.Fields(s.Listen), func(address string) bool { return strings.HasSuffix(address, ":"+port) })
+}
+
+// names reports whether the site names a host, without a wildcard. The site for
+// any host has the name *.
 func (s *Site) names(host string) bool {
+	if len(s.Hosts) == 0 {
+		return host == anySite
+	}
 	return slices.ContainsFunc(s.Hosts, func(h string) bool { return strings.EqualFold(h, host) })
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/enforce"
@@ -25,7 +26,21 @@ type checked struct {
 	Version   string `json:"version,omitempty"` // of the robots.txt that decided; absent without a file
 	Reading   string `json:"reading,omitempty"` // google: google/robotstxt reads the file differently, and allows the URL
 	checkedPace
-	graced bool // Version is that of --before
+
+	// ExemptFrom has the addresses for which the crawler is exempt, unless
+	// --client gives an address.
+	ExemptFrom []string `json:"exempt_from,omitempty"`
+	// Site, Handler (from 1), Handlers, Listen and Matcher identify the handler of
+	// a site that has several. Listen are the addresses of its server; absent if
+	// all handlers are in one server.
+	Site     string `json:"site,omitempty"`
+	Handler  int    `json:"handler,omitempty"`
+	Handlers int    `json:"handlers,omitempty"`
+	Listen   string `json:"listen,omitempty"`
+	Matcher  string `json:"matcher,omitempty"`
+
+	graced  bool   // Version is that of --before
+	handler string // from Site.handler
 }
 
 // checkedPace holds the rate limits of a crawler whose request is allowed.
@@ -37,7 +52,7 @@ type checkedPace struct {
 	VisitTimes      []string `json:"visit_times,omitempty"`
 }
 
-func (o *checkOptions) newChecked(target string, d *enforce.Decision) *checked {
+func newChecked(site *Site, target string, d *enforce.Decision) *checked {
 	reading := ""
 	if d.Reading != 0 {
 		reading = d.Reading.String()
@@ -47,24 +62,30 @@ func (o *checkOptions) newChecked(target string, d *enforce.Decision) *checked {
 		layer = d.Layer.String()
 	}
 	_, groupLine := d.Policy.Origin(d.Group.Line())
-	return &checked{
+	c := &checked{
 		Version: d.VersionTag(), graced: d.Version != nil,
 		Layer: layer, Hidden: d.Policy.HiddenPath(d), Reading: reading, URL: target, Action: d.Action.String(), Reason: d.Reason.String(), Crawler: d.Name(),
 		Class: d.Agent.Class.String(), Group: d.GroupToken(), GroupLine: groupLine,
-		Rule: d.RuleText(), Line: d.Line, checkedPace: o.newCheckedPace(d),
+		Rule: d.RuleText(), Line: d.Line, checkedPace: newCheckedPace(d, site.Rules.MaxDelay),
+		handler: site.handler(),
 	}
+	if c.handler != "" {
+		c.Site, c.Handler, c.Handlers, c.Listen, c.Matcher = site.name(), site.number, site.of, site.server, site.Matcher
+	}
+	return c
 }
 
 // newCheckedPace returns the rate limits of a decision, none if the group's
-// limits do not apply to the crawler.
-func (o *checkOptions) newCheckedPace(d *enforce.Decision) (p checkedPace) {
+// limits do not apply to the crawler. longest is the longest Crawl-delay that is
+// enforced.
+func newCheckedPace(d *enforce.Decision, longest time.Duration) (p checkedPace) {
 	if d.Terms == nil {
 		return p
 	}
 	if delay, ok := d.Group.CrawlDelay(); ok && delay.Delay > 0 {
-		p.CrawlDelay = min(delay.Delay, o.rules.MaxDelay).Seconds()
+		p.CrawlDelay = min(delay.Delay, longest).Seconds()
 		_, p.CrawlDelayLine = d.Policy.Origin(delay.Line)
-		if delay.Delay > o.rules.MaxDelay {
+		if delay.Delay > longest {
 			p.CrawlDelayAsked = delay.Delay.Seconds()
 		}
 	}
@@ -124,6 +145,12 @@ func (c *checked) sentence(paint report.Paint) string {
 	}
 	for _, v := range c.VisitTimes {
 		part("  visit-time %s", v)
+	}
+	if c.ExemptFrom != nil {
+		part("  but exempt for requests from %s (--client)", strings.Join(c.ExemptFrom, ", "))
+	}
+	if c.handler != "" {
+		part("  [%s]", report.Visible(c.handler))
 	}
 	return b.String()
 }

@@ -1,0 +1,31 @@
+package cli_test
+
+import "testing"
+
+// Commands that use a site of a configuration, if it has several sites, or a site
+// with several handlers.
+func TestCommandsWithSeveralHandlers(t *testing.T) {
+	runGoldens(t, []goldenTest{
+		{"check-handlers", 2, "check -a curl/8.5.0 -c handlers.caddyfile https://shop.example.com/private/x https://shop.example.com/", ""},
+		{"check-handlers-json", 2, "check -a bingbot -c handlers.caddyfile --site shop.example.com --json /private/x", ""},
+		{"check-handlers-stdin", 0, "check -a bingbot -c handlers.caddyfile --site shop.example.com -r - /private/x", "User-agent: *\nAllow: /\n"},
+		{"check-handlers-one", 0, "check -a curl/8.5.0 -c handlers.caddyfile --handler 2 https://shop.example.com/private/x", ""},
+		{"check-handlers-site-of-url", 2, "check -a bingbot -c handlers.caddyfile http://blog.example.com/x https://blog.example.com/x", ""},
+		{"check-handlers-any-host", 0, "check -a bingbot -c handlers.caddyfile --site * /x", ""},
+		{"check-handlers-path", 1, "check -a bingbot -c handlers.caddyfile /x", ""},
+		{"check-handlers-unknown-site", 1, "check -a bingbot -c audit.caddyfile --site other.example.com /x", ""},
+		{"check-handlers-unknown-number", 1, "check -a bingbot -c handlers.caddyfile --site shop.example.com --handler 3 /x", ""},
+		{"check-exempt", 2, "check -a UptimeRobot -c handlers.caddyfile --site shop.example.com --handler 1 /private/x", ""},
+		{"check-exempt-client", 0, "check -a UptimeRobot -c handlers.caddyfile --site shop.example.com --handler 1 --client 2001:db8:7::1 /private/x", ""},
+		{"check-exempt-other-client", 2, "check -a UptimeRobot -c handlers.caddyfile --site shop.example.com --handler 1 --client 192.0.2.1 --json /private/x", ""},
+		{"check-client-name", 1, "check -a UptimeRobot -r pace.txt --client localhost /", ""},
+		{"check-site-alone", 1, "check -a UptimeRobot -r pace.txt --site shop.example.com /", ""},
+		{"check-handlers-servers", 2, "check -a bingbot -c handlers.caddyfile --site blog.example.com /x", ""},
+		{"check-handlers-servers-json", 2, "check -a bingbot -c handlers.caddyfile --site blog.example.com --json /x", ""},
+		{"policy-handlers", 1, "policy -c handlers.caddyfile", ""},
+		{"policy-handlers-none", 1, "policy -c handlers.caddyfile --site blog.example.com", ""},
+		{"audit-handlers", 0, "audit -c handlers.caddyfile LOGS/caddy.log", ""},
+		{"audit-handlers-site", 1, "audit -c handlers.caddyfile --site shop.example.com LOGS/caddy.log", ""},
+		{"audit-handlers-one", 0, "audit -c handlers.caddyfile --site shop.example.com --handler 2 LOGS/caddy.log", ""},
+	})
+}
