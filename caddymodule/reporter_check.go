@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"time"
@@ -35,38 +36,72 @@ func (r *reporter) Check(scope status.Scope, query status.CheckQuery) (*status.C
 	case len(query.UserAgent) > maxCheckAgent:
 		return nil, badRequest("ua has more than %d octets", maxCheckAgent)
 	}
+	if query.Client != "" {
+		if _, err := netip.ParseAddr(query.Client); err != nil {
+			return nil, badRequest("client=%.100q is not an IP address, such as 192.0.2.1", query.Client)
+		}
+	}
 	target, origin, err := splitURL(query.URL)
 	if err != nil {
 		return nil, err
 	}
-	h, origin := r.handlerFor(scope, origin)
-	if h == nil {
+	candidates := r.candidates(scope, origin)
+	if len(candidates) == 0 {
 		return nil, status.Errorf(http.StatusNotFound, "no robots handler that you may see serves %s", origin.Host)
 	}
-	current := h.running.Load()
+	deciders, err := decidersOf(candidates, origin, target, &query)
+	if err != nil {
+		return nil, badRequest("url=%.200q: %v", query.URL, err)
+	}
+	if len(deciders) == 0 {
+		return &status.Check{
+			URL: query.URL, UserAgent: query.UserAgent, Site: candidates[0].siteOf(origin.Host), Origin: origin.String(), Certain: true,
+			Action: enforce.Pass.String(), Reason: status.ReasonNoHandler, RequestRates: []string{}, VisitTimes: []string{}, ExemptFrom: []string{}, Others: []*status.Check{},
+			Message: "No robots handler decides about this URL, because of the request matchers: the request would pass.",
+		}, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), checkTimeout)
+	defer cancel()
+	more := max(0, len(deciders)-1-status.MaxCheckOthers)
+	checks := make([]*status.Check, len(deciders)-more)
+	for i := range checks {
+		checks[i] = deciders[i].check(ctx, target, &query)
+	}
+	return combine(checks, more), nil
+}
+
+// check returns the decision of the handler.
+func (d *decider) check(ctx context.Context, target string, query *status.CheckQuery) *status.Check {
+	h, origin, current := d.siteHandler, d.origin, d.running.Load()
 	request := &enforce.Request{
-		Method: http.MethodGet, Target: target, UserAgents: []string{query.UserAgent}, Origin: origin, Time: clock.Now(), Caller: h.caller(origin),
+		Method: http.MethodGet, Target: target, UserAgents: []string{query.UserAgent}, Origin: origin, Client: query.Client, Assumed: true,
+		Time: clock.Now(), Caller: h.caller(origin),
 	}
 	request.Site, request.Invented = h.invented(origin.Host)
 	policy := current.Policies().Peek(request)
 	if policy == nil {
-		ctx, cancel := context.WithTimeout(context.Background(), checkTimeout)
-		defer cancel()
 		policy = current.Policies().Wait(ctx, request)
 	}
 	check := &status.Check{
 		URL: query.URL, UserAgent: query.UserAgent, Site: h.siteOf(origin.Host), Origin: origin.String(),
 		Policy: h.policyID(current.Policies().Key(origin), !current.Policies().PerOrigin()), State: enforce.Pending.String(),
-		RequestRates: []string{}, VisitTimes: []string{},
+		Matcher: d.matcher, Certain: d.reach == surely,
+		RequestRates: []string{}, VisitTimes: []string{}, ExemptFrom: []string{}, Others: []*status.Check{},
 	}
 	if policy == nil {
 		policy = current.Policies().Unread()
 	}
-	d := new(enforce.Decision)
-	enforce.CheckAgent(policy.Check, request, d)
-	d.PaceFirst(request.Time)
-	fillCheck(check, d, policy, current.monitor, &h.Settings)
-	return check, nil
+	decision := new(enforce.Decision)
+	enforce.CheckAgent(policy.Check, request, decision)
+	decision.PaceFirst(request.Time)
+	if query.Client == "" && decision.Reason != enforce.Exempt {
+		for _, prefix := range policy.ExemptFrom(&decision.Agent) {
+			check.ExemptFrom = append(check.ExemptFrom, prefix.String())
+		}
+		check.ExemptFrom = check.ExemptFrom[:min(len(check.ExemptFrom), status.MaxExemptFrom)]
+	}
+	fillCheck(check, decision, policy, current.monitor, &h.Settings)
+	return check
 }
 
 // splitURL returns the request target and the origin of a URL.
@@ -95,43 +130,6 @@ func splitURL(raw string) (target string, origin enforce.Origin, err error) {
 		port = uint16(n)
 	}
 	return target, enforce.NewOrigin(u.Scheme, u.Host, port), nil
-}
-
-// handlerFor returns the handler that serves an origin, and the origin with the
-// port of the handler's listener, which may differ from the port of a URL. It
-// prefers the handler whose site names the host.
-func (r *reporter) handlerFor(scope status.Scope, origin enforce.Origin) (best *siteHandler, held enforce.Origin) {
-	rank, held := 0, origin
-	for _, h := range r.in(scope) {
-		if !h.serves(origin.Host) || !scope.Host(h.siteOf(origin.Host), origin.Host) {
-			continue
-		}
-		own := origin
-		points := 1
-		for _, site := range h.sites {
-			switch {
-			case site == origin.Host:
-				points = max(points, 16)
-			case site != status.AnySite:
-				points = max(points, 8)
-			}
-		}
-		if h.facts != nil {
-			if h.facts.port == origin.Port {
-				points += 4
-			}
-			if h.hasScheme(origin.Scheme) {
-				points += 2
-			}
-			if own.Port = h.facts.port; own.Port == 0 {
-				own.Port = origin.Port
-			}
-		}
-		if points > rank {
-			best, rank, held = h, points, own
-		}
-	}
-	return best, held
 }
 
 // caller returns an enforce.Caller for a read of robots.txt that no request
@@ -209,7 +207,7 @@ func checkMessage(c *status.Check) string {
 	case enforce.PolicyPending.String():
 		return client + " would have to wait, because robots.txt was not read yet."
 	case enforce.Hidden.String():
-		return client + " would be denied: the path is hidden" + line + "."
+		return client + " would be denied: the path is hidden" + line + "." + exemptMessage(c)
 	}
 	verb := map[string]string{
 		"pass": "would pass", "deny": "would be denied", "throttle": "would be throttled",
@@ -222,5 +220,17 @@ func checkMessage(c *status.Check) string {
 	if c.CrawlDelay > 0 {
 		sentence += fmt.Sprintf("; at most one request in %gs", c.CrawlDelay)
 	}
-	return sentence + "."
+	return sentence + "." + exemptMessage(c)
+}
+
+// exemptMessage says for which addresses a crawler is exempt.
+func exemptMessage(c *status.Check) string {
+	const most = 3
+	switch n := len(c.ExemptFrom); {
+	case n == 0:
+		return ""
+	case n > most:
+		return fmt.Sprintf(" It is exempt for requests from %s and %d more: add the client's address to check that.", strings.Join(c.ExemptFrom[:most], ", "), n-most)
+	}
+	return " It is exempt for requests from " + strings.Join(c.ExemptFrom, ", ") + ": add the client's address to check that."
 }

@@ -3,13 +3,19 @@ package status
 // Check is the answer to GET /robots/check?ua=&url=: the decision of the policy in
 // force about a GET request with a User-Agent, as if it were the crawler's first
 // request.
+//
+// If several robots handlers may decide about the request, it is the decision of the
+// first one that refuses it, of those that the request surely reaches. Others has the
+// decisions of the other ones.
 type Check struct {
 	URL       string `json:"url"`
 	UserAgent string `json:"user_agent"`
 	Site      string `json:"site"`
 	Origin    string `json:"origin"`
-	Policy    string `json:"policy"` // Policy.ID; "" if no robots handler serves the URL
-	State     string `json:"state"`  // Policy.State; pending if the file was not read yet
+	Policy    string `json:"policy"`  // Policy.ID; "" if no robots handler serves the URL
+	State     string `json:"state"`   // Policy.State; pending if the file was not read yet, "" if no robots handler serves the URL
+	Matcher   string `json:"matcher"` // describes the request matchers in front of the handler, without hosts; "" if there are none
+	Certain   bool   `json:"certain"` // whether such a request surely reaches the handler
 
 	Action   string `json:"action"` // pass, deny or throttle; in monitor mode would_deny or would_throttle
 	Reason   string `json:"reason"`
@@ -28,11 +34,31 @@ type Check struct {
 	RequestRates []string `json:"request_rates"`
 	VisitTimes   []string `json:"visit_times"`
 
-	Message string `json:"message"` // the decision in a sentence
+	// ExemptFrom has the client addresses for which the crawler is exempt, if the
+	// query has no address: at most MaxExemptFrom.
+	ExemptFrom []string `json:"exempt_from"`
+
+	Message string `json:"message"` // the decision in sentences
+
+	// Others has the decisions of the other robots handlers that may decide about
+	// the request, in the order of the routes: at most MaxCheckOthers. More is the
+	// number of further ones. In an entry, both are empty.
+	Others []*Check `json:"others"`
+	More   int      `json:"more"`
 }
+
+// ReasonNoHandler is the Check.Reason if no robots handler decides about the request.
+const ReasonNoHandler = "no_handler"
+
+// Bounds of a Check.
+const (
+	MaxExemptFrom  = 100
+	MaxCheckOthers = 7
+)
 
 // CheckQuery has the request to decide about.
 type CheckQuery struct {
 	UserAgent string // a User-Agent, or only a product token
 	URL       string // an absolute http or https URL
+	Client    string // the client's IP address, which counts for exemptions; "" if it is not known
 }

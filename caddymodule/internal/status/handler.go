@@ -120,7 +120,7 @@ var answers = map[string]struct {
 		return q.call(func() (any, error) { return reporter.Budgets(scope, query) })
 	}},
 	"check": {make: func(q *params, _ *http.Request, reporter Reporter, scope Scope) (any, error) {
-		query := CheckQuery{UserAgent: q.text("ua"), URL: q.text("url")}
+		query := CheckQuery{UserAgent: q.text("ua"), URL: q.text("url"), Client: q.text("client")}
 		return q.call(func() (any, error) { return reporter.Check(scope, query) })
 	}},
 	"health": {make: func(q *params, _ *http.Request, reporter Reporter, scope Scope) (any, error) {

@@ -17,8 +17,8 @@ const check = {
 		const url = check.absolute(form.get('url').trim());
 		box.replaceChildren(make('p', 'empty', 'Checking …'));
 		try {
-			const { value } = await ask({ data: 'check', ua: form.get('ua').trim(), url });
-			box.replaceChildren(check.answer(value));
+			const { value } = await ask({ data: 'check', ua: form.get('ua').trim(), url, client: form.get('client').trim() });
+			box.replaceChildren(check.answer(value), ...check.others(value));
 		} catch (error) {
 			box.replaceChildren(make('p', '', 'It could not be checked: ' + error.message));
 		}
@@ -28,6 +28,7 @@ const check = {
 		const [word, mark] = actionOf(c.action), list = make('dl');
 		const fact = (name, value) => value && list.append(make('dt', '', name), make('dd', '', value));
 		fact('URL', c.url);
+		fact('Handler', c.matcher && make('code', '', c.matcher));
 		fact('Crawler', c.crawler && c.crawler + [c.class, c.purpose].filter(Boolean).map((s) => ', ' + s).join(''));
 		fact('Reason', reasonOf(c.reason));
 		fact('Group', c.group);
@@ -35,7 +36,16 @@ const check = {
 		fact('Line', layerOf(c.layer, c.line));
 		fact('Parser', c.reading && 'google/robotstxt, which reads the file differently');
 		fact('Rate limit', [c.crawl_delay ? 'one request in ' + c.crawl_delay + ' s' : '', ...(c.request_rates || []), ...(c.visit_times || [])].filter(Boolean).join('; '));
+		fact('Exempt', (c.exempt_from || []).join(', '));
 		fact('Verification', c.verified === 'unverified' && 'a real request is verified by its address');
 		return make('div', 'answer ' + mark, make('p', '', word.charAt(0).toUpperCase() + word.slice(1)), make('p', '', c.message), list);
+	},
+
+	// others shows the decisions of other robots handlers about the same request.
+	others: (c) => {
+		const list = c.others || [];
+		if (!list.length) return [];
+		const title = make('h3', '', 'Other robots handlers' + (c.more ? ' (' + plural(c.more, 'more is', 'more are') + ' not shown)' : ''));
+		return [title, ...list.map(check.answer)];
 	},
 };
