@@ -3,6 +3,7 @@ package caddymodule
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -128,8 +129,9 @@ func cutText(text string) string {
 	return text[:end] + "…"
 }
 
-// matchersOf returns loaded matchers as they are in JSON. Caddy drops the JSON
-// that it has loaded.
+// matchersOf returns loaded matchers as they are in JSON, because Caddy drops the
+// JSON that it has loaded. It leaves out values that may be secret, such as a token
+// in a header or a query: people who may see the dashboard see the text.
 func matchersOf(sets []caddyhttp.MatcherSet) []any {
 	var list []any
 	for _, set := range sets {
@@ -149,10 +151,31 @@ func matchersOf(sets []caddyhttp.MatcherSet) []any {
 				if text, err := json.Marshal(m); err == nil {
 					_ = json.Unmarshal(text, &value)
 				}
+				value = withoutSecrets(module.CaddyModule().ID.Name(), value)
 			}
 			object[module.CaddyModule().ID.Name()] = value
 		}
 		list = append(list, object)
 	}
 	return list
+}
+
+// withoutSecrets returns the value of a matcher without the parts that may be
+// secret. Of headers and queries, it keeps the names.
+func withoutSecrets(matcher string, value any) any {
+	switch matcher {
+	case "host", "path", "path_regexp", "method", "protocol", "remote_ip", "client_ip", "robots":
+		return value
+	case "header", "header_regexp", "query":
+		fields, _ := value.(map[string]any)
+		public := make(map[string]any)
+		for name, v := range fields {
+			if matcher == "query" || http.CanonicalHeaderKey(name) != "User-Agent" {
+				v = nil
+			}
+			public[name] = v
+		}
+		return public
+	}
+	return nil
 }

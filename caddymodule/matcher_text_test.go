@@ -1,0 +1,55 @@
+package caddymodule
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+)
+
+func TestMatcherText(t *testing.T) {
+	for _, tt := range []struct{ match, want string }{
+		{`null`, ""},
+		{`[{"host":["a.test"]}]`, ""},
+		{`[{"host":["a.test"],"path":["/a/*"]}]`, "path /a/*"},
+		{`[{"host":["a.test"],"path":["/a/*"]},{"host":["b.test"]}]`, ""},
+		{`[{"path":["/a/*","/b"],"method":["GET"]}]`, "method GET and path /a/* /b"},
+		{`[{"path":["/a/*"]},{"method":["GET"]}]`, "path /a/* or method GET"},
+		{`[{"not":[{"path":["/a/*"]}]}]`, "not path /a/*"},
+		{`[{"not":[{"path":["/a/*"]},{"method":["GET"]}]}]`, "not path /a/* and not method GET"},
+		{`[{"not":[{"path":["/a/*"],"method":["GET"]}]}]`, "not (method GET and path /a/*)"},
+		{`[{"not":[{"host":["a.test"]}]}]`, "not host a.test"},
+		{`[{"header":{"User-Agent":["*GPT*"]}}]`, "header User-Agent *GPT*"},
+		{`[{"query":{"b":["2"],"a":["1"]}}]`, "query a 1 b 2"},
+		{`[{"expression":{"name":"x","expr":"{path} == '/'"}}]`, "expression {path} == '/'"},
+		{`[{"tls":{}}]`, "tls"},
+	} {
+		var match any
+		if err := json.Unmarshal([]byte(tt.match), &match); err != nil {
+			t.Fatal(err)
+		}
+		if got := matcherText(match); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.match, got, tt.want)
+		}
+	}
+	if got := joinMatchers([]string{"path /a or method GET", "query x"}); got != "(path /a or method GET) and query x" {
+		t.Errorf("joined: %q", got)
+	}
+	if got := cutText(strings.Repeat("é", maxMatcherText)); got != strings.Repeat("é", maxMatcherText/2)+"…" {
+		t.Errorf("cut: %q", got)
+	}
+}
+
+// The text about matchers of a running server has no values that may be secret.
+func TestMatcherTextHasNoSecrets(t *testing.T) {
+	sets := []caddyhttp.MatcherSet{{
+		&caddyhttp.MatchNot{MatcherSets: []caddyhttp.MatcherSet{{&caddyhttp.MatchHeader{"X-Token": {"secret"}}}}},
+		&caddyhttp.MatchQuery{"key": {"secret"}},
+		&caddyhttp.MatchHeader{"User-Agent": {"*GPT*"}, "Authorization": {"secret"}},
+		&caddyhttp.MatchExpression{Expr: "{header.X-Token} == 'secret'"},
+	}}
+	if got := matcherText(matchersOf(sets)); got != "expression and header Authorization User-Agent *GPT* and not header X-Token and query key" {
+		t.Error(got)
+	}
+}
