@@ -50,7 +50,8 @@ configuration can change that.
 
 Without --robots, the file is that of the site's source in --config. For a site
 with source site, and without --config, it is fetched from each URL's own site.
-Otherwise a URL may be only a path. --agent may be only a product token (GPTBot).
+If it need not be fetched, a URL may be only a path. --agent may be only a product
+token (GPTBot).
 
 The exit status is 0 if all URLs are allowed, 2 if one is not allowed by one of
 its handlers, and 1 if there was an error, such as a robots.txt that can't be
