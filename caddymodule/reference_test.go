@@ -29,7 +29,7 @@ func TestConfigurationReference(t *testing.T) {
 		checkReference(t, name, section, "example.com {\nrobots {\n", func(m map[string]any) bool { return m["handler"] == "robots" })
 	}
 	sections = referenceSections(global)
-	for _, name := range []string{"max_memory", "persist", "metrics"} {
+	for _, name := range globalLines {
 		section, ok := sections[name]
 		if !ok {
 			t.Errorf("no section describes the global option's %s", name)
