@@ -188,6 +188,15 @@ func (a *App) Start() error {
 	for _, start := range starts {
 		start()
 	}
+	ctx, stop := context.WithCancel(a.ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		a.prefetch(ctx)
+	}()
+	a.mu.Lock()
+	a.stops = append(a.stops, func() error { stop(); <-done; return nil })
+	a.mu.Unlock()
 	return nil
 }
 

@@ -1,6 +1,8 @@
 package enforce
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -73,4 +75,14 @@ func (s *Copies) get(origin Origin) (goodCopy, bool) {
 	defer s.mu.Unlock()
 	c, ok := s.copies[origin]
 	return c, ok
+}
+
+// Origins returns the origins that have a copy, in no order.
+func (s *Copies) Origins() []Origin {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Keys(s.copies))
 }

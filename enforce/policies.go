@@ -25,9 +25,12 @@ const (
 	maxReads = 32
 	// minReread is the shortest time between two reads of one origin.
 	minReread = time.Second
-	// maxUnread is how long after its next read was due a policy counts as
-	// current. After that, crawlers wait for a new read. It is the time for
-	// which crawlers may use their own cached copies (RFC 9309, section 2.4).
+	// dueWait is how long crawlers wait for the read of a policy that is due, so
+	// that the first crawler after a quiet time does not get an earlier file.
+	dueWait = time.Second
+	// maxUnread is how long after its next read was due crawlers wait for a policy
+	// like for a first one. It is the time for which crawlers may use their own
+	// cached copies (RFC 9309, section 2.4).
 	maxUnread = 24 * time.Hour
 )
 
@@ -122,6 +125,7 @@ type entry struct {
 	ended    chan struct{}   // closed when the latest read ends; nil before the first read
 	ready    chan struct{}   // closed when there is a policy; nil before the first read begins
 	again    bool            // whether another read must follow the one under way
+	retry    *time.Timer     // begins the next read after a failed one; nil if none is planned
 	gone     bool            // the entry was evicted
 }
 
@@ -186,6 +190,9 @@ func (p *Policies) with(rules *compiledRules, observer Observer) *Policies {
 			q.set(e, policy.content, q.cfg.Now().UnixNano())
 		}
 		q.table.insert(e)
+		e.mu.Lock()
+		q.planRetry(e)
+		e.mu.Unlock()
 	}
 	p.retire()
 	return q
@@ -199,8 +206,16 @@ func (p *Policies) Close() error {
 	return nil
 }
 
-// retire subtracts the memory of p's policies from the Ceiling, once.
+// retire subtracts the memory of p's policies from the Ceiling, once, and cancels
+// the reads that are planned.
 func (p *Policies) retire() {
+	for e := range p.table.all() {
+		e.mu.Lock()
+		if e.retry != nil {
+			e.retry.Stop()
+		}
+		e.mu.Unlock()
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.retired {
@@ -231,32 +246,39 @@ func (p *Policies) Peek(r *Request) *Policy {
 	return e.policy.Load()
 }
 
-// outdated reports whether the policy of r's origin is so old that crawlers
-// wait for the read that is under way. See maxUnread.
+// outdated reports whether the policy of r's origin is due for the read that is
+// under way.
 func (p *Policies) outdated(r *Request) bool {
 	e := p.table.find(p.key(r.Origin))
-	return e != nil && e.policy.Load() != nil && e.reading.Load() && r.Time.UnixNano()-e.nextRead.Load() > int64(maxUnread)
+	return e != nil && e.policy.Load() != nil && e.reading.Load() && r.Time.UnixNano() >= e.nextRead.Load()
 }
 
-// Wait returns the policy of r's origin. If there is none, or it is more than
-// 24 hours overdue for a new read, Wait waits for the read that is under way:
-// until five seconds after the read began, or until ctx ends. It returns nil if
-// there is still no policy.
+// Wait returns the policy of r's origin. If there is none, or it is due for a new
+// read, Wait waits for the read that is under way: until five seconds after the
+// read began, or until ctx ends. If there is a policy that has been due for less
+// than 24 hours, it waits until one second after the read began. It returns nil
+// if there is still no policy.
 func (p *Policies) Wait(ctx context.Context, r *Request) *Policy {
 	e := p.find(r)
 	outdated := p.outdated(r)
-	if policy := e.policy.Load(); policy != nil && !outdated {
-		return policy
+	longest := firstWait
+	if policy := e.policy.Load(); policy != nil {
+		if !outdated {
+			return policy
+		}
+		if r.Time.UnixNano()-e.nextRead.Load() <= int64(maxUnread) {
+			longest = dueWait
+		}
 	}
 	e.mu.Lock()
 	ready := e.ready
 	e.mu.Unlock()
-	left := firstWait - time.Duration(r.Time.UnixNano()-e.lastRead.Load())
+	left := longest - time.Duration(r.Time.UnixNano()-e.lastRead.Load())
 	if ready == nil || left <= 0 {
 		return e.policy.Load()
 	}
 	if p.waiting.Add(1) <= maxWaiting {
-		t := time.NewTimer(min(left, firstWait))
+		t := time.NewTimer(min(left, longest))
 		defer t.Stop()
 		select {
 		case <-ready:

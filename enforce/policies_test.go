@@ -120,13 +120,15 @@ func TestRefreshInTheBackground(t *testing.T) {
 	}
 }
 
-func TestCrawlersWaitIfThePolicyIsOlderThanADay(t *testing.T) {
-	p := newPoliciesTest(t, Config{Refresh: time.Minute})
-	p.get(home)
-	p.source.set(200, "User-agent: *\nDisallow: /other/\n")
-	p.clock.advance(maxUnread + 2*time.Minute)
-	if policy := p.get(home); allows(policy, "/other/x") {
-		t.Error("the policy is older than a day")
+func TestCrawlersWaitForThePolicyThatIsDue(t *testing.T) {
+	for _, overdue := range []time.Duration{0, time.Minute, maxUnread + time.Minute} {
+		p := newPoliciesTest(t, Config{Refresh: time.Minute})
+		p.get(home)
+		p.source.set(200, "User-agent: *\nDisallow: /other/\n")
+		p.clock.advance(time.Minute + overdue)
+		if policy := p.get(home); allows(policy, "/other/x") {
+			t.Errorf("%v overdue: the earlier file is in force", overdue)
+		}
 	}
 }
 

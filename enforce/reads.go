@@ -56,6 +56,7 @@ func (p *Policies) begin(r *Request, e *entry, report func(PolicyRead)) bool {
 			close(ready)
 		}
 		close(ended)
+		p.planRetry(e)
 		e.mu.Unlock()
 	}()
 	return true
