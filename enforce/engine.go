@@ -120,7 +120,7 @@ func (e *Engine) Close() error { return e.policies.Close() }
 func (e *Engine) Decide(ctx context.Context, r *Request, d *Decision) {
 	*d = Decision{}
 	if IsRobotsTxt(r.Target) {
-		e.robotsTxt(r, d)
+		e.robotsTxt(ctx, r, d)
 		return
 	}
 	policy := e.resolve(ctx, r)
@@ -132,14 +132,18 @@ func (e *Engine) Decide(ctx context.Context, r *Request, d *Decision) {
 
 // robotsTxt decides on a request for /robots.txt, which every client may fetch.
 // A GET also starts a new read of the source, so that the engine soon enforces
-// the file that the client saw.
-func (e *Engine) robotsTxt(r *Request, d *Decision) {
+// the file that the client saw. If the answer is Policy.Text, the client waits for
+// that read, for a second at most, so that it does not get an earlier file.
+func (e *Engine) robotsTxt(ctx context.Context, r *Request, d *Decision) {
 	if r.Method == "" || r.Method == http.MethodGet {
 		e.policies.Reread(r)
 	}
 	policy := e.policies.Peek(r)
-	if policy == nil {
+	switch {
+	case policy == nil:
 		policy = e.policies.pending
+	case e.policies.published(policy):
+		policy = e.policies.Wait(ctx, r)
 	}
 	e.passRobotsTxt(policy, r, d)
 }

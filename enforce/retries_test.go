@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
 // retryPolicies returns a Policies that reads from source, with the time of a
@@ -174,4 +176,30 @@ func TestWaitForThePolicyThatIsDueIsShort(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A client that fetches a published robots.txt gets the source's present file.
+func TestPublishedFileIsCurrent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		source := new(fakeSource)
+		source.set(200, "User-agent: *\nDisallow: /old/\n")
+		e, err := NewEngine(Rules{}, source, throttle.NewMemory(16), Config{Published: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer synctest.Wait()
+		defer e.Close()
+		r := &Request{Target: "/robots.txt", UserAgents: []string{chrome}, Origin: home}
+		var d Decision
+		for _, file := range []string{"User-agent: *\nDisallow: /old/\n", "User-agent: *\nDisallow: /new/\n"} {
+			source.set(200, file)
+			time.Sleep(10 * time.Second)
+			r.Time = time.Now()
+			e.policies.Prefetch(context.Background(), r)
+			e.Decide(context.Background(), r, &d)
+			if text := string(d.Policy.Text()); text != file {
+				t.Errorf("published %q, want %q", text, file)
+			}
+		}
+	})
 }

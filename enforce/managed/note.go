@@ -52,14 +52,14 @@ type Note struct {
 }
 
 var noteTexts = map[NoteKind]string{
-	KeptGroup:      "they keep their own group in robots.txt",
+	KeptGroup:      "own group in robots.txt kept",
 	ReplacedGroup:  "the policy's group replaces the one in robots.txt",
 	LongerAllow:    "a longer Allow in robots.txt overrides the policy",
 	NoCrawlDelay:   "no delay, because they are documented to ignore Crawl-delay",
 	LongerDelay:    "the longer Crawl-delay in robots.txt stays",
-	SharedGroup:    "they obey the group of another crawler",
-	WithoutToken:   "a User-agent line can't name their token",
-	FallbackGroup:  "they get their own group, so that nothing changes for them",
+	SharedGroup:    "same group as another crawler",
+	WithoutToken:   "no User-agent line can name this token",
+	FallbackGroup:  "own group added, so that nothing changes",
 	KeptPreference: "robots.txt has another value, which stays",
 }
 

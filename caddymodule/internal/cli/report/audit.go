@@ -205,7 +205,7 @@ func (t *auditText) refused() {
 func (t *auditText) example(name string, e *audit.Example) {
 	t.printf("  %s  %s %s%s  %s", name, clipped(e.Method, 12), clipped(e.Host, 40), clipped(e.Target, 60), e.Verdict.Reason)
 	if e.Verdict.Line > 0 {
-		t.printf("  line %d", e.Verdict.Line)
+		t.printf("  %s", verdictLine(&e.Verdict))
 	}
 	if e.Verdict.Text != "" {
 		t.printf("  %s", clipped(e.Verdict.Text, 40))
@@ -324,9 +324,19 @@ func sourcesName(list []audit.Source) string {
 func verdictText(v *audit.Verdict) string {
 	s := v.Action + " (" + v.Reason
 	if v.Line > 0 {
-		s += fmt.Sprintf(", line %d: %s", v.Line, clipped(v.Text, 48))
+		s += ", " + verdictLine(v) + ": " + clipped(v.Text, 48)
 	}
 	return s + ")"
+}
+
+// verdictLine returns the line that decided: of robots.txt, or of the
+// configuration, with its layer.
+func verdictLine(v *audit.Verdict) string {
+	line := "line " + strconv.Itoa(v.Line)
+	if v.Layer != "" && v.Layer != "site" {
+		line = v.Layer + " " + line
+	}
+	return line
 }
 
 func (t *auditText) unreadable() {

@@ -38,12 +38,20 @@ func (t *auditText) rules() {
 		}
 		var rows [][]string
 		var unused []string
+		applied := make(map[string]bool) // a policy can copy a line into several groups
+		for j := range t.r.Rules {
+			if rule := &t.r.Rules[j]; rule.Source == i && rule.Bound > 0 {
+				applied[ruleLine(rule)] = true
+			}
+		}
 		for j := range t.r.Rules {
 			rule := &t.r.Rules[j]
 			switch {
 			case rule.Source != i:
 			case rule.Bound == 0:
-				unused = append(unused, ruleLine(rule))
+				if line := ruleLine(rule); !applied[line] {
+					unused = append(unused, line)
+				}
 			default:
 				rows = append(rows, []string{ruleLine(rule), ruleText(rule), clipped(rule.Group, 24), number(rule.Bound), number(rule.Denied), ruleCrawlers(rule)})
 			}
