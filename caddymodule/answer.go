@@ -159,6 +159,8 @@ func parseAnswer(h *Handler, d *caddyfile.Dispenser) error {
 		if len(rest) == 1 {
 			a.Text = rest[0]
 		}
+	case args[1] != "abort" && args[1] != "redir":
+		return d.Errf("answer %s %s: the text has %d words without quotes: write it as one value, %q", a.Verdict, args[1], len(rest), strings.Join(rest, " "))
 	default:
 		return d.Errf("answer %s %s: unexpected %q", a.Verdict, args[1], strings.Join(rest, " "))
 	}

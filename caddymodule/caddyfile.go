@@ -243,7 +243,7 @@ func parseCrawlDelay(h *Handler, d *caddyfile.Dispenser) error {
 	h.CrawlDelay = c
 	return parseBlock(h, d, map[string]subdirective{
 		"max":         duration(func(*Handler) *caddy.Duration { return &c.Max }, time.Millisecond),
-		"wait":        duration(func(*Handler) *caddy.Duration { return &c.Wait }, 0),
+		"wait":        withCheck(duration(func(*Handler) *caddy.Duration { return &c.Wait }, 0), c.validate),
 		"burst":       number(func(*Handler) *int { return &c.Burst }, 1, maxBurst),
 		"max_entries": number(func(*Handler) *int { return &c.MaxEntries }, 1, mostEntries),
 		"per":         choice(func(*Handler) *string { return &c.Per }, countByCrawler, countByIP),

@@ -13,6 +13,9 @@ func init() {
 	httpcaddyfile.RegisterGlobalOption("robots", parseGlobalOption)
 }
 
+// globalLines are the lines that only the global option robots has.
+var globalLines = []string{"max_memory", "persist", "metrics"}
+
 // parseGlobalOption makes an App from the global option robots. Syntax:
 //
 //	{

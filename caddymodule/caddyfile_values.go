@@ -21,6 +21,9 @@ func parseBlock(h *Handler, d *caddyfile.Dispenser, table map[string]subdirectiv
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		name := d.Val()
 		parse, ok := table[name]
+		if !ok && slices.Contains(globalLines, name) {
+			return d.Errf("%s is for the whole process: write it in the global option robots, at the top of the Caddyfile", name)
+		}
 		if !ok {
 			return d.Errf("unknown subdirective %q%s", name, nearest(name, table))
 		}

@@ -73,7 +73,7 @@ func parseFleet(h *Handler, d *caddyfile.Dispenser) error {
 	return parseBlock(h, d, map[string]subdirective{
 		"instances": number(func(*Handler) *int { return &f.Instances }, 1, maxInstances),
 		"prefix":    text(func(*Handler) *string { return &f.Prefix }),
-		"deadline":  duration(func(*Handler) *caddy.Duration { return &f.Deadline }, time.Millisecond),
+		"deadline":  withCheck(duration(func(*Handler) *caddy.Duration { return &f.Deadline }, time.Millisecond), f.validate),
 	})
 }
 

@@ -45,7 +45,7 @@ func init() {
 // `{http.robots.group}` | The product token of the robots.txt group that applies to the crawler
 // `{http.robots.action}` | pass, deny or throttle; in monitor mode would_deny or would_throttle
 // `{http.robots.reason}` | The reason for the action: allowed, disallowed, crawl_delay, request_rate, visit_time, hidden, grace, pending, impostor, exempt, exempt_path, unbound (no group applies to the client), no_policy (there is no robots.txt), unavailable, suspect or person
-// `{http.robots.rule}` | The rule that decided, as written in robots.txt
+// `{http.robots.rule}` | The line of robots.txt that decided, such as `Disallow: /private/` or `Crawl-delay: 10`
 // `{http.robots.layer}` | Where that rule is from: site (the site's own robots.txt), policy or hidden (the policy in the configuration)
 // `{http.robots.version}` | The entity tag of the robots.txt that was applied
 // `{http.robots.grace_ends}` | For the reason grace: the latest time at which grace ends, in UTC, such as 2026-11-22T15:04:05Z. Otherwise empty

@@ -40,7 +40,8 @@ func TestPolicyAndAnswerErrors(t *testing.T) {
 		"answer disallowed redir mailto:x@y":     "want an http or https URL",
 		"answer disallowed redir relative":       "want an http or https URL",
 		"answer disallowed soon":                 `unknown value "soon": want a status, redir or abort`,
-		"answer disallowed 403 a b":              `unexpected "a b"`,
+		"answer throttled 429 Slower, please.":   `answer throttled 429: the text has 2 words without quotes: write it as one value, "Slower, please.", at Testfile:2`,
+		"answer disallowed redir /a b":           `answer disallowed redir: unexpected "/a b"`,
 		"answer hidden 404\nanswer hidden 410":   "answer hidden is given twice, at Testfile:3",
 	} {
 		h := new(Handler)

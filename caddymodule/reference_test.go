@@ -12,6 +12,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
 // docs/configuration.md has a section for each subdirective, and for each line
@@ -29,7 +31,7 @@ func TestConfigurationReference(t *testing.T) {
 		checkReference(t, name, section, "example.com {\nrobots {\n", func(m map[string]any) bool { return m["handler"] == "robots" })
 	}
 	sections = referenceSections(global)
-	for _, name := range []string{"max_memory", "persist", "metrics"} {
+	for _, name := range globalLines {
 		section, ok := sections[name]
 		if !ok {
 			t.Errorf("no section describes the global option's %s", name)
@@ -166,6 +168,28 @@ func TestMetricsReference(t *testing.T) {
 	for name := range described {
 		if !exist[name] {
 			t.Errorf("a page describes the metric %s, which does not exist", name)
+		}
+	}
+}
+
+// docs/metrics-and-logs.md has each reason, each outcome of a read and each message
+// about a refusal.
+func TestReasonsReference(t *testing.T) {
+	page := readPage(t, "metrics-and-logs.md")
+	_, reasons, _ := strings.Cut(page, "\n## Reasons\n")
+	reasons, _, _ = strings.Cut(reasons, "\n## ")
+	for r := range enforce.Reason(enforce.Reasons) {
+		if !strings.Contains(reasons, "\n| `"+r.String()+"` | `") {
+			t.Errorf("no row describes the reason %s", r)
+		}
+	}
+	if n, want := strings.Count(reasons, "\n| `"), enforce.Reasons; n != want {
+		t.Errorf("the table has %d reasons, want %d", n, want)
+	}
+	_, reads, _ := strings.Cut(page, "\n### Reads of robots.txt\n")
+	for o := enforce.Loaded; o <= enforce.Pending; o++ {
+		if !strings.Contains(reads, "\n| `"+o.String()+"` | ") {
+			t.Errorf("no row describes the outcome %s", o)
 		}
 	}
 }

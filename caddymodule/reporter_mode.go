@@ -60,7 +60,11 @@ func (r *reporter) SetMode(scope status.Scope, query status.ModeQuery) (*status.
 	}
 	slices.Sort(answer.Sites)
 	answer.Sites = slices.Compact(answer.Sites)
-	r.app.log.Warn("the mode was set until the next load of the configuration", zap.String("mode", query.Mode), zap.Strings("sites", answer.Sites))
+	if query.Mode == status.Configured {
+		r.app.log.Info("the mode is again the one of the configuration", zap.Strings("sites", answer.Sites))
+	} else {
+		r.app.log.Warn("the mode was set until the next load of the configuration", zap.String("mode", query.Mode), zap.Strings("sites", answer.Sites))
+	}
 	return answer, nil
 }
 

@@ -271,10 +271,28 @@ func (p *policyOf) countsIn(g *robots.Group, token string, counts map[counters.R
 	return found
 }
 
+// hasLine reports whether the file of a policy has the line that n counts. It
+// returns true for a hidden path, which is in no file.
+func (p *policyOf) hasLine(n *counters.RuleCount) bool {
+	if n.Layer == enforce.HiddenLayer {
+		return true
+	}
+	group := p.Policy.File().Star()
+	if n.Group != "*" {
+		group = p.Policy.File().Named(n.Group)
+	}
+	return group != nil && len(p.countsIn(group, n.Group, map[counters.RuleID]counters.RuleCount{n.ID: *n})) > 0
+}
+
 // Rules implements status.Reporter.
 func (r *reporter) Rules(scope status.Scope, query status.RulesQuery) (*status.Rules, error) {
 	policies := r.policies(scope)
-	list := []status.Rule{}
+	type counted struct {
+		status.Rule
+		count  counters.RuleCount
+		policy *policyOf // nil if the line is in no policy in force
+	}
+	var list []counted
 	for _, n := range r.app.counters.Rules(scope) {
 		rule := status.Rule{
 			Origin: n.Origin.String(), Site: n.Site, Layer: n.Layer.String(), Line: n.Line, Group: n.Group, Rule: n.Text,
@@ -283,25 +301,28 @@ func (r *reporter) Rules(scope status.Scope, query status.RulesQuery) (*status.R
 		if rule.Rule == "" && n.Layer != enforce.HiddenLayer {
 			rule.Rule = recordNames[n.Reason]
 		}
-		for i := range policies {
-			if p := &policies[i]; p.handler.sourceID == n.Source && p.has(n.Origin) {
-				rule.Policy = p.id
-				break
-			}
+		i := slices.IndexFunc(policies, func(p policyOf) bool { return p.handler.sourceID == n.Source && p.has(n.Origin) })
+		var policy *policyOf
+		if i >= 0 {
+			policy = &policies[i]
+			rule.Policy = policy.id
 		}
 		if query.Policy == "" || query.Policy == rule.Policy {
-			list = append(list, rule)
+			list = append(list, counted{rule, n, policy})
 		}
 	}
-	slices.SortFunc(list, func(a, b status.Rule) int {
-		refused := func(r *status.Rule) uint64 { return r.Denied + r.Throttled + r.WouldDeny + r.WouldThrottle }
-		return cmp.Or(cmp.Compare(b.Day, a.Day), cmp.Compare(refused(&b), refused(&a)), strings.Compare(a.Origin, b.Origin),
-			strings.Compare(a.Layer, b.Layer), cmp.Compare(a.Line, b.Line), strings.Compare(a.Rule, b.Rule))
+	slices.SortFunc(list, func(a, b counted) int {
+		return cmp.Or(cmp.Compare(b.Day, a.Day), cmp.Compare(b.Refused(), a.Refused()), strings.Compare(a.Origin, b.Origin),
+			strings.Compare(a.Layer, b.Layer), cmp.Compare(a.Line, b.Line), strings.Compare(a.Rule.Rule, b.Rule.Rule))
 	})
 	page, from, to := query.Of(len(list))
-	list = list[from:to]
-	addTokens(list, policies)
-	return &status.Rules{Page: page, Rules: list}, nil
+	rules := []status.Rule{}
+	for _, c := range list[from:to] {
+		c.Removed = c.policy != nil && c.Refused() > 0 && !c.policy.hasLine(&c.count)
+		rules = append(rules, c.Rule)
+	}
+	addTokens(rules, policies)
+	return &status.Rules{Page: page, Rules: rules}, nil
 }
 
 // addTokens adds the product tokens of their groups to rules.

@@ -143,11 +143,46 @@ func (d *Decision) VersionTag() string {
 	return ""
 }
 
-// RuleText returns the rule that decided as a line of robots.txt, or "" if Rule
-// is nil.
+// RuleText returns the line of robots.txt that decided: an Allow or Disallow
+// rule or, if the request was throttled, a Crawl-delay, Request-rate or
+// Visit-time. It returns "" if no line decided.
 func (d *Decision) RuleText() string {
-	if d.Rule == nil {
+	switch {
+	case d.Action == Throttle && d.Group != nil:
+		return d.limitText()
+	case d.Rule == nil:
 		return ""
 	}
 	return d.Rule.String()
+}
+
+// limitText returns the line of d.Group that throttled the request, or "" if
+// there is none.
+func (d *Decision) limitText() string {
+	switch d.Reason {
+	case CrawlDelay:
+		if delay, ok := d.Group.CrawlDelay(); ok {
+			return "Crawl-delay: " + delay.String()
+		}
+	case RequestRate:
+		for _, r := range d.Group.RequestRates() {
+			if d.isFrom(r.Line) {
+				return "Request-rate: " + r.String()
+			}
+		}
+	case VisitTime:
+		for _, v := range d.Group.VisitTimes() {
+			if d.isFrom(v.Line) {
+				return "Visit-time: " + v.Window.String()
+			}
+		}
+	}
+	return ""
+}
+
+// isFrom reports whether d.Layer and d.Line are those of a line of the policy's
+// file.
+func (d *Decision) isFrom(line int) bool {
+	layer, at := d.Policy.Origin(line)
+	return layer == d.Layer && at == d.Line
 }

@@ -31,6 +31,30 @@ func TestCrawlDelay(t *testing.T) {
 	}
 }
 
+// RuleText of a throttled request is the line that throttled it, also if an Allow
+// rule matches the path.
+func TestRuleTextOfThrottledRequests(t *testing.T) {
+	const group = "User-agent: bingbot\nAllow: /\n"
+	for file, want := range map[string]string{
+		group + "Crawl-delay: 2.5\n":                               "Crawl-delay: 2.5",
+		group + "Request-rate: 9/1s\nRequest-rate: 1/2m 0000-2359": "Request-rate: 1/2m",
+		group + "Visit-time: 0005-0006\nVisit-time: 0001-0002":     "Visit-time: 0001-0002",
+	} {
+		e := newEngineTest(t, file, Rules{})
+		e.clock.advance(2*time.Hour - e.clock.now().Sub(e.clock.now().Truncate(24*time.Hour)))
+		d := e.decide("/", bingbot)
+		if d.Action == Pass {
+			if d.RuleText() != "Allow: /" {
+				t.Errorf("%q: the first request is decided by %q", file, d.RuleText())
+			}
+			d = e.decide("/", bingbot)
+		}
+		if d.Action != Throttle || d.RuleText() != want {
+			t.Errorf("%q: %v by %q, want %q", file, d.Action, d.RuleText(), want)
+		}
+	}
+}
+
 func TestBudgetsAreSeparate(t *testing.T) {
 	e := newEngineTest(t, site, Rules{HTTPClients: true})
 	for _, ua := range []string{newbot, "OtherThingBot/1.0", "CCBot/2.0", bingbot} {

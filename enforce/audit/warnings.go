@@ -116,10 +116,10 @@ func (a *auditor) warnings() []Warning {
 		warn("no_bodies", "HEAD requests: %d, responses with 304 (Not Modified): %d. They have no body: they count as requests and add nothing to the octets.", t.heads, t.unchanged)
 	}
 	if t.forwarded > 0 {
-		warn("cached", "%d requests came through a proxy or CDN. Requests that it answered from its cache are not in this log.", t.forwarded)
+		warn("cached", "Requests that came through a proxy or CDN: %d. Those that it answered from its cache are not in this log.", t.forwarded)
 	}
 	if a.ownFetches > 0 {
-		warn("own_fetches", "Fetches of robots.txt by Caddy itself (User-Agent %q): %d. They are not counted as requests.", enforce.FetcherUserAgent, a.ownFetches)
+		warn("own_fetches", "Fetches of robots.txt by Caddy or one of its commands (User-Agent %q): %d. They are not counted as requests.", enforce.FetcherUserAgent, a.ownFetches)
 	}
 	t.perSecond.end()
 	t.perSecond.count = 0
@@ -130,12 +130,12 @@ func (a *auditor) warnings() []Warning {
 		warn("no_hosts", "The log does not have the hosts of requests. All requests are judged as those of one site.")
 	}
 	if t.relative > 0 {
-		warn("masked_targets", "%d requests have no path. Their paths seem to be hashed or masked, so that no rule matches them.", t.relative)
+		warn("masked_targets", "Requests without a path: %d. Paths seem to be hashed or masked, so that no rule matches them.", t.relative)
 	}
 	if len(a.allSources()) == 0 {
 		warn("no_robots", "No robots.txt is known for this log, so no request is judged. Pass one with --robots: a file, or a URL such as https://example.com.")
 	} else if n := a.requests - a.judged; n > 0 {
-		warn("partly_judged", "%d requests are not judged: no robots.txt is known for their host or their time.", n)
+		warn("partly_judged", "Requests that are not judged: %d. No robots.txt is known for their host or their time.", n)
 	}
 	a.warnOfSuspects(warn)
 	if a.crawlers.evicted {
@@ -170,7 +170,7 @@ func (a *auditor) warnOfAddresses(warn func(string, string, ...any)) {
 	t := &a.warningCounts
 	switch {
 	case a.requests >= 200 && (addresses <= 3 || a.requests/max(addresses, 1) >= 2000):
-		warn("few_addresses", "There are only %d client addresses for %d requests: they seem to be those of a proxy or CDN. Then no client counts as an impostor, and figures by address are not reliable.", addresses, a.requests)
+		warn("few_addresses", "Client addresses: only %d for %d requests. They seem to be those of a proxy or CDN. Then no client counts as an impostor, and figures by address are not reliable.", addresses, a.requests)
 	case a.requests >= 20 && t.private*10 >= a.requests*9:
 		warn("few_addresses", "Nearly all client addresses are private: they seem to be those of a proxy. Then crawlers cannot be verified, and figures by address are not reliable.")
 	}
@@ -189,16 +189,16 @@ func (a *auditor) warnOfTimes(warn func(string, string, ...any)) {
 		coarse = max(coarse, in.coarse)
 	}
 	if zoneless > 0 && a.options.Zone == nil {
-		warn("no_zone", "The times of %d requests have no time zone and were read as UTC. If they are not UTC, pass the zone with --zone.", zoneless)
+		warn("no_zone", "Requests whose time has no time zone: %d. The time was read as UTC. If it is not UTC, pass the zone with --zone.", zoneless)
 	}
 	if coarse >= int64(time.Second) {
 		warn("coarse_times", "Times are exact to %s. A Crawl-delay below %s is not judged.", time.Duration(coarse), max(minDelay, 2*time.Duration(coarse)))
 	}
 	if n := a.warningCounts.back; n > 0 {
-		warn("time_back", "%d requests have a time more than a minute before that of an earlier line. Figures about pace are not reliable.", n)
+		warn("time_back", "Requests with a time more than a minute before that of an earlier line: %d. Figures about pace are not reliable.", n)
 	}
 	if n := a.warningCounts.untimed; n > 0 {
-		warn("no_times", "%d requests have no time. Their pace is not judged.", n)
+		warn("no_times", "Requests without a time: %d. Their pace is not judged.", n)
 	}
 }
 

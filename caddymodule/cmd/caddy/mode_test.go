@@ -35,6 +35,9 @@ func TestModeIsSetUntilTheNextLoad(t *testing.T) {
 	}
 	s.adminRequest(http.MethodPost, "mode?mode=configured", 200, nil)
 	s.wants(403, s.at("shop.test", gptbot, "/private/x"), "after the return to the configured mode")
+	if set, returned := s.lines("the mode was set until the next load of the configuration"), s.lines("the mode is again the one of the configuration"); len(set) != 1 || set[0]["mode"] != "monitor" || len(returned) != 1 || returned[0]["mode"] != nil {
+		t.Errorf("log lines: %v and %v", set, returned)
+	}
 	s.adminRequest(http.MethodPost, "mode?mode=monitor", 200, nil)
 	s.wants(200, s.at("a.pages.test", gptbot, "/drafts/1"), "in monitor mode")
 	if err := s.reload(tenants); err != nil {

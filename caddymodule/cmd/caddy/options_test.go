@@ -209,6 +209,7 @@ func TestConfigurationErrorsHaveTheLine(t *testing.T) {
 		{"paths upside_down", "ignore_case"},
 		{"crawl_delay 5s", "in a block"},
 		{"crawl_delay {\n\t\t\twait 24h\n\t\t}", "not between 0s and 10m0s"},
+		{"persist /var/lib/caddy/robots.counters", "write it in the global option robots"},
 		{"crawl_delay {\n\t\t\tburst 0\n\t\t}", "from 1 to"},
 		{"crawl_delay {\n\t\t\tper planet\n\t\t}", "want crawler or ip"},
 		{"fleet memcached://x", "fleet"},

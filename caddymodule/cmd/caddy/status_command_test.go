@@ -54,6 +54,20 @@ func TestStatusCommand(t *testing.T) {
 	}
 }
 
+// In a folder with a Caddyfile, the command takes the address from it, and prints
+// nothing on standard error.
+func TestStatusCommandInTheFolderOfTheCaddyfile(t *testing.T) {
+	t.Parallel()
+	s := startTenants(t, "")
+	cmd := exec.Command(binary, "robots", "status")
+	cmd.Dir, cmd.Env = s.dir, s.env()
+	var problems strings.Builder
+	cmd.Stderr = &problems
+	if out, err := cmd.Output(); err != nil || !strings.Contains(string(out), "shop.test") || problems.String() != "" {
+		t.Errorf("%v\n%s\nstandard error:\n%s", err, out, &problems)
+	}
+}
+
 // While a grace period runs, the status shows the earlier version of the file.
 func TestStatusCommandShowsGrace(t *testing.T) {
 	t.Parallel()
@@ -69,7 +83,7 @@ func TestStatusCommandShowsGrace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Grace periods: crawlers that may still follow an earlier robots.txt\n", "search engines", "GPTBot, CCBot  Disallow: /"} {
+	for _, want := range []string{"Grace periods: crawlers that may still follow an earlier robots.txt\n", "search engines", "GPTBot, CCBot  Disallow: /  ", "Disallow: /private/ (removed)"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("it does not print %q:\n%s", want, out)
 		}

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/caddyserver/caddy/v2"
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
 
@@ -59,6 +60,7 @@ and day. REFUSED includes what would have been refused in monitor mode.
                    policy:12 and hidden:12 are line 12 of the configuration
   GROUP            product tokens (User-agent lines) of the rule's group; the
                    counts are those of all its crawlers
+  RULE             (removed): the file in force does not have this line any more
   ACTION           what the rule did: pass, deny or throttle; would_deny or
                    would_throttle in monitor mode
 Last refused requests: newest first. CLIENT is a network (/24 or /48).
@@ -112,6 +114,7 @@ func (o *statusOptions) status(cmd *cobra.Command) (int, error) {
 			o.config = defaultConfig // like caddy reload
 		}
 	}
+	caddy.BufferedLog() // Caddy logs which configuration file it reads; standard error is for problems
 	address, err := caddycmd.DetermineAdminAPIAddress(o.address, nil, o.config, o.adapter)
 	if err != nil {
 		return exitFailed, err

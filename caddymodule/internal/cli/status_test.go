@@ -39,6 +39,7 @@ func enforcing() map[string]any {
 			{Origin: "https://shop.test", Layer: "site", Line: 9, Group: "GPTBot", Tokens: []string{"GPTBot", "CCBot", "ClaudeBot", "Bytespider", "Amazonbot"}, Rule: "Disallow: /", RuleCounts: status.RuleCounts{Denied: 5, Hour: 1, Day: 3}},
 			{Origin: "https://shop.test", Layer: "policy", Line: 4, Group: "*", Tokens: []string{"*"}, Rule: "Crawl-delay", RuleCounts: status.RuleCounts{Throttled: 1, Day: 1}},
 			{Origin: "https://shop.test", Layer: "site", Line: 2, Group: "*", Tokens: []string{"*"}, Rule: "Allow: /", RuleCounts: status.RuleCounts{Passed: 9}},
+			{Origin: "https://shop.test", Layer: "site", Line: 3, Group: "*", Tokens: []string{"*"}, Rule: "Disallow: /old/", Removed: true, RuleCounts: status.RuleCounts{Denied: 2}},
 		}},
 		"/robots/policies": &status.Policies{Page: status.Page{Total: 1}, Policies: []status.Policy{
 			{Origin: "https://shop.test", State: "loaded", OK: true, Rules: 3, Message: "robots.txt of shop.test is in force: 3 rules, read at 14:02 UTC"},

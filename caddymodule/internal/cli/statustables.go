@@ -72,11 +72,19 @@ func (t *statusTables) summary(s *statusReport) {
 	c := t.counts(&s.Crawlers)
 	t.monitor = c.WouldDeny+c.WouldThrottle > 0 || slices.ContainsFunc(s.Sites, func(site status.Site) bool { return site.Mode == status.Monitor || site.Mode == "both" })
 	t.printf("The last %s until %s. All times are in UTC.\n", t.span, s.Now.UTC().Format(time.DateTime))
-	t.printf("Crawlers: %d requests: %d passed, %d denied, %d throttled", c.Requests, c.Passed, c.Denied, c.Throttled)
+	t.printf("Crawlers: %s: %d passed, %d denied, %d throttled", requests(c.Requests), c.Passed, c.Denied, c.Throttled)
 	if t.monitor {
 		t.printf(";\n          in monitor mode, %d would have been denied, %d throttled", c.WouldDeny, c.WouldThrottle)
 	}
-	t.printf("\nPeople:   %d requests\n", t.people(&s.People))
+	t.printf("\nPeople:   %s\n", requests(t.people(&s.People)))
+}
+
+// requests returns a number of requests in words.
+func requests(n uint64) string {
+	if n == 1 {
+		return "1 request"
+	}
+	return fmt.Sprintf("%d requests", n)
 }
 
 // refusedHeadings returns the headings of the columns for refused requests.
@@ -123,9 +131,13 @@ func (t *statusTables) rules(s *statusReport) {
 	}
 	t.table(title, "ORIGIN\tLINE\tGROUP\tRULE\tACTION\tPASSED\tREFUSED\tREFUSED LAST HOUR\tREFUSED LAST DAY", len(s.Rules), func(i int) []any {
 		r := &s.Rules[i]
+		rule := orDash(r.Rule)
+		if r.Removed {
+			rule += " (removed)"
+		}
 		return []any{
-			r.Origin, lineOf(r.Layer, r.Line), orDash(groupName(r)), orDash(r.Rule), actionsOf(&r.RuleCounts),
-			r.Passed, r.Denied + r.Throttled + r.WouldDeny + r.WouldThrottle, r.Hour, r.Day,
+			r.Origin, lineOf(r.Layer, r.Line), orDash(groupName(r)), rule, actionsOf(&r.RuleCounts),
+			r.Passed, r.Refused(), r.Hour, r.Day,
 		}
 	})
 }

@@ -23,6 +23,9 @@ type Rule struct {
 	Tokens []string `json:"tokens"`
 	Rule   string   `json:"rule"` // as the file writes it; the name of the record for a rate limit; "" for a hidden path
 	Reason string   `json:"reason"`
+	// Removed reports that the line refused requests before, and that the file in
+	// force does not have it any more. It is never set for a hidden path.
+	Removed bool `json:"removed"`
 	RuleCounts
 }
 
@@ -37,6 +40,12 @@ type RuleCounts struct {
 	Hour          uint64    `json:"hour"`          // refused in the last hour, or would have been in monitor mode
 	Day           uint64    `json:"day"`           // the same for the last day
 	Last          time.Time `json:"last,omitzero"` // when the line last decided, to the second
+}
+
+// Refused returns the number of requests that the line refused, or would have
+// refused in monitor mode.
+func (c *RuleCounts) Refused() uint64 {
+	return c.Denied + c.Throttled + c.WouldDeny + c.WouldThrottle
 }
 
 // RulesQuery selects rules.

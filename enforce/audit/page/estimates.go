@@ -6,13 +6,13 @@ import "github.com/caddy-robots/caddy-robots/enforce/audit"
 var estimateNames = map[string]string{
 	"addresses":                       "the number of client addresses",
 	"crawlers[].addresses":            "each crawler’s number of client addresses",
-	"crawlers[].pace.median_interval": "the median interval of crawlers with a limited pace",
+	"crawlers[].pace.median_interval": "the median time between requests of crawlers with a rate limit",
 	"crawlers[].requests":             "the number of requests of crawlers that are not in the registry",
 	"suspects.clients":                "the number of suspects",
 }
 
-// estimates returns descriptions of the figures that are estimates.
-func estimates(r *audit.Report) []string {
+// Estimates returns descriptions of the figures that are estimates.
+func Estimates(r *audit.Report) []string {
 	var list []string
 	for _, name := range r.Estimates {
 		if words, ok := estimateNames[name]; ok {

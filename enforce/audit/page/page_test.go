@@ -126,7 +126,7 @@ func TestWrite(t *testing.T) {
 		{"reads", []string{"7 crawlers never read it: Bytespider (6,904)", "a server error (5xx)", "unchanged (304)"}},
 		{"hosts", []string{"www.shop.example8,200", "others800"}},
 		{"log", []string{"41 that could not be read", "the line ends inside a string 40", "access.log.3, line 88,412", "caddy-json, gzip",
-			"These figures are estimates, because exact numbers would need unlimited memory: the number of client addresses, each crawler’s number of client addresses, the median interval"}},
+			"These figures are estimates, because exact numbers would need unlimited memory: the number of client addresses, each crawler’s number of client addresses, the median time between requests"}},
 	} {
 		section := words(byID(t, doc, test.id))
 		for _, want := range test.want {

@@ -51,7 +51,7 @@ type left struct {
 func newView(r *audit.Report) *view {
 	v := &view{
 		Policy: policy, Style: template.CSS(style), Script: template.JS(script),
-		Report: r, Title: title(r), Estimates: estimates(r), SuspectsEstimated: estimated(r, "suspects.clients"),
+		Report: r, Title: title(r), Estimates: Estimates(r), SuspectsEstimated: estimated(r, "suspects.clients"),
 	}
 	if p := r.Period; p.From != nil && p.To != nil {
 		from, to := p.From.UTC(), p.To.UTC()

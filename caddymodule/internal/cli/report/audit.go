@@ -13,6 +13,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/caddy-robots/caddy-robots/enforce/audit"
+	"github.com/caddy-robots/caddy-robots/enforce/audit/page"
 )
 
 // Maximum numbers of rows in the tables of the text. The JSON has all rows.
@@ -61,6 +62,14 @@ func (t *auditText) title(format string, args ...any) {
 // number returns a number with commas, such as "1,234".
 func number(n int64) string { return humanize.Comma(n) }
 
+// quantity returns a number of things in words.
+func quantity(n int64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return number(n) + " " + what + "s"
+}
+
 // octets returns a size with its unit, such as "1.9 kB".
 func octets(n int64) string { return humanize.Bytes(uint64(max(n, 0))) }
 
@@ -77,7 +86,7 @@ func (t *auditText) summary() {
 		t.printf("%s\n", t.paint.in(bold, Visible(s)))
 	}
 	parts := []string{
-		number(t.r.Lines) + " lines", number(t.r.Requests) + " requests", number(t.r.Unreadable) + " unreadable", number(t.r.Other) + " other",
+		quantity(t.r.Lines, "line"), quantity(t.r.Requests, "request"), number(t.r.Unreadable) + " unreadable", number(t.r.Other) + " other",
 		number(t.r.Addresses) + " addresses" + t.estimate("addresses"), octets(t.r.Bytes),
 	}
 	t.printf("\n%s\n", strings.Join(parts, ", "))
@@ -86,7 +95,7 @@ func (t *auditText) summary() {
 		if in.Compression != "" {
 			line += ", " + in.Compression
 		}
-		t.printf("%s\n", t.paint.in(faint, fmt.Sprintf("%s, %s lines, %s to %s", line, number(in.Lines), moment(in.Period.From), moment(in.Period.To))))
+		t.printf("%s\n", t.paint.in(faint, fmt.Sprintf("%s, %s, %s to %s", line, quantity(in.Lines, "line"), moment(in.Period.From), moment(in.Period.To))))
 	}
 }
 
@@ -284,14 +293,14 @@ func (t *auditText) against() {
 	}
 	t.title("Compared with %s", sourcesName(a.Sources))
 	t.printf("  %s decisions differ: %s more requests are refused, %s more are allowed\n", number(a.Changed), number(a.MoreRefused), number(a.MorePassed))
-	line := fmt.Sprintf("  refused: %s requests of search engines (before: %s), %s with browsers' User-Agents\n", number(a.Search), number(a.SearchWas), number(a.Browsers))
+	line := fmt.Sprintf("  refused: %s of search engines (before: %s), %s with browsers' User-Agents\n", quantity(a.Search, "request"), number(a.SearchWas), number(a.Browsers))
 	if a.Bad {
 		line = t.paint.Bad(strings.TrimSuffix(line, "\n")) + "\n"
 	}
 	t.printf("%s", line)
 	for i := range a.Differences[:min(len(a.Differences), auditCrawlers)] {
 		d := &a.Differences[i]
-		t.printf("  %s (%s): %s requests, %s, was %s\n", cmp.Or(clipped(d.Crawler, 32), "(no User-Agent)"), d.Class, number(d.Requests), verdictText(&d.Now), verdictText(&d.Was))
+		t.printf("  %s (%s): %s, %s, was %s\n", cmp.Or(clipped(d.Crawler, 32), "(no User-Agent)"), d.Class, quantity(d.Requests, "request"), verdictText(&d.Now), verdictText(&d.Was))
 		for j := range d.Examples {
 			e := &d.Examples[j]
 			t.printf("      %s %s%s (%s line %d)\n", clipped(e.Method, 12), clipped(e.Host, 40), clipped(e.Target, 80), Visible(e.Input), e.LineNo)
@@ -352,7 +361,7 @@ func (t *auditText) warnings() {
 		t.printf("  %s\n", t.paint.Odd(Visible(w.Text)))
 	}
 	if len(t.r.Estimates) > 0 {
-		t.printf("  These figures are estimates: %s.\n", strings.Join(t.r.Estimates, ", "))
+		t.printf("  These figures are estimates: %s.\n", strings.Join(page.Estimates(t.r), ", "))
 	}
 	if t.r.Masked {
 		t.printf("  Client addresses and values of queries are masked; --full shows them.\n")

@@ -32,7 +32,7 @@ func sourceName(s *audit.Source) string {
 func (t *auditText) rules() {
 	for i := range t.r.Sources {
 		s := &t.r.Sources[i]
-		t.title("Rules of %s: %s requests", sourceName(s), number(s.Requests))
+		t.title("Rules of %s: %s", sourceName(s), quantity(s.Requests, "request"))
 		if s.State != "loaded" {
 			t.printf("  %s: no rules\n", s.State)
 		}
