@@ -52,7 +52,7 @@ func (h *siteHandler) prefetched() (origins []enforce.Origin) {
 	if h.facts == nil || h.handlerSite.server == nil {
 		return nil
 	}
-	if h.facts.port != 0 && h.handlerSite.server.TrustedProxiesRaw == nil {
+	if h.facts.port != 0 && !trustsProxies(h.handlerSite.server) {
 		scheme := "http"
 		if h.hasScheme("https") {
 			scheme = "https"

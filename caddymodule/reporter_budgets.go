@@ -81,7 +81,7 @@ func (p *policyOf) origins() []enforce.Origin {
 // hasScheme reports whether clients may use a scheme at the handler's server: http
 // without TLS, https with TLS, and both behind a trusted proxy.
 func (p *handlerSite) hasScheme(scheme string) bool {
-	if p.server == nil || p.server.TrustedProxiesRaw != nil {
+	if p.server == nil || trustsProxies(p.server) {
 		return true
 	}
 	return (scheme == "https") == (len(p.server.TLSConnPolicies) > 0)

@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"reflect"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
@@ -70,6 +71,15 @@ func listenerPort(server *caddyhttp.Server) (port uint16) {
 		port = uint16(addr.StartPort)
 	}
 	return port
+}
+
+// trustsProxies reports whether a server has trusted_proxies. Caddy clears the
+// exported field TrustedProxiesRaw when it provisions the server, so only the
+// unexported one can tell. Without that field, for instance in a later version of
+// Caddy, the result is false.
+func trustsProxies(server *caddyhttp.Server) bool {
+	field := reflect.ValueOf(server).Elem().FieldByName("trustedProxies")
+	return field.Kind() == reflect.Interface && !field.IsNil()
 }
 
 // maxRouteDepth is the depth to which subroutes are searched.

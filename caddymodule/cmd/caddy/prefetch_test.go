@@ -88,3 +88,18 @@ func TestFirstCrawlerAfterQuietTimeGetsTheNewRules(t *testing.T) {
 		return s.get(gptbot, path).status == http.StatusForbidden
 	})
 }
+
+// Behind a trusted proxy, clients may use another scheme than the proxy. So the
+// origin is not known before the first request.
+func TestNothingIsReadAtStartBehindTrustedProxies(t *testing.T) {
+	t.Parallel()
+	back := newFlaky(t)
+	s := start(t, "{\nservers {\ntrusted_proxies static private_ranges\n}\n}\n"+siteBefore(back, ""))
+	header := http.Header{"X-Forwarded-Proto": {"https"}, "X-Forwarded-For": {"192.0.2.7"}}
+	s.wants(403, s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/private/", s.port), gptbot, "", header), "a crawler")
+	var answer struct{ Policies []struct{ Origin string } }
+	s.adminRequest(http.MethodGet, "policies", http.StatusOK, &answer)
+	if want := fmt.Sprintf("https://localhost:%d", s.port); len(answer.Policies) != 1 || answer.Policies[0].Origin != want {
+		t.Errorf("origins %v, want %s alone", answer.Policies, want)
+	}
+}
