@@ -108,7 +108,7 @@ Crawl-delay: 100"
 	}
 	s.get(bingbot, "/")
 	got := s.get(bingbot, "/")
-	if got.status != 429 || got.body != "429 bingbot crawler search bingbot throttle crawl_delay 5 " || got.header.Get("Retry-After") == "" {
+	if got.status != 429 || got.body != "429 bingbot crawler search bingbot throttle crawl_delay 5 Crawl-delay: 100" || got.header.Get("Retry-After") == "" {
 		t.Errorf("status %d, %q, %v", got.status, got.body, got.header)
 	}
 }
