@@ -20,7 +20,5 @@
 //
 // The result is valid for the verdicts of Group.Match, and for those of
 // Group.MatchViews without options, which also checks the path as a back end
-// serves it. The two files may have different dialects. But in the dialects
-// Koster1994 and Kollar1996, where the first matching rule decides, the result
-// may lack verdicts that change because the order of the rules changes.
+// serves it. The two files may have different dialects.
 package diff
