@@ -102,6 +102,9 @@ func readLevel(e *enforce.PolicyRead) (zapcore.Level, string) {
 	case enforce.Loaded:
 		return zapcore.InfoLevel, "robots.txt loaded"
 	case enforce.Unchanged:
+		if e.Again {
+			return zapcore.InfoLevel, "robots.txt can be read again, and is unchanged"
+		}
 		return zapcore.DebugLevel, "robots.txt is unchanged"
 	case enforce.Missing:
 		return zapcore.InfoLevel, "there is no robots.txt: " + withoutFile(e.Policy)

@@ -18,6 +18,7 @@ type PolicyRead struct {
 	Changed bool          // the outcome or the file differs from that of the previous read
 	Was     []byte        // the Policy.Text that was published before; nil if none was, or if it is not known
 	Kept    bool          // Policy is a cached copy from an earlier read
+	Again   bool          // the source works again: the read before this one failed
 	Took    time.Duration // how long the fetch took
 }
 

@@ -103,6 +103,7 @@ func (p *Policies) readNow(ctx context.Context, e *entry) (PolicyRead, bool) {
 		} else if ev.Outcome == Unchanged {
 			resp.Body = current.body
 		}
+		ev.Again = e.failures > 0
 		e.good, e.failures = goodCopy{content: content{body: resp.Body, state: out, apart: resp.Apart}, at: now}, 0
 	case Refused, Failed:
 		if e.failures++; e.failures == 1 {

@@ -61,6 +61,10 @@ func TestOutageAtStartIsSeenAndEnds(t *testing.T) {
 		h := s.health()
 		return len(h.Problems) == 1 && h.Problems[0].Severity == "warning" // the copy is in force
 	})
+	back.answerWith(rules("/private/"))
+	s.eventually("the log has the end of the outage", func() bool {
+		return len(s.lines("robots.txt can be read again, and is unchanged")) == 1
+	})
 }
 
 // The first crawler after a quiet time waits for the read that it causes, for a
