@@ -25,7 +25,7 @@ type Options struct {
 type Merged struct {
 	// Text is the whole file.
 	Text []byte
-	// Notes are notes for the operator, sorted by kind.
+	// Notes are notes for the site's operator, sorted by kind.
 	Notes []Note
 
 	origins []Origin // by line, from 1

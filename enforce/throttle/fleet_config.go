@@ -52,7 +52,9 @@ type FleetConfig struct {
 	// by it.
 	Instances int
 
-	// Deadline is how long a request waits for the server at most. Zero means
+	// Deadline is how long a request waits at most for an answer of the server.
+	// A request calls the server again, up to three times in all, only if other
+	// requests used the budget at the same time. Zero means
 	// DefaultFleetDeadline.
 	Deadline time.Duration
 
