@@ -55,21 +55,27 @@ type Settings struct {
 	// Where the rules come from. Default: the site's own /robots.txt.
 	Source *Source `json:"source,omitempty"`
 
-	// The time between two reads of the source, at least 1s. A source `file` is
-	// also read when it changes, and a source `site` also when a client fetches
-	// /robots.txt. Default: 1m.
+	// The time between two reads of the source, at least 1s: the first request
+	// after this time causes the next read. After a failed read, the handler
+	// tries again without a request. A source `file` is also read when it
+	// changes, and a source `site` also when a client fetches /robots.txt.
+	// Default: 1m.
 	Refresh caddy.Duration `json:"refresh,omitempty"`
 
 	// What applies while the source can't be read, that is, while it answers
-	// 429 or 5xx, or does not answer. `last_good`: the last good copy, for up to
-	// 30 days; no rules if there is no copy. `deny`: crawlers get 503 for
-	// everything, as RFC 9309 requires. Default: `last_good`.
+	// 429, 5xx or with another unexpected status, redirects too often, or does
+	// not answer. `last_good`: the last good copy, for up to 30 days; no rules if
+	// there is no copy. `deny`: crawlers get 503 for everything, as RFC 9309
+	// requires. After 404 and 410 there are no rules. After another 4xx, the last
+	// good copy applies for up to 24 hours, and then no rules. Default:
+	// `last_good`.
 	OnError string `json:"on_error,omitempty"`
 
 	// The largest number of origins (scheme, host and port) for which the
 	// handler keeps the site's own robots.txt. Beyond it, the handler drops
-	// origins whose robots.txt was never loaded first, and then the least
-	// recently used one. Default: 1000.
+	// another origin: first one with a host that the site's addresses match only
+	// by a pattern; then one without a robots.txt that was ever read; then the
+	// least recently used one. Default: 1000.
 	MaxOrigins int `json:"max_origins,omitempty"`
 
 	// Whether the handler answers /robots.txt with the file from the source, so
@@ -169,8 +175,8 @@ type Settings struct {
 	Fleet *Fleet `json:"fleet,omitempty"`
 
 	// Checks whether a client is the crawler that its User-Agent names. Off
-	// unless present, because it sends requests to the servers of crawler
-	// operators and DNS.
+	// unless present, because it sends requests to the servers of crawlers'
+	// operators and to DNS.
 	Verify *Verify `json:"verify,omitempty"`
 
 	// Finds clients that send a browser's User-Agent and behave like robots. Off
