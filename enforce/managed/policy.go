@@ -18,15 +18,20 @@ type Policy struct {
 	// Crawlers that get a Crawl-delay.
 	Delay []Delay `json:"delay,omitempty"`
 
-	// Content-Signal preferences. They are published in every group that is not
-	// denied the whole site.
+	// Content-Signal preferences (contentsignals.org), such as `ai-train=no`.
+	// They are published in every group that is not denied the whole site. The
+	// known keys are `search`, `ai-input` and `ai-train`, with `yes` or `no`, and
+	// `use`, with `immediate`, `reference` or `full`.
 	Signal []Preference `json:"signal,omitempty"`
 
-	// Content-Usage preferences (IETF AIPREF). They are published in every
-	// group that is not denied the whole site.
+	// Content-Usage preferences, from the drafts of the IETF working group AI
+	// Preferences (AIPREF). They are published in every group that is not denied
+	// the whole site. The known keys are `train-ai`, `train-genai`, `search` and
+	// `bots`, with `y` or `n`.
 	Usage []Preference `json:"usage,omitempty"`
 
-	// Addresses of licences for the site's content (RSL).
+	// Addresses of licences for the site's content (Really Simple Licensing,
+	// RSL).
 	License []License `json:"license,omitempty"`
 
 	// Paths that are denied to all crawlers and published nowhere.
@@ -88,7 +93,8 @@ type Delay struct {
 
 // Preference is a key and its value, such as `ai-train=no`.
 type Preference struct {
-	// The key, such as `ai-train`.
+	// The key, such as `ai-train`. Unknown keys are allowed, unless they look
+	// like a misspelt known one.
 	Key string `json:"key"`
 
 	// Its value, such as `no`.
