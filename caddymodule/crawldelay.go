@@ -23,8 +23,8 @@ const (
 // faster than its limit by a tenth, and a single request may come half an
 // interval early.
 type CrawlDelay struct {
-	// The longest Crawl-delay that is enforced. A longer one in robots.txt
-	// counts as this long. Default: 24h.
+	// The longest Crawl-delay that is enforced, at most 366 days. A longer one in
+	// robots.txt counts as this long. Default: 24h.
 	Max caddy.Duration `json:"max,omitempty"`
 
 	// The longest time for which the handler holds a request that comes too

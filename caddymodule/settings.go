@@ -135,13 +135,14 @@ type Settings struct {
 	// sent, so set it only if your proxy replaces the field. Default: false.
 	ForwardedHost *bool `json:"forwarded_host,omitempty"`
 
-	// Crawlers to add to the built-in registry, or to override. Default: none.
+	// Crawlers to add to the registry, or to override. The registry is the list
+	// of known crawlers that comes with the plugin. Default: none.
 	Crawlers []Crawler `json:"crawlers,omitempty"`
 
 	// A file with more crawlers, one JSON object per line, or the https URL of
-	// such a file. A file is read again when it changes, and its rows also
-	// override built-in crawlers. A URL is read every 6 hours in the background;
-	// its rows only add crawlers, and the last good copy is kept in Caddy's
+	// such a file. A file is read again when it changes, and its crawlers
+	// also override built-in ones. A URL is read every 6 hours in the background;
+	// its crawlers are only added, and the last good copy is kept in Caddy's
 	// storage. While a file or URL can't be used, the previous crawlers stay in
 	// force. Placeholders that are known when the configuration is loaded are
 	// replaced. Default: none.
