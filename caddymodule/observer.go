@@ -104,9 +104,9 @@ func readLevel(e *enforce.PolicyRead) (zapcore.Level, string) {
 	case enforce.Unchanged:
 		return zapcore.DebugLevel, "robots.txt is unchanged"
 	case enforce.Missing:
-		return zapcore.InfoLevel, "there is no robots.txt: crawlers may fetch everything"
+		return zapcore.InfoLevel, "there is no robots.txt: " + withoutFile(e.Policy)
 	case enforce.NotRobots:
-		return zapcore.WarnLevel, "robots.txt is a web page: crawlers may fetch everything"
+		return zapcore.WarnLevel, "robots.txt is a web page: " + withoutFile(e.Policy)
 	}
 	switch {
 	case e.Policy.Outcome() == enforce.Loaded:

@@ -107,15 +107,23 @@ func (p *policyOf) problem(now time.Time) status.Problem {
 	case enforce.NotRobots:
 		return status.Problem{
 			Severity: status.Severe, Kind: "policy", Subject: p.subject(),
-			Message: name + " is a web page, not a robots.txt: crawlers may fetch everything",
+			Message: name + " is a web page, not a robots.txt: " + withoutFile(p.Policy),
 			Advice:  "Make the site answer /robots.txt with the text file, or with 404 if it has none. The usual cause is a catch-all route.",
 		}
 	case enforce.Missing:
-		return status.Problem{Message: "there is no " + name + ": crawlers may fetch everything"}
+		return status.Problem{Message: "there is no " + name + ": " + withoutFile(p.Policy)}
 	case enforce.Pending:
 		return status.Problem{Message: name + " was not read yet: it is read at the first request of a crawler"}
 	}
 	return status.Problem{Message: fmt.Sprintf("%s is in force: %s, read at %s", name, quantity(p.Policy.Rules(), "rule"), formatTime(p.Good, now))}
+}
+
+// withoutFile says what crawlers may fetch from a site without a robots.txt.
+func withoutFile(p *enforce.Policy) string {
+	if p.Published() {
+		return "only the rules of the policy are in force"
+	}
+	return "crawlers may fetch everything"
 }
 
 // failure returns the problem of a policy whose source can't be read.
@@ -164,7 +172,7 @@ func (r *reporter) modeProblems(scope status.Scope) []status.Problem {
 			sites = slices.Compact(sites)
 			problems = append(problems, status.Problem{
 				Severity: status.Warning, Kind: "mode", Subject: clip(strings.Join(sites, ", ")), Message: message,
-				Advice: "To return to the configured mode, set the mode `configured` or reload the configuration.", Since: timeOf(r.app.modeSince()),
+				Advice: "To return to the configured mode, set the mode `configured`, or run `caddy reload --force` (an unchanged file is not loaded without --force).", Since: timeOf(r.app.modeSince()),
 			})
 		}
 	}

@@ -10,8 +10,9 @@ import (
 )
 
 // Directives is a set of directives of an X-Robots-Tag field or a robots meta
-// tag, such as noindex. Values are comparable with ==: equal values have the
-// same directives under the same names. The zero value has no directives.
+// tag, such as noindex. Two sets can be compared with ==. This compares names
+// and values, and not meanings: "none" and "noindex, nofollow" are not equal.
+// The zero value has no directives.
 //
 // In JSON it is a string, such as "noindex, nofollow".
 type Directives struct {
@@ -27,7 +28,8 @@ type Directives struct {
 func (d Directives) Empty() bool { return d.set == 0 }
 
 // Has reports whether d has the directive with that name, or a directive that
-// includes it: none includes noindex and nofollow. The name is one of Names.
+// includes it: the directive "none" includes "noindex" and "nofollow". The name
+// is one of Names, in upper or lower case; for others, Has returns false.
 func (d Directives) Has(name string) bool {
 	w := lookup(name)
 	return w != nil && d.set&w.bit != 0

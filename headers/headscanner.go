@@ -15,9 +15,10 @@ const MaxHead = 64 << 10
 // Each tag that it finds is one that an HTML parser (HTML, section 13.2) also
 // finds in the head. The scan stops where only a parser that builds the
 // document tree could continue, for example at an svg element in a template. It
-// finds tags in a noscript element, as a browser without scripts does. An
-// element in noscript that can't be in a head does not end the head, as in a
-// browser with scripts.
+// finds tags in a noscript element, as a browser without scripts does. If a
+// noscript element contains something that can't be in a head, the scanner
+// skips the rest of that element and then continues, as a browser with scripts
+// does.
 //
 // The zero value is ready to scan one document. The encoding of the document
 // must include ASCII, as UTF-8 does. A HeadScanner is not safe for concurrent

@@ -64,9 +64,10 @@ func sortedProblems(all []Problem) []Problem {
 const maxImport = 4 << 20
 
 // Import reads a configuration of the Apache HTTP server (also a .htaccess
-// file) or of nginx (also the output of nginx -T), of at most 4 MiB. It detects
-// the kind of the configuration, and converts the directives that set
-// X-Robots-Tag to rules, separately for each site.
+// file) or of nginx (also the output of nginx -T). It detects the kind of the
+// configuration, and converts the directives that set X-Robots-Tag to rules,
+// separately for each site. If config is larger than 4 MiB, Import converts
+// nothing, and returns one Problem.
 //
 // Import considers how these servers choose the location or the sections for a
 // request, and which directives override others. A rule never sends a directive

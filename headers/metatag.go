@@ -7,7 +7,8 @@ import (
 )
 
 // MetaCrawlers are the names of meta tags with directives for a single crawler.
-// The crawlers' operators document these names.
+// The crawlers' operators document these names. Do not change the list; to
+// accept other names, set HeadScanner.Crawlers.
 var MetaCrawlers = []string{
 	"googlebot", "googlebot-news", // Google, robots meta tag specifications
 	"bingbot", "msnbot", // Bing, robots meta tags

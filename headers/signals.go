@@ -168,8 +168,9 @@ func (s *Signals) Empty() bool {
 // that is about to be written with status. The target has the same form as for
 // Rules.Match. If several lines for a field match, Apply sends the one with the
 // longest path. It does not change a Content-Signal or Content-Usage field that
-// h already has, since the response is more specific than robots.txt. It adds a
-// Link field unless h has the same. It adds nothing to interim responses (1xx)
+// h already has, since the response is more specific than robots.txt. For each
+// License line, it adds a Link field with rel="license", unless h already has a
+// Link field with the same value. It adds nothing to interim responses (1xx)
 // and to a 304.
 func (s *Signals) Apply(h http.Header, target string, status int) {
 	if s.Empty() || status < 200 || status == http.StatusNotModified {

@@ -7,9 +7,9 @@ import (
 )
 
 // Allowed reports whether the crawler with the given product token may fetch a
-// URL. It applies exactly the rules of RFC 9309, as Group.Match does. The URL
-// is absolute, or a path with its query. Allowed does not check whether the
-// file applies to the host of the URL; use Covers for that.
+// URL (see Group.Match). The URL is absolute, or a path with its query. Allowed
+// does not check whether the file applies to the host of the URL; use Covers
+// for that.
 func (f *File) Allowed(token, url string) bool { return f.Match(url, token).Allowed }
 
 // Match returns the verdict on a URL for a crawler that obeys the given product

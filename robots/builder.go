@@ -8,9 +8,14 @@ import (
 
 // Builder writes a robots.txt file that all parsers read in the same way: it
 // has one rule per line, a blank line between groups, and at least one rule in
-// each group. The zero value is ready to use. The methods return the Builder,
-// so that calls can be chained; Text returns the first error of any of them. A
-// Builder is not safe for concurrent use.
+// each group. To a group without rules, it adds an empty Disallow, which
+// disallows nothing. The zero value is ready to use. The methods return the
+// Builder, so that calls can be chained; Text returns the first error of any of
+// them. A Builder is not safe for concurrent use.
+//
+// Allow, Disallow, CrawlDelay, RequestRate, VisitTime and Field add a line to
+// the current group. If there is none, they fail: before the first Group, and
+// after Sitemap.
 type Builder struct {
 	text  strings.Builder
 	group bool // a group is open: it has User-agent lines
@@ -18,8 +23,8 @@ type Builder struct {
 	err   error
 }
 
-// Group starts a group for the crawlers with the given product tokens. "*"
-// means all crawlers that no other group names.
+// Group starts a group for the crawlers with the given product tokens, at least
+// one, without versions. "*" means all crawlers that no other group names.
 func (b *Builder) Group(tokens ...string) *Builder {
 	b.endGroup()
 	if len(tokens) == 0 {
@@ -118,8 +123,8 @@ func isRuleKey(key string) bool {
 	return false
 }
 
-// Sitemap adds the URL of a sitemap, which applies to all crawlers. It ends the
-// current group.
+// Sitemap adds the URL of a sitemap, which applies to all crawlers. It may be
+// called before the first Group. It ends the current group.
 func (b *Builder) Sitemap(url string) *Builder {
 	if url == "" || !b.fits(url) {
 		return b.fail("%q is not a valid URL of a sitemap", url)
@@ -131,7 +136,7 @@ func (b *Builder) Sitemap(url string) *Builder {
 	return b
 }
 
-// Comment adds a comment of one or more lines.
+// Comment adds a comment of one or more lines. It may be called anywhere.
 func (b *Builder) Comment(text string) *Builder {
 	for l := range strings.SplitSeq(text, "\n") {
 		if strings.ContainsFunc(l, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
@@ -168,8 +173,8 @@ func (b *Builder) fail(format string, args ...any) *Builder {
 }
 
 // Text returns the file, or the first error. Errors are: a value that parsers
-// would not read back unchanged, a line before the first group, and a file
-// larger than MaxSize.
+// would not read back unchanged, a Group without tokens, a line that needs a
+// group where there is none, and a file larger than MaxSize.
 func (b *Builder) Text() (string, error) {
 	b.closeGroup()
 	if b.err == nil && b.text.Len() > MaxSize {

@@ -42,7 +42,7 @@ func ParseDialect(s string) (Dialect, error) {
 	return RFC9309, fmt.Errorf("unknown robots.txt dialect %q: want rfc9309, 1994 or 1996", s)
 }
 
-// String returns the name of the dialect, as ParseDialect accepts it.
+// String returns the name of the dialect: rfc9309, 1994, 1996 or google.
 func (d Dialect) String() string {
 	if int(d) < len(dialectNames) {
 		return dialectNames[d]

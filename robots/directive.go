@@ -6,7 +6,7 @@ import "github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 type Directive uint8
 
 const (
-	DirectiveNone    Directive = iota // a blank line, or only a comment
+	DirectiveNone    Directive = iota // a blank line, or a line with only a comment (after a #)
 	DirectiveUnknown                  // a line with a key that this package does not know
 	DirectiveUserAgent
 	DirectiveAllow
@@ -18,8 +18,8 @@ const (
 	DirectiveHost
 	DirectiveCleanParam
 	DirectiveNoindex
-	DirectiveComment
-	DirectiveRobotVersion
+	DirectiveComment      // a line with the key Comment; a comment after a # is not a directive
+	DirectiveRobotVersion // the version of the standard that a record is written for
 	DirectiveContentSignal
 	DirectiveContentUsage
 	DirectiveLicense
@@ -46,7 +46,8 @@ var directiveNames = [...]string{
 	DirectiveLicense:       "License",
 }
 
-// String returns the directive's standard spelling, such as User-agent.
+// String returns the directive's standard spelling, such as User-agent. It
+// returns "" for DirectiveNone and "unknown" for DirectiveUnknown.
 func (d Directive) String() string {
 	if int(d) < len(directiveNames) {
 		return directiveNames[d]

@@ -29,9 +29,9 @@
 // No input makes the parser fail or panic: it ignores lines that it does not
 // know. Parse also compiles the rules, so a match allocates nothing, and its
 // time depends on the length of the URL and not on the number of rules. There
-// is one exception: if thousands of rules have many `*` each, the time also
-// grows with the number of texts between these `*` that occur in the URL. Files
-// and groups are immutable and safe for concurrent use.
+// is one exception: if thousands of rules are divided by `*` into many parts
+// each, a match takes longer if the URL contains many of these parts. Files and
+// groups are immutable and safe for concurrent use.
 //
 // The package does not fetch files, does not identify the crawler that sent a
 // request, and does not count requests. Package diff compares two files.

@@ -39,11 +39,12 @@ func (f *File) Dialect() Dialect { return f.dialect }
 // was ignored.
 func (f *File) Truncated() bool { return f.truncated }
 
-// Named returns the group for a product token that a User-agent line names, and
-// nil if there is none. It never returns the group for `*`. The comparison
-// ignores case, and a version in token. If no line names the token, Named
-// searches for a line that names a token of several words that starts with this
-// one (see Words). Named allocates nothing.
+// Named returns the group of the User-agent lines that name a product token,
+// and nil if there is none. It never returns the group for `*`. It ignores case
+// and a version: "examplebot/2.0" is the same as ExampleBot. If no line names
+// the token, but it is the first word of a longer token, Named returns the
+// group for the longer one: for "sogou", the group for "Sogou web spider" (see
+// Words). Named allocates nothing.
 func (f *File) Named(token string) *Group {
 	if i := strings.IndexByte(token, '/'); i >= 0 {
 		token = strings.TrimRight(token[:i], " ")
@@ -126,7 +127,7 @@ func (f *File) CleanParams() []CleanParam { return f.cleanParams }
 func (f *File) Fields() []Field { return f.fields }
 
 // ContentSignals returns the Content-Signal lines before the first User-agent
-// line, which apply to all crawlers.
+// line, which apply to all crawlers. It returns at most 16.
 func (f *File) ContentSignals() []ContentSignal {
 	var l limits
 	for i := range f.fields {
@@ -138,7 +139,7 @@ func (f *File) ContentSignals() []ContentSignal {
 }
 
 // ContentUsage returns the Content-Usage lines before the first User-agent
-// line, which apply to all crawlers.
+// line, which apply to all crawlers. It returns at most 16.
 func (f *File) ContentUsage() []ContentUsage {
 	var l limits
 	for i := range f.fields {

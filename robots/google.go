@@ -144,10 +144,11 @@ const (
 )
 
 // GoogleDifferences iterates over the lines that google/robotstxt and this
-// package read differently. It leaves out groups that apply neither to `*` nor
-// to one of Google's crawlers; all their tokens contain "google". If the
-// dialect of the file is not RFC9309, the two also differ in which rule
-// decides; GoogleDifferences does not report that.
+// package read differently. It leaves out the lines of groups that apply
+// neither to `*` nor to one of Google's crawlers. A crawler counts as Google's
+// if its product token contains "google". If the dialect of the file is not
+// RFC9309, the two readings also differ in which rule decides;
+// GoogleDifferences does not report that.
 func (f *File) GoogleDifferences() iter.Seq[GoogleDifference] {
 	return func(yield func(GoogleDifference) bool) {
 		var c googleComparison

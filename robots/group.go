@@ -32,10 +32,10 @@ func (r Rule) String() string {
 // the rule that decided.
 type Verdict struct {
 	Allowed bool
-	Rule    *Rule // the rule that decided; nil if none matched
+	Rule    *Rule // the rule that decided, nil if none did; the caller must not change it
 }
 
-// Line returns the line number of the rule that decided, 0 if none matched.
+// Line returns the line number of the rule that decided, 0 if none did.
 func (v Verdict) Line() int {
 	if v.Rule == nil {
 		return 0
@@ -49,7 +49,7 @@ func (v Verdict) Line() int {
 // group applies: it allows everything and has no limits.
 //
 // All methods are safe for concurrent use. The caller must not change the
-// slices that they return.
+// slices and rules that they return.
 type Group struct {
 	tokens  []string
 	line    int
@@ -127,8 +127,9 @@ func (g *Group) CrawlDelay() (CrawlDelay, bool) {
 	return g.delays[0], true
 }
 
-// RequestRates returns the group's Request-rate lines, at most 16. All of them
-// apply, each while its window is open.
+// RequestRates returns the group's Request-rate lines. All of them apply, each
+// while its window is open. RequestRates leaves out malformed lines, and
+// returns at most 16.
 func (g *Group) RequestRates() []RequestRate {
 	if g == nil {
 		return nil
@@ -136,8 +137,9 @@ func (g *Group) RequestRates() []RequestRate {
 	return g.rates
 }
 
-// VisitTimes returns the group's Visit-time lines, at most 16. Crawlers may
-// send requests while any of the windows is open.
+// VisitTimes returns the group's Visit-time lines. Crawlers may send requests
+// while any of the windows is open. VisitTimes leaves out malformed lines, and
+// returns at most 16.
 func (g *Group) VisitTimes() []VisitTime {
 	if g == nil {
 		return nil
@@ -145,7 +147,7 @@ func (g *Group) VisitTimes() []VisitTime {
 	return g.visits
 }
 
-// ContentSignals returns the group's Content-Signal lines.
+// ContentSignals returns the group's Content-Signal lines, at most 16.
 func (g *Group) ContentSignals() []ContentSignal {
 	if g == nil {
 		return nil
@@ -153,7 +155,7 @@ func (g *Group) ContentSignals() []ContentSignal {
 	return g.signals
 }
 
-// ContentUsage returns the group's Content-Usage lines.
+// ContentUsage returns the group's Content-Usage lines, at most 16.
 func (g *Group) ContentUsage() []ContentUsage {
 	if g == nil {
 		return nil
@@ -179,10 +181,11 @@ func (g *Group) Fields() []Field {
 	return all
 }
 
-// Match returns the verdict on a request target, exactly as RFC 9309, section
-// 2.2.2 defines it: the longest matching rule decides, and /robots.txt is
-// always allowed. The target is a path with its query, as requested.
-// Views.Reset lists the other forms that Match accepts.
+// Match returns the verdict on a request target. The longest matching rule
+// decides, and Allow if two are equally long (RFC 9309, section 2.2.2). If the
+// file has an older dialect, the first matching rule decides (see Dialect).
+// /robots.txt is always allowed. The target is a path with its query, as
+// requested. Views.Reset lists the other forms that Match accepts.
 func (g *Group) Match(target string) Verdict {
 	if g == nil || len(g.rules) == 0 {
 		return Verdict{Allowed: true}

@@ -15,8 +15,8 @@ type Line struct {
 	Directive Directive // kind of the line
 	Key       string    // as written, without blanks around it; "" if Directive is DirectiveNone
 	Value     string    // as written, without blanks around it and without the comment
-	KeyCol    int       // index of Key in Raw
-	ValueCol  int       // index of Value in Raw
+	KeyCol    int       // index of Key in Raw, in octets from 0
+	ValueCol  int       // index of Value in Raw, in octets from 0
 	HasColon  bool      // a colon separates key and value
 }
 

@@ -27,7 +27,7 @@ func WithDialect(d Dialect) Option {
 
 // WithMaxSize makes the parser read only the first n octets of the file. It
 // ignores a line that crosses the limit, since half a path would be a different
-// rule.
+// rule. If n is 0 or less, the parser reads nothing.
 func WithMaxSize(n int) Option {
 	return func(o *options) { o.maxSize = max(n, 0) }
 }

@@ -14,7 +14,7 @@ const minutesPerDay = 24 * 60
 // it as hhmm-hhmm. From and To are minutes after midnight, 0 to 1439. The
 // minute To is a part of the window, so that there is no gap between 1700-0459
 // and 0500-1659. If To is before From, the window includes midnight. If both
-// are equal, the window is the whole day.
+// are equal, as in the zero Window, the window is the whole day.
 type Window struct {
 	From, To int
 }
@@ -53,9 +53,8 @@ func (w Window) Next(t time.Time) time.Time {
 	return open
 }
 
-// Closes returns the first time after t at which the window is closed. The
-// window must be open at t. Closes returns the zero Time if the window is
-// always open.
+// Closes returns the time after t at which the window closes next: the end of
+// its minute To. It returns the zero Time if the window is always open.
 func (w Window) Closes(t time.Time) time.Time {
 	if w.Always() {
 		return time.Time{}
@@ -89,7 +88,8 @@ type CrawlDelay struct {
 }
 
 // RequestRate is a Request-rate line: while Window is open, a crawler may send
-// at most Requests requests in each period Per.
+// at most Requests requests in each period Per. If the line has no times, or
+// malformed ones, Window is WholeDay.
 type RequestRate struct {
 	Requests int
 	Per      time.Duration

@@ -21,14 +21,15 @@ type Against struct {
 	MoreRefused int64 `json:"more_refused"`
 	MorePassed  int64 `json:"more_passed"`
 	// Browsers is the number of requests with browsers' User-Agents that are refused
-	// now.
+	// now, whether or not they were refused before. Requests of suspects are not
+	// counted.
 	Browsers int64 `json:"browsers"`
 	// Search and SearchWas are the numbers of requests of search engines that are
 	// refused now and before.
 	Search    int64 `json:"search"`
 	SearchWas int64 `json:"search_was"`
 	// Bad is true if Browsers is not 0, or if more requests of any one search engine
-	// are refused now than before. The command then exits with status 2.
+	// are refused now than before. `caddy robots audit` then exits with status 2.
 	Bad bool `json:"bad"`
 	// Differences are the changed verdicts by crawler and rule: first those that
 	// passed before, and within that by Requests, most first. At most 500.

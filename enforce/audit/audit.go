@@ -32,10 +32,10 @@ type Options struct {
 	Full bool
 	// Warnings are put before the warnings of the report.
 	Warnings []Warning
-	// Now returns the current time; nil means time.Now.
+	// Now returns the current time, for the warning verify_old; nil means time.Now.
 	Now func() time.Time
-	// Progress is called by Run in its own goroutine every 16,384 lines; it may be
-	// nil.
+	// Run calls Progress every 16,384 lines, in the goroutine that called Run.
+	// Progress may be nil.
 	Progress func(Progress)
 }
 

@@ -47,7 +47,8 @@ type Crawler struct {
 
 	First *time.Time `json:"first"` // time of the first request; nil if no line has a time
 	Last  *time.Time `json:"last"`
-	// Statuses counts the responses of the server by class: "2xx" …, most first.
+	// Statuses counts the responses of the server by class, most first: "1xx" to
+	// "5xx", or "none" if the log has no valid status.
 	Statuses []Count `json:"statuses"`
 	// Group is the token of the group that applied to most of its requests; "" if
 	// none did. GroupSource is the index in Report.Sources; -1 if none. GroupLine is

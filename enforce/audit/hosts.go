@@ -22,10 +22,10 @@ type Host struct {
 // maxMainHosts is the largest number of hosts that Hosts returns.
 const maxMainHosts = 5
 
-// Hosts returns the hosts that have a tenth or more of the requests at the beginning
-// of the logs, in lower case, most requests first, at most 5. It skips logs that can
-// be read only once. The error is that of a log that cannot be opened or whose format
-// is not known.
+// Hosts returns the hosts that have a tenth or more of the requests in the first 2,000
+// lines of each log, in lower case, most requests first, at most 5. It skips logs that
+// can be read only once. It returns an error if a log cannot be opened, if a file is not
+// a log that can be judged (see IsNoLog), or if Options.Format is not valid.
 func Hosts(o *Options) ([]string, error) {
 	counts := newCounter(maxNames)
 	requests := int64(0)

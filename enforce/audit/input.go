@@ -10,14 +10,14 @@ import (
 // Input describes a file that was read.
 type Input struct {
 	Name        string `json:"name"`
-	Format      string `json:"format"`      // caddy-json, caddy-console, combined, common, vhost-combined, w3c, custom, …
+	Format      string `json:"format"`      // caddy-json, caddy-console, common, combined, vhost-common, vhost-combined, w3c or custom
 	Compression string `json:"compression"` // gzip, zstd or ""
 	Lines       int64  `json:"lines"`
 	Requests    int64  `json:"requests"`
 	Unreadable  int64  `json:"unreadable"`
 	Period      Period `json:"period"`
-	// Resolution is the resolution of its times in seconds: 1, 0.001, …; that of the
-	// coarsest time if they differ.
+	// Resolution is the resolution of its times in seconds, such as 1 or 0.001; that
+	// of the coarsest time if they differ.
 	Resolution float64 `json:"resolution"`
 	// Zone is true if all its times have a time zone.
 	Zone bool `json:"zone"`

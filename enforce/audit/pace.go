@@ -10,12 +10,15 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
-// Pace compares the pace of a crawler with the limit that robots.txt sets for it.
+// Pace compares the pace of a crawler with the limit that robots.txt sets for it. A
+// budget (see enforce.Budget) is for the requests that the limit counts together:
+// usually all those of one crawler at one host or, if anyone can run the crawler, those
+// of one client address.
 type Pace struct {
 	Source int    `json:"source"` // index in Report.Sources
 	Line   int    `json:"line"`   // of the slowest Crawl-delay or Request-rate, or of the Visit-time; in Layer
-	Layer  string `json:"layer"`
-	Text   string `json:"text"` // the line
+	Layer  string `json:"layer"`  // as Rule.Layer
+	Text   string `json:"text"`   // the line
 	// Interval is the least time between two requests, in seconds; 0 if only a time
 	// of day is given.
 	Interval float64 `json:"interval"`

@@ -11,9 +11,8 @@ import "time"
 //
 // Lists are never nil, so that they are [] in JSON.
 type Report struct {
-	// Summary has the most important results, one sentence per element. It says
-	// nothing that the log cannot show. WouldHave, People and Period have the same
-	// figures.
+	// Summary has the most important results, in English, one or two sentences per
+	// element. Programs find the figures in WouldHave, People, Suspects and Period.
 	Summary []string `json:"summary"`
 
 	// Lines is the number of lines read: Requests + Unreadable + Other.
@@ -110,15 +109,16 @@ type WouldHave struct {
 	Denied    int64 `json:"denied"`
 	Throttled int64 `json:"throttled"`
 	// Browsers is the number of refused requests whose User-Agent is that of a
-	// browser or app. They are refused because a group of robots.txt names a word in
-	// their User-Agent. Suspects.Refused is included here, but not in Refused.
+	// browser or app. It is the sum of two numbers: requests that are refused because
+	// a group of robots.txt names a word in their User-Agent, which are part of
+	// Refused; and Suspects.Refused, which is not part of Refused.
 	Browsers int64 `json:"browsers"`
 	// Search is the number of refused requests of search engines. SearchVerified is
 	// the number of those that come from verified addresses.
 	Search         int64 `json:"search"`
 	SearchVerified int64 `json:"search_verified"`
-	// Reasons counts Refused by reason: disallowed, hidden, impostor, crawl_delay,
-	// request_rate, visit_time, …, most first.
+	// Reasons counts Refused by reason, most first. A name is the String of an
+	// enforce.Reason.
 	Reasons []Count `json:"reasons"`
 	// Purposes counts Refused by the purpose of the crawler, most first. The name is
 	// "" for crawlers without a known purpose.
@@ -133,9 +133,12 @@ type Count struct {
 
 // Warning says which figures are not reliable, and why.
 type Warning struct {
-	// Code identifies the warning: few_addresses, sampled, no_zone, coarse_times,
-	// cached, no_bodies, time_back, masked_addresses, no_hosts, no_robots,
-	// mixed_formats, own_fetches, verify_incomplete, …
+	// Code identifies the warning: cached, coarse_times, cut_input, few_addresses,
+	// many_names, masked_addresses, masked_targets, mixed_formats, no_bodies,
+	// no_fetch_fields, no_fields, no_hosts, no_robots, no_suspects, no_times, no_zone,
+	// own_fetches, partly_judged, sampled, time_back, verify_failed,
+	// verify_incomplete, verify_old, or a code of Options.Warnings. New versions may
+	// add codes.
 	Code string `json:"code"`
 	Text string `json:"text"`
 }

@@ -34,9 +34,13 @@ type Source struct {
 
 // Rule is a line of a robots.txt or of a managed policy, or a hidden rule.
 type Rule struct {
-	Source int    `json:"source"` // index in Report.Sources
-	Layer  string `json:"layer"`  // site, policy or hidden
-	Line   int    `json:"line"`   // in the site's own file, or in the configuration
+	Source int `json:"source"` // index in Report.Sources
+	// Layer is where the line comes from: site is the site's own robots.txt; policy
+	// is the managed policy, whose lines the operator's configuration adds to the
+	// published robots.txt; hidden is a path in the managed policy that is enforced
+	// but not published.
+	Layer string `json:"layer"`
+	Line  int    `json:"line"` // in the site's own file, or in the configuration
 	// TextLine is its line in Source.Text; 0 for hidden rules, which are not in that
 	// text.
 	TextLine int    `json:"text_line"`
@@ -44,10 +48,12 @@ type Rule struct {
 	Group    string `json:"group"` // the tokens of its group, joined by ", "
 	// Kind is allow, disallow, crawl-delay, request-rate or visit-time.
 	Kind string `json:"kind"`
-	// Bound is the number of requests that it decided. For a line that limits the
-	// pace, it is the number of requests to which the limit applied.
+	// Bound is the number of requests that it decided, by allowing or disallowing
+	// them. For a line that limits the pace, it is the number of requests to which the
+	// limit applied.
 	Bound int64 `json:"bound"`
-	// Denied is the number of those requests that it would have refused.
+	// Denied is the number of those requests that it would have refused: with 403, or
+	// 404 for a hidden rule, or 429 for a line that limits the pace.
 	Denied int64 `json:"denied"`
 	// Crawlers are the crawlers of these requests, ordered by Bound, most first, at
 	// most 50.

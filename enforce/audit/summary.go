@@ -118,13 +118,13 @@ func (a *auditor) summary(r *Report) []string {
 	case r.Requests == 0:
 		return []string{"There are no requests in this log."}
 	case !w.Known:
-		list = append(list, fmt.Sprintf("%s%s of %s requests are from self-declared robots. No robots.txt is known, so the report cannot say which of them it would have refused.", when, n(r.Robots), n(r.Requests)))
+		list = append(list, fmt.Sprintf("%s%s of %s requests are from clients that identify themselves as robots. No robots.txt is known, so the report cannot say which of them it would have refused.", when, n(r.Robots), n(r.Requests)))
 	default:
 		search := fmt.Sprintf("%s of search engines", n(w.Search))
 		if r.Verified && w.Search > 0 {
 			search += fmt.Sprintf(", %s of them verified", n(w.SearchVerified))
 		}
-		list = append(list, fmt.Sprintf("%s%s of %s requests from self-declared robots would have been refused (%s).", when, n(w.Refused), n(r.Robots), search))
+		list = append(list, fmt.Sprintf("%s%s of %s requests from clients that identify themselves as robots would have been refused (%s).", when, n(w.Refused), n(r.Robots), search))
 	}
 	suspects := r.suspectsRefused()
 	if named := r.WouldHave.Browsers - suspects; named > 0 {

@@ -23,11 +23,12 @@ type SuspectRules struct {
 }
 
 // Suspects has the clients that would have become suspects: they send a browser's
-// User-Agent and behave like robots. A client is an address (IPv6: a /64) with a complete
-// User-Agent at one host.
+// User-Agent and behave like robots. A client, which package suspect also calls a
+// visitor, is an address (IPv6: a /64) with a complete User-Agent at one host.
 type Suspects struct {
-	// Looked is the number of requests that were checked: those over TLS without a
-	// Cookie or Authorization field whose header fields are in the log.
+	// Looked is the number of requests that were checked: those over TLS, with one
+	// User-Agent field and without Cookie and Authorization fields, from addresses that
+	// are not masked, if the log has their header fields and their times to the second.
 	Looked int64 `json:"looked"`
 	// Unknown is the number of requests of People whose header fields are not in the
 	// log. They were not checked.
@@ -43,7 +44,8 @@ type Suspects struct {
 	// Requests is the number of requests that clients sent while they were suspects.
 	Requests int64 `json:"requests"`
 	// Refused is the number of these requests that the path rules of the group for *
-	// would have refused, at sites with SuspectRules.Bind.
+	// would have refused, at sites with SuspectRules.Bind. WouldHave.Browsers includes
+	// them, WouldHave.Refused does not.
 	Refused int64 `json:"refused"`
 	// Bound is true if a site has SuspectRules.Bind.
 	Bound bool `json:"bound"`
@@ -54,7 +56,7 @@ type Suspects struct {
 
 // SuspectSignal counts one suspect.Signal.
 type SuspectSignal struct {
-	Name   string `json:"name"` // as in logs and metrics: robots_txt, pace, …
+	Name   string `json:"name"` // the String of a suspect.Signal, such as robots_txt
 	Strong bool   `json:"strong"`
 	Raised int64  `json:"raised"` // how often it was raised, also by clients that are no suspects
 	Found  int64  `json:"found"`  // how many of Suspects.Found had it when they became suspects

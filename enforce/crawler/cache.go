@@ -29,8 +29,9 @@ type entry struct {
 	agents       []Agent
 }
 
-// NewCache returns a cache for at least the given number of User-Agents. The number is rounded up to a power of two of at most 16,777,216. An
-// entry takes about 60 bytes, and about 80 more for each crawler that the User-Agent names.
+// NewCache returns a cache for the given number of User-Agents, rounded up to a power of two: at least 4, at most 16,777,216. An entry takes
+// about 60 bytes, and about 80 more for each crawler that the User-Agent names. Each User-Agent has four places, chosen by its hash. If all four
+// are in use, the new entry replaces one of them at random.
 func NewCache(entries int) *Cache {
 	sets := 1
 	for sets*cacheWays < min(entries, maxCacheEntry) {

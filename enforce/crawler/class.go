@@ -47,7 +47,8 @@ func (c Class) String() string {
 	return fmt.Sprintf("class(%d)", uint8(c))
 }
 
-// ParseClass is the inverse of [Class.String].
+// ParseClass is the inverse of [Class.String]. It accepts the names of all nine classes, although only five can be in a registry file; any
+// other string is an error.
 func ParseClass(s string) (Class, error) {
 	for c, name := range classNames {
 		if s == name {
@@ -111,7 +112,7 @@ func (r RunBy) String() string {
 	return fmt.Sprintf("run-by(%d)", uint8(r))
 }
 
-// ParseRunBy is the inverse of [RunBy.String].
+// ParseRunBy is the inverse of [RunBy.String]: "" is UnknownRunner. Any string but "", "operator" and "anyone" is an error.
 func ParseRunBy(s string) (RunBy, error) {
 	for r, name := range runByNames {
 		if s == name {

@@ -7,8 +7,8 @@
 //	cache.Identify(m, r.Header.Get("User-Agent"), &id)
 //	for _, a := range id.Agents() { … a.Class, a.Token, a.Crawler … }
 //
-// It uses three sources. The [Registry] has a row for each known crawler, with the source of each fact (registry.jsonl). A [Matcher]
-// adds the tokens that one site's robots.txt names. The vocabulary (words.go) lists words that browsers, apps, devices and crawlers
+// It uses three sources. The [Registry] has a row for each known crawler, with the source of each fact. A [Matcher]
+// adds the tokens that one site's robots.txt names. A built-in vocabulary lists words that browsers, apps, devices and crawlers
 // send. It serves to recognise people, and crawlers that are in no list, by the form of their User-Agent.
 //
 // # Tokens
@@ -20,7 +20,8 @@
 //   - Of several tokens that match at the same place, the longest counts.
 //   - A token does not count in a URL, in a host name, in an e-mail address or right after the word `like`.
 //   - In the name of an Android device, only tokens of crawlers in the registry, and tokens of the site that contain a word for a crawler, count.
-//   - A token that apps send too (Crawler.Shared) does not count if it continues a longer name, as in `Acme Uptime Monitor`.
+//   - A token that apps send too (Crawler.Shared) does not count if only a space separates it from a word before it: `Acme Pinterest` does
+//     not name Pinterest's crawler.
 //   - A User-Agent that names several crawlers yields all of them. Software that a product is made with (`Acme/1.0 (compatible;
 //     Framework/2.0)`, `Acme/1.0 library/2.0`) is not a second crawler.
 //
@@ -37,8 +38,8 @@
 //
 // Some forms yield only a [Program], to which no group for `*` applies unless the site's operator wants that. Examples are a word that is as
 // common in names of apps as in names of crawlers (agent, sync, reader), a name before a browser's User-Agent, and a name in the
-// comment of a bare `Mozilla/5.0`. Weak evidence does not count if anything indicates a person: the name of a browser, a layout engine, an
-// operating system or a maker of devices, or a device's model number.
+// comment of a bare `Mozilla/5.0`. Most evidence of the strength [ByForm], and a word that apps send too (search, seeker), does not count if
+// anything indicates a person: the name of a browser, a layout engine, an operating system or a maker of devices, or a device's model number.
 //
 // An app whose User-Agent has the form that its platform gives it (`Chatbot/42 CFNetwork/1485 Darwin/23.1.0`) counts as a person, whatever
 // its name.

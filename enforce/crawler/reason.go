@@ -22,7 +22,7 @@ const (
 	LibraryWord            // a word for an HTTP client
 	ProgramName            // only a program's name
 	Overlong               // longer than MaxUserAgent octets
-	ManyFields             // more User-Agent fields than any browser sends
+	ManyFields             // the request has more User-Agent header fields than any browser sends; package enforce sets it, Identify never does
 	NoUserAgent            // empty, or without words and digits
 )
 

@@ -53,14 +53,15 @@ type Crawler struct {
 // Verify has the facts with which a claim to be a crawler can be checked. This package does not check claims and uses no network.
 type Verify struct {
 	Hosts           []string // domains for forward-confirmed reverse DNS: a host name must be one of these or end with a dot and one of these
-	HostMasks       []string // the documented form of such host names; `***` is a part of the address
+	HostMasks       []string // the documented form of such host names; `***` stands for a part of the address: crawl-***-***-***-***.googlebot.com
 	Ranges          []string // URLs of published address lists
 	ASN             []int    // numbers of the autonomous systems from which it sends requests
 	SignatureAgents []string // HTTP Message Signatures: the URLs that it sends in Signature-Agent
 }
 
 // Index returns the crawler's position in its registry, 0 ≤ Index <
-// [Registry.Len]. It can be the index of a table with one entry per crawler.
+// [Registry.Len]. It can be the index of a table with one entry per crawler. It is
+// 0 for a row that is not in a registry.
 func (c *Crawler) Index() int { return c.index }
 
 // Tokens returns the User-Agent tokens: UserAgents and Shared.

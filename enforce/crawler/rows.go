@@ -56,7 +56,8 @@ var facts = []string{"operator", "purpose", "class", "run_by", "user_agents", "r
 //	operator     who runs it
 //	purpose      see [Purpose]
 //	class        "crawler" (default), "user-triggered", "offline", "webhook" (the default for that purpose) or "library"
-//	run_by       "operator": the operator's own machines; "anyone": anyone who installs the software, so each client address has its own budget
+//	run_by       "operator": the operator's own machines; "anyone": anyone who installs the software, so rate limits count each client address
+//	             separately
 //	user_agents  tokens that it sends in its User-Agent; default: the name
 //	shared       further tokens, which apps of the same name send too: they count only if nothing indicates a person
 //	robots       product tokens of the robots.txt groups that it obeys, most specific first; default: the first of user_agents

@@ -159,9 +159,9 @@ var vocabulary = func() map[string]role {
 const sentByBrowsers = roleMozilla | roleEngine | roleBrowser | roleAnyBrowser | rolePlatform | roleUnix | roleApp | roleBrand | roleNoise | roleLike |
 	roleCompatible | roleAndroid | roleScheme
 
-// BrowserWord reports whether token consists only of words that browsers, apps
-// or devices send, or that apps send as well as crawlers (`search`). Numbers
-// don't count. A crawler with such a token would match people's User-Agents.
+// BrowserWord reports whether a token would match people's User-Agents: browsers,
+// apps or devices send all of its words. Words that crawlers send too (`search`)
+// and numbers are among them. It is false for a token without a word or number.
 func BrowserWord(token string) bool {
 	words := 0
 	for i := 0; i < len(token); {

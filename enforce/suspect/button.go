@@ -15,9 +15,10 @@ const buttonLife = time.Hour
 const buttonSize = 16
 
 // Button returns a token for the button on the page that refuses a suspect's
-// request. The token is valid for one to two hours, and only for the same client
-// (as Network counts clients) and User-Agent at the same site. A form on another
-// site cannot know it.
+// request. A person presses the button to read the page in spite of the refusal. If
+// Pressed accepts the token, the caller should set a cookie, because See ignores
+// requests with a Cookie. The token is valid for one to two hours, and only for the
+// same Network, User-Agent and site. A form on another site cannot know it.
 func (k *Key) Button(site string, client netip.Addr, userAgent string, now time.Time) string {
 	return k.button(site, client, userAgent, hour(now))
 }

@@ -4,15 +4,28 @@
 // A Watch gets the requests that have a browser's User-Agent. It raises a Signal
 // when it sees something that robots do and that people do not do with that
 // browser. A client becomes a suspect when two independent signals were raised
-// within 24 hours, and at least one of them is strong. The comment on each Signal
-// says what raises it, and which people could raise it by accident.
+// within 24 hours, and at least one of them is strong. The three trap signals
+// count as one; all other signals are independent. The comment on each Signal says
+// what raises it, and which people could raise it by accident.
 //
-// Nobody can make another person a suspect. Only requests over HTTPS count, and
-// only those with the User-Agent of a browser version that always sends Fetch
-// Metadata (the Sec-Fetch-* fields). These fields show whether the user of the
-// browser asked for a page, or whether a page of another site caused the request
-// with an image, a link, a form, a frame or a prefetch. Only what the user asked
-// for raises signals. Requests with a Cookie are not watched.
+// In this package, a client is a visitor of a site: an IPv4 address or an IPv6 /64,
+// together with a complete User-Agent (see Watch). A suspect does not affect clients
+// with another User-Agent at its address. A document is a page that the user asked
+// for. An embedded file is a file that a page of the site loads: an image, a style,
+// a script, a font, a sound or a video.
+//
+// A page of another site cannot make its readers suspects. Only requests over HTTPS
+// count, and only those with the User-Agent of a browser version that always sends
+// Fetch Metadata (the Sec-Fetch-* fields). These fields show whether the user of
+// the browser asked for a page, or whether a page of another site caused the
+// request with an image, a link, a form, a frame or a prefetch. A request with
+// these fields raises a signal only if the user or a page of the same site asked
+// for the page. A request without all of them counts as a document if its path has
+// no file name extension or that of a page, unless it has a Sec-Fetch-Site other
+// than same-origin and none.
+//
+// Requests with a Cookie are not watched. The caller should leave out requests with
+// an Authorization field too.
 //
 // The package depends on no web server and writes no log. It does not use TLS or
 // HTTP/2 fingerprints: it cannot find a robot that sends what a browser sends,
@@ -21,7 +34,7 @@
 //	watch := suspect.NewWatch(suspect.Config{})
 //	request := suspect.Request{Site: "example.com", Client: addr, UserAgent: ua, Header: header, Target: "/", Secure: true, Time: now}
 //	standing := watch.See(&request, suspect.DefaultFor)
-//	if standing.Suspect {
+//	if standing.Page { // a suspect that asks for a page
 //		// apply the path rules of User-agent: *
 //	}
 package suspect

@@ -55,7 +55,8 @@ func (w *Watch) Share() { w.sharing.Store(true) }
 func (w *Watch) Raised() <-chan Mark { return w.marks }
 
 // SetMarks gives the Watch all marks that the other servers have, in place of those of
-// the last call. These signals count as if they had been raised here.
+// the last call. These signals count as if they had been raised here. SetMarks does
+// not keep the slice.
 func (w *Watch) SetMarks(marks []Mark) {
 	h := &fleetMarks{version: 1, marks: make(map[[16]byte]*[signals]uint32, len(marks))}
 	if last := w.fleet.Load(); last != nil {

@@ -65,7 +65,8 @@ func (k *Key) sign(what byte, at uint64, network [16]byte, site, text string) [s
 }
 
 // Network returns the network that counts as one client: the whole IPv4 address
-// (in IPv6 form), or the /64 of an IPv6 address.
+// (in IPv6 form), or the /64 of an IPv6 address. Suspect.Network is shorter, because
+// people read it.
 func Network(addr netip.Addr) (network [16]byte) {
 	addr = addr.Unmap()
 	network = addr.As16()

@@ -15,8 +15,9 @@ const maxSuspects = 4096
 // Suspect describes a suspect for logs and for the operator.
 type Suspect struct {
 	Site string
-	// Network is the part of the address that operators see: /24 of an IPv4
-	// address, /48 of an IPv6 address.
+	// Network is the part of the address that operators see: the /24 of an IPv4
+	// address, or the /48 of an IPv6 address. The function Network returns what
+	// counts as one client.
 	Network netip.Prefix
 	Browser Browser // the browser that its User-Agent names
 	// Fields is true if it sends Sec-Fetch-* fields.

@@ -9,9 +9,9 @@ import (
 // after 24 hours.
 //
 // The comments name the false positives: what a person could do to raise the signal.
-// In the tests of bench/suspects, sessions of people raise none of the signals: a
-// headless Chromium reads pages with embedded files, goes back, reloads, opens tabs,
-// prefetches and prerenders, and 50 people share one address.
+// The tests in bench/suspects simulate people: a headless Chromium reads pages with
+// embedded files, goes back, reloads, opens tabs, prefetches and prerenders, and 50
+// simulated people share one address. They raise none of the signals.
 type Signal uint8
 
 const (
@@ -59,13 +59,16 @@ const (
 	// browser whose cache has all embedded files of the site.
 	Documents
 
-	// Pace is weak. The visitor requests different documents faster than one every
-	// two seconds, until it is 40 documents ahead of that pace. With Sec-Fetch-*
-	// fields, documents are counted by connection, so that people who share an
-	// address are not added up; behind a proxy, which mixes connections, they are
-	// not counted. Without these fields, documents are counted by client, and the
-	// signal is not raised if there is at least one embedded file for every four
-	// documents.
+	// Pace is weak. The visitor requests documents too fast: each document adds 1 to
+	// a count, and every two seconds subtract 1. The signal is raised when the count
+	// reaches 40; the count then begins again at 0. A reload of the last document
+	// adds nothing.
+	//
+	// With all Sec-Fetch-* fields, the count also begins again when the connection
+	// changes, so that people who share an address are not added up. Requests
+	// without Request.Connection are not counted then. Without all Sec-Fetch-*
+	// fields, the connection does not matter, and the signal is not raised if the
+	// visitor requested at least one embedded file for every four documents.
 	//
 	// False positives: a browser that restores more than 40 tabs of one site at
 	// once.

@@ -62,7 +62,8 @@ const (
 var tokenLen = base64.RawURLEncoding.EncodedLen(tokenSize)
 
 // Mint returns a URL (path only) below the path of the trap, for one client of a
-// site. It is valid for 24 hours. Nobody can find the address in it without the key.
+// site. It is valid for 24 hours. Nobody can find the address in it without the key,
+// which must not be nil.
 func (t Trap) Mint(k *Key, site string, client netip.Addr, now time.Time) string {
 	token := k.token(site, client, uint32(now.Unix()))
 	var text [len(sampleToken) + maxTrap]byte
@@ -98,13 +99,14 @@ type Hit uint8
 // The kinds of hits, the weakest evidence first.
 const (
 	NoHit     Hit = iota // not a trap URL, or one that has expired
-	StaticHit            // a URL below the path that was not minted
+	StaticHit            // any other URL below the path: it was not minted with this key for this site
 	OtherHit             // a URL that was minted for another client
 	MintedHit            // a URL that was minted for this client
 )
 
 // Hit returns the kind of hit that a request target is. A URL that was minted more
-// than 24 hours ago is no hit, because people keep tabs and bookmarks.
+// than 24 hours ago is no hit, because people keep tabs and bookmarks. The key must
+// not be nil.
 func (t Trap) Hit(k *Key, target, site string, client netip.Addr, now time.Time) Hit {
 	rest, below := strings.CutPrefix(target, string(t))
 	if !below {

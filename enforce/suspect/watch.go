@@ -19,7 +19,8 @@ const DefaultFor = time.Hour
 // Config configures a Watch. The zero value has the defaults.
 type Config struct {
 	// Entries is the least number of visitors that the Watch remembers. NewWatch
-	// rounds it up to 7 times a power of two. 0 or less: DefaultEntries.
+	// rounds it up to 7 times a power of two. 0 or less: DefaultEntries. There is no
+	// upper limit. Each visitor takes about 73 octets.
 	Entries  int
 	Observer Observer // may be nil
 }
@@ -37,11 +38,12 @@ type Observer interface {
 
 // Watch remembers what visitors did in the last 24 hours.
 //
-// A visitor is an address (IPv4 /32, IPv6 /64) with a complete User-Agent at one
-// site. Visitors that send all Sec-Fetch-* fields and visitors that do not are
-// counted apart: a robot without these fields does not make the browsers at its
-// address suspects. A Watch stores a keyed hash of each visitor. It stores a part of
-// the address only for suspects (Suspect.Network).
+// A visitor, the client that can become a suspect, is an address (IPv4 /32, IPv6
+// /64) with a complete User-Agent at one site. Visitors that send all Sec-Fetch-*
+// fields and visitors that do not are counted apart: a robot without these fields
+// does not make the browsers at its address suspects. A Watch stores a keyed hash
+// of each visitor. It stores a part of the address only for suspects
+// (Suspect.Network).
 //
 // The size of a Watch is fixed. When there is no room for a new visitor, it forgets
 // one of the seven visitors that have the same place in its table: those without
@@ -83,16 +85,17 @@ type Standing struct {
 	// Until is the time at which a suspect stops being one if it raises no
 	// further signal. It is zero for others.
 	Until time.Time
-	// Page is true for a suspect's request that may show its answer as a page.
-	// Do not refuse other requests of suspects, such as those for images: nobody
-	// could read the reason.
+	// Page is true if the client is a suspect and the browser may show the answer
+	// to this request as a page. Do not refuse other requests of suspects, such as
+	// those for images: nobody could read the reason.
 	Page bool
 }
 
 // See counts a request and returns what the Watch has found about its client. A
-// client stays a suspect for the duration hold after its last signal. See ignores
+// client stays a suspect for the duration hold, in whole seconds, after its last
+// signal. If hold is less than a second, no client becomes a suspect. See ignores
 // requests that are not over HTTPS, have a Cookie, or have no valid Client: it
-// does not count them and returns a zero Standing.
+// does not count them and returns a zero Standing. It does not change or keep r.
 func (w *Watch) See(r *Request, hold time.Duration) (s Standing) {
 	if !r.Secure || len(r.Header["Cookie"]) > 0 || !r.Client.IsValid() {
 		return s

@@ -9,8 +9,9 @@ import (
 
 // Change is a difference between two files that affects some crawlers.
 type Change struct {
-	// Crawlers are the product tokens of the affected crawlers, as written. "*"
-	// means all crawlers that neither file names.
+	// Crawlers are the product tokens of the affected crawlers, as written. A
+	// crawler with several tokens has only its first one here. "*" means all
+	// crawlers that neither file names.
 	Crawlers []string `json:"crawlers"`
 	// What is the kind of the change: "verdict", "group" (a file stops or
 	// starts to name the crawler), "crawl-delay", "request-rate", "visit-time",
@@ -37,15 +38,17 @@ type Change struct {
 type Result struct {
 	// Changes are sorted by NewLine, then by OldLine.
 	Changes []Change
-	// Complete means that there are no other changes: if the files have
-	// different verdicts on any path for a crawler, Changes has a verdict
-	// change of the same kind (allowed or disallowed) for that crawler.
-	// Complete is false if there are too many rules or changes to compare, and
-	// for some rare forms of rules that are not compared exactly.
+	// Complete means that Changes has all changes. Of the paths with another
+	// verdict, it has examples: if any path is newly allowed for a crawler,
+	// Changes has a change to allowed for that crawler, and the same is true
+	// for disallowed. Complete is false if there are too many rules or changes
+	// to compare, and for some rare forms of rules that are not compared
+	// exactly.
 	Complete bool
 }
 
-// Same reports whether the result proves that nothing changes.
+// Same reports whether the result is Complete and has no changes. This proves
+// that nothing changes of what Compare or Unaffected compared.
 func (r *Result) Same() bool { return r.Complete && len(r.Changes) == 0 }
 
 const (
@@ -61,9 +64,12 @@ const (
 // and changed limits and other lines. It compares the files for each crawler
 // that one of them names, and for all other crawlers.
 //
+// Neither file may be nil: robots.Parse(nil) is a file that allows everything.
+//
 // The argument crawlers describes crawlers that obey several product tokens or
-// ignore `*`. If neither file names such a crawler, it appears in the result
-// only if it has other changes than the crawlers whose groups it obeys.
+// ignore `*`. Compare does not list such a crawler if neither file names its
+// first token, and the same groups apply to it as to another crawler that
+// Compare considers.
 func Compare(before, after *robots.File, crawlers ...Crawler) Result {
 	d := newDiffer(before, after, crawlers)
 	d.compareAll()
@@ -72,12 +78,13 @@ func Compare(before, after *robots.File, crawlers ...Crawler) Result {
 }
 
 // Unaffected compares two files for the crawlers that must not be affected.
-// inside reports whether a crawler is one that may be affected; Unaffected
-// leaves out these. It calls inside with product tokens and with "*". It
-// compares verdicts, Crawl-delay, Request-rate and Visit-time. If the result is
-// Same, none of these changes for any of those crawlers, also not for crawlers
-// that no file names. The argument crawlers must have all crawlers that obey
-// several product tokens or ignore `*`; Unaffected does not know about others.
+// inside reports whether the crawler with a product token may be affected;
+// Unaffected leaves out these crawlers. It always compares the files for
+// crawlers that no file names. It compares only verdicts, Crawl-delay,
+// Request-rate and Visit-time. If the result is Same, none of these four
+// changes for any of the compared crawlers. The argument crawlers must have all
+// crawlers that obey several product tokens or ignore `*`, since Unaffected has
+// no list of its own. Neither file may be nil.
 func Unaffected(before, after *robots.File, inside func(token string) bool, crawlers ...Crawler) Result {
 	d := newDiffer(before, after, crawlers)
 	d.inside = inside

@@ -191,3 +191,19 @@ func TestCompareWithCrawlers(t *testing.T) {
 		})
 	}
 }
+
+// Where the first matching rule decides, another order of the same rules changes
+// verdicts.
+func TestCompareOrderOfRules(t *testing.T) {
+	const one, two = "User-agent: *\nDisallow: /a\nAllow: /a/b\n", "User-agent: *\nAllow: /a/b\nDisallow: /a\n"
+	for _, tt := range []struct {
+		dialect robots.Dialect
+		changed bool
+	}{{robots.RFC9309, false}, {robots.Google, false}, {robots.Koster1994, true}, {robots.Kollar1996, true}} {
+		parse := func(text string) *robots.File { return robots.Parse([]byte(text), robots.WithDialect(tt.dialect)) }
+		r := Compare(parse(one), parse(two))
+		if r.Same() == tt.changed || tt.changed && !slices.Contains(r.Changes[0].Paths, "/a/b") {
+			t.Errorf("%v: %+v", tt.dialect, r)
+		}
+	}
+}

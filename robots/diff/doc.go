@@ -18,7 +18,7 @@
 //		// Keep the old file. r.Changes has the changes for other crawlers.
 //	}
 //
-// The result is valid for verdicts as RFC 9309, section 2.2.2 defines them
-// (Group.Match), and for verdicts on paths as a back end serves them
-// (Group.MatchViews without options).
+// The result is valid for the verdicts of Group.Match, and for those of
+// Group.MatchViews without options, which also checks the path as a back end
+// serves it. The two files may have different dialects.
 package diff

@@ -21,6 +21,8 @@ import (
 // two rules, it would also decide on the path. Therefore the two rules also
 // decide on the witness. At least one of the two rules is in only one of the
 // groups: if both groups had both rules, the same rule would decide in both.
+// (In a dialect in which the first match decides, this is so only if the common
+// rules have the same order; see sameOrder.)
 
 // ruleLine is a rule as a line of robots.txt.
 type ruleLine struct {
@@ -43,8 +45,14 @@ func (d *differ) verdicts(p *pair) {
 	}
 	f := finder{differ: d, pair: p, first: len(d.changes), found: map[[2]int]int{}}
 	list := f.candidates(before, after)
+	longest := d.before.Dialect() == robots.RFC9309 || d.before.Dialect() == robots.Google
+	if !longest && !sameOrder(before, after) {
+		for i := range list {
+			list[i].changed = true // where the first match decides, any pair of rules may have changed places
+		}
+	}
 	changed := slices.DeleteFunc(slices.Clone(list), func(c candidate) bool { return !c.changed })
-	if longest := d.before.Dialect() == robots.RFC9309 || d.before.Dialect() == robots.Google; longest && len(changed) == 0 {
+	if longest && len(changed) == 0 {
 		return // the same rules in another order, or repeated
 	}
 	var fresh, inexact bool
@@ -81,6 +89,28 @@ func (d *differ) verdicts(p *pair) {
 			}
 		}
 	}
+}
+
+// sameOrder reports whether the rules that are in both lists have the same order
+// in both. Repetitions do not count, because only the first one can decide.
+func sameOrder(before, after []robots.Rule) bool {
+	return slices.Equal(commonRules(before, after), commonRules(after, before))
+}
+
+// commonRules returns the rules of list that are also in other, in the order of
+// list, each once.
+func commonRules(list, other []robots.Rule) (common []ruleLine) {
+	left := make(map[ruleLine]bool)
+	for _, r := range other {
+		left[ruleLine{r.Allow, r.Pattern}] = true
+	}
+	for _, r := range list {
+		if l := (ruleLine{r.Allow, r.Pattern}); left[l] {
+			left[l] = false
+			common = append(common, l)
+		}
+	}
+	return common
 }
 
 // mayOverlap reports whether both patterns may match the same path. It compares

@@ -24,12 +24,15 @@ func WithCrawlers(c Crawlers) Option {
 }
 
 // WithSelect limits the findings to the rules with these codes. Without codes,
-// it selects all rules.
+// it selects all rules. Codes that do not exist select nothing. If WithSelect
+// occurs several times, only the last one counts.
 func WithSelect(codes ...string) Option {
 	return func(l *linter) { l.selected = codes }
 }
 
-// WithIgnore leaves out findings of the rules with these codes.
+// WithIgnore leaves out findings of the rules with these codes, even if
+// WithSelect selects them. Codes that do not exist have no effect. If
+// WithIgnore occurs several times, only the last one counts.
 func WithIgnore(codes ...string) Option {
 	return func(l *linter) { l.ignored = codes }
 }
@@ -37,15 +40,17 @@ func WithIgnore(codes ...string) Option {
 // WithCheck adds a check that the caller provides, for example one that
 // compares the file with other settings of the site. The check calls report for
 // each finding, with the code of an existing rule, the line number (from 1),
-// and the message.
+// and the message. Lint panics if there is no rule with that code.
 func WithCheck(check func(f *robots.File, report func(code string, line int, message string))) Option {
 	return func(l *linter) { l.checks = append(l.checks, check) }
 }
 
 // Lint returns the findings in a file, in the order of the lines. Its time is
-// proportional to the size of the file, plus the time to compare rules with
-// each other, which has a constant limit. It returns at most 1000 findings of
-// each rule.
+// proportional to the size of the file, plus the time to compare Allow and
+// Disallow lines with each other, which has a constant limit. If there are too
+// many lines to check all of them, a finding analysis-limited reports it. Lint
+// returns at most 1000 findings with the same code, and does not report that
+// there are more.
 func Lint(f *robots.File, opts ...Option) []Finding {
 	l := &linter{file: f, text: string(f.Bytes()), crawlers: noCrawlers{}, budget: maxComparisons, counts: map[string]int{}}
 	for _, o := range opts {

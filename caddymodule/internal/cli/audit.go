@@ -128,13 +128,13 @@ func (o *auditOptions) audit(cmd *cobra.Command, args []string) (int, error) {
 	if err != nil {
 		return exitFailed, err
 	}
-	if err := o.print(cmd.OutOrStdout(), r); err != nil {
-		return exitFailed, err
-	}
-	if o.html != "" {
+	if o.html != "" { // first, because the text may go to a program that stops reading
 		if err := page.write(r); err != nil {
 			return exitFailed, err
 		}
+	}
+	if err := o.print(cmd.OutOrStdout(), r); err != nil {
+		return exitFailed, err
 	}
 	if r.Against != nil && r.Against.Bad {
 		return exitFinding, nil

@@ -63,7 +63,7 @@ func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, give
 		sites[0].Hosts = nil // the log has only requests of this site
 	}
 	if len(sites) == 0 {
-		return fmt.Errorf("%s has no robots handler", o.config.path)
+		return fmt.Errorf("%s has no robots handler: leave out --config, and give the file with --robots", o.config.path)
 	}
 	sites = firstHandlers(sites, to)
 	var settings []audit.Site

@@ -5,8 +5,9 @@
 //	err := page.Write(file, report)
 //
 // All text in a report may have been written by strangers. The page escapes it, shows
-// invisible characters as escapes, and cuts long text. The size of the page is limited,
-// whatever the size of the report (see bounds.go). The page says what it leaves out.
+// invisible characters as escapes, and cuts long text, such as lines and User-Agents to
+// 400 characters. Each list has an upper limit, such as 1,000 crawlers and 3,000 lines of
+// robots.txt files. The page says what it leaves out.
 //
 // The charts are inline SVG. The script of the page only sorts and filters tables and
 // shows tooltips: without it, the page shows the same figures.
