@@ -18,9 +18,12 @@ func init() {
 const adminPrefix = "/robots/"
 
 // AdminAPI adds the status and the controls of the robots app to Caddy's admin
-// endpoint, below /robots/. It needs no configuration. (Caddy provisions it
-// before all apps, and keeps it if a new configuration can't be loaded. So it
-// looks up the running app at each request.)
+// endpoint. It needs no configuration. A GET of /robots/ answers with a summary,
+// and a GET of policies, crawlers, rules, recent, suspects, budgets, check or
+// health below it with details. A POST of refresh, budgets/reset or mode changes
+// something. All answers are JSON. (Caddy provisions AdminAPI before all apps,
+// and goes on using it if a new configuration can't be loaded. So AdminAPI looks
+// up the running app at each request.)
 type AdminAPI struct{}
 
 // CaddyModule returns the Caddy module information.

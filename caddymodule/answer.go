@@ -26,7 +26,9 @@ type Answer struct {
 	// be read, with `on_error deny`) or `hidden` (the policy hides the path).
 	Verdict string `json:"verdict"`
 
-	// The status code. Allowed are: for `disallowed` and `impostor`, any 4xx
+	// The status code. Without an Answer it is 403 for `disallowed` and
+	// `impostor`, 429 for `throttled` and `pending`, 503 for `unavailable`, and
+	// 404 for `hidden`. Allowed are: for `disallowed` and `impostor`, any 4xx
 	// except 429; for `throttled` and `pending`, 429 and 503; for `unavailable`,
 	// 503; for `hidden`, 404 and 410. A search engine removes a page that
 	// answers 403, 404, 410 or 451 from its index, and crawls the whole host
@@ -41,7 +43,8 @@ type Answer struct {
 	// 302. Only for `disallowed` and `impostor`. Placeholders are replaced.
 	// Crawlers of search engines get the default answer instead, because search
 	// engines punish sites that show them other pages than people (cloaking).
-	// So do crawlers whose redirect would lead to a URL that is refused too.
+	// A crawler also gets the default answer if the redirect would lead to a URL
+	// that is refused too.
 	Redirect string `json:"redirect,omitempty"`
 
 	// Close the connection without an answer. Only for `disallowed`, `impostor`

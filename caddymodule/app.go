@@ -33,9 +33,9 @@ type App struct {
 
 	// The largest amount of memory, in octets, for the robots.txt files of all
 	// sites together. The amount in use is an estimate. Beyond the limit, files
-	// of hosts that no site address names are dropped first; each handler keeps
-	// at least one. In a Caddyfile from 16MiB to 1TiB. Default: 67108864
-	// (64 MiB).
+	// of hosts that no site address names are dropped first. Each handler keeps
+	// at least one file, even if the limit is then exceeded. In a Caddyfile
+	// from 16MiB to 1TiB. Default: 67108864 (64 MiB).
 	MaxMemory int64 `json:"max_memory,omitempty"`
 
 	// The path of a file that keeps the counters of the admin API and the

@@ -19,10 +19,12 @@ const (
 )
 
 // CrawlDelay configures how Crawl-delay, Request-rate and Visit-time are
-// enforced.
+// enforced. Networks deliver requests too early or too late, so a crawler may be
+// faster than its limit by a tenth, and a single request may come half an
+// interval early.
 type CrawlDelay struct {
-	// The longest Crawl-delay that is enforced. A longer one in robots.txt
-	// counts as this long. Default: 24h.
+	// The longest Crawl-delay that is enforced, at most 366 days. A longer one in
+	// robots.txt counts as this long. Default: 24h.
 	Max caddy.Duration `json:"max,omitempty"`
 
 	// The longest time for which the handler holds a request that comes too
@@ -36,8 +38,10 @@ type CrawlDelay struct {
 
 	// The largest number of budgets in the memory of this server, for all sites
 	// together, from 1 to 10000000. One takes about 64 octets. If sites have
-	// different values, the largest one applies. Beyond it, the budgets that
-	// allow the next request soonest are dropped. Default: 100000.
+	// different values, the largest one applies. If there is no room, the server
+	// drops another budget: if it can, one that clients can invent, such as the
+	// budget of a single address, and the one that is unused soonest. A crawler
+	// with a dropped budget starts again with an unused one. Default: 100000.
 	MaxEntries int `json:"max_entries,omitempty"`
 
 	// How budgets are counted. `crawler`: each crawler has one budget for all its

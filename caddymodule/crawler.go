@@ -29,9 +29,9 @@ type Crawler struct {
 	// The company or person that runs the crawler. Default: none.
 	Operator string `json:"operator,omitempty"`
 
-	// What the operator uses the pages for, such as `search` or `ai-training`:
-	// a purpose of the registry, or one of your own in lower-case letters,
-	// digits and hyphens. Default: none.
+	// What the crawler's operator uses the pages for, such as `search` or
+	// `ai-training`: a purpose of the registry, or one of your own in
+	// lower-case letters, digits and hyphens. Default: none.
 	Purpose string `json:"purpose,omitempty"`
 
 	// `crawler`; `user-triggered`, a fetcher that acts for a person; `offline`,
@@ -40,10 +40,10 @@ type Crawler struct {
 	// for the purpose `webhook`, otherwise `crawler`.
 	Class string `json:"class,omitempty"`
 
-	// Who runs the software: `operator`, only the operator; or `anyone`, any
-	// person or company on their own machines. With `anyone`, each client
-	// address has its own budget. Default: `anyone` for the classes `offline`
-	// and `library`, otherwise `operator`.
+	// Who runs the software: `operator`, only the crawler's operator; or
+	// `anyone`, any person or company on their own machines. With `anyone`,
+	// each client address has its own budget. Default: `anyone` for the classes
+	// `offline` and `library`, otherwise `operator`.
 	RunBy string `json:"run_by,omitempty"`
 
 	// Whether the group `User-agent: *` applies to the crawler if no group names

@@ -1,4 +1,4 @@
-// Package caddymodule makes robots.txt binding in Caddy. It provides the HTTP
+// Package caddymodule enforces robots.txt in Caddy. It provides the HTTP
 // handler http.handlers.robots with the Caddyfile directive robots, the request
 // matcher http.matchers.robots, the dashboard http.handlers.robots_dashboard,
 // the app robots, the admin API below /robots/, metrics, and the commands

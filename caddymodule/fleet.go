@@ -29,12 +29,15 @@ const maxFleetDeadline = time.Second
 // `instances` times as long, so that all servers together keep to the budget.
 type Fleet struct {
 	// The URL of Redis or Valkey:
-	// `redis://[[user]:password@]host[:port][/database]`; `rediss://…` with TLS;
-	// or `redis+unix:///path/to/socket`. The schemes `valkey`, `valkeys` and
-	// `valkey+unix` work too. Query parameters: `addr=host:port`, once for each
-	// further node of a cluster or Sentinel; `master_set=name`, for Sentinels.
-	// Placeholders that are known when the configuration is loaded, such as
-	// `{env.REDIS_PASSWORD}`, are replaced. Required.
+	// `redis://[[user]:password@]host[:port][/database]`; `rediss://…` with
+	// TLS; or `redis+unix:///path/to/socket`. The schemes `valkey`, `valkeys`
+	// and `valkey+unix` work too. Query parameters: `addr=host:port`, once for
+	// each further node of a cluster or Sentinel; `master_set=name`, for
+	// Sentinels; `sentinel_username` and `sentinel_password`, for their login;
+	// `db=number`, the database, in place of the path; `skip_verify=true`, to
+	// accept any TLS certificate. Placeholders that are known when the
+	// configuration is loaded, such as `{env.REDIS_PASSWORD}`, are replaced.
+	// Required.
 	URL string `json:"url,omitempty"`
 
 	// The number of servers that share the budgets, from 1 to 10000. If it is
@@ -46,8 +49,8 @@ type Fleet struct {
 	// share their budgets. Default: `robots:`.
 	Prefix string `json:"prefix,omitempty"`
 
-	// The longest time for which a request waits for Redis or Valkey, from 1ms
-	// to 1s. Default: 25ms.
+	// The longest time for which a request waits for an answer of Redis or
+	// Valkey, from 1ms to 1s. Default: 25ms.
 	Deadline caddy.Duration `json:"deadline,omitempty"`
 }
 

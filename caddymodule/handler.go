@@ -29,9 +29,9 @@ func init() {
 // with `action bind` can refuse one. The handler is not access control: a
 // crawler that sends a browser's User-Agent is treated as a person.
 //
-// A known crawler gets the group that its operator documents. For example, the
-// group of Googlebot applies to Googlebot-Image if robots.txt has no group for
-// Googlebot-Image.
+// A known crawler gets the group that the crawler's operator documents. For
+// example, the group of Googlebot applies to Googlebot-Image if robots.txt has
+// no group for Googlebot-Image.
 //
 // The handler sets these placeholders. For requests of crawlers and suspects, all
 // of them except `trap` are also in the access log, in the field `robots`:
@@ -84,9 +84,10 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 	}
 }
 
-// ServeHTTP lets the engine decide on a request: it finds the policy, identifies
-// the client, and applies the path rules and the rate limits. Then ServeHTTP
-// records the decision, and refuses the request or passes it on.
+// ServeHTTP lets the engine decide on a request: the engine finds the compiled
+// robots.txt, identifies the client, and applies the path rules and the rate
+// limits. Then ServeHTTP records the decision, and refuses the request or passes
+// it on.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	if isSubrequest(r) {
 		h.noteInternalRead(r)

@@ -29,7 +29,8 @@ func init() {
 // its values does.
 //
 // Behind a robots handler the matcher uses the result of that handler. Elsewhere
-// it looks the User-Agent up in the built-in registry.
+// it looks the User-Agent up in the built-in registry, the list of known crawlers
+// that comes with the plugin.
 type MatchRobots struct {
 	// Names of crawlers in the registry, or their tokens, such as `Googlebot`.
 	// Upper and lower case are the same.
@@ -39,8 +40,10 @@ type MatchRobots struct {
 	// `archive`, …, or one that the configuration of a robots handler defines.
 	Purpose []string `json:"purpose,omitempty"`
 
-	// Classes of crawlers: `crawler`, `named`, `self-declared`,
-	// `user-triggered`, `offline`, `webhook`, `program` or `library`.
+	// Classes of crawlers: `crawler` (in the registry), `named` (only robots.txt
+	// names it), `self-declared` (its User-Agent says that it is a robot),
+	// `user-triggered`, `offline`, `webhook`, `program` (it sends only a name) or
+	// `library`.
 	Class []string `json:"class,omitempty"`
 
 	// Operators of crawlers, as the registry names them. Upper and lower case

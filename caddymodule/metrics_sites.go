@@ -19,9 +19,10 @@ type Metrics struct {
 	// Each site adds a label value. Default: false.
 	PerSite bool `json:"per_site,omitempty"`
 
-	// The largest number of sites with a label value of their own. They are the
-	// sites with the most requests of crawlers; all others share the value
-	// `(other)`. A site that has one keeps it. Default: 100.
+	// The largest number of sites with a label value of their own. The sites
+	// with the most requests of crawlers get one and then keep it, even if other
+	// sites have more requests later, so that no counter goes back. All others
+	// share the value `(other)`. In a Caddyfile from 1 to 1000. Default: 100.
 	MaxSites int `json:"max_sites,omitempty"`
 }
 

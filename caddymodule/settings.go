@@ -55,21 +55,27 @@ type Settings struct {
 	// Where the rules come from. Default: the site's own /robots.txt.
 	Source *Source `json:"source,omitempty"`
 
-	// The time between two reads of the source, at least 1s. A source `file` is
-	// also read when it changes, and a source `site` also when a client fetches
-	// /robots.txt. Default: 1m.
+	// The time between two reads of the source, at least 1s: the first request
+	// after this time causes the next read. After a failed read, the handler
+	// tries again without a request. A source `file` is also read when it
+	// changes, and a source `site` also when a client fetches /robots.txt.
+	// Default: 1m.
 	Refresh caddy.Duration `json:"refresh,omitempty"`
 
 	// What applies while the source can't be read, that is, while it answers
-	// 429 or 5xx, or does not answer. `last_good`: the last good copy, for up to
-	// 30 days; no rules if there is no copy. `deny`: crawlers get 503 for
-	// everything, as RFC 9309 requires. Default: `last_good`.
+	// 429, 5xx or with another unexpected status, redirects too often, or does
+	// not answer. `last_good`: the last good copy, for up to 30 days; no rules if
+	// there is no copy. `deny`: crawlers get 503 for everything, as RFC 9309
+	// requires. After 404 and 410 there are no rules. After another 4xx, the last
+	// good copy applies for up to 24 hours, and then no rules. Default:
+	// `last_good`.
 	OnError string `json:"on_error,omitempty"`
 
 	// The largest number of origins (scheme, host and port) for which the
 	// handler keeps the site's own robots.txt. Beyond it, the handler drops
-	// origins whose robots.txt was never loaded first, and then the least
-	// recently used one. Default: 1000.
+	// another origin: first one with a host that the site's addresses match only
+	// by a pattern; then one without a robots.txt that was ever read; then the
+	// least recently used one. Default: 1000.
 	MaxOrigins int `json:"max_origins,omitempty"`
 
 	// Whether the handler answers /robots.txt with the file from the source, so
@@ -129,13 +135,14 @@ type Settings struct {
 	// sent, so set it only if your proxy replaces the field. Default: false.
 	ForwardedHost *bool `json:"forwarded_host,omitempty"`
 
-	// Crawlers to add to the built-in registry, or to override. Default: none.
+	// Crawlers to add to the registry, or to override. The registry is the list
+	// of known crawlers that comes with the plugin. Default: none.
 	Crawlers []Crawler `json:"crawlers,omitempty"`
 
 	// A file with more crawlers, one JSON object per line, or the https URL of
-	// such a file. A file is read again when it changes, and its rows also
-	// override built-in crawlers. A URL is read every 6 hours in the background;
-	// its rows only add crawlers, and the last good copy is kept in Caddy's
+	// such a file. A file is read again when it changes, and its crawlers
+	// also override built-in ones. A URL is read every 6 hours in the background;
+	// its crawlers are only added, and the last good copy is kept in Caddy's
 	// storage. While a file or URL can't be used, the previous crawlers stay in
 	// force. Placeholders that are known when the configuration is loaded are
 	// replaced. Default: none.
@@ -169,8 +176,8 @@ type Settings struct {
 	Fleet *Fleet `json:"fleet,omitempty"`
 
 	// Checks whether a client is the crawler that its User-Agent names. Off
-	// unless present, because it sends requests to the servers of crawler
-	// operators and DNS.
+	// unless present, because it sends requests to the servers of crawlers'
+	// operators and to DNS.
 	Verify *Verify `json:"verify,omitempty"`
 
 	// Finds clients that send a browser's User-Agent and behave like robots. Off

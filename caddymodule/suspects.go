@@ -27,11 +27,15 @@ const (
 // Suspects finds clients that send a browser's User-Agent and behave like
 // robots. A client here is an IP address together with its whole User-Agent. It
 // becomes a suspect after two independent signals within 24 hours. At least one
-// of them must be strong: a request for a trap URL that was made for the same
-// address, or a request for /robots.txt without the Sec-Fetch-* fields that this
-// browser always sends. Requests over plain HTTP, and requests with a Cookie or
-// Authorization field, are not looked at. Neither are requests that a page of
-// another site caused, such as for images and links.
+// of them must be strong: a request for a trap URL that the site sent to the
+// same address, or a request for /robots.txt without the Sec-Fetch-* fields
+// that this browser always sends. The weak signals are requests for other URLs
+// below the path of a trap, for many documents without the files that they
+// embed, or for documents faster than people read them, and client hints that
+// contradict the User-Agent. Requests over plain HTTP, and requests with a
+// Cookie or Authorization field, are not looked at. Neither are requests that a
+// page of another site caused, such as for images and links. Behind a trusted
+// proxy, its X-Forwarded-Proto says whether the client used HTTPS.
 type Suspects struct {
 	// Paths of traps, such as `/calendar-all/*`, at most 16. A trap is in force
 	// while every group of robots.txt disallows it, so that crawlers that obey
@@ -45,7 +49,9 @@ type Suspects struct {
 	// access log, the log and metrics. `bind`: in addition, the path rules of
 	// `User-agent: *` apply to them, but not its rate limits. If a rule
 	// disallows a page, a suspect gets 403 with a page that gives the reason
-	// and has a button for people. Default: `observe`.
+	// and has a button for people. The button sets a cookie for a day and opens
+	// the page, which is then not refused, because requests with a cookie are
+	// not looked at. Default: `observe`.
 	Action string `json:"action,omitempty"`
 
 	// The time after the last signal until which a client stays a suspect, from

@@ -40,9 +40,9 @@ type Verify struct {
 	// replaced. Default: the system's resolver.
 	Resolver string `json:"resolver,omitempty"`
 
-	// Whether lists of addresses that operators publish are used. They are read
-	// every 6 hours, and the last good copies are kept in Caddy's storage.
-	// Default: true.
+	// Whether lists of addresses that crawlers' operators publish are used.
+	// They are read every 6 hours, and the last good copies are kept in Caddy's
+	// storage. Default: true.
 	Lists *bool `json:"lists,omitempty"`
 
 	// Whether forward-confirmed reverse DNS is used. Default: true.
@@ -109,8 +109,8 @@ func parseVerify(h *Handler, d *caddyfile.Dispenser) error {
 // CrawlerVerify lists the methods that can check whether a client is a certain
 // crawler. It replaces all methods of that crawler in the registry.
 type CrawlerVerify struct {
-	// URLs of the operator's lists of addresses: https, or http on a loopback
-	// address.
+	// URLs of the lists of addresses of the crawler's operator: https, or http
+	// on a loopback address.
 	Lists []string `json:"lists,omitempty"`
 
 	// The domains of the crawler's host names in reverse DNS, such as

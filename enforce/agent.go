@@ -6,10 +6,11 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-// CheckAgent calls check (Policy.Check, for instance) for a request with
-// exactly one User-Agent. If that User-Agent is only a product token,
-// CheckAgent treats the client as a crawler with that token, because no browser
-// sends such a User-Agent.
+// CheckAgent is for a User-Agent that somebody typed to see what would happen to
+// a request. It calls check (Policy.Check, for instance). If the User-Agent is
+// only a product token, and check takes the client for a person, CheckAgent
+// calls check again for a crawler with that token, because no browser sends
+// such a User-Agent. r must have exactly one User-Agent.
 func CheckAgent(check func(*Request, *Decision), r *Request, d *Decision) {
 	if check(r, d); d.Reason != Person || !isProductToken(r.UserAgents[0]) {
 		return

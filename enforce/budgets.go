@@ -8,14 +8,17 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Budget is what a rate limit has left for a crawler at one origin.
+// Budget identifies a budget of a crawler at one origin. How much of it is
+// used is in the limiter, under Key: see throttle.Inspector.
 type Budget struct {
-	Key     throttle.Key
-	Terms   *throttle.Terms
-	Group   *robots.Group
-	Policy  *Policy
-	Pool    bool // the budget that all clients with an unverified claim to be this crawler share
-	PerAddr bool // each client address has its own budget, and Key is the key of none of them
+	Key    throttle.Key
+	Terms  *throttle.Terms // the rate limits
+	Group  *robots.Group   // the group that sets them
+	Policy *Policy
+	Pool   bool // the budget that all clients with an unverified claim to be this crawler share
+	// PerAddr reports that each client address has its own budget. Then Key is
+	// not the key of a budget: Key.Client returns the key for an address.
+	PerAddr bool
 }
 
 // Budgets returns the budgets of a crawler at an origin: its own and, if claims

@@ -89,7 +89,7 @@ func (p *Policy) publishedText() []byte {
 	return p.text
 }
 
-// Notes returns notes for the operator about how the lines of the managed
+// Notes returns notes for the site's operator about how the lines of the managed
 // policy were merged into the site's file.
 func (p *Policy) Notes() []managed.Note {
 	if p.merged == nil {

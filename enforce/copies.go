@@ -34,9 +34,9 @@ type goodCopy struct {
 
 // Copies is a cache of each origin's last good answer: a robots.txt, or the
 // answer that there is none. It outlives the engines that use it. So after a
-// reload the rules are in force at once, even if the source can't be read. It
-// holds at most 10,000 answers of 64 MiB together. It is safe for concurrent
-// use. A nil Copies holds nothing.
+// reload of the configuration the rules are in force at once, even if the
+// source can't be read. It holds at most 10,000 answers of 64 MiB together. It
+// is safe for concurrent use. A nil Copies holds nothing.
 type Copies struct {
 	mu     sync.Mutex
 	size   int

@@ -23,26 +23,26 @@ const (
 // String returns the action's name as logs, metrics and placeholders show it.
 func (a Action) String() string { return [...]string{"pass", "deny", "throttle"}[a] }
 
-// Reason is the reason for a decision.
+// Reason is the reason for a decision. Each reason belongs to one Action.
 type Reason uint8
 
 const (
-	Person        Reason = iota // not a crawler: robots.txt does not apply
-	Allowed                     // no rule disallows the path, and the request keeps to the rate limits
-	Exempt                      // the operator exempted the crawler
-	ExemptPath                  // the path is exempt: no crawler is refused there
-	Unbound                     // no group applies to this crawler
-	NoPolicy                    // there are no rules: the site has no robots.txt, or none could be read
-	Disallowed                  // a rule disallows the path
-	Impostor                    // verification showed that the client is not the crawler that it claims to be
-	Unavailable                 // the source fails, and Config.DenyFailed is set
-	PolicyPending               // the robots.txt is still being read
-	CrawlDelay                  // the request came before the Crawl-delay was over
-	RequestRate                 // the request exceeds a Request-rate
-	VisitTime                   // the request came outside the Visit-time windows
-	Hidden                      // the path is one of the hidden paths of the managed policy
-	Graced                      // let through: this crawler may not know yet the version of the file that disallows the path
-	Suspected                   // the client behaves like a robot, and the group for `*` disallows the path
+	Person        Reason = iota // Pass: not a crawler, so robots.txt does not apply
+	Allowed                     // Pass: no rule disallows the path, and the request keeps to the rate limits
+	Exempt                      // Pass: the site's operator exempted the crawler
+	ExemptPath                  // Pass: the path is exempt, so no crawler is refused there
+	Unbound                     // Pass: no group applies to this crawler
+	NoPolicy                    // Pass: there are no rules, because the site has no robots.txt, or none could be read
+	Disallowed                  // Deny: a rule disallows the path
+	Impostor                    // Deny: verification showed that the client is not the crawler that it claims to be
+	Unavailable                 // Deny: the source fails, and Config.DenyFailed is set
+	PolicyPending               // Throttle: the robots.txt was never read yet
+	CrawlDelay                  // Throttle: the request came before the Crawl-delay was over
+	RequestRate                 // Throttle: the request exceeds a Request-rate
+	VisitTime                   // Throttle: the request came outside the Visit-time windows
+	Hidden                      // Deny: the path is one of the hidden paths of the managed policy
+	Graced                      // Pass: an earlier version of the file allows the path, and this crawler may still follow it
+	Suspected                   // Deny: the client behaves like a robot, and the group for `*` disallows the path
 	reasons
 )
 
@@ -57,7 +57,8 @@ func (r Reason) String() string {
 	}[r]
 }
 
-// Decision is the decision on one request, with the reason for it.
+// Decision is the decision on one request, with the reason for it. Decide and
+// Check overwrite all of it, so it can be used again for another request.
 type Decision struct {
 	Action Action
 	Reason Reason
@@ -80,8 +81,8 @@ type Decision struct {
 	Layer Layer
 	// Line is the number, from 1, of the line that decided: a rule,
 	// Crawl-delay, Request-rate or Visit-time. Layer says whether it is in the
-	// site's own robots.txt or in the operator's configuration. It is 0 if no
-	// line decided.
+	// site's own robots.txt or in the configuration. It is 0 if no line
+	// decided.
 	Line int
 	// Reading is robots.Google if Google's parser (google/robotstxt) reads the
 	// file differently, and this difference is why the request was let through:

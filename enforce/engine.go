@@ -19,12 +19,13 @@ const (
 	MaxHeld = 1000
 )
 
-// Engine decides on requests. A decision has four steps, in this order:
+// Engine decides on requests. Engine.Decide has four steps, in this order:
 //
-//	Resolve   find the policy of the origin; only this step may wait for a robots.txt
-//	Identify  find the crawlers that the User-Agent fields name, and verify their claims
-//	Judge     match the path with the rules that apply to these crawlers
-//	Pace      apply the rate limits and Visit-time to a request that is let through
+//  1. Find the policy of the origin. Only this step may wait for a robots.txt.
+//  2. Find the crawlers that the User-Agent fields name, and verify their
+//     claims.
+//  3. Match the path with the rules that apply to these crawlers.
+//  4. Apply the rate limits and Visit-time to a request that is let through.
 //
 // The caller logs the decision and answers the request. An Engine is safe for
 // concurrent use. Once the policy is loaded, a decision allocates nothing and
@@ -105,18 +106,28 @@ func (e *Engine) Policies() *Policies { return e.policies }
 // Registry returns the crawlers that the engine knows.
 func (e *Engine) Registry() *crawler.Registry { return e.rules.Registry }
 
-// Close stops the reads that are under way. Held requests go on waiting for
-// their time. It always returns nil.
+// Close stops the reads that are under way. Held requests go on waiting until
+// the rate limits allow them. It always returns nil.
 func (e *Engine) Close() error { return e.policies.Close() }
 
 // Decide decides on a request and writes the decision to d.
 //
-// Decide never waits for a request of a person, or of a client that robots.txt
-// can't apply to. For a request of a crawler it can wait for three things: for
-// the policy of an origin that was never read, or that was due for a new read
-// more than 24 hours ago (at most five seconds); for a limiter that other
-// servers share; and, with Rules.Wait, for the time at which the rate limits
-// allow the request. Each wait ends when ctx ends.
+// For a request of a crawler, Decide can wait:
+//
+//   - for the policy of the origin: at most five seconds if it was never read,
+//     or if its read has been due for more than 24 hours; at most one second
+//     if its read is due
+//   - for a limiter that other servers share: see throttle.FleetConfig.Deadline
+//   - with Rules.Wait, until the rate limits allow the request
+//
+// A request for /robots.txt, of any client, can wait for the policy too, if it
+// is answered with Policy.Text. No other request of a person waits, and none of
+// a client that robots.txt can't apply to.
+//
+// Each wait ends when ctx ends. Then the policy that was read before applies;
+// if there is none, the reason is PolicyPending. A limiter decides without the
+// other servers. A request that was held is throttled, although it has used
+// budget.
 func (e *Engine) Decide(ctx context.Context, r *Request, d *Decision) {
 	*d = Decision{}
 	if IsRobotsTxt(r.Target) {
@@ -132,8 +143,8 @@ func (e *Engine) Decide(ctx context.Context, r *Request, d *Decision) {
 
 // robotsTxt decides on a request for /robots.txt, which every client may fetch.
 // A GET also starts a new read of the source, so that the engine soon enforces
-// the file that the client saw. If the answer is Policy.Text, the client waits for
-// that read, for a second at most, so that it does not get an earlier file.
+// the file that the client saw. If the answer is Policy.Text, the client waits
+// for that read, so that it does not get an earlier file. See Policies.Wait.
 func (e *Engine) robotsTxt(ctx context.Context, r *Request, d *Decision) {
 	if r.Method == "" || r.Method == http.MethodGet {
 		e.policies.Reread(r)

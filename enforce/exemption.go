@@ -13,8 +13,8 @@ import (
 type Exemption struct {
 	// Name is the crawler's name in the registry, or its token.
 	Name string
-	// From are the client addresses for which the exemption applies. If there
-	// are none, it applies for all.
+	// From are the client addresses for which the exemption applies. If it is
+	// empty, the exemption applies for all addresses.
 	From []netip.Prefix
 }
 
@@ -59,9 +59,10 @@ func (x *Exemption) or(y *Exemption) *Exemption {
 	return &Exemption{Name: x.Name, From: slices.Concat(x.From, y.From)}
 }
 
-// ExemptFrom returns the client addresses for which an agent is exempt from
-// robots.txt, in the order of Rules.Exempt. It returns nil if the agent is not
-// exempt, or if it is exempt for all addresses.
+// ExemptFrom returns the client addresses to which the exemption of an agent is
+// limited, in the order of Rules.Exempt. It returns nil if there is no limit:
+// the agent is exempt for all addresses, or it is not exempt. The reason of a
+// Decision says which.
 func (p *Policy) ExemptFrom(a *crawler.Agent) (from []netip.Prefix) {
 	for i := range p.rules.Exempt {
 		x := &p.rules.Exempt[i]

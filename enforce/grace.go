@@ -9,20 +9,21 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Grace says which crawlers have a grace after a robots.txt changed: they may
-// still follow an earlier version of it. Only crawlers that came before the
-// change have one. A crawler's grace ends when it reads the file again, and at
-// the latest after GracePeriod.
+// Grace says which crawlers have a grace period after a robots.txt changed: in
+// this time they may still follow an earlier version of it. Only crawlers that
+// came before the change have one. It ends when the crawler reads the file
+// again, and after GracePeriod at the latest.
 type Grace uint8
 
 const (
-	// GraceSearch gives a grace to crawlers with the purpose search only. A
-	// search engine removes a page from its index if its crawler gets a 403.
+	// GraceSearch gives a grace period to crawlers with the purpose search
+	// only. A search engine removes a page from its index if its crawler gets a
+	// 403.
 	GraceSearch Grace = iota
-	// GraceOff gives no crawler a grace: a change applies to all crawlers at
-	// once.
+	// GraceOff gives no crawler a grace period: a change applies to all
+	// crawlers at once.
 	GraceOff
-	// GraceAll gives all crawlers a grace.
+	// GraceAll gives all crawlers a grace period.
 	GraceAll
 )
 
@@ -41,8 +42,8 @@ func ParseGrace(s string) (Grace, error) {
 	return 0, fmt.Errorf("%q is not allowed: write off, search or all", s)
 }
 
-// GracePeriod is the longest grace. It is the time for which a crawler may use
-// a cached copy of robots.txt (RFC 9309, section 2.4).
+// GracePeriod is the longest grace period. It is the time for which a crawler
+// may use a cached copy of robots.txt (RFC 9309, section 2.4).
 const GracePeriod = 24 * time.Hour
 
 // hasGrace reports whether an agent may follow an earlier version of the file.
@@ -165,7 +166,7 @@ func (e *Engine) see(r *Request, agents []crawler.Agent, ev *evidence) {
 // visit records a visit of one agent, and returns what is known about its
 // visits. For an unverified claim, it combines the visits of the crawler with
 // those of the client's own address. So an unverified client does not end the
-// crawler's grace, and has no grace itself once it has read the file.
+// crawler's grace period, and has none itself once it has read the file.
 func (e *Engine) visit(r *Request, a *crawler.Agent, claim verify.Result) visitTimes {
 	visit := e.visits.see(e.visitorOf(r, a, claim), r.Time)
 	crawler := e.visitor(r, a)
@@ -200,8 +201,9 @@ func (e *Engine) robotsRead(r *Request, policy *Policy, at int64) {
 	}
 }
 
-// EndGrace ends the grace of all crawlers at an origin, or at all origins if o
-// is the zero Origin. From then on, only the version in force applies. If all
-// origins have the same robots.txt, the grace ends at all of them. EndGrace
-// returns how many files had earlier versions. It is safe for concurrent use.
+// EndGrace ends the grace period of all crawlers at an origin. From then on, only
+// the version in force applies. If o is the zero Origin, or if the source serves
+// all origins, EndGrace does so at all origins. It returns how many origins had
+// earlier versions; a source that serves all origins counts as one. It is safe
+// for concurrent use.
 func (e *Engine) EndGrace(o Origin) int { return e.policies.endGrace(o) }

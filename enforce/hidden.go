@@ -40,8 +40,8 @@ func (h *hidden) match(v *robots.Views) *managed.Hidden {
 }
 
 // hides reports whether hidden paths are denied to an agent. They are denied to
-// every crawler, and to other clients if the operator applies the group for `*`
-// to them.
+// every crawler, and to other clients if the site's operator applies the group
+// for `*` to them.
 func (r *compiledRules) hides(a *crawler.Agent, info *requestInfo) bool {
 	switch a.Class {
 	case crawler.Person, crawler.Webhook:
@@ -57,8 +57,8 @@ func (r *compiledRules) hides(a *crawler.Agent, info *requestInfo) bool {
 }
 
 // HiddenPath returns the hidden path, in robots.txt syntax, that caused a
-// decision with reason Hidden; otherwise "". Show it only to the operator, and
-// never in an answer, a log or a page.
+// decision with reason Hidden; otherwise "". Show it only to the site's
+// operator, and never in an answer, a log or a page.
 func (p *Policy) HiddenPath(d *Decision) string {
 	if d.Reason != Hidden || d.hidden == nil {
 		return ""

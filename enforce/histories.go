@@ -24,7 +24,7 @@ type Place struct {
 }
 
 // Histories keeps the versions that each robots.txt had in the last
-// GracePeriod. It outlives the engines that use it, so that the grace of
+// GracePeriod. It outlives the engines that use it, so that the grace period of
 // crawlers goes on after a reload. It holds at most 10,000 histories with 16
 // MiB of text. It is safe for concurrent use. A nil Histories holds nothing.
 type Histories struct {

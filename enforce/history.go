@@ -227,7 +227,7 @@ func (p *Policies) endGrace(o Origin) (n int) {
 	for e := range p.table.all() {
 		h := e.history.Load()
 		if h != nil && len(h.earlier) > 0 && (all || e.origin == o) {
-			// Without earlier versions, no crawler has a grace, whichever
+			// Without earlier versions, no crawler has a grace period, whichever
 			// version it has read.
 			p.setHistory(e, &history{current: h.current})
 			n++
@@ -257,9 +257,10 @@ func (p *Policies) compileVersions(rec *historyRecord) *history {
 }
 
 // Connect makes p continue the histories of an earlier configuration, and store
-// its own, in Config.Histories. It is called when requests come to p or are
-// about to come, because a configuration that never comes into force must store
-// nothing. Calls after the first do nothing.
+// its own, in Config.Histories. The engine calls it for the first crawler that
+// can have a grace period. A caller can call it earlier, when its configuration
+// is in force: a configuration that never comes into force must store nothing.
+// Calls after the first do nothing.
 func (p *Policies) Connect() {
 	p.connecting.Do(func() {
 		if p.cfg.Histories == nil || p.cfg.Place == nil {

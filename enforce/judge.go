@@ -33,9 +33,10 @@ func (p *Policy) Check(r *Request, d *Decision) {
 	p.check(r, nil, nil, d)
 }
 
-// CheckBefore is Check for a crawler that may have a grace: it has read the
-// file of before, and not yet the file of p, which replaces it at the time of
-// the request. Both policies must be made by the same Rules.
+// CheckBefore is like Check for a request at the moment at which p replaces
+// before. It assumes that the crawler has read the file of before, but not yet
+// the file of p, so it can have a grace period. Both policies must be made by
+// the same Rules.
 func (p *Policy) CheckBefore(r *Request, before *Policy, d *Decision) {
 	now := r.Time.UnixNano()
 	p.check(r, nil, []Version{{policy: before, until: now}}, d)

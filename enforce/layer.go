@@ -2,8 +2,8 @@ package enforce
 
 import "github.com/caddy-robots/caddy-robots/enforce/managed"
 
-// Layer is the origin of a line: the site's own file, or a part of the
-// operator's configuration.
+// Layer is where a line comes from: the site's own file, or a part of the
+// configuration.
 type Layer uint8
 
 const (
@@ -25,8 +25,8 @@ func (l Layer) String() string {
 }
 
 // Origin returns where a line of File comes from: its layer, and its line
-// number in the site's own robots.txt or in the operator's configuration. Lines
-// count from 1. For line 0, it returns NoLayer.
+// number in the site's own robots.txt or in the configuration. Lines count from
+// 1. For line 0, it returns NoLayer.
 func (p *Policy) Origin(line int) (Layer, int) {
 	switch {
 	case line == 0:

@@ -39,7 +39,7 @@ const (
 // engines.
 type Config struct {
 	Refresh    time.Duration     // time between two reads of an origin; default 1 minute, at least 1 second
-	MaxOrigins int               // limit of origins that are kept; default 1000
+	MaxOrigins int               // how many origins are kept; default 1000
 	DenyFailed bool              // deny crawlers every path while the source fails, as RFC 9309 says; otherwise the cached copy stays in force
 	Ceiling    *Ceiling          // limits the memory of policies; no limit if nil
 	Copies     *Copies           // cache for the time after the engine is closed; none if nil
@@ -47,8 +47,8 @@ type Config struct {
 	Waiters    *throttle.Waiters // holds requests until their time comes; nil for a new one
 	Visits     *Visits           // remembers when crawlers came; nil for a new one
 	Histories  *Histories        // versions of files for the time after the engine is closed; none if nil
-	Place      func() Place      // returns where the files are enforced, for Histories; called once, for the first crawler or by Policies.Connect
-	Published  bool              // the handler always answers requests for /robots.txt with Policy.Text
+	Place      func() Place      // returns where the files are enforced, for Histories; called once, by Policies.Connect
+	Published  bool              // the caller answers all requests for /robots.txt with Policy.Text; otherwise only if Policy.Published
 	Observer   Observer          // receives the results of reads; none if nil
 	Now        func() time.Time  // the clock for reads; default time.Now
 }
@@ -316,7 +316,8 @@ func (p *Policies) Reread(r *Request) {
 }
 
 // Load reads a source that serves all origins, and returns the policy when it
-// is in force. It must not be called for a source with a file per origin.
+// is in force. If ctx ends before the source answers, the read has the outcome
+// Failed. Load must not be called for a source with a file per origin.
 func (p *Policies) Load(ctx context.Context) *Policy {
 	r := &Request{Time: p.cfg.Now()}
 	e := p.find(r)

@@ -13,8 +13,9 @@ import (
 )
 
 // Policy is a robots.txt compiled for decisions: it has the group that applies
-// to each known crawler, and the group's rules and rate limits. It is immutable
-// and safe for concurrent use.
+// to each known crawler, and the group's rules and rate limits. A
+// managed.Policy is something else: statements from which lines of a robots.txt
+// are made. A Policy is immutable and safe for concurrent use.
 type Policy struct {
 	file    *robots.File
 	google  *robots.File // as google/robotstxt reads it; nil if that makes no difference

@@ -204,7 +204,7 @@ func (p *Policies) put(e *entry, policy *Policy, changed int64) {
 		changed = p.cfg.Now().UnixNano() // clients receive this text from now on
 	}
 	p.acquire(policy)
-	p.note(e, policy, changed) // before the swap, so that the new policy denies nothing to a crawler that has a grace
+	p.note(e, policy, changed) // before the swap, so that the new policy denies nothing to a crawler that has a grace period
 	p.release(e.policy.Swap(policy))
 }
 

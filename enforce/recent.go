@@ -71,9 +71,9 @@ func (r *Recent) Mark(key uint64, now time.Time) {
 	oldest.Store(value)
 }
 
-// Seen reports whether the event with this key happened in the time within
-// before now. An event in the future, as after the clock was set back, counts
-// as not seen.
+// Seen reports whether Mark was called for the event with this key in the period
+// that ends now and lasts within. An event with a time after now counts as not
+// seen: the clock was set back.
 func (r *Recent) Seen(key uint64, now time.Time, within time.Duration) bool {
 	set, at := r.set(key), stamp(now)
 	for i := range set {

@@ -39,8 +39,8 @@ func NewReplay(rules Rules) (*Replay, error) {
 	}}, nil
 }
 
-// Edition is a robots.txt with the time from which it was in force, and with
-// the earlier editions that crawlers may still follow.
+// Edition is a robots.txt in a Replay: the version that was in force from a
+// time, with the earlier ones (see Version) that crawlers may still follow.
 type Edition struct{ history *history }
 
 // Policy returns the policy of the edition.

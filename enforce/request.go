@@ -36,7 +36,7 @@ type Request struct {
 	// field itself. Such an address neither verifies nor refutes a claim.
 	Ambiguous bool
 	// Assumed reports that Client is the address of a client that has sent no
-	// request, as in a check by an operator. The address counts for
+	// request, as in a check by the site's operator. The address counts for
 	// Exemption.From, but does not verify or refute a claim, which could need
 	// the network.
 	Assumed bool

@@ -12,8 +12,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Rules are the operator's settings for decisions: which clients robots.txt
-// applies to, and how it is read. The zero value of each field is its default.
+// Rules are the settings of the site's operator for decisions: which clients
+// robots.txt applies to, and how it is read. The zero value of each field is
+// its default.
 type Rules struct {
 	// Registry has the known crawlers. If nil, it is crawler.Builtin.
 	Registry *crawler.Registry
@@ -48,7 +49,7 @@ type Rules struct {
 	// separate budgets.
 	Monitor bool
 	// Strict applies every rule to every crawler, even if the crawler's
-	// operator documents that the crawler ignores it.
+	// operator documents that the crawler ignores the rule.
 	Strict bool
 	// PerIP gives each client address of a crawler its own budget. Otherwise
 	// all addresses of a crawler share one.

@@ -15,8 +15,8 @@ type File struct {
 }
 
 // Fetch reads the file. If the file is missing or can't be read, Fetch returns
-// an error. So the rules stay in force for the moment in which an editor
-// replaces the file.
+// an error, not an empty file. So, unless Config.DenyFailed is set, the rules
+// stay in force while an editor replaces the file.
 func (s File) Fetch(context.Context, Origin) (Response, error) {
 	f, err := os.Open(s.Path)
 	if err != nil {

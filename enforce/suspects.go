@@ -25,10 +25,10 @@ func (p *Policy) JudgeSuspect(target string, d *Decision) {
 	d.from(p, verdict.Line())
 }
 
-// DisallowsEveryGroup reports whether every group of the file disallows a
-// target, also as google/robotstxt reads the file. The file must have a group
-// for `*`. If the result is false, allows is a group that allows the target, or
-// nil if there is no group for `*`. Exempt paths are not disallowed.
+// DisallowsEveryGroup returns true if the file has a group for `*`, and all its
+// groups disallow a target, also as google/robotstxt reads the file. An exempt
+// path is not disallowed. Otherwise allows is a group that allows the target: for
+// an exempt path the group for `*`. It is nil if there is no group for `*`.
 func (p *Policy) DisallowsEveryGroup(target string) (allows *robots.Group, ok bool) {
 	v := p.rules.viewsOf(target)
 	defer views.Put(v)

@@ -63,9 +63,9 @@ func (e *StatementError) Error() string {
 }
 
 // Compile checks a policy and compiles it for a registry. The error joins a
-// *StatementError for each wrong statement. If all errors are UnknownName,
-// Compile also returns Lines, which ignore the unknown names; otherwise it
-// returns nil Lines.
+// *StatementError for each wrong statement. If only names are unknown (see
+// StatementError.UnknownName), Compile also returns Lines, which ignore these
+// names. With any other error, it returns nil in place of Lines.
 func (p Policy) Compile(registry *crawler.Registry) (*Lines, error) {
 	all, beyond := p.expand()
 	c := compiler{registry: registry, given: p, policy: all, purposes: map[string]bool{}}

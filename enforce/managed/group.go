@@ -10,13 +10,14 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Layer is the kind of origin of a line in a merged file.
+// Layer says where a line of a merged file comes from: the site's own file, the
+// policy, or neither.
 type Layer uint8
 
 const (
-	// Marker is a line that the merge adds without a rule or value: a comment,
-	// a blank line, a User-agent line, or a Disallow without a path, which ends
-	// a group.
+	// Marker is a line that belongs neither to the site nor to a statement,
+	// because it has no rule or value: a comment, a blank line, a User-agent
+	// line, or a Disallow without a path, which ends a group. Merge adds it.
 	Marker Layer = iota
 	// Site is a line of the site's own file, or a copy of one.
 	Site

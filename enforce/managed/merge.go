@@ -25,7 +25,7 @@ type Options struct {
 type Merged struct {
 	// Text is the whole file.
 	Text []byte
-	// Notes are notes for the operator, sorted by kind.
+	// Notes are notes for the site's operator, sorted by kind.
 	Notes []Note
 
 	origins []Origin // by line, from 1
@@ -43,9 +43,11 @@ func (m *Merged) Origin(line int) Origin {
 // Merge adds the lines of the policy to a site's own file. It removes lines of
 // an earlier merge. If the site has no file, file is empty.
 //
-// If Merge returns an error, use the site's file as it is. The merged file
-// would be too large, the lines of an earlier merge are damaged, or a crawler
-// outside the policy would get other rules than before (a *ProofError).
+// If Merge returns an error, use the site's file as it is. The causes are: the
+// site's file or the merged file is larger than robots.MaxSize (500 KiB); the
+// lines of an earlier merge are damaged; or a crawler that the policy does not
+// apply to would get other rules than before, or this can't be checked (a
+// *ProofError).
 func (l *Lines) Merge(file []byte, o Options) (*Merged, error) {
 	if len(file) > robots.MaxSize {
 		return nil, errTooLarge

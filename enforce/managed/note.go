@@ -42,7 +42,7 @@ const (
 	KeptPreference NoteKind = "kept-preference"
 )
 
-// Note is information for the operator about a merge.
+// Note is information for the site's operator about a merge.
 type Note struct {
 	Kind     NoteKind `json:"kind"`
 	Crawlers []string `json:"crawlers"`            // names or tokens

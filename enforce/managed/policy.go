@@ -1,10 +1,12 @@
 package managed
 
-// Policy has the operator's rules for crawlers, by purpose or by name. The
-// order of its statements does not matter. The Line of each statement is its
-// line in the configuration, or 0 if there is none.
+// Policy has the rules of the site's operator for crawlers, by purpose or by
+// name. Most of them become lines of robots.txt; enforce.Policy, a compiled
+// robots.txt, is something else. The order of the statements does not matter.
+// The Line of each statement is its line in the configuration, or 0 if there is
+// none.
 type Policy struct {
-	// Predefined sets of statements: `no-training` or `no-ai`.
+	// Predefined sets of statements: `no-training` or `no-ai`. See Preset.
 	Presets []Preset `json:"presets,omitempty"`
 
 	// Crawlers that are denied the whole site, or some of its paths.
@@ -16,22 +18,30 @@ type Policy struct {
 	// Crawlers that get a Crawl-delay.
 	Delay []Delay `json:"delay,omitempty"`
 
-	// Content-Signal preferences. They are published in every group that is not
-	// denied the whole site.
+	// Content-Signal preferences (contentsignals.org), such as `ai-train=no`.
+	// They are published in every group that is not denied the whole site. The
+	// known keys are `search`, `ai-input` and `ai-train`, with `yes` or `no`, and
+	// `use`, with `immediate`, `reference` or `full`.
 	Signal []Preference `json:"signal,omitempty"`
 
-	// Content-Usage preferences (IETF AIPREF). They are published in every
-	// group that is not denied the whole site.
+	// Content-Usage preferences, from the drafts of the IETF working group AI
+	// Preferences (AIPREF). They are published in every group that is not denied
+	// the whole site. The known keys are `train-ai`, `train-genai`, `search` and
+	// `bots`, with `y` or `n`.
 	Usage []Preference `json:"usage,omitempty"`
 
-	// Addresses of licences for the site's content (RSL).
+	// Addresses of licences for the site's content (Really Simple Licensing,
+	// RSL).
 	License []License `json:"license,omitempty"`
 
 	// Paths that are denied to all crawlers and published nowhere.
 	Hidden []Hidden `json:"hidden,omitempty"`
 }
 
-// Preset is a predefined set of statements.
+// Preset is a predefined set of statements. `no-training` denies the purposes
+// ai-training and ai-data, and adds the Content-Signal preference ai-train=no.
+// `no-ai` also denies ai-search, ai-user and ai-agent, and also adds
+// ai-input=no. An Allow makes exceptions to a preset too.
 type Preset struct {
 	// `no-training` or `no-ai`.
 	Name string `json:"name"`
@@ -42,9 +52,11 @@ type Preset struct {
 
 // Deny denies crawlers the whole site, or some of its paths.
 type Deny struct {
-	// Purposes and names of crawlers in the registry. For a crawler with its
-	// own group in the site's robots.txt, denying its purpose changes nothing;
-	// denying its name replaces that group.
+	// Purposes and names of crawlers in the registry. If a crawler has its own
+	// group in the site's robots.txt, a statement with its purpose changes
+	// nothing for it. A statement with its name replaces that group: with
+	// `paths`, the new group has these paths and also the rules of the old
+	// group.
 	Crawlers []string `json:"crawlers"`
 
 	// The paths, in robots.txt syntax, of at most 2048 octets each. Default:
@@ -55,8 +67,8 @@ type Deny struct {
 	Line int `json:"line,omitempty"`
 }
 
-// Allow makes exceptions to a `deny` of a purpose. It publishes nothing: the
-// rules of the site's own file apply to these crawlers.
+// Allow makes exceptions to a `deny` of a purpose, also to those of a preset. It
+// publishes nothing: the rules of the site's own file apply to these crawlers.
 type Allow struct {
 	// Names of crawlers in the registry.
 	Crawlers []string `json:"crawlers"`
@@ -81,7 +93,8 @@ type Delay struct {
 
 // Preference is a key and its value, such as `ai-train=no`.
 type Preference struct {
-	// The key, such as `ai-train`.
+	// The key, such as `ai-train`. Unknown keys are allowed, unless they look
+	// like a misspelt known one.
 	Key string `json:"key"`
 
 	// Its value, such as `no`.

@@ -11,8 +11,8 @@ import (
 type preset struct {
 	deny   []crawler.Purpose
 	signal []Preference
-	// beyond has sentences for the operator about what the preset can't
-	// prevent.
+	// beyond has sentences for the site's operator about what the preset
+	// can't prevent.
 	beyond []string
 }
 

@@ -50,8 +50,12 @@ func (f *Fleet) Peek(now time.Time, k Key, t *Terms) (r Result, used bool) {
 }
 
 // Forget implements Inspector. It always resets the budget in this process, and
-// waits for the server at most two seconds. An error means that the server and
-// other processes may still have the budget.
+// waits for the server at most two seconds. An error means that the server may
+// still have the budget.
+//
+// Other processes keep the state that they received last. So they may go on
+// refusing requests until that state accepts one, and their next call can
+// bring the state back to the server.
 func (f *Fleet) Forget(ctx context.Context, now time.Time, k Key) error {
 	_ = f.local.Forget(ctx, now, k)
 	s := f.link.usable.Load()

@@ -2,9 +2,10 @@
 // of a robots.txt group. For each request it decides whether the request may go
 // on now and, if not, when the client may repeat it.
 //
-// The package depends neither on HTTP nor on crawlers or groups. The caller
-// supplies the Terms, which are the compiled lines of a group, and the Key,
-// which identifies the budget.
+// A budget records how much of its rate limits one crawler, or one client, has
+// used. The package depends neither on HTTP nor on crawlers or groups. The
+// caller supplies the Terms, which are the compiled lines of a group, and the
+// Key, which identifies the budget.
 //
 //	memory := throttle.NewMemory(100_000)
 //	terms := throttle.Compile(throttle.Grant{Delay: delay, Visits: visits}, throttle.Options{})
@@ -12,7 +13,10 @@
 //	result := memory.Take(ctx, time.Now(), key, terms, 0)
 //	if !result.OK { /* 429, Retry-After: result.RetryAfter, rounded up */ }
 //
+// A server should take the time from one Clock for all requests, so that no
+// crawler is refused because the system's clock was set back.
+//
 // Two types implement Limiter: Memory is for one process, and Fleet shares
 // budgets between processes through Redis or Valkey. Waiters can hold requests
-// until their time comes, so that they are not refused.
+// until the rate limits allow them, so that they are not refused.
 package throttle

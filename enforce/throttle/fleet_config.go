@@ -52,8 +52,10 @@ type FleetConfig struct {
 	// by it.
 	Instances int
 
-	// Deadline is how long a request waits for the server at most. Zero means
-	// DefaultFleetDeadline.
+	// Deadline is how long a request waits at most for an answer of the server.
+	// A request calls the server again, up to three times in all, only if other
+	// requests used the budget at the same time. Zero means
+	// DefaultFleetDeadline, 25 milliseconds.
 	Deadline time.Duration
 
 	// injected makes the script use the time now of Take in place of the
@@ -80,9 +82,9 @@ var fleetParameters = []string{"addr", "db", "master_set", "sentinel_password", 
 // skip_verify=true accepts any certificate. The default port is 6379, or 26379
 // for Sentinels.
 //
-// Errors contain no part of s except the names of known parameters. If a
-// password has a character that is not percent-encoded, a part of the password
-// could be in any part of the URL.
+// An error repeats nothing from s except the names of known parameters: if a
+// character of the password is not percent-encoded, url.Parse can take the rest
+// of the password for any other part of the URL.
 func ParseFleetURL(s string) (FleetConfig, error) {
 	u, err := url.Parse(s)
 	if err != nil {

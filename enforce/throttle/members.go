@@ -8,17 +8,19 @@ import (
 	"github.com/valkey-io/valkey-go"
 )
 
-// Member is a member of a set that the instances of a Fleet share.
+// Member is a member of a set that the instances of a Fleet share. Such a set is
+// for facts about clients that all servers should know, such as which of them
+// raised a signal of a robot.
 type Member struct {
 	Name string
 	Time time.Time // by the clock of the instance that added it, in whole seconds
 }
 
 // AddMembers adds members to a set that all instances of the Fleet share. It
-// removes members that are older than the newest of them by more than keep, and
-// the oldest if the set has more than most members. It waits for the server
-// until ctx ends, so don't call it on the request path. While the server is
-// unavailable, it returns an error at once.
+// removes from the set all members that are more than keep older than the newest
+// one in members. If the set still has more than most members, it removes the
+// oldest ones. It waits for the server until ctx ends, so don't call it on the
+// request path. While the server is unavailable, it returns an error at once.
 func (f *Fleet) AddMembers(ctx context.Context, set string, members []Member, keep time.Duration, most int) error {
 	s, ok := f.server().(valkeyServer)
 	if !ok {
@@ -52,10 +54,11 @@ func (f *Fleet) AddMembers(ctx context.Context, set string, members []Member, ke
 	return nil
 }
 
-// Members returns the members of a set, newest first, and the version of the
-// set. If there are more than most members, it returns only the newest. The
-// version changes whenever members are added. If it equals known, Members
-// returns no members. Members waits for the server until ctx ends.
+// Members returns the members of a set, newest first, but no more than most,
+// and the version of the set. The version changes whenever AddMembers adds
+// members. known is the version that an earlier call returned, or "": if the set
+// still has it, Members returns no members. Members waits for the server until
+// ctx ends. While the server is unavailable, it returns an error at once.
 func (f *Fleet) Members(ctx context.Context, set, known string, most int) (members []Member, version string, err error) {
 	s, ok := f.server().(valkeyServer)
 	if !ok {

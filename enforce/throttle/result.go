@@ -73,5 +73,6 @@ type Limiter interface {
 }
 
 // MaxWait is the longest time for which a request can be held. So if a budget
-// is used further ahead than this, a clock was set back.
+// has a request that was accepted for a later time than now plus MaxWait, a
+// clock was set back.
 const MaxWait = 10 * time.Minute

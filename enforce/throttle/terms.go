@@ -72,10 +72,10 @@ type Options struct {
 // any time T, is never refused, even if the network delivers its requests up to
 // a tenth too early.
 //
-// Times are in whole microseconds. For limits that reach more than 70 minutes
-// ahead, arrival times are stored with a precision of 1/2^31 of that time.
-// Rounding favours the crawler. A limit of more than one request per
-// microsecond is ignored.
+// Times are in whole microseconds. If the interval and the tolerance of a limit
+// are together longer than 70 minutes, arrival times are stored with a
+// precision of 1/2^31 of that sum. Rounding favours the crawler. A limit of
+// more than one request per microsecond is ignored.
 type Terms struct {
 	limits  [MaxLimits]limit
 	n       int    // limits in use

@@ -10,18 +10,19 @@ import (
 // requests are held at a time. It starts no goroutine: each request waits in
 // the goroutine that calls Take. Its methods are safe for concurrent use.
 //
-// Close it when its configuration is replaced. Held requests then go on when
-// their time comes, after MaxWait at the latest, and further requests are not
-// held. When the whole server shuts down, the contexts of the requests must end
-// the wait. Caddy cancels them at the end of its grace period; without a grace
-// period, it waits for the requests.
+// Close it when its configuration is replaced. Held requests then still wait for
+// their Delay, which is at most MaxWait, and further requests are not held. When
+// the whole server shuts down, the contexts of the requests must end the wait.
+// Caddy cancels them at the end of its grace period; without a grace period, it
+// waits for the requests.
 type Waiters struct {
 	max    int64
 	held   atomic.Int64
 	closed atomic.Bool
 }
 
-// NewWaiters returns a Waiters that holds at most max requests at a time.
+// NewWaiters returns a Waiters that holds at most max requests at a time. If max
+// is 0 or less, it holds none.
 func NewWaiters(max int) *Waiters {
 	return &Waiters{max: int64(max)}
 }

@@ -151,7 +151,9 @@ func (c *Checker) Verifiable(row *crawler.Crawler) bool { return c.subject(row) 
 // Address checks by the client's address whether client is the crawler row. It
 // uses the lists and DNS answers that are available now, and never waits. If a
 // DNS answer is missing, it starts a lookup in the background, for the next
-// request. It allocates nothing unless it starts a lookup.
+// request. A DNS answer is used for 24 hours if it confirms a claim, for one hour
+// if it refutes one, and for five minutes if the lookup failed. Address allocates
+// nothing unless it starts a lookup.
 func (c *Checker) Address(row *crawler.Crawler, client Client, now time.Time) Result {
 	s := c.subject(row)
 	if s == nil {
@@ -203,8 +205,9 @@ func (c *Checker) Address(row *crawler.Crawler, client Client, now time.Time) Re
 
 // LookUp gets the data that Address needs to check whether addr is the crawler
 // row: it reads lists that are missing or older than 6 hours, queries DNS, and
-// waits for both. It reports whether it got such data. It is for requests in log
-// files, and works without Start.
+// waits for both, or until ctx ends. It returns true if addr is in a list, if DNS
+// answered, or, for a row without DNS, if there is a list. It is for requests in
+// log files, and works without Start.
 func (c *Checker) LookUp(ctx context.Context, row *crawler.Crawler, addr netip.Addr) bool {
 	s := c.subject(row)
 	if addr = addr.Unmap().WithZone(""); s == nil || special(addr) {

@@ -28,7 +28,8 @@ type Explanation struct {
 }
 
 // Explain checks by all methods whether addr is the crawler row, and returns the result of each. Unlike [Checker.Address], it reads lists and
-// directories and queries DNS itself, and waits for them. It needs no [Proof], without which Address never returns Impostor.
+// directories and queries DNS itself, and waits for them. It can return Impostor without a [Proof]; Address can't. If row has no method, the
+// Explanation has no steps, and its state is NoMethod.
 func (c *Checker) Explain(ctx context.Context, row *crawler.Crawler, addr netip.Addr) Explanation {
 	e := Explanation{Crawler: row, Addr: addr.Unmap().WithZone("")}
 	s := c.subject(row)

@@ -38,7 +38,7 @@ type Observer interface {
 	// Lookup is called after each forward-confirmed reverse DNS lookup. state is Verified, Impostor (the address has no host name, or only
 	// names outside suffixes) or Unverified (the lookup failed with err).
 	Lookup(addr netip.Addr, suffixes []string, state State, took time.Duration, err error)
-	// LookupDropped is called if a lookup was not queued because the queue was full.
+	// LookupDropped is called if a lookup was not queued because 128 lookups of addresses with the same suffixes already wait.
 	LookupDropped()
 }
 

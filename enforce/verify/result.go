@@ -12,9 +12,10 @@ const (
 	Unverified
 	// Verified means that a method confirmed the claim.
 	Verified
-	// Impostor means that every documented method had fresh data and refuted the
-	// claim, and that a Proof shows that the server sees the real addresses of
-	// clients.
+	// Impostor means that every documented list of addresses, and the reverse
+	// DNS if it is documented, refuted the claim with fresh data, and that a
+	// Proof shows that the server sees the real addresses of clients. Signatures
+	// don't count here: they never refute a claim.
 	Impostor
 )
 
@@ -52,7 +53,7 @@ const (
 	ListMissing                 // a list could not be read yet
 	ListOld                     // the last successful read of a list was more than 3 days ago
 	MethodOff                   // a documented method is off, or is not supported (autonomous systems)
-	FactsUnconfirmed            // no document of the operator confirms the facts, so they can't refute a claim
+	FactsUnconfirmed            // no document of the crawler's operator confirms the facts, so they can't refute a claim
 	Unproven                    // all methods refute the claim, but no crawler was verified by its address in the last 24 hours (see Proof)
 	OtherVerified               // the User-Agent also names another crawler, which is verified
 	SignatureMissing            // only a signature could confirm the claim, and the request has none

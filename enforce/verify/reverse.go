@@ -20,12 +20,14 @@ const (
 	dnsConcurrency = 32  // checks that run at the same time
 )
 
-// sharedSuffixes are domains with hosts of anybody, such as the customers of a cloud provider.
+// sharedSuffixes are domains in which anybody can have a host, such as the
+// customers of a cloud provider.
 var sharedSuffixes = []string{"googleusercontent.com", "amazonaws.com", "cloudapp.azure.com", "in-addr.arpa", "ip6.arpa"}
 
 // CheckSuffix returns an error if suffix is not valid as a suffix of a crawler's
 // host names. It must be a domain like googlebot.com, but not a top-level domain
-// or a domain with hosts of anybody. A dot at its beginning or end is allowed.
+// or a domain such as amazonaws.com, in which any customer can have a host. A dot
+// at its beginning or end is allowed.
 func CheckSuffix(suffix string) error {
 	s := normalName(suffix)
 	switch {

@@ -20,7 +20,7 @@ const (
 type Config struct {
 	Lists, DNS, Signatures bool // the methods that are on
 
-	Client   *http.Client     // for reads of lists and directories; its CheckRedirect, Timeout and Jar are not used. nil: a client of the Verifier's own
+	Client   *http.Client     // for reads of lists and directories; its CheckRedirect, Timeout and Jar are not used, and a read takes 30 seconds at most. nil: a client of the Verifier's own
 	Storage  Storage          // for copies of lists and directories. nil: none are stored
 	Resolver Resolver         // nil: net.DefaultResolver
 	Observer Observer         // nil: none
