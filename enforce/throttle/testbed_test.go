@@ -71,19 +71,28 @@ func newServer() (*testbed, error) {
 }
 
 // newProcess starts a server with more arguments. It returns nil if no server
-// is installed.
+// is installed. It makes several attempts with different ports, because a node of
+// a cluster also needs the port that is higher by 10,000, which may be in use.
 func newProcess(args ...string) (*testbed, error) {
 	command := serverCommand()
 	if command == "" {
 		return nil, nil
 	}
-	port, err := freeport.Take()
-	if err != nil {
-		return nil, err
+	for attempt := 1; ; attempt++ {
+		port, err := freeport.Take()
+		if err != nil {
+			return nil, err
+		}
+		s := &testbed{address: fmt.Sprintf("127.0.0.1:%d", port), command: command, args: args}
+		if err = s.start(); !errors.Is(err, errServerEnded) || attempt == 20 {
+			return s, err
+		}
+		_ = s.process.Wait()
 	}
-	s := &testbed{address: fmt.Sprintf("127.0.0.1:%d", port), command: command, args: args}
-	return s, s.start()
 }
+
+// errServerEnded is returned by start if the server ended during its start.
+var errServerEnded = errors.New("the server ended during its start")
 
 // newSentinel starts a Sentinel with a configuration file.
 func newSentinel(file string) (*testbed, error) {
@@ -152,7 +161,7 @@ func (s *testbed) start() error {
 			return nil
 		}
 	}
-	return errors.New("the server ended during its start")
+	return errServerEnded
 }
 
 // config returns the first arguments of the command.
