@@ -28,7 +28,7 @@ type link struct {
 	obs     Observer
 	ctx     context.Context // ends when the link is closed
 	cancel  context.CancelFunc
-	wake    chan struct{} // wakes the goroutine after the circuit was opened
+	opened  chan bool // tells the goroutine that the circuit was opened, and whether to connect again
 	running sync.WaitGroup
 
 	misses atomic.Int32
@@ -41,7 +41,7 @@ type link struct {
 
 func newLink(c FleetConfig, obs Observer) *link {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &link{config: c, obs: obs, ctx: ctx, cancel: cancel, wake: make(chan struct{}, 1)}
+	return &link{config: c, obs: obs, ctx: ctx, cancel: cancel, opened: make(chan bool, 1)}
 }
 
 // close opens the circuit forever, closes all connections and waits until the
@@ -78,15 +78,12 @@ func (l *link) fail(key string, err error) {
 	if misses := l.misses.Add(1); alone && misses < missesToOpen {
 		return
 	}
-	if l.usable.Load() == nil {
+	if s := l.usable.Load(); s == nil || !l.usable.CompareAndSwap(s, nil) {
 		return // another request has opened the circuit, or the link is closed
 	}
 	l.failed.Store(&key)
 	l.setState(FleetDown, nil, err)
-	select {
-	case l.wake <- struct{}{}:
-	default:
-	}
+	l.opened <- !alone
 }
 
 // setState sets the state, and the server for requests. After close it does
@@ -104,10 +101,10 @@ func (l *link) setState(state FleetState, s *valkeyServer, err error) {
 	}
 }
 
-// run connects, and closes the circuit when the server answers. After a probe
-// has failed, it makes a new connection, and asks DNS, the Sentinels or the
-// cluster again for the address. So it finds the new master after a server
-// became a replica.
+// run connects, and closes the circuit when the server answers. It makes a new
+// connection, and asks DNS, the Sentinels or the cluster again for the address,
+// after a probe has failed, and if the failure of a request concerns the server.
+// So it finds the new master after a server became a replica.
 func (l *link) run() {
 	var c *connection
 	defer func() { c.close() }()
@@ -130,7 +127,11 @@ func (l *link) run() {
 		l.misses.Store(0)
 		l.setState(FleetUp, &valkeyServer{c.client}, nil)
 		select {
-		case <-l.wake:
+		case again := <-l.opened:
+			if again {
+				c.close()
+				c = nil
+			}
 		case <-l.ctx.Done():
 		}
 		if pause = longer(pause); time.Since(began) > steadyAfter {

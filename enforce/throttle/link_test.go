@@ -1,10 +1,13 @@
 package throttle
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -101,20 +104,7 @@ func newProxy(t *testing.T, target string) *proxy {
 // new master, but only for new connections.
 func TestFleetFollowsFailoverOfStandaloneServer(t *testing.T) {
 	first, second := miniredis.RunT(t), miniredis.RunT(t)
-	p := newProxy(t, first.Addr())
-	f, r := newFleet(t, FleetConfig{Addresses: []string{p.Addr().String()}, Deadline: time.Minute})
-	p.mu.Lock()
-	p.target = second.Addr()
-	p.mu.Unlock()
-	first.SetError("READONLY You can't write against a read only replica.")
-	terms := Compile(Grant{Delay: delay(time.Hour)}, Options{})
-	f.Take(t.Context(), noon, NewKey("a"), terms, 0)
-	r.await(t, FleetDown)
-	r.await(t, FleetUp)
-	f.Take(t.Context(), noon, NewKey("b"), terms, 0)
-	if !second.Exists(f.name(NewKey("b"))) {
-		t.Error("the second server was not called")
-	}
+	testFailover(t, first.Addr(), second.Addr(), func() { first.SetError("READONLY You can't write against a read only replica.") })
 }
 
 // The same with real servers that replicate.
@@ -123,24 +113,42 @@ func TestFleetServerBecomesReplica(t *testing.T) {
 	if first == nil || second == nil {
 		return
 	}
-	p := newProxy(t, first.address)
+	testFailover(t, first.address, second.address, func() {
+		conn, err := net.Dial("tcp", first.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		host, port, _ := net.SplitHostPort(second.address)
+		fmt.Fprintf(conn, "REPLICAOF %s %s\r\n", host, port)
+		if answer, _ := bufio.NewReader(conn).ReadString('\n'); answer != "+OK\r\n" {
+			t.Fatal(answer)
+		}
+	})
+}
+
+// testFailover connects a Fleet to the first server. Then demote makes this
+// server a replica, and the address leads to the second one. The client has up
+// to two connections, makes them when it needs them, and takes one of them at
+// random for each call.
+func testFailover(t *testing.T, first, second string, demote func()) {
+	t.Helper()
+	p := newProxy(t, first)
 	f, r := newFleet(t, FleetConfig{Addresses: []string{p.Addr().String()}, Deadline: time.Minute})
-	p.mu.Lock()
-	p.target = second.address
-	p.mu.Unlock()
-	host, port, _ := net.SplitHostPort(second.address)
-	client := f.link.usable.Load().client
-	if err := client.Do(t.Context(), client.B().Arbitrary("REPLICAOF", host, port).Build()).Error(); err != nil {
-		t.Fatal(err)
-	}
+	demote()
 	terms := Compile(Grant{Delay: delay(time.Hour)}, Options{})
-	f.Take(t.Context(), noon, NewKey("a"), terms, 0)
+	f.Take(t.Context(), noon, NewKey("refused"), terms, 0)
 	r.await(t, FleetDown)
+	p.mu.Lock()
+	p.target = second
+	p.mu.Unlock()
 	r.await(t, FleetUp)
 	before := r.fallbacks.Load()
-	f.Take(t.Context(), noon, NewKey("b"), terms, 0)
-	if n := r.fallbacks.Load(); n != before {
-		t.Error("the second server was not called")
+	for i := range 20 {
+		f.Take(t.Context(), noon, NewKey("served", strconv.Itoa(i)), terms, 0)
+	}
+	if n := r.fallbacks.Load() - before; n != 0 {
+		t.Errorf("the second server was not called for %d of 20 requests", n)
 	}
 }
 

@@ -54,6 +54,7 @@ type testbed struct {
 	command string    // empty for miniredis
 	args    []string  // more arguments
 	file    string    // a Sentinel's configuration
+	folder  string    // for the server's files, such as what a replica receives
 	process *exec.Cmd // of command
 	mini    *miniredis.Miniredis
 }
@@ -83,11 +84,15 @@ func newProcess(args ...string) (*testbed, error) {
 		if err != nil {
 			return nil, err
 		}
-		s := &testbed{address: fmt.Sprintf("127.0.0.1:%d", port), command: command, args: args}
+		folder, err := os.MkdirTemp("", "throttle-server-")
+		if err != nil {
+			return nil, err
+		}
+		s := &testbed{address: fmt.Sprintf("127.0.0.1:%d", port), command: command, args: args, folder: folder}
 		if err = s.start(); !errors.Is(err, errServerEnded) || attempt == 20 {
 			return s, err
 		}
-		_ = s.process.Wait()
+		s.stop()
 	}
 }
 
@@ -169,7 +174,7 @@ func (s *testbed) config() []string {
 	if s.file != "" {
 		return []string{s.file, "--sentinel"}
 	}
-	return []string{"--save", "", "--appendonly", "no", "--dir", os.TempDir()}
+	return []string{"--save", "", "--appendonly", "no", "--dir", s.folder}
 }
 
 // kill ends the server like a crash.
@@ -207,7 +212,10 @@ func (s *testbed) signal(name string) {
 	}
 }
 
-func (s *testbed) stop() { s.kill() }
+func (s *testbed) stop() {
+	s.kill()
+	_ = os.RemoveAll(s.folder)
+}
 
 // recorder is an Observer that counts.
 type recorder struct {
