@@ -64,7 +64,9 @@ func (h *siteHandler) prefetched() (origins []enforce.Origin) {
 		}
 	}
 	for _, origin := range h.app.copies.of(h.Source).Origins() {
-		if _, invented := h.invented(origin.Host); !invented && h.serves(origin.Host) && origin.Port == h.facts.port && !slices.Contains(origins, origin) {
+		_, invented := h.invented(origin.Host)
+		ours := !invented && h.serves(origin.Host) && h.hasScheme(origin.Scheme) && (h.facts.port == 0 || h.facts.port == origin.Port)
+		if ours && !slices.Contains(origins, origin) {
 			origins = append(origins, origin)
 		}
 	}

@@ -142,12 +142,18 @@ func (h *siteHandler) caller(origin enforce.Origin) enforce.Caller {
 	if err != nil {
 		return nil
 	}
-	if origin.Scheme == "https" {
+	vars := make(map[string]any)
+	switch {
+	case origin.Scheme != "https":
+	case trustsProxies(h.handlerSite.server) && len(h.handlerSite.server.TLSConnPolicies) == 0: // a proxy terminates TLS
+		r.Header.Set("X-Forwarded-Proto", "https")
+		vars[caddyhttp.TrustedProxyVarKey] = true
+	default:
 		r.TLS = &tls.ConnectionState{Version: tls.VersionTLS13, HandshakeComplete: true, ServerName: origin.Host}
 	}
 	local := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: int(origin.Port)}
 	ctx := context.WithValue(r.Context(), http.LocalAddrContextKey, local)
-	ctx = context.WithValue(ctx, caddyhttp.VarsCtxKey, map[string]any{})
+	ctx = context.WithValue(ctx, caddyhttp.VarsCtxKey, vars)
 	return &exchange{r: r.WithContext(ctx), handler: h.Handler, server: h.handlerSite.server, Request: enforce.Request{Origin: origin}}
 }
 

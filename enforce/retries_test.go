@@ -74,34 +74,28 @@ func TestRetriesEnd(t *testing.T) {
 			}
 		})
 	})
-	t.Run("for an invented host", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			source := new(fakeSource)
-			source.set(502, "")
-			p := retryPolicies(t, source, nil)
-			p.Peek(&Request{Origin: origin, Time: time.Now(), Invented: true})
-			time.Sleep(time.Hour)
-			synctest.Wait()
-			if n := source.count(origin); n != 1 {
-				t.Errorf("%d reads, want 1", n)
-			}
+	for _, tt := range []struct {
+		name            string
+		invented, close bool
+	}{{"for an invented host", true, false}, {"after Close", false, true}} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				source := new(fakeSource)
+				source.set(502, "")
+				p := retryPolicies(t, source, nil)
+				p.Peek(&Request{Origin: origin, Time: time.Now(), Invented: tt.invented})
+				synctest.Wait()
+				if tt.close {
+					_ = p.Close()
+				}
+				time.Sleep(time.Hour)
+				synctest.Wait()
+				if n := source.count(origin); n != 1 {
+					t.Errorf("%d reads, want 1", n)
+				}
+			})
 		})
-	})
-	t.Run("after Close", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			source := new(fakeSource)
-			source.set(502, "")
-			p := retryPolicies(t, source, nil)
-			p.Peek(&Request{Origin: origin, Time: time.Now()})
-			synctest.Wait()
-			_ = p.Close()
-			time.Sleep(time.Hour)
-			synctest.Wait()
-			if n := source.count(origin); n != 1 {
-				t.Errorf("%d reads, want 1", n)
-			}
-		})
-	})
+	}
 	t.Run("move to other rules", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			source := new(fakeSource)

@@ -107,3 +107,34 @@ func TestNothingIsReadAtStartBehindTrustedProxies(t *testing.T) {
 		t.Errorf("origins %v, want %s alone", answer.Policies, want)
 	}
 }
+
+// After a reload, robots.txt is read as for the clients of the proxy: without TLS.
+func TestReadAfterReloadBehindTrustedProxies(t *testing.T) {
+	t.Parallel()
+	config := `{
+	servers {
+		trusted_proxies static private_ranges
+	}
+}
+http://localhost:$PORT {
+	robots {
+		refresh 1h
+		%s
+	}
+	@tls protocol https
+	respond @tls "User-agent: *
+Disallow: /tls/"
+	respond "User-agent: *
+Disallow: /plain/"
+}
+`
+	s := start(t, fmt.Sprintf(config, "mode enforce"))
+	header := http.Header{"X-Forwarded-Proto": {"https"}, "X-Forwarded-For": {"192.0.2.7"}}
+	s.wants(403, s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/plain/", s.port), gptbot, "", header), "a crawler")
+	if err := s.reload(fmt.Sprintf(config, "grace off")); err != nil {
+		t.Fatal(err)
+	}
+	s.eventually("robots.txt is read after the reload", func() bool {
+		return s.metric(`caddy_robots_policy_reads_total{outcome="unchanged",source="site"}`) > 0
+	})
+}
