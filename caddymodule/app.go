@@ -121,6 +121,9 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if a.MaxMemory < 0 {
 		return fmt.Errorf("max_memory %d is below 0", a.MaxMemory)
 	}
+	if m := a.Metrics; m != nil && (m.MaxSites < 0 || m.MaxSites > mostMetricSites) {
+		return fmt.Errorf("metrics: max_sites %d is not from 1 to %d", m.MaxSites, mostMetricSites)
+	}
 	if a.Defaults != nil {
 		if err := a.Defaults.validate(); err != nil {
 			return err

@@ -22,7 +22,7 @@ type Metrics struct {
 	// The largest number of sites with a label value of their own. The sites
 	// with the most requests of crawlers get one and then keep it, even if other
 	// sites have more requests later, so that no counter goes back. All others
-	// share the value `(other)`. In a Caddyfile from 1 to 1000. Default: 100.
+	// share the value `(other)`. From 1 to 1000. Default: 100.
 	MaxSites int `json:"max_sites,omitempty"`
 }
 

@@ -143,11 +143,10 @@ func (p *policyOf) failure(now time.Time) status.Problem {
 		message += "; there is no cached copy, so crawlers may fetch everything"
 	}
 	problem.Message = message
-	problem.Advice = "Request the file yourself, and look for the error in Caddy's log"
+	problem.Advice = "Request the file yourself, and look for the error in Caddy's log."
 	if p.Err != nil {
-		problem.Advice += ": " + plainError(p.Err)
+		problem.Advice = "The last read failed with: " + plainError(p.Err) + ". " + problem.Advice
 	}
-	problem.Advice += "."
 	return problem
 }
 

@@ -30,6 +30,9 @@ var classNames = [...]string{
 	Library:       "library",
 }
 
+// registryClasses are the names of the classes that rows of the registry can have, for errors.
+const registryClasses = `"crawler", "user-triggered", "offline", "webhook" and "library"`
+
 // inRegistry reports whether rows of the registry can have the class.
 func (c Class) inRegistry() bool {
 	switch c {
@@ -55,7 +58,7 @@ func ParseClass(s string) (Class, error) {
 			return Class(c), nil
 		}
 	}
-	return 0, fmt.Errorf("unknown class %q: write \"crawler\", \"user-triggered\", \"offline\", \"webhook\" or \"library\"", s)
+	return 0, fmt.Errorf("unknown class %q: those of a registry are %s", s, registryClasses)
 }
 
 // Tri is a fact that is documented to be true, documented to be false, or not

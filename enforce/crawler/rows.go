@@ -180,7 +180,7 @@ func (c *Crawler) check() error {
 	case len(c.Name) > MaxTokenSize:
 		return fmt.Errorf("name has %d octets: the limit is %d", len(c.Name), MaxTokenSize)
 	case !c.Class.inRegistry():
-		return fmt.Errorf("a crawler of the registry can't have class %q: write \"crawler\", \"user-triggered\", \"offline\", \"webhook\" or \"library\"", c.Class)
+		return fmt.Errorf("a crawler of the registry can't have class %q: the classes of a registry are %s", c.Class, registryClasses)
 	case (c.Class == Webhook) != (c.Purpose == WebhookEvent):
 		return fmt.Errorf("class is %q and purpose is %q: if one of them is \"webhook\", write \"webhook\" for both", c.Class, c.Purpose)
 	case c.ControlOnly && len(c.UserAgents)+len(c.Shared) > 0:

@@ -123,7 +123,7 @@ func (c *configFlags) handlers(all []Site, at *url.URL, kind string, suitable fu
 	switch {
 	case group == nil && c.host != "":
 		return nil, fmt.Errorf("%s has no site %s. The sites are %s", c.path, c.host, handlerNames(all))
-	case group == nil && !sameSite(list) && at != nil:
+	case group == nil && at != nil:
 		return nil, fmt.Errorf("%s has no site for %s: select one with --site. The sites are %s", c.path, at.Hostname(), handlerNames(list))
 	case group == nil && !sameSite(list):
 		return nil, fmt.Errorf("%s has several sites: select one with --site. The sites are %s", c.path, handlerNames(list))

@@ -14,6 +14,7 @@ func TestCommandsWithSeveralHandlers(t *testing.T) {
 		{"check-handlers-any-host", 0, "check -a bingbot -c handlers.caddyfile --site * /x", ""},
 		{"check-handlers-path", 1, "check -a bingbot -c handlers.caddyfile /x", ""},
 		{"check-handlers-unknown-site", 1, "check -a bingbot -c audit.caddyfile --site other.example.com /x", ""},
+		{"check-handlers-unknown-host", 1, "check -a bingbot -c policy.Caddyfile -r pace.txt https://other.example.com/x", ""},
 		{"check-handlers-unknown-number", 1, "check -a bingbot -c handlers.caddyfile --site shop.example.com --handler 3 /x", ""},
 		{"check-exempt", 2, "check -a UptimeRobot -c handlers.caddyfile --site shop.example.com --handler 1 /private/x", ""},
 		{"check-exempt-client", 0, "check -a UptimeRobot -c handlers.caddyfile --site shop.example.com --handler 1 --client 2001:db8:7::1 /private/x", ""},
