@@ -36,12 +36,11 @@ func (t *auditText) rules() {
 		if s.State != "loaded" {
 			t.printf("  %s: no rules\n", s.State)
 		}
-		var rows [][]string
-		var unused []string
-		applied := make(map[string]bool) // a policy can copy a line into several groups
+		var rows, unused [][]string
+		shown := make(map[string]bool) // a policy can copy a line into several groups
 		for j := range t.r.Rules {
 			if rule := &t.r.Rules[j]; rule.Source == i && rule.Bound > 0 {
-				applied[ruleLine(rule)] = true
+				shown[ruleLine(rule)] = true
 			}
 		}
 		for j := range t.r.Rules {
@@ -49,8 +48,9 @@ func (t *auditText) rules() {
 			switch {
 			case rule.Source != i:
 			case rule.Bound == 0:
-				if line := ruleLine(rule); !applied[line] {
-					unused = append(unused, line)
+				if line := ruleLine(rule); !shown[line] {
+					shown[line] = true
+					unused = append(unused, []string{line, ruleText(rule)})
 				}
 			default:
 				rows = append(rows, []string{ruleLine(rule), ruleText(rule), clipped(rule.Group, 24), number(rule.Bound), number(rule.Denied), ruleCrawlers(rule)})
@@ -61,7 +61,8 @@ func (t *auditText) rules() {
 			t.more(len(rows) - auditRules)
 		}
 		if len(unused) > 0 {
-			t.printf("  rules that never applied: %d (line %s)\n", len(unused), joinUpTo(unused, 20))
+			t.table([]column{{"line", false}, {"rule that never applied", true}}, unused[:min(len(unused), auditRules)])
+			t.more(len(unused) - auditRules)
 		}
 		for _, note := range s.Notes {
 			t.printf("  %s\n", Visible(note))
