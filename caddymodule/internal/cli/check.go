@@ -50,8 +50,9 @@ configuration can change that.
 
 Without --robots, the file is that of the site's source in --config. For a site
 with source site, and without --config, it is fetched from each URL's own site.
-If it need not be fetched, a URL may be only a path. --agent may be only a product
-token (GPTBot).
+A URL may be only a path if the file need not be fetched, or if --config names a
+site whose root folder has a robots.txt. --agent may be only a product token
+(GPTBot).
 
 The exit status is 0 if all URLs are allowed, 2 if one is not allowed by one of
 its handlers, and 1 if there was an error, such as a robots.txt that can't be

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -120,14 +121,47 @@ func (c *checker) policyFor(site *Site, arg string) (*enforce.Policy, error) {
 	if site.Source != nil {
 		return c.policyOfSource(site)
 	}
-	u, err := url.Parse(arg)
-	if err != nil {
-		return nil, err
+	if strings.HasPrefix(arg, "/") {
+		return c.policyOfRoot(site, arg)
 	}
-	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, fmt.Errorf("%q is not an http or https URL: use --robots to check a path", arg)
+	u, err := url.Parse(arg)
+	switch {
+	case err != nil:
+		return nil, err
+	case u.Scheme == "" && u.Host == "":
+		return c.policyOfRoot(site, arg)
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return nil, fmt.Errorf("%q is not an http or https URL", arg)
 	}
 	return c.policy(site, u.Scheme+"://"+u.Host+"/robots.txt")
+}
+
+// policyOfRoot returns the policy of a handler with the robots.txt in the root
+// folder of its site, for a path. It prints on standard error which file it is.
+func (c *checker) policyOfRoot(site *Site, path string) (*enforce.Policy, error) {
+	key := policyKey{handler: site.index}
+	if c.policies[key] != nil {
+		return c.policies[key], nil
+	}
+	file := ""
+	if c.config.path != "" {
+		var err error
+		if file, err = c.config.rootFile(site); err != nil {
+			return nil, err
+		}
+	}
+	if file == "" {
+		host := "example.com"
+		if len(site.Hosts) > 0 && !strings.ContainsAny(site.Hosts[0], "*{") {
+			host = site.Hosts[0]
+		}
+		return nil, fmt.Errorf("%q is only a path: write the full URL, such as https://%s/%s, to fetch robots.txt from the running site, "+
+			"or name the file with --robots", path, host, strings.TrimLeft(path, "/"))
+	}
+	fmt.Fprintf(c.cmd.ErrOrStderr(), "note: robots.txt is %s, in the root folder of %s; --robots can name another file\n", shown(file), site.name())
+	policy, err := c.policy(site, file)
+	c.policies[key] = policy
+	return policy, err
 }
 
 // policyOfSource returns the policy of a handler whose source is known.

@@ -147,7 +147,7 @@ func (o *initOptions) sites(stderr io.Writer) ([]proposal.Site, error) {
 	if o.site != "" {
 		chosen := slices.DeleteFunc(slices.Clone(all), func(s proposal.Site) bool { return !(&Site{Hosts: s.Hosts}).serves(o.site) })
 		if len(chosen) == 0 {
-			return nil, fmt.Errorf("%s has no site %s. The sites are %s", path, o.site, strings.Join(siteNames(all), "; "))
+			return nil, fmt.Errorf("%s has no site %s. %s", path, o.site, sitesAre(siteNames(all)))
 		}
 		// The site that names the host comes before those with a wildcard, as it does in Caddy.
 		slices.SortStableFunc(chosen, func(a, b proposal.Site) int { return a.Breadth(o.site) - b.Breadth(o.site) })

@@ -122,11 +122,13 @@ func (c *configFlags) handlers(all []Site, at *url.URL, kind string, suitable fu
 	group := c.group(all, at)
 	switch {
 	case group == nil && c.host != "":
-		return nil, fmt.Errorf("%s has no site %s. The sites are %s", c.path, c.host, handlerNames(all))
+		return nil, fmt.Errorf("%s has no site %s. %s", c.path, c.host, sitesAre(handlerNames(all)))
+	case group == nil && at != nil && sameSite(list):
+		return nil, fmt.Errorf("%s has no site for %s. %s: to use its settings, add --site %s", c.path, at.Hostname(), sitesAre(handlerNames(list)), shellWord(list[0].Hosts[0]))
 	case group == nil && at != nil:
-		return nil, fmt.Errorf("%s has no site for %s: select one with --site. The sites are %s", c.path, at.Hostname(), handlerNames(list))
+		return nil, fmt.Errorf("%s has no site for %s. %s: select one with --site", c.path, at.Hostname(), sitesAre(handlerNames(list)))
 	case group == nil && !sameSite(list):
-		return nil, fmt.Errorf("%s has several sites: select one with --site. The sites are %s", c.path, handlerNames(list))
+		return nil, fmt.Errorf("%s has several sites: select one with --site. %s", c.path, sitesAre(handlerNames(list)))
 	case group == nil:
 		group = slices.DeleteFunc(slices.Clone(all), func(s Site) bool { return s.name() != list[0].name() })
 	}
@@ -202,15 +204,22 @@ func sameSite(list []Site) bool {
 	return !slices.ContainsFunc(list, func(s Site) bool { return s.name() != list[0].name() })
 }
 
-// handlerNames lists the names of sites for errors, each once.
-func handlerNames(list []Site) string {
-	var names []string
+// handlerNames returns the names of the sites of handlers, each once.
+func handlerNames(list []Site) (names []string) {
 	for i := range list {
 		if name := list[i].name(); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	return strings.Join(names, "; ")
+	return names
+}
+
+// sitesAre lists the names of the sites of a configuration, for errors.
+func sitesAre(names []string) string {
+	if len(names) == 1 {
+		return "Its only site is " + names[0]
+	}
+	return "Its sites are " + strings.Join(names, "; ")
 }
 
 // listensAt reports whether the server of the site listens at a port.

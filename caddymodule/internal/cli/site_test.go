@@ -15,6 +15,7 @@ func TestCommandsWithSeveralHandlers(t *testing.T) {
 		{"check-handlers-path", 1, "check -a bingbot -c handlers.caddyfile /x", ""},
 		{"check-handlers-unknown-site", 1, "check -a bingbot -c audit.caddyfile --site other.example.com /x", ""},
 		{"check-handlers-unknown-host", 1, "check -a bingbot -c policy.Caddyfile -r pace.txt https://other.example.com/x", ""},
+		{"check-handlers-unknown-host-of-several", 1, "check -a bingbot -c audit.caddyfile -r pace.txt https://other.example.com/x", ""},
 		{"check-handlers-unknown-number", 1, "check -a bingbot -c handlers.caddyfile --site shop.example.com --handler 3 /x", ""},
 		{"check-exempt", 2, "check -a UptimeRobot -c handlers.caddyfile --site shop.example.com --handler 1 /private/x", ""},
 		{"check-exempt-client", 0, "check -a UptimeRobot -c handlers.caddyfile --site shop.example.com --handler 1 --client 2001:db8:7::1 /private/x", ""},
@@ -28,5 +29,15 @@ func TestCommandsWithSeveralHandlers(t *testing.T) {
 		{"audit-handlers", 0, "audit -c handlers.caddyfile LOGS/caddy.log", ""},
 		{"audit-handlers-site", 1, "audit -c handlers.caddyfile --site shop.example.com LOGS/caddy.log", ""},
 		{"audit-handlers-one", 0, "audit -c handlers.caddyfile --site shop.example.com --handler 2 LOGS/caddy.log", ""},
+	})
+}
+
+// A path needs no --robots if the site's root folder has a robots.txt.
+func TestCheckReadsTheFileInTheRoot(t *testing.T) {
+	runGoldens(t, []goldenTest{
+		{"check-root", 2, "check -a GPTBot -c root.caddyfile --site static.example.com /private/x /%zz", ""},
+		{"check-root-json", 0, "check -a bingbot -c root.caddyfile --site static.example.com --json /", ""},
+		{"check-root-none", 1, "check -a GPTBot -c root.caddyfile --site app.example.com /private/x", ""},
+		{"check-root-several", 1, "check -a GPTBot -c root.caddyfile --site several.example.com /private/x", ""},
 	})
 }

@@ -1,6 +1,7 @@
 package proposal
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -14,7 +15,8 @@ import (
 type Site struct {
 	Hosts []string // hosts and wildcards of its address; none: any host
 
-	Root     string   // folder of its files; "" if it has none
+	Root     string   // folder of its files, the first if it has several; "" if it has none
+	Roots    int      // number of the folders
 	Backends []string // addresses to which it forwards requests
 	PHP      bool     // it forwards requests over FastCGI
 
@@ -155,8 +157,8 @@ func (s *Site) readHandler(h *handler) {
 	case "robots":
 		s.Robots = true
 	case "vars", "file_server":
-		if h.Root != "" && s.Root == "" {
-			s.Root = h.Root
+		if h.Root != "" && h.Root != s.Root {
+			s.Root, s.Roots = cmp.Or(s.Root, h.Root), s.Roots+1
 		}
 	case "reverse_proxy":
 		s.PHP = s.PHP || h.Transport.Protocol == "fastcgi"
