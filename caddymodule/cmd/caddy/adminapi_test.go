@@ -129,6 +129,10 @@ func TestAdminAPISummary(t *testing.T) {
 	if i := slices.IndexFunc(rules, func(r status.Rule) bool { return r.Rule == "Disallow: /private/" }); i < 0 || rules[i].Denied != 2 || rules[i].Line != 2 || rules[i].Layer != "site" {
 		t.Errorf("rules: %+v", rules)
 	}
+	refusing := adminValue[status.Rules](s, "rules?refused=1")
+	if len(refusing.Rules) == 0 || refusing.Total != len(refusing.Rules) || slices.ContainsFunc(refusing.Rules, func(r status.Rule) bool { return r.Refused() == 0 }) {
+		t.Errorf("rules that refused requests: %+v", refusing)
+	}
 	for _, metric := range []string{`caddy_robots_site_decisions_total{action="deny",site="shop.test"}`, `caddy_robots_site_people_total{site="(other)"}`} {
 		if got := s.metric(metric); got != 4 {
 			t.Errorf("%s is %v, want 4", metric, got)

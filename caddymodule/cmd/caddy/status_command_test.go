@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,10 +76,11 @@ func TestStatusCommandShowsGrace(t *testing.T) {
 	if out, err := s.status(); err != nil || strings.Contains(out, "Grace periods") {
 		t.Errorf("before a change: %v\n%s", err, out)
 	}
-	writeFile(t, filepath.Join(s.dir, "shop/robots.txt"), "User-agent: *\nDisallow: /other/\n\nUser-agent: GPTBot\nUser-agent: CCBot\nDisallow: /\n")
+	writeFile(t, filepath.Join(s.dir, "shop/robots.txt"), "User-agent: *\nDisallow: /other/\nAllow: /other/open\n\nUser-agent: GPTBot\nUser-agent: CCBot\nDisallow: /\n")
 	s.adminRequest(http.MethodPost, "refresh", 200, nil)
 	s.wants(404, s.at("shop.test", googlebot, "/other/x"), "a path without a file, which the earlier robots.txt allows")
 	s.wants(403, s.at("shop.test", gptbot, "/"), "a crawler without a grace period")
+	s.wants(404, s.at("shop.test", newcomer, "/other/open"), "a path without a file, which a line allows")
 	out, err := s.status("--site", "shop.test")
 	if err != nil {
 		t.Fatal(err)
@@ -87,6 +89,10 @@ func TestStatusCommandShowsGrace(t *testing.T) {
 		if !strings.Contains(out, want) {
 			t.Errorf("it does not print %q:\n%s", want, out)
 		}
+	}
+	const allowing = "Allow: /other/open"
+	if rules := adminValue[status.Rules](s, "rules").Rules; strings.Contains(out, allowing) || !slices.ContainsFunc(rules, func(r status.Rule) bool { return r.Rule == allowing }) {
+		t.Errorf("of the rules %+v, the status must show only those that refused requests:\n%s", rules, out)
 	}
 	if list := adminValue[status.Policies](s, "policies?grace=1").Policies; len(list) != 1 || len(list[0].Grace) != 1 || list[0].Grace[0].Crawler != "search" {
 		t.Errorf("%+v", list)

@@ -55,7 +55,8 @@ Sites, Busiest crawlers: requests in the last hour, day or month (--span).
   VERIFIED         share of the requests that verification confirmed, among
                    those of crawlers that can be verified; - for none
 Rules that refuse most: counts since Caddy began to count, and of the last hour
-and day. REFUSED includes what would have been refused in monitor mode.
+and day. REFUSED includes what would have been refused in monitor mode. Rules that
+refused nothing are left out.
   LINE             robots.txt:12 is line 12 of the site's robots.txt;
                    policy:12 and hidden:12 are line 12 of the configuration
   GROUP            product tokens (User-agent lines) of the rule's group; the
@@ -196,7 +197,7 @@ func (o *statusOptions) ask(address string) (*statusReport, error) {
 		route string
 		into  any
 	}{
-		{"", s.Summary}, {"crawlers", &crawlers}, {"rules", &rules}, {"policies?broken=1", &broken}, {"policies?grace=1", &grace}, {"policies", &policies}, {"recent", &recent},
+		{"", s.Summary}, {"crawlers", &crawlers}, {"rules?refused=1", &rules}, {"policies?broken=1", &broken}, {"policies?grace=1", &grace}, {"policies", &policies}, {"recent", &recent},
 	} {
 		if err := o.get(address, part.route, part.into); err != nil {
 			return nil, err

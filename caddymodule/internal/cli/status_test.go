@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,7 +36,7 @@ func enforcing() map[string]any {
 			{Name: "Googlebot", Class: "crawler", Purpose: "search", Last: at(14, 13), Windows: windowsOf(status.Counts{Requests: 10, Passed: 9, Throttled: 1, Verified: 3, Unverified: 1})},
 			{Name: "Evil\x1b[2JBot", Class: "self-declared", Last: at(9, 0), Windows: windowsOf(status.Counts{Requests: 3, Denied: 3})},
 		}},
-		"/robots/rules": &status.Rules{Page: status.Page{Total: 3}, Rules: []status.Rule{
+		"/robots/rules": &status.Rules{Page: status.Page{Total: 4}, Rules: []status.Rule{
 			{Origin: "https://shop.test", Layer: "site", Line: 9, Group: "GPTBot", Tokens: []string{"GPTBot", "CCBot", "ClaudeBot", "Bytespider", "Amazonbot"}, Rule: "Disallow: /", RuleCounts: status.RuleCounts{Denied: 5, Hour: 1, Day: 3}},
 			{Origin: "https://shop.test", Layer: "policy", Line: 4, Group: "*", Tokens: []string{"*"}, Rule: "Crawl-delay", RuleCounts: status.RuleCounts{Throttled: 1, Day: 1}},
 			{Origin: "https://shop.test", Layer: "site", Line: 2, Group: "*", Tokens: []string{"*"}, Rule: "Allow: /", RuleCounts: status.RuleCounts{Passed: 9}},
@@ -123,6 +124,12 @@ func adminEndpoint(t *testing.T, answers map[string]any) string {
 				part.Policies = append(part.Policies, p)
 			}
 			answer = &part
+		}
+		if query.Get("refused") != "" {
+			list := *answer.(*status.Rules)
+			list.Rules = slices.DeleteFunc(slices.Clone(list.Rules), func(r status.Rule) bool { return r.Refused() == 0 })
+			list.Total = len(list.Rules)
+			answer = &list
 		}
 		if query.Has("site") && query.Get("site") != "shop.test" {
 			w.WriteHeader(http.StatusNotFound)

@@ -104,7 +104,7 @@ var answers = map[string]struct {
 		return q.call(func() (any, error) { return reporter.Crawlers(scope, query) })
 	}},
 	"rules": {make: func(q *params, _ *http.Request, reporter Reporter, scope Scope) (any, error) {
-		query := RulesQuery{Pages: q.pages(), Policy: q.text("policy")}
+		query := RulesQuery{Pages: q.pages(), Policy: q.text("policy"), Refused: q.flag("refused")}
 		return q.call(func() (any, error) { return reporter.Rules(scope, query) })
 	}},
 	"recent": {make: func(q *params, _ *http.Request, reporter Reporter, scope Scope) (any, error) {

@@ -36,6 +36,7 @@ func TestServeHTTPPassesTheQuery(t *testing.T) {
 		{"GET", "crawlers?span=hour&sort=last&name=bot", CrawlersQuery{Span: SpanHour, Sort: SortLast, Name: "bot"}},
 		{"GET", "crawlers?offset=9000000000", CrawlersQuery{Span: SpanDay, Pages: Pages{Offset: 1 << 31}}},
 		{"GET", "rules?policy=x", RulesQuery{Policy: "x"}},
+		{"GET", "rules?refused=1", RulesQuery{Refused: true}},
 		{"GET", "recent?after=7&limit=8", RecentQuery{After: 7, Limit: 8}},
 		{"GET", "suspects?limit=2", Pages{Limit: 2}},
 		{"GET", "budgets?crawler=bingbot", BudgetsQuery{Crawler: "bingbot"}},

@@ -51,5 +51,6 @@ func (c *RuleCounts) Refused() uint64 {
 // RulesQuery selects rules.
 type RulesQuery struct {
 	Pages
-	Policy string // only rules of the policy with this ID; "": all
+	Policy  string // only rules of the policy with this ID; "": all
+	Refused bool   // only rules that refused requests, or would have in monitor mode
 }
