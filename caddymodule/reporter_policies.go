@@ -78,7 +78,8 @@ func (p *policyOf) status(now time.Time) status.Policy {
 	for i := range p.Earlier {
 		v := &p.Earlier[i]
 		s.Grace = append(s.Grace, status.Grace{
-			Crawler: policy.Grace().String(), Version: v.Tag(), Replaced: v.Until().UTC(), Until: v.Ends().UTC(),
+			Crawler: policy.Grace().String(), Version: v.Tag(), State: v.Policy().Outcome().String(), Status: v.Policy().Status(),
+			Replaced: v.Until().UTC(), Until: v.Ends().UTC(),
 		})
 	}
 	if p.handler.Policy != nil {

@@ -16,13 +16,14 @@ import (
 type content struct {
 	body    []byte
 	state   Outcome // Loaded, Missing, NotRobots, Refused, Failed or Pending
+	status  int     // the HTTP status code if state is Missing or Refused; otherwise 0
 	denyAll bool    // the source fails, and Config.DenyFailed is set
 	apart   bool    // see Response.Apart
 }
 
 // key returns the key of the policy in Policies.shared.
 func (c *content) key() uint64 {
-	key := xxhash.Sum64(c.body)*31 + uint64(c.state)*4
+	key := xxhash.Sum64(c.body)*31 + uint64(c.status)<<8 + uint64(c.state)*4
 	if c.denyAll {
 		key += 2
 	}
@@ -30,6 +31,15 @@ func (c *content) key() uint64 {
 		key++
 	}
 	return key
+}
+
+// without returns the content of an answer that is not a robots.txt.
+func without(out Outcome, status int) content {
+	c := content{state: out}
+	if out == Missing || out == Refused {
+		c.status = status
+	}
+	return c
 }
 
 // policy compiles a content to a policy.

@@ -67,6 +67,10 @@ type Version struct {
 // Tag returns the tag of the version. See Policy.Tag.
 func (v *Version) Tag() string { return v.policy.Tag() }
 
+// Policy returns the policy of the version. It has no rules if crawlers got no
+// robots.txt (see Policy.Outcome).
+func (v *Version) Policy() *Policy { return v.policy }
+
 // Until returns when the version was replaced.
 func (v *Version) Until() time.Time { return time.Unix(0, v.until) }
 

@@ -146,9 +146,9 @@ func newHistoryRecord(h *history) *historyRecord {
 // publishedContent returns the file that crawlers read, with the lines of the
 // managed policy.
 func (p *Policy) publishedContent() content {
-	c := content{body: p.text, state: p.state, apart: true}
+	c := content{body: p.text, state: p.state, status: p.status, apart: true}
 	if len(p.text) > 0 {
-		c.state = Loaded
+		c.state, c.status = Loaded, 0
 	}
 	return c
 }

@@ -230,6 +230,10 @@ func (p *Policy) Rules() int {
 // Refused, Failed or Pending.
 func (p *Policy) Outcome() Outcome { return p.state }
 
+// Status returns the HTTP status code of the answer that Outcome describes: 404
+// or 410 for Missing, another 4xx for Refused. For other outcomes it returns 0.
+func (p *Policy) Status() int { return p.status }
+
 // DeniesAll reports whether all paths are denied to crawlers, because the
 // source fails and Config.DenyFailed is set.
 func (p *Policy) DeniesAll() bool { return p.denyAll }

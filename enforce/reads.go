@@ -98,19 +98,20 @@ func (p *Policies) readNow(ctx context.Context, e *entry) (PolicyRead, bool) {
 	}
 	switch out {
 	case Loaded, Missing, NotRobots:
-		if out != Loaded {
-			resp.Body = nil
-		} else if ev.Outcome == Unchanged {
-			resp.Body = current.body
+		good := without(out, resp.Status)
+		if good.apart = resp.Apart; ev.Outcome == Unchanged {
+			good.body = current.body
+		} else if out == Loaded {
+			good.body = resp.Body
 		}
 		ev.Again = e.failures > 0
-		e.good, e.failures = goodCopy{content: content{body: resp.Body, state: out, apart: resp.Apart}, at: now}, 0
+		e.good, e.failures = goodCopy{content: good, at: now}, 0
 	case Refused, Failed:
 		if e.failures++; e.failures == 1 {
 			e.failing = began
 		}
 	}
-	inForce := p.inForce(e, out, now)
+	inForce := p.inForce(e, out, resp.Status, now)
 	ev.Kept = inForce.state != out
 	ev.Changed = !e.tried || e.last != out || ev.Outcome == Loaded
 	e.last, e.tried, e.err = out, true, err
@@ -138,9 +139,9 @@ func (p *Policies) readNow(ctx context.Context, e *entry) (PolicyRead, bool) {
 	return ev, true
 }
 
-// inForce returns what is in force after a read with the outcome out. The
-// caller holds e.mu.
-func (p *Policies) inForce(e *entry, out Outcome, now time.Time) content {
+// inForce returns what is in force after a read with the outcome out and an
+// HTTP status code. The caller holds e.mu.
+func (p *Policies) inForce(e *entry, out Outcome, status int, now time.Time) content {
 	keep := keepFailed
 	switch out {
 	case Failed:
@@ -151,7 +152,7 @@ func (p *Policies) inForce(e *entry, out Outcome, now time.Time) content {
 		keep = keepRefused
 	}
 	if e.good.at.IsZero() || now.Sub(e.good.at) > keep {
-		return content{state: out}
+		return without(out, status)
 	}
 	return e.good.content
 }

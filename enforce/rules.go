@@ -159,7 +159,9 @@ func (r Rules) Policy(resp Response) (*Policy, error) {
 // answer compiles a source's answer to a policy.
 func (r *compiledRules) answer(resp Response) *Policy {
 	out, _ := outcome(resp, nil)
-	return r.policy(content{body: resp.Body[:min(len(resp.Body), robots.MaxSize+1)], state: out})
+	c := without(out, resp.Status)
+	c.body = resp.Body[:min(len(resp.Body), robots.MaxSize+1)]
+	return r.policy(c)
 }
 
 // CheckPathPattern returns an error if s is not a path pattern in robots.txt

@@ -217,6 +217,7 @@ func TestCommandsPrint(t *testing.T) {
 		{"check-before-other", 2, "check -a GPTBot -r - --before clean.txt /archive/x", "User-agent: *\nDisallow: /archive/\n"},
 		{"check-before-all", 0, "check -a GPTBot -r - --before clean.txt --grace all /archive/x", "User-agent: *\nDisallow: /archive/\n"},
 		{"check-before-unknown", 1, "check -a GPTBot -r pace.txt --before clean.txt --grace some /archive/x", ""},
+		{"check-before-none", 0, "check -a Googlebot --before EMPTY/robots.txt SITE/private/", ""},
 		{"check-max", 0, "check -a bingbot -r pace.txt --json --max-crawl-delay 1h /", ""},
 		{"check-star", 2, "check -a anybot -r pace.txt / //private/x /private/press/kit", ""},
 		{"check-delay-unread", 0, "check -a Googlebot -r pace.txt /", ""},

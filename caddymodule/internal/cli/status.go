@@ -68,6 +68,8 @@ Last refused requests: newest first. CLIENT is a network (/24 or /48).
 Grace periods: earlier versions of robots.txt that were replaced less than 24
 hours ago. Crawlers that may have read one may follow it until they read the new
 one, and at the latest until ENDS.
+  VERSION          the version in the log, or what crawlers got instead of a file,
+                   such as none (403): then everything was allowed
 robots.txt in force: those with problems first. STATE is loaded, missing (404:
 everything is allowed), not_robots, refused, failed or pending (not read yet).
 

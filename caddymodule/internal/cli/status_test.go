@@ -58,7 +58,9 @@ func monitoring() map[string]any {
 	c := status.Counts{Requests: 13, Passed: 9, WouldDeny: 3, WouldThrottle: 1}
 	changed := status.Policy{Sites: []string{"shop.test", "*.shop.test"}, State: "failed", Rules: 3, Message: "robots.txt of shop.test could not be read for 5 minutes", Grace: []status.Grace{
 		{Crawler: "search", Version: "3v5wq8j4l9268", Replaced: at(13, 0), Until: at(13, 0).Add(24 * time.Hour)},
-		{Crawler: "all", Version: "1mh5vtx8q2k0c", Replaced: at(9, 0), Until: at(9, 0).Add(24 * time.Hour)},
+		{Crawler: "all", Version: "1mh5vtx8q2k0c", State: "loaded", Replaced: at(9, 0), Until: at(9, 0).Add(24 * time.Hour)},
+		{Crawler: "search", State: "refused", Status: 403, Replaced: at(8, 30), Until: at(8, 30).Add(24 * time.Hour)},
+		{Crawler: "search", State: "not_robots", Replaced: at(8, 0), Until: at(8, 0).Add(24 * time.Hour)},
 	}}
 	return map[string]any{
 		"/robots/": &status.Summary{
@@ -184,7 +186,7 @@ func TestStatusJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &report); err != nil || exit != 2 {
 		t.Fatalf("%v, exit status %d, %s", err, exit, stderr)
 	}
-	if len(report.Grace) != 1 || len(report.Grace[0].Grace) != 2 || len(report.Files) != 1 {
+	if len(report.Grace) != 1 || len(report.Grace[0].Grace) != 4 || len(report.Files) != 1 {
 		t.Errorf("%s", stdout)
 	}
 }
@@ -197,7 +199,7 @@ func TestStatusHelpExplainsColumns(t *testing.T) {
 	}
 	for _, heading := range []string{
 		"MODE", "CRAWLERS", "PEOPLE", "PASSED", "DENIED", "THROTTLED", "WOULD DENY", "WOULD THROTTLE", "CLASS", "PURPOSE", "VERIFIED",
-		"LINE", "GROUP", "ACTION", "REFUSED", "CLIENT", "ENDS", "STATE",
+		"LINE", "GROUP", "ACTION", "REFUSED", "CLIENT", "VERSION", "ENDS", "STATE",
 	} {
 		if !strings.Contains(cmd.Long, heading) {
 			t.Errorf("the help does not explain %s", heading)

@@ -160,7 +160,7 @@ func (t *statusTables) grace(policies []status.Policy) {
 			if crawlers == "search" {
 				crawlers = "search engines"
 			}
-			rows = append(rows, []any{policyName(p), g.Version, crawlers, g.Replaced.UTC().Format(statusTime), g.Until.UTC().Format(statusTime)})
+			rows = append(rows, []any{policyName(p), g.Name(), crawlers, g.Replaced.UTC().Format(statusTime), g.Until.UTC().Format(statusTime)})
 		}
 	}
 	t.table("Grace periods: crawlers that may still follow an earlier robots.txt", "ROBOTS.TXT\tVERSION\tCRAWLERS\tREPLACED\tENDS", len(rows), func(i int) []any { return rows[i] })

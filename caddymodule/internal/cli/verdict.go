@@ -131,7 +131,11 @@ func (c *checked) sentence(paint report.Paint) string {
 		part("  as google/robotstxt reads the file")
 	}
 	if c.graced {
-		part("  by the version before (%s), for at most 24 hours", c.Version)
+		before := c.Version
+		if before == "" {
+			before = "no robots.txt"
+		}
+		part("  by the version before (%s), for at most 24 hours", before)
 	}
 	if c.CrawlDelay != 0 {
 		part("  crawl-delay %gs", c.CrawlDelay)

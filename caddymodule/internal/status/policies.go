@@ -1,6 +1,9 @@
 package status
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Policies is the answer to GET /robots/policies.
 type Policies struct {
@@ -64,9 +67,23 @@ type Note struct {
 // may follow it until they read the file again.
 type Grace struct {
 	Crawler  string    `json:"crawler"` // which crawlers: search (those of search engines) or all
-	Version  string    `json:"version"` // the entity tag of the version, without quotes
+	Version  string    `json:"version"` // the entity tag of the version, without quotes; "" if there was no file
+	State    string    `json:"state"`   // of the version: loaded, missing, not_robots or refused
+	Status   int       `json:"status"`  // the HTTP status of the answer that there was no file, such as 403; otherwise 0
 	Replaced time.Time `json:"replaced"`
 	Until    time.Time `json:"until"` // after this time, no crawler may follow the version
+}
+
+// Name returns the version for people: its entity tag, or what was answered instead
+// of a file, such as "none (403)". No file means that everything is allowed.
+func (g *Grace) Name() string {
+	switch {
+	case g.Version != "":
+		return g.Version
+	case g.Status != 0:
+		return fmt.Sprintf("none (%d)", g.Status)
+	}
+	return "none (web page)"
 }
 
 // Line is a line of Policy.Text that decided about requests, or that comes from the
