@@ -11,6 +11,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
+	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
 // Health implements status.Reporter.
@@ -115,7 +117,47 @@ func (p *policyOf) problem(now time.Time) status.Problem {
 	case enforce.Pending:
 		return status.Problem{Message: name + " was not read yet: it is read at the first request of a crawler"}
 	}
+	if p.Policy.Empty() {
+		return p.empty(now)
+	}
+	if fault := encodingFault(p.Policy); fault != "" {
+		return status.Problem{
+			Severity: status.Warning, Kind: "policy", Subject: p.subject(),
+			Message: name + " has no rules, because " + fault + ": " + withoutFile(p.Policy),
+			Advice:  "Replace the file by a text file in UTF-8.",
+		}
+	}
 	return status.Problem{Message: fmt.Sprintf("%s is in force: %s, read at %s", name, quantity(p.Policy.Rules(), "rule"), formatTime(p.Good, now))}
+}
+
+// empty returns the problem of an empty file. It is one only if an earlier version
+// that crawlers may still follow had rules: some sites have an empty file on
+// purpose.
+func (p *policyOf) empty(now time.Time) status.Problem {
+	problem := status.Problem{Message: "robots.txt of " + p.subject() + " is empty: " + withoutFile(p.Policy)}
+	i := slices.IndexFunc(p.Earlier, func(v enforce.Version) bool { return v.Policy().Rules() > p.Policy.Rules() })
+	if i < 0 {
+		return problem
+	}
+	before := &p.Earlier[i]
+	problem.Severity, problem.Kind, problem.Subject, problem.Since = status.Warning, "policy", p.subject(), timeOf(before.Until())
+	problem.Message += fmt.Sprintf(". Until %s it had %s", formatTime(before.Until(), now), quantity(before.Policy().Rules(), "rule"))
+	problem.Advice = "If that was a mistake, put the file back, and send POST /robots/refresh?grace=off to the admin API: otherwise search engines may follow the empty file for a day. " +
+		"If not, ignore this: the warning ends 24 hours after the change."
+	return problem
+}
+
+// encodingFault says why a file without rules is not a text file; "" if it is one.
+func encodingFault(p *enforce.Policy) string {
+	if p.Rules() > 0 {
+		return ""
+	}
+	const head = 4 << 10 // octets that the linter needs for it
+	text := p.Text()
+	for _, f := range lint.Lint(robots.Parse(text[:min(len(text), head)]), lint.WithSelect("binary", "utf-16")) {
+		return f.Message
+	}
+	return ""
 }
 
 // withoutFile says what crawlers may fetch from a site without a robots.txt.

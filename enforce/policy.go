@@ -1,6 +1,7 @@
 package enforce
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"unsafe"
@@ -233,6 +234,20 @@ func (p *Policy) Outcome() Outcome { return p.state }
 // Status returns the HTTP status code of the answer that Outcome describes: 404
 // or 410 for Missing, another 4xx for Refused. For other outcomes it returns 0.
 func (p *Policy) Status() int { return p.status }
+
+// Empty reports whether the site's own robots.txt has nothing but blank lines and
+// comments. It returns false if there is no robots.txt.
+func (p *Policy) Empty() bool {
+	if p.state != Loaded {
+		return false
+	}
+	for line := range bytes.FieldsFuncSeq(bytes.TrimPrefix(p.body, []byte("\ufeff")), func(r rune) bool { return r == '\n' || r == '\r' }) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
+			return false
+		}
+	}
+	return true
+}
 
 // DeniesAll reports whether all paths are denied to crawlers, because the
 // source fails and Config.DenyFailed is set.

@@ -11,3 +11,18 @@ func TestStatusOfAPolicy(t *testing.T) {
 		}
 	}
 }
+
+// A file with nothing but blank lines and comments is empty; other answers are not.
+func TestEmptyFile(t *testing.T) {
+	for file, want := range map[string]bool{
+		"": true, "\n\r\n\r": true, "# comment\n\t # another\r\n": true, "\ufeff# comment": true,
+		"User-agent: *\nDisallow:\n": false, "Sitemap: https://example.com/s.xml": false, "#\rnonsense": false, "\x00": false,
+	} {
+		if p, err := (Rules{}).Policy(Response{Status: 200, Body: []byte(file)}); err != nil || p.Empty() != want {
+			t.Errorf("%q: %t, want %t, error %v", file, p.Empty(), want, err)
+		}
+	}
+	if p, err := (Rules{}).Policy(Response{Status: 404}); err != nil || p.Empty() {
+		t.Errorf("a site without a file counts as one with an empty file, error %v", err)
+	}
+}
