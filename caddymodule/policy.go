@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
@@ -27,7 +28,7 @@ import (
 //		hidden  <paths...>
 //	}
 func parsePolicy(h *Handler, d *caddyfile.Dispenser) error {
-	p := &policyParser{policy: new(managed.Policy), at: map[int]caddyfile.Dispenser{d.Line(): *d}}
+	p := &policyParser{policy: &managed.Policy{File: filepath.Base(d.File())}, file: d.File(), at: map[int]caddyfile.Dispenser{d.Line(): *d}}
 	head := *d
 	for _, name := range d.RemainingArgs() {
 		p.policy.Presets = append(p.policy.Presets, managed.Preset{Name: name, Line: d.Line()})
@@ -49,6 +50,7 @@ func parsePolicy(h *Handler, d *caddyfile.Dispenser) error {
 // policyParser collects the statements of a policy.
 type policyParser struct {
 	policy *managed.Policy
+	file   string                      // that has the policy
 	at     map[int]caddyfile.Dispenser // by line, for errors that are found later
 }
 
@@ -88,9 +90,13 @@ func statementErrors(err error) (list []*managed.StatementError) {
 	return list
 }
 
-// line records and returns the line of a statement.
+// line records and returns the line of a statement. If another file has the
+// statement, because it is imported, no one file has all lines.
 func (p *policyParser) line(d *caddyfile.Dispenser) int {
 	p.at[d.Line()] = *d
+	if d.File() != p.file {
+		p.policy.File = ""
+	}
 	return d.Line()
 }
 

@@ -1,10 +1,14 @@
 package caddymodule
 
 import (
+	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 )
 
@@ -53,6 +57,43 @@ func TestPolicyAndAnswerErrors(t *testing.T) {
 			t.Errorf("the error shows a hidden path: %v", err)
 		}
 	}
+}
+
+// A policy has the name of the file with its lines, also if a Caddyfile imports that
+// file. It has none if its statements are in several files.
+func TestFileOfAPolicy(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"shop.caddy": "robots {\n\tpolicy {\n\t\tdeny seo\n\t}\n}\n", "deny.caddy": "deny seo\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for text, want := range map[string]string{
+		":80 {\n\trobots {\n\t\tpolicy no-ai\n\t}\n}":                                            "main.caddyfile",
+		"(ai) {\n\trobots {\n\t\tpolicy {\n\t\t\tdeny seo\n\t\t}\n\t}\n}\n:80 {\n\timport ai\n}": "main.caddyfile",
+		":80 {\n\timport shop.caddy\n}":                                                          "shop.caddy",
+		":80 {\n\trobots {\n\t\tpolicy no-training {\n\t\t\timport deny.caddy\n\t\t}\n\t}\n}":    "",
+	} {
+		config, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(text+"\n"), map[string]any{"filename": filepath.Join(dir, "main.caddyfile")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := findPart(decoded(t, config), func(object map[string]any) bool { return object["handler"] == "robots" })
+		if got, _ := found["policy"].(map[string]any)["file"].(string); got != want {
+			t.Errorf("%s\nfile %q, want %q", text, got, want)
+		}
+	}
+}
+
+// decoded returns a configuration as a tree.
+func decoded(t *testing.T, config []byte) (tree any) {
+	t.Helper()
+	if err := json.Unmarshal(config, &tree); err != nil {
+		t.Fatal(err)
+	}
+	return tree
 }
 
 // JSON is validated in the same way as a Caddyfile. With a local source, a

@@ -98,12 +98,12 @@ type referenceFields struct {
 }
 
 // readReference parses the fields of a handler or of the app. Durations may be
-// numbers or texts. The lines of the Caddyfile that the adapter notes in a policy
-// do not count.
+// numbers or texts. The lines of the Caddyfile, and its name, that the adapter notes
+// in a policy do not count.
 func readReference(t *testing.T, name, text string) *referenceFields {
 	t.Helper()
 	fields := new(referenceFields)
-	d := json.NewDecoder(strings.NewReader(regexp.MustCompile(`,"line":\d+|"line":\d+,`).ReplaceAllString(text, "")))
+	d := json.NewDecoder(strings.NewReader(regexp.MustCompile(`,"line":\d+|"line":\d+,|,"file":"Caddyfile"|"file":"Caddyfile",`).ReplaceAllString(text, "")))
 	d.DisallowUnknownFields()
 	if err := d.Decode(fields); err != nil {
 		t.Errorf("%s: %s: %v", name, text, err)

@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -165,7 +166,7 @@ func fillCheck(c *status.Check, d *enforce.Decision, policy *enforce.Policy, mon
 	if d.Agent.Crawler != nil {
 		c.Purpose = string(d.Agent.Crawler.Purpose)
 	}
-	c.Group, c.Rule, c.Layer, c.Line = d.GroupToken(), d.RuleText(), d.Layer.String(), d.Line
+	c.Group, c.Rule, c.Layer, c.Line, c.File = d.GroupToken(), d.RuleText(), d.Layer.String(), d.Line, d.File()
 	if d.Reading != 0 {
 		c.Reading = d.Reading.String()
 	}
@@ -204,7 +205,7 @@ func checkMessage(c *status.Check) string {
 		case enforce.SiteLayer.String():
 			line = fmt.Sprintf(", line %d of robots.txt", c.Line)
 		default:
-			line = fmt.Sprintf(", line %d of the configuration (%s)", c.Line, c.Layer)
+			line = fmt.Sprintf(", line %d of %s (%s)", c.Line, cmp.Or(c.File, "the configuration"), c.Layer)
 		}
 	}
 	switch c.Reason {

@@ -32,6 +32,7 @@ func (r *reporter) Rules(scope status.Scope, query status.RulesQuery) (*status.R
 		if i >= 0 {
 			policy = &policies[i]
 			rule.Policy = policy.id
+			rule.File = policy.Policy.FileOf(n.Layer)
 		}
 		if (query.Policy == "" || query.Policy == rule.Policy) && (!query.Refused || rule.Refused() > 0) {
 			list = append(list, counted{rule, n, policy})

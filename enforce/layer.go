@@ -41,5 +41,26 @@ func (p *Policy) Origin(line int) (Layer, int) {
 	return PolicyLayer, from.Line
 }
 
+// FileOf returns the name of the file that has the lines of a layer: robots.txt, or
+// that of the configuration, such as Caddyfile (managed.Policy.File). It returns ""
+// if the name is not known, and for NoLayer.
+func (p *Policy) FileOf(l Layer) string {
+	switch {
+	case l == SiteLayer:
+		return "robots.txt"
+	case l == NoLayer || p.rules.Managed == nil:
+		return ""
+	}
+	return p.rules.Managed.File
+}
+
+// File returns the name of the file that has d.Line (see Policy.FileOf).
+func (d *Decision) File() string {
+	if d.Policy == nil {
+		return ""
+	}
+	return d.Policy.FileOf(d.Layer)
+}
+
 // from sets the layer and the line from a line of p's file.
 func (d *Decision) from(p *Policy, line int) { d.Layer, d.Line = p.Origin(line) }

@@ -6,6 +6,10 @@ package managed
 // The Line of each statement is its line in the configuration, or 0 if there is
 // none.
 type Policy struct {
+	// The name of the configuration file that has the lines of the statements,
+	// such as `Caddyfile`. It is only shown to operators.
+	File string `json:"file,omitempty"`
+
 	// Predefined sets of statements: `no-training` or `no-ai`. See Preset.
 	Presets []Preset `json:"presets,omitempty"`
 

@@ -29,7 +29,7 @@ func TestStatusCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Crawlers: 4 requests: 1 passed, 3 denied", "People:   2 requests", "no problems", "GPTBot", "ai-training", "Disallow: /private/", "*.pages.test", "PageBot", "/private/report", "hidden"} {
+	for _, want := range []string{"Crawlers: 4 requests: 1 passed, 3 denied", "People:   2 requests", "no problems", "GPTBot", "ai-training", "Disallow: /private/", "*.pages.test", "PageBot", "/private/report", "(hidden path)", "hidden      Caddyfile:"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("it does not print %q:\n%s", want, out)
 		}

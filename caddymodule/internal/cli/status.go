@@ -57,8 +57,9 @@ Sites, Busiest crawlers: requests in the last hour, day or month (--span).
 Rules that refuse most: counts since Caddy began to count, and of the last hour
 and day. REFUSED includes what would have been refused in monitor mode. Rules that
 refused nothing are left out.
-  LINE             robots.txt:12 is line 12 of the site's robots.txt;
-                   policy:12 and hidden:12 are line 12 of the configuration
+  LINE             robots.txt:12 is line 12 of the site's robots.txt; Caddyfile:12
+                   is line 12 of that file of the configuration, which has the
+                   policy; - for a policy in JSON, which has no line numbers
   GROUP            product tokens (User-agent lines) of the rule's group; the
                    counts are those of all its crawlers
   RULE             (removed): the file in force does not have this line any more

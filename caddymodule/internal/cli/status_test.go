@@ -36,9 +36,11 @@ func enforcing() map[string]any {
 			{Name: "Googlebot", Class: "crawler", Purpose: "search", Last: at(14, 13), Windows: windowsOf(status.Counts{Requests: 10, Passed: 9, Throttled: 1, Verified: 3, Unverified: 1})},
 			{Name: "Evil\x1b[2JBot", Class: "self-declared", Last: at(9, 0), Windows: windowsOf(status.Counts{Requests: 3, Denied: 3})},
 		}},
-		"/robots/rules": &status.Rules{Page: status.Page{Total: 4}, Rules: []status.Rule{
+		"/robots/rules": &status.Rules{Page: status.Page{Total: 6}, Rules: []status.Rule{
 			{Origin: "https://shop.test", Layer: "site", Line: 9, Group: "GPTBot", Tokens: []string{"GPTBot", "CCBot", "ClaudeBot", "Bytespider", "Amazonbot"}, Rule: "Disallow: /", RuleCounts: status.RuleCounts{Denied: 5, Hour: 1, Day: 3}},
-			{Origin: "https://shop.test", Layer: "policy", Line: 4, Group: "*", Tokens: []string{"*"}, Rule: "Crawl-delay", RuleCounts: status.RuleCounts{Throttled: 1, Day: 1}},
+			{Origin: "https://shop.test", Layer: "policy", File: "Caddyfile", Line: 4, Group: "*", Tokens: []string{"*"}, Rule: "Crawl-delay", RuleCounts: status.RuleCounts{Throttled: 1, Day: 1}},
+			{Origin: "https://shop.test", Layer: "hidden", Line: 7, RuleCounts: status.RuleCounts{Denied: 1, Day: 1}},
+			{Origin: "https://shop.test", Layer: "hidden", RuleCounts: status.RuleCounts{Denied: 1, Day: 1}},
 			{Origin: "https://shop.test", Layer: "site", Line: 2, Group: "*", Tokens: []string{"*"}, Rule: "Allow: /", RuleCounts: status.RuleCounts{Passed: 9}},
 			{Origin: "https://shop.test", Layer: "site", Line: 3, Group: "*", Tokens: []string{"*"}, Rule: "Disallow: /old/", Removed: true, RuleCounts: status.RuleCounts{Denied: 2}},
 		}},
@@ -47,7 +49,7 @@ func enforcing() map[string]any {
 		}},
 		"/robots/recent": &status.Recent{Refusals: []status.Refusal{
 			{Time: at(14, 10), Host: "shop.test", Path: longPath, Client: "192.0.2.0/24", Crawler: "GPTBot", Action: "deny", Reason: "disallowed", Layer: "site", Line: 9},
-			{Time: at(9, 0), Host: "shop.test", Client: "192.0.2.0/24", Crawler: "GPTBot", Action: "deny", Reason: "hidden", Layer: "hidden", Line: 7},
+			{Time: at(9, 0), Host: "shop.test", Client: "192.0.2.0/24", Crawler: "GPTBot", Action: "deny", Reason: "hidden", Layer: "hidden", File: "shop.caddy", Line: 7},
 		}},
 	}
 }

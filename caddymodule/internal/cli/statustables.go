@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -132,11 +133,14 @@ func (t *statusTables) rules(s *statusReport) {
 	t.table(title, "ORIGIN\tLINE\tGROUP\tRULE\tACTION\tPASSED\tREFUSED\tREFUSED LAST HOUR\tREFUSED LAST DAY", len(s.Rules), func(i int) []any {
 		r := &s.Rules[i]
 		rule := orDash(r.Rule)
+		if r.Layer == "hidden" {
+			rule = "(hidden path)"
+		}
 		if r.Removed {
 			rule += " (removed)"
 		}
 		return []any{
-			r.Origin, lineOf(r.Layer, r.Line), orDash(groupName(r)), rule, actionsOf(&r.RuleCounts),
+			r.Origin, lineOf(r.Layer, r.File, r.Line), orDash(groupName(r)), rule, actionsOf(&r.RuleCounts),
 			r.Passed, r.Refused(), r.Hour, r.Day,
 		}
 	})
@@ -145,7 +149,7 @@ func (t *statusTables) rules(s *statusReport) {
 func (t *statusTables) refusals(list []status.Refusal) {
 	t.table("Last refused requests, newest first: a sample for each crawler", "TIME\tHOST\tPATH\tCRAWLER\tCLIENT\tACTION\tREASON\tLINE", len(list), func(i int) []any {
 		f := &list[i]
-		return []any{f.Time.UTC().Format(time.DateTime), f.Host, orDash(f.Path), f.Crawler, f.Client, f.Action, f.Reason, lineOf(f.Layer, f.Line)}
+		return []any{f.Time.UTC().Format(time.DateTime), f.Host, orDash(f.Path), f.Crawler, f.Client, f.Action, f.Reason, lineOf(f.Layer, f.File, f.Line)}
 	})
 }
 
@@ -247,16 +251,17 @@ func partOf(n, total int) string {
 	return fmt.Sprintf(" (%d of %d)", n, total)
 }
 
-// lineOf returns the place of a line: the site's robots.txt, or the configuration
+// lineOf returns the place of a line: in the site's robots.txt, or in a file of the
+// configuration
 // for the lines of a policy and for hidden paths.
-func lineOf(layer string, line int) string {
+func lineOf(layer, file string, line int) string {
 	if line == 0 {
 		return "-"
 	}
 	if layer == "site" {
-		layer = "robots.txt"
+		file = "robots.txt"
 	}
-	return fmt.Sprintf("%s:%d", layer, line)
+	return fmt.Sprintf("%s:%d", cmp.Or(file, "configuration"), line)
 }
 
 // maxTokens is the maximum number of product tokens in a cell.

@@ -48,6 +48,7 @@ type Refusal struct {
 	Rule       string
 	Layer      enforce.Layer
 	Line       int
+	File       string // that has Line
 	RetryAfter time.Duration
 	Omitted    int64 // refusals of the same crawler at the same site, since the one kept before, that were not kept
 }
@@ -75,7 +76,7 @@ func (c *Crawler) keep(d *enforce.Decision, r *Request) {
 		Time: r.Time, Site: c.site.name, Host: text(r.Origin.Host), Method: text(r.Method), Client: network(r.Client),
 		UserAgent: text(strings.Join(r.UserAgents[:min(len(r.UserAgents), 4)], ", ")),
 		Crawler:   text(d.Name()), Class: d.Agent.Class.String(), Purpose: c.purpose, Verified: d.Claim.State.String(),
-		Action: d.Action, Monitor: r.Monitor, Reason: d.Reason, Layer: d.Layer, Line: d.Line,
+		Action: d.Action, Monitor: r.Monitor, Reason: d.Reason, Layer: d.Layer, Line: d.Line, File: d.File(),
 		Group: text(d.GroupToken()), RetryAfter: d.RetryAfter, Omitted: omitted,
 	}
 	if d.Reason != enforce.Hidden {

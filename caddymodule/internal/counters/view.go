@@ -282,7 +282,7 @@ func (f *Refusal) status() status.Refusal {
 	return status.Refusal{
 		Seq: f.Seq, Time: f.Time.UTC(), Site: f.Site, Host: f.Host, Method: f.Method, Path: f.Path, Client: f.Client, UserAgent: f.UserAgent,
 		Crawler: f.Crawler, Class: f.Class, Purpose: f.Purpose, Verified: f.Verified, Action: ActionName(f.Action, f.Monitor),
-		Reason: f.Reason.String(), Group: f.Group, Rule: f.Rule, Layer: f.Layer.String(), Line: f.Line,
+		Reason: f.Reason.String(), Group: f.Group, Rule: f.Rule, Layer: f.Layer.String(), Line: f.Line, File: f.File,
 		RetryAfter: int((f.RetryAfter + time.Second - 1) / time.Second), Omitted: f.Omitted,
 	}
 }

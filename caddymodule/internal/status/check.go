@@ -28,6 +28,7 @@ type Check struct {
 	Rule     string `json:"rule"`
 	Layer    string `json:"layer"`
 	Line     int    `json:"line"`
+	File     string `json:"file"`    // see Rule.File
 	Reading  string `json:"reading"` // google if the decision is that of google/robotstxt, which reads the file differently; else ""
 
 	CrawlDelay   float64  `json:"crawl_delay"` // seconds, as enforced; 0 if none

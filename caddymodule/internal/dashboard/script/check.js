@@ -33,7 +33,7 @@ const check = {
 		fact('Reason', reasonOf(c.reason));
 		fact('Group', c.group);
 		fact('Rule', c.rule && make('code', '', c.rule));
-		fact('Line', layerOf(c.layer, c.line));
+		fact('Line', placeOf(c));
 		fact('Parser', c.reading && 'google/robotstxt, which reads the file differently');
 		fact('Rate limit', [c.crawl_delay ? 'one request in ' + c.crawl_delay + ' s' : '', ...(c.request_rates || []), ...(c.visit_times || [])].filter(Boolean).join('; '));
 		fact('Exempt', (c.exempt_from || []).join(', '));

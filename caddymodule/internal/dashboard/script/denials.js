@@ -33,16 +33,16 @@ const denials = {
 		const why = make('span', 'why', reasonOf(r.reason), r.line ? ', ' : '');
 		const policy = denials.policyOf(r);
 		if (r.line && policy && r.layer !== 'hidden') {
-			const link = make('button', 'link', (r.rule || layerOf(r.layer, r.line)));
+			const link = make('button', 'link', r.rule || placeOf(r));
 			link.type = 'button';
-			link.title = layerOf(r.layer, r.line);
+			link.title = placeOf(r);
 			link.addEventListener('click', () => {
 				source.choose(policy.id, source.lines.get(r.layer + r.line) || r.line);
 				byId('h-source').scrollIntoView({ block: 'start' });
 			});
 			why.append(link);
 		} else if (r.line) {
-			why.append(layerOf(r.layer, r.line));
+			why.append(placeOf(r));
 		}
 		if (r.retry_after) why.append(', Retry-After ' + r.retry_after + ' s');
 		const more = r.omitted > 0 ? make('span', 'why', ' and ' + plural(r.omitted, 'more request', 'more requests') + ' before it, not listed') : null;

@@ -86,10 +86,9 @@ const actions = {
 };
 const actionOf = (a) => actions[a] || [a, ''];
 
-// layerOf returns the place of a line.
-const layerOf = (layer, line) => {
-	if (!line) return '';
-	if (layer === 'policy') return 'policy, line ' + line + ' of the configuration';
-	if (layer === 'hidden') return 'hidden, line ' + line + ' of the configuration';
-	return 'line ' + line;
+// placeOf returns the place of the line that decided.
+const placeOf = (r) => {
+	if (!r.line) return '';
+	if (r.layer === 'policy' || r.layer === 'hidden') return r.layer + ', line ' + r.line + ' of ' + (r.file || 'the configuration');
+	return 'line ' + r.line;
 };

@@ -73,7 +73,7 @@ const source = {
 		for (const r of rules) {
 			const key = r.layer === 'hidden' ? 'hidden' + r.line : source.lines.get(r.layer + r.line);
 			if (!key) continue;
-			const sum = sums.get(key) || { refused: 0, passed: 0, slow: true, last: 0, total: 0 };
+			const sum = sums.get(key) || { refused: 0, passed: 0, slow: true, last: 0, total: 0, file: r.file };
 			const total = r.denied + r.throttled + r.would_deny + r.would_throttle;
 			sum.refused += state.span === 'hour' ? r.hour : state.span === 'day' ? r.day : total;
 			sum.total += total;
@@ -104,7 +104,7 @@ const source = {
 		});
 		if (skipped) rows.push(source.gap(skipped));
 		for (const [k, sum] of sums) {
-			if (typeof k === 'string') rows.push(source.row(0, 'hidden path, line ' + k.slice(6) + ' of the configuration', sum, k));
+			if (typeof k === 'string') rows.push(source.row(0, 'hidden path, line ' + k.slice(6) + ' of ' + (sum.file || 'the configuration'), sum, k));
 		}
 		if (!lines.length) rows.push(source.gap(0));
 		if (replace(body, key, ...rows)) {
