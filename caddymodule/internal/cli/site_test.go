@@ -15,6 +15,8 @@ func TestCommandsWithSeveralHandlers(t *testing.T) {
 		{"check-handlers-path", 1, "check -a bingbot -c handlers.caddyfile /x", ""},
 		{"check-handlers-unknown-site", 1, "check -a bingbot -c audit.caddyfile --site other.example.com /x", ""},
 		{"check-handlers-unknown-host", 1, "check -a bingbot -c policy.Caddyfile -r pace.txt https://other.example.com/x", ""},
+		{"check-policy", 2, "check -a CCBot -c policy.Caddyfile -r pace.txt https://example.com/x", ""},
+		{"check-policy-json", 2, "check -a CCBot -c policy.Caddyfile -r pace.txt --json https://example.com/x", ""},
 		{"check-handlers-unknown-host-of-several", 1, "check -a bingbot -c audit.caddyfile -r pace.txt https://other.example.com/x", ""},
 		{"check-handlers-unknown-number", 1, "check -a bingbot -c handlers.caddyfile --site shop.example.com --handler 3 /x", ""},
 		{"check-exempt", 2, "check -a UptimeRobot -c handlers.caddyfile --site shop.example.com --handler 1 /private/x", ""},

@@ -21,6 +21,7 @@ type checked struct {
 	GroupLine int    `json:"group_line,omitempty"`
 	Rule      string `json:"rule,omitempty"`
 	Layer     string `json:"layer,omitempty"` // policy or hidden; absent for the site's own file
+	File      string `json:"file,omitempty"`  // name of the file of the configuration that has Line; absent for the site's own file
 	Line      int    `json:"line,omitempty"`
 	Hidden    string `json:"hidden_path,omitempty"`
 	Version   string `json:"version,omitempty"` // of the robots.txt that decided; absent without a file
@@ -57,14 +58,14 @@ func newChecked(site *Site, target string, d *enforce.Decision) *checked {
 	if d.Reading != 0 {
 		reading = d.Reading.String()
 	}
-	layer := ""
+	layer, file := "", ""
 	if d.Layer != enforce.SiteLayer {
-		layer = d.Layer.String()
+		layer, file = d.Layer.String(), d.File()
 	}
 	_, groupLine := d.Policy.Origin(d.Group.Line())
 	c := &checked{
 		Version: d.VersionTag(), graced: d.Version != nil,
-		Layer: layer, Hidden: d.Policy.HiddenPath(d), Reading: reading, URL: target, Action: d.Action.String(), Reason: d.Reason.String(), Crawler: d.Name(),
+		Layer: layer, File: file, Hidden: d.Policy.HiddenPath(d), Reading: reading, URL: target, Action: d.Action.String(), Reason: d.Reason.String(), Crawler: d.Name(),
 		Class: d.Agent.Class.String(), Group: d.GroupToken(), GroupLine: groupLine,
 		Rule: d.RuleText(), Line: d.Line, checkedPace: newCheckedPace(d, site.Rules.MaxDelay),
 		handler: site.handler(),
@@ -120,6 +121,9 @@ func (c *checked) sentence(paint report.Paint) string {
 	}
 	if c.Line != 0 {
 		part("  line %d", c.Line)
+		if c.File != "" {
+			part(" of %s", report.Visible(c.File))
+		}
 	}
 	if c.Hidden != "" {
 		part("  %q", c.Hidden)
