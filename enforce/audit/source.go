@@ -41,6 +41,9 @@ type Rule struct {
 	// but not published.
 	Layer string `json:"layer"`
 	Line  int    `json:"line"` // in the site's own file, or in the configuration
+	// File is the name of the file of the configuration that has Line, such as
+	// Caddyfile; "" if it is not known, and for the layer site.
+	File string `json:"file,omitempty"`
 	// TextLine is its line in Source.Text; 0 for hidden rules, which are not in that
 	// text.
 	TextLine int    `json:"text_line"`
@@ -155,8 +158,16 @@ func (s *source) addRules(hidden []int) {
 		}
 	}
 	for _, line := range hidden {
-		s.rules[ruleKey{true, line}] = &ruleTally{rule: Rule{Layer: enforce.HiddenLayer.String(), Line: line, Kind: "disallow"}}
+		s.rules[ruleKey{true, line}] = &ruleTally{rule: Rule{Layer: enforce.HiddenLayer.String(), Line: line, File: s.fileOf(enforce.HiddenLayer), Kind: "disallow"}}
 	}
+}
+
+// fileOf returns Rule.File for a layer.
+func (s *source) fileOf(layer enforce.Layer) string {
+	if layer == enforce.SiteLayer {
+		return ""
+	}
+	return s.policy.FileOf(layer)
 }
 
 // addRule adds one rule of the file.
@@ -172,7 +183,7 @@ func (s *source) addRule(line int, text, group, kind string) {
 		text = strings.TrimSpace(written.Raw)
 	}
 	layer, at := s.policy.Origin(line)
-	s.rules[key] = &ruleTally{rule: Rule{Layer: layer.String(), Line: at, TextLine: line, Text: text, Group: group, Kind: kind}}
+	s.rules[key] = &ruleTally{rule: Rule{Layer: layer.String(), Line: at, File: s.fileOf(layer), TextLine: line, Text: text, Group: group, Kind: kind}}
 }
 
 // count counts a request of a crawler that a rule decided.
@@ -263,7 +274,7 @@ func (s *source) verdict(d *enforce.Decision) Verdict {
 	if s == nil {
 		return v
 	}
-	v.Source = s.index
+	v.Source, v.File = s.index, s.fileOf(d.Layer)
 	if key, ok := s.lineOf(d); ok {
 		if t := s.rules[key]; t != nil {
 			v.Text = t.rule.Text

@@ -11,12 +11,13 @@ import (
 
 // Verdict says what would have happened to a request, and why.
 type Verdict struct {
-	Action string `json:"action"` // pass, deny or throttle
-	Reason string `json:"reason"` // the String of an enforce.Reason, such as disallowed
-	Source int    `json:"source"` // index in Report.Sources (in Against.Sources for Difference.Was); -1 if none
-	Layer  string `json:"layer"`  // as Rule.Layer; "" if no line decided
-	Line   int    `json:"line"`   // the line that decided, in Layer; 0 if none
-	Text   string `json:"text"`   // the text of that line; "" if none
+	Action string `json:"action"`         // pass, deny or throttle
+	Reason string `json:"reason"`         // the String of an enforce.Reason, such as disallowed
+	Source int    `json:"source"`         // index in Report.Sources (in Against.Sources for Difference.Was); -1 if none
+	Layer  string `json:"layer"`          // as Rule.Layer; "" if no line decided
+	Line   int    `json:"line"`           // the line that decided, in Layer; 0 if none
+	File   string `json:"file,omitempty"` // as Rule.File
+	Text   string `json:"text"`           // the text of that line; "" if none
 }
 
 // Example is a request of the log.

@@ -330,11 +330,11 @@ func verdictText(v *audit.Verdict) string {
 }
 
 // verdictLine returns the line that decided: of robots.txt, or of the
-// configuration, with its layer.
+// configuration, with the name of its file.
 func verdictLine(v *audit.Verdict) string {
 	line := "line " + strconv.Itoa(v.Line)
 	if v.Layer != "" && v.Layer != "site" {
-		line = v.Layer + " " + line
+		line += " of " + Visible(cmp.Or(v.File, "the configuration"))
 	}
 	return line
 }

@@ -37,10 +37,10 @@ func (t *auditText) rules() {
 			t.printf("  %s: no rules\n", s.State)
 		}
 		var rows, unused [][]string
-		shown := make(map[string]bool) // a policy can copy a line into several groups
+		shown := make(map[[2]string]bool) // by line and text: a policy can copy a line into several groups
 		for j := range t.r.Rules {
 			if rule := &t.r.Rules[j]; rule.Source == i && rule.Bound > 0 {
-				shown[ruleLine(rule)] = true
+				shown[[2]string{ruleLine(rule), rule.Text}] = true
 			}
 		}
 		for j := range t.r.Rules {
@@ -48,8 +48,8 @@ func (t *auditText) rules() {
 			switch {
 			case rule.Source != i:
 			case rule.Bound == 0:
-				if line := ruleLine(rule); !shown[line] {
-					shown[line] = true
+				if line := ruleLine(rule); !shown[[2]string{line, rule.Text}] {
+					shown[[2]string{line, rule.Text}] = true
 					unused = append(unused, []string{line, ruleText(rule)})
 				}
 			default:
@@ -70,13 +70,17 @@ func (t *auditText) rules() {
 	}
 }
 
-// ruleLine returns the line of a rule, with its layer unless that is the site's own
-// file.
+// ruleLine returns the line of a rule, with the file of the configuration unless it
+// is in the site's own file.
 func ruleLine(r *audit.Rule) string {
 	if r.Layer == "site" {
 		return strconv.Itoa(r.Line)
 	}
-	return r.Layer + " " + strconv.Itoa(r.Line)
+	file := Visible(cmp.Or(r.File, "configuration"))
+	if r.Line == 0 { // a policy in JSON
+		return file
+	}
+	return file + ":" + strconv.Itoa(r.Line)
 }
 
 // ruleText returns a rule as the file writes it. Hidden paths are not shown.

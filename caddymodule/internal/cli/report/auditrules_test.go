@@ -1,0 +1,36 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/caddy-robots/caddy-robots/enforce/audit"
+)
+
+// Each line that never applied is shown once, also if it is in several groups. Rules
+// of a policy in JSON have no line numbers.
+func TestAuditShowsUnusedRulesOnce(t *testing.T) {
+	r := &audit.Report{Requests: 1, Sources: []audit.Source{{Name: "robots.txt", State: "loaded"}}, Rules: []audit.Rule{
+		{Layer: "site", Line: 2, TextLine: 2, Text: "Disallow: /a"},
+		{Layer: "site", Line: 2, TextLine: 9, Text: "Disallow: /a"},
+		{Layer: "site", Line: 3, TextLine: 3, Text: "Disallow: /b", Bound: 1},
+		{Layer: "site", Line: 3, TextLine: 10, Text: "Disallow: /b"},
+		{Layer: "policy", Line: 7, File: "Caddyfile", TextLine: 12, Text: "Disallow: /"},
+		{Layer: "policy", TextLine: 14, Text: "Disallow: /c"},
+		{Layer: "policy", TextLine: 15, Text: "Disallow: /d"},
+	}}
+	var out strings.Builder
+	if err := Audit(&out, r, Paint(false)); err != nil {
+		t.Fatal(err)
+	}
+	const want = `
+           line  rule that never applied
+              2  Disallow: /a
+    Caddyfile:7  Disallow: /
+  configuration  Disallow: /c
+  configuration  Disallow: /d
+`
+	if !strings.Contains(out.String(), want) {
+		t.Errorf("%s\nwant\n%s", out.String(), want)
+	}
+}
