@@ -126,7 +126,9 @@ http://third.test:$PORT {
 			t.Errorf("%s: %q, want %q", what, got, want)
 		}
 	}
-	bot := s.get(bingbot, "/")
+	bot := s.get(bingbot, "/") // crawlers wait until robots.txt has been read
+	s.at("other.test", bingbot, "/")
+	s.at("third.test", bingbot, "/")
 	want("header > with a placeholder", bot.header.Get("X-Crawler"), "bingbot")
 	want("header with a placeholder", bot.header.Get("X-Plain"), "{http.robots.crawler}")
 	want("a placeholder in route", bot.header.Get("X-Class"), "crawler")
@@ -240,7 +242,8 @@ func TestDocumentedHiddenPaths(t *testing.T) {
 	s.wants(404, s.get(googlebot, "/WP-ADMIN/"), "with ignore_case")
 }
 
-// Costly paths are challenged for browsers only.
+// Costly paths are challenged for browsers only. The first request is a crawler's,
+// which waits until robots.txt has been read.
 func TestDocumentedChallenge(t *testing.T) {
 	t.Parallel()
 	b := newBackend(t, page(disallow("/search")))
@@ -250,7 +253,7 @@ func TestDocumentedChallenge(t *testing.T) {
 		ua, path string
 		status   int
 	}{
-		{chrome, "/search?q=x", 401}, {chrome, "/", 200}, {bingbot, "/search?q=x", 403}, {bingbot, "/", 200}, {"curl/8.5.0", "/search", 200}, {"git/2.43.0", "/search", 200},
+		{bingbot, "/search?q=x", 403}, {bingbot, "/", 200}, {chrome, "/search?q=x", 401}, {chrome, "/", 200}, {"curl/8.5.0", "/search", 200}, {"git/2.43.0", "/search", 200},
 	} {
 		s.wants(tt.status, s.get(tt.ua, tt.path), tt.ua+" "+tt.path)
 	}
