@@ -50,7 +50,6 @@ func (t *auditText) rules() {
 			case rule.Source != i:
 			case rule.Bound == 0:
 				if line := ruleLine(rule); !applied[line] {
-					applied[line] = true // so that it is listed once
 					unused = append(unused, line)
 				}
 			default:

@@ -10,7 +10,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/caddy-robots/caddy-robots/enforce/audit"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/diff"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
@@ -19,19 +18,6 @@ import (
 func document(text string) *Document {
 	f := robots.Parse([]byte(text))
 	return &Document{Name: "robots.txt", File: f, Findings: lint.Lint(f)}
-}
-
-// A line of a policy can be in several groups. It is listed once.
-func TestAuditListsEachUnusedLineOnce(t *testing.T) {
-	r := &audit.Report{Requests: 1, Sources: []audit.Source{{State: "loaded"}}}
-	for _, rule := range []audit.Rule{{Line: 2, Group: "a"}, {Line: 2, Group: "b"}, {Line: 3, Group: "a", Bound: 1}, {Line: 3, Group: "b"}, {Line: 9, Group: "b"}} {
-		rule.Layer = "site"
-		r.Rules = append(r.Rules, rule)
-	}
-	var out bytes.Buffer
-	if err := Audit(&out, r, false); err != nil || !strings.Contains(out.String(), "rules that never applied: 2 (line 2, 9)\n") {
-		t.Errorf("%v:\n%s", err, &out)
-	}
 }
 
 func TestVisible(t *testing.T) {
