@@ -34,7 +34,7 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 	if d.NextArg() {
 		return nil, d.Errf("unexpected %q: write the options of robots in a block", d.Val())
 	}
-	app, defaults := new(App), new(Handler)
+	app, defaults := new(App), &Handler{global: true}
 	table := map[string]subdirective{
 		"max_memory": func(_ *Handler, d *caddyfile.Dispenser) error { return parseMaxMemory(app, d) },
 		"persist":    func(_ *Handler, d *caddyfile.Dispenser) error { return parsePersist(app, d) },

@@ -56,6 +56,11 @@ func init() {
 type Handler struct {
 	Settings
 
+	// Settings of the app's `defaults` that this handler does not use, by their
+	// names: `answers`, `exempt`, `fleet`, `paths`, `policy`, `registry`,
+	// `suspects`, `verify` and `x_robots_tag`. Default: none.
+	Off []string `json:"off,omitempty"`
+
 	running   atomic.Pointer[running]
 	changing  sync.Mutex                  // held while running is replaced
 	server    atomic.Pointer[serverFacts] // of the server of the latest request
@@ -72,8 +77,9 @@ type Handler struct {
 	cleanup   []func() error
 
 	// These are used only while a Caddyfile is parsed.
-	hasDefaults bool           // the global option robots is present; its values are not known yet
-	later       []func() error // checks that need the whole block
+	global   bool           // the block is that of the global option robots
+	defaults *Settings      // those of the global option robots
+	later    []func() error // checks that need the whole block
 }
 
 // CaddyModule returns the Caddy module information.

@@ -3,7 +3,6 @@ package caddymodule
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -208,19 +207,6 @@ type Settings struct {
 	// `Link: <…>; rel="license"`. Clients without a group of their own get the
 	// lines of the group for `*`. Default: false.
 	Signals *bool `json:"signals,omitempty"`
-}
-
-// withDefaults replaces the zero fields of s with the defaults.
-func (s *Settings) withDefaults(defaults *Settings) {
-	if defaults == nil {
-		return
-	}
-	to, from := reflect.ValueOf(s).Elem(), reflect.ValueOf(defaults).Elem()
-	for i := range to.NumField() {
-		if to.Field(i).IsZero() {
-			to.Field(i).Set(from.Field(i))
-		}
-	}
 }
 
 // isOn returns the value of a switch that is off by default.
