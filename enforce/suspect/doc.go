@@ -18,8 +18,8 @@
 //
 // A page of another site cannot make its readers suspects. Only requests over HTTPS
 // count, and only those with the User-Agent of a browser version that always sends
-// Fetch Metadata (Sec-Fetch-Site, -Mode and -Dest). These fields show whether the user of
-// the browser asked for a page, or whether a page of another site caused the
+// Fetch Metadata (Sec-Fetch-Site, -Mode and -Dest). These fields show whether the
+// user of the browser asked for a page, or whether a page of another site caused the
 // request with an image, a link, a form, a frame or a prefetch. A request with
 // these three fields raises a signal only if the user or a page of the same site
 // asked for the page. A request that lacks at least one of them counts as a
