@@ -367,7 +367,7 @@ func (p *Policies) add(origin Origin, r *Request) *entry {
 		return e
 	}
 	e := &entry{origin: origin}
-	e.invented.Store(r.Invented)
+	e.invented.Store(r.Invented && p.source.PerOrigin())
 	e.used.Store(r.Time.UnixNano())
 	if p.Len() >= p.cfg.MaxOrigins {
 		p.evict(e)
