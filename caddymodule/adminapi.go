@@ -34,9 +34,10 @@ const adminPrefix = "/robots/"
 //	POST /robots/budgets/reset  resets the budgets of a crawler: crawler (required), policy
 //	POST /robots/mode           sets the mode: mode=enforce|monitor|configured (required)
 //
-// With site=NAME, which may be repeated, a route applies only to these sites. (Caddy provisions AdminAPI before all apps,
-// and goes on using it if a new configuration can't be loaded. So AdminAPI looks
-// up the running app at each request.)
+// With site=NAME, which may be repeated, a route applies only to these sites.
+// (Caddy provisions AdminAPI before all apps, and goes on using it if a new
+// configuration can't be loaded. So AdminAPI looks up the running app at each
+// request.)
 type AdminAPI struct{}
 
 // CaddyModule returns the Caddy module information.

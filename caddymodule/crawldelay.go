@@ -27,9 +27,10 @@ type CrawlDelay struct {
 	// robots.txt counts as this long. Default: 24h.
 	Max caddy.Duration `json:"max,omitempty"`
 
-	// The longest time for which the handler holds a request that comes too soon
-	// or outside Visit-time, until it is allowed. A request that would have to wait longer gets
-	// 429 at once. From 0s to 10m. Default: 0s, so that no request is held.
+	// The longest time for which the handler holds a request that comes too
+	// soon or outside Visit-time, until it is allowed. A request that would
+	// have to wait longer gets 429 at once. From 0s to 10m. Default: 0s, so
+	// that no request is held.
 	Wait caddy.Duration `json:"wait,omitempty"`
 
 	// The number of requests that a crawler may send at once, if it keeps the

@@ -29,13 +29,13 @@ const (
 // becomes a suspect after two independent signals within 24 hours. At least one
 // of them must be strong: a request for a trap URL that the site sent to the
 // same address, or a request for /robots.txt without any of the Sec-Fetch-*
-// fields, which this browser always sends. The weak signals are requests for other URLs
-// below the path of a trap, for many documents without the files that they
-// embed, or for documents faster than people read them, and client hints that
-// contradict the User-Agent. Requests over plain HTTP, and requests with a
-// Cookie or Authorization field, are not looked at. Neither are requests that a
-// page of another site caused, such as for images and links. Behind a trusted
-// proxy, its X-Forwarded-Proto says whether the client used HTTPS.
+// fields, which this browser always sends. The weak signals are requests for
+// other URLs below the path of a trap, for many documents without the files
+// that they embed, or for documents faster than people read them, and client
+// hints that contradict the User-Agent. Requests over plain HTTP, and requests
+// with a Cookie or Authorization field, are not looked at. Neither are requests
+// that a page of another site caused, such as for images and links. Behind a
+// trusted proxy, its X-Forwarded-Proto says whether the client used HTTPS.
 type Suspects struct {
 	// Paths of traps, such as `/calendar-all/*`, at most 16. A trap is in force
 	// while every group of robots.txt disallows it, so that crawlers that obey

@@ -27,9 +27,9 @@ const (
 // unverified clients can't use it up. A client is an impostor if every list of
 // addresses that is documented, and reverse DNS if it is documented, refute its
 // claim. A signature never refutes a claim. Behind a proxy or CDN, set
-// `trusted_proxies`, so that Caddy sees the addresses of clients. As a protection against a wrong setup,
-// nobody is an impostor at a host until some crawler was verified there by its
-// address in the last 24 hours.
+// `trusted_proxies`, so that Caddy sees the addresses of clients. As a
+// protection against a wrong setup, nobody is an impostor at a host until some
+// crawler was verified there by its address in the last 24 hours.
 type Verify struct {
 	// What happens to impostors. `deny`: they get 403 for everything except
 	// /robots.txt and exempt paths. `ignore`: they are treated as unverified
