@@ -81,6 +81,9 @@ func (f *Fleet) Take(ctx context.Context, now time.Time, k Key, t *Terms, maxWai
 		return Result{OK: true}
 	}
 	maxWait = max(0, min(maxWait, MaxWait))
+	if f.server() == nil {
+		return f.takeFallback(now, k, t, maxWait)
+	}
 	at := now.UnixMicro()
 	a, seen := f.local.lookUp(at, k, t)
 	v := t.earliest(at, &a)
