@@ -16,16 +16,8 @@ func init() {
 // globalLines are the lines that only the global option robots has.
 var globalLines = []string{"max_memory", "persist", "metrics"}
 
-// parseGlobalOption makes an App from the global option robots. Syntax:
-//
-//	{
-//		robots {
-//			max_memory <size>
-//			persist    <file>
-//			metrics    per_site [<max_sites>]
-//			# and the subdirectives of robots, as defaults for all sites
-//		}
-//	}
+// parseGlobalOption makes an App from the global option robots. The comment on
+// App has the syntax.
 func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 	d.Next() // the option's name
 	if existing != nil {

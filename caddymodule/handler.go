@@ -25,8 +25,10 @@ func init() {
 // to responses.
 //
 // Rules apply to crawlers only. A request with a browser's User-Agent is a
-// person's and is never refused, whatever `User-agent: *` says; only `suspects`
-// with `action bind` can refuse one. The handler is not access control: a
+// person's and is not refused, whatever `User-agent: *` says. There are three
+// exceptions: the User-Agent has a further word that a group of robots.txt
+// names, the signature of a crawler (see `verify`) is valid, or `suspects` with
+// `action bind` refuses the request. The handler is not access control: a
 // crawler that sends a browser's User-Agent is treated as a person.
 //
 // A known crawler gets the group that the crawler's operator documents. For
@@ -40,7 +42,7 @@ func init() {
 // ------------|------------
 // `{http.robots.crawler}` | The crawler's name in the registry, or the product token that it sent
 // `{http.robots.class}` | The kind of client: crawler, named, self-declared, user-triggered, offline, webhook, program, library or person
-// `{http.robots.evidence}` | How the client was identified as a crawler. token: by a token of the registry or of robots.txt. declaration: its User-Agent says that it is a robot. form: its User-Agent has a form that browsers never send. Empty for a person
+// `{http.robots.evidence}` | How the client was identified as a crawler. token: by a token of the registry or of robots.txt. declaration: its User-Agent says that it is a robot. form: only the form of its User-Agent shows it, such as a program's name alone, the name of an HTTP library, or no User-Agent. Empty for a person
 // `{http.robots.purpose}` | What the crawler's operator uses the pages for, such as search or ai-training
 // `{http.robots.group}` | The product token of the robots.txt group that applies to the crawler
 // `{http.robots.action}` | pass, deny or throttle; in monitor mode would_deny or would_throttle
