@@ -271,7 +271,7 @@ func TestExampleBalancer(t *testing.T) {
 func TestExampleCDN(t *testing.T) {
 	t.Parallel()
 	b := newBackend(t, page(disallow("/private")))
-	s := start(t, example(t, "cdn", "192.0.2.0/24", "127.0.0.0/8 ::1/128", "example.com {", "http://localhost:$PORT {", "localhost:9000", strings.TrimPrefix(b.URL, "http://"), "\t\tverify\n", "\t\tverify {\n\t\t\tlists off\n\t\t\tdns off\n\t\t\tsignatures off\n\t\t}\n"))
+	s := start(t, example(t, "cdn", "2001:db8::/32", "2001:db8::/32 127.0.0.0/8 ::1/128", "example.com {", "http://localhost:$PORT {", "localhost:9000", strings.TrimPrefix(b.URL, "http://"), "\t\tverify\n", "\t\tverify {\n\t\t\tlists off\n\t\t\tdns off\n\t\t\tsignatures off\n\t\t}\n"))
 	denied := s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/private", s.port), googlebot, "", http.Header{"X-Forwarded-For": {"203.0.113.9"}})
 	s.wants(403, denied, "a disallowed path behind the CDN")
 	if got := denied.header.Get("Cache-Control"); got != "no-store" {
