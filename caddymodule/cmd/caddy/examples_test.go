@@ -113,7 +113,8 @@ pm.max_children = 2
 			"/var/www/wordpress", filepath.Join(dir, "site"), "unix//run/php/php-fpm.sock", listen)
 	}
 	s := start(t, config("unix/"+socket))
-	s.wants(502, s.get(googlebot, "/private/x"), "before php-fpm runs, no rule is enforced")
+	s.wants(502, s.get(googlebot, "/private/x"), "before php-fpm runs, no rule of robots.txt is enforced")
+	s.wants(404, s.get(googlebot, "/index.php/private/x"), "hidden paths are denied nevertheless")
 
 	fpm := exec.Command(programs[0], "--fpm-config", filepath.Join(dir, "fpm.conf"), "--allow-to-run-as-root", "--nodaemonize")
 	if err := fpm.Start(); err != nil {
