@@ -308,6 +308,19 @@ func TestDocumentedCheckWithCurl(t *testing.T) {
 	}
 }
 
+// The command verify knows the crawler that the example defines.
+func TestDocumentedVerifyCommand(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "Caddyfile")
+	writeFile(t, path, documented(t, "verification.md", "caddyfile", "crawler OurIndexer"))
+	_, command, _ := strings.Cut(documented(t, "verification.md", "sh", "--config Caddyfile"), "--agent OurIndexer ")
+	args := strings.Fields(strings.NewReplacer("Caddyfile", path, "203.0.113.7", "127.0.0.1").Replace(command)) // a loopback address is not looked up
+	out, _ := exec.Command(binary, append([]string{"robots", "verify", "--agent", "OurIndexer"}, args...)...).CombinedOutput()
+	if string(out) != "unverified 127.0.0.1 OurIndexer  address_special\n" {
+		t.Errorf("it prints %s", out)
+	}
+}
+
 // The example in docs/fleet.md is the file that it names.
 func TestDocumentedFleet(t *testing.T) {
 	t.Parallel()
