@@ -89,6 +89,7 @@ type linter struct {
 	checks    []func(f *robots.File, report func(code string, line int, message string))
 	lines     []robots.Line
 	google    map[int]robots.GoogleDifference // by line
+	wellKnown []string                        // see Crawlers; nil before the first use
 	continued []continuedGroup
 	blocks    []block
 	findings  []Finding

@@ -24,7 +24,7 @@ var pathRules = []Rule{
 		Readers: "RFC 9309, section 2.2.2: one path on a line. Only parsers for the dialect of 1996 accept several",
 		Before:  "User-agent: *\nDisallow: /a/, /b/\n", After: "User-agent: *\nDisallow: /a/\nDisallow: /b/\n"},
 	{Code: "trailing-separator", Severity: Warning, Title: "the path ends in a comma or a semicolon",
-		Why:     "the rule covers only URLs that have this character there, which is rare. Lines need nothing between them",
+		Why:     "the rule covers only URLs that have this character there, which is rare. Rules need no separator, because each is on a line of its own",
 		Readers: "RFC 9309, section 2.2.2: a comma or a semicolon in a path has no special meaning",
 		Before:  "User-agent: *\nDisallow: /private/,\n", After: "User-agent: *\nDisallow: /private/\n"},
 	{Code: "blank-in-path", Severity: Warning, Title: "the path contains a blank",
