@@ -120,6 +120,7 @@ func TestCommandsPrint(t *testing.T) {
 		{"headers-import-apache", 2, "headers-import apache.conf", ""},
 		{"headers-import-nginx", 0, "headers-import nginx.conf", ""},
 		{"headers-import-stdin", 0, "headers-import -", "<Files ~ \"\\.pdf$\">\nHeader set X-Robots-Tag \"noindex, nofollow\"\n</Files>\n"},
+		{"headers-import-one-line", 2, "headers-import -", "<Files *.pdf> Header set X-Robots-Tag noindex </Files>\n"},
 		{"headers-import-sites", 2, "headers-import ../headers/import/nginx-sites.conf", ""},
 		{"headers-import-hosts", 2, "headers-import ../headers/import/apache-hosts.conf", ""},
 		{"headers-import-names", 2, "headers-import -", "server { add_header X-Robots-Tag noindex; }\nserver { server_name ~^www\\d+\\.example\\.com$ *.example.*; add_header X-Robots-Tag noindex; }\nserver { server_name .example.org; add_header X-Robots-Tag $x; }\n"},
