@@ -205,6 +205,7 @@ func TestCommandsPrint(t *testing.T) {
 		{"lint-fix-several", 1, "lint --fix clean.txt mistakes.txt", ""},
 
 		{"diff", 2, "diff old.txt new.txt", ""},
+		{"diff-full", 2, "diff --full old.txt new.txt", ""},
 		{"diff-json", 2, "diff --json old.txt new.txt", ""},
 		{"diff-same", 0, "diff old.txt old.txt", ""},
 		{"diff-stdin", 2, "diff - clean.txt", "User-agent: *\nDisallow:\n"},

@@ -1,6 +1,9 @@
 package cli_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // Commands that use a site of a configuration, if it has several sites, or a site
 // with several handlers.
@@ -29,4 +32,17 @@ func TestCommandsWithSeveralHandlers(t *testing.T) {
 		{"audit-handlers-site", 1, "audit -c handlers.caddyfile --site shop.example.com LOGS/caddy.log", ""},
 		{"audit-handlers-one", 0, "audit -c handlers.caddyfile --site shop.example.com --handler 2 LOGS/caddy.log", ""},
 	})
+}
+
+// Without --full, the changes that a policy makes name only the first crawlers.
+func TestPolicyNamesAllCrawlers(t *testing.T) {
+	t.Chdir(commandsFolder)
+	args := []string{"policy", "--config", "policy.Caddyfile", "--robots", "policy.txt"}
+	const more = "more (--full lists all)"
+	if status, _, stderr := runCommand("", args...); status != 0 || !strings.Contains(stderr, more) {
+		t.Errorf("exit status %d: %s", status, stderr)
+	}
+	if status, _, stderr := runCommand("", append(args, "--full")...); status != 0 || strings.Contains(stderr, more) {
+		t.Errorf("--full: exit status %d: %s", status, stderr)
+	}
 }
