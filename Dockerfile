@@ -1,7 +1,12 @@
 # Caddy with the plugin, from this repository:
 #
 #	docker build -t caddy-robots .
-#	docker run -p 80:80 -p 443:443 -v $PWD/Caddyfile:/etc/caddy/Caddyfile -v caddy_data:/data caddy-robots
+#	docker run --name caddy -p 80:80 -p 443:443 -p 443:443/udp -v $PWD/conf:/etc/caddy -v caddy_data:/data caddy-robots
+#	docker exec caddy /usr/bin/caddy reload --config /etc/caddy/Caddyfile
+#	docker exec caddy /usr/bin/caddy robots status
+#
+# The folder conf has the Caddyfile. Mount the folder and not the file: the container may not see a file that an editor has replaced.
+# Mount the site's files too, if Caddy serves them.
 FROM golang:1.26 AS build
 WORKDIR /src
 COPY go.mod go.sum ./

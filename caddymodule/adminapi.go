@@ -18,12 +18,26 @@ func init() {
 const adminPrefix = "/robots/"
 
 // AdminAPI adds the status and the controls of the robots app to Caddy's admin
-// endpoint. It needs no configuration. A GET of /robots/ answers with a summary,
-// and a GET of policies, crawlers, rules, recent, suspects, budgets, check or
-// health below it with details. A POST of refresh, budgets/reset or mode changes
-// something. All answers are JSON. (Caddy provisions AdminAPI before all apps,
-// and goes on using it if a new configuration can't be loaded. So AdminAPI looks
-// up the running app at each request.)
+// endpoint. It needs no configuration. All answers are JSON. The routes, with
+// their parameters:
+//
+//	GET  /robots/               a summary: span=hour|day|month
+//	GET  /robots/policies       each robots.txt in force: id, text, broken, grace, offset, limit
+//	GET  /robots/crawlers       the requests of each crawler: span, sort, name, offset, limit
+//	GET  /robots/rules          the lines that decided: policy, offset, limit
+//	GET  /robots/recent         the last refused requests: after, limit
+//	GET  /robots/suspects       clients that behave like robots: offset, limit
+//	GET  /robots/budgets        the budgets of a crawler: crawler (required), offset, limit
+//	GET  /robots/check          the decision about a request: url (required), ua, client
+//	GET  /robots/health         problems, with advice
+//	POST /robots/refresh        reads robots.txt files again: policy, grace=off
+//	POST /robots/budgets/reset  resets the budgets of a crawler: crawler (required), policy
+//	POST /robots/mode           sets the mode: mode=enforce|monitor|configured (required)
+//
+// With site=NAME, which may be repeated, a route applies only to these sites.
+// (Caddy provisions AdminAPI before all apps, and goes on using it if a new
+// configuration can't be loaded. So AdminAPI looks up the running app at each
+// request.)
 type AdminAPI struct{}
 
 // CaddyModule returns the Caddy module information.

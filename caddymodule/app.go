@@ -24,7 +24,17 @@ func init() {
 // App holds the state that the robots handlers of all sites share: defaults for
 // their settings, budgets, cached robots.txt files, file watchers, counters and
 // the memory limit. Caddy also runs it if the configuration has robots handlers
-// and does not name the app.
+// and does not name the app. In a Caddyfile, the global option robots configures
+// it:
+//
+//	{
+//		robots {
+//			max_memory <size>
+//			persist    <file>
+//			metrics    per_site [<max_sites>]
+//			# and the subdirectives of robots, as defaults for all sites
+//		}
+//	}
 type App struct {
 	// Default settings for all robots handlers. A setting in a handler replaces
 	// the default as a whole: lists and blocks are not merged. Switches that
@@ -35,7 +45,7 @@ type App struct {
 	// sites together. The amount in use is an estimate. Beyond the limit, files
 	// of hosts that no site address names are dropped first. Each handler keeps
 	// at least one file, even if the limit is then exceeded. In a Caddyfile
-	// from 16MiB to 1TiB. Default: 67108864 (64 MiB).
+	// from 16MiB to 1TiB, in JSON any number above 0. Default: 67108864 (64 MiB).
 	MaxMemory int64 `json:"max_memory,omitempty"`
 
 	// The path of a file that keeps the counters of the admin API and the

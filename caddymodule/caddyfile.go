@@ -1,6 +1,8 @@
 package caddymodule
 
 import (
+	"encoding/json"
+	"errors"
 	"strings"
 	"time"
 
@@ -22,8 +24,13 @@ func init() {
 // parseCaddyfile makes a Handler from the directive robots.
 func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	handler := new(Handler)
-	global, _ := h.Option("robots").(httpcaddyfile.App)
-	handler.hasDefaults = global.Value != nil
+	if global, ok := h.Option("robots").(httpcaddyfile.App); ok {
+		var app App
+		if err := json.Unmarshal(global.Value, &app); err != nil {
+			return nil, err
+		}
+		handler.defaults = app.Defaults
+	}
 	if err := handler.UnmarshalCaddyfile(h.Dispenser); err != nil {
 		return nil, err
 	}
@@ -52,7 +59,7 @@ func init() {
 		"publish":        onOffField(func(h *Handler) **bool { return &h.Publish }),
 		"mode":           choice(func(h *Handler) *string { return &h.Mode }, modeEnforce, modeMonitor),
 		"dialect":        parseDialect,
-		"exempt":         parseExempt,
+		"exempt":         orOff("exempt", parseExempt),
 		"exempt_paths":   words(func(h *Handler) *[]string { return &h.ExemptPaths }, enforce.CheckPathPattern),
 		"http_clients":   onOffField(func(h *Handler) **bool { return &h.HTTPClients }),
 		"programs":       choice(func(h *Handler) *string { return &h.Programs }, enforce.ProgramsOff.String(), enforce.ProgramsSeen.String(), enforce.ProgramsOn.String()),
@@ -60,16 +67,16 @@ func init() {
 		"strict":         onOffField(func(h *Handler) **bool { return &h.Strict }),
 		"forwarded_host": onOffField(func(h *Handler) **bool { return &h.ForwardedHost }),
 		"crawler":        parseCrawler,
-		"registry":       parseRegistry,
-		"policy":         parsePolicy,
+		"registry":       orOff("registry", parseRegistry),
+		"policy":         orOff("policy", parsePolicy),
 		"grace":          choice(func(h *Handler) *string { return &h.Grace }, enforce.GraceSearch.String(), enforce.GraceOff.String(), enforce.GraceAll.String()),
-		"answer":         parseAnswer,
-		"paths":          parsePaths,
+		"answer":         orOff("answers", parseAnswer),
+		"paths":          orOff("paths", parsePaths),
 		"crawl_delay":    parseCrawlDelay,
-		"fleet":          parseFleet,
-		"verify":         parseVerify,
-		"suspects":       parseSuspects,
-		"x_robots_tag":   parseXRobotsTag,
+		"fleet":          orOff("fleet", parseFleet),
+		"verify":         orOff("verify", parseVerify),
+		"suspects":       orOff("suspects", parseSuspects),
+		"x_robots_tag":   orOff("x_robots_tag", parseXRobotsTag),
 		"noindex_lines":  onOffField(func(h *Handler) **bool { return &h.NoindexLines }),
 		"meta_robots":    onOffField(func(h *Handler) **bool { return &h.MetaRobots }),
 		"signals":        onOffField(func(h *Handler) **bool { return &h.Signals }),
@@ -146,6 +153,10 @@ func init() {
 //		meta_robots    [on|off]
 //		signals        [on|off]
 //	}
+//
+// For answer, exempt, fleet, paths, policy, registry, suspects, verify and
+// x_robots_tag, the only value off means that the handler does not use the
+// default of the global option.
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name
 	if d.NextArg() {
@@ -165,7 +176,7 @@ func (h *Handler) check(d *caddyfile.Dispenser) error {
 		}
 	}
 	h.later = nil
-	if err := h.validate(); err != nil {
+	if err := errors.Join(h.checkOff(), h.validate()); err != nil {
 		return d.WrapErr(err)
 	}
 	return nil

@@ -16,16 +16,8 @@ func init() {
 // globalLines are the lines that only the global option robots has.
 var globalLines = []string{"max_memory", "persist", "metrics"}
 
-// parseGlobalOption makes an App from the global option robots. Syntax:
-//
-//	{
-//		robots {
-//			max_memory <size>
-//			persist    <file>
-//			metrics    per_site [<max_sites>]
-//			# and the subdirectives of robots, as defaults for all sites
-//		}
-//	}
+// parseGlobalOption makes an App from the global option robots. The comment on
+// App has the syntax.
 func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 	d.Next() // the option's name
 	if existing != nil {
@@ -34,7 +26,7 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 	if d.NextArg() {
 		return nil, d.Errf("unexpected %q: write the options of robots in a block", d.Val())
 	}
-	app, defaults := new(App), new(Handler)
+	app, defaults := new(App), &Handler{global: true}
 	table := map[string]subdirective{
 		"max_memory": func(_ *Handler, d *caddyfile.Dispenser) error { return parseMaxMemory(app, d) },
 		"persist":    func(_ *Handler, d *caddyfile.Dispenser) error { return parsePersist(app, d) },

@@ -28,8 +28,9 @@ type CrawlDelay struct {
 	Max caddy.Duration `json:"max,omitempty"`
 
 	// The longest time for which the handler holds a request that comes too
-	// soon, until it is allowed. A request that would have to wait longer gets
-	// 429 at once. From 0s to 10m. Default: 0s, so that no request is held.
+	// soon or outside Visit-time, until it is allowed. A request that would
+	// have to wait longer gets 429 at once. From 0s to 10m. Default: 0s, so
+	// that no request is held.
 	Wait caddy.Duration `json:"wait,omitempty"`
 
 	// The number of requests that a crawler may send at once, if it keeps the

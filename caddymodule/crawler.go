@@ -50,8 +50,10 @@ type Crawler struct {
 	// it: `yes` or `no`. Default: `yes`.
 	Star string `json:"star,omitempty"`
 
-	// Whether the Crawl-delay of the group `User-agent: *` applies to the
-	// crawler: `yes` or `no`. Default: `yes`.
+	// Whether the crawler honours Crawl-delay: `yes` or `no`. With `no`, the
+	// Crawl-delay, Request-rate and Visit-time of the group `User-agent: *` do not
+	// apply to it, and `policy` gives it no delay. Those of a group that names the
+	// crawler always apply. Default: `yes`.
 	CrawlDelay string `json:"crawl_delay,omitempty"`
 
 	// How `verify` checks whether a client is this crawler. Default: no method,

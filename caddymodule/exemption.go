@@ -101,8 +101,8 @@ func (h *Handler) warnForgeableExemptions(current *running) {
 //
 //	exempt <crawlers...> [from <CIDR...>]
 //
-// An unknown name is an error here, unless a registry or the defaults may add
-// it: they are known only when the configuration is loaded.
+// An unknown name is an error here, unless a registry may add it, which is read
+// only when the configuration is loaded.
 func parseExempt(h *Handler, d *caddyfile.Dispenser) error {
 	args := d.RemainingArgs()
 	names, from := args, []string(nil)
@@ -125,12 +125,9 @@ func parseExempt(h *Handler, d *caddyfile.Dispenser) error {
 	h.Exempt = append(h.Exempt, added...)
 	here := *d
 	h.later = append(h.later, func() error {
-		if h.Registry != "" || h.hasDefaults {
+		registry, complete := h.knownRegistry()
+		if !complete {
 			return nil
-		}
-		registry, err := withCrawlers(crawler.Builtin(), h.Crawlers)
-		if err != nil {
-			return nil // the parser of the crawler block reports it
 		}
 		if err := checkExempt(added, registry); err != nil {
 			return here.WrapErr(err)

@@ -49,7 +49,7 @@ type Fleet struct {
 	// share their budgets. Default: `robots:`.
 	Prefix string `json:"prefix,omitempty"`
 
-	// The longest time for which a request waits for an answer of Redis or
+	// The longest time for which a request waits for one answer of Redis or
 	// Valkey, from 1ms to 1s. Default: 25ms.
 	Deadline caddy.Duration `json:"deadline,omitempty"`
 }

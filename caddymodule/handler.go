@@ -25,8 +25,10 @@ func init() {
 // to responses.
 //
 // Rules apply to crawlers only. A request with a browser's User-Agent is a
-// person's and is never refused, whatever `User-agent: *` says; only `suspects`
-// with `action bind` can refuse one. The handler is not access control: a
+// person's and is not refused, whatever `User-agent: *` says. There are three
+// exceptions: the User-Agent has a further word that a group of robots.txt
+// names, the signature of a crawler (see `verify`) is valid, or `suspects` with
+// `action bind` refuses the request. The handler is not access control: a
 // crawler that sends a browser's User-Agent is treated as a person.
 //
 // A known crawler gets the group that the crawler's operator documents. For
@@ -40,7 +42,7 @@ func init() {
 // ------------|------------
 // `{http.robots.crawler}` | The crawler's name in the registry, or the product token that it sent
 // `{http.robots.class}` | The kind of client: crawler, named, self-declared, user-triggered, offline, webhook, program, library or person
-// `{http.robots.evidence}` | How the client was identified as a crawler. token: by a token of the registry or of robots.txt. declaration: its User-Agent says that it is a robot. form: its User-Agent has a form that browsers never send. Empty for a person
+// `{http.robots.evidence}` | How the client was identified as a crawler. token: by a token of the registry or of robots.txt. declaration: its User-Agent says that it is a robot. form: only the form of its User-Agent shows it, such as a program's name alone, the name of an HTTP library, or no User-Agent. Empty for a person
 // `{http.robots.purpose}` | What the crawler's operator uses the pages for, such as search or ai-training
 // `{http.robots.group}` | The product token of the robots.txt group that applies to the crawler
 // `{http.robots.action}` | pass, deny or throttle; in monitor mode would_deny or would_throttle
@@ -55,6 +57,11 @@ func init() {
 // `{http.robots.trap}` | A trap URL for this client's address, for a link that people don't see. Empty if no trap is in force
 type Handler struct {
 	Settings
+
+	// Settings of the app's `defaults` that this handler does not use, by their
+	// names: `answers`, `exempt`, `fleet`, `paths`, `policy`, `registry`,
+	// `suspects`, `verify` and `x_robots_tag`. Default: none.
+	Off []string `json:"off,omitempty"`
 
 	running   atomic.Pointer[running]
 	changing  sync.Mutex                  // held while running is replaced
@@ -72,8 +79,9 @@ type Handler struct {
 	cleanup   []func() error
 
 	// These are used only while a Caddyfile is parsed.
-	hasDefaults bool           // the global option robots is present; its values are not known yet
-	later       []func() error // checks that need the whole block
+	global   bool           // the block is that of the global option robots
+	defaults *Settings      // those of the global option robots
+	later    []func() error // checks that need the whole block
 }
 
 // CaddyModule returns the Caddy module information.

@@ -53,16 +53,12 @@ type policyParser struct {
 }
 
 // check returns the first error of the policy. It skips unknown names if a
-// registry or the defaults may add them: they are known only when the
-// configuration is loaded.
+// registry may add them, which is read only when the configuration is loaded.
 func (p *policyParser) check(h *Handler, head *caddyfile.Dispenser) error {
-	registry, err := withCrawlers(crawler.Builtin(), h.Crawlers)
-	if err != nil {
-		return nil // the parser of the crawler block reports it
-	}
-	_, err = p.policy.Compile(registry)
+	registry, complete := h.knownRegistry()
+	_, err := p.policy.Compile(registry)
 	for _, e := range statementErrors(err) {
-		if e.UnknownName && (h.Registry != "" || h.hasDefaults) {
+		if e.UnknownName && !complete {
 			continue
 		}
 		where := *head

@@ -33,6 +33,9 @@ func (h *Handler) provision(ctx caddy.Context, app *App) error {
 	if h.log == nil {
 		h.log = ctx.Logger()
 	}
+	if err := h.checkOff(); err != nil {
+		return err
+	}
 	h.withDefaults(app.Defaults)
 	if err := h.validate(); err != nil {
 		return err

@@ -40,6 +40,45 @@ func TestConfigurationReference(t *testing.T) {
 	}
 }
 
+// The Caddyfile with every line at the end of docs/configuration.md has every
+// subdirective, and its handler becomes the JSON beside it.
+func TestConfigurationReferenceInOneFile(t *testing.T) {
+	_, page, _ := strings.Cut(readPage(t, "configuration.md"), "\n## Everything in one file\n")
+	blocks := regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$").FindAllStringSubmatch(page, -1)
+	if len(blocks) != 2 || blocks[0][1] != "caddyfile" || blocks[1][1] != "json" {
+		t.Fatal("the section does not have a Caddyfile and its JSON")
+	}
+	adapted, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(blocks[0][2]), map[string]any{"filename": "Caddyfile"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var config, written any
+	for v, text := range map[*any]string{&config: string(adapted), &written: blocks[1][2]} {
+		if err := json.Unmarshal([]byte(text), v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, site, _ := strings.Cut(blocks[0][2], "\nexample.com {")
+	for name := range subdirectives {
+		if name != "publish" && !regexp.MustCompile(`\n\t\t`+name+`\b`).MatchString(site) { // publish needs another source
+			t.Errorf("the Caddyfile has no line %s", name)
+		}
+	}
+	var fields [2]*referenceFields
+	for i, v := range []any{config, written} {
+		handler := findPart(v, func(m map[string]any) bool { return m["handler"] == "robots" })
+		delete(handler, "handler")
+		text, err := json.Marshal(handler)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fields[i] = readReference(t, "everything", string(text))
+	}
+	if !reflect.DeepEqual(fields[0], fields[1]) {
+		t.Errorf("the Caddyfile becomes\n%+v\nbut the page has\n%+v", fields[0].Settings, fields[1].Settings)
+	}
+}
+
 // referenceSections returns the texts of the third-level headings by heading.
 func referenceSections(page string) map[string]string {
 	sections := make(map[string]string)

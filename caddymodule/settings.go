@@ -3,7 +3,6 @@ package caddymodule
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -57,9 +56,10 @@ type Settings struct {
 
 	// The time between two reads of the source, at least 1s: the first request
 	// after this time causes the next read. After a failed read, the handler
-	// tries again without a request. A source `file` is also read when it
-	// changes, and a source `site` also when a client fetches /robots.txt.
-	// Default: 1m.
+	// tries again without a request, as long as the host had one in the last 24
+	// hours. While no good copy is in force, it does so after 1, 2, 4 … seconds,
+	// up to this time. A source `file` is also read when it changes, and a source
+	// `site` also when a client fetches /robots.txt. Default: 1m.
 	Refresh caddy.Duration `json:"refresh,omitempty"`
 
 	// What applies while the source can't be read, that is, while it answers
@@ -74,14 +74,15 @@ type Settings struct {
 	// The largest number of origins (scheme, host and port) for which the
 	// handler keeps the site's own robots.txt. Beyond it, the handler drops
 	// another origin: first one with a host that the site's addresses match only
-	// by a pattern; then one without a robots.txt that was ever read; then the
-	// least recently used one. Default: 1000.
+	// by a pattern; then one whose robots.txt was not read yet; then the least
+	// recently used one. Default: 1000.
 	MaxOrigins int `json:"max_origins,omitempty"`
 
 	// Whether the handler answers /robots.txt with the file from the source, so
 	// that crawlers read the rules that are enforced. An error with the source
-	// `site`, because the site already serves its own file. With `policy` the
-	// handler always answers /robots.txt. Default: false.
+	// `site`, because the site already serves its own file. With a `policy` that
+	// adds lines to the file, the handler answers /robots.txt in any case, except
+	// in monitor mode. Default: false.
 	Publish *bool `json:"publish,omitempty"`
 
 	// `enforce` refuses requests. `monitor` only decides, counts and logs: it
@@ -149,8 +150,8 @@ type Settings struct {
 	Registry string `json:"registry,omitempty"`
 
 	// Rules for crawlers by purpose and by name, in addition to the site's own
-	// robots.txt. The handler merges them into that file and answers
-	// /robots.txt with the result. Default: none.
+	// robots.txt. The handler merges them into that file and, except in monitor
+	// mode, answers /robots.txt with the result. Default: none.
 	Policy *managed.Policy `json:"policy,omitempty"`
 
 	// Which crawlers may follow the earlier robots.txt for a while after it
@@ -208,19 +209,6 @@ type Settings struct {
 	// `Link: <…>; rel="license"`. Clients without a group of their own get the
 	// lines of the group for `*`. Default: false.
 	Signals *bool `json:"signals,omitempty"`
-}
-
-// withDefaults replaces the zero fields of s with the defaults.
-func (s *Settings) withDefaults(defaults *Settings) {
-	if defaults == nil {
-		return
-	}
-	to, from := reflect.ValueOf(s).Elem(), reflect.ValueOf(defaults).Elem()
-	for i := range to.NumField() {
-		if to.Field(i).IsZero() {
-			to.Field(i).Set(from.Field(i))
-		}
-	}
 }
 
 // isOn returns the value of a switch that is off by default.

@@ -28,14 +28,14 @@ const (
 // robots. A client here is an IP address together with its whole User-Agent. It
 // becomes a suspect after two independent signals within 24 hours. At least one
 // of them must be strong: a request for a trap URL that the site sent to the
-// same address, or a request for /robots.txt without the Sec-Fetch-* fields
-// that this browser always sends. The weak signals are requests for other URLs
-// below the path of a trap, for many documents without the files that they
-// embed, or for documents faster than people read them, and client hints that
-// contradict the User-Agent. Requests over plain HTTP, and requests with a
-// Cookie or Authorization field, are not looked at. Neither are requests that a
-// page of another site caused, such as for images and links. Behind a trusted
-// proxy, its X-Forwarded-Proto says whether the client used HTTPS.
+// same address, or a request for /robots.txt without any of the Sec-Fetch-*
+// fields, which this browser always sends. The weak signals are requests for
+// other URLs below the path of a trap, for many documents without the files
+// that they embed, or for documents faster than people read them, and client
+// hints that contradict the User-Agent. Requests over plain HTTP, and requests
+// with a Cookie or Authorization field, are not looked at. Neither are requests
+// that a page of another site caused, such as for images and links. Behind a
+// trusted proxy, its X-Forwarded-Proto says whether the client used HTTPS.
 type Suspects struct {
 	// Paths of traps, such as `/calendar-all/*`, at most 16. A trap is in force
 	// while every group of robots.txt disallows it, so that crawlers that obey
@@ -54,8 +54,8 @@ type Suspects struct {
 	// not looked at. Default: `observe`.
 	Action string `json:"action,omitempty"`
 
-	// The time after the last signal until which a client stays a suspect, from
-	// 1m to 24h. Default: 1h.
+	// How long a client stays a suspect after its last signal, from 1m to 24h.
+	// Default: 1h.
 	For caddy.Duration `json:"for,omitempty"`
 }
 

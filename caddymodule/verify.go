@@ -24,11 +24,12 @@ const (
 // background. So the first requests of a crawler may be unverified.
 //
 // A verified crawler has a budget of its own for Crawl-delay and Request-rate;
-// unverified clients can't use it up. A client is an impostor if all documented
-// methods refute its claim. Behind a proxy or CDN, set `trusted_proxies`, so that
-// Caddy sees the addresses of clients. As a protection against a wrong setup,
-// nobody is an impostor at a host until some crawler was verified there by its
-// address in the last 24 hours.
+// unverified clients can't use it up. A client is an impostor if every list of
+// addresses that is documented, and reverse DNS if it is documented, refute its
+// claim. A signature never refutes a claim. Behind a proxy or CDN, set
+// `trusted_proxies`, so that Caddy sees the addresses of clients. As a
+// protection against a wrong setup, nobody is an impostor at a host until some
+// crawler was verified there by its address in the last 24 hours.
 type Verify struct {
 	// What happens to impostors. `deny`: they get 403 for everything except
 	// /robots.txt and exempt paths. `ignore`: they are treated as unverified

@@ -1,7 +1,6 @@
 package enforce
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -84,7 +83,7 @@ func debtKey(own throttle.Key, d *Decision) uint64 { return own.Client(d.addr)[0
 // crawler together; nil if g sets none.
 func (r *compiledRules) poolTerms(g *robots.Group) *throttle.Terms {
 	delay, _ := g.CrawlDelay()
-	delay.Delay = min(delay.Delay, cmp.Or(r.MaxDelay, throttle.DefaultMaxDelay)) / poolFactor
+	delay.Delay = min(delay.Delay, r.MaxDelay) / poolFactor
 	rates := append([]robots.RequestRate(nil), g.RequestRates()...)
 	for i := range rates {
 		rates[i].Requests *= poolFactor

@@ -20,7 +20,8 @@ const (
 	Throttle               // refuse the request for now, usually with status 429; the client may repeat it after Decision.RetryAfter
 )
 
-// String returns the action's name as logs, metrics and placeholders show it.
+// String returns the action's name in logs, metrics and placeholders: pass, deny
+// or throttle.
 func (a Action) String() string { return [...]string{"pass", "deny", "throttle"}[a] }
 
 // Reason is the reason for a decision. Each reason belongs to one Action.
@@ -49,7 +50,10 @@ const (
 // Reasons is the number of reasons. Each Reason is less than Reasons.
 const Reasons = int(reasons)
 
-// String returns the reason's name as logs, metrics and placeholders show it.
+// String returns the reason's name in logs, metrics and placeholders. The names
+// are, in the order of the constants: person, allowed, exempt, exempt_path,
+// unbound, no_policy, disallowed, impostor, unavailable, pending, crawl_delay,
+// request_rate, visit_time, hidden, grace and suspect.
 func (r Reason) String() string {
 	return [...]string{
 		"person", "allowed", "exempt", "exempt_path", "unbound", "no_policy",

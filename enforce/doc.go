@@ -8,7 +8,9 @@
 // reading a robots.txt.
 //
 // It is not access control: a client that sends a browser's User-Agent is
-// treated as a person, and robots.txt does not apply to people.
+// treated as a person, and robots.txt does not apply to people. The exceptions
+// are a User-Agent with a further word that a group of robots.txt names, and a
+// signature that proves a crawler (see Verification).
 //
 //	engine, err := enforce.NewEngine(enforce.Rules{}, source, throttle.NewMemory(100_000), enforce.Config{})
 //	...

@@ -43,7 +43,8 @@ type Engine struct {
 
 // NewEngine returns an engine that enforces the robots.txt files of source
 // under rules. Close the engine when it is no longer used. The caller closes
-// limiter and source. An error says what is wrong with rules.
+// limiter and source, which must not be nil. An error says what is wrong with
+// rules.
 func NewEngine(rules Rules, source Source, limiter throttle.Limiter, cfg Config) (*Engine, error) {
 	compiled, err := rules.compile()
 	if err != nil {
@@ -68,10 +69,13 @@ func NewEngine(rules Rules, source Source, limiter throttle.Limiter, cfg Config)
 	}, nil
 }
 
-// With returns an engine with another registry that shares e's budgets, held
-// requests and policies. checker must be made for that registry; with nil, the
-// new engine does not verify claims. The new engine reports its reads to
-// observer. e can still be used. Closing one of the two engines closes both.
+// With returns an engine that identifies crawlers by registry. It shares e's
+// budgets and held requests, and begins with the files that e has read. checker
+// must be made for registry; with nil, the new engine does not verify claims.
+// From then on, each of the two engines reads for itself; the new one reports
+// its reads to observer, which may be nil. e can still be used, but no longer
+// tries failed reads again without a request. Closing one of the two engines
+// closes both.
 func (e *Engine) With(registry *crawler.Registry, checker *verify.Checker, observer Observer) (*Engine, error) {
 	rules := e.rules.Rules
 	rules.Registry = registry
@@ -124,10 +128,10 @@ func (e *Engine) Close() error { return e.policies.Close() }
 // is answered with Policy.Text. No other request of a person waits, and none of
 // a client that robots.txt can't apply to.
 //
-// Each wait ends when ctx ends. Then the policy that was read before applies;
-// if there is none, the reason is PolicyPending. A limiter decides without the
-// other servers. A request that was held is throttled, although it has used
-// budget.
+// If the policy is not read in time, or ctx ends, the policy that was read
+// before applies; if there is none, the reason is PolicyPending. If ctx ends
+// during one of the other waits, the limiter decides without the other servers,
+// and a held request is throttled, although it has used budget.
 func (e *Engine) Decide(ctx context.Context, r *Request, d *Decision) {
 	*d = Decision{}
 	if IsRobotsTxt(r.Target) {

@@ -127,23 +127,25 @@ func TestBudgetsByResultOfVerification(t *testing.T) {
 
 // All unverified clients together have ten times the crawler's rate.
 func TestPoolOfUnverifiedClaims(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		v := newVerifiedTest(t, Rules{})
-		v.published.down.Store(true)
-		synctest.Wait()
-		passed := 0
-		for second := range 60 {
-			for i := range 5 {
-				if v.from(fmt.Sprintf("198.51.%d.%d", second, i), namebot, "/").Action == Pass {
-					passed++
+	for _, most := range []time.Duration{0, -time.Second} { // both mean the default
+		synctest.Test(t, func(t *testing.T) {
+			v := newVerifiedTest(t, Rules{MaxDelay: most})
+			v.published.down.Store(true)
+			synctest.Wait()
+			passed := 0
+			for second := range 60 {
+				for i := range 5 {
+					if v.from(fmt.Sprintf("198.51.%d.%d", second, i), namebot, "/").Action == Pass {
+						passed++
+					}
 				}
+				v.clock.advance(time.Second)
 			}
-			v.clock.advance(time.Second)
-		}
-		if passed < 60 || passed > 80 {
-			t.Errorf("%d requests in a minute, want about 10 at once and one a second", passed)
-		}
-	})
+			if passed < 60 || passed > 80 {
+				t.Errorf("MaxDelay %v: %d requests in a minute, want about 10 at once and one a second", most, passed)
+			}
+		})
+	}
 }
 
 // Requests of an unverified client count for the crawler's budget if it turns

@@ -256,11 +256,11 @@ func (p *Policies) compileVersions(rec *historyRecord) *history {
 	return h
 }
 
-// Connect makes p continue the histories of an earlier configuration, and store
-// its own, in Config.Histories. The engine calls it for the first crawler that
-// can have a grace period. A caller can call it earlier, when its configuration
-// is in force: a configuration that never comes into force must store nothing.
-// Calls after the first do nothing.
+// Connect loads the earlier versions of p's files from Config.Histories. From
+// then on, p stores its own versions there. The engine calls Connect at the
+// first request of a crawler that can have a grace period. A caller can call it
+// before, but not before its configuration is in force, because p's versions
+// then replace those of earlier configurations. Further calls do nothing.
 func (p *Policies) Connect() {
 	p.connecting.Do(func() {
 		if p.cfg.Histories == nil || p.cfg.Place == nil {

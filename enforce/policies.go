@@ -38,8 +38,17 @@ const (
 // ready for use. Caches and tables that are given can be shared by several
 // engines.
 type Config struct {
-	Refresh    time.Duration     // time between two reads of an origin; default 1 minute, at least 1 second
-	MaxOrigins int               // how many origins are kept; default 1000
+	// Refresh is the time between two reads of an origin. Zero means 1 minute;
+	// less than 1 second counts as 1 second. A failed read is repeated without a
+	// request, unless the host is Invented or had no request for 24 hours: after
+	// Refresh if a cached copy is in force, otherwise after 1, 2, 4 … seconds, up
+	// to Refresh.
+	Refresh time.Duration
+	// MaxOrigins is how many origins are kept. Beyond it, the engine drops
+	// another origin: first one with an Invented host, then one that was not read
+	// yet, then the least recently used one. Zero or less means 1000.
+	MaxOrigins int
+
 	DenyFailed bool              // deny crawlers every path while the source fails, as RFC 9309 says; otherwise the cached copy stays in force
 	Ceiling    *Ceiling          // limits the memory of policies; no limit if nil
 	Copies     *Copies           // cache for the time after the engine is closed; none if nil
@@ -358,7 +367,7 @@ func (p *Policies) add(origin Origin, r *Request) *entry {
 		return e
 	}
 	e := &entry{origin: origin}
-	e.invented.Store(r.Invented)
+	e.invented.Store(r.Invented && p.source.PerOrigin())
 	e.used.Store(r.Time.UnixNano())
 	if p.Len() >= p.cfg.MaxOrigins {
 		p.evict(e)

@@ -15,15 +15,16 @@ type Request struct {
 	UserAgents []string // the values of all User-Agent fields
 	Origin     Origin
 	Client     string    // the client's IP address without port; "" if it is not known
-	Time       time.Time // when the request arrived
+	Time       time.Time // when the request arrived; see throttle.Clock
 
 	// Authorized reports that the request has an Authorization field.
 	Authorized bool
 
-	// Invented reports that clients can invent any number of hosts like this
-	// one, because the site's host matchers match it only by a pattern. Site
-	// identifies this site. A crawler has one budget for all invented hosts of
-	// Site; for a host whose robots.txt it has read, it has a separate one.
+	// Invented reports that no host matcher of the site names the host: the host
+	// matches only a pattern such as *.example.com, or the site serves any host.
+	// So a client can make up any number of such hosts. Site identifies the
+	// site. A crawler has one budget for all invented hosts of Site; for a host
+	// whose robots.txt it has read, it has a separate one.
 	Invented bool
 	Site     string
 

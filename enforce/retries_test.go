@@ -118,6 +118,21 @@ func TestRetriesEnd(t *testing.T) {
 	})
 }
 
+// A file that serves all origins is read again also if all hosts are invented.
+func TestRetriesOfOneFileForAllOrigins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		source := &fakeSource{shared: true}
+		source.set(502, "")
+		p := retryPolicies(t, source, nil)
+		p.Peek(&Request{Origin: NewOrigin("https", "example.com", 443), Time: time.Now(), Invented: true})
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if n := source.count(Origin{}); n != 2 {
+			t.Errorf("%d reads, want 2", n)
+		}
+	})
+}
+
 func TestPrefetch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source, copies := new(fakeSource), NewCopies()

@@ -45,8 +45,8 @@ type Rules struct {
 	IgnoreUserTriggered bool
 	// Signals enables Policy.Signals.
 	Signals bool
-	// Monitor says that the caller does not carry out the decisions. They use
-	// separate budgets.
+	// Monitor says that the caller does not carry out the decisions. Requests
+	// then use separate budgets, and none of the budgets of enforced requests.
 	Monitor bool
 	// Strict applies every rule to every crawler, even if the crawler's
 	// operator documents that the crawler ignores the rule.
@@ -55,15 +55,16 @@ type Rules struct {
 	// all addresses of a crawler share one.
 	PerIP bool
 	// MaxDelay limits the interval between requests that is enforced. A longer
-	// Crawl-delay or Request-rate interval is enforced as MaxDelay. Zero means
-	// 24 hours.
+	// Crawl-delay or Request-rate interval is enforced as MaxDelay. Zero or less
+	// means 24 hours; more than 366 days counts as 366 days.
 	MaxDelay time.Duration
 	// Wait is the longest time for which a request may be held until the rate
 	// limits allow it. A request that would have to wait longer is throttled.
-	// Zero means that no request is held. throttle.MaxWait is the limit.
+	// Zero or less means that no request is held; more than throttle.MaxWait
+	// counts as throttle.MaxWait.
 	Wait time.Duration
-	// Burst is how many requests may come at once under a Crawl-delay. Zero
-	// means 1. See throttle.Options.
+	// Burst is how many requests may come at once under a Crawl-delay. Less
+	// than 1 counts as 1. See throttle.Options.
 	Burst int
 	// Grace says which crawlers may still follow an earlier version of the file
 	// after it changed. Zero means GraceSearch.
@@ -119,6 +120,9 @@ type compiledRules struct {
 func (r Rules) compile() (*compiledRules, error) {
 	if r.Registry == nil {
 		r.Registry = crawler.Builtin()
+	}
+	if r.MaxDelay <= 0 {
+		r.MaxDelay = throttle.DefaultMaxDelay
 	}
 	c := &compiledRules{Rules: r, base: r.Registry.Matcher(nil), exempt: make([]*Exemption, r.Registry.Len())}
 	for i := range r.Exempt {

@@ -55,7 +55,8 @@ const (
 	Pending                  // nothing was read yet; only a Policy has this outcome, never a read
 )
 
-// String returns the outcome's name as logs and metrics show it.
+// String returns the outcome's name in logs and metrics: loaded, unchanged,
+// missing, not_robots, refused, failed or pending.
 func (o Outcome) String() string {
 	return [...]string{"loaded", "unchanged", "missing", "not_robots", "refused", "failed", "pending"}[o]
 }

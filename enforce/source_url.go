@@ -42,8 +42,8 @@ func NewURL(rawURL string) (*URL, error) {
 	}}, nil
 }
 
-// Fetch fetches the URL. It waits until ctx ends; an Engine's reads end after ten
-// seconds.
+// Fetch fetches the URL. It waits for the answer until ctx ends at the latest; an
+// Engine ends its reads after ten seconds.
 func (s *URL) Fetch(ctx context.Context, _ Origin) (Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url, nil)
 	if err != nil {

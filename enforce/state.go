@@ -15,7 +15,7 @@ type State struct {
 	Err      error     // why the last read found no robots.txt; nil if it found one
 	Good     time.Time // when the source last answered with a robots.txt, or that there is none; zero if it never did
 	Began    time.Time // when the last read began; zero if there was none
-	Next     time.Time // the first request after this time causes another read
+	Next     time.Time // the first request after this time causes another read; failed reads are also repeated without a request, see Config.Refresh
 	Failing  time.Time // when the failure began, that is, the first of the failed reads in a row; zero if the last read did not fail
 	Failures int       // how many of the latest reads in a row failed
 	Kept     bool      // Policy is a cached copy from an earlier read

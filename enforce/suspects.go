@@ -25,10 +25,11 @@ func (p *Policy) JudgeSuspect(target string, d *Decision) {
 	d.from(p, verdict.Line())
 }
 
-// DisallowsEveryGroup returns true if the file has a group for `*`, and all its
-// groups disallow a target, also as google/robotstxt reads the file. An exempt
-// path is not disallowed. Otherwise allows is a group that allows the target: for
-// an exempt path the group for `*`. It is nil if there is no group for `*`.
+// DisallowsEveryGroup returns true if the file has a group for `*`, and every
+// group of the file disallows the target, also as google/robotstxt reads the
+// file. An exempt path is not disallowed. If it returns false, allows is a group
+// that allows the target (on an exempt path the group for `*`), or nil if there
+// is no group for `*`.
 func (p *Policy) DisallowsEveryGroup(target string) (allows *robots.Group, ok bool) {
 	v := p.rules.viewsOf(target)
 	defer views.Put(v)

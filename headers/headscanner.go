@@ -13,16 +13,16 @@ const MaxHead = 64 << 10
 // values of the tags that it found.
 //
 // Each tag that it finds is one that an HTML parser (HTML, section 13.2) also
-// finds in the head. The scan stops where only a parser that builds the
-// document tree could continue, for example at an svg element in a template. It
-// finds tags in a noscript element, as a browser without scripts does. If a
+// finds in the head. The scan also stops where it would need the document tree to
+// continue, for example at an svg element in a template. It finds tags in a
+// noscript element, as a browser without scripts does. If a
 // noscript element contains something that can't be in a head, the scanner
 // skips the rest of that element and then continues, as a browser with scripts
 // does.
 //
 // The zero value is ready to scan one document. The encoding of the document
-// must include ASCII, as UTF-8 does. A HeadScanner is not safe for concurrent
-// use.
+// must be compatible with ASCII, as UTF-8 is and UTF-16 is not. A HeadScanner is
+// not safe for concurrent use.
 type HeadScanner struct {
 	// Crawlers reports whether the name of a meta tag, in lower case, is the
 	// name of a crawler. It is not called for the name robots. If it is nil,

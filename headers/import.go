@@ -70,10 +70,10 @@ const maxImport = 4 << 20
 // nothing, and returns one Problem.
 //
 // Import considers how these servers choose the location or the sections for a
-// request, and which directives override others. A rule never sends a directive
-// for a request for which the configuration does not send it. If rules can't
-// express a line exactly, Import does not convert it, and returns a Problem
-// instead.
+// request, and which directives override others. Apart from the three
+// differences below, a rule never sends a directive for a request for which the
+// configuration does not send it. If rules can't express a line exactly, Import
+// does not convert it, and returns a Problem instead.
 //
 // Rules differ from the configuration in three points. They apply to responses
 // with any status; this makes no difference, since crawlers index only

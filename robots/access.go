@@ -7,14 +7,13 @@ import (
 )
 
 // Allowed reports whether the crawler with the given product token may fetch a
-// URL (see Group.Match). The URL is absolute, or a path with its query. Allowed
-// does not check whether the file applies to the host of the URL; use Covers
-// for that.
+// URL (see Group.Match). The URL is absolute, or a path with its query; any other
+// text counts as a path (see Views.Reset). Allowed does not check whether the
+// file applies to the host of the URL; use Covers for that.
 func (f *File) Allowed(token, url string) bool { return f.Match(url, token).Allowed }
 
 // Match returns the verdict on a URL for a crawler that obeys the given product
-// tokens (see Group for their order). The URL is absolute, or a path with its
-// query.
+// tokens (see Group for their order). The URL is as for Allowed.
 func (f *File) Match(url string, tokens ...string) Verdict { return f.Group(tokens...).Match(url) }
 
 // Read reads a robots.txt file as Parse does. It reads at most one octet more
@@ -64,7 +63,8 @@ func Location(page string) (location string, ok bool) {
 // Covers reports whether the robots.txt at the URL location applies to the URL
 // page. This is so if both have the same scheme, host and port, and the path of
 // location is /robots.txt. The comparison ignores the case of scheme and host,
-// a default port, and a dot at the end of the host.
+// a default port, and a dot at the end of the host. Covers is false if one of
+// them is not an absolute URL with a host.
 func Covers(location, page string) bool {
 	u, err := url.Parse(location)
 	if err != nil || u.Path != "/robots.txt" {

@@ -90,20 +90,33 @@ func (b *Builder) CrawlDelay(c CrawlDelay) *Builder {
 }
 
 // RequestRate adds a Request-rate to the group. It must be one that the parser
-// reads back: at least one request, in a positive number of whole seconds.
+// reads back: at least one request, in a positive number of whole seconds, with a
+// valid Window.
 func (b *Builder) RequestRate(r RequestRate) *Builder {
 	if again, ok := parseRequestRate(r.String()); !ok || again.Requests != r.Requests || again.Per != r.Per {
 		return b.fail("a Request-rate of %d requests in %v can't be written: both numbers must be from 1 to 1000000000, the time in whole seconds", r.Requests, r.Per)
 	}
+	if !b.window(r.Window) {
+		return b
+	}
 	return b.member(DirectiveRequestRate.String(), r.String())
 }
 
-// VisitTime adds a Visit-time to the group.
+// VisitTime adds a Visit-time to the group. The Window must be valid.
 func (b *Builder) VisitTime(w Window) *Builder {
-	if _, ok := parseWindow(w.String()); !ok {
-		return b.fail("the Visit-time %v is not hhmm-hhmm", w)
+	if !b.window(w) {
+		return b
 	}
 	return b.member(DirectiveVisitTime.String(), w.String())
+}
+
+// window reports whether both ends of a window are minutes of a day.
+func (b *Builder) window(w Window) bool {
+	if min(w.From, w.To) < 0 || max(w.From, w.To) >= minutesPerDay {
+		b.fail("a window from minute %d to %d can't be written: both must be from 0 to %d", w.From, w.To, minutesPerDay-1)
+		return false
+	}
+	return true
 }
 
 // Field adds another line to the group, such as Content-Signal. The key must
@@ -172,9 +185,10 @@ func (b *Builder) fail(format string, args ...any) *Builder {
 	return b
 }
 
-// Text returns the file, or the first error. Errors are: a value that parsers
-// would not read back unchanged, a Group without tokens, a line that needs a
-// group where there is none, and a file larger than MaxSize.
+// Text returns the file, or the first error. Errors are: an argument that its
+// method does not allow or that parsers would not read back unchanged, a Group
+// without tokens, a line that needs a group where there is none, and a file
+// larger than MaxSize.
 func (b *Builder) Text() (string, error) {
 	b.closeGroup()
 	if b.err == nil && b.text.Len() > MaxSize {

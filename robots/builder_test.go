@@ -69,6 +69,8 @@ func TestBuilderErrors(t *testing.T) {
 		"a line break in a sitemap":                new(Builder).Sitemap("https://x.test/\nDisallow: /"),
 		"a negative delay":                         new(Builder).Group("a").CrawlDelay(CrawlDelay{Delay: -time.Second}),
 		"a rate without requests and time":         new(Builder).Group("a").RequestRate(RequestRate{}),
+		"a time after the end of the day":          new(Builder).Group("a").VisitTime(Window{From: 0, To: 1440}),
+		"a rate with a negative time":              new(Builder).Group("a").RequestRate(RequestRate{Requests: 1, Per: time.Second, Window: Window{From: -5, To: 3}}),
 		"a file that is too large":                 new(Builder).Comment(strings.Repeat("a", MaxSize)),
 	} {
 		if text, err := b.Text(); err == nil {

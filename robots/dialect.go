@@ -15,8 +15,8 @@ const (
 	// and `*` and `$` have a special meaning.
 	RFC9309 Dialect = iota
 	// Koster1994 is the language of the original standard: a blank line ends a
-	// record, the first matching rule in the file decides, and no octet of a
-	// path has a special meaning.
+	// group (the standard calls it a record), the first matching rule in the
+	// group decides, and no octet of a path has a special meaning.
 	Koster1994
 	// Kollar1996 is the language of "Robot Exclusion Standard Revisited": as
 	// Koster1994, but a User-agent line may have several product tokens, and an

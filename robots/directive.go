@@ -19,7 +19,7 @@ const (
 	DirectiveCleanParam
 	DirectiveNoindex
 	DirectiveComment      // a line with the key Comment; a comment after a # is not a directive
-	DirectiveRobotVersion // the version of the standard that a record is written for
+	DirectiveRobotVersion // the version of the standard that a group is written for
 	DirectiveContentSignal
 	DirectiveContentUsage
 	DirectiveLicense

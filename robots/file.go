@@ -42,9 +42,9 @@ func (f *File) Truncated() bool { return f.truncated }
 // Named returns the group of the User-agent lines that name a product token,
 // and nil if there is none. It never returns the group for `*`. It ignores case
 // and a version: "examplebot/2.0" is the same as ExampleBot. If no line names
-// the token, but it is the first word of a longer token, Named returns the
-// group for the longer one: for "sogou", the group for "Sogou web spider" (see
-// Words). Named allocates nothing.
+// the token, but it is the first word of longer tokens, Named returns a group
+// with the lines for all of these: for "sogou", those for "Sogou web spider" and
+// for "Sogou inst spider" (see Words). Named allocates nothing.
 func (f *File) Named(token string) *Group {
 	if i := strings.IndexByte(token, '/'); i >= 0 {
 		token = strings.TrimRight(token[:i], " ")
@@ -106,8 +106,8 @@ func (f *File) Groups() []*Group {
 func (f *File) Tokens() []string { return f.tokens }
 
 // Words returns the first word of each product token that has several words, in
-// lower case: "sogou" for "Sogou web spider". Named also returns the group for
-// such a word. Words leaves out a word that a User-agent line names as a token.
+// lower case: "sogou" for "Sogou web spider". Named also returns a group for such
+// a word. Words leaves out a word that a User-agent line names as a token.
 func (f *File) Words() []string { return f.words }
 
 // Sitemaps returns the Sitemap lines.
@@ -122,12 +122,14 @@ func (f *File) Licenses() []License { return f.licenses }
 // CleanParams returns the Clean-param lines.
 func (f *File) CleanParams() []CleanParam { return f.cleanParams }
 
-// Fields returns the lines before the first User-agent line, including unknown
-// lines. It leaves out rules and the Sitemap, Host and License lines.
+// Fields returns the lines that belong to no group: those before the first
+// User-agent line and, in the older dialects, those after a blank line that ends
+// a group. It includes unknown, malformed and Clean-param lines, and leaves out
+// rules and Sitemap, Host and License lines.
 func (f *File) Fields() []Field { return f.fields }
 
-// ContentSignals returns the Content-Signal lines before the first User-agent
-// line, which apply to all crawlers. It returns at most 16.
+// ContentSignals returns the Content-Signal lines among Fields, which apply to
+// all crawlers. It returns only the first 16.
 func (f *File) ContentSignals() []ContentSignal {
 	var l limits
 	for i := range f.fields {
@@ -138,8 +140,8 @@ func (f *File) ContentSignals() []ContentSignal {
 	return l.signals
 }
 
-// ContentUsage returns the Content-Usage lines before the first User-agent
-// line, which apply to all crawlers. It returns at most 16.
+// ContentUsage returns the Content-Usage lines among Fields, which apply to all
+// crawlers. It returns only the first 16.
 func (f *File) ContentUsage() []ContentUsage {
 	var l limits
 	for i := range f.fields {

@@ -124,9 +124,10 @@ type GoogleDifference struct {
 type GoogleDifferenceKind uint8
 
 const (
-	// GoogleKey: Google's parser compares only the start of a key (`Disallow
-	// all:` is Disallow). It may also find another key in a line that has a
-	// colon after a blank.
+	// GoogleKey: Google's parser takes the text before the first colon as the
+	// key, and compares only its start. It reads `Disallow all: /a` as
+	// `Disallow: /a`, and `Disallow /a:/b` as `Disallow: /b`. This package
+	// ignores both lines.
 	GoogleKey GoogleDifferenceKind = iota + 1
 	// GoogleAgent: Google's parser takes only the leading letters, `_` and `-`
 	// of a User-agent value as the name. It accepts `*` only alone or before an

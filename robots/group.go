@@ -7,16 +7,18 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
-// Rule is an Allow or Disallow line, or the pattern of a Noindex line.
+// Rule is an Allow or Disallow line. Group.NoindexRules, Group.Noindex and
+// Group.NoindexViews also return Noindex lines as rules.
 type Rule struct {
-	Allow   bool
+	Allow   bool   // false for Disallow and Noindex
 	Pattern string // as written
 	Line    int    // from 1
 
 	noindex bool
 }
 
-// String writes the rule as a line of robots.txt.
+// String writes the rule as a line of robots.txt, such as "Disallow: /a" or
+// "Noindex: /a".
 func (r Rule) String() string {
 	d := DirectiveDisallow
 	switch {
@@ -68,7 +70,8 @@ func (g *Group) Token() string {
 	return g.tokens[0]
 }
 
-// Tokens returns the product tokens of all crawlers that this Group applies to.
+// Tokens returns the product tokens of all crawlers that this Group applies to,
+// and their first words (see File.Words).
 func (g *Group) Tokens() []string {
 	if g == nil {
 		return nil
@@ -85,7 +88,8 @@ func (g *Group) Line() int {
 	return g.line
 }
 
-// Rules returns the group's rules in the order of the file.
+// Rules returns the group's Allow and Disallow lines in the order of the file.
+// It leaves out lines without a path.
 func (g *Group) Rules() []Rule {
 	if g == nil {
 		return nil
@@ -93,7 +97,8 @@ func (g *Group) Rules() []Rule {
 	return joinRules(g.rules)
 }
 
-// NoindexRules returns the group's Noindex lines.
+// NoindexRules returns the group's Noindex lines in the order of the file. Fields
+// has these lines too. It leaves out lines without a path.
 func (g *Group) NoindexRules() []Rule {
 	if g == nil {
 		return nil
@@ -129,7 +134,7 @@ func (g *Group) CrawlDelay() (CrawlDelay, bool) {
 
 // RequestRates returns the group's Request-rate lines. All of them apply, each
 // while its window is open. RequestRates leaves out malformed lines, and
-// returns at most 16.
+// returns only the first 16 of the others.
 func (g *Group) RequestRates() []RequestRate {
 	if g == nil {
 		return nil
@@ -139,7 +144,7 @@ func (g *Group) RequestRates() []RequestRate {
 
 // VisitTimes returns the group's Visit-time lines. Crawlers may send requests
 // while any of the windows is open. VisitTimes leaves out malformed lines, and
-// returns at most 16.
+// returns only the first 16 of the others.
 func (g *Group) VisitTimes() []VisitTime {
 	if g == nil {
 		return nil
@@ -147,7 +152,8 @@ func (g *Group) VisitTimes() []VisitTime {
 	return g.visits
 }
 
-// ContentSignals returns the group's Content-Signal lines, at most 16.
+// ContentSignals returns the group's Content-Signal lines, only the first 16. It
+// leaves out lines without a key=value pair.
 func (g *Group) ContentSignals() []ContentSignal {
 	if g == nil {
 		return nil
@@ -155,7 +161,8 @@ func (g *Group) ContentSignals() []ContentSignal {
 	return g.signals
 }
 
-// ContentUsage returns the group's Content-Usage lines, at most 16.
+// ContentUsage returns the group's Content-Usage lines, only the first 16. It
+// leaves out lines without a key=value pair.
 func (g *Group) ContentUsage() []ContentUsage {
 	if g == nil {
 		return nil
@@ -163,9 +170,9 @@ func (g *Group) ContentUsage() []ContentUsage {
 	return g.usages
 }
 
-// Fields returns the lines of the group that are not rules, in the order of the
-// file, including unknown lines. It leaves out lines that apply to all crawlers
-// (Sitemap, Host, License).
+// Fields returns the lines of the group that are not User-agent, Allow or
+// Disallow lines, in the order of the file. It includes unknown, malformed,
+// Noindex and Clean-param lines, and leaves out Sitemap, Host and License lines.
 func (g *Group) Fields() []Field {
 	if g == nil {
 		return nil

@@ -11,8 +11,8 @@ type limits struct {
 	usages  []ContentUsage
 }
 
-// maxLimits is how many lines of each kind a group keeps. It ignores the lines
-// after these.
+// maxLimits is how many lines of each kind a group keeps: the first ones in the
+// file.
 const maxLimits = 16
 
 func (l *limits) add(fd *Field) {
@@ -56,16 +56,18 @@ func (l *limits) merge(o *limits) {
 	for _, d := range o.delays {
 		l.addDelay(d)
 	}
-	l.rates = joinLimits(l.rates, o.rates)
-	l.visits = joinLimits(l.visits, o.visits)
-	l.signals = joinLimits(l.signals, o.signals)
-	l.usages = joinLimits(l.usages, o.usages)
+	l.rates = joinLimits(l.rates, o.rates, func(r *RequestRate) int { return r.Line })
+	l.visits = joinLimits(l.visits, o.visits, func(v *VisitTime) int { return v.Line })
+	l.signals = joinLimits(l.signals, o.signals, func(c *ContentSignal) int { return c.Line })
+	l.usages = joinLimits(l.usages, o.usages, func(c *ContentUsage) int { return c.Line })
 }
 
-func joinLimits[T any](a, b []T) []T {
-	b = b[:min(len(b), maxLimits-len(a))]
+// joinLimits returns the first lines of a and b in the order of the file.
+func joinLimits[T any](a, b []T, line func(*T) int) []T {
 	if len(b) == 0 {
 		return a
 	}
-	return slices.Concat(a, b)
+	all := slices.Concat(a, b)
+	slices.SortStableFunc(all, func(x, y T) int { return line(&x) - line(&y) })
+	return all[:min(len(all), maxLimits)]
 }

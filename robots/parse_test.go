@@ -118,6 +118,18 @@ func TestGroupOfSeveralTokens(t *testing.T) {
 	}
 }
 
+// The group of a word has the lines of all tokens that begin with it, unless a
+// line names the word itself.
+func TestGroupOfFirstWord(t *testing.T) {
+	const text = "User-agent: Sogou web spider\nDisallow: /1\n\nUser-agent: Sogou inst spider\nDisallow: /2\n"
+	if got, want := describeRules(Parse([]byte(text)).Named("sogou")), "2 Disallow: /1; 5 Disallow: /2"; got != want {
+		t.Errorf("rules for sogou: %q, want %q", got, want)
+	}
+	if got, want := describeRules(Parse([]byte(text+"\nUser-agent: Sogou\nDisallow: /3\n")).Named("sogou")), "8 Disallow: /3"; got != want {
+		t.Errorf("rules for sogou: %q, want %q", got, want)
+	}
+}
+
 func TestNilGroupAllowsAll(t *testing.T) {
 	var g *Group
 	var v Views

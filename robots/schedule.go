@@ -14,7 +14,9 @@ const minutesPerDay = 24 * 60
 // it as hhmm-hhmm. From and To are minutes after midnight, 0 to 1439. The
 // minute To is a part of the window, so that there is no gap between 1700-0459
 // and 0500-1659. If To is before From, the window includes midnight. If both
-// are equal, as in the zero Window, the window is the whole day.
+// are equal, as in the zero Window, the window is the whole day. With other
+// values of From and To, the results of the methods have no meaning, and a
+// Builder returns an error.
 type Window struct {
 	From, To int
 }

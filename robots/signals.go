@@ -14,7 +14,8 @@ type Host struct {
 	Line int
 }
 
-// License is a License line (RSL 1.0): the URL of the site's licence.
+// License is a License line (Really Simple Licensing, RSL 1.0): the URL of the
+// site's licence.
 type License struct {
 	URL  string // as written
 	Line int
@@ -22,15 +23,16 @@ type License struct {
 
 // CleanParam is a Clean-param line: it names query parameters that do not
 // change the response for paths that begin with Path. It applies to all
-// crawlers, anywhere in the file.
+// crawlers, anywhere in the file. The lines are also Fields of the group or of
+// the file in which they are written.
 type CleanParam struct {
 	Params []string
 	Path   string // as written, "" for all
 	Line   int
 }
 
-// Field is a line that is neither a rule nor a User-agent line. Key and Value
-// are as written.
+// Field is a line that is not a User-agent, Allow or Disallow line, such as a
+// Crawl-delay or Noindex line. Key and Value are as written.
 type Field struct {
 	Directive Directive
 	Key       string
@@ -56,7 +58,8 @@ type ContentSignal struct {
 // times, it returns the last value.
 func (c ContentSignal) Get(key string) (string, bool) { return lastPreference(c.Signals, key) }
 
-// ContentUsage is a Content-Usage line (AIPREF), such as `/path train-ai=n`.
+// ContentUsage is a Content-Usage line, such as `/path train-ai=n`. The drafts of
+// the IETF working group AI Preferences (AIPREF) define it.
 type ContentUsage struct {
 	Path        string // as written, "" for all
 	Preferences []Preference

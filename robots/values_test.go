@@ -1,6 +1,7 @@
 package robots
 
 import (
+	"fmt"
 	"testing"
 	"time"
 )
@@ -86,6 +87,28 @@ func TestVisitTime(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("Visit-time: %s = %q, want %q", value, got, want)
+		}
+	}
+}
+
+// Of several lines, the first 16 in the file count, also if they are below
+// different User-agent lines.
+func TestFirstLimits(t *testing.T) {
+	lines := func(from, to int) (text string) {
+		for i := from; i < to; i++ {
+			text += fmt.Sprintf("Visit-time: %02d00-%02d30\n", i, i)
+		}
+		return text
+	}
+	f := Parse([]byte("User-agent: a\n" + lines(0, 4) + "Disallow: /1\nUser-agent: a\nUser-agent: b\n" + lines(4, 8) +
+		"Disallow: /2\nUser-agent: a\n" + lines(8, 24)))
+	visits := f.Named("a").VisitTimes()
+	if len(visits) != 16 {
+		t.Fatalf("%d lines, want 16", len(visits))
+	}
+	for i, v := range visits {
+		if v.Window.From != 60*i {
+			t.Errorf("line %d has the window %v", i, v.Window)
 		}
 	}
 }

@@ -70,7 +70,7 @@ const maxKeptBuffer = 64 << 10
 // be in origin form (/path?query), in absolute form with any scheme
 // (http://user@host/path; only path and query are used), or have a path without
 // a host (http:private/x, with the path /private/x). Reset reads `*` and the
-// empty target as `/`.
+// empty target as `/`, and any other text as a path with a slash before it.
 func (v *Views) Reset(target string, o ViewOptions) {
 	v.fold = o.FoldCase
 	if canonical.IsPlain(target) {

@@ -17,9 +17,9 @@ type Input struct {
 	Unreadable  int64  `json:"unreadable"`
 	Period      Period `json:"period"`
 	// Resolution is the resolution of its times in seconds, such as 1 or 0.001; that
-	// of the coarsest time if they differ.
+	// of the coarsest time if they differ. It is 0 if it has no times.
 	Resolution float64 `json:"resolution"`
-	// Zone is true if all its times have a time zone.
+	// Zone is true if it has times and all of them have a time zone.
 	Zone bool `json:"zone"`
 }
 
@@ -34,7 +34,8 @@ type UnreadableExample struct {
 // File is a log to read.
 type File struct {
 	Name string // for the report and for errors
-	// Open opens the log. Run and Hosts call it several times, unless Once is set.
+	// Open opens the log. Run and Hosts call it several times, unless Once is set, and
+	// close each reader that it returns.
 	Open func() (io.ReadCloser, error)
 	// Once is true if the log can be read only once, such as standard input.
 	Once bool

@@ -133,12 +133,32 @@ type Count struct {
 
 // Warning says which figures are not reliable, and why.
 type Warning struct {
-	// Code identifies the warning: cached, coarse_times, cut_input, few_addresses,
-	// many_names, masked_addresses, masked_targets, mixed_formats, no_bodies,
-	// no_fetch_fields, no_fields, no_hosts, no_robots, no_suspects, no_times, no_zone,
-	// own_fetches, partly_judged, sampled, time_back, verify_failed,
-	// verify_incomplete, verify_old, or a code of Options.Warnings. New versions may
-	// add codes.
+	// Code identifies the warning. New versions may add codes, and so may
+	// Options.Warnings.
+	//
+	//   - cached: a proxy or CDN answered requests that are not in the log
+	//   - coarse_times: times are exact to a second or worse, so short delays are not judged
+	//   - cut_input: a file ends too early or is damaged
+	//   - few_addresses: addresses are few or private, so they seem to be a proxy's
+	//   - many_names: unknown robots with few requests are counted together
+	//   - masked_addresses: addresses are masked, hashed or names
+	//   - masked_targets: requests have no path, so no rule matches them
+	//   - mixed_formats: a file has lines of several formats
+	//   - no_bodies: HEAD requests and 304 responses add nothing to Bytes
+	//   - no_fetch_fields: no request has Sec-Fetch-* fields, so suspects can't be found
+	//   - no_fields: requests without header fields were not checked for suspects
+	//   - no_hosts: all requests are judged as those of one site
+	//   - no_robots: no robots.txt is known, so no request is judged
+	//   - no_suspects: the log has no request that can be checked for suspects
+	//   - no_times: requests have no time, so their pace is not judged
+	//   - no_zone: times have no time zone and were read as UTC
+	//   - own_fetches: fetches of robots.txt by Caddy are not counted as requests
+	//   - partly_judged: no robots.txt is known for the host or time of some requests
+	//   - sampled: the log seems to have only a part of the requests
+	//   - time_back: times jump back by more than a minute, so the pace is not reliable
+	//   - verify_failed: neither published lists nor DNS answered
+	//   - verify_incomplete: some addresses of crawlers were not looked up
+	//   - verify_old: the log is more than three days old, but the published lists are today's
 	Code string `json:"code"`
 	Text string `json:"text"`
 }

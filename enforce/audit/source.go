@@ -53,7 +53,8 @@ type Rule struct {
 	// limit applied.
 	Bound int64 `json:"bound"`
 	// Denied is the number of those requests that it would have refused: with 403, or
-	// 404 for a hidden rule, or 429 for a line that limits the pace.
+	// 404 for a hidden rule, or 429 for a line that limits the pace. Unlike
+	// Crawler.Denied, it includes throttled requests.
 	Denied int64 `json:"denied"`
 	// Crawlers are the crawlers of these requests, ordered by Bound, most first, at
 	// most 50.
@@ -61,7 +62,7 @@ type Rule struct {
 }
 
 // RuleCrawler counts the requests of one crawler that a rule decided and would have
-// refused, as in Rule.
+// refused. Bound and Denied are as in Rule.
 type RuleCrawler struct {
 	Name   string `json:"name"`
 	Bound  int64  `json:"bound"`

@@ -42,7 +42,8 @@ func (c Class) inRegistry() bool {
 	return false
 }
 
-// String returns the name of the class in the registry file, logs and metrics.
+// String returns the name of the class in the registry file, logs and metrics: person, crawler (for Registered), named, self-declared,
+// user-triggered, offline, webhook, program or library.
 func (c Class) String() string {
 	if int(c) < len(classNames) {
 		return classNames[c]

@@ -19,15 +19,17 @@
 //     token in the same word (Token-1.7). A `+` in the User-Agent matches a space in the token.
 //   - Of several tokens that match at the same place, the longest counts.
 //   - A token does not count in a URL, in a host name, in an e-mail address or right after the word `like`.
-//   - In the name of an Android device, only tokens of crawlers in the registry, and tokens of the site that contain a word for a crawler, count.
+//   - In the name of an Android device, a token counts only if it is among the UserAgents of a crawler of the class Registered or UserTriggered, or
+//     if only the site names it and it contains a word for a crawler (AcmeBot).
 //   - A token that apps send too (Crawler.Shared) does not count if only a space separates it from a word before it: `Acme Pinterest` does
 //     not name Pinterest's crawler.
 //   - A User-Agent that names several crawlers yields all of them. Software that a product is made with (`Acme/1.0 (compatible;
 //     Framework/2.0)`, `Acme/1.0 library/2.0`) is not a second crawler.
 //
-// # Form
+// # Evidence without a token
 //
-// If no token is found, the form of the User-Agent counts, from the strongest evidence to the weakest (see [Reason] and [Reason.Strength]):
+// If no token is found, the words and the form of the User-Agent count, from the strongest evidence to the weakest (see [Reason] and
+// [Reason.Strength]):
 //
 //   - a word for a crawler (AcmeBot)
 //   - a name after `compatible;` that browsers don't send
@@ -38,8 +40,12 @@
 //
 // Some forms yield only a [Program], to which no group for `*` applies unless the site's operator wants that. Examples are a word that is as
 // common in names of apps as in names of crawlers (agent, sync, reader), a name before a browser's User-Agent, and a name in the
-// comment of a bare `Mozilla/5.0`. Most evidence of the strength [ByForm], and a word that apps send too (search, seeker), does not count if
-// anything indicates a person: the name of a browser, a layout engine, an operating system or a maker of devices, or a device's model number.
+// comment of a bare `Mozilla/5.0`.
+//
+// A program's name, an HTTP client's name, a bare `Mozilla/5.0` and a word that apps send too (search, seeker) do not count if anything
+// indicates a person: the name of a browser, a layout engine, an operating system or a maker of devices, or a device's model number. Exceptions
+// are some User-Agents in which only a computer's operating system indicates a person. A name or a host name next to a browser's
+// User-Agent, where browsers have none, and a placeholder instead of a browser's version count although a browser is named.
 //
 // An app whose User-Agent has the form that its platform gives it (`Chatbot/42 CFNetwork/1485 Darwin/23.1.0`) counts as a person, whatever
 // its name.

@@ -3,7 +3,8 @@ package crawler
 // Reason is why a User-Agent, or a part of it, names a crawler.
 type Reason uint8
 
-// The reasons, from the strongest evidence to the weakest.
+// The reasons. After NoReason, which means no evidence, they are in the order from the strongest evidence to the weakest. The Strength of
+// RegistryToken and SiteToken is ByToken, of ControlToken to TaskWord Declaration, and of the others ByForm.
 const (
 	NoReason        Reason = iota
 	RegistryToken          // a User-Agent token of the registry
@@ -59,7 +60,7 @@ func (r Reason) String() string {
 // Strength is how strong the evidence is that a crawler sent a User-Agent.
 type Strength uint8
 
-// The strengths, the greatest first. The zero value means no evidence.
+// The strengths. After NoStrength, which means no evidence, the greatest is first: of the others, a smaller value is stronger.
 const (
 	NoStrength  Strength = iota
 	ByToken              // a token of the registry, or one that the site's robots.txt names

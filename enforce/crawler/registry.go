@@ -29,7 +29,7 @@ type Crawler struct {
 	Robots []string
 
 	Star       Tri // whether it obeys the group for `*`; No only if its operator documents that it ignores `*`
-	CrawlDelay Tri // whether its operator documents that it honours Crawl-delay
+	CrawlDelay Tri // whether it honours Crawl-delay, in any group that applies to it
 
 	// ReadsGoogle is true if the operator parses robots.txt with google/robotstxt, which differs from RFC 9309 in some places. robots.Google
 	// reads a file like google/robotstxt.
@@ -55,7 +55,7 @@ type Verify struct {
 	Hosts           []string // domains for forward-confirmed reverse DNS: a host name must be one of these or end with a dot and one of these
 	HostMasks       []string // the documented form of such host names; `***` stands for a part of the address: crawl-***-***-***-***.googlebot.com
 	Ranges          []string // URLs of published address lists
-	ASN             []int    // numbers of the autonomous systems from which it sends requests
+	ASN             []int    // numbers of the autonomous systems from which it sends requests; package verify can't look them up, so it never refutes a claim to be this crawler
 	SignatureAgents []string // HTTP Message Signatures: the URLs that it sends in Signature-Agent
 }
 
@@ -163,8 +163,8 @@ func newRegistry(rows []Crawler) (*Registry, error) {
 	return r, nil
 }
 
-// Lookup returns the crawler with the given name, else the one with that User-Agent token, else one with that robots.txt token: the first that
-// has it at the head of its Robots, else the first that has it. It returns nil if there is none. Case does not matter.
+// Lookup returns the crawler with the given name, else the one with that User-Agent token, else the first whose Robots begins with that token,
+// else the first whose Robots has it. It returns nil if there is none. Case does not matter.
 func (r *Registry) Lookup(nameOrToken string) *Crawler {
 	key := fold(nameOrToken)
 	for _, m := range []map[string]*Crawler{r.byName, r.byUA, r.byBots} {

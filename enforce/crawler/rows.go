@@ -57,15 +57,15 @@ var facts = []string{"operator", "purpose", "class", "run_by", "user_agents", "r
 //	purpose      see [Purpose]
 //	class        "crawler" (default), "user-triggered", "offline", "webhook" (the default for that purpose) or "library"
 //	run_by       "operator": the operator's own machines; "anyone": anyone who installs the software, so rate limits count each client address
-//	             separately
+//	             separately; default: not known (see [Agent.RunByAnyone])
 //	user_agents  tokens that it sends in its User-Agent; default: the name
 //	shared       further tokens, which apps of the same name send too: they count only if nothing indicates a person
 //	robots       product tokens of the robots.txt groups that it obeys, most specific first; default: the first of user_agents
 //	star         "yes", "no", "unknown" (default): whether it obeys the group for `*`
-//	crawl_delay  "yes", "no", "unknown" (default): whether it honours Crawl-delay
+//	crawl_delay  "yes", "no", "unknown" (default): whether it honours Crawl-delay, in any group that applies to it
 //	reads        "google": it parses robots.txt with google/robotstxt; "rfc9309" (default)
 //	control_only true for a robots.txt token that no client sends; it has no user_agents and no shared
-//	verify       {"hosts": [], "host_masks": [], "ranges": [], "asn": [], "signature_agents": []}
+//	verify       {"hosts": [], "host_masks": [], "ranges": [], "asn": [], "signature_agents": []}, see [Verify]
 //	sources      {"robots": ["https://…"], …}: the documents that state each fact
 //	lacks        ["wildcards", "allow"]: what its robots.txt parser does not support
 //	unverified   ["star", …]: facts that no document of the operator confirms

@@ -17,7 +17,8 @@ type Layer uint8
 const (
 	// Marker is a line that belongs neither to the site nor to a statement,
 	// because it has no rule or value: a comment, a blank line, a User-agent
-	// line, or a Disallow without a path, which ends a group. Merge adds it.
+	// line, or a Disallow without a path. Merge adds it. The Disallow is for a
+	// group without rules, which would otherwise continue with the next group.
 	Marker Layer = iota
 	// Site is a line of the site's own file, or a copy of one.
 	Site

@@ -68,7 +68,9 @@ type Deny struct {
 }
 
 // Allow makes exceptions to a `deny` of a purpose, also to those of a preset. It
-// publishes nothing: the rules of the site's own file apply to these crawlers.
+// publishes nothing: the rules of the site's own file apply to these crawlers. It
+// is an error if a `deny` also names such a crawler, or if none denies its
+// purpose.
 type Allow struct {
 	// Names of crawlers in the registry.
 	Crawlers []string `json:"crawlers"`

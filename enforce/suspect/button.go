@@ -17,8 +17,9 @@ const buttonSize = 16
 // Button returns a token for the button on the page that refuses a suspect's
 // request. A person presses the button to read the page in spite of the refusal. If
 // Pressed accepts the token, the caller should set a cookie, because See ignores
-// requests with a Cookie. The token is valid for one to two hours, and only for the
-// same Network, User-Agent and site. A form on another site cannot know it.
+// requests with a Cookie. The token is valid for at least one hour and at most two,
+// and only for the same Network, User-Agent and site. A form on another site cannot
+// know it.
 func (k *Key) Button(site string, client netip.Addr, userAgent string, now time.Time) string {
 	return k.button(site, client, userAgent, hour(now))
 }
@@ -28,8 +29,8 @@ func (k *Key) button(site string, client netip.Addr, userAgent string, hour uint
 	return base64.RawURLEncoding.EncodeToString(sum[:buttonSize])
 }
 
-// Pressed reports whether a token is valid: Button returned it for this client,
-// User-Agent and site in the last one to two hours.
+// Pressed reports whether a token is still valid, and whether Button returned it for
+// the Network of this address, this User-Agent and this site.
 func (k *Key) Pressed(token, site string, client netip.Addr, userAgent string, now time.Time) bool {
 	if len(token) != base64.RawURLEncoding.EncodedLen(buttonSize) || strings.ContainsAny(token, "\r\n") {
 		return false

@@ -64,8 +64,8 @@ func (k *Key) sign(what byte, at uint64, network [16]byte, site, text string) [s
 	return sha256.Sum256(last[:])
 }
 
-// Network returns the network that counts as one client: the whole IPv4 address
-// (in IPv6 form), or the /64 of an IPv6 address. Suspect.Network is shorter, because
+// Network returns what counts as one client address: the whole IPv4 address (in
+// IPv6 form), or the /64 of an IPv6 address. Suspect.Network is shorter, because
 // people read it.
 func Network(addr netip.Addr) (network [16]byte) {
 	addr = addr.Unmap()

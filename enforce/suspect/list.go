@@ -17,10 +17,10 @@ type Suspect struct {
 	Site string
 	// Network is the part of the address that operators see: the /24 of an IPv4
 	// address, or the /48 of an IPv6 address. The function Network returns what
-	// counts as one client.
+	// counts as one address.
 	Network netip.Prefix
 	Browser Browser // the browser that its User-Agent names
-	// Fields is true if it sends Sec-Fetch-* fields.
+	// Fields is true if it sends Sec-Fetch-Site, -Mode and -Dest.
 	Fields  bool
 	Signals []Count
 	// Documents and Embedded count its requests for pages and for embedded files

@@ -16,7 +16,7 @@ type Signal uint8
 
 const (
 	// MintedTrap is strong. It is a request for a trap URL that was minted for the
-	// same client and site in the last 24 hours. People do not see the link to that
+	// same address (see Network) and site in the last 24 hours. People do not see the link to that
 	// URL, and robots.txt disallows it to every crawler.
 	//
 	// False positives: a person who finds the URL in the page's source and opens
@@ -36,7 +36,7 @@ const (
 	RobotsTxt
 
 	// OtherTrap is weak. It is a request for a trap URL that was minted for another
-	// client: some robots collect URLs with one machine and fetch them with another.
+	// address: some robots collect URLs with one machine and fetch them with another.
 	// Together with MintedTrap or StaticTrap it counts as one signal.
 	//
 	// False positives: a telephone that changes its network between the page and
@@ -52,8 +52,10 @@ const (
 	StaticTrap
 
 	// Documents is weak. The visitor requests many documents and none of the files
-	// that they embed, on a site where most visitors fetch such files. It is raised
-	// at 20 documents without Sec-Fetch-* fields, and at 100 with them.
+	// that they embed, on a site with at least 10 visitors of which more than half
+	// fetch such files. (Visitors count there from their third document on, and only
+	// those with all three Sec-Fetch-* fields.) It is raised at 100 documents with
+	// all three fields, otherwise at 20.
 	//
 	// False positives: text browsers, and browsers that load no images or styles; a
 	// browser whose cache has all embedded files of the site.
@@ -64,11 +66,12 @@ const (
 	// reaches 40; the count then begins again at 0. A reload of the last document
 	// adds nothing.
 	//
-	// With all Sec-Fetch-* fields, the count also begins again when the connection
-	// changes, so that people who share an address are not added up. Requests
-	// without Request.Connection are not counted then. Without all Sec-Fetch-*
-	// fields, the connection does not matter, and the signal is not raised if the
-	// visitor requested at least one embedded file for every four documents.
+	// With all three Sec-Fetch-* fields, the count also begins again when the
+	// connection changes, so that people who share an address are not added up.
+	// Requests without Request.Connection are not counted then. If at least one of
+	// the fields is missing, the connection does not matter, and the signal is not
+	// raised if the visitor requested at least one embedded file for every four
+	// documents.
 	//
 	// False positives: a browser that restores more than 40 tabs of one site at
 	// once.
@@ -89,7 +92,9 @@ var signalNames = [signals]string{
 	Documents: "documents", Pace: "pace", ClientHints: "client_hints",
 }
 
-// String returns the name of the signal in logs, metrics and placeholders.
+// String returns the name of the signal in logs, metrics and placeholders: trap,
+// robots_txt, trap_other, trap_static, documents, pace or client_hints, in the order
+// of the constants.
 func (s Signal) String() string { return signalNames[s] }
 
 // Strong reports whether the signal is strong.

@@ -61,9 +61,9 @@ const (
 // tokenLen is the length of a token in a URL.
 var tokenLen = base64.RawURLEncoding.EncodedLen(tokenSize)
 
-// Mint returns a URL (path only) below the path of the trap, for one client of a
-// site. It is valid for 24 hours. Nobody can find the address in it without the key,
-// which must not be nil.
+// Mint returns a URL (path only) below the path of the trap, for one client address
+// (see Network) at one site. It is valid for 24 hours. Nobody can find the address
+// in it without the key, which must not be nil.
 func (t Trap) Mint(k *Key, site string, client netip.Addr, now time.Time) string {
 	token := k.token(site, client, uint32(now.Unix()))
 	var text [len(sampleToken) + maxTrap]byte
@@ -100,8 +100,8 @@ type Hit uint8
 const (
 	NoHit     Hit = iota // not a trap URL, or one that has expired
 	StaticHit            // any other URL below the path: it was not minted with this key for this site
-	OtherHit             // a URL that was minted for another client
-	MintedHit            // a URL that was minted for this client
+	OtherHit             // a URL that was minted for another client address
+	MintedHit            // a URL that was minted for this client address
 )
 
 // Hit returns the kind of hit that a request target is. A URL that was minted more

@@ -25,8 +25,9 @@ type Config struct {
 	Observer Observer // may be nil
 }
 
-// Observer receives what a Watch finds. Watch.See calls its methods in the
-// goroutine of the request, so that they must be safe for concurrent use.
+// Observer receives what a Watch finds. Watch.See calls its methods in the goroutine
+// of the request, and Raised while it holds a lock. They must be safe for concurrent
+// use, must not block, and must not call the Watch.
 type Observer interface {
 	// Raised is called each time a signal is raised, also when the visitor raised
 	// the same signal before.
@@ -39,9 +40,9 @@ type Observer interface {
 // Watch remembers what visitors did in the last 24 hours.
 //
 // A visitor, the client that can become a suspect, is an address (IPv4 /32, IPv6
-// /64) with a complete User-Agent at one site. Visitors that send all Sec-Fetch-*
-// fields and visitors that do not are counted apart: a robot without these fields
-// does not make the browsers at its address suspects. A Watch stores a keyed hash
+// /64) with a complete User-Agent at one site. Visitors that send all three of
+// Sec-Fetch-Site, -Mode and -Dest, and visitors that do not, are counted apart: a
+// robot without these fields does not make the browsers at its address suspects. A Watch stores a keyed hash
 // of each visitor. It stores a part of the address only for suspects
 // (Suspect.Network).
 //

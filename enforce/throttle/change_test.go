@@ -151,6 +151,23 @@ func TestTakeWithMaxWait(t *testing.T) {
 	})
 }
 
+// A maxWait also covers the time until a Visit-time window opens. One below zero
+// counts as zero.
+func TestTakeWithMaxWaitBeforeVisitTime(t *testing.T) {
+	terms := Compile(Grant{Visits: []robots.VisitTime{visit(1201, 1300)}}, Options{})
+	forEachLimiter(t, func(t *testing.T, l Limiter) {
+		for maxWait, want := range map[time.Duration]Result{
+			time.Minute:      {OK: true, Delay: time.Minute, Reason: VisitTime, Line: 4},
+			59 * time.Second: {RetryAfter: time.Minute, Reason: VisitTime, Line: 4},
+			-time.Hour:       {RetryAfter: time.Minute, Reason: VisitTime, Line: 4},
+		} {
+			if r := l.Take(t.Context(), noon, NewKey(t.Name()), terms, maxWait); r != want {
+				t.Errorf("maxWait %v: %+v, want %+v", maxWait, r, want)
+			}
+		}
+	})
+}
+
 // With a maxWait, requests are accepted only for times at which the model
 // accepts them.
 func TestTakeWithMaxWaitAgreesWithModel(t *testing.T) {

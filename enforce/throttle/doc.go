@@ -7,14 +7,15 @@
 // caller supplies the Terms, which are the compiled lines of a group, and the
 // Key, which identifies the budget.
 //
+//	var clock throttle.Clock // one for all requests
 //	memory := throttle.NewMemory(100_000)
 //	terms := throttle.Compile(throttle.Grant{Delay: delay, Visits: visits}, throttle.Options{})
 //	key := throttle.NewKey("https://example.com:443", "gptbot")
-//	result := memory.Take(ctx, time.Now(), key, terms, 0)
+//	result := memory.Take(ctx, clock.Now(), key, terms, 0)
 //	if !result.OK { /* 429, Retry-After: result.RetryAfter, rounded up */ }
 //
-// A server should take the time from one Clock for all requests, so that no
-// crawler is refused because the system's clock was set back.
+// A Clock keeps crawlers from being refused because the system's clock was set
+// back.
 //
 // Two types implement Limiter: Memory is for one process, and Fleet shares
 // budgets between processes through Redis or Valkey. Waiters can hold requests

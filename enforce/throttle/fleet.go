@@ -23,20 +23,22 @@ const maxTries = 3
 // state refuses a request, the process refuses it without a call of the server,
 // because in the meantime other processes can only have used more of the
 // budget. (Only Forget gives budget back.) For all other requests, a script in
-// the server decides, by the server's clock, in one round trip on one key. The
-// process stores the state that the script returns. So a crawler causes one
-// round trip per interval and process, however many requests it sends.
+// the server decides, by the server's clock, in one round trip on one key. If
+// the request may be held and others took the time that it wanted, there are
+// up to three round trips. The process stores the state that the script returns.
+// So a crawler without held requests causes one round trip per interval and
+// process, however many requests it sends.
 //
 // The clocks of the processes and of a cluster's nodes may differ: each call
 // converts times between the clocks of the process and the server. Visit-time
 // windows use the clock of the process.
 //
-// A request waits at most FleetConfig.Deadline for an answer of the server.
+// A request waits at most FleetConfig.Deadline for each answer of the server.
 // After three missed deadlines in a row, or one broken connection, the server
 // counts as unavailable, and no request waits for it. Each process then decides
 // alone, with intervals multiplied by FleetConfig.Instances, and a burst
 // divided by it. At the start of such a time, each process may exceed the
-// budget by its part of the burst, which is one request for a Crawl-delay. The
+// budget by its part of the burst, rounded up: by at least one request. The
 // Fleet probes the server in the background, and uses it again as soon as it
 // answers. With its next request for a key, each process then reports what it
 // accepted in the meantime. So a restarted server gets back the state that the
@@ -79,6 +81,9 @@ func (f *Fleet) Take(ctx context.Context, now time.Time, k Key, t *Terms, maxWai
 		return Result{OK: true}
 	}
 	maxWait = max(0, min(maxWait, MaxWait))
+	if f.server() == nil {
+		return f.takeFallback(now, k, t, maxWait)
+	}
 	at := now.UnixMicro()
 	a, seen := f.local.lookUp(at, k, t)
 	v := t.earliest(at, &a)

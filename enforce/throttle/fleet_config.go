@@ -52,10 +52,10 @@ type FleetConfig struct {
 	// by it.
 	Instances int
 
-	// Deadline is how long a request waits at most for an answer of the server.
-	// A request calls the server again, up to three times in all, only if other
-	// requests used the budget at the same time. Zero means
-	// DefaultFleetDeadline, 25 milliseconds.
+	// Deadline is how long a request waits at most for one answer of the server.
+	// A request that may be held calls the server up to three times in all, if
+	// other requests took the time that it wanted. Zero means
+	// DefaultFleetDeadline, 25 milliseconds; less than zero is an error.
 	Deadline time.Duration
 
 	// injected makes the script use the time now of Take in place of the

@@ -103,14 +103,14 @@ func TestFleetWithoutServer(t *testing.T) {
 	key, terms := NewKey("a"), Compile(Grant{Delay: delay(10 * time.Second)}, Options{})
 	for _, step := range []struct {
 		after, retry time.Duration
-	}{{0, 0}, {10 * time.Second, 8 * time.Second}, {18 * time.Second, 0}, {40 * time.Second, 14 * time.Second}} {
+	}{{0, 0}, {time.Second, 17 * time.Second}, {10 * time.Second, 8 * time.Second}, {18 * time.Second, 0}, {40 * time.Second, 14 * time.Second}} {
 		result := f.Take(t.Context(), noon.Add(step.after), key, terms, 0)
 		if result.OK != (step.retry == 0) || result.RetryAfter != step.retry {
 			t.Errorf("after %v: %+v, want retry after %v", step.after, result, step.retry)
 		}
 	}
-	if r.fallbacks.Load() != 4 || r.refusals[EngineFallback].Load() != 2 {
-		t.Errorf("%d fallbacks, %d refusals by fallback; want 4, 2", r.fallbacks.Load(), r.refusals[EngineFallback].Load())
+	if r.fallbacks.Load() != 5 || r.refusals[EngineFallback].Load() != 3 {
+		t.Errorf("%d fallbacks, %d refusals by fallback; want 5, 3", r.fallbacks.Load(), r.refusals[EngineFallback].Load())
 	}
 	r.await(t, FleetDown)
 }

@@ -131,6 +131,15 @@ func TestTake(t *testing.T) {
 			{0, true, 0, None}, {0, true, 0, None}, {0, true, 0, None}, {0, false, 4500 * time.Millisecond, RequestRate},
 			{30 * s, true, 0, None}, {30 * s, true, 0, None}, {30 * s, true, 0, None},
 		}},
+		// The two examples in docs/configuration.md.
+		{"delay of 4 seconds", noon, Grant{Delay: delay(4 * s)}, Options{}, []step{
+			{0, true, 0, None}, {0, false, 1800 * time.Millisecond, CrawlDelay}, {1800 * time.Millisecond, true, 0, None},
+			{1800 * time.Millisecond, false, 3600 * time.Millisecond, CrawlDelay}, {5400 * time.Millisecond, true, 0, None},
+		}},
+		{"rate of 2 requests a minute", noon, Grant{Rates: []robots.RequestRate{rate(2, m, allDayFrom, allDayTo)}}, Options{}, []step{
+			{0, true, 0, None}, {0, true, 0, None}, {0, false, 13500 * time.Millisecond, RequestRate}, {13500 * time.Millisecond, true, 0, None},
+			{14 * s, false, 26500 * time.Millisecond, RequestRate}, {40500 * time.Millisecond, true, 0, None}, {67500 * time.Millisecond, true, 0, None},
+		}},
 		{"refused requests use no budget", noon, Grant{Delay: delay(10 * s)}, Options{}, []step{
 			{0, true, 0, None}, {1 * s, false, 3500 * time.Millisecond, CrawlDelay}, {2 * s, false, 2500 * time.Millisecond, CrawlDelay},
 			{4 * s, false, 500 * time.Millisecond, CrawlDelay}, {4500 * time.Millisecond, true, 0, None},

@@ -13,13 +13,13 @@ import (
 // made for. It starts no goroutine. Its methods are safe for concurrent use.
 // Take allocates only when the Memory grows.
 //
-// A budget is unused when its crawler has waited so long that a new budget would
-// be the same. If there is no room for a new key, a Memory forgets another key:
-// a Disposable key if it can and, among these, the one with the budget that is
-// unused soonest. It chooses among 16 keys, not among all, so that the choice
-// takes constant time. So it can forget keys before it is full: the first one
-// when about four fifths of the room are taken. A Memory that gets exactly as
-// many keys as it was made for keeps 97 % of them.
+// A budget is unused again when its crawler has waited so long that it may send
+// as many requests at once as with a new one. If there is no room for a new key,
+// a Memory forgets another key: a Disposable key if it can and, among these, the
+// one with the budget that is unused soonest. It chooses among 16 keys, not among
+// all, so that the choice takes constant time. So it can forget keys before it is
+// full: the first one when about four fifths of the room are taken. A Memory that
+// gets exactly as many keys as it was made for keeps 97 % of them.
 //
 // A Memory stores 63 of the 128 bits of a Key, and whether it is Disposable.
 // Two keys that do not differ in these share a budget.

@@ -58,10 +58,10 @@ type Limiter interface {
 	// an open window. A refused request uses none. Nil terms accept every
 	// request.
 	//
-	// If maxWait is greater than zero, Take also accepts a request for which
-	// the budget is free within maxWait, and uses that budget. The caller must
-	// then hold the request for Result.Delay. The limit of maxWait is MaxWait;
-	// a greater value counts as MaxWait.
+	// If maxWait is greater than zero, Take also accepts a request that every
+	// line of t, also a Visit-time, accepts within maxWait, and uses that
+	// budget. The caller must then hold the request for Result.Delay. A maxWait
+	// below zero counts as zero, and one above MaxWait as MaxWait.
 	//
 	// A Limiter with a server waits for it until ctx ends at the latest. Take
 	// returns no error, because a Limiter that can't reach its server decides

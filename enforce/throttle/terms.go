@@ -60,17 +60,18 @@ type Options struct {
 
 // Terms is a compiled Grant. It is immutable and safe for concurrent use.
 //
-// Each limit is a GCRA (generic cell rate algorithm). For a Crawl-delay of N,
-// the emission interval is 0.9 N. The tolerance is half an emission interval,
+// Each limit is a GCRA (generic cell rate algorithm). For a Crawl-delay of D,
+// the emission interval is 0.9 D. The tolerance is half an emission interval,
 // plus Burst-1 emission intervals. Within any time W, at most 1 + (W +
 // tolerance) / interval requests are accepted, so the sustained rate is one
-// request per 0.9 N. With a Burst of 1, a second request without delay is
-// refused. For a Request-rate of N/T, the emission interval is 0.9 T/N, and N
-// requests may come at once.
+// request per 0.9 D. With a Burst of 1, a second request without delay is
+// refused. For a Request-rate of N/T, the emission interval is 0.9 T/N. The
+// tolerance is half of it, plus N-1 or Burst-1 emission intervals, whichever is
+// more.
 //
-// A crawler that waits N between requests, or that sends at most N requests in
-// any time T, is never refused, even if the network delivers its requests up to
-// a tenth too early.
+// A limit never refuses a crawler that waits D between requests, or that sends
+// at most N requests in any time T, even if the network delivers its requests
+// too early by a tenth of D or T.
 //
 // Times are in whole microseconds. If the interval and the tolerance of a limit
 // are together longer than 70 minutes, arrival times are stored with a

@@ -17,9 +17,9 @@ const proofPeriod = 24 * time.Hour
 type Client struct {
 	Addr netip.Addr // IPv4 in IPv6 form counts as IPv4; a zone is ignored
 
-	// Ambiguous is true if Addr is one of several addresses in a forwarding
-	// field, because the client may have added it. Such an address neither
-	// verifies nor refutes a claim.
+	// Ambiguous is true if Addr may not be the client's own address: it may be
+	// the address of a proxy, or one that the client wrote to a forwarding field.
+	// Such an address neither verifies nor refutes a claim.
 	Ambiguous bool
 
 	// Proof is the Proof of the host that serves the request (see

@@ -8,9 +8,11 @@
 // cached, and a signature is checked with keys that were fetched before.
 //
 //	v := verify.New(verify.Config{Lists: true, DNS: true, Signatures: true})
-//	checker, err := v.Bind(crawler.Builtin())
-//	v.Start()
 //	defer v.Close()
+//	checker, err := v.Bind(crawler.Builtin())
+//	...
+//	defer checker.Close()
+//	v.Start()
 //	client := verify.Client{Addr: addr, Proof: checker.Proof("example.com", false)}
 //	result := checker.Address(row, client, time.Now())
 //	if result.State == verify.Impostor { /* 403 */ }

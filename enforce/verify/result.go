@@ -47,14 +47,14 @@ type Reason uint8
 const (
 	NoReason             Reason = iota
 	AddressSpecial              // the client's address is not valid, or is private, shared (CGNAT), loopback, link-local, multicast or reserved
-	AddressAmbiguous            // the address is one of several in a forwarding field, to which clients can add addresses
+	AddressAmbiguous            // the address may not be the client's own (see Client.Ambiguous)
 	LookupPending               // the DNS lookup has not finished yet
 	LookupFailed                // DNS failed, or a host name with a documented suffix does not resolve to the address
 	ListMissing                 // a list could not be read yet
 	ListOld                     // the last successful read of a list was more than 3 days ago
 	MethodOff                   // a documented method is off, or is not supported (autonomous systems)
 	FactsUnconfirmed            // no document of the crawler's operator confirms the facts, so they can't refute a claim
-	Unproven                    // all methods refute the claim, but no crawler was verified by its address in the last 24 hours (see Proof)
+	Unproven                    // the address refutes the claim as for Impostor, but no crawler was verified by its address in the last 24 hours (see Proof)
 	OtherVerified               // the User-Agent also names another crawler, which is verified
 	SignatureMissing            // only a signature could confirm the claim, and the request has none
 	SignatureMalformed          // the signature fields can't be parsed, or a required parameter is absent or not valid

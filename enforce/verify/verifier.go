@@ -107,7 +107,7 @@ func begin[T content](v *Verifier, s *source[T]) {
 }
 
 // Close stops all background work and waits for its end. Claims can still be
-// checked, with the data that the Verifier has.
+// checked, with the data that the Verifier has. Further calls have no effect.
 func (v *Verifier) Close() {
 	v.mu.Lock()
 	v.closed = true

@@ -39,11 +39,11 @@ type Result struct {
 	// Changes are sorted by NewLine, then by OldLine.
 	Changes []Change
 	// Complete means that Changes has all changes. Of the paths with another
-	// verdict, it has examples: if any path is newly allowed for a crawler,
-	// Changes has a change to allowed for that crawler, and the same is true
-	// for disallowed. Complete is false if there are too many rules or changes
-	// to compare, and for some rare forms of rules that are not compared
-	// exactly.
+	// verdict, it has examples: for each crawler for which a path is newly
+	// allowed, Changes has a verdict with Allowed true, and for each crawler
+	// for which a path is newly disallowed, one with Allowed false. Complete is
+	// false if there are too many rules or changes to compare, and for some
+	// rare forms of rules that are not compared exactly.
 	Complete bool
 }
 
@@ -66,8 +66,8 @@ const (
 //
 // Neither file may be nil: robots.Parse(nil) is a file that allows everything.
 //
-// The argument crawlers describes crawlers that obey several product tokens or
-// ignore `*`. Compare does not list such a crawler if neither file names its
+// The argument crawlers describes crawlers that obey several product tokens,
+// ignore `*`, or use google/robotstxt as their parser. Compare does not list such a crawler if neither file names its
 // first token, and the same groups apply to it as to another crawler that
 // Compare considers.
 func Compare(before, after *robots.File, crawlers ...Crawler) Result {
@@ -83,8 +83,9 @@ func Compare(before, after *robots.File, crawlers ...Crawler) Result {
 // crawlers that no file names. It compares only verdicts, Crawl-delay,
 // Request-rate and Visit-time. If the result is Same, none of these four
 // changes for any of the compared crawlers. The argument crawlers must have all
-// crawlers that obey several product tokens or ignore `*`, since Unaffected has
-// no list of its own. Neither file may be nil.
+// crawlers that obey several product tokens, ignore `*`, or use
+// google/robotstxt as their parser, since Unaffected has no list of its own.
+// Neither file may be nil.
 func Unaffected(before, after *robots.File, inside func(token string) bool, crawlers ...Crawler) Result {
 	d := newDiffer(before, after, crawlers)
 	d.inside = inside

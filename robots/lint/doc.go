@@ -1,7 +1,8 @@
 // Package lint finds mistakes in robots.txt files: lines that do not do what
 // they were written for, lines that some crawlers read differently, and lines
 // that could be simpler. A finding has a suggestion what to write instead. Fix
-// makes the corrections that change no verdict.
+// makes the safe corrections, which change no verdict and no limit, and on
+// request the unsafe ones, which may change them for some crawlers (see Grade).
 //
 //	f := robots.Parse(data)
 //	for _, x := range lint.Lint(f) {

@@ -40,7 +40,7 @@ func WithIgnore(codes ...string) Option {
 // WithCheck adds a check that the caller provides, for example one that
 // compares the file with other settings of the site. The check calls report for
 // each finding, with the code of an existing rule, the line number (from 1),
-// and the message. Lint panics if there is no rule with that code.
+// and the message. Lint and Fix panic if there is no rule with that code.
 func WithCheck(check func(f *robots.File, report func(code string, line int, message string))) Option {
 	return func(l *linter) { l.checks = append(l.checks, check) }
 }

@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,6 +66,73 @@ Disallow: /private/"
 	}
 }
 
+// A site can switch off each default that has no value for this.
+func TestDefaultsSwitchedOff(t *testing.T) {
+	t.Parallel()
+	redis := miniredis.RunT(t)
+	registry := filepath.Join(t.TempDir(), "crawlers.jsonl")
+	writeFile(t, registry, `{"name": "TheirThing"}`+"\n")
+	site := func(host, options string) string {
+		return "http://" + host + ":$PORT {\n\trobots {\n\t\tsource inline \"User-agent: *\nDisallow: /private/\nCrawl-delay: 600\"\n\t\t" + options + "\n\t}\n\theader >X-Verified {http.robots.verified}\n\theader >X-Trap {http.robots.trap}\n\trespond page\n}\n"
+	}
+	s := start(t, `{
+	servers {
+		trusted_proxies static private_ranges
+	}
+	robots {
+		exempt UptimeRobot
+		registry `+registry+`
+		policy no-training
+		answer disallowed 451
+		paths ignore_case
+		fleet redis://`+redis.Addr()+`
+		verify {
+			resolver 127.0.0.1:9
+			lists off
+			signatures off
+		}
+		suspects {
+			trap /private/trap/*
+			action bind
+		}
+		x_robots_tag / noindex
+	}
+}
+`+site("with.test", "")+site("without.test", strings.Join(strings.Fields("exempt registry policy answer paths fleet verify suspects x_robots_tag"), " off\n\t\t")+" off"))
+	for _, tt := range []struct {
+		ua, path      string
+		with, without int
+	}{
+		{"Mozilla/5.0+(compatible; UptimeRobot/2.0; http://www.uptimerobot.com/)", "/private/x", 200, 403},
+		{"TheirThing/1.0 " + chrome, "/private/x", 451, 200},
+		{gptbot, "/x", 451, 200},
+		{googlebot, "/PRIVATE/x", 451, 200},
+	} {
+		s.wants(tt.with, s.rawAt("with.test", tt.path, tt.ua), fmt.Sprintf("%.40s, with the defaults", tt.ua))
+		s.wants(tt.without, s.rawAt("without.test", tt.path, tt.ua), fmt.Sprintf("%.40s, without them", tt.ua))
+	}
+	for host, want := range map[string]string{"with.test": "noindex unverified", "without.test": " none"} {
+		header := s.rawAt(host, "/", googlebot).header
+		if got := header.Get("X-Robots-Tag") + " " + header.Get("X-Verified"); got != want {
+			t.Errorf("%s: X-Robots-Tag and the result of verify are %q, want %q", host, got, want)
+		}
+	}
+	https := http.Header{"X-Forwarded-Proto": {"https"}, "X-Forwarded-For": {"192.0.2.7"}} // traps need it
+	for host, want := range map[string]bool{"with.test": true, "without.test": false} {
+		resp := s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/", s.port), chrome, host, https)
+		if trap := resp.header.Get("X-Trap"); strings.HasPrefix(trap, "/private/trap/") != want {
+			t.Errorf("%s: trap %q", host, trap)
+		}
+	}
+	s.eventually("the default fleet is connected", func() bool { return s.metric("caddy_robots_fleet_up") == 1 })
+	s.rawAt("without.test", "/", bingbot)
+	if keys := redis.Keys(); len(keys) > 1 { // the probe
+		t.Errorf("keys in Redis for a site without the fleet: %q", keys)
+	}
+	s.rawAt("with.test", "/", bingbot)
+	s.eventually("the default fleet counts", func() bool { return len(redis.Keys()) > 1 })
+}
+
 // Crawlers, a registry and a fleet in the global option apply to all sites.
 func TestGlobalCrawlersAndFleet(t *testing.T) {
 	t.Parallel()
@@ -120,6 +188,7 @@ func TestInvalidGlobalOptions(t *testing.T) {
 		{"refrehs 1m", "refresh"},
 		{"exempt Googelbot", "Googlebot"},
 		{"fleet memcached://x", "fleet"},
+		{"verify off", "remove the line"},
 	} {
 		t.Run(strings.ReplaceAll(tt.options, "\n\t\t", "; "), func(t *testing.T) {
 			t.Parallel()

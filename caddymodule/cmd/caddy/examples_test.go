@@ -80,15 +80,22 @@ func TestExamplePHP(t *testing.T) {
 		return
 	}
 	dir := t.TempDir()
-	socket := filepath.Join(dir, "fpm.sock")
-	writeFile(t, filepath.Join(dir, "site", "index.php"), `<?php
+	socket, port := filepath.Join(dir, "fpm.sock"), freePort(t)
+	status := filepath.Join(dir, "status") // if it exists, a maintenance page with this status answers all requests
+	writeFile(t, filepath.Join(dir, "site", "index.php"), fmt.Sprintf(`<?php
+if (is_file('%s')) {
+	http_response_code((int) file_get_contents('%[1]s'));
+	echo '<!DOCTYPE html><title>Maintenance</title>';
+	return;
+}
 if ($_SERVER['REQUEST_URI'] === '/robots.txt') {
 	header('Content-Type: text/plain');
-	echo "User-agent: *\nDisallow: /wp-admin/\nAllow: /wp-admin/admin-ajax.php\n";
+	echo "User-agent: *\nDisallow: /private/\nDisallow: /wp-admin/\nCrawl-delay: 600\n";
 	return;
 }
 echo 'page ' . $_SERVER['REQUEST_URI'];
-`)
+`, status))
+	writeFile(t, filepath.Join(dir, "site", "wp-admin", "admin-ajax.php"), "<?php echo 'ajax';")
 	writeFile(t, filepath.Join(dir, "fpm.conf"), fmt.Sprintf(`[global]
 error_log = %[1]s/fpm.log
 daemonize = no
@@ -96,20 +103,70 @@ daemonize = no
 listen = %[2]s
 pm = static
 pm.max_children = 2
-`, dir, socket))
+[port]
+listen = 127.0.0.1:%[3]d
+pm = static
+pm.max_children = 2
+`, dir, socket, port))
+	config := func(listen string) string {
+		return example(t, "php", "example.com {", "http://localhost:$PORT {",
+			"/var/www/wordpress", filepath.Join(dir, "site"), "unix//run/php/php-fpm.sock", listen)
+	}
+	s := start(t, config("unix/"+socket))
+	s.wants(502, s.get(googlebot, "/private/x"), "before php-fpm runs, no rule of robots.txt is enforced")
+	s.wants(404, s.get(googlebot, "/index.php/private/x"), "hidden paths are denied nevertheless")
+
 	fpm := exec.Command(programs[0], "--fpm-config", filepath.Join(dir, "fpm.conf"), "--allow-to-run-as-root", "--nodaemonize")
 	if err := fpm.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = fpm.Process.Kill(); _ = fpm.Wait() })
-	s := start(t, example(t, "php", "example.com {", "http://localhost:$PORT {",
-		"/var/www/wordpress", filepath.Join(dir, "site"), "/run/php/php-fpm.sock", socket))
 	s.eventually("PHP answers", func() bool { return s.get(chrome, "/hello").body == "page /hello" })
-	s.wants(403, s.get(googlebot, "/wp-admin/options.php"), "a disallowed path")
-	s.wants(200, s.get(googlebot, "/wp-admin/admin-ajax.php"), "an allowed path")
-	s.wants(200, s.get(chrome, "/wp-admin/options.php"), "a person")
+	s.eventually("the rules are in force", func() bool { return s.get(googlebot, "/private/x").status == 403 })
 	if got := s.get(chrome, "/feed/atom").header.Get("X-Robots-Tag"); got != "noindex" {
 		t.Errorf("X-Robots-Tag of a feed: %q", got)
+	}
+
+	// admin-ajax.php and PATH_INFO
+	s.wants(403, s.get(googlebot, "/wp-admin/options.php"), "a disallowed path")
+	s.wants(200, s.get(chrome, "/wp-admin/options.php"), "a person")
+	for range 2 {
+		if got := s.get(bingbot, "/wp-admin/admin-ajax.php?action=x"); got.status != 200 || got.body != "ajax" {
+			t.Errorf("admin-ajax.php, which is disallowed and has a Crawl-delay: status %d, %q", got.status, got.body)
+		}
+	}
+	s.wants(404, s.get(googlebot, "/index.php/private/x"), "a disallowed path as PATH_INFO")
+	s.wants(404, s.rawGet("//index%2ephp/private/x", googlebot), "another spelling of it")
+	if got := s.get(chrome, "/index.php/private/x"); got.status != 200 || got.body != "page /index.php/private/x" {
+		t.Errorf("a person at a path with PATH_INFO: status %d, %q", got.status, got.body)
+	}
+	if text := s.get(chrome, "/robots.txt").body; strings.Contains(text, "index.php") || !strings.Contains(text, "Disallow: /private/") {
+		t.Errorf("the published robots.txt:\n%s", text)
+	}
+
+	// Maintenance
+	refresh := fmt.Sprintf("http://localhost:%d/robots/refresh", s.admin)
+	for _, c := range []struct {
+		page, want int
+		what       string
+	}{
+		{503, 403, "a maintenance page with status 503: the last robots.txt stays in force"},
+		{200, 200, "a maintenance page with status 200: no rules"},
+	} {
+		writeFile(t, status, fmt.Sprint(c.page))
+		s.wants(200, s.do(http.MethodPost, refresh, "", "", nil), "refresh")
+		s.wants(c.want, s.get(googlebot, "/private/x"), c.what)
+	}
+	if err := os.Remove(status); err != nil {
+		t.Fatal(err)
+	}
+
+	// The other kind of listener
+	if err := s.reload(config(fmt.Sprintf("127.0.0.1:%d", port))); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.get(chrome, "/hello").body; got != "page /hello" {
+		t.Errorf("PHP at a port answers %q", got)
 	}
 }
 
@@ -135,7 +192,7 @@ func TestExampleReverseProxy(t *testing.T) {
 func TestExampleStatic(t *testing.T) {
 	t.Parallel()
 	s := start(t, example(t, "static", "example.com {", "http://localhost:$PORT {", "/var/www/html", filepath.Join(root(t), "testdata", "site")))
-	for path, want := range map[string]string{"/files/report.pdf": "noindex", "/index.html": "", "/gone.html": "noindex", "/gone.docx": "noindex, nofollow"} {
+	for path, want := range map[string]string{"/files/report.pdf": "noindex", "/index.html": "", "/gone.html": "", "/gone.docx": "noindex, nofollow"} {
 		if got := s.get(chrome, path).header.Get("X-Robots-Tag"); got != want {
 			t.Errorf("%s: X-Robots-Tag %q, want %q", path, got, want)
 		}
@@ -209,12 +266,13 @@ func TestExampleBalancer(t *testing.T) {
 	s.wants(200, from("203.0.113.1", "Wget/1.21.3", "/"), "wget from one address")
 	s.wants(200, from("203.0.113.2", "Wget/1.21.3", "/"), "wget from another address")
 	s.wants(429, from("203.0.113.1", "Wget/1.21.3", "/"), "wget from the first address again")
+	s.wants(429, from("198.51.100.7, 203.0.113.1", "Wget/1.21.3", "/"), "wget with an invented address before its own")
 }
 
 func TestExampleCDN(t *testing.T) {
 	t.Parallel()
 	b := newBackend(t, page(disallow("/private")))
-	s := start(t, example(t, "cdn", "example.com {", "http://localhost:$PORT {", "localhost:9000", strings.TrimPrefix(b.URL, "http://"), "\t\tverify\n", "\t\tverify {\n\t\t\tlists off\n\t\t\tdns off\n\t\t\tsignatures off\n\t\t}\n"))
+	s := start(t, example(t, "cdn", "2001:db8::/32", "2001:db8::/32 127.0.0.0/8 ::1/128", "example.com {", "http://localhost:$PORT {", "localhost:9000", strings.TrimPrefix(b.URL, "http://"), "\t\tverify\n", "\t\tverify {\n\t\t\tlists off\n\t\t\tdns off\n\t\t\tsignatures off\n\t\t}\n"))
 	denied := s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/private", s.port), googlebot, "", http.Header{"X-Forwarded-For": {"203.0.113.9"}})
 	s.wants(403, denied, "a disallowed path behind the CDN")
 	if got := denied.header.Get("Cache-Control"); got != "no-store" {

@@ -1,6 +1,8 @@
 package cli_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -36,8 +38,11 @@ func TestCommandsWithSeveralHandlers(t *testing.T) {
 
 // Without --full, the changes that a policy makes name only the first crawlers.
 func TestPolicyNamesAllCrawlers(t *testing.T) {
-	t.Chdir(commandsFolder)
-	args := []string{"policy", "--config", "policy.Caddyfile", "--robots", "policy.txt"}
+	config := filepath.Join(t.TempDir(), "Caddyfile")
+	if err := os.WriteFile(config, []byte("example.com {\n\trobots {\n\t\tpolicy {\n\t\t\tdeny ai-training seo\n\t\t}\n\t}\n}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"policy", "--config", config}
 	const more = "more (--full lists all)"
 	if status, _, stderr := runCommand("", args...); status != 0 || !strings.Contains(stderr, more) {
 		t.Errorf("exit status %d: %s", status, stderr)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/netip"
@@ -18,12 +19,13 @@ type verifyOptions struct {
 	agent, resolver string
 	json            bool
 	registry        *crawler.Registry
+	config          configFlags
 }
 
 func verifyCommand(m Module) *cobra.Command {
 	var o verifyOptions
 	cmd := &cobra.Command{
-		Use:   "verify --agent <user-agent> [--resolver <address>] [--json] <address>...",
+		Use:   "verify --agent <user-agent> [--config <file>] [--resolver <address>] [--json] <address>...",
 		Short: "Checks whether addresses belong to the crawler that a User-Agent names",
 		Long: `
 Checks for each address whether it belongs to the crawler that a User-Agent
@@ -36,13 +38,17 @@ query and the answer, and then the verdict:
   unverified  neither, for example because DNS did not answer
   none        the operator documents no method
 
+With --config, the crawlers are those that the site in a Caddyfile knows: those of
+its crawler blocks and its registry file, too.
+
 A running server calls a client an impostor only if it also verified some
 crawler in the last 24 hours.
 
 The exit status is 0 if all addresses are verified, 2 if one is not, and 1 if
 the check is not possible.`,
 		Example: `  caddy robots verify --agent Googlebot 66.249.66.1
-  caddy robots verify --agent "Mozilla/5.0 (compatible; bingbot/2.0)" --resolver 10.0.0.53 157.55.39.1 203.0.113.7`,
+  caddy robots verify --agent "Mozilla/5.0 (compatible; bingbot/2.0)" --resolver 10.0.0.53 157.55.39.1 203.0.113.7
+  caddy robots verify --agent OurBot --config Caddyfile 192.0.2.7`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              run(func(cmd *cobra.Command, args []string) (int, error) { return o.verify(cmd, args) }),
@@ -52,6 +58,7 @@ the check is not possible.`,
 	f.StringVar(&o.resolver, "resolver", "", "address of a DNS server to use instead of the system's")
 	f.BoolVar(&o.json, "json", false, "print one JSON object per line")
 	f.Var(&registryFlag{read: m.ReadRegistry, registry: &o.registry}, "registry", "file of crawlers to add to the built-in registry, like registry")
+	o.config.add(cmd, m)
 	if err := cmd.MarkFlagRequired("agent"); err != nil {
 		panic(err)
 	}
@@ -60,7 +67,19 @@ the check is not possible.`,
 }
 
 func (o *verifyOptions) verify(cmd *cobra.Command, args []string) (int, error) {
-	if o.registry == nil {
+	if err := o.config.validate(); err != nil {
+		return exitFailed, err
+	}
+	switch {
+	case o.config.path != "" && o.registry != nil:
+		return exitFailed, errors.New("--registry can't be used with --config, which has that setting")
+	case o.config.path != "":
+		site, err := o.config.site("", func(*Site) bool { return true })
+		if err != nil {
+			return exitFailed, err
+		}
+		o.registry = site.Rules.Registry
+	case o.registry == nil:
 		o.registry = crawler.Builtin()
 	}
 	rows, err := o.crawlers()

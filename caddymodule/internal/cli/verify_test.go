@@ -103,6 +103,26 @@ func TestVerifyCommand(t *testing.T) {
 	}
 }
 
+// A crawler of the site's configuration is known.
+func TestVerifyCommandWithConfig(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "Caddyfile")
+	text := "example.com {\n\trobots {\n\t\tcrawler OurBot {\n\t\t\tverify dns crawl.test\n\t\t}\n\t}\n}\n"
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	resolver := nameServer(t)
+	for args, want := range map[string]string{
+		"verify --agent OurBot --resolver " + resolver + " --config " + config + " 203.0.113.5": "verified   203.0.113.5 OurBot  by dns",
+		"verify --agent OurBot --resolver " + resolver + " 203.0.113.5":                         "names no crawler of the registry",
+		"verify --agent OurBot --config " + config + " --site other.test 203.0.113.5":           "has no site other.test",
+		"verify --agent OurBot --config " + config + " --registry /dev/null 203.0.113.5":        "--registry can't be used with --config",
+	} {
+		if _, out, errs := runCommand("", strings.Fields(args)...); !strings.Contains(out+errs, want) {
+			t.Errorf("%s: no %q in\n%s%s", args, want, out, errs)
+		}
+	}
+}
+
 func TestVerifyCommandErrors(t *testing.T) {
 	for _, tc := range []struct {
 		args []string
