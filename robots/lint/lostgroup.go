@@ -28,7 +28,7 @@ func (g *lostGroup) add(line *robots.Line, f *Finding) {
 // isAgent reports whether a line that the parser does not know is meant as a
 // User-agent line. f is the finding about it.
 func (l *linter) isAgent(line *robots.Line, f *Finding) bool {
-	text := line.Raw
+	var text string
 	switch {
 	case f == nil:
 		text = l.google[line.Number].Google
