@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -229,6 +230,59 @@ func TestReasonsReference(t *testing.T) {
 	for o := enforce.Loaded; o <= enforce.Pending; o++ {
 		if !strings.Contains(reads, "\n| `"+o.String()+"` | ") {
 			t.Errorf("no row describes the outcome %s", o)
+		}
+	}
+}
+
+// docs/metrics-and-logs.md has each log message above the level debug, with its
+// level.
+func TestLogReference(t *testing.T) {
+	type line struct{ level, message string }
+	var written []line
+	files, _ := filepath.Glob("*.go")
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		source, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`(?:\b(?:log|Load\(\)|Logger\(\))\.(Info|Warn|Error)\(|zapcore\.(Info|Warn|Error)Level, |\b(message) :?= )"([^"]+)"`).FindAllSubmatch(source, -1) {
+			level := strings.ToLower(string(m[1]) + string(m[2]))
+			if string(m[3]) != "" {
+				level = "info" // outcomes.write logs the message in a variable
+			}
+			written = append(written, line{level, string(m[4])})
+		}
+	}
+	if len(written) < 40 {
+		t.Fatalf("only %d messages were found", len(written))
+	}
+	_, table, _ := strings.Cut(readPage(t, "metrics-and-logs.md"), "\n## Log\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	used := make(map[*regexp.Regexp]bool)
+	rows := make(map[string][]*regexp.Regexp) // by level
+	for _, row := range regexp.MustCompile(`(?m)^\| (info|warn|error) \| ([^|]*) \|`).FindAllStringSubmatch(table, -1) {
+		for _, message := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(row[2], -1) {
+			pattern := regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(message[1]), "…", ".*") + "$")
+			rows[row[1]], used[pattern] = append(rows[row[1]], pattern), false
+		}
+	}
+	for _, l := range written {
+		found := false
+		for _, pattern := range rows[l.level] {
+			if pattern.MatchString(l.message) {
+				found, used[pattern] = true, true
+			}
+		}
+		if !found {
+			t.Errorf("no row describes the message %q of level %s", l.message, l.level)
+		}
+	}
+	for pattern, ok := range used {
+		if !ok {
+			t.Errorf("no log line has the message %s", pattern)
 		}
 	}
 }

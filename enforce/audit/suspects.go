@@ -278,6 +278,6 @@ func (a *auditor) warnOfSuspects(warn func(string, string, ...any)) {
 	case s.looked == 0 && s.unknown == 0:
 		warn("no_suspects", "No request was checked for suspects: the log has no request of a browser over TLS without a Cookie or Authorization field, from an address that is not masked.")
 	case s.looked > 0 && !s.fetch:
-		warn("no_fetch_fields", "Suspects cannot be found in this log: no request has Sec-Fetch-* fields. They seem to have been removed from the log.")
+		warn("no_fetch_fields", "Suspects cannot be found in this log: no request has Sec-Fetch-* fields. Browsers send them: either a filter removed them from the log, or all these requests are of programs.")
 	}
 }

@@ -19,9 +19,19 @@ func readme(t *testing.T) map[string][]string {
 	pages, _ := filepath.Glob(filepath.Join(root(t), "docs", "*.md"))
 	blocks := make(map[string][]string)
 	for _, page := range append([]string{filepath.Join(root(t), "README.md")}, pages...) {
-		for _, m := range regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$").FindAllStringSubmatch(readFile(t, page), -1) {
-			blocks[m[1]] = append(blocks[m[1]], m[2])
+		for language, texts := range fenced(readFile(t, page)) {
+			blocks[language] = append(blocks[language], texts...)
 		}
+	}
+	return blocks
+}
+
+// fenced returns the fenced blocks of a text by language, without their
+// indentation.
+func fenced(text string) map[string][]string {
+	blocks := make(map[string][]string)
+	for _, m := range regexp.MustCompile("(?ms)^( *)```(\\w+)\n(.*?)^ *```$").FindAllStringSubmatch(text, -1) {
+		blocks[m[2]] = append(blocks[m[2]], strings.TrimPrefix(strings.ReplaceAll("\n"+m[3], "\n"+m[1], "\n"), "\n"))
 	}
 	return blocks
 }
