@@ -64,10 +64,24 @@ func parseApache(config string) (all []apacheDirective, problems []Problem) {
 			} else {
 				problem(line, "</"+clip(name)+"> has no matching <"+clip(name)+">")
 			}
+		case len(open) > 1 && endsSection(text, open[len(open)-1].title):
+			problem(line, ownLine(open[len(open)-1].title))
+			if text[0] != '<' {
+				closeLast()
+			}
 		default:
 			section := text[0] == '<'
 			if section {
-				text = strings.TrimSuffix(text[1:], ">")
+				title, alone := sectionTitle(text)
+				if !alone {
+					problem(line, ownLine(title))
+				}
+				if endsSection(text, title) {
+					continue
+				}
+				if text = strings.TrimSuffix(text[1:], ">"); !alone {
+					text = title // without arguments, the scope of the section is not known
+				}
 			}
 			words := apacheWords(text)
 			if len(words) == 0 {
@@ -91,6 +105,29 @@ func parseApache(config string) (all []apacheDirective, problems []Problem) {
 		closeLast()
 	}
 	return open[0].inner, problems
+}
+
+// ownLine returns the problem of a section that has a tag on a line with other
+// text.
+func ownLine(title string) string {
+	return "not converted: the tags <" + clip(title) + "> and </" + clip(title) + "> must be on lines of their own, as Apache requires"
+}
+
+// sectionTitle returns the title of the section that a line begins, and whether
+// its tag is alone on the line.
+func sectionTitle(text string) (title string, alone bool) {
+	title = text[1:]
+	if i := strings.IndexAny(title, " \t>"); i >= 0 {
+		title = title[:i]
+	}
+	return title, (strings.HasSuffix(text, ">") || !strings.Contains(text, ">")) && !endsSection(text, title)
+}
+
+// endsSection reports whether a line ends with the end tag of a section, after
+// other text.
+func endsSection(text, title string) bool {
+	tag := "</" + title + ">"
+	return title != "" && len(text) > len(tag) && strings.EqualFold(text[len(text)-len(tag):], tag)
 }
 
 // apacheWords splits a line into words as Apache does: quotes enclose a word

@@ -64,6 +64,34 @@ func TestImportFilesSection(t *testing.T) {
 	}
 }
 
+// Apache requires that each tag of a section is on a line of its own.
+func TestImportTagsOnOneLine(t *testing.T) {
+	const files = "the tags <Files> and </Files> must be on lines of their own"
+	for config, want := range map[string][]string{
+		`<Files "*.pdf"> Header set X-Robots-Tag noindex </Files>`:                              {"line 1: " + files},
+		`<files "*.pdf">Header set X-Robots-Tag noindex</Files>`:                                {"line 1: " + "the tags <files>"},
+		"<Files \"*.pdf\"> Header set X-Robots-Tag noindex\n</Files>":                           {"line 1: " + files},
+		"<Files \"*.pdf\">\nHeader set X-Robots-Tag noindex </Files>":                           {"line 2: " + files},
+		"<VirtualHost *>\n<Files a> Header set X-Robots-Tag none </Files>\n</VirtualHost>":      {"line 2: " + files},
+		"<Files *.a></Files>\n<Files *.b>\nHeader set X-Robots-Tag noindex\n</Files>":           {"line 1: " + files},
+		"<Files *.a>\n<If \"x\"> Header set X-Robots-Tag none </If>\n</Files>":                  {"line 2: the tags <If>"},
+		"<FilesMatch \"(?<ext>pdf)$\">\nHeader set X-Robots-Tag noindex\n</FilesMatch>":         nil,
+		"<IfModule mod_headers.c>\n<Files a>\nHeader set X-Robots-Tag a\n</Files>\n</IfModule>": {"line 3: "},
+	} {
+		im := Import([]byte(config))
+		problems := im.AllProblems()
+		if len(problems) != len(want) {
+			t.Errorf("%s: %v", config, problems)
+			continue
+		}
+		for i, p := range problems {
+			if text := strings.Replace(p.String(), "not converted: ", "", 1); !strings.HasPrefix(text, want[i]) {
+				t.Errorf("%s: %s, want %s", config, p, want[i])
+			}
+		}
+	}
+}
+
 // words splits a line into words, as a Caddyfile does for words with and
 // without backquotes.
 func words(line string) []string {

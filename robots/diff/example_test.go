@@ -15,7 +15,7 @@ func Example() {
 		fmt.Println(c.Crawlers, c.What, c.New, c.Paths)
 	}
 	// Output:
-	// [*] verdict Disallow: /*.pdf$ [/.pdf /x.pdf //x.pdf]
+	// [*] verdict Disallow: /*.pdf$ [/x.pdf /.pdf]
 }
 
 // A program that disallows everything to one crawler proves that nothing

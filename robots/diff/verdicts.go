@@ -68,8 +68,8 @@ func (d *differ) verdicts(p *pair) {
 		}
 		if slices.ContainsFunc(changed, c.mayOverlap) {
 			overlapping = append(overlapping, c)
-			for _, fill := range []string{"", "x", "/x"} {
-				f.try(c.Example(fill))
+			for _, path := range c.Examples() {
+				f.try(path)
 			}
 			f.witnesses(c, root)
 		}

@@ -37,7 +37,11 @@ func (l *linter) checkUserAgent(line *robots.Line) {
 		}
 		l.add(f)
 	}
-	if c, ok := l.crawlers.Lookup(token); ok && c.ControlOnly {
+	c, ok := l.crawlers.Lookup(token)
+	switch {
+	case !ok:
+		l.checkSpelling(line, token)
+	case c.ControlOnly:
 		l.add(l.onValue("control-token", line, "no request carries %s: the crawler's operator reads this group, but a server can't enforce it", token))
 	}
 }

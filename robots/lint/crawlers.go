@@ -9,6 +9,10 @@ type Crawlers interface {
 	// SearchEngines returns the main crawler of each search engine that sends
 	// many visitors to sites. The rule search-engine-shut-out checks these.
 	SearchEngines() []Crawler
+	// WellKnown returns the product tokens of crawlers that many sites name.
+	// The rule misspelt-token compares tokens that Lookup does not find with
+	// these.
+	WellKnown() []string
 }
 
 // Crawler describes a crawler for the linter.
@@ -26,3 +30,4 @@ type noCrawlers struct{}
 
 func (noCrawlers) Lookup(string) (Crawler, bool) { return Crawler{}, false }
 func (noCrawlers) SearchEngines() []Crawler      { return nil }
+func (noCrawlers) WellKnown() []string           { return nil }

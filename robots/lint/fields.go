@@ -25,42 +25,33 @@ var unreadKeys = map[string]string{
 	"acap-crawler":       "no crawler reads ACAP",
 }
 
-// checkUnknown checks a line that the parser does not know.
-func (l *linter) checkUnknown(line *robots.Line) {
+// unknownLine returns the finding about a line that the parser does not know,
+// nil if another check reports the line.
+func (l *linter) unknownLine(line *robots.Line) *Finding {
 	text := strings.Trim(line.Raw[line.KeyCol:], blanks)
 	if plain := strings.TrimSpace(withoutInvisible(text)); plain != text && knownLine(plain) {
-		l.add(l.at("invisible-in-key", line, line.KeyCol, text, "remove the invisible character from %+q", shorten(text)).suggest(plain))
-		return
+		return l.at("invisible-in-key", line, line.KeyCol, text, "remove the invisible character from %+q", shorten(text)).suggest(plain)
 	}
 	if l.google[line.Number].Kind == robots.GoogleKey {
-		return // Google reads this line as a rule; checkGoogle reports it
+		return nil // Google reads this line as a rule; checkGoogle reports it
 	}
 	if colon := withColon(text); !line.HasColon && colon != "" {
-		l.add(l.at("missing-colon", line, line.KeyCol, text, "put a colon after the key: crawlers ignore the line without it").suggest(colon))
-		return
+		return l.at("missing-colon", line, line.KeyCol, text, "put a colon after the key: crawlers ignore the line without it").suggest(colon)
 	}
 	if strings.Contains(canonical.Lower(text), "sitemap") && isAbsolute(strings.Trim(line.Key+":"+line.Value, blanks)) {
-		l.add(l.at("prose", line, line.KeyCol, text, "crawlers ignore a URL without a key before it").suggest("Sitemap: " + text))
-		return
+		return l.at("prose", line, line.KeyCol, text, "crawlers ignore a URL without a key before it").suggest("Sitemap: " + text)
 	}
-	if line.Key == "" || !line.HasColon {
-		l.add(l.at("prose", line, line.KeyCol, text, "crawlers ignore this line; a comment starts with #").suggest("# " + text))
-		return
-	}
-	if why, ok := unreadKeys[canonical.Lower(line.Key)]; ok {
-		l.add(l.onKey("unknown-key", line, "%s", why))
-		return
-	}
+	why, unread := unreadKeys[canonical.Lower(line.Key)]
 	near := nearestKey(line.Key)
-	if near == "" && strings.ContainsAny(line.Key, " \t") {
-		l.add(l.at("prose", line, line.KeyCol, text, "crawlers ignore this line; a comment starts with #").suggest("# " + text))
-		return
+	switch {
+	case line.Key == "" || !line.HasColon, !unread && near == "" && strings.ContainsAny(line.Key, " \t"):
+		return l.at("prose", line, line.KeyCol, text, "crawlers ignore this line; a comment starts with #").suggest("# " + text)
+	case unread:
+		return l.onKey("unknown-key", line, "%s", why)
+	case near != "":
+		return l.onKey("unknown-key", line, "no crawler is known to read %s; did you mean %s?", line.Key, near).suggest(near)
 	}
-	if near != "" {
-		l.add(l.onKey("unknown-key", line, "no crawler is known to read %s; did you mean %s?", line.Key, near).suggest(near))
-		return
-	}
-	l.add(l.onKey("unknown-key", line, "no crawler is known to read %s", line.Key))
+	return l.onKey("unknown-key", line, "no crawler is known to read %s", line.Key)
 }
 
 // withColon returns the line with a colon after its key, if the line is a known

@@ -24,6 +24,8 @@ var seeds = []string{
 	"\xefUser-Agent:a#0\nDisAllow:/0",
 	"UserAgent 0\nDisAlow /x\nDisAlow /x00\nAllow //",
 	"User-agent: *\nDisallow: /a*\nAllow: /a\nAllow: /b*\nDisallow: /b*\nDisallow: /c/**\n",
+	"User-agent: *\nDisallow: /tmp/, /a\nDisallow: /b,/c;,\nDisallow: /,\nDisallow: /d/ ,\n",
+	"Usr-agent: *\nDisallow: /a\n\nUser-agents: x\nUser-agent=y\nCrawl-delay: 1\nDisallow: /b\n\nUser-agent: Gptbott\nUsr-agent: z\n\nAllow: /\n",
 	"User-agent: *\nAllow: /a//b\nAllow: /a/*/b\nDisallow: /a/\nAllow: /.x\nDisallow: /*x\n",
 }
 

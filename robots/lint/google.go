@@ -33,12 +33,13 @@ var googleRules = []Rule{
 }
 
 // checkGoogle reports the lines that Google's parser reads differently, unless
-// the same text already has a finding that is an error. It reports nothing for
-// the older dialects: there, Google reads almost every line differently.
+// the same text already has a finding that is an error or suggests another path.
+// It reports nothing for the older dialects: there, Google reads almost every
+// line differently.
 func (l *linter) checkGoogle() {
 	wrong := map[[2]int]bool{}
 	for i := range l.findings {
-		if f := &l.findings[i]; f.Severity == Error {
+		if f := &l.findings[i]; f.Severity == Error || f.Code == "trailing-separator" {
 			wrong[[2]int{f.Line, f.Column}] = true
 		}
 	}
@@ -69,7 +70,7 @@ func (l *linter) googleDifferences() map[int]robots.GoogleDifference {
 func (l *linter) googleFinding(d robots.GoogleDifference, line *robots.Line) *Finding {
 	switch d.Kind {
 	case robots.GoogleKey:
-		f := l.onKey("google-key", line, "Google reads %s on this line, other crawlers read %s", quoted(d.Google), quoted(d.Ours))
+		f := l.onKey("google-key", line, "Google reads %s on this line, other crawlers read %s%s", quoted(d.Google), quoted(d.Ours), l.lost[line.Number])
 		if near := nearestKey(line.Key); near != "" && !strings.ContainsAny(line.Key, "/*") {
 			f.suggest(near)
 		}

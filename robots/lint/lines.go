@@ -17,6 +17,7 @@ func (l *linter) checkLines() {
 	inGroup, hasRules := false, false // there is a User-agent line above; and a rule of its group
 	begun := false                    // there is any User-agent line above
 	blank := -1                       // the first blank line since a line of the group
+	var lost lostGroup
 	sitemaps := map[string]int{}
 	for i := range l.lines {
 		line := &l.lines[i]
@@ -35,26 +36,36 @@ func (l *linter) checkLines() {
 			if blank >= 0 && inGroup && !hasRules {
 				l.continued = append(l.continued, continuedGroup{blank, line})
 			}
+			l.endLost(&lost)
 			inGroup, hasRules, begun, blank = true, false, true, -1
 			l.checkUserAgent(line)
 		case robots.DirectiveAllow, robots.DirectiveDisallow:
-			if !inGroup {
+			l.reportLost(&lost, inGroup)
+			switch {
+			case lost.begun: // reported with the misspelt line
+			case !inGroup:
 				message := "there is no User-agent line above this rule"
 				if begun {
 					message = "a blank line ended the group above this rule"
 				}
 				l.add(l.onKey("rule-outside-group", line, "%s", message))
-			} else if blank >= 0 {
+			case blank >= 0:
 				l.blankInGroup(blank, i)
 			}
 			hasRules, blank = true, -1
 			l.checkRuleLine(line)
 		case robots.DirectiveUnknown:
-			l.checkUnknown(line)
+			if f := l.unknownLine(line); l.isAgent(line, f) {
+				lost.add(line, f)
+				blank = -1
+			} else if f != nil {
+				l.add(f)
+			}
 		default:
-			l.checkField(line, inGroup, sitemaps)
+			l.checkField(line, inGroup || lost.begun, sitemaps)
 		}
 	}
+	l.endLost(&lost)
 }
 
 // blankInGroup reports the blank lines from index i up to index end. The line

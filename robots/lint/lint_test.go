@@ -30,6 +30,10 @@ func (t testCrawlers) SearchEngines() []Crawler {
 	return []Crawler{t["googlebot"], t["bingbot"], t["applebot"]}
 }
 
+func (t testCrawlers) WellKnown() []string {
+	return []string{"Googlebot", "bingbot", "Applebot", "GPTBot", "archive.org_bot", "Sogou web spider"}
+}
+
 var crawlers = testCrawlers{
 	"googlebot":         {Name: "Googlebot", Tokens: []string{"Googlebot"}, NoDelay: true},
 	"bingbot":           {Name: "bingbot", Tokens: []string{"bingbot"}},

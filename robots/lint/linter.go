@@ -52,7 +52,7 @@ func WithCheck(check func(f *robots.File, report func(code string, line int, mes
 // returns at most 1000 findings with the same code, and does not report that
 // there are more.
 func Lint(f *robots.File, opts ...Option) []Finding {
-	l := &linter{file: f, text: string(f.Bytes()), crawlers: noCrawlers{}, budget: maxComparisons, counts: map[string]int{}}
+	l := &linter{file: f, text: string(f.Bytes()), crawlers: noCrawlers{}, budget: maxComparisons, counts: map[string]int{}, lost: map[int]string{}}
 	for _, o := range opts {
 		o(l)
 	}
@@ -89,6 +89,8 @@ type linter struct {
 	checks    []func(f *robots.File, report func(code string, line int, message string))
 	lines     []robots.Line
 	google    map[int]robots.GoogleDifference // by line
+	wellKnown []string                        // see Crawlers; nil before the first use
+	lost      map[int]string                  // the end of the message of google-key, by line; see lostGroup
 	continued []continuedGroup
 	blocks    []block
 	findings  []Finding

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -15,27 +16,33 @@ func (l *linter) checkRuleLine(line *robots.Line) {
 	if value == "" {
 		return
 	}
-	words := strings.Fields(value)
-	if !l.lists() && len(words) > 1 && allPaths(words) {
-		l.add(l.onValue("several-paths", line, "write one %s line for each of the %d paths", line.Directive, len(words)).
-			suggest(strings.Join(words, "\n"+line.Directive.String()+": ")))
+	paths, separated := splitPaths(value)
+	switch {
+	case len(paths) > 1 && !l.lists():
+		l.add(l.suggestPaths(l.onValue("several-paths", line, "write one %s line for each of the %d paths", line.Directive, len(paths)),
+			paths, "\n"+line.Directive.String()+": "))
 		return
+	case separated:
+		l.add(l.suggestPaths(l.onValue("trailing-separator", line, "the %s is a part of the path: the rule covers only URLs that have it", separatorName(value)),
+			paths, " "))
+		return
+	case l.lists():
+		paths = strings.Fields(value)
+	default:
+		paths = []string{value}
 	}
-	if !l.lists() {
-		words = []string{value}
-	}
-	for _, word := range words {
-		l.checkPattern(line, word)
+	for _, path := range paths {
+		l.checkPattern(line, path)
 	}
 }
 
-func allPaths(words []string) bool {
-	for _, w := range words {
-		if w[0] != '/' && w[0] != '*' {
-			return false
-		}
+// suggestPaths suggests to write paths, with sep between them, unless one of
+// them covers the whole site.
+func (l *linter) suggestPaths(f *Finding, paths []string, sep string) *Finding {
+	if slices.ContainsFunc(paths, l.coversSite) {
+		return f
 	}
-	return true
+	return f.suggest(strings.Join(paths, sep))
 }
 
 func (l *linter) checkPattern(line *robots.Line, p string) {

@@ -16,20 +16,21 @@ import (
 type diffOptions struct {
 	dialect string
 	json    bool
+	full    bool
 }
 
 func diffCommand() *cobra.Command {
 	var o diffOptions
 	cmd := &cobra.Command{
-		Use:   "diff [--json] <old> <new>",
+		Use:   "diff [--json] [--full] <old> <new>",
 		Short: "Shows what a new robots.txt changes, and for which crawlers",
 		Long: `
 Prints what changes for crawlers when the robots.txt <new> replaces <old>: paths
 that are now allowed or disallowed, with the lines that decide and examples, and
 changed limits. Lines that were only moved or spelt differently are not changes.
-Changes that apply only to crawlers that read files with google/robotstxt, as
-Google's crawlers do, are marked. Each of the two is a file, a URL, or - for
-standard input.
+Some lines mean something else to Google's parser (google/robotstxt): the output
+says if a change applies only to crawlers that use it. Each of the two is a file,
+a URL, or - for standard input.
 
 The exit status is 0 if nothing changes, 2 if something does, and 1 if the
 comparison is not possible.`,
@@ -46,9 +47,13 @@ comparison is not possible.`,
 		RunE: run(func(cmd *cobra.Command, args []string) (int, error) { return o.diff(cmd, args[0], args[1]) }),
 	}
 	addDialectFlag(cmd, &o.dialect)
-	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object per line")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object per line, with all crawlers")
+	cmd.Flags().BoolVar(&o.full, "full", false, fullUsage)
 	return cmd
 }
+
+// fullUsage is the usage of the flag --full of diff and policy.
+const fullUsage = "list all crawlers of a change, not only the first ones"
 
 // errIncomplete is the message of diff for files with very many rules.
 var errIncomplete = errors.New("the comparison is not complete, because too many rules differ or some are hard to compare: there may be more changes")
@@ -77,7 +82,7 @@ func (o *diffOptions) diff(cmd *cobra.Command, before, after string) (int, error
 	if o.json {
 		err = report.ChangesJSON(out, r.Changes)
 	} else {
-		err = report.Changes(out, r.Changes, paintFor(out))
+		err = report.Changes(out, r.Changes, o.full, paintFor(out))
 	}
 	switch {
 	case err != nil:

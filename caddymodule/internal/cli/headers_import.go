@@ -21,7 +21,7 @@ Reads an Apache or nginx configuration, finds the directives that set the header
 X-Robots-Tag (Header in sections, add_header and more_set_headers in locations),
 and prints x_robots_tag lines that send the same header for the same requests.
 The lines are grouped by site: each named server or virtual host becomes a site
-block.
+block. Put lines without a block around them inside the robots block of a site.
 
 A line never sends a directive on a request on which the configuration does not
 send it. A directive that no x_robots_tag line can express exactly is not
@@ -68,16 +68,17 @@ func importHeaders(cmd *cobra.Command, args []string) (int, error) {
 }
 
 // writeSite prints the rules of one site: as a site block if its names are
-// valid Caddy addresses, otherwise as lines to paste into the site's block.
+// valid Caddy addresses, otherwise as lines for the site's robots block.
 func writeSite(out io.Writer, site *headers.ImportedSite, only bool) {
 	addresses, all := siteAddresses(site.Names)
 	indent := ""
 	switch {
 	case site.Line == 0 && only:
+		fmt.Fprintln(out, "# inside the robots block of your site:")
 	case site.Line == 0:
-		fmt.Fprintln(out, "# outside of all servers and virtual hosts: for requests to no other site")
+		fmt.Fprintln(out, "# inside the robots block of the site for all other names (outside of all servers and virtual hosts):")
 	case !all:
-		fmt.Fprintf(out, "# only for the site of line %d: %s\n", site.Line, nameList(site.Names))
+		fmt.Fprintf(out, "# only inside the robots block of the site of line %d (%s):\n", site.Line, nameList(site.Names))
 	default:
 		fmt.Fprintf(out, "# line %d\n%s {\n\trobots {\n", site.Line, strings.Join(addresses, ", "))
 		indent = "\t\t"

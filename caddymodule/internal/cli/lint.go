@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -58,7 +59,7 @@ crawlers that follow RFC 9309, Google's parser or the standard of 1994.
 --unsafe-fixes also makes corrections that are safe only for crawlers that
 follow RFC 9309. --write writes the corrected file back, --diff prints only the
 changes. Only the remaining findings are printed; without --write they go to
-standard error.
+standard error. If there is nothing to correct, --diff prints only that.
 
 A comment suppresses findings on the next line, or on its own line if it is at
 the end of that line:
@@ -256,6 +257,7 @@ func (o *lintFlags) document(cmd *cobra.Command, name string) (*report.Document,
 		case o.write:
 			err = rewrite(name, body, fixed)
 		case o.diff:
+			d.Unchanged = bytes.Equal(body, fixed)
 			err = report.Unified(cmd.OutOrStdout(), shown(name), string(body), string(fixed))
 		default:
 			_, err = cmd.OutOrStdout().Write(fixed)
@@ -268,7 +270,7 @@ func (o *lintFlags) document(cmd *cobra.Command, name string) (*report.Document,
 	d.Findings = slices.DeleteFunc(d.Findings, func(f lint.Finding) bool {
 		hide := f.Severity == lint.Info && !o.info && o.failOn != "info" && !slices.Contains(o.selected, f.Code)
 		if hide {
-			d.Infos++
+			d.Hidden = append(d.Hidden, f)
 		}
 		return hide
 	})

@@ -21,12 +21,13 @@ type policyOptions struct {
 	config configFlags
 	robots string
 	check  []string
+	full   bool
 }
 
 func policyCommand(m Module) *cobra.Command {
 	var o policyOptions
 	cmd := &cobra.Command{
-		Use:   "policy --config <file> [--site <host>] [--handler <number>] [--robots <file|url|->] [--check <url>]...",
+		Use:   "policy --config <file> [--site <host>] [--handler <number>] [--robots <file|url|->] [--check <url>]... [--full]",
 		Short: "Prints the robots.txt that a site publishes with its policy, and the changes",
 		Long: `
 Prints the robots.txt that a site publishes: its own file, merged with the lines
@@ -50,6 +51,7 @@ read. With --check it is 2 if a published file is different.`,
 	f := cmd.Flags()
 	f.StringVarP(&o.robots, "robots", "r", "", "the site's own robots.txt: a file, a URL, or - for standard input")
 	f.StringArrayVar(&o.check, "check", nil, "compare with the robots.txt that the site of this URL publishes; may be repeated")
+	f.BoolVar(&o.full, "full", false, fullUsage)
 	if err := cmd.MarkFlagRequired("config"); err != nil {
 		panic(err)
 	}
@@ -84,7 +86,7 @@ func (o *policyOptions) policy(cmd *cobra.Command) (int, error) {
 	if _, err := cmd.OutOrStdout().Write(merged.Text()); err != nil {
 		return exitFailed, err
 	}
-	return 0, printChanges(cmd.ErrOrStderr(), site, own.Body, merged)
+	return 0, o.printChanges(cmd.ErrOrStderr(), site, own.Body, merged)
 }
 
 // merge merges the policy of a site with the site's own file.
@@ -101,14 +103,14 @@ func merge(site *Site, own enforce.Response) (*enforce.Policy, error) {
 
 // printChanges prints the changes that the policy makes, the crawlers that they
 // apply to, and notes.
-func printChanges(w io.Writer, site *Site, own []byte, merged *enforce.Policy) error {
+func (o *policyOptions) printChanges(w io.Writer, site *Site, own []byte, merged *enforce.Policy) error {
 	registry := site.Rules.Registry
 	if registry == nil {
 		registry = crawler.Builtin()
 	}
 	before := robots.Parse(own, robots.WithDialect(site.Rules.Dialect))
 	r := diff.Compare(before, merged.File(), diffCrawlers(registry)...)
-	if err := report.Changes(w, r.Changes, paintFor(w)); err != nil {
+	if err := report.Changes(w, r.Changes, o.full, paintFor(w)); err != nil {
 		return err
 	}
 	if !r.Complete {
@@ -150,7 +152,7 @@ func (o *policyOptions) compare(cmd *cobra.Command, site *Site, own enforce.Resp
 		}
 		status = exitFinding
 		fmt.Fprintf(cmd.OutOrStdout(), "%s publishes a different robots.txt. With the policy, it would have these changes:\n", shown(url))
-		if err := printChanges(cmd.OutOrStdout(), site, published, want); err != nil {
+		if err := o.printChanges(cmd.OutOrStdout(), site, published, want); err != nil {
 			return exitFailed, err
 		}
 	}

@@ -1,6 +1,11 @@
 package cli_test
 
-import "testing"
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
 
 // Commands that use a site of a configuration, if it has several sites, or a site
 // with several handlers.
@@ -42,4 +47,20 @@ func TestCheckReadsTheFileInTheRoot(t *testing.T) {
 		{"check-root-none", 1, "check -a GPTBot -c root.caddyfile --site app.example.com /private/x", ""},
 		{"check-root-several", 1, "check -a GPTBot -c root.caddyfile --site several.example.com /private/x", ""},
 	})
+}
+
+// Without --full, the changes that a policy makes name only the first crawlers.
+func TestPolicyNamesAllCrawlers(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "Caddyfile")
+	if err := os.WriteFile(config, []byte("example.com {\n\trobots {\n\t\tpolicy {\n\t\t\tdeny ai-training seo\n\t\t}\n\t}\n}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"policy", "--config", config}
+	const more = "more (--full lists all)"
+	if status, _, stderr := runCommand("", args...); status != 0 || !strings.Contains(stderr, more) {
+		t.Errorf("exit status %d: %s", status, stderr)
+	}
+	if status, _, stderr := runCommand("", append(args, "--full")...); status != 0 || strings.Contains(stderr, more) {
+		t.Errorf("--full: exit status %d: %s", status, stderr)
+	}
 }

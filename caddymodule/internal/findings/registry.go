@@ -37,6 +37,23 @@ func (c crawlers) SearchEngines() []lint.Crawler {
 	return engines
 }
 
+// WellKnown returns the robots.txt tokens of the crawlers that can be verified.
+func (c crawlers) WellKnown() (tokens []string) {
+	seen := map[string]bool{}
+	for row := range c.All() {
+		if !verifiable(row) {
+			continue
+		}
+		for _, token := range row.Robots {
+			if !seen[token] {
+				seen[token] = true
+				tokens = append(tokens, token)
+			}
+		}
+	}
+	return tokens
+}
+
 // facts converts an entry of the registry for the linter.
 func facts(row *crawler.Crawler) lint.Crawler {
 	return lint.Crawler{

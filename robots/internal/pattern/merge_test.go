@@ -59,3 +59,30 @@ func TestIndexFolder(t *testing.T) {
 		}
 	}
 }
+
+func TestExamples(t *testing.T) {
+	for text, want := range map[string][]string{
+		"/private/":     {"/private/", "/private/x", "/private/x"},
+		"/private":      {"/private", "/privatex", "/private/x"},
+		"/":             {"/", "/x", "/x"},
+		"/a$":           {"/a", "/a", "/a"},
+		"/*.pdf$":       {"/x.pdf", "/x.pdf", "/.pdf"},
+		"/*/feed/":      {"/x/feed/x", "/x/feed/x", "/x/feed/"},
+		"/a*b":          {"/axbx", "/a/xb/x", "/ab"},
+		"*?sort=":       {"/x?sort=x", "/x?sort=/x", "/?sort="},
+		"/tmp/, /cgi/":  {"/tmp/,%20/cgi/", "/tmp/,%20/cgi/x", "/tmp/,%20/cgi/x"},
+		"/a//b":         {"/a//b", "/a//bx", "/a//b/x"},
+		"/shop/*/edit$": {"/shop/x/edit", "/shop/x/edit", "/shop/x/edit"},
+	} {
+		p, ok := Compile(text, RFC9309, false)
+		got := p.Examples()
+		if !ok || !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+		for _, path := range got {
+			if !p.Matches(path) {
+				t.Errorf("%s does not match its example %s", text, path)
+			}
+		}
+	}
+}

@@ -64,11 +64,34 @@ func (p *Pattern) tokens() []int16 {
 	return list
 }
 
-// Example returns a path that p matches, with fill in place of each `*`.
-func (p *Pattern) Example(fill string) string {
-	s := strings.ReplaceAll(p.Witness(), Anything, fill)
-	if s == "" || s[0] != '/' {
-		s = "/" + s
+// Examples returns paths that p matches and that look like paths of a site: they
+// have short texts in place of each `*`, and no repeated slashes unless p has
+// them.
+func (p *Pattern) Examples() []string {
+	parts := strings.Split(p.Witness(), Anything)
+	if p.Wild {
+		return []string{example(parts, "x"), example(parts, "/x"), example(parts, "")}
 	}
-	return s
+	return []string{example(parts, ""), example(parts, "x"), example(parts, "/x")}
+}
+
+// example joins parts with fill between them.
+func example(parts []string, fill string) string {
+	var b strings.Builder
+	for i, part := range parts {
+		text := fill
+		if strings.HasSuffix(b.String(), "/") {
+			if text = strings.TrimPrefix(fill, "/"); text == "" && strings.HasPrefix(part, "/") {
+				text = "x"
+			}
+		}
+		if i > 0 {
+			b.WriteString(text)
+		}
+		b.WriteString(part)
+	}
+	if s := b.String(); strings.HasPrefix(s, "/") {
+		return s
+	}
+	return "/" + b.String()
 }

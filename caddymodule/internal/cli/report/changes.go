@@ -10,11 +10,12 @@ import (
 )
 
 // Changes writes the changes between two files as text: for each change the
-// affected crawlers, the lines that make it, and example paths.
-func Changes(w io.Writer, changes []diff.Change, paint Paint) error {
+// affected crawlers, the lines that make it, and example paths. Unless full is
+// set, it names at most 12 crawlers of a change.
+func Changes(w io.Writer, changes []diff.Change, full bool, paint Paint) error {
 	t := textWriter{Writer: bufio.NewWriter(w), paint: paint}
 	for i := range changes {
-		t.change(&changes[i])
+		t.change(&changes[i], full)
 	}
 	return t.Flush()
 }
@@ -31,7 +32,7 @@ func ChangesJSON(w io.Writer, changes []diff.Change) error {
 	return buf.Flush()
 }
 
-func (t *textWriter) change(c *diff.Change) {
+func (t *textWriter) change(c *diff.Change, full bool) {
 	title := ""
 	switch {
 	case c.What != "verdict":
@@ -42,9 +43,15 @@ func (t *textWriter) change(c *diff.Change) {
 		title = t.paint.Bad("now disallowed")
 	}
 	if c.Reading != "" {
-		title += " as google/robotstxt reads the file,"
+		title += ", only for crawlers that use Google's parser:"
+	} else {
+		title += " for"
 	}
-	fmt.Fprintf(t, "%s for %s\n", title, t.paint.in(bold, crawlers(c)))
+	limit := maxCrawlers
+	if full {
+		limit = len(c.Crawlers)
+	}
+	fmt.Fprintf(t, "%s %s\n", title, t.paint.in(bold, crawlers(c, limit)))
 	t.side("-", red, c.Old, c.OldLine)
 	t.side("+", green, c.New, c.NewLine)
 	for _, p := range c.Paths {
@@ -79,19 +86,19 @@ func changed(c *diff.Change) string {
 // maxCrawlers is the maximum number of crawlers that are listed for a change.
 const maxCrawlers = 12
 
-// crawlers lists the crawlers to which a change applies.
-func crawlers(c *diff.Change) string {
+// crawlers lists the crawlers to which a change applies, but not more than limit.
+func crawlers(c *diff.Change, limit int) string {
 	tokens := c.Crawlers
-	named := make([]string, 0, maxCrawlers)
-	for _, t := range tokens[:min(len(tokens), maxCrawlers)] {
+	var named []string
+	for _, t := range tokens[:min(len(tokens), limit)] {
 		if t == "*" {
 			t = others(c.What)
 		}
 		named = append(named, newExcerpt(t, 0, 0).text)
 	}
 	s := strings.Join(named, ", ")
-	if more := len(tokens) - maxCrawlers; more > 0 {
-		s += fmt.Sprintf(" and %d more", more)
+	if more := len(tokens) - limit; more > 0 {
+		s += fmt.Sprintf(" and %d more (--full lists all)", more)
 	}
 	return s
 }

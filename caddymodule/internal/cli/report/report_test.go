@@ -91,7 +91,7 @@ func FuzzReports(f *testing.F) {
 		d := document(text)
 		changes := diff.Compare(d.File, robots.Parse([]byte(other))).Changes
 		var b bytes.Buffer
-		if err := errors.Join(Text(&b, d, false), Changes(&b, changes, false)); err != nil {
+		if err := errors.Join(Text(&b, d, false), Changes(&b, changes, true, false)); err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(b.String()) {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -15,7 +16,12 @@ type Document struct {
 	Name     string // file name, URL, or - for standard input
 	File     *robots.File
 	Findings []lint.Finding
-	Infos    int // number of findings with severity info that are not in Findings
+	// Hidden are the findings with severity info that are not reported. The
+	// summary counts them, because corrections include them.
+	Hidden []lint.Finding
+	// Unchanged means that the findings are those of a file that was to be
+	// corrected, and that there was nothing to correct.
+	Unchanged bool
 }
 
 // Worst returns the severity of the worst finding. It returns false if there are no
@@ -53,11 +59,13 @@ func (d *Document) lines() map[int]robots.Line {
 
 // Text writes findings as text: each with its line, carets below the text that
 // was found, the reason (once for each code) and the correction, and a summary
-// at the end.
+// at the end. For a document that is Unchanged, it writes only the summary.
 func Text(w io.Writer, d *Document, paint Paint) error {
 	t := textWriter{Writer: bufio.NewWriter(w), paint: paint, lines: d.lines(), explained: map[string]bool{}}
-	for i := range d.Findings {
-		t.finding(d.label(), &d.Findings[i])
+	if !d.Unchanged {
+		for i := range d.Findings {
+			t.finding(d.label(), &d.Findings[i])
+		}
 	}
 	t.summary(d)
 	return t.Flush()
@@ -136,38 +144,51 @@ func (t *textWriter) note(text string) {
 	fmt.Fprintf(t, "%s %s\n", t.paint.in(faint, "       |"), text)
 }
 
+// summary writes how many findings there are, and how many of them each flag
+// corrects. Corrections include findings that are not shown.
 func (t *textWriter) summary(d *Document) {
-	hidden := ""
-	if d.Infos > 0 {
-		hidden = fmt.Sprintf("; %d info not shown (--info)", d.Infos)
-	}
-	if len(d.Findings) == 0 {
-		fmt.Fprintf(t, "%s: %s%s\n", d.label(), t.paint.Good("nothing to report"), hidden)
-		return
-	}
-	var severities [lint.Error + 1]int
 	var grades [lint.Unsafe + 1]int
-	for i := range d.Findings {
-		severities[min(d.Findings[i].Severity, lint.Error)]++
-		grades[d.Findings[i].Fix]++
+	for _, f := range slices.Concat(d.Findings, d.Hidden) {
+		grades[min(f.Fix, lint.Unsafe)]++
 	}
 	var parts []string
-	for s := lint.Error; ; s-- {
-		if n := severities[s]; n > 0 {
-			parts = append(parts, t.paint.severity(s, plural(n, s.String())))
-		}
-		if s == lint.Info {
-			break
-		}
+	switch found := t.bySeverity(d.Findings); {
+	case d.Unchanged && found == "":
+		parts = append(parts, t.paint.Good("nothing to correct"))
+	case d.Unchanged:
+		parts = append(parts, t.paint.Good("nothing to correct"), found+" (lint without --fix prints them)")
+	case found == "":
+		parts = append(parts, t.paint.Good("nothing to report"))
+	default:
+		parts = append(parts, found)
 	}
-	fmt.Fprintf(t, "%s: %s", d.label(), strings.Join(parts, ", "))
+	all := len(d.Findings) + len(d.Hidden)
+	if n := len(d.Hidden); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d info not shown (--info)", n))
+	}
 	if n := grades[lint.Safe]; n > 0 {
-		fmt.Fprintf(t, "; --fix corrects %d of %d", n, len(d.Findings))
+		parts = append(parts, fmt.Sprintf("--fix corrects %d of %d", n, all))
 	}
 	if n := grades[lint.Unsafe]; n > 0 {
-		fmt.Fprintf(t, "; --unsafe-fixes corrects %d of %d", n+grades[lint.Safe], len(d.Findings))
+		parts = append(parts, fmt.Sprintf("--unsafe-fixes corrects %d of %d", n+grades[lint.Safe], all))
 	}
-	fmt.Fprintf(t, "%s\n", hidden)
+	fmt.Fprintf(t, "%s: %s\n", d.label(), strings.Join(parts, "; "))
+}
+
+// bySeverity returns the number of findings of each severity in words, "" for no
+// findings.
+func (t *textWriter) bySeverity(findings []lint.Finding) string {
+	var counts [lint.Error + 1]int
+	for i := range findings {
+		counts[min(findings[i].Severity, lint.Error)]++
+	}
+	var parts []string
+	for _, s := range []lint.Severity{lint.Error, lint.Warning, lint.Info} {
+		if n := counts[s]; n > 0 {
+			parts = append(parts, t.paint.severity(s, plural(n, s.String())))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // plural returns a number of things in words.
