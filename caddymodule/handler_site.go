@@ -14,6 +14,8 @@ type handlerSite struct {
 	server *caddyhttp.Server // nil if no route to the handler was found
 	facts  *serverFacts      // of server
 	sites  []string          // hosts, patterns or status.AnySite
+
+	matcher string // describes the other matchers of the first route to the handler; "" if there are none
 }
 
 // siteOf returns the name of the site that a host belongs to.
@@ -43,7 +45,7 @@ func (a *App) handlerSites(handlers []*Handler) map[*Handler]*handlerSite {
 		for _, server := range app.(*caddyhttp.App).Servers {
 			f := newServerFacts(server)
 			f.count(a.counters.Counters)
-			f.findSites(server.Routes, nil, 0, places)
+			f.findSites(server.Routes, nil, nil, 0, places)
 		}
 	}
 	for h, p := range places {
@@ -58,27 +60,28 @@ func (a *App) handlerSites(handlers []*Handler) map[*Handler]*handlerSite {
 }
 
 // findSites records the sites of the handlers in routes. The hosts are those of
-// the routes around them; none means any.
-func (f *serverFacts) findSites(routes caddyhttp.RouteList, hosts []string, depth int, places map[*Handler]*handlerSite) {
+// the routes around them; none means any. around has the matchers of these routes,
+// one text for each.
+func (f *serverFacts) findSites(routes caddyhttp.RouteList, hosts, around []string, depth int, places map[*Handler]*handlerSite) {
 	if depth > maxRouteDepth {
 		return
 	}
 	for i := range routes {
-		within := hosts
+		within, matchers := hosts, withMatchers(around, matchersOf(routes[i].MatcherSets))
 		if named := matchedBy(routes[i].MatcherSets, strings.ToLower); named != nil {
 			within = named
 		}
 		for _, handler := range routes[i].Handlers {
 			switch handler := handler.(type) {
 			case *caddyhttp.Subroute:
-				f.findSites(handler.Routes, within, depth+1, places)
+				f.findSites(handler.Routes, within, matchers, depth+1, places)
 			case *Handler:
 				p, ours := places[handler]
 				if !ours {
 					continue
 				}
 				if p == nil {
-					p = &handlerSite{server: f.server, facts: f}
+					p = &handlerSite{server: f.server, facts: f, matcher: cutText(joinMatchers(matchers))}
 					places[handler] = p
 				}
 				for _, host := range within {

@@ -149,7 +149,9 @@ func limits(b budgetAt, s *Settings) string {
 		list = append(list, "one request in "+min(delay.Delay, most).String())
 	}
 	for _, rate := range b.Group.RequestRates() {
-		list = append(list, rate.String())
+		if text := rate.String(); !slices.Contains(list, text) {
+			list = append(list, text)
+		}
 	}
 	for _, visit := range b.Group.VisitTimes() {
 		list = append(list, "only "+visit.Window.String()+" UTC")

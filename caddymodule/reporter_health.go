@@ -54,11 +54,12 @@ func (r *reporter) addShared(health *status.Health, now time.Time) {
 			})
 		}
 	}
+	var lists []status.Problem
 	for _, v := range r.verifiers() {
 		for _, s := range v.Sources() {
 			list, problem := v.listStatus(s, now)
 			if health.Lists = append(health.Lists, list); problem.Severity != "" {
-				health.Problems = append(health.Problems, problem)
+				lists = append(lists, problem)
 			}
 		}
 		dns, problem := v.dnsStatus()
@@ -69,6 +70,7 @@ func (r *reporter) addShared(health *status.Health, now time.Time) {
 			health.Problems = append(health.Problems, problem)
 		}
 	}
+	health.Problems = append(health.Problems, summary(lists, len(health.Lists))...)
 	slices.SortFunc(health.Lists, func(a, b status.List) int { return strings.Compare(a.URL, b.URL) })
 	crawlers, rules := r.app.counters.Sizes()
 	health.Memory = &status.Memory{
@@ -89,6 +91,23 @@ func (r *reporter) addShared(health *status.Health, now time.Time) {
 			Advice:  "Check that Caddy's user may write to the file and its folder, and that the disk is not full.",
 		})
 	}
+}
+
+// mostListProblems is the largest number of lists with a problem each.
+const mostListProblems = 3
+
+// summary returns the problems of lists, or one problem if there are more than
+// mostListProblems: then the cause is most likely the server's own connection.
+func summary(problems []status.Problem, lists int) []status.Problem {
+	if len(problems) <= mostListProblems {
+		return problems
+	}
+	slices.SortFunc(problems, func(a, b status.Problem) int { return strings.Compare(a.Subject, b.Subject) })
+	all := problems[0]
+	all.Message = fmt.Sprintf("%d of %d lists of addresses and directories of keys can't be read now, such as %s: crawlers that need them may stay unverified", len(problems), lists, all.Subject)
+	all.Advice = "Check that this server can connect to the Internet. The admin API (/robots/health) names all of them, with their errors."
+	all.Subject = "lists of addresses"
+	return []status.Problem{all}
 }
 
 // problem returns the problem of a policy. Without a problem the severity is

@@ -65,7 +65,7 @@ func (r *reporter) Policies(scope status.Scope, query status.PoliciesQuery) (*st
 func (p *policyOf) status(now time.Time) status.Policy {
 	policy := p.Policy
 	s := status.Policy{
-		ID: p.id, Mode: p.handler.mode(), Source: p.handler.kind(), Location: p.handler.Source.location(),
+		ID: p.id, Matcher: p.handler.matcher, Mode: p.handler.mode(), Source: p.handler.kind(), Location: p.handler.Source.location(),
 		Dialect: cmp.Or(p.handler.Dialect, robots.RFC9309.String()), State: policy.Outcome().String(), LastRead: p.Last.String(),
 		ReadAt: timeOf(p.Good), CheckedAt: timeOf(p.Began), NextRead: timeOf(p.Next), Failing: timeOf(p.Failing), Failures: p.Failures,
 		Kept: p.Kept, DeniesAll: policy.DeniesAll(), Octets: policy.Size(), Groups: policy.Groups(), Rules: policy.Rules(),

@@ -45,7 +45,7 @@ func (r *reporter) Rules(scope status.Scope, query status.RulesQuery) (*status.R
 	page, from, to := query.Of(len(list))
 	rules := []status.Rule{}
 	for _, c := range list[from:to] {
-		c.Removed = c.policy != nil && c.Refused() > 0 && !c.policy.hasLine(&c.count)
+		c.Removed = c.policy != nil && !c.policy.Policy.DeniesAll() && c.Refused() > 0 && !c.policy.hasLine(&c.count)
 		rules = append(rules, c.Rule)
 	}
 	addTokens(rules, policies)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -87,6 +88,16 @@ func TestAdminAPICheckWithSeveralHandlers(t *testing.T) {
 	c = s.check("both.test", "/private/x", "GPTBot", "")
 	if c.Action != "deny" || !c.Certain || c.Matcher != "" || len(c.Others) != 1 || c.Others[0].Reason != "exempt_path" || !strings.HasSuffix(c.Message, "The request reaches 2 robots handlers.") {
 		t.Errorf("two handlers on one request: %+v", c)
+	}
+	var matchers []string
+	for _, p := range adminValue[status.Policies](s, "policies?site=shop.test").Policies {
+		matchers = append(matchers, p.Matcher)
+	}
+	if slices.Sort(matchers); !slices.Equal(matchers, []string{"expression", "path /api/*", "remote_ip ranges 192.0.2.0/24"}) {
+		t.Errorf("policies of handlers with the matchers %q", matchers)
+	}
+	if out, _ := s.status(); !strings.Contains(out, "(path /api/*)") {
+		t.Errorf("status shows no matchers:\n%s", out)
 	}
 }
 

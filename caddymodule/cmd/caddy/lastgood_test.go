@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
 )
 
 // read makes the server read robots.txt n more times. Reads run one after another,
@@ -102,6 +104,9 @@ func TestOnErrorDeny(t *testing.T) {
 		t.Errorf("status %d, %v", got.status, got.header)
 	}
 	s.wants(503, s.get(googlebot, "/private/x"), "a disallowed path")
+	if list := adminValue[status.Rules](s, "rules").Rules; len(list) == 0 || list[0].Removed {
+		t.Errorf("rules %+v: a rule of a file that can't be read was not removed", list)
+	}
 	s.wants(200, s.get(googlebot, "/.well-known/x"), "an exempt path")
 	s.wants(500, s.get(googlebot, "/robots.txt"), "robots.txt")
 	s.wants(200, s.get(chrome, "/x"), "a person")

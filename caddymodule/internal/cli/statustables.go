@@ -290,12 +290,17 @@ func actionsOf(c *status.RuleCounts) string {
 }
 
 // policyName returns the origin of a policy or, if it is the same for all origins
-// of a handler, the handler's sites.
+// of a handler, the handler's sites. The matchers of the handler follow, because a
+// site may have several handlers.
 func policyName(p *status.Policy) string {
-	if p.Origin != "" {
-		return p.Origin
+	name := p.Origin
+	if name == "" {
+		name = strings.Join(p.Sites, ", ")
 	}
-	return strings.Join(p.Sites, ", ")
+	if p.Matcher != "" {
+		name += " (" + p.Matcher + ")"
+	}
+	return name
 }
 
 // verifiedShare returns the share of verified requests among those that could

@@ -17,6 +17,7 @@ type Policy struct {
 	ID       string   `json:"id"`       // the same after a reload of the configuration
 	Origin   string   `json:"origin"`   // such as https://example.com; "" if all origins of the handler share the policy
 	Sites    []string `json:"sites"`    // of the handler, as far as they are in the scope
+	Matcher  string   `json:"matcher"`  // describes the matchers in front of the handler, but for hosts; "" if there are none
 	Mode     string   `json:"mode"`     // enforce or monitor
 	Source   string   `json:"source"`   // site, file, inline or url
 	Location string   `json:"location"` // of a file or url, without credentials and query
