@@ -1,9 +1,23 @@
 package robots
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+)
+
+// documentTags start an HTML document. partTags start a part of one, such as the
+// warnings of a PHP script.
+var (
+	documentTags = []string{"<!doctype", "<html", "<head", "<body", "<title", "<meta"}
+	partTags     = []string{
+		"<script", "<div", "<h1", "<center", "<br", "<p", "<a ", "<b>", "<font", "<iframe", "<img", "<link", "<span", "<style", "<svg", "<table",
+	}
+)
 
 // LooksLikeHTML reports whether data starts like an HTML page. Sites without a
-// robots.txt often send such a page instead of a 404.
+// robots.txt often send such a page instead of a 404. Data that starts with a part
+// of a page, and has a User-agent line, is a robots.txt: a script that writes the
+// file may write warnings before it.
 func LooksLikeHTML(data []byte) bool {
 	s := string(data[:min(len(data), 1024)])
 	s = strings.ToLower(strings.TrimLeft(strings.TrimPrefix(s, byteOrderMark), " \t\r\n\f\v"))
@@ -14,9 +28,24 @@ func LooksLikeHTML(data []byte) bool {
 		}
 		s = strings.TrimLeft(s[i+1:], " \t\r\n\f\v")
 	}
-	for _, tag := range []string{"<!doctype", "<html", "<head", "<body", "<title", "<meta", "<script", "<div", "<h1", "<center", "<br",
-		"<p", "<a ", "<b>", "<font", "<iframe", "<img", "<link", "<span", "<style", "<svg", "<table"} {
-		if strings.HasPrefix(s, tag) {
+	return hasAnyPrefix(s, documentTags) || hasAnyPrefix(s, partTags) && !hasUserAgentLine(data)
+}
+
+func hasAnyPrefix(s string, prefixes []string) bool {
+	for _, p := range prefixes {
+		if strings.HasPrefix(s, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasUserAgentLine reports whether a line of data begins with "User-agent:".
+func hasUserAgentLine(data []byte) bool {
+	const key = "user-agent"
+	for line := range bytes.FieldsFuncSeq(data, func(r rune) bool { return r == '\n' || r == '\r' }) {
+		line = bytes.TrimLeft(line, " \t")
+		if len(line) > len(key) && bytes.EqualFold(line[:len(key)], []byte(key)) && bytes.HasPrefix(bytes.TrimLeft(line[len(key):], " \t"), []byte(":")) {
 			return true
 		}
 	}

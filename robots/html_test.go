@@ -11,7 +11,10 @@ func TestLooksLikeHTML(t *testing.T) {
 		"User-agent: *":                       false,
 		"# <html>":                            false,
 		"":                                    false,
-		"<br />\nUser-agent: *":               true,
+		"<br />\n<b>Warning</b>: x<br />\nUser-agent: *\nDisallow: /": false,
+		"<br />\n<b>Fatal error</b>: x<br />\n":                       true,
+		"<p>The file begins with User-agent: *":                       true,
+		"<html><pre>\nUser-agent: *\nDisallow: /":                     true,
 	} {
 		if got := LooksLikeHTML([]byte(text)); got != want {
 			t.Errorf("LooksLikeHTML(%q) = %v", text, got)

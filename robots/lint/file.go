@@ -27,7 +27,7 @@ func (l *linter) checkFile() bool {
 	case strings.HasPrefix(text, "\xff\xfe"), strings.HasPrefix(text, "\xfe\xff"):
 		l.add(l.at("utf-16", &first, 0, "", "the file is in UTF-16: save it as UTF-8"))
 		return false
-	case robots.LooksLikeHTML([]byte(text[:min(len(text), 1024)])):
+	case robots.LooksLikeHTML([]byte(text)):
 		l.add(l.at("html-page", &first, 0, firstLine(text), "the file is an HTML page, not a robots.txt"))
 		return false
 	case isBinary(text):
