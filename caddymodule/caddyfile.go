@@ -176,7 +176,7 @@ func (h *Handler) check(d *caddyfile.Dispenser) error {
 		}
 	}
 	h.later = nil
-	if err := errors.Join(h.checkOff(), h.validate()); err != nil {
+	if err := errors.Join(h.checkOff(), h.checkDefaultNames(), h.validate()); err != nil {
 		return d.WrapErr(err)
 	}
 	return nil

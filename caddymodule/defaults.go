@@ -71,6 +71,21 @@ func orOff(setting string, parse subdirective) subdirective {
 	}
 }
 
+// checkDefaultNames returns an error if an exempt crawler of the global option is
+// not known here, because the crawler blocks of the site replace those of the
+// global option.
+func (h *Handler) checkDefaultNames() error {
+	if h.defaults == nil || h.Crawlers == nil || h.Exempt != nil || slices.Contains(h.Off, "exempt") {
+		return nil
+	}
+	registry, complete := h.knownRegistry()
+	if err := checkExempt(h.defaults.Exempt, registry); err != nil && complete {
+		return fmt.Errorf("the crawler blocks of this site replace all of those of the global option robots, and the global %w. "+
+			"Repeat the global crawler block here, or write exempt off", err)
+	}
+	return nil
+}
+
 // knownRegistry returns the crawlers that are known while a Caddyfile is parsed:
 // the built-in ones, and those in the Caddyfile. complete is false if more are
 // known when the configuration is loaded.

@@ -129,7 +129,8 @@ func (p *policyOf) problem(now time.Time) status.Problem {
 		return status.Problem{
 			Severity: status.Severe, Kind: "policy", Subject: p.subject(),
 			Message: name + " is a web page, not a robots.txt: " + withoutFile(p.Policy),
-			Advice:  "Make the site answer /robots.txt with the text file, or with 404 if it has none. The usual cause is a catch-all route.",
+			Advice: "Make the site answer /robots.txt with the text file, or with 404 if it has none. The usual causes are a catch-all route, a maintenance page with status 200, and a script that failed. " +
+				graceAdvice,
 		}
 	case enforce.Missing:
 		return status.Problem{Message: "there is no " + name + ": " + withoutFile(p.Policy)}
@@ -161,10 +162,12 @@ func (p *policyOf) empty(now time.Time) status.Problem {
 	before := &p.Earlier[i]
 	problem.Severity, problem.Kind, problem.Subject, problem.Since = status.Warning, "policy", p.subject(), timeOf(before.Until())
 	problem.Message += fmt.Sprintf(". Until %s it had %s", formatTime(before.Until(), now), quantity(before.Policy().Rules(), "rule"))
-	problem.Advice = "If that was a mistake, put the file back, and send POST /robots/refresh?grace=off to the admin API: otherwise search engines may follow the empty file for a day. " +
-		"If not, ignore this: the warning ends 24 hours after the change."
+	problem.Advice = "If that was a mistake, put the file back. " + graceAdvice + " If it was not a mistake, ignore this: the warning ends 24 hours after the change."
 	return problem
 }
+
+// graceAdvice is for an accident after which no rules were in force.
+const graceAdvice = "After the repair, send POST /robots/refresh?grace=off to the admin API: otherwise search engines may fetch everything for up to a day."
 
 // encodingFault says why a file without rules is not a text file; "" if it is one.
 func encodingFault(p *enforce.Policy) string {

@@ -123,6 +123,8 @@ func (l *linter) rooted(p string) string {
 		return "/" + plainSigns.Replace(p)
 	case strings.HasPrefix(p, `\.`):
 		return "/*" + p[1:]
+	case strings.HasPrefix(p, `\`): // as in paths of Windows
+		return strings.ReplaceAll(strings.ReplaceAll(p, `\/`, "/"), `\`, "/")
 	case strings.ContainsAny(p[:min(1, len(p))], "?&=") || isExtension(p) || strings.HasSuffix(p, "$") && !strings.ContainsAny(p, "/."):
 		return "/*" + p
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/audit"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -101,7 +102,7 @@ func firstHandlers(sites []Site, to *audit.Options) (list []Site) {
 			list = append(list, s)
 		} else if !warned[name] {
 			warned[name] = true
-			to.Warnings = append(to.Warnings, audit.Warning{Code: "handlers", Text: name + " has several robots handlers. Its requests are judged by the settings of the first. " +
+			to.Warnings = append(to.Warnings, audit.Warning{Code: report.SeveralHandlers, Text: name + " has several robots handlers. Its requests are judged by the settings of the first. " +
 				"Select the site with --site, and another handler with --handler."})
 		}
 	}

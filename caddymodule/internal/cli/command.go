@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -150,7 +151,7 @@ func readRobots(ctx context.Context, name string, stdin io.Reader) ([]byte, erro
 
 // unreadable are the linter's findings for files that are not robots.txt files.
 // The first 4 KiB are enough to find them.
-var unreadable = []string{"html-page", "binary", "utf-16"}
+var unreadable = []string{"binary", "utf-16"}
 
 // readInput reads a file, the robots.txt of a URL, or standard input.
 func readInput(ctx context.Context, name string, stdin io.Reader) ([]byte, error) {
@@ -192,7 +193,7 @@ func readURL(ctx context.Context, address string) ([]byte, error) {
 		return nil, fmt.Errorf("%s is not a valid URL", shown(address))
 	}
 	req.Header.Set("User-Agent", enforce.FetcherUserAgent)
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := client.Do(req)
 	if err != nil {
 		return nil, err
 	}
@@ -202,6 +203,20 @@ func readURL(ctx context.Context, address string) ([]byte, error) {
 	}
 	return readAll(shown(address), resp.Body)
 }
+
+// client connects to names below localhost without DNS, as browsers and curl do
+// (RFC 6761, section 6.3).
+var client = func() *http.Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	dial := transport.DialContext
+	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if host, port, err := net.SplitHostPort(address); err == nil && strings.HasSuffix(strings.ToLower(host), ".localhost") {
+			address = net.JoinHostPort("localhost", port)
+		}
+		return dial(ctx, network, address)
+	}
+	return &http.Client{Transport: transport}
+}()
 
 // statusError is the error for a response whose status is not 200.
 type statusError struct {

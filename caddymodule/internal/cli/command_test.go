@@ -2,6 +2,9 @@ package cli_test
 
 import (
 	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -83,5 +86,19 @@ func TestCommandsHelp(t *testing.T) {
 		if !strings.Contains(cmd.Example, "caddy robots "+cmd.Name()) {
 			t.Errorf("%s has no example", cmd.Name())
 		}
+	}
+}
+
+// Names below localhost need no DNS.
+func TestNameBelowLocalhost(t *testing.T) {
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.Host, "shop.LOCALHOST:") {
+			fmt.Fprint(w, "User-agent: *\nDisallow: /private/\n")
+		}
+	}))
+	defer site.Close()
+	page := strings.Replace(site.URL, "127.0.0.1", "shop.LOCALHOST", 1) + "/private/x"
+	if status, out, errs := runCommand("", "check", "--agent", "GPTBot", page); status != 2 || !strings.Contains(out, "Disallow: /private/") {
+		t.Errorf("status %d\n%s%s", status, out, errs)
 	}
 }

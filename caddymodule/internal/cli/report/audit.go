@@ -45,6 +45,10 @@ func Audit(w io.Writer, r *audit.Report, paint Paint) error {
 	return t.Flush()
 }
 
+// SeveralHandlers is the code of a warning that concerns the whole report. It is
+// printed below the summary.
+const SeveralHandlers = "handlers"
+
 // auditText writes a report as text. Flush of its Writer returns the first error.
 type auditText struct {
 	*bufio.Writer
@@ -84,6 +88,11 @@ func moment(t *time.Time) string {
 func (t *auditText) summary() {
 	for _, s := range t.r.Summary {
 		t.printf("%s\n", t.paint.in(bold, Visible(s)))
+	}
+	for _, w := range t.r.Warnings {
+		if w.Code == SeveralHandlers {
+			t.printf("%s\n", t.paint.Odd(Visible(w.Text)))
+		}
 	}
 	parts := []string{
 		quantity(t.r.Lines, "line"), quantity(t.r.Requests, "request"), number(t.r.Unreadable) + " unreadable", number(t.r.Other) + " other",
@@ -353,11 +362,12 @@ func (t *auditText) unreadable() {
 }
 
 func (t *auditText) warnings() {
-	if len(t.r.Warnings) == 0 && !t.r.Masked {
+	notes := slices.DeleteFunc(slices.Clone(t.r.Warnings), func(w audit.Warning) bool { return w.Code == SeveralHandlers })
+	if len(notes) == 0 && !t.r.Masked {
 		return
 	}
 	t.title("Notes")
-	for _, w := range t.r.Warnings {
+	for _, w := range notes {
 		t.printf("  %s\n", t.paint.Odd(Visible(w.Text)))
 	}
 	if len(t.r.Estimates) > 0 {
