@@ -36,7 +36,7 @@ var agentRules = []Rule{
 		Before:  "User-agent: examplebot, otherbot\nDisallow: /\n", After: "User-agent: examplebot\nUser-agent: otherbot\nDisallow: /\n"},
 	{Code: "misspelt-token", Severity: Warning, Title: "the product token is probably misspelt",
 		Why:     "a crawler obeys a group only if its product token is spelt correctly, so the group probably applies to no crawler",
-		Readers: "RFC 9309, section 2.2.1: crawlers compare whole tokens, and ignore only the case. The linter compares unknown tokens with those of well-known crawlers",
+		Readers: "RFC 9309, section 2.2.1: crawlers compare whole tokens, and ignore only the case. The linter compares unknown tokens with those of well-known crawlers: one letter may differ, or the end may lack (Bing, Baidu)",
 		Before:  "User-agent: Googelbot\nDisallow: /private/\n", After: "User-agent: Googlebot\nDisallow: /private/\n"},
 	{Code: "control-token", Severity: Info, Title: "no request carries this token, so no server can enforce the group",
 		Why:     "the operator of the crawler reads the group to decide how to use pages that another of its crawlers fetched",

@@ -16,12 +16,27 @@ func (l *linter) checkSpelling(line *robots.Line, token string) {
 	if l.wellKnown == nil {
 		l.wellKnown = l.crawlers.WellKnown()
 	}
+	word := canonical.Lower(token)
 	for _, known := range l.wellKnown {
-		if isWord(known) && isTypo(canonical.Lower(token), canonical.Lower(known)) {
+		if name := canonical.Lower(known); isWord(known) && (isTypo(word, name) || isShort(word, name)) {
 			l.add(l.onValue("misspelt-token", line, "no crawler is known to have the token %s; did you mean %s?", token, known).suggest(known))
 			return
 		}
 	}
+}
+
+// isShort reports whether known is a word of four or more letters with a suffix,
+// as bingbot is Bing.
+func isShort(word, known string) bool {
+	rest, ok := strings.CutPrefix(known, word)
+	if !ok || len(word) < 4 {
+		return false
+	}
+	switch strings.TrimPrefix(rest, "-") {
+	case "bot", "spider", "crawler":
+		return true
+	}
+	return false
 }
 
 // Shorter tokens are not compared: there are other crawlers with similar names.
