@@ -290,6 +290,46 @@ func TestDocumentedAnswers(t *testing.T) {
 	s.wants(403, s.get(gptbot, "/"), "redir to a page that is refused too")
 }
 
+// The published exception lets a denied crawler read the terms, and nothing else.
+func TestDocumentedTerms(t *testing.T) {
+	t.Parallel()
+	const text = "User-agent: *\nAllow: /terms$\n"
+	if !strings.Contains(readFile(t, filepath.Join(root(t), "docs", "answers.md")), "```\n"+text) {
+		t.Errorf("the page does not show %s", text)
+	}
+	b := newBackend(t, page(text))
+	s := start(t, documented(t, "answers.md", "caddyfile", "deny ai-training ai-data /", "example.com {", "http://localhost:$PORT {", "localhost:8080", b.address()))
+	for _, tt := range []struct {
+		ua, path string
+		status   int
+	}{
+		{gptbot, "/terms", 200}, {gptbot, "/terms/more", 451}, {gptbot, "/", 451}, {"CCBot/2.0", "/terms", 200}, {"CCBot/2.0", "/", 451}, {googlebot, "/", 200}, {chrome, "/", 200},
+	} {
+		s.wants(tt.status, s.get(tt.ua, tt.path), tt.ua+" "+tt.path)
+	}
+	if _, group, _ := strings.Cut(s.get(gptbot, "/robots.txt").body, "User-agent: GPTBot\n"); !strings.Contains(group, "Allow: /terms$\n") || !strings.Contains(group, "Disallow: /\n") {
+		t.Errorf("the group of GPTBot:\n%s", group)
+	}
+}
+
+// The error route has an answer for each purpose. Other refusals get the default.
+func TestDocumentedAnswerForEachPurpose(t *testing.T) {
+	t.Parallel()
+	b := newBackend(t, page(disallow("/private")))
+	s := start(t, documented(t, "metrics-and-logs.md", "caddyfile", "@seo expression", "example.com {", "http://localhost:$PORT {", "localhost:8080", b.address()))
+	for _, tt := range []struct {
+		ua, path string
+		status   int
+		body     string
+	}{
+		{gptbot, "/", 402, "For models"}, {"CCBot/2.0", "/", 402, "For models"}, {"AhrefsBot/7.0", "/", 403, "Link indexes"}, {bingbot, "/private", 403, "robots.txt of this site"}, {bingbot, "/", 200, ""},
+	} {
+		if got := s.get(tt.ua, tt.path); got.status != tt.status || !strings.Contains(got.body, tt.body) {
+			t.Errorf("%s %s: %d %s; want %d %s", tt.ua, tt.path, got.status, got.body, tt.status, tt.body)
+		}
+	}
+}
+
 // The example of a request to /robots/check with curl sends the whole values.
 func TestDocumentedCheckWithCurl(t *testing.T) {
 	t.Parallel()
