@@ -204,7 +204,11 @@ func (l *linter) checkSigns(line *robots.Line, p string) {
 		return
 	}
 	if whole := strings.TrimRight(p, "/*?"); whole != p && strings.HasSuffix(whole, "$") {
-		l.add(l.onValue("dollar-within", line, "nothing may follow the $ that marks the end of the path").suggest(whole))
+		f := l.onValue("dollar-within", line, "nothing may follow the $ that marks the end of the path")
+		if !l.coversSite(whole) {
+			f.suggest(whole)
+		}
+		l.add(f)
 		return
 	}
 	if short := strings.TrimRight(p, "*"); short != p && short != "" && !strings.HasSuffix(short, "$") {
