@@ -9,7 +9,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli"
 	"github.com/caddy-robots/caddy-robots/enforce"
-	"github.com/caddy-robots/caddy-robots/enforce/audit"
+	"github.com/caddy-robots/caddy-robots/internal/audit"
 )
 
 // Sites implements cli.Module.

@@ -13,7 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
-	"github.com/caddy-robots/caddy-robots/enforce/managed"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
 )
 
 // parsePolicy parses

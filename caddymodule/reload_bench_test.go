@@ -11,7 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 
-	"github.com/caddy-robots/caddy-robots/internal/freeport"
+	"github.com/caddy-robots/caddy-robots/internal/test/freeport"
 )
 
 // BenchmarkReload measures the time of a reload with 200 sites, and the memory in

@@ -8,7 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
-	"github.com/caddy-robots/caddy-robots/enforce/suspect"
+	"github.com/caddy-robots/caddy-robots/internal/suspect"
 )
 
 // The values of Suspects.Action.

@@ -12,7 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
-	"github.com/caddy-robots/caddy-robots/enforce/suspect"
+	"github.com/caddy-robots/caddy-robots/internal/suspect"
 )
 
 // suspicion looks for suspects among the requests of a handler that seem to be

@@ -19,7 +19,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/caddyserver/certmagic"
 
-	"github.com/caddy-robots/caddy-robots/enforce/suspect"
+	"github.com/caddy-robots/caddy-robots/internal/suspect"
 )
 
 const trapped = "User-agent: *\nDisallow: /private/\nDisallow: /trap/\n"

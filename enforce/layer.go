@@ -1,6 +1,6 @@
 package enforce
 
-import "github.com/caddy-robots/caddy-robots/enforce/managed"
+import "github.com/caddy-robots/caddy-robots/internal/managed"
 
 // Layer is where a line comes from: the site's own file, or a part of the
 // configuration.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/enforce/managed"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
 )
 
 func managedRules(t *testing.T) Rules {

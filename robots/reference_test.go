@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/internal/reference"
+	"github.com/caddy-robots/caddy-robots/internal/test/reference"
 	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/internal/accesslog"
+	"github.com/caddy-robots/caddy-robots/internal/test/accesslog"
 )
 
 // addresses is the number of client addresses in the logs.

@@ -13,7 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/caddy-robots/caddy-robots/bench/internal/chromium"
-	"github.com/caddy-robots/caddy-robots/enforce/audit"
+	"github.com/caddy-robots/caddy-robots/internal/audit"
 )
 
 // The page has the light or dark scheme that the reader prefers. In both, all text has

@@ -12,14 +12,14 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/caddy-robots/caddy-robots/bench/internal/chromium"
-	"github.com/caddy-robots/caddy-robots/enforce/audit"
-	"github.com/caddy-robots/caddy-robots/enforce/audit/page"
+	"github.com/caddy-robots/caddy-robots/internal/audit"
+	"github.com/caddy-robots/caddy-robots/internal/audit/page"
 )
 
 // sample returns a report with content for each section of the page.
 func sample(t testing.TB) *audit.Report {
 	t.Helper()
-	text, err := os.ReadFile(filepath.FromSlash("../../enforce/audit/page/testdata/report.json"))
+	text, err := os.ReadFile(filepath.FromSlash("../../internal/audit/page/testdata/report.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,8 +15,8 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/bench/internal/chromium"
 	"github.com/caddy-robots/caddy-robots/enforce"
-	"github.com/caddy-robots/caddy-robots/enforce/audit"
-	"github.com/caddy-robots/caddy-robots/enforce/audit/page"
+	"github.com/caddy-robots/caddy-robots/internal/audit"
+	"github.com/caddy-robots/caddy-robots/internal/audit/page"
 )
 
 // The page requests nothing and has no errors, both from a file and from a server.

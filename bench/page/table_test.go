@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/caddy-robots/caddy-robots/bench/internal/chromium"
-	"github.com/caddy-robots/caddy-robots/enforce/audit"
+	"github.com/caddy-robots/caddy-robots/internal/audit"
 )
 
 // column returns the values of a column of the table of crawlers.

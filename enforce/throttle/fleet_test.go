@@ -10,7 +10,7 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 
-	"github.com/caddy-robots/caddy-robots/internal/freeport"
+	"github.com/caddy-robots/caddy-robots/internal/test/freeport"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 

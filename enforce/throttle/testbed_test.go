@@ -17,7 +17,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"go.uber.org/goleak"
 
-	"github.com/caddy-robots/caddy-robots/internal/freeport"
+	"github.com/caddy-robots/caddy-robots/internal/test/freeport"
 )
 
 // sharedServer returns one server for all tests that do not change its state.

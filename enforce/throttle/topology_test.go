@@ -19,7 +19,7 @@ import (
 
 	"github.com/valkey-io/valkey-go"
 
-	"github.com/caddy-robots/caddy-robots/internal/freeport"
+	"github.com/caddy-robots/caddy-robots/internal/test/freeport"
 )
 
 // processOrLog starts a server with arguments. It returns nil if no server is

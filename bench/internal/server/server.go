@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/internal/freeport"
+	"github.com/caddy-robots/caddy-robots/internal/test/freeport"
 )
 
 // patience bounds all waiting. It is long, because the machine may be busy.

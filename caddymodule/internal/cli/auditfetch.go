@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
-	"github.com/caddy-robots/caddy-robots/enforce/audit"
+	"github.com/caddy-robots/caddy-robots/internal/audit"
 )
 
 // addFetched fetches the robots.txt of the hosts with the most requests in the

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/caddy-robots/caddy-robots/enforce/audit"
+	"github.com/caddy-robots/caddy-robots/internal/audit"
 )
 
 // openLogs opens the logs that the arguments (files and globs) name. It also

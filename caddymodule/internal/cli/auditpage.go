@@ -7,8 +7,8 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/caddy-robots/caddy-robots/enforce/audit"
-	"github.com/caddy-robots/caddy-robots/enforce/audit/page"
+	"github.com/caddy-robots/caddy-robots/internal/audit"
+	"github.com/caddy-robots/caddy-robots/internal/audit/page"
 )
 
 // pageFile is the file that --html names. It is opened before the logs are

@@ -96,7 +96,7 @@ func runGoldens(t *testing.T, tests []goldenTest) {
 	srv := site(t)
 	empty := httptest.NewServer(http.NotFoundHandler())
 	defer empty.Close()
-	const logs = "../../enforce/audit/testdata/logs"
+	const logs = "../../internal/audit/testdata/logs"
 	replace := strings.NewReplacer("LOGS", logs, "SITE", srv.URL, "HOST", srv.Listener.Addr().String(), "EMPTY", empty.URL)
 	restore := strings.NewReplacer(logs, "LOGS", srv.URL, "SITE", empty.URL, "EMPTY", srv.Listener.Addr().String(), "HOST")
 	for _, tt := range tests {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/internal/colour"
+	"github.com/caddy-robots/caddy-robots/internal/test/colour"
 )
 
 // palettes returns the colours of the light and the dark mode by name.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/caddy-robots/caddy-robots/enforce/audit"
-	"github.com/caddy-robots/caddy-robots/enforce/audit/page"
+	"github.com/caddy-robots/caddy-robots/internal/audit"
+	"github.com/caddy-robots/caddy-robots/internal/audit/page"
 )
 
 // Maximum numbers of rows in the tables of the text. The JSON has all rows.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/enforce/audit"
+	"github.com/caddy-robots/caddy-robots/internal/audit"
 )
 
 // Each line that never applied is shown once, also if it is in several groups. Rules

@@ -1,0 +1,267 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// answered is a site with its own answer.
+const answered = `http://:%d {
+	robots {
+		source %s
+		policy {
+			hidden /vault/*
+		}
+		http_clients on
+		%s
+	}
+	%s
+	log
+}
+`
+
+// answerSites are the sites of these tests and their lines.
+var answerSites = []struct{ name, line string }{
+	{"usual", "answer pending 503 x"},
+	{"gone", `answer disallowed 410 "{http.robots.crawler} is gone"`},
+	{"redirect", "answer disallowed redir /sorry"},
+	{"circle", "answer disallowed redir /shut/sorry"},
+	{"abort", "answer disallowed abort"},
+	{"busy", "answer throttled 503 later"},
+	{"vault", "answer hidden 410 nothing"},
+}
+
+// startAnswers returns the server and the base URL of each site.
+func startAnswers(t *testing.T) (*server, map[string]string) {
+	t.Helper()
+	const file = "<<TXT\n\t\tUser-agent: *\n\t\tDisallow: /shut/\n\t\tCrawl-delay: 3600\n\t\tTXT"
+	var config strings.Builder
+	urls := map[string]string{}
+	for _, a := range answerSites {
+		port := freePort(t)
+		urls[a.name] = fmt.Sprintf("http://localhost:%d", port)
+		source, pages := "inline "+file, "respond /sorry \"sorry page\"\n\trespond page"
+		if a.name == "circle" { // with a local source, this is an error
+			source, pages = "site", "respond /robots.txt "+file
+		}
+		fmt.Fprintf(&config, answered, port, source, a.line, pages)
+	}
+	return start(t, config.String()), urls
+}
+
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	_, urls := startAnswers(t)
+	ask := func(site, ua, path string, header http.Header) response {
+		resp, err := send(client, "GET", urls[site]+path, ua, "", header)
+		if err != nil {
+			return response{status: -1, body: err.Error()}
+		}
+		return resp
+	}
+	for _, tt := range []struct {
+		site, ua, path string
+		status         int
+		body, location string
+	}{
+		{"usual", gptbot, "/shut/x", 403, "robots.txt", ""},
+		{"usual", gptbot, "/vault/x", 404, "Not Found", ""},
+		{"gone", gptbot, "/shut/x", 410, "GPTBot is gone", ""},
+		{"gone", chrome, "/shut/x", 200, "page", ""},
+		{"redirect", gptbot, "/shut/x", 302, "", "/sorry"},
+		{"redirect", googlebot, "/shut/x", 403, "robots.txt", ""}, // crawlers of search engines are not redirected
+		{"circle", gptbot, "/shut/x", 403, "robots.txt", ""},      // the target of the redirect is disallowed too
+		{"abort", gptbot, "/shut/x", -1, "EOF", ""},
+		{"vault", googlebot, "/vault/x", 410, "nothing", ""},
+	} {
+		resp := ask(tt.site, tt.ua, tt.path, nil)
+		if resp.status != tt.status || !strings.Contains(resp.body, tt.body) || resp.header.Get("Location") != tt.location {
+			t.Errorf("%s %s %.20s: %d %q %v; want %d %q %q", tt.site, tt.path, tt.ua, resp.status, resp.body, resp.header, tt.status, tt.body, tt.location)
+		}
+		if resp.status >= 400 && resp.header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s %s may be stored: %v", tt.site, tt.path, resp.header)
+		}
+	}
+	if resp := ask("vault", googlebot, "/vault/x", nil); strings.Contains(resp.body, "robots.txt") {
+		t.Errorf("a hidden path: %q", resp.body)
+	}
+	ask("busy", bingbot, "/", nil)
+	if resp := ask("busy", bingbot, "/", nil); resp.status != 503 || resp.body != "later\n" || resp.header.Get("Retry-After") == "" {
+		t.Errorf("throttled: %d %q %v", resp.status, resp.body, resp.header)
+	}
+}
+
+// docs/answers.md says how curl, wget and Scrapy treat each answer.
+func TestClientsOfAnswers(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"curl", "wget"} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Logf("%s is not installed: nothing is tested", name)
+			return
+		}
+	}
+	s, urls := startAnswers(t)
+	const throttled = "/"
+	for _, tt := range []struct {
+		site, path string
+		curl       int    // exit status of curl -f, which follows redirects
+		wget       int    // exit status
+		saved      string // what wget saves
+		scrapy     string // status or failure
+	}{
+		{"usual", "/shut/x", 22, 8, "", "403"},
+		{"usual", "/vault/x", 22, 8, "", "404"},
+		{"gone", "/shut/x", 22, 8, "", "410"},
+		{"redirect", "/shut/x", 0, 0, "sorry page", "200"},
+		{"abort", "/shut/x", 52, 4, "", "ResponseNeverReceived"},
+	} {
+		if got := exitOf(t, "curl", "-sfL", urls[tt.site]+tt.path); got != tt.curl {
+			t.Errorf("curl %s %s: exit status %d, want %d", tt.site, tt.path, got, tt.curl)
+		}
+		dir := t.TempDir()
+		if got := exitOf(t, "wget", "-q", "-t", "1", "-T", "10", "-P", dir, urls[tt.site]+tt.path); got != tt.wget {
+			t.Errorf("wget %s %s: exit status %d, want %d", tt.site, tt.path, got, tt.wget)
+		}
+		if got := contents(t, dir); !strings.Contains(got, tt.saved) || tt.saved == "" && got != "" {
+			t.Errorf("wget %s %s saved %q, want %q", tt.site, tt.path, got, tt.saved)
+		}
+		if got := scrapyOf(t, urls[tt.site]+tt.path); got != "" && got != tt.scrapy {
+			t.Errorf("Scrapy %s %s: %q, want %q", tt.site, tt.path, got, tt.scrapy)
+		}
+	}
+	// Only Scrapy retries after 503 and 429: twice, and at once.
+	scrapyOf(t, urls["busy"]+throttled)
+	before := statuses(s)[503]
+	if got := scrapyOf(t, urls["busy"]+throttled); got != "" {
+		s.eventually("Scrapy has asked three times", func() bool { return statuses(s)[503]-before == 3 })
+	}
+}
+
+// exitOf runs a client and returns its exit status.
+func exitOf(t *testing.T, name string, args ...string) int {
+	t.Helper()
+	err := exec.Command(name, args...).Run()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return exit.ExitCode()
+	}
+	return 0
+}
+
+// oneRequest is a spider that reports the result of one request.
+const oneRequest = `
+import scrapy
+class Spider(scrapy.Spider):
+    name = "one"
+    def start_requests(self):
+        yield scrapy.Request(self.start_url, self.parse, errback=self.failed, meta={"handle_httpstatus_list": [403, 404, 410, 429, 503]})
+    def parse(self, response):
+        yield {"got": str(response.status)}
+    def failed(self, failure):
+        yield {"got": failure.type.__name__}
+`
+
+// scrapyOf returns the status or failure that Scrapy gets for a URL; "" if Scrapy
+// is not installed.
+func scrapyOf(t *testing.T, url string) string {
+	t.Helper()
+	scrapy, err := exec.LookPath("scrapy")
+	if err != nil {
+		return ""
+	}
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "spider.py"), oneRequest)
+	cmd := exec.Command(scrapy, "runspider", "spider.py", "-o", "out.jl", "-a", "start_url="+url, "-s", "ROBOTSTXT_OBEY=False", "-s", "TELNETCONSOLE_ENABLED=False",
+		"-s", "RETRY_HTTP_CODES=429,503", "-s", "RETRY_TIMES=2", "-s", "RETRY_EXCEPTIONS=")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("scrapy: %v\n%s", err, out)
+	}
+	var item struct{ Got string }
+	if err := json.Unmarshal([]byte(contents(t, dir)), &item); err != nil {
+		t.Fatalf("%v: %q", err, contents(t, dir))
+	}
+	return item.Got
+}
+
+// costly sends requests of browsers for costly paths to a challenge, which is a
+// response here.
+const costly = `
+http://:$PORT {
+	robots {
+		source inline <<TXT
+			User-agent: *
+			Disallow: /search
+			TXT
+	}
+	@costly {
+		robots disallowed
+		not robots class library
+		not header User-Agent git/*
+	}
+	@training expression ` + "`robots('purpose', 'ai-training') || robots('disallowed') && path('/search/deep')`" + `
+	handle @training {
+		respond "by expression" 402
+	}
+	handle @costly {
+		respond "challenge" 401
+	}
+	respond "page"
+}`
+
+func TestMatcherDisallowed(t *testing.T) {
+	t.Parallel()
+	s := start(t, costly)
+	for _, tt := range []struct {
+		ua, path string
+		status   int
+	}{
+		{chrome, "/", 200}, {chrome, "/search?q=x", 401}, {chrome, "//search", 401}, {bingbot, "/search?q=x", 403}, {bingbot, "/", 200},
+		{"curl/8.5.0", "/search?q=x", 200}, {"git/2.43.0", "/search?q=x", 200}, {chrome, "/search/deep", 402}, {gptbot, "/", 402}, {gptbot, "/search", 403},
+	} {
+		s.wants(tt.status, s.get(tt.ua, tt.path), tt.ua+" "+tt.path)
+	}
+}
+
+func TestPolicyCommand(t *testing.T) {
+	t.Parallel()
+	s := startPolicySite(t, policySiteFile, "")
+	config := filepath.Join(s.dir, "Caddyfile")
+	run := func(args ...string) (string, int) {
+		cmd := exec.Command(binary, append([]string{"robots"}, args...)...)
+		cmd.Dir, cmd.Env = s.dir, s.env()
+		cmd.Stdin = strings.NewReader(policySiteFile)
+		out, err := cmd.Output()
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+			return string(out), exit.ExitCode()
+		}
+		return string(out), 0
+	}
+	url := fmt.Sprintf("http://localhost:%d", s.port)
+	published := s.get(chrome, "/robots.txt").body
+	for _, tt := range []struct {
+		args   []string
+		status int
+		out    string
+	}{
+		{[]string{"policy", "--config", config, "--robots", "-"}, 0, published},
+		{[]string{"policy", "--config", config, "--check", url}, 0, "publishes the policy"},
+		{[]string{"policy", "--config", config, "--robots", "-", "--check", url}, 0, "publishes the policy"},
+		{[]string{"policy", "--config", config, "--robots", "/dev/null", "--check", url}, 2, "publishes a different robots.txt"},
+		{[]string{"policy", "--config", config, "--site", "other.test"}, 0, "User-agent: GPTBot"},
+		{[]string{"policy", "--config", "missing"}, 1, ""},
+		{[]string{"check", "--config", config, "--robots", "-", "--agent", "Googlebot", "/backup-7f3a/x"}, 2, `hidden  line 15 of Caddyfile  "/backup-7f3a/*"`},
+		{[]string{"check", "--config", config, "--robots", "-", "--agent", "GPTBot", "/x"}, 2, "policy  line 11"},
+		{[]string{"check", "--config", config, "--robots", "-", "--agent", "CCBot", "/private/x"}, 2, "line 2"},
+		{[]string{"check", "--config", config, "--strict", "--agent", "CCBot", url}, 1, ""},
+	} {
+		if out, status := run(tt.args...); status != tt.status || !strings.Contains(out, tt.out) {
+			t.Errorf("%v: exit status %d, want %d; printed\n%s\nwant\n%s", tt.args, status, tt.status, out, tt.out)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package e2e_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// A reload does not end the requests that are held until they are allowed.
+func TestHeldRequestsSurviveAReload(t *testing.T) {
+	t.Parallel()
+	config := func(body string) string {
+		return `http://:$PORT {
+	robots {
+		source inline "User-agent: bingbot
+Crawl-delay: 2"
+		crawl_delay {
+			wait 1m
+		}
+	}
+	respond "` + body + `"
+}`
+	}
+	s := start(t, config("one"))
+	s.wants(200, s.get(bingbot, "/"), "the first request")
+	const n = 2
+	held := make(chan response, n)
+	for range n {
+		go func() {
+			got, err := send(client, "GET", fmt.Sprintf("http://localhost:%d/", s.port), bingbot, "", nil)
+			if err != nil {
+				t.Errorf("a held request: %v", err)
+			}
+			held <- got
+		}()
+	}
+	// The old configuration ends while it holds requests.
+	if err := s.reload(config("two")); err != nil {
+		t.Fatal(err)
+	}
+	s.eventually("the new configuration answers", func() bool { return s.get(chrome, "/").body == "two" })
+	for range n {
+		if got := <-held; got.status != 200 || !strings.Contains("one two", got.body) {
+			t.Errorf("a request that was held at a reload: status %d, %q", got.status, got.body)
+		}
+	}
+}
+
+// A reload can raise max_entries, and keeps all budgets.
+func TestReloadWithMoreEntriesKeepsBudgets(t *testing.T) {
+	t.Parallel()
+	const first = "FirstBot/1.0 (+https://first.example/)"
+	config := func(entries int) string {
+		return fmt.Sprintf("http://:$PORT {\n\trobots {\n\t\tsource inline \"User-agent: *\nCrawl-delay: 600\"\n\t\tcrawl_delay {\n\t\t\tmax_entries %d\n\t\t}\n\t}\n\trespond page\n}\n", entries)
+	}
+	made, s := 0, start(t, config(1))
+	flood := func(n int) {
+		for range n {
+			made++
+			s.get(fmt.Sprintf("MadeUp%dBot/1.0 (+https://%d.example/)", made, made), "/")
+		}
+	}
+	s.wants(200, s.get(first, "/"), "the first request")
+	s.eventually("its budget is dropped because of many other crawlers", func() bool {
+		flood(100)
+		return s.get(first, "/").status == 200
+	})
+	enough := 2 * made
+	if err := s.reload(config(100_000)); err != nil {
+		t.Fatal(err)
+	}
+	s.get(first, "/")
+	s.wants(429, s.get(first, "/"), "the second request after the reload")
+	flood(enough)
+	s.wants(429, s.get(first, "/"), fmt.Sprintf("after %d other crawlers", enough))
+	if err := s.reload(config(200_000)); err != nil {
+		t.Fatal(err)
+	}
+	s.wants(429, s.get(first, "/"), "after another reload")
+}

@@ -1,0 +1,131 @@
+package e2e_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+)
+
+// robotsWith returns a robots directive, with a matcher, that disallows /private/
+// to all crawlers, with further lines.
+func robotsWith(matcher, lines string) string {
+	return "robots " + matcher + " {\n\t\tsource inline \"User-agent: *\nDisallow: /private/\nDisallow: /api/private/\"\n\t\t" + lines + "\n\t}\n\t"
+}
+
+// check asks the admin API for a decision.
+func (s *server) check(host, path, agent, more string) status.Check {
+	s.t.Helper()
+	return adminValue[status.Check](s, fmt.Sprintf("check?ua=%s&url=%s%s", url.QueryEscape(agent), url.QueryEscape(fmt.Sprintf("http://%s:%d%s", host, s.port, path)), more))
+}
+
+// A check gives the decision that the server makes, whatever routes are in front of
+// the handlers.
+func TestAdminAPICheckEvaluatesMatchers(t *testing.T) {
+	t.Parallel()
+	const curl = "curl/8.5.0"
+	for _, tt := range []struct {
+		name, site string
+		agent      string
+		paths      string
+	}{
+		{"two handlers behind path matchers",
+			"@rest not path /api/*\n\t@api path /api/*\n\t" + robotsWith("@rest", "http_clients on") + robotsWith("@api", "") + "respond page",
+			curl, "/private/x /api/private/x /x /api/x /robots.txt"},
+		{"the other order",
+			"@rest not path /api/*\n\t@api path /api/*\n\t" + robotsWith("@api", "") + robotsWith("@rest", "http_clients on") + "respond page",
+			curl, "/private/x /api/private/x /api/%70rivate/x"},
+		{"handle blocks",
+			"handle /api/* {\n\t" + robotsWith("", "") + "respond page\n\t}\n\thandle {\n\t" + robotsWith("", "http_clients on") + "respond page\n\t}",
+			curl, "/private/x /api/private/x"},
+		{"handle_path", "handle_path /site/* {\n\t@in path /in/*\n\t" + robotsWith("@in", "http_clients on") + "respond page\n\t}\n\trespond other",
+			curl, "/site/in/x /site/x /private/x"},
+		{"a path that no handler has", "@api path /api/*\n\t" + robotsWith("@api", "http_clients on") + "respond page",
+			curl, "/private/x /api/private/x"},
+		{"a User-Agent matcher", "@bots header User-Agent *GPT*\n\t@rest not header User-Agent *GPT*\n\t" + robotsWith("@bots", "exempt_paths /private/*") + robotsWith("@rest", "") + "respond page",
+			gptbot, "/private/x /api/private/x"},
+		{"the other User-Agent", "@bots header User-Agent *GPT*\n\t@rest not header User-Agent *GPT*\n\t" + robotsWith("@bots", "exempt_paths /private/*") + robotsWith("@rest", "") + "respond page",
+			bingbot, "/private/x /api/private/x"},
+		{"a query matcher", "@a query a=1\n\t" + robotsWith("@a", "") + "respond page", gptbot, "/private/x?a=1 /private/x?a=2 /private/x"},
+		{"a response before the handler", "route {\n\trespond /private/open page\n\t" + robotsWith("", "") + "respond page\n\t}", gptbot, "/private/open /private/x"},
+		{"a rewrite before the handler", "route {\n\trewrite /old/* /new/x\n\t@new path /new/*\n\t" + strings.ReplaceAll(robotsWith("@new", "http_clients on"), "/private/", "/old/") + "respond page\n\t}", curl, "/old/x /new/x /x"},
+		{"both handlers", robotsWith("", "exempt_paths /private/*") + robotsWith("", "") + "respond page", gptbot, "/private/x /api/private/x /x"},
+		{"a monitor handler before", robotsWith("", "mode monitor") + robotsWith("", "") + "respond page", gptbot, "/private/x"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, "http://shop.test:$PORT {\n\troute {\n\t"+tt.site+"\n\t}\n}\nhttp://other.test:$PORT {\n\t"+robotsWith("", "")+"\n}\n")
+			for _, path := range strings.Fields(tt.paths) {
+				want := map[int]string{200: "pass", 403: "deny"}[s.rawAt("shop.test", path, tt.agent).status]
+				if c := s.check("shop.test", path, tt.agent, ""); c.Action != want || !c.Certain || c.Message == "" {
+					t.Errorf("%s: the server decides %s, and the check is %+v", path, want, c)
+				}
+			}
+		})
+	}
+}
+
+func TestAdminAPICheckWithSeveralHandlers(t *testing.T) {
+	t.Parallel()
+	s := start(t, "http://shop.test:$PORT {\n\t@inside remote_ip 192.0.2.0/24\n\t@expression expression `{header.X-Test} == \"1\"`\n\t@api path /api/*\n\t"+
+		"route {\n\t"+robotsWith("@api", "exempt_paths /api/*")+robotsWith("@inside", "")+robotsWith("@expression", "mode monitor")+"respond page\n\t}\n}\n"+
+		"http://both.test:$PORT {\n\troute {\n\t"+robotsWith("", "exempt_paths /private/*")+robotsWith("", "")+"respond page\n\t}\n}\n")
+
+	c := s.check("shop.test", "/private/x", "GPTBot", "")
+	if c.Action != "deny" || c.Certain || c.Matcher != "remote_ip ranges 192.0.2.0/24" || len(c.Others) != 1 || c.More != 0 || !strings.Contains(c.Message, "not certain which of 2 robots handlers") {
+		t.Errorf("matchers that can't be evaluated: %+v", c)
+	} else if o := c.Others[0]; o.Action != "would_deny" || o.Certain || o.Matcher != "expression" || len(o.Others) != 0 {
+		t.Errorf("the other one: %+v", o)
+	}
+	c = s.check("shop.test", "/api/private/x", "GPTBot", "")
+	if c.Action != "pass" || c.Reason != "exempt_path" || !c.Certain || c.Matcher != "path /api/*" || len(c.Others) != 2 || !strings.Contains(c.Message, "Other robots handlers may decide") {
+		t.Errorf("one matcher can be evaluated: %+v", c)
+	}
+	c = s.check("both.test", "/private/x", "GPTBot", "")
+	if c.Action != "deny" || !c.Certain || c.Matcher != "" || len(c.Others) != 1 || c.Others[0].Reason != "exempt_path" || !strings.HasSuffix(c.Message, "The request reaches 2 robots handlers.") {
+		t.Errorf("two handlers on one request: %+v", c)
+	}
+	var matchers []string
+	for _, p := range adminValue[status.Policies](s, "policies?site=shop.test").Policies {
+		matchers = append(matchers, p.Matcher)
+	}
+	if slices.Sort(matchers); !slices.Equal(matchers, []string{"expression", "path /api/*", "remote_ip ranges 192.0.2.0/24"}) {
+		t.Errorf("policies of handlers with the matchers %q", matchers)
+	}
+	if out, _ := s.status(); !strings.Contains(out, "(path /api/*)") {
+		t.Errorf("status shows no matchers:\n%s", out)
+	}
+}
+
+func TestAdminAPICheckWithoutAHandler(t *testing.T) {
+	t.Parallel()
+	s := start(t, "http://shop.test:$PORT {\n\t@api path /api/*\n\t"+robotsWith("@api", "")+"respond page\n}\n")
+	if c := s.check("shop.test", "/private/x", "GPTBot", ""); c.Action != "pass" || c.Reason != "no_handler" || c.Policy != "" || c.Site != "shop.test" || c.Message == "" {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestAdminAPICheckOfAnExemptCrawler(t *testing.T) {
+	t.Parallel()
+	s := start(t, "http://shop.test:$PORT {\n\t"+robotsWith("", "exempt GPTBot from 192.0.2.0/24 2001:db8::/32\n\t\texempt bingbot from 127.0.0.1 ::1")+"\n\trespond page\n}\n")
+	s.wants(403, s.at("shop.test", gptbot, "/private/x"), "another address")
+	s.wants(200, s.at("shop.test", bingbot, "/private/x"), "an exempt address")
+	for _, tt := range []struct{ agent, client, action, exempt string }{
+		{"GPTBot", "", "deny", "[192.0.2.0/24 2001:db8::/32]"},
+		{"GPTBot", "192.0.2.7", "pass", "[]"},
+		{"GPTBot", "2001:db8::7", "pass", "[]"},
+		{"GPTBot", "127.0.0.1", "deny", "[]"},
+		{"bingbot", "127.0.0.1", "pass", "[]"},
+		{"CCBot", "", "deny", "[]"},
+	} {
+		c := s.check("shop.test", "/private/x", tt.agent, "&client="+tt.client)
+		if c.Action != tt.action || fmt.Sprint(c.ExemptFrom) != tt.exempt || strings.Contains(c.Message, "exempt for requests from 192.0.2.0/24, 2001:db8::/32") != (tt.exempt != "[]") {
+			t.Errorf("%s from %q: %+v", tt.agent, tt.client, c)
+		}
+	}
+	s.adminRequest(http.MethodGet, "check?ua=GPTBot&url=http://shop.test/&client=localhost", 400, nil)
+}

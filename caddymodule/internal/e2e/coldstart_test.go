@@ -1,0 +1,139 @@
+package e2e_test
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+)
+
+// proxied returns a configuration of one site with a back end. A change of
+// robots.txt applies at once, because grace is off.
+func proxied(back, options string) string {
+	return "http://:$PORT {\n\trobots {\n\t\trefresh 1h\n\t\tgrace off\n\t\t" + options + "\n\t}\n\treverse_proxy " + back + "\n}\n"
+}
+
+// flood sends n requests for disallowed pages at the same time, request i to
+// host(i). The returned channel is closed after the last response.
+func (s *server) flood(n int, ua string, host func(i int) string) <-chan response {
+	s.t.Helper()
+	got := make(chan response, n)
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() {
+			resp, err := send(client, http.MethodGet, fmt.Sprintf("http://localhost:%d/private/%d", s.port, i), ua, host(i), nil)
+			if err != nil {
+				s.t.Errorf("request %d: %v", i, err)
+			}
+			got <- resp
+		})
+	}
+	go func() { all.Wait(); close(got) }()
+	return got
+}
+
+func oneHost(int) string { return "site.test" }
+
+// The back end holds its robots.txt back for longer than any crawler waits.
+func TestColdStartWhileRobotsTxtDoesNotArrive(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, options string
+		host          func(i int) string
+	}{
+		{"one host", "", oneHost},
+		{"a hundred hosts", "", func(i int) string { return fmt.Sprintf("h%d.test", i%100) }},
+		{"on_error deny", "on_error deny", oneHost},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			back, door := newFlaky(t), newGate(t)
+			back.answerWith(door.before(rules("/private/")))
+			s := start(t, proxied(back.URL, tt.options))
+			crawlers := s.flood(200, gptbot, tt.host)
+			<-door.asked
+			for range 20 {
+				s.wants(200, s.at("site.test", chrome, "/private/x"), "a person while robots.txt is read")
+			}
+			s.wants(200, s.at("site.test", gptbot, "/.well-known/x"), "a crawler on an exempt path")
+			for got := range crawlers {
+				if got.status != 429 || got.header.Get("Retry-After") != "5" {
+					t.Errorf("a crawler: status %d, Retry-After %q, %q", got.status, got.header.Get("Retry-After"), got.body)
+				}
+			}
+			door.open()
+			s.eventually("the rules are in force", func() bool { return s.at("site.test", gptbot, "/private/x").status == 403 })
+			s.wants(200, s.at("site.test", gptbot, "/x"), "a crawler on another path")
+		})
+	}
+}
+
+// The back end sends its robots.txt while 200 requests wait.
+func TestColdStartWhileRobotsTxtIsSlow(t *testing.T) {
+	t.Parallel()
+	back, door := newFlaky(t), newGate(t)
+	back.answerWith(door.before(rules("/private/")))
+	s := start(t, proxied(back.URL, ""))
+	crawlers := s.flood(200, gptbot, oneHost)
+	<-door.asked
+	s.wants(200, s.at("site.test", chrome, "/private/x"), "a person while robots.txt is read")
+	door.open()
+	for got := range crawlers {
+		if got.status != 403 && got.status != 429 {
+			t.Errorf("a crawler got a disallowed page: status %d, %q", got.status, got.body)
+		}
+	}
+	s.wants(403, s.at("site.test", gptbot, "/private/x"), "a crawler afterwards")
+	s.wants(200, s.at("site.test", gptbot, "/x"), "a crawler on another path")
+	if n := back.count(); n != 1 {
+		t.Errorf("robots.txt was read %d times", n)
+	}
+}
+
+// A first read that fails is tried again soon, even if refresh is long.
+func TestFailedFirstReadIsRetried(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, options string
+		failure       http.HandlerFunc
+		status        int // for crawlers before the second read
+	}{
+		{"500", "", text(500, ""), 200},
+		{"429", "", text(429, ""), 200},
+		{"500 with on_error deny", "on_error deny", text(500, ""), 503},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			back := newFlaky(t)
+			back.answerWith(tt.failure)
+			s := start(t, proxied(back.URL, tt.options))
+			got := s.get(googlebot, "/private/x")
+			s.wants(tt.status, got, "a crawler while robots.txt fails")
+			if tt.status == 503 && got.header.Get("Retry-After") == "" {
+				t.Error("a 503 without Retry-After")
+			}
+			s.wants(tt.status, s.get(googlebot, "/x"), "a crawler on another path")
+			s.wants(200, s.get(chrome, "/private/x"), "a person")
+			if got := s.get(googlebot, "/robots.txt"); got.status != 500 && got.status != 429 {
+				t.Errorf("robots.txt: status %d, want the back end's", got.status)
+			}
+			back.answerWith(rules("/private/"))
+			s.eventually("the rules are in force", func() bool { return s.get(googlebot, "/private/x").status == 403 })
+			s.wants(200, s.get(googlebot, "/x"), "a crawler on another path")
+		})
+	}
+}
+
+// A person's request for robots.txt starts the first read, so that crawlers that
+// come later do not wait for it.
+func TestGETOfRobotsTxtStartsTheFirstRead(t *testing.T) {
+	t.Parallel()
+	back := newFlaky(t)
+	s := start(t, proxied(back.URL, ""))
+	s.wants(200, s.get(chrome, "/robots.txt"), "robots.txt for a person")
+	s.eventually("the internal read followed the person's request", func() bool { return back.count() == 2 })
+	s.wants(403, s.get(googlebot, "/private/x"), "a crawler")
+	if n := back.count(); n != 2 {
+		t.Errorf("%d requests for robots.txt, want 2: of a person and of the server", n)
+	}
+}

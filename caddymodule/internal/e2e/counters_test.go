@@ -1,0 +1,116 @@
+package e2e_test
+
+import (
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+)
+
+// Counters survive a reload. A configuration that can't be loaded ends neither the
+// counters nor the API.
+func TestCountersSurviveReloads(t *testing.T) {
+	t.Parallel()
+	s := startTenants(t, "")
+	if err := s.reload(strings.Replace(tenants, `"page"`, `"another page"`, 1)); err != nil {
+		t.Fatal(err)
+	}
+	s.visit()
+	if c := adminValue[status.Summary](s, ""); c.Crawlers.Hour.Requests != 8 || c.People.Total != 4 {
+		t.Errorf("after a reload: %+v", c.Crawlers.Hour)
+	}
+	if err := s.reload(strings.Replace(tenants, "source inline", "source file /nonexistent/robots.txt\n\t\t#", 1)); err == nil {
+		t.Fatal("a broken configuration is loaded")
+	}
+	s.visit()
+	if c := adminValue[status.Summary](s, ""); c.Crawlers.Hour.Requests != 12 || len(c.Sites) != 2 {
+		t.Errorf("after a reload that failed: %+v", c)
+	}
+	if err := s.reload("http://:$PORT {\n\trespond hello\n}"); err != nil {
+		t.Fatal(err)
+	}
+	s.adminRequest(http.MethodGet, "", 503, nil)
+}
+
+// persist keeps counters over a restart. A damaged file is logged and replaced.
+func TestPersist(t *testing.T) {
+	t.Parallel()
+	const global = "{\n\trobots {\n\t\tpersist $DIR/robots.json\n\t}\n}"
+	s := startTenants(t, global)
+	s.end()
+	again := startIn(t, s, global+tenants)
+	sum := adminValue[status.Summary](again, "")
+	if sum.Crawlers.Total.Requests != 4 || sum.Crawlers.Day.Denied != 3 || sum.People.Total != 2 || sum.Health.Persist == nil {
+		t.Errorf("after a restart: %+v", sum.Crawlers)
+	}
+	if rules := adminValue[status.Rules](again, "rules").Rules; len(rules) != 3 {
+		t.Errorf("rules after a restart: %+v", rules)
+	}
+	again.visit()
+	if sum := adminValue[status.Summary](again, ""); sum.Crawlers.Total.Requests != 8 {
+		t.Errorf("new requests are not counted: %+v", sum.Crawlers.Total)
+	}
+	again.end()
+
+	writeFile(t, filepath.Join(s.dir, "robots.json"), `{"version": 1, "sites": [`)
+	damaged := startIn(t, s, global+tenants)
+	if sum := adminValue[status.Summary](damaged, ""); sum.Crawlers.Total.Requests != 0 || sum.Health.OK || sum.Health.Problems[0].Kind != "persist" {
+		t.Errorf("with a damaged file: %+v", sum)
+	}
+	if len(damaged.lines("persist: the file can't be read: the counters start at zero")) != 1 {
+		t.Error("the damage is not logged")
+	}
+	damaged.visit()
+	damaged.end()
+	if sum := adminValue[status.Summary](startIn(t, s, global+tenants), ""); sum.Crawlers.Total.Requests != 4 {
+		t.Errorf("after the damaged file was replaced: %+v", sum.Crawlers.Total)
+	}
+}
+
+// Clients can invent any number of names and hosts. The counters stay bounded, and
+// keep the numbers of other crawlers.
+func TestCountersAreBoundedInAFlood(t *testing.T) {
+	t.Parallel()
+	s := start(t, `
+http://:$PORT {
+	robots {
+		source inline "User-agent: *
+Disallow: /private/"
+	}
+	respond "hello"
+}`)
+	s.wants(403, s.get(gptbot, "/private/x"), "the first one")
+	const workers, each = 8, 300
+	var sending sync.WaitGroup
+	for w := range workers {
+		sending.Go(func() {
+			for i := range each {
+				ua, host := fmt.Sprintf("Mozilla/5.0 (compatible; Made%dUp%dBot/1.0)", w, i), fmt.Sprintf("h%d-%d.test", w, i)
+				got, err := send(client, http.MethodGet, fmt.Sprintf("http://localhost:%d/private/%d", s.port, i), ua, host, nil)
+				if err != nil || got.status != 403 {
+					t.Errorf("status %d, %v", got.status, err)
+					return
+				}
+			}
+		})
+	}
+	sending.Wait()
+	sum := adminValue[status.Summary](s, "")
+	if sum.Crawlers.Total.Requests != workers*each+1 {
+		t.Errorf("%d requests", sum.Crawlers.Total.Requests)
+	}
+	if m := sum.Health.Memory; m.Crawlers > 1100 || m.Rules > workers*each+1 {
+		t.Errorf("memory: %+v", m)
+	}
+	named := adminValue[status.Crawlers](s, "crawlers?name=GPTBot").Crawlers
+	if len(named) != 1 || named[0].Total.Denied != 1 {
+		t.Errorf("GPTBot: %+v", named)
+	}
+	if recent := adminValue[status.Recent](s, "recent?limit=1000").Refusals; len(recent) > 1000 || recent[len(recent)-1].Crawler != "GPTBot" && len(recent) < 200 {
+		t.Errorf("%d refusals, the last one %+v", len(recent), recent[len(recent)-1])
+	}
+}

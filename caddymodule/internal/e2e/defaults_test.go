@@ -1,0 +1,201 @@
+package e2e_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/alicebob/miniredis/v2"
+)
+
+// The global option sets defaults for all sites. A site's own line replaces them.
+func TestDefaultsForAllSites(t *testing.T) {
+	t.Parallel()
+	site := func(host, options string) string {
+		return "http://" + host + ":$PORT {\n\trobots {\n\t\tsource inline \"User-agent: *\nDisallow: /private/\nDisallow: /feed\nCrawl-delay: 600\"\n\t\t" + options + "\n\t}\n\trespond page\n}\n"
+	}
+	s := start(t, `{
+	robots {
+		mode monitor
+		http_clients on
+		exempt_paths /feed
+		exempt UptimeRobot
+		crawl_delay {
+			burst 2
+		}
+		max_memory 64MiB
+	}
+}
+http://bare.test:$PORT {
+	respond /robots.txt "User-agent: *
+Disallow: /private/"
+	robots
+	respond page
+}
+`+site("plain.test", "")+site("enforced.test", "mode enforce")+
+		site("own.test", "mode enforce\n\t\thttp_clients off\n\t\texempt_paths /private/open\n\t\tcrawl_delay {\n\t\t\tburst 1\n\t\t}"))
+	for _, tt := range []struct {
+		host, ua, path string
+		want           int
+	}{
+		{"bare.test", googlebot, "/private/x", 200},
+		{"plain.test", googlebot, "/private/x", 200},
+		{"enforced.test", googlebot, "/private/x", 403},
+		{"enforced.test", "curl/8.5.0", "/private/x", 403},
+		{"enforced.test", googlebot, "/feed", 200},
+		{"enforced.test", "Mozilla/5.0+(compatible; UptimeRobot/2.0; http://www.uptimerobot.com/)", "/private/x", 200},
+		{"own.test", googlebot, "/private/x", 403},
+		{"own.test", "curl/8.5.0", "/private/x", 200},
+		{"own.test", googlebot, "/feed", 403},
+		{"own.test", googlebot, "/private/open", 200},
+		{"own.test", chrome, "/private/x", 200},
+	} {
+		s.wants(tt.want, s.rawAt(tt.host, tt.path, tt.ua), fmt.Sprintf("%s%s for %.40s", tt.host, tt.path, tt.ua))
+	}
+	if n := s.metric(`caddy_robots_decisions_total{action="would_deny",crawler="Googlebot",reason="disallowed"}`); n != 2 {
+		t.Errorf("%v requests would have been denied, want those of two sites", n)
+	}
+	if got := s.statuses(4, "enforced.test", bingbot, "/"); got != "200 200 429 429" {
+		t.Errorf("with the default burst: %s", got)
+	}
+	if got := s.statuses(3, "own.test", bingbot, "/"); got != "200 429 429" {
+		t.Errorf("with the site's own burst: %s", got)
+	}
+}
+
+// A site can switch off each default that has no value for this.
+func TestDefaultsSwitchedOff(t *testing.T) {
+	t.Parallel()
+	redis := miniredis.RunT(t)
+	registry := filepath.Join(t.TempDir(), "crawlers.jsonl")
+	writeFile(t, registry, `{"name": "TheirThing"}`+"\n")
+	site := func(host, options string) string {
+		return "http://" + host + ":$PORT {\n\trobots {\n\t\tsource inline \"User-agent: *\nDisallow: /private/\nCrawl-delay: 600\"\n\t\t" + options + "\n\t}\n\theader >X-Verified {http.robots.verified}\n\theader >X-Trap {http.robots.trap}\n\trespond page\n}\n"
+	}
+	s := start(t, `{
+	servers {
+		trusted_proxies static private_ranges
+	}
+	robots {
+		exempt UptimeRobot
+		registry `+registry+`
+		policy no-training
+		answer disallowed 451
+		paths ignore_case
+		fleet redis://`+redis.Addr()+`
+		verify {
+			resolver 127.0.0.1:9
+			lists off
+			signatures off
+		}
+		suspects {
+			trap /private/trap/*
+			action bind
+		}
+		x_robots_tag / noindex
+	}
+}
+`+site("with.test", "")+site("without.test", strings.Join(strings.Fields("exempt registry policy answer paths fleet verify suspects x_robots_tag"), " off\n\t\t")+" off"))
+	for _, tt := range []struct {
+		ua, path      string
+		with, without int
+	}{
+		{"Mozilla/5.0+(compatible; UptimeRobot/2.0; http://www.uptimerobot.com/)", "/private/x", 200, 403},
+		{"TheirThing/1.0 " + chrome, "/private/x", 451, 200},
+		{gptbot, "/x", 451, 200},
+		{googlebot, "/PRIVATE/x", 451, 200},
+	} {
+		s.wants(tt.with, s.rawAt("with.test", tt.path, tt.ua), fmt.Sprintf("%.40s, with the defaults", tt.ua))
+		s.wants(tt.without, s.rawAt("without.test", tt.path, tt.ua), fmt.Sprintf("%.40s, without them", tt.ua))
+	}
+	for host, want := range map[string]string{"with.test": "noindex unverified", "without.test": " none"} {
+		header := s.rawAt(host, "/", googlebot).header
+		if got := header.Get("X-Robots-Tag") + " " + header.Get("X-Verified"); got != want {
+			t.Errorf("%s: X-Robots-Tag and the result of verify are %q, want %q", host, got, want)
+		}
+	}
+	https := http.Header{"X-Forwarded-Proto": {"https"}, "X-Forwarded-For": {"192.0.2.7"}} // traps need it
+	for host, want := range map[string]bool{"with.test": true, "without.test": false} {
+		resp := s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/", s.port), chrome, host, https)
+		if trap := resp.header.Get("X-Trap"); strings.HasPrefix(trap, "/private/trap/") != want {
+			t.Errorf("%s: trap %q", host, trap)
+		}
+	}
+	s.eventually("the default fleet is connected", func() bool { return s.metric("caddy_robots_fleet_up") == 1 })
+	s.rawAt("without.test", "/", bingbot)
+	if keys := redis.Keys(); len(keys) > 1 { // the probe
+		t.Errorf("keys in Redis for a site without the fleet: %q", keys)
+	}
+	s.rawAt("with.test", "/", bingbot)
+	s.eventually("the default fleet counts", func() bool { return len(redis.Keys()) > 1 })
+}
+
+// Crawlers, a registry and a fleet in the global option apply to all sites.
+func TestGlobalCrawlersAndFleet(t *testing.T) {
+	t.Parallel()
+	registry := filepath.Join(t.TempDir(), "crawlers.jsonl")
+	writeFile(t, registry, `{"name": "TheirThing"}`+"\n")
+	redis := miniredis.RunT(t)
+	config := `{
+	robots {
+		registry ` + registry + `
+		crawler OurThing {
+			user_agents OurThing
+		}
+		fleet redis://` + redis.Addr() + `
+	}
+}
+`
+	hosts := []string{"one.test", "two.test"}
+	for _, host := range hosts {
+		config += "http://" + host + ":$PORT {\n\trobots {\n\t\tsource inline \"User-agent: *\nDisallow: /private/\nCrawl-delay: 600\"\n\t}\n\trespond page\n}\n"
+	}
+	s := start(t, config)
+	for _, host := range hosts {
+		s.wants(403, s.rawAt(host, "/private/x", chrome+" OurThing/1.0"), host+": a crawler of the global option")
+		s.wants(403, s.rawAt(host, "/private/x", chrome+" TheirThing/1.0"), host+": a crawler of its registry")
+		s.wants(200, s.rawAt(host, "/private/x", chrome), host+": a person")
+	}
+	s.eventually("the server shares budgets", func() bool {
+		s.get(chrome, "/")
+		return s.metric("caddy_robots_fleet_up") == 1
+	})
+	for i, host := range hosts {
+		s.wants(200, s.rawAt(host, "/", bingbot), host+": the first request")
+		s.eventually("its budget is in Redis", func() bool { return len(redis.Keys()) > i })
+		s.wants(429, s.rawAt(host, "/", bingbot), host+": the second one")
+	}
+	writeFile(t, registry+".new", `{"name": "NewThing"}`+"\n")
+	if err := os.Rename(registry+".new", registry); err != nil {
+		t.Fatal(err)
+	}
+	for _, host := range hosts {
+		s.eventually("the registry's new crawler is known to "+host, func() bool {
+			return s.rawAt(host, "/private/x", chrome+" NewThing/1.0").status == 403
+		})
+	}
+}
+
+func TestInvalidGlobalOptions(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ options, want string }{
+		{"mode sometimes", "want enforce or monitor"},
+		{"max_memory much", "max_memory"},
+		{"max_memory 64MiB\n\t\tmax_memory 64MiB", "given twice"},
+		{"refrehs 1m", "refresh"},
+		{"exempt Googelbot", "Googlebot"},
+		{"fleet memcached://x", "fleet"},
+		{"verify off", "remove the line"},
+	} {
+		t.Run(strings.ReplaceAll(tt.options, "\n\t\t", "; "), func(t *testing.T) {
+			t.Parallel()
+			out, problems, path, err := command(t, "{\n\trobots {\n\t\t"+tt.options+"\n\t}\n}\nhttp://:1 {\n\trobots\n}\n", "validate")
+			if err == nil || !strings.Contains(out+problems, tt.want) || !strings.Contains(out+problems, path+":") {
+				t.Errorf("%v, want %q and the line, got:\n%s%s", err, tt.want, out, problems)
+			}
+		})
+	}
+}

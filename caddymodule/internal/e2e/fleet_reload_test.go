@@ -1,0 +1,78 @@
+package e2e_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/alicebob/miniredis/v2"
+)
+
+// has reports whether a metric exists.
+func (s *server) has(metric string) bool {
+	s.t.Helper()
+	all := s.do("GET", fmt.Sprintf("http://localhost:%d/metrics", s.admin), chrome, "", nil).body
+	return strings.Contains(all, "\n"+metric+" ") || strings.Contains(all, "\n"+metric+"{")
+}
+
+// The password of Redis may change while the server runs. A reload reads it again,
+// even if the text of the configuration is the same.
+func TestChangedRedisPasswordAfterAReload(t *testing.T) {
+	t.Parallel()
+	const first, second = "FirstPassword123", "SecondPassword456"
+	redis := miniredis.RunT(t)
+	redis.RequireAuth(first)
+	file := filepath.Join(t.TempDir(), "password")
+	writeFile(t, file, first)
+	config := siteWith("fleet redis://:{file." + file + "}@" + redis.Addr())
+	s := start(t, config)
+	up := func(want float64) func() bool {
+		return func() bool {
+			s.wants(200, s.get(chrome, "/private/x"), "a person")
+			s.get(bingbot, "/")
+			return s.metric("caddy_robots_fleet_up") == want
+		}
+	}
+	s.eventually("budgets are shared", up(1))
+
+	writeFile(t, file, second)
+	redis.Close()
+	redis.RequireAuth(second)
+	if err := redis.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	s.eventually("the old password is refused", up(0))
+	if err := s.reload(config); err != nil {
+		t.Fatal(err)
+	}
+	s.eventually("budgets are shared with the new password", up(1))
+	for _, password := range []string{first, second, first[:8], second[:8]} {
+		if strings.Contains(string(s.log.bytes()), password) {
+			t.Errorf("the log has %q, which is a part of a password", password)
+		}
+	}
+}
+
+func TestFleetMetricsExistOnlyWithAFleet(t *testing.T) {
+	t.Parallel()
+	const metric = "caddy_robots_fleet_up"
+	s := start(t, siteWith(""))
+	s.wants(200, s.get(bingbot, "/"), "a crawler")
+	if s.has(metric) || !s.has("caddy_robots_decisions_total") {
+		t.Error("there is a metric of the fleet without a fleet")
+	}
+	with := siteWith("fleet redis://" + miniredis.RunT(t).Addr())
+	if err := s.reload(with); err != nil {
+		t.Fatal(err)
+	}
+	s.eventually("there is a fleet", func() bool {
+		s.get(bingbot, "/")
+		return s.has(metric) && s.metric(metric) == 1
+	})
+	if err := s.reload(siteWith("")); err != nil {
+		t.Fatal(err)
+	}
+	s.eventually("the fleet is gone, and its metric", func() bool { return !s.has(metric) })
+	s.wants(200, s.get(chrome, "/"), "a person")
+}

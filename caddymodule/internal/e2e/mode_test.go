@@ -1,0 +1,72 @@
+package e2e_test
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+)
+
+// The admin API can set monitor mode at once. The next load of the configuration
+// ends it.
+func TestModeIsSetUntilTheNextLoad(t *testing.T) {
+	t.Parallel()
+	s := startTenants(t, "")
+	var mode status.Mode
+	s.adminRequest(http.MethodPost, "mode?mode=monitor&site=shop.test", 200, &mode)
+	if !slices.Equal(mode.Sites, []string{"shop.test"}) {
+		t.Errorf("%+v", mode)
+	}
+	s.wants(404, s.at("shop.test", gptbot, "/private/x"), "a disallowed path that does not exist")
+	for range 3 {
+		s.wants(200, s.at("shop.test", bingbot, "/"), "without a Crawl-delay")
+	}
+	s.wants(403, s.at("a.pages.test", gptbot, "/drafts/1"), "another site")
+	h := adminValue[status.Health](s, "health?site=shop.test")
+	if len(h.Problems) != 1 || h.Problems[0].Kind != "mode" || h.OK {
+		t.Errorf("health: %+v", h)
+	}
+	i := slices.IndexFunc(adminValue[status.Summary](s, "").Sites, func(site status.Site) bool {
+		return site.Name == "shop.test" && site.Overridden && site.Mode == "monitor" && site.Crawlers.Total.WouldDeny == 1
+	})
+	if i < 0 {
+		t.Errorf("summary: %+v", adminValue[status.Summary](s, "").Sites)
+	}
+	s.adminRequest(http.MethodPost, "mode?mode=configured", 200, nil)
+	s.wants(403, s.at("shop.test", gptbot, "/private/x"), "after the return to the configured mode")
+	if set, returned := s.lines("the mode was set until the next load of the configuration"), s.lines("the mode is again the one of the configuration"); len(set) != 1 || set[0]["mode"] != "monitor" || len(returned) != 1 || returned[0]["mode"] != nil {
+		t.Errorf("log lines: %v and %v", set, returned)
+	}
+	s.adminRequest(http.MethodPost, "mode?mode=monitor", 200, nil)
+	s.wants(200, s.at("a.pages.test", gptbot, "/drafts/1"), "in monitor mode")
+	if err := s.reload(tenants); err != nil {
+		t.Fatal(err)
+	}
+	s.wants(403, s.at("a.pages.test", gptbot, "/drafts/1"), "after the next load")
+	s.wants(403, s.at("shop.test", gptbot, "/private/x"), "after the next load")
+	if h := adminValue[status.Health](s, "health"); !h.OK {
+		t.Errorf("health after the next load: %+v", h)
+	}
+}
+
+// A site in monitor mode can be switched to enforce.
+func TestModeEnforce(t *testing.T) {
+	t.Parallel()
+	s := start(t, `
+http://:$PORT {
+	robots {
+		mode monitor
+		source inline "User-agent: *
+Disallow: /private/"
+	}
+	respond "hello"
+}`)
+	s.wants(200, s.get(gptbot, "/private/x"), "in monitor mode")
+	s.adminRequest(http.MethodPost, "mode?mode=enforce", 200, nil)
+	s.wants(403, s.get(gptbot, "/private/x"), "in enforce mode")
+	s.wants(200, s.get(chrome, "/private/x"), "a person")
+	if sites := adminValue[status.Summary](s, "").Sites; len(sites) != 1 || sites[0].Name != status.AnySite || sites[0].Mode != "enforce" || sites[0].Crawlers.Total.WouldDeny != 1 || sites[0].Crawlers.Total.Denied != 1 {
+		t.Errorf("sites: %+v", sites)
+	}
+}

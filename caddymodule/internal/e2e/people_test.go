@@ -1,0 +1,214 @@
+package e2e_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// The back end holds its robots.txt back until the test releases it.
+func TestCrawlersWaitForASlowFileAndPeopleDoNot(t *testing.T) {
+	t.Parallel()
+	back := newFlaky(t)
+	asked, release := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	back.answerWith(func(w http.ResponseWriter, r *http.Request) {
+		once.Do(func() { close(asked) })
+		<-release
+		rules("/private/")(w, r)
+	})
+	s := start(t, "http://:$PORT {\n\trobots\n\treverse_proxy "+back.URL+"\n}\n")
+	for range 50 {
+		s.wants(200, s.get(chrome, "/private/x"), "a person while the file is being read")
+	}
+	<-asked
+	got := make(chan response)
+	go func() { got <- s.get(googlebot, "/private/x") }()
+	close(release)
+	s.wants(403, <-got, "a crawler that waited")
+	if n := back.count(); n != 1 {
+		t.Errorf("the file was requested %d times", n)
+	}
+}
+
+func TestFileChangesUnderLoad(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "robots.txt")
+	texts := []string{
+		"User-agent: *\nDisallow: /always/\nDisallow: /one/\n",
+		"User-agent: *\nDisallow: /always/\nDisallow: /two/\n" + strings.Repeat("# filler\n", 2000),
+	}
+	replace := func(text string) {
+		writeFile(t, path+".new", text)
+		if err := os.Rename(path+".new", path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	replace(texts[0])
+	s := start(t, "http://:$PORT {\n\trobots {\n\t\tsource file "+path+"\n\t\tpublish\n\t}\n\trespond hello\n}\n")
+	var stop atomic.Bool
+	var load sync.WaitGroup
+	base := fmt.Sprintf("http://localhost:%d", s.port)
+	for _, c := range []struct {
+		ua, path string
+		ok       func(response) bool
+	}{
+		{chrome, "/always/x", func(r response) bool { return r.status == 200 && r.body == "hello" }},
+		{chrome, "/one/x", func(r response) bool { return r.status == 200 && r.body == "hello" }},
+		{googlebot, "/always/x", func(r response) bool { return r.status == 403 }},
+		{googlebot, "/never/x", func(r response) bool { return r.status == 200 }},
+		{googlebot, "/one/x", func(r response) bool { return r.status == 200 || r.status == 403 }},
+		{googlebot, "/robots.txt", func(r response) bool { return r.status == 200 && (r.body == texts[0] || r.body == texts[1]) }},
+	} {
+		load.Go(func() {
+			for !stop.Load() {
+				got, err := send(client, http.MethodGet, base+c.path, c.ua, "", nil)
+				if err != nil || !c.ok(got) {
+					t.Errorf("%s for %.30s: status %d, %v", c.path, c.ua, got.status, err)
+					return
+				}
+			}
+		})
+	}
+	for i := range 6 {
+		next := (i + 1) % 2
+		replace(texts[next])
+		denied := []string{"/one/x", "/two/x"}[next]
+		s.eventually("the new file is in force", func() bool { return s.get(googlebot, denied).status == 403 })
+	}
+	stop.Store(true)
+	load.Wait()
+}
+
+// robots decides before basic_auth does.
+func TestBasicAuthAfterRobots(t *testing.T) {
+	t.Parallel()
+	s := start(t, `http://:$PORT {
+	robots {
+		source inline "User-agent: *
+Disallow: /private/"
+	}
+	basic_auth {
+		user $2a$14$Zkx19XLiW6VYouLHR5NmfOFU0z2GTNmpkT/5qqR7hx4IjWJPDhjvG
+	}
+	respond hello
+}`)
+	s.wants(403, s.get(googlebot, "/private/x"), "a crawler on a disallowed path")
+	s.wants(401, s.get(googlebot, "/x"), "a crawler on another path")
+	s.wants(401, s.get(chrome, "/private/x"), "a person without a password")
+}
+
+func TestEncodedPagesAndDenials(t *testing.T) {
+	t.Parallel()
+	s := start(t, `http://:$PORT {
+	encode gzip
+	robots {
+		source inline "User-agent: *
+Disallow: /private/"
+		x_robots_tag /x noarchive
+	}
+	header Content-Type text/html
+	respond "`+strings.Repeat("hello ", 1000)+`"
+}`)
+	ask := func(ua, path string) response {
+		return s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d%s", s.port, path), ua, "", http.Header{"Accept-Encoding": {"gzip"}})
+	}
+	page := ask(chrome, "/x")
+	if page.status != 200 || page.header.Get("Content-Encoding") != "gzip" || page.header.Get("X-Robots-Tag") != "noarchive" || len(page.body) > 1000 {
+		t.Errorf("a page: status %d, %d octets, %v", page.status, len(page.body), page.header)
+	}
+	denied := ask(googlebot, "/private/x")
+	if denied.status != 403 || denied.header.Get("Content-Encoding") != "" || !strings.Contains(denied.body, "robots.txt") {
+		t.Errorf("a denial: status %d, %q, %v", denied.status, denied.body, denied.header)
+	}
+}
+
+// The client's address is the one that Caddy determines: X-Forwarded-For counts
+// only from a trusted proxy.
+func TestBudgetPerAddress(t *testing.T) {
+	t.Parallel()
+	for _, trusted := range []bool{true, false} {
+		t.Run(fmt.Sprint("trusted ", trusted), func(t *testing.T) {
+			t.Parallel()
+			global := "{\n}\n"
+			if trusted {
+				global = "{\n\tservers {\n\t\ttrusted_proxies static 127.0.0.1/8 ::1/128\n\t}\n}\n"
+			}
+			s := start(t, global+strings.Replace(siteWith("crawl_delay {\n\t\t\tper ip\n\t\t}"), "Crawl-delay: 1\n", "Crawl-delay: 500\n", 1))
+			from := func(address string) int {
+				url := fmt.Sprintf("http://localhost:%d/", s.port)
+				return s.do(http.MethodGet, url, bingbot, "", http.Header{"X-Forwarded-For": {address}}).status
+			}
+			got := fmt.Sprint(from("192.0.2.1"), from("192.0.2.2"), from("192.0.2.1"))
+			if want := map[bool]string{true: "200 200 429", false: "200 429 429"}[trusted]; got != want {
+				t.Errorf("statuses %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+// Names that clients invent do not become label values.
+func TestMetricsAreBounded(t *testing.T) {
+	t.Parallel()
+	s := start(t, siteWith(""))
+	for i := range 500 {
+		s.get(fmt.Sprintf("MadeUp%dBot/1.0 (+https://%d.example/)", i, i), fmt.Sprintf("/private/%d", i))
+	}
+	all := s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/metrics", s.admin), chrome, "", nil).body
+	if series := strings.Count(all, "\ncaddy_robots_"); series == 0 || series > 20 {
+		t.Errorf("%d series after 500 invented crawlers", series)
+	}
+	if n := s.metric(`caddy_robots_decisions_total{action="deny",crawler="self-declared",reason="disallowed"}`); n != 500 {
+		t.Errorf("%v denials are counted, want 500", n)
+	}
+}
+
+// Requests over HTTP/2 differ from HTTP/1.1: the authority is a pseudo-header
+// field, and fields with the same name are separate.
+func TestSpellingsOverHTTP2(t *testing.T) {
+	t.Parallel()
+	port := freePort(t)
+	s := start(t, fmt.Sprintf("https://localhost:%d {\n\troot testdata/site\n\trobots\n\tfile_server\n}\n", port))
+	h2 := http2Client(port)
+	t.Cleanup(h2.CloseIdleConnections)
+	base := fmt.Sprintf("https://localhost:%d", port)
+	s.eventually("there is a certificate", func() bool {
+		_, err := send(h2, http.MethodGet, base+"/", chrome, "", nil)
+		return err == nil
+	})
+	ask := func(method, target string, agents ...string) response {
+		t.Helper()
+		req, err := http.NewRequest(method, base+target, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header["User-Agent"] = agents
+		resp, err := h2.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		if resp.ProtoMajor != 2 {
+			t.Fatalf("%s came over %s", target, resp.Proto)
+		}
+		return response{status: resp.StatusCode, header: resp.Header}
+	}
+	for _, target := range spellingsOfPlan {
+		if !strings.HasPrefix(target, "/") {
+			continue // HTTP/2 has no absolute form
+		}
+		s.wants(403, ask(http.MethodGet, target, googlebot), target)
+	}
+	for _, method := range []string{http.MethodHead, http.MethodPost, http.MethodOptions, http.MethodDelete} {
+		s.wants(403, ask(method, "/private/plan.html", googlebot), method)
+	}
+	s.wants(200, ask(http.MethodHead, "/private/plan.html", chrome), "HEAD for a person")
+	s.wants(200, ask(http.MethodGet, "/private/press/kit.html", googlebot), "an allowed page")
+	s.wants(200, ask(http.MethodGet, "/private/plan.html"), "no User-Agent")
+	s.wants(403, ask(http.MethodGet, "/", gptbot+strings.Repeat(" x", 8000)), "a User-Agent of 16 KB")
+}

@@ -1,0 +1,317 @@
+package e2e_test
+
+import (
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const (
+	ccbot      = "CCBot/2.0 (https://commoncrawl.org/faq/)"
+	bytespider = "Mozilla/5.0 (compatible; Bytespider; spider-feedback@bytedance.com)"
+	ahrefs     = "Mozilla/5.0 (compatible; AhrefsBot/7.0; +http://ahrefs.com/robot/)"
+)
+
+// policySite is a site with its own files and a policy.
+const policySite = `
+http://:$PORT {
+	root * $DIR/site
+	robots {
+		policy no-training {
+			deny Bytespider
+			deny seo /archive/*
+			allow CCBot
+			hidden /backup-7f3a/*
+		}
+		crawl_delay {
+			burst 100
+		}
+	}
+	%s
+	file_server
+	log
+}`
+
+const policySiteFile = "User-agent: *\nDisallow: /private/\n\nUser-agent: Bytespider\nDisallow: /b/\n"
+
+func startPolicySite(t *testing.T, file, more string) *server {
+	t.Helper()
+	config := fmt.Sprintf(policySite, more)
+	s := startWith(t, config, func(dir string) { writeSite(t, dir, file) })
+	s.waitForMerge()
+	return s
+}
+
+// startWith calls prepare before it starts the server; $DIR is prepare's folder.
+func startWith(t *testing.T, config string, prepare func(dir string)) *server {
+	t.Helper()
+	dir := t.TempDir()
+	prepare(dir)
+	return start(t, strings.ReplaceAll(config, "$DIR", dir))
+}
+
+func writeSite(t *testing.T, dir, file string) {
+	t.Helper()
+	for name, body := range map[string]string{
+		"robots.txt": file, "index.html": "index", "b/x.html": "b", "private/x.html": "private", "archive/x.html": "archive", "backup-7f3a/x.html": "backup",
+	} {
+		path := filepath.Join(dir, "site", name)
+		if body == "" {
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, path, body)
+	}
+}
+
+// waitForMerge waits until the merged robots.txt is published.
+func (s *server) waitForMerge() {
+	s.t.Helper()
+	s.eventually("the merged robots.txt is published", func() bool {
+		return strings.Contains(s.get(chrome, "/robots.txt").body, "# BEGIN lines made from a policy")
+	})
+}
+
+func TestPolicyIsPublishedAndEnforced(t *testing.T) {
+	t.Parallel()
+	s := startPolicySite(t, policySiteFile, "")
+	published := s.get(chrome, "/robots.txt")
+	for _, want := range []string{"User-agent: *\nDisallow: /private/\n", "# replaced by a policy: User-agent: Bytespider\n", "User-agent: GPTBot\n", "Content-Signal: ai-train=no\n", "Disallow: /archive/\n"} {
+		if !strings.Contains(published.body, want) {
+			t.Errorf("the published file lacks %q:\n%s", want, published.body)
+		}
+	}
+	if strings.Contains(published.body, "backup") || strings.Contains(published.body, "CCBot") {
+		t.Errorf("the published file has a hidden path or an excepted crawler:\n%s", published.body)
+	}
+	for _, tt := range []struct {
+		status int
+		ua     string
+		path   string
+	}{
+		{403, gptbot, "/"}, {200, ccbot, "/"}, {403, ccbot, "/private/x.html"}, {403, bytespider, "/"},
+		{403, ahrefs, "/archive/x.html"}, {403, ahrefs, "/private/x.html"}, {200, ahrefs, "/b/x.html"},
+		{200, googlebot, "/archive/x.html"}, {200, chrome, "/private/x.html"}, {200, gptbot, "/robots.txt"},
+		{404, googlebot, "/backup-7f3a/x.html"}, {404, ccbot, "//backup-7f3a/x.html"}, {200, chrome, "/backup-7f3a/x.html"}, {200, "curl/8.5.0", "/backup-7f3a/x.html"},
+	} {
+		s.wants(tt.status, s.get(tt.ua, tt.path), tt.ua+" "+tt.path)
+	}
+	log := string(s.log.bytes())
+	if strings.Contains(log, "/backup-7f3a/*") {
+		t.Error("the log has the hidden pattern")
+	}
+	layers := map[string]string{}
+	for _, line := range s.lines("crawler refused by robots.txt") {
+		layers[fmt.Sprint(line["crawler"], " ", line["reason"])] = fmt.Sprint(line["layer"], " ", line["line"])
+		if line["reason"] == "hidden" && (line["uri"] != nil || line["rule"] != "") {
+			t.Errorf("the log line about a hidden path has %v", line)
+		}
+	}
+	for decision, want := range map[string]string{"GPTBot disallowed": "policy 11", "CCBot disallowed": "site 2", "Bytespider disallowed": "policy 12", "AhrefsBot disallowed": "policy 13", "Googlebot hidden": "hidden 15"} {
+		if layers[decision] != want {
+			t.Errorf("%s: %q, want %q; of %v", decision, layers[decision], want, layers)
+		}
+	}
+}
+
+// The published file supports entity tags, 304, ranges and HEAD.
+func TestPublishedFileOverHTTP(t *testing.T) {
+	t.Parallel()
+	s := startPolicySite(t, policySiteFile, "")
+	url := fmt.Sprintf("http://localhost:%d/robots.txt", s.port)
+	whole := s.get(chrome, "/robots.txt")
+	etag := whole.header.Get("Etag")
+	if etag == "" || whole.header.Get("Content-Type") != "text/plain; charset=utf-8" {
+		t.Errorf("header: %v", whole.header)
+	}
+	s.wants(304, s.do("GET", url, chrome, "", http.Header{"If-None-Match": {etag}}), "If-None-Match")
+	s.wants(200, s.do("GET", url, chrome, "", http.Header{"If-None-Match": {`"other"`}}), "another tag")
+	part := s.do("GET", url, chrome, "", http.Header{"Range": {"bytes=0-12"}})
+	if part.status != 206 || part.body != whole.body[:13] {
+		t.Errorf("range: %d %q", part.status, part.body)
+	}
+	head := s.do("HEAD", url, chrome, "", nil)
+	if head.status != 200 || head.body != "" || head.header.Get("Content-Length") != fmt.Sprint(len(whole.body)) {
+		t.Errorf("HEAD: %d %v", head.status, head.header)
+	}
+}
+
+func TestPolicyBehindEncode(t *testing.T) {
+	t.Parallel()
+	s := startWith(t, "http://:$PORT {\n\troute {\n\t\tencode gzip\n\t\trobots {\n\t\t\tpolicy no-ai\n\t\t}\n\t\troot * $DIR/site\n\t\tfile_server\n\t}\n}", func(dir string) { writeSite(t, dir, policySiteFile) })
+	s.waitForMerge()
+	plain := s.get(chrome, "/robots.txt")
+	resp := s.do("GET", fmt.Sprintf("http://localhost:%d/robots.txt", s.port), chrome, "", http.Header{"Accept-Encoding": {"gzip"}})
+	if resp.header.Get("Content-Encoding") != "gzip" {
+		t.Fatalf("header: %v", resp.header)
+	}
+	zr, err := gzip.NewReader(strings.NewReader(resp.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(zr)
+	if err != nil || string(body) != plain.body {
+		t.Errorf("%v\n%s", err, body)
+	}
+	s.wants(403, s.get(gptbot, "/"), "GPTBot")
+}
+
+// If the back end has no robots.txt, the file consists of the policy's lines. While
+// the file was never read, the policy is not in force.
+func TestPolicyWithBackends(t *testing.T) {
+	t.Parallel()
+	back := newFlaky(t)
+	back.answerWith(text(500, "down"))
+	s := start(t, "http://:$PORT {\n\trobots {\n\t\trefresh 1s\n\t\tpolicy no-training\n\t}\n\treverse_proxy "+back.Listener.Addr().String()+"\n}")
+	for range 2 {
+		s.wants(500, s.get(chrome, "/robots.txt"), "a file that was never loaded")
+	}
+	s.eventually("the failed read leaves no rules", func() bool { return s.get(gptbot, "/x").status == 200 })
+	back.answerWith(text(404, "none"))
+	s.waitForMerge()
+	if body := s.get(chrome, "/robots.txt").body; !strings.HasPrefix(body, "# BEGIN") {
+		t.Errorf("the file of a site without one:\n%s", body)
+	}
+	s.wants(403, s.get(gptbot, "/x"), "GPTBot")
+	back.answerWith(text(200, "User-agent: GPTBot\nDisallow: /shut/\n"))
+	s.eventually("the site's own group is read", func() bool { return s.get(gptbot, "/x").status == 200 })
+	s.wants(403, s.get(gptbot, "/shut/x"), "GPTBot's own group")
+	back.answerWith(text(500, "down"))
+	s.get(chrome, "/robots.txt")
+	if body := s.get(chrome, "/robots.txt").body; !strings.Contains(body, "User-agent: GPTBot\nDisallow: /shut/") || !strings.Contains(body, "User-agent: CCBot") {
+		t.Errorf("while the back end is down:\n%s", body)
+	}
+}
+
+func TestMonitorPublishesNothing(t *testing.T) {
+	t.Parallel()
+	s := startWith(t, "http://:$PORT {\n\trobots {\n\t\tmode monitor\n\t\tpolicy no-training\n\t}\n\troot * $DIR/site\n\tfile_server\n}", func(dir string) { writeSite(t, dir, policySiteFile) })
+	s.get(gptbot, "/")
+	s.eventually("a would-be denial is counted", func() bool {
+		s.wants(200, s.get(gptbot, "/"), "GPTBot")
+		return s.metric(`caddy_robots_decisions_total{action="would_deny",crawler="GPTBot",reason="disallowed"}`) > 0
+	})
+	if resp := s.get(chrome, "/robots.txt"); resp.body != policySiteFile {
+		t.Errorf("published in monitor mode:\n%s", resp.body)
+	}
+}
+
+// If requests for /robots.txt do not reach the handler, it can't publish its
+// policy, so the policy is not in force.
+func TestPolicyOfAHandlerThatRobotsTxtDoesNotReach(t *testing.T) {
+	t.Parallel()
+	s := startPolicySite(t, policySiteFile, "")
+	err := s.reload("http://:$PORT {\n\thandle /shop/* {\n\t\trobots {\n\t\t\tpolicy no-ai\n\t\t}\n\t\trespond hello\n\t}\n}")
+	if err == nil || !strings.Contains(err.Error(), "a path matcher keeps requests for /robots.txt from this handler") {
+		t.Errorf("loading a policy below /shop/: %v", err)
+	}
+	s.wants(403, s.get(gptbot, "/"), "GPTBot, with the previous configuration")
+
+	other := start(t, "http://:$PORT {\n\thandle /robots.txt {\n\t\trespond \"User-agent: *\nDisallow: /p/\n\"\n\t}\n\thandle {\n\t\trobots {\n\t\t\tpolicy no-ai\n\t\t}\n\t\trespond hello\n\t}\n}")
+	other.wants(200, other.get(gptbot, "/"), "GPTBot")
+	other.wants(403, other.get(gptbot, "/p/"), "the site's own rule")
+	if got := other.lines("the policy can't be merged into robots.txt: only the site's own robots.txt is in force"); len(got) != 1 {
+		t.Errorf("%d log lines", len(got))
+	}
+}
+
+// A reload logs how the policy's lines changed.
+func TestChangedPolicyIsLogged(t *testing.T) {
+	t.Parallel()
+	s := startPolicySite(t, policySiteFile, "")
+	config, err := os.ReadFile(filepath.Join(s.dir, "Caddyfile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, site, _ := strings.Cut(string(config), "\n}\n")
+	if err := s.reload(strings.Replace(site, "allow CCBot", "allow Diffbot", 1)); err != nil {
+		t.Fatal(err)
+	}
+	s.get(gptbot, "/")
+	s.eventually("the change is logged", func() bool {
+		lines := s.lines("the policy's lines in robots.txt changed")
+		return len(lines) == 1 && lines[0]["changed"] == "new: CCBot; no longer named: Diffbot"
+	})
+}
+
+// This file is too large for the policy's lines.
+func TestFailedMergeKeepsTheSitesFile(t *testing.T) {
+	t.Parallel()
+	large := policySiteFile + strings.Repeat("# comment\n", 51_100)
+	s := startWith(t, fmt.Sprintf(policySite, ""), func(dir string) { writeSite(t, dir, large) })
+	s.wants(403, s.get(ccbot, "/private/x.html"), "the site's own rules are in force")
+	s.wants(200, s.get(gptbot, "/"), "the policy is not in force")
+	if resp := s.get(chrome, "/robots.txt"); resp.body != large {
+		t.Errorf("published: %d octets, want %d", len(resp.body), len(large))
+	}
+	if got := s.lines("the policy can't be merged into robots.txt: only the site's own robots.txt is in force"); len(got) != 1 || !strings.Contains(fmt.Sprint(got[0]["error"]), "500 KiB") {
+		t.Errorf("log: %v", got)
+	}
+}
+
+func TestUsageHeader(t *testing.T) {
+	t.Parallel()
+	s := start(t, "http://:$PORT {\n\trobots {\n\t\tpolicy {\n\t\t\tusage train-ai=n\n\t\t}\n\t}\n\trespond /robots.txt 404\n\trespond hello\n}")
+	if got := s.get(chrome, "/").header.Values("Content-Usage"); len(got) != 1 || got[0] != "train-ai=n" {
+		t.Errorf("Content-Usage %q", got)
+	}
+}
+
+// Real crawlers that obey the merged file are never refused.
+func TestPoliteCrawlersObeyAMergedFile(t *testing.T) {
+	t.Parallel()
+	config := strings.Replace(fmt.Sprintf(crawlSite, "{\n\t\tpolicy {\n\t\t\tdeny scraper /one.html\n\t\t\tdeny Wget /two.html\n\t\t\tdeny ai-training\n\t\t\tsignal search=yes\n\t\t}\n\t\tcrawl_delay {\n\t\t\tburst 3\n\t\t}\n\t}"),
+		"User-agent: Scrapy\n", "User-agent: Other\n", 1)
+	for name, crawl := range map[string]func(*testing.T, *server) string{"wget": politeWget, "scrapy": politeScrapy} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Logf("%s is not installed: nothing is tested", name)
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			s := start(t, strings.Replace(config, "User-agent: *\nDisallow: /\n", "User-agent: *\nDisallow: /old.bak\nDisallow: /shut/secret.html\nDisallow: /~tilde/\n", 1))
+			s.waitForMerge()
+			got := crawl(t, s)
+			if strings.Contains(strings.ReplaceAll(got, "SECRET of Scrapy", ""), "SECRET") {
+				t.Errorf("it got a disallowed page: %s", got)
+			}
+			if !strings.Contains(got, "page open") {
+				t.Errorf("it lacks an allowed page: %s", got)
+			}
+			if denied := map[string]string{"wget": "page two", "scrapy": "page one"}[name]; strings.Contains(got, denied) {
+				t.Errorf("it got %q, which the policy denies", denied)
+			}
+			s.eventually("the requests are in the log", func() bool { return statuses(s)[200] >= 4 })
+			counts := statuses(s)
+			if counts[403] != 0 || counts[429] != 0 {
+				t.Errorf("statuses that a polite crawler got: %v", counts)
+			}
+		})
+	}
+}
+
+func politeWget(t *testing.T, s *server) string {
+	dir := t.TempDir()
+	out, _ := exec.Command("wget", "--wait", "0.3", "-r", "-l", "3", "-nv", "-t", "1", "-T", "10", "-P", dir, fmt.Sprintf("http://localhost:%d/", s.port)).CombinedOutput()
+	t.Logf("wget:\n%s", out)
+	return contents(t, dir)
+}
+
+func politeScrapy(t *testing.T, s *server) string {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "spider.py"), spider)
+	cmd := exec.Command("scrapy", "runspider", "spider.py", "-o", "pages.jl", "-a", fmt.Sprintf("start_url=http://localhost:%d/", s.port),
+		"-s", "ROBOTSTXT_OBEY=True", "-s", "DOWNLOAD_DELAY=0.3", "-s", "CONCURRENT_REQUESTS_PER_DOMAIN=1", "-s", "RETRY_ENABLED=False", "-s", "TELNETCONSOLE_ENABLED=False")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("scrapy: %v\n%s", err, out)
+	}
+	return contents(t, dir)
+}

@@ -1,0 +1,104 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+)
+
+// status runs `caddy robots status` and returns what it prints.
+func (s *server) status(args ...string) (string, error) {
+	cmd := exec.Command(binary, append([]string{"robots", "status", "--address", fmt.Sprintf("localhost:%d", s.admin)}, args...)...)
+	cmd.Env = s.env()
+	out, err := cmd.Output()
+	return string(out), err
+}
+
+func TestStatusCommand(t *testing.T) {
+	t.Parallel()
+	s := startTenants(t, "")
+	run := s.status
+	out, err := run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Crawlers: 4 requests: 1 passed, 3 denied", "People:   2 requests", "no problems", "GPTBot", "ai-training", "Disallow: /private/", "*.pages.test", "PageBot", "/private/report", "(hidden path)", "hidden      Caddyfile:"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("it does not print %q:\n%s", want, out)
+		}
+	}
+	out, err = run("--json", "--site", "shop.test")
+	var report struct {
+		status.Summary
+		Busiest []status.Crawler `json:"busiest_crawlers"`
+		Files   []status.Policy  `json:"robots_txt"`
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(out), &report)
+	}
+	if err != nil || report.Summary.Crawlers.Day.Requests != 3 || len(report.Busiest) != 2 || len(report.Files) != 1 {
+		t.Errorf("%v: %s", err, out)
+	}
+	if _, err := run("--span", "year"); err == nil {
+		t.Error("--span year is accepted")
+	}
+	s.end()
+	if _, err := run(); err == nil {
+		t.Error("no error without a server")
+	}
+}
+
+// In a folder with a Caddyfile, the command takes the address from it, and prints
+// nothing on standard error.
+func TestStatusCommandInTheFolderOfTheCaddyfile(t *testing.T) {
+	t.Parallel()
+	s := startTenants(t, "")
+	cmd := exec.Command(binary, "robots", "status")
+	cmd.Dir, cmd.Env = s.dir, s.env()
+	var problems strings.Builder
+	cmd.Stderr = &problems
+	if out, err := cmd.Output(); err != nil || !strings.Contains(string(out), "shop.test") || problems.String() != "" {
+		t.Errorf("%v\n%s\nstandard error:\n%s", err, out, &problems)
+	}
+}
+
+// While a grace period runs, the status shows the earlier version of the file.
+func TestStatusCommandShowsGrace(t *testing.T) {
+	t.Parallel()
+	s := startTenants(t, "")
+	if out, err := s.status(); err != nil || strings.Contains(out, "Grace periods") {
+		t.Errorf("before a change: %v\n%s", err, out)
+	}
+	writeFile(t, filepath.Join(s.dir, "shop/robots.txt"), "User-agent: *\nDisallow: /other/\nAllow: /other/open\n\nUser-agent: GPTBot\nUser-agent: CCBot\nDisallow: /\n")
+	s.adminRequest(http.MethodPost, "refresh", 200, nil)
+	s.wants(404, s.at("shop.test", googlebot, "/other/x"), "a path without a file, which the earlier robots.txt allows")
+	s.wants(403, s.at("shop.test", gptbot, "/"), "a crawler without a grace period")
+	s.wants(404, s.at("shop.test", newcomer, "/other/open"), "a path without a file, which a line allows")
+	out, err := s.status("--site", "shop.test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Grace periods: crawlers that may still follow an earlier robots.txt\n", "search engines", "GPTBot, CCBot  Disallow: /  ", "Disallow: /private/ (removed)"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("it does not print %q:\n%s", want, out)
+		}
+	}
+	const allowing = "Allow: /other/open"
+	if rules := adminValue[status.Rules](s, "rules").Rules; strings.Contains(out, allowing) || !slices.ContainsFunc(rules, func(r status.Rule) bool { return r.Rule == allowing }) {
+		t.Errorf("of the rules %+v, the status must show only those that refused requests:\n%s", rules, out)
+	}
+	if list := adminValue[status.Policies](s, "policies?grace=1").Policies; len(list) != 1 || len(list[0].Grace) != 1 || list[0].Grace[0].Crawler != "search" {
+		t.Errorf("%+v", list)
+	}
+	s.adminRequest(http.MethodPost, "refresh?grace=off", 200, nil)
+	if out, err := s.status(); err != nil || strings.Contains(out, "Grace periods") {
+		t.Errorf("after the grace period was ended: %v\n%s", err, out)
+	}
+}

@@ -1,0 +1,379 @@
+package e2e_test
+
+import (
+	"fmt"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// verified returns the configuration of a site with four crawlers: verified by list
+// and DNS, by DNS, by list, and by signature.
+func (o *operators) verified(global, verify, more string) string {
+	return fmt.Sprintf(`{
+	metrics
+	%s
+}
+http://:$PORT {
+	robots {
+		source inline "User-agent: *
+Disallow: /private/
+
+User-agent: SlowBot
+Crawl-delay: 1000
+"
+		publish
+		verify {
+			resolver %s
+			%s
+		}
+		crawler ListBot {
+			verify lists %s/list.json
+			verify dns crawl.test
+		}
+		crawler NameBot {
+			verify dns crawl.test
+		}
+		crawler SlowBot {
+			verify lists %[4]s/list.json
+		}
+		crawler SignBot {
+			verify signatures %[4]s
+		}
+		%s
+	}
+	header >X-Verified {http.robots.verified}
+	@verified robots verified
+	respond @verified "matched"
+	respond "hello"
+}
+`, global, o.resolver, verify, o.web.URL, more)
+}
+
+const trustedProxies = "servers {\n\t\ttrusted_proxies static 127.0.0.1/8 ::1/128\n\t}"
+
+// via sends a request with a client address, in the same way as a proxy.
+func (s *server) via(addr, ua, path string) response {
+	s.t.Helper()
+	return s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d%s", s.port, path), ua, "", http.Header{"X-Forwarded-For": {addr}})
+}
+
+// becomes waits until a client has a state of verification.
+func (s *server) becomes(state, addr, ua string) {
+	s.t.Helper()
+	s.eventually(fmt.Sprintf("%s from %s is %s", ua, addr, state), func() bool {
+		return s.via(addr, ua, "/robots-free").header.Get("X-Verified") == state
+	})
+}
+
+func TestVerifiedCrawlersAndImpostors(t *testing.T) {
+	t.Parallel()
+	o := newOperators(t)
+	s := start(t, o.verified(trustedProxies, "", "exempt NameBot"))
+	s.becomes("verified", listedAddr, "ListBot/1.0")
+	s.becomes("verified", namedAddr, "ListBot/1.0")
+	s.becomes("verified", namedAddr, "NameBot/1.0")
+	if got := s.via(listedAddr, "ListBot/1.0", "/").body; got != "matched" {
+		t.Errorf("the matcher: %q", got)
+	}
+	if got := s.via(listedAddr, chrome, "/").body; got != "hello" {
+		t.Errorf("the matcher for a person: %q", got)
+	}
+	s.wants(403, s.via(listedAddr, "ListBot/1.0", "/private/x"), "a verified crawler on a disallowed path")
+
+	s.eventually("an impostor is denied", func() bool { return s.via(strangerAddr, "ListBot/1.0", "/").status == 403 })
+	denied := s.via(strangerAddr, "ListBot/1.0", "/")
+	if !strings.Contains(denied.body, "robots.txt") || denied.header.Get("Cache-Control") != "no-store" {
+		t.Errorf("the answer to an impostor: %+v", denied)
+	}
+	s.wants(200, s.via(strangerAddr, "ListBot/1.0", "/robots.txt"), "an impostor's /robots.txt")
+	s.wants(200, s.via(strangerAddr, "ListBot/1.0", "/.well-known/x"), "an impostor at an exempt path")
+	s.wants(200, s.via(strangerAddr, chrome, "/private/x"), "a person from the same address")
+	s.wants(200, s.via(strangerAddr, "SignBot/1.0", "/"), "an unsigned request of a crawler that can only be verified by signature")
+	s.wants(200, s.via("203.0.113.6", "ListBot/1.0", "/"), "a name that does not lead back")
+	s.eventually("an impostor is not exempt", func() bool { return s.via(strangerAddr, "NameBot/1.0", "/private/x").status == 403 })
+	s.wants(200, s.via(namedAddr, "NameBot/1.0", "/private/x"), "the exempt crawler itself")
+
+	// Addresses of these kinds are neither verified nor refuted.
+	for _, addr := range []string{"10.0.0.1", "100.64.0.1", "169.254.0.1", "::1", "fd00::1", "unknown",
+		"192.0.2.9, 198.51.100.1", "198.51.100.1, 192.0.2.9", "192.0.2.9, 127.0.0.1"} {
+		resp := s.via(addr, "ListBot/1.0", "/")
+		if s.wants(200, resp, addr); resp.header.Get("X-Verified") != "unverified" {
+			t.Errorf("%s: %s", addr, resp.header.Get("X-Verified"))
+		}
+	}
+
+	if n := s.metric(`caddy_robots_verifications_total{crawler="ListBot",method="none",outcome="impostor"}`); n < 2 {
+		t.Errorf("%v impostors counted", n)
+	}
+	for _, name := range []string{
+		`caddy_robots_verifications_total{crawler="ListBot",method="list",outcome="verified"}`,
+		`caddy_robots_verifications_total{crawler="ListBot",method="dns",outcome="verified"}`,
+		`caddy_robots_decisions_total{action="deny",crawler="ListBot",reason="impostor"}`,
+		`caddy_robots_verification_cache_entries{answer="confirmed"}`,
+		fmt.Sprintf(`caddy_robots_verification_entries{kind="list",url="%s/list.json"}`, o.web.URL),
+		fmt.Sprintf(`caddy_robots_verification_age_seconds{kind="list",url="%s/list.json"}`, o.web.URL),
+	} {
+		if s.metric(name) <= 0 {
+			t.Errorf("%s is not above 0", name)
+		}
+	}
+	if lines := s.lines("a client is not the crawler that its User-Agent names"); len(lines) == 0 || len(lines) > 4 || lines[0]["client_ip"] != strangerAddr {
+		t.Errorf("%d lines about impostors: %v", len(lines), lines)
+	}
+
+	// A reload keeps the results.
+	if err := s.reload(o.verified(trustedProxies, "", "exempt NameBot")); err != nil {
+		t.Fatal(err)
+	}
+	s.wants(403, s.via(strangerAddr, "ListBot/1.0", "/"), "an impostor after a reload")
+	if got := s.via(namedAddr, "NameBot/1.0", "/").header.Get("X-Verified"); got != "verified" {
+		t.Errorf("a crawler after a reload: %s", got)
+	}
+}
+
+// Behind a CDN without trusted_proxies, every request has the address of the CDN.
+// Then no client is an impostor, whatever fields it sends.
+func TestNoImpostorsBehindAnUnknownProxy(t *testing.T) {
+	t.Parallel()
+	o := newOperators(t)
+	s := start(t, o.verified("", "", ""))
+	s.eventually("the list is read", func() bool {
+		return s.metric(fmt.Sprintf(`caddy_robots_verification_entries{kind="list",url="%s/list.json"}`, o.web.URL)) > 0
+	})
+	for _, addr := range []string{listedAddr, namedAddr, strangerAddr} {
+		for _, ua := range []string{"ListBot/1.0", "NameBot/1.0", googlebot} {
+			resp := s.via(addr, ua, "/")
+			if s.wants(200, resp, ua+" from "+addr); resp.header.Get("X-Verified") == "verified" || resp.header.Get("X-Verified") == "impostor" {
+				t.Errorf("%s from %s: %s", ua, addr, resp.header.Get("X-Verified"))
+			}
+		}
+	}
+}
+
+// With trusted_proxies_strict, a field with several values gives a reliable client
+// address.
+func TestSeveralForwardedAddresses(t *testing.T) {
+	t.Parallel()
+	o := newOperators(t)
+	s := start(t, o.verified("servers {\n\t\ttrusted_proxies static 127.0.0.1/8 ::1/128\n\t\ttrusted_proxies_strict\n\t}", "", ""))
+	s.becomes("verified", "198.51.100.1, 192.0.2.9", "ListBot/1.0")
+	s.eventually("an impostor is denied", func() bool { return s.via("192.0.2.9, 198.51.100.1", "ListBot/1.0", "/").status == 403 })
+}
+
+// Unverified clients can't use up the budget of the verified crawler.
+func TestBudgetsOfUnverifiedClients(t *testing.T) {
+	t.Parallel()
+	o := newOperators(t)
+	o.down.Store(true)
+	s := start(t, o.verified(trustedProxies, "impostors ignore", ""))
+	// While nothing can be verified, each address has its own budget, and all together have ten times the crawler's.
+	passed := 0
+	for i := range 30 {
+		addr := fmt.Sprintf("198.51.100.%d", i)
+		if s.via(addr, "SlowBot/1.0", "/").status == 200 {
+			passed++
+		}
+		s.wants(429, s.via(addr, "SlowBot/1.0", "/"), "the second request of "+addr)
+	}
+	if passed != 10 {
+		t.Errorf("%d of 30 unverified addresses were allowed at once, want 10", passed)
+	}
+	o.down.Store(false)
+	if err := s.reload(o.verified(trustedProxies, "impostors ignore\n\t\t\tsignatures off", "")); err != nil {
+		t.Fatal(err)
+	}
+	s.becomes("verified", listedAddr, "ListBot/1.0") // by the same list
+	s.wants(200, s.via(listedAddr, "SlowBot/1.0", "/"), "the verified crawler's first request")
+	s.wants(429, s.via("192.0.2.10", "SlowBot/1.0", "/"), "its second one, from another address")
+	s.wants(200, s.via("203.0.113.77", "SlowBot/1.0", "/"), "an impostor, ignored")
+	s.wants(429, s.via("203.0.113.78", "SlowBot/1.0", "/"), "another impostor")
+}
+
+// The requests of a crawler before it was verified count for its own budget.
+func TestRequestsBeforeVerificationCount(t *testing.T) {
+	t.Parallel()
+	o := newOperators(t)
+	s := start(t, strings.ReplaceAll(o.verified(trustedProxies, "", ""), "crawler SlowBot {\n\t\t\tverify lists "+o.web.URL+"/list.json", "crawler SlowBot {\n\t\t\tverify dns crawl.test"))
+	resp := s.via(namedAddr, "SlowBot/1.0", "/")
+	if s.wants(200, resp, "the first request"); resp.header.Get("X-Verified") != "unverified" {
+		t.Fatalf("the first request is %s", resp.header.Get("X-Verified"))
+	}
+	s.becomes("verified", namedAddr, "NameBot/1.0") // by the same suffix
+	s.wants(429, s.via(namedAddr, "SlowBot/1.0", "/"), "the second request")
+}
+
+// A signature identifies a crawler that sends a browser's User-Agent, and the
+// crawler's rules apply.
+func TestSignedRequests(t *testing.T) {
+	t.Parallel()
+	o := newOperators(t)
+	s := start(t, o.verified("", "", ""))
+	host := fmt.Sprintf("localhost:%d", s.port)
+	nonce := 0
+	get := func(path, ua string, change func(*http.Request)) response {
+		t.Helper()
+		r, err := http.NewRequest(http.MethodGet, "http://"+host+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		nonce++
+		o.sign(r, host, fmt.Sprint(nonce))
+		r.Header.Set("User-Agent", ua)
+		if change != nil {
+			change(r)
+		}
+		resp, err := send(client, r.Method, r.URL.String(), ua, "", r.Header)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp
+	}
+	s.eventually("the keys are read", func() bool { return get("/", chrome, nil).header.Get("X-Verified") == "verified" })
+	s.wants(403, get("/private/x", chrome, nil), "a signed request with a browser's User-Agent")
+	s.wants(403, get("/private/x", "SignBot/1.0", nil), "a signed request with its own")
+	s.wants(200, s.get(chrome, "/private/x"), "a person")
+	for name, change := range map[string]func(*http.Request){
+		"a stranger's signature": func(r *http.Request) { r.Header.Set("Signature", "s=:"+strings.Repeat("A", 86)+"==:") },
+		"another host":           func(r *http.Request) { o.sign(r, "other.test", "x") },
+		"another directory":      func(r *http.Request) { r.Header.Set("Signature-Agent", `s="https://stranger.test"`) },
+		"octets":                 func(r *http.Request) { r.Header.Set("Signature-Input", strings.Repeat("(", 5000)) },
+	} {
+		s.wants(200, get("/private/x", chrome, change), name)
+	}
+	replayed := func(r *http.Request) { o.sign(r, host, "once") }
+	s.wants(403, get("/private/x", chrome, replayed), "the first use of a nonce")
+	s.wants(200, get("/private/x", chrome, replayed), "its second use")
+}
+
+// After a restart without network, the stored copies of the lists are used.
+func TestRestartWithoutNetworkUsesStoredLists(t *testing.T) {
+	t.Parallel()
+	o := newOperators(t)
+	config := o.verified(trustedProxies, "", "")
+	s := start(t, config)
+	s.becomes("verified", listedAddr, "ListBot/1.0")
+	s.eventually("the copies are in storage", func() bool {
+		files, _ := filepath.Glob(filepath.Join(s.dir, "caddy", "robots", "verify", "*.json"))
+		return len(files) == 2
+	})
+	_ = s.cmd.Process.Kill()
+	o.down.Store(true)
+	again := startIn(t, s, config)
+	again.becomes("verified", listedAddr, "ListBot/1.0")
+	again.eventually("an impostor is denied", func() bool { return again.via(strangerAddr, "ListBot/1.0", "/").status == 403 })
+}
+
+// While DNS fails, crawlers are unverified, and requests pass.
+func TestFailingDNS(t *testing.T) {
+	t.Parallel()
+	o := newOperators(t)
+	o.dnsDown.Store(true)
+	o.empty.Store(true)
+	s := start(t, o.verified(trustedProxies, "", ""))
+	s.eventually("DNS was asked", func() bool { s.via(namedAddr, "NameBot/1.0", "/"); return o.asked.Load() > 0 })
+	s.eventually("its failure is counted", func() bool { return s.metric(`caddy_robots_verification_lookups_total{outcome="unverified"}`) > 0 })
+	s.eventually("the empty list is counted", func() bool {
+		return s.metric(`caddy_robots_verification_reads_total{kind="list",outcome="failed"}`) > 0
+	})
+	for _, addr := range []string{namedAddr, listedAddr, strangerAddr} {
+		s.wants(200, s.via(addr, "ListBot/1.0", "/"), addr)
+		s.wants(200, s.via(addr, chrome, "/private/x"), "a person from "+addr)
+	}
+}
+
+// Reloads under load do not change the verdict on a client.
+func TestReloadsKeepVerificationResults(t *testing.T) {
+	t.Parallel()
+	o := newOperators(t)
+	config := o.verified(trustedProxies, "", "")
+	s := start(t, config)
+	s.becomes("verified", listedAddr, "ListBot/1.0")
+	s.eventually("an impostor is denied", func() bool { return s.via(strangerAddr, "ListBot/1.0", "/").status == 403 })
+	stop := make(chan struct{})
+	var workers sync.WaitGroup
+	var wrong atomic.Int64
+	for addr, want := range map[string]int{listedAddr: 200, strangerAddr: 403} {
+		workers.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				resp, err := send(client, http.MethodGet, fmt.Sprintf("http://localhost:%d/", s.port), "ListBot/1.0", "", http.Header{"X-Forwarded-For": {addr}})
+				if err == nil && resp.status != want {
+					wrong.Add(1)
+				}
+			}
+		})
+	}
+	for i := range 4 {
+		if err := s.reload(strings.Replace(config, "publish\n", fmt.Sprintf("publish\n\t\trefresh %dm\n", i+1), 1)); err != nil {
+			t.Error(err)
+		}
+	}
+	close(stop)
+	workers.Wait()
+	if n := wrong.Load(); n > 0 {
+		t.Errorf("%d requests got another answer", n)
+	}
+}
+
+// An exemption with addresses applies to these addresses only.
+func TestExemptFromAddresses(t *testing.T) {
+	t.Parallel()
+	s := start(t, `{
+	`+trustedProxies+`
+}
+http://:$PORT {
+	robots {
+		source inline "User-agent: *
+Disallow: /"
+		exempt CCBot from 192.0.2.0/24
+		exempt GPTBot
+	}
+	respond "hello"
+}
+`)
+	const ccbot = "CCBot/2.0 (https://commoncrawl.org/faq/)"
+	s.wants(200, s.via("192.0.2.7", ccbot, "/"), "the exempt crawler")
+	s.wants(403, s.via("198.51.100.7", ccbot, "/"), "the exempt crawler from another address")
+	s.wants(403, s.via("192.0.2.7, 198.51.100.7", ccbot, "/"), "an address that the client may have forged")
+	s.wants(200, s.via("198.51.100.7", gptbot, "/"), "a crawler that is exempt at all addresses")
+	if lines := s.lines("every client that sends the name of this exempt crawler is exempt: give its addresses with from, or set verify if its operator documents a method"); len(lines) != 1 || lines[0]["crawler"] != "GPTBot" {
+		t.Errorf("warnings: %v", lines)
+	}
+}
+
+// Errors have the file and the line.
+func TestInvalidVerifySettings(t *testing.T) {
+	t.Parallel()
+	for block, want := range map[string]string{
+		"verify on":                                         `unexpected "on"`,
+		"verify {\n impostors maybe\n}":                     `impostors "maybe": want deny or ignore`,
+		"verify {\n resolver dns.test\n}":                   "is not the address of a DNS server",
+		"verify {\n whois on\n}":                            `unknown subdirective "whois"`,
+		"verify {\n}\nverify {\n}":                          "given twice",
+		"crawler X {\n verify lists http://a.test/\n}":      "must begin with https://",
+		"crawler X {\n verify dns googleusercontent.com\n}": "anybody can have a host name",
+		"crawler X {\n verify dns\n}":                       "at least one value",
+		"crawler X {\n verify magic a\n}":                   "want lists, dns, signatures or none",
+		"crawler X {\n verify none\n verify dns a.test\n}":  "excludes all other methods",
+		"exempt GPTBot from":                                "at least one address",
+		"exempt GPTBot from 1.2.3.4/40":                     "neither an address nor a CIDR range",
+		"exempt Googelbot from 192.0.2.0/24":                "did you mean Googlebot",
+	} {
+		path := filepath.Join(t.TempDir(), "Caddyfile")
+		writeFile(t, path, "http://:8080 {\n robots {\n"+block+"\n}\n}\n")
+		out, err := exec.Command(binary, "adapt", "--adapter", "caddyfile", "--config", path).CombinedOutput()
+		message := strings.ReplaceAll(string(out), `\"`, `"`) // it is JSON
+		if err == nil || !strings.Contains(message, want) || !strings.Contains(message, "Caddyfile:") {
+			t.Errorf("%q: %s\nwant %q with the line", block, out, want)
+		}
+	}
+}

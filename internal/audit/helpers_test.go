@@ -1,0 +1,92 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+)
+
+// update writes the golden files: go test ./internal/audit -update
+var update = flag.Bool("update", false, "write the golden files")
+
+// oneSite returns a site for all hosts with a robots.txt.
+func oneSite(text string) []Site {
+	return []Site{{Robots: []Version{robotsVersion("robots.txt", text)}}}
+}
+
+func robotsVersion(name, text string) Version {
+	return Version{Name: name, Response: enforce.Response{Status: http.StatusOK, Body: []byte(text)}}
+}
+
+func exampleSite(t testing.TB) []Site {
+	t.Helper()
+	text, err := os.ReadFile("testdata/robots.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return oneSite(string(text))
+}
+
+// onDisk returns a log of testdata.
+func onDisk(name string) File {
+	return File{Name: name, Open: func() (io.ReadCloser, error) { return os.Open(filepath.Join("testdata/logs", name)) }}
+}
+
+// mustRun runs an audit. The test fails if it returns an error.
+func mustRun(t testing.TB, o Options) *Report {
+	t.Helper()
+	r, err := Run(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Lines != r.Requests+r.Unreadable+r.Other {
+		t.Errorf("%d lines, but %d requests, %d unreadable and %d other", r.Lines, r.Requests, r.Unreadable, r.Other)
+	}
+	return r
+}
+
+// crawlerOf returns the row of a crawler, by its name.
+func crawlerOf(t testing.TB, r *Report, name string) Crawler {
+	t.Helper()
+	for _, c := range r.Crawlers {
+		if c.Name == name && !c.Rest {
+			return c
+		}
+	}
+	t.Errorf("no crawler %q", name)
+	return Crawler{}
+}
+
+// ruleOf returns the rule at a line of robots.txt.
+func ruleOf(t testing.TB, r *Report, line int) Rule {
+	t.Helper()
+	for _, rule := range r.Rules {
+		if rule.TextLine == line {
+			return rule
+		}
+	}
+	t.Errorf("no rule at line %d", line)
+	return Rule{}
+}
+
+// warned reports whether a report has the warning with a code.
+func warned(r *Report, code string) bool {
+	for _, w := range r.Warnings {
+		if w.Code == code {
+			return true
+		}
+	}
+	return false
+}
+
+// memory returns a log that is in memory.
+func memory(name string, text []byte) File {
+	return File{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }}
+}

@@ -1,0 +1,55 @@
+package page
+
+import (
+	"bufio"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"html/template"
+	"io"
+
+	"github.com/caddy-robots/caddy-robots/internal/audit"
+)
+
+//go:embed page.html
+var markup string
+
+//go:embed page.css
+var style string
+
+//go:embed page.js
+var script string
+
+var tmpl = template.Must(template.New("page").Funcs(template.FuncMap{
+	"count":   count[int64],
+	"octets":  octets,
+	"plural":  plural[int64],
+	"lines":   plural[int],
+	"name":    func(s string) template.HTML { return strange(maxName, s) },
+	"text":    func(s string) template.HTML { return strange(maxText, s) },
+	"plain":   func(s string) string { return plain(maxName, s) },
+	"moment":  moment,
+	"seconds": seconds,
+	"short":   short,
+	"share":   share,
+}).Parse(markup))
+
+// Write writes the report as an HTML page. The only error is that of w.
+func Write(w io.Writer, r *audit.Report) error {
+	buf := bufio.NewWriterSize(w, 64<<10)
+	if err := tmpl.Execute(buf, newView(r)); err != nil {
+		return err
+	}
+	return buf.Flush()
+}
+
+// policy is the Content-Security-Policy of the page. It allows the script and the style
+// of the page, and the icon in its data: URL.
+var policy = "default-src 'none'; script-src " + hash(script) + "; style-src " + hash(style) +
+	"; img-src data:; base-uri 'none'; form-action 'none'"
+
+// hash returns the source expression that allows an inline script or style.
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}

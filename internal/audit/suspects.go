@@ -1,0 +1,283 @@
+package audit
+
+import (
+	"cmp"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/suspect"
+)
+
+// SuspectRules say how a site looks for suspects: robots that send the User-Agent of a
+// browser. See package suspect.
+type SuspectRules struct {
+	Traps []suspect.Trap
+	Bind  bool          // the path rules of the group for * apply to suspects
+	For   time.Duration // how long a client stays a suspect after its last signal; 0: suspect.DefaultFor
+}
+
+// Suspects has the clients that would have become suspects: they send a browser's
+// User-Agent and behave like robots. A client, which package suspect also calls a
+// visitor, is an address (IPv6: a /64) with a complete User-Agent at one host.
+type Suspects struct {
+	// Looked is the number of requests that were checked: those over TLS, with one
+	// User-Agent field and without Cookie and Authorization fields, from addresses that
+	// are not masked, if the log has their header fields and their times to the second.
+	Looked int64 `json:"looked"`
+	// Unknown is the number of requests of People whose header fields are not in the
+	// log. They were not checked.
+	Unknown int64 `json:"unknown"`
+	// Known is true if the log has the fields by which suspects are found. Otherwise
+	// the figures below are 0 and mean nothing.
+	Known bool `json:"known"`
+	// Clients is the number of different clients that would have become suspects.
+	// Found counts each time that a client would have become one: a client may stop
+	// being a suspect and become one again.
+	Clients int64 `json:"clients"`
+	Found   int64 `json:"found"`
+	// Requests is the number of requests that clients sent while they were suspects.
+	Requests int64 `json:"requests"`
+	// Refused is the number of these requests that the path rules of the group for *
+	// would have refused, at sites with SuspectRules.Bind. WouldHave.Browsers includes
+	// them, WouldHave.Refused does not.
+	Refused int64 `json:"refused"`
+	// Bound is true if a site has SuspectRules.Bind.
+	Bound bool `json:"bound"`
+	// Signals are the signals that were raised, ordered by Found, most first, then by
+	// Raised.
+	Signals []SuspectSignal `json:"signals"`
+}
+
+// SuspectSignal counts one suspect.Signal.
+type SuspectSignal struct {
+	Name   string `json:"name"` // the String of a suspect.Signal, such as robots_txt
+	Strong bool   `json:"strong"`
+	Raised int64  `json:"raised"` // how often it was raised, also by clients that are no suspects
+	Found  int64  `json:"found"`  // how many of Suspects.Found had it when they became suspects
+}
+
+// requestFields are the values of the fields in suspectFields, in the same order.
+type requestFields [len(suspectFields)][]string
+
+// suspectFields are the fields of a request that the check for suspects needs.
+var suspectFields = [...]string{
+	"Cookie", "Sec-Fetch-Site", "Sec-Fetch-Dest", "Sec-Fetch-Mode", "Sec-Fetch-User", "Sec-Purpose", "Purpose", "X-Moz", "Sec-Ch-Ua",
+	"X-Forwarded-For", "X-Forwarded-Proto",
+}
+
+// Indices in suspectFields.
+const (
+	fetchFields, fetchFieldsEnd = 1, 5
+	forwardedFor                = 9
+	forwardedProto              = 10
+)
+
+// fieldOf returns the index of a field in suspectFields; -1 if it is not there.
+func fieldOf(name []byte) int {
+	if len(name) == 0 || strings.IndexByte("CSPX", name[0]) < 0 {
+		return -1
+	}
+	for i, field := range suspectFields {
+		if string(name) == field {
+			return i
+		}
+	}
+	return -1
+}
+
+// suspectReplay applies the SuspectRules of the sites to the requests of a log.
+type suspectReplay struct {
+	watch   *suspect.Watch
+	request suspect.Request
+	clients distinct
+	became  bool // the current request made its client a suspect
+	fetch   bool // a request had Sec-Fetch-* fields
+	bound   bool // a site has SuspectRules.Bind
+
+	looked, unknown, found, requests, refused int64
+	raised, signals                           map[suspect.Signal]int64
+}
+
+// newSuspectReplay returns nil if no site looks for suspects.
+func newSuspectReplay(sites []*site) *suspectReplay {
+	if !slices.ContainsFunc(sites, func(s *site) bool { return s.Suspects != nil }) {
+		return nil
+	}
+	s := &suspectReplay{clients: distinct{precision: 14}, raised: make(map[suspect.Signal]int64), signals: make(map[suspect.Signal]int64)}
+	s.bound = slices.ContainsFunc(sites, func(s *site) bool { return s.Suspects != nil && s.Suspects.Bind })
+	s.watch = suspect.NewWatch(suspect.Config{Observer: s})
+	s.request.Header = make(http.Header, len(suspectFields))
+	return s
+}
+
+// Raised implements suspect.Observer.
+func (s *suspectReplay) Raised(signal suspect.Signal) { s.raised[signal]++ }
+
+// Suspected implements suspect.Observer.
+func (s *suspectReplay) Suspected(found *suspect.Suspect) {
+	s.found++
+	s.became = true
+	for _, c := range found.Signals {
+		s.signals[c.Signal]++
+	}
+}
+
+// look checks a request with a browser's User-Agent, and counts it.
+func (s *suspectReplay) look(e *entry, h *hostTally, src *source, policy *enforce.Policy) {
+	if !e.headers {
+		s.unknown++
+		return
+	}
+	if !s.fill(e, h) {
+		return
+	}
+	rules, r := h.site.Suspects, &s.request
+	r.Trap = suspect.NoHit
+	if src != nil {
+		r.Trap = hitOf(rules.Traps, e.target, policy)
+	}
+	s.looked++
+	s.became = false
+	standing := s.watch.See(r, cmp.Or(rules.For, suspect.DefaultFor))
+	if s.became {
+		network := suspect.Network(r.Client)
+		var d xxhash.Digest
+		d.Reset()
+		_, _ = d.Write(network[:])
+		_, _ = d.WriteString(r.Site)
+		_, _ = d.WriteString("\n")
+		_, _ = d.WriteString(r.UserAgent)
+		s.clients.add(d.Sum64())
+	}
+	if !standing.Suspect {
+		return
+	}
+	s.requests++
+	if rules.Bind && standing.Page && src != nil {
+		var d enforce.Decision
+		policy.JudgeSuspect(e.target, &d)
+		if d.Action == enforce.Deny {
+			s.refused++
+		}
+	}
+}
+
+// fill fills s.request, and reports whether the request can be checked. The conditions
+// are those of the handler. A masked address is excluded too, because it stands for many
+// clients.
+func (s *suspectReplay) fill(e *entry, h *hostTally) bool {
+	for i := range fetchFieldsEnd - fetchFields {
+		s.fetch = s.fetch || len(e.fields[fetchFields+i]) > 0
+	}
+	if !e.timed || e.resolution > int64(time.Second) || e.authorized || len(e.agents) != 1 || h.isRest || len(e.fields[0]) > 0 || !e.secure() || e.ambiguous() {
+		return false
+	}
+	client, err := netip.ParseAddr(e.client)
+	if err != nil || strings.HasSuffix(e.client, ".0") || strings.HasSuffix(e.client, "::") {
+		return false
+	}
+	r := &s.request
+	r.Site, r.Client, r.Method, r.Target, r.UserAgent = h.origin.Host, client, e.method, e.target, e.agents[0]
+	r.Secure, r.RobotsTxt, r.Time, r.Connection = true, enforce.IsRobotsTxt(e.target), e.time(), ""
+	if !e.proxied() {
+		r.Connection = e.port
+	}
+	for i, name := range suspectFields {
+		if len(e.fields[i]) > 0 {
+			r.Header[name] = e.fields[i]
+		} else {
+			delete(r.Header, name)
+		}
+	}
+	return true
+}
+
+// proxied reports whether the client's address is from a trusted proxy.
+func (e *entry) proxied() bool { return e.remote != "" && e.client != e.remote }
+
+// secure reports whether the client sent the request over TLS. Behind a trusted proxy,
+// X-Forwarded-Proto says so.
+func (e *entry) secure() bool {
+	if proto := e.fields[forwardedProto]; e.proxied() && len(proto) > 0 {
+		return len(proto) == 1 && strings.EqualFold(proto[0], "https")
+	}
+	return e.tls
+}
+
+// ambiguous reports whether X-Forwarded-For of a trusted proxy has several addresses.
+func (e *entry) ambiguous() bool {
+	values := e.fields[forwardedFor]
+	return e.proxied() && len(values) > 0 && (len(values) > 1 || strings.Contains(values[0], ","))
+}
+
+// hitOf returns StaticHit for a target below a trap that is in force. Without the
+// servers' key, the audit cannot check for which client a trap URL was minted.
+func hitOf(traps []suspect.Trap, target string, policy *enforce.Policy) suspect.Hit {
+	for _, trap := range traps {
+		if strings.HasPrefix(target, string(trap)) {
+			if _, ok := policy.DisallowsEveryGroup(target); ok {
+				return suspect.StaticHit
+			}
+		}
+	}
+	return suspect.NoHit
+}
+
+// reportSuspects adds the suspects to a report. A log in which no request has Sec-Fetch-*
+// fields says nothing about suspects: these fields were removed from it, so that people
+// look like robots.
+func (a *auditor) reportSuspects(r *Report) {
+	s := a.suspectReplay
+	if s == nil {
+		return
+	}
+	out := &Suspects{Looked: s.looked, Unknown: s.unknown, Known: s.looked > 0 && s.fetch, Bound: s.bound, Signals: []SuspectSignal{}}
+	r.Suspects = out
+	if !out.Known {
+		return
+	}
+	n, estimate := s.clients.count()
+	if out.Clients = n; estimate {
+		r.Estimates = append(r.Estimates, "suspects.clients")
+	}
+	out.Found, out.Requests, out.Refused = s.found, s.requests, s.refused
+	for signal, raised := range s.raised {
+		out.Signals = append(out.Signals, SuspectSignal{Name: signal.String(), Strong: signal.Strong(), Raised: raised, Found: s.signals[signal]})
+	}
+	slices.SortFunc(out.Signals, func(x, y SuspectSignal) int {
+		return cmp.Or(cmp.Compare(y.Found, x.Found), cmp.Compare(y.Raised, x.Raised), strings.Compare(x.Name, y.Name))
+	})
+	r.WouldHave.Browsers += out.Refused
+}
+
+// suspectsRefused returns the number of requests of suspects that would have been
+// refused.
+func (r *Report) suspectsRefused() int64 {
+	if r.Suspects == nil {
+		return 0
+	}
+	return r.Suspects.Refused
+}
+
+// warnOfSuspects adds the warnings about requests that could not be checked.
+func (a *auditor) warnOfSuspects(warn func(string, string, ...any)) {
+	s := a.suspectReplay
+	if s == nil || a.persons == 0 {
+		return
+	}
+	if s.unknown > 0 {
+		warn("no_fields", "%d requests with browsers' User-Agents were not checked for suspects: the log does not have the fields of these requests. Caddy's JSON has them.", s.unknown)
+	}
+	switch {
+	case s.looked == 0 && s.unknown == 0:
+		warn("no_suspects", "No request was checked for suspects: the log has no request of a browser over TLS without a Cookie or Authorization field, from an address that is not masked.")
+	case s.looked > 0 && !s.fetch:
+		warn("no_fetch_fields", "Suspects cannot be found in this log: no request has Sec-Fetch-* fields. Browsers send them: either a filter removed them from the log, or all these requests are of programs.")
+	}
+}
