@@ -265,7 +265,7 @@ func leadsToRefusal(to string, r *http.Request, d *enforce.Decision) bool {
 		return false
 	}
 	var there enforce.Decision
-	d.Policy.Check(&enforce.Request{Method: http.MethodGet, Target: u.RequestURI(), UserAgents: r.Header["User-Agent"]}, &there)
+	d.Rules.Check(&enforce.Request{Method: http.MethodGet, Target: u.RequestURI(), UserAgents: r.Header["User-Agent"]}, &there)
 	return there.Action != enforce.Pass
 }
 
@@ -282,7 +282,7 @@ func (h *Handler) checkRedirects() error {
 		if a.Redirect == "" || parseErr != nil || u.Host != "" || strings.Contains(a.Redirect, "{") {
 			continue
 		}
-		h.running.Load().Policies().All(func(_ enforce.Origin, p *enforce.Policy) {
+		h.running.Load().Origins().All(func(_ enforce.Origin, p *enforce.Rules) {
 			if p.DisallowsStar(u.RequestURI()) {
 				err = fmt.Errorf("answer %s redir %s: robots.txt disallows this path itself", a.Verdict, a.Redirect)
 			}

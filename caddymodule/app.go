@@ -83,7 +83,7 @@ type App struct {
 	traced atomic.Bool
 
 	findPlaces sync.Once
-	places     map[*Handler]enforce.Place // of handlers in the configuration
+	places     map[*Handler]enforce.HandlerKey // of handlers in the configuration
 
 	mu           sync.Mutex
 	handlers     []*Handler

@@ -262,7 +262,7 @@ func parseCrawlDelay(h *Handler, d *caddyfile.Dispenser) error {
 }
 
 func parseXRobotsTag(h *Handler, d *caddyfile.Dispenser) error {
-	rule, err := headers.ParseRule(d.RemainingArgs())
+	rule, err := headers.ParseSetting(d.RemainingArgs())
 	if err != nil {
 		return d.Errf("x_robots_tag: %v", err)
 	}

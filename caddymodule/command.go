@@ -29,12 +29,12 @@ func (commands) ReadRegistry(path string) (*crawler.Registry, error) {
 }
 
 // HeaderRules implements cli.Module.
-func (commands) HeaderRules(path string) ([]headers.Rule, error) {
+func (commands) HeaderRules(path string) ([]headers.Setting, error) {
 	handlers, err := handlersOf(path)
 	if err != nil {
 		return nil, err
 	}
-	var rules []headers.Rule
+	var rules []headers.Setting
 	for _, h := range handlers {
 		rules = append(rules, h.XRobotsTag...)
 	}

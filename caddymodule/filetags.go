@@ -28,17 +28,17 @@ var viewsPool = sync.Pool{New: func() any { return new(robots.Views) }}
 // also people, get those of the group for `*`, because a cache may pass their
 // responses on to crawlers. It allocates nothing.
 func (h *Handler) fileTags(target string, d *enforce.Decision) (t fileTags) {
-	if d.Policy == nil || !isOn(h.NoindexLines) && !isOn(h.Signals) {
+	if d.Rules == nil || !isOn(h.NoindexLines) && !isOn(h.Signals) {
 		return t
 	}
-	star := d.Policy.File().Star()
+	star := d.Rules.File().Star()
 	group := d.Group
 	if group == nil || d.Reason == enforce.Person {
 		group = star
 	}
 	if isOn(h.Signals) {
-		t.signals = d.Policy.Signals(group)
-		t.varies = d.Policy.SignalsVary()
+		t.signals = d.Rules.Signals(group)
+		t.varies = d.Rules.SignalsVary()
 	}
 	if !isOn(h.NoindexLines) {
 		return t
@@ -46,7 +46,7 @@ func (h *Handler) fileTags(target string, d *enforce.Decision) (t fileTags) {
 	views := viewsPool.Get().(*robots.Views)
 	defer viewsPool.Put(views)
 	views.Reset(target, h.Paths.viewOptions())
-	t.varies = t.varies || d.Policy.NoindexVaries(views)
+	t.varies = t.varies || d.Rules.NoindexVaries(views)
 	if group.NoindexViews(views) == nil {
 		return t
 	}
@@ -66,7 +66,7 @@ func (h *Handler) fileTags(target string, d *enforce.Decision) (t fileTags) {
 // namedBy returns the token of the group that names the decision's crawler. (A
 // group may name several crawlers.) It returns "" if no token does.
 func namedBy(group *robots.Group, d *enforce.Decision) string {
-	file := d.Policy.File()
+	file := d.Rules.File()
 	if row := d.Agent.Crawler; row != nil {
 		for _, token := range row.Robots {
 			if file.Named(token) == group {

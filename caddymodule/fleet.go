@@ -118,7 +118,7 @@ type pooledFleet struct {
 }
 
 // Take implements throttle.Limiter.
-func (p *pooledFleet) Take(ctx context.Context, now time.Time, k throttle.Key, t *throttle.Terms, maxWait time.Duration) throttle.Result {
+func (p *pooledFleet) Take(ctx context.Context, now time.Time, k throttle.Key, t *throttle.Limits, maxWait time.Duration) throttle.Result {
 	if f := p.fleet.Load(); f != nil {
 		return f.Take(ctx, now, k, t, maxWait)
 	}
@@ -132,7 +132,7 @@ type fleetChange struct {
 }
 
 // Peek implements throttle.Inspector.
-func (p *pooledFleet) Peek(now time.Time, k throttle.Key, t *throttle.Terms) (throttle.Result, bool) {
+func (p *pooledFleet) Peek(now time.Time, k throttle.Key, t *throttle.Limits) (throttle.Result, bool) {
 	return p.local.Peek(now, k, t)
 }
 

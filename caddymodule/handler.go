@@ -72,7 +72,7 @@ type Handler struct {
 	limiter   throttle.Limiter
 	suspicion *suspicion // nil without suspects
 	sourceID  uint64     // from Source.id
-	tags      *headers.Rules
+	tags      *headers.Table
 	answers   *customAnswers // nil if there are none
 	usage     []string       // the Content-Usage field of the policy; nil without one
 	log       *zap.Logger
@@ -124,7 +124,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 		w = newRobotsTxtWriter(w, x, current)
 	}
 	if h.publishes(x, current) {
-		return h.publish(w, r, d.Policy)
+		return h.publish(w, r, d.Rules)
 	}
 	if h.usage != nil && !current.monitor {
 		w.Header()["Content-Usage"] = h.usage

@@ -14,33 +14,33 @@ import (
 // over a reload, because it is made of the listeners, and of the hosts and paths
 // of the routes to the handler. A number makes it unique if several handlers
 // have the same. A handler without a route gets a place that is never repeated.
-func (a *App) place(ctx caddy.Context, h *Handler) enforce.Place {
+func (a *App) place(ctx caddy.Context, h *Handler) enforce.HandlerKey {
 	a.findPlaces.Do(func() {
-		a.places = make(map[*Handler]enforce.Place)
+		a.places = make(map[*Handler]enforce.HandlerKey)
 		app, err := ctx.AppIfConfigured("http")
 		if err != nil {
 			return
 		}
 		for _, server := range app.(*caddyhttp.App).Servers {
 			f := placeFinder{places: a.places, next: make(map[string]int)}
-			f.search(server.Routes, enforce.Place{Handler: strings.Join(server.Listen, " ")}, 0)
+			f.search(server.Routes, enforce.HandlerKey{Handler: strings.Join(server.Listen, " ")}, 0)
 		}
 	})
 	if place, ok := a.places[h]; ok {
 		return place
 	}
-	return enforce.Place{Handler: fmt.Sprintf("%p", h)}
+	return enforce.HandlerKey{Handler: fmt.Sprintf("%p", h)}
 }
 
 // placeFinder goes through the routes of a server in their order.
 type placeFinder struct {
-	places map[*Handler]enforce.Place
+	places map[*Handler]enforce.HandlerKey
 	next   map[string]int // the next number, by listeners, paths and host
 }
 
 // search records the places of the handlers in routes; at is the place of the
 // routes.
-func (f *placeFinder) search(routes caddyhttp.RouteList, at enforce.Place, depth int) {
+func (f *placeFinder) search(routes caddyhttp.RouteList, at enforce.HandlerKey, depth int) {
 	if depth > maxRouteDepth {
 		return
 	}
@@ -59,7 +59,7 @@ func (f *placeFinder) search(routes caddyhttp.RouteList, at enforce.Place, depth
 
 // numbered adds a number to a place, so that it differs from all earlier places
 // with a host in common.
-func (f *placeFinder) numbered(at enforce.Place) enforce.Place {
+func (f *placeFinder) numbered(at enforce.HandlerKey) enforce.HandlerKey {
 	hosts := at.Hosts
 	if len(hosts) == 0 {
 		hosts = []string{""}
@@ -76,7 +76,7 @@ func (f *placeFinder) numbered(at enforce.Place) enforce.Place {
 }
 
 // below returns the place of a route with these matchers, inside the place at.
-func below(at enforce.Place, sets caddyhttp.MatcherSets) enforce.Place {
+func below(at enforce.HandlerKey, sets caddyhttp.MatcherSets) enforce.HandlerKey {
 	var hosts, paths []string
 	for _, set := range sets {
 		for _, m := range set {

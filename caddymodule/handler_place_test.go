@@ -32,8 +32,8 @@ func TestHandlersHaveDifferentPlaces(t *testing.T) {
 	routes := caddyhttp.RouteList{
 		at(0, []string{"A.test", "b.test"}), at(1, []string{"a.test"}, "/shop/*"), at(2, []string{"b.test"}), at(3, []string{"c.test"}), at(4, nil), at(5, []string{"*.d.test"}), at(6, []string{"b.test"}),
 	}
-	f := placeFinder{places: make(map[*Handler]enforce.Place), next: make(map[string]int)}
-	f.search(routes, enforce.Place{Handler: ":80"}, 0)
+	f := placeFinder{places: make(map[*Handler]enforce.HandlerKey), next: make(map[string]int)}
+	f.search(routes, enforce.HandlerKey{Handler: ":80"}, 0)
 	for i, want := range []string{
 		"[a.test b.test] :80 #0", "[a.test] :80 /shop/* #0", "[b.test] :80 #1", "[c.test] :80 #0", "[] :80 #0", "[*.d.test] :80 #0", "[b.test] :80 #2",
 	} {

@@ -235,7 +235,7 @@ func purposes() []string {
 // MatchWithError reports whether the request matches.
 func (m *MatchRobots) MatchWithError(r *http.Request) (bool, error) {
 	if m.Disallowed {
-		policy, _ := caddyhttp.GetVar(r.Context(), policyVar).(*enforce.Policy)
+		policy, _ := caddyhttp.GetVar(r.Context(), policyVar).(*enforce.Rules)
 		if policy == nil || !policy.DisallowsStar(originalTarget(r)) {
 			return false, nil
 		}

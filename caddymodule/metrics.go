@@ -161,9 +161,9 @@ func (c *policyCollector) Collect(ch chan<- prometheus.Metric) {
 	counts, rules := map[key]int{}, map[string]int{}
 	c.engines.Range(func(e, source any) bool {
 		kind := source.(string)
-		e.(*enforce.Engine).Policies().All(func(_ enforce.Origin, p *enforce.Policy) {
+		e.(*enforce.Engine).Origins().All(func(_ enforce.Origin, p *enforce.Rules) {
 			counts[key{kind, p.Outcome().String()}]++
-			rules[kind] += p.Rules()
+			rules[kind] += p.RuleCount()
 		})
 		return true
 	})

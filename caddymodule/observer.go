@@ -27,7 +27,7 @@ type observer struct {
 // newObserver returns the observer for a source of a kind. Its review of each
 // file uses the registry and the header rules in tags, and calls more. Close the
 // observer when no more files are read.
-func newObserver(log *zap.Logger, kind string, registry *crawler.Registry, tags []headers.Rule, more ...func(*zap.Logger, *enforce.Policy)) *observer {
+func newObserver(log *zap.Logger, kind string, registry *crawler.Registry, tags []headers.Setting, more ...func(*zap.Logger, *enforce.Rules)) *observer {
 	log = sampled(log, readsLogged)
 	return &observer{log: log, kind: kind, review: newReview(log, registry, tags, more...)}
 }
@@ -35,39 +35,39 @@ func newObserver(log *zap.Logger, kind string, registry *crawler.Registry, tags 
 // Close ends the review of files.
 func (o *observer) Close() error { return o.review.Close() }
 
-// PolicyRead implements enforce.Observer. It logs a read without a change at
+// FetchEvent implements enforce.Observer. It logs a read without a change at
 // DEBUG only; the metrics show a source that keeps failing.
-func (o *observer) PolicyRead(e enforce.PolicyRead) {
+func (o *observer) Fetched(e enforce.FetchEvent) {
 	policyReads.WithLabelValues(o.kind, e.Outcome.String()).Inc()
 	if e.Outcome != enforce.Failed {
 		policyReadTime.WithLabelValues(o.kind).Set(float64(time.Now().Unix()))
 	}
 	o.logRead(&e)
 	o.logMerge(&e)
-	if e.Outcome == enforce.Loaded || e.Policy.Published() {
-		o.review.add(e.Origin, e.Policy)
+	if e.Outcome == enforce.Loaded || e.Rules.Published() {
+		o.review.add(e.Origin, e.Rules)
 	}
 }
 
 // logMerge logs that the managed policy is not in force, or how its lines
 // changed since they were last published.
-func (o *observer) logMerge(e *enforce.PolicyRead) {
-	if err := e.Policy.MergeError(); err != nil {
+func (o *observer) logMerge(e *enforce.FetchEvent) {
+	if err := e.Rules.MergeError(); err != nil {
 		if e.Changed {
 			o.log.Error("the policy can't be merged into robots.txt: only the site's own robots.txt is in force", append(originField(e.Origin), zap.Error(err))...)
 		}
 		return
 	}
-	if e.Was == nil || !e.Policy.Published() {
+	if e.Was == nil || !e.Rules.Published() {
 		return
 	}
-	if changed := managed.Changed(e.Was, e.Policy.Text()); changed != "" {
+	if changed := managed.Changed(e.Was, e.Rules.Text()); changed != "" {
 		o.log.Info("the policy's lines in robots.txt changed", append(originField(e.Origin), zap.String("changed", changed))...)
 	}
 }
 
 // logRead logs a read.
-func (o *observer) logRead(e *enforce.PolicyRead) {
+func (o *observer) logRead(e *enforce.FetchEvent) {
 	level, message := readLevel(e)
 	if !e.Changed {
 		level = zapcore.DebugLevel
@@ -82,7 +82,7 @@ func (o *observer) logRead(e *enforce.PolicyRead) {
 		fields = append(fields, zap.Error(e.Err))
 	}
 	if e.Outcome == enforce.Loaded {
-		fields = append(fields, zap.Int("size", e.Policy.Size()), zap.Int("groups", e.Policy.Groups()), zap.Int("rules", e.Policy.Rules()), zap.String("version", e.Policy.Tag()))
+		fields = append(fields, zap.Int("size", e.Rules.Size()), zap.Int("groups", e.Rules.GroupCount()), zap.Int("rules", e.Rules.RuleCount()), zap.String("version", e.Rules.Tag()))
 	}
 	c.Write(fields...)
 }
@@ -97,7 +97,7 @@ func originField(o enforce.Origin) []zap.Field {
 }
 
 // readLevel returns the log level and the message for a read.
-func readLevel(e *enforce.PolicyRead) (zapcore.Level, string) {
+func readLevel(e *enforce.FetchEvent) (zapcore.Level, string) {
 	switch e.Outcome {
 	case enforce.Loaded:
 		return zapcore.InfoLevel, "robots.txt loaded"
@@ -107,14 +107,14 @@ func readLevel(e *enforce.PolicyRead) (zapcore.Level, string) {
 		}
 		return zapcore.DebugLevel, "robots.txt is unchanged"
 	case enforce.Missing:
-		return zapcore.InfoLevel, "there is no robots.txt: " + withoutFile(e.Policy)
+		return zapcore.InfoLevel, "there is no robots.txt: " + withoutFile(e.Rules)
 	case enforce.NotRobots:
-		return zapcore.WarnLevel, "robots.txt is a web page: " + withoutFile(e.Policy)
+		return zapcore.WarnLevel, "robots.txt is a web page: " + withoutFile(e.Rules)
 	}
 	switch {
-	case e.Policy.Outcome() == enforce.Loaded:
+	case e.Rules.Outcome() == enforce.Loaded:
 		return zapcore.ErrorLevel, "robots.txt can't be read: the last good copy stays in force"
-	case e.Policy.DeniesAll():
+	case e.Rules.DeniesAll():
 		return zapcore.ErrorLevel, "robots.txt can't be read: crawlers may fetch nothing"
 	default:
 		return zapcore.ErrorLevel, "robots.txt can't be read and there is no good copy: crawlers may fetch everything"

@@ -26,7 +26,7 @@ func (a *App) prefetch(ctx context.Context) {
 	defer reading.Wait()
 	for _, h := range a.report.all() {
 		current := h.running.Load()
-		if current == nil || !current.Policies().PerOrigin() {
+		if current == nil || !current.Origins().PerOrigin() {
 			continue
 		}
 		for _, origin := range h.prefetched() {
@@ -39,7 +39,7 @@ func (a *App) prefetch(ctx context.Context) {
 				defer func() { <-slots }()
 				r := &enforce.Request{Origin: origin, Time: clock.Now(), Caller: h.caller(origin)}
 				r.Site, r.Invented = h.invented(origin.Host)
-				current.Policies().Prefetch(ctx, r)
+				current.Origins().Prefetch(ctx, r)
 			})
 		}
 	}

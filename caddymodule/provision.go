@@ -168,7 +168,7 @@ func (h *Handler) logOverrides(overrides []string) {
 
 // reread starts another read of the source.
 func (h *Handler) reread() {
-	h.running.Load().Policies().Reread(&enforce.Request{Time: clock.Now()})
+	h.running.Load().Origins().Refetch(&enforce.Request{Time: clock.Now()})
 }
 
 // running holds the engine and the counters for one registry. It is replaced as
@@ -230,7 +230,7 @@ func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 		Waiters:    h.app.waiters,
 		Visits:     h.app.visits,
 		Histories:  h.app.histories,
-		Place:      func() enforce.Place { return h.app.place(ctx, h) },
+		Handler:    func() enforce.HandlerKey { return h.app.place(ctx, h) },
 		Published:  isOn(h.Publish),
 		Observer:   observer,
 		Now:        clock.Now,
@@ -239,12 +239,12 @@ func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 		return errors.Join(err, observer.Close())
 	}
 	if kind := h.kind(); kind == sourceFile || kind == sourceInline {
-		engine.Policies().Load(context.Background())
+		engine.Origins().Load(context.Background())
 	}
 	policies.engines.Store(engine, h.kind())
 	current := h.newRunning(engine, checker, observer, h.Mode == modeMonitor)
 	h.running.Store(current)
-	h.app.onStart(func() { h.running.Load().Policies().Connect() })
+	h.app.onStart(func() { h.running.Load().Origins().Connect() })
 	h.cleanup = append(h.cleanup, h.end)
 	h.app.add(h)
 	h.warnForgeableExemptions(current)

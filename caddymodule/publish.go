@@ -19,12 +19,12 @@ var (
 // publishes reports whether the handler itself answers a request for
 // /robots.txt: if publish is on, or if a managed policy is merged into the file.
 func (h *Handler) publishes(x *exchange, current *running) bool {
-	return !current.monitor && (isOn(h.Publish) || x.Policy.Published()) && enforce.IsRobotsTxt(x.Target) &&
+	return !current.monitor && (isOn(h.Publish) || x.Rules.Published()) && enforce.IsRobotsTxt(x.Target) &&
 		(x.Method == http.MethodGet || x.Method == http.MethodHead)
 }
 
 // publish answers a request for /robots.txt with the file that is enforced.
-func (h *Handler) publish(w http.ResponseWriter, r *http.Request, policy *enforce.Policy) error {
+func (h *Handler) publish(w http.ResponseWriter, r *http.Request, policy *enforce.Rules) error {
 	switch policy.Outcome() {
 	case enforce.Loaded:
 	case enforce.Missing, enforce.NotRobots:

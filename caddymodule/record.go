@@ -35,9 +35,9 @@ const policyVar = "caddy_robots.policy"
 // request.
 type record struct {
 	enforce.Decision
-	monitor bool            // the decision was made in monitor mode
-	taken   *throttle.Terms // the rate limits that the request was counted for; nil if none
-	signed  *enforce.Signed // the result of checking the signature; nil without one
+	monitor bool             // the decision was made in monitor mode
+	taken   *throttle.Limits // the rate limits that the request was counted for; nil if none
+	signed  *enforce.Signed  // the result of checking the signature; nil without one
 
 	standing suspect.Standing // the client's standing, with suspects
 	looked   bool             // suspicion has counted the request
@@ -52,7 +52,7 @@ var person, observedPerson = new(record), &record{looked: true}
 // metrics and the log.
 func (h *Handler) record(x *exchange, current *running) {
 	if h.app.policyWanted.Load() {
-		x.set(policyVar, x.Policy)
+		x.set(policyVar, x.Rules)
 	}
 	if x.Reason == enforce.Person && !x.standing.Suspect {
 		h.recordPerson(x)
@@ -100,8 +100,8 @@ func (h *Handler) count(x *exchange, current *running) {
 // setTaken records the rate limits that an enforcing handler counted the request
 // for, so that a second handler does not count it again.
 func (rec *record) setTaken(x *exchange, monitor bool) {
-	if !monitor && x.Terms != nil && x.Action == enforce.Pass {
-		rec.taken = x.Terms
+	if !monitor && x.Limits != nil && x.Action == enforce.Pass {
+		rec.taken = x.Limits
 	}
 }
 

@@ -79,19 +79,19 @@ type registryState struct {
 	mu      sync.Mutex
 	copy    registryCopy
 	rows    []crawler.Crawler
-	refused []crawler.Refusal // rows that could not be read
-	version int               // the number of changes of the rows
+	refused []crawler.Rejection // rows that could not be read
+	version int                 // the number of changes of the rows
 
 	// The built-in registry with the rows added, which most sites share.
 	extended        *crawler.Registry
-	extendedRefused []crawler.Refusal
+	extendedRefused []crawler.Rejection
 }
 
 // Destruct implements caddy.Destructor.
 func (*registryState) Destruct() error { return nil }
 
 // set stores a new copy with its rows.
-func (s *registryState) set(c registryCopy, rows []crawler.Crawler, refused []crawler.Refusal) {
+func (s *registryState) set(c registryCopy, rows []crawler.Crawler, refused []crawler.Rejection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.copy, s.rows, s.refused, s.extended = c, rows, refused, nil
@@ -114,7 +114,7 @@ func (s *registryState) last() registryCopy {
 
 // extend returns base with the rows of the last good copy added, the rows
 // that were refused, and the version of the copy.
-func (s *registryState) extend(base *crawler.Registry) (*crawler.Registry, []crawler.Refusal, int) {
+func (s *registryState) extend(base *crawler.Registry) (*crawler.Registry, []crawler.Rejection, int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.rows) == 0 {

@@ -63,7 +63,7 @@ func (r *reporter) in(scope status.Scope) []*siteHandler {
 
 // hasOriginIn reports whether the handler holds the policy of a host in a scope.
 func (h *siteHandler) hasOriginIn(scope status.Scope) bool {
-	policies := h.running.Load().Policies()
+	policies := h.running.Load().Origins()
 	if !policies.PerOrigin() {
 		return false
 	}
@@ -108,7 +108,7 @@ type policyOf struct {
 func (r *reporter) policies(scope status.Scope) []policyOf {
 	var list []policyOf
 	for _, h := range r.in(scope) {
-		policies := h.running.Load().Policies()
+		policies := h.running.Load().Origins()
 		shared := !policies.PerOrigin()
 		for s := range policies.States() {
 			if shared || scope.Host(h.siteOf(s.Origin.Host), s.Origin.Host) {
@@ -165,8 +165,8 @@ func (r *reporter) Summary(scope status.Scope, query status.SummaryQuery) (*stat
 	s.Policies.States = make(map[string]int)
 	for _, p := range r.policies(scope) {
 		s.Policies.Policies++
-		s.Policies.Rules += p.Policy.Rules()
-		s.Policies.States[p.Policy.Outcome().String()]++
+		s.Policies.Rules += p.Rules.RuleCount()
+		s.Policies.States[p.Rules.Outcome().String()]++
 	}
 	health, err := r.Health(scope)
 	if err != nil {

@@ -79,18 +79,18 @@ func (d *decider) check(ctx context.Context, target string, query *status.CheckQ
 		Time: clock.Now(), Caller: h.caller(origin),
 	}
 	request.Site, request.Invented = h.invented(origin.Host)
-	policy := current.Policies().Peek(request)
+	policy := current.Origins().Peek(request)
 	if policy == nil {
-		policy = current.Policies().Wait(ctx, request)
+		policy = current.Origins().Wait(ctx, request)
 	}
 	check := &status.Check{
 		URL: query.URL, UserAgent: query.UserAgent, Site: h.siteOf(origin.Host), Origin: origin.String(),
-		Policy: h.policyID(current.Policies().Key(origin), !current.Policies().PerOrigin()), State: enforce.Pending.String(),
+		Policy: h.policyID(current.Origins().Key(origin), !current.Origins().PerOrigin()), State: enforce.Pending.String(),
 		Matcher: d.matcher, Certain: d.reach == surely,
 		RequestRates: []string{}, VisitTimes: []string{}, ExemptFrom: []string{}, Others: []*status.Check{},
 	}
 	if policy == nil {
-		policy = current.Policies().Unread()
+		policy = current.Origins().Pending()
 	}
 	decision := new(enforce.Decision)
 	enforce.CheckAgent(policy.Check, request, decision)
@@ -159,7 +159,7 @@ func (h *siteHandler) caller(origin enforce.Origin) enforce.Caller {
 }
 
 // fillCheck copies a decision into c.
-func fillCheck(c *status.Check, d *enforce.Decision, policy *enforce.Policy, monitor bool, s *Settings) {
+func fillCheck(c *status.Check, d *enforce.Decision, policy *enforce.Rules, monitor bool, s *Settings) {
 	c.State = policy.Outcome().String()
 	c.Action, c.Reason = counters.ActionName(d.Action, monitor), d.Reason.String()
 	c.Crawler, c.Class, c.Evidence, c.Verified = d.Name(), d.Agent.Class.String(), d.Agent.Reason.Strength().String(), d.Claim.State.String()
@@ -170,7 +170,7 @@ func fillCheck(c *status.Check, d *enforce.Decision, policy *enforce.Policy, mon
 	if d.Reading != 0 {
 		c.Reading = d.Reading.String()
 	}
-	if d.Terms != nil {
+	if d.Limits != nil {
 		fillPace(c, d, s)
 	}
 	c.Message = checkMessage(c)
@@ -202,7 +202,7 @@ func checkMessage(c *status.Check) string {
 	line := ""
 	if c.Line != 0 {
 		switch c.Layer {
-		case enforce.SiteLayer.String():
+		case enforce.FileLayer.String():
 			line = fmt.Sprintf(", line %d of robots.txt", c.Line)
 		default:
 			line = fmt.Sprintf(", line %d of %s (%s)", c.Line, cmp.Or(c.File, "the configuration"), c.Layer)
@@ -211,7 +211,7 @@ func checkMessage(c *status.Check) string {
 	switch c.Reason {
 	case enforce.Person.String():
 		return "This User-Agent is a person's, or no rule applies to it: the request would pass."
-	case enforce.PolicyPending.String():
+	case enforce.RulesPending.String():
 		return client + " would have to wait, because robots.txt was not read yet."
 	case enforce.Hidden.String():
 		return client + " would be denied: the path is hidden" + line + "." + exemptMessage(c)

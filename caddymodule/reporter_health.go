@@ -113,7 +113,7 @@ func summary(problems []status.Problem, lists int) []status.Problem {
 // problem returns the problem of a policy. Without a problem the severity is
 // empty, and the message describes the policy in force.
 func (p *policyOf) problem(now time.Time) status.Problem {
-	if err := p.Policy.MergeError(); err != nil {
+	if err := p.Rules.MergeError(); err != nil {
 		return status.Problem{
 			Severity: status.Severe, Kind: "merge", Subject: p.subject(),
 			Message: fmt.Sprintf("the policy in the configuration is not in force: it can't be merged into robots.txt of %s: %s", p.subject(), plainError(err)),
@@ -124,44 +124,44 @@ func (p *policyOf) problem(now time.Time) status.Problem {
 		return p.failure(now)
 	}
 	name := "robots.txt of " + p.subject()
-	switch p.Policy.Outcome() {
+	switch p.Rules.Outcome() {
 	case enforce.NotRobots:
 		return status.Problem{
 			Severity: status.Severe, Kind: "policy", Subject: p.subject(),
-			Message: name + " is a web page, not a robots.txt: " + withoutFile(p.Policy),
+			Message: name + " is a web page, not a robots.txt: " + withoutFile(p.Rules),
 			Advice: "Make the site answer /robots.txt with the text file, or with 404 if it has none. The usual causes are a catch-all route, a maintenance page with status 200, and a script that failed. " +
 				graceAdvice,
 		}
 	case enforce.Missing:
-		return status.Problem{Message: "there is no " + name + ": " + withoutFile(p.Policy)}
+		return status.Problem{Message: "there is no " + name + ": " + withoutFile(p.Rules)}
 	case enforce.Pending:
 		return status.Problem{Message: name + " was not read yet: it is read at the first request of a crawler"}
 	}
-	if p.Policy.Empty() {
+	if p.Rules.Empty() {
 		return p.empty(now)
 	}
-	if fault := encodingFault(p.Policy); fault != "" {
+	if fault := encodingFault(p.Rules); fault != "" {
 		return status.Problem{
 			Severity: status.Warning, Kind: "policy", Subject: p.subject(),
-			Message: name + " has no rules, because " + fault + ": " + withoutFile(p.Policy),
+			Message: name + " has no rules, because " + fault + ": " + withoutFile(p.Rules),
 			Advice:  "Replace the file by a text file in UTF-8.",
 		}
 	}
-	return status.Problem{Message: fmt.Sprintf("%s is in force: %s, read at %s", name, quantity(p.Policy.Rules(), "rule"), formatTime(p.Good, now))}
+	return status.Problem{Message: fmt.Sprintf("%s is in force: %s, read at %s", name, quantity(p.Rules.RuleCount(), "rule"), formatTime(p.Good, now))}
 }
 
 // empty returns the problem of an empty file. It is one only if an earlier version
 // that crawlers may still follow had rules: some sites have an empty file on
 // purpose.
 func (p *policyOf) empty(now time.Time) status.Problem {
-	problem := status.Problem{Message: "robots.txt of " + p.subject() + " is empty: " + withoutFile(p.Policy)}
-	i := slices.IndexFunc(p.Earlier, func(v enforce.Version) bool { return v.Policy().Rules() > p.Policy.Rules() })
+	problem := status.Problem{Message: "robots.txt of " + p.subject() + " is empty: " + withoutFile(p.Rules)}
+	i := slices.IndexFunc(p.Earlier, func(v enforce.Version) bool { return v.Rules().RuleCount() > p.Rules.RuleCount() })
 	if i < 0 {
 		return problem
 	}
 	before := &p.Earlier[i]
 	problem.Severity, problem.Kind, problem.Subject, problem.Since = status.Warning, "policy", p.subject(), timeOf(before.Until())
-	problem.Message += fmt.Sprintf(". Until %s it had %s", formatTime(before.Until(), now), quantity(before.Policy().Rules(), "rule"))
+	problem.Message += fmt.Sprintf(". Until %s it had %s", formatTime(before.Until(), now), quantity(before.Rules().RuleCount(), "rule"))
 	problem.Advice = "If that was a mistake, put the file back. " + graceAdvice + " If it was not a mistake, ignore this: the warning ends 24 hours after the change."
 	return problem
 }
@@ -170,8 +170,8 @@ func (p *policyOf) empty(now time.Time) status.Problem {
 const graceAdvice = "After the repair, send POST /robots/refresh?grace=off to the admin API: otherwise search engines may fetch everything for up to a day."
 
 // encodingFault says why a file without rules is not a text file; "" if it is one.
-func encodingFault(p *enforce.Policy) string {
-	if p.Rules() > 0 {
+func encodingFault(p *enforce.Rules) string {
+	if p.RuleCount() > 0 {
 		return ""
 	}
 	const head = 4 << 10 // octets that the linter needs for it
@@ -183,7 +183,7 @@ func encodingFault(p *enforce.Policy) string {
 }
 
 // withoutFile says what crawlers may fetch from a site without a robots.txt.
-func withoutFile(p *enforce.Policy) string {
+func withoutFile(p *enforce.Rules) string {
 	if p.Published() {
 		return "only the rules of the policy are in force"
 	}
@@ -195,9 +195,9 @@ func (p *policyOf) failure(now time.Time) status.Problem {
 	problem := status.Problem{Severity: status.Severe, Kind: "policy", Subject: p.subject(), Since: timeOf(p.Failing)}
 	message := fmt.Sprintf("robots.txt of %s could not be read for %s", p.subject(), ago(now.Sub(p.Failing)))
 	switch {
-	case p.Policy.DeniesAll():
+	case p.Rules.DeniesAll():
 		message += "; crawlers may fetch nothing, because on_error deny is set"
-	case p.Policy.Outcome() == enforce.Loaded && !p.Good.IsZero():
+	case p.Rules.Outcome() == enforce.Loaded && !p.Good.IsZero():
 		problem.Severity = status.Warning
 		message += "; the copy of " + formatTime(p.Good, now) + " is in force"
 	case p.Kept:

@@ -23,7 +23,7 @@ import (
 // maxShown bounds each list of notes, tokens or findings of one policy.
 const maxShown = 100
 
-// Policies implements status.Reporter.
+// Origins implements status.Reporter.
 func (r *reporter) Policies(scope status.Scope, query status.PoliciesQuery) (*status.Policies, error) {
 	list := r.policies(scope)
 	if query.ID != "" {
@@ -52,9 +52,9 @@ func (r *reporter) Policies(scope status.Scope, query status.PoliciesQuery) (*st
 		policy := p.status(now)
 		policy.Sites = p.sites
 		if query.Text {
-			policy.Text = string(p.Policy.Text())
+			policy.Text = string(p.Rules.Text())
 			policy.Lines = p.lines(p.countsOf(counted))
-			policy.Findings = r.findings.of(p.Policy, p.handler.running.Load().Registry())
+			policy.Findings = r.findings.of(p.Rules, p.handler.running.Load().Registry())
 		}
 		answer.Policies = append(answer.Policies, policy)
 	}
@@ -63,12 +63,12 @@ func (r *reporter) Policies(scope status.Scope, query status.PoliciesQuery) (*st
 
 // status returns the state of a policy, without its text.
 func (p *policyOf) status(now time.Time) status.Policy {
-	policy := p.Policy
+	policy := p.Rules
 	s := status.Policy{
 		ID: p.id, Matcher: p.handler.matcher, Mode: p.handler.mode(), Source: p.handler.kind(), Location: p.handler.Source.location(),
 		Dialect: cmp.Or(p.handler.Dialect, robots.RFC9309.String()), State: policy.Outcome().String(), LastRead: p.Last.String(),
 		ReadAt: timeOf(p.Good), CheckedAt: timeOf(p.Began), NextRead: timeOf(p.Next), Failing: timeOf(p.Failing), Failures: p.Failures,
-		Kept: p.Kept, DeniesAll: policy.DeniesAll(), Octets: policy.Size(), Groups: policy.Groups(), Rules: policy.Rules(),
+		Kept: p.Kept, DeniesAll: policy.DeniesAll(), Octets: policy.Size(), Groups: policy.GroupCount(), Rules: policy.RuleCount(),
 		Published: policy.Published(), Notes: []status.Note{}, Grace: []status.Grace{},
 		Unenforceable: first(policy.Unenforceable()), Ignored: first(policy.Ignored()),
 	}
@@ -78,7 +78,7 @@ func (p *policyOf) status(now time.Time) status.Policy {
 	for i := range p.Earlier {
 		v := &p.Earlier[i]
 		s.Grace = append(s.Grace, status.Grace{
-			Crawler: policy.Grace().String(), Version: v.Tag(), State: v.Policy().Outcome().String(), Status: v.Policy().Status(),
+			Crawler: policy.Grace().String(), Version: v.Tag(), State: v.Rules().Outcome().String(), Status: v.Rules().Status(),
 			Replaced: v.Until().UTC(), Until: v.Ends().UTC(),
 		})
 	}
@@ -207,12 +207,12 @@ func (p *policyOf) lines(counts map[counters.RuleID]counters.RuleCount) []status
 	found := make(map[int]*status.Line)
 	line := func(number int) *status.Line {
 		if found[number] == nil {
-			layer, at := p.Policy.Origin(number)
+			layer, at := p.Rules.Origin(number)
 			found[number] = &status.Line{Number: number, Layer: layer.String(), At: at}
 		}
 		return found[number]
 	}
-	for _, g := range p.Policy.File().Groups() {
+	for _, g := range p.Rules.File().Groups() {
 		for _, token := range g.Tokens() {
 			for number, n := range p.countsIn(g, token, counts) {
 				one := line(number)
@@ -220,9 +220,9 @@ func (p *policyOf) lines(counts map[counters.RuleID]counters.RuleCount) []status
 			}
 		}
 	}
-	if p.Policy.Published() {
-		for i := range bytes.Count(p.Policy.Text(), []byte("\n")) + 1 {
-			if layer, _ := p.Policy.Origin(i + 1); layer == enforce.PolicyLayer {
+	if p.Rules.Published() {
+		for i := range bytes.Count(p.Rules.Text(), []byte("\n")) + 1 {
+			if layer, _ := p.Rules.Origin(i + 1); layer == enforce.PolicyLayer {
 				line(i + 1)
 			}
 		}
@@ -240,7 +240,7 @@ func (p *policyOf) lines(counts map[counters.RuleID]counters.RuleCount) []status
 func (p *policyOf) countsIn(g *robots.Group, token string, counts map[counters.RuleID]counters.RuleCount) map[int]counters.RuleCount {
 	found := make(map[int]counters.RuleCount)
 	id := func(number int, allow bool, pattern string, reason enforce.Reason) counters.RuleID {
-		layer, _ := p.Policy.Origin(number)
+		layer, _ := p.Rules.Origin(number)
 		return counters.NewRuleID(p.handler.sourceID, layer, token, allow, pattern, reason, 0)
 	}
 	for _, rule := range g.Rules() {
@@ -251,7 +251,7 @@ func (p *policyOf) countsIn(g *robots.Group, token string, counts map[counters.R
 	pace := func(reason enforce.Reason, numbers ...int) {
 		for i, number := range numbers {
 			n, ok := counts[id(number, false, "", reason)]
-			if _, at := p.Policy.Origin(number); ok && (at == n.Line || i == len(numbers)-1) {
+			if _, at := p.Rules.Origin(number); ok && (at == n.Line || i == len(numbers)-1) {
 				found[number] = n
 				return
 			}
@@ -278,9 +278,9 @@ func (p *policyOf) hasLine(n *counters.RuleCount) bool {
 	if n.Layer == enforce.HiddenLayer {
 		return true
 	}
-	group := p.Policy.File().Star()
+	group := p.Rules.File().Star()
 	if n.Group != "*" {
-		group = p.Policy.File().Named(n.Group)
+		group = p.Rules.File().Named(n.Group)
 	}
 	return group != nil && len(p.countsIn(group, n.Group, map[counters.RuleID]counters.RuleCount{n.ID: *n})) > 0
 }
@@ -302,7 +302,7 @@ type lintedFile struct {
 const maxLinted = 64
 
 // of returns the findings in a policy's file.
-func (c *findingsCache) of(p *enforce.Policy, registry *crawler.Registry) []status.Finding {
+func (c *findingsCache) of(p *enforce.Rules, registry *crawler.Registry) []status.Finding {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	file := lintedFile{p.ETag(), registry}

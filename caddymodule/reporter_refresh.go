@@ -36,10 +36,10 @@ func (r *reporter) Refresh(ctx context.Context, scope status.Scope, query status
 	var mu sync.Mutex // guards answer
 	var reading sync.WaitGroup
 	for h, origins := range wanted {
-		policies := h.running.Load().Policies()
+		policies := h.running.Load().Origins()
 		shared := !policies.PerOrigin()
 		reading.Go(func() {
-			unread := policies.Refresh(ctx, func(o enforce.Origin) bool { return origins[o] }, func(e enforce.PolicyRead) {
+			unread := policies.Refresh(ctx, func(o enforce.Origin) bool { return origins[o] }, func(e enforce.FetchEvent) {
 				read := h.readStatus(e, shared)
 				mu.Lock()
 				defer mu.Unlock()
@@ -63,7 +63,7 @@ func (r *reporter) Refresh(ctx context.Context, scope status.Scope, query status
 }
 
 // readStatus returns the result of a read.
-func (h *siteHandler) readStatus(e enforce.PolicyRead, shared bool) status.Read {
+func (h *siteHandler) readStatus(e enforce.FetchEvent, shared bool) status.Read {
 	read := status.Read{Policy: h.policyID(e.Origin, shared), State: e.Outcome.String(), Error: plainError(e.Err)}
 	if !shared {
 		read.Origin = e.Origin.String()

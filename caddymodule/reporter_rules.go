@@ -32,7 +32,7 @@ func (r *reporter) Rules(scope status.Scope, query status.RulesQuery) (*status.R
 		if i >= 0 {
 			policy = &policies[i]
 			rule.Policy = policy.id
-			rule.File = policy.Policy.FileOf(n.Layer)
+			rule.File = policy.Rules.FileOf(n.Layer)
 		}
 		if (query.Policy == "" || query.Policy == rule.Policy) && (!query.Refused || rule.Refused() > 0) {
 			list = append(list, counted{rule, n, policy})
@@ -45,7 +45,7 @@ func (r *reporter) Rules(scope status.Scope, query status.RulesQuery) (*status.R
 	page, from, to := query.Of(len(list))
 	rules := []status.Rule{}
 	for _, c := range list[from:to] {
-		c.Removed = c.policy != nil && !c.policy.Policy.DeniesAll() && c.Refused() > 0 && !c.policy.hasLine(&c.count)
+		c.Removed = c.policy != nil && !c.policy.Rules.DeniesAll() && c.Refused() > 0 && !c.policy.hasLine(&c.count)
 		rules = append(rules, c.Rule)
 	}
 	addTokens(rules, policies)
@@ -75,7 +75,7 @@ func addTokens(list []status.Rule, policies []policyOf) {
 func tokensByGroup(id string, policies []policyOf) map[string][]string {
 	tokens := make(map[string][]string)
 	if i := slices.IndexFunc(policies, func(p policyOf) bool { return p.id == id }); i >= 0 {
-		for _, g := range policies[i].Policy.File().Groups() {
+		for _, g := range policies[i].Rules.File().Groups() {
 			tokens[g.Token()] = first(g.Tokens())
 		}
 	}

@@ -27,13 +27,13 @@ const (
 type review struct {
 	log      *zap.Logger
 	registry *crawler.Registry
-	tags     []headers.Rule
-	more     []func(*zap.Logger, *enforce.Policy)
+	tags     []headers.Setting
+	more     []func(*zap.Logger, *enforce.Rules)
 
 	mu      sync.Mutex
 	queue   []loaded
-	done    [maxReviewed]weak.Pointer[enforce.Policy] // origins with the same file share one policy
-	next    int                                       // the next index in done
+	done    [maxReviewed]weak.Pointer[enforce.Rules] // origins with the same file share one policy
+	next    int                                      // the next index in done
 	working bool
 	closed  bool
 	running sync.WaitGroup
@@ -42,17 +42,17 @@ type review struct {
 // loaded is a policy and the first origin with it.
 type loaded struct {
 	origin enforce.Origin
-	policy *enforce.Policy
+	policy *enforce.Rules
 }
 
 // newReview returns a review that logs to log. It uses the crawlers in the
 // registry and the header rules in tags, and calls more for each file.
-func newReview(log *zap.Logger, registry *crawler.Registry, tags []headers.Rule, more ...func(*zap.Logger, *enforce.Policy)) *review {
+func newReview(log *zap.Logger, registry *crawler.Registry, tags []headers.Setting, more ...func(*zap.Logger, *enforce.Rules)) *review {
 	return &review{log: log, registry: registry, tags: tags, more: more}
 }
 
 // add queues a policy for review. It does not block.
-func (r *review) add(origin enforce.Origin, policy *enforce.Policy) {
+func (r *review) add(origin enforce.Origin, policy *enforce.Rules) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed || len(r.queue) >= maxReviews {
@@ -106,7 +106,7 @@ func (r *review) Close() error {
 }
 
 // logMergeNotes logs the notes about the merge of the managed policy.
-func logMergeNotes(log *zap.Logger, p *enforce.Policy) {
+func logMergeNotes(log *zap.Logger, p *enforce.Rules) {
 	notes := p.Notes()
 	for i, n := range notes {
 		if i == maxFindingsLogged {
@@ -119,7 +119,7 @@ func logMergeNotes(log *zap.Logger, p *enforce.Policy) {
 }
 
 // logUnenforceable logs the groups that can't apply to any request.
-func logUnenforceable(log *zap.Logger, p *enforce.Policy) {
+func logUnenforceable(log *zap.Logger, p *enforce.Rules) {
 	left := maxFindingsLogged
 	logGroups := func(tokens []string, why string) {
 		for _, token := range tokens {
@@ -158,9 +158,9 @@ func logMistakes(log *zap.Logger, f *robots.File, registry *crawler.Registry) {
 
 // logHiddenHeaders logs the X-Robots-Tag rules whose responses the file disallows,
 // so that their crawlers never see the header.
-func logHiddenHeaders(log *zap.Logger, tags []headers.Rule, f *robots.File, registry *crawler.Registry) {
+func logHiddenHeaders(log *zap.Logger, tags []headers.Setting, f *robots.File, registry *crawler.Registry) {
 	left := maxFindingsLogged
-	findings.UnseenNoindex(tags, f, registry, func(t *headers.Rule, by *robots.Rule) {
+	findings.UnseenNoindex(tags, f, registry, func(t *headers.Setting, by *robots.Rule) {
 		if left--; left >= 0 {
 			log.Warn("robots.txt hides an X-Robots-Tag header from the crawlers that it is for",
 				zap.Int("line", by.Line), zap.String("rule", clip(by.String())), zap.String("x_robots_tag", clip(t.String())))

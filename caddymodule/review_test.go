@@ -34,15 +34,15 @@ func logged(t *testing.T, texts perOrigin, hosts ...string) []string {
 	o := newObserver(zap.New(core, zap.WithClock(&fixedClock{time.Unix(1e9, 0)})), "site", crawler.Builtin(), nil)
 	limiter := throttle.NewMemory(1)
 	defer limiter.Close()
-	engine, err := enforce.NewEngine(enforce.Rules{}, texts, limiter, enforce.Config{Observer: o})
+	engine, err := enforce.NewEngine(enforce.Settings{}, texts, limiter, enforce.Config{Observer: o})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer engine.Close()
 	for _, h := range hosts {
 		r := &enforce.Request{Origin: enforce.Origin{Scheme: "http", Host: h}, Time: time.Now()}
-		engine.Policies().Peek(r)
-		engine.Policies().Wait(context.Background(), r)
+		engine.Origins().Peek(r)
+		engine.Origins().Wait(context.Background(), r)
 	}
 	o.review.running.Wait()
 	o.Close()
@@ -152,12 +152,12 @@ func TestClosedReviewIgnoresFiles(t *testing.T) {
 	}
 	limiter := throttle.NewMemory(1)
 	defer limiter.Close()
-	engine, err := enforce.NewEngine(enforce.Rules{}, enforce.Inline("Disallow: /a"), limiter, enforce.Config{})
+	engine, err := enforce.NewEngine(enforce.Settings{}, enforce.Inline("Disallow: /a"), limiter, enforce.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer engine.Close()
-	r.add(enforce.Origin{}, engine.Policies().Load(context.Background()))
+	r.add(enforce.Origin{}, engine.Origins().Load(context.Background()))
 	r.running.Wait()
 	if logs.Len() != 0 {
 		t.Errorf("%v were logged", logs.All())

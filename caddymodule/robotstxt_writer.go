@@ -31,7 +31,7 @@ func (w *robotsTxtWriter) WriteHeader(status int) {
 	if !w.begun && status >= 200 {
 		w.begun = true
 		if status == http.StatusOK || status == http.StatusNotModified {
-			w.engine.RobotsRead(&w.exchange.Request, w.exchange.Policy)
+			w.engine.RobotsRead(&w.exchange.Request, w.exchange.Rules)
 		}
 	}
 	w.ResponseWriterWrapper.WriteHeader(status)

@@ -189,7 +189,7 @@ type Settings struct {
 	// gets the headers of all rules that match. If a handler returns an error,
 	// its status is what rules for a status are compared with. If a rule with
 	// `only` matches, the response also gets `Vary: User-Agent`.
-	XRobotsTag []headers.Rule `json:"x_robots_tag,omitempty"`
+	XRobotsTag []headers.Setting `json:"x_robots_tag,omitempty"`
 
 	// Whether paths that a `Noindex:` line of robots.txt matches get
 	// `X-Robots-Tag: noindex`. Search engines no longer obey these lines
@@ -215,33 +215,33 @@ type Settings struct {
 func isOn(value *bool) bool { return value != nil && *value }
 
 // rules converts the settings to the engine's.
-func (s *Settings) rules() (enforce.Rules, error) {
+func (s *Settings) rules() (enforce.Settings, error) {
 	dialect := robots.RFC9309
 	if s.Dialect != "" {
 		var err error
 		if dialect, err = robots.ParseDialect(s.Dialect); err != nil {
-			return enforce.Rules{}, err
+			return enforce.Settings{}, err
 		}
 	}
 	exempt, err := s.exemptions()
 	if err != nil {
-		return enforce.Rules{}, err
+		return enforce.Settings{}, err
 	}
 	programs := enforce.ProgramsOff
 	if s.Programs != "" {
 		var err error
 		if programs, err = enforce.ParsePrograms(s.Programs); err != nil {
-			return enforce.Rules{}, fmt.Errorf("programs %w", err)
+			return enforce.Settings{}, fmt.Errorf("programs %w", err)
 		}
 	}
 	grace := enforce.GraceSearch
 	if s.Grace != "" {
 		var err error
 		if grace, err = enforce.ParseGrace(s.Grace); err != nil {
-			return enforce.Rules{}, fmt.Errorf("grace %w", err)
+			return enforce.Settings{}, fmt.Errorf("grace %w", err)
 		}
 	}
-	r := enforce.Rules{
+	r := enforce.Settings{
 		Grace:               grace,
 		Dialect:             dialect,
 		Exempt:              exempt,

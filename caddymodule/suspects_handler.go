@@ -37,7 +37,7 @@ func (h *Handler) provisionSuspects(ctx caddy.Context) error {
 	}
 	if kind := h.kind(); kind == sourceFile || kind == sourceInline {
 		var problem error
-		h.running.Load().Policies().All(func(_ enforce.Origin, p *enforce.Policy) {
+		h.running.Load().Origins().All(func(_ enforce.Origin, p *enforce.Rules) {
 			for _, trap := range traps {
 				if allowed := allowingGroup(p, trap); problem == nil && allowed != "" {
 					problem = fmt.Errorf("suspects trap %s: robots.txt does not disallow it to every crawler: %s", trap, allowed)
@@ -61,7 +61,7 @@ const sampleTrapURL = "anyMintedUrl-0123456789_xyz"
 
 // allowingGroup describes a group of robots.txt that allows URLs of a trap, "" if
 // there is none.
-func allowingGroup(p *enforce.Policy, trap suspect.Trap) string {
+func allowingGroup(p *enforce.Rules, trap suspect.Trap) string {
 	for _, target := range []string{string(trap), string(trap) + sampleTrapURL} {
 		group, ok := p.DisallowsEveryGroup(target)
 		switch {
@@ -77,7 +77,7 @@ func allowingGroup(p *enforce.Policy, trap suspect.Trap) string {
 
 // logInactiveTraps logs the traps that are not in force, because a group of
 // robots.txt allows them.
-func (h *Handler) logInactiveTraps(log *zap.Logger, p *enforce.Policy) {
+func (h *Handler) logInactiveTraps(log *zap.Logger, p *enforce.Rules) {
 	if h.Suspects == nil {
 		return
 	}
@@ -100,7 +100,7 @@ func (s *suspicion) look(x *exchange) {
 		return
 	}
 	if s.bind && x.standing.Suspect && x.standing.Page && !x.Authorized {
-		x.Policy.JudgeSuspect(x.Target, &x.Decision)
+		x.Rules.JudgeSuspect(x.Target, &x.Decision)
 	}
 }
 
@@ -142,7 +142,7 @@ func (s *suspicion) hit(x *exchange) suspect.Hit {
 		if hit == suspect.NoHit {
 			continue
 		}
-		if _, ok := x.Policy.DisallowsEveryGroup(x.Target); ok {
+		if _, ok := x.Rules.DisallowsEveryGroup(x.Target); ok {
 			return hit
 		}
 	}
@@ -190,7 +190,7 @@ func (v *visitor) trap() string {
 	x := exchanges.Get().(*exchange)
 	defer x.release()
 	h.fill(x, r)
-	policy := h.running.Load().Policies().Peek(&x.Request)
+	policy := h.running.Load().Origins().Peek(&x.Request)
 	if policy == nil || !h.suspicion.visit(x) {
 		return ""
 	}

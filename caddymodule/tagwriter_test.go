@@ -19,10 +19,10 @@ import (
 )
 
 // tagged parses x_robots_tag rules.
-func tagged(t testing.TB, lines ...string) (rules []headers.Rule) {
+func tagged(t testing.TB, lines ...string) (rules []headers.Setting) {
 	t.Helper()
 	for _, l := range lines {
-		r, err := headers.ParseRule(strings.Fields(l))
+		r, err := headers.ParseSetting(strings.Fields(l))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,7 @@ import (
 )
 
 // CheckAgent is for a User-Agent that somebody typed to see what would happen to
-// a request. It calls check (Policy.Check, for instance). If the User-Agent is
+// a request. It calls check (Rules.Check, for instance). If the User-Agent is
 // only a product token, and check takes the client for a person, CheckAgent
 // calls check again for a crawler with that token, because no browser sends
 // such a User-Agent. r must have exactly one User-Agent.

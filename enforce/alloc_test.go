@@ -14,7 +14,7 @@ import (
 // race detector, sync.Pool drops some of its elements, so this file is not
 // built then.)
 func TestDecideAllocatesNothing(t *testing.T) {
-	e := newEngineTest(t, site, Rules{ExemptPaths: []string{"/.well-known/*"}, Programs: ProgramsSeen})
+	e := newEngineTest(t, site, Settings{ExemptPaths: []string{"/.well-known/*"}, Programs: ProgramsSeen})
 	for _, ua := range []string{chrome, googlebot, gptbot, bingbot, newbot, curl, program, stripe, ""} {
 		for _, target := range []string{"/articles/one.html", "/private/..%2f%70rivate//x?a=%2F"} {
 			req := &Request{Target: target, UserAgents: []string{ua}, Origin: home, Client: "192.0.2.1", Time: e.clock.now()}
@@ -31,7 +31,7 @@ func TestDecideAllocatesNothing(t *testing.T) {
 // A decision allocates nothing after the robots.txt changed, during the grace
 // and after it.
 func TestGraceAllocatesNothing(t *testing.T) {
-	g := newGraceTest(t, Rules{Grace: GraceAll, HTTPClients: true}, Config{})
+	g := newGraceTest(t, Settings{Grace: GraceAll, HTTPClients: true}, Config{})
 	crawlers := []string{googlebot, gptbot, newbot, curl, wget}
 	for _, ua := range crawlers {
 		g.decideFrom(ua, "192.0.2.1", "/")
@@ -53,7 +53,7 @@ func TestGraceAllocatesNothing(t *testing.T) {
 
 // A decision that verifies claims allocates nothing.
 func TestVerificationAllocatesNothing(t *testing.T) {
-	v := newVerifiedTest(t, Rules{Verification: &Verification{IgnoreImpostors: true}})
+	v := newVerifiedTest(t, Settings{Verification: &Verification{IgnoreImpostors: true}})
 	for v.from("192.0.2.1", listbot, "/robots.txt").Claim.State != verify.Verified {
 		runtime.Gosched() // until the list was read
 	}

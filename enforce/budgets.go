@@ -12,9 +12,9 @@ import (
 // used is in the limiter, under Key: see throttle.Inspector.
 type Budget struct {
 	Key    throttle.Key
-	Terms  *throttle.Terms // the rate limits
-	Group  *robots.Group   // the group that sets them
-	Policy *Policy
+	Terms  *throttle.Limits // the rate limits
+	Group  *robots.Group    // the group that sets them
+	Policy *Rules
 	Pool   bool // the budget that all clients with an unverified claim to be this crawler share
 	// PerAddr reports that each client address has its own budget. Then Key is
 	// not the key of a budget: Key.Client returns the key for an address.

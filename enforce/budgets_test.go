@@ -10,7 +10,7 @@ import (
 
 // A crawler's budgets can be read and reset.
 func TestBudgets(t *testing.T) {
-	e := newEngineTest(t, site, Rules{})
+	e := newEngineTest(t, site, Settings{})
 	agent := e.Agent("bingbot")
 	if agent.Crawler == nil || agent.Crawler.Name != "bingbot" {
 		t.Fatalf("bingbot is %+v", agent)

@@ -45,10 +45,10 @@ func TestEstimateOfPolicyMemory(t *testing.T) {
 		"groups":    manyRules("/x\n\nUser-agent: bot%d\nDisallow: /y", 2000),
 	} {
 		const n = 8
-		var kept []*Policy
+		var kept []*Rules
 		before := heap()
 		for i := range n {
-			policy, err := Rules{}.Policy(Response{Status: 200, Body: fmt.Appendf(nil, "%s# %d\n", text, i)})
+			policy, err := Settings{}.Policy(Response{Status: 200, Body: fmt.Appendf(nil, "%s# %d\n", text, i)})
 			if err != nil {
 				t.Fatal(err)
 			}

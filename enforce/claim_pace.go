@@ -24,13 +24,13 @@ const debtPeriod = time.Hour
 // all unverified claims to be that crawler share, so that it can't use up the
 // crawler's own. Impostors that are not denied share one budget.
 func (e *Engine) take(ctx context.Context, r *Request, d *Decision) (throttle.Result, error) {
-	own := budgetOf{e.budget(r, &d.Agent, 0), d.Terms}
+	own := budgetOf{e.budget(r, &d.Agent, 0), d.Limits}
 	switch d.Claim.State {
 	case verify.Impostor:
 		own.key = e.budget(r, &d.Agent, seedImpostor)
 	case verify.Unverified:
 		client := e.clientBudget(r, d)
-		pool := budgetOf{e.budget(r, &d.Agent, seedPool), d.Policy.pools[d.Terms]}
+		pool := budgetOf{e.budget(r, &d.Agent, seedPool), d.Rules.pools[d.Limits]}
 		res, err := e.takeBoth(ctx, r, client, pool)
 		if res.OK && err == nil {
 			e.readers.Mark(debtKey(own.key, d), r.Time)
@@ -48,13 +48,13 @@ func (e *Engine) take(ctx context.Context, r *Request, d *Decision) (throttle.Re
 // budgetOf is a budget and its terms.
 type budgetOf struct {
 	key   throttle.Key
-	terms *throttle.Terms
+	terms *throttle.Limits
 }
 
 // clientBudget is the budget of one client address (IPv4 /32 or IPv6 /64) with
 // an unverified claim.
 func (e *Engine) clientBudget(r *Request, d *Decision) budgetOf {
-	return budgetOf{e.budget(r, &d.Agent, seedUnverified).Client(d.addr), d.Terms}
+	return budgetOf{e.budget(r, &d.Agent, seedUnverified).Client(d.addr), d.Limits}
 }
 
 // takeBoth asks for a request that uses two budgets. If the second budget
@@ -81,7 +81,7 @@ func debtKey(own throttle.Key, d *Decision) uint64 { return own.Client(d.addr)[0
 
 // poolTerms returns the limits that g sets for all unverified claims to be one
 // crawler together; nil if g sets none.
-func (r *compiledRules) poolTerms(g *robots.Group) *throttle.Terms {
+func (r *compiledSettings) poolTerms(g *robots.Group) *throttle.Limits {
 	delay, _ := g.CrawlDelay()
 	delay.Delay = min(delay.Delay, r.MaxDelay) / poolFactor
 	rates := append([]robots.RequestRate(nil), g.RequestRates()...)

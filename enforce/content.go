@@ -21,7 +21,7 @@ type content struct {
 	apart   bool    // see Response.Apart
 }
 
-// key returns the key of the policy in Policies.shared.
+// key returns the key of the policy in Origins.shared.
 func (c *content) key() uint64 {
 	key := xxhash.Sum64(c.body)*31 + uint64(c.status)<<8 + uint64(c.state)*4
 	if c.denyAll {
@@ -36,15 +36,15 @@ func (c *content) key() uint64 {
 // without returns the content of an answer that is not a robots.txt.
 func without(out Outcome, status int) content {
 	c := content{state: out}
-	if out == Missing || out == Refused {
+	if out == Missing || out == Forbidden {
 		c.status = status
 	}
 	return c
 }
 
 // policy compiles a content to a policy.
-func (r *compiledRules) policy(c content) *Policy {
-	var p *Policy
+func (r *compiledSettings) policy(c content) *Rules {
+	var p *Rules
 	switch c.state {
 	case Loaded:
 		p = r.compile(c)
@@ -62,11 +62,11 @@ func (r *compiledRules) policy(c content) *Policy {
 }
 
 // publishes reports whether the managed policy has lines to publish.
-func (r *compiledRules) publishes() bool { return r.lines != nil && r.lines.Publishes() }
+func (r *compiledSettings) publishes() bool { return r.lines != nil && r.lines.Publishes() }
 
 // merge makes and parses the text of a policy: the site's own file with the
 // lines of the managed policy, if there are any and they can be merged.
-func (p *Policy) merge(c content) {
+func (p *Rules) merge(c content) {
 	p.text = c.body
 	if p.rules.publishes() && !c.apart {
 		m, err := p.rules.lines.Merge(c.body, managed.Options{
@@ -84,15 +84,15 @@ func (p *Policy) merge(c content) {
 
 // Text returns the file that is in force: the site's own, with the lines of the
 // managed policy. The caller must not change it.
-func (p *Policy) Text() []byte { return p.text }
+func (p *Rules) Text() []byte { return p.text }
 
 // Published reports whether Text has lines of the managed policy. If so,
 // clients that request /robots.txt must receive Text, not the site's own file.
-func (p *Policy) Published() bool { return p.merged != nil }
+func (p *Rules) Published() bool { return p.merged != nil }
 
 // publishedText returns Text if it has lines of the managed policy; otherwise
 // nil.
-func (p *Policy) publishedText() []byte {
+func (p *Rules) publishedText() []byte {
 	if p.merged == nil {
 		return nil
 	}
@@ -101,7 +101,7 @@ func (p *Policy) publishedText() []byte {
 
 // Notes returns notes for the site's operator about how the lines of the managed
 // policy were merged into the site's file.
-func (p *Policy) Notes() []managed.Note {
+func (p *Rules) Notes() []managed.Note {
 	if p.merged == nil {
 		return nil
 	}
@@ -110,7 +110,7 @@ func (p *Policy) Notes() []managed.Note {
 
 // Beyond returns what the presets of the managed policy can't prevent, one
 // sentence for each case.
-func (p *Policy) Beyond() []string {
+func (p *Rules) Beyond() []string {
 	if p.rules.lines == nil {
 		return nil
 	}
@@ -119,7 +119,7 @@ func (p *Policy) Beyond() []string {
 
 // MergeError returns why the lines of the managed policy are not in force. It
 // returns nil if they are, or if there are none.
-func (p *Policy) MergeError() error {
+func (p *Rules) MergeError() error {
 	if p.apart && p.rules.publishes() {
 		return errApart
 	}

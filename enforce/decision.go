@@ -28,22 +28,22 @@ func (a Action) String() string { return [...]string{"pass", "deny", "throttle"}
 type Reason uint8
 
 const (
-	Person        Reason = iota // Pass: not a crawler, so robots.txt does not apply
-	Allowed                     // Pass: no rule disallows the path, and the request keeps to the rate limits
-	Exempt                      // Pass: the site's operator exempted the crawler
-	ExemptPath                  // Pass: the path is exempt, so no crawler is refused there
-	Unbound                     // Pass: no group applies to this crawler
-	NoPolicy                    // Pass: there are no rules, because the site has no robots.txt, or none could be read
-	Disallowed                  // Deny: a rule disallows the path
-	Impostor                    // Deny: verification showed that the client is not the crawler that it claims to be
-	Unavailable                 // Deny: the source fails, and Config.DenyFailed is set
-	PolicyPending               // Throttle: the robots.txt was never read yet
-	CrawlDelay                  // Throttle: the request came before the Crawl-delay was over
-	RequestRate                 // Throttle: the request exceeds a Request-rate
-	VisitTime                   // Throttle: the request came outside the Visit-time windows
-	Hidden                      // Deny: the path is one of the hidden paths of the managed policy
-	Graced                      // Pass: an earlier version of the file allows the path, and this crawler may still follow it
-	Suspected                   // Deny: the client behaves like a robot, and the group for `*` disallows the path
+	Person       Reason = iota // Pass: not a crawler, so robots.txt does not apply
+	Allowed                    // Pass: no rule disallows the path, and the request keeps to the rate limits
+	Exempt                     // Pass: the site's operator exempted the crawler
+	ExemptPath                 // Pass: the path is exempt, so no crawler is refused there
+	Unbound                    // Pass: no group applies to this crawler
+	NoRules                    // Pass: there are no rules, because the site has no robots.txt, or none could be read
+	Disallowed                 // Deny: a rule disallows the path
+	Impostor                   // Deny: verification showed that the client is not the crawler that it claims to be
+	Unavailable                // Deny: the source fails, and Config.DenyFailed is set
+	RulesPending               // Throttle: the robots.txt was never read yet
+	CrawlDelay                 // Throttle: the request came before the Crawl-delay was over
+	RequestRate                // Throttle: the request exceeds a Request-rate
+	VisitTime                  // Throttle: the request came outside the Visit-time windows
+	Hidden                     // Deny: the path is one of the hidden paths of the managed policy
+	Graced                     // Pass: an earlier version of the file allows the path, and this crawler may still follow it
+	Suspected                  // Deny: the client behaves like a robot, and the group for `*` disallows the path
 	reasons
 )
 
@@ -66,8 +66,8 @@ func (r Reason) String() string {
 type Decision struct {
 	Action Action
 	Reason Reason
-	// Policy is the policy that was applied. It is never nil after Decide.
-	Policy *Policy
+	// Rules is the policy that was applied. It is never nil after Decide.
+	Rules *Rules
 	// Agent is the crawler that the decision is about. If a User-Agent names
 	// several crawlers, it is the one that determined the decision. Its Class
 	// is crawler.Person if there is none.
@@ -78,9 +78,9 @@ type Decision struct {
 	Group *robots.Group
 	// Rule is the rule that decided; nil if none matched.
 	Rule *robots.Rule
-	// Terms are the rate limits and Visit-time windows that the group sets for
+	// Limits are the rate limits and Visit-time windows that the group sets for
 	// this agent; nil if it sets none.
-	Terms *throttle.Terms
+	Limits *throttle.Limits
 	// Layer says where Line comes from.
 	Layer Layer
 	// Line is the number, from 1, of the line that decided: a rule,
@@ -90,7 +90,7 @@ type Decision struct {
 	Line int
 	// Reading is robots.Google if Google's parser (google/robotstxt) reads the
 	// file differently, and this difference is why the request was let through:
-	// the file disallows the path in the dialect of Rules.Dialect, but allows
+	// the file disallows the path in the dialect of Settings.Dialect, but allows
 	// it as Google's parser reads it. This concerns only crawlers that use
 	// Google's parser. Otherwise Reading is 0.
 	Reading robots.Dialect
@@ -135,15 +135,15 @@ func (d *Decision) Name() string {
 	return d.Agent.Token
 }
 
-// VersionTag returns the tag (see Policy.Tag) of the version of the robots.txt
+// VersionTag returns the tag (see Rules.Tag) of the version of the robots.txt
 // that decided: the earlier one that let the request through, or otherwise the
 // one in force.
 func (d *Decision) VersionTag() string {
 	switch {
 	case d.Version != nil:
 		return d.Version.Tag()
-	case d.Policy != nil:
-		return d.Policy.Tag()
+	case d.Rules != nil:
+		return d.Rules.Tag()
 	}
 	return ""
 }
@@ -188,6 +188,6 @@ func (d *Decision) limitText() string {
 // isFrom reports whether d.Layer and d.Line are those of a line of the policy's
 // file.
 func (d *Decision) isFrom(line int) bool {
-	layer, at := d.Policy.Origin(line)
+	layer, at := d.Rules.Origin(line)
 	return layer == d.Layer && at == d.Line
 }

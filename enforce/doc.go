@@ -1,5 +1,5 @@
 // Package enforce decides on requests by a site's robots.txt. It reads the
-// robots.txt, compiles it to a Policy, and decides for each request of a
+// robots.txt, compiles it to a Rules, and decides for each request of a
 // crawler whether to allow it, deny it (usually with status 403), or throttle
 // it (usually with status 429).
 //

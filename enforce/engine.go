@@ -15,7 +15,7 @@ const (
 	// client that sends more counts as a crawler.
 	maxUserAgents = 16
 	// MaxHeld is how many requests an engine holds at once, by default, until
-	// their time comes. See Rules.Wait.
+	// their time comes. See Settings.Wait.
 	MaxHeld = 1000
 )
 
@@ -31,8 +31,8 @@ const (
 // concurrent use. Once the policy is loaded, a decision allocates nothing and
 // takes no lock that all requests share.
 type Engine struct {
-	rules    *compiledRules
-	policies *Policies
+	rules    *compiledSettings
+	policies *Origins
 	limiter  throttle.Limiter
 	waiters  *throttle.Waiters
 	readers  *Recent
@@ -45,7 +45,7 @@ type Engine struct {
 // under rules. Close the engine when it is no longer used. The caller closes
 // limiter and source, which must not be nil. An error says what is wrong with
 // rules.
-func NewEngine(rules Rules, source Source, limiter throttle.Limiter, cfg Config) (*Engine, error) {
+func NewEngine(rules Settings, source Source, limiter throttle.Limiter, cfg Config) (*Engine, error) {
 	compiled, err := rules.compile()
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func NewEngine(rules Rules, source Source, limiter throttle.Limiter, cfg Config)
 	}
 	return &Engine{
 		rules:    compiled,
-		policies: newPolicies(source, compiled, cfg),
+		policies: newOrigins(source, compiled, cfg),
 		limiter:  limiter,
 		waiters:  cfg.Waiters,
 		readers:  cfg.Readers,
@@ -77,21 +77,21 @@ func NewEngine(rules Rules, source Source, limiter throttle.Limiter, cfg Config)
 // tries failed reads again without a request. Closing one of the two engines
 // closes both.
 func (e *Engine) With(registry *crawler.Registry, checker *verify.Checker, observer Observer) (*Engine, error) {
-	rules := e.rules.Rules
+	rules := e.rules.Settings
 	rules.Registry = registry
 	return e.with(rules, checker, observer)
 }
 
-// WithMode is like With. It keeps the registry, and sets Rules.Monitor and
-// Rules.Wait instead.
+// WithMode is like With. It keeps the registry, and sets Settings.Monitor and
+// Settings.Wait instead.
 func (e *Engine) WithMode(monitor bool, wait time.Duration, checker *verify.Checker, observer Observer) (*Engine, error) {
-	rules := e.rules.Rules
+	rules := e.rules.Settings
 	rules.Monitor, rules.Wait = monitor, wait
 	return e.with(rules, checker, observer)
 }
 
 // with returns an engine with other rules. The two engines share the rest.
-func (e *Engine) with(rules Rules, checker *verify.Checker, observer Observer) (*Engine, error) {
+func (e *Engine) with(rules Settings, checker *verify.Checker, observer Observer) (*Engine, error) {
 	if rules.Verification != nil {
 		rules.Verification = &Verification{checker, rules.Verification.IgnoreImpostors}
 	}
@@ -104,8 +104,8 @@ func (e *Engine) with(rules Rules, checker *verify.Checker, observer Observer) (
 	return &q, nil
 }
 
-// Policies returns the policies of all origins.
-func (e *Engine) Policies() *Policies { return e.policies }
+// Origins returns the policies of all origins.
+func (e *Engine) Origins() *Origins { return e.policies }
 
 // Registry returns the crawlers that the engine knows.
 func (e *Engine) Registry() *crawler.Registry { return e.rules.Registry }
@@ -122,14 +122,14 @@ func (e *Engine) Close() error { return e.policies.Close() }
 //     or if its read has been due for more than 24 hours; at most one second
 //     if its read is due
 //   - for a limiter that other servers share: see throttle.FleetConfig.Deadline
-//   - with Rules.Wait, until the rate limits allow the request
+//   - with Settings.Wait, until the rate limits allow the request
 //
 // A request for /robots.txt, of any client, can wait for the policy too, if it
-// is answered with Policy.Text. No other request of a person waits, and none of
+// is answered with Rules.Text. No other request of a person waits, and none of
 // a client that robots.txt can't apply to.
 //
 // If the policy is not read in time, or ctx ends, the policy that was read
-// before applies; if there is none, the reason is PolicyPending. If ctx ends
+// before applies; if there is none, the reason is RulesPending. If ctx ends
 // during one of the other waits, the limiter decides without the other servers,
 // and a held request is throttled, although it has used budget.
 func (e *Engine) Decide(ctx context.Context, r *Request, d *Decision) {
@@ -140,18 +140,18 @@ func (e *Engine) Decide(ctx context.Context, r *Request, d *Decision) {
 	}
 	policy := e.resolve(ctx, r)
 	policy.check(r, e, nil, d)
-	if d.Action == Pass && d.Terms != nil {
+	if d.Action == Pass && d.Limits != nil {
 		e.pace(ctx, r, d)
 	}
 }
 
 // robotsTxt decides on a request for /robots.txt, which every client may fetch.
 // A GET also starts a new read of the source, so that the engine soon enforces
-// the file that the client saw. If the answer is Policy.Text, the client waits
-// for that read, so that it does not get an earlier file. See Policies.Wait.
+// the file that the client saw. If the answer is Rules.Text, the client waits
+// for that read, so that it does not get an earlier file. See Origins.Wait.
 func (e *Engine) robotsTxt(ctx context.Context, r *Request, d *Decision) {
 	if r.Method == "" || r.Method == http.MethodGet {
-		e.policies.Reread(r)
+		e.policies.Refetch(r)
 	}
 	policy := e.policies.Peek(r)
 	switch {
@@ -165,7 +165,7 @@ func (e *Engine) robotsTxt(ctx context.Context, r *Request, d *Decision) {
 
 // passRobotsTxt lets a request for /robots.txt through, and remembers which
 // crawlers read it.
-func (e *Engine) passRobotsTxt(policy *Policy, r *Request, d *Decision) {
+func (e *Engine) passRobotsTxt(policy *Rules, r *Request, d *Decision) {
 	var s senders
 	for s.begin(policy, r); s.next(); {
 		agents := s.agents()
@@ -179,5 +179,5 @@ func (e *Engine) passRobotsTxt(policy *Policy, r *Request, d *Decision) {
 			}
 		}
 	}
-	d.Policy = policy
+	d.Rules = policy
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func BenchmarkDecide(b *testing.B) {
-	e := newEngineTest(b, site+"User-agent: FreeBot\nDisallow: /private/\n", Rules{ExemptPaths: []string{"/.well-known/*"}})
+	e := newEngineTest(b, site+"User-agent: FreeBot\nDisallow: /private/\n", Settings{ExemptPaths: []string{"/.well-known/*"}})
 	for _, bb := range []struct{ name, ua, target string }{
 		{"browser", chrome, "/articles/2026/some-article.html"},
 		{"crawler_allowed", googlebot, "/articles/2026/some-article.html"},
@@ -32,7 +32,7 @@ func BenchmarkDecide(b *testing.B) {
 }
 
 func BenchmarkPolicy(b *testing.B) {
-	rules, err := Rules{}.compile()
+	rules, err := Settings{}.compile()
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func BenchmarkGrace(b *testing.B) {
 	} {
 		b.Run(bb.name, func(b *testing.B) {
 			c := newClock()
-			e, err := NewEngine(Rules{Grace: bb.grace}, Inline(open), throttle.NewMemory(16), Config{Now: c.now})
+			e, err := NewEngine(Settings{Grace: bb.grace}, Inline(open), throttle.NewMemory(16), Config{Now: c.now})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -31,7 +31,7 @@ type engineTest struct {
 	clock *clock
 }
 
-func newEngineTest(t testing.TB, file string, rules Rules) *engineTest {
+func newEngineTest(t testing.TB, file string, rules Settings) *engineTest {
 	t.Helper()
 	limiter := throttle.NewMemory(1000)
 	c := newClock()
@@ -71,37 +71,37 @@ Crawl-delay: 10
 func TestDecisionByClientAndRules(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		rules  Rules
+		rules  Settings
 		ua     string
 		target string
 		action Action
 		reason Reason
 		group  string
 	}{
-		{"browser", Rules{}, chrome, "/private/x", Pass, Person, ""},
-		{"browser, with all options", Rules{Strict: true, HTTPClients: true}, safari, "/private/x", Pass, Person, ""},
-		{"crawler with its own group, path of the group for *", Rules{}, googlebot, "/private/x", Pass, Allowed, "Googlebot"},
-		{"crawler with its own group, path of that group", Rules{}, googlebot, "/no-google/", Deny, Disallowed, "Googlebot"},
-		{"crawler with a group for its second token", Rules{}, gimage, "/no-google/", Deny, Disallowed, "Googlebot"},
-		{"crawler without its own group", Rules{}, "CCBot/2.0 (https://commoncrawl.org/faq/)", "/private/x", Deny, Disallowed, "*"},
-		{"longer Allow rule", Rules{}, newbot, "/private/press/kit", Pass, Allowed, "*"},
-		{"unknown crawler", Rules{}, newbot, "/private/x", Deny, Disallowed, "*"},
-		{"crawler that is documented to ignore *", Rules{}, adsbot, "/private/x", Pass, Unbound, ""},
-		{"crawler that is documented to ignore *, strict", Rules{Strict: true}, adsbot, "/private/x", Deny, Disallowed, "*"},
-		{"user-triggered fetcher", Rules{}, chatgpt, "/private/x", Deny, Disallowed, "*"},
-		{"user-triggered fetcher, with IgnoreUserTriggered", Rules{IgnoreUserTriggered: true}, chatgpt, "/private/x", Pass, Unbound, ""},
-		{"HTTP library", Rules{}, curl, "/private/x", Pass, Unbound, ""},
-		{"HTTP library, with HTTPClients", Rules{HTTPClients: true}, curl, "/private/x", Deny, Disallowed, "*"},
-		{"empty User-Agent", Rules{}, "", "/private/x", Pass, Unbound, ""},
-		{"empty User-Agent, with HTTPClients", Rules{HTTPClients: true}, "", "/private/x", Deny, Disallowed, "*"},
-		{"offline browser", Rules{}, wget, "/private/x", Deny, Disallowed, "*"},
-		{"client that only the file names", Rules{}, "FriendOfTheSite/3.1", "/friends/", Deny, Disallowed, "FriendOfTheSite"},
-		{"exempt by name", Rules{Exempt: []Exemption{{Name: "gptbot"}}}, gptbot, "/", Pass, Exempt, ""},
-		{"exempt by token", Rules{Exempt: []Exemption{{Name: "NewThingBot"}}}, newbot, "/private/x", Pass, Exempt, ""},
-		{"exempt path", Rules{ExemptPaths: []string{"/.well-known/*"}}, gptbot, "/.well-known/acme", Pass, ExemptPath, ""},
-		{"path with dot segments that leads out of an exempt path", Rules{ExemptPaths: []string{"/.well-known/*"}}, gptbot, "/.well-known/../x", Deny, Disallowed, "GPTBot"},
-		{"robots.txt", Rules{}, gptbot, "/robots.txt", Pass, ExemptPath, ""},
-		{"path with dot segments that leads out of robots.txt", Rules{}, gptbot, "/robots.txt/../private/", Deny, Disallowed, "GPTBot"},
+		{"browser", Settings{}, chrome, "/private/x", Pass, Person, ""},
+		{"browser, with all options", Settings{Strict: true, HTTPClients: true}, safari, "/private/x", Pass, Person, ""},
+		{"crawler with its own group, path of the group for *", Settings{}, googlebot, "/private/x", Pass, Allowed, "Googlebot"},
+		{"crawler with its own group, path of that group", Settings{}, googlebot, "/no-google/", Deny, Disallowed, "Googlebot"},
+		{"crawler with a group for its second token", Settings{}, gimage, "/no-google/", Deny, Disallowed, "Googlebot"},
+		{"crawler without its own group", Settings{}, "CCBot/2.0 (https://commoncrawl.org/faq/)", "/private/x", Deny, Disallowed, "*"},
+		{"longer Allow rule", Settings{}, newbot, "/private/press/kit", Pass, Allowed, "*"},
+		{"unknown crawler", Settings{}, newbot, "/private/x", Deny, Disallowed, "*"},
+		{"crawler that is documented to ignore *", Settings{}, adsbot, "/private/x", Pass, Unbound, ""},
+		{"crawler that is documented to ignore *, strict", Settings{Strict: true}, adsbot, "/private/x", Deny, Disallowed, "*"},
+		{"user-triggered fetcher", Settings{}, chatgpt, "/private/x", Deny, Disallowed, "*"},
+		{"user-triggered fetcher, with IgnoreUserTriggered", Settings{IgnoreUserTriggered: true}, chatgpt, "/private/x", Pass, Unbound, ""},
+		{"HTTP library", Settings{}, curl, "/private/x", Pass, Unbound, ""},
+		{"HTTP library, with HTTPClients", Settings{HTTPClients: true}, curl, "/private/x", Deny, Disallowed, "*"},
+		{"empty User-Agent", Settings{}, "", "/private/x", Pass, Unbound, ""},
+		{"empty User-Agent, with HTTPClients", Settings{HTTPClients: true}, "", "/private/x", Deny, Disallowed, "*"},
+		{"offline browser", Settings{}, wget, "/private/x", Deny, Disallowed, "*"},
+		{"client that only the file names", Settings{}, "FriendOfTheSite/3.1", "/friends/", Deny, Disallowed, "FriendOfTheSite"},
+		{"exempt by name", Settings{Exempt: []Exemption{{Name: "gptbot"}}}, gptbot, "/", Pass, Exempt, ""},
+		{"exempt by token", Settings{Exempt: []Exemption{{Name: "NewThingBot"}}}, newbot, "/private/x", Pass, Exempt, ""},
+		{"exempt path", Settings{ExemptPaths: []string{"/.well-known/*"}}, gptbot, "/.well-known/acme", Pass, ExemptPath, ""},
+		{"path with dot segments that leads out of an exempt path", Settings{ExemptPaths: []string{"/.well-known/*"}}, gptbot, "/.well-known/../x", Deny, Disallowed, "GPTBot"},
+		{"robots.txt", Settings{}, gptbot, "/robots.txt", Pass, ExemptPath, ""},
+		{"path with dot segments that leads out of robots.txt", Settings{}, gptbot, "/robots.txt/../private/", Deny, Disallowed, "GPTBot"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := newEngineTest(t, site, tt.rules).decide(tt.target, tt.ua)
@@ -113,7 +113,7 @@ func TestDecisionByClientAndRules(t *testing.T) {
 }
 
 func TestDecisionHasTheLine(t *testing.T) {
-	e := newEngineTest(t, site, Rules{})
+	e := newEngineTest(t, site, Settings{})
 	if d := e.decide("/private/x", newbot); d.Line != 2 || d.Rule.Pattern != "/private/" {
 		t.Errorf("line %d, rule %v; want line 2, /private/", d.Line, d.Rule)
 	}
@@ -124,7 +124,7 @@ func TestDecisionHasTheLine(t *testing.T) {
 }
 
 func TestSeveralUserAgents(t *testing.T) {
-	e := newEngineTest(t, site, Rules{})
+	e := newEngineTest(t, site, Settings{})
 	if d := e.decide("/x", chrome, gptbot); d.Action != Deny || d.Crawler() != "GPTBot" {
 		t.Errorf("%v for %s; want deny for GPTBot", d.Action, d.Crawler())
 	}
@@ -138,7 +138,7 @@ func TestSeveralUserAgents(t *testing.T) {
 
 // A crawler can't hide among many User-Agent fields. No browser sends many.
 func TestManyUserAgentFields(t *testing.T) {
-	e := newEngineTest(t, site, Rules{})
+	e := newEngineTest(t, site, Settings{})
 	agents := slices.Repeat([]string{chrome}, maxUserAgents)
 	if d := e.decide("/private/x", agents...); d.Action != Pass {
 		t.Errorf("%d browsers: %v", len(agents), d.Reason)
@@ -155,14 +155,14 @@ func TestManyUserAgentFields(t *testing.T) {
 
 func TestInvalidExemptPaths(t *testing.T) {
 	for _, p := range []string{"", "private/", "/a b", "/a#b", "/a\nDisallow: /"} {
-		if _, err := NewEngine(Rules{ExemptPaths: []string{p}}, Inline(""), nil, Config{}); err == nil {
+		if _, err := NewEngine(Settings{ExemptPaths: []string{p}}, Inline(""), nil, Config{}); err == nil {
 			t.Errorf("no error for the exempt path %q", p)
 		}
 	}
 }
 
 func TestControlTokensDoNotApplyToTheCrawler(t *testing.T) {
-	e := newEngineTest(t, "User-agent: Google-Extended\nDisallow: /\n", Rules{})
+	e := newEngineTest(t, "User-agent: Google-Extended\nDisallow: /\n", Settings{})
 	if d := e.decide("/", googlebot); d.Action != Pass {
 		t.Errorf("Googlebot: %v", d.Reason)
 	}
@@ -177,7 +177,7 @@ func FuzzDecide(f *testing.F) {
 	f.Fuzz(func(t *testing.T, ua, target, host, file string) {
 		limiter := throttle.NewMemory(16)
 		defer limiter.Close()
-		e, err := NewEngine(Rules{HTTPClients: true}, Inline(file), limiter, Config{})
+		e, err := NewEngine(Settings{HTTPClients: true}, Inline(file), limiter, Config{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 
 // Verification says how the engine checks the claims of crawlers.
 type Verification struct {
-	// Checker checks the claims. It must be made for Rules.Registry. The caller
+	// Checker checks the claims. It must be made for Settings.Registry. The caller
 	// closes it after the engine.
 	Checker *verify.Checker
 	// IgnoreImpostors treats impostors like unverified crawlers, except that
@@ -58,7 +58,7 @@ func (s *Signed) row(v *Verification, registry *crawler.Registry, claim *crawler
 }
 
 // fill sets ev from a request, except for the claims.
-func (r *compiledRules) fill(req *Request, ev *evidence) {
+func (r *compiledSettings) fill(req *Request, ev *evidence) {
 	if req.Client != "" { // for "", ParseAddr would allocate an error
 		ev.addr, _ = netip.ParseAddr(req.Client)
 	}
@@ -68,7 +68,7 @@ func (r *compiledRules) fill(req *Request, ev *evidence) {
 // addClaims sets ev.claims for the crawlers that a User-Agent field names.
 // signer is the crawler that a signature proves, or nil. With a signer, no
 // crawler is called an impostor.
-func (r *compiledRules) addClaims(req *Request, agents []crawler.Agent, signer *crawler.Crawler, ev *evidence) {
+func (r *compiledSettings) addClaims(req *Request, agents []crawler.Agent, signer *crawler.Crawler, ev *evidence) {
 	if r.Verification == nil {
 		return
 	}

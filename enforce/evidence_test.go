@@ -50,7 +50,7 @@ type verifiedTest struct {
 	published *published
 }
 
-func newVerifiedTest(t testing.TB, rules Rules) *verifiedTest {
+func newVerifiedTest(t testing.TB, rules Settings) *verifiedTest {
 	t.Helper()
 	registry, err := crawler.Builtin().With(
 		crawler.Crawler{Name: "ListBot", UserAgents: []string{"ListBot"}, Robots: []string{"ListBot"}, Class: crawler.Registered,
@@ -110,7 +110,7 @@ const (
 // unverified or an impostor.
 func TestBudgetsByResultOfVerification(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		v := newVerifiedTest(t, Rules{Verification: &Verification{IgnoreImpostors: true}})
+		v := newVerifiedTest(t, Settings{Verification: &Verification{IgnoreImpostors: true}})
 		v.wants(t, "198.51.100.1", listbot, "/", verify.Unverified, Allowed) // the list is not read yet
 		v.wants(t, "198.51.100.1", listbot, "/", verify.Unverified, CrawlDelay)
 		v.wants(t, "198.51.100.2", listbot, "/", verify.Unverified, Allowed)
@@ -129,7 +129,7 @@ func TestBudgetsByResultOfVerification(t *testing.T) {
 func TestPoolOfUnverifiedClaims(t *testing.T) {
 	for _, most := range []time.Duration{0, -time.Second} { // both mean the default
 		synctest.Test(t, func(t *testing.T) {
-			v := newVerifiedTest(t, Rules{MaxDelay: most})
+			v := newVerifiedTest(t, Settings{MaxDelay: most})
 			v.published.down.Store(true)
 			synctest.Wait()
 			passed := 0
@@ -152,7 +152,7 @@ func TestPoolOfUnverifiedClaims(t *testing.T) {
 // out to be the crawler.
 func TestVerifiedAfterTheFirstRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		v := newVerifiedTest(t, Rules{})
+		v := newVerifiedTest(t, Settings{})
 		v.wants(t, "203.0.113.5", namebot, "/", verify.Unverified, Allowed)
 		synctest.Wait()
 		v.wants(t, "203.0.113.5", namebot, "/", verify.Verified, CrawlDelay)
@@ -168,7 +168,7 @@ func TestVerifiedAfterTheFirstRequest(t *testing.T) {
 // crawler is exempt. People with the same address are let through.
 func TestImpostors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		v := newVerifiedTest(t, Rules{ExemptPaths: []string{"/.well-known/*"}, Exempt: []Exemption{{Name: "NameBot"}}})
+		v := newVerifiedTest(t, Settings{ExemptPaths: []string{"/.well-known/*"}, Exempt: []Exemption{{Name: "NameBot"}}})
 		synctest.Wait()
 		v.wants(t, "198.51.100.1", listbot, "/", verify.Unverified, Allowed) // no crawler was verified yet
 		v.wants(t, "192.0.2.1", listbot, "/", verify.Verified, Allowed)
@@ -197,7 +197,7 @@ func TestImpostors(t *testing.T) {
 // result.
 func TestOutageOfDNSAndLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		v := newVerifiedTest(t, Rules{})
+		v := newVerifiedTest(t, Settings{})
 		synctest.Wait()
 		v.from("203.0.113.5", namebot, "/")
 		synctest.Wait()
@@ -226,7 +226,7 @@ func TestOutageOfDNSAndLists(t *testing.T) {
 func TestFloodOfImpostors(t *testing.T) {
 	for _, ignore := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			v := newVerifiedTest(t, Rules{Verification: &Verification{IgnoreImpostors: ignore}})
+			v := newVerifiedTest(t, Settings{Verification: &Verification{IgnoreImpostors: ignore}})
 			synctest.Wait()
 			v.wants(t, "192.0.2.1", listbot, "/", verify.Verified, Allowed)
 			d := new(Decision)
@@ -245,7 +245,7 @@ func TestFloodOfImpostors(t *testing.T) {
 // An ambiguous address neither verifies nor refutes a claim.
 func TestAmbiguousAddress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		v := newVerifiedTest(t, Rules{Exempt: []Exemption{{Name: "CCBot", From: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}}}})
+		v := newVerifiedTest(t, Settings{Exempt: []Exemption{{Name: "CCBot", From: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}}}})
 		synctest.Wait()
 		v.from("192.0.2.1", listbot, "/")
 		for addr, want := range map[string]verify.Reason{"192.0.2.1": verify.AddressAmbiguous, "198.51.100.1": verify.AddressAmbiguous, "10.0.0.1": verify.AddressSpecial} {
@@ -267,11 +267,11 @@ func TestAmbiguousAddress(t *testing.T) {
 
 // BenchmarkVerification measures what verification adds to a decision.
 func BenchmarkVerification(b *testing.B) {
-	v := newVerifiedTest(b, Rules{})
+	v := newVerifiedTest(b, Settings{})
 	for v.from("192.0.2.1", listbot, "/robots.txt").Claim.State != verify.Verified {
 		time.Sleep(time.Millisecond)
 	}
-	believed := newEngineTest(b, "User-agent: *\nCrawl-delay: 10\n", Rules{Registry: v.Registry()})
+	believed := newEngineTest(b, "User-agent: *\nCrawl-delay: 10\n", Settings{Registry: v.Registry()})
 	ctx := context.Background()
 	for _, bb := range []struct {
 		name     string

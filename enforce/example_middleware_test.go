@@ -47,7 +47,7 @@ func Example_middleware() {
 	limiter := throttle.NewMemory(100_000)
 	defer limiter.Close()
 	file := enforce.Inline("User-agent: *\nDisallow: /private/\nCrawl-delay: 10\n")
-	engine, err := enforce.NewEngine(enforce.Rules{}, file, limiter, enforce.Config{})
+	engine, err := enforce.NewEngine(enforce.Settings{}, file, limiter, enforce.Config{})
 	if err != nil {
 		fmt.Println(err)
 		return

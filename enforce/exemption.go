@@ -21,7 +21,7 @@ type Exemption struct {
 // isExempt reports whether an agent is exempt from robots.txt. An impostor is
 // not; an unverified crawler is, because its verification may still be under
 // way.
-func (r *compiledRules) isExempt(a *crawler.Agent, claim verify.Result, ev *evidence) bool {
+func (r *compiledSettings) isExempt(a *crawler.Agent, claim verify.Result, ev *evidence) bool {
 	if claim.State == verify.Impostor {
 		return false
 	}
@@ -60,10 +60,10 @@ func (x *Exemption) or(y *Exemption) *Exemption {
 }
 
 // ExemptFrom returns the client addresses to which the exemption of an agent is
-// limited, in the order of Rules.Exempt. It returns nil if there is no limit:
+// limited, in the order of Settings.Exempt. It returns nil if there is no limit:
 // the agent is exempt for all addresses, or it is not exempt. The reason of a
 // Decision says which.
-func (p *Policy) ExemptFrom(a *crawler.Agent) (from []netip.Prefix) {
+func (p *Rules) ExemptFrom(a *crawler.Agent) (from []netip.Prefix) {
 	for i := range p.rules.Exempt {
 		x := &p.rules.Exempt[i]
 		named := a.Crawler != nil && p.rules.Registry.Lookup(x.Name) == a.Crawler
@@ -79,6 +79,6 @@ func (p *Policy) ExemptFrom(a *crawler.Agent) (from []netip.Prefix) {
 }
 
 // needsAddr reports whether an exemption is limited to addresses.
-func (r *Rules) needsAddr() bool {
+func (r *Settings) needsAddr() bool {
 	return slices.ContainsFunc(r.Exempt, func(x Exemption) bool { return len(x.From) > 0 })
 }

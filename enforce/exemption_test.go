@@ -13,13 +13,13 @@ import (
 )
 
 // acmeRules are rules with a crawler Acme, whose User-Agent token is AcmeBot.
-func acmeRules(t *testing.T, exempt ...Exemption) Rules {
+func acmeRules(t *testing.T, exempt ...Exemption) Settings {
 	t.Helper()
 	registry, err := crawler.Builtin().With(crawler.Crawler{Name: "Acme", Class: crawler.Registered, UserAgents: []string{"AcmeBot"}, Robots: []string{"AcmeBot"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Rules{Registry: registry, Exempt: exempt}
+	return Settings{Registry: registry, Exempt: exempt}
 }
 
 func from(name string, prefixes ...string) Exemption {
@@ -72,14 +72,14 @@ func TestCheckAgentWithAnExemptionForAddresses(t *testing.T) {
 // refutes. It counts only for exemptions.
 func TestAssumedAddressDoesNotCountForVerification(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		v := newVerifiedTest(t, Rules{Exempt: []Exemption{from("ListBot", "198.51.100.0/24")}})
+		v := newVerifiedTest(t, Settings{Exempt: []Exemption{from("ListBot", "198.51.100.0/24")}})
 		synctest.Wait()
 		v.wants(t, "192.0.2.1", listbot, "/", verify.Verified, Allowed)
 		v.wants(t, "203.0.113.77", listbot, "/", verify.Impostor, Impostor)
 		for client, want := range map[string]Reason{"203.0.113.77": Allowed, "198.51.100.7": Exempt} {
 			var d Decision
 			r := &Request{Target: "/", UserAgents: []string{listbot}, Client: client, Assumed: true, Time: v.clock.now()}
-			v.Policies().Peek(r).Check(r, &d)
+			v.Origins().Peek(r).Check(r, &d)
 			if d.Reason != want || d.Claim.State != verify.Unverified {
 				t.Errorf("%s: %v, %v", client, d.Reason, d.Claim)
 			}

@@ -60,14 +60,14 @@ func (s *fakeSource) count(o Origin) int {
 }
 
 // recorder is an Observer that keeps the results of reads.
-type recorder struct{ reads chan PolicyRead }
+type recorder struct{ reads chan FetchEvent }
 
-func newRecorder() recorder { return recorder{make(chan PolicyRead, 10_000)} }
+func newRecorder() recorder { return recorder{make(chan FetchEvent, 10_000)} }
 
-func (r recorder) PolicyRead(e PolicyRead) { r.reads <- e }
+func (r recorder) Fetched(e FetchEvent) { r.reads <- e }
 
 // next waits for the next read to end.
-func (r recorder) next(t *testing.T) PolicyRead {
+func (r recorder) next(t *testing.T) FetchEvent {
 	t.Helper()
 	select {
 	case e := <-r.reads:
@@ -78,6 +78,6 @@ func (r recorder) next(t *testing.T) PolicyRead {
 	}
 }
 
-type observerFunc func(PolicyRead)
+type observerFunc func(FetchEvent)
 
-func (f observerFunc) PolicyRead(e PolicyRead) { f(e) }
+func (f observerFunc) Fetched(e FetchEvent) { f(e) }

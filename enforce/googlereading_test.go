@@ -7,7 +7,7 @@ import (
 )
 
 // A crawler that uses google/robotstxt is denied only paths that both readings
-// disallow. For every other crawler, only the reading by Rules.Dialect counts.
+// disallow. For every other crawler, only the reading by Settings.Dialect counts.
 func TestGoogleReading(t *testing.T) {
 	const googlebot = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
 	const bingbot = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)"
@@ -27,7 +27,7 @@ func TestGoogleReading(t *testing.T) {
 		{"path that both readings disallow", "User-agent: *\nDisallow: /a b\nDisallow: /c\n", "/c", Deny, Deny, 3},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			rules, err := Rules{}.compile()
+			rules, err := Settings{}.compile()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -45,7 +45,7 @@ func TestGoogleReading(t *testing.T) {
 				t.Errorf("bingbot: %v by reading %v, want %v", d.Action, d.Reading, tt.bing)
 			}
 
-			strict, err := Rules{Strict: true}.compile()
+			strict, err := Settings{Strict: true}.compile()
 			if err != nil {
 				t.Fatal(err)
 			}

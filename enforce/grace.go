@@ -47,7 +47,7 @@ func ParseGrace(s string) (Grace, error) {
 const GracePeriod = 24 * time.Hour
 
 // hasGrace reports whether an agent may follow an earlier version of the file.
-func (r *Rules) hasGrace(a *crawler.Agent) bool {
+func (r *Settings) hasGrace(a *crawler.Agent) bool {
 	switch r.Grace {
 	case GraceOff:
 		return false
@@ -60,16 +60,16 @@ func (r *Rules) hasGrace(a *crawler.Agent) bool {
 // Version is an earlier version of an origin's robots.txt. Crawlers may still
 // have a cached copy of it. A Version is immutable.
 type Version struct {
-	policy      *Policy
+	policy      *Rules
 	from, until int64 // when it was in force, in nanoseconds since 1970
 }
 
-// Tag returns the tag of the version. See Policy.Tag.
+// Tag returns the tag of the version. See Rules.Tag.
 func (v *Version) Tag() string { return v.policy.Tag() }
 
-// Policy returns the policy of the version. It has no rules if crawlers got no
-// robots.txt (see Policy.Outcome).
-func (v *Version) Policy() *Policy { return v.policy }
+// Rules returns the policy of the version. It has no rules if crawlers got no
+// robots.txt (see Rules.Outcome).
+func (v *Version) Rules() *Rules { return v.policy }
 
 // Until returns when the version was replaced.
 func (v *Version) Until() time.Time { return time.Unix(0, v.until) }
@@ -187,13 +187,13 @@ func (e *Engine) visit(r *Request, a *crawler.Agent, claim verify.Result) visitT
 // RobotsRead records that a GET of /robots.txt was answered with status 200 or
 // 304. From then on, the version in force applies to the client. The policy
 // must be the one of the decision on that request.
-func (e *Engine) RobotsRead(r *Request, policy *Policy) {
+func (e *Engine) RobotsRead(r *Request, policy *Rules) {
 	e.robotsRead(r, policy, e.policies.readAt(r, policy))
 }
 
 // robotsRead is RobotsRead for the version that was in force at a time, in
 // nanoseconds since 1970.
-func (e *Engine) robotsRead(r *Request, policy *Policy, at int64) {
+func (e *Engine) robotsRead(r *Request, policy *Rules, at int64) {
 	var s senders
 	for s.begin(policy, r); s.next(); {
 		for i := range s.agents() {

@@ -23,7 +23,7 @@ func (v *verifiedTest) reads(addr, ua string) {
 	r := &Request{Method: "GET", Target: "/robots.txt", UserAgents: []string{ua}, Origin: home, Client: addr, Time: v.clock.now()}
 	var d Decision
 	v.Decide(context.Background(), r, &d)
-	v.RobotsRead(r, d.Policy)
+	v.RobotsRead(r, d.Rules)
 	v.advance(time.Second)
 }
 
@@ -32,7 +32,7 @@ func (v *verifiedTest) reads(addr, ua string) {
 func TestGraceByResultOfVerification(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const real, claimant, impostor = "203.0.113.5", "10.0.0.1", "198.51.100.1"
-		v := newVerifiedTest(t, Rules{Grace: GraceAll, Verification: &Verification{IgnoreImpostors: true}})
+		v := newVerifiedTest(t, Settings{Grace: GraceAll, Verification: &Verification{IgnoreImpostors: true}})
 		v.change(open)
 		v.from("192.0.2.1", listbot, "/") // verifies a crawler, which proves that addresses are those of the clients
 		for range 2 {
@@ -64,7 +64,7 @@ func TestGraceByResultOfVerification(t *testing.T) {
 // A read of the file counts for a crawler that is verified only later.
 func TestGraceOfACrawlerThatIsVerifiedLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		v := newVerifiedTest(t, Rules{Grace: GraceAll})
+		v := newVerifiedTest(t, Settings{Grace: GraceAll})
 		v.change(open)
 		v.published.down.Store(true)
 		v.wants(t, "203.0.113.5", namebot, "/", verify.Unverified, Allowed)

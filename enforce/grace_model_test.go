@@ -27,7 +27,7 @@ type modelCrawler struct {
 func TestGraceAgainstAModel(t *testing.T) {
 	for seed := range uint64(20) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
-		g := newGraceTest(t, Rules{Grace: GraceAll}, Config{})
+		g := newGraceTest(t, Settings{Grace: GraceAll}, Config{})
 		versions := []modelVersion{{from: g.clock.now()}}
 		crawlers := []*modelCrawler{{ua: googlebot, read: -1}, {ua: gptbot, read: -1}, {ua: newbot, read: -1}}
 		come := func(c *modelCrawler) {

@@ -9,9 +9,9 @@ import (
 // file again (RFC 9309, sections 2.3.1.3 and 2.4). So, once the last good copy is no
 // longer in force, the answer counts as a version without rules.
 func TestGraceAfterRefusedReads(t *testing.T) {
-	g := newGraceTest(t, Rules{}, Config{})
+	g := newGraceTest(t, Settings{}, Config{})
 	reread := func() {
-		g.policies.Reread(&Request{Origin: home, Time: g.clock.now()})
+		g.policies.Refetch(&Request{Origin: home, Time: g.clock.now()})
 		g.policies.running.Wait()
 	}
 	g.source.set(403, "")
@@ -22,15 +22,15 @@ func TestGraceAfterRefusedReads(t *testing.T) {
 	reread()
 	g.clock.advance(25 * time.Hour) // so that the earlier file is no version any more
 	reread()
-	g.wants(NoPolicy, googlebot, "/private/x", "without a copy")
+	g.wants(NoRules, googlebot, "/private/x", "without a copy")
 	g.change(open)
 	g.wants(Graced, googlebot, "/private/x", "after the repair")
 	d := g.decideFrom(googlebot, "192.0.2.1", "/private/x")
-	if p := d.Version.Policy(); d.Version.Tag() != "" || p.Outcome() != Refused || p.Status() != 403 {
+	if p := d.Version.Rules(); d.Version.Tag() != "" || p.Outcome() != Forbidden || p.Status() != 403 {
 		t.Errorf("version %q, %v, status %d", d.Version.Tag(), p.Outcome(), p.Status())
 	}
 	kept := g.policies.compileVersions(newHistoryRecord(g.policies.table.find(home).history.Load()))
-	if p := kept.earlier[0].policy; p.Outcome() != Refused || p.Status() != 403 {
+	if p := kept.earlier[0].policy; p.Outcome() != Forbidden || p.Status() != 403 {
 		t.Errorf("after a reload: %v, status %d", p.Outcome(), p.Status())
 	}
 	g.reads(googlebot, "192.0.2.1")

@@ -25,7 +25,7 @@ type graceTest struct {
 	t      *testing.T
 }
 
-func newGraceTest(t *testing.T, rules Rules, cfg Config) *graceTest {
+func newGraceTest(t *testing.T, rules Settings, cfg Config) *graceTest {
 	t.Helper()
 	g := &graceTest{&engineTest{nil, newClock()}, new(fakeSource), t}
 	g.source.set(200, open)
@@ -44,7 +44,7 @@ func newGraceTest(t *testing.T, rules Rules, cfg Config) *graceTest {
 func (g *graceTest) change(file string) {
 	g.source.set(200, file)
 	g.clock.advance(2 * time.Second)
-	g.policies.Reread(&Request{Origin: home, Time: g.clock.now()})
+	g.policies.Refetch(&Request{Origin: home, Time: g.clock.now()})
 	g.policies.running.Wait()
 	g.clock.advance(time.Second)
 }
@@ -55,7 +55,7 @@ func (g *graceTest) reads(ua, addr string) {
 	r := &Request{Method: "GET", Target: "/robots.txt", UserAgents: []string{ua}, Origin: home, Client: addr, Time: g.clock.now()}
 	var d Decision
 	g.Decide(context.Background(), r, &d)
-	g.RobotsRead(r, d.Policy)
+	g.RobotsRead(r, d.Rules)
 	g.policies.running.Wait()
 	g.clock.advance(time.Second)
 }
@@ -81,7 +81,7 @@ func (g *graceTest) wantsAt(want Reason, ua, addr, target, when string) {
 // The version that a search engine knows still applies to it. To all other
 // crawlers the new version applies at once.
 func TestGraceOfSearchEngines(t *testing.T) {
-	g := newGraceTest(t, Rules{}, Config{})
+	g := newGraceTest(t, Settings{}, Config{})
 	for _, ua := range []string{googlebot, bingbot, gptbot, newbot, wget, chrome} {
 		g.decideFrom(ua, "192.0.2.1", "/")
 	}
@@ -93,16 +93,16 @@ func TestGraceOfSearchEngines(t *testing.T) {
 	g.wants(Allowed, googlebot, "/x", "a path that both versions allow")
 	g.wants(Disallowed, "Mozilla/5.0 (compatible; YandexBot/3.0; +http://yandex.com/bots)", "/archive/x", "a crawler that did not come before the change")
 	d := g.decideFrom(googlebot, "192.0.2.1", "/archive/x")
-	if d.Action != Pass || d.RuleText() != "Disallow: /archive/" || d.Line != 3 || d.Layer != SiteLayer || d.GroupToken() != "*" {
+	if d.Action != Pass || d.RuleText() != "Disallow: /archive/" || d.Line != 3 || d.Layer != FileLayer || d.GroupToken() != "*" {
 		t.Errorf("%v by %q, line %d, layer %v", d.Action, d.RuleText(), d.Line, d.Layer)
 	}
-	if v := d.Version; v.Tag() != g.policyOf(open).Tag() || v.Tag() == d.Policy.Tag() || v.Ends().Sub(v.Until()) != 24*time.Hour {
+	if v := d.Version; v.Tag() != g.policyOf(open).Tag() || v.Tag() == d.Rules.Tag() || v.Ends().Sub(v.Until()) != 24*time.Hour {
 		t.Errorf("version %q, from %q, until %v, ends %v", v.Tag(), g.policyOf(open).Tag(), v.Until(), v.Ends())
 	}
 }
 
-func (g *graceTest) policyOf(file string) *Policy {
-	p, err := Rules{}.Policy(Response{Status: 200, Body: []byte(file)})
+func (g *graceTest) policyOf(file string) *Rules {
+	p, err := Settings{}.Policy(Response{Status: 200, Body: []byte(file)})
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func (g *graceTest) policyOf(file string) *Policy {
 // A grace ends when the crawler has read the file, and at the latest after 24
 // hours.
 func TestEndOfGrace(t *testing.T) {
-	g := newGraceTest(t, Rules{}, Config{})
+	g := newGraceTest(t, Settings{}, Config{})
 	for _, ua := range []string{googlebot, bingbot} {
 		g.reads(ua, "192.0.2.1")
 	}
@@ -134,7 +134,7 @@ func TestEndOfGrace(t *testing.T) {
 // A crawler that reads /robots.txt and so makes the engine find the change has
 // read the new version.
 func TestGraceOfTheReadThatFindsTheChange(t *testing.T) {
-	g := newGraceTest(t, Rules{}, Config{})
+	g := newGraceTest(t, Settings{}, Config{})
 	g.reads(googlebot, "192.0.2.1")
 	g.decideFrom(bingbot, "192.0.2.1", "/")
 	g.source.set(200, closed)
@@ -149,7 +149,7 @@ func TestGraceOfTheReadThatFindsTheChange(t *testing.T) {
 	r := &Request{Method: "GET", Target: "/robots.txt", UserAgents: []string{bingbot}, Origin: home, Time: g.clock.now().Add(time.Second / 2)}
 	var d Decision
 	g.Decide(context.Background(), r, &d)
-	g.RobotsRead(r, d.Policy)
+	g.RobotsRead(r, d.Rules)
 	g.source.set(200, shut)
 	g.clock.advance(10 * time.Second)
 	g.decideFrom(chrome, "192.0.2.1", "/") // starts the read that is due
@@ -160,7 +160,7 @@ func TestGraceOfTheReadThatFindsTheChange(t *testing.T) {
 // Paths that a change allows are allowed at once. Only paths that the change
 // disallows have a grace.
 func TestChangesThatAllowPaths(t *testing.T) {
-	g := newGraceTest(t, Rules{Grace: GraceAll}, Config{})
+	g := newGraceTest(t, Settings{Grace: GraceAll}, Config{})
 	g.reads(gptbot, "192.0.2.1")
 	g.change(shut)
 	g.wants(Allowed, gptbot, "/private/x", "a path that the change allows")
@@ -187,7 +187,7 @@ func TestChangesThatAllowPaths(t *testing.T) {
 // reread lets the engine read the file again, without a change.
 func (g *graceTest) reread() {
 	g.clock.advance(2 * time.Second)
-	g.policies.Reread(&Request{Origin: home, Time: g.clock.now()})
+	g.policies.Refetch(&Request{Origin: home, Time: g.clock.now()})
 	g.policies.running.Wait()
 }
 
@@ -198,7 +198,7 @@ func TestSeveralChanges(t *testing.T) {
 	file := func(paths ...string) string {
 		return "User-agent: *\nDisallow: " + strings.Join(paths, "\nDisallow: ") + "\n"
 	}
-	g := newGraceTest(t, Rules{Grace: GraceAll}, Config{})
+	g := newGraceTest(t, Settings{Grace: GraceAll}, Config{})
 	g.change(file("/1"))
 	g.reads(gptbot, "192.0.2.1")
 	g.decideFrom(newbot, "192.0.2.1", "/")
@@ -227,7 +227,7 @@ func TestSeveralChanges(t *testing.T) {
 // A changed comment or Crawl-delay makes no new version. The number of versions
 // of a file that changes often is limited.
 func TestNumberOfVersionsIsLimited(t *testing.T) {
-	g := newGraceTest(t, Rules{}, Config{})
+	g := newGraceTest(t, Settings{}, Config{})
 	g.reads(googlebot, "192.0.2.1")
 	g.change(closed)
 	for i := range 50 {
@@ -263,7 +263,7 @@ func (g *graceTest) history() *history { return g.policies.table.find(home).hist
 // exceeded.
 func TestVersionsCountForTheCeiling(t *testing.T) {
 	ceiling := NewCeiling(1 << 40)
-	g := newGraceTest(t, Rules{}, Config{Ceiling: ceiling})
+	g := newGraceTest(t, Settings{}, Config{Ceiling: ceiling})
 	g.reads(googlebot, "192.0.2.1")
 	one := ceiling.Used()
 	for i := range 3 {
@@ -288,7 +288,7 @@ func TestVersionsCountForTheCeiling(t *testing.T) {
 // Software that anyone can run has a grace per address, and a crawler one for
 // all its addresses.
 func TestGraceByAddress(t *testing.T) {
-	g := newGraceTest(t, Rules{Grace: GraceAll, HTTPClients: true, Programs: ProgramsOn}, Config{})
+	g := newGraceTest(t, Settings{Grace: GraceAll, HTTPClients: true, Programs: ProgramsOn}, Config{})
 	const program = "SiteSweeper/2.0"
 	for _, ua := range []string{wget, curl, program, gptbot} {
 		g.decideFrom(ua, "192.0.2.1", "/")
@@ -310,19 +310,19 @@ func TestGraceByAddress(t *testing.T) {
 
 // GraceOff, hidden paths and rate limits apply at once.
 func TestWhatHasNoGrace(t *testing.T) {
-	off := newGraceTest(t, Rules{Grace: GraceOff}, Config{})
+	off := newGraceTest(t, Settings{Grace: GraceOff}, Config{})
 	off.reads(googlebot, "192.0.2.1")
 	off.change(closed)
 	off.wants(Disallowed, googlebot, "/archive/x", "with grace off")
 
-	g := newGraceTest(t, Rules{Grace: GraceAll, Managed: &managed.Policy{Hidden: []managed.Hidden{{Path: "/archive/*", Line: 1}}}}, Config{})
+	g := newGraceTest(t, Settings{Grace: GraceAll, Managed: &managed.Policy{Hidden: []managed.Hidden{{Path: "/archive/*", Line: 1}}}}, Config{})
 	g.reads(googlebot, "192.0.2.1")
 	g.change(closed)
 	g.wants(Hidden, googlebot, "/archive/x", "a hidden path")
 
 	// The rate limits of the version in force apply at once, also to paths with
 	// a grace.
-	g = newGraceTest(t, Rules{Grace: GraceAll}, Config{})
+	g = newGraceTest(t, Settings{Grace: GraceAll}, Config{})
 	g.reads(gptbot, "192.0.2.1")
 	g.change(closed + "Crawl-delay: 60\n")
 	g.wants(Graced, gptbot, "/archive/x", "the first request")
@@ -331,7 +331,7 @@ func TestWhatHasNoGrace(t *testing.T) {
 	// If a User-Agent names two crawlers, the grace of one is not a grace of
 	// the other.
 	both := "Mozilla/5.0 (compatible; Googlebot/2.1; CCBot/2.0)"
-	s := newGraceTest(t, Rules{}, Config{})
+	s := newGraceTest(t, Settings{}, Config{})
 	s.decideFrom(both, "192.0.2.1", "/")
 	s.change(closed)
 	s.wants(Disallowed, both, "/archive/x", "a search engine and another crawler")
@@ -340,7 +340,7 @@ func TestWhatHasNoGrace(t *testing.T) {
 
 // A crawler that did not come in the 24 hours before the change has no grace.
 func TestGraceNeedsARecentVisit(t *testing.T) {
-	g := newGraceTest(t, Rules{}, Config{})
+	g := newGraceTest(t, Settings{}, Config{})
 	g.reads(googlebot, "192.0.2.1")
 	g.decideFrom(bingbot, "192.0.2.1", "/")
 	for range 3 {
@@ -354,7 +354,7 @@ func TestGraceNeedsARecentVisit(t *testing.T) {
 
 // EndGrace ends the grace at one origin or at all.
 func TestEndGrace(t *testing.T) {
-	g := newGraceTest(t, Rules{}, Config{})
+	g := newGraceTest(t, Settings{}, Config{})
 	g.reads(googlebot, "192.0.2.1")
 	g.change(closed)
 	if n := g.EndGrace(NewOrigin("https", "other.test", 443)); n != 0 {
@@ -375,7 +375,7 @@ func TestEndGrace(t *testing.T) {
 
 // CheckBefore decides for a crawler that has read the version before.
 func TestCheckBefore(t *testing.T) {
-	rules := Rules{}
+	rules := Settings{}
 	before, _ := rules.Policy(Response{Status: 200, Body: []byte(open)})
 	after, _ := rules.Policy(Response{Status: 200, Body: []byte(shut)})
 	for ua, want := range map[string]Reason{googlebot: Graced, gptbot: Disallowed, chrome: Person} {

@@ -42,7 +42,7 @@ func (h *hidden) match(v *robots.Views) *managed.Hidden {
 // hides reports whether hidden paths are denied to an agent. They are denied to
 // every crawler, and to other clients if the site's operator applies the group
 // for `*` to them.
-func (r *compiledRules) hides(a *crawler.Agent, info *requestInfo) bool {
+func (r *compiledSettings) hides(a *crawler.Agent, info *requestInfo) bool {
 	switch a.Class {
 	case crawler.Person, crawler.Webhook:
 		return false
@@ -59,7 +59,7 @@ func (r *compiledRules) hides(a *crawler.Agent, info *requestInfo) bool {
 // HiddenPath returns the hidden path, in robots.txt syntax, that caused a
 // decision with reason Hidden; otherwise "". Show it only to the site's
 // operator, and never in an answer, a log or a page.
-func (p *Policy) HiddenPath(d *Decision) string {
+func (p *Rules) HiddenPath(d *Decision) string {
 	if d.Reason != Hidden || d.hidden == nil {
 		return ""
 	}

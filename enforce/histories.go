@@ -14,7 +14,7 @@ const (
 
 // Place identifies where a robots.txt is enforced, so that after a reload the
 // new configuration finds the earlier versions of the file.
-type Place struct {
+type HandlerKey struct {
 	// Hosts are the hosts for which requests can arrive. If there are none,
 	// requests can arrive for any host.
 	Hosts []string
@@ -44,7 +44,7 @@ type historyKey struct {
 // historyRecord is a history that has texts in place of policies, because the
 // next configuration may compile them by other rules.
 type historyRecord struct {
-	generation int // of the Policies that stored it
+	generation int // of the Origins that stored it
 	current    content
 	from       int64
 	earlier    []versionRecord
@@ -58,8 +58,8 @@ type versionRecord struct {
 // NewHistories returns an empty Histories.
 func NewHistories() *Histories { return &Histories{records: make(map[historyKey]*historyRecord)} }
 
-// begin returns the generation of a Policies that stores histories from now on.
-// A Policies of an earlier generation can't overwrite them.
+// begin returns the generation of a Origins that stores histories from now on.
+// A Origins of an earlier generation can't overwrite them.
 func (s *Histories) begin() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,7 +145,7 @@ func newHistoryRecord(h *history) *historyRecord {
 
 // publishedContent returns the file that crawlers read, with the lines of the
 // managed policy.
-func (p *Policy) publishedContent() content {
+func (p *Rules) publishedContent() content {
 	c := content{body: p.text, state: p.state, status: p.status, apart: true}
 	if len(p.text) > 0 {
 		c.state, c.status = Loaded, 0
@@ -166,7 +166,7 @@ func (rec *historyRecord) size() int {
 }
 
 // historyKeys returns the keys under which e's history is stored.
-func (p *Policies) historyKeys(e *entry) (keys []historyKey) {
+func (p *Origins) historyKeys(e *entry) (keys []historyKey) {
 	if p.source.PerOrigin() {
 		return []historyKey{{p.place.Handler, e.origin}}
 	}

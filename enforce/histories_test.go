@@ -24,12 +24,12 @@ func newReloadTest(t *testing.T) *reloadTest {
 }
 
 // provision makes an engine that is not in use yet.
-func (l *reloadTest) provision(source Source, handler string, rules Rules) *Engine {
+func (l *reloadTest) provision(source Source, handler string, rules Settings) *Engine {
 	l.t.Helper()
 	limiter := throttle.NewMemory(100)
 	e, err := NewEngine(rules, source, limiter, Config{
 		Now: l.clock.now, Visits: l.visits, Histories: l.histories, Copies: l.copies, Refresh: 1000 * time.Hour, Published: true,
-		Place: func() Place { return Place{[]string{home.Host}, handler} },
+		Handler: func() HandlerKey { return HandlerKey{[]string{home.Host}, handler} },
 	})
 	if err != nil {
 		l.t.Fatal(err)
@@ -42,7 +42,7 @@ func (l *reloadTest) provision(source Source, handler string, rules Rules) *Engi
 }
 
 // load makes an engine and uses it in place of the previous one.
-func (l *reloadTest) load(source Source, handler string, rules Rules) *Engine {
+func (l *reloadTest) load(source Source, handler string, rules Settings) *Engine {
 	l.t.Helper()
 	l.clock.advance(time.Minute)
 	e := l.provision(source, handler, rules)
@@ -88,20 +88,20 @@ func TestGraceOverReloads(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l := newReloadTest(t)
-			l.load(tt.first, "", Rules{})
+			l.load(tt.first, "", Settings{})
 			l.wants(Allowed, googlebot, "/archive/x", "before the change")
-			l.load(tt.second, "", Rules{})
+			l.load(tt.second, "", Settings{})
 			l.wants(Graced, googlebot, "/archive/x", "after the change")
 			l.wants(Disallowed, bingbot, "/archive/x", "a crawler that comes after the change")
 			l.wants(Disallowed, googlebot, "/private/x", "a path that both versions disallow")
-			l.load(tt.third, "", Rules{Strict: true})
+			l.load(tt.third, "", Settings{Strict: true})
 			l.wants(Graced, googlebot, "/archive/x", "after a reload without a change")
 			l.wants(Disallowed, bingbot, "/archive/x", "a crawler that came after the change")
-			l.load(tt.third, "", Rules{Grace: GraceOff})
+			l.load(tt.third, "", Settings{Grace: GraceOff})
 			l.wants(Disallowed, googlebot, "/archive/x", "after grace was switched off")
-			l.load(tt.third, "", Rules{})
+			l.load(tt.third, "", Settings{})
 			l.wants(Disallowed, googlebot, "/archive/x", "after grace was switched off and on")
-			l.load(Inline(shut), "", Rules{})
+			l.load(Inline(shut), "", Settings{})
 			l.wants(Graced, googlebot, "/x", "after another change")
 			l.wants(Disallowed, googlebot, "/archive/x", "a path that the version before disallowed")
 			l.clock.advance(GracePeriod)
@@ -113,19 +113,19 @@ func TestGraceOverReloads(t *testing.T) {
 // Another handler for the same host has another file. That is not a change.
 func TestHandlersAtTheSameHost(t *testing.T) {
 	l := newReloadTest(t)
-	l.load(Inline(open), "/shop/*", Rules{})
+	l.load(Inline(open), "/shop/*", Settings{})
 	l.wants(Allowed, googlebot, "/archive/x", "by the handler of /shop/*")
-	l.load(Inline(closed), "", Rules{})
+	l.load(Inline(closed), "", Settings{})
 	l.wants(Disallowed, googlebot, "/archive/x", "by the other handler")
 }
 
 // A configuration that never comes into force stores no history.
 func TestHistoryOfAConfigurationThatNeverComesIntoForce(t *testing.T) {
 	l := newReloadTest(t)
-	l.load(Inline(closed), "", Rules{})
+	l.load(Inline(closed), "", Settings{})
 	l.wants(Disallowed, googlebot, "/archive/x", "before")
-	l.provision(Inline(open), "", Rules{}).Close()
-	l.load(Inline(closed), "", Rules{})
+	l.provision(Inline(open), "", Settings{}).Close()
+	l.load(Inline(closed), "", Settings{})
 	l.wants(Disallowed, googlebot, "/archive/x", "after a configuration that failed")
 }
 
@@ -134,18 +134,18 @@ func TestReplacedEngineStoresNoHistory(t *testing.T) {
 	l := newReloadTest(t)
 	l.copies = nil
 	source := siteSource(open)
-	before := l.provision(source, "", Rules{})
+	before := l.provision(source, "", Settings{})
 	before.policies.Connect()
 	r := &Request{Origin: home, Time: l.clock.now()}
 	before.policies.Peek(r)
 	before.policies.running.Wait()
-	l.load(siteSource(closed), "", Rules{})
+	l.load(siteSource(closed), "", Settings{})
 	l.wants(Disallowed, googlebot, "/archive/x", "a crawler that comes after the change")
 	source.set(200, "User-agent: *\nDisallow: /other/\n")
 	l.clock.advance(time.Minute)
-	before.policies.Reread(&Request{Origin: home, Time: l.clock.now()})
+	before.policies.Refetch(&Request{Origin: home, Time: l.clock.now()})
 	before.policies.running.Wait()
-	l.load(siteSource(closed), "", Rules{})
+	l.load(siteSource(closed), "", Settings{})
 	l.wants(Disallowed, googlebot, "/archive/x", "after the next reload")
 }
 
@@ -153,16 +153,16 @@ func TestReplacedEngineStoresNoHistory(t *testing.T) {
 // Connect.
 func TestFirstRequestConnectsTheHistory(t *testing.T) {
 	l := newReloadTest(t)
-	l.load(Inline(open), "", Rules{})
+	l.load(Inline(open), "", Settings{})
 	l.wants(Allowed, googlebot, "/archive/x", "before the change")
 	l.clock.advance(time.Minute)
-	l.engine = l.provision(Inline(closed), "", Rules{})
+	l.engine = l.provision(Inline(closed), "", Settings{})
 	l.wants(Graced, googlebot, "/archive/x", "the first request after the change")
 }
 
 // The grace goes on with another registry.
 func TestGraceWithAnotherRegistry(t *testing.T) {
-	g := newGraceTest(t, Rules{}, Config{})
+	g := newGraceTest(t, Settings{}, Config{})
 	g.reads(googlebot, "192.0.2.1")
 	g.change(closed)
 	q, err := g.With(g.Registry(), nil, nil)
@@ -179,7 +179,7 @@ func TestGraceWithAnotherRegistry(t *testing.T) {
 func TestSizeOfHistoriesIsLimited(t *testing.T) {
 	s := NewHistories()
 	policy := func(size int) *history {
-		return &history{current: &Policy{text: make([]byte, size), content: content{state: Loaded}}}
+		return &history{current: &Rules{text: make([]byte, size), content: content{state: Loaded}}}
 	}
 	generation := s.begin()
 	for i := range maxHistories + 100 {

@@ -16,7 +16,7 @@ const maxVersions = 8
 // history has the versions that an origin's robots.txt had in the last
 // GracePeriod. It is immutable.
 type history struct {
-	current *Policy
+	current *Rules
 	from    int64 // when the current version came into force, in nanoseconds since 1970
 	earlier []Version
 	ends    int64 // when the last of the earlier versions ends
@@ -26,7 +26,7 @@ type history struct {
 // Files with the same path rules are one version, so a changed comment makes no
 // new version. A version that was in force several times counts as in force
 // from its first time to its last.
-func (h *history) next(policy *Policy, at int64) *history {
+func (h *history) next(policy *Rules, at int64) *history {
 	n := &history{current: policy, from: at}
 	if h == nil {
 		return n
@@ -60,11 +60,11 @@ func (h *history) add(v Version, now int64) {
 }
 
 // policies returns the policies of all versions. h may be nil.
-func (h *history) policies() []*Policy {
+func (h *history) policies() []*Rules {
 	if h == nil {
 		return nil
 	}
-	list := []*Policy{h.current}
+	list := []*Rules{h.current}
 	for i := range h.earlier {
 		list = append(list, h.earlier[i].policy)
 	}
@@ -73,9 +73,9 @@ func (h *history) policies() []*Policy {
 
 // isVersion reports whether a crawler can have read the policy's file. It can't
 // if the policy is only in force because the source could not be read.
-func (p *Policy) isVersion() bool {
+func (p *Rules) isVersion() bool {
 	switch p.state {
-	case Loaded, Missing, NotRobots, Refused:
+	case Loaded, Missing, NotRobots, Forbidden:
 		return !p.denyAll
 	}
 	return false
@@ -108,7 +108,7 @@ func hashPathRules(files ...*robots.File) uint64 {
 
 // earlier returns the earlier versions of the robots.txt of r's origin that
 // crawlers may still follow, newest first. It returns nil if there is none.
-func (p *Policies) earlier(r *Request) []Version {
+func (p *Origins) earlier(r *Request) []Version {
 	if !p.connected.Load() {
 		p.Connect()
 	}
@@ -127,9 +127,9 @@ func (p *Policies) earlier(r *Request) []Version {
 }
 
 // readAt returns a time, in nanoseconds since 1970, at which the version that
-// the client of r received was in force. If the handler serves Policy.Text, the
+// the client of r received was in force. If the handler serves Rules.Text, the
 // client received the text of policy.
-func (p *Policies) readAt(r *Request, policy *Policy) int64 {
+func (p *Origins) readAt(r *Request, policy *Rules) int64 {
 	at := r.Time.UnixNano()
 	e := p.table.find(p.key(r.Origin))
 	if e == nil || !p.published(policy) {
@@ -147,19 +147,19 @@ func (p *Policies) readAt(r *Request, policy *Policy) int64 {
 }
 
 // published reports whether clients that request /robots.txt receive
-// Policy.Text.
-func (p *Policies) published(policy *Policy) bool { return p.cfg.Published || policy.Published() }
+// Rules.Text.
+func (p *Origins) published(policy *Rules) bool { return p.cfg.Published || policy.Published() }
 
 // note adds to e's history that a policy is in force from a time on. The caller
 // holds p.mu.
-func (p *Policies) note(e *entry, policy *Policy, at int64) {
+func (p *Origins) note(e *entry, policy *Rules, at int64) {
 	if policy.isVersion() {
 		p.setHistory(e, e.history.Load().next(policy, at))
 	}
 }
 
 // forgetEnded drops versions that no crawler may follow any longer.
-func (p *Policies) forgetEnded(e *entry, now int64) {
+func (p *Origins) forgetEnded(e *entry, now int64) {
 	h := e.history.Load()
 	if h == nil || !slices.ContainsFunc(h.earlier, func(v Version) bool { return v.ended(now) }) {
 		return
@@ -172,7 +172,7 @@ func (p *Policies) forgetEnded(e *entry, now int64) {
 }
 
 // setHistory replaces e's history. The caller holds p.mu.
-func (p *Policies) setHistory(e *entry, h *history) {
+func (p *Origins) setHistory(e *entry, h *history) {
 	for _, policy := range h.policies() {
 		p.acquire(policy)
 	}
@@ -196,7 +196,7 @@ func (p *Policies) setHistory(e *entry, h *history) {
 
 // dropVersion drops, of the earlier versions of all origins, the one that was
 // replaced first. It reports whether there was one. The caller holds p.mu.
-func (p *Policies) dropVersion() bool {
+func (p *Origins) dropVersion() bool {
 	if p.withEarlier.Load() == 0 {
 		return false
 	}
@@ -220,7 +220,7 @@ func (p *Policies) dropVersion() bool {
 
 // endGrace drops all earlier versions of an origin's file, or of all files for
 // the zero Origin. It returns the number of files that had some.
-func (p *Policies) endGrace(o Origin) (n int) {
+func (p *Origins) endGrace(o Origin) (n int) {
 	all := o.IsZero() || !p.source.PerOrigin()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -238,8 +238,8 @@ func (p *Policies) endGrace(o Origin) (n int) {
 
 // compileVersions compiles a record to a history, by p's rules. This takes
 // long, so the caller must not hold p.mu.
-func (p *Policies) compileVersions(rec *historyRecord) *history {
-	compile := func(c content) *Policy {
+func (p *Origins) compileVersions(rec *historyRecord) *history {
+	compile := func(c content) *Rules {
 		c.apart = true // the text already has the lines of the managed policy
 		p.mu.Lock()
 		shared := p.shared[c.key()]
@@ -261,13 +261,13 @@ func (p *Policies) compileVersions(rec *historyRecord) *history {
 // first request of a crawler that can have a grace period. A caller can call it
 // before, but not before its configuration is in force, because p's versions
 // then replace those of earlier configurations. Further calls do nothing.
-func (p *Policies) Connect() {
+func (p *Origins) Connect() {
 	p.connecting.Do(func() {
-		if p.cfg.Histories == nil || p.cfg.Place == nil {
+		if p.cfg.Histories == nil || p.cfg.Handler == nil {
 			p.connected.Store(true)
 			return
 		}
-		p.place = p.cfg.Place()
+		p.place = p.cfg.Handler()
 		p.generation = p.cfg.Histories.begin()
 		p.connected.Store(true)
 		for e := range p.table.all() {
@@ -278,7 +278,7 @@ func (p *Policies) Connect() {
 
 // joinHistory joins the history that an earlier configuration stored for e with
 // the one that p has, once.
-func (p *Policies) joinHistory(e *entry) {
+func (p *Origins) joinHistory(e *entry) {
 	if !p.connected.Load() || !e.historyJoined.CompareAndSwap(false, true) {
 		return
 	}

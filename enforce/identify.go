@@ -20,6 +20,6 @@ var tooManyFields = []crawler.Agent{{Class: crawler.SelfDeclared, Token: "severa
 // Identify finds the crawlers that a User-Agent names, by the tokens of the
 // registry and of the file, and writes them to id. It allocates nothing for a
 // User-Agent that is in the cache.
-func (p *Policy) Identify(userAgent string, id *crawler.Identity) {
+func (p *Rules) Identify(userAgent string, id *crawler.Identity) {
 	identities().Identify(p.matcher, userAgent, id)
 }

@@ -19,7 +19,7 @@ const pendingRetry = 5 * time.Second
 var views = sync.Pool{New: func() any { return new(robots.Views) }}
 
 // viewsOf returns the views of a target. The caller puts them back into views.
-func (r *compiledRules) viewsOf(target string) *robots.Views {
+func (r *compiledSettings) viewsOf(target string) *robots.Views {
 	v := views.Get().(*robots.Views)
 	v.Reset(target, r.Views)
 	return v
@@ -29,7 +29,7 @@ func (r *compiledRules) viewsOf(target string) *robots.Views {
 // judges one after the other until one is denied, and writes the decision to d.
 // It is like Engine.Decide, but never waits, and ignores rate limits and
 // Visit-time.
-func (p *Policy) Check(r *Request, d *Decision) {
+func (p *Rules) Check(r *Request, d *Decision) {
 	p.check(r, nil, nil, d)
 }
 
@@ -37,7 +37,7 @@ func (p *Policy) Check(r *Request, d *Decision) {
 // before. It assumes that the crawler has read the file of before, but not yet
 // the file of p, so it can have a grace period. Both policies must be made by
 // the same Rules.
-func (p *Policy) CheckBefore(r *Request, before *Policy, d *Decision) {
+func (p *Rules) CheckBefore(r *Request, before *Rules, d *Decision) {
 	now := r.Time.UnixNano()
 	p.check(r, nil, []Version{{policy: before, until: now}}, d)
 }
@@ -45,7 +45,7 @@ func (p *Policy) CheckBefore(r *Request, before *Policy, d *Decision) {
 // check is Check with what e knows: which crawlers have read the robots.txt,
 // and which earlier versions it has. If e is nil, no crawler has read it, and
 // each crawler may have a copy of the versions before.
-func (p *Policy) check(r *Request, e *Engine, before []Version, d *Decision) {
+func (p *Rules) check(r *Request, e *Engine, before []Version, d *Decision) {
 	*d = Decision{}
 	var v *robots.Views
 	var s senders
@@ -71,7 +71,7 @@ func (p *Policy) check(r *Request, e *Engine, before []Version, d *Decision) {
 	if v != nil {
 		views.Put(v)
 	}
-	d.Policy, d.addr = p, s.ev.addr
+	d.Rules, d.addr = p, s.ev.addr
 }
 
 // requestInfo has the properties of a request, other than its path and its
@@ -98,13 +98,13 @@ func (info requestInfo) reads() bool {
 // judge decides on the path in v for the crawlers that a User-Agent field
 // names, and writes the decision to d. It stops at the first crawler that is
 // not let through. If all are let through, d is about a crawler that a group
-// applies to, if there is one: the first that has Terms, or otherwise the last.
+// applies to, if there is one: the first that has Limits, or otherwise the last.
 // The caller passes the same d for each User-Agent field of a request, so that
 // this is true for all fields together.
 //
-// judge does no I/O, takes no lock and allocates nothing. Engine, Policy.Check
+// judge does no I/O, takes no lock and allocates nothing. Engine, Rules.Check
 // and Replay all call it, so that they decide alike.
-func (p *Policy) judge(agents []crawler.Agent, info *requestInfo, v *robots.Views, d *Decision) {
+func (p *Rules) judge(agents []crawler.Agent, info *requestInfo, v *robots.Views, d *Decision) {
 	for i := range agents {
 		if p.judgeAgent(&agents[i], i, info, v, d); d.Action != Pass {
 			return
@@ -114,7 +114,7 @@ func (p *Policy) judge(agents []crawler.Agent, info *requestInfo, v *robots.View
 
 // judgeAgent judges one crawler. Its index in info.evidence and info.earlier is
 // i.
-func (p *Policy) judgeAgent(a *crawler.Agent, i int, info *requestInfo, v *robots.Views, d *Decision) {
+func (p *Rules) judgeAgent(a *crawler.Agent, i int, info *requestInfo, v *robots.Views, d *Decision) {
 	claim := info.evidence.claim(i)
 	if p.rules.exemptPaths.MatchViews(v).Allowed {
 		d.pass(a, claim, ExemptPath)
@@ -141,7 +141,7 @@ func (p *Policy) judgeAgent(a *crawler.Agent, i int, info *requestInfo, v *robot
 	case w.group == nil:
 		reason := Unbound
 		if p.state != Loaded {
-			reason = NoPolicy
+			reason = NoRules
 		}
 		d.pass(a, claim, reason)
 		return
@@ -160,13 +160,13 @@ func (p *Policy) judgeAgent(a *crawler.Agent, i int, info *requestInfo, v *robot
 	}
 	*d = Decision{Action: Deny, Reason: Disallowed, Agent: *a, Claim: claim}
 	d.decidedBy(p, &w)
-	d.Terms = nil
+	d.Limits = nil
 }
 
 // pathVerdict is the result of a file's path rules for an agent.
 type pathVerdict struct {
 	group   *robots.Group // that applies to the agent; nil if none does
-	terms   *throttle.Terms
+	terms   *throttle.Limits
 	allowed bool
 	rule    *robots.Rule   // that decided; nil if none matched
 	reading robots.Dialect // see Decision.Reading
@@ -174,7 +174,7 @@ type pathVerdict struct {
 
 // judgePath finds the group that applies to an agent, and matches its rules
 // with the path.
-func (p *Policy) judgePath(a *crawler.Agent, info *requestInfo, v *robots.Views) (w pathVerdict) {
+func (p *Rules) judgePath(a *crawler.Agent, info *requestInfo, v *robots.Views) (w pathVerdict) {
 	plan := p.plan(a)
 	if plan.group == nil || plan.byStar && !p.rules.starApplies(a, info) {
 		return w
@@ -190,20 +190,20 @@ func (p *Policy) judgePath(a *crawler.Agent, info *requestInfo, v *robots.Views)
 }
 
 // decidedBy records the group and the rule that decided.
-func (d *Decision) decidedBy(p *Policy, w *pathVerdict) {
-	d.Group, d.Terms, d.Rule, d.Reading = w.group, w.terms, w.rule, w.reading
+func (d *Decision) decidedBy(p *Rules, w *pathVerdict) {
+	d.Group, d.Limits, d.Rule, d.Reading = w.group, w.terms, w.rule, w.reading
 	if w.rule != nil {
 		d.from(p, w.rule.Line)
 	}
 }
 
 // withoutRules judges a crawler while the rules are not known.
-func (p *Policy) withoutRules(a *crawler.Agent, claim verify.Result, info *requestInfo, d *Decision) {
+func (p *Rules) withoutRules(a *crawler.Agent, claim verify.Result, info *requestInfo, d *Decision) {
 	switch {
 	case !p.rules.couldApply(a, claim, info):
-		d.pass(a, claim, NoPolicy)
+		d.pass(a, claim, NoRules)
 	case p.state == Pending:
-		*d = Decision{Action: Throttle, Reason: PolicyPending, Agent: *a, Claim: claim, RetryAfter: pendingRetry}
+		*d = Decision{Action: Throttle, Reason: RulesPending, Agent: *a, Claim: claim, RetryAfter: pendingRetry}
 	default:
 		*d = Decision{Action: Deny, Reason: Unavailable, Agent: *a, Claim: claim, RetryAfter: unavailableRetry}
 	}
@@ -214,10 +214,10 @@ func (p *Policy) withoutRules(a *crawler.Agent, claim verify.Result, info *reque
 const unavailableRetry = time.Minute
 
 // pass lets an agent through, for a reason. If a group applies to the agent
-// that d is about, d stays about that agent, unless it has no Terms and a group
+// that d is about, d stays about that agent, unless it has no Limits and a group
 // applies to this agent too. pass reports whether d is now about this agent.
 func (d *Decision) pass(a *crawler.Agent, claim verify.Result, why Reason) bool {
-	if d.Reason.hasGroup() && (!why.hasGroup() || d.Terms != nil) {
+	if d.Reason.hasGroup() && (!why.hasGroup() || d.Limits != nil) {
 		return false
 	}
 	*d = Decision{Reason: why, Agent: *a, Claim: claim}
@@ -230,7 +230,7 @@ func (r Reason) hasGroup() bool { return r == Allowed || r == Graced }
 
 // DisallowsStar reports whether the group for `*` disallows a request target.
 // Exempt paths are not disallowed.
-func (p *Policy) DisallowsStar(target string) bool {
+func (p *Rules) DisallowsStar(target string) bool {
 	star := p.file.Star()
 	if star == nil {
 		return false

@@ -10,7 +10,7 @@ const (
 	// NoLayer is the layer of a decision for which no line was the reason.
 	NoLayer Layer = iota
 	// SiteLayer stands for the site's own robots.txt.
-	SiteLayer
+	FileLayer
 	// PolicyLayer stands for the managed policy: its lines are published with
 	// those of the site.
 	PolicyLayer
@@ -27,16 +27,16 @@ func (l Layer) String() string {
 // Origin returns where a line of File comes from: its layer, and its line
 // number in the site's own robots.txt or in the configuration. Lines count from
 // 1. For line 0, it returns NoLayer.
-func (p *Policy) Origin(line int) (Layer, int) {
+func (p *Rules) Origin(line int) (Layer, int) {
 	switch {
 	case line == 0:
 		return NoLayer, 0
 	case p.merged == nil:
-		return SiteLayer, line
+		return FileLayer, line
 	}
 	from := p.merged.Origin(line)
 	if from.Layer == managed.Site {
-		return SiteLayer, from.Line
+		return FileLayer, from.Line
 	}
 	return PolicyLayer, from.Line
 }
@@ -44,9 +44,9 @@ func (p *Policy) Origin(line int) (Layer, int) {
 // FileOf returns the name of the file that has the lines of a layer: robots.txt, or
 // that of the configuration, such as Caddyfile (managed.Policy.File). It returns ""
 // if the name is not known, and for NoLayer.
-func (p *Policy) FileOf(l Layer) string {
+func (p *Rules) FileOf(l Layer) string {
 	switch {
-	case l == SiteLayer:
+	case l == FileLayer:
 		return "robots.txt"
 	case l == NoLayer || p.rules.Managed == nil:
 		return ""
@@ -54,13 +54,13 @@ func (p *Policy) FileOf(l Layer) string {
 	return p.rules.Managed.File
 }
 
-// File returns the name of the file that has d.Line (see Policy.FileOf).
+// File returns the name of the file that has d.Line (see Rules.FileOf).
 func (d *Decision) File() string {
-	if d.Policy == nil {
+	if d.Rules == nil {
 		return ""
 	}
-	return d.Policy.FileOf(d.Layer)
+	return d.Rules.FileOf(d.Layer)
 }
 
 // from sets the layer and the line from a line of p's file.
-func (d *Decision) from(p *Policy, line int) { d.Layer, d.Line = p.Origin(line) }
+func (d *Decision) from(p *Rules, line int) { d.Layer, d.Line = p.Origin(line) }

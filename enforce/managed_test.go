@@ -8,9 +8,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 )
 
-func managedRules(t *testing.T) Rules {
+func managedRules(t *testing.T) Settings {
 	t.Helper()
-	return Rules{Managed: &managed.Policy{
+	return Settings{Managed: &managed.Policy{
 		Deny: []managed.Deny{
 			{Crawlers: []string{"ai-training"}, Line: 21},
 			{Crawlers: []string{"seo"}, Paths: []string{"/archive/"}, Line: 22},
@@ -35,11 +35,11 @@ func TestLayerAndLineOfDecisions(t *testing.T) {
 		layer  Layer
 		line   int
 	}{
-		{"rule of the site", newbot, "/private/x", Disallowed, SiteLayer, 2},
-		{"copy of a rule of the site", ahrefs, "/private/x", Disallowed, SiteLayer, 2},
+		{"rule of the site", newbot, "/private/x", Disallowed, FileLayer, 2},
+		{"copy of a rule of the site", ahrefs, "/private/x", Disallowed, FileLayer, 2},
 		{"path that the policy denies", ahrefs, "/archive/x", Disallowed, PolicyLayer, 22},
 		{"purpose that the policy denies", "Mozilla/5.0 (compatible; ClaudeBot/1.0; +claudebot@anthropic.com)", "/", Disallowed, PolicyLayer, 21},
-		{"group of the site for the crawler itself", gptbot, "/", Disallowed, SiteLayer, 10},
+		{"group of the site for the crawler itself", gptbot, "/", Disallowed, FileLayer, 10},
 		{"no rule", googlebot, "/", Allowed, NoLayer, 0},
 		{"hidden path", newbot, "/backup/x", Hidden, HiddenLayer, 24},
 		{"hidden path, crawler with its own group", googlebot, "/a/dump.sql", Hidden, HiddenLayer, 25},
@@ -53,13 +53,13 @@ func TestLayerAndLineOfDecisions(t *testing.T) {
 			if d.Reason != tt.reason || d.Layer != tt.layer || d.Line != tt.line {
 				t.Errorf("%v by %v line %d; want %v by %v line %d", d.Reason, d.Layer, d.Line, tt.reason, tt.layer, tt.line)
 			}
-			if d.Reason == Hidden && (d.Rule != nil || d.RuleText() != "" || d.Policy.HiddenPath(&d) == "") {
-				t.Errorf("rule %q, hidden path %q", d.RuleText(), d.Policy.HiddenPath(&d))
+			if d.Reason == Hidden && (d.Rule != nil || d.RuleText() != "" || d.Rules.HiddenPath(&d) == "") {
+				t.Errorf("rule %q, hidden path %q", d.RuleText(), d.Rules.HiddenPath(&d))
 			}
 		})
 	}
 	e.decide("/", bingbot)
-	if d := e.decide("/", bingbot); d.Reason != CrawlDelay || d.Layer != SiteLayer || d.Line != 16 { // the site's Crawl-delay is longer
+	if d := e.decide("/", bingbot); d.Reason != CrawlDelay || d.Layer != FileLayer || d.Line != 16 { // the site's Crawl-delay is longer
 		t.Errorf("%v by %v line %d", d.Reason, d.Layer, d.Line)
 	}
 }
@@ -69,15 +69,15 @@ func TestLayerAndLineOfDecisions(t *testing.T) {
 func TestHiddenPathsByClientAndRules(t *testing.T) {
 	for _, tt := range []struct {
 		ua     string
-		rules  func(*Rules)
+		rules  func(*Settings)
 		hidden bool
 	}{
-		{curl, func(*Rules) {}, false},
-		{curl, func(r *Rules) { r.HTTPClients = true }, true},
-		{chatgpt, func(*Rules) {}, true},
-		{chatgpt, func(r *Rules) { r.IgnoreUserTriggered = true }, false},
-		{googlebot, func(r *Rules) { r.Exempt = []Exemption{{Name: "Googlebot"}} }, false},
-		{googlebot, func(r *Rules) { r.ExemptPaths = []string{"/backup/open/"} }, true},
+		{curl, func(*Settings) {}, false},
+		{curl, func(r *Settings) { r.HTTPClients = true }, true},
+		{chatgpt, func(*Settings) {}, true},
+		{chatgpt, func(r *Settings) { r.IgnoreUserTriggered = true }, false},
+		{googlebot, func(r *Settings) { r.Exempt = []Exemption{{Name: "Googlebot"}} }, false},
+		{googlebot, func(r *Settings) { r.ExemptPaths = []string{"/backup/open/"} }, true},
 	} {
 		rules := managedRules(t)
 		tt.rules(&rules)
@@ -114,18 +114,18 @@ func TestMergeError(t *testing.T) {
 	}
 }
 
-// After a reload, PolicyRead.Was has the text that was published before.
+// After a reload, FetchEvent.Was has the text that was published before.
 func TestPolicyReadWasAfterAReload(t *testing.T) {
 	copies, clock := NewCopies(), newClock()
 	var was []byte
-	observe := observerFunc(func(e PolicyRead) { was = e.Was })
-	read := func(rules Rules) {
+	observe := observerFunc(func(e FetchEvent) { was = e.Was })
+	read := func(rules Settings) {
 		compiled, err := rules.compile()
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := newPolicies(Inline(site), compiled, Config{Copies: copies, Observer: observe, Now: clock.now})
-		p.Reread(&Request{Origin: home, Time: clock.now()})
+		p := newOrigins(Inline(site), compiled, Config{Copies: copies, Observer: observe, Now: clock.now})
+		p.Refetch(&Request{Origin: home, Time: clock.now()})
 		p.running.Wait()
 		p.Close()
 		clock.advance(time.Minute)

@@ -5,19 +5,19 @@ import "time"
 // Observer receives events of background work, for logs and metrics. Its method
 // must be safe for concurrent use and must not block.
 type Observer interface {
-	// PolicyRead is called after every attempt to read a robots.txt.
-	PolicyRead(PolicyRead)
+	// FetchEvent is called after every attempt to read a robots.txt.
+	Fetched(FetchEvent)
 }
 
-// PolicyRead is the result of one attempt to read a robots.txt.
-type PolicyRead struct {
+// FetchEvent is the result of one attempt to read a robots.txt.
+type FetchEvent struct {
 	Origin  Origin // the zero Origin if one policy serves all origins
 	Outcome Outcome
 	Err     error         // why the outcome is neither Loaded nor Unchanged
-	Policy  *Policy       // the policy in force after the read
+	Rules   *Rules        // the policy in force after the read
 	Changed bool          // the outcome or the file differs from that of the previous read
-	Was     []byte        // the Policy.Text that was published before; nil if none was, or if it is not known
-	Kept    bool          // Policy is a cached copy from an earlier read
+	Was     []byte        // the Rules.Text that was published before; nil if none was, or if it is not known
+	Kept    bool          // Rules is a cached copy from an earlier read
 	Again   bool          // the source works again: the read before this one failed
 	Took    time.Duration // how long the fetch took
 }
@@ -25,4 +25,4 @@ type PolicyRead struct {
 // nopObserver is the default Observer. It does nothing.
 type nopObserver struct{}
 
-func (nopObserver) PolicyRead(PolicyRead) {}
+func (nopObserver) Fetched(FetchEvent) {}

@@ -8,8 +8,8 @@ import (
 )
 
 // origins is a hash table of entries by origin. Lookups take no lock. To change
-// the table, a caller must hold Policies.mu.
-type origins struct {
+// the table, a caller must hold Origins.mu.
+type originTable struct {
 	seed    maphash.Seed
 	buckets []atomic.Pointer[entry] // linked lists; their number is a power of two
 	n       atomic.Int64
@@ -24,15 +24,15 @@ const (
 )
 
 // newOrigins returns a table for about size entries.
-func newOrigins(size int) *origins {
+func newOriginTable(size int) *originTable {
 	n := 1
 	for n < size && n < maxBuckets {
 		n *= 2
 	}
-	return &origins{seed: maphash.MakeSeed(), buckets: make([]atomic.Pointer[entry], n)}
+	return &originTable{seed: maphash.MakeSeed(), buckets: make([]atomic.Pointer[entry], n)}
 }
 
-func (t *origins) bucket(o Origin) *atomic.Pointer[entry] {
+func (t *originTable) bucket(o Origin) *atomic.Pointer[entry] {
 	if len(t.buckets) == 1 {
 		return &t.buckets[0]
 	}
@@ -41,7 +41,7 @@ func (t *origins) bucket(o Origin) *atomic.Pointer[entry] {
 }
 
 // find returns the entry of an origin, or nil.
-func (t *origins) find(o Origin) *entry {
+func (t *originTable) find(o Origin) *entry {
 	for e := t.bucket(o).Load(); e != nil; e = e.next.Load() {
 		if e.origin == o {
 			return e
@@ -51,7 +51,7 @@ func (t *origins) find(o Origin) *entry {
 }
 
 // insert adds an entry whose origin is not in the table.
-func (t *origins) insert(e *entry) {
+func (t *originTable) insert(e *entry) {
 	b := t.bucket(e.origin)
 	e.next.Store(b.Load())
 	b.Store(e)
@@ -60,7 +60,7 @@ func (t *origins) insert(e *entry) {
 
 // remove removes an entry. The entry keeps its link to the next one for lookups
 // that are just there.
-func (t *origins) remove(gone *entry) {
+func (t *originTable) remove(gone *entry) {
 	link := t.bucket(gone.origin)
 	for e := link.Load(); e != nil; e = link.Load() {
 		if e == gone {
@@ -74,7 +74,7 @@ func (t *origins) remove(gone *entry) {
 
 // all returns the entries. It may return or omit those that are added or
 // removed meanwhile.
-func (t *origins) all() iter.Seq[*entry] {
+func (t *originTable) all() iter.Seq[*entry] {
 	return func(yield func(*entry) bool) {
 		for i := range t.buckets {
 			for e := t.buckets[i].Load(); e != nil; e = e.next.Load() {
@@ -89,7 +89,7 @@ func (t *origins) all() iter.Seq[*entry] {
 // leastValuable returns the entry to evict, other than keep, or nil if there is
 // none. It chooses the lowest value, and among equal values the entry that was
 // used least recently.
-func (t *origins) leastValuable(keep *entry) (worst *entry) {
+func (t *originTable) leastValuable(keep *entry) (worst *entry) {
 	seen := 0
 	for range t.buckets {
 		t.hand = (t.hand + 1) & (len(t.buckets) - 1)

@@ -12,11 +12,11 @@ import (
 )
 
 // pace applies the rate limits and Visit-time to a request that the path rules
-// let through. If an earlier handler has applied the same Terms to the request,
-// pace does nothing. If it has applied other Terms, the request uses a separate
+// let through. If an earlier handler has applied the same Limits to the request,
+// pace does nothing. If it has applied other Limits, the request uses a separate
 // budget.
 func (e *Engine) pace(ctx context.Context, r *Request, d *Decision) {
-	if d.Terms.Same(r.Taken) {
+	if d.Limits.Same(r.Taken) {
 		return
 	}
 	res, err := e.take(ctx, r, d)
@@ -34,10 +34,10 @@ func (e *Engine) pace(ctx context.Context, r *Request, d *Decision) {
 // through, as if it were the first of its crawler. So only Visit-time can
 // refuse it.
 func (d *Decision) PaceFirst(now time.Time) {
-	if d.Action != Pass || d.Terms == nil {
+	if d.Action != Pass || d.Limits == nil {
 		return
 	}
-	if res := d.Terms.First(now); !res.OK {
+	if res := d.Limits.First(now); !res.OK {
 		d.throttle(res, res.RetryAfter)
 	}
 }
@@ -48,7 +48,7 @@ func (d *Decision) throttle(res throttle.Result, retryAfter time.Duration) {
 	if d.Version != nil { // the rule that disallows the path is not the reason
 		d.Version, d.Rule = nil, nil
 	}
-	d.from(d.Policy, res.Line)
+	d.from(d.Rules, res.Line)
 	switch res.Reason {
 	case throttle.RequestRate:
 		d.Reason = RequestRate
@@ -68,7 +68,7 @@ const copyLifetime = 24 * time.Hour
 const (
 	seedBudget     = 1
 	seedMonitor    = 3 // in monitor mode
-	seedFollower   = 5 // of a second handler of the same request, with other Terms
+	seedFollower   = 5 // of a second handler of the same request, with other Limits
 	seedReader     = 7
 	seedProgram    = 9  // of programs that have read a robots.txt
 	seedUnverified = 21 // added for each client address with an unverified claim
@@ -79,7 +79,7 @@ const (
 
 // budget returns the key of the budget that a request uses. A crawler has one
 // budget per origin, for all its addresses. There is one per client address if
-// Rules.PerIP is set, and for software that anyone can run, because unrelated
+// Settings.PerIP is set, and for software that anyone can run, because unrelated
 // people send its User-Agent. All invented hosts of a site share one budget
 // until the crawler has read the host's robots.txt. For more above 0, budget
 // returns the key of another budget of the same crawler. The key is the same in

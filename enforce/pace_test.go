@@ -12,7 +12,7 @@ import (
 // A crawler that keeps the delay is never refused, and a refused request uses
 // no budget.
 func TestCrawlDelay(t *testing.T) {
-	e := newEngineTest(t, site, Rules{})
+	e := newEngineTest(t, site, Settings{})
 	for i := range 20 {
 		if d := e.decide("/", bingbot); d.Action != Pass {
 			t.Fatalf("request %d after its delay: %v", i, d.Reason)
@@ -40,7 +40,7 @@ func TestRuleTextOfThrottledRequests(t *testing.T) {
 		group + "Request-rate: 9/1s\nRequest-rate: 1/2m 0000-2359": "Request-rate: 1/2m",
 		group + "Visit-time: 0005-0006\nVisit-time: 0001-0002":     "Visit-time: 0001-0002",
 	} {
-		e := newEngineTest(t, file, Rules{})
+		e := newEngineTest(t, file, Settings{})
 		e.clock.advance(2*time.Hour - e.clock.now().Sub(e.clock.now().Truncate(24*time.Hour)))
 		d := e.decide("/", bingbot)
 		if d.Action == Pass {
@@ -56,7 +56,7 @@ func TestRuleTextOfThrottledRequests(t *testing.T) {
 }
 
 func TestBudgetsAreSeparate(t *testing.T) {
-	e := newEngineTest(t, site, Rules{HTTPClients: true})
+	e := newEngineTest(t, site, Settings{HTTPClients: true})
 	for _, ua := range []string{newbot, "OtherThingBot/1.0", "CCBot/2.0", bingbot} {
 		if d := e.decide("/", ua); d.Action != Pass {
 			t.Errorf("%s shares a budget with another crawler: %v", ua, d.Reason)
@@ -96,7 +96,7 @@ func TestCrawlersWithoutCrawlDelaySupport(t *testing.T) {
 		{"Mozilla/5.0 (compatible; Amazonbot/0.1; +https://developer.amazon.com/support/amazonbot)", false, Throttle},
 		{"CCBot/2.0", false, Throttle},
 	} {
-		e := newEngineTest(t, file, Rules{Strict: tt.strict})
+		e := newEngineTest(t, file, Settings{Strict: tt.strict})
 		e.decide("/", tt.ua)
 		if d := e.decide("/", tt.ua); d.Action != tt.want {
 			t.Errorf("%s, strict %v: %v, want %v", tt.ua, tt.strict, d.Action, tt.want)
@@ -107,7 +107,7 @@ func TestCrawlersWithoutCrawlDelaySupport(t *testing.T) {
 // On an invented host, a crawler has a separate budget only after it has read
 // the host's robots.txt.
 func TestInventedHostsShareOneBudget(t *testing.T) {
-	e := newEngineTest(t, site, Rules{})
+	e := newEngineTest(t, site, Settings{})
 	decide := func(host, site, ua, target string, invented bool) Decision {
 		var d Decision
 		e.Decide(context.Background(), &Request{
@@ -135,21 +135,21 @@ func TestInventedHostsShareOneBudget(t *testing.T) {
 	}
 }
 
-// If several handlers of one request have the same Terms, the request uses
-// budget once. With different Terms, it uses a budget for each.
+// If several handlers of one request have the same Limits, the request uses
+// budget once. With different Limits, it uses a budget for each.
 func TestSeveralHandlersOfOneRequest(t *testing.T) {
-	e := newEngineTest(t, site, Rules{})
-	other := newEngineTest(t, "User-agent: *\nCrawl-delay: 30\n", Rules{})
-	request := func(taken *throttle.Terms) *Request {
+	e := newEngineTest(t, site, Settings{})
+	other := newEngineTest(t, "User-agent: *\nCrawl-delay: 30\n", Settings{})
+	request := func(taken *throttle.Limits) *Request {
 		return &Request{Target: "/", UserAgents: []string{bingbot}, Origin: home, Time: e.clock.now(), Taken: taken}
 	}
 	var first, second Decision
 	e.Decide(context.Background(), request(nil), &first)
-	if e.Decide(context.Background(), request(first.Terms), &second); second.Action != Pass {
+	if e.Decide(context.Background(), request(first.Limits), &second); second.Action != Pass {
 		t.Errorf("second handler with the same Terms: %v", second.Reason)
 	}
 	for _, want := range []Action{Pass, Throttle} {
-		if other.Decide(context.Background(), request(first.Terms), &second); second.Action != want {
+		if other.Decide(context.Background(), request(first.Limits), &second); second.Action != want {
 			t.Errorf("second handler with other Terms: %v, want %v", second.Action, want)
 		}
 	}
@@ -160,7 +160,7 @@ func TestMonitorModeHasSeparateBudgets(t *testing.T) {
 	limiter := throttle.NewMemory(100)
 	var engines []*Engine
 	for _, monitor := range []bool{true, false} {
-		e, err := NewEngine(Rules{Monitor: monitor}, Inline(site), limiter, Config{})
+		e, err := NewEngine(Settings{Monitor: monitor}, Inline(site), limiter, Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +191,7 @@ func TestSoftwareThatAnyoneCanRunHasABudgetPerAddress(t *testing.T) {
 		newbot:                                false,
 		"Mozilla/5.0 (compatible; UnknownFetchBot/1.0; +https://unknown.example/bot)": false,
 	} {
-		e := newEngineTest(t, file, Rules{})
+		e := newEngineTest(t, file, Settings{})
 		for i, client := range []string{"192.0.2.1", "192.0.2.2", "2001:db8::1"} {
 			want := Pass
 			if i > 0 && !perAddress {
@@ -205,7 +205,7 @@ func TestSoftwareThatAnyoneCanRunHasABudgetPerAddress(t *testing.T) {
 			t.Errorf("%s again from the same address: %v, %v", ua, d.Action, d.Reason)
 		}
 	}
-	e := newEngineTest(t, file, Rules{HTTPClients: true, Programs: ProgramsOn})
+	e := newEngineTest(t, file, Settings{HTTPClients: true, Programs: ProgramsOn})
 	for range 5 {
 		if d := e.decideOn(Request{Method: http.MethodPost, UserAgents: []string{stripe}, Target: "/hook"}); d.Action != Pass {
 			t.Errorf("a webhook is throttled: %v", d.Reason)

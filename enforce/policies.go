@@ -56,8 +56,8 @@ type Config struct {
 	Waiters    *throttle.Waiters // holds requests until their time comes; nil for a new one
 	Visits     *Visits           // remembers when crawlers came; nil for a new one
 	Histories  *Histories        // versions of files for the time after the engine is closed; none if nil
-	Place      func() Place      // returns where the files are enforced, for Histories; called once, by Policies.Connect
-	Published  bool              // the caller answers all requests for /robots.txt with Policy.Text; otherwise only if Policy.Published
+	Handler    func() HandlerKey // returns where the files are enforced, for Histories; called once, by Origins.Connect
+	Published  bool              // the caller answers all requests for /robots.txt with Rules.Text; otherwise only if Rules.Published
 	Observer   Observer          // receives the results of reads; none if nil
 	Now        func() time.Time  // the clock for reads; default time.Now
 }
@@ -80,13 +80,13 @@ func (c Config) complete() Config {
 	return c
 }
 
-// Policies holds the policy of each origin and reads its source again when it
+// Origins holds the policy of each origin and reads its source again when it
 // is due. It is safe for concurrent use. Lookups take no lock; while a policy
 // is being replaced, they return the old or the new one.
-type Policies struct {
+type Origins struct {
 	source  Source
-	compile func(content) *Policy
-	pending *Policy // the policy of origins that were never read
+	compile func(content) *Rules
+	pending *Rules // the policy of origins that were never read
 	cfg     Config
 	ctx     context.Context
 	stop    context.CancelFunc
@@ -95,17 +95,17 @@ type Policies struct {
 	waiting *atomic.Int64
 	running sync.WaitGroup
 
-	table       *origins
+	table       *originTable
 	withEarlier atomic.Int64 // how many origins have earlier versions of their file
 
 	connecting sync.Once
 	connected  atomic.Bool // place and generation are known
-	place      Place
+	place      HandlerKey
 	generation int
 
-	mu      sync.Mutex         // guards table, shared, used, retired and changes of histories
-	shared  map[uint64]*Policy // by content.key: origins with the same file share one policy
-	used    int64              // octets that all policies take, as estimated
+	mu      sync.Mutex        // guards table, shared, used, retired and changes of histories
+	shared  map[uint64]*Rules // by content.key: origins with the same file share one policy
+	used    int64             // octets that all policies take, as estimated
 	retired bool
 }
 
@@ -113,7 +113,7 @@ type Policies struct {
 type entry struct {
 	origin        Origin
 	next          atomic.Pointer[entry] // in the same bucket
-	policy        atomic.Pointer[Policy]
+	policy        atomic.Pointer[Rules]
 	history       atomic.Pointer[history] // nil if the origin has had no version
 	historyJoined atomic.Bool             // the history of an earlier configuration was looked for
 	invented      atomic.Bool             // a client may have invented the host
@@ -138,11 +138,11 @@ type entry struct {
 	gone     bool            // the entry was evicted
 }
 
-// newPolicies returns an empty Policies that reads from source and compiles
+// newPolicies returns an empty Origins that reads from source and compiles
 // files by rules. It reads nothing yet. The caller closes it.
-func newPolicies(source Source, rules *compiledRules, cfg Config) *Policies {
+func newOrigins(source Source, rules *compiledSettings, cfg Config) *Origins {
 	ctx, stop := context.WithCancel(context.Background())
-	p := &Policies{
+	p := &Origins{
 		source: source, cfg: cfg.complete(), ctx: ctx, stop: stop,
 		first: make(chan struct{}, maxReads), again: make(chan struct{}, maxReads), waiting: new(atomic.Int64),
 	}
@@ -151,21 +151,21 @@ func newPolicies(source Source, rules *compiledRules, cfg Config) *Policies {
 }
 
 // use sets the rules of p and empties its table.
-func (p *Policies) use(rules *compiledRules) {
+func (p *Origins) use(rules *compiledSettings) {
 	p.compile, p.pending = rules.policy, rules.empty(Pending)
 	size := p.cfg.MaxOrigins
 	if !p.source.PerOrigin() {
 		size = 1
 	}
-	p.table, p.shared = newOrigins(size), make(map[uint64]*Policy)
+	p.table, p.shared = newOriginTable(size), make(map[uint64]*Rules)
 }
 
-// with returns a Policies that holds what p does, compiled by other rules. The
+// with returns a Origins that holds what p does, compiled by other rules. The
 // two share the source and the limits of reads; closing one closes both. The
 // result of a read that is under way goes only to p, so the origin is read
 // again at its next request.
-func (p *Policies) with(rules *compiledRules, observer Observer) *Policies {
-	q := &Policies{source: p.source, cfg: p.cfg, ctx: p.ctx, stop: p.stop, first: p.first, again: p.again, waiting: p.waiting}
+func (p *Origins) with(rules *compiledSettings, observer Observer) *Origins {
+	q := &Origins{source: p.source, cfg: p.cfg, ctx: p.ctx, stop: p.stop, first: p.first, again: p.again, waiting: p.waiting}
 	if q.cfg.Observer = observer; observer == nil {
 		q.cfg.Observer = nopObserver{}
 	}
@@ -209,7 +209,7 @@ func (p *Policies) with(rules *compiledRules, observer Observer) *Policies {
 
 // Close stops the reads under way, but does not wait until they end. Requests
 // that are still running can use the policies. Close always returns nil.
-func (p *Policies) Close() error {
+func (p *Origins) Close() error {
 	p.stop()
 	p.retire()
 	return nil
@@ -217,7 +217,7 @@ func (p *Policies) Close() error {
 
 // retire subtracts the memory of p's policies from the Ceiling, once, and cancels
 // the reads that are planned.
-func (p *Policies) retire() {
+func (p *Origins) retire() {
 	for e := range p.table.all() {
 		e.mu.Lock()
 		if e.retry != nil {
@@ -234,7 +234,7 @@ func (p *Policies) retire() {
 }
 
 // key is Key.
-func (p *Policies) key(origin Origin) Origin {
+func (p *Origins) key(origin Origin) Origin {
 	if p.source.PerOrigin() {
 		return origin
 	}
@@ -244,7 +244,7 @@ func (p *Policies) key(origin Origin) Origin {
 // Peek returns the policy of the origin of r, or nil if none was read yet. It
 // never waits. If the policy is missing or due for a new read, a read begins in
 // the background. Peek allocates nothing if there is a policy.
-func (p *Policies) Peek(r *Request) *Policy {
+func (p *Origins) Peek(r *Request) *Rules {
 	e := p.find(r)
 	now := r.Time.UnixNano()
 	e.touch(now)
@@ -257,7 +257,7 @@ func (p *Policies) Peek(r *Request) *Policy {
 
 // outdated reports whether the policy of r's origin is due for the read that is
 // under way.
-func (p *Policies) outdated(r *Request) bool {
+func (p *Origins) outdated(r *Request) bool {
 	e := p.table.find(p.key(r.Origin))
 	return e != nil && e.policy.Load() != nil && e.reading.Load() && r.Time.UnixNano() >= e.nextRead.Load()
 }
@@ -267,7 +267,7 @@ func (p *Policies) outdated(r *Request) bool {
 // read began, or until ctx ends. If there is a policy that has been due for less
 // than 24 hours, it waits until one second after the read began. It returns nil
 // if there is still no policy.
-func (p *Policies) Wait(ctx context.Context, r *Request) *Policy {
+func (p *Origins) Wait(ctx context.Context, r *Request) *Rules {
 	e := p.find(r)
 	outdated := p.outdated(r)
 	longest := firstWait
@@ -304,7 +304,7 @@ func (p *Policies) Wait(ctx context.Context, r *Request) *Policy {
 // per second. It is for a client that fetches /robots.txt: the engine should
 // soon enforce the rules that the client sees. If a read is already under way,
 // another one follows it, because the first may have read an older file.
-func (p *Policies) Reread(r *Request) {
+func (p *Origins) Refetch(r *Request) {
 	e := p.find(r)
 	e.mu.Lock()
 	e.again = e.reading.Load()
@@ -327,7 +327,7 @@ func (p *Policies) Reread(r *Request) {
 // Load reads a source that serves all origins, and returns the policy when it
 // is in force. If ctx ends before the source answers, the read has the outcome
 // Failed. Load must not be called for a source with a file per origin.
-func (p *Policies) Load(ctx context.Context) *Policy {
+func (p *Origins) Load(ctx context.Context) *Rules {
 	r := &Request{Time: p.cfg.Now()}
 	e := p.find(r)
 	e.lastRead.Store(r.Time.UnixNano())
@@ -336,10 +336,10 @@ func (p *Policies) Load(ctx context.Context) *Policy {
 }
 
 // Len returns the number of origins in p.
-func (p *Policies) Len() int { return int(p.table.n.Load()) }
+func (p *Origins) Len() int { return int(p.table.n.Load()) }
 
 // All calls f for each origin that has a policy.
-func (p *Policies) All(f func(Origin, *Policy)) {
+func (p *Origins) All(f func(Origin, *Rules)) {
 	for e := range p.table.all() {
 		if policy := e.policy.Load(); policy != nil {
 			f(e.origin, policy)
@@ -348,7 +348,7 @@ func (p *Policies) All(f func(Origin, *Policy)) {
 }
 
 // find returns the entry of r's origin. It adds one if there is none.
-func (p *Policies) find(r *Request) *entry {
+func (p *Origins) find(r *Request) *entry {
 	key := p.key(r.Origin)
 	if e := p.table.find(key); e != nil {
 		if !r.Invented && e.invented.Load() {
@@ -360,7 +360,7 @@ func (p *Policies) find(r *Request) *entry {
 }
 
 // add adds an origin to the table. If the table is full, it evicts another one.
-func (p *Policies) add(origin Origin, r *Request) *entry {
+func (p *Origins) add(origin Origin, r *Request) *entry {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if e := p.table.find(origin); e != nil {
@@ -378,7 +378,7 @@ func (p *Policies) add(origin Origin, r *Request) *entry {
 
 // evict removes the least valuable origin, other than keep, from the table. It
 // reports whether there was one. The caller holds p.mu.
-func (p *Policies) evict(keep *entry) bool {
+func (p *Origins) evict(keep *entry) bool {
 	e := p.table.leastValuable(keep)
 	if e == nil {
 		return false

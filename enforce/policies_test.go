@@ -10,7 +10,7 @@ import (
 )
 
 type policiesTest struct {
-	*Policies
+	*Origins
 	source *fakeSource
 	clock  *clock
 	seen   recorder
@@ -21,11 +21,11 @@ func newPoliciesTest(t *testing.T, cfg Config) *policiesTest {
 	p := &policiesTest{source: new(fakeSource), clock: newClock(), seen: newRecorder()}
 	p.source.set(200, "User-agent: *\nDisallow: /private/\n")
 	cfg.Now, cfg.Observer = p.clock.now, p.seen
-	rules, err := Rules{}.compile()
+	rules, err := Settings{}.compile()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Policies = newPolicies(p.source, rules, cfg)
+	p.Origins = newOrigins(p.source, rules, cfg)
 	t.Cleanup(func() {
 		if err := p.Close(); err != nil {
 			t.Error(err)
@@ -39,14 +39,14 @@ func newPoliciesTest(t *testing.T, cfg Config) *policiesTest {
 func (p *policiesTest) request(o Origin) *Request { return &Request{Origin: o, Time: p.clock.now()} }
 
 // get returns the policy as for a request of a crawler.
-func (p *policiesTest) get(o Origin) *Policy {
+func (p *policiesTest) get(o Origin) *Rules {
 	p.Peek(p.request(o))
 	return p.Wait(context.Background(), p.request(o))
 }
 
 // peek calls Peek, as for a request of a person, and waits for the read that it
 // starts.
-func (p *policiesTest) peek(t *testing.T, o Origin) PolicyRead {
+func (p *policiesTest) peek(t *testing.T, o Origin) FetchEvent {
 	t.Helper()
 	p.Peek(p.request(o))
 	e := p.seen.next(t)
@@ -56,7 +56,7 @@ func (p *policiesTest) peek(t *testing.T, o Origin) PolicyRead {
 
 var home = Origin{Scheme: "https", Host: "example.com"}
 
-func allows(p *Policy, target string) bool { return p.File().Star().Match(target).Allowed }
+func allows(p *Rules, target string) bool { return p.File().Star().Match(target).Allowed }
 
 func TestWaitForTheFirstRead(t *testing.T) {
 	p := newPoliciesTest(t, Config{})
@@ -64,7 +64,7 @@ func TestWaitForTheFirstRead(t *testing.T) {
 	if got := p.Peek(p.request(home)); got != nil {
 		t.Fatalf("Peek = %v before the first read", got)
 	}
-	got := make(chan *Policy)
+	got := make(chan *Rules)
 	go func() { got <- p.get(home) }()
 	select {
 	case <-got:
@@ -149,8 +149,8 @@ func TestPolicyByAnswerOfTheSource(t *testing.T) {
 		{"203", Response{Status: 203, Body: []byte("User-agent: *\nDisallow: /x\n")}, nil, Loaded, Loaded, true},
 		{"404", Response{Status: 404}, nil, Missing, Missing, true},
 		{"410", Response{Status: 410}, nil, Missing, Missing, true},
-		{"403", Response{Status: 403}, nil, Refused, Loaded, false},
-		{"401", Response{Status: 401}, nil, Refused, Loaded, false},
+		{"403", Response{Status: 403}, nil, Forbidden, Loaded, false},
+		{"401", Response{Status: 401}, nil, Forbidden, Loaded, false},
 		{"redirects that are not followed", Response{}, fmt.Errorf("%w: here", ErrRedirects), Failed, Loaded, false},
 		{"a web page", Response{Status: 200, Body: []byte("\ufeff \n<!DOCTYPE html><p>Disallow: /x")}, nil, NotRobots, NotRobots, true},
 		{"429", Response{Status: 429}, nil, Failed, Loaded, false},
@@ -174,7 +174,7 @@ func TestPolicyByAnswerOfTheSource(t *testing.T) {
 			if got := allows(policy, "/private/x"); got != tt.private {
 				t.Errorf("/private/ allowed: %v, want %v", got, tt.private)
 			}
-			if kept := e.Outcome == Failed || e.Outcome == Refused; kept != e.Kept {
+			if kept := e.Outcome == Failed || e.Outcome == Forbidden; kept != e.Kept {
 				t.Errorf("kept = %v for %v", e.Kept, e.Outcome)
 			}
 		})
@@ -254,7 +254,7 @@ func TestRereadAtMostOncePerSecond(t *testing.T) {
 	p.get(home)
 	p.seen.next(t)
 	for range 100 {
-		p.Reread(p.request(home))
+		p.Refetch(p.request(home))
 	}
 	if n := p.source.count(home); n != 1 {
 		t.Fatalf("%d reads within a second, want 1", n)
@@ -262,7 +262,7 @@ func TestRereadAtMostOncePerSecond(t *testing.T) {
 	p.clock.advance(minReread)
 	p.peek(t, home) // the delayed read is due
 	p.clock.advance(minReread)
-	p.Reread(p.request(home))
+	p.Refetch(p.request(home))
 	p.seen.next(t)
 	if n := p.source.count(home); n != 3 {
 		t.Errorf("%d reads, want 3", n)
@@ -293,7 +293,7 @@ func TestRereadDuringARead(t *testing.T) {
 		p.source.mu.Unlock()
 		p.source.set(200, "User-agent: *\nDisallow: /other/\n")
 		p.clock.advance(slow)
-		p.Reread(p.request(home))
+		p.Refetch(p.request(home))
 		close(block)
 		p.seen.next(t)
 		p.running.Wait()

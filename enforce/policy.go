@@ -13,19 +13,19 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Policy is a robots.txt compiled for decisions: it has the group that applies
+// Rules is a robots.txt compiled for decisions: it has the group that applies
 // to each known crawler, and the group's rules and rate limits. A
 // managed.Policy is something else: statements from which lines of a robots.txt
-// are made. A Policy is immutable and safe for concurrent use.
-type Policy struct {
+// are made. A Rules is immutable and safe for concurrent use.
+type Rules struct {
 	file    *robots.File
 	google  *robots.File // as google/robotstxt reads it; nil if that makes no difference
-	rules   *compiledRules
+	rules   *compiledSettings
 	matcher *crawler.Matcher
 	plans   []plan // by crawler.Crawler.Index
-	terms   map[*robots.Group]*throttle.Terms
-	pools   map[*throttle.Terms]*throttle.Terms // Terms for all unverified claims together, by the crawler's own Terms; nil without Rules.Verification
-	signals map[*robots.Group]*headers.Signals  // nil unless Rules.Signals is set
+	terms   map[*robots.Group]*throttle.Limits
+	pools   map[*throttle.Limits]*throttle.Limits // Limits for all unverified claims together, by the crawler's own Limits; nil without Settings.Verification
+	signals map[*robots.Group]*headers.Signals    // nil unless Settings.Signals is set
 	noindex noindexGroups
 	// signalsVary is set if signals differ between crawlers.
 	signalsVary bool
@@ -37,13 +37,13 @@ type Policy struct {
 	etag     string // of text
 	merged   *managed.Merged
 	mergeErr error
-	users    int // how many origins share it, in force or as an earlier version; guarded by Policies.mu
+	users    int // how many origins share it, in force or as an earlier version; guarded by Origins.mu
 }
 
 // plan is what applies to one crawler.
 type plan struct {
-	group *robots.Group   // nil if no group applies
-	terms *throttle.Terms // nil if the group has no rate limits and no Visit-time for it
+	group *robots.Group    // nil if no group applies
+	terms *throttle.Limits // nil if the group has no rate limits and no Visit-time for it
 	// byStar is set if the group applies because it is the group for `*`.
 	byStar bool
 	// reads is set if the crawler uses Google's parser (google/robotstxt) and
@@ -60,15 +60,15 @@ type plan struct {
 }
 
 // empty returns a policy without rules.
-func (r *compiledRules) empty(state Outcome) *Policy {
+func (r *compiledSettings) empty(state Outcome) *Rules {
 	file := robots.Parse(nil)
-	return &Policy{file: file, rules: r, matcher: r.base, pathRules: hashPathRules(file, nil), content: content{state: state}}
+	return &Rules{file: file, rules: r, matcher: r.base, pathRules: hashPathRules(file, nil), content: content{state: state}}
 }
 
 // compile compiles a robots.txt to a policy, with the lines of the managed
 // policy.
-func (r *compiledRules) compile(c content) *Policy {
-	p := &Policy{rules: r, terms: make(map[*robots.Group]*throttle.Terms)}
+func (r *compiledSettings) compile(c content) *Rules {
+	p := &Rules{rules: r, terms: make(map[*robots.Group]*throttle.Limits)}
 	p.merge(c)
 	tokens := p.file.Tokens()
 	p.matcher = r.base
@@ -84,7 +84,7 @@ func (r *compiledRules) compile(c content) *Policy {
 		}
 	}
 	if r.Verification != nil {
-		p.pools = make(map[*throttle.Terms]*throttle.Terms)
+		p.pools = make(map[*throttle.Limits]*throttle.Limits)
 		for g, terms := range p.terms {
 			p.pools[terms] = r.poolTerms(g)
 		}
@@ -114,7 +114,7 @@ func (r *compiledRules) compile(c content) *Policy {
 
 // planFor finds what applies to a crawler: the group of the first of its tokens
 // that has one, otherwise the group for `*`.
-func (p *Policy) planFor(class crawler.Class, row *crawler.Crawler, tokens ...string) plan {
+func (p *Rules) planFor(class crawler.Class, row *crawler.Crawler, tokens ...string) plan {
 	for _, t := range tokens {
 		if g := p.file.Named(t); g != nil {
 			return plan{group: g, terms: p.terms[g]}
@@ -132,7 +132,7 @@ func (p *Policy) planFor(class crawler.Class, row *crawler.Crawler, tokens ...st
 
 // googleGroup returns the group that applies to a crawler as google/robotstxt
 // reads the file.
-func (p *Policy) googleGroup(row *crawler.Crawler) *robots.Group {
+func (p *Rules) googleGroup(row *crawler.Crawler) *robots.Group {
 	for _, t := range row.Robots {
 		if g := p.google.Named(t); g != nil {
 			return g
@@ -145,7 +145,7 @@ func (p *Policy) googleGroup(row *crawler.Crawler) *robots.Group {
 }
 
 // plan returns what applies to an agent. It allocates nothing.
-func (p *Policy) plan(a *crawler.Agent) plan {
+func (p *Rules) plan(a *crawler.Agent) plan {
 	if p.plans == nil {
 		return plan{}
 	}
@@ -178,17 +178,17 @@ func containsFold(list []string, s string) bool {
 }
 
 // Matcher returns the matcher that identifies crawlers for the site.
-func (p *Policy) Matcher() *crawler.Matcher { return p.matcher }
+func (p *Rules) Matcher() *crawler.Matcher { return p.matcher }
 
 // Group returns the group that applies to an agent, or nil.
-func (p *Policy) Group(a *crawler.Agent) *robots.Group { return p.plan(a).group }
+func (p *Rules) Group(a *crawler.Agent) *robots.Group { return p.plan(a).group }
 
 // File returns the parsed robots.txt. It is empty if there is none.
-func (p *Policy) File() *robots.File { return p.file }
+func (p *Rules) File() *robots.File { return p.file }
 
 // memory estimates the octets that the policy takes: the file, the parsed file,
 // and a plan for each crawler of the registry.
-func (p *Policy) memory() int64 {
+func (p *Rules) memory() int64 {
 	readings := int64(1)
 	if p.google != nil {
 		readings++
@@ -204,21 +204,21 @@ const (
 )
 
 // Size returns the length of Text in octets.
-func (p *Policy) Size() int { return len(p.text) }
+func (p *Rules) Size() int { return len(p.text) }
 
 // ETag returns an entity tag of Text (RFC 9110, section 8.8.3), or "" if there
 // is no file.
-func (p *Policy) ETag() string { return p.etag }
+func (p *Rules) ETag() string { return p.etag }
 
 // Tag identifies the version of the file in logs: it is the entity tag without
 // quotes, or "" if there is no file.
-func (p *Policy) Tag() string { return strings.Trim(p.etag, `"`) }
+func (p *Rules) Tag() string { return strings.Trim(p.etag, `"`) }
 
 // Groups returns the number of groups in the file.
-func (p *Policy) Groups() int { return len(p.terms) }
+func (p *Rules) GroupCount() int { return len(p.terms) }
 
 // Rules returns the number of Allow and Disallow rules in all groups.
-func (p *Policy) Rules() int {
+func (p *Rules) RuleCount() int {
 	n := 0
 	for g := range p.terms {
 		n += len(g.Rules())
@@ -229,15 +229,15 @@ func (p *Policy) Rules() int {
 // Outcome returns the outcome of the read that the policy was made from. It is
 // Loaded for a robots.txt. A policy without a robots.txt is Missing, NotRobots,
 // Refused, Failed or Pending.
-func (p *Policy) Outcome() Outcome { return p.state }
+func (p *Rules) Outcome() Outcome { return p.state }
 
 // Status returns the HTTP status code of the answer that Outcome describes: 404
 // or 410 for Missing, another 4xx for Refused. For other outcomes it returns 0.
-func (p *Policy) Status() int { return p.status }
+func (p *Rules) Status() int { return p.status }
 
 // Empty reports whether the site's own robots.txt has nothing but blank lines and
 // comments. It returns false if there is no robots.txt.
-func (p *Policy) Empty() bool {
+func (p *Rules) Empty() bool {
 	if p.state != Loaded {
 		return false
 	}
@@ -251,11 +251,11 @@ func (p *Policy) Empty() bool {
 
 // DeniesAll reports whether all paths are denied to crawlers, because the
 // source fails and Config.DenyFailed is set.
-func (p *Policy) DeniesAll() bool { return p.denyAll }
+func (p *Rules) DeniesAll() bool { return p.denyAll }
 
 // Unenforceable returns the tokens of the file that no User-Agent has, such as
 // Google-Extended. No server can enforce the rules for them.
-func (p *Policy) Unenforceable() []string {
+func (p *Rules) Unenforceable() []string {
 	var tokens []string
 	for _, t := range p.file.Tokens() {
 		if row := p.rules.Registry.Lookup(t); row != nil && row.ControlOnly {
@@ -268,7 +268,7 @@ func (p *Policy) Unenforceable() []string {
 // Ignored returns the tokens of the file that the engine does not look for in
 // requests, because browsers send them: a group for Mozilla would apply to
 // people.
-func (p *Policy) Ignored() []string { return p.matcher.Ignored() }
+func (p *Rules) Ignored() []string { return p.matcher.Ignored() }
 
-// Grace returns Rules.Grace.
-func (p *Policy) Grace() Grace { return p.rules.Grace }
+// Grace returns Settings.Grace.
+func (p *Rules) Grace() Grace { return p.rules.Grace }

@@ -2,10 +2,10 @@ package enforce
 
 import "testing"
 
-// Policy.Status tells the answers without a file apart.
+// Rules.Status tells the answers without a file apart.
 func TestStatusOfAPolicy(t *testing.T) {
 	for answer, want := range map[int]int{200: 0, 401: 401, 403: 403, 404: 404, 410: 410, 429: 0, 503: 0} {
-		p, err := Rules{}.Policy(Response{Status: answer, Body: []byte(open)})
+		p, err := Settings{}.Policy(Response{Status: answer, Body: []byte(open)})
 		if err != nil || p.Status() != want {
 			t.Errorf("answer %d: status %d, want %d, error %v", answer, p.Status(), want, err)
 		}
@@ -18,11 +18,11 @@ func TestEmptyFile(t *testing.T) {
 		"": true, "\n\r\n\r": true, "# comment\n\t # another\r\n": true, "\ufeff# comment": true,
 		"User-agent: *\nDisallow:\n": false, "Sitemap: https://example.com/s.xml": false, "#\rnonsense": false, "\x00": false,
 	} {
-		if p, err := (Rules{}).Policy(Response{Status: 200, Body: []byte(file)}); err != nil || p.Empty() != want {
+		if p, err := (Settings{}).Policy(Response{Status: 200, Body: []byte(file)}); err != nil || p.Empty() != want {
 			t.Errorf("%q: %t, want %t, error %v", file, p.Empty(), want, err)
 		}
 	}
-	if p, err := (Rules{}).Policy(Response{Status: 404}); err != nil || p.Empty() {
+	if p, err := (Settings{}).Policy(Response{Status: 404}); err != nil || p.Empty() {
 		t.Errorf("a site without a file counts as one with an empty file, error %v", err)
 	}
 }

@@ -9,11 +9,11 @@ import (
 
 // read starts a read of e, unless one is under way or too many others are. The
 // read goes on when the request that started it ends.
-func (p *Policies) read(r *Request, e *entry) { p.begin(r, e, nil) }
+func (p *Origins) read(r *Request, e *entry) { p.begin(r, e, nil) }
 
 // begin is like read, and calls report with the result, unless report is nil or
 // p is closed meanwhile. It reports whether it started a read.
-func (p *Policies) begin(r *Request, e *entry, report func(PolicyRead)) bool {
+func (p *Origins) begin(r *Request, e *entry, report func(FetchEvent)) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.reading.Load() || p.ctx.Err() != nil {
@@ -64,7 +64,7 @@ func (p *Policies) begin(r *Request, e *entry, report func(PolicyRead)) bool {
 
 // restoreCopy puts the cached copy in force if e has no policy, for instance
 // after a reload. It reports whether it did.
-func (p *Policies) restoreCopy(e *entry) bool {
+func (p *Origins) restoreCopy(e *entry) bool {
 	if e.policy.Load() != nil {
 		return false
 	}
@@ -81,15 +81,15 @@ func (p *Policies) restoreCopy(e *entry) bool {
 
 // readNow reads e's source and puts the result in force. It returns false if p
 // was closed meanwhile.
-func (p *Policies) readNow(ctx context.Context, e *entry) (PolicyRead, bool) {
+func (p *Origins) readNow(ctx context.Context, e *entry) (FetchEvent, bool) {
 	began := p.cfg.Now()
 	resp, err := p.fetch(ctx, e.origin)
 	if p.ctx.Err() != nil && err != nil {
-		return PolicyRead{}, false // closed: there is no result to report
+		return FetchEvent{}, false // closed: there is no result to report
 	}
 	now := p.cfg.Now()
 	out, err := outcome(resp, err)
-	ev := PolicyRead{Origin: e.origin, Outcome: out, Err: err, Took: now.Sub(began)}
+	ev := FetchEvent{Origin: e.origin, Outcome: out, Err: err, Took: now.Sub(began)}
 
 	e.mu.Lock()
 	current := e.policy.Load()
@@ -106,7 +106,7 @@ func (p *Policies) readNow(ctx context.Context, e *entry) (PolicyRead, bool) {
 		}
 		ev.Again = e.failures > 0
 		e.good, e.failures = goodCopy{content: good, at: now}, 0
-	case Refused, Failed:
+	case Forbidden, Failed:
 		if e.failures++; e.failures == 1 {
 			e.failing = began
 		}
@@ -129,26 +129,26 @@ func (p *Policies) readNow(ctx context.Context, e *entry) (PolicyRead, bool) {
 		current = p.set(e, inForce, changed)
 	}
 	p.forgetEnded(e, now.UnixNano())
-	if out != Refused && out != Failed {
+	if out != Forbidden && out != Failed {
 		good.published = current.publishedText()
 		p.cfg.Copies.put(e.origin, good)
 	}
 	e.nextRead.Store(next.UnixNano())
-	ev.Policy = current
-	p.cfg.Observer.PolicyRead(ev)
+	ev.Rules = current
+	p.cfg.Observer.Fetched(ev)
 	return ev, true
 }
 
 // inForce returns what is in force after a read with the outcome out and an
 // HTTP status code. The caller holds e.mu.
-func (p *Policies) inForce(e *entry, out Outcome, status int, now time.Time) content {
+func (p *Origins) inForce(e *entry, out Outcome, status int, now time.Time) content {
 	keep := keepFailed
 	switch out {
 	case Failed:
 		if p.cfg.DenyFailed {
 			return content{state: Failed, denyAll: true}
 		}
-	case Refused:
+	case Forbidden:
 		keep = keepRefused
 	}
 	if e.good.at.IsZero() || now.Sub(e.good.at) > keep {
@@ -160,8 +160,8 @@ func (p *Policies) inForce(e *entry, out Outcome, status int, now time.Time) con
 // pause returns the time until the next read: Config.Refresh, or 1, 2, 4 …
 // seconds, up to Config.Refresh, while the source fails and there is no cached
 // copy. The caller holds e.mu.
-func (p *Policies) pause(e *entry, state Outcome) time.Duration {
-	if state != Failed && state != Refused {
+func (p *Origins) pause(e *entry, state Outcome) time.Duration {
+	if state != Failed && state != Forbidden {
 		return p.cfg.Refresh
 	}
 	return min(p.cfg.Refresh, time.Second<<min(e.failures-1, 20))
@@ -176,7 +176,7 @@ func (p *Policies) pause(e *entry, state Outcome) time.Duration {
 // (A client that fetches the file less than a second after another read counts
 // as having received the previous version, although it may have received this
 // one.)
-func (p *Policies) set(e *entry, c content, changed int64) *Policy {
+func (p *Origins) set(e *entry, c content, changed int64) *Rules {
 	p.joinHistory(e)
 	key := c.key()
 	p.mu.Lock()
@@ -197,7 +197,7 @@ func (p *Policies) set(e *entry, c content, changed int64) *Policy {
 }
 
 // put replaces e's policy. The caller holds p.mu.
-func (p *Policies) put(e *entry, policy *Policy, changed int64) {
+func (p *Origins) put(e *entry, policy *Rules, changed int64) {
 	if e.gone {
 		return
 	}
@@ -211,7 +211,7 @@ func (p *Policies) put(e *entry, policy *Policy, changed int64) {
 
 // acquire counts one more use of a policy by an origin, in force or as an
 // earlier version. The caller holds p.mu.
-func (p *Policies) acquire(policy *Policy) {
+func (p *Origins) acquire(policy *Rules) {
 	if policy.users++; policy.users > 1 {
 		return
 	}
@@ -222,7 +222,7 @@ func (p *Policies) acquire(policy *Policy) {
 }
 
 // release is the opposite of acquire. policy may be nil. The caller holds p.mu.
-func (p *Policies) release(policy *Policy) {
+func (p *Origins) release(policy *Rules) {
 	if policy == nil {
 		return
 	}
@@ -237,7 +237,7 @@ func (p *Policies) release(policy *Policy) {
 
 // account adds n octets to the memory of p's policies, and to the Ceiling
 // unless p was replaced or closed. The caller holds p.mu.
-func (p *Policies) account(n int64) {
+func (p *Origins) account(n int64) {
 	if p.used += n; !p.retired {
 		p.cfg.Ceiling.add(n)
 	}
@@ -245,7 +245,7 @@ func (p *Policies) account(n int64) {
 
 // fetch is the source's Fetch. It returns a panic as an error: a source may run
 // HTTP handlers, and these may panic to abort a response.
-func (p *Policies) fetch(ctx context.Context, origin Origin) (resp Response, err error) {
+func (p *Origins) fetch(ctx context.Context, origin Origin) (resp Response, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("the source panicked: %v", r)

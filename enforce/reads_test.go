@@ -9,7 +9,7 @@ import (
 
 // policyAfterRead starts a read if one is due, waits for it, and returns the
 // policy.
-func (p *policiesTest) policyAfterRead(o Origin) *Policy {
+func (p *policiesTest) policyAfterRead(o Origin) *Rules {
 	p.Peek(p.request(o))
 	p.running.Wait()
 	return p.Peek(p.request(o))

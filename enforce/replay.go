@@ -9,7 +9,7 @@ import (
 
 // Replay decides on past requests, such as those of an access log, as an Engine
 // would have decided at that time. The caller supplies the editions of the
-// robots.txt. A Replay never waits, and starts no goroutine. With Rules.Wait, a
+// robots.txt. A Replay never waits, and starts no goroutine. With Settings.Wait, a
 // request that an Engine would hold is let through at once.
 //
 // Its methods are not safe for concurrent use.
@@ -23,7 +23,7 @@ const replayEntries = 100_000
 
 // NewReplay returns a Replay that decides by rules. An error says what is wrong
 // with rules.
-func NewReplay(rules Rules) (*Replay, error) {
+func NewReplay(rules Settings) (*Replay, error) {
 	compiled, err := rules.compile()
 	if err != nil {
 		return nil, err
@@ -43,8 +43,8 @@ func NewReplay(rules Rules) (*Replay, error) {
 // time, with the earlier ones (see Version) that crawlers may still follow.
 type Edition struct{ history *history }
 
-// Policy returns the policy of the edition.
-func (e *Edition) Policy() *Policy { return e.history.current }
+// Rules returns the policy of the edition.
+func (e *Edition) Rules() *Rules { return e.history.current }
 
 // Edition compiles a source's answer to an edition that is in force from a time
 // on. before is the edition of the same Replay that it replaces. For the first
@@ -66,7 +66,7 @@ func (r *Replay) Edition(resp Response, from time.Time, before *Edition) *Editio
 // must pass requests in the order of their times, as far as this order is
 // known.
 func (r *Replay) Decide(edition *Edition, req *Request, d *Decision) {
-	policy := edition.Policy()
+	policy := edition.Rules()
 	if IsRobotsTxt(req.Target) {
 		*d = Decision{}
 		r.engine.passRobotsTxt(policy, req, d)
@@ -79,12 +79,12 @@ func (r *Replay) Decide(edition *Edition, req *Request, d *Decision) {
 // RobotsRead records that a GET of /robots.txt was answered with status 200 or
 // 304, like Engine.RobotsRead.
 func (r *Replay) RobotsRead(edition *Edition, req *Request) {
-	r.engine.robotsRead(req, edition.Policy(), req.Time.UnixNano())
+	r.engine.robotsRead(req, edition.Rules(), req.Time.UnixNano())
 }
 
 // Paced reports whether rate limits or Visit-time can still change a decision
 // of Replay.Decide. If so, Replay.Pace makes the final decision.
-func (d *Decision) Paced() bool { return d.Action == Pass && d.Terms != nil }
+func (d *Decision) Paced() bool { return d.Action == Pass && d.Limits != nil }
 
 // Pace applies the rate limits and Visit-time to a request that Decide let
 // through. If they don't allow the request, d becomes a decision to throttle.
@@ -107,6 +107,6 @@ type replayLimiter struct {
 }
 
 // Take implements throttle.Limiter.
-func (l *replayLimiter) Take(ctx context.Context, now time.Time, k throttle.Key, t *throttle.Terms, _ time.Duration) throttle.Result {
+func (l *replayLimiter) Take(ctx context.Context, now time.Time, k throttle.Key, t *throttle.Limits, _ time.Duration) throttle.Result {
 	return l.Memory.Take(ctx, now, k, t, l.wait)
 }

@@ -28,9 +28,9 @@ type Request struct {
 	Invented bool
 	Site     string
 
-	// Taken are the Terms that an earlier handler has already applied to this
+	// Taken are the Limits that an earlier handler has already applied to this
 	// request; nil if none has.
-	Taken *throttle.Terms
+	Taken *throttle.Limits
 
 	// Ambiguous reports that Client may not be the client's own address: it may
 	// be the address of a proxy, or the client may have written it to a header

@@ -9,7 +9,7 @@ import (
 
 // resolve returns the policy for a request. It is never nil: until one was
 // read, its state is Pending.
-func (e *Engine) resolve(ctx context.Context, r *Request) *Policy {
+func (e *Engine) resolve(ctx context.Context, r *Request) *Rules {
 	policy := e.policies.Peek(r)
 	if policy != nil && !e.policies.outdated(r) {
 		return policy

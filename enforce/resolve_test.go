@@ -14,21 +14,21 @@ import (
 func TestDecisionsBeforeTheFirstPolicy(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		rules  Rules
+		rules  Settings
 		ua     string
 		target string
 		action Action
 		reason Reason
 	}{
-		{"crawler", Rules{}, gptbot, "/x", Throttle, PolicyPending},
-		{"unknown crawler", Rules{}, newbot, "/x", Throttle, PolicyPending},
-		{"crawler that ignores *, but may have its own group", Rules{}, adsbot, "/x", Throttle, PolicyPending},
-		{"person", Rules{}, chrome, "/x", Pass, Person},
-		{"library", Rules{}, curl, "/x", Pass, NoPolicy},
-		{"library, with HTTPClients", Rules{HTTPClients: true}, curl, "/x", Throttle, PolicyPending},
-		{"exempt crawler", Rules{Exempt: []Exemption{{Name: "GPTBot"}}}, gptbot, "/x", Pass, Exempt},
-		{"exempt path", Rules{ExemptPaths: []string{"/.well-known/*"}}, gptbot, "/.well-known/x", Pass, ExemptPath},
-		{"robots.txt", Rules{}, gptbot, "/robots.txt", Pass, ExemptPath},
+		{"crawler", Settings{}, gptbot, "/x", Throttle, RulesPending},
+		{"unknown crawler", Settings{}, newbot, "/x", Throttle, RulesPending},
+		{"crawler that ignores *, but may have its own group", Settings{}, adsbot, "/x", Throttle, RulesPending},
+		{"person", Settings{}, chrome, "/x", Pass, Person},
+		{"library", Settings{}, curl, "/x", Pass, NoRules},
+		{"library, with HTTPClients", Settings{HTTPClients: true}, curl, "/x", Throttle, RulesPending},
+		{"exempt crawler", Settings{Exempt: []Exemption{{Name: "GPTBot"}}}, gptbot, "/x", Pass, Exempt},
+		{"exempt path", Settings{ExemptPaths: []string{"/.well-known/*"}}, gptbot, "/.well-known/x", Pass, ExemptPath},
+		{"robots.txt", Settings{}, gptbot, "/robots.txt", Pass, ExemptPath},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			src := &fakeSource{block: make(chan struct{})}
@@ -58,13 +58,13 @@ func TestDecisionsBeforeTheFirstPolicy(t *testing.T) {
 func TestDenyFailed(t *testing.T) {
 	src := &fakeSource{shared: true}
 	src.set(500, "")
-	e, err := NewEngine(Rules{}, src, throttle.NewMemory(16), Config{DenyFailed: true})
+	e, err := NewEngine(Settings{}, src, throttle.NewMemory(16), Config{DenyFailed: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer e.Close()
 	e.policies.Load(context.Background())
-	for ua, want := range map[string]Reason{gptbot: Unavailable, adsbot: Unavailable, chrome: Person, curl: NoPolicy} {
+	for ua, want := range map[string]Reason{gptbot: Unavailable, adsbot: Unavailable, chrome: Person, curl: NoRules} {
 		var d Decision
 		e.Decide(context.Background(), &Request{Target: "/x", UserAgents: []string{ua}, Origin: home, Time: time.Now()}, &d)
 		if d.Reason != want || (want == Unavailable) != (d.Action == Deny && d.RetryAfter > 0) {
@@ -76,7 +76,7 @@ func TestDenyFailed(t *testing.T) {
 // Before the first policy is known, requests to which the group for `*` would
 // not apply are let through.
 func TestPendingPolicyLetsWebhooksThrough(t *testing.T) {
-	p := mustCompile(t, Rules{}).empty(Pending)
+	p := mustCompile(t, Settings{}).empty(Pending)
 	for ua, tt := range map[string]struct {
 		method string
 		want   Action
@@ -94,7 +94,7 @@ func TestPendingPolicyLetsWebhooksThrough(t *testing.T) {
 	}
 }
 
-func mustCompile(t *testing.T, r Rules) *compiledRules {
+func mustCompile(t *testing.T, r Settings) *compiledSettings {
 	t.Helper()
 	c, err := r.compile()
 	if err != nil {

@@ -13,7 +13,7 @@ const maxRetryAge = 24 * time.Hour
 // in force soon after the source works again, even if no crawler comes. Origins
 // with an invented host are only read when a request comes. The caller holds
 // e.mu.
-func (p *Policies) planRetry(e *entry) {
+func (p *Origins) planRetry(e *entry) {
 	if e.retry != nil {
 		e.retry.Stop()
 		e.retry = nil
@@ -31,7 +31,7 @@ const minRetryWait = 100 * time.Millisecond
 
 // retry begins the read that planRetry has planned, unless another read has made
 // it unnecessary.
-func (p *Policies) retry(e *entry) {
+func (p *Origins) retry(e *entry) {
 	p.mu.Lock()
 	over := p.retired || e.gone
 	p.mu.Unlock()
@@ -52,7 +52,7 @@ func (p *Policies) retry(e *entry) {
 // Prefetch reads the source for r's origin if p has no policy for it, and waits
 // until the read ends or ctx ends. It is for origins that will have requests,
 // so that the first one does not have to wait.
-func (p *Policies) Prefetch(ctx context.Context, r *Request) {
+func (p *Origins) Prefetch(ctx context.Context, r *Request) {
 	e := p.find(r)
 	if e.policy.Load() != nil || !p.begin(r, e, nil) {
 		return

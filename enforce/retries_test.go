@@ -9,15 +9,15 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
-// retryPolicies returns a Policies that reads from source, with the time of a
+// retryPolicies returns a Origins that reads from source, with the time of a
 // synctest bubble.
-func retryPolicies(t *testing.T, source Source, copies *Copies) *Policies {
+func retryPolicies(t *testing.T, source Source, copies *Copies) *Origins {
 	t.Helper()
-	rules, err := Rules{}.compile()
+	rules, err := Settings{}.compile()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := newPolicies(source, rules, Config{Copies: copies})
+	p := newOrigins(source, rules, Config{Copies: copies})
 	t.Cleanup(func() {
 		_ = p.Close()
 		synctest.Wait()
@@ -103,7 +103,7 @@ func TestRetriesEnd(t *testing.T) {
 			p := retryPolicies(t, source, nil)
 			p.Peek(&Request{Origin: origin, Time: time.Now()})
 			synctest.Wait()
-			rules, err := Rules{Strict: true}.compile()
+			rules, err := Settings{Strict: true}.compile()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -192,7 +192,7 @@ func TestPublishedFileIsCurrent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := new(fakeSource)
 		source.set(200, "User-agent: *\nDisallow: /old/\n")
-		e, err := NewEngine(Rules{}, source, throttle.NewMemory(16), Config{Published: true})
+		e, err := NewEngine(Settings{}, source, throttle.NewMemory(16), Config{Published: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -206,7 +206,7 @@ func TestPublishedFileIsCurrent(t *testing.T) {
 			r.Time = time.Now()
 			e.policies.Prefetch(context.Background(), r)
 			e.Decide(context.Background(), r, &d)
-			if text := string(d.Policy.Text()); text != file {
+			if text := string(d.Rules.Text()); text != file {
 				t.Errorf("published %q, want %q", text, file)
 			}
 		}

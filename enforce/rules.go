@@ -12,10 +12,10 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Rules are the settings of the site's operator for decisions: which clients
+// Settings are the settings of the site's operator for decisions: which clients
 // robots.txt applies to, and how it is read. The zero value of each field is
 // its default.
-type Rules struct {
+type Settings struct {
 	// Registry has the known crawlers. If nil, it is crawler.Builtin.
 	Registry *crawler.Registry
 	// Dialect is the dialect by which robots.txt is parsed.
@@ -43,7 +43,7 @@ type Rules struct {
 	// IgnoreUserTriggered exempts fetchers that act on a person's request from
 	// the group for `*`.
 	IgnoreUserTriggered bool
-	// Signals enables Policy.Signals.
+	// Signals enables Rules.Signals.
 	Signals bool
 	// Monitor says that the caller does not carry out the decisions. Requests
 	// then use separate budgets, and none of the budgets of enforced requests.
@@ -107,9 +107,9 @@ func ParsePrograms(s string) (Programs, error) {
 }
 
 // compiledRules are Rules with what decisions need.
-type compiledRules struct {
-	Rules
-	lines       *managed.Lines   // of Rules.Managed; nil if that is nil
+type compiledSettings struct {
+	Settings
+	lines       *managed.Lines   // of Settings.Managed; nil if that is nil
 	hidden      *hidden          // nil if there are no hidden paths
 	base        *crawler.Matcher // for the registry's tokens only
 	exempt      []*Exemption     // by crawler.Crawler.Index; nil if not exempt
@@ -117,14 +117,14 @@ type compiledRules struct {
 	byEvidence  bool             // decisions need evidence
 }
 
-func (r Rules) compile() (*compiledRules, error) {
+func (r Settings) compile() (*compiledSettings, error) {
 	if r.Registry == nil {
 		r.Registry = crawler.Builtin()
 	}
 	if r.MaxDelay <= 0 {
 		r.MaxDelay = throttle.DefaultMaxDelay
 	}
-	c := &compiledRules{Rules: r, base: r.Registry.Matcher(nil), exempt: make([]*Exemption, r.Registry.Len())}
+	c := &compiledSettings{Settings: r, base: r.Registry.Matcher(nil), exempt: make([]*Exemption, r.Registry.Len())}
 	for i := range r.Exempt {
 		if row := r.Registry.Lookup(r.Exempt[i].Name); row != nil {
 			c.exempt[row.Index()] = c.exempt[row.Index()].or(&r.Exempt[i])
@@ -150,9 +150,9 @@ func (r Rules) compile() (*compiledRules, error) {
 	return c, nil
 }
 
-// Policy compiles a source's answer to a policy. An error says what is wrong
+// Rules compiles a source's answer to a policy. An error says what is wrong
 // with r.
-func (r Rules) Policy(resp Response) (*Policy, error) {
+func (r Settings) Policy(resp Response) (*Rules, error) {
 	compiled, err := r.compile()
 	if err != nil {
 		return nil, err
@@ -161,7 +161,7 @@ func (r Rules) Policy(resp Response) (*Policy, error) {
 }
 
 // answer compiles a source's answer to a policy.
-func (r *compiledRules) answer(resp Response) *Policy {
+func (r *compiledSettings) answer(resp Response) *Rules {
 	out, _ := outcome(resp, nil)
 	c := without(out, resp.Status)
 	c.body = resp.Body[:min(len(resp.Body), robots.MaxSize+1)]
@@ -186,7 +186,7 @@ func CheckPathPattern(s string) error {
 // that has no group of its own. row is the client's crawler in the registry, or
 // nil. With ProgramsSeen, BoundByStar assumes that a program has read the
 // robots.txt.
-func (r *Rules) BoundByStar(class crawler.Class, row *crawler.Crawler) bool {
+func (r *Settings) BoundByStar(class crawler.Class, row *crawler.Crawler) bool {
 	switch class {
 	case crawler.Library:
 		return r.HTTPClients
@@ -206,7 +206,7 @@ func (r *Rules) BoundByStar(class crawler.Class, row *crawler.Crawler) bool {
 
 // starApplies reports whether the group for `*` applies to this request of an
 // agent. BoundByStar must be true for the agent.
-func (r *compiledRules) starApplies(a *crawler.Agent, info *requestInfo) bool {
+func (r *compiledSettings) starApplies(a *crawler.Agent, info *requestInfo) bool {
 	switch {
 	case a.Class == crawler.UserTriggered:
 		return info.reads()
@@ -220,7 +220,7 @@ func (r *compiledRules) starApplies(a *crawler.Agent, info *requestInfo) bool {
 // an agent. It returns false for HTTP libraries, programs and webhooks that the
 // group for `*` does not apply to. A group could name them, but this is rare,
 // so they are let through until the robots.txt is known.
-func (r *compiledRules) couldApply(a *crawler.Agent, claim verify.Result, info *requestInfo) bool {
+func (r *compiledSettings) couldApply(a *crawler.Agent, claim verify.Result, info *requestInfo) bool {
 	switch a.Class {
 	case crawler.Person, crawler.Webhook:
 		return false
@@ -239,13 +239,13 @@ func (r *compiledRules) couldApply(a *crawler.Agent, claim verify.Result, info *
 // crawler documents that it does not support Crawl-delay: the crawler would get
 // status 429 for a limit that it does not read, and the site could lose its
 // place in the index. Only a group that names such a crawler limits its rate.
-func (r *compiledRules) throttledByStar(row *crawler.Crawler) bool {
+func (r *compiledSettings) throttledByStar(row *crawler.Crawler) bool {
 	return r.Strict || row == nil || row.CrawlDelay != crawler.No
 }
 
 // terms compiles the rate limits and Visit-time of a group. It returns nil if
 // the group has none.
-func (r *compiledRules) terms(g *robots.Group) *throttle.Terms {
+func (r *compiledSettings) terms(g *robots.Group) *throttle.Limits {
 	delay, _ := g.CrawlDelay()
 	return throttle.Compile(
 		throttle.Grant{Delay: delay, Rates: g.RequestRates(), Visits: g.VisitTimes()},

@@ -25,29 +25,29 @@ const (
 
 func TestStarGroupByMethodAndClass(t *testing.T) {
 	const file = "User-agent: *\nDisallow: /private/\n\nUser-agent: GitHub-Hookshot\nDisallow: /own/\n\nUser-agent: Sweepo\nDisallow: /own/\n"
-	all := Rules{HTTPClients: true, Programs: ProgramsOn, Strict: true}
+	all := Settings{HTTPClients: true, Programs: ProgramsOn, Strict: true}
 	for _, tt := range []struct {
 		name       string
-		rules      Rules
+		rules      Settings
 		method, ua string
 		target     string
 		want       Action
 	}{
-		{"GET of a user-triggered fetcher", Rules{}, "", chatgpt, "/private/x", Deny},
-		{"HEAD of a user-triggered fetcher", Rules{}, http.MethodHead, chatgpt, "/private/x", Deny},
-		{"POST of a user-triggered fetcher", Rules{}, http.MethodPost, chatgpt, "/private/x", Pass},
+		{"GET of a user-triggered fetcher", Settings{}, "", chatgpt, "/private/x", Deny},
+		{"HEAD of a user-triggered fetcher", Settings{}, http.MethodHead, chatgpt, "/private/x", Deny},
+		{"POST of a user-triggered fetcher", Settings{}, http.MethodPost, chatgpt, "/private/x", Pass},
 		{"POST of a user-triggered fetcher, strict", all, http.MethodPost, chatgpt, "/private/x", Pass},
-		{"POST of a crawler", Rules{}, http.MethodPost, gptbot, "/private/x", Deny},
+		{"POST of a crawler", Settings{}, http.MethodPost, gptbot, "/private/x", Deny},
 		{"POST of a webhook", all, http.MethodPost, stripe, "/private/x", Pass},
 		{"GET of a webhook", all, http.MethodGet, stripe, "/private/x", Pass},
-		{"webhook with its own group, path of that group", Rules{}, http.MethodPost, "GitHub-Hookshot/044aadd", "/own/x", Deny},
+		{"webhook with its own group, path of that group", Settings{}, http.MethodPost, "GitHub-Hookshot/044aadd", "/own/x", Deny},
 		{"webhook with its own group, path of the group for *", all, http.MethodPost, "GitHub-Hookshot/044aadd", "/private/x", Pass},
-		{"program", Rules{}, "", program, "/private/x", Pass},
-		{"program, with HTTPClients", Rules{HTTPClients: true}, "", program, "/private/x", Pass},
-		{"program, with ProgramsOn", Rules{Programs: ProgramsOn}, "", program, "/private/x", Deny},
-		{"POST of a program, with ProgramsOn", Rules{Programs: ProgramsOn}, http.MethodPost, program, "/private/x", Deny},
-		{"library, with ProgramsOn", Rules{Programs: ProgramsOn}, "", curl, "/private/x", Pass},
-		{"POST of a program with its own group", Rules{}, http.MethodPost, "Sweepo/1.0", "/own/x", Deny},
+		{"program", Settings{}, "", program, "/private/x", Pass},
+		{"program, with HTTPClients", Settings{HTTPClients: true}, "", program, "/private/x", Pass},
+		{"program, with ProgramsOn", Settings{Programs: ProgramsOn}, "", program, "/private/x", Deny},
+		{"POST of a program, with ProgramsOn", Settings{Programs: ProgramsOn}, http.MethodPost, program, "/private/x", Deny},
+		{"library, with ProgramsOn", Settings{Programs: ProgramsOn}, "", curl, "/private/x", Pass},
+		{"POST of a program with its own group", Settings{}, http.MethodPost, "Sweepo/1.0", "/own/x", Deny},
 	} {
 		if d := newEngineTest(t, file, tt.rules).decideOn(Request{Method: tt.method, UserAgents: []string{tt.ua}, Target: tt.target}); d.Action != tt.want {
 			t.Errorf("%s: %v, %v; want %v", tt.name, d.Action, d.Reason, tt.want)
@@ -57,7 +57,7 @@ func TestStarGroupByMethodAndClass(t *testing.T) {
 
 func TestProgramsSeen(t *testing.T) {
 	const file = "User-agent: *\nDisallow: /private/\nCrawl-delay: 1000\n"
-	e := newEngineTest(t, file, Rules{Programs: ProgramsSeen})
+	e := newEngineTest(t, file, Settings{Programs: ProgramsSeen})
 	read := func(ua, client, method string) {
 		e.decideOn(Request{Method: method, UserAgents: []string{ua}, Client: client, Target: "/robots.txt"})
 	}

@@ -9,7 +9,7 @@ import (
 // User-Agent field, and the one that its signature proves. No field may point
 // into the struct itself, so that it stays on the stack.
 type senders struct {
-	policy  *Policy
+	policy  *Rules
 	request *Request
 	fields  []string
 	signer  *crawler.Crawler // nil if no signature proves a crawler
@@ -40,7 +40,7 @@ func (s *senders) evidence() *evidence {
 }
 
 // begin prepares s for next.
-func (s *senders) begin(p *Policy, r *Request) {
+func (s *senders) begin(p *Rules, r *Request) {
 	s.policy, s.request = p, r
 	s.fields, s.tooMany = r.fields()
 	if r.Signed != nil && p.rules.Verification != nil {

@@ -12,7 +12,7 @@ import (
 // compileSignals compiles the lines that have a header form, for each group and
 // for clients without a group. Lines before the first User-agent line apply to
 // all clients; the lines of a group follow them.
-func (p *Policy) compileSignals() {
+func (p *Rules) compileSignals() {
 	p.signals = make(map[*robots.Group]*headers.Signals, len(p.terms)+1)
 	var licenses []string
 	for _, l := range p.file.Licenses() {
@@ -43,7 +43,7 @@ func (p *Policy) compileSignals() {
 
 // SignalsVary reports whether Signals differ between groups. If so, responses
 // need "Vary: User-Agent".
-func (p *Policy) SignalsVary() bool { return p.signalsVary }
+func (p *Rules) SignalsVary() bool { return p.signalsVary }
 
 // noindexGroups are the groups with Noindex lines for certain crawlers. They
 // are found at the first use.
@@ -57,7 +57,7 @@ type noindexGroups struct {
 // clients only. If so, responses need "Vary: User-Agent". Noindex lines in the
 // group for `*` apply to all clients that have no other group; those in another
 // group apply to its crawlers. Only the first call allocates.
-func (p *Policy) NoindexVaries(v *robots.Views) bool {
+func (p *Rules) NoindexVaries(v *robots.Views) bool {
 	n := &p.noindex
 	n.once.Do(func() {
 		for _, g := range p.file.Groups() {
@@ -82,5 +82,5 @@ func (p *Policy) NoindexVaries(v *robots.Views) bool {
 }
 
 // Signals returns the lines of a group that have a header form. g is nil for a
-// client without a group. The result is nil unless Rules.Signals is set.
-func (p *Policy) Signals(g *robots.Group) *headers.Signals { return p.signals[g] }
+// client without a group. The result is nil unless Settings.Signals is set.
+func (p *Rules) Signals(g *robots.Group) *headers.Signals { return p.signals[g] }

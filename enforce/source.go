@@ -50,9 +50,9 @@ const (
 	Unchanged                // the same octets as before
 	Missing                  // 404 or 410: no rules
 	NotRobots                // an HTML page in place of a robots.txt: no rules
-	Refused                  // another 4xx: the cached copy for 24 hours, then no rules
+	Forbidden                // another 4xx: the cached copy for 24 hours, then no rules
 	Failed                   // 429, 5xx, another status or no answer: the cached copy for 30 days, then no rules; but see Config.DenyFailed
-	Pending                  // nothing was read yet; only a Policy has this outcome, never a read
+	Pending                  // nothing was read yet; only a Rules has this outcome, never a read
 )
 
 // String returns the outcome's name in logs and metrics: loaded, unchanged,
@@ -79,7 +79,7 @@ func outcome(resp Response, err error) (Outcome, error) {
 	case resp.Status == http.StatusNotFound || resp.Status == http.StatusGone:
 		return Missing, err
 	case resp.Status >= 400 && resp.Status < 500 && resp.Status != http.StatusTooManyRequests:
-		return Refused, err
+		return Forbidden, err
 	}
 	return Failed, err
 }

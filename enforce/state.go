@@ -10,7 +10,7 @@ import (
 // State is the policy of an origin and the state of its source.
 type State struct {
 	Origin   Origin    // the zero Origin if one policy serves all origins
-	Policy   *Policy   // the policy in force; never nil
+	Rules    *Rules    // the policy in force; never nil
 	Last     Outcome   // the outcome of the last read; Pending until the first one ends
 	Err      error     // why the last read found no robots.txt; nil if it found one
 	Good     time.Time // when the source last answered with a robots.txt, or that there is none; zero if it never did
@@ -18,13 +18,13 @@ type State struct {
 	Next     time.Time // the first request after this time causes another read; failed reads are also repeated without a request, see Config.Refresh
 	Failing  time.Time // when the failure began, that is, the first of the failed reads in a row; zero if the last read did not fail
 	Failures int       // how many of the latest reads in a row failed
-	Kept     bool      // Policy is a cached copy from an earlier read
+	Kept     bool      // Rules is a cached copy from an earlier read
 	Invented bool      // a client may have invented the host; see Request.Invented
 	Earlier  []Version // versions that some crawlers may still follow, newest first
 }
 
 // States returns the states of all origins in p, in no order.
-func (p *Policies) States() iter.Seq[State] {
+func (p *Origins) States() iter.Seq[State] {
 	return func(yield func(State) bool) {
 		for e := range p.table.all() {
 			if !yield(p.state(e)) {
@@ -35,10 +35,10 @@ func (p *Policies) States() iter.Seq[State] {
 }
 
 // state returns the state of an entry.
-func (p *Policies) state(e *entry) State {
-	s := State{Origin: e.origin, Policy: e.policy.Load(), Last: Pending, Invented: e.invented.Load()}
-	if s.Policy == nil {
-		s.Policy = p.pending
+func (p *Origins) state(e *entry) State {
+	s := State{Origin: e.origin, Rules: e.policy.Load(), Last: Pending, Invented: e.invented.Load()}
+	if s.Rules == nil {
+		s.Rules = p.pending
 	}
 	if at := e.lastRead.Load(); at != 0 {
 		s.Began, s.Next = time.Unix(0, at), time.Unix(0, e.nextRead.Load())
@@ -56,7 +56,7 @@ func (p *Policies) state(e *entry) State {
 	s.Err, s.Good, s.Failures = e.err, e.good.at, e.failures
 	if e.tried {
 		s.Last = e.last
-		s.Kept = s.Policy.state != e.last
+		s.Kept = s.Rules.state != e.last
 	}
 	if e.failures > 0 {
 		s.Failing = e.failing
@@ -69,7 +69,7 @@ func (p *Policies) state(e *entry) State {
 // already under way, another one follows it, because the first may have begun
 // too early. Refresh returns when all reads have ended or ctx ends, with the
 // number of sources that it has not read.
-func (p *Policies) Refresh(ctx context.Context, selected func(Origin) bool, report func(PolicyRead)) (unread int) {
+func (p *Origins) Refresh(ctx context.Context, selected func(Origin) bool, report func(FetchEvent)) (unread int) {
 	var calling sync.Mutex
 	var reading sync.WaitGroup
 	var left []*entry
@@ -98,8 +98,8 @@ func (p *Policies) Refresh(ctx context.Context, selected func(Origin) bool, repo
 }
 
 // refresh reads one origin again and waits for it.
-func (p *Policies) refresh(ctx context.Context, e *entry) (PolicyRead, bool) {
-	result := make(chan PolicyRead, 1)
+func (p *Origins) refresh(ctx context.Context, e *entry) (FetchEvent, bool) {
+	result := make(chan FetchEvent, 1)
 	pause := time.NewTicker(refreshPause)
 	defer pause.Stop()
 	for ctx.Err() == nil && p.ctx.Err() == nil {
@@ -107,18 +107,18 @@ func (p *Policies) refresh(ctx context.Context, e *entry) (PolicyRead, bool) {
 		cause, ended, reading := e.cause, e.ended, e.reading.Load()
 		e.mu.Unlock()
 		if cause == nil && p.source.PerOrigin() {
-			return PolicyRead{}, false // never read, so there is no context for the source
+			return FetchEvent{}, false // never read, so there is no context for the source
 		}
 		if !reading {
 			r := &Request{Origin: e.origin, Time: p.cfg.Now(), Caller: rereadCaller{cause}}
-			if p.begin(r, e, func(ev PolicyRead) { result <- ev }) {
+			if p.begin(r, e, func(ev FetchEvent) { result <- ev }) {
 				select {
 				case ev := <-result:
 					return ev, true
 				case <-ctx.Done():
 				case <-p.ctx.Done():
 				}
-				return PolicyRead{}, false
+				return FetchEvent{}, false
 			}
 			ended = nil // too many other reads are under way
 		}
@@ -129,7 +129,7 @@ func (p *Policies) refresh(ctx context.Context, e *entry) (PolicyRead, bool) {
 		case <-p.ctx.Done():
 		}
 	}
-	return PolicyRead{}, false
+	return FetchEvent{}, false
 }
 
 // refreshPause is how long Refresh waits before it tries again to begin a read.
@@ -149,7 +149,7 @@ func (a rereadCaller) Detach() context.Context {
 
 // Of returns the policy in force for an origin, or nil if none was read yet.
 // Unlike Peek, it starts no read.
-func (p *Policies) Of(origin Origin) *Policy {
+func (p *Origins) Of(origin Origin) *Rules {
 	if e := p.table.find(p.key(origin)); e != nil {
 		return e.policy.Load()
 	}
@@ -158,11 +158,11 @@ func (p *Policies) Of(origin Origin) *Policy {
 
 // Unread returns the policy of origins that were never read. Its Outcome is
 // Pending.
-func (p *Policies) Unread() *Policy { return p.pending }
+func (p *Origins) Pending() *Rules { return p.pending }
 
 // Key returns the origin under which p stores the policy of origin: the zero
 // Origin if one policy serves all origins, otherwise origin.
-func (p *Policies) Key(origin Origin) Origin { return p.key(origin) }
+func (p *Origins) Key(origin Origin) Origin { return p.key(origin) }
 
 // PerOrigin reports whether each origin has a policy of its own.
-func (p *Policies) PerOrigin() bool { return p.source.PerOrigin() }
+func (p *Origins) PerOrigin() bool { return p.source.PerOrigin() }

@@ -34,7 +34,7 @@ func TestStateOfAFailingSource(t *testing.T) {
 	p.clock.advance(time.Minute)
 	p.policyAfterRead(home)
 	s := p.stateOf(t, home)
-	if s.Last != Failed || !s.Kept || s.Failures != 2 || !s.Failing.Equal(failed) || s.Err == nil || !s.Good.Equal(read) || s.Policy.Outcome() != Loaded {
+	if s.Last != Failed || !s.Kept || s.Failures != 2 || !s.Failing.Equal(failed) || s.Err == nil || !s.Good.Equal(read) || s.Rules.Outcome() != Loaded {
 		t.Errorf("a source that fails: %+v", s)
 	}
 	p.source.set(404, "")
@@ -53,8 +53,8 @@ func TestRefreshReadsSelectedOrigins(t *testing.T) {
 	p.policyAfterRead(home)
 	p.policyAfterRead(other)
 	p.source.set(200, "User-agent: *\nDisallow: /other/\n")
-	var reads []PolicyRead
-	unread := p.Refresh(context.Background(), func(o Origin) bool { return o == home }, func(e PolicyRead) { reads = append(reads, e) })
+	var reads []FetchEvent
+	unread := p.Refresh(context.Background(), func(o Origin) bool { return o == home }, func(e FetchEvent) { reads = append(reads, e) })
 	if unread != 0 || len(reads) != 1 || reads[0].Origin != home || reads[0].Outcome != Loaded {
 		t.Errorf("%d unread, reads %+v", unread, reads)
 	}
@@ -72,7 +72,7 @@ func TestRefreshEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan int)
 	go func() {
-		done <- p.Refresh(ctx, func(Origin) bool { return true }, func(PolicyRead) { t.Error("Refresh reports a read that has not ended") })
+		done <- p.Refresh(ctx, func(Origin) bool { return true }, func(FetchEvent) { t.Error("Refresh reports a read that has not ended") })
 	}()
 	cancel()
 	if unread := <-done; unread != 1 {

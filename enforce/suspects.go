@@ -7,7 +7,7 @@ import "github.com/caddy-robots/caddy-robots/robots"
 // group for `*`, but no rate limits. If the group disallows the target, d
 // becomes a decision to deny, with reason Suspected. Otherwise, on exempt
 // paths, and while there are no rules, d stays as it is.
-func (p *Policy) JudgeSuspect(target string, d *Decision) {
+func (p *Rules) JudgeSuspect(target string, d *Decision) {
 	star := p.file.Star()
 	if star == nil {
 		return
@@ -21,7 +21,7 @@ func (p *Policy) JudgeSuspect(target string, d *Decision) {
 	if verdict.Allowed {
 		return
 	}
-	*d = Decision{Action: Deny, Reason: Suspected, Policy: d.Policy, Agent: d.Agent, Group: star, Rule: verdict.Rule}
+	*d = Decision{Action: Deny, Reason: Suspected, Rules: d.Rules, Agent: d.Agent, Group: star, Rule: verdict.Rule}
 	d.from(p, verdict.Line())
 }
 
@@ -30,7 +30,7 @@ func (p *Policy) JudgeSuspect(target string, d *Decision) {
 // file. An exempt path is not disallowed. If it returns false, allows is a group
 // that allows the target (on an exempt path the group for `*`), or nil if there
 // is no group for `*`.
-func (p *Policy) DisallowsEveryGroup(target string) (allows *robots.Group, ok bool) {
+func (p *Rules) DisallowsEveryGroup(target string) (allows *robots.Group, ok bool) {
 	v := p.rules.viewsOf(target)
 	defer views.Put(v)
 	if p.rules.exemptPaths.MatchViews(v).Allowed || p.file.Star() == nil {

@@ -17,7 +17,7 @@ func TestWithAnotherRegistry(t *testing.T) {
 	source.set(200, "User-agent: *\nDisallow: /private/\nCrawl-delay: 1000\n")
 	limiter := throttle.NewMemory(100)
 	defer limiter.Close()
-	before, err := NewEngine(Rules{}, source, limiter, Config{})
+	before, err := NewEngine(Settings{}, source, limiter, Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestWithAnotherRegistry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := after.Policies().Len(); n != 2 {
+	if n := after.Origins().Len(); n != 2 {
 		t.Errorf("%d origins are held, want 2", n)
 	}
 	decide(after, origin, thing, "/private/", Disallowed)
@@ -63,15 +63,15 @@ func TestWithAnotherRegistry(t *testing.T) {
 	if source.count(origin) != 1 {
 		t.Errorf("%d reads of the source, want 1", source.count(origin))
 	}
-	policies := make(map[*Policy]bool)
-	after.Policies().All(func(_ Origin, p *Policy) { policies[p] = true })
+	policies := make(map[*Rules]bool)
+	after.Origins().All(func(_ Origin, p *Rules) { policies[p] = true })
 	if len(policies) != 1 {
 		t.Errorf("origins with the same file have %d policies", len(policies))
 	}
 
 	// A read that is due goes to the new observer.
 	now = now.Add(time.Hour)
-	after.Policies().Peek(&Request{Origin: origin, Time: now})
+	after.Origins().Peek(&Request{Origin: origin, Time: now})
 	if e := reads.next(t); e.Outcome != Failed || !e.Kept {
 		t.Errorf("a failing source: %+v", e)
 	}
@@ -93,21 +93,21 @@ func TestWithDuringARead(t *testing.T) {
 	source.set(200, "User-agent: *\nDisallow: /\n")
 	limiter := throttle.NewMemory(100)
 	defer limiter.Close()
-	before, err := NewEngine(Rules{}, source, limiter, Config{})
+	before, err := NewEngine(Settings{}, source, limiter, Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	now := time.Now()
-	before.Policies().Peek(&Request{Time: now})
+	before.Origins().Peek(&Request{Time: now})
 	after, err := before.With(crawler.Builtin(), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	after.Policies().Peek(&Request{Time: now})
+	after.Origins().Peek(&Request{Time: now})
 	close(source.block)
 	for _, e := range []*Engine{before, after} {
 		e.policies.running.Wait()
-		if p := e.Policies().Peek(&Request{Time: now}); p == nil || p.Rules() != 1 {
+		if p := e.Origins().Peek(&Request{Time: now}); p == nil || p.RuleCount() != 1 {
 			t.Error("an engine is left without a policy")
 		}
 	}
@@ -116,7 +116,7 @@ func TestWithDuringARead(t *testing.T) {
 
 // Another mode applies at once, and the budgets stay.
 func TestWithMode(t *testing.T) {
-	e := newEngineTest(t, site, Rules{})
+	e := newEngineTest(t, site, Settings{})
 	if d := e.decide("/", bingbot); d.Action != Pass {
 		t.Fatalf("the first request: %v", d.Reason)
 	}
@@ -124,7 +124,7 @@ func TestWithMode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !monitor.rules.Monitor || monitor.Policies().Len() != 1 {
+	if !monitor.rules.Monitor || monitor.Origins().Len() != 1 {
 		t.Error("the new engine does not monitor, or has no policy")
 	}
 	back, err := monitor.WithMode(false, 0, nil, nil)

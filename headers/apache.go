@@ -263,7 +263,7 @@ func (a *apacheServer) statusRule(op apacheOp, later []apacheOp) {
 		return
 	}
 	for _, t := range op.tags {
-		r := Rule{Kind: KindStatus, Pattern: op.status, Crawler: t.Crawler, Directives: t.Directives}
+		r := Setting{Kind: KindStatus, Pattern: op.status, Crawler: t.Crawler, Directives: t.Directives}
 		if err := r.Validate(); err != nil {
 			a.site.problem(op.line, "%v", err)
 			return

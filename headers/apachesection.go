@@ -86,7 +86,7 @@ func filesScope(args []string, matches bool, text string) scope {
 	if len(args) != 1 {
 		return unknownScope("%s has %d arguments, and needs one", text, len(args))
 	}
-	r := Rule{Pattern: args[0]}
+	r := Setting{Pattern: args[0]}
 	switch {
 	case matches:
 		r.Kind = KindRegexp
@@ -99,13 +99,13 @@ func filesScope(args []string, matches bool, text string) scope {
 			if !ok {
 				return unknownScope("%s: a bracket is not closed, or contains a class", text)
 			}
-			r = Rule{Kind: KindRegexp, Pattern: pattern}
+			r = Setting{Kind: KindRegexp, Pattern: pattern}
 		}
 	}
 	if _, err := r.pattern(); err != nil {
 		return unknownScope("%v", err)
 	}
-	return scope{patterns: []Rule{r}}
+	return scope{patterns: []Setting{r}}
 }
 
 // fnmatchRegexp converts a pattern of <Files> (apr_fnmatch), which may have *,

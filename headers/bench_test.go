@@ -10,7 +10,7 @@ import (
 // benchRules returns n rules. Their patterns are of the first kinds of these in
 // turn: three kinds for names and one for paths. None matches
 // /articles/2026/some-long-title.html.
-func benchRules(b *testing.B, n, kinds int) *Rules {
+func benchRules(b *testing.B, n, kinds int) *Table {
 	b.Helper()
 	lines := make([]string, n)
 	for i := range lines {

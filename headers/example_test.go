@@ -10,13 +10,13 @@ import (
 )
 
 func Example() {
-	var list []headers.Rule
+	var list []headers.Setting
 	for _, line := range []string{
 		`*.pdf noindex, nofollow`,
 		`/drafts/* googlebot: nosnippet`,
 		`status 4xx noindex`,
 	} {
-		rule, err := headers.ParseRule(strings.Fields(line))
+		rule, err := headers.ParseSetting(strings.Fields(line))
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -38,10 +38,10 @@ func Example() {
 	// googlebot: nosnippet
 }
 
-func ExampleParseRule_error() {
-	_, err := headers.ParseRule([]string{"*.pdf", "noindx"})
+func ExampleParseSetting_error() {
+	_, err := headers.ParseSetting([]string{"*.pdf", "noindx"})
 	fmt.Println(err)
-	_, err = headers.ParseRule([]string{"type", "image", "noindex"})
+	_, err = headers.ParseSetting([]string{"type", "image", "noindex"})
 	fmt.Println(err)
 	// Output:
 	// unknown directive "noindx"; did you mean "noindex"?

@@ -16,7 +16,7 @@ func FuzzMatch(f *testing.F) {
 	f.Add("~ ^a?b$\n~ .*x$\n~ ^k.*\n~ (?i)ks$\n/a%2Fb", "/a%2fb/../\u212a\u017f")
 	f.Add("*\n?\n**\n*a*", "http://x/..//a/.")
 	f.Fuzz(func(t *testing.T, patterns, target string) {
-		var list []Rule
+		var list []Setting
 		for line := range strings.Lines(patterns) {
 			line = strings.TrimSuffix(line, "\n")
 			if len(list) == 50 {
@@ -28,7 +28,7 @@ func FuzzMatch(f *testing.F) {
 			} else if rest, found := strings.CutPrefix(line, "not "); found {
 				words = []string{"not", rest, "noindex"}
 			}
-			if r, err := ParseRule(words); err == nil {
+			if r, err := ParseSetting(words); err == nil {
 				// Each rule has another value, which shows the rule in a match.
 				r.Directives = ReadDirectives("max-snippet:" + strconv.Itoa(len(list)))
 				list = append(list, r)

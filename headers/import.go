@@ -33,7 +33,7 @@ type ImportedSite struct {
 // converted from.
 type ImportedRule struct {
 	Line int
-	Rule Rule
+	Rule Setting
 }
 
 // Problem is a line of the configuration that Import could not convert exactly.

@@ -36,7 +36,7 @@ var (
 // checks that the rules send all directives that the server sends.
 func compareImported(t *testing.T, config string, site ImportedSite, sent func(path string) [][]string) {
 	t.Helper()
-	var list []Rule
+	var list []Setting
 	for _, r := range site.Rules {
 		list = append(list, r.Rule)
 	}

@@ -132,7 +132,7 @@ func FuzzImport(f *testing.F) {
 			if strings.ContainsAny(r.Rule.Pattern, "`\"") {
 				continue // words does not support these quotes
 			}
-			again, err := ParseRule(words(r.Rule.String()))
+			again, err := ParseSetting(words(r.Rule.String()))
 			if again.Kind == "" && r.Rule.Kind == KindName {
 				again.Kind = KindName
 			}

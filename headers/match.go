@@ -13,7 +13,7 @@ const inlineMatches = 8
 // the handler runs. Apply adds the header later, when the status and the media
 // type of the response are known. The zero Match applies no rules.
 type Match struct {
-	rules *Rules
+	rules *Table
 	n     int
 	few   [inlineMatches]int32 // indexes in rules.values
 	many  []uint64             // a bit for each of rules.values; nil if few has enough room
@@ -83,7 +83,7 @@ func (m *Match) each(f func(*headerValue)) {
 // patterns for paths with two forms of the target: with the path as a server
 // reads it, and with the canonical form of RFC 9309. A rule matches if its
 // pattern matches one of the two.
-func (r *Rules) Match(target string) Match {
+func (r *Table) Match(target string) Match {
 	m := Match{rules: r}
 	if r == nil || len(r.rules) == 0 {
 		return m
@@ -118,7 +118,7 @@ func (c *compiled) matches(v *views) bool {
 	return false
 }
 
-func (m *Match) matchName(r *Rules, name string) {
+func (m *Match) matchName(r *Table, name string) {
 	for n, rest, found := r.names.enter(name); found; n, rest, found = r.names.descend(n, rest) {
 		for _, at := range n.ids {
 			m.addGlob(&r.indexed[at], name)
@@ -150,7 +150,7 @@ func (m *Match) addGlob(g *indexedGlob, name string) {
 	}
 }
 
-func (m *Match) matchPath(r *Rules, target string) {
+func (m *Match) matchPath(r *Table, target string) {
 	for n, rest, found := r.prefixes.enter(target); found; n, rest, found = r.prefixes.descend(n, rest) {
 		for _, id := range n.ids {
 			m.addPath(id, target)

@@ -9,7 +9,7 @@ import (
 
 // Rule adds directives to the responses that its pattern matches. The zero
 // value is not valid: a rule needs a Pattern and Directives.
-type Rule struct {
+type Setting struct {
 	// What Pattern is compared with: `name` (the default), `path`, `regexp`,
 	// `type` or `status`.
 	Kind Kind `json:"kind,omitempty"`
@@ -63,7 +63,7 @@ const maxPattern = 2048
 
 // Validate returns an error if the rule is not valid. The error is written for
 // the operator.
-func (r Rule) Validate() error {
+func (r Setting) Validate() error {
 	if _, err := r.pattern(); err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func validateCrawler(name string) error {
 }
 
 // pattern returns the compiled pattern.
-func (r Rule) pattern() (pattern, error) {
+func (r Setting) pattern() (pattern, error) {
 	if r.Pattern == "" {
 		return nil, errors.New("empty pattern; write * for every response")
 	}

@@ -8,7 +8,7 @@ import (
 
 const (
 	// MaxRules is the maximal number of rules that Compile accepts.
-	MaxRules = 10_000
+	MaxSettings = 10_000
 	// MaxRegexps is the maximal number of regular expressions that must be run
 	// on every request; each takes about 50 ns. Regular expressions that are
 	// equivalent to a few literals do not count.
@@ -22,7 +22,7 @@ const (
 // wildcard, and negated rules.
 //
 // Rules does not change and is safe for concurrent use.
-type Rules struct {
+type Table struct {
 	rules  []compiled
 	values []headerValue // values for all crawlers first, then grouped by crawler
 	paths  bool          // some rule is for paths
@@ -61,7 +61,7 @@ type indexedGlob struct {
 
 // compiled is a compiled rule.
 type compiled struct {
-	Rule
+	Setting
 	pattern pattern
 	value   int32 // index into Rules.said
 }
@@ -69,11 +69,11 @@ type compiled struct {
 // Compile compiles rules and keeps their order. It returns an error for an
 // invalid rule, with its index from 0, and for too many rules or regular
 // expressions.
-func Compile(rules []Rule) (*Rules, error) {
-	if len(rules) > MaxRules {
-		return nil, fmt.Errorf("%d rules; at most %d are allowed", len(rules), MaxRules)
+func Compile(rules []Setting) (*Table, error) {
+	if len(rules) > MaxSettings {
+		return nil, fmt.Errorf("%d rules; at most %d are allowed", len(rules), MaxSettings)
 	}
-	r := &Rules{rules: make([]compiled, len(rules)), types: map[string][]int32{}}
+	r := &Table{rules: make([]compiled, len(rules)), types: map[string][]int32{}}
 	for i, rule := range rules {
 		if err := rule.Validate(); err != nil {
 			return nil, fmt.Errorf("rule %d: %w", i, err)
@@ -130,7 +130,7 @@ func Compile(rules []Rule) (*Rules, error) {
 // collectValues sets r.values, and returns the index of its value for each
 // rule. Values for all crawlers are first, then the values for each crawler, in
 // the order of the rules.
-func (r *Rules) collectValues(rules []Rule) []int32 {
+func (r *Table) collectValues(rules []Setting) []int32 {
 	type key struct {
 		crawler    int
 		only       bool
@@ -171,7 +171,7 @@ type tables struct{ names, suffixes, prefixes []trieKey }
 
 // addGlob adds a glob to a table. The key is its literal prefix or suffix,
 // whichever is longer.
-func (t *tables) addGlob(r *Rules, g indexedGlob) {
+func (t *tables) addGlob(r *Table, g indexedGlob) {
 	at := int32(len(r.indexed))
 	switch {
 	case g.literal:
@@ -188,7 +188,7 @@ func (t *tables) addGlob(r *Rules, g indexedGlob) {
 }
 
 // addNegated adds a negated rule to the list for its kind.
-func (r *Rules) addNegated(id int32, p pattern) {
+func (r *Table) addNegated(id int32, p pattern) {
 	switch p.(type) {
 	case mediaType, statusRange:
 		r.negatedResponse = append(r.negatedResponse, id)
@@ -203,10 +203,10 @@ func (r *Rules) addNegated(id int32, p pattern) {
 
 // NeedsResponse reports whether any rule depends on the media type or the
 // status. If so, Apply may add directives even if the Match is Empty.
-func (r *Rules) NeedsResponse() bool { return r != nil && r.response }
+func (r *Table) NeedsResponse() bool { return r != nil && r.response }
 
 // NeedsMediaType reports whether any rule depends on the media type.
-func (r *Rules) NeedsMediaType() bool { return r != nil && r.mediaType }
+func (r *Table) NeedsMediaType() bool { return r != nil && r.mediaType }
 
 // Empty reports whether there are no rules.
-func (r *Rules) Empty() bool { return r == nil || len(r.rules) == 0 }
+func (r *Table) Empty() bool { return r == nil || len(r.rules) == 0 }

@@ -9,18 +9,18 @@ import (
 )
 
 // rule parses a line.
-func rule(t testing.TB, line string) Rule {
+func rule(t testing.TB, line string) Setting {
 	t.Helper()
-	r, err := ParseRule(strings.Fields(line))
+	r, err := ParseSetting(strings.Fields(line))
 	if err != nil {
 		t.Fatalf("ParseRule(%q): %v", line, err)
 	}
 	return r
 }
 
-func compile(t testing.TB, lines ...string) *Rules {
+func compile(t testing.TB, lines ...string) *Table {
 	t.Helper()
-	var list []Rule
+	var list []Setting
 	for _, line := range lines {
 		list = append(list, rule(t, line))
 	}
@@ -215,7 +215,7 @@ func TestNeedsResponse(t *testing.T) {
 			t.Errorf("NeedsResponse of %q = %v, want %v", line, got, want)
 		}
 	}
-	if (*Rules)(nil).NeedsResponse() {
+	if (*Table)(nil).NeedsResponse() {
 		t.Error("NeedsResponse of nil Rules is true")
 	}
 }
@@ -223,16 +223,16 @@ func TestNeedsResponse(t *testing.T) {
 // TestCompileBounds checks the limits for the number of rules and of regular
 // expressions.
 func TestCompileBounds(t *testing.T) {
-	list := make([]Rule, MaxRules+1)
+	list := make([]Setting, MaxSettings+1)
 	for i := range list {
-		list[i] = Rule{Pattern: "*.pdf", Directives: ReadDirectives("noindex")}
+		list[i] = Setting{Pattern: "*.pdf", Directives: ReadDirectives("noindex")}
 	}
 	if _, err := Compile(list); err == nil || !strings.Contains(err.Error(), "10000 are allowed") {
 		t.Errorf("Compile of %d rules: %v", len(list), err)
 	}
 	list = list[:MaxRegexps+1]
 	for i := range list {
-		list[i] = Rule{Kind: KindRegexp, Pattern: "a+b", Directives: ReadDirectives("noindex")}
+		list[i] = Setting{Kind: KindRegexp, Pattern: "a+b", Directives: ReadDirectives("noindex")}
 	}
 	if _, err := Compile(list); err == nil || !strings.Contains(err.Error(), "1000 are allowed") {
 		t.Errorf("Compile of %d regular expressions: %v", len(list), err)

@@ -26,15 +26,15 @@ import (
 //
 // Errors are written for the operator: they say what was found, what is
 // allowed, and the nearest known word.
-func ParseRule(words []string) (Rule, error) {
-	var r Rule
+func ParseSetting(words []string) (Setting, error) {
+	var r Setting
 	words = slices.Clone(words)
 	if len(words) > 0 && words[0] == "not" {
 		r.Not, words = true, words[1:]
 	}
 	if len(words) > 0 && len(words[0]) > 0 && words[0][0] == '!' {
 		if r.Not {
-			return Rule{}, errors.New("negated twice; write either a ! or the word not")
+			return Setting{}, errors.New("negated twice; write either a ! or the word not")
 		}
 		r.Not = true
 		if words[0] = words[0][1:]; words[0] == "" {
@@ -42,14 +42,14 @@ func ParseRule(words []string) (Rule, error) {
 		}
 	}
 	if len(words) == 0 {
-		return Rule{}, errors.New("no pattern; write one such as *.pdf, and directives such as noindex")
+		return Setting{}, errors.New("no pattern; write one such as *.pdf, and directives such as noindex")
 	}
 	words = r.parsePattern(words)
 	if _, err := r.pattern(); err != nil {
-		return Rule{}, err
+		return Setting{}, err
 	}
 	if err := r.parseDirectives(strings.Join(words, " ")); err != nil {
-		return Rule{}, err
+		return Setting{}, err
 	}
 	return r, r.Validate()
 }
@@ -58,7 +58,7 @@ func ParseRule(words []string) (Rule, error) {
 var kindWords = map[string]Kind{"~": KindRegexp, "type": KindType, "status": KindStatus}
 
 // parsePattern parses the pattern and returns the remaining words.
-func (r *Rule) parsePattern(words []string) []string {
+func (r *Setting) parsePattern(words []string) []string {
 	if kind, found := kindWords[words[0]]; found {
 		r.Kind = kind
 		if len(words) == 1 {
@@ -73,7 +73,7 @@ func (r *Rule) parsePattern(words []string) []string {
 }
 
 // parseDirectives parses "[CRAWLER: [only]] DIRECTIVE...".
-func (r *Rule) parseDirectives(s string) error {
+func (r *Setting) parseDirectives(s string) error {
 	s = strings.Join(strings.Fields(s), " ")
 	if name, rest, found := strings.Cut(s, ":"); found && r.isCrawler(trim(name)) {
 		r.Crawler, s = trim(name), trim(rest)
@@ -94,7 +94,7 @@ func (r *Rule) parseDirectives(s string) error {
 
 // isCrawler reports whether the text before the first colon is the name of a
 // crawler, and not directives.
-func (r *Rule) isCrawler(name string) bool {
+func (r *Setting) isCrawler(name string) bool {
 	if strings.Contains(name, ",") {
 		return false
 	}
@@ -108,7 +108,7 @@ func (r *Rule) isCrawler(name string) bool {
 
 // String returns the rule in the form that ParseRule accepts. Words have quotes
 // if they need them in a Caddyfile.
-func (r Rule) String() string {
+func (r Setting) String() string {
 	var words []string
 	if r.Not {
 		words = append(words, "not")

@@ -9,34 +9,34 @@ import (
 func TestParseRule(t *testing.T) {
 	for _, test := range []struct {
 		words string
-		want  Rule
+		want  Setting
 	}{
-		{"*.pdf noindex, nofollow", Rule{Pattern: "*.pdf", Directives: ReadDirectives("noindex, nofollow")}},
-		{"*.pdf noindex nofollow", Rule{Pattern: "*.pdf", Directives: ReadDirectives("noindex, nofollow")}},
+		{"*.pdf noindex, nofollow", Setting{Pattern: "*.pdf", Directives: ReadDirectives("noindex, nofollow")}},
+		{"*.pdf noindex nofollow", Setting{Pattern: "*.pdf", Directives: ReadDirectives("noindex, nofollow")}},
 		{"*.pdf noindex,nofollow max-snippet: 50 unavailable_after: 25 Jun 2027 15:00:00 PST noarchive",
-			Rule{Pattern: "*.pdf", Directives: ReadDirectives("noindex, nofollow, max-snippet:50, unavailable_after: 2027-06-25T23:00:00Z, noarchive")}},
-		{"*.pdf unavailable_after: Friday, 25-Jun-27 15:00:00 GMT, noindex", Rule{Pattern: "*.pdf", Directives: ReadDirectives("noindex, unavailable_after: 2027-06-25T15:00:00Z")}},
-		{`~ \.docx?$ googlebot: noindex`, Rule{Kind: KindRegexp, Pattern: `\.docx?$`, Crawler: "googlebot", Directives: ReadDirectives("noindex")}},
-		{"type application/pdf noindex", Rule{Kind: KindType, Pattern: "application/pdf", Directives: ReadDirectives("noindex")}},
-		{"status 404 noindex", Rule{Kind: KindStatus, Pattern: "404", Directives: ReadDirectives("noindex")}},
-		{"not *.html noindex", Rule{Pattern: "*.html", Not: true, Directives: ReadDirectives("noindex")}},
-		{"!*.html noindex", Rule{Pattern: "*.html", Not: true, Directives: ReadDirectives("noindex")}},
-		{`!~ \.html$ noindex`, Rule{Kind: KindRegexp, Pattern: `\.html$`, Not: true, Directives: ReadDirectives("noindex")}},
-		{"! type text/html noindex", Rule{Kind: KindType, Pattern: "text/html", Not: true, Directives: ReadDirectives("noindex")}},
-		{"/drafts/* noindex", Rule{Kind: KindPath, Pattern: "/drafts/*", Directives: ReadDirectives("noindex")}},
-		{"*/print/ noindex", Rule{Kind: KindPath, Pattern: "*/print/", Directives: ReadDirectives("noindex")}},
-		{"* googlebot: only nofollow", Rule{Pattern: "*", Crawler: "googlebot", Only: true, Directives: ReadDirectives("nofollow")}},
-		{"* googlebot:nofollow", Rule{Pattern: "*", Crawler: "googlebot", Directives: ReadDirectives("nofollow")}},
-		{"* archive.org_bot: max-snippet:5", Rule{Pattern: "*", Crawler: "archive.org_bot", Directives: ReadDirectives("max-snippet:5")}},
-		{"* Sogou web spider: none", Rule{Pattern: "*", Crawler: "Sogou web spider", Directives: ReadDirectives("none")}},
+			Setting{Pattern: "*.pdf", Directives: ReadDirectives("noindex, nofollow, max-snippet:50, unavailable_after: 2027-06-25T23:00:00Z, noarchive")}},
+		{"*.pdf unavailable_after: Friday, 25-Jun-27 15:00:00 GMT, noindex", Setting{Pattern: "*.pdf", Directives: ReadDirectives("noindex, unavailable_after: 2027-06-25T15:00:00Z")}},
+		{`~ \.docx?$ googlebot: noindex`, Setting{Kind: KindRegexp, Pattern: `\.docx?$`, Crawler: "googlebot", Directives: ReadDirectives("noindex")}},
+		{"type application/pdf noindex", Setting{Kind: KindType, Pattern: "application/pdf", Directives: ReadDirectives("noindex")}},
+		{"status 404 noindex", Setting{Kind: KindStatus, Pattern: "404", Directives: ReadDirectives("noindex")}},
+		{"not *.html noindex", Setting{Pattern: "*.html", Not: true, Directives: ReadDirectives("noindex")}},
+		{"!*.html noindex", Setting{Pattern: "*.html", Not: true, Directives: ReadDirectives("noindex")}},
+		{`!~ \.html$ noindex`, Setting{Kind: KindRegexp, Pattern: `\.html$`, Not: true, Directives: ReadDirectives("noindex")}},
+		{"! type text/html noindex", Setting{Kind: KindType, Pattern: "text/html", Not: true, Directives: ReadDirectives("noindex")}},
+		{"/drafts/* noindex", Setting{Kind: KindPath, Pattern: "/drafts/*", Directives: ReadDirectives("noindex")}},
+		{"*/print/ noindex", Setting{Kind: KindPath, Pattern: "*/print/", Directives: ReadDirectives("noindex")}},
+		{"* googlebot: only nofollow", Setting{Pattern: "*", Crawler: "googlebot", Only: true, Directives: ReadDirectives("nofollow")}},
+		{"* googlebot:nofollow", Setting{Pattern: "*", Crawler: "googlebot", Directives: ReadDirectives("nofollow")}},
+		{"* archive.org_bot: max-snippet:5", Setting{Pattern: "*", Crawler: "archive.org_bot", Directives: ReadDirectives("max-snippet:5")}},
+		{"* Sogou web spider: none", Setting{Pattern: "*", Crawler: "Sogou web spider", Directives: ReadDirectives("none")}},
 	} {
-		got, err := ParseRule(strings.Fields(test.words))
+		got, err := ParseSetting(strings.Fields(test.words))
 		if err != nil || got != test.want {
 			t.Errorf("ParseRule(%q) = %+v, %v, want %+v", test.words, got, err, test.want)
 			continue
 		}
 		b, err := json.Marshal(got)
-		var again Rule
+		var again Setting
 		if err != nil || json.Unmarshal(b, &again) != nil || again != got {
 			t.Errorf("JSON %s is read as %+v, want %+v", b, again, got)
 		}
@@ -82,15 +82,15 @@ func TestParseRuleErrors(t *testing.T) {
 		{"status 304 noindex", "304"},
 		{strings.Repeat("a", 3000) + " noindex", "3000 octets"},
 	} {
-		_, err := ParseRule(strings.Fields(test.words))
+		_, err := ParseSetting(strings.Fields(test.words))
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("ParseRule(%q): error %v, want one with %q", test.words, err, test.want)
 		}
 	}
-	if _, err := Compile(make([]Rule, 1)); err == nil || !strings.Contains(err.Error(), "rule 0: empty pattern") {
+	if _, err := Compile(make([]Setting, 1)); err == nil || !strings.Contains(err.Error(), "rule 0: empty pattern") {
 		t.Errorf("Compile of the zero Rule: %v", err)
 	}
-	if _, err := Compile([]Rule{{Kind: "nome", Pattern: "a"}}); err == nil || !strings.Contains(err.Error(), "known are name, path") {
+	if _, err := Compile([]Setting{{Kind: "nome", Pattern: "a"}}); err == nil || !strings.Contains(err.Error(), "known are name, path") {
 		t.Errorf("Compile of an unknown kind: %v", err)
 	}
 }

@@ -10,17 +10,17 @@ import (
 // scope is the set of requests that a section or location applies to: the
 // requests that any of the patterns matches.
 type scope struct {
-	patterns []Rule // only Kind and Pattern are set
-	unknown  string // why patterns can't express the scope; "" if they can
+	patterns []Setting // only Kind and Pattern are set
+	unknown  string    // why patterns can't express the scope; "" if they can
 	// bounds are known scopes that contain this scope if it is unknown.
 	bounds []scope
 }
 
 // everything returns the scope outside of all sections: all requests.
-func everything() scope { return scope{patterns: []Rule{{Pattern: "*"}}} }
+func everything() scope { return scope{patterns: []Setting{{Pattern: "*"}}} }
 
 func (s scope) isEverything() bool {
-	return s.unknown == "" && slices.ContainsFunc(s.patterns, func(r Rule) bool { return r.Pattern == "*" && r.Kind == "" })
+	return s.unknown == "" && slices.ContainsFunc(s.patterns, func(r Setting) bool { return r.Pattern == "*" && r.Kind == "" })
 }
 
 func unknownScope(format string, args ...any) scope {
@@ -58,7 +58,7 @@ func (s scope) covers(o scope) bool {
 		return false
 	}
 	for _, b := range o.patterns {
-		if !slices.ContainsFunc(s.patterns, func(a Rule) bool {
+		if !slices.ContainsFunc(s.patterns, func(a Setting) bool {
 			return a == b || a.Kind == KindPath && b.Kind == KindPath && !strings.HasSuffix(a.Pattern, "$") && strings.HasPrefix(b.Pattern, a.Pattern)
 		}) {
 			return false
@@ -77,7 +77,7 @@ type shape struct {
 
 // shapes returns one or more shapes that together have all paths that a pattern
 // matches.
-func shapes(r Rule) []shape {
+func shapes(r Setting) []shape {
 	switch r.Kind {
 	case KindPath:
 		path, exact := strings.CutSuffix(r.Pattern, "$")
@@ -111,7 +111,7 @@ func globShape(g *glob) shape {
 }
 
 // disjoint reports whether it is certain that no request matches both patterns.
-func disjoint(a, b Rule) bool {
+func disjoint(a, b Setting) bool {
 	for _, x := range shapes(a) {
 		for _, y := range shapes(b) {
 			if !x.disjoint(y) {
@@ -152,13 +152,13 @@ func pathPrefix(s string) scope {
 	if s == "/" {
 		return everything()
 	}
-	return scope{patterns: []Rule{{Kind: KindPath, Pattern: quotePath(s)}}}
+	return scope{patterns: []Setting{{Kind: KindPath, Pattern: quotePath(s)}}}
 }
 
 // pathExactly returns the scope of the path s, with any query or none.
 func pathExactly(s string) scope {
 	s = quotePath(s)
-	return scope{patterns: []Rule{{Kind: KindPath, Pattern: s + "$"}, {Kind: KindPath, Pattern: s + "?"}}}
+	return scope{patterns: []Setting{{Kind: KindPath, Pattern: s + "$"}, {Kind: KindPath, Pattern: s + "?"}}}
 }
 
 // pathFolder returns the scope of the path s and the paths below it.
@@ -202,7 +202,7 @@ func pathRegexp(s string, fold bool) scope {
 	case re.globs == nil:
 		return unknownScope("rules can't compare the regular expression %q with whole paths", clip(s)).boundBy(regexpBounds(s)...)
 	case found.patterns == nil:
-		return scope{patterns: []Rule{{Kind: KindRegexp, Pattern: s}}}
+		return scope{patterns: []Setting{{Kind: KindRegexp, Pattern: s}}}
 	}
 	return found
 }
@@ -215,7 +215,7 @@ func regexpBounds(s string) (bounds []scope) {
 		bounds = append(bounds, pathPrefix(begin))
 	}
 	if end = end[strings.LastIndexByte(end, '/')+1:]; end != "" && !strings.ContainsAny(end, "*?") {
-		bounds = append(bounds, scope{patterns: []Rule{{Pattern: "*" + end}}})
+		bounds = append(bounds, scope{patterns: []Setting{{Pattern: "*" + end}}})
 	}
 	return bounds
 }
@@ -254,7 +254,7 @@ var commonIndexes = indexNames{"index.html", "index.htm", "index.php", "index.cg
 
 // in returns one of the names that the pattern matches in some folder, if it
 // does not match the URL of the folder too; "" if there is none.
-func (names indexNames) in(r Rule) string {
+func (names indexNames) in(r Setting) string {
 	if r.Pattern == "*" && r.Kind == "" {
 		return ""
 	}

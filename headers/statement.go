@@ -43,7 +43,7 @@ func (s *ImportedSite) convert(st statement, index indexNames) {
 			s.problem(st.line, "not converted: %s", why)
 			return
 		}
-		patterns = []Rule{but}
+		patterns = []Setting{but}
 	}
 	for _, p := range patterns {
 		if name := index.in(p); name != "" && !p.Not {
@@ -64,7 +64,7 @@ func (s *ImportedSite) convert(st statement, index indexNames) {
 }
 
 // addRule adds a rule unless the same rule exists.
-func (s *ImportedSite) addRule(line int, r Rule) {
+func (s *ImportedSite) addRule(line int, r Setting) {
 	if !slices.ContainsFunc(s.Rules, func(i ImportedRule) bool { return i.Rule == r }) {
 		s.Rules = append(s.Rules, ImportedRule{line, r})
 	}
@@ -72,24 +72,24 @@ func (s *ImportedSite) addRule(line int, r Rule) {
 
 // negatedPattern returns a pattern for all requests of the scope whole except
 // the exceptions. If there is no such pattern, it returns the reason.
-func negatedPattern(whole scope, exceptions []exception, index indexNames) (Rule, string) {
+func negatedPattern(whole scope, exceptions []exception, index indexNames) (Setting, string) {
 	first := exceptions[0]
 	if !whole.isEverything() {
-		return Rule{}, fmt.Sprintf("%s applies to a part of these requests and sends something else", first.what)
+		return Setting{}, fmt.Sprintf("%s applies to a part of these requests and sends something else", first.what)
 	}
 	for _, e := range exceptions {
 		switch {
 		case e.scope.unknown != "" || e.partial || e.contested:
-			return Rule{}, fmt.Sprintf("it is not sent for some requests of %s, and no pattern can select these", e.what)
+			return Setting{}, fmt.Sprintf("it is not sent for some requests of %s, and no pattern can select these", e.what)
 		case !slices.Equal(e.scope.patterns, first.scope.patterns):
-			return Rule{}, fmt.Sprintf("it is sent neither for %s nor for %s, and a rule can exclude only one pattern", first.what, e.what)
+			return Setting{}, fmt.Sprintf("it is sent neither for %s nor for %s, and a rule can exclude only one pattern", first.what, e.what)
 		case len(e.scope.patterns) != 1:
-			return Rule{}, fmt.Sprintf("it is not sent for %s, which needs several patterns, and a rule can exclude only one", e.what)
+			return Setting{}, fmt.Sprintf("it is not sent for %s, which needs several patterns, and a rule can exclude only one", e.what)
 		}
 	}
 	p := first.scope.patterns[0]
 	if name := index.in(p); name != "" {
-		return Rule{}, fmt.Sprintf("it is not sent for %s, which also answers the URL of a folder with the file %s", first.what, name)
+		return Setting{}, fmt.Sprintf("it is not sent for %s, which also answers the URL of a folder with the file %s", first.what, name)
 	}
 	p.Not = true
 	return p, ""

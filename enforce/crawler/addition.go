@@ -9,23 +9,23 @@ import (
 )
 
 // Refusal is a row of an added registry file that is not used, with the reason.
-type Refusal struct {
+type Rejection struct {
 	Name   string // the crawler's name; "line 7" if the row can't be parsed
 	Reason string
 }
 
 // String returns the name and the reason.
-func (r Refusal) String() string { return fmt.Sprintf("crawler %q: %s", r.Name, r.Reason) }
+func (r Rejection) String() string { return fmt.Sprintf("crawler %q: %s", r.Name, r.Reason) }
 
 // ReadAdditions parses rows like [ReadRows], but it leaves out rows that are not valid and returns the reason for each. It returns an error, and
 // no rows, if no row is valid or the file has more than [MaxRows].
-func ReadAdditions(data []byte) ([]Crawler, []Refusal, error) {
+func ReadAdditions(data []byte) ([]Crawler, []Rejection, error) {
 	var rows []Crawler
-	var refused []Refusal
+	var refused []Rejection
 	err := eachRow(data, func(line int, text []byte) error {
 		row, err := readRow(text)
 		if err != nil {
-			refused = append(refused, Refusal{cmp.Or(row.Name, fmt.Sprintf("line %d", line)), err.Error()})
+			refused = append(refused, Rejection{cmp.Or(row.Name, fmt.Sprintf("line %d", line)), err.Error()})
 			return nil
 		}
 		rows = append(rows, row)
@@ -52,24 +52,24 @@ func ReadAdditions(data []byte) ([]Crawler, []Refusal, error) {
 //     r or contains such a token.
 //
 // r itself does not change.
-func (r *Registry) Extend(rows []Crawler) (*Registry, []Refusal) {
+func (r *Registry) Extend(rows []Crawler) (*Registry, []Rejection) {
 	all := make([]Crawler, len(r.rows), len(r.rows)+len(rows))
 	for i, c := range r.rows {
 		all[i] = *c
 	}
-	var refused []Refusal
+	var refused []Rejection
 	names, tokens := map[string]bool{}, map[string]string{}
 	for i := range rows {
 		row := &rows[i]
 		known := r.byName[fold(row.Name)]
 		if known != nil {
 			if diff := differences(known, row); len(diff) > 0 {
-				refused = append(refused, Refusal{row.Name, "the crawler is in the registry already, and added rows can't change its " + strings.Join(diff, ", ")})
+				refused = append(refused, Rejection{row.Name, "the crawler is in the registry already, and added rows can't change its " + strings.Join(diff, ", ")})
 			}
 			continue
 		}
 		if reason := r.refuse(row, names, tokens); reason != "" {
-			refused = append(refused, Refusal{row.Name, reason})
+			refused = append(refused, Rejection{row.Name, reason})
 			continue
 		}
 		names[fold(row.Name)] = true
@@ -83,7 +83,7 @@ func (r *Registry) Extend(rows []Crawler) (*Registry, []Refusal) {
 	}
 	extended, err := newRegistry(all)
 	if err != nil { // can't happen: each row was checked, alone and against the others
-		return r, append(refused, Refusal{"", err.Error()})
+		return r, append(refused, Rejection{"", err.Error()})
 	}
 	return extended, refused
 }

@@ -11,14 +11,14 @@ type Inspector interface {
 	// Peek returns what Take would return for k with a maxWait of zero, but
 	// uses no budget. used reports whether a part of the budget is used, as far
 	// as this process knows.
-	Peek(now time.Time, k Key, t *Terms) (r Result, used bool)
+	Peek(now time.Time, k Key, t *Limits) (r Result, used bool)
 
 	// Forget resets k's budget to unused.
 	Forget(ctx context.Context, now time.Time, k Key) error
 }
 
 // Peek implements Inspector.
-func (m *Memory) Peek(now time.Time, k Key, t *Terms) (r Result, used bool) {
+func (m *Memory) Peek(now time.Time, k Key, t *Limits) (r Result, used bool) {
 	if t == nil {
 		return Result{OK: true}, false
 	}
@@ -45,7 +45,7 @@ func (m *Memory) Forget(_ context.Context, now time.Time, k Key) error {
 }
 
 // Peek implements Inspector. It does not call the server.
-func (f *Fleet) Peek(now time.Time, k Key, t *Terms) (r Result, used bool) {
+func (f *Fleet) Peek(now time.Time, k Key, t *Limits) (r Result, used bool) {
 	return f.local.Peek(now, k, t)
 }
 

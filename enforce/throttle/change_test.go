@@ -15,13 +15,13 @@ import (
 // wait longer than the new file says.
 func TestTermsChange(t *testing.T) {
 	const s = time.Second
-	delayOf := func(d time.Duration) *Terms { return Compile(Grant{Delay: delay(d)}, Options{}) }
-	rateOf := func(n int, per time.Duration) *Terms {
+	delayOf := func(d time.Duration) *Limits { return Compile(Grant{Delay: delay(d)}, Options{}) }
+	rateOf := func(n int, per time.Duration) *Limits {
 		return Compile(Grant{Rates: []robots.RequestRate{rate(n, per, allDayFrom, allDayTo)}}, Options{})
 	}
 	type take struct {
 		after time.Duration
-		terms *Terms
+		terms *Limits
 		ok    bool
 		retry time.Duration
 	}

@@ -4,7 +4,7 @@
 //
 // A budget records how much of its rate limits one crawler, or one client, has
 // used. The package depends neither on HTTP nor on crawlers or groups. The
-// caller supplies the Terms, which are the compiled lines of a group, and the
+// caller supplies the Limits, which are the compiled lines of a group, and the
 // Key, which identifies the budget.
 //
 //	var clock throttle.Clock // one for all requests

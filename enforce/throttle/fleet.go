@@ -76,7 +76,7 @@ func NewFleet(c FleetConfig, local *Memory, obs Observer) (*Fleet, error) {
 }
 
 // Take implements Limiter.
-func (f *Fleet) Take(ctx context.Context, now time.Time, k Key, t *Terms, maxWait time.Duration) Result {
+func (f *Fleet) Take(ctx context.Context, now time.Time, k Key, t *Limits, maxWait time.Duration) Result {
 	if t == nil {
 		return Result{OK: true}
 	}
@@ -121,7 +121,7 @@ func (f *Fleet) takeRemote(ctx context.Context, now time.Time, k Key, q scriptCa
 }
 
 // takeFallback decides on a request without the server.
-func (f *Fleet) takeFallback(now time.Time, k Key, t *Terms, maxWait time.Duration) Result {
+func (f *Fleet) takeFallback(now time.Time, k Key, t *Limits, maxWait time.Duration) Result {
 	f.obs.FleetFallback()
 	r := f.local.Take(context.Background(), now, k, t.dividedBy(f.config.Instances), maxWait)
 	if !r.OK {

@@ -22,7 +22,7 @@ func TestFleetRoundTrips(t *testing.T) {
 	terms := Compile(Grant{Delay: delay(10 * time.Second)}, Options{})
 	visits := Compile(Grant{Visits: []robots.VisitTime{visit(0, 1100)}}, Options{})
 	for i, step := range []struct {
-		terms *Terms
+		terms *Limits
 		after time.Duration
 		ok    bool
 		calls int64

@@ -3,11 +3,11 @@ package throttle
 import "time"
 
 // arrivals is the state of a key's budget: the theoretical arrival time of each
-// limit of some Terms. Times are in microseconds since 1970.
+// limit of some Limits. Times are in microseconds since 1970.
 type arrivals struct {
 	last int64   // the latest instant for which a request was accepted
 	used float32 // how much of the most used limit was used at last, in requests
-	sig  uint32  // of the Terms that tat belongs to
+	sig  uint32  // of the Limits that tat belongs to
 	tat  [MaxLimits]int64
 }
 
@@ -44,7 +44,7 @@ func (v verdict) acceptance(now int64) Result {
 // latest of them, so the search goes on from there, until all lines accept. It
 // ends because each round passes the end of a window or of an interval, and no
 // interval ends later than one emission interval from now.
-func (t *Terms) earliest(now int64, a *arrivals) verdict {
+func (t *Limits) earliest(now int64, a *arrivals) verdict {
 	v := verdict{at: now}
 	for {
 		at, why, line := t.blocked(v.at, a)
@@ -60,7 +60,7 @@ func (t *Terms) earliest(now int64, a *arrivals) verdict {
 
 // blocked returns at if every line accepts a request at that instant. Otherwise
 // it returns the latest of the lines' own first instants, and that line.
-func (t *Terms) blocked(at int64, a *arrivals) (until int64, why Reason, line int) {
+func (t *Limits) blocked(at int64, a *arrivals) (until int64, why Reason, line int) {
 	until = at
 	var minute int32
 	if t.windows || t.visits {
@@ -91,7 +91,7 @@ func (t *Terms) blocked(at int64, a *arrivals) (until int64, why Reason, line in
 }
 
 // fresh returns the state of an unused budget.
-func (t *Terms) fresh(now int64) arrivals {
+func (t *Limits) fresh(now int64) arrivals {
 	a := arrivals{last: now, sig: t.sig}
 	for i := range t.limits[:t.n] {
 		a.tat[i] = now
@@ -101,7 +101,7 @@ func (t *Terms) fresh(now int64) arrivals {
 
 // use records that a request is accepted for the instant at, in every limit
 // with an open window. It reports whether there is such a limit.
-func (t *Terms) use(at int64, a *arrivals) bool {
+func (t *Limits) use(at int64, a *arrivals) bool {
 	var minute int32
 	if t.windows {
 		minute = minuteOfDay(at)
@@ -129,7 +129,7 @@ func (t *Terms) use(at int64, a *arrivals) bool {
 // further ahead than t allows, so that no crawler waits longer than the new
 // file says. A limit with a window that was closed at the last request is
 // unused.
-func (t *Terms) convert(a *arrivals) {
+func (t *Limits) convert(a *arrivals) {
 	minute := minuteOfDay(a.last)
 	for i := range t.limits[:t.n] {
 		l := &t.limits[i]
@@ -143,7 +143,7 @@ func (t *Terms) convert(a *arrivals) {
 }
 
 // merge sets a to the later times of a and b. Both belong to t.
-func (a *arrivals) merge(b *arrivals, t *Terms) {
+func (a *arrivals) merge(b *arrivals, t *Limits) {
 	if b.last > a.last {
 		a.last, a.used = b.last, b.used
 	}
@@ -155,7 +155,7 @@ func (a *arrivals) merge(b *arrivals, t *Terms) {
 // rewind moves the times of a back if they come from a clock that was set back
 // since. It reports whether it did. Otherwise a crawler would be refused for as
 // long as the clock went back.
-func (t *Terms) rewind(now int64, a *arrivals) bool {
+func (t *Limits) rewind(now int64, a *arrivals) bool {
 	ahead := a.last - now
 	if ahead <= int64(MaxWait/time.Microsecond) {
 		return false
@@ -169,7 +169,7 @@ func (t *Terms) rewind(now int64, a *arrivals) bool {
 
 // decide decides on a request under t with the budget a. If it accepts the
 // request, it uses budget. dirty reports whether a has changed.
-func (t *Terms) decide(now int64, a *arrivals, maxWait time.Duration) (_ Result, dirty bool) {
+func (t *Limits) decide(now int64, a *arrivals, maxWait time.Duration) (_ Result, dirty bool) {
 	if a.sig != t.sig {
 		t.convert(a)
 	}
@@ -183,7 +183,7 @@ func (t *Terms) decide(now int64, a *arrivals, maxWait time.Duration) (_ Result,
 
 // First returns the result for the first request of a key, at now. Only
 // Visit-time can refuse it.
-func (t *Terms) First(now time.Time) Result {
+func (t *Limits) First(now time.Time) Result {
 	at := now.UnixMicro()
 	a := t.fresh(at)
 	r, _ := t.decide(at, &a, 0)

@@ -44,7 +44,7 @@ func newTurns(t *testing.T) *turns {
 	return &turns{fleets: []*Fleet{first, second}}
 }
 
-func (s *turns) Take(ctx context.Context, now time.Time, k Key, t *Terms, maxWait time.Duration) Result {
+func (s *turns) Take(ctx context.Context, now time.Time, k Key, t *Limits, maxWait time.Duration) Result {
 	return s.fleets[s.next.Add(1)%2].Take(ctx, now, k, t, maxWait)
 }
 

@@ -163,10 +163,10 @@ func (l *link) sleep(d time.Duration) bool {
 // request does.
 var probeTerms = mustLimit(CrawlDelay, 2*time.Microsecond)
 
-func mustLimit(why Reason, interval time.Duration) *Terms {
+func mustLimit(why Reason, interval time.Duration) *Limits {
 	l, _ := newLimit(why, 1, interval, 1, DefaultMaxDelay)
 	l.window = wholeDay
-	t := &Terms{}
+	t := &Limits{}
 	t.setLimits([]limit{l})
 	return t
 }

@@ -65,7 +65,7 @@ func (m *Memory) Resize(now time.Time, maxEntries int) {
 }
 
 // Take implements Limiter. It does not use ctx.
-func (m *Memory) Take(_ context.Context, now time.Time, k Key, t *Terms, maxWait time.Duration) Result {
+func (m *Memory) Take(_ context.Context, now time.Time, k Key, t *Limits, maxWait time.Duration) Result {
 	if t == nil {
 		return Result{OK: true}
 	}
@@ -90,7 +90,7 @@ func (m *Memory) lock(k Key, now int64) (s *shard, tag, h uint64) {
 
 // lookUp returns the state of k's budget under t, and whether the Memory has
 // one.
-func (m *Memory) lookUp(now int64, k Key, t *Terms) (arrivals, bool) {
+func (m *Memory) lookUp(now int64, k Key, t *Limits) (arrivals, bool) {
 	s, tag, h := m.lock(k, now)
 	defer s.mu.Unlock()
 	place, found := s.find(tag, h)
@@ -111,7 +111,7 @@ func (m *Memory) lookUp(now int64, k Key, t *Terms) (arrivals, bool) {
 // update merges remote, the state of k's budget under t in the server, into the
 // Memory. A budget only becomes smaller, so of two arrival times the later one
 // counts.
-func (m *Memory) update(now int64, k Key, t *Terms, remote *arrivals) {
+func (m *Memory) update(now int64, k Key, t *Limits, remote *arrivals) {
 	s, tag, h := m.lock(k, now)
 	defer s.mu.Unlock()
 	place, found := s.find(tag, h)
@@ -131,7 +131,7 @@ func (m *Memory) update(now int64, k Key, t *Terms, remote *arrivals) {
 }
 
 // take decides on a request for the key with a tag and hash.
-func (t *table) take(now int64, tag, h uint64, terms *Terms, maxWait time.Duration) Result {
+func (t *table) take(now int64, tag, h uint64, terms *Limits, maxWait time.Duration) Result {
 	var a arrivals
 	place, found := t.find(tag, h)
 	if found {

@@ -91,7 +91,7 @@ func TestMemoryForgetsTheKeyThatIsUnusedSoonest(t *testing.T) {
 	const size = 16_384
 	m := NewMemory(size)
 	rnd := rand.New(rand.NewPCG(1, 1))
-	terms := make([]*Terms, 1000)
+	terms := make([]*Limits, 1000)
 	for i := range terms {
 		terms[i] = Compile(Grant{Delay: delay(time.Hour + time.Duration(i)*time.Minute)}, Options{})
 	}

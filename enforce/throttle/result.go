@@ -50,7 +50,7 @@ type Result struct {
 	Delay time.Duration
 }
 
-// Limiter applies Terms to requests, and keeps the budgets. Its methods are
+// Limiter applies Limits to requests, and keeps the budgets. Its methods are
 // safe for concurrent use.
 type Limiter interface {
 	// Take decides on one request at the time now, by the terms t and the
@@ -66,7 +66,7 @@ type Limiter interface {
 	// A Limiter with a server waits for it until ctx ends at the latest. Take
 	// returns no error, because a Limiter that can't reach its server decides
 	// alone.
-	Take(ctx context.Context, now time.Time, k Key, t *Terms, maxWait time.Duration) Result
+	Take(ctx context.Context, now time.Time, k Key, t *Limits, maxWait time.Duration) Result
 
 	// Close releases resources. Take can still be called after Close.
 	Close() error

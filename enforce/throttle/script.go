@@ -26,7 +26,7 @@ type scriptCall struct {
 	hold     int64 // how long after now the request is to be accepted
 	slack    int64 // the largest error of converted times; see FleetConfig.slack
 	injected bool  // the caller's clock counts, not the server's
-	terms    *Terms
+	terms    *Limits
 	known    *arrivals // the state of the budget that the caller knows
 	seen     bool      // whether the caller knows a state
 }
@@ -77,7 +77,7 @@ func (q scriptCall) args() []string {
 	return args
 }
 
-func parseReply(reply []valkey.ValkeyMessage, t *Terms) (scriptReply, error) {
+func parseReply(reply []valkey.ValkeyMessage, t *Limits) (scriptReply, error) {
 	if len(reply) != 3+t.n {
 		return scriptReply{}, errReply
 	}

@@ -56,7 +56,7 @@ func hashTag(tag, seed uint64) uint64 { return mix(tag^seed, 0x9e3779b97f4a7c15)
 
 // load sets a to what is stored. The arrival times are set only if they belong
 // to t.
-func (s slot) load(t *Terms, a *arrivals) {
+func (s slot) load(t *Limits, a *arrivals) {
 	e := s.entry
 	a.last, a.used, a.sig = e.last, e.used, e.sig
 	if e.sig != t.sig {
@@ -70,7 +70,7 @@ func (s slot) load(t *Terms, a *arrivals) {
 }
 
 // store stores a, which belongs to t.
-func (s slot) store(t *Terms, a *arrivals) {
+func (s slot) store(t *Limits, a *arrivals) {
 	e := s.entry
 	e.last, e.used, e.sig = a.last, a.used, t.sig
 	free := a.last

@@ -12,7 +12,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// MaxLimits is the largest number of limits in one Terms: one for the
+// MaxLimits is the largest number of limits in one Limits: one for the
 // Crawl-delay, and one for each Request-rate line. Lines that a stricter line
 // implies do not count. If there are more, Compile keeps the Crawl-delay and
 // the lines with the lowest rates.
@@ -58,7 +58,7 @@ type Options struct {
 	Burst int
 }
 
-// Terms is a compiled Grant. It is immutable and safe for concurrent use.
+// Limits is a compiled Grant. It is immutable and safe for concurrent use.
 //
 // Each limit is a GCRA (generic cell rate algorithm). For a Crawl-delay of D,
 // the emission interval is 0.9 D. The tolerance is half an emission interval,
@@ -77,7 +77,7 @@ type Options struct {
 // are together longer than 70 minutes, arrival times are stored with a
 // precision of 1/2^31 of that sum. Rounding favours the crawler. A limit of
 // more than one request per microsecond is ignored.
-type Terms struct {
+type Limits struct {
 	limits  [MaxLimits]limit
 	n       int    // limits in use
 	sig     uint32 // signature of the limits: stored arrival times with another signature belong to other terms
@@ -91,7 +91,7 @@ type Terms struct {
 // part has the terms of one process while several processes each decide alone.
 type part struct {
 	of    int
-	terms *Terms
+	terms *Limits
 }
 
 // limit is one GCRA. Times are in microseconds.
@@ -110,8 +110,8 @@ type opening struct {
 	line   int
 }
 
-// Compile compiles g to Terms. It returns nil if g limits nothing.
-func Compile(g Grant, o Options) *Terms {
+// Compile compiles g to Limits. It returns nil if g limits nothing.
+func Compile(g Grant, o Options) *Limits {
 	longest := o.MaxDelay
 	if longest <= 0 {
 		longest = DefaultMaxDelay
@@ -119,7 +119,7 @@ func Compile(g Grant, o Options) *Terms {
 	longest = min(longest, maxMaxDelay)
 	burst := max(o.Burst, 1)
 
-	t := &Terms{}
+	t := &Limits{}
 	var limits []limit
 	if l, ok := newLimit(CrawlDelay, 1, g.Delay.Delay, burst, longest); ok {
 		l.window, l.line = wholeDay, g.Delay.Line
@@ -199,7 +199,7 @@ func strictestFirst(limits []limit) {
 }
 
 // setLimits sets the limits of t: at most MaxLimits, the strictest ones.
-func (t *Terms) setLimits(limits []limit) {
+func (t *Limits) setLimits(limits []limit) {
 	if len(limits) > MaxLimits {
 		strictestFirst(limits)
 		limits = limits[:MaxLimits]
@@ -221,7 +221,7 @@ func (t *Terms) setLimits(limits []limit) {
 
 // setVisits joins all windows into one set of minutes. Of windows that open at
 // the same minute, only the longest counts.
-func (t *Terms) setVisits(visits []robots.VisitTime) {
+func (t *Limits) setVisits(visits []robots.VisitTime) {
 	var longest [minutesPerDay]span
 	for _, v := range visits {
 		s, ok := newSpan(v.Window)
@@ -253,14 +253,14 @@ var everyMinute = func() (m minutes) {
 // dividedBy returns the terms for one of n processes that share the budgets of
 // t while each decides alone. Each interval is n times as long, and the number
 // of requests that may come at once is divided by n. Visit-time stays the same.
-func (t *Terms) dividedBy(n int) *Terms {
+func (t *Limits) dividedBy(n int) *Limits {
 	if n <= 1 || t.n == 0 {
 		return t
 	}
 	if p := t.part.Load(); p != nil && p.of == n {
 		return p.terms
 	}
-	one := &Terms{windows: t.windows, visits: t.visits, visit: t.visit, opens: t.opens}
+	one := &Limits{windows: t.windows, visits: t.visits, visit: t.visit, opens: t.opens}
 	limits := slices.Clone(t.limits[:t.n])
 	for i := range limits {
 		limits[i] = limits[i].dividedBy(int64(n))
@@ -281,7 +281,7 @@ func (l limit) dividedBy(n int64) limit {
 
 // opener returns the line of the Visit-time window that opens at a minute of
 // the day, or 0.
-func (t *Terms) opener(minute int32) int {
+func (t *Limits) opener(minute int32) int {
 	i, ok := slices.BinarySearchFunc(t.opens, minute, func(o opening, m int32) int { return cmp.Compare(o.minute, m) })
 	if !ok {
 		return 0
@@ -291,7 +291,7 @@ func (t *Terms) opener(minute int32) int {
 
 // Same reports whether t and u have the same limits and Visit-time windows. Nil
 // is the same only as nil.
-func (t *Terms) Same(u *Terms) bool {
+func (t *Limits) Same(u *Limits) bool {
 	if t == nil || u == nil {
 		return t == u
 	}

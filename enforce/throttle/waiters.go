@@ -33,7 +33,7 @@ func NewWaiters(max int) *Waiters {
 //
 // If ctx ends while the request is held, Take returns the error of ctx. The
 // request must then not go on, although it has used budget.
-func (w *Waiters) Take(ctx context.Context, l Limiter, now time.Time, k Key, t *Terms, maxWait time.Duration) (Result, error) {
+func (w *Waiters) Take(ctx context.Context, l Limiter, now time.Time, k Key, t *Limits, maxWait time.Duration) (Result, error) {
 	if maxWait <= 0 || t == nil || w.closed.Load() {
 		return l.Take(ctx, now, k, t, 0), nil
 	}

@@ -135,7 +135,7 @@ func (a *auditor) collect(e *entry) {
 		return
 	}
 	a.request = request(e, h)
-	h.site.unknown.Policy().Check(&a.request, &a.decision)
+	h.site.unknown.Rules().Check(&a.request, &a.decision)
 	if a.claims.needsLookup(&a.decision) {
 		a.claims.add(h.site, &a.request, a.decision.Agent.Crawler)
 	}

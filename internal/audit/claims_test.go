@@ -67,7 +67,7 @@ func claimsSite(t *testing.T, p *operator, now time.Time) []Site {
 		t.Fatal(err)
 	}
 	return []Site{{
-		Rules:  enforce.Rules{Registry: registry, Verification: &enforce.Verification{Checker: checker}},
+		Rules:  enforce.Settings{Registry: registry, Verification: &enforce.Verification{Checker: checker}},
 		Robots: []Version{robotsVersion("robots.txt", "User-agent: *\nDisallow: /private/\n")},
 	}}
 }

@@ -8,7 +8,7 @@
 //
 // The package can read Caddy's access logs, but it does not depend on Caddy. It
 // writes no files. It uses the network only for Options.Verify, with the Checker in
-// Site.Rules.Verification.
+// Site.Settings.Verification.
 //
 // The use of memory is bounded, whatever the size of the log. Some figures are
 // therefore estimates: Report.Estimates names them. In a test, the audit of a log in

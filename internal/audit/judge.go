@@ -55,7 +55,7 @@ func (a *auditor) judge(ctx context.Context, e *entry) {
 	if d.Agent.Class == crawler.Person {
 		a.person(e, step)
 		if a.suspectReplay != nil && s.Suspects != nil && d.Reason == enforce.Person {
-			a.suspectReplay.look(e, h, src, edition.Policy())
+			a.suspectReplay.look(e, h, src, edition.Rules())
 		}
 		if was == nil || was.Agent.Class == crawler.Person {
 			return

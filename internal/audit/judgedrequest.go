@@ -95,7 +95,7 @@ func (a *auditor) timesSufficeForGroup(v *judgedRequest, d *enforce.Decision) bo
 }
 
 // longestDelay returns the longest Crawl-delay that is enforced under rules.
-func longestDelay(r *enforce.Rules) time.Duration {
+func longestDelay(r *enforce.Settings) time.Duration {
 	if r.MaxDelay > 0 {
 		return r.MaxDelay
 	}

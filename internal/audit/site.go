@@ -13,7 +13,7 @@ type Site struct {
 	// *.example.com. A site without Hosts gets the requests for all hosts that no
 	// other site names.
 	Hosts []string
-	Rules enforce.Rules
+	Rules enforce.Settings
 	// Robots are the versions of its robots.txt, in any order. If there are none, its
 	// requests are not judged.
 	Robots []Version

@@ -86,7 +86,7 @@ type source struct {
 	from     int64 // nanoseconds since 1970; 0: from the beginning
 	until    int64 // nanoseconds since 1970; 0: no end
 	edition  *enforce.Edition
-	policy   *enforce.Policy // of edition
+	policy   *enforce.Rules // of edition
 	hosts    []string
 	requests int64
 	rules    map[ruleKey]*ruleTally
@@ -114,7 +114,7 @@ func newSources(replay *enforce.Replay, versions []Version, hidden []int) []*sou
 	var before *enforce.Edition
 	for i, v := range versions {
 		s := &source{name: v.Name, edition: replay.Edition(v.Response, v.From, before), rules: make(map[ruleKey]*ruleTally)}
-		s.policy, before = s.edition.Policy(), s.edition
+		s.policy, before = s.edition.Rules(), s.edition
 		if !v.From.IsZero() {
 			s.from = v.From.UnixNano()
 		}
@@ -165,7 +165,7 @@ func (s *source) addRules(hidden []int) {
 
 // fileOf returns Rule.File for a layer.
 func (s *source) fileOf(layer enforce.Layer) string {
-	if layer == enforce.SiteLayer {
+	if layer == enforce.FileLayer {
 		return ""
 	}
 	return s.policy.FileOf(layer)
@@ -326,7 +326,7 @@ func (s *source) report() (Source, []Rule) {
 
 // layerOrder returns the position of a layer in the report.
 func layerOrder(layer string) int {
-	return slices.Index([]string{enforce.SiteLayer.String(), enforce.PolicyLayer.String(), enforce.HiddenLayer.String()}, layer)
+	return slices.Index([]string{enforce.FileLayer.String(), enforce.PolicyLayer.String(), enforce.HiddenLayer.String()}, layer)
 }
 
 // notes say which lines of the file cannot be enforced.

@@ -129,7 +129,7 @@ func (s *suspectReplay) Suspected(found *suspect.Suspect) {
 }
 
 // look checks a request with a browser's User-Agent, and counts it.
-func (s *suspectReplay) look(e *entry, h *hostTally, src *source, policy *enforce.Policy) {
+func (s *suspectReplay) look(e *entry, h *hostTally, src *source, policy *enforce.Rules) {
 	if !e.headers {
 		s.unknown++
 		return
@@ -218,7 +218,7 @@ func (e *entry) ambiguous() bool {
 
 // hitOf returns StaticHit for a target below a trap that is in force. Without the
 // servers' key, the audit cannot check for which client a trap URL was minted.
-func hitOf(traps []suspect.Trap, target string, policy *enforce.Policy) suspect.Hit {
+func hitOf(traps []suspect.Trap, target string, policy *enforce.Rules) suspect.Hit {
 	for _, trap := range traps {
 		if strings.HasPrefix(target, string(trap)) {
 			if _, ok := policy.DisallowsEveryGroup(target); ok {

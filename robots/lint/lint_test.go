@@ -65,7 +65,7 @@ func TestLint(t *testing.T) {
 				t.Fatal(err)
 			}
 			opts := []Option{WithCrawlers(crawlers)}
-			if r, ok := RuleFor(name); ok && r.location != "" {
+			if r, ok := CheckFor(name); ok && r.location != "" {
 				opts = append(opts, WithLocation(r.location))
 			}
 			f := robots.Parse(data)

@@ -8,7 +8,7 @@ import (
 )
 
 // Rule explains one kind of finding.
-type Rule struct {
+type Check struct {
 	Code     string   `json:"code"` // lower case with hyphens; it does not change between versions
 	Severity Severity `json:"severity"`
 	Title    string   `json:"title"`   // what was found, without a full stop
@@ -22,15 +22,15 @@ type Rule struct {
 }
 
 // rules holds all rules, sorted by code.
-var rules = func() []Rule {
+var rules = func() []Check {
 	all := slices.Concat(fileRules, lineRules, agentRules, groupRules, pathRules, overlapRules, fieldRules, googleRules, suppressionRules)
-	slices.SortFunc(all, func(a, b Rule) int { return strings.Compare(a.Code, b.Code) })
+	slices.SortFunc(all, func(a, b Check) int { return strings.Compare(a.Code, b.Code) })
 	return all
 }()
 
 // byCode finds a rule by its code.
-var byCode = func() map[string]*Rule {
-	m := make(map[string]*Rule, len(rules))
+var byCode = func() map[string]*Check {
+	m := make(map[string]*Check, len(rules))
 	for i := range rules {
 		m[rules[i].Code] = &rules[i]
 	}
@@ -38,19 +38,19 @@ var byCode = func() map[string]*Rule {
 }()
 
 // Rules returns all rules, sorted by code.
-func Rules() []Rule { return slices.Clone(rules) }
+func Checks() []Check { return slices.Clone(rules) }
 
 // RuleFor returns the rule with a code.
-func RuleFor(code string) (Rule, bool) {
+func CheckFor(code string) (Check, bool) {
 	if r, ok := byCode[code]; ok {
 		return *r, true
 	}
-	return Rule{}, false
+	return Check{}, false
 }
 
 // Page returns the page of the rule in Markdown, which begins with a heading of
 // the second level.
-func (r Rule) Page() string {
+func (r Check) Page() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## %s\n\n%s: %s.\n\n%s\n\n%s\n", r.Code, capital(r.Severity.String()), inCode(r.Title), inCode(sentence(r.Why)), inCode(sentence(r.Readers)))
 	example := func(name, text string) {

@@ -13,7 +13,7 @@ import (
 // The first example on the page of a rule has the finding, the second one does
 // not.
 func TestRuleExamples(t *testing.T) {
-	for _, r := range Rules() {
+	for _, r := range Checks() {
 		t.Run(r.Code, func(t *testing.T) {
 			codes := func(text string) []string {
 				opts := []Option{WithCrawlers(crawlers), WithLocation(r.location)}
@@ -42,25 +42,25 @@ func TestRuleExamples(t *testing.T) {
 
 func TestRulesAreComplete(t *testing.T) {
 	code := regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
-	for i, r := range Rules() {
+	for i, r := range Checks() {
 		if !code.MatchString(r.Code) {
 			t.Errorf("code %q", r.Code)
 		}
-		if i > 0 && Rules()[i-1].Code >= r.Code {
-			t.Errorf("%s follows %s", r.Code, Rules()[i-1].Code)
+		if i > 0 && Checks()[i-1].Code >= r.Code {
+			t.Errorf("%s follows %s", r.Code, Checks()[i-1].Code)
 		}
 		if r.Title == "" || r.Why == "" || r.Readers == "" || r.Before == "" {
 			t.Errorf("rule %s: Title, Why, Readers or Before is empty", r.Code)
 		}
 	}
-	if _, ok := RuleFor("no-such-rule"); ok {
+	if _, ok := CheckFor("no-such-rule"); ok {
 		t.Error("RuleFor finds a rule that does not exist")
 	}
 }
 
 // Every rule has an example among the golden files.
 func TestRulesHaveGoldenFiles(t *testing.T) {
-	for _, r := range Rules() {
+	for _, r := range Checks() {
 		if len(r.Before) > 2000 || r.external {
 			continue
 		}

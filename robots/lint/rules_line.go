@@ -1,7 +1,7 @@
 package lint
 
 // lineRules are about the spelling and the form of single lines.
-var lineRules = []Rule{
+var lineRules = []Check{
 	{Code: "misspelt-key", Severity: Warning, Title: "the key is misspelt",
 		Why:     "few crawlers accept this spelling. All others ignore the line",
 		Readers: "Google's parser accepts a few misspellings of Disallow, User-agent and Sitemap, and so does this one. RFC 9309 allows none",
@@ -58,7 +58,7 @@ var longPath = func() string {
 }()
 
 // suppressionRules are about comments that suppress findings.
-var suppressionRules = []Rule{
+var suppressionRules = []Check{
 	{Code: "unknown-suppression", Severity: Warning, Title: "a comment suppresses findings of a rule that does not exist",
 		Why:     "the comment has no effect. Usually, the code is misspelt",
 		Readers: "crawlers ignore comments; only the linter reads this one",

@@ -6,7 +6,7 @@ import (
 )
 
 // pathRules are about the paths of Allow and Disallow lines.
-var pathRules = []Rule{
+var pathRules = []Check{
 	{Code: "missing-slash", Severity: Error, Title: "the path does not start with a slash",
 		Why:     "paths start with a slash, so the rule never matches",
 		Readers: "RFC 9309, section 2.2.2: a path starts with a slash; Google also accepts a * there",
@@ -66,7 +66,7 @@ var pathRules = []Rule{
 }
 
 // overlapRules are about rules of one group that overlap.
-var overlapRules = []Rule{
+var overlapRules = []Check{
 	{Code: "contradiction", Severity: Warning, Title: "Allow and Disallow cover the same paths",
 		Why:     "crawlers that follow RFC 9309 use the longer rule, and Allow if both have the same length. Older parsers use the first rule. Keep the rule that you mean",
 		Readers: "RFC 9309, section 2.2.2: of two rules of the same length, Allow decides. In the standard of 1994, the first rule that matches decides",

@@ -23,7 +23,7 @@ type auditOptions struct {
 	json, full, verify     bool
 	html                   string
 	config                 configFlags
-	rules                  enforce.Rules
+	rules                  enforce.Settings
 	location               *time.Location
 }
 

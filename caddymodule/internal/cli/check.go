@@ -16,7 +16,7 @@ type checkOptions struct {
 	before, grace, client  string
 	config                 configFlags
 	json                   bool
-	rules                  enforce.Rules
+	rules                  enforce.Settings
 }
 
 func checkCommand(m Module) *cobra.Command {
@@ -100,7 +100,7 @@ func completeCrawlers(_ *cobra.Command, _ []string, begin string) ([]cobra.Compl
 }
 
 func (o *checkOptions) check(cmd *cobra.Command, args []string) (int, error) {
-	c := &checker{checkOptions: o, cmd: cmd, responses: make(map[string]enforce.Response), policies: make(map[policyKey]*enforce.Policy)}
+	c := &checker{checkOptions: o, cmd: cmd, responses: make(map[string]enforce.Response), policies: make(map[policyKey]*enforce.Rules)}
 	if err := c.prepare(); err != nil {
 		return exitFailed, err
 	}

@@ -21,7 +21,7 @@ type checker struct {
 	cmd       *cobra.Command
 	sites     []Site                      // of the configuration; nil without --config
 	responses map[string]enforce.Response // robots.txt that were read, by file or URL
-	policies  map[policyKey]*enforce.Policy
+	policies  map[policyKey]*enforce.Rules
 }
 
 // policyKey identifies a policy: the place of the handler in checker.sites, and
@@ -114,7 +114,7 @@ func (c *checker) decide(site *Site, target string) (*enforce.Decision, error) {
 // policyFor returns the policy of a handler for a URL: with the robots.txt of
 // --robots, of the handler's source, or of the URL's site. The URL may be
 // malformed, as those of crawlers may be, unless robots.txt is fetched from it.
-func (c *checker) policyFor(site *Site, arg string) (*enforce.Policy, error) {
+func (c *checker) policyFor(site *Site, arg string) (*enforce.Rules, error) {
 	if c.robots != "" {
 		return c.policy(site, c.robots)
 	}
@@ -138,7 +138,7 @@ func (c *checker) policyFor(site *Site, arg string) (*enforce.Policy, error) {
 
 // policyOfRoot returns the policy of a handler with the robots.txt in the root
 // folder of its site, for a path. It prints on standard error which file it is.
-func (c *checker) policyOfRoot(site *Site, path string) (*enforce.Policy, error) {
+func (c *checker) policyOfRoot(site *Site, path string) (*enforce.Rules, error) {
 	key := policyKey{handler: site.index}
 	if c.policies[key] != nil {
 		return c.policies[key], nil
@@ -165,7 +165,7 @@ func (c *checker) policyOfRoot(site *Site, path string) (*enforce.Policy, error)
 }
 
 // policyOfSource returns the policy of a handler whose source is known.
-func (c *checker) policyOfSource(site *Site) (*enforce.Policy, error) {
+func (c *checker) policyOfSource(site *Site) (*enforce.Rules, error) {
 	key := policyKey{handler: site.index}
 	if c.policies[key] == nil {
 		answer, err := site.Source.Fetch(c.cmd.Context(), enforce.Origin{})
@@ -180,7 +180,7 @@ func (c *checker) policyOfSource(site *Site) (*enforce.Policy, error) {
 }
 
 // policy returns the policy of a handler with the named robots.txt.
-func (c *checker) policy(site *Site, name string) (*enforce.Policy, error) {
+func (c *checker) policy(site *Site, name string) (*enforce.Rules, error) {
 	key := policyKey{site.index, name}
 	if c.policies[key] == nil {
 		answer, err := c.read(name)
@@ -216,7 +216,7 @@ func (c *checker) read(name string) (enforce.Response, error) {
 func (c *checker) print(site *Site, target string, d *enforce.Decision) error {
 	out := newChecked(site, target, d)
 	if c.client == "" && d.Reason != enforce.Exempt {
-		for _, prefix := range d.Policy.ExemptFrom(&d.Agent) {
+		for _, prefix := range d.Rules.ExemptFrom(&d.Agent) {
 			out.ExemptFrom = append(out.ExemptFrom, prefix.String())
 		}
 	}

@@ -31,7 +31,7 @@ type Module interface {
 	ReadRegistry(path string) (*crawler.Registry, error)
 	// HeaderRules returns the x_robots_tag rules of all sites of a
 	// configuration file: a Caddyfile, or JSON if its name ends in .json.
-	HeaderRules(path string) ([]headers.Rule, error)
+	HeaderRules(path string) ([]headers.Setting, error)
 	// Sites returns the robots handlers of a configuration file.
 	Sites(path string) ([]Site, error)
 	// Config returns a configuration file as JSON.

@@ -37,7 +37,7 @@ The exit status is 0, or 1 if there is no such rule.`,
 				if i > 0 {
 					fmt.Fprintln(cmd.OutOrStdout())
 				}
-				r, _ := lint.RuleFor(code)
+				r, _ := lint.CheckFor(code)
 				if _, err := io.WriteString(cmd.OutOrStdout(), r.Page()); err != nil {
 					return exitFailed, err
 				}
@@ -50,7 +50,7 @@ The exit status is 0, or 1 if there is no such rule.`,
 // listRules prints a line for each rule.
 func listRules(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, r := range lint.Rules() {
+	for _, r := range lint.Checks() {
 		fmt.Fprintf(table, "%s\t%s\t%s\n", r.Code, r.Severity, r.Title)
 	}
 	return table.Flush()
@@ -59,11 +59,11 @@ func listRules(w io.Writer) error {
 // knownRule returns an error for an unknown code. The error suggests a similar
 // code.
 func knownRule(code string) error {
-	if _, ok := lint.RuleFor(code); ok {
+	if _, ok := lint.CheckFor(code); ok {
 		return nil
 	}
 	var codes []string
-	for _, r := range lint.Rules() {
+	for _, r := range lint.Checks() {
 		codes = append(codes, r.Code)
 	}
 	if len(code) <= 64 {
@@ -78,7 +78,7 @@ func knownRule(code string) error {
 func completeRules(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	before := typed[:strings.LastIndexByte(typed, ',')+1]
 	var list []cobra.Completion
-	for _, r := range lint.Rules() {
+	for _, r := range lint.Checks() {
 		if strings.HasPrefix(r.Code, typed[len(before):]) {
 			list = append(list, cobra.CompletionWithDesc(before+r.Code, r.Title))
 		}

@@ -20,7 +20,7 @@ import (
 type identifyOptions struct {
 	robots        string
 	json, measure bool
-	rules         enforce.Rules
+	rules         enforce.Settings
 }
 
 func identifyCommand(m Module) *cobra.Command {
@@ -61,7 +61,7 @@ purpose.`,
 
 // addRuleFlags adds the flags that select the clients to which robots.txt
 // applies, like the subdirectives of the same names.
-func addRuleFlags(cmd *cobra.Command, m Module, rules *enforce.Rules) {
+func addRuleFlags(cmd *cobra.Command, m Module, rules *enforce.Settings) {
 	f := cmd.Flags()
 	f.BoolVar(&rules.HTTPClients, "http-clients", false, "apply the group for * to HTTP libraries, like http_clients on")
 	f.Var((*programsFlag)(&rules.Programs), "programs", "apply the group for * to programs that send only their name, like programs: off, seen (those that read the robots.txt) or on")
@@ -141,7 +141,7 @@ func (o *identifyOptions) identify(cmd *cobra.Command, args []string) error {
 
 // boundByStar reports whether the group for * applies to one of the crawlers that a
 // User-Agent names, if the crawler has no group of its own and sends a GET request.
-func boundByStar(rules *enforce.Rules, id *crawler.Identity) bool {
+func boundByStar(rules *enforce.Settings, id *crawler.Identity) bool {
 	for i := range id.Len() {
 		if a := id.At(i); rules.BoundByStar(a.Class, a.Crawler) {
 			return true
@@ -185,7 +185,7 @@ func argumentList(args []string) io.Reader {
 }
 
 // policy returns the policy of --robots, or of an empty file.
-func (o *identifyOptions) policy(ctx context.Context, stdin io.Reader) (*enforce.Policy, error) {
+func (o *identifyOptions) policy(ctx context.Context, stdin io.Reader) (*enforce.Rules, error) {
 	var body []byte
 	if o.robots != "" {
 		var err error
@@ -197,7 +197,7 @@ func (o *identifyOptions) policy(ctx context.Context, stdin io.Reader) (*enforce
 }
 
 // describe returns the result for a User-Agent.
-func (o *identifyOptions) describe(policy *enforce.Policy, m *crawler.Matcher, ua string, id *crawler.Identity) *identified {
+func (o *identifyOptions) describe(policy *enforce.Rules, m *crawler.Matcher, ua string, id *crawler.Identity) *identified {
 	found := &identified{UserAgent: ua, Class: id.Class().String()}
 	for i := range id.Len() {
 		found.Crawlers = append(found.Crawlers, o.crawler(policy, ua, id.At(i)))
@@ -213,7 +213,7 @@ func (o *identifyOptions) describe(policy *enforce.Policy, m *crawler.Matcher, u
 }
 
 // crawler returns the result for one of the crawlers of a User-Agent.
-func (o *identifyOptions) crawler(policy *enforce.Policy, ua string, a *crawler.Agent) identifiedCrawler {
+func (o *identifyOptions) crawler(policy *enforce.Rules, ua string, a *crawler.Agent) identifiedCrawler {
 	c := identifiedCrawler{
 		Crawler: a.Token, Class: a.Class.String(), Tokens: []string{a.Token},
 		evidence: evidence{ua[min(a.Start, len(ua)):min(a.End, len(ua))], a.Start, a.End, a.Reason.String(), a.Reason.Strength().String()},
@@ -230,7 +230,7 @@ func (o *identifyOptions) crawler(policy *enforce.Policy, ua string, a *crawler.
 }
 
 // groupWords describes the group of a robots.txt that would apply to a crawler.
-func groupWords(rules *enforce.Rules, a *crawler.Agent) string {
+func groupWords(rules *enforce.Settings, a *crawler.Agent) string {
 	switch star := rules.BoundByStar(a.Class, a.Crawler); {
 	case a.Token == "" && star:
 		return "*"

@@ -34,8 +34,8 @@ type lintFlags struct {
 	fix, unsafe    bool
 	write, diff    bool
 	config         string
-	headerRules    func(path string) ([]headers.Rule, error)
-	rules          []headers.Rule // x_robots_tag, of config
+	headerRules    func(path string) ([]headers.Setting, error)
+	rules          []headers.Setting // x_robots_tag, of config
 	dialectOfFiles robots.Dialect
 }
 

@@ -90,7 +90,7 @@ func (o *policyOptions) policy(cmd *cobra.Command) (int, error) {
 }
 
 // merge merges the policy of a site with the site's own file.
-func merge(site *Site, own enforce.Response) (*enforce.Policy, error) {
+func merge(site *Site, own enforce.Response) (*enforce.Rules, error) {
 	p, err := site.Rules.Policy(own)
 	if err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func merge(site *Site, own enforce.Response) (*enforce.Policy, error) {
 
 // printChanges prints the changes that the policy makes, the crawlers that they
 // apply to, and notes.
-func (o *policyOptions) printChanges(w io.Writer, site *Site, own []byte, merged *enforce.Policy) error {
+func (o *policyOptions) printChanges(w io.Writer, site *Site, own []byte, merged *enforce.Rules) error {
 	registry := site.Rules.Registry
 	if registry == nil {
 		registry = crawler.Builtin()

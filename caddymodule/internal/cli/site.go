@@ -19,7 +19,7 @@ type Site struct {
 	// Listen are the addresses of its server, separated by blanks, and Matcher
 	// describes the other matchers of its routes; empty if there are none.
 	Listen, Matcher string
-	Rules           enforce.Rules
+	Rules           enforce.Settings
 	// Source is the source of its robots.txt, and SourceName the display name of the
 	// source. Source is nil for source site: only the running server can read it.
 	Source     enforce.Source

@@ -59,13 +59,13 @@ func newChecked(site *Site, target string, d *enforce.Decision) *checked {
 		reading = d.Reading.String()
 	}
 	layer, file := "", ""
-	if d.Layer != enforce.SiteLayer {
+	if d.Layer != enforce.FileLayer {
 		layer, file = d.Layer.String(), d.File()
 	}
-	_, groupLine := d.Policy.Origin(d.Group.Line())
+	_, groupLine := d.Rules.Origin(d.Group.Line())
 	c := &checked{
 		Version: d.VersionTag(), graced: d.Version != nil,
-		Layer: layer, File: file, Hidden: d.Policy.HiddenPath(d), Reading: reading, URL: target, Action: d.Action.String(), Reason: d.Reason.String(), Crawler: d.Name(),
+		Layer: layer, File: file, Hidden: d.Rules.HiddenPath(d), Reading: reading, URL: target, Action: d.Action.String(), Reason: d.Reason.String(), Crawler: d.Name(),
 		Class: d.Agent.Class.String(), Group: d.GroupToken(), GroupLine: groupLine,
 		Rule: d.RuleText(), Line: d.Line, checkedPace: newCheckedPace(d, site.Rules.MaxDelay),
 		handler: site.handler(),
@@ -80,12 +80,12 @@ func newChecked(site *Site, target string, d *enforce.Decision) *checked {
 // limits do not apply to the crawler. longest is the longest Crawl-delay that is
 // enforced.
 func newCheckedPace(d *enforce.Decision, longest time.Duration) (p checkedPace) {
-	if d.Terms == nil {
+	if d.Limits == nil {
 		return p
 	}
 	if delay, ok := d.Group.CrawlDelay(); ok && delay.Delay > 0 {
 		p.CrawlDelay = min(delay.Delay, longest).Seconds()
-		_, p.CrawlDelayLine = d.Policy.Origin(delay.Line)
+		_, p.CrawlDelayLine = d.Rules.Origin(delay.Line)
 		if delay.Delay > longest {
 			p.CrawlDelayAsked = delay.Delay.Seconds()
 		}

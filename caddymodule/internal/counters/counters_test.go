@@ -57,7 +57,7 @@ func TestCountsByCrawlerReasonAndRule(t *testing.T) {
 	for _, r := range c.Rules(status.AllSites()) {
 		rules[r.Line] = r
 	}
-	if r := rules[2]; r.Denied != 3 || r.Hour != 3 || r.Text != "Disallow: /private/" || r.Group != "*" || r.Layer != enforce.SiteLayer || r.Site != "example.com" {
+	if r := rules[2]; r.Denied != 3 || r.Hour != 3 || r.Text != "Disallow: /private/" || r.Group != "*" || r.Layer != enforce.FileLayer || r.Site != "example.com" {
 		t.Errorf("line 2: %+v", r)
 	}
 	if r := rules[4]; r.WouldThrottle != 1 || r.Day != 1 || r.Reason != enforce.CrawlDelay {

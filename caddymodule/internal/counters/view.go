@@ -30,7 +30,7 @@ func (c *Counters) steps(name string) status.Steps {
 }
 
 // Summary returns the counts of the sites of a scope. The caller has to fill in its
-// Policies and Health, and the modes of its sites. span is status.SpanHour, SpanDay
+// Origins and Health, and the modes of its sites. span is status.SpanHour, SpanDay
 // or SpanMonth.
 func (c *Counters) Summary(scope status.Scope, span string) *status.Summary {
 	c.mu.Lock()

@@ -15,7 +15,7 @@ import (
 // calls report with the header rule and with the robots.txt rule that disallows the
 // paths. It tests a few example URLs for each header rule, so it may miss some, but
 // does not report others.
-func UnseenNoindex(rules []headers.Rule, f *robots.File, registry *crawler.Registry, report func(t *headers.Rule, by *robots.Rule)) {
+func UnseenNoindex(rules []headers.Setting, f *robots.File, registry *crawler.Registry, report func(t *headers.Setting, by *robots.Rule)) {
 	for i := range rules {
 		t := &rules[i]
 		if t.Not || !t.Directives.Has("noindex") && !t.Directives.Has("none") {
@@ -29,9 +29,9 @@ func UnseenNoindex(rules []headers.Rule, f *robots.File, registry *crawler.Regis
 
 // WithUnseenNoindex returns the option that makes the linter report what
 // UnseenNoindex finds.
-func WithUnseenNoindex(rules []headers.Rule, registry *crawler.Registry) lint.Option {
+func WithUnseenNoindex(rules []headers.Setting, registry *crawler.Registry) lint.Option {
 	return lint.WithCheck(func(f *robots.File, report func(code string, line int, message string)) {
-		UnseenNoindex(rules, f, registry, func(t *headers.Rule, by *robots.Rule) {
+		UnseenNoindex(rules, f, registry, func(t *headers.Setting, by *robots.Rule) {
 			report("unseen-noindex", by.Line, fmt.Sprintf("%q keeps crawlers from seeing \"x_robots_tag %s\"", by, t))
 		})
 	})
@@ -39,7 +39,7 @@ func WithUnseenNoindex(rules []headers.Rule, registry *crawler.Registry) lint.Op
 
 // readers returns the groups of robots.txt for the crawlers to which a header rule
 // applies. One of them is nil if there is such a crawler without a group.
-func readers(t *headers.Rule, f *robots.File, registry *crawler.Registry) []*robots.Group {
+func readers(t *headers.Setting, f *robots.File, registry *crawler.Registry) []*robots.Group {
 	if t.Crawler == "" {
 		return append(f.Groups(), f.Star())
 	}
@@ -72,7 +72,7 @@ func hiddenBy(targets []string, groups []*robots.Group) (by *robots.Rule) {
 
 // exampleTargets returns request targets that a header rule matches. It returns none
 // if only the response shows whether the rule matches.
-func exampleTargets(t *headers.Rule) []string {
+func exampleTargets(t *headers.Setting) []string {
 	example := strings.NewReplacer("*", "x", "?", "x").Replace(strings.TrimSuffix(t.Pattern, "$"))
 	switch {
 	case t.Kind == headers.KindPath && strings.HasSuffix(t.Pattern, "$"):

@@ -31,11 +31,11 @@ func TestUnseenNoindex(t *testing.T) {
 		{"a header for all other paths", "not *.html noindex", "User-agent: *\nDisallow: /\n", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			rule, err := headers.ParseRule(strings.Fields(tt.rule))
+			rule, err := headers.ParseSetting(strings.Fields(tt.rule))
 			if err != nil {
 				t.Fatal(err)
 			}
-			found := lint.Lint(robots.Parse([]byte(tt.file)), findings.WithUnseenNoindex([]headers.Rule{rule}, crawler.Builtin()), lint.WithSelect("unseen-noindex"))
+			found := lint.Lint(robots.Parse([]byte(tt.file)), findings.WithUnseenNoindex([]headers.Setting{rule}, crawler.Builtin()), lint.WithSelect("unseen-noindex"))
 			switch {
 			case tt.line == 0 && len(found) > 0:
 				t.Errorf("%s", found[0].Message)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Policies is the answer to GET /robots/policies.
+// Origins is the answer to GET /robots/policies.
 type Policies struct {
 	Page
 	Policies []Policy `json:"policies"`

@@ -31,7 +31,7 @@ func SARIF(w io.Writer, version string, docs []*Document, failures []error) erro
 	}
 	run := &log.Runs[0]
 	rules := map[string]int{}
-	for i, k := range lint.Rules() {
+	for i, k := range lint.Checks() {
 		rules[k.Code] = i
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{
 			ID: k.Code, Short: sarifText{k.Title}, Full: sarifText{k.Why}, HelpURI: helpURI(k.Code), Help: sarifHelp{Text: k.Page(), Markdown: k.Page()},
