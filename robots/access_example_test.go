@@ -2,7 +2,6 @@ package robots_test
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -35,35 +34,4 @@ func ExampleFile_Groups() {
 	// Output:
 	// 1 [ABot BBot] [Disallow: /a]
 	// 6 [*] [Allow: /]
-}
-
-func ExampleRead() {
-	f, err := robots.Read(strings.NewReader("User-agent: *\nDisallow: /a\n"), robots.WithMaxSize(robots.MaxSize))
-	fmt.Println(f.Allowed("ExampleBot", "/a"), f.Truncated(), err)
-	// Output:
-	// false false <nil>
-}
-
-// If there is no robots.txt, everything is allowed. If the server fails,
-// nothing is allowed.
-func ExampleFromResponse() {
-	for _, status := range []int{200, 404, 503} {
-		f := robots.FromResponse(status, []byte("User-agent: *\nDisallow: /a\n"))
-		fmt.Println(status, f.Allowed("ExampleBot", "/a"), f.Allowed("ExampleBot", "/b"))
-	}
-	// Output:
-	// 200 false true
-	// 404 true true
-	// 503 false false
-}
-
-func ExampleLocation() {
-	location, ok := robots.Location("https://example.com:8443/a/b.html?c")
-	fmt.Println(location, ok)
-	fmt.Println(robots.Covers(location, "https://example.com:8443/"))
-	fmt.Println(robots.Covers(location, "https://example.com/"))
-	// Output:
-	// https://example.com:8443/robots.txt true
-	// true
-	// false
 }

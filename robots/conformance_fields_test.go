@@ -149,7 +149,7 @@ func signalsJSON(f *File, g *Group, want any) any {
 	got := map[string]any{}
 	if asked, ok := want.(map[string]any); ok {
 		for key := range asked {
-			value, ok := signals[0].Get(key)
+			value, ok := lastPreference(signals[0].Signals, key)
 			got[key] = !ok || value == "yes" || value == "1"
 		}
 	}

@@ -21,11 +21,6 @@
 // checks the path in the form in which the server decodes it. So a client can't
 // avoid a rule by another spelling of the path.
 //
-// Parse reads a file from a byte slice, Read from an io.Reader, and
-// FromResponse from the status and body of an HTTP response. Location returns
-// the URL of the robots.txt for a page. Covers reports whether a robots.txt
-// applies to a URL. Builder writes a file.
-//
 // No input makes the parser fail or panic: it ignores lines that it does not
 // know. Parse also compiles the rules, so a match allocates nothing, and its
 // time depends on the length of the URL and not on the number of rules. There

@@ -122,12 +122,6 @@ func (f *File) Licenses() []License { return f.licenses }
 // CleanParams returns the Clean-param lines.
 func (f *File) CleanParams() []CleanParam { return f.cleanParams }
 
-// Fields returns the lines that belong to no group: those before the first
-// User-agent line and, in the older dialects, those after a blank line that ends
-// a group. It includes unknown, malformed and Clean-param lines, and leaves out
-// rules and Sitemap, Host and License lines.
-func (f *File) Fields() []Field { return f.fields }
-
 // ContentSignals returns the Content-Signal lines among Fields, which apply to
 // all crawlers. It returns only the first 16.
 func (f *File) ContentSignals() []ContentSignal {
@@ -161,3 +155,13 @@ func (f *File) Line(number int) (Line, bool) {
 	}
 	return Line{}, false
 }
+
+// Allowed reports whether the crawler with the given product token may fetch a
+// URL (see Group.Match). The URL is absolute, or a path with its query; any other
+// text counts as a path (see Views.Reset). Allowed does not check whether the
+// file applies to the host of the URL.
+func (f *File) Allowed(token, url string) bool { return f.Match(url, token).Allowed }
+
+// Match returns the verdict on a URL for a crawler that obeys the given product
+// tokens (see Group for their order). The URL is as for Allowed.
+func (f *File) Match(url string, tokens ...string) Verdict { return f.Group(tokens...).Match(url) }

@@ -254,23 +254,6 @@ func (g *Group) verdict(s *subject, as reading) Verdict {
 	return Verdict{Rule: r}
 }
 
-// Noindex returns the Noindex line that applies to a request target, and false
-// if there is none. It compares paths as Match does.
-func (g *Group) Noindex(target string) (Rule, bool) {
-	if g == nil || len(g.noindex) == 0 {
-		return Rule{}, false
-	}
-	v := viewsPool.Get().(*Views)
-	defer viewsPool.Put(v)
-	v.Reset(target, ViewOptions{})
-	r := decide(g.noindex, &v.requested, asRequested)
-	v.release()
-	if r == nil {
-		return Rule{}, false
-	}
-	return *r, true
-}
-
 // NoindexViews returns the Noindex line that applies to a request target in
 // either view, nil for none.
 func (g *Group) NoindexViews(v *Views) *Rule {

@@ -12,7 +12,7 @@ import (
 // this much. WithMaxSize sets another limit.
 const MaxSize = 500 << 10
 
-// Option is an option of Parse, Read and FromResponse.
+// Option is an option of Parse.
 type Option func(*options)
 
 type options struct {

@@ -135,7 +135,9 @@ func TestNilGroupAllowsAll(t *testing.T) {
 	var v Views
 	v.Reset("/a//b", ViewOptions{})
 	_, delayed := g.CrawlDelay()
-	_, noindex := g.Noindex("/a")
+	var v Views
+	v.Reset("/a", ViewOptions{})
+	noindex := g.NoindexViews(&v) != nil
 	if !g.Match("/a").Allowed || !g.MatchViews(&v).Allowed || delayed || noindex ||
 		len(g.RequestRates())+len(g.VisitTimes())+len(g.Rules())+len(g.Fields())+len(g.Tokens()) > 0 {
 		t.Error("the nil Group does not allow everything, or has limits")

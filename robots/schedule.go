@@ -15,8 +15,7 @@ const minutesPerDay = 24 * 60
 // minute To is a part of the window, so that there is no gap between 1700-0459
 // and 0500-1659. If To is before From, the window includes midnight. If both
 // are equal, as in the zero Window, the window is the whole day. With other
-// values of From and To, the results of the methods have no meaning, and a
-// Builder returns an error.
+// values of From and To, the results of the methods have no meaning.
 type Window struct {
 	From, To int
 }
@@ -39,35 +38,6 @@ func (w Window) Contains(t time.Time) bool {
 		return w.From <= m && m <= w.To
 	}
 	return m >= w.From || m <= w.To
-}
-
-// Next returns the first time at or after t at which the window is open: t
-// itself if it is open at t.
-func (w Window) Next(t time.Time) time.Time {
-	if w.Contains(t) {
-		return t
-	}
-	t = t.UTC()
-	open := time.Date(t.Year(), t.Month(), t.Day(), w.From/60, w.From%60, 0, 0, time.UTC)
-	if open.Before(t) {
-		open = open.AddDate(0, 0, 1)
-	}
-	return open
-}
-
-// Closes returns the time after t at which the window closes next: the end of
-// its minute To. It returns the zero Time if the window is always open.
-func (w Window) Closes(t time.Time) time.Time {
-	if w.Always() {
-		return time.Time{}
-	}
-	t = t.UTC()
-	end := (w.To + 1) % minutesPerDay
-	shut := time.Date(t.Year(), t.Month(), t.Day(), end/60, end%60, 0, 0, time.UTC)
-	if !shut.After(t) {
-		shut = shut.AddDate(0, 0, 1)
-	}
-	return shut
 }
 
 // String returns the window in the syntax of robots.txt: hhmm-hhmm.

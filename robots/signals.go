@@ -54,10 +54,6 @@ type ContentSignal struct {
 	Line    int
 }
 
-// Get returns the value of a key, ignoring case. If the key occurs several
-// times, it returns the last value.
-func (c ContentSignal) Get(key string) (string, bool) { return lastPreference(c.Signals, key) }
-
 // ContentUsage is a Content-Usage line, such as `/path train-ai=n`. The drafts of
 // the IETF working group AI Preferences (AIPREF) define it.
 type ContentUsage struct {
@@ -65,19 +61,6 @@ type ContentUsage struct {
 	Preferences []Preference
 	Value       string // as written
 	Line        int
-}
-
-// Get returns the value of a key, ignoring case. If the key occurs several
-// times, it returns the last value.
-func (c ContentUsage) Get(key string) (string, bool) { return lastPreference(c.Preferences, key) }
-
-func lastPreference(list []Preference, key string) (string, bool) {
-	for i := len(list) - 1; i >= 0; i-- {
-		if strings.EqualFold(list[i].Key, key) {
-			return list[i].Value, true
-		}
-	}
-	return "", false
 }
 
 // maxPreferences bounds how many key=value pairs of one line are kept.

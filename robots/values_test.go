@@ -2,6 +2,7 @@ package robots
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 )
@@ -125,26 +126,25 @@ func TestNonRuleLines(t *testing.T) {
 	if len(s) != 1 || s[0].Line != 4 || len(s[0].Signals) != 2 {
 		t.Fatalf("Content-Signal: %+v", s)
 	}
-	if v, ok := s[0].Get("ai-train"); !ok || v != "yes" {
+	if v, ok := lastPreference(s[0].Signals, "ai-train"); !ok || v != "yes" {
 		t.Errorf("ai-train = %q, %v", v, ok)
 	}
 	u := g.ContentUsage()
 	if len(u) != 2 || u[0].Path != "/p" || u[1].Path != "" {
 		t.Fatalf("Content-Usage: %+v", u)
 	}
-	if v, ok := u[0].Get("Train-AI"); !ok || v != "n" {
+	if v, ok := lastPreference(u[0].Preferences, "Train-AI"); !ok || v != "n" {
 		t.Errorf("train-ai = %q, %v", v, ok)
 	}
-	if r, ok := g.Noindex("/n/y/x"); !ok || r.Line != 7 || r.String() != "Noindex: /n*x$" {
-		t.Errorf("Noindex(/n/y/x) = %v, %v", r, ok)
-	}
-	if _, ok := g.Noindex("/n/y/xy"); ok {
-		t.Error("Noindex(/n/y/xy) matches")
-	}
 	var v Views
-	v.Reset("/a/..//n/x", ViewOptions{})
-	if r := g.NoindexViews(&v); r == nil || r.Line != 7 {
-		t.Errorf("NoindexViews = %v", r)
+	for _, target := range []string{"/n/y/x", "/a/..//n/x"} {
+		v.Reset(target, ViewOptions{})
+		if r := g.NoindexViews(&v); r == nil || r.Line != 7 || r.String() != "Noindex: /n*x$" {
+			t.Errorf("%s: %v", target, r)
+		}
+	}
+	if v.Reset("/n/y/xy", ViewOptions{}); g.NoindexViews(&v) != nil {
+		t.Error("the line matches /n/y/xy")
 	}
 	if c := f.CleanParams(); len(c) != 1 || len(c[0].Params) != 2 || c[0].Path != "/forum/" || c[0].Line != 8 {
 		t.Errorf("Clean-param: %+v", c)
@@ -186,4 +186,14 @@ func TestLimitStrings(t *testing.T) {
 	if got := (CrawlDelay{Delay: 1500 * time.Millisecond}).String(); got != "1.5" {
 		t.Errorf("Crawl-delay %s, want 1.5", got)
 	}
+}
+
+// lastPreference returns the last value of a key, ignoring case.
+func lastPreference(list []Preference, key string) (value string, ok bool) {
+	for _, p := range list {
+		if strings.EqualFold(p.Key, key) {
+			value, ok = p.Value, true
+		}
+	}
+	return value, ok
 }
