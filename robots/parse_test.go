@@ -135,8 +135,6 @@ func TestNilGroupAllowsAll(t *testing.T) {
 	var v Views
 	v.Reset("/a//b", ViewOptions{})
 	_, delayed := g.CrawlDelay()
-	var v Views
-	v.Reset("/a", ViewOptions{})
 	noindex := g.NoindexViews(&v) != nil
 	if !g.Match("/a").Allowed || !g.MatchViews(&v).Allowed || delayed || noindex ||
 		len(g.RequestRates())+len(g.VisitTimes())+len(g.Rules())+len(g.Fields())+len(g.Tokens()) > 0 {
