@@ -7,10 +7,10 @@ type Crawlers interface {
 	// if there is none.
 	Lookup(token string) (Crawler, bool)
 	// SearchEngines returns the main crawler of each search engine that sends
-	// many visitors to sites. The rule search-engine-shut-out checks these.
+	// many visitors to sites. The check search-engine-shut-out examines these.
 	SearchEngines() []Crawler
 	// WellKnown returns the product tokens of crawlers that many sites name.
-	// The rule misspelt-token compares tokens that Lookup does not find with
+	// The check misspelt-token compares tokens that Lookup does not find with
 	// these.
 	WellKnown() []string
 }

@@ -9,11 +9,11 @@
 //		fmt.Printf("%d:%d: %s: %s [%s]\n", x.Line, x.Column, x.Severity, x.Message, x.Code)
 //	}
 //
-// Each finding has the code of a rule. Rules returns all rules; each has a page
+// Each finding has the code of a check. Checks returns all checks; each has a page
 // that explains it. A comment in the file can suppress findings: see
 // Suppression.
 //
 // The caller provides information about crawlers (see WithCrawlers). Without
-// it, rules that depend on a crawler's name report nothing. The package does
+// it, checks that depend on a crawler's name report nothing. The package does
 // not read files from disk or from the network.
 package lint

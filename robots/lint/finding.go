@@ -65,7 +65,7 @@ func (g Grade) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
 // Finding is a problem in a file, or something that its author may want to
 // change.
 type Finding struct {
-	Code        string   `json:"code"` // of the rule; it does not change between versions
+	Code        string   `json:"code"` // of the check; it does not change between versions
 	Severity    Severity `json:"severity"`
 	Line        int      `json:"line"`                  // from 1
 	Column      int      `json:"column"`                // of Text, in octets from 1

@@ -14,7 +14,7 @@ var ErrTruncated = errors.New("the file is too large: its end was not read")
 // Fix returns the file with all corrections up to a grade: Safe makes the safe
 // corrections, Unsafe makes the safe and the unsafe ones (see Grade). With None,
 // it returns the file unchanged. The options are those of Lint: they select the
-// rules, and Fix also calls the functions of WithCheck, up to four times. If the
+// checks, and Fix also calls the functions of WithCheck, up to four times. If the
 // file is Truncated, Fix returns ErrTruncated, since the result would lack the
 // end of the file. Fix returns no other error.
 func Fix(f *robots.File, grade Grade, opts ...Option) ([]byte, error) {

@@ -7,9 +7,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
-// googleRules are about lines that Google's parser does not read as RFC 9309
+// googleChecks are about lines that Google's parser does not read as RFC 9309
 // says.
-var googleRules = []Check{
+var googleChecks = []Check{
 	{Code: "google-key", Severity: Error, Title: "Google's parser reads another key on this line",
 		Why:     "Google's crawlers obey a rule that others ignore, or the other way round. Write the key exactly as in the standard",
 		Readers: "Google's parser compares only the start of a key, so it reads \"Disallow all: /\" as \"Disallow: /\" (google/robotstxt). Other parsers ignore such a line",

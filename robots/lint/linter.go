@@ -23,14 +23,14 @@ func WithCrawlers(c Crawlers) Option {
 	return func(l *linter) { l.crawlers = c }
 }
 
-// WithSelect limits the findings to the rules with these codes. Without codes,
-// it selects all rules. Codes that do not exist select nothing. If WithSelect
+// WithSelect limits the findings to the checks with these codes. Without codes,
+// it selects all checks. Codes that do not exist select nothing. If WithSelect
 // occurs several times, only the last one counts.
 func WithSelect(codes ...string) Option {
 	return func(l *linter) { l.selected = codes }
 }
 
-// WithIgnore leaves out findings of the rules with these codes, even if
+// WithIgnore leaves out findings of the checks with these codes, even if
 // WithSelect selects them. Codes that do not exist have no effect. If
 // WithIgnore occurs several times, only the last one counts.
 func WithIgnore(codes ...string) Option {
@@ -39,8 +39,8 @@ func WithIgnore(codes ...string) Option {
 
 // WithCheck adds a check that the caller provides, for example one that
 // compares the file with other settings of the site. The check calls report for
-// each finding, with the code of an existing rule, the line number (from 1),
-// and the message. Lint and Fix panic if there is no rule with that code.
+// each finding, with the code of an existing check, the line number (from 1),
+// and the message. Lint and Fix panic if there is no check with that code.
 func WithCheck(check func(f *robots.File, report func(code string, line int, message string))) Option {
 	return func(l *linter) { l.checks = append(l.checks, check) }
 }
@@ -76,7 +76,7 @@ func Lint(f *robots.File, opts ...Option) []Finding {
 	return l.findings
 }
 
-// maxFindings is the maximal number of findings of one rule.
+// maxFindings is the maximal number of findings of one check.
 const maxFindings = 1000
 
 type linter struct {
@@ -98,7 +98,7 @@ type linter struct {
 	budget    int            // comparisons of rules that are left
 }
 
-// selects reports whether the options select a rule.
+// selects reports whether the options select a check.
 func (l *linter) selects(code string) bool {
 	return (len(l.selected) == 0 || slices.Contains(l.selected, code)) && !slices.Contains(l.ignored, code)
 }

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// Manual returns the pages of all rules as one Markdown document, with an
+// Manual returns the pages of all checks as one Markdown document, with an
 // introduction.
 func Manual() string {
 	var b strings.Builder
 	b.WriteString(manualIntro)
-	b.WriteString("| rule | severity | finds |\n|---|---|---|\n")
-	for _, r := range rules {
+	b.WriteString("| check | severity | finds |\n|---|---|---|\n")
+	for _, r := range checks {
 		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s |\n", r.Code, r.Code, r.Severity, cell.Replace(inCode(r.Title)))
 	}
-	for _, r := range rules {
+	for _, r := range checks {
 		b.WriteString("\n" + r.Page())
 	}
 	return b.String()
@@ -25,17 +25,17 @@ var cell = strings.NewReplacer("|", `\|`)
 
 const manualIntro = `# Rules of the linter
 
-<!-- Generated from the rules in robots/lint: go test ./robots/lint -run TestManual -update -->
+<!-- Generated from the checks in robots/lint: go test ./robots/lint -run TestManual -update -->
 
-` + "`caddy robots lint` finds mistakes in robots.txt files. `caddy robots explain CODE` prints the page of a rule." + `
+` + "`caddy robots lint` finds mistakes in robots.txt files. `caddy robots explain CODE` prints the page of a check." + `
 
 A finding is an **error** if a line does not do what it was written for, a **warning** if some crawlers read it
 differently or it has no effect, and an **info** if it is correct but could be simpler. Infos are reported only with
-` + "`--info`, or if `--select` names the rule." + `
+` + "`--info`, or if `--select` names the check." + `
 
-## Choosing rules
+## Choose checks
 
-` + "`--select CODE,CODE` reports only these rules, `--ignore CODE,CODE` all other rules." + ` A comment in the file suppresses
+` + "`--select CODE,CODE` reports only these checks, `--ignore CODE,CODE` all other checks." + ` A comment in the file suppresses
 findings on the next line that is not a comment:
 
 ` + "```" + `
@@ -55,6 +55,6 @@ the whole file; it may be on any line. The linter reports codes that do not exis
 
 Fuzz tests check both promises. Neither flag applies a suggestion that changes the meaning of the file.
 
-## All rules
+## All checks
 
 `

@@ -55,7 +55,7 @@ func (l *linter) suppress() {
 		if s.unknownVerb {
 			l.add(l.at("unknown-suppression", s.line, s.col, s.line.Raw[s.col:s.col+len(s.code)], "%q is unknown: write \"ignore CODE\" or \"ignore-file CODE\"", s.code))
 		} else if _, ok := byCode[s.code]; !ok {
-			l.add(l.at("unknown-suppression", s.line, s.col, s.line.Raw[s.col:s.col+len(s.code)], "the linter has no rule named %q", s.code))
+			l.add(l.at("unknown-suppression", s.line, s.col, s.line.Raw[s.col:s.col+len(s.code)], "the linter has no check named %q", s.code))
 		} else if !s.used && l.selects(s.code) {
 			l.add(l.at("unused-suppression", s.line, s.col, s.line.Raw[s.col:s.col+len(s.code)], "there is no finding %s to suppress", s.code))
 		}

@@ -16,22 +16,22 @@ import (
 func explainCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain [code]...",
-		Short: "Explains the rules of the linter",
+		Short: "Explains the checks of the linter",
 		Long: `
-Prints the page of each named rule of the linter: what the rule finds, why it
+Prints the page of each named check of the linter: what it finds, why it
 matters, how different crawlers read the line, and an example before and after.
-The pages are Markdown. Without a code, it lists all rules.
+The pages are Markdown. Without a code, it lists all checks.
 
-The exit status is 0, or 1 if there is no such rule.`,
+The exit status is 0, or 1 if there is no such check.`,
 		Example: `  caddy robots explain
   caddy robots explain missing-slash`,
-		ValidArgsFunction: completeRules,
+		ValidArgsFunction: completeChecks,
 		RunE: run(func(cmd *cobra.Command, args []string) (int, error) {
 			if len(args) == 0 {
-				return 0, listRules(cmd.OutOrStdout())
+				return 0, listChecks(cmd.OutOrStdout())
 			}
 			for i, code := range args {
-				if err := knownRule(code); err != nil {
+				if err := knownCheck(code); err != nil {
 					return exitFailed, err
 				}
 				if i > 0 {
@@ -47,8 +47,8 @@ The exit status is 0, or 1 if there is no such rule.`,
 	}
 }
 
-// listRules prints a line for each rule.
-func listRules(w io.Writer) error {
+// listChecks prints a line for each check.
+func listChecks(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, r := range lint.Checks() {
 		fmt.Fprintf(table, "%s\t%s\t%s\n", r.Code, r.Severity, r.Title)
@@ -56,9 +56,9 @@ func listRules(w io.Writer) error {
 	return table.Flush()
 }
 
-// knownRule returns an error for an unknown code. The error suggests a similar
+// knownCheck returns an error for an unknown code. The error suggests a similar
 // code.
-func knownRule(code string) error {
+func knownCheck(code string) error {
 	if _, ok := lint.CheckFor(code); ok {
 		return nil
 	}
@@ -68,14 +68,14 @@ func knownRule(code string) error {
 	}
 	if len(code) <= 64 {
 		if near := editdistance.Nearest(strings.ToLower(code), slices.Values(codes), 4); near != "" {
-			return fmt.Errorf("the linter has no rule %q; did you mean %s?", code, near)
+			return fmt.Errorf("the linter has no check %q; did you mean %s?", code, near)
 		}
 	}
-	return fmt.Errorf("the linter has no rule %q: \"caddy robots explain\" lists all", code)
+	return fmt.Errorf("the linter has no check %q: \"caddy robots explain\" lists all", code)
 }
 
-// completeRules completes codes of rules, also after a comma.
-func completeRules(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+// completeChecks completes codes of checks, also after a comma.
+func completeChecks(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	before := typed[:strings.LastIndexByte(typed, ',')+1]
 	var list []cobra.Completion
 	for _, r := range lint.Checks() {

@@ -95,8 +95,8 @@ func (o *lintFlags) register(cmd *cobra.Command) {
 	f.StringVar(&o.format, "format", "text", "output format: text, json (one object per line), sarif (2.1.0), github (annotations of Actions) or gitlab (Code Quality report)")
 	f.BoolVar(&o.json, "json", false, "the same as --format json")
 	f.BoolVar(&o.sarif, "sarif", false, "the same as --format sarif")
-	f.StringSliceVar(&o.selected, "select", nil, "report only these rules, separated by commas")
-	f.StringSliceVar(&o.ignored, "ignore", nil, "do not report these rules, separated by commas")
+	f.StringSliceVar(&o.selected, "select", nil, "report only these checks, separated by commas")
+	f.StringSliceVar(&o.ignored, "ignore", nil, "do not report these checks, separated by commas")
 	f.StringVar(&o.failOn, "fail-on", "warning", "lowest severity that changes the exit status: info, warning, error or never")
 	f.BoolVar(&o.info, "info", false, "report infos too")
 	f.StringVarP(&o.config, "config", "c", "", "Caddyfile whose x_robots_tag lines are checked against the files")
@@ -108,8 +108,8 @@ func (o *lintFlags) register(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("write", "diff")
 	complete(cmd, "format", cobra.FixedCompletions(lintFormats, cobra.ShellCompDirectiveNoFileComp))
 	complete(cmd, "fail-on", cobra.FixedCompletions([]string{"info", "warning", "error", "never"}, cobra.ShellCompDirectiveNoFileComp))
-	complete(cmd, "select", completeRules)
-	complete(cmd, "ignore", completeRules)
+	complete(cmd, "select", completeChecks)
+	complete(cmd, "ignore", completeChecks)
 }
 
 func (o *lintFlags) lint(cmd *cobra.Command, args []string) (int, error) {
@@ -200,7 +200,7 @@ func (o *lintFlags) validate(args []string) error {
 		return fmt.Errorf("--fail-on: unknown severity %q: want info, warning, error or never", o.failOn)
 	}
 	for _, code := range slices.Concat(o.selected, o.ignored) {
-		if err := knownRule(code); err != nil {
+		if err := knownCheck(code); err != nil {
 			return err
 		}
 	}

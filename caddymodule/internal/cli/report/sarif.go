@@ -59,7 +59,7 @@ func SARIF(w io.Writer, version string, docs []*Document, failures []error) erro
 
 // helpURI returns the URL of the page about a rule.
 func helpURI(code string) string {
-	return "https://github.com/caddy-robots/caddy-robots/blob/main/docs/lint-rules.md#" + code
+	return "https://github.com/caddy-robots/caddy-robots/blob/main/docs/lint-checks.md#" + code
 }
 
 // level returns the name of a severity in SARIF (section 3.27.10).

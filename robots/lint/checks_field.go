@@ -1,7 +1,7 @@
 package lint
 
-// fieldRules are about lines that are neither User-agent, Allow nor Disallow.
-var fieldRules = []Check{
+// fieldChecks are about lines that are neither User-agent, Allow nor Disallow.
+var fieldChecks = []Check{
 	{Code: "malformed-crawl-delay", Severity: Warning, Title: "the Crawl-delay is not a number of seconds",
 		Why:     "the line has no effect",
 		Readers: "crawlers that obey Crawl-delay expect a number of seconds, such as 10 or 0.5",

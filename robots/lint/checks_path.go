@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// pathRules are about the paths of Allow and Disallow lines.
-var pathRules = []Check{
+// pathChecks are about the paths of Allow and Disallow lines.
+var pathChecks = []Check{
 	{Code: "missing-slash", Severity: Error, Title: "the path does not start with a slash",
 		Why:     "paths start with a slash, so the rule never matches",
 		Readers: "RFC 9309, section 2.2.2: a path starts with a slash; Google also accepts a * there",
@@ -65,8 +65,8 @@ var pathRules = []Check{
 		Before:  "User-agent: *\nDisallow: /robots.txt\nDisallow: /a\n", After: "User-agent: *\nDisallow: /a\n"},
 }
 
-// overlapRules are about rules of one group that overlap.
-var overlapRules = []Check{
+// overlapChecks are about rules of one group that overlap.
+var overlapChecks = []Check{
 	{Code: "contradiction", Severity: Warning, Title: "Allow and Disallow cover the same paths",
 		Why:     "crawlers that follow RFC 9309 use the longer rule, and Allow if both have the same length. Older parsers use the first rule. Keep the rule that you mean",
 		Readers: "RFC 9309, section 2.2.2: of two rules of the same length, Allow decides. In the standard of 1994, the first rule that matches decides",

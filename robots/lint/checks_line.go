@@ -1,7 +1,7 @@
 package lint
 
-// lineRules are about the spelling and the form of single lines.
-var lineRules = []Check{
+// lineChecks are about the spelling and the form of single lines.
+var lineChecks = []Check{
 	{Code: "misspelt-key", Severity: Warning, Title: "the key is misspelt",
 		Why:     "few crawlers accept this spelling. All others ignore the line",
 		Readers: "Google's parser accepts a few misspellings of Disallow, User-agent and Sitemap, and so does this one. RFC 9309 allows none",
@@ -57,9 +57,9 @@ var longPath = func() string {
 	return string(b)
 }()
 
-// suppressionRules are about comments that suppress findings.
-var suppressionRules = []Check{
-	{Code: "unknown-suppression", Severity: Warning, Title: "a comment suppresses findings of a rule that does not exist",
+// suppressionChecks are about comments that suppress findings.
+var suppressionChecks = []Check{
+	{Code: "unknown-suppression", Severity: Warning, Title: "a comment suppresses findings of a check that does not exist",
 		Why:     "the comment has no effect. Usually, the code is misspelt",
 		Readers: "crawlers ignore comments; only the linter reads this one",
 		Before:  "User-agent: *\n# robots-lint: ignore mispelt-key\nDissallow: /private/\n", After: "User-agent: *\n# robots-lint: ignore misspelt-key\nDissallow: /private/\n"},

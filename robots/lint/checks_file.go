@@ -7,8 +7,8 @@ import "strings"
 // or blank lines were tested with wget, wget2, HTTrack, LWP, linkchecker and
 // Python's urllib.robotparser.
 
-// fileRules are about the file as a whole.
-var fileRules = []Check{
+// fileChecks are about the file as a whole.
+var fileChecks = []Check{
 	{Code: "html-page", Severity: Error, Title: "the file is an HTML page",
 		Why:     "crawlers find no rules in it and may fetch everything. Sites that have no robots.txt often send such a page in its place",
 		Readers: "every crawler ignores lines that it does not understand (RFC 9309, section 2.2). A site without rules should answer 404",

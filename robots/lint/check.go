@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Rule explains one kind of finding.
+// Check explains one kind of finding.
 type Check struct {
 	Code     string   `json:"code"` // lower case with hyphens; it does not change between versions
 	Severity Severity `json:"severity"`
@@ -21,26 +21,26 @@ type Check struct {
 	external bool   // a check of the caller reports it: see WithCheck
 }
 
-// rules holds all rules, sorted by code.
-var rules = func() []Check {
-	all := slices.Concat(fileRules, lineRules, agentRules, groupRules, pathRules, overlapRules, fieldRules, googleRules, suppressionRules)
+// checks holds all checks, sorted by code.
+var checks = func() []Check {
+	all := slices.Concat(fileChecks, lineChecks, agentChecks, groupChecks, pathChecks, overlapChecks, fieldChecks, googleChecks, suppressionChecks)
 	slices.SortFunc(all, func(a, b Check) int { return strings.Compare(a.Code, b.Code) })
 	return all
 }()
 
-// byCode finds a rule by its code.
+// byCode finds a check by its code.
 var byCode = func() map[string]*Check {
-	m := make(map[string]*Check, len(rules))
-	for i := range rules {
-		m[rules[i].Code] = &rules[i]
+	m := make(map[string]*Check, len(checks))
+	for i := range checks {
+		m[checks[i].Code] = &checks[i]
 	}
 	return m
 }()
 
-// Rules returns all rules, sorted by code.
-func Checks() []Check { return slices.Clone(rules) }
+// Checks returns all checks, sorted by code.
+func Checks() []Check { return slices.Clone(checks) }
 
-// RuleFor returns the rule with a code.
+// CheckFor returns the check with a code.
 func CheckFor(code string) (Check, bool) {
 	if r, ok := byCode[code]; ok {
 		return *r, true
@@ -48,7 +48,7 @@ func CheckFor(code string) (Check, bool) {
 	return Check{}, false
 }
 
-// Page returns the page of the rule in Markdown, which begins with a heading of
+// Page returns the page of the check in Markdown, which begins with a heading of
 // the second level.
 func (r Check) Page() string {
 	var b strings.Builder

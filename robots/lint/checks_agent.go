@@ -1,7 +1,7 @@
 package lint
 
-// agentRules are about the values of User-agent lines.
-var agentRules = []Check{
+// agentChecks are about the values of User-agent lines.
+var agentChecks = []Check{
 	{Code: "empty-user-agent", Severity: Error, Title: "the User-agent line names no crawler",
 		Why:     "no crawler obeys the rules below it",
 		Readers: "RFC 9309, section 2.2.1: a User-agent line contains a product token or *",
@@ -44,9 +44,9 @@ var agentRules = []Check{
 		Before:  "User-agent: Google-Extended\nDisallow: /\n"},
 }
 
-// groupRules are about groups: which crawlers they apply to, and where they
+// groupChecks are about groups: which crawlers they apply to, and where they
 // begin and end.
-var groupRules = []Check{
+var groupChecks = []Check{
 	{Code: "split-group", Severity: Info, Title: "several groups name the same crawler",
 		Why:     "crawlers that follow RFC 9309 merge the groups. Some parsers use only the first",
 		Readers: "RFC 9309, section 2.2.1 and Google merge the groups. Python's urllib and others use only the first",

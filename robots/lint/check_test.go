@@ -10,7 +10,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// The first example on the page of a rule has the finding, the second one does
+// The first example on the page of a check has the finding, the second one does
 // not.
 func TestRuleExamples(t *testing.T) {
 	for _, r := range Checks() {
@@ -50,15 +50,15 @@ func TestRulesAreComplete(t *testing.T) {
 			t.Errorf("%s follows %s", r.Code, Checks()[i-1].Code)
 		}
 		if r.Title == "" || r.Why == "" || r.Readers == "" || r.Before == "" {
-			t.Errorf("rule %s: Title, Why, Readers or Before is empty", r.Code)
+			t.Errorf("check %s: Title, Why, Readers or Before is empty", r.Code)
 		}
 	}
-	if _, ok := CheckFor("no-such-rule"); ok {
-		t.Error("RuleFor finds a rule that does not exist")
+	if _, ok := CheckFor("no-such-check"); ok {
+		t.Error("CheckFor finds a check that does not exist")
 	}
 }
 
-// Every rule has an example among the golden files.
+// Every check has an example among the golden files.
 func TestRulesHaveGoldenFiles(t *testing.T) {
 	for _, r := range Checks() {
 		if len(r.Before) > 2000 || r.external {
@@ -72,7 +72,7 @@ func TestRulesHaveGoldenFiles(t *testing.T) {
 }
 
 func TestManual(t *testing.T) {
-	const path = "../../docs/lint-rules.md"
+	const path = "../../docs/lint-checks.md"
 	if *update {
 		if err := os.MkdirAll("../../docs", 0o755); err != nil {
 			t.Fatal(err)
