@@ -106,18 +106,18 @@ func (p *policyOf) budgetStatus(b budgetAt, now time.Time) status.Budget {
 	if b.Pool {
 		budget.Claim = "unverified"
 	}
-	layer, line := b.Policy.Origin(paceLine(b))
+	layer, line := b.Rules.Origin(paceLine(b))
 	budget.Layer, budget.Line = layer.String(), line
 	_, budget.Shared = p.handler.limiter.(*pooledFleet)
 	if b.PerAddr {
 		budget.Counted = "client"
-		if first := b.Terms.First(now); !first.OK {
+		if first := b.Limits.First(now); !first.OK {
 			budget.Free, budget.Next = false, now.Add(first.RetryAfter).UTC()
 		}
 		return budget
 	}
 	if inspector, ok := p.handler.limiter.(throttle.Inspector); ok {
-		result, used := inspector.Peek(now, b.Key, b.Terms)
+		result, used := inspector.Peek(now, b.Key, b.Limits)
 		budget.Used, budget.Free = used, result.OK
 		budget.Next = now.Add(result.RetryAfter).UTC()
 	}

@@ -37,7 +37,7 @@ func (e *Engine) Agent(name string) crawler.Agent {
 		return signedAgent(row)
 	}
 	var id crawler.Identity
-	identities().Identify(e.rules.base, name, &id)
+	identities().Identify(e.settings.base, name, &id)
 	for i := range id.Len() {
 		if id.At(i).Crawler != nil {
 			return *id.At(i)

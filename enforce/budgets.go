@@ -12,9 +12,9 @@ import (
 // used is in the limiter, under Key: see throttle.Inspector.
 type Budget struct {
 	Key    throttle.Key
-	Terms  *throttle.Limits // the rate limits
+	Limits *throttle.Limits // the rate limits
 	Group  *robots.Group    // the group that sets them
-	Policy *Rules
+	Rules  *Rules
 	Pool   bool // the budget that all clients with an unverified claim to be this crawler share
 	// PerAddr reports that each client address has its own budget. Then Key is
 	// not the key of a budget: Key.Client returns the key for an address.
@@ -26,23 +26,23 @@ type Budget struct {
 // site and invented, see Request.Site and Request.Invented. It returns nil if
 // nothing limits the crawler.
 func (e *Engine) Budgets(origin Origin, a *crawler.Agent, invented bool, site string, now time.Time) []Budget {
-	policy := e.policies.Of(origin)
-	if policy == nil {
+	rules := e.origins.Of(origin)
+	if rules == nil {
 		return nil
 	}
-	plan := policy.plan(a)
-	if plan.terms == nil {
+	plan := rules.plan(a)
+	if plan.limits == nil {
 		return nil
 	}
 	r := &Request{Origin: origin, Invented: invented, Site: site, Time: now}
 	own := Budget{
-		Key: e.budget(r, a, 0), Terms: plan.terms, Group: plan.group, Policy: policy,
-		PerAddr: a.RunByAnyone() || e.rules.PerIP,
+		Key: e.budget(r, a, 0), Limits: plan.limits, Group: plan.group, Rules: rules,
+		PerAddr: a.RunByAnyone() || e.settings.PerIP,
 	}
 	list := []Budget{own}
-	if v := e.rules.Verification; v != nil && a.Crawler != nil && v.Checker.Verifiable(a.Crawler) && policy.pools[plan.terms] != nil {
+	if v := e.settings.Verification; v != nil && a.Crawler != nil && v.Checker.Verifiable(a.Crawler) && rules.pools[plan.limits] != nil {
 		pool := own
-		pool.Key, pool.Terms, pool.Pool = e.budget(r, a, seedPool), policy.pools[plan.terms], true
+		pool.Key, pool.Limits, pool.Pool = e.budget(r, a, seedPool), rules.pools[plan.limits], true
 		list = append(list, pool)
 	}
 	return list

@@ -20,11 +20,11 @@ func TestBudgets(t *testing.T) {
 		t.Fatalf("%+v", list)
 	}
 	inspector := e.limiter.(throttle.Inspector)
-	if r, used := inspector.Peek(e.clock.now(), list[0].Key, list[0].Terms); !r.OK || used {
+	if r, used := inspector.Peek(e.clock.now(), list[0].Key, list[0].Limits); !r.OK || used {
 		t.Errorf("before the first request: %+v, %t", r, used)
 	}
 	e.decide("/", bingbot)
-	if r, used := inspector.Peek(e.clock.now(), list[0].Key, list[0].Terms); r.OK || !used || r.RetryAfter == 0 {
+	if r, used := inspector.Peek(e.clock.now(), list[0].Key, list[0].Limits); r.OK || !used || r.RetryAfter == 0 {
 		t.Errorf("after it: %+v, %t", r, used)
 	}
 	if err := inspector.Forget(context.Background(), e.clock.now(), list[0].Key); err != nil {

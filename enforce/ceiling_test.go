@@ -12,12 +12,12 @@ import (
 // Several engines share one limit of memory. Each keeps at least one policy.
 func TestCeilingOfSeveralEngines(t *testing.T) {
 	ceiling := NewCeiling(4 << 20)
-	all := []*policiesTest{newPoliciesTest(t, Config{Ceiling: ceiling}), newPoliciesTest(t, Config{Ceiling: ceiling})}
+	all := []*originsTest{newOriginsTest(t, Config{Ceiling: ceiling}), newOriginsTest(t, Config{Ceiling: ceiling})}
 	for i := range 200 {
 		for j, p := range all {
 			p.source.set(200, fmt.Sprintf("User-agent: *\nDisallow: /%d/\n%s", i*2+j, strings.Repeat("# filler\n", 1000)))
-			if policy := p.policyAfterRead(Origin{Host: fmt.Sprintf("h%d.test", i)}); policy == nil || policy.Outcome() != Loaded {
-				t.Fatalf("engine %d, host %d: the newest policy is not in force", j, i)
+			if rules := p.rulesAfterFetch(Origin{Host: fmt.Sprintf("h%d.test", i)}); rules == nil || rules.Outcome() != Loaded {
+				t.Fatalf("engine %d, host %d: the newest rules is not in force", j, i)
 			}
 		}
 		if used := ceiling.Used(); used > 4<<20+2*300<<10 {
@@ -26,7 +26,7 @@ func TestCeilingOfSeveralEngines(t *testing.T) {
 	}
 	for _, p := range all {
 		if p.Len() == 0 {
-			t.Error("an engine has no policy left")
+			t.Error("an engine has no rules left")
 		}
 		p.Close()
 	}
@@ -37,7 +37,7 @@ func TestCeilingOfSeveralEngines(t *testing.T) {
 
 // The estimate is at least half of the memory that a policy takes, and at most
 // four times as much.
-func TestEstimateOfPolicyMemory(t *testing.T) {
+func TestEstimateOfRulesMemory(t *testing.T) {
 	for name, text := range map[string]string{
 		"small":     "User-agent: *\nDisallow: /private/\n",
 		"prefixes":  "User-agent: *\n" + manyRules("/section%d/page", 5000),
@@ -48,11 +48,11 @@ func TestEstimateOfPolicyMemory(t *testing.T) {
 		var kept []*Rules
 		before := heap()
 		for i := range n {
-			policy, err := Settings{}.Policy(Response{Status: 200, Body: fmt.Appendf(nil, "%s# %d\n", text, i)})
+			rules, err := Settings{}.Rules(Response{Status: 200, Body: fmt.Appendf(nil, "%s# %d\n", text, i)})
 			if err != nil {
 				t.Fatal(err)
 			}
-			kept = append(kept, policy)
+			kept = append(kept, rules)
 		}
 		took := (heap() - before) / n
 		estimate := kept[0].memory()

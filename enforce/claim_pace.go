@@ -42,13 +42,13 @@ func (e *Engine) take(ctx context.Context, r *Request, d *Decision) (throttle.Re
 			return e.takeBoth(ctx, r, own, e.clientBudget(r, d))
 		}
 	}
-	return e.waiters.Take(ctx, e.limiter, r.Time, own.key, own.terms, e.rules.Wait)
+	return e.waiters.Take(ctx, e.limiter, r.Time, own.key, own.limits, e.settings.Wait)
 }
 
 // budgetOf is a budget and its terms.
 type budgetOf struct {
-	key   throttle.Key
-	terms *throttle.Limits
+	key    throttle.Key
+	limits *throttle.Limits
 }
 
 // clientBudget is the budget of one client address (IPv4 /32 or IPv6 /64) with
@@ -61,15 +61,15 @@ func (e *Engine) clientBudget(r *Request, d *Decision) budgetOf {
 // refuses the request, the first one has been used nevertheless. RetryAfter is
 // then the time until both are free.
 func (e *Engine) takeBoth(ctx context.Context, r *Request, first, second budgetOf) (throttle.Result, error) {
-	res, err := e.waiters.Take(ctx, e.limiter, r.Time, first.key, first.terms, e.rules.Wait)
+	res, err := e.waiters.Take(ctx, e.limiter, r.Time, first.key, first.limits, e.settings.Wait)
 	if !res.OK || err != nil {
 		return res, err
 	}
-	other := e.limiter.Take(ctx, r.Time, second.key, second.terms, 0)
+	other := e.limiter.Take(ctx, r.Time, second.key, second.limits, 0)
 	if other.OK {
 		return res, nil
 	}
-	if again := e.limiter.Take(ctx, r.Time, first.key, first.terms, 0); !again.OK {
+	if again := e.limiter.Take(ctx, r.Time, first.key, first.limits, 0); !again.OK {
 		other.RetryAfter = max(other.RetryAfter, again.RetryAfter)
 	}
 	return other, nil
@@ -81,7 +81,7 @@ func debtKey(own throttle.Key, d *Decision) uint64 { return own.Client(d.addr)[0
 
 // poolTerms returns the limits that g sets for all unverified claims to be one
 // crawler together; nil if g sets none.
-func (r *compiledSettings) poolTerms(g *robots.Group) *throttle.Limits {
+func (r *compiledSettings) poolLimits(g *robots.Group) *throttle.Limits {
 	delay, _ := g.CrawlDelay()
 	delay.Delay = min(delay.Delay, r.MaxDelay) / poolFactor
 	rates := append([]robots.RequestRate(nil), g.RequestRates()...)

@@ -43,7 +43,7 @@ func without(out Outcome, status int) content {
 }
 
 // policy compiles a content to a policy.
-func (r *compiledSettings) policy(c content) *Rules {
+func (r *compiledSettings) rulesOf(c content) *Rules {
 	var p *Rules
 	switch c.state {
 	case Loaded:
@@ -68,10 +68,10 @@ func (r *compiledSettings) publishes() bool { return r.lines != nil && r.lines.P
 // lines of the managed policy, if there are any and they can be merged.
 func (p *Rules) merge(c content) {
 	p.text = c.body
-	if p.rules.publishes() && !c.apart {
-		m, err := p.rules.lines.Merge(c.body, managed.Options{
-			Dialect:   p.rules.Dialect,
-			StarBinds: func(row *crawler.Crawler) bool { return p.rules.BoundByStar(row.Class, row) },
+	if p.settings.publishes() && !c.apart {
+		m, err := p.settings.lines.Merge(c.body, managed.Options{
+			Dialect:   p.settings.Dialect,
+			StarBinds: func(row *crawler.Crawler) bool { return p.settings.BoundByStar(row.Class, row) },
 		})
 		if err == nil {
 			p.merged, p.text = m, m.Text
@@ -79,7 +79,7 @@ func (p *Rules) merge(c content) {
 		p.mergeErr = err
 	}
 	p.etag = fmt.Sprintf("%q", strconv.FormatUint(xxhash.Sum64(p.text), 36))
-	p.file = robots.Parse(p.text, robots.WithDialect(p.rules.Dialect))
+	p.file = robots.Parse(p.text, robots.WithDialect(p.settings.Dialect))
 }
 
 // Text returns the file that is in force: the site's own, with the lines of the
@@ -111,16 +111,16 @@ func (p *Rules) Notes() []managed.Note {
 // Beyond returns what the presets of the managed policy can't prevent, one
 // sentence for each case.
 func (p *Rules) Beyond() []string {
-	if p.rules.lines == nil {
+	if p.settings.lines == nil {
 		return nil
 	}
-	return p.rules.lines.Beyond()
+	return p.settings.lines.Beyond()
 }
 
 // MergeError returns why the lines of the managed policy are not in force. It
 // returns nil if they are, or if there are none.
 func (p *Rules) MergeError() error {
-	if p.apart && p.rules.publishes() {
+	if p.apart && p.settings.publishes() {
 		return errApart
 	}
 	return p.mergeErr

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-func TestCopiesOutliveThePolicies(t *testing.T) {
+func TestCopiesOutliveTheOrigins(t *testing.T) {
 	copies := NewCopies()
-	p := newPoliciesTest(t, Config{Copies: copies})
+	p := newOriginsTest(t, Config{Copies: copies})
 	p.get(home)
-	q := newPoliciesTest(t, Config{Copies: copies})
+	q := newOriginsTest(t, Config{Copies: copies})
 	q.source.set(500, "")
-	if policy := q.get(home); policy.Outcome() != Loaded || allows(policy, "/private/x") {
+	if rules := q.get(home); rules.Outcome() != Loaded || allows(rules, "/private/x") {
 		t.Error("the cached copy is not in force")
 	}
 	p.seen.next(t)
@@ -20,22 +20,22 @@ func TestCopiesOutliveThePolicies(t *testing.T) {
 	p.source.set(404, "")
 	p.clock.advance(2 * time.Minute)
 	p.peek(t, home)
-	r := newPoliciesTest(t, Config{Copies: copies})
+	r := newOriginsTest(t, Config{Copies: copies})
 	r.source.set(500, "")
-	if policy := r.get(home); policy.Outcome() != Missing {
-		t.Errorf("the copy of a file that was removed is in force: %v", policy.Outcome())
+	if rules := r.get(home); rules.Outcome() != Missing {
+		t.Errorf("the copy of a file that was removed is in force: %v", rules.Outcome())
 	}
 }
 
 // After a reload, the cached copy is in force before the source answers.
 func TestCopyIsInForceBeforeTheFirstReadEnds(t *testing.T) {
 	copies := NewCopies()
-	newPoliciesTest(t, Config{Copies: copies}).policyAfterRead(home)
-	q := newPoliciesTest(t, Config{Copies: copies})
+	newOriginsTest(t, Config{Copies: copies}).rulesAfterFetch(home)
+	q := newOriginsTest(t, Config{Copies: copies})
 	q.source.block = make(chan struct{})
 	defer close(q.source.block)
-	policy := q.get(home) // returns as soon as the copy is compiled
-	if policy == nil || policy.Outcome() != Loaded || allows(policy, "/private/x") {
+	rules := q.get(home) // returns as soon as the copy is compiled
+	if rules == nil || rules.Outcome() != Loaded || allows(rules, "/private/x") {
 		t.Error("the copy is not in force before the source answers")
 	}
 }
@@ -46,27 +46,27 @@ func TestLifetimeOfCopies(t *testing.T) {
 		status int
 		keep   time.Duration
 	}{{403, keepRefused}, {500, keepFailed}} {
-		p := newPoliciesTest(t, Config{Refresh: time.Hour})
-		p.policyAfterRead(home)
+		p := newOriginsTest(t, Config{Refresh: time.Hour})
+		p.rulesAfterFetch(home)
 		p.source.set(tt.status, "")
 		p.clock.advance(tt.keep)
-		if policy := p.policyAfterRead(home); policy.Outcome() != Loaded {
+		if rules := p.rulesAfterFetch(home); rules.Outcome() != Loaded {
 			t.Errorf("%d: the copy is gone after %v", tt.status, tt.keep)
 		}
 		p.clock.advance(2 * time.Hour)
-		if policy := p.policyAfterRead(home); policy.Outcome() == Loaded {
+		if rules := p.rulesAfterFetch(home); rules.Outcome() == Loaded {
 			t.Errorf("%d: the copy is in force after more than %v", tt.status, tt.keep)
 		}
 	}
 	copies := NewCopies()
-	p := newPoliciesTest(t, Config{Copies: copies})
-	p.policyAfterRead(home)
-	q := newPoliciesTest(t, Config{Copies: copies})
+	p := newOriginsTest(t, Config{Copies: copies})
+	p.rulesAfterFetch(home)
+	q := newOriginsTest(t, Config{Copies: copies})
 	q.source.mu.Lock()
 	q.source.err = errors.New("gone")
 	q.source.mu.Unlock()
 	q.clock.advance(keepFailed + time.Hour)
-	if policy := q.policyAfterRead(home); policy.Outcome() != Failed {
-		t.Errorf("a copy older than %v is in force: %v", keepFailed, policy.Outcome())
+	if rules := q.rulesAfterFetch(home); rules.Outcome() != Failed {
+		t.Errorf("a copy older than %v is in force: %v", keepFailed, rules.Outcome())
 	}
 }

@@ -31,8 +31,8 @@ const (
 // concurrent use. Once the policy is loaded, a decision allocates nothing and
 // takes no lock that all requests share.
 type Engine struct {
-	rules    *compiledSettings
-	policies *Origins
+	settings *compiledSettings
+	origins  *Origins
 	limiter  throttle.Limiter
 	waiters  *throttle.Waiters
 	readers  *Recent
@@ -45,8 +45,8 @@ type Engine struct {
 // under rules. Close the engine when it is no longer used. The caller closes
 // limiter and source, which must not be nil. An error says what is wrong with
 // rules.
-func NewEngine(rules Settings, source Source, limiter throttle.Limiter, cfg Config) (*Engine, error) {
-	compiled, err := rules.compile()
+func NewEngine(settings Settings, source Source, limiter throttle.Limiter, cfg Config) (*Engine, error) {
+	compiled, err := settings.compile()
 	if err != nil {
 		return nil, err
 	}
@@ -60,8 +60,8 @@ func NewEngine(rules Settings, source Source, limiter throttle.Limiter, cfg Conf
 		cfg.Visits = NewVisits(smallRecent)
 	}
 	return &Engine{
-		rules:    compiled,
-		policies: newOrigins(source, compiled, cfg),
+		settings: compiled,
+		origins:  newOrigins(source, compiled, cfg),
 		limiter:  limiter,
 		waiters:  cfg.Waiters,
 		readers:  cfg.Readers,
@@ -77,42 +77,42 @@ func NewEngine(rules Settings, source Source, limiter throttle.Limiter, cfg Conf
 // tries failed reads again without a request. Closing one of the two engines
 // closes both.
 func (e *Engine) With(registry *crawler.Registry, checker *verify.Checker, observer Observer) (*Engine, error) {
-	rules := e.rules.Settings
-	rules.Registry = registry
-	return e.with(rules, checker, observer)
+	settings := e.settings.Settings
+	settings.Registry = registry
+	return e.with(settings, checker, observer)
 }
 
 // WithMode is like With. It keeps the registry, and sets Settings.Monitor and
 // Settings.Wait instead.
 func (e *Engine) WithMode(monitor bool, wait time.Duration, checker *verify.Checker, observer Observer) (*Engine, error) {
-	rules := e.rules.Settings
-	rules.Monitor, rules.Wait = monitor, wait
-	return e.with(rules, checker, observer)
+	settings := e.settings.Settings
+	settings.Monitor, settings.Wait = monitor, wait
+	return e.with(settings, checker, observer)
 }
 
 // with returns an engine with other rules. The two engines share the rest.
-func (e *Engine) with(rules Settings, checker *verify.Checker, observer Observer) (*Engine, error) {
-	if rules.Verification != nil {
-		rules.Verification = &Verification{checker, rules.Verification.IgnoreImpostors}
+func (e *Engine) with(settings Settings, checker *verify.Checker, observer Observer) (*Engine, error) {
+	if settings.Verification != nil {
+		settings.Verification = &Verification{checker, settings.Verification.IgnoreImpostors}
 	}
-	compiled, err := rules.compile()
+	compiled, err := settings.compile()
 	if err != nil {
 		return nil, err
 	}
 	q := *e
-	q.rules, q.policies = compiled, e.policies.with(compiled, observer)
+	q.settings, q.origins = compiled, e.origins.with(compiled, observer)
 	return &q, nil
 }
 
 // Origins returns the policies of all origins.
-func (e *Engine) Origins() *Origins { return e.policies }
+func (e *Engine) Origins() *Origins { return e.origins }
 
 // Registry returns the crawlers that the engine knows.
-func (e *Engine) Registry() *crawler.Registry { return e.rules.Registry }
+func (e *Engine) Registry() *crawler.Registry { return e.settings.Registry }
 
 // Close stops the reads that are under way. Held requests go on waiting until
 // the rate limits allow them. It always returns nil.
-func (e *Engine) Close() error { return e.policies.Close() }
+func (e *Engine) Close() error { return e.origins.Close() }
 
 // Decide decides on a request and writes the decision to d.
 //
@@ -138,8 +138,8 @@ func (e *Engine) Decide(ctx context.Context, r *Request, d *Decision) {
 		e.robotsTxt(ctx, r, d)
 		return
 	}
-	policy := e.resolve(ctx, r)
-	policy.check(r, e, nil, d)
+	rules := e.resolve(ctx, r)
+	rules.check(r, e, nil, d)
 	if d.Action == Pass && d.Limits != nil {
 		e.pace(ctx, r, d)
 	}
@@ -151,33 +151,33 @@ func (e *Engine) Decide(ctx context.Context, r *Request, d *Decision) {
 // for that read, so that it does not get an earlier file. See Origins.Wait.
 func (e *Engine) robotsTxt(ctx context.Context, r *Request, d *Decision) {
 	if r.Method == "" || r.Method == http.MethodGet {
-		e.policies.Refetch(r)
+		e.origins.Refetch(r)
 	}
-	policy := e.policies.Peek(r)
+	rules := e.origins.Peek(r)
 	switch {
-	case policy == nil:
-		policy = e.policies.pending
-	case e.policies.published(policy):
-		policy = e.policies.Wait(ctx, r)
+	case rules == nil:
+		rules = e.origins.pending
+	case e.origins.published(rules):
+		rules = e.origins.Wait(ctx, r)
 	}
-	e.passRobotsTxt(policy, r, d)
+	e.passRobotsTxt(rules, r, d)
 }
 
 // passRobotsTxt lets a request for /robots.txt through, and remembers which
 // crawlers read it.
-func (e *Engine) passRobotsTxt(policy *Rules, r *Request, d *Decision) {
+func (e *Engine) passRobotsTxt(rules *Rules, r *Request, d *Decision) {
 	var s senders
-	for s.begin(policy, r); s.next(); {
+	for s.begin(rules, r); s.next(); {
 		agents := s.agents()
 		e.see(r, agents, s.evidence())
 		for i := range agents {
 			a := &agents[i]
 			d.pass(a, s.evidence().claim(i), ExemptPath)
 			e.readers.Mark(readerKey(r.Origin, a), r.Time)
-			if a.Class == crawler.Program && e.rules.Programs == ProgramsSeen && r.info().reads() {
+			if a.Class == crawler.Program && e.settings.Programs == ProgramsSeen && r.info().reads() {
 				e.readers.Mark(programKey(r, a), r.Time)
 			}
 		}
 	}
-	d.Rules = policy
+	d.Rules = rules
 }

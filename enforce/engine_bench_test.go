@@ -31,7 +31,7 @@ func BenchmarkDecide(b *testing.B) {
 	}
 }
 
-func BenchmarkPolicy(b *testing.B) {
+func BenchmarkCompileRules(b *testing.B) {
 	rules, err := Settings{}.compile()
 	if err != nil {
 		b.Fatal(err)
@@ -63,15 +63,15 @@ func BenchmarkGrace(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer e.Close()
-			e.policies.Load(context.Background())
+			e.origins.Load(context.Background())
 			req := &Request{Target: bb.target, UserAgents: []string{bb.ua}, Origin: home, Client: "192.0.2.1", Time: c.now()}
 			var d Decision
 			ctx := context.Background()
 			e.Decide(ctx, req, &d)
 			if bb.file != "" {
 				c.advance(time.Second)
-				e.policies.source = Inline(bb.file)
-				e.policies.Load(ctx)
+				e.origins.source = Inline(bb.file)
+				e.origins.Load(ctx)
 				req.Time = c.now()
 			}
 			b.ReportAllocs()

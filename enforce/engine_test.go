@@ -39,8 +39,8 @@ func newEngineTest(t testing.TB, file string, rules Settings) *engineTest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { e.Close(); e.policies.running.Wait(); limiter.Close() })
-	e.policies.Load(context.Background())
+	t.Cleanup(func() { e.Close(); e.origins.running.Wait(); limiter.Close() })
+	e.origins.Load(context.Background())
 	return &engineTest{e, c}
 }
 
@@ -166,7 +166,7 @@ func TestControlTokensDoNotApplyToTheCrawler(t *testing.T) {
 	if d := e.decide("/", googlebot); d.Action != Pass {
 		t.Errorf("Googlebot: %v", d.Reason)
 	}
-	if got := e.policies.Load(context.Background()).Unenforceable(); len(got) != 1 || got[0] != "Google-Extended" {
+	if got := e.origins.Load(context.Background()).Unenforceable(); len(got) != 1 || got[0] != "Google-Extended" {
 		t.Errorf("Unenforceable = %q", got)
 	}
 }
@@ -184,7 +184,7 @@ func FuzzDecide(f *testing.F) {
 		defer e.Close()
 		now := time.Now()
 		req := &Request{Target: target, UserAgents: []string{ua}, Origin: NewOrigin("https", host, 443), Time: now}
-		e.policies.Load(context.Background())
+		e.origins.Load(context.Background())
 		var d Decision
 		e.Decide(context.Background(), req, &d)
 		switch {

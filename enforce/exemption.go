@@ -64,9 +64,9 @@ func (x *Exemption) or(y *Exemption) *Exemption {
 // the agent is exempt for all addresses, or it is not exempt. The reason of a
 // Decision says which.
 func (p *Rules) ExemptFrom(a *crawler.Agent) (from []netip.Prefix) {
-	for i := range p.rules.Exempt {
-		x := &p.rules.Exempt[i]
-		named := a.Crawler != nil && p.rules.Registry.Lookup(x.Name) == a.Crawler
+	for i := range p.settings.Exempt {
+		x := &p.settings.Exempt[i]
+		named := a.Crawler != nil && p.settings.Registry.Lookup(x.Name) == a.Crawler
 		if !named && !strings.EqualFold(x.Name, a.Token) {
 			continue
 		}

@@ -52,7 +52,7 @@ func TestCheckAgentWithAnExemptionForAddresses(t *testing.T) {
 		{"a token that the registry does not have", []Exemption{from("NewThingBot", "192.0.2.0/24")}, "NewThingBot", "", Disallowed, "[192.0.2.0/24]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p, err := acmeRules(t, tt.exempt...).Policy(Response{Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /\n")})
+			p, err := acmeRules(t, tt.exempt...).Rules(Response{Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /\n")})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -60,16 +60,16 @@ func (r *Settings) hasGrace(a *crawler.Agent) bool {
 // Version is an earlier version of an origin's robots.txt. Crawlers may still
 // have a cached copy of it. A Version is immutable.
 type Version struct {
-	policy      *Rules
+	rules       *Rules
 	from, until int64 // when it was in force, in nanoseconds since 1970
 }
 
 // Tag returns the tag of the version. See Rules.Tag.
-func (v *Version) Tag() string { return v.policy.Tag() }
+func (v *Version) Tag() string { return v.rules.Tag() }
 
 // Rules returns the policy of the version. It has no rules if crawlers got no
 // robots.txt (see Rules.Outcome).
-func (v *Version) Rules() *Rules { return v.policy }
+func (v *Version) Rules() *Rules { return v.rules }
 
 // Until returns when the version was replaced.
 func (v *Version) Until() time.Time { return time.Unix(0, v.until) }
@@ -109,7 +109,7 @@ func (x *earlierVersions) fill(versions []Version, s *senders, e *Engine) {
 	for i := range s.agents() {
 		a, claim := &s.agents()[i], ev.claim(i)
 		switch {
-		case !s.policy.rules.hasGrace(a) || claim.State == verify.Impostor:
+		case !s.rules.settings.hasGrace(a) || claim.State == verify.Impostor:
 		case e == nil:
 			x.visits[i] = visitTimes{first: 1}
 		default:
@@ -129,7 +129,7 @@ func (x *earlierVersions) allows(i int, a *crawler.Agent, info *requestInfo, v *
 		if version.ended(x.now) || !version.mayHold(x.visits[i]) {
 			continue
 		}
-		if w := version.policy.judgePath(a, info, v); w.group == nil || w.allowed {
+		if w := version.rules.judgePath(a, info, v); w.group == nil || w.allowed {
 			return version
 		}
 	}
@@ -142,16 +142,16 @@ func (e *Engine) earlier(r *Request, agents []crawler.Agent) []Version {
 	if !e.anyHasGrace(agents) {
 		return nil
 	}
-	if e.policies == nil {
+	if e.origins == nil {
 		return e.past
 	}
-	return e.policies.earlier(r)
+	return e.origins.earlier(r)
 }
 
 // anyHasGrace reports whether one of the agents may follow an earlier version.
 func (e *Engine) anyHasGrace(agents []crawler.Agent) bool {
 	for i := range agents {
-		if e.rules.hasGrace(&agents[i]) {
+		if e.settings.hasGrace(&agents[i]) {
 			return true
 		}
 	}
@@ -161,7 +161,7 @@ func (e *Engine) anyHasGrace(agents []crawler.Agent) bool {
 // see records a visit of each agent of a request.
 func (e *Engine) see(r *Request, agents []crawler.Agent, ev *evidence) {
 	for i := range agents {
-		if a, claim := &agents[i], ev.claim(i); e.rules.hasGrace(a) && claim.State != verify.Impostor {
+		if a, claim := &agents[i], ev.claim(i); e.settings.hasGrace(a) && claim.State != verify.Impostor {
 			e.visits.see(e.visitorOf(r, a, claim), r.Time)
 		}
 	}
@@ -187,18 +187,18 @@ func (e *Engine) visit(r *Request, a *crawler.Agent, claim verify.Result) visitT
 // RobotsRead records that a GET of /robots.txt was answered with status 200 or
 // 304. From then on, the version in force applies to the client. The policy
 // must be the one of the decision on that request.
-func (e *Engine) RobotsRead(r *Request, policy *Rules) {
-	e.robotsRead(r, policy, e.policies.readAt(r, policy))
+func (e *Engine) RobotsRead(r *Request, rules *Rules) {
+	e.robotsRead(r, rules, e.origins.readAt(r, rules))
 }
 
 // robotsRead is RobotsRead for the version that was in force at a time, in
 // nanoseconds since 1970.
-func (e *Engine) robotsRead(r *Request, policy *Rules, at int64) {
+func (e *Engine) robotsRead(r *Request, rules *Rules, at int64) {
 	var s senders
-	for s.begin(policy, r); s.next(); {
+	for s.begin(rules, r); s.next(); {
 		for i := range s.agents() {
 			a, claim := &s.agents()[i], s.evidence().claim(i)
-			if e.rules.hasGrace(a) && claim.State != verify.Impostor {
+			if e.settings.hasGrace(a) && claim.State != verify.Impostor {
 				e.visits.read(e.visitorOf(r, a, claim), r.Time, at)
 			}
 		}
@@ -210,4 +210,4 @@ func (e *Engine) robotsRead(r *Request, policy *Rules, at int64) {
 // all origins, EndGrace does so at all origins. It returns how many origins had
 // earlier versions; a source that serves all origins counts as one. It is safe
 // for concurrent use.
-func (e *Engine) EndGrace(o Origin) int { return e.policies.endGrace(o) }
+func (e *Engine) EndGrace(o Origin) int { return e.origins.endGrace(o) }

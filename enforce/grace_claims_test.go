@@ -12,8 +12,8 @@ import (
 // change replaces the file of a verified test.
 func (v *verifiedTest) change(file string) {
 	v.advance(2 * time.Second)
-	v.policies.source, v.policies.cfg.Now = Inline(file), v.clock.now
-	v.policies.Load(context.Background())
+	v.origins.source, v.origins.cfg.Now = Inline(file), v.clock.now
+	v.origins.Load(context.Background())
 	v.advance(time.Second)
 }
 

@@ -11,8 +11,8 @@ import (
 func TestGraceAfterRefusedReads(t *testing.T) {
 	g := newGraceTest(t, Settings{}, Config{})
 	reread := func() {
-		g.policies.Refetch(&Request{Origin: home, Time: g.clock.now()})
-		g.policies.running.Wait()
+		g.origins.Refetch(&Request{Origin: home, Time: g.clock.now()})
+		g.origins.running.Wait()
 	}
 	g.source.set(403, "")
 	g.clock.advance(time.Hour)
@@ -29,8 +29,8 @@ func TestGraceAfterRefusedReads(t *testing.T) {
 	if p := d.Version.Rules(); d.Version.Tag() != "" || p.Outcome() != Forbidden || p.Status() != 403 {
 		t.Errorf("version %q, %v, status %d", d.Version.Tag(), p.Outcome(), p.Status())
 	}
-	kept := g.policies.compileVersions(newHistoryRecord(g.policies.table.find(home).history.Load()))
-	if p := kept.earlier[0].policy; p.Outcome() != Forbidden || p.Status() != 403 {
+	kept := g.origins.compileVersions(newHistoryRecord(g.origins.table.find(home).history.Load()))
+	if p := kept.earlier[0].rules; p.Outcome() != Forbidden || p.Status() != 403 {
 		t.Errorf("after a reload: %v, status %d", p.Outcome(), p.Status())
 	}
 	g.reads(googlebot, "192.0.2.1")

@@ -35,7 +35,7 @@ func newGraceTest(t *testing.T, rules Settings, cfg Config) *graceTest {
 	if g.Engine, err = NewEngine(rules, g.source, limiter, cfg); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { g.Close(); g.policies.running.Wait(); limiter.Close() })
+	t.Cleanup(func() { g.Close(); g.origins.running.Wait(); limiter.Close() })
 	g.change(open)
 	return g
 }
@@ -44,8 +44,8 @@ func newGraceTest(t *testing.T, rules Settings, cfg Config) *graceTest {
 func (g *graceTest) change(file string) {
 	g.source.set(200, file)
 	g.clock.advance(2 * time.Second)
-	g.policies.Refetch(&Request{Origin: home, Time: g.clock.now()})
-	g.policies.running.Wait()
+	g.origins.Refetch(&Request{Origin: home, Time: g.clock.now()})
+	g.origins.running.Wait()
 	g.clock.advance(time.Second)
 }
 
@@ -56,7 +56,7 @@ func (g *graceTest) reads(ua, addr string) {
 	var d Decision
 	g.Decide(context.Background(), r, &d)
 	g.RobotsRead(r, d.Rules)
-	g.policies.running.Wait()
+	g.origins.running.Wait()
 	g.clock.advance(time.Second)
 }
 
@@ -96,13 +96,13 @@ func TestGraceOfSearchEngines(t *testing.T) {
 	if d.Action != Pass || d.RuleText() != "Disallow: /archive/" || d.Line != 3 || d.Layer != FileLayer || d.GroupToken() != "*" {
 		t.Errorf("%v by %q, line %d, layer %v", d.Action, d.RuleText(), d.Line, d.Layer)
 	}
-	if v := d.Version; v.Tag() != g.policyOf(open).Tag() || v.Tag() == d.Rules.Tag() || v.Ends().Sub(v.Until()) != 24*time.Hour {
-		t.Errorf("version %q, from %q, until %v, ends %v", v.Tag(), g.policyOf(open).Tag(), v.Until(), v.Ends())
+	if v := d.Version; v.Tag() != g.rulesOf(open).Tag() || v.Tag() == d.Rules.Tag() || v.Ends().Sub(v.Until()) != 24*time.Hour {
+		t.Errorf("version %q, from %q, until %v, ends %v", v.Tag(), g.rulesOf(open).Tag(), v.Until(), v.Ends())
 	}
 }
 
-func (g *graceTest) policyOf(file string) *Rules {
-	p, err := Settings{}.Policy(Response{Status: 200, Body: []byte(file)})
+func (g *graceTest) rulesOf(file string) *Rules {
+	p, err := Settings{}.Rules(Response{Status: 200, Body: []byte(file)})
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestGraceOfTheReadThatFindsTheChange(t *testing.T) {
 	g.source.set(200, shut)
 	g.clock.advance(10 * time.Second)
 	g.decideFrom(chrome, "192.0.2.1", "/") // starts the read that is due
-	g.policies.running.Wait()
+	g.origins.running.Wait()
 	g.wants(Graced, bingbot, "/x", "the crawler read the version before")
 }
 
@@ -187,8 +187,8 @@ func TestChangesThatAllowPaths(t *testing.T) {
 // reread lets the engine read the file again, without a change.
 func (g *graceTest) reread() {
 	g.clock.advance(2 * time.Second)
-	g.policies.Refetch(&Request{Origin: home, Time: g.clock.now()})
-	g.policies.running.Wait()
+	g.origins.Refetch(&Request{Origin: home, Time: g.clock.now()})
+	g.origins.running.Wait()
 }
 
 // The version that a crawler read last applies to it. A crawler that is not
@@ -252,12 +252,12 @@ func TestNumberOfVersionsIsLimited(t *testing.T) {
 	g.wants(Disallowed, googlebot, "/x", "the version that the crawler read was dropped")
 	g.clock.advance(GracePeriod)
 	g.reread()
-	if h := g.history(); len(h.earlier) != 0 || len(g.policies.shared) != 1 || g.policies.withEarlier.Load() != 0 {
-		t.Errorf("after 24 hours: %d earlier versions, %d policies, %d origins with earlier versions", len(h.earlier), len(g.policies.shared), g.policies.withEarlier.Load())
+	if h := g.history(); len(h.earlier) != 0 || len(g.origins.shared) != 1 || g.origins.withEarlier.Load() != 0 {
+		t.Errorf("after 24 hours: %d earlier versions, %d all, %d origins with earlier versions", len(h.earlier), len(g.origins.shared), g.origins.withEarlier.Load())
 	}
 }
 
-func (g *graceTest) history() *history { return g.policies.table.find(home).history.Load() }
+func (g *graceTest) history() *history { return g.origins.table.find(home).history.Load() }
 
 // Earlier versions count for the Ceiling, and are dropped first if it is
 // exceeded.
@@ -274,8 +274,8 @@ func TestVersionsCountForTheCeiling(t *testing.T) {
 	}
 	ceiling.max = 2*one + one/2
 	g.change(shut)
-	if used := ceiling.Used(); used > ceiling.max || g.policies.Len() != 1 || len(g.history().earlier) != 1 {
-		t.Errorf("%d octets of %d, %d origins, %d earlier versions", used, ceiling.max, g.policies.Len(), len(g.history().earlier))
+	if used := ceiling.Used(); used > ceiling.max || g.origins.Len() != 1 || len(g.history().earlier) != 1 {
+		t.Errorf("%d octets of %d, %d origins, %d earlier versions", used, ceiling.max, g.origins.Len(), len(g.history().earlier))
 	}
 	g.wants(Disallowed, googlebot, "/x", "the version that the crawler read was dropped")
 	g.decideFrom(googlebot, "192.0.2.1", "/")
@@ -376,8 +376,8 @@ func TestEndGrace(t *testing.T) {
 // CheckBefore decides for a crawler that has read the version before.
 func TestCheckBefore(t *testing.T) {
 	rules := Settings{}
-	before, _ := rules.Policy(Response{Status: 200, Body: []byte(open)})
-	after, _ := rules.Policy(Response{Status: 200, Body: []byte(shut)})
+	before, _ := rules.Rules(Response{Status: 200, Body: []byte(open)})
+	after, _ := rules.Rules(Response{Status: 200, Body: []byte(shut)})
 	for ua, want := range map[string]Reason{googlebot: Graced, gptbot: Disallowed, chrome: Person} {
 		var d Decision
 		after.CheckBefore(&Request{Target: "/x", UserAgents: []string{ua}, Time: time.Now()}, before, &d)

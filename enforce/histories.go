@@ -138,7 +138,7 @@ func newHistoryRecord(h *history) *historyRecord {
 	rec := &historyRecord{current: h.current.publishedContent(), from: h.from}
 	for i := range h.earlier {
 		v := &h.earlier[i]
-		rec.earlier = append(rec.earlier, versionRecord{v.policy.publishedContent(), v.from, v.until})
+		rec.earlier = append(rec.earlier, versionRecord{v.rules.publishedContent(), v.from, v.until})
 	}
 	return rec
 }

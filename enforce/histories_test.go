@@ -34,9 +34,9 @@ func (l *reloadTest) provision(source Source, handler string, rules Settings) *E
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	l.t.Cleanup(func() { e.Close(); e.policies.running.Wait(); limiter.Close() })
+	l.t.Cleanup(func() { e.Close(); e.origins.running.Wait(); limiter.Close() })
 	if !source.PerOrigin() {
-		e.policies.Load(context.Background())
+		e.origins.Load(context.Background())
 	}
 	return e
 }
@@ -46,10 +46,10 @@ func (l *reloadTest) load(source Source, handler string, rules Settings) *Engine
 	l.t.Helper()
 	l.clock.advance(time.Minute)
 	e := l.provision(source, handler, rules)
-	e.policies.Connect()
+	e.origins.Connect()
 	if source.PerOrigin() {
-		e.policies.Peek(&Request{Origin: home, Time: l.clock.now()})
-		e.policies.running.Wait()
+		e.origins.Peek(&Request{Origin: home, Time: l.clock.now()})
+		e.origins.running.Wait()
 	}
 	if l.engine != nil {
 		l.engine.Close()
@@ -135,16 +135,16 @@ func TestReplacedEngineStoresNoHistory(t *testing.T) {
 	l.copies = nil
 	source := siteSource(open)
 	before := l.provision(source, "", Settings{})
-	before.policies.Connect()
+	before.origins.Connect()
 	r := &Request{Origin: home, Time: l.clock.now()}
-	before.policies.Peek(r)
-	before.policies.running.Wait()
+	before.origins.Peek(r)
+	before.origins.running.Wait()
 	l.load(siteSource(closed), "", Settings{})
 	l.wants(Disallowed, googlebot, "/archive/x", "a crawler that comes after the change")
 	source.set(200, "User-agent: *\nDisallow: /other/\n")
 	l.clock.advance(time.Minute)
-	before.policies.Refetch(&Request{Origin: home, Time: l.clock.now()})
-	before.policies.running.Wait()
+	before.origins.Refetch(&Request{Origin: home, Time: l.clock.now()})
+	before.origins.running.Wait()
 	l.load(siteSource(closed), "", Settings{})
 	l.wants(Disallowed, googlebot, "/archive/x", "after the next reload")
 }
@@ -178,18 +178,18 @@ func TestGraceWithAnotherRegistry(t *testing.T) {
 // Histories are limited in number and in octets.
 func TestSizeOfHistoriesIsLimited(t *testing.T) {
 	s := NewHistories()
-	policy := func(size int) *history {
+	rules := func(size int) *history {
 		return &history{current: &Rules{text: make([]byte, size), content: content{state: Loaded}}}
 	}
 	generation := s.begin()
 	for i := range maxHistories + 100 {
-		s.put([]historyKey{{"", Origin{Host: fmt.Sprint(i)}}}, generation, policy(10))
+		s.put([]historyKey{{"", Origin{Host: fmt.Sprint(i)}}}, generation, rules(10))
 	}
 	if len(s.records) != maxHistories || s.size != 10*maxHistories {
 		t.Errorf("%d histories of %d octets", len(s.records), s.size)
 	}
 	for i := range 40 {
-		s.put([]historyKey{{"", Origin{Host: fmt.Sprint("large", i)}}}, generation, policy(1<<20))
+		s.put([]historyKey{{"", Origin{Host: fmt.Sprint("large", i)}}}, generation, rules(1<<20))
 	}
 	if s.size > maxHistoriesSize || s.size < maxHistoriesSize/2 {
 		t.Errorf("%d octets, want at most %d", s.size, maxHistoriesSize)

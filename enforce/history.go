@@ -26,12 +26,12 @@ type history struct {
 // Files with the same path rules are one version, so a changed comment makes no
 // new version. A version that was in force several times counts as in force
 // from its first time to its last.
-func (h *history) next(policy *Rules, at int64) *history {
-	n := &history{current: policy, from: at}
+func (h *history) next(rules *Rules, at int64) *history {
+	n := &history{current: rules, from: at}
 	if h == nil {
 		return n
 	}
-	if h.current.pathRules == policy.pathRules {
+	if h.current.pathRules == rules.pathRules {
 		n.from = h.from
 	} else {
 		n.add(Version{h.current, h.from, at}, at)
@@ -45,11 +45,11 @@ func (h *history) next(policy *Rules, at int64) *history {
 // add adds a version, unless no crawler may follow it or it is the current one.
 // It joins v with an earlier version that has the same path rules.
 func (h *history) add(v Version, now int64) {
-	if v.ended(now) || v.policy.pathRules == h.current.pathRules || h.current.rules.Grace == GraceOff {
+	if v.ended(now) || v.rules.pathRules == h.current.pathRules || h.current.settings.Grace == GraceOff {
 		return
 	}
 	h.ends = max(h.ends, v.Ends().UnixNano())
-	i := slices.IndexFunc(h.earlier, func(w Version) bool { return w.policy.pathRules == v.policy.pathRules })
+	i := slices.IndexFunc(h.earlier, func(w Version) bool { return w.rules.pathRules == v.rules.pathRules })
 	switch {
 	case i >= 0:
 		w := &h.earlier[i]
@@ -60,13 +60,13 @@ func (h *history) add(v Version, now int64) {
 }
 
 // policies returns the policies of all versions. h may be nil.
-func (h *history) policies() []*Rules {
+func (h *history) rules() []*Rules {
 	if h == nil {
 		return nil
 	}
 	list := []*Rules{h.current}
 	for i := range h.earlier {
-		list = append(list, h.earlier[i].policy)
+		list = append(list, h.earlier[i].rules)
 	}
 	return list
 }
@@ -129,16 +129,16 @@ func (p *Origins) earlier(r *Request) []Version {
 // readAt returns a time, in nanoseconds since 1970, at which the version that
 // the client of r received was in force. If the handler serves Rules.Text, the
 // client received the text of policy.
-func (p *Origins) readAt(r *Request, policy *Rules) int64 {
+func (p *Origins) readAt(r *Request, rules *Rules) int64 {
 	at := r.Time.UnixNano()
 	e := p.table.find(p.key(r.Origin))
-	if e == nil || !p.published(policy) {
+	if e == nil || !p.published(rules) {
 		return at
 	}
 	h := e.history.Load()
 	switch {
 	case h == nil:
-	case policy.pathRules == h.current.pathRules:
+	case rules.pathRules == h.current.pathRules:
 		at = max(at, h.from)
 	default:
 		at = min(at, h.from-1)
@@ -148,13 +148,13 @@ func (p *Origins) readAt(r *Request, policy *Rules) int64 {
 
 // published reports whether clients that request /robots.txt receive
 // Rules.Text.
-func (p *Origins) published(policy *Rules) bool { return p.cfg.Published || policy.Published() }
+func (p *Origins) published(rules *Rules) bool { return p.cfg.Published || rules.Published() }
 
 // note adds to e's history that a policy is in force from a time on. The caller
 // holds p.mu.
-func (p *Origins) note(e *entry, policy *Rules, at int64) {
-	if policy.isVersion() {
-		p.setHistory(e, e.history.Load().next(policy, at))
+func (p *Origins) note(e *entry, rules *Rules, at int64) {
+	if rules.isVersion() {
+		p.setHistory(e, e.history.Load().next(rules, at))
 	}
 }
 
@@ -173,12 +173,12 @@ func (p *Origins) forgetEnded(e *entry, now int64) {
 
 // setHistory replaces e's history. The caller holds p.mu.
 func (p *Origins) setHistory(e *entry, h *history) {
-	for _, policy := range h.policies() {
-		p.acquire(policy)
+	for _, rules := range h.rules() {
+		p.acquire(rules)
 	}
 	old := e.history.Swap(h)
-	for _, policy := range old.policies() {
-		p.release(policy)
+	for _, rules := range old.rules() {
+		p.release(rules)
 	}
 	if old != nil && len(old.earlier) > 0 {
 		p.withEarlier.Add(-1)

@@ -39,7 +39,7 @@ func (p *Rules) Check(r *Request, d *Decision) {
 // the same Rules.
 func (p *Rules) CheckBefore(r *Request, before *Rules, d *Decision) {
 	now := r.Time.UnixNano()
-	p.check(r, nil, []Version{{policy: before, until: now}}, d)
+	p.check(r, nil, []Version{{rules: before, until: now}}, d)
 }
 
 // check is Check with what e knows: which crawlers have read the robots.txt,
@@ -51,12 +51,12 @@ func (p *Rules) check(r *Request, e *Engine, before []Version, d *Decision) {
 	var s senders
 	for s.begin(p, r); s.next() && d.Action == Pass; {
 		if v == nil {
-			v = p.rules.viewsOf(r.Target)
+			v = p.settings.viewsOf(r.Target)
 		}
 		info := r.info()
 		info.evidence = s.evidence()
 		if e != nil {
-			info.readRobots = p.rules.Programs == ProgramsSeen && hasRead(e.readers, r, &s.id)
+			info.readRobots = p.settings.Programs == ProgramsSeen && hasRead(e.readers, r, &s.id)
 			before = e.earlier(r, s.agents())
 		}
 		if before != nil {
@@ -116,19 +116,19 @@ func (p *Rules) judge(agents []crawler.Agent, info *requestInfo, v *robots.Views
 // i.
 func (p *Rules) judgeAgent(a *crawler.Agent, i int, info *requestInfo, v *robots.Views, d *Decision) {
 	claim := info.evidence.claim(i)
-	if p.rules.exemptPaths.MatchViews(v).Allowed {
+	if p.settings.exemptPaths.MatchViews(v).Allowed {
 		d.pass(a, claim, ExemptPath)
 		return
 	}
-	if p.rules.isExempt(a, claim, info.evidence) {
+	if p.settings.isExempt(a, claim, info.evidence) {
 		d.pass(a, claim, Exempt)
 		return
 	}
-	if claim.State == verify.Impostor && !p.rules.Verification.IgnoreImpostors {
+	if claim.State == verify.Impostor && !p.settings.Verification.IgnoreImpostors {
 		*d = Decision{Action: Deny, Reason: Impostor, Agent: *a, Claim: claim}
 		return
 	}
-	if h := p.rules.hidden.match(v); h != nil && p.rules.hides(a, info) {
+	if h := p.settings.hidden.match(v); h != nil && p.settings.hides(a, info) {
 		*d = Decision{Action: Deny, Reason: Hidden, Agent: *a, Claim: claim, Layer: HiddenLayer, Line: h.Line, hidden: h}
 		return
 	}
@@ -166,7 +166,7 @@ func (p *Rules) judgeAgent(a *crawler.Agent, i int, info *requestInfo, v *robots
 // pathVerdict is the result of a file's path rules for an agent.
 type pathVerdict struct {
 	group   *robots.Group // that applies to the agent; nil if none does
-	terms   *throttle.Limits
+	limits  *throttle.Limits
 	allowed bool
 	rule    *robots.Rule   // that decided; nil if none matched
 	reading robots.Dialect // see Decision.Reading
@@ -176,11 +176,11 @@ type pathVerdict struct {
 // with the path.
 func (p *Rules) judgePath(a *crawler.Agent, info *requestInfo, v *robots.Views) (w pathVerdict) {
 	plan := p.plan(a)
-	if plan.group == nil || plan.byStar && !p.rules.starApplies(a, info) {
+	if plan.group == nil || plan.byStar && !p.settings.starApplies(a, info) {
 		return w
 	}
 	verdict := plan.group.MatchViews(v)
-	w = pathVerdict{group: plan.group, terms: plan.terms, allowed: verdict.Allowed, rule: verdict.Rule}
+	w = pathVerdict{group: plan.group, limits: plan.limits, allowed: verdict.Allowed, rule: verdict.Rule}
 	if !verdict.Allowed && plan.reads {
 		if google := plan.google.MatchViews(v); google.Allowed {
 			w.allowed, w.rule, w.reading = true, google.Rule, robots.Google
@@ -191,7 +191,7 @@ func (p *Rules) judgePath(a *crawler.Agent, info *requestInfo, v *robots.Views) 
 
 // decidedBy records the group and the rule that decided.
 func (d *Decision) decidedBy(p *Rules, w *pathVerdict) {
-	d.Group, d.Limits, d.Rule, d.Reading = w.group, w.terms, w.rule, w.reading
+	d.Group, d.Limits, d.Rule, d.Reading = w.group, w.limits, w.rule, w.reading
 	if w.rule != nil {
 		d.from(p, w.rule.Line)
 	}
@@ -200,7 +200,7 @@ func (d *Decision) decidedBy(p *Rules, w *pathVerdict) {
 // withoutRules judges a crawler while the rules are not known.
 func (p *Rules) withoutRules(a *crawler.Agent, claim verify.Result, info *requestInfo, d *Decision) {
 	switch {
-	case !p.rules.couldApply(a, claim, info):
+	case !p.settings.couldApply(a, claim, info):
 		d.pass(a, claim, NoRules)
 	case p.state == Pending:
 		*d = Decision{Action: Throttle, Reason: RulesPending, Agent: *a, Claim: claim, RetryAfter: pendingRetry}
@@ -235,7 +235,7 @@ func (p *Rules) DisallowsStar(target string) bool {
 	if star == nil {
 		return false
 	}
-	v := p.rules.viewsOf(target)
+	v := p.settings.viewsOf(target)
 	defer views.Put(v)
-	return !p.rules.exemptPaths.MatchViews(v).Allowed && !star.MatchViews(v).Allowed
+	return !p.settings.exemptPaths.MatchViews(v).Allowed && !star.MatchViews(v).Allowed
 }

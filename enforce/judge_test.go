@@ -3,7 +3,7 @@ package enforce
 import "testing"
 
 func TestDisallowsStar(t *testing.T) {
-	p, err := Settings{ExemptPaths: []string{"/private/feed.xml"}}.Policy(Response{Status: 200, Body: []byte(site)})
+	p, err := Settings{ExemptPaths: []string{"/private/feed.xml"}}.Rules(Response{Status: 200, Body: []byte(site)})
 	if err != nil {
 		t.Fatal(err)
 	}

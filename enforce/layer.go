@@ -48,10 +48,10 @@ func (p *Rules) FileOf(l Layer) string {
 	switch {
 	case l == FileLayer:
 		return "robots.txt"
-	case l == NoLayer || p.rules.Managed == nil:
+	case l == NoLayer || p.settings.Managed == nil:
 		return ""
 	}
-	return p.rules.Managed.File
+	return p.settings.Managed.File
 }
 
 // File returns the name of the file that has d.Line (see Rules.FileOf).

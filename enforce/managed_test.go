@@ -107,7 +107,7 @@ func TestMergeError(t *testing.T) {
 		{content{state: Pending}, false, ""},
 		{content{body: []byte(strings.Repeat("#\n", 300_000)), state: Loaded}, false, "500 KiB"},
 	} {
-		p := rules.policy(tt.content)
+		p := rules.rulesOf(tt.content)
 		if p.Published() != tt.published || (p.MergeError() == nil) != (tt.err == "") || tt.err != "" && !strings.Contains(p.MergeError().Error(), tt.err) {
 			t.Errorf("%v: published %v, error %v; want %v, %q", tt.content.state, p.Published(), p.MergeError(), tt.published, tt.err)
 		}

@@ -91,14 +91,14 @@ func (e *Engine) budget(r *Request, a *crawler.Agent, more uint64) throttle.Key 
 	}
 	seed := uint64(seedBudget)
 	switch {
-	case e.rules.Monitor:
+	case e.settings.Monitor:
 		seed = seedMonitor
 	case r.Taken != nil:
 		seed = seedFollower
 	}
 	name := agentName(a)
 	k := throttle.KeyOf(hash(seed+more, origin, name), hash(seed+more+1, origin, name))
-	if a.RunByAnyone() || e.rules.PerIP {
+	if a.RunByAnyone() || e.settings.PerIP {
 		addr, _ := netip.ParseAddr(r.Client)
 		return k.Client(addr)
 	}

@@ -165,7 +165,7 @@ func TestMonitorModeHasSeparateBudgets(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer e.Close()
-		e.policies.Load(context.Background())
+		e.origins.Load(context.Background())
 		engines = append(engines, e)
 	}
 	now := time.Now()

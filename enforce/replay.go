@@ -23,19 +23,19 @@ const replayEntries = 100_000
 
 // NewReplay returns a Replay that decides by rules. An error says what is wrong
 // with rules.
-func NewReplay(rules Settings) (*Replay, error) {
-	compiled, err := rules.compile()
+func NewReplay(settings Settings) (*Replay, error) {
+	compiled, err := settings.compile()
 	if err != nil {
 		return nil, err
 	}
 	waiters := throttle.NewWaiters(0)
 	waiters.Close()
 	return &Replay{&Engine{
-		rules:   compiled,
-		limiter: &replayLimiter{throttle.NewMemory(replayEntries), rules.Wait},
-		waiters: waiters,
-		readers: NewRecent(replayEntries),
-		visits:  NewVisits(replayEntries),
+		settings: compiled,
+		limiter:  &replayLimiter{throttle.NewMemory(replayEntries), settings.Wait},
+		waiters:  waiters,
+		readers:  NewRecent(replayEntries),
+		visits:   NewVisits(replayEntries),
 	}}, nil
 }
 
@@ -58,7 +58,7 @@ func (r *Replay) Edition(resp Response, from time.Time, before *Edition) *Editio
 	if before != nil {
 		h = before.history
 	}
-	return &Edition{h.next(r.engine.rules.answer(resp), at)}
+	return &Edition{h.next(r.engine.settings.rulesOfResponse(resp), at)}
 }
 
 // Decide decides on a request by an edition of the same Replay, and writes the
@@ -66,14 +66,14 @@ func (r *Replay) Edition(resp Response, from time.Time, before *Edition) *Editio
 // must pass requests in the order of their times, as far as this order is
 // known.
 func (r *Replay) Decide(edition *Edition, req *Request, d *Decision) {
-	policy := edition.Rules()
+	rules := edition.Rules()
 	if IsRobotsTxt(req.Target) {
 		*d = Decision{}
-		r.engine.passRobotsTxt(policy, req, d)
+		r.engine.passRobotsTxt(rules, req, d)
 		return
 	}
 	r.engine.past = edition.history.earlier
-	policy.check(req, r.engine, nil, d)
+	rules.check(req, r.engine, nil, d)
 }
 
 // RobotsRead records that a GET of /robots.txt was answered with status 200 or

@@ -10,17 +10,17 @@ import (
 // resolve returns the policy for a request. It is never nil: until one was
 // read, its state is Pending.
 func (e *Engine) resolve(ctx context.Context, r *Request) *Rules {
-	policy := e.policies.Peek(r)
-	if policy != nil && !e.policies.outdated(r) {
-		return policy
+	rules := e.origins.Peek(r)
+	if rules != nil && !e.origins.outdated(r) {
+		return rules
 	}
 	if e.mayWait(r) {
-		policy = e.policies.Wait(ctx, r)
+		rules = e.origins.Wait(ctx, r)
 	}
-	if policy == nil {
-		return e.policies.pending
+	if rules == nil {
+		return e.origins.pending
 	}
-	return policy
+	return rules
 }
 
 // mayWait reports whether a request may wait for the policy: a robots.txt could
@@ -32,21 +32,21 @@ func (e *Engine) mayWait(r *Request) bool {
 	applicable := tooMany
 	info := r.info()
 	var ev evidence
-	if e.rules.needsAddr() {
+	if e.settings.needsAddr() {
 		info.evidence = &ev
-		e.rules.fill(r, &ev)
+		e.settings.fill(r, &ev)
 	}
 	for _, ua := range fields {
 		var id crawler.Identity
-		identities().Identify(e.rules.base, ua, &id)
+		identities().Identify(e.settings.base, ua, &id)
 		for i := range id.Len() {
-			applicable = applicable || e.rules.couldApply(id.At(i), verify.Result{}, &info)
+			applicable = applicable || e.settings.couldApply(id.At(i), verify.Result{}, &info)
 		}
 	}
 	if !applicable {
 		return false
 	}
-	v := e.rules.viewsOf(r.Target)
+	v := e.settings.viewsOf(r.Target)
 	defer views.Put(v)
-	return !e.rules.exemptPaths.MatchViews(v).Allowed
+	return !e.settings.exemptPaths.MatchViews(v).Allowed
 }

@@ -11,7 +11,7 @@ import (
 
 // Before the first robots.txt is read, crawlers are throttled, and all other
 // clients are let through at once.
-func TestDecisionsBeforeTheFirstPolicy(t *testing.T) {
+func TestDecisionsBeforeTheFirstRules(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		rules  Settings
@@ -37,7 +37,7 @@ func TestDecisionsBeforeTheFirstPolicy(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer e.policies.running.Wait()
+			defer e.origins.running.Wait()
 			defer e.Close()
 			defer close(src.block)
 			ctx, gone := context.WithCancel(context.Background())
@@ -63,7 +63,7 @@ func TestDenyFailed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	e.policies.Load(context.Background())
+	e.origins.Load(context.Background())
 	for ua, want := range map[string]Reason{gptbot: Unavailable, adsbot: Unavailable, chrome: Person, curl: NoRules} {
 		var d Decision
 		e.Decide(context.Background(), &Request{Target: "/x", UserAgents: []string{ua}, Origin: home, Time: time.Now()}, &d)
@@ -75,7 +75,7 @@ func TestDenyFailed(t *testing.T) {
 
 // Before the first policy is known, requests to which the group for `*` would
 // not apply are let through.
-func TestPendingPolicyLetsWebhooksThrough(t *testing.T) {
+func TestPendingRulesLetWebhooksThrough(t *testing.T) {
 	p := mustCompile(t, Settings{}).empty(Pending)
 	for ua, tt := range map[string]struct {
 		method string

@@ -22,7 +22,7 @@ func (p *Origins) planRetry(e *entry) {
 	if e.failures == 0 || e.invented.Load() || p.ctx.Err() != nil || now.Sub(time.Unix(0, e.used.Load())) > maxRetryAge {
 		return
 	}
-	wait := time.Duration(e.nextRead.Load() - now.UnixNano())
+	wait := time.Duration(e.nextFetch.Load() - now.UnixNano())
 	e.retry = time.AfterFunc(max(wait, minRetryWait), func() { p.retry(e) })
 }
 
@@ -36,13 +36,13 @@ func (p *Origins) retry(e *entry) {
 	over := p.retired || e.gone
 	p.mu.Unlock()
 	now := p.cfg.Now()
-	if over || e.reading.Load() || now.UnixNano() < e.nextRead.Load() {
+	if over || e.fetching.Load() || now.UnixNano() < e.nextFetch.Load() {
 		return
 	}
 	e.mu.Lock()
 	cause := e.cause
 	e.mu.Unlock()
-	if !p.begin(&Request{Origin: e.origin, Time: now, Caller: rereadCaller{cause}}, e, nil) && !e.reading.Load() {
+	if !p.beginFetch(&Request{Origin: e.origin, Time: now, Caller: refetchCaller{cause}}, e, nil) && !e.fetching.Load() {
 		e.mu.Lock()
 		p.planRetry(e) // too many reads are under way
 		e.mu.Unlock()
@@ -54,7 +54,7 @@ func (p *Origins) retry(e *entry) {
 // so that the first one does not have to wait.
 func (p *Origins) Prefetch(ctx context.Context, r *Request) {
 	e := p.find(r)
-	if e.policy.Load() != nil || !p.begin(r, e, nil) {
+	if e.rules.Load() != nil || !p.beginFetch(r, e, nil) {
 		return
 	}
 	e.mu.Lock()

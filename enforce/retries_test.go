@@ -9,9 +9,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
-// retryPolicies returns a Origins that reads from source, with the time of a
+// retryOrigins returns a Origins that reads from source, with the time of a
 // synctest bubble.
-func retryPolicies(t *testing.T, source Source, copies *Copies) *Origins {
+func retryOrigins(t *testing.T, source Source, copies *Copies) *Origins {
 	t.Helper()
 	rules, err := Settings{}.compile()
 	if err != nil {
@@ -29,7 +29,7 @@ func TestFailedReadIsRetriedWithoutRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := new(fakeSource)
 		source.set(502, "")
-		p := retryPolicies(t, source, nil)
+		p := retryOrigins(t, source, nil)
 		origin := NewOrigin("https", "example.com", 443)
 		p.Peek(&Request{Origin: origin, Time: time.Now()})
 		for _, c := range []struct {
@@ -45,7 +45,7 @@ func TestFailedReadIsRetriedWithoutRequest(t *testing.T) {
 		source.set(200, "User-agent: *\nDisallow: /\n")
 		time.Sleep(16 * time.Second)
 		synctest.Wait()
-		if policy := p.Of(origin); policy == nil || policy.Outcome() != Loaded {
+		if rules := p.Of(origin); rules == nil || rules.Outcome() != Loaded {
 			t.Errorf("the file is not in force after the source works again")
 		}
 		time.Sleep(time.Hour)
@@ -62,7 +62,7 @@ func TestRetriesEnd(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			source := new(fakeSource)
 			source.set(502, "")
-			p := retryPolicies(t, source, nil)
+			p := retryOrigins(t, source, nil)
 			p.Peek(&Request{Origin: origin, Time: time.Now()})
 			time.Sleep(maxRetryAge + time.Hour)
 			synctest.Wait()
@@ -82,7 +82,7 @@ func TestRetriesEnd(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				source := new(fakeSource)
 				source.set(502, "")
-				p := retryPolicies(t, source, nil)
+				p := retryOrigins(t, source, nil)
 				p.Peek(&Request{Origin: origin, Time: time.Now(), Invented: tt.invented})
 				synctest.Wait()
 				if tt.close {
@@ -100,7 +100,7 @@ func TestRetriesEnd(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			source := new(fakeSource)
 			source.set(502, "")
-			p := retryPolicies(t, source, nil)
+			p := retryOrigins(t, source, nil)
 			p.Peek(&Request{Origin: origin, Time: time.Now()})
 			synctest.Wait()
 			rules, err := Settings{Strict: true}.compile()
@@ -111,7 +111,7 @@ func TestRetriesEnd(t *testing.T) {
 			source.set(200, "User-agent: *\nDisallow: /\n")
 			time.Sleep(time.Second)
 			synctest.Wait()
-			if policy := q.Of(origin); source.count(origin) != 2 || policy == nil || policy.Outcome() != Loaded {
+			if rules := q.Of(origin); source.count(origin) != 2 || rules == nil || rules.Outcome() != Loaded {
 				t.Errorf("%d reads, want 2; the new rules have no file", source.count(origin))
 			}
 		})
@@ -123,7 +123,7 @@ func TestRetriesOfOneFileForAllOrigins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := &fakeSource{shared: true}
 		source.set(502, "")
-		p := retryPolicies(t, source, nil)
+		p := retryOrigins(t, source, nil)
 		p.Peek(&Request{Origin: NewOrigin("https", "example.com", 443), Time: time.Now(), Invented: true})
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
@@ -137,13 +137,13 @@ func TestPrefetch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source, copies := new(fakeSource), NewCopies()
 		source.set(200, "User-agent: *\nDisallow: /\n")
-		p := retryPolicies(t, source, copies)
+		p := retryOrigins(t, source, copies)
 		origin := NewOrigin("https", "example.com", 443)
 		r := &Request{Origin: origin, Time: time.Now()}
 		p.Prefetch(context.Background(), r)
 		p.Prefetch(context.Background(), r)
-		if policy := p.Of(origin); policy == nil || source.count(origin) != 1 {
-			t.Errorf("%d reads, want 1, and the policy %v", source.count(origin), policy)
+		if rules := p.Of(origin); rules == nil || source.count(origin) != 1 {
+			t.Errorf("%d reads, want 1, and the rules %v", source.count(origin), rules)
 		}
 		if known := copies.Origins(); len(known) != 1 || known[0] != origin {
 			t.Errorf("copies of %v, want one of %v", known, origin)
@@ -161,14 +161,14 @@ func TestPrefetch(t *testing.T) {
 
 // A source that hangs delays crawlers for a second only if there is a policy, and
 // for five seconds if the policy is more than a day overdue.
-func TestWaitForThePolicyThatIsDueIsShort(t *testing.T) {
+func TestWaitForTheRulesThatAreDueIsShort(t *testing.T) {
 	for _, c := range []struct {
 		quiet, wait time.Duration
-	}{{30 * time.Second, 0}, {2 * time.Minute, dueWait}, {maxUnread + time.Hour, firstWait}} {
+	}{{30 * time.Second, 0}, {2 * time.Minute, dueWait}, {maxStale + time.Hour, firstWait}} {
 		synctest.Test(t, func(t *testing.T) {
 			source := new(fakeSource)
 			source.set(200, "User-agent: *\nDisallow: /\n")
-			p := retryPolicies(t, source, nil)
+			p := retryOrigins(t, source, nil)
 			origin := NewOrigin("https", "example.com", 443)
 			p.Prefetch(context.Background(), &Request{Origin: origin, Time: time.Now()})
 			source.mu.Lock()
@@ -177,8 +177,8 @@ func TestWaitForThePolicyThatIsDueIsShort(t *testing.T) {
 			time.Sleep(c.quiet)
 			r := &Request{Origin: origin, Time: time.Now()}
 			p.Peek(r)
-			if policy := p.Wait(context.Background(), r); policy == nil || policy.Outcome() != Loaded {
-				t.Error("the policy is not in force")
+			if rules := p.Wait(context.Background(), r); rules == nil || rules.Outcome() != Loaded {
+				t.Error("the rules is not in force")
 			}
 			if waited := time.Since(r.Time); waited != c.wait {
 				t.Errorf("%v after the last read: waited %v, want %v", c.quiet, waited, c.wait)
@@ -204,7 +204,7 @@ func TestPublishedFileIsCurrent(t *testing.T) {
 			source.set(200, file)
 			time.Sleep(10 * time.Second)
 			r.Time = time.Now()
-			e.policies.Prefetch(context.Background(), r)
+			e.origins.Prefetch(context.Background(), r)
 			e.Decide(context.Background(), r, &d)
 			if text := string(d.Rules.Text()); text != file {
 				t.Errorf("published %q, want %q", text, file)

@@ -1,254 +1,274 @@
 package enforce
 
 import (
-	"fmt"
+	"bytes"
+	"slices"
 	"strings"
-	"time"
+	"unsafe"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
+	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Settings are the settings of the site's operator for decisions: which clients
-// robots.txt applies to, and how it is read. The zero value of each field is
-// its default.
-type Settings struct {
-	// Registry has the known crawlers. If nil, it is crawler.Builtin.
-	Registry *crawler.Registry
-	// Dialect is the dialect by which robots.txt is parsed.
-	Dialect robots.Dialect
-	// Views says which different spellings of a path are the same path for the
-	// back end.
-	Views robots.ViewOptions
-	// Exempt has the crawlers that robots.txt does not apply to.
-	Exempt []Exemption
-	// Verification says how claims of crawlers are checked. If nil, the engine
-	// believes all claims.
-	Verification *Verification
-	// ExemptPaths are patterns in robots.txt syntax for paths on which no
-	// request is refused. /robots.txt is always such a path.
-	ExemptPaths []string
-	// Managed is the managed policy. Its lines are added to robots.txt. If nil,
-	// there is none. Names of crawlers that the registry does not have are
-	// skipped.
-	Managed *managed.Policy
-	// HTTPClients applies the group for `*` to HTTP libraries and to requests
-	// without a User-Agent.
-	HTTPClients bool
-	// Programs says when the group for `*` applies to programs.
-	Programs Programs
-	// IgnoreUserTriggered exempts fetchers that act on a person's request from
-	// the group for `*`.
-	IgnoreUserTriggered bool
-	// Signals enables Rules.Signals.
-	Signals bool
-	// Monitor says that the caller does not carry out the decisions. Requests
-	// then use separate budgets, and none of the budgets of enforced requests.
-	Monitor bool
-	// Strict applies every rule to every crawler, even if the crawler's
-	// operator documents that the crawler ignores the rule.
-	Strict bool
-	// PerIP gives each client address of a crawler its own budget. Otherwise
-	// all addresses of a crawler share one.
-	PerIP bool
-	// MaxDelay limits the interval between requests that is enforced. A longer
-	// Crawl-delay or Request-rate interval is enforced as MaxDelay. Zero or less
-	// means 24 hours; more than 366 days counts as 366 days.
-	MaxDelay time.Duration
-	// Wait is the longest time for which a request may be held until the rate
-	// limits allow it. A request that would have to wait longer is throttled.
-	// Zero or less means that no request is held; more than throttle.MaxWait
-	// counts as throttle.MaxWait.
-	Wait time.Duration
-	// Burst is how many requests may come at once under a Crawl-delay. Less
-	// than 1 counts as 1. See throttle.Options.
-	Burst int
-	// Grace says which crawlers may still follow an earlier version of the file
-	// after it changed. Zero means GraceSearch.
-	Grace Grace
+// Rules is a robots.txt compiled for decisions: it has the group that applies
+// to each known crawler, and the group's rules and rate limits. A
+// managed.Policy is something else: statements from which lines of a robots.txt
+// are made. A Rules is immutable and safe for concurrent use.
+type Rules struct {
+	file     *robots.File
+	google   *robots.File // as google/robotstxt reads it; nil if that makes no difference
+	settings *compiledSettings
+	matcher  *crawler.Matcher
+	plans    []plan // by crawler.Crawler.Index
+	limits   map[*robots.Group]*throttle.Limits
+	pools    map[*throttle.Limits]*throttle.Limits // Limits for all unverified claims together, by the crawler's own Limits; nil without Settings.Verification
+	signals  map[*robots.Group]*headers.Signals    // nil unless Settings.Signals is set
+	noindex  noindexGroups
+	// signalsVary is set if signals differ between crawlers.
+	signalsVary bool
+
+	pathRules uint64 // a hash of the Allow and Disallow rules
+
+	content         // of the site's own robots.txt
+	text     []byte // what file was parsed from: the site's own, with the lines of the managed policy
+	etag     string // of text
+	merged   *managed.Merged
+	mergeErr error
+	users    int // how many origins share it, in force or as an earlier version; guarded by Origins.mu
 }
 
-// Programs says when the group for `*` applies to programs. A program is a
-// client of class crawler.Program: its User-Agent is only a program's name,
-// which is not in the registry. A group with the program's own name always
-// applies to it.
-type Programs uint8
+// plan is what applies to one crawler.
+type plan struct {
+	group  *robots.Group    // nil if no group applies
+	limits *throttle.Limits // nil if the group has no rate limits and no Visit-time for it
+	// byStar is set if the group applies because it is the group for `*`.
+	byStar bool
+	// reads is set if the crawler uses Google's parser (google/robotstxt) and
+	// that parser reads the file differently. google is then the crawler's
+	// group as Google's parser reads it. The crawler is denied only paths that
+	// are disallowed in both readings.
+	google *robots.Group
+	reads  bool
+	// byToken is set if the file names a token of the crawler's User-Agent that
+	// is not one of its robots.txt tokens. Then a group for the token that the
+	// client sent takes precedence, because it is the group that the author of
+	// the file meant.
+	byToken bool
+}
 
+// empty returns a policy without rules.
+func (r *compiledSettings) empty(state Outcome) *Rules {
+	file := robots.Parse(nil)
+	return &Rules{file: file, settings: r, matcher: r.base, pathRules: hashPathRules(file, nil), content: content{state: state}}
+}
+
+// compile compiles a robots.txt to a policy, with the lines of the managed
+// policy.
+func (r *compiledSettings) compile(c content) *Rules {
+	p := &Rules{settings: r, limits: make(map[*robots.Group]*throttle.Limits)}
+	p.merge(c)
+	tokens := p.file.Tokens()
+	p.matcher = r.base
+	if len(tokens) > 0 {
+		p.matcher = r.Registry.Matcher(tokens)
+	}
+	if star := p.file.Star(); star != nil {
+		p.limits[star] = r.limitsOf(star)
+	}
+	for _, t := range tokens {
+		if g := p.file.Named(t); g != nil && p.limits[g] == nil {
+			p.limits[g] = r.limitsOf(g)
+		}
+	}
+	if r.Verification != nil {
+		p.pools = make(map[*throttle.Limits]*throttle.Limits)
+		for g, terms := range p.limits {
+			p.pools[terms] = r.poolLimits(g)
+		}
+	}
+	if r.Signals {
+		p.compileSignals()
+	}
+	if !r.Strict {
+		p.google = p.file.GoogleReading()
+	}
+	p.pathRules = hashPathRules(p.file, p.google)
+	p.plans = make([]plan, r.Registry.Len())
+	for row := range r.Registry.All() {
+		pl := p.planFor(row.Class, row, row.Robots...)
+		if pl.reads = p.google != nil && row.ReadsGoogle; pl.reads {
+			pl.google = p.googleGroup(row)
+		}
+		for _, t := range row.Tokens() {
+			if p.file.Named(t) != nil && !containsFold(row.Robots, t) {
+				pl.byToken = true
+			}
+		}
+		p.plans[row.Index()] = pl
+	}
+	return p
+}
+
+// planFor finds what applies to a crawler: the group of the first of its tokens
+// that has one, otherwise the group for `*`.
+func (p *Rules) planFor(class crawler.Class, row *crawler.Crawler, tokens ...string) plan {
+	for _, t := range tokens {
+		if g := p.file.Named(t); g != nil {
+			return plan{group: g, limits: p.limits[g]}
+		}
+	}
+	star := p.file.Star()
+	if star == nil || !p.settings.BoundByStar(class, row) {
+		return plan{}
+	}
+	if class == crawler.Program && p.settings.Programs == ProgramsSeen || !p.settings.throttledByStar(row) {
+		return plan{group: star, byStar: true}
+	}
+	return plan{group: star, limits: p.limits[star], byStar: true}
+}
+
+// googleGroup returns the group that applies to a crawler as google/robotstxt
+// reads the file.
+func (p *Rules) googleGroup(row *crawler.Crawler) *robots.Group {
+	for _, t := range row.Robots {
+		if g := p.google.Named(t); g != nil {
+			return g
+		}
+	}
+	if !p.settings.BoundByStar(row.Class, row) {
+		return nil
+	}
+	return p.google.Star()
+}
+
+// plan returns what applies to an agent. It allocates nothing.
+func (p *Rules) plan(a *crawler.Agent) plan {
+	if p.plans == nil {
+		return plan{}
+	}
+	if a.Crawler != nil {
+		if pl := p.plans[a.Crawler.Index()]; !pl.byToken {
+			return pl
+		}
+	}
+	var known plan
+	if a.Crawler != nil {
+		known = p.plans[a.Crawler.Index()]
+	}
+	if g := p.file.Named(a.Token); g != nil {
+		known.group, known.limits, known.byStar = g, p.limits[g], false
+		if known.reads {
+			if own := p.google.Named(a.Token); own != nil {
+				known.google = own
+			}
+		}
+		return known
+	}
+	if a.Crawler != nil {
+		return known
+	}
+	return p.planFor(a.Class, nil)
+}
+
+func containsFold(list []string, s string) bool {
+	return slices.ContainsFunc(list, func(e string) bool { return strings.EqualFold(e, s) })
+}
+
+// Matcher returns the matcher that identifies crawlers for the site.
+func (p *Rules) Matcher() *crawler.Matcher { return p.matcher }
+
+// Group returns the group that applies to an agent, or nil.
+func (p *Rules) Group(a *crawler.Agent) *robots.Group { return p.plan(a).group }
+
+// File returns the parsed robots.txt. It is empty if there is none.
+func (p *Rules) File() *robots.File { return p.file }
+
+// memory estimates the octets that the policy takes: the file, the parsed file,
+// and a plan for each crawler of the registry.
+func (p *Rules) memory() int64 {
+	readings := int64(1)
+	if p.google != nil {
+		readings++
+	}
+	return rulesBase + int64(len(p.plans))*int64(unsafe.Sizeof(plan{})) + readings*rulesFactor*int64(max(len(p.body), len(p.text)))
+}
+
+// A policy takes rulesBase octets, and rulesFactor octets for each octet of
+// the file in each reading. TestEstimateOfRulesMemory measures both.
 const (
-	// ProgramsOff applies the group to no program, because the User-Agents of
-	// API clients look the same.
-	ProgramsOff Programs = iota
-	// ProgramsSeen applies the group to programs that have read the robots.txt
-	// of the origin in the last 24 hours, from the same address and with the
-	// same name. It applies only the path rules, and only to GET and HEAD
-	// without Authorization. The number of such reads that an engine remembers
-	// is limited; to a program that is forgotten, the group does not apply.
-	ProgramsSeen
-	// ProgramsOn applies the group to all programs.
-	ProgramsOn
+	rulesBase   = 4 << 10
+	rulesFactor = 24
 )
 
-var programsNames = [...]string{ProgramsOff: "off", ProgramsSeen: "seen", ProgramsOn: "on"}
+// Size returns the length of Text in octets.
+func (p *Rules) Size() int { return len(p.text) }
 
-// String returns "off", "seen" or "on".
-func (p Programs) String() string { return programsNames[p] }
+// ETag returns an entity tag of Text (RFC 9110, section 8.8.3), or "" if there
+// is no file.
+func (p *Rules) ETag() string { return p.etag }
 
-// ParsePrograms returns the Programs with the name s: "off", "seen" or "on".
-func ParsePrograms(s string) (Programs, error) {
-	for p, name := range programsNames {
-		if s == name {
-			return Programs(p), nil
-		}
+// Tag identifies the version of the file in logs: it is the entity tag without
+// quotes, or "" if there is no file.
+func (p *Rules) Tag() string { return strings.Trim(p.etag, `"`) }
+
+// Groups returns the number of groups in the file.
+func (p *Rules) GroupCount() int { return len(p.limits) }
+
+// Rules returns the number of Allow and Disallow rules in all groups.
+func (p *Rules) RuleCount() int {
+	n := 0
+	for g := range p.limits {
+		n += len(g.Rules())
 	}
-	return 0, fmt.Errorf("%q is not allowed: write off, seen or on", s)
+	return n
 }
 
-// compiledRules are Rules with what decisions need.
-type compiledSettings struct {
-	Settings
-	lines       *managed.Lines   // of Settings.Managed; nil if that is nil
-	hidden      *hidden          // nil if there are no hidden paths
-	base        *crawler.Matcher // for the registry's tokens only
-	exempt      []*Exemption     // by crawler.Crawler.Index; nil if not exempt
-	exemptPaths *robots.Group    // allows the exempt paths and nothing else
-	byEvidence  bool             // decisions need evidence
-}
+// Outcome returns the outcome of the read that the policy was made from. It is
+// Loaded for a robots.txt. A policy without a robots.txt is Missing, NotRobots,
+// Refused, Failed or Pending.
+func (p *Rules) Outcome() Outcome { return p.state }
 
-func (r Settings) compile() (*compiledSettings, error) {
-	if r.Registry == nil {
-		r.Registry = crawler.Builtin()
-	}
-	if r.MaxDelay <= 0 {
-		r.MaxDelay = throttle.DefaultMaxDelay
-	}
-	c := &compiledSettings{Settings: r, base: r.Registry.Matcher(nil), exempt: make([]*Exemption, r.Registry.Len())}
-	for i := range r.Exempt {
-		if row := r.Registry.Lookup(r.Exempt[i].Name); row != nil {
-			c.exempt[row.Index()] = c.exempt[row.Index()].or(&r.Exempt[i])
-		}
-	}
-	c.byEvidence = r.Verification != nil || r.needsAddr()
-	var file strings.Builder
-	file.WriteString("User-agent: *\nDisallow: /\n")
-	for _, p := range r.ExemptPaths {
-		if err := CheckPathPattern(p); err != nil {
-			return nil, err
-		}
-		fmt.Fprintf(&file, "Allow: %s\n", p)
-	}
-	c.exemptPaths = robots.Parse([]byte(file.String())).Star()
-	if r.Managed != nil {
-		var err error
-		if c.lines, err = r.Managed.Compile(r.Registry); c.lines == nil {
-			return nil, err
-		}
-		c.hidden = newHidden(c.lines.Hidden())
-	}
-	return c, nil
-}
+// Status returns the HTTP status code of the answer that Outcome describes: 404
+// or 410 for Missing, another 4xx for Refused. For other outcomes it returns 0.
+func (p *Rules) Status() int { return p.status }
 
-// Rules compiles a source's answer to a policy. An error says what is wrong
-// with r.
-func (r Settings) Policy(resp Response) (*Rules, error) {
-	compiled, err := r.compile()
-	if err != nil {
-		return nil, err
-	}
-	return compiled.answer(resp), nil
-}
-
-// answer compiles a source's answer to a policy.
-func (r *compiledSettings) answer(resp Response) *Rules {
-	out, _ := outcome(resp, nil)
-	c := without(out, resp.Status)
-	c.body = resp.Body[:min(len(resp.Body), robots.MaxSize+1)]
-	return r.policy(c)
-}
-
-// CheckPathPattern returns an error if s is not a path pattern in robots.txt
-// syntax. The error says what to write instead.
-func CheckPathPattern(s string) error {
-	switch {
-	case s == "":
-		return fmt.Errorf("a path pattern is empty: write a path, such as /private/")
-	case s[0] != '/' && s[0] != '*':
-		return fmt.Errorf("path pattern %q must start with / or *: write /%s", s, s)
-	case strings.ContainsAny(s, "# \t\r\n"):
-		return fmt.Errorf("path pattern %q contains white space or #: write a space as %%20, and # as %%23", s)
-	}
-	return nil
-}
-
-// BoundByStar reports whether the group for `*` applies to a GET of a client
-// that has no group of its own. row is the client's crawler in the registry, or
-// nil. With ProgramsSeen, BoundByStar assumes that a program has read the
-// robots.txt.
-func (r *Settings) BoundByStar(class crawler.Class, row *crawler.Crawler) bool {
-	switch class {
-	case crawler.Library:
-		return r.HTTPClients
-	case crawler.Program:
-		return r.Programs != ProgramsOff
-	case crawler.Named, crawler.Webhook, crawler.Person:
+// Empty reports whether the site's own robots.txt has nothing but blank lines and
+// comments. It returns false if there is no robots.txt.
+func (p *Rules) Empty() bool {
+	if p.state != Loaded {
 		return false
 	}
-	if r.Strict {
-		return true
-	}
-	if class == crawler.UserTriggered && r.IgnoreUserTriggered {
-		return false
-	}
-	return row == nil || row.Star != crawler.No
-}
-
-// starApplies reports whether the group for `*` applies to this request of an
-// agent. BoundByStar must be true for the agent.
-func (r *compiledSettings) starApplies(a *crawler.Agent, info *requestInfo) bool {
-	switch {
-	case a.Class == crawler.UserTriggered:
-		return info.reads()
-	case a.Class == crawler.Program && r.Programs == ProgramsSeen:
-		return info.reads() && !info.authorized && info.readRobots
+	for line := range bytes.FieldsFuncSeq(bytes.TrimPrefix(p.body, []byte("\ufeff")), func(r rune) bool { return r == '\n' || r == '\r' }) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
+			return false
+		}
 	}
 	return true
 }
 
-// couldApply reports whether a robots.txt that is not known yet could apply to
-// an agent. It returns false for HTTP libraries, programs and webhooks that the
-// group for `*` does not apply to. A group could name them, but this is rare,
-// so they are let through until the robots.txt is known.
-func (r *compiledSettings) couldApply(a *crawler.Agent, claim verify.Result, info *requestInfo) bool {
-	switch a.Class {
-	case crawler.Person, crawler.Webhook:
-		return false
-	case crawler.Library:
-		return r.HTTPClients && !r.isExempt(a, claim, info.evidence)
-	case crawler.Program:
-		return r.Programs == ProgramsOn && !r.isExempt(a, claim, info.evidence)
-	case crawler.UserTriggered:
-		return info.reads() && !r.isExempt(a, claim, info.evidence)
+// DeniesAll reports whether all paths are denied to crawlers, because the
+// source fails and Config.DenyFailed is set.
+func (p *Rules) DeniesAll() bool { return p.denyAll }
+
+// Unenforceable returns the tokens of the file that no User-Agent has, such as
+// Google-Extended. No server can enforce the rules for them.
+func (p *Rules) Unenforceable() []string {
+	var tokens []string
+	for _, t := range p.file.Tokens() {
+		if row := p.settings.Registry.Lookup(t); row != nil && row.ControlOnly {
+			tokens = append(tokens, t)
+		}
 	}
-	return !r.isExempt(a, claim, info.evidence)
+	return tokens
 }
 
-// throttledByStar reports whether the rate limits of the group for `*` apply to
-// a crawler that the group applies to. They don't if the operator of the
-// crawler documents that it does not support Crawl-delay: the crawler would get
-// status 429 for a limit that it does not read, and the site could lose its
-// place in the index. Only a group that names such a crawler limits its rate.
-func (r *compiledSettings) throttledByStar(row *crawler.Crawler) bool {
-	return r.Strict || row == nil || row.CrawlDelay != crawler.No
-}
+// Ignored returns the tokens of the file that the engine does not look for in
+// requests, because browsers send them: a group for Mozilla would apply to
+// people.
+func (p *Rules) Ignored() []string { return p.matcher.Ignored() }
 
-// terms compiles the rate limits and Visit-time of a group. It returns nil if
-// the group has none.
-func (r *compiledSettings) terms(g *robots.Group) *throttle.Limits {
-	delay, _ := g.CrawlDelay()
-	return throttle.Compile(
-		throttle.Grant{Delay: delay, Rates: g.RequestRates(), Visits: g.VisitTimes()},
-		throttle.Options{MaxDelay: r.MaxDelay, Burst: r.Burst},
-	)
-}
+// Grace returns Settings.Grace.
+func (p *Rules) Grace() Grace { return p.settings.Grace }

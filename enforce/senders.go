@@ -9,7 +9,7 @@ import (
 // User-Agent field, and the one that its signature proves. No field may point
 // into the struct itself, so that it stays on the stack.
 type senders struct {
-	policy  *Rules
+	rules   *Rules
 	request *Request
 	fields  []string
 	signer  *crawler.Crawler // nil if no signature proves a crawler
@@ -41,9 +41,9 @@ func (s *senders) evidence() *evidence {
 
 // begin prepares s for next.
 func (s *senders) begin(p *Rules, r *Request) {
-	s.policy, s.request = p, r
+	s.rules, s.request = p, r
 	s.fields, s.tooMany = r.fields()
-	if r.Signed != nil && p.rules.Verification != nil {
+	if r.Signed != nil && p.settings.Verification != nil {
 		s.signer = s.findSigner()
 		s.unnamed = s.signer != nil
 	}
@@ -51,12 +51,12 @@ func (s *senders) begin(p *Rules, r *Request) {
 
 // findSigner returns the crawler that a signature of the request proves.
 func (s *senders) findSigner() *crawler.Crawler {
-	s.policy.Identify(s.fields[0], &s.id)
+	s.rules.Identify(s.fields[0], &s.id)
 	var claim *crawler.Crawler
 	if s.id.Len() > 0 {
 		claim = s.id.At(0).Crawler
 	}
-	rules := s.policy.rules
+	rules := s.rules.settings
 	return s.request.Signed.row(rules.Verification, rules.Registry, claim, s.request)
 }
 
@@ -64,12 +64,12 @@ func (s *senders) findSigner() *crawler.Crawler {
 // there is such a field.
 func (s *senders) next() bool {
 	for len(s.fields) > 0 {
-		s.policy.Identify(s.fields[0], &s.id)
+		s.rules.Identify(s.fields[0], &s.id)
 		s.fields = s.fields[1:]
 		if s.id.Len() == 0 {
 			continue
 		}
-		if rules := s.policy.rules; rules.byEvidence {
+		if rules := s.rules.settings; rules.byEvidence {
 			s.loadEvidence()
 			rules.addClaims(s.request, s.id.Agents(), s.signer, &s.ev)
 			s.unnamed = s.unnamed && !names(&s.id, s.signer)
@@ -95,6 +95,6 @@ func (s *senders) next() bool {
 func (s *senders) loadEvidence() {
 	if !s.hasEvidence {
 		s.hasEvidence = true
-		s.policy.rules.fill(s.request, &s.ev)
+		s.rules.settings.fill(s.request, &s.ev)
 	}
 }

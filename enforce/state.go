@@ -36,12 +36,12 @@ func (p *Origins) States() iter.Seq[State] {
 
 // state returns the state of an entry.
 func (p *Origins) state(e *entry) State {
-	s := State{Origin: e.origin, Rules: e.policy.Load(), Last: Pending, Invented: e.invented.Load()}
+	s := State{Origin: e.origin, Rules: e.rules.Load(), Last: Pending, Invented: e.invented.Load()}
 	if s.Rules == nil {
 		s.Rules = p.pending
 	}
-	if at := e.lastRead.Load(); at != 0 {
-		s.Began, s.Next = time.Unix(0, at), time.Unix(0, e.nextRead.Load())
+	if at := e.lastFetch.Load(); at != 0 {
+		s.Began, s.Next = time.Unix(0, at), time.Unix(0, e.nextFetch.Load())
 	}
 	if h := e.history.Load(); h != nil {
 		now := p.cfg.Now().UnixNano()
@@ -73,7 +73,7 @@ func (p *Origins) Refresh(ctx context.Context, selected func(Origin) bool, repor
 	var calling sync.Mutex
 	var reading sync.WaitGroup
 	var left []*entry
-	slots := make(chan struct{}, maxReads/2) // leaves room for other reads
+	slots := make(chan struct{}, maxFetches/2) // leaves room for other reads
 	for e := range p.table.all() {
 		if selected(e.origin) {
 			left = append(left, e)
@@ -104,14 +104,14 @@ func (p *Origins) refresh(ctx context.Context, e *entry) (FetchEvent, bool) {
 	defer pause.Stop()
 	for ctx.Err() == nil && p.ctx.Err() == nil {
 		e.mu.Lock()
-		cause, ended, reading := e.cause, e.ended, e.reading.Load()
+		cause, ended, reading := e.cause, e.ended, e.fetching.Load()
 		e.mu.Unlock()
 		if cause == nil && p.source.PerOrigin() {
 			return FetchEvent{}, false // never read, so there is no context for the source
 		}
 		if !reading {
-			r := &Request{Origin: e.origin, Time: p.cfg.Now(), Caller: rereadCaller{cause}}
-			if p.begin(r, e, func(ev FetchEvent) { result <- ev }) {
+			r := &Request{Origin: e.origin, Time: p.cfg.Now(), Caller: refetchCaller{cause}}
+			if p.beginFetch(r, e, func(ev FetchEvent) { result <- ev }) {
 				select {
 				case ev := <-result:
 					return ev, true
@@ -137,10 +137,10 @@ const refreshPause = 20 * time.Millisecond
 
 // rereadCaller is the Caller of a read that no request causes. It has the
 // context of the previous read.
-type rereadCaller struct{ cause context.Context }
+type refetchCaller struct{ cause context.Context }
 
 // Detach implements Caller.
-func (a rereadCaller) Detach() context.Context {
+func (a refetchCaller) Detach() context.Context {
 	if a.cause == nil {
 		return context.Background()
 	}
@@ -151,7 +151,7 @@ func (a rereadCaller) Detach() context.Context {
 // Unlike Peek, it starts no read.
 func (p *Origins) Of(origin Origin) *Rules {
 	if e := p.table.find(p.key(origin)); e != nil {
-		return e.policy.Load()
+		return e.rules.Load()
 	}
 	return nil
 }

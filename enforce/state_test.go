@@ -7,7 +7,7 @@ import (
 )
 
 // stateOf returns the state of an origin.
-func (p *policiesTest) stateOf(t *testing.T, o Origin) State {
+func (p *originsTest) stateOf(t *testing.T, o Origin) State {
 	t.Helper()
 	for s := range p.States() {
 		if s.Origin == o {
@@ -21,25 +21,25 @@ func (p *policiesTest) stateOf(t *testing.T, o Origin) State {
 // The state of a failing source has the start of the failure and the policy in
 // force.
 func TestStateOfAFailingSource(t *testing.T) {
-	p := newPoliciesTest(t, Config{Refresh: time.Minute})
-	p.policyAfterRead(home)
+	p := newOriginsTest(t, Config{Refresh: time.Minute})
+	p.rulesAfterFetch(home)
 	read := p.clock.now()
 	if s := p.stateOf(t, home); s.Last != Loaded || s.Kept || s.Failures != 0 || !s.Failing.IsZero() || s.Err != nil || !s.Good.Equal(read) {
 		t.Errorf("a good file: %+v", s)
 	}
 	p.source.set(503, "")
 	p.clock.advance(time.Minute)
-	p.policyAfterRead(home)
+	p.rulesAfterFetch(home)
 	failed := p.clock.now()
 	p.clock.advance(time.Minute)
-	p.policyAfterRead(home)
+	p.rulesAfterFetch(home)
 	s := p.stateOf(t, home)
 	if s.Last != Failed || !s.Kept || s.Failures != 2 || !s.Failing.Equal(failed) || s.Err == nil || !s.Good.Equal(read) || s.Rules.Outcome() != Loaded {
 		t.Errorf("a source that fails: %+v", s)
 	}
 	p.source.set(404, "")
 	p.clock.advance(time.Minute)
-	p.policyAfterRead(home)
+	p.rulesAfterFetch(home)
 	if s := p.stateOf(t, home); s.Last != Missing || s.Kept || s.Failures != 0 || !s.Failing.IsZero() {
 		t.Errorf("a file that is gone: %+v", s)
 	}
@@ -48,10 +48,10 @@ func TestStateOfAFailingSource(t *testing.T) {
 // Refresh reads the selected origins even if no read is due, and waits for the
 // reads.
 func TestRefreshReadsSelectedOrigins(t *testing.T) {
-	p := newPoliciesTest(t, Config{Refresh: time.Hour})
+	p := newOriginsTest(t, Config{Refresh: time.Hour})
 	other := NewOrigin("https", "other.test", 443)
-	p.policyAfterRead(home)
-	p.policyAfterRead(other)
+	p.rulesAfterFetch(home)
+	p.rulesAfterFetch(other)
 	p.source.set(200, "User-agent: *\nDisallow: /other/\n")
 	var reads []FetchEvent
 	unread := p.Refresh(context.Background(), func(o Origin) bool { return o == home }, func(e FetchEvent) { reads = append(reads, e) })
@@ -66,8 +66,8 @@ func TestRefreshReadsSelectedOrigins(t *testing.T) {
 // Refresh returns when its context ends, with the number of sources that it has
 // not read.
 func TestRefreshEndsWithItsContext(t *testing.T) {
-	p := newPoliciesTest(t, Config{Refresh: time.Hour})
-	p.policyAfterRead(home)
+	p := newOriginsTest(t, Config{Refresh: time.Hour})
+	p.rulesAfterFetch(home)
 	p.source.block = make(chan struct{})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan int)

@@ -12,9 +12,9 @@ func (p *Rules) JudgeSuspect(target string, d *Decision) {
 	if star == nil {
 		return
 	}
-	v := p.rules.viewsOf(target)
+	v := p.settings.viewsOf(target)
 	defer views.Put(v)
-	if p.rules.exemptPaths.MatchViews(v).Allowed {
+	if p.settings.exemptPaths.MatchViews(v).Allowed {
 		return
 	}
 	verdict := star.MatchViews(v)
@@ -31,9 +31,9 @@ func (p *Rules) JudgeSuspect(target string, d *Decision) {
 // that allows the target (on an exempt path the group for `*`), or nil if there
 // is no group for `*`.
 func (p *Rules) DisallowsEveryGroup(target string) (allows *robots.Group, ok bool) {
-	v := p.rules.viewsOf(target)
+	v := p.settings.viewsOf(target)
 	defer views.Put(v)
-	if p.rules.exemptPaths.MatchViews(v).Allowed || p.file.Star() == nil {
+	if p.settings.exemptPaths.MatchViews(v).Allowed || p.file.Star() == nil {
 		return p.file.Star(), false
 	}
 	for _, f := range [...]*robots.File{p.file, p.google} {

@@ -63,10 +63,10 @@ func TestWithAnotherRegistry(t *testing.T) {
 	if source.count(origin) != 1 {
 		t.Errorf("%d reads of the source, want 1", source.count(origin))
 	}
-	policies := make(map[*Rules]bool)
-	after.Origins().All(func(_ Origin, p *Rules) { policies[p] = true })
-	if len(policies) != 1 {
-		t.Errorf("origins with the same file have %d policies", len(policies))
+	all := make(map[*Rules]bool)
+	after.Origins().All(func(_ Origin, p *Rules) { all[p] = true })
+	if len(all) != 1 {
+		t.Errorf("origins with the same file have %d all", len(all))
 	}
 
 	// A read that is due goes to the new observer.
@@ -79,9 +79,9 @@ func TestWithAnotherRegistry(t *testing.T) {
 	if err := after.Close(); err != nil {
 		t.Error(err)
 	}
-	before.policies.running.Wait()
-	after.policies.running.Wait()
-	if before.policies.ctx.Err() == nil {
+	before.origins.running.Wait()
+	after.origins.running.Wait()
+	if before.origins.ctx.Err() == nil {
 		t.Error("closing one engine left the other open")
 	}
 }
@@ -106,9 +106,9 @@ func TestWithDuringARead(t *testing.T) {
 	after.Origins().Peek(&Request{Time: now})
 	close(source.block)
 	for _, e := range []*Engine{before, after} {
-		e.policies.running.Wait()
+		e.origins.running.Wait()
 		if p := e.Origins().Peek(&Request{Time: now}); p == nil || p.RuleCount() != 1 {
-			t.Error("an engine is left without a policy")
+			t.Error("an engine is left without a rules")
 		}
 	}
 	after.Close()
@@ -124,8 +124,8 @@ func TestWithMode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !monitor.rules.Monitor || monitor.Origins().Len() != 1 {
-		t.Error("the new engine does not monitor, or has no policy")
+	if !monitor.settings.Monitor || monitor.Origins().Len() != 1 {
+		t.Error("the new engine does not monitor, or has no rules")
 	}
 	back, err := monitor.WithMode(false, 0, nil, nil)
 	if err != nil {

@@ -172,7 +172,7 @@ func (c *checker) policyOfSource(site *Site) (*enforce.Rules, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading the robots.txt of %s from %s: %w", site.name(), site.SourceName, err)
 		}
-		if c.policies[key], err = site.Rules.Policy(answer); err != nil {
+		if c.policies[key], err = site.Rules.Rules(answer); err != nil {
 			return nil, err
 		}
 	}
@@ -187,7 +187,7 @@ func (c *checker) policy(site *Site, name string) (*enforce.Rules, error) {
 		if err != nil {
 			return nil, err
 		}
-		if c.policies[key], err = site.Rules.Policy(answer); err != nil {
+		if c.policies[key], err = site.Rules.Rules(answer); err != nil {
 			return nil, err
 		}
 	}

@@ -193,7 +193,7 @@ func (o *identifyOptions) policy(ctx context.Context, stdin io.Reader) (*enforce
 			return nil, err
 		}
 	}
-	return o.rules.Policy(enforce.Response{Status: http.StatusOK, Body: body})
+	return o.rules.Rules(enforce.Response{Status: http.StatusOK, Body: body})
 }
 
 // describe returns the result for a User-Agent.

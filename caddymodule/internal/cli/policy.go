@@ -91,7 +91,7 @@ func (o *policyOptions) policy(cmd *cobra.Command) (int, error) {
 
 // merge merges the policy of a site with the site's own file.
 func merge(site *Site, own enforce.Response) (*enforce.Rules, error) {
-	p, err := site.Rules.Policy(own)
+	p, err := site.Rules.Rules(own)
 	if err != nil {
 		return nil, err
 	}

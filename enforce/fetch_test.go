@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// policyAfterRead starts a read if one is due, waits for it, and returns the
+// rulesAfterFetch starts a read if one is due, waits for it, and returns the
 // policy.
-func (p *policiesTest) policyAfterRead(o Origin) *Rules {
+func (p *originsTest) rulesAfterFetch(o Origin) *Rules {
 	p.Peek(p.request(o))
 	p.running.Wait()
 	return p.Peek(p.request(o))
@@ -18,39 +18,39 @@ func (p *policiesTest) policyAfterRead(o Origin) *Rules {
 // If the first read fails, the next ones follow after 1, 2, 4 … seconds, up to
 // Config.Refresh.
 func TestRetriesOfTheFirstRead(t *testing.T) {
-	p := newPoliciesTest(t, Config{Refresh: 10 * time.Second})
+	p := newOriginsTest(t, Config{Refresh: 10 * time.Second})
 	p.source.set(503, "")
-	p.policyAfterRead(home)
+	p.rulesAfterFetch(home)
 	reads := p.source.count(home)
 	for _, pause := range []time.Duration{1, 2, 4, 8, 10, 10} {
 		p.clock.advance(pause*time.Second - time.Millisecond)
-		if p.policyAfterRead(home); p.source.count(home) != reads {
+		if p.rulesAfterFetch(home); p.source.count(home) != reads {
 			t.Fatalf("read %d came before a pause of %ds", reads+1, pause)
 		}
 		p.clock.advance(time.Millisecond)
-		if p.policyAfterRead(home); p.source.count(home) != reads+1 {
+		if p.rulesAfterFetch(home); p.source.count(home) != reads+1 {
 			t.Fatalf("read %d did not come after a pause of %ds", reads+1, pause)
 		}
 		reads++
 	}
 	p.source.set(200, "User-agent: *\nDisallow: /private/\n")
 	p.clock.advance(10 * time.Second)
-	if policy := p.policyAfterRead(home); allows(policy, "/private/x") {
+	if rules := p.rulesAfterFetch(home); allows(rules, "/private/x") {
 		t.Error("the file is not in force once it can be read")
 	}
 }
 
 // After the clock is set back by hours, policies are still read again.
 func TestReadsAfterTheClockIsSetBack(t *testing.T) {
-	p := newPoliciesTest(t, Config{Refresh: time.Minute})
-	p.policyAfterRead(home)
+	p := newOriginsTest(t, Config{Refresh: time.Minute})
+	p.rulesAfterFetch(home)
 	p.source.set(200, "User-agent: *\nDisallow: /other/\n")
 	p.clock.advance(-3 * time.Hour)
-	if policy := p.policyAfterRead(home); allows(policy, "/other/x") {
+	if rules := p.rulesAfterFetch(home); allows(rules, "/other/x") {
 		t.Error("the file was not read again")
 	}
 	reads := p.source.count(home)
-	if p.policyAfterRead(home); p.source.count(home) != reads {
+	if p.rulesAfterFetch(home); p.source.count(home) != reads {
 		t.Error("the file is read at each request")
 	}
 }
@@ -58,9 +58,9 @@ func TestReadsAfterTheClockIsSetBack(t *testing.T) {
 // Many invented hosts evict no other host, and the number of origins is
 // limited.
 func TestInventedHostsEvictNoRealSite(t *testing.T) {
-	p := newPoliciesTest(t, Config{MaxOrigins: 50})
+	p := newOriginsTest(t, Config{MaxOrigins: 50})
 	for i := range 20 {
-		p.policyAfterRead(Origin{Scheme: "http", Host: fmt.Sprintf("real%d.test", i)})
+		p.rulesAfterFetch(Origin{Scheme: "http", Host: fmt.Sprintf("real%d.test", i)})
 	}
 	for i := range 1000 {
 		r := p.request(Origin{Scheme: "http", Host: fmt.Sprintf("made-up%d.test", i)})
@@ -71,7 +71,7 @@ func TestInventedHostsEvictNoRealSite(t *testing.T) {
 	p.running.Wait()
 	for i := range 20 {
 		o := Origin{Scheme: "http", Host: fmt.Sprintf("real%d.test", i)}
-		if e := p.table.find(o); e == nil || e.policy.Load() == nil {
+		if e := p.table.find(o); e == nil || e.rules.Load() == nil {
 			t.Errorf("%v was evicted", o)
 		}
 	}
@@ -82,7 +82,7 @@ func TestInventedHostsEvictNoRealSite(t *testing.T) {
 
 // If too many requests wait already, Wait returns at once.
 func TestNumberOfWaitingRequestsIsLimited(t *testing.T) {
-	p := newPoliciesTest(t, Config{})
+	p := newOriginsTest(t, Config{})
 	p.source.block = make(chan struct{})
 	defer close(p.source.block)
 	p.Peek(p.request(home))

@@ -9,18 +9,18 @@ import (
 
 // read starts a read of e, unless one is under way or too many others are. The
 // read goes on when the request that started it ends.
-func (p *Origins) read(r *Request, e *entry) { p.begin(r, e, nil) }
+func (p *Origins) startFetch(r *Request, e *entry) { p.beginFetch(r, e, nil) }
 
 // begin is like read, and calls report with the result, unless report is nil or
 // p is closed meanwhile. It reports whether it started a read.
-func (p *Origins) begin(r *Request, e *entry, report func(FetchEvent)) bool {
+func (p *Origins) beginFetch(r *Request, e *entry, report func(FetchEvent)) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.reading.Load() || p.ctx.Err() != nil {
+	if e.fetching.Load() || p.ctx.Err() != nil {
 		return false
 	}
 	slots := p.again
-	if e.policy.Load() == nil {
+	if e.rules.Load() == nil {
 		slots = p.first
 	}
 	select {
@@ -30,8 +30,8 @@ func (p *Origins) begin(r *Request, e *entry, report func(FetchEvent)) bool {
 	}
 	ready, ended := make(chan struct{}), make(chan struct{})
 	e.ready, e.again, e.ended = ready, false, ended
-	e.lastRead.Store(r.Time.UnixNano())
-	e.reading.Store(true)
+	e.lastFetch.Store(r.Time.UnixNano())
+	e.fetching.Store(true)
 	detached := r.detach()
 	e.cause = detached
 	p.running.Add(1)
@@ -41,9 +41,9 @@ func (p *Origins) begin(r *Request, e *entry, report func(FetchEvent)) bool {
 			close(ready) // crawlers don't have to wait for the read
 			ready = nil
 		}
-		ctx, cancel := context.WithTimeout(detached, readTimeout)
+		ctx, cancel := context.WithTimeout(detached, fetchTimeout)
 		stop := context.AfterFunc(p.ctx, cancel)
-		ev, ok := p.readNow(ctx, e)
+		ev, ok := p.fetchNow(ctx, e)
 		if ok && report != nil {
 			report(ev)
 		}
@@ -51,7 +51,7 @@ func (p *Origins) begin(r *Request, e *entry, report func(FetchEvent)) bool {
 		cancel()
 		<-slots
 		e.mu.Lock()
-		e.reading.Store(false)
+		e.fetching.Store(false)
 		if ready != nil {
 			close(ready)
 		}
@@ -65,7 +65,7 @@ func (p *Origins) begin(r *Request, e *entry, report func(FetchEvent)) bool {
 // restoreCopy puts the cached copy in force if e has no policy, for instance
 // after a reload. It reports whether it did.
 func (p *Origins) restoreCopy(e *entry) bool {
-	if e.policy.Load() != nil {
+	if e.rules.Load() != nil {
 		return false
 	}
 	c, ok := p.cfg.Copies.get(e.origin)
@@ -81,9 +81,9 @@ func (p *Origins) restoreCopy(e *entry) bool {
 
 // readNow reads e's source and puts the result in force. It returns false if p
 // was closed meanwhile.
-func (p *Origins) readNow(ctx context.Context, e *entry) (FetchEvent, bool) {
+func (p *Origins) fetchNow(ctx context.Context, e *entry) (FetchEvent, bool) {
 	began := p.cfg.Now()
-	resp, err := p.fetch(ctx, e.origin)
+	resp, err := p.callSource(ctx, e.origin)
 	if p.ctx.Err() != nil && err != nil {
 		return FetchEvent{}, false // closed: there is no result to report
 	}
@@ -92,7 +92,7 @@ func (p *Origins) readNow(ctx context.Context, e *entry) (FetchEvent, bool) {
 	ev := FetchEvent{Origin: e.origin, Outcome: out, Err: err, Took: now.Sub(began)}
 
 	e.mu.Lock()
-	current := e.policy.Load()
+	current := e.rules.Load()
 	if out == Loaded && current != nil && current.state == Loaded && current.apart == resp.Apart && bytes.Equal(resp.Body, current.body) {
 		ev.Outcome = Unchanged
 	}
@@ -117,10 +117,10 @@ func (p *Origins) readNow(ctx context.Context, e *entry) (FetchEvent, bool) {
 	e.last, e.tried, e.err = out, true, err
 	next := now.Add(p.pause(e, inForce.state))
 	if e.again {
-		next = time.Unix(0, e.lastRead.Load()).Add(minReread)
+		next = time.Unix(0, e.lastFetch.Load()).Add(minRefetch)
 	}
 	ev.Was, e.was = e.was, nil
-	good, changed := e.good, e.lastRead.Load()
+	good, changed := e.good, e.lastFetch.Load()
 	e.mu.Unlock()
 	if ev.Was == nil && current != nil {
 		ev.Was = current.publishedText()
@@ -133,7 +133,7 @@ func (p *Origins) readNow(ctx context.Context, e *entry) (FetchEvent, bool) {
 		good.published = current.publishedText()
 		p.cfg.Copies.put(e.origin, good)
 	}
-	e.nextRead.Store(next.UnixNano())
+	e.nextFetch.Store(next.UnixNano())
 	ev.Rules = current
 	p.cfg.Observer.Fetched(ev)
 	return ev, true
@@ -180,59 +180,59 @@ func (p *Origins) set(e *entry, c content, changed int64) *Rules {
 	p.joinHistory(e)
 	key := c.key()
 	p.mu.Lock()
-	policy := p.shared[key]
+	rules := p.shared[key]
 	p.mu.Unlock()
-	if policy == nil || !bytes.Equal(policy.body, c.body) {
-		policy = p.compile(c) // takes long, so not while p.mu is held
+	if rules == nil || !bytes.Equal(rules.body, c.body) {
+		rules = p.compile(c) // takes long, so not while p.mu is held
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if other := p.shared[key]; other != nil && bytes.Equal(other.body, c.body) {
-		policy = other
+		rules = other
 	}
-	p.put(e, policy, changed)
+	p.put(e, rules, changed)
 	for !e.gone && p.cfg.Ceiling.exceeded() && (p.dropVersion() || p.evict(e)) {
 	}
-	return policy
+	return rules
 }
 
 // put replaces e's policy. The caller holds p.mu.
-func (p *Origins) put(e *entry, policy *Rules, changed int64) {
+func (p *Origins) put(e *entry, rules *Rules, changed int64) {
 	if e.gone {
 		return
 	}
-	if p.published(policy) {
+	if p.published(rules) {
 		changed = p.cfg.Now().UnixNano() // clients receive this text from now on
 	}
-	p.acquire(policy)
-	p.note(e, policy, changed) // before the swap, so that the new policy denies nothing to a crawler that has a grace period
-	p.release(e.policy.Swap(policy))
+	p.acquire(rules)
+	p.note(e, rules, changed) // before the swap, so that the new policy denies nothing to a crawler that has a grace period
+	p.release(e.rules.Swap(rules))
 }
 
 // acquire counts one more use of a policy by an origin, in force or as an
 // earlier version. The caller holds p.mu.
-func (p *Origins) acquire(policy *Rules) {
-	if policy.users++; policy.users > 1 {
+func (p *Origins) acquire(rules *Rules) {
+	if rules.users++; rules.users > 1 {
 		return
 	}
-	if key := policy.key(); p.shared[key] == nil {
-		p.shared[key] = policy
+	if key := rules.key(); p.shared[key] == nil {
+		p.shared[key] = rules
 	}
-	p.account(policy.memory())
+	p.account(rules.memory())
 }
 
 // release is the opposite of acquire. policy may be nil. The caller holds p.mu.
-func (p *Origins) release(policy *Rules) {
-	if policy == nil {
+func (p *Origins) release(rules *Rules) {
+	if rules == nil {
 		return
 	}
-	if policy.users--; policy.users > 0 {
+	if rules.users--; rules.users > 0 {
 		return
 	}
-	if key := policy.key(); p.shared[key] == policy {
+	if key := rules.key(); p.shared[key] == rules {
 		delete(p.shared, key)
 	}
-	p.account(-policy.memory())
+	p.account(-rules.memory())
 }
 
 // account adds n octets to the memory of p's policies, and to the Ceiling
@@ -245,7 +245,7 @@ func (p *Origins) account(n int64) {
 
 // fetch is the source's Fetch. It returns a panic as an error: a source may run
 // HTTP handlers, and these may panic to abort a response.
-func (p *Origins) fetch(ctx context.Context, origin Origin) (resp Response, err error) {
+func (p *Origins) callSource(ctx context.Context, origin Origin) (resp Response, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("the source panicked: %v", r)

@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-type policiesTest struct {
+type originsTest struct {
 	*Origins
 	source *fakeSource
 	clock  *clock
 	seen   recorder
 }
 
-func newPoliciesTest(t *testing.T, cfg Config) *policiesTest {
+func newOriginsTest(t *testing.T, cfg Config) *originsTest {
 	t.Helper()
-	p := &policiesTest{source: new(fakeSource), clock: newClock(), seen: newRecorder()}
+	p := &originsTest{source: new(fakeSource), clock: newClock(), seen: newRecorder()}
 	p.source.set(200, "User-agent: *\nDisallow: /private/\n")
 	cfg.Now, cfg.Observer = p.clock.now, p.seen
 	rules, err := Settings{}.compile()
@@ -36,17 +36,17 @@ func newPoliciesTest(t *testing.T, cfg Config) *policiesTest {
 }
 
 // request returns a request to an origin.
-func (p *policiesTest) request(o Origin) *Request { return &Request{Origin: o, Time: p.clock.now()} }
+func (p *originsTest) request(o Origin) *Request { return &Request{Origin: o, Time: p.clock.now()} }
 
 // get returns the policy as for a request of a crawler.
-func (p *policiesTest) get(o Origin) *Rules {
+func (p *originsTest) get(o Origin) *Rules {
 	p.Peek(p.request(o))
 	return p.Wait(context.Background(), p.request(o))
 }
 
 // peek calls Peek, as for a request of a person, and waits for the read that it
 // starts.
-func (p *policiesTest) peek(t *testing.T, o Origin) FetchEvent {
+func (p *originsTest) peek(t *testing.T, o Origin) FetchEvent {
 	t.Helper()
 	p.Peek(p.request(o))
 	e := p.seen.next(t)
@@ -59,7 +59,7 @@ var home = Origin{Scheme: "https", Host: "example.com"}
 func allows(p *Rules, target string) bool { return p.File().Star().Match(target).Allowed }
 
 func TestWaitForTheFirstRead(t *testing.T) {
-	p := newPoliciesTest(t, Config{})
+	p := newOriginsTest(t, Config{})
 	p.source.block = make(chan struct{})
 	if got := p.Peek(p.request(home)); got != nil {
 		t.Fatalf("Peek = %v before the first read", got)
@@ -72,8 +72,8 @@ func TestWaitForTheFirstRead(t *testing.T) {
 	case <-time.After(20 * time.Millisecond):
 	}
 	close(p.source.block)
-	if policy := <-got; policy == nil || allows(policy, "/private/x") {
-		t.Fatal("Wait did not return the policy")
+	if rules := <-got; rules == nil || allows(rules, "/private/x") {
+		t.Fatal("Wait did not return the rules")
 	}
 	if n := p.source.count(home); n != 1 {
 		t.Errorf("%d reads for one origin, want 1", n)
@@ -81,7 +81,7 @@ func TestWaitForTheFirstRead(t *testing.T) {
 }
 
 func TestWaitEnds(t *testing.T) {
-	p := newPoliciesTest(t, Config{})
+	p := newOriginsTest(t, Config{})
 	p.source.block = make(chan struct{})
 	defer close(p.source.block)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -97,7 +97,7 @@ func TestWaitEnds(t *testing.T) {
 }
 
 func TestRefreshInTheBackground(t *testing.T) {
-	p := newPoliciesTest(t, Config{Refresh: time.Minute})
+	p := newOriginsTest(t, Config{Refresh: time.Minute})
 	p.get(home)
 	p.seen.next(t)
 	p.source.set(200, "User-agent: *\nDisallow: /other/\n")
@@ -111,7 +111,7 @@ func TestRefreshInTheBackground(t *testing.T) {
 	if e.Outcome != Loaded || !e.Changed {
 		t.Fatalf("second read: %v, changed %v", e.Outcome, e.Changed)
 	}
-	if policy := p.Peek(p.request(home)); !allows(policy, "/private/x") || allows(policy, "/other/x") {
+	if rules := p.Peek(p.request(home)); !allows(rules, "/private/x") || allows(rules, "/other/x") {
 		t.Error("the new file is not in force")
 	}
 	p.clock.advance(time.Minute)
@@ -120,13 +120,13 @@ func TestRefreshInTheBackground(t *testing.T) {
 	}
 }
 
-func TestCrawlersWaitForThePolicyThatIsDue(t *testing.T) {
-	for _, overdue := range []time.Duration{0, time.Minute, maxUnread + time.Minute} {
-		p := newPoliciesTest(t, Config{Refresh: time.Minute})
+func TestCrawlersWaitForTheRulesThatAreDue(t *testing.T) {
+	for _, overdue := range []time.Duration{0, time.Minute, maxStale + time.Minute} {
+		p := newOriginsTest(t, Config{Refresh: time.Minute})
 		p.get(home)
 		p.source.set(200, "User-agent: *\nDisallow: /other/\n")
 		p.clock.advance(time.Minute + overdue)
-		if policy := p.get(home); allows(policy, "/other/x") {
+		if rules := p.get(home); allows(rules, "/other/x") {
 			t.Errorf("%v overdue: the earlier file is in force", overdue)
 		}
 	}
@@ -134,7 +134,7 @@ func TestCrawlersWaitForThePolicyThatIsDue(t *testing.T) {
 
 // RFC 9309, section 2.3.1, except that the cached copy stays in force in place
 // of a complete disallow.
-func TestPolicyByAnswerOfTheSource(t *testing.T) {
+func TestRulesByAnswerOfTheSource(t *testing.T) {
 	broken := errors.New("no answer")
 	for _, tt := range []struct {
 		name    string
@@ -159,7 +159,7 @@ func TestPolicyByAnswerOfTheSource(t *testing.T) {
 		{"no status", Response{}, nil, Failed, Loaded, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := newPoliciesTest(t, Config{})
+			p := newOriginsTest(t, Config{})
 			p.get(home)
 			p.seen.next(t)
 			p.source.mu.Lock()
@@ -167,11 +167,11 @@ func TestPolicyByAnswerOfTheSource(t *testing.T) {
 			p.source.mu.Unlock()
 			p.clock.advance(time.Minute)
 			e := p.peek(t, home)
-			policy := p.Peek(p.request(home))
-			if e.Outcome != tt.outcome || policy.Outcome() != tt.state {
-				t.Errorf("outcome %v, state %v; want %v, %v", e.Outcome, policy.Outcome(), tt.outcome, tt.state)
+			rules := p.Peek(p.request(home))
+			if e.Outcome != tt.outcome || rules.Outcome() != tt.state {
+				t.Errorf("outcome %v, state %v; want %v, %v", e.Outcome, rules.Outcome(), tt.outcome, tt.state)
 			}
-			if got := allows(policy, "/private/x"); got != tt.private {
+			if got := allows(rules, "/private/x"); got != tt.private {
 				t.Errorf("/private/ allowed: %v, want %v", got, tt.private)
 			}
 			if kept := e.Outcome == Failed || e.Outcome == Forbidden; kept != e.Kept {
@@ -183,25 +183,25 @@ func TestPolicyByAnswerOfTheSource(t *testing.T) {
 
 func TestFirstReadFails(t *testing.T) {
 	for _, deny := range []bool{false, true} {
-		p := newPoliciesTest(t, Config{DenyFailed: deny})
+		p := newOriginsTest(t, Config{DenyFailed: deny})
 		p.source.set(503, "")
-		policy := p.get(home)
-		if policy.Outcome() != Failed || policy.DeniesAll() != deny {
-			t.Errorf("deny %v: state %v, denies all %v", deny, policy.Outcome(), policy.DeniesAll())
+		rules := p.get(home)
+		if rules.Outcome() != Failed || rules.DeniesAll() != deny {
+			t.Errorf("deny %v: state %v, denies all %v", deny, rules.Outcome(), rules.DeniesAll())
 		}
 		p.seen.next(t)
 		p.running.Wait()
 		p.source.set(200, "")
 		p.clock.advance(2 * time.Minute)
 		p.peek(t, home)
-		if policy := p.Peek(p.request(home)); policy.DeniesAll() {
+		if rules := p.Peek(p.request(home)); rules.DeniesAll() {
 			t.Errorf("deny %v: still denies all after the source is back", deny)
 		}
 	}
 }
 
 func TestSourcePanics(t *testing.T) {
-	p := newPoliciesTest(t, Config{})
+	p := newOriginsTest(t, Config{})
 	p.source.panics = true
 	if e := p.peek(t, home); e.Outcome != Failed || !strings.Contains(e.Err.Error(), "panicked") {
 		t.Errorf("outcome %v, %v", e.Outcome, e.Err)
@@ -209,7 +209,7 @@ func TestSourcePanics(t *testing.T) {
 }
 
 func TestOriginsAreLimitedAndShareEqualFiles(t *testing.T) {
-	p := newPoliciesTest(t, Config{MaxOrigins: 10})
+	p := newOriginsTest(t, Config{MaxOrigins: 10})
 	first := p.get(home)
 	for i := range 100 {
 		p.clock.advance(2 * time.Second)
@@ -227,22 +227,22 @@ func TestOriginsAreLimitedAndShareEqualFiles(t *testing.T) {
 }
 
 func TestNumberOfReadsIsLimited(t *testing.T) {
-	p := newPoliciesTest(t, Config{})
+	p := newOriginsTest(t, Config{})
 	p.source.block = make(chan struct{})
-	for i := range 10 * maxReads {
+	for i := range 10 * maxFetches {
 		p.Peek(p.request(Origin{Scheme: "http", Host: fmt.Sprintf("h%d.example", i)}))
 	}
-	if n := len(p.first); n != maxReads {
-		t.Errorf("%d reads at once, want %d", n, maxReads)
+	if n := len(p.first); n != maxFetches {
+		t.Errorf("%d reads at once, want %d", n, maxFetches)
 	}
 	close(p.source.block)
 }
 
 func TestSourceForAllOriginsIsReadOnce(t *testing.T) {
-	p := newPoliciesTest(t, Config{})
+	p := newOriginsTest(t, Config{})
 	p.source.shared = true
 	if p.get(home) != p.get(Origin{Scheme: "http", Host: "other.example"}) {
-		t.Error("two policies of one file")
+		t.Error("two all of one file")
 	}
 	if n := p.source.count(Origin{}); n != 1 || p.Len() != 1 {
 		t.Errorf("%d reads, %d origins; want 1, 1", n, p.Len())
@@ -250,7 +250,7 @@ func TestSourceForAllOriginsIsReadOnce(t *testing.T) {
 }
 
 func TestRereadAtMostOncePerSecond(t *testing.T) {
-	p := newPoliciesTest(t, Config{Refresh: time.Hour})
+	p := newOriginsTest(t, Config{Refresh: time.Hour})
 	p.get(home)
 	p.seen.next(t)
 	for range 100 {
@@ -259,9 +259,9 @@ func TestRereadAtMostOncePerSecond(t *testing.T) {
 	if n := p.source.count(home); n != 1 {
 		t.Fatalf("%d reads within a second, want 1", n)
 	}
-	p.clock.advance(minReread)
+	p.clock.advance(minRefetch)
 	p.peek(t, home) // the delayed read is due
-	p.clock.advance(minReread)
+	p.clock.advance(minRefetch)
 	p.Refetch(p.request(home))
 	p.seen.next(t)
 	if n := p.source.count(home); n != 3 {
@@ -270,7 +270,7 @@ func TestRereadAtMostOncePerSecond(t *testing.T) {
 }
 
 func TestNoReadAfterClose(t *testing.T) {
-	p := newPoliciesTest(t, Config{})
+	p := newOriginsTest(t, Config{})
 	p.Close()
 	if got := p.get(home); got != nil || p.source.count(home) != 0 {
 		t.Errorf("Wait = %v after Close, %d reads", got, p.source.count(home))
@@ -280,8 +280,8 @@ func TestNoReadAfterClose(t *testing.T) {
 // A file that changes during a read may have been read before the change. So a
 // Reread during the read must cause another read.
 func TestRereadDuringARead(t *testing.T) {
-	for _, slow := range []time.Duration{0, 2 * minReread} {
-		p := newPoliciesTest(t, Config{Refresh: time.Hour})
+	for _, slow := range []time.Duration{0, 2 * minRefetch} {
+		p := newOriginsTest(t, Config{Refresh: time.Hour})
 		block, begun := make(chan struct{}), make(chan struct{})
 		p.source.mu.Lock()
 		p.source.block, p.source.begun = block, begun
@@ -298,10 +298,10 @@ func TestRereadDuringARead(t *testing.T) {
 		p.seen.next(t)
 		p.running.Wait()
 
-		p.clock.advance(minReread)
+		p.clock.advance(minRefetch)
 		p.Peek(p.request(home))
 		p.running.Wait()
-		if policy := p.Peek(p.request(home)); allows(policy, "/other/x") {
+		if rules := p.Peek(p.request(home)); allows(rules, "/other/x") {
 			t.Errorf("a change during a read of %v is lost until the next refresh", slow)
 		}
 		if n := p.source.count(home); n != 2 {

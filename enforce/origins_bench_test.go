@@ -36,15 +36,15 @@ func heldOrigins(b *testing.B, n int) (*Engine, []Origin) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() { e.Close(); e.policies.running.Wait() })
+	b.Cleanup(func() { e.Close(); e.origins.running.Wait() })
 	var origins []Origin
 	for i := range n {
 		source.set(200, fmt.Sprintf("%sUser-agent: OwnBot%d\nDisallow: /%d/\n", site, i, i))
 		o := NewOrigin("https", fmt.Sprintf("site%d.test", i), 443)
 		r := &Request{Origin: o, Time: newClock().now()}
-		e.policies.Peek(r)
-		e.policies.Wait(context.Background(), r)
-		e.policies.running.Wait()
+		e.origins.Peek(r)
+		e.origins.Wait(context.Background(), r)
+		e.origins.running.Wait()
 		origins = append(origins, o)
 	}
 	return e, origins
@@ -60,7 +60,7 @@ func BenchmarkInventedHost(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer e.policies.running.Wait()
+	defer e.origins.running.Wait()
 	defer e.Close()
 	hosts := make([]Origin, 10_000)
 	for i := range hosts {

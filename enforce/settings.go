@@ -1,0 +1,254 @@
+package enforce
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// Settings are the settings of the site's operator for decisions: which clients
+// robots.txt applies to, and how it is read. The zero value of each field is
+// its default.
+type Settings struct {
+	// Registry has the known crawlers. If nil, it is crawler.Builtin.
+	Registry *crawler.Registry
+	// Dialect is the dialect by which robots.txt is parsed.
+	Dialect robots.Dialect
+	// Views says which different spellings of a path are the same path for the
+	// back end.
+	Views robots.ViewOptions
+	// Exempt has the crawlers that robots.txt does not apply to.
+	Exempt []Exemption
+	// Verification says how claims of crawlers are checked. If nil, the engine
+	// believes all claims.
+	Verification *Verification
+	// ExemptPaths are patterns in robots.txt syntax for paths on which no
+	// request is refused. /robots.txt is always such a path.
+	ExemptPaths []string
+	// Managed is the managed policy. Its lines are added to robots.txt. If nil,
+	// there is none. Names of crawlers that the registry does not have are
+	// skipped.
+	Managed *managed.Policy
+	// HTTPClients applies the group for `*` to HTTP libraries and to requests
+	// without a User-Agent.
+	HTTPClients bool
+	// Programs says when the group for `*` applies to programs.
+	Programs Programs
+	// IgnoreUserTriggered exempts fetchers that act on a person's request from
+	// the group for `*`.
+	IgnoreUserTriggered bool
+	// Signals enables Rules.Signals.
+	Signals bool
+	// Monitor says that the caller does not carry out the decisions. Requests
+	// then use separate budgets, and none of the budgets of enforced requests.
+	Monitor bool
+	// Strict applies every rule to every crawler, even if the crawler's
+	// operator documents that the crawler ignores the rule.
+	Strict bool
+	// PerIP gives each client address of a crawler its own budget. Otherwise
+	// all addresses of a crawler share one.
+	PerIP bool
+	// MaxDelay limits the interval between requests that is enforced. A longer
+	// Crawl-delay or Request-rate interval is enforced as MaxDelay. Zero or less
+	// means 24 hours; more than 366 days counts as 366 days.
+	MaxDelay time.Duration
+	// Wait is the longest time for which a request may be held until the rate
+	// limits allow it. A request that would have to wait longer is throttled.
+	// Zero or less means that no request is held; more than throttle.MaxWait
+	// counts as throttle.MaxWait.
+	Wait time.Duration
+	// Burst is how many requests may come at once under a Crawl-delay. Less
+	// than 1 counts as 1. See throttle.Options.
+	Burst int
+	// Grace says which crawlers may still follow an earlier version of the file
+	// after it changed. Zero means GraceSearch.
+	Grace Grace
+}
+
+// Programs says when the group for `*` applies to programs. A program is a
+// client of class crawler.Program: its User-Agent is only a program's name,
+// which is not in the registry. A group with the program's own name always
+// applies to it.
+type Programs uint8
+
+const (
+	// ProgramsOff applies the group to no program, because the User-Agents of
+	// API clients look the same.
+	ProgramsOff Programs = iota
+	// ProgramsSeen applies the group to programs that have read the robots.txt
+	// of the origin in the last 24 hours, from the same address and with the
+	// same name. It applies only the path rules, and only to GET and HEAD
+	// without Authorization. The number of such reads that an engine remembers
+	// is limited; to a program that is forgotten, the group does not apply.
+	ProgramsSeen
+	// ProgramsOn applies the group to all programs.
+	ProgramsOn
+)
+
+var programsNames = [...]string{ProgramsOff: "off", ProgramsSeen: "seen", ProgramsOn: "on"}
+
+// String returns "off", "seen" or "on".
+func (p Programs) String() string { return programsNames[p] }
+
+// ParsePrograms returns the Programs with the name s: "off", "seen" or "on".
+func ParsePrograms(s string) (Programs, error) {
+	for p, name := range programsNames {
+		if s == name {
+			return Programs(p), nil
+		}
+	}
+	return 0, fmt.Errorf("%q is not allowed: write off, seen or on", s)
+}
+
+// compiledRules are Rules with what decisions need.
+type compiledSettings struct {
+	Settings
+	lines       *managed.Lines   // of Settings.Managed; nil if that is nil
+	hidden      *hidden          // nil if there are no hidden paths
+	base        *crawler.Matcher // for the registry's tokens only
+	exempt      []*Exemption     // by crawler.Crawler.Index; nil if not exempt
+	exemptPaths *robots.Group    // allows the exempt paths and nothing else
+	byEvidence  bool             // decisions need evidence
+}
+
+func (r Settings) compile() (*compiledSettings, error) {
+	if r.Registry == nil {
+		r.Registry = crawler.Builtin()
+	}
+	if r.MaxDelay <= 0 {
+		r.MaxDelay = throttle.DefaultMaxDelay
+	}
+	c := &compiledSettings{Settings: r, base: r.Registry.Matcher(nil), exempt: make([]*Exemption, r.Registry.Len())}
+	for i := range r.Exempt {
+		if row := r.Registry.Lookup(r.Exempt[i].Name); row != nil {
+			c.exempt[row.Index()] = c.exempt[row.Index()].or(&r.Exempt[i])
+		}
+	}
+	c.byEvidence = r.Verification != nil || r.needsAddr()
+	var file strings.Builder
+	file.WriteString("User-agent: *\nDisallow: /\n")
+	for _, p := range r.ExemptPaths {
+		if err := CheckPathPattern(p); err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&file, "Allow: %s\n", p)
+	}
+	c.exemptPaths = robots.Parse([]byte(file.String())).Star()
+	if r.Managed != nil {
+		var err error
+		if c.lines, err = r.Managed.Compile(r.Registry); c.lines == nil {
+			return nil, err
+		}
+		c.hidden = newHidden(c.lines.Hidden())
+	}
+	return c, nil
+}
+
+// Rules compiles a source's answer to a policy. An error says what is wrong
+// with r.
+func (r Settings) Rules(resp Response) (*Rules, error) {
+	compiled, err := r.compile()
+	if err != nil {
+		return nil, err
+	}
+	return compiled.rulesOfResponse(resp), nil
+}
+
+// answer compiles a source's answer to a policy.
+func (r *compiledSettings) rulesOfResponse(resp Response) *Rules {
+	out, _ := outcome(resp, nil)
+	c := without(out, resp.Status)
+	c.body = resp.Body[:min(len(resp.Body), robots.MaxSize+1)]
+	return r.rulesOf(c)
+}
+
+// CheckPathPattern returns an error if s is not a path pattern in robots.txt
+// syntax. The error says what to write instead.
+func CheckPathPattern(s string) error {
+	switch {
+	case s == "":
+		return fmt.Errorf("a path pattern is empty: write a path, such as /private/")
+	case s[0] != '/' && s[0] != '*':
+		return fmt.Errorf("path pattern %q must start with / or *: write /%s", s, s)
+	case strings.ContainsAny(s, "# \t\r\n"):
+		return fmt.Errorf("path pattern %q contains white space or #: write a space as %%20, and # as %%23", s)
+	}
+	return nil
+}
+
+// BoundByStar reports whether the group for `*` applies to a GET of a client
+// that has no group of its own. row is the client's crawler in the registry, or
+// nil. With ProgramsSeen, BoundByStar assumes that a program has read the
+// robots.txt.
+func (r *Settings) BoundByStar(class crawler.Class, row *crawler.Crawler) bool {
+	switch class {
+	case crawler.Library:
+		return r.HTTPClients
+	case crawler.Program:
+		return r.Programs != ProgramsOff
+	case crawler.Named, crawler.Webhook, crawler.Person:
+		return false
+	}
+	if r.Strict {
+		return true
+	}
+	if class == crawler.UserTriggered && r.IgnoreUserTriggered {
+		return false
+	}
+	return row == nil || row.Star != crawler.No
+}
+
+// starApplies reports whether the group for `*` applies to this request of an
+// agent. BoundByStar must be true for the agent.
+func (r *compiledSettings) starApplies(a *crawler.Agent, info *requestInfo) bool {
+	switch {
+	case a.Class == crawler.UserTriggered:
+		return info.reads()
+	case a.Class == crawler.Program && r.Programs == ProgramsSeen:
+		return info.reads() && !info.authorized && info.readRobots
+	}
+	return true
+}
+
+// couldApply reports whether a robots.txt that is not known yet could apply to
+// an agent. It returns false for HTTP libraries, programs and webhooks that the
+// group for `*` does not apply to. A group could name them, but this is rare,
+// so they are let through until the robots.txt is known.
+func (r *compiledSettings) couldApply(a *crawler.Agent, claim verify.Result, info *requestInfo) bool {
+	switch a.Class {
+	case crawler.Person, crawler.Webhook:
+		return false
+	case crawler.Library:
+		return r.HTTPClients && !r.isExempt(a, claim, info.evidence)
+	case crawler.Program:
+		return r.Programs == ProgramsOn && !r.isExempt(a, claim, info.evidence)
+	case crawler.UserTriggered:
+		return info.reads() && !r.isExempt(a, claim, info.evidence)
+	}
+	return !r.isExempt(a, claim, info.evidence)
+}
+
+// throttledByStar reports whether the rate limits of the group for `*` apply to
+// a crawler that the group applies to. They don't if the operator of the
+// crawler documents that it does not support Crawl-delay: the crawler would get
+// status 429 for a limit that it does not read, and the site could lose its
+// place in the index. Only a group that names such a crawler limits its rate.
+func (r *compiledSettings) throttledByStar(row *crawler.Crawler) bool {
+	return r.Strict || row == nil || row.CrawlDelay != crawler.No
+}
+
+// terms compiles the rate limits and Visit-time of a group. It returns nil if
+// the group has none.
+func (r *compiledSettings) limitsOf(g *robots.Group) *throttle.Limits {
+	delay, _ := g.CrawlDelay()
+	return throttle.Compile(
+		throttle.Grant{Delay: delay, Rates: g.RequestRates(), Visits: g.VisitTimes()},
+		throttle.Options{MaxDelay: r.MaxDelay, Burst: r.Burst},
+	)
+}
