@@ -2,7 +2,6 @@ package crawler_test
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
@@ -92,15 +91,4 @@ func ExampleMatcher_Explain() {
 	// 25-40 AcmeLinkChecker: a word for what crawlers do
 	// 44-48 like: a comparison follows
 	// 49-58 Googlebot: a token of Googlebot
-}
-
-func ExampleMatcher_MeasureList() {
-	list := strings.NewReader("Googlebot/2.1\nGPTBot/1.2\ncurl/8.5.0\nMozilla/5.0 (X11; Linux x86_64; rv:125.0) Gecko/20100101 Firefox/125.0\n")
-	sum, err := crawler.Builtin().Matcher(nil).MeasureList(list, nil)
-	if err != nil {
-		fmt.Println(err)
-	}
-	fmt.Printf("%.0f %% crawlers, %.0f %% people\n", 100*sum.Share(crawler.Registered), 100*sum.Share(crawler.Person))
-	// Output:
-	// 50 % crawlers, 25 % people
 }

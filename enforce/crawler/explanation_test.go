@@ -1,7 +1,6 @@
 package crawler_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -45,33 +44,5 @@ func TestExplain(t *testing.T) {
 				t.Errorf("%q: the words are %+v, want %q with %q", c.ua, x.Words, word, says)
 			}
 		}
-	}
-}
-
-func TestMeasureList(t *testing.T) {
-	list := chrome + "\nGooglebot/2.1\tGooglebot\ncurl/8.5.0\n\nGPTBot/1.0\n"
-	var seen []string
-	sum, err := crawler.Builtin().Matcher(nil).MeasureList(strings.NewReader(list), func(ua string, id *crawler.Identity) {
-		seen = append(seen, id.Class().String())
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := strings.Join(seen, " "); got != "person crawler library library crawler" {
-		t.Errorf("classes %q", got)
-	}
-	if sum.Total != 5 || sum.Share(crawler.Registered) != 0.4 || sum.Share(crawler.Person, crawler.Library) != 0.6 || sum.Purpose[crawler.Search] != 1 {
-		t.Errorf("%+v", sum)
-	}
-	sum, err = crawler.Builtin().Matcher(nil).MeasureList(strings.NewReader(list), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const want = "5 User-Agents, person 20.00 % (1), crawler 40.00 % (2), named 0.00 % (0), self-declared 0.00 % (0), user-triggered 0.00 % (0), offline 0.00 % (0), webhook 0.00 % (0), program 0.00 % (0), library 40.00 % (2)"
-	if got := sum.String(); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if _, err := crawler.Builtin().Matcher(nil).MeasureList(strings.NewReader(strings.Repeat("x", 2<<20)), nil); err == nil {
-		t.Error("a line of 2 MB is accepted")
 	}
 }

@@ -116,60 +116,27 @@ func (o *identifyOptions) identify(cmd *cobra.Command, args []string) error {
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
-	var star starCounts
-	all := o.rules
-	all.HTTPClients, all.Programs = true, enforce.ProgramsOn
-	sum, err := matcher.MeasureList(list, func(ua string, id *crawler.Identity) {
+	counts := newCounts(&o.rules)
+	var id crawler.Identity
+	err = eachUserAgent(list, func(ua string) {
+		matcher.Identify(ua, &id)
 		switch {
 		case o.measure:
-			star.add(crawler.DeclaresRobot(ua), boundByStar(&o.rules, id), boundByStar(&all, id))
+			counts.add(ua, &id)
 		case o.json:
-			_ = enc.Encode(o.describe(policy, matcher, ua, id)) // Flush returns the error
+			_ = enc.Encode(o.describe(policy, matcher, ua, &id)) // Flush returns the error
 		default:
-			o.describe(policy, matcher, ua, id).write(out)
+			o.describe(policy, matcher, ua, &id).write(out)
 		}
 	})
 	switch {
 	case err != nil || !o.measure:
 	case o.json:
-		_ = enc.Encode(newMeasured(&sum, star))
+		_ = enc.Encode(counts.measured())
 	default:
-		newMeasured(&sum, star).write(out)
+		counts.measured().write(out)
 	}
 	return errors.Join(err, out.Flush())
-}
-
-// boundByStar reports whether the group for * applies to one of the crawlers that a
-// User-Agent names, if the crawler has no group of its own and sends a GET request.
-func boundByStar(rules *enforce.Settings, id *crawler.Identity) bool {
-	for i := range id.Len() {
-		if a := id.At(i); rules.BoundByStar(a.Class, a.Crawler) {
-			return true
-		}
-	}
-	return false
-}
-
-// starCounts counts the User-Agents of a list to which the group for * applies.
-type starCounts struct {
-	bound, boundAll         int // with the given flags; with http_clients on and programs on
-	declared, declaredBound int // that declare that they are robots, and the part of them that is in boundAll
-}
-
-// add counts one User-Agent.
-func (h *starCounts) add(declared, bound, boundAll bool) {
-	h.bound += count(bound)
-	h.boundAll += count(boundAll)
-	h.declared += count(declared)
-	h.declaredBound += count(declared && boundAll)
-}
-
-// count returns 1 if ok is true, else 0.
-func count(ok bool) int {
-	if ok {
-		return 1
-	}
-	return 0
 }
 
 // argumentList makes a list of User-Agents from arguments. It replaces line

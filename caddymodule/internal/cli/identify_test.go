@@ -123,3 +123,9 @@ func TestIdentifyReadsRobotsFromStandardInput(t *testing.T) {
 		t.Errorf("both from standard input: exit status %d, %s", status, stderr)
 	}
 }
+
+func TestIdentifyLineTooLong(t *testing.T) {
+	if status, _, stderr := runCommand(strings.Repeat("x", 2<<20), "identify", "-"); status == 0 || !strings.Contains(stderr, "line 1") {
+		t.Errorf("a line of 2 MiB: exit status %d, %q", status, stderr)
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 
@@ -116,73 +115,4 @@ func browserWords(d *crawler.Description) string {
 		name += ", mobile"
 	}
 	return name
-}
-
-// measured is the output of --measure.
-type measured struct {
-	Total    int              `json:"total"`
-	Crawlers share            `json:"crawlers"`       // all except browsers
-	Bound    share            `json:"bound"`          // to which the group for * applies
-	BoundAll share            `json:"bound_all"`      // the same with http_clients on and programs on
-	Declared share            `json:"declared"`       // that declare that they are robots
-	OfThose  share            `json:"declared_bound"` // the part of Declared that is in BoundAll
-	Classes  map[string]share `json:"classes"`
-	Purposes map[string]share `json:"purposes,omitempty"` // of crawlers in the registry
-}
-
-// share is a part of a list.
-type share struct {
-	Count   int     `json:"count"`
-	Percent float64 `json:"percent"`
-}
-
-// newMeasured returns the output for a list.
-func newMeasured(sum *crawler.Measure, star starCounts) *measured {
-	of := func(n, total int) share { return share{n, 100 * float64(n) / float64(max(total, 1))} }
-	part := func(n int) share { return of(n, sum.Total) }
-	m := &measured{
-		Total:    sum.Total,
-		Crawlers: part(sum.Total - sum.Classes[crawler.Person]),
-		Bound:    part(star.bound),
-		BoundAll: part(star.boundAll),
-		Declared: part(star.declared),
-		OfThose:  of(star.declaredBound, star.declared),
-		Classes:  make(map[string]share),
-		Purposes: make(map[string]share),
-	}
-	for class, n := range sum.Classes {
-		m.Classes[crawler.Class(class).String()] = part(n)
-	}
-	for purpose, n := range sum.Purpose {
-		m.Purposes[cmp.Or(string(purpose), "none")] = part(n)
-	}
-	return m
-}
-
-// write prints the counts as text.
-func (m *measured) write(w io.Writer) {
-	line := func(name string, s share) {
-		fmt.Fprintf(w, "    %-40s %8d %8.3f %%\n", report.Visible(name), s.Count, s.Percent)
-	}
-	fmt.Fprintf(w, "%d User-Agents\n", m.Total)
-	line("recognised as not a person's", m.Crawlers)
-	line("the group for * applies", m.Bound)
-	line("  with http_clients on and programs on", m.BoundAll)
-	line("declare that they are robots", m.Declared)
-	if m.Declared.Count > 0 {
-		line("  the group for * applies with both on", m.OfThose)
-	}
-	fmt.Fprintln(w, "by class")
-	for class := range crawler.Library + 1 {
-		line(class.String(), m.Classes[class.String()])
-	}
-	if len(m.Purposes) == 0 {
-		return
-	}
-	fmt.Fprintln(w, "by purpose (crawlers in the registry)")
-	for _, purpose := range slices.SortedFunc(maps.Keys(m.Purposes), func(a, b string) int {
-		return cmp.Or(cmp.Compare(m.Purposes[b].Count, m.Purposes[a].Count), strings.Compare(a, b))
-	}) {
-		line(purpose, m.Purposes[purpose])
-	}
 }
