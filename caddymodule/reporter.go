@@ -162,11 +162,11 @@ func (r *reporter) Summary(scope status.Scope, query status.SummaryQuery) (*stat
 		}
 	}
 	s.Sites = sites
-	s.Policies.States = make(map[string]int)
+	s.Origins.States = make(map[string]int)
 	for _, p := range r.policies(scope) {
-		s.Policies.Policies++
-		s.Policies.Rules += p.Rules.RuleCount()
-		s.Policies.States[p.Rules.Outcome().String()]++
+		s.Origins.Origins++
+		s.Origins.Rules += p.Rules.RuleCount()
+		s.Origins.States[p.Rules.Outcome().String()]++
 	}
 	health, err := r.Health(scope)
 	if err != nil {

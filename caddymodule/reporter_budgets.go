@@ -100,7 +100,7 @@ func (p *handlerSite) invented(host string) (pattern string, invented bool) {
 // budgetStatus returns the state of a budget.
 func (p *policyOf) budgetStatus(b budgetAt, now time.Time) status.Budget {
 	budget := status.Budget{
-		Origin: b.origin.String(), Policy: p.id, Site: p.handler.siteOf(b.origin.Host), Mode: p.handler.mode(),
+		Origin: b.origin.String(), OriginID: p.id, Site: p.handler.siteOf(b.origin.Host), Mode: p.handler.mode(),
 		Group: b.Group.Token(), Limits: limits(b, &p.handler.Settings), Counted: "crawler", Claim: "own", Next: now.UTC(), Free: true,
 	}
 	if b.Pool {
@@ -172,7 +172,7 @@ func (r *reporter) ResetBudgets(ctx context.Context, scope status.Scope, query s
 	found, perClient := false, false
 	var done []throttle.Key
 	for _, p := range r.policies(scope) {
-		if query.Policy != "" && p.id != query.Policy {
+		if query.OriginID != "" && p.id != query.OriginID {
 			continue
 		}
 		found = true
@@ -190,8 +190,8 @@ func (r *reporter) ResetBudgets(ctx context.Context, scope status.Scope, query s
 		}
 	}
 	switch {
-	case query.Policy != "" && !found:
-		return nil, status.Errorf(http.StatusNotFound, "there is no policy %q", query.Policy)
+	case query.OriginID != "" && !found:
+		return nil, status.Errorf(http.StatusNotFound, "there is no policy %q", query.OriginID)
 	case reset.Budgets == 0 && perClient:
 		return nil, status.Errorf(http.StatusConflict, "%s has one budget for each client address; such budgets can't be reset", query.Crawler)
 	}

@@ -85,7 +85,7 @@ func (d *decider) check(ctx context.Context, target string, query *status.CheckQ
 	}
 	check := &status.Check{
 		URL: query.URL, UserAgent: query.UserAgent, Site: h.siteOf(origin.Host), Origin: origin.String(),
-		Policy: h.policyID(current.Origins().Key(origin), !current.Origins().PerOrigin()), State: enforce.Pending.String(),
+		OriginID: h.policyID(current.Origins().Key(origin), !current.Origins().PerOrigin()), State: enforce.Pending.String(),
 		Matcher: d.matcher, Certain: d.reach == surely,
 		RequestRates: []string{}, VisitTimes: []string{}, ExemptFrom: []string{}, Others: []*status.Check{},
 	}

@@ -74,13 +74,13 @@ func (r *reporter) addShared(health *status.Health, now time.Time) {
 	slices.SortFunc(health.Lists, func(a, b status.List) int { return strings.Compare(a.URL, b.URL) })
 	crawlers, rules := r.app.counters.Sizes()
 	health.Memory = &status.Memory{
-		Policies: r.app.ceiling.Used(), MaxPolicies: r.app.ceiling.Max(),
-		Crawlers: crawlers, MaxCrawlers: counters.MaxCrawlers, Rules: rules, MaxRules: counters.MaxRules,
+		Octets: r.app.ceiling.Used(), MaxOctets: r.app.ceiling.Max(),
+		Crawlers: crawlers, MaxCrawlers: counters.MaxCrawlers, Lines: rules, MaxLines: counters.MaxLines,
 	}
-	if m := health.Memory; m.Policies > m.MaxPolicies {
+	if m := health.Memory; m.Octets > m.MaxOctets {
 		health.Problems = append(health.Problems, status.Problem{
 			Severity: status.Warning, Kind: "memory", Subject: "max_memory",
-			Message: fmt.Sprintf("the robots.txt files in force take %d MiB of memory; the limit is %d MiB. Files of rarely visited hosts are dropped and read again", m.Policies>>20, m.MaxPolicies>>20),
+			Message: fmt.Sprintf("the robots.txt files in force take %d MiB of memory; the limit is %d MiB. Files of rarely visited hosts are dropped and read again", m.Octets>>20, m.MaxOctets>>20),
 			Advice:  "Raise max_memory in the global option robots.",
 		})
 	}

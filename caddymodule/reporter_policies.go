@@ -24,7 +24,7 @@ import (
 const maxShown = 100
 
 // Origins implements status.Reporter.
-func (r *reporter) Policies(scope status.Scope, query status.PoliciesQuery) (*status.Policies, error) {
+func (r *reporter) Origins(scope status.Scope, query status.OriginsQuery) (*status.Origins, error) {
 	list := r.policies(scope)
 	if query.ID != "" {
 		list = slices.DeleteFunc(list, func(p policyOf) bool { return p.id != query.ID })
@@ -43,10 +43,10 @@ func (r *reporter) Policies(scope status.Scope, query status.PoliciesQuery) (*st
 		query.Limit = min(cmp.Or(query.Limit, status.MaxTexts), status.MaxTexts)
 	}
 	page, from, to := query.Of(len(list))
-	answer := &status.Policies{Page: page, Policies: []status.Policy{}}
-	var counted []counters.RuleCount
+	answer := &status.Origins{Page: page, Origins: []status.Origin{}}
+	var counted []counters.LineCount
 	if query.Text {
-		counted = r.app.counters.Rules(scope)
+		counted = r.app.counters.Lines(scope)
 	}
 	for _, p := range list[from:to] {
 		policy := p.status(now)
@@ -56,15 +56,15 @@ func (r *reporter) Policies(scope status.Scope, query status.PoliciesQuery) (*st
 			policy.Lines = p.lines(p.countsOf(counted))
 			policy.Findings = r.findings.of(p.Rules, p.handler.running.Load().Registry())
 		}
-		answer.Policies = append(answer.Policies, policy)
+		answer.Origins = append(answer.Origins, policy)
 	}
 	return answer, nil
 }
 
 // status returns the state of a policy, without its text.
-func (p *policyOf) status(now time.Time) status.Policy {
+func (p *policyOf) status(now time.Time) status.Origin {
 	policy := p.Rules
-	s := status.Policy{
+	s := status.Origin{
 		ID: p.id, Matcher: p.handler.matcher, Mode: p.handler.mode(), Source: p.handler.kind(), Location: p.handler.Source.location(),
 		Dialect: cmp.Or(p.handler.Dialect, robots.RFC9309.String()), State: policy.Outcome().String(), LastRead: p.Last.String(),
 		ReadAt: timeOf(p.Good), CheckedAt: timeOf(p.Began), NextRead: timeOf(p.Next), Failing: timeOf(p.Failing), Failures: p.Failures,
@@ -163,8 +163,8 @@ func (p *policyOf) subject() string {
 }
 
 // countsOf returns the counts of the lines of a policy, summed over its origins.
-func (p *policyOf) countsOf(all []counters.RuleCount) map[counters.RuleID]counters.RuleCount {
-	found := make(map[counters.RuleID]counters.RuleCount)
+func (p *policyOf) countsOf(all []counters.LineCount) map[counters.LineID]counters.LineCount {
+	found := make(map[counters.LineID]counters.LineCount)
 	for _, n := range all {
 		if n.Source != p.handler.sourceID || !p.has(n.Origin) {
 			continue
@@ -187,7 +187,7 @@ func (p *policyOf) has(origin enforce.Origin) bool {
 
 // add returns the sum of two counts of a line, with the position of the count that
 // changed last.
-func add(a, b counters.RuleCount) counters.RuleCount {
+func add(a, b counters.LineCount) counters.LineCount {
 	if a.Last.Before(b.Last) {
 		a, b = b, a
 	}
@@ -203,12 +203,12 @@ func add(a, b counters.RuleCount) counters.RuleCount {
 
 // lines returns the lines of a policy's text that decided on requests, and those
 // that the managed policy added.
-func (p *policyOf) lines(counts map[counters.RuleID]counters.RuleCount) []status.Line {
-	found := make(map[int]*status.Line)
-	line := func(number int) *status.Line {
+func (p *policyOf) lines(counts map[counters.LineID]counters.LineCount) []status.TextLine {
+	found := make(map[int]*status.TextLine)
+	line := func(number int) *status.TextLine {
 		if found[number] == nil {
 			layer, at := p.Rules.Origin(number)
-			found[number] = &status.Line{Number: number, Layer: layer.String(), At: at}
+			found[number] = &status.TextLine{Number: number, Layer: layer.String(), At: at}
 		}
 		return found[number]
 	}
@@ -216,7 +216,7 @@ func (p *policyOf) lines(counts map[counters.RuleID]counters.RuleCount) []status
 		for _, token := range g.Tokens() {
 			for number, n := range p.countsIn(g, token, counts) {
 				one := line(number)
-				one.Counts = add(counters.RuleCount{RuleCounts: one.Counts}, n).RuleCounts
+				one.Counts = add(counters.LineCount{LineCounts: one.Counts}, n).LineCounts
 			}
 		}
 	}
@@ -227,21 +227,21 @@ func (p *policyOf) lines(counts map[counters.RuleID]counters.RuleCount) []status
 			}
 		}
 	}
-	list := make([]status.Line, 0, len(found))
+	list := make([]status.TextLine, 0, len(found))
 	for _, one := range found {
 		list = append(list, *one)
 	}
-	slices.SortFunc(list, func(a, b status.Line) int { return a.Number - b.Number })
+	slices.SortFunc(list, func(a, b status.TextLine) int { return a.Number - b.Number })
 	return list
 }
 
 // countsIn returns the counts of the lines of a group for one of its tokens, by
 // line number in the text.
-func (p *policyOf) countsIn(g *robots.Group, token string, counts map[counters.RuleID]counters.RuleCount) map[int]counters.RuleCount {
-	found := make(map[int]counters.RuleCount)
-	id := func(number int, allow bool, pattern string, reason enforce.Reason) counters.RuleID {
+func (p *policyOf) countsIn(g *robots.Group, token string, counts map[counters.LineID]counters.LineCount) map[int]counters.LineCount {
+	found := make(map[int]counters.LineCount)
+	id := func(number int, allow bool, pattern string, reason enforce.Reason) counters.LineID {
 		layer, _ := p.Rules.Origin(number)
-		return counters.NewRuleID(p.handler.sourceID, layer, token, allow, pattern, reason, 0)
+		return counters.NewLineID(p.handler.sourceID, layer, token, allow, pattern, reason, 0)
 	}
 	for _, rule := range g.Rules() {
 		if n, ok := counts[id(rule.Line, rule.Allow, rule.Pattern, 0)]; ok {
@@ -274,7 +274,7 @@ func (p *policyOf) countsIn(g *robots.Group, token string, counts map[counters.R
 
 // hasLine reports whether the file of a policy has the line that n counts. It
 // returns true for a hidden path, which is in no file.
-func (p *policyOf) hasLine(n *counters.RuleCount) bool {
+func (p *policyOf) hasLine(n *counters.LineCount) bool {
 	if n.Layer == enforce.HiddenLayer {
 		return true
 	}
@@ -282,7 +282,7 @@ func (p *policyOf) hasLine(n *counters.RuleCount) bool {
 	if n.Group != "*" {
 		group = p.Rules.File().Named(n.Group)
 	}
-	return group != nil && len(p.countsIn(group, n.Group, map[counters.RuleID]counters.RuleCount{n.ID: *n})) > 0
+	return group != nil && len(p.countsIn(group, n.Group, map[counters.LineID]counters.LineCount{n.ID: *n})) > 0
 }
 
 // findingsCache caches the findings of the linter, which takes a tenth of a second

@@ -19,7 +19,7 @@ const refreshTimeout = 30 * time.Second
 func (r *reporter) Refresh(ctx context.Context, scope status.Scope, query status.RefreshQuery) (*status.Refresh, error) {
 	wanted := make(map[*siteHandler]map[enforce.Origin]bool)
 	for _, p := range r.policies(scope) {
-		if query.Policy != "" && p.id != query.Policy {
+		if query.OriginID != "" && p.id != query.OriginID {
 			continue
 		}
 		if wanted[p.handler] == nil {
@@ -27,8 +27,8 @@ func (r *reporter) Refresh(ctx context.Context, scope status.Scope, query status
 		}
 		wanted[p.handler][p.Origin] = true
 	}
-	if query.Policy != "" && len(wanted) == 0 {
-		return nil, status.Errorf(http.StatusNotFound, "there is no policy %q", query.Policy)
+	if query.OriginID != "" && len(wanted) == 0 {
+		return nil, status.Errorf(http.StatusNotFound, "there is no policy %q", query.OriginID)
 	}
 	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
@@ -58,13 +58,13 @@ func (r *reporter) Refresh(ctx context.Context, scope status.Scope, query status
 			}
 		}
 	}
-	slices.SortFunc(answer.Reads, func(a, b status.Read) int { return strings.Compare(a.Origin+" "+a.Policy, b.Origin+" "+b.Policy) })
+	slices.SortFunc(answer.Reads, func(a, b status.Read) int { return strings.Compare(a.Origin+" "+a.OriginID, b.Origin+" "+b.OriginID) })
 	return answer, nil
 }
 
 // readStatus returns the result of a read.
 func (h *siteHandler) readStatus(e enforce.FetchEvent, shared bool) status.Read {
-	read := status.Read{Policy: h.policyID(e.Origin, shared), State: e.Outcome.String(), Error: plainError(e.Err)}
+	read := status.Read{OriginID: h.policyID(e.Origin, shared), State: e.Outcome.String(), Error: plainError(e.Err)}
 	if !shared {
 		read.Origin = e.Origin.String()
 	}

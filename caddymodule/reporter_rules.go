@@ -11,18 +11,18 @@ import (
 )
 
 // Rules implements status.Reporter.
-func (r *reporter) Rules(scope status.Scope, query status.RulesQuery) (*status.Rules, error) {
+func (r *reporter) Lines(scope status.Scope, query status.LinesQuery) (*status.Lines, error) {
 	policies := r.policies(scope)
 	type counted struct {
-		status.Rule
-		count  counters.RuleCount
+		status.Line
+		count  counters.LineCount
 		policy *policyOf // nil if the line is in no policy in force
 	}
 	var list []counted
-	for _, n := range r.app.counters.Rules(scope) {
-		rule := status.Rule{
-			Origin: n.Origin.String(), Site: n.Site, Layer: n.Layer.String(), Line: n.Line, Group: n.Group, Rule: n.Text,
-			Reason: n.Reason.String(), RuleCounts: n.RuleCounts,
+	for _, n := range r.app.counters.Lines(scope) {
+		rule := status.Line{
+			Origin: n.Origin.String(), Site: n.Site, Layer: n.Layer.String(), Number: n.Line, Group: n.Group, Rule: n.Text,
+			Reason: n.Reason.String(), LineCounts: n.LineCounts,
 		}
 		if rule.Rule == "" && n.Layer != enforce.HiddenLayer {
 			rule.Rule = recordNames[n.Reason]
@@ -31,29 +31,29 @@ func (r *reporter) Rules(scope status.Scope, query status.RulesQuery) (*status.R
 		var policy *policyOf
 		if i >= 0 {
 			policy = &policies[i]
-			rule.Policy = policy.id
+			rule.OriginID = policy.id
 			rule.File = policy.Rules.FileOf(n.Layer)
 		}
-		if (query.Policy == "" || query.Policy == rule.Policy) && (!query.Refused || rule.Refused() > 0) {
+		if (query.OriginID == "" || query.OriginID == rule.OriginID) && (!query.Refused || rule.Refused() > 0) {
 			list = append(list, counted{rule, n, policy})
 		}
 	}
 	slices.SortFunc(list, func(a, b counted) int {
 		return cmp.Or(cmp.Compare(b.Day, a.Day), cmp.Compare(b.Refused(), a.Refused()), strings.Compare(a.Origin, b.Origin),
-			strings.Compare(a.Layer, b.Layer), cmp.Compare(a.Line, b.Line), strings.Compare(a.Rule.Rule, b.Rule.Rule))
+			strings.Compare(a.Layer, b.Layer), cmp.Compare(a.Number, b.Number), strings.Compare(a.Line.Rule, b.Line.Rule))
 	})
 	page, from, to := query.Of(len(list))
-	rules := []status.Rule{}
+	rules := []status.Line{}
 	for _, c := range list[from:to] {
 		c.Removed = c.policy != nil && !c.policy.Rules.DeniesAll() && c.Refused() > 0 && !c.policy.hasLine(&c.count)
-		rules = append(rules, c.Rule)
+		rules = append(rules, c.Line)
 	}
 	addTokens(rules, policies)
-	return &status.Rules{Page: page, Rules: rules}, nil
+	return &status.Lines{Page: page, Lines: rules}, nil
 }
 
 // addTokens adds the product tokens of their groups to rules.
-func addTokens(list []status.Rule, policies []policyOf) {
+func addTokens(list []status.Line, policies []policyOf) {
 	groups := make(map[string]map[string][]string) // tokens by policy and group
 	for i := range list {
 		rule := &list[i]
@@ -61,10 +61,10 @@ func addTokens(list []status.Rule, policies []policyOf) {
 			rule.Tokens = []string{}
 			continue
 		}
-		if groups[rule.Policy] == nil {
-			groups[rule.Policy] = tokensByGroup(rule.Policy, policies)
+		if groups[rule.OriginID] == nil {
+			groups[rule.OriginID] = tokensByGroup(rule.OriginID, policies)
 		}
-		if rule.Tokens = groups[rule.Policy][rule.Group]; rule.Tokens == nil {
+		if rule.Tokens = groups[rule.OriginID][rule.Group]; rule.Tokens == nil {
 			rule.Tokens = []string{rule.Group}
 		}
 	}

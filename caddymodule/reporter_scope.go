@@ -35,5 +35,5 @@ func (r *reporter) HasSite(scope status.Scope, name string) bool {
 		}
 	}
 	// A host that no site names, and that requests were sent to.
-	return len(r.app.counters.Rules(scope)) > 0
+	return len(r.app.counters.Lines(scope)) > 0
 }

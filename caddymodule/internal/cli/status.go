@@ -179,9 +179,9 @@ func (o *statusOptions) repeat(ctx context.Context, address string, w io.Writer)
 type statusReport struct {
 	*status.Summary
 	Busiest []status.Crawler `json:"busiest_crawlers"`
-	Rules   []status.Rule    `json:"busiest_rules"`
-	Files   []status.Policy  `json:"robots_txt"` // those with problems first
-	Grace   []status.Policy  `json:"grace"`      // those with a grace period that is running
+	Rules   []status.Line    `json:"busiest_rules"`
+	Files   []status.Origin  `json:"robots_txt"` // those with problems first
+	Grace   []status.Origin  `json:"grace"`      // those with a grace period that is running
 	Recent  []status.Refusal `json:"recent"`
 
 	crawlers, rules, files int // all that there are, of Busiest, Rules and Files
@@ -192,8 +192,8 @@ func (o *statusOptions) ask(address string) (*statusReport, error) {
 	s := &statusReport{Summary: new(status.Summary)}
 	var (
 		crawlers                status.Crawlers
-		rules                   status.Rules
-		policies, broken, grace status.Policies
+		rules                   status.Lines
+		policies, broken, grace status.Origins
 		recent                  status.Recent
 	)
 	for _, part := range []struct {
@@ -206,9 +206,9 @@ func (o *statusOptions) ask(address string) (*statusReport, error) {
 			return nil, err
 		}
 	}
-	s.Busiest, s.Rules, s.Files, s.Grace, s.Recent = crawlers.Crawlers, rules.Rules, broken.Policies, grace.Policies, recent.Refusals
+	s.Busiest, s.Rules, s.Files, s.Grace, s.Recent = crawlers.Crawlers, rules.Lines, broken.Origins, grace.Origins, recent.Refusals
 	s.crawlers, s.rules, s.files = crawlers.Total, rules.Total, policies.Total
-	for _, p := range policies.Policies {
+	for _, p := range policies.Origins {
 		if p.OK && len(s.Files) < o.limit {
 			s.Files = append(s.Files, p)
 		}

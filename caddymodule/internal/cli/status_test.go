@@ -18,7 +18,9 @@ import (
 func at(hour, minute int) time.Time { return time.Date(2026, 11, 22, hour, minute, 0, 0, time.UTC) }
 
 // windowsOf returns windows that have these counts in the last day.
-func windowsOf(c status.Counts) status.Windows { return status.Windows{Day: c} }
+func windowsOf(c status.Counts) status.Windows[status.Counts] {
+	return status.Windows[status.Counts]{Day: c}
+}
 
 // longPath is longer than a cell on a terminal.
 var longPath = "/" + strings.Repeat("path-", 20) + "end"
@@ -28,23 +30,23 @@ func enforcing() map[string]any {
 	c := status.Counts{Requests: 13, Passed: 9, Denied: 3, Throttled: 1, Verified: 3, Unverified: 1}
 	return map[string]any{
 		"/robots/": &status.Summary{
-			Now: at(14, 14), Since: at(8, 0), Crawlers: windowsOf(c), People: status.PeopleWindows{Day: 40},
-			Sites:  []status.Site{{Name: "shop.test", Mode: status.Enforce, Crawlers: windowsOf(c), People: status.PeopleWindows{Day: 40}}},
+			Now: at(14, 14), Since: at(8, 0), Crawlers: windowsOf(c), People: status.Windows[uint64]{Day: 40},
+			Sites:  []status.Site{{Name: "shop.test", Mode: status.Enforce, Crawlers: windowsOf(c), People: status.Windows[uint64]{Day: 40}}},
 			Health: status.Health{OK: true},
 		},
 		"/robots/crawlers": &status.Crawlers{Page: status.Page{Total: 2}, Crawlers: []status.Crawler{
 			{Name: "Googlebot", Class: "crawler", Purpose: "search", Last: at(14, 13), Windows: windowsOf(status.Counts{Requests: 10, Passed: 9, Throttled: 1, Verified: 3, Unverified: 1})},
 			{Name: "Evil\x1b[2JBot", Class: "self-declared", Last: at(9, 0), Windows: windowsOf(status.Counts{Requests: 3, Denied: 3})},
 		}},
-		"/robots/rules": &status.Rules{Page: status.Page{Total: 6}, Rules: []status.Rule{
-			{Origin: "https://shop.test", Layer: "site", Line: 9, Group: "GPTBot", Tokens: []string{"GPTBot", "CCBot", "ClaudeBot", "Bytespider", "Amazonbot"}, Rule: "Disallow: /", RuleCounts: status.RuleCounts{Denied: 5, Hour: 1, Day: 3}},
-			{Origin: "https://shop.test", Layer: "policy", File: "Caddyfile", Line: 4, Group: "*", Tokens: []string{"*"}, Rule: "Crawl-delay", RuleCounts: status.RuleCounts{Throttled: 1, Day: 1}},
-			{Origin: "https://shop.test", Layer: "hidden", Line: 7, RuleCounts: status.RuleCounts{Denied: 1, Day: 1}},
-			{Origin: "https://shop.test", Layer: "hidden", RuleCounts: status.RuleCounts{Denied: 1, Day: 1}},
-			{Origin: "https://shop.test", Layer: "site", Line: 2, Group: "*", Tokens: []string{"*"}, Rule: "Allow: /", RuleCounts: status.RuleCounts{Passed: 9}},
-			{Origin: "https://shop.test", Layer: "site", Line: 3, Group: "*", Tokens: []string{"*"}, Rule: "Disallow: /old/", Removed: true, RuleCounts: status.RuleCounts{Denied: 2}},
+		"/robots/rules": &status.Lines{Page: status.Page{Total: 6}, Lines: []status.Line{
+			{Origin: "https://shop.test", Layer: "site", Number: 9, Group: "GPTBot", Tokens: []string{"GPTBot", "CCBot", "ClaudeBot", "Bytespider", "Amazonbot"}, Rule: "Disallow: /", LineCounts: status.LineCounts{Denied: 5, Hour: 1, Day: 3}},
+			{Origin: "https://shop.test", Layer: "policy", File: "Caddyfile", Number: 4, Group: "*", Tokens: []string{"*"}, Rule: "Crawl-delay", LineCounts: status.LineCounts{Throttled: 1, Day: 1}},
+			{Origin: "https://shop.test", Layer: "hidden", Number: 7, LineCounts: status.LineCounts{Denied: 1, Day: 1}},
+			{Origin: "https://shop.test", Layer: "hidden", LineCounts: status.LineCounts{Denied: 1, Day: 1}},
+			{Origin: "https://shop.test", Layer: "site", Number: 2, Group: "*", Tokens: []string{"*"}, Rule: "Allow: /", LineCounts: status.LineCounts{Passed: 9}},
+			{Origin: "https://shop.test", Layer: "site", Number: 3, Group: "*", Tokens: []string{"*"}, Rule: "Disallow: /old/", Removed: true, LineCounts: status.LineCounts{Denied: 2}},
 		}},
-		"/robots/policies": &status.Policies{Page: status.Page{Total: 1}, Policies: []status.Policy{
+		"/robots/policies": &status.Origins{Page: status.Page{Total: 1}, Origins: []status.Origin{
 			{Origin: "https://shop.test", State: "loaded", OK: true, Rules: 3, Message: "robots.txt of shop.test is in force: 3 rules, read at 14:02 UTC"},
 		}},
 		"/robots/recent": &status.Recent{Refusals: []status.Refusal{
@@ -58,7 +60,7 @@ func enforcing() map[string]any {
 // robots.txt, and with a problem.
 func monitoring() map[string]any {
 	c := status.Counts{Requests: 13, Passed: 9, WouldDeny: 3, WouldThrottle: 1}
-	changed := status.Policy{Sites: []string{"shop.test", "*.shop.test"}, State: "failed", Rules: 3, Message: "robots.txt of shop.test could not be read for 5 minutes", Grace: []status.Grace{
+	changed := status.Origin{Sites: []string{"shop.test", "*.shop.test"}, State: "failed", Rules: 3, Message: "robots.txt of shop.test could not be read for 5 minutes", Grace: []status.Grace{
 		{Crawler: "search", Version: "3v5wq8j4l9268", Replaced: at(13, 0), Until: at(13, 0).Add(24 * time.Hour)},
 		{Crawler: "all", Version: "1mh5vtx8q2k0c", State: "loaded", Replaced: at(9, 0), Until: at(9, 0).Add(24 * time.Hour)},
 		{Crawler: "search", State: "refused", Status: 403, Replaced: at(8, 30), Until: at(8, 30).Add(24 * time.Hour)},
@@ -66,17 +68,17 @@ func monitoring() map[string]any {
 	}}
 	return map[string]any{
 		"/robots/": &status.Summary{
-			Now: at(14, 14), Since: at(8, 0), Crawlers: windowsOf(c), People: status.PeopleWindows{Day: 40},
-			Sites:  []status.Site{{Name: "shop.test", Mode: status.Monitor, Overridden: true, Crawlers: windowsOf(c), People: status.PeopleWindows{Day: 40}}},
+			Now: at(14, 14), Since: at(8, 0), Crawlers: windowsOf(c), People: status.Windows[uint64]{Day: 40},
+			Sites:  []status.Site{{Name: "shop.test", Mode: status.Monitor, Overridden: true, Crawlers: windowsOf(c), People: status.Windows[uint64]{Day: 40}}},
 			Health: status.Health{Problems: []status.Problem{{Severity: status.Severe, Message: "robots.txt of shop.test could not be read for 5 minutes", Advice: "Check the file."}}},
 		},
 		"/robots/crawlers": &status.Crawlers{Page: status.Page{Total: 12}, Crawlers: []status.Crawler{
 			{Name: "GPTBot", Class: "crawler", Purpose: "ai-training", Last: at(14, 13), Windows: windowsOf(c)},
 		}},
-		"/robots/rules": &status.Rules{Page: status.Page{Total: 1}, Rules: []status.Rule{
-			{Origin: "https://shop.test", Layer: "site", Line: 2, Group: "*", Tokens: []string{"*"}, Rule: "Disallow: /private/", RuleCounts: status.RuleCounts{Denied: 1, WouldDeny: 3, Hour: 1, Day: 3}},
+		"/robots/rules": &status.Lines{Page: status.Page{Total: 1}, Lines: []status.Line{
+			{Origin: "https://shop.test", Layer: "site", Number: 2, Group: "*", Tokens: []string{"*"}, Rule: "Disallow: /private/", LineCounts: status.LineCounts{Denied: 1, WouldDeny: 3, Hour: 1, Day: 3}},
 		}},
-		"/robots/policies": &status.Policies{Page: status.Page{Total: 1}, Policies: []status.Policy{changed}},
+		"/robots/policies": &status.Origins{Page: status.Page{Total: 1}, Origins: []status.Origin{changed}},
 		"/robots/recent": &status.Recent{Refusals: []status.Refusal{
 			{Time: at(14, 10), Host: "shop.test", Path: "/private/x", Client: "2001:db8::/48", Crawler: "GPTBot", Action: "would_deny", Reason: "disallowed", Layer: "site", Line: 2},
 		}},
@@ -90,15 +92,15 @@ func documented() map[string]any {
 		{Name: "Googlebot", Class: "crawler", Purpose: "search", Last: at(14, 13), Windows: windowsOf(status.Counts{Requests: 10, Passed: 9, Throttled: 1, Verified: 3, Unverified: 1})},
 		{Name: "GPTBot", Class: "crawler", Purpose: "ai-training", Last: at(9, 0), Windows: windowsOf(status.Counts{Requests: 3, Denied: 3})},
 	}}
-	answers["/robots/rules"] = &status.Rules{Rules: []status.Rule{
-		{Origin: "https://shop.test", Layer: "site", Line: 9, Group: "GPTBot", Tokens: []string{"GPTBot", "CCBot"}, Rule: "Disallow: /", RuleCounts: status.RuleCounts{Denied: 3, Hour: 1, Day: 3}},
-		{Origin: "https://shop.test", Layer: "site", Line: 4, Group: "*", Tokens: []string{"*"}, Rule: "Crawl-delay", RuleCounts: status.RuleCounts{Throttled: 1, Day: 1}},
+	answers["/robots/rules"] = &status.Lines{Lines: []status.Line{
+		{Origin: "https://shop.test", Layer: "site", Number: 9, Group: "GPTBot", Tokens: []string{"GPTBot", "CCBot"}, Rule: "Disallow: /", LineCounts: status.LineCounts{Denied: 3, Hour: 1, Day: 3}},
+		{Origin: "https://shop.test", Layer: "site", Number: 4, Group: "*", Tokens: []string{"*"}, Rule: "Crawl-delay", LineCounts: status.LineCounts{Throttled: 1, Day: 1}},
 	}}
 	answers["/robots/recent"] = &status.Recent{Refusals: []status.Refusal{
 		{Time: at(14, 10), Host: "shop.test", Path: "/products/1234", Client: "192.0.2.0/24", Crawler: "GPTBot", Action: "deny", Reason: "disallowed", Layer: "site", Line: 9},
 	}}
-	policies := answers["/robots/policies"].(*status.Policies)
-	policies.Policies[0].Grace = []status.Grace{{Crawler: "search", Version: "3v5wq8j4l9268", Replaced: at(13, 0), Until: at(13, 0).Add(24 * time.Hour)}}
+	policies := answers["/robots/policies"].(*status.Origins)
+	policies.Origins[0].Grace = []status.Grace{{Crawler: "search", Version: "3v5wq8j4l9268", Replaced: at(13, 0), Until: at(13, 0).Add(24 * time.Hour)}}
 	return answers
 }
 
@@ -119,20 +121,20 @@ func adminEndpoint(t *testing.T, answers map[string]any) string {
 		answer := answers[r.URL.Path]
 		query := r.URL.Query()
 		if r.URL.Path == "/robots/policies" {
-			list := answer.(*status.Policies)
-			part := status.Policies{Page: list.Page, Policies: []status.Policy{}}
-			for _, p := range list.Policies {
+			list := answer.(*status.Origins)
+			part := status.Origins{Page: list.Page, Origins: []status.Origin{}}
+			for _, p := range list.Origins {
 				if query.Get("broken") != "" && p.OK || query.Get("grace") != "" && len(p.Grace) == 0 {
 					continue
 				}
-				part.Policies = append(part.Policies, p)
+				part.Origins = append(part.Origins, p)
 			}
 			answer = &part
 		}
 		if query.Get("refused") != "" {
-			list := *answer.(*status.Rules)
-			list.Rules = slices.DeleteFunc(slices.Clone(list.Rules), func(r status.Rule) bool { return r.Refused() == 0 })
-			list.Total = len(list.Rules)
+			list := *answer.(*status.Lines)
+			list.Lines = slices.DeleteFunc(slices.Clone(list.Lines), func(r status.Line) bool { return r.Refused() == 0 })
+			list.Total = len(list.Lines)
 			answer = &list
 		}
 		if query.Has("site") && query.Get("site") != "shop.test" {
@@ -182,8 +184,8 @@ func TestStatusOfUnknownSite(t *testing.T) {
 func TestStatusJSON(t *testing.T) {
 	exit, stdout, stderr := runCommand("", "status", "--json", "--address", adminEndpoint(t, monitoring()))
 	var report struct {
-		Grace []status.Policy
-		Files []status.Policy `json:"robots_txt"`
+		Grace []status.Origin
+		Files []status.Origin `json:"robots_txt"`
 	}
 	if err := json.Unmarshal([]byte(stdout), &report); err != nil || exit != 2 {
 		t.Fatalf("%v, exit status %d, %s", err, exit, stderr)

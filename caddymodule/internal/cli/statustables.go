@@ -34,7 +34,7 @@ func (t *statusTables) printf(format string, args ...any) {
 }
 
 // counts returns the counts of the span.
-func (t *statusTables) counts(w *status.Windows) *status.Counts {
+func (t *statusTables) counts(w *status.Windows[status.Counts]) *status.Counts {
 	switch t.span {
 	case status.SpanHour:
 		return &w.Hour
@@ -45,7 +45,7 @@ func (t *statusTables) counts(w *status.Windows) *status.Counts {
 }
 
 // people returns the requests of people in the span.
-func (t *statusTables) people(w *status.PeopleWindows) uint64 {
+func (t *statusTables) people(w *status.Windows[uint64]) uint64 {
 	switch t.span {
 	case status.SpanHour:
 		return w.Hour
@@ -140,7 +140,7 @@ func (t *statusTables) rules(s *statusReport) {
 			rule += " (removed)"
 		}
 		return []any{
-			r.Origin, lineOf(r.Layer, r.File, r.Line), orDash(groupName(r)), rule, actionsOf(&r.RuleCounts),
+			r.Origin, lineOf(r.Layer, r.File, r.Number), orDash(groupName(r)), rule, actionsOf(&r.LineCounts),
 			r.Passed, r.Refused(), r.Hour, r.Day,
 		}
 	})
@@ -155,7 +155,7 @@ func (t *statusTables) refusals(list []status.Refusal) {
 
 // grace prints the grace periods that are running, a row for each earlier version
 // of a file.
-func (t *statusTables) grace(policies []status.Policy) {
+func (t *statusTables) grace(policies []status.Origin) {
 	var rows [][]any
 	for i := range policies {
 		p := &policies[i]
@@ -170,7 +170,7 @@ func (t *statusTables) grace(policies []status.Policy) {
 	t.table("Grace periods: crawlers that may still follow an earlier robots.txt", "ROBOTS.TXT\tVERSION\tCRAWLERS\tREPLACED\tENDS", len(rows), func(i int) []any { return rows[i] })
 }
 
-func (t *statusTables) files(policies []status.Policy, total int) {
+func (t *statusTables) files(policies []status.Origin, total int) {
 	t.table("robots.txt in force"+partOf(len(policies), total), "ROBOTS.TXT\tSTATE\tRULES\tMESSAGE", len(policies), func(i int) []any {
 		p := &policies[i]
 		return []any{policyName(p), p.State, p.Rules, p.Message}
@@ -268,7 +268,7 @@ func lineOf(layer, file string, line int) string {
 const maxTokens = 3
 
 // groupName returns the product tokens of the group of a rule.
-func groupName(r *status.Rule) string {
+func groupName(r *status.Line) string {
 	if len(r.Tokens) <= maxTokens {
 		return strings.Join(r.Tokens, ", ")
 	}
@@ -276,7 +276,7 @@ func groupName(r *status.Rule) string {
 }
 
 // actionsOf returns the actions that a rule decided.
-func actionsOf(c *status.RuleCounts) string {
+func actionsOf(c *status.LineCounts) string {
 	var actions []string
 	for _, a := range []struct {
 		name  string
@@ -292,7 +292,7 @@ func actionsOf(c *status.RuleCounts) string {
 // policyName returns the origin of a policy or, if it is the same for all origins
 // of a handler, the handler's sites. The matchers of the handler follow, because a
 // site may have several handlers.
-func policyName(p *status.Policy) string {
+func policyName(p *status.Origin) string {
 	name := p.Origin
 	if name == "" {
 		name = strings.Join(p.Sites, ", ")

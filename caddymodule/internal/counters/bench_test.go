@@ -67,7 +67,7 @@ func filled(clock *testClock) *Counters {
 			site.Count(decision(crawler.Agent{Class: row.Class, Crawler: row, Token: row.Name}, enforce.Allowed), clock.request())
 		}
 	}
-	for i := range MaxRules * 3 / 4 {
+	for i := range MaxLines * 3 / 4 {
 		c.Site("example.com").Count(decision(gptbot, enforce.Disallowed), clock.requestTo(fmt.Sprintf("h%d.example", i)))
 	}
 	return c

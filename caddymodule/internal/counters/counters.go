@@ -11,14 +11,14 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
-// Maximum numbers of counters. A Crawler takes 0.5 KiB and a Rule 0.3 KiB. Each
+// Maximum numbers of counters. A Crawler takes 0.5 KiB and a Line 0.3 KiB. Each
 // takes another 0.5 KiB for every measure that was not 0 in the last month.
 const (
 	MaxSites    = 1000
 	MaxCrawlers = 8192 // a crawler counts once for each site
 	maxNames    = 1024 // of MaxCrawlers, those that are not in the registry: clients make up their names
-	MaxRules    = 16384
-	maxInvented = 4096 // of MaxRules, those at hosts that no site names: clients make up such hosts
+	MaxLines    = 16384
+	maxInvented = 4096 // of MaxLines, those at hosts that no site names: clients make up such hosts
 )
 
 // OtherSites is the name of the site that counts the requests to all sites after
@@ -31,8 +31,8 @@ type Counters struct {
 	seed     maphash.Seed
 	crawlers *table[Crawler]
 	names    atomic.Int64 // number of crawlers in the table that are not in the registry
-	rules    *table[Rule]
-	invented atomic.Int64 // number of rules in the table at hosts that no site names
+	lines    *table[Line]
+	invented atomic.Int64 // number of lines in the table at hosts that no site names
 	refusals refusals
 
 	mu      sync.Mutex
@@ -45,7 +45,7 @@ type Counters struct {
 // New returns Counters whose counts are all 0. now returns the time of day.
 func New(now func() time.Time) *Counters {
 	c := &Counters{
-		now: now, seed: maphash.MakeSeed(), crawlers: newTable[Crawler](MaxCrawlers), rules: newTable[Rule](MaxRules),
+		now: now, seed: maphash.MakeSeed(), crawlers: newTable[Crawler](MaxCrawlers), lines: newTable[Line](MaxLines),
 		sites: make(map[string]*Site), since: now(),
 	}
 	c.at = minuteOf(c.since)
@@ -111,7 +111,7 @@ func (s *Site) Count(d *enforce.Decision, r *Request) {
 	}
 	c.decided[mode][d.Reason].Add(1)
 	if d.Line != 0 {
-		if rule := s.rule(d, r); rule != nil {
+		if rule := s.lineOf(d, r); rule != nil {
 			rule.count(d, mode, r.Time.Unix())
 		}
 	}

@@ -53,8 +53,8 @@ func TestCountsByCrawlerReasonAndRule(t *testing.T) {
 	if len(wantReasons) > 0 {
 		t.Errorf("missing reasons: %v", wantReasons)
 	}
-	rules := make(map[int]RuleCount)
-	for _, r := range c.Rules(status.AllSites()) {
+	rules := make(map[int]LineCount)
+	for _, r := range c.Lines(status.AllSites()) {
 		rules[r.Line] = r
 	}
 	if r := rules[2]; r.Denied != 3 || r.Hour != 3 || r.Text != "Disallow: /private/" || r.Group != "*" || r.Layer != enforce.FileLayer || r.Site != "example.com" {
@@ -97,7 +97,7 @@ func TestScopeExcludesOtherSites(t *testing.T) {
 	if found := crawlersByName(c, scope); len(found) != 1 || found["GPTBot"].Total.Requests != 1 {
 		t.Errorf("crawlers: %v", found)
 	}
-	if rules := c.Rules(scope); len(rules) != 2 { // at a site for any host, those of the host in the scope
+	if rules := c.Lines(scope); len(rules) != 2 { // at a site for any host, those of the host in the scope
 		t.Errorf("rules: %+v", rules)
 	}
 	recent := c.Refusals(scope, status.RecentQuery{})

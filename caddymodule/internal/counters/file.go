@@ -23,7 +23,7 @@ type file struct {
 	Version int         `json:"version"`
 	Since   time.Time   `json:"since"`
 	Sites   []fileSite  `json:"sites"`
-	Rules   []*fileRule `json:"rules"`
+	Lines   []*fileLine `json:"rules"`
 }
 
 type fileSite struct {
@@ -48,7 +48,7 @@ type fileCrawler struct {
 	class crawler.Class
 }
 
-type fileRule struct {
+type fileLine struct {
 	Site    string            `json:"site"`
 	Scheme  string            `json:"scheme"`
 	Host    string            `json:"host"`
@@ -134,8 +134,8 @@ func (c *Counters) snapshot() *file {
 	for _, s := range sites {
 		f.Sites = append(f.Sites, *s)
 	}
-	for _, r := range c.rules.all() {
-		f.Rules = append(f.Rules, r.save(c.at))
+	for _, r := range c.lines.all() {
+		f.Lines = append(f.Lines, r.save(c.at))
 	}
 	return f
 }
@@ -160,8 +160,8 @@ func (c *Crawler) save(m minute) *fileCrawler {
 	return saved
 }
 
-func (r *Rule) save(m minute) *fileRule {
-	saved := &fileRule{
+func (r *Line) save(m minute) *fileLine {
+	saved := &fileLine{
 		Site: r.site.name, Scheme: r.origin.Scheme, Host: r.origin.Host, Port: r.origin.Port, ID: uint64(r.id), Source: r.source,
 		Layer: r.layer.String(), Group: r.group, Text: r.text, Reason: r.reason.String(), Line: r.line.Load(), Last: r.last.Load(),
 		Decided: make(map[string]uint64), Refused: r.refused.save(m),
@@ -246,7 +246,7 @@ func decodeFile(r io.Reader) (*file, error) {
 			}
 		}
 	}
-	for _, r := range f.Rules {
+	for _, r := range f.Lines {
 		if r == nil {
 			return nil, errors.New("a rule is null")
 		}
@@ -289,7 +289,7 @@ func (c *Counters) Load(r io.Reader) error {
 			row.restore(site, c.at)
 		}
 	}
-	for _, r := range f.Rules {
+	for _, r := range f.Lines {
 		r.restore(c)
 	}
 	return nil
@@ -326,13 +326,13 @@ func (f *fileCrawler) restore(s *Site, m minute) {
 	c.addTo(s.crawler(&a))
 }
 
-// restore adds the counts of a rule, if there is room.
-func (f *fileRule) restore(c *Counters) {
-	rule := &Rule{
-		origin: enforce.Origin{Scheme: f.Scheme, Host: f.Host, Port: f.Port}, id: RuleID(f.ID), site: c.site(f.Site),
+// restore adds the counts of a line, if there is room.
+func (f *fileLine) restore(c *Counters) {
+	rule := &Line{
+		origin: enforce.Origin{Scheme: f.Scheme, Host: f.Host, Port: f.Port}, id: LineID(f.ID), site: c.site(f.Site),
 		layer: f.layer, source: f.Source, reason: f.reason, group: clip(f.Group), text: clip(f.Text),
 	}
-	if rule = rule.site.addRule(c.hashRule(rule.id, rule.origin), rule); rule == nil {
+	if rule = rule.site.addLine(c.hashLine(rule.id, rule.origin), rule); rule == nil {
 		return
 	}
 	for mode := range rule.decided {

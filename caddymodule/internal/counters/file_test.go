@@ -40,7 +40,7 @@ func TestSaveAndLoad(t *testing.T) {
 		got.People.Total != 1 || got.People.Day != 1 || !got.Since.Equal(want.Since) || got.Crawlers.Total.WouldDeny != 4 {
 		t.Errorf("restored: %+v %+v, want %+v %+v", got.Crawlers, got.People, want.Crawlers, want.People)
 	}
-	rules := restored.Rules(status.AllSites())
+	rules := restored.Lines(status.AllSites())
 	if len(rules) != 2 {
 		t.Fatalf("rules: %+v", rules)
 	}

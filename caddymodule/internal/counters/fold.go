@@ -37,7 +37,7 @@ func (c *Counters) fold() {
 	for row := range c.allCrawlers() {
 		row.fold(c.at)
 	}
-	for _, r := range c.rules.all() {
+	for _, r := range c.lines.all() {
 		r.refused.fold(c.at, r.refusals())
 	}
 	c.advance(minuteOf(c.now()))
@@ -89,7 +89,7 @@ func (c *Counters) advance(m minute) {
 	for row := range c.allCrawlers() {
 		row.advance(from, m)
 	}
-	for _, r := range c.rules.all() {
+	for _, r := range c.lines.all() {
 		r.refused.advance(from, m)
 	}
 }
@@ -170,9 +170,9 @@ func addAll(to, from []uint32) {
 
 // evict removes counters if a table is more than three quarters full, until it is
 // half full. Of the crawlers that are not in the registry, it removes those with the
-// fewest requests in the last hour. Of all crawlers, and of rules, it removes those
+// fewest requests in the last hour. Of all crawlers, and of lines, it removes those
 // that were seen least recently. The counts of a crawler go to its class, and those
-// of a rule are lost.
+// of a line are lost.
 func (c *Counters) evict() {
 	c.evictCrawlers(c.names.Load() > maxNames*3/4, maxNames/2, func(row *Crawler) bool { return !row.known },
 		func(a, b *Crawler) int {
@@ -180,8 +180,8 @@ func (c *Counters) evict() {
 		})
 	c.evictCrawlers(c.crawlers.len() > MaxCrawlers*3/4, MaxCrawlers/2, func(*Crawler) bool { return true },
 		func(a, b *Crawler) int { return cmp.Compare(a.last, b.last) })
-	c.evictRules(c.invented.Load() > maxInvented*3/4, maxInvented/2, func(r *Rule) bool { return r.site.pattern })
-	c.evictRules(c.rules.len() > MaxRules*3/4, MaxRules/2, func(*Rule) bool { return true })
+	c.evictLines(c.invented.Load() > maxInvented*3/4, maxInvented/2, func(r *Line) bool { return r.site.pattern })
+	c.evictLines(c.lines.len() > MaxLines*3/4, MaxLines/2, func(*Line) bool { return true })
 }
 
 // evictCrawlers removes crawlers for which mayEvict returns true, the first in order
@@ -210,25 +210,25 @@ func (c *Counters) evictCrawlers(full bool, keep int, mayEvict func(*Crawler) bo
 	}
 }
 
-// evictRules is evictCrawlers for rules, those that decided least recently first.
-func (c *Counters) evictRules(full bool, keep int, mayEvict func(*Rule) bool) {
+// evictLines is evictCrawlers for lines, those that decided least recently first.
+func (c *Counters) evictLines(full bool, keep int, mayEvict func(*Line) bool) {
 	if !full {
 		return
 	}
 	type entry struct {
 		hash uint64
-		rule *Rule
+		rule *Line
 		last int64
 	}
 	var list []entry
-	for hash, r := range c.rules.all() {
+	for hash, r := range c.lines.all() {
 		if mayEvict(r) {
 			list = append(list, entry{hash, r, r.last.Load()})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b entry) int { return cmp.Compare(a.last, b.last) })
 	for _, e := range list[:max(0, len(list)-keep)] {
-		c.rules.remove(e.hash, e.rule)
+		c.lines.remove(e.hash, e.rule)
 		if e.rule.site.pattern {
 			c.invented.Add(-1)
 		}

@@ -19,7 +19,7 @@ func TestWindowsAsTimePasses(t *testing.T) {
 		}
 		c.Fold()
 	}
-	windows := func() status.Windows { return c.Summary(status.AllSites(), status.SpanHour).Crawlers }
+	windows := func() status.Windows[status.Counts] { return c.Summary(status.AllSites(), status.SpanHour).Crawlers }
 	count(1)
 	clock.add(59 * time.Minute)
 	count(2)

@@ -82,18 +82,18 @@ func (c *Counters) Summary(scope status.Scope, span string) *status.Summary {
 // subtract returns a - b, or 0 if b is larger.
 func subtract(a, b uint64) uint64 { return a - min(a, b) }
 
-func (s *Site) peopleWindows() status.PeopleWindows {
+func (s *Site) peopleWindows() status.Windows[uint64] {
 	h := &s.visitors
-	return status.PeopleWindows{Hour: h.sum(hourSpan), Day: h.sum(daySpan), Month: h.sum(monthSpan), Total: h.folded}
+	return status.Windows[uint64]{Hour: h.sum(hourSpan), Day: h.sum(daySpan), Month: h.sum(monthSpan), Total: h.folded}
 }
 
 // windows returns the counts at the last fold.
-func (c *Crawler) windows() status.Windows {
+func (c *Crawler) windows() status.Windows[status.Counts] {
 	var totals [measures]uint64
 	for i := range totals {
 		totals[i] = c.past[i].folded
 	}
-	return status.Windows{Hour: c.in(hourSpan), Day: c.in(daySpan), Month: c.in(monthSpan), Total: countsOf(totals)}
+	return status.Windows[status.Counts]{Hour: c.in(hourSpan), Day: c.in(daySpan), Month: c.in(monthSpan), Total: countsOf(totals)}
 }
 
 // in returns the counts of a span.
@@ -113,7 +113,7 @@ func countsOf(n [measures]uint64) status.Counts {
 	}
 }
 
-func addWindows(to *status.Windows, w status.Windows) {
+func addWindows(to *status.Windows[status.Counts], w status.Windows[status.Counts]) {
 	to.Hour.Add(w.Hour)
 	to.Day.Add(w.Day)
 	to.Month.Add(w.Month)
@@ -209,9 +209,9 @@ func (c *Counters) Crawlers(scope status.Scope, query status.CrawlersQuery) ([]s
 	return list, c.steps(query.Span)
 }
 
-// RuleCount has the counts of one line at one origin.
-type RuleCount struct {
-	ID     RuleID
+// LineCount has the counts of one line at one origin.
+type LineCount struct {
+	ID     LineID
 	Source uint64
 	Origin enforce.Origin
 	Site   string
@@ -220,21 +220,21 @@ type RuleCount struct {
 	Group  string // the first product token of its group
 	Text   string
 	Reason enforce.Reason
-	status.RuleCounts
+	status.LineCounts
 }
 
-// Rules returns the counts of the lines that decided about requests to the sites and
+// Lines returns the counts of the lines that decided about requests to the sites and
 // hosts of a scope, in no order.
-func (c *Counters) Rules(scope status.Scope) []RuleCount {
+func (c *Counters) Lines(scope status.Scope) []LineCount {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fold()
-	var list []RuleCount
-	for _, r := range c.rules.all() {
+	var list []LineCount
+	for _, r := range c.lines.all() {
 		if !scope.Host(r.site.name, r.origin.Host) {
 			continue
 		}
-		n := RuleCount{
+		n := LineCount{
 			ID: r.id, Source: r.source, Origin: r.origin, Site: r.site.name, Layer: r.layer, Line: int(r.line.Load()),
 			Group: r.group, Text: r.text, Reason: r.reason,
 		}
@@ -287,8 +287,8 @@ func (f *Refusal) status() status.Refusal {
 	}
 }
 
-// Sizes returns the number of crawlers and of rules that have counters.
-func (c *Counters) Sizes() (crawlers, rules int) { return c.crawlers.len(), c.rules.len() }
+// Sizes returns the number of crawlers and of lines that have counters.
+func (c *Counters) Sizes() (crawlers, rules int) { return c.crawlers.len(), c.lines.len() }
 
 // SiteCounts has the total counts of a site. They never decrease while the process
 // runs.

@@ -11,8 +11,8 @@ type Live struct {
 	Summary  *status.Summary  `json:"summary"`
 	Hour     status.Series    `json:"hour"` // the last hour by minutes, for any LiveQuery.Span
 	Crawlers *status.Crawlers `json:"crawlers"`
-	Policies *status.Policies `json:"policies"`
-	Rules    *status.Rules    `json:"rules"` // of the policy LiveQuery.Policy; null without one
+	Origins  *status.Origins  `json:"policies"`
+	Lines    *status.Lines    `json:"rules"` // of the origin LiveQuery.OriginID; null without one
 	Recent   *status.Recent   `json:"recent"`
 	Suspects *status.Suspects `json:"suspects"`
 }
@@ -20,17 +20,17 @@ type Live struct {
 // Maximum lengths of the lists in Live. The page shows how many more there are.
 const (
 	maxCrawlers = 300
-	maxPolicies = 200
-	maxRules    = status.MaxLimit
+	maxOrigins  = 200
+	maxLines    = status.MaxLimit
 	maxRecent   = 100
 	maxSuspects = 100
 )
 
 // LiveQuery selects the data of a Live.
 type LiveQuery struct {
-	Span   string // of the counts: status.SpanHour, status.SpanDay or status.SpanMonth
-	Policy string // ID of the policy to get the rules of; "": none
-	After  uint64 // only refusals with a higher Seq
+	Span     string // of the counts: status.SpanHour, status.SpanDay or status.SpanMonth
+	OriginID string // ID of the Origin to get the lines of; "": none
+	After    uint64 // only refusals with a higher Seq
 }
 
 // NewLive returns the data that the page shows for a scope.
@@ -51,11 +51,11 @@ func NewLive(reporter status.Reporter, scope status.Scope, q LiveQuery) (live *L
 	if live.Crawlers, err = reporter.Crawlers(scope, status.CrawlersQuery{Pages: status.Pages{Limit: maxCrawlers}, Span: q.Span}); err != nil {
 		return nil, err
 	}
-	if live.Policies, err = reporter.Policies(scope, status.PoliciesQuery{Pages: status.Pages{Limit: maxPolicies}}); err != nil {
+	if live.Origins, err = reporter.Origins(scope, status.OriginsQuery{Pages: status.Pages{Limit: maxOrigins}}); err != nil {
 		return nil, err
 	}
-	if q.Policy != "" {
-		if live.Rules, err = reporter.Rules(scope, status.RulesQuery{Pages: status.Pages{Limit: maxRules}, Policy: q.Policy}); err != nil {
+	if q.OriginID != "" {
+		if live.Lines, err = reporter.Lines(scope, status.LinesQuery{Pages: status.Pages{Limit: maxLines}, OriginID: q.OriginID}); err != nil {
 			return nil, err
 		}
 	}

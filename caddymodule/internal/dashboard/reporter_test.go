@@ -53,15 +53,15 @@ func (p *reporter) Crawlers(status.Scope, status.CrawlersQuery) (*status.Crawler
 	return &status.Crawlers{Crawlers: []status.Crawler{{Name: hostile, Last: began}}}, nil
 }
 
-func (p *reporter) Policies(_ status.Scope, q status.PoliciesQuery) (*status.Policies, error) {
+func (p *reporter) Origins(_ status.Scope, q status.OriginsQuery) (*status.Origins, error) {
 	if q.ID == "none" {
 		return nil, &status.Error{Status: 404, Message: "there is no policy " + hostile}
 	}
-	return &status.Policies{Policies: []status.Policy{{ID: "a", Origin: "https://" + hostile, Text: "# " + hostile}}}, nil
+	return &status.Origins{Origins: []status.Origin{{ID: "a", Origin: "https://" + hostile, Text: "# " + hostile}}}, nil
 }
 
-func (p *reporter) Rules(status.Scope, status.RulesQuery) (*status.Rules, error) {
-	return &status.Rules{Rules: []status.Rule{{Rule: hostile}}}, nil
+func (p *reporter) Lines(status.Scope, status.LinesQuery) (*status.Lines, error) {
+	return &status.Lines{Lines: []status.Line{{Rule: hostile}}}, nil
 }
 
 func (p *reporter) Recent(_ status.Scope, q status.RecentQuery) (*status.Recent, error) {

@@ -66,7 +66,7 @@ func serveData(w http.ResponseWriter, r *http.Request, query url.Values, reporte
 
 // liveQuery reads a LiveQuery from the parameters of a request.
 func liveQuery(query url.Values) (q LiveQuery, err error) {
-	q.Span, q.Policy = status.SpanHour, query.Get("policy")
+	q.Span, q.OriginID = status.SpanHour, query.Get("policy")
 	switch span := query.Get("span"); span {
 	case "":
 	case status.SpanHour, status.SpanDay, status.SpanMonth:

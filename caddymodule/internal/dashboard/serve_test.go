@@ -115,7 +115,7 @@ func TestLive(t *testing.T) {
 	if err := json.Unmarshal([]byte(body), &live); err != nil {
 		t.Fatal(err)
 	}
-	if live.Summary.Series.Span != status.SpanDay || live.Hour.Span != status.SpanHour || live.Recent.Last != 42 || live.Rules == nil || live.Recent.Refusals[0].UserAgent != hostile {
+	if live.Summary.Series.Span != status.SpanDay || live.Hour.Span != status.SpanHour || live.Recent.Last != 42 || live.Lines == nil || live.Recent.Refusals[0].UserAgent != hostile {
 		t.Errorf("%s", body)
 	}
 	if !slices.Equal(p.asked, []string{"a.test", "a.test"}) {

@@ -125,12 +125,12 @@ func TestAdminAPISummary(t *testing.T) {
 	if rest.Next != 0 || len(rest.Crawlers) != 1 || rest.Crawlers[0].Name != "PageBot" || rest.Crawlers[0].Class != "self-declared" {
 		t.Errorf("the next page: %+v", rest)
 	}
-	rules := adminValue[status.Rules](s, "rules").Rules
-	if i := slices.IndexFunc(rules, func(r status.Rule) bool { return r.Rule == "Disallow: /private/" }); i < 0 || rules[i].Denied != 2 || rules[i].Line != 2 || rules[i].Layer != "site" {
+	rules := adminValue[status.Lines](s, "rules").Lines
+	if i := slices.IndexFunc(rules, func(r status.Line) bool { return r.Rule == "Disallow: /private/" }); i < 0 || rules[i].Denied != 2 || rules[i].Number != 2 || rules[i].Layer != "site" {
 		t.Errorf("rules: %+v", rules)
 	}
-	refusing := adminValue[status.Rules](s, "rules?refused=1")
-	if len(refusing.Rules) == 0 || refusing.Total != len(refusing.Rules) || slices.ContainsFunc(refusing.Rules, func(r status.Rule) bool { return r.Refused() == 0 }) {
+	refusing := adminValue[status.Lines](s, "rules?refused=1")
+	if len(refusing.Lines) == 0 || refusing.Total != len(refusing.Lines) || slices.ContainsFunc(refusing.Lines, func(r status.Line) bool { return r.Refused() == 0 }) {
 		t.Errorf("rules that refused requests: %+v", refusing)
 	}
 	for _, metric := range []string{`caddy_robots_site_decisions_total{action="deny",site="shop.test"}`, `caddy_robots_site_people_total{site="(other)"}`} {
@@ -143,16 +143,16 @@ func TestAdminAPISummary(t *testing.T) {
 func TestAdminAPIPoliciesAndBudgets(t *testing.T) {
 	t.Parallel()
 	s := startTenants(t, "")
-	list := adminValue[status.Policies](s, "policies")
-	if len(list.Policies) != 2 {
+	list := adminValue[status.Origins](s, "policies")
+	if len(list.Origins) != 2 {
 		t.Fatalf("policies: %+v", list)
 	}
-	i := slices.IndexFunc(list.Policies, func(p status.Policy) bool { return p.Origin != "" })
-	p := list.Policies[i]
+	i := slices.IndexFunc(list.Origins, func(p status.Origin) bool { return p.Origin != "" })
+	p := list.Origins[i]
 	if p.Source != "site" || p.State != "loaded" || !p.OK || p.ReadAt == nil || p.Rules != 1 || p.Hidden != 1 || p.Text != "" || !slices.Equal(p.Sites, []string{"shop.test"}) {
 		t.Errorf("the policy of the shop: %+v", p)
 	}
-	full := adminValue[status.Policies](s, "policies?text=1&id="+p.ID).Policies
+	full := adminValue[status.Origins](s, "policies?text=1&id="+p.ID).Origins
 	if len(full) != 1 || full[0].Text != shopRobots || len(full[0].Lines) != 1 || full[0].Lines[0].Number != 2 || full[0].Lines[0].Counts.Denied != 1 {
 		t.Errorf("with its text: %+v", full)
 	}
@@ -270,7 +270,7 @@ func TestAdminAPIRefresh(t *testing.T) {
 	if i := slices.IndexFunc(refresh.Reads, func(r status.Read) bool { return r.State == "loaded" && strings.Contains(r.Origin, "shop.test") }); i < 0 {
 		t.Errorf("reads: %+v", refresh.Reads)
 	} else {
-		s.adminRequest(http.MethodPost, "refresh?policy="+refresh.Reads[i].Policy, 200, &refresh)
+		s.adminRequest(http.MethodPost, "refresh?policy="+refresh.Reads[i].OriginID, 200, &refresh)
 		if len(refresh.Reads) != 1 || refresh.Reads[0].State != "unchanged" {
 			t.Errorf("a second time: %+v", refresh)
 		}
@@ -294,7 +294,7 @@ func TestAdminAPIHealth(t *testing.T) {
 		!strings.HasPrefix(p.Message, "robots.txt of shop.test could not be read for ") || !strings.Contains(p.Message, "the copy of ") {
 		t.Errorf("%+v", p)
 	}
-	if broken := adminValue[status.Policies](s, "policies?broken=1").Policies; len(broken) != 1 || !broken[0].Kept || broken[0].Failures != 1 || broken[0].Error == "" {
+	if broken := adminValue[status.Origins](s, "policies?broken=1").Origins; len(broken) != 1 || !broken[0].Kept || broken[0].Failures != 1 || broken[0].Error == "" {
 		t.Errorf("%+v", broken)
 	}
 	back.answerWith(rules("/private/"))
@@ -329,7 +329,7 @@ Crawl-delay: 600"
 			t.Errorf("/robots/%s names another site: %.200s", route, body[i:])
 		}
 	}
-	if p := adminValue[status.Policies](s, "policies?text=1&site=one.test").Policies; len(p) != 1 || !slices.Equal(p[0].Sites, []string{"one.test"}) || p[0].Lines[0].Counts.Denied != 1 {
+	if p := adminValue[status.Origins](s, "policies?text=1&site=one.test").Origins; len(p) != 1 || !slices.Equal(p[0].Sites, []string{"one.test"}) || p[0].Lines[0].Counts.Denied != 1 {
 		t.Errorf("%+v", p)
 	}
 	var reset status.Reset

@@ -90,7 +90,7 @@ func TestAdminAPICheckWithSeveralHandlers(t *testing.T) {
 		t.Errorf("two handlers on one request: %+v", c)
 	}
 	var matchers []string
-	for _, p := range adminValue[status.Policies](s, "policies?site=shop.test").Policies {
+	for _, p := range adminValue[status.Origins](s, "policies?site=shop.test").Origins {
 		matchers = append(matchers, p.Matcher)
 	}
 	if slices.Sort(matchers); !slices.Equal(matchers, []string{"expression", "path /api/*", "remote_ip ranges 192.0.2.0/24"}) {
@@ -104,7 +104,7 @@ func TestAdminAPICheckWithSeveralHandlers(t *testing.T) {
 func TestAdminAPICheckWithoutAHandler(t *testing.T) {
 	t.Parallel()
 	s := start(t, "http://shop.test:$PORT {\n\t@api path /api/*\n\t"+robotsWith("@api", "")+"respond page\n}\n")
-	if c := s.check("shop.test", "/private/x", "GPTBot", ""); c.Action != "pass" || c.Reason != "no_handler" || c.Policy != "" || c.Site != "shop.test" || c.Message == "" {
+	if c := s.check("shop.test", "/private/x", "GPTBot", ""); c.Action != "pass" || c.Reason != "no_handler" || c.OriginID != "" || c.Site != "shop.test" || c.Message == "" {
 		t.Errorf("%+v", c)
 	}
 }

@@ -47,7 +47,7 @@ func TestPersist(t *testing.T) {
 	if sum.Crawlers.Total.Requests != 4 || sum.Crawlers.Day.Denied != 3 || sum.People.Total != 2 || sum.Health.Persist == nil {
 		t.Errorf("after a restart: %+v", sum.Crawlers)
 	}
-	if rules := adminValue[status.Rules](again, "rules").Rules; len(rules) != 3 {
+	if rules := adminValue[status.Lines](again, "rules").Lines; len(rules) != 3 {
 		t.Errorf("rules after a restart: %+v", rules)
 	}
 	again.visit()
@@ -103,7 +103,7 @@ Disallow: /private/"
 	if sum.Crawlers.Total.Requests != workers*each+1 {
 		t.Errorf("%d requests", sum.Crawlers.Total.Requests)
 	}
-	if m := sum.Health.Memory; m.Crawlers > 1100 || m.Rules > workers*each+1 {
+	if m := sum.Health.Memory; m.Crawlers > 1100 || m.Lines > workers*each+1 {
 		t.Errorf("memory: %+v", m)
 	}
 	named := adminValue[status.Crawlers](s, "crawlers?name=GPTBot").Crawlers

@@ -6,21 +6,21 @@ import "time"
 type Refresh struct {
 	Reads []Read `json:"reads"` // the sources that were read again, ordered by Origin
 	More  int    `json:"more"`  // number of reads that are not finished, or were not begun because there are too many
-	Grace int    `json:"grace"` // number of policies whose grace periods were ended
+	Grace int    `json:"grace"` // number of origins whose grace periods were ended
 }
 
 // Read is one read of a source.
 type Read struct {
-	Policy  string `json:"policy"` // Policy.ID
-	Origin  string `json:"origin"`
-	State   string `json:"state"` // the result: a Policy.State, or unchanged
-	Error   string `json:"error"`
-	Message string `json:"message"`
+	OriginID string `json:"policy"` // Origin.ID
+	Origin   string `json:"origin"`
+	State    string `json:"state"` // the result: a Origin.State, or unchanged
+	Error    string `json:"error"`
+	Message  string `json:"message"`
 }
 
 // RefreshQuery selects the sources to read again.
 type RefreshQuery struct {
-	Policy   string // Policy.ID; "": all policies
+	OriginID string // Origin.ID; "": all origins
 	GraceOff bool   // end the grace periods that are running
 }
 
@@ -31,8 +31,8 @@ type Reset struct {
 
 // ResetQuery selects the budgets to reset.
 type ResetQuery struct {
-	Crawler string // name or product token; required
-	Policy  string // Policy.ID; "": all policies
+	Crawler  string // name or product token; required
+	OriginID string // Origin.ID; "": all origins
 }
 
 // Mode is the answer to POST /robots/mode.

@@ -14,14 +14,14 @@ type Budgets struct {
 
 // Budget is one budget of a crawler.
 type Budget struct {
-	Origin string `json:"origin"`
-	Policy string `json:"policy"` // Policy.ID
-	Site   string `json:"site"`
-	Mode   string `json:"mode"`
-	Group  string `json:"group"`
-	Line   int    `json:"line"` // of the first line that sets a limit; see Rule.Line
-	Layer  string `json:"layer"`
-	Limits string `json:"limits"` // in words, such as "one request in 10s"
+	Origin   string `json:"origin"`
+	OriginID string `json:"policy"` // Origin.ID
+	Site     string `json:"site"`
+	Mode     string `json:"mode"`
+	Group    string `json:"group"`
+	Line     int    `json:"line"` // of the first line that sets a limit; see Line.Number
+	Layer    string `json:"layer"`
+	Limits   string `json:"limits"` // in words, such as "one request in 10s"
 
 	// Counted is crawler if all requests of the crawler share the budget. It is
 	// client if each client address has a budget of its own; then Used is false, and

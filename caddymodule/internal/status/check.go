@@ -1,6 +1,6 @@
 package status
 
-// Check is the answer to GET /robots/check?ua=&url=: the decision of the policy in
+// Check is the answer to GET /robots/check?ua=&url=: the decision of the rules in
 // force about a GET request with a User-Agent, as if it were the crawler's first
 // request.
 //
@@ -12,8 +12,8 @@ type Check struct {
 	UserAgent string `json:"user_agent"`
 	Site      string `json:"site"`
 	Origin    string `json:"origin"`
-	Policy    string `json:"policy"`  // Policy.ID; "" if no robots handler serves the URL
-	State     string `json:"state"`   // Policy.State; pending if the file was not read yet, "" if no robots handler serves the URL
+	OriginID  string `json:"policy"`  // Origin.ID; "" if no robots handler serves the URL
+	State     string `json:"state"`   // Origin.State; pending if the file was not read yet, "" if no robots handler serves the URL
 	Matcher   string `json:"matcher"` // describes the request matchers in front of the handler, without hosts; "" if there are none
 	Certain   bool   `json:"certain"` // whether such a request surely reaches the handler
 
@@ -28,7 +28,7 @@ type Check struct {
 	Rule     string `json:"rule"`
 	Layer    string `json:"layer"`
 	Line     int    `json:"line"`
-	File     string `json:"file"`    // see Rule.File
+	File     string `json:"file"`    // see Line.File
 	Reading  string `json:"reading"` // google if the decision is that of google/robotstxt, which reads the file differently; else ""
 
 	CrawlDelay   float64  `json:"crawl_delay"` // seconds, as enforced; 0 if none

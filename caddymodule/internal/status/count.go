@@ -33,20 +33,12 @@ func (c *Counts) Add(other Counts) {
 	c.Impostors += other.Impostors
 }
 
-// Windows has counts for several spans of time that end now.
-type Windows struct {
-	Hour  Counts `json:"hour"`  // this minute and the 59 before it
-	Day   Counts `json:"day"`   // this hour and the 23 before it
-	Month Counts `json:"month"` // this day and the 30 before it, in UTC
-	Total Counts `json:"total"` // since Summary.Since
-}
-
-// PeopleWindows has the number of requests of people, for the spans of Windows.
-type PeopleWindows struct {
-	Hour  uint64 `json:"hour"`
-	Day   uint64 `json:"day"`
-	Month uint64 `json:"month"`
-	Total uint64 `json:"total"`
+// Windows has a count, or Counts, for several spans of time that end now.
+type Windows[T any] struct {
+	Hour  T `json:"hour"`  // this minute and the 59 before it
+	Day   T `json:"day"`   // this hour and the 23 before it
+	Month T `json:"month"` // this day and the 30 before it, in UTC
+	Total T `json:"total"` // since Summary.Since
 }
 
 // The names of spans.

@@ -18,7 +18,7 @@ type Crawler struct {
 	Operator string    `json:"operator"` // "" if not known
 	Purpose  string    `json:"purpose"`  // as {http.robots.purpose}
 	Last     time.Time `json:"last"`     // the minute of its last request
-	Windows
+	Windows[Counts]
 	Series []uint64 `json:"series"` // requests in each step of CrawlersQuery.Span
 }
 

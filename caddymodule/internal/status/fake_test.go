@@ -36,12 +36,12 @@ func (f *fakeReporter) HasSite(scope Scope, name string) bool {
 
 func (f *fakeReporter) Summary(scope Scope, q SummaryQuery) (*Summary, error) {
 	f.note(scope, q)
-	return &Summary{Policies: PolicyTally{Rules: 7}}, f.err
+	return &Summary{Origins: OriginTally{Rules: 7}}, f.err
 }
 
-func (f *fakeReporter) Policies(scope Scope, q PoliciesQuery) (*Policies, error) {
+func (f *fakeReporter) Origins(scope Scope, q OriginsQuery) (*Origins, error) {
 	f.note(scope, q)
-	return new(Policies), f.err
+	return new(Origins), f.err
 }
 
 func (f *fakeReporter) Crawlers(scope Scope, q CrawlersQuery) (*Crawlers, error) {
@@ -49,9 +49,9 @@ func (f *fakeReporter) Crawlers(scope Scope, q CrawlersQuery) (*Crawlers, error)
 	return new(Crawlers), f.err
 }
 
-func (f *fakeReporter) Rules(scope Scope, q RulesQuery) (*Rules, error) {
+func (f *fakeReporter) Lines(scope Scope, q LinesQuery) (*Lines, error) {
 	f.note(scope, q)
-	return new(Rules), f.err
+	return new(Lines), f.err
 }
 
 func (f *fakeReporter) Recent(scope Scope, q RecentQuery) (*Recent, error) {

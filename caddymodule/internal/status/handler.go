@@ -96,16 +96,16 @@ var answers = map[string]struct {
 		return q.call(func() (any, error) { return reporter.Summary(scope, query) })
 	}},
 	"policies": {make: func(q *params, _ *http.Request, reporter Reporter, scope Scope) (any, error) {
-		query := PoliciesQuery{Pages: q.pages(), ID: q.text("id"), Text: q.flag("text"), Broken: q.flag("broken"), Grace: q.flag("grace")}
-		return q.call(func() (any, error) { return reporter.Policies(scope, query) })
+		query := OriginsQuery{Pages: q.pages(), ID: q.text("id"), Text: q.flag("text"), Broken: q.flag("broken"), Grace: q.flag("grace")}
+		return q.call(func() (any, error) { return reporter.Origins(scope, query) })
 	}},
 	"crawlers": {make: func(q *params, _ *http.Request, reporter Reporter, scope Scope) (any, error) {
 		query := CrawlersQuery{Pages: q.pages(), Span: q.span(SpanDay), Sort: q.text("sort"), Name: q.text("name")}
 		return q.call(func() (any, error) { return reporter.Crawlers(scope, query) })
 	}},
 	"rules": {make: func(q *params, _ *http.Request, reporter Reporter, scope Scope) (any, error) {
-		query := RulesQuery{Pages: q.pages(), Policy: q.text("policy"), Refused: q.flag("refused")}
-		return q.call(func() (any, error) { return reporter.Rules(scope, query) })
+		query := LinesQuery{Pages: q.pages(), OriginID: q.text("policy"), Refused: q.flag("refused")}
+		return q.call(func() (any, error) { return reporter.Lines(scope, query) })
 	}},
 	"recent": {make: func(q *params, _ *http.Request, reporter Reporter, scope Scope) (any, error) {
 		query := RecentQuery{After: q.number("after"), Limit: int(q.number("limit"))}
@@ -127,11 +127,11 @@ var answers = map[string]struct {
 		return q.call(func() (any, error) { return reporter.Health(scope) })
 	}},
 	"refresh": {post: true, make: func(q *params, r *http.Request, reporter Reporter, scope Scope) (any, error) {
-		query := RefreshQuery{Policy: q.text("policy"), GraceOff: q.choice("grace", "off") != ""}
+		query := RefreshQuery{OriginID: q.text("policy"), GraceOff: q.choice("grace", "off") != ""}
 		return q.call(func() (any, error) { return reporter.Refresh(r.Context(), scope, query) })
 	}},
 	"budgets/reset": {post: true, make: func(q *params, r *http.Request, reporter Reporter, scope Scope) (any, error) {
-		query := ResetQuery{Crawler: q.text("crawler"), Policy: q.text("policy")}
+		query := ResetQuery{Crawler: q.text("crawler"), OriginID: q.text("policy")}
 		return q.call(func() (any, error) { return reporter.ResetBudgets(r.Context(), scope, query) })
 	}},
 	"mode": {post: true, make: func(q *params, _ *http.Request, reporter Reporter, scope Scope) (any, error) {

@@ -68,12 +68,12 @@ type DNS struct {
 
 // Memory has the sizes of the app's data, and their limits.
 type Memory struct {
-	Policies    int64 `json:"policies"` // estimated octets
-	MaxPolicies int64 `json:"max_policies"`
+	Octets      int64 `json:"policies"` // estimated octets
+	MaxOctets   int64 `json:"max_policies"`
 	Crawlers    int   `json:"crawlers"` // number of crawlers with counters; a crawler counts once for each site
 	MaxCrawlers int   `json:"max_crawlers"`
-	Rules       int   `json:"rules"` // number of rules with counters
-	MaxRules    int   `json:"max_rules"`
+	Lines       int   `json:"rules"` // number of lines with counters
+	MaxLines    int   `json:"max_rules"`
 }
 
 // Persist is the file that keeps the counters over a restart.

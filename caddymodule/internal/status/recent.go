@@ -34,7 +34,7 @@ type Refusal struct {
 	Rule       string    `json:"rule"`
 	Layer      string    `json:"layer"`
 	Line       int       `json:"line"`
-	File       string    `json:"file"`        // see Rule.File
+	File       string    `json:"file"`        // see Line.File
 	RetryAfter int       `json:"retry_after"` // seconds; 0 if none was sent
 	Omitted    int64     `json:"omitted"`     // number of refusals of this crawler at this site, between the previous one that was kept and this one, that were not kept
 }

@@ -16,9 +16,9 @@ type Reporter interface {
 	HasSite(s Scope, name string) bool
 
 	Summary(Scope, SummaryQuery) (*Summary, error)
-	Policies(Scope, PoliciesQuery) (*Policies, error)
+	Origins(Scope, OriginsQuery) (*Origins, error)
 	Crawlers(Scope, CrawlersQuery) (*Crawlers, error)
-	Rules(Scope, RulesQuery) (*Rules, error)
+	Lines(Scope, LinesQuery) (*Lines, error)
 	Recent(Scope, RecentQuery) (*Recent, error)
 	Suspects(Scope, Pages) (*Suspects, error)
 	Budgets(Scope, BudgetsQuery) (*Budgets, error)

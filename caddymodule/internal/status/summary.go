@@ -7,40 +7,37 @@ type Summary struct {
 	Now   time.Time `json:"now"`
 	Since time.Time `json:"since"` // when counting began
 
-	Sites    []Site         `json:"sites"`    // ordered by name
-	Crawlers Windows        `json:"crawlers"` // requests of crawlers
-	People   PeopleWindows  `json:"people"`   // requests to which robots.txt does not apply
-	Reasons  []ReasonCounts `json:"reasons"`  // of decisions about crawlers, the most frequent of the last day first
-	Series   Series         `json:"series"`   // for SummaryQuery.Span
-	Policies PolicyTally    `json:"policies"`
-	Health   Health         `json:"health"`
+	Sites    []Site          `json:"sites"`    // ordered by name
+	Crawlers Windows[Counts] `json:"crawlers"` // requests of crawlers
+	People   Windows[uint64] `json:"people"`   // requests to which robots.txt does not apply
+	Reasons  []ReasonCounts  `json:"reasons"`  // of decisions about crawlers, the most frequent of the last day first
+	Series   Series          `json:"series"`   // for SummaryQuery.Span
+	Origins  OriginTally     `json:"policies"`
+	Health   Health          `json:"health"`
 }
 
 // Site has the counts of a site that has a robots handler, or had one before a reload
 // of the configuration.
 type Site struct {
-	Name       string        `json:"name"`       // a host, a pattern, or AnySite
-	Mode       string        `json:"mode"`       // enforce, monitor, both (it has handlers of both modes), or off (it has no handler now)
-	Overridden bool          `json:"overridden"` // the mode was set until the next load of the configuration
-	Crawlers   Windows       `json:"crawlers"`
-	People     PeopleWindows `json:"people"`
+	Name       string          `json:"name"`       // a host, a pattern, or AnySite
+	Mode       string          `json:"mode"`       // enforce, monitor, both (it has handlers of both modes), or off (it has no handler now)
+	Overridden bool            `json:"overridden"` // the mode was set until the next load of the configuration
+	Crawlers   Windows[Counts] `json:"crawlers"`
+	People     Windows[uint64] `json:"people"`
 }
 
 // ReasonCounts has the number of decisions with one reason and one action.
 type ReasonCounts struct {
 	Reason string `json:"reason"` // as {http.robots.reason}
 	Action string `json:"action"` // pass, deny, throttle, would_deny or would_throttle
-	Hour   uint64 `json:"hour"`
-	Day    uint64 `json:"day"`
-	Month  uint64 `json:"month"`
-	Total  uint64 `json:"total"`
+	Windows[uint64]
 }
 
-// PolicyTally has the number of policies in force.
-type PolicyTally struct {
-	Policies int            `json:"policies"`
-	Rules    int            `json:"rules"`  // number of Allow and Disallow rules in all of them
-	States   map[string]int `json:"states"` // number of policies by Policy.State
+// OriginTally has the number of robots.txt files in force.
+type OriginTally struct {
+	Origins int            `json:"policies"`
+	Rules   int            `json:"rules"`  // number of Allow and Disallow rules in all of them
+	States  map[string]int `json:"states"` // number of origins by Origin.State
 }
 
 // SummaryQuery selects the series of a Summary.

@@ -2,22 +2,22 @@ package status
 
 import "time"
 
-// Rules is the answer to GET /robots/rules: the lines that have decided about
+// Lines is the answer to GET /robots/rules: the lines that have decided about
 // requests, those with the most refusals in the last day first.
-type Rules struct {
+type Lines struct {
 	Page
-	Rules []Rule `json:"rules"`
+	Lines []Line `json:"rules"`
 }
 
-// Rule is a line that has decided about requests to an origin.
-type Rule struct {
-	Policy string `json:"policy"` // Policy.ID; "" if the line is in no policy in force
-	Origin string `json:"origin"` // of the requests
-	Site   string `json:"site"`
-	Layer  string `json:"layer"` // site, policy or hidden
-	Line   int    `json:"line"`  // in the site's own robots.txt or, for the other layers, in the configuration
-	File   string `json:"file"`  // that has Line: robots.txt or, for the other layers, the configuration file, such as Caddyfile; "" if its name is not known
-	Group  string `json:"group"` // the first product token of its group
+// Line is a line that has decided about requests to an origin.
+type Line struct {
+	OriginID string `json:"policy"` // Origin.ID; "" if the line is in no rules in force
+	Origin   string `json:"origin"` // of the requests
+	Site     string `json:"site"`
+	Layer    string `json:"layer"` // site, policy or hidden
+	Number   int    `json:"line"`  // in the site's own robots.txt or, for the other layers, in the configuration
+	File     string `json:"file"`  // that has Line: robots.txt or, for the other layers, the configuration file, such as Caddyfile; "" if its name is not known
+	Group    string `json:"group"` // the first product token of its group
 	// Tokens has the product tokens of its group: the counts are those of all
 	// crawlers that one of them names. It has Group alone if the group is no
 	// longer in the file, and is empty for a hidden path.
@@ -27,12 +27,12 @@ type Rule struct {
 	// Removed reports that the line refused requests before, and that the file in
 	// force does not have it any more. It is never set for a hidden path.
 	Removed bool `json:"removed"`
-	RuleCounts
+	LineCounts
 }
 
-// RuleCounts has the number of decisions of a line. They are totals since
+// LineCounts has the number of decisions of a line. They are totals since
 // Summary.Since, except Hour and Day.
-type RuleCounts struct {
+type LineCounts struct {
 	Passed        uint64    `json:"passed"` // allowed by the line
 	Denied        uint64    `json:"denied"`
 	Throttled     uint64    `json:"throttled"`
@@ -45,13 +45,13 @@ type RuleCounts struct {
 
 // Refused returns the number of requests that the line refused, or would have
 // refused in monitor mode.
-func (c *RuleCounts) Refused() uint64 {
+func (c *LineCounts) Refused() uint64 {
 	return c.Denied + c.Throttled + c.WouldDeny + c.WouldThrottle
 }
 
-// RulesQuery selects rules.
-type RulesQuery struct {
+// LinesQuery selects lines.
+type LinesQuery struct {
 	Pages
-	Policy  string // only rules of the policy with this ID; "": all
-	Refused bool   // only rules that refused requests, or would have in monitor mode
+	OriginID string // only lines of the Origin with this ID; "": all
+	Refused  bool   // only lines that refused requests, or would have in monitor mode
 }

@@ -6,16 +6,16 @@ import (
 )
 
 // Origins is the answer to GET /robots/policies.
-type Policies struct {
+type Origins struct {
 	Page
-	Policies []Policy `json:"policies"`
+	Origins []Origin `json:"policies"`
 }
 
-// Policy is the robots.txt in force for one origin. If the source of a handler is not
-// the site itself, all origins of the handler share one policy.
-type Policy struct {
+// Origin is the robots.txt in force for one origin. If the source of a handler is not
+// the site itself, all origins of the handler share one Origin.
+type Origin struct {
 	ID       string   `json:"id"`       // the same after a reload of the configuration
-	Origin   string   `json:"origin"`   // such as https://example.com; "" if all origins of the handler share the policy
+	Origin   string   `json:"origin"`   // such as https://example.com; "" if all origins of the handler share it
 	Sites    []string `json:"sites"`    // of the handler, as far as they are in the scope
 	Matcher  string   `json:"matcher"`  // describes the matchers in front of the handler, but for hosts; "" if there are none
 	Mode     string   `json:"mode"`     // enforce or monitor
@@ -23,13 +23,13 @@ type Policy struct {
 	Location string   `json:"location"` // of a file or url, without credentials and query
 	Dialect  string   `json:"dialect"`  // rfc9309, 1994 or 1996
 
-	State     string     `json:"state"`      // of the policy in force: loaded, missing, not_robots, refused, failed or pending
+	State     string     `json:"state"`      // of the rules in force: loaded, missing, not_robots, refused, failed or pending
 	LastRead  string     `json:"last_read"`  // the result of the last read, as in State
 	Error     string     `json:"error"`      // of the last read; "" if it worked
 	Message   string     `json:"message"`    // the state in words
 	Advice    string     `json:"advice"`     // what the operator can do; "" if OK
 	OK        bool       `json:"ok"`         // there is no problem
-	ReadAt    *time.Time `json:"read_at"`    // when the policy in force was last read or confirmed; null if it was not read
+	ReadAt    *time.Time `json:"read_at"`    // when the rules in force were last read or confirmed; null if they were not read
 	CheckedAt *time.Time `json:"checked_at"` // when the last read began; null before the first one
 	NextRead  *time.Time `json:"next_read"`  // the first request after this time makes the handler read the source again
 	Failing   *time.Time `json:"failing"`    // the first failed read since the last one that worked; null if the last one worked
@@ -48,10 +48,10 @@ type Policy struct {
 	Ignored       []string `json:"ignored"`       // product tokens that browsers send, so that their groups are not enforced
 	Grace         []Grace  `json:"grace"`         // earlier versions that some crawlers may still follow, newest first
 
-	// Only if PoliciesQuery.Text is set:
-	Text     string    `json:"text,omitempty"`     // as it is in force, and published if Published
-	Lines    []Line    `json:"lines,omitempty"`    // of Text that have counts, or come from the managed policy
-	Findings []Finding `json:"findings,omitempty"` // of the linter
+	// Only if OriginsQuery.Text is set:
+	Text     string     `json:"text,omitempty"`     // as it is in force, and published if Published
+	Lines    []TextLine `json:"lines,omitempty"`    // of Text that have counts, or come from the managed policy
+	Findings []Finding  `json:"findings,omitempty"` // of the linter
 }
 
 // Note is a note about the merge of the managed policy with the site's robots.txt.
@@ -87,18 +87,18 @@ func (g *Grace) Name() string {
 	return "none (web page)"
 }
 
-// Line is a line of Policy.Text that decided about requests, or that comes from the
+// Line is a line of Origin.Text that decided about requests, or that comes from the
 // managed policy.
-type Line struct {
+type TextLine struct {
 	Number int        `json:"number"` // in Text, from 1
 	Layer  string     `json:"layer"`  // site or policy
 	At     int        `json:"at"`     // the line in the site's own robots.txt or, for layer policy, in the configuration
-	Counts RuleCounts `json:"counts"`
+	Counts LineCounts `json:"counts"`
 }
 
 // Finding is a mistake that the linter found.
 type Finding struct {
-	Line     int    `json:"line"` // in Policy.Text, from 1
+	Line     int    `json:"line"` // in Origin.Text, from 1
 	Column   int    `json:"column"`
 	Severity string `json:"severity"` // error, warning or info
 	Code     string `json:"code"`
@@ -106,14 +106,14 @@ type Finding struct {
 	Message  string `json:"message"`
 }
 
-// PoliciesQuery selects policies.
-type PoliciesQuery struct {
+// OriginsQuery selects origins.
+type OriginsQuery struct {
 	Pages
-	ID     string // only the policy with this ID; "": all
-	Text   bool   // with text, lines and findings; then a page has at most MaxTexts policies
-	Broken bool   // only policies that are not OK
-	Grace  bool   // only policies with a grace period that is running
+	ID     string // only the one with this ID; "": all
+	Text   bool   // with text, lines and findings; then a page has at most MaxTexts origins
+	Broken bool   // only origins that are not OK
+	Grace  bool   // only origins with a grace period that is running
 }
 
-// MaxTexts is the maximum number of policies with text in one answer.
+// MaxTexts is the maximum number of origins with text in one answer.
 const MaxTexts = 20

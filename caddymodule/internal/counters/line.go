@@ -10,14 +10,14 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
-// maxRuleText is the maximum length of the text of a rule that is kept, in octets.
-const maxRuleText = 256
+// maxLineText is the maximum length of the text of a rule that is kept, in octets.
+const maxLineText = 256
 
-// RuleID identifies a line that decides. It does not depend on the line's number,
+// LineID identifies a line that decides. It does not depend on the line's number,
 // so a rule that moves in the file keeps its counts. It is the same in every process.
-type RuleID uint64
+type LineID uint64
 
-// NewRuleID returns the ID of a line. source is a number that the handler chooses
+// NewLineID returns the ID of a line. source is a number that the handler chooses
 // for its source of rules, and group the first product token of the line's group.
 //
 //   - For an Allow or Disallow line, allow and pattern are the rule as the file
@@ -25,7 +25,7 @@ type RuleID uint64
 //   - For a rate limit, reason is CrawlDelay, RequestRate or VisitTime.
 //   - For a hidden path, line is the line of the configuration. For all others, line
 //     is ignored.
-func NewRuleID(source uint64, layer enforce.Layer, group string, allow bool, pattern string, reason enforce.Reason, line int) RuleID {
+func NewLineID(source uint64, layer enforce.Layer, group string, allow bool, pattern string, reason enforce.Reason, line int) LineID {
 	var short [128]byte
 	key := append(short[:0], byte(layer), byte(reason), 0, 0, 0, 0)
 	if allow {
@@ -35,40 +35,40 @@ func NewRuleID(source uint64, layer enforce.Layer, group string, allow bool, pat
 		key[3], key[4], key[5] = byte(line>>16), byte(line>>8), byte(line)
 	}
 	if len(key)+len(group)+1+len(pattern) > len(short) {
-		return longRuleID(source, key, group, pattern)
+		return longLineID(source, key, group, pattern)
 	}
 	key = append(append(append(key, group...), 0), pattern...)
-	return RuleID(xxhash.Sum64(key) ^ source)
+	return LineID(xxhash.Sum64(key) ^ source)
 }
 
-// longRuleID is NewRuleID for a rule that is too long for a key on the stack.
-func longRuleID(source uint64, key []byte, group, pattern string) RuleID {
+// longLineID is NewLineID for a rule that is too long for a key on the stack.
+func longLineID(source uint64, key []byte, group, pattern string) LineID {
 	var d xxhash.Digest
 	d.Reset()
 	_, _ = d.Write(key)
 	_, _ = d.WriteString(group)
 	_, _ = d.WriteString("\x00")
 	_, _ = d.WriteString(pattern)
-	return RuleID(d.Sum64() ^ source)
+	return LineID(d.Sum64() ^ source)
 }
 
-// ruleIDOf returns the ID of the line that made a decision.
-func ruleIDOf(source uint64, d *enforce.Decision) RuleID {
+// lineIDOf returns the ID of the line that made a decision.
+func lineIDOf(source uint64, d *enforce.Decision) LineID {
 	switch {
 	case d.Reason == enforce.Hidden:
-		return NewRuleID(source, d.Layer, "", false, "", 0, d.Line)
+		return NewLineID(source, d.Layer, "", false, "", 0, d.Line)
 	case actions[d.Reason] == enforce.Throttle:
-		return NewRuleID(source, d.Layer, d.GroupToken(), false, "", d.Reason, 0)
+		return NewLineID(source, d.Layer, d.GroupToken(), false, "", d.Reason, 0)
 	case d.Rule == nil:
-		return NewRuleID(source, d.Layer, d.GroupToken(), false, "", d.Reason, 0)
+		return NewLineID(source, d.Layer, d.GroupToken(), false, "", d.Reason, 0)
 	}
-	return NewRuleID(source, d.Layer, d.GroupToken(), d.Rule.Allow, d.Rule.Pattern, 0, 0)
+	return NewLineID(source, d.Layer, d.GroupToken(), d.Rule.Allow, d.Rule.Pattern, 0, 0)
 }
 
-// Rule counts the decisions that one line made about requests to one origin.
-type Rule struct {
+// Line counts the decisions that one line made about requests to one origin.
+type Line struct {
 	origin enforce.Origin
-	id     RuleID
+	id     LineID
 	site   *Site
 	layer  enforce.Layer
 	group  string
@@ -85,36 +85,36 @@ type Rule struct {
 
 // refusals returns the number of requests that the line refused, or would have
 // refused in monitor mode.
-func (r *Rule) refusals() (n uint64) {
+func (r *Line) refusals() (n uint64) {
 	for mode := range r.decided {
 		n += r.decided[mode][enforce.Deny].Load() + r.decided[mode][enforce.Throttle].Load()
 	}
 	return n
 }
 
-// rule returns the counters of the line that made a decision, nil if there is no
+// lineOf returns the counters of the line that made a decision, nil if there is no
 // room.
-func (s *Site) rule(d *enforce.Decision, r *Request) *Rule {
-	id := ruleIDOf(r.Source, d)
-	hash := s.counters.hashRule(id, r.Origin)
-	for n := s.counters.rules.bucket(hash).Load(); n != nil; n = n.next.Load() {
+func (s *Site) lineOf(d *enforce.Decision, r *Request) *Line {
+	id := lineIDOf(r.Source, d)
+	hash := s.counters.hashLine(id, r.Origin)
+	for n := s.counters.lines.bucket(hash).Load(); n != nil; n = n.next.Load() {
 		if n.hash == hash && n.value.is(id, r.Origin) {
 			return n.value
 		}
 	}
-	if c := s.counters; c.rules.len() >= MaxRules || s.pattern && c.invented.Load() >= maxInvented {
+	if c := s.counters; c.lines.len() >= MaxLines || s.pattern && c.invented.Load() >= maxInvented {
 		return nil
 	}
-	return s.addRule(hash, newRule(s, id, d, r))
+	return s.addLine(hash, newLine(s, id, d, r))
 }
 
-func (c *Counters) hashRule(id RuleID, o enforce.Origin) uint64 {
+func (c *Counters) hashLine(id LineID, o enforce.Origin) uint64 {
 	return uint64(id) ^ maphash.String(c.seed, o.Host) ^ uint64(o.Port)*0x9e3779b97f4a7c15 ^ uint64(len(o.Scheme))
 }
 
-// newRule returns counters for the line that made a decision. All are 0.
-func newRule(s *Site, id RuleID, d *enforce.Decision, r *Request) *Rule {
-	rule := &Rule{origin: r.Origin, id: id, site: s, layer: d.Layer, source: r.Source, reason: d.Reason}
+// newLine returns counters for the line that made a decision. All are 0.
+func newLine(s *Site, id LineID, d *enforce.Decision, r *Request) *Line {
+	rule := &Line{origin: r.Origin, id: id, site: s, layer: d.Layer, source: r.Source, reason: d.Reason}
 	rule.origin.Host = strings.Clone(r.Origin.Host)
 	if d.Layer == enforce.HiddenLayer {
 		return rule
@@ -126,25 +126,25 @@ func newRule(s *Site, id RuleID, d *enforce.Decision, r *Request) *Rule {
 	return rule
 }
 
-// addRule adds a rule and returns it. If the table has the same rule, it returns
+// addLine adds a line and returns it. If the table has the same line, it returns
 // that one. If there is no room, it returns nil.
-func (s *Site) addRule(hash uint64, rule *Rule) *Rule {
+func (s *Site) addLine(hash uint64, rule *Line) *Line {
 	c := s.counters
 	if s.pattern && c.invented.Add(1) > maxInvented {
 		c.invented.Add(-1)
 		return nil
 	}
-	found := c.rules.add(hash, func(r *Rule) bool { return r.is(rule.id, rule.origin) }, func() *Rule { return rule })
+	found := c.lines.add(hash, func(r *Line) bool { return r.is(rule.id, rule.origin) }, func() *Line { return rule })
 	if s.pattern && found != rule {
 		c.invented.Add(-1)
 	}
 	return found
 }
 
-func (r *Rule) is(id RuleID, origin enforce.Origin) bool { return r.id == id && r.origin == origin }
+func (r *Line) is(id LineID, origin enforce.Origin) bool { return r.id == id && r.origin == origin }
 
 // count counts a decision of the line.
-func (r *Rule) count(d *enforce.Decision, mode int, seconds int64) {
+func (r *Line) count(d *enforce.Decision, mode int, seconds int64) {
 	r.decided[mode][d.Action].Add(1)
 	if line := int32(d.Line); r.line.Load() != line {
 		r.line.Store(line)
@@ -155,4 +155,4 @@ func (r *Rule) count(d *enforce.Decision, mode int, seconds int64) {
 }
 
 // clip returns the first maxRuleText octets of s.
-func clip(s string) string { return s[:min(len(s), maxRuleText)] }
+func clip(s string) string { return s[:min(len(s), maxLineText)] }
