@@ -105,7 +105,7 @@ func init() {
 //			robots      <tokens...>
 //			operator    <name>
 //			purpose     <purpose>
-//			class       crawler | user-triggered | offline | webhook | library
+//			class       crawler | user-triggered | scraper | webhook | library
 //			run_by      operator | anyone
 //			star        yes | no
 //			crawl_delay yes | no

@@ -34,7 +34,7 @@ type Crawler struct {
 	// lower-case letters, digits and hyphens. Default: none.
 	Purpose string `json:"purpose,omitempty"`
 
-	// `crawler`; `user-triggered`, a fetcher that acts for a person; `offline`,
+	// `crawler`; `user-triggered`, a fetcher that acts for a person; `scraper`,
 	// an offline browser or scraping framework; `webhook`, which delivers events
 	// that the site asked for; or `library`, an HTTP library. Default: `webhook`
 	// for the purpose `webhook`, otherwise `crawler`.
@@ -43,7 +43,7 @@ type Crawler struct {
 	// Who runs the software: `operator`, only the crawler's operator; or
 	// `anyone`, any person or company on their own machines. With `anyone`,
 	// each client address has its own budget. Default: `anyone` for the classes
-	// `offline` and `library`, otherwise `operator`.
+	// `scraper` and `library`, otherwise `operator`.
 	RunBy string `json:"run_by,omitempty"`
 
 	// Whether the group `User-agent: *` applies to the crawler if no group names
@@ -159,7 +159,7 @@ func (h *Handler) checkCrawlers() error {
 //		robots      <tokens...>
 //		operator    <name>
 //		purpose     <purpose>
-//		class       crawler | user-triggered | offline | webhook | library
+//		class       crawler | user-triggered | scraper | webhook | library
 //		run_by      operator | anyone
 //		star        yes | no
 //		crawl_delay yes | no
@@ -179,7 +179,7 @@ func parseCrawler(h *Handler, d *caddyfile.Dispenser) error {
 		"robots":      words(list(&c.Robots), nil),
 		"operator":    text(field(&c.Operator)),
 		"purpose":     withCheck(text(field(&c.Purpose)), func() error { return checkPurpose(c.Purpose) }),
-		"class":       choice(field(&c.Class), "crawler", "user-triggered", "offline", "webhook", "library"),
+		"class":       choice(field(&c.Class), "crawler", "user-triggered", "scraper", "webhook", "library"),
 		"run_by":      choice(field(&c.RunBy), "operator", "anyone"),
 		"star":        choice(field(&c.Star), "yes", "no"),
 		"crawl_delay": choice(field(&c.CrawlDelay), "yes", "no"),

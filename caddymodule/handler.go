@@ -41,7 +41,7 @@ func init() {
 // Placeholder | Description
 // ------------|------------
 // `{http.robots.crawler}` | The crawler's name in the registry, or the product token that it sent
-// `{http.robots.class}` | The kind of client: crawler, named, self-declared, user-triggered, offline, webhook, program, library or person
+// `{http.robots.class}` | The kind of client: crawler, named, self-declared, user-triggered, scraper, webhook, program, library or person
 // `{http.robots.evidence}` | How the client was identified as a crawler. token: by a token of the registry or of robots.txt. declaration: its User-Agent says that it is a robot. form: only the form of its User-Agent shows it, such as a program's name alone, the name of an HTTP library, or no User-Agent. Empty for a person
 // `{http.robots.purpose}` | What the crawler's operator uses the pages for, such as search or ai-training
 // `{http.robots.group}` | The product token of the robots.txt group that applies to the crawler

@@ -42,7 +42,7 @@ type MatchRobots struct {
 
 	// Classes of crawlers: `crawler` (in the registry), `named` (only robots.txt
 	// names it), `self-declared` (its User-Agent says that it is a robot),
-	// `user-triggered`, `offline`, `webhook`, `program` (it sends only a name) or
+	// `user-triggered`, `scraper`, `webhook`, `program` (it sends only a name) or
 	// `library`.
 	Class []string `json:"class,omitempty"`
 

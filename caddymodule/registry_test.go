@@ -25,7 +25,7 @@ func TestCrawlersAreAddedAndOverridden(t *testing.T) {
 		Crawlers: []Crawler{
 			{Name: "Intranet", UserAgents: []string{"Seeker9"}, Robots: []string{"Intranet"}, Purpose: "search"},
 			{Name: "gptbot", Star: "no"},
-			{Name: "curl", Class: "offline"},
+			{Name: "curl", Class: "scraper"},
 			{Name: "OurHookBot", Purpose: "webhook"},
 		},
 	}})

@@ -67,7 +67,7 @@ func (c *Cache) Identify(m *Matcher, ua string, id *Identity) {
 	if id.n > 0 {
 		e.agents = make([]Agent, id.n)
 		for i, a := range id.Agents() {
-			if a.Crawler == nil && a.Class != Named || a.Class == Offline {
+			if a.Crawler == nil && a.Class != Named || a.Class == Scraper {
 				a.Token = strings.Clone(a.Token) // it can share memory with the request
 			}
 			e.agents[i] = a

@@ -34,7 +34,7 @@ func TestCacheKeepsMatchersApart(t *testing.T) {
 	base := crawler.Builtin()
 	cache := crawler.NewCache(16)
 	const ua = "Acme/1.0 (X11; Linux x86_64) AppleWebKit/605.1"
-	with, err := base.With(crawler.Crawler{Name: "Acme", Class: crawler.Offline, UserAgents: []string{"Acme"}, Robots: []string{"Acme"}})
+	with, err := base.With(crawler.Crawler{Name: "Acme", Class: crawler.Scraper, UserAgents: []string{"Acme"}, Robots: []string{"Acme"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestCacheKeepsMatchersApart(t *testing.T) {
 		}{
 			{base.Matcher(nil), crawler.Person},
 			{base.Matcher([]string{"acme"}), crawler.Named},
-			{with.Matcher(nil), crawler.Offline},
+			{with.Matcher(nil), crawler.Scraper},
 			{base.Matcher([]string{"other"}), crawler.Person},
 		} {
 			var id crawler.Identity

@@ -12,7 +12,7 @@ const (
 	Named                      // a crawler that only the site's robots.txt names: the group that names it applies
 	SelfDeclared               // declares that it is a crawler, and is not in the registry: `*` applies
 	UserTriggered              // fetches a page because a person asked for it: `*` applies to GET and HEAD if the site's operator wants that
-	Offline                    // an offline browser or a scraping framework: `*` applies
+	Scraper                    // an offline browser or a scraping framework: `*` applies
 	Webhook                    // delivers an event that the site asked for: `*` never applies
 	Program                    // sends only a program's name: `*` applies if the site's operator wants that
 	Library                    // an HTTP library, or an empty User-Agent: `*` applies if the site's operator wants that
@@ -24,26 +24,26 @@ var classNames = [...]string{
 	Named:         "named",
 	SelfDeclared:  "self-declared",
 	UserTriggered: "user-triggered",
-	Offline:       "offline",
+	Scraper:       "scraper",
 	Webhook:       "webhook",
 	Program:       "program",
 	Library:       "library",
 }
 
 // registryClasses are the names of the classes that rows of the registry can have, for errors.
-const registryClasses = `"crawler", "user-triggered", "offline", "webhook" and "library"`
+const registryClasses = `"crawler", "user-triggered", "scraper", "webhook" and "library"`
 
 // inRegistry reports whether rows of the registry can have the class.
 func (c Class) inRegistry() bool {
 	switch c {
-	case Registered, UserTriggered, Offline, Webhook, Library:
+	case Registered, UserTriggered, Scraper, Webhook, Library:
 		return true
 	}
 	return false
 }
 
 // String returns the name of the class in the registry file, logs and metrics: person, crawler (for Registered), named, self-declared,
-// user-triggered, offline, webhook, program or library.
+// user-triggered, scraper, webhook, program or library.
 func (c Class) String() string {
 	if int(c) < len(classNames) {
 		return classNames[c]
@@ -153,8 +153,8 @@ const (
 	Intelligence   Purpose = "intelligence"   // brand and media monitoring
 	Data           Purpose = "data"           // company, contact and domain data
 	Research       Purpose = "research"       // studies
-	Scraper        Purpose = "scraper"        // software that downloads sites for its user
-	HTTPClient     Purpose = "http-client"    // a library or a command-line client
+	Downloader     Purpose = "scraper"        // software that downloads sites for its user
+	LibraryUse     Purpose = "library"        // a library or a command-line client
 	Test           Purpose = "test"           // browsers that a program controls
 	WebhookEvent   Purpose = "webhook"        // the delivery of an event that the site asked for: a payment, a push, a form
 	Infrastructure Purpose = "infrastructure" // proxies, certificate and feature checks of a hosting service

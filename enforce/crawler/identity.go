@@ -31,7 +31,7 @@ func (a *Agent) RunByAnyone() bool {
 	if a.Crawler != nil && a.Crawler.RunBy != UnknownRunner {
 		return a.Crawler.RunBy == ByAnyone
 	}
-	return a.Class == Library || a.Class == Program || a.Class == Offline
+	return a.Class == Library || a.Class == Program || a.Class == Scraper
 }
 
 // Identity is the sender of a User-Agent: a person, or one or several crawlers.

@@ -116,7 +116,7 @@ func TestTokensThatAppsSendToo(t *testing.T) {
 	checkRules(t, []ruleCase{
 		{"Acme Uptime Monitor", []string{"self-declared Acme"}},
 		{"Uptime/1.0", []string{"crawler Uptime"}},
-		{"SuperBot/4.4.0.0 (Windows XP)", []string{"offline SuperBot"}}, // the token has a word for a crawler, so it counts
+		{"SuperBot/4.4.0.0 (Windows XP)", []string{"scraper SuperBot"}}, // the token has a word for a crawler, so it counts
 	})
 }
 

@@ -172,9 +172,9 @@ func TestFactsOfKnownCrawlers(t *testing.T) {
 		{"AhrefsBot", crawler.Registered, crawler.SEO, crawler.Yes, crawler.Yes, false},
 		{"Google-Extended", crawler.Registered, crawler.AITraining, crawler.Unknown, crawler.No, true},
 		{"Applebot-Extended", crawler.Registered, crawler.AITraining, crawler.Unknown, crawler.Unknown, true},
-		{"Scrapy", crawler.Offline, crawler.Scraper, crawler.Unknown, crawler.Unknown, false},
-		{"Wget", crawler.Offline, crawler.Scraper, crawler.Unknown, crawler.Unknown, false},
-		{"curl", crawler.Library, crawler.HTTPClient, crawler.Unknown, crawler.Unknown, false},
+		{"Scrapy", crawler.Scraper, crawler.Downloader, crawler.Unknown, crawler.Unknown, false},
+		{"Wget", crawler.Scraper, crawler.Downloader, crawler.Unknown, crawler.Unknown, false},
+		{"curl", crawler.Library, crawler.LibraryUse, crawler.Unknown, crawler.Unknown, false},
 	} {
 		c := crawler.Builtin().Lookup(f.name)
 		if c == nil {

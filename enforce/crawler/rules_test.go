@@ -48,8 +48,8 @@ func TestTokenBeforeAVersionAfterAHyphen(t *testing.T) {
 		{"GPTBot_1.2 (+https://openai.com/gptbot)", []string{"crawler GPTBot"}},
 		{"ia_archiver-v1", []string{"crawler ia_archiver"}},
 		{"Sogou web spider-4.0", []string{"crawler Sogou web spider"}},
-		{"Wget-1.21", []string{"offline Wget"}},
-		{"Wget_1-21-4", []string{"offline Wget"}},
+		{"Wget-1.21", []string{"scraper Wget"}},
+		{"Wget_1-21-4", []string{"scraper Wget"}},
 		{"SemrushBot-2x", []string{"self-declared SemrushBot-2x"}},
 		{"Mozilla/5.0 (compatible; GPTBot-1.2)", []string{"crawler GPTBot"}},
 	})
@@ -107,16 +107,16 @@ func TestContactsInABrowsersComment(t *testing.T) {
 
 func TestFrameworksLibrariesAndProductsMadeWithThem(t *testing.T) {
 	checkRules(t, []ruleCase{
-		{"colly - https://github.com/gocolly/colly", []string{"offline colly"}},
-		{"WWW-Mechanize/2.17", []string{"offline WWW-Mechanize"}},
-		{"Mozilla/5.0 (compatible; heritrix/3.4.0 +http://archive.example)", []string{"offline heritrix"}},
+		{"colly - https://github.com/gocolly/colly", []string{"scraper colly"}},
+		{"WWW-Mechanize/2.17", []string{"scraper WWW-Mechanize"}},
+		{"Mozilla/5.0 (compatible; heritrix/3.4.0 +http://archive.example)", []string{"scraper heritrix"}},
 		{"Acmeware/1.0 python-requests/2.31.0", []string{"program Acmeware"}},
 		{"AcmeBot/1.0 Go-http-client/2.0", []string{"self-declared AcmeBot"}},
 		{"AcmeLinkChecker/1.0 libwww-perl/6.03", []string{"self-declared AcmeLinkChecker"}},
 		{"Acmeware/1.0 (+https://acme.example) axios/1.6.0", []string{"self-declared Acmeware"}},
 		{"python-requests/2.31.0", []string{"library python-requests"}},
 		{"Apache-HttpClient/4.5.2 (Java/1.8.0_65)", []string{"library Apache-HttpClient", "library Java"}},
-		{"Acmeware/Nutch-1.19 (acme research)", []string{"offline Acmeware"}}, // falls back to Nutch's group
+		{"Acmeware/Nutch-1.19 (acme research)", []string{"scraper Acmeware"}}, // falls back to Nutch's group
 	})
 	var id crawler.Identity
 	crawler.Builtin().Matcher(nil).Identify("Acmeware/Nutch-1.19", &id)
@@ -132,7 +132,7 @@ func TestSoftwareOfACrawlerIsNotASecondCrawler(t *testing.T) {
 		{"Acmeware (powered by Scrapy/2.11)", []string{"self-declared Acmeware"}},
 		{"Mozilla/5.0 (compatible; archive.org_bot/heritrix-3.4 +http://archive.org/details/archive.org_bot)", []string{"crawler archive.org_bot"}},
 		{"Mozilla/5.0 (compatible; GPTBot/1.2; based on Scrapy/2.11)", []string{"crawler GPTBot"}},
-		{"Scrapy/2.11.1 (+https://scrapy.org)", []string{"offline Scrapy"}},
+		{"Scrapy/2.11.1 (+https://scrapy.org)", []string{"scraper Scrapy"}},
 	})
 }
 
@@ -225,7 +225,7 @@ func TestUnusualBrowsersArePeople(t *testing.T) {
 		{"Mozilla/5.0 (X11; Linux x86_64)" + engine + " (compatible; Acme)", []string{"self-declared Acme"}},
 		{"Mozilla/5.0 (Linux; Android 6.0.1; Nexus 5X Build/MMB29P) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/41.0.2272.96 Mobile Safari/537.36 (compatible; Acmeamp)",
 			[]string{"self-declared Acmeamp"}},
-		{"Mozilla/5.0 (Unknown; Linux x86_64) AppleWebKit/538.1 (KHTML, like Gecko) Acme/1.0", []string{"offline Unknown; Linux x86_64"}},
+		{"Mozilla/5.0 (Unknown; Linux x86_64) AppleWebKit/538.1 (KHTML, like Gecko) Acme/1.0", []string{"scraper Unknown; Linux x86_64"}},
 	})
 }
 

@@ -19,20 +19,20 @@ func platformToken(a *Agent) bool { return strings.Contains(a.Token, ";") }
 func (e *evidence) dropSoftware(ua string, id *Identity) {
 	for i := 0; i < id.n; {
 		a := &id.agents[i]
-		if a.Class != Offline && a.Class != Library {
+		if a.Class != Scraper && a.Class != Library {
 			i++
 			continue
 		}
 		p := e.productBefore(a.Start)
 		switch {
-		case i > 0 && id.agents[i-1].Class != Offline && id.agents[i-1].Class != Library && sameField(ua, id.agents[i-1].End, a.Start):
+		case i > 0 && id.agents[i-1].Class != Scraper && id.agents[i-1].Class != Library && sameField(ua, id.agents[i-1].End, a.Start):
 			id.keep(func(k int) bool { return k != i })
 		case !p.ok():
 			i++
 		case builtOn(ua, p.end, a.Start):
 			*a = Agent{Class: SelfDeclared, Token: ua[p.start:p.end], Start: p.start, End: p.end, Reason: CompatibleName}
 			i++
-		case a.Class == Offline:
+		case a.Class == Scraper:
 			a.Token = ua[p.start:p.end]
 			i++
 		default:

@@ -18,7 +18,7 @@ type Crawler struct {
 	// It is "" for requests without a User-Agent.
 	Name string `json:"name"`
 	// Class is the String of a crawler.Class: crawler, named, self-declared,
-	// user-triggered, offline, webhook, program or library.
+	// user-triggered, scraper, webhook, program or library.
 	Class    string `json:"class"`
 	Purpose  string `json:"purpose"`  // "" if not known
 	Operator string `json:"operator"` // "" if not known

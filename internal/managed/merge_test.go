@@ -24,7 +24,7 @@ func smallRegistry(t testing.TB) *crawler.Registry {
 {"name":"Linkster","purpose":"seo","crawl_delay":"yes"}
 {"name":"Rankster","purpose":"seo","crawl_delay":"no"}
 {"name":"Advertiser","purpose":"ads","star":"no"}
-{"name":"Fetchlib","purpose":"http-client","class":"library"}
+{"name":"Fetchlib","purpose":"library","class":"library"}
 {"name":"Two Words","purpose":"data"}
 {"name":"Slashed","purpose":"monitor","user_agents":["https://slashed.example"]}
 `))
@@ -330,7 +330,7 @@ func TestOrigin(t *testing.T) {
 // The group for `*` does not apply to HTTP libraries by default, so their own
 // group must not have a copy of its rules.
 func TestStarBinds(t *testing.T) {
-	l := compile(t, denyPath("http-client", "/api/"))
+	l := compile(t, denyPath("library", "/api/"))
 	for binds, want := range map[bool]string{true: "User-agent: Fetchlib\nDisallow: /api/\nDisallow: /p", false: "User-agent: Fetchlib\nDisallow: /api/"} {
 		m, err := l.Merge([]byte("User-agent: *\nDisallow: /p\n"), Options{StarBinds: func(*crawler.Crawler) bool { return binds }})
 		if err != nil || section(string(m.Text)) != want {

@@ -63,7 +63,7 @@ var kinds = map[string]string{
 	"named":          "named by robots.txt",
 	"self-declared":  "self-declared robot",
 	"user-triggered": "fetched for a person",
-	"offline":        "offline browser",
+	"scraper":        "offline browser or framework",
 	"webhook":        "webhook",
 	"program":        "program",
 	"library":        "HTTP library",
