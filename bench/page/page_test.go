@@ -17,6 +17,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/page"
+	"github.com/caddy-robots/caddy-robots/internal/logfile"
 )
 
 // The page requests nothing and has no errors, both from a file and from a server.
@@ -59,7 +60,7 @@ func TestPageOfAnAudit(t *testing.T) {
 		fmt.Fprintf(&log, "192.0.2.%d - - [%02d/Nov/2026:10:00:00 +0000] \"GET %s HTTP/1.1\" 200 12 \"-\" \"%s\"\n", i%250, 1+i/30, path, agent)
 	}
 	r, err := audit.Run(t.Context(), audit.Options{
-		Files: []audit.File{{Name: "access.log", Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(log.String())), nil }}},
+		Files: []logfile.File{{Name: "access.log", Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(log.String())), nil }}},
 		Sites: []audit.Site{{Robots: []audit.Version{{Name: "robots.txt", Response: enforce.Response{Status: 200, Body: []byte("User-agent: GPTBot\nDisallow: /private/\nDisallow: /never/\n")}}}}},
 	})
 	if err != nil {

@@ -2,6 +2,8 @@ package audit
 
 import (
 	"testing"
+
+	"github.com/caddy-robots/caddy-robots/internal/logfile"
 )
 
 // A group that names a word of a browser's User-Agent applies to people. The report
@@ -11,7 +13,7 @@ func TestGroupForABrowser(t *testing.T) {
 	text := `192.0.2.1 - - [07/Nov/2026:12:00:00 +0000] "GET / HTTP/1.1" 200 5 "-" "` + agent + `"` + "\n"
 	site := oneSite("User-agent: ExampleReader\nDisallow: /\n")
 	site[0].Was = []Version{robotsVersion("old", "User-agent: *\nDisallow:\n")}
-	r := mustRun(t, Options{Files: []File{memory("access.log", []byte(text))}, Sites: site, Compare: true})
+	r := mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(text))}, Sites: site, Compare: true})
 	if r.WouldHave.Browsers != 1 || r.Against.Browsers != 1 || !r.Against.Bad || r.People != 0 {
 		t.Errorf("%+v %+v", r.WouldHave, r.Against)
 	}
@@ -22,7 +24,7 @@ func TestAgainst(t *testing.T) {
 		t.Helper()
 		site := oneSite(now)
 		site[0].Was = []Version{robotsVersion("old.txt", was)}
-		return mustRun(t, Options{Files: []File{onDisk("combined.log")}, Sites: site, Compare: true}).Against
+		return mustRun(t, Options{Files: []logfile.File{onDisk("combined.log")}, Sites: site, Compare: true}).Against
 	}
 	const loose, strict = "User-agent: *\nDisallow: /nothing/\n", "User-agent: *\nDisallow: /private/\nCrawl-delay: 10\n"
 	a := compare(strict, loose)

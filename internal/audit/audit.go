@@ -3,15 +3,17 @@ package audit
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
+
+	"github.com/caddy-robots/caddy-robots/internal/logfile"
+	"github.com/caddy-robots/caddy-robots/internal/logformat"
 )
 
 // Options configure an audit.
 type Options struct {
-	Files []File // the logs, in any order
+	Files []logfile.File // the logs, in any order
 	// Format describes the lines in the notation of nginx's log_format. "" means
 	// that the format is detected.
 	Format string
@@ -53,8 +55,9 @@ type auditor struct {
 	options Options
 	mask    masker
 	sites   []*site
-	seq     *sequence
+	logs    *logfile.Sequence
 
+	inputs        *inputs
 	hosts         *hosts
 	crawlers      *crawlers
 	people        *people
@@ -66,9 +69,9 @@ type auditor struct {
 	claims        *claims
 	suspectReplay *suspectReplay // nil if no site looks for suspects
 
-	input    *input // the log of the current line
-	clock    int64  // the latest time so far, in nanoseconds since 1970
-	order    int64  // the number of requests that were put into pending
+	log      *logfile.Log // the log of the current line
+	clock    int64        // the latest time so far, in nanoseconds since 1970
+	order    int64        // the number of requests that were put into pending
 	pending  pending
 	request  enforce.Request // this and the next three are memory for the current line
 	decision enforce.Decision
@@ -76,15 +79,10 @@ type auditor struct {
 	current  judgedRequest
 	untimed  activityStep // requests without a time
 
-	lines, unreadable, other, requests, persons, octets int64
-	ownFetches                                          int64 // of other
-	first, last                                         int64
-	timed                                               bool
-	judged, denied, throttled, browsers                 int64
-	search, searchVerified                              int64
-	reasons, purposes                                   *counter
-	problems                                            [problems]int64
-	examples                                            []UnreadableExample
+	persons, octets                     int64
+	judged, denied, throttled, browsers int64
+	search, searchVerified              int64
+	reasons, purposes                   *counter
 }
 
 // Run reads the logs and returns the report. It returns an error if ctx ends, if a
@@ -95,10 +93,10 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.seq, err = newSequence(o.Files, o.Format, timeParser{o.Zone}); err != nil {
+	if err := a.open(); err != nil {
 		return nil, err
 	}
-	defer a.seq.close()
+	defer a.logs.Close()
 	if err := a.read(ctx); err != nil {
 		return nil, err
 	}
@@ -133,135 +131,73 @@ func newAuditor(ctx context.Context, o Options) (*auditor, error) {
 	return a, nil
 }
 
+// open opens the logs.
+func (a *auditor) open() (err error) {
+	if a.logs, err = logfile.NewSequence(a.options.Files, a.options.Format, a.options.Zone); err != nil {
+		return err
+	}
+	a.inputs = newInputs(a.logs.Logs, a.mask)
+	return nil
+}
+
 // read reads and counts all lines.
 func (a *auditor) read(ctx context.Context) error {
-	var in *input
-	for {
+	var l *logfile.Log
+	for lines := int64(1); ; lines++ {
 		var err error
-		if in, err = a.seq.next(in); err != nil {
+		if l, err = a.logs.Next(l); err != nil {
 			return err
 		}
-		if in == nil {
+		if l == nil {
 			break
 		}
-		if a.lines++; a.lines%progressEvery == 0 {
+		if lines%progressEvery == 0 {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			if a.options.Progress != nil {
-				a.options.Progress(Progress{a.lines, a.seq.read()})
+				a.options.Progress(Progress{lines, a.logs.Octets()})
 			}
 		}
-		if err := a.count(ctx, in); err != nil {
+		if err := a.count(ctx, l); err != nil {
 			return err
 		}
 	}
 	for len(a.pending) > 0 {
 		a.release(1<<63 - 1)
 	}
-	return a.checkAgents()
+	return a.inputs.check()
 }
 
 // count counts one line.
-func (a *auditor) count(ctx context.Context, in *input) error {
-	in.report.Lines++
-	switch in.problem {
-	case fine:
-	case noRequest:
-		a.other++
-		return nil
-	default:
-		a.countUnreadable(in)
-		return nil
+func (a *auditor) count(ctx context.Context, l *logfile.Log) error {
+	isRequest, err := a.inputs.count(l)
+	if !isRequest || err != nil {
+		return err
 	}
-	e := &in.head
-	if isOwnFetch(e) {
-		a.other++
-		a.ownFetches++
-		return nil
-	}
-	if in.report.Requests++; in.report.Requests == 1 {
-		in.report.Format = in.formats.main.name()
-	}
-	a.requests++
-	if len(e.agents) > 0 && e.agents[0] != "" {
-		in.nonEmpty++
-	}
-	if len(e.agents) > 0 {
-		in.fields++
-	} else if in.report.Requests == agentless && in.fields == 0 {
-		return fmt.Errorf("%s %w", in.file.Name, errNoAgents)
-	}
-	a.input = in
-	a.noteTime(in, e)
+	e := &l.Entry
+	a.log = l
+	a.noteTime(e)
 	a.judge(ctx, e)
 	return nil
 }
 
-// agentless: an audit fails after this number of requests if the log does not have
-// the User-Agent of any of them.
-const agentless = 1000
-
-// enoughRequests: a log with at least this number of requests is an error if the
-// User-Agent of all of them is empty.
-const enoughRequests = 100
-
-// checkAgents returns an error for a log without User-Agents, and for a file that is
-// not a log.
-func (a *auditor) checkAgents() error {
-	for _, in := range a.seq.all {
-		n := in.report.Requests
-		if n > 0 && in.fields == 0 || n >= enoughRequests && in.nonEmpty == 0 {
-			return fmt.Errorf("%s %w", in.file.Name, errNoAgents)
-		}
-		if in.cut != nil && in.report.Lines == 0 {
-			return fmt.Errorf("%s: %w", in.file.Name, in.cut)
-		}
-	}
-	if a.requests == 0 && a.ownFetches == 0 && a.unreadable > 0 {
-		return fmt.Errorf("%s %w", a.seq.all[0].file.Name, errFormat)
-	}
-	return nil
-}
-
-// maxUnreadable is the number of unreadable lines in the report.
-const maxUnreadable = 10
-
-// countUnreadable counts a line that could not be read.
-func (a *auditor) countUnreadable(in *input) {
-	a.unreadable++
-	in.report.Unreadable++
-	a.problems[in.problem]++
-	if len(a.examples) < maxUnreadable {
-		a.examples = append(a.examples, UnreadableExample{
-			Input: in.file.Name, LineNo: in.number, Reason: in.problem.String(), Text: a.mask.line(in.line),
-		})
-	}
-}
-
 // noteTime records the time of a request.
-func (a *auditor) noteTime(in *input, e *entry) {
-	if !e.timed {
+func (a *auditor) noteTime(e *logformat.Entry) {
+	if !e.Timed {
 		a.warningCounts.untimed++
-		e.at = a.clock
+		e.At = a.clock
 		return
 	}
-	in.coarse = max(in.coarse, e.resolution)
-	if !e.zoned {
-		in.zoneless++
+	if a.clock == 0 {
+		a.clock = e.At
 	}
-	if !a.timed {
-		a.first, a.last, a.clock, a.timed = e.at, e.at, e.at, true
-	}
-	if in.begin == 0 {
-		in.begin, in.end = e.at, e.at
-	}
-	in.begin, in.end = min(in.begin, e.at), max(in.end, e.at)
-	a.first, a.last = min(a.first, e.at), max(a.last, e.at)
-	a.warningCounts.time(a.clock, e.at)
-	a.clock = max(a.clock, e.at)
+	a.warningCounts.time(a.clock, e.At)
+	a.clock = max(a.clock, e.At)
 }
 
 // IsNoLog reports whether err, from Run or Hosts, means that a file is not an access
 // log that can be judged: its format is not known, or it has no User-Agents.
-func IsNoLog(err error) bool { return errors.Is(err, errFormat) || errors.Is(err, errNoAgents) }
+func IsNoLog(err error) bool {
+	return errors.Is(err, logfile.ErrFormat) || errors.Is(err, logfile.ErrNoUserAgents)
+}

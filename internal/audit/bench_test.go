@@ -8,6 +8,8 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/test/accesslog"
+
+	"github.com/caddy-robots/caddy-robots/internal/logfile"
 )
 
 const benchRobots = "User-agent: *\nDisallow: /private/\nCrawl-delay: 5\n\nUser-agent: GPTBot\nDisallow: /\n\nUser-agent: bingbot\nCrawl-delay: 2\nDisallow: /page/1*/\n"
@@ -28,7 +30,7 @@ func BenchmarkAudit(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {
-				r, err := Run(context.Background(), Options{Files: []File{memory("access.log", text)}, Sites: benchSites()})
+				r, err := Run(context.Background(), Options{Files: []logfile.File{memory("access.log", text)}, Sites: benchSites()})
 				if err != nil || r.Requests != lines {
 					b.Fatal(r, err)
 				}

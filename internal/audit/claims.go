@@ -9,6 +9,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
+
+	"github.com/caddy-robots/caddy-robots/internal/logfile"
+	"github.com/caddy-robots/caddy-robots/internal/logformat"
 )
 
 // Limits for looking up claims.
@@ -99,7 +102,7 @@ func (c *claims) countLookup(worked bool) {
 // many at once. It skips logs that can be read only once: their claims are looked up
 // line by line while they are judged.
 func (a *auditor) learnClaims(ctx context.Context) error {
-	var files []File
+	var files []logfile.File
 	for _, f := range a.options.Files {
 		if !f.Once {
 			files = append(files, f)
@@ -108,29 +111,29 @@ func (a *auditor) learnClaims(ctx context.Context) error {
 	if len(files) == 0 {
 		return nil
 	}
-	seq, err := newSequence(files, a.options.Format, timeParser{a.options.Zone})
+	seq, err := logfile.NewSequence(files, a.options.Format, a.options.Zone)
 	if err != nil {
 		return err
 	}
-	defer seq.close()
+	defer seq.Close()
 	n := 0
-	for in, err := seq.next(nil); in != nil; in, err = seq.next(in) {
+	for l, err := seq.Next(nil); l != nil || err != nil; l, err = seq.Next(l) {
 		if err != nil {
 			return err
 		}
 		if n++; n%progressEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if in.problem == fine {
-			a.collect(&in.head)
+		if l.Problem == logformat.None {
+			a.collect(&l.Entry)
 		}
 	}
 	return a.lookUpAll(ctx)
 }
 
 // collect adds the claim of a request to the list.
-func (a *auditor) collect(e *entry) {
-	h := a.hosts.of(e.host)
+func (a *auditor) collect(e *logformat.Entry) {
+	h := a.hosts.of(e.Host)
 	if h.site.Rules.Verification == nil {
 		return
 	}

@@ -15,6 +15,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
+
+	"github.com/caddy-robots/caddy-robots/internal/logfile"
 )
 
 // operator answers requests for the published list of one crawler, and DNS lookups.
@@ -88,7 +90,7 @@ func TestClaims(t *testing.T) {
 		p := &operator{}
 		file := memory("access.log", []byte(claimsLog))
 		file.Once = once
-		r := mustRun(t, Options{Files: []File{file}, Sites: claimsSite(t, p, claimsTime), Verify: true, Now: func() time.Time { return claimsTime }})
+		r := mustRun(t, Options{Files: []logfile.File{file}, Sites: claimsSite(t, p, claimsTime), Verify: true, Now: func() time.Time { return claimsTime }})
 		list, name := crawlerOf(t, r, "ListBot"), crawlerOf(t, r, "NameBot")
 		if list.Verified != 1 || name.Verified != 2 || name.Impostor != 1 || name.Unverified != 1 {
 			t.Errorf("once %v: %+v %+v", once, list, name)
@@ -109,14 +111,14 @@ func TestClaims(t *testing.T) {
 // not in it does not count as an impostor's.
 func TestClaimsOfOldLogs(t *testing.T) {
 	now := claimsTime.AddDate(0, 1, 0)
-	r := mustRun(t, Options{Files: []File{memory("access.log", []byte(claimsLog))}, Sites: claimsSite(t, &operator{}, now), Verify: true, Now: func() time.Time { return now }})
+	r := mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(claimsLog))}, Sites: claimsSite(t, &operator{}, now), Verify: true, Now: func() time.Time { return now }})
 	if c := crawlerOf(t, r, "ListBot"); c.Verified != 1 || c.Impostor != 0 || c.Unverified != 1 || !warned(r, "verify_old") {
 		t.Errorf("%+v %v", c, r.Warnings)
 	}
 }
 
 func TestClaimsWithoutNetwork(t *testing.T) {
-	r := mustRun(t, Options{Files: []File{memory("access.log", []byte(claimsLog))}, Sites: claimsSite(t, &operator{down: true}, claimsTime), Verify: true})
+	r := mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(claimsLog))}, Sites: claimsSite(t, &operator{down: true}, claimsTime), Verify: true})
 	if c := crawlerOf(t, r, "NameBot"); c.Verified+c.Impostor != 0 || c.Unverified != 4 || !warned(r, "verify_failed") {
 		t.Errorf("%+v %v", c, r.Warnings)
 	}

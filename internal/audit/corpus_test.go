@@ -1,25 +1,25 @@
 package audit
 
 import (
-	"bufio"
-	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/caddy-robots/caddy-robots/internal/logfile"
 )
 
 // corpusLog returns a real log, which is not part of this module. It returns false if
 // ROBOTS_CORPUS is not set.
-func corpusLog(t *testing.T, name string) (File, bool) {
+func corpusLog(t *testing.T, name string) (logfile.File, bool) {
 	t.Helper()
 	folder := os.Getenv("ROBOTS_CORPUS")
 	if folder == "" {
 		t.Log("ROBOTS_CORPUS is not set: only the logs of testdata are tested")
-		return File{}, false
+		return logfile.File{}, false
 	}
-	return File{Name: name, Open: func() (io.ReadCloser, error) { return os.Open(filepath.Join(folder, "logs", name)) }}, true
+	return logfile.File{Name: name, Open: func() (io.ReadCloser, error) { return os.Open(filepath.Join(folder, "logs", name)) }}, true
 }
 
 // The figures for real logs were counted with awk. A complete line has seven parts or
@@ -38,7 +38,7 @@ func TestCorpusCombined(t *testing.T) {
 	if !ok {
 		return
 	}
-	r := mustRun(t, Options{Files: []File{file}, Sites: oneSite("User-agent: *\nDisallow: /images/\nUser-agent: bingbot\nDisallow: /blog/tags/\n")})
+	r := mustRun(t, Options{Files: []logfile.File{file}, Sites: oneSite("User-agent: *\nDisallow: /images/\nUser-agent: bingbot\nDisallow: /blog/tags/\n")})
 	if r.Lines != 10_000 || r.Requests != 9_999 || r.Unreadable != 1 || r.Bytes != 2_747_282_505 {
 		t.Errorf("%d lines, %d requests, %d unreadable, %d octets", r.Lines, r.Requests, r.Unreadable, r.Bytes)
 	}
@@ -62,7 +62,7 @@ func TestCorpusNginx(t *testing.T) {
 	if !ok {
 		return
 	}
-	r := mustRun(t, Options{Files: []File{file}})
+	r := mustRun(t, Options{Files: []logfile.File{file}})
 	if r.Lines != 1_212 || r.Requests != 1_210 || r.Other != 2 || r.Bytes != 1_834_668 || crawlerOf(t, r, "AhrefsBot").Requests != 61 || crawlerOf(t, r, "Googlebot").Requests != 24 {
 		t.Errorf("%d lines, %d requests, %d other, %d octets", r.Lines, r.Requests, r.Other, r.Bytes)
 	}
@@ -74,7 +74,7 @@ func TestCorpusVirtualHosts(t *testing.T) {
 	if !ok {
 		return
 	}
-	r := mustRun(t, Options{Files: []File{file}})
+	r := mustRun(t, Options{Files: []logfile.File{file}})
 	if r.Lines != 801 || r.Requests != 748 || r.Other != 53 || r.Bytes != 157_218_027 || r.Addresses != 5 {
 		t.Errorf("%d lines, %d requests, %d other, %d octets, %d addresses", r.Lines, r.Requests, r.Other, r.Bytes, r.Addresses)
 	}
@@ -93,7 +93,7 @@ func TestCorpusCaddyFormats(t *testing.T) {
 		if !ok {
 			return
 		}
-		r := mustRun(t, Options{Files: []File{file}, Sites: oneSite("User-agent: *\nDisallow: /private/\nUser-agent: GPTBot\nDisallow: /\n")})
+		r := mustRun(t, Options{Files: []logfile.File{file}, Sites: oneSite("User-agent: *\nDisallow: /private/\nUser-agent: GPTBot\nDisallow: /\n")})
 		// awk 'END{print NR}'; grep -c '"action":"deny"'
 		if r.Requests != 16 || r.Unreadable != 0 || r.People != 6 || r.WouldHave.Denied != 3 || crawlerOf(t, r, "Googlebot").Denied != 1 {
 			t.Errorf("%s: %d requests, %d of people, would have %+v", name, r.Requests, r.People, r.WouldHave)
@@ -101,41 +101,8 @@ func TestCorpusCaddyFormats(t *testing.T) {
 	}
 	for _, name := range []string{"a12-filter-noua", "a14-transform-common"} {
 		file, _ := corpusLog(t, filepath.Join("caddy-formats", name+".log"))
-		if _, err := Run(t.Context(), Options{Files: []File{file}}); err == nil || !strings.Contains(err.Error(), "no User-Agents") {
+		if _, err := Run(t.Context(), Options{Files: []logfile.File{file}}); err == nil || !strings.Contains(err.Error(), "no User-Agents") {
 			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-// The parser reads single lines of Caddy 2.0 to 2.10.
-func TestCorpusCaddyVersions(t *testing.T) {
-	file, ok := corpusLog(t, "caddy-versions.jsonl")
-	if !ok {
-		return
-	}
-	f, err := file.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var row struct{ Caddy, Line string }
-		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
-			t.Fatal(err)
-		}
-		p := &caddyLog{}
-		var e entry
-		pr := p.parse([]byte(row.Line), &e)
-		if strings.Contains(row.Line, `"http.handlers.reverse_proxy"`) {
-			if pr != noRequest {
-				t.Errorf("%s: %v: %s", row.Caddy, pr, row.Line)
-			}
-			continue
-		}
-		if pr != fine || !e.timed || e.host == "" || !isAddress(e.client) || len(e.agents) != 1 || e.agents[0] == "" || !strings.HasPrefix(e.target, "/") {
-			t.Errorf("%s: %v %+v: %s", row.Caddy, pr, e, row.Line)
 		}
 	}
 }

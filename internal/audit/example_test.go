@@ -9,6 +9,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
+	"github.com/caddy-robots/caddy-robots/internal/logfile"
 )
 
 func Example() {
@@ -16,7 +17,7 @@ func Example() {
 192.0.2.2 - - [07/Nov/2026:12:00:01 +0000] "GET /private/a HTTP/1.1" 200 512 "-" "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"
 `
 	report, err := audit.Run(context.Background(), audit.Options{
-		Files: []audit.File{{
+		Files: []logfile.File{{
 			Name: "access.log",
 			Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(log)), nil },
 		}},

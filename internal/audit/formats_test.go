@@ -3,6 +3,8 @@ package audit
 import (
 	"testing"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/internal/logfile"
 )
 
 // The logs of testdata have the same 14 requests in different formats, so that each
@@ -28,7 +30,7 @@ func TestFormats(t *testing.T) {
 		{file: "mixed.log", format: "caddy-json"},
 	} {
 		t.Run(c.file, func(t *testing.T) {
-			r := mustRun(t, Options{Files: []File{onDisk(c.file)}, Format: c.given, Sites: exampleSite(t)})
+			r := mustRun(t, Options{Files: []logfile.File{onDisk(c.file)}, Format: c.given, Sites: exampleSite(t)})
 			if r.Requests != 14 || r.Unreadable != 0 || r.Other != c.other {
 				t.Errorf("%d requests, %d unreadable, %d other: %v", r.Requests, r.Unreadable, r.Other, r.UnreadableExamples)
 			}

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
+
+	"github.com/caddy-robots/caddy-robots/internal/logfile"
 )
 
 // update writes the golden files: go test ./internal/audit -update
@@ -35,8 +37,8 @@ func exampleSite(t testing.TB) []Site {
 }
 
 // onDisk returns a log of testdata.
-func onDisk(name string) File {
-	return File{Name: name, Open: func() (io.ReadCloser, error) { return os.Open(filepath.Join("testdata/logs", name)) }}
+func onDisk(name string) logfile.File {
+	return logfile.File{Name: name, Open: func() (io.ReadCloser, error) { return os.Open(filepath.Join("../logformat/testdata", name)) }}
 }
 
 // mustRun runs an audit. The test fails if it returns an error.
@@ -87,6 +89,6 @@ func warned(r *Report, code string) bool {
 }
 
 // memory returns a log that is in memory.
-func memory(name string, text []byte) File {
-	return File{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }}
+func memory(name string, text []byte) logfile.File {
+	return logfile.File{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/caddy-robots/caddy-robots/internal/logfile"
 )
 
 const (
@@ -51,7 +53,7 @@ func TestHostileLines(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			text := strings.Repeat(strings.Replace(hostileGood, "ExampleBot", "OtherBot", 1)+"\n", 5) + c.line
-			r := mustRun(t, Options{Files: []File{memory("access.log", []byte(text))}, Sites: oneSite("User-agent: *\nDisallow: /private/\n"), Full: true})
+			r := mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(text))}, Sites: oneSite("User-agent: *\nDisallow: /private/\n"), Full: true})
 			if c.reason != "" {
 				if r.Unreadable != 1 || r.Requests != 5 || r.UnreadableExamples[0].Reason != c.reason || r.UnreadableExamples[0].LineNo != 6 || r.UnreadableReasons[0].Name != c.reason {
 					t.Errorf("%d unreadable: %v", r.Unreadable, r.UnreadableExamples)
@@ -94,7 +96,7 @@ func TestHostileCaddyLines(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			text := strings.Repeat(good+"\n", 5) + c.line + "\n"
-			r := mustRun(t, Options{Files: []File{memory("access.log", []byte(text))}, Sites: oneSite("User-agent: *\nDisallow: /private/\n"), Full: true})
+			r := mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(text))}, Sites: oneSite("User-agent: *\nDisallow: /private/\n"), Full: true})
 			switch {
 			case c.reason != "":
 				if r.Unreadable != 1 || r.UnreadableExamples[0].Reason != c.reason {
@@ -116,7 +118,7 @@ func TestHostileCaddyLines(t *testing.T) {
 // fuzzed runs an audit of any octets and checks what must be true for every report.
 func fuzzed(t *testing.T, head string, data []byte, format string) {
 	text := append([]byte(head), data...)
-	r, err := Run(context.Background(), Options{Files: []File{memory("fuzz.log", text)}, Format: format, Sites: oneSite("User-agent: *\nDisallow: /a\nCrawl-delay: 5\nVisit-time: 0600-0900\n")})
+	r, err := Run(context.Background(), Options{Files: []logfile.File{memory("fuzz.log", text)}, Format: format, Sites: oneSite("User-agent: *\nDisallow: /a\nCrawl-delay: 5\nVisit-time: 0600-0900\n")})
 	if err != nil {
 		return
 	}
@@ -143,41 +145,14 @@ func fuzzed(t *testing.T, head string, data []byte, format string) {
 	}
 }
 
-func FuzzCommon(f *testing.F) {
-	f.Add([]byte(hostileGood))
-	f.Add([]byte("example.com:443 " + hostileGood + ` 0.003 "x" example.com`))
-	f.Add([]byte(strings.Replace(hostileGood, "ExampleBot", `\x22\"`, 1)))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		fuzzed(t, "", data, "")
-		fuzzed(t, hostileGood+"\n", data, "")
-	})
-}
-
-func FuzzCaddy(f *testing.F) {
-	const line = `{"level":"info","ts":1794052811.5,"logger":"http.log.access","msg":"handled request","request":{"remote_addr":"[::1]:5","method":"GET","host":"example.com","uri":"/a","headers":{"User-Agent":["ExampleBot/1.0"]}},"duration":1.5,"size":1,"status":200}`
-	f.Add([]byte(line))
-	f.Add([]byte(`{"log":"{\"request\":{\"uri\":\"/\"},\"status\":200}"}`))
-	f.Add([]byte("2026/11/07 12:00:00.002\tINFO\thttp.log.access\thandled request\t{\"request\": {\"uri\": \"/\"}, \"status\": 200}"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		fuzzed(t, "", data, "")
-		fuzzed(t, line+"\n", data, "")
-	})
-}
-
-func FuzzW3C(f *testing.F) {
-	f.Add([]byte("2026-11-07 12:00:00 192.0.2.1 GET /a x=1 200 5 Example+Bot"))
-	f.Add([]byte("#Fields: time date cs(User-Agent)\n12:00:00\t2026-11-07\t\"a \"\"b\"\"\""))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		fuzzed(t, "#Fields: date time c-ip cs-method cs-uri-stem cs-uri-query sc-status sc-bytes cs(User-Agent)\n2026-11-07 12:00:00 192.0.2.1 GET /a - 200 5 Example+Bot\n", data, "")
-	})
-}
-
-func FuzzCustom(f *testing.F) {
-	f.Add([]byte(`192.0.2.1 [07/Nov/2026:12:00:00 +0000] "GET / HTTP/1.1" 200 "ExampleBot"`), `$remote_addr [$time_local] "$request" $status "$http_user_agent"`)
+func FuzzAudit(f *testing.F) {
+	f.Add([]byte(hostileGood), "")
+	f.Add([]byte("example.com:443 "+hostileGood+` 0.003 "x" example.com`), "")
+	f.Add([]byte(`{"log":"{\"request\":{\"uri\":\"/\"},\"status\":200}"}`), "")
+	f.Add([]byte("#Fields: date time c-ip cs-method cs-uri-stem cs-uri-query sc-status sc-bytes cs(User-Agent)\n2026-11-07 12:00:00 192.0.2.1 GET /a - 200 5 Example+Bot"), "")
 	f.Add([]byte(`{"t":"1794052811.5","u":"/a","a":"x\u0022"}`), `{"t":"$msec","u":"$request_uri","a":"$http_user_agent"}`)
 	f.Fuzz(func(t *testing.T, data []byte, format string) {
-		if format != "" {
-			fuzzed(t, "", data, format)
-		}
+		fuzzed(t, "", data, format)
+		fuzzed(t, hostileGood+"\n", data, format)
 	})
 }

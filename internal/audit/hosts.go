@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/logfile"
+	"github.com/caddy-robots/caddy-robots/internal/logformat"
 )
 
 // Host counts the requests for one host.
@@ -19,8 +21,11 @@ type Host struct {
 	Known bool `json:"known"`
 }
 
-// maxMainHosts is the largest number of hosts that Hosts returns.
-const maxMainHosts = 5
+// Limits for Hosts.
+const (
+	maxMainHosts = 5    // hosts that it returns
+	hostLines    = 2000 // lines of each log that it reads
+)
 
 // Hosts returns the hosts that have a tenth or more of the requests in the first 2,000
 // lines of each log, in lower case, most requests first, at most 5. It skips logs that
@@ -33,18 +38,17 @@ func Hosts(o *Options) ([]string, error) {
 		if f.Once {
 			continue
 		}
-		in := &input{file: f, format: o.Format, times: timeParser{o.Zone}}
-		err := in.open()
-		for n := 0; err == nil && n < 10*sampleLines && in.next(); n++ {
-			if in.problem == fine && !isOwnFetch(&in.head) {
-				requests++
-				*counts.of(in.head.host)++
-			}
-		}
-		in.close()
+		l, err := logfile.Open(f, o.Format, o.Zone)
 		if err != nil {
 			return nil, err
 		}
+		for n := 0; n < hostLines && l.Next(); n++ {
+			if l.Problem == logformat.None && !isOwnFetch(&l.Entry) {
+				requests++
+				*counts.of(l.Entry.Host)++
+			}
+		}
+		l.Close()
 	}
 	var hosts []string
 	for _, c := range counts.top(maxMainHosts) {

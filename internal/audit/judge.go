@@ -10,22 +10,24 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+
+	"github.com/caddy-robots/caddy-robots/internal/logformat"
 )
 
 // judge counts a request and decides what enforcing robots.txt would have done with it.
-func (a *auditor) judge(ctx context.Context, e *entry) {
-	h := a.hosts.of(e.host)
+func (a *auditor) judge(ctx context.Context, e *logformat.Entry) {
+	h := a.hosts.of(e.Host)
 	s := h.site
 	r := &a.request
 	*r = request(e, h)
-	src, edition := s.at(e.at)
+	src, edition := s.at(e.At)
 	if src != nil {
 		src.requests++
 		a.judged++
 	}
 	d := &a.decision
 	s.replay.Decide(edition, r, d)
-	if a.options.Verify && a.claims.needsLookup(d) && a.input.file.Once {
+	if a.options.Verify && a.claims.needsLookup(d) && a.log.Once {
 		a.claims.lookUp(ctx, s, r, d)
 		s.replay.Decide(edition, r, d)
 	}
@@ -35,21 +37,21 @@ func (a *auditor) judge(ctx context.Context, e *entry) {
 		s.replay.RobotsRead(edition, r)
 	}
 	if a.against != nil {
-		before := s.editionBefore(e.at)
+		before := s.editionBefore(e.At)
 		was = &a.was
 		if read {
 			s.before.RobotsRead(before, r)
 		}
 		s.before.Decide(before, r, was)
 	}
-	a.octets += e.bytes
+	a.octets += e.Bytes
 	h.requests++
-	address := xxhash.Sum64String(e.client)
+	address := xxhash.Sum64String(e.Client)
 	a.addresses.add(address)
 	a.warningCounts.request(e)
 	step := &a.untimed
-	if e.timed {
-		step = a.activity.at(e.at)
+	if e.Timed {
+		step = a.activity.at(e.At)
 	}
 	var c *crawlerTally
 	if d.Agent.Class == crawler.Person {
@@ -70,36 +72,36 @@ func (a *auditor) judge(ctx context.Context, e *entry) {
 }
 
 // isRead reports whether a request got the robots.txt that was in force.
-func isRead(e *entry) bool {
-	return (e.status == http.StatusOK || e.status == http.StatusNotModified) && e.method == http.MethodGet && enforce.IsRobotsTxt(e.target)
+func isRead(e *logformat.Entry) bool {
+	return (e.Status == http.StatusOK || e.Status == http.StatusNotModified) && e.Method == http.MethodGet && enforce.IsRobotsTxt(e.Target)
 }
 
 // request returns an entry in the form that the engine needs.
-func request(e *entry, h *hostTally) enforce.Request {
+func request(e *logformat.Entry, h *hostTally) enforce.Request {
 	return enforce.Request{
-		Method: e.method, Target: e.target, UserAgents: e.agents, Origin: h.origin, Client: e.client, Time: e.time(), Authorized: e.authorized,
+		Method: e.Method, Target: e.Target, UserAgents: e.UserAgents, Origin: h.origin, Client: e.Client, Time: e.Time(), Authorized: e.Authorized,
 	}
 }
 
 // person counts a request of a person.
-func (a *auditor) person(e *entry, step *activityStep) {
+func (a *auditor) person(e *logformat.Entry, step *activityStep) {
 	a.persons++
 	step.people++
-	a.people.add(e.agent())
-	if (e.referer != "" || strings.Contains(e.target, "utm_source=")) && e.status < 400 {
-		a.referrals.add(e.referer, e.target)
+	a.people.add(e.UserAgent())
+	if (e.Referer != "" || strings.Contains(e.Target, "utm_source=")) && e.Status < 400 {
+		a.referrals.add(e.Referer, e.Target)
 	}
 }
 
 // verdict counts the decisions on a request. If a pace is limited, the request first
 // waits in pending for earlier requests that are after it in the log.
-func (a *auditor) verdict(e *entry, c *crawlerTally, h *hostTally, src *source, was *enforce.Decision) {
+func (a *auditor) verdict(e *logformat.Entry, c *crawlerTally, h *hostTally, src *source, was *enforce.Decision) {
 	v := &a.current
 	*v = judgedRequest{
-		at: e.at, timed: e.timed, site: h.site, request: a.request, now: a.decision, was: was, crawler: c, host: h, source: src,
-		exact: e.begun && e.resolution <= int64(10*time.Millisecond), resolution: e.resolution, input: a.input, number: a.input.number, status: e.status, agent: e.agent(),
+		at: e.At, timed: e.Timed, site: h.site, request: a.request, now: a.decision, was: was, crawler: c, host: h, source: src,
+		exact: e.Begun && e.Resolution <= int64(10*time.Millisecond), resolution: e.Resolution, input: a.log.Name, number: a.log.Number, status: e.Status, agent: e.UserAgent(),
 	}
-	if !e.timed || !v.now.Paced() && (was == nil || !was.Paced()) {
+	if !e.Timed || !v.now.Paced() && (was == nil || !was.Paced()) {
 		a.countVerdicts(v)
 		return
 	}
@@ -110,23 +112,23 @@ func (a *auditor) verdict(e *entry, c *crawlerTally, h *hostTally, src *source, 
 }
 
 // tally counts a request of a crawler.
-func (a *auditor) tally(c *crawlerTally, e *entry, src *source, h *hostTally, address uint64) {
+func (a *auditor) tally(c *crawlerTally, e *logformat.Entry, src *source, h *hostTally, address uint64) {
 	d := &a.decision
 	c.requests++
-	c.bytes += e.bytes
-	c.statuses[statusClass(e.status)]++
+	c.bytes += e.Bytes
+	c.statuses[statusClass(e.Status)]++
 	c.claims[d.Claim.State]++
 	c.addresses.add(address)
-	if e.timed {
-		c.seen(e.at)
+	if e.Timed {
+		c.seen(e.At)
 	}
 	if d.Group != nil && src != nil {
 		c.groups[groupKey{src, d.Group}]++
 	}
-	if enforce.IsRobotsTxt(e.target) {
+	if enforce.IsRobotsTxt(e.Target) {
 		c.robotsTxtReads++
-		if e.timed {
-			c.read(e.time(), h.name, e.status)
+		if e.Timed {
+			c.read(e.Time(), h.name, e.Status)
 		}
 	}
 }

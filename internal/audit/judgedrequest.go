@@ -22,8 +22,8 @@ type judgedRequest struct {
 	crawler    *crawlerTally     // nil for a person
 	host       *hostTally
 	source     *source // nil if no robots.txt is known
-	input      *input
-	number     int64 // line in input
+	input      string  // name of the log
+	number     int64   // line in input
 	status     int
 	agent      string // User-Agent
 }

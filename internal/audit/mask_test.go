@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/caddy-robots/caddy-robots/internal/logfile"
 )
 
 // A report has neither client addresses nor the values of queries, unless Full is set.
@@ -15,7 +17,7 @@ func TestMask(t *testing.T) {
 2001:db8:7:8::99 - - [07/Nov/2026:12:01:00 +0000] "GET /y?token=sesame HTTP/1.1" x200
 `
 	text := func(full bool) string {
-		r := mustRun(t, Options{Files: []File{memory("access.log", []byte(log))}, Sites: site, Full: full})
+		r := mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(log))}, Sites: site, Full: full})
 		if r.Masked == full || r.Unreadable != 2 {
 			t.Errorf("masked %v, %d unreadable", r.Masked, r.Unreadable)
 		}

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/internal/logfile"
 )
 
 // flood is a log in which each line has a new address, host, robot, page, status and
@@ -43,7 +45,7 @@ func (f *flood) Read(p []byte) (int, error) {
 func liveAfter(t *testing.T, lines int) (int64, *auditor) {
 	t.Helper()
 	o := Options{
-		Files:   []File{{Name: "flood.log", Once: true, Open: func() (io.ReadCloser, error) { return io.NopCloser(&flood{lines: lines}), nil }}},
+		Files:   []logfile.File{{Name: "flood.log", Once: true, Open: func() (io.ReadCloser, error) { return io.NopCloser(&flood{lines: lines}), nil }}},
 		Compare: true, Sites: oneSite("User-agent: *\nDisallow: /private/1\nCrawl-delay: 10\n"),
 	}
 	o.Sites[0].Was = []Version{robotsVersion("old", "User-agent: *\nDisallow: /private/2\n")}
@@ -54,7 +56,7 @@ func liveAfter(t *testing.T, lines int) (int64, *auditor) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.seq, err = newSequence(o.Files, "", timeParser{}); err != nil {
+	if err := a.open(); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.read(t.Context()); err != nil {

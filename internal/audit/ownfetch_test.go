@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
+
+	"github.com/caddy-robots/caddy-robots/internal/logfile"
 )
 
 // ownFetchLine is a line of a log for a request with the User-Agent of Caddy's own
@@ -19,8 +21,8 @@ func ownFetchLine(target string) string {
 func TestOwnFetchesAreNotCounted(t *testing.T) {
 	crawler := strings.Repeat(`example.com 192.0.2.2 - - [07/Nov/2026:12:01:00 +0000] "GET / HTTP/1.1" 200 5 "-" "GPTBot/1.2"`+"\n", 3)
 	site := oneSite("User-agent: *\nDisallow: /\n")
-	without := mustRun(t, Options{Files: []File{memory("access.log", []byte(crawler))}, Sites: site})
-	r := mustRun(t, Options{Files: []File{memory("access.log", []byte(ownFetchLine("/robots.txt")+crawler+ownFetchLine("/robots.txt")))}, Sites: site})
+	without := mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(crawler))}, Sites: site})
+	r := mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(ownFetchLine("/robots.txt")+crawler+ownFetchLine("/robots.txt")))}, Sites: site})
 	if r.Lines != 5 || r.Other != 2 || r.Requests != 3 || r.Robots != 3 || r.People != 0 || r.Addresses != 1 || len(r.Crawlers) != 1 || r.WouldHave.Judged != 3 {
 		t.Errorf("%d lines, %d other, %d requests, %d addresses, crawlers %+v", r.Lines, r.Other, r.Requests, r.Addresses, r.Crawlers)
 	}
@@ -35,7 +37,7 @@ func TestOwnFetchesAreNotCounted(t *testing.T) {
 // A client that sends the User-Agent of Caddy's fetches cannot hide what else it
 // requests.
 func TestCaddyUserAgentOnOtherPathsIsCounted(t *testing.T) {
-	r := mustRun(t, Options{Files: []File{memory("access.log", []byte(ownFetchLine("/private/")))}, Sites: oneSite("User-agent: *\nDisallow: /\n")})
+	r := mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(ownFetchLine("/private/")))}, Sites: oneSite("User-agent: *\nDisallow: /\n")})
 	if r.Requests != 1 || r.Other != 0 || r.Robots != 1 || warned(r, "own_fetches") {
 		t.Errorf("%d requests, %d other, warnings %v", r.Requests, r.Other, r.Warnings)
 	}
@@ -43,7 +45,7 @@ func TestCaddyUserAgentOnOtherPathsIsCounted(t *testing.T) {
 
 // A log with nothing but own fetches is a log without requests.
 func TestLogOfOwnFetches(t *testing.T) {
-	o := Options{Files: []File{memory("access.log", []byte(ownFetchLine("/robots.txt")+"no request\n"))}}
+	o := Options{Files: []logfile.File{memory("access.log", []byte(ownFetchLine("/robots.txt")+"no request\n"))}}
 	if r := mustRun(t, o); r.Requests != 0 || r.Other != 1 || r.Unreadable != 1 {
 		t.Errorf("%d requests, %d other, %d unreadable", r.Requests, r.Other, r.Unreadable)
 	}

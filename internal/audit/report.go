@@ -1,7 +1,5 @@
 package audit
 
-import "time"
-
 // Report is the result of an audit. `caddy robots audit --json` prints its JSON
 // form. The JSON names are stable: new versions only add fields.
 //
@@ -87,12 +85,6 @@ type Report struct {
 	// Estimates has the JSON names of the figures that are estimates, such as
 	// "addresses" and "crawlers[].addresses".
 	Estimates []string `json:"estimates"`
-}
-
-// Period is a period of time. Both fields are nil if no line has a time.
-type Period struct {
-	From *time.Time `json:"from"`
-	To   *time.Time `json:"to"`
 }
 
 // WouldHave says what enforcing the rules would have done with the requests.

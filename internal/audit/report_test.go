@@ -6,13 +6,15 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/caddy-robots/caddy-robots/internal/logfile"
 )
 
 // The whole report in JSON.
 func TestGolden(t *testing.T) {
 	for _, name := range []string{"combined", "caddy", "w3c"} {
 		t.Run(name, func(t *testing.T) {
-			r := mustRun(t, Options{Files: []File{onDisk(name + ".log")}, Sites: exampleSite(t)})
+			r := mustRun(t, Options{Files: []logfile.File{onDisk(name + ".log")}, Sites: exampleSite(t)})
 			got, err := json.MarshalIndent(r, "", "  ")
 			if err != nil {
 				t.Fatal(err)

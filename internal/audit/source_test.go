@@ -6,13 +6,15 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
+
+	"github.com/caddy-robots/caddy-robots/internal/logfile"
 )
 
 // A request is judged by the version of robots.txt that was in force at its time.
 func TestVersions(t *testing.T) {
 	site := Site{Robots: []Version{robotsVersion("new", "User-agent: *\nDisallow: /\n"), robotsVersion("old", "User-agent: *\nDisallow: /private/\n")}}
 	site.Robots[0].From = time.Date(2026, 11, 7, 12, 0, 15, 0, time.UTC)
-	r := mustRun(t, Options{Files: []File{onDisk("combined.log")}, Sites: []Site{site}})
+	r := mustRun(t, Options{Files: []logfile.File{onDisk("combined.log")}, Sites: []Site{site}})
 	// ExampleSpider came after the change, Googlebot and GPTBot before it.
 	if r.WouldHave.Denied != 2+3 || crawlerOf(t, r, "ExampleSpider").Denied != 3 {
 		t.Errorf("%+v", r.WouldHave)
@@ -23,7 +25,7 @@ func TestVersions(t *testing.T) {
 }
 
 func TestWithoutRobots(t *testing.T) {
-	r := mustRun(t, Options{Files: []File{onDisk("combined.log")}})
+	r := mustRun(t, Options{Files: []logfile.File{onDisk("combined.log")}})
 	if r.WouldHave.Known || r.WouldHave.Refused != 0 || !warned(r, "no_robots") || len(r.Crawlers) != 5 {
 		t.Errorf("%+v", r)
 	}
@@ -44,7 +46,7 @@ func TestGrace(t *testing.T) {
 		line("12:02:00", "/robots.txt", google) + line("12:03:00", "/a", google)
 	site := Site{Robots: []Version{robotsVersion("old", "User-agent: *\nDisallow:\n"), robotsVersion("new", "User-agent: *\nDisallow: /a\n")}}
 	site.Robots[1].From = time.Date(2026, 11, 7, 12, 0, 0, 0, time.UTC)
-	r := mustRun(t, Options{Files: []File{memory("access.log", []byte(text))}, Sites: []Site{site}})
+	r := mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(text))}, Sites: []Site{site}})
 	if n := crawlerOf(t, r, "Googlebot").Denied; n != 1 {
 		t.Errorf("%d requests of Googlebot are denied, want only the one after its read", n)
 	}
@@ -52,7 +54,7 @@ func TestGrace(t *testing.T) {
 		t.Errorf("%d requests of GPTBot are denied, want 1", n)
 	}
 	site.Rules.Grace = enforce.GraceOff
-	r = mustRun(t, Options{Files: []File{memory("access.log", []byte(text))}, Sites: []Site{site}})
+	r = mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(text))}, Sites: []Site{site}})
 	if n := crawlerOf(t, r, "Googlebot").Denied; n != 2 {
 		t.Errorf("without grace, %d requests of Googlebot are denied, want 2", n)
 	}

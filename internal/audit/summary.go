@@ -10,21 +10,12 @@ import (
 // report returns the report of the audit.
 func (a *auditor) report() *Report {
 	r := &Report{
-		Lines: a.lines, Unreadable: a.unreadable, Other: a.other, Requests: a.requests, People: a.persons, Robots: a.requests - a.persons, Bytes: a.octets,
-		Crawlers: []Crawler{}, Sources: []Source{}, Rules: []Rule{}, Inputs: []Input{}, Estimates: []string{}, Masked: !a.options.Full, Verified: a.verified(),
+		People: a.persons, Robots: a.inputs.requests - a.persons, Bytes: a.octets,
+		Crawlers: []Crawler{}, Sources: []Source{}, Rules: []Rule{}, Estimates: []string{}, Masked: !a.options.Full, Verified: a.verified(),
 		Browsers: a.people.browsers.top(topNames), Systems: a.people.systems.top(topNames), Devices: a.people.devices.top(topNames),
-		Activity: a.activity.report(), Hosts: a.hosts.report(), UnreadableExamples: a.examples, UnreadableReasons: []Count{},
+		Activity: a.activity.report(), Hosts: a.hosts.report(),
 	}
-	if r.UnreadableExamples == nil {
-		r.UnreadableExamples = []UnreadableExample{}
-	}
-	for p, n := range a.problems {
-		if n > 0 {
-			r.UnreadableReasons = append(r.UnreadableReasons, Count{problem(p).String(), n})
-		}
-	}
-	sortCounts(r.UnreadableReasons)
-	r.Period = period(a.first, a.last, a.timed)
+	a.inputs.report(r)
 	r.WouldHave = WouldHave{
 		Known: len(a.allSources()) > 0, Judged: a.judged, Refused: a.denied + a.throttled, Denied: a.denied, Throttled: a.throttled, Browsers: a.browsers,
 		Search: a.search, SearchVerified: a.searchVerified, Reasons: a.reasons.top(maxNames), Purposes: a.purposes.top(maxNames),
@@ -35,14 +26,11 @@ func (a *auditor) report() *Report {
 		r.Sources = append(r.Sources, one)
 		r.Rules = append(r.Rules, rules...)
 	}
-	for _, in := range a.seq.all {
-		r.Inputs = append(r.Inputs, in.summary())
-	}
 	if a.against != nil {
 		r.Against = a.against.finish(a.sites)
 	}
 	a.reportSuspects(r)
-	r.Warnings = a.warnings()
+	r.Warnings = a.warnings(r)
 	r.Summary = a.summary(r)
 	return r
 }
@@ -75,26 +63,6 @@ func (a *auditor) reportCrawlers(r *Report) {
 	if a.crawlers.evicted {
 		r.Estimates = append(r.Estimates, "crawlers[].requests")
 	}
-}
-
-func period(first, last int64, timed bool) (p Period) {
-	if timed {
-		from, to := time.Unix(0, first).UTC(), time.Unix(0, last).UTC()
-		p.From, p.To = &from, &to
-	}
-	return p
-}
-
-// summary returns the Input for the report.
-func (in *input) summary() Input {
-	r := in.report
-	if r.Format == "" && in.formats != nil {
-		r.Format = in.formats.main.name()
-	}
-	r.Period = period(in.begin, in.end, in.begin != 0)
-	r.Resolution = time.Duration(in.coarse).Seconds()
-	r.Zone = r.Requests > 0 && in.zoneless == 0 && in.begin != 0
-	return r
 }
 
 // allSources returns the sources of all sites.

@@ -12,6 +12,8 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/suspect"
+
+	"github.com/caddy-robots/caddy-robots/internal/logformat"
 )
 
 // SuspectRules say how a site looks for suspects: robots that send the User-Agent of a
@@ -62,35 +64,6 @@ type SuspectSignal struct {
 	Found  int64  `json:"found"`  // how many of Suspects.Found had it when they became suspects
 }
 
-// requestFields are the values of the fields in suspectFields, in the same order.
-type requestFields [len(suspectFields)][]string
-
-// suspectFields are the fields of a request that the check for suspects needs.
-var suspectFields = [...]string{
-	"Cookie", "Sec-Fetch-Site", "Sec-Fetch-Dest", "Sec-Fetch-Mode", "Sec-Fetch-User", "Sec-Purpose", "Purpose", "X-Moz", "Sec-Ch-Ua",
-	"X-Forwarded-For", "X-Forwarded-Proto",
-}
-
-// Indices in suspectFields.
-const (
-	fetchFields, fetchFieldsEnd = 1, 5
-	forwardedFor                = 9
-	forwardedProto              = 10
-)
-
-// fieldOf returns the index of a field in suspectFields; -1 if it is not there.
-func fieldOf(name []byte) int {
-	if len(name) == 0 || strings.IndexByte("CSPX", name[0]) < 0 {
-		return -1
-	}
-	for i, field := range suspectFields {
-		if string(name) == field {
-			return i
-		}
-	}
-	return -1
-}
-
 // suspectReplay applies the SuspectRules of the sites to the requests of a log.
 type suspectReplay struct {
 	watch   *suspect.Watch
@@ -112,7 +85,7 @@ func newSuspectReplay(sites []*site) *suspectReplay {
 	s := &suspectReplay{clients: distinct{precision: 14}, raised: make(map[suspect.Signal]int64), signals: make(map[suspect.Signal]int64)}
 	s.bound = slices.ContainsFunc(sites, func(s *site) bool { return s.Suspects != nil && s.Suspects.Bind })
 	s.watch = suspect.NewWatch(suspect.Config{Observer: s})
-	s.request.Header = make(http.Header, len(suspectFields))
+	s.request.Header = make(http.Header, len(logformat.FieldNames))
 	return s
 }
 
@@ -129,8 +102,8 @@ func (s *suspectReplay) Suspected(found *suspect.Suspect) {
 }
 
 // look checks a request with a browser's User-Agent, and counts it.
-func (s *suspectReplay) look(e *entry, h *hostTally, src *source, policy *enforce.Rules) {
-	if !e.headers {
+func (s *suspectReplay) look(e *logformat.Entry, h *hostTally, src *source, policy *enforce.Rules) {
+	if !e.HasFields {
 		s.unknown++
 		return
 	}
@@ -140,7 +113,7 @@ func (s *suspectReplay) look(e *entry, h *hostTally, src *source, policy *enforc
 	rules, r := h.site.Suspects, &s.request
 	r.Trap = suspect.NoHit
 	if src != nil {
-		r.Trap = hitOf(rules.Traps, e.target, policy)
+		r.Trap = hitOf(rules.Traps, e.Target, policy)
 	}
 	s.looked++
 	s.became = false
@@ -161,7 +134,7 @@ func (s *suspectReplay) look(e *entry, h *hostTally, src *source, policy *enforc
 	s.requests++
 	if rules.Bind && standing.Page && src != nil {
 		var d enforce.Decision
-		policy.JudgeSuspect(e.target, &d)
+		policy.JudgeSuspect(e.Target, &d)
 		if d.Action == enforce.Deny {
 			s.refused++
 		}
@@ -171,26 +144,26 @@ func (s *suspectReplay) look(e *entry, h *hostTally, src *source, policy *enforc
 // fill fills s.request, and reports whether the request can be checked. The conditions
 // are those of the handler. A masked address is excluded too, because it stands for many
 // clients.
-func (s *suspectReplay) fill(e *entry, h *hostTally) bool {
-	for i := range fetchFieldsEnd - fetchFields {
-		s.fetch = s.fetch || len(e.fields[fetchFields+i]) > 0
+func (s *suspectReplay) fill(e *logformat.Entry, h *hostTally) bool {
+	for _, values := range e.Fields[logformat.SecFetchSite : logformat.SecFetchUser+1] {
+		s.fetch = s.fetch || len(values) > 0
 	}
-	if !e.timed || e.resolution > int64(time.Second) || e.authorized || len(e.agents) != 1 || h.isRest || len(e.fields[0]) > 0 || !e.secure() || e.ambiguous() {
+	if !e.Timed || e.Resolution > int64(time.Second) || e.Authorized || len(e.UserAgents) != 1 || h.isRest || len(e.Fields[logformat.Cookie]) > 0 || !secure(e) || ambiguous(e) {
 		return false
 	}
-	client, err := netip.ParseAddr(e.client)
-	if err != nil || strings.HasSuffix(e.client, ".0") || strings.HasSuffix(e.client, "::") {
+	client, err := netip.ParseAddr(e.Client)
+	if err != nil || strings.HasSuffix(e.Client, ".0") || strings.HasSuffix(e.Client, "::") {
 		return false
 	}
 	r := &s.request
-	r.Site, r.Client, r.Method, r.Target, r.UserAgent = h.origin.Host, client, e.method, e.target, e.agents[0]
-	r.Secure, r.RobotsTxt, r.Time, r.Connection = true, enforce.IsRobotsTxt(e.target), e.time(), ""
-	if !e.proxied() {
-		r.Connection = e.port
+	r.Site, r.Client, r.Method, r.Target, r.UserAgent = h.origin.Host, client, e.Method, e.Target, e.UserAgents[0]
+	r.Secure, r.RobotsTxt, r.Time, r.Connection = true, enforce.IsRobotsTxt(e.Target), e.Time(), ""
+	if !proxied(e) {
+		r.Connection = e.Port
 	}
-	for i, name := range suspectFields {
-		if len(e.fields[i]) > 0 {
-			r.Header[name] = e.fields[i]
+	for i, name := range logformat.FieldNames {
+		if len(e.Fields[i]) > 0 {
+			r.Header[name] = e.Fields[i]
 		} else {
 			delete(r.Header, name)
 		}
@@ -199,21 +172,21 @@ func (s *suspectReplay) fill(e *entry, h *hostTally) bool {
 }
 
 // proxied reports whether the client's address is from a trusted proxy.
-func (e *entry) proxied() bool { return e.remote != "" && e.client != e.remote }
+func proxied(e *logformat.Entry) bool { return e.Remote != "" && e.Client != e.Remote }
 
 // secure reports whether the client sent the request over TLS. Behind a trusted proxy,
 // X-Forwarded-Proto says so.
-func (e *entry) secure() bool {
-	if proto := e.fields[forwardedProto]; e.proxied() && len(proto) > 0 {
+func secure(e *logformat.Entry) bool {
+	if proto := e.Fields[logformat.XForwardedProto]; proxied(e) && len(proto) > 0 {
 		return len(proto) == 1 && strings.EqualFold(proto[0], "https")
 	}
-	return e.tls
+	return e.TLS
 }
 
 // ambiguous reports whether X-Forwarded-For of a trusted proxy has several addresses.
-func (e *entry) ambiguous() bool {
-	values := e.fields[forwardedFor]
-	return e.proxied() && len(values) > 0 && (len(values) > 1 || strings.Contains(values[0], ","))
+func ambiguous(e *logformat.Entry) bool {
+	values := e.Fields[logformat.XForwardedFor]
+	return proxied(e) && len(values) > 0 && (len(values) > 1 || strings.Contains(values[0], ","))
 }
 
 // hitOf returns StaticHit for a target below a trap that is in force. Without the

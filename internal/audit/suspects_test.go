@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/internal/suspect"
+
+	"github.com/caddy-robots/caddy-robots/internal/logfile"
 )
 
 const suspectsRobots = "User-agent: *\nDisallow: /archive/\nDisallow: /trap/\n"
@@ -68,9 +70,9 @@ func (l *caddyText) script(client, fields, more string) {
 	}
 }
 
-func (l *caddyText) file() File {
+func (l *caddyText) file() logfile.File {
 	text := l.String()
-	return File{Name: "access.log", Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }}
+	return logfile.File{Name: "access.log", Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }}
 }
 
 // suspectSite returns a site that looks for suspects.
@@ -100,7 +102,7 @@ func TestSuspects(t *testing.T) {
 	l.script("192.0.2.7", "", overTLS)
 	people := int64(15*18 + 46)
 	for _, bind := range []bool{false, true} {
-		r := mustRun(t, Options{Files: []File{l.file()}, Sites: suspectSite(bind)})
+		r := mustRun(t, Options{Files: []logfile.File{l.file()}, Sites: suspectSite(bind)})
 		s := r.Suspects
 		if s == nil || !s.Known || s.Looked != people || s.Unknown != 0 || s.Clients != 1 || s.Found != 1 || s.Bound != bind || r.People != people || r.Robots != 0 {
 			t.Fatalf("bind %v: %+v, %d of people", bind, s, r.People)
@@ -126,7 +128,7 @@ func TestSuspects(t *testing.T) {
 			t.Errorf("%d requests of suspects, warnings %v", s.Requests, r.Warnings)
 		}
 	}
-	if r := mustRun(t, Options{Files: []File{l.file()}, Sites: oneSite(suspectsRobots)}); r.Suspects != nil {
+	if r := mustRun(t, Options{Files: []logfile.File{l.file()}, Sites: oneSite(suspectsRobots)}); r.Suspects != nil {
 		t.Errorf("without the setting: %+v", r.Suspects)
 	}
 }
@@ -162,7 +164,7 @@ func TestRequestsThatAreNotCheckedForSuspects(t *testing.T) {
 				text = c.change.Replace(text)
 			}
 			people.WriteString(text)
-			r := mustRun(t, Options{Files: []File{people.file()}, Sites: suspectSite(true)})
+			r := mustRun(t, Options{Files: []logfile.File{people.file()}, Sites: suspectSite(true)})
 			if s := r.Suspects; !s.Known || s.Clients != c.suspects {
 				t.Errorf("%+v", s)
 			}
@@ -176,13 +178,13 @@ func TestTrapsInALog(t *testing.T) {
 	l.people()
 	l.add(time.Second, "192.0.2.7", "/robots.txt", "", overTLS)
 	l.add(time.Second, "192.0.2.7", "/trap/archive.html", "", overTLS)
-	r := mustRun(t, Options{Files: []File{l.file()}, Sites: suspectSite(false)})
+	r := mustRun(t, Options{Files: []logfile.File{l.file()}, Sites: suspectSite(false)})
 	if s := signalOf(t, r, "trap_static"); s.Raised != 1 || s.Found != 1 || r.Suspects.Clients != 1 {
 		t.Errorf("%+v", r.Suspects)
 	}
 	open := suspectSite(false)
 	open[0].Robots = oneSite("User-agent: *\nDisallow: /archive/\n")[0].Robots
-	if r := mustRun(t, Options{Files: []File{l.file()}, Sites: open}); r.Suspects.Clients != 0 {
+	if r := mustRun(t, Options{Files: []logfile.File{l.file()}, Sites: open}); r.Suspects.Clients != 0 {
 		t.Errorf("a trap that robots.txt does not disallow: %+v", r.Suspects)
 	}
 }
@@ -194,7 +196,7 @@ func TestLogsWithoutFieldsForSuspects(t *testing.T) {
 	plain := newCaddyText()
 	plain.script("192.0.2.7", "", "")
 	for _, c := range []struct {
-		file File
+		file logfile.File
 		code string
 	}{
 		{onDisk("combined.log"), "no_fields"},
@@ -202,11 +204,11 @@ func TestLogsWithoutFieldsForSuspects(t *testing.T) {
 		{script.file(), "no_fetch_fields"},
 		{plain.file(), "no_suspects"},
 	} {
-		r := mustRun(t, Options{Files: []File{c.file}, Sites: suspectSite(true)})
+		r := mustRun(t, Options{Files: []logfile.File{c.file}, Sites: suspectSite(true)})
 		if s := r.Suspects; !warned(r, c.code) || s == nil || s.Known || s.Clients != 0 || s.Refused != 0 || len(s.Signals) != 0 {
 			t.Errorf("%s: %+v, %v", c.code, s, r.Warnings)
 		}
-		r = mustRun(t, Options{Files: []File{c.file}, Sites: oneSite(suspectsRobots)})
+		r = mustRun(t, Options{Files: []logfile.File{c.file}, Sites: oneSite(suspectsRobots)})
 		if warned(r, c.code) {
 			t.Errorf("%s: %v", c.code, r.Warnings)
 		}

@@ -99,7 +99,7 @@ func (a *auditor) isBrowser(v *judgedRequest) bool {
 // example returns an Example of a request.
 func (a *auditor) example(v *judgedRequest, verdict Verdict) Example {
 	e := Example{
-		Input: v.input.file.Name, LineNo: v.number, Host: v.host.name, Client: a.mask.client(v.request.Client), Method: strings.Clone(v.request.Method),
+		Input: v.input, LineNo: v.number, Host: v.host.name, Client: a.mask.client(v.request.Client), Method: strings.Clone(v.request.Method),
 		Target: a.mask.target(v.request.Target), Agent: shortened(v.agent), Status: v.status, Verdict: verdict,
 	}
 	if verdict.Layer == enforce.HiddenLayer.String() && !a.options.Full { // hidden paths must not be shown

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
+
+	"github.com/caddy-robots/caddy-robots/internal/logformat"
 )
 
 // warningCounts counts the requests that make figures unreliable.
@@ -25,31 +27,31 @@ type warningCounts struct {
 }
 
 // request counts a request.
-func (t *warningCounts) request(e *entry) {
+func (t *warningCounts) request(e *logformat.Entry) {
 	switch {
-	case e.method == http.MethodHead:
+	case e.Method == http.MethodHead:
 		t.heads++
-	case e.status == http.StatusNotModified:
+	case e.Status == http.StatusNotModified:
 		t.unchanged++
 	}
-	if e.forwarded {
+	if e.Forwarded {
 		t.forwarded++
 	}
-	if e.host != "" {
+	if e.Host != "" {
 		t.hosted++
 	}
-	if e.target != "" && e.target[0] != '/' && e.target[0] != '*' && !strings.Contains(e.target, ":") {
+	if e.Target != "" && e.Target[0] != '/' && e.Target[0] != '*' && !strings.Contains(e.Target, ":") {
 		t.relative++
 	}
-	switch c := e.client; {
+	switch c := e.Client; {
 	case strings.HasPrefix(c, "10."), strings.HasPrefix(c, "192.168."), strings.HasPrefix(c, "127."), strings.HasPrefix(c, "172.1"), strings.HasPrefix(c, "172.2"), strings.HasPrefix(c, "172.3"),
 		strings.HasPrefix(c, "fd"), c == "::1":
 		t.private++
 	}
-	switch c := e.client; {
+	switch c := e.Client; {
 	case strings.HasSuffix(c, ".0"), strings.HasSuffix(c, "::"):
 		t.masked++
-	case !isAddress(c):
+	case !logformat.IsAddress(c):
 		t.unclear++
 	}
 }
@@ -102,7 +104,7 @@ func (t *secondTally) sampled() (limit int, ok bool) {
 }
 
 // warnings returns the warnings of the report.
-func (a *auditor) warnings() []Warning {
+func (a *auditor) warnings(r *Report) []Warning {
 	list := []Warning{}
 	list = append(list, a.options.Warnings...)
 	warn := func(code, format string, args ...any) {
@@ -118,15 +120,15 @@ func (a *auditor) warnings() []Warning {
 	if t.forwarded > 0 {
 		warn("cached", "Requests that came through a proxy or CDN: %d. Those that it answered from its cache are not in this log.", t.forwarded)
 	}
-	if a.ownFetches > 0 {
-		warn("own_fetches", "Fetches of robots.txt by Caddy or one of its commands (User-Agent %q): %d. They are not counted as requests.", enforce.FetcherUserAgent, a.ownFetches)
+	if a.inputs.ownFetches > 0 {
+		warn("own_fetches", "Fetches of robots.txt by Caddy or one of its commands (User-Agent %q): %d. They are not counted as requests.", enforce.FetcherUserAgent, a.inputs.ownFetches)
 	}
 	t.perSecond.end()
 	t.perSecond.count = 0
 	if n, ok := t.perSecond.sampled(); ok {
 		warn("sampled", "Unusually many seconds have exactly %d requests: the log seems to be sampled. Then all figures are too low.", n)
 	}
-	if t.hosted == 0 && a.requests > 0 {
+	if t.hosted == 0 && a.inputs.requests > 0 {
 		warn("no_hosts", "The log does not have the hosts of requests. All requests are judged as those of one site.")
 	}
 	if t.relative > 0 {
@@ -134,7 +136,7 @@ func (a *auditor) warnings() []Warning {
 	}
 	if len(a.allSources()) == 0 {
 		warn("no_robots", "No robots.txt is known for this log, so no request is judged. Pass one with --robots: a file, or a URL such as https://example.com.")
-	} else if n := a.requests - a.judged; n > 0 {
+	} else if n := a.inputs.requests - a.judged; n > 0 {
 		warn("partly_judged", "Requests that are not judged: %d. No robots.txt is known for their host or their time.", n)
 	}
 	a.warnOfSuspects(warn)
@@ -147,7 +149,7 @@ func (a *auditor) warnings() []Warning {
 		} else if c.dropped > 0 {
 			warn("verify_incomplete", "%d addresses of crawlers were not looked up: there were too many, or it took too long.", c.dropped)
 		}
-		if old := a.options.Now().Sub(time.Unix(0, a.first)); a.timed && old > 3*24*time.Hour {
+		if old := age(r.Period, a.options.Now()); old > 3*24*time.Hour {
 			warn("verify_old", "The log is %d days old, but the published address lists are those of today. They can verify a crawler, but an address that is not in them does not count as an impostor's.", int(old.Hours()/24))
 		}
 	}
@@ -155,12 +157,12 @@ func (a *auditor) warnings() []Warning {
 }
 
 func (a *auditor) warnOfInputs(warn func(string, string, ...any)) {
-	for _, in := range a.seq.all {
-		if in.cut != nil {
-			warn("cut_input", "%s ends too early or is damaged: %v. The lines before that were read.", in.file.Name, in.cut)
+	for _, l := range a.logs.Logs {
+		if l.Cut != nil {
+			warn("cut_input", "%s ends too early or is damaged: %v. The lines before that were read.", l.Name, l.Cut)
 		}
-		if in.formats != nil && in.formats.mixed {
-			warn("mixed_formats", "%s has lines of several formats.", in.file.Name)
+		if l.Format.Mixed() {
+			warn("mixed_formats", "%s has lines of several formats.", l.Name)
 		}
 	}
 }
@@ -169,24 +171,24 @@ func (a *auditor) warnOfAddresses(warn func(string, string, ...any)) {
 	addresses, _ := a.addresses.count()
 	t := &a.warningCounts
 	switch {
-	case a.requests >= 200 && (addresses <= 3 || a.requests/max(addresses, 1) >= 2000):
-		warn("few_addresses", "Client addresses: only %d for %d requests. They seem to be those of a proxy or CDN. Then no client counts as an impostor, and figures by address are not reliable.", addresses, a.requests)
-	case a.requests >= 20 && t.private*10 >= a.requests*9:
+	case a.inputs.requests >= 200 && (addresses <= 3 || a.inputs.requests/max(addresses, 1) >= 2000):
+		warn("few_addresses", "Client addresses: only %d for %d requests. They seem to be those of a proxy or CDN. Then no client counts as an impostor, and figures by address are not reliable.", addresses, a.inputs.requests)
+	case a.inputs.requests >= 20 && t.private*10 >= a.inputs.requests*9:
 		warn("few_addresses", "Nearly all client addresses are private: they seem to be those of a proxy. Then crawlers cannot be verified, and figures by address are not reliable.")
 	}
 	switch {
-	case a.requests >= 20 && t.masked*10 >= a.requests*9:
+	case a.inputs.requests >= 20 && t.masked*10 >= a.inputs.requests*9:
 		warn("masked_addresses", "The addresses in the log are masked: crawlers cannot be verified, and all clients of one network count as one.")
-	case t.unclear*10 >= a.requests*9 && a.requests > 0:
+	case t.unclear*10 >= a.inputs.requests*9 && a.inputs.requests > 0:
 		warn("masked_addresses", "The clients in the log are names or hashes instead of IP addresses: crawlers cannot be verified.")
 	}
 }
 
 func (a *auditor) warnOfTimes(warn func(string, string, ...any)) {
 	zoneless, coarse := int64(0), int64(0)
-	for _, in := range a.seq.all {
-		zoneless += in.zoneless
-		coarse = max(coarse, in.coarse)
+	for i := range a.inputs.each {
+		zoneless += a.inputs.each[i].zoneless
+		coarse = max(coarse, a.inputs.each[i].coarse)
 	}
 	if zoneless > 0 && a.options.Zone == nil {
 		warn("no_zone", "Requests whose time has no time zone: %d. The time was read as UTC. If it is not UTC, pass the zone with --zone.", zoneless)

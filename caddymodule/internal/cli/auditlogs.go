@@ -11,11 +11,12 @@ import (
 	"golang.org/x/term"
 
 	"github.com/caddy-robots/caddy-robots/internal/audit"
+	"github.com/caddy-robots/caddy-robots/internal/logfile"
 )
 
 // openLogs opens the logs that the arguments (files and globs) name. It also
 // returns their total size in octets, -1 if it is unknown.
-func openLogs(args []string, stdin io.Reader) (files []audit.File, size int64, err error) {
+func openLogs(args []string, stdin io.Reader) (files []logfile.File, size int64, err error) {
 	seen := map[string]bool{}
 	for _, arg := range args {
 		if arg == "-" {
@@ -23,7 +24,7 @@ func openLogs(args []string, stdin io.Reader) (files []audit.File, size int64, e
 				return nil, 0, errSeveralStdin
 			}
 			seen["-"], size = true, -1
-			files = append(files, audit.File{
+			files = append(files, logfile.File{
 				Name: "standard input", Once: true,
 				Open: func() (io.ReadCloser, error) { return io.NopCloser(stdin), nil },
 			})
@@ -48,7 +49,7 @@ func openLogs(args []string, stdin io.Reader) (files []audit.File, size int64, e
 			if size >= 0 {
 				size += info.Size()
 			}
-			files = append(files, audit.File{
+			files = append(files, logfile.File{
 				Name: name, Once: !info.Mode().IsRegular(),
 				Open: func() (io.ReadCloser, error) { return os.Open(name) },
 			})

@@ -96,9 +96,9 @@ func runGoldens(t *testing.T, tests []goldenTest) {
 	srv := site(t)
 	empty := httptest.NewServer(http.NotFoundHandler())
 	defer empty.Close()
-	const logs = "../../internal/audit/testdata/logs"
-	replace := strings.NewReplacer("LOGS", logs, "SITE", srv.URL, "HOST", srv.Listener.Addr().String(), "EMPTY", empty.URL)
-	restore := strings.NewReplacer(logs, "LOGS", srv.URL, "SITE", empty.URL, "EMPTY", srv.Listener.Addr().String(), "HOST")
+	const logs, auditData = "../../internal/logformat/testdata", "../../internal/audit/testdata"
+	replace := strings.NewReplacer("LOGS", logs, "AUDIT", auditData, "SITE", srv.URL, "HOST", srv.Listener.Addr().String(), "EMPTY", empty.URL)
+	restore := strings.NewReplacer(logs, "LOGS", auditData, "AUDIT", srv.URL, "SITE", empty.URL, "EMPTY", srv.Listener.Addr().String(), "HOST")
 	for _, tt := range tests {
 		t.Run(tt.golden, func(t *testing.T) {
 			status, stdout, stderr := runCommand(tt.stdin, strings.Fields(replace.Replace(tt.args))...)
@@ -242,17 +242,17 @@ func TestCommandsPrint(t *testing.T) {
 		{"check-path-alone", 1, "check -a GPTBot /private/", ""},
 		{"check-no-agent", 1, "check -r pace.txt /", ""},
 
-		{"audit", 0, "audit -r LOGS/../robots.txt LOGS/combined.log", ""},
-		{"audit-json", 0, "audit --json -r LOGS/../robots.txt LOGS/caddy.log", ""},
-		{"audit-full", 0, "audit --full -r LOGS/../robots.txt LOGS/vhost-combined.log", ""},
+		{"audit", 0, "audit -r AUDIT/robots.txt LOGS/combined.log", ""},
+		{"audit-json", 0, "audit --json -r AUDIT/robots.txt LOGS/caddy.log", ""},
+		{"audit-full", 0, "audit --full -r AUDIT/robots.txt LOGS/vhost-combined.log", ""},
 		{"audit-config", 0, "audit -c audit.caddyfile LOGS/caddy.log", ""},
 		{"audit-config-site", 0, "audit -c audit.caddyfile --site www.example.com LOGS/caddy.log", ""},
 		{"audit-config-robots", 0, "audit -c audit.caddyfile -r audit-old.txt LOGS/caddy.log", ""},
 		{"audit-config-strict", 1, "audit -c audit.caddyfile --strict LOGS/caddy.log", ""},
-		{"audit-against", 2, "audit -r LOGS/../robots.txt --against audit-old.txt LOGS/combined.log", ""},
-		{"audit-against-better", 0, "audit -r audit-old.txt --against LOGS/../robots.txt LOGS/combined.log", ""},
-		{"audit-versions", 0, "audit -r 2026-11-07T12:00:15Z=LOGS/../robots.txt -r 2026-11-01=audit-old.txt LOGS/combined.log", ""},
-		{"audit-versions-undated", 1, "audit -r audit-old.txt -r LOGS/../robots.txt LOGS/combined.log", ""},
+		{"audit-against", 2, "audit -r AUDIT/robots.txt --against audit-old.txt LOGS/combined.log", ""},
+		{"audit-against-better", 0, "audit -r audit-old.txt --against AUDIT/robots.txt LOGS/combined.log", ""},
+		{"audit-versions", 0, "audit -r 2026-11-07T12:00:15Z=AUDIT/robots.txt -r 2026-11-01=audit-old.txt LOGS/combined.log", ""},
+		{"audit-versions-undated", 1, "audit -r audit-old.txt -r AUDIT/robots.txt LOGS/combined.log", ""},
 		{"audit-none", 0, "audit -r none LOGS/caddy.log", ""},
 		{"audit-glob", 0, "audit -r none LOGS/caddy-[r2]*.log", ""},
 		{"audit-glob-empty", 1, "audit -r none LOGS/nothing*.log", ""},

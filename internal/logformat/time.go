@@ -1,4 +1,4 @@
-package audit
+package logformat
 
 import (
 	"bytes"
@@ -70,31 +70,6 @@ func daysSince1970(year, month, day int) int {
 		year, month = year-1, month+12
 	}
 	return 365*year + year/4 - year/100 + year/400 + (153*(month-3)+2)/5 + day - 1 - 719468
-}
-
-// digits parses n digits of b at *i; it returns -1 if there are other octets.
-func digits(b []byte, i *int, n int) int {
-	if *i+n > len(b) {
-		return -1
-	}
-	v := 0
-	for _, c := range b[*i : *i+n] {
-		if c < '0' || c > '9' {
-			return -1
-		}
-		v = v*10 + int(c-'0')
-	}
-	*i += n
-	return v
-}
-
-// skip skips one octet if it is c, and reports whether it did.
-func skip(b []byte, i *int, c byte) bool {
-	if *i < len(b) && b[*i] == c {
-		*i++
-		return true
-	}
-	return false
 }
 
 // fraction parses the fraction of a second if there is one.

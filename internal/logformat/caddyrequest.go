@@ -1,4 +1,4 @@
-package audit
+package logformat
 
 import (
 	"cmp"
@@ -6,12 +6,12 @@ import (
 )
 
 // request parses the object "request".
-func (p *caddyLog) request(e *entry, l *caddyLine) bool {
+func (p *caddyLog) request(e *Entry, l *caddyLine) bool {
 	return p.walk.members(func(key []byte) bool { return p.requestMember(lastSegment(key), e, l) })
 }
 
 // requestMember parses one member of the object "request".
-func (p *caddyLog) requestMember(key []byte, e *entry, l *caddyLine) bool {
+func (p *caddyLog) requestMember(key []byte, e *Entry, l *caddyLine) bool {
 	o := &p.walk
 	var to *string
 	switch string(key) {
@@ -19,37 +19,37 @@ func (p *caddyLog) requestMember(key []byte, e *entry, l *caddyLine) bool {
 		if o.b[o.i] != '{' {
 			return o.skipValue()
 		}
-		l.agent, e.headers = true, true
+		l.agent, e.HasFields = true, true
 		return p.headers(e)
 	case "tls":
-		e.tls = o.b[o.i] == '{'
+		e.TLS = o.b[o.i] == '{'
 		return o.skipValue()
 	case "remote_port":
-		to = &e.port
+		to = &e.Port
 	case "method":
-		to = &e.method
+		to = &e.Method
 	case "uri":
-		to = &e.target
+		to = &e.Target
 	case "host", "hostname", "vhost":
-		to = &e.host
+		to = &e.Host
 	case "client_ip":
-		to = &e.client
+		to = &e.Client
 	case "remote_ip":
-		ok := o.string(&e.remote)
-		e.client = cmp.Or(e.client, e.remote)
+		ok := o.string(&e.Remote)
+		e.Client = cmp.Or(e.Client, e.Remote)
 		return ok
 	case "remote_addr":
 		var address string
 		if !o.string(&address) {
 			return false
 		}
-		e.remote = withoutPort(address)
-		e.port = address[strings.LastIndexByte(address, ':')+1:]
-		e.client = cmp.Or(e.client, e.remote)
+		e.Remote = withoutPort(address)
+		e.Port = address[strings.LastIndexByte(address, ':')+1:]
+		e.Client = cmp.Or(e.Client, e.Remote)
 		return true
 	case "User-Agent", "user-agent", "user_agent", "UserAgent", "useragent", "ua":
 		l.agent = true
-		return p.values(func(s string) { e.agents = append(e.agents, s) })
+		return p.values(func(s string) { e.UserAgents = append(e.UserAgents, s) })
 	default:
 		return o.skipValue()
 	}
@@ -76,43 +76,43 @@ func (o *object) string(to *string) bool {
 }
 
 // headers parses the header fields of the request.
-func (p *caddyLog) headers(e *entry) bool {
+func (p *caddyLog) headers(e *Entry) bool {
 	return p.walk.members(func(key []byte) bool { return p.header(lastSegment(key), e) })
 }
 
 // header parses one header field of the request.
-func (p *caddyLog) header(name []byte, e *entry) bool {
+func (p *caddyLog) header(name []byte, e *Entry) bool {
 	switch string(name) {
 	case "User-Agent", "user-agent", "ua", "UA", "user_agent":
-		return p.values(func(s string) { e.agents = append(e.agents, s) })
+		return p.values(func(s string) { e.UserAgents = append(e.UserAgents, s) })
 	case "Referer", "referer":
 		return p.values(func(s string) {
-			if e.referer == "" {
-				e.referer = s
+			if e.Referer == "" {
+				e.Referer = s
 			}
 		})
 	case "Authorization":
-		e.authorized = true
+		e.Authorized = true
 		return p.walk.skipValue()
 	case "X-Forwarded-For":
-		e.forwarded = true
+		e.Forwarded = true
 	case "Via", "Cf-Ray", "Cdn-Loop", "X-Amz-Cf-Id", "Fastly-Client-Ip", "True-Client-Ip", "X-Varnish":
-		e.forwarded = true
+		e.Forwarded = true
 		return p.walk.skipValue()
 	}
 	return p.field(name, e)
 }
 
-// field parses a field that is in suspectFields, and skips others.
-func (p *caddyLog) field(name []byte, e *entry) bool {
+// field parses a field that is in FieldNames, and skips others.
+func (p *caddyLog) field(name []byte, e *Entry) bool {
 	i := fieldOf(name)
 	if i < 0 {
 		return p.walk.skipValue()
 	}
-	n := len(e.fields[i])
-	ok := p.values(func(s string) { e.fields[i] = append(e.fields[i], s) })
-	if len(e.fields[i]) == n { // the field was there, but its value was removed
-		e.fields[i] = append(e.fields[i], "")
+	n := len(e.Fields[i])
+	ok := p.values(func(s string) { e.Fields[i] = append(e.Fields[i], s) })
+	if len(e.Fields[i]) == n { // the field was there, but its value was removed
+		e.Fields[i] = append(e.Fields[i], "")
 	}
 	return ok
 }

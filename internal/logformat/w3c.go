@@ -1,4 +1,4 @@
-package audit
+package logformat
 
 import (
 	"bytes"
@@ -51,10 +51,10 @@ const maxColumns = 128
 func (p *w3cLog) name() string    { return "w3c" }
 func (p *w3cLog) hasAgents() bool { return p.agents || p.columns == nil }
 
-func (p *w3cLog) parse(line []byte, e *entry) problem {
+func (p *w3cLog) parse(line []byte, e *Entry) Problem {
 	if len(line) > 0 && line[0] == '#' {
 		p.directive(line)
-		return noRequest
+		return NoRequest
 	}
 	if p.columns == nil {
 		return noFields
@@ -69,7 +69,7 @@ func (p *w3cLog) parse(line []byte, e *entry) problem {
 	for n, c := range p.columns {
 		if len(rest) == 0 {
 			if n == 0 {
-				return noRequest
+				return NoRequest
 			}
 			return cutOff
 		}
@@ -127,38 +127,38 @@ func w3cValue(b []byte, blank byte) (value, rest []byte) {
 }
 
 // column stores the value of one column.
-func (p *w3cLog) column(c w3cColumn, text string, e *entry) {
+func (p *w3cLog) column(c w3cColumn, text string, e *Entry) {
 	switch c {
 	case w3cClient:
-		e.client = text
+		e.Client = text
 	case w3cForwarded:
-		e.forwarded = true
+		e.Forwarded = true
 	case w3cMethod:
-		e.method = text
+		e.Method = text
 	case w3cURI:
-		e.target = text
+		e.Target = text
 	case w3cStatus:
-		e.status = -1
+		e.Status = -1
 		if n, rest := number3([]byte(text)); len(rest) == 0 {
-			e.status = n
+			e.Status = n
 		}
 	case w3cBytes:
-		for i := 0; i < len(text) && isDigit(text[i]) && e.bytes < 1<<56; i++ {
-			e.bytes = e.bytes*10 + int64(text[i]-'0')
+		for i := 0; i < len(text) && isDigit(text[i]) && e.Bytes < 1<<56; i++ {
+			e.Bytes = e.Bytes*10 + int64(text[i]-'0')
 		}
 	case w3cAgent:
 		e.setAgent(p.decodeAgent(text))
 	case w3cReferer:
-		e.referer = text
+		e.Referer = text
 	case w3cHostField:
-		e.host = text
+		e.Host = text
 	case w3cUser:
-		e.authorized = true
+		e.Authorized = true
 	}
 }
 
 // finish combines the values of several columns.
-func (p *w3cLog) finish(e *entry, date, timeOfDay, stem, query string) problem {
+func (p *w3cLog) finish(e *Entry, date, timeOfDay, stem, query string) Problem {
 	from := len(p.buf)
 	p.buf = append(append(append(p.buf, date...), ' '), timeOfDay...)
 	at, ok := timeParser{}.isoLike(p.buf[from:])
@@ -173,15 +173,15 @@ func (p *w3cLog) finish(e *entry, date, timeOfDay, stem, query string) problem {
 		if query != "" {
 			p.buf = append(append(p.buf, '?'), query...)
 		}
-		e.target = view(p.buf[from:])
+		e.Target = view(p.buf[from:])
 	}
 	switch {
-	case e.status < 0:
+	case e.Status < 0:
 		return badStatus
-	case e.method == "" && e.target == "":
+	case e.Method == "" && e.Target == "":
 		return badRequest
 	}
-	return fine
+	return None
 }
 
 // decodeAgent decodes the blanks of a User-Agent: IIS writes + for a blank, CloudFront

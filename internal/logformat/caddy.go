@@ -1,4 +1,4 @@
-package audit
+package logformat
 
 import (
 	"bytes"
@@ -37,7 +37,7 @@ type caddyLine struct {
 	level         int   // how certain it is that the member is the time: 1 to 3; 0: no time yet
 }
 
-func (p *caddyLog) parse(line []byte, e *entry) problem {
+func (p *caddyLog) parse(line []byte, e *Entry) Problem {
 	p.console, p.nested = false, false
 	begin := bytes.IndexByte(line, '{')
 	if begin < 0 {
@@ -53,10 +53,10 @@ func (p *caddyLog) parse(line []byte, e *entry) problem {
 
 // withoutFields handles a line without an object. It is a log line of Caddy if it
 // begins with a time.
-func (p *caddyLog) withoutFields(line []byte) problem {
+func (p *caddyLog) withoutFields(line []byte) Problem {
 	if i := bytes.IndexByte(line, '\t'); i > 0 {
 		if _, ok := p.times.parse(line[:i], &p.layout); ok {
-			return noRequest
+			return NoRequest
 		}
 	}
 	return badJSON
@@ -64,7 +64,7 @@ func (p *caddyLog) withoutFields(line []byte) problem {
 
 // head parses the columns that the console encoder writes before the object. The
 // first one is the time.
-func (p *caddyLog) head(b []byte, e *entry, l *caddyLine) {
+func (p *caddyLog) head(b []byte, e *Entry, l *caddyLine) {
 	at, rest, _ := bytes.Cut(b, []byte("\t"))
 	s, ok := p.times.parse(at, &p.layout)
 	if !ok {
@@ -92,7 +92,7 @@ func (l *caddyLine) classify(text []byte) {
 }
 
 // object parses the JSON object of a line.
-func (p *caddyLog) object(b []byte, e *entry, l *caddyLine) problem {
+func (p *caddyLog) object(b []byte, e *Entry, l *caddyLine) Problem {
 	p.walk.b, p.walk.i = b, 0
 	o := &p.walk
 	if !o.begin('{') {
@@ -126,7 +126,7 @@ func (p *caddyLog) object(b []byte, e *entry, l *caddyLine) problem {
 }
 
 // cutOrBad returns cutOff for an object without an end, and badJSON for others.
-func cutOrBad(o *object) problem {
+func cutOrBad(o *object) Problem {
 	if b := bytes.TrimRight(o.b, " \t\r"); len(b) > 0 && b[len(b)-1] != '}' {
 		return cutOff
 	}
@@ -134,7 +134,7 @@ func cutOrBad(o *object) problem {
 }
 
 // member parses one member of the outer object.
-func (p *caddyLog) member(key []byte, e *entry, l *caddyLine) bool {
+func (p *caddyLog) member(key []byte, e *Entry, l *caddyLine) bool {
 	o := &p.walk
 	switch string(key) {
 	case "request":
@@ -147,17 +147,17 @@ func (p *caddyLog) member(key []byte, e *entry, l *caddyLine) bool {
 		return o.skipValue()
 	case "status", "http_status", "status_code":
 		n, ok := o.integer()
-		e.status = int(min(max(n, 0), 999))
+		e.Status = int(min(max(n, 0), 999))
 		return ok
 	case "size", "bytes_written":
 		n, ok := o.integer()
-		e.bytes = max(n, 0)
+		e.Bytes = max(n, 0)
 		return ok
 	case "duration":
 		return p.duration(l)
 	case "user_id":
 		text, _, ok := o.scalar()
-		e.authorized = e.authorized || len(text) > 0
+		e.Authorized = e.Authorized || len(text) > 0
 		return ok
 	}
 	if i := bytes.IndexByte(key, '>'); i > 0 { // the key is a path such as request>uri
@@ -182,7 +182,7 @@ func lastSegment(key []byte) []byte { return key[bytes.LastIndexByte(key, '>')+1
 
 // time checks whether a member is the time: by its usual keys, else by the key under
 // which a line before had it, else by its value.
-func (p *caddyLog) time(key, text []byte, e *entry, l *caddyLine) {
+func (p *caddyLog) time(key, text []byte, e *Entry, l *caddyLine) {
 	level := 1
 	switch {
 	case string(key) == "ts":
@@ -260,27 +260,27 @@ func (p *caddyLog) duration(l *caddyLine) bool {
 }
 
 // finish decides whether the line is a request, and completes e.
-func (p *caddyLog) finish(e *entry, l *caddyLine) problem {
+func (p *caddyLog) finish(e *Entry, l *caddyLine) Problem {
 	switch {
 	case l.access:
-		if !l.request && e.target == "" {
+		if !l.request && e.Target == "" {
 			return badRequest
 		}
-	case l.other, !l.request, e.status == 0:
-		return noRequest
+	case l.other, !l.request, e.Status == 0:
+		return NoRequest
 	}
-	if e.method == "" && e.target == "" && e.host == "" {
+	if e.Method == "" && e.Target == "" && e.Host == "" {
 		return badRequest
 	}
 	switch {
 	case !l.agent:
-		e.agents = nil
-	case len(e.agents) == 0:
-		e.agents = append(e.agents, "")
+		e.UserAgents = nil
+	case len(e.UserAgents) == 0:
+		e.UserAgents = append(e.UserAgents, "")
 	}
-	if e.timed && l.duration >= 0 && e.resolution < int64(time.Second) {
-		e.at -= l.duration
-		e.begun = true
+	if e.Timed && l.duration >= 0 && e.Resolution < int64(time.Second) {
+		e.At -= l.duration
+		e.Begun = true
 	}
-	return fine
+	return None
 }

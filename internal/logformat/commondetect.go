@@ -1,4 +1,4 @@
-package audit
+package logformat
 
 import (
 	"bytes"
@@ -46,8 +46,8 @@ func newCommonLog(sample [][]byte, times timeParser) (p *commonLog, fit int) {
 	hosts := make([]int, maxMore+1)
 	for _, line := range sample {
 		try := commonLog{times: times}
-		var e entry
-		if pr := try.parse(line, &e); pr != fine && pr != noRequest {
+		var e Entry
+		if pr := try.parse(line, &e); pr != None && pr != NoRequest {
 			continue
 		}
 		end := bytes.Index(line, []byte(`] "`))

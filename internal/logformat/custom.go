@@ -1,4 +1,4 @@
-package audit
+package logformat
 
 import (
 	"bytes"
@@ -96,9 +96,9 @@ type customValues struct {
 	seconds                          float64
 }
 
-func (p *customLog) parse(line []byte, e *entry) problem {
+func (p *customLog) parse(line []byte, e *Entry) Problem {
 	if len(line) == 0 {
-		return noRequest
+		return NoRequest
 	}
 	p.buf = p.buf[:0]
 	rest, ok := bytes.CutPrefix(line, []byte(p.parts[0].literal))
@@ -117,7 +117,7 @@ func (p *customLog) parse(line []byte, e *entry) problem {
 		if !customVariables[part.variable] {
 			continue
 		}
-		if pr := p.value(part.variable, value, e, &v); pr != fine {
+		if pr := p.value(part.variable, value, e, &v); pr != None {
 			return pr
 		}
 	}
@@ -167,54 +167,54 @@ func (p *customLog) text(b []byte) string {
 }
 
 // value parses a value that may be invalid.
-func (p *customLog) value(name string, b []byte, e *entry, v *customValues) problem {
+func (p *customLog) value(name string, b []byte, e *Entry, v *customValues) Problem {
 	switch name {
 	case "time_local", "time_iso8601", "msec":
 		s, ok := p.times.parse(b, &p.layout)
 		if !ok {
 			return badTime
 		}
-		if !e.timed || s.resolution < e.resolution {
+		if !e.Timed || s.resolution < e.Resolution {
 			e.setTime(s)
 		}
 	case "request":
 		if !e.setRequestLine(p.text(b)) {
-			return noRequest
+			return NoRequest
 		}
 	case "status":
 		n, rest := number3(b)
 		if n < 0 || len(rest) > 0 {
 			return badStatus
 		}
-		e.status = n
+		e.Status = n
 	case "request_time":
 		v.seconds = seconds(b)
 	default:
 		p.setText(name, p.text(b), e, v)
 	}
-	return fine
+	return None
 }
 
 // setText stores a value that cannot be invalid.
-func (p *customLog) setText(name, text string, e *entry, v *customValues) {
+func (p *customLog) setText(name, text string, e *Entry, v *customValues) {
 	if text == "-" && name != "http_user_agent" {
 		return
 	}
 	switch name {
 	case "remote_addr", "proxy_protocol_addr":
-		if e.client == "" || name == "remote_addr" {
-			e.client = text
+		if e.Client == "" || name == "remote_addr" {
+			e.Client = text
 		}
 	case "http_x_forwarded_for":
 		v.forwarded, _, _ = strings.Cut(text, ",")
 	case "http_x_real_ip":
 		v.real = text
 	case "remote_user", "http_authorization":
-		e.authorized = text != ""
+		e.Authorized = text != ""
 	case "request_method":
-		e.method = text
+		e.Method = text
 	case "request_uri":
-		e.target = text
+		e.Target = text
 	case "uri", "document_uri":
 		v.uri = text
 	case "args", "query_string":
@@ -224,13 +224,13 @@ func (p *customLog) setText(name, text string, e *entry, v *customValues) {
 		for i := 0; i < len(text) && isDigit(text[i]) && n < 1<<56; i++ {
 			n = n*10 + int64(text[i]-'0')
 		}
-		e.bytes = n
+		e.Bytes = n
 	case "http_referer":
-		e.referer = text
+		e.Referer = text
 	case "http_user_agent":
 		v.agent = text
 	case "host", "http_host":
-		e.host = text
+		e.Host = text
 	case "server_name":
 		v.host = text
 	}
@@ -254,33 +254,33 @@ func seconds(b []byte) float64 {
 }
 
 // finish completes e with the values that belong together.
-func (p *customLog) finish(e *entry, v *customValues) problem {
-	if e.target == "" && v.uri != "" {
+func (p *customLog) finish(e *Entry, v *customValues) Problem {
+	if e.Target == "" && v.uri != "" {
 		from := len(p.buf)
 		p.buf = append(p.buf, v.uri...)
 		if v.args != "" {
 			p.buf = append(append(p.buf, '?'), v.args...)
 		}
-		e.target = view(p.buf[from:])
+		e.Target = view(p.buf[from:])
 	}
-	if e.target == "" {
-		return noRequest
+	if e.Target == "" {
+		return NoRequest
 	}
 	if p.agents {
 		e.setAgent(v.agent)
 	}
 	for _, other := range []string{v.real, v.forwarded} {
-		if e.client == "" {
-			e.client = other
+		if e.Client == "" {
+			e.Client = other
 		}
 	}
-	e.forwarded = v.forwarded != ""
-	if e.host == "" {
-		e.host = v.host
+	e.Forwarded = v.forwarded != ""
+	if e.Host == "" {
+		e.Host = v.host
 	}
-	if e.timed && v.seconds > 0 && e.resolution < 1e9 { // the time in nginx's log is that of the end of a request
-		e.at -= int64(v.seconds * 1e9)
-		e.begun = true
+	if e.Timed && v.seconds > 0 && e.Resolution < 1e9 { // the time in nginx's log is that of the end of a request
+		e.At -= int64(v.seconds * 1e9)
+		e.Begun = true
 	}
-	return fine
+	return None
 }

@@ -1,4 +1,4 @@
-package audit
+package logfile
 
 import (
 	"bufio"
@@ -8,6 +8,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/caddy-robots/caddy-robots/internal/logformat"
 )
 
 // maxLine is the largest length of a line, in octets.
@@ -28,7 +30,7 @@ func newLineReader(r io.Reader) *lineReader { return &lineReader{r: r, buf: make
 // next returns the next line without its LF or CRLF. The problem is fine or tooLong;
 // then the line has only its beginning. The line is valid until the next call. The
 // error is io.EOF at the end.
-func (l *lineReader) next() (line []byte, p problem, err error) {
+func (l *lineReader) next() (line []byte, p logformat.Problem, err error) {
 	searched := l.begin
 	for {
 		if i := bytes.IndexByte(l.buf[searched:l.end], '\n'); i >= 0 {
@@ -38,16 +40,16 @@ func (l *lineReader) next() (line []byte, p problem, err error) {
 		}
 		searched = l.end
 		if l.end-l.begin > maxLine {
-			p = tooLong
+			p = logformat.TooLong
 			line = append([]byte(nil), l.buf[l.begin:l.begin+512]...)
 			if err := l.skipLine(); err != nil && !errors.Is(err, io.EOF) {
-				return nil, fine, err
+				return nil, logformat.None, err
 			}
 			break
 		}
 		if l.err != nil {
 			if line = l.buf[l.begin:l.end]; len(line) == 0 {
-				return nil, fine, l.err
+				return nil, logformat.None, l.err
 			}
 			l.begin = l.end
 			break
@@ -58,8 +60,8 @@ func (l *lineReader) next() (line []byte, p problem, err error) {
 	if n := len(line); n > 0 && line[n-1] == '\r' {
 		line = line[:n-1]
 	}
-	if len(line) > maxLine && p == fine {
-		p = tooLong
+	if len(line) > maxLine && p == logformat.None {
+		p = logformat.TooLong
 	}
 	return line, p, nil
 }

@@ -1,0 +1,172 @@
+package audit
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/internal/logfile"
+	"github.com/caddy-robots/caddy-robots/internal/logformat"
+)
+
+// Input describes a file that was read.
+type Input struct {
+	Name        string `json:"name"`
+	Format      string `json:"format"`      // as logformat.Format.Name
+	Compression string `json:"compression"` // gzip, zstd or ""
+	Lines       int64  `json:"lines"`
+	Requests    int64  `json:"requests"`
+	Unreadable  int64  `json:"unreadable"`
+	Period      Period `json:"period"`
+	// Resolution is the resolution of its times in seconds, such as 1 or 0.001; that
+	// of the coarsest time if they differ. It is 0 if it has no times.
+	Resolution float64 `json:"resolution"`
+	// Zone is true if it has times and all of them have a time zone.
+	Zone bool `json:"zone"`
+}
+
+// UnreadableExample is a line that could not be read as a request.
+type UnreadableExample struct {
+	Input  string `json:"input"` // name of the file
+	LineNo int64  `json:"line"`  // line in that file, from 1
+	Reason string `json:"reason"`
+	Text   string `json:"text"` // the beginning of the line, at most 200 octets; addresses and queries are masked unless Options.Full is set
+}
+
+// inputs counts the lines of the logs.
+type inputs struct {
+	logs []*logfile.Log
+	each []inputTally // by logfile.Log.Index
+	mask masker
+
+	unreadable int64
+	other      int64
+	ownFetches int64 // of other
+	requests   int64
+	problems   [logformat.Problems]int64
+	examples   []UnreadableExample
+}
+
+// inputTally counts the lines of one log.
+type inputTally struct {
+	Input
+	period   span
+	fields   int64 // requests for which the log has a User-Agent, even an empty one
+	nonEmpty int64 // requests with a User-Agent that is not empty
+	coarse   int64 // the coarsest resolution of its times
+	zoneless int64 // requests whose time has no zone
+}
+
+// Limits for User-Agents. A log without them cannot be judged.
+const (
+	// agentless: an audit fails after this number of requests if the log does not
+	// have the User-Agent of any of them.
+	agentless = 1000
+	// enoughRequests: a log with at least this number of requests is an error if the
+	// User-Agent of all of them is empty.
+	enoughRequests = 100
+)
+
+// maxUnreadable is the number of unreadable lines in the report.
+const maxUnreadable = 10
+
+func newInputs(logs []*logfile.Log, mask masker) *inputs {
+	c := &inputs{logs: logs, each: make([]inputTally, len(logs)), mask: mask, examples: []UnreadableExample{}}
+	for i, l := range logs {
+		c.each[i].Name = l.Name
+	}
+	return c
+}
+
+// count counts the current line of a log, and reports whether it is a request of a
+// client. It returns an error for a log without User-Agents.
+func (c *inputs) count(l *logfile.Log) (isRequest bool, err error) {
+	t := &c.each[l.Index]
+	t.Lines++
+	switch {
+	case l.Problem == logformat.NoRequest:
+		c.other++
+		return false, nil
+	case l.Problem != logformat.None:
+		c.unreadable++
+		t.Unreadable++
+		c.problems[l.Problem]++
+		if len(c.examples) < maxUnreadable {
+			c.examples = append(c.examples, UnreadableExample{Input: l.Name, LineNo: l.Number, Reason: l.Problem.String(), Text: c.mask.line(l.Line)})
+		}
+		return false, nil
+	case isOwnFetch(&l.Entry):
+		c.other++
+		c.ownFetches++
+		return false, nil
+	}
+	c.requests++
+	return true, t.count(l)
+}
+
+// count counts a request.
+func (t *inputTally) count(l *logfile.Log) error {
+	e := &l.Entry
+	if t.Requests++; t.Requests == 1 {
+		t.Format = l.Format.Name()
+	}
+	if len(e.UserAgents) > 0 {
+		t.fields++
+		if e.UserAgents[0] != "" {
+			t.nonEmpty++
+		}
+	} else if t.Requests == agentless && t.fields == 0 {
+		return fmt.Errorf("%s %w", l.Name, logfile.ErrNoUserAgents)
+	}
+	if e.Timed {
+		t.period.add(e.At)
+		t.coarse = max(t.coarse, e.Resolution)
+		if !e.Zoned {
+			t.zoneless++
+		}
+	}
+	return nil
+}
+
+// check returns an error for a log without User-Agents, and for a file that is not a
+// log.
+func (c *inputs) check() error {
+	for i, l := range c.logs {
+		t := &c.each[i]
+		if t.Requests > 0 && t.fields == 0 || t.Requests >= enoughRequests && t.nonEmpty == 0 {
+			return fmt.Errorf("%s %w", l.Name, logfile.ErrNoUserAgents)
+		}
+		if l.Cut != nil && t.Lines == 0 {
+			return fmt.Errorf("%s: %w", l.Name, l.Cut)
+		}
+	}
+	if c.requests == 0 && c.ownFetches == 0 && c.unreadable > 0 {
+		return fmt.Errorf("%s %w", c.logs[0].Name, logfile.ErrFormat)
+	}
+	return nil
+}
+
+// report adds the logs to the report.
+func (c *inputs) report(r *Report) {
+	r.Requests, r.Unreadable, r.Other = c.requests, c.unreadable, c.other
+	r.Lines = c.requests + c.unreadable + c.other
+	r.UnreadableExamples, r.UnreadableReasons = c.examples, []Count{}
+	for p, n := range c.problems {
+		if n > 0 {
+			r.UnreadableReasons = append(r.UnreadableReasons, Count{logformat.Problem(p).String(), n})
+		}
+	}
+	sortCounts(r.UnreadableReasons)
+	var all span
+	r.Inputs = make([]Input, 0, len(c.logs))
+	for i, l := range c.logs {
+		t := &c.each[i]
+		all.merge(t.period)
+		t.Compression, t.Period, t.Resolution = l.Compression, t.period.report(), time.Duration(t.coarse).Seconds()
+		t.Zone = t.period.known && t.zoneless == 0
+		if t.Format == "" {
+			t.Format = l.Format.Name()
+		}
+		r.Inputs = append(r.Inputs, t.Input)
+	}
+	r.Period = all.report()
+}

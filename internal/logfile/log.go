@@ -1,0 +1,170 @@
+package logfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/internal/logformat"
+)
+
+// File is a log to read.
+type File struct {
+	Name string // for reports and errors
+	// Open opens the log. It is called several times, unless Once is set. Each
+	// reader that it returns is closed.
+	Open func() (io.ReadCloser, error)
+	// Once is true if the log can be read only once, such as standard input.
+	Once bool
+}
+
+// Log is a File that is being read, and its current line.
+type Log struct {
+	File
+	Index       int    // in Sequence.Logs
+	Compression string // gzip, zstd or ""
+	Format      *logformat.Format
+	Cut         error // why reading ended too early
+
+	Entry   logformat.Entry   // the request of the current line, if Problem is None
+	Problem logformat.Problem // of the current line
+	Line    []byte            // the current line; valid until the next call of Next
+	Number  int64             // of the current line, from 1
+
+	notation string // of logformat.Custom; "" to detect the format
+	zone     *time.Location
+	raw      io.ReadCloser // nil while it is closed
+	counter  countingReader
+	text     io.ReadCloser
+	lines    *lineReader
+	first    int64 // time of the first request; 0 if not known
+	done     bool
+}
+
+// countingReader counts the octets before decompression.
+type countingReader struct {
+	io.Reader
+	n int64
+}
+
+func (c *countingReader) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// Errors for files that are not access logs which can be judged.
+var (
+	ErrFormat       = errors.New("has no known format: describe it with --format")
+	ErrNoUserAgents = errors.New("has no User-Agents: an audit needs them to find out which crawler sent a request")
+)
+
+// sampleLines is the number of lines at the beginning of a file by which its format
+// is detected.
+const sampleLines = 200
+
+// Open opens a file and detects its format, unless notation describes it (see
+// logformat.Custom). Times without a zone are in zone; nil means UTC.
+func Open(f File, notation string, zone *time.Location) (*Log, error) {
+	l := &Log{File: f, notation: notation, zone: zone}
+	if err := l.open(); err != nil {
+		l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// open opens the file and detects its format, if it is not known yet.
+func (l *Log) open() error {
+	raw, err := l.File.Open()
+	if err != nil {
+		return err
+	}
+	l.raw, l.counter = raw, countingReader{Reader: raw}
+	if l.text, l.Compression, err = decompress(&l.counter); err != nil {
+		return fmt.Errorf("%s: %w", l.Name, err)
+	}
+	if l.Format != nil {
+		l.lines = newLineReader(l.text)
+		return nil
+	}
+	read := &bytes.Buffer{}
+	sample, err := readSample(io.TeeReader(l.text, read))
+	if err != nil {
+		return fmt.Errorf("%s: %w", l.Name, err)
+	}
+	l.lines = newLineReader(io.MultiReader(read, l.text))
+	return l.setFormat(sample)
+}
+
+// readSample reads the lines at the beginning of a file by which its format is
+// detected.
+func readSample(r io.Reader) (sample [][]byte, err error) {
+	reader := newLineReader(r)
+	reader.buf = make([]byte, 64<<10)
+	for size := 0; len(sample) < sampleLines && size < maxLine; {
+		line, p, err := reader.next()
+		if err != nil {
+			if !errors.Is(err, io.EOF) && len(sample) == 0 {
+				return nil, err
+			}
+			break
+		}
+		if p == logformat.None && len(line) > 0 {
+			line = bytes.TrimLeft(line, "\x00")
+			sample = append(sample, bytes.Clone(line))
+			size += len(line)
+		}
+	}
+	return sample, nil
+}
+
+// setFormat sets the format of a log with a sample of its lines.
+func (l *Log) setFormat(sample [][]byte) (err error) {
+	if l.notation != "" {
+		if l.Format, err = logformat.Custom(l.notation, l.zone); err != nil {
+			return fmt.Errorf("format: %w", err)
+		}
+	} else if l.Format = logformat.Detect(sample, l.zone); l.Format == nil {
+		return fmt.Errorf("%s %w", l.Name, ErrFormat)
+	}
+	if !l.Format.HasUserAgents() {
+		return fmt.Errorf("%s %w (its format is %s)", l.Name, ErrNoUserAgents, l.Format.Name())
+	}
+	return nil
+}
+
+// Next reads and parses the next line. It returns false at the end.
+func (l *Log) Next() bool {
+	if l.done {
+		return false
+	}
+	line, p, err := l.lines.next()
+	if err != nil {
+		l.done = true
+		if !errors.Is(err, io.EOF) {
+			l.Cut = err
+		}
+		return false
+	}
+	l.Line, l.Number = line, l.lines.number
+	l.Entry.Reset()
+	if p == logformat.None {
+		p = l.Format.Parse(line, &l.Entry)
+	}
+	l.Problem = p
+	return true
+}
+
+// Close closes the file if it is open.
+func (l *Log) Close() {
+	if l.text != nil {
+		l.text.Close()
+	}
+	if l.raw != nil {
+		l.raw.Close()
+	}
+	l.raw, l.text, l.lines = nil, nil, nil
+}

@@ -1,0 +1,130 @@
+package logfile
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/internal/logformat"
+)
+
+// maxOpen is the largest number of files that are read at the same time.
+const maxOpen = 64
+
+// Sequence merges the lines of several logs in order of time. Logs whose times
+// overlap are interleaved.
+type Sequence struct {
+	Logs    []*Log // in the order of their first time
+	waiting []*Log // not begun yet
+	active  []*Log // each has a current line
+}
+
+// NewSequence reads the beginning of each file to find its format (see Open) and its
+// first time, and sorts the files.
+func NewSequence(files []File, notation string, zone *time.Location) (*Sequence, error) {
+	s := &Sequence{}
+	for _, f := range files {
+		l, err := Open(f, notation, zone)
+		if err != nil {
+			s.Close()
+			return nil, err
+		}
+		s.Logs = append(s.Logs, l)
+		if len(files) > 1 && !f.Once {
+			l.findFirst()
+		}
+	}
+	slices.SortStableFunc(s.Logs, func(a, b *Log) int { return cmp.Compare(a.first, b.first) })
+	for i, l := range s.Logs {
+		l.Index = i
+	}
+	s.waiting = slices.Clone(s.Logs)
+	return s, nil
+}
+
+// findFirst finds the time of the first request and closes the file again.
+func (l *Log) findFirst() {
+	for n := 0; n < sampleLines && l.Next(); n++ {
+		if l.Problem == logformat.None && l.Entry.Timed {
+			l.first = l.Entry.At
+			break
+		}
+	}
+	l.Close()
+	l.done, l.Cut = false, nil
+}
+
+// begin reads the first line of a waiting file and makes it active.
+func (s *Sequence) begin(l *Log) error {
+	if l.lines == nil {
+		if err := l.open(); err != nil {
+			return err
+		}
+	}
+	if l.Next() {
+		s.active = append(s.active, l)
+		return nil
+	}
+	l.Close()
+	return nil
+}
+
+// Next reads the next line of the log last, and returns the log whose current line is
+// the earliest; nil at the end. The first call gets nil.
+func (s *Sequence) Next(last *Log) (*Log, error) {
+	if last != nil && !last.Next() {
+		last.Close()
+		s.active = slices.DeleteFunc(s.active, func(l *Log) bool { return l == last })
+	}
+	for {
+		l := s.earliest()
+		if len(s.waiting) == 0 || l != nil && (len(s.active) >= maxOpen || s.waiting[0].first > l.position()) {
+			return l, nil
+		}
+		w := s.waiting[0]
+		s.waiting = s.waiting[1:]
+		if err := s.begin(w); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// earliest returns the active log whose current line is the earliest.
+func (s *Sequence) earliest() *Log {
+	if len(s.active) == 0 {
+		return nil
+	}
+	best := s.active[0]
+	for _, l := range s.active[1:] {
+		if l.position() < best.position() {
+			best = l
+		}
+	}
+	return best
+}
+
+// position returns the time of the current line. It is 0 for a line without a time,
+// so that such a line is read at once.
+func (l *Log) position() int64 {
+	if l.Problem != logformat.None || !l.Entry.Timed {
+		return 0
+	}
+	return l.Entry.At
+}
+
+// Close closes all files.
+func (s *Sequence) Close() {
+	for _, l := range s.Logs {
+		l.Close()
+	}
+}
+
+// Octets returns the number of octets that were read from all files, before
+// decompression.
+func (s *Sequence) Octets() int64 {
+	n := int64(0)
+	for _, l := range s.Logs {
+		n += l.counter.n
+	}
+	return n
+}
