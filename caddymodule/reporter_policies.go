@@ -251,7 +251,7 @@ func (p *policyOf) countsIn(g *robots.Group, token string, counts map[counters.L
 	pace := func(reason enforce.Reason, numbers ...int) {
 		for i, number := range numbers {
 			n, ok := counts[id(number, false, "", reason)]
-			if _, at := p.Rules.Origin(number); ok && (at == n.Line || i == len(numbers)-1) {
+			if _, at := p.Rules.Origin(number); ok && (at == n.Number || i == len(numbers)-1) {
 				found[number] = n
 				return
 			}

@@ -21,7 +21,7 @@ func (r *reporter) Lines(scope status.Scope, query status.LinesQuery) (*status.L
 	var list []counted
 	for _, n := range r.app.counters.Lines(scope) {
 		rule := status.Line{
-			Origin: n.Origin.String(), Site: n.Site, Layer: n.Layer.String(), Number: n.Line, Group: n.Group, Rule: n.Text,
+			Origin: n.Origin.String(), Site: n.Site, Layer: n.Layer.String(), Number: n.Number, Group: n.Group, Rule: n.Text,
 			Reason: n.Reason.String(), LineCounts: n.LineCounts,
 		}
 		if rule.Rule == "" && n.Layer != enforce.HiddenLayer {

@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"regexp"
 	"strings"
+
+	"github.com/caddy-robots/caddy-robots/internal/visible"
 )
 
 // masker removes the addresses of clients and the values of queries from what a report
@@ -23,12 +25,7 @@ func (m masker) client(s string) string {
 	if err != nil {
 		return hidden
 	}
-	bits := 48
-	if addr = addr.Unmap().WithZone(""); addr.Is4() {
-		bits = 24
-	}
-	p, _ := addr.Prefix(bits) // no error: the number of bits is in range
-	return p.String()
+	return visible.Network(addr).String()
 }
 
 // maxShown is the largest length of a target or User-Agent in the report, in octets.

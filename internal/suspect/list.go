@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/internal/visible"
 )
 
 // maxSuspects is the capacity of the list. A new suspect then replaces the one that
@@ -53,7 +55,7 @@ type list struct {
 // record if there is one. The caller holds the lock of e.
 func (w *Watch) enlist(e *entry, r *Request, hash uint64, fields fetchFields) *Suspect {
 	b, _ := ParseBrowser(r.UserAgent)
-	s := Suspect{Site: r.Site, Network: mask(r.Client), Browser: b, Fields: fields == allFetchFields, hash: hash}
+	s := Suspect{Site: r.Site, Network: visible.Network(r.Client), Browser: b, Fields: fields == allFetchFields, hash: hash}
 	s.fill(e)
 	w.list.mu.Lock()
 	defer w.list.mu.Unlock()
@@ -82,17 +84,6 @@ func (s *Suspect) fill(e *entry) {
 			s.Signals = append(s.Signals, Count{one, int(e.n[one]), time.Unix(int64(e.seen)/60*60-int64(ago)*60, 0)})
 		}
 	}
-}
-
-// mask returns the part of an address that operators see.
-func mask(addr netip.Addr) netip.Prefix {
-	addr = addr.Unmap()
-	bits := 48
-	if addr.Is4() {
-		bits = 24
-	}
-	p, _ := addr.WithZone("").Prefix(bits)
-	return p
 }
 
 // Suspects returns the clients that are suspects at the time now, those that were

@@ -1,6 +1,6 @@
-// Package visible escapes untrusted text so that all its characters are
-// visible, and none can control a terminal or change the order of text on a
-// page.
+// Package visible prepares what clients send for the eyes of operators. It
+// escapes untrusted text so that all its characters are visible, and none can
+// control a terminal or change the order of text on a page. It masks addresses.
 package visible
 
 import (

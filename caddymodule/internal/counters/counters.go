@@ -99,20 +99,16 @@ func (s *Site) Count(d *enforce.Decision, r *Request) {
 	if r.Repeated && d.Action == enforce.Pass {
 		return
 	}
-	mode := 0
-	if r.Monitor {
-		mode = 1
-	}
-	c := s.crawler(&d.Agent)
+	c, o := s.crawler(&d.Agent), outcomeOf(d, r.Monitor)
 	if r.Repeated {
 		c.repeated.Add(1)
 	} else if d.Claim.State != 0 {
 		c.claims[d.Claim.State].Add(1)
 	}
-	c.decided[mode][d.Reason].Add(1)
+	c.decided[o].Add(1)
 	if d.Line != 0 {
-		if rule := s.lineOf(d, r); rule != nil {
-			rule.count(d, mode, r.Time.Unix())
+		if line := s.lineOf(d, r); line != nil {
+			line.count(d.Line, o, r.Time.Unix())
 		}
 	}
 	if d.Action != enforce.Pass {

@@ -55,7 +55,7 @@ func TestCountsByCrawlerReasonAndRule(t *testing.T) {
 	}
 	rules := make(map[int]LineCount)
 	for _, r := range c.Lines(status.AllSites()) {
-		rules[r.Line] = r
+		rules[r.Number] = r
 	}
 	if r := rules[2]; r.Denied != 3 || r.Hour != 3 || r.Text != "Disallow: /private/" || r.Group != "*" || r.Layer != enforce.FileLayer || r.Site != "example.com" {
 		t.Errorf("line 2: %+v", r)

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
@@ -24,55 +23,25 @@ type Crawler struct {
 	operator string
 	purpose  string
 
-	decided  [modes][enforce.Reasons]atomic.Uint64
+	decided  [outcomes]atomic.Uint64
 	repeated atomic.Uint64 // decisions about requests that another handler counted
 	claims   [verify.Impostor + 1]atomic.Uint64
 	gate     gate // limits the refusals that are kept
 
 	// Guarded by Counters.mu:
 	past   [measures]history
-	folded [modes][enforce.Reasons]uint64 // the part of decided that is in the reasons of site
-	last   minute                         // of the last request
+	folded [outcomes]uint64 // the part of decided that is in the reasons of site
+	last   minute           // of the last request
 }
-
-// The measures: what is counted of a crawler.
-const (
-	requests = iota
-	denied
-	throttled
-	wouldDeny
-	wouldThrottle
-	verified
-	unverified
-	impostors
-	measures
-)
-
-// actions has the action of each reason.
-var actions = func() (list [enforce.Reasons]enforce.Action) {
-	for _, r := range []enforce.Reason{enforce.Disallowed, enforce.Impostor, enforce.Unavailable, enforce.Hidden, enforce.Suspected} {
-		list[r] = enforce.Deny
-	}
-	for _, r := range []enforce.Reason{enforce.RulesPending, enforce.CrawlDelay, enforce.RequestRate, enforce.VisitTime} {
-		list[r] = enforce.Throttle
-	}
-	return list
-}()
 
 // totals returns the total counts, by measure.
 func (c *Crawler) totals() (t [measures]uint64) {
 	repeated := c.repeated.Load()
-	for mode := range c.decided {
-		for reason := range c.decided[mode] {
-			n := c.decided[mode][reason].Load()
-			t[requests] += n
-			switch {
-			case actions[reason] == enforce.Pass:
-			case actions[reason] == enforce.Deny:
-				t[denied+2*mode] += n
-			default:
-				t[throttled+2*mode] += n
-			}
+	for o := range outcomes {
+		n := c.decided[o].Load()
+		t[requests] += n
+		if m := o.measure(); m != requests {
+			t[m] += n
 		}
 	}
 	t[requests] -= min(repeated, t[requests])
@@ -99,10 +68,8 @@ func (s *Site) crawler(a *crawler.Agent) *Crawler {
 		return s.class(a.Class)
 	}
 	hash := s.counters.hashName(name, known) ^ s.salt
-	for n := s.counters.crawlers.bucket(hash).Load(); n != nil; n = n.next.Load() {
-		if n.hash == hash && n.value.is(s, name, known) {
-			return n.value
-		}
+	if c := s.counters.crawlers.find(hash, func(c *Crawler) bool { return c.is(s, name, known) }); c != nil {
+		return c
 	}
 	return s.addCrawler(a, name, hash)
 }
@@ -115,19 +82,19 @@ func (c *Crawler) is(s *Site, name string, known bool) bool {
 // addCrawler is crawler for a name that has no counters yet.
 func (s *Site) addCrawler(a *crawler.Agent, name string, hash uint64) *Crawler {
 	known := a.Crawler != nil
+	if s.counters.crawlers.len() >= MaxCrawlers {
+		return s.class(a.Class)
+	}
 	if !known && s.counters.names.Add(1) > maxNames {
 		s.counters.names.Add(-1)
 		return s.class(a.Class)
 	}
-	var created *Crawler
-	c := s.counters.crawlers.add(hash, func(c *Crawler) bool { return c.is(s, name, known) }, func() *Crawler {
-		created = &Crawler{site: s, name: strings.Clone(name), class: a.Class, known: known}
-		if known {
-			created.operator, created.purpose = a.Crawler.Operator, string(a.Crawler.Purpose)
-		}
-		return created
-	})
-	if !known && (c == nil || c != created) {
+	created := &Crawler{site: s, name: strings.Clone(name), class: a.Class, known: known}
+	if known {
+		created.operator, created.purpose = a.Crawler.Operator, string(a.Crawler.Purpose)
+	}
+	c := s.counters.crawlers.add(hash, func(c *Crawler) bool { return c.is(s, name, known) }, created)
+	if !known && c != created {
 		s.counters.names.Add(-1)
 	}
 	if c == nil {

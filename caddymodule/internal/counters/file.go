@@ -78,20 +78,22 @@ type fileHistory struct {
 
 // Names in a file.
 var (
-	modeNames    = [modes]string{"enforce", "monitor"}
 	measureNames = [measures]string{
 		"requests", "denied", "throttled", "would_deny", "would_throttle", "verified", "unverified", "impostors",
 	}
-	layerNames = map[string]enforce.Layer{}
-	// reasonKeys has the keys for a mode and a reason, such as "monitor disallowed".
-	reasonKeys = func() (keys [modes][enforce.Reasons]string) {
-		for mode := range keys {
-			for reason := range keys[mode] {
-				keys[mode][reason] = modeNames[mode] + " " + enforce.Reason(reason).String()
+	// verdictNames has the names of what is counted of a line.
+	verdictNames = [...]string{"enforce pass", "enforce deny", "enforce throttle", "monitor deny", "monitor throttle"}
+	// outcomeNames has names such as "monitor disallowed".
+	outcomeNames = func() (names [outcomes]string) {
+		for o := range outcomes {
+			names[o] = "enforce " + o.reason().String()
+			if o.monitor() {
+				names[o] = "monitor " + o.reason().String()
 			}
 		}
-		return keys
+		return names
 	}()
+	layerNames  = map[string]enforce.Layer{}
 	reasonNames = map[string]enforce.Reason{}
 )
 
@@ -117,15 +119,7 @@ func (c *Counters) snapshot() *file {
 	f := &file{Version: fileVersion, Since: c.since.UTC()}
 	sites := make(map[*Site]*fileSite)
 	for _, s := range c.sites {
-		saved := &fileSite{Name: s.name, People: s.visitors.save(c.at), Reasons: make(map[string]fileHistory)}
-		for mode := range s.reasons {
-			for reason := range s.reasons[mode] {
-				if h := &s.reasons[mode][reason]; h.folded > 0 {
-					saved.Reasons[reasonKeys[mode][reason]] = h.save(c.at)
-				}
-			}
-		}
-		sites[s] = saved
+		sites[s] = &fileSite{Name: s.name, People: s.visitors.save(c.at), Reasons: saveAll(outcomeNames[:], s.reasons[:], c.at)}
 	}
 	for row := range c.allCrawlers() {
 		site := sites[row.site]
@@ -134,8 +128,8 @@ func (c *Counters) snapshot() *file {
 	for _, s := range sites {
 		f.Sites = append(f.Sites, *s)
 	}
-	for _, r := range c.lines.all() {
-		f.Lines = append(f.Lines, r.save(c.at))
+	for line := range c.lines.all() {
+		f.Lines = append(f.Lines, line.save(c.at))
 	}
 	return f
 }
@@ -143,59 +137,72 @@ func (c *Counters) snapshot() *file {
 func (c *Crawler) save(m minute) *fileCrawler {
 	saved := &fileCrawler{
 		Name: c.name, Class: c.class.String(), Known: c.known, Other: c.other, Operator: c.operator, Purpose: c.purpose,
-		Last: int64(c.last), Repeated: c.repeated.Load(), Decided: make(map[string]uint64), Past: make(map[string]fileHistory),
+		Last: int64(c.last), Repeated: c.repeated.Load(), Decided: make(map[string]uint64), Past: saveAll(measureNames[:], c.past[:], m),
 	}
-	for mode := range c.folded {
-		for reason, n := range c.folded[mode] {
-			if n > 0 {
-				saved.Decided[reasonKeys[mode][reason]] = n
-			}
-		}
-	}
-	for i := range c.past {
-		if c.past[i].folded > 0 {
-			saved.Past[measureNames[i]] = c.past[i].save(m)
+	for o, n := range c.folded {
+		if n > 0 {
+			saved.Decided[outcomeNames[o]] = n
 		}
 	}
 	return saved
 }
 
-func (r *Line) save(m minute) *fileLine {
+func (l *Line) save(m minute) *fileLine {
 	saved := &fileLine{
-		Site: r.site.name, Scheme: r.origin.Scheme, Host: r.origin.Host, Port: r.origin.Port, ID: uint64(r.id), Source: r.source,
-		Layer: r.layer.String(), Group: r.group, Text: r.text, Reason: r.reason.String(), Line: r.line.Load(), Last: r.last.Load(),
-		Decided: make(map[string]uint64), Refused: r.refused.save(m),
+		Site: l.site.name, Scheme: l.Origin.Scheme, Host: l.Origin.Host, Port: l.Origin.Port, ID: uint64(l.ID), Source: l.Source,
+		Layer: l.Layer.String(), Group: l.Group, Text: l.Text, Reason: l.Reason.String(), Line: l.number.Load(), Last: l.last.Load(),
+		Decided: make(map[string]uint64), Refused: l.refused.save(m),
 	}
-	for mode := range r.decided {
-		for action := range r.decided[mode] {
-			if n := r.decided[mode][action].Load(); n > 0 {
-				saved.Decided[modeNames[mode]+" "+enforce.Action(action).String()] = n
-			}
+	for i := range l.decided {
+		if n := l.decided[i].Load(); n > 0 {
+			saved.Decided[verdictNames[i]] = n
 		}
 	}
 	return saved
+}
+
+// saveAll converts histories for a file. It leaves out those that are empty.
+func saveAll(names []string, past []history, m minute) map[string]fileHistory {
+	saved := make(map[string]fileHistory)
+	for i := range past {
+		if past[i].folded > 0 {
+			saved[names[i]] = past[i].save(m)
+		}
+	}
+	return saved
+}
+
+// restoreAll is the inverse of saveAll. It adds to past.
+func restoreAll(names []string, saved map[string]fileHistory, m minute, past []history) {
+	for i := range past {
+		if f, ok := saved[names[i]]; ok {
+			h := f.restore(m)
+			past[i].merge(&h)
+		}
+	}
 }
 
 // save converts a history for a file. m is the current minute.
 func (h *history) save(m minute) fileHistory {
 	saved := fileHistory{Total: h.folded}
-	if h.series != nil {
-		saved.Minutes = toPairs(h.series.minutes[:], int64(m))
-		saved.Hours = toPairs(h.series.hours[:], m.hour())
-		saved.Days = toPairs(h.series.days[:], m.day())
+	if h.series == nil {
+		return saved
+	}
+	for of, pairs := range saved.rings() {
+		counts, first := make([]uint64, span(of).count()), m.step(span(of))+1-int64(span(of).count())
+		h.addTo(counts, span(of), m)
+		for i, n := range counts {
+			if n > 0 {
+				*pairs = append(*pairs, [2]uint64{uint64(first + int64(i)), n})
+			}
+		}
 	}
 	return saved
 }
 
-// toPairs returns the counts of a ring that are not 0, with their times. at is the
-// number of the current step.
-func toPairs(ring []uint32, at int64) (list [][2]uint64) {
-	for i, n := range values(ring, at) {
-		if n > 0 {
-			list = append(list, [2]uint64{uint64(at + 1 + int64(i) - int64(len(ring))), n})
-		}
-	}
-	return list
+// rings returns the fields for the ring buffers of a series, by span.
+func (f *fileHistory) rings() [spans]*[][2]uint64 {
+	return [spans]*[][2]uint64{&f.Minutes, &f.Hours, &f.Days}
 }
 
 // restore is the inverse of save. It leaves out counts that are older than the
@@ -206,19 +213,15 @@ func (f *fileHistory) restore(m minute) history {
 		return h
 	}
 	h.series = new(series)
-	fromPairs(h.series.minutes[:], f.Minutes, int64(m))
-	fromPairs(h.series.hours[:], f.Hours, m.hour())
-	fromPairs(h.series.days[:], f.Days, m.day())
-	return h
-}
-
-// fromPairs is the inverse of toPairs.
-func fromPairs(ring []uint32, list [][2]uint64, at int64) {
-	for _, pair := range list {
-		if then := int64(pair[0]); then <= at && then > at-int64(len(ring)) {
-			saturatingAdd(&ring[then%int64(len(ring))], pair[1])
+	for of, pairs := range f.rings() {
+		at := m.step(span(of))
+		for _, pair := range *pairs {
+			if then := int64(pair[0]); then <= at && then > at-int64(span(of).count()) {
+				saturatingAdd(h.series.at(span(of), then), pair[1])
+			}
 		}
 	}
+	return h
 }
 
 // decodeFile reads and checks a file.
@@ -276,15 +279,10 @@ func (c *Counters) Load(r io.Reader) error {
 	for i := range f.Sites {
 		saved := &f.Sites[i]
 		site := c.site(saved.Name)
-		site.restorePeople(&saved.People, c.at)
-		for mode := range site.reasons {
-			for reason := range site.reasons[mode] {
-				if past, ok := saved.Reasons[reasonKeys[mode][reason]]; ok {
-					h := past.restore(c.at)
-					site.reasons[mode][reason].merge(&h)
-				}
-			}
-		}
+		people := saved.People.restore(c.at)
+		site.people[0].n.Add(people.folded)
+		site.visitors.merge(&people)
+		restoreAll(outcomeNames[:], saved.Reasons, c.at, site.reasons[:])
 		for _, row := range saved.Crawlers {
 			row.restore(site, c.at)
 		}
@@ -295,26 +293,14 @@ func (c *Counters) Load(r io.Reader) error {
 	return nil
 }
 
-func (s *Site) restorePeople(saved *fileHistory, m minute) {
-	h := saved.restore(m)
-	s.people[0].n.Add(h.folded)
-	s.visitors.merge(&h)
-}
-
 // restore adds the counts of a crawler to those of a site.
 func (f *fileCrawler) restore(s *Site, m minute) {
 	c := &Crawler{site: s, last: min(minute(f.Last), m)}
-	for mode := range c.folded {
-		for reason := range c.folded[mode] {
-			c.folded[mode][reason] = f.Decided[reasonKeys[mode][reason]]
-		}
+	for o := range c.folded {
+		c.folded[o] = f.Decided[outcomeNames[o]]
 	}
 	c.repeated.Store(f.Repeated)
-	for i := range c.past {
-		if past, ok := f.Past[measureNames[i]]; ok {
-			c.past[i] = past.restore(m)
-		}
-	}
+	restoreAll(measureNames[:], f.Past, m, c.past[:])
 	if f.Other {
 		c.addTo(s.class(f.class))
 		return
@@ -328,20 +314,19 @@ func (f *fileCrawler) restore(s *Site, m minute) {
 
 // restore adds the counts of a line, if there is room.
 func (f *fileLine) restore(c *Counters) {
-	rule := &Line{
-		origin: enforce.Origin{Scheme: f.Scheme, Host: f.Host, Port: f.Port}, id: LineID(f.ID), site: c.site(f.Site),
-		layer: f.layer, source: f.Source, reason: f.reason, group: clip(f.Group), text: clip(f.Text),
-	}
-	if rule = rule.site.addLine(c.hashLine(rule.id, rule.origin), rule); rule == nil {
+	line := &Line{site: c.site(f.Site), lineFacts: lineFacts{
+		ID: LineID(f.ID), Source: f.Source, Origin: enforce.Origin{Scheme: f.Scheme, Host: f.Host, Port: f.Port},
+		Layer: f.layer, Group: clip(f.Group), Text: clip(f.Text), Reason: f.reason,
+	}}
+	if line = line.site.addLine(c.hashLine(line.ID, line.Origin), line); line == nil {
 		return
 	}
-	for mode := range rule.decided {
-		for action := range rule.decided[mode] {
-			rule.decided[mode][action].Add(f.Decided[modeNames[mode]+" "+enforce.Action(action).String()])
-		}
+	for i := range line.decided {
+		line.decided[i].Add(f.Decided[verdictNames[i]])
 	}
-	rule.line.CompareAndSwap(0, f.Line)
-	rule.last.Store(max(rule.last.Load(), min(f.Last, c.now().Unix())))
-	h := f.Refused.restore(c.at)
-	rule.refused.merge(&h)
+	line.decided[requests].Add(f.Decided["monitor pass"]) // of earlier versions
+	line.number.CompareAndSwap(0, f.Line)
+	line.last.Store(max(line.last.Load(), min(f.Last, c.now().Unix())))
+	refused := f.Refused.restore(c.at)
+	line.refused.merge(&refused)
 }

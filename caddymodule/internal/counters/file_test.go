@@ -23,7 +23,7 @@ func TestSaveAndLoad(t *testing.T) {
 		clock.add(30 * time.Minute)
 		c.Fold()
 	}
-	site.class(crawler.Program).decided[1][enforce.Disallowed].Add(4)
+	site.class(crawler.Program).decided[outcomes/2+outcome(enforce.Disallowed)].Add(4)
 	var saved bytes.Buffer
 	if err := c.Save(&saved); err != nil {
 		t.Fatal(err)
@@ -45,7 +45,7 @@ func TestSaveAndLoad(t *testing.T) {
 		t.Fatalf("rules: %+v", rules)
 	}
 	for _, r := range rules {
-		if r.Line == 2 && (r.Denied != 6 || r.Day != 6 || r.Text != "Disallow: /private/") || r.Line == 4 && r.Throttled != 5 {
+		if r.Number == 2 && (r.Denied != 6 || r.Day != 6 || r.Text != "Disallow: /private/") || r.Number == 4 && r.Throttled != 5 {
 			t.Errorf("rule: %+v", r)
 		}
 	}

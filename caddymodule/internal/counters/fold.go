@@ -1,9 +1,7 @@
 package counters
 
 import (
-	"cmp"
 	"iter"
-	"slices"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
@@ -37,8 +35,8 @@ func (c *Counters) fold() {
 	for row := range c.allCrawlers() {
 		row.fold(c.at)
 	}
-	for _, r := range c.lines.all() {
-		r.refused.fold(c.at, r.refusals())
+	for line := range c.lines.all() {
+		line.refused.fold(c.at, line.refusals())
 	}
 	c.advance(minuteOf(c.now()))
 }
@@ -54,7 +52,7 @@ func (c *Counters) allCrawlers() iter.Seq[*Crawler] {
 				}
 			}
 		}
-		for _, row := range c.crawlers.all() {
+		for row := range c.crawlers.all() {
 			if !yield(row) {
 				return
 			}
@@ -75,22 +73,22 @@ func (c *Counters) advance(m minute) {
 	case from-m <= maxBack:
 		return // the clock was set back a little: go on with the current minute
 	default:
-		from = m - days*24*60 // clears all series
+		from = m - rings[monthSpan].step*minute(monthSpan.count()) // clears all series
 	}
 	c.at = m
 	for _, s := range c.sites {
 		s.visitors.advance(from, m)
-		for mode := range s.reasons {
-			for reason := range s.reasons[mode] {
-				s.reasons[mode][reason].advance(from, m)
-			}
+		for o := range s.reasons {
+			s.reasons[o].advance(from, m)
 		}
 	}
 	for row := range c.allCrawlers() {
-		row.advance(from, m)
+		for i := range row.past {
+			row.past[i].advance(from, m)
+		}
 	}
-	for _, r := range c.lines.all() {
-		r.refused.advance(from, m)
+	for line := range c.lines.all() {
+		line.refused.advance(from, m)
 	}
 }
 
@@ -103,20 +101,12 @@ func (c *Crawler) fold(m minute) {
 	for i := range c.past {
 		c.past[i].fold(m, totals[i])
 	}
-	for mode := range c.decided {
-		for reason := range c.decided[mode] {
-			if n := c.decided[mode][reason].Load(); n != c.folded[mode][reason] {
-				h := &c.site.reasons[mode][reason]
-				h.fold(m, h.folded+n-c.folded[mode][reason])
-				c.folded[mode][reason] = n
-			}
+	for o := range outcomes {
+		if n := c.decided[o].Load(); n != c.folded[o] {
+			h := &c.site.reasons[o]
+			h.fold(m, h.folded+n-c.folded[o])
+			c.folded[o] = n
 		}
-	}
-}
-
-func (c *Crawler) advance(from, to minute) {
-	for i := range c.past {
-		c.past[i].advance(from, to)
 	}
 }
 
@@ -132,11 +122,9 @@ func (c *Counters) addRetired() {
 
 // addTo adds the counts of the last fold to another crawler of the same site.
 func (c *Crawler) addTo(to *Crawler) {
-	for mode := range c.folded {
-		for reason, n := range c.folded[mode] {
-			to.decided[mode][reason].Add(n)
-			to.folded[mode][reason] += n // the site's reasons already have it
-		}
+	for o, n := range c.folded {
+		to.decided[o].Add(n)
+		to.folded[o] += n // the site's reasons already have it
 	}
 	to.repeated.Add(c.repeated.Load())
 	to.claims[verify.Verified].Add(c.past[verified].folded)
@@ -148,90 +136,37 @@ func (c *Crawler) addTo(to *Crawler) {
 	to.last = max(to.last, c.last)
 }
 
-// merge adds the counts of another history.
-func (h *history) merge(other *history) {
-	h.folded += other.folded
-	if other.series == nil {
-		return
-	}
-	if h.series == nil {
-		h.series = new(series)
-	}
-	addAll(h.series.minutes[:], other.series.minutes[:])
-	addAll(h.series.hours[:], other.series.hours[:])
-	addAll(h.series.days[:], other.series.days[:])
-}
-
-func addAll(to, from []uint32) {
-	for i, n := range from {
-		saturatingAdd(&to[i], uint64(n))
-	}
-}
-
 // evict removes counters if a table is more than three quarters full, until it is
 // half full. Of the crawlers that are not in the registry, it removes those with the
 // fewest requests in the last hour. Of all crawlers, and of lines, it removes those
 // that were seen least recently. The counts of a crawler go to its class, and those
 // of a line are lost.
 func (c *Counters) evict() {
-	c.evictCrawlers(c.names.Load() > maxNames*3/4, maxNames/2, func(row *Crawler) bool { return !row.known },
-		func(a, b *Crawler) int {
-			return cmp.Or(cmp.Compare(a.past[requests].sum(hourSpan), b.past[requests].sum(hourSpan)), cmp.Compare(a.last, b.last))
-		})
-	c.evictCrawlers(c.crawlers.len() > MaxCrawlers*3/4, MaxCrawlers/2, func(*Crawler) bool { return true },
-		func(a, b *Crawler) int { return cmp.Compare(a.last, b.last) })
-	c.evictLines(c.invented.Load() > maxInvented*3/4, maxInvented/2, func(r *Line) bool { return r.site.pattern })
-	c.evictLines(c.lines.len() > MaxLines*3/4, MaxLines/2, func(*Line) bool { return true })
-}
-
-// evictCrawlers removes crawlers for which mayEvict returns true, the first in order
-// first, until keep of them are left. It does nothing unless full is true.
-func (c *Counters) evictCrawlers(full bool, keep int, mayEvict func(*Crawler) bool, order func(a, b *Crawler) int) {
-	if !full {
-		return
-	}
-	type entry struct {
-		hash uint64
-		row  *Crawler
-	}
-	var list []entry
-	for hash, row := range c.crawlers.all() {
-		if mayEvict(row) {
-			list = append(list, entry{hash, row})
-		}
-	}
-	slices.SortStableFunc(list, func(a, b entry) int { return order(a.row, b.row) })
-	for _, e := range list[:max(0, len(list)-keep)] {
-		c.crawlers.remove(e.hash, e.row)
-		if !e.row.known {
+	last := func(row *Crawler) (uint64, int64) { return 0, int64(row.last) }
+	retire := func(row *Crawler) {
+		if !row.known {
 			c.names.Add(-1)
 		}
-		c.retired = append(c.retired, e.row)
+		c.retired = append(c.retired, row)
 	}
-}
-
-// evictLines is evictCrawlers for lines, those that decided least recently first.
-func (c *Counters) evictLines(full bool, keep int, mayEvict func(*Line) bool) {
-	if !full {
-		return
+	if c.names.Load() > maxNames*3/4 {
+		c.crawlers.evict(maxNames/2, func(row *Crawler) bool { return !row.known },
+			func(row *Crawler) (uint64, int64) { return row.past[requests].sum(hourSpan), int64(row.last) }, retire)
 	}
-	type entry struct {
-		hash uint64
-		rule *Line
-		last int64
+	if c.crawlers.len() > MaxCrawlers*3/4 {
+		c.crawlers.evict(MaxCrawlers/2, func(*Crawler) bool { return true }, last, retire)
 	}
-	var list []entry
-	for hash, r := range c.lines.all() {
-		if mayEvict(r) {
-			list = append(list, entry{hash, r, r.last.Load()})
-		}
-	}
-	slices.SortStableFunc(list, func(a, b entry) int { return cmp.Compare(a.last, b.last) })
-	for _, e := range list[:max(0, len(list)-keep)] {
-		c.lines.remove(e.hash, e.rule)
-		if e.rule.site.pattern {
+	lastDecided := func(line *Line) (uint64, int64) { return 0, line.last.Load() }
+	forget := func(line *Line) {
+		if line.site.pattern {
 			c.invented.Add(-1)
 		}
+	}
+	if c.invented.Load() > maxInvented*3/4 {
+		c.lines.evict(maxInvented/2, func(line *Line) bool { return line.site.pattern }, lastDecided, forget)
+	}
+	if c.lines.len() > MaxLines*3/4 {
+		c.lines.evict(MaxLines/2, func(*Line) bool { return true }, lastDecided, forget)
 	}
 }
 

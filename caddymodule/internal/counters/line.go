@@ -57,9 +57,7 @@ func lineIDOf(source uint64, d *enforce.Decision) LineID {
 	switch {
 	case d.Reason == enforce.Hidden:
 		return NewLineID(source, d.Layer, "", false, "", 0, d.Line)
-	case actions[d.Reason] == enforce.Throttle:
-		return NewLineID(source, d.Layer, d.GroupToken(), false, "", d.Reason, 0)
-	case d.Rule == nil:
+	case actions[d.Reason] == enforce.Throttle || d.Rule == nil:
 		return NewLineID(source, d.Layer, d.GroupToken(), false, "", d.Reason, 0)
 	}
 	return NewLineID(source, d.Layer, d.GroupToken(), d.Rule.Allow, d.Rule.Pattern, 0, 0)
@@ -67,27 +65,31 @@ func lineIDOf(source uint64, d *enforce.Decision) LineID {
 
 // Line counts the decisions that one line made about requests to one origin.
 type Line struct {
-	origin enforce.Origin
-	id     LineID
-	site   *Site
-	layer  enforce.Layer
-	group  string
-	text   string
-	reason enforce.Reason
-
-	source  uint64
-	line    atomic.Int32 // its number when it last decided
-	last    atomic.Int64 // when it last decided, in seconds since 1970
-	decided [modes][enforce.Throttle + 1]atomic.Uint64
+	lineFacts
+	site    *Site
+	number  atomic.Int32                     // when it last decided
+	last    atomic.Int64                     // when it last decided, in seconds since 1970
+	decided [wouldThrottle + 1]atomic.Uint64 // by measure
 
 	refused history // guarded by Counters.mu
 }
 
+// lineFacts says what a Line counts.
+type lineFacts struct {
+	ID     LineID
+	Source uint64
+	Origin enforce.Origin
+	Layer  enforce.Layer
+	Group  string // the first product token of its group
+	Text   string
+	Reason enforce.Reason
+}
+
 // refusals returns the number of requests that the line refused, or would have
 // refused in monitor mode.
-func (r *Line) refusals() (n uint64) {
-	for mode := range r.decided {
-		n += r.decided[mode][enforce.Deny].Load() + r.decided[mode][enforce.Throttle].Load()
+func (l *Line) refusals() (n uint64) {
+	for m := denied; m <= wouldThrottle; m++ {
+		n += l.decided[m].Load()
 	}
 	return n
 }
@@ -97,10 +99,8 @@ func (r *Line) refusals() (n uint64) {
 func (s *Site) lineOf(d *enforce.Decision, r *Request) *Line {
 	id := lineIDOf(r.Source, d)
 	hash := s.counters.hashLine(id, r.Origin)
-	for n := s.counters.lines.bucket(hash).Load(); n != nil; n = n.next.Load() {
-		if n.hash == hash && n.value.is(id, r.Origin) {
-			return n.value
-		}
+	if found := s.counters.lines.find(hash, func(l *Line) bool { return l.is(id, r.Origin) }); found != nil {
+		return found
 	}
 	if c := s.counters; c.lines.len() >= MaxLines || s.pattern && c.invented.Load() >= maxInvented {
 		return nil
@@ -114,43 +114,43 @@ func (c *Counters) hashLine(id LineID, o enforce.Origin) uint64 {
 
 // newLine returns counters for the line that made a decision. All are 0.
 func newLine(s *Site, id LineID, d *enforce.Decision, r *Request) *Line {
-	rule := &Line{origin: r.Origin, id: id, site: s, layer: d.Layer, source: r.Source, reason: d.Reason}
-	rule.origin.Host = strings.Clone(r.Origin.Host)
+	line := &Line{lineFacts: lineFacts{ID: id, Source: r.Source, Origin: r.Origin, Layer: d.Layer, Reason: d.Reason}, site: s}
+	line.Origin.Host = strings.Clone(r.Origin.Host)
 	if d.Layer == enforce.HiddenLayer {
-		return rule
+		return line
 	}
-	rule.group = strings.Clone(clip(d.GroupToken()))
+	line.Group = strings.Clone(clip(d.GroupToken()))
 	if actions[d.Reason] != enforce.Throttle {
-		rule.text = clip(d.RuleText())
+		line.Text = clip(d.RuleText())
 	}
-	return rule
+	return line
 }
 
 // addLine adds a line and returns it. If the table has the same line, it returns
 // that one. If there is no room, it returns nil.
-func (s *Site) addLine(hash uint64, rule *Line) *Line {
+func (s *Site) addLine(hash uint64, line *Line) *Line {
 	c := s.counters
 	if s.pattern && c.invented.Add(1) > maxInvented {
 		c.invented.Add(-1)
 		return nil
 	}
-	found := c.lines.add(hash, func(r *Line) bool { return r.is(rule.id, rule.origin) }, func() *Line { return rule })
-	if s.pattern && found != rule {
+	found := c.lines.add(hash, func(l *Line) bool { return l.is(line.ID, line.Origin) }, line)
+	if s.pattern && found != line {
 		c.invented.Add(-1)
 	}
 	return found
 }
 
-func (r *Line) is(id LineID, origin enforce.Origin) bool { return r.id == id && r.origin == origin }
+func (l *Line) is(id LineID, origin enforce.Origin) bool { return l.ID == id && l.Origin == origin }
 
-// count counts a decision of the line.
-func (r *Line) count(d *enforce.Decision, mode int, seconds int64) {
-	r.decided[mode][d.Action].Add(1)
-	if line := int32(d.Line); r.line.Load() != line {
-		r.line.Store(line)
+// count counts a decision of the line, which has the given number now.
+func (l *Line) count(number int, o outcome, seconds int64) {
+	l.decided[o.measure()].Add(1)
+	if n := int32(number); l.number.Load() != n {
+		l.number.Store(n)
 	}
-	if r.last.Load() < seconds {
-		r.last.Store(seconds)
+	if l.last.Load() < seconds {
+		l.last.Store(seconds)
 	}
 }
 

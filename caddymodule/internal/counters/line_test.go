@@ -16,7 +16,7 @@ func TestMovedRuleKeepsItsCounts(t *testing.T) {
 	d.Line = 7
 	c.Site("example.com").Count(d, clock.request())
 	rules := c.Lines(status.AllSites())
-	if len(rules) != 1 || rules[0].Line != 7 || rules[0].Denied != 2 {
+	if len(rules) != 1 || rules[0].Number != 7 || rules[0].Denied != 2 {
 		t.Errorf("rules: %+v", rules)
 	}
 }

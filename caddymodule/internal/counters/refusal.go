@@ -2,13 +2,13 @@ package counters
 
 import (
 	"net/netip"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/visible"
 )
 
 // Limits for the refusals that are kept.
@@ -25,39 +25,11 @@ const (
 	keepAllBurst = 200
 )
 
-// Refusal is a request that was refused, or would have been refused in monitor
-// mode. It has no query and no full address. If the path is hidden, it has no path
-// either.
-type Refusal struct {
-	Seq        uint64 // counts up from 1
-	Time       time.Time
-	Site       string
-	Host       string
-	Method     string
-	Path       string
-	Client     string
-	UserAgent  string
-	Crawler    string
-	Class      string
-	Purpose    string
-	Verified   string
-	Action     enforce.Action
-	Monitor    bool
-	Reason     enforce.Reason
-	Group      string
-	Rule       string
-	Layer      enforce.Layer
-	Line       int
-	File       string // that has Line
-	RetryAfter time.Duration
-	Omitted    int64 // refusals of the same crawler at the same site, since the one kept before, that were not kept
-}
-
 // refusals keeps the last refusals in a ring buffer, without a lock.
 type refusals struct {
 	all  gate
 	seq  atomic.Uint64 // of the last refusal
-	ring [maxRefusals]atomic.Pointer[Refusal]
+	ring [maxRefusals]atomic.Pointer[status.Refusal]
 }
 
 // keep keeps a refusal, unless a limit for refusals is reached.
@@ -72,12 +44,13 @@ func (c *Crawler) keep(d *enforce.Decision, r *Request) {
 		c.gate.missed.Add(omitted + 1)
 		return
 	}
-	f := &Refusal{
-		Time: r.Time, Site: c.site.name, Host: text(r.Origin.Host), Method: text(r.Method), Client: network(r.Client),
+	f := &status.Refusal{
+		Time: r.Time.UTC(), Site: c.site.name, Host: text(r.Origin.Host), Method: text(r.Method), Client: network(r.Client),
 		UserAgent: text(strings.Join(r.UserAgents[:min(len(r.UserAgents), 4)], ", ")),
 		Crawler:   text(d.Name()), Class: d.Agent.Class.String(), Purpose: c.purpose, Verified: d.Claim.State.String(),
-		Action: d.Action, Monitor: r.Monitor, Reason: d.Reason, Layer: d.Layer, Line: d.Line, File: d.File(),
-		Group: text(d.GroupToken()), RetryAfter: d.RetryAfter, Omitted: omitted,
+		Action: ActionName(d.Action, r.Monitor), Reason: d.Reason.String(), Group: text(d.GroupToken()),
+		Layer: d.Layer.String(), Line: d.Line, File: d.File(),
+		RetryAfter: int((d.RetryAfter + time.Second - 1) / time.Second), Omitted: omitted,
 	}
 	if d.Reason != enforce.Hidden {
 		f.Path, f.Rule = text(pathOf(r.Target)), text(d.RuleText())
@@ -86,22 +59,27 @@ func (c *Crawler) keep(d *enforce.Decision, r *Request) {
 	kept.ring[f.Seq%maxRefusals].Store(f)
 }
 
-// since returns the refusals with a higher Seq than seq, newest first, and the
-// highest Seq of all refusals.
-func (k *refusals) since(seq uint64) (list []*Refusal, last uint64) {
-	last = k.seq.Load()
-	for i := range k.ring {
-		if f := k.ring[i].Load(); f != nil && f.Seq > seq {
-			list = append(list, f)
-		}
+// Refusals returns the refusals that are kept for the sites and hosts of a scope,
+// newest first.
+func (c *Counters) Refusals(scope status.Scope, query status.RecentQuery) *status.Recent {
+	limit, last := query.Limit, c.refusals.seq.Load()
+	if limit <= 0 {
+		limit = status.DefaultLimit
 	}
-	slices.SortFunc(list, func(a, b *Refusal) int {
-		if a.Seq > b.Seq {
-			return -1
+	recent := &status.Recent{Refusals: []status.Refusal{}}
+	for seq := last; seq > max(query.After, last-min(last, maxRefusals)) && len(recent.Refusals) < limit; seq-- {
+		f := c.refusals.ring[seq%maxRefusals].Load()
+		if f == nil || f.Seq != seq || !scope.Host(f.Site, f.Host) {
+			continue
 		}
-		return 1
-	})
-	return list, last
+		recent.Last = max(recent.Last, seq)
+		recent.Refusals = append(recent.Refusals, *f)
+	}
+	if scope.All() {
+		recent.Last = last
+	}
+	recent.Last = max(recent.Last, query.After)
+	return recent
 }
 
 // pathOf returns the path of a request target, without scheme, userinfo, host
@@ -127,21 +105,11 @@ func text(s string) string {
 	return strings.ToValidUTF8(strings.Clone(s[:min(len(s), maxText)]), "\uFFFD")
 }
 
-// network returns the network of an IP address: IPv4 /24, IPv6 /48. It returns "" for
-// other text.
+// network returns the network of an IP address, "" for other text.
 func network(addr string) string {
 	a, err := netip.ParseAddr(addr)
 	if err != nil {
 		return ""
 	}
-	a = a.Unmap().WithZone("")
-	bits := 24
-	if a.Is6() {
-		bits = 48
-	}
-	p, err := a.Prefix(bits)
-	if err != nil {
-		return ""
-	}
-	return p.String()
+	return visible.Network(a).String()
 }

@@ -3,7 +3,6 @@ package counters
 import (
 	"sync/atomic"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
@@ -23,13 +22,11 @@ type Site struct {
 
 	// Guarded by Counters.mu:
 	visitors history
-	reasons  [modes][enforce.Reasons]history
+	reasons  [outcomes]history
 }
 
-const (
-	classes = int(crawler.Library) + 1 // number of values of crawler.Class
-	modes   = 2                        // 0: enforce, 1: monitor
-)
+// classes is the number of values of crawler.Class.
+const classes = int(crawler.Library) + 1
 
 // shard is a counter on cache lines of its own.
 type shard struct {

@@ -1,7 +1,9 @@
 package counters
 
 import (
+	"cmp"
 	"iter"
+	"slices"
 	"sync/atomic"
 )
 
@@ -13,7 +15,7 @@ type node[T any] struct {
 }
 
 // table is a hash table of bounded size. Lookups and add take no lock and are safe
-// for concurrent use. Only one goroutine at a time may call remove.
+// for concurrent use. Only one goroutine at a time may call evict.
 type table[T any] struct {
 	buckets []atomic.Pointer[node[T]] // their number is a power of two
 	n       atomic.Int64
@@ -33,39 +35,43 @@ func (t *table[T]) bucket(hash uint64) *atomic.Pointer[node[T]] {
 	return &t.buckets[hash&uint64(len(t.buckets)-1)]
 }
 
+// find returns the value for which same returns true, nil if there is none.
+func (t *table[T]) find(hash uint64, same func(*T) bool) *T {
+	for n := t.bucket(hash).Load(); n != nil; n = n.next.Load() {
+		if n.hash == hash && same(n.value) {
+			return n.value
+		}
+	}
+	return nil
+}
+
 // add returns the value for which same returns true. If there is none, it adds the
-// one that create returns. If there is no room either, it returns nil.
-func (t *table[T]) add(hash uint64, same func(*T) bool, create func() *T) *T {
+// given one. If there is no room either, it returns nil.
+func (t *table[T]) add(hash uint64, same func(*T) bool, value *T) *T {
 	if t.n.Add(1) > t.max {
 		t.n.Add(-1)
 		return nil
 	}
-	b := t.bucket(hash)
-	var created *node[T]
+	b, created := t.bucket(hash), &node[T]{hash: hash, value: value}
 	for {
 		head := b.Load()
-		for n := head; n != nil; n = n.next.Load() {
-			if n.hash == hash && same(n.value) {
-				t.n.Add(-1)
-				return n.value
-			}
-		}
-		if created == nil {
-			created = &node[T]{hash: hash, value: create()}
+		if found := t.find(hash, same); found != nil {
+			t.n.Add(-1)
+			return found
 		}
 		created.next.Store(head)
 		if b.CompareAndSwap(head, created) {
-			return created.value
+			return value
 		}
 	}
 }
 
-// remove removes a value. The removed node keeps its link to the next one, so that
-// a lookup that has reached it can go on.
-func (t *table[T]) remove(hash uint64, value *T) {
-	link := t.bucket(hash)
+// remove removes a node. The removed node keeps its link to the next one, so that a
+// lookup that has reached it can go on.
+func (t *table[T]) remove(removed *node[T]) {
+	link := t.bucket(removed.hash)
 	for n := link.Load(); n != nil; n = link.Load() {
-		if n.value != value {
+		if n != removed {
 			link = &n.next
 			continue
 		}
@@ -73,19 +79,52 @@ func (t *table[T]) remove(hash uint64, value *T) {
 			t.n.Add(-1)
 			return
 		}
-		link = t.bucket(hash) // another node was added at the front: search again
+		link = t.bucket(removed.hash) // another node was added at the front: search again
 	}
 }
 
-// all returns the values and their hashes. A value that is added or removed during
-// the iteration may or may not be among them.
-func (t *table[T]) all() iter.Seq2[uint64, *T] {
-	return func(yield func(uint64, *T) bool) {
+// evict removes values for which mayEvict returns true until keep of them are left.
+// It begins with those that rank puts first, and calls removed for each.
+func (t *table[T]) evict(keep int, mayEvict func(*T) bool, rank func(*T) (first uint64, second int64), removed func(*T)) {
+	type entry struct {
+		*node[T]
+		first  uint64
+		second int64
+	}
+	var list []entry
+	for n := range t.nodes() {
+		if mayEvict(n.value) {
+			first, second := rank(n.value)
+			list = append(list, entry{n, first, second})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b entry) int { return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.second, b.second)) })
+	for _, e := range list[:max(0, len(list)-keep)] {
+		t.remove(e.node)
+		removed(e.value)
+	}
+}
+
+// nodes returns the nodes. One that is added or removed during the iteration may or
+// may not be among them.
+func (t *table[T]) nodes() iter.Seq[*node[T]] {
+	return func(yield func(*node[T]) bool) {
 		for i := range t.buckets {
 			for n := t.buckets[i].Load(); n != nil; n = n.next.Load() {
-				if !yield(n.hash, n.value) {
+				if !yield(n) {
 					return
 				}
+			}
+		}
+	}
+}
+
+// all returns the values, like nodes.
+func (t *table[T]) all() iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		for n := range t.nodes() {
+			if !yield(n.value) {
+				return
 			}
 		}
 	}

@@ -1,0 +1,14 @@
+package visible
+
+import "net/netip"
+
+// Network returns the part of a client's address that operators see: its /24
+// (IPv4) or /48 (IPv6).
+func Network(addr netip.Addr) netip.Prefix {
+	addr = addr.Unmap().WithZone("")
+	bits := 48
+	if addr.Is4() {
+		bits = 24
+	}
+	return netip.PrefixFrom(addr, bits).Masked()
+}
