@@ -1,0 +1,234 @@
+package routes
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+)
+
+// Reach says whether a request reaches a handler, or passes a matcher.
+type Reach uint8
+
+const (
+	Never  Reach = iota
+	Maybe        // it depends on what is not known about the request
+	Surely
+)
+
+// Reached is a handler that a request may reach.
+type Reached struct {
+	Handler caddyhttp.MiddlewareHandler
+	Route   *Route
+	Reach   Reach
+}
+
+// Follower follows a GET request through the routes of a server, to the handlers
+// that it reaches. It evaluates the matchers of the routes. It runs no handlers
+// but those that only change the request, so it may follow a request further than
+// a handler such as basic_auth would let it pass.
+type Follower struct {
+	Server    *caddyhttp.Server
+	Request   *http.Request // as caddyhttp.PrepareRequest returns it
+	HasClient bool          // the request has the client's address
+
+	// IsWanted selects the handlers to record.
+	IsWanted func(caddyhttp.MiddlewareHandler) bool
+	// IsKnown reports whether the result of a matcher of another module than
+	// Caddy's depends only on the method, the URL and the User-Agent. reached says
+	// that the request may have reached a wanted handler before.
+	IsKnown func(matcher any, reached bool) bool
+
+	unsurePath bool             // a route that the request may pass rewrites its path
+	groups     map[string]Reach // whether a route of a group was taken
+	list       []Reached
+}
+
+// Follow returns the wanted handlers, in the order in which the request reaches
+// them.
+func (f *Follower) Follow() []Reached {
+	f.groups = make(map[string]Reach)
+	f.routes(f.Server.Routes, Surely, nil, 0)
+	return f.list
+}
+
+// routes follows the request through routes that it reaches with the certainty
+// at. It returns whether the request ends there.
+func (f *Follower) routes(list caddyhttp.RouteList, at Reach, around *Route, depth int) (ends Reach) {
+	if depth > maxDepth {
+		return Never
+	}
+	for i := range list {
+		route := &list[i]
+		here := at
+		if taken := f.groups[route.Group]; route.Group != "" && taken != Never {
+			if taken == Surely {
+				continue
+			}
+			here = Maybe
+		}
+		if len(route.MatcherSets) > 0 {
+			here = min(here, f.anySet(route.MatcherSets))
+		}
+		if here == Never {
+			continue
+		}
+		if route.Group != "" {
+			f.groups[route.Group] = max(f.groups[route.Group], here)
+		}
+		ended := f.handlers(route.Handlers, here, &Route{Around: around, live: route.MatcherSets}, depth)
+		if route.Terminal {
+			ended = here
+		}
+		if ended == Surely {
+			return Surely
+		}
+		if ended == Maybe {
+			ends, at = Maybe, Maybe
+		}
+	}
+	return ends
+}
+
+// handlers follows the request through the handlers of a route.
+func (f *Follower) handlers(handlers []caddyhttp.MiddlewareHandler, at Reach, route *Route, depth int) (ends Reach) {
+	for _, handler := range handlers {
+		ended := Never
+		switch h := handler.(type) {
+		case *caddyhttp.Subroute:
+			ended = f.routes(h.Routes, at, route, depth+1)
+		case *caddyhttp.Invoke:
+			if named := f.Server.NamedRoutes[h.Name]; named != nil {
+				ended = f.routes(caddyhttp.RouteList{*named}, at, route, depth+1)
+			}
+		default:
+			ended = f.handler(handler, at, route)
+		}
+		if ended == Surely {
+			return Surely
+		}
+		if ended == Maybe {
+			ends, at = Maybe, Maybe
+		}
+	}
+	return ends
+}
+
+// handler follows the request through a handler that has no routes.
+func (f *Follower) handler(handler caddyhttp.MiddlewareHandler, at Reach, route *Route) (ends Reach) {
+	if f.IsWanted(handler) {
+		f.list = append(f.list, Reached{handler, route, at})
+		return Never
+	}
+	switch caddy.GetModuleName(handler) {
+	case "static_response", "error":
+		return at
+	case "rewrite", "vars", "map":
+		if at != Surely || !f.run(handler) {
+			f.unsurePath = true
+		}
+	}
+	return Never
+}
+
+// run lets a handler change the request. It reports whether that succeeded.
+func (f *Follower) run(handler caddyhttp.MiddlewareHandler) (ok bool) {
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
+	next := caddyhttp.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) error {
+		f.Request, ok = r, true
+		return nil
+	})
+	return handler.ServeHTTP(nil, f.Request, next) == nil && ok
+}
+
+// anySet reports whether the request passes all matchers of one set. Without
+// sets it does not.
+func (f *Follower) anySet(sets []caddyhttp.MatcherSet) (best Reach) {
+	for _, set := range sets {
+		all := Surely
+		for _, m := range set {
+			all = min(all, f.matcher(m))
+		}
+		best = max(best, all)
+	}
+	return best
+}
+
+// matcher reports whether the request passes a matcher. The result is Maybe for
+// matchers that depend on more than the method, the URL and the User-Agent.
+func (f *Follower) matcher(m any) Reach {
+	known := false
+	switch m := m.(type) {
+	case *caddyhttp.MatchNot:
+		return Surely - f.anySet(m.MatcherSets)
+	case *caddyhttp.MatchHeader:
+		known = onlyKnownFields(*m)
+	case *caddyhttp.MatchHeaderRE:
+		known = onlyKnownFields(*m)
+	case *caddyhttp.MatchProtocol:
+		known = *m == "http" || *m == "https"
+	default:
+		switch caddy.GetModuleName(m) {
+		case "host", "method":
+			known = true
+		case "path", "path_regexp", "query", "url_pattern", "vars", "vars_regexp", "file":
+			known = !f.unsurePath
+		case "client_ip":
+			known = f.HasClient // but not remote_ip, which may be the address of a proxy
+		default:
+			known = f.IsKnown(m, len(f.list) > 0)
+		}
+	}
+	if !known {
+		return Maybe
+	}
+	return f.evaluate(m)
+}
+
+// onlyKnownFields reports whether the fields of a header matcher are among those
+// that the request has.
+func onlyKnownFields[M ~map[string]V, V any](fields M) bool {
+	for name := range fields {
+		if !slices.Contains([]string{"User-Agent", "Host"}, http.CanonicalHeaderKey(name)) {
+			return false
+		}
+	}
+	return true
+}
+
+// evaluate runs a matcher.
+func (f *Follower) evaluate(m any) (result Reach) {
+	defer func() {
+		if recover() != nil {
+			result = Maybe
+		}
+	}()
+	match, err := caddyhttp.MatcherSet{m}.MatchWithError(f.Request)
+	switch {
+	case err != nil:
+		return Maybe
+	case match:
+		return Surely
+	}
+	return Never
+}
+
+// Answers reports whether a request reaches a handler of routes or of their
+// subroutes. It evaluates all matchers.
+func Answers(list caddyhttp.RouteList, r *http.Request) bool {
+	matches := func(route *caddyhttp.Route) bool {
+		match, err := route.MatcherSets.AnyMatchWithError(r)
+		return match && err == nil
+	}
+	for _, handler := range Walk(list, matches) {
+		if _, isSub := handler.(*caddyhttp.Subroute); handler != nil && !isSub {
+			return true
+		}
+	}
+	return false
+}

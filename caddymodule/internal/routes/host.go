@@ -1,0 +1,67 @@
+package routes
+
+import (
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+)
+
+// PlainHost returns a host, or a pattern of hosts, in the form of a site's name: in
+// lower case, without port, brackets and final dot.
+func PlainHost(host string) string { return enforce.NewOrigin("", host, 0).Host }
+
+// siteNames returns the hosts of a host matcher as the names of sites. It replaces
+// the placeholders that do not depend on a request.
+func siteNames(hosts []string) []string {
+	names := make([]string, len(hosts))
+	for i, host := range hosts {
+		if strings.Contains(host, "{") {
+			host = caddy.NewReplacer().ReplaceKnown(host, "")
+		}
+		names[i] = PlainHost(host)
+	}
+	return names
+}
+
+// IsPattern reports whether a site's name stands for hosts that it does not name.
+func IsPattern(name string) bool { return strings.ContainsAny(name, "*{") }
+
+// MatchesHost reports whether a host matches a name or pattern. As in Caddy's host
+// matcher, a * in the pattern stands for one label.
+func MatchesHost(pattern, host string) bool {
+	for {
+		p, restP, moreP := strings.Cut(pattern, ".")
+		h, restH, moreH := strings.Cut(host, ".")
+		if p != "*" && !strings.EqualFold(p, h) || moreP != moreH {
+			return false
+		}
+		if !moreP {
+			return true
+		}
+		pattern, host = restP, restH
+	}
+}
+
+// intersection returns the hosts that both a route and a route around it match.
+// Nil means any host.
+func intersection(inside, around []string) []string {
+	switch {
+	case inside == nil:
+		return around
+	case around == nil:
+		return inside
+	}
+	both := []string{}
+	for _, in := range inside {
+		for _, out := range around {
+			if MatchesHost(out, in) {
+				both = append(both, in)
+			} else if MatchesHost(in, out) {
+				both = append(both, out)
+			}
+		}
+	}
+	return both
+}

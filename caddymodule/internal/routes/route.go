@@ -1,0 +1,180 @@
+package routes
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+)
+
+// Route is a route and the routes around it. The methods accept a nil Route, which
+// is outside of all routes.
+type Route struct {
+	Around *Route // nil for a route of the server itself
+
+	live caddyhttp.MatcherSets // of a running server
+	sets []Set                 // of a configuration in JSON
+}
+
+// Set has matchers that must all match, by their names. The values are as in JSON,
+// but []Set for the matcher not, []string for the hosts of a running server, and
+// the matcher itself for other matchers of a running server.
+type Set map[string]any
+
+// Sets returns the matcher sets of the route, of which one must match.
+func (r *Route) Sets() []Set {
+	if r.live != nil {
+		return setsOf(r.live)
+	}
+	return r.sets
+}
+
+// setsOf returns the matcher sets of a running server.
+func setsOf(live []caddyhttp.MatcherSet) (sets []Set) {
+	for _, matchers := range live {
+		set := make(Set)
+		for _, m := range matchers {
+			module, ok := m.(caddy.Module)
+			if !ok {
+				continue
+			}
+			value := m
+			switch m := m.(type) {
+			case *caddyhttp.MatchNot:
+				value = setsOf(m.MatcherSets)
+			case caddyhttp.MatchNot:
+				value = setsOf(m.MatcherSets)
+			case *caddyhttp.MatchHost:
+				value = siteNames(*m)
+			}
+			set[module.CaddyModule().ID.Name()] = value
+		}
+		sets = append(sets, set)
+	}
+	return sets
+}
+
+// setsOfJSON returns the matcher sets in the field match of a route.
+func setsOfJSON(match any) (sets []Set) {
+	list, _ := match.([]any)
+	for _, matchers := range list {
+		object, _ := matchers.(map[string]any)
+		set := make(Set)
+		for name, value := range object {
+			if name == "not" {
+				value = setsOfJSON(value)
+			}
+			set[name] = value
+		}
+		sets = append(sets, set)
+	}
+	return sets
+}
+
+// jsonOf returns the value of a matcher in a Set as in JSON. It leaves out values
+// of a running server that may be secret, because people who may see the dashboard
+// see the text about its matchers.
+func jsonOf(name string, value any) any {
+	if _, ok := value.(caddy.Module); !ok {
+		return value
+	}
+	var tree any
+	if err := Decode(value, &tree); err != nil {
+		return nil
+	}
+	return withoutSecrets(name, tree)
+}
+
+// Decode converts a part of a configuration in JSON to another type.
+func Decode(tree, to any) error {
+	text, err := json.Marshal(tree)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, to)
+}
+
+// Hosts returns the hosts that the route and the routes around it match: names and
+// patterns with a *. Nil means any host.
+func (r *Route) Hosts() (hosts []string) {
+	for ; r != nil; r = r.Around {
+		hosts = intersection(hosts, r.hosts())
+	}
+	return hosts
+}
+
+// hosts returns the hosts in the route's own host matchers. Nil means any host: a
+// matcher set has no host matcher.
+func (r *Route) hosts() (hosts []string) {
+	for _, set := range r.Sets() {
+		value, ok := set["host"]
+		if !ok {
+			return nil
+		}
+		for _, host := range stringsOf(value) {
+			if !slices.Contains(hosts, host) {
+				hosts = append(hosts, host)
+			}
+		}
+	}
+	return hosts
+}
+
+// stringsOf returns the strings in a list.
+func stringsOf(list any) (texts []string) {
+	switch list := list.(type) {
+	case []string:
+		return list
+	case []any:
+		for _, value := range list {
+			if text, ok := value.(string); ok {
+				texts = append(texts, text)
+			}
+		}
+	}
+	return texts
+}
+
+// paths returns the paths in the route's own path matchers.
+func (r *Route) paths() (paths []string) {
+	for _, set := range r.Sets() {
+		paths = append(paths, stringsOf(jsonOf("path", set["path"]))...)
+	}
+	return paths
+}
+
+// passesPaths reports whether a request passes the path matchers of the route and
+// of the routes around it, on a running server.
+func (r *Route) passesPaths(request *http.Request) bool {
+	for ; r != nil; r = r.Around {
+		sets := r.Sets()
+		if len(sets) > 0 && !slices.ContainsFunc(sets, func(set Set) bool {
+			path, ok := set["path"].(interface{ Match(*http.Request) bool })
+			return !ok || path.Match(request)
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// isInside reports whether the route is inside another one.
+func (r *Route) isInside(other *Route) bool {
+	for r != nil {
+		if r = r.Around; r == other {
+			return r != nil
+		}
+	}
+	return false
+}
+
+// fromOutside returns the routes around the route, the outermost first, and then
+// the route itself.
+func (r *Route) fromOutside() []*Route {
+	if r == nil {
+		return nil
+	}
+	return append(r.Around.fromOutside(), r)
+}
