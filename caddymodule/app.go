@@ -9,10 +9,12 @@ import (
 	"sync/atomic"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/caddyserver/certmagic"
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
@@ -82,8 +84,9 @@ type App struct {
 	// traced is set if a handler of the configuration begins trace spans.
 	traced atomic.Bool
 
-	findPlaces sync.Once
-	places     map[*Handler]enforce.HandlerKey // of handlers in the configuration
+	servers   sync.Map // *caddyhttp.Server to *serverSites
+	findSites sync.Once
+	sites     map[caddyhttp.MiddlewareHandler]*routes.Site // of handlers in the configuration
 
 	mu           sync.Mutex
 	handlers     []*Handler

@@ -3,12 +3,15 @@ package caddymodule
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/headers"
 )
@@ -30,34 +33,19 @@ func (commands) ReadRegistry(path string) (*crawler.Registry, error) {
 
 // HeaderRules implements cli.Module.
 func (commands) HeaderRules(path string) ([]headers.Setting, error) {
-	handlers, err := handlersOf(path)
+	c, err := readConfig(path)
 	if err != nil {
 		return nil, err
+	}
+	handlers, err := c.handlers()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	var rules []headers.Setting
 	for _, h := range handlers {
 		rules = append(rules, h.XRobotsTag...)
 	}
 	return rules, nil
-}
-
-// handlersOf returns the robots handlers of a configuration file: JSON if its
-// name ends in .json, otherwise a Caddyfile.
-func handlersOf(name string) ([]*Handler, error) {
-	tree, err := configOf(name)
-	if err != nil {
-		return nil, err
-	}
-	var found []*Handler
-	err = walkSites(tree, routePlace{}, func(_ routePlace, object map[string]any) error {
-		h := new(Handler)
-		if err := unmarshalTree(object, h); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		found = append(found, h)
-		return nil
-	})
-	return found, err
 }
 
 // Config implements cli.Module.
@@ -70,15 +58,68 @@ func (commands) Config(name string) ([]byte, error) {
 	return config, err
 }
 
-// configOf reads a configuration file: JSON if its name ends in .json, otherwise
+// config is the part of Caddy's configuration that the commands read.
+type config struct {
+	Logging struct {
+		Logs map[string]struct {
+			Sampling any `json:"sampling"`
+		} `json:"logs"`
+	} `json:"logging"`
+	Apps struct {
+		HTTP struct {
+			Servers map[string]map[string]any `json:"servers"`
+		} `json:"http"`
+		Robots struct {
+			Defaults *Settings `json:"defaults"`
+		} `json:"robots"`
+	} `json:"apps"`
+}
+
+// readConfig reads a configuration file: JSON if its name ends in .json, otherwise
 // a Caddyfile.
-func configOf(name string) (tree any, err error) {
-	config, err := commands{}.Config(name)
+func readConfig(name string) (*config, error) {
+	text, err := commands{}.Config(name)
 	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(config, &tree); err != nil {
+	c := new(config)
+	if err := json.Unmarshal(text, c); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return tree, nil
+	return c, nil
+}
+
+// isSampled reports whether a log is sampled, so that it lacks some requests.
+func (c *config) isSampled() bool {
+	for _, log := range c.Logging.Logs {
+		if log.Sampling != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// configHandler is a robots handler of a configuration file.
+type configHandler struct {
+	Handler
+	route  *routes.Route
+	listen string // the addresses of its server
+}
+
+// handlers returns the robots handlers of the HTTP servers.
+func (c *config) handlers() (list []*configHandler, err error) {
+	for _, name := range slices.Sorted(maps.Keys(c.Apps.HTTP.Servers)) {
+		server := c.Apps.HTTP.Servers[name]
+		for route, object := range routes.WalkJSON(server) {
+			if object["handler"] != "robots" {
+				continue
+			}
+			h := &configHandler{route: route, listen: routes.Text(server["listen"])}
+			if err := routes.Decode(object, &h.Handler); err != nil {
+				return nil, err
+			}
+			list = append(list, h)
+		}
+	}
+	return list, nil
 }

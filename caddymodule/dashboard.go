@@ -10,6 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/dashboard"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
 )
 
@@ -112,9 +113,7 @@ func (b *Dashboard) uncount(r *http.Request) {
 	}
 	site := b.app.anySite
 	if server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); ok && server != nil {
-		facts := newServerFacts(server)
-		facts.count(b.app.counters.Counters)
-		site, _, _ = facts.site(plainHost(r.Host))
+		site, _, _ = b.app.sitesOf(server).count(routes.PlainHost(r.Host))
 	}
 	site.UncountPerson()
 }

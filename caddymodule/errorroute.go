@@ -4,6 +4,8 @@ import (
 	"net/http"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 )
 
 // errorFor returns an error with the answer's status if the site has an error
@@ -21,25 +23,8 @@ func errorFor(r *http.Request, a *answer) error {
 		url := *original.URL
 		probe.URL, probe.RequestURI = &url, original.RequestURI
 	}
-	if !reachesHandler(server.Errors.Routes, probe, 0) {
+	if !routes.Answers(server.Errors.Routes, probe) {
 		return nil
 	}
 	return err
-}
-
-// reachesHandler reports whether a request reaches a handler of routes or of
-// their subroutes.
-func reachesHandler(routes caddyhttp.RouteList, r *http.Request, depth int) bool {
-	for _, route := range routes {
-		if match, err := route.MatcherSets.AnyMatchWithError(r); !match || err != nil {
-			continue
-		}
-		for _, h := range route.Handlers {
-			sub, ok := h.(*caddyhttp.Subroute)
-			if !ok || depth >= maxRouteDepth || reachesHandler(sub.Routes, r, depth+1) {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -61,10 +62,10 @@ func (h *Handler) fill(x *exchange, r *http.Request) {
 		}
 	}
 	x.Proxied = trusted
-	facts := h.factsOf(x.server)
-	x.Origin = h.origin(r, facts, trusted)
-	if facts != nil {
-		x.site, x.Site, x.Invented = facts.site(x.Origin.Host)
+	sites := h.sitesOf(x.server)
+	x.Origin = h.origin(r, sites, trusted)
+	if sites != nil {
+		x.site, x.Site, x.Invented = sites.count(x.Origin.Host)
 	} else {
 		x.site = h.app.anySite
 	}
@@ -77,13 +78,13 @@ func (h *Handler) fill(x *exchange, r *http.Request) {
 // origin returns the origin that the client sent a request to. Behind a trusted
 // proxy it uses the scheme, and with forwarded_host the host, that the proxy
 // reports.
-func (h *Handler) origin(r *http.Request, facts *serverFacts, trusted bool) enforce.Origin {
+func (h *Handler) origin(r *http.Request, sites *serverSites, trusted bool) enforce.Origin {
 	scheme, host, port := "http", r.Host, uint16(0)
 	if r.TLS != nil {
 		scheme = "https"
 	}
-	if facts != nil {
-		port = facts.port
+	if sites != nil {
+		port = sites.Port
 	}
 	if port == 0 {
 		port = localPort(r)
@@ -170,4 +171,19 @@ func (h *Handler) signed(x *exchange, trusted bool) *enforce.Signed {
 		Method: x.Method, Scheme: x.Origin.Scheme, Host: host, RequestURI: x.Target, Header: x.r.Header,
 		HasBody: x.r.ContentLength != 0,
 	}}
+}
+
+// localPort returns the port at which a request arrived, 0 if it is not known.
+func localPort(r *http.Request) uint16 {
+	switch addr := r.Context().Value(http.LocalAddrContextKey).(type) {
+	case *net.TCPAddr:
+		return uint16(addr.Port)
+	case *net.UDPAddr:
+		return uint16(addr.Port)
+	case net.Addr:
+		if ap, err := netip.ParseAddrPort(addr.String()); err == nil {
+			return ap.Port()
+		}
+	}
+	return 0
 }

@@ -65,7 +65,7 @@ type Handler struct {
 
 	running   atomic.Pointer[running]
 	changing  sync.Mutex                  // held while running is replaced
-	server    atomic.Pointer[serverFacts] // of the server of the latest request
+	server    atomic.Pointer[serverSites] // of the server of the latest request
 	app       *App
 	source    enforce.Source
 	verifier  *pooledVerifier // nil without verify

@@ -3,13 +3,11 @@ package caddymodule
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"path/filepath"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -187,7 +185,7 @@ func (p *policyParser) hidden(_ *Handler, d *caddyfile.Dispenser) error {
 // provisionPolicy compiles the policy, and registers a check that requests for
 // /robots.txt reach the handler. If more says that a registry URL may add
 // crawlers later, an unknown name is only logged.
-func (h *Handler) provisionPolicy(ctx caddy.Context, registry *crawler.Registry, more bool) error {
+func (h *Handler) provisionPolicy(registry *crawler.Registry, more bool) error {
 	if h.Policy == nil {
 		return nil
 	}
@@ -202,7 +200,7 @@ func (h *Handler) provisionPolicy(ctx caddy.Context, registry *crawler.Registry,
 		h.usage = []string{usage}
 	}
 	if h.Policy.Publishes() && h.Mode != modeMonitor {
-		h.app.beforeStart(func() error { return h.checkReached(ctx) })
+		h.app.beforeStart(h.checkReached)
 	}
 	for _, b := range lines.Beyond() {
 		h.log.Info("policy: a preset can't prevent this use", zap.String("what", b))
@@ -213,70 +211,10 @@ func (h *Handler) provisionPolicy(ctx caddy.Context, registry *crawler.Registry,
 // checkReached returns an error if path matchers keep requests for /robots.txt
 // from the handler, so that it can't publish its policy. Other obstacles are
 // found when the file is read.
-func (h *Handler) checkReached(ctx caddy.Context) error {
-	app, err := ctx.AppIfConfigured("http")
-	if err != nil {
-		return nil
-	}
-	r, err := http.NewRequest(http.MethodGet, "http://localhost/robots.txt", nil)
-	if err != nil {
-		return err
-	}
-	found := false
-	for _, server := range app.(*caddyhttp.App).Servers {
-		r := caddyhttp.PrepareRequest(r, caddy.NewReplacer(), nil, server)
-		f, reached := h.reached(server.Routes, r, 0)
-		if reached {
-			return nil
-		}
-		found = found || f
-	}
-	if !found {
+func (h *Handler) checkReached() error {
+	if h.app.siteOf(h).PassesPath("/robots.txt") {
 		return nil
 	}
 	return fmt.Errorf("robots: policy: a path matcher keeps requests for /robots.txt from this handler, so it can't publish the policy: " +
 		"move robots out of the path matcher, or out of the handle block with the path")
-}
-
-// reached reports whether the handler is in routes, and whether the path matchers
-// there let a request reach it.
-func (h *Handler) reached(routes caddyhttp.RouteList, r *http.Request, depth int) (found, reached bool) {
-	if depth > maxRouteDepth {
-		return false, false
-	}
-	for i := range routes {
-		for _, handler := range routes[i].Handlers {
-			f, ok := handler == caddyhttp.MiddlewareHandler(h), true
-			if sub, isSub := handler.(*caddyhttp.Subroute); isSub {
-				f, ok = h.reached(sub.Routes, r, depth+1)
-			}
-			found = found || f
-			if f && ok && pathMatches(routes[i].MatcherSets, r) {
-				return true, true
-			}
-		}
-	}
-	return found, false
-}
-
-// pathMatches reports whether a request passes the path matchers of one set.
-func pathMatches(sets caddyhttp.MatcherSets, r *http.Request) bool {
-	if len(sets) == 0 {
-		return true
-	}
-	for _, set := range sets {
-		fits := true
-		for _, m := range set {
-			if path, ok := m.(*caddyhttp.MatchPath); ok && !path.Match(r) {
-				fits = false
-			}
-			if path, ok := m.(caddyhttp.MatchPath); ok && !path.Match(r) {
-				fits = false
-			}
-		}
-		if fits {
-			return true
-		}
-	}
-	return false
 }

@@ -3,10 +3,9 @@ package caddymodule
 import (
 	"context"
 	"slices"
-	"strings"
 	"sync"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
@@ -38,7 +37,7 @@ func (a *App) prefetch(ctx context.Context) {
 			reading.Go(func() {
 				defer func() { <-slots }()
 				r := &enforce.Request{Origin: origin, Time: clock.Now(), Caller: h.caller(origin)}
-				r.Site, r.Invented = h.invented(origin.Host)
+				r.Site, r.Invented = h.Invented(origin.Host)
 				current.Origins().Prefetch(ctx, r)
 			})
 		}
@@ -49,23 +48,23 @@ func (a *App) prefetch(ctx context.Context) {
 // Behind a trusted proxy these are only the ones that the previous configuration
 // had, because clients may use another scheme than the proxy.
 func (h *siteHandler) prefetched() (origins []enforce.Origin) {
-	if h.facts == nil || h.handlerSite.server == nil {
+	if h.Server == nil {
 		return nil
 	}
-	if h.facts.port != 0 && !trustsProxies(h.handlerSite.server) {
+	if h.Server.Port != 0 && !h.Server.TrustsProxies() {
 		scheme := "http"
-		if h.hasScheme("https") {
+		if h.HasScheme("https") {
 			scheme = "https"
 		}
-		for _, site := range h.sites {
-			if site != status.AnySite && !strings.ContainsAny(site, "*{") {
-				origins = append(origins, enforce.NewOrigin(scheme, site, h.facts.port))
+		for _, site := range h.Hosts {
+			if !routes.IsPattern(site) {
+				origins = append(origins, enforce.NewOrigin(scheme, site, h.Server.Port))
 			}
 		}
 	}
 	for _, origin := range h.app.copies.of(h.Source).Origins() {
-		_, invented := h.invented(origin.Host)
-		ours := !invented && h.serves(origin.Host) && h.hasScheme(origin.Scheme) && (h.facts.port == 0 || h.facts.port == origin.Port)
+		_, invented := h.Invented(origin.Host)
+		ours := !invented && h.Serves(origin.Host) && h.HasScheme(origin.Scheme) && (h.Server.Port == 0 || h.Server.Port == origin.Port)
 		if ours && !slices.Contains(origins, origin) {
 			origins = append(origins, origin)
 		}

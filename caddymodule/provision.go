@@ -107,7 +107,7 @@ func (h *Handler) provisionRegistry(ctx caddy.Context) error {
 	if err := checkExempt(h.Exempt, registry); err != nil {
 		return err
 	}
-	if err := h.provisionPolicy(ctx, registry, false); err != nil {
+	if err := h.provisionPolicy(registry, false); err != nil {
 		return err
 	}
 	if err := h.start(ctx, registry); err != nil {
@@ -135,7 +135,7 @@ func (h *Handler) provisionRegistryURL(ctx caddy.Context, rawURL string) error {
 	if err := checkExempt(h.Exempt, registry); err != nil {
 		h.log.Warn("no crawler has this name: it has no effect unless the registry's URL adds such a crawler", zap.Error(err))
 	}
-	if err := h.provisionPolicy(ctx, registry, true); err != nil {
+	if err := h.provisionPolicy(registry, true); err != nil {
 		return err
 	}
 	if err := h.start(ctx, registry); err != nil {
@@ -230,7 +230,7 @@ func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 		Waiters:    h.app.waiters,
 		Visits:     h.app.visits,
 		Histories:  h.app.histories,
-		Handler:    func() enforce.HandlerKey { return h.app.place(ctx, h) },
+		Handler:    func() enforce.HandlerKey { return h.app.siteOf(h).Key },
 		Published:  isOn(h.Publish),
 		Observer:   observer,
 		Now:        clock.Now,

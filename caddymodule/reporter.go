@@ -12,6 +12,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
@@ -29,7 +30,7 @@ type reporter struct {
 // siteHandler is a handler and its sites.
 type siteHandler struct {
 	*Handler
-	*handlerSite
+	*routes.Site
 }
 
 // reporter returns the reporter of the app. It may only be used after Start.
@@ -41,11 +42,10 @@ func (r *reporter) all() []*siteHandler {
 		r.app.mu.Lock()
 		handlers := slices.Clone(r.app.handlers)
 		r.app.mu.Unlock()
-		places := r.app.handlerSites(handlers)
 		for _, h := range handlers {
-			r.handlers = append(r.handlers, &siteHandler{h, places[h]})
+			r.handlers = append(r.handlers, &siteHandler{h, r.app.siteOf(h)})
 		}
-		slices.SortStableFunc(r.handlers, func(a, b *siteHandler) int { return slices.Compare(a.sites, b.sites) })
+		slices.SortStableFunc(r.handlers, func(a, b *siteHandler) int { return slices.Compare(a.Hosts, b.Hosts) })
 	})
 	return r.handlers
 }
@@ -54,7 +54,7 @@ func (r *reporter) all() []*siteHandler {
 func (r *reporter) in(scope status.Scope) []*siteHandler {
 	var list []*siteHandler
 	for _, h := range r.all() {
-		if scope.All() || slices.ContainsFunc(h.sites, scope.Site) || h.hasOriginIn(scope) {
+		if scope.All() || slices.ContainsFunc(h.Hosts, scope.Site) || h.hasOriginIn(scope) {
 			list = append(list, h)
 		}
 	}
@@ -78,7 +78,7 @@ func (h *siteHandler) hasOriginIn(scope status.Scope) bool {
 // sitesIn returns the sites of the handler that are in a scope.
 func (h *siteHandler) sitesIn(scope status.Scope) []string {
 	sites := []string{}
-	for _, s := range h.sites {
+	for _, s := range h.Hosts {
 		if scope.Site(s) {
 			sites = append(sites, s)
 		}
@@ -111,7 +111,7 @@ func (r *reporter) policies(scope status.Scope) []policyOf {
 		policies := h.running.Load().Origins()
 		shared := !policies.PerOrigin()
 		for s := range policies.States() {
-			if shared || scope.Host(h.siteOf(s.Origin.Host), s.Origin.Host) {
+			if shared || scope.Host(h.SiteOf(s.Origin.Host), s.Origin.Host) {
 				list = append(list, policyOf{h, s, h.policyID(s.Origin, shared), shared, h.sitesIn(scope)})
 			}
 		}
@@ -128,7 +128,7 @@ func (h *siteHandler) policyID(origin enforce.Origin, shared bool) string {
 	d.ResetWithSeed(h.sourceID)
 	name := origin.Scheme + "://" + origin.Host + ":" + strconv.Itoa(int(origin.Port))
 	if shared {
-		name = strings.Join(h.sites, " ")
+		name = strings.Join(h.Hosts, " ")
 	}
 	_, _ = d.WriteString(name)
 	return strconv.FormatUint(d.Sum64(), 36)
@@ -137,7 +137,7 @@ func (h *siteHandler) policyID(origin enforce.Origin, shared bool) string {
 // Summary implements status.Reporter.
 func (r *reporter) Summary(scope status.Scope, query status.SummaryQuery) (*status.Summary, error) {
 	for _, h := range r.all() { // so that sites without requests are included
-		for _, site := range h.sites {
+		for _, site := range h.Hosts {
 			r.app.counters.Site(site)
 		}
 	}
@@ -145,7 +145,7 @@ func (r *reporter) Summary(scope status.Scope, query status.SummaryQuery) (*stat
 	modes, forced := make(map[string]string), r.app.overridden()
 	overridden := make(map[string]bool)
 	for _, h := range r.all() {
-		for _, site := range h.sites {
+		for _, site := range h.Hosts {
 			if m := h.mode(); modes[site] != "" && modes[site] != m {
 				modes[site] = "both"
 			} else {
@@ -241,7 +241,7 @@ func (r *reporter) Suspects(scope status.Scope, pages status.Pages) (*status.Sus
 			continue
 		}
 		on = true
-		for _, site := range h.sites {
+		for _, site := range h.Hosts {
 			actions[site] = cmp.Or(h.Handler.Suspects.Action, suspectsObserve)
 		}
 	}

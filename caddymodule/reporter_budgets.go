@@ -41,10 +41,10 @@ func (r *reporter) Budgets(scope status.Scope, query status.BudgetsQuery) (*stat
 func (p *policyOf) budgets(scope status.Scope, a *crawler.Agent, now time.Time) (list []budgetAt) {
 	engine := p.handler.running.Load().Engine
 	for _, origin := range p.origins() {
-		if !scope.Host(p.handler.siteOf(origin.Host), origin.Host) {
+		if !scope.Host(p.handler.SiteOf(origin.Host), origin.Host) {
 			continue
 		}
-		site, invented := p.handler.invented(origin.Host)
+		site, invented := p.handler.Invented(origin.Host)
 		for _, b := range engine.Budgets(origin, a, invented, site, now) {
 			list = append(list, budgetAt{b, origin})
 		}
@@ -65,42 +65,23 @@ func (p *policyOf) origins() []enforce.Origin {
 		return []enforce.Origin{p.Origin}
 	}
 	var list []enforce.Origin
-	for _, site := range p.handler.sites {
-		if strings.Contains(site, "*") || p.handler.facts == nil {
+	for _, site := range p.handler.Hosts {
+		if strings.Contains(site, "*") || p.handler.Server == nil {
 			continue
 		}
 		for _, scheme := range []string{"http", "https"} {
-			if p.handler.hasScheme(scheme) {
-				list = append(list, enforce.NewOrigin(scheme, site, p.handler.facts.port))
+			if p.handler.HasScheme(scheme) {
+				list = append(list, enforce.NewOrigin(scheme, site, p.handler.Server.Port))
 			}
 		}
 	}
 	return list
 }
 
-// hasScheme reports whether clients may use a scheme at the handler's server: http
-// without TLS, https with TLS, and both behind a trusted proxy.
-func (p *handlerSite) hasScheme(scheme string) bool {
-	if p.server == nil || trustsProxies(p.server) {
-		return true
-	}
-	return (scheme == "https") == (len(p.server.TLSConnPolicies) > 0)
-}
-
-// invented returns the values of enforce.Request.Site and Request.Invented for a
-// host.
-func (p *handlerSite) invented(host string) (pattern string, invented bool) {
-	if p.facts == nil {
-		return "", false
-	}
-	_, pattern, invented = p.facts.site(host)
-	return pattern, invented
-}
-
 // budgetStatus returns the state of a budget.
 func (p *policyOf) budgetStatus(b budgetAt, now time.Time) status.Budget {
 	budget := status.Budget{
-		Origin: b.origin.String(), OriginID: p.id, Site: p.handler.siteOf(b.origin.Host), Mode: p.handler.mode(),
+		Origin: b.origin.String(), OriginID: p.id, Site: p.handler.SiteOf(b.origin.Host), Mode: p.handler.mode(),
 		Group: b.Group.Token(), Limits: limits(b, &p.handler.Settings), Counted: "crawler", Claim: "own", Next: now.UTC(), Free: true,
 	}
 	if b.Pool {

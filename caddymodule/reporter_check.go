@@ -15,6 +15,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
@@ -56,7 +57,7 @@ func (r *reporter) Check(scope status.Scope, query status.CheckQuery) (*status.C
 	}
 	if len(deciders) == 0 {
 		return &status.Check{
-			URL: query.URL, UserAgent: query.UserAgent, Site: candidates[0].siteOf(origin.Host), Origin: origin.String(), Certain: true,
+			URL: query.URL, UserAgent: query.UserAgent, Site: candidates[0].SiteOf(origin.Host), Origin: origin.String(), Certain: true,
 			Action: enforce.Pass.String(), Reason: status.ReasonNoHandler, RequestRates: []string{}, VisitTimes: []string{}, ExemptFrom: []string{}, Others: []*status.Check{},
 			Message: "No robots handler decides about this URL, because of the request matchers: the request would pass.",
 		}, nil
@@ -78,15 +79,15 @@ func (d *decider) check(ctx context.Context, target string, query *status.CheckQ
 		Method: http.MethodGet, Target: target, UserAgents: []string{query.UserAgent}, Origin: origin, Client: query.Client, Assumed: true,
 		Time: clock.Now(), Caller: h.caller(origin),
 	}
-	request.Site, request.Invented = h.invented(origin.Host)
+	request.Site, request.Invented = h.Invented(origin.Host)
 	policy := current.Origins().Peek(request)
 	if policy == nil {
 		policy = current.Origins().Wait(ctx, request)
 	}
 	check := &status.Check{
-		URL: query.URL, UserAgent: query.UserAgent, Site: h.siteOf(origin.Host), Origin: origin.String(),
+		URL: query.URL, UserAgent: query.UserAgent, Site: h.SiteOf(origin.Host), Origin: origin.String(),
 		OriginID: h.policyID(current.Origins().Key(origin), !current.Origins().PerOrigin()), State: enforce.Pending.String(),
-		Matcher: d.matcher, Certain: d.reach == surely,
+		Matcher: d.Route.Matcher(), Certain: d.Reach == routes.Surely,
 		RequestRates: []string{}, VisitTimes: []string{}, ExemptFrom: []string{}, Others: []*status.Check{},
 	}
 	if policy == nil {
@@ -136,7 +137,7 @@ func splitURL(raw string) (target string, origin enforce.Origin, err error) {
 // caller returns an enforce.Caller for a read of robots.txt that no request
 // causes.
 func (h *siteHandler) caller(origin enforce.Origin) enforce.Caller {
-	if h.handlerSite.server == nil {
+	if h.Server == nil {
 		return nil
 	}
 	r, err := http.NewRequest(http.MethodGet, origin.String()+"/robots.txt", nil)
@@ -146,7 +147,7 @@ func (h *siteHandler) caller(origin enforce.Origin) enforce.Caller {
 	vars := make(map[string]any)
 	switch {
 	case origin.Scheme != "https":
-	case trustsProxies(h.handlerSite.server) && len(h.handlerSite.server.TLSConnPolicies) == 0: // a proxy terminates TLS
+	case h.Server.TrustsProxies() && !h.Server.HasTLS(): // a proxy terminates TLS
 		r.Header.Set("X-Forwarded-Proto", "https")
 		vars[caddyhttp.TrustedProxyVarKey] = true
 	default:
@@ -155,7 +156,7 @@ func (h *siteHandler) caller(origin enforce.Origin) enforce.Caller {
 	local := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: int(origin.Port)}
 	ctx := context.WithValue(r.Context(), http.LocalAddrContextKey, local)
 	ctx = context.WithValue(ctx, caddyhttp.VarsCtxKey, vars)
-	return &exchange{r: r.WithContext(ctx), handler: h.Handler, server: h.handlerSite.server, Request: enforce.Request{Origin: origin}}
+	return &exchange{r: r.WithContext(ctx), handler: h.Handler, server: h.Server.Live, Request: enforce.Request{Origin: origin}}
 }
 
 // fillCheck copies a decision into c.

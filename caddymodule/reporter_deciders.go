@@ -1,12 +1,19 @@
 package caddymodule
 
 import (
+	"context"
+	"crypto/tls"
 	"fmt"
+	"net"
+	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
+	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
@@ -22,11 +29,11 @@ type candidate struct {
 // has those with the most points.
 func (r *reporter) candidates(scope status.Scope, origin enforce.Origin) (list []candidate) {
 	for _, h := range r.in(scope) {
-		if !h.serves(origin.Host) || !scope.Host(h.siteOf(origin.Host), origin.Host) {
+		if !h.Serves(origin.Host) || !scope.Host(h.SiteOf(origin.Host), origin.Host) {
 			continue
 		}
 		c := candidate{h, origin, 1}
-		for _, site := range h.sites {
+		for _, site := range h.Hosts {
 			switch {
 			case site == origin.Host:
 				c.points = max(c.points, 16)
@@ -34,15 +41,15 @@ func (r *reporter) candidates(scope status.Scope, origin enforce.Origin) (list [
 				c.points = max(c.points, 8)
 			}
 		}
-		if h.facts != nil {
-			if h.facts.port == origin.Port {
+		if h.Server != nil {
+			if h.Server.Port == origin.Port {
 				c.points += 4
 			}
-			if h.hasScheme(origin.Scheme) {
+			if h.HasScheme(origin.Scheme) {
 				c.points += 2
 			}
-			if h.facts.port != 0 {
-				c.origin.Port = h.facts.port
+			if h.Server.Port != 0 {
+				c.origin.Port = h.Server.Port
 			}
 		}
 		list = append(list, c)
@@ -53,7 +60,7 @@ func (r *reporter) candidates(scope status.Scope, origin enforce.Origin) (list [
 // decider is a handler that decides about a request, or may do so.
 type decider struct {
 	candidate
-	reachedHandler
+	routes.Reached
 }
 
 // decidersOf returns the handlers that a GET request of a URL reaches, in the order
@@ -63,71 +70,70 @@ type decider struct {
 func decidersOf(candidates []candidate, origin enforce.Origin, target string, query *status.CheckQuery) (list []decider, err error) {
 	best := 0
 	for _, c := range candidates {
-		if c.handlerSite.server != nil {
+		if c.Server != nil {
 			best = max(best, c.points)
 		}
 	}
-	var servers []*caddyhttp.Server
+	var servers []*routes.Server
 	for _, c := range candidates {
-		if c.handlerSite.server != nil && c.points == best && !slices.Contains(servers, c.handlerSite.server) {
-			servers = append(servers, c.handlerSite.server)
+		if c.Server != nil && c.points == best && !slices.Contains(servers, c.Server) {
+			servers = append(servers, c.Server)
 		}
 	}
 	for _, server := range servers {
-		walk, err := newRouteWalk(server, origin, target, query.UserAgent, query.Client)
+		follower, err := newFollower(server, origin, target, query)
 		if err != nil {
 			return nil, err
 		}
-		walk.routes(server.Routes, surely, nil, 0)
-		for _, reached := range walk.list {
+		for _, reached := range follower.Follow() {
 			if len(servers) > 1 {
-				reached.reach = maybe
+				reached.Reach = routes.Maybe
 			}
-			i := slices.IndexFunc(candidates, func(c candidate) bool { return c.Handler == reached.handler })
-			if i >= 0 && !slices.ContainsFunc(list, func(d decider) bool { return d.handler == reached.handler }) {
+			i := slices.IndexFunc(candidates, func(c candidate) bool { return c.Handler == reached.Handler })
+			if i >= 0 && !slices.ContainsFunc(list, func(d decider) bool { return d.Reached.Handler == reached.Handler }) {
 				list = append(list, decider{candidates[i], reached})
 			}
 		}
 	}
 	for _, c := range candidates {
-		if c.handlerSite.server == nil && !isNamed(servers, c.Handler) {
-			list = append(list, decider{c, reachedHandler{c.Handler, maybe, ""}})
+		if c.Server == nil && !slices.Contains(servers, c.Named) { // following a request finds named routes
+			list = append(list, decider{c, routes.Reached{Handler: c.Handler, Reach: routes.Maybe}})
 		}
 	}
 	return list, nil
 }
 
-// isNamed reports whether a handler is in a named route of the servers, which a walk
-// through their routes finds.
-func isNamed(servers []*caddyhttp.Server, h *Handler) bool {
-	return slices.ContainsFunc(servers, func(server *caddyhttp.Server) bool {
-		for _, route := range server.NamedRoutes {
-			if hasHandler(route.Handlers, h, 0) {
-				return true
-			}
-		}
-		return false
-	})
+// newFollower returns the follower of a GET request through a server.
+func newFollower(server *routes.Server, origin enforce.Origin, target string, query *status.CheckQuery) (*routes.Follower, error) {
+	u, err := url.ParseRequestURI(target)
+	if err != nil {
+		return nil, err
+	}
+	_, host, _ := strings.Cut(origin.String(), "://")
+	r := &http.Request{
+		Method: http.MethodGet, URL: u, RequestURI: target, Host: host, Header: make(http.Header), Body: http.NoBody,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, RemoteAddr: internalRemote,
+	}
+	if query.UserAgent != "" {
+		r.Header.Set("User-Agent", query.UserAgent)
+	}
+	if query.Client != "" {
+		r.RemoteAddr = net.JoinHostPort(query.Client, "1")
+	}
+	if server.HasTLS() {
+		r.TLS = &tls.ConnectionState{Version: tls.VersionTLS13, HandshakeComplete: true, ServerName: origin.Host}
+	}
+	ctx := context.WithValue(context.Background(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: int(origin.Port)})
+	return &routes.Follower{
+		Server: server.Live, Request: caddyhttp.PrepareRequest(r.WithContext(ctx), caddy.NewReplacer(), nil, server.Live), HasClient: query.Client != "",
+		IsWanted: isRobots, IsKnown: isKnown,
+	}, nil
 }
 
-// hasHandler reports whether a robots handler is in a list of handlers or in their
-// subroutes.
-func hasHandler(handlers []caddyhttp.MiddlewareHandler, h *Handler, depth int) bool {
-	for _, handler := range handlers {
-		if handler == caddyhttp.MiddlewareHandler(h) {
-			return true
-		}
-		sub, ok := handler.(*caddyhttp.Subroute)
-		if !ok || depth >= maxRouteDepth {
-			continue
-		}
-		for i := range sub.Routes {
-			if hasHandler(sub.Routes[i].Handlers, h, depth+1) {
-				return true
-			}
-		}
-	}
-	return false
+// isKnown is routes.Follower.IsKnown for the matcher of this module.
+func isKnown(matcher any, reached bool) bool {
+	m, ok := matcher.(*MatchRobots)
+	return ok && !reached && !m.Verified && !m.Impostor && !m.Disallowed && !m.Suspect
 }
 
 // combine returns the decision about a request from those of several handlers: the

@@ -42,7 +42,7 @@ func (r *reporter) SetMode(scope status.Scope, query status.ModeQuery) (*status.
 	var handlers []*siteHandler
 	for _, h := range r.all() {
 		switch in := h.sitesIn(scope); {
-		case scope.All(), len(in) == len(h.sites):
+		case scope.All(), len(in) == len(h.Hosts):
 			handlers = append(handlers, h)
 		case len(in) > 0:
 			return nil, status.Errorf(http.StatusConflict, "the handler of %s also serves other sites, whose mode would change too: set the mode of all of them together", strings.Join(in, ", "))
@@ -54,9 +54,9 @@ func (r *reporter) SetMode(scope status.Scope, query status.ModeQuery) (*status.
 	answer := &status.Mode{Mode: query.Mode, Sites: []string{}, Since: time.Now().UTC()}
 	for _, h := range handlers {
 		if err := r.app.setMode(h.Handler, query.Mode, answer.Since); err != nil {
-			return nil, fmt.Errorf("setting the mode of %s: %w", strings.Join(h.sites, ", "), err)
+			return nil, fmt.Errorf("setting the mode of %s: %w", strings.Join(h.Hosts, ", "), err)
 		}
-		answer.Sites = append(answer.Sites, h.sites...)
+		answer.Sites = append(answer.Sites, h.Hosts...)
 	}
 	slices.Sort(answer.Sites)
 	answer.Sites = slices.Compact(answer.Sites)

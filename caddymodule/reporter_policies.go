@@ -65,7 +65,7 @@ func (r *reporter) Origins(scope status.Scope, query status.OriginsQuery) (*stat
 func (p *policyOf) status(now time.Time) status.Origin {
 	policy := p.Rules
 	s := status.Origin{
-		ID: p.id, Matcher: p.handler.matcher, Mode: p.handler.mode(), Source: p.handler.kind(), Location: p.handler.Source.location(),
+		ID: p.id, Matcher: p.handler.Route.Matcher(), Mode: p.handler.mode(), Source: p.handler.kind(), Location: p.handler.Source.location(),
 		Dialect: cmp.Or(p.handler.Dialect, robots.RFC9309.String()), State: policy.Outcome().String(), LastRead: p.Last.String(),
 		ReadAt: timeOf(p.Good), CheckedAt: timeOf(p.Began), NextRead: timeOf(p.Next), Failing: timeOf(p.Failing), Failures: p.Failures,
 		Kept: p.Kept, DeniesAll: policy.DeniesAll(), Octets: policy.Size(), Groups: policy.GroupCount(), Rules: policy.RuleCount(),
@@ -180,7 +180,7 @@ func (p *policyOf) countsOf(all []counters.LineCount) map[counters.LineID]counte
 // has reports whether the policy applies to an origin.
 func (p *policyOf) has(origin enforce.Origin) bool {
 	if p.shared {
-		return p.handler.serves(origin.Host)
+		return p.handler.Serves(origin.Host)
 	}
 	return origin == p.Origin
 }

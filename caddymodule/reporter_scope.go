@@ -2,8 +2,8 @@ package caddymodule
 
 import (
 	"slices"
-	"strings"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
 )
 
@@ -28,8 +28,8 @@ func (r *reporter) HasSite(scope status.Scope, name string) bool {
 		return true
 	}
 	for _, h := range r.all() {
-		for _, site := range h.sites {
-			if site != status.AnySite && strings.Contains(site, "*") && matchesWildcard(site, name) {
+		for _, site := range h.Hosts {
+			if site != status.AnySite && routes.MatchesHost(site, name) {
 				return true
 			}
 		}

@@ -7,6 +7,8 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 )
 
 // tracingModule is the handler that begins spans.
@@ -41,35 +43,9 @@ func (rec *record) trace(ctx context.Context) {
 // findTracing records whether a handler of the configuration begins spans. If
 // none does, requests save the search for a span.
 func (a *App) findTracing() {
-	app, err := a.ctx.AppIfConfigured("http")
-	if err != nil {
-		return
-	}
-	for _, server := range app.(*caddyhttp.App).Servers {
-		found := hasTracing(server.Routes, 0)
-		for _, named := range server.NamedRoutes {
-			found = found || hasTracing(caddyhttp.RouteList{*named}, 0)
-		}
-		if found {
+	for _, server := range routes.Servers(a.ctx) {
+		if routes.HasHandler(server, func(h caddyhttp.MiddlewareHandler) bool { return caddy.GetModuleID(h) == tracingModule }) {
 			a.traced.Store(true)
 		}
 	}
-}
-
-// hasTracing reports whether a handler in routes begins spans.
-func hasTracing(routes caddyhttp.RouteList, depth int) bool {
-	if depth > maxRouteDepth {
-		return false
-	}
-	for i := range routes {
-		for _, handler := range routes[i].Handlers {
-			if m, ok := handler.(caddy.Module); ok && m.CaddyModule().ID == tracingModule {
-				return true
-			}
-			if sub, ok := handler.(*caddyhttp.Subroute); ok && hasTracing(sub.Routes, depth+1) {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -12,8 +12,8 @@ import (
 type Reach uint8
 
 const (
-	Never  Reach = iota
-	Maybe        // it depends on what is not known about the request
+	Never Reach = iota
+	Maybe       // it depends on what is not known about the request
 	Surely
 )
 

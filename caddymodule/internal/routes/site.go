@@ -14,11 +14,12 @@ import (
 )
 
 // Site is the place of a handler: its server, its route, and the sites that they
-// serve. The zero Site is that of a handler whose place is not known.
+// serve.
 type Site struct {
-	Server *Server // nil for a handler in a named route
-	Named  *Server // the server whose named route has the handler; nil for all others
-	Route  *Route
+	Server *Server  // nil if the handler is in none of its routes
+	Named  *Server  // the server whose named route has the handler; nil for all others
+	Route  *Route   // of Server
+	Hosts  []string // the names of the sites: hosts, patterns or status.AnySite
 
 	// Key stays the same over a reload, because it is made of the listeners, and
 	// of the hosts and paths of the routes to the handler. A number makes it
@@ -33,22 +34,27 @@ func Find(servers []*Server, is func(caddyhttp.MiddlewareHandler) bool) map[cadd
 		numbers := make(map[string]int) // the next ones, by Key.Handler and host
 		for route, handler := range Walk(server.Live.Routes, nil) {
 			if is(handler) {
-				sites[handler] = &Site{Server: server, Route: route, Key: newKey(server, route, numbers)}
+				key := newKey(server, route, numbers)
+				sites[handler] = &Site{Server: server, Route: route, Hosts: key.Hosts, Key: key}
+				if len(key.Hosts) == 0 {
+					sites[handler].Hosts = []string{status.AnySite}
+				}
 			}
 		}
 		for _, handler := range Walk(namedRoutes(server.Live), nil) {
 			if is(handler) {
-				sites[handler] = &Site{Named: server, Key: UnknownKey(handler)}
+				sites[handler] = UnknownSite(handler)
+				sites[handler].Named = server
 			}
 		}
 	}
 	return sites
 }
 
-// UnknownKey returns the key of a handler without a route of a server. It is never
-// repeated.
-func UnknownKey(handler caddyhttp.MiddlewareHandler) enforce.HandlerKey {
-	return enforce.HandlerKey{Handler: fmt.Sprintf("%p", handler)}
+// UnknownSite returns the place of a handler without a route of a server. Its key
+// is never repeated.
+func UnknownSite(handler caddyhttp.MiddlewareHandler) *Site {
+	return &Site{Hosts: []string{status.AnySite}, Key: enforce.HandlerKey{Handler: fmt.Sprintf("%p", handler)}}
 }
 
 // newKey returns the next key of a handler in a route. It differs from all earlier
@@ -75,22 +81,28 @@ func newKey(server *Server, route *Route, numbers map[string]int) enforce.Handle
 	return key
 }
 
-// Hosts returns the names of the sites: hosts, patterns or status.AnySite.
-func (s *Site) Hosts() []string {
-	if hosts := s.Route.Hosts(); len(hosts) > 0 {
-		return hosts
-	}
-	return []string{status.AnySite}
+// Serves reports whether requests for a host may reach the handler.
+func (s *Site) Serves(host string) bool {
+	return slices.ContainsFunc(s.Hosts, func(site string) bool { return site == status.AnySite || MatchesHost(site, host) })
 }
 
-// SiteOf returns the name of the site that a host belongs to, and the values of
-// enforce.Request.Site and Request.Invented for the host.
-func (s *Site) SiteOf(host string) (name, pattern string, invented bool) {
+// SiteOf returns the name of the server's site that a host belongs to.
+func (s *Site) SiteOf(host string) string {
 	if s.Server == nil {
-		return status.AnySite, "", false
+		return status.AnySite
 	}
-	i, pattern, invented := s.Server.Site(host)
-	return s.Server.Sites[i], pattern, invented
+	i, _, _ := s.Server.Site(host)
+	return s.Server.Sites[i]
+}
+
+// Invented returns the values of enforce.Request.Site and Request.Invented for a
+// host.
+func (s *Site) Invented(host string) (pattern string, invented bool) {
+	if s.Server == nil {
+		return "", false
+	}
+	_, pattern, invented = s.Server.Site(host)
+	return pattern, invented
 }
 
 // HasScheme reports whether clients may use a scheme at the server: http without

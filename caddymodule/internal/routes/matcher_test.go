@@ -1,4 +1,4 @@
-package caddymodule
+package routes
 
 import (
 	"encoding/json"
@@ -29,11 +29,11 @@ func TestMatcherText(t *testing.T) {
 		if err := json.Unmarshal([]byte(tt.match), &match); err != nil {
 			t.Fatal(err)
 		}
-		if got := matcherText(match); got != tt.want {
+		if got := setsText(setsOfJSON(match)); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.match, got, tt.want)
 		}
 	}
-	if got := joinMatchers([]string{"path /a or method GET", "query x"}); got != "(path /a or method GET) and query x" {
+	if got := joinTexts([]string{"path /a or method GET", "query x"}); got != "(path /a or method GET) and query x" {
 		t.Errorf("joined: %q", got)
 	}
 	if got := cutText(strings.Repeat("é", maxMatcherText)); got != strings.Repeat("é", maxMatcherText/2)+"…" {
@@ -49,7 +49,7 @@ func TestMatcherTextHasNoSecrets(t *testing.T) {
 		&caddyhttp.MatchHeader{"User-Agent": {"*GPT*"}, "Authorization": {"secret"}},
 		&caddyhttp.MatchExpression{Expr: "{header.X-Token} == 'secret'"},
 	}}
-	if got := matcherText(matchersOf(sets)); got != "expression and header Authorization User-Agent *GPT* and not header X-Token and query key" {
+	if got := setsText(setsOf(sets)); got != "expression and header Authorization User-Agent *GPT* and not header X-Token and query key" {
 		t.Error(got)
 	}
 }
