@@ -9,9 +9,9 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/headers"
 )
 
 func init() {
@@ -70,11 +70,11 @@ type Handler struct {
 	source    enforce.Source
 	verifier  *pooledVerifier // nil without verify
 	limiter   throttle.Limiter
-	suspicion *suspicion // nil without suspects
-	sourceID  uint64     // from Source.id
-	tags      *headers.Table
-	answers   *customAnswers // nil if there are none
-	usage     []string       // the Content-Usage field of the policy; nil without one
+	suspicion *suspicion      // nil without suspects
+	sourceID  uint64          // from Source.id
+	fields    response.Fields // of the responses
+	answers   *customAnswers  // nil if there are none
+	usage     []string        // the Content-Usage field of the policy; nil without one
 	log       *zap.Logger
 	cleanup   []func() error
 
@@ -121,7 +121,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 		return h.refuse(w, r, d)
 	}
 	if d.Reason == enforce.ExemptPath && enforce.IsRobotsTxt(x.Target) && x.Method == http.MethodGet {
-		w = newRobotsTxtWriter(w, x, current)
+		w = response.RecordRead(w, current.Engine, &x.Request, x.Rules)
 	}
 	if h.publishes(x, current) {
 		return h.publish(w, r, d.Rules)
@@ -129,7 +129,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	if h.usage != nil && !current.monitor {
 		w.Header()["Content-Usage"] = h.usage
 	}
-	return h.next(w, r, x.Target, d, next)
+	return h.fields.Serve(w, r, x.Target, d, next)
 }
 
 // isSubrequest reports whether the server itself made a request: to read a

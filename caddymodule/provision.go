@@ -11,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
@@ -45,13 +46,11 @@ func (h *Handler) provision(ctx caddy.Context, app *App) error {
 	}
 	h.sourceID = h.Source.id()
 	h.answers = newCustomAnswers(h.Answers)
-	if len(h.XRobotsTag) > 0 {
-		tags, err := headers.Compile(h.XRobotsTag)
-		if err != nil {
-			return fmt.Errorf("x_robots_tag: %w", err)
-		}
-		h.tags = tags
+	table, err := headers.Compile(h.XRobotsTag)
+	if err != nil {
+		return fmt.Errorf("x_robots_tag: %w", err)
 	}
+	h.fields = response.Fields{Table: table, Noindex: isOn(h.NoindexLines), Signals: isOn(h.Signals), Meta: isOn(h.MetaRobots), Views: h.Paths.viewOptions()}
 	return h.provisionEngine(ctx)
 }
 

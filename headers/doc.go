@@ -6,9 +6,9 @@
 // Rules add the field to responses, selected by file name, path, media type or
 // status:
 //
-//	rule, err := headers.ParseRule([]string{"*.pdf", "noindex,", "nofollow"})
-//	rules, err := headers.Compile([]headers.Rule{rule})
-//	match := rules.Match(r.RequestURI)          // before the handler runs
+//	setting, err := headers.ParseSetting([]string{"*.pdf", "noindex,", "nofollow"})
+//	table, err := headers.Compile([]headers.Setting{setting})
+//	match := table.Match(r.RequestURI)          // before the handler runs
 //	match.Apply(w.Header(), http.StatusOK, nil) // when it writes its header
 //
 // The package can also be used without rules. ParseDirectives parses directives
@@ -17,9 +17,8 @@
 // tags to a header; if directives contradict each other, it keeps the more
 // restrictive one.
 //
-// HeadScanner finds robots meta tags in the head of an HTML document. Signals
-// sends lines of robots.txt, such as Content-Signal, as header fields. Import
-// converts existing Apache and nginx rules.
+// Signals sends lines of robots.txt, such as Content-Signal, as header fields.
+// Import converts existing Apache and nginx rules.
 //
 // The package uses only the standard library. It does not parse robots.txt
 // files, does not read the User-Agent field, and does not block requests.

@@ -92,19 +92,6 @@ func ExampleAddVary() {
 	// Output: [Accept-Encoding User-Agent]
 }
 
-func ExampleHeadScanner() {
-	var s headers.HeadScanner
-	for _, piece := range []string{`<!doctype html><meta name="rob`, `ots" content="noindex"><title>`, `x</title><body>`} {
-		if s.Scan([]byte(piece)) {
-			break
-		}
-	}
-	h := http.Header{}
-	headers.AddTags(h, s.Tags())
-	fmt.Println(h.Get("X-Robots-Tag"))
-	// Output: noindex
-}
-
 func ExampleImport() {
 	im := headers.Import([]byte("<Files ~ \"\\.pdf$\">\n" +
 		"  Header set X-Robots-Tag \"noindex, nofollow\"\n" +

@@ -208,29 +208,22 @@ func nearValued(name string) string {
 	})
 }
 
-// ReadDirectives parses a list as a crawler does: it returns no error, and
-// ignores unknown directives and wrong values. If directives contradict each
-// other, it keeps the more restrictive one. Use ReadDirectives for text from
-// other sources than the operator.
-func ReadDirectives(s string) Directives { return readDirectives(s).settle() }
-
-// readDirectives is ReadDirectives without the last step: it keeps directives
-// that contradict each other.
-func readDirectives(s string) Directives {
+// ReadDirectives parses lists, such as the contents of the robots meta tags of a
+// document, as a crawler does: it returns no error, and ignores unknown
+// directives and wrong values. It merges several lists as if they were one. If
+// directives contradict each other, it keeps the more restrictive one. Use
+// ReadDirectives for text from other sources than the operator.
+func ReadDirectives(lists ...string) Directives {
 	var d Directives
-	l := list{rest: strings.Map(breakToBlank, s)}
-	for {
-		it, more := l.next()
-		if !more {
-			return d
-		}
-		if it.crawler != "" {
-			continue
-		}
-		if one, err := it.directive(); err == nil {
-			d = d.join(one)
+	for _, s := range lists {
+		l := list{rest: strings.Map(breakToBlank, s)}
+		for it, more := l.next(); more; it, more = l.next() {
+			if one, err := it.directive(); err == nil && it.crawler == "" {
+				d = d.join(one)
+			}
 		}
 	}
+	return d.settle()
 }
 
 // breakToBlank replaces a line break with a blank. A meta tag may contain line

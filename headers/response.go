@@ -78,9 +78,7 @@ func containsFold(list []string, s string) bool {
 // response.
 func (m *Match) matchResponse(h http.Header, status int) {
 	r := m.rules
-	if status < len(r.statuses) {
-		m.addRules(r.statuses[status])
-	}
+	m.addRules(r.statuses[status])
 	var buf [maxMediaType]byte
 	var media []byte
 	if values := h["Content-Type"]; len(values) > 0 {

@@ -37,7 +37,7 @@ type Table struct {
 	negatedRequest []int32 // of names and paths
 
 	types           map[string][]int32 // rules by media type, or by top-level type and "/*"
-	statuses        [600][]int32       // by status; a class is in all its statuses
+	statuses        map[int][]int32    // by status; a class is in all its statuses
 	negatedResponse []int32            // negated rules for types and statuses
 
 	response, mediaType bool // some rule needs the media type or the status; the media type
@@ -73,7 +73,7 @@ func Compile(rules []Setting) (*Table, error) {
 	if len(rules) > MaxSettings {
 		return nil, fmt.Errorf("%d rules; at most %d are allowed", len(rules), MaxSettings)
 	}
-	r := &Table{rules: make([]compiled, len(rules)), types: map[string][]int32{}}
+	r := &Table{rules: make([]compiled, len(rules)), types: map[string][]int32{}, statuses: map[int][]int32{}}
 	for i, rule := range rules {
 		if err := rule.Validate(); err != nil {
 			return nil, fmt.Errorf("rule %d: %w", i, err)

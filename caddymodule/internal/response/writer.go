@@ -1,52 +1,43 @@
-package caddymodule
+package response
 
 import (
 	"errors"
 	"io"
-	"mime"
 	"net/http"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/headers"
+	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// tagWriter adds X-Robots-Tag and other headers to a response, just before its
-// header is sent. By then the later handlers have set the status and the media
-// type. If the headers also depend on the body (on its detected media type, or on
-// robots meta tags), tagWriter holds the header and the beginning of the body
-// back, up to headers.MaxHead octets or until a flush.
-type tagWriter struct {
-	caddyhttp.ResponseWriterWrapper
-	match    headers.Match
-	file     fileTags
-	target   string
-	crawlers []string // tokens of the crawler that sent the request
-	body     bool     // responses to this method have a body
-	sniff    bool     // the headers depend on the media type
-	meta     bool     // the headers depend on robots meta tags
-
-	status int // 0 until WriteHeader
-	sent   bool
-	held   []byte
-	head   encodedHead
+// Fields are the fields that the responses of a site get. The zero value adds
+// none. It is safe for concurrent use.
+type Fields struct {
+	Table   *headers.Table     // the rules of x_robots_tag; nil without rules
+	Noindex bool               // send Noindex lines of robots.txt
+	Signals bool               // send Content-Signal, Content-Usage and License lines
+	Meta    bool               // send the robots meta tags of HTML documents
+	Views   robots.ViewOptions // how paths are compared with Noindex lines
 }
 
-// next passes a request to the next handler and adds headers to the response.
-func (h *Handler) next(w http.ResponseWriter, r *http.Request, target string, d *enforce.Decision, next caddyhttp.Handler) error {
-	match, file := h.tags.Match(target), h.fileTags(target, d)
-	if match.Empty() && file.empty() && !h.tags.NeedsResponse() && !isOn(h.MetaRobots) {
+// Serve passes a request to the next handler and adds fields to the response.
+// target is the path and query as requested, d the decision on the request. If
+// there is nothing to add, the next handler gets w itself.
+func (f *Fields) Serve(w http.ResponseWriter, r *http.Request, target string, d *enforce.Decision, next caddyhttp.Handler) error {
+	match, lines := f.Table.Match(target), f.robotsTxtFields(target, d)
+	if match.Empty() && lines.empty() && !f.Table.NeedsResponse() && !f.Meta {
 		return next.ServeHTTP(w, r)
 	}
-	t := &tagWriter{
+	t := &writer{
 		ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w},
 		match:                 match,
-		file:                  file,
+		lines:                 lines,
 		target:                target,
 		body:                  r.Method != http.MethodHead,
-		sniff:                 h.tags.NeedsMediaType(),
-		meta:                  isOn(h.MetaRobots) && r.Method == http.MethodGet,
+		sniff:                 f.Table.NeedsMediaType(),
+		meta:                  f.Meta && r.Method == http.MethodGet,
 	}
 	if d.Agent.Crawler != nil {
 		t.crawlers = d.Agent.Crawler.Robots
@@ -60,8 +51,29 @@ func (h *Handler) next(w http.ResponseWriter, r *http.Request, target string, d 
 	return t.finish()
 }
 
+// writer adds fields to a response, just before its header is sent. By then the
+// later handlers have set the status and the media type. If the fields also
+// depend on the body (on its detected media type, or on robots meta tags), writer
+// holds the header and the beginning of the body back, up to maxHead octets or
+// until a flush.
+type writer struct {
+	caddyhttp.ResponseWriterWrapper
+	match    headers.Match
+	lines    robotsTxtFields
+	target   string
+	crawlers []string // tokens of the crawler that sent the request
+	body     bool     // responses to this method have a body
+	sniff    bool     // the fields depend on the media type
+	meta     bool     // the fields depend on robots meta tags
+
+	status   int // 0 until WriteHeader
+	sent     bool
+	held     []byte
+	document document
+}
+
 // WriteHeader sends the header, unless it depends on the body.
-func (t *tagWriter) WriteHeader(status int) {
+func (t *writer) WriteHeader(status int) {
 	if status < 200 { // informational, or a protocol switched
 		t.ResponseWriter.WriteHeader(status)
 		return
@@ -76,7 +88,7 @@ func (t *tagWriter) WriteHeader(status int) {
 }
 
 // holds reports whether the headers depend on the body.
-func (t *tagWriter) holds() bool {
+func (t *writer) holds() bool {
 	if !t.body || t.status == http.StatusNoContent || t.status == http.StatusNotModified {
 		return false
 	}
@@ -88,33 +100,27 @@ func (t *tagWriter) holds() bool {
 	}
 	switch {
 	case t.meta && t.status < 300 && t.status != http.StatusPartialContent && (!typed || media == mediaHTML || media == mediaXHTML):
-		return t.head.begin(encoding, media, true)
+		return t.document.begin(encoding, media, true)
 	case t.sniff && !typed && encoding == "":
-		return t.head.begin("", "", false)
+		return t.document.begin("", "", false)
 	}
 	return false
 }
 
-// mediaType returns the media type in a Content-Type value.
-func mediaType(value string) string {
-	media, _, _ := mime.ParseMediaType(value)
-	return media
-}
-
 // addTags adds the headers for a response with status.
-func (t *tagWriter) addTags(status int) {
+func (t *writer) addTags(status int) {
 	header := t.Header()
 	t.match.Apply(header, status, t.crawlers)
-	t.file.apply(header, t.target, status)
-	if tags := t.head.tags(); len(tags) > 0 {
-		headers.AddTags(header, tags)
+	t.lines.apply(header, t.target, status)
+	if found := t.document.found; len(found) > 0 {
+		headers.AddTags(header, found.tags())
 	}
 }
 
 // send adds the headers and sends them.
-func (t *tagWriter) send() {
+func (t *writer) send() {
 	t.sent = true
-	if sniffed := t.head.sniffed; sniffed != "" && t.head.encoding == "" {
+	if sniffed := t.document.sniffed; sniffed != "" && t.document.encoding == "" {
 		t.Header().Set("Content-Type", sniffed) // as net/http does
 	}
 	t.addTags(t.status)
@@ -124,7 +130,7 @@ func (t *tagWriter) send() {
 // fail adds the headers for an error that a handler returned, by the error's
 // status. The server or an error route then writes the answer with these headers,
 // even if the error route uses another status.
-func (t *tagWriter) fail(err error) {
+func (t *writer) fail(err error) {
 	if t.status != 0 { // the answer has begun already
 		_ = t.finish()
 		return
@@ -137,18 +143,18 @@ func (t *tagWriter) fail(err error) {
 }
 
 // Write sends a part of the body, or holds it back until the headers are known.
-func (t *tagWriter) Write(p []byte) (int, error) {
+func (t *writer) Write(p []byte) (int, error) {
 	if t.status == 0 {
 		t.WriteHeader(http.StatusOK)
 	}
 	if t.sent {
 		return t.ResponseWriter.Write(p)
 	}
-	if begin := p[:min(len(p), headers.MaxHead)]; len(t.held) == 0 && t.known(begin) {
+	if begin := p[:min(len(p), maxHead)]; len(t.held) == 0 && t.known(begin) {
 		t.send()
 		return t.ResponseWriter.Write(p)
 	}
-	n := min(len(p), headers.MaxHead-len(t.held))
+	n := min(len(p), maxHead-len(t.held))
 	if t.held = append(t.held, p[:n]...); !t.known(t.held) {
 		return n, nil
 	}
@@ -160,13 +166,13 @@ func (t *tagWriter) Write(p []byte) (int, error) {
 }
 
 // known reports whether the beginning of the body determines the headers.
-func (t *tagWriter) known(begin []byte) bool {
-	last := len(begin) == headers.MaxHead
-	return t.head.scan(begin, last) || last
+func (t *writer) known(begin []byte) bool {
+	last := len(begin) == maxHead
+	return t.document.read(begin, last) || last
 }
 
 // sendHeld sends the header and the part of the body that was held back.
-func (t *tagWriter) sendHeld() error {
+func (t *writer) sendHeld() error {
 	t.send()
 	held := t.held
 	t.held = nil
@@ -179,16 +185,16 @@ func (t *tagWriter) sendHeld() error {
 
 // release sends the header and the part of the body that was held back, even if
 // it does not determine all headers.
-func (t *tagWriter) release() error {
+func (t *writer) release() error {
 	if t.sent {
 		return nil
 	}
-	t.head.scan(t.held, true)
+	t.document.read(t.held, true)
 	return t.sendHeld()
 }
 
 // finish sends the rest when the later handlers are done.
-func (t *tagWriter) finish() error {
+func (t *writer) finish() error {
 	if t.status == 0 {
 		return nil // no handler wrote anything
 	}
@@ -197,7 +203,7 @@ func (t *tagWriter) finish() error {
 
 // ReadFrom implements io.ReaderFrom, so that the server can send a file without
 // copying it.
-func (t *tagWriter) ReadFrom(r io.Reader) (n int64, err error) {
+func (t *writer) ReadFrom(r io.Reader) (n int64, err error) {
 	if t.status == 0 {
 		t.WriteHeader(http.StatusOK)
 	}
@@ -223,7 +229,7 @@ func (t *tagWriter) ReadFrom(r io.Reader) (n int64, err error) {
 
 // FlushError sends everything that was held back, so that streams are not
 // delayed.
-func (t *tagWriter) FlushError() error {
+func (t *writer) FlushError() error {
 	if t.status == 0 {
 		t.WriteHeader(http.StatusOK)
 	}
@@ -235,6 +241,6 @@ func (t *tagWriter) FlushError() error {
 
 // Interface guards
 var (
-	_ http.ResponseWriter = (*tagWriter)(nil)
-	_ io.ReaderFrom       = (*tagWriter)(nil)
+	_ http.ResponseWriter = (*writer)(nil)
+	_ io.ReaderFrom       = (*writer)(nil)
 )

@@ -1,4 +1,4 @@
-package caddymodule
+package response
 
 import (
 	"encoding/xml"
@@ -11,8 +11,6 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
-
-	"github.com/caddy-robots/caddy-robots/headers"
 )
 
 // meta is a meta tag with its name and content.
@@ -81,26 +79,28 @@ func metaOf(n *html.Node) (m meta) {
 	return m
 }
 
-// tagsOf returns the tags that the scanner finds in a document with only these
-// meta tags.
+// tagsOf returns the tags of a document with only these meta tags.
 func tagsOf(metas []meta) string {
-	var s headers.HeadScanner
-	for _, m := range metas {
-		s.Scan([]byte(`<meta name="` + html.EscapeString(m.name) + `" content="` + html.EscapeString(m.content) + `">`))
+	var m metaTags
+	for _, t := range metas {
+		m.add(t.name, t.content)
 	}
-	return fmt.Sprint(s.Tags())
+	return fmt.Sprint(m.tags())
 }
 
-// scanned returns the tags that the scanner finds in a document that arrives in
-// pieces of size octets.
-func scanned(doc string, size int, xhtml bool) string {
-	s := headers.HeadScanner{XHTML: xhtml}
-	for len(doc) > 0 {
-		n := min(size, len(doc))
-		s.Scan([]byte(doc[:n]))
-		doc = doc[n:]
+// found returns the tags that are found in a document that arrives in pieces of
+// size octets.
+func found(doc string, size int, xhtml bool) string {
+	media := mediaHTML
+	if xhtml {
+		media = mediaXHTML
 	}
-	return fmt.Sprint(s.Tags())
+	var d document
+	d.begin("", media, true)
+	for n := min(size, len(doc)); !d.read([]byte(doc[:n]), n == len(doc)) && n < len(doc); {
+		n = min(n+size, len(doc))
+	}
+	return fmt.Sprint(d.found.tags())
 }
 
 // headPieces are the parts of random documents: parts of real heads, and parts
@@ -109,17 +109,17 @@ var headPieces = strings.Split("<meta name=robots content=noindex>|<META NAME='r
 	"<noscript>|</noscript>|<img src=x>|<template>|</template>|<style>|</style>|<link rel=x>|<base>|<head>|</head>|<body>|</body>|<html>|<p>|text|\n| |<|</|>|\"|'|\"</noscript>\"|<a b='|<svg>|<math>|<table>|<tr>|<td>|<select>|"+
 	"<textarea>|</textarea>|<noframes>|</noframes>|<iframe>|</iframe>|<frameset>|<col>|<plaintext>|</br>|<br>|<!doctype html>|<?php|?>|&lt;|\x00|<scriptx>|</scriptx|-|--|<![CDATA[|]]>|<option>|<caption>|<button>|<form>|<a>|<b>|<li>|<object>", "|")
 
-// compareHead checks that the scanner finds the same meta tags as a parser, or
+// compareHead checks that readHTML finds the same meta tags as a parser, or
 // only the first ones if it stops early. The size of the pieces must not matter.
-// It returns true if the scanner finds all tags.
+// It returns true if readHTML finds all tags.
 func compareHead(t *testing.T, doc string) (whole bool) {
 	t.Helper()
-	if len(doc) > headers.MaxHead {
+	if len(doc) > maxHead {
 		return false
 	}
 	metas := parsedMetas(doc)
-	got := scanned(doc, len(doc)+1, false)
-	if again := scanned(doc, 1, false); again != got {
+	got := found(doc, len(doc)+1, false)
+	if again := found(doc, 1, false); again != got {
 		t.Errorf("%q: %s whole, %s octet by octet", doc, got, again)
 	}
 	if got == tagsOf(metas) {
@@ -134,7 +134,7 @@ func compareHead(t *testing.T, doc string) (whole bool) {
 	return false
 }
 
-func TestHeadScannerAgreesWithAParser(t *testing.T) {
+func TestMetaTagsAgreeWithAParser(t *testing.T) {
 	for _, doc := range []string{
 		`<head><script/><meta name=robots content=noindex></script><meta name=robots content=nofollow>`,
 		`<head><noscript><img src=x></noscript><meta name=robots content=noindex>`,
@@ -153,7 +153,7 @@ func TestHeadScannerAgreesWithAParser(t *testing.T) {
 		"\ufeff<!doctype html>\n<html lang=en><head><base href=/><meta name=robots content=nofollow>",
 	} {
 		if !compareHead(t, doc) {
-			t.Errorf("%q: found only %s, a parser finds %v", doc, scanned(doc, 1, false), parsedMetas(doc))
+			t.Errorf("%q: found only %s, a parser finds %v", doc, found(doc, 1, false), parsedMetas(doc))
 		}
 	}
 	random := rand.New(rand.NewPCG(1, 2))
@@ -169,7 +169,7 @@ func TestHeadScannerAgreesWithAParser(t *testing.T) {
 		}
 	}
 	if whole < 15_000 {
-		t.Errorf("the scanner found all tags in only %d of 20,000 documents", whole)
+		t.Errorf("readHTML found all tags in only %d of 20,000 documents", whole)
 	}
 }
 
@@ -207,7 +207,7 @@ func xmlMetas(doc string) (found []meta) {
 
 // XHTML is parsed by the rules of XML: an empty script element hides nothing, and
 // the content of a script element is parsed.
-func TestHeadScannerReadsXHTML(t *testing.T) {
+func TestMetaTagsOfXHTML(t *testing.T) {
 	const begin = `<?xml version="1.0"?><!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-strict.dtd"><html xmlns="http://www.w3.org/1999/xhtml"><head>`
 	const one = `<meta name="robots" content="noindex"/>`
 	for _, doc := range []string{
@@ -222,13 +222,13 @@ func TestHeadScannerReadsXHTML(t *testing.T) {
 	} {
 		want := tagsOf(xmlMetas(doc))
 		for _, size := range []int{1, 7, len(doc)} {
-			if got := scanned(doc, size, true); got != want {
+			if got := found(doc, size, true); got != want {
 				t.Errorf("%s, in pieces of %d: found %s, a parser finds %s", doc, size, got, want)
 			}
 		}
 	}
 	for _, malformed := range []string{begin + `<a b=<` + one, begin + `<meta name=robots content="noindex"/>` + one, `<!DOCTYPE html [<!ENTITY x "y">]>` + begin + one} {
-		if got := scanned(malformed, 7, true); got != "[]" {
+		if got := found(malformed, 7, true); got != "[]" {
 			t.Errorf("%s: found %s", malformed, got)
 		}
 	}
@@ -245,8 +245,8 @@ func FuzzHead(f *testing.F) {
 			compareHead(t, doc)
 			return
 		}
-		got := scanned(doc, len(doc)+1, true)
-		if again := scanned(doc, 1, true); again != got {
+		got := found(doc, len(doc)+1, true)
+		if again := found(doc, 1, true); again != got {
 			t.Errorf("%q: %s whole, %s octet by octet", doc, got, again)
 		}
 	})

@@ -1,4 +1,4 @@
-package caddymodule
+package response
 
 import (
 	"net/http"
@@ -9,9 +9,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// fileTags has the header fields of one response that come from robots.txt: from
+// robotsTxtFields are the fields of one response that come from robots.txt: from
 // Noindex, Content-Signal, Content-Usage and License lines.
-type fileTags struct {
+type robotsTxtFields struct {
 	noindex headers.Tag // of a Noindex line; empty without one
 	signals *headers.Signals
 	varies  bool // other crawlers get other fields
@@ -23,12 +23,12 @@ var noindex = headers.ReadDirectives("noindex")
 // viewsPool holds buffers for the paths that Noindex lines are compared with.
 var viewsPool = sync.Pool{New: func() any { return new(robots.Views) }}
 
-// fileTags returns the header fields from robots.txt for a target and a client.
+// robotsTxtFields returns the fields from robots.txt for a target and a client.
 // A crawler with a group of its own gets those of that group. All other clients,
 // also people, get those of the group for `*`, because a cache may pass their
 // responses on to crawlers. It allocates nothing.
-func (h *Handler) fileTags(target string, d *enforce.Decision) (t fileTags) {
-	if d.Rules == nil || !isOn(h.NoindexLines) && !isOn(h.Signals) {
+func (f *Fields) robotsTxtFields(target string, d *enforce.Decision) (t robotsTxtFields) {
+	if d.Rules == nil || !f.Noindex && !f.Signals {
 		return t
 	}
 	star := d.Rules.File().Star()
@@ -36,16 +36,16 @@ func (h *Handler) fileTags(target string, d *enforce.Decision) (t fileTags) {
 	if group == nil || d.Reason == enforce.Person {
 		group = star
 	}
-	if isOn(h.Signals) {
+	if f.Signals {
 		t.signals = d.Rules.Signals(group)
 		t.varies = d.Rules.SignalsVary()
 	}
-	if !isOn(h.NoindexLines) {
+	if !f.Noindex {
 		return t
 	}
 	views := viewsPool.Get().(*robots.Views)
 	defer viewsPool.Put(views)
-	views.Reset(target, h.Paths.viewOptions())
+	views.Reset(target, f.Views)
 	t.varies = t.varies || d.Rules.NoindexVaries(views)
 	if group.NoindexViews(views) == nil {
 		return t
@@ -81,12 +81,12 @@ func namedBy(group *robots.Group, d *enforce.Decision) string {
 }
 
 // empty reports whether there is nothing to add to a response.
-func (t *fileTags) empty() bool {
+func (t *robotsTxtFields) empty() bool {
 	return t.noindex.Directives.Empty() && t.signals.Empty() && !t.varies
 }
 
 // apply adds the fields to the header of a response with status.
-func (t *fileTags) apply(header http.Header, target string, status int) {
+func (t *robotsTxtFields) apply(header http.Header, target string, status int) {
 	if t.varies {
 		headers.AddVary(header, "User-Agent")
 	}

@@ -1,8 +1,24 @@
 package caddymodule
 
 import (
+	"strings"
 	"testing"
+
+	"github.com/caddy-robots/caddy-robots/headers"
 )
+
+// tagged parses x_robots_tag rules.
+func tagged(t testing.TB, lines ...string) (rules []headers.Setting) {
+	t.Helper()
+	for _, l := range lines {
+		r, err := headers.ParseSetting(strings.Fields(l))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules = append(rules, r)
+	}
+	return rules
+}
 
 func TestNoindexLinesAreSentAsHeader(t *testing.T) {
 	const file = "User-agent: *\nNoindex: /drafts/\nDisallow: /private/\n\nUser-agent: Googlebot\nNoindex: /for-google/\n\nUser-agent: AhrefsBot\nUser-agent: bingbot\nNoindex: /shared/\n"

@@ -1,7 +1,8 @@
-package caddymodule
+package response
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -15,12 +16,14 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/headers"
 )
 
-// tagged parses x_robots_tag rules.
-func tagged(t testing.TB, lines ...string) (rules []headers.Setting) {
+// table compiles rules of x_robots_tag.
+func table(t testing.TB, lines ...string) *headers.Table {
 	t.Helper()
+	var rules []headers.Setting
 	for _, l := range lines {
 		r, err := headers.ParseSetting(strings.Fields(l))
 		if err != nil {
@@ -28,21 +31,27 @@ func tagged(t testing.TB, lines ...string) (rules []headers.Setting) {
 		}
 		rules = append(rules, r)
 	}
-	return rules
+	compiled, err := headers.Compile(rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return compiled
 }
 
-// answering serves one request through h and a handler that calls f.
-func answering(t testing.TB, h *Handler, r *http.Request, f func(w http.ResponseWriter)) *httptest.ResponseRecorder {
+// serve serves one request of a person through f and a handler that calls
+// answer.
+func serve(t testing.TB, f *Fields, method, target string, answer func(w http.ResponseWriter)) *httptest.ResponseRecorder {
 	t.Helper()
 	w := httptest.NewRecorder()
-	err := h.ServeHTTP(w, r, caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error { f(w); return nil }))
+	err := f.Serve(w, httptest.NewRequest(method, target, nil), target, &enforce.Decision{},
+		caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error { answer(w); return nil }))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return w
 }
 
-const document = "<!doctype html><html><head><title>x</title><meta name=\"robots\" content=\"noindex\"><meta name=googlebot content='nosnippet'></head><body>text</body></html>"
+const page = "<!doctype html><html><head><title>x</title><meta name=\"robots\" content=\"noindex\"><meta name=googlebot content='nosnippet'></head><body>text</body></html>"
 
 func gzipped(s string) []byte {
 	var b bytes.Buffer
@@ -59,7 +68,7 @@ func zstded(s string) []byte {
 }
 
 func TestXRobotsTagOfResponses(t *testing.T) {
-	h := provisioned(t, &Handler{Settings: Settings{XRobotsTag: tagged(t, "*.pdf noindex", "type image/* noimageindex", "status 404 noarchive", "type text/plain nosnippet")}})
+	f := &Fields{Table: table(t, "*.pdf noindex", "type image/* noimageindex", "status 404 noarchive", "type text/plain nosnippet")}
 	for _, tt := range []struct {
 		name, path string
 		answer     func(w http.ResponseWriter)
@@ -79,7 +88,7 @@ func TestXRobotsTagOfResponses(t *testing.T) {
 		{"a 304 response gets no header", "/a.pdf", func(w http.ResponseWriter) { w.WriteHeader(304) }, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := answering(t, h, request(chrome, tt.path), tt.answer)
+			w := serve(t, f, http.MethodGet, tt.path, tt.answer)
 			if got := strings.Join(w.Header()["X-Robots-Tag"], "|"); got != tt.want {
 				t.Errorf("X-Robots-Tag %q, want %q", got, tt.want)
 			}
@@ -88,10 +97,9 @@ func TestXRobotsTagOfResponses(t *testing.T) {
 }
 
 func TestInformationalResponsesPass(t *testing.T) {
-	h := provisioned(t, &Handler{Settings: Settings{XRobotsTag: tagged(t, "* noindex")}})
+	f := &Fields{Table: table(t, "* noindex")}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.RequestURI = "/x"
-		_ = h.ServeHTTP(w, request(chrome, "/x"), caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
+		_ = f.Serve(w, r, "/x", &enforce.Decision{}, caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
 			w.Header().Set("Link", "</style.css>; rel=preload")
 			w.WriteHeader(http.StatusEarlyHints)
 			w.WriteHeader(http.StatusOK)
@@ -112,7 +120,7 @@ func TestInformationalResponsesPass(t *testing.T) {
 }
 
 func TestMetaRobotsAreSentAsHeader(t *testing.T) {
-	h := provisioned(t, &Handler{Settings: Settings{MetaRobots: new(true)}})
+	f := &Fields{Meta: true}
 	const both = "noindex|googlebot: nosnippet"
 	for _, tt := range []struct {
 		name   string
@@ -121,29 +129,25 @@ func TestMetaRobotsAreSentAsHeader(t *testing.T) {
 		want   string
 		method string
 	}{
-		{name: "html", header: http.Header{"Content-Type": {"text/html; charset=utf-8"}}, body: []byte(document), want: both},
-		{name: "html that is detected in the body", header: http.Header{}, body: []byte(document), want: both},
-		{name: "gzip", header: http.Header{"Content-Type": {"text/html"}, "Content-Encoding": {"gzip"}}, body: gzipped(document), want: both},
-		{name: "zstd", header: http.Header{"Content-Type": {"text/html"}, "Content-Encoding": {"zstd"}}, body: zstded(document), want: both},
-		{name: "gzip without a media type", header: http.Header{"Content-Encoding": {"gzip"}}, body: gzipped(document), want: both},
-		{name: "gzip of plain text", header: http.Header{"Content-Encoding": {"gzip"}}, body: gzipped("plain words " + document), want: ""},
+		{name: "html", header: http.Header{"Content-Type": {"text/html; charset=utf-8"}}, body: []byte(page), want: both},
+		{name: "html that is detected in the body", header: http.Header{}, body: []byte(page), want: both},
+		{name: "gzip", header: http.Header{"Content-Type": {"text/html"}, "Content-Encoding": {"gzip"}}, body: gzipped(page), want: both},
+		{name: "zstd", header: http.Header{"Content-Type": {"text/html"}, "Content-Encoding": {"zstd"}}, body: zstded(page), want: both},
+		{name: "gzip without a media type", header: http.Header{"Content-Encoding": {"gzip"}}, body: gzipped(page), want: both},
+		{name: "gzip of plain text", header: http.Header{"Content-Encoding": {"gzip"}}, body: gzipped("plain words " + page), want: ""},
 		{name: "XHTML", header: http.Header{"Content-Type": {"application/xhtml+xml"}}, body: []byte("<html><head><script src=\"x\"/><meta name=\"robots\" content=\"noindex\"/></head></html>"), want: "noindex"},
-		{name: "an unsupported encoding", header: http.Header{"Content-Type": {"text/html"}, "Content-Encoding": {"br"}}, body: []byte(document), want: ""},
-		{name: "broken gzip", header: http.Header{"Content-Type": {"text/html"}, "Content-Encoding": {"gzip"}}, body: []byte(document), want: ""},
-		{name: "not html", header: http.Header{"Content-Type": {"text/plain"}}, body: []byte(document), want: ""},
-		{name: "in the body", header: http.Header{"Content-Type": {"text/html"}}, body: []byte("<body>" + document), want: ""},
-		{name: "after the limit", header: http.Header{"Content-Type": {"text/html"}}, body: []byte("<head><!--" + strings.Repeat("x", headers.MaxHead) + "-->" + document), want: ""},
-		{name: "before the limit, in a longer body", header: http.Header{"Content-Type": {"text/html"}}, body: []byte(document + strings.Repeat("more ", 50_000)), want: both},
-		{name: "POST", method: http.MethodPost, header: http.Header{"Content-Type": {"text/html"}}, body: []byte(document), want: ""},
+		{name: "an unsupported encoding", header: http.Header{"Content-Type": {"text/html"}, "Content-Encoding": {"br"}}, body: []byte(page), want: ""},
+		{name: "broken gzip", header: http.Header{"Content-Type": {"text/html"}, "Content-Encoding": {"gzip"}}, body: []byte(page), want: ""},
+		{name: "not html", header: http.Header{"Content-Type": {"text/plain"}}, body: []byte(page), want: ""},
+		{name: "in the body", header: http.Header{"Content-Type": {"text/html"}}, body: []byte("<body>" + page), want: ""},
+		{name: "after the limit", header: http.Header{"Content-Type": {"text/html"}}, body: []byte("<head><!--" + strings.Repeat("x", maxHead) + "-->" + page), want: ""},
+		{name: "before the limit, in a longer body", header: http.Header{"Content-Type": {"text/html"}}, body: []byte(page + strings.Repeat("more ", 50_000)), want: both},
+		{name: "POST", method: http.MethodPost, header: http.Header{"Content-Type": {"text/html"}}, body: []byte(page), want: ""},
 		{name: "empty", header: http.Header{"Content-Type": {"text/html"}}, want: ""},
 	} {
 		for _, piece := range []int{1 << 20, 1000, 7} {
 			t.Run(fmt.Sprintf("%s in pieces of %d", tt.name, piece), func(t *testing.T) {
-				r := request(chrome, "/x")
-				if tt.method != "" {
-					r.Method = tt.method
-				}
-				w := answering(t, h, r, func(w http.ResponseWriter) {
+				w := serve(t, f, cmp.Or(tt.method, http.MethodGet), "/x", func(w http.ResponseWriter) {
 					for k, v := range tt.header {
 						w.Header()[k] = v
 					}
@@ -169,9 +173,9 @@ func TestMetaRobotsAreSentAsHeader(t *testing.T) {
 }
 
 func TestMetaRobotsThroughReadFrom(t *testing.T) {
-	h := provisioned(t, &Handler{Settings: Settings{MetaRobots: new(true)}})
-	body := document + strings.Repeat("more ", 50_000)
-	w := answering(t, h, request(chrome, "/x"), func(w http.ResponseWriter) {
+	f := &Fields{Meta: true}
+	body := page + strings.Repeat("more ", 50_000)
+	w := serve(t, f, http.MethodGet, "/x", func(w http.ResponseWriter) {
 		w.Header().Set("Content-Type", "text/html")
 		if n, err := io.Copy(w, struct{ io.Reader }{strings.NewReader(body)}); err != nil || n != int64(len(body)) {
 			t.Errorf("Copy = %d, %v", n, err)
@@ -185,13 +189,13 @@ func TestMetaRobotsThroughReadFrom(t *testing.T) {
 // An encoded body that arrives in small pieces is not decoded again for each piece.
 func TestDecodingIsLinearInTheBody(t *testing.T) {
 	text := incompressible(8000)
-	body := gzipped("<head><title>" + text + "</title>" + document)
+	body := gzipped("<head><title>" + text + "</title>" + page)
 	read := 0
 	decode := decoders["gzip"]
 	decoders["gzip"] = func(b []byte) []byte { read += len(b); return decode(b) }
 	defer func() { decoders["gzip"] = decode }()
-	h := provisioned(t, &Handler{Settings: Settings{MetaRobots: new(true)}})
-	w := answering(t, h, request(chrome, "/x"), func(w http.ResponseWriter) {
+	f := &Fields{Meta: true}
+	w := serve(t, f, http.MethodGet, "/x", func(w http.ResponseWriter) {
 		w.Header().Set("Content-Type", "text/html")
 		w.Header().Set("Content-Encoding", "gzip")
 		for piece := range slices.Chunk(body, 16) {
@@ -201,7 +205,7 @@ func TestDecodingIsLinearInTheBody(t *testing.T) {
 	if len(body) < 20_000 || read < len(body) || read > 4*len(body) {
 		t.Errorf("of %d octets, %d were decoded, want at most four times as many", len(body), read)
 	}
-	if !bytes.Equal(w.Body.Bytes(), body) || w.Header().Get("X-Robots-Tag") != "" && len(text) > headers.MaxHead {
+	if !bytes.Equal(w.Body.Bytes(), body) || w.Header().Get("X-Robots-Tag") != "" && len(text) > maxHead {
 		t.Errorf("%d octets, %v", w.Body.Len(), w.Header())
 	}
 }
@@ -209,9 +213,14 @@ func TestDecodingIsLinearInTheBody(t *testing.T) {
 // The headers of an error depend on the status of the error that a handler
 // returned.
 func TestXRobotsTagOfErrors(t *testing.T) {
-	const file = "User-agent: *\nNoindex: /drafts/\n"
-	h := provisioned(t, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: file}, NoindexLines: new(true), MetaRobots: new(true),
-		XRobotsTag: tagged(t, "status 404 noarchive", "status 5xx nosnippet", "*.pdf noindex", "type text/plain notranslate")}})
+	engine, err := enforce.NewEngine(enforce.Settings{}, enforce.Inline("User-agent: *\nNoindex: /drafts/\n"), nil, enforce.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	var d enforce.Decision
+	engine.Decide(t.Context(), &enforce.Request{Method: http.MethodGet, Target: "/", UserAgents: []string{"bingbot/2.0"}, Origin: enforce.NewOrigin("http", "example.com", 80)}, &d)
+	f := &Fields{Noindex: true, Meta: true, Table: table(t, "status 404 noarchive", "status 5xx nosnippet", "*.pdf noindex", "type text/plain notranslate")}
 	for _, tt := range []struct {
 		path string
 		err  error
@@ -225,7 +234,7 @@ func TestXRobotsTagOfErrors(t *testing.T) {
 		{"/drafts/x", caddyhttp.Error(403, nil), "noindex"},
 	} {
 		w := httptest.NewRecorder()
-		err := h.ServeHTTP(w, request(chrome, tt.path), caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error { return tt.err }))
+		err := f.Serve(w, httptest.NewRequest(http.MethodGet, tt.path, nil), tt.path, &d, caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error { return tt.err }))
 		if err != tt.err || w.Flushed || w.Body.Len() > 0 {
 			t.Errorf("%s: the error %v became %v", tt.path, tt.err, err)
 		}
@@ -235,7 +244,7 @@ func TestXRobotsTagOfErrors(t *testing.T) {
 	}
 	// An answer that began before the error is not changed.
 	w := httptest.NewRecorder()
-	_ = h.ServeHTTP(w, request(chrome, "/x"), caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
+	_ = f.Serve(w, httptest.NewRequest(http.MethodGet, "/x", nil), "/x", &d, caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
 		fmt.Fprint(w, "<head>")
 		return caddyhttp.Error(502, nil)
 	}))
@@ -245,9 +254,9 @@ func TestXRobotsTagOfErrors(t *testing.T) {
 }
 
 func TestFlushSendsTheHeldBody(t *testing.T) {
-	h := provisioned(t, &Handler{Settings: Settings{MetaRobots: new(true)}})
-	answering(t, h, request(chrome, "/x"), func(w http.ResponseWriter) {
-		rec := w.(*tagWriter).ResponseWriter.(*httptest.ResponseRecorder)
+	f := &Fields{Meta: true}
+	serve(t, f, http.MethodGet, "/x", func(w http.ResponseWriter) {
+		rec := w.(*writer).ResponseWriter.(*httptest.ResponseRecorder)
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, "<head><title>wait")
 		if rec.Body.Len() != 0 {
