@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"net/http"
@@ -35,7 +36,7 @@ func (a *App) modeSince() time.Time {
 }
 
 // SetMode implements status.Reporter.
-func (r *reporter) SetMode(scope status.Scope, query status.ModeQuery) (*status.Mode, error) {
+func (r *reporter) SetMode(_ context.Context, scope status.Scope, query status.ModeQuery) (*status.Mode, error) {
 	if query.Mode == "" {
 		return nil, badRequest("mode is missing: want enforce, monitor or configured")
 	}

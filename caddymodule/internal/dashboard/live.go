@@ -9,10 +9,10 @@ import (
 // Live is the data that the page fetches every few seconds.
 type Live struct {
 	Summary  *status.Summary  `json:"summary"`
-	Hour     status.Series    `json:"hour"` // the last hour by minutes, for any LiveQuery.Span
+	Hour     status.Series    `json:"hour"` // the last hour by minutes, for any liveQuery.Span
 	Crawlers *status.Crawlers `json:"crawlers"`
 	Origins  *status.Origins  `json:"policies"`
-	Lines    *status.Lines    `json:"rules"` // of the origin LiveQuery.OriginID; null without one
+	Lines    *status.Lines    `json:"rules"` // of the origin liveQuery.OriginID; null without one
 	Recent   *status.Recent   `json:"recent"`
 	Suspects *status.Suspects `json:"suspects"`
 }
@@ -26,15 +26,15 @@ const (
 	maxSuspects = 100
 )
 
-// LiveQuery selects the data of a Live.
-type LiveQuery struct {
+// liveQuery selects the data of a Live.
+type liveQuery struct {
 	Span     string // of the counts: status.SpanHour, status.SpanDay or status.SpanMonth
 	OriginID string // ID of the Origin to get the lines of; "": none
 	After    uint64 // only refusals with a higher Seq
 }
 
-// NewLive returns the data that the page shows for a scope.
-func NewLive(reporter status.Reporter, scope status.Scope, q LiveQuery) (live *Live, err error) {
+// newLive returns the data that the page shows for a scope.
+func newLive(reporter status.Reporter, scope status.Scope, q liveQuery) (live *Live, err error) {
 	live = new(Live)
 	if live.Summary, err = reporter.Summary(scope, status.SummaryQuery{Span: q.Span}); err != nil {
 		return nil, err

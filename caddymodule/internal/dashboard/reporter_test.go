@@ -86,7 +86,7 @@ func (p *reporter) ResetBudgets(context.Context, status.Scope, status.ResetQuery
 	return nil, nil
 }
 
-func (p *reporter) SetMode(status.Scope, status.ModeQuery) (*status.Mode, error) {
+func (p *reporter) SetMode(context.Context, status.Scope, status.ModeQuery) (*status.Mode, error) {
 	p.writes++
 	return nil, nil
 }

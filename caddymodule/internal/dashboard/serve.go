@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"net/url"
-	"strconv"
+
+	"github.com/klauspost/compress/gzhttp"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
 )
@@ -14,70 +14,50 @@ import (
 // about the sites in scope. The caller must check before that the client may see the
 // scope, and call SetHeaders. ServeHTTP changes nothing; methods other than GET and
 // HEAD get 405.
-func ServeHTTP(w http.ResponseWriter, r *http.Request, reporter status.Reporter, scope status.Scope) error {
+func ServeHTTP(w http.ResponseWriter, r *http.Request, reporter status.Reporter, scope status.Scope) (err error) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
 		w.WriteHeader(http.StatusMethodNotAllowed)
 		return nil
 	}
-	cw := newCompressor(w, r)
-	query := r.URL.Query()
-	if !query.Has("data") {
-		if err := writePage(cw); err != nil {
-			return err
+	compressed(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err = serve(w, r, reporter, scope); err == nil {
+			return
 		}
-		return cw.finish()
-	}
-	if err := serveData(cw, r, query, reporter, scope); err != nil {
-		known, ok := errors.AsType[*status.Error](err)
-		if !ok {
-			return err
+		if known, ok := errors.AsType[*status.Error](err); ok {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(known.Status)
+			err = json.NewEncoder(w).Encode(map[string]string{"error": known.Message})
 		}
-		cw.Header().Set("Content-Type", "application/json")
-		cw.WriteHeader(known.Status)
-		if err := json.NewEncoder(cw).Encode(map[string]string{"error": known.Message}); err != nil {
-			return err
-		}
-	}
-	return cw.finish()
+	})).ServeHTTP(w, r)
+	return err
 }
 
-// serveData answers a request for data.
-func serveData(w http.ResponseWriter, r *http.Request, query url.Values, reporter status.Reporter, scope status.Scope) error {
-	switch data := query.Get("data"); data {
-	case "live":
-		q, err := liveQuery(query)
-		if err != nil {
-			return err
-		}
-		if scope, err = status.Narrow(reporter, scope, query["site"]); err != nil {
-			return err
-		}
-		live, err := NewLive(reporter, scope, q)
-		if err != nil {
-			return err
-		}
-		return status.Write(w, r, live)
-	case "policies", "check":
+// compressed returns a handler that compresses the answers of another one with gzip
+// for clients that accept it.
+var compressed = func() func(http.Handler) http.HandlerFunc {
+	wrap, err := gzhttp.NewWrapper(gzhttp.EnableZstd(false))
+	if err != nil {
+		panic(err) // the options are valid
+	}
+	return wrap
+}()
+
+// serve answers a request without compression.
+func serve(w http.ResponseWriter, r *http.Request, reporter status.Reporter, scope status.Scope) error {
+	query := r.URL.Query()
+	switch data := query.Get("data"); {
+	case !query.Has("data"):
+		return writePage(w)
+	case data == "live":
+		return live.ServeHTTP(w, r, reporter, scope)
+	case data == "policies" || data == "check":
 		return status.ServeHTTP(w, r, data, reporter, scope)
 	}
-	return &status.Error{Status: http.StatusNotFound, Message: "data: want live, policies or check"}
+	return status.Errorf(http.StatusNotFound, "data: want live, policies or check")
 }
 
-// liveQuery reads a LiveQuery from the parameters of a request.
-func liveQuery(query url.Values) (q LiveQuery, err error) {
-	q.Span, q.OriginID = status.SpanHour, query.Get("policy")
-	switch span := query.Get("span"); span {
-	case "":
-	case status.SpanHour, status.SpanDay, status.SpanMonth:
-		q.Span = span
-	default:
-		return q, &status.Error{Status: http.StatusBadRequest, Message: "span: want hour, day or month"}
-	}
-	if after := query.Get("after"); after != "" {
-		if q.After, err = strconv.ParseUint(after, 10, 63); err != nil {
-			return q, &status.Error{Status: http.StatusBadRequest, Message: "after: want a whole number that is not negative"}
-		}
-	}
-	return q, nil
-}
+// live answers with a Live.
+var live = status.Get(newLive, func(p *status.Params) liveQuery {
+	return liveQuery{Span: p.Span(status.SpanHour), OriginID: p.Text("policy"), After: p.Number("after")}
+})

@@ -89,7 +89,7 @@ func (f *fakeReporter) ResetBudgets(_ context.Context, scope Scope, q ResetQuery
 	return new(Reset), f.err
 }
 
-func (f *fakeReporter) SetMode(scope Scope, q ModeQuery) (*Mode, error) {
+func (f *fakeReporter) SetMode(_ context.Context, scope Scope, q ModeQuery) (*Mode, error) {
 	f.note(scope, q)
 	return new(Mode), f.err
 }

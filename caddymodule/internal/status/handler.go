@@ -2,10 +2,11 @@ package status
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,46 +14,106 @@ import (
 )
 
 // ServeHTTP answers a request with data of a Reporter. route is the part of the path
-// after /robots/, such as "crawlers", or "" for the summary. The parameter `site`,
-// which may be repeated, restricts the scope. A GET or HEAD request is answered with
-// 304 if its If-None-Match has the entity tag of the data.
+// after /robots/, such as "crawlers", or "" for the summary. See Route.ServeHTTP.
+func ServeHTTP(w http.ResponseWriter, r *http.Request, route string, reporter Reporter, scope Scope) error {
+	found, ok := routes[strings.TrimSuffix(route, "/")]
+	if !ok {
+		return Errorf(http.StatusNotFound, "there is no route %.100q: want policies, crawlers, rules, recent, suspects, budgets, check, health, refresh, budgets/reset or mode", route)
+	}
+	return found.ServeHTTP(w, r, reporter, scope)
+}
+
+// routes has the routes of the admin API.
+var routes = map[string]Route{
+	"": Get(Reporter.Summary, func(p *Params) SummaryQuery { return SummaryQuery{Span: p.Span(SpanHour)} }),
+	"policies": Get(Reporter.Origins, func(p *Params) OriginsQuery {
+		return OriginsQuery{Pages: p.pages(), ID: p.Text("id"), Text: p.flag("text"), Broken: p.flag("broken"), Grace: p.flag("grace")}
+	}),
+	"crawlers": Get(Reporter.Crawlers, func(p *Params) CrawlersQuery {
+		return CrawlersQuery{Pages: p.pages(), Span: p.Span(SpanDay), Sort: p.Text("sort"), Name: p.Text("name")}
+	}),
+	"rules": Get(Reporter.Lines, func(p *Params) LinesQuery {
+		return LinesQuery{Pages: p.pages(), OriginID: p.Text("policy"), Refused: p.flag("refused")}
+	}),
+	"recent": Get(Reporter.Recent, func(p *Params) RecentQuery {
+		return RecentQuery{After: p.Number("after"), Limit: int(p.Number("limit"))}
+	}),
+	"suspects": Get(Reporter.Suspects, (*Params).pages),
+	"budgets": Get(Reporter.Budgets, func(p *Params) BudgetsQuery {
+		return BudgetsQuery{Pages: p.pages(), Crawler: p.Text("crawler")}
+	}),
+	"check": Get(Reporter.Check, func(p *Params) CheckQuery {
+		return CheckQuery{UserAgent: p.Text("ua"), URL: p.Text("url"), Client: p.Text("client")}
+	}),
+	"health": Get(func(r Reporter, s Scope, _ any) (*Health, error) { return r.Health(s) }, func(*Params) any { return nil }),
+	"refresh": post(Reporter.Refresh, func(p *Params) RefreshQuery {
+		return RefreshQuery{OriginID: p.Text("policy"), GraceOff: p.choice("grace", "off") != ""}
+	}),
+	"budgets/reset": post(Reporter.ResetBudgets, func(p *Params) ResetQuery {
+		return ResetQuery{Crawler: p.Text("crawler"), OriginID: p.Text("policy")}
+	}),
+	"mode": post(Reporter.SetMode, func(p *Params) ModeQuery {
+		return ModeQuery{Mode: p.choice("mode", Enforce, Monitor, Configured)}
+	}),
+}
+
+// Route answers requests with data of a Reporter.
+type Route struct {
+	method string // GET, which includes HEAD, or POST
+	answer func(*http.Request, Reporter, Scope, *Params) (any, error)
+}
+
+// Get returns a Route that answers a GET request with what ask returns for the query
+// that the function query makes of the parameters.
+func Get[Q, A any](ask func(Reporter, Scope, Q) (A, error), query func(*Params) Q) Route {
+	return newRoute(http.MethodGet, func(reporter Reporter, _ context.Context, scope Scope, q Q) (A, error) {
+		return ask(reporter, scope, q)
+	}, query)
+}
+
+// post is Get for a POST request, which changes something.
+func post[Q, A any](ask func(Reporter, context.Context, Scope, Q) (A, error), query func(*Params) Q) Route {
+	return newRoute(http.MethodPost, ask, query)
+}
+
+func newRoute[Q, A any](method string, ask func(Reporter, context.Context, Scope, Q) (A, error), query func(*Params) Q) Route {
+	return Route{method, func(r *http.Request, reporter Reporter, scope Scope, p *Params) (any, error) {
+		q := query(p)
+		if p.err != nil {
+			return nil, p.err
+		}
+		return ask(reporter, r.Context(), scope, q)
+	}}
+}
+
+// ServeHTTP answers a request. The parameter `site`, which may be repeated, restricts
+// the scope. A GET or HEAD request is answered with 304 if its If-None-Match has the
+// entity tag of the data.
 //
 // If the request is wrong, ServeHTTP writes no answer and returns an *Error. The
 // caller must check that the client may see the scope and, for POST, change it.
-func ServeHTTP(w http.ResponseWriter, r *http.Request, route string, reporter Reporter, scope Scope) error {
-	q := params{values: r.URL.Query()}
-	answer, ok := answers[strings.TrimSuffix(route, "/")]
-	if !ok {
-		return &Error{http.StatusNotFound, fmt.Sprintf("there is no route %.100q: want policies, crawlers, rules, recent, suspects, budgets, check, health, refresh, budgets/reset or mode", route)}
+func (route Route) ServeHTTP(w http.ResponseWriter, r *http.Request, reporter Reporter, scope Scope) error {
+	if r.Method != route.method && (r.Method != http.MethodHead || route.method != http.MethodGet) {
+		w.Header().Set("Allow", route.method)
+		return Errorf(http.StatusMethodNotAllowed, "the method %.20s is not allowed for the route %.100q: use %s", r.Method, r.URL.Path, route.method)
 	}
-	if post := r.Method == http.MethodPost; post != answer.post || !post && r.Method != http.MethodGet && r.Method != http.MethodHead {
-		want := "GET"
-		if answer.post {
-			want = "POST"
-		}
-		w.Header().Set("Allow", want)
-		return &Error{http.StatusMethodNotAllowed, fmt.Sprintf("the method %.20s is not allowed for the route %q: use %s", r.Method, route, want)}
-	}
-	scope, err := Narrow(reporter, scope, q.values["site"])
+	p := &Params{values: r.URL.Query()}
+	scope, err := narrow(reporter, scope, p.values["site"])
 	if err != nil {
 		return err
 	}
-	value, err := answer.make(&q, r, reporter, scope)
-	if q.err != nil {
-		return q.err
-	}
+	value, err := route.answer(r, reporter, scope, p)
 	if err != nil {
 		return err
 	}
-	return Write(w, r, value)
+	return write(w, r, value)
 }
 
-// Write answers a request with a value as JSON. The answer has an entity tag, unless
-// the method is POST. It is 304 if the request's If-None-Match has the same tag.
-func Write(w http.ResponseWriter, r *http.Request, value any) error {
+// write answers a request with a value as JSON. The answer has a weak entity tag,
+// because it may be compressed, unless the method is POST. It is 304 if the request's If-None-Match has the same tag.
+func write(w http.ResponseWriter, r *http.Request, value any) error {
 	var body bytes.Buffer
-	enc := json.NewEncoder(&body)
-	if err := enc.Encode(value); err != nil {
+	if err := json.NewEncoder(&body).Encode(value); err != nil {
 		return err
 	}
 	header := w.Header()
@@ -61,7 +122,7 @@ func Write(w http.ResponseWriter, r *http.Request, value any) error {
 	header.Set("X-Content-Type-Options", "nosniff")
 	if r.Method != http.MethodPost {
 		etag := strconv.Quote(strconv.FormatUint(xxhash.Sum64(body.Bytes()), 36))
-		header.Set("Etag", etag)
+		header.Set("Etag", "W/"+etag)
 		if matches(r.Header.Get("If-None-Match"), etag) {
 			w.WriteHeader(http.StatusNotModified)
 			return nil
@@ -86,132 +147,69 @@ func matches(field, etag string) bool {
 	return false
 }
 
-// answers has the functions that make the answer of each route.
-var answers = map[string]struct {
-	post bool
-	make func(q *params, r *http.Request, reporter Reporter, scope Scope) (any, error)
-}{
-	"": {make: func(q *params, _ *http.Request, reporter Reporter, scope Scope) (any, error) {
-		query := SummaryQuery{Span: q.span(SpanHour)}
-		return q.call(func() (any, error) { return reporter.Summary(scope, query) })
-	}},
-	"policies": {make: func(q *params, _ *http.Request, reporter Reporter, scope Scope) (any, error) {
-		query := OriginsQuery{Pages: q.pages(), ID: q.text("id"), Text: q.flag("text"), Broken: q.flag("broken"), Grace: q.flag("grace")}
-		return q.call(func() (any, error) { return reporter.Origins(scope, query) })
-	}},
-	"crawlers": {make: func(q *params, _ *http.Request, reporter Reporter, scope Scope) (any, error) {
-		query := CrawlersQuery{Pages: q.pages(), Span: q.span(SpanDay), Sort: q.text("sort"), Name: q.text("name")}
-		return q.call(func() (any, error) { return reporter.Crawlers(scope, query) })
-	}},
-	"rules": {make: func(q *params, _ *http.Request, reporter Reporter, scope Scope) (any, error) {
-		query := LinesQuery{Pages: q.pages(), OriginID: q.text("policy"), Refused: q.flag("refused")}
-		return q.call(func() (any, error) { return reporter.Lines(scope, query) })
-	}},
-	"recent": {make: func(q *params, _ *http.Request, reporter Reporter, scope Scope) (any, error) {
-		query := RecentQuery{After: q.number("after"), Limit: int(q.number("limit"))}
-		return q.call(func() (any, error) { return reporter.Recent(scope, query) })
-	}},
-	"suspects": {make: func(q *params, _ *http.Request, reporter Reporter, scope Scope) (any, error) {
-		pages := q.pages()
-		return q.call(func() (any, error) { return reporter.Suspects(scope, pages) })
-	}},
-	"budgets": {make: func(q *params, _ *http.Request, reporter Reporter, scope Scope) (any, error) {
-		query := BudgetsQuery{Pages: q.pages(), Crawler: q.text("crawler")}
-		return q.call(func() (any, error) { return reporter.Budgets(scope, query) })
-	}},
-	"check": {make: func(q *params, _ *http.Request, reporter Reporter, scope Scope) (any, error) {
-		query := CheckQuery{UserAgent: q.text("ua"), URL: q.text("url"), Client: q.text("client")}
-		return q.call(func() (any, error) { return reporter.Check(scope, query) })
-	}},
-	"health": {make: func(q *params, _ *http.Request, reporter Reporter, scope Scope) (any, error) {
-		return q.call(func() (any, error) { return reporter.Health(scope) })
-	}},
-	"refresh": {post: true, make: func(q *params, r *http.Request, reporter Reporter, scope Scope) (any, error) {
-		query := RefreshQuery{OriginID: q.text("policy"), GraceOff: q.choice("grace", "off") != ""}
-		return q.call(func() (any, error) { return reporter.Refresh(r.Context(), scope, query) })
-	}},
-	"budgets/reset": {post: true, make: func(q *params, r *http.Request, reporter Reporter, scope Scope) (any, error) {
-		query := ResetQuery{Crawler: q.text("crawler"), OriginID: q.text("policy")}
-		return q.call(func() (any, error) { return reporter.ResetBudgets(r.Context(), scope, query) })
-	}},
-	"mode": {post: true, make: func(q *params, _ *http.Request, reporter Reporter, scope Scope) (any, error) {
-		query := ModeQuery{Mode: q.choice("mode", Enforce, Monitor, Configured)}
-		return q.call(func() (any, error) { return reporter.SetMode(scope, query) })
-	}},
-}
-
-// params reads the parameters of a request.
-type params struct {
+// Params reads the parameters of a request.
+type Params struct {
 	values url.Values
 	err    error // the first error
 }
 
-// call calls f, unless a parameter is wrong.
-func (q *params) call(f func() (any, error)) (any, error) {
-	if q.err != nil {
-		return nil, q.err
-	}
-	return f()
-}
-
 // fail keeps an error, unless there is one already.
-func (q *params) fail(format string, args ...any) {
-	if q.err == nil {
-		q.err = &Error{http.StatusBadRequest, fmt.Sprintf(format, args...)}
+func (p *Params) fail(format string, args ...any) {
+	if p.err == nil {
+		p.err = Errorf(http.StatusBadRequest, format, args...)
 	}
 }
 
-func (q *params) text(name string) string { return q.values.Get(name) }
+// Text returns a parameter, "" if it is absent.
+func (p *Params) Text(name string) string { return p.values.Get(name) }
 
-// number returns a parameter that is a whole number, 0 if it is absent.
-func (q *params) number(name string) uint64 {
-	text := q.text(name)
+// Number returns a parameter that is a whole number, 0 if it is absent.
+func (p *Params) Number(name string) uint64 {
+	text := p.Text(name)
 	if text == "" {
 		return 0
 	}
 	n, err := strconv.ParseUint(text, 10, 63)
 	if err != nil {
-		q.fail("%s=%.100q: want a whole number that is not negative", name, text)
+		p.fail("%s=%.100q: want a whole number that is not negative", name, text)
 	}
 	return n
 }
 
-func (q *params) pages() Pages {
+func (p *Params) pages() Pages {
 	const most = 1 << 31
-	return Pages{Offset: int(min(q.number("offset"), most)), Limit: int(min(q.number("limit"), most))}
+	return Pages{Offset: int(min(p.Number("offset"), most)), Limit: int(min(p.Number("limit"), most))}
 }
 
 // flag returns a parameter that is 1 or 0, false if it is absent.
-func (q *params) flag(name string) bool {
-	switch text := q.text(name); text {
+func (p *Params) flag(name string) bool {
+	switch text := p.Text(name); text {
 	case "", "0", "false":
 	case "1", "true":
 		return true
 	default:
-		q.fail("%s=%.100q: want 1 or 0", name, text)
+		p.fail("%s=%.100q: want 1 or 0", name, text)
 	}
 	return false
 }
 
-// span returns the parameter span, or the default if it is absent.
-func (q *params) span(byDefault string) string {
-	if q.text("span") == "" {
+// Span returns the parameter span, or the default if it is absent.
+func (p *Params) Span(byDefault string) string {
+	if p.Text("span") == "" {
 		return byDefault
 	}
-	return q.choice("span", SpanHour, SpanDay, SpanMonth)
+	return p.choice("span", SpanHour, SpanDay, SpanMonth)
 }
 
 // choice returns a parameter that is one of the allowed values, "" if it is absent.
-func (q *params) choice(name string, allowed ...string) string {
-	text := q.text(name)
+func (p *Params) choice(name string, allowed ...string) string {
+	text := p.Text(name)
 	if text == "" {
 		return ""
 	}
-	for _, a := range allowed {
-		if text == a {
-			return text
-		}
+	if slices.Contains(allowed, text) {
+		return text
 	}
-	q.fail("%s=%.100q: want %s", name, text, strings.Join(allowed, " or "))
+	p.fail("%s=%.100q: want %s", name, text, strings.Join(allowed, " or "))
 	return ""
 }

@@ -9,11 +9,11 @@ import (
 // maxSitesNamed is the maximum number of sites in an error message.
 const maxSitesNamed = 20
 
-// Narrow returns the part of a scope that the values of a parameter `site`
+// narrow returns the part of a scope that the values of a parameter `site`
 // name: sites, or hosts that a site serves. Without values it returns the whole
 // scope. For a name that the scope does not have, it returns an *Error that lists
 // the sites of the scope, at most maxSitesNamed.
-func Narrow(reporter Reporter, scope Scope, names []string) (Scope, error) {
+func narrow(reporter Reporter, scope Scope, names []string) (Scope, error) {
 	for _, name := range names {
 		if one := scope.Only(name); len(one.hosts) == 0 || !reporter.HasSite(one, one.hosts[0]) {
 			return Scope{}, unknownSite(name, reporter.Sites(scope))

@@ -30,7 +30,7 @@ type Reporter interface {
 	// ResetBudgets forgets what a crawler has used of its budgets.
 	ResetBudgets(context.Context, Scope, ResetQuery) (*Reset, error)
 	// SetMode sets the mode of handlers until the next load of the configuration.
-	SetMode(Scope, ModeQuery) (*Mode, error)
+	SetMode(context.Context, Scope, ModeQuery) (*Mode, error)
 }
 
 // Error is the error of a request that is wrong.

@@ -61,7 +61,7 @@ func TestNarrowToUnknownSite(t *testing.T) {
 		{"no sites", new(fakeReporter), AllSites(), []string{"a.test"}, ": there are no sites"},
 		{"many sites", many, AllSites(), []string{"a.test"}, "s18.test, s19.test and 980 more"},
 	} {
-		scope, err := Narrow(tt.reporter, tt.scope, tt.sites)
+		scope, err := narrow(tt.reporter, tt.scope, tt.sites)
 		e, ok := err.(*Error)
 		if !ok || e.Status != http.StatusNotFound || !strings.HasSuffix(e.Message, tt.want) {
 			t.Errorf("%s: %v, want the end %q", tt.name, err, tt.want)
@@ -70,7 +70,7 @@ func TestNarrowToUnknownSite(t *testing.T) {
 			t.Errorf("%s: a scope is returned", tt.name)
 		}
 	}
-	if _, err := Narrow(newFakeReporter(), AllSites(), []string{strings.Repeat("x", 1<<20)}); err == nil || len(err.Error()) > 300 {
+	if _, err := narrow(newFakeReporter(), AllSites(), []string{strings.Repeat("x", 1<<20)}); err == nil || len(err.Error()) > 300 {
 		t.Errorf("the message for a long name is too long: %.400v", err)
 	}
 }
