@@ -32,6 +32,8 @@ type exchange struct {
 	visit    suspect.Request  // the input of suspicion
 	standing suspect.Standing // the result of suspicion
 	looked   bool             // suspicion has counted the request
+	pressed  bool             // the request comes from the button of suspicion's page
+	monitor  bool             // the decision is made in monitor mode; set only with suspicion
 }
 
 // exchanges are reused, so that requests allocate none.
@@ -120,6 +122,15 @@ func (x *exchange) Detach() context.Context {
 		return context.Background()
 	}
 	return context.WithValue(context.Background(), causeKey{}, x.handler.newCause(x.r, x.server, x.Origin))
+}
+
+// ObserveRequest implements enforce.Suspicion.
+func (x *exchange) ObserveRequest(rules *enforce.Rules) (suspect bool) {
+	s := x.handler.suspicion
+	if x.pressed = s.pressed(x, x.monitor); x.pressed {
+		return false
+	}
+	return s.observe(x, rules)
 }
 
 // originalTarget returns the request target as the client sent it, before any

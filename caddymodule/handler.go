@@ -105,14 +105,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	defer x.release()
 	h.fill(x, r)
 	current := h.running.Load()
-	current.Decide(r.Context(), &x.Request, &x.Decision)
-	d := &x.Decision
-	if h.suspicion != nil && d.Reason == enforce.Person {
-		if h.suspicion.pressed(x, current.monitor) {
-			return sendCookie(w, x)
-		}
-		h.suspicion.look(x)
+	if h.suspicion != nil {
+		x.Suspicion, x.monitor = x, current.monitor
 	}
+	current.Decide(r.Context(), &x.Request, &x.Decision)
+	if x.pressed {
+		return sendCookie(w, x)
+	}
+	d := &x.Decision
 	h.record(x, current)
 	if d.Action != enforce.Pass && !current.monitor {
 		if d.Reason == enforce.Suspected {

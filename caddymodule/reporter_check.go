@@ -94,8 +94,7 @@ func (d *decider) check(ctx context.Context, target string, query *status.CheckQ
 		policy = current.Origins().Pending()
 	}
 	decision := new(enforce.Decision)
-	enforce.CheckAgent(policy.Check, request, decision)
-	decision.PaceFirst(request.Time)
+	policy.CheckFirst(request, nil, decision)
 	if query.Client == "" && decision.Reason != enforce.Exempt {
 		for _, prefix := range policy.ExemptFrom(&decision.Agent) {
 			check.ExemptFrom = append(check.ExemptFrom, prefix.String())

@@ -89,23 +89,20 @@ func (h *Handler) logInactiveTraps(log *zap.Logger, p *enforce.Rules) {
 	}
 }
 
-// look counts a request that seems to be a person's. If the client is a suspect,
-// action bind is set and the group for * disallows the path, look changes the
-// decision to deny. A request is counted once, even if it passes several robots
-// handlers.
-func (s *suspicion) look(x *exchange) {
+// observe counts a request that seems to be a person's. It returns true if the
+// client is a suspect to which the group for * applies. A request is counted
+// once, even if it passes several robots handlers.
+func (s *suspicion) observe(x *exchange, rules *enforce.Rules) (suspect bool) {
 	if x.earlier != nil && x.earlier.looked {
 		x.standing, x.looked = x.earlier.standing, true
-	} else if !s.count(x) {
-		return
+	} else if !s.count(x, rules) {
+		return false
 	}
-	if s.bind && x.standing.Suspect && x.standing.Page && !x.Authorized {
-		x.Rules.JudgeSuspect(x.Target, &x.Decision)
-	}
+	return s.bind && x.standing.Suspect && x.standing.Page && !x.Authorized
 }
 
 // count counts a request. It returns false if such requests are not counted.
-func (s *suspicion) count(x *exchange) bool {
+func (s *suspicion) count(x *exchange, rules *enforce.Rules) bool {
 	if len(x.r.Header["Cookie"]) > 0 || x.Authorized || x.Ambiguous || !s.visit(x) {
 		return false
 	}
@@ -115,7 +112,7 @@ func (s *suspicion) count(x *exchange) bool {
 	if !x.Proxied {
 		v.Connection = x.r.RemoteAddr
 	}
-	v.Trap = s.hit(x)
+	v.Trap = s.hit(x, rules)
 	x.standing, x.looked = s.visitors.See(v, s.period), true
 	return true
 }
@@ -136,13 +133,13 @@ func (s *suspicion) visit(x *exchange) bool {
 }
 
 // hit returns whether and how a request hits a trap that is in force.
-func (s *suspicion) hit(x *exchange) suspect.Hit {
+func (s *suspicion) hit(x *exchange, rules *enforce.Rules) suspect.Hit {
 	for _, trap := range s.traps {
 		hit := s.visitors.hit(trap, x.Target, &x.visit, x.Time)
 		if hit == suspect.NoHit {
 			continue
 		}
-		if _, ok := x.Rules.DisallowsEveryGroup(x.Target); ok {
+		if _, ok := rules.DisallowsEveryGroup(x.Target); ok {
 			return hit
 		}
 	}

@@ -1,6 +1,7 @@
 package enforce
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -19,17 +20,10 @@ const (
 	MaxHeld = 1000
 )
 
-// Engine decides on requests. Engine.Decide has four steps, in this order:
-//
-//  1. Find the policy of the origin. Only this step may wait for a robots.txt.
-//  2. Find the crawlers that the User-Agent fields name, and verify their
-//     claims.
-//  3. Match the path with the rules that apply to these crawlers.
-//  4. Apply the rate limits and Visit-time to a request that is let through.
-//
-// The caller logs the decision and answers the request. An Engine is safe for
-// concurrent use. Once the policy is loaded, a decision allocates nothing and
-// takes no lock that all requests share.
+// Engine decides on requests; see Decide. The caller logs the decision and
+// answers the request. An Engine is safe for concurrent use. Once the rules of
+// an origin are loaded, a decision allocates nothing and takes no lock that all
+// requests share.
 type Engine struct {
 	settings *compiledSettings
 	origins  *Origins
@@ -38,7 +32,7 @@ type Engine struct {
 	readers  *Recent
 	visits   *Visits
 
-	past []Version // earlier versions of the file, in a Replay; a Replay has no policies
+	edition *Edition // in a Replay: what is in force in place of origins
 }
 
 // NewEngine returns an engine that enforces the robots.txt files of source
@@ -114,70 +108,121 @@ func (e *Engine) Registry() *crawler.Registry { return e.settings.Registry }
 // the rate limits allow them. It always returns nil.
 func (e *Engine) Close() error { return e.origins.Close() }
 
-// Decide decides on a request and writes the decision to d.
+// Decide decides on a request and writes the decision to d. It has these steps:
+//
+//  1. Find the rules in force for the origin. Only this step may wait for a
+//     robots.txt.
+//  2. Find the crawlers that the User-Agent fields name, and verify that the
+//     client is one of them.
+//  3. Match the path with the rules that apply to these crawlers.
+//  4. Note the visit, for grace periods and ProgramsSeen.
+//  5. Let Request.Suspicion observe the request if it seems to be a person's.
+//  6. Apply the rate limits and Visit-time to a request that is let through.
 //
 // For a request of a crawler, Decide can wait:
 //
-//   - for the policy of the origin: at most five seconds if it was never read,
-//     or if its read has been due for more than 24 hours; at most one second
-//     if its read is due
+//   - for the rules of the origin: at most five seconds if they were never
+//     fetched, or if the fetch has been due for more than 24 hours; at most one
+//     second if the fetch is due
 //   - for a limiter that other servers share: see throttle.FleetConfig.Deadline
 //   - with Settings.Wait, until the rate limits allow the request
 //
-// A request for /robots.txt, of any client, can wait for the policy too, if it
+// A request for /robots.txt, of any client, can wait for the rules too, if it
 // is answered with Rules.Text. No other request of a person waits, and none of
 // a client that robots.txt can't apply to.
 //
-// If the policy is not read in time, or ctx ends, the policy that was read
-// before applies; if there is none, the reason is RulesPending. If ctx ends
+// If the rules are not fetched in time, or ctx ends, those that were fetched
+// before apply; if there are none, the reason is RulesPending. If ctx ends
 // during one of the other waits, the limiter decides without the other servers,
 // and a held request is throttled, although it has used budget.
 func (e *Engine) Decide(ctx context.Context, r *Request, d *Decision) {
 	*d = Decision{}
-	if IsRobotsTxt(r.Target) {
-		e.robotsTxt(ctx, r, d)
-		return
+	var c client
+	c.begin(e.resolve(ctx, r), r)
+	for d.Action == Pass && c.identify() { // for each User-Agent field that names crawlers
+		e.recall(&c)
+		c.judge(d)
+		e.noteVisit(&c)
 	}
-	rules := e.resolve(ctx, r)
-	rules.check(r, e, nil, d)
-	if d.Action == Pass && d.Limits != nil {
-		e.pace(ctx, r, d)
+	c.finish(d)
+	if d.Reason == Person && r.Suspicion != nil && r.Suspicion.ObserveRequest(c.rules) {
+		c.judgeSuspect(d)
 	}
+	e.pace(ctx, r, d)
 }
 
-// robotsTxt decides on a request for /robots.txt, which every client may fetch.
-// A GET also starts a new read of the source, so that the engine soon enforces
-// the file that the client saw. If the answer is Rules.Text, the client waits
-// for that read, so that it does not get an earlier file. See Origins.Wait.
-func (e *Engine) robotsTxt(ctx context.Context, r *Request, d *Decision) {
+// resolve returns the rules in force for a request. They are never nil: until a
+// file was fetched, their state is Pending.
+func (e *Engine) resolve(ctx context.Context, r *Request) *Rules {
+	switch {
+	case e.edition != nil:
+		return e.edition.Rules()
+	case IsRobotsTxt(r.Target):
+		return e.resolveRobotsTxt(ctx, r)
+	}
+	rules, outdated := e.origins.peek(r)
+	if rules != nil && !outdated {
+		return rules
+	}
+	if e.mayWait(r) {
+		rules = e.origins.Wait(ctx, r)
+	}
+	return cmp.Or(rules, e.origins.pending)
+}
+
+// resolveRobotsTxt returns the rules in force for a request for /robots.txt,
+// which every client may read. A GET also starts a fetch, so that the engine
+// soon enforces the file that the client saw. If the answer is Rules.Text, the
+// client waits for that fetch, so that it does not get an earlier file. See
+// Origins.Wait.
+func (e *Engine) resolveRobotsTxt(ctx context.Context, r *Request) *Rules {
 	if r.Method == "" || r.Method == http.MethodGet {
 		e.origins.Refetch(r)
 	}
 	rules := e.origins.Peek(r)
-	switch {
-	case rules == nil:
-		rules = e.origins.pending
-	case e.origins.published(rules):
+	if rules != nil && e.origins.published(rules) {
 		rules = e.origins.Wait(ctx, r)
 	}
-	e.passRobotsTxt(rules, r, d)
+	return cmp.Or(rules, e.origins.pending)
 }
 
-// passRobotsTxt lets a request for /robots.txt through, and remembers which
-// crawlers read it.
-func (e *Engine) passRobotsTxt(rules *Rules, r *Request, d *Decision) {
-	var s senders
-	for s.begin(rules, r); s.next(); {
-		agents := s.agents()
-		e.see(r, agents, s.evidence())
-		for i := range agents {
-			a := &agents[i]
-			d.pass(a, s.evidence().claim(i), ExemptPath)
-			e.readers.Mark(readerKey(r.Origin, a), r.Time)
-			if a.Class == crawler.Program && e.settings.Programs == ProgramsSeen && r.info().reads() {
-				e.readers.Mark(programKey(r, a), r.Time)
-			}
+// mayWait reports whether a request may wait for the rules: a robots.txt could
+// apply to the client, and the path is not exempt. Only the registry's tokens
+// identify the client here, because the tokens of the site's file are not known
+// yet.
+func (e *Engine) mayWait(r *Request) bool {
+	c := client{rules: e.origins.pending, request: r}
+	fields, applicable := r.fields()
+	if e.settings.usesAddr {
+		c.addr = clientAddr(r)
+	}
+	for _, ua := range fields {
+		c.rules.Identify(ua, &c.id)
+		for i := range c.id.Len() {
+			applicable = applicable || c.couldApply(i)
 		}
 	}
-	d.Rules = rules
+	if !applicable {
+		return false
+	}
+	v := e.settings.viewsOf(r.Target)
+	defer views.Put(v)
+	return !e.settings.exemptPaths.MatchViews(v).Allowed
+}
+
+// Agent returns the crawler with a name or product token: a crawler of the
+// registry, or, if the registry has none, a self-declared crawler with that
+// token.
+func (e *Engine) Agent(name string) crawler.Agent {
+	if row := e.Registry().Lookup(name); row != nil {
+		return signedAgent(row)
+	}
+	var id crawler.Identity
+	identities().Identify(e.settings.base, name, &id)
+	for i := range id.Len() {
+		if id.At(i).Crawler != nil {
+			return *id.At(i)
+		}
+	}
+	return crawler.Agent{Class: crawler.SelfDeclared, Token: name}
 }

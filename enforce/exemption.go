@@ -18,34 +18,34 @@ type Exemption struct {
 	From []netip.Prefix
 }
 
-// isExempt reports whether an agent is exempt from robots.txt. An impostor is
+// isExempt reports whether agent i is exempt from robots.txt. An impostor is
 // not; an unverified crawler is, because its verification may still be under
 // way.
-func (r *compiledSettings) isExempt(a *crawler.Agent, claim verify.Result, ev *evidence) bool {
-	if claim.State == verify.Impostor {
+func (c *client) isExempt(i int) bool {
+	a, settings := &c.agents()[i], c.rules.settings
+	if c.claims[i].State == verify.Impostor {
 		return false
 	}
 	if a.Crawler != nil {
-		if x := r.exempt[a.Crawler.Index()]; x != nil && x.includes(ev) {
+		if x := settings.exempt[a.Crawler.Index()]; x != nil && x.includes(c) {
 			return true
 		}
 	}
-	for i := range r.Exempt {
-		if x := &r.Exempt[i]; strings.EqualFold(x.Name, a.Token) && x.includes(ev) {
+	for j := range settings.Exempt {
+		if x := &settings.Exempt[j]; strings.EqualFold(x.Name, a.Token) && x.includes(c) {
 			return true
 		}
 	}
 	return false
 }
 
-// includes reports whether the exemption applies for the client's address. It
-// returns true if ev is nil.
-func (x *Exemption) includes(ev *evidence) bool {
-	if len(x.From) == 0 || ev == nil {
+// includes reports whether the exemption applies for the client's address.
+func (x *Exemption) includes(c *client) bool {
+	if len(x.From) == 0 {
 		return true
 	}
-	addr := ev.addr.Unmap().WithZone("")
-	return !ev.ambiguous && slices.ContainsFunc(x.From, func(p netip.Prefix) bool { return p.Contains(addr) })
+	addr := c.addr.Unmap().WithZone("")
+	return !c.request.Ambiguous && slices.ContainsFunc(x.From, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
 // or returns the exemption for the addresses of x and of y. x may be nil.
@@ -76,9 +76,4 @@ func (p *Rules) ExemptFrom(a *crawler.Agent) (from []netip.Prefix) {
 		from = append(from, x.From...)
 	}
 	return from
-}
-
-// needsAddr reports whether an exemption is limited to addresses.
-func (r *Settings) needsAddr() bool {
-	return slices.ContainsFunc(r.Exempt, func(x Exemption) bool { return len(x.From) > 0 })
 }

@@ -30,7 +30,7 @@ func from(name string, prefixes ...string) Exemption {
 	return x
 }
 
-func TestCheckAgentWithAnExemptionForAddresses(t *testing.T) {
+func TestCheckFirstWithAnExemptionForAddresses(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		exempt []Exemption
@@ -57,7 +57,7 @@ func TestCheckAgentWithAnExemptionForAddresses(t *testing.T) {
 				t.Fatal(err)
 			}
 			var d Decision
-			CheckAgent(p.Check, &Request{Target: "/", UserAgents: []string{tt.agent}, Client: tt.client, Assumed: true, Time: time.Unix(0, 0)}, &d)
+			p.CheckFirst(&Request{Target: "/", UserAgents: []string{tt.agent}, Client: tt.client, Assumed: true, Time: time.Unix(0, 0)}, nil, &d)
 			if d.Reason != tt.want {
 				t.Errorf("%v, want %v", d.Reason, tt.want)
 			}

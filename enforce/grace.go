@@ -6,7 +6,6 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
-	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // Grace says which crawlers have a grace period after a robots.txt changed: in
@@ -92,117 +91,25 @@ func (v *Version) mayHold(visit visitTimes) bool {
 	return visit.first != 0 && visit.first < v.until
 }
 
-// earlierVersions has the earlier versions of a robots.txt, and what is known
-// about the visits of the crawlers that a request names. The zero value has no
-// versions.
-type earlierVersions struct {
-	versions []Version // newest first
-	now      int64
-	visits   [crawler.MaxAgents]visitTimes // one for each agent, in the order of the agents
+// hasGrace reports whether agent i may follow an earlier version of the file.
+func (c *client) hasGrace(i int) bool {
+	return c.claims[i].State != verify.Impostor && c.rules.settings.hasGrace(&c.agents()[i])
 }
 
-// fill sets the versions, and the visits of the agents that s has found. If e
-// is nil, each agent counts as having come before any version was replaced.
-func (x *earlierVersions) fill(versions []Version, s *senders, e *Engine) {
-	x.versions, x.now = versions, s.request.Time.UnixNano()
-	ev := s.evidence()
-	for i := range s.agents() {
-		a, claim := &s.agents()[i], ev.claim(i)
-		switch {
-		case !s.rules.settings.hasGrace(a) || claim.State == verify.Impostor:
-		case e == nil:
-			x.visits[i] = visitTimes{first: 1}
-		default:
-			x.visits[i] = e.visit(s.request, a, claim)
-		}
-	}
-}
-
-// allows returns the newest earlier version that agent a, with index i, may
-// follow and that lets it through. It returns nil if there is none.
-func (x *earlierVersions) allows(i int, a *crawler.Agent, info *requestInfo, v *robots.Views) *Version {
-	if x == nil {
-		return nil
-	}
-	for j := range x.versions {
-		version := &x.versions[j]
-		if version.ended(x.now) || !version.mayHold(x.visits[i]) {
+// allowingVersion returns the newest earlier version that agent i may follow and
+// that lets it through. It returns nil if there is none.
+func (c *client) allowingVersion(i int) *Version {
+	now := c.request.Time.UnixNano()
+	for j := range c.versions {
+		version := &c.versions[j]
+		if version.ended(now) || !version.mayHold(c.visits[i]) {
 			continue
 		}
-		if w := version.rules.judgePath(a, info, v); w.group == nil || w.allowed {
+		if w := c.matchPath(version.rules, &c.agents()[i]); w.group == nil || w.allowed {
 			return version
 		}
 	}
 	return nil
-}
-
-// earlier returns the earlier versions of the file that an agent of the request
-// may follow, newest first. It returns nil if there is none.
-func (e *Engine) earlier(r *Request, agents []crawler.Agent) []Version {
-	if !e.anyHasGrace(agents) {
-		return nil
-	}
-	if e.origins == nil {
-		return e.past
-	}
-	return e.origins.earlier(r)
-}
-
-// anyHasGrace reports whether one of the agents may follow an earlier version.
-func (e *Engine) anyHasGrace(agents []crawler.Agent) bool {
-	for i := range agents {
-		if e.settings.hasGrace(&agents[i]) {
-			return true
-		}
-	}
-	return false
-}
-
-// see records a visit of each agent of a request.
-func (e *Engine) see(r *Request, agents []crawler.Agent, ev *evidence) {
-	for i := range agents {
-		if a, claim := &agents[i], ev.claim(i); e.settings.hasGrace(a) && claim.State != verify.Impostor {
-			e.visits.see(e.visitorOf(r, a, claim), r.Time)
-		}
-	}
-}
-
-// visit records a visit of one agent, and returns what is known about its
-// visits. For an unverified claim, it combines the visits of the crawler with
-// those of the client's own address. So an unverified client does not end the
-// crawler's grace period, and has none itself once it has read the file.
-func (e *Engine) visit(r *Request, a *crawler.Agent, claim verify.Result) visitTimes {
-	visit := e.visits.see(e.visitorOf(r, a, claim), r.Time)
-	crawler := e.visitor(r, a)
-	switch claim.State {
-	case verify.Unverified:
-		visit = visit.with(e.visits.last(crawler, r.Time))
-	case verify.Verified: // it may have come before it was verified
-		visit = visit.with(e.visits.last(crawler.claimant(clientAddr(r)), r.Time))
-	}
-	crawler.invented = !crawler.invented // an earlier configuration may or may not have named the host
-	return visit.with(e.visits.last(crawler, r.Time))
-}
-
-// RobotsRead records that a GET of /robots.txt was answered with status 200 or
-// 304. From then on, the version in force applies to the client. The policy
-// must be the one of the decision on that request.
-func (e *Engine) RobotsRead(r *Request, rules *Rules) {
-	e.robotsRead(r, rules, e.origins.readAt(r, rules))
-}
-
-// robotsRead is RobotsRead for the version that was in force at a time, in
-// nanoseconds since 1970.
-func (e *Engine) robotsRead(r *Request, rules *Rules, at int64) {
-	var s senders
-	for s.begin(rules, r); s.next(); {
-		for i := range s.agents() {
-			a, claim := &s.agents()[i], s.evidence().claim(i)
-			if e.settings.hasGrace(a) && claim.State != verify.Impostor {
-				e.visits.read(e.visitorOf(r, a, claim), r.Time, at)
-			}
-		}
-	}
 }
 
 // EndGrace ends the grace period of all crawlers at an origin. From then on, only

@@ -373,14 +373,14 @@ func TestEndGrace(t *testing.T) {
 	g.wants(Disallowed, googlebot, "/x", "after EndGrace for all origins")
 }
 
-// CheckBefore decides for a crawler that has read the version before.
-func TestCheckBefore(t *testing.T) {
+// CheckFirst decides for a crawler that has read the version before.
+func TestCheckFirstWithAnEarlierVersion(t *testing.T) {
 	rules := Settings{}
 	before, _ := rules.Rules(Response{Status: 200, Body: []byte(open)})
 	after, _ := rules.Rules(Response{Status: 200, Body: []byte(shut)})
 	for ua, want := range map[string]Reason{googlebot: Graced, gptbot: Disallowed, chrome: Person} {
 		var d Decision
-		after.CheckBefore(&Request{Target: "/x", UserAgents: []string{ua}, Time: time.Now()}, before, &d)
+		after.CheckFirst(&Request{Target: "/x", UserAgents: []string{ua}, Time: time.Now()}, before, &d)
 		if d.Reason != want {
 			t.Errorf("%s: %v, want %v", ua, d.Reason, want)
 		}

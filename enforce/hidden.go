@@ -42,16 +42,17 @@ func (h *hidden) match(v *robots.Views) *managed.Hidden {
 // hides reports whether hidden paths are denied to an agent. They are denied to
 // every crawler, and to other clients if the site's operator applies the group
 // for `*` to them.
-func (r *compiledSettings) hides(a *crawler.Agent, info *requestInfo) bool {
+func (c *client) hides(a *crawler.Agent) bool {
+	settings := c.rules.settings
 	switch a.Class {
 	case crawler.Person, crawler.Webhook:
 		return false
 	case crawler.Library:
-		return r.HTTPClients
+		return settings.HTTPClients
 	case crawler.Program:
-		return r.Programs != ProgramsOff && r.starApplies(a, info)
+		return settings.Programs != ProgramsOff && c.starApplies(a)
 	case crawler.UserTriggered:
-		return (r.Strict || !r.IgnoreUserTriggered) && r.starApplies(a, info)
+		return (settings.Strict || !settings.IgnoreUserTriggered) && c.starApplies(a)
 	}
 	return true
 }

@@ -11,116 +11,50 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// pendingRetry is the Retry-After for a crawler while no policy could be read
-// yet.
-const pendingRetry = 5 * time.Second
+const (
+	// pendingRetry is the Retry-After for a crawler while no rules could be
+	// fetched yet.
+	pendingRetry = 5 * time.Second
+	// unavailableRetry is the Retry-After for a crawler while the source fails
+	// and Config.DenyFailed is set.
+	unavailableRetry = time.Minute
+)
 
 // views has Views that are free for use.
 var views = sync.Pool{New: func() any { return new(robots.Views) }}
 
 // viewsOf returns the views of a target. The caller puts them back into views.
-func (r *compiledSettings) viewsOf(target string) *robots.Views {
+func (s *compiledSettings) viewsOf(target string) *robots.Views {
 	v := views.Get().(*robots.Views)
-	v.Reset(target, r.Views)
+	v.Reset(target, s.Views)
 	return v
 }
 
-// Check identifies the crawlers that the User-Agent fields of a request name,
-// judges one after the other until one is denied, and writes the decision to d.
-// It is like Engine.Decide, but never waits, and ignores rate limits and
-// Visit-time.
-func (p *Rules) Check(r *Request, d *Decision) {
-	p.check(r, nil, nil, d)
-}
-
-// CheckBefore is like Check for a request at the moment at which p replaces
-// before. It assumes that the crawler has read the file of before, but not yet
-// the file of p, so it can have a grace period. Both policies must be made by
-// the same Rules.
-func (p *Rules) CheckBefore(r *Request, before *Rules, d *Decision) {
-	now := r.Time.UnixNano()
-	p.check(r, nil, []Version{{rules: before, until: now}}, d)
-}
-
-// check is Check with what e knows: which crawlers have read the robots.txt,
-// and which earlier versions it has. If e is nil, no crawler has read it, and
-// each crawler may have a copy of the versions before.
-func (p *Rules) check(r *Request, e *Engine, before []Version, d *Decision) {
-	*d = Decision{}
-	var v *robots.Views
-	var s senders
-	for s.begin(p, r); s.next() && d.Action == Pass; {
-		if v == nil {
-			v = p.settings.viewsOf(r.Target)
-		}
-		info := r.info()
-		info.evidence = s.evidence()
-		if e != nil {
-			info.readRobots = p.settings.Programs == ProgramsSeen && hasRead(e.readers, r, &s.id)
-			before = e.earlier(r, s.agents())
-		}
-		if before != nil {
-			var earlier earlierVersions
-			earlier.fill(before, &s, e)
-			info.earlier = &earlier
-		} else if e != nil {
-			e.see(r, s.agents(), info.evidence)
-		}
-		p.judge(s.agents(), &info, v, d)
-	}
-	if v != nil {
-		views.Put(v)
-	}
-	d.Rules, d.addr = p, s.ev.addr
-}
-
-// requestInfo has the properties of a request, other than its path and its
-// User-Agent, that decide whether a rule applies to it.
-type requestInfo struct {
-	method     string // "" means GET
-	authorized bool   // the request has an Authorization field
-	readRobots bool   // the client is a program that has read the robots.txt in the last 24 hours; see ProgramsSeen
-
-	// evidence is what is known about the client in addition to the User-Agent;
-	// nil if only the User-Agent counts.
-	evidence *evidence
-
-	// earlier has the earlier versions of the file that the crawlers may
-	// follow; nil if there are none.
-	earlier *earlierVersions
-}
-
-// reads reports whether the method only reads.
-func (info requestInfo) reads() bool {
-	return info.method == "" || info.method == http.MethodGet || info.method == http.MethodHead
-}
-
-// judge decides on the path in v for the crawlers that a User-Agent field
-// names, and writes the decision to d. It stops at the first crawler that is
-// not let through. If all are let through, d is about a crawler that a group
-// applies to, if there is one: the first that has Limits, or otherwise the last.
-// The caller passes the same d for each User-Agent field of a request, so that
-// this is true for all fields together.
+// judge decides on the request of a client, for the agents that identify found,
+// and writes the decision to d. It stops at the first agent that is not let
+// through. If all are let through, d is about an agent that a group applies to,
+// if there is one: the first that has Limits, or otherwise the last. The caller
+// passes the same d for each User-Agent field of a request, so that this is true
+// for all fields together.
 //
-// judge does no I/O, takes no lock and allocates nothing. Engine, Rules.Check
-// and Replay all call it, so that they decide alike.
-func (p *Rules) judge(agents []crawler.Agent, info *requestInfo, v *robots.Views, d *Decision) {
-	for i := range agents {
-		if p.judgeAgent(&agents[i], i, info, v, d); d.Action != Pass {
+// judge depends on nothing but c, and changes nothing but d. It does no I/O,
+// takes no lock and allocates nothing.
+func (c *client) judge(d *Decision) {
+	for i := range c.agents() {
+		if c.judgeAgent(i, d); d.Action != Pass {
 			return
 		}
 	}
 }
 
-// judgeAgent judges one crawler. Its index in info.evidence and info.earlier is
-// i.
-func (p *Rules) judgeAgent(a *crawler.Agent, i int, info *requestInfo, v *robots.Views, d *Decision) {
-	claim := info.evidence.claim(i)
-	if p.settings.exemptPaths.MatchViews(v).Allowed {
+// judgeAgent judges agent i.
+func (c *client) judgeAgent(i int, d *Decision) {
+	p, a, claim := c.rules, &c.agents()[i], c.claims[i]
+	if c.robotsTxt || p.settings.exemptPaths.MatchViews(c.views).Allowed {
 		d.pass(a, claim, ExemptPath)
 		return
 	}
-	if p.settings.isExempt(a, claim, info.evidence) {
+	if c.isExempt(i) {
 		d.pass(a, claim, Exempt)
 		return
 	}
@@ -128,15 +62,15 @@ func (p *Rules) judgeAgent(a *crawler.Agent, i int, info *requestInfo, v *robots
 		*d = Decision{Action: Deny, Reason: Impostor, Agent: *a, Claim: claim}
 		return
 	}
-	if h := p.settings.hidden.match(v); h != nil && p.settings.hides(a, info) {
+	if h := p.settings.hidden.match(c.views); h != nil && c.hides(a) {
 		*d = Decision{Action: Deny, Reason: Hidden, Agent: *a, Claim: claim, Layer: HiddenLayer, Line: h.Line, hidden: h}
 		return
 	}
 	if p.state == Pending || p.denyAll {
-		p.withoutRules(a, claim, info, d)
+		c.judgeWithoutRules(i, d)
 		return
 	}
-	w := p.judgePath(a, info, v)
+	w := c.matchPath(p, a)
 	switch {
 	case w.group == nil:
 		reason := Unbound
@@ -151,7 +85,7 @@ func (p *Rules) judgeAgent(a *crawler.Agent, i int, info *requestInfo, v *robots
 		}
 		return
 	}
-	if version := info.earlier.allows(i, a, info, v); version != nil {
+	if version := c.allowingVersion(i); version != nil {
 		if d.pass(a, claim, Graced) {
 			d.decidedBy(p, &w)
 			d.Version = version
@@ -163,6 +97,29 @@ func (p *Rules) judgeAgent(a *crawler.Agent, i int, info *requestInfo, v *robots
 	d.Limits = nil
 }
 
+// judgeWithoutRules judges agent i while the rules are not known.
+func (c *client) judgeWithoutRules(i int, d *Decision) {
+	a, claim := &c.agents()[i], c.claims[i]
+	switch {
+	case !c.couldApply(i):
+		d.pass(a, claim, NoRules)
+	case c.rules.state == Pending:
+		*d = Decision{Action: Throttle, Reason: RulesPending, Agent: *a, Claim: claim, RetryAfter: pendingRetry}
+	default:
+		*d = Decision{Action: Deny, Reason: Unavailable, Agent: *a, Claim: claim, RetryAfter: unavailableRetry}
+	}
+}
+
+// judgeSuspect decides on the request of a client that behaves like a robot, but
+// that no User-Agent identifies as a crawler. It applies the path rules of the
+// group for `*`, but no rate limits.
+func (c *client) judgeSuspect(d *Decision) {
+	if rule, disallowed := c.rules.matchStar(c.request.Target); disallowed {
+		*d = Decision{Action: Deny, Reason: Suspected, Rules: d.Rules, Agent: d.Agent, Group: c.rules.file.Star(), Rule: rule}
+		d.from(c.rules, rule.Line)
+	}
+}
+
 // pathVerdict is the result of a file's path rules for an agent.
 type pathVerdict struct {
 	group   *robots.Group // that applies to the agent; nil if none does
@@ -172,21 +129,57 @@ type pathVerdict struct {
 	reading robots.Dialect // see Decision.Reading
 }
 
-// judgePath finds the group that applies to an agent, and matches its rules
-// with the path.
-func (p *Rules) judgePath(a *crawler.Agent, info *requestInfo, v *robots.Views) (w pathVerdict) {
+// matchPath finds the group of p that applies to an agent, and matches its rules
+// with the path of the request.
+func (c *client) matchPath(p *Rules, a *crawler.Agent) (w pathVerdict) {
 	plan := p.plan(a)
-	if plan.group == nil || plan.byStar && !p.settings.starApplies(a, info) {
+	if plan.group == nil || plan.byStar && !c.starApplies(a) {
 		return w
 	}
-	verdict := plan.group.MatchViews(v)
+	verdict := plan.group.MatchViews(c.views)
 	w = pathVerdict{group: plan.group, limits: plan.limits, allowed: verdict.Allowed, rule: verdict.Rule}
 	if !verdict.Allowed && plan.reads {
-		if google := plan.google.MatchViews(v); google.Allowed {
+		if google := plan.google.MatchViews(c.views); google.Allowed {
 			w.allowed, w.rule, w.reading = true, google.Rule, robots.Google
 		}
 	}
 	return w
+}
+
+// starApplies reports whether the group for `*` applies to this request of an
+// agent. BoundByStar must be true for the agent.
+func (c *client) starApplies(a *crawler.Agent) bool {
+	switch {
+	case a.Class == crawler.UserTriggered:
+		return c.request.reads()
+	case a.Class == crawler.Program && c.rules.settings.Programs == ProgramsSeen:
+		return c.request.reads() && !c.request.Authorized && c.readRobots
+	}
+	return true
+}
+
+// couldApply reports whether a robots.txt that is not known yet could apply to
+// agent i. It returns false for HTTP libraries, programs and webhooks that the
+// group for `*` does not apply to. A group could name them, but this is rare, so
+// they are let through until the robots.txt is known.
+func (c *client) couldApply(i int) bool {
+	applies := true
+	switch c.agents()[i].Class {
+	case crawler.Person, crawler.Webhook:
+		applies = false
+	case crawler.Library:
+		applies = c.rules.settings.HTTPClients
+	case crawler.Program:
+		applies = c.rules.settings.Programs == ProgramsOn
+	case crawler.UserTriggered:
+		applies = c.request.reads()
+	}
+	return applies && !c.isExempt(i)
+}
+
+// reads reports whether the method of a request only reads.
+func (r *Request) reads() bool {
+	return r.Method == "" || r.Method == http.MethodGet || r.Method == http.MethodHead
 }
 
 // decidedBy records the group and the rule that decided.
@@ -196,22 +189,6 @@ func (d *Decision) decidedBy(p *Rules, w *pathVerdict) {
 		d.from(p, w.rule.Line)
 	}
 }
-
-// withoutRules judges a crawler while the rules are not known.
-func (p *Rules) withoutRules(a *crawler.Agent, claim verify.Result, info *requestInfo, d *Decision) {
-	switch {
-	case !p.settings.couldApply(a, claim, info):
-		d.pass(a, claim, NoRules)
-	case p.state == Pending:
-		*d = Decision{Action: Throttle, Reason: RulesPending, Agent: *a, Claim: claim, RetryAfter: pendingRetry}
-	default:
-		*d = Decision{Action: Deny, Reason: Unavailable, Agent: *a, Claim: claim, RetryAfter: unavailableRetry}
-	}
-}
-
-// unavailableRetry is the Retry-After for a crawler while the source fails and
-// Config.DenyFailed is set.
-const unavailableRetry = time.Minute
 
 // pass lets an agent through, for a reason. If a group applies to the agent
 // that d is about, d stays about that agent, unless it has no Limits and a group
@@ -231,11 +208,49 @@ func (r Reason) hasGroup() bool { return r == Allowed || r == Graced }
 // DisallowsStar reports whether the group for `*` disallows a request target.
 // Exempt paths are not disallowed.
 func (p *Rules) DisallowsStar(target string) bool {
+	_, disallowed := p.matchStar(target)
+	return disallowed
+}
+
+// matchStar returns the rule of the group for `*` that disallows a target.
+// Exempt paths are not disallowed.
+func (p *Rules) matchStar(target string) (rule *robots.Rule, disallowed bool) {
 	star := p.file.Star()
 	if star == nil {
-		return false
+		return nil, false
 	}
 	v := p.settings.viewsOf(target)
 	defer views.Put(v)
-	return !p.settings.exemptPaths.MatchViews(v).Allowed && !star.MatchViews(v).Allowed
+	if p.settings.exemptPaths.MatchViews(v).Allowed {
+		return nil, false
+	}
+	verdict := star.MatchViews(v)
+	return verdict.Rule, !verdict.Allowed
+}
+
+// DisallowsEveryGroup returns true if the file has a group for `*`, and every
+// group of the file disallows the target, also as google/robotstxt reads the
+// file. An exempt path is not disallowed. If it returns false, allows is a group
+// that allows the target (on an exempt path the group for `*`), or nil if there
+// is no group for `*`.
+func (p *Rules) DisallowsEveryGroup(target string) (allows *robots.Group, ok bool) {
+	v := p.settings.viewsOf(target)
+	defer views.Put(v)
+	if p.settings.exemptPaths.MatchViews(v).Allowed || p.file.Star() == nil {
+		return p.file.Star(), false
+	}
+	for _, f := range [...]*robots.File{p.file, p.google} {
+		if f == nil {
+			continue
+		}
+		if star := f.Star(); star.MatchViews(v).Allowed {
+			return star, false
+		}
+		for _, token := range f.Tokens() {
+			if g := f.Named(token); g != nil && g.MatchViews(v).Allowed {
+				return g, false
+			}
+		}
+	}
+	return nil, true
 }

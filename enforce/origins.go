@@ -241,25 +241,30 @@ func (p *Origins) key(origin Origin) Origin {
 	return Origin{}
 }
 
-// Peek returns the policy of the origin of r, or nil if none was read yet. It
-// never waits. If the policy is missing or due for a new read, a read begins in
-// the background. Peek allocates nothing if there is a policy.
+// Peek returns the rules in force for the origin of r, or nil if its file was
+// never fetched. It never waits. If the file was never fetched or is due again, a
+// fetch begins in the background. Peek allocates nothing if there are rules.
 func (p *Origins) Peek(r *Request) *Rules {
+	rules, _ := p.peek(r)
+	return rules
+}
+
+// peek is Peek, and reports whether the rules are due for the fetch that is
+// under way.
+func (p *Origins) peek(r *Request) (rules *Rules, outdated bool) {
 	e := p.find(r)
 	now := r.Time.UnixNano()
 	e.touch(now)
-	// If the last read began later than now, the clock was set back.
+	// If the last fetch began later than now, the clock was set back.
 	if (now >= e.nextFetch.Load() || now < e.lastFetch.Load()) && !e.fetching.Load() {
 		p.startFetch(r, e)
 	}
-	return e.rules.Load()
+	return e.rules.Load(), e.outdated(now)
 }
 
-// outdated reports whether the policy of r's origin is due for the read that is
-// under way.
-func (p *Origins) outdated(r *Request) bool {
-	e := p.table.find(p.key(r.Origin))
-	return e != nil && e.rules.Load() != nil && e.fetching.Load() && r.Time.UnixNano() >= e.nextFetch.Load()
+// outdated reports whether the rules are due for the fetch that is under way.
+func (e *entry) outdated(now int64) bool {
+	return e.fetching.Load() && now >= e.nextFetch.Load() && e.rules.Load() != nil
 }
 
 // Wait returns the policy of r's origin. If there is none, or it is due for a new
@@ -269,7 +274,7 @@ func (p *Origins) outdated(r *Request) bool {
 // if there is still no policy.
 func (p *Origins) Wait(ctx context.Context, r *Request) *Rules {
 	e := p.find(r)
-	outdated := p.outdated(r)
+	outdated := e.outdated(r.Time.UnixNano())
 	longest := firstWait
 	if rules := e.rules.Load(); rules != nil {
 		if !outdated {

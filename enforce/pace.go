@@ -11,14 +11,18 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
-// pace applies the rate limits and Visit-time to a request that the path rules
-// let through. If an earlier handler has applied the same Limits to the request,
-// pace does nothing. If it has applied other Limits, the request uses a separate
-// budget.
+// pace applies the rate limits and Visit-time to a request that was let through.
+// In a Replay, Replay.Pace does this later. If an earlier handler has applied
+// the same Limits to the request, pace does nothing. If it has applied other
+// Limits, the request uses a separate budget.
 func (e *Engine) pace(ctx context.Context, r *Request, d *Decision) {
-	if d.Limits.Same(r.Taken) {
-		return
+	if d.Paced() && e.edition == nil && !d.Limits.Same(r.Taken) {
+		e.applyLimits(ctx, r, d)
 	}
+}
+
+// applyLimits uses budget for a request, and throttles it if there is none left.
+func (e *Engine) applyLimits(ctx context.Context, r *Request, d *Decision) {
 	res, err := e.take(ctx, r, d)
 	d.Delay = res.Delay
 	switch {
@@ -26,18 +30,6 @@ func (e *Engine) pace(ctx context.Context, r *Request, d *Decision) {
 	case res.OK: // ctx ended while the request was held
 		d.throttle(res, res.Delay)
 	default:
-		d.throttle(res, res.RetryAfter)
-	}
-}
-
-// PaceFirst applies the rate limits and Visit-time to a request that was let
-// through, as if it were the first of its crawler. So only Visit-time can
-// refuse it.
-func (d *Decision) PaceFirst(now time.Time) {
-	if d.Action != Pass || d.Limits == nil {
-		return
-	}
-	if res := d.Limits.First(now); !res.OK {
 		d.throttle(res, res.RetryAfter)
 	}
 }
@@ -118,17 +110,6 @@ func programKey(r *Request, a *crawler.Agent) uint64 {
 	addr, _ := netip.ParseAddr(r.Client)
 	k := throttle.KeyOf(hash(seedProgram, r.Origin, a.Token), hash(seedProgram+1, r.Origin, a.Token)).Client(addr)
 	return k[0]
-}
-
-// hasRead reports whether the program that a User-Agent names has read the
-// origin's robots.txt from the same address within copyLifetime.
-func hasRead(readers *Recent, r *Request, id *crawler.Identity) bool {
-	for i := range id.Len() {
-		if a := id.At(i); a.Class == crawler.Program {
-			return readers != nil && readers.Seen(programKey(r, a), r.Time, copyLifetime)
-		}
-	}
-	return false
 }
 
 // agentName returns the name under which an agent's requests share a budget.

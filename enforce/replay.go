@@ -66,20 +66,15 @@ func (r *Replay) Edition(resp Response, from time.Time, before *Edition) *Editio
 // must pass requests in the order of their times, as far as this order is
 // known.
 func (r *Replay) Decide(edition *Edition, req *Request, d *Decision) {
-	rules := edition.Rules()
-	if IsRobotsTxt(req.Target) {
-		*d = Decision{}
-		r.engine.passRobotsTxt(rules, req, d)
-		return
-	}
-	r.engine.past = edition.history.earlier
-	rules.check(req, r.engine, nil, d)
+	r.engine.edition = edition
+	r.engine.Decide(context.Background(), req, d)
 }
 
 // RobotsRead records that a GET of /robots.txt was answered with status 200 or
 // 304, like Engine.RobotsRead.
 func (r *Replay) RobotsRead(edition *Edition, req *Request) {
-	r.engine.robotsRead(req, edition.Rules(), req.Time.UnixNano())
+	r.engine.edition = edition
+	r.engine.RobotsRead(req, edition.Rules())
 }
 
 // Paced reports whether rate limits or Visit-time can still change a decision
@@ -90,7 +85,7 @@ func (d *Decision) Paced() bool { return d.Action == Pass && d.Limits != nil }
 // through. If they don't allow the request, d becomes a decision to throttle.
 func (r *Replay) Pace(req *Request, d *Decision) {
 	if d.Paced() {
-		r.engine.pace(context.Background(), req, d)
+		r.engine.applyLimits(context.Background(), req, d)
 	}
 }
 

@@ -46,6 +46,10 @@ type Request struct {
 	// Signed has the signature fields of a request; nil if it has none.
 	Signed *Signed
 
+	// Suspicion observes requests of clients that seem to be people. If nil, all
+	// of them are let through.
+	Suspicion Suspicion
+
 	// Caller is the server that received the request. It may be nil if the
 	// source does not need values from the request's context.
 	Caller Caller
@@ -68,10 +72,12 @@ func (r *Request) detach() context.Context {
 	return r.Caller.Detach()
 }
 
-// info returns the requestInfo of the request, without evidence and earlier
-// versions.
-func (r *Request) info() requestInfo {
-	return requestInfo{method: r.Method, authorized: r.Authorized}
+// Suspicion finds robots among the clients that send a browser's User-Agent.
+type Suspicion interface {
+	// ObserveRequest is called once for a request whose User-Agent names no
+	// crawler. It reports whether the client is a suspect, so that the path
+	// rules of the group for `*` apply to the request. rules are those in force.
+	ObserveRequest(rules *Rules) (suspect bool)
 }
 
 // noUserAgent takes the place of the User-Agent fields of a request that has
@@ -93,13 +99,12 @@ func (r *Request) fields() (fields []string, tooMany bool) {
 // IsRobotsTxt reports whether a request target is /robots.txt, with or without
 // a query, in origin form or absolute form.
 func IsRobotsTxt(target string) bool {
-	path, _, _ := strings.Cut(target, "?")
-	if strings.HasPrefix(path, "/") {
-		return path == "/robots.txt"
+	if strings.HasPrefix(target, "/") {
+		rest, found := strings.CutPrefix(target, "/robots.txt")
+		return found && (rest == "" || rest[0] == '?')
 	}
-	if _, rest, absolute := strings.Cut(path, "://"); absolute {
-		_, path, found := strings.Cut(rest, "/")
-		return found && path == "robots.txt"
-	}
-	return false
+	url, _, _ := strings.Cut(target, "?")
+	_, rest, absolute := strings.Cut(url, "://")
+	_, path, _ := strings.Cut(rest, "/")
+	return absolute && path == "robots.txt"
 }

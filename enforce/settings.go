@@ -2,6 +2,7 @@ package enforce
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -114,7 +115,7 @@ type compiledSettings struct {
 	base        *crawler.Matcher // for the registry's tokens only
 	exempt      []*Exemption     // by crawler.Crawler.Index; nil if not exempt
 	exemptPaths *robots.Group    // allows the exempt paths and nothing else
-	byEvidence  bool             // decisions need evidence
+	usesAddr    bool             // decisions depend on the client's address
 }
 
 func (r Settings) compile() (*compiledSettings, error) {
@@ -130,7 +131,7 @@ func (r Settings) compile() (*compiledSettings, error) {
 			c.exempt[row.Index()] = c.exempt[row.Index()].or(&r.Exempt[i])
 		}
 	}
-	c.byEvidence = r.Verification != nil || r.needsAddr()
+	c.usesAddr = r.Verification != nil || slices.ContainsFunc(r.Exempt, func(x Exemption) bool { return len(x.From) > 0 })
 	var file strings.Builder
 	file.WriteString("User-agent: *\nDisallow: /\n")
 	for _, p := range r.ExemptPaths {
@@ -168,6 +169,16 @@ func (r *compiledSettings) rulesOfResponse(resp Response) *Rules {
 	return r.rulesOf(c)
 }
 
+// Verification says how the engine checks the claims of crawlers.
+type Verification struct {
+	// Checker checks the claims. It must be made for Settings.Registry. The caller
+	// closes it after the engine.
+	Checker *verify.Checker
+	// IgnoreImpostors treats impostors like unverified crawlers, except that
+	// they have a separate budget. Without it, impostors are denied every path.
+	IgnoreImpostors bool
+}
+
 // CheckPathPattern returns an error if s is not a path pattern in robots.txt
 // syntax. The error says what to write instead.
 func CheckPathPattern(s string) error {
@@ -202,36 +213,6 @@ func (r *Settings) BoundByStar(class crawler.Class, row *crawler.Crawler) bool {
 		return false
 	}
 	return row == nil || row.Star != crawler.No
-}
-
-// starApplies reports whether the group for `*` applies to this request of an
-// agent. BoundByStar must be true for the agent.
-func (r *compiledSettings) starApplies(a *crawler.Agent, info *requestInfo) bool {
-	switch {
-	case a.Class == crawler.UserTriggered:
-		return info.reads()
-	case a.Class == crawler.Program && r.Programs == ProgramsSeen:
-		return info.reads() && !info.authorized && info.readRobots
-	}
-	return true
-}
-
-// couldApply reports whether a robots.txt that is not known yet could apply to
-// an agent. It returns false for HTTP libraries, programs and webhooks that the
-// group for `*` does not apply to. A group could name them, but this is rare,
-// so they are let through until the robots.txt is known.
-func (r *compiledSettings) couldApply(a *crawler.Agent, claim verify.Result, info *requestInfo) bool {
-	switch a.Class {
-	case crawler.Person, crawler.Webhook:
-		return false
-	case crawler.Library:
-		return r.HTTPClients && !r.isExempt(a, claim, info.evidence)
-	case crawler.Program:
-		return r.Programs == ProgramsOn && !r.isExempt(a, claim, info.evidence)
-	case crawler.UserTriggered:
-		return info.reads() && !r.isExempt(a, claim, info.evidence)
-	}
-	return !r.isExempt(a, claim, info.evidence)
 }
 
 // throttledByStar reports whether the rate limits of the group for `*` apply to

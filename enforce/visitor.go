@@ -23,10 +23,10 @@ var visitorSeed = maphash.MakeSeed()
 // two hashes before they are combined, it makes their order count.
 const hashFactor = 0x9e3779b97f4a7c15
 
-// visitor returns the visitor for an agent at the origin of a request. All
+// newVisitor returns the visitor for an agent at the origin of a request. All
 // addresses of a crawler are one visitor; for software that anyone can run,
 // each address is one.
-func (e *Engine) visitor(r *Request, a *crawler.Agent) visitorKey {
+func newVisitor(r *Request, a *crawler.Agent) visitorKey {
 	o := &r.Origin
 	origin := maphash.String(visitorSeed, o.Host) + uint64(o.Port)<<8 + uint64(len(o.Scheme))
 	v := visitorKey{origin*hashFactor ^ maphash.String(visitorSeed, agentName(a)), r.Invented || a.Crawler == nil}
@@ -36,11 +36,11 @@ func (e *Engine) visitor(r *Request, a *crawler.Agent) visitorKey {
 	return v
 }
 
-// visitorOf is visitor for an agent with a result of verification.
-func (e *Engine) visitorOf(r *Request, a *crawler.Agent, claim verify.Result) visitorKey {
-	v := e.visitor(r, a)
-	if claim.State == verify.Unverified {
-		return v.claimant(clientAddr(r))
+// visitor returns the visitor for agent i of a client.
+func (c *client) visitor(i int) visitorKey {
+	v := newVisitor(c.request, &c.agents()[i])
+	if c.claims[i].State == verify.Unverified {
+		return v.claimant(clientAddr(c.request))
 	}
 	return v
 }
@@ -55,13 +55,4 @@ func (v visitorKey) claimant(addr netip.Addr) visitorKey {
 	c := v.at(addr)
 	c.hash ^= hashFactor
 	return c
-}
-
-// clientAddr returns the address of a request's client, or the zero Addr if it
-// is not known.
-func clientAddr(r *Request) (addr netip.Addr) {
-	if r.Client != "" { // for "", ParseAddr would allocate an error
-		addr, _ = netip.ParseAddr(r.Client)
-	}
-	return addr
 }

@@ -132,12 +132,8 @@ func (s *suspectReplay) look(e *logformat.Entry, h *hostTally, src *source, poli
 		return
 	}
 	s.requests++
-	if rules.Bind && standing.Page && src != nil {
-		var d enforce.Decision
-		policy.JudgeSuspect(e.Target, &d)
-		if d.Action == enforce.Deny {
-			s.refused++
-		}
+	if rules.Bind && standing.Page && src != nil && policy.DisallowsStar(e.Target) {
+		s.refused++
 	}
 }
 

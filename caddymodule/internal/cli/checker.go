@@ -96,18 +96,15 @@ func (c *checker) decide(site *Site, target string) (*enforce.Decision, error) {
 	if err != nil {
 		return nil, err
 	}
-	check := policy.Check
+	var before *enforce.Rules
 	if c.before != "" {
-		before, err := c.policy(site, c.before)
-		if err != nil {
+		if before, err = c.policy(site, c.before); err != nil {
 			return nil, err
 		}
-		check = func(req *enforce.Request, d *enforce.Decision) { policy.CheckBefore(req, before, d) }
 	}
 	d := new(enforce.Decision)
 	req := &enforce.Request{Method: http.MethodGet, Target: target, UserAgents: []string{c.agent}, Client: c.client, Assumed: true, Time: time.Now()}
-	enforce.CheckAgent(check, req, d)
-	d.PaceFirst(req.Time)
+	policy.CheckFirst(req, before, d)
 	return d, nil
 }
 

@@ -1,0 +1,225 @@
+package enforce
+
+import (
+	"net/netip"
+	"sync"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// client is who sent a request: the crawlers that it claims to be, and what is
+// known about them. No field may point into the struct itself, so that it stays
+// on the stack.
+type client struct {
+	rules   *Rules
+	request *Request
+
+	fields  []string         // the User-Agent fields that identify has not read yet
+	tooMany bool             // the request has more fields than are read
+	signer  *crawler.Crawler // the crawler that a signature proves; nil if none
+	unnamed bool             // no field so far has named the signer
+
+	id     crawler.Identity // of the latest field, unless extra is set
+	extra  []crawler.Agent
+	addr   netip.Addr                       // of the client; set only if the settings use more than the User-Agent
+	claims [crawler.MaxAgents]verify.Result // the results of verification, one for each agent
+
+	robotsTxt bool          // the request is for /robots.txt
+	views     *robots.Views // of the request's path; nil before readPath, and for /robots.txt
+
+	// What the engine remembers; see Engine.recall.
+	readRobots bool                          // the client is a program that has read the robots.txt in the last 24 hours; see ProgramsSeen
+	versions   []Version                     // earlier versions of the file, newest first
+	visits     [crawler.MaxAgents]visitTimes // one for each agent, if there are versions; zero for an agent without a grace period
+}
+
+// cachedIdentities is how many User-Agents the cache holds. They take about 4
+// MB if all are those of browsers.
+const cachedIdentities = 1 << 16
+
+// identities is one cache for all engines, because there may be many sites, and
+// they get requests with the same User-Agents.
+var identities = sync.OnceValue(func() *crawler.Cache { return crawler.NewCache(cachedIdentities) })
+
+// tooManyFields is the agent of a request with more than maxUserAgents fields.
+var tooManyFields = []crawler.Agent{{Class: crawler.SelfDeclared, Token: "several-user-agents", Reason: crawler.ManyFields}}
+
+// Identify finds the crawlers that a User-Agent names, by the tokens of the
+// registry and of the file, and writes them to id. It allocates nothing for a
+// User-Agent that is in the cache.
+func (p *Rules) Identify(userAgent string, id *crawler.Identity) {
+	identities().Identify(p.matcher, userAgent, id)
+}
+
+// begin prepares c for identify.
+func (c *client) begin(rules *Rules, r *Request) {
+	c.rules, c.request, c.robotsTxt = rules, r, IsRobotsTxt(r.Target)
+	c.fields, c.tooMany = r.fields()
+	if r.Signed != nil && rules.settings.Verification != nil {
+		c.findSigner()
+	}
+}
+
+// findSigner finds the crawler that a signature of the request proves.
+func (c *client) findSigner() {
+	c.rules.Identify(c.fields[0], &c.id)
+	var claim *crawler.Crawler
+	if c.id.Len() > 0 {
+		claim = c.id.At(0).Crawler
+	}
+	settings := c.rules.settings
+	c.signer = c.request.Signed.row(settings.Verification, settings.Registry, claim, c.request)
+	c.unnamed = c.signer != nil
+}
+
+// identify finds the crawlers that the next User-Agent field names, and verifies
+// that the client is one of them. After the last field follows the crawler that
+// a signature proves, if no field has named it. identify returns false if there
+// is nothing left.
+func (c *client) identify() bool {
+	for len(c.fields) > 0 {
+		c.rules.Identify(c.fields[0], &c.id)
+		if c.fields = c.fields[1:]; c.id.Len() > 0 {
+			c.verify()
+			c.readPath()
+			return true
+		}
+	}
+	switch {
+	case c.unnamed:
+		c.unnamed, c.addr = false, clientAddr(c.request)
+		c.extra = []crawler.Agent{signedAgent(c.signer)}
+		c.claims[0] = verify.Result{State: verify.Verified, Method: verify.SignatureMethod}
+	case c.tooMany:
+		c.tooMany = false
+		c.extra, c.claims[0] = tooManyFields, verify.Result{}
+	default:
+		return false
+	}
+	c.readPath()
+	return true
+}
+
+// readPath prepares the views of the request's path for judge.
+func (c *client) readPath() {
+	if c.views == nil && !c.robotsTxt {
+		c.views = c.rules.settings.viewsOf(c.request.Target)
+	}
+}
+
+// finish completes a decision about the client.
+func (c *client) finish(d *Decision) {
+	if c.views != nil {
+		views.Put(c.views)
+	}
+	d.Rules, d.addr = c.rules, c.addr
+}
+
+// agents returns the crawlers that identify found.
+func (c *client) agents() []crawler.Agent {
+	if c.extra != nil {
+		return c.extra
+	}
+	return c.id.Agents()
+}
+
+// Signed has the signature fields of a request. All handlers of one request
+// share it, so that the same signature is checked only once: a second check
+// would take it for a replay.
+type Signed struct {
+	verify.Message
+	name   string // of the crawler that the signature proves
+	result verify.Result
+}
+
+// row returns the crawler that a signature of the request proves, or nil. claim
+// is the crawler that the User-Agent names.
+func (s *Signed) row(v *Verification, registry *crawler.Registry, claim *crawler.Crawler, r *Request) *crawler.Crawler {
+	if s.result.State == verify.Verified {
+		return registry.Lookup(s.name)
+	}
+	row, result := v.Checker.Signature(&s.Message, claim, r.Time)
+	if s.result = result; row != nil {
+		s.name = row.Name
+	}
+	return row
+}
+
+// verify sets c.claims for the crawlers of a User-Agent field. If a signature
+// proves a crawler, no other crawler is called an impostor.
+func (c *client) verify() {
+	settings, r := c.rules.settings, c.request
+	if settings.usesAddr {
+		c.addr = clientAddr(r)
+	}
+	if settings.Verification == nil {
+		return
+	}
+	checker, agents := settings.Verification.Checker, c.id.Agents()
+	who := verify.Client{Addr: c.addr, Ambiguous: r.Ambiguous}
+	if r.Assumed {
+		who.Addr = netip.Addr{}
+	}
+	verified, impostor := false, false
+	for i := range agents {
+		row := agents[i].Crawler
+		switch {
+		case row != nil && row == c.signer:
+			c.claims[i] = verify.Result{State: verify.Verified, Method: verify.SignatureMethod}
+			verified, c.unnamed = true, false
+			continue
+		case !checker.Verifiable(row):
+			c.claims[i] = verify.Result{}
+			continue
+		case who.Proof == nil && c.signer == nil:
+			who.Proof = checker.Proof(r.place(), r.Proxied)
+		}
+		claim := checker.Address(row, who, r.Time)
+		if claim.Reason == verify.SignatureMissing && r.Signed != nil && r.Signed.result.Reason != verify.NoReason {
+			claim.Reason = r.Signed.result.Reason
+		}
+		c.claims[i] = claim
+		verified = verified || claim.State == verify.Verified
+		impostor = impostor || claim.State == verify.Impostor
+	}
+	if !verified || !impostor {
+		return
+	}
+	for i := range agents {
+		// A client that is one of the crawlers in its User-Agent is not an
+		// impostor of the others.
+		if c.claims[i].State == verify.Impostor {
+			c.claims[i] = verify.Result{State: verify.Unverified, Reason: verify.OtherVerified}
+		}
+	}
+}
+
+// place identifies the site that serves a request: by the host, or by the
+// pattern of hosts if the host is invented.
+func (r *Request) place() string {
+	if r.Invented {
+		return r.Site
+	}
+	return r.Origin.Host
+}
+
+// signedAgent returns a crawler of the registry as an agent that no User-Agent
+// names, such as one that a signature proves.
+func signedAgent(row *crawler.Crawler) crawler.Agent {
+	a := crawler.Agent{Class: row.Class, Crawler: row, Token: row.Name}
+	if tokens := row.Tokens(); len(tokens) > 0 {
+		a.Token = tokens[0]
+	}
+	return a
+}
+
+// clientAddr returns the address of a request's client, or the zero Addr if it
+// is not known.
+func clientAddr(r *Request) (addr netip.Addr) {
+	if r.Client != "" { // for "", ParseAddr would allocate an error
+		addr, _ = netip.ParseAddr(r.Client)
+	}
+	return addr
+}

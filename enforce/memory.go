@@ -1,0 +1,97 @@
+package enforce
+
+import (
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
+)
+
+// recall sets what the engine remembers about the agents of c, for judge.
+func (e *Engine) recall(c *client) {
+	c.readRobots, c.versions = false, nil
+	if c.robotsTxt {
+		return
+	}
+	grace := false
+	for i := range c.agents() {
+		a := &c.agents()[i]
+		if a.Class == crawler.Program && e.settings.Programs == ProgramsSeen {
+			c.readRobots = e.readers.Seen(programKey(c.request, a), c.request.Time, copyLifetime)
+		}
+		grace = grace || c.hasGrace(i)
+	}
+	if !grace {
+		return
+	}
+	if e.edition != nil {
+		c.versions = e.edition.history.earlier
+	} else {
+		c.versions = e.origins.earlier(c.request)
+	}
+	if c.versions == nil {
+		return
+	}
+	for i := range c.agents() {
+		if c.visits[i] = (visitTimes{}); c.hasGrace(i) {
+			c.visits[i] = e.visitsOf(c, i)
+		}
+	}
+}
+
+// visitsOf returns what is known about the visits of agent i, with this one. For
+// an unverified claim, it combines the visits of the crawler with those of the
+// client's own address. So an unverified client does not end the crawler's grace
+// period, and has none itself once it has read the file.
+func (e *Engine) visitsOf(c *client, i int) visitTimes {
+	now := c.request.Time
+	visit := e.visits.last(c.visitor(i), now)
+	if visit.first == 0 {
+		visit.first = now.UnixNano()
+	}
+	crawler := newVisitor(c.request, &c.agents()[i])
+	switch c.claims[i].State {
+	case verify.Unverified:
+		visit = visit.with(e.visits.last(crawler, now))
+	case verify.Verified: // it may have come before it was verified
+		visit = visit.with(e.visits.last(crawler.claimant(clientAddr(c.request)), now))
+	}
+	crawler.invented = !crawler.invented // an earlier configuration may or may not have named the host
+	return visit.with(e.visits.last(crawler, now))
+}
+
+// noteVisit remembers that the agents of c came, and which of them read
+// /robots.txt.
+func (e *Engine) noteVisit(c *client) {
+	r := c.request
+	for i := range c.agents() {
+		a := &c.agents()[i]
+		if c.hasGrace(i) {
+			e.visits.see(c.visitor(i), r.Time)
+		}
+		if !c.robotsTxt {
+			continue
+		}
+		e.readers.Mark(readerKey(r.Origin, a), r.Time)
+		if a.Class == crawler.Program && e.settings.Programs == ProgramsSeen && r.reads() {
+			e.readers.Mark(programKey(r, a), r.Time)
+		}
+	}
+}
+
+// RobotsRead records that a GET of /robots.txt was answered with status 200 or
+// 304. From then on, the version in force applies to the client. rules must be
+// those of the decision on that request.
+func (e *Engine) RobotsRead(r *Request, rules *Rules) {
+	at := r.Time.UnixNano()
+	if e.edition == nil {
+		at = e.origins.readAt(r, rules)
+	}
+	var c client
+	c.begin(rules, r)
+	for c.identify() {
+		for i := range c.agents() {
+			if c.hasGrace(i) {
+				e.visits.read(c.visitor(i), r.Time, at)
+			}
+		}
+	}
+}
