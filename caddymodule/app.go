@@ -14,6 +14,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
@@ -91,13 +92,13 @@ type App struct {
 	mu           sync.Mutex
 	handlers     []*Handler
 	modes        modeSwitch
-	visitors     *pooledWatch            // nil without suspects
-	suspectFleet *pooledFleet            // the fleet that signals are shared with; nil without one
-	remotes      map[string]*registryURL // registries from URLs
-	watcher      *enforce.Watcher        // nil until Start
-	checks       []func() error          // called by Start, when all sites are known
-	starts       []func()                // called by Start
-	stops        []func() error          // called by Stop
+	visitors     *pooledWatch             // nil without suspects
+	suspectFleet *pooledFleet             // the fleet that signals are shared with; nil without one
+	remotes      map[string]*registry.URL // by address
+	watcher      *enforce.Watcher         // nil until Start
+	checks       []func() error           // called by Start, when all sites are known
+	starts       []func()                 // called by Start
+	stops        []func() error           // called by Stop
 	started      bool
 }
 
@@ -283,31 +284,31 @@ func (a *App) watch(path string, changed func()) (stop func()) {
 
 // registry returns the registry of a URL. All sites that name the URL share it.
 // It is read from Start to Stop.
-func (a *App) registry(ctx caddy.Context, rawURL string) (*registryURL, error) {
+func (a *App) registry(ctx caddy.Context, rawURL string) (*registry.URL, error) {
 	a.mu.Lock()
 	u := a.remotes[rawURL]
 	a.mu.Unlock()
 	if u != nil {
 		return u, nil
 	}
-	if err := checkRegistryURL(rawURL); err != nil {
+	if err := registry.CheckURL(rawURL); err != nil {
 		return nil, err
 	}
-	state, err := pooled(a, "registry "+rawURL, func() (*registryState, error) { return new(registryState), nil })
+	document, err := pooled(a, "registry "+rawURL, func() (*registry.Document, error) { return registry.NewDocument(rawURL), nil })
 	if err != nil {
 		return nil, err
 	}
-	u = newRegistryURL(rawURL, state, a.storage(ctx), a.log)
+	u = registry.NewURL(document, a.storage(ctx), a.log, func(outcome string) { registryReads.WithLabelValues(outcome).Inc() })
 	a.mu.Lock()
 	if a.remotes == nil {
-		a.remotes = make(map[string]*registryURL)
+		a.remotes = make(map[string]*registry.URL)
 	}
 	a.remotes[rawURL] = u
 	a.mu.Unlock()
 	a.onStart(func() {
 		running, stop := context.WithCancel(context.Background())
 		ended := make(chan struct{})
-		go func() { defer close(ended); u.run(running) }()
+		go func() { defer close(ended); u.Run(running) }()
 		a.mu.Lock()
 		a.stops = append(a.stops, func() error { stop(); <-ended; return nil })
 		a.mu.Unlock()

@@ -11,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/headers"
@@ -25,10 +26,7 @@ type commands struct{}
 
 // ReadRegistry implements cli.Module.
 func (commands) ReadRegistry(path string) (*crawler.Registry, error) {
-	if isRegistryURL(path) {
-		return readRegistryURL(path)
-	}
-	return (&registryFile{path: path}).read(nil)
+	return registry.Read(path, func(r *crawler.Registry) (*crawler.Registry, error) { return r, nil })
 }
 
 // HeaderRules implements cli.Module.

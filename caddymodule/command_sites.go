@@ -6,6 +6,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 )
@@ -38,8 +39,7 @@ func (h *configHandler) site(c *config) (*cli.Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	file := registryFile{path: h.registryPath()}
-	if rules.Registry, err = file.read(h.Crawlers); err != nil {
+	if rules.Registry, err = registry.Read(h.registryLocation(), h.addCrawlers); err != nil {
 		return nil, err
 	}
 	site := &cli.Site{Hosts: h.route.Hosts(), Listen: h.listen, Matcher: h.route.Matcher(), Rules: rules, Sampled: c.isSampled()}

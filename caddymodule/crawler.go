@@ -7,6 +7,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
@@ -231,8 +232,8 @@ func parseRegistry(h *Handler, d *caddyfile.Dispenser) error {
 	if h.Registry == "" {
 		return d.Err("registry: want a file or an https URL")
 	}
-	if isRegistryURL(h.Registry) && !strings.Contains(h.Registry, "{") { // not a placeholder
-		if err := checkRegistryURL(h.Registry); err != nil {
+	if registry.IsURL(h.Registry) && !strings.Contains(h.Registry, "{") { // not a placeholder
+		if err := registry.CheckURL(h.Registry); err != nil {
 			return d.WrapErr(err)
 		}
 	}

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -93,29 +93,58 @@ func (h *Handler) provisionEngine(ctx caddy.Context) (err error) {
 // provisionRegistry starts the engine with the crawlers in the settings. When the
 // app starts, it begins to watch the registry file.
 func (h *Handler) provisionRegistry(ctx caddy.Context) error {
-	location := h.registryPath()
-	if isRegistryURL(location) {
+	location := h.registryLocation()
+	if registry.IsURL(location) {
 		return h.provisionRegistryURL(ctx, location)
 	}
-	file := registryFile{path: location}
-	registry, err := file.read(h.Crawlers)
+	file := &registry.File{Path: location, Add: h.addCrawlers}
+	crawlers, err := file.Read()
 	if err != nil {
 		return err
 	}
-	h.logOverrides(file.overrides)
-	if err := checkExempt(h.Exempt, registry); err != nil {
+	h.logOverrides(file)
+	if err := checkExempt(h.Exempt, crawlers); err != nil {
 		return err
 	}
-	if err := h.provisionPolicy(registry, false); err != nil {
+	if err := h.provisionPolicy(crawlers, false); err != nil {
 		return err
 	}
-	if err := h.start(ctx, registry); err != nil {
+	if err := h.start(ctx, crawlers); err != nil {
 		return err
 	}
-	if file.path != "" {
-		h.app.onStart(func() { h.watchRegistry(ctx, &file) })
+	if location != "" {
+		h.app.onStart(func() {
+			stop := file.Watch(h.app.watch, func(r *crawler.Registry, err error) { h.registryChanged(file, r, err) })
+			h.cleanup = append(h.cleanup, func() error { stop(); return nil })
+		})
 	}
 	return nil
+}
+
+// registryLocation returns the path or the URL of the registry, "" for none.
+func (h *Handler) registryLocation() string {
+	return caddy.NewReplacer().ReplaceAll(h.Registry, "")
+}
+
+// addCrawlers adds the crawlers of the settings to a registry.
+func (h *Handler) addCrawlers(r *crawler.Registry) (*crawler.Registry, error) {
+	return withCrawlers(r, h.Crawlers)
+}
+
+// registryChanged puts the crawlers of a changed registry file in force. A broken
+// file changes nothing.
+func (h *Handler) registryChanged(file *registry.File, r *crawler.Registry, err error) {
+	if err == nil {
+		err = h.restart(r)
+	}
+	if err != nil {
+		registryReads.WithLabelValues("failed").Inc()
+		h.log.Error("the registry file can't be used: the previous crawlers stay in force", zap.Error(err))
+		return
+	}
+	registryReads.WithLabelValues("loaded").Inc()
+	h.logOverrides(file)
+	h.log.Info("the registry file was read again", zap.String("file", file.Path), zap.Int("crawlers", r.Len()))
 }
 
 // provisionRegistryURL is provisionRegistry for a registry URL. After a reload
@@ -126,42 +155,32 @@ func (h *Handler) provisionRegistryURL(ctx caddy.Context, rawURL string) error {
 	if err != nil {
 		return err
 	}
-	own, err := withCrawlers(crawler.Builtin(), h.Crawlers)
+	configured, err := h.addCrawlers(crawler.Builtin())
 	if err != nil {
 		return err
 	}
-	registry, _, version := remote.state.extend(own)
-	if err := checkExempt(h.Exempt, registry); err != nil {
+	crawlers, additions := remote.Extend(configured)
+	if err := checkExempt(h.Exempt, crawlers); err != nil {
 		h.log.Warn("no crawler has this name: it has no effect unless the registry's URL adds such a crawler", zap.Error(err))
 	}
-	if err := h.provisionPolicy(registry, true); err != nil {
+	if err := h.provisionPolicy(crawlers, true); err != nil {
 		return err
 	}
-	if err := h.start(ctx, registry); err != nil {
+	if err := h.start(ctx, crawlers); err != nil {
 		return err
 	}
-	var mu sync.Mutex // guards version, the version in force
-	update := func() {
-		mu.Lock()
-		defer mu.Unlock()
-		registry, _, latest := remote.state.extend(own)
-		if latest == version {
-			return
-		}
-		version = latest
-		if err := h.restart(registry); err != nil {
+	remote.Follow(configured, additions, func(r *crawler.Registry) {
+		if err := h.restart(r); err != nil {
 			h.log.Error("the registry can't be used: the previous crawlers stay in force", zap.Error(err))
 		}
-	}
-	remote.onChange(update)
-	h.app.onStart(update) // the registry may have changed since extend
+	})
 	return nil
 }
 
 // logOverrides logs the built-in crawlers that the registry file overrides.
-func (h *Handler) logOverrides(overrides []string) {
-	if len(overrides) > 0 {
-		h.log.Info("the registry file overrides built-in crawlers", zap.String("file", h.registryPath()), zap.Strings("crawlers", overrides))
+func (h *Handler) logOverrides(file *registry.File) {
+	if overrides := file.Overrides(); len(overrides) > 0 {
+		h.log.Info("the registry file overrides built-in crawlers", zap.String("file", file.Path), zap.Strings("crawlers", overrides))
 	}
 }
 

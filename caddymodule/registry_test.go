@@ -3,6 +3,8 @@ package caddymodule
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,10 +13,12 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/certmagic"
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
 	zapobserver "go.uber.org/zap/zaptest/observer"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
@@ -143,37 +147,6 @@ func TestRegistryFileIsReadAgainWhenItChanges(t *testing.T) {
 	}
 }
 
-// Reading the file again without a change has no effect. Other files in its
-// folder, such as a log, may change all the time and cause such reads.
-func TestRegistryFileIsReplacedOnlyByOtherContent(t *testing.T) {
-	file := registryFile{path: filepath.Join(t.TempDir(), "crawlers.jsonl")}
-	w := registryWriter{t, file.path, nil}
-	w.write(`{"name": "OneThing"}`)
-	if _, err := file.read(nil); err != nil {
-		t.Fatal(err)
-	}
-	reread := func(what string, changed bool, want string) {
-		t.Helper()
-		registry, err := file.reread(nil)
-		if (registry != nil) != changed || (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: a new registry %v, error %v", what, registry != nil, err)
-		}
-	}
-	reread("the same octets", false, "")
-	w.write("{")
-	reread("a broken file", false, "line 1")
-	reread("the same broken file", false, "")
-	os.Remove(file.path)
-	reread("no file", false, "no such file")
-	reread("still no file", false, "")
-	w.write("{")
-	reread("the broken file again", false, "")
-	w.write(`{"name": "OtherThing"}`)
-	reread("a good file", true, "")
-	w.write(strings.Repeat("#", maxRegistryFile+1))
-	reread("a huge file", false, "larger than 16 MiB")
-}
-
 func TestRequestsAreServedWhileTheRegistryIsReplaced(t *testing.T) {
 	h := &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: "User-agent: *\nDisallow: /private/\n"}}}
 	w := watched(t, h, "")
@@ -245,7 +218,7 @@ func TestInvalidCrawlersInTheCaddyfile(t *testing.T) {
 		{"crawler X1 {\nstar maybe\n}", "want yes or no", 2},
 		{"crawler X1 {\nstars yes\n}", "did you mean star?", 2},
 		{"crawler X1\ncrawler x1", "defined twice", 2},
-		{"registry http://registry.example/x", "want an https URL", 1},
+		{"registry http://registry.example/x", "must begin with https://", 1},
 		{"crawler X1 {\nrun_by nobody\n}", "want operator or anyone", 2},
 		{"crawler X1 {\nclass webhook\npurpose search\n}", "for both", 1},
 		{"registry " + file + ".none", "no such file", 0},
@@ -295,8 +268,81 @@ func TestInvalidCrawlers(t *testing.T) {
 		{nil, filepath.Join(dir, "none.jsonl"), "no such file"},
 		{nil, broken, "line 3"},
 	} {
-		if _, err := (&registryFile{path: tt.file}).read(tt.crawlers); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := registry.Read(tt.file, (&Handler{Settings: Settings{Crawlers: tt.crawlers}}).addCrawlers); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%+v, %s: %v, want an error with %q", tt.crawlers, tt.file, err, tt.want)
 		}
+	}
+}
+
+// A handler serves requests at once, and uses the crawlers of the URL after they
+// were read.
+func TestHandlerUsesARegistryURL(t *testing.T) {
+	started := goleak.IgnoreCurrent()
+	t.Run("", func(t *testing.T) {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"name":"OneThing"}`) }))
+		defer server.Close()
+		ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
+		defer cancel()
+		dir := t.TempDir()
+		app := &App{storage: func(caddy.Context) certmagic.Storage { return &certmagic.FileStorage{Path: dir} }}
+		if err := app.Provision(ctx); err != nil {
+			t.Fatal(err)
+		}
+		core, logs := zapobserver.New(zap.DebugLevel)
+		app.log = zap.New(core)
+		handlers := []*Handler{
+			{Settings: Settings{Registry: server.URL, Exempt: []Exemption{{Name: "OneThing"}}}},
+			{Settings: Settings{Registry: server.URL, Crawlers: []Crawler{{Name: "OneThing", Class: "library"}}}},
+			{Settings: Settings{Registry: server.URL}},
+		}
+		for _, h := range handlers {
+			h.log = zap.New(core)
+			h.Source = &Source{Kind: sourceInline, Text: "User-agent: *\nDisallow: /private/\n"}
+			if err := h.provision(ctx, app); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if logs.FilterMessageSnippet("no crawler has this name").Len() != 1 {
+			t.Errorf("no warning about an exempt name that is not known yet: %v", logs.All())
+		}
+		if got := serve(t, handlers[2], request(oneThing, "/private/")).Code; got != 200 {
+			t.Errorf("before the start: %d", got)
+		}
+		if err := app.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for end := time.Now().Add(20 * time.Second); serve(t, handlers[2], request(oneThing, "/private/")).Code != 403; time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("the URL's crawler is not known: %v", logs.All())
+			}
+		}
+		for end := time.Now().Add(20 * time.Second); handlers[0].running.Load().Registry().Lookup("OneThing") == nil; time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("the first handler does not have the URL's crawler")
+			}
+		}
+		if got := serve(t, handlers[0], request(oneThing, "/private/")).Code; got != 200 {
+			t.Errorf("exempt: %d", got)
+		}
+		if got := serve(t, handlers[1], request(oneThing, "/private/")).Code; got != 200 {
+			t.Errorf("the operator's own block: %d", got)
+		}
+		if a, b := handlers[0].running.Load().Registry(), handlers[2].running.Load().Registry(); a != b {
+			t.Error("two sites with the same crawlers do not share a registry")
+		}
+		if err := app.Stop(); err != nil {
+			t.Error(err)
+		}
+		for _, h := range handlers {
+			if err := h.Cleanup(); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := app.Cleanup(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := goleak.Find(started); err != nil {
+		t.Errorf("after Stop: %v", err)
 	}
 }

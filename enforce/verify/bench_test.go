@@ -17,12 +17,11 @@ func benchFixture(b *testing.B) *fixture {
 	for i := range 1292 {
 		fmt.Fprintf(&lines, "%d.%d.%d.%d\n", 16+i%64, i%251, i%241, i%239)
 	}
-	l, err := parseList(&response{body: []byte(lines.String())}, nil, time.Time{})
-	if err != nil {
+	f.web.set(listURL, page(lines.String()))
+	if _, err := f.lists[listURL].Fetch(b.Context(), f.reader); err != nil {
 		b.Fatal(err)
 	}
 	now := time.Now()
-	f.lists[listURL].current.Store(&document[*list]{l, copyInfo{Read: now}})
 	set := f.checker.subject(f.registry.Lookup("Named")).names
 	for i := range 10_000 {
 		f.lookups.cache.put(makeKey(set.id, netip.AddrFrom4([4]byte{203, 0, byte(i >> 8), byte(i)})), confirmed, now)
@@ -58,11 +57,10 @@ func BenchmarkSignature(b *testing.B) {
 		signer *signer
 	}{{"Ed25519", newEd25519Signer()}, {"RSA-PSS 2048", newRSASigner(2048)}, {"ECDSA P-256", newECDSASigner()}} {
 		f := benchFixture(b)
-		d, err := directoryParser(testKeys)(&response{body: []byte(bc.signer.jwk), mediaType: directoryType}, nil, now)
-		if err != nil {
+		f.web.set(directoryAt, page(bc.signer.jwk, "Content-Type", directoryType))
+		if _, err := f.directories[directoryAt].Fetch(b.Context(), f.reader); err != nil {
 			b.Fatal(err)
 		}
-		f.directories[directoryAt].current.Store(&document[*directory]{d, copyInfo{Read: now}})
 		m := bc.signer.request(agentMember, bc.signer.params(now, ""), authority, coveredBot)
 		b.Run(bc.name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -110,10 +110,10 @@ func (c *Checker) agent(address string) (*agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := c.agents[source.address]
+	a := c.agents[source.URL]
 	if a == nil {
 		a = &agent{source: source}
-		c.agents[source.address] = a
+		c.agents[source.URL] = a
 	}
 	return a, nil
 }
@@ -168,14 +168,14 @@ func (c *Checker) Address(row *crawler.Crawler, client Client, now time.Time) Re
 	}
 	doubt := s.doubt
 	for _, l := range s.lists {
-		h := l.current.Load()
+		h := l.Copy()
 		switch {
 		case h == nil:
 			doubt = ListMissing
-		case h.value.contains(addr):
+		case h.Value.contains(addr):
 			client.Proof.set(now)
 			return Result{State: Verified, Method: ListMethod}
-		case !h.fresh(now):
+		case !fresh(h, now):
 			doubt = ListOld
 		}
 	}
@@ -215,11 +215,11 @@ func (c *Checker) LookUp(ctx context.Context, row *crawler.Crawler, addr netip.A
 	}
 	known := false
 	for _, l := range s.lists {
-		h, _ := current(ctx, l, c.verifier.env)
+		h, _ := l.Fetch(ctx, c.verifier.reader)
 		if h == nil {
 			continue
 		}
-		if known = true; h.value.contains(addr) {
+		if known = true; h.Value.contains(addr) {
 			return true
 		}
 	}

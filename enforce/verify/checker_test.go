@@ -217,12 +217,10 @@ func TestBindErrors(t *testing.T) {
 func TestAddressAllocatesNothing(t *testing.T) {
 	f := newFixture(t)
 	defer f.Close()
-	l, err := parseList(&response{body: []byte(goodList)}, nil, time.Time{})
-	if err != nil {
+	f.web.set(listURL, page(goodList))
+	if _, err := f.lists[listURL].Fetch(t.Context(), f.reader); err != nil {
 		t.Fatal(err)
 	}
-	source := f.checker.subject(f.registry.Lookup("Both")).lists[0]
-	source.current.Store(&document[*list]{l, copyInfo{Read: time.Now()}})
 	names := f.checker.subject(f.registry.Lookup("Both")).names
 	f.lookups.cache.put(makeKey(names.id, netip.MustParseAddr("203.0.113.5")), confirmed, time.Now())
 	f.lookups.cache.put(makeKey(names.id, netip.MustParseAddr("203.0.113.6")), refuted, time.Now())

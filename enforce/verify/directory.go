@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/internal/document"
 	"github.com/dunglas/httpsfv"
 )
 
@@ -65,46 +66,47 @@ func (d *directory) find(thumbprint string, read, now time.Time) *publicKey {
 	return k
 }
 
-// directoryParser returns the function that parses a directory: a JWK set, or a single JWK. It leaves out keys that it can't use. A directory
-// without a usable key is an error. refused are the thumbprints of keys that are never used.
-func directoryParser(refused []string) func(*response, *directory, time.Time) (*directory, error) {
-	return func(r *response, _ *directory, now time.Time) (*directory, error) {
-		mediaType, _, err := mime.ParseMediaType(r.mediaType)
-		if err != nil && mediaType == "" || !slices.Contains(directoryTypes, mediaType) {
-			return nil, fmt.Errorf("the media type is %.100q: it must be one of %s", r.mediaType, strings.Join(directoryTypes, ", "))
-		}
-		keys, err := readKeys(r.body)
-		if err != nil {
-			return nil, err
-		}
-		d := &directory{keys: make(map[string]*publicKey, len(keys))}
-		var unusable error
-		for i := range keys {
-			k, err := keys[i].publicKey()
-			switch {
-			case err != nil:
-				unusable = err
-			case slices.Contains(refused, k.thumbprint):
-				unusable = errors.New("RFC 9421 publishes the private key")
-			case !k.expires.IsZero() && k.expires.Before(now):
-				unusable = errors.New("the key has expired")
-			default:
-				d.keys[k.thumbprint] = k
-			}
-		}
-		if len(d.keys) == 0 {
-			if unusable != nil {
-				return nil, fmt.Errorf("the directory has no usable key: %w", unusable)
-			}
-			return nil, errors.New("the directory has no keys")
-		}
-		if r.header != nil {
-			if err := checkDirectorySignatures(r, d); err != nil {
-				return nil, fmt.Errorf("the signature of the directory: %w", err)
-			}
-		}
-		return d, nil
+// response is the response with a directory.
+type response document.Response
+
+// parseDirectory parses a directory: a JWK set, or a single JWK. It leaves out keys that it can't use. A directory without a usable key is an
+// error. refused are the thumbprints of keys that are never used.
+func parseDirectory(r *response, refused []string, now time.Time) (*directory, error) {
+	mediaType, _, err := mime.ParseMediaType(r.MediaType)
+	if err != nil && mediaType == "" || !slices.Contains(directoryTypes, mediaType) {
+		return nil, fmt.Errorf("the media type is %.100q: it must be one of %s", r.MediaType, strings.Join(directoryTypes, ", "))
 	}
+	keys, err := readKeys(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	d := &directory{keys: make(map[string]*publicKey, len(keys))}
+	var unusable error
+	for i := range keys {
+		k, err := keys[i].publicKey()
+		switch {
+		case err != nil:
+			unusable = err
+		case slices.Contains(refused, k.thumbprint):
+			unusable = errors.New("RFC 9421 publishes the private key")
+		case !k.expires.IsZero() && k.expires.Before(now):
+			unusable = errors.New("the key has expired")
+		default:
+			d.keys[k.thumbprint] = k
+		}
+	}
+	if len(d.keys) == 0 {
+		if unusable != nil {
+			return nil, fmt.Errorf("the directory has no usable key: %w", unusable)
+		}
+		return nil, errors.New("the directory has no keys")
+	}
+	if r.Header != nil {
+		if err := checkDirectorySignatures(r, d); err != nil {
+			return nil, fmt.Errorf("the signature of the directory: %w", err)
+		}
+	}
+	return d, nil
 }
 
 func readKeys(body []byte) ([]jwk, error) {
@@ -134,13 +136,13 @@ func readKeys(body []byte) ([]jwk, error) {
 // checkDirectorySignatures checks the signatures of a directory, which prove that its server has the private keys. They are optional. A
 // signature that is not valid makes the directory unusable.
 func checkDirectorySignatures(r *response, d *directory) error {
-	if len(r.header["Signature-Input"]) == 0 {
+	if len(r.Header["Signature-Input"]) == 0 {
 		return nil
 	}
-	if fieldsSize(r.header) > maxSignatureFields {
+	if fieldsSize(r.Header) > maxSignatureFields {
 		return fmt.Errorf("the signature fields have more than %d octets", maxSignatureFields)
 	}
-	inputs, err := readInputs(r.header, directoryTag)
+	inputs, err := readInputs(r.Header, directoryTag)
 	if err != nil {
 		return err
 	}
@@ -166,17 +168,17 @@ func (r *response) component(item httpsfv.Item) (string, error) {
 	names := item.Params.Names()
 	switch {
 	case id == "@authority" && len(names) == 1 && names[0] == "req":
-		return strings.ToLower(r.authority), nil
+		return strings.ToLower(r.Authority), nil
 	case id == "@status" && len(names) == 0:
 		return "200", nil
 	case strings.HasPrefix(id, "@") || len(names) > 0:
 		return "", errComponent
 	case id == "content-digest":
-		if err := checkDigest(r.header, r.body); err != nil {
+		if err := checkDigest(r.Header, r.Body); err != nil {
 			return "", err
 		}
 	}
-	return (&Message{Header: r.header}).field(id, item, nil)
+	return (&Message{Header: r.Header}).field(id, item, nil)
 }
 
 // checkDigest compares the Content-Digest field (RFC 9530) with the content. It ignores unknown algorithms; if all are unknown, it returns

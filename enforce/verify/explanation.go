@@ -74,34 +74,23 @@ func (e *Explanation) add(step Step, why, doubt Reason) Reason {
 	return doubt
 }
 
-// current returns the copy in use. It first reads the document if there is no copy or the copy is older than 6 hours. An error means that the
-// read failed; the copy may still be usable.
-func current[T content](ctx context.Context, s *source[T], env *environment) (*document[T], error) {
-	s.restore(ctx, env)
-	if h := s.current.Load(); h != nil && env.now().Sub(h.info.Read) < refreshInterval {
-		return h, nil
-	}
-	err := s.read(ctx, env)
-	return s.current.Load(), err
-}
-
 func (c *Checker) explainList(ctx context.Context, l *source[*list], addr netip.Addr) (Step, Reason) {
-	step := Step{Method: ListMethod, Asked: l.address, State: Unverified}
-	h, err := current(ctx, l, c.verifier.env)
+	step := Step{Method: ListMethod, Asked: l.URL, State: Unverified}
+	h, err := l.Fetch(ctx, c.verifier.reader)
 	if h == nil {
 		step.Answer = fmt.Sprintf("the list can't be read: %v", err)
 		return step, ListMissing
 	}
 	now := c.verifier.config.Now()
-	age := now.Sub(h.info.Read).Round(time.Minute)
-	where := fmt.Sprintf("%s, read %s ago", countOf(h.value.count, "prefix", "prefixes"), age)
+	age := now.Sub(h.Read()).Round(time.Minute)
+	where := fmt.Sprintf("%s, read %s ago", countOf(h.Value.count, "prefix", "prefixes"), age)
 	if err != nil {
 		where += fmt.Sprintf("; the last read failed: %v", err)
 	}
 	switch {
-	case h.value.contains(addr):
+	case h.Value.contains(addr):
 		step.State, step.Answer = Verified, "the address is in the list ("+where+")"
-	case !h.fresh(now):
+	case !fresh(h, now):
 		step.Answer = "the address is not in the list, but the list is too old to refute a claim (" + where + ")"
 		return step, ListOld
 	default:
@@ -133,13 +122,13 @@ func (c *Checker) explainDNS(ctx context.Context, set *suffixSet, addr netip.Add
 }
 
 func (c *Checker) explainDirectory(ctx context.Context, a *agent) Step {
-	step := Step{Method: SignatureMethod, Asked: a.source.address, State: Unverified}
-	h, err := current(ctx, a.source, c.verifier.env)
+	step := Step{Method: SignatureMethod, Asked: a.source.URL, State: Unverified}
+	h, err := a.source.Fetch(ctx, c.verifier.reader)
 	if h == nil {
 		step.Answer = fmt.Sprintf("the directory can't be read: %v", err)
 		return step
 	}
-	step.Answer = fmt.Sprintf("%s; signatures are in requests, so an address alone can't be checked", countOf(len(h.value.keys), "key", "keys"))
+	step.Answer = fmt.Sprintf("%s; signatures are in requests, so an address alone can't be checked", countOf(len(h.Value.keys), "key", "keys"))
 	return step
 }
 

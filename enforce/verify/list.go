@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"net/netip"
-	"time"
 
 	"github.com/gaissmai/bart"
 )
@@ -32,8 +31,8 @@ func (l *list) contains(addr netip.Addr) bool { return l.table.Contains(addr) }
 
 // parseList parses a list. It returns an error if the list is not plausible by
 // itself or in comparison with old, the list in use, which may be nil.
-func parseList(r *response, old *list, _ time.Time) (*list, error) {
-	prefixes, err := readPrefixes(r.body)
+func parseList(body []byte, old *list) (*list, error) {
+	prefixes, err := readPrefixes(body)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // badLists are documents that must not replace the list in use, even with status 200.
@@ -46,7 +45,7 @@ func manyWide() string {
 
 func TestBadListsAreRefused(t *testing.T) {
 	for _, tc := range badLists {
-		if l, err := parseList(&response{body: []byte(tc.body)}, nil, time.Time{}); err == nil || !strings.Contains(err.Error(), tc.err) {
+		if l, err := parseList([]byte(tc.body), nil); err == nil || !strings.Contains(err.Error(), tc.err) {
 			t.Errorf("%s: %v %v, want an error with %q", tc.name, l, err, tc.err)
 		}
 	}
@@ -54,13 +53,13 @@ func TestBadListsAreRefused(t *testing.T) {
 
 // A list with far fewer addresses than the list in use is refused. Joined prefixes have as many addresses as before.
 func TestListsWithFarFewerAddressesAreRefused(t *testing.T) {
-	lines := func(prefixes ...string) *response { return &response{body: []byte(strings.Join(prefixes, "\n"))} }
-	before, err := parseList(lines("192.0.2.0/26", "192.0.2.64/26", "192.0.2.128/26", "192.0.2.192/26", "192.0.3.0/26"), nil, time.Time{})
+	lines := func(prefixes ...string) []byte { return []byte(strings.Join(prefixes, "\n")) }
+	before, err := parseList(lines("192.0.2.0/26", "192.0.2.64/26", "192.0.2.128/26", "192.0.2.192/26", "192.0.3.0/26"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, tc := range []struct {
-		body *response
+		body []byte
 		ok   bool
 	}{
 		{lines("192.0.2.0/24", "192.0.3.0/26"), true},
@@ -68,8 +67,8 @@ func TestListsWithFarFewerAddressesAreRefused(t *testing.T) {
 		{lines("192.0.2.0/26", "192.0.2.64/26"), false},
 		{lines("198.51.100.0/26"), false},
 	} {
-		if _, err := parseList(tc.body, before, time.Time{}); (err == nil) != tc.ok {
-			t.Errorf("%q: %v, want accepted: %v", tc.body.body, err, tc.ok)
+		if _, err := parseList(tc.body, before); (err == nil) != tc.ok {
+			t.Errorf("%q: %v, want accepted: %v", tc.body, err, tc.ok)
 		}
 	}
 }
@@ -91,7 +90,7 @@ func TestPublishedLists(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := parseList(&response{body: body}, nil, time.Time{}); err != nil {
+		if _, err := parseList(body, nil); err != nil {
 			t.Errorf("%s: %v", filepath.Base(file), err)
 		}
 		read++
@@ -105,7 +104,7 @@ func TestPublishedLists(t *testing.T) {
 	}
 	for _, file := range brownouts {
 		body, _ := os.ReadFile(file)
-		if _, err := parseList(&response{body: body}, nil, time.Time{}); err == nil {
+		if _, err := parseList(body, nil); err == nil {
 			t.Errorf("%s was accepted", filepath.Base(file))
 		}
 	}
@@ -126,7 +125,7 @@ func FuzzList(f *testing.F) {
 				t.Fatalf("%q: the prefix %v is not in normal form", body, p)
 			}
 		}
-		l, listErr := parseList(&response{body: body}, nil, time.Time{})
+		l, listErr := parseList(body, nil)
 		if err != nil && listErr == nil {
 			t.Fatalf("%q: %v, but the list was accepted", body, err)
 		}

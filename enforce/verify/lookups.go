@@ -28,19 +28,16 @@ type suffixSet struct {
 // lookups queries DNS in the background. A fixed number of workers serve the
 // sets of suffixes in turn.
 type lookups struct {
-	env      *environment
-	resolver Resolver
-	cache    *cache
-	ready    chan *suffixSet
+	config *Config
+	cache  *cache
+	ready  chan *suffixSet
 
 	mu   sync.Mutex
 	sets map[string]*suffixSet // by the sorted suffixes, with spaces between
 }
 
-func newLookups(env *environment, resolver Resolver) *lookups {
-	return &lookups{
-		env: env, resolver: resolver, cache: newCache(), ready: make(chan *suffixSet, maxSuffixSets), sets: make(map[string]*suffixSet),
-	}
+func newLookups(c *Config) *lookups {
+	return &lookups{config: c, cache: newCache(), ready: make(chan *suffixSet, maxSuffixSets), sets: make(map[string]*suffixSet)}
 }
 
 // set returns the set of these suffixes, and adds it if it is new; nil if there are maxSuffixSets others.
@@ -67,7 +64,7 @@ func (l *lookups) enqueue(s *suffixSet, addr netip.Addr) {
 	key := makeKey(s.id, addr)
 	if len(s.queue) == cap(s.queue) || !l.cache.reserve(key) {
 		if len(s.queue) == cap(s.queue) {
-			l.env.observer.LookupDropped()
+			l.config.Observer.LookupDropped()
 		}
 		return
 	}
@@ -76,7 +73,7 @@ func (l *lookups) enqueue(s *suffixSet, addr netip.Addr) {
 		l.offer(s)
 	default:
 		l.cache.release(key)
-		l.env.observer.LookupDropped()
+		l.config.Observer.LookupDropped()
 	}
 }
 
@@ -112,14 +109,14 @@ func (l *lookups) work(ctx context.Context) {
 func (l *lookups) check(ctx context.Context, s *suffixSet, addr netip.Addr) {
 	key := makeKey(s.id, addr)
 	defer l.cache.release(key)
-	begin := l.env.now()
-	f := checkReverse(ctx, l.resolver, addr, s.suffixes)
+	begin := l.config.Now()
+	f := checkReverse(ctx, l.config.Resolver, addr, s.suffixes)
 	if ctx.Err() != nil {
 		return
 	}
-	now := l.env.now()
+	now := l.config.Now()
 	l.cache.put(key, f.answer, now)
-	l.env.observer.Lookup(addr, s.suffixes, f.state(), now.Sub(begin), f.err)
+	l.config.Observer.Lookup(addr, s.suffixes, f.state(), now.Sub(begin), f.err)
 }
 
 // state returns the state for Observer.Lookup.

@@ -62,7 +62,7 @@ func TestRequestsFromOneAddressShareALookup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		block := &blockingResolver{release: make(chan struct{}), Resolver: f.names}
-		f.Verifier.lookups.resolver = block
+		f.Verifier.lookups.config.Resolver = block
 		startWithData(f)
 		defer f.Close()
 		for range 1000 {

@@ -69,11 +69,11 @@ func (c *Checker) checkSignature(m *Message, in *signatureInput, claim *crawler.
 	}
 	why = DirectoryMissing
 	for _, a := range agents {
-		h := a.source.current.Load()
+		h := a.source.Copy()
 		if h == nil {
 			continue
 		}
-		k := h.value.find(in.keyID, h.info.Read, now)
+		k := h.Value.find(in.keyID, h.Read(), now)
 		if k == nil {
 			why = KeyUnknown
 			continue

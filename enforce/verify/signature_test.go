@@ -319,13 +319,12 @@ func FuzzSignature(f *testing.F) {
 	m := s.request(agentMember, s.params(now, `;nonce="a"`), authority, coveredBot)
 	f.Add(m.Header.Get("Signature-Input"), m.Header.Get("Signature"), m.Header.Get("Signature-Agent"), "/a?b=c")
 	f.Add(`sig1=("@query-param";name="a%zz" "content-digest";key="x");tag="web-bot-auth"`, "sig1=:AAAA:", `"https://agent.test"`, "http://x")
-	fx := newFixture(f)
+	fx := newFixture(f, func(c *Config) { c.Now = func() time.Time { return now } })
 	f.Cleanup(fx.Close)
-	d, err := directoryParser(nil)(&response{body: []byte(s.jwk), mediaType: directoryType}, nil, now)
-	if err != nil {
+	fx.web.set(directoryAt, page(s.jwk, "Content-Type", directoryType))
+	if _, err := fx.directories[directoryAt].Fetch(f.Context(), fx.reader); err != nil {
 		f.Fatal(err)
 	}
-	fx.directories[directoryAt].current.Store(&document[*directory]{d, copyInfo{Read: now}})
 	f.Fuzz(func(t *testing.T, input, signature, agent, uri string) {
 		m := &Message{Method: "GET", Scheme: "https", Host: "site.test", RequestURI: uri, Header: http.Header{
 			"Signature-Input": {input}, "Signature": {signature}, "Signature-Agent": {agent}}}

@@ -2,191 +2,142 @@ package verify
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math/rand/v2"
-	"sync"
-	"sync/atomic"
+	"net/url"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/internal/document"
 )
 
-// FreshPeriod is how long a list can refute claims after a read last found it to
-// be current. An older list can only confirm claims.
-const FreshPeriod = 3 * 24 * time.Hour
+// Storage stores the last good copy of each list and directory, so that a restart does not lose it. For a key that does not exist, Load must
+// return an error for which errors.Is(err, [fs.ErrNotExist]) is true. A Storage must be safe for concurrent use. Caddy's certmagic.Storage
+// implements it.
+type Storage interface {
+	Load(ctx context.Context, key string) ([]byte, error)
+	Store(ctx context.Context, key string, value []byte) error
+}
 
-// Intervals between reads of a list or directory.
 const (
-	refreshInterval = 6 * time.Hour
-	refreshJitter   = 30 * time.Minute // a random part of it is subtracted from the interval
-	firstRetry      = time.Minute      // the delay after a failed read; it doubles with each further failure, up to refreshInterval
+	// FreshPeriod is how long a list can refute claims after a read last found it
+	// to be current. An older list can only confirm claims.
+	FreshPeriod = 3 * 24 * time.Hour
 
-	// A new document is compared with the copy in use only until comparePeriod after the last successful read. After that, a list with
-	// far fewer addresses is accepted, because its operator may really have given them up.
+	// A new list is compared with the copy in use only until comparePeriod after the last successful read. After that, a list with far fewer
+	// addresses is accepted, because its operator may really have given them up.
 	comparePeriod = 7 * 24 * time.Hour
+
+	maxSources = 1000 // lists and directories of a Verifier
 )
 
-// content is the parsed content of a document: a list or a directory.
-type content interface{ entries() int }
-
-// document is the copy of a list or directory that is in use. It is immutable.
-type document[T content] struct {
-	value T
-	info  copyInfo
-}
-
-// source is a list or directory that is read regularly. If a read fails, the last good copy stays in use.
-type source[T content] struct {
-	address string // the URL
-	kind    SourceKind
-	accept  string // the field Accept
-	// parse parses a document. old is the content in use, nil if there is none. If it returns an error, old stays in use.
-	parse func(r *response, old T, now time.Time) (T, error)
-
-	current  atomic.Pointer[document[T]]
-	failures atomic.Int32
-	reading  sync.Mutex // held during a read
-	restored bool       // guarded by reading
-
-	users int                // crawlers of open Checkers that use it; guarded by Verifier.mu
-	end   context.CancelFunc // ends run; nil before the Verifier starts; guarded by Verifier.mu
-}
-
-// environment has what all sources of a Verifier share.
-type environment struct {
-	fetcher  *fetcher
-	storage  Storage // nil: copies are kept in memory only
-	observer Observer
-	now      func() time.Time
-	slots    chan struct{} // its capacity is the maximum number of reads at the same time
-}
-
-// fresh reports whether the copy in use was read or confirmed at most FreshPeriod before now. For requests in log files, now can be before the
-// read: then it reports whether the read was at most FreshPeriod after now.
-func (h *document[T]) fresh(now time.Time) bool { return now.Sub(h.info.Read).Abs() <= FreshPeriod }
-
-func (s *source[T]) state() SourceState {
-	state := SourceState{Kind: s.kind, URL: s.address, Failures: int(s.failures.Load())}
-	if h := s.current.Load(); h != nil {
-		state.Entries, state.Read = h.value.entries(), h.info.Read
-	}
-	return state
-}
-
-// run reads the document regularly until ctx ends.
-func (s *source[T]) run(ctx context.Context, env *environment) {
-	s.restore(ctx, env)
-	timer := time.NewTimer(s.untilNextRead(env.now()))
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-timer.C:
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case env.slots <- struct{}{}:
-		}
-		err := s.read(ctx, env)
-		<-env.slots
-		if ctx.Err() != nil {
-			return
-		}
-		env.observer.SourceRead(s.state(), err)
-		timer.Reset(s.untilNextRead(env.now()))
-	}
-}
-
-// untilNextRead returns the delay until the next read. It is random within limits, so that the servers of a fleet do not all read at once.
-func (s *source[T]) untilNextRead(now time.Time) time.Duration {
-	if n := s.failures.Load(); n > 0 {
-		wait := min(firstRetry<<min(n-1, 16), refreshInterval)
-		return wait - rand.N(wait/4)
-	}
-	h := s.current.Load()
-	if h == nil {
-		return 0
-	}
-	return max(0, refreshInterval-now.Sub(h.info.Read)-rand.N(refreshJitter))
-}
-
-// restore loads the stored copy. Only the first call has an effect.
-func (s *source[T]) restore(ctx context.Context, env *environment) {
-	s.reading.Lock()
-	defer s.reading.Unlock()
-	if s.restored || env.storage == nil {
-		return
-	}
-	s.restored = true
-	info, body, err := loadCopy(ctx, env.storage, s.address)
-	if err == nil && info == nil {
-		return
-	}
-	var value T
-	if err == nil {
-		if now := env.now(); info.Read.After(now) {
-			info.Read = now
-		}
-		value, err = s.parse(&response{body: body, mediaType: info.MediaType}, value, info.Read)
-	}
-	if err != nil {
-		if ctx.Err() == nil {
-			env.observer.StorageFailed(s.address, fmt.Errorf("loading the stored copy: %w", err))
-		}
-		return
-	}
-	s.current.Store(&document[T]{value, *info})
-}
-
-// read reads the document once. After an error the copy in use is unchanged.
-func (s *source[T]) read(ctx context.Context, env *environment) error {
-	s.reading.Lock()
-	defer s.reading.Unlock()
-	old := s.current.Load()
-	next, body, err := s.next(ctx, env, old)
-	if err != nil {
-		s.failures.Add(1)
+// CheckURL returns an error if address is not a valid URL of a list or directory.
+// It must begin with https://, or with http:// and a loopback address or
+// localhost, and must have no user name and no fragment.
+func CheckURL(address string) error {
+	if err := document.CheckURL(address); err != nil {
 		return err
 	}
-	s.failures.Store(0)
-	s.current.Store(next)
-	if env.storage != nil {
-		if err := storeCopy(ctx, env.storage, &next.info, body); err != nil && ctx.Err() == nil {
-			env.observer.StorageFailed(s.address, fmt.Errorf("storing the copy: %w", err))
-		}
+	if u, err := url.Parse(address); err != nil || u.User != nil || u.Fragment != "" {
+		return fmt.Errorf("%q is not the URL of a document: write https://host/path, without a user name or a fragment", address)
 	}
 	return nil
 }
 
-// next reads the document and returns the copy to use from now on. It also returns the body if that is new.
-func (s *source[T]) next(ctx context.Context, env *environment, old *document[T]) (*document[T], []byte, error) {
-	var etag, lastModified string
-	var value T
-	if old != nil {
-		etag, lastModified, value = old.info.ETag, old.info.LastModified, old.value
+// content is the parsed content of a document: a list or a directory.
+type content interface{ entries() int }
+
+// source is a list or directory that is read regularly.
+type source[T content] struct {
+	document.Source[T]
+	kind  SourceKind
+	users int                // crawlers of open Checkers that use it; guarded by Verifier.mu
+	end   context.CancelFunc // ends its reads; nil before the Verifier starts; guarded by Verifier.mu
+}
+
+// fresh reports whether a copy was read or confirmed at most FreshPeriod before now. For requests in log files, now can be before the read: then
+// it reports whether the read was at most FreshPeriod after now.
+func fresh[T any](c *document.Copy[T], now time.Time) bool {
+	return now.Sub(c.Read()).Abs() <= FreshPeriod
+}
+
+func (s *source[T]) state() SourceState {
+	state := SourceState{Kind: s.kind, URL: s.URL, Failures: s.Failures()}
+	if c := s.Copy(); c != nil {
+		state.Entries, state.Read = c.Value.entries(), c.Read()
 	}
-	res, err := env.fetcher.get(ctx, s.address, s.accept, etag, lastModified)
+	return state
+}
+
+// start starts the reads of s, until s is released or v is closed. The caller must hold v.mu.
+func start[T content](v *Verifier, s *source[T]) {
+	ctx, cancel := context.WithCancel(v.ctx)
+	s.end = cancel
+	v.running.Go(func() {
+		s.Run(ctx, v.reader, func(_ bool, err error) { v.config.Observer.SourceRead(s.state(), err) })
+	})
+}
+
+// list returns the source of the list at address. The caller must release it.
+func (v *Verifier) list(address string) (*source[*list], error) {
+	if err := CheckURL(address); err != nil {
+		return nil, err
+	}
+	return acquire(v, v.lists, &source[*list]{kind: ListSource, Source: document.Source[*list]{
+		URL: address, Accept: "application/json, text/plain;q=0.9, */*;q=0.5",
+		Parse: func(r *document.Response, old *document.Copy[*list], now time.Time) (*list, error) {
+			if old != nil && now.Sub(old.Read()) <= comparePeriod {
+				return parseList(r.Body, old.Value)
+			}
+			return parseList(r.Body, nil)
+		},
+	}})
+}
+
+// directory returns the source of the agent's directory. The caller must release it.
+func (v *Verifier) directory(agent string) (*source[*directory], error) {
+	address, err := directoryURL(agent)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	now := env.now()
-	if res.notModified {
-		if old == nil {
-			return nil, nil, errors.New("status 304 (not modified), but there is no copy in use")
-		}
-		next := *old
-		next.info.Read = now
-		return &next, nil, nil
+	refused := testKeys
+	if v.config.allowTestKeys {
+		refused = nil
 	}
-	if old != nil && now.Sub(old.info.Read) > comparePeriod {
-		value = *new(T)
+	return acquire(v, v.directories, &source[*directory]{kind: DirectorySource, Source: document.Source[*directory]{
+		URL: address, Accept: directoryAccept, ParseAlways: true, // keys expire, and signatures of the response change
+		Parse: func(r *document.Response, _ *document.Copy[*directory], now time.Time) (*directory, error) {
+			return parseDirectory((*response)(r), refused, now)
+		},
+	}})
+}
+
+// acquire adds a use of the source with the URL of s and returns it. If there is none, it adds s, and starts its reads if v was started.
+func acquire[T content](v *Verifier, sources map[string]*source[T], s *source[T]) (*source[T], error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if known := sources[s.URL]; known != nil {
+		known.users++
+		return known, nil
 	}
-	value, err = s.parse(res, value, now)
-	if err != nil {
-		return nil, nil, err
+	if len(v.lists)+len(v.directories) >= maxSources {
+		return nil, fmt.Errorf("the crawlers have more than %d lists and directories", maxSources)
 	}
-	return &document[T]{value, copyInfo{
-		URL: s.address, Read: now, ETag: res.etag, LastModified: res.lastModified, MediaType: res.mediaType, SHA256: digest(res.body),
-	}}, res.body, nil
+	s.users = 1
+	sources[s.URL] = s
+	if v.started && !v.closed {
+		start(v, s)
+	}
+	return s, nil
+}
+
+// release removes a use of s. After the last one, s is no longer read.
+func release[T content](v *Verifier, sources map[string]*source[T], s *source[T]) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if s.users--; s.users > 0 {
+		return
+	}
+	delete(sources, s.URL)
+	if s.end != nil {
+		s.end()
+	}
 }

@@ -1,9 +1,7 @@
 package verify
 
 import (
-	"context"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -113,30 +111,6 @@ func TestRedirectsToTheSameHostOrItsWWWHost(t *testing.T) {
 	}
 }
 
-// A document of 50 MB is an error, with and without Content-Length.
-func TestTooLongDocument(t *testing.T) {
-	for _, length := range []bool{true, false} {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if length {
-				w.Header().Set("Content-Length", "50000000")
-			}
-			line := []byte(strings.Repeat("192.0.2.0/24\n", 1000))
-			for n := 0; n < 50_000_000; n += len(line) {
-				if _, err := w.Write(line); err != nil {
-					return
-				}
-			}
-		}))
-		transport := newTransport()
-		_, err := newFetcher(&http.Client{Transport: transport}).get(context.Background(), server.URL, "*/*", "", "")
-		if err != errTooLarge {
-			t.Errorf("with Content-Length %v: %v, want %v", length, err, errTooLarge)
-		}
-		transport.CloseIdleConnections()
-		server.Close()
-	}
-}
-
 // A list that was last read more than 3 days ago can confirm a claim, but not refute it.
 func TestOldListOnlyConfirms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -234,35 +208,6 @@ func TestStorageFails(t *testing.T) {
 			t.Error("the Observer received no error")
 		}
 	})
-}
-
-// A stored copy that was changed or is incomplete is not used.
-func TestDamagedCopies(t *testing.T) {
-	for name, damage := range map[string]func(*memory){
-		"no document":            func(m *memory) { delete(m.values, storageKey(listURL, ".txt")) },
-		"another document":       func(m *memory) { m.values[storageKey(listURL, ".txt")] = []byte("198.51.100.0/24") },
-		"invalid JSON":           func(m *memory) { m.values[storageKey(listURL, ".json")] = []byte("{") },
-		"a copy of another list": func(m *memory) { m.values[storageKey(listURL, ".json")] = []byte(`{"url":"https://other.test/"}`) },
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			before := newFixture(t)
-			before.web.set(listURL, page(goodList))
-			before.Start()
-			synctest.Wait()
-			before.Close()
-			damage(before.storage)
-			f := newFixture(t, func(c *Config) { c.Storage = before.storage })
-			f.Start()
-			defer f.Close()
-			synctest.Wait()
-			if got := f.ask("Listed", "192.0.2.9"); got.Reason != ListMissing {
-				t.Errorf("%s: %+v", name, got)
-			}
-			if len(f.events.storage) == 0 {
-				t.Errorf("%s: the Observer received no error", name)
-			}
-		})
-	}
 }
 
 // After a failed read, the next one follows after 1, 2, 4 … minutes, so a list is read soon after an outage ends.

@@ -229,17 +229,16 @@ func TestDirectoriesOfOthers(t *testing.T) {
 		}
 	}
 	readJSONFile(t, filepath.Join(dir, "draft_directory_response.json"), &draft)
-	r := &response{body: []byte(draft.Response.Body), authority: draft.Request.Authority, header: make(http.Header)}
+	r := &response{Body: []byte(draft.Response.Body), Authority: draft.Request.Authority, Header: make(http.Header)}
 	for name, value := range draft.Response.Headers {
-		r.header.Set(name, value)
+		r.Header.Set(name, value)
 	}
-	r.mediaType = r.header.Get("Content-Type")
-	parse := directoryParser(nil)
-	if _, err := parse(r, nil, time.Unix(1735689660, 0)); err != nil {
+	r.MediaType = r.Header.Get("Content-Type")
+	if _, err := parseDirectory(r, nil, time.Unix(1735689660, 0)); err != nil {
 		t.Errorf("the directory of the draft: %v", err)
 	}
-	r.body = append(r.body, ' ')
-	if _, err := parse(r, nil, time.Unix(1735689660, 0)); err == nil {
+	r.Body = append(r.Body, ' ')
+	if _, err := parseDirectory(r, nil, time.Unix(1735689660, 0)); err == nil {
 		t.Error("a changed directory was accepted")
 	}
 	var shapes struct {
@@ -261,7 +260,7 @@ func TestDirectoriesOfOthers(t *testing.T) {
 		if s.ContentType == "" {
 			s.ContentType = directoryType
 		}
-		_, err = directoryParser(testKeys)(&response{body: s.Body, mediaType: s.ContentType}, nil, seen)
+		_, err = parseDirectory(&response{Body: s.Body, MediaType: s.ContentType}, testKeys, seen)
 		if want := s.Host == "chatgpt.com" || s.Host == "www.shopify.com"; (err == nil) != want {
 			t.Errorf("%s: %v, want accepted: %v", s.Host, err, want)
 		}

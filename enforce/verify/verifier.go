@@ -2,18 +2,13 @@ package verify
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
-)
 
-// Limits of a Verifier.
-const (
-	maxSources  = 1000 // lists and directories
-	readsAtOnce = 4    // reads at the same time
+	"github.com/caddy-robots/caddy-robots/internal/document"
 )
 
 // Config has the settings of a [Verifier].
@@ -32,12 +27,11 @@ type Config struct {
 // Verifier has the lists, the directories and the DNS answers with which claims are checked. All sites of a server can share one. Its methods
 // are safe for concurrent use.
 type Verifier struct {
-	config    Config
-	env       *environment
-	lookups   *lookups
-	replays   replays
-	transport *http.Transport // nil if Config.Client is set
-	proofs    atomic.Pointer[map[string]*hostProofs]
+	config  Config
+	reader  *document.Reader
+	lookups *lookups
+	replays replays
+	proofs  atomic.Pointer[map[string]*hostProofs]
 
 	mu          sync.Mutex
 	lists       map[string]*source[*list]
@@ -63,16 +57,10 @@ func New(config Config) *Verifier {
 	v := &Verifier{
 		config: config, lists: make(map[string]*source[*list]), directories: make(map[string]*source[*directory]),
 	}
-	client := config.Client
-	if client == nil {
-		v.transport = newTransport()
-		client = &http.Client{Transport: v.transport}
-	}
-	v.env = &environment{
-		fetcher: newFetcher(client), storage: config.Storage, observer: config.Observer, now: config.Now,
-		slots: make(chan struct{}, readsAtOnce),
-	}
-	v.lookups = newLookups(v.env, config.Resolver)
+	v.reader = document.NewReader(document.Config{
+		Client: config.Client, Storage: config.Storage, Folder: "robots/verify", Now: config.Now, StorageFailed: config.Observer.StorageFailed,
+	})
+	v.lookups = newLookups(&v.config)
 	v.replays.cache = v.lookups.cache
 	v.proofs.Store(&map[string]*hostProofs{})
 	v.ctx, v.cancel = context.WithCancel(context.Background())
@@ -92,18 +80,11 @@ func (v *Verifier) Start() {
 		v.running.Go(func() { v.lookups.work(v.ctx) })
 	}
 	for _, s := range v.lists {
-		begin(v, s)
+		start(v, s)
 	}
 	for _, s := range v.directories {
-		begin(v, s)
+		start(v, s)
 	}
-}
-
-// begin starts the reads of s, until s is released or v is closed. The caller must hold v.mu.
-func begin[T content](v *Verifier, s *source[T]) {
-	ctx, cancel := context.WithCancel(v.ctx)
-	s.end = cancel
-	v.running.Go(func() { s.run(ctx, v.env) })
 }
 
 // Close stops all background work and waits for its end. Claims can still be
@@ -114,66 +95,7 @@ func (v *Verifier) Close() {
 	v.mu.Unlock()
 	v.cancel()
 	v.running.Wait()
-	if v.transport != nil {
-		v.transport.CloseIdleConnections()
-	}
-}
-
-// list returns the source of the list at address. The caller must release it.
-func (v *Verifier) list(address string) (*source[*list], error) {
-	if err := CheckURL(address); err != nil {
-		return nil, err
-	}
-	return acquire(v, v.lists, &source[*list]{
-		address: address, kind: ListSource, accept: "application/json, text/plain;q=0.9, */*;q=0.5", parse: parseList,
-	})
-}
-
-// directory returns the source of the agent's directory. The caller must release it.
-func (v *Verifier) directory(agent string) (*source[*directory], error) {
-	address, err := directoryURL(agent)
-	if err != nil {
-		return nil, err
-	}
-	refused := testKeys
-	if v.config.allowTestKeys {
-		refused = nil
-	}
-	return acquire(v, v.directories, &source[*directory]{
-		address: address, kind: DirectorySource, accept: directoryAccept, parse: directoryParser(refused),
-	})
-}
-
-// acquire adds a use of the source at the address of s and returns it. If there is none, it adds s, and starts its reads if v was started.
-func acquire[T content](v *Verifier, sources map[string]*source[T], s *source[T]) (*source[T], error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if known := sources[s.address]; known != nil {
-		known.users++
-		return known, nil
-	}
-	if len(v.lists)+len(v.directories) >= maxSources {
-		return nil, fmt.Errorf("the crawlers have more than %d lists and directories", maxSources)
-	}
-	s.users = 1
-	sources[s.address] = s
-	if v.started && !v.closed {
-		begin(v, s)
-	}
-	return s, nil
-}
-
-// release removes a use of s. After the last one, s is no longer read.
-func release[T content](v *Verifier, sources map[string]*source[T], s *source[T]) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if s.users--; s.users > 0 {
-		return
-	}
-	delete(sources, s.address)
-	if s.end != nil {
-		s.end()
-	}
+	v.reader.Close()
 }
 
 // Sources returns the states of all lists and directories, in no particular order.

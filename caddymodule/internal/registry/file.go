@@ -1,0 +1,159 @@
+package registry
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+)
+
+const (
+	// maxFile is the largest registry file that is read, in octets. With the
+	// largest number of rows, that is 1.6 KB for each row.
+	maxFile = 16 << 20
+	// debounce is the time between a change of a registry file and the read. An
+	// editor may empty a file and then fill it again.
+	debounce = 100 * time.Millisecond
+)
+
+// Adder adds the crawlers of a site's configuration to a registry.
+type Adder func(*crawler.Registry) (*crawler.Registry, error)
+
+// Read reads the registry at a location once: a file, a URL, or "" for none.
+func Read(location string, add Adder) (*crawler.Registry, error) {
+	if !IsURL(location) {
+		return (&File{Path: location, Add: add}).Read()
+	}
+	registry, err := readURL(location)
+	if err != nil {
+		return nil, fmt.Errorf("registry %s: %w", location, err)
+	}
+	return add(registry)
+}
+
+// IsURL reports whether a location is a URL, not a file.
+func IsURL(location string) bool { return strings.Contains(location, "://") }
+
+// File is a file of crawlers in the format of crawler.ReadRows.
+type File struct {
+	Path string // "": no file
+	Add  Adder
+
+	overrides []string // the facts about built-in crawlers that the rows change
+	data      []byte   // of the last read
+	err       error    // of the last read
+}
+
+// Overrides returns the facts about built-in crawlers that the file changes.
+func (f *File) Overrides() []string { return f.overrides }
+
+// Read reads the file. It returns the built-in registry with the rows of the file
+// and the crawlers of the configuration.
+func (f *File) Read() (*crawler.Registry, error) {
+	if f.data, f.err = f.octets(); f.err != nil {
+		return nil, f.err
+	}
+	return f.registry()
+}
+
+// reread is like Read, and returns a nil registry if neither the file nor the error
+// has changed since the last read.
+func (f *File) reread() (*crawler.Registry, error) {
+	data, err := f.octets()
+	if err != nil {
+		known := f.err != nil && f.err.Error() == err.Error()
+		if f.err = err; known {
+			return nil, nil
+		}
+		return nil, err
+	}
+	if f.err = nil; bytes.Equal(data, f.data) {
+		return nil, nil
+	}
+	f.data = data
+	return f.registry()
+}
+
+func (f *File) octets() ([]byte, error) {
+	if f.Path == "" {
+		return nil, nil
+	}
+	file, err := os.Open(f.Path)
+	if err != nil {
+		return nil, fmt.Errorf("registry: %w", err)
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("registry: %w", err)
+	}
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("registry %s: larger than %d MiB", f.Path, maxFile>>20)
+	}
+	return data, nil
+}
+
+func (f *File) registry() (*crawler.Registry, error) {
+	registry := crawler.Builtin()
+	rows, err := crawler.ReadRows(f.data)
+	if err != nil {
+		return nil, fmt.Errorf("registry %s: %w", f.Path, err)
+	}
+	if f.overrides = registry.Overrides(rows); len(rows) > 0 {
+		if registry, err = registry.With(rows...); err != nil {
+			return nil, fmt.Errorf("registry %s: %w", f.Path, err)
+		}
+	}
+	return f.Add(registry)
+}
+
+// Watch reads the file again whenever it changes, and calls changed with the new
+// registry or with what is wrong with the file, until stop is called. watch must
+// call a function when the file may have changed.
+func (f *File) Watch(watch func(path string, changed func()) (stop func()), changed func(*crawler.Registry, error)) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	changes := make(chan struct{}, 1)
+	notify := func() {
+		select {
+		case changes <- struct{}{}:
+		default: // a notification is waiting already
+		}
+	}
+	unwatch := watch(f.Path, notify)
+	notify() // the file may have changed since it was read
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for waitForChange(ctx, changes) {
+			if registry, err := f.reread(); registry != nil || err != nil {
+				changed(registry, err)
+			}
+		}
+	}()
+	return func() { unwatch(); cancel(); <-ended }
+}
+
+// waitForChange waits for a change, and then for the time debounce. It returns
+// false when ctx ends.
+func waitForChange(ctx context.Context, changes <-chan struct{}) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-changes:
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(debounce):
+	}
+	select {
+	case <-changes: // part of the same change
+	default:
+	}
+	return true
+}

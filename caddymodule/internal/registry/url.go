@@ -1,0 +1,193 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/document"
+)
+
+// maxRejectionsLogged is the number of rejected rows that are logged one by one.
+const maxRejectionsLogged = 20
+
+// CheckURL returns an error if the URL of a registry is malformed or insecure. It
+// must be https, except on a loopback address, because the rows decide which
+// clients robots.txt applies to.
+func CheckURL(address string) error {
+	if err := document.CheckURL(address); err != nil {
+		return fmt.Errorf("registry: %w", err)
+	}
+	return nil
+}
+
+// Additions are the crawlers of a registry URL. They are immutable.
+type Additions struct {
+	rows     []crawler.Crawler
+	rejected []crawler.Rejection // rows that could not be read
+
+	// builtin returns the built-in registry with the rows added, which most sites
+	// share.
+	builtin func() (*crawler.Registry, []crawler.Rejection)
+}
+
+// errUnusable marks the error of a document that is no registry.
+var errUnusable = errors.New("the document is not a registry")
+
+func parse(r *document.Response, _ *document.Copy[*Additions], _ time.Time) (*Additions, error) {
+	rows, rejected, err := crawler.ReadAdditions(r.Body)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errUnusable, err)
+	}
+	extend := func() (*crawler.Registry, []crawler.Rejection) { return crawler.Builtin().Extend(rows) }
+	return &Additions{rows, rejected, sync.OnceValues(extend)}, nil
+}
+
+// extend returns base with the rows added, and the rows that were rejected. a may
+// be nil.
+func (a *Additions) extend(base *crawler.Registry) (*crawler.Registry, []crawler.Rejection) {
+	if a == nil || len(a.rows) == 0 {
+		return base, nil
+	}
+	extend := a.builtin
+	if base != crawler.Builtin() {
+		extend = func() (*crawler.Registry, []crawler.Rejection) { return base.Extend(a.rows) }
+	}
+	registry, rejected := extend()
+	return registry, slices.Concat(a.rejected, rejected)
+}
+
+// Document is the last good copy of a registry URL. It outlives a reload.
+type Document struct{ source document.Source[*Additions] }
+
+// NewDocument returns the Document of a URL, without a copy.
+func NewDocument(address string) *Document {
+	return &Document{document.Source[*Additions]{URL: address, Parse: parse}}
+}
+
+// Destruct implements caddy.Destructor.
+func (*Document) Destruct() error { return nil }
+
+// additions returns the additions of the copy in use, nil if there is none.
+func (d *Document) additions() *Additions {
+	if c := d.source.Copy(); c != nil {
+		return c.Value
+	}
+	return nil
+}
+
+// URL is a registry that one configuration reads from a URL.
+type URL struct {
+	document *Document
+	storage  document.Storage
+	log      *zap.Logger
+	count    func(outcome string)
+
+	mu        sync.Mutex
+	followers []func(*Additions)
+}
+
+// NewURL returns a URL that reads a Document. Copies are kept in storage. count is
+// called with the outcome of each read: loaded, unchanged or failed.
+func NewURL(d *Document, storage document.Storage, log *zap.Logger, count func(outcome string)) *URL {
+	return &URL{document: d, storage: storage, log: log.With(zap.String("url", d.source.URL)), count: count}
+}
+
+// Extend returns base with the crawlers that are known now, and their Additions.
+func (u *URL) Extend(base *crawler.Registry) (*crawler.Registry, *Additions) {
+	additions := u.document.additions()
+	registry, _ := additions.extend(base)
+	return registry, additions
+}
+
+// Follow makes Run call use with base and the crawlers of the URL whenever these
+// are no longer the Additions used.
+func (u *URL) Follow(base *crawler.Registry, used *Additions, use func(*crawler.Registry)) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.followers = append(u.followers, func(latest *Additions) {
+		if latest != used {
+			used = latest
+			registry, _ := latest.extend(base)
+			use(registry)
+		}
+	})
+}
+
+// Run loads the stored copy, then reads the URL at intervals until ctx ends.
+func (u *URL) Run(ctx context.Context) {
+	reader := document.NewReader(document.Config{Storage: u.storage, Folder: "robots/registry", StorageFailed: u.storageFailed})
+	defer reader.Close()
+	if u.document.source.Restore(ctx, reader) {
+		u.logRows()
+	}
+	u.notify() // the crawlers may have changed since Extend
+	u.document.source.Run(ctx, reader, u.fetched)
+}
+
+// fetched reports a read.
+func (u *URL) fetched(changed bool, err error) {
+	switch {
+	case errors.Is(err, errUnusable):
+		u.count("failed")
+		u.log.Error("the registry can't be used: the previous crawlers stay in force", zap.Error(err))
+	case err != nil:
+		u.count("failed")
+		u.log.Error("the registry can't be read: the previous crawlers stay in force", zap.Error(err))
+	case changed:
+		u.logRows()
+		u.notify()
+		u.count("loaded")
+	default:
+		u.count("unchanged")
+	}
+}
+
+// logRows logs the rows of a new copy.
+func (u *URL) logRows() {
+	additions := u.document.additions()
+	_, rejected := additions.extend(crawler.Builtin())
+	for i, r := range rejected {
+		if i == maxRejectionsLogged {
+			u.log.Warn("more rows of the registry were refused", zap.Int("rows", len(rejected)-i))
+			break
+		}
+		u.log.Warn("a row of the registry was refused", zap.String("crawler", r.Name), zap.String("reason", r.Reason))
+	}
+	u.log.Info("the registry was read", zap.Int("rows", len(additions.rows)), zap.Int("refused", len(rejected)))
+}
+
+// notify gives the crawlers to the followers.
+func (u *URL) notify() {
+	u.mu.Lock()
+	followers := slices.Clone(u.followers)
+	u.mu.Unlock()
+	for _, follow := range followers {
+		follow(u.document.additions())
+	}
+}
+
+func (u *URL) storageFailed(_ string, err error) {
+	u.log.Warn("the copy of the registry can't be loaded from storage or stored: after a restart, its crawlers may be unknown until the URL is read again", zap.Error(err))
+}
+
+// readURL reads a registry URL once.
+func readURL(address string) (*crawler.Registry, error) {
+	if err := CheckURL(address); err != nil {
+		return nil, err
+	}
+	reader := document.NewReader(document.Config{})
+	defer reader.Close()
+	d := NewDocument(address)
+	if _, err := d.source.Fetch(context.Background(), reader); err != nil {
+		return nil, err
+	}
+	registry, _ := d.additions().extend(crawler.Builtin())
+	return registry, nil
+}

@@ -1,0 +1,197 @@
+package document
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Intervals between reads of a document.
+const (
+	RefreshInterval = 6 * time.Hour
+	refreshJitter   = 30 * time.Minute // a random part of it is subtracted from RefreshInterval
+	firstRetry      = time.Minute      // the delay after a failed read; it doubles with each further failure, up to RefreshInterval
+)
+
+// Source is a document that is read regularly. If a read fails, the last good copy
+// stays in use. The methods are safe for concurrent use.
+type Source[T any] struct {
+	URL    string
+	Accept string // the request field; may be empty
+
+	// Parse parses a document that was read at the time now. old is the copy in
+	// use, nil if there is none. If it returns an error, old stays in use.
+	Parse func(r *Response, old *Copy[T], now time.Time) (T, error)
+
+	// ParseAlways makes Parse parse a document again that has not changed, because
+	// the result depends on more than the document. (A document is never parsed
+	// again if the server answers that it is not modified.)
+	ParseAlways bool
+
+	current  atomic.Pointer[Copy[T]]
+	failures atomic.Int32
+	reading  sync.Mutex // held during a read
+	restored bool       // guarded by reading
+}
+
+// Copy is a good copy of a document. It is immutable.
+type Copy[T any] struct {
+	Value T
+	about description
+}
+
+// Read returns when a read last found that the copy is current.
+func (c *Copy[T]) Read() time.Time { return c.about.Read }
+
+// Copy returns the copy in use, nil if there is none.
+func (s *Source[T]) Copy() *Copy[T] { return s.current.Load() }
+
+// Failures returns the number of failed reads since the last successful one.
+func (s *Source[T]) Failures() int { return int(s.failures.Load()) }
+
+// Run reads the document regularly until ctx ends, and calls fetched after each
+// read. err is nil if the copy in use is current, and changed is whether it has
+// another value than before. The first read is at once, unless there is a copy.
+func (s *Source[T]) Run(ctx context.Context, r *Reader, fetched func(changed bool, err error)) {
+	s.Restore(ctx, r)
+	s.failures.Store(0)
+	timer := time.NewTimer(s.untilNextRead(r.Now()))
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case r.slots <- struct{}{}:
+		}
+		changed, err := s.read(ctx, r)
+		<-r.slots
+		if ctx.Err() != nil {
+			return
+		}
+		fetched(changed, err)
+		timer.Reset(s.untilNextRead(r.Now()))
+	}
+}
+
+// untilNextRead returns the delay until the next read. It is random within limits,
+// so that the servers of a fleet do not all read at once.
+func (s *Source[T]) untilNextRead(now time.Time) time.Duration {
+	if n := s.failures.Load(); n > 0 {
+		wait := min(firstRetry<<min(n-1, 16), RefreshInterval)
+		return wait - rand.N(wait/4)
+	}
+	c := s.current.Load()
+	if c == nil {
+		return 0
+	}
+	return max(0, RefreshInterval-now.Sub(c.Read())-rand.N(refreshJitter))
+}
+
+// Fetch returns the copy in use, after reading the document if there is no copy or
+// the copy is older than RefreshInterval. An error means that the read failed; the
+// copy may still be usable.
+func (s *Source[T]) Fetch(ctx context.Context, r *Reader) (*Copy[T], error) {
+	s.Restore(ctx, r)
+	if c := s.current.Load(); c != nil && r.Now().Sub(c.Read()) < RefreshInterval {
+		return c, nil
+	}
+	_, err := s.read(ctx, r)
+	return s.current.Load(), err
+}
+
+// Restore puts the stored copy in use if there is none in use. Only the first call
+// has an effect. It reports whether it put a copy in use.
+func (s *Source[T]) Restore(ctx context.Context, r *Reader) bool {
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	if s.restored || r.Storage == nil {
+		return false
+	}
+	s.restored = true
+	if s.current.Load() != nil {
+		return false
+	}
+	about, body, err := r.load(ctx, s.URL)
+	if err == nil && body == nil {
+		return false
+	}
+	var value T
+	if err == nil {
+		if now := r.Now(); about.Read.After(now) {
+			about.Read = now
+		}
+		value, err = s.Parse(&Response{Body: body, MediaType: about.MediaType}, nil, about.Read)
+	}
+	if err != nil {
+		if ctx.Err() == nil {
+			r.StorageFailed(s.URL, fmt.Errorf("loading the stored copy: %w", err))
+		}
+		return false
+	}
+	s.current.Store(&Copy[T]{value, about})
+	return true
+}
+
+// read reads the document once. After an error the copy in use is unchanged.
+func (s *Source[T]) read(ctx context.Context, r *Reader) (changed bool, err error) {
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	old := s.current.Load()
+	next, body, err := s.next(ctx, r, old)
+	if err != nil {
+		s.failures.Add(1)
+		return false, err
+	}
+	s.failures.Store(0)
+	s.current.Store(next)
+	if r.Storage != nil {
+		if err := r.store(ctx, &next.about, body); err != nil && ctx.Err() == nil {
+			r.StorageFailed(s.URL, fmt.Errorf("storing the copy: %w", err))
+		}
+	}
+	return body != nil, nil
+}
+
+// next reads the document and returns the copy to use from now on. It also returns
+// the body if that is new.
+func (s *Source[T]) next(ctx context.Context, r *Reader, old *Copy[T]) (*Copy[T], []byte, error) {
+	var next Copy[T]
+	if old != nil {
+		next = *old
+	}
+	res, err := r.get(ctx, s.URL, s.Accept, next.about)
+	if err != nil {
+		return nil, nil, err
+	}
+	now := r.Now()
+	if next.about.Read = now; res == nil {
+		return &next, nil, nil
+	}
+	sum, field := digest(res.Body), func(name string) string {
+		if value := res.Header.Get(name); len(value) <= maxValidator {
+			return value
+		}
+		return ""
+	}
+	same := old != nil && old.about.SHA256 == sum
+	if !same || s.ParseAlways {
+		if next.Value, err = s.Parse(res, old, now); err != nil {
+			return nil, nil, err
+		}
+	}
+	next.about = description{
+		URL: s.URL, Read: now, ETag: field("ETag"), LastModified: field("Last-Modified"), MediaType: res.MediaType, SHA256: sum,
+	}
+	if same {
+		return &next, nil, nil
+	}
+	return &next, res.Body, nil
+}
