@@ -240,7 +240,8 @@ func TestLogReference(t *testing.T) {
 	type line struct{ level, message string }
 	var written []line
 	files, _ := filepath.Glob("*.go")
-	for _, name := range files {
+	rooms, _ := filepath.Glob("internal/*/*.go")
+	for _, name := range append(files, rooms...) {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
