@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/caddyserver/certmagic"
 	"go.uber.org/zap"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
@@ -39,28 +39,7 @@ func init() {
 //		}
 //	}
 type App struct {
-	// Default settings for all robots handlers. A setting in a handler replaces
-	// the default as a whole: lists and blocks are not merged. Switches that
-	// are on here can be set to false in a handler.
-	Defaults *Settings `json:"defaults,omitempty"`
-
-	// The largest amount of memory, in octets, for the robots.txt files of all
-	// sites together. The amount in use is an estimate. Beyond the limit, files
-	// of hosts that no site address names are dropped first. Each handler keeps
-	// at least one file, even if the limit is then exceeded. In a Caddyfile
-	// from 16MiB to 1TiB, in JSON any number above 0. Default: 67108864 (64 MiB).
-	MaxMemory int64 `json:"max_memory,omitempty"`
-
-	// The path of a file that keeps the counters of the admin API and the
-	// dashboard over a restart. Caddy writes it every five minutes and when it
-	// stops, and reads it when it starts. If the file is damaged, that is
-	// logged, and the counters start at zero. Servers must not share one file.
-	// Placeholders that are known when the configuration is loaded are
-	// replaced. Default: no file; the counters are lost when Caddy stops.
-	Persist string `json:"persist,omitempty"`
-
-	// Optional metrics.
-	Metrics *Metrics `json:"metrics,omitempty"`
+	config.Global
 
 	ctx       caddy.Context
 	report    reporter
@@ -132,16 +111,8 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if a.storage == nil {
 		a.storage = caddy.Context.Storage
 	}
-	if a.MaxMemory < 0 {
-		return fmt.Errorf("max_memory %d is below 0", a.MaxMemory)
-	}
-	if m := a.Metrics; m != nil && (m.MaxSites < 0 || m.MaxSites > mostMetricSites) {
-		return fmt.Errorf("metrics: max_sites %d is not from 1 to %d", m.MaxSites, mostMetricSites)
-	}
-	if a.Defaults != nil {
-		if err := a.Defaults.validate(); err != nil {
-			return err
-		}
+	if err := a.Check(); err != nil {
+		return err
 	}
 	a.ceiling = enforce.NewCeiling(a.MaxMemory)
 	readers, err := pooled(a, "readers", func() (pooledReaders, error) {
@@ -152,7 +123,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 	}
 	a.readers = readers.Recent
 	limiter, err := pooled(a, "limiter", func() (pooledLimiter, error) {
-		return pooledLimiter{throttle.NewMemory(maxEntries)}, nil
+		return pooledLimiter{throttle.NewMemory(config.DefaultBudgets)}, nil
 	})
 	if err != nil {
 		return err
@@ -190,7 +161,7 @@ func (a *App) Start() error {
 			return err
 		}
 	}
-	a.memory.Resize(clock.Now(), cmp.Or(a.entries, maxEntries))
+	a.memory.Resize(clock.Now(), cmp.Or(a.entries, config.DefaultBudgets))
 	a.startCounters()
 	a.findTracing()
 	watcher, err := enforce.NewWatcher()
@@ -362,8 +333,8 @@ func (pooledHistories) Destruct() error { return nil }
 
 // of returns the cached copies of a source. The number of sources is bounded by
 // the configurations that were loaded.
-func (c *siteCopies) of(source *Source) *enforce.Copies {
-	key := Source{Kind: sourceSite}
+func (c *siteCopies) of(source *config.Source) *enforce.Copies {
+	key := config.Source{Kind: config.SourceSite}
 	if source != nil {
 		key = *source
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -56,8 +57,8 @@ func (commands) Config(name string) ([]byte, error) {
 	return config, err
 }
 
-// config is the part of Caddy's configuration that the commands read.
-type config struct {
+// configFile is the part of a configuration that the commands read.
+type configFile struct {
 	Logging struct {
 		Logs map[string]struct {
 			Sampling any `json:"sampling"`
@@ -67,20 +68,18 @@ type config struct {
 		HTTP struct {
 			Servers map[string]map[string]any `json:"servers"`
 		} `json:"http"`
-		Robots struct {
-			Defaults *Settings `json:"defaults"`
-		} `json:"robots"`
+		Robots config.Global `json:"robots"`
 	} `json:"apps"`
 }
 
 // readConfig reads a configuration file: JSON if its name ends in .json, otherwise
 // a Caddyfile.
-func readConfig(name string) (*config, error) {
+func readConfig(name string) (*configFile, error) {
 	text, err := commands{}.Config(name)
 	if err != nil {
 		return nil, err
 	}
-	c := new(config)
+	c := new(configFile)
 	if err := json.Unmarshal(text, c); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -88,7 +87,7 @@ func readConfig(name string) (*config, error) {
 }
 
 // isSampled reports whether a log is sampled, so that it lacks some requests.
-func (c *config) isSampled() bool {
+func (c *configFile) isSampled() bool {
 	for _, log := range c.Logging.Logs {
 		if log.Sampling != nil {
 			return true
@@ -105,7 +104,7 @@ type configHandler struct {
 }
 
 // handlers returns the robots handlers of the HTTP servers.
-func (c *config) handlers() (list []*configHandler, err error) {
+func (c *configFile) handlers() (list []*configHandler, err error) {
 	for _, name := range slices.Sorted(maps.Keys(c.Apps.HTTP.Servers)) {
 		server := c.Apps.HTTP.Servers[name]
 		for route, object := range routes.WalkJSON(server) {

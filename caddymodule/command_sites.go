@@ -6,8 +6,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 )
 
@@ -33,9 +33,9 @@ func (commands) Sites(path string) ([]cli.Site, error) {
 }
 
 // site returns what the commands have to know about the handler.
-func (h *configHandler) site(c *config) (*cli.Site, error) {
-	h.withDefaults(c.Apps.Robots.Defaults)
-	rules, err := h.rules()
+func (h *configHandler) site(c *configFile) (*cli.Site, error) {
+	h.AddDefaults(c.Apps.Robots.Defaults, h.Off)
+	rules, err := h.Engine()
 	if err != nil {
 		return nil, err
 	}
@@ -44,36 +44,17 @@ func (h *configHandler) site(c *config) (*cli.Site, error) {
 	}
 	site := &cli.Site{Hosts: h.route.Hosts(), Listen: h.listen, Matcher: h.route.Matcher(), Rules: rules, Sampled: c.isSampled()}
 	if s := h.Suspects; s != nil {
-		traps, err := s.traps()
+		traps, err := s.Traps()
 		if err != nil {
 			return nil, err
 		}
-		site.Suspects = &audit.SuspectRules{Traps: traps, Bind: s.Action == suspectsBind, For: s.period()}
+		site.Suspects = &audit.SuspectRules{Traps: traps, Bind: s.Action == config.SuspectsBind, For: s.Period()}
 	}
-	if site.Source, site.SourceName, err = h.knownSource(); err != nil {
+	if site.Source, err = h.NewSource(); err != nil {
 		return nil, err
 	}
-	return site, nil
-}
-
-// knownSource returns the source that the settings name, and its name for
-// messages. It returns nil for the source site, which only a running server can
-// read.
-func (s *Settings) knownSource() (enforce.Source, string, error) {
-	repl := caddy.NewReplacer()
-	switch s.kind() {
-	case sourceInline:
-		return enforce.Inline(s.Source.Text), "the configuration", nil
-	case sourceFile:
-		path := repl.ReplaceAll(s.Source.Path, "")
-		return enforce.File{Path: path}, path, nil
-	case sourceURL:
-		address := repl.ReplaceAll(s.Source.URL, "")
-		source, err := enforce.NewURL(address)
-		if err != nil {
-			return nil, "", fmt.Errorf("source url: %w", err)
-		}
-		return source, address, nil
+	if site.SourceName = "the configuration"; h.SourceKind() != config.SourceInline {
+		site.SourceName = caddy.NewReplacer().ReplaceAll(h.Source.Location(), "")
 	}
-	return nil, "", nil
+	return site, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
@@ -98,7 +99,7 @@ func (h *Handler) origin(r *http.Request, sites *serverSites, trusted bool) enfo
 		case strings.EqualFold(proto, "http"):
 			scheme = "http"
 		}
-		if isOn(h.ForwardedHost) {
+		if config.On(h.ForwardedHost) {
 			if forwarded := firstValue(r.Header["X-Forwarded-Host"]); forwarded != "" {
 				host = forwarded
 			}
@@ -173,7 +174,7 @@ func (h *Handler) signed(x *exchange, trusted bool) *enforce.Signed {
 		return x.earlier.signed
 	}
 	host := x.r.Host
-	if trusted && isOn(h.ForwardedHost) {
+	if trusted && config.On(h.ForwardedHost) {
 		if forwarded := firstValue(x.r.Header["X-Forwarded-Host"]); forwarded != "" {
 			host = forwarded
 		}

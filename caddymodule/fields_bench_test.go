@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 )
 
 func BenchmarkTags(b *testing.B) {
@@ -15,7 +17,7 @@ func BenchmarkTags(b *testing.B) {
 		for i := range n {
 			lines = append(lines, fmt.Sprintf("*.ext%d noindex", i))
 		}
-		h := provisioned(b, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: inline}, XRobotsTag: tagged(b, lines...)}})
+		h := provisioned(b, &Handler{Settings: config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: inline}, XRobotsTag: tagged(b, lines...)}})
 		for _, path := range []string{"/articles/some-article.html", "/articles/some-article.ext0"} {
 			b.Run(fmt.Sprintf("rules=%d/%s", n, path[len(path)-4:]), func(b *testing.B) {
 				benchmarkPage(b, h, path, page)
@@ -34,7 +36,7 @@ func BenchmarkMetaRobots(b *testing.B) {
 	})
 	for _, on := range []bool{false, true} {
 		b.Run(fmt.Sprintf("meta_robots=%v", on), func(b *testing.B) {
-			h := provisioned(b, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: inline}, MetaRobots: &on}})
+			h := provisioned(b, &Handler{Settings: config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: inline}, MetaRobots: &on}})
 			b.SetBytes(int64(len(page)))
 			benchmarkPage(b, h, "/x", serveIt)
 		})

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/headers"
 )
 
@@ -22,8 +23,8 @@ func tagged(t testing.TB, lines ...string) (rules []headers.Setting) {
 
 func TestNoindexLinesAreSentAsHeader(t *testing.T) {
 	const file = "User-agent: *\nNoindex: /drafts/\nDisallow: /private/\n\nUser-agent: Googlebot\nNoindex: /for-google/\n\nUser-agent: AhrefsBot\nUser-agent: bingbot\nNoindex: /shared/\n"
-	h := provisioned(t, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: file}, NoindexLines: new(true)}})
-	off := provisioned(t, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: file}}})
+	h := provisioned(t, &Handler{Settings: config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: file}, NoindexLines: new(true)}})
+	off := provisioned(t, &Handler{Settings: config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: file}}})
 	for _, tt := range []struct{ ua, path, want string }{
 		{chrome, "/drafts/x", "noindex"},
 		{"CCBot/2.0", "/drafts/x", "noindex"},
@@ -49,7 +50,7 @@ func TestNoindexLinesAreSentAsHeader(t *testing.T) {
 // A group whose token is not valid in a header gets no header.
 func TestNoindexLinesOfInvalidNamesAreNotSent(t *testing.T) {
 	const file = "User-agent: noindex\nUser-agent: x:bot\nNoindex: /\n"
-	h := provisioned(t, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: file}, NoindexLines: new(true)}})
+	h := provisioned(t, &Handler{Settings: config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: file}, NoindexLines: new(true)}})
 	for _, ua := range []string{"noindex/1.0", "x:bot/1.0"} {
 		if got := serve(t, h, request(ua, "/x")).Header()["X-Robots-Tag"]; got != nil {
 			t.Errorf("%s: %q", ua, got)
@@ -60,7 +61,7 @@ func TestNoindexLinesOfInvalidNamesAreNotSent(t *testing.T) {
 func TestNoindexLinesFollowIgnoreCase(t *testing.T) {
 	const file = "User-agent: *\nNoindex: /drafts/\n"
 	for _, fold := range []bool{true, false} {
-		h := provisioned(t, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: file}, NoindexLines: new(true), Paths: &Paths{IgnoreCase: fold}}})
+		h := provisioned(t, &Handler{Settings: config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: file}, NoindexLines: new(true), Paths: &config.Paths{IgnoreCase: fold}}})
 		want := map[bool]string{true: "noindex"}[fold]
 		if got := serve(t, h, request(chrome, "/Drafts/x")).Header().Get("X-Robots-Tag"); got != want {
 			t.Errorf("with ignore_case %v: %q, want %q", fold, got, want)
@@ -80,16 +81,16 @@ func TestVaryUserAgent(t *testing.T) {
 		h                *Handler
 		varies           bool
 	}{
-		{"noindex for all crawlers but one", groups, "/drafts/x", &Handler{Settings: Settings{NoindexLines: new(true)}}, true},
-		{"noindex for one crawler", groups, "/for-gpt/x", &Handler{Settings: Settings{NoindexLines: new(true)}}, true},
-		{"noindex for no crawler", groups, "/x", &Handler{Settings: Settings{NoindexLines: new(true)}}, false},
-		{"one group", alone, "/drafts/x", &Handler{Settings: Settings{NoindexLines: new(true), Signals: new(true)}}, false},
-		{"signals of one group", signals, "/x", &Handler{Settings: Settings{Signals: new(true)}}, true},
+		{"noindex for all crawlers but one", groups, "/drafts/x", &Handler{Settings: config.Settings{NoindexLines: new(true)}}, true},
+		{"noindex for one crawler", groups, "/for-gpt/x", &Handler{Settings: config.Settings{NoindexLines: new(true)}}, true},
+		{"noindex for no crawler", groups, "/x", &Handler{Settings: config.Settings{NoindexLines: new(true)}}, false},
+		{"one group", alone, "/drafts/x", &Handler{Settings: config.Settings{NoindexLines: new(true), Signals: new(true)}}, false},
+		{"signals of one group", signals, "/x", &Handler{Settings: config.Settings{Signals: new(true)}}, true},
 		{"switched off", groups, "/drafts/x", &Handler{}, false},
-		{"only", alone, "/x.pdf", &Handler{Settings: Settings{XRobotsTag: only}}, true},
-		{"only, another file", alone, "/x.txt", &Handler{Settings: Settings{XRobotsTag: only}}, false},
+		{"only", alone, "/x.pdf", &Handler{Settings: config.Settings{XRobotsTag: only}}, true},
+		{"only, another file", alone, "/x.txt", &Handler{Settings: config.Settings{XRobotsTag: only}}, false},
 	} {
-		tt.h.Source = &Source{Kind: sourceInline, Text: tt.file}
+		tt.h.Source = &config.Source{Kind: config.SourceInline, Text: tt.file}
 		h := provisioned(t, tt.h)
 		for _, ua := range []string{chrome, gptbot, bingbot, "curl/8.5.0"} {
 			got := serve(t, h, request(ua, tt.path)).Header().Values("Vary")
@@ -102,7 +103,7 @@ func TestVaryUserAgent(t *testing.T) {
 
 func TestSignalsAreSentAsHeaders(t *testing.T) {
 	const file = "License: https://example.com/license.xml\nUser-agent: *\nContent-Signal: search=yes, ai-train=no\nContent-Usage: train-ai=n\n\nUser-agent: GPTBot\nContent-Signal: ai-train=yes\nDisallow:\n"
-	h := provisioned(t, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: file}, Signals: new(true)}})
+	h := provisioned(t, &Handler{Settings: config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: file}, Signals: new(true)}})
 	for _, tt := range []struct{ ua, signal, usage string }{
 		{chrome, "search=yes, ai-train=no", "train-ai=n"},
 		{gptbot, "ai-train=yes", ""},

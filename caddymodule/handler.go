@@ -9,6 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
@@ -56,7 +57,7 @@ func init() {
 // `{http.robots.suspect}` | The signals of a suspect, separated by commas, such as trap,pace. Empty for all other clients
 // `{http.robots.trap}` | A trap URL for this client's address, for a link that people don't see. Empty if no trap is in force
 type Handler struct {
-	Settings
+	config.Settings
 
 	// Settings of the app's `defaults` that this handler does not use, by their
 	// names: `answers`, `exempt`, `fleet`, `paths`, `policy`, `registry`,
@@ -77,11 +78,6 @@ type Handler struct {
 	usage     []string        // the Content-Usage field of the policy; nil without one
 	log       *zap.Logger
 	cleanup   []func() error
-
-	// These are used only while a Caddyfile is parsed.
-	global   bool           // the block is that of the global option robots
-	defaults *Settings      // those of the global option robots
-	later    []func() error // checks that need the whole block
 }
 
 // CaddyModule returns the Caddy module information.

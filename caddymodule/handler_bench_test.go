@@ -9,6 +9,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 )
 
 // prepared is the number of different requests in a benchmark. Their memory is
@@ -20,7 +22,7 @@ const prepared = 20_000
 // the request. The cost of the handler is the difference to no_handler, a
 // middleware that does nothing.
 func BenchmarkHandler(b *testing.B) {
-	h := provisioned(b, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: inline + "\nUser-agent: FreeBot\nCrawl-delay: 0.000001\n"}}})
+	h := provisioned(b, &Handler{Settings: config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: inline + "\nUser-agent: FreeBot\nCrawl-delay: 0.000001\n"}}})
 	for _, bb := range []struct {
 		name    string
 		handler caddyhttp.MiddlewareHandler
@@ -54,10 +56,10 @@ func BenchmarkHandler(b *testing.B) {
 // 20,000 addresses. off is without suspects, on is with suspects, and trap is with
 // a trap.
 func BenchmarkSuspects(b *testing.B) {
-	settings := func(s *Suspects) *Handler {
-		return provisioned(b, &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: trapped}, Suspects: s}})
+	settings := func(s *config.Suspects) *Handler {
+		return provisioned(b, &Handler{Settings: config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: trapped}, Suspects: s}})
 	}
-	off, on, trap := settings(nil), settings(new(Suspects)), settings(&Suspects{Trap: []string{"/trap/*"}})
+	off, on, trap := settings(nil), settings(new(config.Suspects)), settings(&config.Suspects{Trap: []string{"/trap/*"}})
 	page := []string{"Sec-Fetch-Site", "same-origin", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document"}
 	image := []string{"Sec-Fetch-Site", "same-origin", "Sec-Fetch-Mode", "no-cors", "Sec-Fetch-Dest", "image"}
 	for _, bb := range []struct {

@@ -3,7 +3,6 @@ package caddymodule
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,10 +12,11 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
-	"github.com/caddy-robots/caddy-robots/internal/editdistance"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
 )
 
 func init() {
@@ -153,7 +153,7 @@ func (m *MatchRobots) Provision(ctx caddy.Context) error {
 		return err
 	}
 	for _, p := range m.Purpose {
-		if !slices.Contains(purposes(), p) {
+		if !slices.Contains(managed.Purposes(crawler.Builtin()), crawler.Purpose(p)) {
 			ctx.Logger().Warn("no crawler in the built-in registry has this purpose: the matcher only matches behind a robots handler that adds such a crawler", zap.String("purpose", p))
 		}
 	}
@@ -189,7 +189,7 @@ func (m *MatchRobots) validate() error {
 		return errors.New("suspect can be combined with disallowed only: a suspect sends a browser's User-Agent, not a crawler's name")
 	}
 	for _, p := range m.Purpose {
-		if err := checkPurpose(p); err != nil {
+		if err := config.CheckPurpose(p); err != nil {
 			return err
 		}
 	}
@@ -203,34 +203,6 @@ var classNames = func() (names []string) {
 	}
 	return names
 }()
-
-// checkPurpose returns an error for a purpose that is malformed or looks like a
-// misspelt one of the registry. Other purposes are allowed, because operators
-// may define their own.
-func checkPurpose(purpose string) error {
-	known := purposes()
-	if slices.Contains(known, purpose) {
-		return nil
-	}
-	if strings.Trim(purpose, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || purpose == "" {
-		return fmt.Errorf("purpose %q: want letters in lower case, digits and hyphens, such as %s", purpose, strings.Join(known, ", "))
-	}
-	for _, k := range known {
-		if editdistance.Between(purpose, k) <= len(k)/4 {
-			return fmt.Errorf("purpose %q: did you mean %s?", purpose, k)
-		}
-	}
-	return nil
-}
-
-// purposes returns the purposes in the built-in registry.
-func purposes() []string {
-	set := make(map[string]bool)
-	for row := range crawler.Builtin().All() {
-		set[string(row.Purpose)] = true
-	}
-	return slices.Sorted(maps.Keys(set))
-}
 
 // MatchWithError reports whether the request matches.
 func (m *MatchRobots) MatchWithError(r *http.Request) (bool, error) {

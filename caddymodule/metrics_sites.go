@@ -3,56 +3,15 @@ package caddymodule
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"sync/atomic"
 
-	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 )
 
-// Metrics selects optional metrics.
-type Metrics struct {
-	// Whether there are metrics for each site:
-	// `caddy_robots_site_decisions_total` and `caddy_robots_site_people_total`.
-	// Each site adds a label value. Default: false.
-	PerSite bool `json:"per_site,omitempty"`
-
-	// The largest number of sites with a label value of their own. The sites
-	// with the most requests of crawlers get one and then keep it, even if other
-	// sites have more requests later, so that no counter goes back. All others
-	// share the value `(other)`. From 1 to 1000. Default: 100.
-	MaxSites int `json:"max_sites,omitempty"`
-}
-
-// The default and the largest value of Metrics.MaxSites.
-const (
-	defaultMetricSites = 100
-	mostMetricSites    = counters.MaxSites
-)
-
-// parseMetrics parses
-//
-//	metrics per_site [<max_sites>]
-func parseMetrics(app *App, d *caddyfile.Dispenser) error {
-	args := d.RemainingArgs()
-	if len(args) == 0 || args[0] != "per_site" || len(args) > 2 {
-		return d.Errf("metrics: want per_site, or per_site and the largest number of sites")
-	}
-	if app.Metrics != nil {
-		return d.Err("metrics is given twice")
-	}
-	app.Metrics = &Metrics{PerSite: true}
-	if len(args) == 2 {
-		n, err := strconv.Atoi(args[1])
-		if err != nil || n < 1 || n > mostMetricSites {
-			return d.Errf("metrics per_site: %q is not a whole number from 1 to %d", args[1], mostMetricSites)
-		}
-		app.Metrics.MaxSites = n
-	}
-	return nil
-}
+// defaultMetricSites is the default of the setting max_sites.
+const defaultMetricSites = 100
 
 // siteCollector reports counters by site, if the configuration that was started
 // last has them switched on.

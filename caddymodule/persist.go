@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
-	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/atomicfile"
@@ -43,19 +42,6 @@ type pooledCounters struct {
 	written time.Time
 	size    int64 // of the file, in octets
 	err     error // of the last write, or of the read
-}
-
-// parsePersist parses
-//
-//	persist <file>
-func parsePersist(app *App, d *caddyfile.Dispenser) (err error) {
-	if app.Persist != "" {
-		return d.Err("persist is given twice")
-	}
-	if app.Persist, err = one(d); err == nil && app.Persist == "" {
-		return d.Err("persist: the file's name is empty")
-	}
-	return err
 }
 
 // provisionCounters gets the counters of the process.

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
 	"github.com/caddy-robots/caddy-robots/enforce"
@@ -34,30 +36,26 @@ func (h *Handler) provision(ctx caddy.Context, app *App) error {
 	if h.log == nil {
 		h.log = ctx.Logger()
 	}
-	if err := h.checkOff(); err != nil {
-		return err
-	}
-	h.withDefaults(app.Defaults)
-	if err := h.validate(); err != nil {
+	if err := h.Complete(app.Defaults, h.Off); err != nil {
 		return err
 	}
 	if err := registerMetrics(ctx.GetMetricsRegistry()); err != nil {
 		return fmt.Errorf("registering metrics: %w", err)
 	}
-	h.sourceID = h.Source.id()
+	h.sourceID = h.Source.ID()
 	h.answers = newCustomAnswers(h.Answers)
 	table, err := headers.Compile(h.XRobotsTag)
 	if err != nil {
 		return fmt.Errorf("x_robots_tag: %w", err)
 	}
-	h.fields = response.Fields{Table: table, Noindex: isOn(h.NoindexLines), Signals: isOn(h.Signals), Meta: isOn(h.MetaRobots), Views: h.Paths.viewOptions()}
+	h.fields = response.Fields{Table: table, Noindex: config.On(h.NoindexLines), Signals: config.On(h.Signals), Meta: config.On(h.MetaRobots), Views: h.Paths.Views()}
 	return h.provisionEngine(ctx)
 }
 
 // provisionEngine makes the engine. When the app starts, it begins to watch a
 // source file.
 func (h *Handler) provisionEngine(ctx caddy.Context) (err error) {
-	if h.source, err = h.newSource(ctx, caddy.NewReplacer()); err != nil {
+	if h.source, err = h.newSource(ctx); err != nil {
 		return err
 	}
 	if c, ok := h.source.(io.Closer); ok {
@@ -90,6 +88,31 @@ func (h *Handler) provisionEngine(ctx caddy.Context) (err error) {
 	return nil
 }
 
+// newSource returns the source that the settings name. It checks that a file
+// exists, and does not read it.
+func (h *Handler) newSource(ctx caddy.Context) (enforce.Source, error) {
+	source, err := h.NewSource()
+	switch f, isFile := source.(enforce.File); {
+	case err != nil:
+		return nil, err
+	case source == nil:
+		return newSiteSource(ctx), nil
+	case !isFile:
+		return source, nil
+	case f.Path == "":
+		return nil, errors.New("source file: no path")
+	default:
+		info, err := os.Stat(f.Path)
+		if err != nil {
+			return nil, fmt.Errorf("source file: %w", err)
+		}
+		if info.IsDir() {
+			return nil, fmt.Errorf("source file: %s is a folder", f.Path)
+		}
+		return f, nil
+	}
+}
+
 // provisionRegistry starts the engine with the crawlers in the settings. When the
 // app starts, it begins to watch the registry file.
 func (h *Handler) provisionRegistry(ctx caddy.Context) error {
@@ -103,7 +126,7 @@ func (h *Handler) provisionRegistry(ctx caddy.Context) error {
 		return err
 	}
 	h.logOverrides(file)
-	if err := checkExempt(h.Exempt, crawlers); err != nil {
+	if err := config.CheckExempt(h.Exempt, crawlers); err != nil {
 		return err
 	}
 	if err := h.provisionPolicy(crawlers, false); err != nil {
@@ -128,7 +151,7 @@ func (h *Handler) registryLocation() string {
 
 // addCrawlers adds the crawlers of the settings to a registry.
 func (h *Handler) addCrawlers(r *crawler.Registry) (*crawler.Registry, error) {
-	return withCrawlers(r, h.Crawlers)
+	return config.WithCrawlers(r, h.Crawlers)
 }
 
 // registryChanged puts the crawlers of a changed registry file in force. A broken
@@ -160,7 +183,7 @@ func (h *Handler) provisionRegistryURL(ctx caddy.Context, rawURL string) error {
 		return err
 	}
 	crawlers, additions := remote.Extend(configured)
-	if err := checkExempt(h.Exempt, crawlers); err != nil {
+	if err := config.CheckExempt(h.Exempt, crawlers); err != nil {
 		h.log.Warn("no crawler has this name: it has no effect unless the registry's URL adds such a crawler", zap.Error(err))
 	}
 	if err := h.provisionPolicy(crawlers, true); err != nil {
@@ -175,6 +198,18 @@ func (h *Handler) provisionRegistryURL(ctx caddy.Context, rawURL string) error {
 		}
 	})
 	return nil
+}
+
+// warnForgeableExemptions warns of exempt names that any client can send.
+func (h *Handler) warnForgeableExemptions(current *running) {
+	for _, x := range h.Exempt {
+		row := current.Registry().Lookup(x.Name)
+		if len(x.From) > 0 || row == nil || current.checker != nil && current.checker.Verifiable(row) {
+			continue
+		}
+		h.log.Warn("every client that sends the name of this exempt crawler is exempt: give its addresses with from, or set verify if its operator documents a method",
+			zap.String("crawler", x.Name))
+	}
 }
 
 // logOverrides logs the built-in crawlers that the registry file overrides.
@@ -225,7 +260,7 @@ func (h *Handler) newChecker(registry *crawler.Registry) (*verify.Checker, error
 
 // start makes the engine with a registry. It reads a local source at once.
 func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
-	rules, err := h.rules()
+	rules, err := h.Engine()
 	if err != nil {
 		return err
 	}
@@ -235,13 +270,13 @@ func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 		return err
 	}
 	if checker != nil {
-		rules.Verification = &enforce.Verification{Checker: checker, IgnoreImpostors: h.Verify.Impostors == impostorsIgnore}
+		rules.Verification = &enforce.Verification{Checker: checker, IgnoreImpostors: h.Verify.Impostors == config.ImpostorsIgnore}
 	}
-	observer := newObserver(h.log, h.kind(), registry, h.XRobotsTag, h.logInactiveTraps)
+	observer := newObserver(h.log, h.SourceKind(), registry, h.XRobotsTag, h.logInactiveTraps)
 	engine, err := enforce.NewEngine(rules, h.source, h.limiter, enforce.Config{
 		Refresh:    time.Duration(h.Refresh),
 		MaxOrigins: h.MaxOrigins,
-		DenyFailed: h.OnError == onErrorDeny,
+		DenyFailed: h.OnError == config.OnErrorDeny,
 		Ceiling:    h.app.ceiling,
 		Copies:     h.app.copies.of(h.Source),
 		Readers:    h.app.readers,
@@ -249,18 +284,18 @@ func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 		Visits:     h.app.visits,
 		Histories:  h.app.histories,
 		Handler:    func() enforce.HandlerKey { return h.app.siteOf(h).Key },
-		Published:  isOn(h.Publish),
+		Published:  config.On(h.Publish),
 		Observer:   observer,
 		Now:        clock.Now,
 	})
 	if err != nil {
 		return errors.Join(err, observer.Close())
 	}
-	if kind := h.kind(); kind == sourceFile || kind == sourceInline {
+	if h.IsLocal() {
 		engine.Origins().Load(context.Background())
 	}
-	policies.engines.Store(engine, h.kind())
-	current := h.newRunning(engine, checker, observer, h.Mode == modeMonitor)
+	policies.engines.Store(engine, h.SourceKind())
+	current := h.newRunning(engine, checker, observer, h.Mode == config.ModeMonitor)
 	h.running.Store(current)
 	h.app.onStart(func() { h.running.Load().Origins().Connect() })
 	h.cleanup = append(h.cleanup, h.end)
@@ -289,10 +324,10 @@ func (h *Handler) setMode(monitor bool) error {
 		return nil
 	}
 	settings := h.Settings
-	if settings.Mode = modeEnforce; monitor {
-		settings.Mode = modeMonitor
+	if settings.Mode = config.ModeEnforce; monitor {
+		settings.Mode = config.ModeMonitor
 	}
-	rules, err := settings.rules()
+	rules, err := settings.Engine()
 	if err != nil {
 		return err
 	}
@@ -303,7 +338,7 @@ func (h *Handler) setMode(monitor bool) error {
 
 // replace replaces the engine. The caller holds changing.
 func (h *Handler) replace(before *running, registry *crawler.Registry, monitor bool, build func(*verify.Checker, *observer) (*enforce.Engine, error)) error {
-	observer := newObserver(h.log, h.kind(), registry, h.XRobotsTag, h.logInactiveTraps)
+	observer := newObserver(h.log, h.SourceKind(), registry, h.XRobotsTag, h.logInactiveTraps)
 	checker, err := h.newChecker(registry)
 	if err != nil {
 		return errors.Join(err, observer.Close())
@@ -312,7 +347,7 @@ func (h *Handler) replace(before *running, registry *crawler.Registry, monitor b
 	if err != nil {
 		return errors.Join(err, observer.Close())
 	}
-	policies.engines.Store(engine, h.kind())
+	policies.engines.Store(engine, h.SourceKind())
 	h.running.Store(h.newRunning(engine, checker, observer, monitor))
 	policies.engines.Delete(before.Engine)
 	before.releaseChecker()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
@@ -19,7 +20,7 @@ var (
 // publishes reports whether the handler itself answers a request for
 // /robots.txt: if publish is on, or if a managed policy is merged into the file.
 func (h *Handler) publishes(x *exchange, current *running) bool {
-	return !current.monitor && (isOn(h.Publish) || x.Rules.Published()) && enforce.IsRobotsTxt(x.Target) &&
+	return !current.monitor && (config.On(h.Publish) || x.Rules.Published()) && enforce.IsRobotsTxt(x.Target) &&
 		(x.Method == http.MethodGet || x.Method == http.MethodHead)
 }
 

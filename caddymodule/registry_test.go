@@ -18,15 +18,16 @@ import (
 	"go.uber.org/zap"
 	zapobserver "go.uber.org/zap/zaptest/observer"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
 func TestCrawlersAreAddedAndOverridden(t *testing.T) {
 	const file = "User-agent: *\nDisallow: /private/\n\nUser-agent: Intranet\nDisallow: /intranet/\n"
-	h := provisioned(t, &Handler{Settings: Settings{
-		Source: &Source{Kind: sourceInline, Text: file},
-		Crawlers: []Crawler{
+	h := provisioned(t, &Handler{Settings: config.Settings{
+		Source: &config.Source{Kind: config.SourceInline, Text: file},
+		Crawlers: []config.Crawler{
 			{Name: "Intranet", UserAgents: []string{"Seeker9"}, Robots: []string{"Intranet"}, Purpose: "search"},
 			{Name: "gptbot", Star: "no"},
 			{Name: "curl", Class: "scraper"},
@@ -102,7 +103,7 @@ func watched(t *testing.T, h *Handler, text string) registryWriter {
 func TestRegistryFileIsReadAgainWhenItChanges(t *testing.T) {
 	started := goleak.IgnoreCurrent()
 	t.Run("", func(t *testing.T) {
-		h := &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: "User-agent: *\nDisallow: /private/\nCrawl-delay: 1000\n"}}}
+		h := &Handler{Settings: config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: "User-agent: *\nDisallow: /private/\nCrawl-delay: 1000\n"}}}
 		w := watched(t, h, `{"name": "OneThing"}`+"\n")
 		status := func(want int, ua, target string) {
 			t.Helper()
@@ -148,7 +149,7 @@ func TestRegistryFileIsReadAgainWhenItChanges(t *testing.T) {
 }
 
 func TestRequestsAreServedWhileTheRegistryIsReplaced(t *testing.T) {
-	h := &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: "User-agent: *\nDisallow: /private/\n"}}}
+	h := &Handler{Settings: config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: "User-agent: *\nDisallow: /private/\n"}}}
 	w := watched(t, h, "")
 	stop, done := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -179,9 +180,9 @@ func TestRequestsAreServedWhileTheRegistryIsReplaced(t *testing.T) {
 }
 
 func TestMatcherUsesTheRegistryOfTheHandler(t *testing.T) {
-	h := provisioned(t, &Handler{Settings: Settings{
-		Source:   &Source{Kind: sourceInline, Text: ""},
-		Crawlers: []Crawler{{Name: "OneThing", Purpose: "house-keeping", Operator: "Us"}},
+	h := provisioned(t, &Handler{Settings: config.Settings{
+		Source:   &config.Source{Kind: config.SourceInline, Text: ""},
+		Crawlers: []config.Crawler{{Name: "OneThing", Purpose: "house-keeping", Operator: "Us"}},
 	}})
 	for _, m := range []*MatchRobots{{Crawler: []string{"onething"}}, {Purpose: []string{"house-keeping"}}, {Operator: []string{"us"}}, {Class: []string{"crawler"}}} {
 		if err := m.Provision(caddy.Context{}); err != nil {
@@ -255,20 +256,20 @@ func TestInvalidCrawlers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
-		crawlers []Crawler
+		crawlers []config.Crawler
 		file     string
 		want     string
 	}{
-		{[]Crawler{{Name: "Chrome"}}, "", "Chrome"},
-		{[]Crawler{{Name: "X1Thing", UserAgents: []string{"Safari"}}}, "", "Safari"},
-		{[]Crawler{{Name: "X1Thing", UserAgents: []string{"GPTBot"}}}, "", "GPTBot"},
-		{[]Crawler{{Name: "X1Thing"}, {Name: "x1thing"}}, "", "twice"},
-		{[]Crawler{{Name: "X1Thing", Star: "maybe"}}, "", "yes or no"},
-		{[]Crawler{{Name: "X1Thing", Class: "robot"}}, "", "robot"},
+		{[]config.Crawler{{Name: "Chrome"}}, "", "Chrome"},
+		{[]config.Crawler{{Name: "X1Thing", UserAgents: []string{"Safari"}}}, "", "Safari"},
+		{[]config.Crawler{{Name: "X1Thing", UserAgents: []string{"GPTBot"}}}, "", "GPTBot"},
+		{[]config.Crawler{{Name: "X1Thing"}, {Name: "x1thing"}}, "", "twice"},
+		{[]config.Crawler{{Name: "X1Thing", Star: "maybe"}}, "", "yes or no"},
+		{[]config.Crawler{{Name: "X1Thing", Class: "robot"}}, "", "robot"},
 		{nil, filepath.Join(dir, "none.jsonl"), "no such file"},
 		{nil, broken, "line 3"},
 	} {
-		if _, err := registry.Read(tt.file, (&Handler{Settings: Settings{Crawlers: tt.crawlers}}).addCrawlers); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := registry.Read(tt.file, (&Handler{Settings: config.Settings{Crawlers: tt.crawlers}}).addCrawlers); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%+v, %s: %v, want an error with %q", tt.crawlers, tt.file, err, tt.want)
 		}
 	}
@@ -291,13 +292,13 @@ func TestHandlerUsesARegistryURL(t *testing.T) {
 		core, logs := zapobserver.New(zap.DebugLevel)
 		app.log = zap.New(core)
 		handlers := []*Handler{
-			{Settings: Settings{Registry: server.URL, Exempt: []Exemption{{Name: "OneThing"}}}},
-			{Settings: Settings{Registry: server.URL, Crawlers: []Crawler{{Name: "OneThing", Class: "library"}}}},
-			{Settings: Settings{Registry: server.URL}},
+			{Settings: config.Settings{Registry: server.URL, Exempt: []config.Exemption{{Name: "OneThing"}}}},
+			{Settings: config.Settings{Registry: server.URL, Crawlers: []config.Crawler{{Name: "OneThing", Class: "library"}}}},
+			{Settings: config.Settings{Registry: server.URL}},
 		}
 		for _, h := range handlers {
 			h.log = zap.New(core)
-			h.Source = &Source{Kind: sourceInline, Text: "User-agent: *\nDisallow: /private/\n"}
+			h.Source = &config.Source{Kind: config.SourceInline, Text: "User-agent: *\nDisallow: /private/\n"}
 			if err := h.provision(ctx, app); err != nil {
 				t.Fatal(err)
 			}

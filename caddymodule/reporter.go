@@ -12,6 +12,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
 	"github.com/caddy-robots/caddy-robots/enforce"
@@ -242,7 +243,7 @@ func (r *reporter) Suspects(scope status.Scope, pages status.Pages) (*status.Sus
 		}
 		on = true
 		for _, site := range h.Hosts {
-			actions[site] = cmp.Or(h.Handler.Suspects.Action, suspectsObserve)
+			actions[site] = cmp.Or(h.Handler.Suspects.Action, config.SuspectsObserve)
 		}
 	}
 	for _, s := range r.app.Suspects(maxSuspects) {
@@ -251,7 +252,7 @@ func (r *reporter) Suspects(scope status.Scope, pages status.Pages) (*status.Sus
 		}
 		entry := status.Suspect{
 			Site: s.Site, Host: s.Site, Client: s.Network.String(), UserAgent: fmt.Sprintf("%s %d", s.Browser.Family, s.Browser.Version),
-			Signals: []string{}, Action: cmp.Or(actions[s.Site], suspectsObserve), Since: s.Since.UTC(), Until: s.Until.UTC(), Requests: uint64(s.Documents),
+			Signals: []string{}, Action: cmp.Or(actions[s.Site], config.SuspectsObserve), Since: s.Since.UTC(), Until: s.Until.UTC(), Requests: uint64(s.Documents),
 		}
 		for _, c := range s.Signals {
 			entry.Signals = append(entry.Signals, c.Signal.String())

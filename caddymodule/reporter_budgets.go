@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -120,7 +121,7 @@ func paceLine(b budgetAt) int {
 }
 
 // limits describes the rate limits of a budget.
-func limits(b budgetAt, s *Settings) string {
+func limits(b budgetAt, s *config.Settings) string {
 	var list []string
 	most := throttle.DefaultMaxDelay
 	if s.CrawlDelay != nil && s.CrawlDelay.Max != 0 {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
@@ -159,7 +160,7 @@ func (h *siteHandler) caller(origin enforce.Origin) enforce.Caller {
 }
 
 // fillCheck copies a decision into c.
-func fillCheck(c *status.Check, d *enforce.Decision, policy *enforce.Rules, monitor bool, s *Settings) {
+func fillCheck(c *status.Check, d *enforce.Decision, policy *enforce.Rules, monitor bool, s *config.Settings) {
 	c.State = policy.Outcome().String()
 	c.Action, c.Reason = counters.ActionName(d.Action, monitor), d.Reason.String()
 	c.Crawler, c.Class, c.Evidence, c.Verified = d.Name(), d.Agent.Class.String(), d.Agent.Reason.Strength().String(), d.Claim.State.String()
@@ -177,7 +178,7 @@ func fillCheck(c *status.Check, d *enforce.Decision, policy *enforce.Rules, moni
 }
 
 // fillPace copies the rate limits of a decision's group into c.
-func fillPace(c *status.Check, d *enforce.Decision, s *Settings) {
+func fillPace(c *status.Check, d *enforce.Decision, s *config.Settings) {
 	most := throttle.DefaultMaxDelay
 	if s.CrawlDelay != nil && s.CrawlDelay.Max != 0 {
 		most = time.Duration(s.CrawlDelay.Max)

@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
 )
 
@@ -71,7 +72,7 @@ func (r *reporter) SetMode(_ context.Context, scope status.Scope, query status.M
 
 // setMode sets the mode of a handler until the next load of the configuration.
 func (a *App) setMode(h *Handler, mode string, now time.Time) error {
-	configured := h.Mode == modeMonitor
+	configured := h.Mode == config.ModeMonitor
 	monitor := configured
 	if mode != status.Configured {
 		monitor = mode == status.Monitor

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
@@ -65,7 +66,7 @@ func (r *reporter) Origins(scope status.Scope, query status.OriginsQuery) (*stat
 func (p *policyOf) status(now time.Time) status.Origin {
 	policy := p.Rules
 	s := status.Origin{
-		ID: p.id, Matcher: p.handler.Route.Matcher(), Mode: p.handler.mode(), Source: p.handler.kind(), Location: p.handler.Source.location(),
+		ID: p.id, Matcher: p.handler.Route.Matcher(), Mode: p.handler.mode(), Source: p.handler.SourceKind(), Location: plainLocation(p.handler.Source),
 		Dialect: cmp.Or(p.handler.Dialect, robots.RFC9309.String()), State: policy.Outcome().String(), LastRead: p.Last.String(),
 		ReadAt: timeOf(p.Good), CheckedAt: timeOf(p.Began), NextRead: timeOf(p.Next), Failing: timeOf(p.Failing), Failures: p.Failures,
 		Kept: p.Kept, DeniesAll: policy.DeniesAll(), Octets: policy.Size(), Groups: policy.GroupCount(), Rules: policy.RuleCount(),
@@ -107,18 +108,14 @@ func first[T any](list []T) []T {
 	return append([]T{}, list[:min(len(list), maxShown)]...)
 }
 
-// location returns the path or URL of a source, without credentials and query;
-// "" for other sources.
-func (s *Source) location() string {
-	switch {
-	case s == nil:
-		return ""
-	case s.Kind == sourceFile:
-		return s.Path
-	case s.Kind == sourceURL:
-		return plainURL(s.URL)
+// plainLocation returns the path or URL of a source, without credentials and
+// query; "" for other sources.
+func plainLocation(s *config.Source) string {
+	location := s.Location()
+	if s != nil && s.Kind == config.SourceURL {
+		return plainURL(location)
 	}
-	return ""
+	return location
 }
 
 // plainURL returns a URL without credentials, query and fragment. It returns ""
@@ -156,10 +153,10 @@ func (p *policyOf) subject() string {
 	switch {
 	case !p.shared:
 		return p.Origin.Host
-	case p.handler.kind() == sourceInline:
+	case p.handler.SourceKind() == config.SourceInline:
 		return strings.Join(p.sites, ", ")
 	}
-	return p.handler.Source.location()
+	return plainLocation(p.handler.Source)
 }
 
 // countsOf returns the counts of the lines of a policy, summed over its origins.

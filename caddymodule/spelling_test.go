@@ -15,6 +15,8 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/fileserver"
 	"go.uber.org/zap"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 )
 
 // spellings checks spellings of disallowed paths against Caddy's own file server.
@@ -70,7 +72,7 @@ func newSpellings(t testing.TB) *spellings {
 		t.Fatal(err)
 	}
 	for _, rules := range privateRules {
-		s.handlers = append(s.handlers, provisioned(t, &Handler{log: zap.NewNop(), Settings: Settings{Source: &Source{Kind: sourceInline, Text: "User-agent: *\n" + rules + "\n"}}}))
+		s.handlers = append(s.handlers, provisioned(t, &Handler{log: zap.NewNop(), Settings: config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: "User-agent: *\n" + rules + "\n"}}}))
 	}
 	return s
 }

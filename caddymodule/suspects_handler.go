@@ -11,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/suspect"
 )
@@ -31,11 +32,11 @@ func (h *Handler) provisionSuspects(ctx caddy.Context) error {
 	if h.Suspects == nil {
 		return nil
 	}
-	traps, err := h.Suspects.traps()
+	traps, err := h.Suspects.Traps()
 	if err != nil {
 		return err
 	}
-	if kind := h.kind(); kind == sourceFile || kind == sourceInline {
+	if kind := h.SourceKind(); kind == config.SourceFile || kind == config.SourceInline {
 		var problem error
 		h.running.Load().Origins().All(func(_ enforce.Origin, p *enforce.Rules) {
 			for _, trap := range traps {
@@ -52,7 +53,7 @@ func (h *Handler) provisionSuspects(ctx caddy.Context) error {
 	if err != nil {
 		return err
 	}
-	h.suspicion = &suspicion{visitors: visitors, traps: traps, bind: h.Suspects.Action == suspectsBind, period: h.Suspects.period()}
+	h.suspicion = &suspicion{visitors: visitors, traps: traps, bind: h.Suspects.Action == config.SuspectsBind, period: h.Suspects.Period()}
 	return nil
 }
 
@@ -81,7 +82,7 @@ func (h *Handler) logInactiveTraps(log *zap.Logger, p *enforce.Rules) {
 	if h.Suspects == nil {
 		return
 	}
-	traps, _ := h.Suspects.traps()
+	traps, _ := h.Suspects.Traps()
 	for _, trap := range traps {
 		if allowed := allowingGroup(p, trap); allowed != "" {
 			log.Warn("a trap is not in force: robots.txt does not disallow it to every crawler", zap.String("trap", string(trap)), zap.String("why", allowed))

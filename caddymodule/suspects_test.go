@@ -19,6 +19,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/caddyserver/certmagic"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/internal/suspect"
 )
 
@@ -26,9 +27,9 @@ const trapped = "User-agent: *\nDisallow: /private/\nDisallow: /trap/\n"
 
 // suspecting returns a handler with suspects and action bind. change may change
 // its settings.
-func suspecting(t testing.TB, change func(*Settings)) *Handler {
+func suspecting(t testing.TB, change func(*config.Settings)) *Handler {
 	t.Helper()
-	s := Settings{Source: &Source{Kind: sourceInline, Text: trapped}, Suspects: &Suspects{Trap: []string{"/trap/*"}, Action: suspectsBind}}
+	s := config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: trapped}, Suspects: &config.Suspects{Trap: []string{"/trap/*"}, Action: config.SuspectsBind}}
 	if change != nil {
 		change(&s)
 	}
@@ -197,9 +198,9 @@ func TestButtonSetsACookie(t *testing.T) {
 
 // Action observe and monitor mode refuse no request.
 func TestObserveAndMonitorRefuseNoSuspect(t *testing.T) {
-	for name, change := range map[string]func(*Settings){
-		"observe": func(s *Settings) { s.Suspects.Action = "" },
-		"monitor": func(s *Settings) { s.Mode = modeMonitor },
+	for name, change := range map[string]func(*config.Settings){
+		"observe": func(s *config.Settings) { s.Suspects.Action = "" },
+		"monitor": func(s *config.Settings) { s.Mode = config.ModeMonitor },
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := suspecting(t, change)
@@ -276,7 +277,7 @@ func TestTrapURLs(t *testing.T) {
 	if got := mint(h, plain); got != "" {
 		t.Errorf("over plain HTTP: %q", got)
 	}
-	if got := mint(suspecting(t, func(s *Settings) { s.Suspects.Trap = nil }), tlsRequest(t, http.MethodGet, "/")); got != "" {
+	if got := mint(suspecting(t, func(s *config.Settings) { s.Suspects.Trap = nil }), tlsRequest(t, http.MethodGet, "/")); got != "" {
 		t.Errorf("without a trap: %q", got)
 	}
 	ask(t, h, tlsRequest(t, http.MethodGet, u))
@@ -303,7 +304,7 @@ func TestTrapsHaveToBeDisallowed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
 			defer cancel()
-			h := &Handler{Settings: Settings{Source: &Source{Kind: sourceInline, Text: tt.text}, Suspects: &Suspects{Trap: []string{"/trap/*"}}}}
+			h := &Handler{Settings: config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: tt.text}, Suspects: &config.Suspects{Trap: []string{"/trap/*"}}}}
 			err := h.provision(ctx, startedApp(t, ctx))
 			defer func() { _ = h.Cleanup() }()
 			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
@@ -315,8 +316,8 @@ func TestTrapsHaveToBeDisallowed(t *testing.T) {
 
 // A change of robots.txt may allow a trap. Then it has no effect.
 func TestAllowedTrapsHaveNoEffect(t *testing.T) {
-	h := suspecting(t, func(s *Settings) {
-		s.Source, s.Suspects.Trap = &Source{Kind: sourceInline, Text: trapped}, []string{"/trap/*"}
+	h := suspecting(t, func(s *config.Settings) {
+		s.Source, s.Suspects.Trap = &config.Source{Kind: config.SourceInline, Text: trapped}, []string{"/trap/*"}
 	})
 	h.suspicion.traps = []suspect.Trap{"/open/"}
 	_, r := ask(t, h, tlsRequest(t, http.MethodGet, "/"))

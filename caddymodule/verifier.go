@@ -15,6 +15,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
@@ -35,8 +36,8 @@ type pooledVerifier struct {
 
 // verifier returns the verifier for the settings. It outlives the configuration.
 // Its network use begins when the app starts.
-func (a *App) verifier(ctx caddy.Context, v *Verify) (*pooledVerifier, error) {
-	config, err := v.config()
+func (a *App) verifier(ctx caddy.Context, v *config.Verify) (*pooledVerifier, error) {
+	config, err := v.Config()
 	if err != nil {
 		return nil, err
 	}

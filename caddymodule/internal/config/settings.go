@@ -1,52 +1,23 @@
-package caddymodule
+package config
 
 import (
-	"errors"
-	"fmt"
-	"time"
-
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
-	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// The values of Settings.Mode, Settings.OnError and CrawlDelay.Per.
+// The values of Settings.Mode.
 const (
-	modeEnforce    = "enforce"
-	modeMonitor    = "monitor"
-	onErrorKeep    = "last_good"
-	onErrorDeny    = "deny"
-	countByIP      = "ip"
-	countByCrawler = "crawler"
+	ModeEnforce = "enforce"
+	ModeMonitor = "monitor"
 )
 
-// Paths lists the ways in which the back end treats different spellings of a
-// path as the same path. The handler then compares each of these spellings with
-// the rules, so that a crawler can't get around a rule with another spelling.
-// Percent escapes, dot segments and double slashes are always resolved.
-type Paths struct {
-	// The back end ignores upper and lower case in paths, as on Windows.
-	// Default: false.
-	IgnoreCase bool `json:"ignore_case,omitempty"`
-
-	// The back end removes `;parameters` from path segments, as servlet
-	// containers do. Default: false.
-	StripParams bool `json:"strip_params,omitempty"`
-
-	// The back end decodes percent escapes twice. Default: false.
-	DecodeTwice bool `json:"decode_twice,omitempty"`
-}
-
-// viewOptions converts p to the engine's options. A nil p has all of them off.
-func (p *Paths) viewOptions() (o robots.ViewOptions) {
-	if p != nil {
-		o = robots.ViewOptions{FoldCase: p.IgnoreCase, StripParams: p.StripParams, DecodeTwice: p.DecodeTwice}
-	}
-	return o
-}
+// The values of Settings.OnError.
+const (
+	onErrorKeep = "last_good"
+	OnErrorDeny = "deny"
+)
 
 // Settings configures robots for one site. In the app's `defaults` it applies
 // to all sites.
@@ -209,137 +180,4 @@ type Settings struct {
 	// `Link: <…>; rel="license"`. Clients without a group of their own get the
 	// lines of the group for `*`. Default: false.
 	Signals *bool `json:"signals,omitempty"`
-}
-
-// isOn returns the value of a switch that is off by default.
-func isOn(value *bool) bool { return value != nil && *value }
-
-// rules converts the settings to the engine's.
-func (s *Settings) rules() (enforce.Settings, error) {
-	dialect := robots.RFC9309
-	if s.Dialect != "" {
-		var err error
-		if dialect, err = robots.ParseDialect(s.Dialect); err != nil {
-			return enforce.Settings{}, err
-		}
-	}
-	exempt, err := s.exemptions()
-	if err != nil {
-		return enforce.Settings{}, err
-	}
-	programs := enforce.ProgramsOff
-	if s.Programs != "" {
-		var err error
-		if programs, err = enforce.ParsePrograms(s.Programs); err != nil {
-			return enforce.Settings{}, fmt.Errorf("programs %w", err)
-		}
-	}
-	grace := enforce.GraceSearch
-	if s.Grace != "" {
-		var err error
-		if grace, err = enforce.ParseGrace(s.Grace); err != nil {
-			return enforce.Settings{}, fmt.Errorf("grace %w", err)
-		}
-	}
-	r := enforce.Settings{
-		Grace:               grace,
-		Dialect:             dialect,
-		Exempt:              exempt,
-		ExemptPaths:         s.ExemptPaths,
-		HTTPClients:         isOn(s.HTTPClients),
-		Programs:            programs,
-		IgnoreUserTriggered: s.UserTriggered != nil && !*s.UserTriggered,
-		Strict:              isOn(s.Strict),
-		Signals:             isOn(s.Signals),
-		Managed:             s.Policy,
-	}
-	if s.ExemptPaths == nil {
-		r.ExemptPaths = []string{"/.well-known/*"}
-	}
-	r.Views = s.Paths.viewOptions()
-	if c := s.CrawlDelay; c != nil {
-		r.MaxDelay, r.Wait, r.Burst, r.PerIP = time.Duration(c.Max), time.Duration(c.Wait), c.Burst, c.Per == countByIP
-	}
-	if s.Mode == modeMonitor {
-		r.Monitor, r.Wait = true, 0
-	}
-	return r, nil
-}
-
-// validate checks the settings alone: it reads no files and uses no network.
-func (s *Settings) validate() error {
-	if err := oneOf("mode", s.Mode, "", modeEnforce, modeMonitor); err != nil {
-		return err
-	}
-	if err := oneOf("on_error", s.OnError, "", onErrorKeep, onErrorDeny); err != nil {
-		return err
-	}
-	if err := oneOf("programs", s.Programs, "", enforce.ProgramsOff.String(), enforce.ProgramsSeen.String(), enforce.ProgramsOn.String()); err != nil {
-		return err
-	}
-	if err := oneOf("grace", s.Grace, "", enforce.GraceSearch.String(), enforce.GraceOff.String(), enforce.GraceAll.String()); err != nil {
-		return err
-	}
-	if s.Refresh != 0 && time.Duration(s.Refresh) < time.Second {
-		return fmt.Errorf("refresh %s is below 1s", time.Duration(s.Refresh))
-	}
-	if s.MaxOrigins < 0 {
-		return fmt.Errorf("max_origins %d is below 1", s.MaxOrigins)
-	}
-	if isOn(s.Publish) && s.kind() == sourceSite {
-		return errors.New("publish needs source file, inline or url: with source site, the site already serves its own robots.txt")
-	}
-	if c := s.CrawlDelay; c != nil {
-		if err := c.validate(); err != nil {
-			return err
-		}
-	}
-	if s.Verify != nil {
-		if err := s.Verify.validate(); err != nil {
-			return err
-		}
-	}
-	if s.Suspects != nil {
-		if err := s.Suspects.validate(); err != nil {
-			return err
-		}
-	}
-	if _, err := s.exemptions(); err != nil {
-		return err
-	}
-	for _, c := range s.Crawlers {
-		if c.Verify != nil {
-			if err := c.Verify.validate(); err != nil {
-				return fmt.Errorf("crawler %q: %w", c.Name, err)
-			}
-		}
-		if c.Purpose == "" {
-			continue
-		}
-		if err := checkPurpose(c.Purpose); err != nil {
-			return fmt.Errorf("crawler %q: %w", c.Name, err)
-		}
-	}
-	if err := checkAnswers(s.Answers); err != nil {
-		return err
-	}
-	if s.Fleet != nil {
-		return s.Fleet.validate()
-	}
-	return nil
-}
-
-// oneOf returns an error if a value is not among the allowed ones. The first of
-// them stands for the default, and the error does not list it.
-func oneOf(name, value string, allowed ...string) error {
-	for _, a := range allowed {
-		if value == a {
-			return nil
-		}
-	}
-	want := allowed[1]
-	for _, a := range allowed[2:] {
-		want += " or " + a
-	}
-	return fmt.Errorf("%s %q: want %s", name, value, want)
 }

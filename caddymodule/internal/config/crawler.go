@@ -1,14 +1,17 @@
-package caddymodule
+package config
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
-
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+)
+
+var (
+	crawlerClasses = choices{"crawler", "user-triggered", "scraper", "webhook", "library"}
+	runBy          = choices{"operator", "anyone"}
+	yesNo          = choices{"yes", "no"}
 )
 
 // Crawler adds a crawler to the registry, or overrides facts about a crawler in
@@ -106,54 +109,38 @@ func (c *Crawler) row(base *crawler.Registry) (row crawler.Crawler, err error) {
 	if c.Verify != nil {
 		c.Verify.apply(&row)
 	}
-	if row.Star, err = tri("star", c.Star, row.Star); err != nil {
-		return row, err
-	}
-	row.CrawlDelay, err = tri("crawl_delay", c.CrawlDelay, row.CrawlDelay)
-	return row, err
-}
-
-// tri parses yes or no; an empty value returns before.
-func tri(name, value string, before crawler.Tri) (crawler.Tri, error) {
-	switch value {
-	case "":
-		return before, nil
-	case "yes":
-		return crawler.Yes, nil
-	case "no":
-		return crawler.No, nil
-	}
-	return before, fmt.Errorf("%s %q: want yes or no", name, value)
-}
-
-// withCrawlers returns a registry with the crawlers of the configuration added.
-func withCrawlers(registry *crawler.Registry, crawlers []Crawler) (*crawler.Registry, error) {
-	if len(crawlers) == 0 {
-		return registry, nil
-	}
-	rows := make([]crawler.Crawler, len(crawlers))
-	for i := range crawlers {
-		var err error
-		if rows[i], err = crawlers[i].row(registry); err != nil {
-			return nil, fmt.Errorf("crawler %q: %w", crawlers[i].Name, err)
+	for _, f := range []struct {
+		name, value string
+		fact        *crawler.Tri
+	}{{"star", c.Star, &row.Star}, {"crawl_delay", c.CrawlDelay, &row.CrawlDelay}} {
+		switch f.value {
+		case "yes":
+			*f.fact = crawler.Yes
+		case "no":
+			*f.fact = crawler.No
+		}
+		if err := yesNo.check(f.name, f.value); err != nil {
+			return row, err
 		}
 	}
-	return registry.With(rows...)
+	return row, nil
 }
 
-// checkCrawlers returns an error if crawlers of the configuration conflict with
-// each other or with the built-in registry. With a registry file they are
-// checked when the configuration is loaded, because adapting a Caddyfile reads
-// no other files.
-func (h *Handler) checkCrawlers() error {
-	if h.Registry != "" {
-		return nil
+func (c *Crawler) validate() error {
+	var err error
+	if c.Verify != nil {
+		err = c.Verify.validate()
 	}
-	_, err := withCrawlers(crawler.Builtin(), h.Crawlers)
-	return err
+	if err == nil && c.Purpose != "" {
+		err = CheckPurpose(c.Purpose)
+	}
+	if err != nil {
+		return fmt.Errorf("crawler %q: %w", c.Name, err)
+	}
+	return nil
 }
 
-// parseCrawler parses
+// crawler parses
 //
 //	crawler <name> {
 //		user_agents <tokens...>
@@ -166,76 +153,38 @@ func (h *Handler) checkCrawlers() error {
 //		crawl_delay yes | no
 //		verify      lists <urls...> | dns <suffixes...> | signatures <urls...> | none
 //	}
-func parseCrawler(h *Handler, d *caddyfile.Dispenser) error {
-	var c Crawler
-	var err error
-	if c.Name, err = one(d); err != nil {
-		return err
-	}
-	head := *d // for errors about the whole block
-	field := func(f *string) func(*Handler) *string { return func(*Handler) *string { return f } }
-	list := func(f *[]string) func(*Handler) *[]string { return func(*Handler) *[]string { return f } }
-	err = parseBlock(h, d, map[string]subdirective{
-		"user_agents": words(list(&c.UserAgents), checkUserAgentToken),
-		"robots":      words(list(&c.Robots), nil),
-		"operator":    text(field(&c.Operator)),
-		"purpose":     withCheck(text(field(&c.Purpose)), func() error { return checkPurpose(c.Purpose) }),
-		"class":       choice(field(&c.Class), "crawler", "user-triggered", "scraper", "webhook", "library"),
-		"run_by":      choice(field(&c.RunBy), "operator", "anyone"),
-		"star":        choice(field(&c.Star), "yes", "no"),
-		"crawl_delay": choice(field(&c.CrawlDelay), "yes", "no"),
-		"verify":      parseCrawlerVerify(&c),
-	})
+func (p *parser) crawler(_, name string) error {
+	head, c := p.head, Crawler{Name: name}
+	err := p.block(table{
+		"user_agents": words(&c.UserAgents, checkUserAgentToken),
+		"robots":      words(&c.Robots, nil),
+		"operator":    text(&c.Operator, nil),
+		"purpose":     text(&c.Purpose, CheckPurpose),
+		"class":       choice(&c.Class, crawlerClasses),
+		"run_by":      choice(&c.RunBy, runBy),
+		"star":        choice(&c.Star, yesNo),
+		"crawl_delay": choice(&c.CrawlDelay, yesNo),
+		"verify":      c.verify,
+	}, nil, "verify")
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(h.Crawlers, func(other Crawler) bool { return strings.EqualFold(other.Name, c.Name) }) {
-		return head.Errf("crawler %s is defined twice", c.Name)
+	s := p.settings
+	if slices.ContainsFunc(s.Crawlers, func(other Crawler) bool { return strings.EqualFold(other.Name, c.Name) }) {
+		return place(&head, fmt.Errorf("crawler %s is defined twice", c.Name))
 	}
-	h.Crawlers = append(h.Crawlers, c)
-	if err := h.checkCrawlers(); err != nil {
-		return head.WrapErr(err)
+	s.Crawlers = append(s.Crawlers, c)
+	if s.Registry != "" {
+		return nil // the registry may override or add crawlers; it is read when the configuration is loaded
 	}
-	return nil
-}
-
-// withCheck calls check after parse, so that its error names the line in the
-// Caddyfile.
-func withCheck(parse subdirective, check func() error) subdirective {
-	return func(h *Handler, d *caddyfile.Dispenser) error {
-		if err := parse(h, d); err != nil {
-			return err
-		}
-		if err := check(); err != nil {
-			return d.WrapErr(err)
-		}
-		return nil
-	}
+	_, err = WithCrawlers(crawler.Builtin(), s.Crawlers)
+	return place(&head, err)
 }
 
 // checkUserAgentToken returns an error for a token that would match browsers.
 func checkUserAgentToken(token string) error {
 	if crawler.BrowserWord(token) {
 		return fmt.Errorf("browsers send the word %q, so people would be taken for this crawler: give a word that only the crawler sends", token)
-	}
-	return nil
-}
-
-// parseRegistry parses
-//
-//	registry <file> | <url>
-func parseRegistry(h *Handler, d *caddyfile.Dispenser) error {
-	var err error
-	if h.Registry, err = one(d); err != nil {
-		return err
-	}
-	if h.Registry == "" {
-		return d.Err("registry: want a file or an https URL")
-	}
-	if registry.IsURL(h.Registry) && !strings.Contains(h.Registry, "{") { // not a placeholder
-		if err := registry.CheckURL(h.Registry); err != nil {
-			return d.WrapErr(err)
-		}
 	}
 	return nil
 }

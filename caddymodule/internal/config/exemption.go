@@ -1,16 +1,13 @@
-package caddymodule
+package config
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
 
-	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
-	"go.uber.org/zap"
-
 	"github.com/caddy-robots/caddy-robots/enforce"
-	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
 // Exemption is a crawler that robots.txt does not apply to. In JSON, a string is
@@ -75,64 +72,38 @@ func (s *Settings) exemptions() ([]enforce.Exemption, error) {
 	return all, nil
 }
 
-// checkExempt returns an error for a name that no crawler has.
-func checkExempt(exempt []Exemption, registry *crawler.Registry) error {
-	for _, x := range exempt {
-		if registry.Lookup(x.Name) == nil {
-			return fmt.Errorf("exempt %q: no crawler has this name or token%s; add a crawler of your own with a crawler block", x.Name, nearestCrawler(x.Name, registry))
-		}
-	}
-	return nil
-}
-
-// warnForgeableExemptions warns of exempt names that any client can send.
-func (h *Handler) warnForgeableExemptions(current *running) {
-	for _, x := range h.Exempt {
-		row := current.Registry().Lookup(x.Name)
-		if len(x.From) > 0 || row == nil || current.checker != nil && current.checker.Verifiable(row) {
-			continue
-		}
-		h.log.Warn("every client that sends the name of this exempt crawler is exempt: give its addresses with from, or set verify if its operator documents a method",
-			zap.String("crawler", x.Name))
-	}
-}
-
-// parseExempt parses
+// exempt parses
 //
 //	exempt <crawlers...> [from <CIDR...>]
 //
 // An unknown name is an error here, unless a registry may add it, which is read
 // only when the configuration is loaded.
-func parseExempt(h *Handler, d *caddyfile.Dispenser) error {
-	args := d.RemainingArgs()
+func (p *parser) exempt(_ string, args []string) error {
 	names, from := args, []string(nil)
 	if at := slices.Index(args, "from"); at >= 0 {
 		if names, from = args[:at], args[at+1:]; len(from) == 0 {
-			return d.Err("exempt: from needs at least one address or CIDR range")
+			return errors.New("exempt: from needs at least one address or CIDR range")
 		}
 	}
 	if len(names) == 0 || slices.Contains(names, "") {
-		return d.Err("exempt needs at least one value: the name of a crawler")
+		return errors.New("exempt needs at least one value: the name of a crawler")
 	}
 	var added []Exemption
 	for _, name := range names {
 		x := Exemption{Name: name, From: from}
 		if _, err := x.compile(); err != nil {
-			return d.WrapErr(err)
+			return err
 		}
 		added = append(added, x)
 	}
-	h.Exempt = append(h.Exempt, added...)
-	here := *d
-	h.later = append(h.later, func() error {
-		registry, complete := h.knownRegistry()
+	p.settings.Exempt = append(p.settings.Exempt, added...)
+	here := *p.Dispenser
+	p.later = append(p.later, func() error {
+		registry, complete := p.knownRegistry()
 		if !complete {
 			return nil
 		}
-		if err := checkExempt(added, registry); err != nil {
-			return here.WrapErr(err)
-		}
-		return nil
+		return place(&here, CheckExempt(added, registry))
 	})
 	return nil
 }

@@ -1,4 +1,4 @@
-package caddymodule
+package config
 
 import (
 	"fmt"
@@ -6,16 +6,17 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
-	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/caddy-robots/caddy-robots/internal/suspect"
 )
 
 // The values of Suspects.Action.
 const (
-	suspectsObserve = "observe"
-	suspectsBind    = "bind"
+	SuspectsObserve = "observe"
+	SuspectsBind    = "bind"
 )
+
+var suspectActions = choices{SuspectsObserve, SuspectsBind}
 
 // Bounds of Suspects.
 const (
@@ -60,7 +61,7 @@ type Suspects struct {
 }
 
 func (s *Suspects) validate() error {
-	if err := oneOf("suspects action", s.Action, "", suspectsObserve, suspectsBind); err != nil {
+	if err := suspectActions.check("suspects action", s.Action); err != nil {
 		return err
 	}
 	if f := time.Duration(s.For); f != 0 && (f < leastFor || f > mostFor) {
@@ -69,12 +70,12 @@ func (s *Suspects) validate() error {
 	if len(s.Trap) > maxTraps {
 		return fmt.Errorf("suspects: %d traps are more than %d", len(s.Trap), maxTraps)
 	}
-	_, err := s.traps()
+	_, err := s.Traps()
 	return err
 }
 
-// traps parses the paths of the traps.
-func (s *Suspects) traps() (traps []suspect.Trap, err error) {
+// Traps parses the paths of the traps.
+func (s *Suspects) Traps() (traps []suspect.Trap, err error) {
 	for _, pattern := range s.Trap {
 		trap, err := suspect.ParseTrap(pattern)
 		if err != nil {
@@ -88,30 +89,30 @@ func (s *Suspects) traps() (traps []suspect.Trap, err error) {
 	return traps, nil
 }
 
-// period returns the time for which a client stays a suspect.
-func (s *Suspects) period() time.Duration {
+// Period returns the time for which a client stays a suspect.
+func (s *Suspects) Period() time.Duration {
 	if s.For == 0 {
 		return suspect.DefaultFor
 	}
 	return time.Duration(s.For)
 }
 
-// parseSuspects parses
+// suspects parses
 //
 //	suspects {
 //		trap   <paths...>
 //		action observe | bind
 //		for    <duration>
 //	}
-func parseSuspects(h *Handler, d *caddyfile.Dispenser) error {
-	if d.NextArg() {
-		return d.Errf("suspects: unexpected %q: it takes its options in a block", d.Val())
+func (p *parser) suspects(_ string, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("suspects: unexpected %q: it takes its options in a block", args[0])
 	}
 	s := new(Suspects)
-	h.Suspects = s
-	return parseBlock(h, d, map[string]subdirective{
-		"trap":   withCheck(words(func(*Handler) *[]string { return &s.Trap }, nil), s.validate),
-		"action": choice(func(*Handler) *string { return &s.Action }, suspectsObserve, suspectsBind),
-		"for":    withCheck(duration(func(*Handler) *caddy.Duration { return &s.For }, leastFor), s.validate),
-	})
+	p.settings.Suspects = s
+	return p.block(table{
+		"trap":   words(&s.Trap, nil),
+		"action": choice(&s.Action, suspectActions),
+		"for":    duration(&s.For, leastFor),
+	}, s.validate)
 }

@@ -1,4 +1,4 @@
-package caddymodule
+package config
 
 import (
 	"errors"
@@ -10,13 +10,19 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
+// DefaultBudgets is the default of CrawlDelay.MaxEntries.
+const DefaultBudgets = 100_000
+
 // Bounds of CrawlDelay.
 const (
-	maxWait     = throttle.MaxWait
-	maxBurst    = 1000
-	maxEntries  = 100_000    // budgets held by the process, by default
-	mostEntries = 10_000_000 // the largest value of CrawlDelay.MaxEntries
+	maxBurst   = 1000
+	maxBudgets = 10_000_000
 )
+
+// countByIP is the value of CrawlDelay.Per that is not the default.
+const countByIP = "ip"
+
+var countBy = choices{"crawler", countByIP}
 
 // CrawlDelay configures how Crawl-delay, Request-rate and Visit-time are
 // enforced. Networks deliver requests too early or too late, so a crawler may be
@@ -57,12 +63,36 @@ func (c *CrawlDelay) validate() error {
 	switch {
 	case c.Max < 0:
 		return errors.New("crawl_delay max is negative")
-	case c.Wait < 0 || time.Duration(c.Wait) > maxWait:
-		return fmt.Errorf("crawl_delay wait %s is not between 0s and %s", time.Duration(c.Wait), maxWait)
+	case c.Wait < 0 || time.Duration(c.Wait) > throttle.MaxWait:
+		return fmt.Errorf("crawl_delay wait %s is not between 0s and %s", time.Duration(c.Wait), throttle.MaxWait)
 	case c.Burst < 0 || c.Burst > maxBurst:
 		return fmt.Errorf("crawl_delay burst %d is not between 1 and %d", c.Burst, maxBurst)
-	case c.MaxEntries < 0 || c.MaxEntries > mostEntries:
-		return fmt.Errorf("crawl_delay max_entries %d is not between 1 and %d", c.MaxEntries, mostEntries)
+	case c.MaxEntries < 0 || c.MaxEntries > maxBudgets:
+		return fmt.Errorf("crawl_delay max_entries %d is not between 1 and %d", c.MaxEntries, maxBudgets)
 	}
-	return oneOf("crawl_delay per", c.Per, "", countByCrawler, countByIP)
+	return countBy.check("crawl_delay per", c.Per)
+}
+
+// crawlDelay parses
+//
+//	crawl_delay {
+//		max   <duration>
+//		wait  <duration>
+//		burst <number>
+//		per   crawler | ip
+//		max_entries <number>
+//	}
+func (p *parser) crawlDelay(_ string, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("crawl_delay: unexpected %q: write its options in a block", args[0])
+	}
+	c := new(CrawlDelay)
+	p.settings.CrawlDelay = c
+	return p.block(table{
+		"max":         duration(&c.Max, time.Millisecond),
+		"wait":        duration(&c.Wait, 0),
+		"burst":       number(&c.Burst, 1, maxBurst),
+		"max_entries": number(&c.MaxEntries, 1, maxBudgets),
+		"per":         choice(&c.Per, countBy),
+	}, c.validate)
 }

@@ -1,0 +1,77 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// switchable are the settings that a site can switch off, by their JSON names.
+// Each other setting has a value that switches it off.
+var switchable = []string{"answers", "exempt", "fleet", "paths", "policy", "registry", "suspects", "verify", "x_robots_tag"}
+
+// Complete adds the defaults to the settings of a site, and checks the result.
+// off has the settings whose defaults are not used.
+func (s *Settings) Complete(defaults *Settings, off []string) error {
+	if err := s.checkOff(off); err != nil {
+		return err
+	}
+	s.AddDefaults(defaults, off)
+	return s.Check()
+}
+
+// AddDefaults replaces the zero fields of the settings with the defaults, but for
+// those in off. defaults may be nil.
+func (s *Settings) AddDefaults(defaults *Settings, off []string) {
+	if defaults == nil {
+		return
+	}
+	to, from := reflect.ValueOf(s).Elem(), reflect.ValueOf(defaults).Elem()
+	for i := range to.NumField() {
+		if to.Field(i).IsZero() && !slices.Contains(off, settingName(i)) {
+			to.Field(i).Set(from.Field(i))
+		}
+	}
+}
+
+// settingName returns the JSON name of a field of Settings.
+func settingName(field int) string {
+	name, _, _ := strings.Cut(reflect.TypeFor[Settings]().Field(field).Tag.Get("json"), ",")
+	return name
+}
+
+// checkOff checks that the settings in off can be switched off and are not given.
+// Call it before AddDefaults.
+func (s *Settings) checkOff(off []string) error {
+	settings := reflect.ValueOf(s).Elem()
+	for _, name := range off {
+		if !slices.Contains(switchable, name) {
+			return fmt.Errorf("off: %q is not one of %s", name, strings.Join(switchable, ", "))
+		}
+		for i := range settings.NumField() {
+			if settingName(i) == name && !settings.Field(i).IsZero() {
+				return fmt.Errorf("%s is off, and is also given", name)
+			}
+		}
+	}
+	return nil
+}
+
+// orOff returns a parser for a line that also takes the only value off.
+func (p *parser) orOff(setting string, parse line) line {
+	return func(name string, values []string) error {
+		ahead := *p.Dispenser
+		if len(values) != 1 || values[0] != "off" || ahead.NextBlock(ahead.Nesting()) {
+			return parse(name, values)
+		}
+		if p.global {
+			return fmt.Errorf("%s off: remove the line, because %s is off by default", name, name)
+		}
+		if slices.Contains(p.off, setting) {
+			return fmt.Errorf("%s off is given twice", name)
+		}
+		p.off = append(p.off, setting)
+		return nil
+	}
+}

@@ -1,0 +1,93 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+)
+
+// Bounds of Fleet. Requests wait for as long as the deadline.
+const (
+	maxInstances     = 10_000
+	maxFleetDeadline = time.Second
+)
+
+// Fleet makes several servers of a site share one budget for each crawler,
+// through Redis or Valkey (version 6 or later). Without it, a crawler could send
+// as many requests to each server as robots.txt allows in total. While Redis or
+// Valkey can't be reached, each server counts alone, with intervals that are
+// `instances` times as long, so that all servers together keep to the budget.
+type Fleet struct {
+	// The URL of Redis or Valkey:
+	// `redis://[[user]:password@]host[:port][/database]`; `rediss://…` with
+	// TLS; or `redis+unix:///path/to/socket`. The schemes `valkey`, `valkeys`
+	// and `valkey+unix` work too. Query parameters: `addr=host:port`, once for
+	// each further node of a cluster or Sentinel; `master_set=name`, for
+	// Sentinels; `sentinel_username` and `sentinel_password`, for their login;
+	// `db=number`, the database, in place of the path; `skip_verify=true`, to
+	// accept any TLS certificate. Placeholders that are known when the
+	// configuration is loaded, such as `{env.REDIS_PASSWORD}`, are replaced.
+	// Required.
+	URL string `json:"url,omitempty"`
+
+	// The number of servers that share the budgets, from 1 to 10000. If it is
+	// too low, crawlers may send too many requests while Redis or Valkey can't
+	// be reached. Default: 1.
+	Instances int `json:"instances,omitempty"`
+
+	// The prefix of all keys in Redis or Valkey. Servers with the same prefix
+	// share their budgets. Default: `robots:`.
+	Prefix string `json:"prefix,omitempty"`
+
+	// The longest time for which a request waits for one answer of Redis or
+	// Valkey, from 1ms to 1s. Default: 25ms.
+	Deadline caddy.Duration `json:"deadline,omitempty"`
+}
+
+func (f *Fleet) validate() error {
+	switch {
+	case f.URL == "":
+		return errors.New("fleet: the URL of Redis or Valkey is missing")
+	case f.Instances < 0 || f.Instances > maxInstances:
+		return fmt.Errorf("fleet instances %d is not between 1 and %d", f.Instances, maxInstances)
+	case f.Deadline < 0 || time.Duration(f.Deadline) > maxFleetDeadline:
+		return fmt.Errorf("fleet deadline %s is not between 1ms and %s", time.Duration(f.Deadline), maxFleetDeadline)
+	}
+	return nil
+}
+
+// Config converts the settings to the limiter's.
+func (f *Fleet) Config(repl *caddy.Replacer) (throttle.FleetConfig, error) {
+	c, err := throttle.ParseFleetURL(repl.ReplaceAll(f.URL, ""))
+	if err != nil {
+		return c, fmt.Errorf("fleet: %w", err)
+	}
+	c.Prefix, c.Instances, c.Deadline = f.Prefix, max(f.Instances, 1), time.Duration(f.Deadline)
+	return c, nil
+}
+
+// fleet parses
+//
+//	fleet <url> {
+//		instances <number>
+//		prefix    <text>
+//		deadline  <duration>
+//	}
+func (p *parser) fleet(_, address string) error {
+	if !hasPlaceholder(address) {
+		if _, err := throttle.ParseFleetURL(address); err != nil {
+			return fmt.Errorf("fleet: %v", err)
+		}
+	}
+	f := &Fleet{URL: address}
+	p.settings.Fleet = f
+	return p.block(table{
+		"instances": number(&f.Instances, 1, maxInstances),
+		"prefix":    text(&f.Prefix, nil),
+		"deadline":  duration(&f.Deadline, time.Millisecond),
+	}, f.validate)
+}

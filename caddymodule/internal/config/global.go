@@ -1,0 +1,131 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"strconv"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/dustin/go-humanize"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+)
+
+// Global configures what all sites share, and has the defaults of their settings.
+type Global struct {
+	// Default settings for all robots handlers. A setting in a handler replaces
+	// the default as a whole: lists and blocks are not merged. Switches that
+	// are on here can be set to false in a handler.
+	Defaults *Settings `json:"defaults,omitempty"`
+
+	// The largest amount of memory, in octets, for the robots.txt files of all
+	// sites together. The amount in use is an estimate. Beyond the limit, files
+	// of hosts that no site address names are dropped first. Each handler keeps
+	// at least one file, even if the limit is then exceeded. In a Caddyfile
+	// from 16MiB to 1TiB, in JSON any number above 0. Default: 67108864 (64 MiB).
+	MaxMemory int64 `json:"max_memory,omitempty"`
+
+	// The path of a file that keeps the counters of the admin API and the
+	// dashboard over a restart. Caddy writes it every five minutes and when it
+	// stops, and reads it when it starts. If the file is damaged, that is
+	// logged, and the counters start at zero. Servers must not share one file.
+	// Placeholders that are known when the configuration is loaded are
+	// replaced. Default: no file; the counters are lost when Caddy stops.
+	Persist string `json:"persist,omitempty"`
+
+	// Optional metrics.
+	Metrics *Metrics `json:"metrics,omitempty"`
+}
+
+// Metrics selects optional metrics.
+type Metrics struct {
+	// Whether there are metrics for each site:
+	// `caddy_robots_site_decisions_total` and `caddy_robots_site_people_total`.
+	// Each site adds a label value. Default: false.
+	PerSite bool `json:"per_site,omitempty"`
+
+	// The largest number of sites with a label value of their own. The sites
+	// with the most requests of crawlers get one and then keep it, even if other
+	// sites have more requests later, so that no counter goes back. All others
+	// share the value `(other)`. From 1 to 1000. Default: 100.
+	MaxSites int `json:"max_sites,omitempty"`
+}
+
+// leastMemory is the least value of max_memory in a Caddyfile, in octets: the
+// size of one compiled file of the largest size that is read.
+const leastMemory = 16 << 20
+
+// globalLines are the lines that only the global option robots has.
+var globalLines = []string{"max_memory", "persist", "metrics"}
+
+// ParseGlobal parses the global option robots.
+func ParseGlobal(d *caddyfile.Dispenser) (*Global, error) {
+	g, defaults := new(Global), new(Settings)
+	p := &parser{Dispenser: d, settings: defaults, global: true}
+	lines := table{"max_memory": one(g.maxMemory), "persist": one(g.persist), "metrics": g.metrics}
+	maps.Copy(lines, p.site())
+	if err := p.directive(lines); err != nil {
+		return nil, err
+	}
+	if !reflect.ValueOf(defaults).Elem().IsZero() {
+		g.Defaults = defaults
+	}
+	return g, nil
+}
+
+// Check checks the settings alone: it reads no files and uses no network.
+func (g *Global) Check() error {
+	if g.MaxMemory < 0 {
+		return fmt.Errorf("max_memory %d is below 0", g.MaxMemory)
+	}
+	if m := g.Metrics; m != nil && (m.MaxSites < 0 || m.MaxSites > counters.MaxSites) {
+		return fmt.Errorf("metrics: max_sites %d is not from 1 to %d", m.MaxSites, counters.MaxSites)
+	}
+	if g.Defaults == nil {
+		return nil
+	}
+	return g.Defaults.Check()
+}
+
+// maxMemory parses
+//
+//	max_memory <size>
+func (g *Global) maxMemory(_, value string) error {
+	size, err := humanize.ParseBytes(value)
+	if err != nil || size < leastMemory || size > 1<<40 {
+		return fmt.Errorf("max_memory: %q is not a size from 16MiB to 1TiB: write it as 64MiB", value)
+	}
+	g.MaxMemory = int64(size)
+	return nil
+}
+
+// persist parses
+//
+//	persist <file>
+func (g *Global) persist(_, file string) error {
+	if file == "" {
+		return errors.New("persist: the file's name is empty")
+	}
+	g.Persist = file
+	return nil
+}
+
+// metrics parses
+//
+//	metrics per_site [<max_sites>]
+func (g *Global) metrics(_ string, values []string) error {
+	if len(values) == 0 || values[0] != "per_site" || len(values) > 2 {
+		return errors.New("metrics: want per_site, or per_site and the largest number of sites")
+	}
+	g.Metrics = &Metrics{PerSite: true}
+	if len(values) == 2 {
+		n, err := strconv.Atoi(values[1])
+		if err != nil || n < 1 || n > counters.MaxSites {
+			return fmt.Errorf("metrics per_site: %q is not a whole number from 1 to %d", values[1], counters.MaxSites)
+		}
+		g.Metrics.MaxSites = n
+	}
+	return nil
+}

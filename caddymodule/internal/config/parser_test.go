@@ -1,0 +1,91 @@
+package config
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+)
+
+// Errors in a policy or an answer name the line.
+func TestPolicyAndAnswerErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"policy":                                 "policy has no rules: give no-ai or no-training",
+		"policy no-trainig":                      `unknown preset "no-trainig" (the presets are no-ai and no-training); did you mean no-training?, at Testfile:2`,
+		"policy {\nhidden\n}":                    "hidden needs at least one value",
+		"policy {\ndeny ai-trainig\n}":           "did you mean ai-training?, at Testfile:3",
+		"policy {\ndeny /x seo\n}":               `"seo" comes after a path`,
+		"policy {\nsignal search\n}":             `"search" is not key=value`,
+		"policy {\ndelay seo fast\n}":            `delay: "fast" is not a duration: write one at the end`,
+		"policy no-ai {\ndenny GPTBot\n}":        `unknown subdirective "denny": did you mean deny?`,
+		"policy {\nhidden secret\n}":             "its path must start with / or *, at Testfile:3",
+		"policy {\nlicense a b\n}":               "license takes one value, not 2",
+		"policy no-ai\npolicy no-ai":             "policy is given twice",
+		"policy {\ndeny seo\n\ndelay seo 10s\n}": "delay seo contradicts deny seo (line 3): a crawler that is denied the whole site needs no delay, at Testfile:5",
+		"policy no-training {\nallow GPTBott\n}": "did you mean GPTBot?",
+		"answer disallowed":                      "want a verdict (disallowed, impostor, throttled, pending, unavailable, hidden)",
+		"answer denied 403":                      `answer "denied": want disallowed, impostor`,
+		"answer disallowed 200":                  "answer disallowed 200: want the status 4xx other than 429",
+		"answer disallowed 429":                  "want the status 4xx other than 429",
+		"answer disallowed 503":                  "want the status 4xx other than 429",
+		"answer impostor 500":                    "want the status 4xx other than 429",
+		"answer throttled 403":                   "want the status 429 or 503",
+		"answer throttled abort":                 "want the status 429 or 503",
+		"answer pending redir /":                 "want the status 429 or 503",
+		"answer unavailable 500":                 "want the status 503",
+		"answer hidden 403":                      "want the status 404 or 410",
+		"answer hidden redir /x":                 "want the status 404 or 410",
+		"answer disallowed redir":                "answer disallowed redir",
+		"answer disallowed redir mailto:x@y":     "want an http or https URL",
+		"answer disallowed redir relative":       "want an http or https URL",
+		"answer disallowed soon":                 `unknown value "soon": want a status, redir or abort`,
+		"answer throttled 429 Slower, please.":   `answer throttled 429: the text has 2 words without quotes: write it as one value, "Slower, please.", at Testfile:2`,
+		"answer disallowed redir /a b":           `answer disallowed redir: unexpected "/a b"`,
+		"answer hidden 404\nanswer hidden 410":   "answer hidden is given twice, at Testfile:3",
+	} {
+		_, _, err := Parse(caddyfile.NewTestDispenser("robots {\n"+text+"\n}"), nil)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q:\n%v\nwant\n%s", text, err, want)
+		}
+		if err != nil && strings.Contains(err.Error(), "secret") {
+			t.Errorf("the error shows a hidden path: %v", err)
+		}
+	}
+}
+
+// Each setting can be switched off in a handler: by a value of its own, or by off.
+func TestEverySettingCanBeSwitchedOff(t *testing.T) {
+	withValues := []string{
+		"source", "refresh", "on_error", "max_origins", "mode", "dialect", "exempt_paths", "programs", "grace", "crawl_delay", // another value
+		"crawlers", // a name that no request has changes nothing
+	}
+	for i := range reflect.TypeFor[Settings]().NumField() {
+		name := settingName(i)
+		isSwitch := reflect.TypeFor[Settings]().Field(i).Type == reflect.TypeFor[*bool]()
+		if !isSwitch && !slices.Contains(withValues, name) && !slices.Contains(switchable, name) {
+			t.Errorf("%s can't be switched off", name)
+		}
+	}
+	if len(switchable) != 9 || !slices.IsSorted(switchable) {
+		t.Errorf("%q", switchable)
+	}
+}
+
+func TestOff(t *testing.T) {
+	for _, tt := range []struct{ block, off, err string }{
+		{"verify off\n policy off", "verify,policy", ""},
+		{"policy no-training", "", ""},
+		{"verify off\n verify off", "", "verify is given twice"},
+		{"exempt off\n exempt off", "", "exempt off is given twice"},
+		{"exempt off\n exempt UptimeRobot", "", "exempt is off, and is also given"},
+		{"suspects off {\n action bind\n }", "", "suspects"},
+		{"crawl_delay off", "", "crawl_delay"},
+	} {
+		_, off, err := Parse(caddyfile.NewTestDispenser("robots {\n "+tt.block+"\n}"), nil)
+		if tt.err == "" && (err != nil || strings.Join(off, ",") != tt.off) || tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)) {
+			t.Errorf("%q: %q, %v; want %q, %q", tt.block, off, err, tt.off, tt.err)
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// Paths lists the ways in which the back end treats different spellings of a
+// path as the same path. The handler then compares each of these spellings with
+// the rules, so that a crawler can't get around a rule with another spelling.
+// Percent escapes, dot segments and double slashes are always resolved.
+type Paths struct {
+	// The back end ignores upper and lower case in paths, as on Windows.
+	// Default: false.
+	IgnoreCase bool `json:"ignore_case,omitempty"`
+
+	// The back end removes `;parameters` from path segments, as servlet
+	// containers do. Default: false.
+	StripParams bool `json:"strip_params,omitempty"`
+
+	// The back end decodes percent escapes twice. Default: false.
+	DecodeTwice bool `json:"decode_twice,omitempty"`
+}
+
+// Views converts the paths to the engine's options. A nil p has all of them off.
+func (p *Paths) Views() (o robots.ViewOptions) {
+	if p != nil {
+		o = robots.ViewOptions{FoldCase: p.IgnoreCase, StripParams: p.StripParams, DecodeTwice: p.DecodeTwice}
+	}
+	return o
+}
+
+// paths parses
+//
+//	paths ignore_case | strip_params | decode_twice ...
+func (p *parser) paths(_ string, args []string) error {
+	if len(args) == 0 {
+		return errors.New("paths: want ignore_case, strip_params or decode_twice")
+	}
+	paths := new(Paths)
+	fields := map[string]*bool{"ignore_case": &paths.IgnoreCase, "strip_params": &paths.StripParams, "decode_twice": &paths.DecodeTwice}
+	for _, a := range args {
+		field, ok := fields[a]
+		if !ok {
+			return fmt.Errorf("paths %q: want ignore_case, strip_params or decode_twice", a)
+		}
+		*field = true
+	}
+	p.settings.Paths = paths
+	return nil
+}

@@ -1,0 +1,166 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/caddy-robots/caddy-robots/internal/managed"
+)
+
+// policyBlock collects the statements of a policy.
+type policyBlock struct {
+	*parser
+	policy *managed.Policy
+	file   string                      // that has the policy
+	at     map[int]caddyfile.Dispenser // by line, for errors that are found later
+}
+
+// policy parses
+//
+//	policy [no-training | no-ai] {
+//		deny    <purposes and crawlers...> [<paths...>]
+//		allow   <crawlers...>
+//		delay   <purposes and crawlers...> <duration>
+//		signal  <key>=<value>...
+//		usage   <key>=<value>...
+//		license <url>
+//		hidden  <paths...>
+//	}
+func (p *parser) policy(_ string, presets []string) error {
+	head := p.head
+	b := &policyBlock{p, &managed.Policy{File: filepath.Base(head.File())}, head.File(), map[int]caddyfile.Dispenser{head.Line(): head}}
+	for _, name := range presets {
+		b.policy.Presets = append(b.policy.Presets, managed.Preset{Name: name, Line: head.Line()})
+	}
+	p.settings.Policy = b.policy
+	err := p.block(table{
+		"deny":    b.statement(b.deny),
+		"allow":   b.statement(b.allow),
+		"delay":   b.statement(b.delay),
+		"signal":  b.statement(b.signal),
+		"usage":   b.statement(b.usage),
+		"license": one(b.license),
+		"hidden":  b.statement(b.hidden),
+	}, nil, "deny", "allow", "delay", "signal", "usage", "license", "hidden")
+	if err != nil {
+		return err
+	}
+	if !b.policy.Publishes() && len(b.policy.Hidden)+len(b.policy.Allow) == 0 {
+		return place(&head, fmt.Errorf("policy has no rules: give %s, or a block with rules", strings.Join(managed.PresetNames(), " or ")))
+	}
+	p.later = append(p.later, func() error { return b.check(&head) })
+	return nil
+}
+
+// check returns the first error of the policy. It skips unknown names if a
+// registry may add them, which is read only when the configuration is loaded.
+func (b *policyBlock) check(head *caddyfile.Dispenser) error {
+	registry, complete := b.knownRegistry()
+	_, err := b.policy.Compile(registry)
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return nil
+	}
+	for _, err := range joined.Unwrap() {
+		e, ok := errors.AsType[*managed.StatementError](err)
+		if !ok || e.UnknownName && !complete {
+			continue
+		}
+		where := *head
+		if d, ok := b.at[e.Line]; ok {
+			where = d
+		}
+		return place(&where, fmt.Errorf("policy: %s", e.Message))
+	}
+	return nil
+}
+
+// line records and returns the number of the line. If another file has the
+// statement, because it is imported, no one file has all lines.
+func (b *policyBlock) line() int {
+	line := b.head.Line()
+	b.at[line] = b.head
+	if b.head.File() != b.file {
+		b.policy.File = ""
+	}
+	return line
+}
+
+// statement returns a parser of a statement, which has at least one value.
+func (b *policyBlock) statement(parse func(name string, values []string, line int) error) line {
+	return func(name string, values []string) error {
+		if len(values) == 0 {
+			return fmt.Errorf("%s needs at least one value", name)
+		}
+		return parse(name, values, b.line())
+	}
+}
+
+func (b *policyBlock) deny(_ string, values []string, line int) error {
+	deny := managed.Deny{Line: line}
+	for _, v := range values {
+		switch path := strings.HasPrefix(v, "/") || strings.HasPrefix(v, "*"); {
+		case path:
+			deny.Paths = append(deny.Paths, v)
+		case len(deny.Paths) > 0:
+			return fmt.Errorf("deny: %q comes after a path: write purposes and crawlers before the paths", v)
+		default:
+			deny.Crawlers = append(deny.Crawlers, v)
+		}
+	}
+	b.policy.Deny = append(b.policy.Deny, deny)
+	return nil
+}
+
+func (b *policyBlock) allow(_ string, values []string, line int) error {
+	b.policy.Allow = append(b.policy.Allow, managed.Allow{Crawlers: values, Line: line})
+	return nil
+}
+
+func (b *policyBlock) delay(_ string, values []string, line int) error {
+	last := len(values) - 1
+	interval, err := caddy.ParseDuration(values[last])
+	if err != nil {
+		return fmt.Errorf("delay: %q is not a duration: write one at the end, as 10s or 1m", values[last])
+	}
+	b.policy.Delay = append(b.policy.Delay, managed.Delay{Crawlers: values[:last], Interval: interval.String(), Line: line})
+	return nil
+}
+
+func (b *policyBlock) signal(name string, values []string, line int) (err error) {
+	b.policy.Signal, err = addPreferences(b.policy.Signal, name, values, line)
+	return err
+}
+
+func (b *policyBlock) usage(name string, values []string, line int) (err error) {
+	b.policy.Usage, err = addPreferences(b.policy.Usage, name, values, line)
+	return err
+}
+
+func addPreferences(list []managed.Preference, name string, values []string, line int) ([]managed.Preference, error) {
+	for _, v := range values {
+		key, value, ok := strings.Cut(v, "=")
+		if !ok {
+			return nil, fmt.Errorf("%s: %q is not key=value", name, v)
+		}
+		list = append(list, managed.Preference{Key: key, Value: strings.TrimSuffix(value, ","), Line: line})
+	}
+	return list, nil
+}
+
+func (b *policyBlock) license(_, url string) error {
+	b.policy.License = append(b.policy.License, managed.License{URL: url, Line: b.line()})
+	return nil
+}
+
+func (b *policyBlock) hidden(_ string, values []string, line int) error {
+	for _, v := range values {
+		b.policy.Hidden = append(b.policy.Hidden, managed.Hidden{Path: v, Line: line})
+	}
+	return nil
+}

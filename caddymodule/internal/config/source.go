@@ -1,0 +1,135 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+)
+
+// The kinds of Source.
+const (
+	SourceSite   = "site"
+	SourceFile   = "file"
+	SourceInline = "inline"
+	SourceURL    = "url"
+)
+
+// Source is where the rules come from. With `file`, `inline` and `url` the site
+// still serves its own /robots.txt, if it has one; `publish` serves the enforced
+// rules instead.
+type Source struct {
+	// `site`: the site's own /robots.txt. The handler requests it through the
+	// site's routes, inside the server process, for each origin (scheme, host
+	// and port). `file`, `inline` and `url`: one file for all hosts of the
+	// site. Default: `site`.
+	Kind string `json:"kind,omitempty"`
+
+	// The path of the robots.txt file, for `file`. Placeholders that are known
+	// when the configuration is loaded, such as `{env.ROBOTS}`, are replaced.
+	Path string `json:"path,omitempty"`
+
+	// The text of the robots.txt, for `inline`.
+	Text string `json:"text,omitempty"`
+
+	// The absolute http or https URL of the robots.txt, for `url`. Placeholders
+	// that are known when the configuration is loaded are replaced.
+	URL string `json:"url,omitempty"`
+}
+
+// SourceKind returns the kind of the source, or the default.
+func (s *Settings) SourceKind() string {
+	if s.Source == nil || s.Source.Kind == "" {
+		return SourceSite
+	}
+	return s.Source.Kind
+}
+
+// IsLocal reports whether the source is a file or in the configuration.
+func (s *Settings) IsLocal() bool {
+	kind := s.SourceKind()
+	return kind == SourceFile || kind == SourceInline
+}
+
+// ID returns a number that identifies the source, the same in every process. It
+// does not depend on the text of an inline source, so that the counters of its
+// lines outlive an edit.
+func (s *Source) ID() uint64 {
+	if s == nil || s.Kind == "" || s.Kind == SourceSite {
+		return 0
+	}
+	return xxhash.Sum64String(s.Kind + "\x00" + s.Path + "\x00" + s.URL)
+}
+
+// Location returns the path or the URL in the settings, "" for other sources.
+func (s *Source) Location() string {
+	switch {
+	case s == nil:
+		return ""
+	case s.Kind == SourceFile:
+		return s.Path
+	case s.Kind == SourceURL:
+		return s.URL
+	}
+	return ""
+}
+
+// NewSource returns the source that the settings name. It returns nil for the
+// source site, which only a running server can read. It does not check that a
+// file exists.
+func (s *Settings) NewSource() (enforce.Source, error) {
+	repl := caddy.NewReplacer()
+	switch s.SourceKind() {
+	case SourceSite:
+		return nil, nil
+	case SourceInline:
+		return enforce.Inline(s.Source.Text), nil
+	case SourceFile:
+		return enforce.File{Path: repl.ReplaceAll(s.Source.Path, "")}, nil
+	case SourceURL:
+		source, err := enforce.NewURL(repl.ReplaceAll(s.Source.URL, ""))
+		if err != nil {
+			return nil, fmt.Errorf("source url: %w", err)
+		}
+		return source, nil
+	}
+	return nil, fmt.Errorf("source %q: want site, file, inline or url", s.Source.Kind)
+}
+
+// source parses
+//
+//	source site | file <path> | inline <text> | url <url>
+func (p *parser) source(_ string, args []string) error {
+	if len(args) == 0 {
+		return errors.New("source: want site, file PATH, inline TEXT or url URL")
+	}
+	s := &Source{Kind: args[0]}
+	p.settings.Source = s
+	values := map[string]*string{SourceFile: &s.Path, SourceInline: &s.Text, SourceURL: &s.URL}
+	switch value, takes := values[s.Kind]; {
+	case s.Kind == SourceSite && len(args) != 1:
+		return errors.New("source site takes no value")
+	case s.Kind == SourceSite:
+		return nil
+	case !takes:
+		return fmt.Errorf("source %q: want site, file, inline or url", s.Kind)
+	case len(args) != 2 || args[1] == "":
+		return fmt.Errorf("source %s takes one value, not %d", s.Kind, len(args)-1)
+	default:
+		*value = args[1]
+	}
+	if s.Kind == SourceURL && !hasPlaceholder(s.URL) {
+		if _, err := enforce.NewURL(s.URL); err != nil {
+			return fmt.Errorf("source url: %v", err)
+		}
+	}
+	return nil
+}
+
+// hasPlaceholder reports whether a value may have a placeholder, so that it
+// can't be checked before it is replaced.
+func hasPlaceholder(value string) bool { return strings.Contains(value, "{") }
