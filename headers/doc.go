@@ -18,7 +18,6 @@
 // restrictive one.
 //
 // Signals sends lines of robots.txt, such as Content-Signal, as header fields.
-// Import converts existing Apache and nginx rules.
 //
 // The package uses only the standard library. It does not parse robots.txt
 // files, does not read the User-Agent field, and does not block requests.

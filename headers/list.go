@@ -2,6 +2,7 @@ package headers
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -292,4 +293,47 @@ func ReadTags(values []string) []Tag {
 		tags[i].Directives = tags[i].Directives.settle()
 	}
 	return tags
+}
+
+// ParseTags parses the value of an X-Robots-Tag field that an operator wrote. It
+// returns one Tag for each run of directives for the same crawler, and an error
+// for an unknown directive, a wrong value or a contradiction.
+func ParseTags(value string) ([]Tag, error) {
+	var tags []Tag
+	for l := (list{rest: value}); ; {
+		it, more := l.next()
+		if !more {
+			break
+		}
+		if it.crawler != "" && nearValued(it.crawler) != "" {
+			return nil, unknownDirective(it.crawler)
+		}
+		one, err := it.directive()
+		if err != nil {
+			return nil, err
+		}
+		if n := len(tags); n == 0 || tags[n-1].Crawler != it.crawler {
+			tags = append(tags, Tag{Crawler: it.crawler})
+		}
+		last := &tags[len(tags)-1]
+		last.Directives = last.Directives.join(one)
+	}
+	if len(tags) == 0 {
+		return nil, Directives{}.Validate()
+	}
+	for _, t := range tags {
+		if err := t.Validate(); err != nil {
+			return nil, err
+		}
+	}
+	return tags, nil
+}
+
+// Imply reports whether, for each crawler in tags, the directives in there
+// imply those in tags: they are the same or more restrictive.
+func Imply(there, tags []Tag) bool {
+	x := indexTags(there)
+	return !slices.ContainsFunc(tags, func(t Tag) bool {
+		return !t.Directives.without(x.forCrawler(t.Crawler)).Empty()
+	})
 }

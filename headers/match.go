@@ -3,6 +3,8 @@ package headers
 import (
 	"math/bits"
 	"slices"
+
+	"github.com/caddy-robots/caddy-robots/internal/nameglob"
 )
 
 // inlineMatches is the number of header values that a Match holds without
@@ -108,8 +110,8 @@ func (r *Table) Match(target string) Match {
 // matches reports whether the pattern of a rule for a name or path matches.
 func (c *compiled) matches(v *views) bool {
 	switch p := c.pattern.(type) {
-	case *glob:
-		return p.match(v.name)
+	case *nameglob.Glob:
+		return p.Match(v.name)
 	case *nameRegexp:
 		return p.match(v.name)
 	case *pathGlob:
@@ -145,7 +147,7 @@ func (m *Match) matchName(r *Table, name string) {
 }
 
 func (m *Match) addGlob(g *indexedGlob, name string) {
-	if value := m.rules.rules[g.rule].value; !m.has(value) && g.match(name) {
+	if value := m.rules.rules[g.rule].value; !m.has(value) && g.Match(name) {
 		m.add(value)
 	}
 }

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/caddy-robots/caddy-robots/internal/nameglob"
 )
 
-// Rule adds directives to the responses that its pattern matches. The zero
+// Setting adds directives to the responses that its pattern matches. The zero
 // value is not valid: a rule needs a Pattern and Directives.
 type Setting struct {
 	// What Pattern is compared with: `name` (the default), `path`, `regexp`,
@@ -111,7 +113,7 @@ func (r Setting) pattern() (pattern, error) {
 	return nil, fmt.Errorf("unknown kind of pattern %q; known are %s", clip(string(r.Kind)), strings.Join(kinds, ", "))
 }
 
-// pattern is one of *glob, *pathGlob, *nameRegexp, mediaType and statusRange.
+// pattern is one of *nameglob.Glob, *pathGlob, *nameRegexp, mediaType and statusRange.
 type pattern any
 
 func namePattern(s string) (pattern, error) {
@@ -123,7 +125,7 @@ func namePattern(s string) (pattern, error) {
 	case strings.HasSuffix(s, "$") && len(s) > 1:
 		return nil, fmt.Errorf("file name pattern %q: it must match the whole file name, so leave the $ out (or write ? for a $ that is part of the name)", clip(s))
 	}
-	return newGlob(s), nil
+	return nameglob.New(s), nil
 }
 
 func pathPattern(s string) (pattern, error) {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/caddy-robots/caddy-robots/internal/nameglob"
 )
 
 const (
@@ -15,13 +17,13 @@ const (
 	MaxRegexps = 1_000
 )
 
-// Rules is a compiled list of rules. It finds patterns for file names and paths
+// Table is a compiled list of rules. It finds patterns for file names and paths
 // in tables, so that a thousand rules take little more time than one. Match
 // compares only three kinds of rules one by one: regular expressions that are
 // not equivalent to a few literals, patterns that start and end with a
 // wildcard, and negated rules.
 //
-// Rules does not change and is safe for concurrent use.
+// Table does not change and is safe for concurrent use.
 type Table struct {
 	rules  []compiled
 	values []headerValue // values for all crawlers first, then grouped by crawler
@@ -55,7 +57,7 @@ type headerValue struct {
 // indexedGlob is an entry in the tables of names: a glob and the index of its
 // rule.
 type indexedGlob struct {
-	*glob
+	*nameglob.Glob
 	rule int32
 }
 
@@ -93,7 +95,7 @@ func Compile(rules []Setting) (*Table, error) {
 			continue
 		}
 		switch p := p.(type) {
-		case *glob:
+		case *nameglob.Glob:
 			t.addGlob(r, indexedGlob{p, id})
 		case *nameRegexp:
 			if p.globs == nil {
@@ -174,12 +176,12 @@ type tables struct{ names, suffixes, prefixes []trieKey }
 func (t *tables) addGlob(r *Table, g indexedGlob) {
 	at := int32(len(r.indexed))
 	switch {
-	case g.literal:
-		t.names = append(t.names, trieKey{g.prefix, true, at})
-	case len(g.prefix) > len(g.suffix):
-		t.names = append(t.names, trieKey{g.prefix, false, at})
-	case g.suffix != "" || g.oneStar:
-		t.suffixes = append(t.suffixes, trieKey{g.suffix, false, at})
+	case g.Literal:
+		t.names = append(t.names, trieKey{g.Prefix, true, at})
+	case len(g.Prefix) > len(g.Suffix):
+		t.names = append(t.names, trieKey{g.Prefix, false, at})
+	case g.Suffix != "" || g.OneStar:
+		t.suffixes = append(t.suffixes, trieKey{g.Suffix, false, at})
 	default:
 		r.otherGlobs = append(r.otherGlobs, g)
 		return

@@ -13,7 +13,7 @@ func rule(t testing.TB, line string) Setting {
 	t.Helper()
 	r, err := ParseSetting(strings.Fields(line))
 	if err != nil {
-		t.Fatalf("ParseRule(%q): %v", line, err)
+		t.Fatalf("ParseSetting(%q): %v", line, err)
 	}
 	return r
 }

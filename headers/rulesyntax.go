@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ParseRule parses the words of a rule as an operator writes them:
+// ParseSetting parses the words of a rule as an operator writes them:
 //
 //	[not] PATTERN [CRAWLER: [only]] DIRECTIVE...
 //
@@ -106,7 +106,7 @@ func (r *Setting) isCrawler(name string) bool {
 	return nearValued(name) == ""
 }
 
-// String returns the rule in the form that ParseRule accepts. Words have quotes
+// String returns the rule in the form that ParseSetting accepts. Words have quotes
 // if they need them in a Caddyfile.
 func (r Setting) String() string {
 	var words []string

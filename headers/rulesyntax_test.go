@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestParseRule(t *testing.T) {
+func TestParseSetting(t *testing.T) {
 	for _, test := range []struct {
 		words string
 		want  Setting
@@ -32,7 +32,7 @@ func TestParseRule(t *testing.T) {
 	} {
 		got, err := ParseSetting(strings.Fields(test.words))
 		if err != nil || got != test.want {
-			t.Errorf("ParseRule(%q) = %+v, %v, want %+v", test.words, got, err, test.want)
+			t.Errorf("ParseSetting(%q) = %+v, %v, want %+v", test.words, got, err, test.want)
 			continue
 		}
 		b, err := json.Marshal(got)
@@ -43,7 +43,7 @@ func TestParseRule(t *testing.T) {
 	}
 }
 
-func TestParseRuleErrors(t *testing.T) {
+func TestParseSettingErrors(t *testing.T) {
 	for _, test := range []struct{ words, want string }{
 		{"", "no pattern"},
 		{"not", "no pattern"},
@@ -84,7 +84,7 @@ func TestParseRuleErrors(t *testing.T) {
 	} {
 		_, err := ParseSetting(strings.Fields(test.words))
 		if err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("ParseRule(%q): error %v, want one with %q", test.words, err, test.want)
+			t.Errorf("ParseSetting(%q): error %v, want one with %q", test.words, err, test.want)
 		}
 	}
 	if _, err := Compile(make([]Setting, 1)); err == nil || !strings.Contains(err.Error(), "rule 0: empty pattern") {

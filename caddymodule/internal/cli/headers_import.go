@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/caddy-robots/caddy-robots/headers"
+	"github.com/caddy-robots/caddy-robots/internal/headersimport"
 )
 
 func headersImportCommand() *cobra.Command {
@@ -46,7 +46,7 @@ func importHeaders(cmd *cobra.Command, args []string) (int, error) {
 	if err != nil {
 		return exitFailed, err
 	}
-	imported := headers.Import(config)
+	imported := headersimport.Import(config)
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	for i, site := range imported.Sites {
 		if i > 0 {
@@ -69,7 +69,7 @@ func importHeaders(cmd *cobra.Command, args []string) (int, error) {
 
 // writeSite prints the rules of one site: as a site block if its names are
 // valid Caddy addresses, otherwise as lines for the site's robots block.
-func writeSite(out io.Writer, site *headers.ImportedSite, only bool) {
+func writeSite(out io.Writer, site *headersimport.Site, only bool) {
 	addresses, all := siteAddresses(site.Names)
 	indent := ""
 	switch {

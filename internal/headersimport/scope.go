@@ -1,26 +1,31 @@
-package headers
+package headersimport
 
 import (
 	"fmt"
+	"net/url"
+	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strings"
+
+	"github.com/caddy-robots/caddy-robots/headers"
+	"github.com/caddy-robots/caddy-robots/internal/nameglob"
 )
 
 // scope is the set of requests that a section or location applies to: the
 // requests that any of the patterns matches.
 type scope struct {
-	patterns []Setting // only Kind and Pattern are set
-	unknown  string    // why patterns can't express the scope; "" if they can
+	patterns []headers.Setting // only Kind and Pattern are set
+	unknown  string            // why patterns can't express the scope; "" if they can
 	// bounds are known scopes that contain this scope if it is unknown.
 	bounds []scope
 }
 
 // everything returns the scope outside of all sections: all requests.
-func everything() scope { return scope{patterns: []Setting{{Pattern: "*"}}} }
+func everything() scope { return scope{patterns: []headers.Setting{{Pattern: "*"}}} }
 
 func (s scope) isEverything() bool {
-	return s.unknown == "" && slices.ContainsFunc(s.patterns, func(r Setting) bool { return r.Pattern == "*" && r.Kind == "" })
+	return s.unknown == "" && slices.ContainsFunc(s.patterns, func(r headers.Setting) bool { return r.Pattern == "*" && r.Kind == "" })
 }
 
 func unknownScope(format string, args ...any) scope {
@@ -58,8 +63,8 @@ func (s scope) covers(o scope) bool {
 		return false
 	}
 	for _, b := range o.patterns {
-		if !slices.ContainsFunc(s.patterns, func(a Setting) bool {
-			return a == b || a.Kind == KindPath && b.Kind == KindPath && !strings.HasSuffix(a.Pattern, "$") && strings.HasPrefix(b.Pattern, a.Pattern)
+		if !slices.ContainsFunc(s.patterns, func(a headers.Setting) bool {
+			return a == b || a.Kind == headers.KindPath && b.Kind == headers.KindPath && !strings.HasSuffix(a.Pattern, "$") && strings.HasPrefix(b.Pattern, a.Pattern)
 		}) {
 			return false
 		}
@@ -77,41 +82,39 @@ type shape struct {
 
 // shapes returns one or more shapes that together have all paths that a pattern
 // matches.
-func shapes(r Setting) []shape {
+func shapes(r headers.Setting) []shape {
 	switch r.Kind {
-	case KindPath:
+	case headers.KindPath:
 		path, exact := strings.CutSuffix(r.Pattern, "$")
 		if !exact {
 			path, exact = strings.CutSuffix(path, "?")
 		}
-		return []shape{{prefix: string(appendNormal(nil, path)), exact: exact}}
-	case KindRegexp:
-		re, err := newNameRegexp(r.Pattern)
-		if err != nil {
-			return []shape{{}}
-		}
-		if re.globs == nil {
+		path, _ = url.PathUnescape(path) // see quotePath
+		return []shape{{prefix: path, exact: exact}}
+	case headers.KindRegexp:
+		globs := nameglob.FromRegexp(r.Pattern)
+		if globs == nil {
 			begin, end := literalEnds(r.Pattern)
 			return []shape{{name: begin, suffix: end}}
 		}
 		var all []shape
-		for _, g := range re.globs {
+		for _, g := range globs {
 			all = append(all, globShape(g))
 		}
 		return all
 	}
-	return []shape{globShape(newGlob(r.Pattern))}
+	return []shape{globShape(nameglob.New(r.Pattern))}
 }
 
-func globShape(g *glob) shape {
-	if g.literal {
-		return shape{suffix: "/" + g.prefix}
+func globShape(g *nameglob.Glob) shape {
+	if g.Literal {
+		return shape{suffix: "/" + g.Prefix}
 	}
-	return shape{name: g.prefix, suffix: g.suffix}
+	return shape{name: g.Prefix, suffix: g.Suffix}
 }
 
 // disjoint reports whether it is certain that no request matches both patterns.
-func disjoint(a, b Setting) bool {
+func disjoint(a, b headers.Setting) bool {
 	for _, x := range shapes(a) {
 		for _, y := range shapes(b) {
 			if !x.disjoint(y) {
@@ -152,13 +155,13 @@ func pathPrefix(s string) scope {
 	if s == "/" {
 		return everything()
 	}
-	return scope{patterns: []Setting{{Kind: KindPath, Pattern: quotePath(s)}}}
+	return scope{patterns: []headers.Setting{{Kind: headers.KindPath, Pattern: quotePath(s)}}}
 }
 
 // pathExactly returns the scope of the path s, with any query or none.
 func pathExactly(s string) scope {
 	s = quotePath(s)
-	return scope{patterns: []Setting{{Kind: KindPath, Pattern: s + "$"}, {Kind: KindPath, Pattern: s + "?"}}}
+	return scope{patterns: []headers.Setting{{Kind: headers.KindPath, Pattern: s + "$"}, {Kind: headers.KindPath, Pattern: s + "?"}}}
 }
 
 // pathFolder returns the scope of the path s and the paths below it.
@@ -183,26 +186,26 @@ func pathRegexp(s string, fold bool) scope {
 	if fold {
 		s = "(?i)" + s
 	}
-	re, err := newNameRegexp(s)
-	if err != nil {
+	if _, err := regexp.Compile(s); err != nil {
 		return unknownScope("%v", err)
 	}
 	var found scope
-	for _, g := range re.globs {
+	globs := nameglob.FromRegexp(s)
+	for _, g := range globs {
 		switch {
-		case g.literal && strings.HasPrefix(g.prefix, "/"):
-			found.patterns = append(found.patterns, pathExactly(g.prefix).patterns...)
-		case !g.literal && g.suffix == "" && strings.HasPrefix(g.prefix, "/"):
-			found.patterns = append(found.patterns, pathPrefix(g.prefix).patterns...)
-		case g.literal || g.prefix != "" || g.suffix == "" || strings.Contains(g.suffix, "/"):
+		case g.Literal && strings.HasPrefix(g.Prefix, "/"):
+			found.patterns = append(found.patterns, pathExactly(g.Prefix).patterns...)
+		case !g.Literal && g.Suffix == "" && strings.HasPrefix(g.Prefix, "/"):
+			found.patterns = append(found.patterns, pathPrefix(g.Prefix).patterns...)
+		case g.Literal || g.Prefix != "" || g.Suffix == "" || strings.Contains(g.Suffix, "/"):
 			return unknownScope("rules can't compare the regular expression %q with whole paths", clip(s)).boundBy(regexpBounds(s)...)
 		}
 	}
 	switch {
-	case re.globs == nil:
+	case globs == nil:
 		return unknownScope("rules can't compare the regular expression %q with whole paths", clip(s)).boundBy(regexpBounds(s)...)
 	case found.patterns == nil:
-		return scope{patterns: []Setting{{Kind: KindRegexp, Pattern: s}}}
+		return scope{patterns: []headers.Setting{{Kind: headers.KindRegexp, Pattern: s}}}
 	}
 	return found
 }
@@ -215,7 +218,7 @@ func regexpBounds(s string) (bounds []scope) {
 		bounds = append(bounds, pathPrefix(begin))
 	}
 	if end = end[strings.LastIndexByte(end, '/')+1:]; end != "" && !strings.ContainsAny(end, "*?") {
-		bounds = append(bounds, scope{patterns: []Setting{{Pattern: "*" + end}}})
+		bounds = append(bounds, scope{patterns: []headers.Setting{{Pattern: "*" + end}}})
 	}
 	return bounds
 }
@@ -254,7 +257,7 @@ var commonIndexes = indexNames{"index.html", "index.htm", "index.php", "index.cg
 
 // in returns one of the names that the pattern matches in some folder, if it
 // does not match the URL of the folder too; "" if there is none.
-func (names indexNames) in(r Setting) string {
+func (names indexNames) in(r headers.Setting) string {
 	if r.Pattern == "*" && r.Kind == "" {
 		return ""
 	}

@@ -1,12 +1,14 @@
-package headers
+package headersimport
 
 import (
 	"regexp"
 	"strings"
+
+	"github.com/caddy-robots/caddy-robots/headers"
 )
 
 // directive adds a directive without a block to its level.
-func (im *nginxImporter) directive(site *ImportedSite, l *nginxLevel, d *nginxDirective) {
+func (im *nginxImporter) directive(site *Site, l *nginxLevel, d *nginxDirective) {
 	args := d.words[1:]
 	switch name := d.words[0]; {
 	case name == "server_name" && l.kind == "server":
@@ -85,14 +87,14 @@ func nginxRewrite(l *nginxLevel, d *nginxDirective) {
 var nginxVariable = regexp.MustCompile(`\$`)
 
 // nginxValue parses the value of a header.
-func nginxValue(site *ImportedSite, line int, value string) nginxTag {
+func nginxValue(site *Site, line int, value string) nginxTag {
 	t := nginxTag{line: line}
 	if nginxVariable.MatchString(value) {
 		site.problem(line, "not converted: nginx computes the value %q for each request", clip(value))
 		t.uncertain = true
 		return t
 	}
-	tags, err := parseTags(value)
+	tags, err := headers.ParseTags(value)
 	if err != nil {
 		site.problem(line, "%v", err)
 		t.uncertain = true
@@ -104,7 +106,7 @@ func nginxValue(site *ImportedSite, line int, value string) nginxTag {
 
 // nginxMore adds the X-Robots-Tag headers of more_set_headers and
 // more_clear_headers (module headers-more).
-func nginxMore(site *ImportedSite, l *nginxLevel, d *nginxDirective) {
+func nginxMore(site *Site, l *nginxLevel, d *nginxDirective) {
 	conditional := false
 	for i := 1; i < len(d.words); i++ {
 		w := d.words[i]

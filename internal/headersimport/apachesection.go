@@ -1,10 +1,12 @@
-package headers
+package headersimport
 
 import (
 	"fmt"
 	"path"
 	"regexp"
 	"strings"
+
+	"github.com/caddy-robots/caddy-robots/headers"
 )
 
 // apacheStage is the order in which Apache merges the kinds of sections
@@ -86,26 +88,28 @@ func filesScope(args []string, matches bool, text string) scope {
 	if len(args) != 1 {
 		return unknownScope("%s has %d arguments, and needs one", text, len(args))
 	}
-	r := Setting{Pattern: args[0]}
+	r := headers.Setting{Pattern: args[0]}
 	switch {
 	case matches:
-		r.Kind = KindRegexp
+		r.Kind = headers.KindRegexp
 	case args[0] == "*":
 		return everything()
 	default:
-		_, err := namePattern(r.Pattern)
-		if err != nil || strings.ContainsAny(r.Pattern, `[\`) || kindWords[r.Pattern] != "" || r.Pattern == "not" || strings.HasPrefix(r.Pattern, "!") {
+		same, err := headers.ParseSetting([]string{r.Pattern, "noindex"})
+		if r.Pattern != "" && (err != nil || same.Pattern != r.Pattern || same.Kind != "" || same.Not || strings.ContainsAny(r.Pattern, `[\`)) {
 			pattern, ok := fnmatchRegexp(r.Pattern)
 			if !ok {
 				return unknownScope("%s: a bracket is not closed, or contains a class", text)
 			}
-			r = Setting{Kind: KindRegexp, Pattern: pattern}
+			r = headers.Setting{Kind: headers.KindRegexp, Pattern: pattern}
 		}
 	}
-	if _, err := r.pattern(); err != nil {
+	valid := r
+	valid.Directives = headers.ReadDirectives("noindex")
+	if err := valid.Validate(); err != nil {
 		return unknownScope("%v", err)
 	}
-	return scope{patterns: []Setting{r}}
+	return scope{patterns: []headers.Setting{r}}
 }
 
 // fnmatchRegexp converts a pattern of <Files> (apr_fnmatch), which may have *,
@@ -164,7 +168,7 @@ func fnmatchClass(s string) (string, int) {
 		}
 		b.WriteString(regexp.QuoteMeta(s[i : i+1]))
 		if i++; i+1 < len(s) && s[i] == '-' && s[i+1] != ']' {
-			if !isLetterOrDigit(s[i+1]) || s[i+1] < c {
+			if s[i+1] < c || !('a' <= s[i+1]|0x20 && s[i+1]|0x20 <= 'z') && !('0' <= s[i+1] && s[i+1] <= '9') {
 				return "", 0
 			}
 			b.WriteString("-" + s[i+1:i+2])

@@ -1,22 +1,24 @@
-package headers
+package headersimport
 
 import (
 	"fmt"
 	"strings"
+
+	"github.com/caddy-robots/caddy-robots/headers"
 )
 
 // nginxConverter converts the lines of a server to rules.
 type nginxConverter struct {
-	site      *ImportedSite
+	site      *Site
 	server    *nginxLevel
 	index     indexNames
 	levels    []*nginxLevel
-	sent      map[*nginxLevel][]Tag
+	sent      map[*nginxLevel][]headers.Tag
 	uncertain map[*nginxLevel]bool // levels that may send more or fewer tags than sent has
 }
 
 func (c *nginxConverter) convert() {
-	c.sent, c.uncertain = map[*nginxLevel][]Tag{}, map[*nginxLevel]bool{}
+	c.sent, c.uncertain = map[*nginxLevel][]headers.Tag{}, map[*nginxLevel]bool{}
 	c.server.all(func(l *nginxLevel) bool {
 		c.levels = append(c.levels, l)
 		c.sent[l], c.uncertain[l] = l.sent()
@@ -40,7 +42,7 @@ func (c *nginxConverter) convert() {
 
 // exceptions returns the parts of the scope of level d in which nginx does not
 // send tags, which d sets.
-func (c *nginxConverter) exceptions(d *nginxLevel, tags []Tag) (all []exception) {
+func (c *nginxConverter) exceptions(d *nginxLevel, tags []headers.Tag) (all []exception) {
 	if d == c.server.outer {
 		d = c.server
 	}
@@ -49,7 +51,7 @@ func (c *nginxConverter) exceptions(d *nginxLevel, tags []Tag) (all []exception)
 			continue
 		}
 		switch {
-		case !imply(c.sent[m], tags):
+		case !headers.Imply(c.sent[m], tags):
 			all = append(all, exception{scope: m.scope, partial: c.uncertain[m] || m.kind != "location" && m != d, contested: c.contested(m, tags), what: m.String()})
 		case c.targetWithout(m, tags) != nil:
 			to := c.targetWithout(m, tags)
@@ -61,9 +63,9 @@ func (c *nginxConverter) exceptions(d *nginxLevel, tags []Tag) (all []exception)
 
 // contested reports whether, for a part of the scope of m, nginx may choose
 // another level that sends the tags.
-func (c *nginxConverter) contested(m *nginxLevel, tags []Tag) bool {
+func (c *nginxConverter) contested(m *nginxLevel, tags []headers.Tag) bool {
 	for _, l := range c.levels {
-		if l != m && l.reaches(m) && imply(c.sent[l], tags) {
+		if l != m && l.reaches(m) && headers.Imply(c.sent[l], tags) {
 			return true
 		}
 	}
@@ -136,9 +138,9 @@ func (c *nginxConverter) redirects(l *nginxLevel) []nginxRedirect {
 
 // targetWithout returns a level that may answer requests of level m and does
 // not send tags, nil if there is none.
-func (c *nginxConverter) targetWithout(m *nginxLevel, tags []Tag) (found *nginxLevel) {
+func (c *nginxConverter) targetWithout(m *nginxLevel, tags []headers.Tag) (found *nginxLevel) {
 	c.redirectTargets(m, func(_ nginxRedirect, to *nginxLevel) bool {
-		if !imply(c.sent[to], tags) {
+		if !headers.Imply(c.sent[to], tags) {
 			found = to
 		}
 		return found == nil
@@ -151,7 +153,7 @@ func (c *nginxConverter) targetWithout(m *nginxLevel, tags []Tag) (found *nginxL
 // do not add these tags.
 func (c *nginxConverter) reportRedirects(m *nginxLevel) {
 	c.redirectTargets(m, func(r nginxRedirect, to *nginxLevel) bool {
-		if to == m || imply(c.sent[m], c.sent[to]) {
+		if to == m || headers.Imply(c.sent[m], c.sent[to]) {
 			return true
 		}
 		c.site.problem(r.line, "not converted: %s redirects requests, and %s then sends other directives", r.name, fmt.Sprint(to))

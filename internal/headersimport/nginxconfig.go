@@ -1,4 +1,4 @@
-package headers
+package headersimport
 
 import (
 	"path"

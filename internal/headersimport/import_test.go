@@ -1,4 +1,4 @@
-package headers
+package headersimport
 
 import (
 	"flag"
@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/caddy-robots/caddy-robots/headers"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -14,7 +16,7 @@ var update = flag.Bool("update", false, "write the golden files")
 // TestImport compares the rules and the problems of configurations with golden
 // files.
 func TestImport(t *testing.T) {
-	files, err := filepath.Glob("../testdata/headers/import/*.conf")
+	files, err := filepath.Glob("../../testdata/headers/import/*.conf")
 	if err != nil || len(files) < 2 {
 		t.Fatalf("found %d configurations (%v), want two or more", len(files), err)
 	}
@@ -108,11 +110,11 @@ func words(line string) []string {
 	return all
 }
 
-// FuzzImport checks that each rule is valid, and that ParseRule reads it back
+// FuzzImport checks that each rule is valid, and that ParseSetting reads it back
 // from its text.
 func FuzzImport(f *testing.F) {
 	for _, file := range []string{"apache.conf", "nginx.conf"} {
-		if config, err := os.ReadFile("../testdata/headers/import/" + file); err == nil {
+		if config, err := os.ReadFile("../../testdata/headers/import/" + file); err == nil {
 			f.Add(config)
 		}
 	}
@@ -120,7 +122,7 @@ func FuzzImport(f *testing.F) {
 	f.Add([]byte("location \"/a b\" { add_header X-Robots-Tag none; }"))
 	f.Fuzz(func(t *testing.T, config []byte) {
 		im := Import(config)
-		var rules []ImportedRule
+		var rules []Rule
 		for _, s := range im.Sites {
 			rules = append(rules, s.Rules...)
 		}
@@ -132,9 +134,9 @@ func FuzzImport(f *testing.F) {
 			if strings.ContainsAny(r.Rule.Pattern, "`\"") {
 				continue // words does not support these quotes
 			}
-			again, err := ParseSetting(words(r.Rule.String()))
-			if again.Kind == "" && r.Rule.Kind == KindName {
-				again.Kind = KindName
+			again, err := headers.ParseSetting(words(r.Rule.String()))
+			if again.Kind == "" && r.Rule.Kind == headers.KindName {
+				again.Kind = headers.KindName
 			}
 			if err != nil || again != r.Rule {
 				t.Errorf("%+v: String returns %s, which is parsed as %+v, %v", r.Rule, r.Rule, again, err)

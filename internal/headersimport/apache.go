@@ -1,4 +1,4 @@
-package headers
+package headersimport
 
 import (
 	"cmp"
@@ -6,12 +6,14 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/caddy-robots/caddy-robots/headers"
 )
 
 // apacheServer is the main server or a virtual host, with its Header
 // directives.
 type apacheServer struct {
-	site    *ImportedSite
+	site    *Site
 	root    string          // DocumentRoot
 	mapped  int             // the first line that maps URLs to files by other means than DocumentRoot; 0: none
 	modules map[string]bool // modules that LoadModule loads, in lower case
@@ -26,7 +28,7 @@ type apacheOp struct {
 	host   bool   // it is in a virtual host; Apache merges it after the directives of the main server
 	always bool   // the header table: always if true, else onsuccess
 	action string // set, add, append, merge, setifempty, unset, edit, edit*, include
-	tags   []Tag
+	tags   []headers.Tag
 	// conditional: it applies only under a condition.
 	conditional bool
 	status      string // the status of the responses that it applies to; "": all
@@ -37,9 +39,9 @@ type apacheOp struct {
 const maxApacheOps = 2000
 
 // importApache imports a configuration of Apache.
-func importApache(config string) Imported {
+func importApache(config string) Result {
 	all, problems := parseApache(config)
-	im := Imported{Problems: problems}
+	im := Result{Problems: problems}
 	modules := map[string]bool{}
 	var hosts, rest []apacheDirective
 	for _, d := range all {
@@ -58,7 +60,7 @@ func importApache(config string) Imported {
 		servers = append(servers, apacheDirective{line: h.line, inner: h.inner, section: true})
 	}
 	for i, server := range servers {
-		a := &apacheServer{site: &ImportedSite{Line: server.line}, modules: modules, index: commonIndexes}
+		a := &apacheServer{site: &Site{Line: server.line}, modules: modules, index: commonIndexes}
 		if i > 0 {
 			a.settings(rest, false)
 		}
@@ -189,7 +191,7 @@ func (a *apacheServer) value(op *apacheOp, value string) bool {
 		a.site.problem(op.line, "not converted: Apache computes the value %q for each request", clip(value))
 		return false
 	}
-	tags, err := parseTags(strings.ReplaceAll(value, "%%", "%"))
+	tags, err := headers.ParseTags(strings.ReplaceAll(value, "%%", "%"))
 	if err != nil {
 		a.site.problem(op.line, "%v", err)
 		return false
@@ -229,7 +231,7 @@ func (a *apacheServer) convert() {
 func exceptionsTo(op apacheOp, later []apacheOp) (all []exception) {
 	for _, l := range later {
 		removes := l.action == "set" || l.action == "unset" || strings.HasPrefix(l.action, "edit") || l.action == "include"
-		if !removes || l.always != op.always || imply(l.tags, op.tags) || !l.place.scope.overlaps(op.place.scope) || l.status >= "4" {
+		if !removes || l.always != op.always || headers.Imply(l.tags, op.tags) || !l.place.scope.overlaps(op.place.scope) || l.status >= "4" {
 			continue
 		}
 		what := l.place.text
@@ -263,7 +265,7 @@ func (a *apacheServer) statusRule(op apacheOp, later []apacheOp) {
 		return
 	}
 	for _, t := range op.tags {
-		r := Setting{Kind: KindStatus, Pattern: op.status, Crawler: t.Crawler, Directives: t.Directives}
+		r := headers.Setting{Kind: headers.KindStatus, Pattern: op.status, Crawler: t.Crawler, Directives: t.Directives}
 		if err := r.Validate(); err != nil {
 			a.site.problem(op.line, "%v", err)
 			return

@@ -1,8 +1,11 @@
-package headers
+package headersimport
 
 import (
 	"math/rand/v2"
+	"net/http"
 	"testing"
+
+	"github.com/caddy-robots/caddy-robots/headers"
 )
 
 // choices returns random numbers, or numbers from the input of a fuzz test.
@@ -34,23 +37,23 @@ var (
 // compareImported checks that the rules of a site send no directive that the
 // server does not send, for all paths. If the site has no problems, it also
 // checks that the rules send all directives that the server sends.
-func compareImported(t *testing.T, config string, site ImportedSite, sent func(path string) [][]string) {
+func compareImported(t *testing.T, config string, site Site, sent func(path string) [][]string) {
 	t.Helper()
-	var list []Setting
+	var list []headers.Setting
 	for _, r := range site.Rules {
 		list = append(list, r.Rule)
 	}
-	rules, err := Compile(list)
+	rules, err := headers.Compile(list)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range testPaths {
 		for _, target := range []string{path, path + "?q=/a/x.pdf"} {
-			h := header()
+			h := http.Header{}
 			rules.Match(target).Apply(h, 200, nil)
-			got := ReadTags(h["X-Robots-Tag"])
+			got := headers.ReadTags(h["X-Robots-Tag"])
 			for _, a := range sent(path) {
-				if more := !imply(ReadTags(a), got); more || !imply(got, ReadTags(a)) && len(site.Problems) == 0 {
+				if more := !headers.Imply(headers.ReadTags(a), got); more || !headers.Imply(got, headers.ReadTags(a)) && len(site.Problems) == 0 {
 					t.Fatalf("%s\n%s: the rules send %q, the server sends %q\nrules %v\nproblems %v", config, target, h["X-Robots-Tag"], a, site.Rules, site.Problems)
 				}
 			}

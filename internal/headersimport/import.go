@@ -1,4 +1,4 @@
-package headers
+package headersimport
 
 import (
 	"bytes"
@@ -6,34 +6,36 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+
+	"github.com/caddy-robots/caddy-robots/headers"
 )
 
-// Imported is the result of Import.
-type Imported struct {
+// Result is the result of Import.
+type Result struct {
 	// Sites are the servers (nginx) or virtual hosts (Apache) that set
 	// X-Robots-Tag, in the order of the file.
-	Sites []ImportedSite
+	Sites []Site
 	// Problems are the problems that belong to no site.
 	Problems []Problem
 }
 
-// ImportedSite holds the X-Robots-Tag rules of one nginx server or one Apache
+// Site holds the X-Robots-Tag rules of one nginx server or one Apache
 // virtual host. They apply only to that site.
-type ImportedSite struct {
+type Site struct {
 	// Line is the line number at which the site's block begins, 0 for a site
 	// outside of all blocks.
 	Line int
 	// Names are the site's host names, as the configuration writes them.
 	Names    []string
-	Rules    []ImportedRule
+	Rules    []Rule
 	Problems []Problem
 }
 
-// ImportedRule is a rule and the line of the configuration that it was
+// Rule is a rule and the line of the configuration that it was
 // converted from.
-type ImportedRule struct {
+type Rule struct {
 	Line int
-	Rule Setting
+	Rule headers.Setting
 }
 
 // Problem is a line of the configuration that Import could not convert exactly.
@@ -47,7 +49,7 @@ func (p Problem) String() string { return fmt.Sprintf("line %d: %s", p.Line, p.T
 
 // AllProblems returns the problems of all sites and the problems that belong to
 // no site, sorted by line and without duplicates.
-func (im *Imported) AllProblems() []Problem {
+func (im *Result) AllProblems() []Problem {
 	all := slices.Clone(im.Problems)
 	for _, s := range im.Sites {
 		all = append(all, s.Problems...)
@@ -80,11 +82,11 @@ const maxImport = 4 << 20
 // successful responses. They add to the header that a back end sends, and do
 // not replace it. They compare the file name in the URL, and not the name of a
 // file on disk.
-func Import(config []byte) Imported {
+func Import(config []byte) Result {
 	if len(config) > maxImport {
-		return Imported{Problems: []Problem{{1, fmt.Sprintf("the file has %d octets; at most %d are allowed", len(config), maxImport)}}}
+		return Result{Problems: []Problem{{1, fmt.Sprintf("the file has %d octets; at most %d are allowed", len(config), maxImport)}}}
 	}
-	var im Imported
+	var im Result
 	if looksLikeApache(config) {
 		im = importApache(string(config))
 	} else {
@@ -92,10 +94,10 @@ func Import(config []byte) Imported {
 	}
 	for i := range im.Sites {
 		s := &im.Sites[i]
-		slices.SortStableFunc(s.Rules, func(a, b ImportedRule) int { return cmp.Compare(a.Line, b.Line) })
+		slices.SortStableFunc(s.Rules, func(a, b Rule) int { return cmp.Compare(a.Line, b.Line) })
 		s.Problems = sortedProblems(s.Problems)
 	}
-	im.Sites = slices.DeleteFunc(im.Sites, func(s ImportedSite) bool { return len(s.Rules)+len(s.Problems) == 0 })
+	im.Sites = slices.DeleteFunc(im.Sites, func(s Site) bool { return len(s.Rules)+len(s.Problems) == 0 })
 	im.Problems = sortedProblems(im.Problems)
 	return im
 }
@@ -109,6 +111,18 @@ func looksLikeApache(config []byte) bool {
 	return apacheLine.Match(config) && (!nginx || bytes.Contains(bytes.ToLower(config), []byte("<files")))
 }
 
-func (s *ImportedSite) problem(line int, format string, args ...any) {
+// fieldName is the name of the field that the rules add.
+const fieldName = "X-Robots-Tag"
+
+// clip shortens untrusted input for messages.
+func clip(s string) string {
+	const limit = 80
+	if len(s) > limit {
+		return s[:limit] + "…"
+	}
+	return s
+}
+
+func (s *Site) problem(line int, format string, args ...any) {
 	s.Problems = append(s.Problems, Problem{line, fmt.Sprintf(format, args...)})
 }

@@ -1,4 +1,4 @@
-package headers
+package headersimport
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/caddy-robots/caddy-robots/internal/nameglob"
 )
 
 // fakeSection is a section of a random Apache configuration, with the Header
@@ -88,7 +90,7 @@ func (s *fakeSection) matches(url string) bool {
 		if s.arg == "[a-c]*.doc" {
 			return regexp.MustCompile(`^[a-c].*\.doc$`).MatchString(name)
 		}
-		return newGlob(s.arg).match(name)
+		return nameglob.New(s.arg).Match(name)
 	case "FilesMatch":
 		return regexp.MustCompile(s.arg).MatchString(name)
 	case "Location":

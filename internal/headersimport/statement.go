@@ -1,15 +1,17 @@
-package headers
+package headersimport
 
 import (
 	"fmt"
 	"slices"
+
+	"github.com/caddy-robots/caddy-robots/headers"
 )
 
 // statement is one line of a configuration that sets directives for crawlers.
 type statement struct {
 	line       int
 	scope      scope
-	tags       []Tag
+	tags       []headers.Tag
 	exceptions []exception
 }
 
@@ -25,7 +27,7 @@ type exception struct {
 
 // convert adds the rules for a statement, or a problem if rules can't express
 // it.
-func (s *ImportedSite) convert(st statement, index indexNames) {
+func (s *Site) convert(st statement, index indexNames) {
 	if st.scope.unknown != "" {
 		s.problem(st.line, "not converted: %s", st.scope.unknown)
 		return
@@ -43,7 +45,7 @@ func (s *ImportedSite) convert(st statement, index indexNames) {
 			s.problem(st.line, "not converted: %s", why)
 			return
 		}
-		patterns = []Setting{but}
+		patterns = []headers.Setting{but}
 	}
 	for _, p := range patterns {
 		if name := index.in(p); name != "" && !p.Not {
@@ -64,76 +66,33 @@ func (s *ImportedSite) convert(st statement, index indexNames) {
 }
 
 // addRule adds a rule unless the same rule exists.
-func (s *ImportedSite) addRule(line int, r Setting) {
-	if !slices.ContainsFunc(s.Rules, func(i ImportedRule) bool { return i.Rule == r }) {
-		s.Rules = append(s.Rules, ImportedRule{line, r})
+func (s *Site) addRule(line int, r headers.Setting) {
+	if !slices.ContainsFunc(s.Rules, func(i Rule) bool { return i.Rule == r }) {
+		s.Rules = append(s.Rules, Rule{line, r})
 	}
 }
 
 // negatedPattern returns a pattern for all requests of the scope whole except
 // the exceptions. If there is no such pattern, it returns the reason.
-func negatedPattern(whole scope, exceptions []exception, index indexNames) (Setting, string) {
+func negatedPattern(whole scope, exceptions []exception, index indexNames) (headers.Setting, string) {
 	first := exceptions[0]
 	if !whole.isEverything() {
-		return Setting{}, fmt.Sprintf("%s applies to a part of these requests and sends something else", first.what)
+		return headers.Setting{}, fmt.Sprintf("%s applies to a part of these requests and sends something else", first.what)
 	}
 	for _, e := range exceptions {
 		switch {
 		case e.scope.unknown != "" || e.partial || e.contested:
-			return Setting{}, fmt.Sprintf("it is not sent for some requests of %s, and no pattern can select these", e.what)
+			return headers.Setting{}, fmt.Sprintf("it is not sent for some requests of %s, and no pattern can select these", e.what)
 		case !slices.Equal(e.scope.patterns, first.scope.patterns):
-			return Setting{}, fmt.Sprintf("it is sent neither for %s nor for %s, and a rule can exclude only one pattern", first.what, e.what)
+			return headers.Setting{}, fmt.Sprintf("it is sent neither for %s nor for %s, and a rule can exclude only one pattern", first.what, e.what)
 		case len(e.scope.patterns) != 1:
-			return Setting{}, fmt.Sprintf("it is not sent for %s, which needs several patterns, and a rule can exclude only one", e.what)
+			return headers.Setting{}, fmt.Sprintf("it is not sent for %s, which needs several patterns, and a rule can exclude only one", e.what)
 		}
 	}
 	p := first.scope.patterns[0]
 	if name := index.in(p); name != "" {
-		return Setting{}, fmt.Sprintf("it is not sent for %s, which also answers the URL of a folder with the file %s", first.what, name)
+		return headers.Setting{}, fmt.Sprintf("it is not sent for %s, which also answers the URL of a folder with the file %s", first.what, name)
 	}
 	p.Not = true
 	return p, ""
-}
-
-// parseTags parses an X-Robots-Tag value. It returns an error for an unknown
-// directive, a wrong value or a contradiction.
-func parseTags(value string) ([]Tag, error) {
-	var tags []Tag
-	l := list{rest: value}
-	for {
-		it, more := l.next()
-		if !more {
-			break
-		}
-		if it.crawler != "" && nearValued(it.crawler) != "" {
-			return nil, unknownDirective(it.crawler)
-		}
-		one, err := it.directive()
-		if err != nil {
-			return nil, err
-		}
-		if n := len(tags); n == 0 || tags[n-1].Crawler != it.crawler {
-			tags = append(tags, Tag{Crawler: it.crawler})
-		}
-		last := &tags[len(tags)-1]
-		last.Directives = last.Directives.join(one)
-	}
-	if len(tags) == 0 {
-		return nil, Directives{}.Validate()
-	}
-	for _, t := range tags {
-		if err := t.Validate(); err != nil {
-			return nil, err
-		}
-	}
-	return tags, nil
-}
-
-// imply reports whether, for each crawler in tags, the directives in there
-// imply those in tags.
-func imply(there, tags []Tag) bool {
-	x := indexTags(there)
-	return !slices.ContainsFunc(tags, func(t Tag) bool {
-		return !t.Directives.without(x.forCrawler(t.Crawler)).Empty()
-	})
 }

@@ -1,4 +1,4 @@
-package headers
+package headersimport
 
 import (
 	"fmt"
@@ -155,7 +155,7 @@ func importNginxProperty(t *testing.T, c *choices) (rules, problems int) {
 	server.print(&b)
 	b.WriteString("}\nserver { server_name staging; add_header X-Robots-Tag none; }\n")
 	im := Import([]byte(b.String()))
-	var site ImportedSite
+	var site Site
 	for _, s := range im.Sites {
 		if s.Line == 1 {
 			site = s

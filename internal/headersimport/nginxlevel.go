@@ -1,9 +1,12 @@
-package headers
+package headersimport
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/caddy-robots/caddy-robots/headers"
 )
 
 // nginxLevel is a level of an nginx configuration: http, a server, a location,
@@ -30,7 +33,7 @@ type nginxLevel struct {
 // nginxTag is a line that sets or clears X-Robots-Tag.
 type nginxTag struct {
 	line      int
-	tags      []Tag
+	tags      []headers.Tag
 	clears    bool
 	uncertain bool // the line has a condition, or a value that is not known
 }
@@ -90,7 +93,7 @@ func (l *nginxLevel) source() *nginxLevel {
 
 // sent returns the tags that nginx sends on level l. uncertain means that it
 // may send more or fewer tags, because of a condition or an unknown value.
-func (l *nginxLevel) sent() (tags []Tag, uncertain bool) {
+func (l *nginxLevel) sent() (tags []headers.Tag, uncertain bool) {
 	if l.kind == "include" {
 		return nil, true
 	}
@@ -98,12 +101,12 @@ func (l *nginxLevel) sent() (tags []Tag, uncertain bool) {
 		uncertain = uncertain || t.uncertain
 		tags = append(tags, t.tags...)
 	}
-	var more []Tag
+	var more []headers.Tag
 	for _, level := range l.path() {
 		for _, t := range level.more {
 			if t.uncertain {
 				uncertain = true
-				if !imply(t.tags, more) || t.clears {
+				if !headers.Imply(t.tags, more) || t.clears {
 					more = nil
 				}
 				continue
@@ -193,11 +196,11 @@ func (l *nginxLevel) find(path string) (found *nginxLevel, final, known bool) {
 		if in.modifier == "~*" {
 			s = "(?i)" + s
 		}
-		re, err := newNameRegexp(s)
+		re, err := regexp.Compile(s)
 		if err != nil {
 			return l, false, false
 		}
-		if re.re.MatchString(path) {
+		if re.MatchString(path) {
 			found, _, known = in.find(path)
 			return found, true, known
 		}

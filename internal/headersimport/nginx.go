@@ -1,4 +1,4 @@
-package headers
+package headersimport
 
 import (
 	"path"
@@ -12,7 +12,7 @@ const maxLevels = 2000
 // nginxImporter builds the levels of a configuration, and imports its servers.
 type nginxImporter struct {
 	files *nginxFiles
-	out   Imported
+	out   Result
 	left  int // number of levels that may still be built
 }
 
@@ -20,7 +20,7 @@ type nginxImporter struct {
 const maxAllLevels = 50_000
 
 // importNginx imports a configuration of nginx.
-func importNginx(config string) Imported {
+func importNginx(config string) Result {
 	main, files, problems := parseNginx(config)
 	im := nginxImporter{files: files, left: maxAllLevels}
 	im.out.Problems = problems
@@ -36,7 +36,7 @@ func (im *nginxImporter) servers(directives []nginxDirective, around *nginxLevel
 		im.out.Problems = append(im.out.Problems, Problem{d.line, unreadInclude(d)})
 		around.inner = append(around.inner, &nginxLevel{line: d.line, kind: "include", outer: around, scope: around.scope})
 	}, 0)
-	site := &ImportedSite{}
+	site := &Site{}
 	var loose []nginxDirective
 	for _, d := range flat {
 		switch {
@@ -103,14 +103,14 @@ func (im *nginxImporter) flatten(directives []nginxDirective, unread func(*nginx
 
 // server imports a server block.
 func (im *nginxImporter) server(d nginxDirective, http *nginxLevel) {
-	site := &ImportedSite{Line: d.line}
+	site := &Site{Line: d.line}
 	level := &nginxLevel{line: d.line, kind: "server", outer: http, scope: everything()}
 	im.levels(site, level, d.block)
 	im.finish(site, level)
 }
 
 // levels adds the directives of a block to its level.
-func (im *nginxImporter) levels(site *ImportedSite, level *nginxLevel, block []nginxDirective) {
+func (im *nginxImporter) levels(site *Site, level *nginxLevel, block []nginxDirective) {
 	flat := im.flatten(block, func(d *nginxDirective) {
 		site.problem(d.line, "%s", unreadInclude(d))
 		level.inner = append(level.inner, &nginxLevel{line: d.line, kind: "include", outer: level, scope: level.scope})
@@ -184,7 +184,7 @@ func locationScope(outer *nginxLevel, modifier, uri string) scope {
 
 // finish converts the lines of a server to rules, and adds the site to the
 // result.
-func (im *nginxImporter) finish(site *ImportedSite, server *nginxLevel) {
+func (im *nginxImporter) finish(site *Site, server *nginxLevel) {
 	levels := 0
 	server.all(func(*nginxLevel) bool { levels++; return true })
 	if levels > maxLevels {
