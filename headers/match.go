@@ -11,7 +11,7 @@ import (
 // allocating.
 const inlineMatches = 8
 
-// Match is the set of rules that match a request. Rules.Match returns it before
+// Match is the set of rules that match a request. Table.Match returns it before
 // the handler runs. Apply adds the header later, when the status and the media
 // type of the response are known. The zero Match applies no rules.
 type Match struct {
@@ -22,7 +22,7 @@ type Match struct {
 }
 
 // Empty reports whether no rule for a name or path matches. If
-// Rules.NeedsResponse is true, rules for a media type or status may still
+// Table.NeedsResponse is true, rules for a media type or status may still
 // match.
 func (m *Match) Empty() bool { return m.n == 0 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// MaxRules is the maximal number of rules that Compile accepts.
+	// MaxSettings is the maximal number of rules that Compile accepts.
 	MaxSettings = 10_000
 	// MaxRegexps is the maximal number of regular expressions that must be run
 	// on every request; each takes about 50 ns. Regular expressions that are
@@ -65,7 +65,7 @@ type indexedGlob struct {
 type compiled struct {
 	Setting
 	pattern pattern
-	value   int32 // index into Rules.said
+	value   int32 // index into Table.values
 }
 
 // Compile compiles rules and keeps their order. It returns an error for an

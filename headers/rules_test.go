@@ -216,7 +216,7 @@ func TestNeedsResponse(t *testing.T) {
 		}
 	}
 	if (*Table)(nil).NeedsResponse() {
-		t.Error("NeedsResponse of nil Rules is true")
+		t.Error("NeedsResponse of a nil Table is true")
 	}
 }
 

@@ -166,7 +166,7 @@ func (s *Signals) Empty() bool {
 
 // Apply adds the signals for a request target to h, the header of a response
 // that is about to be written with status. The target has the same form as for
-// Rules.Match. If several lines for a field match, Apply sends the one with the
+// Table.Match. If several lines for a field match, Apply sends the one with the
 // longest path. It does not change a Content-Signal or Content-Usage field that
 // h already has, since the response is more specific than robots.txt. For each
 // License line, it adds a Link field with rel="license", unless h already has a
