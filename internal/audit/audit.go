@@ -61,7 +61,6 @@ type auditor struct {
 	hosts         *hosts
 	crawlers      *crawlers
 	people        *people
-	referrals     *referrals
 	activity      activity
 	addresses     distinct
 	warningCounts warningCounts
@@ -110,7 +109,7 @@ func newAuditor(ctx context.Context, o Options) (*auditor, error) {
 		o.Now = time.Now
 	}
 	a := &auditor{
-		options: o, mask: masker{o.Full}, crawlers: newCrawlers(), people: newPeople(), referrals: newReferrals(),
+		options: o, mask: masker{o.Full}, crawlers: newCrawlers(), people: newPeople(),
 		addresses: distinct{precision: 14}, reasons: newCounter(enforce.Reasons), purposes: newCounter(maxNames),
 	}
 	if err := a.addSites(); err != nil {

@@ -3,7 +3,6 @@ package audit
 import (
 	"context"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -88,9 +87,6 @@ func (a *auditor) person(e *logformat.Entry, step *activityStep) {
 	a.persons++
 	step.people++
 	a.people.add(e.UserAgent())
-	if (e.Referer != "" || strings.Contains(e.Target, "utm_source=")) && e.Status < 400 {
-		a.referrals.add(e.Referer, e.Target)
-	}
 }
 
 // verdict counts the decisions on a request. If a pace is limited, the request first

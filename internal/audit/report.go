@@ -50,9 +50,6 @@ type Report struct {
 	Rules []Rule `json:"rules"`
 	// Hosts is ordered by Requests, most first. It is empty if the log has no hosts.
 	Hosts []Host `json:"hosts"`
-	// Referrals compares, for each operator, what its crawlers fetched with the
-	// visits that its sites sent. It is ordered by Crawls, most first.
-	Referrals []Referral `json:"referrals"`
 	// Browsers, Systems and Devices count the requests of People, most first. The
 	// last element may be named "other".
 	Browsers []Count `json:"browsers"`

@@ -37,19 +37,14 @@ func (a *auditor) report() *Report {
 
 // reportCrawlers adds the crawlers to the report, and the figures that depend on them.
 func (a *auditor) reportCrawlers(r *Report) {
-	crawls := make(map[string]int64)
 	estimated, paced := false, false
 	for _, t := range a.crawlers.all() {
 		c := t.report()
 		r.Crawlers = append(r.Crawlers, c)
-		if c.Operator != "" {
-			crawls[c.Operator] += c.Requests
-		}
 		_, estimate := t.addresses.count()
 		estimated = estimated || estimate
 		paced = paced || c.Pace != nil
 	}
-	r.Referrals = a.referrals.report(crawls)
 	n, estimate := a.addresses.count()
 	if r.Addresses = n; estimate {
 		r.Estimates = append(r.Estimates, "addresses")

@@ -177,7 +177,7 @@ func (p *caddyLog) member(key []byte, e *Entry, l *caddyLine) bool {
 	return true
 }
 
-// lastSegment returns the last element of a path such as request>headers>Referer.
+// lastSegment returns the last element of a path such as request>headers>User-Agent.
 func lastSegment(key []byte) []byte { return key[bytes.LastIndexByte(key, '>')+1:] }
 
 // time checks whether a member is the time: by its usual keys, else by the key under

@@ -85,12 +85,6 @@ func (p *caddyLog) header(name []byte, e *Entry) bool {
 	switch string(name) {
 	case "User-Agent", "user-agent", "ua", "UA", "user_agent":
 		return p.values(func(s string) { e.UserAgents = append(e.UserAgents, s) })
-	case "Referer", "referer":
-		return p.values(func(s string) {
-			if e.Referer == "" {
-				e.Referer = s
-			}
-		})
 	case "Authorization":
 		e.Authorized = true
 		return p.walk.skipValue()

@@ -160,11 +160,10 @@ func (p *commonLog) tail(b []byte, e *Entry) Problem {
 		if len(b) < 2 || b[0] != ' ' || b[1] != '"' {
 			return cutOff
 		}
-		referer, rest, ok := p.quoted(b[2:])
+		_, rest, ok := p.quoted(b[2:])
 		if !ok || len(rest) < 2 || rest[0] != ' ' || rest[1] != '"' {
 			return cutOff
 		}
-		e.Referer = referer
 		var agent string
 		switch rest = rest[2:]; {
 		case p.more == 0: // all quotation marks but the last one belong to the User-Agent

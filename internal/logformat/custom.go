@@ -29,7 +29,7 @@ var customVariables = map[string]bool{
 	"remote_addr": true, "realip_remote_addr": true, "http_x_forwarded_for": true, "http_x_real_ip": true, "proxy_protocol_addr": true,
 	"remote_user": true, "time_local": true, "time_iso8601": true, "msec": true, "request": true, "request_method": true, "request_uri": true,
 	"uri": true, "document_uri": true, "args": true, "query_string": true, "status": true, "body_bytes_sent": true, "bytes_sent": true,
-	"http_referer": true, "http_user_agent": true, "host": true, "http_host": true, "server_name": true, "request_time": true,
+	"http_user_agent": true, "host": true, "http_host": true, "server_name": true, "request_time": true,
 	"http_authorization": true,
 }
 
@@ -225,8 +225,6 @@ func (p *customLog) setText(name, text string, e *Entry, v *customValues) {
 			n = n*10 + int64(text[i]-'0')
 		}
 		e.Bytes = n
-	case "http_referer":
-		e.Referer = text
 	case "http_user_agent":
 		v.agent = text
 	case "host", "http_host":

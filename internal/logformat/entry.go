@@ -15,11 +15,10 @@ type Entry struct {
 	Zoned      bool  // the time has a zone or is a Unix time
 	Begun      bool  // At is the begin of the request; otherwise it may be the end
 
-	Host    string // "" if the log does not have it
-	Client  string
-	Method  string
-	Target  string
-	Referer string
+	Host   string // "" if the log does not have it
+	Client string
+	Method string
+	Target string
 	// UserAgents are the values of all User-Agent fields: one empty string for a request
 	// without a User-Agent, and no value if the log does not have User-Agents.
 	UserAgents []string

@@ -29,7 +29,6 @@ const (
 	w3cStatus
 	w3cBytes
 	w3cAgent
-	w3cReferer
 	w3cHost
 	w3cHostField // the field Host of the request
 	w3cUser
@@ -40,7 +39,7 @@ const (
 var w3cNames = map[string]w3cColumn{
 	"date": w3cDate, "time": w3cTime, "c-ip": w3cClient, "cs-method": w3cMethod, "cs-uri-stem": w3cStem, "cs-uri-query": w3cQuery,
 	"cs-uri": w3cURI, "sc-status": w3cStatus, "sc-bytes": w3cBytes, "bytes": w3cBytes, "cs(user-agent)": w3cAgent, "c-user-agent": w3cAgent,
-	"cs(referer)": w3cReferer, "cs(referrer)": w3cReferer, "cs-host": w3cHostField, "cs(host)": w3cHostField, "x-host-header": w3cHostField,
+	"cs-host": w3cHostField, "cs(host)": w3cHostField, "x-host-header": w3cHostField,
 	"cs-username": w3cUser, "x-forwarded-for": w3cForwarded,
 	"cs(x-forwarded-for)": w3cForwarded,
 }
@@ -148,8 +147,6 @@ func (p *w3cLog) column(c w3cColumn, text string, e *Entry) {
 		}
 	case w3cAgent:
 		e.setAgent(p.decodeAgent(text))
-	case w3cReferer:
-		e.Referer = text
 	case w3cHostField:
 		e.Host = text
 	case w3cUser:

@@ -10,8 +10,7 @@ const (
 	maxSources     = 20   // robots.txt files
 	maxLines       = 3000 // lines of all robots.txt files together
 	maxLineAgents  = 4    // crawlers that are named at a line
-	maxReferrals   = 100
-	maxPeople      = 12 // browsers, systems and devices each
+	maxPeople      = 12   // browsers, systems and devices each
 	maxHosts       = 200
 	maxInputs      = 200
 	maxDifferences = 200

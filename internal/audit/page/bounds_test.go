@@ -54,7 +54,6 @@ func vast(t testing.TB) *audit.Report {
 		r.Hosts = append(r.Hosts, audit.Host{Name: fmt.Sprintf("%d.example", i)})
 		r.Inputs = append(r.Inputs, audit.Input{Name: fmt.Sprintf("log.%d", i)})
 		r.Browsers = append(r.Browsers, audit.Count{Name: fmt.Sprint(i), Requests: 1})
-		r.Referrals = append(r.Referrals, audit.Referral{Operator: fmt.Sprint(i)})
 		r.Warnings = append(r.Warnings, audit.Warning{Text: name})
 		r.Against.Differences = append(r.Against.Differences, audit.Difference{Crawler: name, Examples: model.Refused[:3]})
 	}

@@ -291,20 +291,6 @@ func TestPaces(t *testing.T) {
 	}
 }
 
-// The table has crawls and visits, also for operators that sent visits without crawls.
-func TestReferrals(t *testing.T) {
-	rows := cells(all(byID(t, written(t, sample(t)), "referrals"), "table")[0])
-	for i, want := range map[int][]string{
-		0: {"OpenAI", "21,834", "412", "", "53", "chatgpt.com"},
-		3: {"ByteDance", "6,904", "0", "", "–", ""},
-		7: {"DuckDuckGo", "0", "702", "", "0", "duckduckgo.com"},
-	} {
-		if !slices.Equal(rows[i], want) {
-			t.Errorf("row %d: %q, want %q", i, rows[i], want)
-		}
-	}
-}
-
 // An empty report and a report without times also give a page.
 func TestEmptyReport(t *testing.T) {
 	for name, r := range map[string]*audit.Report{

@@ -33,7 +33,6 @@ type view struct {
 	PaceTicks  []tick
 	Coarse     bool // a row of Paces has no verdict
 	Examples   []exampleGroup
-	Referrals  []referralRow
 	People     []peopleTable
 	Hosts      []audit.Host
 	Inputs     []audit.Input
@@ -44,7 +43,7 @@ type view struct {
 
 // left has the number of elements of each list that the page leaves out.
 type left struct {
-	Warnings, Listings, Paces, Examples, Referrals, Hosts, Inputs int
+	Warnings, Listings, Paces, Examples, Hosts, Inputs int
 }
 
 // newView returns the view of a report.
@@ -70,7 +69,6 @@ func newView(r *audit.Report) *view {
 	v.PaceTicks = paceTicks()
 	v.Coarse = slices.ContainsFunc(v.Paces, func(row paceRow) bool { return !row.Judged })
 	v.Examples, v.Left.Examples = exampleGroups(r, places)
-	v.Referrals, v.Left.Referrals = referralRows(r)
 	v.People = peopleTables(r)
 	v.Hosts, v.Left.Hosts = cut(r.Hosts, maxHosts)
 	v.Inputs, v.Left.Inputs = cut(r.Inputs, maxInputs)

@@ -34,7 +34,6 @@ func Audit(w io.Writer, r *audit.Report, paint Paint) error {
 		t.rules()
 		t.reads()
 		t.refused()
-		t.referrals()
 		t.hosts()
 		t.people()
 		t.suspects()
@@ -220,18 +219,6 @@ func (t *auditText) example(name string, e *audit.Example) {
 		t.printf("  %s", clipped(e.Verdict.Text, 40))
 	}
 	t.printf("  (%s line %d)\n", Visible(e.Input), e.LineNo)
-}
-
-func (t *auditText) referrals() {
-	var rows [][]string
-	for _, r := range t.r.Referrals {
-		rows = append(rows, []string{clipped(r.Operator, 24), number(r.Crawls), number(r.Referrals), clipped(strings.Join(r.Sites, ", "), 48)})
-	}
-	if len(rows) == 0 {
-		return
-	}
-	t.title("Operators: pages that their crawlers fetched, and visitors from their sites")
-	t.table([]column{{"operator", true}, {"crawls", false}, {"visits", false}, {"from", true}}, rows[:min(len(rows), 20)])
 }
 
 func (t *auditText) hosts() {

@@ -1,41 +1,6 @@
 package page
 
-import (
-	"strings"
-
-	"github.com/caddy-robots/caddy-robots/internal/audit"
-)
-
-// referralRow compares the crawls of an operator with the visits that it sent.
-type referralRow struct {
-	*audit.Referral
-	Crawled, Sent []bar
-	Ratio         float64 // crawls per visit; 0 without visits
-	From          string
-}
-
-// referralRows returns the rows of the referrals.
-func referralRows(r *audit.Report) (rows []referralRow, left int) {
-	var most int64
-	for i := range r.Referrals {
-		most = max(most, r.Referrals[i].Crawls, r.Referrals[i].Referrals)
-	}
-	list, left := cut(r.Referrals, maxReferrals)
-	for i := range list {
-		f := &list[i]
-		row := referralRow{
-			Referral: f,
-			Crawled:  bars(most, part{"pass", f.Crawls}),
-			Sent:     bars(most, part{"people", f.Referrals}),
-			From:     plain(maxText, strings.Join(f.Sites, ", ")),
-		}
-		if f.Referrals > 0 {
-			row.Ratio = float64(f.Crawls) / float64(f.Referrals)
-		}
-		rows = append(rows, row)
-	}
-	return rows, left
-}
+import "github.com/caddy-robots/caddy-robots/internal/audit"
 
 // peopleTable is the table of browsers, systems or devices.
 type peopleTable struct {
