@@ -2,6 +2,8 @@ package logformat
 
 import (
 	"bytes"
+	"math"
+	"strconv"
 	"time"
 )
 
@@ -12,7 +14,6 @@ type caddyLog struct {
 	times   timeParser
 	console bool   // the last line was from the console encoder
 	timeKey string // the key of the time, if it is not one of the usual keys
-	layout  string // the layout of the last time
 	nested  bool   // the object was a string in the object of a log driver
 	walk    object
 	inner   []byte
@@ -55,7 +56,7 @@ func (p *caddyLog) parse(line []byte, e *Entry) Problem {
 // begins with a time.
 func (p *caddyLog) withoutFields(line []byte) Problem {
 	if i := bytes.IndexByte(line, '\t'); i > 0 {
-		if _, ok := p.times.parse(line[:i], &p.layout); ok {
+		if _, ok := p.times.parse(line[:i]); ok {
 			return NoRequest
 		}
 	}
@@ -66,7 +67,7 @@ func (p *caddyLog) withoutFields(line []byte) Problem {
 // first one is the time.
 func (p *caddyLog) head(b []byte, e *Entry, l *caddyLine) {
 	at, rest, _ := bytes.Cut(b, []byte("\t"))
-	s, ok := p.times.parse(at, &p.layout)
+	s, ok := p.times.parse(at)
 	if !ok {
 		return
 	}
@@ -93,34 +94,24 @@ func (l *caddyLine) classify(text []byte) {
 
 // object parses the JSON object of a line.
 func (p *caddyLog) object(b []byte, e *Entry, l *caddyLine) Problem {
-	p.walk.b, p.walk.i = b, 0
 	o := &p.walk
-	if !o.begin('{') {
-		return badJSON
-	}
-	for first := true; ; first = false {
-		more, ok := o.more('}', first)
-		if !ok {
-			return cutOrBad(o)
+	o.b, o.i = b, 0
+	inner := false
+	ok := o.members(func(key []byte) bool {
+		if string(key) == "log" && !p.nested && o.b[o.i] == '"' { // Docker writes {"log":"<line>"}
+			text, ok := o.text()
+			inner = ok && bytes.HasPrefix(bytes.TrimSpace(text), []byte("{"))
+			p.inner = append(p.inner[:0], text...)
+			return ok && !inner
 		}
-		if !more {
-			break
-		}
-		key, ok := o.key()
-		if !ok {
-			return cutOrBad(o)
-		}
-		if string(key) == "log" && !p.nested && o.b[o.i] == '"' {
-			if text, ok := o.text(); ok && bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
-				p.nested = true // Docker writes {"log":"<line>"}
-				p.inner = append(p.inner[:0], text...)
-				return p.object(p.inner, e, l)
-			}
-			continue
-		}
-		if !p.member(key, e, l) {
-			return cutOrBad(o)
-		}
+		return p.member(key, e, l)
+	})
+	switch {
+	case inner:
+		p.nested = true
+		return p.object(p.inner, e, l)
+	case !ok:
+		return cutOrBad(o)
 	}
 	return p.finish(e, l)
 }
@@ -147,11 +138,11 @@ func (p *caddyLog) member(key []byte, e *Entry, l *caddyLine) bool {
 		return o.skipValue()
 	case "status", "http_status", "status_code":
 		n, ok := o.integer()
-		e.Status = int(min(max(n, 0), 999))
+		e.Status = int(min(n, 999))
 		return ok
 	case "size", "bytes_written":
 		n, ok := o.integer()
-		e.Bytes = max(n, 0)
+		e.Bytes = n
 		return ok
 	case "duration":
 		return p.duration(l)
@@ -195,7 +186,7 @@ func (p *caddyLog) time(key, text []byte, e *Entry, l *caddyLine) {
 	if level <= l.level || len(text) == 0 {
 		return
 	}
-	if s, ok := p.times.parse(text, &p.layout); ok {
+	if s, ok := p.times.parse(text); ok {
 		e.setTime(s)
 		l.level = level
 		if level == 1 {
@@ -210,13 +201,7 @@ func (o *object) integer() (int64, bool) {
 		return 0, o.skipValue()
 	}
 	text, _, ok := o.scalar()
-	n := int64(0)
-	for _, c := range text {
-		if !isDigit(c) || n > 1<<56 {
-			break
-		}
-		n = n*10 + int64(c-'0')
-	}
+	n, _ := leadingNumber(text)
 	return n, ok
 }
 
@@ -233,26 +218,18 @@ func (p *caddyLog) duration(l *caddyLine) bool {
 		return false
 	}
 	l.duration = -1
-	whole, rest, fraction := bytes.Cut(text, []byte("."))
+	whole, _, fraction := bytes.Cut(text, []byte("."))
 	switch {
 	case quoted:
 		if d, err := time.ParseDuration(string(text)); err == nil {
 			l.duration = int64(d)
 		}
-	case fraction && len(whole) < 8 && bytes.IndexByte(rest, 'e') < 0:
-		n, unit := int64(0), int64(1e8)
-		for _, c := range whole {
-			n = n*10 + int64(c&15)
+	case fraction && len(whole) < 8:
+		if seconds, err := strconv.ParseFloat(view(text), 64); err == nil {
+			l.duration = int64(math.Round(seconds * 1e9))
 		}
-		n *= 1e9
-		for _, c := range rest {
-			n += int64(c&15) * unit
-			unit /= 10
-		}
-		l.duration = n
 	case !fraction && len(whole) > 6 && len(whole) < 15:
-		i := 0
-		l.duration = int64(max(digits(whole, &i, len(whole)), 0))
+		l.duration = max(digits(whole), 0)
 	case !fraction && string(whole) == "0":
 		l.duration = 0
 	}

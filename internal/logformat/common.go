@@ -46,12 +46,9 @@ func (p *commonLog) parse(line []byte, e *Entry) Problem {
 	if begin < 1 {
 		return badTime
 	}
-	at, ok := p.times.common(line[begin+1 : end])
+	at, ok := p.times.parse(line[begin+1 : end])
 	if !ok {
-		var last string
-		if at, ok = p.times.parse(line[begin+1:end], &last); !ok {
-			return badTime
-		}
+		return badTime
 	}
 	e.setTime(at)
 	if !p.head(view(line[:begin]), e) {
@@ -141,17 +138,12 @@ func (p *commonLog) octets(b []byte, e *Entry) []byte {
 	if len(b) == 0 || b[0] != ' ' {
 		return b
 	}
-	i := 1
-	for i < len(b) && isDigit(b[i]) {
-		if e.Bytes < 1<<56 {
-			e.Bytes = e.Bytes*10 + int64(b[i]-'0')
-		}
-		i++
+	n, rest := leadingNumber(b[1:])
+	if len(rest) == len(b)-1 && len(rest) > 0 && rest[0] == '-' {
+		rest = rest[1:]
 	}
-	if i == 1 && i < len(b) && b[i] == '-' {
-		i++
-	}
-	return b[i:]
+	e.Bytes = n
+	return rest
 }
 
 // tail parses what is after the size.

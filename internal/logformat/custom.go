@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -14,7 +15,6 @@ type customLog struct {
 	parts  []customPart
 	agents bool
 	json   bool // the format is a JSON object, so that values have JSON escapes
-	layout string
 	buf    []byte
 }
 
@@ -22,15 +22,6 @@ type customLog struct {
 type customPart struct {
 	variable string
 	literal  string
-}
-
-// customVariables are the variables whose values are used. Others are skipped.
-var customVariables = map[string]bool{
-	"remote_addr": true, "realip_remote_addr": true, "http_x_forwarded_for": true, "http_x_real_ip": true, "proxy_protocol_addr": true,
-	"remote_user": true, "time_local": true, "time_iso8601": true, "msec": true, "request": true, "request_method": true, "request_uri": true,
-	"uri": true, "document_uri": true, "args": true, "query_string": true, "status": true, "body_bytes_sent": true, "bytes_sent": true,
-	"http_user_agent": true, "host": true, "http_host": true, "server_name": true, "request_time": true,
-	"http_authorization": true,
 }
 
 // newCustomLog compiles a format. The error says what is wrong with it.
@@ -61,7 +52,7 @@ func newCustomLog(format string, times timeParser) (*customLog, error) {
 	switch {
 	case len(p.parts) > maxColumns:
 		return nil, fmt.Errorf("it has %d variables: at most %d are allowed", len(p.parts)-1, maxColumns-1)
-	case !seen["request"] && !seen["request_uri"] && !seen["uri"] && !seen["document_uri"]:
+	case !slices.ContainsFunc(pathVariables, func(name string) bool { return seen[name] }):
 		return nil, errors.New("it has no path: add $request or $request_uri")
 	}
 	return p, nil
@@ -89,13 +80,6 @@ func variableName(s string) (name, rest string, err error) {
 func (p *customLog) name() string    { return "custom" }
 func (p *customLog) hasAgents() bool { return p.agents }
 
-// customValues are values that finish combines or chooses from.
-type customValues struct {
-	uri, args, forwarded, real, host string
-	agent                            string
-	seconds                          float64
-}
-
 func (p *customLog) parse(line []byte, e *Entry) Problem {
 	if len(line) == 0 {
 		return NoRequest
@@ -105,7 +89,7 @@ func (p *customLog) parse(line []byte, e *Entry) Problem {
 	if !ok {
 		return unknownFormat
 	}
-	var v customValues
+	v := variables{times: &p.times}
 	for i := range p.parts[1:] {
 		part := &p.parts[i+1]
 		end := p.end(rest, part, i+2 == len(p.parts))
@@ -114,14 +98,20 @@ func (p *customLog) parse(line []byte, e *Entry) Problem {
 		}
 		value := rest[:end]
 		rest = rest[end+len(part.literal):]
-		if !customVariables[part.variable] {
-			continue
-		}
-		if pr := p.value(part.variable, value, e, &v); pr != None {
+		if pr := v.set(part.variable, value, p.text(value), e); pr != None {
 			return pr
 		}
 	}
-	return p.finish(e, &v)
+	if pr := v.finish(e, &p.buf); pr != None {
+		return pr
+	}
+	if e.Target == "" {
+		return NoRequest
+	}
+	if p.agents && len(e.UserAgents) == 0 {
+		e.setAgent("")
+	}
+	return None
 }
 
 // end returns the length of a variable's value: up to the text after the variable. For
@@ -164,121 +154,4 @@ func (p *customLog) text(b []byte) string {
 	}
 	p.buf = appendUnescaped(p.buf, b)
 	return view(p.buf[from:])
-}
-
-// value parses a value that may be invalid.
-func (p *customLog) value(name string, b []byte, e *Entry, v *customValues) Problem {
-	switch name {
-	case "time_local", "time_iso8601", "msec":
-		s, ok := p.times.parse(b, &p.layout)
-		if !ok {
-			return badTime
-		}
-		if !e.Timed || s.resolution < e.Resolution {
-			e.setTime(s)
-		}
-	case "request":
-		if !e.setRequestLine(p.text(b)) {
-			return NoRequest
-		}
-	case "status":
-		n, rest := number3(b)
-		if n < 0 || len(rest) > 0 {
-			return badStatus
-		}
-		e.Status = n
-	case "request_time":
-		v.seconds = seconds(b)
-	default:
-		p.setText(name, p.text(b), e, v)
-	}
-	return None
-}
-
-// setText stores a value that cannot be invalid.
-func (p *customLog) setText(name, text string, e *Entry, v *customValues) {
-	if text == "-" && name != "http_user_agent" {
-		return
-	}
-	switch name {
-	case "remote_addr", "proxy_protocol_addr":
-		if e.Client == "" || name == "remote_addr" {
-			e.Client = text
-		}
-	case "http_x_forwarded_for":
-		v.forwarded, _, _ = strings.Cut(text, ",")
-	case "http_x_real_ip":
-		v.real = text
-	case "remote_user", "http_authorization":
-		e.Authorized = text != ""
-	case "request_method":
-		e.Method = text
-	case "request_uri":
-		e.Target = text
-	case "uri", "document_uri":
-		v.uri = text
-	case "args", "query_string":
-		v.args = text
-	case "body_bytes_sent", "bytes_sent":
-		n := int64(0)
-		for i := 0; i < len(text) && isDigit(text[i]) && n < 1<<56; i++ {
-			n = n*10 + int64(text[i]-'0')
-		}
-		e.Bytes = n
-	case "http_user_agent":
-		v.agent = text
-	case "host", "http_host":
-		e.Host = text
-	case "server_name":
-		v.host = text
-	}
-}
-
-// seconds parses a decimal number; it returns 0 for anything else.
-func seconds(b []byte) float64 {
-	n, unit := 0.0, 0.0
-	for _, c := range b {
-		switch {
-		case c == '.' && unit == 0:
-			unit = 1
-		case !isDigit(c):
-			return 0
-		default:
-			n = n*10 + float64(c&15)
-			unit *= 10
-		}
-	}
-	return n / max(unit, 1)
-}
-
-// finish completes e with the values that belong together.
-func (p *customLog) finish(e *Entry, v *customValues) Problem {
-	if e.Target == "" && v.uri != "" {
-		from := len(p.buf)
-		p.buf = append(p.buf, v.uri...)
-		if v.args != "" {
-			p.buf = append(append(p.buf, '?'), v.args...)
-		}
-		e.Target = view(p.buf[from:])
-	}
-	if e.Target == "" {
-		return NoRequest
-	}
-	if p.agents {
-		e.setAgent(v.agent)
-	}
-	for _, other := range []string{v.real, v.forwarded} {
-		if e.Client == "" {
-			e.Client = other
-		}
-	}
-	e.Forwarded = v.forwarded != ""
-	if e.Host == "" {
-		e.Host = v.host
-	}
-	if e.Timed && v.seconds > 0 && e.Resolution < 1e9 { // the time in nginx's log is that of the end of a request
-		e.At -= int64(v.seconds * 1e9)
-		e.Begun = true
-	}
-	return None
 }

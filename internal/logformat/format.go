@@ -28,7 +28,7 @@ type parser interface {
 // known format fits. Times without a zone are in zone; nil means UTC. For an empty
 // sample, it returns the combined format.
 func Detect(sample [][]byte, zone *time.Location) *Format {
-	times := timeParser{zone}
+	times := timeParser{zone: zone}
 	if len(sample) == 0 {
 		return &Format{main: &commonLog{times: times, agents: true}}
 	}
@@ -71,7 +71,7 @@ func count(p parser, sample [][]byte) int {
 // Custom compiles a format in the notation of nginx's log_format. Times without a
 // zone are in zone; nil means UTC. The error says what is wrong with the format.
 func Custom(notation string, zone *time.Location) (*Format, error) {
-	p, err := newCustomLog(notation, timeParser{zone})
+	p, err := newCustomLog(notation, timeParser{zone: zone})
 	if err != nil {
 		return nil, err
 	}

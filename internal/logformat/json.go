@@ -2,6 +2,7 @@ package logformat
 
 import (
 	"bytes"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -121,30 +122,20 @@ func (o *object) escape() bool {
 	}
 	c := o.b[o.i+1]
 	o.i += 2
-	if control, ok := controlOctet(c); ok {
-		o.buf = append(o.buf, control)
-		return true
-	}
-	switch c {
-	case 'u':
+	switch control, ok := controlOctet(c); {
+	case ok:
+		c = control
+	case c == 'u':
 		r, ok := o.unit()
-		if !ok {
-			return false
-		}
-		if r >= 0xd800 && r < 0xdc00 && o.i+1 < len(o.b) && o.b[o.i] == '\\' && o.b[o.i+1] == 'u' {
-			was := o.i
-			o.i += 2
-			low, ok := o.unit()
-			if ok && low >= 0xdc00 && low < 0xe000 {
-				r = (r-0xd800)<<10 + (low - 0xdc00) + 0x10000
-			} else {
-				o.i = was
+		if utf16.IsSurrogate(r) && bytes.HasPrefix(o.b[o.i:], []byte(`\u`)) {
+			if low, ok := hex(o.b[o.i+2:], 4); ok && utf16.DecodeRune(r, low) != utf8.RuneError {
+				r = utf16.DecodeRune(r, low)
+				o.i += 6
 			}
 		}
 		o.buf = utf8.AppendRune(o.buf, r)
-		return true
-	case '"', '\\', '/':
-	default:
+		return ok
+	case c != '"' && c != '\\' && c != '/':
 		return false
 	}
 	o.buf = append(o.buf, c)
@@ -153,19 +144,11 @@ func (o *object) escape() bool {
 
 // unit parses the four hexadecimal digits after \u: one UTF-16 code unit.
 func (o *object) unit() (rune, bool) {
-	if o.i+4 > len(o.b) {
-		return 0, false
+	r, ok := hex(o.b[o.i:], 4)
+	if ok {
+		o.i += 4
 	}
-	r := rune(0)
-	for _, c := range o.b[o.i : o.i+4] {
-		h := hex(c)
-		if h < 0 {
-			return 0, false
-		}
-		r = r<<4 | rune(h)
-	}
-	o.i += 4
-	return r, true
+	return r, ok
 }
 
 // scalar parses a string, a number or a literal such as true. quoted is true for a

@@ -1,6 +1,10 @@
 package logformat
 
-import "unsafe"
+import (
+	"strconv"
+	"strings"
+	"unsafe"
+)
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
@@ -19,72 +23,51 @@ func number3(b []byte) (int, []byte) {
 	if len(b) > 0 && b[0] == '-' && (len(b) == 1 || b[1] == ' ') {
 		return 0, b[1:]
 	}
-	i := 0
-	n := digits(b, &i, 3)
-	if n < 0 || i < len(b) && b[i] != ' ' {
+	if len(b) < 3 || len(b) > 3 && b[3] != ' ' {
 		return -1, nil
 	}
-	return n, b[i:]
+	return int(digits(b[:3])), b[3:]
 }
 
+// appendUnescaped decodes the escapes that Apache (\" \\ \n \xHH) and nginx (\xHH)
+// write.
 func appendUnescaped(buf, b []byte) []byte {
 	for i := 0; i < len(b); i++ {
-		c := b[i]
-		if c != '\\' || i+1 == len(b) {
-			buf = append(buf, c)
+		if b[i] != '\\' || i+1 == len(b) {
+			buf = append(buf, b[i])
 			continue
 		}
 		i++
-		switch control, ok := controlOctet(b[i]); {
-		case ok:
-			c = control
-		case b[i] == 'v':
-			c = '\v'
-		case b[i] == 'x':
-			if i+2 < len(b) {
-				if h, l := hex(b[i+1]), hex(b[i+2]); h >= 0 && l >= 0 {
-					c = byte(h<<4 | l)
-					i += 2
-					break
-				}
-			}
-			buf = append(buf, '\\')
-			c = 'x'
-		default:
-			c = b[i]
+		if c, ok := controlOctet(b[i]); ok {
+			buf = append(buf, c)
+		} else if b[i] != 'x' {
+			buf = append(buf, b[i])
+		} else if c, ok := hex(b[i+1:], 2); ok {
+			buf = append(buf, byte(c))
+			i += 2
+		} else {
+			buf = append(buf, `\x`...)
 		}
-		buf = append(buf, c)
 	}
 	return buf
 }
 
-// controlOctet returns the octet for the letter after a backslash: \n, \r, \t, \b or \f.
+// controlOctet returns the octet for the letter after a backslash, such as \n.
 func controlOctet(letter byte) (octet byte, ok bool) {
-	switch letter {
-	case 'n':
-		return '\n', true
-	case 'r':
-		return '\r', true
-	case 't':
-		return '\t', true
-	case 'b':
-		return '\b', true
-	case 'f':
-		return '\f', true
+	i := strings.IndexByte("nrtbfv", letter)
+	if i < 0 {
+		return 0, false
 	}
-	return 0, false
+	return "\n\r\t\b\f\v"[i], true
 }
 
-func hex(c byte) int {
-	switch {
-	case '0' <= c && c <= '9':
-		return int(c - '0')
-	case 'a' <= c && c <= 'f':
-		return int(c-'a') + 10
-	case 'A' <= c && c <= 'F':
-		return int(c-'A') + 10
+// hex parses n hexadecimal digits at the beginning of b.
+func hex(b []byte, n int) (rune, bool) {
+	if len(b) < n {
+		return 0, false
 	}
-	return -1
+	v, err := strconv.ParseUint(view(b[:n]), 16, 32)
+	return rune(v), err == nil
 }
 
 // IsAddress reports whether s looks like an IP address.
@@ -110,20 +93,29 @@ func IsAddress(s string) bool {
 	return colons > 1 || dots == 3 && colons == 0 && s[len(s)-1] != '.'
 }
 
-// digits parses n digits of b at *i; it returns -1 if there are other octets.
-func digits(b []byte, i *int, n int) int {
-	if *i+n > len(b) {
-		return -1
-	}
-	v := 0
-	for _, c := range b[*i : *i+n] {
-		if c < '0' || c > '9' {
+// digits parses a decimal number; it returns a negative number if there are other
+// octets.
+func digits(b []byte) int64 {
+	v := int64(0)
+	for _, c := range b {
+		if !isDigit(c) {
 			return -1
 		}
-		v = v*10 + int(c-'0')
+		v = v*10 + int64(c-'0')
 	}
-	*i += n
 	return v
+}
+
+// leadingNumber parses the decimal number at the beginning of b, 0 if there is none,
+// and returns what is after it. A very large number is cut short.
+func leadingNumber(b []byte) (n int64, rest []byte) {
+	for len(b) > 0 && isDigit(b[0]) {
+		if n < 1<<56 {
+			n = n*10 + int64(b[0]-'0')
+		}
+		b = b[1:]
+	}
+	return n, b
 }
 
 // skip skips one octet if it is c, and reports whether it did.

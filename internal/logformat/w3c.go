@@ -9,39 +9,19 @@ import (
 // w3cLog parses the Extended Log File Format of the W3C, which IIS and CloudFront write:
 // https://www.w3.org/TR/WD-logfile. Its times are in UTC.
 type w3cLog struct {
-	columns []w3cColumn // of the last #Fields
+	times   timeParser
+	columns []string // variables of the last #Fields; "" for a column that is skipped
 	agents  bool
 	buf     []byte
 }
 
-// w3cColumn says what a column of a line contains.
-type w3cColumn uint8
-
-const (
-	w3cIgnored w3cColumn = iota
-	w3cDate
-	w3cTime
-	w3cClient
-	w3cMethod
-	w3cStem
-	w3cQuery
-	w3cURI
-	w3cStatus
-	w3cBytes
-	w3cAgent
-	w3cHost
-	w3cHostField // the field Host of the request
-	w3cUser
-	w3cForwarded
-)
-
-// w3cNames are the identifiers of columns in #Fields, in lower case.
-var w3cNames = map[string]w3cColumn{
-	"date": w3cDate, "time": w3cTime, "c-ip": w3cClient, "cs-method": w3cMethod, "cs-uri-stem": w3cStem, "cs-uri-query": w3cQuery,
-	"cs-uri": w3cURI, "sc-status": w3cStatus, "sc-bytes": w3cBytes, "bytes": w3cBytes, "cs(user-agent)": w3cAgent, "c-user-agent": w3cAgent,
-	"cs-host": w3cHostField, "cs(host)": w3cHostField, "x-host-header": w3cHostField,
-	"cs-username": w3cUser, "x-forwarded-for": w3cForwarded,
-	"cs(x-forwarded-for)": w3cForwarded,
+// w3cVariables are the variables for the identifiers of columns in #Fields, in lower
+// case.
+var w3cVariables = map[string]string{
+	"date": "date", "time": "time", "c-ip": "remote_addr", "cs-method": "request_method", "cs-uri-stem": "uri", "cs-uri-query": "args",
+	"cs-uri": "request_uri", "sc-status": "status", "sc-bytes": "bytes_sent", "bytes": "bytes_sent", "cs(user-agent)": "http_user_agent",
+	"c-user-agent": "http_user_agent", "cs-host": "host", "cs(host)": "host", "x-host-header": "host", "cs-username": "remote_user",
+	"x-forwarded-for": "http_x_forwarded_for", "cs(x-forwarded-for)": "http_x_forwarded_for",
 }
 
 // maxColumns is the largest number of columns of a line.
@@ -63,9 +43,9 @@ func (p *w3cLog) parse(line []byte, e *Entry) Problem {
 	if bytes.IndexByte(line, '\t') >= 0 {
 		blank = '\t'
 	}
-	var date, timeOfDay, stem, query string
+	v := variables{times: &p.times}
 	rest := bytes.TrimRight(line, " ")
-	for n, c := range p.columns {
+	for n, name := range p.columns {
 		if len(rest) == 0 {
 			if n == 0 {
 				return NoRequest
@@ -74,26 +54,28 @@ func (p *w3cLog) parse(line []byte, e *Entry) Problem {
 		}
 		var value []byte
 		value, rest = w3cValue(rest, blank)
-		if c == w3cIgnored || len(value) == 1 && value[0] == '-' && c != w3cAgent {
-			continue
+		text := view(value)
+		if name == "http_user_agent" {
+			text = p.decodeAgent(text)
 		}
-		switch text := view(value); c {
-		case w3cDate:
-			date = text
-		case w3cTime:
-			timeOfDay = text
-		case w3cStem:
-			stem = text
-		case w3cQuery:
-			query = text
-		default:
-			p.column(c, text, e)
+		if pr := v.set(name, value, text, e); pr != None {
+			return pr
 		}
 	}
 	if len(rest) > 0 {
 		return badColumns
 	}
-	return p.finish(e, date, timeOfDay, stem, query)
+	if pr := v.finish(e, &p.buf); pr != None {
+		return pr
+	}
+	e.Zoned = true
+	switch {
+	case !e.Timed:
+		return badTime
+	case e.Method == "" && e.Target == "":
+		return badRequest
+	}
+	return None
 }
 
 // w3cValue parses one value, in quotation marks or not.
@@ -123,62 +105,6 @@ func w3cValue(b []byte, blank byte) (value, rest []byte) {
 		rest = rest[1:]
 	}
 	return value, rest
-}
-
-// column stores the value of one column.
-func (p *w3cLog) column(c w3cColumn, text string, e *Entry) {
-	switch c {
-	case w3cClient:
-		e.Client = text
-	case w3cForwarded:
-		e.Forwarded = true
-	case w3cMethod:
-		e.Method = text
-	case w3cURI:
-		e.Target = text
-	case w3cStatus:
-		e.Status = -1
-		if n, rest := number3([]byte(text)); len(rest) == 0 {
-			e.Status = n
-		}
-	case w3cBytes:
-		for i := 0; i < len(text) && isDigit(text[i]) && e.Bytes < 1<<56; i++ {
-			e.Bytes = e.Bytes*10 + int64(text[i]-'0')
-		}
-	case w3cAgent:
-		e.setAgent(p.decodeAgent(text))
-	case w3cHostField:
-		e.Host = text
-	case w3cUser:
-		e.Authorized = true
-	}
-}
-
-// finish combines the values of several columns.
-func (p *w3cLog) finish(e *Entry, date, timeOfDay, stem, query string) Problem {
-	from := len(p.buf)
-	p.buf = append(append(append(p.buf, date...), ' '), timeOfDay...)
-	at, ok := timeParser{}.isoLike(p.buf[from:])
-	if !ok {
-		return badTime
-	}
-	at.zoned = true
-	e.setTime(at)
-	if stem != "" {
-		from := len(p.buf)
-		p.buf = append(p.buf, stem...)
-		if query != "" {
-			p.buf = append(append(p.buf, '?'), query...)
-		}
-		e.Target = view(p.buf[from:])
-	}
-	switch {
-	case e.Status < 0:
-		return badStatus
-	case e.Method == "" && e.Target == "":
-		return badRequest
-	}
-	return None
 }
 
 // decodeAgent decodes the blanks of a User-Agent: IIS writes + for a blank, CloudFront
@@ -214,14 +140,14 @@ func (p *w3cLog) directive(line []byte) {
 	if len(line) < len(fields) || !strings.EqualFold(view(line[:len(fields)]), fields) {
 		return
 	}
-	p.columns = []w3cColumn{}
+	p.columns = []string{}
 	p.agents = false
 	for name := range bytes.FieldsSeq(line[len(fields):]) {
 		if len(p.columns) == maxColumns {
 			break
 		}
-		c := w3cNames[strings.ToLower(string(name))]
-		p.columns = append(p.columns, c)
-		p.agents = p.agents || c == w3cAgent
+		variable := w3cVariables[strings.ToLower(string(name))]
+		p.columns = append(p.columns, variable)
+		p.agents = p.agents || variable == "http_user_agent"
 	}
 }
