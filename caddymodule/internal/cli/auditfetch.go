@@ -63,7 +63,7 @@ func (o *auditOptions) fetchConfigured(cmd *cobra.Command, to *audit.Options, si
 			one.Robots = fetchVersions(cmd, to, host)
 			fetched = append(fetched, one)
 		}
-		if len(hosts) != 1 || o.config.host == "" && (len(s.Hosts) != 1 || !s.names(hostname(hosts[0]))) {
+		if len(hosts) != 1 || o.config.host == "" && (len(s.Hosts) != 1 || !strings.EqualFold(s.Hosts[0], hostname(hosts[0]))) {
 			rest = append(rest, settings[i])
 		}
 	}
@@ -81,7 +81,7 @@ func (o *auditOptions) hostsToFetch(sites []Site, i int, main []string) (hosts [
 			if strings.EqualFold(hostname(host), o.config.host) {
 				return []string{host}
 			}
-		case siteOf(sites, hostname(host)) == i:
+		case slices.Index(bestFor(sites, hostname(host)), i) == 0:
 			hosts = append(hosts, host)
 		}
 	}
@@ -94,27 +94,6 @@ func (o *auditOptions) hostsToFetch(sites []Site, i int, main []string) (hosts [
 		return sites[0].Hosts
 	}
 	return nil
-}
-
-// siteOf returns the index of the site that serves a host, -1 if none does: the
-// first one that names it, else the first one with a wildcard, else the first one
-// for all hosts.
-func siteOf(sites []Site, host string) int {
-	wildcard, catchAll := -1, -1
-	for i := range sites {
-		switch s := &sites[i]; {
-		case s.names(host):
-			return i
-		case len(s.Hosts) == 0 && catchAll < 0:
-			catchAll = i
-		case len(s.Hosts) > 0 && s.serves(host) && wildcard < 0:
-			wildcard = i
-		}
-	}
-	if wildcard >= 0 {
-		return wildcard
-	}
-	return catchAll
 }
 
 // hostname returns a host of a log without its port, in lower case.

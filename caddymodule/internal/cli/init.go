@@ -16,6 +16,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/proposal"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
@@ -145,13 +146,11 @@ func (o *initOptions) sites(stderr io.Writer) ([]proposal.Site, error) {
 		return nil, err
 	}
 	if o.site != "" {
-		chosen := slices.DeleteFunc(slices.Clone(all), func(s proposal.Site) bool { return !(&Site{Hosts: s.Hosts}).serves(o.site) })
-		if len(chosen) == 0 {
+		best := routes.BestFor(all, func(s proposal.Site) []string { return s.Hosts }, o.site)
+		if best == nil {
 			return nil, fmt.Errorf("%s has no site %s. %s", path, o.site, sitesAre(siteNames(all)))
 		}
-		// The site that names the host comes before those with a wildcard, as it does in Caddy.
-		slices.SortStableFunc(chosen, func(a, b proposal.Site) int { return a.Breadth(o.site) - b.Breadth(o.site) })
-		return chosen[:1], nil
+		return all[best[0]:][:1], nil
 	}
 	left := slices.DeleteFunc(slices.Clone(all), func(s proposal.Site) bool { return s.Robots })
 	if len(left) == 0 {

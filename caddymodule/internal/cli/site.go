@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 )
@@ -163,7 +164,10 @@ func (c *configFlags) group(all []Site, at *url.URL) []Site {
 	if host == "" {
 		return nil
 	}
-	group := bestFor(all, host)
+	var group []Site
+	for _, i := range bestFor(all, host) {
+		group = append(group, all[i])
+	}
 	if at == nil {
 		return group
 	}
@@ -178,25 +182,9 @@ func (c *configFlags) group(all []Site, at *url.URL) []Site {
 	return group
 }
 
-// bestFor returns the handlers of the site that serves a host: one that names the
-// host, else one with a pattern that matches it, else the one for any host.
-func bestFor(all []Site, host string) []Site {
-	for _, fits := range []func(*Site) bool{
-		func(s *Site) bool { return s.names(host) },
-		func(s *Site) bool { return len(s.Hosts) > 0 && s.serves(host) },
-		func(s *Site) bool { return s.serves(host) },
-	} {
-		var list []Site
-		for i := range all {
-			if fits(&all[i]) {
-				list = append(list, all[i])
-			}
-		}
-		if list != nil {
-			return list
-		}
-	}
-	return nil
+// bestFor returns the indexes of the sites that fit a host best.
+func bestFor(sites []Site, host string) []int {
+	return routes.BestFor(sites, func(s Site) []string { return s.Hosts }, host)
 }
 
 // sameSite reports whether all handlers serve the same hosts.
@@ -225,24 +213,4 @@ func sitesAre(names []string) string {
 // listensAt reports whether the server of the site listens at a port.
 func (s *Site) listensAt(port string) bool {
 	return slices.ContainsFunc(strings.Fields(s.Listen), func(address string) bool { return strings.HasSuffix(address, ":"+port) })
-}
-
-// names reports whether the site names a host, without a wildcard. The site for
-// any host has the name *.
-func (s *Site) names(host string) bool {
-	if len(s.Hosts) == 0 {
-		return host == anySite
-	}
-	return slices.ContainsFunc(s.Hosts, func(h string) bool { return strings.EqualFold(h, host) })
-}
-
-// serves reports whether the site serves a host.
-func (s *Site) serves(host string) bool {
-	return len(s.Hosts) == 0 || slices.ContainsFunc(s.Hosts, func(h string) bool {
-		if rest, ok := strings.CutPrefix(h, "*."); ok {
-			_, parent, _ := strings.Cut(host, ".")
-			return strings.EqualFold(parent, rest)
-		}
-		return strings.EqualFold(h, host)
-	})
 }

@@ -6,9 +6,14 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 )
 
 // Site is one site of a configuration: a route of a server, for a set of hosts.
@@ -33,18 +38,6 @@ type Site struct {
 // host, or those of a wildcard.
 func (s *Site) Open() bool {
 	return len(s.Hosts) == 0 || slices.ContainsFunc(s.Hosts, func(h string) bool { return strings.Contains(h, "*") })
-}
-
-// Breadth returns how broadly the site's address matches a host that it serves: 0 if
-// it names the host, 1 if it has a wildcard for it, 2 if it is for any host.
-func (s *Site) Breadth(host string) int {
-	switch {
-	case len(s.Hosts) == 0:
-		return 2
-	case slices.ContainsFunc(s.Hosts, func(h string) bool { return strings.EqualFold(h, host) }):
-		return 0
-	}
-	return 1
 }
 
 // Host returns a host that the site serves: the first one that its address names
@@ -88,24 +81,19 @@ func (s *Site) Name() string {
 	return strings.Join(s.Hosts, ", ")
 }
 
-type route struct {
-	Match  []map[string]json.RawMessage `json:"match"`
-	Handle []handler                    `json:"handle"`
-}
-
+// handler has the settings of handlers that Read reads.
 type handler struct {
-	Name      string  `json:"handler"`
-	Root      string  `json:"root"` // of file_server, and of vars
-	Routes    []route `json:"routes"`
+	Name      string `json:"handler"`
+	Root      string `json:"root"` // of file_server, and of vars
 	Upstreams []struct {
 		Dial string `json:"dial"`
 	} `json:"upstreams"`
 	Transport struct {
 		Protocol string `json:"protocol"`
 	} `json:"transport"`
-	Response *struct {
-		Set map[string][]string `json:"set"`
-		Add map[string][]string `json:"add"`
+	Response struct {
+		Set http.Header `json:"set"`
+		Add http.Header `json:"add"`
 	} `json:"response"`
 }
 
@@ -113,46 +101,77 @@ type handler struct {
 // server. They are ordered by the name of the server, and then as in the
 // configuration.
 func Read(adapted []byte) ([]Site, error) {
-	var c config
-	if err := json.Unmarshal(adapted, &c); err != nil {
+	var config struct {
+		Apps struct {
+			HTTP caddyhttp.App `json:"http"`
+		} `json:"apps"`
+	}
+	if err := json.Unmarshal(adapted, &config); err != nil {
 		return nil, fmt.Errorf("reading the configuration: %w", err)
 	}
+	app := &config.Apps.HTTP
 	var sites []Site
-	for _, name := range slices.Sorted(maps.Keys(c.Apps.HTTP.Servers)) {
-		srv := c.Apps.HTTP.Servers[name]
-		plain, port := c.Apps.HTTP.isPlain(&srv), srv.port()
-		for i := range srv.Routes {
-			s := Site{Hosts: hosts(srv.Routes[i].Match), TrustedProxies: len(srv.TrustedProxies) > 0, Plain: plain, Port: port}
-			s.readRoute(&srv.Routes[i])
+	for _, name := range slices.Sorted(maps.Keys(app.Servers)) {
+		server := app.Servers[name]
+		first := len(sites)
+		for i := range server.Routes {
+			s := Site{TrustedProxies: server.TrustedProxiesRaw != nil, Port: cmp.Or(append(routes.Ports(server.Listen), 0)...)}
+			s.read(&server.Routes[i])
 			sites = append(sites, s)
+		}
+		plain := isPlain(app, server, sites[first:])
+		for i := range sites[first:] {
+			sites[first+i].Plain = plain
 		}
 	}
 	return sites, nil
 }
 
-// hosts returns the hosts of matchers.
-func hosts(match []map[string]json.RawMessage) (all []string) {
-	for _, set := range match {
-		var list []string
-		if json.Unmarshal(set["host"], &list) == nil {
-			all = append(all, list...)
-		}
+// isPlain reports whether a server listens without TLS. TLS is on if the server
+// has a connection policy or if automatic HTTPS turns it on: on the HTTPS port,
+// or for a host that the configuration does not exempt.
+func isPlain(app *caddyhttp.App, server *caddyhttp.Server, sites []Site) bool {
+	ports, auto := routes.Ports(server.Listen), server.AutoHTTPS
+	if auto == nil {
+		auto = new(caddyhttp.AutoHTTPSConfig)
 	}
-	return all
+	all := func(want int) bool {
+		return len(ports) > 0 && !slices.ContainsFunc(ports, func(port uint) bool { return port != uint(want) })
+	}
+	switch {
+	case len(server.TLSConnPolicies) > 0:
+		return false
+	case auto.Disabled, all(cmp.Or(app.HTTPPort, 80)):
+		return true
+	case all(cmp.Or(app.HTTPSPort, 443)):
+		return false
+	}
+	return !slices.ContainsFunc(sites, func(s Site) bool {
+		return slices.ContainsFunc(s.Hosts, func(h string) bool { return !slices.Contains(auto.Skip, h) })
+	})
 }
 
-func (s *Site) readRoute(r *route) {
-	for _, set := range r.Match {
-		for _, name := range slices.Sorted(maps.Keys(set)) {
-			s.AgentMatchers = append(s.AgentMatchers, agentPatterns(name, set[name])...)
+// read reads the route of the site.
+func (s *Site) read(route *caddyhttp.Route) {
+	var tree any
+	_ = routes.Decode(route, &tree)
+	for route, object := range routes.WalkJSON(tree) {
+		if object == nil {
+			if route.Around == nil {
+				s.Hosts = route.Hosts()
+			}
+			s.AgentMatchers = append(s.AgentMatchers, agentPatterns(route.Sets())...)
+			continue
 		}
-	}
-	for i := range r.Handle {
-		s.readHandler(&r.Handle[i])
+		h := new(handler)
+		if routes.Decode(object, h) == nil {
+			s.add(h)
+		}
 	}
 }
 
-func (s *Site) readHandler(h *handler) {
+// add adds what a handler says about the site.
+func (s *Site) add(h *handler) {
 	switch h.Name {
 	case "robots":
 		s.Robots = true
@@ -166,57 +185,49 @@ func (s *Site) readHandler(h *handler) {
 			s.Backends = append(s.Backends, u.Dial)
 		}
 	}
-	if h.Response != nil {
-		for _, fields := range []map[string][]string{h.Response.Set, h.Response.Add} {
-			for name, values := range fields {
-				if strings.EqualFold(name, "X-Robots-Tag") {
-					s.Tags = append(s.Tags, values...)
-				}
+	for _, fields := range []http.Header{h.Response.Set, h.Response.Add} {
+		for name, values := range fields {
+			if strings.EqualFold(name, "X-Robots-Tag") {
+				s.Tags = append(s.Tags, values...)
 			}
 		}
-	}
-	for i := range h.Routes {
-		s.readRoute(&h.Routes[i])
 	}
 }
 
-// agentPatterns returns the patterns that a matcher compares with User-Agent.
-func agentPatterns(name string, matcher json.RawMessage) (patterns []string) {
-	switch name {
-	case "header":
-		var fields map[string][]string
-		_ = json.Unmarshal(matcher, &fields)
-		for field, values := range fields {
-			if strings.EqualFold(field, "User-Agent") {
-				patterns = append(patterns, values...)
+// agentPatterns returns the patterns that matchers compare with User-Agent.
+func agentPatterns(sets []routes.Set) (patterns []string) {
+	for _, set := range sets {
+		for _, name := range slices.Sorted(maps.Keys(set)) {
+			switch value := set[name].(type) {
+			case []routes.Set: // of the matcher not
+				patterns = append(patterns, agentPatterns(value)...)
+			default:
+				patterns = append(patterns, patternsOf(name, value)...)
 			}
 		}
-	case "header_regexp":
-		var fields map[string]struct {
-			Pattern string `json:"pattern"`
+	}
+	return patterns
+}
+
+// patternsOf returns the patterns that one matcher compares with User-Agent.
+func patternsOf(matcher string, value any) (patterns []string) {
+	if text := routes.Text(value); matcher == "expression" && strings.Contains(strings.ToLower(text), "user-agent") {
+		return []string{text}
+	}
+	if matcher != "header" && matcher != "header_regexp" {
+		return nil
+	}
+	fields, _ := value.(map[string]any)
+	for name, value := range fields {
+		if !strings.EqualFold(name, "User-Agent") {
+			continue
 		}
-		_ = json.Unmarshal(matcher, &fields)
-		for field, value := range fields {
-			if strings.EqualFold(field, "User-Agent") {
-				patterns = append(patterns, value.Pattern)
-			}
-		}
-	case "expression":
-		var expression struct {
-			Expr string `json:"expr"`
-		}
-		if json.Unmarshal(matcher, &expression) != nil {
-			_ = json.Unmarshal(matcher, &expression.Expr)
-		}
-		if strings.Contains(strings.ToLower(expression.Expr), "user-agent") {
-			patterns = append(patterns, expression.Expr)
-		}
-	case "not":
-		var sets []map[string]json.RawMessage
-		_ = json.Unmarshal(matcher, &sets)
-		for _, set := range sets {
-			for _, name := range slices.Sorted(maps.Keys(set)) {
-				patterns = append(patterns, agentPatterns(name, set[name])...)
+		switch value := value.(type) {
+		case map[string]any:
+			patterns = append(patterns, routes.Text(value["pattern"]))
+		case []any:
+			for _, pattern := range value {
+				patterns = append(patterns, routes.Text(pattern))
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package routes
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
@@ -12,17 +13,10 @@ import (
 // lower case, without port, brackets and final dot.
 func PlainHost(host string) string { return enforce.NewOrigin("", host, 0).Host }
 
-// siteNames returns the hosts of a host matcher as the names of sites. It replaces
-// the placeholders that do not depend on a request.
-func siteNames(hosts []string) []string {
-	names := make([]string, len(hosts))
-	for i, host := range hosts {
-		if strings.Contains(host, "{") {
-			host = caddy.NewReplacer().ReplaceKnown(host, "")
-		}
-		names[i] = PlainHost(host)
-	}
-	return names
+// siteName returns a host of a host matcher as the name of a site. It replaces the
+// placeholders that do not depend on a request.
+func siteName(host string) string {
+	return PlainHost(caddy.NewReplacer().ReplaceKnown(host, ""))
 }
 
 // IsPattern reports whether a site's name stands for hosts that it does not name.
@@ -64,4 +58,29 @@ func intersection(inside, around []string) []string {
 		}
 	}
 	return both
+}
+
+// BestFor returns the indexes of the sites that fit a host best: those that name
+// it, else those with a pattern that it matches, else those for any host.
+func BestFor[S any](sites []S, hosts func(S) []string, host string) (best []int) {
+	const anyHost, pattern, name = 1, 2, 3
+	most := anyHost
+	for i, site := range sites {
+		fits := 0
+		switch list := hosts(site); {
+		case len(list) == 0:
+			fits = anyHost
+		case slices.ContainsFunc(list, func(h string) bool { return strings.EqualFold(h, host) }):
+			fits = name
+		case slices.ContainsFunc(list, func(h string) bool { return MatchesHost(h, host) }):
+			fits = pattern
+		}
+		if fits > most {
+			best, most = nil, fits
+		}
+		if fits == most {
+			best = append(best, i)
+		}
+	}
+	return best
 }

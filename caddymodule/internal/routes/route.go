@@ -18,9 +18,8 @@ type Route struct {
 	sets []Set                 // of a configuration in JSON
 }
 
-// Set has matchers that must all match, by their names. The values are as in JSON,
-// but []Set for the matcher not, []string for the hosts of a running server, and
-// the matcher itself for other matchers of a running server.
+// Set has matchers that must all match, by their names. The value of the matcher
+// not is a []Set. Other values are as in JSON, or the matchers of a running server.
 type Set map[string]any
 
 // Sets returns the matcher sets of the route, of which one must match.
@@ -46,8 +45,6 @@ func setsOf(live []caddyhttp.MatcherSet) (sets []Set) {
 				value = setsOf(m.MatcherSets)
 			case caddyhttp.MatchNot:
 				value = setsOf(m.MatcherSets)
-			case *caddyhttp.MatchHost:
-				value = siteNames(*m)
 			}
 			set[module.CaddyModule().ID.Name()] = value
 		}
@@ -107,13 +104,20 @@ func (r *Route) Hosts() (hosts []string) {
 
 // hosts returns the hosts in the route's own host matchers. Nil means any host: a
 // matcher set has no host matcher.
-func (r *Route) hosts() (hosts []string) {
+func (r *Route) hosts() []string {
+	if slices.ContainsFunc(r.Sets(), func(set Set) bool { return set["host"] == nil }) {
+		return nil
+	}
+	return r.namedHosts()
+}
+
+// namedHosts returns the hosts in the route's own host matchers.
+func (r *Route) namedHosts() (hosts []string) {
 	for _, set := range r.Sets() {
-		value, ok := set["host"]
-		if !ok {
-			return nil
-		}
-		for _, host := range stringsOf(value) {
+		for _, host := range stringsOf(set["host"]) {
+			if r.live != nil {
+				host = siteName(host)
+			}
 			if !slices.Contains(hosts, host) {
 				hosts = append(hosts, host)
 			}
@@ -122,25 +126,16 @@ func (r *Route) hosts() (hosts []string) {
 	return hosts
 }
 
-// stringsOf returns the strings in a list.
-func stringsOf(list any) (texts []string) {
-	switch list := list.(type) {
-	case []string:
-		return list
-	case []any:
-		for _, value := range list {
-			if text, ok := value.(string); ok {
-				texts = append(texts, text)
-			}
-		}
-	}
+// stringsOf returns the strings of a matcher that is a list.
+func stringsOf(matcher any) (texts []string) {
+	_ = Decode(matcher, &texts)
 	return texts
 }
 
 // paths returns the paths in the route's own path matchers.
 func (r *Route) paths() (paths []string) {
 	for _, set := range r.Sets() {
-		paths = append(paths, stringsOf(jsonOf("path", set["path"]))...)
+		paths = append(paths, stringsOf(set["path"])...)
 	}
 	return paths
 }

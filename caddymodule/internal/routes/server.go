@@ -28,15 +28,16 @@ type Server struct {
 
 // NewServer returns the facts about a server.
 func NewServer(server *caddyhttp.Server) *Server {
-	s := &Server{Live: server, Port: listenerPort(server), index: make(map[string]int)}
+	s := &Server{Live: server, index: make(map[string]int)}
+	if ports := Ports(server.Listen); len(ports) >= len(server.Listen) && len(slices.Compact(ports)) == 1 {
+		s.Port = uint16(ports[0])
+	}
 	for route, handler := range Walk(server.Routes, nil) {
 		if handler != nil {
 			continue
 		}
-		for _, set := range route.Sets() {
-			for _, host := range stringsOf(set["host"]) {
-				s.add(host)
-			}
+		for _, host := range route.namedHosts() {
+			s.add(host)
 		}
 	}
 	s.Sites = append(append(s.Sites, s.patterns...), status.AnySite)
@@ -70,17 +71,18 @@ func (s *Server) Site(host string) (index int, pattern string, invented bool) {
 	return len(s.Sites) - 1, "", true
 }
 
-// listenerPort returns the port of all listeners of a server, 0 if they have
-// different ones.
-func listenerPort(server *caddyhttp.Server) (port uint16) {
-	for _, listen := range server.Listen {
-		addr, err := caddy.ParseNetworkAddress(listen)
-		if err != nil || addr.PortRangeSize() > 1 || port != 0 && uint(port) != addr.StartPort {
-			return 0
+// Ports returns the TCP ports of listeners.
+func Ports(addresses []string) (ports []uint) {
+	for _, listen := range addresses {
+		address, err := caddy.ParseNetworkAddress(listen)
+		if err != nil || address.StartPort == 0 || address.IsUnixNetwork() {
+			continue
 		}
-		port = uint16(addr.StartPort)
+		for port := address.StartPort; port <= address.EndPort; port++ {
+			ports = append(ports, port)
+		}
 	}
-	return port
+	return ports
 }
 
 // TrustsProxies reports whether the server has trusted_proxies. Caddy clears the
