@@ -31,20 +31,12 @@ func (commands) ReadRegistry(path string) (*crawler.Registry, error) {
 }
 
 // HeaderRules implements cli.Module.
-func (commands) HeaderRules(path string) ([]headers.Setting, error) {
-	c, err := readConfig(path)
-	if err != nil {
-		return nil, err
-	}
-	handlers, err := c.handlers()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	var rules []headers.Setting
+func (commands) HeaderRules(path string) (rules []headers.Setting, err error) {
+	_, handlers, err := handlersOf(path)
 	for _, h := range handlers {
 		rules = append(rules, h.XRobotsTag...)
 	}
-	return rules, nil
+	return rules, err
 }
 
 // Config implements cli.Module.
@@ -72,20 +64,6 @@ type configFile struct {
 	} `json:"apps"`
 }
 
-// readConfig reads a configuration file: JSON if its name ends in .json, otherwise
-// a Caddyfile.
-func readConfig(name string) (*configFile, error) {
-	text, err := commands{}.Config(name)
-	if err != nil {
-		return nil, err
-	}
-	c := new(configFile)
-	if err := json.Unmarshal(text, c); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return c, nil
-}
-
 // isSampled reports whether a log is sampled, so that it lacks some requests.
 func (c *configFile) isSampled() bool {
 	for _, log := range c.Logging.Logs {
@@ -103,20 +81,29 @@ type configHandler struct {
 	listen string // the addresses of its server
 }
 
-// handlers returns the robots handlers of the HTTP servers.
-func (c *configFile) handlers() (list []*configHandler, err error) {
-	for _, name := range slices.Sorted(maps.Keys(c.Apps.HTTP.Servers)) {
-		server := c.Apps.HTTP.Servers[name]
+// handlersOf reads a configuration file, JSON if its name ends in .json, otherwise
+// a Caddyfile. It returns the robots handlers of the HTTP servers.
+func handlersOf(name string) (c *configFile, list []*configHandler, err error) {
+	text, err := commands{}.Config(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	c = new(configFile)
+	if err := json.Unmarshal(text, c); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	for _, key := range slices.Sorted(maps.Keys(c.Apps.HTTP.Servers)) {
+		server := c.Apps.HTTP.Servers[key]
 		for route, object := range routes.WalkJSON(server) {
 			if object["handler"] != "robots" {
 				continue
 			}
 			h := &configHandler{route: route, listen: routes.Text(server["listen"])}
 			if err := routes.Decode(object, &h.Handler); err != nil {
-				return nil, err
+				return nil, nil, fmt.Errorf("%s: %w", name, err)
 			}
 			list = append(list, h)
 		}
 	}
-	return list, nil
+	return c, list, nil
 }

@@ -1,8 +1,6 @@
 package caddymodule
 
 import (
-	"fmt"
-
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli"
@@ -13,13 +11,9 @@ import (
 
 // Sites implements cli.Module.
 func (commands) Sites(path string) ([]cli.Site, error) {
-	c, err := readConfig(path)
+	c, handlers, err := handlersOf(path)
 	if err != nil {
 		return nil, err
-	}
-	handlers, err := c.handlers()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	var found []cli.Site
 	for _, h := range handlers {

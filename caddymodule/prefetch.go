@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
@@ -52,15 +51,7 @@ func (h *siteHandler) prefetched() (origins []enforce.Origin) {
 		return nil
 	}
 	if h.Server.Port != 0 && !h.Server.TrustsProxies() {
-		scheme := "http"
-		if h.HasScheme("https") {
-			scheme = "https"
-		}
-		for _, site := range h.Hosts {
-			if !routes.IsPattern(site) {
-				origins = append(origins, enforce.NewOrigin(scheme, site, h.Server.Port))
-			}
-		}
+		origins = h.Origins()
 	}
 	for _, origin := range h.app.copies.of(h.Source).Origins() {
 		_, invented := h.Invented(origin.Host)

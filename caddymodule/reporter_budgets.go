@@ -65,18 +65,7 @@ func (p *policyOf) origins() []enforce.Origin {
 	if !p.shared {
 		return []enforce.Origin{p.Origin}
 	}
-	var list []enforce.Origin
-	for _, site := range p.handler.Hosts {
-		if strings.Contains(site, "*") || p.handler.Server == nil {
-			continue
-		}
-		for _, scheme := range []string{"http", "https"} {
-			if p.handler.HasScheme(scheme) {
-				list = append(list, enforce.NewOrigin(scheme, site, p.handler.Server.Port))
-			}
-		}
-	}
-	return list
+	return p.handler.Site.Origins()
 }
 
 // budgetStatus returns the state of a budget.

@@ -112,7 +112,7 @@ func Read(adapted []byte) ([]Site, error) {
 	app := &config.Apps.HTTP
 	var sites []Site
 	for _, name := range slices.Sorted(maps.Keys(app.Servers)) {
-		server := app.Servers[name]
+		server := cmp.Or(app.Servers[name], new(caddyhttp.Server))
 		first := len(sites)
 		for i := range server.Routes {
 			s := Site{TrustedProxies: server.TrustedProxiesRaw != nil, Port: cmp.Or(append(routes.Ports(server.Listen), 0)...)}

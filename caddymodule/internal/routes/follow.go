@@ -103,7 +103,14 @@ func (f *Follower) handlers(handlers []caddyhttp.MiddlewareHandler, at Reach, ro
 				ended = f.routes(caddyhttp.RouteList{*named}, at, route, depth+1)
 			}
 		default:
-			ended = f.handler(handler, at, route)
+			switch name := caddy.GetModuleName(h); {
+			case f.IsWanted(h):
+				f.list = append(f.list, Reached{h, route, at})
+			case name == "static_response", name == "error":
+				ended = at
+			case name == "rewrite", name == "vars", name == "map":
+				f.unsurePath = f.unsurePath || at != Surely || !f.run(h)
+			}
 		}
 		if ended == Surely {
 			return Surely
@@ -113,23 +120,6 @@ func (f *Follower) handlers(handlers []caddyhttp.MiddlewareHandler, at Reach, ro
 		}
 	}
 	return ends
-}
-
-// handler follows the request through a handler that has no routes.
-func (f *Follower) handler(handler caddyhttp.MiddlewareHandler, at Reach, route *Route) (ends Reach) {
-	if f.IsWanted(handler) {
-		f.list = append(f.list, Reached{handler, route, at})
-		return Never
-	}
-	switch caddy.GetModuleName(handler) {
-	case "static_response", "error":
-		return at
-	case "rewrite", "vars", "map":
-		if at != Surely || !f.run(handler) {
-			f.unsurePath = true
-		}
-	}
-	return Never
 }
 
 // run lets a handler change the request. It reports whether that succeeded.

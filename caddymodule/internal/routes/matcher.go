@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // maxMatcherText is the most octets of a text about matchers.
@@ -118,11 +117,7 @@ func cutText(text string) string {
 	if len(text) <= maxMatcherText {
 		return text
 	}
-	end := maxMatcherText
-	for !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "…"
+	return strings.ToValidUTF8(text[:maxMatcherText], "") + "…"
 }
 
 // withoutSecrets returns the value of a matcher without the parts that may be

@@ -111,6 +111,19 @@ func (s *Site) HasScheme(scheme string) bool {
 	return s.Server == nil || s.Server.TrustsProxies() || (scheme == "https") == s.Server.HasTLS()
 }
 
+// Origins returns the origins of the sites that are host names: those at which
+// clients may send requests to the server.
+func (s *Site) Origins() (list []enforce.Origin) {
+	for _, host := range s.Hosts {
+		for _, scheme := range []string{"http", "https"} {
+			if s.Server != nil && !IsPattern(host) && s.HasScheme(scheme) {
+				list = append(list, enforce.NewOrigin(scheme, host, s.Server.Port))
+			}
+		}
+	}
+	return list
+}
+
 // PassesPath reports whether the path matchers of the routes to the handler let
 // requests for a path pass.
 func (s *Site) PassesPath(path string) bool {
