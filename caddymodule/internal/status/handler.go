@@ -109,8 +109,8 @@ func (route Route) ServeHTTP(w http.ResponseWriter, r *http.Request, reporter Re
 	return write(w, r, value)
 }
 
-// write answers a request with a value as JSON. The answer has a weak entity tag,
-// because it may be compressed, unless the method is POST. It is 304 if the request's If-None-Match has the same tag.
+// write answers a request with a value as JSON. The answer has an entity tag, unless
+// the method is POST. It is 304 if the request's If-None-Match has the same tag.
 func write(w http.ResponseWriter, r *http.Request, value any) error {
 	var body bytes.Buffer
 	if err := json.NewEncoder(&body).Encode(value); err != nil {
@@ -122,7 +122,10 @@ func write(w http.ResponseWriter, r *http.Request, value any) error {
 	header.Set("X-Content-Type-Options", "nosniff")
 	if r.Method != http.MethodPost {
 		etag := strconv.Quote(strconv.FormatUint(xxhash.Sum64(body.Bytes()), 36))
-		header.Set("Etag", "W/"+etag)
+		header.Set("Etag", etag)
+		if header.Get("Vary") != "" { // the answer may be compressed
+			header.Set("Etag", "W/"+etag)
+		}
 		if matches(r.Header.Get("If-None-Match"), etag) {
 			w.WriteHeader(http.StatusNotModified)
 			return nil

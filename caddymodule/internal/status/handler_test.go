@@ -126,7 +126,7 @@ func TestServeHTTPEntityTag(t *testing.T) {
 	if etag == "" || first.Header().Get("Cache-Control") != "no-store" || first.Header().Get("Content-Type") != "application/json" {
 		t.Errorf("header fields %v", first.Header())
 	}
-	for field, want := range map[string]int{etag: 304, strings.TrimPrefix(etag, "W/"): 304, `"x", ` + etag: 304, "*": 304, `"x"`: 200, "": 200} {
+	for field, want := range map[string]int{etag: 304, "W/" + etag: 304, `"x", ` + etag: 304, "*": 304, `"x"`: 200, "": 200} {
 		w, err := serve(newFakeReporter(), "GET", "", "If-None-Match", field)
 		if err != nil || w.Code != want || (want == 304) != (w.Body.Len() == 0) {
 			t.Errorf("If-None-Match %s: status %d, error %v, %d octets", field, w.Code, err, w.Body.Len())
