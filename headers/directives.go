@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 )
 
 // Directives is a set of directives of an X-Robots-Tag field or a robots meta
@@ -285,7 +287,7 @@ func (w *word) value(s string) (Directives, error) {
 	case sizeValue:
 		i := slices.Index(imagePreviews, strings.ToLower(s))
 		if i < 0 {
-			if near := nearest(s, slices.Values(imagePreviews)); near != "" {
+			if near := editdistance.Nearest(s, slices.Values(imagePreviews)); near != "" {
 				return d, fmt.Errorf("%s must be %s; found %q, did you mean %q?", w.name, "none, standard or large", clip(s), near)
 			}
 			return d, fmt.Errorf("%s must be none, standard or large; found %q", w.name, clip(s))

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 )
 
 // item is one element of an X-Robots-Tag list.
@@ -200,7 +202,7 @@ func misplacedCrawler(name string) error {
 // means, "" if there is none. Only directives with a value can be before a
 // colon.
 func nearValued(name string) string {
-	return nearest(name, func(yield func(string) bool) {
+	return editdistance.Nearest(name, func(yield func(string) bool) {
 		for i := range vocabulary {
 			if vocabulary[i].kind != noValue && !yield(vocabulary[i].name) {
 				return

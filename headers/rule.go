@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 	"github.com/caddy-robots/caddy-robots/internal/nameglob"
 )
 
@@ -168,7 +169,7 @@ func typePattern(s string) (pattern, error) {
 	case strings.Contains(top, "*") || strings.Contains(sub, "*") && sub != "*":
 		return nil, fmt.Errorf("media type %q: a * must be the whole subtype, as in %s/*", clip(s), "image")
 	case !slices.Contains(topLevelTypes, top) && !strings.HasPrefix(top, "x-"):
-		if near := nearest(top, slices.Values(topLevelTypes)); near != "" {
+		if near := editdistance.Nearest(top, slices.Values(topLevelTypes)); near != "" {
 			return nil, fmt.Errorf("media type %q: there is no %q; did you mean %s/%s?", clip(s), top, near, sub)
 		}
 		return nil, fmt.Errorf("media type %q: there is no %q; known are %s", clip(s), top, strings.Join(topLevelTypes, ", "))

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 )
 
 // set is a set of directives, one bit for each row of the vocabulary.
@@ -153,7 +155,7 @@ func (s set) names() string {
 // unknownDirective returns the error for a word that is not a directive. It
 // suggests a directive with a similar name, if there is one.
 func unknownDirective(found string) error {
-	if near := nearest(found, slices.Values(Names())); near != "" {
+	if near := editdistance.Nearest(found, slices.Values(Names())); near != "" {
 		return fmt.Errorf("unknown directive %q; did you mean %q?", clip(found), near)
 	}
 	return fmt.Errorf("unknown directive %q; known are %s", clip(found), strings.Join(Names(), ", "))

@@ -2,7 +2,10 @@
 // means.
 package editdistance
 
-import "iter"
+import (
+	"iter"
+	"strings"
+)
 
 // Between returns the minimal number of edits that change a into b (the optimal
 // string alignment distance). An edit inserts, deletes or replaces an octet, or
@@ -30,15 +33,31 @@ func Between(a, b string) int {
 	return last[len(b)]
 }
 
-// Nearest returns the candidate with the smallest distance to word, the first
-// one if there are several. It returns "" if all distances are greater than
-// most.
-func Nearest(word string, candidates iter.Seq[string], most int) string {
-	best, fewest := "", most+1
-	for c := range candidates {
-		if d := Between(word, c); d < fewest {
-			best, fewest = c, d
+// longest is the length, in octets, of the longest word that Nearest suggests
+// something for. No known word is longer, and the time is quadratic.
+const longest = 40
+
+// Nearest returns the known word that a misspelt word probably means: the one
+// with the smallest distance, the first one if there are several. It returns ""
+// if no distance is at most 3 and at most a third of the word, or 1 for shorter
+// words. The comparison ignores case, hyphens, underscores and blanks.
+func Nearest(word string, known iter.Seq[string]) string {
+	if word == "" || len(word) > longest {
+		return ""
+	}
+	word = fold(word)
+	best, fewest := "", max(1, min(3, len(word)/3))+1
+	for k := range known {
+		if len(k) > 2*longest {
+			continue
+		}
+		if d := Between(word, fold(k)); d < fewest {
+			best, fewest = k, d
 		}
 	}
 	return best
 }
+
+var separators = strings.NewReplacer("-", "", "_", "", " ", "")
+
+func fold(word string) string { return separators.Replace(strings.ToLower(word)) }

@@ -2,6 +2,7 @@ package editdistance
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -24,19 +25,22 @@ func TestBetween(t *testing.T) {
 }
 
 func TestNearest(t *testing.T) {
-	words := []string{"noindex", "nofollow", "none", "nose"}
-	for _, tt := range []struct {
-		word string
-		most int
-		want string
-	}{
-		{"noindx", 2, "noindex"},
-		{"noe", 1, "none"}, // as near as nose, and the first
-		{"xyz", 2, ""},
-		{"noindx", 0, ""},
+	words := []string{"noindex", "nofollow", "none", "nose", "Crawl-delay", strings.Repeat("a", 81)}
+	for word, want := range map[string]string{
+		"noindx":                "noindex",
+		"noe":                   "none", // as near as nose, and the first
+		"xyz":                   "",
+		"nofololw_":             "nofollow",
+		"crawl_delay":           "Crawl-delay",
+		"CRAWLDELAY":            "Crawl-delay",
+		"crwldely":              "Crawl-delay", // 2 edits
+		"crldly":                "",            // 4 edits
+		"":                      "",
+		strings.Repeat("a", 40): "", // the known word is too long
+		strings.Repeat("a", 81): "",
 	} {
-		if got := Nearest(tt.word, slices.Values(words), tt.most); got != tt.want {
-			t.Errorf("Nearest(%q, %d) = %q, want %q", tt.word, tt.most, got, tt.want)
+		if got := Nearest(word, slices.Values(words)); got != want {
+			t.Errorf("Nearest(%q) = %q, want %q", word, got, want)
 		}
 	}
 }

@@ -230,7 +230,7 @@ func (c *compiler) checkPreferences(statement string, list []Preference, known m
 			c.errorf(p.Line, "%s %s=%s: write key=value with letters, digits, - and _", statement, p.Key, p.Value)
 		case ok && !slices.Contains(values, p.Value):
 			c.errorf(p.Line, "%s %s=%s: the value of %s must be %s", statement, p.Key, p.Value, p.Key, strings.Join(values, " or "))
-		case !ok && nearest(p.Key, keys) != "":
+		case !ok && editdistance.Nearest(p.Key, slices.Values(keys)) != "":
 			c.errorf(p.Line, "%s: unknown key %q%s", statement, p.Key, suggestion(p.Key, keys))
 		}
 		for _, o := range list[:i] {
@@ -253,7 +253,7 @@ func isPreferenceWord(s string) bool {
 // suggestion returns the end of an error that suggests the nearest known word,
 // or "".
 func suggestion(found string, known []string) string {
-	if near := nearest(found, known); near != "" {
+	if near := editdistance.Nearest(found, slices.Values(known)); near != "" {
 		return "; did you mean " + near + "?"
 	}
 	return ""
@@ -264,25 +264,4 @@ func atLine(line int) string {
 		return ""
 	}
 	return fmt.Sprintf(" (line %d)", line)
-}
-
-// nearest returns the known word that found is probably a misspelling of, or
-// "". The comparison ignores case, hyphens and underscores.
-func nearest(found string, known []string) string {
-	const longest = 40 // no known word is longer, and the cost is quadratic
-	if found == "" || len(found) > longest {
-		return ""
-	}
-	fold := strings.NewReplacer("-", "", "_", "", " ", "")
-	word := fold.Replace(strings.ToLower(found))
-	folded := make(map[string]string, len(known))
-	list := make([]string, 0, len(known))
-	for _, k := range known {
-		f := fold.Replace(strings.ToLower(k))
-		if _, ok := folded[f]; !ok && len(k) <= 2*longest {
-			folded[f] = k
-			list = append(list, f)
-		}
-	}
-	return folded[editdistance.Nearest(word, slices.Values(list), max(1, min(3, len(word)/3)))]
 }

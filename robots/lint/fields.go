@@ -87,40 +87,12 @@ func knownLine(s string) bool {
 const maxKey = 24
 
 // nearestKey returns the known key that a misspelt key probably means, "" if
-// there is none. The two may differ in at most a third of the octets, and in at
-// most three.
+// there is none.
 func nearestKey(key string) string {
 	if len(key) > maxKey {
 		return ""
 	}
-	key = foldKey(key)
-	for name := range directiveNames {
-		if foldKey(name) == key {
-			return name
-		}
-	}
-	near := editdistance.Nearest(key, foldedNames, max(1, min(3, len(key)/3)))
-	for name := range directiveNames {
-		if foldKey(name) == near {
-			return name
-		}
-	}
-	return ""
-}
-
-// foldKey writes a key without the differences that are most frequent: case,
-// hyphens, underscores and blanks.
-func foldKey(key string) string {
-	return strings.NewReplacer("-", "", "_", "", " ", "").Replace(canonical.Lower(key))
-}
-
-// foldedNames iterates over directiveNames as foldKey writes them.
-var foldedNames iter.Seq[string] = func(yield func(string) bool) {
-	for name := range directiveNames {
-		if !yield(foldKey(name)) {
-			return
-		}
-	}
+	return editdistance.Nearest(key, directiveNames)
 }
 
 // directiveNames iterates over the standard spellings of all keys.

@@ -66,10 +66,8 @@ func knownCheck(code string) error {
 	for _, r := range lint.Checks() {
 		codes = append(codes, r.Code)
 	}
-	if len(code) <= 64 {
-		if near := editdistance.Nearest(strings.ToLower(code), slices.Values(codes), 4); near != "" {
-			return fmt.Errorf("the linter has no check %q; did you mean %s?", code, near)
-		}
+	if near := editdistance.Nearest(code, slices.Values(codes)); near != "" {
+		return fmt.Errorf("the linter has no check %q; did you mean %s?", code, near)
 	}
 	return fmt.Errorf("the linter has no check %q: \"caddy robots explain\" lists all", code)
 }

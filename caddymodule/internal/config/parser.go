@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -106,7 +107,7 @@ func (p *parser) block(lines table, check func() error, repeatable ...string) er
 		case !ok && slices.Contains(globalLines, name):
 			return p.placed("%s is for the whole process: write it in the global option robots, at the top of the Caddyfile", name)
 		case !ok:
-			return p.placed("unknown subdirective %q%s", name, suggestion(name, lines))
+			return p.placed("unknown subdirective %q%s", name, suggestion(name, slices.Values(slices.Sorted(maps.Keys(lines)))))
 		case seen[name] && !slices.Contains(repeatable, name):
 			return p.placed("%s is given twice", name)
 		}
@@ -138,15 +139,11 @@ func (p *parser) placed(format string, values ...any) error {
 	return place(p.Dispenser, fmt.Errorf(format, values...))
 }
 
-// suggestion returns a suggestion for a misspelt line, or "".
-func suggestion(name string, lines table) string {
-	const longest = 40 // no name is longer; the cost is quadratic
-	if len(name) > longest {
-		return ""
+// suggestion returns the end of an error that suggests the nearest known word,
+// or "".
+func suggestion(word string, known iter.Seq[string]) string {
+	if near := editdistance.Nearest(word, known); near != "" {
+		return ": did you mean " + near + "?"
 	}
-	best := editdistance.Nearest(name, slices.Values(slices.Sorted(maps.Keys(lines))), 2)
-	if best == "" {
-		return ""
-	}
-	return ": did you mean " + best + "?"
+	return ""
 }

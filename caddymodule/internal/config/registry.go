@@ -72,31 +72,16 @@ func (p *parser) checkDefaultNames() error {
 // CheckExempt returns an error for a name that no crawler has.
 func CheckExempt(exempt []Exemption, registry *crawler.Registry) error {
 	for _, x := range exempt {
-		if registry.Lookup(x.Name) == nil {
-			return fmt.Errorf("exempt %q: no crawler has this name or token%s; add a crawler of your own with a crawler block", x.Name, nearestCrawler(x.Name, registry))
+		if registry.Lookup(x.Name) != nil {
+			continue
 		}
+		var known []string
+		for row := range registry.All() {
+			known = append(append(known, row.Tokens()...), row.Name)
+		}
+		return fmt.Errorf("exempt %q: no crawler has this name or token%s; add a crawler of your own with a crawler block", x.Name, suggestion(x.Name, slices.Values(known)))
 	}
 	return nil
-}
-
-// nearestCrawler returns a suggestion for a misspelt crawler, or "".
-func nearestCrawler(name string, registry *crawler.Registry) string {
-	const longest = 40 // the cost is quadratic
-	if len(name) > longest {
-		return ""
-	}
-	best, distance := "", 4
-	for row := range registry.All() {
-		for _, known := range append(row.Tokens(), row.Name) {
-			if n := editdistance.Between(strings.ToLower(name), strings.ToLower(known)); n < distance {
-				best, distance = known, n
-			}
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return ": did you mean " + best + "?"
 }
 
 // CheckPurpose returns an error for a purpose that is malformed or looks like a
