@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/gate"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
@@ -26,7 +27,7 @@ type Crawler struct {
 	decided  [outcomes]atomic.Uint64
 	repeated atomic.Uint64 // decisions about requests that another handler counted
 	claims   [verify.Impostor + 1]atomic.Uint64
-	gate     gate // limits the refusals that are kept
+	gate     gate.Gate // limits the refusals that are kept
 
 	// Guarded by Counters.mu:
 	past   [measures]history

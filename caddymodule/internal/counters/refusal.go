@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/gate"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/visible"
@@ -27,7 +28,7 @@ const (
 
 // refusals keeps the last refusals in a ring buffer, without a lock.
 type refusals struct {
-	all  gate
+	all  gate.Gate
 	seq  atomic.Uint64 // of the last refusal
 	ring [maxRefusals]atomic.Pointer[status.Refusal]
 }
@@ -35,13 +36,13 @@ type refusals struct {
 // keep keeps a refusal, unless a limit for refusals is reached.
 func (c *Crawler) keep(d *enforce.Decision, r *Request) {
 	now := r.Time.UnixNano()
-	omitted, ok := c.gate.pass(now, keepEvery, keepBurst)
+	omitted, ok := c.gate.Pass(now, keepEvery, keepBurst)
 	if !ok {
 		return
 	}
 	kept := &c.site.counters.refusals
-	if _, ok := kept.all.pass(now, keepAllEvery, keepAllBurst); !ok {
-		c.gate.missed.Add(omitted + 1)
+	if _, ok := kept.all.Pass(now, keepAllEvery, keepAllBurst); !ok {
+		c.gate.Reject(omitted)
 		return
 	}
 	f := &status.Refusal{
