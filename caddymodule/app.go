@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -14,10 +16,15 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/suspicion"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/internal/suspect"
 )
 
 func init() {
@@ -43,7 +50,7 @@ type App struct {
 
 	ctx       caddy.Context
 	report    reporter
-	counters  *pooledCounters
+	counters  *persistentCounters
 	anySite   *counters.Site // for requests that came through no server
 	ceiling   *enforce.Ceiling
 	memory    *throttle.Memory // the budgets of all handlers
@@ -71,13 +78,13 @@ type App struct {
 	mu           sync.Mutex
 	handlers     []*Handler
 	modes        modeSwitch
-	visitors     *pooledWatch             // nil without suspects
-	suspectFleet *pooledFleet             // the fleet that signals are shared with; nil without one
+	visitors     *suspicion.Visitors      // nil without suspects
+	suspectFleet *shared.Fleet            // the fleet that signals are shared with; nil without one
 	remotes      map[string]*registry.URL // by address
 	watcher      *enforce.Watcher         // nil until Start
 	checks       []func() error           // called by Start, when all sites are known
 	starts       []func()                 // called by Start
-	stops        []func() error           // called by Stop
+	stops        []func()                 // called by Stop, from the last to the first
 	started      bool
 }
 
@@ -115,42 +122,15 @@ func (a *App) Provision(ctx caddy.Context) error {
 		return err
 	}
 	a.ceiling = enforce.NewCeiling(a.MaxMemory)
-	readers, err := pooled(a, "readers", func() (pooledReaders, error) {
-		return pooledReaders{enforce.NewRecent(maxRecent)}, nil
-	})
-	if err != nil {
-		return err
-	}
-	a.readers = readers.Recent
-	limiter, err := pooled(a, "limiter", func() (pooledLimiter, error) {
-		return pooledLimiter{throttle.NewMemory(config.DefaultBudgets)}, nil
-	})
-	if err != nil {
-		return err
-	}
-	a.memory = limiter.Memory
-	waiters, err := pooled(a, "waiters", func() (pooledWaiters, error) {
-		return pooledWaiters{throttle.NewWaiters(enforce.MaxHeld)}, nil
-	})
-	if err != nil {
-		return err
-	}
-	a.waiters = waiters.Waiters
-	a.copies, err = pooled(a, "copies", func() (*siteCopies, error) { return new(siteCopies), nil })
-	if err != nil {
-		return err
-	}
-	visits, err := pooled(a, "visits", func() (pooledVisits, error) { return pooledVisits{enforce.NewVisits(maxVisits)}, nil })
-	if err != nil {
-		return err
-	}
-	a.visits = visits.Visits
-	histories, err := pooled(a, "histories", func() (pooledHistories, error) { return pooledHistories{enforce.NewHistories()}, nil })
-	if err != nil {
-		return err
-	}
-	a.histories = histories.Histories
-	return a.provisionCounters()
+	a.readers = pooled(a, "readers", func() *enforce.Recent { return enforce.NewRecent(maxRecent) })
+	a.memory = pooled(a, "limiter", func() *throttle.Memory { return throttle.NewMemory(config.DefaultBudgets) })
+	a.waiters = pooled(a, "waiters", func() *throttle.Waiters { return throttle.NewWaiters(enforce.MaxHeld) })
+	a.copies = pooled(a, "copies", func() *siteCopies { return new(siteCopies) })
+	a.visits = pooled(a, "visits", func() *enforce.Visits { return enforce.NewVisits(maxVisits) })
+	a.histories = pooled(a, "histories", enforce.NewHistories)
+	a.counters = pooled(a, "counters", newPersistentCounters)
+	a.anySite = a.counters.Site(status.AnySite)
+	return nil
 }
 
 // Start runs the handlers' final checks, whose errors keep the configuration
@@ -163,6 +143,7 @@ func (a *App) Start() error {
 	}
 	a.memory.Resize(clock.Now(), cmp.Or(a.entries, config.DefaultBudgets))
 	a.startCounters()
+	a.onStop(metrics.ReportSites(a.counters.Counters, a.metricSites()))
 	a.findTracing()
 	watcher, err := enforce.NewWatcher()
 	if err != nil {
@@ -176,15 +157,7 @@ func (a *App) Start() error {
 	for _, start := range starts {
 		start()
 	}
-	ctx, stop := context.WithCancel(a.ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		a.prefetch(ctx)
-	}()
-	a.mu.Lock()
-	a.stops = append(a.stops, func() error { stop(); <-done; return nil })
-	a.mu.Unlock()
+	a.background(a.prefetch)
 	return nil
 }
 
@@ -194,13 +167,14 @@ func (a *App) Stop() error {
 	watcher, stops := a.watcher, a.stops
 	a.watcher, a.stops = nil, nil
 	a.mu.Unlock()
-	err := runCleanup(stops)
-	sites.app.CompareAndSwap(a, nil)
+	for _, stop := range slices.Backward(stops) {
+		stop()
+	}
 	a.counters.save()
 	if watcher == nil {
-		return err
+		return nil
 	}
-	return errors.Join(err, watcher.Close())
+	return watcher.Close()
 }
 
 // Cleanup releases the app's shared values. Caddy also calls it if Provision
@@ -235,6 +209,21 @@ func (a *App) onStart(start func()) {
 	start()
 }
 
+// onStop registers stop to be called when the app stops.
+func (a *App) onStop(stop func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.stops = append(a.stops, stop)
+}
+
+// background runs a function until the app stops.
+func (a *App) background(run func(context.Context)) {
+	ctx, stop := context.WithCancel(context.Background())
+	var ended sync.WaitGroup
+	ended.Go(func() { run(ctx) })
+	a.onStop(func() { stop(); ended.Wait() })
+}
+
 // watch calls changed when a file may have changed, until stop is called. It
 // may only be called after Start. An error is logged; the file is then read
 // again only at each refresh.
@@ -265,71 +254,28 @@ func (a *App) registry(ctx caddy.Context, rawURL string) (*registry.URL, error) 
 	if err := registry.CheckURL(rawURL); err != nil {
 		return nil, err
 	}
-	document, err := pooled(a, "registry "+rawURL, func() (*registry.Document, error) { return registry.NewDocument(rawURL), nil })
-	if err != nil {
-		return nil, err
-	}
-	u = registry.NewURL(document, a.storage(ctx), a.log, func(outcome string) { registryReads.WithLabelValues(outcome).Inc() })
+	document := pooled(a, "registry "+rawURL, func() *registry.Document { return registry.NewDocument(rawURL) })
+	u = registry.NewURL(document, a.storage(ctx), a.log, metrics.CountRegistryRead)
 	a.mu.Lock()
 	if a.remotes == nil {
 		a.remotes = make(map[string]*registry.URL)
 	}
 	a.remotes[rawURL] = u
 	a.mu.Unlock()
-	a.onStart(func() {
-		running, stop := context.WithCancel(context.Background())
-		ended := make(chan struct{})
-		go func() { defer close(ended); u.Run(running) }()
-		a.mu.Lock()
-		a.stops = append(a.stops, func() error { stop(); <-ended; return nil })
-		a.mu.Unlock()
-	})
+	a.onStart(func() { a.background(u.Run) })
 	return u, nil
 }
 
-// pool keeps values that outlive a configuration: a reload must lose neither
-// budgets nor the last good robots.txt.
-var pool = caddy.NewUsagePool()
-
-// pooled returns the value of pool with a key. If there is none, create makes
-// it. The app's Cleanup releases it.
-func pooled[T caddy.Destructor](a *App, key string, create func() (T, error)) (value T, err error) {
-	v, _, err := pool.LoadOrNew(key, func() (caddy.Destructor, error) { return create() })
-	if err != nil {
-		return value, err
-	}
-	a.cleanup = append(a.cleanup, func() error { _, err := pool.Delete(key); return err })
-	return v.(T), nil
+// pooled returns the value with a key that all configurations share. If there is
+// none, create makes it. The app's Cleanup releases it.
+func pooled[T any](a *App, key string, create func() T) T {
+	value, release := shared.Get(key, create)
+	a.cleanup = append(a.cleanup, release)
+	return value
 }
 
-// The values of pool.
-type (
-	pooledReaders   struct{ *enforce.Recent }
-	pooledLimiter   struct{ *throttle.Memory }
-	pooledWaiters   struct{ *throttle.Waiters }
-	pooledVisits    struct{ *enforce.Visits }
-	pooledHistories struct{ *enforce.Histories }
-	// siteCopies has the cached copies of each source.
-	siteCopies struct{ sources sync.Map }
-)
-
-// Destruct implements caddy.Destructor.
-func (pooledReaders) Destruct() error { return nil }
-
-// Destruct implements caddy.Destructor.
-func (l pooledLimiter) Destruct() error { return l.Close() }
-
-// Destruct implements caddy.Destructor.
-func (w pooledWaiters) Destruct() error { return w.Close() }
-
-// Destruct implements caddy.Destructor.
-func (*siteCopies) Destruct() error { return nil }
-
-// Destruct implements caddy.Destructor.
-func (pooledVisits) Destruct() error { return nil }
-
-// Destruct implements caddy.Destructor.
-func (pooledHistories) Destruct() error { return nil }
+// siteCopies has the cached copies of each source.
+type siteCopies struct{ sources sync.Map }
 
 // of returns the cached copies of a source. The number of sources is bounded by
 // the configurations that were loaded.
@@ -341,6 +287,88 @@ func (c *siteCopies) of(source *config.Source) *enforce.Copies {
 	key.Text = "" // needs no copy
 	v, _ := c.sources.LoadOrStore(key, enforce.NewCopies())
 	return v.(*enforce.Copies)
+}
+
+// limiter returns the limiter that holds the budgets of a handler. It outlives
+// the configuration.
+func (a *App) limiter(s *config.Settings) (throttle.Limiter, error) {
+	if s.CrawlDelay != nil {
+		a.entries = max(a.entries, s.CrawlDelay.MaxEntries)
+	}
+	if s.Fleet == nil {
+		return a.memory, nil
+	}
+	settings, err := s.Fleet.Config(caddy.NewReplacer())
+	if err != nil {
+		return nil, err
+	}
+	// The placeholders are replaced in the key, so that a changed password makes
+	// a new connection.
+	address := caddy.NewReplacer().ReplaceAll(s.Fleet.URL, "")
+	fleet := pooled(a, fmt.Sprintf("fleet:%q %q %d %d", address, settings.Prefix, settings.Instances, settings.Deadline), func() *shared.Fleet {
+		return shared.NewFleet(settings, a.memory)
+	})
+	a.onStart(func() { fleet.Start(a.log) })
+	return fleet, nil
+}
+
+// verifier returns the verifier for the settings. It outlives the configuration.
+// Its network use begins when the app starts.
+func (a *App) verifier(ctx caddy.Context, v *config.Verify) (*shared.Verifier, error) {
+	settings, err := v.Config()
+	if err != nil {
+		return nil, err
+	}
+	// The key has the address after placeholders are replaced.
+	key := fmt.Sprintf("verifier:%s:%t:%t:%t", caddy.NewReplacer().ReplaceAll(v.Resolver, ""), settings.Lists, settings.DNS, settings.Signatures)
+	verifier := pooled(a, key, func() *shared.Verifier { return shared.NewVerifier(settings) })
+	a.onStart(func() { verifier.Start(ctx.Storage(), a.log.Named("verify")) })
+	return verifier, nil
+}
+
+// watchVisitors returns the visitors of all sites. After Start it reads its key,
+// and shares signals with the fleet, if there is one.
+func (a *App) watchVisitors(ctx caddy.Context, limiter throttle.Limiter) *suspicion.Visitors {
+	v := pooled(a, "suspects", suspicion.NewVisitors)
+	a.mu.Lock()
+	known := a.visitors != nil
+	a.visitors = v
+	if f, ok := limiter.(*shared.Fleet); ok && a.suspectFleet == nil {
+		a.suspectFleet = f
+	}
+	a.mu.Unlock()
+	if !known {
+		a.onStart(func() {
+			storage, fleet := a.storage(ctx), a.suspectFleet
+			a.background(func(ctx context.Context) { v.Run(ctx, storage, fleet, a.log.Named("suspects")) })
+		})
+	}
+	return v
+}
+
+// Suspects returns the clients that are suspects now, the latest ones first, and
+// at most limit of them. It returns none if no handler has Settings.Suspects. It
+// is safe for concurrent use.
+func (a *App) Suspects(limit int) []suspect.Suspect {
+	a.mu.Lock()
+	v := a.visitors
+	a.mu.Unlock()
+	if v == nil {
+		return nil
+	}
+	return v.Suspects(clock.Now(), limit)
+}
+
+// defaultMetricSites is the default of the setting max_sites.
+const defaultMetricSites = 100
+
+// metricSites returns the largest number of sites that have metrics with a label
+// value of their own, 0 without metrics for each site.
+func (a *App) metricSites() int {
+	if a.Metrics == nil || !a.Metrics.PerSite {
+		return 0
+	}
+	return cmp.Or(a.Metrics.MaxSites, defaultMetricSites)
 }
 
 // runCleanup calls functions from the last to the first.

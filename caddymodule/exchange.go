@@ -13,9 +13,9 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/suspicion"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
-	"github.com/caddy-robots/caddy-robots/internal/suspect"
 )
 
 // exchange holds the engine's input and output for one request.
@@ -29,12 +29,7 @@ type exchange struct {
 	earlier *record        // of an earlier robots handler on the same request
 	site    *counters.Site // the counters of the site
 	number  uint32         // unique among the exchanges that run at the same time
-
-	visit    suspect.Request  // the input of suspicion
-	standing suspect.Standing // the result of suspicion
-	looked   bool             // suspicion has counted the request
-	pressed  bool             // the request comes from the button of suspicion's page
-	monitor  bool             // the decision is made in monitor mode; set only with suspicion
+	visit   suspicion.Visit
 }
 
 // exchanges are reused, so that requests allocate none.
@@ -61,7 +56,7 @@ func (h *Handler) fill(x *exchange, r *http.Request) {
 		x.Client, _ = vars[caddyhttp.ClientIPVarKey].(string)
 		trusted, _ = vars[caddyhttp.TrustedProxyVarKey].(bool)
 		if x.earlier, _ = vars[recordVar].(*record); x.earlier != nil {
-			x.Taken = x.earlier.taken
+			x.Taken, x.visit.Earlier = x.earlier.taken, x.earlier.standing
 		}
 	}
 	x.Proxied = trusted
@@ -123,15 +118,6 @@ func (x *exchange) Detach() context.Context {
 		return context.Background()
 	}
 	return context.WithValue(context.Background(), causeKey{}, x.handler.newCause(x.r, x.server, x.Origin))
-}
-
-// ObserveRequest implements enforce.Suspicion.
-func (x *exchange) ObserveRequest(rules *enforce.Rules) (suspect bool) {
-	s := x.handler.suspicion
-	if x.pressed = s.pressed(x, x.monitor); x.pressed {
-		return false
-	}
-	return s.observe(x, rules)
 }
 
 // originalTarget returns the request target as the client sent it, before any

@@ -11,6 +11,8 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/suspicion"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
@@ -69,13 +71,13 @@ type Handler struct {
 	server    atomic.Pointer[serverSites] // of the server of the latest request
 	app       *App
 	source    enforce.Source
-	verifier  *pooledVerifier // nil without verify
+	verifier  *shared.Verifier // nil without verify
 	limiter   throttle.Limiter
-	suspicion *suspicion      // nil without suspects
-	sourceID  uint64          // from Source.id
-	fields    response.Fields // of the responses
-	answers   *customAnswers  // nil if there are none
-	usage     []string        // the Content-Usage field of the policy; nil without one
+	suspicion *suspicion.Suspicion // nil without suspects
+	sourceID  uint64               // from Source.id
+	fields    response.Fields      // of the responses
+	answers   *customAnswers       // nil if there are none
+	usage     []string             // the Content-Usage field of the policy; nil without one
 	log       *zap.Logger
 	cleanup   []func() error
 }
@@ -102,17 +104,17 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	h.fill(x, r)
 	current := h.running.Load()
 	if h.suspicion != nil {
-		x.Suspicion, x.monitor = x, current.monitor
+		h.suspicion.Observe(&x.visit, &x.Request, r, !current.monitor)
 	}
 	current.Decide(r.Context(), &x.Request, &x.Decision)
-	if x.pressed {
-		return sendCookie(w, x)
+	if x.visit.Pressed {
+		return suspicion.SendCookie(w, &x.Request)
 	}
 	d := &x.Decision
 	h.record(x, current)
 	if d.Action != enforce.Pass && !current.monitor {
 		if d.Reason == enforce.Suspected {
-			return h.suspicion.refuse(w, x)
+			return h.suspicion.Refuse(w, &x.Request, r)
 		}
 		return h.refuse(w, r, d)
 	}

@@ -9,16 +9,10 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/caddyserver/certmagic"
-	"go.uber.org/zap"
-	zapobserver "go.uber.org/zap/zaptest/observer"
-
-	"github.com/caddy-robots/caddy-robots/enforce"
-	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
 const (
@@ -160,33 +154,6 @@ func TestInvalidJSONIsAnError(t *testing.T) {
 	}
 	if err := new(Handler).Cleanup(); err != nil {
 		t.Errorf("Cleanup without Provision: %v", err)
-	}
-}
-
-func TestRefusalsAreLoggedOncePerInterval(t *testing.T) {
-	core, logs := zapobserver.New(zap.InfoLevel)
-	registry := crawler.Builtin()
-	o := newOutcomes(registry, false, zap.New(core))
-	clock := int64(1e18)
-	o.now = func() time.Time { return time.Unix(0, clock) }
-	d := &enforce.Decision{Action: enforce.Deny, Reason: enforce.Disallowed, Agent: crawler.Agent{Class: crawler.Registered, Crawler: registry.Lookup("GPTBot")}}
-	r := request(strings.Repeat("x", 10_000), "/"+strings.Repeat("y", 10_000))
-	for range 1000 {
-		o.count(d, r)
-	}
-	if logs.Len() != 1 {
-		t.Fatalf("%d lines for a thousand denials at once, want 1", logs.Len())
-	}
-	clock += int64(logEvery)
-	o.count(d, r)
-	all := logs.All()
-	if len(all) != 2 || all[1].ContextMap()["not_logged"] != int64(999) {
-		t.Errorf("the second line: %v", all[len(all)-1].ContextMap())
-	}
-	for _, f := range []string{"uri", "user_agent"} {
-		if got, _ := all[0].ContextMap()[f].(string); len(got) > maxLogged {
-			t.Errorf("%s has %d octets in the log", f, len(got))
-		}
 	}
 }
 

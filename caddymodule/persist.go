@@ -28,9 +28,9 @@ const (
 	persistFolderMode = 0o700
 )
 
-// pooledCounters are the counters of the process. They outlive the
+// persistentCounters are the counters of the process. They outlive the
 // configuration.
-type pooledCounters struct {
+type persistentCounters struct {
 	*counters.Counters
 
 	mu      sync.Mutex
@@ -44,16 +44,8 @@ type pooledCounters struct {
 	err     error // of the last write, or of the read
 }
 
-// provisionCounters gets the counters of the process.
-func (a *App) provisionCounters() (err error) {
-	a.counters, err = pooled(a, "counters", func() (*pooledCounters, error) {
-		return &pooledCounters{Counters: counters.New(time.Now), log: zap.NewNop(), known: make(map[string]bool)}, nil
-	})
-	if err != nil {
-		return err
-	}
-	a.anySite = a.counters.Site(status.AnySite)
-	return nil
+func newPersistentCounters() *persistentCounters {
+	return &persistentCounters{Counters: counters.New(time.Now), log: zap.NewNop(), known: make(map[string]bool)}
 }
 
 // persistPath returns the path of the file that keeps counters, "" without one.
@@ -66,7 +58,6 @@ func (a *App) startCounters() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.log, p.file = a.log, a.persistPath()
-	sites.app.Store(a)
 	p.read()
 	if p.stop != nil {
 		return
@@ -83,7 +74,7 @@ func (a *App) startCounters() {
 }
 
 // read adds the counters in the file, once for each file. The caller holds mu.
-func (p *pooledCounters) read() {
+func (p *persistentCounters) read() {
 	if p.file == "" || p.known[p.file] {
 		return
 	}
@@ -102,7 +93,7 @@ func (p *pooledCounters) read() {
 }
 
 // saveRegularly writes the file every persistEvery until stop is closed.
-func (p *pooledCounters) saveRegularly(stop <-chan struct{}) {
+func (p *persistentCounters) saveRegularly(stop <-chan struct{}) {
 	ticker := time.NewTicker(persistEvery)
 	defer ticker.Stop()
 	for {
@@ -116,7 +107,7 @@ func (p *pooledCounters) saveRegularly(stop <-chan struct{}) {
 }
 
 // save writes the file, if persist is set.
-func (p *pooledCounters) save() {
+func (p *persistentCounters) save() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.file == "" {
@@ -135,7 +126,7 @@ func (p *pooledCounters) save() {
 }
 
 // write writes the file through counted.
-func (p *pooledCounters) write(counted *countingWriter) error {
+func (p *persistentCounters) write(counted *countingWriter) error {
 	return atomicfile.Write(p.file, persistMode, func(w io.Writer) error {
 		counted.w = bufio.NewWriterSize(w, 1<<16)
 		if err := p.Save(counted); err != nil {
@@ -159,7 +150,7 @@ func (c *countingWriter) Write(b []byte) (int, error) {
 }
 
 // state returns the state of the file, nil without one.
-func (p *pooledCounters) state() *status.Persist {
+func (p *persistentCounters) state() *status.Persist {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.file == "" {
@@ -172,8 +163,8 @@ func (p *pooledCounters) state() *status.Persist {
 	return s
 }
 
-// Destruct implements caddy.Destructor.
-func (p *pooledCounters) Destruct() error {
+// Close ends the goroutine that maintains the counters.
+func (p *persistentCounters) Close() error {
 	p.mu.Lock()
 	stop, ended := p.stop, p.ended
 	p.stop = nil
@@ -193,6 +184,3 @@ func timeOf(t time.Time) *time.Time {
 	t = t.UTC()
 	return &t
 }
-
-// Interface guards
-var _ caddy.Destructor = (*pooledCounters)(nil)

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
 	"github.com/caddy-robots/caddy-robots/enforce"
@@ -39,7 +40,7 @@ func (h *Handler) provision(ctx caddy.Context, app *App) error {
 	if err := h.Complete(app.Defaults, h.Off); err != nil {
 		return err
 	}
-	if err := registerMetrics(ctx.GetMetricsRegistry()); err != nil {
+	if err := metrics.Register(ctx.GetMetricsRegistry()); err != nil {
 		return fmt.Errorf("registering metrics: %w", err)
 	}
 	h.sourceID = h.Source.ID()
@@ -161,11 +162,11 @@ func (h *Handler) registryChanged(file *registry.File, r *crawler.Registry, err 
 		err = h.restart(r)
 	}
 	if err != nil {
-		registryReads.WithLabelValues("failed").Inc()
+		metrics.CountRegistryRead("failed")
 		h.log.Error("the registry file can't be used: the previous crawlers stay in force", zap.Error(err))
 		return
 	}
-	registryReads.WithLabelValues("loaded").Inc()
+	metrics.CountRegistryRead("loaded")
 	h.logOverrides(file)
 	h.log.Info("the registry file was read again", zap.String("file", file.Path), zap.Int("crawlers", r.Len()))
 }
@@ -229,24 +230,27 @@ func (h *Handler) reread() {
 // registry.
 type running struct {
 	*enforce.Engine
-	checker  *verify.Checker // nil without verify
-	outcomes *outcomes
-	claims   *claims
-	observer *observer
-	monitor  bool // in monitor mode, no request is refused
+	checker   *verify.Checker // nil without verify
+	decisions *metrics.Decisions
+	observer  *metrics.Reads
+	unreport  func()
+	monitor   bool // in monitor mode, no request is refused
 }
 
-// newRunning returns a running with an engine.
-func (h *Handler) newRunning(engine *enforce.Engine, checker *verify.Checker, observer *observer, monitor bool) *running {
-	registry := engine.Registry()
-	return &running{engine, checker, newOutcomes(registry, monitor, h.log), newClaims(registry, monitor, h.log), observer, monitor}
+// newRunning returns a running with an engine, whose metrics are reported.
+func (h *Handler) newRunning(engine *enforce.Engine, checker *verify.Checker, observer *metrics.Reads, monitor bool) *running {
+	decisions := metrics.NewDecisions(engine.Registry(), monitor, h.log)
+	return &running{engine, checker, decisions, observer, metrics.ReportEngine(engine, h.SourceKind()), monitor}
 }
 
-// releaseChecker releases the lists of addresses that only this registry uses.
-func (r *running) releaseChecker() {
+// retire ends what does not belong to the engine: the metrics, the reviews of
+// files, and the lists of addresses that only this registry uses.
+func (r *running) retire() error {
+	r.unreport()
 	if r.checker != nil {
 		r.checker.Close()
 	}
+	return r.observer.Close()
 }
 
 // newChecker returns the checker for the crawlers in a registry, nil without
@@ -272,7 +276,7 @@ func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 	if checker != nil {
 		rules.Verification = &enforce.Verification{Checker: checker, IgnoreImpostors: h.Verify.Impostors == config.ImpostorsIgnore}
 	}
-	observer := newObserver(h.log, h.SourceKind(), registry, h.XRobotsTag, h.logInactiveTraps)
+	observer := metrics.NewReads(h.log, h.SourceKind(), registry, h.XRobotsTag, h.logInactiveTraps)
 	engine, err := enforce.NewEngine(rules, h.source, h.limiter, enforce.Config{
 		Refresh:    time.Duration(h.Refresh),
 		MaxOrigins: h.MaxOrigins,
@@ -294,7 +298,6 @@ func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 	if h.IsLocal() {
 		engine.Origins().Load(context.Background())
 	}
-	policies.engines.Store(engine, h.SourceKind())
 	current := h.newRunning(engine, checker, observer, h.Mode == config.ModeMonitor)
 	h.running.Store(current)
 	h.app.onStart(func() { h.running.Load().Origins().Connect() })
@@ -310,7 +313,7 @@ func (h *Handler) restart(registry *crawler.Registry) error {
 	h.changing.Lock()
 	defer h.changing.Unlock()
 	before := h.running.Load()
-	return h.replace(before, registry, before.monitor, func(checker *verify.Checker, observer *observer) (*enforce.Engine, error) {
+	return h.replace(before, registry, before.monitor, func(checker *verify.Checker, observer *metrics.Reads) (*enforce.Engine, error) {
 		return before.With(registry, checker, observer)
 	})
 }
@@ -331,14 +334,14 @@ func (h *Handler) setMode(monitor bool) error {
 	if err != nil {
 		return err
 	}
-	return h.replace(before, before.Registry(), monitor, func(checker *verify.Checker, observer *observer) (*enforce.Engine, error) {
+	return h.replace(before, before.Registry(), monitor, func(checker *verify.Checker, observer *metrics.Reads) (*enforce.Engine, error) {
 		return before.WithMode(monitor, rules.Wait, checker, observer)
 	})
 }
 
 // replace replaces the engine. The caller holds changing.
-func (h *Handler) replace(before *running, registry *crawler.Registry, monitor bool, build func(*verify.Checker, *observer) (*enforce.Engine, error)) error {
-	observer := newObserver(h.log, h.SourceKind(), registry, h.XRobotsTag, h.logInactiveTraps)
+func (h *Handler) replace(before *running, registry *crawler.Registry, monitor bool, build func(*verify.Checker, *metrics.Reads) (*enforce.Engine, error)) error {
+	observer := metrics.NewReads(h.log, h.SourceKind(), registry, h.XRobotsTag, h.logInactiveTraps)
 	checker, err := h.newChecker(registry)
 	if err != nil {
 		return errors.Join(err, observer.Close())
@@ -347,20 +350,15 @@ func (h *Handler) replace(before *running, registry *crawler.Registry, monitor b
 	if err != nil {
 		return errors.Join(err, observer.Close())
 	}
-	policies.engines.Store(engine, h.SourceKind())
 	h.running.Store(h.newRunning(engine, checker, observer, monitor))
-	policies.engines.Delete(before.Engine)
-	before.releaseChecker()
-	return before.observer.Close()
+	return before.retire()
 }
 
 // end closes the engine. Requests that still run in an old configuration can use
 // it afterwards.
 func (h *Handler) end() error {
 	current := h.running.Load()
-	policies.engines.Delete(current.Engine)
-	current.releaseChecker()
-	return errors.Join(current.Close(), current.observer.Close())
+	return errors.Join(current.Close(), current.retire())
 }
 
 // Cleanup releases the handler's resources. Caddy also calls it if Provision

@@ -12,10 +12,11 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/suspicion"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/internal/suspect"
 )
 
 // placeholderPrefix begins the names of this module's placeholders.
@@ -39,14 +40,13 @@ type record struct {
 	taken   *throttle.Limits // the rate limits that the request was counted for; nil if none
 	signed  *enforce.Signed  // the result of checking the signature; nil without one
 
-	standing suspect.Standing // the client's standing, with suspects
-	looked   bool             // suspicion has counted the request
-	visitor  *visitor         // the client that trap URLs are made for; nil without a trap
+	standing suspicion.Standing // of the client
+	visitor  *visitor           // the client that trap URLs are made for; nil without a trap
 }
 
 // person is the record of all requests of people. observedPerson is the record of
 // those that suspicion has counted.
-var person, observedPerson = new(record), &record{looked: true}
+var person, observedPerson = new(record), &record{standing: suspicion.Standing{Counted: true}}
 
 // record publishes a decision to the handlers that follow, the access log, the
 // metrics and the log.
@@ -54,14 +54,13 @@ func (h *Handler) record(x *exchange, current *running) {
 	if h.app.policyWanted.Load() {
 		x.set(policyVar, x.Rules)
 	}
-	if x.Reason == enforce.Person && !x.standing.Suspect {
+	if x.Reason == enforce.Person && !x.visit.Suspect {
 		h.recordPerson(x)
 		return
 	}
 	if x.Reason != enforce.Person {
-		current.outcomes.count(&x.Decision, x.r)
+		current.decisions.Count(&x.Request, &x.Decision, x.r)
 		h.count(x, current)
-		current.claims.count(x)
 	} else if x.earlier == nil {
 		x.site.CountPerson(x.number)
 	}
@@ -77,7 +76,7 @@ func (h *Handler) record(x *exchange, current *running) {
 		}
 	}
 	rec.Decision, rec.monitor, rec.signed = x.Decision, current.monitor, x.Signed
-	rec.standing, rec.looked, rec.visitor = x.standing, x.looked, h.visitor(x)
+	rec.standing, rec.visitor = x.visit.Standing, h.visitor(x)
 	rec.setTaken(x, current.monitor)
 	if h.app.traced.Load() {
 		rec.trace(x.r.Context())
@@ -97,6 +96,15 @@ func (h *Handler) count(x *exchange, current *running) {
 	x.site.Count(&x.Decision, &r)
 }
 
+// trace adds the decision to the current span, as attributes with the names of
+// the placeholders.
+func (rec *record) trace(ctx context.Context) {
+	metrics.SetAttributes(ctx, placeholders, func(name string) any {
+		value, _ := rec.placeholder(placeholderPrefix + name)
+		return value
+	})
+}
+
 // setTaken records the rate limits that an enforcing handler counted the request
 // for, so that a second handler does not count it again.
 func (rec *record) setTaken(x *exchange, monitor bool) {
@@ -108,7 +116,7 @@ func (rec *record) setTaken(x *exchange, monitor bool) {
 // recordPerson sets the placeholders for a person's request, unless an earlier
 // handler found a crawler.
 func (h *Handler) recordPerson(x *exchange) {
-	if x.earlier != nil && (x.earlier != person || !x.looked) {
+	if x.earlier != nil && (x.earlier != person || !x.visit.Counted) {
 		return
 	}
 	if x.earlier == nil {
@@ -124,7 +132,7 @@ func (h *Handler) recordPerson(x *exchange) {
 			repl.Map(personPlaceholder)
 		}
 	}
-	if x.looked {
+	if x.visit.Counted {
 		x.set(recordVar, observedPerson)
 	} else {
 		x.set(recordVar, person)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
@@ -34,16 +35,17 @@ func TestMetricsReference(t *testing.T) {
 		}
 	}
 	exist := make(map[string]bool)
-	for _, c := range collectors() {
-		descriptions := make(chan *prometheus.Desc, 16)
-		c.Describe(descriptions)
-		close(descriptions)
-		for d := range descriptions {
-			name := regexp.MustCompile(`fqName: "(\w+)"`).FindStringSubmatch(d.String())[1]
-			exist[name] = true
-			if !described[name] {
-				t.Errorf("no page describes the metric %s", name)
-			}
+	registry, descriptions := prometheus.NewRegistry(), make(chan *prometheus.Desc, 100)
+	if err := metrics.Register(registry); err != nil {
+		t.Fatal(err)
+	}
+	registry.Describe(descriptions)
+	close(descriptions)
+	for d := range descriptions {
+		name := regexp.MustCompile(`fqName: "(\w+)"`).FindStringSubmatch(d.String())[1]
+		exist[name] = true
+		if !described[name] {
+			t.Errorf("no page describes the metric %s", name)
 		}
 	}
 	for name := range described {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -79,7 +80,7 @@ func (p *policyOf) budgetStatus(b budgetAt, now time.Time) status.Budget {
 	}
 	layer, line := b.Rules.Origin(paceLine(b))
 	budget.Layer, budget.Line = layer.String(), line
-	_, budget.Shared = p.handler.limiter.(*pooledFleet)
+	_, budget.Shared = p.handler.limiter.(*shared.Fleet)
 	if b.PerAddr {
 		budget.Counted = "client"
 		if first := b.Limits.First(now); !first.OK {

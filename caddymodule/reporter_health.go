@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
@@ -46,7 +48,7 @@ var severities = map[string]int{status.Severe: 0, status.Warning: 1}
 // addShared adds the parts that belong to no single site.
 func (r *reporter) addShared(health *status.Health, now time.Time) {
 	for _, f := range r.fleets() {
-		fleet := f.status(now)
+		fleet := fleetStatus(f, now)
 		if health.Fleets = append(health.Fleets, fleet); !fleet.Up {
 			health.Problems = append(health.Problems, status.Problem{
 				Severity: status.Severe, Kind: "fleet", Subject: fleet.Address, Message: fleet.Message, Since: fleet.Since,
@@ -57,12 +59,12 @@ func (r *reporter) addShared(health *status.Health, now time.Time) {
 	var lists []status.Problem
 	for _, v := range r.verifiers() {
 		for _, s := range v.Sources() {
-			list, problem := v.listStatus(s, now)
+			list, problem := listStatus(v, s, now)
 			if health.Lists = append(health.Lists, list); problem.Severity != "" {
 				lists = append(lists, problem)
 			}
 		}
-		dns, problem := v.dnsStatus()
+		dns, problem := dnsStatus(v)
 		if health.DNS == nil || !dns.OK {
 			health.DNS = dns
 		}
@@ -128,12 +130,12 @@ func (p *policyOf) problem(now time.Time) status.Problem {
 	case enforce.NotRobots:
 		return status.Problem{
 			Severity: status.Severe, Kind: "policy", Subject: p.subject(),
-			Message: name + " is a web page, not a robots.txt: " + withoutFile(p.Rules),
+			Message: name + " is a web page, not a robots.txt: " + metrics.WithoutFile(p.Rules),
 			Advice: "Make the site answer /robots.txt with the text file, or with 404 if it has none. The usual causes are a catch-all route, a maintenance page with status 200, and a script that failed. " +
 				graceAdvice,
 		}
 	case enforce.Missing:
-		return status.Problem{Message: "there is no " + name + ": " + withoutFile(p.Rules)}
+		return status.Problem{Message: "there is no " + name + ": " + metrics.WithoutFile(p.Rules)}
 	case enforce.Pending:
 		return status.Problem{Message: name + " was not read yet: it is read at the first request of a crawler"}
 	}
@@ -143,7 +145,7 @@ func (p *policyOf) problem(now time.Time) status.Problem {
 	if fault := encodingFault(p.Rules); fault != "" {
 		return status.Problem{
 			Severity: status.Warning, Kind: "policy", Subject: p.subject(),
-			Message: name + " has no rules, because " + fault + ": " + withoutFile(p.Rules),
+			Message: name + " has no rules, because " + fault + ": " + metrics.WithoutFile(p.Rules),
 			Advice:  "Replace the file by a text file in UTF-8.",
 		}
 	}
@@ -154,7 +156,7 @@ func (p *policyOf) problem(now time.Time) status.Problem {
 // that crawlers may still follow had rules: some sites have an empty file on
 // purpose.
 func (p *policyOf) empty(now time.Time) status.Problem {
-	problem := status.Problem{Message: "robots.txt of " + p.subject() + " is empty: " + withoutFile(p.Rules)}
+	problem := status.Problem{Message: "robots.txt of " + p.subject() + " is empty: " + metrics.WithoutFile(p.Rules)}
 	i := slices.IndexFunc(p.Earlier, func(v enforce.Version) bool { return v.Rules().RuleCount() > p.Rules.RuleCount() })
 	if i < 0 {
 		return problem
@@ -180,14 +182,6 @@ func encodingFault(p *enforce.Rules) string {
 		return f.Message
 	}
 	return ""
-}
-
-// withoutFile says what crawlers may fetch from a site without a robots.txt.
-func withoutFile(p *enforce.Rules) string {
-	if p.Published() {
-		return "only the rules of the policy are in force"
-	}
-	return "crawlers may fetch everything"
 }
 
 // failure returns the problem of a policy whose source can't be read.
@@ -234,7 +228,7 @@ func (r *reporter) modeProblems(scope status.Scope) []status.Problem {
 			slices.Sort(sites)
 			sites = slices.Compact(sites)
 			problems = append(problems, status.Problem{
-				Severity: status.Warning, Kind: "mode", Subject: clip(strings.Join(sites, ", ")), Message: message,
+				Severity: status.Warning, Kind: "mode", Subject: metrics.Clip(strings.Join(sites, ", ")), Message: message,
 				Advice: "To return to the configured mode, set the mode `configured`, or run `caddy reload --force` (an unchanged file is not loaded without --force).", Since: timeOf(r.app.modeSince()),
 			})
 		}
@@ -246,11 +240,11 @@ func (r *reporter) modeProblems(scope status.Scope) []status.Problem {
 
 // listStatus returns the state of a list of addresses or a directory of keys, and
 // its problem, if it has one.
-func (p *pooledVerifier) listStatus(s verify.SourceState, now time.Time) (status.List, status.Problem) {
+func listStatus(v *shared.Verifier, s verify.SourceState, now time.Time) (status.List, status.Problem) {
 	list := status.List{Kind: s.Kind.String(), URL: plainURL(s.URL), Entries: s.Entries, Read: timeOf(s.Read), Failures: s.Failures}
 	list.Stale = s.Read.IsZero() || now.Sub(s.Read) > verify.FreshPeriod
-	if err, ok := p.failing.Load(s.URL); ok {
-		list.Error = plainError(err.(error))
+	if err := v.Observer.SourceError(s.URL); err != nil {
+		list.Error = plainError(err)
 	}
 	name := "the list of addresses"
 	if s.Kind == verify.DirectorySource {
@@ -285,9 +279,9 @@ func (p *pooledVerifier) listStatus(s verify.SourceState, now time.Time) (status
 const mostDNSFailures = 20
 
 // dnsStatus returns the state of reverse DNS, and its problem, if it has one.
-func (p *pooledVerifier) dnsStatus() (*status.DNS, status.Problem) {
-	stats := p.Stats()
-	failures := p.dnsFailures.Load()
+func dnsStatus(v *shared.Verifier) (*status.DNS, status.Problem) {
+	stats := v.Stats()
+	failures := v.Observer.DNSFailures()
 	dns := &status.DNS{
 		Confirmed: stats.Confirmed, Refuted: stats.Refuted, Failed: stats.Failed, InFlight: stats.InFlight, OK: failures < mostDNSFailures,
 		Message: fmt.Sprintf("the cache has the answers for %d addresses", stats.Confirmed+stats.Refuted+stats.Failed),
@@ -303,30 +297,30 @@ func (p *pooledVerifier) dnsStatus() (*status.DNS, status.Problem) {
 }
 
 // status returns the state of a fleet.
-func (p *pooledFleet) status(now time.Time) status.Fleet {
-	fleet := status.Fleet{Address: strings.Join(p.config.Addresses, ", "), Instances: p.config.Instances, Up: p.up.Load()}
-	last := p.last.Load()
+func fleetStatus(f *shared.Fleet, now time.Time) status.Fleet {
+	fleet := status.Fleet{Address: strings.Join(f.Config.Addresses, ", "), Instances: f.Config.Instances}
+	last := f.LastChange()
 	switch {
 	case last == nil:
 		fleet.Message = "the connection is being made"
 		fleet.Up = true // not a problem yet
-	case fleet.Up:
-		fleet.Since = timeOf(last.at)
-		fleet.Message = "budgets have been shared since " + formatTime(last.at, now)
+	case last.Up:
+		fleet.Up, fleet.Since = true, timeOf(last.Time)
+		fleet.Message = "budgets have been shared since " + formatTime(last.Time, now)
 	default:
-		fleet.Since = timeOf(last.at)
-		fleet.Message = fmt.Sprintf("Redis has not answered for %s: each server counts alone", ago(now.Sub(last.at)))
-		if last.err != nil {
-			fleet.Error = plainError(last.err)
+		fleet.Since = timeOf(last.Time)
+		fleet.Message = fmt.Sprintf("Redis has not answered for %s: each server counts alone", ago(now.Sub(last.Time)))
+		if last.Error != nil {
+			fleet.Error = plainError(last.Error)
 		}
 	}
 	return fleet
 }
 
 // fleets returns the fleets of the configuration.
-func (r *reporter) fleets() (list []*pooledFleet) {
+func (r *reporter) fleets() (list []*shared.Fleet) {
 	for _, h := range r.all() {
-		if f, ok := h.limiter.(*pooledFleet); ok && !slices.Contains(list, f) {
+		if f, ok := h.limiter.(*shared.Fleet); ok && !slices.Contains(list, f) {
 			list = append(list, f)
 		}
 	}
@@ -334,7 +328,7 @@ func (r *reporter) fleets() (list []*pooledFleet) {
 }
 
 // verifiers returns the verifiers of the configuration.
-func (r *reporter) verifiers() (list []*pooledVerifier) {
+func (r *reporter) verifiers() (list []*shared.Verifier) {
 	for _, h := range r.all() {
 		if h.verifier != nil && !slices.Contains(list, h.verifier) {
 			list = append(list, h.verifier)

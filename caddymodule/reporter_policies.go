@@ -14,6 +14,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -94,8 +95,8 @@ func (p *policyOf) status(now time.Time) status.Origin {
 	}
 	for _, n := range first(policy.Notes()) {
 		s.Notes = append(s.Notes, status.Note{
-			Text: n.Text(), Crawlers: slices.Clone(n.Crawlers[:min(len(n.Crawlers), maxFindingsLogged)]), Of: len(n.Crawlers),
-			Detail: clip(n.Detail), SiteLine: n.SiteLine, Line: n.Line,
+			Text: n.Text(), Crawlers: slices.Clone(n.Crawlers[:min(len(n.Crawlers), metrics.MaxFindings)]), Of: len(n.Crawlers),
+			Detail: metrics.Clip(n.Detail), SiteLine: n.SiteLine, Line: n.Line,
 		})
 	}
 	problem := p.problem(now)
@@ -138,7 +139,7 @@ func plainError(err error) string {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err // it does not contain the URL
 	}
-	words := strings.Split(clip(err.Error()), " ")
+	words := strings.Split(metrics.Clip(err.Error()), " ")
 	for i, word := range words {
 		if strings.Contains(word, "://") {
 			bare := strings.Trim(word, "\"',;:()")

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
@@ -68,6 +69,6 @@ func (h *siteHandler) readStatus(e enforce.FetchEvent, shared bool) status.Read 
 	if !shared {
 		read.Origin = e.Origin.String()
 	}
-	_, read.Message = readLevel(&e)
+	_, read.Message = metrics.ReadLevel(&e)
 	return read
 }

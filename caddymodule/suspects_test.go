@@ -3,23 +3,19 @@ package caddymodule
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
-	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
-	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-	"github.com/caddyserver/certmagic"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/suspicion"
 	"github.com/caddy-robots/caddy-robots/internal/suspect"
 )
 
@@ -319,7 +315,7 @@ func TestAllowedTrapsHaveNoEffect(t *testing.T) {
 	h := suspecting(t, func(s *config.Settings) {
 		s.Source, s.Suspects.Trap = &config.Source{Kind: config.SourceInline, Text: trapped}, []string{"/trap/*"}
 	})
-	h.suspicion.traps = []suspect.Trap{"/open/"}
+	h.suspicion = suspicion.New(h.app.visitors, []suspect.Trap{"/open/"}, true, suspect.DefaultFor)
 	_, r := ask(t, h, tlsRequest(t, http.MethodGet, "/"))
 	repl := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
 	if u, _ := repl.GetString("http.robots.trap"); u != "" {
@@ -330,42 +326,3 @@ func TestAllowedTrapsHaveNoEffect(t *testing.T) {
 		t.Error("it makes a suspect")
 	}
 }
-
-func TestServersWithOneStorageShareTheKey(t *testing.T) {
-	storage := &certmagic.FileStorage{Path: t.TempDir()}
-	var all sync.WaitGroup
-	keys := make([]*suspect.Key, 8)
-	for i := range keys {
-		all.Go(func() {
-			key, err := loadKey(t.Context(), storage)
-			if err != nil {
-				t.Error(err)
-			}
-			keys[i] = key
-		})
-	}
-	all.Wait()
-	for _, k := range keys {
-		if k == nil || *k != *keys[0] {
-			t.Error("two servers have different keys")
-		}
-	}
-	if err := storage.Store(t.Context(), suspectKey, []byte("short")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := loadKey(t.Context(), storage); err == nil {
-		t.Error("a broken key is accepted")
-	}
-	if _, err := loadKey(t.Context(), new(failingStorage)); err == nil {
-		t.Error("no error for a storage that fails")
-	}
-	if matches, _ := filepath.Glob(filepath.Join(storage.Path, "locks", "*")); len(matches) != 0 {
-		t.Errorf("locks are left: %v", matches)
-	}
-}
-
-// failingStorage has no key and can't lock.
-type failingStorage struct{ certmagic.FileStorage }
-
-func (*failingStorage) Load(context.Context, string) ([]byte, error) { return nil, fs.ErrNotExist }
-func (*failingStorage) Lock(context.Context, string) error           { return errors.New("no lock") }

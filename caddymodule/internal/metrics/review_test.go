@@ -1,4 +1,4 @@
-package caddymodule
+package metrics
 
 import (
 	"context"
@@ -31,7 +31,7 @@ func (perOrigin) PerOrigin() bool { return true }
 func logged(t *testing.T, texts perOrigin, hosts ...string) []string {
 	t.Helper()
 	core, logs := zapobserver.New(zapcore.DebugLevel)
-	o := newObserver(zap.New(core, zap.WithClock(&fixedClock{time.Unix(1e9, 0)})), "site", crawler.Builtin(), nil)
+	o := NewReads(zap.New(core, zap.WithClock(&fixedClock{time.Unix(1e9, 0)})), "site", crawler.Builtin(), nil)
 	limiter := throttle.NewMemory(1)
 	defer limiter.Close()
 	engine, err := enforce.NewEngine(enforce.Settings{}, texts, limiter, enforce.Config{Observer: o})
@@ -119,7 +119,7 @@ func TestLogLinesAboutMistakesAreLimited(t *testing.T) {
 	}
 	texts["many.test"] = "User-agent: *\n" + strings.Repeat("Disallow: private\n", 500)
 	got := logged(t, texts, "many.test")
-	if len(got) != maxFindingsLogged+1 || !strings.HasSuffix(got[maxFindingsLogged], " not_logged=490") {
+	if len(got) != MaxFindings+1 || !strings.HasSuffix(got[MaxFindings], " not_logged=490") {
 		t.Errorf("%d lines for one file: %q", len(got), got)
 	}
 	var hosts []string
@@ -146,7 +146,7 @@ func TestLogLinesAboutMistakesAreLimited(t *testing.T) {
 
 func TestClosedReviewIgnoresFiles(t *testing.T) {
 	core, logs := zapobserver.New(zapcore.DebugLevel)
-	r := newReview(zap.New(core), crawler.Builtin(), nil)
+	r := &review{log: zap.New(core), registry: crawler.Builtin()}
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package caddymodule
+package suspicion
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
 // buttonField is the query parameter with the button's token. It is added to the
@@ -21,32 +23,40 @@ const (
 	personCookieLife = 24 * 60 * 60 // seconds
 )
 
-// refuse answers a denied request of a suspect with 403 and a page that gives the
+// Refuse answers a denied request of a suspect with 403 and a page that gives the
 // reason and has a button for people. Clients that do not accept HTML get plain
 // text.
-func (s *suspicion) refuse(w http.ResponseWriter, x *exchange) error {
+func (s *Suspicion) Refuse(w http.ResponseWriter, q *enforce.Request, r *http.Request) error {
 	header := w.Header()
-	header["Cache-Control"] = noStore
-	header["X-Content-Type-Options"] = noSniff
-	header.Set("X-Robots-Tag", "noindex")
-	header.Set("Referrer-Policy", "same-origin")
+	for name, value := range refusalHeader {
+		header[name] = value
+	}
 	var page bytes.Buffer
-	if wantsHTML(x.r) {
+	if wantsHTML(r) {
 		header.Set("Content-Type", "text/html; charset=utf-8")
-		header.Set("Content-Security-Policy", suspectCSP)
-		if err := suspectPage.Execute(&page, s.action(x)); err != nil {
+		header.Set("Content-Security-Policy", pageCSP)
+		if err := pageTemplate.Execute(&page, s.action(q)); err != nil {
 			return err
 		}
 	} else {
-		header["Content-Type"] = textPlain
-		page.WriteString(suspectText)
+		header.Set("Content-Type", "text/plain; charset=utf-8")
+		page.WriteString(refusalText)
 	}
 	header.Set("Content-Length", strconv.Itoa(page.Len()))
 	w.WriteHeader(http.StatusForbidden)
-	if x.Method != http.MethodHead {
+	if q.Method != http.MethodHead {
 		_, _ = w.Write(page.Bytes()) // the client may be gone
 	}
 	return nil
+}
+
+// refusalHeader has the fields of every refusal. Nothing may change the values:
+// all responses share them.
+var refusalHeader = http.Header{
+	"Cache-Control":          {"no-store"},
+	"X-Content-Type-Options": {"nosniff"},
+	"X-Robots-Tag":           {"noindex"},
+	"Referrer-Policy":        {"same-origin"},
 }
 
 // wantsHTML reports whether the Accept field names text/html. All browsers send
@@ -63,10 +73,11 @@ func wantsHTML(r *http.Request) bool {
 // action returns the target of the page's form: the refused URL with the button's
 // token added. The result has no path, so the browser keeps the path of the
 // refused URL. A path could lead to another host if it begins with two slashes.
-func (s *suspicion) action(x *exchange) string {
-	v := &x.visit
-	token := s.visitors.key.Load().Button(v.Site, v.Client, v.UserAgent, x.Time)
-	_, query, _ := strings.Cut(x.Target, "?")
+func (s *Suspicion) action(q *enforce.Request) string {
+	var v Visit
+	v.identify(q)
+	token := s.visitors.key.Load().Button(v.request.Site, v.request.Client, v.request.UserAgent, q.Time)
+	_, query, _ := strings.Cut(q.Target, "?")
 	if query != "" {
 		query += "&"
 	}
@@ -75,20 +86,21 @@ func (s *suspicion) action(x *exchange) string {
 
 // pressed reports whether a request comes from the button: a POST from a page of
 // the site, by the client that the token was made for.
-func (s *suspicion) pressed(x *exchange, monitor bool) bool {
-	if x.Method != http.MethodPost || !s.bind || monitor {
+func (s *Suspicion) pressed(q *enforce.Request, r *http.Request) bool {
+	if q.Method != http.MethodPost || !s.bind {
 		return false
 	}
-	token, _ := cutToken(x.Target)
-	if token == "" || !s.visit(x) {
+	var v Visit
+	token, _ := cutToken(q.Target)
+	if token == "" || !v.identify(q) {
 		return false
 	}
-	for _, site := range x.r.Header["Sec-Fetch-Site"] {
+	for _, site := range r.Header["Sec-Fetch-Site"] {
 		if site != "same-origin" {
 			return false
 		}
 	}
-	return s.visitors.pressed(token, &x.visit, x.Time)
+	return s.visitors.pressed(token, &v.request, q.Time)
 }
 
 // cutToken returns the button's token, which is at the end of a request target,
@@ -102,14 +114,15 @@ func cutToken(target string) (token, query string) {
 	return query[i+len(buttonField)+1:], strings.TrimSuffix(query[:i], "&")
 }
 
-// sendCookie sets the cookie and redirects to the refused page.
-func sendCookie(w http.ResponseWriter, x *exchange) error {
+// SendCookie answers a request that comes from the button: it sets the cookie and
+// redirects to the refused page.
+func SendCookie(w http.ResponseWriter, q *enforce.Request) error {
 	header := w.Header()
-	header["Cache-Control"] = noStore
+	header.Set("Cache-Control", "no-store")
 	http.SetCookie(w, &http.Cookie{
 		Name: personCookie, Value: "1", Path: "/", MaxAge: personCookieLife, Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	})
-	header.Set("Location", back(x.Target))
+	header.Set("Location", back(q.Target))
 	w.WriteHeader(http.StatusSeeOther)
 	return nil
 }
@@ -129,16 +142,16 @@ func back(target string) string {
 	return path + "?" + query
 }
 
-const suspectText = "The robots.txt of this site disallows this URL to robots, and requests with your User-Agent from your address look like those of a robot.\n" +
+const refusalText = "The robots.txt of this site disallows this URL to robots, and requests with your User-Agent from your address look like those of a robot.\n" +
 	"If you are a person, open the URL in a browser to continue.\n"
 
-// suspectCSP allows only the style and the form of the page.
-var suspectCSP = func() string {
-	sum := sha256.Sum256([]byte(suspectStyle))
+// pageCSP allows only the style and the form of the page.
+var pageCSP = func() string {
+	sum := sha256.Sum256([]byte(pageStyle))
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 }()
 
-const suspectStyle = `:root{color-scheme:light dark}
+const pageStyle = `:root{color-scheme:light dark}
 body{font:1.1rem/1.5 system-ui,sans-serif;max-width:36rem;margin:12vh auto 0;padding:0 1.25rem;color:#1b1b1b;background:#fff}
 h1{font-size:1.5rem;line-height:1.25}
 button{font:inherit;padding:.6rem 1.2rem;border:2px solid #0b57d0;border-radius:.4rem;background:#0b57d0;color:#fff;cursor:pointer}
@@ -146,13 +159,13 @@ button:focus-visible{outline:3px solid #0b57d0;outline-offset:3px}
 p.note{font-size:.95rem;color:#4d4d4d}
 @media (prefers-color-scheme:dark){body{color:#eee;background:#16181c}button{background:#a8c7fa;border-color:#a8c7fa;color:#062e6f}button:focus-visible{outline-color:#a8c7fa}p.note{color:#b8b8b8}}`
 
-var suspectPage = template.Must(template.New("suspect").Parse(`<!DOCTYPE html>
+var pageTemplate = template.Must(template.New("page").Parse(`<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Are you a person?</title>
-<style>` + suspectStyle + `</style>
+<style>` + pageStyle + `</style>
 </head>
 <body>
 <main>

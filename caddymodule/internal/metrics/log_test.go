@@ -1,4 +1,4 @@
-package caddymodule
+package metrics
 
 import (
 	"testing"
@@ -14,10 +14,10 @@ type fixedClock struct{ now time.Time }
 func (c *fixedClock) Now() time.Time                       { return c.now }
 func (*fixedClock) NewTicker(d time.Duration) *time.Ticker { return time.NewTicker(d) }
 
-func TestSampledLimitsEqualLinesPerMinute(t *testing.T) {
+func TestLimitedLogsEqualLinesPerMinute(t *testing.T) {
 	core, logs := zapobserver.New(zap.InfoLevel)
 	clock := &fixedClock{time.Unix(1e9, 0)}
-	log := sampled(zap.New(core, zap.WithClock(clock)), 3).With(zap.String("site", "a.test"))
+	log := limited(zap.New(core, zap.WithClock(clock)), 3).With(zap.String("site", "a.test"))
 	for range 10 {
 		log.Info("one")
 		log.Debug("not enabled")

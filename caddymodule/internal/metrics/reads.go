@@ -1,8 +1,9 @@
-package caddymodule
+package metrics
 
 import (
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
@@ -17,27 +18,41 @@ import (
 // causes a read.
 const readsLogged = 20
 
-// observer writes log lines and metrics about reads of robots.txt.
-type observer struct {
+var (
+	policyReads    = newCounter("policy_reads_total", "Attempts to read a robots.txt, by kind of source and outcome.", "source", "outcome")
+	policyReadTime = collected(prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "caddy_robots_policy_last_good_read_timestamp_seconds",
+		Help: "The time of the last successful read of a robots.txt, as a Unix time in seconds, by kind of source.",
+	}, []string{"source"}))
+	registryReads = newCounter("registry_reads_total", "Attempts to read a registry file that changed, by outcome.", "outcome")
+)
+
+// CountRegistryRead counts an attempt to read a registry file or URL, with the
+// outcome loaded, unchanged or failed.
+func CountRegistryRead(outcome string) { registryReads.WithLabelValues(outcome).Inc() }
+
+// Reads is an enforce.Observer. It counts and logs the reads of robots.txt, and
+// reviews each file that was read.
+type Reads struct {
 	log    *zap.Logger
 	kind   string // of source
 	review *review
 }
 
-// newObserver returns the observer for a source of a kind. Its review of each
-// file uses the registry and the header rules in tags, and calls more. Close the
-// observer when no more files are read.
-func newObserver(log *zap.Logger, kind string, registry *crawler.Registry, tags []headers.Setting, more ...func(*zap.Logger, *enforce.Rules)) *observer {
-	log = sampled(log, readsLogged)
-	return &observer{log: log, kind: kind, review: newReview(log, registry, tags, more...)}
+// NewReads returns the observer for a source of a kind. Its review of each file
+// uses the registry and the header rules in tags, and calls more. Close it when
+// no more files are read.
+func NewReads(log *zap.Logger, kind string, registry *crawler.Registry, tags []headers.Setting, more ...func(*zap.Logger, *enforce.Rules)) *Reads {
+	log = limited(log, readsLogged)
+	return &Reads{log: log, kind: kind, review: &review{log: log, registry: registry, tags: tags, more: more}}
 }
 
 // Close ends the review of files.
-func (o *observer) Close() error { return o.review.Close() }
+func (o *Reads) Close() error { return o.review.Close() }
 
-// FetchEvent implements enforce.Observer. It logs a read without a change at
-// DEBUG only; the metrics show a source that keeps failing.
-func (o *observer) Fetched(e enforce.FetchEvent) {
+// Fetched implements enforce.Observer. It logs a read without a change at DEBUG
+// only; the metrics show a source that keeps failing.
+func (o *Reads) Fetched(e enforce.FetchEvent) {
 	policyReads.WithLabelValues(o.kind, e.Outcome.String()).Inc()
 	if e.Outcome != enforce.Failed {
 		policyReadTime.WithLabelValues(o.kind).Set(float64(time.Now().Unix()))
@@ -51,7 +66,7 @@ func (o *observer) Fetched(e enforce.FetchEvent) {
 
 // logMerge logs that the managed policy is not in force, or how its lines
 // changed since they were last published.
-func (o *observer) logMerge(e *enforce.FetchEvent) {
+func (o *Reads) logMerge(e *enforce.FetchEvent) {
 	if err := e.Rules.MergeError(); err != nil {
 		if e.Changed {
 			o.log.Error("the policy can't be merged into robots.txt: only the site's own robots.txt is in force", append(originField(e.Origin), zap.Error(err))...)
@@ -67,8 +82,8 @@ func (o *observer) logMerge(e *enforce.FetchEvent) {
 }
 
 // logRead logs a read.
-func (o *observer) logRead(e *enforce.FetchEvent) {
-	level, message := readLevel(e)
+func (o *Reads) logRead(e *enforce.FetchEvent) {
+	level, message := ReadLevel(e)
 	if !e.Changed {
 		level = zapcore.DebugLevel
 	}
@@ -93,11 +108,19 @@ func originField(o enforce.Origin) []zap.Field {
 	if o == (enforce.Origin{}) {
 		return nil
 	}
-	return []zap.Field{zap.String("origin", clip(o.String()))}
+	return []zap.Field{zap.String("origin", Clip(o.String()))}
 }
 
-// readLevel returns the log level and the message for a read.
-func readLevel(e *enforce.FetchEvent) (zapcore.Level, string) {
+// WithoutFile says what crawlers may fetch from a site without a robots.txt.
+func WithoutFile(rules *enforce.Rules) string {
+	if rules.Published() {
+		return "only the rules of the policy are in force"
+	}
+	return "crawlers may fetch everything"
+}
+
+// ReadLevel returns the log level and the message for a read.
+func ReadLevel(e *enforce.FetchEvent) (zapcore.Level, string) {
 	switch e.Outcome {
 	case enforce.Loaded:
 		return zapcore.InfoLevel, "robots.txt loaded"
@@ -107,9 +130,9 @@ func readLevel(e *enforce.FetchEvent) (zapcore.Level, string) {
 		}
 		return zapcore.DebugLevel, "robots.txt is unchanged"
 	case enforce.Missing:
-		return zapcore.InfoLevel, "there is no robots.txt: " + withoutFile(e.Rules)
+		return zapcore.InfoLevel, "there is no robots.txt: " + WithoutFile(e.Rules)
 	case enforce.NotRobots:
-		return zapcore.WarnLevel, "robots.txt is a web page: " + withoutFile(e.Rules)
+		return zapcore.WarnLevel, "robots.txt is a web page: " + WithoutFile(e.Rules)
 	}
 	switch {
 	case e.Rules.Outcome() == enforce.Loaded:

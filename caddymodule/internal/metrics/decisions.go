@@ -1,0 +1,161 @@
+package metrics
+
+import (
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/gate"
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
+)
+
+var (
+	decisions = newCounter("decisions_total",
+		"Decisions about requests of crawlers, by the crawler's name in the registry or its class.", "crawler", "action", "reason")
+	verifications = newCounter("verifications_total",
+		"Requests of crawlers whose claim can be checked, by crawler, method that confirmed the claim, and outcome: verified, impostor or unverified.",
+		"crawler", "method", "outcome")
+	verifiedThrottled = newCounter("verified_throttled_total",
+		"Requests of verified crawlers that were throttled, by crawler and purpose.", "crawler", "purpose")
+)
+
+// logEvery is the least time between two log lines about one crawler with the
+// same reason, so that a flood of requests can't flood the log.
+const logEvery = 10 * time.Second
+
+// Decisions counts the decisions about crawlers and the results of their
+// verification, and logs refusals and impostors. It takes no lock and is safe for
+// concurrent use.
+type Decisions struct {
+	log     *zap.Logger
+	monitor bool
+	rows    []atomic.Pointer[row] // by crawler.Crawler.Index, then by class
+	classes int                   // index of the first class's row
+}
+
+// row has the counters of one crawler or class.
+type row struct {
+	reasons   [enforce.Reasons]counter
+	gates     [enforce.Reasons]gate.Gate // for log lines, by reason
+	claims    [verify.Impostor + 1][verify.SignatureMethod + 1]counter
+	throttled counter // throttled requests of the verified crawler
+}
+
+// counter is a prometheus.Counter that is looked up at its first use.
+type counter struct {
+	atomic.Pointer[prometheus.Counter]
+}
+
+// inc adds 1. lookup looks the counter up.
+func (c *counter) inc(lookup func() prometheus.Counter) {
+	found := c.Load()
+	if found == nil {
+		first := lookup()
+		found = &first
+		c.Store(found)
+	}
+	(*found).Inc()
+}
+
+// NewDecisions returns a Decisions for the crawlers in a registry.
+func NewDecisions(registry *crawler.Registry, monitor bool, log *zap.Logger) *Decisions {
+	n := registry.Len()
+	return &Decisions{log: log, monitor: monitor, rows: make([]atomic.Pointer[row], n+int(crawler.Library)+1), classes: n}
+}
+
+// row returns the row for a decision. It makes the row at the first decision.
+func (c *Decisions) row(d *enforce.Decision) *row {
+	i := c.classes + int(d.Agent.Class)
+	if d.Agent.Crawler != nil {
+		i = d.Agent.Crawler.Index()
+	}
+	if row := c.rows[i].Load(); row != nil {
+		return row
+	}
+	c.rows[i].CompareAndSwap(nil, new(row))
+	return c.rows[i].Load()
+}
+
+// Count counts a decision. It logs a refusal, a request that passes only by
+// grace, or an impostor, if the last such line is at least logEvery old.
+func (c *Decisions) Count(q *enforce.Request, d *enforce.Decision, r *http.Request) {
+	row := c.row(d)
+	row.reasons[d.Reason].inc(func() prometheus.Counter {
+		return decisions.WithLabelValues(d.Crawler(), counters.ActionName(d.Action, c.monitor), d.Reason.String())
+	})
+	if (d.Action != enforce.Pass || d.Reason == enforce.Graced) && d.Reason != enforce.Impostor {
+		if missed, ok := row.gates[d.Reason].Pass(q.Time.UnixNano(), logEvery, 0); ok {
+			c.logDecision(q, d, r, missed)
+		}
+	}
+	if d.Agent.Crawler != nil && d.Claim.State != verify.NoMethod {
+		c.countClaim(row, q, d, r)
+	}
+}
+
+// countClaim counts the result of verification for a request. Operators want to
+// see verified crawlers that are throttled, because a search engine that is
+// throttled often crawls less.
+func (c *Decisions) countClaim(row *row, q *enforce.Request, d *enforce.Decision, r *http.Request) {
+	from, claim := d.Agent.Crawler, d.Claim
+	row.claims[claim.State][claim.Method].inc(func() prometheus.Counter {
+		return verifications.WithLabelValues(from.Name, claim.Method.String(), claim.State.String())
+	})
+	if claim.State == verify.Verified && d.Action == enforce.Throttle && !c.monitor {
+		row.throttled.inc(func() prometheus.Counter { return verifiedThrottled.WithLabelValues(from.Name, string(from.Purpose)) })
+	}
+	if claim.State != verify.Impostor {
+		return
+	}
+	if missed, ok := row.gates[enforce.Impostor].Pass(q.Time.UnixNano(), logEvery, 0); ok {
+		c.log.Info("a client is not the crawler that its User-Agent names",
+			zap.String("crawler", from.Name),
+			zap.String("client_ip", Clip(q.Client)),
+			zap.Bool("denied", d.Reason == enforce.Impostor),
+			zap.String("host", Clip(r.Host)),
+			zap.String("uri", Clip(q.Target)),
+			zap.String("user_agent", Clip(r.UserAgent())),
+			zap.Int64("not_logged", missed),
+		)
+	}
+}
+
+// logDecision logs a decision; missed is the number of such decisions that were
+// not logged.
+func (c *Decisions) logDecision(q *enforce.Request, d *enforce.Decision, r *http.Request, missed int64) {
+	fields := []zap.Field{
+		zap.String("action", counters.ActionName(d.Action, c.monitor)),
+		zap.String("reason", d.Reason.String()),
+		zap.String("crawler", Clip(d.Name())),
+		zap.String("class", d.Agent.Class.String()),
+		zap.String("group", Clip(d.GroupToken())),
+		zap.String("rule", Clip(d.RuleText())),
+		zap.String("layer", d.Layer.String()),
+		zap.Int("line", d.Line),
+		zap.String("version", d.VersionTag()),
+		zap.String("host", Clip(r.Host)),
+		zap.String("user_agent", Clip(r.UserAgent())),
+		zap.Int64("not_logged", missed),
+	}
+	if d.Reason != enforce.Hidden { // hidden paths are never logged, only their layer and line
+		fields = append(fields, zap.String("uri", Clip(q.Target)))
+	}
+	if d.RetryAfter > 0 {
+		fields = append(fields, zap.Duration("retry_after", d.RetryAfter))
+	}
+	message := "crawler refused by robots.txt"
+	switch {
+	case c.monitor && d.Action != enforce.Pass:
+		message = "crawler would be refused by robots.txt"
+	case d.Version != nil:
+		message = "crawler allowed by an earlier robots.txt"
+		fields = append(fields, zap.String("grace_ends", d.Version.Ends().UTC().Format(time.RFC3339)))
+	}
+	c.log.Info(message, fields...)
+}

@@ -1,0 +1,52 @@
+package metrics
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+	zapobserver "go.uber.org/zap/zaptest/observer"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
+)
+
+func TestRefusalsAreLoggedOncePerInterval(t *testing.T) {
+	core, logs := zapobserver.New(zap.InfoLevel)
+	registry := crawler.Builtin()
+	counts := NewDecisions(registry, false, zap.New(core))
+	q := &enforce.Request{Target: "/" + strings.Repeat("y", 10_000), Time: time.Unix(1e9, 0)}
+	d := &enforce.Decision{Action: enforce.Deny, Reason: enforce.Disallowed, Agent: crawler.Agent{Class: crawler.Registered, Crawler: registry.Lookup("GPTBot")}}
+	r := &http.Request{Host: "example.com", Header: http.Header{"User-Agent": {strings.Repeat("x", 10_000)}}}
+	for range 1000 {
+		counts.Count(q, d, r)
+	}
+	if logs.Len() != 1 {
+		t.Fatalf("%d lines for a thousand denials at once, want 1", logs.Len())
+	}
+	q.Time = q.Time.Add(logEvery)
+	counts.Count(q, d, r)
+	all := logs.All()
+	if len(all) != 2 || all[1].ContextMap()["not_logged"] != int64(999) {
+		t.Errorf("the second line: %v", all[len(all)-1].ContextMap())
+	}
+	for _, f := range []string{"uri", "user_agent"} {
+		if got, _ := all[0].ContextMap()[f].(string); len(got) > maxLogged {
+			t.Errorf("%s has %d octets in the log", f, len(got))
+		}
+	}
+}
+
+func TestCountAllocatesNothing(t *testing.T) {
+	registry := crawler.Builtin()
+	counts := NewDecisions(registry, false, zap.NewNop())
+	q, r := &enforce.Request{Time: time.Unix(1e9, 0)}, new(http.Request)
+	d := &enforce.Decision{Reason: enforce.Allowed, Agent: crawler.Agent{Class: crawler.Registered, Crawler: registry.Lookup("GPTBot")}}
+	d.Claim = verify.Result{State: verify.Verified, Method: verify.DNSMethod}
+	if n := testing.AllocsPerRun(100, func() { counts.Count(q, d, r) }); n != 0 {
+		t.Errorf("%v allocations for each decision, want 0", n)
+	}
+}

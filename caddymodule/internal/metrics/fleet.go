@@ -1,0 +1,108 @@
+package metrics
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+)
+
+var (
+	fleetUp = newDesc("fleet_up",
+		"1 while the fleet's Redis or Valkey answers, 0 while each server counts alone. Absent without a fleet.")
+	fleets = newLive(prometheus.GaugeValue, sendFleets, fleetUp)
+
+	fleetCalls = collected(prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "caddy_robots_fleet_call_duration_seconds",
+		Help:    "Round-trip times to the fleet's Redis or Valkey, in seconds, by result.",
+		Buckets: []float64{.00025, .0005, .001, .0025, .005, .01, .025, .1},
+	}, []string{"result"}))
+	fleetRefusals = newCounter("fleet_refusals_total",
+		"Requests throttled with a fleet, by the engine that decided: local, remote (Redis or Valkey), or fallback while Redis or Valkey does not answer.",
+		"engine")
+	fleetFallbacks = collected(prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "caddy_robots_fleet_fallbacks_total",
+		Help: "Requests decided by one server alone, because the fleet's Redis or Valkey did not answer.",
+	}))
+)
+
+// Fleet is a throttle.Observer.
+type Fleet struct {
+	log       logger
+	instances int
+	last      atomic.Pointer[FleetChange] // nil before the first change
+}
+
+// FleetChange is a change between up and down.
+type FleetChange struct {
+	Up    bool
+	Time  time.Time
+	Error error
+}
+
+// NewFleet returns the observer of a fleet of a number of servers.
+func NewFleet(instances int) *Fleet { return &Fleet{instances: instances} }
+
+// Start begins to report the fleet, and logs to log from now on.
+func (f *Fleet) Start(log *zap.Logger) {
+	f.log.set(log)
+	fleets.values.Store(f, f)
+}
+
+// Close ends the report.
+func (f *Fleet) Close() { fleets.values.Delete(f) }
+
+// LastChange returns the last change, nil before the first.
+func (f *Fleet) LastChange() *FleetChange { return f.last.Load() }
+
+// Failed logs that no connection can be set up.
+func (f *Fleet) Failed(err error) {
+	f.log.Load().Error("fleet: the connection to Redis can't be set up: each server counts alone", zap.Error(err))
+}
+
+// FleetState implements throttle.Observer.
+func (f *Fleet) FleetState(s throttle.FleetState, err error) {
+	f.last.Store(&FleetChange{s == throttle.FleetUp, time.Now(), err})
+	if s == throttle.FleetDown {
+		f.log.Load().Error("fleet: Redis does not answer: each server counts alone until it answers again",
+			zap.Int("instances", f.instances), zap.Error(err))
+		return
+	}
+	f.log.Load().Info("fleet: budgets are shared", zap.Stringer("state", s))
+}
+
+// FleetCall implements throttle.Observer.
+func (*Fleet) FleetCall(took time.Duration, err error) {
+	fleetCalls.WithLabelValues(resultOf(err, "error")).Observe(took.Seconds())
+}
+
+// FleetRefusal implements throttle.Observer.
+func (*Fleet) FleetRefusal(by throttle.Engine) { fleetRefusals.WithLabelValues(by.String()).Inc() }
+
+// FleetFallback implements throttle.Observer.
+func (*Fleet) FleetFallback() { fleetFallbacks.Inc() }
+
+// sendFleets sends the metric of the fleets.
+func sendFleets(fleets []*Fleet, send sender) {
+	if len(fleets) == 0 {
+		return
+	}
+	up := 1.0
+	for _, f := range fleets {
+		if last := f.LastChange(); last == nil || !last.Up {
+			up = 0
+		}
+	}
+	send(fleetUp, up)
+}
+
+// resultOf returns "ok" for no error, and failed for any error.
+func resultOf(err error, failed string) string {
+	if err != nil {
+		return failed
+	}
+	return "ok"
+}

@@ -1,0 +1,74 @@
+package metrics
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// collectors are the collectors of all metrics.
+var collectors []prometheus.Collector
+
+// Register registers all metrics in a configuration's registry.
+func Register(registry *prometheus.Registry) error {
+	for _, c := range collectors {
+		var already prometheus.AlreadyRegisteredError
+		if err := registry.Register(c); err != nil && !errors.As(err, &already) {
+			return err
+		}
+	}
+	return nil
+}
+
+// collected adds a collector to those that Register registers.
+func collected[C prometheus.Collector](c C) C {
+	collectors = append(collectors, c)
+	return c
+}
+
+// newCounter returns a new counter for each set of label values.
+func newCounter(name, help string, labels ...string) *prometheus.CounterVec {
+	return collected(prometheus.NewCounterVec(prometheus.CounterOpts{Name: "caddy_robots_" + name, Help: help}, labels))
+}
+
+// newDesc describes a metric of a live.
+func newDesc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("caddy_robots_"+name, help, labels, nil)
+}
+
+// live is a prometheus.Collector. At each scrape it computes its metrics from the
+// values that are in use, those of all running configurations.
+type live[V any] struct {
+	kind    prometheus.ValueType
+	descs   []*prometheus.Desc
+	collect func(values []V, send sender)
+
+	values sync.Map // a key to a V
+}
+
+// sender sends the current value of a metric.
+type sender func(d *prometheus.Desc, value float64, labels ...string)
+
+func newLive[V any](kind prometheus.ValueType, collect func(values []V, send sender), descs ...*prometheus.Desc) *live[V] {
+	return collected(&live[V]{kind: kind, descs: descs, collect: collect})
+}
+
+// Describe implements prometheus.Collector.
+func (l *live[V]) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range l.descs {
+		ch <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (l *live[V]) Collect(ch chan<- prometheus.Metric) {
+	var values []V
+	l.values.Range(func(_, v any) bool {
+		values = append(values, v.(V))
+		return true
+	})
+	l.collect(values, func(d *prometheus.Desc, value float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, l.kind, value, labels...)
+	})
+}

@@ -1,0 +1,93 @@
+package metrics
+
+import (
+	"cmp"
+	"slices"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+)
+
+var (
+	siteDecisions = newDesc("site_decisions_total", "Decisions about requests of crawlers, by site. Absent without the option metrics per_site.", "site", "action")
+	sitePeople    = newDesc("site_people_total", "Requests of people, by site. Absent without the option metrics per_site.", "site")
+
+	sites = newLive(prometheus.CounterValue, sendSites, siteDecisions, sitePeople)
+)
+
+// siteReport is the report of one configuration.
+type siteReport struct {
+	*counters.Counters
+	most int // sites that get a label value of their own; 0 for no report
+}
+
+// ReportSites reports the counts of each site until stop is called, in place of
+// the report of an earlier call. The most sites that have most requests of crawlers
+// get a label value of their own. If most is 0, nothing is reported.
+func ReportSites(counts *counters.Counters, most int) (stop func()) {
+	report := &siteReport{counts, most}
+	sites.values.Store(0, report)
+	return func() { sites.values.CompareAndDelete(0, report) }
+}
+
+// sendSites sends the metrics of the newest report.
+func sendSites(reports []*siteReport, send sender) {
+	if len(reports) == 0 || reports[0].most == 0 {
+		return
+	}
+	counts := reports[0].Decided()
+	named := chooseSites(counts, reports[0].most)
+	type key struct{ site, action string }
+	decided, people := make(map[key]uint64), make(map[string]uint64)
+	for _, n := range counts {
+		name := n.Site
+		if !named[name] {
+			name = counters.OtherSites
+		}
+		for action, count := range n.Actions {
+			decided[key{name, action}] += count
+		}
+		people[name] += n.People
+	}
+	for k, n := range decided {
+		if n > 0 || k.site != counters.OtherSites {
+			send(siteDecisions, float64(n), k.site, k.action)
+		}
+	}
+	for site, n := range people {
+		if n > 0 || site != counters.OtherSites {
+			send(sitePeople, float64(n), site)
+		}
+	}
+}
+
+// namedSites are the sites that have a label value of their own.
+var namedSites atomic.Pointer[map[string]bool]
+
+// chooseSites chooses the sites that get a label value of their own. A site that
+// has one keeps it, so that no counter goes back.
+func chooseSites(counts []counters.SiteCounts, most int) map[string]bool {
+	var before map[string]bool
+	if named := namedSites.Load(); named != nil {
+		before = *named
+	}
+	slices.SortStableFunc(counts, func(a, b counters.SiteCounts) int {
+		if before[a.Site] != before[b.Site] {
+			if before[a.Site] {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(b.Total(), a.Total()), cmp.Compare(a.Site, b.Site))
+	})
+	named := make(map[string]bool)
+	for _, n := range counts[:min(len(counts), most)] {
+		if n.Total()+n.People > 0 && n.Site != counters.OtherSites {
+			named[n.Site] = true
+		}
+	}
+	namedSites.Store(&named)
+	return named
+}

@@ -1,0 +1,163 @@
+package suspicion
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/suspect"
+)
+
+// Suspicion looks for suspects among the requests of a handler that seem to be
+// people's. It is safe for concurrent use.
+type Suspicion struct {
+	visitors *Visitors
+	traps    []suspect.Trap
+	bind     bool          // apply the rules for * to suspects
+	period   time.Duration // for which a client stays a suspect after its last signal
+}
+
+// New returns a Suspicion with traps. If bind is true, the rules for * apply to
+// suspects. A client stays a suspect for a period after its last signal.
+func New(visitors *Visitors, traps []suspect.Trap, bind bool, period time.Duration) *Suspicion {
+	return &Suspicion{visitors, traps, bind, period}
+}
+
+// Standing is what was found out about the client of a request.
+type Standing struct {
+	suspect.Standing
+	Counted bool // the request was counted, here or by an earlier robots handler
+}
+
+// Visit is the request of a visitor. It implements enforce.Suspicion.
+type Visit struct {
+	Standing
+	Earlier Standing // of an earlier robots handler on the same request
+	Pressed bool     // the request comes from the button of the page that refuses suspects
+
+	s       *Suspicion
+	q       *enforce.Request
+	r       *http.Request
+	refuses bool
+	request suspect.Request
+}
+
+// Observe makes v the Suspicion of a request. If refuses is false, no request is
+// refused, so there is no button.
+func (s *Suspicion) Observe(v *Visit, q *enforce.Request, r *http.Request, refuses bool) {
+	v.s, v.q, v.r, v.refuses = s, q, r, refuses
+	q.Suspicion = v
+}
+
+// ObserveRequest implements enforce.Suspicion. It counts the request once, even
+// if it passes several robots handlers.
+func (v *Visit) ObserveRequest(rules *enforce.Rules) (suspect bool) {
+	if v.Pressed = v.refuses && v.s.pressed(v.q, v.r); v.Pressed {
+		return false
+	}
+	if v.Earlier.Counted {
+		v.Standing = v.Earlier
+	} else if !v.count(rules) {
+		return false
+	}
+	return v.s.bind && v.Suspect && v.Page && !v.q.Authorized
+}
+
+// count counts the request. It returns false if such requests are not counted.
+func (v *Visit) count(rules *enforce.Rules) bool {
+	s, q := v.s, v.q
+	if len(v.r.Header["Cookie"]) > 0 || q.Authorized || q.Ambiguous || !v.identify(q) {
+		return false
+	}
+	to := &v.request
+	to.Method, to.Target, to.Header, to.Time = q.Method, q.Target, v.r.Header, q.Time
+	to.RobotsTxt = enforce.IsRobotsTxt(q.Target)
+	if !q.Proxied {
+		to.Connection = v.r.RemoteAddr
+	}
+	to.Trap = s.hit(q, rules, to)
+	v.Standing = Standing{s.visitors.See(to, s.period), true}
+	return true
+}
+
+// identify fills in the client and the site. It returns false if the client is
+// not certain, or if the request was not sent over HTTPS.
+func (v *Visit) identify(q *enforce.Request) bool {
+	if q.Origin.Scheme != "https" || len(q.UserAgents) != 1 || q.Client == "" {
+		return false
+	}
+	to := &v.request
+	to.Client, _ = netip.ParseAddr(q.Client)
+	to.Site, to.Port, to.UserAgent, to.Secure = q.Origin.Host, q.Origin.Port, q.UserAgents[0], true
+	if q.Invented {
+		to.Site = cmp.Or(q.Site, "*")
+	}
+	return to.Client.IsValid()
+}
+
+// hit returns whether and how a request hits a trap that is in force.
+func (s *Suspicion) hit(q *enforce.Request, rules *enforce.Rules, r *suspect.Request) suspect.Hit {
+	for _, trap := range s.traps {
+		hit := s.visitors.hit(trap, q.Target, r, q.Time)
+		if hit == suspect.NoHit {
+			continue
+		}
+		if _, ok := rules.DisallowsEveryGroup(q.Target); ok {
+			return hit
+		}
+	}
+	return suspect.NoHit
+}
+
+// HasTraps reports whether there are traps. s may be nil.
+func (s *Suspicion) HasTraps() bool { return s != nil && len(s.traps) > 0 }
+
+// TrapURL returns a trap URL for the client of a request, "" if no trap is in
+// force under the rules.
+func (s *Suspicion) TrapURL(q *enforce.Request, rules *enforce.Rules) string {
+	var v Visit
+	if !v.identify(q) {
+		return ""
+	}
+	u := s.traps[0].Mint(s.visitors.key.Load(), v.request.Site, v.request.Client, q.Time)
+	if _, ok := rules.DisallowsEveryGroup(u); !ok {
+		return ""
+	}
+	return u
+}
+
+// sampleTrapURL is the end of an example of a trap URL.
+const sampleTrapURL = "anyMintedUrl-0123456789_xyz"
+
+// Inactive yields the traps that are not in force, because a group of robots.txt
+// allows them, and which group that is.
+func Inactive(traps []suspect.Trap, rules *enforce.Rules) iter.Seq2[suspect.Trap, string] {
+	return func(yield func(suspect.Trap, string) bool) {
+		for _, trap := range traps {
+			if allowed := allowingGroup(rules, trap); allowed != "" && !yield(trap, allowed) {
+				return
+			}
+		}
+	}
+}
+
+// allowingGroup describes a group of robots.txt that allows URLs of a trap, "" if
+// there is none.
+func allowingGroup(rules *enforce.Rules, trap suspect.Trap) string {
+	for _, target := range []string{string(trap), string(trap) + sampleTrapURL} {
+		group, ok := rules.DisallowsEveryGroup(target)
+		switch {
+		case ok:
+		case group == nil:
+			return fmt.Sprintf("it has no group for *: add one with Disallow: %s, and add this line to all other groups", trap)
+		default:
+			return fmt.Sprintf("the group for %s (line %d) allows it: add Disallow: %s to that group", metrics.Clip(group.Token()), group.Line(), trap)
+		}
+	}
+	return ""
+}
