@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -49,6 +50,7 @@ type Difference struct {
 
 // against compares the verdicts of two sets of robots.txt files.
 type against struct {
+	mask        masker
 	report      Against
 	differences map[differenceKey]*Difference
 	order       []*Difference
@@ -68,14 +70,14 @@ const (
 	maxDifferent   = 3 // examples of each difference
 )
 
-func newAgainst() *against {
-	a := &against{differences: make(map[differenceKey]*Difference), search: make(map[string]*[2]int64)}
+func newAgainst(mask masker) *against {
+	a := &against{mask: mask, differences: make(map[differenceKey]*Difference), search: make(map[string]*[2]int64)}
 	a.report.Sources = []Source{}
 	return a
 }
 
 // count compares the two verdicts on a request.
-func (g *against) count(a *auditor, v *judgedRequest) {
+func (g *against) count(v *judgement) {
 	now, was := v.now.Action != enforce.Pass, v.was.Action != enforce.Pass
 	agent := &v.now.Agent
 	if agent.Class == crawler.Person {
@@ -94,7 +96,7 @@ func (g *against) count(a *auditor, v *judgedRequest) {
 			n[1]++
 		}
 	}
-	if now && a.isBrowser(v) {
+	if now && v.isBrowser() {
 		g.report.Browsers++
 	}
 	if v.now.Action == v.was.Action {
@@ -106,17 +108,17 @@ func (g *against) count(a *auditor, v *judgedRequest) {
 	} else if was && !now {
 		g.report.MorePassed++
 	}
-	g.add(a, v, agent)
+	g.add(v, agent)
 }
 
 // add counts a changed verdict as a Difference.
-func (g *against) add(a *auditor, v *judgedRequest, agent *crawler.Agent) {
+func (g *against) add(v *judgement, agent *crawler.Agent) {
 	name := agent.Token
 	purpose := ""
 	if agent.Crawler != nil {
 		name, purpose = agent.Crawler.Name, string(agent.Crawler.Purpose)
 	}
-	before := sourceAt(v.site.beforeSources, v.at)
+	before, _ := v.host.site.was.at(v.at)
 	verdict := v.source.verdict(&v.now)
 	key := differenceKey{crawler: name, class: agent.Class, now: verdict, was: before.verdict(v.was)}
 	d := g.differences[key]
@@ -131,7 +133,7 @@ func (g *against) add(a *auditor, v *judgedRequest, agent *crawler.Agent) {
 	}
 	d.Requests++
 	if len(d.Examples) < maxDifferent {
-		d.Examples = append(d.Examples, a.example(v, verdict))
+		d.Examples = append(d.Examples, g.mask.example(v, verdict))
 	}
 }
 
@@ -139,7 +141,7 @@ func (g *against) add(a *auditor, v *judgedRequest, agent *crawler.Agent) {
 func (g *against) finish(sites []*site) *Against {
 	r := &g.report
 	for _, s := range sites {
-		for _, src := range s.beforeSources {
+		for _, src := range s.was.sources {
 			one, _ := src.report()
 			r.Sources = append(r.Sources, one)
 		}
@@ -154,18 +156,15 @@ func (g *against) finish(sites []*site) *Against {
 	for _, d := range g.order {
 		r.Differences = append(r.Differences, *d)
 	}
-	pass := enforce.Pass.String()
-	refuses := func(d *Difference) int {
-		if d.Was.Action == pass {
-			return 0
-		}
-		return 1
-	}
+	refusedBefore := func(d *Difference) bool { return d.Was.Action != enforce.Pass.String() }
 	slices.SortStableFunc(r.Differences, func(x, y Difference) int {
-		if n := refuses(&x) - refuses(&y); n != 0 {
-			return n
+		if before := refusedBefore(&x); before != refusedBefore(&y) {
+			if before {
+				return 1
+			}
+			return -1
 		}
-		return int(min(max(y.Requests-x.Requests, -1), 1))
+		return cmp.Compare(y.Requests, x.Requests)
 	})
 	return r
 }

@@ -3,10 +3,12 @@ package audit
 import (
 	"context"
 	"errors"
+	"math"
+	"net/http"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
-
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
 )
@@ -50,38 +52,28 @@ type Progress struct {
 // progressEvery is the number of lines between two calls of Options.Progress.
 const progressEvery = 1 << 14
 
-// auditor is a running audit.
+// auditor is a running audit: the sites, the logs, and what counts their requests.
 type auditor struct {
 	options Options
 	mask    masker
 	sites   []*site
 	logs    *logfile.Sequence
 
-	inputs        *inputs
-	hosts         *hosts
-	crawlers      *crawlers
-	people        *people
-	activity      activity
-	addresses     distinct
-	warningCounts warningCounts
-	against       *against
-	claims        *claims
-	suspectReplay *suspectReplay // nil if no site looks for suspects
+	inputs      *inputs
+	hosts       *hosts
+	crawlers    *crawlers
+	people      *people
+	traffic     traffic
+	reliability reliability
+	outcomes    *outcomes
+	pacer       pacer
+	against     *against  // nil without Options.Compare
+	claims      *claims   // nil without Options.Verify
+	suspects    *suspects // nil if no site looks for suspects
 
-	log      *logfile.Log // the log of the current line
-	clock    int64        // the latest time so far, in nanoseconds since 1970
-	order    int64        // the number of requests that were put into pending
-	pending  pending
-	request  enforce.Request // this and the next three are memory for the current line
-	decision enforce.Decision
-	was      enforce.Decision
-	current  judgedRequest
-	untimed  activityStep // requests without a time
-
-	persons, octets                     int64
-	judged, denied, throttled, browsers int64
-	search, searchVerified              int64
-	reasons, purposes                   *counter
+	clock   int64     // the latest time so far, in nanoseconds since 1970
+	current judgement // this and was are memory for the current line
+	was     enforce.Decision
 }
 
 // Run reads the logs and returns the report. It returns an error if ctx ends, if a
@@ -108,18 +100,17 @@ func newAuditor(ctx context.Context, o Options) (*auditor, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	a := &auditor{
-		options: o, mask: masker{o.Full}, crawlers: newCrawlers(), people: newPeople(),
-		addresses: distinct{precision: 14}, reasons: newCounter(enforce.Reasons), purposes: newCounter(maxNames),
-	}
+	a := &auditor{options: o, mask: masker{o.Full}, crawlers: newCrawlers(), people: newPeople(), outcomes: newOutcomes()}
+	a.reliability.addresses.precision = 14
+	a.pacer.settle = a.settle
+	a.crawlers.merge = a.mergeCrawlers
 	if err := a.addSites(); err != nil {
 		return nil, err
 	}
-	a.crawlers.merge = a.mergeRules
 	a.hosts = newHosts(a.sites)
-	a.suspectReplay = newSuspectReplay(a.sites)
+	a.suspects = newSuspects(a.sites)
 	if o.Compare {
-		a.against = newAgainst()
+		a.against = newAgainst(a.mask)
 	}
 	if o.Verify {
 		a.claims = newClaims()
@@ -162,9 +153,7 @@ func (a *auditor) read(ctx context.Context) error {
 			return err
 		}
 	}
-	for len(a.pending) > 0 {
-		a.release(1<<63 - 1)
-	}
+	a.pacer.release(math.MaxInt64)
 	return a.inputs.check()
 }
 
@@ -175,24 +164,119 @@ func (a *auditor) count(ctx context.Context, l *logfile.Log) error {
 		return err
 	}
 	e := &l.Entry
-	a.log = l
-	a.noteTime(e)
-	a.judge(ctx, e)
-	return nil
-}
-
-// noteTime records the time of a request.
-func (a *auditor) noteTime(e *logformat.Entry) {
 	if !e.Timed {
-		a.warningCounts.untimed++
 		e.At = a.clock
-		return
 	}
 	if a.clock == 0 {
 		a.clock = e.At
 	}
-	a.warningCounts.time(a.clock, e.At)
+	rules := a.judge(ctx, l)
+	a.reliability.count(e, a.clock)
 	a.clock = max(a.clock, e.At)
+	a.countRequest(e, rules)
+	return nil
+}
+
+// judge decides what enforcing robots.txt would have done with a request, apart from
+// limits of the pace. It returns the rules by which it decided.
+func (a *auditor) judge(ctx context.Context, l *logfile.Log) *enforce.Rules {
+	e, v := &l.Entry, &a.current
+	host := a.hosts.of(e.Host)
+	s := host.site
+	source, edition := s.now.at(e.At)
+	v.setEntry(l, host, source)
+	r := &v.request
+	s.now.replay.Decide(edition, r, &v.now)
+	if a.claims != nil && l.Once && a.claims.lookUp(ctx, s, r, &v.now) {
+		s.now.replay.Decide(edition, r, &v.now)
+	}
+	read := isRead(e)
+	if read {
+		s.now.replay.RobotsRead(edition, r)
+	}
+	if s.was != nil {
+		_, before := s.was.at(e.At)
+		if read {
+			s.was.replay.RobotsRead(before, r)
+		}
+		v.was = &a.was
+		s.was.replay.Decide(before, r, v.was)
+	}
+	return edition.Rules()
+}
+
+// isRead reports whether a request got the robots.txt that was in force.
+func isRead(e *logformat.Entry) bool {
+	return (e.Status == http.StatusOK || e.Status == http.StatusNotModified) && e.Method == http.MethodGet && enforce.IsRobotsTxt(e.Target)
+}
+
+// countRequest counts the current request, whose verdict may still change by a limit
+// of the pace.
+func (a *auditor) countRequest(e *logformat.Entry, rules *enforce.Rules) {
+	v := &a.current
+	isPerson := v.now.Agent.Class == crawler.Person
+	a.traffic.count(e, isPerson)
+	a.outcomes.countRequest(v)
+	v.host.requests++
+	if isPerson {
+		a.people.count(v.agent)
+		if a.suspects != nil && v.now.Reason == enforce.Person {
+			a.suspects.count(e, v, rules)
+		}
+		if v.was == nil || v.was.Agent.Class == crawler.Person {
+			return
+		}
+	} else {
+		v.host.robots++
+		v.crawler = a.crawlers.count(e, v)
+	}
+	if !v.timed || !v.now.Paced() && (v.was == nil || !v.was.Paced()) {
+		a.settle(v)
+		return
+	}
+	a.pacer.add(v.clone(), a.clock)
+}
+
+// settle counts the verdict on a request, which is final.
+func (a *auditor) settle(v *judgement) {
+	if v.source == nil {
+		return
+	}
+	if v.crawler != nil {
+		if key, ok := v.source.lineOf(&v.now); ok && v.now.Action != enforce.Throttle {
+			v.source.count(key, v.crawler, v.now.Action == enforce.Deny)
+		}
+		if v.now.Action != enforce.Pass {
+			a.outcomes.countRefused(v)
+			a.traffic.countRefused(v)
+			v.host.refused++
+			v.crawler.countRefused(v, a.mask)
+		}
+	}
+	if v.was != nil {
+		a.against.count(v)
+	}
+}
+
+// mergeCrawlers moves the counts of one crawler at all rules to another crawler.
+func (a *auditor) mergeCrawlers(from, to *crawlerTally) {
+	for _, src := range a.allSources() {
+		src.merge(from, to)
+	}
+	for _, v := range a.pacer.waiting {
+		if v.crawler == from {
+			v.crawler = to
+		}
+	}
+}
+
+// allSources returns the sources of all sites.
+func (a *auditor) allSources() []*source {
+	var list []*source
+	for _, s := range a.sites {
+		list = append(list, s.now.sources...)
+	}
+	return list
 }
 
 // IsNoLog reports whether err, from Run or Hosts, means that a file is not an access

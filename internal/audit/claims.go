@@ -79,16 +79,24 @@ func (c *claims) add(s *site, r *enforce.Request, row *crawler.Crawler) bool {
 	return true
 }
 
-// lookUp looks up the claim of one request.
-func (c *claims) lookUp(ctx context.Context, s *site, r *enforce.Request, d *enforce.Decision) {
+// lookUp looks up the claim of one request if that could change the decision, and
+// reports whether it did.
+func (c *claims) lookUp(ctx context.Context, s *site, r *enforce.Request, d *enforce.Decision) bool {
+	if !c.needsLookup(d) {
+		return false
+	}
 	if c.ends.IsZero() {
 		c.ends = time.Now().Add(lookupsFor)
 	}
-	if !c.worked && c.failed >= givenUpAfter || time.Now().After(c.ends) || !c.add(s, r, d.Agent.Crawler) {
-		return
+	if c.givenUp() || time.Now().After(c.ends) || !c.add(s, r, d.Agent.Crawler) {
+		return false
 	}
 	c.countLookup(s.Rules.Verification.Checker.LookUp(ctx, d.Agent.Crawler, c.list[len(c.list)-1].addr))
+	return true
 }
+
+// givenUp reports whether too many lookups have failed.
+func (c *claims) givenUp() bool { return !c.worked && c.failed >= givenUpAfter }
 
 // countLookup counts the result of a lookup.
 func (c *claims) countLookup(worked bool) {
@@ -137,10 +145,11 @@ func (a *auditor) collect(e *logformat.Entry) {
 	if h.site.Rules.Verification == nil {
 		return
 	}
-	a.request = request(e, h)
-	h.site.unknown.Rules().Check(&a.request, &a.decision)
-	if a.claims.needsLookup(&a.decision) {
-		a.claims.add(h.site, &a.request, a.decision.Agent.Crawler)
+	r, d := &a.current.request, &a.current.now
+	*r = request(e, h)
+	h.site.now.unknown.Rules().Check(r, d)
+	if a.claims.needsLookup(d) {
+		a.claims.add(h.site, r, d.Agent.Crawler)
 	}
 }
 
@@ -155,7 +164,7 @@ func (a *auditor) lookUpAll(ctx context.Context) error {
 		running.Go(func() {
 			for {
 				mu.Lock()
-				if next == len(a.claims.list) || !a.claims.worked && a.claims.failed >= givenUpAfter || limited.Err() != nil {
+				if next == len(a.claims.list) || a.claims.givenUp() || limited.Err() != nil {
 					mu.Unlock()
 					return
 				}

@@ -2,12 +2,17 @@ package audit
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
+	"github.com/caddy-robots/caddy-robots/internal/logformat"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -117,9 +122,7 @@ type crawlerTally struct {
 	robotsTxtReads int64
 	claims         [verify.Impostor + 1]int64
 	statuses       [6]int64
-	first          int64
-	last           int64
-	timed          bool
+	period         span
 	addresses      distinct
 	groups         map[groupKey]int64
 	reads          []RobotsTxtRead
@@ -177,37 +180,31 @@ func (c *crawlers) of(a *crawler.Agent) *crawlerTally {
 // evict merges the half of the unlisted crawlers with the fewest requests into the rest
 // of their class.
 func (c *crawlers) evict() {
-	list := make([]unlistedName, 0, len(c.folded))
-	for key := range c.folded {
-		list = append(list, key)
-	}
-	slices.SortFunc(list, func(a, b unlistedName) int {
-		return cmp.Or(cmp.Compare(c.folded[a].requests, c.folded[b].requests), strings.Compare(a.token, b.token))
-	})
-	if len(list) >= maxUnlisted {
-		c.evicted = true
-		for _, key := range list[:len(list)/2] {
-			c.moveToRest(key)
-		}
-	}
 	clear(c.unlisted)
-	for key, t := range c.folded {
-		c.unlisted[unlistedName{key.class, t.name}] = t
+	if len(c.folded) >= maxUnlisted {
+		c.evicted = true
+		c.moveToRest(maxUnlisted / 2)
 	}
 }
 
-// moveToRest merges a crawler into the rest of its class.
-func (c *crawlers) moveToRest(key unlistedName) {
-	t := c.folded[key]
-	delete(c.folded, key)
-	rest := c.rest[t.class]
-	if rest == nil {
-		rest = newCrawlerTally(otherName, t.class, nil)
-		rest.isRest = true
-		c.rest[t.class] = rest
+// moveToRest merges all unlisted crawlers but the most frequent ones into the rest of
+// their class.
+func (c *crawlers) moveToRest(keep int) {
+	names := slices.SortedFunc(maps.Keys(c.folded), func(a, b unlistedName) int {
+		return cmp.Or(cmp.Compare(c.folded[b].requests, c.folded[a].requests), strings.Compare(a.token, b.token))
+	})
+	for _, name := range names[min(keep, len(names)):] {
+		t := c.folded[name]
+		delete(c.folded, name)
+		rest := c.rest[t.class]
+		if rest == nil {
+			rest = newCrawlerTally(otherName, t.class, nil)
+			rest.isRest = true
+			c.rest[t.class] = rest
+		}
+		rest.add(t)
+		c.merge(t, rest)
 	}
-	rest.add(t)
-	c.merge(t, rest)
 }
 
 // add adds the counts of another crawler.
@@ -224,23 +221,44 @@ func (t *crawlerTally) add(o *crawlerTally) {
 		t.statuses[i] += o.statuses[i]
 	}
 	t.addresses.merge(&o.addresses)
-	if o.timed {
-		t.seen(o.first)
-		t.seen(o.last)
-	}
-	for _, e := range o.examples {
-		if len(t.examples) < maxRefused {
-			t.examples = append(t.examples, e)
-		}
-	}
+	t.period.merge(o.period)
+	t.examples = append(t.examples, o.examples[:min(len(o.examples), maxRefused-len(t.examples))]...)
 }
 
-// seen records the time of a request.
-func (t *crawlerTally) seen(at int64) {
-	if !t.timed {
-		t.first, t.last, t.timed = at, at, true
+// count counts a request of a crawler, and returns the crawler's tally.
+func (c *crawlers) count(e *logformat.Entry, v *judgement) *crawlerTally {
+	d := &v.now
+	t := c.of(&d.Agent)
+	t.requests++
+	t.bytes += e.Bytes
+	t.statuses[statusClass(e.Status)]++
+	t.claims[d.Claim.State]++
+	t.addresses.add(xxhash.Sum64String(e.Client))
+	if e.Timed {
+		t.period.add(e.At)
 	}
-	t.first, t.last = min(t.first, at), max(t.last, at)
+	if d.Group != nil && v.source != nil {
+		t.groups[groupKey{v.source, d.Group}]++
+	}
+	if enforce.IsRobotsTxt(e.Target) {
+		t.robotsTxtReads++
+		if e.Timed {
+			t.read(e.Time(), v.host.name, e.Status)
+		}
+	}
+	return t
+}
+
+// countRefused counts a request that is refused.
+func (t *crawlerTally) countRefused(v *judgement, mask masker) {
+	if v.now.Action == enforce.Deny {
+		t.denied++
+	} else {
+		t.throttled++
+	}
+	if len(t.examples) < maxRefused {
+		t.examples = append(t.examples, mask.example(v, v.source.verdict(&v.now)))
+	}
 }
 
 // read records a request for robots.txt. When there are too many, consecutive ones
@@ -276,31 +294,33 @@ func (t *crawlerTally) joinReads() {
 // all returns all tallies, most requests first. It first merges all unlisted crawlers
 // but maxRows into the rest of their class.
 func (c *crawlers) all() []*crawlerTally {
-	keys := make([]unlistedName, 0, len(c.folded))
-	for key := range c.folded {
-		keys = append(keys, key)
-	}
-	slices.SortFunc(keys, func(a, b unlistedName) int {
-		return cmp.Or(cmp.Compare(c.folded[b].requests, c.folded[a].requests), strings.Compare(a.token, b.token))
-	})
-	for len(keys) > maxRows {
-		c.moveToRest(keys[len(keys)-1])
-		keys = keys[:len(keys)-1]
-	}
-	var list []*crawlerTally
-	for _, key := range keys {
-		list = append(list, c.folded[key])
-	}
-	for _, t := range c.listed {
-		list = append(list, t)
-	}
-	for _, t := range c.rest {
-		list = append(list, t)
-	}
+	c.moveToRest(maxRows)
+	list := slices.Concat(slices.Collect(maps.Values(c.folded)), slices.Collect(maps.Values(c.listed)), slices.Collect(maps.Values(c.rest)))
 	slices.SortFunc(list, func(a, b *crawlerTally) int {
 		return cmp.Or(cmp.Compare(b.requests, a.requests), strings.Compare(a.name, b.name), cmp.Compare(a.class, b.class))
 	})
 	return list
+}
+
+// report adds the crawlers to the report.
+func (c *crawlers) report(r *Report) {
+	estimated, paced := false, false
+	for _, t := range c.all() {
+		row := t.report()
+		r.Crawlers = append(r.Crawlers, row)
+		_, estimate := t.addresses.count()
+		estimated = estimated || estimate
+		paced = paced || row.Pace != nil
+	}
+	if estimated {
+		r.Estimates = append(r.Estimates, "crawlers[].addresses")
+	}
+	if paced {
+		r.Estimates = append(r.Estimates, "crawlers[].pace.median_interval")
+	}
+	if c.evicted {
+		r.Estimates = append(r.Estimates, "crawlers[].requests")
+	}
 }
 
 // purpose returns the purpose of the crawler; "" if the registry does not have it.
@@ -330,31 +350,23 @@ func (t *crawlerTally) report() Crawler {
 		Name: t.name, Class: t.class.String(), Purpose: t.purpose(), Known: t.row != nil, Rest: t.isRest,
 		Requests: t.requests, Bytes: t.bytes, Denied: t.denied, Throttled: t.throttled, RobotsTxtReads: t.robotsTxtReads,
 		Verified: t.claims[verify.Verified], Impostor: t.claims[verify.Impostor], Unverified: t.claims[verify.Unverified],
-		GroupSource: -1, Statuses: []Count{}, Reads: t.reads, Refused: t.examples,
+		GroupSource: -1, Statuses: []Count{}, Reads: append([]RobotsTxtRead{}, t.reads...), Refused: append([]Example{}, t.examples...),
 	}
 	c.Addresses, _ = t.addresses.count()
 	if t.row != nil {
 		c.Operator = t.row.Operator
 	}
-	if t.timed {
-		first, last := time.Unix(0, t.first).UTC(), time.Unix(0, t.last).UTC()
-		c.First, c.Last = &first, &last
-	}
+	period := t.period.report()
+	c.First, c.Last = period.From, period.To
 	for i, n := range t.statuses {
 		if n > 0 {
 			c.Statuses = append(c.Statuses, Count{statusClasses[i], n})
 		}
 	}
 	sortCounts(c.Statuses)
-	if c.Reads == nil {
-		c.Reads = []RobotsTxtRead{}
-	}
-	if c.Refused == nil {
-		c.Refused = []Example{}
-	}
 	most := int64(0)
 	for g, n := range t.groups {
-		if _, line := g.source.policy.Origin(g.group.Line()); n > most || n == most && (g.source.index < c.GroupSource || g.source.index == c.GroupSource && line < c.GroupLine) {
+		if _, line := g.source.inForce.Origin(g.group.Line()); n > most || n == most && (g.source.index < c.GroupSource || g.source.index == c.GroupSource && line < c.GroupLine) {
 			most = n
 			c.Group, c.GroupSource, c.GroupLine = g.group.Token(), g.source.index, line
 		}

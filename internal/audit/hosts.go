@@ -115,7 +115,7 @@ func (h *hosts) of(raw string) *hostTally {
 	default:
 		t = &hostTally{name: origin.Host, origin: origin, site: h.siteOf(origin.Host)}
 		h.named[origin.Host] = t
-		for _, src := range t.site.sources {
+		for _, src := range t.site.now.sources {
 			if len(src.hosts) < topHosts && origin.Host != "" {
 				src.hosts = append(src.hosts, origin.Host)
 			}
@@ -186,5 +186,5 @@ func (h *hosts) report() []Host {
 }
 
 func (t *hostTally) report() Host {
-	return Host{Name: t.name, Rest: t.isRest, Requests: t.requests, Robots: t.robots, Refused: t.refused, Known: len(t.site.sources) > 0}
+	return Host{Name: t.name, Rest: t.isRest, Requests: t.requests, Robots: t.robots, Refused: t.refused, Known: len(t.site.now.sources) > 0}
 }

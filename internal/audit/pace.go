@@ -1,8 +1,9 @@
 package audit
 
 import (
-	"container/heap"
+	"cmp"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,50 +54,75 @@ const reorderWindow = int64(time.Minute)
 // maxPending is the largest number of requests that wait to be put in order.
 const maxPending = 4096
 
-// pending is a heap of requests whose crawlers have a limited pace, the earliest first.
-type pending []*judgedRequest
-
-// Len implements heap.Interface.
-func (p pending) Len() int { return len(p) }
-
-// Less implements heap.Interface.
-func (p pending) Less(i, j int) bool {
-	if p[i].at != p[j].at {
-		return p[i].at < p[j].at
-	}
-	return p[i].order < p[j].order
+// pacer puts the requests of crawlers with a limited pace in order of time, and
+// applies the limits to them.
+type pacer struct {
+	waiting []*judgement // the earliest first
+	settle  func(*judgement)
 }
 
-// Swap implements heap.Interface.
-func (p pending) Swap(i, j int) { p[i], p[j] = p[j], p[i] }
-
-// Push implements heap.Interface.
-func (p *pending) Push(x any) { *p = append(*p, x.(*judgedRequest)) }
-
-// Pop implements heap.Interface.
-func (p *pending) Pop() any {
-	old := *p
-	last := old[len(old)-1]
-	old[len(old)-1] = nil
-	*p = old[:len(old)-1]
-	return last
+// add adds a request, and judges those that no earlier request can precede. clock is
+// the latest time in the log so far.
+func (p *pacer) add(v *judgement, clock int64) {
+	i, _ := slices.BinarySearchFunc(p.waiting, v.at+1, func(w *judgement, at int64) int { return cmp.Compare(w.at, at) })
+	p.waiting = slices.Insert(p.waiting, i, v)
+	p.release(clock - reorderWindow)
 }
 
-// queue adds a request to pending, and judges those that no earlier request can
-// precede.
-func (a *auditor) queue(v *judgedRequest) {
-	a.order++
-	v.order = a.order
-	heap.Push(&a.pending, v)
-	a.release(a.clock - reorderWindow)
-}
-
-// release judges the pace of the pending requests up to a time, and more if there are
+// release judges the pace of the waiting requests up to a time, and more if there are
 // more than maxPending.
-func (a *auditor) release(until int64) {
-	for len(a.pending) > 0 && (a.pending[0].at <= until || len(a.pending) > maxPending) {
-		a.pace(heap.Pop(&a.pending).(*judgedRequest))
+func (p *pacer) release(until int64) {
+	for len(p.waiting) > 0 && (p.waiting[0].at <= until || len(p.waiting) > maxPending) {
+		v := p.waiting[0]
+		p.waiting[0] = nil
+		p.waiting = p.waiting[1:]
+		v.applyPace()
+		p.settle(v)
 	}
+}
+
+// applyPace applies the limits of the pace to the request. Where the times of the log
+// are not exact enough for a limit, only Visit-time is applied.
+func (v *judgement) applyPace() {
+	s := v.host.site
+	if v.now.Paced() && v.source != nil && v.crawler != nil {
+		t := v.crawler.paceOf(v)
+		t.add(s.now.replay.Budget(&v.request, &v.now), v.at)
+		pace(s.now.replay, v, &v.now, t.judged)
+		if v.now.Action != enforce.Pass {
+			t.throttled++
+		}
+		for _, line := range paceLines(v.now.Group) {
+			v.source.count(ruleKey{line: line}, v.crawler, v.now.Action == enforce.Throttle && line == v.source.paceLine(&v.now))
+		}
+	}
+	if v.was != nil && v.was.Paced() {
+		judged := newPaceTally(nil, v.was, s.was.longest, v.timesSuffice).judged
+		pace(s.was.replay, v, v.was, judged)
+	}
+}
+
+// pace applies the limits to one of the decisions on a request.
+func pace(replay *enforce.Replay, v *judgement, d *enforce.Decision, judged bool) {
+	before := *d
+	replay.Pace(&v.request, d)
+	if d.Action != enforce.Pass && d.Reason != enforce.VisitTime && !judged {
+		*d = before
+	}
+}
+
+// paceOf returns the tally for the group that limits the crawler's pace.
+func (t *crawlerTally) paceOf(v *judgement) *paceTally {
+	key := groupKey{v.source, v.now.Group}
+	p := t.paces[key]
+	if p == nil {
+		p = newPaceTally(v.source, &v.now, v.host.site.now.longest, v.timesSuffice)
+		if t.paces == nil {
+			t.paces = make(map[groupKey]*paceTally)
+		}
+		t.paces[key] = p
+	}
+	return p
 }
 
 // paceTally measures the pace of a crawler under the limits of one group.

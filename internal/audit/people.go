@@ -26,8 +26,8 @@ func newPeople() *people {
 	return &people{newCounter(maxNames), newCounter(maxNames), newCounter(maxNames), make(map[uint64]*person)}
 }
 
-// add counts a request with a User-Agent.
-func (p *people) add(ua string) {
+// count counts a request with a User-Agent.
+func (p *people) count(ua string) {
 	hash := xxhash.Sum64String(ua)
 	who := p.agents[hash]
 	if who == nil {
@@ -47,4 +47,9 @@ func (p *people) add(ua string) {
 	*who.browser++
 	*who.system++
 	*who.device++
+}
+
+// report adds the people to the report.
+func (p *people) report(r *Report) {
+	r.Browsers, r.Systems, r.Devices = p.browsers.top(topNames), p.systems.top(topNames), p.devices.top(topNames)
 }

@@ -1,10 +1,13 @@
 package audit
 
 import (
+	"cmp"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
 // Site is a site whose requests are in the log.
@@ -23,86 +26,66 @@ type Site struct {
 	Suspects *SuspectRules
 }
 
-// site is a Site with its policies parsed.
+// site is a Site with its robots.txt files parsed.
 type site struct {
 	Site
+	now *timeline
+	was *timeline // nil without Options.Compare
+}
+
+// timeline is the versions of a robots.txt in order of time.
+type timeline struct {
 	replay  *enforce.Replay
 	sources []*source
 	unknown *enforce.Edition // for times at which no robots.txt is known
 	longest time.Duration    // the longest Crawl-delay that is enforced
-
-	before        *enforce.Replay // for Site.Was; nil without Options.Compare
-	beforeSources []*source
-	beforeUnknown *enforce.Edition
 }
 
-// addSites parses the policies of the sites. It adds one more site for hosts that
-// belong to none.
-func (a *auditor) addSites() error {
+// addSites parses the robots.txt files of the sites. It adds one more site for hosts
+// that belong to none.
+func (a *auditor) addSites() (err error) {
+	index, before := 0, 0
 	for _, given := range append(a.options.Sites, Site{}) {
-		s := &site{Site: given, longest: longestDelay(&given.Rules)}
-		var err error
-		if s.replay, err = enforce.NewReplay(given.Rules); err != nil {
+		s := &site{Site: given}
+		if s.now, err = newTimeline(&given.Rules, given.Robots, &index); err != nil {
 			return err
 		}
-		var hidden []int
-		if m := given.Rules.Managed; m != nil {
-			for _, h := range m.Hidden {
-				hidden = append(hidden, h.Line)
-			}
-		}
-		s.sources = newSources(s.replay, given.Robots, hidden)
-		s.unknown = s.replay.Edition(enforce.Response{Status: http.StatusNotFound}, time.Time{}, nil)
 		if a.options.Compare {
-			if s.before, err = enforce.NewReplay(given.Rules); err != nil {
+			if s.was, err = newTimeline(&given.Rules, given.Was, &before); err != nil {
 				return err
 			}
-			s.beforeSources = newSources(s.before, given.Was, hidden)
-			s.beforeUnknown = s.before.Edition(enforce.Response{Status: http.StatusNotFound}, time.Time{}, nil)
 		}
 		a.sites = append(a.sites, s)
-	}
-	index, before := 0, 0
-	for _, s := range a.sites {
-		for _, src := range s.sources {
-			src.index = index
-			index++
-		}
-		for _, src := range s.beforeSources {
-			src.index = before
-			before++
-		}
 	}
 	return nil
 }
 
+// newTimeline parses the versions of a robots.txt. index is that of the first source,
+// and becomes that of the next timeline's.
+func newTimeline(rules *enforce.Settings, versions []Version, index *int) (*timeline, error) {
+	replay, err := enforce.NewReplay(*rules)
+	if err != nil {
+		return nil, err
+	}
+	t := &timeline{replay: replay, longest: cmp.Or(max(rules.MaxDelay, 0), throttle.DefaultMaxDelay)}
+	var hidden []int
+	if m := rules.Managed; m != nil {
+		for _, h := range m.Hidden {
+			hidden = append(hidden, h.Line)
+		}
+	}
+	t.sources = newSources(replay, versions, hidden, index)
+	t.unknown = replay.Edition(enforce.Response{Status: http.StatusNotFound}, time.Time{}, nil)
+	return t, nil
+}
+
 // at returns the robots.txt that was in force at a time, in nanoseconds since 1970.
 // The source is nil if none is known.
-func (s *site) at(nanos int64) (*source, *enforce.Edition) {
-	if src := sourceAt(s.sources, nanos); src != nil {
-		return src, src.edition
-	}
-	return nil, s.unknown
-}
-
-// editionBefore is at for Site.Was.
-func (s *site) editionBefore(nanos int64) *enforce.Edition {
-	if src := sourceAt(s.beforeSources, nanos); src != nil {
-		return src.edition
-	}
-	return s.beforeUnknown
-}
-
-// mergeRules moves the counts of one crawler at all rules to another crawler.
-func (a *auditor) mergeRules(from, to *crawlerTally) {
-	for _, s := range a.sites {
-		for _, src := range s.sources {
-			src.merge(from, to)
+func (t *timeline) at(nanos int64) (*source, *enforce.Edition) {
+	for _, s := range slices.Backward(t.sources) {
+		if s.from == 0 || nanos >= s.from {
+			return s, s.edition
 		}
 	}
-	for _, v := range a.pending {
-		if v.crawler == from {
-			v.crawler = to
-		}
-	}
+	return nil, t.unknown
 }

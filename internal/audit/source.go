@@ -86,7 +86,7 @@ type source struct {
 	from     int64 // nanoseconds since 1970; 0: from the beginning
 	until    int64 // nanoseconds since 1970; 0: no end
 	edition  *enforce.Edition
-	policy   *enforce.Rules // of edition
+	inForce  *enforce.Rules // of edition
 	hosts    []string
 	requests int64
 	rules    map[ruleKey]*ruleTally
@@ -105,41 +105,32 @@ type ruleTally struct {
 	crawlers map[*crawlerTally]*RuleCrawler
 }
 
-// newSources parses the policies of versions, and sorts them by time. hidden has the
-// lines of the hidden rules.
-func newSources(replay *enforce.Replay, versions []Version, hidden []int) []*source {
+// newSources parses versions of a robots.txt, and sorts them by time. hidden has the
+// lines of the hidden rules. index counts the sources.
+func newSources(replay *enforce.Replay, versions []Version, hidden []int, index *int) []*source {
 	versions = slices.Clone(versions)
 	slices.SortStableFunc(versions, func(a, b Version) int { return a.From.Compare(b.From) })
 	var list []*source
 	var before *enforce.Edition
 	for i, v := range versions {
-		s := &source{name: v.Name, edition: replay.Edition(v.Response, v.From, before), rules: make(map[ruleKey]*ruleTally)}
-		s.policy, before = s.edition.Rules(), s.edition
+		s := &source{index: *index, name: v.Name, edition: replay.Edition(v.Response, v.From, before), rules: make(map[ruleKey]*ruleTally)}
+		s.inForce, before = s.edition.Rules(), s.edition
 		if !v.From.IsZero() {
 			s.from = v.From.UnixNano()
 		}
 		if i > 0 {
 			list[i-1].until = s.from
 		}
+		*index++
 		s.addRules(hidden)
 		list = append(list, s)
 	}
 	return list
 }
 
-// sourceAt returns the version that was in force at a time; nil if there is none.
-func sourceAt(list []*source, at int64) *source {
-	for i := len(list) - 1; i >= 0; i-- {
-		if s := list[i]; s.from == 0 || at >= s.from {
-			return s
-		}
-	}
-	return nil
-}
-
 // addRules adds the rules of the file and the hidden rules.
 func (s *source) addRules(hidden []int) {
-	for _, g := range s.policy.File().Groups() {
+	for _, g := range s.inForce.File().Groups() {
 		group := strings.Join(g.Tokens(), ", ")
 		for _, r := range g.Rules() {
 			kind := "disallow"
@@ -168,7 +159,7 @@ func (s *source) fileOf(layer enforce.Layer) string {
 	if layer == enforce.FileLayer {
 		return ""
 	}
-	return s.policy.FileOf(layer)
+	return s.inForce.FileOf(layer)
 }
 
 // addRule adds one rule of the file.
@@ -180,10 +171,10 @@ func (s *source) addRule(line int, text, group, kind string) {
 		}
 		return
 	}
-	if written, ok := s.policy.File().Line(line); ok {
+	if written, ok := s.inForce.File().Line(line); ok {
 		text = strings.TrimSpace(written.Raw)
 	}
-	layer, at := s.policy.Origin(line)
+	layer, at := s.inForce.Origin(line)
 	s.rules[key] = &ruleTally{rule: Rule{Layer: layer.String(), Line: at, File: s.fileOf(layer), TextLine: line, Text: text, Group: group, Kind: kind}}
 }
 
@@ -242,12 +233,8 @@ func (s *source) lineOf(d *enforce.Decision) (ruleKey, bool) {
 // paceLine returns the line in Source.Text of the limit that decided to throttle; 0 if
 // it is not found.
 func (s *source) paceLine(d *enforce.Decision) int {
-	from := func(line int) bool {
-		layer, at := s.policy.Origin(line)
-		return layer == d.Layer && at == d.Line
-	}
 	for _, line := range paceLines(d.Group) {
-		if from(line) {
+		if layer, at := s.inForce.Origin(line); layer == d.Layer && at == d.Line {
 			return line
 		}
 	}
@@ -290,19 +277,17 @@ const maxRuleCrawlers = 50
 // report returns the Source and its Rules for the report.
 func (s *source) report() (Source, []Rule) {
 	r := Source{
-		Name: s.name, Hosts: s.hosts, State: s.policy.Outcome().String(), Text: string(s.policy.Text()), Requests: s.requests, Notes: s.notes(),
+		Name: s.name, Hosts: s.hosts, State: s.inForce.Outcome().String(), Text: string(s.inForce.Text()), Requests: s.requests, Notes: s.notes(),
 	}
 	if r.Hosts == nil {
 		r.Hosts = []string{}
 	}
 	slices.Sort(r.Hosts)
 	if s.from != 0 {
-		from := time.Unix(0, s.from).UTC()
-		r.From = &from
+		r.From = utc(s.from)
 	}
 	if s.until != 0 {
-		until := time.Unix(0, s.until).UTC()
-		r.To = &until
+		r.To = utc(s.until)
 	}
 	rules := []Rule{}
 	for _, t := range s.rules {
@@ -332,13 +317,13 @@ func layerOrder(layer string) int {
 // notes say which lines of the file cannot be enforced.
 func (s *source) notes() []string {
 	notes := []string{}
-	for _, token := range s.policy.Unenforceable() {
+	for _, token := range s.inForce.Unenforceable() {
 		notes = append(notes, token+" is never in a User-Agent: no server can enforce the rules for it")
 	}
-	for _, token := range s.policy.Ignored() {
+	for _, token := range s.inForce.Ignored() {
 		notes = append(notes, token+" is ignored: browsers have this word in their User-Agents")
 	}
-	if err := s.policy.MergeError(); err != nil {
+	if err := s.inForce.MergeError(); err != nil {
 		notes = append(notes, "the lines of the managed policy are not in force: "+err.Error())
 	}
 	return notes

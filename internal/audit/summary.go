@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -9,64 +10,37 @@ import (
 
 // report returns the report of the audit.
 func (a *auditor) report() *Report {
-	r := &Report{
-		People: a.persons, Robots: a.inputs.requests - a.persons, Bytes: a.octets,
-		Crawlers: []Crawler{}, Sources: []Source{}, Rules: []Rule{}, Estimates: []string{}, Masked: !a.options.Full, Verified: a.verified(),
-		Browsers: a.people.browsers.top(topNames), Systems: a.people.systems.top(topNames), Devices: a.people.devices.top(topNames),
-		Activity: a.activity.report(), Hosts: a.hosts.report(),
-	}
+	r := &Report{Crawlers: []Crawler{}, Sources: []Source{}, Rules: []Rule{}, Estimates: []string{}, Masked: !a.options.Full, Verified: a.verified()}
 	a.inputs.report(r)
-	r.WouldHave = WouldHave{
-		Known: len(a.allSources()) > 0, Judged: a.judged, Refused: a.denied + a.throttled, Denied: a.denied, Throttled: a.throttled, Browsers: a.browsers,
-		Search: a.search, SearchVerified: a.searchVerified, Reasons: a.reasons.top(maxNames), Purposes: a.purposes.top(maxNames),
+	a.traffic.report(r)
+	a.outcomes.report(r)
+	a.people.report(r)
+	r.Hosts = a.hosts.report()
+	estimate := false
+	if r.Addresses, estimate = a.reliability.addresses.count(); estimate {
+		r.Estimates = append(r.Estimates, "addresses")
 	}
-	a.reportCrawlers(r)
+	a.crawlers.report(r)
 	for _, src := range a.allSources() {
 		one, rules := src.report()
 		r.Sources = append(r.Sources, one)
 		r.Rules = append(r.Rules, rules...)
 	}
+	r.WouldHave.Known = len(r.Sources) > 0
 	if a.against != nil {
 		r.Against = a.against.finish(a.sites)
 	}
-	a.reportSuspects(r)
+	if a.suspects != nil {
+		a.suspects.report(r)
+	}
 	r.Warnings = a.warnings(r)
 	r.Summary = a.summary(r)
 	return r
 }
 
-// reportCrawlers adds the crawlers to the report, and the figures that depend on them.
-func (a *auditor) reportCrawlers(r *Report) {
-	estimated, paced := false, false
-	for _, t := range a.crawlers.all() {
-		c := t.report()
-		r.Crawlers = append(r.Crawlers, c)
-		_, estimate := t.addresses.count()
-		estimated = estimated || estimate
-		paced = paced || c.Pace != nil
-	}
-	n, estimate := a.addresses.count()
-	if r.Addresses = n; estimate {
-		r.Estimates = append(r.Estimates, "addresses")
-	}
-	if estimated {
-		r.Estimates = append(r.Estimates, "crawlers[].addresses")
-	}
-	if paced {
-		r.Estimates = append(r.Estimates, "crawlers[].pace.median_interval")
-	}
-	if a.crawlers.evicted {
-		r.Estimates = append(r.Estimates, "crawlers[].requests")
-	}
-}
-
-// allSources returns the sources of all sites.
-func (a *auditor) allSources() []*source {
-	var list []*source
-	for _, s := range a.sites {
-		list = append(list, s.sources...)
-	}
-	return list
+// verified reports whether crawlers were verified.
+func (a *auditor) verified() bool {
+	return slices.ContainsFunc(a.sites, func(s *site) bool { return s.Rules.Verification != nil })
 }
 
 // summary returns the sentences of Report.Summary.

@@ -64,8 +64,8 @@ type SuspectSignal struct {
 	Found  int64  `json:"found"`  // how many of Suspects.Found had it when they became suspects
 }
 
-// suspectReplay applies the SuspectRules of the sites to the requests of a log.
-type suspectReplay struct {
+// suspects applies the SuspectRules of the sites to the requests of a log.
+type suspects struct {
 	watch   *suspect.Watch
 	request suspect.Request
 	clients distinct
@@ -77,12 +77,12 @@ type suspectReplay struct {
 	raised, signals                           map[suspect.Signal]int64
 }
 
-// newSuspectReplay returns nil if no site looks for suspects.
-func newSuspectReplay(sites []*site) *suspectReplay {
+// newSuspects returns nil if no site looks for suspects.
+func newSuspects(sites []*site) *suspects {
 	if !slices.ContainsFunc(sites, func(s *site) bool { return s.Suspects != nil }) {
 		return nil
 	}
-	s := &suspectReplay{clients: distinct{precision: 14}, raised: make(map[suspect.Signal]int64), signals: make(map[suspect.Signal]int64)}
+	s := &suspects{clients: distinct{precision: 14}, raised: make(map[suspect.Signal]int64), signals: make(map[suspect.Signal]int64)}
 	s.bound = slices.ContainsFunc(sites, func(s *site) bool { return s.Suspects != nil && s.Suspects.Bind })
 	s.watch = suspect.NewWatch(suspect.Config{Observer: s})
 	s.request.Header = make(http.Header, len(logformat.FieldNames))
@@ -90,10 +90,10 @@ func newSuspectReplay(sites []*site) *suspectReplay {
 }
 
 // Raised implements suspect.Observer.
-func (s *suspectReplay) Raised(signal suspect.Signal) { s.raised[signal]++ }
+func (s *suspects) Raised(signal suspect.Signal) { s.raised[signal]++ }
 
 // Suspected implements suspect.Observer.
-func (s *suspectReplay) Suspected(found *suspect.Suspect) {
+func (s *suspects) Suspected(found *suspect.Suspect) {
 	s.found++
 	s.became = true
 	for _, c := range found.Signals {
@@ -101,38 +101,36 @@ func (s *suspectReplay) Suspected(found *suspect.Suspect) {
 	}
 }
 
-// look checks a request with a browser's User-Agent, and counts it.
-func (s *suspectReplay) look(e *logformat.Entry, h *hostTally, src *source, policy *enforce.Rules) {
+// count checks a request with a browser's User-Agent, and counts it. rules are those
+// that were in force.
+func (s *suspects) count(e *logformat.Entry, v *judgement, rules *enforce.Rules) {
+	settings, r := v.host.site.Suspects, &s.request
+	if settings == nil {
+		return
+	}
 	if !e.HasFields {
 		s.unknown++
 		return
 	}
-	if !s.fill(e, h) {
+	if !s.fill(e, v.host) {
 		return
 	}
-	rules, r := h.site.Suspects, &s.request
 	r.Trap = suspect.NoHit
-	if src != nil {
-		r.Trap = hitOf(rules.Traps, e.Target, policy)
+	if v.source != nil {
+		r.Trap = hitOf(settings.Traps, e.Target, rules)
 	}
 	s.looked++
 	s.became = false
-	standing := s.watch.See(r, cmp.Or(rules.For, suspect.DefaultFor))
+	standing := s.watch.See(r, cmp.Or(settings.For, suspect.DefaultFor))
 	if s.became {
 		network := suspect.Network(r.Client)
-		var d xxhash.Digest
-		d.Reset()
-		_, _ = d.Write(network[:])
-		_, _ = d.WriteString(r.Site)
-		_, _ = d.WriteString("\n")
-		_, _ = d.WriteString(r.UserAgent)
-		s.clients.add(d.Sum64())
+		s.clients.add(xxhash.Sum64String(string(network[:]) + r.Site + "\n" + r.UserAgent))
 	}
 	if !standing.Suspect {
 		return
 	}
 	s.requests++
-	if rules.Bind && standing.Page && src != nil && policy.DisallowsStar(e.Target) {
+	if settings.Bind && standing.Page && v.source != nil && rules.DisallowsStar(e.Target) {
 		s.refused++
 	}
 }
@@ -140,7 +138,7 @@ func (s *suspectReplay) look(e *logformat.Entry, h *hostTally, src *source, poli
 // fill fills s.request, and reports whether the request can be checked. The conditions
 // are those of the handler. A masked address is excluded too, because it stands for many
 // clients.
-func (s *suspectReplay) fill(e *logformat.Entry, h *hostTally) bool {
+func (s *suspects) fill(e *logformat.Entry, h *hostTally) bool {
 	for _, values := range e.Fields[logformat.SecFetchSite : logformat.SecFetchUser+1] {
 		s.fetch = s.fetch || len(values) > 0
 	}
@@ -187,10 +185,10 @@ func ambiguous(e *logformat.Entry) bool {
 
 // hitOf returns StaticHit for a target below a trap that is in force. Without the
 // servers' key, the audit cannot check for which client a trap URL was minted.
-func hitOf(traps []suspect.Trap, target string, policy *enforce.Rules) suspect.Hit {
+func hitOf(traps []suspect.Trap, target string, rules *enforce.Rules) suspect.Hit {
 	for _, trap := range traps {
 		if strings.HasPrefix(target, string(trap)) {
-			if _, ok := policy.DisallowsEveryGroup(target); ok {
+			if _, ok := rules.DisallowsEveryGroup(target); ok {
 				return suspect.StaticHit
 			}
 		}
@@ -198,14 +196,10 @@ func hitOf(traps []suspect.Trap, target string, policy *enforce.Rules) suspect.H
 	return suspect.NoHit
 }
 
-// reportSuspects adds the suspects to a report. A log in which no request has Sec-Fetch-*
+// report adds the suspects to a report. A log in which no request has Sec-Fetch-*
 // fields says nothing about suspects: these fields were removed from it, so that people
 // look like robots.
-func (a *auditor) reportSuspects(r *Report) {
-	s := a.suspectReplay
-	if s == nil {
-		return
-	}
+func (s *suspects) report(r *Report) {
 	out := &Suspects{Looked: s.looked, Unknown: s.unknown, Known: s.looked > 0 && s.fetch, Bound: s.bound, Signals: []SuspectSignal{}}
 	r.Suspects = out
 	if !out.Known {
@@ -232,21 +226,4 @@ func (r *Report) suspectsRefused() int64 {
 		return 0
 	}
 	return r.Suspects.Refused
-}
-
-// warnOfSuspects adds the warnings about requests that could not be checked.
-func (a *auditor) warnOfSuspects(warn func(string, string, ...any)) {
-	s := a.suspectReplay
-	if s == nil || a.persons == 0 {
-		return
-	}
-	if s.unknown > 0 {
-		warn("no_fields", "%d requests with browsers' User-Agents were not checked for suspects: the log does not have the fields of these requests. Caddy's JSON has them.", s.unknown)
-	}
-	switch {
-	case s.looked == 0 && s.unknown == 0:
-		warn("no_suspects", "No request was checked for suspects: the log has no request of a browser over TLS without a Cookie or Authorization field, from an address that is not masked.")
-	case s.looked > 0 && !s.fetch:
-		warn("no_fetch_fields", "Suspects cannot be found in this log: no request has Sec-Fetch-* fields. Browsers send them: either a filter removed them from the log, or all these requests are of programs.")
-	}
 }

@@ -2,106 +2,13 @@ package audit
 
 import (
 	"fmt"
-	"net/http"
-	"strings"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
-
-	"github.com/caddy-robots/caddy-robots/internal/logformat"
 )
 
-// warningCounts counts the requests that make figures unreliable.
-type warningCounts struct {
-	untimed   int64 // requests without a time
-	back      int64 // times that are more than a minute before an earlier line's
-	heads     int64 // HEAD requests
-	unchanged int64 // responses with 304
-	forwarded int64 // requests through a proxy or CDN
-	private   int64 // addresses of a private network
-	masked    int64 // addresses that end in .0 or ::
-	unclear   int64 // clients that are not an IP address
-	relative  int64 // targets without a path: hashed or masked
-	hosted    int64 // requests with a host
-	perSecond secondTally
-}
-
-// request counts a request.
-func (t *warningCounts) request(e *logformat.Entry) {
-	switch {
-	case e.Method == http.MethodHead:
-		t.heads++
-	case e.Status == http.StatusNotModified:
-		t.unchanged++
-	}
-	if e.Forwarded {
-		t.forwarded++
-	}
-	if e.Host != "" {
-		t.hosted++
-	}
-	if e.Target != "" && e.Target[0] != '/' && e.Target[0] != '*' && !strings.Contains(e.Target, ":") {
-		t.relative++
-	}
-	switch c := e.Client; {
-	case strings.HasPrefix(c, "10."), strings.HasPrefix(c, "192.168."), strings.HasPrefix(c, "127."), strings.HasPrefix(c, "172.1"), strings.HasPrefix(c, "172.2"), strings.HasPrefix(c, "172.3"),
-		strings.HasPrefix(c, "fd"), c == "::1":
-		t.private++
-	}
-	switch c := e.Client; {
-	case strings.HasSuffix(c, ".0"), strings.HasSuffix(c, "::"):
-		t.masked++
-	case !logformat.IsAddress(c):
-		t.unclear++
-	}
-}
-
-// time counts the time of a request; clock is the latest time before it.
-func (t *warningCounts) time(clock, at int64) {
-	if clock-at > reorderWindow {
-		t.back++
-	}
-	t.perSecond.add(at / 1e9)
-}
-
-// secondTally detects a log that was sampled: Caddy then writes only a fixed number of
-// lines per second, and few more.
-type secondTally struct {
-	second int64
-	count  int
-	counts [1024]int32 // numbers of seconds, by their number of requests
-}
-
-// add counts a request in a second. Requests of the same second come in a row.
-func (t *secondTally) add(second int64) {
-	if second == t.second {
-		t.count++
-		return
-	}
-	t.end()
-	t.second, t.count = second, 1
-}
-
-// end counts the current second.
-func (t *secondTally) end() {
-	if t.count > 0 {
-		t.counts[min(t.count, len(t.counts)-1)]++
-	}
-}
-
-// sampled reports whether many of the busiest seconds have the same, largest number of
-// requests. Traffic that was not sampled does not look like that.
-func (t *secondTally) sampled() (limit int, ok bool) {
-	most := len(t.counts) - 1
-	for most > 0 && t.counts[most] == 0 {
-		most--
-	}
-	busy := int32(0)
-	for i := (most + 1) / 2; i <= most; i++ {
-		busy += t.counts[i]
-	}
-	return most, most >= 5 && most < len(t.counts)-1 && t.counts[most] >= 20 && t.counts[most]*3 >= busy
-}
+// warner adds a warning to the report.
+type warner func(code, format string, args ...any)
 
 // warnings returns the warnings of the report.
 func (a *auditor) warnings(r *Report) []Warning {
@@ -113,7 +20,7 @@ func (a *auditor) warnings(r *Report) []Warning {
 	a.warnOfInputs(warn)
 	a.warnOfAddresses(warn)
 	a.warnOfTimes(warn)
-	t := &a.warningCounts
+	t := &a.reliability
 	if t.heads+t.unchanged > 0 {
 		warn("no_bodies", "HEAD requests: %d, responses with 304 (Not Modified): %d. They have no body: they count as requests and add nothing to the octets.", t.heads, t.unchanged)
 	}
@@ -136,10 +43,12 @@ func (a *auditor) warnings(r *Report) []Warning {
 	}
 	if len(a.allSources()) == 0 {
 		warn("no_robots", "No robots.txt is known for this log, so no request is judged. Pass one with --robots: a file, or a URL such as https://example.com.")
-	} else if n := a.inputs.requests - a.judged; n > 0 {
+	} else if n := a.inputs.requests - a.outcomes.judged; n > 0 {
 		warn("partly_judged", "Requests that are not judged: %d. No robots.txt is known for their host or their time.", n)
 	}
-	a.warnOfSuspects(warn)
+	if a.suspects != nil && a.traffic.people > 0 {
+		a.suspects.warn(warn)
+	}
 	if a.crawlers.evicted {
 		warn("many_names", "There are more than %d different robots that are not in the registry. Those with few requests are counted together.", maxUnlisted)
 	}
@@ -156,7 +65,7 @@ func (a *auditor) warnings(r *Report) []Warning {
 	return list
 }
 
-func (a *auditor) warnOfInputs(warn func(string, string, ...any)) {
+func (a *auditor) warnOfInputs(warn warner) {
 	for _, l := range a.logs.Logs {
 		if l.Cut != nil {
 			warn("cut_input", "%s ends too early or is damaged: %v. The lines before that were read.", l.Name, l.Cut)
@@ -167,9 +76,9 @@ func (a *auditor) warnOfInputs(warn func(string, string, ...any)) {
 	}
 }
 
-func (a *auditor) warnOfAddresses(warn func(string, string, ...any)) {
-	addresses, _ := a.addresses.count()
-	t := &a.warningCounts
+func (a *auditor) warnOfAddresses(warn warner) {
+	addresses, _ := a.reliability.addresses.count()
+	t := &a.reliability
 	switch {
 	case a.inputs.requests >= 200 && (addresses <= 3 || a.inputs.requests/max(addresses, 1) >= 2000):
 		warn("few_addresses", "Client addresses: only %d for %d requests. They seem to be those of a proxy or CDN. Then no client counts as an impostor, and figures by address are not reliable.", addresses, a.inputs.requests)
@@ -184,7 +93,7 @@ func (a *auditor) warnOfAddresses(warn func(string, string, ...any)) {
 	}
 }
 
-func (a *auditor) warnOfTimes(warn func(string, string, ...any)) {
+func (a *auditor) warnOfTimes(warn warner) {
 	zoneless, coarse := int64(0), int64(0)
 	for i := range a.inputs.each {
 		zoneless += a.inputs.each[i].zoneless
@@ -196,20 +105,23 @@ func (a *auditor) warnOfTimes(warn func(string, string, ...any)) {
 	if coarse >= int64(time.Second) {
 		warn("coarse_times", "Times are exact to %s. A Crawl-delay below %s is not judged.", time.Duration(coarse), max(minDelay, 2*time.Duration(coarse)))
 	}
-	if n := a.warningCounts.back; n > 0 {
+	if n := a.reliability.back; n > 0 {
 		warn("time_back", "Requests with a time more than a minute before that of an earlier line: %d. Figures about pace are not reliable.", n)
 	}
-	if n := a.warningCounts.untimed; n > 0 {
+	if n := a.reliability.untimed; n > 0 {
 		warn("no_times", "Requests without a time: %d. Their pace is not judged.", n)
 	}
 }
 
-// verified reports whether crawlers were verified.
-func (a *auditor) verified() bool {
-	for _, s := range a.sites {
-		if s.Rules.Verification != nil {
-			return true
-		}
+// warn warns of requests that could not be checked for suspects.
+func (s *suspects) warn(warn warner) {
+	if s.unknown > 0 {
+		warn("no_fields", "%d requests with browsers' User-Agents were not checked for suspects: the log does not have the fields of these requests. Caddy's JSON has them.", s.unknown)
 	}
-	return false
+	switch {
+	case s.looked == 0 && s.unknown == 0:
+		warn("no_suspects", "No request was checked for suspects: the log has no request of a browser over TLS without a Cookie or Authorization field, from an address that is not masked.")
+	case s.looked > 0 && !s.fetch:
+		warn("no_fetch_fields", "Suspects cannot be found in this log: no request has Sec-Fetch-* fields. Browsers send them: either a filter removed them from the log, or all these requests are of programs.")
+	}
 }

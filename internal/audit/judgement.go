@@ -1,0 +1,125 @@
+package audit
+
+import (
+	"strings"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/logfile"
+	"github.com/caddy-robots/caddy-robots/internal/logformat"
+)
+
+// Verdict says what would have happened to a request, and why.
+type Verdict struct {
+	Action string `json:"action"`         // pass, deny or throttle
+	Reason string `json:"reason"`         // the String of an enforce.Reason, such as disallowed
+	Source int    `json:"source"`         // index in Report.Sources (in Against.Sources for Difference.Was); -1 if none
+	Layer  string `json:"layer"`          // as Rule.Layer; "" if no line decided
+	Line   int    `json:"line"`           // the line that decided, in Layer; 0 if none
+	File   string `json:"file,omitempty"` // as Rule.File
+	Text   string `json:"text"`           // the text of that line; "" if none
+}
+
+// Example is a request of the log.
+type Example struct {
+	Input  string     `json:"input"` // name of the file
+	LineNo int64      `json:"line"`  // line in that file, from 1
+	Time   *time.Time `json:"time"`  // nil if the line has none
+	Host   string     `json:"host"`
+	Client string     `json:"client"` // masked unless Options.Full is set
+	Method string     `json:"method"`
+	Target string     `json:"target"` // path and query; the values of the query are masked unless Options.Full is set
+	Agent  string     `json:"agent"`  // User-Agent
+	Status int        `json:"status"`
+	// Verdict says what would have happened to the request.
+	Verdict Verdict `json:"verdict"`
+}
+
+// judgement is a request with the decisions on it, and what is needed to count them.
+type judgement struct {
+	request enforce.Request
+	now     enforce.Decision  // by Site.Robots
+	was     *enforce.Decision // by Site.Was; nil without Options.Compare
+
+	host    *hostTally
+	source  *source       // nil if no robots.txt is known
+	crawler *crawlerTally // nil for a person
+
+	at         int64  // time in nanoseconds since 1970
+	timed      bool   // at is known
+	exact      bool   // at is exact enough for every delay
+	resolution int64  // of at, in nanoseconds
+	input      string // name of the log
+	number     int64  // line in input
+	status     int
+	agent      string // User-Agent
+}
+
+// setEntry stores the request of a log's current line. It leaves now as it is.
+func (v *judgement) setEntry(l *logfile.Log, host *hostTally, src *source) {
+	e := &l.Entry
+	v.request = request(e, host)
+	v.was, v.host, v.source, v.crawler = nil, host, src, nil
+	v.at, v.timed, v.resolution = e.At, e.Timed, e.Resolution
+	v.exact = e.Begun && e.Resolution <= int64(10*time.Millisecond)
+	v.input, v.number, v.status, v.agent = l.Name, l.Number, e.Status, e.UserAgent()
+}
+
+// request returns an entry in the form that the engine needs.
+func request(e *logformat.Entry, h *hostTally) enforce.Request {
+	return enforce.Request{
+		Method: e.Method, Target: e.Target, UserAgents: e.UserAgents, Origin: h.origin, Client: e.Client, Time: e.Time(), Authorized: e.Authorized,
+	}
+}
+
+// clone returns a copy that does not share the memory of the line.
+func (v *judgement) clone() *judgement {
+	c := *v
+	c.request.Target = strings.Clone(v.request.Target[:min(len(v.request.Target), 4*maxShown)])
+	c.request.Method = strings.Clone(v.request.Method)
+	c.request.Client = strings.Clone(v.request.Client)
+	c.agent = shortened(v.agent)
+	c.request.UserAgents = nil
+	if v.was != nil {
+		was := *v.was
+		c.was = &was
+	}
+	return &c
+}
+
+// isBrowser reports whether, by the registry alone, the User-Agent is that of a
+// browser or app.
+func (v *judgement) isBrowser() bool {
+	if c := v.now.Agent.Class; c != crawler.Named && c != crawler.Person {
+		return false
+	}
+	registry := v.host.site.Rules.Registry
+	if registry == nil {
+		registry = crawler.Builtin()
+	}
+	var id crawler.Identity
+	registry.Matcher(nil).Identify(v.agent, &id)
+	return id.Len() == 0
+}
+
+// timesSuffice reports whether the time of the request is exact enough to judge a
+// delay.
+func (v *judgement) timesSuffice(delay time.Duration) bool {
+	return v.exact || delay >= max(minDelay, time.Duration(2*v.resolution))
+}
+
+// example returns the Example of a request with a verdict.
+func (m masker) example(v *judgement, verdict Verdict) Example {
+	e := Example{
+		Input: v.input, LineNo: v.number, Host: v.host.name, Client: m.client(v.request.Client), Method: strings.Clone(v.request.Method),
+		Target: m.target(v.request.Target), Agent: shortened(v.agent), Status: v.status, Verdict: verdict,
+	}
+	if verdict.Layer == enforce.HiddenLayer.String() && !m.full { // hidden paths must not be shown
+		e.Target = hidden
+	}
+	if v.timed {
+		e.Time = utc(v.at)
+	}
+	return e
+}

@@ -1,0 +1,118 @@
+package audit
+
+import (
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/internal/logformat"
+)
+
+// Activity has the numbers of requests in steps of equal length. The three lists
+// have the same length, at most 400.
+type Activity struct {
+	Start   *time.Time `json:"start"` // of the first step; nil if no line has a time
+	Step    float64    `json:"step"`  // seconds
+	People  []int64    `json:"people"`
+	Robots  []int64    `json:"robots"`
+	Refused []int64    `json:"refused"` // of Robots
+}
+
+// maxSteps is the largest number of steps of an Activity.
+const maxSteps = 400
+
+// activitySteps are the possible lengths of a step in seconds. Each is a multiple of
+// the one before.
+var activitySteps = []int64{60, 300, 900, 3600, 6 * 3600, 24 * 3600, 7 * 24 * 3600, 28 * 24 * 3600, 364 * 24 * 3600}
+
+// traffic counts requests and their responses over a period whose length is not known
+// in advance. It begins with the shortest step.
+type traffic struct {
+	people int64
+	octets int64
+	level  int   // index in activitySteps
+	start  int64 // time of the first step, in steps since 1970
+	steps  []activityStep
+}
+
+type activityStep struct{ people, robots, refused int64 }
+
+// count counts a request of a person or of a robot.
+func (t *traffic) count(e *logformat.Entry, isPerson bool) {
+	t.octets += e.Bytes
+	if isPerson {
+		t.people++
+	}
+	if !e.Timed {
+		return
+	}
+	if step := t.at(e.At); isPerson {
+		step.people++
+	} else {
+		step.robots++
+	}
+}
+
+// countRefused counts a request of a robot as refused.
+func (t *traffic) countRefused(v *judgement) {
+	if v.timed {
+		t.at(v.at).refused++
+	}
+}
+
+// at returns the step for a time in nanoseconds since 1970. If more than maxSteps
+// steps would be necessary, it changes to a longer step.
+func (t *traffic) at(nanos int64) *activityStep {
+	for {
+		n := nanos / 1e9 / activitySteps[t.level]
+		switch {
+		case len(t.steps) == 0:
+			t.start = n
+			t.steps = append(make([]activityStep, 0, maxSteps), activityStep{})
+			return &t.steps[0]
+		case n < t.start && t.start+int64(len(t.steps))-n <= maxSteps:
+			t.steps = append(make([]activityStep, t.start-n, maxSteps), t.steps...)
+			t.start = n
+			return &t.steps[0]
+		case n >= t.start && n-t.start < maxSteps:
+			for int64(len(t.steps)) <= n-t.start {
+				t.steps = append(t.steps, activityStep{})
+			}
+			return &t.steps[n-t.start]
+		case t.level+1 == len(activitySteps):
+			return &t.steps[0]
+		}
+		t.coarsen()
+	}
+}
+
+// coarsen merges the steps into steps of the next longer length.
+func (t *traffic) coarsen() {
+	ratio := activitySteps[t.level+1] / activitySteps[t.level]
+	start := t.start / ratio
+	merged := make([]activityStep, 0, maxSteps)
+	for i, s := range t.steps {
+		at := (t.start+int64(i))/ratio - start
+		for int64(len(merged)) <= at {
+			merged = append(merged, activityStep{})
+		}
+		m := &merged[at]
+		m.people += s.people
+		m.robots += s.robots
+		m.refused += s.refused
+	}
+	t.level, t.start, t.steps = t.level+1, start, merged
+}
+
+// report adds the traffic to the report.
+func (t *traffic) report(out *Report) {
+	out.People, out.Robots, out.Bytes = t.people, out.Requests-t.people, t.octets
+	r := &out.Activity
+	r.People, r.Robots, r.Refused = []int64{}, []int64{}, []int64{}
+	if len(t.steps) == 0 {
+		return
+	}
+	step := activitySteps[t.level]
+	r.Start, r.Step = utc(t.start*step*1e9), float64(step)
+	for _, s := range t.steps {
+		r.People, r.Robots, r.Refused = append(r.People, s.people), append(r.Robots, s.robots), append(r.Refused, s.refused)
+	}
+}
