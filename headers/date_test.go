@@ -37,7 +37,7 @@ func TestDates(t *testing.T) {
 				t.Errorf("ParseDirectives(%q): %v", list, err)
 				continue
 			}
-			if got, ok := d.UnavailableAfter(); !ok || !got.Equal(want) {
+			if got := d.until; !d.Has("unavailable_after") || !got.Equal(want) {
 				t.Errorf("ParseDirectives(%q): unavailable_after is %v, want %v", list, got, want)
 			}
 			if strings.Contains(list, "noindex") != d.Has("noindex") || strings.Contains(list, "nofollow") != d.Has("nofollow") {

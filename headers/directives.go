@@ -18,33 +18,36 @@ import (
 //
 // In JSON it is a string, such as "noindex, nofollow".
 type Directives struct {
-	set     set
-	snippet int32 // characters; -1: no limit
-	video   int32 // seconds; -1: no limit
-	image   uint8 // index into imagePreviews
-	day     bool  // until is a day without a time
-	until   time.Time
+	set    set
+	limits [len(limited)]int32 // the values of the directives in limited
+	day    bool                // until is a day without a time
+	until  time.Time
 }
+
+// limited are the directives with a value that is a limit: characters, seconds,
+// and an index into imagePreviews. -1 means no limit.
+var limited = [...]set{maxSnippet, maxVideoPreview, maxImagePreview}
+
+// Indexes into limited.
+const (
+	snippet = iota
+	video
+	image
+)
 
 // Empty reports whether d has no directives.
 func (d Directives) Empty() bool { return d.set == 0 }
 
 // Has reports whether d has the directive with that name, or a directive that
 // includes it: the directive "none" includes "noindex" and "nofollow". The name
-// is one of Names, in upper or lower case; for others, Has returns false.
+// is in upper or lower case; for others, Has returns false.
 func (d Directives) Has(name string) bool {
 	w := lookup(name)
 	return w != nil && d.set&w.bit != 0
 }
 
-// UnavailableAfter returns the time of the unavailable_after directive, in UTC,
-// and false if d does not have that directive.
-func (d Directives) UnavailableAfter() (time.Time, bool) {
-	return d.until, d.set&unavailableAfter != 0
-}
-
-// String returns the directives as an X-Robots-Tag value, in the order of
-// Names, with dates in ISO 8601. ParseDirectives reads it back.
+// String returns the directives as an X-Robots-Tag value, in a fixed
+// order, with dates in ISO 8601. ParseDirectives reads it back.
 func (d Directives) String() string {
 	return string(d.appendTo(make([]byte, 0, 64)))
 }
@@ -69,11 +72,11 @@ func (d Directives) appendTo(b []byte) []byte {
 		b = append(b, w.name...)
 		switch w.bit {
 		case maxSnippet:
-			b = strconv.AppendInt(append(b, ':'), int64(d.snippet), 10)
+			b = strconv.AppendInt(append(b, ':'), int64(d.limits[snippet]), 10)
 		case maxVideoPreview:
-			b = strconv.AppendInt(append(b, ':'), int64(d.video), 10)
+			b = strconv.AppendInt(append(b, ':'), int64(d.limits[video]), 10)
 		case maxImagePreview:
-			b = append(append(b, ':'), imagePreviews[d.image]...)
+			b = append(append(b, ':'), imagePreviews[d.limits[image]]...)
 		case unavailableAfter:
 			b = append(append(b, ": "...), formatDate(d.until, d.day)...)
 		}
@@ -94,11 +97,11 @@ func (d *Directives) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Validate returns an error for directives that are probably a mistake: no
+// validate returns an error for directives that are probably a mistake: no
 // directives, directives that contradict each other, such as index and noindex,
 // and indexifembedded without noindex, which has no effect (Google, robots meta
 // tag specifications).
-func (d Directives) Validate() error {
+func (d Directives) validate() error {
 	if d.set == 0 {
 		return errors.New("no directive; write at least one, such as noindex")
 	}
@@ -111,8 +114,8 @@ func (d Directives) Validate() error {
 			return fmt.Errorf("%s and %s contradict each other; keep the one that you mean", c.permissive.names(), found.names())
 		}
 	}
-	if d.set&nosnippet != 0 && d.set&maxSnippet != 0 && d.snippet != 0 {
-		return fmt.Errorf("nosnippet and max-snippet:%d contradict each other; keep the one that you mean", d.snippet)
+	if d.set&nosnippet != 0 && d.set&maxSnippet != 0 && d.limits[snippet] != 0 {
+		return fmt.Errorf("nosnippet and max-snippet:%d contradict each other; keep the one that you mean", d.limits[snippet])
 	}
 	if d.set&indexifembedded != 0 && d.set&noindex == 0 {
 		return errors.New("indexifembedded has no effect without noindex; write both or neither")
@@ -120,10 +123,10 @@ func (d Directives) Validate() error {
 	return nil
 }
 
-// Restrict returns the directives for a crawler to which both d and e apply:
+// restrict returns the directives for a crawler to which both d and e apply:
 // all directives of both. If directives contradict each other, it keeps the
-// more restrictive one. Restrict is commutative, associative and idempotent.
-func (d Directives) Restrict(e Directives) Directives {
+// more restrictive one. It is commutative, associative and idempotent.
+func (d Directives) restrict(e Directives) Directives {
 	r := d.join(e)
 	if !d.embedded() || !e.embedded() {
 		r.set &^= indexifembedded
@@ -138,9 +141,11 @@ func (d Directives) join(e Directives) Directives {
 		return e
 	}
 	r := Directives{set: d.set | e.set}
-	r.snippet = tighter(maxSnippet, d, e, d.snippet, e.snippet)
-	r.video = tighter(maxVideoPreview, d, e, d.video, e.video)
-	r.image = uint8(tighter(maxImagePreview, d, e, int32(d.image), int32(e.image)))
+	for i, bit := range limited {
+		if r.limits[i] = d.limits[i]; d.set&bit == 0 || e.set&bit != 0 && looser(d.limits[i], e.limits[i]) {
+			r.limits[i] = e.limits[i]
+		}
+	}
 	r.until, r.day = d.until, d.day
 	if d.set&unavailableAfter == 0 || e.set&unavailableAfter != 0 &&
 		(e.until.Before(d.until) || e.until.Equal(d.until) && e.day) {
@@ -179,33 +184,15 @@ func (d Directives) keep(s set) Directives {
 	if d.set&valued == 0 {
 		return Directives{set: d.set}
 	}
-	if d.set&maxSnippet == 0 {
-		d.snippet = 0
-	}
-	if d.set&maxVideoPreview == 0 {
-		d.video = 0
-	}
-	if d.set&maxImagePreview == 0 {
-		d.image = 0
+	for i, bit := range limited {
+		if d.set&bit == 0 {
+			d.limits[i] = 0
+		}
 	}
 	if d.set&unavailableAfter == 0 {
 		d.until, d.day = time.Time{}, false
 	}
 	return d
-}
-
-// tighter returns the lower of two limits, where -1 is the highest. If only one
-// of them is set, it returns that one.
-func tighter(bit set, d, e Directives, x, y int32) int32 {
-	switch {
-	case d.set&bit == 0:
-		return y
-	case e.set&bit == 0:
-		return x
-	case looser(x, y):
-		return y
-	}
-	return x
 }
 
 // looser reports whether the limit x allows more than y.
@@ -223,14 +210,13 @@ func (d Directives) without(u Directives) Directives {
 			need &^= c.permissive
 		}
 	}
-	if u.set&nosnippet != 0 || u.set&maxSnippet != 0 && !looser(u.snippet, d.snippet) {
+	if u.set&nosnippet != 0 {
 		need &^= maxSnippet
 	}
-	if u.set&maxVideoPreview != 0 && !looser(u.video, d.video) {
-		need &^= maxVideoPreview
-	}
-	if u.set&maxImagePreview != 0 && u.image <= d.image {
-		need &^= maxImagePreview
+	for i, bit := range limited {
+		if u.set&bit != 0 && !looser(u.limits[i], d.limits[i]) {
+			need &^= bit
+		}
 	}
 	if u.set&unavailableAfter != 0 && !u.until.After(d.until) {
 		need &^= unavailableAfter
@@ -251,15 +237,16 @@ func (d Directives) overrides(one Directives) bool {
 			return true
 		}
 	}
+	for i, bit := range limited {
+		if one.set&d.set&bit != 0 && looser(one.limits[i], d.limits[i]) {
+			return true
+		}
+	}
 	switch one.set {
 	case indexifembedded:
 		return !d.embedded()
 	case maxSnippet:
-		return d.set&nosnippet != 0 && one.snippet != 0 || d.set&maxSnippet != 0 && looser(one.snippet, d.snippet)
-	case maxVideoPreview:
-		return d.set&maxVideoPreview != 0 && looser(one.video, d.video)
-	case maxImagePreview:
-		return d.set&maxImagePreview != 0 && one.image > d.image
+		return d.set&nosnippet != 0 && one.limits[snippet] != 0
 	case unavailableAfter:
 		return d.set&unavailableAfter != 0 && one.until.After(d.until)
 	}
@@ -279,11 +266,7 @@ func (w *word) value(s string) (Directives, error) {
 		if err != nil || n < -1 || s[0] == '+' {
 			return d, fmt.Errorf("%s needs a whole number, such as %s:50; 0 means none, -1 means no limit; found %q", w.name, w.name, clip(s))
 		}
-		if w.bit == maxSnippet {
-			d.snippet = int32(n)
-		} else {
-			d.video = int32(n)
-		}
+		d.limits[slices.Index(limited[:], w.bit)] = int32(n)
 	case sizeValue:
 		i := slices.Index(imagePreviews, strings.ToLower(s))
 		if i < 0 {
@@ -292,7 +275,7 @@ func (w *word) value(s string) (Directives, error) {
 			}
 			return d, fmt.Errorf("%s must be none, standard or large; found %q", w.name, clip(s))
 		}
-		d.image = uint8(i)
+		d.limits[image] = int32(i)
 	case dateValue:
 		t, day, ok := parseDate(s)
 		if !ok {

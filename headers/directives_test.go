@@ -88,7 +88,7 @@ func TestRestrict(t *testing.T) {
 		{"", "noindex", "noindex"},
 	} {
 		a, b := ReadDirectives(test.a), ReadDirectives(test.b)
-		for _, got := range []Directives{a.Restrict(b), b.Restrict(a), a.Restrict(b).Restrict(b), a.Restrict(a).Restrict(b)} {
+		for _, got := range []Directives{a.restrict(b), b.restrict(a), a.restrict(b).restrict(b), a.restrict(a).restrict(b)} {
 			if got.String() != test.want {
 				t.Errorf("%q and %q: got %q, want %q", test.a, test.b, got, test.want)
 			}
@@ -124,16 +124,16 @@ func FuzzDirectives(f *testing.F) {
 		if got := ReadDirectives(x.String()); got != x {
 			t.Errorf("%q: String returns %q, which is parsed as %q", a, x, got)
 		}
-		r := x.Restrict(y)
-		if r.Restrict(x) != r || r.Restrict(y) != r || r.Restrict(r) != r {
-			t.Errorf("%q.Restrict(%q) = %q is not the most restrictive", x, y, r)
+		r := x.restrict(y)
+		if r.restrict(x) != r || r.restrict(y) != r || r.restrict(r) != r {
+			t.Errorf("%q.restrict(%q) = %q is not the most restrictive", x, y, r)
 		}
-		if x.set != 0 && y.set != 0 && !y.Restrict(x).same(r) {
-			t.Errorf("%q and %q restrict to %q or %q", x, y, r, y.Restrict(x))
+		if x.set != 0 && y.set != 0 && !y.restrict(x).same(r) {
+			t.Errorf("%q and %q restrict to %q or %q", x, y, r, y.restrict(x))
 		}
 		h := header(a)
 		AddTags(h, []Tag{{"", y}})
-		if got := directivesFor(h, ""); !got.Restrict(y).same(got) && len(a) < 1000 {
+		if got := directivesFor(h, ""); !got.restrict(y).same(got) && len(a) < 1000 {
 			t.Errorf("%q with %q added is %q, which does not have all directives of both", a, y, h)
 		}
 	})

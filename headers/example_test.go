@@ -58,13 +58,6 @@ func ExampleParseDirectives() {
 	// index and noindex contradict each other; keep the one that you mean
 }
 
-func ExampleDirectives_Restrict() {
-	page := headers.ReadDirectives("index, max-snippet:50")
-	rule := headers.ReadDirectives("noindex, max-snippet:-1")
-	fmt.Println(page.Restrict(rule))
-	// Output: noindex, max-snippet:50
-}
-
 func ExampleAddTags() {
 	h := http.Header{"X-Robots-Tag": {"googlebot: nofollow", "index, max-snippet:50"}} // from the back end
 	headers.AddTags(h, []headers.Tag{{Directives: headers.ReadDirectives("noindex")}})

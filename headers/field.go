@@ -2,7 +2,6 @@ package headers
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 )
 
@@ -110,11 +109,7 @@ func dropOverridden(v string, tags tagIndex) string {
 	var b strings.Builder
 	crawler := ""
 	l := list{rest: v}
-	for {
-		it, more := l.next()
-		if !more {
-			break
-		}
+	for it := range l.items {
 		if tags.overrides(it) {
 			continue
 		}
@@ -135,28 +130,25 @@ func dropOverridden(v string, tags tagIndex) string {
 
 func anyOverridden(v string, tags tagIndex) bool {
 	l := list{rest: v}
-	for {
-		it, more := l.next()
-		if !more {
-			return false
-		}
+	for it := range l.items {
 		if tags.overrides(it) {
 			return true
 		}
 	}
+	return false
 }
 
 // generalFirst returns the values with the directives for all crawlers before
 // those for one crawler. It returns values itself if they already have this
 // order.
 func generalFirst(values []string) []string {
-	named := false
-	if !slices.ContainsFunc(values, func(v string) bool {
+	named, sorted := false, true
+	for _, v := range values {
 		general, own := splitGeneral(v)
-		late := named && general != ""
+		sorted = sorted && !(named && general != "")
 		named = named || own != ""
-		return late
-	}) {
+	}
+	if sorted {
 		return values
 	}
 	first, last := make([]string, 0, len(values)+1), []string(nil)

@@ -66,7 +66,7 @@ func FuzzJoinedFields(f *testing.F) {
 						all = all.join(tag.Directives)
 					}
 				}
-				if got := directivesFor(h, name); !got.Restrict(all.settle()).same(got) {
+				if got := directivesFor(h, name); !got.restrict(all.settle()).same(got) {
 					t.Errorf("%q with %v added has %q for %q, which is less than %q", before["X-Robots-Tag"], tags, got, name, all)
 				}
 			}

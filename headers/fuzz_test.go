@@ -40,7 +40,7 @@ func FuzzMatch(f *testing.F) {
 		}
 		m := rules.Match(target)
 		var got, want []int32
-		m.each(func(s *headerValue) { got = append(got, s.Directives.snippet) })
+		m.each(func(s *headerValue) { got = append(got, s.Directives.limits[snippet]) })
 		slices.Sort(got)
 		v, b := read(target, true)
 		for i, r := range rules.rules {

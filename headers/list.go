@@ -71,6 +71,12 @@ func (l *list) next() (item, bool) {
 	}
 }
 
+// items iterates over the remaining elements.
+func (l *list) items(yield func(item) bool) {
+	for it, more := l.next(); more && yield(it); it, more = l.next() {
+	}
+}
+
 // take returns the first end octets of the rest as an element, and removes
 // them.
 func (l *list) take(name, value string, end int) item {
@@ -159,11 +165,7 @@ func ParseDirectives(s string) (Directives, error) {
 
 func parseList(l *list) (Directives, error) {
 	var d Directives
-	for {
-		it, more := l.next()
-		if !more {
-			break
-		}
+	for it := range l.items {
 		if it.crawler != "" {
 			return Directives{}, misplacedCrawler(it.crawler)
 		}
@@ -176,7 +178,7 @@ func parseList(l *list) (Directives, error) {
 		}
 		d = d.join(one)
 	}
-	return d, d.Validate()
+	return d, d.validate()
 }
 
 // directive parses the element. It returns an error for an unknown directive or
@@ -220,7 +222,7 @@ func ReadDirectives(lists ...string) Directives {
 	var d Directives
 	for _, s := range lists {
 		l := list{rest: strings.Map(breakToBlank, s)}
-		for it, more := l.next(); more; it, more = l.next() {
+		for it := range l.items {
 			if one, err := it.directive(); err == nil && it.crawler == "" {
 				d = d.join(one)
 			}
@@ -247,12 +249,12 @@ type Tag struct {
 }
 
 // Validate returns an error if Crawler is not a valid name, or the error of
-// Directives.Validate. The error is written for the operator.
+// Directives.validate. The error is written for the operator.
 func (t Tag) Validate() error {
 	if err := validateCrawler(t.Crawler); err != nil {
 		return err
 	}
-	return t.Directives.Validate()
+	return t.Directives.validate()
 }
 
 // String returns the tag as an X-Robots-Tag value.
@@ -272,20 +274,15 @@ func (t Tag) String() string {
 func ReadTags(values []string) []Tag {
 	var tags []Tag
 	for _, v := range values {
-		for l := (list{rest: v}); ; {
-			it, more := l.next()
-			if !more {
-				break
-			}
+		l := list{rest: v}
+		for it := range l.items {
 			one, err := it.directive()
 			if err != nil {
 				continue
 			}
-			i := 0
-			for i < len(tags) && !strings.EqualFold(tags[i].Crawler, it.crawler) {
-				i++
-			}
-			if i == len(tags) {
+			i := slices.IndexFunc(tags, func(t Tag) bool { return strings.EqualFold(t.Crawler, it.crawler) })
+			if i < 0 {
+				i = len(tags)
 				tags = append(tags, Tag{Crawler: it.crawler})
 			}
 			tags[i].Directives = tags[i].Directives.join(one)
@@ -302,11 +299,8 @@ func ReadTags(values []string) []Tag {
 // for an unknown directive, a wrong value or a contradiction.
 func ParseTags(value string) ([]Tag, error) {
 	var tags []Tag
-	for l := (list{rest: value}); ; {
-		it, more := l.next()
-		if !more {
-			break
-		}
+	l := list{rest: value}
+	for it := range l.items {
 		if it.crawler != "" && nearValued(it.crawler) != "" {
 			return nil, unknownDirective(it.crawler)
 		}
@@ -321,7 +315,7 @@ func ParseTags(value string) ([]Tag, error) {
 		last.Directives = last.Directives.join(one)
 	}
 	if len(tags) == 0 {
-		return nil, Directives{}.Validate()
+		return nil, Directives{}.validate()
 	}
 	for _, t := range tags {
 		if err := t.Validate(); err != nil {

@@ -58,9 +58,6 @@ func (m *Match) add(value int32) {
 	m.many[value>>6] |= 1 << (value & 63)
 }
 
-// addRule adds the header value of a rule, by the index of the rule.
-func (m *Match) addRule(id int32) { m.add(m.rules.rules[id].value) }
-
 // each calls f for all header values: first for those for all crawlers, then
 // for the others, grouped by crawler.
 func (m *Match) each(f func(*headerValue)) {
@@ -90,9 +87,9 @@ func (r *Table) Match(target string) Match {
 	if r == nil || len(r.rules) == 0 {
 		return m
 	}
-	v, b := read(target, r.paths)
+	v, b := read(target, r.hasPaths)
 	m.matchName(r, v.name)
-	if r.paths {
+	if r.hasPaths {
 		m.matchPath(r, v.target)
 		if v.served != "" && v.served != v.target {
 			m.matchPath(r, v.served)
@@ -121,24 +118,14 @@ func (c *compiled) matches(v *views) bool {
 }
 
 func (m *Match) matchName(r *Table, name string) {
-	for n, rest, found := r.names.enter(name); found; n, rest, found = r.names.descend(n, rest) {
-		for _, at := range n.ids {
-			m.addGlob(&r.indexed[at], name)
-		}
-		if rest == "" {
-			for _, at := range n.whole {
-				m.addRule(r.indexed[at].rule)
-			}
-		}
+	m.addRules(r.names[name])
+	for _, n := range r.prefixes.upTo(len(name)) {
+		m.addGlobs(r.prefixes.entries[name[:n]], name)
 	}
-	for n, rest, found := r.suffixes.enterBack(name); found; n, rest, found = r.suffixes.descendBack(n, rest) {
-		for _, at := range n.ids {
-			m.addGlob(&r.indexed[at], name)
-		}
+	for _, n := range r.suffixes.upTo(len(name)) {
+		m.addGlobs(r.suffixes.entries[name[len(name)-n:]], name)
 	}
-	for i := range r.otherGlobs {
-		m.addGlob(&r.otherGlobs[i], name)
-	}
+	m.addGlobs(r.otherGlobs, name)
 	for _, id := range r.regexps {
 		if c := &r.rules[id]; !m.has(c.value) && c.pattern.(*nameRegexp).match(name) {
 			m.add(c.value)
@@ -146,25 +133,32 @@ func (m *Match) matchName(r *Table, name string) {
 	}
 }
 
-func (m *Match) addGlob(g *indexedGlob, name string) {
-	if value := m.rules.rules[g.rule].value; !m.has(value) && g.Match(name) {
-		m.add(value)
+func (m *Match) addGlobs(globs []ruleGlob, name string) {
+	for _, g := range globs {
+		if value := m.rules.rules[g.rule].value; !m.has(value) && g.Match(name) {
+			m.add(value)
+		}
 	}
 }
 
 func (m *Match) matchPath(r *Table, target string) {
-	for n, rest, found := r.prefixes.enter(target); found; n, rest, found = r.prefixes.descend(n, rest) {
-		for _, id := range n.ids {
-			m.addPath(id, target)
-		}
+	for _, n := range r.paths.upTo(len(target)) {
+		m.addPaths(r.paths.entries[target[:n]], target)
 	}
-	for _, id := range r.otherPaths {
-		m.addPath(id, target)
+	m.addPaths(r.otherPaths, target)
+}
+
+func (m *Match) addPaths(ids []int32, target string) {
+	for _, id := range ids {
+		if c := &m.rules.rules[id]; !m.has(c.value) && c.pattern.(*pathGlob).match(target) {
+			m.add(c.value)
+		}
 	}
 }
 
-func (m *Match) addPath(id int32, target string) {
-	if c := &m.rules.rules[id]; !m.has(c.value) && c.pattern.(*pathGlob).match(target) {
-		m.add(c.value)
+// addRules adds the header values of rules.
+func (m *Match) addRules(ids []int32) {
+	for _, id := range ids {
+		m.add(m.rules.rules[id].value)
 	}
 }

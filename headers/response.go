@@ -45,7 +45,7 @@ func (m Match) Apply(h http.Header, status int, crawlers []string) {
 				several = append(make([]Tag, 0, 4), first.Tag)
 			}
 			if last := &several[len(several)-1]; strings.EqualFold(last.Crawler, s.Crawler) {
-				last.Directives = last.Directives.Restrict(s.Directives)
+				last.Directives = last.Directives.restrict(s.Directives)
 			} else {
 				several = append(several, s.Tag)
 			}
@@ -66,12 +66,7 @@ func (m Match) Apply(h http.Header, status int, crawlers []string) {
 }
 
 func containsFold(list []string, s string) bool {
-	for _, l := range list {
-		if strings.EqualFold(l, s) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(l string) bool { return strings.EqualFold(l, s) })
 }
 
 // matchResponse adds the rules that match the status and the media type of the
@@ -79,64 +74,24 @@ func containsFold(list []string, s string) bool {
 func (m *Match) matchResponse(h http.Header, status int) {
 	r := m.rules
 	m.addRules(r.statuses[status])
-	var buf [maxMediaType]byte
-	var media []byte
+	media := ""
 	if values := h["Content-Type"]; len(values) > 0 {
-		media = lowerMediaType(&buf, values[0])
+		media, _, _ = strings.Cut(values[0], ";")
+		media = strings.ToLower(trim(media)) // allocates only for upper case
 	}
-	slash := slices.Index(media, '/')
-	if slash > 0 && len(r.types) > 0 {
-		m.addRules(r.types[string(media)])
-		var class [maxMediaType]byte
-		n := copy(class[:], media[:slash+1])
-		class[n] = '*'
-		m.addRules(r.types[string(class[:n+1])])
-	}
+	top, sub, typed := strings.Cut(media, "/")
+	m.addRules(r.types[top][sub])
+	m.addRules(r.types[top]["*"])
 	for _, id := range r.negatedResponse {
+		matches := !typed // a rule for a media type never applies to a response without one
 		switch p := r.rules[id].pattern.(type) {
 		case mediaType:
-			if slash > 0 && !p.match(media, slash) {
-				m.addRule(id)
-			}
+			matches = matches || p.top == top && (p.sub == "*" || p.sub == sub)
 		case statusRange:
-			if p.status != status && !(p.class && p.status == status/100*100) {
-				m.addRule(id)
-			}
+			matches = p.status == status || p.class && p.status == status/100*100
+		}
+		if !matches {
+			m.add(r.rules[id].value)
 		}
 	}
-}
-
-func (m *Match) addRules(ids []int32) {
-	for _, id := range ids {
-		m.addRule(id)
-	}
-}
-
-func (t mediaType) match(media []byte, slash int) bool {
-	return t.top == string(media[:slash]) && (t.sub == "*" || t.sub == string(media[slash+1:]))
-}
-
-// maxMediaType is more than the maximal length of a media type, in octets: 127
-// octets on each side of the slash (RFC 6838, section 4.2).
-const maxMediaType = 2*127 + 2
-
-// lowerMediaType returns the media type in a Content-Type value, in lower case
-// and without parameters. It uses buf for the result, and returns nil if the
-// media type is too long.
-func lowerMediaType(buf *[maxMediaType]byte, value string) []byte {
-	if i := strings.IndexByte(value, ';'); i >= 0 {
-		value = value[:i]
-	}
-	value = trim(value)
-	if len(value) >= maxMediaType {
-		return nil
-	}
-	for i := range len(value) {
-		c := value[i]
-		if 'A' <= c && c <= 'Z' {
-			c |= 0x20
-		}
-		buf[i] = c
-	}
-	return buf[:len(value)]
 }

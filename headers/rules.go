@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	// MaxSettings is the maximal number of rules that Compile accepts.
-	MaxSettings = 10_000
-	// MaxRegexps is the maximal number of regular expressions that must be run
+	// maxSettings is the maximal number of rules that Compile accepts.
+	maxSettings = 10_000
+	// maxRegexps is the maximal number of regular expressions that must be run
 	// on every request; each takes about 50 ns. Regular expressions that are
 	// equivalent to a few literals do not count.
-	MaxRegexps = 1_000
+	maxRegexps = 1_000
 )
 
 // Table is a compiled list of rules. It finds patterns for file names and paths
@@ -25,22 +25,22 @@ const (
 //
 // Table does not change and is safe for concurrent use.
 type Table struct {
-	rules  []compiled
-	values []headerValue // values for all crawlers first, then grouped by crawler
-	paths  bool          // some rule is for paths
+	rules    []compiled
+	values   []headerValue // values for all crawlers first, then grouped by crawler
+	hasPaths bool          // some rule is for paths
 
-	names          trie // globs by their literal prefix, including exact names
-	suffixes       trie // globs by their literal suffix
-	indexed        []indexedGlob
-	otherGlobs     []indexedGlob // globs with neither
+	names          map[string][]int32 // exact names
+	prefixes       literals[ruleGlob] // other globs by their literal prefix or
+	suffixes       literals[ruleGlob] // suffix, whichever is longer
+	otherGlobs     []ruleGlob         // globs with neither
 	regexps        []int32
-	prefixes       trie // paths by their literal prefix
+	paths          literals[int32] // paths by their literal prefix
 	otherPaths     []int32
 	negatedRequest []int32 // of names and paths
 
-	types           map[string][]int32 // rules by media type, or by top-level type and "/*"
-	statuses        map[int][]int32    // by status; a class is in all its statuses
-	negatedResponse []int32            // negated rules for types and statuses
+	types           map[string]map[string][]int32 // by the two parts of the media type; the second may be *
+	statuses        map[int][]int32               // by status; a class is in all its statuses
+	negatedResponse []int32                       // negated rules for types and statuses
 
 	response, mediaType bool // some rule needs the media type or the status; the media type
 }
@@ -54,9 +54,8 @@ type headerValue struct {
 	value string // the tag as text
 }
 
-// indexedGlob is an entry in the tables of names: a glob and the index of its
-// rule.
-type indexedGlob struct {
+// ruleGlob is a glob and the index of its rule.
+type ruleGlob struct {
 	*nameglob.Glob
 	rule int32
 }
@@ -72,17 +71,16 @@ type compiled struct {
 // invalid rule, with its index from 0, and for too many rules or regular
 // expressions.
 func Compile(rules []Setting) (*Table, error) {
-	if len(rules) > MaxSettings {
-		return nil, fmt.Errorf("%d rules; at most %d are allowed", len(rules), MaxSettings)
+	if len(rules) > maxSettings {
+		return nil, fmt.Errorf("%d rules; at most %d are allowed", len(rules), maxSettings)
 	}
-	r := &Table{rules: make([]compiled, len(rules)), types: map[string][]int32{}, statuses: map[int][]int32{}}
+	r := &Table{rules: make([]compiled, len(rules)), names: map[string][]int32{}, types: map[string]map[string][]int32{}, statuses: map[int][]int32{}}
 	for i, rule := range rules {
 		if err := rule.Validate(); err != nil {
 			return nil, fmt.Errorf("rule %d: %w", i, err)
 		}
 	}
 	valueOf := r.collectValues(rules)
-	var t tables
 	for i, rule := range rules {
 		p, err := rule.pattern()
 		if err != nil {
@@ -96,24 +94,26 @@ func Compile(rules []Setting) (*Table, error) {
 		}
 		switch p := p.(type) {
 		case *nameglob.Glob:
-			t.addGlob(r, indexedGlob{p, id})
+			r.addGlob(ruleGlob{p, id})
 		case *nameRegexp:
 			if p.globs == nil {
 				r.regexps = append(r.regexps, id)
 			}
 			for _, g := range p.globs {
-				t.addGlob(r, indexedGlob{g, id})
+				r.addGlob(ruleGlob{g, id})
 			}
 		case *pathGlob:
-			r.paths = true
+			r.hasPaths = true
 			if p.prefix != "" {
-				t.prefixes = append(t.prefixes, trieKey{p.prefix, false, id})
+				r.paths.add(p.prefix, id)
 			} else {
 				r.otherPaths = append(r.otherPaths, id)
 			}
 		case mediaType:
-			key := p.top + "/" + p.sub
-			r.types[key] = append(r.types[key], id)
+			if r.types[p.top] == nil {
+				r.types[p.top] = map[string][]int32{}
+			}
+			r.types[p.top][p.sub] = append(r.types[p.top][p.sub], id)
 			r.response, r.mediaType = true, true
 		case statusRange:
 			for s := p.status; s == p.status || p.class && s < p.status+100; s++ {
@@ -122,10 +122,9 @@ func Compile(rules []Setting) (*Table, error) {
 			r.response = true
 		}
 	}
-	if len(r.regexps) > MaxRegexps {
-		return nil, fmt.Errorf("%d regular expressions must be run on every request; at most %d are allowed; patterns such as *.pdf do not count", len(r.regexps), MaxRegexps)
+	if len(r.regexps) > maxRegexps {
+		return nil, fmt.Errorf("%d regular expressions must be run on every request; at most %d are allowed; patterns such as *.pdf do not count", len(r.regexps), maxRegexps)
 	}
-	r.names, r.suffixes, r.prefixes = newTrie(t.names), newBackTrie(t.suffixes), newTrie(t.prefixes)
 	return r, nil
 }
 
@@ -168,25 +167,18 @@ func (r *Table) collectValues(rules []Setting) []int32 {
 	return valueOf
 }
 
-// tables collects the keys of the tries.
-type tables struct{ names, suffixes, prefixes []trieKey }
-
-// addGlob adds a glob to a table. The key is its literal prefix or suffix,
-// whichever is longer.
-func (t *tables) addGlob(r *Table, g indexedGlob) {
-	at := int32(len(r.indexed))
+// addGlob adds a glob to the table in which Match finds it.
+func (r *Table) addGlob(g ruleGlob) {
 	switch {
 	case g.Literal:
-		t.names = append(t.names, trieKey{g.Prefix, true, at})
+		r.names[g.Prefix] = append(r.names[g.Prefix], g.rule)
 	case len(g.Prefix) > len(g.Suffix):
-		t.names = append(t.names, trieKey{g.Prefix, false, at})
+		r.prefixes.add(g.Prefix, g)
 	case g.Suffix != "" || g.OneStar:
-		t.suffixes = append(t.suffixes, trieKey{g.Suffix, false, at})
+		r.suffixes.add(g.Suffix, g)
 	default:
 		r.otherGlobs = append(r.otherGlobs, g)
-		return
 	}
-	r.indexed = append(r.indexed, g)
 }
 
 // addNegated adds a negated rule to the list for its kind.
@@ -198,7 +190,7 @@ func (r *Table) addNegated(id int32, p pattern) {
 		r.response, r.mediaType = true, r.mediaType || typed
 		return
 	case *pathGlob:
-		r.paths = true
+		r.hasPaths = true
 	}
 	r.negatedRequest = append(r.negatedRequest, id)
 }
@@ -209,6 +201,3 @@ func (r *Table) NeedsResponse() bool { return r != nil && r.response }
 
 // NeedsMediaType reports whether any rule depends on the media type.
 func (r *Table) NeedsMediaType() bool { return r != nil && r.mediaType }
-
-// Empty reports whether there are no rules.
-func (r *Table) Empty() bool { return r == nil || len(r.rules) == 0 }

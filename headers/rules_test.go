@@ -223,14 +223,14 @@ func TestNeedsResponse(t *testing.T) {
 // TestCompileBounds checks the limits for the number of rules and of regular
 // expressions.
 func TestCompileBounds(t *testing.T) {
-	list := make([]Setting, MaxSettings+1)
+	list := make([]Setting, maxSettings+1)
 	for i := range list {
 		list[i] = Setting{Pattern: "*.pdf", Directives: ReadDirectives("noindex")}
 	}
 	if _, err := Compile(list); err == nil || !strings.Contains(err.Error(), "10000 are allowed") {
 		t.Errorf("Compile of %d rules: %v", len(list), err)
 	}
-	list = list[:MaxRegexps+1]
+	list = list[:maxRegexps+1]
 	for i := range list {
 		list[i] = Setting{Kind: KindRegexp, Pattern: "a+b", Directives: ReadDirectives("noindex")}
 	}

@@ -119,9 +119,9 @@ var contradictions = []struct{ permissive, restrictive set }{
 // first.
 var imagePreviews = []string{"none", "standard", "large"}
 
-// Names returns the names of all known directives, in the order in which String
+// directiveNames returns the names of all known directives, in the order in which String
 // prints them.
-func Names() []string {
+func directiveNames() []string {
 	names := make([]string, len(vocabulary))
 	for i, w := range vocabulary {
 		names[i] = w.name
@@ -155,10 +155,10 @@ func (s set) names() string {
 // unknownDirective returns the error for a word that is not a directive. It
 // suggests a directive with a similar name, if there is one.
 func unknownDirective(found string) error {
-	if near := editdistance.Nearest(found, slices.Values(Names())); near != "" {
+	if near := editdistance.Nearest(found, slices.Values(directiveNames())); near != "" {
 		return fmt.Errorf("unknown directive %q; did you mean %q?", clip(found), near)
 	}
-	return fmt.Errorf("unknown directive %q; known are %s", clip(found), strings.Join(Names(), ", "))
+	return fmt.Errorf("unknown directive %q; known are %s", clip(found), strings.Join(directiveNames(), ", "))
 }
 
 // clip shortens untrusted input for error messages.
