@@ -2,10 +2,11 @@
 // configuration in JSON. It says where a handler is, for which hosts, and which
 // requests reach it.
 //
-//	for route, handler := range routes.Walk(server.Routes, nil) {
-//		if _, ok := handler.(*Handler); ok {
-//			fmt.Println(route.Hosts(), route.Matcher())
-//		}
+//	sites := routes.Find(servers, func(h caddyhttp.MiddlewareHandler) bool { return h == mine })
+//	fmt.Println(sites[mine].Hosts, sites[mine].Route.Matcher())
+//
+//	for route, handler := range routes.WalkJSON(config) {
+//		fmt.Println(handler["handler"], route.Hosts())
 //	}
 //
 // It knows no handler of this module: callers compare handlers themselves. It runs

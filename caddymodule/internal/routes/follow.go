@@ -8,6 +8,10 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
+// maxDepth is the depth of routes inside each other to which Follow goes. Named
+// routes may invoke themselves.
+const maxDepth = 10
+
 // Reach says whether a request reaches a handler, or passes a matcher.
 type Reach uint8
 
@@ -209,15 +213,17 @@ func (f *Follower) evaluate(m any) (result Reach) {
 }
 
 // Answers reports whether a request reaches a handler of routes or of their
-// subroutes. It evaluates all matchers.
+// subroutes. It evaluates all matchers, and allocates nothing itself, because it
+// runs for each refused request.
 func Answers(list caddyhttp.RouteList, r *http.Request) bool {
-	matches := func(route *caddyhttp.Route) bool {
-		match, err := route.MatcherSets.AnyMatchWithError(r)
-		return match && err == nil
-	}
-	for _, handler := range Walk(list, matches) {
-		if _, isSub := handler.(*caddyhttp.Subroute); handler != nil && !isSub {
-			return true
+	for i := range list {
+		if match, err := list[i].MatcherSets.AnyMatchWithError(r); !match || err != nil {
+			continue
+		}
+		for _, handler := range list[i].Handlers {
+			if sub, ok := handler.(*caddyhttp.Subroute); !ok || Answers(sub.Routes, r) {
+				return true
+			}
 		}
 	}
 	return false

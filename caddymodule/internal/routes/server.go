@@ -32,7 +32,7 @@ func NewServer(server *caddyhttp.Server) *Server {
 	if ports := Ports(server.Listen); len(ports) >= len(server.Listen) && len(slices.Compact(ports)) == 1 {
 		s.Port = uint16(ports[0])
 	}
-	for route, handler := range Walk(server.Routes, nil) {
+	for route, handler := range walk(nil, server.Routes) {
 		if handler != nil {
 			continue
 		}

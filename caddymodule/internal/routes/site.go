@@ -32,7 +32,7 @@ func Find(servers []*Server, is func(caddyhttp.MiddlewareHandler) bool) map[cadd
 	sites := make(map[caddyhttp.MiddlewareHandler]*Site)
 	for _, server := range servers {
 		numbers := make(map[string]int) // the next ones, by Key.Handler and host
-		for route, handler := range Walk(server.Live.Routes, nil) {
+		for route, handler := range walk(nil, server.Live.Routes) {
 			if is(handler) {
 				key := newKey(server, route, numbers)
 				sites[handler] = &Site{Server: server, Route: route, Hosts: key.Hosts, Key: key}
@@ -41,7 +41,7 @@ func Find(servers []*Server, is func(caddyhttp.MiddlewareHandler) bool) map[cadd
 				}
 			}
 		}
-		for _, handler := range Walk(namedRoutes(server.Live), nil) {
+		for _, handler := range walk(nil, namedRoutes(server.Live)) {
 			if is(handler) {
 				sites[handler] = UnknownSite(handler)
 				sites[handler].Named = server
@@ -141,7 +141,7 @@ func (s *Site) PassesPath(path string) bool {
 func SitesAround(server *caddyhttp.Server, handler caddyhttp.MiddlewareHandler) []string {
 	var all []*Route
 	var around *Route
-	for route, h := range Walk(server.Routes, nil) {
+	for route, h := range walk(nil, server.Routes) {
 		switch h {
 		case nil:
 			all = append(all, route)

@@ -9,78 +9,70 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// maxDepth is the depth to which subroutes are walked.
-const maxDepth = 10
-
-// Walk goes through routes and their subroutes, in their order. It yields each
-// route with a nil handler first, and then with each of its handlers. It skips the
-// routes for which enter returns false; a nil enter enters all routes.
-func Walk(list caddyhttp.RouteList, enter func(*caddyhttp.Route) bool) iter.Seq2[*Route, caddyhttp.MiddlewareHandler] {
+// walk goes through routes and their subroutes, in their order. It yields each
+// route with a nil handler first, and then with each of its handlers. around is the
+// route that the routes are inside of.
+func walk(around *Route, list caddyhttp.RouteList) iter.Seq2[*Route, caddyhttp.MiddlewareHandler] {
 	return func(yield func(*Route, caddyhttp.MiddlewareHandler) bool) {
-		walk(list, nil, 0, enter, yield)
+		for i := range list {
+			route := &Route{Around: around, live: list[i].MatcherSets}
+			if !yield(route, nil) {
+				return
+			}
+			for _, handler := range list[i].Handlers {
+				if !yield(route, handler) {
+					return
+				}
+				sub, ok := handler.(*caddyhttp.Subroute)
+				if !ok {
+					continue
+				}
+				for inside, handler := range walk(route, sub.Routes) {
+					if !yield(inside, handler) {
+						return
+					}
+				}
+			}
+		}
 	}
 }
 
-// walk is Walk inside the route around. It returns false if yield did.
-func walk(list caddyhttp.RouteList, around *Route, depth int, enter func(*caddyhttp.Route) bool, yield func(*Route, caddyhttp.MiddlewareHandler) bool) bool {
-	if depth > maxDepth {
-		return true
-	}
-	for i := range list {
-		if enter != nil && !enter(&list[i]) {
-			continue
-		}
-		route := &Route{Around: around, live: list[i].MatcherSets}
-		if !yield(route, nil) {
-			return false
-		}
-		for _, handler := range list[i].Handlers {
-			if !yield(route, handler) {
-				return false
-			}
-			if sub, ok := handler.(*caddyhttp.Subroute); ok && !walk(sub.Routes, route, depth+1, enter, yield) {
-				return false
-			}
-		}
-	}
-	return true
-}
+// WalkJSON goes through the routes in a part of a configuration in JSON, also those
+// inside handlers. It yields each route with a nil handler first, and then with each
+// of its handlers. It walks through lists in their order, and through objects by the
+// names of their fields.
+func WalkJSON(tree any) iter.Seq2[*Route, map[string]any] { return walkJSON(nil, tree) }
 
-// WalkJSON is Walk for a part of a configuration in JSON. It enters all routes,
-// also those inside handlers other than subroutes. It walks through lists in their
-// order, and through objects by the names of their fields.
-func WalkJSON(tree any) iter.Seq2[*Route, map[string]any] {
-	return func(yield func(*Route, map[string]any) bool) { walkJSON(tree, nil, yield) }
-}
-
-// walkJSON is WalkJSON inside the route around. It returns false if yield did.
-func walkJSON(tree any, around *Route, yield func(*Route, map[string]any) bool) bool {
-	switch node := tree.(type) {
-	case []any:
-		for _, child := range node {
-			if !walkJSON(child, around, yield) {
-				return false
+// walkJSON is WalkJSON inside the route around.
+func walkJSON(around *Route, tree any) iter.Seq2[*Route, map[string]any] {
+	return func(yield func(*Route, map[string]any) bool) {
+		at := around
+		children, isList := tree.([]any)
+		object, _ := tree.(map[string]any)
+		if !isList {
+			_, matches := object["match"].([]any)
+			_, handles := object["handle"].([]any)
+			if matches || handles {
+				at = &Route{Around: around, sets: setsOfJSON(object["match"])}
+				if !yield(at, nil) {
+					return
+				}
+			}
+			if _, ok := object["handler"].(string); ok && !yield(at, object) {
+				return
+			}
+			for _, name := range slices.Sorted(maps.Keys(object)) {
+				children = append(children, object[name])
 			}
 		}
-	case map[string]any:
-		_, matches := node["match"].([]any)
-		_, handles := node["handle"].([]any)
-		if matches || handles {
-			around = &Route{Around: around, sets: setsOfJSON(node["match"])}
-			if !yield(around, nil) {
-				return false
-			}
-		}
-		if _, ok := node["handler"].(string); ok && !yield(around, node) {
-			return false
-		}
-		for _, name := range slices.Sorted(maps.Keys(node)) {
-			if !walkJSON(node[name], around, yield) {
-				return false
+		for _, child := range children {
+			for route, handler := range walkJSON(at, child) {
+				if !yield(route, handler) {
+					return
+				}
 			}
 		}
 	}
-	return true
 }
 
 // Servers returns the running HTTP servers, sorted by name.
@@ -99,7 +91,7 @@ func Servers(ctx caddy.Context) (servers []*caddyhttp.Server) {
 // HasHandler reports whether a handler of a server, also of its named routes, is
 // one for which is returns true.
 func HasHandler(server *caddyhttp.Server, is func(caddyhttp.MiddlewareHandler) bool) bool {
-	for _, handler := range Walk(slices.Concat(server.Routes, namedRoutes(server)), nil) {
+	for _, handler := range walk(nil, slices.Concat(server.Routes, namedRoutes(server))) {
 		if handler != nil && is(handler) {
 			return true
 		}
