@@ -14,7 +14,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-// customAnswers has the operator's answer for each reason.
+// customAnswers has the operator's answer for each reason, nil for none.
 type customAnswers [enforce.Reasons]*customAnswer
 
 // customAnswer is a compiled Answer.
@@ -25,16 +25,10 @@ type customAnswer struct {
 	replace  bool    // there are placeholders to replace
 }
 
-func newCustomAnswers(answers []config.Answer) *customAnswers {
-	if len(answers) == 0 {
-		return nil
-	}
-	c := new(customAnswers)
-	for reason := range enforce.Reason(enforce.Reasons) {
-		for _, a := range answers {
-			if a.AppliesTo(reason) {
-				c[reason] = newCustomAnswer(a, reason)
-			}
+func newCustomAnswers(answers []config.Answer) (c customAnswers) {
+	for _, a := range answers {
+		for _, reason := range a.Reasons() {
+			c[reason] = newCustomAnswer(a, reason)
 		}
 	}
 	return c
@@ -49,14 +43,6 @@ func newCustomAnswer(a config.Answer, reason enforce.Reason) *customAnswer {
 	fixed := newAnswer(a.Status, text)
 	c.fixed = &fixed
 	return c
-}
-
-// of returns the operator's answer for a reason, nil if there is none.
-func (c *customAnswers) of(reason enforce.Reason) *customAnswer {
-	if c == nil {
-		return nil
-	}
-	return c[reason]
 }
 
 // send answers a request.

@@ -50,7 +50,7 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, d *enforce.Deci
 	if d.RetryAfter > 0 {
 		header.Set("Retry-After", headers.RetryAfter(d.RetryAfter))
 	}
-	if custom := h.answers.of(d.Reason); custom != nil {
+	if custom := h.answers[d.Reason]; custom != nil {
 		return custom.send(w, r, d)
 	}
 	if err := errorFor(r, a); err != nil {

@@ -76,8 +76,8 @@ type Handler struct {
 	suspicion *suspicion.Suspicion // nil without suspects
 	sourceID  uint64               // from Source.id
 	fields    response.Fields      // of the responses
-	answers   *customAnswers       // nil if there are none
-	usage     []string             // the Content-Usage field of the policy; nil without one
+	answers   customAnswers
+	usage     []string // the Content-Usage field of the policy; nil without one
 	log       *zap.Logger
 	cleanup   []func() error
 }

@@ -53,7 +53,7 @@ type Answer struct {
 type verdict struct {
 	name     string
 	reasons  []enforce.Reason
-	status   func(int) bool
+	statuses []int  // nil: any 4xx except 429
 	allowed  string // the statuses, for error messages
 	redirect bool
 	abort    bool
@@ -63,22 +63,12 @@ type verdict struct {
 // 429 and 5xx as signs of an overloaded host and crawls the whole host less. It
 // drops a page that answers any other 4xx.
 var verdicts = []verdict{
-	{"disallowed", []enforce.Reason{enforce.Disallowed}, isRefusal, "4xx other than 429", true, true},
-	{"impostor", []enforce.Reason{enforce.Impostor}, isRefusal, "4xx other than 429", true, true},
-	{"throttled", []enforce.Reason{enforce.CrawlDelay, enforce.RequestRate, enforce.VisitTime}, isThrottling, "429 or 503", false, false},
-	{"pending", []enforce.Reason{enforce.RulesPending}, isThrottling, "429 or 503", false, false},
-	{"unavailable", []enforce.Reason{enforce.Unavailable}, func(s int) bool { return s == http.StatusServiceUnavailable }, "503", false, false},
-	{"hidden", []enforce.Reason{enforce.Hidden}, func(s int) bool { return s == http.StatusNotFound || s == http.StatusGone }, "404 or 410", false, true},
-}
-
-// findVerdict returns the verdict with a name, nil if there is none.
-func findVerdict(name string) *verdict {
-	for i := range verdicts {
-		if verdicts[i].name == name {
-			return &verdicts[i]
-		}
-	}
-	return nil
+	{"disallowed", []enforce.Reason{enforce.Disallowed}, nil, "4xx other than 429", true, true},
+	{"impostor", []enforce.Reason{enforce.Impostor}, nil, "4xx other than 429", true, true},
+	{"throttled", []enforce.Reason{enforce.CrawlDelay, enforce.RequestRate, enforce.VisitTime}, []int{429, 503}, "429 or 503", false, false},
+	{"pending", []enforce.Reason{enforce.RulesPending}, []int{429, 503}, "429 or 503", false, false},
+	{"unavailable", []enforce.Reason{enforce.Unavailable}, []int{503}, "503", false, false},
+	{"hidden", []enforce.Reason{enforce.Hidden}, []int{404, 410}, "404 or 410", false, true},
 }
 
 func verdictNames() string {
@@ -89,23 +79,30 @@ func verdictNames() string {
 	return strings.Join(names, ", ")
 }
 
-// AppliesTo reports whether the answer is for requests that are refused for a
-// reason.
-func (a *Answer) AppliesTo(reason enforce.Reason) bool {
-	v := findVerdict(a.Verdict)
-	return v != nil && slices.Contains(v.reasons, reason)
+// verdict returns the verdict that the answer is for, nil if there is none.
+func (a *Answer) verdict() *verdict {
+	for i := range verdicts {
+		if verdicts[i].name == a.Verdict {
+			return &verdicts[i]
+		}
+	}
+	return nil
 }
 
-func isRefusal(s int) bool { return s >= 400 && s < 500 && s != http.StatusTooManyRequests }
+// Reasons returns the reasons for refusing a request that the answer is for.
+func (a *Answer) Reasons() []enforce.Reason { return a.verdict().reasons }
 
-func isThrottling(s int) bool {
-	return s == http.StatusTooManyRequests || s == http.StatusServiceUnavailable
+func (v *verdict) allows(status int) bool {
+	if v.statuses == nil {
+		return status >= 400 && status < 500 && status != http.StatusTooManyRequests
+	}
+	return slices.Contains(v.statuses, status)
 }
 
-// validate returns an error for answers that contradict themselves or would
+// check returns an error for answers that contradict themselves or would
 // harm the site.
-func (a *Answer) validate() error {
-	v := findVerdict(a.Verdict)
+func (a *Answer) check() error {
+	v := a.verdict()
 	if v == nil {
 		return fmt.Errorf("answer %q: want %s", a.Verdict, verdictNames())
 	}
@@ -124,7 +121,7 @@ func (a *Answer) validate() error {
 		return fmt.Errorf("answer %s redir: want the status %s", a.Verdict, v.allowed)
 	case a.Abort && !v.abort:
 		return fmt.Errorf("answer %s abort: want the status %s", a.Verdict, v.allowed)
-	case a.Status != 0 && !v.status(a.Status):
+	case a.Status != 0 && !v.allows(a.Status):
 		return fmt.Errorf("answer %s %d: want the status %s", a.Verdict, a.Status, v.allowed)
 	case a.Redirect != "":
 		return a.checkURL()
@@ -144,17 +141,14 @@ func (a *Answer) checkURL() error {
 	return nil
 }
 
-// checkAnswers validates all answers.
 func checkAnswers(answers []Answer) error {
-	seen := map[string]bool{}
-	for i := range answers {
-		if err := answers[i].validate(); err != nil {
+	for i, a := range answers {
+		if err := a.check(); err != nil {
 			return err
 		}
-		if seen[answers[i].Verdict] {
-			return fmt.Errorf("answer %s is given twice", answers[i].Verdict)
+		if slices.ContainsFunc(answers[:i], func(other Answer) bool { return other.Verdict == a.Verdict }) {
+			return fmt.Errorf("answer %s is given twice", a.Verdict)
 		}
-		seen[answers[i].Verdict] = true
 	}
 	return nil
 }

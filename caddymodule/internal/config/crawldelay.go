@@ -59,8 +59,11 @@ type CrawlDelay struct {
 	Per string `json:"per,omitempty"`
 }
 
-func (c *CrawlDelay) validate() error {
+// check returns an error for values that can't be used. A nil c has none.
+func (c *CrawlDelay) check() error {
 	switch {
+	case c == nil:
+		return nil
 	case c.Max < 0:
 		return errors.New("crawl_delay max is negative")
 	case c.Wait < 0 || time.Duration(c.Wait) > throttle.MaxWait:
@@ -94,5 +97,5 @@ func (p *parser) crawlDelay(_ string, args []string) error {
 		"burst":       number(&c.Burst, 1, maxBurst),
 		"max_entries": number(&c.MaxEntries, 1, maxBudgets),
 		"per":         choice(&c.Per, countBy),
-	}, c.validate)
+	}, c.check)
 }

@@ -1,11 +1,15 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/editdistance"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
 )
 
 var (
@@ -126,16 +130,17 @@ func (c *Crawler) row(base *crawler.Registry) (row crawler.Crawler, err error) {
 	return row, nil
 }
 
-func (c *Crawler) validate() error {
-	var err error
-	if c.Verify != nil {
-		err = c.Verify.validate()
-	}
-	if err == nil && c.Purpose != "" {
-		err = CheckPurpose(c.Purpose)
-	}
-	if err != nil {
-		return fmt.Errorf("crawler %q: %w", c.Name, err)
+// checkCrawlers returns an error for values that can't be used, as far as no
+// registry is needed.
+func checkCrawlers(crawlers []Crawler) error {
+	for _, c := range crawlers {
+		err := c.Verify.check()
+		if err == nil && c.Purpose != "" {
+			err = CheckPurpose(c.Purpose)
+		}
+		if err != nil {
+			return fmt.Errorf("crawler %q: %w", c.Name, err)
+		}
 	}
 	return nil
 }
@@ -185,6 +190,70 @@ func (p *parser) crawler(_, name string) error {
 func checkUserAgentToken(token string) error {
 	if crawler.BrowserWord(token) {
 		return fmt.Errorf("browsers send the word %q, so people would be taken for this crawler: give a word that only the crawler sends", token)
+	}
+	return nil
+}
+
+// registry parses
+//
+//	registry <file> | <url>
+func (p *parser) registry(_, location string) error {
+	if location == "" {
+		return errors.New("registry: want a file or an https URL")
+	}
+	p.settings.Registry = location
+	if registry.IsURL(location) && !hasPlaceholder(location) {
+		return registry.CheckURL(location)
+	}
+	return nil
+}
+
+// WithCrawlers returns a registry with the crawlers of the configuration added.
+func WithCrawlers(registry *crawler.Registry, crawlers []Crawler) (*crawler.Registry, error) {
+	if len(crawlers) == 0 {
+		return registry, nil
+	}
+	rows := make([]crawler.Crawler, len(crawlers))
+	for i := range crawlers {
+		var err error
+		if rows[i], err = crawlers[i].row(registry); err != nil {
+			return nil, fmt.Errorf("crawler %q: %w", crawlers[i].Name, err)
+		}
+	}
+	return registry.With(rows...)
+}
+
+// knownRegistry returns the crawlers that are known while a Caddyfile is parsed:
+// the built-in ones, and those in the Caddyfile. complete is false if more are
+// known when the configuration is loaded.
+func (p *parser) knownRegistry() (registry *crawler.Registry, complete bool) {
+	s := *p.settings
+	s.AddDefaults(p.defaults, p.off)
+	registry, err := WithCrawlers(crawler.Builtin(), s.Crawlers)
+	if err != nil {
+		return crawler.Builtin(), false // the parser of the crawler block reports it
+	}
+	return registry, s.Registry == ""
+}
+
+// CheckPurpose returns an error for a purpose that is malformed or looks like a
+// misspelt one of the registry. Other purposes are allowed, because operators
+// may define their own.
+func CheckPurpose(purpose string) error {
+	var known []string
+	for _, p := range managed.Purposes(crawler.Builtin()) {
+		known = append(known, string(p))
+	}
+	if slices.Contains(known, purpose) {
+		return nil
+	}
+	if strings.Trim(purpose, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || purpose == "" {
+		return fmt.Errorf("purpose %q: want letters in lower case, digits and hyphens, such as %s", purpose, strings.Join(known, ", "))
+	}
+	for _, k := range known {
+		if editdistance.Between(purpose, k) <= len(k)/4 {
+			return fmt.Errorf("purpose %q: did you mean %s?", purpose, k)
+		}
 	}
 	return nil
 }

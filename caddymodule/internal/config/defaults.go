@@ -27,32 +27,34 @@ func (s *Settings) AddDefaults(defaults *Settings, off []string) {
 	if defaults == nil {
 		return
 	}
-	to, from := reflect.ValueOf(s).Elem(), reflect.ValueOf(defaults).Elem()
-	for i := range to.NumField() {
-		if to.Field(i).IsZero() && !slices.Contains(off, settingName(i)) {
-			to.Field(i).Set(from.Field(i))
+	from := defaults.fields()
+	for name, to := range s.fields() {
+		if to.IsZero() && !slices.Contains(off, name) {
+			to.Set(from[name])
 		}
 	}
 }
 
-// settingName returns the JSON name of a field of Settings.
-func settingName(field int) string {
-	name, _, _ := strings.Cut(reflect.TypeFor[Settings]().Field(field).Tag.Get("json"), ",")
-	return name
+// fields returns the settings by their JSON names.
+func (s *Settings) fields() map[string]reflect.Value {
+	fields := make(map[string]reflect.Value)
+	for field, value := range reflect.ValueOf(s).Elem().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		fields[name] = value
+	}
+	return fields
 }
 
 // checkOff checks that the settings in off can be switched off and are not given.
 // Call it before AddDefaults.
 func (s *Settings) checkOff(off []string) error {
-	settings := reflect.ValueOf(s).Elem()
+	fields := s.fields()
 	for _, name := range off {
 		if !slices.Contains(switchable, name) {
 			return fmt.Errorf("off: %q is not one of %s", name, strings.Join(switchable, ", "))
 		}
-		for i := range settings.NumField() {
-			if settingName(i) == name && !settings.Field(i).IsZero() {
-				return fmt.Errorf("%s is off, and is also given", name)
-			}
+		if !fields[name].IsZero() {
+			return fmt.Errorf("%s is off, and is also given", name)
 		}
 	}
 	return nil

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/netip"
 	"slices"
 
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
 // Exemption is a crawler that robots.txt does not apply to. In JSON, a string is
@@ -42,30 +44,16 @@ func (e Exemption) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(e))
 }
 
-// compile converts the exemption to the engine's.
-func (e *Exemption) compile() (enforce.Exemption, error) {
-	x := enforce.Exemption{Name: e.Name}
-	for _, text := range e.From {
-		prefix, err := netip.ParsePrefix(text)
-		if err != nil {
-			addr, addrErr := netip.ParseAddr(text)
-			if addrErr != nil {
-				return x, fmt.Errorf("exempt %s: %q is neither an address nor a CIDR range such as 192.0.2.0/24", e.Name, text)
+// exemptions converts exemptions to the engine's.
+func exemptions(list []Exemption) (all []enforce.Exemption, err error) {
+	for _, e := range list {
+		x := enforce.Exemption{Name: e.Name}
+		for _, text := range e.From {
+			prefix, err := caddyhttp.CIDRExpressionToPrefix(text)
+			if err != nil {
+				return nil, fmt.Errorf("exempt %s: %q is neither an address nor a CIDR range such as 192.0.2.0/24", e.Name, text)
 			}
-			prefix = netip.PrefixFrom(addr, addr.BitLen())
-		}
-		x.From = append(x.From, prefix.Masked())
-	}
-	return x, nil
-}
-
-// exemptions converts all exemptions to the engine's.
-func (s *Settings) exemptions() ([]enforce.Exemption, error) {
-	var all []enforce.Exemption
-	for i := range s.Exempt {
-		x, err := s.Exempt[i].compile()
-		if err != nil {
-			return nil, err
+			x.From = append(x.From, prefix.Masked())
 		}
 		all = append(all, x)
 	}
@@ -90,11 +78,10 @@ func (p *parser) exempt(_ string, args []string) error {
 	}
 	var added []Exemption
 	for _, name := range names {
-		x := Exemption{Name: name, From: from}
-		if _, err := x.compile(); err != nil {
-			return err
-		}
-		added = append(added, x)
+		added = append(added, Exemption{Name: name, From: from})
+	}
+	if _, err := exemptions(added); err != nil {
+		return err
 	}
 	p.settings.Exempt = append(p.settings.Exempt, added...)
 	here := *p.Dispenser
@@ -105,5 +92,35 @@ func (p *parser) exempt(_ string, args []string) error {
 		}
 		return place(&here, CheckExempt(added, registry))
 	})
+	return nil
+}
+
+// CheckExempt returns an error for a name that no crawler has.
+func CheckExempt(exempt []Exemption, registry *crawler.Registry) error {
+	for _, x := range exempt {
+		if registry.Lookup(x.Name) != nil {
+			continue
+		}
+		var known []string
+		for row := range registry.All() {
+			known = append(append(known, row.Tokens()...), row.Name)
+		}
+		return fmt.Errorf("exempt %q: no crawler has this name or token%s; add a crawler of your own with a crawler block", x.Name, suggestion(x.Name, slices.Values(known)))
+	}
+	return nil
+}
+
+// checkDefaultNames returns an error if an exempt crawler of the global option is
+// not known here, because the crawler blocks of the site replace those of the
+// global option.
+func (p *parser) checkDefaultNames() error {
+	if p.defaults == nil || p.settings.Crawlers == nil || p.settings.Exempt != nil || slices.Contains(p.off, "exempt") {
+		return nil
+	}
+	registry, complete := p.knownRegistry()
+	if err := CheckExempt(p.defaults.Exempt, registry); err != nil && complete {
+		return fmt.Errorf("the crawler blocks of this site replace all of those of the global option robots, and the global %w. "+
+			"Repeat the global crawler block here, or write exempt off", err)
+	}
 	return nil
 }

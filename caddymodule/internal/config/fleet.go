@@ -48,8 +48,11 @@ type Fleet struct {
 	Deadline caddy.Duration `json:"deadline,omitempty"`
 }
 
-func (f *Fleet) validate() error {
+// check returns an error for values that can't be used. A nil f has none.
+func (f *Fleet) check() error {
 	switch {
+	case f == nil:
+		return nil
 	case f.URL == "":
 		return errors.New("fleet: the URL of Redis or Valkey is missing")
 	case f.Instances < 0 || f.Instances > maxInstances:
@@ -89,5 +92,5 @@ func (p *parser) fleet(_, address string) error {
 		"instances": number(&f.Instances, 1, maxInstances),
 		"prefix":    text(&f.Prefix, nil),
 		"deadline":  duration(&f.Deadline, time.Millisecond),
-	}, f.validate)
+	}, f.check)
 }

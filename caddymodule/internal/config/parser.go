@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -105,11 +104,11 @@ func (p *parser) block(lines table, check func() error, repeatable ...string) er
 		parse, ok := lines[name]
 		switch {
 		case !ok && slices.Contains(globalLines, name):
-			return p.placed("%s is for the whole process: write it in the global option robots, at the top of the Caddyfile", name)
+			return placed{p.Errf("%s is for the whole process: write it in the global option robots, at the top of the Caddyfile", name)}
 		case !ok:
-			return p.placed("unknown subdirective %q%s", name, suggestion(name, slices.Values(slices.Sorted(maps.Keys(lines)))))
+			return placed{p.Errf("unknown subdirective %q%s", name, suggestion(name, slices.Values(slices.Sorted(maps.Keys(lines)))))}
 		case seen[name] && !slices.Contains(repeatable, name):
-			return p.placed("%s is given twice", name)
+			return placed{p.Errf("%s is given twice", name)}
 		}
 		seen[name], p.head = true, *p.Dispenser
 		err := parse(name, p.RemainingArgs())
@@ -133,10 +132,6 @@ func place(d *caddyfile.Dispenser, err error) error {
 		return err
 	}
 	return placed{d.WrapErr(err)}
-}
-
-func (p *parser) placed(format string, values ...any) error {
-	return place(p.Dispenser, fmt.Errorf(format, values...))
 }
 
 // suggestion returns the end of an error that suggests the nearest known word,

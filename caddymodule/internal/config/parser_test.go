@@ -61,9 +61,8 @@ func TestEverySettingCanBeSwitchedOff(t *testing.T) {
 		"source", "refresh", "on_error", "max_origins", "mode", "dialect", "exempt_paths", "programs", "grace", "crawl_delay", // another value
 		"crawlers", // a name that no request has changes nothing
 	}
-	for i := range reflect.TypeFor[Settings]().NumField() {
-		name := settingName(i)
-		isSwitch := reflect.TypeFor[Settings]().Field(i).Type == reflect.TypeFor[*bool]()
+	for name, value := range new(Settings).fields() {
+		isSwitch := value.Type() == reflect.TypeFor[*bool]()
 		if !isSwitch && !slices.Contains(withValues, name) && !slices.Contains(switchable, name) {
 			t.Errorf("%s can't be switched off", name)
 		}

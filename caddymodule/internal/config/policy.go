@@ -42,8 +42,8 @@ func (p *parser) policy(_ string, presets []string) error {
 		"deny":    b.statement(b.deny),
 		"allow":   b.statement(b.allow),
 		"delay":   b.statement(b.delay),
-		"signal":  b.statement(b.signal),
-		"usage":   b.statement(b.usage),
+		"signal":  b.preferences(&b.policy.Signal),
+		"usage":   b.preferences(&b.policy.Usage),
 		"license": one(b.license),
 		"hidden":  b.statement(b.hidden),
 	}, nil, "deny", "allow", "delay", "signal", "usage", "license", "hidden")
@@ -132,25 +132,18 @@ func (b *policyBlock) delay(_ string, values []string, line int) error {
 	return nil
 }
 
-func (b *policyBlock) signal(name string, values []string, line int) (err error) {
-	b.policy.Signal, err = addPreferences(b.policy.Signal, name, values, line)
-	return err
-}
-
-func (b *policyBlock) usage(name string, values []string, line int) (err error) {
-	b.policy.Usage, err = addPreferences(b.policy.Usage, name, values, line)
-	return err
-}
-
-func addPreferences(list []managed.Preference, name string, values []string, line int) ([]managed.Preference, error) {
-	for _, v := range values {
-		key, value, ok := strings.Cut(v, "=")
-		if !ok {
-			return nil, fmt.Errorf("%s: %q is not key=value", name, v)
+// preferences returns a parser of preferences that adds to a list.
+func (b *policyBlock) preferences(list *[]managed.Preference) line {
+	return b.statement(func(name string, values []string, line int) error {
+		for _, v := range values {
+			key, value, ok := strings.Cut(v, "=")
+			if !ok {
+				return fmt.Errorf("%s: %q is not key=value", name, v)
+			}
+			*list = append(*list, managed.Preference{Key: key, Value: strings.TrimSuffix(value, ","), Line: line})
 		}
-		list = append(list, managed.Preference{Key: key, Value: strings.TrimSuffix(value, ","), Line: line})
-	}
-	return list, nil
+		return nil
+	})
 }
 
 func (b *policyBlock) license(_, url string) error {

@@ -111,15 +111,13 @@ func (p *parser) source(_ string, args []string) error {
 	p.settings.Source = s
 	values := map[string]*string{SourceFile: &s.Path, SourceInline: &s.Text, SourceURL: &s.URL}
 	switch value, takes := values[s.Kind]; {
-	case s.Kind == SourceSite && len(args) != 1:
+	case s.Kind == SourceSite && len(args) > 1:
 		return errors.New("source site takes no value")
-	case s.Kind == SourceSite:
-		return nil
-	case !takes:
+	case s.Kind != SourceSite && !takes:
 		return fmt.Errorf("source %q: want site, file, inline or url", s.Kind)
-	case len(args) != 2 || args[1] == "":
+	case takes && (len(args) != 2 || args[1] == ""):
 		return fmt.Errorf("source %s takes one value, not %d", s.Kind, len(args)-1)
-	default:
+	case takes:
 		*value = args[1]
 	}
 	if s.Kind == SourceURL && !hasPlaceholder(s.URL) {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -60,9 +61,10 @@ type Suspects struct {
 	For caddy.Duration `json:"for,omitempty"`
 }
 
-func (s *Suspects) validate() error {
-	if err := suspectActions.check("suspects action", s.Action); err != nil {
-		return err
+// check returns an error for values that can't be used. A nil s has none.
+func (s *Suspects) check() error {
+	if s == nil {
+		return nil
 	}
 	if f := time.Duration(s.For); f != 0 && (f < leastFor || f > mostFor) {
 		return fmt.Errorf("suspects for %s is not between %s and %s", f, leastFor, mostFor)
@@ -71,7 +73,7 @@ func (s *Suspects) validate() error {
 		return fmt.Errorf("suspects: %d traps are more than %d", len(s.Trap), maxTraps)
 	}
 	_, err := s.Traps()
-	return err
+	return cmp.Or(suspectActions.check("suspects action", s.Action), err)
 }
 
 // Traps parses the paths of the traps.
@@ -91,10 +93,7 @@ func (s *Suspects) Traps() (traps []suspect.Trap, err error) {
 
 // Period returns the time for which a client stays a suspect.
 func (s *Suspects) Period() time.Duration {
-	if s.For == 0 {
-		return suspect.DefaultFor
-	}
-	return time.Duration(s.For)
+	return cmp.Or(time.Duration(s.For), suspect.DefaultFor)
 }
 
 // suspects parses
@@ -114,5 +113,5 @@ func (p *parser) suspects(_ string, args []string) error {
 		"trap":   words(&s.Trap, nil),
 		"action": choice(&s.Action, suspectActions),
 		"for":    duration(&s.For, leastFor),
-	}, s.validate)
+	}, s.check)
 }
