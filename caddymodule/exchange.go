@@ -13,6 +13,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/suspicion"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
@@ -114,10 +115,8 @@ func firstValue(fields []string) string {
 
 // Detach implements enforce.Caller.
 func (x *exchange) Detach() context.Context {
-	if x.server == nil {
-		return context.Background()
-	}
-	return context.WithValue(context.Background(), causeKey{}, x.handler.newCause(x.r, x.server, x.Origin))
+	h := x.handler
+	return siteread.NewCause(x.r, x.server, x.Origin, h, h.Policy != nil && h.Policy.Publishes()).Detach()
 }
 
 // originalTarget returns the request target as the client sent it, before any

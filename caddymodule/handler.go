@@ -12,6 +12,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/suspicion"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
@@ -96,7 +97,7 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 // it on.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	if isSubrequest(r) {
-		h.noteInternalRead(r)
+		siteread.NotePass(r, h)
 		return next.ServeHTTP(w, r)
 	}
 	x := exchanges.Get().(*exchange)
@@ -135,7 +136,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 // handlers have no local address. (http.ServerContextKey is no sign: requests of
 // HTTP/3 lack it too.)
 func isSubrequest(r *http.Request) bool {
-	return r.Context().Value(http.LocalAddrContextKey) == nil || isInternalRead(r)
+	return r.Context().Value(http.LocalAddrContextKey) == nil || siteread.IsRead(r)
 }
 
 // Interface guards

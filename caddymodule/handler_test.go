@@ -13,6 +13,9 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/caddyserver/certmagic"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
+	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
 const (
@@ -199,3 +202,17 @@ type discard struct{ header http.Header }
 func (d discard) Header() http.Header         { return d.header }
 func (d discard) Write(p []byte) (int, error) { return len(p), nil }
 func (d discard) WriteHeader(int)             {}
+
+// A client can't send a request that counts as one of the server itself.
+func TestClientsCantImitateRequestsOfTheServer(t *testing.T) {
+	r := request(gptbot, "/")
+	r.RemoteAddr = siteread.RemoteAddr
+	r.Header.Set("User-Agent", enforce.FetcherUserAgent)
+	if isSubrequest(r) {
+		t.Error("the client address alone makes a request count as the server's")
+	}
+	inner := httptest.NewRequest(http.MethodGet, "/part.html", nil)
+	if !isSubrequest(inner) {
+		t.Error("a request of the server itself counts as a client's")
+	}
+}

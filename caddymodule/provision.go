@@ -15,6 +15,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
@@ -97,7 +98,7 @@ func (h *Handler) newSource(ctx caddy.Context) (enforce.Source, error) {
 	case err != nil:
 		return nil, err
 	case source == nil:
-		return newSiteSource(ctx), nil
+		return siteread.New(ctx), nil
 	case !isFile:
 		return source, nil
 	case f.Path == "":

@@ -14,6 +14,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
@@ -112,7 +113,7 @@ func newFollower(server *routes.Server, origin enforce.Origin, target string, qu
 	_, host, _ := strings.Cut(origin.String(), "://")
 	r := &http.Request{
 		Method: http.MethodGet, URL: u, RequestURI: target, Host: host, Header: make(http.Header), Body: http.NoBody,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, RemoteAddr: internalRemote,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, RemoteAddr: siteread.RemoteAddr,
 	}
 	if query.UserAgent != "" {
 		r.Header.Set("User-Agent", query.UserAgent)

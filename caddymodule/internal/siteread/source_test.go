@@ -1,11 +1,10 @@
-package caddymodule
+package siteread
 
 import (
 	"context"
 	"errors"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -16,23 +15,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-func TestSiteSourceNeedsAServer(t *testing.T) {
-	if _, err := new(siteSource).Fetch(context.Background(), enforce.NewOrigin("https", "example.com", 443)); !errors.Is(err, errNoServer) {
+func TestSourceNeedsAServer(t *testing.T) {
+	if _, err := new(Source).Fetch(context.Background(), enforce.NewOrigin("https", "example.com", 443)); !errors.Is(err, errNoServer) {
 		t.Errorf("Fetch = %v, want %v", err, errNoServer)
-	}
-}
-
-// A client can't send a request that counts as one of the server itself.
-func TestClientsCantImitateRequestsOfTheServer(t *testing.T) {
-	r := request(gptbot, "/")
-	r.RemoteAddr = internalAddress + ":1"
-	r.Header.Set("User-Agent", enforce.FetcherUserAgent)
-	if isSubrequest(r) {
-		t.Error("the client address alone makes a request count as the server's")
-	}
-	inner := httptest.NewRequest(http.MethodGet, "/part.html", nil)
-	if !isSubrequest(inner) {
-		t.Error("a request of the server itself counts as a client's")
 	}
 }
 

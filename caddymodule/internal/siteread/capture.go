@@ -1,4 +1,4 @@
-package caddymodule
+package siteread
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 )
 
 // capture is a ResponseWriter that keeps the parts of a response that the
-// internal read needs.
+// read needs.
 type capture struct {
 	header http.Header
 	status int

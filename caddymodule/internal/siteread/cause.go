@@ -1,0 +1,102 @@
+package siteread
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
+	"github.com/caddy-robots/caddy-robots/enforce"
+)
+
+// clientAddress is the client address of the read. 192.0.2.0/24 is for
+// documentation and belongs to nobody (RFC 5737).
+const clientAddress = "192.0.2.1"
+
+// RemoteAddr is the http.Request.RemoteAddr of the read.
+const RemoteAddr = clientAddress + ":1"
+
+// Cause is the reason for a read: a client's request, or the prefetch of an
+// origin. It is an enforce.Caller, whose context Source.Fetch needs.
+type Cause struct {
+	hop
+	reader    any  // the handler that reads
+	publishes bool // that handler publishes a file of its own
+	passed    atomic.Bool
+}
+
+// hop has the parts of the read's request that come from the cause or from a
+// redirect.
+type hop struct {
+	server  *caddyhttp.Server
+	host    string // with the port of the listener, if the client sent it
+	tls     bool
+	trusted bool     // the client is a trusted proxy
+	proto   string   // the proxy's X-Forwarded-Proto
+	local   net.Addr // the address at which the request arrived, for placeholders
+}
+
+// causeKey is the key of a *Cause in a context.
+type causeKey struct{}
+
+// NewCause returns the cause for a client's request to an origin at a server. The
+// handler that reads is known by the comparable value reader. publishes says
+// whether it publishes a file of its own: then enforce.Response.Apart says whether
+// the read did not pass through it.
+func NewCause(r *http.Request, server *caddyhttp.Server, origin enforce.Origin, reader any, publishes bool) *Cause {
+	c := &Cause{hop: hop{server: server, host: origin.Host, tls: r.TLS != nil}, reader: reader, publishes: publishes}
+	if strings.Contains(c.host, ":") {
+		c.host = "[" + c.host + "]"
+	}
+	if port := ":" + strconv.Itoa(int(origin.Port)); origin.Port != 0 && strings.HasSuffix(r.Host, port) {
+		c.host += port
+	}
+	c.local, _ = r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if c.trusted, _ = caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool); c.trusted {
+		c.proto = r.Header.Get("X-Forwarded-Proto")
+	}
+	return c
+}
+
+// NewPrefetch returns the cause for a read of the robots.txt of an origin that no
+// request causes.
+func NewPrefetch(server *routes.Server, origin enforce.Origin, reader any, publishes bool) *Cause {
+	c := &Cause{hop: hop{server: server.Live, local: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: int(origin.Port)}}, reader: reader, publishes: publishes}
+	_, c.host, _ = strings.Cut(origin.String(), "://")
+	switch {
+	case origin.Scheme != "https":
+	case server.TrustsProxies() && !server.HasTLS(): // a proxy terminates TLS
+		c.trusted, c.proto = true, "https"
+	default:
+		c.tls = true
+	}
+	return c
+}
+
+// Detach implements enforce.Caller.
+func (c *Cause) Detach() context.Context {
+	return context.WithValue(context.Background(), causeKey{}, c)
+}
+
+// IsRead reports whether a request is a read of any handler. It compares the
+// address first, because that costs less than the context.
+func IsRead(r *http.Request) bool {
+	return r.RemoteAddr == RemoteAddr && r.Context().Value(causeKey{}) != nil
+}
+
+// NotePass records that a request passes through a handler, if it is that
+// handler's own read. Then requests of clients for /robots.txt pass through it
+// too, so that it can publish a file.
+func NotePass(r *http.Request, reader any) {
+	if c, ok := r.Context().Value(causeKey{}).(*Cause); ok && c.reader == reader {
+		c.passed.Store(true)
+	}
+}
+
+// Interface guards
+var _ enforce.Caller = (*Cause)(nil)
