@@ -6,6 +6,8 @@ require (
 	github.com/caddy-robots/caddy-robots v0.0.0
 	github.com/chromedp/cdproto v0.0.0-20260321001828-e3e3800016bc
 	github.com/chromedp/chromedp v0.15.1
+	github.com/hashicorp/golang-lru/v2 v2.0.7
+	github.com/maypok86/otter/v2 v2.4.0
 	github.com/mileusna/useragent v1.3.5
 	github.com/mssola/useragent v1.0.0
 	github.com/temoto/robotstxt v1.1.2

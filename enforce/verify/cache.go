@@ -2,10 +2,11 @@ package verify
 
 import (
 	"hash/maphash"
-	"math"
 	"net/netip"
-	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/internal/table"
 )
 
 // Lifetimes of DNS answers.
@@ -19,14 +20,12 @@ const (
 	confirmedRefresh = 6 * time.Hour
 )
 
-// Sizes of the cache. In all shards together it has room for 16,384 confirmed addresses, 65,536 refuted ones and 16,384 with a failed lookup,
-// at 24 bytes each.
+// Numbers of addresses in the cache, by answer. A full table takes 25 octets for each.
 const (
-	shardCount     = 64
-	ways           = 8
-	confirmedSlots = 256 // of a shard, a multiple of ways, a power of two
-	refutedSlots   = 1024
-	failedSlots    = 256
+	maxConfirmed = 16_384
+	maxRefuted   = 65_536
+	maxFailed    = 16_384
+	maxPending   = 16_384
 )
 
 // answer is the result of a DNS lookup of an address.
@@ -39,178 +38,87 @@ const (
 	failed                  // DNS gave no usable answer
 )
 
-// slotKey identifies an entry: an address and the suffix set with which it was checked.
-type slotKey struct {
-	addr [16]byte
-	set  uint32
-}
+// expiries has the time at which each key expires, in seconds since 1970.
+type expiries struct{ *table.Table[atomic.Int64] }
 
-func makeKey(set uint32, addr netip.Addr) slotKey { return slotKey{addr.As16(), set} }
+func newExpiries(size int) expiries { return expiries{table.New[atomic.Int64](size)} }
 
-type slot struct {
-	key     slotKey
-	expires uint32 // seconds since 1970; 0: free
-}
+// add returns the time at which a key expires, 0 if it is new. A new key displaces one that expires soon.
+func (e expiries) add(key uint64) *atomic.Int64 { return e.Add(key, (*atomic.Int64).Load, nil) }
 
-// partition is a hash table of fixed size. A hash determines the group of slots for a key. If the group is full, a new entry replaces the one
-// that expires first.
-type partition []slot
-
-func (p partition) group(hash uint64) []slot {
-	at := int(hash>>32) & (len(p)/ways - 1) * ways
-	return p[at : at+ways : at+ways]
-}
-
-func (p partition) get(hash uint64, key slotKey, now uint32) (expires uint32, ok bool) {
-	if p == nil {
-		return 0, false
-	}
-	group := p.group(hash)
-	for i := range group {
-		if s := &group[i]; s.expires > now && s.key == key {
-			return s.expires, true
-		}
-	}
-	return 0, false
-}
-
-func (p partition) put(hash uint64, key slotKey, expires uint32) {
-	group := p.group(hash)
-	oldest := &group[hash>>29%ways] // which one is replaced if several expire at the same time
-	for i := range group {
-		s := &group[i]
-		if s.key == key && s.expires != 0 {
-			s.expires = expires
-			return
-		}
-		if s.expires < oldest.expires {
-			oldest = s
-		}
-	}
-	*oldest = slot{key, expires}
-}
-
-func (p partition) remove(hash uint64, key slotKey) {
-	if p == nil {
-		return
-	}
-	group := p.group(hash)
-	for i := range group {
-		if group[i].key == key {
-			group[i] = slot{}
-		}
-	}
-}
-
-func (p partition) count(now uint32) (n int) {
-	for i := range p {
-		if p[i].expires > now {
-			n++
-		}
-	}
-	return n
-}
-
-// cache stores DNS answers. Each kind of answer has its own partition, so that no number of refuted or failed addresses can displace a
-// confirmed one. It is safe for concurrent use.
+// cache stores DNS answers. Each kind of answer has its own table, so that no number of refuted or failed addresses can displace a confirmed
+// one. It is safe for concurrent use.
 type cache struct {
-	seed   maphash.Seed
-	shards [shardCount]cacheShard
+	seed    maphash.Seed
+	answers [failed + 1]expiries   // by answer
+	pending *table.Table[struct{}] // lookups that are queued or running
 }
 
-type cacheShard struct {
-	mu      sync.Mutex
-	parts   [failed + 1]partition // by answer; allocated when first used
-	pending map[slotKey]struct{}  // lookups that are queued or running; the queues bound their number
-	_       [16]byte
+func newCache() *cache {
+	return &cache{
+		seed:    maphash.MakeSeed(),
+		answers: [...]expiries{confirmed: newExpiries(maxConfirmed), refuted: newExpiries(maxRefuted), failed: newExpiries(maxFailed)},
+		pending: table.New[struct{}](maxPending),
+	}
 }
 
-func newCache() *cache { return &cache{seed: maphash.MakeSeed()} }
-
-func (c *cache) shard(key slotKey) (*cacheShard, uint64) {
-	hash := maphash.Bytes(c.seed, key.addr[:]) ^ uint64(key.set)*0x9e3779b97f4a7c15
-	return &c.shards[hash%shardCount], hash
+// key identifies an address and the suffix set with which it is checked.
+func (c *cache) key(set uint32, addr netip.Addr) uint64 {
+	octets := addr.As16()
+	return maphash.Bytes(c.seed, octets[:]) ^ uint64(set)*0x9e3779b97f4a7c15
 }
 
 // get returns the cached answer, and whether the address should be looked up again.
-func (c *cache) get(key slotKey, now time.Time) (a answer, refresh bool) {
-	s, hash := c.shard(key)
-	seconds := stamp(now)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (c *cache) get(key uint64, now time.Time) (_ answer, refresh bool) {
 	for a := confirmed; a <= failed; a++ {
-		if expires, ok := s.parts[a].get(hash, key, seconds); ok {
-			if a == confirmed && expires-seconds < uint32(confirmedRefresh/time.Second) {
-				_, recent := s.parts[failed].get(hash, key, seconds)
-				return confirmed, !recent
-			}
-			return a, false
+		left := c.left(a, key, now)
+		if left <= 0 {
+			continue
 		}
+		return a, a == confirmed && left < int64(confirmedRefresh/time.Second) && c.left(failed, key, now) <= 0
 	}
 	return noAnswer, true
 }
 
+// left returns how many seconds an answer can still be used.
+func (c *cache) left(a answer, key uint64, now time.Time) int64 {
+	if expires := c.answers[a].Get(key); expires != nil {
+		return expires.Load() - now.Unix()
+	}
+	return 0
+}
+
 // reserve marks a lookup as queued. It returns false if one of the same key is queued or running.
-func (c *cache) reserve(key slotKey) bool {
-	s, _ := c.shard(key)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, ok := s.pending[key]; ok {
-		return false
-	}
-	if s.pending == nil {
-		s.pending = make(map[slotKey]struct{})
-	}
-	s.pending[key] = struct{}{}
-	return true
+func (c *cache) reserve(key uint64) (reserved bool) {
+	c.pending.Add(key, func(*struct{}) int64 { return 0 }, func(*struct{}) { reserved = true })
+	return reserved
 }
 
 // release removes the mark of reserve.
-func (c *cache) release(key slotKey) {
-	s, _ := c.shard(key)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.pending, key)
-}
+func (c *cache) release(key uint64) { c.pending.Remove(key) }
 
 // put stores the answer of a lookup. A failed lookup does not replace another answer.
-func (c *cache) put(key slotKey, a answer, now time.Time) {
-	s, hash := c.shard(key)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	size, lifetime := failedSlots, failedLifetime
-	switch a {
-	case confirmed:
-		size, lifetime = confirmedSlots, confirmedLifetime
-	case refuted:
-		size, lifetime = refutedSlots, refutedLifetime
-	}
-	if s.parts[a] == nil {
-		s.parts[a] = make(partition, size)
-	}
-	s.parts[a].put(hash, key, stamp(now.Add(lifetime)))
-	if a != failed {
-		for other := confirmed; other <= failed; other++ {
-			if other != a {
-				s.parts[other].remove(hash, key)
-			}
+func (c *cache) put(key uint64, a answer, now time.Time) {
+	lifetime := map[answer]time.Duration{confirmed: confirmedLifetime, refuted: refutedLifetime, failed: failedLifetime}[a]
+	c.answers[a].add(key).Store(now.Add(lifetime).Unix())
+	for other := confirmed; other <= failed && a != failed; other++ {
+		if other != a {
+			c.answers[other].Remove(key)
 		}
 	}
 }
 
 // counts returns the number of stored addresses by answer, and the number of lookups that are queued or running.
 func (c *cache) counts(now time.Time) (n [failed + 1]int, pending int) {
-	for i := range c.shards {
-		s := &c.shards[i]
-		s.mu.Lock()
-		for a := confirmed; a <= failed; a++ {
-			n[a] += s.parts[a].count(stamp(now))
+	for a := confirmed; a <= failed; a++ {
+		for expires := range c.answers[a].All() {
+			if expires.Load() > now.Unix() {
+				n[a]++
+			}
 		}
-		pending += len(s.pending)
-		s.mu.Unlock()
+	}
+	for range c.pending.All() {
+		pending++
 	}
 	return n, pending
 }
-
-// stamp returns t in seconds since 1970, limited to 1 … math.MaxUint32, the range of slot.expires.
-func stamp(t time.Time) uint32 { return uint32(min(max(t.Unix(), 1), math.MaxUint32)) }

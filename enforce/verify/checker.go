@@ -180,7 +180,7 @@ func (c *Checker) Address(row *crawler.Crawler, client Client, now time.Time) Re
 		}
 	}
 	if s.names != nil {
-		answer, refresh := c.verifier.lookups.cache.get(makeKey(s.names.id, addr), now)
+		answer, refresh := c.verifier.lookups.cache.get(c.verifier.lookups.cache.key(s.names.id, addr), now)
 		if refresh {
 			c.verifier.lookups.enqueue(s.names, addr)
 		}
@@ -230,6 +230,6 @@ func (c *Checker) LookUp(ctx context.Context, row *crawler.Crawler, addr netip.A
 	if ctx.Err() != nil {
 		return false
 	}
-	c.verifier.lookups.cache.put(makeKey(s.names.id, addr), f.answer, c.verifier.config.Now())
+	c.verifier.lookups.cache.put(c.verifier.lookups.cache.key(s.names.id, addr), f.answer, c.verifier.config.Now())
 	return f.answer != failed
 }

@@ -31,21 +31,14 @@ var directoryTypes = []string{
 	"application/jwk-set+json", "application/jwk+json", "application/json",
 }
 
-// directoryURL returns the URL of an agent's keys: its well-known URL, or agent itself if that has a path or a query.
-func directoryURL(agent string) (string, error) {
-	if err := CheckURL(agent); err != nil {
-		return "", err
-	}
-	u, err := url.Parse(agent)
-	if err != nil {
-		return "", err
-	}
+// directoryURL returns the URL of an agent's keys: its well-known URL, or the agent's URL itself if that has a path or a query. It changes u.
+func directoryURL(u *url.URL) string {
 	u.Host = strings.ToLower(u.Host)
 	u.Host = strings.TrimSuffix(u.Host, map[string]string{"https": ":443", "http": ":80"}[u.Scheme])
 	if (u.Path == "" || u.Path == "/") && u.RawQuery == "" {
 		u.Path = wellKnown
 	}
-	return u.String(), nil
+	return u.String()
 }
 
 // directory has the keys of an agent. It is immutable.

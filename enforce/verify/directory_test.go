@@ -161,12 +161,13 @@ func TestDirectoryURL(t *testing.T) {
 		"https://CHATGPT.com:443/":     "https://chatgpt.com/.well-known/http-message-signatures-directory",
 		"https://agent.test/keys.json": "https://agent.test/keys.json",
 		"http://127.0.0.1:8080":        "http://127.0.0.1:8080/.well-known/http-message-signatures-directory",
-		"http://agent.test":            "",
-		"agent.test":                   "",
 	} {
-		got, err := directoryURL(agent)
-		if got != want || (err == nil) != (want != "") {
-			t.Errorf("directoryURL(%q) = %q, %v, want %q", agent, got, err, want)
+		u, err := parseURL(agent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := directoryURL(u); got != want {
+			t.Errorf("directoryURL(%q) = %q, want %q", agent, got, want)
 		}
 	}
 }

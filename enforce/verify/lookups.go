@@ -61,7 +61,7 @@ func (l *lookups) set(suffixes []string) *suffixSet {
 
 // enqueue queues a lookup, unless the same one is queued or running. It drops the lookup if the queue is full.
 func (l *lookups) enqueue(s *suffixSet, addr netip.Addr) {
-	key := makeKey(s.id, addr)
+	key := l.cache.key(s.id, addr)
 	if len(s.queue) == cap(s.queue) || !l.cache.reserve(key) {
 		if len(s.queue) == cap(s.queue) {
 			l.config.Observer.LookupDropped()
@@ -107,7 +107,7 @@ func (l *lookups) work(ctx context.Context) {
 
 // check does one lookup and stores its answer.
 func (l *lookups) check(ctx context.Context, s *suffixSet, addr netip.Addr) {
-	key := makeKey(s.id, addr)
+	key := l.cache.key(s.id, addr)
 	defer l.cache.release(key)
 	begin := l.config.Now()
 	f := checkReverse(ctx, l.config.Resolver, addr, s.suffixes)

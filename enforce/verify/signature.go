@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -196,8 +195,8 @@ func agentURL(item httpsfv.Item) (string, Reason) {
 	if !ok {
 		return "", SignatureMalformed
 	}
-	u, err := url.Parse(text)
-	if err != nil || CheckURL(text) != nil {
+	u, err := parseURL(text)
+	if err != nil {
 		return "", SignatureMalformed
 	}
 	kind := httpsfv.Token("directory")
@@ -213,9 +212,5 @@ func agentURL(item httpsfv.Item) (string, Reason) {
 	if origin != (kind == "directory") {
 		return "", SignatureMalformed
 	}
-	address, err := directoryURL(text)
-	if err != nil {
-		return "", SignatureMalformed
-	}
-	return address, NoReason
+	return directoryURL(u), NoReason
 }

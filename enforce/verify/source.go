@@ -33,13 +33,17 @@ const (
 // It must begin with https://, or with http:// and a loopback address or
 // localhost, and must have no user name and no fragment.
 func CheckURL(address string) error {
-	if err := document.CheckURL(address); err != nil {
-		return err
+	_, err := parseURL(address)
+	return err
+}
+
+// parseURL parses a URL for which CheckURL returns nil.
+func parseURL(address string) (*url.URL, error) {
+	u, err := document.ParseURL(address)
+	if err == nil && (u.User != nil || u.Fragment != "") {
+		err = fmt.Errorf("%q is not the URL of a document: write https://host/path, without a user name or a fragment", address)
 	}
-	if u, err := url.Parse(address); err != nil || u.User != nil || u.Fragment != "" {
-		return fmt.Errorf("%q is not the URL of a document: write https://host/path, without a user name or a fragment", address)
-	}
-	return nil
+	return u, err
 }
 
 // content is the parsed content of a document: a list or a directory.
@@ -94,7 +98,7 @@ func (v *Verifier) list(address string) (*source[*list], error) {
 
 // directory returns the source of the agent's directory. The caller must release it.
 func (v *Verifier) directory(agent string) (*source[*directory], error) {
-	address, err := directoryURL(agent)
+	u, err := parseURL(agent)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +107,7 @@ func (v *Verifier) directory(agent string) (*source[*directory], error) {
 		refused = nil
 	}
 	return acquire(v, v.directories, &source[*directory]{kind: DirectorySource, Source: document.Source[*directory]{
-		URL: address, Accept: directoryAccept, ParseAlways: true, // keys expire, and signatures of the response change
+		URL: directoryURL(u), Accept: directoryAccept, ParseAlways: true, // keys expire, and signatures of the response change
 		Parse: func(r *document.Response, _ *document.Copy[*directory], now time.Time) (*directory, error) {
 			return parseDirectory((*response)(r), refused, now)
 		},

@@ -57,11 +57,11 @@ func (v vector) check(t *testing.T) (*crawler.Crawler, Result) {
 	var result Result
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()
-		address, err := directoryURL(v.agent)
+		u, err := parseURL(v.agent)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.set(address, page(v.keys, "Content-Type", v.mediaType))
+		w.set(directoryURL(u), page(v.keys, "Content-Type", v.mediaType))
 		f := New(Config{Signatures: true, Client: &http.Client{Transport: w}, allowTestKeys: v.testKeys, Now: func() time.Time { return v.now }})
 		defer f.Close()
 		checker, err := f.Bind(registry)

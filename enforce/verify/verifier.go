@@ -30,7 +30,7 @@ type Verifier struct {
 	config  Config
 	reader  *document.Reader
 	lookups *lookups
-	replays replays
+	replays *replays
 	proofs  atomic.Pointer[map[string]*hostProofs]
 
 	mu          sync.Mutex
@@ -61,7 +61,7 @@ func New(config Config) *Verifier {
 		Client: config.Client, Storage: config.Storage, Folder: "robots/verify", Now: config.Now, StorageFailed: config.Observer.StorageFailed,
 	})
 	v.lookups = newLookups(&v.config)
-	v.replays.cache = v.lookups.cache
+	v.replays = newReplays()
 	v.proofs.Store(&map[string]*hostProofs{})
 	v.ctx, v.cancel = context.WithCancel(context.Background())
 	return v

@@ -256,14 +256,14 @@ func TestTooLargeDocument(t *testing.T) {
 	}
 }
 
-func TestCheckURL(t *testing.T) {
+func TestParseURL(t *testing.T) {
 	for address, ok := range map[string]bool{
 		"https://operator.test/list.json": true, "http://127.0.0.1:8080/list": true, "http://[::1]/list": true, "http://[::1]:80/x": true,
 		"http://localhost/x": true, "http://operator.test/list.json": false, "ftp://operator.test/": false, "/etc/passwd": false,
 		"file:///etc/passwd": false, "https://": false, "http://127.0.0.1.operator.test/": false, "https://operator.test:x/": false,
 	} {
-		if err := CheckURL(address); (err == nil) != ok {
-			t.Errorf("CheckURL(%q) = %v, want accepted: %v", address, err, ok)
+		if _, err := ParseURL(address); (err == nil) != ok {
+			t.Errorf("ParseURL(%q): %v, want accepted: %v", address, err, ok)
 		}
 	}
 }

@@ -25,19 +25,19 @@ const (
 	userAgent    = "caddy-robots (+https://github.com/caddy-robots/caddy-robots)"
 )
 
-// CheckURL returns an error if address is not a valid URL of a document. It must
-// begin with https://, or with http:// and a loopback address or localhost.
-func CheckURL(address string) error {
+// ParseURL parses the URL of a document. It must begin with https://, or with
+// http:// and a loopback address or localhost.
+func ParseURL(address string) (*url.URL, error) {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil:
-		return fmt.Errorf("parsing the URL: %w", err)
+		return nil, fmt.Errorf("parsing the URL: %w", err)
 	case u.Hostname() == "":
-		return fmt.Errorf("%q is not the URL of a document: write https://host/path", address)
+		return nil, fmt.Errorf("%q is not the URL of a document: write https://host/path", address)
 	case u.Scheme == "https", u.Scheme == "http" && isLoopback(u.Hostname()):
-		return nil
+		return u, nil
 	}
-	return fmt.Errorf("%q must begin with https:// (http:// is allowed for loopback addresses only)", u.Redacted())
+	return nil, fmt.Errorf("%q must begin with https:// (http:// is allowed for loopback addresses only)", u.Redacted())
 }
 
 func isLoopback(host string) bool {

@@ -21,7 +21,7 @@ const maxRejectionsLogged = 20
 // must be https, except on a loopback address, because the rows decide which
 // clients robots.txt applies to.
 func CheckURL(address string) error {
-	if err := document.CheckURL(address); err != nil {
+	if _, err := document.ParseURL(address); err != nil {
 		return fmt.Errorf("registry: %w", err)
 	}
 	return nil

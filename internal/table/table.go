@@ -1,0 +1,157 @@
+// Package table provides a hash table with a fixed number of places, for what a
+// server remembers about its clients: however many of them there are, the memory
+// is bounded, and a new key takes constant time. It is not for tables that must
+// keep what they have: a new key can displace another one.
+//
+//	visits := table.New[atomic.Int64](1 << 15)
+//	last := visits.Add(hash, (*atomic.Int64).Load, nil)
+//	last.Store(now)
+package table
+
+import (
+	"iter"
+	"math/bits"
+	"sync"
+	"sync/atomic"
+)
+
+// ways is the number of places that a key can have. Their pointers and marks share
+// a cache line.
+const ways = 7
+
+// Table is a hash table with a fixed number of places. Keys are hashes of 64 bits
+// with a seed that clients don't know; different keys with the same hash share a
+// value. A place takes 9 octets, and 8 more and its value while it is used.
+//
+// A Table is safe for concurrent use. Lookups take no lock and allocate nothing. A
+// new key takes one of 64 locks and one allocation. The methods return pointers to
+// values, so values that change must be safe for concurrent use themselves.
+// Changes of a value are lost when another key has displaced it.
+//
+// See BenchmarkTables and BenchmarkSize in bench/table for a comparison with other
+// libraries.
+type Table[V any] struct {
+	sets  []set[V]
+	locks [64]sync.Mutex // of the sets; lookups do not need them
+}
+
+// set has the places that a key can have.
+type set[V any] struct {
+	marks  atomic.Uint64 // an octet for each place: 0 if it is free, otherwise a part of its key
+	places [ways]atomic.Pointer[entry[V]]
+}
+
+type entry[V any] struct {
+	hash  uint64
+	value V
+}
+
+// New returns a Table with at least size places. A Table that gets exactly as many
+// keys as it has places keeps four fifths of them.
+func New[V any](size int) *Table[V] {
+	return &Table[V]{sets: make([]set[V], max(1, (size+ways-1)/ways))}
+}
+
+// find returns the set of a key, and the lock for its changes.
+func (t *Table[V]) find(hash uint64) (*set[V], *sync.Mutex) {
+	i, _ := bits.Mul64(hash, uint64(len(t.sets)))
+	return &t.sets[i], &t.locks[i%uint64(len(t.locks))]
+}
+
+// mark returns the mark of a key: a number from 1 to 255.
+func mark(hash uint64) uint64 { return max(1, hash&0xff) }
+
+const eachOctet = 0x0101010101010101
+
+// get returns the index of a key's place and its entry, nil if it has none.
+func (s *set[V]) get(hash uint64) (int, *entry[V]) {
+	differ := s.marks.Load() ^ mark(hash)*eachOctet
+	for zero := (differ - eachOctet) &^ differ & (eachOctet << 7); zero != 0; zero &= zero - 1 {
+		i := bits.TrailingZeros64(zero) / 8
+		if i == ways {
+			break
+		}
+		if e := s.places[i].Load(); e != nil && e.hash == hash {
+			return i, e
+		}
+	}
+	return 0, nil
+}
+
+// put changes a place and then its mark.
+func (s *set[V]) put(i int, e *entry[V]) {
+	s.places[i].Store(e)
+	m := uint64(0)
+	if e != nil {
+		m = mark(e.hash)
+	}
+	s.marks.Store(s.marks.Load()&^(0xff<<(8*i)) | m<<(8*i))
+}
+
+// Get returns the value of a key, nil if there is none.
+func (t *Table[V]) Get(hash uint64) *V {
+	s, _ := t.find(hash)
+	if _, e := s.get(hash); e != nil {
+		return &e.value
+	}
+	return nil
+}
+
+// Add returns the value of a key. If there is none, it adds the one that create
+// sets, or the zero value if create is nil. If all places that the key can have
+// are used, the new value displaces the one of which worth is lowest.
+func (t *Table[V]) Add(hash uint64, worth func(*V) int64, create func(*V)) *V {
+	s, lock := t.find(hash)
+	if _, e := s.get(hash); e != nil {
+		return &e.value
+	}
+	lock.Lock()
+	defer lock.Unlock()
+	if _, e := s.get(hash); e != nil {
+		return &e.value
+	}
+	place, least := 0, int64(0)
+	for i := range s.places {
+		e := s.places[i].Load()
+		if e == nil {
+			place = i
+			break
+		}
+		if w := worth(&e.value); i == 0 || w < least {
+			place, least = i, w
+		}
+	}
+	e := &entry[V]{hash: hash}
+	if create != nil {
+		create(&e.value)
+	}
+	s.put(place, e)
+	return &e.value
+}
+
+// Remove removes a key.
+func (t *Table[V]) Remove(hash uint64) {
+	s, lock := t.find(hash)
+	if _, e := s.get(hash); e == nil {
+		return
+	}
+	lock.Lock()
+	defer lock.Unlock()
+	if i, e := s.get(hash); e != nil {
+		s.put(i, nil)
+	}
+}
+
+// All returns the values. A value that is added or removed during the iteration
+// may or may not be among them.
+func (t *Table[V]) All() iter.Seq[*V] {
+	return func(yield func(*V) bool) {
+		for i := range t.sets {
+			for j := range t.sets[i].places {
+				if e := t.sets[i].places[j].Load(); e != nil && !yield(&e.value) {
+					return
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package table
+
+import (
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+func value(v *atomic.Int64) int64 { return v.Load() }
+
+func TestTableKeepsItsSize(t *testing.T) {
+	for _, size := range []int{0, 1, 7, 8, 100, 1000} {
+		table := New[atomic.Int64](size)
+		for range 10 * size {
+			table.Add(rand.Uint64(), value, nil)
+		}
+		n := 0
+		for range table.All() {
+			n++
+		}
+		if n < size || n >= size+ways {
+			t.Errorf("New(%d) has %d keys after many more, want %d to %d", size, n, size, size+ways-1)
+		}
+	}
+}
+
+func TestAddDisplacesTheLowestWorth(t *testing.T) {
+	table := New[atomic.Int64](ways)                      // one set
+	hash := func(i int) uint64 { return uint64(i) * 256 } // all with the same mark
+	for i := range ways {
+		table.Add(hash(i), value, func(v *atomic.Int64) { v.Store(int64((i + 3) % ways)) })
+	}
+	for i := range ways {
+		if v := table.Get(hash(i)); v == nil || v.Load() != int64((i+3)%ways) {
+			t.Fatalf("key %d: %v", i, v)
+		}
+	}
+	table.Add(hash(ways), value, func(v *atomic.Int64) { v.Store(100) })
+	for i := range ways + 1 {
+		if v, kept := table.Get(hash(i)), i != ways-3; (v != nil) != kept {
+			t.Errorf("key %d is kept: %v, want %v", i, v != nil, kept)
+		}
+	}
+	if v := table.Add(hash(0), value, func(*atomic.Int64) { t.Error("a known key is created") }); v.Load() != 3 {
+		t.Errorf("a known key: %d", v.Load())
+	}
+	table.Remove(hash(0))
+	table.Remove(hash(0))
+	if table.Get(hash(0)) != nil {
+		t.Error("a removed key is kept")
+	}
+	if table.Add(hash(0), value, nil).Load() != 0 || table.Get(hash(ways)).Load() != 100 {
+		t.Error("a new key took another place than the free one")
+	}
+}
+
+// Whoever adds a key at the same time gets the same value.
+func TestConcurrentUse(t *testing.T) {
+	table := New[atomic.Int64](1 << 12)
+	var created atomic.Int64
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			keys := rand.New(rand.NewPCG(1, 2))
+			for range 1000 {
+				key := keys.Uint64()
+				table.Add(key, value, func(*atomic.Int64) { created.Add(1) }).Add(1)
+				if table.Get(key) == nil {
+					t.Error("a key is gone")
+				}
+				table.Add(keys.Uint64(), value, nil)
+				table.Remove(keys.Uint64())
+				for range table.All() {
+					break
+				}
+			}
+		})
+	}
+	all.Wait()
+	keys := rand.New(rand.NewPCG(1, 2))
+	for range 1000 {
+		if v := table.Get(keys.Uint64()); v == nil || v.Load() != 8 {
+			t.Fatalf("a value was added by 8 goroutines: %v", v)
+		}
+		keys.Uint64()
+		keys.Uint64()
+	}
+	if created.Load() != 1000 {
+		t.Errorf("%d values were created for 1000 keys", created.Load())
+	}
+}
+
+func TestHitsAllocateNothing(t *testing.T) {
+	table := New[atomic.Int64](100)
+	created := false
+	n := testing.AllocsPerRun(100, func() {
+		table.Add(7, value, func(*atomic.Int64) { created = true }).Add(1)
+		table.Get(8)
+	})
+	if n != 0 || !created {
+		t.Errorf("%v allocations, created: %v", n, created)
+	}
+}
