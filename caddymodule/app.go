@@ -102,12 +102,12 @@ func (*App) CaddyModule() caddy.ModuleInfo {
 var clock throttle.Clock
 
 // maxRecent bounds the reads of robots.txt that are remembered, one for each
-// crawler and origin. They take 512 KiB.
+// crawler and origin. They take 1.6 MiB at most.
 const maxRecent = 1 << 16
 
 // maxVisits bounds the crawlers whose visits are remembered, one for each
-// crawler and origin. They take 1 MiB for crawlers in the registry and 1 MiB
-// for all others.
+// crawler and origin. They take 1.3 MiB at most for crawlers in the registry, and
+// as much for all others.
 const maxVisits = 1 << 15
 
 // Provision validates the configuration and gets the shared values. It reads no

@@ -3,6 +3,8 @@ package enforce
 import (
 	"sync/atomic"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/internal/table"
 )
 
 // smallRecent is the size of the tables that one engine does not share.
@@ -10,78 +12,38 @@ const smallRecent = 1 << 12
 
 // Recent remembers recent events, such as that a crawler read the robots.txt of
 // a host. An event is identified by a 64-bit hash, its key. A Recent has a
-// fixed size of 8 octets per event. Its times are exact to two minutes. It is
-// safe for concurrent use, takes no lock, and allocates nothing after
-// NewRecent.
+// fixed size, with 25 octets for each event. Its times are exact to a minute. It
+// is safe for concurrent use.
 //
-// If there is no room for an event, the oldest of the eight events in the same
-// bucket is forgotten. Two different keys are taken for the same with a
-// probability of about 2^-38. The caller must tolerate both errors.
+// If there is no room for an event, the oldest of seven events is forgotten. The
+// caller must tolerate that.
 type Recent struct {
-	slots []atomic.Uint64 // sets of recentWays slots; each slot has a part of the key, and a time
+	last *table.Table[atomic.Int64] // when each event happened last, in nanoseconds since 1970
 }
 
-const (
-	recentWays    = 8  // slots of a set: one cache line
-	recentTime    = 22 // bits of a slot that hold the time
-	recentMask    = 1<<recentTime - 1
-	recentSeconds = 120 // resolution
-)
+// timePrecision is the precision of times of events and visits. If each request
+// wrote them, processors would have to wait for each other.
+const timePrecision = int64(time.Minute)
 
-// NewRecent returns a Recent for size events, rounded up to a power of two.
-func NewRecent(size int) *Recent {
-	n := recentWays
-	for n < size {
-		n *= 2
-	}
-	return &Recent{slots: make([]atomic.Uint64, n)}
-}
-
-// stamp returns now in units of recentSeconds, cut to recentTime bits. It never
-// returns 0, because 0 marks an empty slot.
-func stamp(now time.Time) uint64 {
-	return max(1, uint64(now.Unix()/recentSeconds)&recentMask)
-}
-
-func (r *Recent) set(key uint64) []atomic.Uint64 {
-	i := int(key&uint64(len(r.slots)/recentWays-1)) * recentWays
-	return r.slots[i : i+recentWays : i+recentWays]
-}
+// NewRecent returns a Recent for size events.
+func NewRecent(size int) *Recent { return &Recent{table.New[atomic.Int64](size)} }
 
 // Mark records that the event with this key happens now.
 func (r *Recent) Mark(key uint64, now time.Time) {
-	set, at := r.set(key), stamp(now)
-	value := key&^recentMask | at
-	var oldest *atomic.Uint64
-	most := uint64(0)
-	for i := range set {
-		v := set[i].Load()
-		if v&^recentMask == key&^recentMask && v != 0 {
-			set[i].CompareAndSwap(v, value)
-			return
-		}
-		age := (at - v) & recentMask
-		if v == 0 {
-			age = recentMask + 1
-		}
-		if age >= most {
-			oldest, most = &set[i], age
-		}
+	last, at := r.last.Add(key, (*atomic.Int64).Load, nil), now.UnixNano()
+	if since := at - last.Load(); since >= timePrecision || since <= -timePrecision {
+		last.Store(at)
 	}
-	oldest.Store(value)
 }
 
 // Seen reports whether Mark was called for the event with this key in the period
 // that ends now and lasts within. An event with a time after now counts as not
 // seen: the clock was set back.
 func (r *Recent) Seen(key uint64, now time.Time, within time.Duration) bool {
-	set, at := r.set(key), stamp(now)
-	for i := range set {
-		if v := set[i].Load(); v != 0 && v&^recentMask == key&^recentMask {
-			if (at-v)&recentMask <= uint64(within/(recentSeconds*time.Second)) {
-				return true
-			}
-		}
+	last := r.last.Get(key)
+	if last == nil {
+		return false
 	}
-	return false
+	since := now.UnixNano() - last.Load()
+	return since > -timePrecision && since <= int64(within)
 }

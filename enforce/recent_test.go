@@ -6,7 +6,7 @@ import (
 )
 
 func TestRecent(t *testing.T) {
-	r, now := NewRecent(1<<10), newClock().now()
+	r, now := NewRecent(1), newClock().now() // all in one set
 	if r.Seen(1, now, time.Hour) {
 		t.Error("an empty Recent has an event")
 	}
@@ -24,11 +24,11 @@ func TestRecent(t *testing.T) {
 		}
 	}
 	// If a set is full, the oldest event is forgotten.
-	for i := range uint64(recentWays + 1) {
+	for i := range uint64(8) {
 		r.Mark(i<<40|2, now.Add(time.Duration(i)*10*time.Minute))
 	}
 	later := now.Add(time.Hour)
-	if r.Seen(2, later, 24*time.Hour) || !r.Seen(recentWays<<40|2, later.Add(time.Hour), 24*time.Hour) {
+	if r.Seen(2, later, 24*time.Hour) || !r.Seen(7<<40|2, later.Add(time.Hour), 24*time.Hour) {
 		t.Error("a newer event was forgotten instead of the oldest")
 	}
 }

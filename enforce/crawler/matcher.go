@@ -9,8 +9,8 @@ import (
 // It is immutable and safe for concurrent use. Make one with [Registry.Matcher].
 type Matcher struct {
 	registry *Registry
-	table    *table // of the registry; all matchers share it
-	site     *table // of the site's own tokens; nil without any
+	table    *wordTable // of the registry; all matchers share it
+	site     *wordTable // of the site's own tokens; nil without any
 	ignored  []string
 	id       uint64 // unique in this process for each set of tokens; the cache uses it as part of its key
 }

@@ -27,7 +27,7 @@ var (
 // host name, in an e-mail address, or in the name of an Android device if they do not count there, and tokens that apps send too if they
 // come right after another word.
 func naiveTokens(m *Matcher, ua string) []naiveToken {
-	tables := []*table{m.table}
+	tables := []*wordTable{m.table}
 	if m.site != nil {
 		tables = append(tables, m.site)
 	}

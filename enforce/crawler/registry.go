@@ -73,7 +73,7 @@ type Registry struct {
 	byName map[string]*Crawler // folded name
 	byUA   map[string]*Crawler // folded User-Agent token
 	byBots map[string]*Crawler // folded robots.txt token → the first row with it at the head of Robots, else the first row with it
-	table  *table
+	table  *wordTable
 	base   *Matcher
 }
 

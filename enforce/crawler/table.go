@@ -54,16 +54,16 @@ type slot struct {
 	n     uint32
 }
 
-// table is a hash table of facts about words, with open addressing. At most half
+// wordTable is a hash table of facts about words, with open addressing. At most half
 // of its slots are in use.
-type table struct {
+type wordTable struct {
 	slots  []slot
 	mask   uint64
 	tokens []token
 }
 
 // find returns the facts about the word with the given hash; nil if there are none.
-func (t *table) find(hash uint64) *slot {
+func (t *wordTable) find(hash uint64) *slot {
 	for i := hash ^ hash>>32; ; i++ {
 		s := &t.slots[i&t.mask]
 		if s.hash == hash {
@@ -76,7 +76,7 @@ func (t *table) find(hash uint64) *slot {
 }
 
 // match returns the longest token of s that ua has at position i; nil if there is none.
-func (t *table) match(s *slot, ua string, i int) *token {
+func (t *wordTable) match(s *slot, ua string, i int) *token {
 	for k := range t.tokens[s.first : s.first+s.n] {
 		if tok := &t.tokens[s.first+uint32(k)]; hasToken(ua[i:], tok.text) {
 			return tok
@@ -156,12 +156,12 @@ func foldToken(s string) string {
 }
 
 // buildTable returns a table of tokens and of words with their roles.
-func buildTable(tokens []token, words map[string]role) *table {
+func buildTable(tokens []token, words map[string]role) *wordTable {
 	size := 16
 	for size < 2*(len(tokens)+len(words)) {
 		size *= 2
 	}
-	t := &table{slots: make([]slot, size), mask: uint64(size - 1), tokens: slices.Clone(tokens)}
+	t := &wordTable{slots: make([]slot, size), mask: uint64(size - 1), tokens: slices.Clone(tokens)}
 	slices.SortStableFunc(t.tokens, func(a, b token) int {
 		ha, na := firstWord(a.text)
 		hb, nb := firstWord(b.text)
@@ -182,7 +182,7 @@ func buildTable(tokens []token, words map[string]role) *table {
 	return t
 }
 
-func (t *table) insert(hash uint64) *slot {
+func (t *wordTable) insert(hash uint64) *slot {
 	for i := hash ^ hash>>32; ; i++ {
 		s := &t.slots[i&t.mask]
 		if s.hash == 0 {
@@ -195,7 +195,7 @@ func (t *table) insert(hash uint64) *slot {
 }
 
 // newTable returns the table of a registry: its tokens and the words of the vocabulary.
-func newTable(rows []*Crawler) *table {
+func newTable(rows []*Crawler) *wordTable {
 	var tokens []token
 	for _, c := range rows {
 		for _, text := range c.UserAgents {

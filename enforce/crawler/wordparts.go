@@ -77,7 +77,7 @@ func hasPrefixFold(s, prefix string) bool {
 const longestSuffix = 12
 
 // partTable has the words that count as a part of a longer word.
-var partTable = func() *table {
+var partTable = func() *wordTable {
 	m := map[string]role{}
 	for w, r := range vocabulary {
 		if r&(roleCrawlerWord|roleTask|roleWeakTask|roleLibrary|roleBrand) != 0 {
@@ -109,7 +109,7 @@ var partTable = func() *table {
 }()
 
 // suffixTable has the words that count at the end of a part.
-var suffixTable = func() *table {
+var suffixTable = func() *wordTable {
 	m := map[string]role{}
 	for w, r := range vocabulary {
 		if len(w) >= 3 && r&(roleCrawlerWord|roleTask|roleWeakTask) != 0 && len(w) <= longestSuffix {

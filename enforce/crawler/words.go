@@ -184,7 +184,7 @@ func BrowserWord(token string) bool {
 }
 
 // topLevel holds the top-level domains that distinguish a host name without a scheme from other words with dots.
-var topLevel = func() *table {
+var topLevel = func() *wordTable {
 	const list = `com net org info biz edu gov mil int io ai co de fr uk eu ru cz sk pl it es pt nl be at ch se no fi dk is ie us ca br ar mx cl jp cn kr tw hk sg
 in au nz za tr gr hu ro bg hr si rs ua by lt lv ee il ir me tv fm cc ws app dev tech cloud online site xyz club blog news tools fun page link live
 world pro domains pub top vip one me pw su asia mobi jobs travel eu services exchange science agency digital media network systems solutions services buzz zone space website host email email email nu to la ly gl gg sh`

@@ -26,7 +26,9 @@ type line struct {
 	_ [lineSize - unsafe.Sizeof(entry{})]byte
 }
 
-// table has a fixed number of entries.
+// table has a fixed number of entries. It is not an internal/table: there, each of
+// 458,752 visitors would take 89 octets instead of 73 (TestSizesAreCacheLines), and
+// each new one an allocation (BenchmarkTables in bench/table).
 type table struct {
 	buckets []bucket
 }

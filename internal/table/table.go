@@ -52,10 +52,12 @@ func New[V any](size int) *Table[V] {
 	return &Table[V]{sets: make([]set[V], max(1, (size+ways-1)/ways))}
 }
 
-// find returns the set of a key, and the lock for its changes.
-func (t *Table[V]) find(hash uint64) (*set[V], *sync.Mutex) {
+// lock locks the set of a key for changes. The caller must unlock it.
+func (t *Table[V]) lock(hash uint64) (*set[V], *sync.Mutex) {
 	i, _ := bits.Mul64(hash, uint64(len(t.sets)))
-	return &t.sets[i], &t.locks[i%uint64(len(t.locks))]
+	lock := &t.locks[i%uint64(len(t.locks))]
+	lock.Lock()
+	return &t.sets[i], lock
 }
 
 // mark returns the mark of a key: a number from 1 to 255.
@@ -63,36 +65,15 @@ func mark(hash uint64) uint64 { return max(1, hash&0xff) }
 
 const eachOctet = 0x0101010101010101
 
-// get returns the index of a key's place and its entry, nil if it has none.
-func (s *set[V]) get(hash uint64) (int, *entry[V]) {
-	differ := s.marks.Load() ^ mark(hash)*eachOctet
-	for zero := (differ - eachOctet) &^ differ & (eachOctet << 7); zero != 0; zero &= zero - 1 {
-		i := bits.TrailingZeros64(zero) / 8
-		if i == ways {
-			break
-		}
-		if e := s.places[i].Load(); e != nil && e.hash == hash {
-			return i, e
-		}
-	}
-	return 0, nil
-}
-
-// put changes a place and then its mark.
-func (s *set[V]) put(i int, e *entry[V]) {
-	s.places[i].Store(e)
-	m := uint64(0)
-	if e != nil {
-		m = mark(e.hash)
-	}
-	s.marks.Store(s.marks.Load()&^(0xff<<(8*i)) | m<<(8*i))
-}
-
 // Get returns the value of a key, nil if there is none.
 func (t *Table[V]) Get(hash uint64) *V {
-	s, _ := t.find(hash)
-	if _, e := s.get(hash); e != nil {
-		return &e.value
+	i, _ := bits.Mul64(hash, uint64(len(t.sets)))
+	s := &t.sets[i]
+	differ := s.marks.Load() ^ mark(hash)*eachOctet
+	for equal := (differ - eachOctet) &^ differ & (eachOctet >> 8 << 7); equal != 0; equal &= equal - 1 {
+		if e := s.places[bits.TrailingZeros64(equal)/8].Load(); e != nil && e.hash == hash {
+			return &e.value
+		}
 	}
 	return nil
 }
@@ -101,14 +82,13 @@ func (t *Table[V]) Get(hash uint64) *V {
 // sets, or the zero value if create is nil. If all places that the key can have
 // are used, the new value displaces the one of which worth is lowest.
 func (t *Table[V]) Add(hash uint64, worth func(*V) int64, create func(*V)) *V {
-	s, lock := t.find(hash)
-	if _, e := s.get(hash); e != nil {
-		return &e.value
+	if v := t.Get(hash); v != nil {
+		return v
 	}
-	lock.Lock()
+	s, lock := t.lock(hash)
 	defer lock.Unlock()
-	if _, e := s.get(hash); e != nil {
-		return &e.value
+	if v := t.Get(hash); v != nil {
+		return v
 	}
 	place, least := 0, int64(0)
 	for i := range s.places {
@@ -125,21 +105,28 @@ func (t *Table[V]) Add(hash uint64, worth func(*V) int64, create func(*V)) *V {
 	if create != nil {
 		create(&e.value)
 	}
-	s.put(place, e)
+	s.put(place, e, mark(hash))
 	return &e.value
 }
 
 // Remove removes a key.
 func (t *Table[V]) Remove(hash uint64) {
-	s, lock := t.find(hash)
-	if _, e := s.get(hash); e == nil {
+	if t.Get(hash) == nil {
 		return
 	}
-	lock.Lock()
+	s, lock := t.lock(hash)
 	defer lock.Unlock()
-	if i, e := s.get(hash); e != nil {
-		s.put(i, nil)
+	for i := range s.places {
+		if e := s.places[i].Load(); e != nil && e.hash == hash {
+			s.put(i, nil, 0)
+		}
 	}
+}
+
+// put changes a place and then its mark.
+func (s *set[V]) put(i int, e *entry[V], mark uint64) {
+	s.places[i].Store(e)
+	s.marks.Store(s.marks.Load()&^(0xff<<(8*i)) | mark<<(8*i))
 }
 
 // All returns the values. A value that is added or removed during the iteration
