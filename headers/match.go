@@ -2,14 +2,13 @@ package headers
 
 import (
 	"math/bits"
-	"slices"
 
 	"github.com/caddy-robots/caddy-robots/internal/nameglob"
 )
 
-// inlineMatches is the number of header values that a Match holds without
-// allocating.
-const inlineMatches = 8
+// inlineValues is the number of different header values of a table for which a
+// Match has room without allocating.
+const inlineValues = 512
 
 // Match is the set of rules that match a request. Table.Match returns it before
 // the handler runs. Apply adds the header later, when the status and the media
@@ -17,8 +16,8 @@ const inlineMatches = 8
 type Match struct {
 	rules *Table
 	n     int
-	few   [inlineMatches]int32 // indexes in rules.values
-	many  []uint64             // a bit for each of rules.values; nil if few has enough room
+	few   [inlineValues / 64]uint64 // a bit for each of rules.values
+	many  []uint64                  // in place of few; nil if few has enough room
 }
 
 // Empty reports whether no rule for a name or path matches. If
@@ -26,17 +25,17 @@ type Match struct {
 // match.
 func (m *Match) Empty() bool { return m.n == 0 }
 
+// bits returns a bit for each of rules.values. m.n must not be 0.
+func (m *Match) bits() []uint64 {
+	if m.many != nil {
+		return m.many
+	}
+	return m.few[:]
+}
+
 // has reports whether m has a header value, by its index.
 func (m *Match) has(value int32) bool {
-	if m.many != nil {
-		return m.many[value>>6]&(1<<(value&63)) != 0
-	}
-	for _, s := range m.few[:m.n] {
-		if s == value {
-			return true
-		}
-	}
-	return false
+	return m.n > 0 && m.bits()[value>>6]&(1<<(value&63)) != 0
 }
 
 // add adds a header value, by its index.
@@ -44,31 +43,17 @@ func (m *Match) add(value int32) {
 	if m.has(value) {
 		return
 	}
-	m.n++
-	if m.many == nil && m.n <= inlineMatches {
-		m.few[m.n-1] = value
-		return
-	}
-	if m.many == nil {
+	if m.n == 0 && len(m.rules.values) > inlineValues {
 		m.many = make([]uint64, (len(m.rules.values)+63)/64)
-		for _, s := range m.few {
-			m.many[s>>6] |= 1 << (s & 63)
-		}
 	}
-	m.many[value>>6] |= 1 << (value & 63)
+	m.n++
+	m.bits()[value>>6] |= 1 << (value & 63)
 }
 
 // each calls f for all header values: first for those for all crawlers, then
 // for the others, grouped by crawler.
 func (m *Match) each(f func(*headerValue)) {
-	if m.many == nil {
-		slices.Sort(m.few[:m.n])
-		for _, s := range m.few[:m.n] {
-			f(&m.rules.values[s])
-		}
-		return
-	}
-	for i, word := range m.many {
+	for i, word := range m.bits() {
 		for ; word != 0; word &= word - 1 {
 			f(&m.rules.values[i<<6+bits.TrailingZeros64(word)])
 		}

@@ -21,10 +21,9 @@ type Signals struct {
 
 // pathSignal is the value for the paths that a pattern matches.
 type pathSignal struct {
-	path  *pathGlob
-	size  int // length of the pattern in octets; 0: all paths
-	text  string
-	value string // of the field
+	path  *pathGlob // nil: all paths
+	text  string    // the pattern; "": all paths
+	value string    // of the field
 }
 
 const (
@@ -101,52 +100,48 @@ func compileSignals(field string, lines []string, errs []error) ([]pathSignal, [
 			errs = append(errs, fmt.Errorf("%s: more than %d lines", field, maxSignals))
 			break
 		}
-		p := pathSignal{text: path, size: len(path), value: value}
+		p := pathSignal{text: path, value: value}
 		if path != "" {
 			p.path = newPathGlob(path)
 		}
 		signals = append(signals, p)
 	}
-	slices.SortStableFunc(signals, func(a, b pathSignal) int { return b.size - a.size })
+	slices.SortStableFunc(signals, func(a, b pathSignal) int { return len(b.text) - len(a.text) })
 	return signals, errs
 }
 
 // preferences normalises a list of key=value pairs. If a key occurs several
 // times, the value is no or n if one of them is, and otherwise the last one.
 func preferences(s string) (string, error) {
-	type pair struct{ key, value string }
-	var pairs []pair
+	var keys []string
+	values := map[string]string{}
 	for part := range strings.SplitSeq(s, ",") {
 		if part = strings.TrimSpace(part); part == "" {
 			continue
 		}
 		key, value, found := strings.Cut(part, "=")
-		p := pair{strings.ToLower(strings.TrimSpace(key)), strings.TrimSpace(value)}
-		if !found || !isToken(p.key) || !isToken(p.value) {
+		key, value = strings.ToLower(strings.TrimSpace(key)), strings.TrimSpace(value)
+		if !found || !isToken(key) || !isToken(value) {
 			return "", fmt.Errorf("%q is not key=value", clip(part))
 		}
-		if i := slices.IndexFunc(pairs, func(q pair) bool { return q.key == p.key }); i >= 0 {
-			if !strings.EqualFold(pairs[i].value, "no") && !strings.EqualFold(pairs[i].value, "n") {
-				pairs[i].value = p.value
-			}
-			continue
+		before, again := values[key]
+		if !again {
+			keys = append(keys, key)
 		}
-		if len(pairs) == maxSignals {
-			return "", fmt.Errorf("more than %d pairs", maxSignals)
+		if !strings.EqualFold(before, "no") && !strings.EqualFold(before, "n") {
+			values[key] = value
 		}
-		pairs = append(pairs, p)
 	}
-	if pairs == nil {
+	switch {
+	case len(keys) == 0:
 		return "", errors.New("the value is empty")
+	case len(keys) > maxSignals:
+		return "", fmt.Errorf("more than %d pairs", maxSignals)
 	}
-	var b strings.Builder
-	for i, p := range pairs {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(p.key + "=" + p.value)
+	for i, key := range keys {
+		keys[i] = key + "=" + values[key]
 	}
-	return b.String(), nil
+	return strings.Join(keys, ", "), nil
 }
 
 // isFieldValue reports whether s is printable ASCII.

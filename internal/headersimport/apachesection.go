@@ -40,7 +40,8 @@ func (a *apacheServer) within(p place, d *apacheDirective) place {
 		matches, args = true, args[1:]
 	}
 	in := place{p.stage, p.depth, scope{}, text}
-	var s scope
+	s := unselectable(text)
+	var scopeOf func(arg string, matches bool, text string) scope
 	switch d.name {
 	case "ifmodule":
 		if len(args) == 1 && a.hasModule(args[0]) {
@@ -48,25 +49,27 @@ func (a *apacheServer) within(p place, d *apacheDirective) place {
 		}
 		s = unknownScope("%s: it is not known whether the module is loaded", text)
 	case "files", "filesmatch":
-		in.stage = inFiles
+		in.stage, scopeOf = inFiles, filesScope
 		if p.stage == inDirectory || p.stage == inDirectoryMatch {
 			in.stage = inNestedFiles
 		}
-		s = filesScope(args, matches, text)
 	case "location", "locationmatch":
-		in.stage = inLocation
-		s = a.locationScope(args, matches, text)
+		in.stage, scopeOf = inLocation, locationScope
 	case "directory", "directorymatch":
-		in.stage = inDirectory
+		in.stage, scopeOf = inDirectory, a.directoryScope
 		if matches {
 			in.stage = inDirectoryMatch
+		} else if len(args) == 1 && isFolder(args[0]) {
+			in.depth = strings.Count(strings.TrimSuffix(path.Clean(args[0]), "/"), "/")
 		}
-		s = a.directoryScope(args, matches, text, &in)
 	case "if", "elseif", "else":
 		in.stage = inIf
-		s = unknownScope("%s: rules can select only names, paths, media types and statuses", text)
-	default:
-		s = unknownScope("%s: rules can select only names, paths, media types and statuses", text)
+	}
+	switch {
+	case scopeOf != nil && len(args) == 1:
+		s = scopeOf(args[0], matches, text)
+	case scopeOf != nil:
+		s = unknownScope("%s has %d arguments, and needs one", text, len(args))
 	}
 	switch {
 	case s.unknown == "" && p.scope.covers(s):
@@ -84,15 +87,12 @@ func (a *apacheServer) within(p place, d *apacheDirective) place {
 }
 
 // filesScope returns the scope of <Files> or <FilesMatch>.
-func filesScope(args []string, matches bool, text string) scope {
-	if len(args) != 1 {
-		return unknownScope("%s has %d arguments, and needs one", text, len(args))
-	}
-	r := headers.Setting{Pattern: args[0]}
+func filesScope(pattern string, matches bool, text string) scope {
+	r := headers.Setting{Pattern: pattern}
 	switch {
 	case matches:
 		r.Kind = headers.KindRegexp
-	case args[0] == "*":
+	case pattern == "*":
 		return everything()
 	default:
 		same, err := headers.ParseSetting([]string{r.Pattern, "noindex"})
@@ -179,36 +179,27 @@ func fnmatchClass(s string) (string, int) {
 }
 
 // locationScope returns the scope of <Location> or <LocationMatch>.
-func (a *apacheServer) locationScope(args []string, matches bool, text string) scope {
+func locationScope(path string, matches bool, text string) scope {
 	switch {
-	case len(args) != 1:
-		return unknownScope("%s has %d arguments, and needs one", text, len(args))
 	case matches:
-		return pathRegexp(args[0], false)
-	case strings.ContainsAny(args[0], "*?[") || !strings.HasPrefix(args[0], "/"):
-		begin := args[0][:max(0, strings.IndexAny(args[0], "*?["))]
+		return pathRegexp(path, false)
+	case strings.ContainsAny(path, "*?[") || !strings.HasPrefix(path, "/"):
+		begin := path[:max(0, strings.IndexAny(path, "*?["))]
 		if !strings.HasPrefix(begin, "/") {
 			begin = "/"
 		}
 		return unknownScope("%s: its wildcards do not match a slash, and the wildcards of rules do", text).boundBy(pathPrefix(begin))
 	}
-	return pathFolder(args[0])
+	return pathFolder(path)
 }
 
 // directoryScope returns the scope of <Directory>: the URLs of the folder, if
-// these are known. It sets the depth of in.
-func (a *apacheServer) directoryScope(args []string, matches bool, text string, in *place) scope {
-	switch {
-	case len(args) != 1:
-		return unknownScope("%s has %d arguments, and needs one", text, len(args))
-	case matches || strings.ContainsAny(args[0], "*?[$") || !path.IsAbs(args[0]):
+// these are known.
+func (a *apacheServer) directoryScope(dir string, matches bool, text string) scope {
+	if matches || !isFolder(dir) {
 		return unknownScope("%s: rules can't express a pattern of folders", text)
 	}
-	dir := path.Clean(args[0])
-	in.depth = strings.Count(dir, "/")
-	if dir == "/" {
-		in.depth = 0
-	}
+	dir = path.Clean(dir)
 	switch {
 	case a.mapped > 0:
 		return unknownScope("%s: the URLs of the folder are not known, since line %d also maps URLs to files", text, a.mapped)
@@ -223,6 +214,9 @@ func (a *apacheServer) directoryScope(args []string, matches bool, text string, 
 	}
 	return unknownScope("%s is not below DocumentRoot", text)
 }
+
+// isFolder reports whether the argument of <Directory> is the path of one folder.
+func isFolder(s string) bool { return path.IsAbs(s) && !strings.ContainsAny(s, "*?[$") }
 
 // hasModule reports whether a module is certainly loaded. mod_headers is always
 // loaded, since the configuration has Header directives.

@@ -132,10 +132,10 @@ func (im *nginxImporter) levels(site *Site, level *nginxLevel, block []nginxDire
 		switch {
 		case d.words[0] == "location" && len(d.words) > 1:
 			in.modifier, in.uri = nginxLocation(d.words[1:])
-			in.scope = locationScope(level, in.modifier, in.uri)
+			in.scope = nginxScope(level, in.modifier, in.uri)
 		case d.words[0] == "if" || d.words[0] == "limit_except":
 			in.kind = d.words[0] + " " + clip(strings.Join(d.words[1:], " "))
-			in.scope = unknownScope("%s: rules can select only names, paths, media types and statuses", in.kind).boundBy(level.scope)
+			in.scope = unselectable(in.kind).boundBy(level.scope)
 		case strings.Contains(strings.ToLower(d.text), "x-robots-tag"):
 			site.problem(d.line, "%s is not converted, although it contains X-Robots-Tag", d.words[0])
 			continue
@@ -161,8 +161,8 @@ func nginxLocation(words []string) (modifier, uri string) {
 	return "", uri
 }
 
-// locationScope returns the scope of a location inside a level.
-func locationScope(outer *nginxLevel, modifier, uri string) scope {
+// nginxScope returns the scope of a location inside a level.
+func nginxScope(outer *nginxLevel, modifier, uri string) scope {
 	var s scope
 	switch {
 	case strings.HasPrefix(uri, "@"):

@@ -49,7 +49,7 @@ func (p *nginxParser) parse(line, depth int) (all []nginxDirective) {
 		case nginxWord:
 			d.words = append(d.words, word)
 			continue
-		case nginxClose:
+		case '}':
 			if line > 0 {
 				if len(d.words) > 0 {
 					p.problem(d.line, `"`+clip(d.words[0])+`" does not end in a semicolon`)
@@ -57,7 +57,7 @@ func (p *nginxParser) parse(line, depth int) (all []nginxDirective) {
 				return all
 			}
 			p.problem(p.tokens.at, "} has no matching {")
-		case nginxOpen:
+		case '{':
 			d.open = true
 			switch {
 			case depth == maxDepth:
@@ -69,7 +69,7 @@ func (p *nginxParser) parse(line, depth int) (all []nginxDirective) {
 				d.block = p.parse(d.line, depth+1)
 			}
 			all = append(all, d)
-		case nginxSemicolon:
+		case ';':
 			if len(d.words) > 0 {
 				all = append(all, d)
 			}

@@ -2,6 +2,7 @@ package headersimport
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/headers"
@@ -9,19 +10,16 @@ import (
 
 // nginxConverter converts the lines of a server to rules.
 type nginxConverter struct {
-	site      *Site
-	server    *nginxLevel
-	index     indexNames
-	levels    []*nginxLevel
-	sent      map[*nginxLevel][]headers.Tag
-	uncertain map[*nginxLevel]bool // levels that may send more or fewer tags than sent has
+	site   *Site
+	server *nginxLevel
+	index  indexNames
+	levels []*nginxLevel
 }
 
 func (c *nginxConverter) convert() {
-	c.sent, c.uncertain = map[*nginxLevel][]headers.Tag{}, map[*nginxLevel]bool{}
 	c.server.all(func(l *nginxLevel) bool {
 		c.levels = append(c.levels, l)
-		c.sent[l], c.uncertain[l] = l.sent()
+		l.sent, l.uncertain = l.sends()
 		return true
 	})
 	declaring := c.levels
@@ -29,7 +27,7 @@ func (c *nginxConverter) convert() {
 		declaring = append([]*nginxLevel{c.server.outer}, declaring...)
 	}
 	for _, l := range declaring {
-		for _, t := range append(append([]nginxTag(nil), l.tags...), l.more...) {
+		for _, t := range slices.Concat(l.tags, l.more) {
 			if len(t.tags) > 0 && !t.uncertain {
 				c.site.convert(statement{t.line, l.scope, t.tags, c.exceptions(l, t.tags)}, c.index)
 			}
@@ -50,11 +48,9 @@ func (c *nginxConverter) exceptions(d *nginxLevel, tags []headers.Tag) (all []ex
 		if m != d && !m.reaches(d) {
 			continue
 		}
-		switch {
-		case !headers.Imply(c.sent[m], tags):
-			all = append(all, exception{scope: m.scope, partial: c.uncertain[m] || m.kind != "location" && m != d, contested: c.contested(m, tags), what: m.String()})
-		case c.targetWithout(m, tags) != nil:
-			to := c.targetWithout(m, tags)
+		if !headers.Imply(m.sent, tags) {
+			all = append(all, exception{scope: m.scope, partial: m.uncertain || m.kind != "location" && m != d, contested: c.contested(m, tags), what: m.String()})
+		} else if to := c.targetWithout(m, tags); to != nil {
 			all = append(all, exception{scope: m.scope, partial: true, what: to.String()})
 		}
 	}
@@ -64,12 +60,9 @@ func (c *nginxConverter) exceptions(d *nginxLevel, tags []headers.Tag) (all []ex
 // contested reports whether, for a part of the scope of m, nginx may choose
 // another level that sends the tags.
 func (c *nginxConverter) contested(m *nginxLevel, tags []headers.Tag) bool {
-	for _, l := range c.levels {
-		if l != m && l.reaches(m) && headers.Imply(c.sent[l], tags) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.levels, func(l *nginxLevel) bool {
+		return l != m && l.reaches(m) && headers.Imply(l.sent, tags)
+	})
 }
 
 // allRedirects returns the redirects that apply on a level: its own and those
@@ -140,7 +133,7 @@ func (c *nginxConverter) redirects(l *nginxLevel) []nginxRedirect {
 // not send tags, nil if there is none.
 func (c *nginxConverter) targetWithout(m *nginxLevel, tags []headers.Tag) (found *nginxLevel) {
 	c.redirectTargets(m, func(_ nginxRedirect, to *nginxLevel) bool {
-		if !headers.Imply(c.sent[to], tags) {
+		if !headers.Imply(to.sent, tags) {
 			found = to
 		}
 		return found == nil
@@ -153,7 +146,7 @@ func (c *nginxConverter) targetWithout(m *nginxLevel, tags []headers.Tag) (found
 // do not add these tags.
 func (c *nginxConverter) reportRedirects(m *nginxLevel) {
 	c.redirectTargets(m, func(r nginxRedirect, to *nginxLevel) bool {
-		if to == m || headers.Imply(c.sent[m], c.sent[to]) {
+		if to == m || headers.Imply(m.sent, to.sent) {
 			return true
 		}
 		c.site.problem(r.line, "not converted: %s redirects requests, and %s then sends other directives", r.name, fmt.Sprint(to))

@@ -28,6 +28,9 @@ type nginxLevel struct {
 	indexes   []string
 	answers   bool // the level has a handler, so that nginx does not search for an index file
 	errorPage bool
+
+	sent      []headers.Tag // set when all levels are known
+	uncertain bool          // the level may send more or fewer tags than sent
 }
 
 // nginxTag is a line that sets or clears X-Robots-Tag.
@@ -91,9 +94,9 @@ func (l *nginxLevel) source() *nginxLevel {
 	return l
 }
 
-// sent returns the tags that nginx sends on level l. uncertain means that it
+// sends returns the tags that nginx sends on level l. uncertain means that it
 // may send more or fewer tags, because of a condition or an unknown value.
-func (l *nginxLevel) sent() (tags []headers.Tag, uncertain bool) {
+func (l *nginxLevel) sends() (tags []headers.Tag, uncertain bool) {
 	if l.kind == "include" {
 		return nil, true
 	}

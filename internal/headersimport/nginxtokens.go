@@ -2,14 +2,10 @@ package headersimport
 
 import "strings"
 
-type nginxToken uint8
-
+// Kinds of tokens, besides the characters {, } and ;.
 const (
-	nginxEnd nginxToken = iota
-	nginxWord
-	nginxOpen
-	nginxClose
-	nginxSemicolon
+	nginxEnd  byte = 0
+	nginxWord byte = 'w'
 )
 
 // nginxTokens iterates over the tokens of an nginx configuration.
@@ -19,33 +15,22 @@ type nginxTokens struct {
 	at   int // line number of the last token
 }
 
-func (t *nginxTokens) next() (string, nginxToken) {
+func (t *nginxTokens) next() (word string, kind byte) {
 	for {
-		n := len(t.rest) - len(strings.TrimLeft(t.rest, " \t\r\n"))
-		t.skip(n)
+		t.skip(len(t.rest) - len(strings.TrimLeft(t.rest, " \t\r\n")))
 		if !strings.HasPrefix(t.rest, "#") {
 			break
 		}
-		end := strings.IndexByte(t.rest, '\n')
-		if end < 0 {
-			end = len(t.rest)
-		}
-		t.skip(end)
+		comment, _, _ := strings.Cut(t.rest, "\n")
+		t.skip(len(comment))
 	}
 	t.at = t.line
 	if t.rest == "" {
 		return "", nginxEnd
 	}
-	switch t.rest[0] {
-	case '{':
+	if c := t.rest[0]; c == '{' || c == '}' || c == ';' {
 		t.skip(1)
-		return "", nginxOpen
-	case '}':
-		t.skip(1)
-		return "", nginxClose
-	case ';':
-		t.skip(1)
-		return "", nginxSemicolon
+		return "", c
 	}
 	return t.word(), nginxWord
 }

@@ -32,6 +32,11 @@ func unknownScope(format string, args ...any) scope {
 	return scope{unknown: fmt.Sprintf(format, args...)}
 }
 
+// unselectable returns the scope of a section that patterns can't select.
+func unselectable(section string) scope {
+	return unknownScope("%s: rules can select only names, paths, media types and statuses", section)
+}
+
 // boundBy returns the unknown scope s with more bounds.
 func (s scope) boundBy(bounds ...scope) scope {
 	s.bounds = append(s.bounds[:len(s.bounds):len(s.bounds)], bounds...)
