@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -94,12 +95,8 @@ func (v *judgement) isBrowser() bool {
 	if c := v.now.Agent.Class; c != crawler.Named && c != crawler.Person {
 		return false
 	}
-	registry := v.host.site.Rules.Registry
-	if registry == nil {
-		registry = crawler.Builtin()
-	}
 	var id crawler.Identity
-	registry.Matcher(nil).Identify(v.agent, &id)
+	cmp.Or(v.host.site.Rules.Registry, crawler.Builtin()).Matcher(nil).Identify(v.agent, &id)
 	return id.Len() == 0
 }
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/dustin/go-humanize"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // report returns the report of the audit.
@@ -45,7 +45,7 @@ func (a *auditor) verified() bool {
 
 // summary returns the sentences of Report.Summary.
 func (a *auditor) summary(r *Report) []string {
-	n := humanize.Comma
+	n := words.Count[int64]
 	when := ""
 	if r.Period.From != nil {
 		when = days(*r.Period.From, *r.Period.To) + ": "
@@ -65,7 +65,7 @@ func (a *auditor) summary(r *Report) []string {
 	}
 	suspects := r.suspectsRefused()
 	if named := r.WouldHave.Browsers - suspects; named > 0 {
-		list = append(list, fmt.Sprintf("%s with User-Agents of browsers or apps would have been refused, because a group of robots.txt names a word in them.", requests(named)))
+		list = append(list, fmt.Sprintf("%s with User-Agents of browsers or apps would have been refused, because a group of robots.txt names a word in them.", words.Plural(named, "request", "requests")))
 	}
 	if s := r.Suspects; s != nil && s.Clients > 0 {
 		text := fmt.Sprintf("Suspects among the clients with browsers' User-Agents: %s", n(s.Clients))
@@ -74,17 +74,9 @@ func (a *auditor) summary(r *Report) []string {
 		}
 		list = append(list, text+".")
 	}
-	list = append(list, fmt.Sprintf("%s with browsers' User-Agents would not be affected. Robots that send such a User-Agent are included.", requests(r.People-suspects)))
+	list = append(list, fmt.Sprintf("%s with browsers' User-Agents would not be affected. Robots that send such a User-Agent are included.", words.Plural(r.People-suspects, "request", "requests")))
 	list = append(list, "Requests that a CDN or a cache answered are not in this log.")
 	return list
-}
-
-// requests returns a number of requests in words.
-func requests(n int64) string {
-	if n == 1 {
-		return "1 request"
-	}
-	return humanize.Comma(n) + " requests"
 }
 
 // days returns a period in words.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -147,8 +146,7 @@ func (o *auditOptions) print(w io.Writer, r *audit.Report) error {
 	if !o.json {
 		return report.Audit(w, r, paintFor(w))
 	}
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
+	enc := report.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	return enc.Encode(r)
 }

@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -124,13 +122,7 @@ func fetchOf(cmd *cobra.Command, host string) (address string, answer enforce.Re
 	for _, scheme := range []string{"https", "http"} {
 		address = scheme + "://" + host + "/robots.txt"
 		fmt.Fprintf(cmd.ErrOrStderr(), "Fetching %s\n", address)
-		var body []byte
-		body, err = readURL(cmd.Context(), address)
-		answer = enforce.Response{Status: http.StatusOK, Body: body}
-		if status, ok := errors.AsType[*statusError](err); ok && status.missing() {
-			answer.Status, err = status.code, nil
-		}
-		if err == nil {
+		if answer, err = answerOf(readURL(cmd.Context(), address)); err == nil {
 			return address, answer, nil
 		}
 	}

@@ -1,9 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -27,7 +27,7 @@ func (o *auditOptions) addSites(cmd *cobra.Command, to *audit.Options) error {
 	if err != nil {
 		return err
 	}
-	if err := o.config.validate(); err != nil {
+	if err := o.config.validate(cmd); err != nil {
 		return err
 	}
 	if o.config.path != "" {
@@ -46,17 +46,12 @@ func (o *auditOptions) addSites(cmd *cobra.Command, to *audit.Options) error {
 // addConfigured adds the sites of a configuration. given are the versions of
 // --robots, and old are those of --against.
 func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, given, old []audit.Version) error {
-	for _, flag := range []string{"dialect", "http-clients", "no-user-triggered", "strict", "registry"} {
-		if cmd.Flags().Changed(flag) {
-			return fmt.Errorf("--%s can't be used with --config, which has that setting", flag)
-		}
-	}
 	sites, err := o.config.module.Sites(o.config.path)
 	if err != nil {
 		return err
 	}
 	if o.config.host != "" || o.config.handler != 0 {
-		site, err := o.config.site("", func(*Site) bool { return true })
+		site, err := o.config.site("", anyHandler)
 		if err != nil {
 			return err
 		}
@@ -134,11 +129,8 @@ func (o *auditOptions) versions(cmd *cobra.Command, flag string, values []string
 		if v.From.IsZero() && len(values) > 1 {
 			return nil, fmt.Errorf("%s %s: if there are several, write each as DATE=FILE, with a date such as 2026-11-01 or a time such as 2026-11-01T15:04:05Z", flag, value)
 		}
-		body, err := readRobots(cmd.Context(), v.Name, cmd.InOrStdin())
-		v.Response = enforce.Response{Status: http.StatusOK, Body: body}
-		if status, ok := errors.AsType[*statusError](err); ok && status.missing() {
-			v.Response.Status = status.code
-		} else if err != nil {
+		var err error
+		if v.Response, err = answerOf(readRobots(cmd.Context(), v.Name, cmd.InOrStdin())); err != nil {
 			return nil, err
 		}
 		list = append(list, v)
@@ -169,19 +161,14 @@ func (o *auditOptions) addVerification(to *audit.Options) (done func(), err erro
 		}
 		return func() {}, nil
 	}
-	config := verify.Config{Lists: true, DNS: true}
-	if o.resolver != "" {
-		if config.Resolver, err = verify.NewServerResolver(o.resolver); err != nil {
-			return nil, fmt.Errorf("--resolver: %w", err)
-		}
+	verifier, err := newVerifier(verify.Config{Lists: true, DNS: true}, o.resolver)
+	if err != nil {
+		return nil, err
 	}
-	verifier := verify.New(config)
 	checkers := map[*crawler.Registry]*verify.Checker{}
 	for i := range to.Sites {
 		rules := &to.Sites[i].Rules
-		if rules.Registry == nil {
-			rules.Registry = crawler.Builtin()
-		}
+		rules.Registry = cmp.Or(rules.Registry, crawler.Builtin())
 		if checkers[rules.Registry] == nil {
 			if checkers[rules.Registry], err = verifier.Bind(rules.Registry); err != nil {
 				verifier.Close()

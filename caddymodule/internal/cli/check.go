@@ -100,7 +100,7 @@ func completeCrawlers(_ *cobra.Command, _ []string, begin string) ([]cobra.Compl
 }
 
 func (o *checkOptions) check(cmd *cobra.Command, args []string) (int, error) {
-	c := &checker{checkOptions: o, cmd: cmd, responses: make(map[string]enforce.Response), policies: make(map[policyKey]*enforce.Rules)}
+	c := &checker{checkOptions: o, cmd: cmd, responses: make(map[string]enforce.Response), rootFiles: make(map[int]string), inForce: make(map[rulesKey]*enforce.Rules)}
 	if err := c.prepare(); err != nil {
 		return exitFailed, err
 	}

@@ -149,6 +149,15 @@ func readRobots(ctx context.Context, name string, stdin io.Reader) ([]byte, erro
 	return body, nil
 }
 
+// answerOf returns the answer for a robots.txt that was read. A status which means that
+// there is no such file is not an error, but the answer.
+func answerOf(body []byte, err error) (enforce.Response, error) {
+	if status, ok := errors.AsType[*statusError](err); ok && status.missing() {
+		return enforce.Response{Status: status.code}, nil
+	}
+	return enforce.Response{Status: http.StatusOK, Body: body}, err
+}
+
 // unreadable are the linter's findings for files that are not robots.txt files.
 // The first 4 KiB are enough to find them.
 var unreadable = []string{"binary", "utf-16"}

@@ -50,7 +50,7 @@ func TestCommandsComplete(t *testing.T) {
 		{"lint --", []string{"--json\t", "--format\t", "--sarif\t", "--fix\t", "--write\t", "--dialect\t"}},
 		{"lint _", []string{":0"}}, // files
 		{"lint --ignore prose,missing-s", []string{"prose,missing-slash\t", ":4"}},
-		{"lint --format g", []string{"github", "gitlab", ":4"}},
+		{"lint --format g", []string{"gitlab", ":4"}},
 		{"explain missing-s", []string{"missing-slash\t", ":4"}},
 		{"diff old.txt _", []string{":0"}},
 		{"diff old.txt new.txt _", []string{":4"}}, // nothing

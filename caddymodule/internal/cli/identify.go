@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
@@ -114,8 +114,7 @@ func (o *identifyOptions) identify(cmd *cobra.Command, args []string) error {
 	}
 	matcher := policy.Matcher()
 	out := bufio.NewWriter(cmd.OutOrStdout())
-	enc := json.NewEncoder(out)
-	enc.SetEscapeHTML(false)
+	enc := report.NewEncoder(out)
 	counts := newCounts(&o.rules)
 	var id crawler.Identity
 	err = eachUserAgent(list, func(ua string) {

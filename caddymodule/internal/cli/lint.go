@@ -40,7 +40,7 @@ type lintFlags struct {
 }
 
 // lintFormats are the values of --format.
-var lintFormats = []string{"text", "json", "sarif", "github", "gitlab"}
+var lintFormats = []string{"text", "json", "sarif", "gitlab"}
 
 func lintCommand(m Module) *cobra.Command {
 	o := lintFlags{headerRules: m.HeaderRules}
@@ -92,7 +92,7 @@ never always 0.`,
 func (o *lintFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	addDialectFlag(cmd, &o.dialect)
-	f.StringVar(&o.format, "format", "text", "output format: text, json (one object per line), sarif (2.1.0), github (annotations of Actions) or gitlab (Code Quality report)")
+	f.StringVar(&o.format, "format", "text", "output format: text, json (one object per line), sarif (2.1.0) or gitlab (Code Quality report)")
 	f.BoolVar(&o.json, "json", false, "the same as --format json")
 	f.BoolVar(&o.sarif, "sarif", false, "the same as --format sarif")
 	f.StringSliceVar(&o.selected, "select", nil, "report only these checks, separated by commas")
@@ -152,8 +152,6 @@ func (o *lintFlags) print(out io.Writer, d *report.Document) error {
 	switch o.format {
 	case "json":
 		return report.JSON(out, d)
-	case "github":
-		return report.GitHub(out, d)
 	case "text":
 		return report.Text(out, d, paintFor(out))
 	}

@@ -2,7 +2,7 @@ package cli
 
 import (
 	"bytes"
-	"errors"
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
@@ -59,7 +59,7 @@ read. With --check it is 2 if a published file is different.`,
 }
 
 func (o *policyOptions) policy(cmd *cobra.Command) (int, error) {
-	if err := o.config.validate(); err != nil {
+	if err := o.config.validate(cmd); err != nil {
 		return exitFailed, err
 	}
 	site, err := o.config.site(" with a policy", func(s *Site) bool { return s.Rules.Managed != nil })
@@ -104,10 +104,7 @@ func merge(site *Site, own enforce.Response) (*enforce.Rules, error) {
 // printChanges prints the changes that the policy makes, the crawlers that they
 // apply to, and notes.
 func (o *policyOptions) printChanges(w io.Writer, site *Site, own []byte, merged *enforce.Rules) error {
-	registry := site.Rules.Registry
-	if registry == nil {
-		registry = crawler.Builtin()
-	}
+	registry := cmp.Or(site.Rules.Registry, crawler.Builtin())
 	before := robots.Parse(own, robots.WithDialect(site.Rules.Dialect))
 	r := diff.Compare(before, merged.File(), diffCrawlers(registry)...)
 	if err := report.Changes(w, r.Changes, o.full, paintFor(w)); err != nil {
@@ -132,13 +129,11 @@ func (o *policyOptions) compare(cmd *cobra.Command, site *Site, own enforce.Resp
 		if !isURL(url) {
 			return exitFailed, fmt.Errorf("--check %s is not an http or https URL", url)
 		}
-		published, err := readRobots(cmd.Context(), url, nil)
-		if missing, ok := errors.AsType[*statusError](err); ok && missing.missing() {
-			published = nil
-		} else if err != nil {
+		answer, err := answerOf(readRobots(cmd.Context(), url, nil))
+		if err != nil {
 			return exitFailed, err
 		}
-		source := own
+		published, source := answer.Body, own
 		if o.robots == "" {
 			source = enforce.Response{Status: http.StatusOK, Body: published}
 		}

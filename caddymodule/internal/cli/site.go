@@ -77,8 +77,15 @@ func (c *configFlags) add(cmd *cobra.Command, m Module) {
 	cmd.Flags().IntVar(&c.handler, "handler", 0, "number of the robots handler, in the order of the configuration, if the site has several")
 }
 
-// validate checks that the flags fit together.
-func (c *configFlags) validate() error {
+// settingFlags are the flags for settings that a configuration has.
+var settingFlags = []string{"dialect", "http-clients", "programs", "no-user-triggered", "strict", "registry", "grace"}
+
+// anyHandler is the condition of commands for which every robots handler is
+// suitable.
+func anyHandler(*Site) bool { return true }
+
+// validate checks that the flags of a command fit together.
+func (c *configFlags) validate(cmd *cobra.Command) error {
 	switch {
 	case c.path == "" && c.host != "":
 		return errors.New("--site needs --config")
@@ -86,6 +93,13 @@ func (c *configFlags) validate() error {
 		return errors.New("--handler needs --config")
 	case c.handler < 0:
 		return fmt.Errorf("--handler %d: want a number from 1", c.handler)
+	case c.path == "":
+		return nil
+	}
+	for _, flag := range settingFlags {
+		if cmd.Flags().Changed(flag) {
+			return fmt.Errorf("--%s can't be used with --config, which has that setting", flag)
+		}
 	}
 	return nil
 }

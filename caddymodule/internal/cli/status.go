@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -243,11 +244,9 @@ func (o *statusOptions) get(address, route string, into any) error {
 // print writes a report. On a terminal, long texts in tables are cut.
 func (o *statusOptions) print(w io.Writer, s *statusReport, onTerminal bool, paint report.Paint) error {
 	if o.json {
-		enc := json.NewEncoder(w)
-		enc.SetEscapeHTML(false)
-		return enc.Encode(s)
+		return report.NewEncoder(w).Encode(s)
 	}
-	t := statusTables{w: w, span: o.span, paint: paint, shorten: onTerminal}
+	t := statusTables{Writer: bufio.NewWriter(w), span: o.span, paint: paint, shorten: onTerminal}
 	t.print(s)
-	return t.err
+	return t.Flush()
 }

@@ -1,9 +1,9 @@
 package cli
 
 import (
+	"bufio"
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -11,12 +11,13 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // statusTables prints the status of a running Caddy as text. It escapes control
 // characters from clients.
 type statusTables struct {
-	w     io.Writer
+	*bufio.Writer
 	span  string
 	paint report.Paint
 	// shorten cuts the cells of tables at maxCell characters, except those of the
@@ -24,14 +25,9 @@ type statusTables struct {
 	shorten bool
 	// monitor adds columns for requests that monitor mode let pass.
 	monitor bool
-	err     error
 }
 
-func (t *statusTables) printf(format string, args ...any) {
-	if t.err == nil {
-		_, t.err = fmt.Fprintf(t.w, format, args...)
-	}
-}
+func (t *statusTables) printf(format string, args ...any) { fmt.Fprintf(t, format, args...) }
 
 // counts returns the counts of the span.
 func (t *statusTables) counts(w *status.Windows[status.Counts]) *status.Counts {
@@ -105,24 +101,22 @@ func (t *statusTables) refused(c *status.Counts) []any {
 }
 
 func (t *statusTables) sites(sites []status.Site) {
-	t.table("Sites: requests in the last "+t.span, "SITE\tMODE\tCRAWLERS\tPASSED\t"+t.refusedHeadings()+"\tPEOPLE", len(sites), func(i int) []any {
-		site := &sites[i]
+	t.table("Sites: requests in the last "+t.span, "SITE\tMODE\tCRAWLERS\tPASSED\t"+t.refusedHeadings()+"\tPEOPLE", rowsOf(sites, func(site *status.Site) []any {
 		mode := site.Mode
 		if site.Overridden {
 			mode += " (until the next load)"
 		}
 		c := t.counts(&site.Crawlers)
 		return slices.Concat([]any{site.Name, mode, c.Requests, c.Passed}, t.refused(c), []any{t.people(&site.People)})
-	})
+	}))
 }
 
 func (t *statusTables) crawlers(crawlers []status.Crawler, total int) {
 	title := "Busiest crawlers" + partOf(len(crawlers), total) + ": requests in the last " + t.span
-	t.table(title, "CRAWLER\tCLASS\tPURPOSE\tREQUESTS\tPASSED\t"+t.refusedHeadings()+"\tVERIFIED\tLAST SEEN", len(crawlers), func(i int) []any {
-		one := &crawlers[i]
+	t.table(title, "CRAWLER\tCLASS\tPURPOSE\tREQUESTS\tPASSED\t"+t.refusedHeadings()+"\tVERIFIED\tLAST SEEN", rowsOf(crawlers, func(one *status.Crawler) []any {
 		c := t.counts(&one.Windows)
-		return slices.Concat([]any{one.Name, one.Class, orDash(one.Purpose), c.Requests, c.Passed}, t.refused(c), []any{verifiedShare(c), one.Last.UTC().Format(statusTime)})
-	})
+		return slices.Concat([]any{one.Name, one.Class, cmp.Or(one.Purpose, "-"), c.Requests, c.Passed}, t.refused(c), []any{verifiedShare(c), one.Last.UTC().Format(statusTime)})
+	}))
 }
 
 func (t *statusTables) rules(s *statusReport) {
@@ -130,9 +124,8 @@ func (t *statusTables) rules(s *statusReport) {
 	if t.monitor {
 		title += "; REFUSED includes would_deny and would_throttle"
 	}
-	t.table(title, "ORIGIN\tLINE\tGROUP\tRULE\tACTION\tPASSED\tREFUSED\tREFUSED LAST HOUR\tREFUSED LAST DAY", len(s.Rules), func(i int) []any {
-		r := &s.Rules[i]
-		rule := orDash(r.Rule)
+	t.table(title, "ORIGIN\tLINE\tGROUP\tRULE\tACTION\tPASSED\tREFUSED\tREFUSED LAST HOUR\tREFUSED LAST DAY", rowsOf(s.Rules, func(r *status.Line) []any {
+		rule := cmp.Or(r.Rule, "-")
 		if r.Layer == "hidden" {
 			rule = "(hidden path)"
 		}
@@ -140,17 +133,16 @@ func (t *statusTables) rules(s *statusReport) {
 			rule += " (removed)"
 		}
 		return []any{
-			r.Origin, lineOf(r.Layer, r.File, r.Number), orDash(groupName(r)), rule, actionsOf(&r.LineCounts),
+			r.Origin, lineOf(r.Layer, r.File, r.Number), cmp.Or(words.List(r.Tokens, 3), "-"), rule, actionsOf(&r.LineCounts),
 			r.Passed, r.Refused(), r.Hour, r.Day,
 		}
-	})
+	}))
 }
 
 func (t *statusTables) refusals(list []status.Refusal) {
-	t.table("Last refused requests, newest first: a sample for each crawler", "TIME\tHOST\tPATH\tCRAWLER\tCLIENT\tACTION\tREASON\tLINE", len(list), func(i int) []any {
-		f := &list[i]
-		return []any{f.Time.UTC().Format(time.DateTime), f.Host, orDash(f.Path), f.Crawler, f.Client, f.Action, f.Reason, lineOf(f.Layer, f.File, f.Line)}
-	})
+	t.table("Last refused requests, newest first: a sample for each crawler", "TIME\tHOST\tPATH\tCRAWLER\tCLIENT\tACTION\tREASON\tLINE", rowsOf(list, func(f *status.Refusal) []any {
+		return []any{f.Time.UTC().Format(time.DateTime), f.Host, cmp.Or(f.Path, "-"), f.Crawler, f.Client, f.Action, f.Reason, lineOf(f.Layer, f.File, f.Line)}
+	}))
 }
 
 // grace prints the grace periods that are running, a row for each earlier version
@@ -167,14 +159,13 @@ func (t *statusTables) grace(policies []status.Origin) {
 			rows = append(rows, []any{policyName(p), g.Name(), crawlers, g.Replaced.UTC().Format(statusTime), g.Until.UTC().Format(statusTime)})
 		}
 	}
-	t.table("Grace periods: crawlers that may still follow an earlier robots.txt", "ROBOTS.TXT\tVERSION\tCRAWLERS\tREPLACED\tENDS", len(rows), func(i int) []any { return rows[i] })
+	t.table("Grace periods: crawlers that may still follow an earlier robots.txt", "ROBOTS.TXT\tVERSION\tCRAWLERS\tREPLACED\tENDS", rows)
 }
 
 func (t *statusTables) files(policies []status.Origin, total int) {
-	t.table("robots.txt in force"+partOf(len(policies), total), "ROBOTS.TXT\tSTATE\tRULES\tMESSAGE", len(policies), func(i int) []any {
-		p := &policies[i]
+	t.table("robots.txt in force"+partOf(len(policies), total), "ROBOTS.TXT\tSTATE\tRULES\tMESSAGE", rowsOf(policies, func(p *status.Origin) []any {
 		return []any{policyName(p), p.State, p.Rules, p.Message}
-	})
+	}))
 }
 
 // problems prints the problems and their solutions.
@@ -196,17 +187,16 @@ func (t *statusTables) problems(h *status.Health) {
 	}
 }
 
-// table prints n rows below a title and a line of headings. It prints nothing
-// without rows.
-func (t *statusTables) table(title, headings string, n int, row func(i int) []any) {
-	if n == 0 || t.err != nil {
+// table prints rows below a title and a line of headings. It prints nothing without
+// rows.
+func (t *statusTables) table(title, headings string, rows [][]any) {
+	if len(rows) == 0 {
 		return
 	}
 	t.printf("\n%s\n", title)
-	w := tabwriter.NewWriter(t.w, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(t.Writer, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, headings)
-	for i := range n {
-		cells := row(i)
+	for _, cells := range rows {
 		for j, cell := range cells {
 			text := report.Visible(fmt.Sprint(cell))
 			if j < len(cells)-1 {
@@ -219,9 +209,15 @@ func (t *statusTables) table(title, headings string, n int, row func(i int) []an
 		}
 		fmt.Fprintln(w)
 	}
-	if err := w.Flush(); t.err == nil {
-		t.err = err
+	_ = w.Flush() // Flush of t returns the error
+}
+
+// rowsOf returns the row of each element of a list.
+func rowsOf[T any](list []T, row func(*T) []any) (rows [][]any) {
+	for i := range list {
+		rows = append(rows, row(&list[i]))
 	}
+	return rows
 }
 
 // maxCell is the maximum width of a cell on a terminal, in characters.
@@ -231,14 +227,6 @@ const maxCell = 60
 func shortened(s string) string {
 	if text := []rune(s); len(text) > maxCell {
 		return string(text[:maxCell-1]) + "…"
-	}
-	return s
-}
-
-// orDash returns "-" for an empty text.
-func orDash(s string) string {
-	if s == "" {
-		return "-"
 	}
 	return s
 }
@@ -264,17 +252,6 @@ func lineOf(layer, file string, line int) string {
 	return fmt.Sprintf("%s:%d", cmp.Or(file, "configuration"), line)
 }
 
-// maxTokens is the maximum number of product tokens in a cell.
-const maxTokens = 3
-
-// groupName returns the product tokens of the group of a rule.
-func groupName(r *status.Line) string {
-	if len(r.Tokens) <= maxTokens {
-		return strings.Join(r.Tokens, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(r.Tokens[:maxTokens], ", "), len(r.Tokens)-maxTokens)
-}
-
 // actionsOf returns the actions that a rule decided.
 func actionsOf(c *status.LineCounts) string {
 	var actions []string
@@ -286,7 +263,7 @@ func actionsOf(c *status.LineCounts) string {
 			actions = append(actions, a.name)
 		}
 	}
-	return orDash(strings.Join(actions, ", "))
+	return cmp.Or(strings.Join(actions, ", "), "-")
 }
 
 // policyName returns the origin of a policy or, if it is the same for all origins

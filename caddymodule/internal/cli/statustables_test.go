@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"strings"
 	"testing"
 )
@@ -11,10 +12,10 @@ func TestStatusTablesCutOnTerminalOnly(t *testing.T) {
 	long := strings.Repeat("é", maxCell+1)
 	for _, onTerminal := range []bool{false, true} {
 		var out strings.Builder
-		tables := statusTables{w: &out, shorten: onTerminal}
-		tables.table("title", "A\tB", 1, func(int) []any { return []any{long, long} })
-		if tables.err != nil {
-			t.Fatal(tables.err)
+		tables := statusTables{Writer: bufio.NewWriter(&out), shorten: onTerminal}
+		tables.table("title", "A\tB", [][]any{{long, long}})
+		if err := tables.Flush(); err != nil {
+			t.Fatal(err)
 		}
 		want := long
 		if onTerminal {

@@ -1,8 +1,7 @@
 package cli
 
 import (
-	"encoding/json"
-	"errors"
+	"cmp"
 	"fmt"
 	"io"
 	"net/netip"
@@ -67,21 +66,17 @@ the check is not possible.`,
 }
 
 func (o *verifyOptions) verify(cmd *cobra.Command, args []string) (int, error) {
-	if err := o.config.validate(); err != nil {
+	if err := o.config.validate(cmd); err != nil {
 		return exitFailed, err
 	}
-	switch {
-	case o.config.path != "" && o.registry != nil:
-		return exitFailed, errors.New("--registry can't be used with --config, which has that setting")
-	case o.config.path != "":
-		site, err := o.config.site("", func(*Site) bool { return true })
+	if o.config.path != "" {
+		site, err := o.config.site("", anyHandler)
 		if err != nil {
 			return exitFailed, err
 		}
 		o.registry = site.Rules.Registry
-	case o.registry == nil:
-		o.registry = crawler.Builtin()
 	}
+	o.registry = cmp.Or(o.registry, crawler.Builtin())
 	rows, err := o.crawlers()
 	if err != nil {
 		return exitFailed, err
@@ -92,13 +87,10 @@ func (o *verifyOptions) verify(cmd *cobra.Command, args []string) (int, error) {
 			return exitFailed, fmt.Errorf("%q is not an IP address", arg)
 		}
 	}
-	config := verify.Config{Lists: true, DNS: true, Signatures: true}
-	if o.resolver != "" {
-		if config.Resolver, err = verify.NewServerResolver(o.resolver); err != nil {
-			return exitFailed, fmt.Errorf("--resolver: %w", err)
-		}
+	verifier, err := newVerifier(verify.Config{Lists: true, DNS: true, Signatures: true}, o.resolver)
+	if err != nil {
+		return exitFailed, err
 	}
-	verifier := verify.New(config)
 	defer verifier.Close()
 	checker, err := verifier.Bind(o.registry)
 	if err != nil {
@@ -117,6 +109,18 @@ func (o *verifyOptions) verify(cmd *cobra.Command, args []string) (int, error) {
 		}
 	}
 	return status, nil
+}
+
+// newVerifier returns a verifier that uses the DNS server of --resolver; "" stands for
+// the system's.
+func newVerifier(config verify.Config, resolver string) (*verify.Verifier, error) {
+	if resolver != "" {
+		var err error
+		if config.Resolver, err = verify.NewServerResolver(resolver); err != nil {
+			return nil, fmt.Errorf("--resolver: %w", err)
+		}
+	}
+	return verify.New(config), nil
 }
 
 // crawlers returns the crawlers of the registry that --agent names.
@@ -172,9 +176,7 @@ func newVerified(e *verify.Explanation) *verified {
 func (o *verifyOptions) print(w io.Writer, e *verify.Explanation) error {
 	v := newVerified(e)
 	if o.json {
-		enc := json.NewEncoder(w)
-		enc.SetEscapeHTML(false)
-		return enc.Encode(v)
+		return report.NewEncoder(w).Encode(v)
 	}
 	return v.write(w, paintFor(w))
 }

@@ -89,7 +89,7 @@ func TestBounds(t *testing.T) {
 		"warnings": "4,952 more are in the JSON report",
 		"people":   "4,995 others",
 	} {
-		if got := words(byID(t, doc, id)); !strings.Contains(got, want) {
+		if got := wordsOf(byID(t, doc, id)); !strings.Contains(got, want) {
 			t.Errorf("#%s does not say %q: %.200s", id, want, got)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"github.com/caddy-robots/caddy-robots/internal/audit"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 //go:embed page.html
@@ -21,10 +22,10 @@ var style string
 var script string
 
 var tmpl = template.Must(template.New("page").Funcs(template.FuncMap{
-	"count":   count[int64],
-	"octets":  octets,
-	"plural":  plural[int64],
-	"lines":   plural[int],
+	"count":   words.Count[int64],
+	"octets":  words.Octets,
+	"plural":  words.Plural[int64],
+	"lines":   words.Plural[int],
 	"name":    func(s string) template.HTML { return strange(maxName, s) },
 	"text":    func(s string) template.HTML { return strange(maxText, s) },
 	"plain":   func(s string) string { return plain(maxName, s) },

@@ -82,8 +82,8 @@ func has(n *html.Node, class string) bool {
 	return slices.Contains(strings.Fields(attr(n, "class")), class)
 }
 
-// words returns the text of an element, with single blanks between words.
-func words(n *html.Node) string {
+// wordsOf returns the text of an element, with single blanks between words.
+func wordsOf(n *html.Node) string {
 	var b strings.Builder
 	for d := range n.Descendants() {
 		if d.Type == html.TextNode {
@@ -100,7 +100,7 @@ func cells(table *html.Node) [][]string {
 		var list []string
 		for c := range row.ChildNodes() {
 			if c.Type == html.ElementNode {
-				list = append(list, words(c))
+				list = append(list, wordsOf(c))
 			}
 		}
 		rows = append(rows, list)
@@ -128,7 +128,7 @@ func TestWrite(t *testing.T) {
 		{"log", []string{"41 that could not be read", "the line ends inside a string 40", "access.log.3, line 88,412", "caddy-json, gzip",
 			"These figures are estimates, because exact numbers would need unlimited memory: the number of client addresses, each crawler’s number of client addresses, the median time between requests"}},
 	} {
-		section := words(byID(t, doc, test.id))
+		section := wordsOf(byID(t, doc, test.id))
 		for _, want := range test.want {
 			if !strings.Contains(section, want) {
 				t.Errorf("#%s has no %q:\n%s", test.id, want, section)
@@ -171,13 +171,13 @@ func TestWithoutVerdicts(t *testing.T) {
 	r.Verified, r.WouldHave = false, audit.WouldHave{}
 	r.Sources, r.Rules = []audit.Source{}, []audit.Rule{}
 	doc := written(t, r)
-	if got := words(all(all(byID(t, doc, "crawlers"), "table")[0], "thead")[0]); got != "CrawlerPurposeRequestsGroupReads of robots.txtErrorsSentAddresses" {
+	if got := wordsOf(all(all(byID(t, doc, "crawlers"), "table")[0], "thead")[0]); got != "CrawlerPurposeRequestsGroupReads of robots.txtErrorsSentAddresses" {
 		t.Errorf("headings %q", got)
 	}
-	if got := words(byID(t, doc, "rules")); !strings.Contains(got, "No robots.txt is known for this log") {
+	if got := wordsOf(byID(t, doc, "rules")); !strings.Contains(got, "No robots.txt is known for this log") {
 		t.Errorf("rules: %s", got)
 	}
-	if got := words(byID(t, doc, "summary")); strings.Contains(got, "would be refused 0") {
+	if got := wordsOf(byID(t, doc, "summary")); strings.Contains(got, "would be refused 0") {
 		t.Errorf("summary: %s", got)
 	}
 }
@@ -271,7 +271,7 @@ func TestReads(t *testing.T) {
 	if got := attr(all(first, "svg")[0], "aria-label"); !strings.HasPrefix(got, "Googlebot: 64 reads of robots.txt from 1 Nov 2026") {
 		t.Errorf("the chart is described as %q", got)
 	}
-	if got := words(rows[10]); !strings.Contains(got, "MJ12bot") || !strings.Contains(got, "200 × 23, 404 × 5, 503 × 2") {
+	if got := wordsOf(rows[10]); !strings.Contains(got, "MJ12bot") || !strings.Contains(got, "200 × 23, 404 × 5, 503 × 2") {
 		t.Errorf("row %q", got)
 	}
 }
@@ -302,7 +302,7 @@ func TestEmptyReport(t *testing.T) {
 		}(),
 	} {
 		doc := written(t, r)
-		if got := words(all(doc, "header")[0]); !strings.Contains(got, "The log has no times") {
+		if got := wordsOf(all(doc, "header")[0]); !strings.Contains(got, "The log has no times") {
 			t.Errorf("%s: %s", name, got)
 		}
 		if got := len(all(doc, "figure")); name == "zero" && got != 0 {
@@ -316,12 +316,12 @@ func TestEmptyReport(t *testing.T) {
 func TestAccessibility(t *testing.T) {
 	doc := written(t, sample(t))
 	for _, table := range all(doc, "table") {
-		if len(all(table, "caption")) == 0 && !strings.Contains(words(table), "User-Agent") {
-			t.Errorf("a table has no caption: %.80s", words(table))
+		if len(all(table, "caption")) == 0 && !strings.Contains(wordsOf(table), "User-Agent") {
+			t.Errorf("a table has no caption: %.80s", wordsOf(table))
 		}
 		for _, h := range all(all(table, "thead")[0], "th") {
-			if attr(h, "scope") != "col" || words(h) == "" {
-				t.Errorf("heading %q of scope %q", words(h), attr(h, "scope"))
+			if attr(h, "scope") != "col" || wordsOf(h) == "" {
+				t.Errorf("heading %q of scope %q", wordsOf(h), attr(h, "scope"))
 			}
 		}
 		if !has(table, "sortable") {
@@ -336,7 +336,7 @@ func TestAccessibility(t *testing.T) {
 				}
 				if has(headings[i], "number") {
 					if _, err := strconv.ParseFloat(attr(c, "data-value"), 64); err != nil {
-						t.Errorf("column %s: %q is not a number", words(headings[i]), attr(c, "data-value"))
+						t.Errorf("column %s: %q is not a number", wordsOf(headings[i]), attr(c, "data-value"))
 					}
 				}
 				i++
@@ -355,7 +355,7 @@ func TestAccessibility(t *testing.T) {
 	for d := range doc.Descendants() {
 		if d.Type == html.ElementNode && len(d.Data) == 2 && d.Data[0] == 'h' && d.Data[1] >= '1' && d.Data[1] <= '6' {
 			if now := int(d.Data[1] - '0'); now > level+1 {
-				t.Errorf("%s %q after a heading of level %d", d.Data, words(d), level)
+				t.Errorf("%s %q after a heading of level %d", d.Data, wordsOf(d), level)
 			} else {
 				level = now
 			}

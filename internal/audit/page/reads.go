@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/internal/audit"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // readTable is the timeline of the reads of robots.txt.
@@ -136,7 +137,7 @@ func newReadRow(c *audit.Crawler, s span) readRow {
 	}
 	row.Got = statuses(got)
 	first, last := c.Reads[0].Time.UTC(), c.Reads[len(c.Reads)-1].Until.UTC()
-	row.Text = fmt.Sprintf("%s: %s of robots.txt from %s to %s", plain(maxName, row.Label), plural(row.Reads, "read", "reads"), moment(first), moment(last))
+	row.Text = fmt.Sprintf("%s: %s of robots.txt from %s to %s", plain(maxName, row.Label), words.Plural(row.Reads, "read", "reads"), moment(first), moment(last))
 	return row
 }
 
@@ -159,7 +160,7 @@ func (row *readRow) add(read *audit.RobotsTxtRead, s span) {
 func tipOf(read *audit.RobotsTxtRead) string {
 	text := moment(read.Time.UTC())
 	if read.Count > 1 {
-		text = plural(read.Count, "read", "reads") + ", " + text
+		text = words.Plural(read.Count, "read", "reads") + ", " + text
 		if until := moment(read.Until.UTC()); until != moment(read.Time.UTC()) {
 			text += " to " + until
 		}
@@ -193,7 +194,7 @@ func statuses(got map[int]int64) string {
 		if status == 0 {
 			name = "unknown"
 		}
-		parts = append(parts, name+" × "+count(got[status]))
+		parts = append(parts, name+" × "+words.Count(got[status]))
 	}
 	return strings.Join(parts, ", ")
 }

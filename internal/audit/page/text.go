@@ -47,20 +47,6 @@ func plain(max int, s string) string {
 	return b.String()
 }
 
-// count returns a number with commas between groups of three digits.
-func count[N int | int64](n N) string { return humanize.Comma(int64(n)) }
-
-// plural returns a number with the singular or plural of a noun.
-func plural[N int | int64](n N, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return count(n) + " " + many
-}
-
-// octets returns a number of octets with a unit.
-func octets(n int64) string { return humanize.Bytes(uint64(max(n, 0))) }
-
 // seconds returns a duration in seconds with a suitable unit.
 func seconds(s float64) string {
 	switch {

@@ -10,10 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
-
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/page"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // Maximum numbers of rows in the tables of the text. The JSON has all rows.
@@ -62,20 +61,6 @@ func (t *auditText) title(format string, args ...any) {
 	t.printf("\n%s\n", t.paint.in(bold, fmt.Sprintf(format, args...)))
 }
 
-// number returns a number with commas, such as "1,234".
-func number(n int64) string { return humanize.Comma(n) }
-
-// quantity returns a number of things in words.
-func quantity(n int64, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return number(n) + " " + what + "s"
-}
-
-// octets returns a size with its unit, such as "1.9 kB".
-func octets(n int64) string { return humanize.Bytes(uint64(max(n, 0))) }
-
 // moment returns a time in UTC, "-" for none.
 func moment(t *time.Time) string {
 	if t == nil {
@@ -94,8 +79,8 @@ func (t *auditText) summary() {
 		}
 	}
 	parts := []string{
-		quantity(t.r.Lines, "line"), quantity(t.r.Requests, "request"), number(t.r.Unreadable) + " unreadable", number(t.r.Other) + " other",
-		number(t.r.Addresses) + " addresses" + t.estimate("addresses"), octets(t.r.Bytes),
+		words.Plural(t.r.Lines, "line", "lines"), words.Plural(t.r.Requests, "request", "requests"), words.Count(t.r.Unreadable) + " unreadable", words.Count(t.r.Other) + " other",
+		words.Count(t.r.Addresses) + " addresses" + t.estimate("addresses"), words.Octets(t.r.Bytes),
 	}
 	t.printf("\n%s\n", strings.Join(parts, ", "))
 	for _, in := range t.r.Inputs {
@@ -103,7 +88,7 @@ func (t *auditText) summary() {
 		if in.Compression != "" {
 			line += ", " + in.Compression
 		}
-		t.printf("%s\n", t.paint.in(faint, fmt.Sprintf("%s, %s, %s to %s", line, quantity(in.Lines, "line"), moment(in.Period.From), moment(in.Period.To))))
+		t.printf("%s\n", t.paint.in(faint, fmt.Sprintf("%s, %s, %s to %s", line, words.Plural(in.Lines, "line", "lines"), moment(in.Period.From), moment(in.Period.To))))
 	}
 }
 
@@ -140,11 +125,11 @@ func (t *auditText) crawlers() {
 	for i := range t.r.Crawlers[:min(len(t.r.Crawlers), auditCrawlers)] {
 		c := &t.r.Crawlers[i]
 		row := []string{
-			crawlerName(c), c.Class, cmp.Or(clipped(c.Purpose, 20), "-"), number(c.Requests), octets(c.Bytes), number(c.Denied), number(c.Throttled),
-			number(c.RobotsTxtReads), number(c.Addresses),
+			crawlerName(c), c.Class, cmp.Or(clipped(c.Purpose, 20), "-"), words.Count(c.Requests), words.Octets(c.Bytes), words.Count(c.Denied), words.Count(c.Throttled),
+			words.Count(c.RobotsTxtReads), words.Count(c.Addresses),
 		}
 		if t.r.Verified {
-			row = append(row, number(c.Verified), number(c.Impostor))
+			row = append(row, words.Count(c.Verified), words.Count(c.Impostor))
 		}
 		rows = append(rows, row)
 	}
@@ -167,14 +152,14 @@ func (t *auditText) pace() {
 		if p == nil {
 			continue
 		}
-		factor, slowed := "-", number(p.Throttled)
+		factor, slowed := "-", words.Count(p.Throttled)
 		if p.Factor > 0 {
 			factor = fmt.Sprintf("%.3g", p.Factor)
 		}
 		if !p.Judged {
 			slowed = "not judged"
 		}
-		rows = append(rows, []string{crawlerName(c), clipped(p.Text, 40), seconds(p.Interval), seconds(p.MedianInterval), factor, number(p.Requests), slowed})
+		rows = append(rows, []string{crawlerName(c), clipped(p.Text, 40), seconds(p.Interval), seconds(p.MedianInterval), factor, words.Count(p.Requests), slowed})
 	}
 	if len(rows) == 0 {
 		return
@@ -228,11 +213,11 @@ func (t *auditText) hosts() {
 	t.title("Hosts")
 	var rows [][]string
 	for _, h := range t.r.Hosts[:min(len(t.r.Hosts), 20)] {
-		refused := number(h.Refused)
+		refused := words.Count(h.Refused)
 		if !h.Known {
 			refused = "robots.txt not known"
 		}
-		rows = append(rows, []string{clipped(h.Name, 48), number(h.Requests), number(h.Robots), refused})
+		rows = append(rows, []string{clipped(h.Name, 48), words.Count(h.Requests), words.Count(h.Robots), refused})
 	}
 	t.table([]column{{"host", true}, {"requests", false}, {"of robots", false}, {"refused", false}}, rows)
 	t.more(len(t.r.Hosts) - 20)
@@ -249,7 +234,7 @@ func (t *auditText) people() {
 	}{{"browser", t.r.Browsers}, {"system", t.r.Systems}, {"device", t.r.Devices}} {
 		var list []string
 		for _, c := range part.list[:min(len(part.list), auditCounts)] {
-			list = append(list, fmt.Sprintf("%s %s", clipped(c.Name, 32), number(c.Requests)))
+			list = append(list, fmt.Sprintf("%s %s", clipped(c.Name, 32), words.Count(c.Requests)))
 		}
 		t.printf("  %-8s  %s\n", part.name, strings.Join(list, ", "))
 	}
@@ -265,9 +250,9 @@ func (t *auditText) suspects() {
 		t.printf("  not known: see the notes below\n")
 		return
 	}
-	t.printf("  clients: %s%s; requests while they were suspects: %s of %s that could be looked at\n", number(s.Clients), t.estimate("suspects.clients"), number(s.Requests), number(s.Looked))
+	t.printf("  clients: %s%s; requests while they were suspects: %s of %s that could be looked at\n", words.Count(s.Clients), t.estimate("suspects.clients"), words.Count(s.Requests), words.Count(s.Looked))
 	if s.Bound {
-		t.printf("  refused by the rules for all crawlers: %s of these requests\n", number(s.Refused))
+		t.printf("  refused by the rules for all crawlers: %s of these requests\n", words.Count(s.Refused))
 	}
 	var rows [][]string
 	for _, one := range s.Signals {
@@ -275,7 +260,7 @@ func (t *auditText) suspects() {
 		if one.Strong {
 			weight = "strong"
 		}
-		rows = append(rows, []string{one.Name, weight, number(one.Raised), number(one.Found)})
+		rows = append(rows, []string{one.Name, weight, words.Count(one.Raised), words.Count(one.Found)})
 	}
 	if len(rows) > 0 {
 		t.table([]column{{"signal", true}, {"weight", true}, {"raised", false}, {"of suspects", false}}, rows)
@@ -288,15 +273,15 @@ func (t *auditText) against() {
 		return
 	}
 	t.title("Compared with %s", sourcesName(a.Sources))
-	t.printf("  %s decisions differ: %s more requests are refused, %s more are allowed\n", number(a.Changed), number(a.MoreRefused), number(a.MorePassed))
-	line := fmt.Sprintf("  refused: %s of search engines (before: %s), %s with browsers' User-Agents\n", quantity(a.Search, "request"), number(a.SearchWas), number(a.Browsers))
+	t.printf("  %s decisions differ: %s more requests are refused, %s more are allowed\n", words.Count(a.Changed), words.Count(a.MoreRefused), words.Count(a.MorePassed))
+	line := fmt.Sprintf("  refused: %s of search engines (before: %s), %s with browsers' User-Agents\n", words.Plural(a.Search, "request", "requests"), words.Count(a.SearchWas), words.Count(a.Browsers))
 	if a.Bad {
 		line = t.paint.Bad(strings.TrimSuffix(line, "\n")) + "\n"
 	}
 	t.printf("%s", line)
 	for i := range a.Differences[:min(len(a.Differences), auditCrawlers)] {
 		d := &a.Differences[i]
-		t.printf("  %s (%s): %s, %s, was %s\n", cmp.Or(clipped(d.Crawler, 32), "(no User-Agent)"), d.Class, quantity(d.Requests, "request"), verdictText(&d.Now), verdictText(&d.Was))
+		t.printf("  %s (%s): %s, %s, was %s\n", cmp.Or(clipped(d.Crawler, 32), "(no User-Agent)"), d.Class, words.Plural(d.Requests, "request", "requests"), verdictText(&d.Now), verdictText(&d.Was))
 		for j := range d.Examples {
 			e := &d.Examples[j]
 			t.printf("      %s %s%s (%s line %d)\n", clipped(e.Method, 12), clipped(e.Host, 40), clipped(e.Target, 80), Visible(e.Input), e.LineNo)
@@ -313,7 +298,7 @@ func sourcesName(list []audit.Source) string {
 			names = append(names, name)
 		}
 	}
-	return joinUpTo(names, 5)
+	return words.List(names, 5)
 }
 
 // verdictText returns the action, reason and line of a decision.
@@ -341,7 +326,7 @@ func (t *auditText) unreadable() {
 	}
 	t.title("Lines that could not be read")
 	for _, c := range t.r.UnreadableReasons {
-		t.printf("  %s: %s\n", number(c.Requests), c.Name)
+		t.printf("  %s: %s\n", words.Count(c.Requests), c.Name)
 	}
 	for _, e := range t.r.UnreadableExamples {
 		t.printf("  %s line %d %s: %s\n", Visible(e.Input), e.LineNo, e.Reason, clipped(e.Text, 100))

@@ -3,22 +3,20 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/internal/audit"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // sourceName returns the display name of a robots.txt.
 func sourceName(s *audit.Source) string {
 	name := Visible(s.Name)
 	if len(s.Hosts) > 0 {
-		list := strings.Join(s.Hosts[:min(len(s.Hosts), 3)], ", ")
-		if len(s.Hosts) > 3 {
-			list += fmt.Sprintf(" and %d more", len(s.Hosts)-3)
-		}
-		name += " for " + Visible(list)
+		name += " for " + Visible(words.List(s.Hosts, 3))
 	}
 	if s.From != nil {
 		name += " from " + moment(s.From)
@@ -32,7 +30,7 @@ func sourceName(s *audit.Source) string {
 func (t *auditText) rules() {
 	for i := range t.r.Sources {
 		s := &t.r.Sources[i]
-		t.title("Rules of %s: %s", sourceName(s), quantity(s.Requests, "request"))
+		t.title("Rules of %s: %s", sourceName(s), words.Plural(s.Requests, "request", "requests"))
 		if s.State != "loaded" {
 			t.printf("  %s: no rules\n", s.State)
 		}
@@ -53,7 +51,7 @@ func (t *auditText) rules() {
 					unused = append(unused, []string{line, ruleText(rule)})
 				}
 			default:
-				rows = append(rows, []string{ruleLine(rule), ruleText(rule), clipped(rule.Group, 24), number(rule.Bound), number(rule.Denied), ruleCrawlers(rule)})
+				rows = append(rows, []string{ruleLine(rule), ruleText(rule), clipped(rule.Group, 24), words.Count(rule.Bound), words.Count(rule.Denied), ruleCrawlers(rule)})
 			}
 		}
 		if len(rows) > 0 {
@@ -95,20 +93,12 @@ func ruleText(r *audit.Rule) string {
 func ruleCrawlers(r *audit.Rule) string {
 	var list []string
 	for _, c := range r.Crawlers[:min(len(r.Crawlers), 3)] {
-		list = append(list, fmt.Sprintf("%s %s", clipped(cmp.Or(c.Name, "(no User-Agent)"), 24), number(c.Bound)))
+		list = append(list, fmt.Sprintf("%s %s", clipped(cmp.Or(c.Name, "(no User-Agent)"), 24), words.Count(c.Bound)))
 	}
 	if n := len(r.Crawlers) - len(list); n > 0 {
 		list = append(list, fmt.Sprintf("%d more", n))
 	}
 	return strings.Join(list, ", ")
-}
-
-// joinUpTo lists at most n elements.
-func joinUpTo(list []string, n int) string {
-	if len(list) <= n {
-		return strings.Join(list, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(list[:n], ", "), len(list)-n)
 }
 
 func (t *auditText) reads() {
@@ -123,11 +113,11 @@ func (t *auditText) reads() {
 			statuses[read.Status] += read.Count
 		}
 		var list []string
-		for _, status := range slices.Sorted(keysOf(statuses)) {
-			list = append(list, fmt.Sprintf("%d: %s", status, number(statuses[status])))
+		for _, status := range slices.Sorted(maps.Keys(statuses)) {
+			list = append(list, fmt.Sprintf("%d: %s", status, words.Count(statuses[status])))
 		}
 		last := c.Reads[len(c.Reads)-1].Until
-		rows = append(rows, []string{crawlerName(c), number(c.RobotsTxtReads), moment(&c.Reads[0].Time), moment(&last), strings.Join(list, ", ")})
+		rows = append(rows, []string{crawlerName(c), words.Count(c.RobotsTxtReads), moment(&c.Reads[0].Time), moment(&last), strings.Join(list, ", ")})
 	}
 	if len(rows) == 0 {
 		return
@@ -135,15 +125,4 @@ func (t *auditText) reads() {
 	t.title("Reads of robots.txt")
 	t.table([]column{{"name", true}, {"reads", false}, {"first", true}, {"last", true}, {"answers", true}}, rows[:min(len(rows), auditCrawlers)])
 	t.more(len(rows) - auditCrawlers)
-}
-
-// keysOf returns the keys of a map, in no order.
-func keysOf(m map[int]int64) func(func(int) bool) {
-	return func(yield func(int) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
 }

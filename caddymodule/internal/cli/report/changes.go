@@ -23,7 +23,7 @@ func Changes(w io.Writer, changes []diff.Change, full bool, paint Paint) error {
 // ChangesJSON writes changes as JSON, one object per line.
 func ChangesJSON(w io.Writer, changes []diff.Change) error {
 	buf := bufio.NewWriter(w)
-	enc := newEncoder(buf)
+	enc := NewEncoder(buf)
 	for i := range changes {
 		if err := enc.Encode(&changes[i]); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
@@ -25,6 +26,9 @@ type gitlabLocation struct {
 		Begin int `json:"begin"`
 	} `json:"lines"`
 }
+
+// local reports whether the document is a file, not a URL or standard input.
+func (d *Document) local() bool { return d.Name != "-" && !strings.Contains(d.Name, "://") }
 
 // GitLab writes the findings in several files as a Code Quality report. GitLab shows
 // it in merge requests.
@@ -49,7 +53,7 @@ func GitLab(w io.Writer, docs []*Document) error {
 			issues = append(issues, issue)
 		}
 	}
-	enc := newEncoder(w)
+	enc := NewEncoder(w)
 	enc.SetIndent("", "  ")
 	return enc.Encode(issues)
 }

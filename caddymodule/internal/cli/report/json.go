@@ -12,7 +12,7 @@ import (
 // the name of the file.
 func JSON(w io.Writer, d *Document) error {
 	buf := bufio.NewWriter(w)
-	enc := newEncoder(buf)
+	enc := NewEncoder(buf)
 	for i := range d.Findings {
 		err := enc.Encode(struct {
 			File string `json:"file"`
@@ -25,9 +25,9 @@ func JSON(w io.Writer, d *Document) error {
 	return buf.Flush()
 }
 
-// newEncoder returns an encoder that does not escape < > &, because the output is not
+// NewEncoder returns an encoder for JSON that does not escape < > &, because the output is not
 // for HTML.
-func newEncoder(w io.Writer) *json.Encoder {
+func NewEncoder(w io.Writer) *json.Encoder {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc

@@ -52,7 +52,7 @@ func SARIF(w io.Writer, version string, docs []*Document, failures []error) erro
 			run.Results = append(run.Results, newSARIFResult(d.Name, f, rules[f.Code], lines))
 		}
 	}
-	enc := newEncoder(w)
+	enc := NewEncoder(w)
 	enc.SetIndent("", "  ")
 	return enc.Encode(log)
 }

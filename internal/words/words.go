@@ -1,0 +1,32 @@
+// Package words puts numbers into words for people. For text that strangers wrote, see
+// package visible.
+package words
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+)
+
+// Count returns a number with commas between groups of three digits.
+func Count[N int | int64](n N) string { return humanize.Comma(int64(n)) }
+
+// Plural returns a number with the singular or plural of a noun.
+func Plural[N int | int64](n N, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return Count(n) + " " + many
+}
+
+// Octets returns a number of octets with a unit, such as 1.9 kB.
+func Octets(n int64) string { return humanize.Bytes(uint64(max(n, 0))) }
+
+// List returns the first n elements of a list on one line, and how many more there are.
+func List(list []string, n int) string {
+	if len(list) <= n {
+		return strings.Join(list, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(list[:n], ", "), len(list)-n)
+}
