@@ -18,6 +18,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
@@ -93,11 +94,13 @@ func (p *policyOf) status(now time.Time) status.Origin {
 	if err := policy.MergeError(); err != nil {
 		s.MergeError = plainError(err)
 	}
-	for _, n := range first(policy.Notes()) {
-		s.Notes = append(s.Notes, status.Note{
-			Text: n.Text(), Crawlers: slices.Clone(n.Crawlers[:min(len(n.Crawlers), metrics.MaxFindings)]), Of: len(n.Crawlers),
-			Detail: metrics.Clip(n.Detail), SiteLine: n.SiteLine, Line: n.Line,
-		})
+	if m := managed.MergedIn(policy); m != nil {
+		for _, n := range first(m.Notes) {
+			s.Notes = append(s.Notes, status.Note{
+				Text: n.Text(), Crawlers: slices.Clone(n.Crawlers[:min(len(n.Crawlers), metrics.MaxFindings)]), Of: len(n.Crawlers),
+				Detail: metrics.Clip(n.Detail), SiteLine: n.SiteLine, Line: n.Line,
+			})
+		}
 	}
 	problem := p.problem(now)
 	s.OK, s.Message, s.Advice = problem.Severity == "", problem.Message, problem.Advice

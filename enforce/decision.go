@@ -7,7 +7,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
-	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -104,8 +103,8 @@ type Decision struct {
 	// Delay is how long the request was held before it was let through.
 	Delay time.Duration
 
-	hidden *managed.Hidden // if Reason is Hidden
-	addr   netip.Addr      // of the client; set only if the rules use more than the User-Agent
+	hidden *robots.Rule // if Reason is Hidden
+	addr   netip.Addr   // of the client; set only if the rules use more than the User-Agent
 }
 
 // Crawler returns the crawler's name in the registry or, if the registry does

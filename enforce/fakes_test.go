@@ -6,6 +6,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // fakeSource is a Source with an answer that tests set. It counts the reads of
@@ -57,6 +60,13 @@ func (s *fakeSource) count(o Origin) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.reads[o]
+}
+
+// hide returns a value for Settings.Managed with one hidden path.
+func hide(path string) func(*crawler.Registry) (*Additions, error) {
+	return func(*crawler.Registry) (*Additions, error) {
+		return &Additions{Hidden: []robots.Rule{{Pattern: path, Line: 1}}}, nil
+	}
 }
 
 // recorder is an Observer that keeps the results of reads.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/internal/managed"
 )
 
 // Versions of a file. Each disallows paths that the one before allowed.
@@ -315,7 +314,7 @@ func TestWhatHasNoGrace(t *testing.T) {
 	off.change(closed)
 	off.wants(Disallowed, googlebot, "/archive/x", "with grace off")
 
-	g := newGraceTest(t, Settings{Grace: GraceAll, Managed: &managed.Policy{Hidden: []managed.Hidden{{Path: "/archive/*", Line: 1}}}}, Config{})
+	g := newGraceTest(t, Settings{Grace: GraceAll, Managed: hide("/archive/*")}, Config{})
 	g.reads(googlebot, "192.0.2.1")
 	g.change(closed)
 	g.wants(Hidden, googlebot, "/archive/x", "a hidden path")

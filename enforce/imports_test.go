@@ -7,24 +7,35 @@ import (
 )
 
 // Packages import only what their layer allows: robots and headers import the
-// standard library and internal packages; enforce does not import Caddy, its
-// logger or Prometheus.
+// standard library and internal packages; enforce and its packages import these
+// and a few small packages, but not Caddy, its logger or Prometheus, and nothing
+// of internal that could import enforce.
 func TestImports(t *testing.T) {
 	const module = "github.com/caddy-robots/caddy-robots/"
 	internal := func(dep string) bool {
 		return strings.HasPrefix(dep, module+"internal/") || strings.HasPrefix(dep, module+"robots/internal/")
 	}
 	language := func(dep string) bool { return dep == module+"robots" || internal(dep) }
+	enforced := func(dep string) bool {
+		own, _ := strings.CutPrefix(dep, module)
+		switch {
+		case own == "robots" || own == "headers" || own == "enforce" || strings.HasPrefix(own, "enforce/") || strings.HasPrefix(own, "robots/internal/"):
+			return true
+		case own == "internal/editdistance" || own == "internal/nameglob" || own == "internal/table" || own == "internal/document":
+			return true
+		}
+		return own == dep && !strings.Contains(dep, "caddyserver") && !strings.Contains(dep, "go.uber.org/zap") && !strings.Contains(dep, "prometheus")
+	}
 	for name, allowed := range map[string]func(string) bool{
 		"robots":                internal,
 		"robots/lint":           language,
 		"robots/diff":           language,
 		"headers":               internal,
 		"internal/editdistance": func(string) bool { return false },
-		"enforce": func(dep string) bool {
-			return !strings.Contains(dep, "caddyserver") && !strings.Contains(dep, "go.uber.org/zap") &&
-				!strings.Contains(dep, "prometheus") && !strings.HasPrefix(dep, module+"caddymodule")
-		},
+		"enforce":               enforced,
+		"enforce/crawler":       enforced,
+		"enforce/throttle":      enforced,
+		"enforce/verify":        enforced,
 	} {
 		out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", module+name).CombinedOutput()
 		if err != nil {

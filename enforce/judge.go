@@ -62,7 +62,7 @@ func (c *client) judgeAgent(i int, d *Decision) {
 		*d = Decision{Action: Deny, Reason: Impostor, Agent: *a, Claim: claim}
 		return
 	}
-	if h := p.settings.hidden.match(c.views); h != nil && c.hides(a) {
+	if h := c.hiddenRule(); h != nil && c.hides(a) {
 		*d = Decision{Action: Deny, Reason: Hidden, Agent: *a, Claim: claim, Layer: HiddenLayer, Line: h.Line, hidden: h}
 		return
 	}

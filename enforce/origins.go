@@ -152,7 +152,7 @@ func newOrigins(source Source, settings *compiledSettings, cfg Config) *Origins 
 
 // use sets the rules of p and empties its table.
 func (p *Origins) use(settings *compiledSettings) {
-	p.compile, p.pending = settings.rulesOf, settings.empty(Pending)
+	p.compile, p.pending = settings.rulesOf, settings.empty(content{state: Pending})
 	size := p.cfg.MaxOrigins
 	if !p.source.PerOrigin() {
 		size = 1

@@ -2,14 +2,17 @@ package enforce
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unsafe"
+
+	"github.com/cespare/xxhash/v2"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/headers"
-	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -35,7 +38,7 @@ type Rules struct {
 	content         // of the site's own robots.txt
 	text     []byte // what file was parsed from: the site's own, with the lines of the managed policy
 	etag     string // of text
-	merged   *managed.Merged
+	merged   Merged // nil if text has no lines of the operator
 	mergeErr error
 	users    int // how many origins share it, in force or as an earlier version; guarded by Origins.mu
 }
@@ -59,17 +62,18 @@ type plan struct {
 	byToken bool
 }
 
-// empty returns a policy without rules.
-func (r *compiledSettings) empty(state Outcome) *Rules {
+// empty returns rules without a file.
+func (r *compiledSettings) empty(c content) *Rules {
 	file := robots.Parse(nil)
-	return &Rules{file: file, settings: r, matcher: r.base, pathRules: hashPathRules(file, nil), content: content{state: state}}
+	return &Rules{file: file, settings: r, matcher: r.base, pathRules: hashPathRules(file, nil), content: c}
 }
 
-// compile compiles a robots.txt to a policy, with the lines of the managed
-// policy.
+// compile compiles a robots.txt with the lines of the operator.
 func (r *compiledSettings) compile(c content) *Rules {
-	p := &Rules{settings: r, limits: make(map[*robots.Group]*throttle.Limits)}
-	p.merge(c)
+	p := &Rules{settings: r, content: c, limits: make(map[*robots.Group]*throttle.Limits)}
+	p.addLines()
+	p.etag = fmt.Sprintf("%q", strconv.FormatUint(xxhash.Sum64(p.text), 36))
+	p.file = robots.Parse(p.text, robots.WithDialect(r.Dialect))
 	tokens := p.file.Tokens()
 	p.matcher = r.base
 	if len(tokens) > 0 {
@@ -202,6 +206,10 @@ const (
 	rulesBase   = 4 << 10
 	rulesFactor = 24
 )
+
+// Text returns the file that is in force: the site's own, with the lines of the
+// operator. The caller must not change it.
+func (p *Rules) Text() []byte { return p.text }
 
 // Size returns the length of Text in octets.
 func (p *Rules) Size() int { return len(p.text) }

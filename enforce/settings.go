@@ -9,7 +9,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
-	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -32,10 +31,11 @@ type Settings struct {
 	// ExemptPaths are patterns in robots.txt syntax for paths on which no
 	// request is refused. /robots.txt is always such a path.
 	ExemptPaths []string
-	// Managed is the managed policy. Its lines are added to robots.txt. If nil,
-	// there is none. Names of crawlers that the registry does not have are
-	// skipped.
-	Managed *managed.Policy
+	// Managed returns what the operator adds to robots.txt, for a registry. If
+	// it returns an error and no Additions, there is no engine. With Additions,
+	// the error only says what has no effect. If Managed is nil, nothing is
+	// added.
+	Managed func(*crawler.Registry) (*Additions, error)
 	// HTTPClients applies the group for `*` to HTTP libraries and to requests
 	// without a User-Agent.
 	HTTPClients bool
@@ -110,8 +110,8 @@ func ParsePrograms(s string) (Programs, error) {
 // compiledRules are Rules with what decisions need.
 type compiledSettings struct {
 	Settings
-	lines       *managed.Lines   // of Settings.Managed; nil if that is nil
-	hidden      *hidden          // nil if there are no hidden paths
+	additions   *Additions       // never nil
+	hidden      *robots.Group    // disallows the hidden paths; see hiddenGroup
 	base        *crawler.Matcher // for the registry's tokens only
 	exempt      []*Exemption     // by crawler.Crawler.Index; nil if not exempt
 	exemptPaths *robots.Group    // allows the exempt paths and nothing else
@@ -141,13 +141,14 @@ func (r Settings) compile() (*compiledSettings, error) {
 		fmt.Fprintf(&file, "Allow: %s\n", p)
 	}
 	c.exemptPaths = robots.Parse([]byte(file.String())).Star()
+	c.additions = new(Additions)
 	if r.Managed != nil {
 		var err error
-		if c.lines, err = r.Managed.Compile(r.Registry); c.lines == nil {
+		if c.additions, err = r.Managed(r.Registry); c.additions == nil {
 			return nil, err
 		}
-		c.hidden = newHidden(c.lines.Hidden())
 	}
+	c.hidden = hiddenGroup(c.additions.Hidden)
 	return c, nil
 }
 

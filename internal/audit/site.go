@@ -68,13 +68,7 @@ func newTimeline(rules *enforce.Settings, versions []Version, index *int) (*time
 		return nil, err
 	}
 	t := &timeline{replay: replay, longest: cmp.Or(max(rules.MaxDelay, 0), throttle.DefaultMaxDelay)}
-	var hidden []int
-	if m := rules.Managed; m != nil {
-		for _, h := range m.Hidden {
-			hidden = append(hidden, h.Line)
-		}
-	}
-	t.sources = newSources(replay, versions, hidden, index)
+	t.sources = newSources(replay, versions, index)
 	t.unknown = replay.Edition(enforce.Response{Status: http.StatusNotFound}, time.Time{}, nil)
 	return t, nil
 }

@@ -105,9 +105,9 @@ type ruleTally struct {
 	crawlers map[*crawlerTally]*RuleCrawler
 }
 
-// newSources parses versions of a robots.txt, and sorts them by time. hidden has the
-// lines of the hidden rules. index counts the sources.
-func newSources(replay *enforce.Replay, versions []Version, hidden []int, index *int) []*source {
+// newSources parses versions of a robots.txt, and sorts them by time. index counts the
+// sources.
+func newSources(replay *enforce.Replay, versions []Version, index *int) []*source {
 	versions = slices.Clone(versions)
 	slices.SortStableFunc(versions, func(a, b Version) int { return a.From.Compare(b.From) })
 	var list []*source
@@ -122,14 +122,14 @@ func newSources(replay *enforce.Replay, versions []Version, hidden []int, index 
 			list[i-1].until = s.from
 		}
 		*index++
-		s.addRules(hidden)
+		s.addRules()
 		list = append(list, s)
 	}
 	return list
 }
 
 // addRules adds the rules of the file and the hidden rules.
-func (s *source) addRules(hidden []int) {
+func (s *source) addRules() {
 	for _, g := range s.inForce.File().Groups() {
 		group := strings.Join(g.Tokens(), ", ")
 		for _, r := range g.Rules() {
@@ -149,7 +149,7 @@ func (s *source) addRules(hidden []int) {
 			s.addRule(v.Line, "Visit-time: "+v.Window.String(), group, "visit-time")
 		}
 	}
-	for _, line := range hidden {
+	for _, line := range s.inForce.HiddenLines() {
 		s.rules[ruleKey{true, line}] = &ruleTally{rule: Rule{Layer: enforce.HiddenLayer.String(), Line: line, File: s.fileOf(enforce.HiddenLayer), Kind: "disallow"}}
 	}
 }

@@ -3,6 +3,7 @@ package managed
 import (
 	"testing"
 
+	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
@@ -16,11 +17,11 @@ func TestChanged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := l.Merge(site, Options{})
+		m, err := l.Merge(site, new(enforce.Settings))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return m.Text
+		return m.Text()
 	}
 	registry := smallRegistry(t)
 	more, err := registry.With(crawler.Crawler{Name: "NewBot", UserAgents: []string{"NewBot"}, Robots: []string{"NewBot"}, Purpose: crawler.AIData, Class: crawler.Registered})

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
@@ -75,9 +76,9 @@ func TestUnknownNames(t *testing.T) {
 	if l == nil || !errors.As(err, &statement) || !statement.UnknownName {
 		t.Fatalf("%v, %v", l, err)
 	}
-	m, err := l.Merge(nil, Options{})
-	if err != nil || section(string(m.Text)) != "User-agent: Gatherer\nDisallow: /" {
-		t.Errorf("%v\n%s", err, m.Text)
+	m, err := l.Merge(nil, new(enforce.Settings))
+	if err != nil || section(string(m.Text())) != "User-agent: Gatherer\nDisallow: /" {
+		t.Errorf("%v\n%s", err, m.Text())
 	}
 	if l, err := deny("NewBot", "/x").Compile(smallRegistry(t)); l != nil || err == nil {
 		t.Errorf("%v, %v", l, err)
@@ -118,7 +119,7 @@ func TestPresets(t *testing.T) {
 		}
 	}
 	l, _ := Policy{Presets: []Preset{{Name: "no-ai"}, {Name: "no-training"}}}.Compile(crawler.Builtin())
-	if m, err := l.Merge(nil, Options{}); err != nil || !strings.Contains(string(m.Text), "\nContent-Signal: ai-train=no, ai-input=no\n") {
+	if m, err := l.Merge(nil, new(enforce.Settings)); err != nil || !strings.Contains(string(m.Text()), "\nContent-Signal: ai-train=no, ai-input=no\n") {
 		t.Fatalf("%v\n%v", err, m)
 	}
 }

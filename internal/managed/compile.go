@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // Lines is a Policy compiled for a registry: it has the crawlers that the
@@ -86,6 +88,30 @@ func (p Policy) Compile(registry *crawler.Registry) (*Lines, error) {
 	return l, c.err()
 }
 
+// Additions compiles a policy for an engine: it is a value for
+// enforce.Settings.Managed. With an error about unknown names only, it also
+// returns Additions.
+func (p *Policy) Additions(registry *crawler.Registry) (*enforce.Additions, error) {
+	lines, err := p.Compile(registry)
+	if lines == nil {
+		return nil, err
+	}
+	a := &enforce.Additions{File: p.File}
+	for _, h := range p.Hidden {
+		a.Hidden = append(a.Hidden, robots.Rule{Pattern: h.Path, Line: h.Line})
+	}
+	if p.Publishes() {
+		a.Merge = func(file []byte, settings *enforce.Settings) (enforce.Merged, error) {
+			m, err := lines.Merge(file, settings)
+			if err != nil {
+				return nil, err
+			}
+			return m, nil
+		}
+	}
+	return a, err
+}
+
 // Purposes returns the purposes of the crawlers in a registry, sorted.
 func Purposes(registry *crawler.Registry) []crawler.Purpose {
 	var list []crawler.Purpose
@@ -98,19 +124,12 @@ func Purposes(registry *crawler.Registry) []crawler.Purpose {
 	return slices.Compact(list)
 }
 
-// Beyond returns what the policy's presets can't prevent, such as a use of
-// pages that a search engine fetched. It has one sentence for each case.
+// Beyond returns Merged.Beyond.
 func (l *Lines) Beyond() []string { return l.beyond }
 
 // Usage returns the Content-Usage preferences as the value of a header field,
 // or "" if there are none.
 func (l *Lines) Usage() string { return join(l.policy.Usage) }
-
-// Hidden returns the hidden paths.
-func (l *Lines) Hidden() []Hidden { return l.policy.Hidden }
-
-// Publishes reports whether the policy has lines to publish.
-func (l *Lines) Publishes() bool { return l.policy.Publishes() }
 
 // cover finds the statements for each crawler. It skips unknown names.
 func (l *Lines) cover(c *compiler) {

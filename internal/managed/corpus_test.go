@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/test/reference"
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -64,14 +65,14 @@ func TestMergeOfRealFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := l.Merge(data, Options{})
+			m, err := l.Merge(data, new(enforce.Settings))
 			if err != nil {
 				t.Errorf("%s, %s: %v", name, what, err)
 				continue
 			}
 			merges++
-			c := comparison{T: t, name: name + ", " + what, before: newNaive(data), after: newNaive(m.Text)}
-			c.lint(data, m.Text)
+			c := comparison{T: t, name: name + ", " + what, before: newNaive(data), after: newNaive(m.Text())}
+			c.lint(data, m.Text())
 			verdicts += c.compare(l)
 			checkMerged(t, l, m, string(data))
 		}

@@ -4,9 +4,9 @@
 //	policy := managed.Policy{Presets: []managed.Preset{{Name: "no-training"}}}
 //	lines, err := policy.Compile(crawler.Builtin())
 //	...
-//	merged, err := lines.Merge(siteFile, managed.Options{})
+//	merged, err := lines.Merge(siteFile, new(enforce.Settings))
 //	...
-//	os.Stdout.Write(merged.Text)
+//	os.Stdout.Write(merged.Text())
 //
 // Merge appends the lines to the site's file, between two marker comments.
 // Before it returns the merged file, it checks the file: each crawler that the

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -18,15 +19,15 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	merged, err := lines.Merge([]byte("User-agent: *\nDisallow: /cart/\n"), managed.Options{})
+	merged, err := lines.Merge([]byte("User-agent: *\nDisallow: /cart/\n"), new(enforce.Settings))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	file := robots.Parse(merged.Text)
+	file := robots.Parse(merged.Text())
 	fmt.Println("GPTBot may fetch /:", file.Allowed("GPTBot", "/"))
 	fmt.Println("others may fetch /:", file.Allowed("OtherBot", "/"))
-	fmt.Println("the site's lines stay:", strings.HasPrefix(string(merged.Text), "User-agent: *\nDisallow: /cart/\n"))
+	fmt.Println("the site's lines stay:", strings.HasPrefix(string(merged.Text()), "User-agent: *\nDisallow: /cart/\n"))
 	// Output:
 	// GPTBot may fetch /: false
 	// others may fetch /: true

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -16,7 +17,7 @@ const maxRounds = 8
 
 // fallbacks returns the merged file. It adds a group for each crawler outside
 // the policy that would otherwise fall back to one of the new groups.
-func (m *merger) fallbacks() (text []byte, origins []Origin) {
+func (m *merger) fallbacks() (text []byte, origins []origin) {
 	for range maxRounds {
 		text, origins = m.build()
 		if len(text) > robots.MaxSize || !m.round(m.parse(text)) {
@@ -72,7 +73,7 @@ func (m *merger) copyGroup(g *robots.Group, paced bool, token string) bool {
 	if m.written[lower(token)] || !nameable(token) {
 		return false
 	}
-	b := body{dialect: m.options.Dialect}
+	b := body{dialect: m.settings.Dialect}
 	if g == nil || mayCrawl(g) {
 		b.preferences(g, &m.policy)
 	}
@@ -127,7 +128,7 @@ func rulesText(g *robots.Group, paced bool) string {
 }
 
 // build returns the merged file and the origin of each of its lines.
-func (m *merger) build() ([]byte, []Origin) {
+func (m *merger) build() ([]byte, []origin) {
 	w := writer{ending: m.kept.ending}
 	for i, l := range m.kept.lines {
 		w.text = append(w.text, l.text...)
@@ -136,43 +137,43 @@ func (m *merger) build() ([]byte, []Origin) {
 			ending = w.ending // a CR before the LF of the next line would be one line ending
 		}
 		w.text = append(w.text, ending...)
-		w.origins = append(w.origins, Origin{Site, l.number})
+		w.origins = append(w.origins, origin{enforce.FileLayer, l.number})
 	}
 	if len(m.order) == 0 && len(m.policy.License) == 0 {
 		return w.text, w.origins
 	}
 	if n := len(m.kept.lines); n > 0 && strings.TrimSpace(strings.TrimPrefix(m.kept.lines[n-1].text, byteOrderMark)) != "" {
-		w.line("", Origin{})
+		w.line("", origin{})
 	}
-	w.line(beginMarker, Origin{})
-	open := m.kept.open(m.options.Dialect)
+	w.line(beginMarker, origin{})
+	open := m.kept.open(m.settings.Dialect)
 	if open {
-		w.line("Disallow:", Origin{})
+		w.line("Disallow:", origin{})
 	}
 	for i, g := range m.order {
 		if i > 0 || open {
-			w.line("", Origin{})
+			w.line("", origin{})
 		}
 		w.group(g, m.registry)
 	}
 	for _, l := range m.policy.License {
 		if !slices.ContainsFunc(m.file.Licenses(), func(o robots.License) bool { return o.URL == l.URL }) {
-			w.line("", Origin{})
-			w.line("License: "+l.URL, Origin{Operator, l.Line})
+			w.line("", origin{})
+			w.line("License: "+l.URL, origin{enforce.PolicyLayer, l.Line})
 		}
 	}
-	w.line(endMarker, Origin{})
+	w.line(endMarker, origin{})
 	return w.text, w.origins
 }
 
 // writer writes lines and their origins.
 type writer struct {
 	text    []byte
-	origins []Origin
+	origins []origin
 	ending  string
 }
 
-func (w *writer) line(s string, from Origin) {
+func (w *writer) line(s string, from origin) {
 	w.text = append(append(w.text, s...), w.ending...)
 	w.origins = append(w.origins, from)
 }
@@ -182,9 +183,9 @@ func (w *writer) group(g *group, registry *crawler.Registry) {
 	if why == "" {
 		why = purposes(g.agents, registry)
 	}
-	w.line("# "+why, Origin{})
+	w.line("# "+why, origin{})
 	for _, a := range g.agents {
-		w.line("User-agent: "+a, Origin{})
+		w.line("User-agent: "+a, origin{})
 	}
 	for _, e := range g.entries {
 		w.line(e.text, e.origin)

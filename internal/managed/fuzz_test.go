@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -38,28 +39,28 @@ func FuzzMerge(f *testing.F) {
 		if len(site) > 3000 {
 			return
 		}
-		o := Options{Dialect: []robots.Dialect{robots.RFC9309, robots.Koster1994, robots.Kollar1996}[int(n)/len(lines)%3]}
+		o := &enforce.Settings{Dialect: []robots.Dialect{robots.RFC9309, robots.Koster1994, robots.Kollar1996}[int(n)/len(lines)%3]}
 		l := lines[int(n)%len(lines)]
 		m, err := l.Merge(site, o)
 		if err != nil {
 			return
 		}
-		if len(m.Text) > robots.MaxSize {
-			t.Fatalf("%d octets", len(m.Text))
+		if len(m.Text()) > robots.MaxSize {
+			t.Fatalf("%d octets", len(m.Text()))
 		}
-		again, err := l.Merge(m.Text, o)
-		if err != nil || !bytes.Equal(again.Text, m.Text) {
-			t.Fatalf("merged again: %v\n%+v\nwant\n%q", err, again, m.Text)
+		again, err := l.Merge(m.Text(), o)
+		if err != nil || !bytes.Equal(again.Text(), m.Text()) {
+			t.Fatalf("merged again: %v\n%+v\nwant\n%q", err, again, m.Text())
 		}
-		file := robots.Parse(m.Text, robots.WithDialect(o.Dialect))
+		file := robots.Parse(m.Text(), robots.WithDialect(o.Dialect))
 		for _, cv := range l.covers {
 			if cv != nil && cv.named.all && file.Group(cv.crawler.Robots...).Match("/").Allowed {
-				t.Fatalf("%s is not denied:\n%q", cv.crawler.Name, m.Text)
+				t.Fatalf("%s is not denied:\n%q", cv.crawler.Name, m.Text())
 			}
 		}
 		n2 := 0
 		for line := range file.Lines() {
-			if n2++; m.Origin(line.Number) == (Origin{}) && line.Value != "" && (line.Directive == robots.DirectiveAllow || line.Directive == robots.DirectiveDisallow) {
+			if n2++; m.origins[line.Number-1] == (origin{}) && line.Value != "" && (line.Directive == robots.DirectiveAllow || line.Directive == robots.DirectiveDisallow) {
 				t.Fatalf("line %d has no origin: %q", line.Number, line.Raw)
 			}
 		}

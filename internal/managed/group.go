@@ -7,40 +7,21 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Layer says where a line of a merged file comes from: the site's own file, the
-// policy, or neither.
-type Layer uint8
-
-const (
-	// Marker is a line that belongs neither to the site nor to a statement,
-	// because it has no rule or value: a comment, a blank line, a User-agent
-	// line, or a Disallow without a path. Merge adds it. The Disallow is for a
-	// group without rules, which would otherwise continue with the next group.
-	Marker Layer = iota
-	// Site is a line of the site's own file, or a copy of one.
-	Site
-	// Operator is a line that a statement of the policy produced.
-	Operator
-)
-
-// String returns marker, site or policy.
-func (l Layer) String() string { return [...]string{"marker", "site", "policy"}[min(l, Operator)] }
-
-// Origin is where a line of a merged file comes from. Line is the line in the
-// site's own file (for Site) or in the configuration (for Operator), from 1; it
-// is 0 if there is none.
-type Origin struct {
-	Layer Layer
-	Line  int
+// origin is where a line of a merged file comes from; see Merged.Origin. The zero
+// value stands for lines that belong neither to the site nor to a statement.
+type origin struct {
+	layer enforce.Layer
+	line  int
 }
 
 // entry is a line of a group.
 type entry struct {
 	text   string
-	origin Origin
+	origin origin
 }
 
 // group is a group that is added to a file.
@@ -54,7 +35,7 @@ func (g *group) key() string {
 	var b strings.Builder
 	b.WriteString(g.why)
 	for _, e := range g.entries {
-		fmt.Fprintf(&b, "\n%s %d %d", e.text, e.origin.Layer, e.origin.Line)
+		fmt.Fprintf(&b, "\n%s %d %d", e.text, e.origin.layer, e.origin.line)
 	}
 	return b.String()
 }
@@ -65,15 +46,15 @@ type body struct {
 	dialect robots.Dialect
 }
 
-func (b *body) add(text string, layer Layer, line int) {
-	b.entries = append(b.entries, entry{text, Origin{layer, line}})
+func (b *body) add(text string, layer enforce.Layer, line int) {
+	b.entries = append(b.entries, entry{text, origin{layer, line}})
 }
 
 // deny adds the paths that a policy denies. They come first, because some
 // crawlers apply the first rule that matches.
 func (b *body) deny(paths []path) {
 	for _, p := range paths {
-		b.add("Disallow: "+p.pattern, Operator, p.line)
+		b.add("Disallow: "+p.pattern, enforce.PolicyLayer, p.line)
 	}
 }
 
@@ -94,7 +75,7 @@ func (b *body) rules(g *robots.Group) {
 		case all >= 0 && b.dialect != robots.RFC9309 && i > all:
 			continue
 		}
-		b.add(r.String(), Site, r.Line)
+		b.add(r.String(), enforce.FileLayer, r.Line)
 	}
 }
 
@@ -104,7 +85,7 @@ func (b *body) close() {
 	if !slices.ContainsFunc(b.entries, func(e entry) bool {
 		return strings.HasPrefix(e.text, "Disallow:") || strings.HasPrefix(e.text, "Allow:")
 	}) {
-		b.add("Disallow:", Marker, 0)
+		b.add("Disallow:", enforce.NoLayer, 0)
 	}
 }
 
@@ -115,15 +96,15 @@ func (b *body) pace(g *robots.Group, interval time.Duration, line int) (longer b
 	delay, ok := g.CrawlDelay()
 	switch longer = ok && interval > 0 && delay.Delay >= interval; {
 	case interval > 0 && !longer:
-		b.add("Crawl-delay: "+strconv.FormatFloat(interval.Seconds(), 'f', -1, 64), Operator, line)
+		b.add("Crawl-delay: "+strconv.FormatFloat(interval.Seconds(), 'f', -1, 64), enforce.PolicyLayer, line)
 	case ok:
-		b.add("Crawl-delay: "+delay.String(), Site, delay.Line)
+		b.add("Crawl-delay: "+delay.String(), enforce.FileLayer, delay.Line)
 	}
 	for _, r := range g.RequestRates() {
-		b.add("Request-rate: "+r.String(), Site, r.Line)
+		b.add("Request-rate: "+r.String(), enforce.FileLayer, r.Line)
 	}
 	for _, v := range g.VisitTimes() {
-		b.add("Visit-time: "+v.Window.String(), Site, v.Line)
+		b.add("Visit-time: "+v.Window.String(), enforce.FileLayer, v.Line)
 	}
 	return longer
 }
@@ -131,7 +112,7 @@ func (b *body) pace(g *robots.Group, interval time.Duration, line int) (longer b
 // rest copies the Noindex lines of a group of the site.
 func (b *body) rest(g *robots.Group) {
 	for _, r := range g.NoindexRules() {
-		b.add(r.String(), Site, r.Line)
+		b.add(r.String(), enforce.FileLayer, r.Line)
 	}
 }
 
@@ -141,11 +122,11 @@ func (b *body) rest(g *robots.Group) {
 func (b *body) preferences(g *robots.Group, p *Policy) (kept []string) {
 	var signals, usage []robots.Preference
 	for _, s := range g.ContentSignals() {
-		b.add("Content-Signal: "+s.Value, Site, s.Line)
+		b.add("Content-Signal: "+s.Value, enforce.FileLayer, s.Line)
 		signals = append(signals, s.Signals...)
 	}
 	for _, u := range g.ContentUsage() {
-		b.add("Content-Usage: "+u.Value, Site, u.Line)
+		b.add("Content-Usage: "+u.Value, enforce.FileLayer, u.Line)
 		if u.Path == "" {
 			usage = append(usage, u.Preferences...)
 		}
@@ -165,7 +146,7 @@ func (b *body) prefer(key string, want []Preference, have []robots.Preference) (
 		}
 	}
 	if len(add) > 0 {
-		b.add(key+": "+join(add), Operator, add[0].Line)
+		b.add(key+": "+join(add), enforce.PolicyLayer, add[0].Line)
 	}
 	return kept
 }

@@ -31,7 +31,7 @@ func (m *merger) noteLongerAllows(after *robots.File) {
 				continue
 			}
 			for _, p := range t.terms.paths {
-				if denies(p.pattern, path, m.options.Dialect) {
+				if denies(p.pattern, path, m.settings.Dialect) {
 					m.notes.add(LongerAllow, t.crawler.Name, r.String(), r.Line, p.line)
 					break
 				}

@@ -5,50 +5,61 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Options are options of Merge. The zero value is the default.
-type Options struct {
-	// Dialect is the dialect by which the file is parsed.
-	Dialect robots.Dialect
-	// StarBinds reports whether the group for `*` applies to a crawler that has
-	// no group of its own. If it does, a group that the policy adds for the
-	// crawler has a copy of the rules for `*`. If StarBinds is nil, the group
-	// for `*` applies to all crawlers except those that are documented to
-	// ignore it.
-	StarBinds func(*crawler.Crawler) bool
-}
-
-// Merged is a site's file with the lines of a policy.
+// Merged is a site's file with the lines of a policy. It implements
+// enforce.Merged.
 type Merged struct {
-	// Text is the whole file.
-	Text []byte
 	// Notes are notes for the site's operator, sorted by kind.
 	Notes []Note
+	// Beyond has what the policy's presets can't prevent, such as a use of pages
+	// that a search engine fetched: one sentence for each case.
+	Beyond []string
 
-	origins []Origin // by line, from 1
+	text    []byte
+	origins []origin // by line, from 1
 }
+
+// MergedIn returns the merge that made the file of rules, or nil if the file has
+// no lines of a policy.
+func MergedIn(rules *enforce.Rules) *Merged {
+	m, _ := rules.Merged().(*Merged)
+	return m
+}
+
+// Text returns the whole file.
+func (m *Merged) Text() []byte { return m.text }
 
 // Origin returns where a line of the merged file comes from. Lines count from
-// 1. For a line that does not exist, Origin returns the zero Origin.
-func (m *Merged) Origin(line int) Origin {
+// 1. The layer is enforce.FileLayer for a line of the site's own file or a copy
+// of one, enforce.PolicyLayer for a line that a statement of the policy
+// produced, and enforce.NoLayer for a line without a rule or value that Merge
+// adds: a comment, a blank line, a User-agent line, or a Disallow without a path.
+// (The Disallow is for a group without rules, which would otherwise continue
+// with the next group.)
+func (m *Merged) Origin(line int) (enforce.Layer, int) {
 	if line < 1 || line > len(m.origins) {
-		return Origin{}
+		return enforce.NoLayer, 0
 	}
-	return m.origins[line-1]
+	from := m.origins[line-1]
+	return from.layer, from.line
 }
 
-// Merge adds the lines of the policy to a site's own file. It removes lines of
-// an earlier merge. If the site has no file, file is empty.
+// Merge adds the lines of the policy to a site's own file, which is parsed by
+// settings.Dialect. It removes lines of an earlier merge. If the site has no
+// file, file is empty. If the group for `*` applies to a crawler that has no
+// group of its own (settings.BoundByStar), a group that the policy adds for the
+// crawler has a copy of the rules for `*`.
 //
 // If Merge returns an error, use the site's file as it is. The causes are: the
 // site's file or the merged file is larger than robots.MaxSize (500 KiB); the
 // lines of an earlier merge are damaged; or a crawler that the policy does not
 // apply to would get other rules than before, or this can't be checked (a
 // *ProofError).
-func (l *Lines) Merge(file []byte, o Options) (*Merged, error) {
+func (l *Lines) Merge(file []byte, settings *enforce.Settings) (*Merged, error) {
 	if len(file) > robots.MaxSize {
 		return nil, errTooLarge
 	}
@@ -56,7 +67,7 @@ func (l *Lines) Merge(file []byte, o Options) (*Merged, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := merger{Lines: l, options: o, own: own, kept: own, written: map[string]bool{}, groups: map[string]*group{}, texts: map[textKey]string{}}
+	m := merger{Lines: l, settings: settings, own: own, kept: own, written: map[string]bool{}, groups: map[string]*group{}, texts: map[textKey]string{}}
 	m.file = m.parse(own.text())
 	m.targets()
 	m.replace()
@@ -73,23 +84,23 @@ func (l *Lines) Merge(file []byte, o Options) (*Merged, error) {
 		return nil, err
 	}
 	m.noteLongerAllows(after)
-	return &Merged{Text: text, Notes: m.notes.sorted(), origins: origins}, nil
+	return &Merged{Notes: m.notes.sorted(), Beyond: l.beyond, text: text, origins: origins}, nil
 }
 
 // merger makes one merged file.
 type merger struct {
 	*Lines
-	options Options
-	own     *site        // the site's file without earlier merges
-	file    *robots.File // own, parsed
-	kept    *site        // own, with lines that the policy replaces turned into comments
-	list    []target
-	inside  map[*crawler.Crawler]bool
-	written map[string]bool // tokens that have a new group, in lower case
-	order   []*group
-	groups  map[string]*group // by group.key
-	texts   map[textKey]string
-	notes   noteList
+	settings *enforce.Settings
+	own      *site        // the site's file without earlier merges
+	file     *robots.File // own, parsed
+	kept     *site        // own, with lines that the policy replaces turned into comments
+	list     []target
+	inside   map[*crawler.Crawler]bool
+	written  map[string]bool // tokens that have a new group, in lower case
+	order    []*group
+	groups   map[string]*group // by group.key
+	texts    map[textKey]string
+	notes    noteList
 }
 
 // target is a crawler that the policy applies to in this file.
@@ -102,7 +113,7 @@ type target struct {
 }
 
 func (m *merger) parse(text []byte) *robots.File {
-	return robots.Parse(text, robots.WithDialect(m.options.Dialect))
+	return robots.Parse(text, robots.WithDialect(m.settings.Dialect))
 }
 
 // targets finds the crawlers that the policy applies to in this file.
@@ -121,7 +132,7 @@ func (m *merger) targets() {
 				continue
 			}
 			t.base, t.replace = own, true
-		} else if t.base, t.star = groupOf(m.file, c); t.star && m.options.StarBinds != nil && !m.options.StarBinds(c) {
+		} else if t.base, t.star = groupOf(m.file, c); t.star && !m.settings.BoundByStar(c.Class, c) {
 			t.base = nil
 		}
 		if !m.reachable(&t) {
@@ -182,7 +193,7 @@ func (m *merger) replace() {
 		}
 	}
 	if len(removed) > 0 {
-		m.kept = m.own.replace(m.options.Dialect, func(token string) bool {
+		m.kept = m.own.replace(m.settings.Dialect, func(token string) bool {
 			return removed[lower(token)] || removed[lower(firstWord(token))]
 		})
 	}
@@ -223,11 +234,11 @@ func (m *merger) preferences() {
 		if g != nil {
 			agents = slices.DeleteFunc(slices.Clone(g.Tokens()), func(t string) bool { return !strong[t] })
 		}
-		b := body{dialect: m.options.Dialect}
+		b := body{dialect: m.settings.Dialect}
 		for _, key := range b.preferences(g, &m.policy) {
 			m.notes.add(KeptPreference, agents[0], key, g.Line(), 0)
 		}
-		if !slices.ContainsFunc(b.entries, func(e entry) bool { return e.origin.Layer == Operator }) {
+		if !slices.ContainsFunc(b.entries, func(e entry) bool { return e.origin.layer == enforce.PolicyLayer }) {
 			continue
 		}
 		b.rules(g)
@@ -240,9 +251,9 @@ func (m *merger) preferences() {
 
 // write adds the group of a target.
 func (m *merger) write(t *target) {
-	b := body{dialect: m.options.Dialect}
+	b := body{dialect: m.settings.Dialect}
 	if t.terms.all {
-		b.add("Disallow: /", Operator, t.terms.line)
+		b.add("Disallow: /", enforce.PolicyLayer, t.terms.line)
 		m.put(b.entries, "", first(t.crawler))
 		return
 	}

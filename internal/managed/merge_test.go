@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -241,19 +242,19 @@ func TestMerge(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := compile(t, tt.policy)
-			m, err := l.Merge([]byte(tt.site), Options{})
+			m, err := l.Merge([]byte(tt.site), new(enforce.Settings))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := section(string(m.Text)); got != tt.want {
-				t.Errorf("section:\n%s\nwant:\n%s\nof:\n%s", got, tt.want, m.Text)
+			if got := section(string(m.Text())); got != tt.want {
+				t.Errorf("section:\n%s\nwant:\n%s\nof:\n%s", got, tt.want, m.Text())
 			}
 			kept := tt.kept
 			if kept == "" {
 				kept = tt.site
 			}
-			if !strings.HasPrefix(string(m.Text), kept) {
-				t.Errorf("the site's part has changed:\n%q\nwant\n%q", m.Text, kept)
+			if !strings.HasPrefix(string(m.Text()), kept) {
+				t.Errorf("the site's part has changed:\n%q\nwant\n%q", m.Text(), kept)
 			}
 			var kinds []string
 			for _, n := range m.Notes {
@@ -272,58 +273,60 @@ func TestMerge(t *testing.T) {
 // checkMerged checks properties of every merged file.
 func checkMerged(t testing.TB, l *Lines, m *Merged, site string) {
 	t.Helper()
-	again, err := l.Merge(m.Text, Options{})
+	again, err := l.Merge(m.Text(), new(enforce.Settings))
 	if err != nil {
 		t.Fatalf("merging again: %v", err)
 	}
-	if string(again.Text) != string(m.Text) {
-		t.Errorf("merged again:\n%s\nwant:\n%s", again.Text, m.Text)
+	if string(again.Text()) != string(m.Text()) {
+		t.Errorf("merged again:\n%s\nwant:\n%s", again.Text(), m.Text())
 	}
-	if strings.Contains(section(string(m.Text)), "Allow: /\n") {
-		t.Errorf("Allow: / was added:\n%s", m.Text)
+	if strings.Contains(section(string(m.Text())), "Allow: /\n") {
+		t.Errorf("Allow: / was added:\n%s", m.Text())
 	}
-	f := robots.Parse(m.Text)
+	f := robots.Parse(m.Text())
 	source := robots.Parse([]byte(site))
 	lines := 0
 	for line := range f.Lines() {
 		lines++
-		from := m.Origin(line.Number)
+		layer, number := m.Origin(line.Number)
 		rule := line.Directive == robots.DirectiveAllow || line.Directive == robots.DirectiveDisallow || line.Directive == robots.DirectiveCrawlDelay
-		if !rule || line.Value == "" || from.Layer != Site {
-			if rule && line.Value != "" && from.Layer == Marker {
+		if !rule || line.Value == "" || layer != enforce.FileLayer {
+			if rule && line.Value != "" && layer == enforce.NoLayer {
 				t.Errorf("line %d has no origin: %s", line.Number, line.Raw)
 			}
 			continue
 		}
-		if want, _ := source.Line(from.Line); want.Directive != line.Directive || rule && want.Value != line.Value && line.Directive != robots.DirectiveCrawlDelay {
-			t.Errorf("line %d, %q, has the origin line %d of the site, which is %q", line.Number, line.Raw, from.Line, want.Raw)
+		if want, _ := source.Line(number); want.Directive != line.Directive || rule && want.Value != line.Value && line.Directive != robots.DirectiveCrawlDelay {
+			t.Errorf("line %d, %q, has the origin line %d of the site, which is %q", line.Number, line.Raw, number, want.Raw)
 		}
 	}
-	if len(m.origins) != lines || m.Origin(0) != (Origin{}) || m.Origin(lines+1) != (Origin{}) {
-		t.Errorf("%d origins for %d lines", len(m.origins), lines)
+	for _, beyond := range []int{0, lines + 1} {
+		if layer, number := m.Origin(beyond); layer != enforce.NoLayer || number != 0 || len(m.origins) != lines {
+			t.Errorf("%d origins for %d lines; line %d has the origin %v %d", len(m.origins), lines, beyond, layer, number)
+		}
 	}
 }
 
 func TestOrigin(t *testing.T) {
 	p := Policy{Deny: []Deny{{Crawlers: []string{"seo"}, Paths: []string{"/a", "/b"}, Line: 12}}, Delay: []Delay{{Crawlers: []string{"Linkster"}, Interval: "1m", Line: 13}},
 		Signal: []Preference{{Key: "search", Value: "yes", Line: 14}}, License: []License{{URL: "https://example.com/l", Line: 15}}}
-	m, err := compile(t, p).Merge([]byte("User-agent: *\nDisallow: /p\n"), Options{})
+	m, err := compile(t, p).Merge([]byte("User-agent: *\nDisallow: /p\n"), new(enforce.Settings))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]Origin{"Disallow: /a": {Operator, 12}, "Disallow: /b": {Operator, 12}, "Crawl-delay: 60": {Operator, 13}, "Disallow: /p": {Site, 2},
-		"Content-Signal: search=yes": {Operator, 14}, "License: https://example.com/l": {Operator, 15}, "User-agent: Linkster": {}}
+	want := map[string]origin{"Disallow: /a": {enforce.PolicyLayer, 12}, "Disallow: /b": {enforce.PolicyLayer, 12}, "Crawl-delay: 60": {enforce.PolicyLayer, 13}, "Disallow: /p": {enforce.FileLayer, 2},
+		"Content-Signal: search=yes": {enforce.PolicyLayer, 14}, "License: https://example.com/l": {enforce.PolicyLayer, 15}, "User-agent: Linkster": {}}
 	seen := map[string]bool{}
-	for line := range robots.Parse(m.Text).Lines() {
+	for line := range robots.Parse(m.Text()).Lines() {
 		if w, ok := want[line.Raw]; ok {
 			seen[line.Raw] = true
-			if got := m.Origin(line.Number); got != w {
-				t.Errorf("%s comes from %v, want %v", line.Raw, got, w)
+			if layer, number := m.Origin(line.Number); layer != w.layer || number != w.line {
+				t.Errorf("%s comes from %v %d, want %v", line.Raw, layer, number, w)
 			}
 		}
 	}
 	if len(seen) != len(want) {
-		t.Errorf("seen %v of %v in\n%s", seen, want, m.Text)
+		t.Errorf("seen %v of %v in\n%s", seen, want, m.Text())
 	}
 }
 
@@ -332,9 +335,9 @@ func TestOrigin(t *testing.T) {
 func TestStarBinds(t *testing.T) {
 	l := compile(t, denyPath("library", "/api/"))
 	for binds, want := range map[bool]string{true: "User-agent: Fetchlib\nDisallow: /api/\nDisallow: /p", false: "User-agent: Fetchlib\nDisallow: /api/"} {
-		m, err := l.Merge([]byte("User-agent: *\nDisallow: /p\n"), Options{StarBinds: func(*crawler.Crawler) bool { return binds }})
-		if err != nil || section(string(m.Text)) != want {
-			t.Errorf("%v: %v\n%s\nwant\n%s", binds, err, m.Text, want)
+		m, err := l.Merge([]byte("User-agent: *\nDisallow: /p\n"), &enforce.Settings{HTTPClients: binds})
+		if err != nil || section(string(m.Text())) != want {
+			t.Errorf("%v: %v\n%s\nwant\n%s", binds, err, m.Text(), want)
 		}
 	}
 }
@@ -342,22 +345,22 @@ func TestStarBinds(t *testing.T) {
 func TestMergeByDialect(t *testing.T) {
 	l := compile(t, deny("Teacher"))
 	const site = "User-agent: Linkster Teacher other\nDisallow: /a /b\n\nUser-agent: *\nAllow: /x\nDisallow: /\nAllow: /y\n"
-	m, err := l.Merge([]byte(site), Options{Dialect: robots.Kollar1996})
+	m, err := l.Merge([]byte(site), &enforce.Settings{Dialect: robots.Kollar1996})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "User-agent: Linkster other # replaced by a policy: User-agent: Linkster Teacher other\nDisallow: /a /b\n"; !strings.HasPrefix(string(m.Text), want) {
-		t.Errorf("%s\nwant\n%s", m.Text, want)
+	if want := "User-agent: Linkster other # replaced by a policy: User-agent: Linkster Teacher other\nDisallow: /a /b\n"; !strings.HasPrefix(string(m.Text()), want) {
+		t.Errorf("%s\nwant\n%s", m.Text(), want)
 	}
-	again, err := l.Merge(m.Text, Options{Dialect: robots.Kollar1996})
-	if err != nil || string(again.Text) != string(m.Text) {
-		t.Errorf("merged again: %v\n%s", err, again.Text)
+	again, err := l.Merge(m.Text(), &enforce.Settings{Dialect: robots.Kollar1996})
+	if err != nil || string(again.Text()) != string(m.Text()) {
+		t.Errorf("merged again: %v\n%s", err, again.Text())
 	}
 
 	l = compile(t, denyPath("ai-data", "/z"))
-	m, err = l.Merge([]byte("User-agent: *\nDisallow: /b\nAllow: /\nDisallow: /c\n"), Options{Dialect: robots.Koster1994})
-	if want := "User-agent: Gatherer\nDisallow: /z\nDisallow: /b"; err != nil || section(string(m.Text)) != want {
-		t.Errorf("%v\n%s\nwant\n%s", err, m.Text, want)
+	m, err = l.Merge([]byte("User-agent: *\nDisallow: /b\nAllow: /\nDisallow: /c\n"), &enforce.Settings{Dialect: robots.Koster1994})
+	if want := "User-agent: Gatherer\nDisallow: /z\nDisallow: /b"; err != nil || section(string(m.Text())) != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, m.Text(), want)
 	}
 }
 
@@ -372,7 +375,7 @@ func TestMergeErrors(t *testing.T) {
 		beginMarker + "\n" + beginMarker + "\n" + endMarker + "\n":         "those that begin in line 1 have not ended",
 		"# x\n" + beginMarker + "\n" + endMarker + "\n" + endMarker + "\n": "line 4",
 	} {
-		if _, err := l.Merge([]byte(site), Options{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := l.Merge([]byte(site), new(enforce.Settings)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60q: error %v, want %q", site, err, want)
 		}
 	}
@@ -381,20 +384,20 @@ func TestMergeErrors(t *testing.T) {
 // If a file has the section of an earlier merge between other lines, the
 // section is replaced, and lines that it had replaced are restored.
 func TestMergeReplacesAnEarlierSection(t *testing.T) {
-	old, err := compile(t, deny("Teacher", "seo")).Merge([]byte("User-agent: Teacher\nDisallow: /t\n"), Options{})
+	old, err := compile(t, deny("Teacher", "seo")).Merge([]byte("User-agent: Teacher\nDisallow: /t\n"), new(enforce.Settings))
 	if err != nil {
 		t.Fatal(err)
 	}
-	site := "Sitemap: https://example.com/1\n" + string(old.Text) + "User-agent: mine\nDisallow: /m\n"
-	m, err := compile(t, deny("ai-data")).Merge([]byte(site), Options{})
+	site := "Sitemap: https://example.com/1\n" + string(old.Text()) + "User-agent: mine\nDisallow: /m\n"
+	m, err := compile(t, deny("ai-data")).Merge([]byte(site), new(enforce.Settings))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := "Sitemap: https://example.com/1\nUser-agent: Teacher\nDisallow: /t\n\nUser-agent: mine\nDisallow: /m\n\n" + beginMarker + "\n"
-	if !strings.HasPrefix(string(m.Text), want) || section(string(m.Text)) != "User-agent: Gatherer\nDisallow: /" {
-		t.Errorf("merged:\n%s\nwant\n%s", m.Text, want)
+	if !strings.HasPrefix(string(m.Text()), want) || section(string(m.Text())) != "User-agent: Gatherer\nDisallow: /" {
+		t.Errorf("merged:\n%s\nwant\n%s", m.Text(), want)
 	}
-	if got := m.Origin(6); got.Line < 8 { // after the old section
-		t.Errorf("line 6 comes from line %d of the site's file", got.Line)
+	if _, got := m.Origin(6); got < 8 { // after the old section
+		t.Errorf("line 6 comes from line %d of the site's file", got)
 	}
 }

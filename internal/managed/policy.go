@@ -1,8 +1,7 @@
 package managed
 
 // Policy has the rules of the site's operator for crawlers, by purpose or by
-// name. Most of them become lines of robots.txt; enforce.Policy, a compiled
-// robots.txt, is something else. The order of the statements does not matter.
+// name. Most of them become lines of robots.txt. The order of the statements does not matter.
 // The Line of each statement is its line in the configuration, or 0 if there is
 // none.
 type Policy struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/diff"
 )
@@ -113,11 +114,13 @@ func (o *policyOptions) printChanges(w io.Writer, site *Site, own []byte, merged
 	if !r.Complete {
 		fmt.Fprintln(w, errIncomplete)
 	}
-	for _, n := range merged.Notes() {
-		fmt.Fprintf(w, "note: %s\n", report.Visible(n.String()))
-	}
-	for _, b := range merged.Beyond() {
-		fmt.Fprintf(w, "note: a preset can't prevent this use: %s\n", b)
+	if m := managed.MergedIn(merged); m != nil {
+		for _, n := range m.Notes {
+			fmt.Fprintf(w, "note: %s\n", report.Visible(n.String()))
+		}
+		for _, b := range m.Beyond {
+			fmt.Fprintf(w, "note: a preset can't prevent this use: %s\n", b)
+		}
 	}
 	return nil
 }

@@ -65,7 +65,7 @@ func newChecked(site *Site, target string, d *enforce.Decision) *checked {
 	_, groupLine := d.Rules.Origin(d.Group.Line())
 	c := &checked{
 		Version: d.VersionTag(), graced: d.Version != nil,
-		Layer: layer, File: file, Hidden: d.Rules.HiddenPath(d), Reading: reading, URL: target, Action: d.Action.String(), Reason: d.Reason.String(), Crawler: d.Name(),
+		Layer: layer, File: file, Hidden: d.HiddenPath(), Reading: reading, URL: target, Action: d.Action.String(), Reason: d.Reason.String(), Crawler: d.Name(),
 		Class: d.Agent.Class.String(), Group: d.GroupToken(), GroupLine: groupLine,
 		Rule: d.RuleText(), Line: d.Line, checkedPace: newCheckedPace(d, site.Rules.MaxDelay),
 		handler: site.handler(),

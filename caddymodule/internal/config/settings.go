@@ -208,8 +208,10 @@ func (s *Settings) Engine() (r enforce.Settings, err error) {
 		IgnoreUserTriggered: s.UserTriggered != nil && !*s.UserTriggered,
 		Strict:              On(s.Strict),
 		Signals:             On(s.Signals),
-		Managed:             s.Policy,
 		Views:               s.Paths.Views(),
+	}
+	if s.Policy != nil {
+		r.Managed = s.Policy.Additions
 	}
 	if s.ExemptPaths == nil {
 		r.ExemptPaths = []string{"/.well-known/*"}

@@ -11,6 +11,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/headers"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
@@ -103,10 +104,13 @@ func (r *review) Close() error {
 
 // logMergeNotes logs the notes about the merge of the managed policy.
 func logMergeNotes(log *zap.Logger, p *enforce.Rules) {
-	notes := p.Notes()
-	for i, n := range notes {
+	m := managed.MergedIn(p)
+	if m == nil {
+		return
+	}
+	for i, n := range m.Notes {
 		if i == MaxFindings {
-			log.Warn("the policy has more notes: run caddy robots policy to see them", zap.Int("not_logged", len(notes)-i))
+			log.Warn("the policy has more notes: run caddy robots policy to see them", zap.Int("not_logged", len(m.Notes)-i))
 			break
 		}
 		log.Info("policy: "+n.Text(), zap.Strings("crawlers", n.Crawlers[:min(len(n.Crawlers), MaxFindings)]), zap.Int("of", len(n.Crawlers)),

@@ -1,0 +1,196 @@
+package enforce
+
+import (
+	"cmp"
+	"errors"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// Additions are what the site's operator adds to robots.txt: lines that are
+// published with those of the site, and hidden paths. They are immutable.
+type Additions struct {
+	// File is the name of the configuration file that the lines come from, such
+	// as Caddyfile; "" if it is not known.
+	File string
+	// Hidden are paths that are denied to every crawler and published nowhere:
+	// each is the pattern of a Disallow, with its line in the configuration.
+	Hidden []robots.Rule
+	// Merge adds the lines to a site's own file, which is empty if the site has
+	// none. If it returns an error, the site's own file is in force. Merge is nil
+	// if there are no lines.
+	Merge func(file []byte, s *Settings) (Merged, error)
+}
+
+// Merged is a site's file with the lines of Additions. It is immutable.
+type Merged interface {
+	// Text returns the whole file.
+	Text() []byte
+	// Origin returns where a line of Text comes from: FileLayer with the line in
+	// the site's own file, PolicyLayer with the line in the configuration, or
+	// NoLayer if it is only a comment or frame for the lines of the operator.
+	Origin(line int) (Layer, int)
+}
+
+// addLines makes the text of the rules: the site's own file with the lines of
+// the operator, if there are any and they can be merged.
+func (p *Rules) addLines() {
+	p.text = p.body
+	if !p.settings.publishes() || p.apart {
+		return
+	}
+	m, err := p.settings.additions.Merge(p.body, &p.settings.Settings)
+	if err != nil {
+		p.mergeErr = err
+		return
+	}
+	p.merged, p.text = m, m.Text()
+}
+
+// publishes reports whether the operator adds lines that are published.
+func (s *compiledSettings) publishes() bool { return s.additions.Merge != nil }
+
+// Published reports whether Text has lines of the operator. If so, clients that
+// request /robots.txt must receive Text, not the site's own file.
+func (p *Rules) Published() bool { return p.merged != nil }
+
+// Merged returns what Settings.Managed made of the site's file, or nil if Text
+// has no lines of the operator.
+func (p *Rules) Merged() Merged { return p.merged }
+
+// publishedText returns Text if it has lines of the operator; otherwise nil.
+func (p *Rules) publishedText() []byte {
+	if p.merged == nil {
+		return nil
+	}
+	return p.text
+}
+
+// MergeError returns why the lines of the operator are not in force. It returns
+// nil if they are, or if there are none.
+func (p *Rules) MergeError() error {
+	if p.apart && p.settings.publishes() {
+		return errApart
+	}
+	return p.mergeErr
+}
+
+var errApart = errors.New("requests for /robots.txt do not come through the handler with the policy, so the lines of the policy can't be published and are not in force")
+
+// Layer is where a line comes from: the site's own file, or a part of the
+// configuration.
+type Layer uint8
+
+const (
+	// NoLayer is the layer of a decision for which no line was the reason.
+	NoLayer Layer = iota
+	// FileLayer stands for the site's own robots.txt.
+	FileLayer
+	// PolicyLayer stands for the lines of Additions: they are published with
+	// those of the site.
+	PolicyLayer
+	// HiddenLayer stands for the hidden paths of Additions. They are published
+	// nowhere.
+	HiddenLayer
+)
+
+// String returns site, policy, hidden, or "" for NoLayer.
+func (l Layer) String() string {
+	return [...]string{"", "site", "policy", "hidden"}[min(l, HiddenLayer)]
+}
+
+// Origin returns where a line of File comes from: its layer, and its line
+// number in the site's own robots.txt or in the configuration. Lines count from
+// 1. For line 0, it returns NoLayer.
+func (p *Rules) Origin(line int) (Layer, int) {
+	switch {
+	case line == 0:
+		return NoLayer, 0
+	case p.merged == nil:
+		return FileLayer, line
+	}
+	layer, line := p.merged.Origin(line)
+	return cmp.Or(layer, PolicyLayer), line
+}
+
+// FileOf returns the name of the file that has the lines of a layer: robots.txt,
+// or Additions.File. It returns "" if the name is not known, and for NoLayer.
+func (p *Rules) FileOf(l Layer) string {
+	switch l {
+	case NoLayer:
+		return ""
+	case FileLayer:
+		return "robots.txt"
+	}
+	return p.settings.additions.File
+}
+
+// File returns the name of the file that has d.Line (see Rules.FileOf).
+func (d *Decision) File() string {
+	if d.Rules == nil {
+		return ""
+	}
+	return d.Rules.FileOf(d.Layer)
+}
+
+// from sets the layer and the line from a line of p's file.
+func (d *Decision) from(p *Rules, line int) { d.Layer, d.Line = p.Origin(line) }
+
+// hiddenGroup returns a group that disallows hidden paths. The rule of paths[i]
+// is on line i+2.
+func hiddenGroup(paths []robots.Rule) *robots.Group {
+	file := []byte("User-agent: *\n")
+	for _, h := range paths {
+		file = append(file, "Disallow: "+h.Pattern+"\n"...)
+	}
+	return robots.Parse(file).Star()
+}
+
+// hiddenRule returns the hidden path that matches the path of the request, or
+// nil. No log or page contains hidden paths, only their lines in the
+// configuration.
+func (c *client) hiddenRule() *robots.Rule {
+	settings := c.rules.settings
+	verdict := settings.hidden.MatchViews(c.views)
+	if verdict.Allowed {
+		return nil
+	}
+	return &settings.additions.Hidden[verdict.Line()-2]
+}
+
+// hides reports whether hidden paths are denied to an agent. They are denied to
+// every crawler, and to other clients if the site's operator applies the group
+// for `*` to them.
+func (c *client) hides(a *crawler.Agent) bool {
+	settings := c.rules.settings
+	switch a.Class {
+	case crawler.Person, crawler.Webhook:
+		return false
+	case crawler.Library:
+		return settings.HTTPClients
+	case crawler.Program:
+		return settings.Programs != ProgramsOff && c.starApplies(a)
+	case crawler.UserTriggered:
+		return (settings.Strict || !settings.IgnoreUserTriggered) && c.starApplies(a)
+	}
+	return true
+}
+
+// HiddenLines returns the lines in the configuration that have hidden paths.
+func (p *Rules) HiddenLines() (lines []int) {
+	for _, h := range p.settings.additions.Hidden {
+		lines = append(lines, h.Line)
+	}
+	return lines
+}
+
+// HiddenPath returns the hidden path, in robots.txt syntax, that caused the
+// decision, if its reason is Hidden; otherwise "". Show it only to the site's
+// operator, and never in an answer, a log or a page.
+func (d *Decision) HiddenPath() string {
+	if d.hidden == nil {
+		return ""
+	}
+	return d.hidden.Pattern
+}
