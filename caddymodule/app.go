@@ -298,7 +298,7 @@ func (a *App) limiter(s *config.Settings) (throttle.Limiter, error) {
 	if s.Fleet == nil {
 		return a.memory, nil
 	}
-	settings, err := s.Fleet.Config(caddy.NewReplacer())
+	settings, err := s.Fleet.Config()
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func (h *configHandler) site(c *configFile) (*cli.Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	if rules.Registry, err = registry.Read(h.registryLocation(), h.addCrawlers); err != nil {
+	if rules.Registry, err = registry.Read(h.registryLocation(), h.AddCrawlers); err != nil {
 		return nil, err
 	}
 	site := &cli.Site{Hosts: h.route.Hosts(), Listen: h.listen, Matcher: h.route.Matcher(), Rules: rules, Sampled: c.isSampled()}

@@ -122,7 +122,7 @@ func (h *Handler) provisionRegistry(ctx caddy.Context) error {
 	if registry.IsURL(location) {
 		return h.provisionRegistryURL(ctx, location)
 	}
-	file := &registry.File{Path: location, Add: h.addCrawlers}
+	file := &registry.File{Path: location, Add: h.AddCrawlers}
 	crawlers, err := file.Read()
 	if err != nil {
 		return err
@@ -151,11 +151,6 @@ func (h *Handler) registryLocation() string {
 	return caddy.NewReplacer().ReplaceAll(h.Registry, "")
 }
 
-// addCrawlers adds the crawlers of the settings to a registry.
-func (h *Handler) addCrawlers(r *crawler.Registry) (*crawler.Registry, error) {
-	return config.WithCrawlers(r, h.Crawlers)
-}
-
 // registryChanged puts the crawlers of a changed registry file in force. A broken
 // file changes nothing.
 func (h *Handler) registryChanged(file *registry.File, r *crawler.Registry, err error) {
@@ -180,7 +175,7 @@ func (h *Handler) provisionRegistryURL(ctx caddy.Context, rawURL string) error {
 	if err != nil {
 		return err
 	}
-	configured, err := h.addCrawlers(crawler.Builtin())
+	configured, err := h.AddCrawlers(crawler.Builtin())
 	if err != nil {
 		return err
 	}

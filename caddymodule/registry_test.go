@@ -269,7 +269,7 @@ func TestInvalidCrawlers(t *testing.T) {
 		{nil, filepath.Join(dir, "none.jsonl"), "no such file"},
 		{nil, broken, "line 3"},
 	} {
-		if _, err := registry.Read(tt.file, (&Handler{Settings: config.Settings{Crawlers: tt.crawlers}}).addCrawlers); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := registry.Read(tt.file, (&Handler{Settings: config.Settings{Crawlers: tt.crawlers}}).AddCrawlers); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%+v, %s: %v, want an error with %q", tt.crawlers, tt.file, err, tt.want)
 		}
 	}

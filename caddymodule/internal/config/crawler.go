@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -88,12 +89,8 @@ func (c *Crawler) row(base *crawler.Registry) (row crawler.Crawler, err error) {
 	} else if len(row.Robots) == 0 {
 		row.Robots = row.UserAgents[:1]
 	}
-	if c.Operator != "" {
-		row.Operator = c.Operator
-	}
-	if c.Purpose != "" {
-		row.Purpose = crawler.Purpose(c.Purpose)
-	}
+	row.Operator = cmp.Or(c.Operator, row.Operator)
+	row.Purpose = cmp.Or(crawler.Purpose(c.Purpose), row.Purpose)
 	switch {
 	case c.Class != "":
 		if row.Class, err = crawler.ParseClass(c.Class); err != nil {
@@ -113,21 +110,18 @@ func (c *Crawler) row(base *crawler.Registry) (row crawler.Crawler, err error) {
 	if c.Verify != nil {
 		c.Verify.apply(&row)
 	}
-	for _, f := range []struct {
-		name, value string
-		fact        *crawler.Tri
-	}{{"star", c.Star, &row.Star}, {"crawl_delay", c.CrawlDelay, &row.CrawlDelay}} {
-		switch f.value {
-		case "yes":
-			*f.fact = crawler.Yes
-		case "no":
-			*f.fact = crawler.No
-		}
-		if err := yesNo.check(f.name, f.value); err != nil {
-			return row, err
-		}
+	return row, cmp.Or(setFact("star", c.Star, &row.Star), setFact("crawl_delay", c.CrawlDelay, &row.CrawlDelay))
+}
+
+// setFact sets a fact to yes or no. An empty value leaves it as it is.
+func setFact(name, value string, fact *crawler.Tri) error {
+	switch value {
+	case "yes":
+		*fact = crawler.Yes
+	case "no":
+		*fact = crawler.No
 	}
-	return row, nil
+	return yesNo.check(name, value)
 }
 
 // checkCrawlers returns an error for values that can't be used, as far as no
@@ -182,7 +176,7 @@ func (p *parser) crawler(_, name string) error {
 	if s.Registry != "" {
 		return nil // the registry may override or add crawlers; it is read when the configuration is loaded
 	}
-	_, err = WithCrawlers(crawler.Builtin(), s.Crawlers)
+	_, err = s.AddCrawlers(crawler.Builtin())
 	return place(&head, err)
 }
 
@@ -208,17 +202,18 @@ func (p *parser) registry(_, location string) error {
 	return nil
 }
 
-// WithCrawlers returns a registry with the crawlers of the configuration added.
-func WithCrawlers(registry *crawler.Registry, crawlers []Crawler) (*crawler.Registry, error) {
-	if len(crawlers) == 0 {
+// AddCrawlers returns a registry with the crawlers of the settings added.
+func (s *Settings) AddCrawlers(registry *crawler.Registry) (*crawler.Registry, error) {
+	if len(s.Crawlers) == 0 {
 		return registry, nil
 	}
-	rows := make([]crawler.Crawler, len(crawlers))
-	for i := range crawlers {
-		var err error
-		if rows[i], err = crawlers[i].row(registry); err != nil {
-			return nil, fmt.Errorf("crawler %q: %w", crawlers[i].Name, err)
+	var rows []crawler.Crawler
+	for _, c := range s.Crawlers {
+		row, err := c.row(registry)
+		if err != nil {
+			return nil, fmt.Errorf("crawler %q: %w", c.Name, err)
 		}
+		rows = append(rows, row)
 	}
 	return registry.With(rows...)
 }
@@ -229,7 +224,7 @@ func WithCrawlers(registry *crawler.Registry, crawlers []Crawler) (*crawler.Regi
 func (p *parser) knownRegistry() (registry *crawler.Registry, complete bool) {
 	s := *p.settings
 	s.AddDefaults(p.defaults, p.off)
-	registry, err := WithCrawlers(crawler.Builtin(), s.Crawlers)
+	registry, err := s.AddCrawlers(crawler.Builtin())
 	if err != nil {
 		return crawler.Builtin(), false // the parser of the crawler block reports it
 	}

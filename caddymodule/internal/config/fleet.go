@@ -59,13 +59,16 @@ func (f *Fleet) check() error {
 		return fmt.Errorf("fleet instances %d is not between 1 and %d", f.Instances, maxInstances)
 	case f.Deadline < 0 || time.Duration(f.Deadline) > maxFleetDeadline:
 		return fmt.Errorf("fleet deadline %s is not between 1ms and %s", time.Duration(f.Deadline), maxFleetDeadline)
+	case hasPlaceholder(f.URL):
+		return nil
 	}
-	return nil
+	_, err := f.Config()
+	return err
 }
 
 // Config converts the settings to the limiter's.
-func (f *Fleet) Config(repl *caddy.Replacer) (throttle.FleetConfig, error) {
-	c, err := throttle.ParseFleetURL(repl.ReplaceAll(f.URL, ""))
+func (f *Fleet) Config() (throttle.FleetConfig, error) {
+	c, err := throttle.ParseFleetURL(caddy.NewReplacer().ReplaceAll(f.URL, ""))
 	if err != nil {
 		return c, fmt.Errorf("fleet: %w", err)
 	}
@@ -81,11 +84,6 @@ func (f *Fleet) Config(repl *caddy.Replacer) (throttle.FleetConfig, error) {
 //		deadline  <duration>
 //	}
 func (p *parser) fleet(_, address string) error {
-	if !hasPlaceholder(address) {
-		if _, err := throttle.ParseFleetURL(address); err != nil {
-			return fmt.Errorf("fleet: %v", err)
-		}
-	}
 	f := &Fleet{URL: address}
 	p.settings.Fleet = f
 	return p.block(table{

@@ -96,10 +96,19 @@ func (p *parser) site() table {
 }
 
 // block parses the lines of a block. Each name may be given once, unless it is
-// repeatable. After each line, block calls check, if it is not nil.
+// repeatable. Before the first line and after each line, block calls check, if it
+// is not nil, so that the error has the place of the line.
 func (p *parser) block(lines table, check func() error, repeatable ...string) error {
 	seen := make(map[string]bool)
-	for nesting := p.Nesting(); p.NextBlock(nesting); {
+	for nesting := p.Nesting(); ; {
+		if check != nil {
+			if err := check(); err != nil {
+				return place(p.Dispenser, err)
+			}
+		}
+		if !p.NextBlock(nesting) {
+			return nil
+		}
 		name := p.Val()
 		parse, ok := lines[name]
 		switch {
@@ -111,15 +120,10 @@ func (p *parser) block(lines table, check func() error, repeatable ...string) er
 			return placed{p.Errf("%s is given twice", name)}
 		}
 		seen[name], p.head = true, *p.Dispenser
-		err := parse(name, p.RemainingArgs())
-		if err == nil && check != nil {
-			err = check()
-		}
-		if err != nil {
+		if err := parse(name, p.RemainingArgs()); err != nil {
 			return place(p.Dispenser, err)
 		}
 	}
-	return nil
 }
 
 // placed is an error with its place in the Caddyfile.

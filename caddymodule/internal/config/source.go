@@ -120,12 +120,11 @@ func (p *parser) source(_ string, args []string) error {
 	case takes:
 		*value = args[1]
 	}
-	if s.Kind == SourceURL && !hasPlaceholder(s.URL) {
-		if _, err := enforce.NewURL(s.URL); err != nil {
-			return fmt.Errorf("source url: %v", err)
-		}
+	if hasPlaceholder(s.URL) {
+		return nil
 	}
-	return nil
+	_, err := p.settings.NewSource()
+	return err
 }
 
 // hasPlaceholder reports whether a value may have a placeholder, so that it

@@ -58,9 +58,9 @@ func (v *Verify) check() error {
 	if v == nil {
 		return nil
 	}
-	if v.Resolver != "" && !hasPlaceholder(v.Resolver) {
-		if _, err := verify.NewServerResolver(v.Resolver); err != nil {
-			return fmt.Errorf("verify resolver: %w", err)
+	if !hasPlaceholder(v.Resolver) {
+		if _, err := v.Config(); err != nil {
+			return err
 		}
 	}
 	return impostorActions.check("verify impostors", v.Impostors)
