@@ -23,10 +23,8 @@ var (
 	fleetRefusals = newCounter("fleet_refusals_total",
 		"Requests throttled with a fleet, by the engine that decided: local, remote (Redis or Valkey), or fallback while Redis or Valkey does not answer.",
 		"engine")
-	fleetFallbacks = collected(prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "caddy_robots_fleet_fallbacks_total",
-		Help: "Requests decided by one server alone, because the fleet's Redis or Valkey did not answer.",
-	}))
+	fleetFallbacks = newCounter("fleet_fallbacks_total",
+		"Requests decided by one server alone, because the fleet's Redis or Valkey did not answer.").WithLabelValues()
 )
 
 // Fleet is a throttle.Observer.

@@ -40,9 +40,9 @@ type Reads struct {
 }
 
 // NewReads returns the observer for a source of a kind. Its review of each file
-// uses the registry and the header rules in tags, and calls more. Close it when
-// no more files are read.
-func NewReads(log *zap.Logger, kind string, registry *crawler.Registry, tags []headers.Setting, more ...func(*zap.Logger, *enforce.Rules)) *Reads {
+// uses the registry and the header rules in tags, and calls more, which
+// may be nil. Close it when no more files are read.
+func NewReads(log *zap.Logger, kind string, registry *crawler.Registry, tags []headers.Setting, more func(*zap.Logger, *enforce.Rules)) *Reads {
 	log = limited(log, readsLogged)
 	return &Reads{log: log, kind: kind, review: &review{log: log, registry: registry, tags: tags, more: more}}
 }

@@ -27,69 +27,61 @@ const (
 
 // review logs the lines of each loaded robots.txt that have no effect, or not the
 // intended one, once for each file. It uses the crawlers in the registry and the
-// header rules in tags, and calls more for each file. The linter may take a tenth of a second for
-// the largest files, so a review runs in the background, one file at a time.
+// header rules in tags, and calls more for each file. The linter may take a tenth
+// of a second for the largest files, so a review runs in the background, one file
+// at a time.
 type review struct {
 	log      *zap.Logger
 	registry *crawler.Registry
 	tags     []headers.Setting
-	more     []func(*zap.Logger, *enforce.Rules)
+	more     func(*zap.Logger, *enforce.Rules)
 
 	mu      sync.Mutex
-	queue   []loaded
+	queue   []func()                                 // reviews that wait, and the one that runs
 	done    [maxReviewed]weak.Pointer[enforce.Rules] // origins with the same file share their rules
 	next    int                                      // the next index in done
-	working bool
 	closed  bool
 	running sync.WaitGroup
 }
 
-// loaded has the rules of a file, and the first origin with them.
-type loaded struct {
-	origin enforce.Origin
-	rules  *enforce.Rules
-}
-
-// add queues rules for review. It does not block.
+// add queues rules for review, with the first origin that they are for. It does
+// not block.
 func (r *review) add(origin enforce.Origin, rules *enforce.Rules) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed || len(r.queue) >= maxReviews {
-		return
-	}
 	this := weak.Make(rules)
-	if slices.Contains(r.done[:], this) {
+	if r.closed || len(r.queue) >= maxReviews || slices.Contains(r.done[:], this) {
 		return
 	}
 	r.done[r.next] = this
 	r.next = (r.next + 1) % maxReviewed
-	r.queue = append(r.queue, loaded{origin, rules})
-	if !r.working {
-		r.working = true
+	r.queue = append(r.queue, func() { r.run(r.log.With(originField(origin)...), rules) })
+	if len(r.queue) == 1 {
 		r.running.Go(r.work)
 	}
 }
 
-// work reviews the queued rules until the queue is empty.
+// work runs the queued reviews until the queue is empty.
 func (r *review) work() {
-	for {
-		r.mu.Lock()
-		if len(r.queue) == 0 {
-			r.working = false
-			r.mu.Unlock()
-			return
-		}
-		l := r.queue[0]
-		r.queue = r.queue[1:]
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for len(r.queue) > 0 {
+		next := r.queue[0]
 		r.mu.Unlock()
-		log := r.log.With(originField(l.origin)...)
-		logMergeNotes(log, l.rules)
-		logUnenforceable(log, l.rules)
-		logMistakes(log, l.rules.File(), r.registry)
-		logHiddenHeaders(log, r.tags, l.rules.File(), r.registry)
-		for _, logMore := range r.more {
-			logMore(log, l.rules)
-		}
+		next()
+		r.mu.Lock()
+		r.queue = r.queue[min(1, len(r.queue)):] // Close empties it
+	}
+}
+
+// run reviews rules.
+func (r *review) run(log *zap.Logger, rules *enforce.Rules) {
+	logMergeNotes(log, rules)
+	logUnenforceable(log, rules)
+	logMistakes(log, rules.File(), r.registry)
+	logHiddenHeaders(log, r.tags, rules.File(), r.registry)
+	if r.more != nil {
+		r.more(log, rules)
 	}
 }
 

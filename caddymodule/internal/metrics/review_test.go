@@ -31,7 +31,7 @@ func (perOrigin) PerOrigin() bool { return true }
 func logged(t *testing.T, texts perOrigin, hosts ...string) []string {
 	t.Helper()
 	core, logs := zapobserver.New(zapcore.DebugLevel)
-	o := NewReads(zap.New(core, zap.WithClock(&fixedClock{time.Unix(1e9, 0)})), "site", crawler.Builtin(), nil)
+	o := NewReads(zap.New(core, zap.WithClock(&fixedClock{time.Unix(1e9, 0)})), "site", crawler.Builtin(), nil, nil)
 	limiter := throttle.NewMemory(1)
 	defer limiter.Close()
 	engine, err := enforce.NewEngine(enforce.Settings{}, texts, limiter, enforce.Config{Observer: o})

@@ -12,10 +12,8 @@ import (
 var (
 	suspectSignals = newCounter("suspect_signals_total",
 		"Signals of clients that send a browser's User-Agent and behave like robots, by signal.", "signal")
-	suspectsFound = collected(prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "caddy_robots_suspects_found_total",
-		Help: "Clients that became suspects, after two independent signals.",
-	}))
+	suspectsFound = newCounter("suspects_found_total",
+		"Clients that became suspects, after two independent signals.").WithLabelValues()
 	suspectShares = newCounter("suspect_shares_total", "Attempts to share signals with the other servers of the fleet, by result.", "result")
 
 	suspectCount = newDesc("suspects", "Clients that are suspects now. Absent without suspects in the configuration.")

@@ -17,10 +17,8 @@ var (
 		"Addresses looked up in reverse DNS, by outcome: verified, impostor, unverified, or dropped because too many lookups were waiting.", "outcome")
 	sourceReads = newCounter("verification_reads_total",
 		"Attempts to read a list of addresses or a directory of keys, by kind and outcome.", "kind", "outcome")
-	storageFailures = collected(prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "caddy_robots_verification_storage_failures_total",
-		Help: "Failures to load or store the copy of a list of addresses or directory of keys.",
-	}))
+	storageFailures = newCounter("verification_storage_failures_total",
+		"Failures to load or store the copy of a list of addresses or directory of keys.").WithLabelValues()
 
 	sourceAge = newDesc("verification_age_seconds",
 		"Seconds since the copy in use of a list or directory was last found to be current. Absent without a copy.", "kind", "url")

@@ -3,6 +3,7 @@ package suspicion
 import (
 	"bytes"
 	"crypto/sha256"
+	_ "embed"
 	"encoding/base64"
 	"html/template"
 	"net/http"
@@ -35,7 +36,7 @@ func (s *Suspicion) Refuse(w http.ResponseWriter, q *enforce.Request, r *http.Re
 	if wantsHTML(r) {
 		header.Set("Content-Type", "text/html; charset=utf-8")
 		header.Set("Content-Security-Policy", pageCSP)
-		if err := pageTemplate.Execute(&page, s.action(q)); err != nil {
+		if err := pageTemplate.Execute(&page, pageData{template.CSS(pageStyle), s.action(q)}); err != nil {
 			return err
 		}
 	} else {
@@ -151,31 +152,16 @@ var pageCSP = func() string {
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 }()
 
-const pageStyle = `:root{color-scheme:light dark}
-body{font:1.1rem/1.5 system-ui,sans-serif;max-width:36rem;margin:12vh auto 0;padding:0 1.25rem;color:#1b1b1b;background:#fff}
-h1{font-size:1.5rem;line-height:1.25}
-button{font:inherit;padding:.6rem 1.2rem;border:2px solid #0b57d0;border-radius:.4rem;background:#0b57d0;color:#fff;cursor:pointer}
-button:focus-visible{outline:3px solid #0b57d0;outline-offset:3px}
-p.note{font-size:.95rem;color:#4d4d4d}
-@media (prefers-color-scheme:dark){body{color:#eee;background:#16181c}button{background:#a8c7fa;border-color:#a8c7fa;color:#062e6f}button:focus-visible{outline-color:#a8c7fa}p.note{color:#b8b8b8}}`
+//go:embed page.css
+var pageStyle string
 
-var pageTemplate = template.Must(template.New("page").Parse(`<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Are you a person?</title>
-<style>` + pageStyle + `</style>
-</head>
-<body>
-<main>
-<h1>This page is not for robots</h1>
-<p>The robots.txt of this site disallows this page to robots. Requests with your browser’s name from your internet address look like those of a robot, so the page is not shown. Another person at the same address may have sent them.</p>
-<form method="post" action="{{.}}">
-<p><button type="submit">I am a person: show the page</button></p>
-</form>
-<p class="note">The button stores a cookie for one day. The cookie only records that the button was pressed. Without the button, you can open the page again after some time.</p>
-</main>
-</body>
-</html>
-`))
+//go:embed page.html
+var pageText string
+
+var pageTemplate = template.Must(template.New("page").Parse(pageText))
+
+// pageData fills in the page.
+type pageData struct {
+	Style  template.CSS
+	Action string // the target of the form
+}
