@@ -9,7 +9,11 @@ import (
 	"testing"
 
 	"github.com/caddyserver/certmagic"
+	"go.uber.org/goleak"
+	"go.uber.org/zap"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/suspect"
 )
 
@@ -51,3 +55,21 @@ type failingStorage struct{ certmagic.FileStorage }
 
 func (*failingStorage) Load(context.Context, string) ([]byte, error) { return nil, fs.ErrNotExist }
 func (*failingStorage) Lock(context.Context, string) error           { return errors.New("no lock") }
+
+func TestRunEndsWithItsContext(t *testing.T) {
+	current := goleak.IgnoreCurrent()
+	for name, storage := range map[string]certmagic.Storage{"a storage": &certmagic.FileStorage{Path: t.TempDir()}, "a storage that fails": new(failingStorage)} {
+		v := NewVisitors()
+		ctx, stop := context.WithCancel(t.Context())
+		var ended sync.WaitGroup
+		ended.Go(func() { v.Run(ctx, storage, shared.NewFleet(throttle.FleetConfig{}, nil), zap.NewNop()) })
+		stop()
+		ended.Wait()
+		if err := v.Close(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := goleak.Find(current, goleak.IgnoreAnyFunction("github.com/caddyserver/certmagic.keepLockfileFresh")); err != nil {
+		t.Error(err)
+	}
+}
