@@ -22,9 +22,9 @@ const adminPrefix = "/robots/"
 // their parameters:
 //
 //	GET  /robots/               a summary: span=hour|day|month
-//	GET  /robots/policies       each robots.txt in force: id, text, broken, grace, offset, limit
+//	GET  /robots/origins       each robots.txt in force: id, text, broken, grace, offset, limit
 //	GET  /robots/crawlers       the requests of each crawler: span, sort, name, offset, limit
-//	GET  /robots/rules          the lines that decided: policy, offset, limit
+//	GET  /robots/lines          the lines that decided: policy, offset, limit
 //	GET  /robots/recent         the last refused requests: after, limit
 //	GET  /robots/suspects       clients that behave like robots: offset, limit
 //	GET  /robots/budgets        the budgets of a crawler: crawler (required), offset, limit

@@ -50,12 +50,12 @@ func init() {
 // `{http.robots.purpose}` | What the crawler's operator uses the pages for, such as search or ai-training
 // `{http.robots.group}` | The product token of the robots.txt group that applies to the crawler
 // `{http.robots.action}` | pass, deny or throttle; in monitor mode would_deny or would_throttle
-// `{http.robots.reason}` | The reason for the action: allowed, disallowed, crawl_delay, request_rate, visit_time, hidden, grace, pending, impostor, exempt, exempt_path, unbound (no group applies to the client), no_policy (there is no robots.txt), unavailable, suspect or person
+// `{http.robots.reason}` | The reason for the action: allowed, disallowed, crawl_delay, request_rate, visit_time, hidden, grace, pending, impostor, exempt, exempt_path, unbound (no group applies to the client), no_rules (there is no robots.txt), unavailable, suspect or person
 // `{http.robots.rule}` | The line of robots.txt that decided, such as `Disallow: /private/` or `Crawl-delay: 10`
-// `{http.robots.layer}` | Where that rule is from: site (the site's own robots.txt), policy or hidden (the policy in the configuration)
+// `{http.robots.layer}` | Where that rule is from: file (the site's own robots.txt), policy or hidden (the policy in the configuration)
 // `{http.robots.version}` | The entity tag of the robots.txt that was applied
 // `{http.robots.grace_ends}` | For the reason grace: the latest time at which grace ends, in UTC, such as 2026-11-22T15:04:05Z. Otherwise empty
-// `{http.robots.line}` | The number of the line that decided: in the site's robots.txt for the layer site, otherwise in the configuration. 0 if no line decided
+// `{http.robots.line}` | The number of the line that decided: in the site's robots.txt for the layer file, otherwise in the configuration. 0 if no line decided
 // `{http.robots.verified}` | The result of `verify`: verified, impostor, unverified, or none if the claim can't be checked
 // `{http.robots.suspect}` | The signals of a suspect, separated by commas, such as trap,pace. Empty for all other clients
 // `{http.robots.trap}` | A trap URL for this client's address, for a link that people don't see. Empty if no trap is in force

@@ -73,10 +73,10 @@ func (p *policyOf) origins() []enforce.Origin {
 func (p *policyOf) budgetStatus(b budgetAt, now time.Time) status.Budget {
 	budget := status.Budget{
 		Origin: b.origin.String(), OriginID: p.id, Site: p.handler.SiteOf(b.origin.Host), Mode: p.handler.mode(),
-		Group: b.Group.Token(), Limits: limits(b, &p.handler.Settings), Counted: "crawler", Claim: "own", Next: now.UTC(), Free: true,
+		Group: b.Group.Token(), Limits: limits(b, &p.handler.Settings), Counted: "crawler", Owner: "crawler", Next: now.UTC(), Free: true,
 	}
 	if b.Pool {
-		budget.Claim = "unverified"
+		budget.Owner = "unverified"
 	}
 	layer, line := b.Rules.Origin(paceLine(b))
 	budget.Layer, budget.Line = layer.String(), line

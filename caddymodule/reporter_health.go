@@ -117,7 +117,7 @@ func summary(problems []status.Problem, lists int) []status.Problem {
 func (p *policyOf) problem(now time.Time) status.Problem {
 	if err := p.Rules.MergeError(); err != nil {
 		return status.Problem{
-			Severity: status.Severe, Kind: "merge", Subject: p.subject(),
+			Severity: status.Severe, Kind: "policy", Subject: p.subject(),
 			Message: fmt.Sprintf("the policy in the configuration is not in force: it can't be merged into robots.txt of %s: %s", p.subject(), plainError(err)),
 			Advice:  "Run `caddy robots policy` with this configuration: it shows the merged file, or the reason why it can't be merged.",
 		}
@@ -129,7 +129,7 @@ func (p *policyOf) problem(now time.Time) status.Problem {
 	switch p.Rules.Outcome() {
 	case enforce.NotRobots:
 		return status.Problem{
-			Severity: status.Severe, Kind: "policy", Subject: p.subject(),
+			Severity: status.Severe, Kind: "robots_txt", Subject: p.subject(),
 			Message: name + " is a web page, not a robots.txt: " + metrics.WithoutFile(p.Rules),
 			Advice: "Make the site answer /robots.txt with the text file, or with 404 if it has none. The usual causes are a catch-all route, a maintenance page with status 200, and a script that failed. " +
 				graceAdvice,
@@ -144,7 +144,7 @@ func (p *policyOf) problem(now time.Time) status.Problem {
 	}
 	if fault := encodingFault(p.Rules); fault != "" {
 		return status.Problem{
-			Severity: status.Warning, Kind: "policy", Subject: p.subject(),
+			Severity: status.Warning, Kind: "robots_txt", Subject: p.subject(),
 			Message: name + " has no rules, because " + fault + ": " + metrics.WithoutFile(p.Rules),
 			Advice:  "Replace the file by a text file in UTF-8.",
 		}
@@ -162,7 +162,7 @@ func (p *policyOf) empty(now time.Time) status.Problem {
 		return problem
 	}
 	before := &p.Earlier[i]
-	problem.Severity, problem.Kind, problem.Subject, problem.Since = status.Warning, "policy", p.subject(), timeOf(before.Until())
+	problem.Severity, problem.Kind, problem.Subject, problem.Since = status.Warning, "robots_txt", p.subject(), timeOf(before.Until())
 	problem.Message += fmt.Sprintf(". Until %s it had %s", formatTime(before.Until(), now), quantity(before.Rules().RuleCount(), "rule"))
 	problem.Advice = "If that was a mistake, put the file back. " + graceAdvice + " If it was not a mistake, ignore this: the warning ends 24 hours after the change."
 	return problem
@@ -186,7 +186,7 @@ func encodingFault(p *enforce.Rules) string {
 
 // failure returns the problem of a policy whose source can't be read.
 func (p *policyOf) failure(now time.Time) status.Problem {
-	problem := status.Problem{Severity: status.Severe, Kind: "policy", Subject: p.subject(), Since: timeOf(p.Failing)}
+	problem := status.Problem{Severity: status.Severe, Kind: "robots_txt", Subject: p.subject(), Since: timeOf(p.Failing)}
 	message := fmt.Sprintf("robots.txt of %s could not be read for %s", p.subject(), ago(now.Sub(p.Failing)))
 	switch {
 	case p.Rules.DeniesAll():

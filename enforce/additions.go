@@ -95,9 +95,9 @@ const (
 	HiddenLayer
 )
 
-// String returns site, policy, hidden, or "" for NoLayer.
+// String returns file, policy, hidden, or "" for NoLayer.
 func (l Layer) String() string {
-	return [...]string{"", "site", "policy", "hidden"}[min(l, HiddenLayer)]
+	return [...]string{"", "file", "policy", "hidden"}[min(l, HiddenLayer)]
 }
 
 // Origin returns where a line of File comes from: its layer, and its line

@@ -51,11 +51,11 @@ const Reasons = int(reasons)
 
 // String returns the reason's name in logs, metrics and placeholders. The names
 // are, in the order of the constants: person, allowed, exempt, exempt_path,
-// unbound, no_policy, disallowed, impostor, unavailable, pending, crawl_delay,
+// unbound, no_rules, disallowed, impostor, unavailable, pending, crawl_delay,
 // request_rate, visit_time, hidden, grace and suspect.
 func (r Reason) String() string {
 	return [...]string{
-		"person", "allowed", "exempt", "exempt_path", "unbound", "no_policy",
+		"person", "allowed", "exempt", "exempt_path", "unbound", "no_rules",
 		"disallowed", "impostor", "unavailable", "pending", "crawl_delay", "request_rate", "visit_time", "hidden", "grace", "suspect",
 	}[r]
 }

@@ -56,9 +56,9 @@ const (
 )
 
 // String returns the outcome's name in logs and metrics: loaded, unchanged,
-// missing, not_robots, refused, failed or pending.
+// missing, not_robots, forbidden, failed or pending.
 func (o Outcome) String() string {
-	return [...]string{"loaded", "unchanged", "missing", "not_robots", "refused", "failed", "pending"}[o]
+	return [...]string{"loaded", "unchanged", "missing", "not_robots", "forbidden", "failed", "pending"}[o]
 }
 
 // outcome classifies a source's answer (RFC 9309, section 2.3.1). A 429 counts

@@ -80,11 +80,11 @@ func TestLargeReport(t *testing.T) {
 	r := sample(t)
 	var text strings.Builder
 	text.WriteString("User-agent: *\n")
-	r.Rules = nil
+	r.RobotsLines = nil
 	for i := range 50_000 {
 		line := fmt.Sprintf("Disallow: /%d/", i)
 		text.WriteString(line + "\n")
-		r.Rules = append(r.Rules, audit.Rule{Layer: "site", Line: i + 2, TextLine: i + 2, Text: line, Kind: "disallow", Bound: int64(i % 10)})
+		r.RobotsLines = append(r.RobotsLines, audit.Line{Layer: "file", Line: i + 2, TextLine: i + 2, Text: line, Kind: "disallow", Applied: int64(i % 10)})
 	}
 	r.Sources[0].Text = text.String()
 	model := r.Crawlers[0]

@@ -57,8 +57,8 @@ func TestFormats(t *testing.T) {
 				t.Errorf("%+v", c)
 			}
 			for line, want := range map[int][2]int64{3: {1, 1}, 4: {1, 0}, 5: {3, 1}, 8: {1, 1}, 11: {0, 0}} {
-				if rule := ruleOf(t, r, line); rule.Bound != want[0] || rule.Denied != want[1] {
-					t.Errorf("line %d bound %d and denied %d, want %v", line, rule.Bound, rule.Denied, want)
+				if rule := ruleOf(t, r, line); rule.Applied != want[0] || rule.Denied != want[1] {
+					t.Errorf("line %d bound %d and denied %d, want %v", line, rule.Applied, rule.Denied, want)
 				}
 			}
 			if from, to := r.Period.From, r.Period.To; from == nil || !from.Truncate(time.Second).Equal(time.Date(2026, 11, 7, 12, 0, 0, 0, time.UTC)) || to.Sub(*from).Round(time.Second) != 44*time.Second {

@@ -67,15 +67,15 @@ func crawlerOf(t testing.TB, r *Report, name string) Crawler {
 }
 
 // ruleOf returns the rule at a line of robots.txt.
-func ruleOf(t testing.TB, r *Report, line int) Rule {
+func ruleOf(t testing.TB, r *Report, line int) Line {
 	t.Helper()
-	for _, rule := range r.Rules {
+	for _, rule := range r.RobotsLines {
 		if rule.TextLine == line {
 			return rule
 		}
 	}
 	t.Errorf("no rule at line %d", line)
-	return Rule{}
+	return Line{}
 }
 
 // warned reports whether a report has the warning with a code.

@@ -45,9 +45,9 @@ type Report struct {
 	// Sources are the robots.txt files that requests were judged by, ordered by site
 	// and time. It is empty if no robots.txt is known.
 	Sources []Source `json:"sources"`
-	// Settings are the lines of Sources that allow, disallow or limit the pace, also
+	// RobotsLines are the lines of Sources that allow, disallow or limit the pace, also
 	// those that never applied. They are ordered by Source, Layer and Line.
-	Rules []Rule `json:"rules"`
+	RobotsLines []Line `json:"robots_lines"`
 	// Hosts is ordered by Requests, most first. It is empty if the log has no hosts.
 	Hosts []Host `json:"hosts"`
 	// Browsers, Systems and Devices count the requests of People, most first. The

@@ -32,8 +32,8 @@ type Source struct {
 	Notes []string `json:"notes"`
 }
 
-// Rule is a line of a robots.txt or of a managed policy, or a hidden rule.
-type Rule struct {
+// Line is a line of a robots.txt or of a policy, or a hidden rule.
+type Line struct {
 	Source int `json:"source"` // index in Report.Sources
 	// Layer is where the line comes from: site is the site's own robots.txt; policy
 	// is the managed policy, whose lines the operator's configuration adds to the
@@ -42,7 +42,7 @@ type Rule struct {
 	Layer string `json:"layer"`
 	Line  int    `json:"line"` // in the site's own file, or in the configuration
 	// File is the name of the file of the configuration that has Line, such as
-	// Caddyfile; "" if it is not known, and for the layer site.
+	// Caddyfile; "" if it is not known, and for the layer file.
 	File string `json:"file,omitempty"`
 	// TextLine is its line in Source.Text; 0 for hidden rules, which are not in that
 	// text.
@@ -51,25 +51,25 @@ type Rule struct {
 	Group    string `json:"group"` // the tokens of its group, joined by ", "
 	// Kind is allow, disallow, crawl-delay, request-rate or visit-time.
 	Kind string `json:"kind"`
-	// Bound is the number of requests that it decided, by allowing or disallowing
+	// Applied is the number of requests that it decided, by allowing or disallowing
 	// them. For a line that limits the pace, it is the number of requests to which the
 	// limit applied.
-	Bound int64 `json:"bound"`
+	Applied int64 `json:"applied"`
 	// Denied is the number of those requests that it would have refused: with 403, or
 	// 404 for a hidden rule, or 429 for a line that limits the pace. Unlike
 	// Crawler.Denied, it includes throttled requests.
 	Denied int64 `json:"denied"`
-	// Crawlers are the crawlers of these requests, ordered by Bound, most first, at
+	// Crawlers are the crawlers of these requests, ordered by Applied, most first, at
 	// most 50.
-	Crawlers []RuleCrawler `json:"crawlers"`
+	Crawlers []LineCrawler `json:"crawlers"`
 }
 
-// RuleCrawler counts the requests of one crawler that a rule decided and would have
-// refused. Bound and Denied are as in Rule.
-type RuleCrawler struct {
-	Name   string `json:"name"`
-	Bound  int64  `json:"bound"`
-	Denied int64  `json:"denied"`
+// LineCrawler counts the requests of one crawler that a rule decided and would have
+// refused. Applied and Denied are as in Line.
+type LineCrawler struct {
+	Name    string `json:"name"`
+	Applied int64  `json:"applied"`
+	Denied  int64  `json:"denied"`
 }
 
 // Version is a robots.txt and the time from which it was in force.
@@ -101,8 +101,8 @@ type ruleKey struct {
 
 // ruleTally counts the requests that a rule decided.
 type ruleTally struct {
-	rule     Rule
-	crawlers map[*crawlerTally]*RuleCrawler
+	rule     Line
+	crawlers map[*crawlerTally]*LineCrawler
 }
 
 // newSources parses versions of a robots.txt, and sorts them by time. index counts the
@@ -150,7 +150,7 @@ func (s *source) addRules() {
 		}
 	}
 	for _, line := range s.inForce.HiddenLines() {
-		s.rules[ruleKey{true, line}] = &ruleTally{rule: Rule{Layer: enforce.HiddenLayer.String(), Line: line, File: s.fileOf(enforce.HiddenLayer), Kind: "disallow"}}
+		s.rules[ruleKey{true, line}] = &ruleTally{rule: Line{Layer: enforce.HiddenLayer.String(), Line: line, File: s.fileOf(enforce.HiddenLayer), Kind: "disallow"}}
 	}
 }
 
@@ -175,7 +175,7 @@ func (s *source) addRule(line int, text, group, kind string) {
 		text = strings.TrimSpace(written.Raw)
 	}
 	layer, at := s.inForce.Origin(line)
-	s.rules[key] = &ruleTally{rule: Rule{Layer: layer.String(), Line: at, File: s.fileOf(layer), TextLine: line, Text: text, Group: group, Kind: kind}}
+	s.rules[key] = &ruleTally{rule: Line{Layer: layer.String(), Line: at, File: s.fileOf(layer), TextLine: line, Text: text, Group: group, Kind: kind}}
 }
 
 // count counts a request of a crawler that a rule decided.
@@ -185,15 +185,15 @@ func (s *source) count(key ruleKey, c *crawlerTally, denied bool) {
 		return
 	}
 	if t.crawlers == nil {
-		t.crawlers = make(map[*crawlerTally]*RuleCrawler)
+		t.crawlers = make(map[*crawlerTally]*LineCrawler)
 	}
 	rc := t.crawlers[c]
 	if rc == nil {
-		rc = &RuleCrawler{}
+		rc = &LineCrawler{}
 		t.crawlers[c] = rc
 	}
-	t.rule.Bound++
-	rc.Bound++
+	t.rule.Applied++
+	rc.Applied++
 	if denied {
 		t.rule.Denied++
 		rc.Denied++
@@ -209,7 +209,7 @@ func (s *source) merge(from, to *crawlerTally) {
 		}
 		delete(t.crawlers, from)
 		if now := t.crawlers[to]; now != nil {
-			now.Bound += was.Bound
+			now.Applied += was.Applied
 			now.Denied += was.Denied
 		} else {
 			t.crawlers[to] = was
@@ -275,7 +275,7 @@ func (s *source) verdict(d *enforce.Decision) Verdict {
 const maxRuleCrawlers = 50
 
 // report returns the Source and its Rules for the report.
-func (s *source) report() (Source, []Rule) {
+func (s *source) report() (Source, []Line) {
 	r := Source{
 		Name: s.name, Hosts: s.hosts, State: s.inForce.Outcome().String(), Text: string(s.inForce.Text()), Requests: s.requests, Notes: s.notes(),
 	}
@@ -289,21 +289,21 @@ func (s *source) report() (Source, []Rule) {
 	if s.until != 0 {
 		r.To = utc(s.until)
 	}
-	rules := []Rule{}
+	rules := []Line{}
 	for _, t := range s.rules {
 		rule := t.rule
 		rule.Source = s.index
-		rule.Crawlers = []RuleCrawler{}
+		rule.Crawlers = []LineCrawler{}
 		for c, rc := range t.crawlers {
-			rule.Crawlers = append(rule.Crawlers, RuleCrawler{c.name, rc.Bound, rc.Denied})
+			rule.Crawlers = append(rule.Crawlers, LineCrawler{c.name, rc.Applied, rc.Denied})
 		}
-		slices.SortFunc(rule.Crawlers, func(a, b RuleCrawler) int {
-			return cmp.Or(cmp.Compare(b.Bound, a.Bound), strings.Compare(a.Name, b.Name))
+		slices.SortFunc(rule.Crawlers, func(a, b LineCrawler) int {
+			return cmp.Or(cmp.Compare(b.Applied, a.Applied), strings.Compare(a.Name, b.Name))
 		})
 		rule.Crawlers = rule.Crawlers[:min(len(rule.Crawlers), maxRuleCrawlers)]
 		rules = append(rules, rule)
 	}
-	slices.SortFunc(rules, func(a, b Rule) int {
+	slices.SortFunc(rules, func(a, b Line) int {
 		return cmp.Or(cmp.Compare(layerOrder(a.Layer), layerOrder(b.Layer)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.TextLine, b.TextLine))
 	})
 	return r, rules

@@ -10,7 +10,7 @@ import (
 
 // report returns the report of the audit.
 func (a *auditor) report() *Report {
-	r := &Report{Crawlers: []Crawler{}, Sources: []Source{}, Rules: []Rule{}, Estimates: []string{}, Masked: !a.options.Full, Verified: a.verified()}
+	r := &Report{Crawlers: []Crawler{}, Sources: []Source{}, RobotsLines: []Line{}, Estimates: []string{}, Masked: !a.options.Full, Verified: a.verified()}
 	a.inputs.report(r)
 	a.traffic.report(r)
 	a.outcomes.report(r)
@@ -24,7 +24,7 @@ func (a *auditor) report() *Report {
 	for _, src := range a.allSources() {
 		one, rules := src.report()
 		r.Sources = append(r.Sources, one)
-		r.Rules = append(r.Rules, rules...)
+		r.RobotsLines = append(r.RobotsLines, rules...)
 	}
 	r.WouldHave.Known = len(r.Sources) > 0
 	if a.against != nil {

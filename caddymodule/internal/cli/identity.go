@@ -27,8 +27,8 @@ type identifiedCrawler struct {
 	Operator  string   `json:"operator,omitempty"`
 	Purpose   string   `json:"purpose,omitempty"`
 	Tokens    []string `json:"tokens"`
-	HeldTo    string   `json:"would_be_held_to,omitempty"` // without a robots.txt
-	Group     string   `json:"group,omitempty"`            // with one
+	HeldTo    string   `json:"would_apply,omitempty"` // without a robots.txt
+	Group     string   `json:"group,omitempty"`       // with one
 	GroupLine int      `json:"group_line,omitempty"`
 	evidence
 }

@@ -37,11 +37,11 @@ func eachUserAgent(list io.Reader, f func(ua string)) error {
 // measured is the output of --measure.
 type measured struct {
 	Total    int              `json:"total"`
-	Crawlers share            `json:"crawlers"`       // all except browsers
-	Bound    share            `json:"bound"`          // to which the group for * applies
-	BoundAll share            `json:"bound_all"`      // the same with http_clients on and programs on
-	Declared share            `json:"declared"`       // that declare that they are robots
-	OfThose  share            `json:"declared_bound"` // the part of Declared that is in BoundAll
+	Crawlers share            `json:"crawlers"`         // all except browsers
+	Bound    share            `json:"applies"`          // to which the group for * applies
+	BoundAll share            `json:"applies_all"`      // the same with http_clients on and programs on
+	Declared share            `json:"declared"`         // that declare that they are robots
+	OfThose  share            `json:"declared_applies"` // the part of Declared that is in BoundAll
 	Classes  map[string]share `json:"classes"`
 	Purposes map[string]share `json:"purposes,omitempty"` // of crawlers in the registry
 }

@@ -201,7 +201,7 @@ func (o *statusOptions) ask(address string) (*statusReport, error) {
 		route string
 		into  any
 	}{
-		{"", s.Summary}, {"crawlers", &crawlers}, {"rules?refused=1", &rules}, {"policies?broken=1", &broken}, {"policies?grace=1", &grace}, {"policies", &policies}, {"recent", &recent},
+		{"", s.Summary}, {"crawlers", &crawlers}, {"lines?refused=1", &rules}, {"origins?broken=1", &broken}, {"origins?grace=1", &grace}, {"origins", &policies}, {"recent", &recent},
 	} {
 		if err := o.get(address, part.route, part.into); err != nil {
 			return nil, err

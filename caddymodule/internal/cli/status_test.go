@@ -38,19 +38,19 @@ func enforcing() map[string]any {
 			{Name: "Googlebot", Class: "crawler", Purpose: "search", Last: at(14, 13), Windows: windowsOf(status.Counts{Requests: 10, Passed: 9, Throttled: 1, Verified: 3, Unverified: 1})},
 			{Name: "Evil\x1b[2JBot", Class: "self-declared", Last: at(9, 0), Windows: windowsOf(status.Counts{Requests: 3, Denied: 3})},
 		}},
-		"/robots/rules": &status.Lines{Page: status.Page{Total: 6}, Lines: []status.Line{
-			{Origin: "https://shop.test", Layer: "site", Number: 9, Group: "GPTBot", Tokens: []string{"GPTBot", "CCBot", "ClaudeBot", "Bytespider", "Amazonbot"}, Rule: "Disallow: /", LineCounts: status.LineCounts{Denied: 5, Hour: 1, Day: 3}},
+		"/robots/lines": &status.Lines{Page: status.Page{Total: 6}, Lines: []status.Line{
+			{Origin: "https://shop.test", Layer: "file", Number: 9, Group: "GPTBot", Tokens: []string{"GPTBot", "CCBot", "ClaudeBot", "Bytespider", "Amazonbot"}, Rule: "Disallow: /", LineCounts: status.LineCounts{Denied: 5, Hour: 1, Day: 3}},
 			{Origin: "https://shop.test", Layer: "policy", File: "Caddyfile", Number: 4, Group: "*", Tokens: []string{"*"}, Rule: "Crawl-delay", LineCounts: status.LineCounts{Throttled: 1, Day: 1}},
 			{Origin: "https://shop.test", Layer: "hidden", Number: 7, LineCounts: status.LineCounts{Denied: 1, Day: 1}},
 			{Origin: "https://shop.test", Layer: "hidden", LineCounts: status.LineCounts{Denied: 1, Day: 1}},
-			{Origin: "https://shop.test", Layer: "site", Number: 2, Group: "*", Tokens: []string{"*"}, Rule: "Allow: /", LineCounts: status.LineCounts{Passed: 9}},
-			{Origin: "https://shop.test", Layer: "site", Number: 3, Group: "*", Tokens: []string{"*"}, Rule: "Disallow: /old/", Removed: true, LineCounts: status.LineCounts{Denied: 2}},
+			{Origin: "https://shop.test", Layer: "file", Number: 2, Group: "*", Tokens: []string{"*"}, Rule: "Allow: /", LineCounts: status.LineCounts{Passed: 9}},
+			{Origin: "https://shop.test", Layer: "file", Number: 3, Group: "*", Tokens: []string{"*"}, Rule: "Disallow: /old/", Removed: true, LineCounts: status.LineCounts{Denied: 2}},
 		}},
-		"/robots/policies": &status.Origins{Page: status.Page{Total: 1}, Origins: []status.Origin{
+		"/robots/origins": &status.Origins{Page: status.Page{Total: 1}, Origins: []status.Origin{
 			{Origin: "https://shop.test", State: "loaded", OK: true, Rules: 3, Message: "robots.txt of shop.test is in force: 3 rules, read at 14:02 UTC"},
 		}},
 		"/robots/recent": &status.Recent{Refusals: []status.Refusal{
-			{Time: at(14, 10), Host: "shop.test", Path: longPath, Client: "192.0.2.0/24", Crawler: "GPTBot", Action: "deny", Reason: "disallowed", Layer: "site", Line: 9},
+			{Time: at(14, 10), Host: "shop.test", Path: longPath, Client: "192.0.2.0/24", Crawler: "GPTBot", Action: "deny", Reason: "disallowed", Layer: "file", Line: 9},
 			{Time: at(9, 0), Host: "shop.test", Client: "192.0.2.0/24", Crawler: "GPTBot", Action: "deny", Reason: "hidden", Layer: "hidden", File: "shop.caddy", Line: 7},
 		}},
 	}
@@ -63,7 +63,7 @@ func monitoring() map[string]any {
 	changed := status.Origin{Sites: []string{"shop.test", "*.shop.test"}, State: "failed", Rules: 3, Message: "robots.txt of shop.test could not be read for 5 minutes", Grace: []status.Grace{
 		{Crawler: "search", Version: "3v5wq8j4l9268", Replaced: at(13, 0), Until: at(13, 0).Add(24 * time.Hour)},
 		{Crawler: "all", Version: "1mh5vtx8q2k0c", State: "loaded", Replaced: at(9, 0), Until: at(9, 0).Add(24 * time.Hour)},
-		{Crawler: "search", State: "refused", Status: 403, Replaced: at(8, 30), Until: at(8, 30).Add(24 * time.Hour)},
+		{Crawler: "search", State: "forbidden", Status: 403, Replaced: at(8, 30), Until: at(8, 30).Add(24 * time.Hour)},
 		{Crawler: "search", State: "not_robots", Replaced: at(8, 0), Until: at(8, 0).Add(24 * time.Hour)},
 	}}
 	return map[string]any{
@@ -75,12 +75,12 @@ func monitoring() map[string]any {
 		"/robots/crawlers": &status.Crawlers{Page: status.Page{Total: 12}, Crawlers: []status.Crawler{
 			{Name: "GPTBot", Class: "crawler", Purpose: "ai-training", Last: at(14, 13), Windows: windowsOf(c)},
 		}},
-		"/robots/rules": &status.Lines{Page: status.Page{Total: 1}, Lines: []status.Line{
-			{Origin: "https://shop.test", Layer: "site", Number: 2, Group: "*", Tokens: []string{"*"}, Rule: "Disallow: /private/", LineCounts: status.LineCounts{Denied: 1, WouldDeny: 3, Hour: 1, Day: 3}},
+		"/robots/lines": &status.Lines{Page: status.Page{Total: 1}, Lines: []status.Line{
+			{Origin: "https://shop.test", Layer: "file", Number: 2, Group: "*", Tokens: []string{"*"}, Rule: "Disallow: /private/", LineCounts: status.LineCounts{Denied: 1, WouldDeny: 3, Hour: 1, Day: 3}},
 		}},
-		"/robots/policies": &status.Origins{Page: status.Page{Total: 1}, Origins: []status.Origin{changed}},
+		"/robots/origins": &status.Origins{Page: status.Page{Total: 1}, Origins: []status.Origin{changed}},
 		"/robots/recent": &status.Recent{Refusals: []status.Refusal{
-			{Time: at(14, 10), Host: "shop.test", Path: "/private/x", Client: "2001:db8::/48", Crawler: "GPTBot", Action: "would_deny", Reason: "disallowed", Layer: "site", Line: 2},
+			{Time: at(14, 10), Host: "shop.test", Path: "/private/x", Client: "2001:db8::/48", Crawler: "GPTBot", Action: "would_deny", Reason: "disallowed", Layer: "file", Line: 2},
 		}},
 	}
 }
@@ -92,14 +92,14 @@ func documented() map[string]any {
 		{Name: "Googlebot", Class: "crawler", Purpose: "search", Last: at(14, 13), Windows: windowsOf(status.Counts{Requests: 10, Passed: 9, Throttled: 1, Verified: 3, Unverified: 1})},
 		{Name: "GPTBot", Class: "crawler", Purpose: "ai-training", Last: at(9, 0), Windows: windowsOf(status.Counts{Requests: 3, Denied: 3})},
 	}}
-	answers["/robots/rules"] = &status.Lines{Lines: []status.Line{
-		{Origin: "https://shop.test", Layer: "site", Number: 9, Group: "GPTBot", Tokens: []string{"GPTBot", "CCBot"}, Rule: "Disallow: /", LineCounts: status.LineCounts{Denied: 3, Hour: 1, Day: 3}},
-		{Origin: "https://shop.test", Layer: "site", Number: 4, Group: "*", Tokens: []string{"*"}, Rule: "Crawl-delay", LineCounts: status.LineCounts{Throttled: 1, Day: 1}},
+	answers["/robots/lines"] = &status.Lines{Lines: []status.Line{
+		{Origin: "https://shop.test", Layer: "file", Number: 9, Group: "GPTBot", Tokens: []string{"GPTBot", "CCBot"}, Rule: "Disallow: /", LineCounts: status.LineCounts{Denied: 3, Hour: 1, Day: 3}},
+		{Origin: "https://shop.test", Layer: "file", Number: 4, Group: "*", Tokens: []string{"*"}, Rule: "Crawl-delay", LineCounts: status.LineCounts{Throttled: 1, Day: 1}},
 	}}
 	answers["/robots/recent"] = &status.Recent{Refusals: []status.Refusal{
-		{Time: at(14, 10), Host: "shop.test", Path: "/products/1234", Client: "192.0.2.0/24", Crawler: "GPTBot", Action: "deny", Reason: "disallowed", Layer: "site", Line: 9},
+		{Time: at(14, 10), Host: "shop.test", Path: "/products/1234", Client: "192.0.2.0/24", Crawler: "GPTBot", Action: "deny", Reason: "disallowed", Layer: "file", Line: 9},
 	}}
-	policies := answers["/robots/policies"].(*status.Origins)
+	policies := answers["/robots/origins"].(*status.Origins)
 	policies.Origins[0].Grace = []status.Grace{{Crawler: "search", Version: "3v5wq8j4l9268", Replaced: at(13, 0), Until: at(13, 0).Add(24 * time.Hour)}}
 	return answers
 }
@@ -120,7 +120,7 @@ func adminEndpoint(t *testing.T, answers map[string]any) string {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer := answers[r.URL.Path]
 		query := r.URL.Query()
-		if r.URL.Path == "/robots/policies" {
+		if r.URL.Path == "/robots/origins" {
 			list := answer.(*status.Origins)
 			part := status.Origins{Page: list.Page, Origins: []status.Origin{}}
 			for _, p := range list.Origins {

@@ -159,11 +159,11 @@ func (t *statusTables) grace(policies []status.Origin) {
 			rows = append(rows, []any{policyName(p), g.Name(), crawlers, g.Replaced.UTC().Format(statusTime), g.Until.UTC().Format(statusTime)})
 		}
 	}
-	t.table("Grace periods: crawlers that may still follow an earlier robots.txt", "ROBOTS.TXT\tVERSION\tCRAWLERS\tREPLACED\tENDS", rows)
+	t.table("Grace periods: crawlers that may still follow an earlier robots.txt", "ORIGIN\tVERSION\tCRAWLERS\tREPLACED\tENDS", rows)
 }
 
 func (t *statusTables) files(policies []status.Origin, total int) {
-	t.table("robots.txt in force"+partOf(len(policies), total), "ROBOTS.TXT\tSTATE\tRULES\tMESSAGE", rowsOf(policies, func(p *status.Origin) []any {
+	t.table("robots.txt in force"+partOf(len(policies), total), "ORIGIN\tSTATE\tRULES\tMESSAGE", rowsOf(policies, func(p *status.Origin) []any {
 		return []any{policyName(p), p.State, p.Rules, p.Message}
 	}))
 }
@@ -246,7 +246,7 @@ func lineOf(layer, file string, line int) string {
 	if line == 0 {
 		return "-"
 	}
-	if layer == "site" {
+	if layer == "file" {
 		file = "robots.txt"
 	}
 	return fmt.Sprintf("%s:%d", cmp.Or(file, "configuration"), line)

@@ -11,8 +11,8 @@ type Live struct {
 	Summary  *status.Summary  `json:"summary"`
 	Hour     status.Series    `json:"hour"` // the last hour by minutes, for any liveQuery.Span
 	Crawlers *status.Crawlers `json:"crawlers"`
-	Origins  *status.Origins  `json:"policies"`
-	Lines    *status.Lines    `json:"rules"` // of the origin liveQuery.OriginID; null without one
+	Origins  *status.Origins  `json:"origins"`
+	Lines    *status.Lines    `json:"lines"` // of the origin liveQuery.OriginID; null without one
 	Recent   *status.Recent   `json:"recent"`
 	Suspects *status.Suspects `json:"suspects"`
 }

@@ -51,13 +51,13 @@ func serve(w http.ResponseWriter, r *http.Request, reporter status.Reporter, sco
 		return writePage(w)
 	case data == "live":
 		return live.ServeHTTP(w, r, reporter, scope)
-	case data == "policies" || data == "check":
+	case data == "origins" || data == "check":
 		return status.ServeHTTP(w, r, data, reporter, scope)
 	}
-	return status.Errorf(http.StatusNotFound, "data: want live, policies or check")
+	return status.Errorf(http.StatusNotFound, "data: want live, origins or check")
 }
 
 // live answers with a Live.
 var live = status.Get(newLive, func(p *status.Params) liveQuery {
-	return liveQuery{Span: p.Span(status.SpanHour), OriginID: p.Text("policy"), After: p.Number("after")}
+	return liveQuery{Span: p.Span(status.SpanHour), OriginID: p.Text("id"), After: p.Number("after")}
 })

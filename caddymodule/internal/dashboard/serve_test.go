@@ -103,7 +103,7 @@ func TestScriptIsSafe(t *testing.T) {
 
 func TestLive(t *testing.T) {
 	p := new(reporter)
-	w := get(t, p, "/?data=live&span=day&policy=a&after=41")
+	w := get(t, p, "/?data=live&span=day&id=a&after=41")
 	body := w.Body.String()
 	if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "application/json" {
 		t.Fatalf("%d %s", w.Code, w.Header().Get("Content-Type"))
@@ -146,7 +146,7 @@ func TestLiveIsConditional(t *testing.T) {
 func TestScopeIsNotWidened(t *testing.T) {
 	for target, want := range map[string]int{
 		"/?data=live": 200, "/?data=live&site=a.test": 200, "/?data=live&site=b.test": 404, "/?data=live&site=a.test&site=b.test": 404, "/?data=live&site=": 404,
-		"/?data=live&site=c.test": 404, "/?data=policies&site=b.test": 404, "/?data=check&site=b.test": 404,
+		"/?data=live&site=c.test": 404, "/?data=origins&site=b.test": 404, "/?data=check&site=b.test": 404,
 	} {
 		p := new(reporter)
 		w := get(t, p, target)
@@ -165,7 +165,7 @@ func TestScopeIsNotWidened(t *testing.T) {
 func TestErrors(t *testing.T) {
 	for target, want := range map[string]int{
 		"/?data=live&span=year": 400, "/?data=live&after=-1": 400, "/?data=live&after=x": 400, "/?data=refresh": 404, "/?data=mode&mode=monitor": 404, "/?data=": 404,
-		"/?data=policies&id=none&text=1": 404, "/?data=%3Cb%3E": 404,
+		"/?data=origins&id=none&text=1": 404, "/?data=%3Cb%3E": 404,
 	} {
 		p := new(reporter)
 		w := get(t, p, target)

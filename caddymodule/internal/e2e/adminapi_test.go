@@ -125,11 +125,11 @@ func TestAdminAPISummary(t *testing.T) {
 	if rest.Next != 0 || len(rest.Crawlers) != 1 || rest.Crawlers[0].Name != "PageBot" || rest.Crawlers[0].Class != "self-declared" {
 		t.Errorf("the next page: %+v", rest)
 	}
-	rules := adminValue[status.Lines](s, "rules").Lines
+	rules := adminValue[status.Lines](s, "lines").Lines
 	if i := slices.IndexFunc(rules, func(r status.Line) bool { return r.Rule == "Disallow: /private/" }); i < 0 || rules[i].Denied != 2 || rules[i].Number != 2 || rules[i].Layer != "site" {
 		t.Errorf("rules: %+v", rules)
 	}
-	refusing := adminValue[status.Lines](s, "rules?refused=1")
+	refusing := adminValue[status.Lines](s, "lines?refused=1")
 	if len(refusing.Lines) == 0 || refusing.Total != len(refusing.Lines) || slices.ContainsFunc(refusing.Lines, func(r status.Line) bool { return r.Refused() == 0 }) {
 		t.Errorf("rules that refused requests: %+v", refusing)
 	}
@@ -143,7 +143,7 @@ func TestAdminAPISummary(t *testing.T) {
 func TestAdminAPIPoliciesAndBudgets(t *testing.T) {
 	t.Parallel()
 	s := startTenants(t, "")
-	list := adminValue[status.Origins](s, "policies")
+	list := adminValue[status.Origins](s, "origins")
 	if len(list.Origins) != 2 {
 		t.Fatalf("policies: %+v", list)
 	}
@@ -152,11 +152,11 @@ func TestAdminAPIPoliciesAndBudgets(t *testing.T) {
 	if p.Source != "site" || p.State != "loaded" || !p.OK || p.ReadAt == nil || p.Rules != 1 || p.Hidden != 1 || p.Text != "" || !slices.Equal(p.Sites, []string{"shop.test"}) {
 		t.Errorf("the policy of the shop: %+v", p)
 	}
-	full := adminValue[status.Origins](s, "policies?text=1&id="+p.ID).Origins
+	full := adminValue[status.Origins](s, "origins?text=1&id="+p.ID).Origins
 	if len(full) != 1 || full[0].Text != shopRobots || len(full[0].Lines) != 1 || full[0].Lines[0].Number != 2 || full[0].Lines[0].Counts.Denied != 1 {
 		t.Errorf("with its text: %+v", full)
 	}
-	s.adminRequest(http.MethodGet, "policies?id=none", 404, nil)
+	s.adminRequest(http.MethodGet, "origins?id=none", 404, nil)
 
 	s.wants(200, s.at("shop.test", bingbot, "/"), "the first request")
 	s.wants(429, s.at("shop.test", bingbot, "/"), "the second one")
@@ -166,13 +166,13 @@ func TestAdminAPIPoliciesAndBudgets(t *testing.T) {
 		t.Fatalf("budgets: %+v", budgets)
 	}
 	var reset status.Reset
-	s.adminRequest(http.MethodPost, "budgets/reset?crawler=bingbot&policy="+p.ID, 200, &reset)
+	s.adminRequest(http.MethodPost, "budgets/reset?crawler=bingbot&id="+p.ID, 200, &reset)
 	if reset.Budgets != 1 {
 		t.Errorf("%d budgets were reset", reset.Budgets)
 	}
 	s.wants(200, s.at("shop.test", bingbot, "/"), "after the reset")
 	s.adminRequest(http.MethodPost, "budgets/reset", 400, nil)
-	s.adminRequest(http.MethodPost, "budgets/reset?crawler=bingbot&policy=none", 404, nil)
+	s.adminRequest(http.MethodPost, "budgets/reset?crawler=bingbot&id=none", 404, nil)
 }
 
 func TestAdminAPIChecksAURL(t *testing.T) {
@@ -210,7 +210,7 @@ func TestAdminAPIShowsNoSecrets(t *testing.T) {
 	t.Parallel()
 	s := startTenants(t, "")
 	s.at("shop.test", googlebot, "//user:hunter2@x/secret-area/y")
-	for _, route := range []string{"", "policies?text=1", "crawlers", "rules", "recent", "suspects", "budgets?crawler=GPTBot", "health"} {
+	for _, route := range []string{"", "origins?text=1", "crawlers", "lines", "recent", "suspects", "budgets?crawler=GPTBot", "health"} {
 		body := s.adminRequest(http.MethodGet, route, 200, nil).body
 		for _, secret := range []string{"hunter2", "secret-area", `"127.0.0.1"`} {
 			if strings.Contains(body, secret) {
@@ -238,7 +238,7 @@ func TestAdminAPIMethods(t *testing.T) {
 		{"GET", "mode?mode=monitor", 405}, {"GET", "refresh", 405}, {"GET", "budgets/reset?crawler=x", 405}, {"POST", "crawlers", 405},
 		{"DELETE", "", 405}, {"GET", "nothing", 404}, {"GET", "crawlers?limit=-1", 400}, {"GET", "crawlers?sort=size", 400},
 		{"GET", "?span=year", 400}, {"POST", "mode", 400}, {"POST", "mode?mode=off", 400}, {"POST", "mode?mode=monitor&site=elsewhere.test", 404},
-		{"GET", "policies?text=yes", 400}, {"POST", "refresh?policy=none", 404}, {"GET", "budgets", 400},
+		{"GET", "origins?text=yes", 400}, {"POST", "refresh?id=none", 404}, {"GET", "budgets", 400},
 	} {
 		got := s.adminRequest(tt.method, tt.route, tt.want, nil)
 		var answer struct{ Error string }
@@ -246,12 +246,12 @@ func TestAdminAPIMethods(t *testing.T) {
 			t.Errorf("%s %s: %s", tt.method, tt.route, got.body)
 		}
 	}
-	first := s.adminRequest(http.MethodGet, "policies", 200, nil)
-	again := s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/robots/policies", s.admin), "test", "", http.Header{"If-None-Match": {`"x", W/` + first.header.Get("Etag")}})
+	first := s.adminRequest(http.MethodGet, "origins", 200, nil)
+	again := s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/robots/origins", s.admin), "test", "", http.Header{"If-None-Match": {`"x", W/` + first.header.Get("Etag")}})
 	if again.status != http.StatusNotModified || again.body != "" {
 		t.Errorf("status %d, %q", again.status, again.body)
 	}
-	if head := s.adminRequest(http.MethodHead, "policies", 200, nil); head.header.Get("Etag") != first.header.Get("Etag") || head.body != "" {
+	if head := s.adminRequest(http.MethodHead, "origins", 200, nil); head.header.Get("Etag") != first.header.Get("Etag") || head.body != "" {
 		t.Errorf("HEAD: %v", head)
 	}
 }
@@ -270,7 +270,7 @@ func TestAdminAPIRefresh(t *testing.T) {
 	if i := slices.IndexFunc(refresh.Reads, func(r status.Read) bool { return r.State == "loaded" && strings.Contains(r.Origin, "shop.test") }); i < 0 {
 		t.Errorf("reads: %+v", refresh.Reads)
 	} else {
-		s.adminRequest(http.MethodPost, "refresh?policy="+refresh.Reads[i].OriginID, 200, &refresh)
+		s.adminRequest(http.MethodPost, "refresh?id="+refresh.Reads[i].OriginID, 200, &refresh)
 		if len(refresh.Reads) != 1 || refresh.Reads[0].State != "unchanged" {
 			t.Errorf("a second time: %+v", refresh)
 		}
@@ -290,11 +290,11 @@ func TestAdminAPIHealth(t *testing.T) {
 		t.Fatalf("%+v", h)
 	}
 	p := h.Problems[0]
-	if p.Kind != "policy" || p.Severity != "warning" || p.Subject != "shop.test" || p.Since == nil || p.Advice == "" ||
+	if p.Kind != "robots_txt" || p.Severity != "warning" || p.Subject != "shop.test" || p.Since == nil || p.Advice == "" ||
 		!strings.HasPrefix(p.Message, "robots.txt of shop.test could not be read for ") || !strings.Contains(p.Message, "the copy of ") {
 		t.Errorf("%+v", p)
 	}
-	if broken := adminValue[status.Origins](s, "policies?broken=1").Origins; len(broken) != 1 || !broken[0].Kept || broken[0].Failures != 1 || broken[0].Error == "" {
+	if broken := adminValue[status.Origins](s, "origins?broken=1").Origins; len(broken) != 1 || !broken[0].Kept || broken[0].Failures != 1 || broken[0].Error == "" {
 		t.Errorf("%+v", broken)
 	}
 	back.answerWith(rules("/private/"))
@@ -323,13 +323,13 @@ Crawl-delay: 600"
 		s.wants(200, s.at(host, bingbot, "/"), "the first request")
 		s.wants(429, s.at(host, bingbot, "/"), "the second one")
 	}
-	for _, route := range []string{"?", "policies?text=1&", "crawlers?", "rules?", "recent?", "budgets?crawler=bingbot&", "health?"} {
+	for _, route := range []string{"?", "origins?text=1&", "crawlers?", "lines?", "recent?", "budgets?crawler=bingbot&", "health?"} {
 		body := s.adminRequest(http.MethodGet, route+"site=one.test", 200, nil).body
-		if i := strings.Index(body, "two.test"); i >= 0 && !strings.HasPrefix(route, "policies") {
+		if i := strings.Index(body, "two.test"); i >= 0 && !strings.HasPrefix(route, "origins") {
 			t.Errorf("/robots/%s names another site: %.200s", route, body[i:])
 		}
 	}
-	if p := adminValue[status.Origins](s, "policies?text=1&site=one.test").Origins; len(p) != 1 || !slices.Equal(p[0].Sites, []string{"one.test"}) || p[0].Lines[0].Counts.Denied != 1 {
+	if p := adminValue[status.Origins](s, "origins?text=1&site=one.test").Origins; len(p) != 1 || !slices.Equal(p[0].Sites, []string{"one.test"}) || p[0].Lines[0].Counts.Denied != 1 {
 		t.Errorf("%+v", p)
 	}
 	var reset status.Reset
@@ -348,7 +348,7 @@ Crawl-delay: 600"
 func TestAdminAPIUnknownSite(t *testing.T) {
 	t.Parallel()
 	s := startTenants(t, "")
-	for _, route := range []string{"?", "policies?", "crawlers?", "rules?", "recent?", "suspects?", "budgets?crawler=bingbot&", "health?"} {
+	for _, route := range []string{"?", "origins?", "crawlers?", "lines?", "recent?", "suspects?", "budgets?crawler=bingbot&", "health?"} {
 		for _, site := range []string{"shop.test", "SHOP.test", "*.pages.test", "a.pages.test", "b.pages.test"} {
 			s.adminRequest(http.MethodGet, route+"site="+site, 200, nil)
 		}

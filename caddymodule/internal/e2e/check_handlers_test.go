@@ -90,7 +90,7 @@ func TestAdminAPICheckWithSeveralHandlers(t *testing.T) {
 		t.Errorf("two handlers on one request: %+v", c)
 	}
 	var matchers []string
-	for _, p := range adminValue[status.Origins](s, "policies?site=shop.test").Origins {
+	for _, p := range adminValue[status.Origins](s, "origins?site=shop.test").Origins {
 		matchers = append(matchers, p.Matcher)
 	}
 	if slices.Sort(matchers); !slices.Equal(matchers, []string{"expression", "path /api/*", "remote_ip ranges 192.0.2.0/24"}) {

@@ -47,7 +47,7 @@ func TestPersist(t *testing.T) {
 	if sum.Crawlers.Total.Requests != 4 || sum.Crawlers.Day.Denied != 3 || sum.People.Total != 2 || sum.Health.Persist == nil {
 		t.Errorf("after a restart: %+v", sum.Crawlers)
 	}
-	if rules := adminValue[status.Lines](again, "rules").Lines; len(rules) != 3 {
+	if rules := adminValue[status.Lines](again, "lines").Lines; len(rules) != 3 {
 		t.Errorf("rules after a restart: %+v", rules)
 	}
 	again.visit()

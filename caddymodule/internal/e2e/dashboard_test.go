@@ -87,7 +87,7 @@ func TestDashboardShowsNoOtherTenant(t *testing.T) {
 		s.wants(404, s.at(host, googlebot, "/hidden-of-"+letter+"/path"), "a hidden path")
 		s.wants(200, s.at(host, chrome, "/"), "a person")
 	}
-	queries := []string{"", "data=live", "data=live&span=day", "data=live&span=month&after=0", "data=policies&text=1"}
+	queries := []string{"", "data=live", "data=live&span=day", "data=live&span=month&after=0", "data=origins&text=1"}
 	foreign := map[string]string{"a.test": "b", "also-a.test": "b", "b.test": "a"}
 	for host, other := range foreign {
 		for _, query := range queries {
@@ -126,7 +126,7 @@ func TestDashboardShowsNoOtherTenant(t *testing.T) {
 		}
 	}
 	id := url.QueryEscape(live.Policies.Policies[0].ID)
-	for _, query := range []string{"data=policies&text=1&id=" + id, "data=live&policy=" + id, "data=check&ua=Googlebot&url=http://b.test/of-b/"} {
+	for _, query := range []string{"data=origins&text=1&id=" + id, "data=live&id=" + id, "data=check&ua=Googlebot&url=http://b.test/of-b/"} {
 		resp := s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/robots-dashboard?%s", s.port, query), chrome, "a.test", bob)
 		if strings.Contains(resp.body, "Disallow: /of-b") || strings.Contains(resp.body, `"action":"deny","reason":"disallowed","crawler"`) {
 			t.Errorf("a.test?%s: %d %s", query, resp.status, resp.body)

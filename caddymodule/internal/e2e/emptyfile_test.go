@@ -14,7 +14,7 @@ func (s *server) replaceRobots(file, query string) status.Origin {
 	s.t.Helper()
 	writeFile(s.t, filepath.Join(s.dir, "shop/robots.txt"), file)
 	s.adminRequest(http.MethodPost, "refresh"+query, 200, nil)
-	list := adminValue[status.Origins](s, "policies?site=shop.test").Origins
+	list := adminValue[status.Origins](s, "origins?site=shop.test").Origins
 	if len(list) != 1 {
 		s.t.Fatalf("policies: %+v", list)
 	}
@@ -77,7 +77,7 @@ func TestStatusOfGraceWithoutAFile(t *testing.T) {
 		back.answerWith(rules("/private/"))
 		s.adminRequest(http.MethodPost, "refresh", 200, nil)
 		s.wants(200, s.at("shop.test", googlebot, "/private/x"), "the grace period")
-		list := adminValue[status.Origins](s, "policies?grace=1").Origins
+		list := adminValue[status.Origins](s, "origins?grace=1").Origins
 		if len(list) != 1 || len(list[0].Grace) != 1 || list[0].Grace[0].Version != "" || list[0].Grace[0].Status != answer {
 			t.Fatalf("%d: %+v", answer, list)
 		}

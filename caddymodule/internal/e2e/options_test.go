@@ -156,8 +156,8 @@ Disallow: /private/"
 	for name, want := range map[string]float64{
 		`caddy_robots_decisions_total{action="deny",crawler="GPTBot",reason="disallowed"}`:        300,
 		`caddy_robots_decisions_total{action="deny",crawler="self-declared",reason="disallowed"}`: 300,
-		`caddy_robots_policies{source="inline",state="loaded"}`:                                   1,
-		`caddy_robots_policy_rules{source="inline"}`:                                              1,
+		`caddy_robots_origins{source="inline",state="loaded"}`:                                    1,
+		`caddy_robots_rules{source="inline"}`:                                                     1,
 	} {
 		if got := s.metric(name); got != want {
 			t.Errorf("%s = %v, want %v", name, got, want)

@@ -186,7 +186,7 @@ http://:$PORT {
 	for i := range 2000 {
 		s.at(fmt.Sprintf("invented-%d.test", i), googlebot, "/x")
 	}
-	if n := s.metric(`caddy_robots_policies{source="site",state="loaded"}`); n > 12 || n < 3 {
+	if n := s.metric(`caddy_robots_origins{source="site",state="loaded"}`); n > 12 || n < 3 {
 		t.Errorf("%v policies in memory, want at most 12: 10 and those of two sites", n)
 	}
 	s.wants(429, s.at(host("any.test"), bingbot, "/x"), "after a flood of host names")

@@ -25,7 +25,7 @@ func (s *server) health() (h health) {
 }
 
 func (s *server) loaded() bool {
-	return s.metric(`caddy_robots_policies{source="site",state="loaded"}`) == 1
+	return s.metric(`caddy_robots_origins{source="site",state="loaded"}`) == 1
 }
 
 // No request comes, so only the server itself can have caused the reads.
@@ -49,7 +49,7 @@ func TestOutageAtStartIsSeenAndEnds(t *testing.T) {
 	s := start(t, siteBefore(back, "refresh 2s"))
 	s.eventually("the outage is seen", func() bool {
 		h := s.health()
-		return !h.OK && len(h.Problems) == 1 && h.Problems[0].Kind == "policy" && h.Problems[0].Severity == "error"
+		return !h.OK && len(h.Problems) == 1 && h.Problems[0].Kind == "robots_txt" && h.Problems[0].Severity == "error"
 	})
 	back.answerWith(rules("/private/"))
 	s.eventually("the end of the outage is seen", func() bool { return s.health().OK && s.loaded() })
@@ -83,10 +83,10 @@ func TestFirstCrawlerAfterQuietTimeGetsTheNewRules(t *testing.T) {
 		s.eventually("the next read is due", func() bool {
 			var answer struct {
 				Policies []struct {
-					NextRead time.Time `json:"next_read"`
+					NextRead time.Time `json:"next_fetch"`
 				}
 			}
-			s.adminRequest(http.MethodGet, "policies", http.StatusOK, &answer)
+			s.adminRequest(http.MethodGet, "origins", http.StatusOK, &answer)
 			return len(answer.Policies) == 1 && time.Now().After(answer.Policies[0].NextRead)
 		})
 		return s.get(gptbot, path).status == http.StatusForbidden
@@ -102,7 +102,7 @@ func TestNothingIsReadAtStartBehindTrustedProxies(t *testing.T) {
 	header := http.Header{"X-Forwarded-Proto": {"https"}, "X-Forwarded-For": {"192.0.2.7"}}
 	s.wants(403, s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/private/", s.port), gptbot, "", header), "a crawler")
 	var answer struct{ Policies []struct{ Origin string } }
-	s.adminRequest(http.MethodGet, "policies", http.StatusOK, &answer)
+	s.adminRequest(http.MethodGet, "origins", http.StatusOK, &answer)
 	if want := fmt.Sprintf("https://localhost:%d", s.port); len(answer.Policies) != 1 || answer.Policies[0].Origin != want {
 		t.Errorf("origins %v, want %s alone", answer.Policies, want)
 	}
@@ -135,6 +135,6 @@ Disallow: /plain/"
 		t.Fatal(err)
 	}
 	s.eventually("robots.txt is read after the reload", func() bool {
-		return s.metric(`caddy_robots_policy_reads_total{outcome="unchanged",source="site"}`) > 0
+		return s.metric(`caddy_robots_fetches_total{outcome="unchanged",source="site"}`) > 0
 	})
 }

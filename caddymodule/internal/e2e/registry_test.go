@@ -42,7 +42,7 @@ func TestRegistryFileInARunningServer(t *testing.T) {
 	s.wants(403, s.get(thing, "/private/x"), "a crawler of the file, after a reload")
 	writeFile(t, file, "")
 	s.eventually("the file's crawler is unknown again", private(thing, 200))
-	if n := s.metric(`caddy_robots_registry_reads_total{outcome="failed"}`); n != 1 {
+	if n := s.metric(`caddy_robots_registry_fetches_total{outcome="failed"}`); n != 1 {
 		t.Errorf("%v failed reads are counted, want 1", n)
 	}
 }

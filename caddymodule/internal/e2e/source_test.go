@@ -156,7 +156,7 @@ func TestLastGoodCopySurvivesAReload(t *testing.T) {
 	back.answerWith(text(500, ""))
 	s.eventually("the failure is noticed", func() bool {
 		s.get(googlebot, "/private/x")
-		return s.metric(`caddy_robots_policy_reads_total{outcome="failed",source="site"}`) > 0
+		return s.metric(`caddy_robots_fetches_total{outcome="failed",source="site"}`) > 0
 	})
 	s.wants(403, s.get(googlebot, "/private/x"), "with the last good copy")
 	s.wants(200, s.get(googlebot, "/x"), "a path that the last good copy allows")
@@ -215,7 +215,7 @@ func TestFileIsReadWhenItChanges(t *testing.T) {
 	}
 	s.eventually("the loss is noticed", func() bool {
 		s.get(googlebot, "/two/")
-		return s.metric(`caddy_robots_policy_reads_total{outcome="failed",source="file"}`) > 0
+		return s.metric(`caddy_robots_fetches_total{outcome="failed",source="file"}`) > 0
 	})
 	s.wants(403, s.get(googlebot, "/two/"), "by the last good copy")
 }

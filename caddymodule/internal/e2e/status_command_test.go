@@ -91,10 +91,10 @@ func TestStatusCommandShowsGrace(t *testing.T) {
 		}
 	}
 	const allowing = "Allow: /other/open"
-	if rules := adminValue[status.Lines](s, "rules").Lines; strings.Contains(out, allowing) || !slices.ContainsFunc(rules, func(r status.Line) bool { return r.Rule == allowing }) {
+	if rules := adminValue[status.Lines](s, "lines").Lines; strings.Contains(out, allowing) || !slices.ContainsFunc(rules, func(r status.Line) bool { return r.Rule == allowing }) {
 		t.Errorf("of the rules %+v, the status must show only those that refused requests:\n%s", rules, out)
 	}
-	if list := adminValue[status.Origins](s, "policies?grace=1").Origins; len(list) != 1 || len(list[0].Grace) != 1 || list[0].Grace[0].Crawler != "search" {
+	if list := adminValue[status.Origins](s, "origins?grace=1").Origins; len(list) != 1 || len(list[0].Grace) != 1 || list[0].Grace[0].Crawler != "search" {
 		t.Errorf("%+v", list)
 	}
 	s.adminRequest(http.MethodPost, "refresh?grace=off", 200, nil)

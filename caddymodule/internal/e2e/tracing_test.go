@@ -86,7 +86,7 @@ Disallow: /private/"
 	s.eventually("the span of the crawler comes", func() bool { return x.about("robots.crawler", "GPTBot") != nil })
 	span := x.about("robots.crawler", "GPTBot")
 	for name, want := range map[string]string{
-		"robots.action": "deny", "robots.reason": "disallowed", "robots.rule": "Disallow: /private/", "robots.line": "2", "robots.layer": "site",
+		"robots.action": "deny", "robots.reason": "disallowed", "robots.rule": "Disallow: /private/", "robots.line": "2", "robots.layer": "file",
 		"robots.class": "crawler", "robots.purpose": "ai-training", "robots.group": "*", "robots.verified": "none",
 	} {
 		if span[name] != want {

@@ -278,7 +278,7 @@ func TestFailingDNS(t *testing.T) {
 	s.eventually("DNS was asked", func() bool { s.via(namedAddr, "NameBot/1.0", "/"); return o.asked.Load() > 0 })
 	s.eventually("its failure is counted", func() bool { return s.metric(`caddy_robots_verification_lookups_total{outcome="unverified"}`) > 0 })
 	s.eventually("the empty list is counted", func() bool {
-		return s.metric(`caddy_robots_verification_reads_total{kind="list",outcome="failed"}`) > 0
+		return s.metric(`caddy_robots_verification_fetches_total{kind="list",outcome="failed"}`) > 0
 	})
 	for _, addr := range []string{namedAddr, listedAddr, strangerAddr} {
 		s.wants(200, s.via(addr, "ListBot/1.0", "/"), addr)

@@ -19,12 +19,12 @@ import (
 const readsLogged = 20
 
 var (
-	policyReads    = newCounter("policy_reads_total", "Attempts to read a robots.txt, by kind of source and outcome.", "source", "outcome")
+	policyReads    = newCounter("fetches_total", "Attempts to read a robots.txt, by kind of source and outcome.", "source", "outcome")
 	policyReadTime = collected(prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "caddy_robots_policy_last_good_read_timestamp_seconds",
+		Name: "caddy_robots_last_good_fetch_timestamp_seconds",
 		Help: "The time of the last successful read of a robots.txt, as a Unix time in seconds, by kind of source.",
 	}, []string{"source"}))
-	registryReads = newCounter("registry_reads_total", "Attempts to read a registry file that changed, by outcome.", "outcome")
+	registryReads = newCounter("registry_fetches_total", "Attempts to read a registry file that changed, by outcome.", "outcome")
 )
 
 // CountRegistryRead counts an attempt to read a registry file or URL, with the

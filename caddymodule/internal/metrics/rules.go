@@ -7,8 +7,8 @@ import (
 )
 
 var (
-	policyCount = newDesc("policies", "Origins with a robots.txt in memory, by kind of source and state of the file.", "source", "state")
-	policyRules = newDesc("policy_rules", "Allow and Disallow rules in force for all origins together, by kind of source.", "source")
+	policyCount = newDesc("origins", "Origins with a robots.txt in memory, by kind of source and state of the file.", "source", "state")
+	policyRules = newDesc("rules", "Allow and Disallow rules in force for all origins together, by kind of source.", "source")
 
 	engines = newLive(prometheus.GaugeValue, sendRules, policyCount, policyRules)
 )

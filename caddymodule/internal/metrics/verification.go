@@ -15,7 +15,7 @@ import (
 var (
 	lookups = newCounter("verification_lookups_total",
 		"Addresses looked up in reverse DNS, by outcome: verified, impostor, unverified, or dropped because too many lookups were waiting.", "outcome")
-	sourceReads = newCounter("verification_reads_total",
+	sourceReads = newCounter("verification_fetches_total",
 		"Attempts to read a list of addresses or a directory of keys, by kind and outcome.", "kind", "outcome")
 	storageFailures = newCounter("verification_storage_failures_total",
 		"Failures to load or store the copy of a list of addresses or directory of keys.").WithLabelValues()

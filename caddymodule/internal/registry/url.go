@@ -155,12 +155,12 @@ func (u *URL) logRows() {
 	_, rejected := additions.extend(crawler.Builtin())
 	for i, r := range rejected {
 		if i == maxRejectionsLogged {
-			u.log.Warn("more rows of the registry were refused", zap.Int("rows", len(rejected)-i))
+			u.log.Warn("more rows of the registry were rejected", zap.Int("rows", len(rejected)-i))
 			break
 		}
-		u.log.Warn("a row of the registry was refused", zap.String("crawler", r.Name), zap.String("reason", r.Reason))
+		u.log.Warn("a row of the registry was rejected", zap.String("crawler", r.Name), zap.String("reason", r.Reason))
 	}
-	u.log.Info("the registry was read", zap.Int("rows", len(additions.rows)), zap.Int("refused", len(rejected)))
+	u.log.Info("the registry was read", zap.Int("rows", len(additions.rows)), zap.Int("rejected", len(rejected)))
 }
 
 // notify gives the crawlers to the followers.

@@ -4,14 +4,14 @@ import "time"
 
 // Refresh is the answer to POST /robots/refresh.
 type Refresh struct {
-	Reads []Read `json:"reads"` // the sources that were read again, ordered by Origin
-	More  int    `json:"more"`  // number of reads that are not finished, or were not begun because there are too many
-	Grace int    `json:"grace"` // number of origins whose grace periods were ended
+	Reads []Read `json:"fetches"` // the sources that were read again, ordered by Origin
+	More  int    `json:"more"`    // number of reads that are not finished, or were not begun because there are too many
+	Grace int    `json:"grace"`   // number of origins whose grace periods were ended
 }
 
 // Read is one read of a source.
 type Read struct {
-	OriginID string `json:"policy"` // Origin.ID
+	OriginID string `json:"origin_id"` // Origin.ID
 	Origin   string `json:"origin"`
 	State    string `json:"state"` // the result: a Origin.State, or unchanged
 	Error    string `json:"error"`

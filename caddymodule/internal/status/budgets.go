@@ -15,7 +15,7 @@ type Budgets struct {
 // Budget is one budget of a crawler.
 type Budget struct {
 	Origin   string `json:"origin"`
-	OriginID string `json:"policy"` // Origin.ID
+	OriginID string `json:"origin_id"` // Origin.ID
 	Site     string `json:"site"`
 	Mode     string `json:"mode"`
 	Group    string `json:"group"`
@@ -27,9 +27,9 @@ type Budget struct {
 	// client if each client address has a budget of its own; then Used is false, and
 	// Free and Next are those of a new client.
 	Counted string `json:"counted"`
-	// Claim is own for the budget of the crawler itself. It is unverified for the
-	// budget that all clients share that claim to be the crawler but can't be verified.
-	Claim  string    `json:"claim"`
+	// Owner is crawler for the budget of the crawler itself. It is unverified for the
+	// budget that all unverified clients with the crawler's name share.
+	Owner  string    `json:"owner"`
 	Used   bool      `json:"used"`   // a part of the budget is used; false if not known
 	Free   bool      `json:"free"`   // a request would be allowed now
 	Next   time.Time `json:"next"`   // when the next request is allowed; now if Free

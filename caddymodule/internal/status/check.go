@@ -12,10 +12,10 @@ type Check struct {
 	UserAgent string `json:"user_agent"`
 	Site      string `json:"site"`
 	Origin    string `json:"origin"`
-	OriginID  string `json:"policy"`  // Origin.ID; "" if no robots handler serves the URL
-	State     string `json:"state"`   // Origin.State; pending if the file was not read yet, "" if no robots handler serves the URL
-	Matcher   string `json:"matcher"` // describes the request matchers in front of the handler, without hosts; "" if there are none
-	Certain   bool   `json:"certain"` // whether such a request surely reaches the handler
+	OriginID  string `json:"origin_id"` // Origin.ID; "" if no robots handler serves the URL
+	State     string `json:"state"`     // Origin.State; pending if the file was not read yet, "" if no robots handler serves the URL
+	Matcher   string `json:"matcher"`   // describes the request matchers in front of the handler, without hosts; "" if there are none
+	Certain   bool   `json:"certain"`   // whether such a request surely reaches the handler
 
 	Action   string `json:"action"` // pass, deny or throttle; in monitor mode would_deny or would_throttle
 	Reason   string `json:"reason"`

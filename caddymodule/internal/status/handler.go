@@ -18,7 +18,7 @@ import (
 func ServeHTTP(w http.ResponseWriter, r *http.Request, route string, reporter Reporter, scope Scope) error {
 	found, ok := routes[strings.TrimSuffix(route, "/")]
 	if !ok {
-		return Errorf(http.StatusNotFound, "there is no route %.100q: want policies, crawlers, rules, recent, suspects, budgets, check, health, refresh, budgets/reset or mode", route)
+		return Errorf(http.StatusNotFound, "there is no route %.100q: want origins, crawlers, lines, recent, suspects, budgets, check, health, refresh, budgets/reset or mode", route)
 	}
 	return found.ServeHTTP(w, r, reporter, scope)
 }
@@ -26,14 +26,14 @@ func ServeHTTP(w http.ResponseWriter, r *http.Request, route string, reporter Re
 // routes has the routes of the admin API.
 var routes = map[string]Route{
 	"": Get(Reporter.Summary, func(p *Params) SummaryQuery { return SummaryQuery{Span: p.Span(SpanHour)} }),
-	"policies": Get(Reporter.Origins, func(p *Params) OriginsQuery {
+	"origins": Get(Reporter.Origins, func(p *Params) OriginsQuery {
 		return OriginsQuery{Pages: p.pages(), ID: p.Text("id"), Text: p.flag("text"), Broken: p.flag("broken"), Grace: p.flag("grace")}
 	}),
 	"crawlers": Get(Reporter.Crawlers, func(p *Params) CrawlersQuery {
 		return CrawlersQuery{Pages: p.pages(), Span: p.Span(SpanDay), Sort: p.Text("sort"), Name: p.Text("name")}
 	}),
-	"rules": Get(Reporter.Lines, func(p *Params) LinesQuery {
-		return LinesQuery{Pages: p.pages(), OriginID: p.Text("policy"), Refused: p.flag("refused")}
+	"lines": Get(Reporter.Lines, func(p *Params) LinesQuery {
+		return LinesQuery{Pages: p.pages(), OriginID: p.Text("id"), Refused: p.flag("refused")}
 	}),
 	"recent": Get(Reporter.Recent, func(p *Params) RecentQuery {
 		return RecentQuery{After: p.Number("after"), Limit: int(p.Number("limit"))}
@@ -47,10 +47,10 @@ var routes = map[string]Route{
 	}),
 	"health": Get(func(r Reporter, s Scope, _ any) (*Health, error) { return r.Health(s) }, func(*Params) any { return nil }),
 	"refresh": post(Reporter.Refresh, func(p *Params) RefreshQuery {
-		return RefreshQuery{OriginID: p.Text("policy"), GraceOff: p.choice("grace", "off") != ""}
+		return RefreshQuery{OriginID: p.Text("id"), GraceOff: p.choice("grace", "off") != ""}
 	}),
 	"budgets/reset": post(Reporter.ResetBudgets, func(p *Params) ResetQuery {
-		return ResetQuery{Crawler: p.Text("crawler"), OriginID: p.Text("policy")}
+		return ResetQuery{Crawler: p.Text("crawler"), OriginID: p.Text("id")}
 	}),
 	"mode": post(Reporter.SetMode, func(p *Params) ModeQuery {
 		return ModeQuery{Mode: p.choice("mode", Enforce, Monitor, Configured)}

@@ -26,7 +26,7 @@ const (
 // Problem is one problem, with advice.
 type Problem struct {
 	Severity string     `json:"severity"`
-	Kind     string     `json:"kind"`    // policy, merge, fleet, list, dns, memory, persist or mode
+	Kind     string     `json:"kind"`    // robots_txt, policy, fleet, list, dns, memory, persist or mode
 	Subject  string     `json:"subject"` // the host, URL, file or the like that has the problem
 	Message  string     `json:"message"` // such as "robots.txt of shop.example.com could not be read for 12 minutes; the copy of 14:02 is in force"
 	Advice   string     `json:"advice"`  // what the operator can do
@@ -68,12 +68,12 @@ type DNS struct {
 
 // Memory has the sizes of the app's data, and their limits.
 type Memory struct {
-	Octets      int64 `json:"policies"` // estimated octets
-	MaxOctets   int64 `json:"max_policies"`
+	Octets      int64 `json:"octets"` // estimated octets
+	MaxOctets   int64 `json:"max_octets"`
 	Crawlers    int   `json:"crawlers"` // number of crawlers with counters; a crawler counts once for each site
 	MaxCrawlers int   `json:"max_crawlers"`
-	Lines       int   `json:"rules"` // number of lines with counters
-	MaxLines    int   `json:"max_rules"`
+	Lines       int   `json:"lines"` // number of lines with counters
+	MaxLines    int   `json:"max_lines"`
 }
 
 // Persist is the file that keeps the counters over a restart.

@@ -2,19 +2,19 @@ package status
 
 import "time"
 
-// Lines is the answer to GET /robots/rules: the lines that have decided about
+// Lines is the answer to GET /robots/lines: the lines that have decided about
 // requests, those with the most refusals in the last day first.
 type Lines struct {
 	Page
-	Lines []Line `json:"rules"`
+	Lines []Line `json:"lines"`
 }
 
 // Line is a line that has decided about requests to an origin.
 type Line struct {
-	OriginID string `json:"policy"` // Origin.ID; "" if the line is in no rules in force
-	Origin   string `json:"origin"` // of the requests
+	OriginID string `json:"origin_id"` // Origin.ID; "" if the line is in no rules in force
+	Origin   string `json:"origin"`    // of the requests
 	Site     string `json:"site"`
-	Layer    string `json:"layer"` // site, policy or hidden
+	Layer    string `json:"layer"` // file, policy or hidden
 	Number   int    `json:"line"`  // in the site's own robots.txt or, for the other layers, in the configuration
 	File     string `json:"file"`  // that has Line: robots.txt or, for the other layers, the configuration file, such as Caddyfile; "" if its name is not known
 	Group    string `json:"group"` // the first product token of its group

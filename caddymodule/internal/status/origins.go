@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Origins is the answer to GET /robots/policies.
+// Origins is the answer to GET /robots/origins.
 type Origins struct {
 	Page
-	Origins []Origin `json:"policies"`
+	Origins []Origin `json:"origins"`
 }
 
 // Origin is the robots.txt in force for one origin. If the source of a handler is not
@@ -24,14 +24,14 @@ type Origin struct {
 	Dialect  string   `json:"dialect"`  // rfc9309, 1994 or 1996
 
 	State     string     `json:"state"`      // of the rules in force: loaded, missing, not_robots, refused, failed or pending
-	LastRead  string     `json:"last_read"`  // the result of the last read, as in State
+	LastRead  string     `json:"last_fetch"` // the result of the last read, as in State
 	Error     string     `json:"error"`      // of the last read; "" if it worked
 	Message   string     `json:"message"`    // the state in words
 	Advice    string     `json:"advice"`     // what the operator can do; "" if OK
 	OK        bool       `json:"ok"`         // there is no problem
-	ReadAt    *time.Time `json:"read_at"`    // when the rules in force were last read or confirmed; null if they were not read
+	ReadAt    *time.Time `json:"fetched_at"` // when the rules in force were last read or confirmed; null if they were not read
 	CheckedAt *time.Time `json:"checked_at"` // when the last read began; null before the first one
-	NextRead  *time.Time `json:"next_read"`  // the first request after this time makes the handler read the source again
+	NextRead  *time.Time `json:"next_fetch"` // the first request after this time makes the handler read the source again
 	Failing   *time.Time `json:"failing"`    // the first failed read since the last one that worked; null if the last one worked
 	Failures  int        `json:"failures"`   // number of failed reads since the last one that worked
 	Kept      bool       `json:"kept"`       // the last read gave no usable file, so the cached copy stays in force
@@ -91,7 +91,7 @@ func (g *Grace) Name() string {
 // managed policy.
 type TextLine struct {
 	Number int        `json:"number"` // in Text, from 1
-	Layer  string     `json:"layer"`  // site or policy
+	Layer  string     `json:"layer"`  // file or policy
 	At     int        `json:"at"`     // the line in the site's own robots.txt or, for layer policy, in the configuration
 	Counts LineCounts `json:"counts"`
 }

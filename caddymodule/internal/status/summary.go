@@ -12,7 +12,7 @@ type Summary struct {
 	People   Windows[uint64] `json:"people"`   // requests to which robots.txt does not apply
 	Reasons  []ReasonCounts  `json:"reasons"`  // of decisions about crawlers, the most frequent of the last day first
 	Series   Series          `json:"series"`   // for SummaryQuery.Span
-	Origins  OriginTally     `json:"policies"`
+	Origins  OriginTally     `json:"origins"`
 	Health   Health          `json:"health"`
 }
 
@@ -35,7 +35,7 @@ type ReasonCounts struct {
 
 // OriginTally has the number of robots.txt files in force.
 type OriginTally struct {
-	Origins int            `json:"policies"`
+	Origins int            `json:"origins"`
 	Rules   int            `json:"rules"`  // number of Allow and Disallow rules in all of them
 	States  map[string]int `json:"states"` // number of origins by Origin.State
 }

@@ -24,9 +24,9 @@ func vast(t testing.TB) *audit.Report {
 		at := start.Add(time.Duration(i) * 40 * time.Minute)
 		model.Reads = append(model.Reads, audit.RobotsTxtRead{Time: at, Until: at.Add(30 * time.Minute), Host: name, Status: 200 + i%4*101, Count: 3})
 	}
-	model.Pace = &audit.Pace{Line: 3, Layer: "site", Text: name, Interval: 10, Requests: 10, Judged: true, Factor: 3, Peak: 10, PeakWindow: 60}
+	model.Pace = &audit.Pace{Line: 3, Layer: "file", Text: name, Interval: 10, Requests: 10, Judged: true, Factor: 3, Peak: 10, PeakWindow: 60}
 	for range 5 {
-		model.Refused = append(model.Refused, audit.Example{Agent: strings.Repeat("a", 2000), Target: strings.Repeat("/b", 2000), Verdict: audit.Verdict{Line: 3, Layer: "site"}})
+		model.Refused = append(model.Refused, audit.Example{Agent: strings.Repeat("a", 2000), Target: strings.Repeat("/b", 2000), Verdict: audit.Verdict{Line: 3, Layer: "file"}})
 	}
 	r.Crawlers = nil
 	for i := range 10_000 {
@@ -36,18 +36,18 @@ func vast(t testing.TB) *audit.Report {
 	}
 	var text strings.Builder
 	text.WriteString("User-agent: *\n")
-	r.Rules = nil
+	r.RobotsLines = nil
 	for i := range 50_000 {
 		line := fmt.Sprintf("Disallow: /%d/", i)
 		text.WriteString(line + "\n")
-		rule := audit.Rule{Layer: "site", Line: i + 2, TextLine: i + 2, Text: line, Kind: "disallow"}
+		rule := audit.Line{Layer: "file", Line: i + 2, TextLine: i + 2, Text: line, Kind: "disallow"}
 		if i%10 == 9 {
-			rule.Bound, rule.Denied = int64(i), int64(i)
+			rule.Applied, rule.Denied = int64(i), int64(i)
 			for j := range 50 {
-				rule.Crawlers = append(rule.Crawlers, audit.RuleCrawler{Name: fmt.Sprintf("%s-%d", name, j), Bound: 1})
+				rule.Crawlers = append(rule.Crawlers, audit.LineCrawler{Name: fmt.Sprintf("%s-%d", name, j), Applied: 1})
 			}
 		}
-		r.Rules = append(r.Rules, rule)
+		r.RobotsLines = append(r.RobotsLines, rule)
 	}
 	r.Sources[0].Text = text.String()[:min(text.Len(), 500<<10)]
 	for i := range 5000 {

@@ -172,9 +172,9 @@ func FuzzWrite(f *testing.F) {
 			WouldHave: audit.WouldHave{Known: true, Denied: n, Refused: n},
 			Crawlers: []audit.Crawler{{Name: text, Class: text, Requests: n, Denied: n / 2, Bytes: -n, Group: text,
 				Pace: &audit.Pace{Text: text, Interval: x, Factor: x, MedianInterval: -x, PeakWindow: x, Peak: n}}},
-			Sources:  []audit.Source{{Name: text, Text: text}},
-			Rules:    []audit.Rule{{Line: 1, TextLine: 1, Text: text, Bound: n, Denied: n, Crawlers: []audit.RuleCrawler{{Name: text, Bound: n}}}},
-			Activity: audit.Activity{Start: sample(t).Period.From, Step: x, People: []int64{n, 1}, Robots: []int64{-n, n}, Refused: []int64{n, n}},
+			Sources:     []audit.Source{{Name: text, Text: text}},
+			RobotsLines: []audit.Line{{Line: 1, TextLine: 1, Text: text, Applied: n, Denied: n, Crawlers: []audit.LineCrawler{{Name: text, Applied: n}}}},
+			Activity:    audit.Activity{Start: sample(t).Period.From, Step: x, People: []int64{n, 1}, Robots: []int64{-n, n}, Refused: []int64{n, n}},
 		}
 		doc := written(t, r)
 		if got := len(all(doc, "script")); got != 1 {

@@ -37,7 +37,7 @@ type lineRow struct {
 	Bound  int64
 	Denied int64
 	Bars   []bar
-	Agents []audit.RuleCrawler
+	Agents []audit.LineCrawler
 	More   int
 
 	Gap, GapNever int // number of lines left out, and of rules among them that never applied
@@ -70,16 +70,16 @@ func newListing(r *audit.Report, source, budget int, at places) listing {
 	l.Hosts, l.HostsLeft = cut(src.Hosts, maxTitleHosts)
 
 	var most int64
-	byLine := make(map[int][]*audit.Rule)
-	for i := range r.Rules {
-		if rule := &r.Rules[i]; rule.Source == source {
+	byLine := make(map[int][]*audit.Line)
+	for i := range r.RobotsLines {
+		if rule := &r.RobotsLines[i]; rule.Source == source {
 			byLine[rule.TextLine] = append(byLine[rule.TextLine], rule)
-			most = max(most, rule.Bound)
+			most = max(most, rule.Applied)
 		}
 	}
 	for _, rule := range byLine[0] {
 		if len(l.Hidden) < budget {
-			row := newLineRow(source, []*audit.Rule{rule}, most, at)
+			row := newLineRow(source, []*audit.Line{rule}, most, at)
 			row.Kind, row.Raw, row.Number = "rule", rule.Text, rule.Line
 			l.Hidden = append(l.Hidden, row)
 		}
@@ -91,7 +91,7 @@ func newListing(r *audit.Report, source, budget int, at places) listing {
 	var gap lineRow
 	for line := range robots.Parse([]byte(src.Text)).Lines() {
 		rules := byLine[line.Number]
-		never := len(rules) > 0 && !slices.ContainsFunc(rules, func(r *audit.Rule) bool { return r.Bound > 0 })
+		never := len(rules) > 0 && !slices.ContainsFunc(rules, func(r *audit.Line) bool { return r.Applied > 0 })
 		if len(rules) > 0 {
 			l.Rules++
 		}
@@ -125,7 +125,7 @@ func newListing(r *audit.Report, source, budget int, at places) listing {
 // kept returns a function that reports whether a line is shown. If the text has more
 // than budget lines, these are the lines with the rules that applied most often, and
 // then the first lines.
-func kept(text string, byLine map[int][]*audit.Rule, budget int) func(line int) bool {
+func kept(text string, byLine map[int][]*audit.Line, budget int) func(line int) bool {
 	lines := strings.Count(text, "\n") + strings.Count(text, "\r") + 1
 	if lines <= budget {
 		return func(int) bool { return true }
@@ -157,20 +157,20 @@ func kept(text string, byLine map[int][]*audit.Rule, budget int) func(line int) 
 }
 
 // total returns the number of requests that the rules of a line applied to.
-func total(rules []*audit.Rule) (n int64) {
+func total(rules []*audit.Line) (n int64) {
 	for _, r := range rules {
-		n += r.Bound
+		n += r.Applied
 	}
 	return n
 }
 
 // newLineRow returns the row for the rules of a line. most is the largest count of a
 // rule; the bars are drawn in proportion to it.
-func newLineRow(source int, rules []*audit.Rule, most int64, at places) lineRow {
+func newLineRow(source int, rules []*audit.Line, most int64, at places) lineRow {
 	var row lineRow
 	for _, r := range rules {
 		row.Rule = true
-		row.Bound += r.Bound
+		row.Bound += r.Applied
 		row.Denied += r.Denied
 		row.Agents = addAgents(row.Agents, r.Crawlers)
 		id := lineID(source, r.TextLine)
@@ -188,17 +188,17 @@ func newLineRow(source int, rules []*audit.Rule, most int64, at places) lineRow 
 }
 
 // addAgents adds the crawlers of another rule of the same line.
-func addAgents(list, more []audit.RuleCrawler) []audit.RuleCrawler {
+func addAgents(list, more []audit.LineCrawler) []audit.LineCrawler {
 	if len(list) == 0 {
 		return slices.Clone(more)
 	}
 	for _, c := range more {
-		i := slices.IndexFunc(list, func(other audit.RuleCrawler) bool { return other.Name == c.Name })
+		i := slices.IndexFunc(list, func(other audit.LineCrawler) bool { return other.Name == c.Name })
 		if i < 0 {
 			list = append(list, c)
 			continue
 		}
-		list[i].Bound += c.Bound
+		list[i].Applied += c.Applied
 		list[i].Denied += c.Denied
 	}
 	return list

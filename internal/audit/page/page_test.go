@@ -169,7 +169,7 @@ func TestCrawlers(t *testing.T) {
 func TestWithoutVerdicts(t *testing.T) {
 	r := sample(t)
 	r.Verified, r.WouldHave = false, audit.WouldHave{}
-	r.Sources, r.Rules = []audit.Source{}, []audit.Rule{}
+	r.Sources, r.RobotsLines = []audit.Source{}, []audit.Line{}
 	doc := written(t, r)
 	if got := wordsOf(all(all(byID(t, doc, "crawlers"), "table")[0], "thead")[0]); got != "CrawlerPurposeRequestsGroupReads of robots.txtErrorsSentAddresses" {
 		t.Errorf("headings %q", got)

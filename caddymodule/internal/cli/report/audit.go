@@ -314,7 +314,7 @@ func verdictText(v *audit.Verdict) string {
 // configuration, with the name of its file.
 func verdictLine(v *audit.Verdict) string {
 	line := "line " + strconv.Itoa(v.Line)
-	if v.Layer != "" && v.Layer != "site" {
+	if v.Layer != "" && v.Layer != "file" {
 		line += " of " + Visible(cmp.Or(v.File, "the configuration"))
 	}
 	return line

@@ -36,22 +36,22 @@ func (t *auditText) rules() {
 		}
 		var rows, unused [][]string
 		shown := make(map[[2]string]bool) // by line and text: a policy can copy a line into several groups
-		for j := range t.r.Rules {
-			if rule := &t.r.Rules[j]; rule.Source == i && rule.Bound > 0 {
+		for j := range t.r.RobotsLines {
+			if rule := &t.r.RobotsLines[j]; rule.Source == i && rule.Applied > 0 {
 				shown[[2]string{ruleLine(rule), rule.Text}] = true
 			}
 		}
-		for j := range t.r.Rules {
-			rule := &t.r.Rules[j]
+		for j := range t.r.RobotsLines {
+			rule := &t.r.RobotsLines[j]
 			switch {
 			case rule.Source != i:
-			case rule.Bound == 0:
+			case rule.Applied == 0:
 				if line := ruleLine(rule); !shown[[2]string{line, rule.Text}] {
 					shown[[2]string{line, rule.Text}] = true
 					unused = append(unused, []string{line, ruleText(rule)})
 				}
 			default:
-				rows = append(rows, []string{ruleLine(rule), ruleText(rule), clipped(rule.Group, 24), words.Count(rule.Bound), words.Count(rule.Denied), ruleCrawlers(rule)})
+				rows = append(rows, []string{ruleLine(rule), ruleText(rule), clipped(rule.Group, 24), words.Count(rule.Applied), words.Count(rule.Denied), ruleCrawlers(rule)})
 			}
 		}
 		if len(rows) > 0 {
@@ -70,8 +70,8 @@ func (t *auditText) rules() {
 
 // ruleLine returns the line of a rule, with the file of the configuration unless it
 // is in the site's own file.
-func ruleLine(r *audit.Rule) string {
-	if r.Layer == "site" {
+func ruleLine(r *audit.Line) string {
+	if r.Layer == "file" {
 		return strconv.Itoa(r.Line)
 	}
 	file := Visible(cmp.Or(r.File, "configuration"))
@@ -82,7 +82,7 @@ func ruleLine(r *audit.Rule) string {
 }
 
 // ruleText returns a rule as the file writes it. Hidden paths are not shown.
-func ruleText(r *audit.Rule) string {
+func ruleText(r *audit.Line) string {
 	if r.Layer == "hidden" {
 		return "(hidden)"
 	}
@@ -90,10 +90,10 @@ func ruleText(r *audit.Rule) string {
 }
 
 // ruleCrawlers returns the crawlers to which a rule applied most often.
-func ruleCrawlers(r *audit.Rule) string {
+func ruleCrawlers(r *audit.Line) string {
 	var list []string
 	for _, c := range r.Crawlers[:min(len(r.Crawlers), 3)] {
-		list = append(list, fmt.Sprintf("%s %s", clipped(cmp.Or(c.Name, "(no User-Agent)"), 24), words.Count(c.Bound)))
+		list = append(list, fmt.Sprintf("%s %s", clipped(cmp.Or(c.Name, "(no User-Agent)"), 24), words.Count(c.Applied)))
 	}
 	if n := len(r.Crawlers) - len(list); n > 0 {
 		list = append(list, fmt.Sprintf("%d more", n))

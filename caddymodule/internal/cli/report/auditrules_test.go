@@ -10,11 +10,11 @@ import (
 // Each line that never applied is shown once, also if it is in several groups. Rules
 // of a policy in JSON have no line numbers.
 func TestAuditShowsUnusedRulesOnce(t *testing.T) {
-	r := &audit.Report{Requests: 1, Sources: []audit.Source{{Name: "robots.txt", State: "loaded"}}, Rules: []audit.Rule{
-		{Layer: "site", Line: 2, TextLine: 2, Text: "Disallow: /a"},
-		{Layer: "site", Line: 2, TextLine: 9, Text: "Disallow: /a"},
-		{Layer: "site", Line: 3, TextLine: 3, Text: "Disallow: /b", Bound: 1},
-		{Layer: "site", Line: 3, TextLine: 10, Text: "Disallow: /b"},
+	r := &audit.Report{Requests: 1, Sources: []audit.Source{{Name: "robots.txt", State: "loaded"}}, RobotsLines: []audit.Line{
+		{Layer: "file", Line: 2, TextLine: 2, Text: "Disallow: /a"},
+		{Layer: "file", Line: 2, TextLine: 9, Text: "Disallow: /a"},
+		{Layer: "file", Line: 3, TextLine: 3, Text: "Disallow: /b", Applied: 1},
+		{Layer: "file", Line: 3, TextLine: 10, Text: "Disallow: /b"},
 		{Layer: "policy", Line: 7, File: "Caddyfile", TextLine: 12, Text: "Disallow: /"},
 		{Layer: "policy", TextLine: 14, Text: "Disallow: /c"},
 		{Layer: "policy", TextLine: 15, Text: "Disallow: /d"},

@@ -6,9 +6,9 @@ const check = {
 	absolute: (url) => {
 		if (/^https?:\/\//i.test(url)) return url;
 		if (!url.startsWith('/')) return 'https://' + url;
-		const policy = state.live && state.live.policies.policies.find((p) => p.id === state.policy);
-		const site = policy && policy.sites.find((s) => !s.includes('*'));
-		return ((policy && policy.origin) || (site ? 'https://' + site : location.origin)) + url;
+		const origin = state.live && state.live.origins.origins.find((p) => p.id === state.origin);
+		const site = origin && origin.sites.find((s) => !s.includes('*'));
+		return ((origin && origin.origin) || (site ? 'https://' + site : location.origin)) + url;
 	},
 
 	submit: async (event) => {

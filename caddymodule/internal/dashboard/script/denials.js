@@ -31,13 +31,13 @@ const denials = {
 		const claim = r.verified === 'verified' || r.verified === 'impostor' ? ' (' + r.verified + ')' : '';
 		const what = make('span', 'what clip', r.method + ' ' + r.host + (r.layer === 'hidden' ? ' a hidden path' : r.path));
 		const why = make('span', 'why', reasonOf(r.reason), r.line ? ', ' : '');
-		const policy = denials.policyOf(r);
-		if (r.line && policy && r.layer !== 'hidden') {
+		const origin = denials.originOf(r);
+		if (r.line && origin && r.layer !== 'hidden') {
 			const link = make('button', 'link', r.rule || placeOf(r));
 			link.type = 'button';
 			link.title = placeOf(r);
 			link.addEventListener('click', () => {
-				source.choose(policy.id, source.lines.get(r.layer + r.line) || r.line);
+				source.choose(origin.id, source.lines.get(r.layer + r.line) || r.line);
 				byId('h-source').scrollIntoView({ block: 'start' });
 			});
 			why.append(link);
@@ -49,9 +49,9 @@ const denials = {
 		return make('li', '', time, make('div', '', make('div', '', who, claim + ' ', make('span', 'tag ' + mark, word)), what, make('div', '', why, more)));
 	},
 
-	// policyOf finds the policy that refused a request.
-	policyOf: (r) => {
-		const list = state.live.policies.policies, on = list.filter((p) => p.sites.includes(r.site));
+	// originOf finds the origin that refused a request.
+	originOf: (r) => {
+		const list = state.live.origins.origins, on = list.filter((p) => p.sites.includes(r.site));
 		return on.find((p) => p.origin && hostOf(p.origin) === r.host) || on.find((p) => !p.origin) || null;
 	},
 };

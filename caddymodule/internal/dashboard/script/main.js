@@ -10,7 +10,7 @@ const poll = async () => {
 	const controller = new AbortController();
 	state.controller = controller;
 	const question = { data: 'live', span: state.span, after: state.last };
-	if (state.policy) question.policy = state.policy;
+	if (state.origin) question.id = state.origin;
 	if (state.site) question.site = state.site;
 	const asked = JSON.stringify(question);
 	try {
@@ -71,7 +71,7 @@ const show = async () => {
 	chart.draw(chart.of(live.summary.series));
 	crawlers.show(live);
 	denials.update(live);
-	policies.show(live);
+	origins.show(live);
 	suspects.show(live);
 	byId('main').removeAttribute('aria-busy');
 	await source.update(live);

@@ -1,4 +1,4 @@
-// The panels for health, current figures, policies and suspects.
+// The panels for health, current figures, origins and suspects.
 const health = {
 	show: (live) => {
 		const h = live.summary.health, notes = h.problems.map((p) => health.note(p.severity === 'error' ? 'bad' : 'warn', p.severity === 'error' ? 'Problem' : 'Warning',
@@ -9,13 +9,13 @@ const health = {
 			notes.push(health.note('info', 'Monitor mode', 'nothing is refused at ' + monitored.slice(0, 5).join(', ') + (monitored.length > 5 ? ' and ' + (monitored.length - 5) + ' more' : '') + '. The figures show what would be refused.', ''));
 		}
 		if (!h.problems.length) notes.unshift(health.note('good', 'All is well', health.summary(live), ''));
-		replace(byId('health'), JSON.stringify([h.problems, h.more, monitored, live.summary.policies]), ...notes);
+		replace(byId('health'), JSON.stringify([h.problems, h.more, monitored, live.summary.origins]), ...notes);
 	},
 
 	summary: (live) => {
-		const tally = live.summary.policies;
-		if (!tally.policies) return 'no robots.txt has been read yet.';
-		return plural(tally.policies, 'policy', 'policies') + ' with ' + plural(tally.rules, 'rule', 'rules') + (tally.policies === 1 ? ' is' : ' are') + ' in force.';
+		const tally = live.summary.origins;
+		if (!tally.origins) return 'no robots.txt has been read yet.';
+		return plural(tally.origins, 'origin', 'origins') + ' with ' + plural(tally.rules, 'rule', 'rules') + (tally.origins === 1 ? ' is' : ' are') + ' in force.';
 	},
 
 	note: (className, kind, text, advice) => make('li', 'note ' + className, make('span', 'kind', kind), make('span', '', text), advice ? make('span', 'todo', 'What to do: ' + advice) : null),
@@ -43,17 +43,17 @@ const figures = {
 	},
 };
 
-const policies = {
+const origins = {
 	show: (live) => {
-		const list = live.policies.policies, h = live.summary.health, more = live.policies.total - list.length;
-		byId('policiesunit').textContent = list.length ? count(live.policies.total) : '';
-		empty('policiesempty', list.length ? more > 0 ? plural(more, 'more policy', 'more policies') + '.' : '' : 'None yet: robots.txt is read at the first request to a site.');
-		const items = [...list].sort((a, b) => a.ok - b.ok).map(policies.item);
-		for (const f of h.fleets || []) items.push(policies.other('Fleet ' + f.address, f.message));
-		for (const l of h.lists || []) items.push(policies.other(l.kind + ' ' + l.url, l.message));
-		if (h.dns) items.push(policies.other('Reverse DNS', h.dns.message));
-		if (h.persist) items.push(policies.other('Counters are kept in ' + h.persist.file, h.persist.error || (h.persist.written ? 'Written ' + timeOf(Date.parse(h.persist.written)) : 'Not written yet')));
-		replace(byId('policies'), JSON.stringify([list, h.fleets, h.lists, h.dns, h.persist]), ...items);
+		const list = live.origins.origins, h = live.summary.health, more = live.origins.total - list.length;
+		byId('originsunit').textContent = list.length ? count(live.origins.total) : '';
+		empty('originsempty', list.length ? more > 0 ? plural(more, 'more origin', 'more origins') + '.' : '' : 'None yet: robots.txt is read at the first request to a site.');
+		const items = [...list].sort((a, b) => a.ok - b.ok).map(origins.item);
+		for (const f of h.fleets || []) items.push(origins.other('Fleet ' + f.address, f.message));
+		for (const l of h.lists || []) items.push(origins.other(l.kind + ' ' + l.url, l.message));
+		if (h.dns) items.push(origins.other('Reverse DNS', h.dns.message));
+		if (h.persist) items.push(origins.other('Counters are kept in ' + h.persist.file, h.persist.error || (h.persist.written ? 'Written ' + timeOf(Date.parse(h.persist.written)) : 'Not written yet')));
+		replace(byId('origins'), JSON.stringify([list, h.fleets, h.lists, h.dns, h.persist]), ...items);
 	},
 
 	item: (p) => {
@@ -65,9 +65,9 @@ const policies = {
 			byId('h-source').scrollIntoView({ block: 'start' });
 		});
 		const facts = [p.source === 'site' ? '' : p.source + (p.location ? ' ' + p.location : ''), p.mode === 'monitor' ? 'monitor' : '', plural(p.rules, 'rule', 'rules'),
-			p.hidden ? plural(p.hidden, 'hidden path', 'hidden paths') : '', p.read_at ? 'read ' + timeOf(Date.parse(p.read_at), true) : ''].filter(Boolean).join(' · ');
+			p.hidden ? plural(p.hidden, 'hidden path', 'hidden paths') : '', p.fetched_at ? 'fetched ' + timeOf(Date.parse(p.fetched_at), true) : ''].filter(Boolean).join(' · ');
 		const item = make('li', p.ok ? '' : 'wrong', name, ' ', make('small', '', facts), make('p', '', p.message), p.advice ? make('p', 'todo', 'What to do: ' + p.advice) : null);
-		if (p.merge_error) item.append(make('p', '', 'The managed policy is not in force: ' + p.merge_error));
+		if (p.merge_error) item.append(make('p', '', 'The policy is not in force: ' + p.merge_error));
 		if (p.unenforceable.length) item.append(make('p', '', 'No crawler sends these tokens, so they can’t be enforced: ' + p.unenforceable.join(', ')));
 		const before = (g) => g.version ? '' : ' (no file: ' + (g.status || 'a web page') + ', everything is allowed)';
 		const grace = p.grace.slice(0, 8).map((g) => (g.crawler === 'search' ? 'search engines' : 'all crawlers') + ' until ' + timeOf(Date.parse(g.until)) + before(g));

@@ -2,7 +2,7 @@
 const mostLines = 4000; // of a longer file, only lines that decided are shown
 
 const source = {
-	text: null, mark: '', at: 0, etag: '', // the policy with its text, as the server sent it for this state
+	text: null, mark: '', at: 0, etag: '', // the origin with its text, as the server sent it for this state
 	lines: new Map(), // line numbers in the text, by layer and line number in the layer
 	counts: new Map(), // counts of the previous answer
 	target: 0,
@@ -12,14 +12,14 @@ const source = {
 		byId('onlyhits').addEventListener('change', source.show);
 	},
 
-	// choose shows another policy, at a line.
+	// choose shows another origin, at a line.
 	choose: (id, line) => {
 		source.target = line || 0;
-		if (state.policy === id) return source.show();
+		if (state.origin === id) return source.show();
 		Object.assign(source, { text: null, mark: '', etag: '', counts: new Map() });
 		byId('source').tBodies[0].replaceChildren();
 		delete byId('source').tBodies[0].dataset.key;
-		state.policy = id;
+		state.origin = id;
 		poll();
 	},
 
@@ -27,9 +27,9 @@ const source = {
 
 	// update shows an answer of the server.
 	update: async (live) => {
-		const list = live.policies.policies;
+		const list = live.origins.origins;
 		byId('originfield').hidden = !list.length;
-		if (!list.some((p) => p.id === state.policy)) {
+		if (!list.some((p) => p.id === state.origin)) {
 			if (list.length) source.choose(list[0].id);
 			source.state(null);
 			return;
@@ -40,36 +40,36 @@ const source = {
 			option.value = p.id;
 			return option;
 		}));
-		select.value = state.policy;
-		const policy = list.find((p) => p.id === state.policy);
-		source.state(policy);
-		await source.load(policy, live.rules);
+		select.value = state.origin;
+		const origin = list.find((p) => p.id === state.origin);
+		source.state(origin);
+		await source.load(origin, live.lines);
 		source.show();
 	},
 
-	state: (policy) => {
-		empty('sourceempty', policy ? '' : 'No robots.txt has been read yet. It is read at the first request.');
-		byId('sourcestate').textContent = policy ? policy.message : '';
-		byId('source').hidden = !policy;
+	state: (origin) => {
+		empty('sourceempty', origin ? '' : 'No robots.txt has been read yet. It is read at the first request.');
+		byId('sourcestate').textContent = origin ? origin.message : '';
+		byId('source').hidden = !origin;
 	},
 
 	// load fetches the text if it may have changed.
-	load: async (policy, rules) => {
-		const mark = JSON.stringify([policy.id, policy.state, policy.octets, policy.groups, policy.rules, policy.published, policy.merge_error]);
-		const unknown = ((rules && rules.rules) || []).some((r) => r.layer !== 'hidden' && !source.lines.has(r.layer + r.line));
+	load: async (origin, lines) => {
+		const mark = JSON.stringify([origin.id, origin.state, origin.octets, origin.groups, origin.rules, origin.published, origin.merge_error]);
+		const unknown = ((lines && lines.lines) || []).some((r) => r.layer !== 'hidden' && !source.lines.has(r.layer + r.line));
 		if (source.text && source.mark === mark && !unknown && state.now - source.at < 60000) return;
-		const { response, value } = await ask({ data: 'policies', id: policy.id, text: 1 }, source.mark === mark ? source.etag : '');
-		if (state.policy !== policy.id) return;
+		const { response, value } = await ask({ data: 'origins', id: origin.id, text: 1 }, source.mark === mark ? source.etag : '');
+		if (state.origin !== origin.id) return;
 		Object.assign(source, { mark, at: state.now });
-		if (!value || !value.policies.length) return;
+		if (!value || !value.origins.length) return;
 		source.etag = response.headers.get('ETag') || '';
-		source.text = value.policies[0];
+		source.text = value.origins[0];
 		source.lines = new Map((source.text.lines || []).map((l) => [l.layer + l.at, l.number]));
 	},
 
 	// sums returns the counts of each line of the text, and of hidden paths.
 	sums: () => {
-		const sums = new Map(), rules = (state.live.rules && state.live.rules.rules) || [];
+		const sums = new Map(), rules = (state.live.lines && state.live.lines.lines) || [];
 		for (const r of rules) {
 			const key = r.layer === 'hidden' ? 'hidden' + r.line : source.lines.get(r.layer + r.line);
 			if (!key) continue;
