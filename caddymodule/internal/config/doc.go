@@ -6,7 +6,7 @@
 //	...
 //	err = settings.Complete(defaults, off)
 //	...
-//	rules, err := settings.Rules()
+//	engine, err := settings.Engine()
 //
 // The package needs no running server. Checking and parsing settings reads no
 // files and uses no network.
