@@ -59,7 +59,7 @@ func (*AdminAPI) serve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return caddy.APIError{HTTPStatus: http.StatusServiceUnavailable, Err: err, Message: "robots: " + err.Error()}
 	}
-	err = status.ServeHTTP(w, r, strings.TrimPrefix(r.URL.Path, adminPrefix), app.reporter(), status.AllSites())
+	err = status.ServeHTTP(w, r, strings.TrimPrefix(r.URL.Path, adminPrefix), app.report, status.AllSites())
 	if err == nil {
 		return nil
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/live"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
@@ -49,8 +50,8 @@ type App struct {
 	config.Global
 
 	ctx       caddy.Context
-	report    reporter
-	counters  *persistentCounters
+	report    *live.Reporter
+	counters  *live.Counters
 	anySite   *counters.Site // for requests that came through no server
 	ceiling   *enforce.Ceiling
 	memory    *throttle.Memory // the budgets of all handlers
@@ -77,7 +78,6 @@ type App struct {
 
 	mu           sync.Mutex
 	handlers     []*Handler
-	modes        modeSwitch
 	visitors     *suspicion.Visitors      // nil without suspects
 	suspectFleet *shared.Fleet            // the fleet that signals are shared with; nil without one
 	remotes      map[string]*registry.URL // by address
@@ -114,7 +114,6 @@ const maxVisits = 1 << 15
 // files and uses no network.
 func (a *App) Provision(ctx caddy.Context) error {
 	a.ctx, a.log = ctx, ctx.Logger()
-	a.report.app = a
 	if a.storage == nil {
 		a.storage = caddy.Context.Storage
 	}
@@ -128,8 +127,9 @@ func (a *App) Provision(ctx caddy.Context) error {
 	a.copies = pooled(a, "copies", func() *siteCopies { return new(siteCopies) })
 	a.visits = pooled(a, "visits", func() *enforce.Visits { return enforce.NewVisits(maxVisits) })
 	a.histories = pooled(a, "histories", enforce.NewHistories)
-	a.counters = pooled(a, "counters", newPersistentCounters)
+	a.counters = pooled(a, "counters", live.NewCounters)
 	a.anySite = a.counters.Site(status.AnySite)
+	a.report = a.newReporter()
 	return nil
 }
 
@@ -142,7 +142,7 @@ func (a *App) Start() error {
 		}
 	}
 	a.memory.Resize(clock.Now(), cmp.Or(a.entries, config.DefaultBudgets))
-	a.startCounters()
+	a.counters.Start(caddy.NewReplacer().ReplaceAll(a.Persist, ""), a.log)
 	a.onStop(metrics.ReportSites(a.counters.Counters, a.metricSites()))
 	a.findTracing()
 	watcher, err := enforce.NewWatcher()
@@ -170,7 +170,7 @@ func (a *App) Stop() error {
 	for _, stop := range slices.Backward(stops) {
 		stop()
 	}
-	a.counters.save()
+	a.counters.SaveFile()
 	if watcher == nil {
 		return nil
 	}

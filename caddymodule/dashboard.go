@@ -2,7 +2,11 @@ package caddymodule
 
 import (
 	"fmt"
+	"io"
 	"net/http"
+	"slices"
+	"strings"
+	"sync"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -75,7 +79,7 @@ func (b *Dashboard) provision(ctx caddy.Context, app *App) error {
 	if err := b.validate(); err != nil {
 		return err
 	}
-	b.app, b.reporter = app, app.reporter()
+	b.app, b.reporter = app, app.report
 	b.scope.dashboard, b.scope.ctx = b, ctx
 	return nil
 }
@@ -162,6 +166,120 @@ func (b *Dashboard) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		}
 	}
 	return nil
+}
+
+// authUser is the placeholder that Caddy's authentication handlers set.
+const authUser = "http.auth.user.id"
+
+// forbidden is the body of the 403 answer.
+const forbidden = `403: this dashboard is closed, because Caddy did not authenticate the request.
+
+Put basic_auth, or another authentication that sets {http.auth.user.id}, before
+robots_dashboard, or require client certificates. If forward_auth, a private
+network or the like protects the page, write
+
+	robots_dashboard {
+		access external
+	}
+`
+
+// allows reports whether a request may see the dashboard: Caddy authenticated
+// it, or the operator configured external access control.
+func (b *Dashboard) allows(r *http.Request) bool {
+	if b.Access == accessExternal {
+		return true
+	}
+	if r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
+		return true
+	}
+	repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
+	if !ok {
+		return false
+	}
+	user, known := repl.GetString(authUser)
+	return known && user != ""
+}
+
+// forbid answers a request that may not see the dashboard.
+func forbid(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(http.StatusForbidden)
+	if r.Method != http.MethodHead {
+		_, _ = io.WriteString(w, forbidden) // the client may be gone
+	}
+	return nil
+}
+
+// checkHostPattern returns an error if host is neither a host name nor a pattern
+// of host names.
+func checkHostPattern(host string) error {
+	switch {
+	case host == "":
+		return fmt.Errorf("hosts: a host is empty")
+	case strings.ContainsAny(host, "/?#@ "):
+		return fmt.Errorf("hosts %q: write only the host name, such as shop.example.com", host)
+	case strings.Count(host, ":") == 1:
+		return fmt.Errorf("hosts %q: write the host without a port", host)
+	}
+	return nil
+}
+
+// dashboardScope determines the sites that a dashboard shows. One process may
+// serve the sites of several tenants, and no tenant may see another one's.
+type dashboardScope struct {
+	dashboard *Dashboard
+	ctx       caddy.Context
+	once      sync.Once
+	sites     []string // nil if the dashboard's own site was not found
+}
+
+// of returns the sites to show in the answer to a request. If the dashboard's
+// own site can't be found, for example in a named route, it is the host of the
+// request.
+func (s *dashboardScope) of(r *http.Request) status.Scope {
+	if s.dashboard.AllSites {
+		return status.AllSites()
+	}
+	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	s.once.Do(func() { s.find(server) })
+	if s.sites == nil {
+		return status.Sites(routes.PlainHost(r.Host))
+	}
+	return status.Sites(s.sites...)
+}
+
+// find fills in the sites. It runs at the first request, because the routes are
+// not complete before.
+func (s *dashboardScope) find(server *caddyhttp.Server) {
+	servers := routes.Servers(s.ctx)
+	if server != nil && !slices.Contains(servers, server) {
+		servers = append(servers, server)
+	}
+	if s.dashboard.Hosts != nil {
+		s.sites = s.chosen(servers)
+		return
+	}
+	for _, server := range servers {
+		if s.sites = routes.SitesAround(server, s.dashboard); s.sites != nil {
+			return
+		}
+	}
+}
+
+// chosen returns the hosts that the operator configured, and the hosts of this
+// process that match a pattern among them.
+func (s *dashboardScope) chosen(servers []*caddyhttp.Server) (sites []string) {
+	for _, host := range s.dashboard.Hosts {
+		sites = append(sites, routes.PlainHost(caddy.NewReplacer().ReplaceAll(host, "")))
+	}
+	for _, server := range servers {
+		for _, name := range routes.NewServer(server).Sites {
+			if !routes.IsPattern(name) && slices.ContainsFunc(sites, func(host string) bool { return routes.MatchesHost(host, name) }) {
+				sites = append(sites, name)
+			}
+		}
+	}
+	return sites
 }
 
 // Interface guards

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
@@ -22,12 +23,13 @@ func (a *App) prefetch(ctx context.Context) {
 	slots := make(chan struct{}, prefetchesAtOnce)
 	var reading sync.WaitGroup
 	defer reading.Wait()
-	for _, h := range a.report.all() {
+	for _, h := range a.allHandlers() {
 		current := h.running.Load()
 		if current == nil || !current.Origins().PerOrigin() {
 			continue
 		}
-		for _, origin := range h.prefetched() {
+		site := a.siteOf(h)
+		for _, origin := range h.prefetched(site) {
 			select {
 			case slots <- struct{}{}:
 			case <-ctx.Done():
@@ -35,8 +37,8 @@ func (a *App) prefetch(ctx context.Context) {
 			}
 			reading.Go(func() {
 				defer func() { <-slots }()
-				r := &enforce.Request{Origin: origin, Time: clock.Now(), Caller: h.caller(origin)}
-				r.Site, r.Invented = h.Invented(origin.Host)
+				r := &enforce.Request{Origin: origin, Time: clock.Now(), Caller: h.caller(site, origin)}
+				r.Site, r.Invented = site.Invented(origin.Host)
 				current.Origins().Prefetch(ctx, r)
 			})
 		}
@@ -46,16 +48,16 @@ func (a *App) prefetch(ctx context.Context) {
 // prefetched returns the origins of a handler for which prefetch reads robots.txt.
 // Behind a trusted proxy these are only the ones that the previous configuration
 // had, because clients may use another scheme than the proxy.
-func (h *siteHandler) prefetched() (origins []enforce.Origin) {
-	if h.Server == nil {
+func (h *Handler) prefetched(site *routes.Site) (origins []enforce.Origin) {
+	if site.Server == nil {
 		return nil
 	}
-	if h.Server.Port != 0 && !h.Server.TrustsProxies() {
-		origins = h.Origins()
+	if site.Server.Port != 0 && !site.Server.TrustsProxies() {
+		origins = site.Origins()
 	}
 	for _, origin := range h.app.copies.of(h.Source).Origins() {
-		_, invented := h.Invented(origin.Host)
-		ours := !invented && h.Serves(origin.Host) && h.HasScheme(origin.Scheme) && (h.Server.Port == 0 || h.Server.Port == origin.Port)
+		_, invented := site.Invented(origin.Host)
+		ours := !invented && site.Serves(origin.Host) && site.HasScheme(origin.Scheme) && (site.Server.Port == 0 || site.Server.Port == origin.Port)
 		if ours && !slices.Contains(origins, origin) {
 			origins = append(origins, origin)
 		}

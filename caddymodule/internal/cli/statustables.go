@@ -29,28 +29,6 @@ type statusTables struct {
 
 func (t *statusTables) printf(format string, args ...any) { fmt.Fprintf(t, format, args...) }
 
-// counts returns the counts of the span.
-func (t *statusTables) counts(w *status.Windows[status.Counts]) *status.Counts {
-	switch t.span {
-	case status.SpanHour:
-		return &w.Hour
-	case status.SpanMonth:
-		return &w.Month
-	}
-	return &w.Day
-}
-
-// people returns the requests of people in the span.
-func (t *statusTables) people(w *status.Windows[uint64]) uint64 {
-	switch t.span {
-	case status.SpanHour:
-		return w.Hour
-	case status.SpanMonth:
-		return w.Month
-	}
-	return w.Day
-}
-
 // statusTime is the layout of times. They are in UTC.
 const statusTime = "2006-01-02 15:04"
 
@@ -66,14 +44,14 @@ func (t *statusTables) print(s *statusReport) {
 }
 
 func (t *statusTables) summary(s *statusReport) {
-	c := t.counts(&s.Crawlers)
+	c := s.Crawlers.In(t.span)
 	t.monitor = c.WouldDeny+c.WouldThrottle > 0 || slices.ContainsFunc(s.Sites, func(site status.Site) bool { return site.Mode == status.Monitor || site.Mode == "both" })
 	t.printf("The last %s until %s. All times are in UTC.\n", t.span, s.Now.UTC().Format(time.DateTime))
 	t.printf("Crawlers: %s: %d passed, %d denied, %d throttled", requests(c.Requests), c.Passed, c.Denied, c.Throttled)
 	if t.monitor {
 		t.printf(";\n          in monitor mode, %d would have been denied, %d throttled", c.WouldDeny, c.WouldThrottle)
 	}
-	t.printf("\nPeople:   %s\n", requests(t.people(&s.People)))
+	t.printf("\nPeople:   %s\n", requests(*s.People.In(t.span)))
 }
 
 // requests returns a number of requests in words.
@@ -106,15 +84,15 @@ func (t *statusTables) sites(sites []status.Site) {
 		if site.Overridden {
 			mode += " (until the next load)"
 		}
-		c := t.counts(&site.Crawlers)
-		return slices.Concat([]any{site.Name, mode, c.Requests, c.Passed}, t.refused(c), []any{t.people(&site.People)})
+		c := site.Crawlers.In(t.span)
+		return slices.Concat([]any{site.Name, mode, c.Requests, c.Passed}, t.refused(c), []any{*site.People.In(t.span)})
 	}))
 }
 
 func (t *statusTables) crawlers(crawlers []status.Crawler, total int) {
 	title := "Busiest crawlers" + partOf(len(crawlers), total) + ": requests in the last " + t.span
 	t.table(title, "CRAWLER\tCLASS\tPURPOSE\tREQUESTS\tPASSED\t"+t.refusedHeadings()+"\tVERIFIED\tLAST SEEN", rowsOf(crawlers, func(one *status.Crawler) []any {
-		c := t.counts(&one.Windows)
+		c := one.Windows.In(t.span)
 		return slices.Concat([]any{one.Name, one.Class, cmp.Or(one.Purpose, "-"), c.Requests, c.Passed}, t.refused(c), []any{verifiedShare(c), one.Last.UTC().Format(statusTime)})
 	}))
 }

@@ -41,6 +41,17 @@ type Windows[T any] struct {
 	Total T `json:"total"` // since Summary.Since
 }
 
+// In returns the count of the span SpanHour, SpanMonth or, for any other name, SpanDay.
+func (w *Windows[T]) In(span string) *T {
+	switch span {
+	case SpanHour:
+		return &w.Hour
+	case SpanMonth:
+		return &w.Month
+	}
+	return &w.Day
+}
+
 // The names of spans.
 const (
 	SpanHour  = "hour"  // 60 minutes

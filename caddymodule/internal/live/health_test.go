@@ -1,4 +1,4 @@
-package caddymodule
+package live
 
 import (
 	"fmt"
@@ -12,12 +12,12 @@ import (
 func TestProblemsOfManyLists(t *testing.T) {
 	var problems []status.Problem
 	for i := range 40 {
-		if got := summary(problems, 50); i <= mostListProblems && len(got) != i || i > mostListProblems && len(got) != 1 {
+		if got := summarize(problems, 50); i <= mostListProblems && len(got) != i || i > mostListProblems && len(got) != 1 {
 			t.Errorf("%d problems become %d", i, len(got))
 		}
 		problems = append(problems, status.Problem{Severity: status.Warning, Kind: "list", Subject: fmt.Sprintf("https://%02d.test/list.json", 39-i), Message: "m", Advice: "a"})
 	}
-	got := summary(problems, 50)[0]
+	got := summarize(problems, 50)[0]
 	if got.Severity != status.Warning || got.Kind != "list" || !strings.HasPrefix(got.Message, "40 of 50 lists") || !strings.Contains(got.Message, "https://00.test/list.json") {
 		t.Errorf("%+v", got)
 	}

@@ -1,8 +1,7 @@
-package caddymodule
+package live
 
 import (
 	"context"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -17,19 +16,19 @@ import (
 const refreshTimeout = 30 * time.Second
 
 // Refresh implements status.Reporter.
-func (r *reporter) Refresh(ctx context.Context, scope status.Scope, query status.RefreshQuery) (*status.Refresh, error) {
-	wanted := make(map[*siteHandler]map[enforce.Origin]bool)
-	for _, p := range r.policies(scope) {
+func (r *Reporter) Refresh(ctx context.Context, scope status.Scope, query status.RefreshQuery) (*status.Refresh, error) {
+	wanted := make(map[*Handler]map[enforce.Origin]bool)
+	for _, p := range r.inForce(scope) {
 		if query.OriginID != "" && p.id != query.OriginID {
 			continue
 		}
-		if wanted[p.handler] == nil {
-			wanted[p.handler] = make(map[enforce.Origin]bool)
+		if wanted[p.Handler] == nil {
+			wanted[p.Handler] = make(map[enforce.Origin]bool)
 		}
-		wanted[p.handler][p.Origin] = true
+		wanted[p.Handler][p.Origin] = true
 	}
 	if query.OriginID != "" && len(wanted) == 0 {
-		return nil, status.Errorf(http.StatusNotFound, "there is no policy %q", query.OriginID)
+		return nil, errNoOrigin(query.OriginID, "")
 	}
 	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
@@ -37,11 +36,9 @@ func (r *reporter) Refresh(ctx context.Context, scope status.Scope, query status
 	var mu sync.Mutex // guards answer
 	var reading sync.WaitGroup
 	for h, origins := range wanted {
-		policies := h.running.Load().Origins()
-		shared := !policies.PerOrigin()
 		reading.Go(func() {
-			unread := policies.Refresh(ctx, func(o enforce.Origin) bool { return origins[o] }, func(e enforce.FetchEvent) {
-				read := h.readStatus(e, shared)
+			unread := h.engine().Origins().Refresh(ctx, func(o enforce.Origin) bool { return origins[o] }, func(e enforce.FetchEvent) {
+				read := h.readStatus(e)
 				mu.Lock()
 				defer mu.Unlock()
 				answer.Reads = append(answer.Reads, read)
@@ -55,17 +52,20 @@ func (r *reporter) Refresh(ctx context.Context, scope status.Scope, query status
 	if query.GraceOff { // after the reads, so that it also ends the grace of a change that they found
 		for h, origins := range wanted {
 			for origin := range origins {
-				answer.Grace += h.running.Load().EndGrace(origin)
+				answer.Grace += h.engine().EndGrace(origin)
 			}
 		}
 	}
-	slices.SortFunc(answer.Reads, func(a, b status.Read) int { return strings.Compare(a.Origin+" "+a.OriginID, b.Origin+" "+b.OriginID) })
+	slices.SortFunc(answer.Reads, func(a, b status.Read) int {
+		return strings.Compare(a.Origin+" "+a.OriginID, b.Origin+" "+b.OriginID)
+	})
 	return answer, nil
 }
 
 // readStatus returns the result of a read.
-func (h *siteHandler) readStatus(e enforce.FetchEvent, shared bool) status.Read {
-	read := status.Read{OriginID: h.policyID(e.Origin, shared), State: e.Outcome.String(), Error: plainError(e.Err)}
+func (h *Handler) readStatus(e enforce.FetchEvent) status.Read {
+	shared := !h.engine().Origins().PerOrigin()
+	read := status.Read{OriginID: h.originID(e.Origin, shared), State: e.Outcome.String(), Error: plainError(e.Err)}
 	if !shared {
 		read.Origin = e.Origin.String()
 	}

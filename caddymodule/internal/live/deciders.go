@@ -1,4 +1,4 @@
-package caddymodule
+package live
 
 import (
 	"context"
@@ -21,15 +21,15 @@ import (
 
 // candidate is a handler that serves the host of a URL.
 type candidate struct {
-	*siteHandler
+	*Handler
 	origin enforce.Origin // of the URL, with the port of the handler's listener, which may differ from that of the URL
 	points int            // how well the handler's server fits the URL
 }
 
 // candidates returns the handlers in a scope that serve the host of an origin. It
 // has those with the most points.
-func (r *reporter) candidates(scope status.Scope, origin enforce.Origin) (list []candidate) {
-	for _, h := range r.in(scope) {
+func (r *Reporter) candidates(scope status.Scope, origin enforce.Origin) (list []candidate) {
+	for _, h := range r.handlersIn(scope) {
 		if !h.Serves(origin.Host) || !scope.Host(h.SiteOf(origin.Host), origin.Host) {
 			continue
 		}
@@ -64,11 +64,11 @@ type decider struct {
 	routes.Reached
 }
 
-// decidersOf returns the handlers that a GET request of a URL reaches, in the order
+// deciders returns the handlers that a GET request of a URL reaches, in the order
 // in which it reaches them. It follows the request through the routes of the server
 // that fits the URL best. If there are several such servers, or if the place of a
 // handler is not known, it is not certain that the request reaches the handler.
-func decidersOf(candidates []candidate, origin enforce.Origin, target string, query *status.CheckQuery) (list []decider, err error) {
+func (r *Reporter) deciders(candidates []candidate, origin enforce.Origin, target string, query *status.CheckQuery) (list []decider, err error) {
 	best := 0
 	for _, c := range candidates {
 		if c.Server != nil {
@@ -82,7 +82,7 @@ func decidersOf(candidates []candidate, origin enforce.Origin, target string, qu
 		}
 	}
 	for _, server := range servers {
-		follower, err := newFollower(server, origin, target, query)
+		follower, err := r.newFollower(server, origin, target, query)
 		if err != nil {
 			return nil, err
 		}
@@ -90,51 +90,48 @@ func decidersOf(candidates []candidate, origin enforce.Origin, target string, qu
 			if len(servers) > 1 {
 				reached.Reach = routes.Maybe
 			}
-			i := slices.IndexFunc(candidates, func(c candidate) bool { return c.Handler == reached.Handler })
-			if i >= 0 && !slices.ContainsFunc(list, func(d decider) bool { return d.Reached.Handler == reached.Handler }) {
+			i := slices.IndexFunc(candidates, func(c candidate) bool { return c.Module == reached.Handler })
+			if i >= 0 && !slices.ContainsFunc(list, func(d decider) bool { return d.Module == reached.Handler }) {
 				list = append(list, decider{candidates[i], reached})
 			}
 		}
 	}
 	for _, c := range candidates {
 		if c.Server == nil && !slices.Contains(servers, c.Named) { // following a request finds named routes
-			list = append(list, decider{c, routes.Reached{Handler: c.Handler, Reach: routes.Maybe}})
+			list = append(list, decider{c, routes.Reached{Handler: c.Module, Reach: routes.Maybe}})
 		}
 	}
 	return list, nil
 }
 
 // newFollower returns the follower of a GET request through a server.
-func newFollower(server *routes.Server, origin enforce.Origin, target string, query *status.CheckQuery) (*routes.Follower, error) {
+func (r *Reporter) newFollower(server *routes.Server, origin enforce.Origin, target string, query *status.CheckQuery) (*routes.Follower, error) {
 	u, err := url.ParseRequestURI(target)
 	if err != nil {
 		return nil, err
 	}
 	_, host, _ := strings.Cut(origin.String(), "://")
-	r := &http.Request{
+	request := &http.Request{
 		Method: http.MethodGet, URL: u, RequestURI: target, Host: host, Header: make(http.Header), Body: http.NoBody,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, RemoteAddr: siteread.RemoteAddr,
 	}
 	if query.UserAgent != "" {
-		r.Header.Set("User-Agent", query.UserAgent)
+		request.Header.Set("User-Agent", query.UserAgent)
 	}
 	if query.Client != "" {
-		r.RemoteAddr = net.JoinHostPort(query.Client, "1")
+		request.RemoteAddr = net.JoinHostPort(query.Client, "1")
 	}
 	if server.HasTLS() {
-		r.TLS = &tls.ConnectionState{Version: tls.VersionTLS13, HandshakeComplete: true, ServerName: origin.Host}
+		request.TLS = &tls.ConnectionState{Version: tls.VersionTLS13, HandshakeComplete: true, ServerName: origin.Host}
 	}
 	ctx := context.WithValue(context.Background(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: int(origin.Port)})
 	return &routes.Follower{
-		Server: server.Live, Request: caddyhttp.PrepareRequest(r.WithContext(ctx), caddy.NewReplacer(), nil, server.Live), HasClient: query.Client != "",
-		IsWanted: isRobots, IsKnown: isKnown,
+		Server: server.Live, Request: caddyhttp.PrepareRequest(request.WithContext(ctx), caddy.NewReplacer(), nil, server.Live), HasClient: query.Client != "",
+		IsWanted: func(handler caddyhttp.MiddlewareHandler) bool {
+			return slices.ContainsFunc(r.handlers(), func(h *Handler) bool { return h.Module == handler })
+		},
+		IsKnown: r.app.IsKnown,
 	}, nil
-}
-
-// isKnown is routes.Follower.IsKnown for the matcher of this module.
-func isKnown(matcher any, reached bool) bool {
-	m, ok := matcher.(*MatchRobots)
-	return ok && !reached && !m.Verified && !m.Impostor && !m.Disallowed && !m.Suspect
 }
 
 // combine returns the decision about a request from those of several handlers: the

@@ -1,0 +1,171 @@
+package live
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
+)
+
+// Health implements status.Reporter.
+func (r *Reporter) Health(scope status.Scope) (*status.Health, error) {
+	now := time.Now()
+	health := &status.Health{Problems: []status.Problem{}, Fleets: []status.Fleet{}, Lists: []status.List{}}
+	seen := make(map[string]bool) // several handlers may have the same file
+	for _, p := range r.inForce(scope) {
+		problem := p.problem(now)
+		if key := problem.Kind + problem.Message; problem.Severity != "" && !seen[key] {
+			seen[key] = true
+			health.Problems = append(health.Problems, problem)
+		}
+	}
+	health.Problems = append(health.Problems, r.modeProblems(scope)...)
+	if scope.All() {
+		r.addShared(health, now)
+	}
+	slices.SortStableFunc(health.Problems, func(a, b status.Problem) int { // "error" before "warning"
+		return cmp.Or(strings.Compare(a.Severity, b.Severity), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Subject, b.Subject))
+	})
+	if more := len(health.Problems) - status.MaxProblems; more > 0 {
+		health.Problems, health.More = health.Problems[:status.MaxProblems], more
+	}
+	health.OK = len(health.Problems) == 0
+	return health, nil
+}
+
+// addShared adds the parts that belong to no single site.
+func (r *Reporter) addShared(health *status.Health, now time.Time) {
+	var fleets []*shared.Fleet
+	var verifiers []*shared.Verifier
+	for _, h := range r.handlers() {
+		if f, ok := h.Limiter.(*shared.Fleet); ok && !slices.Contains(fleets, f) {
+			fleets = append(fleets, f)
+		}
+		if h.Verifier != nil && !slices.Contains(verifiers, h.Verifier) {
+			verifiers = append(verifiers, h.Verifier)
+		}
+	}
+	for _, f := range fleets {
+		fleet := fleetStatus(f, now)
+		if health.Fleets = append(health.Fleets, fleet); !fleet.Up {
+			problem := severe("fleet", fleet.Address, fleet.Message,
+				"Check that Redis or Valkey runs and that this server can reach it. Until then each server allows crawlers its own share of the budget.")
+			problem.Since = fleet.Since
+			health.Problems = append(health.Problems, problem)
+		}
+	}
+	var lists []status.Problem
+	for _, v := range verifiers {
+		for _, s := range v.Sources() {
+			list, problem := listStatus(v, s, now)
+			if health.Lists = append(health.Lists, list); problem.Severity != "" {
+				lists = append(lists, problem)
+			}
+		}
+		if dns := dnsStatus(v); health.DNS == nil || !dns.OK {
+			health.DNS = dns
+		}
+	}
+	if health.DNS != nil && !health.DNS.OK {
+		health.Problems = append(health.Problems, warning("dns", "reverse DNS", health.DNS.Message,
+			"Check the DNS resolver of this server, or set another one with `resolver` in `verify`."))
+	}
+	health.Problems = append(health.Problems, summarize(lists, len(health.Lists))...)
+	slices.SortFunc(health.Lists, func(a, b status.List) int { return strings.Compare(a.URL, b.URL) })
+	crawlers, lines := r.app.Counters.Sizes()
+	m := &status.Memory{
+		Octets: r.app.Ceiling.Used(), MaxOctets: r.app.Ceiling.Max(),
+		Crawlers: crawlers, MaxCrawlers: counters.MaxCrawlers, Lines: lines, MaxLines: counters.MaxLines,
+	}
+	if health.Memory = m; m.Octets > m.MaxOctets {
+		health.Problems = append(health.Problems, warning("memory", "max_memory",
+			fmt.Sprintf("the robots.txt files in force take %d MiB of memory; the limit is %d MiB. Files of rarely visited hosts are dropped and read again", m.Octets>>20, m.MaxOctets>>20),
+			"Raise max_memory in the global option robots."))
+	}
+	if health.Persist = r.app.Counters.state(); health.Persist != nil && health.Persist.Error != "" {
+		health.Problems = append(health.Problems, warning("persist", health.Persist.File,
+			"the file that keeps counters over a restart can't be used: "+health.Persist.Error,
+			"Check that Caddy's user may write to the file and its folder, and that the disk is not full."))
+	}
+}
+
+// mostListProblems is the largest number of lists with a problem each.
+const mostListProblems = 3
+
+// summarize returns the problems of lists, or one problem if there are more than
+// mostListProblems: then the cause is most likely the server's own connection.
+func summarize(problems []status.Problem, lists int) []status.Problem {
+	if len(problems) <= mostListProblems {
+		return problems
+	}
+	example := slices.MinFunc(problems, func(a, b status.Problem) int { return strings.Compare(a.Subject, b.Subject) }).Subject
+	return []status.Problem{warning("list", "lists of addresses",
+		fmt.Sprintf("%d of %d lists of addresses and directories of keys can't be read now, such as %s: crawlers that need them may stay unverified", len(problems), lists, example),
+		"Check that this server can connect to the Internet. The admin API (/robots/health) names all of them, with their errors.")}
+}
+
+// listStatus returns the state of a list of addresses or a directory of keys, and
+// its problem, if it has one.
+func listStatus(v *shared.Verifier, s verify.SourceState, now time.Time) (status.List, status.Problem) {
+	list := status.List{Kind: s.Kind.String(), URL: plainURL(s.URL), Entries: s.Entries, Read: timeOf(s.Read), Failures: s.Failures}
+	list.Stale = s.Read.IsZero() || now.Sub(s.Read) > verify.FreshPeriod
+	advice := "Check that this server can connect to that URL. The log has the first failure, and at DEBUG each one."
+	if list.Error = plainError(v.Observer.SourceError(s.URL)); list.Error != "" {
+		advice = "Check that this server can connect to that URL. The last error: " + list.Error + "."
+	}
+	name := "the list of addresses at " + list.URL
+	if s.Kind == verify.DirectorySource {
+		name = "the directory of keys at " + list.URL
+	}
+	switch {
+	case s.Read.IsZero() && s.Failures == 0:
+		list.Stale, list.Message = false, name+" was not read yet"
+	case s.Read.IsZero():
+		list.Message = name + " could not be read: crawlers that need it stay unverified"
+	case list.Stale:
+		list.Message = fmt.Sprintf("%s was last read %s ago: it still confirms crawlers, but is too old to detect impostors", name, ago(now.Sub(s.Read)))
+	case s.Failures > 0:
+		list.Message = fmt.Sprintf("the last %d attempts to read %s failed; the copy of %s is in use", s.Failures, name, formatTime(s.Read, now))
+	default:
+		list.Message = fmt.Sprintf("%s has %d entries, last confirmed as current at %s", name, s.Entries, formatTime(s.Read, now))
+	}
+	if s.Failures == 0 && !list.Stale {
+		return list, status.Problem{}
+	}
+	return list, warning("list", list.URL, list.Message, advice)
+}
+
+// mostDNSFailures is the number of failed lookups in a row that is reported as a
+// problem.
+const mostDNSFailures = 20
+
+// dnsStatus returns the state of reverse DNS.
+func dnsStatus(v *shared.Verifier) *status.DNS {
+	stats, failures := v.Stats(), v.Observer.DNSFailures()
+	dns := &status.DNS{
+		Confirmed: stats.Confirmed, Refuted: stats.Refuted, Failed: stats.Failed, InFlight: stats.InFlight, OK: failures < mostDNSFailures,
+		Message: fmt.Sprintf("the cache has the answers for %d addresses", stats.Confirmed+stats.Refuted+stats.Failed),
+	}
+	if !dns.OK {
+		dns.Message = fmt.Sprintf("the last %d lookups in reverse DNS failed: crawlers that need it stay unverified", failures)
+	}
+	return dns
+}
+
+// fleetStatus returns the state of a fleet.
+func fleetStatus(f *shared.Fleet, now time.Time) status.Fleet {
+	fleet := status.Fleet{Address: strings.Join(f.Config.Addresses, ", "), Instances: f.Config.Instances, Up: true, Message: "the connection is being made"}
+	if last := f.LastChange(); last != nil {
+		fleet.Up, fleet.Since, fleet.Error = last.Up, timeOf(last.Time), plainError(last.Error)
+		if fleet.Message = "budgets have been shared since " + formatTime(last.Time, now); !last.Up {
+			fleet.Message = fmt.Sprintf("Redis has not answered for %s: each server counts alone", ago(now.Sub(last.Time)))
+		}
+	}
+	return fleet
+}

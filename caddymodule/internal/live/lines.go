@@ -1,0 +1,175 @@
+package live
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// limitNames has the names of the lines that set a limit.
+var limitNames = map[enforce.Reason]string{
+	enforce.CrawlDelay: "Crawl-delay", enforce.RequestRate: "Request-rate", enforce.VisitTime: "Visit-time",
+}
+
+// Lines implements status.Reporter.
+func (r *Reporter) Lines(scope status.Scope, query status.LinesQuery) (*status.Lines, error) {
+	known := r.inForce(scope)
+	type counted struct {
+		status.Line
+		count counters.LineCount
+		in    *inForce // nil if the line is in none
+	}
+	var list []counted
+	for _, n := range r.app.Counters.Lines(scope) {
+		line := status.Line{
+			Origin: n.Origin.String(), Site: n.Site, Layer: n.Layer.String(), Number: n.Number, Group: n.Group, Rule: n.Text,
+			Reason: n.Reason.String(), LineCounts: n.LineCounts,
+		}
+		if line.Rule == "" && n.Layer != enforce.HiddenLayer {
+			line.Rule = limitNames[n.Reason]
+		}
+		var in *inForce
+		if i := slices.IndexFunc(known, func(p inForce) bool { return p.SourceID == n.Source && p.has(n.Origin) }); i >= 0 {
+			in = &known[i]
+			line.OriginID, line.File = in.id, in.Rules.FileOf(n.Layer)
+		}
+		if (query.OriginID == "" || query.OriginID == line.OriginID) && (!query.Refused || line.Refused() > 0) {
+			list = append(list, counted{line, n, in})
+		}
+	}
+	slices.SortFunc(list, func(a, b counted) int {
+		return cmp.Or(cmp.Compare(b.Day, a.Day), cmp.Compare(b.Refused(), a.Refused()), strings.Compare(a.Origin, b.Origin),
+			strings.Compare(a.Layer, b.Layer), cmp.Compare(a.Number, b.Number), strings.Compare(a.Rule, b.Rule))
+	})
+	page, from, to := query.Of(len(list))
+	answer := &status.Lines{Page: page, Lines: []status.Line{}}
+	tokens := make(map[*inForce]map[string][]string)
+	for _, c := range list[from:to] {
+		c.Removed = c.in != nil && !c.in.Rules.DeniesAll() && c.Refused() > 0 && !c.in.hasLine(&c.count)
+		c.Tokens = []string{}
+		if c.Group != "" {
+			if c.in != nil && tokens[c.in] == nil {
+				tokens[c.in] = c.in.tokens()
+			}
+			if c.Tokens = tokens[c.in][c.Group]; c.Tokens == nil {
+				c.Tokens = []string{c.Group}
+			}
+		}
+		answer.Lines = append(answer.Lines, c.Line)
+	}
+	return answer, nil
+}
+
+// tokens returns the product tokens of each group, by the group's first one.
+func (p *inForce) tokens() map[string][]string {
+	tokens := make(map[string][]string)
+	for _, g := range p.Rules.File().Groups() {
+		tokens[g.Token()] = first(g.Tokens())
+	}
+	return tokens
+}
+
+// countsOf returns the counts of lines that are in force, summed over the origins.
+func (p *inForce) countsOf(all []counters.LineCount) map[counters.LineID]counters.LineCount {
+	found := make(map[counters.LineID]counters.LineCount)
+	for _, n := range all {
+		if n.Source == p.SourceID && p.has(n.Origin) {
+			found[n.ID] = add(found[n.ID], n)
+		}
+	}
+	return found
+}
+
+// add returns the sum of two counts of a line, with the position of the count that
+// changed last.
+func add(a, b counters.LineCount) counters.LineCount {
+	if a.Last.Before(b.Last) {
+		a, b = b, a
+	}
+	a.Passed += b.Passed
+	a.Denied += b.Denied
+	a.Throttled += b.Throttled
+	a.WouldDeny += b.WouldDeny
+	a.WouldThrottle += b.WouldThrottle
+	a.Hour += b.Hour
+	a.Day += b.Day
+	return a
+}
+
+// textLines returns the lines of the text in force that decided on requests, and
+// those that the managed policy added.
+func (p *inForce) textLines(counts map[counters.LineID]counters.LineCount) []status.TextLine {
+	sums := make(map[int]counters.LineCount) // by number in the text
+	for _, g := range p.Rules.File().Groups() {
+		for _, token := range g.Tokens() {
+			for number, n := range p.countsIn(g, token, counts) {
+				sums[number] = add(sums[number], n)
+			}
+		}
+	}
+	var list []status.TextLine
+	for number := range bytes.Count(p.Rules.Text(), []byte("\n")) + 2 {
+		layer, at := p.Rules.Origin(number)
+		n, counted := sums[number]
+		if counted || number > 0 && p.Rules.Published() && layer == enforce.PolicyLayer {
+			list = append(list, status.TextLine{Number: number, Layer: layer.String(), At: at, Counts: n.LineCounts})
+		}
+	}
+	return list
+}
+
+// countsIn returns the counts of the lines of a group for one of its tokens, by
+// line number in the text.
+func (p *inForce) countsIn(g *robots.Group, token string, counts map[counters.LineID]counters.LineCount) map[int]counters.LineCount {
+	found := make(map[int]counters.LineCount)
+	id := func(number int, allow bool, pattern string, reason enforce.Reason) counters.LineID {
+		layer, _ := p.Rules.Origin(number)
+		return counters.NewLineID(p.SourceID, layer, token, allow, pattern, reason, 0)
+	}
+	for _, rule := range g.Rules() {
+		if n, ok := counts[id(rule.Line, rule.Allow, rule.Pattern, 0)]; ok {
+			found[rule.Line] = n
+		}
+	}
+	limit := func(reason enforce.Reason, numbers ...int) {
+		for i, number := range numbers {
+			n, ok := counts[id(number, false, "", reason)]
+			if _, at := p.Rules.Origin(number); ok && (at == n.Number || i == len(numbers)-1) {
+				found[number] = n
+				return
+			}
+		}
+	}
+	if delay, ok := g.CrawlDelay(); ok {
+		limit(enforce.CrawlDelay, delay.Line)
+	}
+	var rates, visits []int
+	for _, rate := range g.RequestRates() {
+		rates = append(rates, rate.Line)
+	}
+	for _, visit := range g.VisitTimes() {
+		visits = append(visits, visit.Line)
+	}
+	limit(enforce.RequestRate, rates...)
+	limit(enforce.VisitTime, visits...)
+	return found
+}
+
+// hasLine reports whether the file in force has the line that n counts. It returns
+// true for a hidden path, which is in no file.
+func (p *inForce) hasLine(n *counters.LineCount) bool {
+	if n.Layer == enforce.HiddenLayer {
+		return true
+	}
+	group := p.Rules.File().Star()
+	if n.Group != "*" {
+		group = p.Rules.File().Named(n.Group)
+	}
+	return group != nil && len(p.countsIn(group, n.Group, map[counters.LineID]counters.LineCount{n.ID: *n})) > 0
+}

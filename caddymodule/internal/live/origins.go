@@ -1,0 +1,120 @@
+package live
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
+	"github.com/caddy-robots/caddy-robots/robots"
+	"github.com/caddy-robots/caddy-robots/robots/lint"
+)
+
+// Origins implements status.Reporter.
+func (r *Reporter) Origins(scope status.Scope, query status.OriginsQuery) (*status.Origins, error) {
+	now := time.Now()
+	list := slices.DeleteFunc(r.inForce(scope), func(p inForce) bool { return query.ID != "" && p.id != query.ID })
+	if query.ID != "" && len(list) == 0 {
+		return nil, errNoOrigin(query.ID, ": a reload may have replaced it, or it was not read yet")
+	}
+	list = slices.DeleteFunc(list, func(p inForce) bool {
+		return query.Broken && p.problem(now).Severity == "" || query.Grace && len(p.Earlier) == 0
+	})
+	var counted []counters.LineCount
+	if query.Text {
+		query.Limit = min(cmp.Or(query.Limit, status.MaxTexts), status.MaxTexts)
+		counted = r.app.Counters.Lines(scope)
+	}
+	page, from, to := query.Of(len(list))
+	answer := &status.Origins{Page: page, Origins: []status.Origin{}}
+	for _, p := range list[from:to] {
+		origin := p.status(now)
+		if query.Text {
+			origin.Text = string(p.Rules.Text())
+			origin.Lines = p.textLines(p.countsOf(counted))
+			origin.Findings = r.findings.of(p.Rules, p.engine().Registry())
+		}
+		answer.Origins = append(answer.Origins, origin)
+	}
+	return answer, nil
+}
+
+// status returns the state of what is in force, without its text.
+func (p *inForce) status(now time.Time) status.Origin {
+	rules, problem := p.Rules, p.problem(now)
+	s := status.Origin{
+		ID: p.id, Sites: p.sites, Matcher: p.Route.Matcher(), Mode: p.mode(), Source: p.Settings.SourceKind(), Location: plainLocation(p.Settings.Source),
+		Dialect: cmp.Or(p.Settings.Dialect, robots.RFC9309.String()), State: rules.Outcome().String(), LastRead: p.Last.String(),
+		Error: plainError(p.Err), Message: problem.Message, Advice: problem.Advice, OK: problem.Severity == "",
+		ReadAt: timeOf(p.Good), CheckedAt: timeOf(p.Began), NextRead: timeOf(p.Next), Failing: timeOf(p.Failing), Failures: p.Failures,
+		Kept: p.Kept, DeniesAll: rules.DeniesAll(), Octets: rules.Size(), Groups: rules.GroupCount(), Rules: rules.RuleCount(),
+		Published: rules.Published(), MergeError: plainError(rules.MergeError()), Notes: []status.Note{}, Grace: []status.Grace{},
+		Unenforceable: first(rules.Unenforceable()), Ignored: first(rules.Ignored()),
+	}
+	if !p.shared {
+		s.Origin = p.Origin.String()
+	}
+	for i := range p.Earlier {
+		v := &p.Earlier[i]
+		s.Grace = append(s.Grace, status.Grace{
+			Crawler: rules.Grace().String(), Version: v.Tag(), State: v.Rules().Outcome().String(), Status: v.Rules().Status(),
+			Replaced: v.Until().UTC(), Until: v.Ends().UTC(),
+		})
+	}
+	if p.Settings.Policy != nil {
+		s.Hidden = len(p.Settings.Policy.Hidden)
+	}
+	if m := managed.MergedIn(rules); m != nil {
+		for _, n := range first(m.Notes) {
+			s.Notes = append(s.Notes, status.Note{
+				Text: n.Text(), Crawlers: slices.Clone(n.Crawlers[:min(len(n.Crawlers), metrics.MaxFindings)]), Of: len(n.Crawlers),
+				Detail: metrics.Clip(n.Detail), SiteLine: n.SiteLine, Line: n.Line,
+			})
+		}
+	}
+	return s
+}
+
+// findingsCache caches the findings of the linter, which takes a tenth of a second
+// for the largest files.
+type findingsCache struct {
+	mu    sync.Mutex
+	known map[lintedFile][]status.Finding
+}
+
+// lintedFile holds everything that the findings of a file depend on.
+type lintedFile struct {
+	etag     string
+	registry *crawler.Registry
+}
+
+// maxLinted is the largest number of files in findingsCache.
+const maxLinted = 64
+
+// of returns the findings in the file that has the rules.
+func (c *findingsCache) of(rules *enforce.Rules, registry *crawler.Registry) []status.Finding {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	file := lintedFile{rules.ETag(), registry}
+	if list, ok := c.known[file]; ok {
+		return list
+	}
+	list := []status.Finding{}
+	for _, f := range first(lint.Lint(rules.File(), findings.Crawlers(registry))) {
+		list = append(list, status.Finding{
+			Line: f.Line, Column: f.Column, Severity: f.Severity.String(), Code: f.Code, Text: f.Text, Message: f.Message,
+		})
+	}
+	if c.known == nil || len(c.known) >= maxLinted {
+		c.known = make(map[lintedFile][]status.Finding)
+	}
+	c.known[file] = list
+	return list
+}

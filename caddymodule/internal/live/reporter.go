@@ -1,0 +1,215 @@
+package live
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/cespare/xxhash/v2"
+	"go.uber.org/zap"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/internal/suspect"
+)
+
+// App is what all handlers of a configuration share. Its functions must be safe
+// for concurrent use.
+type App struct {
+	// Handlers returns the handlers of the configuration. It is called once, for
+	// the first report.
+	Handlers func() []*Handler
+	Counters *Counters
+	Ceiling  *enforce.Ceiling
+	Suspects func() []suspect.Suspect
+	Log      *zap.Logger
+	Now      func() time.Time // the clock of requests
+	// IsKnown is routes.Follower.IsKnown.
+	IsKnown func(matcher any, reached bool) bool
+}
+
+// Handler is a robots handler. Its functions must be safe for concurrent use.
+type Handler struct {
+	*routes.Site
+	Module   caddyhttp.MiddlewareHandler // as it is in the routes
+	Settings *config.Settings
+	SourceID uint64 // the same after a reload and in every process
+	Limiter  throttle.Limiter
+	Verifier *shared.Verifier // nil without verify
+
+	// Running returns the engine in use, and whether it only monitors.
+	Running func() (engine *enforce.Engine, monitor bool)
+	// SetMode switches monitor mode on or off.
+	SetMode func(monitor bool) error
+	// Caller returns a caller for a read of robots.txt that no request causes.
+	Caller func(enforce.Origin) enforce.Caller
+
+	overridden bool // the mode is not the configured one; guarded by Reporter.mu
+}
+
+// Reporter implements status.Reporter. Its methods are safe for concurrent use.
+type Reporter struct {
+	app      App
+	handlers func() []*Handler // sorted by site
+	findings findingsCache
+
+	mu      sync.Mutex
+	modeSet time.Time // when a mode was last set; zero if never
+}
+
+// New returns a Reporter.
+func New(app App) *Reporter {
+	return &Reporter{app: app, handlers: sync.OnceValue(func() []*Handler {
+		list := app.Handlers()
+		slices.SortStableFunc(list, func(a, b *Handler) int { return slices.Compare(a.Hosts, b.Hosts) })
+		return list
+	})}
+}
+
+// handlersIn returns the handlers that serve a site in a scope.
+func (r *Reporter) handlersIn(scope status.Scope) (list []*Handler) {
+	for _, h := range r.handlers() {
+		if scope.All() || slices.ContainsFunc(h.Hosts, scope.Site) || h.hasOriginIn(scope) {
+			list = append(list, h)
+		}
+	}
+	return list
+}
+
+func (h *Handler) engine() *enforce.Engine {
+	engine, _ := h.Running()
+	return engine
+}
+
+// hasOriginIn reports whether the handler has read the robots.txt of a host in a
+// scope.
+func (h *Handler) hasOriginIn(scope status.Scope) bool {
+	origins := h.engine().Origins()
+	if !origins.PerOrigin() {
+		return false
+	}
+	for s := range origins.States() {
+		if scope.Site(s.Origin.Host) {
+			return true
+		}
+	}
+	return false
+}
+
+// sitesIn returns the sites of the handler that are in a scope.
+func (h *Handler) sitesIn(scope status.Scope) []string {
+	return slices.DeleteFunc(append([]string{}, h.Hosts...), func(site string) bool { return !scope.Site(site) })
+}
+
+// mode returns the current mode of the handler.
+func (h *Handler) mode() string {
+	if _, monitor := h.Running(); monitor {
+		return status.Monitor
+	}
+	return status.Enforce
+}
+
+// maxDelay returns the longest Crawl-delay that the handler enforces.
+func (h *Handler) maxDelay() time.Duration {
+	if c := h.Settings.CrawlDelay; c != nil && c.Max != 0 {
+		return time.Duration(c.Max)
+	}
+	return throttle.DefaultMaxDelay
+}
+
+// inForce is what is in force at an origin of a handler.
+type inForce struct {
+	*Handler
+	enforce.State
+	id     string
+	shared bool     // the handler has one robots.txt for all origins
+	sites  []string // the sites of the handler in the scope
+}
+
+// inForce returns what is in force at the origins in a scope, sorted by origin.
+func (r *Reporter) inForce(scope status.Scope) (list []inForce) {
+	for _, h := range r.handlersIn(scope) {
+		origins := h.engine().Origins()
+		shared := !origins.PerOrigin()
+		for s := range origins.States() {
+			if shared || scope.Host(h.SiteOf(s.Origin.Host), s.Origin.Host) {
+				list = append(list, inForce{h, s, h.originID(s.Origin, shared), shared, h.sitesIn(scope)})
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b inForce) int {
+		return cmp.Or(strings.Compare(a.Origin.Host, b.Origin.Host), strings.Compare(a.Origin.String(), b.Origin.String()), strings.Compare(a.id, b.id))
+	})
+	return list
+}
+
+// originID returns status.Origin.ID.
+func (h *Handler) originID(origin enforce.Origin, shared bool) string {
+	var d xxhash.Digest
+	d.ResetWithSeed(h.SourceID)
+	name := origin.Scheme + "://" + origin.Host + ":" + strconv.Itoa(int(origin.Port))
+	if shared {
+		name = strings.Join(h.Hosts, " ")
+	}
+	_, _ = d.WriteString(name)
+	return strconv.FormatUint(d.Sum64(), 36)
+}
+
+// has reports whether p is in force at an origin.
+func (p *inForce) has(origin enforce.Origin) bool {
+	if p.shared {
+		return p.Serves(origin.Host)
+	}
+	return origin == p.Origin
+}
+
+// subject returns a name for messages: the host, the sites or the location.
+func (p *inForce) subject() string {
+	switch {
+	case !p.shared:
+		return p.Origin.Host
+	case p.Settings.SourceKind() == config.SourceInline:
+		return strings.Join(p.sites, ", ")
+	}
+	return plainLocation(p.Settings.Source)
+}
+
+// Sites implements status.Reporter.
+func (r *Reporter) Sites(scope status.Scope) []string {
+	var names []string
+	for _, h := range r.handlers() {
+		names = append(names, h.sitesIn(scope)...)
+	}
+	for _, site := range r.app.Counters.Decided() { // also of handlers that the configuration had before
+		if scope.Site(site.Site) && site.Total()+site.People > 0 {
+			names = append(names, site.Site)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// HasSite implements status.Reporter.
+func (r *Reporter) HasSite(scope status.Scope, name string) bool {
+	if len(r.handlersIn(scope)) > 0 || slices.Contains(r.Sites(scope), name) {
+		return true
+	}
+	for _, h := range r.handlers() {
+		if slices.ContainsFunc(h.Hosts, func(site string) bool { return site != status.AnySite && routes.MatchesHost(site, name) }) {
+			return true
+		}
+	}
+	// A host that no site names, and that requests were sent to.
+	return len(r.app.Counters.Lines(scope)) > 0
+}
+
+// Interface guards
+var _ status.Reporter = (*Reporter)(nil)

@@ -1,0 +1,123 @@
+package live
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+)
+
+// Summary implements status.Reporter.
+func (r *Reporter) Summary(scope status.Scope, query status.SummaryQuery) (*status.Summary, error) {
+	modes, overridden := make(map[string]string), make(map[string]bool) // by site
+	r.mu.Lock()
+	for _, h := range r.handlers() {
+		mode := h.mode()
+		for _, site := range h.Hosts {
+			r.app.Counters.Site(site) // so that sites without requests are included
+			if modes[site] != "" && modes[site] != mode {
+				modes[site] = "both"
+			} else {
+				modes[site] = mode
+			}
+			overridden[site] = overridden[site] || h.overridden
+		}
+	}
+	r.mu.Unlock()
+	s := r.app.Counters.Summary(scope, cmp.Or(query.Span, status.SpanHour))
+	s.Sites = slices.DeleteFunc(s.Sites, func(site status.Site) bool {
+		return modes[site.Name] == "" && site.Crawlers.Total.Requests+site.People.Total == 0
+	})
+	for i := range s.Sites {
+		site := &s.Sites[i]
+		site.Mode, site.Overridden = cmp.Or(modes[site.Name], "off"), overridden[site.Name]
+	}
+	s.Origins.States = make(map[string]int)
+	for _, p := range r.inForce(scope) {
+		s.Origins.Origins++
+		s.Origins.Rules += p.Rules.RuleCount()
+		s.Origins.States[p.Rules.Outcome().String()]++
+	}
+	health, err := r.Health(scope)
+	if err != nil {
+		return nil, err
+	}
+	s.Health = *health
+	return s, nil
+}
+
+// crawlerOrders are the values of CrawlersQuery.Sort that are a count.
+var crawlerOrders = map[string]func(*status.Counts) uint64{
+	"requests":       func(c *status.Counts) uint64 { return c.Requests },
+	"passed":         func(c *status.Counts) uint64 { return c.Passed },
+	"denied":         func(c *status.Counts) uint64 { return c.Denied },
+	"throttled":      func(c *status.Counts) uint64 { return c.Throttled },
+	"would_deny":     func(c *status.Counts) uint64 { return c.WouldDeny },
+	"would_throttle": func(c *status.Counts) uint64 { return c.WouldThrottle },
+	"verified":       func(c *status.Counts) uint64 { return c.Verified },
+	"unverified":     func(c *status.Counts) uint64 { return c.Unverified },
+	"impostors":      func(c *status.Counts) uint64 { return c.Impostors },
+}
+
+// Crawlers implements status.Reporter.
+func (r *Reporter) Crawlers(scope status.Scope, query status.CrawlersQuery) (*status.Crawlers, error) {
+	query.Span, query.Sort = cmp.Or(query.Span, status.SpanDay), cmp.Or(query.Sort, "requests")
+	order := crawlerOrders[query.Sort]
+	if order == nil && query.Sort != status.SortName && query.Sort != status.SortLast {
+		return nil, badRequest("sort=%q: want name, last, requests, passed, denied, throttled, would_deny, would_throttle, verified, unverified or impostors", query.Sort)
+	}
+	list, steps := r.app.Counters.Crawlers(scope, query)
+	if name := strings.ToLower(query.Name); name != "" {
+		list = slices.DeleteFunc(list, func(c status.Crawler) bool { return !strings.Contains(strings.ToLower(c.Name), name) })
+	}
+	slices.SortFunc(list, func(a, b status.Crawler) int {
+		byName := cmp.Or(strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), strings.Compare(a.Class, b.Class))
+		switch query.Sort {
+		case status.SortName:
+			return byName
+		case status.SortLast:
+			return cmp.Or(b.Last.Compare(a.Last), byName)
+		}
+		return cmp.Or(cmp.Compare(order(b.In(query.Span)), order(a.In(query.Span))), cmp.Compare(b.Total.Requests, a.Total.Requests), byName)
+	})
+	page, from, to := query.Of(len(list))
+	return &status.Crawlers{Page: page, Steps: steps, Crawlers: list[from:to]}, nil
+}
+
+// Recent implements status.Reporter.
+func (r *Reporter) Recent(scope status.Scope, query status.RecentQuery) (*status.Recent, error) {
+	return r.app.Counters.Refusals(scope, query), nil
+}
+
+// Suspects implements status.Reporter.
+func (r *Reporter) Suspects(scope status.Scope, pages status.Pages) (*status.Suspects, error) {
+	answer, list := new(status.Suspects), []status.Suspect{}
+	actions := make(map[string]string) // by site
+	for _, h := range r.handlersIn(scope) {
+		if h.Settings.Suspects != nil {
+			answer.On = true
+			for _, site := range h.Hosts {
+				actions[site] = h.Settings.Suspects.Action
+			}
+		}
+	}
+	for _, s := range r.app.Suspects() {
+		if !scope.Site(s.Site) {
+			continue
+		}
+		entry := status.Suspect{
+			Site: s.Site, Host: s.Site, Client: s.Network.String(), UserAgent: fmt.Sprintf("%s %d", s.Browser.Family, s.Browser.Version), Signals: []string{},
+			Action: cmp.Or(actions[s.Site], config.SuspectsObserve), Since: s.Since.UTC(), Until: s.Until.UTC(), Requests: uint64(s.Documents),
+		}
+		for _, c := range s.Signals {
+			entry.Signals = append(entry.Signals, c.Signal.String())
+		}
+		list = append(list, entry)
+	}
+	page, from, to := pages.Of(len(list))
+	answer.Page, answer.Suspects = page, list[from:to]
+	return answer, nil
+}

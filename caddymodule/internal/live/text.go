@@ -1,0 +1,108 @@
+package live
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize/english"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+)
+
+// badRequest returns an error that is answered with status 400.
+func badRequest(format string, args ...any) error {
+	return status.Errorf(http.StatusBadRequest, format, args...)
+}
+
+// errNoOrigin returns the error for a status.Origin.ID that there is not.
+func errNoOrigin(id, advice string) error {
+	return status.Errorf(http.StatusNotFound, "there is no policy %q%s", id, advice)
+}
+
+// formatTime returns a time for messages, without the date if it is the date of
+// now.
+func formatTime(t, now time.Time) string {
+	t, now = t.UTC(), now.UTC()
+	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return t.Format("15:04") + " UTC"
+	}
+	return t.Format("2 January 15:04") + " UTC"
+}
+
+// ago returns an elapsed time for messages, in one unit.
+func ago(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return quantity(max(1, int(d/time.Second)), "second")
+	case d < 2*time.Hour:
+		return quantity(int(d/time.Minute), "minute")
+	case d < 48*time.Hour:
+		return quantity(int(d/time.Hour), "hour")
+	}
+	return quantity(int(d/(24*time.Hour)), "day")
+}
+
+// quantity returns a number with a noun in the singular or plural.
+func quantity(n int, noun string) string { return english.Plural(n, noun, "") }
+
+// timeOf returns a time for JSON, nil if it is zero.
+func timeOf(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
+// maxShown bounds each list of notes, tokens or findings of one robots.txt.
+const maxShown = 100
+
+// first returns the first maxShown elements of a list, never nil.
+func first[T any](list []T) []T {
+	return append([]T{}, list[:min(len(list), maxShown)]...)
+}
+
+// plainLocation returns the path or URL of a source, without credentials and
+// query; "" for other sources.
+func plainLocation(s *config.Source) string {
+	location := s.Location()
+	if s != nil && s.Kind == config.SourceURL {
+		return plainURL(location)
+	}
+	return location
+}
+
+// plainURL returns a URL without credentials, query and fragment. It returns ""
+// if raw is not a URL.
+func plainURL(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	u.User, u.RawQuery, u.Fragment, u.ForceQuery = nil, "", "", false
+	return u.String()
+}
+
+// plainError returns the text of an error, with credentials and queries removed
+// from the URLs in it.
+func plainError(err error) string {
+	if err == nil {
+		return ""
+	}
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		err = u.Err // it does not contain the URL
+	}
+	words := strings.Split(metrics.Clip(err.Error()), " ")
+	for i, word := range words {
+		if strings.Contains(word, "://") {
+			bare := strings.Trim(word, "\"',;:()")
+			words[i] = strings.Replace(word, bare, plainURL(bare), 1)
+		}
+	}
+	return strings.Join(words, " ")
+}
