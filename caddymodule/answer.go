@@ -1,17 +1,22 @@
 package caddymodule
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/headers"
 )
 
 // customAnswers has the operator's answer for each reason, nil for none.
@@ -113,6 +118,89 @@ func (h *Handler) checkRedirects() error {
 				err = fmt.Errorf("answer %s redir %s: robots.txt disallows this path itself", a.Verdict, a.Redirect)
 			}
 		})
+	}
+	return err
+}
+
+// answer is the response to a refused request. Nothing may change length: all
+// responses share it.
+type answer struct {
+	status int
+	body   string
+	length []string
+	err    error
+}
+
+func newAnswer(status int, body string) answer {
+	return answer{status, body + "\n", []string{strconv.Itoa(len(body) + 1)}, errors.New(body)}
+}
+
+// answers has the default answer for each reason to deny or throttle.
+var answers = [enforce.Reasons]answer{
+	enforce.Disallowed:   newAnswer(http.StatusForbidden, "The robots.txt of this site disallows this URL to your crawler."),
+	enforce.Impostor:     newAnswer(http.StatusForbidden, "Your User-Agent names a crawler that does not come from your address. See the robots.txt of this site."),
+	enforce.Unavailable:  newAnswer(http.StatusServiceUnavailable, "The robots.txt of this site can't be read at present, so crawlers may fetch nothing."),
+	enforce.RulesPending: newAnswer(http.StatusTooManyRequests, "The robots.txt of this site has not been read yet."),
+	enforce.CrawlDelay:   newAnswer(http.StatusTooManyRequests, "The robots.txt of this site asks your crawler for a longer Crawl-delay."),
+	enforce.RequestRate:  newAnswer(http.StatusTooManyRequests, "The robots.txt of this site asks your crawler for a lower Request-rate."),
+	enforce.Hidden:       newAnswer(http.StatusNotFound, "Not Found"),
+	enforce.VisitTime:    newAnswer(http.StatusTooManyRequests, "The robots.txt of this site asks your crawler to come at another Visit-time."),
+}
+
+var (
+	textPlain = []string{"text/plain; charset=utf-8"}
+	noSniff   = []string{"nosniff"}
+	noStore   = []string{"no-store"}
+)
+
+// refuse answers a refused request. The answer must not be stored, because a
+// cache in front of the server would give it to people.
+func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, d *enforce.Decision) error {
+	a := &answers[d.Reason]
+	header := w.Header()
+	header["Cache-Control"] = noStore
+	if d.RetryAfter > 0 {
+		header.Set("Retry-After", headers.RetryAfter(d.RetryAfter))
+	}
+	if custom := h.answers[d.Reason]; custom != nil {
+		return custom.send(w, r, d)
+	}
+	if err := errorFor(r, a); err != nil {
+		return err
+	}
+	return a.send(w, r)
+}
+
+// send writes the answer.
+func (a *answer) send(w http.ResponseWriter, r *http.Request) error {
+	header := w.Header()
+	header["Content-Type"] = textPlain
+	header["X-Content-Type-Options"] = noSniff
+	header["Content-Length"] = a.length
+	w.WriteHeader(a.status)
+	if r.Method != http.MethodHead {
+		_, _ = io.WriteString(w, a.body) // an error means that the client is gone
+	}
+	return nil
+}
+
+// errorFor returns an error with the answer's status if the site has an error
+// route (handle_errors) that would answer it, otherwise nil. Error routes of
+// other sites on the server, and of other statuses, do not count.
+func errorFor(r *http.Request, a *answer) error {
+	server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	if !ok || server == nil || server.Errors == nil || len(server.Errors.Routes) == 0 {
+		return nil
+	}
+	err := caddyhttp.Error(a.status, a.err)
+	// Error routes get the error and the original request.
+	probe := server.Errors.WithError(r, err)
+	if original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request); ok && original.URL != nil {
+		url := *original.URL
+		probe.URL, probe.RequestURI = &url, original.RequestURI
+	}
+	if !routes.Answers(server.Errors.Routes, probe) {
+		return nil
 	}
 	return err
 }

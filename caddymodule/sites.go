@@ -1,0 +1,144 @@
+package caddymodule
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
+	"github.com/caddy-robots/caddy-robots/enforce"
+)
+
+// serverSites has the sites of a server, with their counters.
+type serverSites struct {
+	*routes.Server
+	counters []*counters.Site // in the order of Server.Sites
+}
+
+// sitesOf returns the sites of a server. They are determined once for each server.
+func (a *App) sitesOf(server *caddyhttp.Server) *serverSites {
+	if known, ok := a.servers.Load(server); ok {
+		return known.(*serverSites)
+	}
+	s := &serverSites{Server: routes.NewServer(server)}
+	for _, name := range s.Sites {
+		s.counters = append(s.counters, a.counters.Site(name))
+	}
+	known, _ := a.servers.LoadOrStore(server, s)
+	return known.(*serverSites)
+}
+
+// sitesOf returns the sites of the server of a request, nil if it is nil.
+func (h *Handler) sitesOf(server *caddyhttp.Server) *serverSites {
+	if server == nil {
+		return nil
+	}
+	if s := h.server.Load(); s != nil && s.Live == server {
+		return s
+	}
+	s := h.app.sitesOf(server)
+	h.server.Store(s)
+	return s
+}
+
+// count returns the counters of the site that a host belongs to, and the values of
+// enforce.Request.Site and Request.Invented for the host.
+func (s *serverSites) count(host string) (site *counters.Site, pattern string, invented bool) {
+	i, pattern, invented := s.Site(host)
+	return s.counters[i], pattern, invented
+}
+
+// siteOf returns the place of a handler in the configuration. It may only be used
+// after Start.
+func (a *App) siteOf(h *Handler) *routes.Site {
+	a.findSites.Do(func() {
+		var servers []*routes.Server
+		for _, server := range routes.Servers(a.ctx) {
+			servers = append(servers, a.sitesOf(server).Server)
+		}
+		a.sites = routes.Find(servers, isRobots)
+	})
+	if site := a.sites[h]; site != nil {
+		return site
+	}
+	return routes.UnknownSite(h)
+}
+
+// isRobots reports whether a handler is a robots handler.
+func isRobots(handler caddyhttp.MiddlewareHandler) bool {
+	_, ok := handler.(*Handler)
+	return ok
+}
+
+// Bounds of prefetch.
+const (
+	maxPrefetched    = 1000 // origins of a handler
+	prefetchesAtOnce = 4    // of all handlers
+)
+
+// prefetch reads robots.txt of the sites that the configuration names, and of the
+// hosts that the previous configuration had read it for. So the first crawler does
+// not have to wait, and the operator sees at once what can't be read. It returns
+// when all are read or ctx ends.
+func (a *App) prefetch(ctx context.Context) {
+	slots := make(chan struct{}, prefetchesAtOnce)
+	var reading sync.WaitGroup
+	defer reading.Wait()
+	for _, h := range a.allHandlers() {
+		current := h.running.Load()
+		if current == nil || !current.Origins().PerOrigin() {
+			continue
+		}
+		site := a.siteOf(h)
+		for _, origin := range h.prefetched(site) {
+			select {
+			case slots <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
+			reading.Go(func() {
+				defer func() { <-slots }()
+				r := &enforce.Request{Origin: origin, Time: clock.Now(), Caller: h.caller(site, origin)}
+				r.Site, r.Invented = site.Invented(origin.Host)
+				current.Origins().Prefetch(ctx, r)
+			})
+		}
+	}
+}
+
+// prefetched returns the origins of a handler for which prefetch reads robots.txt.
+// Behind a trusted proxy these are only the ones that the previous configuration
+// had, because clients may use another scheme than the proxy.
+func (h *Handler) prefetched(site *routes.Site) (origins []enforce.Origin) {
+	if site.Server == nil {
+		return nil
+	}
+	if site.Server.Port != 0 && !site.Server.TrustsProxies() {
+		origins = site.Origins()
+	}
+	for _, origin := range h.app.copies.of(h.Source).Origins() {
+		_, invented := site.Invented(origin.Host)
+		ours := !invented && site.Serves(origin.Host) && site.HasScheme(origin.Scheme) && (site.Server.Port == 0 || site.Server.Port == origin.Port)
+		if ours && !slices.Contains(origins, origin) {
+			origins = append(origins, origin)
+		}
+	}
+	return origins[:min(len(origins), maxPrefetched)]
+}
+
+// tracingModule is the handler that begins spans.
+const tracingModule = "http.handlers.tracing"
+
+// findTracing records whether a handler of the configuration begins spans. If
+// none does, requests save the search for a span.
+func (a *App) findTracing() {
+	for _, server := range routes.Servers(a.ctx) {
+		if routes.HasHandler(server, func(h caddyhttp.MiddlewareHandler) bool { return caddy.GetModuleID(h) == tracingModule }) {
+			a.traced.Store(true)
+		}
+	}
+}
