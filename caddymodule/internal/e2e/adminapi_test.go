@@ -126,7 +126,7 @@ func TestAdminAPISummary(t *testing.T) {
 		t.Errorf("the next page: %+v", rest)
 	}
 	rules := adminValue[status.Lines](s, "lines").Lines
-	if i := slices.IndexFunc(rules, func(r status.Line) bool { return r.Rule == "Disallow: /private/" }); i < 0 || rules[i].Denied != 2 || rules[i].Number != 2 || rules[i].Layer != "site" {
+	if i := slices.IndexFunc(rules, func(r status.Line) bool { return r.Rule == "Disallow: /private/" }); i < 0 || rules[i].Denied != 2 || rules[i].Number != 2 || rules[i].Layer != "file" {
 		t.Errorf("rules: %+v", rules)
 	}
 	refusing := adminValue[status.Lines](s, "lines?refused=1")
@@ -179,11 +179,11 @@ func TestAdminAPIChecksAURL(t *testing.T) {
 	t.Parallel()
 	s := startTenants(t, "")
 	for _, tt := range []struct{ ua, url, action, reason, line string }{
-		{"GPTBot", "http://shop.test/private/x?y=1", "deny", "disallowed", "2 site"},
+		{"GPTBot", "http://shop.test/private/x?y=1", "deny", "disallowed", "2 file"},
 		{"GPTBot", "http://shop.test/public", "pass", "allowed", "0 "},
 		{"Googlebot", "http://shop.test/secret-area/x", "deny", "hidden", "6 hidden"},
 		{chrome, "http://shop.test/private/x", "pass", "person", "0 "},
-		{"PageBot", "http://never-asked.pages.test/drafts/x", "deny", "disallowed", "2 site"},
+		{"PageBot", "http://never-asked.pages.test/drafts/x", "deny", "disallowed", "2 file"},
 		{"PageBot", "http://shop.test/robots.txt", "pass", "exempt_path", "0 "},
 	} {
 		c := adminValue[status.Check](s, "check?ua="+queryOf(tt.ua)+"&url="+queryOf(tt.url))

@@ -110,14 +110,14 @@ func TestDashboardShowsNoOtherTenant(t *testing.T) {
 		t.Errorf("the dashboard of all sites: %s", body)
 	}
 
-	// Requests for the policies and checks of the other tenant get nothing.
+	// Requests for the origins and checks of the other tenant get nothing.
 	var live struct {
-		Policies struct {
-			Policies []struct{ ID string }
+		Origins struct {
+			Origins []struct{ ID string }
 		}
 	}
-	if err := json.Unmarshal([]byte(s.dashboard("b.test", "/robots-dashboard", "data=live")), &live); err != nil || len(live.Policies.Policies) == 0 {
-		t.Fatalf("%v, %d policies", err, len(live.Policies.Policies))
+	if err := json.Unmarshal([]byte(s.dashboard("b.test", "/robots-dashboard", "data=live")), &live); err != nil || len(live.Origins.Origins) == 0 {
+		t.Fatalf("%v, %d origins", err, len(live.Origins.Origins))
 	}
 	for _, site := range []string{"b.test", "elsewhere.test"} {
 		resp := s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/robots-dashboard?data=live&site=a.test&site=%s", s.port, site), chrome, "a.test", bob)
@@ -125,7 +125,7 @@ func TestDashboardShowsNoOtherTenant(t *testing.T) {
 			t.Errorf("site %s: %d %s", site, resp.status, resp.body)
 		}
 	}
-	id := url.QueryEscape(live.Policies.Policies[0].ID)
+	id := url.QueryEscape(live.Origins.Origins[0].ID)
 	for _, query := range []string{"data=origins&text=1&id=" + id, "data=live&id=" + id, "data=check&ua=Googlebot&url=http://b.test/of-b/"} {
 		resp := s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/robots-dashboard?%s", s.port, query), chrome, "a.test", bob)
 		if strings.Contains(resp.body, "Disallow: /of-b") || strings.Contains(resp.body, `"action":"deny","reason":"disallowed","crawler"`) {

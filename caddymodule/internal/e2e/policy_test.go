@@ -115,7 +115,7 @@ func TestPolicyIsPublishedAndEnforced(t *testing.T) {
 			t.Errorf("the log line about a hidden path has %v", line)
 		}
 	}
-	for decision, want := range map[string]string{"GPTBot disallowed": "policy 11", "CCBot disallowed": "site 2", "Bytespider disallowed": "policy 12", "AhrefsBot disallowed": "policy 13", "Googlebot hidden": "hidden 15"} {
+	for decision, want := range map[string]string{"GPTBot disallowed": "policy 11", "CCBot disallowed": "file 2", "Bytespider disallowed": "policy 12", "AhrefsBot disallowed": "policy 13", "Googlebot hidden": "hidden 15"} {
 		if layers[decision] != want {
 			t.Errorf("%s: %q, want %q; of %v", decision, layers[decision], want, layers)
 		}

@@ -82,12 +82,12 @@ func TestFirstCrawlerAfterQuietTimeGetsTheNewRules(t *testing.T) {
 		back.answerWith(rules(path))
 		s.eventually("the next read is due", func() bool {
 			var answer struct {
-				Policies []struct {
+				Origins []struct {
 					NextRead time.Time `json:"next_fetch"`
 				}
 			}
 			s.adminRequest(http.MethodGet, "origins", http.StatusOK, &answer)
-			return len(answer.Policies) == 1 && time.Now().After(answer.Policies[0].NextRead)
+			return len(answer.Origins) == 1 && time.Now().After(answer.Origins[0].NextRead)
 		})
 		return s.get(gptbot, path).status == http.StatusForbidden
 	})
@@ -101,10 +101,10 @@ func TestNothingIsReadAtStartBehindTrustedProxies(t *testing.T) {
 	s := start(t, "{\nservers {\ntrusted_proxies static private_ranges\n}\n}\n"+siteBefore(back, ""))
 	header := http.Header{"X-Forwarded-Proto": {"https"}, "X-Forwarded-For": {"192.0.2.7"}}
 	s.wants(403, s.do(http.MethodGet, fmt.Sprintf("http://localhost:%d/private/", s.port), gptbot, "", header), "a crawler")
-	var answer struct{ Policies []struct{ Origin string } }
+	var answer struct{ Origins []struct{ Origin string } }
 	s.adminRequest(http.MethodGet, "origins", http.StatusOK, &answer)
-	if want := fmt.Sprintf("https://localhost:%d", s.port); len(answer.Policies) != 1 || answer.Policies[0].Origin != want {
-		t.Errorf("origins %v, want %s alone", answer.Policies, want)
+	if want := fmt.Sprintf("https://localhost:%d", s.port); len(answer.Origins) != 1 || answer.Origins[0].Origin != want {
+		t.Errorf("origins %v, want %s alone", answer.Origins, want)
 	}
 }
 
