@@ -217,7 +217,7 @@ func (a *auditor) countRequest(e *logformat.Entry, rules *enforce.Rules) {
 	isPerson := v.now.Agent.Class == crawler.Person
 	a.traffic.count(e, isPerson)
 	a.outcomes.countRequest(v)
-	v.host.requests++
+	v.host.Requests++
 	if isPerson {
 		a.people.count(v.agent)
 		if a.suspects != nil && v.now.Reason == enforce.Person {
@@ -227,7 +227,7 @@ func (a *auditor) countRequest(e *logformat.Entry, rules *enforce.Rules) {
 			return
 		}
 	} else {
-		v.host.robots++
+		v.host.Robots++
 		v.crawler = a.crawlers.count(e, v)
 	}
 	if !v.timed || !v.now.Paced() && (v.was == nil || !v.was.Paced()) {
@@ -249,7 +249,7 @@ func (a *auditor) settle(v *judgement) {
 		if v.now.Action != enforce.Pass {
 			a.outcomes.countRefused(v)
 			a.traffic.countRefused(v)
-			v.host.refused++
+			v.host.Refused++
 			v.crawler.countRefused(v, a.mask)
 		}
 	}

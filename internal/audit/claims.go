@@ -157,29 +157,27 @@ func (a *auditor) collect(e *logformat.Entry) {
 func (a *auditor) lookUpAll(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, lookupsFor)
 	defer cancel()
-	var mu sync.Mutex
+	var mu sync.Mutex // for c
 	var running sync.WaitGroup
-	next := 0
-	for range lookupsAtOnce {
+	c, free := a.claims, make(chan struct{}, lookupsAtOnce)
+	for i, key := range c.list {
+		free <- struct{}{}
+		mu.Lock()
+		givenUp := c.givenUp()
+		mu.Unlock()
+		if givenUp || limited.Err() != nil {
+			c.dropped += int64(len(c.list) - i)
+			break
+		}
 		running.Go(func() {
-			for {
-				mu.Lock()
-				if next == len(a.claims.list) || a.claims.givenUp() || limited.Err() != nil {
-					mu.Unlock()
-					return
-				}
-				key := a.claims.list[next]
-				next++
-				mu.Unlock()
-				worked := a.claims.origins[key].checker.LookUp(limited, key.row, key.addr)
-				mu.Lock()
-				a.claims.countLookup(worked)
-				mu.Unlock()
-			}
+			worked := c.origins[key].checker.LookUp(limited, key.row, key.addr)
+			mu.Lock()
+			c.countLookup(worked)
+			mu.Unlock()
+			<-free
 		})
 	}
 	running.Wait()
-	a.claims.dropped += int64(len(a.claims.list) - next)
 	a.recordProofs()
 	return ctx.Err()
 }

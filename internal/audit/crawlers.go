@@ -111,23 +111,14 @@ type unlistedName struct {
 
 // crawlerTally counts what one crawler did.
 type crawlerTally struct {
-	name           string
-	class          crawler.Class
-	row            *crawler.Crawler // nil for one that no registry has
-	isRest         bool
-	requests       int64
-	bytes          int64
-	denied         int64
-	throttled      int64
-	robotsTxtReads int64
-	claims         [verify.Impostor + 1]int64
-	statuses       [6]int64
-	period         span
-	addresses      distinct
-	groups         map[groupKey]int64
-	reads          []RobotsTxtRead
-	paces          map[groupKey]*paceTally
-	examples       []Example
+	Crawler
+	class     crawler.Class
+	row       *crawler.Crawler // nil for one that no registry has
+	statuses  [6]int64
+	period    span
+	addresses distinct
+	groups    map[groupKey]int64
+	paces     map[groupKey]*paceTally
 }
 
 // groupKey identifies a group of a source.
@@ -145,8 +136,17 @@ func newCrawlers() *crawlers {
 	}
 }
 
+// newCrawlerTally returns a tally for a crawler. row is nil for one that no registry
+// has.
 func newCrawlerTally(name string, class crawler.Class, row *crawler.Crawler) *crawlerTally {
-	return &crawlerTally{name: name, class: class, row: row, addresses: distinct{precision: 12}, groups: make(map[groupKey]int64)}
+	t := &crawlerTally{
+		Crawler: Crawler{Name: name, Class: class.String(), Known: row != nil, GroupSource: -1, Statuses: []Count{}, Reads: []RobotsTxtRead{}, Refused: []Example{}},
+		class:   class, row: row, addresses: distinct{precision: 12}, groups: make(map[groupKey]int64),
+	}
+	if row != nil {
+		t.Purpose, t.Operator = string(row.Purpose), row.Operator
+	}
+	return t
 }
 
 // of returns the tally of the crawler that sent a request.
@@ -191,7 +191,7 @@ func (c *crawlers) evict() {
 // their class.
 func (c *crawlers) moveToRest(keep int) {
 	names := slices.SortedFunc(maps.Keys(c.folded), func(a, b unlistedName) int {
-		return cmp.Or(cmp.Compare(c.folded[b].requests, c.folded[a].requests), strings.Compare(a.token, b.token))
+		return cmp.Or(cmp.Compare(c.folded[b].Requests, c.folded[a].Requests), strings.Compare(a.token, b.token))
 	})
 	for _, name := range names[min(keep, len(names)):] {
 		t := c.folded[name]
@@ -199,7 +199,7 @@ func (c *crawlers) moveToRest(keep int) {
 		rest := c.rest[t.class]
 		if rest == nil {
 			rest = newCrawlerTally(otherName, t.class, nil)
-			rest.isRest = true
+			rest.Rest = true
 			c.rest[t.class] = rest
 		}
 		rest.add(t)
@@ -209,30 +209,37 @@ func (c *crawlers) moveToRest(keep int) {
 
 // add adds the counts of another crawler.
 func (t *crawlerTally) add(o *crawlerTally) {
-	t.requests += o.requests
-	t.bytes += o.bytes
-	t.denied += o.denied
-	t.throttled += o.throttled
-	t.robotsTxtReads += o.robotsTxtReads
-	for i := range o.claims {
-		t.claims[i] += o.claims[i]
-	}
+	t.Requests += o.Requests
+	t.Bytes += o.Bytes
+	t.Denied += o.Denied
+	t.Throttled += o.Throttled
+	t.RobotsTxtReads += o.RobotsTxtReads
+	t.Verified += o.Verified
+	t.Impostor += o.Impostor
+	t.Unverified += o.Unverified
 	for i := range o.statuses {
 		t.statuses[i] += o.statuses[i]
 	}
 	t.addresses.merge(&o.addresses)
 	t.period.merge(o.period)
-	t.examples = append(t.examples, o.examples[:min(len(o.examples), maxRefused-len(t.examples))]...)
+	t.Refused = append(t.Refused, o.Refused[:min(len(o.Refused), maxRefused-len(t.Refused))]...)
 }
 
 // count counts a request of a crawler, and returns the crawler's tally.
 func (c *crawlers) count(e *logformat.Entry, v *judgement) *crawlerTally {
 	d := &v.now
 	t := c.of(&d.Agent)
-	t.requests++
-	t.bytes += e.Bytes
+	t.Requests++
+	t.Bytes += e.Bytes
 	t.statuses[statusClass(e.Status)]++
-	t.claims[d.Claim.State]++
+	switch d.Claim.State {
+	case verify.Verified:
+		t.Verified++
+	case verify.Impostor:
+		t.Impostor++
+	case verify.Unverified:
+		t.Unverified++
+	}
 	t.addresses.add(xxhash.Sum64String(e.Client))
 	if e.Timed {
 		t.period.add(e.At)
@@ -241,9 +248,9 @@ func (c *crawlers) count(e *logformat.Entry, v *judgement) *crawlerTally {
 		t.groups[groupKey{v.source, d.Group}]++
 	}
 	if enforce.IsRobotsTxt(e.Target) {
-		t.robotsTxtReads++
+		t.RobotsTxtReads++
 		if e.Timed {
-			t.read(e.Time(), v.host.name, e.Status)
+			t.read(e.Time(), v.host.Name, e.Status)
 		}
 	}
 	return t
@@ -252,43 +259,43 @@ func (c *crawlers) count(e *logformat.Entry, v *judgement) *crawlerTally {
 // countRefused counts a request that is refused.
 func (t *crawlerTally) countRefused(v *judgement, mask masker) {
 	if v.now.Action == enforce.Deny {
-		t.denied++
+		t.Denied++
 	} else {
-		t.throttled++
+		t.Throttled++
 	}
-	if len(t.examples) < maxRefused {
-		t.examples = append(t.examples, mask.example(v, v.source.verdict(&v.now)))
+	if len(t.Refused) < maxRefused {
+		t.Refused = append(t.Refused, mask.example(v, v.source.verdict(&v.now)))
 	}
 }
 
 // read records a request for robots.txt. When there are too many, consecutive ones
 // with the same host and status become one.
 func (t *crawlerTally) read(at time.Time, host string, status int) {
-	if n := len(t.reads); n == maxReads {
+	if n := len(t.Reads); n == maxReads {
 		t.joinReads()
-		if n = len(t.reads); n == maxReads {
-			last := &t.reads[n-1]
+		if n = len(t.Reads); n == maxReads {
+			last := &t.Reads[n-1]
 			last.Until = at
 			last.Count++
 			return
 		}
 	}
-	t.reads = append(t.reads, RobotsTxtRead{Time: at, Until: at, Host: host, Status: status, Count: 1})
+	t.Reads = append(t.Reads, RobotsTxtRead{Time: at, Until: at, Host: host, Status: status, Count: 1})
 }
 
 // joinReads merges pairs of consecutive reads with the same host and status.
 func (t *crawlerTally) joinReads() {
-	out := t.reads[:0]
-	for i := 0; i < len(t.reads); i++ {
-		r := t.reads[i]
-		if i+1 < len(t.reads) && t.reads[i+1].Host == r.Host && t.reads[i+1].Status == r.Status {
+	out := t.Reads[:0]
+	for i := 0; i < len(t.Reads); i++ {
+		r := t.Reads[i]
+		if i+1 < len(t.Reads) && t.Reads[i+1].Host == r.Host && t.Reads[i+1].Status == r.Status {
 			i++
-			r.Until = t.reads[i].Until
-			r.Count += t.reads[i].Count
+			r.Until = t.Reads[i].Until
+			r.Count += t.Reads[i].Count
 		}
 		out = append(out, r)
 	}
-	t.reads = out
+	t.Reads = out
 }
 
 // all returns all tallies, most requests first. It first merges all unlisted crawlers
@@ -297,7 +304,7 @@ func (c *crawlers) all() []*crawlerTally {
 	c.moveToRest(maxRows)
 	list := slices.Concat(slices.Collect(maps.Values(c.folded)), slices.Collect(maps.Values(c.listed)), slices.Collect(maps.Values(c.rest)))
 	slices.SortFunc(list, func(a, b *crawlerTally) int {
-		return cmp.Or(cmp.Compare(b.requests, a.requests), strings.Compare(a.name, b.name), cmp.Compare(a.class, b.class))
+		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Name, b.Name), cmp.Compare(a.class, b.class))
 	})
 	return list
 }
@@ -323,14 +330,6 @@ func (c *crawlers) report(r *Report) {
 	}
 }
 
-// purpose returns the purpose of the crawler; "" if the registry does not have it.
-func (t *crawlerTally) purpose() string {
-	if t.row == nil {
-		return ""
-	}
-	return string(t.row.Purpose)
-}
-
 // isSearch reports whether it is the crawler of a search engine.
 func (t *crawlerTally) isSearch() bool { return t.row != nil && t.row.Purpose == crawler.Search }
 
@@ -346,16 +345,8 @@ func statusClass(status int) int {
 
 // report returns the row of the crawler in the report.
 func (t *crawlerTally) report() Crawler {
-	c := Crawler{
-		Name: t.name, Class: t.class.String(), Purpose: t.purpose(), Known: t.row != nil, Rest: t.isRest,
-		Requests: t.requests, Bytes: t.bytes, Denied: t.denied, Throttled: t.throttled, RobotsTxtReads: t.robotsTxtReads,
-		Verified: t.claims[verify.Verified], Impostor: t.claims[verify.Impostor], Unverified: t.claims[verify.Unverified],
-		GroupSource: -1, Statuses: []Count{}, Reads: append([]RobotsTxtRead{}, t.reads...), Refused: append([]Example{}, t.examples...),
-	}
+	c := t.Crawler
 	c.Addresses, _ = t.addresses.count()
-	if t.row != nil {
-		c.Operator = t.row.Operator
-	}
 	period := t.period.report()
 	c.First, c.Last = period.From, period.To
 	for i, n := range t.statuses {

@@ -76,11 +76,9 @@ type hosts struct {
 
 // hostTally counts the requests for one host.
 type hostTally struct {
-	name                      string
-	origin                    enforce.Origin
-	site                      *site
-	isRest                    bool
-	requests, robots, refused int64
+	Host
+	origin enforce.Origin
+	site   *site
 }
 
 // Limits for hosts.
@@ -109,15 +107,16 @@ func (h *hosts) of(raw string) *hostTally {
 	case t != nil:
 	case len(h.named) >= maxHosts:
 		if h.rest == nil {
-			h.rest = &hostTally{name: otherName, isRest: true, site: h.siteOf("")}
+			h.rest = &hostTally{Host: Host{Name: otherName, Rest: true}, site: h.siteOf("")}
 		}
 		t = h.rest
 	default:
-		t = &hostTally{name: origin.Host, origin: origin, site: h.siteOf(origin.Host)}
+		t = &hostTally{Host: Host{Name: origin.Host}, origin: origin, site: h.siteOf(origin.Host)}
 		h.named[origin.Host] = t
 		for _, src := range t.site.now.sources {
-			if len(src.hosts) < topHosts && origin.Host != "" {
-				src.hosts = append(src.hosts, origin.Host)
+			t.Known = true
+			if len(src.Hosts) < topHosts && origin.Host != "" {
+				src.Hosts = append(src.Hosts, origin.Host)
 			}
 		}
 	}
@@ -160,31 +159,26 @@ func (h *hosts) siteOf(host string) *site {
 func (h *hosts) report() []Host {
 	list := []Host{}
 	for _, t := range h.named {
-		if t.name != "" {
-			list = append(list, t.report())
+		if t.Name != "" {
+			list = append(list, t.Host)
 		}
 	}
 	slices.SortFunc(list, func(a, b Host) int {
 		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Name, b.Name))
 	})
-	var rest Host
+	rest := Host{Name: otherName, Rest: true}
 	if h.rest != nil {
-		rest = h.rest.report()
+		rest = h.rest.Host
+		rest.Known = len(h.rest.site.now.sources) > 0
 	}
-	for len(list) > topHosts {
-		last := list[len(list)-1]
-		list = list[:len(list)-1]
-		rest.Requests += last.Requests
-		rest.Robots += last.Robots
-		rest.Refused += last.Refused
+	shown := min(len(list), topHosts)
+	for _, t := range list[shown:] {
+		rest.Requests += t.Requests
+		rest.Robots += t.Robots
+		rest.Refused += t.Refused
 	}
-	if rest.Requests > 0 {
-		rest.Name, rest.Rest = otherName, true
+	if list = list[:shown]; rest.Requests > 0 {
 		list = append(list, rest)
 	}
 	return list
-}
-
-func (t *hostTally) report() Host {
-	return Host{Name: t.name, Rest: t.isRest, Requests: t.requests, Robots: t.robots, Refused: t.refused, Known: len(t.site.now.sources) > 0}
 }

@@ -109,7 +109,7 @@ func (v *judgement) timesSuffice(delay time.Duration) bool {
 // example returns the Example of a request with a verdict.
 func (m masker) example(v *judgement, verdict Verdict) Example {
 	e := Example{
-		Input: v.input, LineNo: v.number, Host: v.host.name, Client: m.client(v.request.Client), Method: strings.Clone(v.request.Method),
+		Input: v.input, LineNo: v.number, Host: v.host.Name, Client: m.client(v.request.Client), Method: strings.Clone(v.request.Method),
 		Target: m.target(v.request.Target), Agent: shortened(v.agent), Status: v.status, Verdict: verdict,
 	}
 	if verdict.Layer == enforce.HiddenLayer.String() && !m.full { // hidden paths must not be shown

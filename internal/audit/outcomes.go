@@ -7,9 +7,8 @@ import (
 
 // outcomes counts what enforcing the rules would have done, for Report.WouldHave.
 type outcomes struct {
-	judged, denied, throttled, browsers int64
-	search, searchVerified              int64
-	reasons, purposes                   *counter
+	WouldHave
+	reasons, purposes *counter
 }
 
 func newOutcomes() *outcomes {
@@ -19,35 +18,34 @@ func newOutcomes() *outcomes {
 // countRequest counts a request, whatever the verdict.
 func (o *outcomes) countRequest(v *judgement) {
 	if v.source != nil {
-		v.source.requests++
-		o.judged++
+		v.source.Requests++
+		o.Judged++
 	}
 }
 
 // countRefused counts a request of a crawler that is refused.
 func (o *outcomes) countRefused(v *judgement) {
 	if v.now.Action == enforce.Deny {
-		o.denied++
+		o.Denied++
 	} else {
-		o.throttled++
+		o.Throttled++
 	}
 	*o.reasons.of(v.now.Reason.String())++
-	*o.purposes.of(v.crawler.purpose())++
+	*o.purposes.of(v.crawler.Purpose)++
 	if v.crawler.isSearch() {
-		o.search++
+		o.Search++
 		if v.now.Claim.State == verify.Verified {
-			o.searchVerified++
+			o.SearchVerified++
 		}
 	}
 	if v.isBrowser() {
-		o.browsers++
+		o.Browsers++
 	}
 }
 
 // report adds the outcomes to the report.
 func (o *outcomes) report(r *Report) {
-	r.WouldHave = WouldHave{
-		Judged: o.judged, Refused: o.denied + o.throttled, Denied: o.denied, Throttled: o.throttled, Browsers: o.browsers,
-		Search: o.search, SearchVerified: o.searchVerified, Reasons: o.reasons.top(maxNames), Purposes: o.purposes.top(maxNames),
-	}
+	r.WouldHave = o.WouldHave
+	r.WouldHave.Refused = o.Denied + o.Throttled
+	r.WouldHave.Reasons, r.WouldHave.Purposes = o.reasons.top(maxNames), o.purposes.top(maxNames)
 }

@@ -88,16 +88,16 @@ func (v *judgement) applyPace() {
 	if v.now.Paced() && v.source != nil && v.crawler != nil {
 		t := v.crawler.paceOf(v)
 		t.add(s.now.replay.Budget(&v.request, &v.now), v.at)
-		pace(s.now.replay, v, &v.now, t.judged)
+		pace(s.now.replay, v, &v.now, t.Judged)
 		if v.now.Action != enforce.Pass {
-			t.throttled++
+			t.Throttled++
 		}
 		for _, line := range paceLines(v.now.Group) {
 			v.source.count(ruleKey{line: line}, v.crawler, v.now.Action == enforce.Throttle && line == v.source.paceLine(&v.now))
 		}
 	}
 	if v.was != nil && v.was.Paced() {
-		judged := newPaceTally(nil, v.was, s.was.longest, v.timesSuffice).judged
+		judged := newPaceTally(nil, v.was, s.was.longest, v.timesSuffice).Judged
 		pace(s.was.replay, v, v.was, judged)
 	}
 }
@@ -127,17 +127,14 @@ func (t *crawlerTally) paceOf(v *judgement) *paceTally {
 
 // paceTally measures the pace of a crawler under the limits of one group.
 type paceTally struct {
-	source    *source
-	line      int // Rule.TextLine of the limit
-	interval  time.Duration
-	judged    bool
-	requests  int64
-	throttled int64
-	gaps      [gapSteps]int64 // histogram of the times between consecutive requests
-	gapCount  int64
-	window    int64 // length of the window for peak, in nanoseconds
-	peak      int64
-	budgets   map[throttle.Key]*budgetTally
+	Pace
+	source   *source
+	line     int // Rule.TextLine of the limit
+	interval time.Duration
+	gaps     [gapSteps]int64 // histogram of the times between consecutive requests
+	gapCount int64
+	window   int64 // length of the window for Peak, in nanoseconds
+	budgets  map[throttle.Key]*budgetTally
 }
 
 // budgetTally counts the requests of one budget. Times are in nanoseconds since 1970.
@@ -160,9 +157,9 @@ const (
 // newPaceTally returns a tally for the limits of a decision's group. judged reports
 // whether the times of the log are exact enough for a delay.
 func newPaceTally(src *source, d *enforce.Decision, longest time.Duration, judged func(time.Duration) bool) *paceTally {
-	p := &paceTally{source: src, judged: true, budgets: make(map[throttle.Key]*budgetTally)}
+	p := &paceTally{Pace: Pace{Judged: true}, source: src, budgets: make(map[throttle.Key]*budgetTally)}
 	consider := func(interval time.Duration, line int, span time.Duration) {
-		p.judged = p.judged && judged(span)
+		p.Judged = p.Judged && judged(span)
 		if interval > p.interval || p.line == 0 {
 			p.interval, p.line = interval, line
 		}
@@ -187,14 +184,14 @@ func newPaceTally(src *source, d *enforce.Decision, longest time.Duration, judge
 
 // add counts a request of a budget.
 func (p *paceTally) add(key throttle.Key, at int64) {
-	p.requests++
+	p.Requests++
 	b := p.budgets[key]
 	if b == nil {
 		if len(p.budgets) >= maxBudgets {
 			clear(p.budgets)
 		}
 		p.budgets[key] = &budgetTally{last: at, begin: at, count: 1}
-		p.peak = max(p.peak, 1)
+		p.Peak = max(p.Peak, 1)
 		return
 	}
 	if gap := at - b.last; gap >= 0 {
@@ -206,7 +203,7 @@ func (p *paceTally) add(key throttle.Key, at int64) {
 		b.begin, b.count = at, 0
 	}
 	b.count++
-	p.peak = max(p.peak, b.count)
+	p.Peak = max(p.Peak, b.count)
 }
 
 // gapStep returns the step of the histogram for a gap in nanoseconds.
@@ -245,16 +242,17 @@ func rounded(f float64) float64 {
 
 // report returns the Pace for the report.
 func (p *paceTally) report() *Pace {
-	r := &Pace{
-		Source: p.source.index, Interval: p.interval.Seconds(), Requests: p.requests, Throttled: p.throttled, Judged: p.judged, MedianInterval: p.median(),
-	}
+	r := p.Pace
+	r.Source, r.Interval, r.MedianInterval = p.source.index, p.interval.Seconds(), p.median()
 	if t := p.source.rules[ruleKey{line: p.line}]; t != nil {
 		r.Layer, r.Line, r.Text = t.rule.Layer, t.rule.Line, t.rule.Text
 	}
 	r.Text = strings.TrimSpace(r.Text)
-	if p.interval > 0 && p.judged {
-		r.Peak, r.PeakWindow = p.peak, time.Duration(p.window).Seconds()
-		r.Factor = rounded(float64(p.peak) * float64(p.interval) / float64(p.window))
+	if p.interval > 0 && p.Judged {
+		r.PeakWindow = time.Duration(p.window).Seconds()
+		r.Factor = rounded(float64(p.Peak) * float64(p.interval) / float64(p.window))
+	} else {
+		r.Peak = 0
 	}
-	return r
+	return &r
 }

@@ -81,15 +81,13 @@ type Version struct {
 
 // source is a version of a robots.txt with its counts.
 type source struct {
-	index    int
-	name     string
-	from     int64 // nanoseconds since 1970; 0: from the beginning
-	until    int64 // nanoseconds since 1970; 0: no end
-	edition  *enforce.Edition
-	inForce  *enforce.Rules // of edition
-	hosts    []string
-	requests int64
-	rules    map[ruleKey]*ruleTally
+	Source
+	index   int
+	from    int64 // nanoseconds since 1970; 0: from the beginning
+	until   int64 // nanoseconds since 1970; 0: no end
+	edition *enforce.Edition
+	inForce *enforce.Rules // of edition
+	rules   map[ruleKey]*ruleTally
 }
 
 // ruleKey identifies a rule by its line: in Source.Text, or for a hidden rule in the
@@ -113,7 +111,7 @@ func newSources(replay *enforce.Replay, versions []Version, index *int) []*sourc
 	var list []*source
 	var before *enforce.Edition
 	for i, v := range versions {
-		s := &source{index: *index, name: v.Name, edition: replay.Edition(v.Response, v.From, before), rules: make(map[ruleKey]*ruleTally)}
+		s := &source{Source: Source{Name: v.Name, Hosts: []string{}}, index: *index, edition: replay.Edition(v.Response, v.From, before), rules: make(map[ruleKey]*ruleTally)}
 		s.inForce, before = s.edition.Rules(), s.edition
 		if !v.From.IsZero() {
 			s.from = v.From.UnixNano()
@@ -276,12 +274,8 @@ const maxRuleCrawlers = 50
 
 // report returns the Source and its Rules for the report.
 func (s *source) report() (Source, []Line) {
-	r := Source{
-		Name: s.name, Hosts: s.hosts, State: s.inForce.Outcome().String(), Text: string(s.inForce.Text()), Requests: s.requests, Notes: s.notes(),
-	}
-	if r.Hosts == nil {
-		r.Hosts = []string{}
-	}
+	r := s.Source
+	r.State, r.Text, r.Notes = s.inForce.Outcome().String(), string(s.inForce.Text()), s.notes()
 	slices.Sort(r.Hosts)
 	if s.from != 0 {
 		r.From = utc(s.from)
@@ -295,7 +289,7 @@ func (s *source) report() (Source, []Line) {
 		rule.Source = s.index
 		rule.Crawlers = []LineCrawler{}
 		for c, rc := range t.crawlers {
-			rule.Crawlers = append(rule.Crawlers, LineCrawler{c.name, rc.Applied, rc.Denied})
+			rule.Crawlers = append(rule.Crawlers, LineCrawler{c.Name, rc.Applied, rc.Denied})
 		}
 		slices.SortFunc(rule.Crawlers, func(a, b LineCrawler) int {
 			return cmp.Or(cmp.Compare(b.Applied, a.Applied), strings.Compare(a.Name, b.Name))

@@ -66,15 +66,13 @@ type SuspectSignal struct {
 
 // suspects applies the SuspectRules of the sites to the requests of a log.
 type suspects struct {
-	watch   *suspect.Watch
-	request suspect.Request
-	clients distinct
-	became  bool // the current request made its client a suspect
-	fetch   bool // a request had Sec-Fetch-* fields
-	bound   bool // a site has SuspectRules.Bind
-
-	looked, unknown, found, requests, refused int64
-	raised, signals                           map[suspect.Signal]int64
+	Suspects
+	watch           *suspect.Watch
+	request         suspect.Request
+	clients         distinct
+	became          bool // the current request made its client a suspect
+	fetch           bool // a request had Sec-Fetch-* fields
+	raised, signals map[suspect.Signal]int64
 }
 
 // newSuspects returns nil if no site looks for suspects.
@@ -83,7 +81,7 @@ func newSuspects(sites []*site) *suspects {
 		return nil
 	}
 	s := &suspects{clients: distinct{precision: 14}, raised: make(map[suspect.Signal]int64), signals: make(map[suspect.Signal]int64)}
-	s.bound = slices.ContainsFunc(sites, func(s *site) bool { return s.Suspects != nil && s.Suspects.Bind })
+	s.Bound = slices.ContainsFunc(sites, func(s *site) bool { return s.Suspects != nil && s.Suspects.Bind })
 	s.watch = suspect.NewWatch(suspect.Config{Observer: s})
 	s.request.Header = make(http.Header, len(logformat.FieldNames))
 	return s
@@ -94,7 +92,7 @@ func (s *suspects) Raised(signal suspect.Signal) { s.raised[signal]++ }
 
 // Suspected implements suspect.Observer.
 func (s *suspects) Suspected(found *suspect.Suspect) {
-	s.found++
+	s.Found++
 	s.became = true
 	for _, c := range found.Signals {
 		s.signals[c.Signal]++
@@ -109,7 +107,7 @@ func (s *suspects) count(e *logformat.Entry, v *judgement, rules *enforce.Rules)
 		return
 	}
 	if !e.HasFields {
-		s.unknown++
+		s.Unknown++
 		return
 	}
 	if !s.fill(e, v.host) {
@@ -119,7 +117,7 @@ func (s *suspects) count(e *logformat.Entry, v *judgement, rules *enforce.Rules)
 	if v.source != nil {
 		r.Trap = hitOf(settings.Traps, e.Target, rules)
 	}
-	s.looked++
+	s.Looked++
 	s.became = false
 	standing := s.watch.See(r, cmp.Or(settings.For, suspect.DefaultFor))
 	if s.became {
@@ -129,9 +127,9 @@ func (s *suspects) count(e *logformat.Entry, v *judgement, rules *enforce.Rules)
 	if !standing.Suspect {
 		return
 	}
-	s.requests++
+	s.Requests++
 	if settings.Bind && standing.Page && v.source != nil && rules.DisallowsStar(e.Target) {
-		s.refused++
+		s.Refused++
 	}
 }
 
@@ -142,7 +140,7 @@ func (s *suspects) fill(e *logformat.Entry, h *hostTally) bool {
 	for _, values := range e.Fields[logformat.SecFetchSite : logformat.SecFetchUser+1] {
 		s.fetch = s.fetch || len(values) > 0
 	}
-	if !e.Timed || e.Resolution > int64(time.Second) || e.Authorized || len(e.UserAgents) != 1 || h.isRest || len(e.Fields[logformat.Cookie]) > 0 || !secure(e) || ambiguous(e) {
+	if !e.Timed || e.Resolution > int64(time.Second) || e.Authorized || len(e.UserAgents) != 1 || h.Rest || len(e.Fields[logformat.Cookie]) > 0 || !secure(e) || ambiguous(e) {
 		return false
 	}
 	client, err := netip.ParseAddr(e.Client)
@@ -200,16 +198,16 @@ func hitOf(traps []suspect.Trap, target string, rules *enforce.Rules) suspect.Hi
 // fields says nothing about suspects: these fields were removed from it, so that people
 // look like robots.
 func (s *suspects) report(r *Report) {
-	out := &Suspects{Looked: s.looked, Unknown: s.unknown, Known: s.looked > 0 && s.fetch, Bound: s.bound, Signals: []SuspectSignal{}}
-	r.Suspects = out
-	if !out.Known {
+	out := &s.Suspects
+	r.Suspects, out.Signals = out, []SuspectSignal{}
+	if out.Known = out.Looked > 0 && s.fetch; !out.Known {
+		out.Found, out.Requests, out.Refused = 0, 0, 0
 		return
 	}
 	n, estimate := s.clients.count()
 	if out.Clients = n; estimate {
 		r.Estimates = append(r.Estimates, "suspects.clients")
 	}
-	out.Found, out.Requests, out.Refused = s.found, s.requests, s.refused
 	for signal, raised := range s.raised {
 		out.Signals = append(out.Signals, SuspectSignal{Name: signal.String(), Strong: signal.Strong(), Raised: raised, Found: s.signals[signal]})
 	}

@@ -43,7 +43,7 @@ func (a *auditor) warnings(r *Report) []Warning {
 	}
 	if len(a.allSources()) == 0 {
 		warn("no_robots", "No robots.txt is known for this log, so no request is judged. Pass one with --robots: a file, or a URL such as https://example.com.")
-	} else if n := a.inputs.requests - a.outcomes.judged; n > 0 {
+	} else if n := a.inputs.requests - a.outcomes.Judged; n > 0 {
 		warn("partly_judged", "Requests that are not judged: %d. No robots.txt is known for their host or their time.", n)
 	}
 	if a.suspects != nil && a.traffic.people > 0 {
@@ -115,13 +115,13 @@ func (a *auditor) warnOfTimes(warn warner) {
 
 // warn warns of requests that could not be checked for suspects.
 func (s *suspects) warn(warn warner) {
-	if s.unknown > 0 {
-		warn("no_fields", "%d requests with browsers' User-Agents were not checked for suspects: the log does not have the fields of these requests. Caddy's JSON has them.", s.unknown)
+	if s.Unknown > 0 {
+		warn("no_fields", "%d requests with browsers' User-Agents were not checked for suspects: the log does not have the fields of these requests. Caddy's JSON has them.", s.Unknown)
 	}
 	switch {
-	case s.looked == 0 && s.unknown == 0:
+	case s.Looked == 0 && s.Unknown == 0:
 		warn("no_suspects", "No request was checked for suspects: the log has no request of a browser over TLS without a Cookie or Authorization field, from an address that is not masked.")
-	case s.looked > 0 && !s.fetch:
+	case s.Looked > 0 && !s.fetch:
 		warn("no_fetch_fields", "Suspects cannot be found in this log: no request has Sec-Fetch-* fields. Browsers send them: either a filter removed them from the log, or all these requests are of programs.")
 	}
 }
