@@ -43,6 +43,34 @@ func visibleRune(s string) (text string, size, columns int) {
 	return text, size, 1
 }
 
+// textWidth returns the width of a text on a terminal, in columns.
+func textWidth(s string) int {
+	n := 0
+	for i := 0; i < len(s); {
+		_, size, columns := visibleRune(s[i:])
+		i += size
+		n += columns
+	}
+	return n
+}
+
+// clipped returns Visible(s), cut to at most n columns.
+func clipped(s string, n int) string {
+	s = Visible(s)
+	if textWidth(s) <= n {
+		return s
+	}
+	width := 1
+	for i := 0; i < len(s); {
+		_, size, columns := visibleRune(s[i:])
+		if width += columns; width > n {
+			return s[:i] + "…"
+		}
+		i += size
+	}
+	return s
+}
+
 // The size of an excerpt of a long line, in columns. With the line's number, it fits on
 // a terminal of 80 columns.
 const (
