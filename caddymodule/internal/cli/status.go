@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -185,7 +184,10 @@ type statusReport struct {
 	Grace   []status.Origin  `json:"grace"`      // those with a grace period that is running
 	Recent  []status.Refusal `json:"recent"`
 
-	crawlers, rules, files int // all that there are, of Busiest, Rules and Files
+	// The numbers of all crawlers, rules and files, not only those in the lists.
+	CrawlersTotal int `json:"-"`
+	RulesTotal    int `json:"-"`
+	FilesTotal    int `json:"-"`
 }
 
 // ask queries a running Caddy.
@@ -208,7 +210,7 @@ func (o *statusOptions) ask(address string) (*statusReport, error) {
 		}
 	}
 	s.Busiest, s.Rules, s.Files, s.Grace, s.Recent = crawlers.Crawlers, rules.Lines, broken.Origins, grace.Origins, recent.Refusals
-	s.crawlers, s.rules, s.files = crawlers.Total, rules.Total, policies.Total
+	s.CrawlersTotal, s.RulesTotal, s.FilesTotal = crawlers.Total, rules.Total, policies.Total
 	for _, p := range policies.Origins {
 		if p.OK && len(s.Files) < o.limit {
 			s.Files = append(s.Files, p)
@@ -246,7 +248,5 @@ func (o *statusOptions) print(w io.Writer, s *statusReport, onTerminal bool, pai
 	if o.json {
 		return report.NewEncoder(w).Encode(s)
 	}
-	t := statusTables{Writer: bufio.NewWriter(w), span: o.span, paint: paint, shorten: onTerminal}
-	t.print(s)
-	return t.Flush()
+	return s.writeText(w, o.span, onTerminal, paint)
 }
