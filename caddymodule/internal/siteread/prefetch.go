@@ -1,0 +1,34 @@
+package siteread
+
+import (
+	"slices"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
+	"github.com/caddy-robots/caddy-robots/enforce"
+)
+
+// maxPrefetched bounds the origins of one handler that are prefetched.
+const maxPrefetched = 1000
+
+// Prefetched returns the origins for which a handler at a site should read
+// robots.txt before a request causes it: those that the configuration names, and
+// those that it has in common with known, which the previous configuration read.
+// Behind a trusted proxy they are only the latter, because clients may use another
+// scheme than the proxy.
+func Prefetched(site *routes.Site, known []enforce.Origin) (origins []enforce.Origin) {
+	server := site.Server
+	if server == nil {
+		return nil
+	}
+	if server.Port != 0 && !server.TrustsProxies() {
+		origins = site.Origins()
+	}
+	for _, origin := range known {
+		_, invented := site.Invented(origin.Host)
+		ours := !invented && site.Serves(origin.Host) && site.HasScheme(origin.Scheme) && (server.Port == 0 || server.Port == origin.Port)
+		if ours && !slices.Contains(origins, origin) {
+			origins = append(origins, origin)
+		}
+	}
+	return origins[:min(len(origins), maxPrefetched)]
+}
