@@ -48,3 +48,16 @@ func TestImports(t *testing.T) {
 		}
 	}
 }
+
+// Packages of internal serve the plugin and know nothing of it.
+func TestInternalPackagesDoNotImportThePlugin(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}} {{join .Deps \" \"}}", "github.com/caddy-robots/caddy-robots/internal/...").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for line := range strings.Lines(string(out)) {
+		if name, deps, _ := strings.Cut(line, " "); strings.Contains(deps, "caddy-robots/caddymodule") {
+			t.Errorf("%s depends on the plugin", name)
+		}
+	}
+}
