@@ -9,7 +9,7 @@ import (
 )
 
 // Budget identifies a budget of a crawler at one origin. How much of it is
-// used is in the limiter, under Key: see throttle.Inspector.
+// used is in the limiter, under Key: see throttle.Limiter.
 type Budget struct {
 	Key    throttle.Key
 	Limits *throttle.Limits // the rate limits

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
-	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
 // A crawler's budgets can be read and reset.
@@ -19,15 +18,14 @@ func TestBudgets(t *testing.T) {
 	if len(list) != 1 || list[0].PerAddr || list[0].Pool {
 		t.Fatalf("%+v", list)
 	}
-	inspector := e.limiter.(throttle.Inspector)
-	if r, used := inspector.Peek(e.clock.now(), list[0].Key, list[0].Limits); !r.OK || used {
+	if r, used := e.limiter.Peek(e.clock.now(), list[0].Key, list[0].Limits); !r.OK || used {
 		t.Errorf("before the first request: %+v, %t", r, used)
 	}
 	e.decide("/", bingbot)
-	if r, used := inspector.Peek(e.clock.now(), list[0].Key, list[0].Limits); r.OK || !used || r.RetryAfter == 0 {
+	if r, used := e.limiter.Peek(e.clock.now(), list[0].Key, list[0].Limits); r.OK || !used || r.RetryAfter == 0 {
 		t.Errorf("after it: %+v, %t", r, used)
 	}
-	if err := inspector.Forget(context.Background(), e.clock.now(), list[0].Key); err != nil {
+	if err := e.limiter.Forget(context.Background(), e.clock.now(), list[0].Key); err != nil {
 		t.Fatal(err)
 	}
 	if d := e.decide("/", bingbot); d.Action != Pass {

@@ -88,8 +88,7 @@ func (r *compiledSettings) poolLimits(g *robots.Group) *throttle.Limits {
 	for i := range rates {
 		rates[i].Requests *= poolFactor
 	}
-	return throttle.Compile(
-		throttle.Grant{Delay: delay, Rates: rates, Visits: g.VisitTimes()},
-		throttle.Options{MaxDelay: r.MaxDelay, Burst: max(r.Burst, 1) * poolFactor},
-	)
+	return throttle.Compile(throttle.Grant{
+		Delay: delay, Rates: rates, Visits: g.VisitTimes(), MaxDelay: r.MaxDelay, Burst: max(r.Burst, 1) * poolFactor,
+	})
 }

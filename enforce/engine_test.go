@@ -39,7 +39,7 @@ func newEngineTest(t testing.TB, file string, rules Settings) *engineTest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { e.Close(); e.origins.running.Wait(); limiter.Close() })
+	t.Cleanup(func() { e.Close(); e.origins.running.Wait() })
 	e.origins.Load(context.Background())
 	return &engineTest{e, c}
 }
@@ -176,7 +176,6 @@ func FuzzDecide(f *testing.F) {
 	f.Add(gptbot, "http://u@h/%70rivate/..%2f", "EXAMPLE.com.:443", "User-agent: *\nDisallow: /*$\nCrawl-delay: 1e9")
 	f.Fuzz(func(t *testing.T, ua, target, host, file string) {
 		limiter := throttle.NewMemory(16)
-		defer limiter.Close()
 		e, err := NewEngine(Settings{HTTPClients: true}, Inline(file), limiter, Config{})
 		if err != nil {
 			t.Fatal(err)

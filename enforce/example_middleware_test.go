@@ -45,7 +45,6 @@ func enforceRobots(engine *enforce.Engine, next http.Handler) http.Handler {
 // Any net/http server can enforce a robots.txt, without Caddy.
 func Example_middleware() {
 	limiter := throttle.NewMemory(100_000)
-	defer limiter.Close()
 	file := enforce.Inline("User-agent: *\nDisallow: /private/\nCrawl-delay: 10\n")
 	engine, err := enforce.NewEngine(enforce.Settings{}, file, limiter, enforce.Config{})
 	if err != nil {

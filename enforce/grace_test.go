@@ -34,7 +34,7 @@ func newGraceTest(t *testing.T, rules Settings, cfg Config) *graceTest {
 	if g.Engine, err = NewEngine(rules, g.source, limiter, cfg); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { g.Close(); g.origins.running.Wait(); limiter.Close() })
+	t.Cleanup(func() { g.Close(); g.origins.running.Wait() })
 	g.change(open)
 	return g
 }

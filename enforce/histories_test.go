@@ -34,7 +34,7 @@ func (l *reloadTest) provision(source Source, handler string, rules Settings) *E
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	l.t.Cleanup(func() { e.Close(); e.origins.running.Wait(); limiter.Close() })
+	l.t.Cleanup(func() { e.Close(); e.origins.running.Wait() })
 	if !source.PerOrigin() {
 		e.origins.Load(context.Background())
 	}

@@ -65,7 +65,7 @@ type Settings struct {
 	// counts as throttle.MaxWait.
 	Wait time.Duration
 	// Burst is how many requests may come at once under a Crawl-delay. Less
-	// than 1 counts as 1. See throttle.Options.
+	// than 1 counts as 1. See throttle.Grant.
 	Burst int
 	// Grace says which crawlers may still follow an earlier version of the file
 	// after it changed. Zero means GraceSearch.
@@ -229,8 +229,7 @@ func (r *compiledSettings) throttledByStar(row *crawler.Crawler) bool {
 // the group has none.
 func (r *compiledSettings) limitsOf(g *robots.Group) *throttle.Limits {
 	delay, _ := g.CrawlDelay()
-	return throttle.Compile(
-		throttle.Grant{Delay: delay, Rates: g.RequestRates(), Visits: g.VisitTimes()},
-		throttle.Options{MaxDelay: r.MaxDelay, Burst: r.Burst},
-	)
+	return throttle.Compile(throttle.Grant{
+		Delay: delay, Rates: g.RequestRates(), Visits: g.VisitTimes(), MaxDelay: r.MaxDelay, Burst: r.Burst,
+	})
 }

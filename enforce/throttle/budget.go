@@ -5,19 +5,7 @@ import (
 	"time"
 )
 
-// Inspector reads and resets the budgets of a Limiter. Its methods are safe for
-// concurrent use.
-type Inspector interface {
-	// Peek returns what Take would return for k with a maxWait of zero, but
-	// uses no budget. used reports whether a part of the budget is used, as far
-	// as this process knows.
-	Peek(now time.Time, k Key, t *Limits) (r Result, used bool)
-
-	// Forget resets k's budget to unused.
-	Forget(ctx context.Context, now time.Time, k Key) error
-}
-
-// Peek implements Inspector.
+// Peek implements Limiter.
 func (m *Memory) Peek(now time.Time, k Key, t *Limits) (r Result, used bool) {
 	if t == nil {
 		return Result{OK: true}, false
@@ -33,9 +21,9 @@ func (m *Memory) Peek(now time.Time, k Key, t *Limits) (r Result, used bool) {
 	return r, used
 }
 
-// Forget implements Inspector. The error is always nil.
+// Forget implements Limiter. The error is always nil.
 func (m *Memory) Forget(_ context.Context, now time.Time, k Key) error {
-	s, tag, h := m.lock(k, now.UnixMicro())
+	s, tag, h := m.lock(k)
 	defer s.mu.Unlock()
 	if place, found := s.find(tag, h); found {
 		place.head.marks &^= 0xff << (8 * place.index)
@@ -44,12 +32,12 @@ func (m *Memory) Forget(_ context.Context, now time.Time, k Key) error {
 	return nil
 }
 
-// Peek implements Inspector. It does not call the server.
+// Peek implements Limiter. It does not call the server.
 func (f *Fleet) Peek(now time.Time, k Key, t *Limits) (r Result, used bool) {
 	return f.local.Peek(now, k, t)
 }
 
-// Forget implements Inspector. It always resets the budget in this process, and
+// Forget implements Limiter. It always resets the budget in this process, and
 // waits for the server at most two seconds. An error means that the server may
 // still have the budget.
 //
@@ -72,6 +60,6 @@ const forgetDeadline = 2 * time.Second
 
 // Interface guards
 var (
-	_ Inspector = (*Memory)(nil)
-	_ Inspector = (*Fleet)(nil)
+	_ Limiter = (*Memory)(nil)
+	_ Limiter = (*Fleet)(nil)
 )

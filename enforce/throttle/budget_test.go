@@ -10,12 +10,9 @@ import (
 func TestPeekAndForget(t *testing.T) {
 	m := NewMemory(1000)
 	fleet, _ := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute})
-	for name, limiter := range map[string]interface {
-		Limiter
-		Inspector
-	}{"memory": m, "fleet": fleet} {
+	for name, limiter := range map[string]Limiter{"memory": m, "fleet": fleet} {
 		t.Run(name, func(t *testing.T) {
-			now, k := time.Now(), NewKey("peek", t.Name(), time.Now().String())
+			now, k := time.Now(), newKey("peek", t.Name(), time.Now().String())
 			for range 3 {
 				if r, used := limiter.Peek(now, k, hourly); !r.OK || used {
 					t.Fatalf("Peek before the first request: %+v, %t", r, used)
@@ -36,11 +33,11 @@ func TestPeekAndForget(t *testing.T) {
 				t.Errorf("after Forget: %+v", r)
 			}
 			if r, used := limiter.Peek(now, k, nil); !r.OK || used {
-				t.Errorf("without terms: %+v, %t", r, used)
+				t.Errorf("without limits: %+v, %t", r, used)
 			}
 		})
 	}
-	if err := m.Forget(t.Context(), noon, NewKey("never seen")); err != nil {
+	if err := m.Forget(t.Context(), noon, newKey("never seen")); err != nil {
 		t.Error(err)
 	}
 	if s := stats(m); s.Entries != 1 {

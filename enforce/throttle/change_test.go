@@ -15,9 +15,9 @@ import (
 // wait longer than the new file says.
 func TestTermsChange(t *testing.T) {
 	const s = time.Second
-	delayOf := func(d time.Duration) *Limits { return Compile(Grant{Delay: delay(d)}, Options{}) }
+	delayOf := func(d time.Duration) *Limits { return Compile(Grant{Delay: delay(d)}) }
 	rateOf := func(n int, per time.Duration) *Limits {
-		return Compile(Grant{Rates: []robots.RequestRate{rate(n, per, allDayFrom, allDayTo)}}, Options{})
+		return Compile(Grant{Rates: []robots.RequestRate{rate(n, per, allDayFrom, allDayTo)}})
 	}
 	type take struct {
 		after time.Duration
@@ -58,7 +58,7 @@ func TestTermsChange(t *testing.T) {
 	forEachLimiter(t, func(t *testing.T, l Limiter) {
 		for _, test := range tests {
 			t.Run(test.name, func(t *testing.T) {
-				key := NewKey(t.Name())
+				key := newKey(t.Name())
 				for i, take := range test.takes {
 					r := l.Take(t.Context(), noon.Add(take.after), key, take.terms, 0)
 					late := r.RetryAfter != take.retry
@@ -83,11 +83,11 @@ func TestWaitAfterTermsChange(t *testing.T) {
 	forEachLimiter(t, func(t *testing.T, l Limiter) {
 		for seed := range rounds(l, 100) {
 			rnd := rand.New(rand.NewPCG(seed, 4))
-			key, now := NewKey(t.Name(), fmt.Sprint(seed)), noon
+			key, now := newKey(t.Name(), fmt.Sprint(seed)), noon
 			for range 20 {
-				g, o := randomGrant(rnd)
+				g := randomGrant(rnd)
 				g.Visits = nil
-				terms := Compile(g, o)
+				terms := Compile(g)
 				var longest time.Duration
 				if terms != nil {
 					for _, limit := range terms.limits[:terms.n] {
@@ -111,7 +111,7 @@ func TestWaitAfterTermsChange(t *testing.T) {
 // request.
 func TestMemoryAfterClockSetBack(t *testing.T) {
 	m := NewMemory(100)
-	terms, key := Compile(Grant{Delay: delay(10 * time.Second)}, Options{}), NewKey("a")
+	terms, key := Compile(Grant{Delay: delay(10 * time.Second)}), newKey("a")
 	take := func(at time.Time) Result { return m.Take(t.Context(), at, key, terms, 0) }
 	if r := take(noon); !r.OK {
 		t.Fatal(r)
@@ -131,9 +131,9 @@ func TestMemoryAfterClockSetBack(t *testing.T) {
 // With a maxWait, requests are accepted one interval apart.
 func TestTakeWithMaxWait(t *testing.T) {
 	const s = time.Second
-	terms := Compile(Grant{Delay: delay(10 * s)}, Options{})
+	terms := Compile(Grant{Delay: delay(10 * s)})
 	forEachLimiter(t, func(t *testing.T, l Limiter) {
-		key := NewKey(t.Name())
+		key := newKey(t.Name())
 		for i, want := range []Result{
 			{OK: true},
 			{OK: true, Delay: 4500 * time.Millisecond, Reason: CrawlDelay, Line: 2},
@@ -154,14 +154,14 @@ func TestTakeWithMaxWait(t *testing.T) {
 // A maxWait also covers the time until a Visit-time window opens. One below zero
 // counts as zero.
 func TestTakeWithMaxWaitBeforeVisitTime(t *testing.T) {
-	terms := Compile(Grant{Visits: []robots.VisitTime{visit(1201, 1300)}}, Options{})
+	terms := Compile(Grant{Visits: []robots.VisitTime{visit(1201, 1300)}})
 	forEachLimiter(t, func(t *testing.T, l Limiter) {
 		for maxWait, want := range map[time.Duration]Result{
 			time.Minute:      {OK: true, Delay: time.Minute, Reason: VisitTime, Line: 4},
 			59 * time.Second: {RetryAfter: time.Minute, Reason: VisitTime, Line: 4},
 			-time.Hour:       {RetryAfter: time.Minute, Reason: VisitTime, Line: 4},
 		} {
-			if r := l.Take(t.Context(), noon, NewKey(t.Name()), terms, maxWait); r != want {
+			if r := l.Take(t.Context(), noon, newKey(t.Name()), terms, maxWait); r != want {
 				t.Errorf("maxWait %v: %+v, want %+v", maxWait, r, want)
 			}
 		}
@@ -174,8 +174,8 @@ func TestTakeWithMaxWaitAgreesWithModel(t *testing.T) {
 	forEachLimiter(t, func(t *testing.T, l Limiter) {
 		for seed := range rounds(l, 100) {
 			rnd := rand.New(rand.NewPCG(seed, 5))
-			g, o := randomGrant(rnd)
-			terms, m, key := Compile(g, o), newModel(g, o), NewKey(t.Name(), fmt.Sprint(seed))
+			g := randomGrant(rnd)
+			terms, m, key := Compile(g), newModel(g), newKey(t.Name(), fmt.Sprint(seed))
 			now := noon
 			var r Result
 			for range 40 {
@@ -195,8 +195,8 @@ func TestTakeWithMaxWaitAgreesWithModel(t *testing.T) {
 // Concurrent requests never exceed the limit.
 func TestConcurrentRequests(t *testing.T) {
 	forEachLimiter(t, func(t *testing.T, l Limiter) {
-		terms := Compile(Grant{Rates: []robots.RequestRate{rate(25, time.Hour, allDayFrom, allDayTo)}}, Options{})
-		key := NewKey(t.Name())
+		terms := Compile(Grant{Rates: []robots.RequestRate{rate(25, time.Hour, allDayFrom, allDayTo)}})
+		key := newKey(t.Name())
 		var accepted atomic.Int64
 		var wg sync.WaitGroup
 		for range 8 {
@@ -217,9 +217,9 @@ func TestConcurrentRequests(t *testing.T) {
 
 func TestKeysHaveSeparateBudgets(t *testing.T) {
 	forEachLimiter(t, func(t *testing.T, l Limiter) {
-		terms := Compile(Grant{Delay: delay(time.Hour)}, Options{})
+		terms := Compile(Grant{Delay: delay(time.Hour)})
 		for i := range 100 {
-			if r := l.Take(t.Context(), noon, NewKey(t.Name(), fmt.Sprint(i)), terms, 0); !r.OK {
+			if r := l.Take(t.Context(), noon, newKey(t.Name(), fmt.Sprint(i)), terms, 0); !r.OK {
 				t.Fatalf("key %d: %+v", i, r)
 			}
 		}

@@ -76,7 +76,7 @@ func TestClockAfterRandomChanges(t *testing.T) {
 // longer, and gets no extra request.
 func TestBudgetAfterClockSetBack(t *testing.T) {
 	for _, back := range []time.Duration{time.Second, time.Minute, 9 * time.Minute, MaxWait, 11 * time.Minute, 3 * time.Hour} {
-		m, key, terms := NewMemory(100), NewKey("a"), Compile(Grant{Delay: delay(10 * time.Second)}, Options{})
+		m, key, terms := NewMemory(100), newKey("a"), Compile(Grant{Delay: delay(10 * time.Second)})
 		var c Clock
 		at := func(elapsed, wall time.Duration) time.Time {
 			return time.Unix(0, c.at(noon.Add(wall).UnixNano(), int64(elapsed)))

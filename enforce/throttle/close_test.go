@@ -105,7 +105,7 @@ func TestFleetCloseAtAnyTime(t *testing.T) {
 			group.Go(func() { f.Close() })
 			group.Go(func() {
 				for i := range 10 {
-					f.Take(t.Context(), noon, NewKey(fmt.Sprint(i)), hourly, 0)
+					f.Take(t.Context(), noon, newKey(fmt.Sprint(i)), hourly, 0)
 				}
 			})
 		}
@@ -124,7 +124,7 @@ func TestFleetClose(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	key, terms := NewKey(t.Name()), Compile(Grant{Delay: delay(time.Hour)}, Options{})
+	key, terms := newKey(t.Name()), Compile(Grant{Delay: delay(time.Hour)})
 	for i, ok := range []bool{true, false} {
 		if r := f.Take(t.Context(), time.Now(), key, terms, 0); r.OK != ok {
 			t.Errorf("request %d: %+v", i, r)

@@ -9,9 +9,9 @@
 //
 //	var clock throttle.Clock // one for all requests
 //	memory := throttle.NewMemory(100_000)
-//	terms := throttle.Compile(throttle.Grant{Delay: delay, Visits: visits}, throttle.Options{})
-//	key := throttle.NewKey("https://example.com:443", "gptbot")
-//	result := memory.Take(ctx, clock.Now(), key, terms, 0)
+//	limits := throttle.Compile(throttle.Grant{Delay: delay, Visits: visits})
+//	key := throttle.KeyOf(hash1, hash2) // of the origin and the crawler
+//	result := memory.Take(ctx, clock.Now(), key, limits, 0)
 //	if !result.OK { /* 429, Retry-After: result.RetryAfter, rounded up */ }
 //
 // A Clock keeps crawlers from being refused because the system's clock was set

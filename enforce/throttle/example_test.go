@@ -11,17 +11,15 @@ import (
 
 func Example() {
 	memory := throttle.NewMemory(100_000)
-	defer memory.Close()
-
-	terms := throttle.Compile(throttle.Grant{
+	limits := throttle.Compile(throttle.Grant{
 		Delay:  robots.CrawlDelay{Delay: 10 * time.Second, Line: 3},
 		Visits: []robots.VisitTime{{Window: robots.Window{From: 6 * 60, To: 8*60 + 45}, Line: 4}},
-	}, throttle.Options{})
-	key := throttle.NewKey("https://example.com:443", "gptbot")
+	})
+	key := throttle.KeyOf(1, 2) // a hash of the origin and the crawler
 
 	for _, at := range []string{"08:45:40", "08:45:42", "08:45:59"} {
 		now, _ := time.Parse(time.TimeOnly, at)
-		r := memory.Take(context.Background(), now, key, terms, 0)
+		r := memory.Take(context.Background(), now, key, limits, 0)
 		if r.OK {
 			fmt.Println(at, "goes on")
 		} else {
@@ -38,10 +36,10 @@ func ExampleWaiters() {
 	waiters, memory := throttle.NewWaiters(100), throttle.NewMemory(1000)
 	defer waiters.Close()
 
-	terms := throttle.Compile(throttle.Grant{Delay: robots.CrawlDelay{Delay: 20 * time.Millisecond}}, throttle.Options{})
-	key := throttle.NewKey("example")
+	limits := throttle.Compile(throttle.Grant{Delay: robots.CrawlDelay{Delay: 20 * time.Millisecond}})
+	key := throttle.KeyOf(1, 2) // a hash of the origin and the crawler
 	for range 3 {
-		r, err := waiters.Take(context.Background(), memory, time.Now(), key, terms, time.Minute)
+		r, err := waiters.Take(context.Background(), memory, time.Now(), key, limits, time.Minute)
 		fmt.Println(r.OK, err)
 	}
 	// Output:

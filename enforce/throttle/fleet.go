@@ -94,7 +94,7 @@ func (f *Fleet) Take(ctx context.Context, now time.Time, k Key, t *Limits, maxWa
 	if t.n == 0 {
 		return v.acceptance(at)
 	}
-	q := scriptCall{key: f.name(k), now: at, injected: f.config.injected, terms: t, known: &a, seen: seen}
+	q := scriptCall{key: f.name(k), now: at, injected: f.config.injected, limits: t, known: &a, seen: seen}
 	return f.takeRemote(ctx, now, k, q, maxWait, v)
 }
 
@@ -105,13 +105,13 @@ func (f *Fleet) takeRemote(ctx context.Context, now time.Time, k Key, q scriptCa
 		q.hold = v.at - q.now
 		reply, err := f.call(ctx, q)
 		if err != nil {
-			return f.takeFallback(now, k, q.terms, maxWait)
+			return f.takeFallback(now, k, q.limits, maxWait)
 		}
-		f.local.update(q.now, k, q.terms, &reply.arrivals)
+		f.local.update(q.now, k, q.limits, &reply.arrivals)
 		if reply.ok {
 			return v.acceptance(q.now)
 		}
-		v = q.terms.earliest(q.now, &reply.arrivals)
+		v = q.limits.earliest(q.now, &reply.arrivals)
 		if v.wait(q.now) > maxWait || try == maxTries {
 			f.obs.FleetRefusal(EngineRemote)
 			return v.refusal(q.now)

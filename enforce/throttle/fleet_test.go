@@ -18,9 +18,9 @@ import (
 // request without limits.
 func TestFleetRoundTrips(t *testing.T) {
 	f, r := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute, injected: true})
-	key, calls := NewKey(t.Name()), r.calls.Load()
-	terms := Compile(Grant{Delay: delay(10 * time.Second)}, Options{})
-	visits := Compile(Grant{Visits: []robots.VisitTime{visit(0, 1100)}}, Options{})
+	key, calls := newKey(t.Name()), r.calls.Load()
+	terms := Compile(Grant{Delay: delay(10 * time.Second)})
+	visits := Compile(Grant{Visits: []robots.VisitTime{visit(0, 1100)}})
 	for i, step := range []struct {
 		terms *Limits
 		after time.Duration
@@ -55,7 +55,7 @@ func TestFleetStoresRemoteRefusal(t *testing.T) {
 	c := FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute, injected: true, Prefix: "remote:" + fmt.Sprint(time.Now().UnixNano())}
 	a, _ := newFleet(t, c)
 	b, r := newFleet(t, c)
-	key, terms := NewKey("a"), Compile(Grant{Delay: delay(10 * time.Second)}, Options{})
+	key, terms := newKey("a"), Compile(Grant{Delay: delay(10 * time.Second)})
 	if result := a.Take(t.Context(), noon, key, terms, 0); !result.OK {
 		t.Fatal(result)
 	}
@@ -77,7 +77,7 @@ func TestFleetStoresRemoteRefusal(t *testing.T) {
 // The server's clock counts, not the clock of the process.
 func TestFleetUsesTheServersClock(t *testing.T) {
 	f, _ := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute})
-	key, terms := NewKey(t.Name()), Compile(Grant{Delay: delay(time.Hour)}, Options{})
+	key, terms := newKey(t.Name()), Compile(Grant{Delay: delay(time.Hour)})
 	wrong := time.Now().Add(-72 * time.Hour) // the clock of this process is three days late
 	if r := f.Take(t.Context(), wrong, key, terms, 0); !r.OK {
 		t.Fatal(r)
@@ -100,7 +100,7 @@ func TestFleetWithoutServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.Close() })
-	key, terms := NewKey("a"), Compile(Grant{Delay: delay(10 * time.Second)}, Options{})
+	key, terms := newKey("a"), Compile(Grant{Delay: delay(10 * time.Second)})
 	for _, step := range []struct {
 		after, retry time.Duration
 	}{{0, 0}, {time.Second, 17 * time.Second}, {10 * time.Second, 8 * time.Second}, {18 * time.Second, 0}, {40 * time.Second, 14 * time.Second}} {
@@ -147,13 +147,13 @@ func TestFleetOutage(t *testing.T) {
 				f, r := newFleet(t, c)
 				fleets, seen = append(fleets, f), append(seen, r)
 			}
-			terms := Compile(Grant{Delay: delay(every)}, Options{})
+			terms := Compile(Grant{Delay: delay(every)})
 			accepted, now := make([]int, crawlers), noon
 			run := func(d time.Duration) {
 				for end := now.Add(d); now.Before(end); now = now.Add(step) {
 					for k := range crawlers {
 						for _, f := range fleets {
-							if f.Take(t.Context(), now, NewKey(fmt.Sprint(k)), terms, 0).OK {
+							if f.Take(t.Context(), now, newKey(fmt.Sprint(k)), terms, 0).OK {
 								accepted[k]++
 							}
 						}
@@ -165,7 +165,7 @@ func TestFleetOutage(t *testing.T) {
 			for i, f := range fleets { // each process sends requests until it notices the outage
 				f.config.Deadline = time.Millisecond
 				for stateOf(f) != FleetDown {
-					f.Take(t.Context(), now, NewKey("other"), hourly, 0)
+					f.Take(t.Context(), now, newKey("other"), hourly, 0)
 					now = now.Add(time.Hour)
 				}
 				f.config.Deadline = time.Minute
@@ -204,14 +204,14 @@ func TestFleetReportsToARestartedServer(t *testing.T) {
 	c := FleetConfig{Addresses: []string{s.address}, Deadline: time.Minute, Prefix: "tell:", injected: true}
 	a, observedA := newFleet(t, c)
 	b, observedB := newFleet(t, c)
-	key, terms := NewKey("a"), Compile(Grant{Rates: []robots.RequestRate{rate(3, time.Minute, allDayFrom, allDayTo)}}, Options{})
+	key, terms := newKey("a"), Compile(Grant{Rates: []robots.RequestRate{rate(3, time.Minute, allDayFrom, allDayTo)}})
 	for range 2 {
 		if r := a.Take(t.Context(), noon, key, terms, 0); !r.OK {
 			t.Fatal(r)
 		}
 	}
 	s.kill()
-	a.Take(t.Context(), noon.Add(time.Hour), NewKey("other"), terms, 0)
+	a.Take(t.Context(), noon.Add(time.Hour), newKey("other"), terms, 0)
 	observedA.await(t, FleetDown)
 	if err := s.start(); err != nil {
 		t.Fatal(err)
@@ -234,9 +234,9 @@ func TestFleetRequestEndsDuringCall(t *testing.T) {
 	f, r := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	terms := Compile(Grant{Delay: delay(time.Hour)}, Options{})
+	terms := Compile(Grant{Delay: delay(time.Hour)})
 	for i := range 10 {
-		f.Take(ctx, time.Now(), NewKey(t.Name(), fmt.Sprint(i)), terms, 0)
+		f.Take(ctx, time.Now(), newKey(t.Name(), fmt.Sprint(i)), terms, 0)
 	}
 	if stateOf(f) != FleetUp || r.errors.Load() != 0 {
 		t.Errorf("state %v, %d errors", stateOf(f), r.errors.Load())
@@ -246,10 +246,10 @@ func TestFleetRequestEndsDuringCall(t *testing.T) {
 // A value of another program under a key of the Fleet causes a fallback.
 func TestFleetForeignKey(t *testing.T) {
 	f, r := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute})
-	terms := Compile(Grant{Delay: delay(time.Hour)}, Options{})
+	terms := Compile(Grant{Delay: delay(time.Hour)})
 	client := f.link.usable.Load().client
 	for i, value := range []string{"x", "x y z 1", "1 2", "\x00\xff", strings.Repeat("9 ", 100)} {
-		key := NewKey(t.Name(), fmt.Sprint(i))
+		key := newKey(t.Name(), fmt.Sprint(i))
 		set := client.B().Set().Key(f.name(key)).Value(value).Build()
 		if err := client.Do(t.Context(), set).Error(); err != nil {
 			t.Fatal(err)
@@ -267,7 +267,7 @@ func TestFleetForeignKey(t *testing.T) {
 func TestFleetKeysExpire(t *testing.T) {
 	mini := miniredis.RunT(t)
 	f, _ := newFleet(t, FleetConfig{Addresses: []string{mini.Addr()}, Deadline: time.Minute})
-	key, terms := NewKey(t.Name()), Compile(Grant{Delay: delay(100 * time.Second)}, Options{})
+	key, terms := newKey(t.Name()), Compile(Grant{Delay: delay(100 * time.Second)})
 	f.Take(t.Context(), time.Now(), key, terms, 0)
 	name := f.name(key)
 	if !strings.HasPrefix(name, f.config.Prefix) || len(name) != len(f.config.Prefix)+32 {

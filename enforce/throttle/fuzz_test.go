@@ -20,8 +20,10 @@ func FuzzTake(f *testing.F) {
 			Delay:  robots.CrawlDelay{Delay: time.Duration(delay), Line: 1},
 			Rates:  []robots.RequestRate{{Requests: n, Per: time.Duration(per), Window: robots.Window{From: from, To: to}, Line: 2}},
 			Visits: []robots.VisitTime{{Window: robots.Window{From: visitFrom, To: visitTo}, Line: 3}},
-		}, Options{MaxDelay: time.Duration(longest) % (48 * time.Hour), Burst: burst})
-		m, key, now := NewMemory(100), NewKey("a"), time.UnixMicro(at%(1<<52))
+
+			MaxDelay: time.Duration(longest) % (48 * time.Hour), Burst: burst,
+		})
+		m, key, now := NewMemory(100), newKey("a"), time.UnixMicro(at%(1<<52))
 		for range 5 {
 			r := m.Take(t.Context(), now, key, terms, 0)
 			if r.OK != (r.RetryAfter == 0) || r.OK != (r.Reason == None) || r.OK != (r.Line == 0) || r.Delay != 0 || r.RetryAfter < 0 {

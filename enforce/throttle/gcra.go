@@ -122,9 +122,9 @@ func (t *Limits) use(at int64, a *arrivals) bool {
 	return true
 }
 
-// convert converts a, which belongs to other terms, to the terms t.
+// convert converts a, which belongs to other limits, to t.
 //
-// The number of requests that are used under the old terms is also used under
+// The number of requests that are used under the old limits is also used under
 // the new ones, so that a changed file resets no budget. No arrival time lies
 // further ahead than t allows, so that no crawler waits longer than the new
 // file says. A limit with a window that was closed at the last request is

@@ -1,7 +1,6 @@
 package throttle
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
 	"math/bits"
 	"net/netip"
@@ -10,28 +9,15 @@ import (
 // Key identifies a budget with 128 bits. It is the same in every process, so
 // that a Fleet can share the budget.
 //
-// NewKey is slow, so call it once for each crawler when a policy is loaded.
-// Client derives the keys of single clients from such a key, and is fast.
+// Client derives the keys of single clients from the key of a crawler.
 type Key [2]uint64
 
 // clientBit is set in the second word of a Key made by Client or Disposable.
 const clientBit = 1
 
-// NewKey returns a key for parts, such as the origin, the policy and the
-// crawler's token. The same parts in the same order give the same key. The
-// boundaries between parts count: the keys of "a", "bc" and "ab", "c" differ.
-func NewKey(parts ...string) Key {
-	h := sha256.New()
-	var n [8]byte
-	for _, p := range parts {
-		binary.LittleEndian.PutUint64(n[:], uint64(len(p)))
-		h.Write(n[:])
-		h.Write([]byte(p))
-	}
-	var sum [sha256.Size]byte
-	h.Sum(sum[:0])
-	return Key{binary.LittleEndian.Uint64(sum[:]), binary.LittleEndian.Uint64(sum[8:]) &^ clientBit}
-}
+// KeyOf returns a key with the 128 bits of a hash that the caller has computed.
+// It clears one of the bits, which is the mark of Disposable.
+func KeyOf(a, b uint64) Key { return Key{a, b &^ clientBit} }
 
 // Client returns the key of one client of k. A client is an IPv4 address, or
 // the /64 network of an IPv6 address. The key is marked as by Disposable.
@@ -66,7 +52,3 @@ func mix(x, m uint64) uint64 {
 	x = (x ^ bits.RotateLeft64(x, 25) ^ bits.RotateLeft64(x, 47)) * 0xff51afd7ed558ccd
 	return x ^ x>>29
 }
-
-// KeyOf returns a key with the 128 bits of a hash that the caller has computed.
-// It clears one of the bits, which is the mark of Disposable.
-func KeyOf(a, b uint64) Key { return Key{a, b &^ clientBit} }

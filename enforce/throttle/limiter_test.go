@@ -24,8 +24,9 @@ var limiters = []limiterCase{
 		f, _ := newFleet(t, FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute, injected: true})
 		return f
 	}},
-	{"fleet with a fake server", func(*testing.T) Limiter {
+	{"fleet with a fake server", func(t *testing.T) Limiter {
 		f, _ := newLedgerFleet(newLedger(), 1000)
+		t.Cleanup(func() { f.Close() })
 		return f
 	}},
 	{"two processes of a fleet in turn", func(t *testing.T) Limiter { return newTurns(t) }},
@@ -33,29 +34,29 @@ var limiters = []limiterCase{
 
 // turns are processes of a fleet that decide on requests in turn.
 type turns struct {
-	fleets []*Fleet
-	next   atomic.Uint64
+	*Fleet
+	other *Fleet
+	next  atomic.Uint64
 }
 
 func newTurns(t *testing.T) *turns {
 	c := FleetConfig{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute, injected: true, Prefix: fmt.Sprintf("turns:%x:", rand.Uint64())}
 	first, _ := newFleet(t, c)
 	second, _ := newFleet(t, c)
-	return &turns{fleets: []*Fleet{first, second}}
+	return &turns{Fleet: first, other: second}
 }
 
 func (s *turns) Take(ctx context.Context, now time.Time, k Key, t *Limits, maxWait time.Duration) Result {
-	return s.fleets[s.next.Add(1)%2].Take(ctx, now, k, t, maxWait)
+	if s.next.Add(1)%2 == 0 {
+		return s.Fleet.Take(ctx, now, k, t, maxWait)
+	}
+	return s.other.Take(ctx, now, k, t, maxWait)
 }
-
-func (s *turns) Close() error { return nil }
 
 func forEachLimiter(t *testing.T, test func(t *testing.T, l Limiter)) {
 	for _, e := range limiters {
 		t.Run(e.name, func(t *testing.T) {
-			l := e.open(t)
-			defer l.Close()
-			test(t, l)
+			test(t, e.open(t))
 		})
 	}
 }
@@ -102,81 +103,80 @@ func TestTake(t *testing.T) {
 		name  string
 		start time.Time
 		grant Grant
-		opt   Options
 		steps []step
 	}{
-		{"second request without delay", noon, Grant{Delay: delay(10 * s)}, Options{}, []step{
+		{"second request without delay", noon, Grant{Delay: delay(10 * s)}, []step{
 			{0, true, 0, None}, {0, false, 4500 * time.Millisecond, CrawlDelay},
 		}},
-		{"half an interval early, tolerated once", noon, Grant{Delay: delay(10 * s)}, Options{}, []step{
+		{"half an interval early, tolerated once", noon, Grant{Delay: delay(10 * s)}, []step{
 			{0, true, 0, None}, {5 * s, true, 0, None}, {10 * s, false, 3500 * time.Millisecond, CrawlDelay},
 			{13500 * time.Millisecond, true, 0, None},
 		}},
-		{"a tenth early, always tolerated", noon, Grant{Delay: delay(10 * s)}, Options{}, []step{
+		{"a tenth early, always tolerated", noon, Grant{Delay: delay(10 * s)}, []step{
 			{0, true, 0, None}, {9 * s, true, 0, None}, {18 * s, true, 0, None}, {27 * s, true, 0, None}, {36 * s, true, 0, None},
 		}},
-		{"delay of a fraction of a second", noon, Grant{Delay: delay(250 * time.Millisecond)}, Options{}, []step{
+		{"delay of a fraction of a second", noon, Grant{Delay: delay(250 * time.Millisecond)}, []step{
 			{0, true, 0, None}, {100 * time.Millisecond, false, 12500 * time.Microsecond, CrawlDelay}, {250 * time.Millisecond, true, 0, None},
 		}},
-		{"delay longer than MaxDelay", noon, Grant{Delay: delay(100 * 365 * 24 * h)}, Options{MaxDelay: h}, []step{
+		{"delay longer than MaxDelay", noon, Grant{Delay: delay(100 * 365 * 24 * h), MaxDelay: h}, []step{
 			{0, true, 0, None}, {m, false, 26 * m, CrawlDelay}, {h, true, 0, None},
 		}},
-		{"delay longer than the default of MaxDelay", noon, Grant{Delay: delay(365 * 24 * h)}, Options{}, []step{
+		{"delay longer than the default of MaxDelay", noon, Grant{Delay: delay(365 * 24 * h)}, []step{
 			{0, true, 0, None}, {h, false, 9*h + 48*m, CrawlDelay}, {24 * h, true, 0, None},
 		}},
-		{"burst of 3", noon, Grant{Delay: delay(10 * s)}, Options{Burst: 3}, []step{
+		{"burst of 3", noon, Grant{Delay: delay(10 * s), Burst: 3}, []step{
 			{0, true, 0, None}, {0, true, 0, None}, {0, true, 0, None}, {0, false, 4500 * time.Millisecond, CrawlDelay},
 		}},
-		{"rate of 3 requests", noon, Grant{Rates: []robots.RequestRate{rate(3, 30*s, allDayFrom, allDayTo)}}, Options{}, []step{
+		{"rate of 3 requests", noon, Grant{Rates: []robots.RequestRate{rate(3, 30*s, allDayFrom, allDayTo)}}, []step{
 			{0, true, 0, None}, {0, true, 0, None}, {0, true, 0, None}, {0, false, 4500 * time.Millisecond, RequestRate},
 			{30 * s, true, 0, None}, {30 * s, true, 0, None}, {30 * s, true, 0, None},
 		}},
 		// The two examples in docs/configuration.md.
-		{"delay of 4 seconds", noon, Grant{Delay: delay(4 * s)}, Options{}, []step{
+		{"delay of 4 seconds", noon, Grant{Delay: delay(4 * s)}, []step{
 			{0, true, 0, None}, {0, false, 1800 * time.Millisecond, CrawlDelay}, {1800 * time.Millisecond, true, 0, None},
 			{1800 * time.Millisecond, false, 3600 * time.Millisecond, CrawlDelay}, {5400 * time.Millisecond, true, 0, None},
 		}},
-		{"rate of 2 requests a minute", noon, Grant{Rates: []robots.RequestRate{rate(2, m, allDayFrom, allDayTo)}}, Options{}, []step{
+		{"rate of 2 requests a minute", noon, Grant{Rates: []robots.RequestRate{rate(2, m, allDayFrom, allDayTo)}}, []step{
 			{0, true, 0, None}, {0, true, 0, None}, {0, false, 13500 * time.Millisecond, RequestRate}, {13500 * time.Millisecond, true, 0, None},
 			{14 * s, false, 26500 * time.Millisecond, RequestRate}, {40500 * time.Millisecond, true, 0, None}, {67500 * time.Millisecond, true, 0, None},
 		}},
-		{"refused requests use no budget", noon, Grant{Delay: delay(10 * s)}, Options{}, []step{
+		{"refused requests use no budget", noon, Grant{Delay: delay(10 * s)}, []step{
 			{0, true, 0, None}, {1 * s, false, 3500 * time.Millisecond, CrawlDelay}, {2 * s, false, 2500 * time.Millisecond, CrawlDelay},
 			{4 * s, false, 500 * time.Millisecond, CrawlDelay}, {4500 * time.Millisecond, true, 0, None},
 		}},
-		{"rate with a window", clock("09:59:00"), Grant{Rates: []robots.RequestRate{rate(1, h, 1000, 1159)}}, Options{}, []step{
+		{"rate with a window", clock("09:59:00"), Grant{Rates: []robots.RequestRate{rate(1, h, 1000, 1159)}}, []step{
 			{0, true, 0, None}, {1 * s, true, 0, None}, {60 * s, true, 0, None}, {61 * s, false, 27*m - 1*s, RequestRate},
 			{2*h + 1*m, true, 0, None}, {2*h + 1*m, true, 0, None},
 		}},
-		{"window of a rate ends before its interval", clock("11:58:00"), Grant{Rates: []robots.RequestRate{rate(1, h, 1000, 1159)}}, Options{}, []step{
+		{"window of a rate ends before its interval", clock("11:58:00"), Grant{Rates: []robots.RequestRate{rate(1, h, 1000, 1159)}}, []step{
 			{0, true, 0, None}, {1 * s, false, 119 * s, RequestRate}, {120 * s, true, 0, None},
 		}},
-		{"two rates with windows", clock("04:59:30"), Grant{Rates: []robots.RequestRate{rate(1, m, 1700, 459), rate(1, 10*s, 500, 1659)}}, Options{}, []step{
+		{"two rates with windows", clock("04:59:30"), Grant{Rates: []robots.RequestRate{rate(1, m, 1700, 459), rate(1, 10*s, 500, 1659)}}, []step{
 			{0, true, 0, None}, {10 * s, false, 17 * s, RequestRate}, {30 * s, true, 0, None}, {31 * s, false, 3500 * time.Millisecond, RequestRate},
 			{40 * s, true, 0, None},
 		}},
-		{"outside Visit-time", clock("03:00:00"), Grant{Visits: []robots.VisitTime{visit(600, 845)}}, Options{}, []step{
+		{"outside Visit-time", clock("03:00:00"), Grant{Visits: []robots.VisitTime{visit(600, 845)}}, []step{
 			{0, false, 3 * h, VisitTime}, {3 * h, true, 0, None}, {3 * h, true, 0, None}, {5*h + 45*m + 59*s, true, 0, None},
 			{5*h + 46*m, false, 21*h + 14*m, VisitTime},
 		}},
-		{"Visit-time over midnight", clock("22:59:59"), Grant{Visits: []robots.VisitTime{visit(2300, 100)}}, Options{}, []step{
+		{"Visit-time over midnight", clock("22:59:59"), Grant{Visits: []robots.VisitTime{visit(2300, 100)}}, []step{
 			{0, false, s, VisitTime}, {s, true, 0, None}, {2 * h, true, 0, None}, {2*h + 1*m, true, 0, None}, {2*h + 1*m + s, false, 22*h - m, VisitTime},
 		}},
-		{"several Visit-times", clock("12:00:00"), Grant{Visits: []robots.VisitTime{visit(100, 159), visit(1300, 1359)}}, Options{}, []step{
+		{"several Visit-times", clock("12:00:00"), Grant{Visits: []robots.VisitTime{visit(100, 159), visit(1300, 1359)}}, []step{
 			{0, false, h, VisitTime}, {h, true, 0, None}, {2 * h, false, 11 * h, VisitTime}, {13 * h, true, 0, None},
 		}},
-		{"delay that ends after Visit-time", clock("08:45:30"), Grant{Delay: delay(2 * m), Visits: []robots.VisitTime{visit(600, 845)}}, Options{}, []step{
+		{"delay that ends after Visit-time", clock("08:45:30"), Grant{Delay: delay(2 * m), Visits: []robots.VisitTime{visit(600, 845)}}, []step{
 			{0, true, 0, None}, {s, false, 21*h + 14*m + 29*s, CrawlDelay}, {30 * s, false, 21*h + 14*m, VisitTime}, {21*h + 14*m + 30*s, true, 0, None},
 		}},
-		{"malformed lines", noon, Grant{Delay: delay(-s), Rates: []robots.RequestRate{rate(0, s, 0, 0), rate(1, 0, 0, 0), {Requests: 1, Per: h, Window: robots.Window{From: -1, To: 5000}}}}, Options{}, []step{
+		{"malformed lines", noon, Grant{Delay: delay(-s), Rates: []robots.RequestRate{rate(0, s, 0, 0), rate(1, 0, 0, 0), {Requests: 1, Per: h, Window: robots.Window{From: -1, To: 5000}}}}, []step{
 			{0, true, 0, None}, {0, true, 0, None},
 		}},
 	}
 	forEachLimiter(t, func(t *testing.T, l Limiter) {
 		for _, test := range tests {
 			t.Run(test.name, func(t *testing.T) {
-				terms := Compile(test.grant, test.opt)
-				key := NewKey(t.Name())
+				terms := Compile(test.grant)
+				key := newKey(t.Name())
 				for _, step := range test.steps {
 					r := l.Take(t.Context(), test.start.Add(step.after), key, terms, 0)
 					if r.OK != step.ok || r.RetryAfter != step.retry || r.Reason != step.why || r.Delay != 0 {
@@ -194,9 +194,9 @@ func TestTakeReturnsTheLineThatRefuses(t *testing.T) {
 		Rates:  []robots.RequestRate{{Requests: 2, Per: time.Hour, Window: robots.WholeDay, Line: 6}},
 		Visits: []robots.VisitTime{{Window: window(1000, 1259), Line: 7}, {Window: window(2000, 2059), Line: 8}},
 	}
-	terms := Compile(grant, Options{})
+	terms := Compile(grant)
 	forEachLimiter(t, func(t *testing.T, l Limiter) {
-		key := NewKey(t.Name())
+		key := newKey(t.Name())
 		for _, step := range []struct {
 			at   time.Time
 			line int
@@ -213,7 +213,7 @@ func TestTakeReturnsTheLineThatRefuses(t *testing.T) {
 
 // randomGrant returns lines with intervals of whole microseconds, so that
 // limiters and model can agree exactly.
-func randomGrant(rnd *rand.Rand) (Grant, Options) {
+func randomGrant(rnd *rand.Rand) Grant {
 	var g Grant
 	minuteOf := func() int {
 		if rnd.IntN(3) == 0 {
@@ -239,11 +239,11 @@ func randomGrant(rnd *rand.Rand) (Grant, Options) {
 	for range max(0, rnd.IntN(5)-1) {
 		g.Visits = append(g.Visits, robots.VisitTime{Window: windowOf(), Line: 20})
 	}
-	o := Options{Burst: 1 + rnd.IntN(3)}
+	g.Burst = 1 + rnd.IntN(3)
 	if rnd.IntN(4) == 0 {
-		o.MaxDelay = 10 * time.Hour
+		g.MaxDelay = 10 * time.Hour
 	}
-	return g, o
+	return g
 }
 
 // randomStep returns a time to the next request: none, less than RetryAfter,
@@ -271,8 +271,8 @@ func TestTakeAgreesWithModel(t *testing.T) {
 	forEachLimiter(t, func(t *testing.T, l Limiter) {
 		for seed := range rounds(l, 400) {
 			rnd := rand.New(rand.NewPCG(seed, 1))
-			g, o := randomGrant(rnd)
-			terms, m, key := Compile(g, o), newModel(g, o), NewKey(t.Name(), fmt.Sprint(seed))
+			g := randomGrant(rnd)
+			terms, m, key := Compile(g), newModel(g), newKey(t.Name(), fmt.Sprint(seed))
 			now := noon.Add(time.Duration(rnd.Int64N(int64(24*time.Hour))) / 1000 * 1000)
 			var r Result
 			for i := range 60 {
@@ -313,7 +313,7 @@ func TestAcceptedRequestsNeverExceedGrant(t *testing.T) {
 			if n == 1 {
 				g = Grant{Delay: delay(per)}
 			}
-			terms, key := Compile(g, Options{}), NewKey(t.Name(), fmt.Sprint(seed))
+			terms, key := Compile(g), newKey(t.Name(), fmt.Sprint(seed))
 			interval := per * 9 / 10 / time.Duration(n)
 			var accepted []time.Time
 			for now := noon; len(accepted) < 100; now = now.Add(time.Duration(rnd.Int64N(int64(interval)))) {

@@ -41,7 +41,7 @@ type link struct {
 
 func newLink(c FleetConfig, obs Observer) *link {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &link{config: c, obs: obs, ctx: ctx, cancel: cancel, opened: make(chan bool, 1)}
+	return &link{config: c, obs: obs, ctx: ctx, cancel: cancel, opened: make(chan bool, 1), state: FleetConnecting}
 }
 
 // close opens the circuit forever, closes all connections and waits until the
@@ -159,9 +159,9 @@ func (l *link) sleep(d time.Duration) bool {
 	return l.ctx.Err() == nil
 }
 
-// probeTerms accept every probe, so that each probe writes to the server, as a
+// probeLimits accept every probe, so that each probe writes to the server, as a
 // request does.
-var probeTerms = mustLimit(CrawlDelay, 2*time.Microsecond)
+var probeLimits = mustLimit(CrawlDelay, 2*time.Microsecond)
 
 func mustLimit(why Reason, interval time.Duration) *Limits {
 	l, _ := newLimit(why, 1, interval, 1, DefaultMaxDelay)
@@ -175,7 +175,7 @@ func (l *link) probe(client valkey.Client) error {
 	ctx, cancel := context.WithTimeout(l.ctx, probeTimeout)
 	defer cancel()
 	start := time.Now()
-	_, err := valkeyServer{client}.call(ctx, scriptCall{key: l.probeKey(), now: start.UnixMicro(), terms: probeTerms, known: &arrivals{}})
+	_, err := valkeyServer{client}.call(ctx, scriptCall{key: l.probeKey(), now: start.UnixMicro(), limits: probeLimits, known: &arrivals{}})
 	l.obs.FleetCall(time.Since(start), explain(err))
 	return err
 }

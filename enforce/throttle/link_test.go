@@ -37,9 +37,9 @@ func TestFleetServerRefusesWrites(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			mini := miniredis.RunT(t)
 			f, r := newFleet(t, FleetConfig{Addresses: []string{mini.Addr()}, Deadline: time.Minute})
-			terms := Compile(Grant{Delay: delay(time.Hour)}, Options{})
+			terms := Compile(Grant{Delay: delay(time.Hour)})
 			mini.SetError(reply)
-			if r := f.Take(t.Context(), noon, NewKey("a"), terms, 0); !r.OK {
+			if r := f.Take(t.Context(), noon, newKey("a"), terms, 0); !r.OK {
 				t.Errorf("without the server: %+v", r)
 			}
 			r.await(t, FleetDown)
@@ -48,7 +48,7 @@ func TestFleetServerRefusesWrites(t *testing.T) {
 			}
 			mini.SetError("")
 			r.await(t, FleetUp)
-			if r := f.Take(t.Context(), noon, NewKey("b"), terms, 0); !r.OK {
+			if r := f.Take(t.Context(), noon, newKey("b"), terms, 0); !r.OK {
 				t.Error(r)
 			}
 			if n := r.fallbacks.Load(); n != 1 {
@@ -136,8 +136,8 @@ func testFailover(t *testing.T, first, second string, demote func()) {
 	p := newProxy(t, first)
 	f, r := newFleet(t, FleetConfig{Addresses: []string{p.Addr().String()}, Deadline: time.Minute})
 	demote()
-	terms := Compile(Grant{Delay: delay(time.Hour)}, Options{})
-	f.Take(t.Context(), noon, NewKey("refused"), terms, 0)
+	terms := Compile(Grant{Delay: delay(time.Hour)})
+	f.Take(t.Context(), noon, newKey("refused"), terms, 0)
 	r.await(t, FleetDown)
 	p.mu.Lock()
 	p.target = second
@@ -145,7 +145,7 @@ func testFailover(t *testing.T, first, second string, demote func()) {
 	r.await(t, FleetUp)
 	before := r.fallbacks.Load()
 	for i := range 20 {
-		f.Take(t.Context(), noon, NewKey("served", strconv.Itoa(i)), terms, 0)
+		f.Take(t.Context(), noon, newKey("served", strconv.Itoa(i)), terms, 0)
 	}
 	if n := r.fallbacks.Load() - before; n != 0 {
 		t.Errorf("the second server was not called for %d of 20 requests", n)
@@ -158,7 +158,7 @@ func TestProbeKey(t *testing.T) {
 	if got, want := f.link.probeKey(), "robots:probe"; got != want {
 		t.Errorf("probe key %q, want %q", got, want)
 	}
-	key := f.name(NewKey("a"))
+	key := f.name(newKey("a"))
 	f.link.failed.Store(&key)
 	_, tag, _ := strings.Cut(f.link.probeKey(), "{")
 	if tag, _, _ = strings.Cut(tag, "}"); tag != key || !strings.HasPrefix(f.link.probeKey(), "robots:") {
@@ -178,7 +178,7 @@ func TestFleetReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.await(t, FleetUp)
-	key := NewKey("a")
+	key := newKey("a")
 	if r := before.Take(t.Context(), noon, key, hourly, 0); !r.OK {
 		t.Fatal(r)
 	}

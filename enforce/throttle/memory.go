@@ -2,10 +2,12 @@ package throttle
 
 import (
 	"context"
+	"math/bits"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 )
 
 // Memory is a Limiter that keeps budgets in the memory of this process. It
@@ -29,6 +31,25 @@ type Memory struct {
 	resizing sync.Mutex
 }
 
+// maxShards is how many locks a large Memory has.
+const maxShards = 256
+
+// shards are the parts of a Memory's table. The shard of a key depends on the
+// key's hash.
+type shards struct {
+	shift uint // shifts a hash to the index of its shard
+	list  []shard
+}
+
+// shard is a part of the table. It has its own lock, and shares no cache line
+// with another shard.
+type shard struct {
+	mu sync.Mutex
+	table
+	retired bool // its keys were copied to other shards
+	_       [128 - (16+unsafe.Sizeof(table{}))%128]byte
+}
+
 // NewMemory returns a Memory for at most maxEntries keys, rounded up to whole
 // buckets of 8, and at least 16.
 func NewMemory(maxEntries int) *Memory {
@@ -37,30 +58,66 @@ func NewMemory(maxEntries int) *Memory {
 	return m
 }
 
+func newShards(maxEntries int, seed uint64) *shards {
+	maxEntries = max(maxEntries, 2*bucketSize)
+	n := 1
+	for n < maxShards && maxEntries/(n*2) >= 64*bucketSize {
+		n *= 2
+	}
+	s := &shards{shift: uint(64 - bits.TrailingZeros(uint(n))), list: make([]shard, n)}
+	for i := range s.list {
+		s.list[i].seed, s.list[i].limit = seed, (maxEntries+n*bucketSize-1)/(n*bucketSize)
+	}
+	return s
+}
+
+// limit returns the largest number of buckets of all shards.
+func (s *shards) limit() int { return len(s.list) * s.list[0].limit }
+
+// of returns the shard of a key with the hash h.
+func (s *shards) of(h uint64) *shard { return &s.list[h>>s.shift] } // a shift by 64 is 0
+
 // Resize changes the number of keys that m holds to maxEntries, rounded as by
 // NewMemory. Budgets stay. If more keys than that are in use, m forgets some as
-// it does for a new key.
-//
-// Take can be called meanwhile: it waits at most until the shard of its key is
-// copied, which is 1/256 of a large table. If the number is the same as before,
-// Resize does nothing.
+// it does for a new key. Take waits until all keys are copied, which takes some
+// tenths of a second for a million. If the number is the same as before, Resize
+// does nothing.
 func (m *Memory) Resize(now time.Time, maxEntries int) {
 	m.resizing.Lock()
 	defer m.resizing.Unlock()
-	old := m.shards.Load()
-	next := newShards(maxEntries, m.seed)
+	old, next := m.shards.Load(), newShards(maxEntries, m.seed)
 	if next.limit() == old.limit() {
 		return
 	}
+	used, at := 0, second(now.UnixMicro())
+	for i := range old.list {
+		s := &old.list[i]
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.retired = true
+		used += s.used
+	}
 	for i := range next.list {
-		next.list[i].from = old
+		next.list[i].resize(used*5/4/bucketSize/len(next.list)+1, at)
+	}
+	for i := range old.list {
+		old.list[i].copyTo(next, at)
 	}
 	m.shards.Store(next)
-	for i := range next.list {
-		s := &next.list[i]
-		s.mu.Lock()
-		s.fill(i, next, second(now.UnixMicro()))
-		s.mu.Unlock()
+}
+
+// copyTo copies the keys that are in use to the shards of another size.
+func (t *table) copyTo(next *shards, now uint32) {
+	for i := range t.heads {
+		for j := range bucketSize {
+			if t.cost(i, j, now) <= reusable {
+				continue
+			}
+			to := next.of(hashTag(t.entries[i*bucketSize+j].tag, t.seed))
+			for !to.move(t, i, j, now) {
+				to.grow(now)
+			}
+		}
 	}
 }
 
@@ -75,23 +132,29 @@ func (m *Memory) Take(_ context.Context, now time.Time, k Key, t *Limits, maxWai
 		r, _ := t.decide(at, &a, maxWait)
 		return r
 	}
-	s, tag, h := m.lock(k, at)
+	s, tag, h := m.lock(k)
 	r := s.take(at, tag, h, t, maxWait)
 	s.mu.Unlock()
 	return r
 }
 
 // lock locks and returns the shard of k, with k's tag and hash.
-func (m *Memory) lock(k Key, now int64) (s *shard, tag, h uint64) {
+func (m *Memory) lock(k Key) (s *shard, tag, h uint64) {
 	tag = tagOf(k)
 	h = hashTag(tag, m.seed)
-	return m.shards.Load().lock(m, h, now), tag, h
+	for {
+		s = m.shards.Load().of(h)
+		if s.mu.Lock(); !s.retired {
+			return s, tag, h
+		}
+		s.mu.Unlock() // Resize has made other shards
+	}
 }
 
 // lookUp returns the state of k's budget under t, and whether the Memory has
 // one.
 func (m *Memory) lookUp(now int64, k Key, t *Limits) (arrivals, bool) {
-	s, tag, h := m.lock(k, now)
+	s, tag, h := m.lock(k)
 	defer s.mu.Unlock()
 	place, found := s.find(tag, h)
 	if !found {
@@ -112,7 +175,7 @@ func (m *Memory) lookUp(now int64, k Key, t *Limits) (arrivals, bool) {
 // Memory. A budget only becomes smaller, so of two arrival times the later one
 // counts.
 func (m *Memory) update(now int64, k Key, t *Limits, remote *arrivals) {
-	s, tag, h := m.lock(k, now)
+	s, tag, h := m.lock(k)
 	defer s.mu.Unlock()
 	place, found := s.find(tag, h)
 	if !found {
@@ -131,24 +194,21 @@ func (m *Memory) update(now int64, k Key, t *Limits, remote *arrivals) {
 }
 
 // take decides on a request for the key with a tag and hash.
-func (t *table) take(now int64, tag, h uint64, terms *Limits, maxWait time.Duration) Result {
+func (t *table) take(now int64, tag, h uint64, l *Limits, maxWait time.Duration) Result {
 	var a arrivals
 	place, found := t.find(tag, h)
 	if found {
-		place.load(terms, &a)
+		place.load(l, &a)
 	} else {
-		a = terms.fresh(now)
+		a = l.fresh(now)
 	}
-	r, dirty := terms.decide(now, &a, maxWait)
+	r, dirty := l.decide(now, &a, maxWait)
 	if !dirty {
 		return r
 	}
 	if !found {
 		place = t.insert(tag, h, now)
 	}
-	place.store(terms, &a)
+	place.store(l, &a)
 	return r
 }
-
-// Close implements Limiter. It does nothing, and always returns nil.
-func (m *Memory) Close() error { return nil }

@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-var hourly = Compile(Grant{Delay: delay(time.Hour)}, Options{})
+var hourly = Compile(Grant{Delay: delay(time.Hour)})
 
 func address(i int) netip.Addr {
 	return netip.AddrFrom4([4]byte{byte(i >> 24), byte(i >> 16), byte(i >> 8), byte(i)})
@@ -47,7 +47,7 @@ func TestSizeOfAKey(t *testing.T) {
 func TestMemorySizeIsLimited(t *testing.T) {
 	for _, size := range []int{1, 100, 1000, 5000, 100_000} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
-			m, base := NewMemory(size), NewKey("a")
+			m, base := NewMemory(size), newKey("a")
 			most := 0
 			for i := range 4 * size {
 				m.Take(t.Context(), noon, base.Client(address(i)), hourly, 0)
@@ -75,7 +75,7 @@ func TestMemorySizeIsLimited(t *testing.T) {
 
 // New keys replace unused keys before the table grows.
 func TestMemoryReusesUnusedKeys(t *testing.T) {
-	m, base, now := NewMemory(1<<20), NewKey("a"), noon
+	m, base, now := NewMemory(1<<20), newKey("a"), noon
 	for i := range 200_000 {
 		m.Take(t.Context(), now, base.Client(address(i)), hourly, 0)
 		now = now.Add(10 * time.Second) // 324 keys per emission interval
@@ -93,7 +93,7 @@ func TestMemoryForgetsTheKeyThatIsUnusedSoonest(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	terms := make([]*Limits, 1000)
 	for i := range terms {
-		terms[i] = Compile(Grant{Delay: delay(time.Hour + time.Duration(i)*time.Minute)}, Options{})
+		terms[i] = Compile(Grant{Delay: delay(time.Hour + time.Duration(i)*time.Minute)})
 	}
 	type holder struct {
 		key  Key
@@ -101,7 +101,7 @@ func TestMemoryForgetsTheKeyThatIsUnusedSoonest(t *testing.T) {
 	}
 	var held []holder
 	for i := range size * 3 / 4 {
-		h := holder{NewKey(fmt.Sprint(i)), rnd.IntN(len(terms))}
+		h := holder{newKey(fmt.Sprint(i)), rnd.IntN(len(terms))}
 		held = append(held, h)
 		m.Take(t.Context(), noon, h.key, terms[h.rank], 0)
 	}
@@ -109,14 +109,13 @@ func TestMemoryForgetsTheKeyThatIsUnusedSoonest(t *testing.T) {
 		t.Fatalf("%d evictions in a table that is three quarters full", e)
 	}
 	for i := range size / 2 { // the longest delay, so that none of these keys is forgotten
-		m.Take(t.Context(), noon, NewKey("new", fmt.Sprint(i)), Compile(Grant{Delay: delay(24 * time.Hour)}, Options{}), 0)
+		m.Take(t.Context(), noon, newKey("new", fmt.Sprint(i)), Compile(Grant{Delay: delay(24 * time.Hour)}), 0)
 	}
 	gone, late, sum := 0, 0, 0
 	for _, h := range held {
 		tag := tagOf(h.key)
 		hash := hashTag(tag, m.seed)
-		all := m.shards.Load()
-		if _, found := all.list[hash>>all.shift].find(tag, hash); !found {
+		if _, found := m.shards.Load().of(hash).find(tag, hash); !found {
 			gone++
 			sum += h.rank
 			if h.rank > 900 {
@@ -133,10 +132,10 @@ func TestMemoryForgetsTheKeyThatIsUnusedSoonest(t *testing.T) {
 
 // Many invented keys do not make a Memory forget those of crawlers.
 func TestMemoryForgetsDisposableKeysFirst(t *testing.T) {
-	m, clients := NewMemory(4096), NewKey("libraries")
+	m, clients := NewMemory(4096), newKey("libraries")
 	var crawlers []Key
 	for i := range 500 {
-		crawlers = append(crawlers, NewKey("crawler", fmt.Sprint(i)))
+		crawlers = append(crawlers, newKey("crawler", fmt.Sprint(i)))
 		m.Take(t.Context(), noon, crawlers[i], hourly, 0)
 	}
 	now := noon
@@ -156,8 +155,8 @@ func TestMemoryForgetsDisposableKeysFirst(t *testing.T) {
 // one million.)
 func TestTenMillionAddresses(t *testing.T) {
 	const addresses, size = 10_000_000 / raceFactor, 100_000
-	m, clients, polite := NewMemory(size), NewKey("libraries"), NewKey("polite")
-	terms := Compile(Grant{Delay: delay(10 * time.Second)}, Options{})
+	m, clients, polite := NewMemory(size), newKey("libraries"), newKey("polite")
+	terms := Compile(Grant{Delay: delay(10 * time.Second)})
 	now, last := noon, noon.Add(-time.Hour)
 	for i := range addresses {
 		now = now.Add(10 * time.Microsecond)
@@ -186,7 +185,7 @@ func TestTenMillionAddresses(t *testing.T) {
 
 // Take allocates nothing.
 func TestTakeAllocatesNothing(t *testing.T) {
-	m, base := NewMemory(1000), NewKey("a")
+	m, base := NewMemory(1000), newKey("a")
 	addr := address(1)
 	m.Take(t.Context(), noon, base.Client(addr), hourly, 0)
 	if n := testing.AllocsPerRun(100, func() { m.Take(t.Context(), noon, base.Client(addr), hourly, 0) }); n != 0 {

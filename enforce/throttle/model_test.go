@@ -25,10 +25,10 @@ type modelLimit struct {
 	window              robots.Window
 }
 
-func newModel(g Grant, o Options) *model {
-	m := &model{grant: g, burst: max(o.Burst, 1)}
+func newModel(g Grant) *model {
+	m := &model{grant: g, burst: max(g.Burst, 1)}
 	limitOf := func(n int, per time.Duration, w robots.Window) *modelLimit {
-		longest := o.MaxDelay
+		longest := g.MaxDelay
 		if longest == 0 {
 			longest = DefaultMaxDelay
 		}

@@ -3,49 +3,29 @@ package throttle
 import "time"
 
 // FleetState says whether a Fleet can call its server.
-type FleetState uint8
+type FleetState string
 
 const (
 	// FleetConnecting is the state of a new Fleet. The Fleet decides alone.
-	FleetConnecting FleetState = iota
+	FleetConnecting FleetState = "connecting"
 	// FleetUp means that the server answers.
-	FleetUp
+	FleetUp FleetState = "up"
 	// FleetDown means that the server is unavailable. The Fleet decides alone.
-	FleetDown
+	FleetDown FleetState = "down"
 )
 
-var fleetStateNames = [...]string{FleetConnecting: "connecting", FleetUp: "up", FleetDown: "down"}
-
-// String returns connecting, up or down.
-func (s FleetState) String() string {
-	if int(s) < len(fleetStateNames) {
-		return fleetStateNames[s]
-	}
-	return ""
-}
-
 // Engine says which part of a Fleet decided on a request.
-type Engine uint8
+type Engine string
 
 const (
 	// EngineLocal is this process, by the last known state of the shared
 	// budget.
-	EngineLocal Engine = iota
+	EngineLocal Engine = "local"
 	// EngineRemote is the script in the server.
-	EngineRemote
+	EngineRemote Engine = "remote"
 	// EngineFallback is this process alone, while the server is unavailable.
-	EngineFallback
+	EngineFallback Engine = "fallback"
 )
-
-var engineNames = [...]string{EngineLocal: "local", EngineRemote: "remote", EngineFallback: "fallback"}
-
-// String returns local, remote or fallback.
-func (e Engine) String() string {
-	if int(e) < len(engineNames) {
-		return engineNames[e]
-	}
-	return ""
-}
 
 // Observer receives the events of a Fleet, for logs and metrics. Its methods
 // are called on the request path, from any goroutine. They must be safe for

@@ -31,42 +31,42 @@ func TestCrawlerThatKeepsTheLimitsIsNeverRefused(t *testing.T) {
 	}
 	tests := []struct {
 		name     string
-		schedule func(rnd *rand.Rand, interval time.Duration) (Grant, Options, []time.Duration)
+		schedule func(rnd *rand.Rand, interval time.Duration) (Grant, []time.Duration)
 	}{
-		{"at least the delay between requests", func(rnd *rand.Rand, d time.Duration) (Grant, Options, []time.Duration) {
+		{"at least the delay between requests", func(rnd *rand.Rand, d time.Duration) (Grant, []time.Duration) {
 			at := []time.Duration{0}
 			for i := range 100 {
 				at = append(at, at[i]+d+time.Duration(rnd.ExpFloat64()*float64(d)*float64(rnd.IntN(2))))
 			}
-			return Grant{Delay: delay(d)}, Options{}, at
+			return Grant{Delay: delay(d)}, at
 		}},
-		{"a tenth faster than the delay", func(rnd *rand.Rand, d time.Duration) (Grant, Options, []time.Duration) {
+		{"a tenth faster than the delay", func(rnd *rand.Rand, d time.Duration) (Grant, []time.Duration) {
 			var at []time.Duration
 			for i := range 100 {
 				at = append(at, time.Duration(i)*d*9/10)
 			}
-			return Grant{Delay: delay(d)}, Options{}, at
+			return Grant{Delay: delay(d)}, at
 		}},
-		{"on time, but delivered up to a quarter of the delay too early or too late", func(rnd *rand.Rand, d time.Duration) (Grant, Options, []time.Duration) {
+		{"on time, but delivered up to a quarter of the delay too early or too late", func(rnd *rand.Rand, d time.Duration) (Grant, []time.Duration) {
 			var at []time.Duration
 			for i := range 100 {
 				at = append(at, time.Duration(i)*d+time.Duration((rnd.Float64()-0.5)*0.45*float64(d)))
 			}
-			return Grant{Delay: delay(d)}, Options{}, at
+			return Grant{Delay: delay(d)}, at
 		}},
-		{"burst of 3, half the delay too early or too late", func(rnd *rand.Rand, d time.Duration) (Grant, Options, []time.Duration) {
+		{"burst of 3, half the delay too early or too late", func(rnd *rand.Rand, d time.Duration) (Grant, []time.Duration) {
 			at := []time.Duration{0}
 			for i := range 100 {
 				at = append(at, at[i]+d/2+time.Duration(i%2)*d)
 			}
-			return Grant{Delay: delay(d)}, Options{Burst: 3}, at
+			return Grant{Delay: delay(d), Burst: 3}, at
 		}},
-		{"at most n requests in any time of a rate", func(rnd *rand.Rand, d time.Duration) (Grant, Options, []time.Duration) {
+		{"at most n requests in any time of a rate", func(rnd *rand.Rand, d time.Duration) (Grant, []time.Duration) {
 			n := 1 + rnd.IntN(30)
 			per := d * time.Duration(n)
-			return Grant{Rates: []robots.RequestRate{rate(n, per, allDayFrom, allDayTo)}}, Options{}, perHour(rnd, n, per, 200)
+			return Grant{Rates: []robots.RequestRate{rate(n, per, allDayFrom, allDayTo)}}, perHour(rnd, n, per, 200)
 		}},
-		{"two rates", func(rnd *rand.Rand, d time.Duration) (Grant, Options, []time.Duration) {
+		{"two rates", func(rnd *rand.Rand, d time.Duration) (Grant, []time.Duration) {
 			g := Grant{Rates: []robots.RequestRate{rate(3, 3*d, allDayFrom, allDayTo), rate(20, 40*d, allDayFrom, allDayTo)}}
 			a, b := perHour(rnd, 3, 3*d, 100), []time.Duration(nil)
 			for i, at := range a { // 20 in any 40 d as well
@@ -81,7 +81,7 @@ func TestCrawlerThatKeepsTheLimitsIsNeverRefused(t *testing.T) {
 				}
 				b = append(b, at)
 			}
-			return g, Options{}, b
+			return g, b
 		}},
 	}
 	forEachLimiter(t, func(t *testing.T, l Limiter) {
@@ -90,8 +90,8 @@ func TestCrawlerThatKeepsTheLimitsIsNeverRefused(t *testing.T) {
 				for seed := range rounds(l, 20) {
 					rnd := rand.New(rand.NewPCG(seed, 3))
 					d := time.Duration(1+rnd.Int64N(int64(time.Minute))) + time.Millisecond
-					g, o, schedule := test.schedule(rnd, d)
-					terms, key := Compile(g, o), NewKey(t.Name(), fmt.Sprint(seed))
+					g, schedule := test.schedule(rnd, d)
+					terms, key := Compile(g), newKey(t.Name(), fmt.Sprint(seed))
 					for i, at := range schedule {
 						if r := l.Take(t.Context(), noon.Add(at), key, terms, 0); !r.OK {
 							t.Fatalf("seed %d: request %d at %v of %+v: %+v", seed, i, at, g, r)

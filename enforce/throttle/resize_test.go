@@ -13,13 +13,13 @@ import (
 // A change of the size neither loses nor doubles a budget, for larger and
 // smaller sizes and any number of shards.
 func TestResizeKeepsBudgets(t *testing.T) {
-	terms := Compile(Grant{Rates: []robots.RequestRate{rate(3, time.Hour, allDayFrom, allDayTo)}}, Options{})
+	terms := Compile(Grant{Rates: []robots.RequestRate{rate(3, time.Hour, allDayFrom, allDayTo)}})
 	for _, sizes := range [][]int{{1000, 100_000}, {100_000, 1000}, {1000, 1001}, {1, 1_000_000, 2000, 50_000, 1000}} {
 		t.Run(fmt.Sprint(sizes), func(t *testing.T) {
 			m, keys := NewMemory(max(sizes[0], 1000)), 500
 			for i := range keys {
 				for range 1 + i%3 {
-					m.Take(t.Context(), noon, NewKey(fmt.Sprint(i)), terms, 0)
+					m.Take(t.Context(), noon, newKey(fmt.Sprint(i)), terms, 0)
 				}
 			}
 			for _, size := range sizes {
@@ -27,7 +27,7 @@ func TestResizeKeepsBudgets(t *testing.T) {
 			}
 			for i := range keys {
 				left := 0
-				for m.Take(t.Context(), noon, NewKey(fmt.Sprint(i)), terms, 0).OK {
+				for m.Take(t.Context(), noon, newKey(fmt.Sprint(i)), terms, 0).OK {
 					left++
 				}
 				if want := 3 - (1 + i%3); left != want {
@@ -46,16 +46,16 @@ func TestResizeKeepsBudgets(t *testing.T) {
 // soonest.
 func TestResizeToSmallerSize(t *testing.T) {
 	const size = 2000
-	m, clients := NewMemory(100_000), NewKey("libraries")
-	long := Compile(Grant{Delay: delay(24 * time.Hour)}, Options{})
+	m, clients := NewMemory(100_000), newKey("libraries")
+	long := Compile(Grant{Delay: delay(24 * time.Hour)})
 	for i := range 20_000 {
 		m.Take(t.Context(), noon, clients.Client(address(i)), long, 0)
 	}
 	for i := range 10_000 {
-		m.Take(t.Context(), noon, NewKey("soon", fmt.Sprint(i)), hourly, 0)
+		m.Take(t.Context(), noon, newKey("soon", fmt.Sprint(i)), hourly, 0)
 	}
 	for i := range size / 4 {
-		m.Take(t.Context(), noon, NewKey("late", fmt.Sprint(i)), long, 0)
+		m.Take(t.Context(), noon, newKey("late", fmt.Sprint(i)), long, 0)
 	}
 	m.Resize(noon, size)
 	s, fresh := stats(m), NewMemory(size)
@@ -64,7 +64,7 @@ func TestResizeToSmallerSize(t *testing.T) {
 	}
 	gone := 0
 	for i := range size / 4 {
-		if m.Take(t.Context(), noon, NewKey("late", fmt.Sprint(i)), long, 0).OK {
+		if m.Take(t.Context(), noon, newKey("late", fmt.Sprint(i)), long, 0).OK {
 			gone++
 		}
 	}
@@ -77,7 +77,7 @@ func TestResizeToSmallerSize(t *testing.T) {
 func TestResizeDropsUnusedKeys(t *testing.T) {
 	m := NewMemory(10_000)
 	for i := range 5000 {
-		m.Take(t.Context(), noon, NewKey(fmt.Sprint(i)), hourly, 0)
+		m.Take(t.Context(), noon, newKey(fmt.Sprint(i)), hourly, 0)
 	}
 	m.Resize(noon.Add(2*time.Hour), 20_000)
 	if s := stats(m); s.Entries != 0 {
@@ -89,7 +89,7 @@ func TestResizeDropsUnusedKeys(t *testing.T) {
 func TestResizeDuringRequests(t *testing.T) {
 	const keys, allowed = 300, 20
 	m := NewMemory(10_000)
-	terms := Compile(Grant{Rates: []robots.RequestRate{rate(allowed, time.Hour, allDayFrom, allDayTo)}}, Options{})
+	terms := Compile(Grant{Rates: []robots.RequestRate{rate(allowed, time.Hour, allDayFrom, allDayTo)}})
 	var accepted [keys]atomic.Int64
 	var group sync.WaitGroup
 	var ended atomic.Bool
@@ -97,7 +97,7 @@ func TestResizeDuringRequests(t *testing.T) {
 		group.Go(func() {
 			for range allowed + 5 {
 				for i := range keys {
-					if m.Take(t.Context(), noon, NewKey(fmt.Sprint(i)), terms, 0).OK {
+					if m.Take(t.Context(), noon, newKey(fmt.Sprint(i)), terms, 0).OK {
 						accepted[i].Add(1)
 					}
 				}
@@ -123,7 +123,7 @@ func TestResizeDuringRequests(t *testing.T) {
 
 // BenchmarkResize copies a million budgets.
 func BenchmarkResize(b *testing.B) {
-	m, base := NewMemory(1_000_000), NewKey("a")
+	m, base := NewMemory(1_000_000), newKey("a")
 	for i := range 1_000_000 {
 		m.Take(b.Context(), noon, base.Client(address(i)), hourly, 0)
 	}

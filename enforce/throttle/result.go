@@ -5,27 +5,17 @@ import (
 	"time"
 )
 
-// Reason is the kind of line that refused or delayed a request.
-type Reason uint8
+// Reason is the kind of line that refused or delayed a request, as logs and
+// metrics write it.
+type Reason string
 
 // The reasons.
 const (
-	None Reason = iota
-	VisitTime
-	CrawlDelay
-	RequestRate
+	None        Reason = ""
+	VisitTime   Reason = "visit_time"
+	CrawlDelay  Reason = "crawl_delay"
+	RequestRate Reason = "request_rate"
 )
-
-var reasonNames = [...]string{None: "", VisitTime: "visit_time", CrawlDelay: "crawl_delay", RequestRate: "request_rate"}
-
-// String returns the reason as logs and metrics write it: visit_time,
-// crawl_delay, request_rate, or nothing for None.
-func (r Reason) String() string {
-	if int(r) < len(reasonNames) {
-		return reasonNames[r]
-	}
-	return ""
-}
 
 // Result is the decision on one request.
 type Result struct {
@@ -53,9 +43,9 @@ type Result struct {
 // Limiter applies Limits to requests, and keeps the budgets. Its methods are
 // safe for concurrent use.
 type Limiter interface {
-	// Take decides on one request at the time now, by the terms t and the
+	// Take decides on one request at the time now, by the limits t and the
 	// budget of k. An accepted request uses budget of every line of t that has
-	// an open window. A refused request uses none. Nil terms accept every
+	// an open window. A refused request uses none. Nil limits accept every
 	// request.
 	//
 	// If maxWait is greater than zero, Take also accepts a request that every
@@ -68,8 +58,13 @@ type Limiter interface {
 	// alone.
 	Take(ctx context.Context, now time.Time, k Key, t *Limits, maxWait time.Duration) Result
 
-	// Close releases resources. Take can still be called after Close.
-	Close() error
+	// Peek returns what Take would return for k with a maxWait of zero, but
+	// uses no budget. used reports whether a part of the budget is used, as far
+	// as this process knows.
+	Peek(now time.Time, k Key, t *Limits) (r Result, used bool)
+
+	// Forget resets k's budget to unused.
+	Forget(ctx context.Context, now time.Time, k Key) error
 }
 
 // MaxWait is the longest time for which a request can be held. So if a budget

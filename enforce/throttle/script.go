@@ -26,7 +26,7 @@ type scriptCall struct {
 	hold     int64 // how long after now the request is to be accepted
 	slack    int64 // the largest error of converted times; see FleetConfig.slack
 	injected bool  // the caller's clock counts, not the server's
-	terms    *Limits
+	limits   *Limits
 	known    *arrivals // the state of the budget that the caller knows
 	seen     bool      // whether the caller knows a state
 }
@@ -53,13 +53,13 @@ func (s valkeyServer) call(ctx context.Context, q scriptCall) (scriptReply, erro
 	if err != nil {
 		return scriptReply{}, err
 	}
-	return parseReply(reply, q.terms)
+	return parseReply(reply, q.limits)
 }
 
 // args returns the arguments of the script.
 func (q scriptCall) args() []string {
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
-	t, clock, last := q.terms, "server", int64(0)
+	t, clock, last := q.limits, "server", int64(0)
 	if q.injected {
 		clock = "caller"
 	}

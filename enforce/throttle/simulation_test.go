@@ -24,22 +24,22 @@ func (s *ledger) call(_ context.Context, q scriptCall) (scriptReply, error) {
 	s.calls++
 	a, stored := s.accounts[q.key]
 	if !stored {
-		a = q.terms.fresh(q.now)
-	} else if a.sig != q.terms.sig {
-		q.terms.convert(&a)
+		a = q.limits.fresh(q.now)
+	} else if a.sig != q.limits.sig {
+		q.limits.convert(&a)
 	}
-	q.terms.rewind(q.now, &a)
+	q.limits.rewind(q.now, &a)
 	if q.seen && q.known.last-q.now <= MaxWait.Microseconds() {
 		if !stored {
 			a.last, a.used = q.known.last, q.known.used
 		}
-		a.merge(q.known, q.terms)
+		a.merge(q.known, q.limits)
 	}
 	at := q.now + q.hold
-	_, why, _ := q.terms.blocked(at, &a)
+	_, why, _ := q.limits.blocked(at, &a)
 	ok := why == None || why == VisitTime
 	if ok {
-		q.terms.use(at, &a)
+		q.limits.use(at, &a)
 	}
 	s.accounts[q.key] = a
 	return scriptReply{ok: ok, arrivals: a}, nil
@@ -76,7 +76,7 @@ func TestFleetSimulation(t *testing.T) {
 			bound, granted := 0.0, 0.0
 			for c := range crawlers {
 				d := delays[c%len(delays)]
-				terms, key := Compile(Grant{Delay: delay(d)}, Options{}), NewKey(fmt.Sprint(c))
+				terms, key := Compile(Grant{Delay: delay(d)}), newKey(fmt.Sprint(c))
 				interval := time.Duration(terms.limits[0].interval) * time.Microsecond
 				granted += float64(simulated)/float64(interval) + 2
 				bound += float64(time.Second) / float64(interval)

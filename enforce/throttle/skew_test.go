@@ -76,10 +76,10 @@ func TestFleetClocksDiffer(t *testing.T) {
 		f.server = func() server { return noDeadline{servers} }
 		fleets, seen = append(fleets, f), append(seen, r)
 	}
-	terms := Compile(Grant{Delay: delay(10 * time.Second)}, Options{})
+	terms := Compile(Grant{Delay: delay(10 * time.Second)})
 	rnd := rand.New(rand.NewPCG(1, 7))
 	for crawler := range 12 {
-		key, memory := NewKey(t.Name(), fmt.Sprint(crawler)), NewMemory(100)
+		key, memory := newKey(t.Name(), fmt.Sprint(crawler)), NewMemory(100)
 		polite := crawler%2 == 0
 		now := noon
 		for i := range 100 {
@@ -117,8 +117,8 @@ func TestFleetReportsToAServerWithAnotherClock(t *testing.T) {
 	servers := newNodes(t, 5*time.Hour)
 	a, _ := newSkewedFleet(servers)
 	b, _ := newSkewedFleet(servers)
-	terms := Compile(Grant{Rates: []robots.RequestRate{rate(3, time.Hour, allDayFrom, allDayTo)}}, Options{})
-	key := NewKey(t.Name())
+	terms := Compile(Grant{Rates: []robots.RequestRate{rate(3, time.Hour, allDayFrom, allDayTo)}})
+	key := newKey(t.Name())
 	servers.set(noon)
 	for range 2 {
 		if r := a.Take(t.Context(), noon, key, terms, 0); !r.OK {
@@ -143,8 +143,8 @@ func TestErrorsOfConvertedTimesDoNotAddUp(t *testing.T) {
 	f, _ := newSkewedFleet(servers)
 	f.config.Deadline = 25 * time.Millisecond
 	f.server = func() server { return noDeadline{servers} }
-	terms := Compile(Grant{Delay: delay(2 * time.Second)}, Options{})
-	key, rnd := NewKey(t.Name()), rand.New(rand.NewPCG(1, 8))
+	terms := Compile(Grant{Delay: delay(2 * time.Second)})
+	key, rnd := newKey(t.Name()), rand.New(rand.NewPCG(1, 8))
 	for i := range 500 {
 		now := noon.Add(time.Duration(i) * 1800 * time.Millisecond)
 		servers.set(now.Add(time.Duration(rnd.Int64N(int64(25 * time.Millisecond)))))
@@ -158,8 +158,8 @@ func TestErrorsOfConvertedTimesDoNotAddUp(t *testing.T) {
 func TestFleetWindowsUseTheClockOfTheProcess(t *testing.T) {
 	servers := newNodes(t, 6*time.Hour)
 	f, _ := newSkewedFleet(servers)
-	terms := Compile(Grant{Rates: []robots.RequestRate{rate(1, time.Hour, 1200, 1259)}}, Options{})
-	key := NewKey(t.Name())
+	terms := Compile(Grant{Rates: []robots.RequestRate{rate(1, time.Hour, 1200, 1259)}})
+	key := newKey(t.Name())
 	for _, step := range []struct {
 		after time.Duration
 		ok    bool

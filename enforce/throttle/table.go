@@ -231,12 +231,12 @@ func (t *table) put(p place, tag, h uint64) slot {
 
 // grow makes the table a quarter larger.
 func (t *table) grow(now uint32) {
-	t.growTo(len(t.heads)+max(2, len(t.heads)/4), now)
+	t.resize(len(t.heads)+max(2, len(t.heads)/4), now)
 }
 
-// growTo gives the table size buckets, or more if the keys need them, up to its
+// resize gives the table size buckets, or more if the keys need them, up to its
 // limit. It drops unused keys.
-func (t *table) growTo(size int, now uint32) {
+func (t *table) resize(size int, now uint32) {
 	for old := *t; ; size += max(2, size/4) {
 		size = min(size, t.limit)
 		t.heads, t.entries = make([]head, size), make([]entry, size*bucketSize)

@@ -220,11 +220,16 @@ func (s *testbed) stop() {
 // recorder is an Observer that counts.
 type recorder struct {
 	calls, errors, fallbacks atomic.Int64
-	refusals                 [EngineFallback + 1]atomic.Int64
+	refusals                 map[Engine]*atomic.Int64
 	states                   chan FleetState
 }
 
-func newRecorder() *recorder { return &recorder{states: make(chan FleetState, 1000)} }
+func newRecorder() *recorder {
+	return &recorder{
+		states:   make(chan FleetState, 1000),
+		refusals: map[Engine]*atomic.Int64{EngineLocal: {}, EngineRemote: {}, EngineFallback: {}},
+	}
+}
 
 func (r *recorder) FleetState(s FleetState, _ error) { r.states <- s }
 func (r *recorder) FleetRefusal(by Engine)           { r.refusals[by].Add(1) }

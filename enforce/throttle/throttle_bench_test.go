@@ -15,11 +15,11 @@ import (
 // BenchmarkMemory measures requests with random keys in a full Memory, and
 // reports the octets that the tables take per key.
 func BenchmarkMemory(b *testing.B) {
-	terms := Compile(Grant{Delay: delay(time.Second)}, Options{})
+	terms := Compile(Grant{Delay: delay(time.Second)})
 	for _, keys := range []int{1_000, 100_000, 1_000_000} {
 		for _, goroutines := range []int{1, 8} {
 			b.Run(fmt.Sprintf("keys=%d/goroutines=%d", keys, goroutines), func(b *testing.B) {
-				m, base := NewMemory(keys), NewKey("a")
+				m, base := NewMemory(keys), newKey("a")
 				for i := range keys {
 					m.Take(context.Background(), noon, base.Client(address(i)), terms, 0)
 				}
@@ -62,8 +62,8 @@ func BenchmarkMemoryOneKey(b *testing.B) {
 		{"refused by Visit-time", Grant{Visits: []robots.VisitTime{visit(1500, 1600)}}, 0},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
-			m, key, now := NewMemory(1000), NewKey("a"), noon
-			terms := Compile(bench.grant, Options{})
+			m, key, now := NewMemory(1000), newKey("a"), noon
+			terms := Compile(bench.grant)
 			b.ReportAllocs()
 			for b.Loop() {
 				now = now.Add(bench.step)
@@ -74,7 +74,7 @@ func BenchmarkMemoryOneKey(b *testing.B) {
 }
 
 func BenchmarkClientKey(b *testing.B) {
-	k, addr := NewKey("a"), address(1)
+	k, addr := newKey("a"), address(1)
 	b.ReportAllocs()
 	for b.Loop() {
 		k = k.Client(addr)
@@ -103,7 +103,7 @@ func BenchmarkFleet(b *testing.B) {
 	}
 	b.Run("refused by the known state", func(b *testing.B) {
 		f, _ := open(b)
-		key := NewKey("a")
+		key := newKey("a")
 		f.Take(context.Background(), time.Now(), key, hourly, 0)
 		b.ReportAllocs()
 		for b.Loop() {
@@ -113,7 +113,7 @@ func BenchmarkFleet(b *testing.B) {
 	for _, goroutines := range []int{1, 64} {
 		b.Run(fmt.Sprintf("calls the server/goroutines=%d", goroutines), func(b *testing.B) {
 			f, _ := open(b)
-			base := NewKey("a")
+			base := newKey("a")
 			b.ReportAllocs()
 			b.ResetTimer()
 			var wg sync.WaitGroup

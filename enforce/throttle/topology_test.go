@@ -44,9 +44,9 @@ func checkSharedBudgets(t *testing.T, c FleetConfig) {
 	c.Deadline, c.Prefix = time.Minute, "topology:"
 	a, _ := newFleet(t, c)
 	b, r := newFleet(t, c)
-	terms := Compile(Grant{Delay: delay(time.Hour)}, Options{})
+	terms := Compile(Grant{Delay: delay(time.Hour)})
 	for i := range 50 { // in different slots of a cluster
-		key := NewKey(fmt.Sprint(i))
+		key := newKey(fmt.Sprint(i))
 		if r := a.Take(t.Context(), time.Now(), key, terms, 0); !r.OK {
 			t.Fatalf("key %d: %+v", i, r)
 		}
@@ -191,17 +191,17 @@ func TestFleetSentinel(t *testing.T) {
 	checkSharedBudgets(t, c)
 
 	f, r := newFleet(t, c)
-	terms := Compile(Grant{Delay: delay(time.Hour)}, Options{})
-	key := NewKey("before")
+	terms := Compile(Grant{Delay: delay(time.Hour)})
+	key := newKey("before")
 	if r := f.Take(t.Context(), time.Now(), key, terms, 0); !r.OK {
 		t.Fatal(r)
 	}
 	master.kill()
-	f.Take(t.Context(), time.Now(), NewKey("at the change"), terms, 0)
+	f.Take(t.Context(), time.Now(), newKey("at the change"), terms, 0)
 	r.await(t, FleetDown)
 	r.await(t, FleetUp)
 	fallbacks := r.fallbacks.Load()
-	if r := f.Take(t.Context(), time.Now(), NewKey("after"), terms, 0); !r.OK {
+	if r := f.Take(t.Context(), time.Now(), newKey("after"), terms, 0); !r.OK {
 		t.Error(r)
 	}
 	if r := f.Take(t.Context(), time.Now(), key, terms, 0); r.OK {

@@ -15,7 +15,7 @@ import (
 func TestWaitersTake(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, m := NewWaiters(2), NewMemory(100)
-		terms, key := Compile(Grant{Delay: delay(10 * time.Second)}, Options{}), NewKey("a")
+		terms, key := Compile(Grant{Delay: delay(10 * time.Second)}), newKey("a")
 		start := time.Now()
 		var ends []time.Duration
 		refused := 0
@@ -65,7 +65,7 @@ func TestEndOfWait(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w, m := NewWaiters(1), NewMemory(100)
-				terms, key := Compile(Grant{Delay: delay(100 * time.Second)}, Options{}), NewKey("a")
+				terms, key := Compile(Grant{Delay: delay(100 * time.Second)}), newKey("a")
 				m.Take(t.Context(), time.Now(), key, terms, 0)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
@@ -90,7 +90,7 @@ func TestWaitersAcrossReload(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	synctest.Test(t, func(t *testing.T) {
 		before, after, m := NewWaiters(10), NewWaiters(10), NewMemory(100)
-		terms, key := Compile(Grant{Delay: delay(10 * time.Second)}, Options{}), NewKey("a")
+		terms, key := Compile(Grant{Delay: delay(10 * time.Second)}), newKey("a")
 		start := time.Now()
 		done := make(chan time.Duration, 10)
 		take := func(w *Waiters) {

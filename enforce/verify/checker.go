@@ -197,7 +197,7 @@ func (c *Checker) Address(row *crawler.Crawler, client Client, now time.Time) Re
 	if doubt != NoReason {
 		return Result{State: Unverified, Reason: doubt}
 	}
-	if !client.Proof.Holds(now) {
+	if !client.Proof.holds(now) {
 		return Result{State: Unverified, Reason: Unproven}
 	}
 	return Result{State: Impostor}

@@ -43,9 +43,9 @@ func (p *Proof) set(now time.Time) {
 	}
 }
 
-// Holds reports whether a crawler was verified by its address in the 24 hours
+// holds reports whether a crawler was verified by its address in the 24 hours
 // before now.
-func (p *Proof) Holds(now time.Time) bool {
+func (p *Proof) holds(now time.Time) bool {
 	if p == nil {
 		return false
 	}

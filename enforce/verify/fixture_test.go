@@ -147,7 +147,7 @@ func (m *memory) Store(_ context.Context, key string, value []byte) error {
 // events is an Observer that records what it receives.
 type events struct {
 	mu      sync.Mutex
-	reads   [2][]error // by SourceKind
+	reads   map[SourceKind][]error
 	storage []error
 	lookups map[string]int // by suffix
 	dropped int
@@ -230,7 +230,7 @@ func newFixture(t testing.TB, change ...func(*Config)) *fixture {
 		t.Fatal(err)
 	}
 	f := &fixture{
-		registry: registry, web: newWeb(), storage: new(memory), events: &events{lookups: make(map[string]int)},
+		registry: registry, web: newWeb(), storage: new(memory), events: &events{lookups: make(map[string]int), reads: make(map[SourceKind][]error)},
 		names: &names{reverse: make(map[string][]string), forward: make(map[string][]netip.Addr)},
 	}
 	config := Config{

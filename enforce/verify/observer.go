@@ -6,18 +6,13 @@ import (
 )
 
 // SourceKind is the kind of a document that a [Verifier] reads.
-type SourceKind uint8
+type SourceKind string
 
 // The kinds.
 const (
-	ListSource      SourceKind = iota // a list of addresses
-	DirectorySource                   // a directory of keys
+	ListSource      SourceKind = "list"      // of addresses
+	DirectorySource SourceKind = "directory" // of keys
 )
-
-var sourceNames = [...]string{ListSource: "list", DirectorySource: "directory"}
-
-// String returns list or directory.
-func (k SourceKind) String() string { return name(sourceNames[:], int(k)) }
 
 // SourceState is the state of a list or a directory.
 type SourceState struct {

@@ -30,23 +30,23 @@ const (
 	dnsUDPSize   = 1232 // octets of a message over UDP
 )
 
-// ServerResolver queries one DNS server, which must be a recursive resolver. It is safe for concurrent use.
-type ServerResolver struct{ address string }
+// serverResolver queries one DNS server, which must be a recursive resolver. It is safe for concurrent use.
+type serverResolver struct{ address string }
 
 // NewServerResolver returns a resolver that queries the server at address: an IP address, with or without a port. The default port is 53.
-func NewServerResolver(address string) (*ServerResolver, error) {
+func NewServerResolver(address string) (Resolver, error) {
 	if addr, err := netip.ParseAddr(strings.Trim(address, "[]")); err == nil {
-		return &ServerResolver{net.JoinHostPort(addr.String(), "53")}, nil
+		return &serverResolver{net.JoinHostPort(addr.String(), "53")}, nil
 	}
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil || ap.Port() == 0 {
 		return nil, fmt.Errorf("%q is not the address of a DNS server: write an IP address with or without a port, like 192.0.2.53 or 192.0.2.53:53", address)
 	}
-	return &ServerResolver{ap.String()}, nil
+	return &serverResolver{ap.String()}, nil
 }
 
 // LookupAddr implements [Resolver].
-func (s *ServerResolver) LookupAddr(ctx context.Context, addr string) ([]string, error) {
+func (s *serverResolver) LookupAddr(ctx context.Context, addr string) ([]string, error) {
 	question, err := dns.ReverseAddr(addr)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (s *ServerResolver) LookupAddr(ctx context.Context, addr string) ([]string,
 }
 
 // LookupNetIP implements [Resolver].
-func (s *ServerResolver) LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error) {
+func (s *serverResolver) LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error) {
 	kind := dns.TypeA
 	if network == "ip6" {
 		kind = dns.TypeAAAA
@@ -86,7 +86,7 @@ func (s *ServerResolver) LookupNetIP(ctx context.Context, network, host string) 
 }
 
 // query sends a query for records of one type (kind) and calls each for every record of the answer. It follows CNAME records.
-func (s *ServerResolver) query(ctx context.Context, question string, kind uint16, each func(dns.RR)) error {
+func (s *serverResolver) query(ctx context.Context, question string, kind uint16, each func(dns.RR)) error {
 	query := new(dns.Msg)
 	query.SetQuestion(question, kind)
 	query.SetEdns0(dnsUDPSize, false)
@@ -131,7 +131,7 @@ func (s *ServerResolver) query(ctx context.Context, question string, kind uint16
 }
 
 // exchange sends a query over UDP, up to two times. If the answer is truncated, it sends the query over TCP.
-func (s *ServerResolver) exchange(ctx context.Context, query *dns.Msg) (answer *dns.Msg, err error) {
+func (s *serverResolver) exchange(ctx context.Context, query *dns.Msg) (answer *dns.Msg, err error) {
 	udp := dns.Client{Net: "udp", UDPSize: dnsUDPSize}
 	for range 2 {
 		attempt, cancel := context.WithTimeout(ctx, dnsAttempt)

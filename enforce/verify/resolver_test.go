@@ -12,7 +12,7 @@ import (
 
 // dnsServer starts a DNS server on loopback and returns a resolver that queries it. answers has a function for each name that fills in the reply.
 // Names without a function do not exist.
-func dnsServer(t testing.TB, answers map[string]func(*dns.Msg)) *ServerResolver {
+func dnsServer(t testing.TB, answers map[string]func(*dns.Msg)) Resolver {
 	t.Helper()
 	handler := dns.HandlerFunc(func(w dns.ResponseWriter, query *dns.Msg) {
 		reply := new(dns.Msg)
@@ -167,7 +167,7 @@ func TestCheckReverseWithNetResolver(t *testing.T) {
 		"8.2.0.192.in-addr.arpa.": rcode(dns.RcodeServerFailure),
 	})
 	system := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, network, server.address)
+		return new(net.Dialer).DialContext(ctx, network, server.(*serverResolver).address)
 	}}
 	for addr, want := range map[string]answer{crawlerAddr: confirmed, "192.0.2.7": refuted, "192.0.2.8": failed} {
 		f := checkReverse(context.Background(), system, netip.MustParseAddr(addr), []string{"crawl.test"})
@@ -205,7 +205,7 @@ func TestNewServerResolver(t *testing.T) {
 		"[2001:db8::53]:5353": "[2001:db8::53]:5353", "": "", "dns.test": "", "10.0.0.53:0": "", "10.0.0.53:x": "",
 	} {
 		r, err := NewServerResolver(address)
-		if (err == nil) != (want != "") || err == nil && r.address != want {
+		if (err == nil) != (want != "") || err == nil && r.(*serverResolver).address != want {
 			t.Errorf("NewServerResolver(%q) = %v, %v, want %q", address, r, err, want)
 		}
 	}

@@ -40,48 +40,35 @@ var methodNames = [...]string{NoneMethod: "none", ListMethod: "list", DNSMethod:
 // String returns none, list, dns or signature.
 func (m Method) String() string { return name(methodNames[:], int(m)) }
 
-// Reason is why a claim is unverified.
-type Reason uint8
+// Reason is why a claim is unverified, as logs and placeholders write it.
+type Reason string
 
 // The reasons.
 const (
-	NoReason             Reason = iota
-	AddressSpecial              // the client's address is not valid, or is private, shared (CGNAT), loopback, link-local, multicast or reserved
-	AddressAmbiguous            // the address may not be the client's own (see Client.Ambiguous)
-	LookupPending               // the DNS lookup has not finished yet
-	LookupFailed                // DNS failed, or a host name with a documented suffix does not resolve to the address
-	ListMissing                 // a list could not be read yet
-	ListOld                     // the last successful read of a list was more than 3 days ago
-	MethodOff                   // a documented method is off, or is not supported (autonomous systems)
-	FactsUnconfirmed            // no document of the crawler's operator confirms the facts, so they can't refute a claim
-	Unproven                    // the address refutes the claim as for Impostor, but no crawler was verified by its address in the last 24 hours (see Proof)
-	OtherVerified               // the User-Agent also names another crawler, which is verified
-	SignatureMissing            // only a signature could confirm the claim, and the request has none
-	SignatureMalformed          // the signature fields can't be parsed, or a required parameter is absent or not valid
-	SignatureTooLong            // the signature fields are longer than 8 KiB
-	SignatureNotCovered         // the signature covers neither @authority nor @target-uri, or not the Signature-Agent that it names
-	SignatureExpired            // `expires` is in the past
-	SignatureFromFuture         // `created` is more than a minute in the future
-	SignatureUnsupported        // the algorithm, a component or a covered body can't be checked
-	DirectoryUnknown            // neither the registry nor the configuration names the directory of the signature
-	DirectoryMissing            // the directory could not be read yet
-	KeyUnknown                  // the directory does not have the key of the signature
-	SignatureWrong              // the signature does not match the request
-	SignatureReplayed           // the nonce of the signature was used before
+	NoReason             Reason = ""
+	AddressSpecial       Reason = "address_special"       // the client's address is not valid, or is private, shared (CGNAT), loopback, link-local, multicast or reserved
+	AddressAmbiguous     Reason = "address_ambiguous"     // the address may not be the client's own (see Client.Ambiguous)
+	LookupPending        Reason = "lookup_pending"        // the DNS lookup has not finished yet
+	LookupFailed         Reason = "lookup_failed"         // DNS failed, or a host name with a documented suffix does not resolve to the address
+	ListMissing          Reason = "list_missing"          // a list could not be read yet
+	ListOld              Reason = "list_old"              // the last successful read of a list was more than 3 days ago
+	MethodOff            Reason = "method_off"            // a documented method is off, or is not supported (autonomous systems)
+	FactsUnconfirmed     Reason = "facts_unconfirmed"     // no document of the crawler's operator confirms the facts, so they can't refute a claim
+	Unproven             Reason = "unproven"              // the address refutes the claim as for Impostor, but no crawler was verified by its address in the last 24 hours (see Proof)
+	OtherVerified        Reason = "other_verified"        // the User-Agent also names another crawler, which is verified
+	SignatureMissing     Reason = "signature_missing"     // only a signature could confirm the claim, and the request has none
+	SignatureMalformed   Reason = "signature_malformed"   // the signature fields can't be parsed, or a required parameter is absent or not valid
+	SignatureTooLong     Reason = "signature_too_long"    // the signature fields are longer than 8 KiB
+	SignatureNotCovered  Reason = "signature_not_covered" // the signature covers neither @authority nor @target-uri, or not the Signature-Agent that it names
+	SignatureExpired     Reason = "signature_expired"     // `expires` is in the past
+	SignatureFromFuture  Reason = "signature_from_future" // `created` is more than a minute in the future
+	SignatureUnsupported Reason = "signature_unsupported" // the algorithm, a component or a covered body can't be checked
+	DirectoryUnknown     Reason = "directory_unknown"     // neither the registry nor the configuration names the directory of the signature
+	DirectoryMissing     Reason = "directory_missing"     // the directory could not be read yet
+	KeyUnknown           Reason = "key_unknown"           // the directory does not have the key of the signature
+	SignatureWrong       Reason = "signature_wrong"       // the signature does not match the request
+	SignatureReplayed    Reason = "signature_replayed"    // the nonce of the signature was used before
 )
-
-var reasonNames = [...]string{
-	NoReason: "", AddressSpecial: "address_special", AddressAmbiguous: "address_ambiguous", LookupPending: "lookup_pending",
-	LookupFailed: "lookup_failed", ListMissing: "list_missing", ListOld: "list_old", MethodOff: "method_off",
-	FactsUnconfirmed: "facts_unconfirmed", Unproven: "unproven", OtherVerified: "other_verified", SignatureMissing: "signature_missing",
-	SignatureMalformed: "signature_malformed", SignatureTooLong: "signature_too_long", SignatureNotCovered: "signature_not_covered",
-	SignatureExpired: "signature_expired", SignatureFromFuture: "signature_from_future", SignatureUnsupported: "signature_unsupported",
-	DirectoryUnknown: "directory_unknown", DirectoryMissing: "directory_missing", KeyUnknown: "key_unknown",
-	SignatureWrong: "signature_wrong", SignatureReplayed: "signature_replayed",
-}
-
-// String returns the reason in snake case, like lookup_failed; empty for NoReason.
-func (r Reason) String() string { return name(reasonNames[:], int(r)) }
 
 // Result is the result of a check of a claim.
 type Result struct {

@@ -12,9 +12,9 @@ import (
 // signatureTag is the tag of Web Bot Auth signatures (draft-ietf-webbotauth-httpsig-protocol).
 const signatureTag = "web-bot-auth"
 
-// Signed reports whether m has the field Signature-Input. It is cheap: call it
+// signed reports whether m has the field Signature-Input. It is cheap: call it
 // before building the rest of a Message for [Checker.Signature].
-func Signed(m *Message) bool { return len(m.Header["Signature-Input"]) > 0 }
+func signed(m *Message) bool { return len(m.Header["Signature-Input"]) > 0 }
 
 // Signature checks the Web Bot Auth signatures of m. It returns the crawler that signed the request, whatever the User-Agent states.
 //
@@ -25,7 +25,7 @@ func Signed(m *Message) bool { return len(m.Header["Signature-Input"]) > 0 }
 // signature. The state is never Impostor, because a signature that is not valid does not refute a claim. Call Signature only once for each
 // request: with a nonce, a second call returns SignatureReplayed.
 func (c *Checker) Signature(m *Message, claim *crawler.Crawler, now time.Time) (*crawler.Crawler, Result) {
-	if !Signed(m) || !c.verifier.config.Signatures {
+	if !signed(m) || !c.verifier.config.Signatures {
 		return nil, Result{}
 	}
 	if fieldsSize(m.Header) > maxSignatureFields {

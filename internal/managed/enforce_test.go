@@ -76,7 +76,7 @@ func start(t *testing.T, settings enforce.Settings, source enforce.Source, cfg e
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { e.Close(); limiter.Close() })
+	t.Cleanup(func() { e.Close() })
 	e.Origins().Prefetch(context.Background(), &enforce.Request{Time: time.Now()})
 	return e, e.Origins().Of(enforce.Origin{})
 }

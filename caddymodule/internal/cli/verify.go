@@ -163,7 +163,7 @@ type verifiedStep struct {
 }
 
 func newVerified(e *verify.Explanation) *verified {
-	v := &verified{Address: e.Addr.String(), Crawler: e.Crawler.Name, State: e.Result.State.String(), Reason: e.Result.Reason.String()}
+	v := &verified{Address: e.Addr.String(), Crawler: e.Crawler.Name, State: e.Result.State.String(), Reason: string(e.Result.Reason)}
 	if e.Result.State == verify.Verified {
 		v.Method = e.Result.Method.String()
 	}

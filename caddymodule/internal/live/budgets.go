@@ -80,8 +80,8 @@ func (p *inForce) budgetStatus(b budget, now time.Time) status.Budget {
 		if first := b.Budget.Limits.First(now); !first.OK {
 			s.Free, s.Next = false, now.Add(first.RetryAfter).UTC()
 		}
-	} else if inspector, ok := p.Limiter.(throttle.Inspector); ok {
-		result, used := inspector.Peek(now, b.Key, b.Budget.Limits)
+	} else {
+		result, used := p.Limiter.Peek(now, b.Key, b.Budget.Limits)
 		s.Used, s.Free, s.Next = used, result.OK, now.Add(result.RetryAfter).UTC()
 	}
 	return s
@@ -128,11 +128,10 @@ func (r *Reporter) ResetBudgets(ctx context.Context, scope status.Scope, query s
 		found = true
 		agent := p.engine().Agent(query.Crawler)
 		for _, b := range p.budgets(scope, &agent, now) {
-			inspector, ok := p.Limiter.(throttle.Inspector)
-			if perClient = perClient || b.PerAddr; b.PerAddr || !ok || slices.Contains(done, b.Key) {
+			if perClient = perClient || b.PerAddr; b.PerAddr || slices.Contains(done, b.Key) {
 				continue
 			}
-			if err := inspector.Forget(ctx, now, b.Key); err != nil {
+			if err := p.Limiter.Forget(ctx, now, b.Key); err != nil {
 				return nil, status.Errorf(http.StatusBadGateway, "the budget at %s was reset on this server, but not in Redis: %v", b.origin, err)
 			}
 			done = append(done, b.Key)

@@ -113,7 +113,7 @@ func summarize(problems []status.Problem, lists int) []status.Problem {
 // listStatus returns the state of a list of addresses or a directory of keys, and
 // its problem, if it has one.
 func listStatus(v *shared.Verifier, s verify.SourceState, now time.Time) (status.List, status.Problem) {
-	list := status.List{Kind: s.Kind.String(), URL: plainURL(s.URL), Entries: s.Entries, Read: timeOf(s.Read), Failures: s.Failures}
+	list := status.List{Kind: string(s.Kind), URL: plainURL(s.URL), Entries: s.Entries, Read: timeOf(s.Read), Failures: s.Failures}
 	list.Stale = s.Read.IsZero() || now.Sub(s.Read) > verify.FreshPeriod
 	advice := "Check that this server can connect to that URL. The log has the first failure, and at DEBUG each one."
 	if list.Error = plainError(v.Observer.SourceError(s.URL)); list.Error != "" {

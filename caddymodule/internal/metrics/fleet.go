@@ -69,7 +69,7 @@ func (f *Fleet) FleetState(s throttle.FleetState, err error) {
 			zap.Int("instances", f.instances), zap.Error(err))
 		return
 	}
-	f.log.Load().Info("fleet: budgets are shared", zap.Stringer("state", s))
+	f.log.Load().Info("fleet: budgets are shared", zap.String("state", string(s)))
 }
 
 // FleetCall implements throttle.Observer.
@@ -78,7 +78,7 @@ func (*Fleet) FleetCall(took time.Duration, err error) {
 }
 
 // FleetRefusal implements throttle.Observer.
-func (*Fleet) FleetRefusal(by throttle.Engine) { fleetRefusals.WithLabelValues(by.String()).Inc() }
+func (*Fleet) FleetRefusal(by throttle.Engine) { fleetRefusals.WithLabelValues(string(by)).Inc() }
 
 // FleetFallback implements throttle.Observer.
 func (*Fleet) FleetFallback() { fleetFallbacks.Inc() }

@@ -33,7 +33,6 @@ func logged(t *testing.T, texts perOrigin, hosts ...string) []string {
 	core, logs := zapobserver.New(zapcore.DebugLevel)
 	o := NewReads(zap.New(core, zap.WithClock(&fixedClock{time.Unix(1e9, 0)})), "site", crawler.Builtin(), nil, nil)
 	limiter := throttle.NewMemory(1)
-	defer limiter.Close()
 	engine, err := enforce.NewEngine(enforce.Settings{}, texts, limiter, enforce.Config{Observer: o})
 	if err != nil {
 		t.Fatal(err)
@@ -151,7 +150,6 @@ func TestClosedReviewIgnoresFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	limiter := throttle.NewMemory(1)
-	defer limiter.Close()
 	engine, err := enforce.NewEngine(enforce.Settings{}, enforce.Inline("Disallow: /a"), limiter, enforce.Config{})
 	if err != nil {
 		t.Fatal(err)

@@ -64,8 +64,8 @@ func (v *Verification) SourceError(url string) error {
 // SourceRead implements verify.Observer. It logs the first failure of a source;
 // further ones are logged at DEBUG only and counted in the metrics.
 func (v *Verification) SourceRead(s verify.SourceState, err error) {
-	sourceReads.WithLabelValues(s.Kind.String(), resultOf(err, "failed")).Inc()
-	log := v.log.Load().With(zap.Stringer("kind", s.Kind), zap.String("url", s.URL), zap.Int("entries", s.Entries))
+	sourceReads.WithLabelValues(string(s.Kind), resultOf(err, "failed")).Inc()
+	log := v.log.Load().With(zap.String("kind", string(s.Kind)), zap.String("url", s.URL), zap.Int("entries", s.Entries))
 	if err == nil {
 		if _, failed := v.failing.LoadAndDelete(s.URL); failed {
 			log.Info("a crawler's list of addresses or directory of keys can be read again")
@@ -112,7 +112,7 @@ func sendVerifiers(verifiers []*verify.Verifier, send sender) {
 	var stats verify.Stats
 	for _, v := range verifiers {
 		for _, s := range v.Sources() {
-			key := source{s.Kind.String(), s.URL}
+			key := source{string(s.Kind), s.URL}
 			if known, ok := sources[key]; !ok || known.Read.Before(s.Read) {
 				sources[key] = s
 			}

@@ -83,7 +83,7 @@ func TestURLIsReadAndStored(t *testing.T) {
 	default:
 		t.Error("Follow's function was not called")
 	}
-	if n := u.logs.FilterMessageSnippet("was refused").Len(); n != 2 {
+	if n := u.logs.FilterMessageSnippet("was rejected").Len(); n != 2 {
 		t.Errorf("%d rows were refused, want those of Googlebot and Firefox: %v", n, u.logs.All())
 	}
 	u.fetched(false, nil)

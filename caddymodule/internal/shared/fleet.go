@@ -75,12 +75,12 @@ func (f *Fleet) Take(ctx context.Context, now time.Time, k throttle.Key, t *thro
 	return f.local.Take(ctx, now, k, t, maxWait)
 }
 
-// Peek implements throttle.Inspector.
+// Peek implements throttle.Limiter.
 func (f *Fleet) Peek(now time.Time, k throttle.Key, t *throttle.Limits) (throttle.Result, bool) {
 	return f.local.Peek(now, k, t)
 }
 
-// Forget implements throttle.Inspector.
+// Forget implements throttle.Limiter.
 func (f *Fleet) Forget(ctx context.Context, now time.Time, k throttle.Key) error {
 	if c := f.connected.Load(); c != nil {
 		return c.Forget(ctx, now, k)
@@ -90,7 +90,6 @@ func (f *Fleet) Forget(ctx context.Context, now time.Time, k throttle.Key) error
 
 // Interface guards
 var (
-	_ throttle.Limiter   = (*Fleet)(nil)
-	_ throttle.Observer  = (*Fleet)(nil)
-	_ throttle.Inspector = (*Fleet)(nil)
+	_ throttle.Limiter  = (*Fleet)(nil)
+	_ throttle.Observer = (*Fleet)(nil)
 )

@@ -16,14 +16,14 @@ func TestDividedTerms(t *testing.T) {
 		{Delay: delay(10 * time.Second)},
 		{Rates: []robots.RequestRate{rate(20, time.Minute, allDayFrom, allDayTo)}},
 	} {
-		whole := Compile(g, Options{})
+		whole := Compile(g)
 		part := whole.dividedBy(instances)
 		if part != whole.dividedBy(instances) || whole.dividedBy(1) != whole {
 			t.Error("the terms were compiled again")
 		}
 		accepted := 0
 		for i := range instances {
-			m, key := NewMemory(100), NewKey(fmt.Sprint(i))
+			m, key := NewMemory(100), newKey(fmt.Sprint(i))
 			for now := noon; now.Before(noon.Add(time.Hour)); now = now.Add(100 * time.Millisecond) {
 				if m.Take(t.Context(), now, key, part, 0).OK {
 					accepted++
@@ -67,7 +67,7 @@ func TestCompile(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			terms := Compile(test.grant, Options{})
+			terms := Compile(test.grant)
 			limits := 0
 			if terms != nil {
 				limits = terms.n
@@ -82,9 +82,10 @@ func TestCompile(t *testing.T) {
 // Extreme options neither overflow nor refuse a crawler forever.
 func TestExtremeOptions(t *testing.T) {
 	forEachLimiter(t, func(t *testing.T, l Limiter) {
-		for i, o := range []Options{{Burst: 1<<63 - 1}, {MaxDelay: 1<<63 - 1}, {MaxDelay: -1, Burst: -1}, {MaxDelay: 1<<63 - 1, Burst: 1<<63 - 1}, {MaxDelay: 1}} {
-			terms := Compile(Grant{Delay: delay(1<<63 - 1), Rates: []robots.RequestRate{rate(1<<30, 1<<62, 0, 0)}, Visits: []robots.VisitTime{visit(0, 0)}}, o)
-			key, now := NewKey(t.Name(), fmt.Sprint(i)), noon
+		for i, o := range []Grant{{Burst: 1<<63 - 1}, {MaxDelay: 1<<63 - 1}, {MaxDelay: -1, Burst: -1}, {MaxDelay: 1<<63 - 1, Burst: 1<<63 - 1}, {MaxDelay: 1}} {
+			o.Delay, o.Rates, o.Visits = delay(1<<63-1), []robots.RequestRate{rate(1<<30, 1<<62, 0, 0)}, []robots.VisitTime{visit(0, 0)}
+			terms := Compile(o)
+			key, now := newKey(t.Name(), fmt.Sprint(i)), noon
 			for range 100 {
 				r := l.Take(t.Context(), now, key, terms, 0)
 				if r.RetryAfter < 0 || r.RetryAfter > maxMaxDelay || r.OK == (r.RetryAfter > 0) {

@@ -18,10 +18,10 @@ import (
 // the lines with the lowest rates.
 const MaxLimits = 8
 
-// DefaultMaxDelay is the default of Options.MaxDelay.
+// DefaultMaxDelay is the default of Grant.MaxDelay.
 const DefaultMaxDelay = 24 * time.Hour
 
-// maxMaxDelay limits Options.MaxDelay, so that calculations with times can't
+// maxMaxDelay limits Grant.MaxDelay, so that calculations with times can't
 // overflow.
 const maxMaxDelay = 366 * 24 * time.Hour
 
@@ -29,7 +29,7 @@ const maxMaxDelay = 366 * 24 * time.Hour
 const maxHorizon = 10 * int64(maxMaxDelay/time.Microsecond)
 
 // Grant has the lines of a robots.txt group that limit the rate or the time of
-// requests.
+// requests, and says how they are enforced.
 type Grant struct {
 	// Delay is the Crawl-delay line. There is none if its Delay is zero or
 	// less.
@@ -43,10 +43,7 @@ type Grant struct {
 	// the windows is open. If there are no lines, they are accepted at any
 	// time.
 	Visits []robots.VisitTime
-}
 
-// Options say how a Grant is enforced.
-type Options struct {
 	// MaxDelay is the longest interval between two requests that is enforced. A
 	// longer one is enforced as MaxDelay. Zero means DefaultMaxDelay; more than
 	// 366 days counts as 366 days.
@@ -80,7 +77,7 @@ type Options struct {
 type Limits struct {
 	limits  [MaxLimits]limit
 	n       int    // limits in use
-	sig     uint32 // signature of the limits: stored arrival times with another signature belong to other terms
+	sig     uint32 // signature of the limits: stored arrival times with another signature belong to other limits
 	windows bool   // a limit has a window
 	visits  bool   // there are Visit-time lines
 	visit   minutes
@@ -88,10 +85,10 @@ type Limits struct {
 	part    atomic.Pointer[part]
 }
 
-// part has the terms of one process while several processes each decide alone.
+// part has the limits of one process while several processes each decide alone.
 type part struct {
-	of    int
-	terms *Limits
+	of     int
+	limits *Limits
 }
 
 // limit is one GCRA. Times are in microseconds.
@@ -111,13 +108,13 @@ type opening struct {
 }
 
 // Compile compiles g to Limits. It returns nil if g limits nothing.
-func Compile(g Grant, o Options) *Limits {
-	longest := o.MaxDelay
+func Compile(g Grant) *Limits {
+	longest := g.MaxDelay
 	if longest <= 0 {
 		longest = DefaultMaxDelay
 	}
 	longest = min(longest, maxMaxDelay)
-	burst := max(o.Burst, 1)
+	burst := max(g.Burst, 1)
 
 	t := &Limits{}
 	var limits []limit
@@ -250,7 +247,7 @@ var everyMinute = func() (m minutes) {
 	return m
 }()
 
-// dividedBy returns the terms for one of n processes that share the budgets of
+// dividedBy returns the limits for one of n processes that share the budgets of
 // t while each decides alone. Each interval is n times as long, and the number
 // of requests that may come at once is divided by n. Visit-time stays the same.
 func (t *Limits) dividedBy(n int) *Limits {
@@ -258,7 +255,7 @@ func (t *Limits) dividedBy(n int) *Limits {
 		return t
 	}
 	if p := t.part.Load(); p != nil && p.of == n {
-		return p.terms
+		return p.limits
 	}
 	one := &Limits{windows: t.windows, visits: t.visits, visit: t.visit, opens: t.opens}
 	limits := slices.Clone(t.limits[:t.n])
