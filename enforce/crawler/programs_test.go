@@ -62,7 +62,7 @@ func TestVersionPlaceholdersAndAttachedVersions(t *testing.T) {
 		{"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/W.X.Y.Z Safari/537.36", []string{"program Mozilla"}},
 		{"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/xxx.x Safari/537.36", nil}, // a privacy tool removed the rest
 		{"Mozilla/5.0 (BB10; Touch) AppleWebKit/BB10 (KHTML, like Gecko) Version/BB10 Mobile Safari/BB10", nil},
-		{"Java1.8.0_151", []string{"program Java1"}},
+		{"Java1.8.0_151", []string{"library Java"}},
 		{"Acmeware2.1", []string{"program Acmeware2"}},
 		{"Acme830", nil}, // a device
 	})

@@ -52,6 +52,14 @@ func TestTokenBeforeAVersionAfterAHyphen(t *testing.T) {
 		{"Wget_1-21-4", []string{"scraper Wget"}},
 		{"SemrushBot-2x", []string{"self-declared SemrushBot-2x"}},
 		{"Mozilla/5.0 (compatible; GPTBot-1.2)", []string{"crawler GPTBot"}},
+		{"trendictionbot0.5.0", []string{"crawler trendictionbot"}},
+		{"Mozilla/5.0 (Windows; U; rv:1.0; trendictionbot0.5.0; +http://acme.example) Gecko/20071127", []string{"crawler trendictionbot"}},
+		{"MJ12bot1.4.8", []string{"crawler MJ12bot"}},
+		{"AcmeBot0.5.0 (ops)", []string{"self-declared AcmeBot"}},
+		{"GPTBots-friend", []string{"self-declared GPTBots-friend"}},
+		{"GPTBots1.0", []string{"self-declared GPTBots"}},
+		{"GPTBot2", []string{"self-declared GPTBot2"}}, // may be another crawler
+		{"notgptbot1.2", []string{"self-declared notgptbot"}},
 	})
 	m := crawler.Builtin().Matcher([]string{"Quxfetch", "Quxfetch-2"})
 	for ua, want := range map[string]string{"Quxfetch-1.7": "named Quxfetch", "Quxfetch-2": "named Quxfetch-2", "Quxfetch-2.0": "named Quxfetch-2"} {

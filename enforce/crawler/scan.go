@@ -109,24 +109,36 @@ func (m *Matcher) findToken(s *slot, hash uint64, ua string, i int) (tok *token)
 // withoutVersion looks up the word ua[start:end] without the version at its end: a token or a word before a hyphen (Wget-1), or the name of a
 // browser, an engine or a platform before digits (MSIE6).
 func (m *Matcher) withoutVersion(ua string, start, end int) (*slot, *token) {
-	cut := end
-	for cut > start && digit(ua[cut-1]) {
-		cut--
-	}
 	if name := cutVersion(ua[start:end]); name > 0 {
 		hash, _ := firstWord(ua[start : start+name])
 		s := m.table.find(hash)
 		return s, m.findToken(s, hash, ua, start)
 	}
+	cut := beforeDigits(ua, start, end)
 	const shortestName = 4 // a shorter name before digits can be a device's
 	if cut-start < shortestName {
 		return nil, nil
 	}
 	hash, _ := firstWord(ua[start:cut])
-	if s := m.table.find(hash); s != nil && s.role&(roleMozilla|roleEngine|roleBrowser|rolePlatform) != 0 {
+	s := m.table.find(hash)
+	if versionTail(ua[cut:]) > 0 { // trendictionbot0.5.0
+		if tok := m.findToken(s, hash, ua, start); tok != nil {
+			return s, tok
+		}
+	}
+	if s != nil && s.role&(roleMozilla|roleEngine|roleBrowser|rolePlatform) != 0 {
 		return s, nil
 	}
 	return nil, nil
+}
+
+// beforeDigits returns the end of the word ua[start:end] without the digits at
+// its end.
+func beforeDigits(ua string, start, end int) int {
+	for end > start && digit(ua[end-1]) {
+		end--
+	}
+	return end
 }
 
 // addToken adds the token of the registry or of the site at ua[start:end]. It returns false if the token is no evidence there.
@@ -276,7 +288,11 @@ func (e *evidence) readUnknownWord(ua string, start, end int) int {
 	r := parts(ua[start:end])
 	e.roles |= r
 	e.prevRole, e.prevEnd = r, end
-	e.keepFirst(r, start, end)
+	name := end
+	if cut := beforeDigits(ua, start, end); cut < end && versionTail(ua[cut:]) > 0 {
+		name = cut // AcmeBot0.5.0
+	}
+	e.keepFirst(r, start, name)
 	if e.compatibleEnd > 0 && r&(roleBrowser|roleBrand|roleApp|rolePlatform) == 0 && !e.afterCompatible.ok() {
 		e.afterCompatible = span{start, end}
 	}

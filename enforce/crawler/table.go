@@ -100,26 +100,36 @@ func hasToken(s, text string) bool {
 	return true
 }
 
-// versionTail returns the length of the version at the beginning of s, where s follows a name in the same word: `-2`, `_2-1`, `-v2`. The version
+// versionTail returns the length of the version at the beginning of s, where s
+// follows a name in the same word: `-2`, `_2-1`, `-v2`, and the `0` of `0.5.0`,
+// a version with dots that has nothing between the name and itself. The version
 // must end at the end of the word. The length is 0 if there is no version.
 func versionTail(s string) int {
-	n := 0
+	n := countDigits(s)
+	if n > 0 && (n+1 >= len(s) || s[n] != '.' || !digit(s[n+1])) {
+		return 0
+	}
 	for n < len(s) && (s[n] == '-' || s[n] == '_') {
 		i := n + 1
 		if n == 0 && i < len(s) && s[i]|0x20 == 'v' {
 			i++
 		}
-		first := i
-		for i < len(s) && digit(s[i]) {
-			i++
-		}
-		if i == first {
+		digits := countDigits(s[i:])
+		if digits == 0 {
 			return 0
 		}
-		n = i
+		n = i + digits
 	}
 	if n < len(s) && wordByte[s[n]] != 0 {
 		return 0
+	}
+	return n
+}
+
+// countDigits returns the number of digits at the beginning of s.
+func countDigits(s string) (n int) {
+	for n < len(s) && digit(s[n]) {
+		n++
 	}
 	return n
 }
