@@ -16,6 +16,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/filewatch"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/live"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
@@ -81,7 +82,7 @@ type App struct {
 	visitors     *suspicion.Visitors      // nil without suspects
 	suspectFleet *shared.Fleet            // the fleet that signals are shared with; nil without one
 	remotes      map[string]*registry.URL // by address
-	watcher      *enforce.Watcher         // nil until Start
+	watcher      *filewatch.Watcher       // nil until Start
 	checks       []func() error           // called by Start, when all sites are known
 	starts       []func()                 // called by Start
 	stops        []func()                 // called by Stop, from the last to the first
@@ -145,7 +146,7 @@ func (a *App) Start() error {
 	a.counters.Start(caddy.NewReplacer().ReplaceAll(a.Persist, ""), a.log)
 	a.onStop(metrics.ReportSites(a.counters.Counters, a.metricSites()))
 	a.findTracing()
-	watcher, err := enforce.NewWatcher()
+	watcher, err := filewatch.New()
 	if err != nil {
 		a.log.Error("files can't be watched for changes: robots.txt files are read again only at each refresh", zap.Error(err))
 	}

@@ -285,7 +285,7 @@ func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 		Histories:  h.app.histories,
 		Handler:    func() enforce.HandlerKey { return h.app.siteOf(h).Key },
 		Published:  config.On(h.Publish),
-		Observer:   observer,
+		Fetched:    observer.Fetched,
 		Now:        clock.Now,
 	})
 	if err != nil {
@@ -309,9 +309,7 @@ func (h *Handler) restart(registry *crawler.Registry) error {
 	h.changing.Lock()
 	defer h.changing.Unlock()
 	before := h.running.Load()
-	return h.replace(before, registry, before.monitor, func(checker *verify.Checker, observer *metrics.Reads) (*enforce.Engine, error) {
-		return before.With(registry, checker, observer)
-	})
+	return h.replace(before, registry, before.monitor, func(s *enforce.Settings) { s.Registry = registry })
 }
 
 // setMode switches monitor mode on or off.
@@ -330,19 +328,17 @@ func (h *Handler) setMode(monitor bool) error {
 	if err != nil {
 		return err
 	}
-	return h.replace(before, before.Registry(), monitor, func(checker *verify.Checker, observer *metrics.Reads) (*enforce.Engine, error) {
-		return before.WithMode(monitor, rules.Wait, checker, observer)
-	})
+	return h.replace(before, before.Registry(), monitor, func(s *enforce.Settings) { s.Monitor, s.Wait = monitor, rules.Wait })
 }
 
 // replace replaces the engine. The caller holds changing.
-func (h *Handler) replace(before *running, registry *crawler.Registry, monitor bool, build func(*verify.Checker, *metrics.Reads) (*enforce.Engine, error)) error {
+func (h *Handler) replace(before *running, registry *crawler.Registry, monitor bool, change func(*enforce.Settings)) error {
 	observer := metrics.NewReads(h.log, h.SourceKind(), registry, h.XRobotsTag, h.logInactiveTraps)
 	checker, err := h.newChecker(registry)
 	if err != nil {
 		return errors.Join(err, observer.Close())
 	}
-	engine, err := build(checker, observer)
+	engine, err := before.With(change, checker, observer.Fetched)
 	if err != nil {
 		return errors.Join(err, observer.Close())
 	}

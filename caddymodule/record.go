@@ -203,7 +203,7 @@ func (rec *record) placeholder(key string) (any, bool) {
 	case "purpose":
 		return rec.purpose(), true
 	case "group":
-		return rec.GroupToken(), true
+		return rec.Group.Token(), true
 	case "action":
 		return rec.action(), true
 	case "reason":

@@ -26,7 +26,7 @@ type Budget struct {
 // site and invented, see Request.Site and Request.Invented. It returns nil if
 // nothing limits the crawler.
 func (e *Engine) Budgets(origin Origin, a *crawler.Agent, invented bool, site string, now time.Time) []Budget {
-	rules := e.origins.Of(origin)
+	rules := e.origins.of(origin)
 	if rules == nil {
 		return nil
 	}

@@ -4,7 +4,7 @@ import "sync/atomic"
 
 // DefaultMaxMemory is the default of the memory that policies may take, in
 // octets.
-const DefaultMaxMemory = 64 << 20
+const defaultMaxMemory = 64 << 20
 
 // Ceiling limits the memory that the policies of several engines use together.
 // An engine that would exceed the limit drops some of its own origins. Each
@@ -19,7 +19,7 @@ type Ceiling struct {
 // DefaultMaxMemory.
 func NewCeiling(max int64) *Ceiling {
 	if max <= 0 {
-		max = DefaultMaxMemory
+		max = defaultMaxMemory
 	}
 	return &Ceiling{max: max}
 }
@@ -34,8 +34,6 @@ func (c *Ceiling) add(n int64) {
 // exceeded reports whether the policies take more than they may.
 func (c *Ceiling) exceeded() bool { return c != nil && c.used.Load() > c.max }
 
-// Max returns the octets that policies may take.
-func (c *Ceiling) Max() int64 { return c.max }
-
-// Used returns an estimate of the octets that policies take now.
-func (c *Ceiling) Used() int64 { return c.used.Load() }
+// Usage returns an estimate of the octets that rules take now, and how many they
+// may take.
+func (c *Ceiling) Usage() (used, max int64) { return c.used.Load(), c.max }

@@ -20,17 +20,17 @@ func TestCeilingOfSeveralEngines(t *testing.T) {
 				t.Fatalf("engine %d, host %d: the newest rules is not in force", j, i)
 			}
 		}
-		if used := ceiling.Used(); used > 4<<20+2*300<<10 {
+		if used := ceiling.used.Load(); used > 4<<20+2*300<<10 {
 			t.Fatalf("%d octets are used after %d hosts", used, i)
 		}
 	}
 	for _, p := range all {
-		if p.Len() == 0 {
+		if p.size() == 0 {
 			t.Error("an engine has no rules left")
 		}
-		p.Close()
+		p.close()
 	}
-	if used := ceiling.Used(); used != 0 {
+	if used := ceiling.used.Load(); used != 0 {
 		t.Errorf("%d octets are used after all are closed", used)
 	}
 }

@@ -49,7 +49,7 @@ var tooManyFields = []crawler.Agent{{Class: crawler.SelfDeclared, Token: "severa
 // Identify finds the crawlers that a User-Agent names, by the tokens of the
 // registry and of the file, and writes them to id. It allocates nothing for a
 // User-Agent that is in the cache.
-func (p *Rules) Identify(userAgent string, id *crawler.Identity) {
+func (p *Rules) identify(userAgent string, id *crawler.Identity) {
 	identities().Identify(p.matcher, userAgent, id)
 }
 
@@ -64,7 +64,7 @@ func (c *client) begin(rules *Rules, r *Request) {
 
 // findSigner finds the crawler that a signature of the request proves.
 func (c *client) findSigner() {
-	c.rules.Identify(c.fields[0], &c.id)
+	c.rules.identify(c.fields[0], &c.id)
 	var claim *crawler.Crawler
 	if c.id.Len() > 0 {
 		claim = c.id.At(0).Crawler
@@ -80,7 +80,7 @@ func (c *client) findSigner() {
 // is nothing left.
 func (c *client) identify() bool {
 	for len(c.fields) > 0 {
-		c.rules.Identify(c.fields[0], &c.id)
+		c.rules.identify(c.fields[0], &c.id)
 		if c.fields = c.fields[1:]; c.id.Len() > 0 {
 			c.verify()
 			c.readPath()

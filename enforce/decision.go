@@ -117,14 +117,6 @@ func (d *Decision) Crawler() string {
 	return d.Agent.Class.String()
 }
 
-// GroupToken returns the product token of Group, or "" if Group is nil.
-func (d *Decision) GroupToken() string {
-	if d.Group == nil {
-		return ""
-	}
-	return d.Group.Token()
-}
-
 // Name returns the crawler's name in the registry or, if the registry does not
 // have it, the token that the client sent. A client can send any token.
 func (d *Decision) Name() string {
@@ -140,7 +132,7 @@ func (d *Decision) Name() string {
 func (d *Decision) VersionTag() string {
 	switch {
 	case d.Version != nil:
-		return d.Version.Tag()
+		return d.Version.rules.Tag()
 	case d.Rules != nil:
 		return d.Rules.Tag()
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
@@ -63,42 +62,30 @@ func NewEngine(settings Settings, source Source, limiter throttle.Limiter, cfg C
 	}, nil
 }
 
-// With returns an engine that identifies crawlers by registry. It shares e's
-// budgets and held requests, and begins with the files that e has read. checker
-// must be made for registry; with nil, the new engine does not verify claims.
-// From then on, each of the two engines reads for itself; the new one reports
-// its reads to observer, which may be nil. e can still be used, but no longer
-// tries failed reads again without a request. Closing one of the two engines
-// closes both.
-func (e *Engine) With(registry *crawler.Registry, checker *verify.Checker, observer Observer) (*Engine, error) {
+// With returns an engine whose settings are changed, such as the registry. It
+// shares e's budgets and held requests, and begins with the files that e has
+// fetched. checker takes the place of Verification.Checker and must be made for
+// the new registry; with nil, the new engine does not verify claims. From then
+// on, each of the two engines fetches for itself; the new one calls fetched, which
+// may be nil, in place of Config.Fetched. e can still be used, but no longer tries
+// failed fetches again without a request. Closing one of the two engines closes
+// both.
+func (e *Engine) With(change func(*Settings), checker *verify.Checker, fetched func(FetchEvent)) (*Engine, error) {
 	settings := e.settings.Settings
-	settings.Registry = registry
-	return e.with(settings, checker, observer)
-}
-
-// WithMode is like With. It keeps the registry, and sets Settings.Monitor and
-// Settings.Wait instead.
-func (e *Engine) WithMode(monitor bool, wait time.Duration, checker *verify.Checker, observer Observer) (*Engine, error) {
-	settings := e.settings.Settings
-	settings.Monitor, settings.Wait = monitor, wait
-	return e.with(settings, checker, observer)
-}
-
-// with returns an engine with other rules. The two engines share the rest.
-func (e *Engine) with(settings Settings, checker *verify.Checker, observer Observer) (*Engine, error) {
 	if settings.Verification != nil {
 		settings.Verification = &Verification{checker, settings.Verification.IgnoreImpostors}
 	}
+	change(&settings)
 	compiled, err := settings.compile()
 	if err != nil {
 		return nil, err
 	}
 	q := *e
-	q.settings, q.origins = compiled, e.origins.with(compiled, observer)
+	q.settings, q.origins = compiled, e.origins.with(compiled, fetched)
 	return &q, nil
 }
 
-// Origins returns the policies of all origins.
+// Origins returns the rules in force of all origins.
 func (e *Engine) Origins() *Origins { return e.origins }
 
 // Registry returns the crawlers that the engine knows.
@@ -106,7 +93,7 @@ func (e *Engine) Registry() *crawler.Registry { return e.settings.Registry }
 
 // Close stops the reads that are under way. Held requests go on waiting until
 // the rate limits allow them. It always returns nil.
-func (e *Engine) Close() error { return e.origins.Close() }
+func (e *Engine) Close() error { return e.origins.close() }
 
 // Decide decides on a request and writes the decision to d. It has these steps:
 //
@@ -197,7 +184,7 @@ func (e *Engine) mayWait(r *Request) bool {
 		c.addr = clientAddr(r)
 	}
 	for _, ua := range fields {
-		c.rules.Identify(ua, &c.id)
+		c.rules.identify(ua, &c.id)
 		for i := range c.id.Len() {
 			applicable = applicable || c.couldApply(i)
 		}

@@ -105,8 +105,8 @@ func TestDecisionByClientAndRules(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := newEngineTest(t, site, tt.rules).decide(tt.target, tt.ua)
-			if d.Action != tt.action || d.Reason != tt.reason || d.GroupToken() != tt.group {
-				t.Errorf("%v, %v, group %q; want %v, %v, %q", d.Action, d.Reason, d.GroupToken(), tt.action, tt.reason, tt.group)
+			if d.Action != tt.action || d.Reason != tt.reason || d.Group.Token() != tt.group {
+				t.Errorf("%v, %v, group %q; want %v, %v, %q", d.Action, d.Reason, d.Group.Token(), tt.action, tt.reason, tt.group)
 			}
 		})
 	}
@@ -148,8 +148,8 @@ func TestManyUserAgentFields(t *testing.T) {
 		t.Errorf("crawler in the last field: %v for %s", d.Action, d.Crawler())
 	}
 	agents = slices.Repeat([]string{chrome}, maxUserAgents+1)
-	if d := e.decide("/private/x", agents...); d.Action != Deny || d.GroupToken() != "*" {
-		t.Errorf("too many fields: %v by %s", d.Action, d.GroupToken())
+	if d := e.decide("/private/x", agents...); d.Action != Deny || d.Group.Token() != "*" {
+		t.Errorf("too many fields: %v by %s", d.Action, d.Group.Token())
 	}
 }
 

@@ -69,12 +69,12 @@ func hide(path string) func(*crawler.Registry) (*Additions, error) {
 	}
 }
 
-// recorder is an Observer that keeps the results of reads.
+// recorder keeps the results of fetches.
 type recorder struct{ reads chan FetchEvent }
 
 func newRecorder() recorder { return recorder{make(chan FetchEvent, 10_000)} }
 
-func (r recorder) Fetched(e FetchEvent) { r.reads <- e }
+func (r recorder) record(e FetchEvent) { r.reads <- e }
 
 // next waits for the next read to end.
 func (r recorder) next(t *testing.T) FetchEvent {
@@ -87,7 +87,3 @@ func (r recorder) next(t *testing.T) FetchEvent {
 		panic("unreachable")
 	}
 }
-
-type observerFunc func(FetchEvent)
-
-func (f observerFunc) Fetched(e FetchEvent) { f(e) }

@@ -135,7 +135,7 @@ func (p *Origins) fetchNow(ctx context.Context, e *entry) (FetchEvent, bool) {
 	}
 	e.nextFetch.Store(next.UnixNano())
 	ev.Rules = current
-	p.cfg.Observer.Fetched(ev)
+	p.cfg.Fetched(ev)
 	return ev, true
 }
 

@@ -75,7 +75,7 @@ func TestInventedHostsEvictNoRealSite(t *testing.T) {
 			t.Errorf("%v was evicted", o)
 		}
 	}
-	if n := p.Len(); n > 50 {
+	if n := p.size(); n > 50 {
 		t.Errorf("%d origins are held, want at most 50", n)
 	}
 }

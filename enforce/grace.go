@@ -63,9 +63,6 @@ type Version struct {
 	from, until int64 // when it was in force, in nanoseconds since 1970
 }
 
-// Tag returns the tag of the version. See Rules.Tag.
-func (v *Version) Tag() string { return v.rules.Tag() }
-
 // Rules returns the policy of the version. It has no rules if crawlers got no
 // robots.txt (see Rules.Outcome).
 func (v *Version) Rules() *Rules { return v.rules }

@@ -92,11 +92,11 @@ func TestGraceOfSearchEngines(t *testing.T) {
 	g.wants(Allowed, googlebot, "/x", "a path that both versions allow")
 	g.wants(Disallowed, "Mozilla/5.0 (compatible; YandexBot/3.0; +http://yandex.com/bots)", "/archive/x", "a crawler that did not come before the change")
 	d := g.decideFrom(googlebot, "192.0.2.1", "/archive/x")
-	if d.Action != Pass || d.RuleText() != "Disallow: /archive/" || d.Line != 3 || d.Layer != FileLayer || d.GroupToken() != "*" {
+	if d.Action != Pass || d.RuleText() != "Disallow: /archive/" || d.Line != 3 || d.Layer != FileLayer || d.Group.Token() != "*" {
 		t.Errorf("%v by %q, line %d, layer %v", d.Action, d.RuleText(), d.Line, d.Layer)
 	}
-	if v := d.Version; v.Tag() != g.rulesOf(open).Tag() || v.Tag() == d.Rules.Tag() || v.Ends().Sub(v.Until()) != 24*time.Hour {
-		t.Errorf("version %q, from %q, until %v, ends %v", v.Tag(), g.rulesOf(open).Tag(), v.Until(), v.Ends())
+	if v := d.Version; v.Rules().Tag() != g.rulesOf(open).Tag() || v.Rules().Tag() == d.Rules.Tag() || v.Ends().Sub(v.Until()) != 24*time.Hour {
+		t.Errorf("version %q, from %q, until %v, ends %v", v.Rules().Tag(), g.rulesOf(open).Tag(), v.Until(), v.Ends())
 	}
 }
 
@@ -233,8 +233,8 @@ func TestNumberOfVersionsIsLimited(t *testing.T) {
 		g.change(fmt.Sprintf("# %d\n%sCrawl-delay: %d\n", i, closed, i))
 	}
 	g.wants(Graced, googlebot, "/archive/x", "after changes of comments")
-	if h := g.history(); len(h.earlier) != 1 || h.current.Size() == len(closed) {
-		t.Errorf("%d earlier versions, want 1; the current one has %d octets", len(h.earlier), h.current.Size())
+	if h := g.history(); len(h.earlier) != 1 || len(h.current.Text()) == len(closed) {
+		t.Errorf("%d earlier versions, want 1; the current one has %d octets", len(h.earlier), len(h.current.Text()))
 	}
 	for i := range 50 {
 		g.change([]string{open, closed}[i%2])
@@ -264,23 +264,23 @@ func TestVersionsCountForTheCeiling(t *testing.T) {
 	ceiling := NewCeiling(1 << 40)
 	g := newGraceTest(t, Settings{}, Config{Ceiling: ceiling})
 	g.reads(googlebot, "192.0.2.1")
-	one := ceiling.Used()
+	one := ceiling.used.Load()
 	for i := range 3 {
 		g.change(fmt.Sprintf("%sDisallow: /%d\n", closed, i))
 	}
-	if used := ceiling.Used(); used < 4*one || used > 5*one {
+	if used := ceiling.used.Load(); used < 4*one || used > 5*one {
 		t.Errorf("4 versions take %d octets, one %d", used, one)
 	}
 	ceiling.max = 2*one + one/2
 	g.change(shut)
-	if used := ceiling.Used(); used > ceiling.max || g.origins.Len() != 1 || len(g.history().earlier) != 1 {
-		t.Errorf("%d octets of %d, %d origins, %d earlier versions", used, ceiling.max, g.origins.Len(), len(g.history().earlier))
+	if used := ceiling.used.Load(); used > ceiling.max || g.origins.size() != 1 || len(g.history().earlier) != 1 {
+		t.Errorf("%d octets of %d, %d origins, %d earlier versions", used, ceiling.max, g.origins.size(), len(g.history().earlier))
 	}
 	g.wants(Disallowed, googlebot, "/x", "the version that the crawler read was dropped")
 	g.decideFrom(googlebot, "192.0.2.1", "/")
 	g.Close()
-	if ceiling.Used() != 0 {
-		t.Errorf("%d octets are used after Close", ceiling.Used())
+	if ceiling.used.Load() != 0 {
+		t.Errorf("%d octets are used after Close", ceiling.used.Load())
 	}
 }
 

@@ -84,7 +84,7 @@ func (s *Histories) get(keys []historyKey, perOrigin bool) (latest *historyRecor
 			continue
 		}
 		for other, rec := range s.records {
-			if other.handler == key.handler && (other.origin.Host == key.origin.Host || key.origin.IsZero()) {
+			if other.handler == key.handler && (other.origin.Host == key.origin.Host || key.origin.isZero()) {
 				latest = rec.later(latest)
 			}
 		}

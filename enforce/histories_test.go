@@ -165,7 +165,7 @@ func TestGraceWithAnotherRegistry(t *testing.T) {
 	g := newGraceTest(t, Settings{}, Config{})
 	g.reads(googlebot, "192.0.2.1")
 	g.change(closed)
-	q, err := g.With(g.Registry(), nil, nil)
+	q, err := g.With(func(*Settings) {}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -221,7 +221,7 @@ func (p *Origins) dropVersion() bool {
 // endGrace drops all earlier versions of an origin's file, or of all files for
 // the zero Origin. It returns the number of files that had some.
 func (p *Origins) endGrace(o Origin) (n int) {
-	all := o.IsZero() || !p.source.PerOrigin()
+	all := o.isZero() || !p.source.PerOrigin()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for e := range p.table.all() {

@@ -55,7 +55,7 @@ func normalizeHost(host string) string {
 }
 
 // IsZero reports whether o is the zero Origin.
-func (o Origin) IsZero() bool { return o == Origin{} }
+func (o Origin) isZero() bool { return o == Origin{} }
 
 // String returns the origin as a URL without a path. It omits the ports 80 and
 // 443 for both schemes, because behind a proxy that terminates TLS, https

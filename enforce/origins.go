@@ -58,7 +58,7 @@ type Config struct {
 	Histories  *Histories        // versions of files for the time after the engine is closed; none if nil
 	Handler    func() HandlerKey // returns where the files are enforced, for Histories; called once, by Origins.Connect
 	Published  bool              // the caller answers all requests for /robots.txt with Rules.Text; otherwise only if Rules.Published
-	Observer   Observer          // receives the results of reads; none if nil
+	Fetched    func(FetchEvent)  // called after every fetch, for logs and metrics; it must be safe for concurrent use and must not block
 	Now        func() time.Time  // the clock for reads; default time.Now
 }
 
@@ -71,8 +71,8 @@ func (c Config) complete() Config {
 	if c.MaxOrigins <= 0 {
 		c.MaxOrigins = 1000
 	}
-	if c.Observer == nil {
-		c.Observer = nopObserver{}
+	if c.Fetched == nil {
+		c.Fetched = func(FetchEvent) {}
 	}
 	if c.Now == nil {
 		c.Now = time.Now
@@ -164,10 +164,10 @@ func (p *Origins) use(settings *compiledSettings) {
 // two share the source and the limits of reads; closing one closes both. The
 // result of a read that is under way goes only to p, so the origin is read
 // again at its next request.
-func (p *Origins) with(settings *compiledSettings, observer Observer) *Origins {
+func (p *Origins) with(settings *compiledSettings, fetched func(FetchEvent)) *Origins {
 	q := &Origins{source: p.source, cfg: p.cfg, ctx: p.ctx, stop: p.stop, first: p.first, again: p.again, waiting: p.waiting}
-	if q.cfg.Observer = observer; observer == nil {
-		q.cfg.Observer = nopObserver{}
+	if q.cfg.Fetched = fetched; fetched == nil {
+		q.cfg.Fetched = func(FetchEvent) {}
 	}
 	q.use(settings)
 	if p.connected.Load() {
@@ -209,7 +209,7 @@ func (p *Origins) with(settings *compiledSettings, observer Observer) *Origins {
 
 // Close stops the reads under way, but does not wait until they end. Requests
 // that are still running can use the policies. Close always returns nil.
-func (p *Origins) Close() error {
+func (p *Origins) close() error {
 	p.stop()
 	p.retire()
 	return nil
@@ -341,7 +341,7 @@ func (p *Origins) Load(ctx context.Context) *Rules {
 }
 
 // Len returns the number of origins in p.
-func (p *Origins) Len() int { return int(p.table.n.Load()) }
+func (p *Origins) size() int { return int(p.table.n.Load()) }
 
 // All calls f for each origin that has a policy.
 func (p *Origins) All(f func(Origin, *Rules)) {
@@ -374,7 +374,7 @@ func (p *Origins) add(origin Origin, r *Request) *entry {
 	e := &entry{origin: origin}
 	e.invented.Store(r.Invented && p.source.PerOrigin())
 	e.used.Store(r.Time.UnixNano())
-	if p.Len() >= p.cfg.MaxOrigins {
+	if p.size() >= p.cfg.MaxOrigins {
 		p.evict(e)
 	}
 	p.table.insert(e)

@@ -75,5 +75,5 @@ func BenchmarkInventedHost(b *testing.B) {
 		r.Origin = hosts[i%len(hosts)]
 		e.Decide(ctx, r, &d)
 	}
-	b.ReportMetric(float64(e.Origins().Len()), "origins-held")
+	b.ReportMetric(float64(e.Origins().size()), "origins-held")
 }

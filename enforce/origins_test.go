@@ -20,14 +20,14 @@ func newOriginsTest(t *testing.T, cfg Config) *originsTest {
 	t.Helper()
 	p := &originsTest{source: new(fakeSource), clock: newClock(), seen: newRecorder()}
 	p.source.set(200, "User-agent: *\nDisallow: /private/\n")
-	cfg.Now, cfg.Observer = p.clock.now, p.seen
+	cfg.Now, cfg.Fetched = p.clock.now, p.seen.record
 	rules, err := Settings{}.compile()
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.Origins = newOrigins(p.source, rules, cfg)
 	t.Cleanup(func() {
-		if err := p.Close(); err != nil {
+		if err := p.close(); err != nil {
 			t.Error(err)
 		}
 		p.running.Wait()
@@ -218,7 +218,7 @@ func TestOriginsAreLimitedAndShareEqualFiles(t *testing.T) {
 			t.Fatal("the same file was compiled again for another origin")
 		}
 	}
-	if n := p.Len(); n != 10 {
+	if n := p.size(); n != 10 {
 		t.Errorf("%d origins are held, want 10", n)
 	}
 	if n := p.source.count(home); n > 5 {
@@ -244,8 +244,8 @@ func TestSourceForAllOriginsIsReadOnce(t *testing.T) {
 	if p.get(home) != p.get(Origin{Scheme: "http", Host: "other.example"}) {
 		t.Error("two all of one file")
 	}
-	if n := p.source.count(Origin{}); n != 1 || p.Len() != 1 {
-		t.Errorf("%d reads, %d origins; want 1, 1", n, p.Len())
+	if n := p.source.count(Origin{}); n != 1 || p.size() != 1 {
+		t.Errorf("%d reads, %d origins; want 1, 1", n, p.size())
 	}
 }
 
@@ -271,7 +271,7 @@ func TestRereadAtMostOncePerSecond(t *testing.T) {
 
 func TestNoReadAfterClose(t *testing.T) {
 	p := newOriginsTest(t, Config{})
-	p.Close()
+	p.close()
 	if got := p.get(home); got != nil || p.source.count(home) != 0 {
 		t.Errorf("Wait = %v after Close, %d reads", got, p.source.count(home))
 	}

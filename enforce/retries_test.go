@@ -19,7 +19,7 @@ func retryOrigins(t *testing.T, source Source, copies *Copies) *Origins {
 	}
 	p := newOrigins(source, rules, Config{Copies: copies})
 	t.Cleanup(func() {
-		_ = p.Close()
+		_ = p.close()
 		synctest.Wait()
 	})
 	return p
@@ -45,7 +45,7 @@ func TestFailedReadIsRetriedWithoutRequest(t *testing.T) {
 		source.set(200, "User-agent: *\nDisallow: /\n")
 		time.Sleep(16 * time.Second)
 		synctest.Wait()
-		if rules := p.Of(origin); rules == nil || rules.Outcome() != Loaded {
+		if rules := p.of(origin); rules == nil || rules.Outcome() != Loaded {
 			t.Errorf("the file is not in force after the source works again")
 		}
 		time.Sleep(time.Hour)
@@ -86,7 +86,7 @@ func TestRetriesEnd(t *testing.T) {
 				p.Peek(&Request{Origin: origin, Time: time.Now(), Invented: tt.invented})
 				synctest.Wait()
 				if tt.close {
-					_ = p.Close()
+					_ = p.close()
 				}
 				time.Sleep(time.Hour)
 				synctest.Wait()
@@ -111,7 +111,7 @@ func TestRetriesEnd(t *testing.T) {
 			source.set(200, "User-agent: *\nDisallow: /\n")
 			time.Sleep(time.Second)
 			synctest.Wait()
-			if rules := q.Of(origin); source.count(origin) != 2 || rules == nil || rules.Outcome() != Loaded {
+			if rules := q.of(origin); source.count(origin) != 2 || rules == nil || rules.Outcome() != Loaded {
 				t.Errorf("%d reads, want 2; the new rules have no file", source.count(origin))
 			}
 		})
@@ -142,7 +142,7 @@ func TestPrefetch(t *testing.T) {
 		r := &Request{Origin: origin, Time: time.Now()}
 		p.Prefetch(context.Background(), r)
 		p.Prefetch(context.Background(), r)
-		if rules := p.Of(origin); rules == nil || source.count(origin) != 1 {
+		if rules := p.of(origin); rules == nil || source.count(origin) != 1 {
 			t.Errorf("%d reads, want 1, and the rules %v", source.count(origin), rules)
 		}
 		if known := copies.Origins(); len(known) != 1 || known[0] != origin {

@@ -211,9 +211,6 @@ const (
 // operator. The caller must not change it.
 func (p *Rules) Text() []byte { return p.text }
 
-// Size returns the length of Text in octets.
-func (p *Rules) Size() int { return len(p.text) }
-
 // ETag returns an entity tag of Text (RFC 9110, section 8.8.3), or "" if there
 // is no file.
 func (p *Rules) ETag() string { return p.etag }

@@ -84,13 +84,19 @@ func outcome(resp Response, err error) (Outcome, error) {
 	return Failed, err
 }
 
-// Inline is a Source with a file from the configuration.
-type Inline []byte
+// sharedFile is a part of a Source with one file for all origins.
+type sharedFile struct{}
 
-// Fetch returns s with status 200.
-func (s Inline) Fetch(context.Context, Origin) (Response, error) {
-	return Response{Status: http.StatusOK, Body: s[:min(len(s), robots.MaxSize+1)]}, nil
+func (sharedFile) PerOrigin() bool { return false }
+
+// Inline returns a source of a text in the configuration.
+func Inline(text string) Source { return &inlineSource{text: text} }
+
+type inlineSource struct {
+	sharedFile
+	text string
 }
 
-// PerOrigin returns false: the text serves all origins.
-func (Inline) PerOrigin() bool { return false }
+func (s *inlineSource) Fetch(context.Context, Origin) (Response, error) {
+	return Response{Status: http.StatusOK, Body: []byte(s.text[:min(len(s.text), robots.MaxSize+1)])}, nil
+}

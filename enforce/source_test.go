@@ -3,8 +3,10 @@ package enforce
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -26,11 +28,11 @@ func TestURLSource(t *testing.T) {
 	server := httptest.NewServer(mux)
 	defer server.Close()
 	fetch := func(path string) (Response, error) {
-		s, err := NewURL(server.URL + path)
+		s, err := URL(server.URL + path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer s.Close()
+		defer s.(io.Closer).Close()
 		return s.Fetch(context.Background(), home)
 	}
 	for path, status := range map[string]int{"/ok": 200, "/once": 200, "/missing": 404} {
@@ -48,8 +50,8 @@ func TestURLSource(t *testing.T) {
 
 func TestInvalidURLs(t *testing.T) {
 	for _, u := range []string{"", "robots.txt", "/robots.txt", "file:///etc/passwd", "http://", "ftp://h/robots.txt", "http://h/%zz"} {
-		if _, err := NewURL(u); err == nil {
-			t.Errorf("NewURL(%q) has no error", u)
+		if _, err := URL(u); err == nil {
+			t.Errorf("URL(%q) has no error", u)
 		}
 	}
 }
@@ -58,5 +60,11 @@ func TestInlineCutsLongFiles(t *testing.T) {
 	resp, err := Inline(strings.Repeat("#", 2*robots.MaxSize)).Fetch(context.Background(), home)
 	if err != nil || len(resp.Body) != robots.MaxSize+1 {
 		t.Errorf("%d octets, %v", len(resp.Body), err)
+	}
+}
+
+func TestFileThatIsGone(t *testing.T) {
+	if _, err := (File{filepath.Join(t.TempDir(), "robots.txt")}).Fetch(context.Background(), home); err == nil {
+		t.Error("a file that is gone is read without an error")
 	}
 }

@@ -11,15 +11,17 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// URL is a Source that fetches one URL over HTTP.
-type URL struct {
+type urlSource struct {
+	sharedFile
 	url    string
 	client *http.Client
 }
 
-// NewURL returns a source that fetches rawURL. rawURL must be an absolute http
-// or https URL.
-func NewURL(rawURL string) (*URL, error) {
+// URL returns a source that fetches a URL over HTTP. rawURL must be an absolute
+// http or https URL. The source waits for an answer until the context ends; an
+// Engine ends its fetches after ten seconds. It is also an io.Closer, which closes
+// idle connections.
+func URL(rawURL string) (Source, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
 		return nil, err
@@ -31,7 +33,7 @@ func NewURL(rawURL string) (*URL, error) {
 	t.MaxIdleConns = 1
 	t.MaxResponseHeaderBytes = 64 << 10
 	t.ResponseHeaderTimeout = 10 * time.Second
-	return &URL{url: u.String(), client: &http.Client{
+	return &urlSource{url: u.String(), client: &http.Client{
 		Transport: t,
 		CheckRedirect: func(_ *http.Request, via []*http.Request) error {
 			if len(via) > MaxRedirects {
@@ -42,9 +44,7 @@ func NewURL(rawURL string) (*URL, error) {
 	}}, nil
 }
 
-// Fetch fetches the URL. It waits for the answer until ctx ends at the latest; an
-// Engine ends its reads after ten seconds.
-func (s *URL) Fetch(ctx context.Context, _ Origin) (Response, error) {
+func (s *urlSource) Fetch(ctx context.Context, _ Origin) (Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url, nil)
 	if err != nil {
 		return Response{}, err
@@ -62,11 +62,8 @@ func (s *URL) Fetch(ctx context.Context, _ Origin) (Response, error) {
 	return Response{Status: resp.StatusCode, Body: body}, nil
 }
 
-// PerOrigin returns false: the URL serves all origins.
-func (*URL) PerOrigin() bool { return false }
-
 // Close closes idle connections.
-func (s *URL) Close() error {
+func (s *urlSource) Close() error {
 	s.client.CloseIdleConnections()
 	return nil
 }

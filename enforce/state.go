@@ -149,7 +149,7 @@ func (a refetchCaller) Detach() context.Context {
 
 // Of returns the policy in force for an origin, or nil if none was read yet.
 // Unlike Peek, it starts no read.
-func (p *Origins) Of(origin Origin) *Rules {
+func (p *Origins) of(origin Origin) *Rules {
 	if e := p.table.find(p.key(origin)); e != nil {
 		return e.rules.Load()
 	}

@@ -58,7 +58,7 @@ func TestRefreshReadsSelectedOrigins(t *testing.T) {
 	if unread != 0 || len(reads) != 1 || reads[0].Origin != home || reads[0].Outcome != Loaded {
 		t.Errorf("%d unread, reads %+v", unread, reads)
 	}
-	if allows(p.Of(home), "/other/x") || !allows(p.Of(other), "/other/x") {
+	if allows(p.of(home), "/other/x") || !allows(p.of(other), "/other/x") {
 		t.Error("the wrong file was read")
 	}
 }

@@ -41,7 +41,7 @@ func TestSuspicion(t *testing.T) {
 		if d.Reason != tt.want || w.observed != tt.observed || d.Rules == nil {
 			t.Errorf("%s: %v, observed %d times; want %v, %d", tt.name, d.Reason, w.observed, tt.want, tt.observed)
 		}
-		if d.Reason == Suspected && (d.Action != Deny || d.GroupToken() != "*" || d.Line != 2 || d.Layer != FileLayer || d.Limits != nil) {
+		if d.Reason == Suspected && (d.Action != Deny || d.Group.Token() != "*" || d.Line != 2 || d.Layer != FileLayer || d.Limits != nil) {
 			t.Errorf("%s: %+v", tt.name, d)
 		}
 	}

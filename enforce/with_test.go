@@ -48,11 +48,11 @@ func TestWithAnotherRegistry(t *testing.T) {
 		t.Fatal(err)
 	}
 	reads := newRecorder()
-	after, err := before.With(registry, nil, reads)
+	after, err := before.With(func(s *Settings) { s.Registry = registry }, nil, reads.record)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := after.Origins().Len(); n != 2 {
+	if n := after.Origins().size(); n != 2 {
 		t.Errorf("%d origins are held, want 2", n)
 	}
 	decide(after, origin, thing, "/private/", Disallowed)
@@ -97,7 +97,7 @@ func TestWithDuringARead(t *testing.T) {
 	}
 	now := time.Now()
 	before.Origins().Peek(&Request{Time: now})
-	after, err := before.With(crawler.Builtin(), nil, nil)
+	after, err := before.With(func(s *Settings) { s.Registry = crawler.Builtin() }, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,19 +113,19 @@ func TestWithDuringARead(t *testing.T) {
 }
 
 // Another mode applies at once, and the budgets stay.
-func TestWithMode(t *testing.T) {
+func TestWithAnotherMode(t *testing.T) {
 	e := newEngineTest(t, site, Settings{})
 	if d := e.decide("/", bingbot); d.Action != Pass {
 		t.Fatalf("the first request: %v", d.Reason)
 	}
-	monitor, err := e.WithMode(true, 0, nil, nil)
+	monitor, err := e.With(func(s *Settings) { s.Monitor = true }, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !monitor.settings.Monitor || monitor.Origins().Len() != 1 {
+	if !monitor.settings.Monitor || monitor.Origins().size() != 1 {
 		t.Error("the new engine does not monitor, or has no rules")
 	}
-	back, err := monitor.WithMode(false, 0, nil, nil)
+	back, err := monitor.With(func(s *Settings) { s.Monitor = false }, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -78,7 +78,7 @@ func start(t *testing.T, settings enforce.Settings, source enforce.Source, cfg e
 	}
 	t.Cleanup(func() { e.Close() })
 	e.Origins().Prefetch(context.Background(), &enforce.Request{Time: time.Now()})
-	return e, e.Origins().Of(enforce.Origin{})
+	return e, e.Origins().Peek(&enforce.Request{Time: time.Now()})
 }
 
 func decide(e *enforce.Engine, target, agent string) (d enforce.Decision) {
@@ -178,26 +178,22 @@ func TestMergeError(t *testing.T) {
 	}
 }
 
-// observer keeps the text that the latest fetch replaced.
-type observer struct{ was []byte }
-
-func (o *observer) Fetched(e enforce.FetchEvent) { o.was = e.Was }
-
 // After a reload, FetchEvent.Was has the text that was published before.
 func TestFetchEventWasAfterAReload(t *testing.T) {
-	copies, o := enforce.NewCopies(), new(observer)
+	copies := enforce.NewCopies()
+	var was []byte
 	load := func(p *managed.Policy) {
-		e, _ := start(t, enforce.Settings{Managed: p.Additions}, enforce.Inline(site), enforce.Config{Copies: copies, Observer: o})
+		e, _ := start(t, enforce.Settings{Managed: p.Additions}, enforce.Inline(site), enforce.Config{Copies: copies, Fetched: func(e enforce.FetchEvent) { was = e.Was }})
 		e.Close()
 	}
 	load(policy())
-	if o.was != nil {
-		t.Errorf("before the first fetch: %q", o.was)
+	if was != nil {
+		t.Errorf("before the first fetch: %q", was)
 	}
 	other := policy()
 	other.Deny = other.Deny[:1]
 	load(other)
-	if !strings.Contains(string(o.was), "Disallow: /archive/") {
-		t.Errorf("after a reload: %q", o.was)
+	if !strings.Contains(string(was), "Disallow: /archive/") {
+		t.Errorf("after a reload: %q", was)
 	}
 }

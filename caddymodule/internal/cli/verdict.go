@@ -66,7 +66,7 @@ func newChecked(site *Site, target string, d *enforce.Decision) *checked {
 	c := &checked{
 		Version: d.VersionTag(), graced: d.Version != nil,
 		Layer: layer, File: file, Hidden: d.HiddenPath(), Reading: reading, URL: target, Action: d.Action.String(), Reason: d.Reason.String(), Crawler: d.Name(),
-		Class: d.Agent.Class.String(), Group: d.GroupToken(), GroupLine: groupLine,
+		Class: d.Agent.Class.String(), Group: d.Group.Token(), GroupLine: groupLine,
 		Rule: d.RuleText(), Line: d.Line, checkedPace: newCheckedPace(d, site.Rules.MaxDelay),
 		handler: site.handler(),
 	}

@@ -91,7 +91,7 @@ func (s *Settings) NewSource() (enforce.Source, error) {
 	case SourceFile:
 		return enforce.File{Path: repl.ReplaceAll(s.Source.Path, "")}, nil
 	case SourceURL:
-		source, err := enforce.NewURL(repl.ReplaceAll(s.Source.URL, ""))
+		source, err := enforce.URL(repl.ReplaceAll(s.Source.URL, ""))
 		if err != nil {
 			return nil, fmt.Errorf("source url: %w", err)
 		}

@@ -58,9 +58,9 @@ func lineIDOf(source uint64, d *enforce.Decision) LineID {
 	case d.Reason == enforce.Hidden:
 		return NewLineID(source, d.Layer, "", false, "", 0, d.Line)
 	case actions[d.Reason] == enforce.Throttle || d.Rule == nil:
-		return NewLineID(source, d.Layer, d.GroupToken(), false, "", d.Reason, 0)
+		return NewLineID(source, d.Layer, d.Group.Token(), false, "", d.Reason, 0)
 	}
-	return NewLineID(source, d.Layer, d.GroupToken(), d.Rule.Allow, d.Rule.Pattern, 0, 0)
+	return NewLineID(source, d.Layer, d.Group.Token(), d.Rule.Allow, d.Rule.Pattern, 0, 0)
 }
 
 // Line counts the decisions that one line made about requests to one origin.
@@ -119,7 +119,7 @@ func newLine(s *Site, id LineID, d *enforce.Decision, r *Request) *Line {
 	if d.Layer == enforce.HiddenLayer {
 		return line
 	}
-	line.Group = strings.Clone(clip(d.GroupToken()))
+	line.Group = strings.Clone(clip(d.Group.Token()))
 	if actions[d.Reason] != enforce.Throttle {
 		line.Text = clip(d.RuleText())
 	}

@@ -49,7 +49,7 @@ func (c *Crawler) keep(d *enforce.Decision, r *Request) {
 		Time: r.Time.UTC(), Site: c.site.name, Host: text(r.Origin.Host), Method: text(r.Method), Client: network(r.Client),
 		UserAgent: text(strings.Join(r.UserAgents[:min(len(r.UserAgents), 4)], ", ")),
 		Crawler:   text(d.Name()), Class: d.Agent.Class.String(), Purpose: c.purpose, Verified: d.Claim.State.String(),
-		Action: ActionName(d.Action, r.Monitor), Reason: d.Reason.String(), Group: text(d.GroupToken()),
+		Action: ActionName(d.Action, r.Monitor), Reason: d.Reason.String(), Group: text(d.Group.Token()),
 		Layer: d.Layer.String(), Line: d.Line, File: d.File(),
 		RetryAfter: int((d.RetryAfter + time.Second - 1) / time.Second), Omitted: omitted,
 	}

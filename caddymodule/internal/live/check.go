@@ -133,7 +133,7 @@ func (h *Handler) fillCheck(c *status.Check, d *enforce.Decision, monitor bool) 
 	if d.Agent.Crawler != nil {
 		c.Purpose = string(d.Agent.Crawler.Purpose)
 	}
-	c.Group, c.Rule, c.Layer, c.Line, c.File = d.GroupToken(), d.RuleText(), d.Layer.String(), d.Line, d.File()
+	c.Group, c.Rule, c.Layer, c.Line, c.File = d.Group.Token(), d.RuleText(), d.Layer.String(), d.Line, d.File()
 	if d.Reading != 0 {
 		c.Reading = d.Reading.String()
 	}

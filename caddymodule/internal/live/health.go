@@ -79,8 +79,9 @@ func (r *Reporter) addShared(health *status.Health, now time.Time) {
 	health.Problems = append(health.Problems, summarize(lists, len(health.Lists))...)
 	slices.SortFunc(health.Lists, func(a, b status.List) int { return strings.Compare(a.URL, b.URL) })
 	crawlers, lines := r.app.Counters.Sizes()
+	used, most := r.app.Ceiling.Usage()
 	m := &status.Memory{
-		Octets: r.app.Ceiling.Used(), MaxOctets: r.app.Ceiling.Max(),
+		Octets: used, MaxOctets: most,
 		Crawlers: crawlers, MaxCrawlers: counters.MaxCrawlers, Lines: lines, MaxLines: counters.MaxLines,
 	}
 	if health.Memory = m; m.Octets > m.MaxOctets {

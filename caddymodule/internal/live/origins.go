@@ -54,7 +54,7 @@ func (p *inForce) status(now time.Time) status.Origin {
 		Dialect: cmp.Or(p.Settings.Dialect, robots.RFC9309.String()), State: rules.Outcome().String(), LastRead: p.Last.String(),
 		Error: plainError(p.Err), Message: problem.Message, Advice: problem.Advice, OK: problem.Severity == "",
 		ReadAt: timeOf(p.Good), CheckedAt: timeOf(p.Began), NextRead: timeOf(p.Next), Failing: timeOf(p.Failing), Failures: p.Failures,
-		Kept: p.Kept, DeniesAll: rules.DeniesAll(), Octets: rules.Size(), Groups: rules.GroupCount(), Rules: rules.RuleCount(),
+		Kept: p.Kept, DeniesAll: rules.DeniesAll(), Octets: len(rules.Text()), Groups: rules.GroupCount(), Rules: rules.RuleCount(),
 		Published: rules.Published(), MergeError: plainError(rules.MergeError()), Notes: []status.Note{}, Grace: []status.Grace{},
 		Unenforceable: first(rules.Unenforceable()), Ignored: first(rules.Ignored()),
 	}
@@ -64,7 +64,7 @@ func (p *inForce) status(now time.Time) status.Origin {
 	for i := range p.Earlier {
 		v := &p.Earlier[i]
 		s.Grace = append(s.Grace, status.Grace{
-			Crawler: rules.Grace().String(), Version: v.Tag(), State: v.Rules().Outcome().String(), Status: v.Rules().Status(),
+			Crawler: rules.Grace().String(), Version: v.Rules().Tag(), State: v.Rules().Outcome().String(), Status: v.Rules().Status(),
 			Replaced: v.Until().UTC(), Until: v.Ends().UTC(),
 		})
 	}

@@ -134,7 +134,7 @@ func (c *Decisions) logDecision(q *enforce.Request, d *enforce.Decision, r *http
 		zap.String("reason", d.Reason.String()),
 		zap.String("crawler", Clip(d.Name())),
 		zap.String("class", d.Agent.Class.String()),
-		zap.String("group", Clip(d.GroupToken())),
+		zap.String("group", Clip(d.Group.Token())),
 		zap.String("rule", Clip(d.RuleText())),
 		zap.String("layer", d.Layer.String()),
 		zap.Int("line", d.Line),

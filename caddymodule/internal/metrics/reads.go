@@ -31,7 +31,7 @@ var (
 // outcome loaded, unchanged or failed.
 func CountRegistryRead(outcome string) { registryReads.WithLabelValues(outcome).Inc() }
 
-// Reads is an enforce.Observer. It counts and logs the reads of robots.txt, and
+// Reads counts and logs the reads of robots.txt, and
 // reviews each file that was read.
 type Reads struct {
 	log    *zap.Logger
@@ -50,8 +50,8 @@ func NewReads(log *zap.Logger, kind string, registry *crawler.Registry, tags []h
 // Close ends the review of files.
 func (o *Reads) Close() error { return o.review.Close() }
 
-// Fetched implements enforce.Observer. It logs a read without a change at DEBUG
-// only; the metrics show a source that keeps failing.
+// Fetched is for enforce.Config. It logs a read without a change at DEBUG only;
+// the metrics show a source that keeps failing.
 func (o *Reads) Fetched(e enforce.FetchEvent) {
 	policyReads.WithLabelValues(o.kind, e.Outcome.String()).Inc()
 	if e.Outcome != enforce.Failed {
@@ -97,7 +97,7 @@ func (o *Reads) logRead(e *enforce.FetchEvent) {
 		fields = append(fields, zap.Error(e.Err))
 	}
 	if e.Outcome == enforce.Loaded {
-		fields = append(fields, zap.Int("size", e.Rules.Size()), zap.Int("groups", e.Rules.GroupCount()), zap.Int("rules", e.Rules.RuleCount()), zap.String("version", e.Rules.Tag()))
+		fields = append(fields, zap.Int("size", len(e.Rules.Text())), zap.Int("groups", e.Rules.GroupCount()), zap.Int("rules", e.Rules.RuleCount()), zap.String("version", e.Rules.Tag()))
 	}
 	c.Write(fields...)
 }

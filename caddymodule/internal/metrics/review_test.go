@@ -33,7 +33,7 @@ func logged(t *testing.T, texts perOrigin, hosts ...string) []string {
 	core, logs := zapobserver.New(zapcore.DebugLevel)
 	o := NewReads(zap.New(core, zap.WithClock(&fixedClock{time.Unix(1e9, 0)})), "site", crawler.Builtin(), nil, nil)
 	limiter := throttle.NewMemory(1)
-	engine, err := enforce.NewEngine(enforce.Settings{}, texts, limiter, enforce.Config{Observer: o})
+	engine, err := enforce.NewEngine(enforce.Settings{}, texts, limiter, enforce.Config{Fetched: o.Fetched})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,10 @@
-package enforce
+// Package filewatch calls functions when files may have changed. It does not read
+// them.
+//
+//	watcher, err := filewatch.New()
+//	...
+//	stop, err := watcher.Watch(path, reread)
+package filewatch
 
 import (
 	"fmt"
@@ -22,8 +28,8 @@ type Watcher struct {
 // watch is one call of Watch.
 type watch struct{ changed func() }
 
-// NewWatcher returns a Watcher that watches nothing yet.
-func NewWatcher() (*Watcher, error) {
+// New returns a Watcher that watches nothing yet.
+func New() (*Watcher, error) {
 	fs, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, fmt.Errorf("watching files: %w", err)

@@ -1,7 +1,6 @@
-package enforce
+package filewatch
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -18,9 +17,7 @@ func TestWatcher(t *testing.T) {
 	}
 	write(path, "User-agent: *\n")
 	changed := make(chan struct{}, 100)
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	w, err := NewWatcher()
+	w, err := New()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,9 +48,6 @@ func TestWatcher(t *testing.T) {
 		t.Fatal(err)
 	}
 	wait("removing the file")
-	if _, err := (File{path}).Fetch(ctx, home); err == nil {
-		t.Error("a file that is gone is read without an error")
-	}
 	if _, err := w.Watch(filepath.Join(path, "none", "robots.txt"), func() {}); err == nil {
 		t.Error("a folder that is not there is watched without an error")
 	}
