@@ -324,7 +324,6 @@ func (f *fileLine) restore(c *Counters) {
 	for i := range line.decided {
 		line.decided[i].Add(f.Decided[verdictNames[i]])
 	}
-	line.decided[requests].Add(f.Decided["monitor pass"]) // of earlier versions
 	line.number.CompareAndSwap(0, f.Line)
 	line.last.Store(max(line.last.Load(), min(f.Last, c.now().Unix())))
 	refused := f.Refused.restore(c.at)

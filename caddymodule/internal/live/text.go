@@ -21,7 +21,7 @@ func badRequest(format string, args ...any) error {
 
 // errNoOrigin returns the error for a status.Origin.ID that there is not.
 func errNoOrigin(id, advice string) error {
-	return status.Errorf(http.StatusNotFound, "there is no policy %q%s", id, advice)
+	return status.Errorf(http.StatusNotFound, "there is no origin with the id %q%s", id, advice)
 }
 
 // formatTime returns a time for messages, without the date if it is the date of
