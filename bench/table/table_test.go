@@ -16,7 +16,7 @@ import (
 const size = 1 << 16
 
 // value is what a table remembers of a client.
-type value struct{ first, last, read atomic.Int64 }
+type value struct{ first, last, _ atomic.Int64 }
 
 func worth(v *value) int64 { return v.last.Load() }
 
