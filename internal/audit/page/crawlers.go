@@ -39,7 +39,7 @@ func newCrawlerTable(r *audit.Report, places places) crawlerTable {
 		}
 		row.Bars = bars(c.Requests, part{"pass", c.Requests - c.Denied - c.Throttled}, part{"deny", c.Denied}, part{"throttle", c.Throttled})
 		if c.Group != "" {
-			row.Group = places.of(c.GroupSource, "site", c.GroupLine, c.Group)
+			row.Group = places.of(c.GroupSource, "file", c.GroupLine, c.Group)
 		}
 		t.Rows = append(t.Rows, row)
 	}

@@ -1,10 +1,12 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
-	"time"
 
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -13,7 +15,6 @@ import (
 // listing is the text of a robots.txt with counts for each line.
 type listing struct {
 	*audit.Source
-	From, To  *time.Time
 	Notes     []string
 	NotesLeft int
 	Lines     []lineRow
@@ -65,34 +66,36 @@ func (v *view) listings(r *audit.Report) places {
 // newListing returns the listing of a file with at most budget lines.
 func newListing(r *audit.Report, source, budget int, at places) listing {
 	src := &r.Sources[source]
-	l := listing{Source: src, From: utc(src.From), To: utc(src.To)}
+	l := listing{Source: src}
 	l.Notes, l.NotesLeft = cut(src.Notes, maxNotes)
 	l.Hosts, l.HostsLeft = cut(src.Hosts, maxTitleHosts)
 
 	var most int64
-	byLine := make(map[int][]*audit.Line)
+	byLine := make(map[int]*audit.Line)
+	var hidden []*audit.Line
 	for i := range r.RobotsLines {
-		if rule := &r.RobotsLines[i]; rule.Source == source {
-			byLine[rule.TextLine] = append(byLine[rule.TextLine], rule)
-			most = max(most, rule.Applied)
+		rule := &r.RobotsLines[i]
+		if rule.Source != source {
+			continue
+		}
+		most = max(most, rule.Applied)
+		if rule.TextLine == 0 {
+			hidden = append(hidden, rule)
+		} else {
+			byLine[rule.TextLine] = rule
 		}
 	}
-	for _, rule := range byLine[0] {
-		if len(l.Hidden) < budget {
-			row := newLineRow(source, []*audit.Line{rule}, most, at)
-			row.Kind, row.Raw, row.Number = "rule", rule.Text, rule.Line
-			l.Hidden = append(l.Hidden, row)
-		}
+	for _, rule := range hidden[:min(len(hidden), max(budget, 0))] {
+		l.Hidden = append(l.Hidden, newHiddenRow(source, rule, most, at))
 	}
 	budget -= len(l.Hidden)
-	delete(byLine, 0)
 
 	keep := kept(src.Text, byLine, budget)
 	var gap lineRow
 	for line := range robots.Parse([]byte(src.Text)).Lines() {
-		rules := byLine[line.Number]
-		never := len(rules) > 0 && !slices.ContainsFunc(rules, func(r *audit.Line) bool { return r.Applied > 0 })
-		if len(rules) > 0 {
+		rule := byLine[line.Number]
+		never := rule != nil && rule.Applied == 0
+		if rule != nil {
 			l.Rules++
 		}
 		if never {
@@ -109,10 +112,11 @@ func newListing(r *audit.Report, source, budget int, at places) listing {
 		if gap.Gap > 0 {
 			l.Lines, gap = append(l.Lines, gap), lineRow{}
 		}
-		row := newLineRow(source, rules, most, at)
-		row.ID, row.Number, row.Raw, row.Kind = lineID(source, line.Number), line.Number, line.Raw, lineKind(&line, len(rules) > 0)
-		if row.Kind == "agent" {
-			at[key{source, "site", line.Number}] = row.ID
+		row := lineRow{ID: fmt.Sprintf("s%d-%d", source, line.Number), Number: line.Number, Raw: line.Raw, Kind: lineKind(&line)}
+		if rule != nil {
+			row.setRule(source, rule, most, at)
+		} else if row.Kind == "agent" {
+			at[key{source, "file", line.Number}] = row.ID
 		}
 		l.Lines = append(l.Lines, row)
 	}
@@ -125,30 +129,19 @@ func newListing(r *audit.Report, source, budget int, at places) listing {
 // kept returns a function that reports whether a line is shown. If the text has more
 // than budget lines, these are the lines with the rules that applied most often, and
 // then the first lines.
-func kept(text string, byLine map[int][]*audit.Line, budget int) func(line int) bool {
+func kept(text string, byLine map[int]*audit.Line, budget int) func(line int) bool {
 	lines := strings.Count(text, "\n") + strings.Count(text, "\r") + 1
 	if lines <= budget {
 		return func(int) bool { return true }
 	}
-	type applied struct {
-		line int
-		n    int64
-	}
-	var all []applied
-	for line, rules := range byLine {
-		if n := total(rules); n > 0 {
-			all = append(all, applied{line, n})
-		}
-	}
-	slices.SortFunc(all, func(a, b applied) int {
-		if a.n != b.n {
-			return int(max(min(b.n-a.n, 1), -1))
-		}
-		return a.line - b.line
+	all := slices.SortedFunc(maps.Values(byLine), func(a, b *audit.Line) int {
+		return cmp.Or(cmp.Compare(b.Applied, a.Applied), cmp.Compare(a.TextLine, b.TextLine))
 	})
 	keep := make(map[int]bool)
-	for _, b := range all[:min(len(all), budget)] {
-		keep[b.line] = true
+	for _, rule := range all[:min(len(all), budget)] {
+		if rule.Applied > 0 {
+			keep[rule.TextLine] = true
+		}
 	}
 	for line := 1; len(keep) < budget && line <= lines; line++ {
 		keep[line] = true
@@ -156,62 +149,28 @@ func kept(text string, byLine map[int][]*audit.Line, budget int) func(line int) 
 	return func(line int) bool { return keep[line] }
 }
 
-// total returns the number of requests that the rules of a line applied to.
-func total(rules []*audit.Line) (n int64) {
-	for _, r := range rules {
-		n += r.Applied
+// setRule adds the rule of a line. most is the largest count of a rule; the bars are
+// drawn in proportion to it.
+func (row *lineRow) setRule(source int, rule *audit.Line, most int64, at places) {
+	row.Kind, row.Rule, row.Bound, row.Denied = "rule", true, rule.Applied, rule.Denied
+	row.Agents, row.More = cut(rule.Crawlers, maxLineAgents)
+	row.Bars = bars(most, part{"deny", row.Denied}, part{"pass", row.Bound - row.Denied})
+	if rule.Layer == "policy" {
+		row.Policy = where(rule.Layer, rule.Line)
 	}
-	return n
+	at[key{source, rule.Layer, rule.Line}] = row.ID
 }
 
-// newLineRow returns the row for the rules of a line. most is the largest count of a
-// rule; the bars are drawn in proportion to it.
-func newLineRow(source int, rules []*audit.Line, most int64, at places) lineRow {
-	var row lineRow
-	for _, r := range rules {
-		row.Rule = true
-		row.Bound += r.Applied
-		row.Denied += r.Denied
-		row.Agents = addAgents(row.Agents, r.Crawlers)
-		id := lineID(source, r.TextLine)
-		if r.TextLine == 0 {
-			id = fmt.Sprintf("s%d-hidden%d", source, r.Line)
-			row.ID = id
-		} else if r.Layer == "policy" {
-			row.Policy = where(r.Layer, r.Line)
-		}
-		at[key{source, r.Layer, r.Line}] = id
-	}
-	row.Agents, row.More = cut(row.Agents, maxLineAgents)
-	row.Bars = bars(most, part{"deny", row.Denied}, part{"pass", row.Bound - row.Denied})
+// newHiddenRow returns the row for a hidden rule.
+func newHiddenRow(source int, rule *audit.Line, most int64, at places) lineRow {
+	row := lineRow{ID: fmt.Sprintf("s%d-hidden%d", source, rule.Line), Number: rule.Line, Raw: rule.Text}
+	row.setRule(source, rule, most, at)
 	return row
 }
 
-// addAgents adds the crawlers of another rule of the same line.
-func addAgents(list, more []audit.LineCrawler) []audit.LineCrawler {
-	if len(list) == 0 {
-		return slices.Clone(more)
-	}
-	for _, c := range more {
-		i := slices.IndexFunc(list, func(other audit.LineCrawler) bool { return other.Name == c.Name })
-		if i < 0 {
-			list = append(list, c)
-			continue
-		}
-		list[i].Applied += c.Applied
-		list[i].Denied += c.Denied
-	}
-	return list
-}
-
-// lineID returns the id attribute of a line.
-func lineID(source, line int) string { return fmt.Sprintf("s%d-%d", source, line) }
-
-// lineKind returns the CSS class of a line.
-func lineKind(l *robots.Line, rule bool) string {
+// lineKind returns the CSS class of a line without a rule.
+func lineKind(l *robots.Line) string {
 	switch {
-	case rule:
-		return "rule"
 	case l.Directive == robots.DirectiveUserAgent:
 		return "agent"
 	case l.Directive != robots.DirectiveNone:
@@ -222,11 +181,46 @@ func lineKind(l *robots.Line, rule bool) string {
 	return "blank"
 }
 
-// utc returns t in UTC.
-func utc(t *time.Time) *time.Time {
-	if t == nil {
-		return nil
+// place is a reference to a line of a robots.txt or of the configuration.
+type place struct {
+	Text  string // the line
+	Where string // for readers: "line 7"
+	Href  string // link to the line in a listing; "" if the line is not shown
+}
+
+// key identifies a line by the fields of an audit.Verdict.
+type key struct {
+	source int
+	layer  string
+	line   int
+}
+
+// places are the id attributes of the lines that the listings show.
+type places map[key]string
+
+// of returns the place of a line with its text.
+func (p places) of(source int, layer string, line int, text string) place {
+	at := place{Text: text}
+	if line > 0 {
+		at.Where = where(layer, line)
 	}
-	u := t.UTC()
-	return &u
+	if id := p[key{source, layer, line}]; id != "" {
+		at.Href = "#" + id
+	}
+	return at
+}
+
+// ofVerdict returns the place of the line that decided.
+func (p places) ofVerdict(v *audit.Verdict) place { return p.of(v.Source, v.Layer, v.Line, v.Text) }
+
+// where returns the number and the file of a line in words.
+func where(layer string, line int) string {
+	n := strconv.Itoa(line)
+	switch layer {
+	case "policy":
+		return "policy, line " + n + " of the configuration"
+	case "hidden":
+		return "hidden, line " + n + " of the configuration"
+	}
+	return "line " + n
 }

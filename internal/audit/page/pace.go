@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -43,15 +44,7 @@ func paceRows(r *audit.Report, places places) (rows []paceRow, left int) {
 		}
 		rows = append(rows, row)
 	}
-	slices.SortStableFunc(rows, func(a, b paceRow) int {
-		switch {
-		case a.Factor > b.Factor:
-			return -1
-		case a.Factor < b.Factor:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(rows, func(a, b paceRow) int { return cmp.Compare(b.Factor, a.Factor) })
 	return cut(rows, maxPaces)
 }
 

@@ -1,7 +1,9 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -178,15 +180,8 @@ func tipOf(read *audit.RobotsTxtRead) string {
 
 // statuses returns the number of responses with each status, in words.
 func statuses(got map[int]int64) string {
-	var list []int
-	for status := range got {
-		list = append(list, status)
-	}
-	slices.SortFunc(list, func(a, b int) int {
-		if got[a] != got[b] {
-			return int(max(min(got[b]-got[a], 1), -1))
-		}
-		return a - b
+	list := slices.SortedFunc(maps.Keys(got), func(a, b int) int {
+		return cmp.Or(cmp.Compare(got[b], got[a]), cmp.Compare(a, b))
 	})
 	var parts []string
 	for _, status := range list {
