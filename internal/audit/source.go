@@ -135,16 +135,16 @@ func (s *source) addRules() {
 			if r.Allow {
 				kind = "allow"
 			}
-			s.addRule(r.Line, r.String(), group, kind)
+			s.addRule(r.Line, group, kind)
 		}
 		if d, ok := g.CrawlDelay(); ok {
-			s.addRule(d.Line, "Crawl-delay: "+d.String(), group, "crawl-delay")
+			s.addRule(d.Line, group, "crawl-delay")
 		}
 		for _, r := range g.RequestRates() {
-			s.addRule(r.Line, "Request-rate: "+r.String(), group, "request-rate")
+			s.addRule(r.Line, group, "request-rate")
 		}
 		for _, v := range g.VisitTimes() {
-			s.addRule(v.Line, "Visit-time: "+v.Window.String(), group, "visit-time")
+			s.addRule(v.Line, group, "visit-time")
 		}
 	}
 	for _, line := range s.inForce.HiddenLines() {
@@ -161,7 +161,7 @@ func (s *source) fileOf(layer enforce.Layer) string {
 }
 
 // addRule adds one rule of the file.
-func (s *source) addRule(line int, text, group, kind string) {
+func (s *source) addRule(line int, group, kind string) {
 	key := ruleKey{line: line}
 	if t := s.rules[key]; t != nil { // one line can be in the groups of several tokens
 		if !strings.Contains(t.rule.Group, group) {
@@ -169,11 +169,9 @@ func (s *source) addRule(line int, text, group, kind string) {
 		}
 		return
 	}
-	if written, ok := s.inForce.File().Line(line); ok {
-		text = strings.TrimSpace(written.Raw)
-	}
+	written, _ := s.inForce.File().Line(line)
 	layer, at := s.inForce.Origin(line)
-	s.rules[key] = &ruleTally{rule: Line{Layer: layer.String(), Line: at, File: s.fileOf(layer), TextLine: line, Text: text, Group: group, Kind: kind}}
+	s.rules[key] = &ruleTally{rule: Line{Layer: layer.String(), Line: at, File: s.fileOf(layer), TextLine: line, Text: strings.TrimSpace(written.Raw), Group: group, Kind: kind}}
 }
 
 // count counts a request of a crawler that a rule decided.
