@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/valkey-io/valkey-go"
+
+	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 const (
@@ -161,15 +163,7 @@ func (l *link) sleep(d time.Duration) bool {
 
 // probeLimits accept every probe, so that each probe writes to the server, as a
 // request does.
-var probeLimits = mustLimit(CrawlDelay, 2*time.Microsecond)
-
-func mustLimit(why Reason, interval time.Duration) *Limits {
-	l, _ := newLimit(why, 1, interval, 1, DefaultMaxDelay)
-	l.window = wholeDay
-	t := &Limits{}
-	t.setLimits([]limit{l})
-	return t
-}
+var probeLimits = Compile(Grant{Delay: robots.CrawlDelay{Delay: 2 * time.Microsecond}})
 
 func (l *link) probe(client valkey.Client) error {
 	ctx, cancel := context.WithTimeout(l.ctx, probeTimeout)

@@ -1,9 +1,8 @@
 package verify
 
 import (
-	"maps"
+	"hash/maphash"
 	"net/netip"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -53,43 +52,20 @@ func (p *Proof) holds(now time.Time) bool {
 	return last != 0 && now.Sub(time.Unix(last, 0)) <= proofPeriod
 }
 
-// maxHosts bounds the hosts that have proofs of their own. Further hosts share theirs.
-const maxHosts = 10_000
-
-// hostProofs has the proofs of one host: for direct requests, and for those through a trusted proxy.
-type hostProofs [2]Proof
+// maxProofs is the number of hosts that have proofs of their own.
+const maxProofs = 20_000
 
 // Proof returns the Proof of the host or host pattern that serves a request.
 // proxied is whether the request came through a trusted proxy. Each combination
 // has its own Proof, because sites of one server may be behind different proxies.
-// Checkers of one Verifier share them. After 10,000 hosts, further hosts share
-// one. Only the first call for a host takes a lock.
+// Checkers of one Verifier share them. If there are more than 20,000, some are
+// forgotten, those with the oldest verification first.
 func (c *Checker) Proof(host string, proxied bool) *Proof {
-	i := 0
+	key := maphash.String(c.verifier.lookups.cache.seed, host)
 	if proxied {
-		i = 1
+		key = ^key
 	}
-	if p := (*c.verifier.proofs.Load())[host]; p != nil {
-		return &p[i]
-	}
-	return &c.verifier.addProofs(host)[i]
-}
-
-// addProofs returns the proofs of host, and adds them if they are missing.
-func (v *Verifier) addProofs(host string) *hostProofs {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	known := *v.proofs.Load()
-	if len(known) >= maxHosts {
-		host = ""
-	}
-	if p := known[host]; p != nil {
-		return p
-	}
-	p, all := new(hostProofs), maps.Clone(known)
-	all[strings.Clone(host)] = p
-	v.proofs.Store(&all)
-	return p
+	return c.verifier.proofs.Add(key, func(p *Proof) int64 { return p.last.Load() }, nil)
 }
 
 // specialPrefixes are the addresses that no crawler on the internet has: unspecified, private, shared (CGNAT), loopback, link-local, multicast

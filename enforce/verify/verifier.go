@@ -5,10 +5,10 @@ import (
 	"net"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/internal/document"
+	"github.com/caddy-robots/caddy-robots/internal/table"
 )
 
 // Config has the settings of a [Verifier].
@@ -31,7 +31,7 @@ type Verifier struct {
 	reader  *document.Reader
 	lookups *lookups
 	replays *replays
-	proofs  atomic.Pointer[map[string]*hostProofs]
+	proofs  *table.Table[Proof]
 
 	mu          sync.Mutex
 	lists       map[string]*source[*list]
@@ -62,7 +62,7 @@ func New(config Config) *Verifier {
 	})
 	v.lookups = newLookups(&v.config)
 	v.replays = newReplays()
-	v.proofs.Store(&map[string]*hostProofs{})
+	v.proofs = table.New[Proof](maxProofs)
 	v.ctx, v.cancel = context.WithCancel(context.Background())
 	return v
 }

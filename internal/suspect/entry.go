@@ -1,6 +1,15 @@
 package suspect
 
-import "time"
+import (
+	"sync"
+	"time"
+)
+
+// record is an entry with its lock.
+type record struct {
+	mu sync.Mutex
+	entry
+}
 
 // entry holds the counts and times of one visitor. It fits into a cache line.
 type entry struct {
@@ -40,19 +49,42 @@ func (e *entry) forget(now uint32) {
 	}
 }
 
-// rank orders entries by their importance. The table replaces those with the
-// lowest rank first.
-func (e *entry) rank(now uint32) int {
+// worth orders visitors by their importance, and those of equal importance by the
+// time at which they were last seen. The table replaces those with the lowest worth
+// first.
+func (v *record) worth(now uint32) int64 {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	rank := int64(0)
 	switch {
-	case e.until > now:
-		return 3
-	case e.set&strong != 0:
-		return 2
-	case e.set != 0:
-		return 1
+	case v.age(now) > rememberSeconds:
+		return -1
+	case v.until > now:
+		rank = 3
+	case v.set&strong != 0:
+		rank = 2
+	case v.set != 0:
+		rank = 1
 	}
-	return 0
+	return rank<<32 | int64(v.seen)
 }
+
+// age returns how many seconds ago the visitor was seen. The result is a very large
+// number if that time is in the future because the clock was set back.
+func (e *entry) age(now uint32) uint32 {
+	if e.seen > now && e.seen-now <= clockSlack {
+		return 0
+	}
+	return now - e.seen
+}
+
+const (
+	rememberSeconds = uint32(Remember / 1e9)
+	// clockSlack is the number of seconds by which the time of a request may be
+	// earlier than that of the request before it: requests overtake each other, and
+	// clocks are corrected.
+	clockSlack = 60
+)
 
 // raise adds a signal.
 func (e *entry) raise(s Signal, now uint32) {

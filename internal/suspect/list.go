@@ -107,15 +107,16 @@ func (w *Watch) Suspects(now time.Time, limit int) []Suspect {
 
 // refresh updates s from the table, and reports whether it still is a suspect.
 func (w *Watch) refresh(s *Suspect, now time.Time) bool {
-	b := w.table.bucket(s.hash)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for i, tag := range b.tags {
-		if e := &b.entries[i].entry; tag == s.hash && e.until > uint32(now.Unix()) {
-			s.Signals = nil // the slice belongs to the list
-			s.fill(e)
-			return true
-		}
+	v := w.visitors.Get(s.hash)
+	if v == nil {
+		return false
 	}
-	return false
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.until <= uint32(now.Unix()) {
+		return false
+	}
+	s.Signals = nil // the slice belongs to the list
+	s.fill(&v.entry)
+	return true
 }

@@ -5,11 +5,12 @@ import (
 	"hash/maphash"
 	"sync/atomic"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/internal/table"
 )
 
 // DefaultEntries is the number of visitors that a Watch remembers by default:
-// 458,752 visitors in 34 MB. The operating system provides the memory as visitors
-// arrive.
+// 458,752 visitors in 41 MB, of which 4 MB are needed before they arrive.
 const DefaultEntries = 7 << 16
 
 // DefaultFor is the usual time for which a client stays a suspect after its last
@@ -19,8 +20,8 @@ const DefaultFor = time.Hour
 // Config configures a Watch. The zero value has the defaults.
 type Config struct {
 	// Entries is the least number of visitors that the Watch remembers. NewWatch
-	// rounds it up to 7 times a power of two. 0 or less: DefaultEntries. There is no
-	// upper limit. Each visitor takes about 73 octets.
+	// rounds it up to a multiple of 7. 0 or less: DefaultEntries. There is no upper
+	// limit. Each visitor takes about 89 octets.
 	Entries  int
 	Observer Observer // may be nil
 }
@@ -51,10 +52,10 @@ type Observer interface {
 // signals first, and of these the one that was seen longest ago.
 //
 // All methods are safe for concurrent use. See takes no lock that all requests
-// share. It allocates memory only when a client becomes a suspect.
+// share. It allocates memory only for a new visitor and for a new suspect.
 type Watch struct {
-	table    table
-	sites    sites
+	visitors *table.Table[record]
+	sites    *table.Table[siteCount]
 	observer Observer
 	seeds    [4]maphash.Seed
 	list     list
@@ -69,7 +70,7 @@ func NewWatch(c Config) *Watch {
 	if c.Entries <= 0 {
 		c.Entries = DefaultEntries
 	}
-	w := &Watch{table: newTable(c.Entries), observer: c.Observer, marks: make(chan Mark, maxWaiting)}
+	w := &Watch{visitors: table.New[record](c.Entries), sites: table.New[siteCount](maxSites), observer: c.Observer, marks: make(chan Mark, maxWaiting)}
 	for i := range w.seeds {
 		w.seeds[i] = maphash.MakeSeed()
 	}
@@ -104,15 +105,17 @@ func (w *Watch) See(r *Request, hold time.Duration) (s Standing) {
 	t := r.traits()
 	hash, site := w.hash(r, t.fields)
 	now := uint32(r.Time.Unix())
-	b := w.table.bucket(hash)
-	b.mu.Lock()
-	e := b.find(hash, now)
-	if e == nil {
+	v := w.visitors.Get(hash)
+	if v == nil {
 		if _, ok := ParseBrowser(r.UserAgent); !ok || t.kind == otherKind && !r.RobotsTxt && w.fleet.Load() == nil {
-			b.mu.Unlock()
 			return s
 		}
-		e = b.add(hash, now)
+		v = w.visitors.Add(hash, func(v *record) int64 { return v.worth(now) }, nil)
+	}
+	v.mu.Lock()
+	e := &v.entry
+	if e.age(now) > rememberSeconds {
+		*e = entry{}
 	}
 	became := w.count(e, r, &t, now, site, hold)
 	s.Signals = e.set
@@ -123,7 +126,7 @@ func (w *Watch) See(r *Request, hold time.Duration) (s Standing) {
 	if became {
 		found = w.enlist(e, r, hash, t.fields)
 	}
-	b.mu.Unlock()
+	v.mu.Unlock()
 	if found != nil && w.observer != nil {
 		w.observer.Suspected(found)
 	}
@@ -199,7 +202,7 @@ func (w *Watch) embedded(e *entry, t *traits, site uint64) {
 	increment(&e.embedded)
 	if e.flags&(flagVisitor|flagEmbedding) == flagVisitor && t.fields == allFetchFields {
 		e.flags |= flagEmbedding
-		w.sites.of(site).embeds()
+		w.site(site).embedding.Add(1)
 	}
 }
 
@@ -241,7 +244,7 @@ func (w *Watch) document(e *entry, r *Request, t *traits, site uint64) (raised S
 	if t.fields == allFetchFields {
 		many = manyDocumentsFull
 	}
-	if e.embedded == 0 && e.documents >= many && e.documents%many == 0 && w.sites.of(site).embedsFiles() {
+	if e.embedded == 0 && e.documents >= many && e.documents%many == 0 && w.site(site).embedsFiles() {
 		raised |= 1 << Documents
 	}
 	if w.tooFast(e, r, t) {
@@ -256,11 +259,11 @@ func (w *Watch) visitor(e *entry, t *traits, site uint64) {
 		return
 	}
 	e.flags |= flagVisitor
-	c := w.sites.of(site)
+	c := w.site(site)
 	c.visit()
 	if e.embedded > 0 {
 		e.flags |= flagEmbedding
-		c.embeds()
+		c.embedding.Add(1)
 	}
 }
 
