@@ -50,21 +50,19 @@ func init() {
 type App struct {
 	config.Global
 
-	ctx       caddy.Context
-	report    *live.Reporter
-	counters  *live.Counters
-	anySite   *counters.Site // for requests that came through no server
-	ceiling   *enforce.Ceiling
-	memory    *throttle.Memory // the budgets of all handlers
-	waiters   *throttle.Waiters
-	entries   int // the largest max_entries of a handler; 0 if none sets it
-	readers   *enforce.Recent
-	copies    *siteCopies
-	visits    *enforce.Visits
-	histories *enforce.Histories
-	log       *zap.Logger
-	cleanup   []func() error
-	storage   func(caddy.Context) certmagic.Storage
+	ctx        caddy.Context
+	report     *live.Reporter
+	counters   *live.Counters
+	anySite    *counters.Site // for requests that came through no server
+	ceiling    *enforce.Ceiling
+	memory     *throttle.Memory // the budgets of all handlers
+	waiters    *throttle.Waiters
+	entries    int // the largest max_entries of a handler; 0 if none sets it
+	remembered *enforce.Memory
+	copies     *siteCopies
+	log        *zap.Logger
+	cleanup    []func() error
+	storage    func(caddy.Context) certmagic.Storage
 
 	// policyWanted is set if a matcher needs the policy of every request, also
 	// of people's.
@@ -102,14 +100,14 @@ func (*App) CaddyModule() caddy.ModuleInfo {
 // lost or doubled.
 var clock throttle.Clock
 
-// maxRecent bounds the reads of robots.txt that are remembered, one for each
+// maxReads bounds the reads of robots.txt that are remembered, one for each
 // crawler and origin. They take 1.6 MiB at most.
-const maxRecent = 1 << 16
+const maxReads = 1 << 16
 
-// maxVisits bounds the crawlers whose visits are remembered, one for each
+// maxVisitors bounds the crawlers whose visits are remembered, one for each
 // crawler and origin. They take 1.3 MiB at most for crawlers in the registry, and
 // as much for all others.
-const maxVisits = 1 << 15
+const maxVisitors = 1 << 15
 
 // Provision validates the configuration and gets the shared values. It reads no
 // files and uses no network.
@@ -122,12 +120,10 @@ func (a *App) Provision(ctx caddy.Context) error {
 		return err
 	}
 	a.ceiling = enforce.NewCeiling(a.MaxMemory)
-	a.readers = pooled(a, "readers", func() *enforce.Recent { return enforce.NewRecent(maxRecent) })
+	a.remembered = pooled(a, "remembered", func() *enforce.Memory { return enforce.NewMemory(maxReads, maxVisitors) })
 	a.memory = pooled(a, "limiter", func() *throttle.Memory { return throttle.NewMemory(config.DefaultBudgets) })
 	a.waiters = pooled(a, "waiters", func() *throttle.Waiters { return throttle.NewWaiters(enforce.MaxHeld) })
 	a.copies = pooled(a, "copies", func() *siteCopies { return new(siteCopies) })
-	a.visits = pooled(a, "visits", func() *enforce.Visits { return enforce.NewVisits(maxVisits) })
-	a.histories = pooled(a, "histories", enforce.NewHistories)
 	a.counters = pooled(a, "counters", live.NewCounters)
 	a.anySite = a.counters.Site(status.AnySite)
 	a.report = a.newReporter()

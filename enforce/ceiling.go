@@ -2,14 +2,14 @@ package enforce
 
 import "sync/atomic"
 
-// DefaultMaxMemory is the default of the memory that policies may take, in
+// DefaultMaxMemory is the default of the memory that rules may take, in
 // octets.
 const defaultMaxMemory = 64 << 20
 
-// Ceiling limits the memory that the policies of several engines use together.
+// Ceiling limits the memory that the rules of several engines use together.
 // An engine that would exceed the limit drops some of its own origins. Each
-// engine always keeps at least one policy, because without it crawlers would be
-// let through. It is safe for concurrent use. A nil Ceiling sets no limit.
+// engine always keeps the rules of at least one origin, because without them
+// crawlers would be let through. It is safe for concurrent use. A nil Ceiling sets no limit.
 type Ceiling struct {
 	max  int64
 	used atomic.Int64
@@ -31,7 +31,7 @@ func (c *Ceiling) add(n int64) {
 	}
 }
 
-// exceeded reports whether the policies take more than they may.
+// exceeded reports whether the rules take more than they may.
 func (c *Ceiling) exceeded() bool { return c != nil && c.used.Load() > c.max }
 
 // Usage returns an estimate of the octets that rules take now, and how many they

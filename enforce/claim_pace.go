@@ -33,11 +33,11 @@ func (e *Engine) take(ctx context.Context, r *Request, d *Decision) (throttle.Re
 		pool := budgetOf{e.budget(r, &d.Agent, seedPool), d.Rules.pools[d.Limits]}
 		res, err := e.takeBoth(ctx, r, client, pool)
 		if res.OK && err == nil {
-			e.readers.Mark(debtKey(own.key, d), r.Time)
+			e.memory.readers.mark(debtKey(own.key, d), r.Time)
 		}
 		return res, err
 	case verify.Verified:
-		if e.readers.Seen(debtKey(own.key, d), r.Time, debtPeriod) {
+		if e.memory.readers.seen(debtKey(own.key, d), r.Time, debtPeriod) {
 			// Its earlier requests, before it was verified, count too.
 			return e.takeBoth(ctx, r, own, e.clientBudget(r, d))
 		}
@@ -45,7 +45,7 @@ func (e *Engine) take(ctx context.Context, r *Request, d *Decision) (throttle.Re
 	return e.waiters.Take(ctx, e.limiter, r.Time, own.key, own.limits, e.settings.Wait)
 }
 
-// budgetOf is a budget and its terms.
+// budgetOf is a budget and its limits.
 type budgetOf struct {
 	key    throttle.Key
 	limits *throttle.Limits
@@ -75,7 +75,7 @@ func (e *Engine) takeBoth(ctx context.Context, r *Request, first, second budgetO
 	return other, nil
 }
 
-// debtKey is the key, in a Recent, of a client address that was let through
+// debtKey is the key, in Memory.readers, of a client address that was let through
 // before the crawler with the budget own was verified.
 func debtKey(own throttle.Key, d *Decision) uint64 { return own.Client(d.addr)[0] ^ seedDebt }
 

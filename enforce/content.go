@@ -6,13 +6,13 @@ import "github.com/cespare/xxhash/v2"
 // settings compile equal contents to equal rules.
 type content struct {
 	body    []byte
-	state   Outcome // Loaded, Missing, NotRobots, Refused, Failed or Pending
-	status  int     // the HTTP status code if state is Missing or Refused; otherwise 0
+	state   Outcome // Loaded, Missing, NotRobots, Forbidden, Failed or Pending
+	status  int     // the HTTP status code if state is Missing or Forbidden; otherwise 0
 	denyAll bool    // the source fails, and Config.DenyFailed is set
 	apart   bool    // see Response.Apart
 }
 
-// key returns the key of the policy in Origins.shared.
+// key returns the key of the rules in Origins.shared.
 func (c *content) key() uint64 {
 	key := xxhash.Sum64(c.body)*31 + uint64(c.status)<<8 + uint64(c.state)*4
 	if c.denyAll {

@@ -28,7 +28,7 @@ const (
 // that there is none.
 type goodCopy struct {
 	content             // its state is Loaded, Missing or NotRobots
-	published []byte    // the file with the lines of the managed policy; nil if there are none
+	published []byte    // Rules.Text if it has lines of the operator; nil if it has none
 	at        time.Time // when the source last confirmed it
 }
 

@@ -40,7 +40,7 @@ const (
 	CrawlDelay                 // Throttle: the request came before the Crawl-delay was over
 	RequestRate                // Throttle: the request exceeds a Request-rate
 	VisitTime                  // Throttle: the request came outside the Visit-time windows
-	Hidden                     // Deny: the path is one of the hidden paths of the managed policy
+	Hidden                     // Deny: the path is one of the hidden paths of Additions
 	Graced                     // Pass: an earlier version of the file allows the path, and this crawler may still follow it
 	Suspected                  // Deny: the client behaves like a robot, and the group for `*` disallows the path
 	reasons
@@ -65,7 +65,7 @@ func (r Reason) String() string {
 type Decision struct {
 	Action Action
 	Reason Reason
-	// Rules is the policy that was applied. It is never nil after Decide.
+	// Rules are those that were applied. They are never nil after Decide.
 	Rules *Rules
 	// Agent is the crawler that the decision is about. If a User-Agent names
 	// several crawlers, it is the one that determined the decision. Its Class
@@ -176,8 +176,8 @@ func (d *Decision) limitText() string {
 	return ""
 }
 
-// isFrom reports whether d.Layer and d.Line are those of a line of the policy's
-// file.
+// isFrom reports whether d.Layer and d.Line are those of a line of the file
+// in force.
 func (d *Decision) isFrom(line int) bool {
 	layer, at := d.Rules.Origin(line)
 	return layer == d.Layer && at == d.Line

@@ -28,8 +28,7 @@ type Engine struct {
 	origins  *Origins
 	limiter  throttle.Limiter
 	waiters  *throttle.Waiters
-	readers  *Recent
-	visits   *Visits
+	memory   *Memory
 
 	edition *Edition // in a Replay: what is in force in place of origins
 }
@@ -43,22 +42,18 @@ func NewEngine(settings Settings, source Source, limiter throttle.Limiter, cfg C
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Readers == nil {
-		cfg.Readers = NewRecent(smallRecent)
+	if cfg.Memory == nil {
+		cfg.Memory = NewMemory(smallMemory, smallMemory)
 	}
 	if cfg.Waiters == nil {
 		cfg.Waiters = throttle.NewWaiters(MaxHeld)
-	}
-	if cfg.Visits == nil {
-		cfg.Visits = NewVisits(smallRecent)
 	}
 	return &Engine{
 		settings: compiled,
 		origins:  newOrigins(source, compiled, cfg),
 		limiter:  limiter,
 		waiters:  cfg.Waiters,
-		readers:  cfg.Readers,
-		visits:   cfg.Visits,
+		memory:   cfg.Memory,
 	}, nil
 }
 
@@ -91,9 +86,12 @@ func (e *Engine) Origins() *Origins { return e.origins }
 // Registry returns the crawlers that the engine knows.
 func (e *Engine) Registry() *crawler.Registry { return e.settings.Registry }
 
-// Close stops the reads that are under way. Held requests go on waiting until
+// Close stops the fetches that are under way. Held requests go on waiting until
 // the rate limits allow them. It always returns nil.
-func (e *Engine) Close() error { return e.origins.close() }
+func (e *Engine) Close() error {
+	e.origins.close()
+	return nil
+}
 
 // Decide decides on a request and writes the decision to d. It has these steps:
 //

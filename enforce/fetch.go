@@ -7,17 +7,23 @@ import (
 	"time"
 )
 
-// read starts a read of e, unless one is under way or too many others are. The
-// read goes on when the request that started it ends.
-func (p *Origins) startFetch(r *Request, e *entry) { p.beginFetch(r, e, nil) }
+// fetch is one fetch of an origin's file.
+type fetch struct {
+	ready chan struct{} // closed when there are rules: those of the fetch or of a cached copy
+	ended chan struct{} // closed when the fetch has ended
+	event FetchEvent    // set before ended is closed
+	ok    bool          // event is set; false if the Origins was closed meanwhile
+}
 
-// begin is like read, and calls report with the result, unless report is nil or
-// p is closed meanwhile. It reports whether it started a read.
-func (p *Origins) beginFetch(r *Request, e *entry, report func(FetchEvent)) bool {
+// beginFetch starts a fetch for e, unless one is under way or too many others
+// are; then it returns nil. The fetch goes on when the request that started it
+// ends. caller is the caller of that request; if it is nil, the fetch gets the
+// context of the previous one.
+func (p *Origins) beginFetch(e *entry, now time.Time, caller Caller) *fetch {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.fetching.Load() || p.ctx.Err() != nil {
-		return false
+		return nil
 	}
 	slots := p.again
 	if e.rules.Load() == nil {
@@ -26,43 +32,65 @@ func (p *Origins) beginFetch(r *Request, e *entry, report func(FetchEvent)) bool
 	select {
 	case slots <- struct{}{}:
 	default:
-		return false
+		return nil
 	}
-	ready, ended := make(chan struct{}), make(chan struct{})
-	e.ready, e.again, e.ended = ready, false, ended
-	e.lastFetch.Store(r.Time.UnixNano())
+	if caller != nil {
+		e.cause = caller.Detach()
+	} else if e.cause == nil {
+		e.cause = context.Background()
+	}
+	f := &fetch{ready: make(chan struct{}), ended: make(chan struct{})}
+	e.latest, e.again = f, false
+	e.lastFetch.Store(now.UnixNano())
 	e.fetching.Store(true)
-	detached := r.detach()
-	e.cause = detached
-	p.running.Add(1)
-	go func() {
-		defer p.running.Done()
-		if p.restoreCopy(e) {
-			close(ready) // crawlers don't have to wait for the read
-			ready = nil
+	cause := e.cause
+	p.running.Go(func() {
+		restored := p.restoreCopy(e)
+		if restored {
+			close(f.ready) // crawlers don't have to wait for the fetch
 		}
-		ctx, cancel := context.WithTimeout(detached, fetchTimeout)
+		ctx, cancel := context.WithTimeout(cause, fetchTimeout)
 		stop := context.AfterFunc(p.ctx, cancel)
-		ev, ok := p.fetchNow(ctx, e)
-		if ok && report != nil {
-			report(ev)
-		}
+		f.event, f.ok = p.fetchNow(ctx, e)
 		stop()
 		cancel()
 		<-slots
 		e.mu.Lock()
+		defer e.mu.Unlock()
 		e.fetching.Store(false)
-		if ready != nil {
-			close(ready)
+		if !restored {
+			close(f.ready)
 		}
-		close(ended)
+		close(f.ended)
 		p.planRetry(e)
-		e.mu.Unlock()
-	}()
-	return true
+	})
+	return f
 }
 
-// restoreCopy puts the cached copy in force if e has no policy, for instance
+// await waits until done is closed or has a value, or until ctx ends or p is
+// closed.
+func await[T any](ctx context.Context, p *Origins, done <-chan T) {
+	select {
+	case <-done:
+	case <-ctx.Done():
+	case <-p.ctx.Done():
+	}
+}
+
+// Prefetch fetches the file of r's origin if p has no rules for it, and waits
+// until the fetch ends or ctx ends. It is for origins that will have requests, so
+// that the first one does not have to wait.
+func (p *Origins) Prefetch(ctx context.Context, r *Request) {
+	e := p.find(r)
+	if e.rules.Load() != nil {
+		return
+	}
+	if f := p.beginFetch(e, r.Time, r.Caller); f != nil {
+		await(ctx, p, f.ended)
+	}
+}
+
+// restoreCopy puts the cached copy in force if e has no rules, for instance
 // after a reload. It reports whether it did.
 func (p *Origins) restoreCopy(e *entry) bool {
 	if e.rules.Load() != nil {
@@ -79,7 +107,7 @@ func (p *Origins) restoreCopy(e *entry) bool {
 	return true
 }
 
-// readNow reads e's source and puts the result in force. It returns false if p
+// fetchNow fetches e's file and puts the result in force. It returns false if p
 // was closed meanwhile.
 func (p *Origins) fetchNow(ctx context.Context, e *entry) (FetchEvent, bool) {
 	began := p.cfg.Now()
@@ -139,7 +167,7 @@ func (p *Origins) fetchNow(ctx context.Context, e *entry) (FetchEvent, bool) {
 	return ev, true
 }
 
-// inForce returns what is in force after a read with the outcome out and an
+// inForce returns what is in force after a fetch with the outcome out and an
 // HTTP status code. The caller holds e.mu.
 func (p *Origins) inForce(e *entry, out Outcome, status int, now time.Time) content {
 	keep := keepFailed
@@ -157,7 +185,7 @@ func (p *Origins) inForce(e *entry, out Outcome, status int, now time.Time) cont
 	return e.good.content
 }
 
-// pause returns the time until the next read: Config.Refresh, or 1, 2, 4 …
+// pause returns the time until the next fetch: Config.Refresh, or 1, 2, 4 …
 // seconds, up to Config.Refresh, while the source fails and there is no cached
 // copy. The caller holds e.mu.
 func (p *Origins) pause(e *entry, state Outcome) time.Duration {
@@ -168,13 +196,12 @@ func (p *Origins) pause(e *entry, state Outcome) time.Duration {
 }
 
 // set compiles a content and puts it in force for e. Origins with the same file
-// share one policy, so that hosts that clients invent need no memory for
-// policies.
+// share one Rules, so that hosts that clients invent need little memory.
 //
 // changed is the time from which clients received the file: the start of the
-// read that found it, because a client that fetches /robots.txt starts a read.
-// (A client that fetches the file less than a second after another read counts
-// as having received the previous version, although it may have received this
+// fetch that found it, because a client that reads /robots.txt starts a fetch.
+// (A client that reads the file less than a second after another fetch counts as
+// having received the previous version, although it may have received this
 // one.)
 func (p *Origins) set(e *entry, c content, changed int64) *Rules {
 	p.joinHistory(e)
@@ -196,7 +223,7 @@ func (p *Origins) set(e *entry, c content, changed int64) *Rules {
 	return rules
 }
 
-// put replaces e's policy. The caller holds p.mu.
+// put replaces e's rules. The caller holds p.mu.
 func (p *Origins) put(e *entry, rules *Rules, changed int64) {
 	if e.gone {
 		return
@@ -205,11 +232,11 @@ func (p *Origins) put(e *entry, rules *Rules, changed int64) {
 		changed = p.cfg.Now().UnixNano() // clients receive this text from now on
 	}
 	p.acquire(rules)
-	p.note(e, rules, changed) // before the swap, so that the new policy denies nothing to a crawler that has a grace period
+	p.note(e, rules, changed) // before the swap, so that the new rules deny nothing to a crawler that has a grace period
 	p.release(e.rules.Swap(rules))
 }
 
-// acquire counts one more use of a policy by an origin, in force or as an
+// acquire counts one more use of rules by an origin, in force or as an
 // earlier version. The caller holds p.mu.
 func (p *Origins) acquire(rules *Rules) {
 	if rules.users++; rules.users > 1 {
@@ -221,7 +248,7 @@ func (p *Origins) acquire(rules *Rules) {
 	p.account(rules.memory())
 }
 
-// release is the opposite of acquire. policy may be nil. The caller holds p.mu.
+// release is the opposite of acquire. rules may be nil. The caller holds p.mu.
 func (p *Origins) release(rules *Rules) {
 	if rules == nil {
 		return
@@ -235,7 +262,7 @@ func (p *Origins) release(rules *Rules) {
 	p.account(-rules.memory())
 }
 
-// account adds n octets to the memory of p's policies, and to the Ceiling
+// account adds n octets to the memory of p's rules, and to the Ceiling
 // unless p was replaced or closed. The caller holds p.mu.
 func (p *Origins) account(n int64) {
 	if p.used += n; !p.retired {

@@ -63,7 +63,7 @@ type Version struct {
 	from, until int64 // when it was in force, in nanoseconds since 1970
 }
 
-// Rules returns the policy of the version. It has no rules if crawlers got no
+// Rules returns the rules of the version. They are empty if crawlers got no
 // robots.txt (see Rules.Outcome).
 func (v *Version) Rules() *Rules { return v.rules }
 

@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// Limits of a Histories.
+// Limits of histories.
 const (
 	maxHistories     = 10_000
 	maxHistoriesSize = 16 << 20 // octets of all texts
 )
 
-// Place identifies where a robots.txt is enforced, so that after a reload the
+// HandlerKey identifies where a robots.txt is enforced, so that after a reload the
 // new configuration finds the earlier versions of the file.
 type HandlerKey struct {
 	// Hosts are the hosts for which requests can arrive. If there are none,
@@ -23,11 +23,11 @@ type HandlerKey struct {
 	Handler string
 }
 
-// Histories keeps the versions that each robots.txt had in the last
+// histories keeps the versions that each robots.txt had in the last
 // GracePeriod. It outlives the engines that use it, so that the grace period of
 // crawlers goes on after a reload. It holds at most 10,000 histories with 16
-// MiB of text. It is safe for concurrent use. A nil Histories holds nothing.
-type Histories struct {
+// MiB of text. It is safe for concurrent use. A nil histories holds nothing.
+type histories struct {
 	mu         sync.Mutex
 	generation int
 	size       int
@@ -41,7 +41,7 @@ type historyKey struct {
 	origin  Origin
 }
 
-// historyRecord is a history that has texts in place of policies, because the
+// historyRecord is a history that has texts in place of rules, because the
 // next configuration may compile them by other rules.
 type historyRecord struct {
 	generation int // of the Origins that stored it
@@ -55,12 +55,12 @@ type versionRecord struct {
 	from, until int64
 }
 
-// NewHistories returns an empty Histories.
-func NewHistories() *Histories { return &Histories{records: make(map[historyKey]*historyRecord)} }
+// newHistories returns empty histories.
+func newHistories() *histories { return &histories{records: make(map[historyKey]*historyRecord)} }
 
-// begin returns the generation of a Origins that stores histories from now on.
-// A Origins of an earlier generation can't overwrite them.
-func (s *Histories) begin() int {
+// begin returns the generation of an Origins that stores histories from now on.
+// An Origins of an earlier generation can't overwrite them.
+func (s *histories) begin() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.generation++
@@ -70,7 +70,7 @@ func (s *Histories) begin() int {
 // get returns the latest of the records that fit one of the keys. A source that
 // serves all origins also continues the histories of a source per origin, and
 // the other way round: the operator may have changed the kind of source.
-func (s *Histories) get(keys []historyKey, perOrigin bool) (latest *historyRecord) {
+func (s *histories) get(keys []historyKey, perOrigin bool) (latest *historyRecord) {
 	if s == nil {
 		return nil
 	}
@@ -107,7 +107,7 @@ func (rec *historyRecord) later(other *historyRecord) *historyRecord {
 
 // put stores a history under each of the keys. If there are too many histories,
 // or they are too large, it drops others, in no order.
-func (s *Histories) put(keys []historyKey, generation int, h *history) {
+func (s *histories) put(keys []historyKey, generation int, h *history) {
 	if s == nil {
 		return
 	}
@@ -144,7 +144,7 @@ func newHistoryRecord(h *history) *historyRecord {
 }
 
 // publishedContent returns the file that crawlers read, with the lines of the
-// managed policy.
+// operator.
 func (p *Rules) publishedContent() content {
 	c := content{body: p.text, state: p.state, status: p.status, apart: true}
 	if len(p.text) > 0 {

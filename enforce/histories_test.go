@@ -11,16 +11,15 @@ import (
 
 // reloadTest loads one configuration after another for the same place.
 type reloadTest struct {
-	t         *testing.T
-	clock     *clock
-	histories *Histories
-	visits    *Visits
-	copies    *Copies
-	engine    *Engine
+	t      *testing.T
+	clock  *clock
+	memory *Memory
+	copies *Copies
+	engine *Engine
 }
 
 func newReloadTest(t *testing.T) *reloadTest {
-	return &reloadTest{t: t, clock: newClock(), histories: NewHistories(), visits: NewVisits(64), copies: NewCopies()}
+	return &reloadTest{t: t, clock: newClock(), memory: NewMemory(64, 64), copies: NewCopies()}
 }
 
 // provision makes an engine that is not in use yet.
@@ -28,7 +27,7 @@ func (l *reloadTest) provision(source Source, handler string, rules Settings) *E
 	l.t.Helper()
 	limiter := throttle.NewMemory(100)
 	e, err := NewEngine(rules, source, limiter, Config{
-		Now: l.clock.now, Visits: l.visits, Histories: l.histories, Copies: l.copies, Refresh: 1000 * time.Hour, Published: true,
+		Now: l.clock.now, Memory: l.memory, Copies: l.copies, Refresh: 1000 * time.Hour, Published: true,
 		Handler: func() HandlerKey { return HandlerKey{[]string{home.Host}, handler} },
 	})
 	if err != nil {
@@ -177,7 +176,7 @@ func TestGraceWithAnotherRegistry(t *testing.T) {
 
 // Histories are limited in number and in octets.
 func TestSizeOfHistoriesIsLimited(t *testing.T) {
-	s := NewHistories()
+	s := newHistories()
 	rules := func(size int) *history {
 		return &history{current: &Rules{text: make([]byte, size), content: content{state: Loaded}}}
 	}

@@ -22,7 +22,7 @@ type history struct {
 	ends    int64 // when the last of the earlier versions ends
 }
 
-// next returns h with a policy that is in force from a time on. h may be nil.
+// next returns h with rules that are in force from a time on. h may be nil.
 // Files with the same path rules are one version, so a changed comment makes no
 // new version. A version that was in force several times counts as in force
 // from its first time to its last.
@@ -59,7 +59,7 @@ func (h *history) add(v Version, now int64) {
 	}
 }
 
-// policies returns the policies of all versions. h may be nil.
+// rules returns the rules of all versions. h may be nil.
 func (h *history) rules() []*Rules {
 	if h == nil {
 		return nil
@@ -71,8 +71,8 @@ func (h *history) rules() []*Rules {
 	return list
 }
 
-// isVersion reports whether a crawler can have read the policy's file. It can't
-// if the policy is only in force because the source could not be read.
+// isVersion reports whether a crawler can have read the file of the rules. It
+// can't if they are only in force because the source gave no answer.
 func (p *Rules) isVersion() bool {
 	switch p.state {
 	case Loaded, Missing, NotRobots, Forbidden:
@@ -115,7 +115,7 @@ func (p *Origins) earlier(r *Request) []Version {
 	if p.withEarlier.Load() == 0 {
 		return nil
 	}
-	e := p.table.find(p.key(r.Origin))
+	e := p.table.find(p.Key(r.Origin))
 	if e == nil {
 		return nil
 	}
@@ -128,10 +128,10 @@ func (p *Origins) earlier(r *Request) []Version {
 
 // readAt returns a time, in nanoseconds since 1970, at which the version that
 // the client of r received was in force. If the handler serves Rules.Text, the
-// client received the text of policy.
+// client received the text of rules.
 func (p *Origins) readAt(r *Request, rules *Rules) int64 {
 	at := r.Time.UnixNano()
-	e := p.table.find(p.key(r.Origin))
+	e := p.table.find(p.Key(r.Origin))
 	if e == nil || !p.published(rules) {
 		return at
 	}
@@ -150,7 +150,7 @@ func (p *Origins) readAt(r *Request, rules *Rules) int64 {
 // Rules.Text.
 func (p *Origins) published(rules *Rules) bool { return p.cfg.Published || rules.Published() }
 
-// note adds to e's history that a policy is in force from a time on. The caller
+// note adds to e's history that rules are in force from a time on. The caller
 // holds p.mu.
 func (p *Origins) note(e *entry, rules *Rules, at int64) {
 	if rules.isVersion() {
@@ -190,7 +190,7 @@ func (p *Origins) setHistory(e *entry, h *history) {
 		p.withEarlier.Add(1)
 	}
 	if p.connected.Load() && !p.retired {
-		p.cfg.Histories.put(p.historyKeys(e), p.generation, h)
+		p.histories.put(p.historyKeys(e), p.generation, h)
 	}
 }
 
@@ -240,7 +240,7 @@ func (p *Origins) endGrace(o Origin) (n int) {
 // long, so the caller must not hold p.mu.
 func (p *Origins) compileVersions(rec *historyRecord) *history {
 	compile := func(c content) *Rules {
-		c.apart = true // the text already has the lines of the managed policy
+		c.apart = true // the text already has the lines of the operator
 		p.mu.Lock()
 		shared := p.shared[c.key()]
 		p.mu.Unlock()
@@ -256,19 +256,19 @@ func (p *Origins) compileVersions(rec *historyRecord) *history {
 	return h
 }
 
-// Connect loads the earlier versions of p's files from Config.Histories. From
+// Connect loads the earlier versions of p's files from Config.Memory. From
 // then on, p stores its own versions there. The engine calls Connect at the
 // first request of a crawler that can have a grace period. A caller can call it
 // before, but not before its configuration is in force, because p's versions
 // then replace those of earlier configurations. Further calls do nothing.
 func (p *Origins) Connect() {
 	p.connecting.Do(func() {
-		if p.cfg.Histories == nil || p.cfg.Handler == nil {
+		if p.histories == nil {
 			p.connected.Store(true)
 			return
 		}
 		p.place = p.cfg.Handler()
-		p.generation = p.cfg.Histories.begin()
+		p.generation = p.histories.begin()
 		p.connected.Store(true)
 		for e := range p.table.all() {
 			p.joinHistory(e)
@@ -283,7 +283,7 @@ func (p *Origins) joinHistory(e *entry) {
 		return
 	}
 	var before *history
-	if rec := p.cfg.Histories.get(p.historyKeys(e), p.source.PerOrigin()); rec != nil {
+	if rec := p.histories.get(p.historyKeys(e), p.source.PerOrigin()); rec != nil {
 		before = p.compileVersions(rec)
 	}
 	p.mu.Lock()

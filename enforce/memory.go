@@ -5,6 +5,26 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
+// Memory remembers what crawlers did: which of them read a robots.txt, and when
+// each came; and the versions that each robots.txt had in the last GracePeriod.
+// Several engines can share one. It outlives them, so that after a reload the
+// grace periods of crawlers go on. It is bounded, and safe for concurrent use.
+type Memory struct {
+	readers   *events
+	visits    *visitors
+	histories *histories
+}
+
+// NewMemory returns an empty Memory for a number of reads of robots.txt, of which
+// there is one for each crawler and origin, and of visitors: known crawlers at
+// origins, and as many that clients can invent.
+func NewMemory(reads, visitors int) *Memory {
+	return &Memory{newEvents(reads), newVisitors(visitors), newHistories()}
+}
+
+// smallMemory is the size of a Memory that an engine does not share.
+const smallMemory = 1 << 12
+
 // recall sets what the engine remembers about the agents of c, for judge.
 func (e *Engine) recall(c *client) {
 	c.readRobots, c.versions = false, nil
@@ -15,7 +35,7 @@ func (e *Engine) recall(c *client) {
 	for i := range c.agents() {
 		a := &c.agents()[i]
 		if a.Class == crawler.Program && e.settings.Programs == ProgramsSeen {
-			c.readRobots = e.readers.Seen(programKey(c.request, a), c.request.Time, copyLifetime)
+			c.readRobots = e.memory.readers.seen(programKey(c.request, a), c.request.Time, copyLifetime)
 		}
 		grace = grace || c.hasGrace(i)
 	}
@@ -43,19 +63,19 @@ func (e *Engine) recall(c *client) {
 // period, and has none itself once it has read the file.
 func (e *Engine) visitsOf(c *client, i int) visitTimes {
 	now := c.request.Time
-	visit := e.visits.last(c.visitor(i), now)
+	visit := e.memory.visits.last(c.visitor(i), now)
 	if visit.first == 0 {
 		visit.first = now.UnixNano()
 	}
 	crawler := newVisitor(c.request, &c.agents()[i])
 	switch c.claims[i].State {
 	case verify.Unverified:
-		visit = visit.with(e.visits.last(crawler, now))
+		visit = visit.with(e.memory.visits.last(crawler, now))
 	case verify.Verified: // it may have come before it was verified
-		visit = visit.with(e.visits.last(crawler.claimant(clientAddr(c.request)), now))
+		visit = visit.with(e.memory.visits.last(crawler.claimant(clientAddr(c.request)), now))
 	}
 	crawler.invented = !crawler.invented // an earlier configuration may or may not have named the host
-	return visit.with(e.visits.last(crawler, now))
+	return visit.with(e.memory.visits.last(crawler, now))
 }
 
 // noteVisit remembers that the agents of c came, and which of them read
@@ -65,14 +85,14 @@ func (e *Engine) noteVisit(c *client) {
 	for i := range c.agents() {
 		a := &c.agents()[i]
 		if c.hasGrace(i) {
-			e.visits.see(c.visitor(i), r.Time)
+			e.memory.visits.see(c.visitor(i), r.Time)
 		}
 		if !c.robotsTxt {
 			continue
 		}
-		e.readers.Mark(readerKey(r.Origin, a), r.Time)
+		e.memory.readers.mark(readerKey(r.Origin, a), r.Time)
 		if a.Class == crawler.Program && e.settings.Programs == ProgramsSeen && r.reads() {
-			e.readers.Mark(programKey(r, a), r.Time)
+			e.memory.readers.mark(programKey(r, a), r.Time)
 		}
 	}
 }
@@ -90,7 +110,7 @@ func (e *Engine) RobotsRead(r *Request, rules *Rules) {
 	for c.identify() {
 		for i := range c.agents() {
 			if c.hasGrace(i) {
-				e.visits.read(c.visitor(i), r.Time, at)
+				e.memory.visits.read(c.visitor(i), r.Time, at)
 			}
 		}
 	}

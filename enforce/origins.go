@@ -5,93 +5,20 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
-// Limits that the operator can't configure.
-const (
-	// firstWait is how long crawlers wait for the first policy of an origin,
-	// from the start of the read.
-	firstWait = 5 * time.Second
-	// maxWaiting is how many requests can wait for a policy at once.
-	maxWaiting = 1000
-	// readTimeout is how long one read may take.
-	fetchTimeout = 10 * time.Second
-	// maxReads is how many first reads of origins can run at once. As many
-	// other reads can run at the same time. A client can start a first read
-	// with each host name that it invents. So first reads must be limited, and
-	// must leave other reads enough room.
-	maxFetches = 32
-	// minReread is the shortest time between two reads of one origin.
-	minRefetch = time.Second
-	// dueWait is how long crawlers wait for the read of a policy that is due, so
-	// that the first crawler after a quiet time does not get an earlier file.
-	dueWait = time.Second
-	// maxUnread is how long after its next read was due crawlers wait for a policy
-	// like for a first one. It is the time for which crawlers may use their own
-	// cached copies (RFC 9309, section 2.4).
-	maxStale = 24 * time.Hour
-)
-
-// Config has the settings of an Engine that are not in Rules. The zero value is
-// ready for use. Caches and tables that are given can be shared by several
-// engines.
-type Config struct {
-	// Refresh is the time between two reads of an origin. Zero means 1 minute;
-	// less than 1 second counts as 1 second. A failed read is repeated without a
-	// request, unless the host is Invented or had no request for 24 hours: after
-	// Refresh if a cached copy is in force, otherwise after 1, 2, 4 … seconds, up
-	// to Refresh.
-	Refresh time.Duration
-	// MaxOrigins is how many origins are kept. Beyond it, the engine drops
-	// another origin: first one with an Invented host, then one that was not read
-	// yet, then the least recently used one. Zero or less means 1000.
-	MaxOrigins int
-
-	DenyFailed bool              // deny crawlers every path while the source fails, as RFC 9309 says; otherwise the cached copy stays in force
-	Ceiling    *Ceiling          // limits the memory of policies; no limit if nil
-	Copies     *Copies           // cache for the time after the engine is closed; none if nil
-	Readers    *Recent           // remembers which crawlers read which robots.txt; nil for a new one
-	Waiters    *throttle.Waiters // holds requests until their time comes; nil for a new one
-	Visits     *Visits           // remembers when crawlers came; nil for a new one
-	Histories  *Histories        // versions of files for the time after the engine is closed; none if nil
-	Handler    func() HandlerKey // returns where the files are enforced, for Histories; called once, by Origins.Connect
-	Published  bool              // the caller answers all requests for /robots.txt with Rules.Text; otherwise only if Rules.Published
-	Fetched    func(FetchEvent)  // called after every fetch, for logs and metrics; it must be safe for concurrent use and must not block
-	Now        func() time.Time  // the clock for reads; default time.Now
-}
-
-// complete returns c with defaults in place of zero values.
-func (c Config) complete() Config {
-	if c.Refresh == 0 {
-		c.Refresh = time.Minute
-	}
-	c.Refresh = max(c.Refresh, minRefetch)
-	if c.MaxOrigins <= 0 {
-		c.MaxOrigins = 1000
-	}
-	if c.Fetched == nil {
-		c.Fetched = func(FetchEvent) {}
-	}
-	if c.Now == nil {
-		c.Now = time.Now
-	}
-	return c
-}
-
-// Origins holds the policy of each origin and reads its source again when it
-// is due. It is safe for concurrent use. Lookups take no lock; while a policy
-// is being replaced, they return the old or the new one.
+// Origins holds the rules in force of each origin, and fetches the file again
+// when it is due. It is safe for concurrent use. Lookups take no lock; while
+// rules are being replaced, they return the old or the new ones.
 type Origins struct {
 	source  Source
 	compile func(content) *Rules
-	pending *Rules // the policy of origins that were never read
+	pending *Rules // the rules of origins whose file was never fetched
 	cfg     Config
 	ctx     context.Context
 	stop    context.CancelFunc
-	first   chan struct{} // a semaphore of maxReads for first reads
-	again   chan struct{} // and one for other reads
+	first   chan struct{} // a semaphore of maxFetches for first fetches
+	again   chan struct{} // and one for other fetches
 	waiting *atomic.Int64
 	running sync.WaitGroup
 
@@ -102,10 +29,11 @@ type Origins struct {
 	connected  atomic.Bool // place and generation are known
 	place      HandlerKey
 	generation int
+	histories  *histories // nil without Config.Handler
 
 	mu      sync.Mutex        // guards table, shared, used, retired and changes of histories
-	shared  map[uint64]*Rules // by content.key: origins with the same file share one policy
-	used    int64             // octets that all policies take, as estimated
+	shared  map[uint64]*Rules // by content.key: origins with the same file share one Rules
+	used    int64             // octets that all rules take, as estimated
 	retired bool
 }
 
@@ -118,39 +46,41 @@ type entry struct {
 	historyJoined atomic.Bool             // the history of an earlier configuration was looked for
 	invented      atomic.Bool             // a client may have invented the host
 	used          atomic.Int64            // when the entry was last used; all times are in nanoseconds since 1970
-	nextFetch     atomic.Int64            // when the next read is due
-	lastFetch     atomic.Int64            // when the last read began
-	fetching      atomic.Bool             // whether a read is under way
+	nextFetch     atomic.Int64            // when the next fetch is due
+	lastFetch     atomic.Int64            // when the last fetch began
+	fetching      atomic.Bool             // whether a fetch is under way
 
 	mu       sync.Mutex
 	good     goodCopy
 	was      []byte          // the text that was published by other rules; nil if none, or not known
-	last     Outcome         // of the last read
-	tried    bool            // whether a read has ended
-	failures int             // how many of the latest reads in a row failed
+	last     Outcome         // of the last fetch
+	tried    bool            // whether a fetch has ended
+	failures int             // how many of the latest fetches in a row failed
 	failing  time.Time       // when the first of them began
-	err      error           // why the last read failed; nil if it did not
-	cause    context.Context // context of the last read, for further reads of the same origin
-	ended    chan struct{}   // closed when the latest read ends; nil before the first read
-	ready    chan struct{}   // closed when there is a policy; nil before the first read begins
-	again    bool            // whether another read must follow the one under way
-	retry    *time.Timer     // begins the next read after a failed one; nil if none is planned
+	err      error           // why the last fetch failed; nil if it did not
+	cause    context.Context // context of the last fetch, for further ones of the same origin; nil before the first
+	latest   *fetch          // under way or ended; nil before the first one
+	again    bool            // whether another fetch must follow the one under way
+	retry    *time.Timer     // begins the next fetch after a failed one; nil if none is planned
 	gone     bool            // the entry was evicted
 }
 
-// newPolicies returns an empty Origins that reads from source and compiles
-// files by rules. It reads nothing yet. The caller closes it.
+// newOrigins returns an empty Origins that fetches from source and compiles
+// files by settings. It fetches nothing yet. The caller closes it.
 func newOrigins(source Source, settings *compiledSettings, cfg Config) *Origins {
 	ctx, stop := context.WithCancel(context.Background())
 	p := &Origins{
 		source: source, cfg: cfg.complete(), ctx: ctx, stop: stop,
 		first: make(chan struct{}, maxFetches), again: make(chan struct{}, maxFetches), waiting: new(atomic.Int64),
 	}
+	if cfg.Handler != nil {
+		p.histories = cfg.Memory.histories
+	}
 	p.use(settings)
 	return p
 }
 
-// use sets the rules of p and empties its table.
+// use sets the settings of p and empties its table.
 func (p *Origins) use(settings *compiledSettings) {
 	p.compile, p.pending = settings.rulesOf, settings.empty(content{state: Pending})
 	size := p.cfg.MaxOrigins
@@ -160,12 +90,12 @@ func (p *Origins) use(settings *compiledSettings) {
 	p.table, p.shared = newOriginTable(size), make(map[uint64]*Rules)
 }
 
-// with returns a Origins that holds what p does, compiled by other rules. The
-// two share the source and the limits of reads; closing one closes both. The
-// result of a read that is under way goes only to p, so the origin is read
-// again at its next request.
+// with returns an Origins that holds what p does, compiled by other settings. The
+// two share the source and the limits of fetches; closing one closes both. The
+// result of a fetch that is under way goes only to p, so the file is fetched
+// again at the next request.
 func (p *Origins) with(settings *compiledSettings, fetched func(FetchEvent)) *Origins {
-	q := &Origins{source: p.source, cfg: p.cfg, ctx: p.ctx, stop: p.stop, first: p.first, again: p.again, waiting: p.waiting}
+	q := &Origins{source: p.source, cfg: p.cfg, ctx: p.ctx, stop: p.stop, first: p.first, again: p.again, waiting: p.waiting, histories: p.histories}
 	if q.cfg.Fetched = fetched; fetched == nil {
 		q.cfg.Fetched = func(FetchEvent) {}
 	}
@@ -207,16 +137,15 @@ func (p *Origins) with(settings *compiledSettings, fetched func(FetchEvent)) *Or
 	return q
 }
 
-// Close stops the reads under way, but does not wait until they end. Requests
-// that are still running can use the policies. Close always returns nil.
-func (p *Origins) close() error {
+// close stops the fetches under way, but does not wait until they end. Requests
+// that are still running can use the rules.
+func (p *Origins) close() {
 	p.stop()
 	p.retire()
-	return nil
 }
 
-// retire subtracts the memory of p's policies from the Ceiling, once, and cancels
-// the reads that are planned.
+// retire subtracts the memory of p's rules from the Ceiling, once, and cancels
+// the fetches that are planned.
 func (p *Origins) retire() {
 	for e := range p.table.all() {
 		e.mu.Lock()
@@ -231,14 +160,6 @@ func (p *Origins) retire() {
 		p.cfg.Ceiling.add(-p.used)
 	}
 	p.retired = true
-}
-
-// key is Key.
-func (p *Origins) key(origin Origin) Origin {
-	if p.source.PerOrigin() {
-		return origin
-	}
-	return Origin{}
 }
 
 // Peek returns the rules in force for the origin of r, or nil if its file was
@@ -257,7 +178,7 @@ func (p *Origins) peek(r *Request) (rules *Rules, outdated bool) {
 	e.touch(now)
 	// If the last fetch began later than now, the clock was set back.
 	if (now >= e.nextFetch.Load() || now < e.lastFetch.Load()) && !e.fetching.Load() {
-		p.startFetch(r, e)
+		p.beginFetch(e, r.Time, r.Caller)
 	}
 	return e.rules.Load(), e.outdated(now)
 }
@@ -267,11 +188,11 @@ func (e *entry) outdated(now int64) bool {
 	return e.fetching.Load() && now >= e.nextFetch.Load() && e.rules.Load() != nil
 }
 
-// Wait returns the policy of r's origin. If there is none, or it is due for a new
-// read, Wait waits for the read that is under way: until five seconds after the
-// read began, or until ctx ends. If there is a policy that has been due for less
-// than 24 hours, it waits until one second after the read began. It returns nil
-// if there is still no policy.
+// Wait returns the rules in force for r's origin. If there are none, or the file
+// is due for a new fetch, Wait waits for the fetch that is under way: until five
+// seconds after it began, or until ctx ends. If there are rules whose fetch has
+// been due for less than 24 hours, Wait waits until one second after the fetch
+// began. It returns nil if there are still no rules.
 func (p *Origins) Wait(ctx context.Context, r *Request) *Rules {
 	e := p.find(r)
 	outdated := e.outdated(r.Time.UnixNano())
@@ -285,30 +206,25 @@ func (p *Origins) Wait(ctx context.Context, r *Request) *Rules {
 		}
 	}
 	e.mu.Lock()
-	ready := e.ready
+	latest := e.latest
 	e.mu.Unlock()
 	left := longest - time.Duration(r.Time.UnixNano()-e.lastFetch.Load())
-	if ready == nil || left <= 0 {
+	if latest == nil || left <= 0 {
 		return e.rules.Load()
 	}
 	if p.waiting.Add(1) <= maxWaiting {
-		t := time.NewTimer(min(left, longest))
-		defer t.Stop()
-		select {
-		case <-ready:
-		case <-t.C:
-		case <-ctx.Done():
-		case <-p.ctx.Done():
-		}
+		ctx, cancel := context.WithTimeout(ctx, min(left, longest))
+		defer cancel()
+		await(ctx, p, latest.ready)
 	}
 	p.waiting.Add(-1)
 	return e.rules.Load()
 }
 
-// Reread reads the source of r's origin again, in the background, at most once
-// per second. It is for a client that fetches /robots.txt: the engine should
-// soon enforce the rules that the client sees. If a read is already under way,
-// another one follows it, because the first may have read an older file.
+// Refetch fetches the file of r's origin again, in the background, at most once
+// per second. It is for a client that reads /robots.txt: the engine should soon
+// enforce the rules that the client sees. If a fetch is already under way,
+// another one follows it, because the first may have got an older file.
 func (p *Origins) Refetch(r *Request) {
 	e := p.find(r)
 	e.mu.Lock()
@@ -318,20 +234,20 @@ func (p *Origins) Refetch(r *Request) {
 	soon := last + int64(minRefetch)
 	recent := now < soon && now >= last && e.tried
 	if !recent {
-		soon = now // the next request starts the read if none begins here
+		soon = now // the next request starts the fetch if none begins here
 	}
 	if soon < e.nextFetch.Load() {
 		e.nextFetch.Store(soon)
 	}
 	e.mu.Unlock()
 	if !recent {
-		p.startFetch(r, e)
+		p.beginFetch(e, r.Time, r.Caller)
 	}
 }
 
-// Load reads a source that serves all origins, and returns the policy when it
-// is in force. If ctx ends before the source answers, the read has the outcome
-// Failed. Load must not be called for a source with a file per origin.
+// Load fetches from a source that serves all origins, and returns the rules when
+// they are in force. If ctx ends before the source answers, the fetch has the
+// outcome Failed. Load must not be called for a source with a file per origin.
 func (p *Origins) Load(ctx context.Context) *Rules {
 	r := &Request{Time: p.cfg.Now()}
 	e := p.find(r)
@@ -343,7 +259,7 @@ func (p *Origins) Load(ctx context.Context) *Rules {
 // Len returns the number of origins in p.
 func (p *Origins) size() int { return int(p.table.n.Load()) }
 
-// All calls f for each origin that has a policy.
+// All calls f for each origin that has rules.
 func (p *Origins) All(f func(Origin, *Rules)) {
 	for e := range p.table.all() {
 		if rules := e.rules.Load(); rules != nil {
@@ -354,7 +270,7 @@ func (p *Origins) All(f func(Origin, *Rules)) {
 
 // find returns the entry of r's origin. It adds one if there is none.
 func (p *Origins) find(r *Request) *entry {
-	key := p.key(r.Origin)
+	key := p.Key(r.Origin)
 	if e := p.table.find(key); e != nil {
 		if !r.Invented && e.invented.Load() {
 			e.invented.Store(false)
@@ -394,3 +310,28 @@ func (p *Origins) evict(keep *entry) bool {
 	p.setHistory(e, nil)
 	return true
 }
+
+// of returns the rules in force for an origin, or nil if there are none. Unlike
+// Peek, it starts no fetch.
+func (p *Origins) of(origin Origin) *Rules {
+	if e := p.table.find(p.Key(origin)); e != nil {
+		return e.rules.Load()
+	}
+	return nil
+}
+
+// Pending returns the rules of origins whose file was never fetched. Their Outcome
+// is Pending.
+func (p *Origins) Pending() *Rules { return p.pending }
+
+// Key returns the origin under which p stores the rules of origin: the zero
+// Origin if one file serves all origins, otherwise origin.
+func (p *Origins) Key(origin Origin) Origin {
+	if p.source.PerOrigin() {
+		return origin
+	}
+	return Origin{}
+}
+
+// PerOrigin reports whether each origin has a file of its own.
+func (p *Origins) PerOrigin() bool { return p.source.PerOrigin() }

@@ -27,9 +27,7 @@ func newOriginsTest(t *testing.T, cfg Config) *originsTest {
 	}
 	p.Origins = newOrigins(p.source, rules, cfg)
 	t.Cleanup(func() {
-		if err := p.close(); err != nil {
-			t.Error(err)
-		}
+		p.close()
 		p.running.Wait()
 	})
 	return p

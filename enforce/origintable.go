@@ -116,8 +116,8 @@ func (e *entry) lessValuable(other *entry) bool {
 	return e.used.Load() < other.used.Load()
 }
 
-// value ranks an entry for eviction: 0 for an invented host without a policy, 1
-// for one with a policy; 2 and 3 likewise for other hosts.
+// value ranks an entry for eviction: 0 for an invented host without rules, 1
+// for one with rules; 2 and 3 likewise for other hosts.
 func (e *entry) value() int {
 	v := 0
 	if e.rules.Load() != nil {

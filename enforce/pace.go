@@ -78,7 +78,7 @@ const (
 // every process. budget allocates nothing.
 func (e *Engine) budget(r *Request, a *crawler.Agent, more uint64) throttle.Key {
 	origin := r.Origin
-	if r.Invented && !e.readers.Seen(readerKey(r.Origin, a), r.Time, copyLifetime) {
+	if r.Invented && !e.memory.readers.seen(readerKey(r.Origin, a), r.Time, copyLifetime) {
 		origin = Origin{Host: r.Site, Port: r.Origin.Port}
 	}
 	seed := uint64(seedBudget)
@@ -100,11 +100,11 @@ func (e *Engine) budget(r *Request, a *crawler.Agent, more uint64) throttle.Key 
 	return k
 }
 
-// readerKey is the key, in a Recent, of a crawler that has read the robots.txt
+// readerKey is the key, in Memory.readers, of a crawler that has read the robots.txt
 // of an origin.
 func readerKey(o Origin, a *crawler.Agent) uint64 { return hash(seedReader, o, agentName(a)) }
 
-// programKey is the key, in a Recent, of a program that has read the robots.txt
+// programKey is the key, in Memory.readers, of a program that has read the robots.txt
 // of an origin from one address.
 func programKey(r *Request, a *crawler.Agent) uint64 {
 	addr, _ := netip.ParseAddr(r.Client)

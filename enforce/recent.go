@@ -7,17 +7,14 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/table"
 )
 
-// smallRecent is the size of the tables that one engine does not share.
-const smallRecent = 1 << 12
-
-// Recent remembers recent events, such as that a crawler read the robots.txt of
-// a host. An event is identified by a 64-bit hash, its key. A Recent has a
+// events remembers recent events, such as that a crawler read the robots.txt of
+// a host. An event is identified by a 64-bit hash, its key. It has a
 // fixed size, with 25 octets for each event. Its times are exact to a minute. It
 // is safe for concurrent use.
 //
 // If there is no room for an event, the oldest of seven events is forgotten. The
 // caller must tolerate that.
-type Recent struct {
+type events struct {
 	last *table.Table[atomic.Int64] // when each event happened last, in nanoseconds since 1970
 }
 
@@ -25,21 +22,21 @@ type Recent struct {
 // wrote them, processors would have to wait for each other.
 const timePrecision = int64(time.Minute)
 
-// NewRecent returns a Recent for size events.
-func NewRecent(size int) *Recent { return &Recent{table.New[atomic.Int64](size)} }
+// newEvents returns an events for size events.
+func newEvents(size int) *events { return &events{table.New[atomic.Int64](size)} }
 
-// Mark records that the event with this key happens now.
-func (r *Recent) Mark(key uint64, now time.Time) {
+// mark records that the event with this key happens now.
+func (r *events) mark(key uint64, now time.Time) {
 	last, at := r.last.Add(key, (*atomic.Int64).Load, nil), now.UnixNano()
 	if since := at - last.Load(); since >= timePrecision || since <= -timePrecision {
 		last.Store(at)
 	}
 }
 
-// Seen reports whether Mark was called for the event with this key in the period
+// seen reports whether mark was called for the event with this key in the period
 // that ends now and lasts within. An event with a time after now counts as not
 // seen: the clock was set back.
-func (r *Recent) Seen(key uint64, now time.Time, within time.Duration) bool {
+func (r *events) seen(key uint64, now time.Time, within time.Duration) bool {
 	last := r.last.Get(key)
 	if last == nil {
 		return false

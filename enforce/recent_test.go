@@ -6,11 +6,11 @@ import (
 )
 
 func TestRecent(t *testing.T) {
-	r, now := NewRecent(1), newClock().now() // all in one set
-	if r.Seen(1, now, time.Hour) {
+	r, now := newEvents(1), newClock().now() // all in one set
+	if r.seen(1, now, time.Hour) {
 		t.Error("an empty Recent has an event")
 	}
-	r.Mark(1<<40|1, now)
+	r.mark(1<<40|1, now)
 	for _, tt := range []struct {
 		key  uint64
 		at   time.Duration
@@ -19,16 +19,16 @@ func TestRecent(t *testing.T) {
 		{1<<40 | 1, 0, true}, {1<<40 | 1, 59 * time.Minute, true}, {1<<40 | 1, 2 * time.Hour, false},
 		{1<<41 | 1, 0, false}, {1<<40 | 1, -time.Hour, false},
 	} {
-		if got := r.Seen(tt.key, now.Add(tt.at), time.Hour); got != tt.want {
+		if got := r.seen(tt.key, now.Add(tt.at), time.Hour); got != tt.want {
 			t.Errorf("key %x after %v: %v", tt.key, tt.at, got)
 		}
 	}
 	// If a set is full, the oldest event is forgotten.
 	for i := range uint64(8) {
-		r.Mark(i<<40|2, now.Add(time.Duration(i)*10*time.Minute))
+		r.mark(i<<40|2, now.Add(time.Duration(i)*10*time.Minute))
 	}
 	later := now.Add(time.Hour)
-	if r.Seen(2, later, 24*time.Hour) || !r.Seen(7<<40|2, later.Add(time.Hour), 24*time.Hour) {
+	if r.seen(2, later, 24*time.Hour) || !r.seen(7<<40|2, later.Add(time.Hour), 24*time.Hour) {
 		t.Error("a newer event was forgotten instead of the oldest")
 	}
 }

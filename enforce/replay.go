@@ -34,8 +34,7 @@ func NewReplay(settings Settings) (*Replay, error) {
 		settings: compiled,
 		limiter:  &replayLimiter{throttle.NewMemory(replayEntries), settings.Wait},
 		waiters:  waiters,
-		readers:  NewRecent(replayEntries),
-		visits:   NewVisits(replayEntries),
+		memory:   NewMemory(replayEntries, replayEntries),
 	}}, nil
 }
 
@@ -43,7 +42,7 @@ func NewReplay(settings Settings) (*Replay, error) {
 // time, with the earlier ones (see Version) that crawlers may still follow.
 type Edition struct{ history *history }
 
-// Rules returns the policy of the edition.
+// Rules returns the rules of the edition.
 func (e *Edition) Rules() *Rules { return e.history.current }
 
 // Edition compiles a source's answer to an edition that is in force from a time

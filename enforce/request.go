@@ -57,19 +57,11 @@ type Request struct {
 
 // Caller is the server that received a request.
 type Caller interface {
-	// Detach returns a context for reading a robots.txt in the background. The
+	// Detach returns a context for fetching a robots.txt in the background. The
 	// context must not be cancelled when the request ends. It may have values
 	// for the source. The engine calls Detach on the goroutine of the request,
-	// and only when a read begins.
+	// and only when a fetch begins.
 	Detach() context.Context
-}
-
-// detach returns the context for a read that r begins.
-func (r *Request) detach() context.Context {
-	if r.Caller == nil {
-		return context.Background()
-	}
-	return r.Caller.Detach()
 }
 
 // Suspicion finds robots among the clients that send a browser's User-Agent.

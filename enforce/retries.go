@@ -1,17 +1,14 @@
 package enforce
 
-import (
-	"context"
-	"time"
-)
+import "time"
 
-// maxRetryAge is how long after the last request for an origin a failed read is
+// maxRetryAge is how long after the last request for an origin a failed fetch is
 // tried again without a request.
 const maxRetryAge = 24 * time.Hour
 
-// planRetry plans the next read of e if the last one failed, so that the rules are
+// planRetry plans the next fetch for e if the last one failed, so that the rules are
 // in force soon after the source works again, even if no crawler comes. Origins
-// with an invented host are only read when a request comes. The caller holds
+// with an invented host are only fetched when a request comes. The caller holds
 // e.mu.
 func (p *Origins) planRetry(e *entry) {
 	if e.retry != nil {
@@ -26,10 +23,10 @@ func (p *Origins) planRetry(e *entry) {
 	e.retry = time.AfterFunc(max(wait, minRetryWait), func() { p.retry(e) })
 }
 
-// minRetryWait is the shortest time until a read that is planned.
+// minRetryWait is the shortest time until a fetch that is planned.
 const minRetryWait = 100 * time.Millisecond
 
-// retry begins the read that planRetry has planned, unless another read has made
+// retry begins the fetch that planRetry has planned, unless another one has made
 // it unnecessary.
 func (p *Origins) retry(e *entry) {
 	p.mu.Lock()
@@ -39,30 +36,9 @@ func (p *Origins) retry(e *entry) {
 	if over || e.fetching.Load() || now.UnixNano() < e.nextFetch.Load() {
 		return
 	}
-	e.mu.Lock()
-	cause := e.cause
-	e.mu.Unlock()
-	if !p.beginFetch(&Request{Origin: e.origin, Time: now, Caller: refetchCaller{cause}}, e, nil) && !e.fetching.Load() {
+	if p.beginFetch(e, now, nil) == nil && !e.fetching.Load() {
 		e.mu.Lock()
-		p.planRetry(e) // too many reads are under way
+		p.planRetry(e) // too many fetches are under way
 		e.mu.Unlock()
-	}
-}
-
-// Prefetch reads the source for r's origin if p has no policy for it, and waits
-// until the read ends or ctx ends. It is for origins that will have requests,
-// so that the first one does not have to wait.
-func (p *Origins) Prefetch(ctx context.Context, r *Request) {
-	e := p.find(r)
-	if e.rules.Load() != nil || !p.beginFetch(r, e, nil) {
-		return
-	}
-	e.mu.Lock()
-	ended := e.ended
-	e.mu.Unlock()
-	select {
-	case <-ended:
-	case <-ctx.Done():
-	case <-p.ctx.Done():
 	}
 }

@@ -19,7 +19,7 @@ func retryOrigins(t *testing.T, source Source, copies *Copies) *Origins {
 	}
 	p := newOrigins(source, rules, Config{Copies: copies})
 	t.Cleanup(func() {
-		_ = p.close()
+		p.close()
 		synctest.Wait()
 	})
 	return p
@@ -86,7 +86,7 @@ func TestRetriesEnd(t *testing.T) {
 				p.Peek(&Request{Origin: origin, Time: time.Now(), Invented: tt.invented})
 				synctest.Wait()
 				if tt.close {
-					_ = p.close()
+					p.close()
 				}
 				time.Sleep(time.Hour)
 				synctest.Wait()

@@ -18,8 +18,7 @@ import (
 
 // Rules is a robots.txt compiled for decisions: it has the group that applies
 // to each known crawler, and the group's rules and rate limits. A
-// managed.Policy is something else: statements from which lines of a robots.txt
-// are made. A Rules is immutable and safe for concurrent use.
+// Rules is immutable and safe for concurrent use.
 type Rules struct {
 	file     *robots.File
 	google   *robots.File // as google/robotstxt reads it; nil if that makes no difference
@@ -36,7 +35,7 @@ type Rules struct {
 	pathRules uint64 // a hash of the Allow and Disallow rules
 
 	content         // of the site's own robots.txt
-	text     []byte // what file was parsed from: the site's own, with the lines of the managed policy
+	text     []byte // what file was parsed from: the site's own, with the lines of the operator
 	etag     string // of text
 	merged   Merged // nil if text has no lines of the operator
 	mergeErr error
@@ -190,7 +189,7 @@ func (p *Rules) Group(a *crawler.Agent) *robots.Group { return p.plan(a).group }
 // File returns the parsed robots.txt. It is empty if there is none.
 func (p *Rules) File() *robots.File { return p.file }
 
-// memory estimates the octets that the policy takes: the file, the parsed file,
+// memory estimates the octets that p takes: the file, the parsed file,
 // and a plan for each crawler of the registry.
 func (p *Rules) memory() int64 {
 	readings := int64(1)
@@ -200,7 +199,7 @@ func (p *Rules) memory() int64 {
 	return rulesBase + int64(len(p.plans))*int64(unsafe.Sizeof(plan{})) + readings*rulesFactor*int64(max(len(p.body), len(p.text)))
 }
 
-// A policy takes rulesBase octets, and rulesFactor octets for each octet of
+// A Rules takes rulesBase octets, and rulesFactor octets for each octet of
 // the file in each reading. TestEstimateOfRulesMemory measures both.
 const (
 	rulesBase   = 4 << 10
@@ -231,13 +230,13 @@ func (p *Rules) RuleCount() int {
 	return n
 }
 
-// Outcome returns the outcome of the read that the policy was made from. It is
-// Loaded for a robots.txt. A policy without a robots.txt is Missing, NotRobots,
-// Refused, Failed or Pending.
+// Outcome returns the outcome of the fetch that p was made from. It is Loaded
+// for a robots.txt; without one, it is Missing, NotRobots, Forbidden, Failed or
+// Pending.
 func (p *Rules) Outcome() Outcome { return p.state }
 
 // Status returns the HTTP status code of the answer that Outcome describes: 404
-// or 410 for Missing, another 4xx for Refused. For other outcomes it returns 0.
+// or 410 for Missing, another 4xx for Forbidden. For other outcomes it returns 0.
 func (p *Rules) Status() int { return p.status }
 
 // Empty reports whether the site's own robots.txt has nothing but blank lines and

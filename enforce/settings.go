@@ -107,7 +107,7 @@ func ParsePrograms(s string) (Programs, error) {
 	return 0, fmt.Errorf("%q is not allowed: write off, seen or on", s)
 }
 
-// compiledRules are Rules with what decisions need.
+// compiledSettings are Settings with what decisions need.
 type compiledSettings struct {
 	Settings
 	additions   *Additions       // never nil
@@ -152,8 +152,7 @@ func (r Settings) compile() (*compiledSettings, error) {
 	return c, nil
 }
 
-// Rules compiles a source's answer to a policy. An error says what is wrong
-// with r.
+// Rules compiles a source's answer. An error says what is wrong with r.
 func (r Settings) Rules(resp Response) (*Rules, error) {
 	compiled, err := r.compile()
 	if err != nil {
@@ -162,7 +161,7 @@ func (r Settings) Rules(resp Response) (*Rules, error) {
 	return compiled.rulesOfResponse(resp), nil
 }
 
-// answer compiles a source's answer to a policy.
+// rulesOfResponse compiles a source's answer.
 func (r *compiledSettings) rulesOfResponse(resp Response) *Rules {
 	out, _ := outcome(resp, nil)
 	c := without(out, resp.Status)
@@ -225,7 +224,7 @@ func (r *compiledSettings) throttledByStar(row *crawler.Crawler) bool {
 	return r.Strict || row == nil || row.CrawlDelay != crawler.No
 }
 
-// terms compiles the rate limits and Visit-time of a group. It returns nil if
+// limitsOf compiles the rate limits and Visit-time of a group. It returns nil if
 // the group has none.
 func (r *compiledSettings) limitsOf(g *robots.Group) *throttle.Limits {
 	delay, _ := g.CrawlDelay()

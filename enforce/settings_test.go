@@ -99,7 +99,7 @@ func TestProgramsSeen(t *testing.T) {
 	want("another address of the same /64", Deny, Request{Client: "2001:db8::2"})
 	want("an address of another /64", Pass, Request{Client: "2001:db8:0:1::1"})
 
-	for i := range 4 * smallRecent { // more than the engine remembers
+	for i := range 4 * smallMemory { // more than the engine remembers
 		read("Sweeper"+string(rune('a'+i%26))+"x"+string(rune('a'+i/26%26))+string(rune('a'+i/676))+"/1", "", "")
 	}
 	want("a program that was forgotten", Pass, Request{Client: "2001:db8::2"})

@@ -18,7 +18,7 @@ type Source interface {
 	Fetch(ctx context.Context, origin Origin) (Response, error)
 
 	// PerOrigin reports whether each origin has its own file. If not, the
-	// engine calls Fetch with the zero Origin, and one policy serves all
+	// engine calls Fetch with the zero Origin, and one file serves all
 	// origins.
 	PerOrigin() bool
 }
@@ -28,8 +28,8 @@ type Response struct {
 	Status int    // the HTTP status code after redirects
 	Body   []byte // at most robots.MaxSize+1 octets, so that a file that is too large can be recognised
 	// Apart reports that another handler answers the clients' requests for
-	// /robots.txt. The lines of the managed policy can't be published then, and
-	// so they are not enforced.
+	// /robots.txt. The lines of the operator (Additions) can't be published
+	// then, and so they are not enforced.
 	Apart bool
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
-// visitorKey identifies a crawler at an origin, for Visits.
+// visitorKey identifies a crawler at an origin, for Memory.visits.
 type visitorKey struct {
 	hash     uint64
 	invented bool // clients can invent any number of such visitors

@@ -7,7 +7,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/table"
 )
 
-// Visits remembers when each crawler came to an origin, and when it last read
+// visitors remembers when each crawler came to an origin, and when it last read
 // the robots.txt there. It has a fixed size, with 42 octets for each crawler at
 // each origin. It is safe for concurrent use.
 //
@@ -15,7 +15,7 @@ import (
 // for a visitor, the least recent of seven visitors is forgotten. Visitors that
 // clients can invent (addresses, names that are not in the registry, invented
 // hosts) have a separate table, so that they never displace a known crawler.
-type Visits struct{ known, invented *table.Table[visits] }
+type visitors struct{ known, invented *table.Table[visits] }
 
 // visits are the times of one visitor, as in visitTimes.
 type visits struct{ first, last, read atomic.Int64 }
@@ -41,19 +41,19 @@ func (v *visits) times() visitTimes { return visitTimes{v.first.Load(), v.read.L
 // lastTime returns the time of the last visit.
 func (v *visits) lastTime() int64 { return v.last.Load() }
 
-// NewVisits returns a Visits for size known crawlers, and for as many visitors
+// newVisitors returns a visitors for size known crawlers, and for as many visitors
 // that clients can invent.
-func NewVisits(size int) *Visits {
-	return &Visits{table.New[visits](size), table.New[visits](size)}
+func newVisitors(size int) *visitors {
+	return &visitors{table.New[visits](size), table.New[visits](size)}
 }
 
 // see records a visit now, and returns what is known about the crawler's
 // visits.
-func (t *Visits) see(who visitorKey, now time.Time) visitTimes { return t.visit(who, now).times() }
+func (t *visitors) see(who visitorKey, now time.Time) visitTimes { return t.visit(who, now).times() }
 
 // last returns what see would return, but records nothing. If the crawler is
 // not known, it returns the zero visitTimes.
-func (t *Visits) last(who visitorKey, now time.Time) visitTimes {
+func (t *visitors) last(who visitorKey, now time.Time) visitTimes {
 	v := t.of(who).Get(who.hash)
 	if v == nil || lapsed(v.last.Load(), now.UnixNano()) {
 		return visitTimes{}
@@ -63,13 +63,13 @@ func (t *Visits) last(who visitorKey, now time.Time) visitTimes {
 
 // read records a visit now, in which the crawler read the version of the
 // robots.txt that was in force at the time version, in nanoseconds since 1970.
-func (t *Visits) read(who visitorKey, now time.Time, version int64) {
+func (t *visitors) read(who visitorKey, now time.Time, version int64) {
 	v := t.visit(who, now)
 	for old := v.read.Load(); old < version && !v.read.CompareAndSwap(old, version); old = v.read.Load() {
 	}
 }
 
-func (t *Visits) of(who visitorKey) *table.Table[visits] {
+func (t *visitors) of(who visitorKey) *table.Table[visits] {
 	if who.invented {
 		return t.invented
 	}
@@ -77,7 +77,7 @@ func (t *Visits) of(who visitorKey) *table.Table[visits] {
 }
 
 // visit records a visit.
-func (t *Visits) visit(who visitorKey, now time.Time) *visits {
+func (t *visitors) visit(who visitorKey, now time.Time) *visits {
 	at := now.UnixNano()
 	v := t.of(who).Add(who.hash, (*visits).lastTime, func(v *visits) {
 		v.first.Store(at)

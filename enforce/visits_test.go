@@ -8,7 +8,7 @@ import (
 )
 
 func TestVisits(t *testing.T) {
-	v := NewVisits(64)
+	v := newVisitors(64)
 	c := newClock()
 	who, other := visitorKey{hash: 1 << 40}, visitorKey{hash: 1 << 40, invented: true}
 	first := c.now().UnixNano()
@@ -38,7 +38,7 @@ func TestVisits(t *testing.T) {
 // Visitors that clients can invent displace no known one, and the least recent
 // visitor is displaced first.
 func TestInventedVisitorsDisplaceNoKnownOnes(t *testing.T) {
-	v := NewVisits(1 << 10)
+	v := newVisitors(1 << 10)
 	c := newClock()
 	var known []visitorKey
 	for range 200 {
@@ -73,7 +73,7 @@ func TestInventedVisitorsDisplaceNoKnownOnes(t *testing.T) {
 
 // Concurrent calls never return another visitor's time.
 func TestVisitsAreSafeForConcurrentUse(t *testing.T) {
-	v := NewVisits(1) // all in one set
+	v := newVisitors(1) // all in one set
 	at := time.Unix(1_800_000_000, 0)
 	var wg sync.WaitGroup
 	for g := range 8 {
@@ -92,7 +92,7 @@ func TestVisitsAreSafeForConcurrentUse(t *testing.T) {
 }
 
 func BenchmarkVisits(b *testing.B) {
-	v := NewVisits(1 << 15)
+	v := newVisitors(1 << 15)
 	now := newClock().now()
 	who := visitorKey{hash: 99999 << 20}
 	b.ReportAllocs()
