@@ -5,19 +5,6 @@ import (
 	"strings"
 )
 
-// Identify stores in id who sent the User-Agent ua. It reads the first [MaxUserAgent] octets once and allocates nothing. The tokens in id
-// share memory with the registry, with the site's tokens or with ua.
-func (m *Matcher) Identify(ua string, id *Identity) {
-	id.n = 0
-	read := cut(ua)
-	var e evidence
-	m.scan(read, &e, id)
-	e.decide(read, id)
-	if len(ua) > MaxUserAgent {
-		e.addOverlong(read, id)
-	}
-}
-
 // addOverlong handles a User-Agent that is longer than any browser's. Unless the part that was read names a crawler (an HTTP library or a
 // program does not count), the first word of the User-Agent becomes the product token of a self-declared crawler.
 func (e *evidence) addOverlong(ua string, id *Identity) {
