@@ -85,7 +85,7 @@ func (e *Engine) noteVisit(c *client) {
 	for i := range c.agents() {
 		a := &c.agents()[i]
 		if c.hasGrace(i) {
-			e.memory.visits.see(c.visitor(i), r.Time)
+			e.memory.visits.record(c.visitor(i), r.Time)
 		}
 		if !c.robotsTxt {
 			continue

@@ -106,7 +106,7 @@ func (r *compiledSettings) compile(c content) *Rules {
 			pl.google = p.googleGroup(row)
 		}
 		for _, t := range row.Tokens() {
-			if p.file.Named(t) != nil && !containsFold(row.Robots, t) {
+			if p.file.Named(t) != nil && !slices.ContainsFunc(row.Robots, func(own string) bool { return strings.EqualFold(own, t) }) {
 				pl.byToken = true
 			}
 		}
@@ -174,10 +174,6 @@ func (p *Rules) plan(a *crawler.Agent) plan {
 		return known
 	}
 	return p.planFor(a.Class, nil)
-}
-
-func containsFold(list []string, s string) bool {
-	return slices.ContainsFunc(list, func(e string) bool { return strings.EqualFold(e, s) })
 }
 
 // Matcher returns the matcher that identifies crawlers for the site.

@@ -47,11 +47,11 @@ func newVisitors(size int) *visitors {
 	return &visitors{table.New[visits](size), table.New[visits](size)}
 }
 
-// see records a visit now, and returns what is known about the crawler's
+// record records a visit now, and returns what is known about the crawler's
 // visits.
-func (t *visitors) see(who visitorKey, now time.Time) visitTimes { return t.visit(who, now).times() }
+func (t *visitors) record(who visitorKey, now time.Time) visitTimes { return t.visit(who, now).times() }
 
-// last returns what see would return, but records nothing. If the crawler is
+// last returns what record would return, but records nothing. If the crawler is
 // not known, it returns the zero visitTimes.
 func (t *visitors) last(who visitorKey, now time.Time) visitTimes {
 	v := t.of(who).Get(who.hash)

@@ -21,9 +21,9 @@ func TestVisits(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", when, got, want)
 		}
 	}
-	wants(visitTimes{first: first}, v.see(who, c.now()), "the first visit")
+	wants(visitTimes{first: first}, v.record(who, c.now()), "the first visit")
 	c.advance(20 * time.Hour)
-	wants(visitTimes{first: first}, v.see(who, c.now()), "20 hours later")
+	wants(visitTimes{first: first}, v.record(who, c.now()), "20 hours later")
 	v.read(who, c.now(), 77)
 	v.read(who, c.now(), 76)
 	wants(visitTimes{first, 77}, v.last(who, c.now()), "after a read")
@@ -32,7 +32,7 @@ func TestVisits(t *testing.T) {
 	wants(visitTimes{first, 77}, v.last(who, c.now()), "a day after the last visit")
 	c.advance(1)
 	wants(visitTimes{}, v.last(who, c.now()), "more than a day after it")
-	wants(visitTimes{first: c.now().UnixNano()}, v.see(who, c.now()), "a visit after that")
+	wants(visitTimes{first: c.now().UnixNano()}, v.record(who, c.now()), "a visit after that")
 }
 
 // Visitors that clients can invent displace no known one, and the least recent
@@ -43,12 +43,12 @@ func TestInventedVisitorsDisplaceNoKnownOnes(t *testing.T) {
 	var known []visitorKey
 	for range 200 {
 		known = append(known, visitorKey{hash: rand.Uint64()})
-		v.see(known[len(known)-1], c.now())
+		v.record(known[len(known)-1], c.now())
 	}
 	c.advance(time.Hour)
 	held := 0
 	for range 100_000 {
-		v.see(visitorKey{rand.Uint64(), true}, c.now())
+		v.record(visitorKey{rand.Uint64(), true}, c.now())
 	}
 	for _, k := range known {
 		if v.last(k, c.now()).first != 0 {
@@ -61,9 +61,9 @@ func TestInventedVisitorsDisplaceNoKnownOnes(t *testing.T) {
 	faithful := known[0]
 	for i := range 100_000 {
 		c.advance(time.Minute)
-		v.see(visitorKey{hash: rand.Uint64()}, c.now())
+		v.record(visitorKey{hash: rand.Uint64()}, c.now())
 		if i%16 == 0 {
-			v.see(faithful, c.now())
+			v.record(faithful, c.now())
 		}
 	}
 	if v.last(faithful, c.now()).first == 0 {
@@ -81,7 +81,7 @@ func TestVisitsAreSafeForConcurrentUse(t *testing.T) {
 			for i := range 20_000 {
 				n := uint64(1 + (g+i)%9)
 				now := at.Add(time.Duration(n))
-				if visit := v.see(visitorKey{hash: n << 16}, now); visit != (visitTimes{first: now.UnixNano()}) {
+				if visit := v.record(visitorKey{hash: n << 16}, now); visit != (visitTimes{first: now.UnixNano()}) {
 					t.Errorf("visitor %d: %+v", n, visit)
 					return
 				}
@@ -97,6 +97,6 @@ func BenchmarkVisits(b *testing.B) {
 	who := visitorKey{hash: 99999 << 20}
 	b.ReportAllocs()
 	for b.Loop() {
-		v.see(who, now)
+		v.record(who, now)
 	}
 }

@@ -37,7 +37,7 @@ func (m Match) Apply(h http.Header, status int, crawlers []string) {
 	m.each(func(s *headerValue) {
 		varies = varies || s.only
 		switch {
-		case s.only && !containsFold(crawlers, s.Crawler):
+		case s.only && !slices.ContainsFunc(crawlers, func(name string) bool { return strings.EqualFold(name, s.Crawler) }):
 		case first == nil:
 			first = s
 		default:
@@ -63,10 +63,6 @@ func (m Match) Apply(h http.Header, status int, crawlers []string) {
 	default:
 		AddTags(h, []Tag{first.Tag})
 	}
-}
-
-func containsFold(list []string, s string) bool {
-	return slices.ContainsFunc(list, func(l string) bool { return strings.EqualFold(l, s) })
 }
 
 // matchResponse adds the rules that match the status and the media type of the

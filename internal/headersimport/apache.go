@@ -119,7 +119,7 @@ func (a *apacheServer) collect(all []apacheDirective, p place, host bool) {
 		case d.section && d.name == "virtualhost":
 			a.site.problem(d.line, "<VirtualHost> is inside another section")
 		case d.section:
-			a.collect(d.inner, a.within(p, &d), host)
+			a.collect(d.inner, a.enterSection(p, &d), host)
 		case d.name == "include" || d.name == "includeoptional":
 			if len(d.args) != 1 || harmlessApacheIncludes[path.Base(d.args[0])] {
 				continue

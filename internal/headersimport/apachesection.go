@@ -31,8 +31,8 @@ type place struct {
 	text  string // the innermost section, for messages
 }
 
-// within returns the place of the directives in a section at place p.
-func (a *apacheServer) within(p place, d *apacheDirective) place {
+// enterSection returns the place of the directives in a section at place p.
+func (a *apacheServer) enterSection(p place, d *apacheDirective) place {
 	text := fmt.Sprintf("<%s> (line %d)", clip(strings.Join(append([]string{d.title}, d.args...), " ")), d.line)
 	args := d.args
 	matches := strings.HasSuffix(d.name, "match")

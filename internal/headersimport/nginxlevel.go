@@ -120,9 +120,9 @@ func (l *nginxLevel) sends() (tags []headers.Tag, uncertain bool) {
 	return append(tags, more...), uncertain
 }
 
-// beats reports whether nginx may choose m for a request that both m and l
+// precedes reports whether nginx may choose m for a request that both m and l
 // match (nginx.org/en/docs/http/ngx_http_core_module.html#location).
-func (m *nginxLevel) beats(l *nginxLevel) bool {
+func (m *nginxLevel) precedes(l *nginxLevel) bool {
 	a, b := l.path(), m.path()
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -164,7 +164,7 @@ func (m *nginxLevel) reaches(l *nginxLevel) bool {
 			return false
 		}
 	}
-	return m.beats(l)
+	return m.precedes(l)
 }
 
 // find returns the level inside l, or l itself, that nginx chooses for a path.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -73,7 +75,7 @@ func (s *Site) configured(w *writer) {
 	}
 	if n := len(s.AgentMatchers); n > 0 {
 		w.note("the site has %d %s for User-Agent (%s). robots.txt and this block can replace the ones for crawlers",
-			n, plural(n, "matcher", "matchers"), quoted(s.AgentMatchers))
+			n, english.PluralWord(n, "matcher", "matchers"), quoted(s.AgentMatchers))
 	}
 	if n := len(s.Tags); n > 0 {
 		w.note("the site sets X-Robots-Tag in another handler (%s). The subdirective x_robots_tag sets it by file name, path, media type and status, and checks the directives", quoted(s.Tags))
@@ -137,7 +139,7 @@ func headerFields(w *writer, f *robots.File) {
 		}
 	}
 	if noindex > 0 {
-		w.line("noindex_lines on", fmt.Sprintf("robots.txt has %d Noindex %s, which crawlers no longer obey: send X-Robots-Tag for them.", noindex, plural(noindex, "line", "lines")))
+		w.line("noindex_lines on", fmt.Sprintf("robots.txt has %d Noindex %s, which crawlers no longer obey: send X-Robots-Tag for them.", noindex, english.PluralWord(noindex, "line", "lines")))
 	}
 	if signals {
 		w.line("signals on", "robots.txt has Content-Signal or Content-Usage lines: send them as headers too.")
@@ -163,19 +165,11 @@ func groups(w *writer, f *robots.File, registry *crawler.Registry) {
 		}
 	}
 	if len(control) > 0 {
-		w.note("no server can enforce the %s for %s: no crawler sends these product tokens in its User-Agent", plural(len(control), "group", "groups"), quoted(control))
+		w.note("no server can enforce the %s for %s: no crawler sends these product tokens in its User-Agent", english.PluralWord(len(control), "group", "groups"), quoted(control))
 	}
 	if len(unknown) > 0 {
-		w.note("the registry has no crawler with the product %s %s: such a group applies to requests that have its token as a word in their User-Agent", plural(len(unknown), "token", "tokens"), quoted(unknown))
+		w.note("the registry has no crawler with the product %s %s: such a group applies to requests that have its token as a word in their User-Agent", english.PluralWord(len(unknown), "token", "tokens"), quoted(unknown))
 	}
-}
-
-// plural returns the word for n things.
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }
 
 // maxQuoted is the maximum number of values that a note lists.
