@@ -17,6 +17,7 @@ var (
 	naiveWord     = regexp.MustCompile(`^[0-9A-Za-z_\x{80}-\x{10ffff}-]+`)
 	naiveURL      = regexp.MustCompile(`^(?i:https?|ftp):/[^ \t);,"'<>\[\]{}|]`)
 	naiveTail     = regexp.MustCompile(`^[-_][vV]?[0-9]+([-_][0-9]+)*`)
+	naiveDotted   = regexp.MustCompile(`^([0-9]+)\.[0-9]`)
 	naiveGlued    = regexp.MustCompile(`^(.{4,}?)[0-9]+$`)
 	naiveInPhrase = regexp.MustCompile(`[A-Za-z] $`)
 	naiveURLEnd   = regexp.MustCompile(`^[^ \t);,"'<>\[\]{}|]*`)
@@ -95,11 +96,21 @@ func naiveHas(s, text string) bool {
 	if len(s) < len(text) || !equalFoldASCII(strings.ReplaceAll(s[:len(text)], "+", " "), text) {
 		return false
 	}
-	return wordAt(text, len(text)-1) == "" || wordAt(s, len(text)) == "" || naiveVersion(s[len(text):]) != ""
+	if wordAt(text, len(text)-1) == "" || wordAt(s, len(text)) == "" {
+		return true
+	}
+	rest := s[len(text):]
+	if naiveDotted.MatchString(rest) && wordAt(text, 0) == text && (len(text) < 4 || digit(text[len(text)-1])) {
+		return false // a short name, or one that ends with a digit, before digits can be another name
+	}
+	return naiveVersion(rest) != ""
 }
 
 // naiveVersion returns the version at the beginning of s, where s follows a name in the same word.
 func naiveVersion(s string) string {
+	if m := naiveDotted.FindStringSubmatch(s); m != nil {
+		return m[1]
+	}
 	tail := naiveTail.FindString(s)
 	if wordAt(s, len(tail)) != "" {
 		return ""
@@ -193,6 +204,7 @@ var naiveUAs = []string{
 	"Facebot facebookexternalhit/1.1 Facebot Twitterbot/1.0",
 	"(((Googlebot))) [bingbot] {GPTBot} \"ClaudeBot\" 'CCBot'",
 	"Googlebot-2.1 bingbot_v2 GPTBot-2x Sogou web spider-4.0 Acme-1.7 Wget_4-4-2 bingbot-1- Gulper Web Bot-2 MSIE6 Android9 (Android-4; Acme Wget) like-2 Wget",
+	"GoogleBot0.00 trendictionbot0.5.0 GPTBots1.0 GPTBot2 Gulper Web Bot1.2 Wget1.21.4 k61.2",
 	"", " ", "/", "a.b.c.d.e.f.g.h.i.j.k.com", "\xff\xfeGooglebot\xff", "https://", "http:/Googlebot", "https:Googlebot",
 }
 

@@ -94,7 +94,8 @@ type URL struct {
 }
 
 // NewURL returns a URL that reads a Document. Copies are kept in storage. count is
-// called with the outcome of each read: loaded, unchanged or failed.
+// called with the outcome of each read, after it was logged: loaded, unchanged or
+// failed.
 func NewURL(d *Document, storage document.Storage, log *zap.Logger, count func(outcome string)) *URL {
 	return &URL{document: d, storage: storage, log: log.With(zap.String("url", d.source.URL)), count: count}
 }
@@ -135,11 +136,11 @@ func (u *URL) Run(ctx context.Context) {
 func (u *URL) fetched(changed bool, err error) {
 	switch {
 	case errors.Is(err, errUnusable):
-		u.count("failed")
 		u.log.Error("the registry can't be used: the previous crawlers stay in force", zap.Error(err))
-	case err != nil:
 		u.count("failed")
+	case err != nil:
 		u.log.Error("the registry can't be read: the previous crawlers stay in force", zap.Error(err))
+		u.count("failed")
 	case changed:
 		u.logRows()
 		u.notify()
