@@ -7,7 +7,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
 func init() {
@@ -59,11 +59,11 @@ func (*AdminAPI) serve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return caddy.APIError{HTTPStatus: http.StatusServiceUnavailable, Err: err, Message: "robots: " + err.Error()}
 	}
-	err = status.ServeHTTP(w, r, strings.TrimPrefix(r.URL.Path, adminPrefix), app.report, status.AllSites())
+	err = statusapi.ServeHTTP(w, r, strings.TrimPrefix(r.URL.Path, adminPrefix), app.report, statusapi.AllSites())
 	if err == nil {
 		return nil
 	}
-	if e, ok := errors.AsType[*status.Error](err); ok {
+	if e, ok := errors.AsType[*statusapi.Error](err); ok {
 		return caddy.APIError{HTTPStatus: e.Status, Err: err, Message: "robots: " + e.Message}
 	}
 	return caddy.APIError{HTTPStatus: http.StatusInternalServerError, Err: err, Message: "robots: " + err.Error()}

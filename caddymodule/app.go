@@ -22,7 +22,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/suspicion"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
@@ -125,7 +125,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 	a.waiters = pooled(a, "waiters", func() *throttle.Waiters { return throttle.NewWaiters(enforce.MaxHeld) })
 	a.copies = pooled(a, "copies", func() *siteCopies { return new(siteCopies) })
 	a.counters = pooled(a, "counters", live.NewCounters)
-	a.anySite = a.counters.Site(status.AnySite)
+	a.anySite = a.counters.Site(statusapi.AnySite)
 	a.report = a.newReporter()
 	return nil
 }

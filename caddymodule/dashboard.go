@@ -15,7 +15,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/dashboard"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
 func init() {
@@ -53,7 +53,7 @@ type Dashboard struct {
 	Access string `json:"access,omitempty"`
 
 	app      *App
-	reporter status.Reporter
+	reporter statusapi.Reporter
 	scope    dashboardScope
 }
 
@@ -236,16 +236,16 @@ type dashboardScope struct {
 // of returns the sites to show in the answer to a request. If the dashboard's
 // own site can't be found, for example in a named route, it is the host of the
 // request.
-func (s *dashboardScope) of(r *http.Request) status.Scope {
+func (s *dashboardScope) of(r *http.Request) statusapi.Scope {
 	if s.dashboard.AllSites {
-		return status.AllSites()
+		return statusapi.AllSites()
 	}
 	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	s.once.Do(func() { s.find(server) })
 	if s.sites == nil {
-		return status.Sites(routes.PlainHost(r.Host))
+		return statusapi.Sites(routes.PlainHost(r.Host))
 	}
-	return status.Sites(s.sites...)
+	return statusapi.Sites(s.sites...)
 }
 
 // find fills in the sites. It runs at the first request, because the routes are

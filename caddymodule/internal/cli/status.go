@@ -19,7 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
 // statusOptions are the flags of `caddy robots status`.
@@ -93,7 +93,7 @@ not answer. With --watch it is 0 when the command is interrupted.`,
 	f.StringVarP(&o.config, "config", "c", "", "configuration file that has the address of the admin endpoint")
 	f.StringVar(&o.adapter, "adapter", "", "adapter of that configuration file")
 	f.StringArrayVar(&o.sites, "site", nil, "site to show: a host, or a pattern as in the Caddyfile; may be repeated")
-	f.StringVar(&o.span, "span", status.SpanDay, "period of the counts: hour, day or month")
+	f.StringVar(&o.span, "span", statusapi.SpanDay, "period of the counts: hour, day or month")
 	f.IntVar(&o.limit, "limit", 10, "maximum number of crawlers, rules, requests and files to show")
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
 	f.BoolVarP(&o.watch, "watch", "w", false, "repeat until interrupted")
@@ -106,10 +106,10 @@ const minWatch = 200 * time.Millisecond
 
 func (o *statusOptions) status(cmd *cobra.Command) (int, error) {
 	switch {
-	case o.span != status.SpanHour && o.span != status.SpanDay && o.span != status.SpanMonth:
+	case o.span != statusapi.SpanHour && o.span != statusapi.SpanDay && o.span != statusapi.SpanMonth:
 		return exitFailed, fmt.Errorf("--span %q: want hour, day or month", o.span)
-	case o.limit < 1 || o.limit > status.MaxLimit:
-		return exitFailed, fmt.Errorf("--limit %d: want 1 to %d", o.limit, status.MaxLimit)
+	case o.limit < 1 || o.limit > statusapi.MaxLimit:
+		return exitFailed, fmt.Errorf("--limit %d: want 1 to %d", o.limit, statusapi.MaxLimit)
 	case o.every < minWatch:
 		return exitFailed, fmt.Errorf("--every %s: want at least %s", o.every, minWatch)
 	}
@@ -136,7 +136,7 @@ func (o *statusOptions) status(cmd *cobra.Command) (int, error) {
 	if err := o.print(out, s, isTerminal(out), paintFor(out)); err != nil {
 		return exitFailed, err
 	}
-	if slices.ContainsFunc(s.Health.Problems, func(p status.Problem) bool { return p.Severity == status.Severe }) {
+	if slices.ContainsFunc(s.Health.Problems, func(p statusapi.Problem) bool { return p.Severity == statusapi.Severe }) {
 		return exitFinding, nil
 	}
 	return 0, nil
@@ -177,12 +177,12 @@ func (o *statusOptions) repeat(ctx context.Context, address string, w io.Writer)
 
 // statusReport is the output of `caddy robots status --json`.
 type statusReport struct {
-	*status.Summary
-	Busiest []status.Crawler `json:"busiest_crawlers"`
-	Rules   []status.Line    `json:"busiest_rules"`
-	Files   []status.Origin  `json:"robots_txt"` // those with problems first
-	Grace   []status.Origin  `json:"grace"`      // those with a grace period that is running
-	Recent  []status.Refusal `json:"recent"`
+	*statusapi.Summary
+	Busiest []statusapi.Crawler `json:"busiest_crawlers"`
+	Rules   []statusapi.Line    `json:"busiest_rules"`
+	Files   []statusapi.Origin  `json:"robots_txt"` // those with problems first
+	Grace   []statusapi.Origin  `json:"grace"`      // those with a grace period that is running
+	Recent  []statusapi.Refusal `json:"recent"`
 
 	// The numbers of all crawlers, rules and files, not only those in the lists.
 	CrawlersTotal int `json:"-"`
@@ -192,12 +192,12 @@ type statusReport struct {
 
 // ask queries a running Caddy.
 func (o *statusOptions) ask(address string) (*statusReport, error) {
-	s := &statusReport{Summary: new(status.Summary)}
+	s := &statusReport{Summary: new(statusapi.Summary)}
 	var (
-		crawlers                status.Crawlers
-		rules                   status.Lines
-		policies, broken, grace status.Origins
-		recent                  status.Recent
+		crawlers                statusapi.Crawlers
+		rules                   statusapi.Lines
+		policies, broken, grace statusapi.Origins
+		recent                  statusapi.Recent
 	)
 	for _, part := range []struct {
 		route string

@@ -11,15 +11,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
 // at returns a time on 22 November 2026.
 func at(hour, minute int) time.Time { return time.Date(2026, 11, 22, hour, minute, 0, 0, time.UTC) }
 
 // windowsOf returns windows that have these counts in the last day.
-func windowsOf(c status.Counts) status.Windows[status.Counts] {
-	return status.Windows[status.Counts]{Day: c}
+func windowsOf(c statusapi.Counts) statusapi.Windows[statusapi.Counts] {
+	return statusapi.Windows[statusapi.Counts]{Day: c}
 }
 
 // longPath is longer than a cell on a terminal.
@@ -27,29 +27,29 @@ var longPath = "/" + strings.Repeat("path-", 20) + "end"
 
 // enforcing is the state of one site in enforce mode.
 func enforcing() map[string]any {
-	c := status.Counts{Requests: 13, Passed: 9, Denied: 3, Throttled: 1, Verified: 3, Unverified: 1}
+	c := statusapi.Counts{Requests: 13, Passed: 9, Denied: 3, Throttled: 1, Verified: 3, Unverified: 1}
 	return map[string]any{
-		"/robots/": &status.Summary{
-			Now: at(14, 14), Since: at(8, 0), Crawlers: windowsOf(c), People: status.Windows[uint64]{Day: 40},
-			Sites:  []status.Site{{Name: "shop.test", Mode: status.Enforce, Crawlers: windowsOf(c), People: status.Windows[uint64]{Day: 40}}},
-			Health: status.Health{OK: true},
+		"/robots/": &statusapi.Summary{
+			Now: at(14, 14), Since: at(8, 0), Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40},
+			Sites:  []statusapi.Site{{Name: "shop.test", Mode: statusapi.Enforce, Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}}},
+			Health: statusapi.Health{OK: true},
 		},
-		"/robots/crawlers": &status.Crawlers{Page: status.Page{Total: 2}, Crawlers: []status.Crawler{
-			{Name: "Googlebot", Class: "crawler", Purpose: "search", Last: at(14, 13), Windows: windowsOf(status.Counts{Requests: 10, Passed: 9, Throttled: 1, Verified: 3, Unverified: 1})},
-			{Name: "Evil\x1b[2JBot", Class: "self-declared", Last: at(9, 0), Windows: windowsOf(status.Counts{Requests: 3, Denied: 3})},
+		"/robots/crawlers": &statusapi.Crawlers{Page: statusapi.Page{Total: 2}, Crawlers: []statusapi.Crawler{
+			{Name: "Googlebot", Class: "crawler", Purpose: "search", Last: at(14, 13), Windows: windowsOf(statusapi.Counts{Requests: 10, Passed: 9, Throttled: 1, Verified: 3, Unverified: 1})},
+			{Name: "Evil\x1b[2JBot", Class: "self-declared", Last: at(9, 0), Windows: windowsOf(statusapi.Counts{Requests: 3, Denied: 3})},
 		}},
-		"/robots/lines": &status.Lines{Page: status.Page{Total: 6}, Lines: []status.Line{
-			{Origin: "https://shop.test", Layer: "file", Number: 9, Group: "GPTBot", Tokens: []string{"GPTBot", "CCBot", "ClaudeBot", "Bytespider", "Amazonbot"}, Rule: "Disallow: /", LineCounts: status.LineCounts{Denied: 5, Hour: 1, Day: 3}},
-			{Origin: "https://shop.test", Layer: "policy", File: "Caddyfile", Number: 4, Group: "*", Tokens: []string{"*"}, Rule: "Crawl-delay", LineCounts: status.LineCounts{Throttled: 1, Day: 1}},
-			{Origin: "https://shop.test", Layer: "hidden", Number: 7, LineCounts: status.LineCounts{Denied: 1, Day: 1}},
-			{Origin: "https://shop.test", Layer: "hidden", LineCounts: status.LineCounts{Denied: 1, Day: 1}},
-			{Origin: "https://shop.test", Layer: "file", Number: 2, Group: "*", Tokens: []string{"*"}, Rule: "Allow: /", LineCounts: status.LineCounts{Passed: 9}},
-			{Origin: "https://shop.test", Layer: "file", Number: 3, Group: "*", Tokens: []string{"*"}, Rule: "Disallow: /old/", Removed: true, LineCounts: status.LineCounts{Denied: 2}},
+		"/robots/lines": &statusapi.Lines{Page: statusapi.Page{Total: 6}, Lines: []statusapi.Line{
+			{Origin: "https://shop.test", Layer: "file", Number: 9, Group: "GPTBot", Tokens: []string{"GPTBot", "CCBot", "ClaudeBot", "Bytespider", "Amazonbot"}, Rule: "Disallow: /", LineCounts: statusapi.LineCounts{Denied: 5, Hour: 1, Day: 3}},
+			{Origin: "https://shop.test", Layer: "policy", File: "Caddyfile", Number: 4, Group: "*", Tokens: []string{"*"}, Rule: "Crawl-delay", LineCounts: statusapi.LineCounts{Throttled: 1, Day: 1}},
+			{Origin: "https://shop.test", Layer: "hidden", Number: 7, LineCounts: statusapi.LineCounts{Denied: 1, Day: 1}},
+			{Origin: "https://shop.test", Layer: "hidden", LineCounts: statusapi.LineCounts{Denied: 1, Day: 1}},
+			{Origin: "https://shop.test", Layer: "file", Number: 2, Group: "*", Tokens: []string{"*"}, Rule: "Allow: /", LineCounts: statusapi.LineCounts{Passed: 9}},
+			{Origin: "https://shop.test", Layer: "file", Number: 3, Group: "*", Tokens: []string{"*"}, Rule: "Disallow: /old/", Removed: true, LineCounts: statusapi.LineCounts{Denied: 2}},
 		}},
-		"/robots/origins": &status.Origins{Page: status.Page{Total: 1}, Origins: []status.Origin{
+		"/robots/origins": &statusapi.Origins{Page: statusapi.Page{Total: 1}, Origins: []statusapi.Origin{
 			{Origin: "https://shop.test", State: "loaded", OK: true, Rules: 3, Message: "robots.txt of shop.test is in force: 3 rules, read at 14:02 UTC"},
 		}},
-		"/robots/recent": &status.Recent{Refusals: []status.Refusal{
+		"/robots/recent": &statusapi.Recent{Refusals: []statusapi.Refusal{
 			{Time: at(14, 10), Host: "shop.test", Path: longPath, Client: "192.0.2.0/24", Crawler: "GPTBot", Action: "deny", Reason: "disallowed", Layer: "file", Line: 9},
 			{Time: at(9, 0), Host: "shop.test", Client: "192.0.2.0/24", Crawler: "GPTBot", Action: "deny", Reason: "hidden", Layer: "hidden", File: "shop.caddy", Line: 7},
 		}},
@@ -59,27 +59,27 @@ func enforcing() map[string]any {
 // monitoring is the state of one site in monitor mode, after a change of its
 // robots.txt, and with a problem.
 func monitoring() map[string]any {
-	c := status.Counts{Requests: 13, Passed: 9, WouldDeny: 3, WouldThrottle: 1}
-	changed := status.Origin{Sites: []string{"shop.test", "*.shop.test"}, State: "failed", Rules: 3, Message: "robots.txt of shop.test could not be read for 5 minutes", Grace: []status.Grace{
+	c := statusapi.Counts{Requests: 13, Passed: 9, WouldDeny: 3, WouldThrottle: 1}
+	changed := statusapi.Origin{Sites: []string{"shop.test", "*.shop.test"}, State: "failed", Rules: 3, Message: "robots.txt of shop.test could not be read for 5 minutes", Grace: []statusapi.Grace{
 		{Crawler: "search", Version: "3v5wq8j4l9268", Replaced: at(13, 0), Until: at(13, 0).Add(24 * time.Hour)},
 		{Crawler: "all", Version: "1mh5vtx8q2k0c", State: "loaded", Replaced: at(9, 0), Until: at(9, 0).Add(24 * time.Hour)},
 		{Crawler: "search", State: "forbidden", Status: 403, Replaced: at(8, 30), Until: at(8, 30).Add(24 * time.Hour)},
 		{Crawler: "search", State: "not_robots", Replaced: at(8, 0), Until: at(8, 0).Add(24 * time.Hour)},
 	}}
 	return map[string]any{
-		"/robots/": &status.Summary{
-			Now: at(14, 14), Since: at(8, 0), Crawlers: windowsOf(c), People: status.Windows[uint64]{Day: 40},
-			Sites:  []status.Site{{Name: "shop.test", Mode: status.Monitor, Overridden: true, Crawlers: windowsOf(c), People: status.Windows[uint64]{Day: 40}}},
-			Health: status.Health{Problems: []status.Problem{{Severity: status.Severe, Message: "robots.txt of shop.test could not be read for 5 minutes", Advice: "Check the file."}}},
+		"/robots/": &statusapi.Summary{
+			Now: at(14, 14), Since: at(8, 0), Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40},
+			Sites:  []statusapi.Site{{Name: "shop.test", Mode: statusapi.Monitor, Overridden: true, Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}}},
+			Health: statusapi.Health{Problems: []statusapi.Problem{{Severity: statusapi.Severe, Message: "robots.txt of shop.test could not be read for 5 minutes", Advice: "Check the file."}}},
 		},
-		"/robots/crawlers": &status.Crawlers{Page: status.Page{Total: 12}, Crawlers: []status.Crawler{
+		"/robots/crawlers": &statusapi.Crawlers{Page: statusapi.Page{Total: 12}, Crawlers: []statusapi.Crawler{
 			{Name: "GPTBot", Class: "crawler", Purpose: "ai-training", Last: at(14, 13), Windows: windowsOf(c)},
 		}},
-		"/robots/lines": &status.Lines{Page: status.Page{Total: 1}, Lines: []status.Line{
-			{Origin: "https://shop.test", Layer: "file", Number: 2, Group: "*", Tokens: []string{"*"}, Rule: "Disallow: /private/", LineCounts: status.LineCounts{Denied: 1, WouldDeny: 3, Hour: 1, Day: 3}},
+		"/robots/lines": &statusapi.Lines{Page: statusapi.Page{Total: 1}, Lines: []statusapi.Line{
+			{Origin: "https://shop.test", Layer: "file", Number: 2, Group: "*", Tokens: []string{"*"}, Rule: "Disallow: /private/", LineCounts: statusapi.LineCounts{Denied: 1, WouldDeny: 3, Hour: 1, Day: 3}},
 		}},
-		"/robots/origins": &status.Origins{Page: status.Page{Total: 1}, Origins: []status.Origin{changed}},
-		"/robots/recent": &status.Recent{Refusals: []status.Refusal{
+		"/robots/origins": &statusapi.Origins{Page: statusapi.Page{Total: 1}, Origins: []statusapi.Origin{changed}},
+		"/robots/recent": &statusapi.Recent{Refusals: []statusapi.Refusal{
 			{Time: at(14, 10), Host: "shop.test", Path: "/private/x", Client: "2001:db8::/48", Crawler: "GPTBot", Action: "would_deny", Reason: "disallowed", Layer: "file", Line: 2},
 		}},
 	}
@@ -88,19 +88,19 @@ func monitoring() map[string]any {
 // documented is the state that docs/commands.md shows.
 func documented() map[string]any {
 	answers := enforcing()
-	answers["/robots/crawlers"] = &status.Crawlers{Crawlers: []status.Crawler{
-		{Name: "Googlebot", Class: "crawler", Purpose: "search", Last: at(14, 13), Windows: windowsOf(status.Counts{Requests: 10, Passed: 9, Throttled: 1, Verified: 3, Unverified: 1})},
-		{Name: "GPTBot", Class: "crawler", Purpose: "ai-training", Last: at(9, 0), Windows: windowsOf(status.Counts{Requests: 3, Denied: 3})},
+	answers["/robots/crawlers"] = &statusapi.Crawlers{Crawlers: []statusapi.Crawler{
+		{Name: "Googlebot", Class: "crawler", Purpose: "search", Last: at(14, 13), Windows: windowsOf(statusapi.Counts{Requests: 10, Passed: 9, Throttled: 1, Verified: 3, Unverified: 1})},
+		{Name: "GPTBot", Class: "crawler", Purpose: "ai-training", Last: at(9, 0), Windows: windowsOf(statusapi.Counts{Requests: 3, Denied: 3})},
 	}}
-	answers["/robots/lines"] = &status.Lines{Lines: []status.Line{
-		{Origin: "https://shop.test", Layer: "file", Number: 9, Group: "GPTBot", Tokens: []string{"GPTBot", "CCBot"}, Rule: "Disallow: /", LineCounts: status.LineCounts{Denied: 3, Hour: 1, Day: 3}},
-		{Origin: "https://shop.test", Layer: "file", Number: 4, Group: "*", Tokens: []string{"*"}, Rule: "Crawl-delay", LineCounts: status.LineCounts{Throttled: 1, Day: 1}},
+	answers["/robots/lines"] = &statusapi.Lines{Lines: []statusapi.Line{
+		{Origin: "https://shop.test", Layer: "file", Number: 9, Group: "GPTBot", Tokens: []string{"GPTBot", "CCBot"}, Rule: "Disallow: /", LineCounts: statusapi.LineCounts{Denied: 3, Hour: 1, Day: 3}},
+		{Origin: "https://shop.test", Layer: "file", Number: 4, Group: "*", Tokens: []string{"*"}, Rule: "Crawl-delay", LineCounts: statusapi.LineCounts{Throttled: 1, Day: 1}},
 	}}
-	answers["/robots/recent"] = &status.Recent{Refusals: []status.Refusal{
+	answers["/robots/recent"] = &statusapi.Recent{Refusals: []statusapi.Refusal{
 		{Time: at(14, 10), Host: "shop.test", Path: "/products/1234", Client: "192.0.2.0/24", Crawler: "GPTBot", Action: "deny", Reason: "disallowed", Layer: "file", Line: 9},
 	}}
-	policies := answers["/robots/origins"].(*status.Origins)
-	policies.Origins[0].Grace = []status.Grace{{Crawler: "search", Version: "3v5wq8j4l9268", Replaced: at(13, 0), Until: at(13, 0).Add(24 * time.Hour)}}
+	policies := answers["/robots/origins"].(*statusapi.Origins)
+	policies.Origins[0].Grace = []statusapi.Grace{{Crawler: "search", Version: "3v5wq8j4l9268", Replaced: at(13, 0), Until: at(13, 0).Add(24 * time.Hour)}}
 	return answers
 }
 
@@ -121,8 +121,8 @@ func adminEndpoint(t *testing.T, answers map[string]any) string {
 		answer := answers[r.URL.Path]
 		query := r.URL.Query()
 		if r.URL.Path == "/robots/origins" {
-			list := answer.(*status.Origins)
-			part := status.Origins{Page: list.Page, Origins: []status.Origin{}}
+			list := answer.(*statusapi.Origins)
+			part := statusapi.Origins{Page: list.Page, Origins: []statusapi.Origin{}}
 			for _, p := range list.Origins {
 				if query.Get("broken") != "" && p.OK || query.Get("grace") != "" && len(p.Grace) == 0 {
 					continue
@@ -132,8 +132,8 @@ func adminEndpoint(t *testing.T, answers map[string]any) string {
 			answer = &part
 		}
 		if query.Get("refused") != "" {
-			list := *answer.(*status.Lines)
-			list.Lines = slices.DeleteFunc(slices.Clone(list.Lines), func(r status.Line) bool { return r.Refused() == 0 })
+			list := *answer.(*statusapi.Lines)
+			list.Lines = slices.DeleteFunc(slices.Clone(list.Lines), func(r statusapi.Line) bool { return r.Refused() == 0 })
 			list.Total = len(list.Lines)
 			answer = &list
 		}
@@ -184,8 +184,8 @@ func TestStatusOfUnknownSite(t *testing.T) {
 func TestStatusJSON(t *testing.T) {
 	exit, stdout, stderr := runCommand("", "status", "--json", "--address", adminEndpoint(t, monitoring()))
 	var report struct {
-		Grace []status.Origin
-		Files []status.Origin `json:"robots_txt"`
+		Grace []statusapi.Origin
+		Files []statusapi.Origin `json:"robots_txt"`
 	}
 	if err := json.Unmarshal([]byte(stdout), &report); err != nil || exit != 2 {
 		t.Fatalf("%v, exit status %d, %s", err, exit, stderr)

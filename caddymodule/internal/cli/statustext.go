@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -25,7 +25,7 @@ const maxCell = 60
 // writeText writes the status as text. It escapes control characters from clients.
 func (s *statusReport) writeText(w io.Writer, span string, onTerminal bool, paint report.Paint) error {
 	total := inSpan(span, s.Crawlers)
-	monitor := total.WouldDeny+total.WouldThrottle > 0 || slices.ContainsFunc(s.Sites, func(site status.Site) bool { return site.Mode == status.Monitor || site.Mode == "both" })
+	monitor := total.WouldDeny+total.WouldThrottle > 0 || slices.ContainsFunc(s.Sites, func(site statusapi.Site) bool { return site.Mode == statusapi.Monitor || site.Mode == "both" })
 	layout := report.Layout{Paint: paint}
 	if onTerminal {
 		layout.Cell = maxCell
@@ -33,10 +33,10 @@ func (s *statusReport) writeText(w io.Writer, span string, onTerminal bool, pain
 	return layout.Execute(w, statusTemplate, template.FuncMap{
 		"span":     func() string { return span },
 		"monitor":  func() bool { return monitor },
-		"counts":   func(w status.Windows[status.Counts]) status.Counts { return inSpan(span, w) },
-		"people":   func(w status.Windows[uint64]) uint64 { return inSpan(span, w) },
+		"counts":   func(w statusapi.Windows[statusapi.Counts]) statusapi.Counts { return inSpan(span, w) },
+		"people":   func(w statusapi.Windows[uint64]) uint64 { return inSpan(span, w) },
 		"requests": requests,
-		"severe":   func(p status.Problem) bool { return p.Severity == status.Severe },
+		"severe":   func(p statusapi.Problem) bool { return p.Severity == statusapi.Severe },
 		"minute":   func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") },
 		"partOf":   partOf,
 		"verified": verifiedShare,
@@ -48,11 +48,11 @@ func (s *statusReport) writeText(w io.Writer, span string, onTerminal bool, pain
 }
 
 // inSpan returns the value of the span.
-func inSpan[T any](span string, w status.Windows[T]) T {
+func inSpan[T any](span string, w statusapi.Windows[T]) T {
 	switch span {
-	case status.SpanHour:
+	case statusapi.SpanHour:
 		return w.Hour
-	case status.SpanMonth:
+	case statusapi.SpanMonth:
 		return w.Month
 	}
 	return w.Day
@@ -87,7 +87,7 @@ func lineOf(layer, file string, line int) string {
 }
 
 // actionsOf returns the actions that a rule decided.
-func actionsOf(c status.LineCounts) string {
+func actionsOf(c statusapi.LineCounts) string {
 	var actions []string
 	for _, a := range []struct {
 		name  string
@@ -103,7 +103,7 @@ func actionsOf(c status.LineCounts) string {
 // originName returns an origin or, if the rules are the same for all origins of a
 // handler, the handler's sites. The matchers of the handler follow, because a site may
 // have several handlers.
-func originName(o status.Origin) string {
+func originName(o statusapi.Origin) string {
 	name := cmp.Or(o.Origin, strings.Join(o.Sites, ", "))
 	if o.Matcher != "" {
 		name += " (" + o.Matcher + ")"
@@ -113,7 +113,7 @@ func originName(o status.Origin) string {
 
 // verifiedShare returns the share of verified requests among those that could be
 // verified.
-func verifiedShare(c status.Counts) string {
+func verifiedShare(c statusapi.Counts) string {
 	claims := c.Verified + c.Unverified + c.Impostors
 	if claims == 0 {
 		return "-"

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
@@ -26,7 +26,7 @@ func TestCountsByCrawlerReasonAndRule(t *testing.T) {
 		site.CountPerson(i)
 	}
 
-	s := c.Summary(status.AllSites(), status.SpanHour)
+	s := c.Summary(statusapi.AllSites(), statusapi.SpanHour)
 	if s.People.Hour != 20 || s.People.Total != 20 || s.Crawlers.Hour.Requests != 5 || s.Crawlers.Total.Denied != 3 || s.Crawlers.Day.WouldThrottle != 1 {
 		t.Errorf("summary: %+v, people %+v", s.Crawlers, s.People)
 	}
@@ -36,7 +36,7 @@ func TestCountsByCrawlerReasonAndRule(t *testing.T) {
 	if want := time.Date(2026, 11, 21, 13, 31, 0, 0, time.UTC); !s.Series.Start.Equal(want) {
 		t.Errorf("the series starts at %v, want %v", s.Series.Start, want)
 	}
-	found := crawlersByName(c, status.AllSites())
+	found := crawlersByName(c, statusapi.AllSites())
 	if g := found["GPTBot"]; !g.Known || g.Purpose != "ai-training" || g.Hour.Requests != 4 || g.Hour.Passed != 1 || g.Hour.Verified != 1 {
 		t.Errorf("GPTBot: %+v", g)
 	}
@@ -54,7 +54,7 @@ func TestCountsByCrawlerReasonAndRule(t *testing.T) {
 		t.Errorf("missing reasons: %v", wantReasons)
 	}
 	rules := make(map[int]LineCount)
-	for _, r := range c.Lines(status.AllSites()) {
+	for _, r := range c.Lines(statusapi.AllSites()) {
 		rules[r.Number] = r
 	}
 	if r := rules[2]; r.Denied != 3 || r.Hour != 3 || r.Text != "Disallow: /private/" || r.Group != "*" || r.Layer != enforce.FileLayer || r.Site != "example.com" {
@@ -77,7 +77,7 @@ func TestRepeatedRequestCountsOnce(t *testing.T) {
 	site.Count(decision(gptbot, enforce.Disallowed), second)
 	site.Count(decision(goodbot, enforce.Allowed), clock.request())
 	site.Count(decision(goodbot, enforce.Allowed), second)
-	if got := c.Summary(status.AllSites(), status.SpanHour).Crawlers.Hour; got.Requests != 2 || got.WouldDeny != 1 || got.Denied != 1 || got.Passed != 1 {
+	if got := c.Summary(statusapi.AllSites(), statusapi.SpanHour).Crawlers.Hour; got.Requests != 2 || got.WouldDeny != 1 || got.Denied != 1 || got.Passed != 1 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -88,9 +88,9 @@ func TestScopeExcludesOtherSites(t *testing.T) {
 	c.Site("a.example").Count(decision(gptbot, enforce.Disallowed), clock.requestTo("a.example"))
 	c.Site("b.example").Count(decision(goodbot, enforce.CrawlDelay), clock.requestTo("b.example"))
 	c.Site("b.example").CountPerson(0)
-	c.Site(status.AnySite).Count(decision(goodbot, enforce.Disallowed), clock.requestTo("made-up.example"))
-	scope := status.Sites("a.example", "made-up.example")
-	s := c.Summary(scope, status.SpanHour)
+	c.Site(statusapi.AnySite).Count(decision(goodbot, enforce.Disallowed), clock.requestTo("made-up.example"))
+	scope := statusapi.Sites("a.example", "made-up.example")
+	s := c.Summary(scope, statusapi.SpanHour)
 	if len(s.Sites) != 1 || s.Crawlers.Total.Requests != 1 || s.People.Total != 0 || len(s.Reasons) != 1 {
 		t.Errorf("summary: %+v", s)
 	}
@@ -100,7 +100,7 @@ func TestScopeExcludesOtherSites(t *testing.T) {
 	if rules := c.Lines(scope); len(rules) != 2 { // at a site for any host, those of the host in the scope
 		t.Errorf("rules: %+v", rules)
 	}
-	recent := c.Refusals(scope, status.RecentQuery{})
+	recent := c.Refusals(scope, statusapi.RecentQuery{})
 	if len(recent.Refusals) != 2 || recent.Refusals[0].Host != "made-up.example" || recent.Refusals[1].Host != "a.example" {
 		t.Errorf("refusals: %+v", recent)
 	}

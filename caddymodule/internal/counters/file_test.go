@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
@@ -35,12 +35,12 @@ func TestSaveAndLoad(t *testing.T) {
 	if err := restored.Load(&saved); err != nil {
 		t.Fatal(err)
 	}
-	want, got := c.Summary(status.AllSites(), status.SpanDay), restored.Summary(status.AllSites(), status.SpanDay)
+	want, got := c.Summary(statusapi.AllSites(), statusapi.SpanDay), restored.Summary(statusapi.AllSites(), statusapi.SpanDay)
 	if got.Crawlers.Total.Requests != want.Crawlers.Total.Requests+1 || got.Crawlers.Day.Denied != 6 || got.Crawlers.Hour.Denied != 1 ||
 		got.People.Total != 1 || got.People.Day != 1 || !got.Since.Equal(want.Since) || got.Crawlers.Total.WouldDeny != 4 {
 		t.Errorf("restored: %+v %+v, want %+v %+v", got.Crawlers, got.People, want.Crawlers, want.People)
 	}
-	rules := restored.Lines(status.AllSites())
+	rules := restored.Lines(statusapi.AllSites())
 	if len(rules) != 2 {
 		t.Fatalf("rules: %+v", rules)
 	}
@@ -55,7 +55,7 @@ func TestSaveAndLoad(t *testing.T) {
 		if err := fresh.Load(strings.NewReader(damaged)); err == nil {
 			t.Errorf("%.50q is loaded", damaged)
 		}
-		if s := fresh.Summary(status.AllSites(), status.SpanHour); len(s.Sites) != 0 {
+		if s := fresh.Summary(statusapi.AllSites(), statusapi.SpanHour); len(s.Sites) != 0 {
 			t.Errorf("%.50q adds sites: %+v", damaged, s.Sites)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -50,9 +50,9 @@ func decision(a crawler.Agent, why enforce.Reason) *enforce.Decision {
 	return d
 }
 
-func crawlersByName(c *Counters, scope status.Scope) map[string]status.Crawler {
-	list, _ := c.Crawlers(scope, status.CrawlersQuery{Span: status.SpanHour})
-	found := make(map[string]status.Crawler)
+func crawlersByName(c *Counters, scope statusapi.Scope) map[string]statusapi.Crawler {
+	list, _ := c.Crawlers(scope, statusapi.CrawlersQuery{Span: statusapi.SpanHour})
+	found := make(map[string]statusapi.Crawler)
 	for _, one := range list {
 		found[one.Name] = one
 	}

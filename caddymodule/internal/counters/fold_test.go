@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
@@ -16,7 +16,7 @@ import (
 func TestBoundsForManyNamesAndHosts(t *testing.T) {
 	clock := newTestClock()
 	c := New(clock.now)
-	site, other := c.Site(status.AnySite), c.Site("example.com")
+	site, other := c.Site(statusapi.AnySite), c.Site("example.com")
 	other.Count(decision(goodbot, enforce.Disallowed), clock.request())
 	const n = 20_000
 	for i := range n {
@@ -34,7 +34,7 @@ func TestBoundsForManyNamesAndHosts(t *testing.T) {
 	if crawlers, rules := c.Sizes(); crawlers > MaxCrawlers || rules > maxInvented+10 {
 		t.Errorf("%d crawlers, %d rules", crawlers, rules)
 	}
-	found := crawlersByName(c, status.AllSites())
+	found := crawlersByName(c, statusapi.AllSites())
 	sum := uint64(0)
 	for _, one := range found {
 		sum += one.Total.Requests
@@ -51,7 +51,7 @@ func TestBoundsForManyNamesAndHosts(t *testing.T) {
 	for i := range 2 * MaxSites {
 		c.Site(fmt.Sprintf("s%d.example", i)).CountPerson(0)
 	}
-	if s := c.Summary(status.AllSites(), status.SpanHour); len(s.Sites) != MaxSites+1 || s.People.Total != 2*MaxSites {
+	if s := c.Summary(statusapi.AllSites(), statusapi.SpanHour); len(s.Sites) != MaxSites+1 || s.People.Total != 2*MaxSites {
 		t.Errorf("%d sites, %d people", len(s.Sites), s.People.Total)
 	}
 }
@@ -80,13 +80,13 @@ func TestCountDuringFold(t *testing.T) {
 			running = false
 		default:
 		}
-		c.Summary(status.AllSites(), status.SpanHour)
+		c.Summary(statusapi.AllSites(), statusapi.SpanHour)
 		clock.add(20 * time.Second)
 		c.Fold()
 	}
 	clock.add(time.Minute)
 	c.Fold()
-	s := c.Summary(status.AllSites(), status.SpanMonth)
+	s := c.Summary(statusapi.AllSites(), statusapi.SpanMonth)
 	if s.Crawlers.Total.Denied != callers*each || s.People.Total != callers*each || s.Crawlers.Month.Denied != callers*each {
 		t.Errorf("%+v, people %+v", s.Crawlers, s.People)
 	}

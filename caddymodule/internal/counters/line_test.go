@@ -3,7 +3,7 @@ package counters
 import (
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
@@ -15,7 +15,7 @@ func TestMovedRuleKeepsItsCounts(t *testing.T) {
 	c.Site("example.com").Count(d, clock.request())
 	d.Line = 7
 	c.Site("example.com").Count(d, clock.request())
-	rules := c.Lines(status.AllSites())
+	rules := c.Lines(statusapi.AllSites())
 	if len(rules) != 1 || rules[0].Number != 7 || rules[0].Denied != 2 {
 		t.Errorf("rules: %+v", rules)
 	}

@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/gate"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/visible"
 )
 
 // Limits for the refusals that are kept.
 const (
-	maxRefusals = status.MaxRecent
+	maxRefusals = statusapi.MaxRecent
 	maxText     = 512 // octets of a path, a User-Agent or a host
 
 	// For one crawler at one site: one refusal in keepEvery, and keepBurst more at
@@ -30,7 +30,7 @@ const (
 type refusals struct {
 	all  gate.Gate
 	seq  atomic.Uint64 // of the last refusal
-	ring [maxRefusals]atomic.Pointer[status.Refusal]
+	ring [maxRefusals]atomic.Pointer[statusapi.Refusal]
 }
 
 // keep keeps a refusal, unless a limit for refusals is reached.
@@ -45,7 +45,7 @@ func (c *Crawler) keep(d *enforce.Decision, r *Request) {
 		c.gate.Reject(omitted)
 		return
 	}
-	f := &status.Refusal{
+	f := &statusapi.Refusal{
 		Time: r.Time.UTC(), Site: c.site.name, Host: text(r.Origin.Host), Method: text(r.Method), Client: network(r.Client),
 		UserAgent: text(strings.Join(r.UserAgents[:min(len(r.UserAgents), 4)], ", ")),
 		Crawler:   text(d.Name()), Class: d.Agent.Class.String(), Purpose: c.purpose, Verified: d.Claim.State.String(),
@@ -62,12 +62,12 @@ func (c *Crawler) keep(d *enforce.Decision, r *Request) {
 
 // Refusals returns the refusals that are kept for the sites and hosts of a scope,
 // newest first.
-func (c *Counters) Refusals(scope status.Scope, query status.RecentQuery) *status.Recent {
+func (c *Counters) Refusals(scope statusapi.Scope, query statusapi.RecentQuery) *statusapi.Recent {
 	limit, last := query.Limit, c.refusals.seq.Load()
 	if limit <= 0 {
-		limit = status.DefaultLimit
+		limit = statusapi.DefaultLimit
 	}
-	recent := &status.Recent{Refusals: []status.Refusal{}}
+	recent := &statusapi.Recent{Refusals: []statusapi.Refusal{}}
 	for seq := last; seq > max(query.After, last-min(last, maxRefusals)) && len(recent.Refusals) < limit; seq-- {
 		f := c.refusals.ring[seq%maxRefusals].Load()
 		if f == nil || f.Seq != seq || !scope.Host(f.Site, f.Host) {

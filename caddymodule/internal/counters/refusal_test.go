@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
@@ -19,7 +19,7 @@ func TestRefusalHidesPrivateData(t *testing.T) {
 	r.Client, r.Target = "2001:db8:1:2::3", "http://user:pw@example.com/private/y?secret=2"
 	c.Site("example.com").Count(decision(gptbot, enforce.Disallowed), r)
 	c.Site("example.com").Count(decision(gptbot, enforce.Hidden), r)
-	got := c.Refusals(status.AllSites(), status.RecentQuery{}).Refusals
+	got := c.Refusals(statusapi.AllSites(), statusapi.RecentQuery{}).Refusals
 	if len(got) != 3 {
 		t.Fatalf("%d refusals, want 3", len(got))
 	}
@@ -52,7 +52,7 @@ func TestFloodOfOneCrawlerKeepsOtherRefusals(t *testing.T) {
 		}
 		clock.add(time.Second)
 	}
-	recent := c.Refusals(status.AllSites(), status.RecentQuery{Limit: maxRefusals}).Refusals
+	recent := c.Refusals(statusapi.AllSites(), statusapi.RecentQuery{Limit: maxRefusals}).Refusals
 	shown := int64(0)
 	for _, f := range recent {
 		if f.Crawler == "GPTBot" {

@@ -3,7 +3,7 @@ package counters
 import (
 	"math"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
 // span selects one of the ring buffers of a series.
@@ -23,8 +23,8 @@ var rings = [spans]struct {
 	begin, end int
 }{{1, 0, 60}, {60, 60, 60 + 24}, {24 * 60, 60 + 24, 60 + 24 + 31}}
 
-// spanNames has the spans by the names that they have in package status.
-var spanNames = map[string]span{status.SpanHour: hourSpan, status.SpanDay: daySpan, status.SpanMonth: monthSpan}
+// spanNames has the spans by the names that they have in package statusapi.
+var spanNames = map[string]span{statusapi.SpanHour: hourSpan, statusapi.SpanDay: daySpan, statusapi.SpanMonth: monthSpan}
 
 // series has counts for each of the last 60 minutes, 24 hours, and 31 days in UTC.
 // They are in ring buffers: step n since 1970 is at index n % length. The owner of a
@@ -116,7 +116,7 @@ func (h *history) sum(of span) (n uint64) {
 }
 
 // addWindows adds the counts of each span.
-func (h *history) addWindows(to *status.Windows[uint64]) {
+func (h *history) addWindows(to *statusapi.Windows[uint64]) {
 	to.Hour += h.sum(hourSpan)
 	to.Day += h.sum(daySpan)
 	to.Month += h.sum(monthSpan)

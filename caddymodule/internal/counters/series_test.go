@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
@@ -19,7 +19,9 @@ func TestWindowsAsTimePasses(t *testing.T) {
 		}
 		c.Fold()
 	}
-	windows := func() status.Windows[status.Counts] { return c.Summary(status.AllSites(), status.SpanHour).Crawlers }
+	windows := func() statusapi.Windows[statusapi.Counts] {
+		return c.Summary(statusapi.AllSites(), statusapi.SpanHour).Crawlers
+	}
 	count(1)
 	clock.add(59 * time.Minute)
 	count(2)

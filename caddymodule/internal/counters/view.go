@@ -6,37 +6,37 @@ import (
 	"strings"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
 // steps describes the points of the series of a span.
-func (c *Counters) steps(name string) status.Steps {
+func (c *Counters) steps(name string) statusapi.Steps {
 	of := spanNames[name]
 	length := int64(rings[of].step) * 60
 	first := c.at.step(of) - int64(of.count()) + 1
-	return status.Steps{Span: name, Start: time.Unix(first*length, 0).UTC(), Step: int(length), Count: of.count()}
+	return statusapi.Steps{Span: name, Start: time.Unix(first*length, 0).UTC(), Step: int(length), Count: of.count()}
 }
 
 // Summary returns the counts of the sites of a scope. The caller has to fill in its
-// Origins and Health, and the modes of its sites. span is status.SpanHour, SpanDay
+// Origins and Health, and the modes of its sites. span is statusapi.SpanHour, SpanDay
 // or SpanMonth.
-func (c *Counters) Summary(scope status.Scope, span string) *status.Summary {
+func (c *Counters) Summary(scope statusapi.Scope, span string) *statusapi.Summary {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fold()
-	s := &status.Summary{Now: c.now().UTC(), Since: c.since.UTC(), Sites: []status.Site{}, Reasons: []status.ReasonCounts{}}
+	s := &statusapi.Summary{Now: c.now().UTC(), Since: c.since.UTC(), Sites: []statusapi.Site{}, Reasons: []statusapi.ReasonCounts{}}
 	of := spanNames[span]
 	points := func() []uint64 { return make([]uint64, of.count()) }
-	s.Series = status.Series{
+	s.Series = statusapi.Series{
 		Steps: c.steps(span), People: points(), Passed: points(), Denied: points(), Throttled: points(), WouldDeny: points(), WouldThrottle: points(),
 	}
-	sites := make(map[*Site]*status.Site)
+	sites := make(map[*Site]*statusapi.Site)
 	for _, site := range c.sites {
 		if !scope.Site(site.name) {
 			continue
 		}
-		shown := &status.Site{Name: site.name}
+		shown := &statusapi.Site{Name: site.name}
 		site.visitors.addWindows(&shown.People)
 		site.visitors.addWindows(&s.People)
 		site.visitors.addTo(s.Series.People, of, c.at)
@@ -62,7 +62,7 @@ func (c *Counters) Summary(scope status.Scope, span string) *status.Summary {
 	for _, site := range sites {
 		s.Sites = append(s.Sites, *site)
 	}
-	slices.SortFunc(s.Sites, func(a, b status.Site) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(s.Sites, func(a, b statusapi.Site) int { return strings.Compare(a.Name, b.Name) })
 	s.Reasons = c.reasons(sites)
 	return s
 }
@@ -71,7 +71,7 @@ func (c *Counters) Summary(scope status.Scope, span string) *status.Summary {
 func subtract(a, b uint64) uint64 { return a - min(a, b) }
 
 // addWindows adds the counts at the last fold.
-func (c *Crawler) addWindows(to *status.Windows[status.Counts]) {
+func (c *Crawler) addWindows(to *statusapi.Windows[statusapi.Counts]) {
 	sum := func(of span) func(*history) uint64 {
 		return func(h *history) uint64 { return h.sum(of) }
 	}
@@ -82,12 +82,12 @@ func (c *Crawler) addWindows(to *status.Windows[status.Counts]) {
 }
 
 // counts returns the numbers that a function returns for the measures.
-func (c *Crawler) counts(number func(*history) uint64) status.Counts {
+func (c *Crawler) counts(number func(*history) uint64) statusapi.Counts {
 	var n [measures]uint64
 	for m := range n {
 		n[m] = number(&c.past[m])
 	}
-	return status.Counts{
+	return statusapi.Counts{
 		Requests: n[requests], Passed: subtract(n[requests], n[denied]+n[throttled]+n[wouldDeny]+n[wouldThrottle]),
 		Denied: n[denied], Throttled: n[throttled], WouldDeny: n[wouldDeny], WouldThrottle: n[wouldThrottle],
 		Verified: n[verified], Unverified: n[unverified], Impostors: n[impostors],
@@ -95,8 +95,8 @@ func (c *Crawler) counts(number func(*history) uint64) status.Counts {
 }
 
 // reasons returns the number of decisions at the given sites, by reason.
-func (c *Counters) reasons(sites map[*Site]*status.Site) []status.ReasonCounts {
-	var sums [outcomes]status.ReasonCounts
+func (c *Counters) reasons(sites map[*Site]*statusapi.Site) []statusapi.ReasonCounts {
+	var sums [outcomes]statusapi.ReasonCounts
 	for site := range sites {
 		for o := range outcomes {
 			to := &sums[o]
@@ -106,14 +106,14 @@ func (c *Counters) reasons(sites map[*Site]*status.Site) []status.ReasonCounts {
 			site.reasons[o].addWindows(&to.Windows)
 		}
 	}
-	list := []status.ReasonCounts{}
+	list := []statusapi.ReasonCounts{}
 	for o := range outcomes {
 		if n := sums[o]; n.Total > 0 {
 			n.Reason, n.Action = o.reason().String(), ActionName(o.action(), o.monitor())
 			list = append(list, n)
 		}
 	}
-	slices.SortFunc(list, func(a, b status.ReasonCounts) int {
+	slices.SortFunc(list, func(a, b statusapi.ReasonCounts) int {
 		return cmp.Or(cmp.Compare(b.Day, a.Day), cmp.Compare(b.Total, a.Total), strings.Compare(a.Reason, b.Reason))
 	})
 	return list
@@ -121,8 +121,8 @@ func (c *Counters) reasons(sites map[*Site]*status.Site) []status.ReasonCounts {
 
 // Crawlers returns the counts of the crawlers at the sites of a scope, in no order.
 // The counts of one crawler at several sites are added up. Of query, it uses only
-// Span, which must be status.SpanHour, SpanDay or SpanMonth.
-func (c *Counters) Crawlers(scope status.Scope, query status.CrawlersQuery) ([]status.Crawler, status.Steps) {
+// Span, which must be statusapi.SpanHour, SpanDay or SpanMonth.
+func (c *Counters) Crawlers(scope statusapi.Scope, query statusapi.CrawlersQuery) ([]statusapi.Crawler, statusapi.Steps) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fold()
@@ -131,7 +131,7 @@ func (c *Counters) Crawlers(scope status.Scope, query status.CrawlersQuery) ([]s
 		known, other bool
 	}
 	of := spanNames[query.Span]
-	found := make(map[key]*status.Crawler)
+	found := make(map[key]*statusapi.Crawler)
 	for row := range c.allCrawlers() {
 		if !scope.Site(row.site.name) || row.past[requests].folded == 0 && row.repeated.Load() == 0 {
 			continue
@@ -142,7 +142,7 @@ func (c *Counters) Crawlers(scope status.Scope, query status.CrawlersQuery) ([]s
 		}
 		to := found[k]
 		if to == nil {
-			to = &status.Crawler{
+			to = &statusapi.Crawler{
 				Name: row.name, Class: row.class.String(), Known: row.known, Other: row.other, Operator: row.operator, Purpose: row.purpose,
 				Series: make([]uint64, of.count()),
 			}
@@ -154,7 +154,7 @@ func (c *Counters) Crawlers(scope status.Scope, query status.CrawlersQuery) ([]s
 			to.Last = last
 		}
 	}
-	list := make([]status.Crawler, 0, len(found))
+	list := make([]statusapi.Crawler, 0, len(found))
 	for _, one := range found {
 		list = append(list, *one)
 	}
@@ -166,12 +166,12 @@ type LineCount struct {
 	lineFacts
 	Site   string
 	Number int // of the line when it last decided
-	status.LineCounts
+	statusapi.LineCounts
 }
 
 // Lines returns the counts of the lines that decided about requests to the sites and
 // hosts of a scope, in no order.
-func (c *Counters) Lines(scope status.Scope) []LineCount {
+func (c *Counters) Lines(scope statusapi.Scope) []LineCount {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fold()
@@ -183,7 +183,7 @@ func (c *Counters) Lines(scope status.Scope) []LineCount {
 		n := func(m measure) uint64 { return line.decided[m].Load() }
 		list = append(list, LineCount{
 			lineFacts: line.lineFacts, Site: line.site.name, Number: int(line.number.Load()),
-			LineCounts: status.LineCounts{
+			LineCounts: statusapi.LineCounts{
 				Passed: n(requests), Denied: n(denied), Throttled: n(throttled), WouldDeny: n(wouldDeny), WouldThrottle: n(wouldThrottle),
 				Hour: line.refused.sum(hourSpan), Day: line.refused.sum(daySpan), Last: time.Unix(line.last.Load(), 0).UTC(),
 			},

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
 // hostile is a text that an attacker may send in any field.
@@ -13,14 +13,14 @@ const hostile = `</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 
 // reporter is a Reporter with hostile data.
 type reporter struct {
-	status.Reporter
+	statusapi.Reporter
 	asked  []string // a.test and b.test, if they were in the scope of a call
 	writes int
 }
 
 var began = time.Date(2026, 11, 22, 14, 0, 0, 0, time.UTC)
 
-func (p *reporter) note(s status.Scope) {
+func (p *reporter) note(s statusapi.Scope) {
 	for _, site := range []string{"a.test", "b.test"} {
 		if s.Site(site) {
 			p.asked = append(p.asked, site)
@@ -28,7 +28,7 @@ func (p *reporter) note(s status.Scope) {
 	}
 }
 
-func (p *reporter) Sites(s status.Scope) (names []string) {
+func (p *reporter) Sites(s statusapi.Scope) (names []string) {
 	for _, name := range []string{"a.test", "b.test"} {
 		if s.Site(name) {
 			names = append(names, name)
@@ -37,56 +37,56 @@ func (p *reporter) Sites(s status.Scope) (names []string) {
 	return names
 }
 
-func (p *reporter) HasSite(s status.Scope, name string) bool {
+func (p *reporter) HasSite(s statusapi.Scope, name string) bool {
 	return slices.Contains(p.Sites(s), name)
 }
 
-func (p *reporter) Summary(s status.Scope, q status.SummaryQuery) (*status.Summary, error) {
+func (p *reporter) Summary(s statusapi.Scope, q statusapi.SummaryQuery) (*statusapi.Summary, error) {
 	p.note(s)
-	return &status.Summary{
-		Now: time.Now(), Since: began, Sites: []status.Site{{Name: hostile}},
-		Series: status.Series{Steps: status.Steps{Span: q.Span, Start: began, Step: 60, Count: 1}, People: []uint64{1}},
+	return &statusapi.Summary{
+		Now: time.Now(), Since: began, Sites: []statusapi.Site{{Name: hostile}},
+		Series: statusapi.Series{Steps: statusapi.Steps{Span: q.Span, Start: began, Step: 60, Count: 1}, People: []uint64{1}},
 	}, nil
 }
 
-func (p *reporter) Crawlers(status.Scope, status.CrawlersQuery) (*status.Crawlers, error) {
-	return &status.Crawlers{Crawlers: []status.Crawler{{Name: hostile, Last: began}}}, nil
+func (p *reporter) Crawlers(statusapi.Scope, statusapi.CrawlersQuery) (*statusapi.Crawlers, error) {
+	return &statusapi.Crawlers{Crawlers: []statusapi.Crawler{{Name: hostile, Last: began}}}, nil
 }
 
-func (p *reporter) Origins(_ status.Scope, q status.OriginsQuery) (*status.Origins, error) {
+func (p *reporter) Origins(_ statusapi.Scope, q statusapi.OriginsQuery) (*statusapi.Origins, error) {
 	if q.ID == "none" {
-		return nil, &status.Error{Status: 404, Message: "there is no policy " + hostile}
+		return nil, &statusapi.Error{Status: 404, Message: "there is no policy " + hostile}
 	}
-	return &status.Origins{Origins: []status.Origin{{ID: "a", Origin: "https://" + hostile, Text: "# " + hostile}}}, nil
+	return &statusapi.Origins{Origins: []statusapi.Origin{{ID: "a", Origin: "https://" + hostile, Text: "# " + hostile}}}, nil
 }
 
-func (p *reporter) Lines(status.Scope, status.LinesQuery) (*status.Lines, error) {
-	return &status.Lines{Lines: []status.Line{{Rule: hostile}}}, nil
+func (p *reporter) Lines(statusapi.Scope, statusapi.LinesQuery) (*statusapi.Lines, error) {
+	return &statusapi.Lines{Lines: []statusapi.Line{{Rule: hostile}}}, nil
 }
 
-func (p *reporter) Recent(_ status.Scope, q status.RecentQuery) (*status.Recent, error) {
-	return &status.Recent{Last: q.After + 1, Refusals: []status.Refusal{{UserAgent: hostile, Path: hostile, Host: hostile}}}, nil
+func (p *reporter) Recent(_ statusapi.Scope, q statusapi.RecentQuery) (*statusapi.Recent, error) {
+	return &statusapi.Recent{Last: q.After + 1, Refusals: []statusapi.Refusal{{UserAgent: hostile, Path: hostile, Host: hostile}}}, nil
 }
 
-func (p *reporter) Suspects(status.Scope, status.Pages) (*status.Suspects, error) {
-	return &status.Suspects{Suspects: []status.Suspect{{UserAgent: hostile}}}, nil
+func (p *reporter) Suspects(statusapi.Scope, statusapi.Pages) (*statusapi.Suspects, error) {
+	return &statusapi.Suspects{Suspects: []statusapi.Suspect{{UserAgent: hostile}}}, nil
 }
 
-func (p *reporter) Check(_ status.Scope, q status.CheckQuery) (*status.Check, error) {
-	return &status.Check{UserAgent: q.UserAgent, URL: q.URL}, nil
+func (p *reporter) Check(_ statusapi.Scope, q statusapi.CheckQuery) (*statusapi.Check, error) {
+	return &statusapi.Check{UserAgent: q.UserAgent, URL: q.URL}, nil
 }
 
-func (p *reporter) Refresh(context.Context, status.Scope, status.RefreshQuery) (*status.Refresh, error) {
+func (p *reporter) Refresh(context.Context, statusapi.Scope, statusapi.RefreshQuery) (*statusapi.Refresh, error) {
 	p.writes++
 	return nil, nil
 }
 
-func (p *reporter) ResetBudgets(context.Context, status.Scope, status.ResetQuery) (*status.Reset, error) {
+func (p *reporter) ResetBudgets(context.Context, statusapi.Scope, statusapi.ResetQuery) (*statusapi.Reset, error) {
 	p.writes++
 	return nil, nil
 }
 
-func (p *reporter) SetMode(context.Context, status.Scope, status.ModeQuery) (*status.Mode, error) {
+func (p *reporter) SetMode(context.Context, statusapi.Scope, statusapi.ModeQuery) (*statusapi.Mode, error) {
 	p.writes++
 	return nil, nil
 }

@@ -7,14 +7,14 @@ import (
 
 	"github.com/klauspost/compress/gzhttp"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
 // ServeHTTP answers a request for the page or, with the parameter data, for its data
 // about the sites in scope. The caller must check before that the client may see the
 // scope, and call SetHeaders. ServeHTTP changes nothing; methods other than GET and
 // HEAD get 405.
-func ServeHTTP(w http.ResponseWriter, r *http.Request, reporter status.Reporter, scope status.Scope) (err error) {
+func ServeHTTP(w http.ResponseWriter, r *http.Request, reporter statusapi.Reporter, scope statusapi.Scope) (err error) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
 		w.WriteHeader(http.StatusMethodNotAllowed)
@@ -24,7 +24,7 @@ func ServeHTTP(w http.ResponseWriter, r *http.Request, reporter status.Reporter,
 		if err = serve(w, r, reporter, scope); err == nil {
 			return
 		}
-		if known, ok := errors.AsType[*status.Error](err); ok {
+		if known, ok := errors.AsType[*statusapi.Error](err); ok {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(known.Status)
 			err = json.NewEncoder(w).Encode(map[string]string{"error": known.Message})
@@ -44,7 +44,7 @@ var compressed = func() func(http.Handler) http.HandlerFunc {
 }()
 
 // serve answers a request without compression.
-func serve(w http.ResponseWriter, r *http.Request, reporter status.Reporter, scope status.Scope) error {
+func serve(w http.ResponseWriter, r *http.Request, reporter statusapi.Reporter, scope statusapi.Scope) error {
 	query := r.URL.Query()
 	switch data := query.Get("data"); {
 	case !query.Has("data"):
@@ -52,12 +52,12 @@ func serve(w http.ResponseWriter, r *http.Request, reporter status.Reporter, sco
 	case data == "live":
 		return live.ServeHTTP(w, r, reporter, scope)
 	case data == "origins" || data == "check":
-		return status.ServeHTTP(w, r, data, reporter, scope)
+		return statusapi.ServeHTTP(w, r, data, reporter, scope)
 	}
-	return status.Errorf(http.StatusNotFound, "data: want live, origins or check")
+	return statusapi.Errorf(http.StatusNotFound, "data: want live, origins or check")
 }
 
 // live answers with a Live.
-var live = status.Get(newLive, func(p *status.Params) liveQuery {
-	return liveQuery{Span: p.Span(status.SpanHour), OriginID: p.Text("id"), After: p.Number("after")}
+var live = statusapi.Get(newLive, func(p *statusapi.Params) liveQuery {
+	return liveQuery{Span: p.Span(statusapi.SpanHour), OriginID: p.Text("id"), After: p.Number("after")}
 })

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
 // get requests the page or its data, with header fields.
-func get(t *testing.T, p status.Reporter, target string, fields ...string) *httptest.ResponseRecorder {
+func get(t *testing.T, p statusapi.Reporter, target string, fields ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodGet, target, nil)
 	for i := 0; i < len(fields); i += 2 {
@@ -23,7 +23,7 @@ func get(t *testing.T, p status.Reporter, target string, fields ...string) *http
 	}
 	w := httptest.NewRecorder()
 	SetHeaders(w.Header())
-	if err := ServeHTTP(w, r, p, status.Sites("a.test")); err != nil {
+	if err := ServeHTTP(w, r, p, statusapi.Sites("a.test")); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -115,7 +115,7 @@ func TestLive(t *testing.T) {
 	if err := json.Unmarshal([]byte(body), &live); err != nil {
 		t.Fatal(err)
 	}
-	if live.Summary.Series.Span != status.SpanDay || live.Hour.Span != status.SpanHour || live.Recent.Last != 42 || live.Lines == nil || live.Recent.Refusals[0].UserAgent != hostile {
+	if live.Summary.Series.Span != statusapi.SpanDay || live.Hour.Span != statusapi.SpanHour || live.Recent.Last != 42 || live.Lines == nil || live.Recent.Refusals[0].UserAgent != hostile {
 		t.Errorf("%s", body)
 	}
 	if !slices.Equal(p.asked, []string{"a.test", "a.test"}) {
@@ -209,7 +209,7 @@ func TestMethods(t *testing.T) {
 	for method, want := range map[string]int{http.MethodHead: 200, http.MethodPost: 405, http.MethodPut: 405, http.MethodDelete: 405} {
 		for _, target := range []string{"/", "/?data=live", "/?data=refresh"} {
 			w := httptest.NewRecorder()
-			if err := ServeHTTP(w, httptest.NewRequest(method, target, nil), p, status.AllSites()); err != nil {
+			if err := ServeHTTP(w, httptest.NewRequest(method, target, nil), p, statusapi.AllSites()); err != nil {
 				t.Fatal(err)
 			}
 			if w.Code != want && (method != http.MethodHead || target != "/?data=refresh") {

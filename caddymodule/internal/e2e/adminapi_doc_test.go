@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
 // The answers to the requests in docs/admin-api.md have the fields of the
@@ -50,7 +50,7 @@ func TestAdminAPIDocumentationOfSuspects(t *testing.T) {
 	_, example, _ := strings.Cut(readFile(t, filepath.Join(root(t), "docs/admin-api.md")), "GET /robots/suspects\n```\n")
 	_, example, _ = strings.Cut(example, "```js\n")
 	example, _, _ = strings.Cut(example, "```")
-	var suspects status.Suspects
+	var suspects statusapi.Suspects
 	var want, got any
 	for _, into := range []any{&suspects, &want} {
 		if err := json.Unmarshal([]byte(example), into); err != nil {

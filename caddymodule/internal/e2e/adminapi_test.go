@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
 // adminValue gets a value from the admin API.
@@ -101,7 +101,7 @@ func (s *server) visit() {
 func TestAdminAPISummary(t *testing.T) {
 	t.Parallel()
 	s := startTenants(t, "{\n\trobots {\n\t\tmetrics per_site 1\n\t}\n}")
-	sum := adminValue[status.Summary](s, "")
+	sum := adminValue[statusapi.Summary](s, "")
 	if c := sum.Crawlers.Hour; c.Requests != 4 || c.Denied != 3 || c.Passed != 1 || sum.People.Hour != 2 || sum.Crawlers.Total != c {
 		t.Errorf("summary: %+v, people %+v", sum.Crawlers, sum.People)
 	}
@@ -109,28 +109,28 @@ func TestAdminAPISummary(t *testing.T) {
 		t.Errorf("health: %+v", sum.Health)
 	}
 	s.visit()
-	if c := adminValue[status.Summary](s, "").Crawlers.Hour; c.Requests != 8 || c.Denied != 6 {
+	if c := adminValue[statusapi.Summary](s, "").Crawlers.Hour; c.Requests != 8 || c.Denied != 6 {
 		t.Errorf("the counters did not change: %+v", c)
 	}
 
-	shop := adminValue[status.Summary](s, "?site=shop.test")
+	shop := adminValue[statusapi.Summary](s, "?site=shop.test")
 	if len(shop.Sites) != 1 || shop.Crawlers.Hour.Requests != 6 || shop.People.Hour != 0 || shop.Health.Memory != nil {
 		t.Errorf("one site: %+v", shop)
 	}
-	crawlers := adminValue[status.Crawlers](s, "crawlers?limit=2&span=hour")
+	crawlers := adminValue[statusapi.Crawlers](s, "crawlers?limit=2&span=hour")
 	if crawlers.Total != 3 || crawlers.Next != 2 || len(crawlers.Crawlers) != 2 || crawlers.Crawlers[0].Name != "Googlebot" || crawlers.Steps.Count != 60 {
 		t.Errorf("crawlers: %+v", crawlers)
 	}
-	rest := adminValue[status.Crawlers](s, "crawlers?limit=2&offset=2")
+	rest := adminValue[statusapi.Crawlers](s, "crawlers?limit=2&offset=2")
 	if rest.Next != 0 || len(rest.Crawlers) != 1 || rest.Crawlers[0].Name != "PageBot" || rest.Crawlers[0].Class != "self-declared" {
 		t.Errorf("the next page: %+v", rest)
 	}
-	rules := adminValue[status.Lines](s, "lines").Lines
-	if i := slices.IndexFunc(rules, func(r status.Line) bool { return r.Rule == "Disallow: /private/" }); i < 0 || rules[i].Denied != 2 || rules[i].Number != 2 || rules[i].Layer != "file" {
+	rules := adminValue[statusapi.Lines](s, "lines").Lines
+	if i := slices.IndexFunc(rules, func(r statusapi.Line) bool { return r.Rule == "Disallow: /private/" }); i < 0 || rules[i].Denied != 2 || rules[i].Number != 2 || rules[i].Layer != "file" {
 		t.Errorf("rules: %+v", rules)
 	}
-	refusing := adminValue[status.Lines](s, "lines?refused=1")
-	if len(refusing.Lines) == 0 || refusing.Total != len(refusing.Lines) || slices.ContainsFunc(refusing.Lines, func(r status.Line) bool { return r.Refused() == 0 }) {
+	refusing := adminValue[statusapi.Lines](s, "lines?refused=1")
+	if len(refusing.Lines) == 0 || refusing.Total != len(refusing.Lines) || slices.ContainsFunc(refusing.Lines, func(r statusapi.Line) bool { return r.Refused() == 0 }) {
 		t.Errorf("rules that refused requests: %+v", refusing)
 	}
 	for _, metric := range []string{`caddy_robots_site_decisions_total{action="deny",site="shop.test"}`, `caddy_robots_site_people_total{site="(other)"}`} {
@@ -143,16 +143,16 @@ func TestAdminAPISummary(t *testing.T) {
 func TestAdminAPIPoliciesAndBudgets(t *testing.T) {
 	t.Parallel()
 	s := startTenants(t, "")
-	list := adminValue[status.Origins](s, "origins")
+	list := adminValue[statusapi.Origins](s, "origins")
 	if len(list.Origins) != 2 {
 		t.Fatalf("policies: %+v", list)
 	}
-	i := slices.IndexFunc(list.Origins, func(p status.Origin) bool { return p.Origin != "" })
+	i := slices.IndexFunc(list.Origins, func(p statusapi.Origin) bool { return p.Origin != "" })
 	p := list.Origins[i]
 	if p.Source != "site" || p.State != "loaded" || !p.OK || p.ReadAt == nil || p.Rules != 1 || p.Hidden != 1 || p.Text != "" || !slices.Equal(p.Sites, []string{"shop.test"}) {
 		t.Errorf("the policy of the shop: %+v", p)
 	}
-	full := adminValue[status.Origins](s, "origins?text=1&id="+p.ID).Origins
+	full := adminValue[statusapi.Origins](s, "origins?text=1&id="+p.ID).Origins
 	if len(full) != 1 || full[0].Text != shopRobots || len(full[0].Lines) != 1 || full[0].Lines[0].Number != 2 || full[0].Lines[0].Counts.Denied != 1 {
 		t.Errorf("with its text: %+v", full)
 	}
@@ -160,12 +160,12 @@ func TestAdminAPIPoliciesAndBudgets(t *testing.T) {
 
 	s.wants(200, s.at("shop.test", bingbot, "/"), "the first request")
 	s.wants(429, s.at("shop.test", bingbot, "/"), "the second one")
-	budgets := adminValue[status.Budgets](s, "budgets?crawler=bingbot")
-	i = slices.IndexFunc(budgets.Budgets, func(b status.Budget) bool { return b.Site == "shop.test" })
+	budgets := adminValue[statusapi.Budgets](s, "budgets?crawler=bingbot")
+	i = slices.IndexFunc(budgets.Budgets, func(b statusapi.Budget) bool { return b.Site == "shop.test" })
 	if i < 0 || !budgets.Known || budgets.Budgets[i].Free || !budgets.Budgets[i].Used || budgets.Budgets[i].Line != 5 {
 		t.Fatalf("budgets: %+v", budgets)
 	}
-	var reset status.Reset
+	var reset statusapi.Reset
 	s.adminRequest(http.MethodPost, "budgets/reset?crawler=bingbot&id="+p.ID, 200, &reset)
 	if reset.Budgets != 1 {
 		t.Errorf("%d budgets were reset", reset.Budgets)
@@ -186,7 +186,7 @@ func TestAdminAPIChecksAURL(t *testing.T) {
 		{"PageBot", "http://never-asked.pages.test/drafts/x", "deny", "disallowed", "2 file"},
 		{"PageBot", "http://shop.test/robots.txt", "pass", "exempt_path", "0 "},
 	} {
-		c := adminValue[status.Check](s, "check?ua="+queryOf(tt.ua)+"&url="+queryOf(tt.url))
+		c := adminValue[statusapi.Check](s, "check?ua="+queryOf(tt.ua)+"&url="+queryOf(tt.url))
 		if line := fmt.Sprint(c.Line, " ", c.Layer); c.Action != tt.action || c.Reason != tt.reason || c.Reason != "hidden" && line != tt.line || c.Message == "" {
 			t.Errorf("%s for %s: %+v", tt.url, tt.ua, c)
 		}
@@ -200,7 +200,7 @@ func TestAdminAPIChecksAURL(t *testing.T) {
 func TestAdminAPICheckReadsAnUnreadFile(t *testing.T) {
 	t.Parallel()
 	s := start(t, "http://new.test:$PORT {\n\trobots\n\trespond /robots.txt \"User-agent: *\nDisallow: /private/\"\n}\n")
-	if c := adminValue[status.Check](s, "check?ua=GPTBot&url=http://new.test/private/"); c.Action != "deny" || c.State != "loaded" {
+	if c := adminValue[statusapi.Check](s, "check?ua=GPTBot&url=http://new.test/private/"); c.Action != "deny" || c.State != "loaded" {
 		t.Errorf("%+v", c)
 	}
 }
@@ -218,11 +218,11 @@ func TestAdminAPIShowsNoSecrets(t *testing.T) {
 			}
 		}
 	}
-	recent := adminValue[status.Recent](s, "recent").Refusals
+	recent := adminValue[statusapi.Recent](s, "recent").Refusals
 	if len(recent) < 3 || recent[len(recent)-1].Path != "/private/report" || !strings.HasSuffix(recent[len(recent)-1].Client, "/24") && !strings.HasSuffix(recent[len(recent)-1].Client, "/48") {
 		t.Errorf("refusals: %+v", recent)
 	}
-	if newer := adminValue[status.Recent](s, fmt.Sprintf("recent?after=%d", recent[0].Seq)); len(newer.Refusals) != 0 || newer.Last != recent[0].Seq {
+	if newer := adminValue[statusapi.Recent](s, fmt.Sprintf("recent?after=%d", recent[0].Seq)); len(newer.Refusals) != 0 || newer.Last != recent[0].Seq {
 		t.Errorf("after the last one: %+v", newer)
 	}
 }
@@ -260,14 +260,14 @@ func TestAdminAPIRefresh(t *testing.T) {
 	t.Parallel()
 	s := startTenants(t, "")
 	writeFile(t, filepath.Join(s.dir, "shop/robots.txt"), "User-agent: *\nDisallow: /other/\n")
-	var refresh status.Refresh
+	var refresh statusapi.Refresh
 	s.adminRequest(http.MethodPost, "refresh", 200, &refresh)
 	if refresh.More != 0 || len(refresh.Reads) != 2 {
 		t.Errorf("%+v", refresh)
 	}
 	s.wants(403, s.at("shop.test", gptbot, "/other/x"), "what the new file disallows")
 	s.wants(404, s.at("shop.test", gptbot, "/private/x"), "what the new file allows")
-	if i := slices.IndexFunc(refresh.Reads, func(r status.Read) bool { return r.State == "loaded" && strings.Contains(r.Origin, "shop.test") }); i < 0 {
+	if i := slices.IndexFunc(refresh.Reads, func(r statusapi.Read) bool { return r.State == "loaded" && strings.Contains(r.Origin, "shop.test") }); i < 0 {
 		t.Errorf("reads: %+v", refresh.Reads)
 	} else {
 		s.adminRequest(http.MethodPost, "refresh?id="+refresh.Reads[i].OriginID, 200, &refresh)
@@ -285,7 +285,7 @@ func TestAdminAPIHealth(t *testing.T) {
 	s.wants(403, s.at("shop.test", googlebot, "/private/x"), "with the file")
 	back.answerWith(text(503, ""))
 	s.adminRequest(http.MethodPost, "refresh", 200, nil)
-	h := adminValue[status.Health](s, "health")
+	h := adminValue[statusapi.Health](s, "health")
 	if len(h.Problems) != 1 || h.OK {
 		t.Fatalf("%+v", h)
 	}
@@ -294,12 +294,12 @@ func TestAdminAPIHealth(t *testing.T) {
 		!strings.HasPrefix(p.Message, "robots.txt of shop.test could not be read for ") || !strings.Contains(p.Message, "the copy of ") {
 		t.Errorf("%+v", p)
 	}
-	if broken := adminValue[status.Origins](s, "origins?broken=1").Origins; len(broken) != 1 || !broken[0].Kept || broken[0].Failures != 1 || broken[0].Error == "" {
+	if broken := adminValue[statusapi.Origins](s, "origins?broken=1").Origins; len(broken) != 1 || !broken[0].Kept || broken[0].Failures != 1 || broken[0].Error == "" {
 		t.Errorf("%+v", broken)
 	}
 	back.answerWith(rules("/private/"))
 	s.adminRequest(http.MethodPost, "refresh", 200, nil)
-	if h := adminValue[status.Health](s, "health"); !h.OK {
+	if h := adminValue[statusapi.Health](s, "health"); !h.OK {
 		t.Errorf("after it was read: %+v", h)
 	}
 }
@@ -329,10 +329,10 @@ Crawl-delay: 600"
 			t.Errorf("/robots/%s names another site: %.200s", route, body[i:])
 		}
 	}
-	if p := adminValue[status.Origins](s, "origins?text=1&site=one.test").Origins; len(p) != 1 || !slices.Equal(p[0].Sites, []string{"one.test"}) || p[0].Lines[0].Counts.Denied != 1 {
+	if p := adminValue[statusapi.Origins](s, "origins?text=1&site=one.test").Origins; len(p) != 1 || !slices.Equal(p[0].Sites, []string{"one.test"}) || p[0].Lines[0].Counts.Denied != 1 {
 		t.Errorf("%+v", p)
 	}
-	var reset status.Reset
+	var reset statusapi.Reset
 	s.adminRequest(http.MethodPost, "budgets/reset?crawler=bingbot&site=one.test", 200, &reset)
 	if reset.Budgets != 1 {
 		t.Errorf("%d budgets were reset", reset.Budgets)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
 // robotsWith returns a robots directive, with a matcher, that disallows /private/
@@ -18,9 +18,9 @@ func robotsWith(matcher, lines string) string {
 }
 
 // check asks the admin API for a decision.
-func (s *server) check(host, path, agent, more string) status.Check {
+func (s *server) check(host, path, agent, more string) statusapi.Check {
 	s.t.Helper()
-	return adminValue[status.Check](s, fmt.Sprintf("check?ua=%s&url=%s%s", url.QueryEscape(agent), url.QueryEscape(fmt.Sprintf("http://%s:%d%s", host, s.port, path)), more))
+	return adminValue[statusapi.Check](s, fmt.Sprintf("check?ua=%s&url=%s%s", url.QueryEscape(agent), url.QueryEscape(fmt.Sprintf("http://%s:%d%s", host, s.port, path)), more))
 }
 
 // A check gives the decision that the server makes, whatever routes are in front of
@@ -90,7 +90,7 @@ func TestAdminAPICheckWithSeveralHandlers(t *testing.T) {
 		t.Errorf("two handlers on one request: %+v", c)
 	}
 	var matchers []string
-	for _, p := range adminValue[status.Origins](s, "origins?site=shop.test").Origins {
+	for _, p := range adminValue[statusapi.Origins](s, "origins?site=shop.test").Origins {
 		matchers = append(matchers, p.Matcher)
 	}
 	if slices.Sort(matchers); !slices.Equal(matchers, []string{"expression", "path /api/*", "remote_ip ranges 192.0.2.0/24"}) {

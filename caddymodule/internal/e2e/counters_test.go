@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
 // Counters survive a reload. A configuration that can't be loaded ends neither the
@@ -20,14 +20,14 @@ func TestCountersSurviveReloads(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.visit()
-	if c := adminValue[status.Summary](s, ""); c.Crawlers.Hour.Requests != 8 || c.People.Total != 4 {
+	if c := adminValue[statusapi.Summary](s, ""); c.Crawlers.Hour.Requests != 8 || c.People.Total != 4 {
 		t.Errorf("after a reload: %+v", c.Crawlers.Hour)
 	}
 	if err := s.reload(strings.Replace(tenants, "source inline", "source file /nonexistent/robots.txt\n\t\t#", 1)); err == nil {
 		t.Fatal("a broken configuration is loaded")
 	}
 	s.visit()
-	if c := adminValue[status.Summary](s, ""); c.Crawlers.Hour.Requests != 12 || len(c.Sites) != 2 {
+	if c := adminValue[statusapi.Summary](s, ""); c.Crawlers.Hour.Requests != 12 || len(c.Sites) != 2 {
 		t.Errorf("after a reload that failed: %+v", c)
 	}
 	if err := s.reload("http://:$PORT {\n\trespond hello\n}"); err != nil {
@@ -43,22 +43,22 @@ func TestPersist(t *testing.T) {
 	s := startTenants(t, global)
 	s.end()
 	again := startIn(t, s, global+tenants)
-	sum := adminValue[status.Summary](again, "")
+	sum := adminValue[statusapi.Summary](again, "")
 	if sum.Crawlers.Total.Requests != 4 || sum.Crawlers.Day.Denied != 3 || sum.People.Total != 2 || sum.Health.Persist == nil {
 		t.Errorf("after a restart: %+v", sum.Crawlers)
 	}
-	if rules := adminValue[status.Lines](again, "lines").Lines; len(rules) != 3 {
+	if rules := adminValue[statusapi.Lines](again, "lines").Lines; len(rules) != 3 {
 		t.Errorf("rules after a restart: %+v", rules)
 	}
 	again.visit()
-	if sum := adminValue[status.Summary](again, ""); sum.Crawlers.Total.Requests != 8 {
+	if sum := adminValue[statusapi.Summary](again, ""); sum.Crawlers.Total.Requests != 8 {
 		t.Errorf("new requests are not counted: %+v", sum.Crawlers.Total)
 	}
 	again.end()
 
 	writeFile(t, filepath.Join(s.dir, "robots.json"), `{"version": 1, "sites": [`)
 	damaged := startIn(t, s, global+tenants)
-	if sum := adminValue[status.Summary](damaged, ""); sum.Crawlers.Total.Requests != 0 || sum.Health.OK || sum.Health.Problems[0].Kind != "persist" {
+	if sum := adminValue[statusapi.Summary](damaged, ""); sum.Crawlers.Total.Requests != 0 || sum.Health.OK || sum.Health.Problems[0].Kind != "persist" {
 		t.Errorf("with a damaged file: %+v", sum)
 	}
 	if len(damaged.lines("persist: the file can't be read: the counters start at zero")) != 1 {
@@ -66,7 +66,7 @@ func TestPersist(t *testing.T) {
 	}
 	damaged.visit()
 	damaged.end()
-	if sum := adminValue[status.Summary](startIn(t, s, global+tenants), ""); sum.Crawlers.Total.Requests != 4 {
+	if sum := adminValue[statusapi.Summary](startIn(t, s, global+tenants), ""); sum.Crawlers.Total.Requests != 4 {
 		t.Errorf("after the damaged file was replaced: %+v", sum.Crawlers.Total)
 	}
 }
@@ -99,18 +99,18 @@ Disallow: /private/"
 		})
 	}
 	sending.Wait()
-	sum := adminValue[status.Summary](s, "")
+	sum := adminValue[statusapi.Summary](s, "")
 	if sum.Crawlers.Total.Requests != workers*each+1 {
 		t.Errorf("%d requests", sum.Crawlers.Total.Requests)
 	}
 	if m := sum.Health.Memory; m.Crawlers > 1100 || m.Lines > workers*each+1 {
 		t.Errorf("memory: %+v", m)
 	}
-	named := adminValue[status.Crawlers](s, "crawlers?name=GPTBot").Crawlers
+	named := adminValue[statusapi.Crawlers](s, "crawlers?name=GPTBot").Crawlers
 	if len(named) != 1 || named[0].Total.Denied != 1 {
 		t.Errorf("GPTBot: %+v", named)
 	}
-	if recent := adminValue[status.Recent](s, "recent?limit=1000").Refusals; len(recent) > 1000 || recent[len(recent)-1].Crawler != "GPTBot" && len(recent) < 200 {
+	if recent := adminValue[statusapi.Recent](s, "recent?limit=1000").Refusals; len(recent) > 1000 || recent[len(recent)-1].Crawler != "GPTBot" && len(recent) < 200 {
 		t.Errorf("%d refusals, the last one %+v", len(recent), recent[len(recent)-1])
 	}
 }

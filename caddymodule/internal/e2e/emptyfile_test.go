@@ -6,15 +6,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
 // replaceRobots replaces the robots.txt of shop.test, and returns its state.
-func (s *server) replaceRobots(file, query string) status.Origin {
+func (s *server) replaceRobots(file, query string) statusapi.Origin {
 	s.t.Helper()
 	writeFile(s.t, filepath.Join(s.dir, "shop/robots.txt"), file)
 	s.adminRequest(http.MethodPost, "refresh"+query, 200, nil)
-	list := adminValue[status.Origins](s, "origins?site=shop.test").Origins
+	list := adminValue[statusapi.Origins](s, "origins?site=shop.test").Origins
 	if len(list) != 1 {
 		s.t.Fatalf("policies: %+v", list)
 	}
@@ -30,8 +30,8 @@ func TestStatusOfAnEmptyFile(t *testing.T) {
 	if p.State != "loaded" || p.OK || !strings.HasPrefix(p.Message, empty+". Until ") || !strings.HasSuffix(p.Message, " it had 1 rule") || !strings.Contains(p.Advice, "grace=off") {
 		t.Errorf("after a file with a rule: %+v", p)
 	}
-	health := adminValue[status.Health](s, "health")
-	if len(health.Problems) != 1 || health.Problems[0].Severity != status.Warning || health.Problems[0].Message != p.Message || health.Problems[0].Since == nil {
+	health := adminValue[statusapi.Health](s, "health")
+	if len(health.Problems) != 1 || health.Problems[0].Severity != statusapi.Warning || health.Problems[0].Message != p.Message || health.Problems[0].Since == nil {
 		t.Errorf("health: %+v", health)
 	}
 	if out, err := s.status(); err != nil || !strings.Contains(out, "warning: "+empty) {
@@ -77,7 +77,7 @@ func TestStatusOfGraceWithoutAFile(t *testing.T) {
 		back.answerWith(rules("/private/"))
 		s.adminRequest(http.MethodPost, "refresh", 200, nil)
 		s.wants(200, s.at("shop.test", googlebot, "/private/x"), "the grace period")
-		list := adminValue[status.Origins](s, "origins?grace=1").Origins
+		list := adminValue[statusapi.Origins](s, "origins?grace=1").Origins
 		if len(list) != 1 || len(list[0].Grace) != 1 || list[0].Grace[0].Version != "" || list[0].Grace[0].Status != answer {
 			t.Fatalf("%d: %+v", answer, list)
 		}

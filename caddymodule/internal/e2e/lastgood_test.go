@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
 // read makes the server read robots.txt n more times. Reads run one after another,
@@ -104,7 +104,7 @@ func TestOnErrorDeny(t *testing.T) {
 		t.Errorf("status %d, %v", got.status, got.header)
 	}
 	s.wants(503, s.get(googlebot, "/private/x"), "a disallowed path")
-	if list := adminValue[status.Lines](s, "lines").Lines; len(list) == 0 || list[0].Removed {
+	if list := adminValue[statusapi.Lines](s, "lines").Lines; len(list) == 0 || list[0].Removed {
 		t.Errorf("rules %+v: a rule of a file that can't be read was not removed", list)
 	}
 	s.wants(200, s.get(googlebot, "/.well-known/x"), "an exempt path")

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
 // The admin API can set monitor mode at once. The next load of the configuration
@@ -13,7 +13,7 @@ import (
 func TestModeIsSetUntilTheNextLoad(t *testing.T) {
 	t.Parallel()
 	s := startTenants(t, "")
-	var mode status.Mode
+	var mode statusapi.Mode
 	s.adminRequest(http.MethodPost, "mode?mode=monitor&site=shop.test", 200, &mode)
 	if !slices.Equal(mode.Sites, []string{"shop.test"}) {
 		t.Errorf("%+v", mode)
@@ -23,15 +23,15 @@ func TestModeIsSetUntilTheNextLoad(t *testing.T) {
 		s.wants(200, s.at("shop.test", bingbot, "/"), "without a Crawl-delay")
 	}
 	s.wants(403, s.at("a.pages.test", gptbot, "/drafts/1"), "another site")
-	h := adminValue[status.Health](s, "health?site=shop.test")
+	h := adminValue[statusapi.Health](s, "health?site=shop.test")
 	if len(h.Problems) != 1 || h.Problems[0].Kind != "mode" || h.OK {
 		t.Errorf("health: %+v", h)
 	}
-	i := slices.IndexFunc(adminValue[status.Summary](s, "").Sites, func(site status.Site) bool {
+	i := slices.IndexFunc(adminValue[statusapi.Summary](s, "").Sites, func(site statusapi.Site) bool {
 		return site.Name == "shop.test" && site.Overridden && site.Mode == "monitor" && site.Crawlers.Total.WouldDeny == 1
 	})
 	if i < 0 {
-		t.Errorf("summary: %+v", adminValue[status.Summary](s, "").Sites)
+		t.Errorf("summary: %+v", adminValue[statusapi.Summary](s, "").Sites)
 	}
 	s.adminRequest(http.MethodPost, "mode?mode=configured", 200, nil)
 	s.wants(403, s.at("shop.test", gptbot, "/private/x"), "after the return to the configured mode")
@@ -45,7 +45,7 @@ func TestModeIsSetUntilTheNextLoad(t *testing.T) {
 	}
 	s.wants(403, s.at("a.pages.test", gptbot, "/drafts/1"), "after the next load")
 	s.wants(403, s.at("shop.test", gptbot, "/private/x"), "after the next load")
-	if h := adminValue[status.Health](s, "health"); !h.OK {
+	if h := adminValue[statusapi.Health](s, "health"); !h.OK {
 		t.Errorf("health after the next load: %+v", h)
 	}
 }
@@ -66,7 +66,7 @@ Disallow: /private/"
 	s.adminRequest(http.MethodPost, "mode?mode=enforce", 200, nil)
 	s.wants(403, s.get(gptbot, "/private/x"), "in enforce mode")
 	s.wants(200, s.get(chrome, "/private/x"), "a person")
-	if sites := adminValue[status.Summary](s, "").Sites; len(sites) != 1 || sites[0].Name != status.AnySite || sites[0].Mode != "enforce" || sites[0].Crawlers.Total.WouldDeny != 1 || sites[0].Crawlers.Total.Denied != 1 {
+	if sites := adminValue[statusapi.Summary](s, "").Sites; len(sites) != 1 || sites[0].Name != statusapi.AnySite || sites[0].Mode != "enforce" || sites[0].Crawlers.Total.WouldDeny != 1 || sites[0].Crawlers.Total.Denied != 1 {
 		t.Errorf("sites: %+v", sites)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
 // status runs `caddy robots status` and returns what it prints.
@@ -36,9 +36,9 @@ func TestStatusCommand(t *testing.T) {
 	}
 	out, err = run("--json", "--site", "shop.test")
 	var report struct {
-		status.Summary
-		Busiest []status.Crawler `json:"busiest_crawlers"`
-		Files   []status.Origin  `json:"robots_txt"`
+		statusapi.Summary
+		Busiest []statusapi.Crawler `json:"busiest_crawlers"`
+		Files   []statusapi.Origin  `json:"robots_txt"`
 	}
 	if err == nil {
 		err = json.Unmarshal([]byte(out), &report)
@@ -91,10 +91,10 @@ func TestStatusCommandShowsGrace(t *testing.T) {
 		}
 	}
 	const allowing = "Allow: /other/open"
-	if rules := adminValue[status.Lines](s, "lines").Lines; strings.Contains(out, allowing) || !slices.ContainsFunc(rules, func(r status.Line) bool { return r.Rule == allowing }) {
+	if rules := adminValue[statusapi.Lines](s, "lines").Lines; strings.Contains(out, allowing) || !slices.ContainsFunc(rules, func(r statusapi.Line) bool { return r.Rule == allowing }) {
 		t.Errorf("of the rules %+v, the status must show only those that refused requests:\n%s", rules, out)
 	}
-	if list := adminValue[status.Origins](s, "origins?grace=1").Origins; len(list) != 1 || len(list[0].Grace) != 1 || list[0].Grace[0].Crawler != "search" {
+	if list := adminValue[statusapi.Origins](s, "origins?grace=1").Origins; len(list) != 1 || len(list[0].Grace) != 1 || list[0].Grace[0].Crawler != "search" {
 		t.Errorf("%+v", list)
 	}
 	s.adminRequest(http.MethodPost, "refresh?grace=off", 200, nil)

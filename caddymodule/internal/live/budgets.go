@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
@@ -21,14 +21,14 @@ type budget struct {
 	origin enforce.Origin
 }
 
-// Budgets implements status.Reporter.
-func (r *Reporter) Budgets(scope status.Scope, query status.BudgetsQuery) (*status.Budgets, error) {
+// Budgets implements statusapi.Reporter.
+func (r *Reporter) Budgets(scope statusapi.Scope, query statusapi.BudgetsQuery) (*statusapi.Budgets, error) {
 	if query.Crawler == "" {
 		return nil, badRequest("crawler is missing: add one, such as crawler=bingbot")
 	}
 	now := r.app.Now()
-	answer := &status.Budgets{Crawler: query.Crawler}
-	list := []status.Budget{}
+	answer := &statusapi.Budgets{Crawler: query.Crawler}
+	list := []statusapi.Budget{}
 	for _, p := range r.inForce(scope) {
 		agent := p.engine().Agent(query.Crawler)
 		if agent.Crawler != nil {
@@ -46,7 +46,7 @@ func (r *Reporter) Budgets(scope status.Scope, query status.BudgetsQuery) (*stat
 
 // budgets returns the budgets of a crawler at the origins in a scope at which p is
 // in force.
-func (p *inForce) budgets(scope status.Scope, a *crawler.Agent, now time.Time) (list []budget) {
+func (p *inForce) budgets(scope statusapi.Scope, a *crawler.Agent, now time.Time) (list []budget) {
 	origins := []enforce.Origin{p.Origin}
 	if p.shared {
 		origins = p.Site.Origins()
@@ -64,11 +64,11 @@ func (p *inForce) budgets(scope status.Scope, a *crawler.Agent, now time.Time) (
 }
 
 // budgetStatus returns the state of a budget.
-func (p *inForce) budgetStatus(b budget, now time.Time) status.Budget {
+func (p *inForce) budgetStatus(b budget, now time.Time) statusapi.Budget {
 	limits, line := p.limits(b)
 	layer, line := b.Rules.Origin(line)
 	_, isFleet := p.Limiter.(*shared.Fleet)
-	s := status.Budget{
+	s := statusapi.Budget{
 		Origin: b.origin.String(), OriginID: p.id, Site: p.SiteOf(b.origin.Host), Mode: p.mode(), Group: b.Group.Token(), Limits: limits,
 		Layer: layer.String(), Line: line, Counted: "crawler", Owner: "crawler", Next: now.UTC(), Free: true, Shared: isFleet,
 	}
@@ -113,8 +113,8 @@ func (p *inForce) limits(b budget) (text string, line int) {
 	return text, line
 }
 
-// ResetBudgets implements status.Reporter.
-func (r *Reporter) ResetBudgets(ctx context.Context, scope status.Scope, query status.ResetQuery) (*status.Reset, error) {
+// ResetBudgets implements statusapi.Reporter.
+func (r *Reporter) ResetBudgets(ctx context.Context, scope statusapi.Scope, query statusapi.ResetQuery) (*statusapi.Reset, error) {
 	if query.Crawler == "" {
 		return nil, badRequest("crawler is missing: add one, such as crawler=bingbot")
 	}
@@ -132,7 +132,7 @@ func (r *Reporter) ResetBudgets(ctx context.Context, scope status.Scope, query s
 				continue
 			}
 			if err := p.Limiter.Forget(ctx, now, b.Key); err != nil {
-				return nil, status.Errorf(http.StatusBadGateway, "the budget at %s was reset on this server, but not in Redis: %v", b.origin, err)
+				return nil, statusapi.Errorf(http.StatusBadGateway, "the budget at %s was reset on this server, but not in Redis: %v", b.origin, err)
 			}
 			done = append(done, b.Key)
 		}
@@ -141,7 +141,7 @@ func (r *Reporter) ResetBudgets(ctx context.Context, scope status.Scope, query s
 	case query.OriginID != "" && !found:
 		return nil, errNoOrigin(query.OriginID, "")
 	case len(done) == 0 && perClient:
-		return nil, status.Errorf(http.StatusConflict, "%s has one budget for each client address; such budgets can't be reset", query.Crawler)
+		return nil, statusapi.Errorf(http.StatusConflict, "%s has one budget for each client address; such budgets can't be reset", query.Crawler)
 	}
-	return &status.Reset{Budgets: len(done)}, nil
+	return &statusapi.Reset{Budgets: len(done)}, nil
 }

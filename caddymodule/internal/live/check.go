@@ -13,7 +13,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
@@ -24,8 +24,8 @@ const (
 	checkTimeout  = 6 * time.Second // for the first read of a robots.txt
 )
 
-// Check implements status.Reporter.
-func (r *Reporter) Check(scope status.Scope, query status.CheckQuery) (*status.Check, error) {
+// Check implements statusapi.Reporter.
+func (r *Reporter) Check(scope statusapi.Scope, query statusapi.CheckQuery) (*statusapi.Check, error) {
 	switch {
 	case query.URL == "":
 		return nil, badRequest("url is missing: add an absolute URL, such as url=https://example.com/page")
@@ -45,7 +45,7 @@ func (r *Reporter) Check(scope status.Scope, query status.CheckQuery) (*status.C
 	}
 	candidates := r.candidates(scope, origin)
 	if len(candidates) == 0 {
-		return nil, status.Errorf(http.StatusNotFound, "no robots handler that you may see serves %s", origin.Host)
+		return nil, statusapi.Errorf(http.StatusNotFound, "no robots handler that you may see serves %s", origin.Host)
 	}
 	deciders, err := r.deciders(candidates, origin, target, &query)
 	if err != nil {
@@ -53,29 +53,29 @@ func (r *Reporter) Check(scope status.Scope, query status.CheckQuery) (*status.C
 	}
 	if len(deciders) == 0 {
 		check := newCheck(&query, origin)
-		check.Site, check.Certain, check.Action, check.Reason = candidates[0].SiteOf(origin.Host), true, enforce.Pass.String(), status.ReasonNoHandler
+		check.Site, check.Certain, check.Action, check.Reason = candidates[0].SiteOf(origin.Host), true, enforce.Pass.String(), statusapi.ReasonNoHandler
 		check.Message = "No robots handler decides about this URL, because of the request matchers: the request would pass."
 		return check, nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), checkTimeout)
 	defer cancel()
-	more := max(0, len(deciders)-1-status.MaxCheckOthers)
-	checks := make([]*status.Check, len(deciders)-more)
+	more := max(0, len(deciders)-1-statusapi.MaxCheckOthers)
+	checks := make([]*statusapi.Check, len(deciders)-more)
 	for i := range checks {
 		checks[i] = deciders[i].check(ctx, r.app.Now(), target, &query)
 	}
 	return combine(checks, more), nil
 }
 
-func newCheck(query *status.CheckQuery, origin enforce.Origin) *status.Check {
-	return &status.Check{
+func newCheck(query *statusapi.CheckQuery, origin enforce.Origin) *statusapi.Check {
+	return &statusapi.Check{
 		URL: query.URL, UserAgent: query.UserAgent, Origin: origin.String(),
-		RequestRates: []string{}, VisitTimes: []string{}, ExemptFrom: []string{}, Others: []*status.Check{},
+		RequestRates: []string{}, VisitTimes: []string{}, ExemptFrom: []string{}, Others: []*statusapi.Check{},
 	}
 }
 
 // check returns the decision of the handler.
-func (d *decider) check(ctx context.Context, now time.Time, target string, query *status.CheckQuery) *status.Check {
+func (d *decider) check(ctx context.Context, now time.Time, target string, query *statusapi.CheckQuery) *statusapi.Check {
 	engine, monitor := d.Running()
 	origins := engine.Origins()
 	request := &enforce.Request{
@@ -99,7 +99,7 @@ func (d *decider) check(ctx context.Context, now time.Time, target string, query
 		for _, prefix := range rules.ExemptFrom(&decision.Agent) {
 			c.ExemptFrom = append(c.ExemptFrom, prefix.String())
 		}
-		c.ExemptFrom = c.ExemptFrom[:min(len(c.ExemptFrom), status.MaxExemptFrom)]
+		c.ExemptFrom = c.ExemptFrom[:min(len(c.ExemptFrom), statusapi.MaxExemptFrom)]
 	}
 	d.fillCheck(c, &decision, monitor)
 	return c
@@ -127,7 +127,7 @@ func splitURL(raw string) (target string, origin enforce.Origin, err error) {
 }
 
 // fillCheck copies a decision of the handler into c.
-func (h *Handler) fillCheck(c *status.Check, d *enforce.Decision, monitor bool) {
+func (h *Handler) fillCheck(c *statusapi.Check, d *enforce.Decision, monitor bool) {
 	c.Action, c.Reason = counters.ActionName(d.Action, monitor), d.Reason.String()
 	c.Crawler, c.Class, c.Evidence, c.Verified = d.Name(), d.Agent.Class.String(), d.Agent.Reason.Strength().String(), d.Claim.State.String()
 	if d.Agent.Crawler != nil {
@@ -152,7 +152,7 @@ func (h *Handler) fillCheck(c *status.Check, d *enforce.Decision, monitor bool) 
 }
 
 // checkMessage describes a decision in a sentence.
-func checkMessage(c *status.Check) string {
+func checkMessage(c *statusapi.Check) string {
 	client := cmp.Or(c.Crawler, "a client without a User-Agent")
 	line := ""
 	switch {
@@ -185,7 +185,7 @@ func checkMessage(c *status.Check) string {
 }
 
 // exemptMessage says for which addresses a crawler is exempt.
-func exemptMessage(c *status.Check) string {
+func exemptMessage(c *statusapi.Check) string {
 	const most = 3
 	list := strings.Join(c.ExemptFrom[:min(len(c.ExemptFrom), most)], ", ")
 	switch n := len(c.ExemptFrom); {

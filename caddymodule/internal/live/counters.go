@@ -14,7 +14,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/atomicfile"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
 // saveEvery is the time between two writes of the file of counters.
@@ -119,13 +119,13 @@ func (c *Counters) SaveFile() {
 }
 
 // state returns the state of the file, nil without one.
-func (c *Counters) state() *status.Persist {
+func (c *Counters) state() *statusapi.Persist {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.file == "" {
 		return nil
 	}
-	s := &status.Persist{File: c.file, Octets: c.size, Written: timeOf(c.written)}
+	s := &statusapi.Persist{File: c.file, Octets: c.size, Written: timeOf(c.written)}
 	if c.err != nil {
 		s.Error = c.err.Error()
 	}

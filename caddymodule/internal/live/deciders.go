@@ -15,7 +15,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
@@ -28,7 +28,7 @@ type candidate struct {
 
 // candidates returns the handlers in a scope that serve the host of an origin. It
 // has those with the most points.
-func (r *Reporter) candidates(scope status.Scope, origin enforce.Origin) (list []candidate) {
+func (r *Reporter) candidates(scope statusapi.Scope, origin enforce.Origin) (list []candidate) {
 	for _, h := range r.handlersIn(scope) {
 		if !h.Serves(origin.Host) || !scope.Host(h.SiteOf(origin.Host), origin.Host) {
 			continue
@@ -38,7 +38,7 @@ func (r *Reporter) candidates(scope status.Scope, origin enforce.Origin) (list [
 			switch {
 			case site == origin.Host:
 				c.points = max(c.points, 16)
-			case site != status.AnySite:
+			case site != statusapi.AnySite:
 				c.points = max(c.points, 8)
 			}
 		}
@@ -68,7 +68,7 @@ type decider struct {
 // in which it reaches them. It follows the request through the routes of the server
 // that fits the URL best. If there are several such servers, or if the place of a
 // handler is not known, it is not certain that the request reaches the handler.
-func (r *Reporter) deciders(candidates []candidate, origin enforce.Origin, target string, query *status.CheckQuery) (list []decider, err error) {
+func (r *Reporter) deciders(candidates []candidate, origin enforce.Origin, target string, query *statusapi.CheckQuery) (list []decider, err error) {
 	best := 0
 	for _, c := range candidates {
 		if c.Server != nil {
@@ -105,7 +105,7 @@ func (r *Reporter) deciders(candidates []candidate, origin enforce.Origin, targe
 }
 
 // newFollower returns the follower of a GET request through a server.
-func (r *Reporter) newFollower(server *routes.Server, origin enforce.Origin, target string, query *status.CheckQuery) (*routes.Follower, error) {
+func (r *Reporter) newFollower(server *routes.Server, origin enforce.Origin, target string, query *statusapi.CheckQuery) (*routes.Follower, error) {
 	u, err := url.ParseRequestURI(target)
 	if err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func (r *Reporter) newFollower(server *routes.Server, origin enforce.Origin, tar
 // one that refuses the request or, if none does, the first one. It prefers handlers
 // that the request surely reaches. checks is not empty; more is the number of
 // handlers that are not in it.
-func combine(checks []*status.Check, more int) *status.Check {
+func combine(checks []*statusapi.Check, more int) *statusapi.Check {
 	best := 0
 	for i := range checks {
 		if weight(checks[i]) > weight(checks[best]) {
@@ -147,7 +147,7 @@ func combine(checks []*status.Check, more int) *status.Check {
 	}
 	c := checks[best]
 	c.Others, c.More = slices.Delete(checks, best, best+1), more
-	unsure := slices.ContainsFunc(c.Others, func(o *status.Check) bool { return !o.Certain })
+	unsure := slices.ContainsFunc(c.Others, func(o *statusapi.Check) bool { return !o.Certain })
 	switch n := len(c.Others) + more; {
 	case !c.Certain && n == 0:
 		c.Message += " But it is not certain that the request reaches the robots handler: its request matchers can't be evaluated here."
@@ -163,7 +163,7 @@ func combine(checks []*status.Check, more int) *status.Check {
 
 // weight orders decisions: those that are certain before those that are not, then
 // those that refuse the request, then those that monitor mode lets pass.
-func weight(c *status.Check) (n int) {
+func weight(c *statusapi.Check) (n int) {
 	switch {
 	case strings.HasPrefix(c.Action, "would_"):
 		n = 1

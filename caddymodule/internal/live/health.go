@@ -9,14 +9,14 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 )
 
-// Health implements status.Reporter.
-func (r *Reporter) Health(scope status.Scope) (*status.Health, error) {
+// Health implements statusapi.Reporter.
+func (r *Reporter) Health(scope statusapi.Scope) (*statusapi.Health, error) {
 	now := time.Now()
-	health := &status.Health{Problems: []status.Problem{}, Fleets: []status.Fleet{}, Lists: []status.List{}}
+	health := &statusapi.Health{Problems: []statusapi.Problem{}, Fleets: []statusapi.Fleet{}, Lists: []statusapi.List{}}
 	seen := make(map[string]bool) // several handlers may have the same file
 	for _, p := range r.inForce(scope) {
 		problem := p.problem(now)
@@ -29,18 +29,18 @@ func (r *Reporter) Health(scope status.Scope) (*status.Health, error) {
 	if scope.All() {
 		r.addShared(health, now)
 	}
-	slices.SortStableFunc(health.Problems, func(a, b status.Problem) int { // "error" before "warning"
+	slices.SortStableFunc(health.Problems, func(a, b statusapi.Problem) int { // "error" before "warning"
 		return cmp.Or(strings.Compare(a.Severity, b.Severity), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Subject, b.Subject))
 	})
-	if more := len(health.Problems) - status.MaxProblems; more > 0 {
-		health.Problems, health.More = health.Problems[:status.MaxProblems], more
+	if more := len(health.Problems) - statusapi.MaxProblems; more > 0 {
+		health.Problems, health.More = health.Problems[:statusapi.MaxProblems], more
 	}
 	health.OK = len(health.Problems) == 0
 	return health, nil
 }
 
 // addShared adds the parts that belong to no single site.
-func (r *Reporter) addShared(health *status.Health, now time.Time) {
+func (r *Reporter) addShared(health *statusapi.Health, now time.Time) {
 	var fleets []*shared.Fleet
 	var verifiers []*shared.Verifier
 	for _, h := range r.handlers() {
@@ -60,7 +60,7 @@ func (r *Reporter) addShared(health *status.Health, now time.Time) {
 			health.Problems = append(health.Problems, problem)
 		}
 	}
-	var lists []status.Problem
+	var lists []statusapi.Problem
 	for _, v := range verifiers {
 		for _, s := range v.Sources() {
 			list, problem := listStatus(v, s, now)
@@ -77,10 +77,10 @@ func (r *Reporter) addShared(health *status.Health, now time.Time) {
 			"Check the DNS resolver of this server, or set another one with `resolver` in `verify`."))
 	}
 	health.Problems = append(health.Problems, summarize(lists, len(health.Lists))...)
-	slices.SortFunc(health.Lists, func(a, b status.List) int { return strings.Compare(a.URL, b.URL) })
+	slices.SortFunc(health.Lists, func(a, b statusapi.List) int { return strings.Compare(a.URL, b.URL) })
 	crawlers, lines := r.app.Counters.Sizes()
 	used, most := r.app.Ceiling.Usage()
-	m := &status.Memory{
+	m := &statusapi.Memory{
 		Octets: used, MaxOctets: most,
 		Crawlers: crawlers, MaxCrawlers: counters.MaxCrawlers, Lines: lines, MaxLines: counters.MaxLines,
 	}
@@ -101,20 +101,20 @@ const mostListProblems = 3
 
 // summarize returns the problems of lists, or one problem if there are more than
 // mostListProblems: then the cause is most likely the server's own connection.
-func summarize(problems []status.Problem, lists int) []status.Problem {
+func summarize(problems []statusapi.Problem, lists int) []statusapi.Problem {
 	if len(problems) <= mostListProblems {
 		return problems
 	}
-	example := slices.MinFunc(problems, func(a, b status.Problem) int { return strings.Compare(a.Subject, b.Subject) }).Subject
-	return []status.Problem{warning("list", "lists of addresses",
+	example := slices.MinFunc(problems, func(a, b statusapi.Problem) int { return strings.Compare(a.Subject, b.Subject) }).Subject
+	return []statusapi.Problem{warning("list", "lists of addresses",
 		fmt.Sprintf("%d of %d lists of addresses and directories of keys can't be read now, such as %s: crawlers that need them may stay unverified", len(problems), lists, example),
 		"Check that this server can connect to the Internet. The admin API (/robots/health) names all of them, with their errors.")}
 }
 
 // listStatus returns the state of a list of addresses or a directory of keys, and
 // its problem, if it has one.
-func listStatus(v *shared.Verifier, s verify.SourceState, now time.Time) (status.List, status.Problem) {
-	list := status.List{Kind: string(s.Kind), URL: plainURL(s.URL), Entries: s.Entries, Read: timeOf(s.Read), Failures: s.Failures}
+func listStatus(v *shared.Verifier, s verify.SourceState, now time.Time) (statusapi.List, statusapi.Problem) {
+	list := statusapi.List{Kind: string(s.Kind), URL: plainURL(s.URL), Entries: s.Entries, Read: timeOf(s.Read), Failures: s.Failures}
 	list.Stale = s.Read.IsZero() || now.Sub(s.Read) > verify.FreshPeriod
 	advice := "Check that this server can connect to that URL. The log has the first failure, and at DEBUG each one."
 	if list.Error = plainError(v.Observer.SourceError(s.URL)); list.Error != "" {
@@ -137,7 +137,7 @@ func listStatus(v *shared.Verifier, s verify.SourceState, now time.Time) (status
 		list.Message = fmt.Sprintf("%s has %d entries, last confirmed as current at %s", name, s.Entries, formatTime(s.Read, now))
 	}
 	if s.Failures == 0 && !list.Stale {
-		return list, status.Problem{}
+		return list, statusapi.Problem{}
 	}
 	return list, warning("list", list.URL, list.Message, advice)
 }
@@ -147,9 +147,9 @@ func listStatus(v *shared.Verifier, s verify.SourceState, now time.Time) (status
 const mostDNSFailures = 20
 
 // dnsStatus returns the state of reverse DNS.
-func dnsStatus(v *shared.Verifier) *status.DNS {
+func dnsStatus(v *shared.Verifier) *statusapi.DNS {
 	stats, failures := v.Stats(), v.Observer.DNSFailures()
-	dns := &status.DNS{
+	dns := &statusapi.DNS{
 		Confirmed: stats.Confirmed, Refuted: stats.Refuted, Failed: stats.Failed, InFlight: stats.InFlight, OK: failures < mostDNSFailures,
 		Message: fmt.Sprintf("the cache has the answers for %d addresses", stats.Confirmed+stats.Refuted+stats.Failed),
 	}
@@ -160,8 +160,8 @@ func dnsStatus(v *shared.Verifier) *status.DNS {
 }
 
 // fleetStatus returns the state of a fleet.
-func fleetStatus(f *shared.Fleet, now time.Time) status.Fleet {
-	fleet := status.Fleet{Address: strings.Join(f.Config.Addresses, ", "), Instances: f.Config.Instances, Up: true, Message: "the connection is being made"}
+func fleetStatus(f *shared.Fleet, now time.Time) statusapi.Fleet {
+	fleet := statusapi.Fleet{Address: strings.Join(f.Config.Addresses, ", "), Instances: f.Config.Instances, Up: true, Message: "the connection is being made"}
 	if last := f.LastChange(); last != nil {
 		fleet.Up, fleet.Since, fleet.Error = last.Up, timeOf(last.Time), plainError(last.Error)
 		if fleet.Message = "budgets have been shared since " + formatTime(last.Time, now); !last.Up {

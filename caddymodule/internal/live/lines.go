@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -17,17 +17,17 @@ var limitNames = map[enforce.Reason]string{
 	enforce.CrawlDelay: "Crawl-delay", enforce.RequestRate: "Request-rate", enforce.VisitTime: "Visit-time",
 }
 
-// Lines implements status.Reporter.
-func (r *Reporter) Lines(scope status.Scope, query status.LinesQuery) (*status.Lines, error) {
+// Lines implements statusapi.Reporter.
+func (r *Reporter) Lines(scope statusapi.Scope, query statusapi.LinesQuery) (*statusapi.Lines, error) {
 	known := r.inForce(scope)
 	type counted struct {
-		status.Line
+		statusapi.Line
 		count counters.LineCount
 		in    *inForce // nil if the line is in none
 	}
 	var list []counted
 	for _, n := range r.app.Counters.Lines(scope) {
-		line := status.Line{
+		line := statusapi.Line{
 			Origin: n.Origin.String(), Site: n.Site, Layer: n.Layer.String(), Number: n.Number, Group: n.Group, Rule: n.Text,
 			Reason: n.Reason.String(), LineCounts: n.LineCounts,
 		}
@@ -48,7 +48,7 @@ func (r *Reporter) Lines(scope status.Scope, query status.LinesQuery) (*status.L
 			strings.Compare(a.Layer, b.Layer), cmp.Compare(a.Number, b.Number), strings.Compare(a.Rule, b.Rule))
 	})
 	page, from, to := query.Of(len(list))
-	answer := &status.Lines{Page: page, Lines: []status.Line{}}
+	answer := &statusapi.Lines{Page: page, Lines: []statusapi.Line{}}
 	tokens := make(map[*inForce]map[string][]string)
 	for _, c := range list[from:to] {
 		c.Removed = c.in != nil && !c.in.Rules.DeniesAll() && c.Refused() > 0 && !c.in.hasLine(&c.count)
@@ -104,7 +104,7 @@ func add(a, b counters.LineCount) counters.LineCount {
 
 // textLines returns the lines of the text in force that decided on requests, and
 // those that the managed policy added.
-func (p *inForce) textLines(counts map[counters.LineID]counters.LineCount) []status.TextLine {
+func (p *inForce) textLines(counts map[counters.LineID]counters.LineCount) []statusapi.TextLine {
 	sums := make(map[int]counters.LineCount) // by number in the text
 	for _, g := range p.Rules.File().Groups() {
 		for _, token := range g.Tokens() {
@@ -113,12 +113,12 @@ func (p *inForce) textLines(counts map[counters.LineID]counters.LineCount) []sta
 			}
 		}
 	}
-	var list []status.TextLine
+	var list []statusapi.TextLine
 	for number := range bytes.Count(p.Rules.Text(), []byte("\n")) + 2 {
 		layer, at := p.Rules.Origin(number)
 		n, counted := sums[number]
 		if counted || number > 0 && p.Rules.Published() && layer == enforce.PolicyLayer {
-			list = append(list, status.TextLine{Number: number, Layer: layer.String(), At: at, Counts: n.LineCounts})
+			list = append(list, statusapi.TextLine{Number: number, Layer: layer.String(), At: at, Counts: n.LineCounts})
 		}
 	}
 	return list

@@ -9,7 +9,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
@@ -17,8 +17,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
-// Origins implements status.Reporter.
-func (r *Reporter) Origins(scope status.Scope, query status.OriginsQuery) (*status.Origins, error) {
+// Origins implements statusapi.Reporter.
+func (r *Reporter) Origins(scope statusapi.Scope, query statusapi.OriginsQuery) (*statusapi.Origins, error) {
 	now := time.Now()
 	list := slices.DeleteFunc(r.inForce(scope), func(p inForce) bool { return query.ID != "" && p.id != query.ID })
 	if query.ID != "" && len(list) == 0 {
@@ -29,11 +29,11 @@ func (r *Reporter) Origins(scope status.Scope, query status.OriginsQuery) (*stat
 	})
 	var counted []counters.LineCount
 	if query.Text {
-		query.Limit = min(cmp.Or(query.Limit, status.MaxTexts), status.MaxTexts)
+		query.Limit = min(cmp.Or(query.Limit, statusapi.MaxTexts), statusapi.MaxTexts)
 		counted = r.app.Counters.Lines(scope)
 	}
 	page, from, to := query.Of(len(list))
-	answer := &status.Origins{Page: page, Origins: []status.Origin{}}
+	answer := &statusapi.Origins{Page: page, Origins: []statusapi.Origin{}}
 	for _, p := range list[from:to] {
 		origin := p.status(now)
 		if query.Text {
@@ -47,15 +47,15 @@ func (r *Reporter) Origins(scope status.Scope, query status.OriginsQuery) (*stat
 }
 
 // status returns the state of what is in force, without its text.
-func (p *inForce) status(now time.Time) status.Origin {
+func (p *inForce) status(now time.Time) statusapi.Origin {
 	rules, problem := p.Rules, p.problem(now)
-	s := status.Origin{
+	s := statusapi.Origin{
 		ID: p.id, Sites: p.sites, Matcher: p.Route.Matcher(), Mode: p.mode(), Source: p.Settings.SourceKind(), Location: plainLocation(p.Settings.Source),
 		Dialect: cmp.Or(p.Settings.Dialect, robots.RFC9309.String()), State: rules.Outcome().String(), LastRead: p.Last.String(),
 		Error: plainError(p.Err), Message: problem.Message, Advice: problem.Advice, OK: problem.Severity == "",
 		ReadAt: timeOf(p.Good), CheckedAt: timeOf(p.Began), NextRead: timeOf(p.Next), Failing: timeOf(p.Failing), Failures: p.Failures,
 		Kept: p.Kept, DeniesAll: rules.DeniesAll(), Octets: len(rules.Text()), Groups: rules.GroupCount(), Rules: rules.RuleCount(),
-		Published: rules.Published(), MergeError: plainError(rules.MergeError()), Notes: []status.Note{}, Grace: []status.Grace{},
+		Published: rules.Published(), MergeError: plainError(rules.MergeError()), Notes: []statusapi.Note{}, Grace: []statusapi.Grace{},
 		Unenforceable: first(rules.Unenforceable()), Ignored: first(rules.Ignored()),
 	}
 	if !p.shared {
@@ -63,7 +63,7 @@ func (p *inForce) status(now time.Time) status.Origin {
 	}
 	for i := range p.Earlier {
 		v := &p.Earlier[i]
-		s.Grace = append(s.Grace, status.Grace{
+		s.Grace = append(s.Grace, statusapi.Grace{
 			Crawler: rules.Grace().String(), Version: v.Rules().Tag(), State: v.Rules().Outcome().String(), Status: v.Rules().Status(),
 			Replaced: v.Until().UTC(), Until: v.Ends().UTC(),
 		})
@@ -73,7 +73,7 @@ func (p *inForce) status(now time.Time) status.Origin {
 	}
 	if m := managed.MergedIn(rules); m != nil {
 		for _, n := range first(m.Notes) {
-			s.Notes = append(s.Notes, status.Note{
+			s.Notes = append(s.Notes, statusapi.Note{
 				Text: n.Text(), Crawlers: slices.Clone(n.Crawlers[:min(len(n.Crawlers), metrics.MaxFindings)]), Of: len(n.Crawlers),
 				Detail: metrics.Clip(n.Detail), SiteLine: n.SiteLine, Line: n.Line,
 			})
@@ -86,7 +86,7 @@ func (p *inForce) status(now time.Time) status.Origin {
 // for the largest files.
 type findingsCache struct {
 	mu    sync.Mutex
-	known map[lintedFile][]status.Finding
+	known map[lintedFile][]statusapi.Finding
 }
 
 // lintedFile holds everything that the findings of a file depend on.
@@ -99,21 +99,21 @@ type lintedFile struct {
 const maxLinted = 64
 
 // of returns the findings in the file that has the rules.
-func (c *findingsCache) of(rules *enforce.Rules, registry *crawler.Registry) []status.Finding {
+func (c *findingsCache) of(rules *enforce.Rules, registry *crawler.Registry) []statusapi.Finding {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	file := lintedFile{rules.ETag(), registry}
 	if list, ok := c.known[file]; ok {
 		return list
 	}
-	list := []status.Finding{}
+	list := []statusapi.Finding{}
 	for _, f := range first(lint.Lint(rules.File(), findings.Crawlers(registry))) {
-		list = append(list, status.Finding{
+		list = append(list, statusapi.Finding{
 			Line: f.Line, Column: f.Column, Severity: f.Severity.String(), Code: f.Code, Text: f.Text, Message: f.Message,
 		})
 	}
 	if c.known == nil || len(c.known) >= maxLinted {
-		c.known = make(map[lintedFile][]status.Finding)
+		c.known = make(map[lintedFile][]statusapi.Finding)
 	}
 	c.known[file] = list
 	return list

@@ -6,20 +6,20 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
-// warning returns a problem of the severity status.Warning.
-func warning(kind, subject, message, advice string) status.Problem {
-	return status.Problem{Severity: status.Warning, Kind: kind, Subject: subject, Message: message, Advice: advice}
+// warning returns a problem of the severity statusapi.Warning.
+func warning(kind, subject, message, advice string) statusapi.Problem {
+	return statusapi.Problem{Severity: statusapi.Warning, Kind: kind, Subject: subject, Message: message, Advice: advice}
 }
 
-// severe returns a problem of the severity status.Severe.
-func severe(kind, subject, message, advice string) status.Problem {
-	return status.Problem{Severity: status.Severe, Kind: kind, Subject: subject, Message: message, Advice: advice}
+// severe returns a problem of the severity statusapi.Severe.
+func severe(kind, subject, message, advice string) statusapi.Problem {
+	return statusapi.Problem{Severity: statusapi.Severe, Kind: kind, Subject: subject, Message: message, Advice: advice}
 }
 
 // graceAdvice is for an accident after which no rules were in force.
@@ -27,7 +27,7 @@ const graceAdvice = "After the repair, send POST /robots/refresh?grace=off to th
 
 // problem returns the problem of what is in force. Without a problem the severity
 // is empty, and the message describes what is in force.
-func (p *inForce) problem(now time.Time) status.Problem {
+func (p *inForce) problem(now time.Time) statusapi.Problem {
 	subject := p.subject()
 	name, without := "robots.txt of "+subject, metrics.WithoutFile(p.Rules)
 	if err := p.Rules.MergeError(); err != nil {
@@ -42,9 +42,9 @@ func (p *inForce) problem(now time.Time) status.Problem {
 		return severe("robots_txt", subject, name+" is a web page, not a robots.txt: "+without,
 			"Make the site answer /robots.txt with the text file, or with 404 if it has none. The usual causes are a catch-all route, a maintenance page with status 200, and a script that failed. "+graceAdvice)
 	case enforce.Missing:
-		return status.Problem{Message: "there is no " + name + ": " + without}
+		return statusapi.Problem{Message: "there is no " + name + ": " + without}
 	case enforce.Pending:
-		return status.Problem{Message: name + " was not read yet: it is read at the first request of a crawler"}
+		return statusapi.Problem{Message: name + " was not read yet: it is read at the first request of a crawler"}
 	}
 	if p.Rules.Empty() {
 		return p.empty(now)
@@ -52,17 +52,17 @@ func (p *inForce) problem(now time.Time) status.Problem {
 	if fault := encodingFault(p.Rules); fault != "" {
 		return warning("robots_txt", subject, name+" has no rules, because "+fault+": "+without, "Replace the file by a text file in UTF-8.")
 	}
-	return status.Problem{Message: fmt.Sprintf("%s is in force: %s, read at %s", name, quantity(p.Rules.RuleCount(), "rule"), formatTime(p.Good, now))}
+	return statusapi.Problem{Message: fmt.Sprintf("%s is in force: %s, read at %s", name, quantity(p.Rules.RuleCount(), "rule"), formatTime(p.Good, now))}
 }
 
 // empty returns the problem of an empty file. It is one only if an earlier version
 // that crawlers may still follow had rules: some sites have an empty file on
 // purpose.
-func (p *inForce) empty(now time.Time) status.Problem {
+func (p *inForce) empty(now time.Time) statusapi.Problem {
 	text := "robots.txt of " + p.subject() + " is empty: " + metrics.WithoutFile(p.Rules)
 	i := slices.IndexFunc(p.Earlier, func(v enforce.Version) bool { return v.Rules().RuleCount() > p.Rules.RuleCount() })
 	if i < 0 {
-		return status.Problem{Message: text}
+		return statusapi.Problem{Message: text}
 	}
 	before := &p.Earlier[i]
 	text += fmt.Sprintf(". Until %s it had %s", formatTime(before.Until(), now), quantity(before.Rules().RuleCount(), "rule"))
@@ -85,20 +85,20 @@ func encodingFault(rules *enforce.Rules) string {
 }
 
 // failure returns the problem of a source that can't be read.
-func (p *inForce) failure(now time.Time) status.Problem {
+func (p *inForce) failure(now time.Time) statusapi.Problem {
 	problem := warning("robots_txt", p.subject(), fmt.Sprintf("robots.txt of %s could not be read for %s", p.subject(), ago(now.Sub(p.Failing))),
 		"Request the file yourself, and look for the error in Caddy's log.")
 	problem.Since = timeOf(p.Failing)
 	switch {
 	case p.Rules.DeniesAll():
-		problem.Severity = status.Severe
+		problem.Severity = statusapi.Severe
 		problem.Message += "; crawlers may fetch nothing, because on_error deny is set"
 	case p.Rules.Outcome() == enforce.Loaded && !p.Good.IsZero():
 		problem.Message += "; the copy of " + formatTime(p.Good, now) + " is in force"
 	case p.Kept:
 		problem.Message += "; as before, no rules are in force"
 	default:
-		problem.Severity = status.Severe
+		problem.Severity = statusapi.Severe
 		problem.Message += "; there is no cached copy, so crawlers may fetch everything"
 	}
 	if p.Err != nil {

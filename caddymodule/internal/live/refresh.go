@@ -8,15 +8,15 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
 // refreshTimeout is the longest time for which Refresh waits for the sources.
 const refreshTimeout = 30 * time.Second
 
-// Refresh implements status.Reporter.
-func (r *Reporter) Refresh(ctx context.Context, scope status.Scope, query status.RefreshQuery) (*status.Refresh, error) {
+// Refresh implements statusapi.Reporter.
+func (r *Reporter) Refresh(ctx context.Context, scope statusapi.Scope, query statusapi.RefreshQuery) (*statusapi.Refresh, error) {
 	wanted := make(map[*Handler]map[enforce.Origin]bool)
 	for _, p := range r.inForce(scope) {
 		if query.OriginID != "" && p.id != query.OriginID {
@@ -32,7 +32,7 @@ func (r *Reporter) Refresh(ctx context.Context, scope status.Scope, query status
 	}
 	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
-	answer := &status.Refresh{Reads: []status.Read{}}
+	answer := &statusapi.Refresh{Reads: []statusapi.Read{}}
 	var mu sync.Mutex // guards answer
 	var reading sync.WaitGroup
 	for h, origins := range wanted {
@@ -56,16 +56,16 @@ func (r *Reporter) Refresh(ctx context.Context, scope status.Scope, query status
 			}
 		}
 	}
-	slices.SortFunc(answer.Reads, func(a, b status.Read) int {
+	slices.SortFunc(answer.Reads, func(a, b statusapi.Read) int {
 		return strings.Compare(a.Origin+" "+a.OriginID, b.Origin+" "+b.OriginID)
 	})
 	return answer, nil
 }
 
 // readStatus returns the result of a read.
-func (h *Handler) readStatus(e enforce.FetchEvent) status.Read {
+func (h *Handler) readStatus(e enforce.FetchEvent) statusapi.Read {
 	shared := !h.engine().Origins().PerOrigin()
-	read := status.Read{OriginID: h.originID(e.Origin, shared), State: e.Outcome.String(), Error: plainError(e.Err)}
+	read := statusapi.Read{OriginID: h.originID(e.Origin, shared), State: e.Outcome.String(), Error: plainError(e.Err)}
 	if !shared {
 		read.Origin = e.Origin.String()
 	}

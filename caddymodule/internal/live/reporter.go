@@ -15,7 +15,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/suspect"
@@ -55,7 +55,7 @@ type Handler struct {
 	overridden bool // the mode is not the configured one; guarded by Reporter.mu
 }
 
-// Reporter implements status.Reporter. Its methods are safe for concurrent use.
+// Reporter implements statusapi.Reporter. Its methods are safe for concurrent use.
 type Reporter struct {
 	app      App
 	handlers func() []*Handler // sorted by site
@@ -75,7 +75,7 @@ func New(app App) *Reporter {
 }
 
 // handlersIn returns the handlers that serve a site in a scope.
-func (r *Reporter) handlersIn(scope status.Scope) (list []*Handler) {
+func (r *Reporter) handlersIn(scope statusapi.Scope) (list []*Handler) {
 	for _, h := range r.handlers() {
 		if scope.All() || slices.ContainsFunc(h.Hosts, scope.Site) || h.hasOriginIn(scope) {
 			list = append(list, h)
@@ -91,7 +91,7 @@ func (h *Handler) engine() *enforce.Engine {
 
 // hasOriginIn reports whether the handler has read the robots.txt of a host in a
 // scope.
-func (h *Handler) hasOriginIn(scope status.Scope) bool {
+func (h *Handler) hasOriginIn(scope statusapi.Scope) bool {
 	origins := h.engine().Origins()
 	if !origins.PerOrigin() {
 		return false
@@ -105,16 +105,16 @@ func (h *Handler) hasOriginIn(scope status.Scope) bool {
 }
 
 // sitesIn returns the sites of the handler that are in a scope.
-func (h *Handler) sitesIn(scope status.Scope) []string {
+func (h *Handler) sitesIn(scope statusapi.Scope) []string {
 	return slices.DeleteFunc(append([]string{}, h.Hosts...), func(site string) bool { return !scope.Site(site) })
 }
 
 // mode returns the current mode of the handler.
 func (h *Handler) mode() string {
 	if _, monitor := h.Running(); monitor {
-		return status.Monitor
+		return statusapi.Monitor
 	}
-	return status.Enforce
+	return statusapi.Enforce
 }
 
 // maxDelay returns the longest Crawl-delay that the handler enforces.
@@ -135,7 +135,7 @@ type inForce struct {
 }
 
 // inForce returns what is in force at the origins in a scope, sorted by origin.
-func (r *Reporter) inForce(scope status.Scope) (list []inForce) {
+func (r *Reporter) inForce(scope statusapi.Scope) (list []inForce) {
 	for _, h := range r.handlersIn(scope) {
 		origins := h.engine().Origins()
 		shared := !origins.PerOrigin()
@@ -151,7 +151,7 @@ func (r *Reporter) inForce(scope status.Scope) (list []inForce) {
 	return list
 }
 
-// originID returns status.Origin.ID.
+// originID returns statusapi.Origin.ID.
 func (h *Handler) originID(origin enforce.Origin, shared bool) string {
 	var d xxhash.Digest
 	d.ResetWithSeed(h.SourceID)
@@ -182,8 +182,8 @@ func (p *inForce) subject() string {
 	return plainLocation(p.Settings.Source)
 }
 
-// Sites implements status.Reporter.
-func (r *Reporter) Sites(scope status.Scope) []string {
+// Sites implements statusapi.Reporter.
+func (r *Reporter) Sites(scope statusapi.Scope) []string {
 	var names []string
 	for _, h := range r.handlers() {
 		names = append(names, h.sitesIn(scope)...)
@@ -197,13 +197,13 @@ func (r *Reporter) Sites(scope status.Scope) []string {
 	return slices.Compact(names)
 }
 
-// HasSite implements status.Reporter.
-func (r *Reporter) HasSite(scope status.Scope, name string) bool {
+// HasSite implements statusapi.Reporter.
+func (r *Reporter) HasSite(scope statusapi.Scope, name string) bool {
 	if len(r.handlersIn(scope)) > 0 || slices.Contains(r.Sites(scope), name) {
 		return true
 	}
 	for _, h := range r.handlers() {
-		if slices.ContainsFunc(h.Hosts, func(site string) bool { return site != status.AnySite && routes.MatchesHost(site, name) }) {
+		if slices.ContainsFunc(h.Hosts, func(site string) bool { return site != statusapi.AnySite && routes.MatchesHost(site, name) }) {
 			return true
 		}
 	}
@@ -212,4 +212,4 @@ func (r *Reporter) HasSite(scope status.Scope, name string) bool {
 }
 
 // Interface guards
-var _ status.Reporter = (*Reporter)(nil)
+var _ statusapi.Reporter = (*Reporter)(nil)

@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
-// Summary implements status.Reporter.
-func (r *Reporter) Summary(scope status.Scope, query status.SummaryQuery) (*status.Summary, error) {
+// Summary implements statusapi.Reporter.
+func (r *Reporter) Summary(scope statusapi.Scope, query statusapi.SummaryQuery) (*statusapi.Summary, error) {
 	modes, overridden := make(map[string]string), make(map[string]bool) // by site
 	r.mu.Lock()
 	for _, h := range r.handlers() {
@@ -27,8 +27,8 @@ func (r *Reporter) Summary(scope status.Scope, query status.SummaryQuery) (*stat
 		}
 	}
 	r.mu.Unlock()
-	s := r.app.Counters.Summary(scope, cmp.Or(query.Span, status.SpanHour))
-	s.Sites = slices.DeleteFunc(s.Sites, func(site status.Site) bool {
+	s := r.app.Counters.Summary(scope, cmp.Or(query.Span, statusapi.SpanHour))
+	s.Sites = slices.DeleteFunc(s.Sites, func(site statusapi.Site) bool {
 		return modes[site.Name] == "" && site.Crawlers.Total.Requests+site.People.Total == 0
 	})
 	for i := range s.Sites {
@@ -50,51 +50,51 @@ func (r *Reporter) Summary(scope status.Scope, query status.SummaryQuery) (*stat
 }
 
 // crawlerOrders are the values of CrawlersQuery.Sort that are a count.
-var crawlerOrders = map[string]func(*status.Counts) uint64{
-	"requests":       func(c *status.Counts) uint64 { return c.Requests },
-	"passed":         func(c *status.Counts) uint64 { return c.Passed },
-	"denied":         func(c *status.Counts) uint64 { return c.Denied },
-	"throttled":      func(c *status.Counts) uint64 { return c.Throttled },
-	"would_deny":     func(c *status.Counts) uint64 { return c.WouldDeny },
-	"would_throttle": func(c *status.Counts) uint64 { return c.WouldThrottle },
-	"verified":       func(c *status.Counts) uint64 { return c.Verified },
-	"unverified":     func(c *status.Counts) uint64 { return c.Unverified },
-	"impostors":      func(c *status.Counts) uint64 { return c.Impostors },
+var crawlerOrders = map[string]func(*statusapi.Counts) uint64{
+	"requests":       func(c *statusapi.Counts) uint64 { return c.Requests },
+	"passed":         func(c *statusapi.Counts) uint64 { return c.Passed },
+	"denied":         func(c *statusapi.Counts) uint64 { return c.Denied },
+	"throttled":      func(c *statusapi.Counts) uint64 { return c.Throttled },
+	"would_deny":     func(c *statusapi.Counts) uint64 { return c.WouldDeny },
+	"would_throttle": func(c *statusapi.Counts) uint64 { return c.WouldThrottle },
+	"verified":       func(c *statusapi.Counts) uint64 { return c.Verified },
+	"unverified":     func(c *statusapi.Counts) uint64 { return c.Unverified },
+	"impostors":      func(c *statusapi.Counts) uint64 { return c.Impostors },
 }
 
-// Crawlers implements status.Reporter.
-func (r *Reporter) Crawlers(scope status.Scope, query status.CrawlersQuery) (*status.Crawlers, error) {
-	query.Span, query.Sort = cmp.Or(query.Span, status.SpanDay), cmp.Or(query.Sort, "requests")
+// Crawlers implements statusapi.Reporter.
+func (r *Reporter) Crawlers(scope statusapi.Scope, query statusapi.CrawlersQuery) (*statusapi.Crawlers, error) {
+	query.Span, query.Sort = cmp.Or(query.Span, statusapi.SpanDay), cmp.Or(query.Sort, "requests")
 	order := crawlerOrders[query.Sort]
-	if order == nil && query.Sort != status.SortName && query.Sort != status.SortLast {
+	if order == nil && query.Sort != statusapi.SortName && query.Sort != statusapi.SortLast {
 		return nil, badRequest("sort=%q: want name, last, requests, passed, denied, throttled, would_deny, would_throttle, verified, unverified or impostors", query.Sort)
 	}
 	list, steps := r.app.Counters.Crawlers(scope, query)
 	if name := strings.ToLower(query.Name); name != "" {
-		list = slices.DeleteFunc(list, func(c status.Crawler) bool { return !strings.Contains(strings.ToLower(c.Name), name) })
+		list = slices.DeleteFunc(list, func(c statusapi.Crawler) bool { return !strings.Contains(strings.ToLower(c.Name), name) })
 	}
-	slices.SortFunc(list, func(a, b status.Crawler) int {
+	slices.SortFunc(list, func(a, b statusapi.Crawler) int {
 		byName := cmp.Or(strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), strings.Compare(a.Class, b.Class))
 		switch query.Sort {
-		case status.SortName:
+		case statusapi.SortName:
 			return byName
-		case status.SortLast:
+		case statusapi.SortLast:
 			return cmp.Or(b.Last.Compare(a.Last), byName)
 		}
 		return cmp.Or(cmp.Compare(order(b.In(query.Span)), order(a.In(query.Span))), cmp.Compare(b.Total.Requests, a.Total.Requests), byName)
 	})
 	page, from, to := query.Of(len(list))
-	return &status.Crawlers{Page: page, Steps: steps, Crawlers: list[from:to]}, nil
+	return &statusapi.Crawlers{Page: page, Steps: steps, Crawlers: list[from:to]}, nil
 }
 
-// Recent implements status.Reporter.
-func (r *Reporter) Recent(scope status.Scope, query status.RecentQuery) (*status.Recent, error) {
+// Recent implements statusapi.Reporter.
+func (r *Reporter) Recent(scope statusapi.Scope, query statusapi.RecentQuery) (*statusapi.Recent, error) {
 	return r.app.Counters.Refusals(scope, query), nil
 }
 
-// Suspects implements status.Reporter.
-func (r *Reporter) Suspects(scope status.Scope, pages status.Pages) (*status.Suspects, error) {
-	answer, list := new(status.Suspects), []status.Suspect{}
+// Suspects implements statusapi.Reporter.
+func (r *Reporter) Suspects(scope statusapi.Scope, pages statusapi.Pages) (*statusapi.Suspects, error) {
+	answer, list := new(statusapi.Suspects), []statusapi.Suspect{}
 	actions := make(map[string]string) // by site
 	for _, h := range r.handlersIn(scope) {
 		if h.Settings.Suspects != nil {
@@ -108,7 +108,7 @@ func (r *Reporter) Suspects(scope status.Scope, pages status.Pages) (*status.Sus
 		if !scope.Site(s.Site) {
 			continue
 		}
-		entry := status.Suspect{
+		entry := statusapi.Suspect{
 			Site: s.Site, Host: s.Site, Client: s.Network.String(), UserAgent: fmt.Sprintf("%s %d", s.Browser.Family, s.Browser.Version), Signals: []string{},
 			Action: cmp.Or(actions[s.Site], config.SuspectsObserve), Since: s.Since.UTC(), Until: s.Until.UTC(), Requests: uint64(s.Documents),
 		}

@@ -11,17 +11,17 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
 // badRequest returns an error that is answered with status 400.
 func badRequest(format string, args ...any) error {
-	return status.Errorf(http.StatusBadRequest, format, args...)
+	return statusapi.Errorf(http.StatusBadRequest, format, args...)
 }
 
-// errNoOrigin returns the error for a status.Origin.ID that there is not.
+// errNoOrigin returns the error for a statusapi.Origin.ID that there is not.
 func errNoOrigin(id, advice string) error {
-	return status.Errorf(http.StatusNotFound, "there is no origin with the id %q%s", id, advice)
+	return statusapi.Errorf(http.StatusNotFound, "there is no origin with the id %q%s", id, advice)
 }
 
 // formatTime returns a time for messages, without the date if it is the date of

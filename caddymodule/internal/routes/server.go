@@ -8,7 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
 // Server has the facts about a server that follow from its configuration. Its
@@ -19,7 +19,7 @@ type Server struct {
 
 	// Sites are the names of the server's sites: the hosts that host matchers
 	// name, then the patterns with a * in the order of the routes, then
-	// status.AnySite.
+	// statusapi.AnySite.
 	Sites []string
 
 	index    map[string]int // of the hosts in Sites
@@ -40,7 +40,7 @@ func NewServer(server *caddyhttp.Server) *Server {
 			s.add(host)
 		}
 	}
-	s.Sites = append(append(s.Sites, s.patterns...), status.AnySite)
+	s.Sites = append(append(s.Sites, s.patterns...), statusapi.AnySite)
 	return s
 }
 

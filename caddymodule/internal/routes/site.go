@@ -9,7 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/status"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
@@ -19,7 +19,7 @@ type Site struct {
 	Server *Server  // nil if the handler is in none of its routes
 	Named  *Server  // the server whose named route has the handler; nil for all others
 	Route  *Route   // of Server
-	Hosts  []string // the names of the sites: hosts, patterns or status.AnySite
+	Hosts  []string // the names of the sites: hosts, patterns or statusapi.AnySite
 
 	// Key stays the same over a reload, because it is made of the listeners, and
 	// of the hosts and paths of the routes to the handler. A number makes it
@@ -37,7 +37,7 @@ func Find(servers []*Server, is func(caddyhttp.MiddlewareHandler) bool) map[cadd
 				key := newKey(server, route, numbers)
 				sites[handler] = &Site{Server: server, Route: route, Hosts: key.Hosts, Key: key}
 				if len(key.Hosts) == 0 {
-					sites[handler].Hosts = []string{status.AnySite}
+					sites[handler].Hosts = []string{statusapi.AnySite}
 				}
 			}
 		}
@@ -54,7 +54,7 @@ func Find(servers []*Server, is func(caddyhttp.MiddlewareHandler) bool) map[cadd
 // UnknownSite returns the place of a handler without a route of a server. Its key
 // is never repeated.
 func UnknownSite(handler caddyhttp.MiddlewareHandler) *Site {
-	return &Site{Hosts: []string{status.AnySite}, Key: enforce.HandlerKey{Handler: fmt.Sprintf("%p", handler)}}
+	return &Site{Hosts: []string{statusapi.AnySite}, Key: enforce.HandlerKey{Handler: fmt.Sprintf("%p", handler)}}
 }
 
 // newKey returns the next key of a handler in a route. It differs from all earlier
@@ -83,13 +83,13 @@ func newKey(server *Server, route *Route, numbers map[string]int) enforce.Handle
 
 // Serves reports whether requests for a host may reach the handler.
 func (s *Site) Serves(host string) bool {
-	return slices.ContainsFunc(s.Hosts, func(site string) bool { return site == status.AnySite || MatchesHost(site, host) })
+	return slices.ContainsFunc(s.Hosts, func(site string) bool { return site == statusapi.AnySite || MatchesHost(site, host) })
 }
 
 // SiteOf returns the name of the server's site that a host belongs to.
 func (s *Site) SiteOf(host string) string {
 	if s.Server == nil {
-		return status.AnySite
+		return statusapi.AnySite
 	}
 	i, _, _ := s.Server.Site(host)
 	return s.Server.Sites[i]
@@ -157,7 +157,7 @@ func SitesAround(server *caddyhttp.Server, handler caddyhttp.MiddlewareHandler) 
 	}
 	sites := around.Hosts()
 	if sites == nil {
-		sites = []string{status.AnySite}
+		sites = []string{statusapi.AnySite}
 	}
 	for _, route := range all {
 		if !route.isInside(around) {

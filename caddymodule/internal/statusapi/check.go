@@ -1,4 +1,4 @@
-package status
+package statusapi
 
 // Check is the answer to GET /robots/check?ua=&url=: the decision of the rules in
 // force about a GET request with a User-Agent, as if it were the crawler's first
