@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"mime"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -132,10 +131,8 @@ func checkDirectorySignatures(r *response, d *directory) error {
 	if len(r.Header["Signature-Input"]) == 0 {
 		return nil
 	}
-	if fieldsSize(r.Header) > maxSignatureFields {
-		return fmt.Errorf("the signature fields have more than %d octets", maxSignatureFields)
-	}
-	inputs, err := readInputs(r.Header, directoryTag)
+	fields := newReading(&Message{Header: r.Header})
+	inputs, err := fields.inputs(directoryTag)
 	if err != nil {
 		return err
 	}
@@ -144,7 +141,7 @@ func checkDirectorySignatures(r *response, d *directory) error {
 		if k == nil {
 			continue // the key is not used
 		}
-		base, err := signatureBase(in.list, r.component)
+		base, err := signatureBase(in.list, func(item httpsfv.Item) (string, error) { return r.component(fields, item) })
 		if err != nil {
 			return err
 		}
@@ -156,7 +153,7 @@ func checkDirectorySignatures(r *response, d *directory) error {
 }
 
 // component returns the value of a covered component of a directory's response.
-func (r *response) component(item httpsfv.Item) (string, error) {
+func (r *response) component(fields *reading, item httpsfv.Item) (string, error) {
 	id, _ := item.Value.(string)
 	names := item.Params.Names()
 	switch {
@@ -167,20 +164,20 @@ func (r *response) component(item httpsfv.Item) (string, error) {
 	case strings.HasPrefix(id, "@") || len(names) > 0:
 		return "", errComponent
 	case id == "content-digest":
-		if err := checkDigest(r.Header, r.Body); err != nil {
+		digests, err := fields.dictionary(id)
+		if err != nil {
+			return "", fmt.Errorf("Content-Digest: %w", err)
+		}
+		if err := checkDigest(digests, r.Body); err != nil {
 			return "", err
 		}
 	}
-	return (&Message{Header: r.Header}).field(id, item, nil)
+	return fields.field(id, item, nil)
 }
 
-// checkDigest compares the Content-Digest field (RFC 9530) with the content. It ignores unknown algorithms; if all are unknown, it returns
+// checkDigest compares the members of Content-Digest (RFC 9530) with the content. It ignores unknown algorithms; if all are unknown, it returns
 // errComponent.
-func checkDigest(header http.Header, body []byte) error {
-	digests, err := httpsfv.UnmarshalDictionary(header["Content-Digest"])
-	if err != nil {
-		return fmt.Errorf("Content-Digest: %w", err)
-	}
+func checkDigest(digests *httpsfv.Dictionary, body []byte) error {
 	known := false
 	for _, name := range digests.Names() {
 		var sum []byte
@@ -205,14 +202,4 @@ func checkDigest(header http.Header, body []byte) error {
 		return errComponent
 	}
 	return nil
-}
-
-// fieldsSize returns the number of octets in the values of the signature fields.
-func fieldsSize(header http.Header) (n int) {
-	for _, name := range []string{"Signature-Input", "Signature", "Signature-Agent"} {
-		for _, value := range header[name] {
-			n += len(value)
-		}
-	}
-	return n
 }

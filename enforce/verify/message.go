@@ -23,13 +23,13 @@ type Message struct {
 // maxComponents is the maximum number of components that a signature covers.
 const maxComponents = 32
 
-var errComponent = errors.New("the component can't be checked")
+var (
+	errComponent = errors.New("the component can't be checked")
+	errTooLong   = errors.New("the signature or what it covers is too long")
+)
 
 // signatureBase returns the octets that a signature signs (RFC 9421, section 2.5). value must return the value of a component.
 func signatureBase(input httpsfv.InnerList, value func(httpsfv.Item) (string, error)) ([]byte, error) {
-	if len(input.Items) > maxComponents {
-		return nil, fmt.Errorf("%d components: the limit is %d", len(input.Items), maxComponents)
-	}
 	var base strings.Builder
 	seen := make(map[string]bool, len(input.Items))
 	for _, item := range input.Items {
@@ -45,6 +45,9 @@ func signatureBase(input httpsfv.InnerList, value func(httpsfv.Item) (string, er
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", id, err)
 		}
+		if base.Len()+len(v) > maxOctets {
+			return nil, errTooLong
+		}
 		if strings.ContainsAny(v, "\r\n") {
 			return nil, fmt.Errorf("%s: the value has a line break", id)
 		}
@@ -58,8 +61,8 @@ func signatureBase(input httpsfv.InnerList, value func(httpsfv.Item) (string, er
 	return []byte(base.String()), nil
 }
 
-// component returns the value of a component of m (RFC 9421, section 2).
-func (m *Message) component(item httpsfv.Item) (string, error) {
+// component returns the value of a component of the message (RFC 9421, section 2).
+func (r *reading) component(item httpsfv.Item) (string, error) {
 	id, ok := item.Value.(string)
 	if !ok || id != strings.ToLower(id) {
 		return "", errComponent
@@ -69,26 +72,30 @@ func (m *Message) component(item httpsfv.Item) (string, error) {
 		names = item.Params.Names()
 	}
 	if !strings.HasPrefix(id, "@") {
-		return m.field(id, item, names)
+		return r.field(id, item, names)
 	}
 	if id == "@query-param" {
-		return m.queryParam(item, names)
+		return r.queryParam(item, names)
 	}
-	if len(names) > 0 {
+	switch {
+	case len(names) > 0:
 		return "", errComponent
+	case len(r.Host) > maxOctets || len(r.RequestURI) > maxOctets:
+		return "", errTooLong
 	}
-	path, query, _ := strings.Cut(originForm(m.RequestURI), "?")
+	target := originForm(r.RequestURI)
+	path, query, _ := strings.Cut(target, "?")
 	switch id {
 	case "@method":
-		return m.Method, nil
+		return r.Method, nil
 	case "@authority":
-		return m.authority(), nil
+		return r.authority(), nil
 	case "@scheme":
-		return m.Scheme, nil
+		return r.Scheme, nil
 	case "@target-uri":
-		return m.Scheme + "://" + m.authority() + originForm(m.RequestURI), nil
+		return r.Scheme + "://" + r.authority() + target, nil
 	case "@request-target":
-		return m.RequestURI, nil
+		return r.RequestURI, nil
 	case "@path":
 		return path, nil
 	case "@query":
@@ -123,52 +130,43 @@ func (m *Message) authority() string {
 }
 
 // field returns the value of a header field, or of one member of it if the component has the parameter `key` (RFC 9421, sections 2.1 and 2.1.2).
-func (m *Message) field(id string, item httpsfv.Item, params []string) (string, error) {
-	values := m.Header[http.CanonicalHeaderKey(id)]
-	if id == "host" {
-		values = []string{m.Host}
+func (r *reading) field(id string, item httpsfv.Item, params []string) (string, error) {
+	if len(params) == 0 {
+		return fieldValue(r.lines(id))
 	}
-	if len(values) == 0 {
-		return "", errors.New("the message does not have the field")
+	value, _ := item.Params.Get("key")
+	key, ok := value.(string)
+	if !ok || len(params) > 1 {
+		return "", errComponent
 	}
-	switch len(params) {
-	case 0:
-		trimmed := make([]string, len(values))
-		for i, v := range values {
-			trimmed[i] = strings.TrimSpace(v)
-		}
-		return strings.Join(trimmed, ", "), nil
-	case 1:
-		if value, _ := item.Params.Get("key"); value != nil {
-			if key, ok := value.(string); ok {
-				return fieldMember(values, key)
-			}
-		}
-	}
-	return "", errComponent
-}
-
-// fieldMember returns the value of one member of a dictionary field.
-func fieldMember(values []string, key string) (string, error) {
-	dictionary, err := httpsfv.UnmarshalDictionary(values)
+	fields, err := r.dictionary(id)
 	if err != nil {
 		return "", err
 	}
-	member, ok := dictionary.Get(key)
+	member, ok := fields.Get(key)
 	if !ok {
 		return "", fmt.Errorf("the field has no member %.50q", key)
 	}
-	switch member := member.(type) {
-	case httpsfv.Item:
-		return httpsfv.Marshal(member)
-	case httpsfv.InnerList:
-		return httpsfv.Marshal(member)
+	return httpsfv.Marshal(member)
+}
+
+// fieldValue returns the value of a field with these lines.
+func fieldValue(lines []string) (string, error) {
+	if len(lines) == 0 {
+		return "", errors.New("the message does not have the field")
 	}
-	return "", errComponent
+	if joinedLength(lines) > maxOctets {
+		return "", errTooLong
+	}
+	trimmed := make([]string, len(lines))
+	for i, line := range lines {
+		trimmed[i] = strings.TrimSpace(line)
+	}
+	return strings.Join(trimmed, ", "), nil
 }
 
 // queryParam returns the value of a query parameter (RFC 9421, section 2.2.8). It returns an error unless the query has the parameter once.
-func (m *Message) queryParam(item httpsfv.Item, params []string) (string, error) {
+func (r *reading) queryParam(item httpsfv.Item, params []string) (string, error) {
 	if len(params) != 1 {
 		return "", errComponent
 	}
@@ -181,13 +179,20 @@ func (m *Message) queryParam(item httpsfv.Item, params []string) (string, error)
 	if err != nil {
 		return "", err
 	}
-	_, query, _ := strings.Cut(originForm(m.RequestURI), "?")
-	all, err := url.ParseQuery(query)
-	if err != nil {
-		return "", err
+	if r.query == nil {
+		_, query, _ := strings.Cut(originForm(r.RequestURI), "?")
+		if err := r.parse([]string{query}); err != nil {
+			return "", err
+		}
+		r.query, err = url.ParseQuery(query)
+		if err != nil {
+			r.query = url.Values{}
+			return "", err
+		}
 	}
-	if len(all[wanted]) != 1 {
-		return "", fmt.Errorf("the query has the parameter %d times, not once", len(all[wanted]))
+	values := r.query[wanted]
+	if len(values) != 1 {
+		return "", fmt.Errorf("the query has the parameter %d times, not once", len(values))
 	}
-	return strings.ReplaceAll(url.QueryEscape(all[wanted][0]), "+", "%20"), nil
+	return strings.ReplaceAll(url.QueryEscape(values[0]), "+", "%20"), nil
 }

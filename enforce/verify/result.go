@@ -58,7 +58,7 @@ const (
 	OtherVerified        Reason = "other_verified"        // the User-Agent also names another crawler, which is verified
 	SignatureMissing     Reason = "signature_missing"     // only a signature could confirm the claim, and the request has none
 	SignatureMalformed   Reason = "signature_malformed"   // the signature fields can't be parsed, or a required parameter is absent or not valid
-	SignatureTooLong     Reason = "signature_too_long"    // the signature fields are longer than 8 KiB
+	SignatureTooLong     Reason = "signature_too_long"    // the signature fields or what a signature covers is longer than 16 KiB, has more than 1,024 parts, or more than 32 components
 	SignatureNotCovered  Reason = "signature_not_covered" // the signature covers neither @authority nor @target-uri, or not the Signature-Agent that it names
 	SignatureExpired     Reason = "signature_expired"     // `expires` is in the past
 	SignatureFromFuture  Reason = "signature_from_future" // `created` is more than a minute in the future

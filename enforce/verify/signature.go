@@ -1,6 +1,8 @@
 package verify
 
 import (
+	"cmp"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -28,21 +30,20 @@ func (c *Checker) Signature(m *Message, claim *crawler.Crawler, now time.Time) (
 	if !signed(m) || !c.verifier.config.Signatures {
 		return nil, Result{}
 	}
-	if fieldsSize(m.Header) > maxSignatureFields {
-		return nil, Result{State: Unverified, Reason: SignatureTooLong}
-	}
-	inputs, err := readInputs(m.Header, signatureTag)
+	r := newReading(m)
+	inputs, err := r.inputs(signatureTag)
 	if err != nil {
-		return nil, Result{State: Unverified, Reason: SignatureMalformed}
+		return nil, Result{State: Unverified, Reason: reasonFor(err, SignatureMalformed)}
 	}
 	reason := NoReason
 	for _, in := range inputs {
-		row, why := c.checkSignature(m, in, claim, now)
+		row, why := c.checkSignature(r, in, claim, now)
 		if row != nil {
 			return row, Result{State: Verified, Method: SignatureMethod}
 		}
-		if reason == NoReason {
-			reason = why
+		reason = cmp.Or(reason, why)
+		if why == SignatureWrong || why == SignatureReplayed {
+			break // a check by a key is the dearest step: one for each request
 		}
 	}
 	if reason == NoReason {
@@ -51,18 +52,35 @@ func (c *Checker) Signature(m *Message, claim *crawler.Crawler, now time.Time) (
 	return nil, Result{State: Unverified, Reason: reason}
 }
 
+// reasonFor returns SignatureTooLong for errTooLong, and other for another error.
+func reasonFor(err error, other Reason) Reason {
+	if errors.Is(err, errTooLong) {
+		return SignatureTooLong
+	}
+	return other
+}
+
 // checkSignature checks one signature. The fastest checks come first.
-func (c *Checker) checkSignature(m *Message, in *signatureInput, claim *crawler.Crawler, now time.Time) (*crawler.Crawler, Reason) {
+func (c *Checker) checkSignature(r *reading, in *signatureInput, claim *crawler.Crawler, now time.Time) (*crawler.Crawler, Reason) {
 	if why := in.checkTimes(now); why != NoReason {
 		return nil, why
 	}
 	if !in.covers("@authority") && !in.covers("@target-uri") {
 		return nil, SignatureNotCovered
 	}
-	if in.coversDigest() && (m.HasBody || checkDigest(m.Header, nil) != nil) {
-		return nil, SignatureUnsupported // this package does not read the body
+	if in.coversDigest() {
+		if r.HasBody {
+			return nil, SignatureUnsupported // this package does not read the body
+		}
+		digests, err := r.dictionary("content-digest")
+		if err == nil {
+			err = checkDigest(digests, nil)
+		}
+		if err != nil {
+			return nil, reasonFor(err, SignatureUnsupported)
+		}
 	}
-	agents, why := c.signatureAgents(m, in, claim)
+	agents, why := c.signatureAgents(r, in, claim)
 	if why != NoReason {
 		return nil, why
 	}
@@ -80,9 +98,9 @@ func (c *Checker) checkSignature(m *Message, in *signatureInput, claim *crawler.
 		if in.algorithm != "" && in.algorithm != string(k.algorithm) {
 			return nil, SignatureUnsupported
 		}
-		base, err := signatureBase(in.list, m.component)
+		base, err := signatureBase(in.list, r.component)
 		if err != nil {
-			return nil, SignatureUnsupported
+			return nil, reasonFor(err, SignatureUnsupported)
 		}
 		if !k.verify(base, in.signature) {
 			return nil, SignatureWrong
@@ -112,16 +130,15 @@ func (a *agent) row(claim *crawler.Crawler) *crawler.Crawler {
 // signatureAgents returns the agents whose directories can have the key of a signature. If the request has the field Signature-Agent, that is the
 // one that the field names, and the signature must cover the field. Otherwise they are the agents of claim. Only directories that the registry
 // or the configuration names are returned, so a client can't make the server fetch a URL.
-func (c *Checker) signatureAgents(m *Message, in *signatureInput, claim *crawler.Crawler) ([]*agent, Reason) {
-	fields := m.Header["Signature-Agent"]
-	if len(fields) == 0 {
+func (c *Checker) signatureAgents(r *reading, in *signatureInput, claim *crawler.Crawler) ([]*agent, Reason) {
+	if len(r.Header["Signature-Agent"]) == 0 {
 		s := c.subject(claim)
 		if s == nil || len(s.agents) == 0 {
 			return nil, DirectoryUnknown
 		}
 		return s.agents, NoReason
 	}
-	address, why := coveredAgent(fields, in)
+	address, why := coveredAgent(r, in)
 	if why != NoReason {
 		return nil, why
 	}
@@ -134,8 +151,11 @@ func (c *Checker) signatureAgents(m *Message, in *signatureInput, claim *crawler
 
 // coveredAgent returns the URL of the directory in the part of Signature-Agent that the signature covers. The field is a dictionary, and the
 // signature covers one member or the whole field. In older drafts the field is a string.
-func coveredAgent(fields []string, in *signatureInput) (string, Reason) {
-	if strings.HasPrefix(strings.TrimLeft(fields[0], " "), `"`) {
+func coveredAgent(r *reading, in *signatureInput) (string, Reason) {
+	if fields := r.Header["Signature-Agent"]; strings.HasPrefix(strings.TrimLeft(fields[0], " "), `"`) {
+		if err := r.parse(fields); err != nil {
+			return "", SignatureTooLong
+		}
 		item, err := httpsfv.UnmarshalItem(fields)
 		if err != nil {
 			return "", SignatureMalformed
@@ -145,9 +165,9 @@ func coveredAgent(fields []string, in *signatureInput) (string, Reason) {
 		}
 		return agentURL(item)
 	}
-	members, err := httpsfv.UnmarshalDictionary(fields)
-	if err != nil || checkLabels(fields) != nil {
-		return "", SignatureMalformed
+	members, err := r.dictionary("signature-agent")
+	if err != nil {
+		return "", reasonFor(err, SignatureMalformed)
 	}
 	key, ok := coveredMember(members.Names(), in)
 	if !ok {

@@ -1,21 +1,17 @@
 package verify
 
 import (
-	"errors"
 	"fmt"
-	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/dunglas/httpsfv"
 )
 
-// Limits of the signature fields of a request.
+// Limits of the signatures of a request.
 const (
-	maxSignatureFields = 8 << 10     // octets of Signature, Signature-Input and Signature-Agent together
-	maxSignatures      = 4           // of a request that are checked; further ones are ignored
-	clockSkew          = time.Minute // how far a time may be in the future
+	maxSignatures = 4           // of a request that are checked; further ones are ignored
+	clockSkew     = time.Minute // how far a time may be in the future
 )
 
 // signatureInput is one signature of a message with its parameters (RFC 9421, section 4).
@@ -30,21 +26,14 @@ type signatureInput struct {
 	nonce     string // empty if absent
 }
 
-// readInputs returns the signatures in header that have the tag, at most maxSignatures. It returns an error, and no signatures, if a field is
+// inputs returns the signatures of the message that have the tag, at most maxSignatures. It returns an error, and no signatures, if a field is
 // malformed.
-func readInputs(header http.Header, tag string) ([]*signatureInput, error) {
-	fields, values := header["Signature-Input"], header["Signature"]
-	if err := checkLabels(fields); err != nil {
-		return nil, err
-	}
-	if err := checkLabels(values); err != nil {
-		return nil, err
-	}
-	lists, err := httpsfv.UnmarshalDictionary(fields)
+func (r *reading) inputs(tag string) ([]*signatureInput, error) {
+	lists, err := r.dictionary("signature-input")
 	if err != nil {
 		return nil, fmt.Errorf("Signature-Input: %w", err)
 	}
-	signatures, err := httpsfv.UnmarshalDictionary(values)
+	signatures, err := r.dictionary("signature")
 	if err != nil {
 		return nil, fmt.Errorf("Signature: %w", err)
 	}
@@ -54,6 +43,9 @@ func readInputs(header http.Header, tag string) ([]*signatureInput, error) {
 		list, ok := member.(httpsfv.InnerList)
 		if !ok || list.Params == nil || stringParam(list, "tag") != tag {
 			continue
+		}
+		if len(list.Items) > maxComponents {
+			return nil, errTooLong
 		}
 		value, ok := signatures.Get(label)
 		if !ok {
@@ -113,43 +105,4 @@ func timeParam(list httpsfv.InnerList, name string) int64 {
 	value, _ := list.Params.Get(name)
 	seconds, _ := value.(int64)
 	return seconds
-}
-
-var errLabels = errors.New("a dictionary has the same key twice")
-
-// checkLabels returns an error if a dictionary has the same key twice. RFC 9651 lets the last one count, but another implementation may use the
-// first one.
-func checkLabels(fields []string) error {
-	seen := make(map[string]bool, 2)
-	for _, field := range fields {
-		for start := 0; start < len(field); {
-			end := memberEnd(field, start)
-			label := strings.Trim(field[start:end], " \t")
-			if at := strings.IndexAny(label, "=;"); at >= 0 {
-				label = label[:at]
-			}
-			if seen[label] {
-				return errLabels
-			}
-			seen[label] = true
-			start = end + 1
-		}
-	}
-	return nil
-}
-
-// memberEnd returns the end of the dictionary member that begins at start: the next comma outside strings, or the end of the field.
-func memberEnd(field string, start int) int {
-	quoted := false
-	for i := start; i < len(field); i++ {
-		switch c := field[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case c == ',' && !quoted:
-			return i
-		}
-	}
-	return len(field)
 }
