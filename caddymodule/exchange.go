@@ -151,6 +151,11 @@ func isAmbiguous(r *http.Request, server *caddyhttp.Server, client string) bool 
 	return values != 1
 }
 
+// HidesClient implements enforce.Caller.
+func (x *exchange) HidesClient() bool {
+	return (!x.Proxied || x.Ambiguous) && (x.r.Header["X-Forwarded-For"] != nil || x.r.Header["Forwarded"] != nil)
+}
+
 // signed returns the parts of the request that a signature can cover. A second
 // robots handler on the same request uses the result of the first: checking the
 // signature again would look like a repeated nonce.

@@ -50,7 +50,7 @@ func init() {
 // `{http.robots.purpose}` | What the crawler's operator uses the pages for, such as search or ai-training
 // `{http.robots.group}` | The product token of the robots.txt group that applies to the crawler
 // `{http.robots.action}` | pass, deny or throttle; in monitor mode would_deny or would_throttle
-// `{http.robots.reason}` | The reason for the action: allowed, disallowed, crawl_delay, request_rate, visit_time, hidden, grace, pending, impostor, exempt, exempt_path, unbound (no group applies to the client), no_rules (there is no robots.txt), unavailable, suspect or person
+// `{http.robots.reason}` | The reason for the action: allowed, disallowed, crawl_delay, request_rate, visit_time, hidden, grace, pending, impostor, exempt, exempt_path, unbound (no group applies to the client), no_rules (there is no robots.txt), not_crawling (a self-declared robot changes something or sends credentials), unavailable, suspect or person
 // `{http.robots.rule}` | The line of robots.txt that decided, such as `Disallow: /private/` or `Crawl-delay: 10`
 // `{http.robots.layer}` | Where that rule is from: file (the site's own robots.txt), policy or hidden (the policy in the configuration)
 // `{http.robots.version}` | The entity tag of the robots.txt that was applied

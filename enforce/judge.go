@@ -72,6 +72,9 @@ func (c *client) judgeAgent(i int, d *Decision) {
 	}
 	w := c.matchPath(p, a)
 	switch {
+	case w.byStar && c.isNoCrawling(a):
+		d.pass(a, claim, NotCrawling)
+		return
 	case w.group == nil:
 		reason := Unbound
 		if p.state != Loaded {
@@ -124,6 +127,7 @@ func (c *client) judgeSuspect(d *Decision) {
 type pathVerdict struct {
 	group   *robots.Group // that applies to the agent; nil if none does
 	limits  *throttle.Limits
+	byStar  bool // group is the one for `*`
 	allowed bool
 	rule    *robots.Rule   // that decided; nil if none matched
 	reading robots.Dialect // see Decision.Reading
@@ -137,7 +141,7 @@ func (c *client) matchPath(p *Rules, a *crawler.Agent) (w pathVerdict) {
 		return w
 	}
 	verdict := plan.group.MatchViews(c.views)
-	w = pathVerdict{group: plan.group, limits: plan.limits, allowed: verdict.Allowed, rule: verdict.Rule}
+	w = pathVerdict{group: plan.group, limits: plan.limits, byStar: plan.byStar, allowed: verdict.Allowed, rule: verdict.Rule}
 	if !verdict.Allowed && plan.reads {
 		if google := plan.google.MatchViews(c.views); google.Allowed {
 			w.allowed, w.rule, w.reading = true, google.Rule, robots.Google
@@ -158,15 +162,32 @@ func (c *client) starApplies(a *crawler.Agent) bool {
 	return true
 }
 
+// isNoCrawling reports whether the request of a self-declared robot is no
+// crawling: it has credentials, or it changes something. A script that calls the
+// site's API can declare itself by a contact address, as good manners ask.
+func (c *client) isNoCrawling(a *crawler.Agent) bool {
+	if a.Class != crawler.SelfDeclared || a.Crawler != nil || c.rules.settings.Strict {
+		return false
+	}
+	switch c.request.Method {
+	case http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:
+		return true
+	}
+	return c.request.Authorized
+}
+
 // couldApply reports whether a robots.txt that is not known yet could apply to
-// agent i. It returns false for HTTP libraries, programs and webhooks that the
-// group for `*` does not apply to. A group could name them, but this is rare, so
-// they are let through until the robots.txt is known.
+// agent i. It returns false for HTTP libraries, programs, webhooks and probes
+// that the group for `*` does not apply to, and for a request that is no
+// crawling. A group could name them, but this is rare, so they are let through
+// until the robots.txt is known.
 func (c *client) couldApply(i int) bool {
 	applies := true
 	switch c.agents()[i].Class {
-	case crawler.Person, crawler.Webhook:
+	case crawler.Person, crawler.Webhook, crawler.Probe:
 		applies = false
+	case crawler.SelfDeclared:
+		applies = !c.isNoCrawling(&c.agents()[i])
 	case crawler.Library:
 		applies = c.rules.settings.HTTPClients
 	case crawler.Program:

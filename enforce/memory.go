@@ -13,13 +13,14 @@ type Memory struct {
 	readers   *events
 	visits    *visitors
 	histories *histories
+	probes    probes
 }
 
 // NewMemory returns an empty Memory for a number of reads of robots.txt, of which
 // there is one for each crawler and origin, and of visitors: known crawlers at
 // origins, and as many that clients can invent.
 func NewMemory(reads, visitors int) *Memory {
-	return &Memory{newEvents(reads), newVisitors(visitors), newHistories()}
+	return &Memory{readers: newEvents(reads), visits: newVisitors(visitors), histories: newHistories()}
 }
 
 // smallMemory is the size of a Memory that an engine does not share.
@@ -34,6 +35,9 @@ func (e *Engine) recall(c *client) {
 	grace := false
 	for i := range c.agents() {
 		a := &c.agents()[i]
+		if a.Class == crawler.Probe && !e.memory.probes.allow(c, i) {
+			a.Class = crawler.SelfDeclared
+		}
 		if a.Class == crawler.Program && e.settings.Programs == ProgramsSeen {
 			c.readRobots = e.memory.readers.seen(programKey(c.request, a), c.request.Time, copyLifetime)
 		}

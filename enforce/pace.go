@@ -63,6 +63,7 @@ const (
 	seedFollower   = 5 // of a second handler of the same request, with other Limits
 	seedReader     = 7
 	seedProgram    = 9  // of programs that have read a robots.txt
+	seedProbe      = 11 // of probes on the internet
 	seedUnverified = 21 // added for each client address with an unverified claim
 	seedPool       = 31 // added for all unverified claims together
 	seedImpostor   = 41

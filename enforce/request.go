@@ -62,6 +62,10 @@ type Caller interface {
 	// for the source. The engine calls Detach on the goroutine of the request,
 	// and only when a fetch begins.
 	Detach() context.Context
+	// HidesClient reports whether a proxy forwarded the request, and
+	// Request.Client may not be the address of the client behind it. It is false
+	// for a request of the proxy itself, such as a health check.
+	HidesClient() bool
 }
 
 // Suspicion finds robots among the clients that send a browser's User-Agent.

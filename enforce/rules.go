@@ -152,14 +152,13 @@ func (p *Rules) plan(a *crawler.Agent) plan {
 	if p.plans == nil {
 		return plan{}
 	}
-	if a.Crawler != nil {
-		if pl := p.plans[a.Crawler.Index()]; !pl.byToken {
-			return pl
-		}
-	}
 	var known plan
 	if a.Crawler != nil {
-		known = p.plans[a.Crawler.Index()]
+		if known = p.plans[a.Crawler.Index()]; a.Class != a.Crawler.Class { // a probe that asks for too many paths
+			known = p.planFor(a.Class, a.Crawler, a.Crawler.Robots...)
+		} else if !known.byToken {
+			return known
+		}
 	}
 	if g := p.file.Named(a.Token); g != nil {
 		known.group, known.limits, known.byStar = g, p.limits[g], false

@@ -203,7 +203,7 @@ func (r *Settings) BoundByStar(class crawler.Class, row *crawler.Crawler) bool {
 		return r.HTTPClients
 	case crawler.Program:
 		return r.Programs != ProgramsOff
-	case crawler.Named, crawler.Webhook, crawler.Person:
+	case crawler.Named, crawler.Webhook, crawler.Probe, crawler.Person:
 		return false
 	}
 	if r.Strict {

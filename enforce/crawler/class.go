@@ -14,6 +14,7 @@ const (
 	UserTriggered              // fetches a page because a person asked for it: `*` applies to GET and HEAD if the site's operator wants that
 	Scraper                    // an offline browser or a scraping framework: `*` applies
 	Webhook                    // delivers an event that the site asked for: `*` never applies
+	Probe                      // checks whether a site works, for its operator: `*` never applies
 	Program                    // sends only a program's name: `*` applies if the site's operator wants that
 	Library                    // an HTTP library, or an empty User-Agent: `*` applies if the site's operator wants that
 )
@@ -26,24 +27,25 @@ var classNames = [...]string{
 	UserTriggered: "user-triggered",
 	Scraper:       "scraper",
 	Webhook:       "webhook",
+	Probe:         "probe",
 	Program:       "program",
 	Library:       "library",
 }
 
 // registryClasses are the names of the classes that rows of the registry can have, for errors.
-const registryClasses = `"crawler", "user-triggered", "scraper", "webhook" and "library"`
+const registryClasses = `"crawler", "user-triggered", "scraper", "webhook", "probe", "program" and "library"`
 
 // inRegistry reports whether rows of the registry can have the class.
 func (c Class) inRegistry() bool {
 	switch c {
-	case Registered, UserTriggered, Scraper, Webhook, Library:
+	case Registered, UserTriggered, Scraper, Webhook, Probe, Program, Library:
 		return true
 	}
 	return false
 }
 
 // String returns the name of the class in the registry file, logs and metrics: person, crawler (for Registered), named, self-declared,
-// user-triggered, scraper, webhook, program or library.
+// user-triggered, scraper, webhook, probe, program or library.
 func (c Class) String() string {
 	if int(c) < len(classNames) {
 		return classNames[c]
@@ -51,7 +53,7 @@ func (c Class) String() string {
 	return fmt.Sprintf("class(%d)", uint8(c))
 }
 
-// ParseClass is the inverse of [Class.String]. It accepts the names of all nine classes, although only five can be in a registry file; any
+// ParseClass is the inverse of [Class.String]. It accepts the names of all ten classes, although only seven can be in a registry file; any
 // other string is an error.
 func ParseClass(s string) (Class, error) {
 	for c, name := range classNames {

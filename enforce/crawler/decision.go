@@ -27,6 +27,7 @@ func (e *evidence) decide(ua string, id *Identity) {
 	person := e.person()
 	mozilla := e.has(roleMozilla)
 	switch {
+	case id.n == 0 && !person && e.addProbe(ua, id):
 	case e.addDeclared(ua, person, mozilla, id):
 	case e.addNextToBrowser(ua, mozilla, id):
 	case person:
@@ -34,6 +35,21 @@ func (e *evidence) decide(ua string, id *Identity) {
 	default:
 		e.addProgram(ua, mozilla, id)
 	}
+}
+
+// addProbe adds the probe whose name is the first product of a User-Agent that
+// has no word for a crawler: Acme-HealthCheck/1.0. It reports whether there is
+// one.
+func (e *evidence) addProbe(ua string, id *Identity) bool {
+	end := strings.IndexAny(ua, " /;(")
+	if end < 0 {
+		end = len(ua)
+	}
+	if e.has(roleCrawlerWord) || !isProbeName(ua[:end]) {
+		return false
+	}
+	id.add(newAgent(ua, span{0, end}, Probe, TaskWord))
+	return true
 }
 
 // addDeclared adds the crawler that the client declares itself to be. It reports whether there is one.

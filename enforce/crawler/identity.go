@@ -25,9 +25,13 @@ type Agent struct {
 
 // RunByAnyone reports whether the User-Agent belongs to software that anyone can
 // run, so that two clients that send it may be unrelated: a crawler that the
-// registry marks so, an offline browser, an HTTP library, or a program that
-// sends only its name. A self-declared crawler is assumed to have one operator.
+// registry marks so, a probe, an offline browser, an HTTP library, or a program
+// that sends only its name. A self-declared crawler is assumed to have one
+// operator.
 func (a *Agent) RunByAnyone() bool {
+	if a.Class == Probe || a.Crawler != nil && a.Crawler.Class == Probe {
+		return true // several servers of one operator check a site at the same time
+	}
 	if a.Crawler != nil && a.Crawler.RunBy != UnknownRunner {
 		return a.Crawler.RunBy == ByAnyone
 	}
@@ -52,7 +56,7 @@ func (id *Identity) At(i int) *Agent { return &id.agents[:id.n][i] }
 func (id *Identity) Agents() []Agent { return id.agents[:id.n] }
 
 // Class returns Person if the User-Agent names no crawler. If the crawlers have different classes, it returns the first of Registered, Named,
-// SelfDeclared, UserTriggered, Offline, Webhook, Program and Library that is among them.
+// SelfDeclared, UserTriggered, Scraper, Webhook, Probe, Program and Library that is among them.
 func (id *Identity) Class() Class {
 	class := Person
 	for i := range id.n {

@@ -115,7 +115,7 @@ func TestContactsAndOtherAddresses(t *testing.T) {
 func TestTokensThatAppsSendToo(t *testing.T) {
 	checkRules(t, []ruleCase{
 		{"Acme Uptime Monitor", []string{"self-declared Acme"}},
-		{"Uptime/1.0", []string{"crawler Uptime"}},
+		{"Uptime/1.0", []string{"probe Uptime"}},
 		{"SuperBot/4.4.0.0 (Windows XP)", []string{"scraper SuperBot"}}, // the token has a word for a crawler, so it counts
 	})
 }
@@ -142,4 +142,20 @@ func TestDeclaresRobot(t *testing.T) {
 			t.Errorf("DeclaresRobot(%q) = %v, want %v", ua, got, want)
 		}
 	}
+}
+
+func TestProbesByTheirForm(t *testing.T) {
+	checkRules(t, []ruleCase{
+		{"Acme-HealthCheck/1.0", []string{"probe Acme-HealthCheck"}},
+		{"acme.example-health-checker", []string{"probe acme.example-health-checker"}},
+		{"acme-probe/2.1 (https://acme.example/probes)", []string{"probe acme-probe"}},
+		{"HealthCheck/1.0", []string{"probe HealthCheck"}},
+		{"Acme-HealthCheck-Bot/1.0", []string{"self-declared Acme-HealthCheck-Bot"}},
+		{"acme-probe/1.0 (crawler)", []string{"self-declared crawler"}},
+		{"BotProbe/1.0", []string{"self-declared BotProbe"}},
+		{"Acme/1.0 healthcheck", []string{"self-declared healthcheck"}}, // not the first product
+		{"Mozilla/5.0 (compatible; Acme-HealthCheck/1.0)", []string{"self-declared Acme-HealthCheck"}},
+		{"Acme-Probe/1.0 CFNetwork/1410 Darwin/22.4", nil}, // an app
+		{"Mozilla/5.0 (compatible; UptimeRobot/2.0; http://www.uptimerobot.com/)", []string{"probe UptimeRobot"}},
+	})
 }

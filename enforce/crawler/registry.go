@@ -14,7 +14,7 @@ type Crawler struct {
 	Name     string // unique within a registry, in any case
 	Operator string
 	Purpose  Purpose
-	Class    Class // Registered, UserTriggered, Offline, Webhook or Library
+	Class    Class // Registered, UserTriggered, Scraper, Webhook, Probe, Program or Library
 	RunBy    RunBy // who runs it: its operator, or anyone
 
 	// UserAgents has the tokens that it sends in its User-Agent. A token matches whole words, in any case; a space in it also matches `+`.

@@ -55,7 +55,8 @@ var facts = []string{"operator", "purpose", "class", "run_by", "user_agents", "r
 //	name         required, unique
 //	operator     who runs it
 //	purpose      see [Purpose]
-//	class        "crawler" (default), "user-triggered", "scraper", "webhook" (the default for that purpose) or "library"
+//	class        "crawler" (default), "user-triggered", "scraper", "webhook" (the default for that purpose), "probe",
+//	             "program" or "library"
 //	run_by       "operator": the operator's own machines; "anyone": anyone who installs the software, so rate limits count each client address
 //	             separately; default: not known (see [Agent.RunByAnyone])
 //	user_agents  tokens that it sends in its User-Agent; default: the name

@@ -113,3 +113,14 @@ func isFieldList(ua string) bool {
 func followsWord(ua string, i int) bool {
 	return i >= 2 && ua[i-1] == ' ' && letter(ua[i-2])
 }
+
+// isProbeName reports whether a program's name ends with `probe` or with a form
+// of `health check`.
+func isProbeName(name string) bool {
+	for _, suffix := range [...]string{"probe", "healthcheck", "health-check", "health_check", "healthchecker", "health-checker", "health_checker"} {
+		if cut := len(name) - len(suffix); cut >= 0 && strings.EqualFold(name[cut:], suffix) {
+			return true
+		}
+	}
+	return false
+}

@@ -4,7 +4,7 @@ import "strings"
 
 // knownCrawler reports whether an agent is in the registry as a crawler or a service, not as software with which apps are made.
 func (a *Agent) knownCrawler() bool {
-	return a.Crawler != nil && (a.Class == Registered || a.Class == UserTriggered || a.Class == Webhook)
+	return a.Crawler != nil && (a.Class == Registered || a.Class == UserTriggered || a.Class == Webhook || a.Class == Probe)
 }
 
 // platformToken reports whether an agent's token is several fields of a browser's comment (`Unknown; Linux x86_64`). Consoles, telephones and

@@ -160,7 +160,7 @@ func (c *Checker) Address(row *crawler.Crawler, client Client, now time.Time) Re
 		return Result{}
 	}
 	addr := client.Addr.Unmap().WithZone("")
-	if special(addr) {
+	if IsSpecial(addr) {
 		return Result{State: Unverified, Reason: AddressSpecial}
 	}
 	if client.Ambiguous {
@@ -210,7 +210,7 @@ func (c *Checker) Address(row *crawler.Crawler, client Client, now time.Time) Re
 // log files, and works without Start.
 func (c *Checker) LookUp(ctx context.Context, row *crawler.Crawler, addr netip.Addr) bool {
 	s := c.subject(row)
-	if addr = addr.Unmap().WithZone(""); s == nil || special(addr) {
+	if addr = addr.Unmap().WithZone(""); s == nil || IsSpecial(addr) {
 		return false
 	}
 	known := false

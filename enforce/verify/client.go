@@ -81,9 +81,10 @@ func newTable(prefixes ...string) *bart.Lite {
 	return table
 }
 
-// special reports whether addr is not valid or in one of specialPrefixes. addr must not be IPv4 in IPv6 form. Every request with a claim
-// needs this check, so it does not use the slower table.
-func special(addr netip.Addr) bool {
+// IsSpecial reports whether addr is not valid, or an address that no client on
+// the internet has: private, shared (100.64.0.0/10), loopback, link-local,
+// multicast, reserved or unspecified. addr must not be IPv4 in IPv6 form.
+func IsSpecial(addr netip.Addr) bool {
 	if !addr.IsValid() {
 		return true
 	}

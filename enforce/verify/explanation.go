@@ -36,7 +36,7 @@ func (c *Checker) Explain(ctx context.Context, row *crawler.Crawler, addr netip.
 	if s == nil {
 		return e
 	}
-	if special(e.Addr) {
+	if IsSpecial(e.Addr) {
 		e.Result = Result{State: Unverified, Reason: AddressSpecial}
 		return e
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	crawlerClasses = choices{"crawler", "user-triggered", "scraper", "webhook", "library"}
+	crawlerClasses = choices{"crawler", "user-triggered", "scraper", "webhook", "probe", "program", "library"}
 	runBy          = choices{"operator", "anyone"}
 	yesNo          = choices{"yes", "no"}
 )
@@ -45,14 +45,17 @@ type Crawler struct {
 
 	// `crawler`; `user-triggered`, a fetcher that acts for a person; `scraper`,
 	// an offline browser or scraping framework; `webhook`, which delivers events
-	// that the site asked for; or `library`, an HTTP library. Default: `webhook`
-	// for the purpose `webhook`, otherwise `crawler`.
+	// that the site asked for; `probe`, a health check or uptime monitor that the
+	// site's operator ordered; `program`, a tool that fetches single documents; or
+	// `library`, an HTTP library. Default: `webhook` for the purpose `webhook`,
+	// otherwise `crawler`.
 	Class string `json:"class,omitempty"`
 
 	// Who runs the software: `operator`, only the crawler's operator; or
 	// `anyone`, any person or company on their own machines. With `anyone`,
-	// each client address has its own budget. Default: `anyone` for the classes
-	// `scraper` and `library`, otherwise `operator`.
+	// each client address has its own budget, as for the class `probe` always.
+	// Default: `anyone` for the classes `scraper`, `program` and `library`,
+	// otherwise `operator`.
 	RunBy string `json:"run_by,omitempty"`
 
 	// Whether the group `User-agent: *` applies to the crawler if no group names

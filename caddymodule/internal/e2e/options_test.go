@@ -34,7 +34,7 @@ func TestOptions(t *testing.T) {
 		curl    = "curl/8.5.0"
 		chatgpt = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; ChatGPT-User/1.0; +https://openai.com/bot)"
 		adsbot  = "AdsBot-Google (+http://www.google.com/adsbot.html)"
-		monitor = "Mozilla/5.0+(compatible; UptimeRobot/2.0; http://www.uptimerobot.com/)"
+		monitor = "W3C_Validator/1.3 http://validator.w3.org/services"
 	)
 	for _, tt := range []struct {
 		options, ua, path string
@@ -47,9 +47,9 @@ func TestOptions(t *testing.T) {
 		{"user_triggered off", chatgpt, "/private/x", 200},
 		{"", adsbot, "/private/x", 200},
 		{"strict", adsbot, "/private/x", 403},
-		{"exempt UptimeRobot GPTBot", monitor, "/private/x", 200},
-		{"exempt UptimeRobot GPTBot", gptbot, "/private/x", 200},
-		{"exempt UptimeRobot", gptbot, "/private/x", 403},
+		{"exempt W3C_Validator GPTBot", monitor, "/private/x", 200},
+		{"exempt W3C_Validator GPTBot", gptbot, "/private/x", 200},
+		{"exempt W3C_Validator", gptbot, "/private/x", 403},
 		{"", gptbot, "/.well-known/x", 200},
 		{"exempt_paths /private/feed", gptbot, "/private/feed.xml", 200},
 		{"exempt_paths /private/feed", gptbot, "/private/x", 403},

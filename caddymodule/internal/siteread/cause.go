@@ -83,6 +83,9 @@ func (c *Cause) Detach() context.Context {
 	return context.WithValue(context.Background(), causeKey{}, c)
 }
 
+// HidesClient implements enforce.Caller.
+func (c *Cause) HidesClient() bool { return false }
+
 // IsRead reports whether a request is a read of any handler. It compares the
 // address first, because that costs less than the context.
 func IsRead(r *http.Request) bool {

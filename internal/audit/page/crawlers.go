@@ -65,6 +65,7 @@ var kinds = map[string]string{
 	"user-triggered": "fetched for a person",
 	"scraper":        "offline browser or framework",
 	"webhook":        "webhook",
+	"probe":          "probe",
 	"program":        "program",
 	"library":        "HTTP library",
 }

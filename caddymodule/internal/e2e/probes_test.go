@@ -1,0 +1,81 @@
+package e2e_test
+
+import (
+	"fmt"
+	"testing"
+)
+
+// A health check that is refused takes a server out of service. So `*` never
+// binds probes; and because anyone can send a probe's name, from the internet it
+// opens only a few paths.
+func TestProbesPass(t *testing.T) {
+	t.Parallel()
+	const (
+		kubelet = "kube-probe/1.31"
+		direct  = ""
+		private = "10.2.3.4"
+		public  = "203.0.113.9"
+		forged  = "10.0.0.1, 203.0.113.10"
+	)
+	s := start(t, behindProxy("User-agent: *\nDisallow: /\nCrawl-delay: 100\n", "\t\tstrict on\n"))
+	request := func(path, userAgent, client string) int {
+		t.Helper()
+		if client == direct {
+			return s.get(userAgent, path).status
+		}
+		return s.from(client, "GET", userAgent, path).status
+	}
+	for _, ua := range []string{
+		kubelet, "ELB-HealthChecker/2.0", "GoogleHC/1.0", "Acme-HealthCheck/1.2", "Blackbox Exporter/0.25.0",
+		"Amazon-Route53-Health-Check-Service (ref 1; report http://amzn.to/1vsZADi)",
+	} {
+		for _, client := range []string{direct, private, public} {
+			for range 3 { // three nodes of a balancer
+				if got := request("/healthz", ua, client); got != 200 {
+					t.Errorf("%s from %q: %d", ua, client, got)
+				}
+			}
+		}
+	}
+	for i := range 40 {
+		path := fmt.Sprint("/page/", i)
+		if got := request(path, kubelet, private); got != 200 {
+			t.Errorf("from a private address, path %d: %d", i, got)
+		}
+		want := 200
+		if i >= 15 { // the first path was /healthz
+			want = 403
+		}
+		if got := request(path, kubelet, public); got != want {
+			t.Errorf("from the internet, path %d: %d", i, got)
+		}
+		if got := request(path, kubelet, forged); i >= 16 && got != 403 {
+			t.Errorf("from the internet with a forged address, path %d: %d", i, got)
+		}
+	}
+	if got := request("/healthz", kubelet, public); got != 200 {
+		t.Errorf("the path of the health check, after too many others: %d", got)
+	}
+}
+
+func TestRequestsThatAreNoCrawlingPass(t *testing.T) {
+	t.Parallel()
+	const tool = "mytool/1.0 (admin@example.org)"
+	for _, options := range []string{"", "\t\tstrict on\n"} {
+		s := start(t, behindProxy("User-agent: *\nDisallow: /private/\n", options))
+		request := func(method, userAgent string, want int, fields ...string) {
+			t.Helper()
+			s.wants(want, s.from("203.0.113.9", method, userAgent, "/private/api", fields...), fmt.Sprintf("%q: %s by %s", options, method, userAgent))
+		}
+		passes := 200
+		if options != "" {
+			passes = 403
+		}
+		request("GET", tool, 403)
+		request("GET", tool, passes, "Authorization", "Bearer x")
+		for _, method := range []string{"POST", "PUT", "PATCH", "DELETE"} {
+			request(method, tool, passes)
+			request(method, gptbot, 403, "Authorization", "Bearer x")
+		}
+	}
+}

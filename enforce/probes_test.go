@@ -1,0 +1,153 @@
+package enforce
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+)
+
+const (
+	closedToAll = "User-agent: *\nDisallow: /\nCrawl-delay: 60\n"
+	kubeProbe   = "kube-probe/1.31"
+)
+
+// proxied is a Caller for requests that a proxy forwards.
+type proxied bool
+
+func (p proxied) Detach() context.Context { return context.Background() }
+func (p proxied) HidesClient() bool       { return bool(p) }
+
+func (e *engineTest) decideFrom(client, target, agent string, caller Caller) Decision {
+	var d Decision
+	e.Decide(context.Background(), &Request{
+		Target: target, UserAgents: []string{agent}, Origin: home, Client: client, Time: e.clock.now(), Caller: caller,
+	}, &d)
+	return d
+}
+
+func TestStarNeverBindsProbes(t *testing.T) {
+	for _, strict := range []bool{false, true} {
+		e := newEngineTest(t, closedToAll, Settings{Strict: strict})
+		for _, ua := range []string{kubeProbe, "ELB-HealthChecker/2.0", "GoogleHC/1.0", "Acme-HealthCheck/1.0", "Mozilla/5.0+(compatible; UptimeRobot/2.0; http://www.uptimerobot.com/)"} {
+			for i := range 100 { // from loopback and private addresses, any number of paths
+				for _, client := range []string{"127.0.0.1", "10.1.2.3", "100.64.7.7", "fd00::1", "::ffff:192.168.0.9"} {
+					if d := e.decideFrom(client, fmt.Sprintf("/healthz/%d", i), ua, nil); d.Action != Pass || d.Reason != Unbound || d.Agent.Class != crawler.Probe {
+						t.Fatalf("strict %v: %s from %s: %s (%s) as %s", strict, ua, client, d.Action, d.Reason, d.Agent.Class)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestGroupsAndHiddenPathsBindProbes(t *testing.T) {
+	e := newEngineTest(t, closedToAll+"\nUser-agent: kube-probe\nDisallow: /no-probes\nCrawl-delay: 10\n", Settings{Managed: hide("/backup/")})
+	if d := e.decideFrom("10.0.0.1", "/no-probes", kubeProbe, nil); d.Reason != Disallowed {
+		t.Errorf("a path that the probe's group disallows: %s", d.Reason)
+	}
+	if d := e.decideFrom("10.0.0.1", "/backup/", "GoogleHC/1.0", nil); d.Reason != Hidden {
+		t.Errorf("a hidden path: %s", d.Reason)
+	}
+	for _, client := range []string{"10.0.0.1", "10.0.0.2", "10.0.0.3"} { // each address has its own budget
+		if d := e.decideFrom(client, "/", kubeProbe, nil); d.Action != Pass {
+			t.Errorf("the first request from %s: %s (%s)", client, d.Action, d.Reason)
+		}
+		if d := e.decideFrom(client, "/", kubeProbe, nil); d.Reason != CrawlDelay {
+			t.Errorf("the second request from %s: %s", client, d.Reason)
+		}
+	}
+}
+
+func TestProbesOnTheInternetMayRequestFewPaths(t *testing.T) {
+	e := newEngineTest(t, closedToAll, Settings{})
+	const client, behind = "203.0.113.7", "10.0.0.8" // behind is a proxy that the server does not trust
+	for _, tt := range []struct {
+		client string
+		caller Caller
+	}{{client, nil}, {"2001:db8::1", proxied(false)}, {behind, proxied(true)}} {
+		path := func(i int) string { return fmt.Sprintf("/page/%d?t=%d", i, 1700000000+rand.IntN(1e8)) }
+		for i := range maxProbePaths {
+			for range 3 {
+				if d := e.decideFrom(tt.client, path(i), kubeProbe, tt.caller); d.Reason != Unbound {
+					t.Fatalf("%s: path %d: %s", tt.client, i, d.Reason)
+				}
+			}
+		}
+		d := e.decideFrom(tt.client, path(maxProbePaths), kubeProbe, tt.caller)
+		if d.Reason != Disallowed || d.Agent.Class != crawler.SelfDeclared || d.Crawler() != "kube-probe" {
+			t.Errorf("%s: one path too many: %s of class %s", tt.client, d.Reason, d.Agent.Class)
+		}
+		if d := e.decideFrom(tt.client, path(3), kubeProbe, tt.caller); d.Reason != Unbound {
+			t.Errorf("%s: one of the first paths again: %s", tt.client, d.Reason)
+		}
+	}
+	if d := e.decideFrom("203.0.113.8", "/other", kubeProbe, nil); d.Reason != Unbound {
+		t.Errorf("another address: %s", d.Reason)
+	}
+	if d := e.decideFrom(client, "/?page=17", kubeProbe, nil); d.Reason != Disallowed {
+		t.Errorf("another query: %s", d.Reason)
+	}
+	e.clock.advance(time.Hour)
+	if d := e.decideFrom(client, "/other", kubeProbe, nil); d.Reason != Unbound {
+		t.Errorf("an hour later: %s", d.Reason)
+	}
+}
+
+func TestProbesDoNotWaitForRules(t *testing.T) {
+	for _, denyFailed := range []bool{false, true} {
+		src := &fakeSource{block: make(chan struct{})}
+		e, err := NewEngine(Settings{}, src, throttle.NewMemory(16), Config{DenyFailed: denyFailed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var d Decision
+		e.Decide(t.Context(), &Request{Target: "/", UserAgents: []string{kubeProbe}, Origin: home, Client: "203.0.113.7", Time: time.Now()}, &d)
+		if d.Action != Pass || d.Reason != NoRules {
+			t.Errorf("deny %v: %s (%s)", denyFailed, d.Action, d.Reason)
+		}
+		e.Close()
+		e.origins.running.Wait()
+	}
+}
+
+func TestRequestsThatAreNoCrawling(t *testing.T) {
+	const renovate, known = "mytool/1.0 (admin@example.org)", "GPTBot/1.2"
+	file := closedToAll + "\nUser-agent: NamedTool\nDisallow: /\n"
+	for _, tt := range []struct {
+		ua, method string
+		authorized bool
+		settings   Settings
+		target     string
+		want       Reason
+	}{
+		{renovate, http.MethodGet, false, Settings{}, "/api", Disallowed},
+		{renovate, http.MethodOptions, false, Settings{}, "/api", Disallowed},
+		{renovate, http.MethodGet, true, Settings{}, "/api", NotCrawling},
+		{renovate, http.MethodPost, false, Settings{}, "/api", NotCrawling},
+		{renovate, http.MethodPut, false, Settings{}, "/api", NotCrawling},
+		{renovate, http.MethodPatch, false, Settings{}, "/api", NotCrawling},
+		{renovate, http.MethodDelete, false, Settings{}, "/api", NotCrawling},
+		{renovate, http.MethodPost, true, Settings{Strict: true}, "/api", Disallowed},
+		{renovate, http.MethodPost, true, Settings{Managed: hide("/backup/")}, "/backup/x", Hidden},
+		{"NamedTool/1.0 (admin@example.org)", http.MethodPost, true, Settings{}, "/api", Disallowed},
+		{known, http.MethodPost, true, Settings{}, "/api", Disallowed},
+		{"Wget/1.21", http.MethodPost, true, Settings{}, "/api", Disallowed},
+	} {
+		e := newEngineTest(t, file, tt.settings)
+		for range 2 { // the second one comes before the Crawl-delay is over
+			var d Decision
+			e.Decide(t.Context(), &Request{
+				Method: tt.method, Target: tt.target, UserAgents: []string{tt.ua}, Origin: home, Client: "203.0.113.7", Time: e.clock.now(), Authorized: tt.authorized,
+			}, &d)
+			if d.Reason != tt.want {
+				t.Errorf("%s %s by %s: %s, want %s", tt.method, tt.target, tt.ua, d.Reason, tt.want)
+			}
+		}
+	}
+}
