@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"net/netip"
+
+	"github.com/caddy-robots/caddy-robots/internal/netaddr"
 )
 
 // Key identifies a budget with 128 bits. It is the same in every process, so
@@ -19,11 +21,11 @@ const clientBit = 1
 // It clears one of the bits, which is the mark of Disposable.
 func KeyOf(a, b uint64) Key { return Key{a, b &^ clientBit} }
 
-// Client returns the key of one client of k. A client is an IPv4 address, or
-// the /64 network of an IPv6 address. The key is marked as by Disposable.
-// Client allocates nothing.
+// Client returns the key of one client of k. A client is an IPv4 address, also
+// one in 64:ff9b::/96 (NAT64), or the /64 network of an IPv6 address. The key is
+// marked as by Disposable. Client allocates nothing.
 func (k Key) Client(addr netip.Addr) Key {
-	addr = addr.Unmap()
+	addr = netaddr.Client(addr)
 	b := addr.As16()
 	network := binary.BigEndian.Uint64(b[:])
 	if addr.Is4() {

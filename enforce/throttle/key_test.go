@@ -22,6 +22,8 @@ func TestClientKey(t *testing.T) {
 		{"2001:db8::1", "2001:db8:0:1::1", false},
 		{"fe80::1%eth0", "fe80::1%eth1", true},
 		{"0.0.0.1", "::1", false},
+		{"192.0.2.1", "64:ff9b::192.0.2.1", true},
+		{"64:ff9b::192.0.2.1", "64:ff9b::192.0.2.2", false},
 	}
 	for _, test := range tests {
 		a, b := k.Client(netip.MustParseAddr(test.a)), k.Client(netip.MustParseAddr(test.b))

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net/netip"
+
+	"github.com/caddy-robots/caddy-robots/internal/netaddr"
 )
 
 // KeySize is the length of a Key's secret in octets.
@@ -64,14 +66,6 @@ func (k *Key) sign(what byte, at uint64, network [16]byte, site, text string) [s
 	return sha256.Sum256(last[:])
 }
 
-// Network returns what counts as one client address: the whole IPv4 address (in
-// IPv6 form), or the /64 of an IPv6 address. Suspect.Network is shorter, because
-// people read it.
-func Network(addr netip.Addr) (network [16]byte) {
-	addr = addr.Unmap()
-	network = addr.As16()
-	if !addr.Is4() {
-		clear(network[8:])
-	}
-	return network
-}
+// Network returns what counts as one client address, IPv4 in IPv6 form.
+// Suspect.Network is shorter, because people read it.
+func Network(addr netip.Addr) [16]byte { return netaddr.Client(addr).As16() }

@@ -55,6 +55,14 @@ func TestIPv6NetworkIsOneClient(t *testing.T) {
 	if !v.send("/", nil).Signals.Has(RobotsTxt) {
 		t.Error("an IPv4 address and its IPv6 form are two clients")
 	}
+	v.r.Client = netip.MustParseAddr("64:ff9b::192.0.2.7")
+	if !v.send("/", nil).Signals.Has(RobotsTxt) {
+		t.Error("an IPv4 address and its NAT64 form are two clients")
+	}
+	v.r.Client = netip.MustParseAddr("64:ff9b::192.0.2.8")
+	if v.send("/", nil).Signals.Has(RobotsTxt) {
+		t.Error("two clients behind NAT64 are one client")
+	}
 }
 
 func TestSuspicionEndsAndSignalsExpire(t *testing.T) {

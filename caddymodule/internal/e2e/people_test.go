@@ -148,6 +148,14 @@ func TestBudgetPerAddress(t *testing.T) {
 			if want := map[bool]string{true: "200 200 429", false: "200 429 429"}[trusted]; got != want {
 				t.Errorf("statuses %s, want %s", got, want)
 			}
+			if !trusted {
+				return
+			}
+			// Clients behind NAT64 have an address each; those of a /64 network have one together.
+			got = fmt.Sprint(from("64:ff9b::192.0.2.3"), from("64:ff9b::192.0.2.4"), from("192.0.2.3"), from("2001:db8::3"), from("2001:db8::4"))
+			if want := "200 200 429 200 429"; got != want {
+				t.Errorf("IPv6: statuses %s, want %s", got, want)
+			}
 		})
 	}
 }
