@@ -111,6 +111,9 @@ func (c *Checker) explainDNS(ctx context.Context, set *suffixSet, addr netip.Add
 		step.State, step.Answer = Verified, fmt.Sprintf("host name %s, which resolves to the address", f.confirmedName)
 	case refuted:
 		step.State, step.Answer = Impostor, cmp.Or(names, "the address has no host name")
+		if f.forgedName != "" {
+			step.Answer += "; " + f.forgedName + " has other addresses only"
+		}
 	default:
 		step.Answer = f.err.Error()
 		if names != "" {

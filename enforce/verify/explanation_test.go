@@ -13,6 +13,7 @@ func TestExplainSteps(t *testing.T) {
 		f.web.set(listURL, page(goodList))
 		f.names.reverse["203.0.113.5"] = []string{"5.crawl.test."}
 		f.names.forward["5.crawl.test."] = []netip.Addr{netip.MustParseAddr("203.0.113.5")}
+		f.names.reverse["203.0.113.6"] = []string{"5.crawl.test."}
 		defer f.Close() // it is never started: Explain does its own reads and lookups
 		for _, tc := range []struct {
 			name, addr string
@@ -36,6 +37,10 @@ func TestExplainSteps(t *testing.T) {
 					t.Errorf("%s from %s: step %d is %+v, want %s", tc.name, tc.addr, i+1, s, tc.steps[i])
 				}
 			}
+		}
+		forged := f.checker.Explain(t.Context(), f.registry.Lookup("Named"), netip.MustParseAddr("203.0.113.6"))
+		if len(forged.Steps) != 1 || forged.Steps[0].Answer != "host name 5.crawl.test.; 5.crawl.test has other addresses only" {
+			t.Errorf("a forged name: %+v", forged)
 		}
 		if n := f.web.count(listURL); n != 1 {
 			t.Errorf("the list was read %d times, want once", n)

@@ -260,6 +260,7 @@ func startWithData(f *fixture) {
 	f.names.reverse["203.0.113.5"] = []string{"5.crawl.test."}
 	f.names.forward["5.crawl.test."] = []netip.Addr{netip.MustParseAddr("203.0.113.5")}
 	f.names.reverse["203.0.113.6"] = []string{"5.crawl.test."}
+	f.names.reverse["203.0.113.7"] = []string{"7.crawl.test."} // which does not exist
 	f.Start()
 	synctest.Wait()
 }

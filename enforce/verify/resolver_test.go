@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/netip"
 	"strings"
@@ -91,7 +92,7 @@ const (
 	crawlerPTR  = "9.2.0.192.in-addr.arpa."
 )
 
-// An address is refuted only if it has no host name, or only names outside the suffixes.
+// An address is refuted only if it has no host name, or only names outside the suffixes or that have other addresses only.
 func TestCheckReverseAnswers(t *testing.T) {
 	longName := strings.Repeat(strings.Repeat("a", 61)+".", 3) + strings.Repeat("b", 55) + ".crawl.test." // 255 octets on the wire
 	thousand := func(m *dns.Msg) {
@@ -123,10 +124,28 @@ func TestCheckReverseAnswers(t *testing.T) {
 		"a suffix in the middle of a name": {map[string]func(*dns.Msg){
 			crawlerPTR: records(crawlerPTR + " PTR 9.crawl.test.evil.example."), "9.crawl.test.evil.example.": records("9.crawl.test.evil.example. A 192.0.2.9")}, refuted},
 		"a name that resolves to another address": {map[string]func(*dns.Msg){
-			crawlerPTR: records(crawlerPTR + " PTR 1.crawl.test."), "1.crawl.test.": records("1.crawl.test. A 192.0.2.1")}, failed},
+			crawlerPTR: records(crawlerPTR + " PTR 1.crawl.test."), "1.crawl.test.": records("1.crawl.test. A 192.0.2.1")}, refuted},
+		"a name that resolves to several other addresses": {map[string]func(*dns.Msg){
+			crawlerPTR: records(crawlerPTR + " PTR 1.crawl.test."), "1.crawl.test.": records("1.crawl.test. A 192.0.2.1", "1.crawl.test. A 192.0.2.2")}, refuted},
+		"two names, both resolve to another address": {map[string]func(*dns.Msg){
+			crawlerPTR:      records(crawlerPTR+" PTR 1.crawl.test.", crawlerPTR+" PTR 2.crawl.test."),
+			"1.crawl.test.": records("1.crawl.test. A 192.0.2.1"), "2.crawl.test.": records("2.crawl.test. A 192.0.2.2")}, refuted},
+		"a name that resolves to another address, then one that resolves to this": {map[string]func(*dns.Msg){
+			crawlerPTR:      records(crawlerPTR+" PTR 1.crawl.test.", crawlerPTR+" PTR 9.crawl.test."),
+			"1.crawl.test.": records("1.crawl.test. A 192.0.2.1"), "9.crawl.test.": records("9.crawl.test. A 192.0.2.9")}, confirmed},
+		"a name that resolves to another address, and one that does not exist": {map[string]func(*dns.Msg){
+			crawlerPTR: records(crawlerPTR+" PTR 1.crawl.test.", crawlerPTR+" PTR 9.crawl.test."), "1.crawl.test.": records("1.crawl.test. A 192.0.2.1")}, failed},
+		"a name that a filter resolves to nothing": {map[string]func(*dns.Msg){
+			crawlerPTR: records(crawlerPTR + " PTR 9.crawl.test."), "9.crawl.test.": records("9.crawl.test. A 0.0.0.0")}, failed},
+		"a name with more addresses than are read": {map[string]func(*dns.Msg){
+			crawlerPTR: records(crawlerPTR + " PTR 9.crawl.test."), "9.crawl.test.": func(m *dns.Msg) {
+				for i := range 100 {
+					records(fmt.Sprintf("9.crawl.test. A 192.0.3.%d", i))(m)
+				}
+			}}, failed},
 		"a name that resolves to another address, and one outside the suffixes that resolves to this": {map[string]func(*dns.Msg){
 			crawlerPTR:      records(crawlerPTR+" PTR 1.crawl.test.", crawlerPTR+" PTR x.other.test."),
-			"1.crawl.test.": records("1.crawl.test. A 192.0.2.1"), "x.other.test.": records("x.other.test. A 192.0.2.9")}, failed},
+			"1.crawl.test.": records("1.crawl.test. A 192.0.2.1"), "x.other.test.": records("x.other.test. A 192.0.2.9")}, refuted},
 		"a name that does not exist": {map[string]func(*dns.Msg){crawlerPTR: records(crawlerPTR + " PTR 9.crawl.test.")}, failed},
 		"a name without an address": {map[string]func(*dns.Msg){
 			crawlerPTR: records(crawlerPTR + " PTR 9.crawl.test."), "9.crawl.test.": records()}, failed},
@@ -165,11 +184,15 @@ func TestCheckReverseWithNetResolver(t *testing.T) {
 	server := dnsServer(t, map[string]func(*dns.Msg){
 		crawlerPTR: records(crawlerPTR + " PTR 9.crawl.test."), "9.crawl.test.": records("9.crawl.test. A 192.0.2.9"),
 		"8.2.0.192.in-addr.arpa.": rcode(dns.RcodeServerFailure),
+		"6.2.0.192.in-addr.arpa.": records("6.2.0.192.in-addr.arpa. PTR 9.crawl.test."),
+		"5.2.0.192.in-addr.arpa.": records("5.2.0.192.in-addr.arpa. PTR no.crawl.test."),
+		"4.2.0.192.in-addr.arpa.": records("4.2.0.192.in-addr.arpa. PTR fail.crawl.test."), "fail.crawl.test.": rcode(dns.RcodeServerFailure),
 	})
 	system := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, server.(*serverResolver).address)
 	}}
-	for addr, want := range map[string]answer{crawlerAddr: confirmed, "192.0.2.7": refuted, "192.0.2.8": failed} {
+	for addr, want := range map[string]answer{crawlerAddr: confirmed, "192.0.2.7": refuted, "192.0.2.8": failed, "192.0.2.6": refuted,
+		"192.0.2.5": failed, "192.0.2.4": failed} {
 		f := checkReverse(context.Background(), system, netip.MustParseAddr(addr), []string{"crawl.test"})
 		if f.answer != want {
 			t.Errorf("%s: answer %d (names %v, error %v), want %d", addr, f.answer, f.names, f.err, want)
@@ -185,6 +208,17 @@ func TestCheckReverseIPv6(t *testing.T) {
 	})
 	f := checkReverse(context.Background(), resolver, netip.MustParseAddr("2001:db8::9"), []string{"crawl.test"})
 	if f.answer != confirmed || f.confirmedName != "9.crawl.test" {
+		t.Errorf("%+v", f)
+	}
+}
+
+// A resolver with DNS64 makes an IPv6 address for a name that has only IPv4 ones. It says nothing about the client's address.
+func TestCheckReverseWithDNS64(t *testing.T) {
+	ptr, _ := dns.ReverseAddr("2001:db8::9")
+	resolver := dnsServer(t, map[string]func(*dns.Msg){
+		ptr: records(ptr + " PTR 9.crawl.test."), "9.crawl.test.": records("9.crawl.test. AAAA 64:ff9b::192.0.2.9"),
+	})
+	if f := checkReverse(context.Background(), resolver, netip.MustParseAddr("2001:db8::9"), []string{"crawl.test"}); f.answer != failed {
 		t.Errorf("%+v", f)
 	}
 }

@@ -49,7 +49,7 @@ const (
 	AddressSpecial       Reason = "address_special"       // the client's address is not valid, or is private, shared (CGNAT), loopback, link-local, multicast or reserved
 	AddressAmbiguous     Reason = "address_ambiguous"     // the address may not be the client's own (see Client.Ambiguous)
 	LookupPending        Reason = "lookup_pending"        // the DNS lookup has not finished yet
-	LookupFailed         Reason = "lookup_failed"         // DNS failed, or a host name with a documented suffix does not resolve to the address
+	LookupFailed         Reason = "lookup_failed"         // DNS failed, or has no addresses for a host name with a documented suffix
 	ListMissing          Reason = "list_missing"          // a list could not be read yet
 	ListOld              Reason = "list_old"              // the last successful read of a list was more than 3 days ago
 	MethodOff            Reason = "method_off"            // a documented method is off, or is not supported (autonomous systems)

@@ -60,11 +60,12 @@ type finding struct {
 	answer        answer
 	names         []string // the host names of the address, at most maxNames
 	confirmedName string   // the host name that resolves to the address
+	forgedName    string   // a host name with a suffix that resolves to other addresses only
 	err           error    // why the check failed
 }
 
-// checkReverse does forward-confirmed reverse DNS. The answer is refuted only if the address has no host name, or only names outside suffixes. A
-// name with a suffix that does not resolve to the address may be a mistake of its owner, so the answer is failed then.
+// checkReverse does forward-confirmed reverse DNS. The answer is refuted only if the address has no host name, or only names outside suffixes or
+// that resolve to other addresses only. If a name with a suffix does not resolve, the answer is failed: that may be a mistake of its owner.
 func checkReverse(ctx context.Context, resolver Resolver, addr netip.Addr, suffixes []string) finding {
 	ctx, cancel := context.WithTimeout(ctx, dnsTimeout)
 	defer cancel()
@@ -92,31 +93,38 @@ func checkReverse(ctx context.Context, resolver Resolver, addr netip.Addr, suffi
 		if len(host) > maxNameOctets || !hasSuffix(host, suffixes) {
 			continue
 		}
-		if err := resolvesTo(ctx, resolver, host, addr); err != nil {
+		switch leads, err := resolvesTo(ctx, resolver, host, addr); {
+		case leads:
+			return finding{answer: confirmed, names: names, confirmedName: host}
+		case err != nil:
 			f.answer, f.err = failed, err
-			continue
+		default:
+			f.forgedName = host
 		}
-		return finding{answer: confirmed, names: names, confirmedName: host}
 	}
 	return f
 }
 
-// resolvesTo returns nil if host resolves to addr.
-func resolvesTo(ctx context.Context, resolver Resolver, host string, addr netip.Addr) error {
+// resolvesTo reports whether host resolves to addr. It returns an error if DNS does not tell: if it fails, has no address, returns so many that
+// addr may be missing, or returns one that no crawler has, as a resolver that filters names or translates addresses (DNS64) does.
+func resolvesTo(ctx context.Context, resolver Resolver, host string, addr netip.Addr) (bool, error) {
 	network := "ip6"
 	if addr.Is4() {
 		network = "ip4"
 	}
 	addrs, err := resolver.LookupNetIP(ctx, network, host+".")
 	if err != nil {
-		return fmt.Errorf("looking up %.260q: %w", host, err)
+		return false, fmt.Errorf("looking up %.260q: %w", host, err)
 	}
-	for _, a := range addrs {
-		if a.Unmap().WithZone("") == addr {
-			return nil
-		}
+	same := func(a netip.Addr) bool { return a.Unmap().WithZone("") == addr }
+	unusable := func(a netip.Addr) bool { return IsSpecial(a.Unmap().WithZone("")) }
+	switch {
+	case slices.ContainsFunc(addrs, same):
+		return true, nil
+	case len(addrs) == 0, len(addrs) >= maxDNSValues, slices.ContainsFunc(addrs, unusable):
+		return false, fmt.Errorf("%.260q has %d addresses, or one that is not public", host, len(addrs))
 	}
-	return fmt.Errorf("%.260q does not resolve to %s", host, addr)
+	return false, nil
 }
 
 func isNotFound(err error) bool {

@@ -93,6 +93,9 @@ func (o *operators) answer(w dns.ResponseWriter, query *dns.Msg) {
 	case name == "6.113.0.203.in-addr.arpa.": // leads back to another address
 		rr, _ := dns.NewRR(name + " PTR 5.crawl.test.")
 		reply.Answer = append(reply.Answer, rr)
+	case name == "7.113.0.203.in-addr.arpa.": // a name without an address
+		rr, _ := dns.NewRR(name + " PTR 7.crawl.test.")
+		reply.Answer = append(reply.Answer, rr)
 	case name == "5.crawl.test.":
 		rr, _ := dns.NewRR(name + " A 203.0.113.5")
 		reply.Answer = append(reply.Answer, rr)

@@ -94,7 +94,10 @@ func TestVerifiedCrawlersAndImpostors(t *testing.T) {
 	s.wants(200, s.via(strangerAddr, "ListBot/1.0", "/.well-known/x"), "an impostor at an exempt path")
 	s.wants(200, s.via(strangerAddr, chrome, "/private/x"), "a person from the same address")
 	s.wants(200, s.via(strangerAddr, "SignBot/1.0", "/"), "an unsigned request of a crawler that can only be verified by signature")
-	s.wants(200, s.via("203.0.113.6", "ListBot/1.0", "/"), "a name that does not lead back")
+	s.eventually("a name that leads to another address is forged", func() bool { return s.via("203.0.113.6", "ListBot/1.0", "/").status == 403 })
+	s.via("203.0.113.7", "ListBot/1.0", "/")
+	s.eventually("the look-up has failed", func() bool { return s.metric(`caddy_robots_verification_cache_entries{answer="failed"}`) > 0 })
+	s.wants(200, s.via("203.0.113.7", "ListBot/1.0", "/"), "a name without an address")
 	s.eventually("an impostor is not exempt", func() bool { return s.via(strangerAddr, "NameBot/1.0", "/private/x").status == 403 })
 	s.wants(200, s.via(namedAddr, "NameBot/1.0", "/private/x"), "the exempt crawler itself")
 
