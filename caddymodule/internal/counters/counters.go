@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
@@ -30,9 +29,7 @@ type Counters struct {
 	now      func() time.Time
 	seed     maphash.Seed
 	crawlers *table[Crawler]
-	names    atomic.Int64 // number of crawlers in the table that are not in the registry
 	lines    *table[Line]
-	invented atomic.Int64 // number of lines in the table at hosts that no site names
 	refusals refusals
 
 	mu      sync.Mutex
@@ -45,7 +42,7 @@ type Counters struct {
 // New returns Counters whose counts are all 0. now returns the time of day.
 func New(now func() time.Time) *Counters {
 	c := &Counters{
-		now: now, seed: maphash.MakeSeed(), crawlers: newTable[Crawler](MaxCrawlers), lines: newTable[Line](MaxLines),
+		now: now, seed: maphash.MakeSeed(), crawlers: newTable[Crawler](MaxCrawlers, maxNames), lines: newTable[Line](MaxLines, maxInvented),
 		sites: make(map[string]*Site), since: now(),
 	}
 	c.at = minuteOf(c.since)
@@ -107,7 +104,8 @@ func (s *Site) Count(d *enforce.Decision, r *Request) {
 	}
 	c.decided[o].Add(1)
 	if d.Line != 0 {
-		if line := s.lineOf(d, r); line != nil {
+		id := lineIDOf(r.Source, d)
+		if line := s.line(id, r.Origin, func() lineFacts { return factsOf(id, d, r) }); line != nil {
 			line.count(d.Line, o, r.Time.Unix())
 		}
 	}

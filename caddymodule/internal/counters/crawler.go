@@ -69,37 +69,23 @@ func (s *Site) crawler(a *crawler.Agent) *Crawler {
 		return s.class(a.Class)
 	}
 	hash := s.counters.hashName(name, known) ^ s.salt
-	if c := s.counters.crawlers.find(hash, func(c *Crawler) bool { return c.is(s, name, known) }); c != nil {
+	is := func(c *Crawler) bool {
+		return c.site == s && c.known == known && (c.name == name || !known && strings.EqualFold(c.name, name))
+	}
+	if c := s.counters.crawlers.find(hash, is); c != nil {
 		return c
 	}
-	return s.addCrawler(a, name, hash)
+	if c := s.counters.crawlers.add(hash, !known, is, func() *Crawler { return newCrawler(s, name, a) }); c != nil {
+		return c
+	}
+	return s.class(a.Class)
 }
 
-// is reports whether c counts a crawler of this name at a site.
-func (c *Crawler) is(s *Site, name string, known bool) bool {
-	return c.site == s && c.known == known && (c.name == name || !known && strings.EqualFold(c.name, name))
-}
-
-// addCrawler is crawler for a name that has no counters yet.
-func (s *Site) addCrawler(a *crawler.Agent, name string, hash uint64) *Crawler {
-	known := a.Crawler != nil
-	if s.counters.crawlers.len() >= MaxCrawlers {
-		return s.class(a.Class)
-	}
-	if !known && s.counters.names.Add(1) > maxNames {
-		s.counters.names.Add(-1)
-		return s.class(a.Class)
-	}
-	created := &Crawler{site: s, name: strings.Clone(name), class: a.Class, known: known}
-	if known {
-		created.operator, created.purpose = a.Crawler.Operator, string(a.Crawler.Purpose)
-	}
-	c := s.counters.crawlers.add(hash, func(c *Crawler) bool { return c.is(s, name, known) }, created)
-	if !known && c != created {
-		s.counters.names.Add(-1)
-	}
-	if c == nil {
-		return s.class(a.Class)
+// newCrawler returns counters for a crawler. All are 0.
+func newCrawler(s *Site, name string, a *crawler.Agent) *Crawler {
+	c := &Crawler{site: s, name: strings.Clone(name), class: a.Class}
+	if a.Crawler != nil {
+		c.known, c.operator, c.purpose = true, a.Crawler.Operator, string(a.Crawler.Purpose)
 	}
 	return c
 }

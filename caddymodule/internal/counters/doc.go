@@ -3,8 +3,8 @@
 // site. Each count is kept for the last hour, day and month, and in total. The
 // package keeps the last refusals too.
 //
-// Counting takes no lock. It allocates memory only for the first request of a
-// crawler at a site, and for the first decision of a line. All sizes are bounded.
+// Counting takes a lock and allocates memory only for the first request of a crawler
+// at a site, and for the first decision of a line. All sizes are bounded.
 // The counts outlive a reload of the configuration. Save and Load keep them over
 // a restart.
 //

@@ -1,6 +1,7 @@
 package counters
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -93,17 +94,19 @@ var (
 		}
 		return names
 	}()
-	layerNames  = map[string]enforce.Layer{}
-	reasonNames = map[string]enforce.Reason{}
 )
 
-func init() {
-	for layer := enforce.NoLayer; layer <= enforce.HiddenLayer; layer++ {
-		layerNames[layer.String()] = layer
+// parse returns the value before end that has a name.
+func parse[T interface {
+	~uint8
+	fmt.Stringer
+}](name string, end T) (T, error) {
+	for v := range end {
+		if v.String() == name {
+			return v, nil
+		}
 	}
-	for reason := range enforce.Reasons {
-		reasonNames[enforce.Reason(reason).String()] = enforce.Reason(reason)
-	}
+	return 0, fmt.Errorf("unknown name %q", name)
 }
 
 // Save writes the counts as JSON. It does not write the refusals that are kept.
@@ -121,41 +124,41 @@ func (c *Counters) snapshot() *file {
 	for _, s := range c.sites {
 		sites[s] = &fileSite{Name: s.name, People: s.visitors.save(c.at), Reasons: saveAll(outcomeNames[:], s.reasons[:], c.at)}
 	}
-	for row := range c.allCrawlers() {
+	for _, row := range c.allCrawlers() {
 		site := sites[row.site]
 		site.Crawlers = append(site.Crawlers, row.save(c.at))
 	}
 	for _, s := range sites {
 		f.Sites = append(f.Sites, *s)
 	}
-	for line := range c.lines.all() {
+	for _, line := range c.lines.all() {
 		f.Lines = append(f.Lines, line.save(c.at))
 	}
 	return f
 }
 
 func (c *Crawler) save(m minute) *fileCrawler {
-	saved := &fileCrawler{
+	return &fileCrawler{
 		Name: c.name, Class: c.class.String(), Known: c.known, Other: c.other, Operator: c.operator, Purpose: c.purpose,
-		Last: int64(c.last), Repeated: c.repeated.Load(), Decided: make(map[string]uint64), Past: saveAll(measureNames[:], c.past[:], m),
+		Last: int64(c.last), Repeated: c.repeated.Load(), Past: saveAll(measureNames[:], c.past[:], m),
+		Decided: saveCounts(outcomeNames[:], func(o int) uint64 { return c.folded[o] }),
 	}
-	for o, n := range c.folded {
-		if n > 0 {
-			saved.Decided[outcomeNames[o]] = n
-		}
-	}
-	return saved
 }
 
 func (l *Line) save(m minute) *fileLine {
-	saved := &fileLine{
+	return &fileLine{
 		Site: l.site.name, Scheme: l.Origin.Scheme, Host: l.Origin.Host, Port: l.Origin.Port, ID: uint64(l.ID), Source: l.Source,
 		Layer: l.Layer.String(), Group: l.Group, Text: l.Text, Reason: l.Reason.String(), Line: l.number.Load(), Last: l.last.Load(),
-		Decided: make(map[string]uint64), Refused: l.refused.save(m),
+		Decided: saveCounts(verdictNames[:], func(i int) uint64 { return l.decided[i].Load() }), Refused: l.refused.save(m),
 	}
-	for i := range l.decided {
-		if n := l.decided[i].Load(); n > 0 {
-			saved.Decided[verdictNames[i]] = n
+}
+
+// saveCounts returns counts by name, without those that are 0.
+func saveCounts(names []string, count func(i int) uint64) map[string]uint64 {
+	saved := make(map[string]uint64)
+	for i, name := range names {
+		if n := count(i); n > 0 {
+			saved[name] = n
 		}
 	}
 	return saved
@@ -253,11 +256,11 @@ func decodeFile(r io.Reader) (*file, error) {
 		if r == nil {
 			return nil, errors.New("a rule is null")
 		}
-		var ok1, ok2 bool
-		r.layer, ok1 = layerNames[r.Layer]
-		r.reason, ok2 = reasonNames[r.Reason]
-		if !ok1 || !ok2 {
-			return nil, fmt.Errorf("a rule has the unknown layer %q or reason %q", r.Layer, r.Reason)
+		var err1, err2 error
+		r.layer, err1 = parse(r.Layer, enforce.HiddenLayer+1)
+		r.reason, err2 = parse(r.Reason, enforce.Reason(enforce.Reasons))
+		if err := cmp.Or(err1, err2); err != nil {
+			return nil, fmt.Errorf("the layer or reason of a rule: %w", err)
 		}
 	}
 	return f, nil
@@ -314,11 +317,12 @@ func (f *fileCrawler) restore(s *Site, m minute) {
 
 // restore adds the counts of a line, if there is room.
 func (f *fileLine) restore(c *Counters) {
-	line := &Line{site: c.site(f.Site), lineFacts: lineFacts{
+	facts := lineFacts{
 		ID: LineID(f.ID), Source: f.Source, Origin: enforce.Origin{Scheme: f.Scheme, Host: f.Host, Port: f.Port},
 		Layer: f.layer, Group: clip(f.Group), Text: clip(f.Text), Reason: f.reason,
-	}}
-	if line = line.site.addLine(c.hashLine(line.ID, line.Origin), line); line == nil {
+	}
+	line := c.site(f.Site).line(facts.ID, facts.Origin, func() lineFacts { return facts })
+	if line == nil {
 		return
 	}
 	for i := range line.decided {

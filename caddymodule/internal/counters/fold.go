@@ -1,7 +1,6 @@
 package counters
 
 import (
-	"iter"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
@@ -32,10 +31,10 @@ func (c *Counters) fold() {
 		// series keeps that request and does not count the next one instead.
 		s.visitors.fold(c.at, max(s.peopleTotal(), s.visitors.folded))
 	}
-	for row := range c.allCrawlers() {
+	for _, row := range c.allCrawlers() {
 		row.fold(c.at)
 	}
-	for line := range c.lines.all() {
+	for _, line := range c.lines.all() {
 		line.refused.fold(c.at, line.refusals())
 	}
 	c.advance(minuteOf(c.now()))
@@ -43,26 +42,16 @@ func (c *Counters) fold() {
 
 // allCrawlers returns the counters of all crawlers: of classes, in the table, and
 // retired ones. The caller holds mu.
-func (c *Counters) allCrawlers() iter.Seq[*Crawler] {
-	return func(yield func(*Crawler) bool) {
-		for _, s := range c.sites {
-			for i := range s.classes {
-				if row := s.classes[i].Load(); row != nil && !yield(row) {
-					return
-				}
-			}
-		}
-		for row := range c.crawlers.all() {
-			if !yield(row) {
-				return
-			}
-		}
-		for _, row := range c.retired {
-			if !yield(row) {
-				return
+func (c *Counters) allCrawlers() []*Crawler {
+	list := append(c.crawlers.all(), c.retired...)
+	for _, s := range c.sites {
+		for i := range s.classes {
+			if row := s.classes[i].Load(); row != nil {
+				list = append(list, row)
 			}
 		}
 	}
+	return list
 }
 
 // advance makes m the current minute.
@@ -82,12 +71,12 @@ func (c *Counters) advance(m minute) {
 			s.reasons[o].advance(from, m)
 		}
 	}
-	for row := range c.allCrawlers() {
+	for _, row := range c.allCrawlers() {
 		for i := range row.past {
 			row.past[i].advance(from, m)
 		}
 	}
-	for line := range c.lines.all() {
+	for _, line := range c.lines.all() {
 		line.refused.advance(from, m)
 	}
 }
@@ -142,31 +131,11 @@ func (c *Crawler) addTo(to *Crawler) {
 // that were seen least recently. The counts of a crawler go to its class, and those
 // of a line are lost.
 func (c *Counters) evict() {
-	last := func(row *Crawler) (uint64, int64) { return 0, int64(row.last) }
-	retire := func(row *Crawler) {
-		if !row.known {
-			c.names.Add(-1)
-		}
-		c.retired = append(c.retired, row)
-	}
-	if c.names.Load() > maxNames*3/4 {
-		c.crawlers.evict(maxNames/2, func(row *Crawler) bool { return !row.known },
-			func(row *Crawler) (uint64, int64) { return row.past[requests].sum(hourSpan), int64(row.last) }, retire)
-	}
-	if c.crawlers.len() > MaxCrawlers*3/4 {
-		c.crawlers.evict(MaxCrawlers/2, func(*Crawler) bool { return true }, last, retire)
-	}
-	lastDecided := func(line *Line) (uint64, int64) { return 0, line.last.Load() }
-	forget := func(line *Line) {
-		if line.site.pattern {
-			c.invented.Add(-1)
-		}
-	}
-	if c.invented.Load() > maxInvented*3/4 {
-		c.lines.evict(maxInvented/2, func(line *Line) bool { return line.site.pattern }, lastDecided, forget)
-	}
-	if c.lines.len() > MaxLines*3/4 {
-		c.lines.evict(MaxLines/2, func(*Line) bool { return true }, lastDecided, forget)
+	c.retired = append(c.crawlers.evict(true, func(row *Crawler) [2]int64 {
+		return [2]int64{int64(row.past[requests].sum(hourSpan)), int64(row.last)}
+	}), c.crawlers.evict(false, func(row *Crawler) [2]int64 { return [2]int64{int64(row.last)} })...)
+	for _, invented := range []bool{true, false} {
+		c.lines.evict(invented, func(line *Line) [2]int64 { return [2]int64{line.last.Load()} })
 	}
 }
 

@@ -94,54 +94,31 @@ func (l *Line) refusals() (n uint64) {
 	return n
 }
 
-// lineOf returns the counters of the line that made a decision, nil if there is no
-// room.
-func (s *Site) lineOf(d *enforce.Decision, r *Request) *Line {
-	id := lineIDOf(r.Source, d)
-	hash := s.counters.hashLine(id, r.Origin)
-	if found := s.counters.lines.find(hash, func(l *Line) bool { return l.is(id, r.Origin) }); found != nil {
+// line returns the counters of a line, nil if there is no room. If there are none, it
+// adds them for the line that facts returns.
+func (s *Site) line(id LineID, origin enforce.Origin, facts func() lineFacts) *Line {
+	table := s.counters.lines
+	hash := uint64(id) ^ maphash.String(s.counters.seed, origin.Host) ^ uint64(origin.Port)*0x9e3779b97f4a7c15 ^ uint64(len(origin.Scheme))
+	is := func(l *Line) bool { return l.ID == id && l.Origin == origin }
+	if found := table.find(hash, is); found != nil {
 		return found
 	}
-	if c := s.counters; c.lines.len() >= MaxLines || s.pattern && c.invented.Load() >= maxInvented {
-		return nil
-	}
-	return s.addLine(hash, newLine(s, id, d, r))
+	return table.add(hash, s.pattern, is, func() *Line { return &Line{lineFacts: facts(), site: s} })
 }
 
-func (c *Counters) hashLine(id LineID, o enforce.Origin) uint64 {
-	return uint64(id) ^ maphash.String(c.seed, o.Host) ^ uint64(o.Port)*0x9e3779b97f4a7c15 ^ uint64(len(o.Scheme))
-}
-
-// newLine returns counters for the line that made a decision. All are 0.
-func newLine(s *Site, id LineID, d *enforce.Decision, r *Request) *Line {
-	line := &Line{lineFacts: lineFacts{ID: id, Source: r.Source, Origin: r.Origin, Layer: d.Layer, Reason: d.Reason}, site: s}
-	line.Origin.Host = strings.Clone(r.Origin.Host)
+// factsOf describes the line that made a decision.
+func factsOf(id LineID, d *enforce.Decision, r *Request) lineFacts {
+	f := lineFacts{ID: id, Source: r.Source, Origin: r.Origin, Layer: d.Layer, Reason: d.Reason}
+	f.Origin.Host = strings.Clone(r.Origin.Host)
 	if d.Layer == enforce.HiddenLayer {
-		return line
+		return f
 	}
-	line.Group = strings.Clone(clip(d.Group.Token()))
+	f.Group = strings.Clone(clip(d.Group.Token()))
 	if actions[d.Reason] != enforce.Throttle {
-		line.Text = clip(d.RuleText())
+		f.Text = clip(d.RuleText())
 	}
-	return line
+	return f
 }
-
-// addLine adds a line and returns it. If the table has the same line, it returns
-// that one. If there is no room, it returns nil.
-func (s *Site) addLine(hash uint64, line *Line) *Line {
-	c := s.counters
-	if s.pattern && c.invented.Add(1) > maxInvented {
-		c.invented.Add(-1)
-		return nil
-	}
-	found := c.lines.add(hash, func(l *Line) bool { return l.is(line.ID, line.Origin) }, line)
-	if s.pattern && found != line {
-		c.invented.Add(-1)
-	}
-	return found
-}
-
-func (l *Line) is(id LineID, origin enforce.Origin) bool { return l.ID == id && l.Origin == origin }
 
 // count counts a decision of the line, which has the given number now.
 func (l *Line) count(number int, o outcome, seconds int64) {
@@ -154,5 +131,5 @@ func (l *Line) count(number int, o outcome, seconds int64) {
 	}
 }
 
-// clip returns the first maxRuleText octets of s.
+// clip returns the first maxLineText octets of s.
 func clip(s string) string { return s[:min(len(s), maxLineText)] }

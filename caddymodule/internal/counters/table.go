@@ -1,34 +1,38 @@
 package counters
 
 import (
-	"cmp"
 	"iter"
 	"slices"
+	"sync"
 	"sync/atomic"
 )
 
 // node is an entry in a bucket, which is a linked list.
 type node[T any] struct {
-	hash  uint64
-	value *T
-	next  atomic.Pointer[node[T]]
+	hash     uint64
+	value    *T
+	invented bool
+	next     atomic.Pointer[node[T]]
 }
 
-// table is a hash table of bounded size. Lookups and add take no lock and are safe
-// for concurrent use. Only one goroutine at a time may call evict.
+// table is a hash table of bounded size. It has a further bound for values whose keys
+// clients make up. It is safe for concurrent use. Lookups take no lock.
 type table[T any] struct {
-	buckets []atomic.Pointer[node[T]] // their number is a power of two
-	n       atomic.Int64
-	max     int64
+	buckets          []atomic.Pointer[node[T]] // their number is a power of two
+	max, maxInvented int64
+
+	mu          sync.Mutex // for changes
+	n, invented atomic.Int64
 }
 
-// newTable returns a table for at most max entries.
-func newTable[T any](max int) *table[T] {
+// newTable returns a table for at most max values, of which clients make up the keys
+// of at most maxInvented.
+func newTable[T any](max, maxInvented int) *table[T] {
 	n := 1
 	for n < max {
 		n *= 2
 	}
-	return &table[T]{buckets: make([]atomic.Pointer[node[T]], n), max: int64(max)}
+	return &table[T]{buckets: make([]atomic.Pointer[node[T]], n), max: int64(max), maxInvented: int64(maxInvented)}
 }
 
 func (t *table[T]) bucket(hash uint64) *atomic.Pointer[node[T]] {
@@ -46,63 +50,76 @@ func (t *table[T]) find(hash uint64, same func(*T) bool) *T {
 }
 
 // add returns the value for which same returns true. If there is none, it adds the
-// given one. If there is no room either, it returns nil.
-func (t *table[T]) add(hash uint64, same func(*T) bool, value *T) *T {
-	if t.n.Add(1) > t.max {
-		t.n.Add(-1)
+// one that create returns. If there is no room either, it returns nil.
+func (t *table[T]) add(hash uint64, invented bool, same func(*T) bool, create func() *T) *T {
+	if !t.hasRoom(invented) {
 		return nil
 	}
-	b, created := t.bucket(hash), &node[T]{hash: hash, value: value}
-	for {
-		head := b.Load()
-		if found := t.find(hash, same); found != nil {
-			t.n.Add(-1)
-			return found
-		}
-		created.next.Store(head)
-		if b.CompareAndSwap(head, created) {
-			return value
-		}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if found := t.find(hash, same); found != nil || !t.hasRoom(invented) {
+		return found
+	}
+	added := &node[T]{hash: hash, value: create(), invented: invented}
+	bucket := t.bucket(hash)
+	added.next.Store(bucket.Load())
+	bucket.Store(added)
+	t.count(added, 1)
+	return added.value
+}
+
+func (t *table[T]) hasRoom(invented bool) bool {
+	return t.n.Load() < t.max && (!invented || t.invented.Load() < t.maxInvented)
+}
+
+// count adds to the numbers of values.
+func (t *table[T]) count(n *node[T], add int64) {
+	t.n.Add(add)
+	if n.invented {
+		t.invented.Add(add)
 	}
 }
 
 // remove removes a node. The removed node keeps its link to the next one, so that a
 // lookup that has reached it can go on.
 func (t *table[T]) remove(removed *node[T]) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	link := t.bucket(removed.hash)
-	for n := link.Load(); n != nil; n = link.Load() {
-		if n != removed {
-			link = &n.next
-			continue
-		}
-		if link.CompareAndSwap(n, n.next.Load()) {
-			t.n.Add(-1)
-			return
-		}
-		link = t.bucket(removed.hash) // another node was added at the front: search again
+	for n := link.Load(); n != removed; n = link.Load() {
+		link = &n.next
 	}
+	link.Store(removed.next.Load())
+	t.count(removed, -1)
 }
 
-// evict removes values for which mayEvict returns true until keep of them are left.
-// It begins with those that rank puts first, and calls removed for each.
-func (t *table[T]) evict(keep int, mayEvict func(*T) bool, rank func(*T) (first uint64, second int64), removed func(*T)) {
+// evict removes and returns the values with the lowest ranks if the table is more than
+// three quarters full, until it is half full. If invented is set, that applies to the
+// values whose keys clients make up. Only one goroutine at a time may call it.
+func (t *table[T]) evict(invented bool, rank func(*T) [2]int64) (evicted []*T) {
+	n, most := t.n.Load(), t.max
+	if invented {
+		n, most = t.invented.Load(), t.maxInvented
+	}
+	if n <= most*3/4 {
+		return nil
+	}
 	type entry struct {
 		*node[T]
-		first  uint64
-		second int64
+		rank [2]int64
 	}
 	var list []entry
 	for n := range t.nodes() {
-		if mayEvict(n.value) {
-			first, second := rank(n.value)
-			list = append(list, entry{n, first, second})
+		if n.invented || !invented {
+			list = append(list, entry{n, rank(n.value)})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b entry) int { return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.second, b.second)) })
-	for _, e := range list[:max(0, len(list)-keep)] {
+	slices.SortStableFunc(list, func(a, b entry) int { return slices.Compare(a.rank[:], b.rank[:]) })
+	for _, e := range list[:max(0, int64(len(list))-most/2)] {
 		t.remove(e.node)
-		removed(e.value)
+		evicted = append(evicted, e.value)
 	}
+	return evicted
 }
 
 // nodes returns the nodes. One that is added or removed during the iteration may or
@@ -120,14 +137,12 @@ func (t *table[T]) nodes() iter.Seq[*node[T]] {
 }
 
 // all returns the values, like nodes.
-func (t *table[T]) all() iter.Seq[*T] {
-	return func(yield func(*T) bool) {
-		for n := range t.nodes() {
-			if !yield(n.value) {
-				return
-			}
-		}
+func (t *table[T]) all() []*T {
+	list := make([]*T, 0, t.len())
+	for n := range t.nodes() {
+		list = append(list, n.value)
 	}
+	return list
 }
 
 // len returns the number of values.

@@ -42,21 +42,22 @@ func (c *Counters) Summary(scope statusapi.Scope, span string) *statusapi.Summar
 		site.visitors.addTo(s.Series.People, of, c.at)
 		sites[site] = shown
 	}
-	all := points()
-	for row := range c.allCrawlers() {
+	series := [...][]uint64{
+		requests: s.Series.Passed, denied: s.Series.Denied, throttled: s.Series.Throttled,
+		wouldDeny: s.Series.WouldDeny, wouldThrottle: s.Series.WouldThrottle,
+	}
+	for _, row := range c.allCrawlers() {
 		site := sites[row.site]
 		if site == nil {
 			continue
 		}
 		row.addWindows(&site.Crawlers)
 		row.addWindows(&s.Crawlers)
-		row.past[requests].addTo(all, of, c.at)
-		row.past[denied].addTo(s.Series.Denied, of, c.at)
-		row.past[throttled].addTo(s.Series.Throttled, of, c.at)
-		row.past[wouldDeny].addTo(s.Series.WouldDeny, of, c.at)
-		row.past[wouldThrottle].addTo(s.Series.WouldThrottle, of, c.at)
+		for m, points := range series {
+			row.past[m].addTo(points, of, c.at)
+		}
 	}
-	for i, n := range all {
+	for i, n := range s.Series.Passed {
 		s.Series.Passed[i] = subtract(n, s.Series.Denied[i]+s.Series.Throttled[i]+s.Series.WouldDeny[i]+s.Series.WouldThrottle[i])
 	}
 	for _, site := range sites {
@@ -132,7 +133,7 @@ func (c *Counters) Crawlers(scope statusapi.Scope, query statusapi.CrawlersQuery
 	}
 	of := spanNames[query.Span]
 	found := make(map[key]*statusapi.Crawler)
-	for row := range c.allCrawlers() {
+	for _, row := range c.allCrawlers() {
 		if !scope.Site(row.site.name) || row.past[requests].folded == 0 && row.repeated.Load() == 0 {
 			continue
 		}
@@ -176,7 +177,7 @@ func (c *Counters) Lines(scope statusapi.Scope) []LineCount {
 	defer c.mu.Unlock()
 	c.fold()
 	var list []LineCount
-	for line := range c.lines.all() {
+	for _, line := range c.lines.all() {
 		if !scope.Host(line.site.name, line.Origin.Host) {
 			continue
 		}
