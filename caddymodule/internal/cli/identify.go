@@ -115,7 +115,7 @@ func (o *identifyOptions) identify(cmd *cobra.Command, args []string) error {
 	matcher := policy.Matcher()
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	enc := report.NewEncoder(out)
-	counts := newCounts(&o.rules)
+	counts := newMeasured(o.rules)
 	var id crawler.Identity
 	err = eachUserAgent(list, func(ua string) {
 		matcher.Identify(ua, &id)
@@ -128,12 +128,13 @@ func (o *identifyOptions) identify(cmd *cobra.Command, args []string) error {
 			o.describe(policy, matcher, ua, &id).write(out)
 		}
 	})
+	counts.addPercents()
 	switch {
 	case err != nil || !o.measure:
 	case o.json:
-		_ = enc.Encode(counts.measured())
+		_ = enc.Encode(counts)
 	default:
-		counts.measured().write(out)
+		counts.write(out)
 	}
 	return errors.Join(err, out.Flush())
 }

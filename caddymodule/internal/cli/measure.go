@@ -36,14 +36,16 @@ func eachUserAgent(list io.Reader, f func(ua string)) error {
 
 // measured is the output of --measure.
 type measured struct {
-	Total    int              `json:"total"`
-	Crawlers share            `json:"crawlers"`         // all except browsers
-	Bound    share            `json:"applies"`          // to which the group for * applies
-	BoundAll share            `json:"applies_all"`      // the same with http_clients on and programs on
-	Declared share            `json:"declared"`         // that declare that they are robots
-	OfThose  share            `json:"declared_applies"` // the part of Declared that is in BoundAll
-	Classes  map[string]share `json:"classes"`
-	Purposes map[string]share `json:"purposes,omitempty"` // of crawlers in the registry
+	Total    int               `json:"total"`
+	Crawlers share             `json:"crawlers"`         // all except browsers
+	Bound    share             `json:"applies"`          // to which the group for * applies
+	BoundAll share             `json:"applies_all"`      // the same with http_clients on and programs on
+	Declared share             `json:"declared"`         // that declare that they are robots
+	OfThose  share             `json:"declared_applies"` // the part of Declared that is in BoundAll
+	Classes  map[string]*share `json:"classes"`
+	Purposes map[string]*share `json:"purposes,omitempty"` // of the first crawler that is in the registry
+
+	given, all enforce.Settings // as the flags say; with http_clients on and programs on
 }
 
 // share is a part of a list.
@@ -52,82 +54,69 @@ type share struct {
 	Percent float64 `json:"percent"`
 }
 
-// counts counts the User-Agents of a list.
-type counts struct {
-	given, all              *enforce.Settings // as the flags say; with http_clients on and programs on
-	total                   int
-	bound, boundAll         int // to which the group for * applies: with given; with all
-	declared, declaredBound int // that declare that they are robots, and the part of them that is in boundAll
-	classes                 [crawler.Library + 1]int
-	purposes                map[crawler.Purpose]int // of the first crawler that is in the registry
-}
-
-func newCounts(given *enforce.Settings) *counts {
-	all := *given
-	all.HTTPClients, all.Programs = true, enforce.ProgramsOn
-	return &counts{given: given, all: &all, purposes: make(map[crawler.Purpose]int)}
-}
-
-// add counts one User-Agent.
-func (c *counts) add(ua string, id *crawler.Identity) {
-	c.total++
-	c.classes[id.Class()]++
-	agents := id.Agents()
-	if i := slices.IndexFunc(agents, func(a crawler.Agent) bool { return a.Crawler != nil }); i >= 0 {
-		c.purposes[agents[i].Crawler.Purpose]++
-	}
-	appliesTo := func(s *enforce.Settings) bool {
-		return slices.ContainsFunc(agents, func(a crawler.Agent) bool { return s.BoundByStar(a.Class, a.Crawler) })
-	}
-	if appliesTo(c.given) {
-		c.bound++
-	}
-	boundAll := appliesTo(c.all)
-	if boundAll {
-		c.boundAll++
-	}
-	if crawler.DeclaresRobot(ua) {
-		if c.declared++; boundAll {
-			c.declaredBound++
-		}
-	}
-}
-
-// measured returns the output.
-func (c *counts) measured() *measured {
-	of := func(n, total int) share { return share{n, 100 * float64(n) / float64(max(total, 1))} }
-	part := func(n int) share { return of(n, c.total) }
-	m := &measured{
-		Total:    c.total,
-		Crawlers: part(c.total - c.classes[crawler.Person]),
-		Bound:    part(c.bound),
-		BoundAll: part(c.boundAll),
-		Declared: part(c.declared),
-		OfThose:  of(c.declaredBound, c.declared),
-		Classes:  make(map[string]share),
-		Purposes: make(map[string]share),
-	}
-	for class, n := range c.classes {
-		m.Classes[crawler.Class(class).String()] = part(n)
-	}
-	for purpose, n := range c.purposes {
-		m.Purposes[cmp.Or(string(purpose), "none")] = part(n)
+func newMeasured(given enforce.Settings) *measured {
+	m := &measured{Classes: make(map[string]*share), Purposes: make(map[string]*share), given: given, all: given}
+	m.all.HTTPClients, m.all.Programs = true, enforce.ProgramsOn
+	for class := range crawler.Library + 1 {
+		m.Classes[class.String()] = new(share)
 	}
 	return m
 }
 
+// add counts one User-Agent.
+func (m *measured) add(ua string, id *crawler.Identity) {
+	agents := id.Agents()
+	appliesTo := func(s *enforce.Settings) bool {
+		return slices.ContainsFunc(agents, func(a crawler.Agent) bool { return s.BoundByStar(a.Class, a.Crawler) })
+	}
+	isBound, declared := appliesTo(&m.all), crawler.DeclaresRobot(ua)
+	m.Total++
+	m.Crawlers.countIf(id.Class() != crawler.Person)
+	m.Bound.countIf(appliesTo(&m.given))
+	m.BoundAll.countIf(isBound)
+	m.Declared.countIf(declared)
+	m.OfThose.countIf(declared && isBound)
+	m.Classes[id.Class().String()].Count++
+	if i := slices.IndexFunc(agents, func(a crawler.Agent) bool { return a.Crawler != nil }); i >= 0 {
+		purpose := cmp.Or(string(agents[i].Crawler.Purpose), "none")
+		if m.Purposes[purpose] == nil {
+			m.Purposes[purpose] = new(share)
+		}
+		m.Purposes[purpose].Count++
+	}
+}
+
+func (s *share) countIf(counts bool) {
+	if counts {
+		s.Count++
+	}
+}
+
+// addPercents sets the percentages.
+func (m *measured) addPercents() {
+	percents := func(total int, shares ...*share) {
+		for _, s := range shares {
+			s.Percent = 100 * float64(s.Count) / float64(max(total, 1))
+		}
+	}
+	percents(m.Total, &m.Crawlers, &m.Bound, &m.BoundAll, &m.Declared)
+	percents(m.Declared.Count, &m.OfThose)
+	percents(m.Total, slices.Collect(maps.Values(m.Classes))...)
+	percents(m.Total, slices.Collect(maps.Values(m.Purposes))...)
+}
+
 // write prints the counts as text.
 func (m *measured) write(w io.Writer) {
-	line := func(name string, s share) {
+	line := func(name string, s *share) {
 		fmt.Fprintf(w, "    %-40s %8d %8.3f %%\n", report.Visible(name), s.Count, s.Percent)
 	}
 	fmt.Fprintf(w, "%d User-Agents\n", m.Total)
-	line("recognised as not a person's", m.Crawlers)
-	line("the group for * applies", m.Bound)
-	line("  with http_clients on and programs on", m.BoundAll)
-	line("declare that they are robots", m.Declared)
+	line("recognised as not a person's", &m.Crawlers)
+	line("the group for * applies", &m.Bound)
+	line("  with http_clients on and programs on", &m.BoundAll)
+	line("declare that they are robots", &m.Declared)
 	if m.Declared.Count > 0 {
-		line("  the group for * applies with both on", m.OfThose)
+		line("  the group for * applies with both on", &m.OfThose)
 	}
 	fmt.Fprintln(w, "by class")
 	for class := range crawler.Library + 1 {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -106,59 +107,32 @@ func (c *checked) sentence(paint report.Paint) string {
 		enforce.Pass.String(): paint.Good, enforce.Deny.String(): paint.Bad, enforce.Throttle.String(): paint.Odd,
 	}[c.Action]
 	b.WriteString(colour(fmt.Sprintf("%-8s", c.Action)))
-	part := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
-	part(" %s  %s", report.Visible(c.URL), c.Reason)
-	if c.Crawler != "" {
-		part("  crawler %s (%s)", report.Visible(c.Crawler), c.Class)
-	}
-	if c.Group != "" {
-		if part("  group %s", report.Visible(c.Group)); c.GroupLine != 0 {
-			part(" (line %d)", c.GroupLine)
+	part := func(given bool, format string, args ...any) {
+		if given {
+			fmt.Fprintf(&b, format, args...)
 		}
 	}
-	if c.Layer != "" {
-		part("  %s", c.Layer)
-	}
-	if c.Line != 0 {
-		part("  line %d", c.Line)
-		if c.File != "" {
-			part(" of %s", report.Visible(c.File))
-		}
-	}
-	if c.Hidden != "" {
-		part("  %q", c.Hidden)
-	}
-	if c.Rule != "" {
-		part("  %q", c.Rule)
-	}
-	if c.Reading != "" {
-		part("  as google/robotstxt reads the file")
-	}
-	if c.graced {
-		before := c.Version
-		if before == "" {
-			before = "no robots.txt"
-		}
-		part("  by the version before (%s), for at most 24 hours", before)
-	}
-	if c.CrawlDelay != 0 {
-		part("  crawl-delay %gs", c.CrawlDelay)
-		if c.CrawlDelayAsked != 0 {
-			part(" instead of %gs", c.CrawlDelayAsked)
-		}
-		part(" (line %d)", c.CrawlDelayLine)
-	}
+	part(true, " %s  %s", report.Visible(c.URL), c.Reason)
+	part(c.Crawler != "", "  crawler %s (%s)", report.Visible(c.Crawler), c.Class)
+	part(c.Group != "", "  group %s", report.Visible(c.Group))
+	part(c.Group != "" && c.GroupLine != 0, " (line %d)", c.GroupLine)
+	part(c.Layer != "", "  %s", c.Layer)
+	part(c.Line != 0, "  line %d", c.Line)
+	part(c.Line != 0 && c.File != "", " of %s", report.Visible(c.File))
+	part(c.Hidden != "", "  %q", c.Hidden)
+	part(c.Rule != "", "  %q", c.Rule)
+	part(c.Reading != "", "  as google/robotstxt reads the file")
+	part(c.graced, "  by the version before (%s), for at most 24 hours", cmp.Or(c.Version, "no robots.txt"))
+	part(c.CrawlDelay != 0, "  crawl-delay %gs", c.CrawlDelay)
+	part(c.CrawlDelay != 0 && c.CrawlDelayAsked != 0, " instead of %gs", c.CrawlDelayAsked)
+	part(c.CrawlDelay != 0, " (line %d)", c.CrawlDelayLine)
 	for _, r := range c.RequestRates {
-		part("  request-rate %s", r)
+		part(true, "  request-rate %s", r)
 	}
 	for _, v := range c.VisitTimes {
-		part("  visit-time %s", v)
+		part(true, "  visit-time %s", v)
 	}
-	if c.ExemptFrom != nil {
-		part("  but exempt for requests from %s (--client)", strings.Join(c.ExemptFrom, ", "))
-	}
-	if c.handler != "" {
-		part("  [%s]", report.Visible(c.handler))
-	}
+	part(c.ExemptFrom != nil, "  but exempt for requests from %s (--client)", strings.Join(c.ExemptFrom, ", "))
+	part(c.handler != "", "  [%s]", report.Visible(c.handler))
 	return b.String()
 }
