@@ -18,10 +18,10 @@ const fileVersion = 1
 // maxFile is the maximum size of a file that Load reads, in octets.
 const maxFile = 64 << 20
 
-// file is the JSON that Save writes. Times are minutes, hours or days since 1970, in
-// UTC.
+// file is the JSON that Save writes. Times are minutes since 1970.
 type file struct {
 	Version int         `json:"version"`
+	At      minute      `json:"at"`
 	Since   time.Time   `json:"since"`
 	Sites   []fileSite  `json:"sites"`
 	Lines   []*fileLine `json:"rules"`
@@ -69,12 +69,10 @@ type fileLine struct {
 	reason enforce.Reason
 }
 
-// fileHistory is a history. Each pair is a time and a count.
+// fileHistory is a history.
 type fileHistory struct {
-	Total   uint64      `json:"total"`
-	Minutes [][2]uint64 `json:"minutes,omitempty"`
-	Hours   [][2]uint64 `json:"hours,omitempty"`
-	Days    [][2]uint64 `json:"days,omitempty"`
+	Total  uint64  `json:"total"`
+	Series *series `json:"series,omitempty"` // in the minute file.At
 }
 
 // Names in a file.
@@ -119,37 +117,37 @@ func (c *Counters) snapshot() *file {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fold()
-	f := &file{Version: fileVersion, Since: c.since.UTC()}
+	f := &file{Version: fileVersion, At: c.at, Since: c.since.UTC()}
 	sites := make(map[*Site]*fileSite)
 	for _, s := range c.sites {
-		sites[s] = &fileSite{Name: s.name, People: s.visitors.save(c.at), Reasons: saveAll(outcomeNames[:], s.reasons[:], c.at)}
+		sites[s] = &fileSite{Name: s.name, People: s.visitors.save(), Reasons: saveAll(outcomeNames[:], s.reasons[:])}
 	}
 	for _, row := range c.allCrawlers() {
 		site := sites[row.site]
-		site.Crawlers = append(site.Crawlers, row.save(c.at))
+		site.Crawlers = append(site.Crawlers, row.save())
 	}
 	for _, s := range sites {
 		f.Sites = append(f.Sites, *s)
 	}
 	for _, line := range c.lines.all() {
-		f.Lines = append(f.Lines, line.save(c.at))
+		f.Lines = append(f.Lines, line.save())
 	}
 	return f
 }
 
-func (c *Crawler) save(m minute) *fileCrawler {
+func (c *Crawler) save() *fileCrawler {
 	return &fileCrawler{
 		Name: c.name, Class: c.class.String(), Known: c.known, Other: c.other, Operator: c.operator, Purpose: c.purpose,
-		Last: int64(c.last), Repeated: c.repeated.Load(), Past: saveAll(measureNames[:], c.past[:], m),
+		Last: int64(c.last), Repeated: c.repeated.Load(), Past: saveAll(measureNames[:], c.past[:]),
 		Decided: saveCounts(outcomeNames[:], func(o int) uint64 { return c.folded[o] }),
 	}
 }
 
-func (l *Line) save(m minute) *fileLine {
+func (l *Line) save() *fileLine {
 	return &fileLine{
 		Site: l.site.name, Scheme: l.Origin.Scheme, Host: l.Origin.Host, Port: l.Origin.Port, ID: uint64(l.ID), Source: l.Source,
 		Layer: l.Layer.String(), Group: l.Group, Text: l.Text, Reason: l.Reason.String(), Line: l.number.Load(), Last: l.last.Load(),
-		Decided: saveCounts(verdictNames[:], func(i int) uint64 { return l.decided[i].Load() }), Refused: l.refused.save(m),
+		Decided: saveCounts(verdictNames[:], func(i int) uint64 { return l.decided[i].Load() }), Refused: l.refused.save(),
 	}
 }
 
@@ -165,65 +163,42 @@ func saveCounts(names []string, count func(i int) uint64) map[string]uint64 {
 }
 
 // saveAll converts histories for a file. It leaves out those that are empty.
-func saveAll(names []string, past []history, m minute) map[string]fileHistory {
+func saveAll(names []string, past []history) map[string]fileHistory {
 	saved := make(map[string]fileHistory)
 	for i := range past {
 		if past[i].folded > 0 {
-			saved[names[i]] = past[i].save(m)
+			saved[names[i]] = past[i].save()
 		}
 	}
 	return saved
 }
 
 // restoreAll is the inverse of saveAll. It adds to past.
-func restoreAll(names []string, saved map[string]fileHistory, m minute, past []history) {
+func restoreAll(names []string, saved map[string]fileHistory, at, now minute, past []history) {
 	for i := range past {
 		if f, ok := saved[names[i]]; ok {
-			h := f.restore(m)
+			h := f.restore(at, now)
 			past[i].merge(&h)
 		}
 	}
 }
 
-// save converts a history for a file. m is the current minute.
-func (h *history) save(m minute) fileHistory {
+func (h *history) save() fileHistory {
 	saved := fileHistory{Total: h.folded}
-	if h.series == nil {
-		return saved
-	}
-	for of, pairs := range saved.rings() {
-		counts, first := make([]uint64, span(of).count()), m.step(span(of))+1-int64(span(of).count())
-		h.addTo(counts, span(of), m)
-		for i, n := range counts {
-			if n > 0 {
-				*pairs = append(*pairs, [2]uint64{uint64(first + int64(i)), n})
-			}
-		}
+	if h.series != nil {
+		saved.Series = new(*h.series)
 	}
 	return saved
 }
 
-// rings returns the fields for the ring buffers of a series, by span.
-func (f *fileHistory) rings() [spans]*[][2]uint64 {
-	return [spans]*[][2]uint64{&f.Minutes, &f.Hours, &f.Days}
-}
-
 // restore is the inverse of save. It leaves out counts that are older than the
-// series.
-func (f *fileHistory) restore(m minute) history {
-	h := history{folded: f.Total}
-	if len(f.Minutes)+len(f.Hours)+len(f.Days) == 0 {
-		return h
+// series. The counts were saved in the minute at; now is the current one.
+func (f *fileHistory) restore(at, now minute) history {
+	h := history{f.Total, f.Series}
+	if at > now {
+		h.series = nil
 	}
-	h.series = new(series)
-	for of, pairs := range f.rings() {
-		at := m.step(span(of))
-		for _, pair := range *pairs {
-			if then := int64(pair[0]); then <= at && then > at-int64(span(of).count()) {
-				saturatingAdd(h.series.at(span(of), then), pair[1])
-			}
-		}
-	}
+	h.advance(at, now)
 	return h
 }
 
@@ -282,28 +257,28 @@ func (c *Counters) Load(r io.Reader) error {
 	for i := range f.Sites {
 		saved := &f.Sites[i]
 		site := c.site(saved.Name)
-		people := saved.People.restore(c.at)
+		people := saved.People.restore(f.At, c.at)
 		site.people[0].n.Add(people.folded)
 		site.visitors.merge(&people)
-		restoreAll(outcomeNames[:], saved.Reasons, c.at, site.reasons[:])
+		restoreAll(outcomeNames[:], saved.Reasons, f.At, c.at, site.reasons[:])
 		for _, row := range saved.Crawlers {
-			row.restore(site, c.at)
+			row.restore(site, f.At, c.at)
 		}
 	}
 	for _, r := range f.Lines {
-		r.restore(c)
+		r.restore(c, f.At)
 	}
 	return nil
 }
 
 // restore adds the counts of a crawler to those of a site.
-func (f *fileCrawler) restore(s *Site, m minute) {
-	c := &Crawler{site: s, last: min(minute(f.Last), m)}
+func (f *fileCrawler) restore(s *Site, at, now minute) {
+	c := &Crawler{site: s, last: min(minute(f.Last), now)}
 	for o := range c.folded {
 		c.folded[o] = f.Decided[outcomeNames[o]]
 	}
 	c.repeated.Store(f.Repeated)
-	restoreAll(measureNames[:], f.Past, m, c.past[:])
+	restoreAll(measureNames[:], f.Past, at, now, c.past[:])
 	if f.Other {
 		c.addTo(s.class(f.class))
 		return
@@ -316,7 +291,7 @@ func (f *fileCrawler) restore(s *Site, m minute) {
 }
 
 // restore adds the counts of a line, if there is room.
-func (f *fileLine) restore(c *Counters) {
+func (f *fileLine) restore(c *Counters, at minute) {
 	facts := lineFacts{
 		ID: LineID(f.ID), Source: f.Source, Origin: enforce.Origin{Scheme: f.Scheme, Host: f.Host, Port: f.Port},
 		Layer: f.layer, Group: clip(f.Group), Text: clip(f.Text), Reason: f.reason,
@@ -330,6 +305,6 @@ func (f *fileLine) restore(c *Counters) {
 	}
 	line.number.CompareAndSwap(0, f.Line)
 	line.last.Store(max(line.last.Load(), min(f.Last, c.now().Unix())))
-	refused := f.Refused.restore(c.at)
+	refused := f.Refused.restore(at, c.at)
 	line.refused.merge(&refused)
 }
