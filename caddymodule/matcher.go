@@ -20,6 +20,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 func init() {
@@ -260,14 +261,10 @@ func (m *MatchRobots) matchesAgent(a *crawler.Agent) bool {
 	if a.Crawler != nil {
 		name, purpose, operator = a.Crawler.Name, string(a.Crawler.Purpose), a.Crawler.Operator
 	}
-	return (len(m.Crawler) == 0 || containsFold(m.Crawler, name) || containsFold(m.Crawler, a.Token)) &&
+	return (len(m.Crawler) == 0 || words.ContainsFold(m.Crawler, name) || words.ContainsFold(m.Crawler, a.Token)) &&
 		(len(m.Purpose) == 0 || slices.Contains(m.Purpose, purpose)) &&
 		(len(m.Class) == 0 || slices.Contains(m.Class, a.Class.String())) &&
-		(len(m.Operator) == 0 || containsFold(m.Operator, operator))
-}
-
-func containsFold(list []string, s string) bool {
-	return s != "" && slices.ContainsFunc(list, func(e string) bool { return strings.EqualFold(e, s) })
+		(len(m.Operator) == 0 || words.ContainsFold(m.Operator, operator))
 }
 
 // Interface guards

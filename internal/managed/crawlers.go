@@ -1,10 +1,10 @@
 package managed
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -33,7 +33,7 @@ func (l *Lines) owner(c *crawler.Crawler) *crawler.Crawler {
 // isOwn reports whether a token belongs to a crawler: it is the crawler's name,
 // or in its User-Agent. All tokens of a control-only crawler belong to it.
 func isOwn(c *crawler.Crawler, token string) bool {
-	return strings.EqualFold(c.Name, token) || c.ControlOnly || containsFold(c.Tokens(), token)
+	return strings.EqualFold(c.Name, token) || c.ControlOnly || words.ContainsFold(c.Tokens(), token)
 }
 
 // ownTokens returns the tokens with which a file gives the crawler its own
@@ -71,10 +71,6 @@ func groupOf(f *robots.File, c *crawler.Crawler) (g *robots.Group, star bool) {
 		return nil, false
 	}
 	return f.Star(), true
-}
-
-func containsFold(list []string, s string) bool {
-	return slices.ContainsFunc(list, func(e string) bool { return strings.EqualFold(e, s) })
 }
 
 // lower returns s with ASCII letters in lower case, because the case of tokens

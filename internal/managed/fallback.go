@@ -7,6 +7,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -60,7 +61,7 @@ func (m *merger) round(after *robots.File) (more bool) {
 // the policy applies to.
 func (m *merger) ofTarget(token string) bool {
 	for c := range m.inside {
-		if own := m.ownTokens(c); containsFold(own, token) || containsFold(own, firstWord(token)) {
+		if own := m.ownTokens(c); words.ContainsFold(own, token) || words.ContainsFold(own, firstWord(token)) {
 			return true
 		}
 	}

@@ -1,9 +1,10 @@
-// Package words puts numbers into words for people. For text that strangers wrote, see
-// package visible.
+// Package words puts numbers and lists into words for people, and finds words in lists.
+// For text that strangers wrote, see package visible.
 package words
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -29,4 +30,10 @@ func List(list []string, n int) string {
 		return strings.Join(list, ", ")
 	}
 	return fmt.Sprintf("%s and %d more", strings.Join(list[:n], ", "), len(list)-n)
+}
+
+// ContainsFold reports whether a list contains a word, in upper or lower case. No list
+// contains the empty word.
+func ContainsFold(list []string, word string) bool {
+	return word != "" && slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, word) })
 }

@@ -14,3 +14,9 @@ func TestWords(t *testing.T) {
 		}
 	}
 }
+
+func TestContainsFold(t *testing.T) {
+	if list := []string{"", "Bing"}; !ContainsFold(list, "bing") || ContainsFold(list, "") || ContainsFold(nil, "bing") {
+		t.Error("ContainsFold does not find the word, or finds another one")
+	}
+}

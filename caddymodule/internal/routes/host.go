@@ -7,6 +7,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // PlainHost returns a host, or a pattern of hosts, in the form of a site's name: in
@@ -70,7 +71,7 @@ func BestFor[S any](sites []S, hosts func(S) []string, host string) (best []int)
 		switch list := hosts(site); {
 		case len(list) == 0:
 			fits = anyHost
-		case slices.ContainsFunc(list, func(h string) bool { return strings.EqualFold(h, host) }):
+		case words.ContainsFold(list, host):
 			fits = name
 		case slices.ContainsFunc(list, func(h string) bool { return MatchesHost(h, host) }):
 			fits = pattern
