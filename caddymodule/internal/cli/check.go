@@ -1,10 +1,14 @@
 package cli
 
 import (
+	"cmp"
+	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
@@ -124,4 +128,131 @@ func (o *checkOptions) check(cmd *cobra.Command, args []string) (int, error) {
 		}
 	}
 	return status, nil
+}
+
+// checked is the output of `caddy robots check` for one URL. Line numbers are
+// those of the site's robots.txt or, for another layer, of the configuration.
+type checked struct {
+	URL       string `json:"url"`
+	Action    string `json:"action"`
+	Reason    string `json:"reason"`
+	Crawler   string `json:"crawler,omitempty"`
+	Class     string `json:"class"`
+	Group     string `json:"group,omitempty"`
+	GroupLine int    `json:"group_line,omitempty"`
+	Rule      string `json:"rule,omitempty"`
+	Layer     string `json:"layer,omitempty"` // policy or hidden; absent for the site's own file
+	File      string `json:"file,omitempty"`  // name of the file of the configuration that has Line; absent for the site's own file
+	Line      int    `json:"line,omitempty"`
+	Hidden    string `json:"hidden_path,omitempty"`
+	Version   string `json:"version,omitempty"` // of the robots.txt that decided; absent without a file
+	Reading   string `json:"reading,omitempty"` // google: google/robotstxt reads the file differently, and allows the URL
+	checkedPace
+
+	// ExemptFrom has the addresses for which the crawler is exempt, unless
+	// --client gives an address.
+	ExemptFrom []string `json:"exempt_from,omitempty"`
+	// Site, Handler (from 1), Handlers, Listen and Matcher identify the handler of
+	// a site that has several. Listen are the addresses of its server; absent if
+	// all handlers are in one server.
+	Site     string `json:"site,omitempty"`
+	Handler  int    `json:"handler,omitempty"`
+	Handlers int    `json:"handlers,omitempty"`
+	Listen   string `json:"listen,omitempty"`
+	Matcher  string `json:"matcher,omitempty"`
+
+	graced  bool   // Version is that of --before
+	handler string // from Site.handler
+}
+
+// checkedPace holds the rate limits of a crawler whose request is allowed.
+type checkedPace struct {
+	CrawlDelay      float64  `json:"crawl_delay,omitempty"`       // seconds, as enforced
+	CrawlDelayAsked float64  `json:"crawl_delay_asked,omitempty"` // seconds, in the file; absent unless it is more
+	CrawlDelayLine  int      `json:"crawl_delay_line,omitempty"`
+	RequestRates    []string `json:"request_rates,omitempty"`
+	VisitTimes      []string `json:"visit_times,omitempty"`
+}
+
+func newChecked(site *Site, target string, d *enforce.Decision) *checked {
+	reading := ""
+	if d.Reading != 0 {
+		reading = d.Reading.String()
+	}
+	layer, file := "", ""
+	if d.Layer != enforce.FileLayer {
+		layer, file = d.Layer.String(), d.File()
+	}
+	_, groupLine := d.Rules.Origin(d.Group.Line())
+	c := &checked{
+		Version: d.VersionTag(), graced: d.Version != nil,
+		Layer: layer, File: file, Hidden: d.HiddenPath(), Reading: reading, URL: target, Action: d.Action.String(), Reason: d.Reason.String(), Crawler: d.Name(),
+		Class: d.Agent.Class.String(), Group: d.Group.Token(), GroupLine: groupLine,
+		Rule: d.RuleText(), Line: d.Line, checkedPace: newCheckedPace(d, site.Rules.MaxDelay),
+		handler: site.handler(),
+	}
+	if c.handler != "" {
+		c.Site, c.Handler, c.Handlers, c.Listen, c.Matcher = site.name(), site.number, site.of, site.server, site.Matcher
+	}
+	return c
+}
+
+// newCheckedPace returns the rate limits of a decision, none if the group's
+// limits do not apply to the crawler. longest is the longest Crawl-delay that is
+// enforced.
+func newCheckedPace(d *enforce.Decision, longest time.Duration) (p checkedPace) {
+	if d.Limits == nil {
+		return p
+	}
+	if delay, ok := d.Group.CrawlDelay(); ok && delay.Delay > 0 {
+		p.CrawlDelay = min(delay.Delay, longest).Seconds()
+		_, p.CrawlDelayLine = d.Rules.Origin(delay.Line)
+		if delay.Delay > longest {
+			p.CrawlDelayAsked = delay.Delay.Seconds()
+		}
+	}
+	for _, r := range d.Group.RequestRates() {
+		p.RequestRates = append(p.RequestRates, r.String())
+	}
+	for _, v := range d.Group.VisitTimes() {
+		p.VisitTimes = append(p.VisitTimes, v.Window.String())
+	}
+	return p
+}
+
+// sentence returns the decision as one line of text.
+func (c *checked) sentence(paint report.Paint) string {
+	var b strings.Builder
+	colour := map[string]func(string) string{
+		enforce.Pass.String(): paint.Good, enforce.Deny.String(): paint.Bad, enforce.Throttle.String(): paint.Odd,
+	}[c.Action]
+	b.WriteString(colour(fmt.Sprintf("%-8s", c.Action)))
+	part := func(given bool, format string, args ...any) {
+		if given {
+			fmt.Fprintf(&b, format, args...)
+		}
+	}
+	part(true, " %s  %s", report.Visible(c.URL), c.Reason)
+	part(c.Crawler != "", "  crawler %s (%s)", report.Visible(c.Crawler), c.Class)
+	part(c.Group != "", "  group %s", report.Visible(c.Group))
+	part(c.Group != "" && c.GroupLine != 0, " (line %d)", c.GroupLine)
+	part(c.Layer != "", "  %s", c.Layer)
+	part(c.Line != 0, "  line %d", c.Line)
+	part(c.Line != 0 && c.File != "", " of %s", report.Visible(c.File))
+	part(c.Hidden != "", "  %q", c.Hidden)
+	part(c.Rule != "", "  %q", c.Rule)
+	part(c.Reading != "", "  as google/robotstxt reads the file")
+	part(c.graced, "  by the version before (%s), for at most 24 hours", cmp.Or(c.Version, "no robots.txt"))
+	part(c.CrawlDelay != 0, "  crawl-delay %gs", c.CrawlDelay)
+	part(c.CrawlDelay != 0 && c.CrawlDelayAsked != 0, " instead of %gs", c.CrawlDelayAsked)
+	part(c.CrawlDelay != 0, " (line %d)", c.CrawlDelayLine)
+	for _, r := range c.RequestRates {
+		part(true, "  request-rate %s", r)
+	}
+	for _, v := range c.VisitTimes {
+		part(true, "  visit-time %s", v)
+	}
+	part(c.ExemptFrom != nil, "  but exempt for requests from %s (--client)", strings.Join(c.ExemptFrom, ", "))
+	part(c.handler != "", "  [%s]", report.Visible(c.handler))
+	return b.String()
 }

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/atomicfile"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -307,3 +309,22 @@ func version() string {
 
 // modulePath is the path of the Go module with this package.
 const modulePath = "github.com/caddy-robots/caddy-robots"
+
+// rewrite replaces a file atomically with its corrected content. It does not
+// write a file that needs no correction.
+func rewrite(name string, old, fixed []byte) error {
+	if string(old) == string(fixed) {
+		return nil
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("--write can't write %s back: it is not a regular file", name)
+	}
+	return atomicfile.Write(name, info.Mode(), func(w io.Writer) error {
+		_, err := w.Write(fixed)
+		return err
+	})
+}

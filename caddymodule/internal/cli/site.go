@@ -3,12 +3,17 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/proposal"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
@@ -227,4 +232,36 @@ func sitesAre(names []string) string {
 // listensAt reports whether the server of the site listens at a port.
 func (s *Site) listensAt(port string) bool {
 	return slices.ContainsFunc(strings.Fields(s.Listen), func(address string) bool { return strings.HasSuffix(address, ":"+port) })
+}
+
+// rootFile returns the path of the robots.txt in the root folder of a site of the
+// configuration, as `caddy robots init` finds it. It returns "" if there is no such
+// file, or if the site has several root folders.
+func (c *configFlags) rootFile(site *Site) (string, error) {
+	config, err := c.module.Config(c.path)
+	if err != nil {
+		return "", err
+	}
+	all, err := proposal.Read(config)
+	if err != nil {
+		return "", err
+	}
+	root := ""
+	for i := range all {
+		switch s := &all[i]; {
+		case !s.Robots || !slices.Equal(s.Hosts, site.Hosts) || s.Port != 0 && !site.listensAt(strconv.FormatUint(uint64(s.Port), 10)):
+		case s.Roots != 1 || strings.Contains(s.Root, "{") || root != "" && root != s.Root:
+			return "", nil
+		default:
+			root = s.Root
+		}
+	}
+	if root == "" {
+		return "", nil
+	}
+	file := filepath.Join(root, "robots.txt")
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return file, nil
 }
