@@ -64,7 +64,7 @@ read.`,
 		Example: `  caddy robots check --agent GPTBot --robots robots.txt /private/ /blog/
   caddy robots check --agent "Mozilla/5.0 (compatible; bingbot/2.0)" https://example.com/
   caddy robots check --agent bingbot --robots robots.txt --json / | jq .crawl_delay
-  caddy robots check --agent GTmetrix --config Caddyfile --client 216.144.248.17 https://example.com/
+  caddy robots check --agent UptimeRobot --config Caddyfile --client 216.144.248.17 https://example.com/
   caddy robots check --agent Googlebot --robots robots.txt --before robots.txt.old /archive/`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: cobra.NoFileCompletions,
