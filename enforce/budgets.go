@@ -1,7 +1,9 @@
 package enforce
 
 import (
-	"time"
+	"slices"
+	"strings"
+	"sync/atomic"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
@@ -23,9 +25,8 @@ type Budget struct {
 
 // Budgets returns the budgets of a crawler at an origin: its own and, if claims
 // to be this crawler can be verified, the one that unverified claims share. For
-// site and invented, see Request.Site and Request.Invented. It returns nil if
-// nothing limits the crawler.
-func (e *Engine) Budgets(origin Origin, a *crawler.Agent, invented bool, site string, now time.Time) []Budget {
+// invented, see Request.Invented. It returns nil if nothing limits the crawler.
+func (e *Engine) Budgets(origin Origin, a *crawler.Agent, invented bool) []Budget {
 	rules := e.origins.of(origin)
 	if rules == nil {
 		return nil
@@ -34,7 +35,7 @@ func (e *Engine) Budgets(origin Origin, a *crawler.Agent, invented bool, site st
 	if plan.limits == nil {
 		return nil
 	}
-	r := &Request{Origin: origin, Invented: invented, Site: site, Time: now}
+	r := &Request{Origin: origin, Invented: invented}
 	own := Budget{
 		Key: e.budget(r, a, 0), Limits: plan.limits, Group: plan.group, Rules: rules,
 		PerAddr: a.RunByAnyone() || e.settings.PerIP,
@@ -45,5 +46,43 @@ func (e *Engine) Budgets(origin Origin, a *crawler.Agent, invented bool, site st
 		pool.Key, pool.Limits, pool.Pool = e.budget(r, a, seedPool), rules.pools[plan.limits], true
 		list = append(list, pool)
 	}
+	return list
+}
+
+// maxPaced is how many origins with an invented host a Memory remembers.
+const maxPaced = 1 << 10
+
+// pacedOrigin is an origin with an invented host at which rate limits applied,
+// so that its budgets can be listed. It is only for sources with one file for
+// all origins: with the others, Origins knows the origins.
+type pacedOrigin struct {
+	origin Origin
+	last   atomic.Int64 // when a limit applied last, in nanoseconds since 1970
+}
+
+// notePaced records that rate limits apply to a request.
+func (m *Memory) notePaced(r *Request) {
+	at := r.Time.UnixNano()
+	entry := m.paced.Add(hash(0, r.Origin, ""), (*pacedOrigin).lastTime, func(o *pacedOrigin) {
+		o.origin = Origin{r.Origin.Scheme, strings.Clone(r.Origin.Host), r.Origin.Port}
+	})
+	if at-entry.last.Load() >= timePrecision {
+		entry.last.Store(at)
+	}
+}
+
+func (o *pacedOrigin) lastTime() int64 { return o.last.Load() }
+
+// PacedOrigins returns the origins with an invented host at which the engine, or
+// another engine with the same Memory, applied rate limits. They are at most
+// 1024, in the order of their names. If each origin has its own file, it returns
+// none: see Origins.
+func (e *Engine) PacedOrigins() (list []Origin) {
+	if !e.origins.PerOrigin() {
+		for o := range e.memory.paced.All() {
+			list = append(list, o.origin)
+		}
+	}
+	slices.SortFunc(list, func(a, b Origin) int { return strings.Compare(a.String(), b.String()) })
 	return list
 }

@@ -14,7 +14,7 @@ func TestBudgets(t *testing.T) {
 	if agent.Crawler == nil || agent.Crawler.Name != "bingbot" {
 		t.Fatalf("bingbot is %+v", agent)
 	}
-	list := e.Budgets(home, &agent, false, "", e.clock.now())
+	list := e.Budgets(home, &agent, false)
 	if len(list) != 1 || list[0].PerAddr || list[0].Pool {
 		t.Fatalf("%+v", list)
 	}
@@ -32,11 +32,11 @@ func TestBudgets(t *testing.T) {
 		t.Errorf("after it was forgotten: %v", d.Reason)
 	}
 	wget := e.Agent("Wget")
-	if list := e.Budgets(home, &wget, false, "", e.clock.now()); len(list) != 1 || !list[0].PerAddr {
+	if list := e.Budgets(home, &wget, false); len(list) != 1 || !list[0].PerAddr {
 		t.Errorf("wget: %+v", list)
 	}
 	google := e.Agent("Googlebot") // does not support Crawl-delay
-	if list := e.Budgets(NewOrigin("https", "unread.test", 443), &google, false, "", e.clock.now()); len(list) > 1 {
+	if list := e.Budgets(NewOrigin("https", "unread.test", 443), &google, false); len(list) > 1 {
 		t.Errorf("Googlebot: %+v", list)
 	}
 	if a := e.Agent("NoSuchBot"); a.Class != crawler.SelfDeclared || a.Token != "NoSuchBot" {

@@ -174,7 +174,7 @@ func (c *client) verify() {
 			c.claims[i] = verify.Result{}
 			continue
 		case who.Proof == nil && c.signer == nil:
-			who.Proof = checker.Proof(r.place(), r.Proxied)
+			who.Proof = checker.Proof(r.Origin.Host, r.Proxied)
 		}
 		claim := checker.Address(row, who, r.Time)
 		if claim.Reason == verify.SignatureMissing && r.Signed != nil && r.Signed.result.Reason != verify.NoReason {
@@ -194,15 +194,6 @@ func (c *client) verify() {
 			c.claims[i] = verify.Result{State: verify.Unverified, Reason: verify.OtherVerified}
 		}
 	}
-}
-
-// place identifies the site that serves a request: by the host, or by the
-// pattern of hosts if the host is invented.
-func (r *Request) place() string {
-	if r.Invented {
-		return r.Site
-	}
-	return r.Origin.Host
 }
 
 // signedAgent returns a crawler of the registry as an agent that no User-Agent

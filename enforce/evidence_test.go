@@ -291,3 +291,29 @@ func BenchmarkVerification(b *testing.B) {
 		})
 	}
 }
+
+// That clients of one tenant are seen with their own addresses says nothing
+// about another tenant, who may be behind a proxy.
+func TestProofsAreKeptPerHost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newVerifiedTest(t, Settings{Verification: &Verification{}})
+		from := func(addr, host string) verify.State {
+			var d Decision
+			v.Decide(context.Background(), &Request{
+				Target: "/", UserAgents: []string{listbot}, Origin: NewOrigin("https", host, 443), Client: addr, Time: v.clock.now(), Invented: true, Site: "*.test",
+			}, &d)
+			return d.Claim.State
+		}
+		from("192.0.2.1", "direct.test")
+		synctest.Wait()
+		if got := from("192.0.2.1", "direct.test"); got != verify.Verified {
+			t.Fatalf("the crawler: %s", got)
+		}
+		if got := from("198.51.100.1", "direct.test"); got != verify.Impostor {
+			t.Errorf("another client of that host: %s", got)
+		}
+		if got := from("198.51.100.1", "proxied.test"); got != verify.Unverified {
+			t.Errorf("a client of another host: %s", got)
+		}
+	})
+}

@@ -3,6 +3,7 @@ package enforce
 import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
+	"github.com/caddy-robots/caddy-robots/internal/table"
 )
 
 // Memory remembers what crawlers did: which of them read a robots.txt, and when
@@ -13,14 +14,18 @@ type Memory struct {
 	readers   *events
 	visits    *visitors
 	histories *histories
-	probes    probes
+	probes    *table.Table[probeClient]
+	paced     *table.Table[pacedOrigin]
 }
 
 // NewMemory returns an empty Memory for a number of reads of robots.txt, of which
 // there is one for each crawler and origin, and of visitors: known crawlers at
 // origins, and as many that clients can invent.
 func NewMemory(reads, visitors int) *Memory {
-	return &Memory{readers: newEvents(reads), visits: newVisitors(visitors), histories: newHistories()}
+	return &Memory{
+		readers: newEvents(reads), visits: newVisitors(visitors), histories: newHistories(),
+		probes: table.New[probeClient](maxProbes), paced: table.New[pacedOrigin](maxPaced),
+	}
 }
 
 // smallMemory is the size of a Memory that an engine does not share.
@@ -35,7 +40,7 @@ func (e *Engine) recall(c *client) {
 	grace := false
 	for i := range c.agents() {
 		a := &c.agents()[i]
-		if a.Class == crawler.Probe && !e.memory.probes.allow(c, i) {
+		if a.Class == crawler.Probe && !e.memory.allowProbe(c, i) {
 			a.Class = crawler.SelfDeclared
 		}
 		if a.Class == crawler.Program && e.settings.Programs == ProgramsSeen {
@@ -91,11 +96,7 @@ func (e *Engine) noteVisit(c *client) {
 		if c.hasGrace(i) {
 			e.memory.visits.record(c.visitor(i), r.Time)
 		}
-		if !c.robotsTxt {
-			continue
-		}
-		e.memory.readers.mark(readerKey(r.Origin, a), r.Time)
-		if a.Class == crawler.Program && e.settings.Programs == ProgramsSeen && r.reads() {
+		if c.robotsTxt && a.Class == crawler.Program && e.settings.Programs == ProgramsSeen && r.reads() {
 			e.memory.readers.mark(programKey(r, a), r.Time)
 		}
 	}

@@ -17,6 +17,9 @@ import (
 // Limits, the request uses a separate budget.
 func (e *Engine) pace(ctx context.Context, r *Request, d *Decision) {
 	if d.Paced() && e.edition == nil && !d.Limits.Same(r.Taken) {
+		if r.Invented && !e.origins.PerOrigin() {
+			e.memory.notePaced(r)
+		}
 		e.applyLimits(ctx, r, d)
 	}
 }
@@ -59,9 +62,8 @@ const copyLifetime = 24 * time.Hour
 // key of 128 bits uses its seed and the next number.
 const (
 	seedBudget     = 1
-	seedMonitor    = 3 // in monitor mode
-	seedFollower   = 5 // of a second handler of the same request, with other Limits
-	seedReader     = 7
+	seedMonitor    = 3  // in monitor mode
+	seedFollower   = 5  // of a second handler of the same request, with other Limits
 	seedProgram    = 9  // of programs that have read a robots.txt
 	seedProbe      = 11 // of probes on the internet
 	seedUnverified = 21 // added for each client address with an unverified claim
@@ -73,15 +75,10 @@ const (
 // budget returns the key of the budget that a request uses. A crawler has one
 // budget per origin, for all its addresses. There is one per client address if
 // Settings.PerIP is set, and for software that anyone can run, because unrelated
-// people send its User-Agent. All invented hosts of a site share one budget
-// until the crawler has read the host's robots.txt. For more above 0, budget
-// returns the key of another budget of the same crawler. The key is the same in
-// every process. budget allocates nothing.
+// people send its User-Agent. For more above 0, budget returns the key of
+// another budget of the same crawler. The key is the same in every process.
+// budget allocates nothing.
 func (e *Engine) budget(r *Request, a *crawler.Agent, more uint64) throttle.Key {
-	origin := r.Origin
-	if r.Invented && !e.memory.readers.seen(readerKey(r.Origin, a), r.Time, copyLifetime) {
-		origin = Origin{Host: r.Site, Port: r.Origin.Port}
-	}
 	seed := uint64(seedBudget)
 	switch {
 	case e.settings.Monitor:
@@ -90,20 +87,16 @@ func (e *Engine) budget(r *Request, a *crawler.Agent, more uint64) throttle.Key 
 		seed = seedFollower
 	}
 	name := agentName(a)
-	k := throttle.KeyOf(hash(seed+more, origin, name), hash(seed+more+1, origin, name))
+	k := throttle.KeyOf(hash(seed+more, r.Origin, name), hash(seed+more+1, r.Origin, name))
 	if a.RunByAnyone() || e.settings.PerIP {
 		addr, _ := netip.ParseAddr(r.Client)
 		return k.Client(addr)
 	}
-	if a.Crawler == nil && a.Class == crawler.SelfDeclared {
-		return k.Disposable() // clients can invent any number of such names
+	if r.Invented || a.Crawler == nil && a.Class == crawler.SelfDeclared {
+		return k.Disposable() // clients can invent any number of such hosts and names
 	}
 	return k
 }
-
-// readerKey is the key, in Memory.readers, of a crawler that has read the robots.txt
-// of an origin.
-func readerKey(o Origin, a *crawler.Agent) uint64 { return hash(seedReader, o, agentName(a)) }
 
 // programKey is the key, in Memory.readers, of a program that has read the robots.txt
 // of an origin from one address.

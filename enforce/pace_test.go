@@ -2,6 +2,7 @@ package enforce
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -104,34 +105,33 @@ func TestCrawlersWithoutCrawlDelaySupport(t *testing.T) {
 	}
 }
 
-// On an invented host, a crawler has a separate budget only after it has read
-// the host's robots.txt.
-func TestInventedHostsShareOneBudget(t *testing.T) {
+// Each host has its own budget, also one that only a pattern names.
+func TestEachHostHasItsOwnBudget(t *testing.T) {
 	e := newEngineTest(t, site, Settings{})
-	decide := func(host, site, ua, target string, invented bool) Decision {
+	decide := func(host, site, ua string) Action {
 		var d Decision
 		e.Decide(context.Background(), &Request{
-			Target: target, UserAgents: []string{ua}, Origin: NewOrigin("https", host, 443), Time: e.clock.now(), Invented: invented, Site: site,
+			Target: "/", UserAgents: []string{ua}, Origin: NewOrigin("https", host, 443), Time: e.clock.now(), Invented: site != "", Site: site,
 		}, &d)
-		return d
+		return d.Action
 	}
-	if d := decide("a.test", "*.test", bingbot, "/", true); d.Action != Pass {
-		t.Fatalf("first request: %v", d.Reason)
+	for _, host := range []string{"a.test", "b.test", "c.test"} {
+		if first, second := decide(host, "*.test", bingbot), decide(host, "*.test", bingbot); first != Pass || second != Throttle {
+			t.Errorf("%s: %v, then %v", host, first, second)
+		}
 	}
-	if d := decide("b.test", "*.test", bingbot, "/", true); d.Action != Throttle {
-		t.Errorf("second invented host: %v", d.Action)
+	if got := len(e.PacedOrigins()); got != 3 {
+		t.Errorf("%d origins with budgets", got)
 	}
-	if d := decide("b.test", "", bingbot, "/", false); d.Action != Pass {
-		t.Errorf("host that is not invented: %v", d.Action)
+	decide("named.test", "", bingbot)
+	for i := range 100 * maxPaced {
+		decide(fmt.Sprintf("h%d.test", i), "*.test", bingbot)
 	}
-	decide("c.test", "*.test", bingbot, "/robots.txt", true)
-	if d := decide("c.test", "*.test", bingbot, "/", true); d.Action != Pass {
-		t.Errorf("after reading the robots.txt: %v", d.Action)
+	if got := len(e.PacedOrigins()); got > maxPaced+7 {
+		t.Errorf("%d origins are remembered", got)
 	}
-	e.clock.advance(25 * time.Hour)
-	decide("a.test", "*.test", bingbot, "/", true)
-	if d := decide("c.test", "*.test", bingbot, "/", true); d.Action != Throttle {
-		t.Errorf("a day after reading the robots.txt: %v", d.Action)
+	if decide("named.test", "", bingbot) != Throttle {
+		t.Error("invented hosts displaced the budget of a host that the site names")
 	}
 }
 

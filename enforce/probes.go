@@ -8,7 +8,6 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
-	"github.com/caddy-robots/caddy-robots/internal/table"
 )
 
 // Limits for a client that is a probe by its User-Agent. Anyone can send that
@@ -21,37 +20,33 @@ const (
 	maxChangingVersion = 8 // a query's values with as many hexadecimal digits count as equal
 )
 
-// probes remembers which paths each probe on the internet requested. The zero
-// value is ready for use. It is safe for concurrent use.
-type probes struct {
-	once    sync.Once
-	clients *table.Table[probeClient]
-}
-
-// probeClient has the paths that a client requested since a time.
+// probeClient has the paths that a probe on the internet requested since a time.
 type probeClient struct {
 	mu    sync.Mutex
 	since time.Time
 	paths []uint32 // hashes
 }
 
-// allow notes the request of agent i, which is a probe by its User-Agent. It
+// allowProbe notes the request of agent i, which is a probe by its User-Agent. It
 // reports whether the client still counts as one: it has a private address, or
 // it requests few different paths. A probe can add a number that changes to each
 // request (a time, a random number), so such values in the query count as equal.
-func (p *probes) allow(c *client, i int) bool {
+func (m *Memory) allowProbe(c *client, i int) bool {
 	r := c.request
 	addr := clientAddr(r).Unmap().WithZone("")
 	if addr.IsValid() && verify.IsSpecial(addr) && (r.Caller == nil || !r.Caller.HidesClient()) {
 		return true
 	}
-	p.once.Do(func() { p.clients = table.New[probeClient](maxProbes) })
 	limit := maxProbePaths
 	if c.claims[i].State == verify.Verified {
 		limit = maxVerifiedPaths
 	}
-	who := visitorKey{hash: hash(seedProbe, Origin{Host: r.place()}, agentName(&c.agents()[i]))}.at(addr)
-	return p.clients.Add(who.hash, (*probeClient).begin, nil).request(hashTarget(r.Target), r.Time, limit)
+	site := Origin{Host: r.Origin.Host}
+	if r.Invented {
+		site.Host = r.Site // otherwise each host that the client invents would allow more paths
+	}
+	who := visitorKey{hash: hash(seedProbe, site, agentName(&c.agents()[i]))}.at(addr)
+	return m.probes.Add(who.hash, (*probeClient).begin, nil).request(hashTarget(r.Target), r.Time, limit)
 }
 
 // begin returns the time since which a client's paths count.

@@ -22,9 +22,8 @@ type Request struct {
 
 	// Invented reports that no host matcher of the site names the host: the host
 	// matches only a pattern such as *.example.com, or the site serves any host.
-	// So a client can make up any number of such hosts. Site identifies the
-	// site. A crawler has one budget for all invented hosts of Site; for a host
-	// whose robots.txt it has read, it has a separate one.
+	// So a client can make up any number of such hosts, and what is remembered
+	// about them is forgotten first. Site is that pattern, or "" for any host.
 	Invented bool
 	Site     string
 

@@ -55,7 +55,7 @@ func (p *Proof) holds(now time.Time) bool {
 // maxProofs is the number of hosts that have proofs of their own.
 const maxProofs = 20_000
 
-// Proof returns the Proof of the host or host pattern that serves a request.
+// Proof returns the Proof of the host that a request is for.
 // proxied is whether the request came through a trusted proxy. Each combination
 // has its own Proof, because sites of one server may be behind different proxies.
 // Checkers of one Verifier share them. If there are more than 20,000, some are

@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
 // manySites returns a Caddyfile with n sites. Each has a robots.txt in its own
@@ -61,9 +64,9 @@ func TestHundredsOfSitesWithFiles(t *testing.T) {
 	s.wants(200, s.at(s.named("s0.test"), googlebot, "/new/x"), "a site whose file did not change")
 }
 
-// On a site that serves any host, a crawler can invent host names. That must not
-// give it more budgets.
-func TestInventedHostsShareOneBudget(t *testing.T) {
+// Each host has its own budget, also one that only a pattern names: an obedient
+// crawler is not throttled at one host because it came to another.
+func TestEachHostHasItsOwnBudget(t *testing.T) {
 	t.Parallel()
 	back := newFlaky(t)
 	back.answerWith(text(200, "User-agent: *\nDisallow: /private/\nCrawl-delay: 600\n"))
@@ -78,21 +81,21 @@ func TestInventedHostsShareOneBudget(t *testing.T) {
 			t.Parallel()
 			s := start(t, tt.address+" {\n\t"+tt.site+"\n}\nhttp://one.named.test:$PORT, http://two.named.test:$PORT {\n\t"+tt.site+"\n}\n")
 			host := func(i int) string { return fmt.Sprintf(tt.host, i) }
-			s.wants(200, s.rawAt(host(0), "/", bingbot), "the first request to any host")
 			for i := range 30 {
-				s.wants(429, s.rawAt(host(i), "/", bingbot), "another one to "+host(i))
+				s.wants(200, s.rawAt(host(i), "/", bingbot), "the first request to "+host(i))
+				s.wants(429, s.rawAt(host(i), "/", bingbot), "the second one to "+host(i))
 			}
 			s.wants(200, s.rawAt(host(1), "/", gptbot), "the first one of another crawler")
-			s.wants(429, s.rawAt(host(2), "/", gptbot), "its second one")
+			s.wants(429, s.rawAt(host(1), "/", gptbot), "its second one")
 
-			// A crawler that has read a host's robots.txt has a budget for that host.
-			s.wants(200, s.rawAt(host(5), "/robots.txt", bingbot), "robots.txt")
-			s.wants(200, s.rawAt(host(5), "/", bingbot), "the first request to a host whose robots.txt it has read")
-			s.wants(429, s.rawAt(host(5), "/", bingbot), "the second one to it")
-			s.wants(429, s.rawAt(host(6), "/", bingbot), "one to a host whose robots.txt it has not read")
-			s.wants(429, s.rawAt(host(5), "/", gptbot), "one of a crawler that has not read it")
-			s.wants(200, s.rawAt(host(7), "/robots.txt", chrome), "robots.txt for a person")
-			s.wants(429, s.rawAt(host(7), "/", bingbot), "one to a host whose robots.txt a person has read")
+			// Their budgets are listed, and can be reset.
+			list := adminValue[statusapi.Budgets](s, "budgets?crawler=bingbot&limit=100").Budgets
+			i := slices.IndexFunc(list, func(b statusapi.Budget) bool { return strings.Contains(b.Origin, host(7)) })
+			if len(list) < 30 || i < 0 || list[i].Free {
+				t.Errorf("%d budgets are listed: %+v", len(list), list)
+			}
+			s.adminRequest("POST", "budgets/reset?crawler=bingbot", 200, nil)
+			s.wants(200, s.rawAt(host(7), "/", bingbot), "after the budgets were reset")
 
 			// Hosts that the configuration names have budgets of their own.
 			for _, name := range []string{"one.named.test", "two.named.test"} {

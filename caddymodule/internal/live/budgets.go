@@ -35,7 +35,7 @@ func (r *Reporter) Budgets(scope statusapi.Scope, query statusapi.BudgetsQuery) 
 			answer.Crawler, answer.Known = agent.Crawler.Name, true
 		}
 		answer.Class = agent.Class.String()
-		for _, b := range p.budgets(scope, &agent, now) {
+		for _, b := range p.budgets(scope, &agent) {
 			list = append(list, p.budgetStatus(b, now))
 		}
 	}
@@ -46,17 +46,22 @@ func (r *Reporter) Budgets(scope statusapi.Scope, query statusapi.BudgetsQuery) 
 
 // budgets returns the budgets of a crawler at the origins in a scope at which p is
 // in force.
-func (p *inForce) budgets(scope statusapi.Scope, a *crawler.Agent, now time.Time) (list []budget) {
+func (p *inForce) budgets(scope statusapi.Scope, a *crawler.Agent) (list []budget) {
 	origins := []enforce.Origin{p.Origin}
 	if p.shared {
 		origins = p.Site.Origins()
+		for _, origin := range p.engine().PacedOrigins() {
+			if p.Site.Serves(origin.Host) && !slices.Contains(origins, origin) {
+				origins = append(origins, origin)
+			}
+		}
 	}
 	for _, origin := range origins {
 		if !scope.Host(p.SiteOf(origin.Host), origin.Host) {
 			continue
 		}
-		site, invented := p.Site.Invented(origin.Host)
-		for _, b := range p.engine().Budgets(origin, a, invented, site, now) {
+		_, invented := p.Site.Invented(origin.Host)
+		for _, b := range p.engine().Budgets(origin, a, invented) {
 			list = append(list, budget{b, origin})
 		}
 	}
@@ -127,7 +132,7 @@ func (r *Reporter) ResetBudgets(ctx context.Context, scope statusapi.Scope, quer
 		}
 		found = true
 		agent := p.engine().Agent(query.Crawler)
-		for _, b := range p.budgets(scope, &agent, now) {
+		for _, b := range p.budgets(scope, &agent) {
 			if perClient = perClient || b.PerAddr; b.PerAddr || slices.Contains(done, b.Key) {
 				continue
 			}
