@@ -1,8 +1,10 @@
 package page
 
 import (
+	"cmp"
+	"fmt"
 	"math"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,8 +16,7 @@ import (
 type activity struct {
 	Panels []panel
 	Ticks  []tick
-	Steps  int
-	Hits   []hit
+	Tips   []string // the tooltip of each step
 }
 
 // panel is one of the charts of an activity, which have the same time axis.
@@ -29,12 +30,6 @@ type area struct {
 	Kind, Name, Path string
 }
 
-// hit is the tooltip of a step.
-type hit struct {
-	X   int
-	Tip string
-}
-
 // panelHeight is the height of a panel in the units of its paths.
 const panelHeight = 100
 
@@ -45,65 +40,55 @@ func newActivity(a *audit.Activity) *activity {
 		return nil
 	}
 	step := time.Duration(a.Step * float64(time.Second))
-	start := a.Start.UTC()
-	s := span{start, start.Add(time.Duration(n) * step)}
-	chart := &activity{Ticks: s.ticks(), Steps: n}
+	at := func(i int) time.Time { return a.Start.UTC().Add(time.Duration(i) * step) }
+	chart := &activity{Ticks: span{at(0), at(n)}.ticks()}
 	for i := range n {
-		from := start.Add(time.Duration(i) * step)
-		chart.Hits = append(chart.Hits, hit{i, moment(from) + ": " + words.Count(a.People[i]) + " from people, " +
-			words.Count(a.Robots[i]) + " from robots, " + words.Count(a.Refused[i]) + " of them refused"})
+		chart.Tips = append(chart.Tips, fmt.Sprintf("%s: %s from people, %s from robots, %s of them refused",
+			moment(at(i)), words.Count(a.People[i]), words.Count(a.Robots[i]), words.Count(a.Refused[i])))
 	}
-	add := func(name string, all []int64, areas ...area) {
-		most, at := peak(all[:n])
-		if most == 0 {
-			return
+	for _, p := range []struct {
+		name  string
+		all   []int64
+		areas []area
+	}{
+		{"People", a.People[:n], []area{{"people", "People", ""}}},
+		{"Robots", a.Robots[:n], []area{{"pass", "Robots", ""}, {"deny", "would be refused", curve(a.Refused[:n], slices.Max(a.Robots[:n]))}}},
+	} {
+		most := slices.Max(p.all)
+		if most <= 0 {
+			continue
 		}
-		when := moment(start.Add(time.Duration(at) * step))
+		p.areas[0].Path = curve(p.all, most)
+		when, length := moment(at(slices.Index(p.all, most))), seconds(a.Step)
 		chart.Panels = append(chart.Panels, panel{
-			Peak:  "at most " + words.Count(most) + " in " + seconds(a.Step),
-			Text:  name + ": at most " + words.Plural(most, "request", "requests") + " in " + seconds(a.Step) + ", on " + when,
-			Areas: areas,
+			Peak:  fmt.Sprintf("at most %s in %s", words.Count(most), length),
+			Text:  fmt.Sprintf("%s: at most %s in %s, on %s", p.name, words.Plural(most, "request", "requests"), length, when),
+			Areas: p.areas,
 		})
 	}
-	people, _ := peak(a.People[:n])
-	robots, _ := peak(a.Robots[:n])
-	add("People", a.People, area{"people", "People", curve(a.People[:n], people)})
-	add("Robots", a.Robots, area{"pass", "Robots", curve(a.Robots[:n], robots)}, area{"deny", "would be refused", curve(a.Refused[:n], robots)})
 	return chart
-}
-
-// peak returns the largest number of a list and its index.
-func peak(list []int64) (most int64, at int) {
-	for i, n := range list {
-		if n > most {
-			most, at = n, i
-		}
-	}
-	return most, at
 }
 
 // curve returns the path of a filled curve of steps. Each number is 1 unit wide, and
 // the height of the panel stands for most.
 func curve(list []int64, most int64) string {
 	var b strings.Builder
-	b.WriteString("M0 " + strconv.Itoa(panelHeight))
+	fmt.Fprintf(&b, "M0 %d", panelHeight)
 	last := -1
 	for i, n := range list {
-		y := panelHeight
-		if most > 0 {
-			y = panelHeight - int(math.Round(panelHeight*float64(max(min(n, most), 0))/float64(most)))
-		}
+		part := float64(max(min(n, most), 0)) / float64(cmp.Or(most, 1))
+		y := panelHeight - int(math.Round(panelHeight*part))
 		if n > 0 && y == panelHeight {
 			y-- // a small number must be visible
 		}
 		if y != last {
 			if last >= 0 {
-				b.WriteString("H" + strconv.Itoa(i))
+				fmt.Fprintf(&b, "H%d", i)
 			}
-			b.WriteString("V" + strconv.Itoa(y))
+			fmt.Fprintf(&b, "V%d", y)
 			last = y
 		}
 	}
-	b.WriteString("H" + strconv.Itoa(len(list)) + "V" + strconv.Itoa(panelHeight) + "Z")
+	fmt.Fprintf(&b, "H%dV%dZ", len(list), panelHeight)
 	return b.String()
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/internal/audit"
@@ -15,15 +14,11 @@ import (
 // listing is the text of a robots.txt with counts for each line.
 type listing struct {
 	*audit.Source
-	Notes     []string
-	NotesLeft int
-	Lines     []lineRow
-	Hidden    []lineRow
-	Rules     int // number of lines with rules
-	Never     int // number of lines with rules that never applied
-	Left      int // number of lines that are not shown
-	HostsLeft int
-	Hosts     []string
+	Hosts, Notes shown[string]
+	Lines        []lineRow
+	Hidden       []lineRow
+	Rules        int // number of lines with rules
+	Never        int // number of lines with rules that never applied
 }
 
 // lineRow is a line of a listing, or stands for consecutive lines that are left out.
@@ -32,49 +27,23 @@ type lineRow struct {
 	Number int
 	Kind   string // rule, agent, comment, field or blank
 	Raw    string
-	Policy string // where the line is in the configuration, if the managed policy added it
-
-	Rule   bool
-	Bound  int64
-	Denied int64
+	Rule   *audit.Line // nil if the line has no rule
+	Agents shown[audit.LineCrawler]
 	Bars   []bar
-	Agents []audit.LineCrawler
-	More   int
 
 	Gap, GapNever int // number of lines left out, and of rules among them that never applied
 }
 
-// listings adds the listings of the files and returns the places of their lines.
-func (v *view) listings(r *audit.Report) places {
-	at := make(places)
-	sources, left := cut(r.Sources, maxSources)
-	v.Left.Listings = left
-	budget := maxLines
-	for i := range sources {
-		l := newListing(r, i, budget, at)
-		for _, row := range l.Lines {
-			if row.Gap == 0 {
-				budget--
-			}
-		}
-		budget -= len(l.Hidden)
-		v.Listings = append(v.Listings, l)
-	}
-	return at
-}
-
-// newListing returns the listing of a file with at most budget lines.
-func newListing(r *audit.Report, source, budget int, at places) listing {
-	src := &r.Sources[source]
-	l := listing{Source: src}
-	l.Notes, l.NotesLeft = cut(src.Notes, maxNotes)
-	l.Hosts, l.HostsLeft = cut(src.Hosts, maxTitleHosts)
-
+// newListing returns the listing of a source. It records the places of the lines that
+// it shows, of which there are at most v.budget.
+func (v *view) newListing(source int) listing {
+	src := &v.Report.Sources[source]
+	l := listing{Source: src, Hosts: cut(src.Hosts, maxTitleHosts), Notes: cut(src.Notes, maxNotes)}
 	var most int64
 	byLine := make(map[int]*audit.Line)
 	var hidden []*audit.Line
-	for i := range r.RobotsLines {
-		rule := &r.RobotsLines[i]
+	for i := range v.RobotsLines {
+		rule := &v.RobotsLines[i]
 		if rule.Source != source {
 			continue
 		}
@@ -85,28 +54,28 @@ func newListing(r *audit.Report, source, budget int, at places) listing {
 			byLine[rule.TextLine] = rule
 		}
 	}
-	for _, rule := range hidden[:min(len(hidden), max(budget, 0))] {
-		l.Hidden = append(l.Hidden, newHiddenRow(source, rule, most, at))
+	for _, rule := range cut(hidden, max(v.budget, 0)).Rows {
+		row := lineRow{ID: fmt.Sprintf("s%d-hidden%d", source, rule.Line), Number: rule.Line, Raw: rule.Text}
+		v.setRule(&row, rule, most)
+		l.Hidden = append(l.Hidden, row)
 	}
-	budget -= len(l.Hidden)
+	v.budget -= len(l.Hidden)
 
-	keep := kept(src.Text, byLine, budget)
+	keep := kept(src.Text, byLine, v.budget)
 	var gap lineRow
 	for line := range robots.Parse([]byte(src.Text)).Lines() {
 		rule := byLine[line.Number]
-		never := rule != nil && rule.Applied == 0
+		never := 0
 		if rule != nil {
 			l.Rules++
-		}
-		if never {
-			l.Never++
-		}
-		if !keep(line.Number) {
-			l.Left++
-			gap.Gap++
-			if never {
-				gap.GapNever++
+			if rule.Applied == 0 {
+				never = 1
 			}
+		}
+		l.Never += never
+		if !keep(line.Number) {
+			gap.Gap++
+			gap.GapNever += never
 			continue
 		}
 		if gap.Gap > 0 {
@@ -114,11 +83,12 @@ func newListing(r *audit.Report, source, budget int, at places) listing {
 		}
 		row := lineRow{ID: fmt.Sprintf("s%d-%d", source, line.Number), Number: line.Number, Raw: line.Raw, Kind: lineKind(&line)}
 		if rule != nil {
-			row.setRule(source, rule, most, at)
+			v.setRule(&row, rule, most)
 		} else if row.Kind == "agent" {
-			at[key{source, "file", line.Number}] = row.ID
+			v.places[key{source, "file", line.Number}] = row.ID
 		}
 		l.Lines = append(l.Lines, row)
+		v.budget--
 	}
 	if gap.Gap > 0 {
 		l.Lines = append(l.Lines, gap)
@@ -151,21 +121,10 @@ func kept(text string, byLine map[int]*audit.Line, budget int) func(line int) bo
 
 // setRule adds the rule of a line. most is the largest count of a rule; the bars are
 // drawn in proportion to it.
-func (row *lineRow) setRule(source int, rule *audit.Line, most int64, at places) {
-	row.Kind, row.Rule, row.Bound, row.Denied = "rule", true, rule.Applied, rule.Denied
-	row.Agents, row.More = cut(rule.Crawlers, maxLineAgents)
-	row.Bars = bars(most, part{"deny", row.Denied}, part{"pass", row.Bound - row.Denied})
-	if rule.Layer == "policy" {
-		row.Policy = where(rule.Layer, rule.Line)
-	}
-	at[key{source, rule.Layer, rule.Line}] = row.ID
-}
-
-// newHiddenRow returns the row for a hidden rule.
-func newHiddenRow(source int, rule *audit.Line, most int64, at places) lineRow {
-	row := lineRow{ID: fmt.Sprintf("s%d-hidden%d", source, rule.Line), Number: rule.Line, Raw: rule.Text}
-	row.setRule(source, rule, most, at)
-	return row
+func (v *view) setRule(row *lineRow, rule *audit.Line, most int64) {
+	row.Kind, row.Rule, row.Agents = "rule", rule, cut(rule.Crawlers, maxLineAgents)
+	row.Bars = bars(most, part{"deny", rule.Denied}, part{"pass", rule.Applied - rule.Denied})
+	v.places[key{rule.Source, rule.Layer, rule.Line}] = row.ID
 }
 
 // lineKind returns the CSS class of a line without a rule.
@@ -210,17 +169,10 @@ func (p places) of(source int, layer string, line int, text string) place {
 	return at
 }
 
-// ofVerdict returns the place of the line that decided.
-func (p places) ofVerdict(v *audit.Verdict) place { return p.of(v.Source, v.Layer, v.Line, v.Text) }
-
 // where returns the number and the file of a line in words.
 func where(layer string, line int) string {
-	n := strconv.Itoa(line)
-	switch layer {
-	case "policy":
-		return "policy, line " + n + " of the configuration"
-	case "hidden":
-		return "hidden, line " + n + " of the configuration"
+	if layer == "policy" || layer == "hidden" {
+		return fmt.Sprintf("%s, line %d of the configuration", layer, line)
 	}
-	return "line " + n
+	return fmt.Sprintf("line %d", line)
 }

@@ -21,24 +21,41 @@ var style string
 //go:embed page.js
 var script string
 
-var tmpl = template.Must(template.New("page").Funcs(template.FuncMap{
-	"count":   words.Count[int64],
-	"octets":  words.Octets,
-	"plural":  words.Plural[int64],
-	"lines":   words.Plural[int],
-	"name":    func(s string) template.HTML { return strange(maxName, s) },
-	"text":    func(s string) template.HTML { return strange(maxText, s) },
-	"plain":   func(s string) string { return plain(maxName, s) },
-	"moment":  moment,
-	"seconds": seconds,
-	"short":   short,
-	"share":   share,
-}).Parse(markup))
-
 // Write writes the report as an HTML page. The only error is that of w.
 func Write(w io.Writer, r *audit.Report) error {
+	v := newView(r)
+	tmpl := template.Must(template.New("page").Funcs(template.FuncMap{
+		"policy":      func() string { return policy },
+		"style":       func() template.CSS { return template.CSS(style) },
+		"script":      func() template.JS { return template.JS(script) },
+		"count":       words.Count[int64],
+		"octets":      words.Octets,
+		"plural":      words.Plural[int64],
+		"lines":       words.Plural[int],
+		"name":        func(s string) template.HTML { return strange(maxName, s) },
+		"text":        func(s string) template.HTML { return strange(maxText, s) },
+		"plain":       func(s string) string { return plain(maxName, s) },
+		"moment":      moment,
+		"seconds":     seconds,
+		"short":       short,
+		"share":       share,
+		"estimated":   func(figure string) bool { return estimated(r, figure) },
+		"label":       label,
+		"kind":        kind,
+		"errors":      errors,
+		"allowed":     allowed,
+		"refused":     refused,
+		"requests":    requests,
+		"bars":        bars,
+		"part":        func(kind string, n int64) part { return part{kind, n} },
+		"paceBar":     paceBar,
+		"paceTicks":   paceTicks,
+		"allowedPace": func() string { return percent(logarithmic(1), 1) },
+		"where":       where,
+		"place":       v.places.of,
+	}).Parse(markup))
 	buf := bufio.NewWriterSize(w, 64<<10)
-	if err := tmpl.Execute(buf, newView(r)); err != nil {
+	if err := tmpl.Execute(buf, v); err != nil {
 		return err
 	}
 	return buf.Flush()

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"net/http"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,73 +16,52 @@ import (
 
 // readTable is the timeline of the reads of robots.txt.
 type readTable struct {
-	Ticks  []tick
-	Rows   []readRow
-	Kinds  []mark // the kinds of marks in the chart, for the legend
-	Left   int    // number of crawlers that read the file and have no row
-	Never  []neverRead
-	NeverN int // number of crawlers that never read it
-	More   int // number of crawlers that never read it and are not named
-}
-
-// neverRead is a crawler that sent requests and never read robots.txt.
-type neverRead struct {
-	Name     string
-	Requests int64
+	Ticks   []tick
+	Rows    []readRow
+	Answers []answer // the kinds of marks in the chart, for the legend
+	Left    int      // number of crawlers that read the file and have no row
+	Never   shown[*audit.Crawler]
 }
 
 // readRow is the row of a crawler.
 type readRow struct {
-	Label    string
-	Reads    int64
-	Requests int64
-	Got      string
-	Gap      time.Duration // the longest time between two reads; 0 for a single read
-	Text     string        // description of the chart
-	From     string        // position of its first request
-	Wide     string        // width of the period of its requests
-	Ticks    []tick
-	Marks    []mark
+	*audit.Crawler
+	Got   string
+	Gap   time.Duration // the longest time between two reads; 0 for a single read
+	Text  string        // description of the chart
+	From  string        // position of its first request
+	Wide  string        // width of the period of its requests
+	Marks []mark
 }
 
 // mark is a read, or several consecutive reads with the same answer.
 type mark struct {
-	Kind, Name string
-	X          string
-	Width      string // "" for a single time
-	Tip        string
+	Kind  string
+	X     string
+	Width string // "" for a single time
+	Tip   string
 }
 
 // answer is a kind of response to a request for robots.txt, by its status.
 type answer struct {
-	kind, name string
+	from, to   int
+	Kind, Name string
 }
 
-// answerKinds are the kinds of answers in the order of the legend.
-var answerKinds = []answer{
-	{"file", "the file (2xx)"},
-	{"unchanged", "unchanged (304)"},
-	{"redirect", "a redirect (3xx)"},
-	{"none", "no file, so no rules (4xx)"},
-	{"error", "a server error (5xx)"},
-	{"unknown", "no status in the log"},
+// answers are the kinds of answers in the order of the legend. The first one that has a
+// status counts.
+var answers = []answer{
+	{200, 299, "file", "the file (2xx)"},
+	{304, 304, "unchanged", "unchanged (304)"},
+	{300, 399, "redirect", "a redirect (3xx)"},
+	{400, 499, "none", "no file, so no rules (4xx)"},
+	{500, 599, "error", "a server error (5xx)"},
+	{math.MinInt, math.MaxInt, "unknown", "no status in the log"},
 }
 
 // answerOf returns the kind of a status.
-func answerOf(status int) answer {
-	switch {
-	case status == http.StatusNotModified:
-		return answerKinds[1]
-	case status >= 200 && status < 300:
-		return answerKinds[0]
-	case status >= 300 && status < 400:
-		return answerKinds[2]
-	case status >= 400 && status < 500:
-		return answerKinds[3]
-	case status >= 500 && status < 600:
-		return answerKinds[4]
-	}
-	return answerKinds[5]
+func answerOf(status int) string {
+	return answers[slices.IndexFunc(answers, func(a answer) bool { return a.from <= status && status <= a.to })].Kind
 }
 
 // newReadTable returns nil if the log has no times or no robots.
@@ -91,42 +70,30 @@ func newReadTable(r *audit.Report) *readTable {
 		return nil
 	}
 	s := span{r.Period.From.UTC(), r.Period.To.UTC()}
-	t := &readTable{Ticks: s.ticks()}
+	never := func(c *audit.Crawler) bool { return c.RobotsTxtReads == 0 && !c.Rest }
+	readers := cut(crawlersWith(r, func(c *audit.Crawler) bool { return len(c.Reads) > 0 && !never(c) }), maxTimelines)
+	t := &readTable{Ticks: s.ticks(), Left: readers.Left(), Never: cut(crawlersWith(r, never), maxNeverRead)}
 	used := make(map[string]bool)
-	for i := range r.Crawlers {
-		c := &r.Crawlers[i]
-		switch {
-		case c.RobotsTxtReads == 0 && !c.Rest:
-			t.NeverN++
-			if len(t.Never) < maxNeverRead {
-				t.Never = append(t.Never, neverRead{label(c), c.Requests})
-			}
-		case len(c.Reads) == 0:
-		case len(t.Rows) == maxTimelines:
-			t.Left++
-		default:
-			row := newReadRow(c, s)
-			row.Ticks = t.Ticks
-			t.Rows = append(t.Rows, row)
-			for _, m := range row.Marks {
-				used[m.Kind] = true
-			}
+	for _, c := range readers.Rows {
+		row := newReadRow(c, s)
+		t.Rows = append(t.Rows, row)
+		for _, m := range row.Marks {
+			used[m.Kind] = true
 		}
 	}
-	t.More = t.NeverN - len(t.Never)
-	for _, k := range answerKinds {
-		if used[k.kind] {
-			t.Kinds = append(t.Kinds, mark{Kind: k.kind, Name: k.name})
-		}
-	}
+	t.Answers = slices.DeleteFunc(slices.Clone(answers), func(a answer) bool { return !used[a.Kind] })
 	return t
 }
 
+// nearby is the part of the chart's width from which on several reads are drawn as a
+// bar with a width.
+const nearby = 0.004
+
 // newReadRow returns the row with the reads of a crawler.
 func newReadRow(c *audit.Crawler, s span) readRow {
-	row := readRow{Label: label(c), Reads: c.RobotsTxtReads, Requests: c.Requests, From: "0%", Wide: "0%"}
+	row := readRow{Crawler: c, From: "0%", Wide: "0%"}
 	if c.First != nil && c.Last != nil {
-		row.From, row.Wide = s.x(*c.First), percent(float64(c.Last.Sub(*c.First)), float64(s.to.Sub(s.from)))
+		row.From, row.Wide = s.x(*c.First), s.width(*c.First, *c.Last)
 	}
 	got := make(map[int]int64)
 	for i := range c.Reads {
@@ -135,35 +102,24 @@ func newReadRow(c *audit.Crawler, s span) readRow {
 		if i > 0 {
 			row.Gap = max(row.Gap, read.Time.Sub(c.Reads[i-1].Until))
 		}
-		row.add(read, s)
+		m := mark{Kind: answerOf(read.Status), X: s.x(read.Time), Tip: tipOf(read)}
+		if s.part(read.Until)-s.part(read.Time) > nearby {
+			m.Width = s.width(read.Time, read.Until)
+		}
+		row.Marks = append(row.Marks, m)
 	}
 	row.Got = statuses(got)
-	first, last := c.Reads[0].Time.UTC(), c.Reads[len(c.Reads)-1].Until.UTC()
-	row.Text = fmt.Sprintf("%s: %s of robots.txt from %s to %s", plain(maxName, row.Label), words.Plural(row.Reads, "read", "reads"), moment(first), moment(last))
+	row.Text = fmt.Sprintf("%s: %s of robots.txt from %s to %s", plain(maxName, label(c)), words.Plural(c.RobotsTxtReads, "read", "reads"),
+		moment(c.Reads[0].Time), moment(c.Reads[len(c.Reads)-1].Until))
 	return row
-}
-
-// nearby is the part of the chart's width from which on several reads are drawn as a
-// bar with a width.
-const nearby = 0.004
-
-// add adds the mark for a read.
-func (row *readRow) add(read *audit.RobotsTxtRead, s span) {
-	kind := answerOf(read.Status)
-	x := s.part(read.Time)
-	m := mark{Kind: kind.kind, X: s.x(read.Time), Tip: tipOf(read)}
-	if s.part(read.Until)-x > nearby {
-		m.Width = percent(float64(read.Until.Sub(read.Time)), float64(s.to.Sub(s.from)))
-	}
-	row.Marks = append(row.Marks, m)
 }
 
 // tipOf returns the tooltip for a read.
 func tipOf(read *audit.RobotsTxtRead) string {
-	text := moment(read.Time.UTC())
+	text := moment(read.Time)
 	if read.Count > 1 {
 		text = words.Plural(read.Count, "read", "reads") + ", " + text
-		if until := moment(read.Until.UTC()); until != moment(read.Time.UTC()) {
+		if until := moment(read.Until); until != moment(read.Time) {
 			text += " to " + until
 		}
 	}
@@ -180,11 +136,10 @@ func tipOf(read *audit.RobotsTxtRead) string {
 
 // statuses returns the number of responses with each status, in words.
 func statuses(got map[int]int64) string {
-	list := slices.SortedFunc(maps.Keys(got), func(a, b int) int {
-		return cmp.Or(cmp.Compare(got[b], got[a]), cmp.Compare(a, b))
-	})
 	var parts []string
-	for _, status := range list {
+	for _, status := range slices.SortedFunc(maps.Keys(got), func(a, b int) int {
+		return cmp.Or(cmp.Compare(got[b], got[a]), cmp.Compare(a, b))
+	}) {
 		name := strconv.Itoa(status)
 		if status == 0 {
 			name = "unknown"

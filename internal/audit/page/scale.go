@@ -23,21 +23,20 @@ type bar struct {
 
 // part is the number of requests for a bar.
 type part struct {
-	kind string
-	n    int64
+	Kind string
+	N    int64
 }
 
 // bars returns the bars for parts of whole, from left to right. A bar is at least 1 %
 // wide, so that it is visible.
-func bars(whole int64, parts ...part) []bar {
-	var list []bar
+func bars(whole int64, parts ...part) (list []bar) {
 	at := 0.0
 	for _, p := range parts {
-		if p.n <= 0 || whole <= 0 {
+		if p.N <= 0 || whole <= 0 {
 			continue
 		}
-		width := max(float64(p.n)/float64(whole), 0.01)
-		list = append(list, bar{p.kind, percent(min(at, 0.99), 1), percent(width, 1)})
+		width := max(float64(p.N)/float64(whole), 0.01)
+		list = append(list, bar{p.Kind, percent(min(at, 0.99), 1), percent(width, 1)})
 		at += width
 	}
 	return list
@@ -54,8 +53,11 @@ type span struct {
 }
 
 // x returns the position of a time as a percentage.
-func (s span) x(t time.Time) string {
-	return percent(float64(t.Sub(s.from)), float64(s.to.Sub(s.from)))
+func (s span) x(t time.Time) string { return s.width(s.from, t) }
+
+// width returns the length of a period as a percentage.
+func (s span) width(from, to time.Time) string {
+	return percent(float64(to.Sub(from)), float64(s.to.Sub(s.from)))
 }
 
 // part returns the position of a time, from 0 to 1.

@@ -15,33 +15,29 @@ import (
 // strange returns text that a stranger may have written as safe HTML: it escapes the
 // text, cuts it after max runes, and shows invisible characters as marked escapes.
 func strange(max int, s string) template.HTML {
-	var b strings.Builder
-	for n := 0; s != ""; n++ {
-		if n == max {
-			b.WriteString(`<span class="more" title="cut here">…</span>`)
-			break
-		}
-		text, size, escaped := visible.Rune(s)
-		s = s[size:]
+	return template.HTML(readable(max, s, `<span class="more" title="cut here">…</span>`, func(text string, escaped bool) string {
 		if escaped {
-			b.WriteString(`<span class="escape">` + text + `</span>`)
-			continue
+			return `<span class="escape">` + text + `</span>`
 		}
-		b.WriteString(template.HTMLEscapeString(text))
-	}
-	return template.HTML(b.String())
+		return template.HTMLEscapeString(text)
+	}))
 }
 
 // plain is strange without markup, for an attribute. The template escapes it.
 func plain(max int, s string) string {
+	return readable(max, s, "…", func(text string, _ bool) string { return text })
+}
+
+// readable returns the first max runes of a text, each by the function rune, with more
+// after them if there are others.
+func readable(max int, s, more string, rune func(text string, escaped bool) string) string {
 	var b strings.Builder
 	for n := 0; s != ""; n++ {
 		if n == max {
-			b.WriteString("…")
-			break
+			return b.String() + more
 		}
-		text, size, _ := visible.Rune(s)
-		b.WriteString(text)
+		text, size, escaped := visible.Rune(s)
+		b.WriteString(rune(text, escaped))
 		s = s[size:]
 	}
 	return b.String()
@@ -96,5 +92,5 @@ func share(part, whole int64) string {
 	}
 }
 
-// moment returns a date and time. The page names the time zone at its top.
-func moment(t time.Time) string { return t.Format("2 Jan 2006, 15:04") }
+// moment returns a date and time in UTC. The page names the time zone at its top.
+func moment(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04") }

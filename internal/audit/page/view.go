@@ -1,106 +1,164 @@
 package page
 
 import (
-	"html/template"
+	"cmp"
 	"slices"
-	"time"
+	"strings"
 
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 )
 
-// view is the data of the template, in the order of the page.
+// view is the data of the template: the report, and what the page shows of its lists.
 type view struct {
-	Policy string
-	Style  template.CSS
-	Script template.JS
-
+	*audit.Report
 	Title    string
-	From     *time.Time
-	To       *time.Time
-	Report   *audit.Report
-	Figures  []figure
-	Whole    []bar
-	Legend   []legend
 	Activity *activity
-	Warnings []audit.Warning
-	Left     left
+	Warnings shown[audit.Warning]
 
-	Comparison *comparison
-	Crawlers   crawlerTable
-	Listings   []listing
-	Reads      *readTable
-	Paces      []paceRow
-	PaceTicks  []tick
-	Coarse     bool // a row of Paces has no verdict
-	Examples   []exampleGroup
-	People     []peopleTable
-	Hosts      []audit.Host
-	Inputs     []audit.Input
-	Estimates  []string
+	Differences shown[audit.Difference]
+	Crawlers    shown[audit.Crawler]
+	Sources     shown[audit.Source]
+	Listings    []listing // of Sources
+	Reads       *readTable
+	Paces       shown[*audit.Crawler]
+	Examples    shown[*audit.Crawler]
+	People      []nameTable
+	Hosts       shown[audit.Host]
+	Inputs      shown[audit.Input]
+	Estimates   []string
 
-	SuspectsEstimated bool
-}
-
-// left has the number of elements of each list that the page leaves out.
-type left struct {
-	Warnings, Listings, Paces, Examples, Hosts, Inputs int
+	places places
+	budget int // number of lines that Listings may still have
 }
 
 // newView returns the view of a report.
 func newView(r *audit.Report) *view {
 	v := &view{
-		Policy: policy, Style: template.CSS(style), Script: template.JS(script),
-		Report: r, Title: title(r), Estimates: Estimates(r), SuspectsEstimated: estimated(r, "suspects.clients"),
+		Report: r, Title: title(r), Activity: newActivity(&r.Activity), Warnings: cut(r.Warnings, maxNotes),
+		Crawlers: cut(r.Crawlers, maxCrawlers), Sources: cut(r.Sources, maxSources), Reads: newReadTable(r), Paces: paced(r),
+		Examples: cut(crawlersWith(r, func(c *audit.Crawler) bool { return len(c.Refused) > 0 }), maxExamples),
+		Hosts:    cut(r.Hosts, maxHosts), Inputs: cut(r.Inputs, maxInputs), Estimates: Estimates(r),
+		places: make(places), budget: maxLines,
 	}
-	if p := r.Period; p.From != nil && p.To != nil {
-		from, to := p.From.UTC(), p.To.UTC()
-		v.From, v.To = &from, &to
+	if r.Against != nil {
+		v.Differences = cut(r.Against.Differences, maxDifferences)
 	}
-	v.Figures = figures(r)
-	v.Whole, v.Legend = whole(r)
-	v.Activity = newActivity(&r.Activity)
-	v.Warnings, v.Left.Warnings = cut(r.Warnings, maxNotes)
-
-	places := v.listings(r)
-	v.Comparison = newComparison(r, places)
-	v.Crawlers = newCrawlerTable(r, places)
-	v.Reads = newReadTable(r)
-	v.Paces, v.Left.Paces = paceRows(r, places)
-	v.PaceTicks = paceTicks()
-	v.Coarse = slices.ContainsFunc(v.Paces, func(row paceRow) bool { return !row.Judged })
-	v.Examples, v.Left.Examples = exampleGroups(r, places)
-	v.People = peopleTables(r)
-	v.Hosts, v.Left.Hosts = cut(r.Hosts, maxHosts)
-	v.Inputs, v.Left.Inputs = cut(r.Inputs, maxInputs)
+	for i := range v.Sources.Rows {
+		v.Listings = append(v.Listings, v.newListing(i))
+	}
+	for _, t := range []nameTable{{"Browsers", cut(r.Browsers, maxPeople)}, {"Systems", cut(r.Systems, maxPeople)}, {"Devices", cut(r.Devices, maxPeople)}} {
+		if len(t.Rows) > 0 {
+			v.People = append(v.People, t)
+		}
+	}
 	return v
 }
 
 // title returns the hosts of the report, the most frequent ones by name.
 func title(r *audit.Report) string {
-	var names string
-	n := 0
-	for i, h := range r.Hosts {
-		if h.Rest || i == maxTitleHosts {
-			break
+	var names []string
+	for _, h := range cut(r.Hosts, maxTitleHosts).Rows {
+		if !h.Rest {
+			names = append(names, plain(maxName, h.Name))
 		}
-		if n++; n > 1 {
-			names += ", "
-		}
-		names += plain(maxName, h.Name)
 	}
-	switch rest := len(r.Hosts) - n; {
-	case n == 0:
-		return "Access log"
-	case rest > 0:
-		return names + " and others"
+	text := strings.Join(names, ", ")
+	if len(names) > 0 && len(names) < len(r.Hosts) {
+		text += " and others"
 	}
-	return names
+	return cmp.Or(text, "Access log")
 }
 
-// estimated reports whether a figure, by its JSON name, is an estimate.
-func estimated(r *audit.Report, name string) bool {
-	return slices.Contains(r.Estimates, name)
+// Whole returns the parts of all requests: those of people, and those of robots by
+// verdict.
+func (v *view) Whole() []part {
+	w := &v.WouldHave
+	list := []part{{"people", v.Report.People}, {"pass", v.Robots - w.Refused}, {"deny", w.Denied}, {"throttle", w.Throttled}}
+	return slices.DeleteFunc(list, func(p part) bool { return p.N <= 0 })
 }
+
+// WholeBars returns the bars for Whole.
+func (v *view) WholeBars() []bar { return bars(v.Requests, v.Whole()...) }
+
+// nameTable is the table of browsers, systems or devices.
+type nameTable struct {
+	Name string
+	shown[audit.Count]
+}
+
+// Most returns the largest number of requests in a row.
+func (t nameTable) Most() int64 {
+	return slices.MaxFunc(t.Rows, func(a, b audit.Count) int { return cmp.Compare(a.Requests, b.Requests) }).Requests
+}
+
+// Others returns the number of requests that are in no row.
+func (t nameTable) Others() (n int64) {
+	for _, c := range t.Rest {
+		n += c.Requests
+	}
+	return n
+}
+
+// crawlersWith returns the crawlers of a report that are suitable.
+func crawlersWith(r *audit.Report, suitable func(*audit.Crawler) bool) (list []*audit.Crawler) {
+	for i := range r.Crawlers {
+		if suitable(&r.Crawlers[i]) {
+			list = append(list, &r.Crawlers[i])
+		}
+	}
+	return list
+}
+
+// requests returns the number of requests of several crawlers.
+func requests(list []audit.Crawler) (n int64) {
+	for i := range list {
+		n += list[i].Requests
+	}
+	return n
+}
+
+// allowed returns the number of requests of a crawler that would have passed.
+func allowed(c *audit.Crawler) int64 { return c.Requests - refused(c) }
+
+// refused returns the number of requests of a crawler that would have been refused.
+func refused(c *audit.Crawler) int64 { return c.Denied + c.Throttled }
+
+// errors returns the number of responses with a status of 400 or more.
+func errors(list []audit.Count) (n int64) {
+	for _, c := range list {
+		if c.Name >= "4" {
+			n += c.Requests
+		}
+	}
+	return n
+}
+
+// label returns the name of a crawler for the page.
+func label(c *audit.Crawler) string {
+	if c.Rest {
+		return "others: " + kind(c.Class)
+	}
+	return cmp.Or(c.Name, "no User-Agent")
+}
+
+// kinds are the classes of crawlers in words.
+var kinds = map[string]string{
+	"crawler":        "known crawler",
+	"named":          "named by robots.txt",
+	"self-declared":  "self-declared robot",
+	"user-triggered": "fetched for a person",
+	"scraper":        "offline browser or framework",
+	"webhook":        "webhook",
+	"probe":          "probe",
+	"program":        "program",
+	"library":        "HTTP library",
+}
+
+// kind returns a class in words.
+func kind(class string) string { return cmp.Or(kinds[class], class) }
+
+// estimated reports whether a figure, by its JSON name, is an estimate.
+func estimated(r *audit.Report, name string) bool { return slices.Contains(r.Estimates, name) }
 
 // estimateNames are descriptions of the figures that Report.Estimates names.
 var estimateNames = map[string]string{
@@ -112,13 +170,9 @@ var estimateNames = map[string]string{
 }
 
 // Estimates returns descriptions of the figures that are estimates.
-func Estimates(r *audit.Report) []string {
-	var list []string
+func Estimates(r *audit.Report) (list []string) {
 	for _, name := range r.Estimates {
-		if words, ok := estimateNames[name]; ok {
-			name = words
-		}
-		list = append(list, name)
+		list = append(list, cmp.Or(estimateNames[name], name))
 	}
 	return list
 }
@@ -148,10 +202,17 @@ const (
 	maxText = 400 // lines of files, User-Agents, request targets
 )
 
-// cut returns the first n elements of list, and the number of the others.
-func cut[T any](list []T, n int) (shown []T, left int) {
-	if len(list) <= n {
-		return list, 0
-	}
-	return list[:n], len(list) - n
+// shown is a list of which the page shows Rows and leaves out Rest.
+type shown[T any] struct{ Rows, Rest []T }
+
+// cut returns a list of which the first n elements are shown.
+func cut[T any](list []T, n int) shown[T] {
+	n = min(n, len(list))
+	return shown[T]{list[:n], list[n:]}
 }
+
+// Len returns the number of all elements.
+func (s shown[T]) Len() int { return len(s.Rows) + len(s.Rest) }
+
+// Left returns the number of elements that are left out.
+func (s shown[T]) Left() int { return len(s.Rest) }
