@@ -15,86 +15,47 @@ import (
 // maxLine is the largest length of a line, in octets.
 const maxLine = 1 << 20
 
+// lineBuffer is the size of the buffer for lines. Longer ones are copied.
+const lineBuffer = 256 << 10
+
 // lineReader reads lines of bounded length.
 type lineReader struct {
-	r      io.Reader
-	buf    []byte
-	begin  int   // of the part of buf that was not returned yet
-	end    int   // of the part of buf that was read
-	number int64 // of the last line, from 1
-	err    error
+	r      *bufio.Reader
+	long   []byte // a line that is longer than the buffer of r
+	number int64  // of the last line, from 1
 }
 
-func newLineReader(r io.Reader) *lineReader { return &lineReader{r: r, buf: make([]byte, 256<<10)} }
+func newLineReader(r io.Reader, buffer int) *lineReader {
+	return &lineReader{r: bufio.NewReaderSize(r, buffer)}
+}
 
-// next returns the next line without its LF or CRLF. The problem is fine or tooLong;
+// next returns the next line without its LF or CRLF. The problem is None or TooLong;
 // then the line has only its beginning. The line is valid until the next call. The
 // error is io.EOF at the end.
 func (l *lineReader) next() (line []byte, p logformat.Problem, err error) {
-	searched := l.begin
+	l.long = l.long[:0]
 	for {
-		if i := bytes.IndexByte(l.buf[searched:l.end], '\n'); i >= 0 {
-			line = l.buf[l.begin : searched+i]
-			l.begin = searched + i + 1
+		line, err = l.r.ReadSlice('\n')
+		if !errors.Is(err, bufio.ErrBufferFull) {
 			break
 		}
-		searched = l.end
-		if l.end-l.begin > maxLine {
-			p = logformat.TooLong
-			line = append([]byte(nil), l.buf[l.begin:l.begin+512]...)
-			if err := l.skipLine(); err != nil && !errors.Is(err, io.EOF) {
-				return nil, logformat.None, err
-			}
-			break
+		if len(l.long) <= maxLine {
+			l.long = append(l.long, line...)
 		}
-		if l.err != nil {
-			if line = l.buf[l.begin:l.end]; len(line) == 0 {
-				return nil, logformat.None, l.err
-			}
-			l.begin = l.end
-			break
-		}
-		searched -= l.fill()
+	}
+	if len(l.long) > 0 {
+		l.long = append(l.long, line...)
+		line = l.long
+	}
+	if len(line) == 0 {
+		return nil, logformat.None, err
 	}
 	l.number++
-	if n := len(line); n > 0 && line[n-1] == '\r' {
-		line = line[:n-1]
-	}
-	if len(line) > maxLine && p == logformat.None {
+	line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+	if len(line) > maxLine {
 		p = logformat.TooLong
 	}
 	return line, p, nil
-}
-
-// fill reads more, and returns by how many octets it moved the content of buf.
-func (l *lineReader) fill() (moved int) {
-	if l.begin > 0 {
-		moved = l.begin
-		l.end = copy(l.buf, l.buf[l.begin:l.end])
-		l.begin = 0
-	}
-	if l.end == len(l.buf) {
-		l.buf = append(l.buf, make([]byte, len(l.buf))...)
-	}
-	n, err := l.r.Read(l.buf[l.end:])
-	l.end += n
-	l.err = err
-	return moved
-}
-
-// skipLine skips the rest of a line that is too long.
-func (l *lineReader) skipLine() error {
-	for {
-		if i := bytes.IndexByte(l.buf[l.begin:l.end], '\n'); i >= 0 {
-			l.begin += i + 1
-			return nil
-		}
-		l.begin, l.end = 0, 0
-		if l.err != nil {
-			return l.err
-		}
-		l.fill()
-	}
 }
 
 // decompress detects by its first octets whether r is compressed. It returns the

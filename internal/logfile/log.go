@@ -87,7 +87,7 @@ func (l *Log) open() error {
 		return fmt.Errorf("%s: %w", l.Name, err)
 	}
 	if l.Format != nil {
-		l.lines = newLineReader(l.text)
+		l.lines = newLineReader(l.text, lineBuffer)
 		return nil
 	}
 	read := &bytes.Buffer{}
@@ -95,26 +95,24 @@ func (l *Log) open() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", l.Name, err)
 	}
-	l.lines = newLineReader(io.MultiReader(read, l.text))
+	l.lines = newLineReader(io.MultiReader(read, l.text), lineBuffer)
 	return l.setFormat(sample)
 }
 
 // readSample reads the lines at the beginning of a file by which its format is
 // detected.
 func readSample(r io.Reader) (sample [][]byte, err error) {
-	reader := newLineReader(r)
-	reader.buf = make([]byte, 64<<10)
+	reader := newLineReader(r, 64<<10)
 	for size := 0; len(sample) < sampleLines && size < maxLine; {
 		line, p, err := reader.next()
+		if err != nil && !errors.Is(err, io.EOF) && len(sample) == 0 {
+			return nil, err
+		}
 		if err != nil {
-			if !errors.Is(err, io.EOF) && len(sample) == 0 {
-				return nil, err
-			}
 			break
 		}
 		if p == logformat.None && len(line) > 0 {
-			line = bytes.TrimLeft(line, "\x00")
-			sample = append(sample, bytes.Clone(line))
+			sample = append(sample, bytes.Clone(bytes.TrimLeft(line, "\x00")))
 			size += len(line)
 		}
 	}

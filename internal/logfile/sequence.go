@@ -94,13 +94,7 @@ func (s *Sequence) earliest() *Log {
 	if len(s.active) == 0 {
 		return nil
 	}
-	best := s.active[0]
-	for _, l := range s.active[1:] {
-		if l.position() < best.position() {
-			best = l
-		}
-	}
-	return best
+	return slices.MinFunc(s.active, func(a, b *Log) int { return cmp.Compare(a.position(), b.position()) })
 }
 
 // position returns the time of the current line. It is 0 for a line without a time,
