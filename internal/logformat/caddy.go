@@ -154,18 +154,12 @@ func (p *caddyLog) member(key []byte, e *Entry, l *caddyLine) bool {
 	if i := bytes.IndexByte(key, '>'); i > 0 { // the key is a path such as request>uri
 		return p.requestMember(lastSegment(key), e, l)
 	}
-	if c := o.b[o.i]; c == '{' || c == '[' {
-		return o.skipValue()
-	}
 	text, quoted, ok := o.scalar()
-	if !ok {
-		return false
-	}
 	if quoted {
 		l.classify(text)
 	}
 	p.time(key, text, e, l)
-	return true
+	return ok
 }
 
 // lastSegment returns the last element of a path such as request>headers>User-Agent.
@@ -197,9 +191,6 @@ func (p *caddyLog) time(key, text []byte, e *Entry, l *caddyLine) {
 
 // integer parses a number and drops its fraction. It returns 0 for other values.
 func (o *object) integer() (int64, bool) {
-	if o.b[o.i] == '{' || o.b[o.i] == '[' {
-		return 0, o.skipValue()
-	}
 	text, _, ok := o.scalar()
 	n, _ := leadingNumber(text)
 	return n, ok
@@ -209,14 +200,7 @@ func (o *object) integer() (int64, bool) {
 // notation. A large whole number is in nanoseconds. A small one may be in
 // milliseconds or seconds, so that the duration is not known.
 func (p *caddyLog) duration(l *caddyLine) bool {
-	o := &p.walk
-	if o.b[o.i] == '{' || o.b[o.i] == '[' {
-		return o.skipValue()
-	}
-	text, quoted, ok := o.scalar()
-	if !ok {
-		return false
-	}
+	text, quoted, ok := p.walk.scalar()
 	l.duration = -1
 	whole, _, fraction := bytes.Cut(text, []byte("."))
 	switch {
@@ -233,7 +217,7 @@ func (p *caddyLog) duration(l *caddyLine) bool {
 	case !fraction && string(whole) == "0":
 		l.duration = 0
 	}
-	return true
+	return ok
 }
 
 // finish decides whether the line is a request, and completes e.

@@ -49,7 +49,7 @@ func (p *caddyLog) requestMember(key []byte, e *Entry, l *caddyLine) bool {
 		return true
 	case "User-Agent", "user-agent", "user_agent", "UserAgent", "useragent", "ua":
 		l.agent = true
-		return p.values(func(s string) { e.UserAgents = append(e.UserAgents, s) })
+		return p.walk.texts(&e.UserAgents)
 	default:
 		return o.skipValue()
 	}
@@ -84,7 +84,7 @@ func (p *caddyLog) headers(e *Entry) bool {
 func (p *caddyLog) header(name []byte, e *Entry) bool {
 	switch string(name) {
 	case "User-Agent", "user-agent", "ua", "UA", "user_agent":
-		return p.values(func(s string) { e.UserAgents = append(e.UserAgents, s) })
+		return p.walk.texts(&e.UserAgents)
 	case "Authorization":
 		e.Authorized = true
 		return p.walk.skipValue()
@@ -104,7 +104,7 @@ func (p *caddyLog) field(name []byte, e *Entry) bool {
 		return p.walk.skipValue()
 	}
 	n := len(e.Fields[i])
-	ok := p.values(func(s string) { e.Fields[i] = append(e.Fields[i], s) })
+	ok := p.walk.texts(&e.Fields[i])
 	if len(e.Fields[i]) == n { // the field was there, but its value was removed
 		e.Fields[i] = append(e.Fields[i], "")
 	}
@@ -114,33 +114,35 @@ func (p *caddyLog) field(name []byte, e *Entry) bool {
 // maxValues is the largest number of values of one field that are read.
 const maxValues = 17
 
-// values calls f for each string of an array, or for a single string.
-func (p *caddyLog) values(f func(string)) bool {
-	o := &p.walk
-	if o.b[o.i] != '[' {
-		if o.b[o.i] != '"' {
-			return o.skipValue()
-		}
-		b, ok := o.text()
-		f(view(b))
-		return ok
+// texts appends each string of an array, or a single string, to a list.
+func (o *object) texts(to *[]string) bool {
+	switch o.b[o.i] {
+	case '"':
+		return o.addText(to)
+	case '[':
+		o.i++
+	default:
+		return o.skipValue()
 	}
-	o.i++
 	for n, first := 0, true; ; n, first = n+1, false {
 		more, ok := o.more(']', first)
 		if !ok || !more {
 			return ok
 		}
-		if o.b[o.i] != '"' || n >= maxValues {
-			if !o.skipValue() {
-				return false
-			}
-			continue
+		if o.b[o.i] == '"' && n < maxValues {
+			ok = o.addText(to)
+		} else {
+			ok = o.skipValue()
 		}
-		b, ok := o.text()
 		if !ok {
 			return false
 		}
-		f(view(b))
 	}
+}
+
+// addText parses a string and appends it to a list.
+func (o *object) addText(to *[]string) bool {
+	b, ok := o.text()
+	*to = append(*to, view(b))
+	return ok
 }

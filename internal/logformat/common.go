@@ -17,6 +17,7 @@ type commonLog struct {
 	// host, from 1; 0 if none is.
 	more, hostAt int
 	vhost        bool   // a line with the host before it was seen
+	after        []byte // what is after the size in the last line
 	buf          []byte // of strings that had escapes
 }
 
@@ -55,16 +56,16 @@ func (p *commonLog) parse(line []byte, e *Entry) Problem {
 		return unknownFormat
 	}
 	rest := line[end+len(`] "`):]
-	request, rest, ok := p.request(rest)
+	request, rest, ok := p.quoted(rest, endsRequest)
 	if !ok {
 		return cutOr(line, badRequest)
 	}
-	e.Status, rest = number3(rest)
+	e.Status, rest = number3(rest[1:])
 	if e.Status < 0 {
 		return badStatus
 	}
-	rest = p.octets(rest, e)
-	if pr := p.tail(rest, e); pr != None {
+	p.after = octets(rest, e)
+	if pr := p.tail(p.after, e); pr != None {
 		return pr
 	}
 	if !e.setRequestLine(request) {
@@ -116,25 +117,32 @@ func (p *commonLog) head(s string, e *Entry) bool {
 	return true
 }
 
-// request parses the request line up to the quotation mark at its end. Because
-// clients send such marks and some servers do not escape them, it looks for a mark
-// with a blank and a status after it.
-func (p *commonLog) request(b []byte) (string, []byte, bool) {
-	for i := 0; ; {
+// quoted parses up to a quotation mark that is not escaped and with whose rest ends
+// agrees. Because clients send such marks and some servers do not escape them, the first
+// mark may not be the end.
+func (p *commonLog) quoted(b []byte, ends func(rest []byte) bool) (string, []byte, bool) {
+	for i := 0; ; i++ {
 		n := bytes.IndexByte(b[i:], '"')
 		if n < 0 {
 			return "", nil, false
 		}
 		i += n
-		if rest := b[i+1:]; !escaped(b, i) && len(rest) > 1 && rest[0] == ' ' && (isDigit(rest[1]) || rest[1] == '-') {
-			return p.unescape(b[:i]), rest[1:], true
+		if rest := b[i+1:]; !escaped(b, i) && ends(rest) {
+			return view(unescaped(b[:i], &p.buf)), rest, true
 		}
-		i++
 	}
 }
 
+// endsRequest reports whether a blank and a status are at the beginning of b.
+func endsRequest(b []byte) bool {
+	return len(b) > 1 && b[0] == ' ' && (isDigit(b[1]) || b[1] == '-')
+}
+
+// endsField reports whether b is empty or begins with a blank.
+func endsField(b []byte) bool { return len(b) == 0 || b[0] == ' ' }
+
 // octets parses the size of the response. A hyphen stands for 0.
-func (p *commonLog) octets(b []byte, e *Entry) []byte {
+func octets(b []byte, e *Entry) []byte {
 	if len(b) == 0 || b[0] != ' ' {
 		return b
 	}
@@ -152,7 +160,7 @@ func (p *commonLog) tail(b []byte, e *Entry) Problem {
 		if len(b) < 2 || b[0] != ' ' || b[1] != '"' {
 			return cutOff
 		}
-		_, rest, ok := p.quoted(b[2:])
+		_, rest, ok := p.quoted(b[2:], endsField)
 		if !ok || len(rest) < 2 || rest[0] != ' ' || rest[1] != '"' {
 			return cutOff
 		}
@@ -162,9 +170,9 @@ func (p *commonLog) tail(b []byte, e *Entry) Problem {
 			if n := len(rest); n == 0 || rest[n-1] != '"' || escaped(rest, n-1) {
 				return cutOff
 			}
-			agent, b = p.unescape(rest[:len(rest)-1]), nil
+			agent, b = view(unescaped(rest[:len(rest)-1], &p.buf)), nil
 		default:
-			if agent, b, ok = p.quoted(rest); !ok {
+			if agent, b, ok = p.quoted(rest, endsField); !ok {
 				return cutOff
 			}
 		}
@@ -174,28 +182,4 @@ func (p *commonLog) tail(b []byte, e *Entry) Problem {
 		e.Host = field(b, p.hostAt)
 	}
 	return None
-}
-
-// quoted parses up to a quotation mark with a blank or the end of the line after it.
-func (p *commonLog) quoted(b []byte) (string, []byte, bool) {
-	for i := 0; ; i++ {
-		n := bytes.IndexByte(b[i:], '"')
-		if n < 0 {
-			return "", nil, false
-		}
-		i += n
-		if !escaped(b, i) && (i+1 == len(b) || b[i+1] == ' ') {
-			return p.unescape(b[:i]), b[i+1:], true
-		}
-	}
-}
-
-// unescape decodes the escapes that Apache (\" \\ \n \xHH) and nginx (\xHH) write.
-func (p *commonLog) unescape(b []byte) string {
-	if bytes.IndexByte(b, '\\') < 0 {
-		return view(b)
-	}
-	from := len(p.buf)
-	p.buf = appendUnescaped(p.buf, b)
-	return view(p.buf[from:])
 }

@@ -2,37 +2,21 @@ package logformat
 
 import (
 	"bytes"
-	"strings"
+	"regexp"
 )
 
 // field returns the n-th field, from 1, of fields that are separated by blanks and may
 // be in quotation marks.
-func field(b []byte, n int) string {
-	for i := 1; ; i++ {
-		for len(b) > 0 && b[0] == ' ' {
-			b = b[1:]
-		}
-		if len(b) == 0 {
+func field(b []byte, n int) (f string) {
+	for range n {
+		if b = bytes.TrimLeft(b, " "); len(b) == 0 {
 			return ""
 		}
-		var f []byte
-		if b[0] == '"' {
-			end := bytes.IndexByte(b[1:], '"')
-			if end < 0 {
-				return ""
-			}
-			f, b = b[1:end+1], b[end+2:]
-		} else {
-			end := bytes.IndexByte(b, ' ')
-			if end < 0 {
-				end = len(b)
-			}
-			f, b = b[:end], b[end:]
-		}
-		if i == n {
-			return view(f)
-		}
+		var value []byte
+		value, b = quotedValue(b, ' ')
+		f = view(value)
 	}
+	return f
 }
 
 // maxMore is the number of fields after the User-Agent that are checked for the host.
@@ -50,14 +34,11 @@ func newCommonLog(sample [][]byte, times timeParser) (p *commonLog, fit int) {
 		if pr := try.parse(line, &e); pr != None && pr != NoRequest {
 			continue
 		}
-		end := bytes.Index(line, []byte(`] "`))
-		_, rest, _ := try.request(line[end+3:])
-		_, rest = number3(rest)
-		rest = try.octets(rest, &e)
+		rest := try.after
 		fit++
 		if len(rest) > 1 && rest[1] == '"' {
-			if _, r, ok := try.quoted(rest[2:]); ok && len(r) > 1 && r[1] == '"' {
-				if _, r, ok = try.quoted(r[2:]); ok {
+			if _, r, ok := try.quoted(rest[2:], endsField); ok && len(r) > 1 && r[1] == '"' {
+				if _, r, ok = try.quoted(r[2:], endsField); ok {
 					withAgent++
 					rest = r
 				}
@@ -71,7 +52,7 @@ func newCommonLog(sample [][]byte, times timeParser) (p *commonLog, fit int) {
 			if f == "" {
 				break
 			}
-			if looksLikeHost(f) {
+			if hostName.MatchString(f) {
 				hosts[n+1]++
 			}
 		}
@@ -91,24 +72,6 @@ func newCommonLog(sample [][]byte, times timeParser) (p *commonLog, fit int) {
 	return p, fit
 }
 
-// looksLikeHost reports whether s looks like a host name, and like nothing else that
-// is usual in logs.
-func looksLikeHost(s string) bool {
-	if name, port, ok := strings.Cut(s, ":"); ok {
-		if strings.Trim(port, "0123456789") != "" {
-			return false
-		}
-		s = name
-	}
-	if s == "localhost" {
-		return true
-	}
-	i := strings.LastIndexByte(s, '.')
-	if i < 1 || len(s)-i < 3 || len(s) > 253 {
-		return false
-	}
-	if strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz0123456789-.") != "" {
-		return false
-	}
-	return strings.Trim(strings.ToLower(s[i+1:]), "abcdefghijklmnopqrstuvwxyz") == "" || strings.HasPrefix(strings.ToLower(s[i+1:]), "xn--")
-}
+// hostName matches what looks like a host name, and like nothing else that is usual in
+// logs.
+var hostName = regexp.MustCompile(`^(localhost|(?i:[a-z0-9.-]+\.([a-z]{2,}|xn--[a-z0-9-]*)))(:\d*)?$`)

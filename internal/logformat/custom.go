@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -14,7 +15,6 @@ type customLog struct {
 	times  timeParser
 	parts  []customPart
 	agents bool
-	json   bool // the format is a JSON object, so that values have JSON escapes
 	buf    []byte
 }
 
@@ -24,30 +24,31 @@ type customPart struct {
 	literal  string
 }
 
+// variable matches a variable, with or without braces, and a $ without a name.
+var variable = regexp.MustCompile(`\$(\{[^}]*\}|\w+)?`)
+
 // newCustomLog compiles a format. The error says what is wrong with it.
 func newCustomLog(format string, times timeParser) (*customLog, error) {
-	p := &customLog{times: times, json: strings.HasPrefix(strings.TrimSpace(format), "{")}
-	rest := format
-	part := customPart{}
+	p := &customLog{times: times, parts: make([]customPart, 1)}
 	seen := map[string]bool{}
-	for {
-		text, after, found := strings.Cut(rest, "$")
-		part.literal = text
-		p.parts = append(p.parts, part)
-		if !found {
-			break
+	last := 0
+	for _, at := range variable.FindAllStringSubmatchIndex(format, -1) {
+		before := &p.parts[len(p.parts)-1]
+		before.literal = format[last:at[0]]
+		name := strings.Trim(format[at[0]+1:at[1]], "{}")
+		last = at[1]
+		switch {
+		case at[0]+1 == at[1] && strings.HasPrefix(format[last:], "{"):
+			return nil, errors.New("} is missing after ${")
+		case at[0]+1 == at[1]:
+			return nil, errors.New("the name of a variable is missing after $")
+		case before.literal == "" && len(p.parts) > 1:
+			return nil, fmt.Errorf("there is no text between $%s and $%s: put a blank or another character between them", before.variable, name)
 		}
-		name, after, err := variableName(after)
-		if err != nil {
-			return nil, err
-		}
-		if text == "" && len(p.parts) > 1 {
-			return nil, fmt.Errorf("there is no text between $%s and $%s: put a blank or another character between them", part.variable, name)
-		}
-		part = customPart{variable: name}
+		p.parts = append(p.parts, customPart{variable: name})
 		seen[name] = true
-		rest = after
 	}
+	p.parts[len(p.parts)-1].literal = format[last:]
 	p.agents = seen["http_user_agent"]
 	switch {
 	case len(p.parts) > maxColumns:
@@ -56,25 +57,6 @@ func newCustomLog(format string, times timeParser) (*customLog, error) {
 		return nil, errors.New("it has no path: add $request or $request_uri")
 	}
 	return p, nil
-}
-
-// variableName parses the name of a variable, with or without braces.
-func variableName(s string) (name, rest string, err error) {
-	if inner, ok := strings.CutPrefix(s, "{"); ok {
-		name, rest, ok = strings.Cut(inner, "}")
-		if !ok {
-			return "", "", errors.New("} is missing after ${")
-		}
-		return name, rest, nil
-	}
-	i := 0
-	for i < len(s) && (s[i] == '_' || isDigit(s[i]) || 'a' <= s[i] && s[i] <= 'z' || 'A' <= s[i] && s[i] <= 'Z') {
-		i++
-	}
-	if i == 0 {
-		return "", "", errors.New("the name of a variable is missing after $")
-	}
-	return s[:i], s[i:], nil
 }
 
 func (p *customLog) name() string    { return "custom" }
@@ -98,7 +80,7 @@ func (p *customLog) parse(line []byte, e *Entry) Problem {
 		}
 		value := rest[:end]
 		rest = rest[end+len(part.literal):]
-		if pr := v.set(part.variable, value, p.text(value), e); pr != None {
+		if pr := v.set(part.variable, value, view(unescaped(value, &p.buf)), e); pr != None {
 			return pr
 		}
 	}
@@ -137,21 +119,4 @@ func (p *customLog) end(b []byte, part *customPart, last bool) int {
 			return i
 		}
 	}
-}
-
-// text decodes the escapes of a value.
-func (p *customLog) text(b []byte) string {
-	if bytes.IndexByte(b, '\\') < 0 {
-		return view(b)
-	}
-	from := len(p.buf)
-	if p.json {
-		o := object{b: append(append([]byte{'"'}, b...), '"')}
-		if text, ok := o.text(); ok {
-			p.buf = append(p.buf, text...)
-			return view(p.buf[from:])
-		}
-	}
-	p.buf = appendUnescaped(p.buf, b)
-	return view(p.buf[from:])
 }

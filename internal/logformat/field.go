@@ -1,6 +1,6 @@
 package logformat
 
-import "strings"
+import "slices"
 
 // Indices in FieldNames and Entry.Fields.
 const (
@@ -25,14 +25,4 @@ var FieldNames = [...]string{
 }
 
 // fieldOf returns the index of a field in FieldNames; -1 if it is not there.
-func fieldOf(name []byte) int {
-	if len(name) == 0 || strings.IndexByte("CSPX", name[0]) < 0 {
-		return -1
-	}
-	for i, field := range FieldNames {
-		if string(name) == field {
-			return i
-		}
-	}
-	return -1
-}
+func fieldOf(name []byte) int { return slices.Index(FieldNames[:], view(name)) }

@@ -2,6 +2,7 @@ package logformat
 
 import (
 	"bytes"
+	"slices"
 	"time"
 )
 
@@ -33,26 +34,13 @@ func Detect(sample [][]byte, zone *time.Location) *Format {
 		return &Format{main: &commonLog{times: times, agents: true}}
 	}
 	common, fit := newCommonLog(sample, times)
-	candidates := []struct {
-		p   parser
-		fit int
-	}{{&caddyLog{times: times}, count(&caddyLog{times: times}, sample)}, {&w3cLog{}, count(&w3cLog{}, sample)}, {common, fit}}
-	best := 0
-	for i, c := range candidates {
-		if c.fit > candidates[best].fit {
-			best = i
-		}
-	}
-	if candidates[best].fit == 0 {
+	parsers := []parser{&caddyLog{times: times}, &w3cLog{}, common}
+	fits := []int{count(&caddyLog{times: times}, sample), count(&w3cLog{}, sample), fit}
+	best := slices.Index(fits, slices.Max(fits))
+	if fits[best] == 0 {
 		return nil
 	}
-	f := &Format{main: candidates[best].p}
-	for i, c := range candidates {
-		if i != best {
-			f.others = append(f.others, c.p)
-		}
-	}
-	return f
+	return &Format{main: parsers[best], others: slices.Delete(slices.Clone(parsers), best, best+1)}
 }
 
 // count returns the number of lines of a sample that p parses as requests.

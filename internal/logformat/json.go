@@ -1,10 +1,6 @@
 package logformat
 
-import (
-	"bytes"
-	"unicode/utf16"
-	"unicode/utf8"
-)
+import "bytes"
 
 // object parses JSON without building values, which is faster than encoding/json. It
 // accepts some invalid JSON, because it checks only what it has to read.
@@ -80,83 +76,22 @@ func (o *object) key() ([]byte, bool) {
 // text parses a string. The result shares the memory of b if the string has no escapes,
 // else that of buf.
 func (o *object) text() ([]byte, bool) {
-	if !skip(o.b, &o.i, '"') {
+	from := o.i + 1
+	if o.i == len(o.b) || o.b[o.i] != '"' || !o.skipText() {
 		return nil, false
 	}
-	rest := o.b[o.i:]
-	end := bytes.IndexByte(rest, '"')
-	if end < 0 {
-		return nil, false
-	}
-	if bytes.IndexByte(rest[:end], '\\') < 0 {
-		o.i += end + 1
-		return rest[:end], true
-	}
-	return o.escapedText()
-}
-
-// escapedText parses the rest of a string that has escapes.
-func (o *object) escapedText() ([]byte, bool) {
-	from := len(o.buf)
-	for o.i < len(o.b) {
-		switch c := o.b[o.i]; c {
-		case '"':
-			o.i++
-			return o.buf[from:], true
-		case '\\':
-			if !o.escape() {
-				return nil, false
-			}
-		default:
-			o.buf = append(o.buf, c)
-			o.i++
-		}
-	}
-	return nil, false
-}
-
-// escape parses one escape sequence.
-func (o *object) escape() bool {
-	if o.i+1 >= len(o.b) {
-		return false
-	}
-	c := o.b[o.i+1]
-	o.i += 2
-	switch control, ok := controlOctet(c); {
-	case ok:
-		c = control
-	case c == 'u':
-		r, ok := o.unit()
-		if utf16.IsSurrogate(r) && bytes.HasPrefix(o.b[o.i:], []byte(`\u`)) {
-			if low, ok := hex(o.b[o.i+2:], 4); ok && utf16.DecodeRune(r, low) != utf8.RuneError {
-				r = utf16.DecodeRune(r, low)
-				o.i += 6
-			}
-		}
-		o.buf = utf8.AppendRune(o.buf, r)
-		return ok
-	case c != '"' && c != '\\' && c != '/':
-		return false
-	}
-	o.buf = append(o.buf, c)
-	return true
-}
-
-// unit parses the four hexadecimal digits after \u: one UTF-16 code unit.
-func (o *object) unit() (rune, bool) {
-	r, ok := hex(o.b[o.i:], 4)
-	if ok {
-		o.i += 4
-	}
-	return r, ok
+	return unescaped(o.b[from:o.i-1], &o.buf), true
 }
 
 // scalar parses a string, a number or a literal such as true. quoted is true for a
-// string.
+// string. It skips objects and arrays, and returns nil for them.
 func (o *object) scalar() (b []byte, quoted, ok bool) {
-	if o.b[o.i] == '"' {
+	switch o.b[o.i] {
+	case '"':
 		b, ok = o.text()
 		return b, true, ok
+	case '{', '[':
+		return nil, false, o.skipNested()
 	}
 	from := o.i
 	for o.i < len(o.b) {
@@ -172,11 +107,8 @@ func (o *object) scalar() (b []byte, quoted, ok bool) {
 
 // skipValue skips a value of any kind.
 func (o *object) skipValue() bool {
-	switch o.b[o.i] {
-	case '"':
+	if o.b[o.i] == '"' {
 		return o.skipText()
-	case '{', '[':
-		return o.skipNested()
 	}
 	_, _, ok := o.scalar()
 	return ok

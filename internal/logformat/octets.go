@@ -1,8 +1,11 @@
 package logformat
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 	"unsafe"
 )
 
@@ -29,44 +32,50 @@ func number3(b []byte) (int, []byte) {
 	return int(digits(b[:3])), b[3:]
 }
 
-// appendUnescaped decodes the escapes that Apache (\" \\ \n \xHH) and nginx (\xHH)
-// write.
-func appendUnescaped(buf, b []byte) []byte {
+// unescaped decodes the escapes that JSON (\" \\ \n \uHHHH), Apache (\" \\ \n \xHH) and
+// nginx (\xHH) write. It returns b itself if there are none, else memory of buf, to which
+// it appends.
+func unescaped(b []byte, buf *[]byte) []byte {
+	if bytes.IndexByte(b, '\\') < 0 {
+		return b
+	}
+	from := len(*buf)
 	for i := 0; i < len(b); i++ {
 		if b[i] != '\\' || i+1 == len(b) {
-			buf = append(buf, b[i])
+			*buf = append(*buf, b[i])
 			continue
 		}
 		i++
-		if c, ok := controlOctet(b[i]); ok {
-			buf = append(buf, c)
-		} else if b[i] != 'x' {
-			buf = append(buf, b[i])
-		} else if c, ok := hex(b[i+1:], 2); ok {
-			buf = append(buf, byte(c))
+		if control := strings.IndexByte("nrtbfv", b[i]); control >= 0 {
+			*buf = append(*buf, "\n\r\t\b\f\v"[control])
+		} else if c, ok := hex(b[i:], 'x', 2); ok {
+			*buf = append(*buf, byte(c))
 			i += 2
+		} else if unit, ok := hex(b[i:], 'u', 4); ok {
+			i += 4
+			if rest := b[i+1:]; len(rest) > 0 && rest[0] == '\\' {
+				low, _ := hex(rest[1:], 'u', 4)
+				if pair := utf16.DecodeRune(unit, low); pair != utf8.RuneError {
+					unit = pair
+					i += 6
+				}
+			}
+			*buf = utf8.AppendRune(*buf, unit)
+		} else if b[i] == 'x' || b[i] == 'u' {
+			*buf = append(*buf, '\\', b[i])
 		} else {
-			buf = append(buf, `\x`...)
+			*buf = append(*buf, b[i])
 		}
 	}
-	return buf
+	return (*buf)[from:]
 }
 
-// controlOctet returns the octet for the letter after a backslash, such as \n.
-func controlOctet(letter byte) (octet byte, ok bool) {
-	i := strings.IndexByte("nrtbfv", letter)
-	if i < 0 {
+// hex parses a letter and n hexadecimal digits at the beginning of b.
+func hex(b []byte, letter byte, n int) (rune, bool) {
+	if len(b) <= n || b[0] != letter {
 		return 0, false
 	}
-	return "\n\r\t\b\f\v"[i], true
-}
-
-// hex parses n hexadecimal digits at the beginning of b.
-func hex(b []byte, n int) (rune, bool) {
-	if len(b) < n {
-		return 0, false
-	}
-	v, err := strconv.ParseUint(view(b[:n]), 16, 32)
+	v, err := strconv.ParseUint(view(b[1:n+1]), 16, 32)
 	return rune(v), err == nil
 }
 
@@ -93,17 +102,13 @@ func IsAddress(s string) bool {
 	return colons > 1 || dots == 3 && colons == 0 && s[len(s)-1] != '.'
 }
 
-// digits parses a decimal number; it returns a negative number if there are other
-// octets.
+// digits parses a decimal number; it returns -1 if there are other octets.
 func digits(b []byte) int64 {
-	v := int64(0)
-	for _, c := range b {
-		if !isDigit(c) {
-			return -1
-		}
-		v = v*10 + int64(c-'0')
+	n, err := strconv.ParseUint(view(b), 10, 63)
+	if err != nil {
+		return -1
 	}
-	return v
+	return int64(n)
 }
 
 // leadingNumber parses the decimal number at the beginning of b, 0 if there is none,

@@ -1,6 +1,7 @@
 package logformat
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 )
@@ -52,9 +53,7 @@ func (v *variables) set(name string, raw []byte, text string, e *Entry) Problem 
 	case "remote_addr":
 		e.Client = text
 	case "proxy_protocol_addr":
-		if e.Client == "" {
-			e.Client = text
-		}
+		e.Client = cmp.Or(e.Client, text)
 	case "http_x_forwarded_for":
 		v.forwarded, _, _ = strings.Cut(text, ",")
 	case "http_x_real_ip":
@@ -101,14 +100,8 @@ func (v *variables) finish(e *Entry, buf *[]byte) Problem {
 			e.Target = view(join(v.uri, '?', v.args))
 		}
 	}
-	for _, other := range []string{v.real, v.forwarded} {
-		if e.Client == "" {
-			e.Client = other
-		}
-	}
-	if e.Host == "" {
-		e.Host = v.server
-	}
+	e.Client = cmp.Or(e.Client, v.real, v.forwarded)
+	e.Host = cmp.Or(e.Host, v.server)
 	e.Forwarded = v.forwarded != ""
 	if e.Timed && v.seconds > 0 && v.seconds < 1e6 && e.Resolution < 1e9 { // the time in nginx's log is that of the end of a request
 		e.At -= int64(v.seconds * 1e9)

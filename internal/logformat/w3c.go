@@ -53,7 +53,7 @@ func (p *w3cLog) parse(line []byte, e *Entry) Problem {
 			return cutOff
 		}
 		var value []byte
-		value, rest = w3cValue(rest, blank)
+		value, rest = quotedValue(rest, blank)
 		text := view(value)
 		if name == "http_user_agent" {
 			text = p.decodeAgent(text)
@@ -78,32 +78,21 @@ func (p *w3cLog) parse(line []byte, e *Entry) Problem {
 	return None
 }
 
-// w3cValue parses one value, in quotation marks or not.
-func w3cValue(b []byte, blank byte) (value, rest []byte) {
-	end := -1
-	if b[0] == '"' {
-		for i := 1; i < len(b); i++ {
-			if b[i] == '"' {
-				if i+1 < len(b) && b[i+1] == '"' {
-					i++
-					continue
-				}
-				end = i
-				break
-			}
+// quotedValue parses one value, in quotation marks or not, and the blank after it. A
+// mark within a value is doubled.
+func quotedValue(b []byte, blank byte) (value, rest []byte) {
+	for i := 1; b[0] == '"' && i < len(b); i++ {
+		switch {
+		case b[i] != '"':
+		case i+1 == len(b) || b[i+1] == blank:
+			return b[1:i], b[min(i+2, len(b)):]
+		case b[i+1] == '"':
+			i++
+		default:
+			i = len(b)
 		}
 	}
-	if end > 0 && (end+1 == len(b) || b[end+1] == blank) {
-		value, rest = b[1:end], b[end+1:]
-	} else {
-		if end = bytes.IndexByte(b, blank); end < 0 {
-			end = len(b)
-		}
-		value, rest = b[:end], b[end:]
-	}
-	if len(rest) > 0 {
-		rest = rest[1:]
-	}
+	value, rest, _ = bytes.Cut(b, []byte{blank})
 	return value, rest
 }
 
