@@ -53,7 +53,9 @@ func TestHostileLines(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			text := strings.Repeat(strings.Replace(hostileGood, "ExampleBot", "OtherBot", 1)+"\n", 5) + c.line
-			r := mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(text))}, Sites: oneSite("User-agent: *\nDisallow: /private/\n"), Full: true})
+			sites := oneSite("User-agent: *\nDisallow: /private/\n")
+			sites[0].Rules.Strict = true // a line with a user is judged too
+			r := mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(text))}, Sites: sites, Full: true})
 			if c.reason != "" {
 				if r.Unreadable != 1 || r.Requests != 5 || r.UnreadableExamples[0].Reason != c.reason || r.UnreadableExamples[0].LineNo != 6 || r.UnreadableReasons[0].Name != c.reason {
 					t.Errorf("%d unreadable: %v", r.Unreadable, r.UnreadableExamples)
