@@ -25,76 +25,68 @@ const (
 	DirectiveLicense
 )
 
-// directiveNames holds the standard spelling of each directive.
-var directiveNames = [...]string{
-	DirectiveNone:          "",
-	DirectiveUnknown:       "unknown",
-	DirectiveUserAgent:     "User-agent",
-	DirectiveAllow:         "Allow",
-	DirectiveDisallow:      "Disallow",
-	DirectiveCrawlDelay:    "Crawl-delay",
-	DirectiveRequestRate:   "Request-rate",
-	DirectiveVisitTime:     "Visit-time",
-	DirectiveSitemap:       "Sitemap",
-	DirectiveHost:          "Host",
-	DirectiveCleanParam:    "Clean-param",
-	DirectiveNoindex:       "Noindex",
-	DirectiveComment:       "Comment",
-	DirectiveRobotVersion:  "Robot-version",
-	DirectiveContentSignal: "Content-Signal",
-	DirectiveContentUsage:  "Content-Usage",
-	DirectiveLicense:       "License",
+// directiveKeys holds the keys of each directive that the parser accepts, the
+// standard spelling first. It ignores their case. The misspellings of
+// User-agent, Disallow and Sitemap are those that Google's parser accepts
+// (google/robotstxt, robots.cc). The parser accepts no others, so that this
+// package and Google's crawlers read the same lines.
+var directiveKeys = [...][]string{
+	DirectiveNone:          {""},
+	DirectiveUnknown:       {"unknown"},
+	DirectiveUserAgent:     {"User-agent", "useragent", "user agent"},
+	DirectiveAllow:         {"Allow"},
+	DirectiveDisallow:      {"Disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"},
+	DirectiveCrawlDelay:    {"Crawl-delay", "crawldelay", "crawl delay", "crawl_delay"},
+	DirectiveRequestRate:   {"Request-rate", "requestrate", "request rate", "request_rate"},
+	DirectiveVisitTime:     {"Visit-time", "visittime", "visit time", "visit_time"},
+	DirectiveSitemap:       {"Sitemap", "site-map"},
+	DirectiveHost:          {"Host"},
+	DirectiveCleanParam:    {"Clean-param", "clean-params"},
+	DirectiveNoindex:       {"Noindex", "no-index"},
+	DirectiveComment:       {"Comment"},
+	DirectiveRobotVersion:  {"Robot-version"},
+	DirectiveContentSignal: {"Content-Signal", "content-signals"},
+	DirectiveContentUsage:  {"Content-Usage"},
+	DirectiveLicense:       {"License"},
 }
 
 // String returns the directive's standard spelling, such as User-agent. It
 // returns "" for DirectiveNone and "unknown" for DirectiveUnknown.
 func (d Directive) String() string {
-	if int(d) < len(directiveNames) {
-		return directiveNames[d]
+	if int(d) < len(directiveKeys) {
+		return directiveKeys[d][0]
 	}
-	return directiveNames[DirectiveUnknown]
+	return DirectiveUnknown.String()
 }
 
-// spellings maps each key that the parser accepts, in lower case, to its
-// directive. The misspellings of User-agent, Disallow and Sitemap are those
-// that Google's parser accepts (google/robotstxt, robots.cc). The parser
-// accepts no others, so that this package and Google's crawlers read the same
-// lines.
-var spellings = map[string]Directive{
-	"user-agent": DirectiveUserAgent, "useragent": DirectiveUserAgent, "user agent": DirectiveUserAgent,
-	"allow":    DirectiveAllow,
-	"disallow": DirectiveDisallow, "dissallow": DirectiveDisallow, "dissalow": DirectiveDisallow,
-	"disalow": DirectiveDisallow, "diasllow": DirectiveDisallow, "disallaw": DirectiveDisallow,
-	"crawl-delay": DirectiveCrawlDelay, "crawldelay": DirectiveCrawlDelay,
-	"crawl delay": DirectiveCrawlDelay, "crawl_delay": DirectiveCrawlDelay,
-	"request-rate": DirectiveRequestRate, "requestrate": DirectiveRequestRate,
-	"request rate": DirectiveRequestRate, "request_rate": DirectiveRequestRate,
-	"visit-time": DirectiveVisitTime, "visittime": DirectiveVisitTime,
-	"visit time": DirectiveVisitTime, "visit_time": DirectiveVisitTime,
-	"sitemap": DirectiveSitemap, "site-map": DirectiveSitemap,
-	"host":        DirectiveHost,
-	"clean-param": DirectiveCleanParam, "clean-params": DirectiveCleanParam,
-	"noindex": DirectiveNoindex, "no-index": DirectiveNoindex,
-	"comment":        DirectiveComment,
-	"robot-version":  DirectiveRobotVersion,
-	"content-signal": DirectiveContentSignal, "content-signals": DirectiveContentSignal,
-	"content-usage": DirectiveContentUsage,
-	"license":       DirectiveLicense,
-}
+// decides reports whether the directive is User-agent, Allow or Disallow: the
+// verdicts of a file depend only on lines with these.
+func (d Directive) decides() bool { return DirectiveUserAgent <= d && d <= DirectiveDisallow }
 
-// maxSpelling is at least the length of the longest spelling, in octets.
-const maxSpelling = 16
+// directives maps the keys, in lower case, to their directives.
+var directives = func() map[string]Directive {
+	m := map[string]Directive{}
+	for d := DirectiveUserAgent; int(d) < len(directiveKeys); d++ {
+		for _, key := range directiveKeys[d] {
+			m[canonical.Lower(key)] = d
+		}
+	}
+	return m
+}()
+
+// maxKey is at least the length of the longest key, in octets.
+const maxKey = 16
 
 // lookupDirective returns the directive of a key, DirectiveUnknown for none.
 func lookupDirective(key string) Directive {
-	var buf [maxSpelling]byte
+	var buf [maxKey]byte
 	if len(key) > len(buf) {
 		return DirectiveUnknown
 	}
 	for i := range len(key) {
 		buf[i] = canonical.LowerOctet(key[i])
 	}
-	if d, ok := spellings[string(buf[:len(key)])]; ok {
+	if d, ok := directives[string(buf[:len(key)])]; ok {
 		return d
 	}
 	return DirectiveUnknown

@@ -14,52 +14,38 @@ import (
 // googleLineSize is the number of octets of a line that Google's parser reads.
 const googleLineSize = 2083*8 - 1
 
-// googleKeys are the keys that Google's parser knows, in lower case. The parser
-// compares only the start of a key with them, so it accepts longer keys too.
-var googleKeys = []struct {
-	prefix    string
-	directive Directive
-}{
-	{"user-agent", DirectiveUserAgent}, {"useragent", DirectiveUserAgent}, {"user agent", DirectiveUserAgent},
-	{"allow", DirectiveAllow},
-	{"disallow", DirectiveDisallow}, {"dissallow", DirectiveDisallow}, {"dissalow", DirectiveDisallow},
-	{"disalow", DirectiveDisallow}, {"diasllow", DirectiveDisallow}, {"disallaw", DirectiveDisallow},
-	{"sitemap", DirectiveSitemap}, {"site-map", DirectiveSitemap},
-}
-
+// googleDirective returns the directive of a key. Google's parser compares only
+// the start of a key with those that it knows, so it accepts longer keys too.
 func googleDirective(key string) Directive {
-	for _, k := range googleKeys {
-		if len(key) >= len(k.prefix) && strings.EqualFold(key[:len(k.prefix)], k.prefix) {
-			return k.directive
+	for _, d := range [...]Directive{DirectiveUserAgent, DirectiveAllow, DirectiveDisallow, DirectiveSitemap} {
+		for _, k := range directiveKeys[d] {
+			if len(key) >= len(k) && strings.EqualFold(key[:len(k)], k) {
+				return d
+			}
 		}
 	}
 	return lookupDirective(key)
 }
 
+// googleEnd returns the index at which the content of a line ends that starts at
+// start. Google's parser handles lines as C strings, which end at a NUL.
+func googleEnd(raw string, start int) int {
+	end := min(len(raw), start+googleLineSize)
+	if i := strings.IndexAny(raw[start:end], "#\x00"); i >= 0 {
+		return start + i
+	}
+	return end
+}
+
 // splitGoogle sets the line's key, value and directive as Google's parser reads
-// them.
-func (l *Line) splitGoogle() {
-	start := 0
-	if l.Offset == 0 {
-		start = bomLen(l.Raw)
-	}
-	end := min(len(l.Raw), start+googleLineSize)
-	if i := strings.IndexAny(l.Raw[start:end], "#\x00"); i >= 0 {
-		end = start + i // it handles lines as C strings, which end at a NUL
-	}
-	start, end = trimRange(l.Raw, start, end)
-	l.KeyCol, l.ValueCol = start, end
-	if start == end {
-		return
-	}
-	l.Directive = DirectiveUnknown
-	s := l.Raw[start:end]
-	sep := strings.IndexByte(s, ':')
-	l.HasColon = sep >= 0
+// them. The content of the line is from start to end; colon is the index of the
+// first colon in it, negative if there is none.
+func (l *Line) splitGoogle(start, end, colon int) {
+	s, sep := l.Raw[start:end], colon
 	if sep < 0 {
 		sep = strings.IndexAny(s, " \t")
 		if sep < 0 || strings.ContainsAny(strings.TrimLeft(s[sep:], " \t"), " \t") {
-			l.Key = s
+			l.Key, l.ValueCol = s, end
 			return
 		}
 	}
@@ -153,15 +139,12 @@ const (
 func (f *File) GoogleDifferences() iter.Seq[GoogleDifference] {
 	return func(yield func(GoogleDifference) bool) {
 		var c googleComparison
-		ours := lineScanner{text: f.text, dialect: f.dialect}
-		google := lineScanner{text: f.text, dialect: Google}
-		for ours.next() && google.next() {
-			kind := c.compare(f.dialect, &ours.line, &google.line)
-			if kind == 0 {
-				continue
-			}
-			d := GoogleDifference{Line: ours.line.Number, Ours: ours.line.decisive(), Google: google.line.decisive(), Kind: kind}
-			if !yield(d) {
+		for ours := range rawLines(f.text) {
+			google := *ours
+			ours.split(f.dialect)
+			google.split(Google)
+			kind := c.compare(f.dialect, ours, &google)
+			if kind != 0 && !yield(GoogleDifference{Line: ours.Number, Ours: ours.decisive(), Google: google.decisive(), Kind: kind}) {
 				return
 			}
 		}
@@ -171,15 +154,10 @@ func (f *File) GoogleDifferences() iter.Seq[GoogleDifference] {
 // decisive returns a User-agent line or a rule in its usual spelling, and ""
 // for any other line.
 func (l *Line) decisive() string {
-	if !l.decides() {
+	if !l.Directive.decides() {
 		return ""
 	}
 	return l.Directive.String() + ": " + l.Value
-}
-
-// decides reports whether the line is a User-agent line or a rule.
-func (l *Line) decides() bool {
-	return l.Directive == DirectiveUserAgent || l.Directive == DirectiveAllow || l.Directive == DirectiveDisallow
 }
 
 // googleComparison compares two readings of a file line by line.
@@ -204,7 +182,7 @@ func (r *googleRun) add(l *Line, tokens ...string) {
 		for _, t := range tokens {
 			r.relevant = r.relevant || googleRelevant(t)
 		}
-	case l.decides():
+	case l.Directive.decides():
 		r.open = false
 	}
 }
@@ -224,7 +202,7 @@ func (c *googleComparison) compare(d Dialect, ours, google *Line) GoogleDifferen
 	c.ours.add(ours, token)
 	c.google.add(google, other)
 	switch {
-	case !ours.decides() && !google.decides(), !c.ours.begun && !c.google.begun:
+	case !ours.Directive.decides() && !google.Directive.decides(), !c.ours.begun && !c.google.begun:
 		return 0
 	case ours.Directive != google.Directive:
 		return GoogleKey

@@ -23,9 +23,9 @@ type Line struct {
 // Lines iterates over the lines of the file.
 func (f *File) Lines() iter.Seq[Line] {
 	return func(yield func(Line) bool) {
-		sc := lineScanner{text: f.text, dialect: f.dialect}
-		for sc.next() {
-			if !yield(sc.line) {
+		for l := range rawLines(f.text) {
+			l.split(f.dialect)
+			if !yield(*l) {
 				return
 			}
 		}
@@ -34,113 +34,81 @@ func (f *File) Lines() iter.Seq[Line] {
 
 const byteOrderMark = "\xef\xbb\xbf"
 
-// lineScanner splits a text into lines. Its time is proportional to the size of
-// the text, for any mix of line endings.
-type lineScanner struct {
-	text       string
-	dialect    Dialect
-	pos        int
-	nextCR     int // position of the first CR at or after pos
-	nextLF     int
-	positioned bool
-	line       Line
-}
-
-func (sc *lineScanner) next() bool {
-	if sc.pos >= len(sc.text) {
-		return false
+// rawLines iterates over the lines of a text, without key, value and directive.
+// The yielded Line is overwritten by the next one. The time is proportional to
+// the size of the text, for any mix of line endings.
+func rawLines(text string) iter.Seq[*Line] {
+	return func(yield func(*Line) bool) {
+		var l Line
+		for rest := range strings.Lines(text) {
+			for rest != "" {
+				end := strings.IndexByte(rest, '\r')
+				after := end + 1
+				if end < 0 || rest[end:] == "\r\n" {
+					end, after = len(strings.TrimRight(rest, "\r\n")), len(rest)
+				}
+				l = Line{Number: l.Number + 1, Offset: l.Offset + len(l.Raw) + len(l.Ending), Raw: rest[:end], Ending: rest[end:after]}
+				if !yield(&l) {
+					return
+				}
+				rest = rest[after:]
+			}
+		}
 	}
-	if !sc.positioned {
-		sc.nextCR, sc.nextLF = -1, -1
-		sc.positioned = true
-	}
-	if sc.nextCR < sc.pos {
-		sc.nextCR = sc.find('\r')
-	}
-	if sc.nextLF < sc.pos {
-		sc.nextLF = sc.find('\n')
-	}
-	end := min(sc.nextCR, sc.nextLF)
-	after := min(end+1, len(sc.text))
-	if end == sc.nextCR && sc.nextLF == end+1 && sc.nextLF < len(sc.text) {
-		after = end + 2
-	}
-	l := &sc.line
-	*l = Line{
-		Number: l.Number + 1,
-		Offset: sc.pos,
-		Raw:    sc.text[sc.pos:end],
-		Ending: sc.text[end:after],
-	}
-	sc.pos = after
-	if sc.dialect == Google {
-		l.splitGoogle()
-	} else {
-		l.split()
-	}
-	return true
-}
-
-func (sc *lineScanner) find(c byte) int {
-	if i := strings.IndexByte(sc.text[sc.pos:], c); i >= 0 {
-		return sc.pos + i
-	}
-	return len(sc.text)
 }
 
 // split sets the line's key, value and directive.
-func (l *Line) split() {
-	start := 0
+func (l *Line) split(d Dialect) {
+	start, end := 0, len(l.Raw)
 	if l.Offset == 0 {
 		start = bomLen(l.Raw)
 	}
-	end := len(l.Raw)
-	if i := strings.IndexByte(l.Raw, '#'); i >= 0 {
+	if d == Google {
+		end = googleEnd(l.Raw, start)
+	} else if i := strings.IndexByte(l.Raw, '#'); i >= 0 {
 		end = i
 	}
 	start, end = trimRange(l.Raw, start, end)
+	l.KeyCol = start
 	if start == end {
-		l.KeyCol = start
 		return
 	}
-	s := l.Raw[start:end]
-	l.KeyCol = start
-	colon := strings.IndexByte(s, ':')
-	if colon >= 0 {
-		l.HasColon = true
+	l.Directive = DirectiveUnknown
+	colon := strings.IndexByte(l.Raw[start:end], ':')
+	l.HasColon = colon >= 0
+	switch {
+	case d == Google:
+		l.splitGoogle(start, end, colon)
+		return
+	case colon >= 0:
 		from, to := trimRange(l.Raw, start, start+colon)
 		l.Key = l.Raw[from:to]
 		from, to = valueRange(l.Raw, start+colon+1, end)
 		l.Value, l.ValueCol = l.Raw[from:to], from
 		l.Directive = lookupDirective(l.Key)
-		if l.Directive != DirectiveUnknown {
-			return
-		}
 	}
-	l.splitAtBlank(start, end, colon >= 0)
+	if l.Directive == DirectiveUnknown {
+		l.splitAtBlank(start, end)
+	}
 }
 
 // splitAtBlank splits a line that has a blank and no colon after the key. As in
 // Google's parser, the line must have exactly two words. The value of a
 // User-agent, Allow or Disallow line must not contain a colon, since Google's
 // parser would end the key at that colon.
-func (l *Line) splitAtBlank(start, end int, colon bool) {
+func (l *Line) splitAtBlank(start, end int) {
 	s := l.Raw[start:end]
-	blank := strings.IndexAny(s, " \t")
-	if blank > 0 {
+	if blank := strings.IndexAny(s, " \t"); blank > 0 {
 		from, to := valueRange(l.Raw, start+blank, end)
 		value := l.Raw[from:to]
 		d := lookupDirective(s[:blank])
-		decides := d == DirectiveUserAgent || d == DirectiveAllow || d == DirectiveDisallow
-		if d != DirectiveUnknown && !strings.ContainsAny(value, " \t") && !(colon && decides) {
-			l.Directive, l.Key, l.Value, l.ValueCol = d, s[:blank], value, from
-			l.HasColon = false
+		if d != DirectiveUnknown && !strings.ContainsAny(value, " \t") && !(l.HasColon && d.decides()) {
+			l.Directive, l.Key, l.Value, l.ValueCol, l.HasColon = d, s[:blank], value, from, false
 			return
 		}
 	}
-	l.Directive = DirectiveUnknown
-	if !colon {
-		l.Key, l.Value, l.ValueCol = s, "", end
+	if !l.HasColon {
+		l.Key, l.ValueCol = s, end
 	}
 }
 
@@ -152,13 +120,7 @@ func (l *Line) blank() bool {
 
 // bomLen returns the length of the byte order mark, or of the first part of
 // one, that s starts with.
-func bomLen(s string) int {
-	n := 0
-	for n < len(byteOrderMark) && n < len(s) && s[n] == byteOrderMark[n] {
-		n++
-	}
-	return n
-}
+func bomLen(s string) int { return commonPrefix(s, byteOrderMark, 0) }
 
 // trimRange returns the bounds of s[from:to] without blanks at both ends.
 func trimRange(s string, from, to int) (int, int) {

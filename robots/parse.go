@@ -60,9 +60,9 @@ func (f *File) read(text string) {
 	p := parser{file: f, agents: map[string]int32{}}
 	lines := strings.Count(f.text, "\n") + strings.Count(f.text, "\r")
 	p.rules = make([]Rule, 0, min(lines, len(f.text)/16)+1)
-	sc := lineScanner{text: f.text, dialect: f.dialect}
-	for sc.next() {
-		p.line(&sc.line)
+	for l := range rawLines(f.text) {
+		l.split(f.dialect)
+		p.line(l)
 	}
 	p.finish()
 }
@@ -114,6 +114,10 @@ func (p *parser) line(l *Line) {
 		p.userAgent(l)
 	case DirectiveAllow, DirectiveDisallow:
 		p.rule(l)
+	case DirectiveSitemap, DirectiveHost, DirectiveLicense:
+		if l.Value != "" {
+			p.field(l)
+		}
 	default:
 		p.field(l)
 	}
@@ -219,19 +223,13 @@ func (p *parser) field(l *Line) {
 	f := p.file
 	switch l.Directive {
 	case DirectiveSitemap:
-		if l.Value != "" {
-			f.sitemaps = append(f.sitemaps, Sitemap{URL: l.Value, Line: l.Number})
-		}
+		f.sitemaps = append(f.sitemaps, Sitemap{URL: l.Value, Line: l.Number})
 		return
 	case DirectiveHost:
-		if l.Value != "" {
-			f.hosts = append(f.hosts, Host{Name: l.Value, Line: l.Number})
-		}
+		f.hosts = append(f.hosts, Host{Name: l.Value, Line: l.Number})
 		return
 	case DirectiveLicense:
-		if l.Value != "" {
-			f.licenses = append(f.licenses, License{URL: l.Value, Line: l.Number})
-		}
+		f.licenses = append(f.licenses, License{URL: l.Value, Line: l.Number})
 		return
 	case DirectiveCleanParam:
 		if c, ok := parseCleanParam(l); ok {
