@@ -124,26 +124,18 @@ func (f *File) CleanParams() []CleanParam { return f.cleanParams }
 
 // ContentSignals returns the Content-Signal lines among Fields, which apply to
 // all crawlers. It returns only the first 16.
-func (f *File) ContentSignals() []ContentSignal {
-	var l limits
-	for i := range f.fields {
-		if f.fields[i].Directive == DirectiveContentSignal {
-			l.add(&f.fields[i])
-		}
-	}
-	return l.signals
-}
+func (f *File) ContentSignals() []ContentSignal { return f.limits().signals }
 
 // ContentUsage returns the Content-Usage lines among Fields, which apply to all
 // crawlers. It returns only the first 16.
-func (f *File) ContentUsage() []ContentUsage {
-	var l limits
+func (f *File) ContentUsage() []ContentUsage { return f.limits().usages }
+
+// limits parses the lines outside any group.
+func (f *File) limits() (l limits) {
 	for i := range f.fields {
-		if f.fields[i].Directive == DirectiveContentUsage {
-			l.add(&f.fields[i])
-		}
+		l.add(&f.fields[i])
 	}
-	return l.usages
+	return l
 }
 
 // Line returns a line of the file by its number, from 1.

@@ -137,16 +137,8 @@ func (b *indexBuilder) symbolsOf(r *builtRule, depth int32) []int32 {
 // compare orders rules by prefix, root and symbols, so that rules with the same
 // beginning are adjacent.
 func (b *indexBuilder) compare(x, y builtRule) int {
-	if x.prefix != y.prefix {
-		return cmp.Compare(x.prefix, y.prefix)
-	}
-	if x.root != y.root {
-		return cmp.Compare(x.root, y.root)
-	}
-	if c := slices.Compare(b.symbolsOf(&x, 0), b.symbolsOf(&y, 0)); c != 0 {
-		return c
-	}
-	return cmp.Compare(x.rule, y.rule)
+	return cmp.Or(cmp.Compare(x.prefix, y.prefix), cmp.Compare(x.root, y.root),
+		slices.Compare(b.symbolsOf(&x, 0), b.symbolsOf(&y, 0)), cmp.Compare(x.rule, y.rule))
 }
 
 // buildTree puts the rules into the tree, level by level. Each beginning

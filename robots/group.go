@@ -61,6 +61,16 @@ type Group struct {
 	limits
 }
 
+// orNone returns the group, and a group without lines for nil.
+func (g *Group) orNone() *Group {
+	if g == nil {
+		return &noGroup
+	}
+	return g
+}
+
+var noGroup Group
+
 // Token returns the first product token of the group, as written but without a
 // version. It is "*" for the group for `*`, and "" for the nil Group.
 func (g *Group) Token() string {
@@ -72,52 +82,34 @@ func (g *Group) Token() string {
 
 // Tokens returns the product tokens of all crawlers that this Group applies to,
 // and their first words (see File.Words).
-func (g *Group) Tokens() []string {
-	if g == nil {
-		return nil
-	}
-	return g.tokens
-}
+func (g *Group) Tokens() []string { return g.orNone().tokens }
 
 // Line returns the number of the group's first User-agent line, 0 for the nil
 // Group.
-func (g *Group) Line() int {
-	if g == nil {
-		return 0
-	}
-	return g.line
-}
+func (g *Group) Line() int { return g.orNone().line }
 
 // Rules returns the group's Allow and Disallow lines in the order of the file.
 // It leaves out lines without a path.
-func (g *Group) Rules() []Rule {
-	if g == nil {
-		return nil
-	}
-	return joinRules(g.rules)
-}
+func (g *Group) Rules() []Rule { return joinRules(g.orNone().rules) }
 
 // NoindexRules returns the group's Noindex lines in the order of the file. Fields
 // has these lines too. It leaves out lines without a path.
-func (g *Group) NoindexRules() []Rule {
-	if g == nil {
-		return nil
-	}
-	return joinRules(g.noindex)
-}
+func (g *Group) NoindexRules() []Rule { return joinRules(g.orNone().noindex) }
 
 func joinRules(sets []*ruleset) []Rule {
-	switch len(sets) {
-	case 0:
-		return nil
-	case 1:
-		return sets[0].rules
+	return joinLines(sets, func(s *ruleset) []Rule { return s.rules }, func(r *Rule) int { return r.Line })
+}
+
+// joinLines returns the lines of all lists in the order of the file.
+func joinLines[L, T any](lists []L, of func(L) []T, number func(*T) int) []T {
+	if len(lists) == 1 {
+		return of(lists[0])
 	}
-	var all []Rule
-	for _, s := range sets {
-		all = append(all, s.rules...)
+	var all []T
+	for _, l := range lists {
+		all = append(all, of(l)...)
 	}
-	slices.SortStableFunc(all, func(a, b Rule) int { return a.Line - b.Line })
+	slices.SortStableFunc(all, func(a, b T) int { return number(&a) - number(&b) })
 	return all
 }
 
@@ -135,57 +127,26 @@ func (g *Group) CrawlDelay() (CrawlDelay, bool) {
 // RequestRates returns the group's Request-rate lines. All of them apply, each
 // while its window is open. RequestRates leaves out malformed lines, and
 // returns only the first 16 of the others.
-func (g *Group) RequestRates() []RequestRate {
-	if g == nil {
-		return nil
-	}
-	return g.rates
-}
+func (g *Group) RequestRates() []RequestRate { return g.orNone().rates }
 
 // VisitTimes returns the group's Visit-time lines. Crawlers may send requests
 // while any of the windows is open. VisitTimes leaves out malformed lines, and
 // returns only the first 16 of the others.
-func (g *Group) VisitTimes() []VisitTime {
-	if g == nil {
-		return nil
-	}
-	return g.visits
-}
+func (g *Group) VisitTimes() []VisitTime { return g.orNone().visits }
 
 // ContentSignals returns the group's Content-Signal lines, only the first 16. It
 // leaves out lines without a key=value pair.
-func (g *Group) ContentSignals() []ContentSignal {
-	if g == nil {
-		return nil
-	}
-	return g.signals
-}
+func (g *Group) ContentSignals() []ContentSignal { return g.orNone().signals }
 
 // ContentUsage returns the group's Content-Usage lines, only the first 16. It
 // leaves out lines without a key=value pair.
-func (g *Group) ContentUsage() []ContentUsage {
-	if g == nil {
-		return nil
-	}
-	return g.usages
-}
+func (g *Group) ContentUsage() []ContentUsage { return g.orNone().usages }
 
 // Fields returns the lines of the group that are not User-agent, Allow or
 // Disallow lines, in the order of the file. It includes unknown, malformed,
 // Noindex and Clean-param lines, and leaves out Sitemap, Host and License lines.
 func (g *Group) Fields() []Field {
-	if g == nil {
-		return nil
-	}
-	if len(g.units) == 1 {
-		return g.units[0].fields
-	}
-	var all []Field
-	for _, u := range g.units {
-		all = append(all, u.fields...)
-	}
-	slices.SortStableFunc(all, func(a, b Field) int { return a.Line - b.Line })
-	return all
+	return joinLines(g.orNone().units, func(u *unit) []Field { return u.fields }, func(f *Field) int { return f.Line })
 }
 
 // Match returns the verdict on a request target. The longest matching rule

@@ -1,7 +1,8 @@
 package robots
 
 import (
-	"bytes"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -28,26 +29,11 @@ func LooksLikeHTML(data []byte) bool {
 		}
 		s = strings.TrimLeft(s[i+1:], " \t\r\n\f\v")
 	}
-	return hasAnyPrefix(s, documentTags) || hasAnyPrefix(s, partTags) && !hasUserAgentLine(data)
+	return hasAnyPrefix(s, documentTags) || hasAnyPrefix(s, partTags) && !userAgentLine.Match(data)
 }
 
 func hasAnyPrefix(s string, prefixes []string) bool {
-	for _, p := range prefixes {
-		if strings.HasPrefix(s, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
 }
 
-// hasUserAgentLine reports whether a line of data begins with "User-agent:".
-func hasUserAgentLine(data []byte) bool {
-	const key = "user-agent"
-	for line := range bytes.FieldsFuncSeq(data, func(r rune) bool { return r == '\n' || r == '\r' }) {
-		line = bytes.TrimLeft(line, " \t")
-		if len(line) > len(key) && bytes.EqualFold(line[:len(key)], []byte(key)) && bytes.HasPrefix(bytes.TrimLeft(line[len(key):], " \t"), []byte(":")) {
-			return true
-		}
-	}
-	return false
-}
+var userAgentLine = regexp.MustCompile(`(?i)(?:^|[\r\n])[ \t]*user-agent[ \t]*:`)

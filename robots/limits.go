@@ -1,7 +1,5 @@
 package robots
 
-import "slices"
-
 // limits holds the parsed limits and preferences of a group.
 type limits struct {
 	delays  []CrawlDelay
@@ -16,7 +14,6 @@ type limits struct {
 const maxLimits = 16
 
 func (l *limits) add(fd *Field) {
-	line := Line{Value: fd.Value, Number: fd.Line}
 	switch fd.Directive {
 	case DirectiveCrawlDelay:
 		if d, ok := parseCrawlDelay(fd.Value); ok {
@@ -32,11 +29,11 @@ func (l *limits) add(fd *Field) {
 			l.visits = append(l.visits, VisitTime{Window: w, Line: fd.Line})
 		}
 	case DirectiveContentSignal:
-		if c, ok := parseContentSignal(&line); ok && len(l.signals) < maxLimits {
+		if c, ok := parseContentSignal(fd); ok && len(l.signals) < maxLimits {
 			l.signals = append(l.signals, c)
 		}
 	case DirectiveContentUsage:
-		if c, ok := parseContentUsage(&line); ok && len(l.usages) < maxLimits {
+		if c, ok := parseContentUsage(fd); ok && len(l.usages) < maxLimits {
 			l.usages = append(l.usages, c)
 		}
 	}
@@ -64,10 +61,6 @@ func (l *limits) merge(o *limits) {
 
 // joinLimits returns the first lines of a and b in the order of the file.
 func joinLimits[T any](a, b []T, line func(*T) int) []T {
-	if len(b) == 0 {
-		return a
-	}
-	all := slices.Concat(a, b)
-	slices.SortStableFunc(all, func(x, y T) int { return line(&x) - line(&y) })
+	all := joinLines([][]T{a, b}, func(list []T) []T { return list }, line)
 	return all[:min(len(all), maxLimits)]
 }

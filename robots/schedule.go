@@ -33,7 +33,8 @@ func (w Window) Contains(t time.Time) bool {
 	if w.Always() {
 		return true
 	}
-	m := minuteOfDay(t)
+	hour, minute, _ := t.UTC().Clock()
+	m := 60*hour + minute
 	if w.From < w.To {
 		return w.From <= m && m <= w.To
 	}
@@ -43,14 +44,6 @@ func (w Window) Contains(t time.Time) bool {
 // String returns the window in the syntax of robots.txt: hhmm-hhmm.
 func (w Window) String() string {
 	return fmt.Sprintf("%02d%02d-%02d%02d", w.From/60, w.From%60, w.To/60, w.To%60)
-}
-
-func minuteOfDay(t time.Time) int {
-	sec := t.Unix() % 86400
-	if sec < 0 {
-		sec += 86400
-	}
-	return int(sec / 60)
 }
 
 // CrawlDelay is a Crawl-delay line: requests must be at least Delay apart.

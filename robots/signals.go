@@ -82,14 +82,14 @@ func parsePreferences(s string) []Preference {
 	return list
 }
 
-func parseContentSignal(l *Line) (ContentSignal, bool) {
-	c := ContentSignal{Signals: parsePreferences(l.Value), Value: l.Value, Line: l.Number}
+func parseContentSignal(fd *Field) (ContentSignal, bool) {
+	c := ContentSignal{Signals: parsePreferences(fd.Value), Value: fd.Value, Line: fd.Line}
 	return c, len(c.Signals) > 0
 }
 
-func parseContentUsage(l *Line) (ContentUsage, bool) {
-	c := ContentUsage{Value: l.Value, Line: l.Number}
-	rest := l.Value
+func parseContentUsage(fd *Field) (ContentUsage, bool) {
+	c := ContentUsage{Value: fd.Value, Line: fd.Line}
+	rest := fd.Value
 	if strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, "*") {
 		i := strings.IndexAny(rest, " \t")
 		if i < 0 {

@@ -49,10 +49,7 @@ func parseRequestRate(s string) (r RequestRate, ok bool) {
 	if !found {
 		return r, false
 	}
-	digits := len(per)
-	for digits > 0 && (per[digits-1] < '0' || per[digits-1] > '9') {
-		digits--
-	}
+	digits := strings.LastIndexAny(per, "0123456789") + 1
 	unit, known := rateUnits[strings.ToLower(per[digits:])]
 	n, okN := parseCount(number)
 	t, okT := parseCount(per[:digits])
@@ -68,17 +65,8 @@ func parseRequestRate(s string) (r RequestRate, ok bool) {
 
 // parseCount parses a whole number from 1 to maxRate.
 func parseCount(s string) (int, bool) {
-	if len(s) == 0 || len(s) > 10 {
-		return 0, false
-	}
-	n := 0
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return 0, false
-		}
-		n = n*10 + int(s[i]-'0')
-	}
-	return n, 0 < n && n <= maxRate
+	n, err := strconv.ParseUint(s, 10, 64)
+	return int(n), err == nil && len(s) <= 10 && 0 < n && n <= maxRate
 }
 
 // parseWindow parses hhmm-hhmm. It also accepts blanks instead of the hyphen,
@@ -109,17 +97,9 @@ func parseClock(s string) (int, bool) {
 	if len(s) == 5 && (s[2] == ':' || s[2] == '.') {
 		s = s[:2] + s[3:]
 	}
-	if len(s) != 4 {
-		return 0, false
-	}
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return 0, false
-		}
-	}
-	h := int(s[0]-'0')*10 + int(s[1]-'0')
-	m := int(s[2]-'0')*10 + int(s[3]-'0')
-	if h > 24 || m > 59 || h == 24 && m > 0 {
+	n, err := strconv.ParseUint(s, 10, 64)
+	h, m := int(n/100), int(n%100)
+	if err != nil || len(s) != 4 || n > 2400 || m > 59 {
 		return 0, false
 	}
 	return h*60 + m, true

@@ -186,29 +186,13 @@ func appendServed(b []byte, path string, o ViewOptions) []byte {
 	} else {
 		b = canonical.AppendDecoded(b, path)
 	}
-	if o.DecodeTwice {
-		b = b[:start+decodeInPlace(b[start:])]
+	if o.DecodeTwice { // in place: the result is never ahead of what is read
+		b = canonical.AppendDecoded(b[:start], text(b, span{start, len(b)}))
 	}
 	if o.StripParams {
 		b = b[:start+stripParams(b[start:])]
 	}
 	return b
-}
-
-func decodeInPlace(b []byte) int {
-	n := 0
-	for i := 0; i < len(b); i++ {
-		c := b[i]
-		if c == '%' && i+2 < len(b) {
-			if v, ok := canonical.Unescape(string(b[i:i+3]), 0); ok {
-				c = v
-				i += 2
-			}
-		}
-		b[n] = c
-		n++
-	}
-	return n
 }
 
 func stripParams(b []byte) int {
@@ -243,26 +227,16 @@ func cleanPath(b []byte) []byte {
 		for i < len(b) && b[i] != '/' {
 			i++
 		}
-		switch segment := b[from:i]; {
-		case len(segment) == 0: // the path's last slash
-			out = append(out, '/')
-		case len(segment) == 1 && segment[0] == '.':
-			if i == len(b) {
-				out = append(out, '/')
-			}
-		case len(segment) == 2 && segment[0] == '.' && segment[1] == '.':
-			for len(out) > 0 && out[len(out)-1] != '/' {
-				out = out[:len(out)-1]
-			}
-			if len(out) > 0 {
-				out = out[:len(out)-1]
-			}
-			if i == len(b) {
-				out = append(out, '/')
-			}
+		switch segment := b[from:i]; string(segment) {
+		case "..":
+			out = out[:max(bytes.LastIndexByte(out, '/'), 0)]
+		case "", ".": // an empty one is behind the path's last slash
 		default:
+			out = append(append(out, '/'), segment...)
+			continue
+		}
+		if i == len(b) {
 			out = append(out, '/')
-			out = append(out, segment...)
 		}
 	}
 	if len(out) == 0 {
