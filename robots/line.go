@@ -42,16 +42,16 @@ func rawLines(text string) iter.Seq[*Line] {
 		var l Line
 		for rest := range strings.Lines(text) {
 			for rest != "" {
-				end := strings.IndexByte(rest, '\r')
-				after := end + 1
-				if end < 0 || rest[end:] == "\r\n" {
-					end, after = len(strings.TrimRight(rest, "\r\n")), len(rest)
+				end := strings.IndexByte(rest, '\r') + 1
+				if end == 0 || end < len(rest) && rest[end] == '\n' {
+					end = len(rest)
 				}
-				l = Line{Number: l.Number + 1, Offset: l.Offset + len(l.Raw) + len(l.Ending), Raw: rest[:end], Ending: rest[end:after]}
+				raw := strings.TrimSuffix(strings.TrimSuffix(rest[:end], "\n"), "\r")
+				l = Line{Number: l.Number + 1, Offset: l.Offset + len(l.Raw) + len(l.Ending), Raw: raw, Ending: rest[len(raw):end]}
 				if !yield(&l) {
 					return
 				}
-				rest = rest[after:]
+				rest = rest[end:]
 			}
 		}
 	}
