@@ -160,15 +160,7 @@ func (d Directives) embedded() bool { return d.set&noindex == 0 || d.set&indexif
 
 // settle drops directives that more restrictive directives of d override.
 func (d Directives) settle() Directives {
-	kept := d.set
-	for _, c := range contradictions {
-		if d.set&c.restrictive != 0 {
-			kept &^= c.permissive
-		}
-	}
-	if d.set&nosnippet != 0 {
-		kept &^= maxSnippet
-	}
+	kept := d.set &^ d.set.overridden()
 	if d.set&noindex == 0 {
 		kept &^= indexifembedded
 	}
@@ -204,15 +196,7 @@ func (d Directives) without(u Directives) Directives {
 	if u.set == 0 {
 		return d
 	}
-	need := d.set &^ (u.set &^ valued)
-	for _, c := range contradictions {
-		if u.set&c.restrictive != 0 {
-			need &^= c.permissive
-		}
-	}
-	if u.set&nosnippet != 0 {
-		need &^= maxSnippet
-	}
+	need := d.set &^ (u.set &^ valued) &^ u.set.overridden()
 	for i, bit := range limited {
 		if u.set&bit != 0 && !looser(u.limits[i], d.limits[i]) {
 			need &^= bit
@@ -232,10 +216,8 @@ func (d Directives) without(u Directives) Directives {
 
 // overrides reports whether d forbids what the single directive one permits.
 func (d Directives) overrides(one Directives) bool {
-	for _, c := range contradictions {
-		if one.set&c.permissive != 0 && d.set&c.restrictive != 0 {
-			return true
-		}
+	if one.set&d.set.overridden()&^maxSnippet != 0 {
+		return true
 	}
 	for i, bit := range limited {
 		if one.set&d.set&bit != 0 && looser(one.limits[i], d.limits[i]) {

@@ -73,18 +73,16 @@ func (r *Table) Match(target string) Match {
 		return m
 	}
 	v, b := read(target, r.hasPaths)
-	m.matchName(r, v.name)
-	if r.hasPaths {
-		m.matchPath(r, v.target)
-		if v.served != "" && v.served != v.target {
-			m.matchPath(r, v.served)
-		}
+	m.addMatching(r.names[v.name], &v)
+	m.addLiterals(&r.prefixes, v.name, &v)
+	for _, n := range r.suffixes.upTo(len(v.name)) {
+		m.addMatching(r.suffixes.rules[v.name[len(v.name)-n:]], &v)
 	}
-	for _, id := range r.negatedRequest {
-		if c := &r.rules[id]; !m.has(c.value) && !c.matches(&v) {
-			m.add(c.value)
-		}
+	m.addLiterals(&r.paths, v.target, &v)
+	if v.served != "" && v.served != v.target {
+		m.addLiterals(&r.paths, v.served, &v)
 	}
+	m.addMatching(r.others, &v)
 	b.release()
 	return m
 }
@@ -97,45 +95,23 @@ func (c *compiled) matches(v *views) bool {
 	case *nameRegexp:
 		return p.match(v.name)
 	case *pathGlob:
-		return p.match(v.target) || v.served != "" && p.match(v.served)
+		return p.matchViews(v)
 	}
 	return false
 }
 
-func (m *Match) matchName(r *Table, name string) {
-	m.addRules(r.names[name])
-	for _, n := range r.prefixes.upTo(len(name)) {
-		m.addGlobs(r.prefixes.entries[name[:n]], name)
-	}
-	for _, n := range r.suffixes.upTo(len(name)) {
-		m.addGlobs(r.suffixes.entries[name[len(name)-n:]], name)
-	}
-	m.addGlobs(r.otherGlobs, name)
-	for _, id := range r.regexps {
-		if c := &r.rules[id]; !m.has(c.value) && c.pattern.(*nameRegexp).match(name) {
-			m.add(c.value)
-		}
+// addLiterals adds the rules that match, of those in l whose literal is a prefix
+// of s.
+func (m *Match) addLiterals(l *literals, s string, v *views) {
+	for _, n := range l.upTo(len(s)) {
+		m.addMatching(l.rules[s[:n]], v)
 	}
 }
 
-func (m *Match) addGlobs(globs []ruleGlob, name string) {
-	for _, g := range globs {
-		if value := m.rules.rules[g.rule].value; !m.has(value) && g.Match(name) {
-			m.add(value)
-		}
-	}
-}
-
-func (m *Match) matchPath(r *Table, target string) {
-	for _, n := range r.paths.upTo(len(target)) {
-		m.addPaths(r.paths.entries[target[:n]], target)
-	}
-	m.addPaths(r.otherPaths, target)
-}
-
-func (m *Match) addPaths(ids []int32, target string) {
+// addMatching adds the header values of the rules that match.
+func (m *Match) addMatching(ids []int32, v *views) {
 	for _, id := range ids {
-		if c := &m.rules.rules[id]; !m.has(c.value) && c.pattern.(*pathGlob).match(target) {
+		if c := &m.rules.rules[id]; !m.has(c.value) && c.matches(v) != c.Not {
 			m.add(c.value)
 		}
 	}

@@ -2,6 +2,7 @@ package headers
 
 import (
 	"regexp"
+	"slices"
 
 	"github.com/caddy-robots/caddy-robots/internal/nameglob"
 )
@@ -26,10 +27,5 @@ func (n *nameRegexp) match(name string) bool {
 	if n.globs == nil {
 		return n.re.MatchString(name)
 	}
-	for _, g := range n.globs {
-		if g.Match(name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.globs, func(g *nameglob.Glob) bool { return g.Match(name) })
 }

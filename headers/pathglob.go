@@ -50,3 +50,8 @@ func (g *pathGlob) match(target string) bool {
 	}
 	return !g.anchored || strings.HasSuffix(rest, g.parts[len(g.parts)-1])
 }
+
+// matchViews reports whether the pattern matches one of the two forms of a path.
+func (g *pathGlob) matchViews(v *views) bool {
+	return g.match(v.target) || v.served != "" && g.match(v.served)
+}

@@ -29,14 +29,11 @@ type Table struct {
 	values   []headerValue // values for all crawlers first, then grouped by crawler
 	hasPaths bool          // some rule is for paths
 
-	names          map[string][]int32 // exact names
-	prefixes       literals[ruleGlob] // other globs by their literal prefix or
-	suffixes       literals[ruleGlob] // suffix, whichever is longer
-	otherGlobs     []ruleGlob         // globs with neither
-	regexps        []int32
-	paths          literals[int32] // paths by their literal prefix
-	otherPaths     []int32
-	negatedRequest []int32 // of names and paths
+	names    map[string][]int32 // exact names
+	prefixes literals           // other globs by their literal prefix or
+	suffixes literals           // suffix, whichever is longer
+	paths    literals           // paths by their literal prefix
+	others   []int32            // other rules for names and paths: without a literal, or negated
 
 	types           map[string]map[string][]int32 // by the two parts of the media type; the second may be *
 	statuses        map[int][]int32               // by status; a class is in all its statuses
@@ -52,12 +49,6 @@ type headerValue struct {
 	Tag
 	only  bool   // it is sent only to the crawler
 	value string // the tag as text
-}
-
-// ruleGlob is a glob and the index of its rule.
-type ruleGlob struct {
-	*nameglob.Glob
-	rule int32
 }
 
 // compiled is a compiled rule.
@@ -81,6 +72,7 @@ func Compile(rules []Setting) (*Table, error) {
 		}
 	}
 	valueOf := r.collectValues(rules)
+	regexps := 0
 	for i, rule := range rules {
 		p, err := rule.pattern()
 		if err != nil {
@@ -94,20 +86,21 @@ func Compile(rules []Setting) (*Table, error) {
 		}
 		switch p := p.(type) {
 		case *nameglob.Glob:
-			r.addGlob(ruleGlob{p, id})
+			r.addGlob(p, id)
 		case *nameRegexp:
 			if p.globs == nil {
-				r.regexps = append(r.regexps, id)
+				regexps++
+				r.others = append(r.others, id)
 			}
 			for _, g := range p.globs {
-				r.addGlob(ruleGlob{g, id})
+				r.addGlob(g, id)
 			}
 		case *pathGlob:
 			r.hasPaths = true
 			if p.prefix != "" {
 				r.paths.add(p.prefix, id)
 			} else {
-				r.otherPaths = append(r.otherPaths, id)
+				r.others = append(r.others, id)
 			}
 		case mediaType:
 			if r.types[p.top] == nil {
@@ -122,8 +115,8 @@ func Compile(rules []Setting) (*Table, error) {
 			r.response = true
 		}
 	}
-	if len(r.regexps) > maxRegexps {
-		return nil, fmt.Errorf("%d regular expressions must be run on every request; at most %d are allowed; patterns such as *.pdf do not count", len(r.regexps), maxRegexps)
+	if regexps > maxRegexps {
+		return nil, fmt.Errorf("%d regular expressions must be run on every request; at most %d are allowed; patterns such as *.pdf do not count", regexps, maxRegexps)
 	}
 	return r, nil
 }
@@ -167,17 +160,17 @@ func (r *Table) collectValues(rules []Setting) []int32 {
 	return valueOf
 }
 
-// addGlob adds a glob to the table in which Match finds it.
-func (r *Table) addGlob(g ruleGlob) {
+// addGlob adds a glob of a rule to the table in which Match finds it.
+func (r *Table) addGlob(g *nameglob.Glob, id int32) {
 	switch {
 	case g.Literal:
-		r.names[g.Prefix] = append(r.names[g.Prefix], g.rule)
+		r.names[g.Prefix] = append(r.names[g.Prefix], id)
 	case len(g.Prefix) > len(g.Suffix):
-		r.prefixes.add(g.Prefix, g)
+		r.prefixes.add(g.Prefix, id)
 	case g.Suffix != "" || g.OneStar:
-		r.suffixes.add(g.Suffix, g)
+		r.suffixes.add(g.Suffix, id)
 	default:
-		r.otherGlobs = append(r.otherGlobs, g)
+		r.others = append(r.others, id)
 	}
 }
 
@@ -192,7 +185,7 @@ func (r *Table) addNegated(id int32, p pattern) {
 	case *pathGlob:
 		r.hasPaths = true
 	}
-	r.negatedRequest = append(r.negatedRequest, id)
+	r.others = append(r.others, id)
 }
 
 // NeedsResponse reports whether any rule depends on the media type or the

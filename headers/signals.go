@@ -190,7 +190,7 @@ func addSignal(h http.Header, field string, signals []pathSignal, v *views) {
 	}
 	for i := range signals {
 		p := signals[i].path
-		if p == nil || p.match(v.target) || v.served != "" && p.match(v.served) {
+		if p == nil || p.matchViews(v) {
 			h[field] = []string{signals[i].value}
 			return
 		}

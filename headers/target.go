@@ -4,6 +4,8 @@ import (
 	"strings"
 	"sync"
 	"unsafe"
+
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 )
 
 // views are the forms of a request target that patterns are compared with.
@@ -45,7 +47,7 @@ func read(target string, paths bool) (views, *buffers) {
 	}
 	b := bufferPool.Get().(*buffers)
 	v := views{target: target}
-	b.path = appendServed(b.path[:0], path)
+	b.path = readPath(b.path, path)
 	b.target = b.target[:0]
 	served := view(b.path)
 	v.name = served[strings.LastIndexByte(served, '/')+1:]
@@ -83,13 +85,13 @@ func cutOrigin(target string) string {
 // RFC 9309, section 2.2.2 have the same normal form.
 func appendNormal(b []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
-		c, ok := unescape(s, i)
+		c, ok := canonical.Unescape(s, i)
 		switch {
 		case !ok:
 			b = append(b, s[i])
 			continue
 		case c == '/' || c == '?' || c == '#' || c == '%':
-			b = append(b, '%', upper(s[i+1]), upper(s[i+2]))
+			b = canonical.AppendEscape(b, c)
 		default:
 			b = append(b, c)
 		}
@@ -98,84 +100,16 @@ func appendNormal(b []byte, s string) []byte {
 	return b
 }
 
-// appendServed appends the path as a server reads it: escapes are decoded once,
-// dot segments are removed, and repeated slashes are merged. It keeps a slash
-// at the end.
-func appendServed(b []byte, path string) []byte {
-	start := len(b)
-	for i := 0; i < len(path); i++ {
-		c, ok := unescape(path, i)
-		if ok {
-			i += 2
-		} else {
-			c = path[i]
-		}
-		if c == '/' {
-			b = endSegment(b, start)
-			if len(b) > start && b[len(b)-1] == '/' {
-				continue
-			}
-		}
-		b = append(b, c)
+// readPath returns the path as a server reads it, in the array of b: escapes are
+// decoded once, dot segments are removed, and repeated slashes are merged. It
+// keeps a slash at the end.
+func readPath(b []byte, path string) []byte {
+	if path == "" || path[0] != '/' {
+		return append(b[:0], path...) // not of a URL
 	}
-	b = endSegment(b, start)
-	if n := len(b); n > start+1 && b[n-1] == '/' && !endsInSlash(path) {
-		b = b[:n-1] // the path ends in a dot segment: a server finds the folder or file before it
+	b = canonical.CleanPath(canonical.AppendDecoded(b[:0], path))
+	if n := len(b); n > 1 && b[n-1] == '/' && !strings.HasSuffix(path, "/") && !strings.HasSuffix(strings.ToLower(path), "%2f") {
+		return b[:n-1] // the path ends in a dot segment: a server finds the folder or file before it
 	}
 	return b
-}
-
-// endSegment removes the last segment of b if it is a dot segment; for .. it
-// also removes the segment before.
-func endSegment(b []byte, start int) []byte {
-	slash := len(b)
-	for slash > start && b[slash-1] != '/' {
-		slash--
-	}
-	switch string(b[slash:]) {
-	case ".":
-		return b[:slash]
-	case "..":
-		b = b[:slash]
-		if len(b) > start+1 {
-			b = b[:len(b)-1]
-			for len(b) > start && b[len(b)-1] != '/' {
-				b = b[:len(b)-1]
-			}
-		}
-	}
-	return b
-}
-
-// endsInSlash reports whether the path ends in a slash, escaped or not.
-func endsInSlash(path string) bool {
-	n := len(path)
-	return n > 0 && path[n-1] == '/' || n > 2 && strings.EqualFold(path[n-3:], "%2f")
-}
-
-// unescape returns the octet of the escape at i, if there is one.
-func unescape(s string, i int) (byte, bool) {
-	if s[i] != '%' || i+2 >= len(s) {
-		return 0, false
-	}
-	high, low := hex(s[i+1]), hex(s[i+2])
-	return high<<4 | low&0xf, high < 16 && low < 16
-}
-
-// hex returns the value of a hexadecimal digit, 16 or more for another octet.
-func hex(c byte) byte {
-	switch {
-	case '0' <= c && c <= '9':
-		return c - '0'
-	case 'a' <= c|0x20 && c|0x20 <= 'f':
-		return c | 0x20 - 'a' + 10
-	}
-	return 0xff
-}
-
-func upper(c byte) byte {
-	if 'a' <= c && c <= 'f' {
-		return c - 0x20
-	}
-	return c
 }

@@ -115,6 +115,20 @@ var contradictions = []struct{ permissive, restrictive set }{
 	{archive, noarchive},
 }
 
+// overridden returns the directives that those in s override: the permissive
+// ones that contradict them, and max-snippet for nosnippet.
+func (s set) overridden() (o set) {
+	for _, c := range contradictions {
+		if s&c.restrictive != 0 {
+			o |= c.permissive
+		}
+	}
+	if s&nosnippet != 0 {
+		o |= maxSnippet
+	}
+	return o
+}
+
 // imagePreviews are the values of max-image-preview, the most restrictive
 // first.
 var imagePreviews = []string{"none", "standard", "large"}

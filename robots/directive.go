@@ -1,6 +1,6 @@
 package robots
 
-import "github.com/caddy-robots/caddy-robots/robots/internal/canonical"
+import "github.com/caddy-robots/caddy-robots/internal/canonical"
 
 // Directive is the kind of a line of a robots.txt file.
 type Directive uint8

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 )
 
 // File is a parsed robots.txt file. It does not change after Parse. All methods

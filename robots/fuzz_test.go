@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 )
 
 var seeds = []string{

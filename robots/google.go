@@ -4,7 +4,7 @@ import (
 	"iter"
 	"strings"
 
-	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
 )
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 )
 
 // Rule is an Allow or Disallow line. Group.NoindexRules, Group.Noindex and

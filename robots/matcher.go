@@ -3,7 +3,7 @@ package robots
 import (
 	"math/bits"
 
-	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
 )
 

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 )
 
 // MaxSize is the default limit for the size of a file, in octets: the parser

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 	"github.com/caddy-robots/caddy-robots/internal/test/reference"
-	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
 // referenceRules returns the rules for a token: those below all User-agent

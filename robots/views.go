@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unsafe"
 
-	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 )
 
 // ViewOptions describes what a back end does with a path, in addition to what
@@ -106,7 +106,7 @@ func (v *Views) resetSlow(target string, o ViewOptions) {
 	b = appendRooted(b, path)
 	b = appendServed(b, path, o)
 	v.endsInDot = bytes.HasSuffix(b[decoded:], []byte("/."))
-	clean := cleanPath(b[decoded:])
+	clean := canonical.CleanPath(b[decoded:])
 	end := decoded + len(clean)
 	v.endsInDot = v.endsInDot && len(clean) > 1
 	b = canonical.AppendEncoded(b[:end], b[decoded:end])
@@ -211,38 +211,6 @@ func stripParams(b []byte) int {
 		}
 	}
 	return n
-}
-
-// cleanPath removes empty segments and dot segments in place, as path.Clean
-// does. Unlike path.Clean, it keeps the last slash of a path that ends in a
-// slash or in such a segment.
-func cleanPath(b []byte) []byte {
-	out := b[:0]
-	for i := 0; i < len(b); {
-		// b[i] is a slash, and out has no slash at its end.
-		for i < len(b) && b[i] == '/' {
-			i++
-		}
-		from := i
-		for i < len(b) && b[i] != '/' {
-			i++
-		}
-		switch segment := b[from:i]; string(segment) {
-		case "..":
-			out = out[:max(bytes.LastIndexByte(out, '/'), 0)]
-		case "", ".": // an empty one is behind the path's last slash
-		default:
-			out = append(append(out, '/'), segment...)
-			continue
-		}
-		if i == len(b) {
-			out = append(out, '/')
-		}
-	}
-	if len(out) == 0 {
-		out = append(out, '/')
-	}
-	return out
 }
 
 // originForm returns the path and the query of a request target (see Reset).

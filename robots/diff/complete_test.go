@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 	"github.com/caddy-robots/caddy-robots/robots"
-	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
 // paths are all paths of up to six octets of a small alphabet.

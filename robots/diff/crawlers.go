@@ -3,8 +3,8 @@ package diff
 import (
 	"slices"
 
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 	"github.com/caddy-robots/caddy-robots/robots"
-	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
 // Crawler describes which groups a crawler obeys.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 	"github.com/caddy-robots/caddy-robots/robots"
-	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
 )
 

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 	"github.com/caddy-robots/caddy-robots/robots"
-	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
 // unreadKeys are keys that no crawler reads, although they were once proposed

@@ -3,8 +3,8 @@ package lint
 import (
 	"strings"
 
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 	"github.com/caddy-robots/caddy-robots/robots"
-	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
 // googleChecks are about lines that Google's parser does not read as RFC 9309
@@ -149,14 +149,13 @@ func quoted(line string) string {
 func decodeUnreserved(p string) string {
 	var b strings.Builder
 	for i := 0; i < len(p); i++ {
-		if isEscape(p[i:]) {
-			if c, _ := canonical.Unescape(p, i); isWord(string(rune(c))) || c == '~' {
-				b.WriteByte(c)
-				i += 2
-				continue
-			}
+		c, ok := canonical.Unescape(p, i)
+		if ok && (isWord(string(rune(c))) || c == '~') {
+			i += 2
+		} else {
+			c = p[i]
 		}
-		b.WriteByte(p[i])
+		b.WriteByte(c)
 	}
 	return b.String()
 }

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 	"github.com/caddy-robots/caddy-robots/robots"
-	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
 // block is a group as it is written in the file: User-agent lines and the lines

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 	"github.com/caddy-robots/caddy-robots/robots"
-	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
 var update = flag.Bool("update", false, "write the golden files of the linter")

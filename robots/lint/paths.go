@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 	"github.com/caddy-robots/caddy-robots/robots"
-	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
 // checkRuleLine checks the value of an Allow or Disallow line.
@@ -239,20 +239,15 @@ func (l *linter) checkOctets(line *robots.Line, p string) {
 	l.add(f.suggest(escaped))
 }
 
+// invalidEscape reports whether p has a percent sign that does not start an
+// escape.
 func invalidEscape(p string) bool {
 	for i := range len(p) {
-		if p[i] == '%' && !isEscape(p[i:]) {
+		if _, ok := canonical.Unescape(p, i); !ok && p[i] == '%' {
 			return true
 		}
 	}
 	return false
-}
-
-// isEscape reports whether s starts with a percent sign and two hexadecimal
-// digits.
-func isEscape(s string) bool {
-	_, ok := canonical.Unescape(s, 0)
-	return ok && s[0] == '%'
 }
 
 // escapePath percent-encodes the octets of a pattern that a URL can't contain,
@@ -261,7 +256,7 @@ func escapePath(p string) string {
 	b := make([]byte, 0, len(p)+8)
 	for i := range len(p) {
 		c := p[i]
-		if c <= ' ' || c >= 0x7f || c == '%' && !isEscape(p[i:]) {
+		if _, ok := canonical.Unescape(p, i); c <= ' ' || c >= 0x7f || c == '%' && !ok {
 			b = canonical.AppendEscape(b, c)
 		} else {
 			b = append(b, c)

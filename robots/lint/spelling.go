@@ -3,8 +3,8 @@ package lint
 import (
 	"strings"
 
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 	"github.com/caddy-robots/caddy-robots/robots"
-	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
 )
 
 // checkSpelling reports a token that no known crawler has, if it is probably a

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/caddy-robots/caddy-robots/robots/internal/canonical"
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 )
 
 // Syntax is the syntax in which a pattern is written.

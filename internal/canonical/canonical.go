@@ -1,8 +1,12 @@
 // Package canonical converts paths and queries to the form in which package
-// robots compares rules with request targets.
+// robots compares rules with request targets, and to the form in which a server
+// reads them.
 package canonical
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+)
 
 // RFC 9309, section 2.2.2: before a comparison, octets that a URI may not
 // contain are encoded, and escapes of octets that need no encoding are decoded.
@@ -46,25 +50,15 @@ const upperHex = "0123456789ABCDEF"
 // Append appends the canonical form of s to dst. keep is Path or Query: the
 // class of octets whose escapes it does not decode.
 func Append(dst []byte, s string, keep Octets) []byte {
-	keep |= encoded
 	for i := 0; i < len(s); i++ {
-		c := s[i]
-		switch {
-		case c == '%':
-			v, ok := Unescape(s, i)
-			if !ok {
-				dst = append(dst, "%25"...)
-				continue
-			}
+		c, escapes := s[i], encoded
+		if v, ok := Unescape(s, i); ok {
+			c, escapes = v, encoded|keep
 			i += 2
-			if classes[v]&keep != 0 {
-				dst = AppendEscape(dst, v)
-			} else {
-				dst = append(dst, v)
-			}
-		case classes[c]&encoded != 0:
+		}
+		if classes[c]&escapes != 0 {
 			dst = AppendEscape(dst, c)
-		default:
+		} else {
 			dst = append(dst, c)
 		}
 	}
@@ -96,42 +90,39 @@ func AppendEscape(dst []byte, c byte) []byte {
 func AppendDecoded(dst []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
-		if c == '%' {
-			if v, ok := Unescape(s, i); ok {
-				c = v
-				i += 2
-			}
+		if v, ok := Unescape(s, i); ok {
+			c = v
+			i += 2
 		}
 		dst = append(dst, c)
 	}
 	return dst
 }
 
-// Unescape returns the octet that the escape at s[i:] encodes, and false if the
-// two octets after s[i] are not hexadecimal digits. It does not check that s[i]
-// is a `%`.
+// Unescape returns the octet that the escape at s[i:] encodes, and false if
+// there is no escape: a `%` and two hexadecimal digits.
 func Unescape(s string, i int) (byte, bool) {
-	if i+2 >= len(s) {
+	if s[i] != '%' || i+2 >= len(s) {
 		return 0, false
 	}
-	hi, lo := unhex(s[i+1]), unhex(s[i+2])
-	if hi > 15 || lo > 15 {
-		return 0, false
-	}
-	return hi<<4 | lo, true
+	return unhex(s[i+1], s[i+2])
 }
 
-func unhex(c byte) byte {
-	switch {
-	case '0' <= c && c <= '9':
-		return c - '0'
-	case 'a' <= c && c <= 'f':
-		return c - 'a' + 10
-	case 'A' <= c && c <= 'F':
-		return c - 'A' + 10
-	}
-	return 16
+func unhex(high, low byte) (byte, bool) {
+	h, l := hexDigits[high], hexDigits[low]
+	return h<<4 | l&15, h|l < 16
 }
+
+// hexDigits are the values of hexadecimal digits, 16 for other octets.
+var hexDigits = func() (t [256]byte) {
+	for c := range t {
+		t[c] = 16
+	}
+	for v, c := range upperHex {
+		t[c], t[LowerOctet(byte(c))] = byte(v), byte(v)
+	}
+	return t
+}()
 
 // suspectOctets tests eight octets at once, with the well-known bit tests for
 // "has a zero octet" and "has an octet below n". Both tests find every such
@@ -201,12 +192,40 @@ func Is(s string) bool {
 	return true
 }
 
-// Plain reports whether the canonical form contains the octet itself, and not
-// its escape.
-func Plain(c byte) bool { return classes[c]&encoded == 0 }
-
 // HasEscape reports whether s contains a `%`.
 func HasEscape(s string) bool { return strings.IndexByte(s, '%') >= 0 }
+
+// CleanPath removes empty segments and dot segments in place, as path.Clean
+// does. The path must begin with a slash. Unlike path.Clean, it keeps the last
+// slash of a path that ends in a slash or in such a segment.
+func CleanPath(b []byte) []byte {
+	out := b[:0]
+	for i := 0; i < len(b); {
+		// b[i] is a slash, and out has no slash at its end.
+		for i < len(b) && b[i] == '/' {
+			i++
+		}
+		from := i
+		for i < len(b) && b[i] != '/' {
+			i++
+		}
+		switch segment := b[from:i]; string(segment) {
+		case "..":
+			out = out[:max(bytes.LastIndexByte(out, '/'), 0)]
+		case "", ".": // an empty one is behind the path's last slash
+		default:
+			out = append(append(out, '/'), segment...)
+			continue
+		}
+		if i == len(b) {
+			out = append(out, '/')
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, '/')
+	}
+	return out
+}
 
 // GoogleEscape converts a pattern as google/robotstxt does
 // (MaybeEscapePattern): it escapes octets above 0x7F, and writes the digits of
@@ -219,7 +238,7 @@ func GoogleEscape(s string) string {
 	for i := 0; i < len(s); i++ {
 		if s[i] >= 0x80 {
 			b = AppendEscape(b, s[i])
-		} else if v, ok := Unescape(s, i); ok && s[i] == '%' {
+		} else if v, ok := Unescape(s, i); ok {
 			b = AppendEscape(b, v)
 			i += 2
 		} else {
