@@ -73,13 +73,13 @@ func (r *Table) Match(target string) Match {
 		return m
 	}
 	v, b := read(target, r.hasPaths)
-	m.addMatching(r.names[v.name], &v)
+	m.addRules(r.names[v.name])
 	m.addLiterals(&r.prefixes, v.name, &v)
 	for _, n := range r.suffixes.upTo(len(v.name)) {
 		m.addMatching(r.suffixes.rules[v.name[len(v.name)-n:]], &v)
 	}
-	m.addLiterals(&r.paths, v.target, &v)
-	if v.served != "" && v.served != v.target {
+	if r.hasPaths {
+		m.addLiterals(&r.paths, v.target, &v)
 		m.addLiterals(&r.paths, v.served, &v)
 	}
 	m.addMatching(r.others, &v)

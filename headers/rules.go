@@ -53,9 +53,9 @@ type headerValue struct {
 
 // compiled is a compiled rule.
 type compiled struct {
-	Setting
 	pattern pattern
 	value   int32 // index into Table.values
+	Setting
 }
 
 // Compile compiles rules and keeps their order. It returns an error for an
@@ -79,7 +79,7 @@ func Compile(rules []Setting) (*Table, error) {
 			return nil, fmt.Errorf("rule %d: %w", i, err)
 		}
 		id := int32(i)
-		r.rules[i] = compiled{rule, p, valueOf[i]}
+		r.rules[i] = compiled{p, valueOf[i], rule}
 		if rule.Not {
 			r.addNegated(id, p)
 			continue
