@@ -81,9 +81,7 @@ read.`,
 	o.config.add(cmd, m)
 	addRuleFlags(cmd, m, &o.rules)
 	f.DurationVar(&o.rules.MaxDelay, "max-crawl-delay", throttle.DefaultMaxDelay, "limit for the Crawl-delay of the file, like max in crawl_delay")
-	if err := cmd.MarkFlagRequired("agent"); err != nil {
-		panic(err)
-	}
+	must(cmd.MarkFlagRequired("agent"))
 	complete(cmd, "grace", cobra.FixedCompletions([]cobra.Completion{
 		cobra.CompletionWithDesc(enforce.GraceSearch.String(), "those of search engines"),
 		enforce.GraceOff.String(), enforce.GraceAll.String(),

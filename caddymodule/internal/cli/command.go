@@ -267,8 +267,13 @@ func addDialectFlag(cmd *cobra.Command, dialect *string) {
 
 // complete registers shell completion for the value of a flag.
 func complete(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
-	if err := cmd.RegisterFlagCompletionFunc(flag, f); err != nil {
-		panic(err) // there is no such flag
+	must(cmd.RegisterFlagCompletionFunc(flag, f))
+}
+
+// must panics if a flag that the code names does not exist.
+func must(err error) {
+	if err != nil {
+		panic(err)
 	}
 }
 

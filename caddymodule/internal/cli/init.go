@@ -129,14 +129,11 @@ func shellWord(s string) string {
 
 // sites returns the sites to print a block for.
 func (o *initOptions) sites(stderr io.Writer) ([]proposal.Site, error) {
-	path := o.config
-	if path == "" {
-		path = defaultConfig
-	}
+	path := cmp.Or(o.config, defaultConfig)
 	config, err := o.module.Config(path)
 	if errors.Is(err, fs.ErrNotExist) && o.config == "" {
 		fmt.Fprintf(stderr, "note: this folder has no %s: the block is for a site without a known configuration\n", defaultConfig)
-		return []proposal.Site{{Hosts: o.hosts()}}, nil
+		return []proposal.Site{{Hosts: []string{cmp.Or(o.site, "example.com")}}}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -157,14 +154,6 @@ func (o *initOptions) sites(stderr io.Writer) ([]proposal.Site, error) {
 		return nil, fmt.Errorf("all sites of %s have a robots handler: select one with --site", path)
 	}
 	return left, nil
-}
-
-// hosts returns the hosts of a site without a known configuration.
-func (o *initOptions) hosts() []string {
-	if o.site == "" {
-		return []string{"example.com"}
-	}
-	return []string{o.site}
 }
 
 // file returns the site's robots.txt and its name, or nil if it is not

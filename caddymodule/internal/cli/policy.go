@@ -53,9 +53,7 @@ read. With --check it is 2 if a published file is different.`,
 	f.StringVarP(&o.robots, "robots", "r", "", "the site's own robots.txt: a file, a URL, or - for standard input")
 	f.StringArrayVar(&o.check, "check", nil, "compare with the robots.txt that the site of this URL publishes; may be repeated")
 	f.BoolVar(&o.full, "full", false, fullUsage)
-	if err := cmd.MarkFlagRequired("config"); err != nil {
-		panic(err)
-	}
+	must(cmd.MarkFlagRequired("config"))
 	return cmd
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -190,10 +191,7 @@ func (c *configFlags) group(all []Site, at *url.URL) []Site {
 	if at == nil {
 		return group
 	}
-	port := at.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[at.Scheme]
-	}
+	port := cmp.Or(at.Port(), map[string]string{"http": "80", "https": "443"}[at.Scheme])
 	here := slices.DeleteFunc(slices.Clone(group), func(s Site) bool { return !s.listensAt(port) })
 	if len(here) > 0 {
 		return here

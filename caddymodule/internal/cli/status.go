@@ -20,6 +20,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/report"
@@ -264,7 +265,7 @@ const maxCell = 60
 
 // writeText writes the status as text. It escapes control characters from clients.
 func (s *statusReport) writeText(w io.Writer, span string, onTerminal bool, paint report.Paint) error {
-	total := inSpan(span, s.Crawlers)
+	total := s.Crawlers.In(span)
 	monitor := total.WouldDeny+total.WouldThrottle > 0 || slices.ContainsFunc(s.Sites, func(site statusapi.Site) bool { return site.Mode == statusapi.Monitor || site.Mode == "both" })
 	layout := report.Layout{Paint: paint}
 	if onTerminal {
@@ -273,9 +274,9 @@ func (s *statusReport) writeText(w io.Writer, span string, onTerminal bool, pain
 	return layout.Execute(w, statusTemplate, template.FuncMap{
 		"span":     func() string { return span },
 		"monitor":  func() bool { return monitor },
-		"counts":   func(w statusapi.Windows[statusapi.Counts]) statusapi.Counts { return inSpan(span, w) },
-		"people":   func(w statusapi.Windows[uint64]) uint64 { return inSpan(span, w) },
-		"requests": requests,
+		"counts":   func(w statusapi.Windows[statusapi.Counts]) statusapi.Counts { return *w.In(span) },
+		"people":   func(w statusapi.Windows[uint64]) uint64 { return *w.In(span) },
+		"requests": func(n uint64) string { return english.Plural(int(n), "request", "") },
 		"severe":   func(p statusapi.Problem) bool { return p.Severity == statusapi.Severe },
 		"minute":   func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") },
 		"partOf":   partOf,
@@ -285,25 +286,6 @@ func (s *statusReport) writeText(w io.Writer, span string, onTerminal bool, pain
 		"actions":  actionsOf,
 		"origin":   originName,
 	}, s)
-}
-
-// inSpan returns the value of the span.
-func inSpan[T any](span string, w statusapi.Windows[T]) T {
-	switch span {
-	case statusapi.SpanHour:
-		return w.Hour
-	case statusapi.SpanMonth:
-		return w.Month
-	}
-	return w.Day
-}
-
-// requests returns a number of requests in words.
-func requests(n uint64) string {
-	if n == 1 {
-		return "1 request"
-	}
-	return fmt.Sprintf("%d requests", n)
 }
 
 // partOf says that a table has only a part of total rows.

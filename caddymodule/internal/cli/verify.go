@@ -58,9 +58,7 @@ the check is not possible.`,
 	f.BoolVar(&o.json, "json", false, "print one JSON object per line")
 	f.Var(&registryFlag{read: m.ReadRegistry, registry: &o.registry}, "registry", "file of crawlers to add to the built-in registry, like registry")
 	o.config.add(cmd, m)
-	if err := cmd.MarkFlagRequired("agent"); err != nil {
-		panic(err)
-	}
+	must(cmd.MarkFlagRequired("agent"))
 	complete(cmd, "agent", completeCrawlers)
 	return cmd
 }
