@@ -31,52 +31,8 @@ func auditCommand(m Module) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit [--robots <file|url>] [--config <file>] [--against <file|url>] [--verify] [--json] [--html <file>] <log>...",
 		Short: "Shows from access logs what robots did, and what robots.txt would have refused",
-		Long: `
-Reads access logs and reports which crawlers came, what they fetched, how fast,
-and when they read robots.txt. It also reports what an enforced robots.txt would
-have done with each request, counted for each line of the file, and lists the
-lines that never applied. Each request is judged as a running server would judge
-it, at the time in the log.
-
-A log is a file, a glob, or - for standard input; it may be compressed with gzip
-or zstd. The format of each file is detected: JSON of Caddy in every version and
-with every option, Caddy's console format, the common and combined formats of
-Apache and nginx with or without the virtual host, and the W3C format. For any
-other format, pass --format in the notation of nginx's log_format. Rotated files
-are read in order of time.
-
---robots names the robots.txt to judge by: a file, a URL, or none. If the file
-changed, pass each version with the day or time at which it came into force:
---robots 2026-11-01=old.txt --robots 2026-11-15=new.txt. Without --robots, the
-file is that of the site's source in --config. For a site with source site, and
-without --config, it is fetched from the hosts that have a tenth or more of the
-requests at the beginning of the log. If no file is found, the report says so,
-and requests are not judged.
-
---config uses the settings of the sites in a Caddyfile, for each host its own. If
-a site has suspects, and the log is Caddy's JSON with the fields of requests, the
-report says how many clients with browsers' User-Agents would have become
-suspects, and by which signals. --against compares with another robots.txt under
-the same settings. --verify checks with DNS and the operators' published address
-lists whether clients are the crawlers that their User-Agents name.
-
---html also writes the report as one HTML file. It loads nothing from the
-network, can be printed, and has charts, sortable tables, and robots.txt with
-counts beside its lines.
-
-Client addresses and the values of queries are masked unless --full is given.
-
-The exit status is 0, or 1 if a log could not be read or has no User-Agents.
-With --against it is 2 if a request with a browser's User-Agent would be
-refused, or if more requests of a search engine would be refused than before.`,
-		Example: `  caddy robots audit --robots robots.txt /var/log/caddy/access*.log*
-  caddy robots audit --config Caddyfile --verify access.log
-  caddy robots audit --robots new.txt --against old.txt access.log
-  caddy robots audit --html report.html access.log
-  zcat access.log.gz | caddy robots audit --robots robots.txt --json - | jq .would_have
-  caddy robots audit --format '$host $remote_addr [$time_local] "$request" $status "$http_user_agent"' access.log`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: run(func(cmd *cobra.Command, args []string) (int, error) { return o.audit(cmd, args) }),
+		Args:  cobra.MinimumNArgs(1),
+		RunE:  run(func(cmd *cobra.Command, args []string) (int, error) { return o.audit(cmd, args) }),
 	}
 	f := cmd.Flags()
 	f.StringArrayVarP(&o.robots, "robots", "r", nil, "robots.txt to judge by: a file, a URL, or none; or DATE=FILE, which may be repeated")

@@ -26,46 +26,8 @@ type checkOptions struct {
 func checkCommand(m Module) *cobra.Command {
 	var o checkOptions
 	cmd := &cobra.Command{
-		Use:   "check --agent <user-agent> [--robots <file|url|->] [--before <file|url|->] [--config <file>] [--client <address>] [--json] <url>...",
-		Short: "Shows whether robots.txt allows a crawler to fetch URLs",
-		Long: `
-Prints for each URL what the robots handler would decide about a request with a
-User-Agent: the action, the reason, the crawler that the User-Agent names, the
-group of robots.txt that applies, the line that decides, and the rate limits. The
-decision is that about the crawler's first request: the time between requests
-does not count.
-
-With --config, the settings are those of the site in a Caddyfile that serves the
-URL's host, or of --site, including the lines of its policy and its hidden paths,
-which are not in the robots.txt. If several robots handlers of the site serve the
-URL, behind different request matchers, the decision of each is printed, with its
-number and its matchers; --handler selects one. The matchers are not evaluated:
-the admin API of a running server does that (/robots/check).
-
-With --client, the request comes from this address, which counts only for
-"exempt ... from". Without it, the output names the addresses for which the
-crawler is exempt. "caddy robots verify" checks whether an address belongs to a
-crawler.
-
-With --before, the robots.txt has just replaced another one, and the crawler has
-not read the new one yet. A path that the old one allows may then be allowed for
-a grace period. By default only search engines get it; --grace or the site's
-configuration can change that.
-
-Without --robots, the file is that of the site's source in --config. For a site
-with source site, and without --config, it is fetched from each URL's own site.
-A URL may be only a path if the file need not be fetched, or if --config names a
-site whose root folder has a robots.txt. --agent may be only a product token
-(GPTBot).
-
-The exit status is 0 if all URLs are allowed, 2 if one is not allowed by one of
-its handlers, and 1 if there was an error, such as a robots.txt that can't be
-read.`,
-		Example: `  caddy robots check --agent GPTBot --robots robots.txt /private/ /blog/
-  caddy robots check --agent "Mozilla/5.0 (compatible; bingbot/2.0)" https://example.com/
-  caddy robots check --agent bingbot --robots robots.txt --json / | jq .crawl_delay
-  caddy robots check --agent UptimeRobot --config Caddyfile --client 216.144.248.17 https://example.com/
-  caddy robots check --agent Googlebot --robots robots.txt --before robots.txt.old /archive/`,
+		Use:               "check --agent <user-agent> [--robots <file|url|->] [--before <file|url|->] [--config <file>] [--client <address>] [--json] <url>...",
+		Short:             "Shows whether robots.txt allows a crawler to fetch URLs",
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              run(func(cmd *cobra.Command, args []string) (int, error) { return o.check(cmd, args) }),

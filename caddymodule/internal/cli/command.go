@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"fmt"
 	"io"
@@ -61,7 +62,7 @@ Only status connects to a running Caddy.`,
 
 // subcommands returns the commands below `caddy robots`.
 func subcommands(m Module) []*cobra.Command {
-	return []*cobra.Command{
+	list := []*cobra.Command{
 		initCommand(m),
 		checkCommand(m),
 		lintCommand(m),
@@ -74,6 +75,26 @@ func subcommands(m Module) []*cobra.Command {
 		statusCommand(),
 		auditCommand(m),
 	}
+	for _, cmd := range list {
+		addHelp(cmd)
+	}
+	return list
+}
+
+// helpTexts has the help of each command, and its examples after a line "Examples:".
+//
+//go:embed help/*.txt
+var helpTexts embed.FS
+
+// addHelp adds the help and examples of a command that has none in the code.
+func addHelp(cmd *cobra.Command) {
+	if cmd.Long != "" {
+		return
+	}
+	text, err := helpTexts.ReadFile("help/" + cmd.Name() + ".txt")
+	must(err)
+	help, examples, _ := strings.Cut(string(text), "\n\nExamples:\n")
+	cmd.Long, cmd.Example = "\n"+help, strings.TrimSuffix(examples, "\n")
 }
 
 // runParent prints the help of a command that only has subcommands. It returns

@@ -24,20 +24,7 @@ func diffCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff [--json] [--full] <old> <new>",
 		Short: "Shows what a new robots.txt changes, and for which crawlers",
-		Long: `
-Prints what changes for crawlers when the robots.txt <new> replaces <old>: paths
-that are now allowed or disallowed, with the lines that decide and examples, and
-changed limits. Lines that were only moved or spelt differently are not changes.
-Some lines mean something else to Google's parser (google/robotstxt): the output
-says if a change applies only to crawlers that use it. Each of the two is a file,
-a URL, or - for standard input.
-
-The exit status is 0 if nothing changes, 2 if something does, and 1 if the
-comparison is not possible.`,
-		Example: `  caddy robots diff robots.txt new.txt
-  caddy robots diff https://example.com public/robots.txt
-  git show HEAD:robots.txt | caddy robots diff - robots.txt`,
-		Args: cobra.ExactArgs(2),
+		Args:  cobra.ExactArgs(2),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			if len(args) >= 2 {
 				return nil, cobra.ShellCompDirectiveNoFileComp

@@ -15,16 +15,8 @@ import (
 
 func explainCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "explain [code]...",
-		Short: "Explains the checks of the linter",
-		Long: `
-Prints the page of each named check of the linter: what it finds, why it
-matters, how different crawlers read the line, and an example before and after.
-The pages are Markdown. Without a code, it lists all checks.
-
-The exit status is 0, or 1 if there is no such check.`,
-		Example: `  caddy robots explain
-  caddy robots explain missing-slash`,
+		Use:               "explain [code]...",
+		Short:             "Explains the checks of the linter",
 		ValidArgsFunction: completeChecks,
 		RunE: run(func(cmd *cobra.Command, args []string) (int, error) {
 			if len(args) == 0 {

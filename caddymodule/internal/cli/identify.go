@@ -31,28 +31,8 @@ func identifyCommand(m Module) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "identify [--robots <file|url>] [--registry <file>] [--json] [--measure] <user-agent>...|-",
 		Short: "Identifies the crawler that sends a User-Agent",
-		Long: `
-Prints for each User-Agent which crawlers it names, or that it is a browser's:
-the class, the purpose, the robots.txt tokens, the group of robots.txt that would
-apply, the part of the User-Agent that decided, and the reason. It also prints
-how strong the evidence is: a token of the registry or the robots.txt, a
-declaration of the client that it is a robot, or only the form of the User-Agent.
-
-With -, it reads the User-Agents from standard input, one per line; text after a
-TAB is ignored. With --robots, it also recognises the tokens in a robots.txt and
-names the group that applies to each crawler. With --registry, it also recognises
-the crawlers of a file, as the subdirective registry does.
-
-With --measure, it prints counts and not each User-Agent: how many are
-recognised; to how many the group for * applies, with the given flags, and with
-http_clients on and programs on; how many declare that they are robots (a word
-ending in bot, spider or crawler, +http://, a name after "compatible;"), and to
-how many of these the group for * applies; and how many are of each class and
-purpose.`,
-		Example: `  caddy robots identify "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)"
-  cut -d'"' -f6 access.log | sort -u | caddy robots identify --measure -`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: run(func(cmd *cobra.Command, args []string) (int, error) { return 0, o.identify(cmd, args) }),
+		Args:  cobra.MinimumNArgs(1),
+		RunE:  run(func(cmd *cobra.Command, args []string) (int, error) { return 0, o.identify(cmd, args) }),
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.robots, "robots", "r", "", "robots.txt whose tokens are recognised too: a file, a URL, or - for standard input")

@@ -36,22 +36,8 @@ const defaultConfig = "Caddyfile"
 func initCommand(m Module) *cobra.Command {
 	o := initOptions{module: m}
 	cmd := &cobra.Command{
-		Use:   "init [--config <file>] [--site <host>] [--robots <file|url|->]",
-		Short: "Proposes a robots block for a site",
-		Long: `
-Reads a site's configuration and its robots.txt, and prints a suitable robots
-block in monitor mode, which counts and logs the requests that it would refuse
-but refuses none. Each line has a comment that gives the reason for it. Other
-observations go to standard error.
-
-Without --config, it reads the file Caddyfile in the current folder. Without
---robots, it reads the robots.txt in the site's root folder; if there is none, it
-prints the command that fetches the file from the site. It skips sites that have
-a robots handler, unless --site names them.
-
-It writes no files.`,
-		Example: `  caddy robots init
-  caddy robots init --site example.com --robots https://example.com`,
+		Use:               "init [--config <file>] [--site <host>] [--robots <file|url|->]",
+		Short:             "Proposes a robots block for a site",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              run(func(cmd *cobra.Command, _ []string) (int, error) { return 0, o.propose(cmd) }),

@@ -49,42 +49,8 @@ func lintCommand(m Module) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lint [flags] <file|url|->...",
 		Short: "Finds mistakes in robots.txt files",
-		Long: `
-Finds lines of a robots.txt that do not do what they were written for, and lines
-that crawlers read differently. Each finding has its place, the reason why it
-matters, and a correction. "caddy robots explain CODE" prints a page about it.
-
-The file - is standard input. For a URL without a path, it reads /robots.txt.
-
---fix prints the file with all safe corrections: they change no verdict for
-crawlers that follow RFC 9309, Google's parser or the standard of 1994.
---unsafe-fixes also makes corrections that are safe only for crawlers that
-follow RFC 9309. --write writes the corrected file back, --diff prints only the
-changes. Only the remaining findings are printed; without --write they go to
-standard error. If there is nothing to correct, --diff prints only that.
-
-A comment suppresses findings on the next line, or on its own line if it is at
-the end of that line:
-  # robots-lint: ignore CODE, CODE
-"# robots-lint: ignore-file CODE" suppresses findings in the whole file.
-
---config checks the x_robots_tag lines of a Caddyfile (or JSON configuration)
-against the files: crawlers never see a noindex header on a path that is
-disallowed to them.
-
-The exit status depends on the worst finding: 0 for none or infos, 2 for
-warnings, 3 for errors. It is 1 if a file could not be read. With --fail-on error
-it is 0 for warnings too, with --fail-on info 2 for infos, and with --fail-on
-never always 0.`,
-		Example: `  caddy robots lint robots.txt
-  caddy robots lint https://example.com
-  caddy robots lint --fix --diff robots.txt
-  caddy robots lint --unsafe-fixes --write robots.txt
-  caddy robots lint --ignore trailing-star,split-group --fail-on error robots.txt
-  caddy robots lint --config Caddyfile public/robots.txt
-  caddy robots lint --format sarif public/robots.txt > robots.sarif`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: run(o.lint),
+		Args:  cobra.MinimumNArgs(1),
+		RunE:  run(o.lint),
 	}
 	o.register(cmd)
 	return cmd

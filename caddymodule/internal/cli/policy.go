@@ -28,22 +28,8 @@ type policyOptions struct {
 func policyCommand(m Module) *cobra.Command {
 	var o policyOptions
 	cmd := &cobra.Command{
-		Use:   "policy --config <file> [--site <host>] [--handler <number>] [--robots <file|url|->] [--check <url>]... [--full]",
-		Short: "Prints the robots.txt that a site publishes with its policy, and the changes",
-		Long: `
-Prints the robots.txt that a site publishes: its own file, merged with the lines
-that the policy of its robots handler adds. Standard error has the changes that
-the policy makes, the crawlers that they apply to, and notes for the operator.
-
---robots names the site's own file. Without it, the site has none. --check
-fetches the published robots.txt of a URL's site and compares it with the
-expected one. It needs no --robots: policy lines in the published file are
-replaced with the current ones.
-
-The exit status is 0, or 1 if the policy can't be merged or a file can't be
-read. With --check it is 2 if a published file is different.`,
-		Example: `  caddy robots policy --config Caddyfile --robots public/robots.txt
-  caddy robots policy --config Caddyfile --check https://example.com`,
+		Use:               "policy --config <file> [--site <host>] [--handler <number>] [--robots <file|url|->] [--check <url>]... [--full]",
+		Short:             "Prints the robots.txt that a site publishes with its policy, and the changes",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              run(func(cmd *cobra.Command, _ []string) (int, error) { return o.policy(cmd) }),

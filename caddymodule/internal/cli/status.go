@@ -40,56 +40,8 @@ type statusOptions struct {
 func statusCommand() *cobra.Command {
 	var o statusOptions
 	cmd := &cobra.Command{
-		Use:   "status [--watch] [--json] [--address <address>] [--site <host>]...",
-		Short: "Shows the state of the robots handlers of a running Caddy",
-		Long: `
-Asks the admin endpoint of a running Caddy for the state of its robots handlers,
-and prints the problems with their solutions and these tables. A table without
-rows is left out. Times are in UTC.
-
-Sites, Busiest crawlers: requests in the last hour, day or month (--span).
-  MODE             enforce, monitor (refuse nothing, but count what would be
-                   refused), both (several handlers), off (no handler any more)
-  CRAWLERS         requests of crawlers; PEOPLE: requests of browsers, to which
-                   robots.txt does not apply
-  PASSED, DENIED, THROTTLED
-                   what became of the crawlers' requests: passed on, answered
-                   with 403 (404 for hidden paths), or answered with 429
-  WOULD DENY, WOULD THROTTLE
-                   requests that passed, but only because of monitor mode
-  CLASS, PURPOSE   kind of client, and what its operator uses the pages for
-  VERIFIED         share of the requests that verification confirmed, among
-                   those of crawlers that can be verified; - for none
-Rules that refuse most: counts since Caddy began to count, and of the last hour
-and day. REFUSED includes what would have been refused in monitor mode. Rules that
-refused nothing are left out.
-  LINE             robots.txt:12 is line 12 of the site's robots.txt; Caddyfile:12
-                   is line 12 of that file of the configuration, which has the
-                   policy; - for a policy in JSON, which has no line numbers
-  GROUP            product tokens (User-agent lines) of the rule's group; the
-                   counts are those of all its crawlers
-  RULE             (removed): the file in force does not have this line any more
-  ACTION           what the rule did: pass, deny or throttle; would_deny or
-                   would_throttle in monitor mode
-Last refused requests: newest first. CLIENT is a network (/24 or /48).
-Grace periods: earlier versions of robots.txt that were replaced less than 24
-hours ago. Crawlers that may have read one may follow it until they read the new
-one, and at the latest until ENDS.
-  VERSION          the version in the log, or what crawlers got instead of a file,
-                   such as none (403): then everything was allowed
-robots.txt in force: those with problems first. STATE is loaded, missing (404:
-everything is allowed), not_robots, refused, failed or pending (not read yet).
-
-The address of the admin endpoint is that of --address, or of the configuration
-that --config names, or of the file Caddyfile in this folder, or Caddy's
-default, localhost:2019.
-
-The exit status is 0 if there is no problem of severity error, 2 if there is one,
-such as a robots.txt that can't be read and is not cached, and 1 if Caddy does
-not answer. With --watch it is 0 when the command is interrupted.`,
-		Example: `  caddy robots status
-  caddy robots status --watch --site shop.example.com
-  caddy robots status --json | jq '.health.problems[].message'`,
+		Use:               "status [--watch] [--json] [--address <address>] [--site <host>]...",
+		Short:             "Shows the state of the robots handlers of a running Caddy",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              run(func(cmd *cobra.Command, _ []string) (int, error) { return o.status(cmd) }),

@@ -24,30 +24,8 @@ type verifyOptions struct {
 func verifyCommand(m Module) *cobra.Command {
 	var o verifyOptions
 	cmd := &cobra.Command{
-		Use:   "verify --agent <user-agent> [--config <file>] [--resolver <address>] [--json] <address>...",
-		Short: "Checks whether addresses belong to the crawler that a User-Agent names",
-		Long: `
-Checks for each address whether it belongs to the crawler that a User-Agent
-names, with every method that the crawler's operator documents: published
-address lists and reverse DNS, both queried now. It prints for each method the
-query and the answer, and then the verdict:
-
-  verified    a method shows that the address belongs to the crawler
-  impostor    all methods show that it does not
-  unverified  neither, for example because DNS did not answer
-  none        the operator documents no method
-
-With --config, the crawlers are those that the site in a Caddyfile knows: those of
-its crawler blocks and its registry file, too.
-
-A running server calls a client an impostor only if it also verified some
-crawler in the last 24 hours.
-
-The exit status is 0 if all addresses are verified, 2 if one is not, and 1 if
-the check is not possible.`,
-		Example: `  caddy robots verify --agent Googlebot 66.249.66.1
-  caddy robots verify --agent "Mozilla/5.0 (compatible; bingbot/2.0)" --resolver 10.0.0.53 157.55.39.1 203.0.113.7
-  caddy robots verify --agent OurBot --config Caddyfile 192.0.2.7`,
+		Use:               "verify --agent <user-agent> [--config <file>] [--resolver <address>] [--json] <address>...",
+		Short:             "Checks whether addresses belong to the crawler that a User-Agent names",
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              run(func(cmd *cobra.Command, args []string) (int, error) { return o.verify(cmd, args) }),
