@@ -73,9 +73,9 @@ type Settings struct {
 }
 
 // Programs says when the group for `*` applies to programs. A program is a
-// client of class crawler.Program: its User-Agent is only a program's name,
-// which is not in the registry. A group with the program's own name always
-// applies to it.
+// client of class crawler.Program: its User-Agent is only a program's name, or it
+// is a tool that the registry has as a program (Terraform). A group with the
+// program's own name always applies to it.
 type Programs uint8
 
 const (

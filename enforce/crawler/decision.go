@@ -177,6 +177,7 @@ func (e *evidence) filterTokens(ua string, id *Identity) (enough bool) {
 	if e.has(roleMobile | roleBrand | roleApp | roleMedia) {
 		id.keep(func(i int) bool { return !platformToken(&id.agents[i]) })
 	}
+	dropDrivenBrowsers(id)
 	e.dropSoftware(ua, id)
 	for i := range id.n {
 		enough = enough || id.agents[i].Class != Library

@@ -1,6 +1,9 @@
 package crawler
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // knownCrawler reports whether an agent is in the registry as a crawler or a service, not as software with which apps are made.
 func (a *Agent) knownCrawler() bool {
@@ -10,6 +13,17 @@ func (a *Agent) knownCrawler() bool {
 // platformToken reports whether an agent's token is several fields of a browser's comment (`Unknown; Linux x86_64`). Consoles, telephones and
 // televisions can have the same fields.
 func platformToken(a *Agent) bool { return strings.Contains(a.Token, ";") }
+
+// dropDrivenBrowsers removes browsers that a program controls (HeadlessChrome)
+// if the User-Agent names a probe too: the probe controls the browser.
+func dropDrivenBrowsers(id *Identity) {
+	if slices.ContainsFunc(id.Agents(), func(a Agent) bool { return a.Class == Probe }) {
+		id.keep(func(i int) bool {
+			c := id.agents[i].Crawler
+			return c == nil || c.Class != Scraper || c.Purpose != Test
+		})
+	}
+}
 
 // dropSoftware handles crawling frameworks and HTTP libraries that follow the name of a product that is made with them:
 //   - After another crawler, in the same field, they are removed: they are not a second crawler.
