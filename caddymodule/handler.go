@@ -120,8 +120,19 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 		return h.refuse(w, r, d)
 	}
 	if d.Reason == enforce.ExemptPath && enforce.IsRobotsTxt(x.Target) && x.Method == http.MethodGet {
-		w = response.RecordRead(w, current.Engine, &x.Request, x.Rules)
+		read := response.NewReadWriter(w)
+		err := h.respond(read, r, next, x, current)
+		if err == nil && read.Read(r) {
+			current.Engine.RobotsRead(&x.Request, x.Rules)
+		}
+		return err
 	}
+	return h.respond(w, r, next, x, current)
+}
+
+// respond answers a request that is let through.
+func (h *Handler) respond(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, x *exchange, current *running) error {
+	d := &x.Decision
 	if h.publishes(x, current) {
 		return h.publish(w, r, d.Rules)
 	}

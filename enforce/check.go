@@ -40,7 +40,7 @@ func (p *Rules) check(r *Request, before *Rules, d *Decision) {
 	c.begin(p, r)
 	for d.Action == Pass && c.identify() {
 		if before != nil {
-			c.versions = []Version{{rules: before, until: r.Time.UnixNano()}}
+			c.history = &history{current: p, from: r.Time.UnixNano(), earlier: []Version{{rules: before, until: r.Time.UnixNano()}}}
 		}
 		for i := range c.agents() {
 			if c.visits[i] = (visitTimes{}); c.hasGrace(i) {

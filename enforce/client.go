@@ -16,6 +16,7 @@ type client struct {
 	rules   *Rules
 	request *Request
 
+	field   string           // the latest User-Agent field that names crawlers
 	fields  []string         // the User-Agent fields that identify has not read yet
 	tooMany bool             // the request has more fields than are read
 	signer  *crawler.Crawler // the crawler that a signature proves; nil if none
@@ -31,8 +32,8 @@ type client struct {
 
 	// What the engine remembers; see Engine.recall.
 	readRobots bool                          // the client is a program that has read the robots.txt in the last 24 hours; see ProgramsSeen
-	versions   []Version                     // earlier versions of the file, newest first
-	visits     [crawler.MaxAgents]visitTimes // one for each agent, if there are versions; zero for an agent without a grace period
+	history    *history                      // with earlier versions of the file; nil if there is none that the client may follow
+	visits     [crawler.MaxAgents]visitTimes // one for each agent, if there is a history; zero for an agent without a grace period
 }
 
 // cachedIdentities is how many User-Agents the cache holds. They take about 4
@@ -81,7 +82,7 @@ func (c *client) findSigner() {
 func (c *client) identify() bool {
 	for len(c.fields) > 0 {
 		c.rules.identify(c.fields[0], &c.id)
-		if c.fields = c.fields[1:]; c.id.Len() > 0 {
+		if c.field, c.fields = c.fields[0], c.fields[1:]; c.id.Len() > 0 {
 			c.verify()
 			c.readPath()
 			return true

@@ -77,15 +77,19 @@ func (v *Version) Ends() time.Time { return v.Until().Add(GracePeriod) }
 // now is in nanoseconds since 1970.
 func (v *Version) ended(now int64) bool { return now-v.until >= int64(GracePeriod) }
 
-// mayHold reports whether a crawler may have a cached copy of the version. If
-// the crawler is known to have read the file, the version must have been in
-// force at the last read. If it is not, the crawler must have come before the
-// version was replaced.
-func (v *Version) mayHold(visit visitTimes) bool {
-	if visit.read != 0 {
+// mayHold reports whether a crawler may have a cached copy of a version. If the
+// crawler is known to have read the file, it has a copy of the version that was
+// in force then, for GracePeriod. If it is not, the crawler must have come before
+// the version was replaced.
+func (h *history) mayHold(v *Version, visit visitTimes, now int64) bool {
+	if visit.read == 0 {
+		return visit.first != 0 && visit.first < v.until
+	}
+	version, known := h.versionAt(visit.read)
+	if !known {
 		return v.from <= visit.read && visit.read < v.until
 	}
-	return visit.first != 0 && visit.first < v.until
+	return version == v.rules.pathRules && now-visit.read < int64(GracePeriod)
 }
 
 // hasGrace reports whether agent i may follow an earlier version of the file.
@@ -96,17 +100,39 @@ func (c *client) hasGrace(i int) bool {
 // allowingVersion returns the newest earlier version that agent i may follow and
 // that lets it through. It returns nil if there is none.
 func (c *client) allowingVersion(i int) *Version {
+	if c.history == nil {
+		return nil
+	}
 	now := c.request.Time.UnixNano()
-	for j := range c.versions {
-		version := &c.versions[j]
-		if version.ended(now) || !version.mayHold(c.visits[i]) {
-			continue
-		}
-		if w := c.matchPath(version.rules, &c.agents()[i]); w.group == nil || w.allowed {
+	for j := range c.history.earlier {
+		version := &c.history.earlier[j]
+		if !version.ended(now) && c.history.mayHold(version, c.visits[i], now) && c.allowedBy(version.rules, &c.agents()[i]) {
 			return version
 		}
 	}
 	return nil
+}
+
+// allowedBy reports whether an earlier version lets an agent through. Its tokens
+// can give the agent another class than those of the version in force do: a
+// self-declared robot has class Named only where the file names it.
+func (c *client) allowedBy(version *Rules, a *crawler.Agent) bool {
+	if a.Crawler != nil || c.extra != nil {
+		w := c.matchPath(version, a)
+		return w.group == nil || w.allowed
+	}
+	var id crawler.Identity
+	version.identify(c.field, &id)
+	for i := range id.Len() {
+		b := id.At(i)
+		if b.End <= a.Start || a.End <= b.Start {
+			continue
+		}
+		if w := c.matchPath(version, b); w.group != nil && !w.allowed && !(w.byStar && c.isNoCrawling(b)) {
+			return false
+		}
+	}
+	return true
 }
 
 // EndGrace ends the grace period of all crawlers at an origin. From then on, only

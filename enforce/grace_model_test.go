@@ -19,6 +19,7 @@ type modelCrawler struct {
 	came bool      // it has come at least once
 	at   time.Time // of the first visit
 	read int       // index of the version that it read last; -1 for none
+	then time.Time // of that read
 }
 
 // The engine must decide like a simple model, for random changes, visits and
@@ -60,7 +61,7 @@ func TestGraceAgainstAModel(t *testing.T) {
 				if !c.came {
 					c.came, c.at = true, g.clock.now().Add(-time.Second)
 				}
-				c.read = len(versions) - 1
+				c.read, c.then = len(versions)-1, g.clock.now().Add(-time.Second)
 			default:
 				come(c)
 				path := rnd.IntN(4)
@@ -90,7 +91,7 @@ func (c *modelCrawler) wantedReason(versions []modelVersion, path int, now time.
 		return Allowed
 	}
 	for i, v := range versions[:len(versions)-1] {
-		holds := c.read == i || c.read < 0 && c.at.Before(v.until)
+		holds := c.read == i && now.Sub(c.then) < 24*time.Hour || c.read < 0 && c.at.Before(v.until)
 		if holds && now.Sub(v.until) < 24*time.Hour && !v.disallows[path] {
 			return Graced
 		}

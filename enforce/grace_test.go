@@ -115,19 +115,67 @@ func TestEndOfGrace(t *testing.T) {
 	for _, ua := range []string{googlebot, bingbot} {
 		g.reads(ua, "192.0.2.1")
 	}
+	read := g.clock.now().Add(-time.Second)
 	g.change(closed)
 	changed := g.clock.now()
 	g.wants(Graced, googlebot, "/archive/x", "before it reads the file")
-	g.reads(googlebot, "203.0.113.9") // from another of its addresses
+	g.reads(googlebot, "203.0.113.9") // from another address, which may be anybody's
+	g.wants(Graced, googlebot, "/archive/x", "after another address read the file")
+	g.wantsAt(Disallowed, googlebot, "203.0.113.9", "/archive/x", "the address that read the file")
+	g.reads(googlebot, "192.0.2.1")
 	g.wants(Disallowed, googlebot, "/archive/x", "after it read the file")
 	for range 11 {
 		g.clock.advance(2 * time.Hour)
 		g.wants(Graced, bingbot, "/archive/x", "within 24 hours")
 	}
-	g.clock.advance(changed.Add(GracePeriod-time.Second).Sub(g.clock.now()) - time.Nanosecond)
+	g.clock.advance(read.Add(GracePeriod).Sub(g.clock.now()) - time.Nanosecond)
 	g.wants(Graced, bingbot, "/archive/x", "a moment before 24 hours")
 	g.clock.advance(time.Nanosecond)
-	g.wants(Disallowed, bingbot, "/archive/x", "24 hours after the change")
+	g.wants(Disallowed, bingbot, "/archive/x", "24 hours after the crawler read the file")
+	g.wantsAt(Graced, bingbot, "192.0.2.77", "/archive/x", "an address that did not read it, 24 hours after the last read")
+	g.clock.advance(changed.Add(GracePeriod - time.Second).Sub(g.clock.now()))
+	g.wantsAt(Disallowed, bingbot, "192.0.2.77", "/archive/x", "24 hours after the change")
+}
+
+// A file that changes back and forth keeps no version alive, and the version
+// that a crawler read last applies to it, however often the file went and came.
+func TestGraceOfAFileThatChangesBackAndForth(t *testing.T) {
+	for _, between := range []func(*graceTest){
+		func(*graceTest) {},
+		func(g *graceTest) { g.source.set(404, ""); g.reread() },
+		func(g *graceTest) { g.source.set(200, "<!DOCTYPE html><title>x</title>"); g.reread() },
+	} {
+		g := newGraceTest(t, Settings{}, Config{})
+		g.reads(googlebot, "192.0.2.1")
+		for i := range 6 {
+			between(g)
+			g.change([]string{closed, open}[i%2])
+			want := []Reason{Graced, Allowed}[i%2]
+			g.wants(want, googlebot, "/archive/x", fmt.Sprint("after change ", i))
+		}
+		g.change(closed)
+		for range 30 { // it comes, and reads no more
+			g.change(open)
+			g.clock.advance(time.Hour)
+			g.change(closed)
+			g.decideFrom(googlebot, "192.0.2.1", "/archive/x")
+		}
+		g.wants(Disallowed, googlebot, "/archive/x", "30 hours after the crawler read the generous version")
+		g.reads(googlebot, "192.0.2.1")
+		g.change(open)
+		g.change(closed)
+		g.wants(Disallowed, googlebot, "/archive/x", "after it read the version in force")
+	}
+}
+
+// An earlier version is judged with the class that it gives the crawler.
+func TestClassesInEarlierVersions(t *testing.T) {
+	g := newGraceTest(t, Settings{Grace: GraceAll}, Config{})
+	const acme = "AcmeBot/1.0 (+https://acme.example/)"
+	g.reads(acme, "192.0.2.1")
+	g.change(closed + "\nUser-agent: AcmeBot\nDisallow: /private/\nDisallow: /archive/\n")
+	g.wants(Disallowed, acme, "/private/x", "a path that both versions disallow")
+	g.wants(Graced, acme, "/archive/x", "a path that the earlier version allows")
 }
 
 // A crawler that reads /robots.txt and so makes the engine find the change has
@@ -218,7 +266,7 @@ func TestSeveralChanges(t *testing.T) {
 			g.wants(tt.statuses[i], tt.ua, fmt.Sprintf("/%d", i+1), "after three versions")
 		}
 	}
-	g.clock.advance(GracePeriod - 4*time.Second)
+	g.clock.advance(GracePeriod - 8*time.Second)
 	g.wants(Disallowed, googlebot, "/2", "after the end of the first version")
 	g.wants(Graced, googlebot, "/1", "before the end of the second version")
 }
@@ -304,7 +352,8 @@ func TestGraceByAddress(t *testing.T) {
 	}
 	g.wantsAt(Graced, gptbot, "203.0.113.1", "/archive/x", "another address of a crawler")
 	g.reads(gptbot, "203.0.113.2")
-	g.wantsAt(Disallowed, gptbot, "192.0.2.1", "/archive/x", "another address of a crawler that read the file")
+	g.wantsAt(Disallowed, gptbot, "203.0.113.2", "/archive/x", "the address that read the file")
+	g.wantsAt(Graced, gptbot, "192.0.2.1", "/archive/x", "another address, which did not read it")
 }
 
 // GraceOff, hidden paths and rate limits apply at once.

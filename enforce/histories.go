@@ -45,13 +45,15 @@ type historyKey struct {
 // next configuration may compile them by other rules.
 type historyRecord struct {
 	generation int // of the Origins that stored it
-	current    content
+	current    versionRecord
 	from       int64
 	earlier    []versionRecord
+	periods    []period
 }
 
 type versionRecord struct {
 	content
+	version     uint64 // its name in periods
 	from, until int64
 }
 
@@ -135,10 +137,10 @@ func (s *histories) put(keys []historyKey, generation int, h *history) {
 }
 
 func newHistoryRecord(h *history) *historyRecord {
-	rec := &historyRecord{current: h.current.publishedContent(), from: h.from}
+	rec := &historyRecord{current: versionRecord{content: h.current.publishedContent(), version: h.current.pathRules}, from: h.from, periods: h.periods}
 	for i := range h.earlier {
 		v := &h.earlier[i]
-		rec.earlier = append(rec.earlier, versionRecord{v.rules.publishedContent(), v.from, v.until})
+		rec.earlier = append(rec.earlier, versionRecord{v.rules.publishedContent(), v.rules.pathRules, v.from, v.until})
 	}
 	return rec
 }

@@ -19,22 +19,56 @@ type history struct {
 	current *Rules
 	from    int64 // when the current version came into force, in nanoseconds since 1970
 	earlier []Version
-	ends    int64 // when the last of the earlier versions ends
+	ends    int64    // when the last of the earlier versions ends
+	periods []period // before from, oldest first
+}
+
+// period is a time in which a version was in force, in nanoseconds since 1970. A
+// version has several if the file changed back and forth.
+type period struct {
+	version     uint64 // Rules.pathRules
+	from, until int64
+}
+
+// maxPeriods is how many periods are kept. If there are more, the first ones are
+// dropped.
+const maxPeriods = 64
+
+// versionAt returns which version was in force at a time, as Rules.pathRules. ok
+// is false if that is not known.
+func (h *history) versionAt(at int64) (version uint64, ok bool) {
+	if at >= h.from {
+		return h.current.pathRules, true
+	}
+	i := slices.IndexFunc(h.periods, func(p period) bool { return p.from <= at && at < p.until })
+	if i < 0 {
+		return 0, false
+	}
+	return h.periods[i].version, true
+}
+
+// addPeriod adds a period that ends now.
+func (h *history) addPeriod(p period) {
+	h.periods = append(h.periods, p)
+	ended := func(q period) bool { return p.until-q.until >= int64(GracePeriod) }
+	h.periods = slices.DeleteFunc(h.periods[max(0, len(h.periods)-maxPeriods):], ended)
 }
 
 // next returns h with rules that are in force from a time on. h may be nil.
 // Files with the same path rules are one version, so a changed comment makes no
-// new version. A version that was in force several times counts as in force
-// from its first time to its last.
+// new version. A version that was in force several times is one, from its first
+// time to its last.
 func (h *history) next(rules *Rules, at int64) *history {
 	n := &history{current: rules, from: at}
 	if h == nil {
 		return n
 	}
+	n.periods = slices.Clone(h.periods)
 	if h.current.pathRules == rules.pathRules {
 		n.from = h.from
 	} else {
 		n.add(Version{h.current, h.from, at}, at)
+		n.addPeriod(period{h.current.pathRules, h.from, at})
 	}
 	for _, v := range h.earlier {
 		n.add(v, at)
@@ -106,9 +140,9 @@ func hashPathRules(files ...*robots.File) uint64 {
 	return d.Sum64()
 }
 
-// earlier returns the earlier versions of the robots.txt of r's origin that
-// crawlers may still follow, newest first. It returns nil if there is none.
-func (p *Origins) earlier(r *Request) []Version {
+// earlier returns the history of the robots.txt of r's origin. It returns nil if
+// there is no earlier version that crawlers may still follow.
+func (p *Origins) earlier(r *Request) *history {
 	if !p.connected.Load() {
 		p.Connect()
 	}
@@ -123,7 +157,7 @@ func (p *Origins) earlier(r *Request) []Version {
 	if h == nil || r.Time.UnixNano() >= h.ends {
 		return nil
 	}
-	return h.earlier
+	return h
 }
 
 // readAt returns a time, in nanoseconds since 1970, at which the version that
@@ -249,9 +283,15 @@ func (p *Origins) compileVersions(rec *historyRecord) *history {
 		}
 		return p.compile(c)
 	}
-	h := &history{current: compile(rec.current), from: rec.from}
+	h := &history{current: compile(rec.current.content), from: rec.from, periods: slices.Clone(rec.periods)}
+	rename := map[uint64]uint64{rec.current.version: h.current.pathRules}
 	for _, v := range rec.earlier {
-		h.add(Version{compile(v.content), v.from, v.until}, 0)
+		rules := compile(v.content)
+		rename[v.version] = rules.pathRules
+		h.add(Version{rules, v.from, v.until}, 0)
+	}
+	for i := range h.periods { // the version's name depends on the settings
+		h.periods[i].version = rename[h.periods[i].version]
 	}
 	return h
 }
@@ -303,6 +343,7 @@ func (p *Origins) joinHistory(e *entry) {
 		for _, v := range known.earlier {
 			h.add(v, 0)
 		}
+		h.periods = append(h.periods, known.periods...)
 		slices.SortStableFunc(h.earlier, func(a, b Version) int { return cmp.Compare(b.until, a.until) })
 		p.setHistory(e, h)
 	}

@@ -2,7 +2,6 @@ package enforce
 
 import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
-	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/table"
 )
 
@@ -33,7 +32,7 @@ const smallMemory = 1 << 12
 
 // recall sets what the engine remembers about the agents of c, for judge.
 func (e *Engine) recall(c *client) {
-	c.readRobots, c.versions = false, nil
+	c.readRobots, c.history = false, nil
 	if c.robotsTxt {
 		return
 	}
@@ -52,11 +51,11 @@ func (e *Engine) recall(c *client) {
 		return
 	}
 	if e.edition != nil {
-		c.versions = e.edition.history.earlier
+		c.history = e.edition.history
 	} else {
-		c.versions = e.origins.earlier(c.request)
+		c.history = e.origins.earlier(c.request)
 	}
-	if c.versions == nil {
+	if c.history == nil {
 		return
 	}
 	for i := range c.agents() {
@@ -66,25 +65,20 @@ func (e *Engine) recall(c *client) {
 	}
 }
 
-// visitsOf returns what is known about the visits of agent i, with this one. For
-// an unverified claim, it combines the visits of the crawler with those of the
-// client's own address. So an unverified client does not end the crawler's grace
-// period, and has none itself once it has read the file.
+// visitsOf returns what is known about the visits of agent i, with this one: the
+// visits of the crawler, and the reads of the client's own address. So a client
+// whose claim nothing confirms does not end the crawler's grace period, and has
+// none itself once it has read the file.
 func (e *Engine) visitsOf(c *client, i int) visitTimes {
 	now := c.request.Time
-	visit := e.memory.visits.last(c.visitor(i), now)
-	if visit.first == 0 {
-		visit.first = now.UnixNano()
-	}
+	visit := visitTimes{first: now.UnixNano()}
 	crawler := newVisitor(c.request, &c.agents()[i])
-	switch c.claims[i].State {
-	case verify.Unverified:
-		visit = visit.with(e.memory.visits.last(crawler, now))
-	case verify.Verified: // it may have come before it was verified
-		visit = visit.with(e.memory.visits.last(crawler.claimant(clientAddr(c.request)), now))
+	named := crawler
+	named.invented = !crawler.invented // an earlier configuration may or may not have named the host
+	for _, who := range [...]visitorKey{crawler, named, crawler.claimant(clientAddr(c.request))} {
+		visit = visit.with(e.memory.visits.last(who, now))
 	}
-	crawler.invented = !crawler.invented // an earlier configuration may or may not have named the host
-	return visit.with(e.memory.visits.last(crawler, now))
+	return visit
 }
 
 // noteVisit remembers that the agents of c came, and which of them read
@@ -94,7 +88,11 @@ func (e *Engine) noteVisit(c *client) {
 	for i := range c.agents() {
 		a := &c.agents()[i]
 		if c.hasGrace(i) {
-			e.memory.visits.record(c.visitor(i), r.Time)
+			who, reader := c.visitor(i), c.reader(i)
+			e.memory.visits.record(who, r.Time)
+			if reader != who {
+				e.memory.visits.renew(reader, r.Time)
+			}
 		}
 		if c.robotsTxt && a.Class == crawler.Program && e.settings.Programs == ProgramsSeen && r.reads() {
 			e.memory.readers.mark(programKey(r, a), r.Time)
@@ -102,9 +100,10 @@ func (e *Engine) noteVisit(c *client) {
 	}
 }
 
-// RobotsRead records that a GET of /robots.txt was answered with status 200 or
-// 304. From then on, the version in force applies to the client. rules must be
-// those of the decision on that request.
+// RobotsRead records that a client got the whole answer to a GET of /robots.txt,
+// with status 200 or 304. From then on, the version in force applies to the
+// crawler, or only to this address of it if the client is not verified. rules
+// must be those of the decision on that request.
 func (e *Engine) RobotsRead(r *Request, rules *Rules) {
 	at := r.Time.UnixNano()
 	if e.edition == nil {
@@ -115,7 +114,7 @@ func (e *Engine) RobotsRead(r *Request, rules *Rules) {
 	for c.identify() {
 		for i := range c.agents() {
 			if c.hasGrace(i) {
-				e.memory.visits.read(c.visitor(i), r.Time, at)
+				e.memory.visits.read(c.reader(i), r.Time, at)
 			}
 		}
 	}

@@ -45,12 +45,24 @@ func (c *client) visitor(i int) visitorKey {
 	return v
 }
 
+// reader returns the visitor for a read of /robots.txt by agent i. Anyone can
+// send a crawler's User-Agent, so only the verified crawler reads for all its
+// addresses.
+func (c *client) reader(i int) visitorKey {
+	v := newVisitor(c.request, &c.agents()[i])
+	if c.claims[i].State != verify.Verified {
+		return v.claimant(clientAddr(c.request))
+	}
+	return v
+}
+
 // at returns the visitor for v at one client address: IPv4 /32 or IPv6 /64.
 func (v visitorKey) at(addr netip.Addr) visitorKey {
 	return visitorKey{throttle.Key{v.hash}.Client(addr)[0], true}
 }
 
-// claimant returns the visitor for an unverified client that claims to be v.
+// claimant returns the visitor for a client that claims to be v, and is not
+// verified.
 func (v visitorKey) claimant(addr netip.Addr) visitorKey {
 	c := v.at(addr)
 	c.hash ^= hashFactor

@@ -69,6 +69,13 @@ func (t *visitors) read(who visitorKey, now time.Time, version int64) {
 	}
 }
 
+// renew records a visit of a visitor that is known.
+func (t *visitors) renew(who visitorKey, now time.Time) {
+	if t.of(who).Get(who.hash) != nil {
+		t.visit(who, now)
+	}
+}
+
 func (t *visitors) of(who visitorKey) *table.Table[visits] {
 	if who.invented {
 		return t.invented

@@ -3,59 +3,80 @@ package response
 import (
 	"io"
 	"net/http"
+	"strconv"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-
-	"github.com/caddy-robots/caddy-robots/enforce"
 )
 
-// readWriter is the ResponseWriter for a crawler's GET of /robots.txt.
-type readWriter struct {
+// ReadWriter is the ResponseWriter for a crawler's GET of /robots.txt. It finds
+// out whether the crawler got the whole file.
+type ReadWriter struct {
 	caddyhttp.ResponseWriterWrapper
-	engine  *enforce.Engine
-	request *enforce.Request
-	rules   *enforce.Rules
-	begun   bool
+	status  int   // 0 before the header is written
+	length  int64 // Content-Length; -1 if it is not known
+	written int64
+	failed  bool
 }
 
-// RecordRead returns a ResponseWriter around w for a crawler's GET of
-// /robots.txt. When the answer is 200 or 304, it records in the engine that the
-// crawler has read the file. It does so before the first octet is sent, so that
-// the crawler's next request is decided with this. It must not be used after
-// request is reused.
-func RecordRead(w http.ResponseWriter, engine *enforce.Engine, request *enforce.Request, rules *enforce.Rules) http.ResponseWriter {
-	return &readWriter{caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, engine, request, rules, false}
+// NewReadWriter returns a ReadWriter around w.
+func NewReadWriter(w http.ResponseWriter) *ReadWriter {
+	return &ReadWriter{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, length: -1}
+}
+
+// Read reports, after the handler has answered r, whether the client has read
+// the file: the status is 200 or 304, and nothing of the answer was lost. The
+// answer to a range, with status 206, is not the file.
+func (w *ReadWriter) Read(r *http.Request) bool {
+	switch {
+	case w.failed || r.Context().Err() != nil:
+		return false
+	case w.status == http.StatusOK:
+		return w.length < 0 || w.written == w.length
+	}
+	return w.status == 0 || w.status == http.StatusNotModified
 }
 
 // WriteHeader implements http.ResponseWriter.
-func (w *readWriter) WriteHeader(status int) {
-	if !w.begun && status >= 200 {
-		w.begun = true
-		if status == http.StatusOK || status == http.StatusNotModified {
-			w.engine.RobotsRead(w.request, w.rules)
+func (w *ReadWriter) WriteHeader(status int) {
+	if w.status == 0 && status >= 200 {
+		w.status = status
+		if n, err := strconv.ParseInt(w.Header().Get("Content-Length"), 10, 64); err == nil {
+			w.length = n
 		}
 	}
 	w.ResponseWriterWrapper.WriteHeader(status)
 }
 
 // Write implements http.ResponseWriter.
-func (w *readWriter) Write(p []byte) (int, error) {
-	if !w.begun {
-		w.WriteHeader(http.StatusOK)
-	}
-	return w.ResponseWriterWrapper.Write(p)
+func (w *ReadWriter) Write(p []byte) (int, error) {
+	w.begin()
+	n, err := w.ResponseWriterWrapper.Write(p)
+	return n, w.note(int64(n), err)
 }
 
 // ReadFrom implements io.ReaderFrom.
-func (w *readWriter) ReadFrom(r io.Reader) (int64, error) {
-	if !w.begun {
+func (w *ReadWriter) ReadFrom(r io.Reader) (int64, error) {
+	w.begin()
+	n, err := w.ResponseWriterWrapper.ReadFrom(r)
+	return n, w.note(n, err)
+}
+
+// begin sends the header before the first octet of the body.
+func (w *ReadWriter) begin() {
+	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)
 	}
-	return w.ResponseWriterWrapper.ReadFrom(r)
+}
+
+// note counts the octets of a write. It returns err.
+func (w *ReadWriter) note(n int64, err error) error {
+	w.written += n
+	w.failed = w.failed || err != nil
+	return err
 }
 
 // Interface guards
 var (
-	_ http.ResponseWriter = (*readWriter)(nil)
-	_ io.ReaderFrom       = (*readWriter)(nil)
+	_ http.ResponseWriter = (*ReadWriter)(nil)
+	_ io.ReaderFrom       = (*ReadWriter)(nil)
 )
