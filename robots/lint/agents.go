@@ -74,7 +74,7 @@ func (l *linter) checkSeveral(line *robots.Line) bool {
 	}
 	words = slices.DeleteFunc(words, func(s string) bool { return s == "" })
 	if len(words) < 2 && !l.known(line.Value) {
-		if words = strings.Fields(line.Value); !l.allKnown(words) {
+		if words = strings.Fields(line.Value); slices.ContainsFunc(words, func(w string) bool { return !l.known(w) }) {
 			return false
 		}
 	}
@@ -96,15 +96,6 @@ func isName(s string) bool {
 func (l *linter) known(token string) bool {
 	_, ok := l.crawlers.Lookup(token)
 	return ok
-}
-
-func (l *linter) allKnown(words []string) bool {
-	for _, w := range words {
-		if !l.known(w) {
-			return false
-		}
-	}
-	return true
 }
 
 // wholeUserAgent reports a value that is not a product token.
@@ -141,11 +132,8 @@ func isWord(s string) bool {
 // zero-width spaces, direction marks, soft hyphens and byte order marks.
 func withoutInvisible(s string) string {
 	return strings.Map(func(r rune) rune {
-		switch {
-		case r == 0xa0, r == 0xad, 0x2000 <= r && r <= 0x200f, 0x2028 <= r && r <= 0x202f, 0x205f <= r && r <= 0x2064, r == 0x3000, r == 0xfeff:
+		if r == 0xa0 || r == 0xad || 0x2000 <= r && r <= 0x200f || 0x2028 <= r && r <= 0x202f || 0x205f <= r && r <= 0x2064 || r == 0x3000 || r == 0xfeff {
 			return -1
-		case r == utf8.RuneError:
-			return r
 		}
 		return r
 	}, s)

@@ -29,10 +29,10 @@ var checks = func() []Check {
 }()
 
 // byCode finds a check by its code.
-var byCode = func() map[string]*Check {
-	m := make(map[string]*Check, len(checks))
-	for i := range checks {
-		m[checks[i].Code] = &checks[i]
+var byCode = func() map[string]Check {
+	m := make(map[string]Check, len(checks))
+	for _, c := range checks {
+		m[c.Code] = c
 	}
 	return m
 }()
@@ -42,10 +42,8 @@ func Checks() []Check { return slices.Clone(checks) }
 
 // CheckFor returns the check with a code.
 func CheckFor(code string) (Check, bool) {
-	if r, ok := byCode[code]; ok {
-		return *r, true
-	}
-	return Check{}, false
+	c, ok := byCode[code]
+	return c, ok
 }
 
 // Page returns the page of the check in Markdown, which begins with a heading of

@@ -1,5 +1,7 @@
 package lint
 
+import "strings"
+
 // lineChecks are about the spelling and the form of single lines.
 var lineChecks = []Check{
 	{Code: "misspelt-key", Severity: Warning, Title: "the key is misspelt",
@@ -45,17 +47,8 @@ var lineChecks = []Check{
 	{Code: "line-too-long", Severity: Warning, Title: "the line is longer than 16,660 octets",
 		Why:     "Google's parser ignores the rest of the line, so it reads a shorter path",
 		Readers: "Google's parser reads 16,663 octets of a line (google/robotstxt: 8 × 2083 - 1). Other parsers have other limits",
-		Before:  "User-agent: *\nDisallow: /" + longPath + "\n", After: "User-agent: *\nDisallow: /aaaa\n"},
+		Before:  "User-agent: *\nDisallow: /" + strings.Repeat("a", maxLine) + "\n", After: "User-agent: *\nDisallow: /aaaa\n"},
 }
-
-// longPath is a path that makes a line too long.
-var longPath = func() string {
-	b := make([]byte, maxLine)
-	for i := range b {
-		b[i] = 'a'
-	}
-	return string(b)
-}()
 
 // suppressionChecks are about comments that suppress findings.
 var suppressionChecks = []Check{

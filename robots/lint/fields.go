@@ -76,11 +76,12 @@ func withColon(text string) string {
 func shorten(s string) string { return s[:min(len(s), 40)] }
 
 // knownLine reports whether the parser knows the key of a line.
-func knownLine(s string) bool {
-	for line := range robots.Parse([]byte(s)).Lines() {
-		return line.Directive != robots.DirectiveUnknown && line.Directive != robots.DirectiveNone
-	}
-	return false
+func knownLine(s string) bool { return directiveOf(s) > robots.DirectiveUnknown }
+
+// directiveOf returns the directive of a line.
+func directiveOf(s string) robots.Directive {
+	line, _ := robots.Parse([]byte(s)).Line(1)
+	return line.Directive
 }
 
 // maxKey is the longest key, in octets, that is checked for a misspelling.
@@ -110,39 +111,47 @@ func group(d robots.Directive, value string) *robots.Group {
 	return robots.Parse([]byte("User-agent: *\n" + d.String() + ": " + value + "\n")).Star()
 }
 
+// malformed holds, for each directive whose values have a form of their own, the
+// finding about a value without it. isValid gets the group of the function group.
+var malformed = map[robots.Directive]struct {
+	code, format string
+	isValid      func(*robots.Group) bool
+}{
+	robots.DirectiveCrawlDelay: {"malformed-crawl-delay", "%q is not a number of seconds",
+		func(g *robots.Group) bool { _, ok := g.CrawlDelay(); return ok }},
+	robots.DirectiveRequestRate: {"malformed-request-rate", "%q does not have the form requests/time, such as 1/10s",
+		func(g *robots.Group) bool { return len(g.RequestRates()) > 0 }},
+	robots.DirectiveVisitTime: {"malformed-visit-time", "%q does not have the form hhmm-hhmm, such as 0600-0845",
+		func(g *robots.Group) bool { return len(g.VisitTimes()) > 0 }},
+	robots.DirectiveContentSignal: {"malformed-content-signal", "%q contains no key=value",
+		func(g *robots.Group) bool { return len(g.ContentSignals()) > 0 }},
+	robots.DirectiveContentUsage: {"malformed-content-usage", "%q contains no key=value",
+		func(g *robots.Group) bool { return len(g.ContentUsage()) > 0 }},
+}
+
 // checkField checks the value of a line that is neither a rule nor a User-agent
 // line. sitemaps maps the URLs of the Sitemap lines so far to their line
 // numbers.
 func (l *linter) checkField(line *robots.Line, inGroup bool, sitemaps map[string]int) {
-	v := line.Value
-	switch line.Directive {
+	d, v := line.Directive, line.Value
+	if m, known := malformed[d]; known && !m.isValid(group(d, v)) {
+		l.add(l.onValue(m.code, line, m.format, v))
+	}
+	switch d {
 	case robots.DirectiveCrawlDelay:
-		d, ok := group(line.Directive, v).CrawlDelay()
-		switch {
-		case !ok:
-			l.add(l.onValue("malformed-crawl-delay", line, "%q is not a number of seconds", v))
-		case d.Delay > time.Hour:
-			l.add(l.onValue("long-crawl-delay", line, "%s seconds are %v", v, d.Delay))
+		if c, _ := group(d, v).CrawlDelay(); c.Delay > time.Hour {
+			l.add(l.onValue("long-crawl-delay", line, "%s seconds are %v", v, c.Delay))
 		}
-		l.reportOutsideGroup(line, inGroup)
 	case robots.DirectiveRequestRate:
-		l.checkRate(line)
-		l.reportOutsideGroup(line, inGroup)
-	case robots.DirectiveVisitTime:
-		if len(group(line.Directive, v).VisitTimes()) == 0 {
-			l.add(l.onValue("malformed-visit-time", line, "%q does not have the form hhmm-hhmm, such as 0600-0845", v))
+		i := strings.IndexAny(v, " \t")
+		if i < 0 || len(group(d, v).RequestRates()) == 0 {
+			break
 		}
-		l.reportOutsideGroup(line, inGroup)
+		if window := strings.TrimSpace(v[i:]); len(group(robots.DirectiveVisitTime, window).VisitTimes()) == 0 {
+			l.add(l.onValue("malformed-window", line, "%q does not have the form hhmm-hhmm, such as 0600-0845", window))
+		}
 	case robots.DirectiveNoindex:
 		l.add(l.onKey("noindex-line", line, "no crawler reads Noindex in robots.txt"))
-	case robots.DirectiveContentSignal:
-		if len(group(line.Directive, v).ContentSignals()) == 0 {
-			l.add(l.onValue("malformed-content-signal", line, "%q contains no key=value", v))
-		}
-	case robots.DirectiveContentUsage:
-		if len(group(line.Directive, v).ContentUsage()) == 0 {
-			l.add(l.onValue("malformed-content-usage", line, "%q contains no key=value", v))
-		}
 	case robots.DirectiveLicense:
 		if !isAbsolute(v) {
 			l.add(l.onValue("relative-license", line, "%q is not a full URL", v))
@@ -150,24 +159,8 @@ func (l *linter) checkField(line *robots.Line, inGroup bool, sitemaps map[string
 	case robots.DirectiveSitemap:
 		l.checkSitemap(line, sitemaps)
 	}
-}
-
-func (l *linter) checkRate(line *robots.Line) {
-	if len(group(line.Directive, line.Value).RequestRates()) == 0 {
-		l.add(l.onValue("malformed-request-rate", line, "%q does not have the form requests/time, such as 1/10s", line.Value))
-		return
-	}
-	if i := strings.IndexAny(line.Value, " \t"); i >= 0 {
-		window := strings.TrimSpace(line.Value[i:])
-		if len(group(robots.DirectiveVisitTime, window).VisitTimes()) == 0 {
-			l.add(l.onValue("malformed-window", line, "%q does not have the form hhmm-hhmm, such as 0600-0845", window))
-		}
-	}
-}
-
-func (l *linter) reportOutsideGroup(line *robots.Line, inGroup bool) {
-	if !inGroup {
-		l.add(l.onKey("field-outside-group", line, "put %s below a User-agent line", line.Directive))
+	if limit := d == robots.DirectiveCrawlDelay || d == robots.DirectiveRequestRate || d == robots.DirectiveVisitTime; limit && !inGroup {
+		l.add(l.onKey("field-outside-group", line, "put %s below a User-agent line", d))
 	}
 }
 
@@ -184,9 +177,7 @@ func (l *linter) checkSitemap(line *robots.Line, sitemaps map[string]int) {
 		l.add(f)
 	}
 	if first, ok := sitemaps[line.Value]; ok {
-		f := l.onValue("duplicate-sitemap", line, "line %d has the same URL", first)
-		f.Related = first
-		l.add(f.suggest("").edit(Safe, line, 0, len(line.Raw)+len(line.Ending), ""))
+		l.add(l.onValue("duplicate-sitemap", line, "line %d has the same URL", first).relateTo(first).suggest("").edit(Safe, line, 0, len(line.Raw)+len(line.Ending), ""))
 		return
 	}
 	sitemaps[line.Value] = line.Number

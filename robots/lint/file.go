@@ -28,7 +28,8 @@ func (l *linter) checkFile() bool {
 		l.add(l.at("utf-16", &first, 0, "", "the file is in UTF-16: save it as UTF-8"))
 		return false
 	case robots.LooksLikeHTML([]byte(text)):
-		l.add(l.at("html-page", &first, 0, firstLine(text), "the file is an HTML page, not a robots.txt"))
+		line, _ := l.file.Line(1)
+		l.add(l.at("html-page", &first, 0, line.Raw, "the file is an HTML page, not a robots.txt"))
 		return false
 	case isBinary(text):
 		l.add(l.at("binary", &first, 0, "", "the file is not text"))
@@ -45,11 +46,8 @@ func (l *linter) checkFile() bool {
 	l.checkMark()
 	if n := len(l.lines); truncated || len(text) > robots.MaxSize {
 		last := &robots.Line{Number: n + 1}
-		for i := range l.lines {
-			if end := l.lines[i].Offset + len(l.lines[i].Raw); end > robots.MaxSize {
-				last = &l.lines[i]
-				break
-			}
+		if i := slices.IndexFunc(l.lines, func(line robots.Line) bool { return line.Offset+len(line.Raw) > robots.MaxSize }); i >= 0 {
+			last = &l.lines[i]
 		}
 		l.add(l.at("too-large", last, 0, "", "crawlers may stop reading here, after 500 KiB"))
 	}
@@ -75,13 +73,6 @@ func (l *linter) checkMark() {
 		}
 		l.add(f)
 	}
-}
-
-func firstLine(text string) string {
-	if i := strings.IndexAny(text, "\r\n"); i >= 0 {
-		return text[:i]
-	}
-	return text
 }
 
 // isBinary reports whether more than one octet in 20, of the first 4096, is a
@@ -125,16 +116,14 @@ func (l *linter) checkEndings() {
 // replaces a CR: parsers that do not recognise CR then read lines that they did
 // not read before.
 func (l *linter) reportEndings(code, want, format string) {
-	other := slices.IndexFunc(l.lines, func(line robots.Line) bool { return line.Ending != want && line.Ending != "" })
-	if other < 0 {
-		return
-	}
-	first := &l.lines[other]
-	f := l.at(code, first, len(first.Raw), "", format, endingNames[first.Ending])
+	var f *Finding
 	for i := range l.lines {
 		line := &l.lines[i]
 		if line.Ending == want || line.Ending == "" {
 			continue
+		}
+		if f == nil {
+			f = l.at(code, line, len(line.Raw), "", format, endingNames[line.Ending])
 		}
 		grade := Safe
 		if line.Ending == "\r" {
@@ -142,5 +131,7 @@ func (l *linter) reportEndings(code, want, format string) {
 		}
 		f.edit(grade, line, len(line.Raw), len(line.Raw)+len(line.Ending), want)
 	}
-	l.add(f)
+	if f != nil {
+		l.add(f)
+	}
 }

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -28,13 +29,12 @@ func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil
 
 // UnmarshalText reads what MarshalText writes.
 func (s *Severity) UnmarshalText(text []byte) error {
-	for v, name := range severityNames {
-		if name == string(text) {
-			*s = Severity(v)
-			return nil
-		}
+	i := slices.Index(severityNames[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("unknown severity %q: want info, warning or error", text)
 	}
-	return fmt.Errorf("unknown severity %q: want info, warning or error", text)
+	*s = Severity(i)
+	return nil
 }
 
 // Grade is the safety of the correction of a finding.
@@ -91,6 +91,12 @@ const MaxText = 120
 // suggest sets the replacement.
 func (f *Finding) suggest(text string) *Finding {
 	f.Replacement = &text
+	return f
+}
+
+// relateTo sets the other line that the finding refers to.
+func (f *Finding) relateTo(line int) *Finding {
+	f.Related = line
 	return f
 }
 

@@ -123,10 +123,7 @@ func (l *linter) indexPages() map[int]bool {
 // googleName returns the name that Google's parser finds in the value of a
 // User-agent line.
 func googleName(value string) string {
-	f := robots.Parse([]byte("User-agent: " + value + "\nDisallow: /\n"))
-	if g := f.GoogleReading(); g != nil {
-		f = g
-	}
+	f := robots.Parse([]byte("User-agent: "+value+"\nDisallow: /\n"), robots.WithDialect(robots.Google))
 	switch {
 	case f.Star() != nil:
 		return quoted("*")

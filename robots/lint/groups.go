@@ -11,46 +11,17 @@ import (
 // block is a group as it is written in the file: User-agent lines and the lines
 // below them. Several blocks may name the same crawler.
 type block struct {
-	agents   []*robots.Line // its User-agent lines
-	body     []*robots.Line
-	hasRules bool // body has an Allow or Disallow line, possibly with an empty value
+	agents    []*robots.Line // its User-agent lines
+	body      []*robots.Line
+	hasRules  bool            // body has an Allow or Disallow line, possibly with an empty value
+	continued []continuedLine // its User-agent lines below a blank line
 }
 
-// readBlocks returns the groups as they are written in the file.
-func (l *linter) readBlocks() []block {
-	var list []block
-	reading, ended := false, false // User-agent lines; a blank line ended the record of 1994
-	for i := range l.lines {
-		line := &l.lines[i]
-		switch line.Directive {
-		case robots.DirectiveNone:
-			if !l.wildcards() && isBlank(line) {
-				reading, ended = false, true
-			}
-			continue
-		case robots.DirectiveUnknown:
-			continue
-		case robots.DirectiveUserAgent:
-			ended = false
-			if !reading {
-				list = append(list, block{})
-				reading = true
-			}
-			b := &list[len(list)-1]
-			b.agents = append(b.agents, line)
-			continue
-		}
-		if len(list) == 0 || ended {
-			continue
-		}
-		b := &list[len(list)-1]
-		b.body = append(b.body, line)
-		if isRule(line) {
-			reading = false
-			b.hasRules = true
-		}
-	}
-	return list
+// continuedLine is a User-agent line that belongs to the group above a blank
+// line, which does not end that group.
+type continuedLine struct {
+	line  *robots.Line
+	blank int // number of the blank line
 }
 
 // tokens returns the product tokens that a User-agent line names, in lower
@@ -71,20 +42,16 @@ func (l *linter) tokens(line *robots.Line) []string {
 
 // checkGroups checks which crawlers the groups apply to.
 func (l *linter) checkGroups() {
-	l.blocks = l.readBlocks()
 	hasRules := map[string]bool{}
 	first := map[string]*robots.Line{}
-	for i := range l.blocks {
-		b := &l.blocks[i]
+	for _, b := range l.blocks {
 		seen := map[string]bool{}
 		unread := map[string]bool{} // rules that were reported for the group
 		for _, line := range b.agents {
 			for _, token := range l.tokens(line) {
 				hasRules[token] = hasRules[token] || b.hasRules
 				if before, ok := first[token]; ok && !seen[token] {
-					f := l.onValue("split-group", line, "line %d already starts a group for %s", before.Number, line.Value)
-					f.Related = before.Number
-					l.add(f)
+					l.add(l.onValue("split-group", line, "line %d already starts a group for %s", before.Number, line.Value).relateTo(before.Number))
 				} else if !ok {
 					first[token] = line
 				}
@@ -94,39 +61,29 @@ func (l *linter) checkGroups() {
 				}
 			}
 		}
+		l.checkContinued(b)
 	}
 	l.checkGroupsWithoutRules(hasRules)
-	l.checkContinued()
 	l.checkDelays()
 	l.checkSearchEngines()
 }
 
-// checkContinued reports groups that continue after a blank line, although the
-// author probably meant to start another group there. It reports only groups
-// with rules.
-func (l *linter) checkContinued() {
-	hasRules := map[int]bool{} // User-agent lines of groups with rules
-	for i := range l.blocks {
-		for _, agent := range l.blocks[i].agents {
-			hasRules[agent.Number] = l.blocks[i].hasRules
-		}
+// checkContinued reports a group with rules that continues after a blank line,
+// although the author probably meant to start another group there.
+func (l *linter) checkContinued(b *block) {
+	if !b.hasRules {
+		return
 	}
-	for _, j := range l.continued {
-		if !hasRules[j.line.Number] {
-			continue
-		}
-		blank := l.lines[j.blank].Number
-		f := l.onValue("joined-groups", j.line, "the rules below also apply to the crawlers above the blank line %d", blank)
-		f.Related = blank
-		l.add(f)
+	for _, c := range b.continued {
+		l.add(l.onValue("joined-groups", c.line, "the rules below also apply to the crawlers above the blank line %d", c.blank).relateTo(c.blank))
 	}
 }
 
 // checkGroupsWithoutRules reports groups without rules.
 func (l *linter) checkGroupsWithoutRules(hasRules map[string]bool) {
-	for i := range l.blocks {
+	for _, b := range l.blocks {
 		var line *robots.Line
-		for _, agent := range l.blocks[i].agents {
+		for _, agent := range b.agents {
 			for _, token := range l.tokens(agent) {
 				if !hasRules[token] {
 					hasRules[token] = true
@@ -213,9 +170,8 @@ func (l *linter) checkDelays() {
 			}
 			if d, ok := group(fd.Directive, fd.Value).CrawlDelay(); ok && d.Delay != enforced.Delay {
 				reported[fd.Line] = true
-				f := l.onValue("several-crawl-delays", &l.lines[fd.Line-1], "line %d has another Crawl-delay for %s: %v", enforced.Line, g.Token(), enforced.Delay)
-				f.Related = enforced.Line
-				l.add(f)
+				l.add(l.onValue("several-crawl-delays", &l.lines[fd.Line-1], "line %d has another Crawl-delay for %s: %v",
+					enforced.Line, g.Token(), enforced.Delay).relateTo(enforced.Line))
 			}
 		}
 	}

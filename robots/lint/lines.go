@@ -12,11 +12,11 @@ import (
 // reads 16,663 octets of a line; maxLine is a round number below that.
 const maxLine = 16660
 
-// checkLines checks each line alone and together with the line before it.
+// checkLines checks each line alone and together with the line before it, and
+// collects the blocks.
 func (l *linter) checkLines() {
-	inGroup, hasRules := false, false // there is a User-agent line above; and a rule of its group
-	begun := false                    // there is any User-agent line above
-	blank := -1                       // the first blank line since a line of the group
+	var group *block // the group that the line belongs to; nil for none
+	blank := -1      // the first blank line since a line of the group
 	var lost lostGroup
 	sitemaps := map[string]int{}
 	for i := range l.lines {
@@ -25,35 +25,25 @@ func (l *linter) checkLines() {
 		switch line.Directive {
 		case robots.DirectiveNone:
 			switch {
-			case !inGroup || !isBlank(line):
+			case group == nil || !isBlank(line):
 			case !l.wildcards(): // a blank line ends a record of the older dialects
-				inGroup, hasRules = false, false
+				group = nil
 			case blank < 0:
 				blank = i
 			}
 			continue
 		case robots.DirectiveUserAgent:
-			if blank >= 0 && inGroup && !hasRules {
-				l.continued = append(l.continued, continuedGroup{blank, line})
+			if group == nil || group.hasRules {
+				group = &block{}
+				l.blocks = append(l.blocks, group)
+			} else if blank >= 0 {
+				group.continued = append(group.continued, continuedLine{line, l.lines[blank].Number})
 			}
+			group.agents = append(group.agents, line)
 			l.endLost(&lost)
-			inGroup, hasRules, begun, blank = true, false, true, -1
+			blank = -1
 			l.checkUserAgent(line)
-		case robots.DirectiveAllow, robots.DirectiveDisallow:
-			l.reportLost(&lost, inGroup)
-			switch {
-			case lost.begun: // reported with the misspelt line
-			case !inGroup:
-				message := "there is no User-agent line above this rule"
-				if begun {
-					message = "a blank line ended the group above this rule"
-				}
-				l.add(l.onKey("rule-outside-group", line, "%s", message))
-			case blank >= 0:
-				l.blankInGroup(blank, i)
-			}
-			hasRules, blank = true, -1
-			l.checkRuleLine(line)
+			continue
 		case robots.DirectiveUnknown:
 			if f := l.unknownLine(line); l.isAgent(line, f) {
 				lost.add(line, f)
@@ -61,9 +51,28 @@ func (l *linter) checkLines() {
 			} else if f != nil {
 				l.add(f)
 			}
-		default:
-			l.checkField(line, inGroup || lost.begun, sitemaps)
+			continue
 		}
+		if group != nil {
+			group.body = append(group.body, line)
+			group.hasRules = group.hasRules || isRule(line)
+		}
+		if !isRule(line) {
+			l.checkField(line, group != nil || lost.begun, sitemaps)
+			continue
+		}
+		l.reportLost(&lost, group != nil)
+		switch {
+		case lost.begun: // reported with the misspelt line
+		case group == nil && len(l.blocks) > 0:
+			l.add(l.onKey("rule-outside-group", line, "a blank line ended the group above this rule"))
+		case group == nil:
+			l.add(l.onKey("rule-outside-group", line, "there is no User-agent line above this rule"))
+		case blank >= 0:
+			l.blankInGroup(blank, i)
+		}
+		blank = -1
+		l.checkRuleLine(line)
 	}
 	l.endLost(&lost)
 }
@@ -71,21 +80,14 @@ func (l *linter) checkLines() {
 // blankInGroup reports the blank lines from index i up to index end. The line
 // at end belongs to the group above them.
 func (l *linter) blankInGroup(i, end int) {
-	f := l.at("blank-line-in-group", &l.lines[i], 0, "", "line %d still belongs to the group above this blank line", l.lines[end].Number)
-	f.Related = l.lines[end].Number
+	number := l.lines[end].Number
+	f := l.at("blank-line-in-group", &l.lines[i], 0, "", "line %d still belongs to the group above this blank line", number).relateTo(number)
 	for ; i < end; i++ {
 		if line := &l.lines[i]; isBlank(line) {
 			f.edit(Unsafe, line, 0, len(line.Raw)+len(line.Ending), "")
 		}
 	}
 	l.add(f.suggest(""))
-}
-
-// continuedGroup is a blank line that does not end the group above it, and the
-// next User-agent line, which therefore belongs to that group.
-type continuedGroup struct {
-	blank int // index of the blank line
-	line  *robots.Line
 }
 
 // checkShape checks the form of a line: its length, encoding, blanks, key and
@@ -131,11 +133,7 @@ func (l *linter) checkKey(line *robots.Line) {
 // googleSpelling reports whether Google's parser accepts the misspelt key of a
 // line.
 func googleSpelling(line *robots.Line) bool {
-	switch line.Directive {
-	case robots.DirectiveUserAgent, robots.DirectiveAllow, robots.DirectiveDisallow, robots.DirectiveSitemap:
-		return true
-	}
-	return false
+	return isRule(line) || line.Directive == robots.DirectiveUserAgent || line.Directive == robots.DirectiveSitemap
 }
 
 // checkComment checks the text after the value.

@@ -91,8 +91,7 @@ type linter struct {
 	google    map[int]robots.GoogleDifference // by line
 	wellKnown []string                        // see Crawlers; nil before the first use
 	lost      map[int]string                  // the end of the message of google-key, by line; see lostGroup
-	continued []continuedGroup
-	blocks    []block
+	blocks    []*block                        // in the order of the file
 	findings  []Finding
 	counts    map[string]int // findings by code
 	budget    int            // comparisons of rules that are left

@@ -39,10 +39,7 @@ func (l *linter) isAgent(line *robots.Line, f *Finding) bool {
 	default:
 		text = *f.Replacement
 	}
-	for corrected := range robots.Parse([]byte(text)).Lines() {
-		return corrected.Directive == robots.DirectiveUserAgent
-	}
-	return false
+	return directiveOf(text) == robots.DirectiveUserAgent
 }
 
 // reportLost reports the misspelt User-agent lines of a group with rules.

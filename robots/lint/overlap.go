@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/caddy-robots/caddy-robots/internal/canonical"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/internal/pattern"
 )
@@ -97,7 +96,9 @@ func (l *linter) checkOverlaps() {
 func (o *overlaps) compile(g *robots.Group) []overlapRule {
 	all := g.Rules()
 	if o.budget -= len(all); o.budget < 0 {
-		o.dropFindings(all)
+		for _, r := range all { // not compared
+			o.without[r.Line] = nil
+		}
 		return nil
 	}
 	list := make([]overlapRule, 0, len(all))
@@ -113,32 +114,28 @@ func (o *overlaps) compile(g *robots.Group) []overlapRule {
 		if !o.wildcards() {
 			return cmp.Compare(a.index, b.index)
 		}
-		return cmp.Or(cmp.Compare(b.Octets, a.Octets), allowFirst(a.Allow, b.Allow))
+		return cmp.Compare(rank(b.Octets, b.Allow), rank(a.Octets, a.Allow))
 	})
 	return list
 }
 
-// allowFirst is a comparison that orders Allow before Disallow.
-func allowFirst(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return -1
+// rank orders rules: of the rules that match, the one with the highest rank
+// decides (RFC 9309, section 2.2.2).
+func rank(octets int, allow bool) int {
+	if allow {
+		return 2*octets + 1
 	}
-	return 1
-}
-
-// dropFindings drops the findings about rules that were not compared.
-func (o *overlaps) dropFindings(rules []robots.Rule) {
-	for _, r := range rules {
-		o.without[r.Line] = nil
-	}
+	return 2 * octets
 }
 
 // compare checks each rule of a group.
 func (o *overlaps) compare(x *ruleIndex) {
-	served := slices.ContainsFunc(x.rules, func(r overlapRule) bool { return r.Allow && servedDiffers(r.Rule.Pattern) })
+	// The matcher applies some Allow rules also to another pattern (see
+	// pattern.Served), so their effect can't be derived from their own alone.
+	served := slices.ContainsFunc(x.rules, func(r overlapRule) bool {
+		_, differs := pattern.Served(r.Rule.Pattern)
+		return r.Allow && differs
+	})
 	for i := range x.rules {
 		r := &x.rules[i]
 		f := o.effect(x, i)
@@ -150,19 +147,6 @@ func (o *overlaps) compare(x *ruleIndex) {
 			o.without[r.Line] = f
 		}
 	}
-}
-
-// servedDiffers reports whether a pattern has a part, such as //, that a path
-// as served never has. The matcher applies such an Allow rule also to the path
-// as served, so the effect of the rule can't be derived from its pattern alone.
-func servedDiffers(p string) bool {
-	path, _, _ := strings.Cut(canonical.Lower(p), "?")
-	for _, part := range []string{"//", "/./", "/../", "%2f", "%2e"} {
-		if strings.Contains(path, part) {
-			return true
-		}
-	}
-	return false
 }
 
 // effect returns a finding if every path has the same verdict without the rule
@@ -219,9 +203,7 @@ func (o *overlaps) shadowed(r, by *overlapRule) *Finding {
 }
 
 func (o *overlaps) finding(code string, r, other *overlapRule, format string, args ...any) *Finding {
-	f := o.onValue(code, &o.lines[r.Line-1], format, args...)
-	f.Related = other.Line
-	return f
+	return o.onValue(code, &o.lines[r.Line-1], format, args...).relateTo(other.Line)
 }
 
 // disjoint reports whether it is certain that no path matches both rules.
@@ -239,9 +221,9 @@ func (o *overlaps) disjoint(r, other *overlapRule) bool {
 // its rules have findings. If an author removed all of them, the User-agent
 // lines of the block would become a part of the next group.
 func (o *overlaps) dropLastRuleFindings() {
-	for i := range o.blocks {
+	for _, b := range o.blocks {
 		last := 0
-		for _, line := range o.blocks[i].body {
+		for _, line := range b.body {
 			if !isRule(line) {
 				continue
 			}
@@ -269,7 +251,8 @@ func (o *overlaps) checkStar(x *ruleIndex, i int) {
 	octets := r.Octets - (len(r.Rule.Pattern) - len(short))
 	for _, k := range x.related(i, &o.budget) {
 		other := &x.rules[k]
-		if other.Allow == r.Allow || decides(r.Octets, r.Allow, other.Octets) == decides(octets, r.Allow, other.Octets) {
+		limit := rank(other.Octets, other.Allow)
+		if other.Allow == r.Allow || rank(r.Octets, r.Allow) > limit == (rank(octets, r.Allow) > limit) {
 			continue
 		}
 		if o.budget -= 1 + r.Octets; o.budget < 0 || !o.disjoint(r, other) {
@@ -277,13 +260,6 @@ func (o *overlaps) checkStar(x *ruleIndex, i int) {
 			return
 		}
 	}
-}
-
-// decides reports whether a rule, Allow or Disallow, with the given number of
-// octets decides against a rule of the other kind with other octets (RFC 9309,
-// section 2.2.2).
-func decides(octets int, allow bool, other int) bool {
-	return octets > other || octets == other && allow
 }
 
 // dropStarFindings drops the findings that suggest to remove a `*` that has an

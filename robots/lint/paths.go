@@ -2,6 +2,7 @@ package lint
 
 import (
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -20,11 +21,11 @@ func (l *linter) checkRuleLine(line *robots.Line) {
 	switch {
 	case len(paths) > 1 && !l.lists():
 		l.add(l.suggestPaths(l.onValue("several-paths", line, "write one %s line for each of the %d paths", line.Directive, len(paths)),
-			paths, "\n"+line.Directive.String()+": "))
+			"\n"+line.Directive.String()+": ", paths...))
 		return
 	case separated:
 		l.add(l.suggestPaths(l.onValue("trailing-separator", line, "the %s is a part of the path: the rule covers only URLs that have it", separatorName(value)),
-			paths, " "))
+			" ", paths...))
 		return
 	case l.lists():
 		paths = strings.Fields(value)
@@ -38,7 +39,7 @@ func (l *linter) checkRuleLine(line *robots.Line) {
 
 // suggestPaths suggests to write paths, with sep between them, unless one of
 // them covers the whole site.
-func (l *linter) suggestPaths(f *Finding, paths []string, sep string) *Finding {
+func (l *linter) suggestPaths(f *Finding, sep string, paths ...string) *Finding {
 	if slices.ContainsFunc(paths, l.coversSite) {
 		return f
 	}
@@ -73,7 +74,7 @@ func (l *linter) checkRootless(line *robots.Line, p string) {
 	switch {
 	case err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https"):
 		l.add(l.onValue("url-as-path", line, "write only the path of the URL").suggest(u.RequestURI()))
-	case isHost(p):
+	case host.MatchString(p):
 		_, path, _ := strings.Cut(p, "/")
 		f := l.onValue("url-as-path", line, "write only the path: the rule applies to the host that the file is on")
 		if path != "" {
@@ -83,30 +84,12 @@ func (l *linter) checkRootless(line *robots.Line, p string) {
 	case l.crawlerName(p):
 		l.add(l.onValue("inverted-syntax", line, "%s is a crawler: to disallow everything to it, write \"User-agent: %s\" and below it \"Disallow: /\"", p, p))
 	default:
-		f := l.onValue("missing-slash", line, "the path does not start with a slash")
-		if rooted := l.rooted(p); !l.coversSite(rooted) {
-			f.suggest(rooted)
-		}
-		l.add(f)
+		l.add(l.suggestPaths(l.onValue("missing-slash", line, "the path does not start with a slash"), "", l.rooted(p)))
 	}
 }
 
-// isHost reports whether a pattern starts with the name of a host.
-func isHost(p string) bool {
-	host := canonical.Lower(p)
-	if i := strings.IndexAny(host, "/*$:"); i >= 0 {
-		host = host[:i]
-	}
-	if !isWord(host) {
-		return false
-	}
-	for _, top := range []string{".com", ".net", ".org", ".edu", ".gov", ".info"} {
-		if strings.HasSuffix(host, top) && len(host) > len(top) {
-			return true
-		}
-	}
-	return strings.HasPrefix(host, "www.")
-}
+// host matches a pattern that starts with the name of a host.
+var host = regexp.MustCompile(`^(?:(?i:www)\.[\w.-]*|[\w.-]+\.(?i:com|net|org|edu|gov|info))(?:[/*$:]|$)`)
 
 // rooted returns the pattern that a value without a leading slash probably
 // means. For a file extension or a query, the pattern matches in every folder.
@@ -143,17 +126,13 @@ func (l *linter) coversSite(s string) bool {
 // extension.
 var dotFiles = map[string]bool{".git": true, ".svn": true, ".hg": true, ".env": true, ".ssh": true, ".aws": true, ".idea": true, ".cache": true}
 
-// isExtension reports whether a pattern is a file extension, such as .pdf,
-// .php$ or .php?id=.
+// extension matches a pattern that is a file extension, such as .pdf, .php$ or
+// .php?id=.
+var extension = regexp.MustCompile(`^(\.[\w-]{1,5})(?:[?*].*)?\$?$`)
+
 func isExtension(p string) bool {
-	if p == "" || p[0] != '.' {
-		return false
-	}
-	name := strings.TrimSuffix(p, "$")
-	if i := strings.IndexAny(name, "?*"); i >= 0 {
-		name = name[:i]
-	}
-	return len(name) > 1 && len(name) <= 6 && !dotFiles[canonical.Lower(name)] && isWord(name[1:]) && !strings.Contains(name[1:], ".")
+	name := extension.FindStringSubmatch(p)
+	return name != nil && !dotFiles[canonical.Lower(name[1])]
 }
 
 // crawlerName reports whether a value is probably the product token of a
@@ -166,13 +145,11 @@ func (l *linter) crawlerName(p string) bool {
 	if l.known(s) && (s != p || strings.ContainsAny(s, "-_") || len(s) > 6) { // a short plain word such as java is more likely a folder
 		return true
 	}
-	for _, end := range []string{"bot", "spider", "crawler"} {
-		if strings.HasSuffix(s, end) && s != end {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(crawlerEnds, func(end string) bool { return strings.HasSuffix(s, end) && s != end })
 }
+
+// crawlerEnds are the usual ends of the names of crawlers.
+var crawlerEnds = []string{"bot", "spider", "crawler"}
 
 // regularSigns are texts that usually occur only in regular expressions.
 var regularSigns = []string{"/.*", "^", "[0-9", "[a-z", `\d`, `\w`, `\.`, `\/`, "(.", ".+", "(?"}
@@ -190,25 +167,18 @@ func (l *linter) checkSigns(line *robots.Line, p string) {
 		if sign == "/.*" {
 			i := strings.Index(p, sign)
 			f := l.onValue("regular-expression", line, "crawlers read %q as a slash, a dot and then any text, so the rule covers paths such as %sgit/", sign, p[:i+2])
-			if plain := p[:i+1] + plainSigns.Replace(p[i+1:]); !l.coversSite(plain) {
-				f.suggest(plain)
-			}
-			l.add(f)
+			l.add(l.suggestPaths(f, "", p[:i+1]+plainSigns.Replace(p[i+1:])))
 			return
 		}
 		f := l.onValue("regular-expression", line, "%q has no special meaning here and matches only itself", sign)
-		if plain := plainSigns.Replace(p); !strings.ContainsAny(plain, `^[]\()+`) && !l.coversSite(plain) {
-			f.suggest(plain)
+		if plain := plainSigns.Replace(p); !strings.ContainsAny(plain, `^[]\()+`) {
+			l.suggestPaths(f, "", plain)
 		}
 		l.add(f)
 		return
 	}
 	if whole := strings.TrimRight(p, "/*?"); whole != p && strings.HasSuffix(whole, "$") {
-		f := l.onValue("dollar-within", line, "nothing may follow the $ that marks the end of the path")
-		if !l.coversSite(whole) {
-			f.suggest(whole)
-		}
-		l.add(f)
+		l.add(l.suggestPaths(l.onValue("dollar-within", line, "nothing may follow the $ that marks the end of the path"), "", whole))
 		return
 	}
 	if short := strings.TrimRight(p, "*"); short != p && short != "" && !strings.HasSuffix(short, "$") {

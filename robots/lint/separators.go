@@ -11,7 +11,10 @@ const separators = ",;"
 func splitPaths(value string) (paths []string, separated bool) {
 	var list []string
 	for word := range strings.FieldsSeq(value) {
-		list = append(list, splitWord(word)...)
+		if !strings.ContainsAny(word, "*?") {
+			word = separatedPaths.Replace(word)
+		}
+		list = append(list, strings.Fields(word)...)
 	}
 	for _, item := range list {
 		path := strings.TrimRight(item, separators)
@@ -30,21 +33,9 @@ func splitPaths(value string) (paths []string, separated bool) {
 	return paths, separated
 }
 
-// splitWord splits a word such as /a,/b after its separators. It does not split
-// a word with a `*` or a query.
-func splitWord(word string) (list []string) {
-	if strings.ContainsAny(word, "*?") {
-		return []string{word}
-	}
-	from := 0
-	for i := 1; i < len(word); i++ {
-		if word[i] == '/' && strings.IndexByte(separators, word[i-1]) >= 0 {
-			list = append(list, word[from:i])
-			from = i
-		}
-	}
-	return append(list, word[from:])
-}
+// separatedPaths puts a blank between a separator and a path behind it, as in
+// /a,/b.
+var separatedPaths = strings.NewReplacer(",/", ", /", ";/", "; /")
 
 // isSeparator reports whether a comma or semicolon after the only path of a rule
 // is probably a mistake. After a `*` or in a query it is not, and a semicolon

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/internal/canonical"
@@ -32,11 +33,7 @@ func isShort(word, known string) bool {
 	if !ok || len(word) < 4 {
 		return false
 	}
-	switch strings.TrimPrefix(rest, "-") {
-	case "bot", "spider", "crawler":
-		return true
-	}
-	return false
+	return slices.Contains(crawlerEnds, strings.TrimPrefix(rest, "-"))
 }
 
 // Shorter tokens are not compared: there are other crawlers with similar names.

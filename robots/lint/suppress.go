@@ -1,6 +1,8 @@
 package lint
 
 import (
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -38,8 +40,8 @@ func (l *linter) suppress() {
 		return
 	}
 	at := map[int][]*suppression{}
-	for i := range list {
-		at[list[i].target] = append(at[list[i].target], &list[i])
+	for _, s := range list {
+		at[s.target] = append(at[s.target], s)
 	}
 	l.findings = slices.DeleteFunc(l.findings, func(f Finding) bool {
 		drop := false
@@ -50,80 +52,73 @@ func (l *linter) suppress() {
 		}
 		return drop
 	})
-	for i := range list {
-		s := &list[i]
-		if s.unknownVerb {
-			l.add(l.at("unknown-suppression", s.line, s.col, s.line.Raw[s.col:s.col+len(s.code)], "%q is unknown: write \"ignore CODE\" or \"ignore-file CODE\"", s.code))
-		} else if _, ok := byCode[s.code]; !ok {
-			l.add(l.at("unknown-suppression", s.line, s.col, s.line.Raw[s.col:s.col+len(s.code)], "the linter has no check named %q", s.code))
-		} else if !s.used && l.selects(s.code) {
-			l.add(l.at("unused-suppression", s.line, s.col, s.line.Raw[s.col:s.col+len(s.code)], "there is no finding %s to suppress", s.code))
+	for _, s := range list {
+		code, message := "unknown-suppression", ""
+		_, known := byCode[s.code]
+		switch {
+		case s.unknownVerb:
+			message = fmt.Sprintf("%q is unknown: write \"ignore CODE\" or \"ignore-file CODE\"", s.code)
+		case !known:
+			message = fmt.Sprintf("the linter has no check named %q", s.code)
+		case !s.used && l.selects(s.code):
+			code, message = "unused-suppression", fmt.Sprintf("there is no finding %s to suppress", s.code)
+		default:
+			continue
 		}
+		l.add(l.at(code, s.line, s.col, s.line.Raw[s.col:s.col+len(s.code)], "%s", message))
 	}
 }
 
 // suppressions returns the codes of all comments that suppress findings.
-func (l *linter) suppressions() []suppression {
+func (l *linter) suppressions() (list []*suppression) {
 	if !strings.Contains(l.text, "#") {
 		return nil
 	}
-	var list []suppression
 	waiting := 0 // the first element of list that may apply to the next line
 	for i := range l.lines {
 		line := &l.lines[i]
-		found, whole := suppressionsOn(line)
 		alone := line.Directive == robots.DirectiveNone
 		if !alone || isBlank(line) {
-			for k := waiting; k < len(list); k++ {
-				if list[k].target < 0 {
-					list[k].target = line.Number
+			for _, s := range list[waiting:] {
+				if s.target < 0 {
+					s.target = line.Number
 				}
 			}
 			waiting = len(list)
 		}
-		for _, s := range found {
-			switch {
-			case whole:
-				s.target = 0
-			case alone:
-				s.target = -1
-			default:
-				s.target = line.Number
-			}
-			list = append(list, s)
+		target := line.Number
+		if alone {
+			target = -1
 		}
+		list = append(list, suppressionsOn(line, target)...)
 	}
 	return list
 }
 
-// suppressionsOn returns the codes that a comment on a line suppresses, and
-// whether it does for the whole file.
-func suppressionsOn(line *robots.Line) (list []suppression, whole bool) {
+var suppressionWord = regexp.MustCompile(`[^, \t]+`)
+
+// suppressionsOn returns the codes that a comment on a line suppresses. target
+// is the line that they apply to if they do not apply to the whole file.
+func suppressionsOn(line *robots.Line, target int) (list []*suppression) {
 	hash := strings.IndexByte(line.Raw, '#')
 	if hash < 0 || !isSuppression(line.Raw[hash:]) {
-		return nil, false
+		return nil
 	}
-	col := hash + strings.IndexByte(line.Raw[hash:], ':') + 1
-	first := true
-	for col < len(line.Raw) {
-		n := strings.IndexAny(line.Raw[col:], ", \t")
-		if n < 0 {
-			n = len(line.Raw) - col
-		}
-		word := line.Raw[col : col+n]
+	start := hash + strings.IndexByte(line.Raw[hash:], ':') + 1
+	for i, at := range suppressionWord.FindAllStringIndex(line.Raw[start:], -1) {
+		s := &suppression{line: line, target: target, col: start + at[0]}
+		s.code = canonical.Lower(line.Raw[s.col : start+at[1]])
 		switch {
-		case word == "":
-		case first:
-			first, whole = false, strings.EqualFold(word, "ignore-file")
-			if !whole && !strings.EqualFold(word, "ignore") {
-				return []suppression{{line: line, code: canonical.Lower(word), col: col, unknownVerb: true}}, false
-			}
-		default:
-			list = append(list, suppression{line: line, code: canonical.Lower(word), col: col})
+		case i > 0:
+			list = append(list, s)
+		case s.code == "ignore-file":
+			target = 0
+		case s.code != "ignore":
+			s.unknownVerb = true
+			return []*suppression{s}
 		}
-		col += n + 1
 	}
-	return list, whole
+	return list
 }
 
 // isSuppression reports whether a comment suppresses findings. The comment
