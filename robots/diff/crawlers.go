@@ -40,15 +40,15 @@ func (d *differ) pairs() []*pair {
 	index := map[pairKey]*pair{}
 	add := func(c Crawler) {
 		key := d.pairKey(c)
-		if same := index[key]; same != nil {
-			if !slices.Contains(same.crawlers, c.Tokens[0]) {
-				same.crawlers = append(same.crawlers, c.Tokens[0])
-			}
-			return
+		p := index[key]
+		if p == nil {
+			p = &pair{pairKey: key}
+			index[key] = p
+			list = append(list, p)
 		}
-		p := &pair{key, []string{c.Tokens[0]}}
-		index[key] = p
-		list = append(list, p)
+		if !slices.Contains(p.crawlers, c.Tokens[0]) {
+			p.crawlers = append(p.crawlers, c.Tokens[0])
+		}
 	}
 	if !d.google {
 		add(Crawler{Tokens: []string{"*"}})

@@ -91,11 +91,7 @@ func Unaffected(before, after *robots.File, inside func(token string) bool, craw
 	d.inside = inside
 	d.compareAll()
 	d.changes = slices.DeleteFunc(d.changes, func(c Change) bool {
-		switch c.What {
-		case "verdict", "crawl-delay", "request-rate", "visit-time":
-			return false
-		}
-		return true
+		return !slices.Contains([]string{"verdict", "crawl-delay", "request-rate", "visit-time"}, c.What)
 	})
 	return d.result()
 }
@@ -111,13 +107,8 @@ type differ struct {
 }
 
 func newDiffer(before, after *robots.File, crawlers []Crawler) *differ {
-	d := &differ{before: before, after: after, steps: maxSteps}
-	for _, c := range crawlers {
-		if len(c.Tokens) > 0 {
-			d.crawlers = append(d.crawlers, c)
-		}
-	}
-	return d
+	crawlers = slices.DeleteFunc(slices.Clone(crawlers), func(c Crawler) bool { return len(c.Tokens) == 0 })
+	return &differ{before: before, after: after, crawlers: crawlers, steps: maxSteps}
 }
 
 func (d *differ) result() Result {

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -11,6 +12,17 @@ type line struct {
 	text   string
 	number int
 }
+
+// each returns the line of each item.
+func each[T any](items []T, of func(T) line) (list []line) {
+	for _, item := range items {
+		list = append(list, of(item))
+	}
+	return list
+}
+
+func signal(c robots.ContentSignal) line { return line{"Content-Signal: " + c.Value, c.Line} }
+func usage(c robots.ContentUsage) line   { return line{"Content-Usage: " + c.Value, c.Line} }
 
 // limits compares the limits and preferences of the groups.
 func (d *differ) limits(p *pair) {
@@ -23,40 +35,17 @@ func (d *differ) limits(p *pair) {
 		}
 		return nil
 	})
-	both("request-rate", false, func(g *robots.Group) (list []line) {
-		for _, r := range g.RequestRates() {
-			list = append(list, line{"Request-rate: " + r.String(), r.Line})
-		}
-		return list
+	both("request-rate", false, func(g *robots.Group) []line {
+		return each(g.RequestRates(), func(r robots.RequestRate) line { return line{"Request-rate: " + r.String(), r.Line} })
 	})
-	both("visit-time", false, func(g *robots.Group) (list []line) {
-		for _, v := range g.VisitTimes() {
-			list = append(list, line{"Visit-time: " + v.Window.String(), v.Line})
-		}
-		return list
+	both("visit-time", false, func(g *robots.Group) []line {
+		return each(g.VisitTimes(), func(v robots.VisitTime) line { return line{"Visit-time: " + v.Window.String(), v.Line} })
 	})
-	both("noindex", false, func(g *robots.Group) (list []line) {
-		for _, r := range g.NoindexRules() {
-			list = append(list, line{r.String(), r.Line})
-		}
-		return list
+	both("noindex", false, func(g *robots.Group) []line {
+		return each(g.NoindexRules(), func(r robots.Rule) line { return line{r.String(), r.Line} })
 	})
-	both("content-signal", true, func(g *robots.Group) []line { return signals(g.ContentSignals()) })
-	both("content-usage", true, func(g *robots.Group) []line { return usages(g.ContentUsage()) })
-}
-
-func signals(of []robots.ContentSignal) (list []line) {
-	for _, s := range of {
-		list = append(list, line{"Content-Signal: " + s.Value, s.Line})
-	}
-	return list
-}
-
-func usages(of []robots.ContentUsage) (list []line) {
-	for _, s := range of {
-		list = append(list, line{"Content-Usage: " + s.Value, s.Line})
-	}
-	return list
+	both("content-signal", true, func(g *robots.Group) []line { return each(g.ContentSignals(), signal) })
+	both("content-usage", true, func(g *robots.Group) []line { return each(g.ContentUsage(), usage) })
 }
 
 // wholeFile compares the lines that apply to all crawlers.
@@ -65,31 +54,21 @@ func (d *differ) wholeFile() {
 	both := func(what string, ordered bool, of func(*robots.File) []line) {
 		d.lines(all, what, ordered, of(d.before), of(d.after))
 	}
-	both("content-signal", true, func(f *robots.File) []line { return signals(f.ContentSignals()) })
-	both("content-usage", true, func(f *robots.File) []line { return usages(f.ContentUsage()) })
-	both("sitemap", false, func(f *robots.File) (list []line) {
-		for _, s := range f.Sitemaps() {
-			list = append(list, line{"Sitemap: " + s.URL, s.Line})
-		}
-		return list
+	both("content-signal", true, func(f *robots.File) []line { return each(f.ContentSignals(), signal) })
+	both("content-usage", true, func(f *robots.File) []line { return each(f.ContentUsage(), usage) })
+	both("sitemap", false, func(f *robots.File) []line {
+		return each(f.Sitemaps(), func(s robots.Sitemap) line { return line{"Sitemap: " + s.URL, s.Line} })
 	})
-	both("host", true, func(f *robots.File) (list []line) {
-		for _, h := range f.Hosts() {
-			list = append(list, line{"Host: " + h.Name, h.Line})
-		}
-		return list
+	both("host", true, func(f *robots.File) []line {
+		return each(f.Hosts(), func(h robots.Host) line { return line{"Host: " + h.Name, h.Line} })
 	})
-	both("license", false, func(f *robots.File) (list []line) {
-		for _, l := range f.Licenses() {
-			list = append(list, line{"License: " + l.URL, l.Line})
-		}
-		return list
+	both("license", false, func(f *robots.File) []line {
+		return each(f.Licenses(), func(l robots.License) line { return line{"License: " + l.URL, l.Line} })
 	})
-	both("clean-param", false, func(f *robots.File) (list []line) {
-		for _, c := range f.CleanParams() {
-			list = append(list, line{strings.TrimSpace("Clean-param: " + strings.Join(c.Params, "&") + " " + c.Path), c.Line})
-		}
-		return list
+	both("clean-param", false, func(f *robots.File) []line {
+		return each(f.CleanParams(), func(c robots.CleanParam) line {
+			return line{strings.TrimSpace("Clean-param: " + strings.Join(c.Params, "&") + " " + c.Path), c.Line}
+		})
 	})
 }
 
@@ -121,15 +100,10 @@ func (d *differ) lines(p *pair, what string, ordered bool, before, after []line)
 }
 
 // without returns the elements of a that are not in b.
-func without(a, b []line) (list []line) {
+func without(a, b []line) []line {
 	in := map[string]bool{}
 	for _, l := range b {
 		in[l.text] = true
 	}
-	for _, l := range a {
-		if !in[l.text] {
-			list = append(list, l)
-		}
-	}
-	return list
+	return slices.DeleteFunc(slices.Clone(a), func(l line) bool { return in[l.text] })
 }

@@ -47,11 +47,11 @@ func (d *differ) verdicts(p *pair) {
 	list := f.candidates(before, after)
 	longest := d.before.Dialect() == robots.RFC9309 || d.before.Dialect() == robots.Google
 	if !longest && !sameOrder(before, after) {
-		for i := range list {
-			list[i].changed = true // where the first match decides, any pair of rules may have changed places
+		for _, c := range list {
+			c.changed = true // where the first match decides, any pair of rules may have changed places
 		}
 	}
-	changed := slices.DeleteFunc(slices.Clone(list), func(c candidate) bool { return !c.changed })
+	changed := slices.DeleteFunc(slices.Clone(list), func(c *candidate) bool { return !c.changed })
 	if longest && len(changed) == 0 {
 		return // the same rules in another order, or repeated
 	}
@@ -61,8 +61,7 @@ func (d *differ) verdicts(p *pair) {
 	d.incomplete = d.incomplete || !fresh || inexact
 	root := &candidate{Pattern: pattern.Pattern{Prefix: "/"}}
 	var overlapping []*candidate // patterns that may match the same paths as a changed pattern
-	for i := range list {
-		c := &list[i]
+	for _, c := range list {
 		if d.steps -= 1 + len(changed)/16; d.steps < 0 {
 			return
 		}
@@ -77,7 +76,7 @@ func (d *differ) verdicts(p *pair) {
 	for i, c := range overlapping {
 		d.steps -= len(overlapping) / 16
 		for j, o := range overlapping {
-			if !c.changed || o.changed && j <= i || !c.Wild && !o.Wild || !c.mayOverlap(*o) {
+			if !c.changed || o.changed && j <= i || !c.Wild && !o.Wild || !c.mayOverlap(o) {
 				continue
 			}
 			if len(d.changes)-f.first >= maxChanges {
@@ -115,7 +114,7 @@ func commonRules(list, other []robots.Rule) (common []ruleLine) {
 
 // mayOverlap reports whether both patterns may match the same path. It compares
 // the texts before their first `*`: one must be a prefix of the other.
-func (c *candidate) mayOverlap(o candidate) bool {
+func (c *candidate) mayOverlap(o *candidate) bool {
 	n := min(len(c.Prefix), len(o.Prefix))
 	return c.Prefix[:n] == o.Prefix[:n]
 }
@@ -131,7 +130,7 @@ type finder struct {
 }
 
 // candidates returns the patterns of both groups' rules.
-func (f *finder) candidates(before, after []robots.Rule) (list []candidate) {
+func (f *finder) candidates(before, after []robots.Rule) (list []*candidate) {
 	sides := map[ruleLine]int{}
 	var order []ruleLine
 	for side, rules := range [][]robots.Rule{before, after} {
@@ -159,7 +158,7 @@ func (f *finder) candidates(before, after []robots.Rule) (list []candidate) {
 		for _, text := range texts {
 			for _, syntax := range syntaxes {
 				if p, ok := pattern.Compile(text, syntax, false); ok {
-					list = append(list, candidate{p, sides[l] != 3 || len(syntaxes) > 1})
+					list = append(list, &candidate{p, sides[l] != 3 || len(syntaxes) > 1})
 				}
 			}
 		}
@@ -173,17 +172,15 @@ const fillOctets = "xzqjkvwyuobcdefghilmnprstaXZQJKVWYUOBCDEFGHILMNPRSTA01234567
 
 // freshOctet returns an octet that no pattern has, and false if there is none
 // in fillOctets.
-func (f *finder) freshOctet(list []candidate) (string, bool) {
+func (f *finder) freshOctet(list []*candidate) (string, bool) {
 	var used [256]bool
-	for i := range list {
-		for _, c := range []byte(list[i].Witness()) {
-			used[c] = true
+	for _, c := range list {
+		for _, octet := range []byte(c.Witness()) {
+			used[octet] = true
 		}
 	}
-	for i := range len(fillOctets) {
-		if !used[fillOctets[i]] {
-			return fillOctets[i : i+1], true
-		}
+	if i := strings.IndexFunc(fillOctets, func(r rune) bool { return !used[r] }); i >= 0 {
+		return fillOctets[i : i+1], true
 	}
 	return "x", false
 }
@@ -192,10 +189,9 @@ func (f *finder) freshOctet(list []candidate) (string, bool) {
 // the query (see robots.Views): some have a question mark and others, with a
 // `*`, do not. If so, it also reports whether a pattern has an escape that only
 // one of the forms has; such patterns are not compared exactly.
-func (f *finder) queryForms(list []candidate) (mixed, inexact bool) {
+func (f *finder) queryForms(list []*candidate) (mixed, inexact bool) {
 	var with, without, escapes bool
-	for i := range list {
-		c := &list[i]
+	for _, c := range list {
 		if c.Query {
 			with = true
 			escapes = escapes || hasAny(c.Witness(), "%26", "%3D", "%2B", "%3B")
